@@ -8,6 +8,7 @@
 void pace_prediction_close(pace_prediction *p) {
     for (size_t i = 0; i < p->result_count; i++) pace_forecast_result_free(&p->results[i]);
     pace_free(p->results);
+    pace_memory_series_free(&p->memory);
     pace_scenarios_free(&p->scenarios);
     pace_predict_inputs_free(&p->inputs);
     pace_step_asked_close(&p->step);
@@ -291,6 +292,18 @@ static void doubt_gap(pace_prediction *p) {
     }
 }
 
+static pace_status hold_stages(pace_prediction *p) {
+    const pace_forecast_ranks_vec *ranks = &p->inputs.forecast.ranks;
+    if (!p->is_model || p->step.asked.device->is_cpu || ranks->count < 2) return PACE_OK;
+    const pace_graph **graphs = pace_alloc(ranks->count, sizeof *graphs);
+    if (!graphs) return PACE_E_MEMORY;
+    for (size_t i = 0; i < ranks->count; i++) graphs[i] = &ranks->items[i].graph;
+    pace_status status =
+        pace_memory_series_of(&p->memory, &p->results[0].analysis, graphs, ranks->count, &p->step.settled.plan);
+    pace_free(graphs);
+    return status;
+}
+
 pace_status pace_prediction_run(pace_prediction *p, const char *const *paths, size_t path_count,
                                 const pace_predict_options *options) {
     const pace_device *first = p->scenarios.items.items[0].device; /* NULL where traces are as they are */
@@ -316,5 +329,6 @@ pace_status pace_prediction_run(pace_prediction *p, const char *const *paths, si
     PACE_TRY(doubt_replay(p));
     PACE_TRY(check_walk(p, options));
     move_to_answer(p);
+    PACE_TRY(hold_stages(p));
     return p->is_model ? pace_predict_fits_warn(&p->inputs.warnings, &p->fits, &p->step.asked) : PACE_OK;
 }

@@ -7,6 +7,7 @@
 #include "ask/step_ask.h"
 #include "forecast/pair_calibration.h"
 #include "insight/evidence.h"
+#include "plan/memory_over_time.h"
 
 typedef struct {
     pace_device_catalog devices; /* of the scenarios */
@@ -21,9 +22,10 @@ typedef struct {
     bool shared;                   /* host costs of other runs */
     pace_forecast_result *results; /* one per scenario */
     size_t result_count;
-    pace_evidence evidence; /* what the recording lacks */
-    char gap[256];          /* the same, for the first line; "" = nothing */
-    size_t first_uses;      /* of a recording without steps: left out of its replay */
+    pace_memory_series memory; /* of a model's pipeline: what its stages hold as the step goes on */
+    pace_evidence evidence;    /* what the recording lacks */
+    char gap[256];             /* the same, for the first line; "" = nothing */
+    size_t first_uses;         /* of a recording without steps: left out of its replay */
 } pace_prediction;
 
 /** Opens what is asked: scenarios, and a model with its closed form; nothing is walked. It must not move once it is open.

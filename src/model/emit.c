@@ -103,6 +103,7 @@ static void issue(pace_lowering *to, const pace_op *op) {
     to->graph->launches.items[number].waits[1] = to->await_pull;
     to->await_exchange = to->await_pull = PACE_NO_LAUNCH;
     to->last_launch = number;
+    to->computes++;
 }
 
 static bool is_fusible(const pace_op *op) {

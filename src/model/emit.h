@@ -37,6 +37,7 @@ typedef struct pace_lowering {
     bool dispatches;         /* the next launch is made by the call "dispatch" */
     uint32_t after;          /* the next node waits for it */
     uint32_t last_launch;    /* on stream 0 */
+    uint32_t computes;       /* launches there so far */
     uint32_t await_exchange; /* the next launch on stream 0 waits for it */
     uint32_t last_exchange;  /* of gradients */
     uint32_t await_pull;     /* and for this one */

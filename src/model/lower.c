@@ -268,6 +268,7 @@ static void lower_turns(pace_lowering *to, const pace_turns *turns) {
         if (forward && i > 0 && !graph) lower_input(to);
         if (forward) forward_turn(to);
         else backward_turn(to);
+        if (to->status == PACE_OK) to->status = PACE_PUSH(&to->graph->turn_ends, to->computes);
     }
 }
 

@@ -16,6 +16,7 @@ typedef struct {
     const pace_config *config;
     const pace_turn *turn;
     uint32_t stage, node, last; /* the last launch that the next one on stream 0 comes behind */
+    uint32_t computes;          /* launches on stream 0 so far */
     bool issued;                /* the turn's call has been made */
     const char *call;
 } drawing;
@@ -36,6 +37,7 @@ static pace_status put(uint32_t *out, drawing *d, const char *name, uint32_t str
     launch->same_call = d->issued;
     launch->waits[0] = before;
     d->issued = true;
+    d->computes += stream == COMPUTES;
     return PACE_PUSH(&d->launch_ns, seconds * 1e9);
 }
 
@@ -119,7 +121,10 @@ static pace_status draw_stage(drawing *d, const pace_step_plan *plan, const pace
     pace_turns turns;
     PACE_TRY(pace_pipeline_order(&turns, &pipeline, d->stage));
     pace_status status = PACE_OK;
-    for (size_t i = 0; status == PACE_OK && i < turns.count; i++) status = draw_turn(d, &turns.items[i], of);
+    for (size_t i = 0; status == PACE_OK && i < turns.count; i++) {
+        status = draw_turn(d, &turns.items[i], of);
+        if (status == PACE_OK) status = PACE_PUSH(&d->graph.turn_ends, d->computes);
+    }
     PACE_VEC_FREE(&turns);
     PACE_TRY(status);
     if (plan->config.mode != PACE_TRAINING) return PACE_OK;
@@ -200,14 +205,28 @@ bool pace_step_is_drawn(const pace_step_case *asked) {
     return turns <= TURNS_MOST && in_rounds && config->mode == PACE_TRAINING;
 }
 
-pace_status pace_step_draw(pace_analysis *out, pace_catalog *catalog, const pace_step_solution *settled,
-                           const pace_step_case *asked, const char *name) {
+static pace_status hold_picture(pace_memory_series *out, const picture *p, const pace_analysis *drawn,
+                                const pace_step_plan *plan) {
+    const pace_graph **graphs = pace_alloc(p->count + 1, sizeof *graphs);
+    if (!graphs) return PACE_E_MEMORY;
+    for (size_t i = 0; i < p->count; i++) graphs[i] = &p->stages[i].graph;
+    pace_status status = pace_memory_series_of(out, drawn, graphs, p->count, plan);
+    pace_free(graphs);
+    return status;
+}
+
+pace_status pace_step_draw(pace_analysis *out, pace_memory_series *memory, pace_catalog *catalog,
+                           const pace_step_solution *settled, const pace_step_case *asked, const char *name) {
     pace_walk_options options = {.repeats = PACE_DRAWN_STEPS, .scale = {1, 1, 1, 1, 1}};
     picture p = {0};
     pace_status status = make_room(&p, (size_t)asked->config.pp) ? PACE_OK : PACE_E_MEMORY;
     while (status == PACE_OK && p.opened < p.count) status = open_stage(&p, &settled->plan, name);
     if (status == PACE_OK) status = pace_walk(p.steps, p.ranks, p.count, &options);
     if (status == PACE_OK) status = pace_analysis_of_steps(out, catalog, p.steps, p.count, p.names, asked->device);
+    if (status == PACE_OK) {
+        status = hold_picture(memory, &p, out, &settled->plan);
+        if (status != PACE_OK) pace_analysis_free(out);
+    }
     free_picture(&p);
     return status;
 }

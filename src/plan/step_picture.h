@@ -5,6 +5,7 @@
 #pragma once
 
 #include "insight/analysis.h"
+#include "plan/memory_over_time.h"
 #include "plan/step_engine.h"
 
 enum { PACE_DRAWN_STEPS = 2 }; /* the step is repeated: the last one starts as steps do that follow another */
@@ -12,7 +13,8 @@ enum { PACE_DRAWN_STEPS = 2 }; /* the step is repeated: the last one starts as s
 /** Whether a published order takes the case's micro-batches; small enough to be looked at. */
 bool pace_step_is_drawn(const pace_step_case *asked);
 
-/** Draws the schedule of a settled case that is not walked. `name` is borrowed as long as *out. The case is
- * drawn (pace_step_is_drawn()). */
-pace_status pace_step_draw(pace_analysis *out, pace_catalog *catalog, const pace_step_solution *settled,
-                           const pace_step_case *asked, const char *name) PACE_MUST_CHECK;
+/** Draws the schedule of a settled case that is not walked, and what its stages hold meanwhile. `name` is borrowed as long as *out.
+ * The case is drawn (pace_step_is_drawn()). */
+pace_status pace_step_draw(pace_analysis *out, pace_memory_series *memory, pace_catalog *catalog,
+                           const pace_step_solution *settled, const pace_step_case *asked,
+                           const char *name) PACE_MUST_CHECK;

@@ -288,20 +288,57 @@ static double in_flight(const pace_step_plan *plan, double stage) {
     return flight < all ? flight : all;
 }
 
-/* What a stage keeps, and what one of its layers forms anew in backward. The last stage's tail goes backward at once.
- */
-static double stage_activations(const pace_step_plan *plan, double stage) {
-    double layers = layers_of(plan, stage) / plan->slots->layers, flight = in_flight(plan, stage), kept = 0, widest = 0;
+/* Layers of one chunk of a stage, over the model's. */
+static double chunk_layers(const pace_step_plan *plan, double stage) {
+    return layers_of(plan, stage) / plan->slots->layers / plan->config.vpp;
+}
+
+static bool chunk_has_tail(const pace_step_plan *plan, double stage, double chunk) {
+    return has_tail(plan, stage) && chunk == plan->config.vpp - 1;
+}
+
+double pace_step_kept_bytes(const pace_step_plan *plan, double stage, double chunk) {
+    double kept = 0;
     for (unsigned i = 0; i < plan->slots->count; i++) {
         const pace_slot_part *part = &plan->slots->parts[i];
-        double again = part->whole_bytes - part->kept_bytes;
-        if (part->part.place == PACE_PART_LAYER) kept += part->kept_bytes * part->part.turns * layers * flight;
-        else if (part->part.place == PACE_PART_HEAD && has_head(stage)) kept += part->kept_bytes * flight;
-        else if (part->part.place == PACE_PART_TAIL && has_tail(plan, stage)) kept += part->kept_bytes;
-        else continue;
-        if (again > widest) widest = again;
+        if (part->part.place == PACE_PART_LAYER)
+            kept += part->kept_bytes * part->part.turns * chunk_layers(plan, stage);
+        else if (part->part.place == PACE_PART_HEAD) kept += has_head(stage) && chunk == 0 ? part->kept_bytes : 0;
+        else if (chunk_has_tail(plan, stage, chunk)) kept += part->kept_bytes;
     }
-    return kept + widest;
+    return kept;
+}
+
+static bool is_on(const pace_step_plan *plan, const pace_slot_part *part, double stage) {
+    if (part->part.place == PACE_PART_LAYER) return true;
+    return part->part.place == PACE_PART_HEAD ? has_head(stage) : has_tail(plan, stage);
+}
+
+double pace_step_again_bytes(const pace_step_plan *plan, double stage) {
+    double widest = 0;
+    for (unsigned i = 0; i < plan->slots->count; i++) {
+        const pace_slot_part *part = &plan->slots->parts[i];
+        if (is_on(plan, part, stage)) widest = fmax(widest, part->whole_bytes - part->kept_bytes);
+    }
+    return widest;
+}
+
+static double tail_bytes(const pace_step_plan *plan) {
+    double sum = 0;
+    for (unsigned i = 0; i < plan->slots->count; i++)
+        if (plan->slots->parts[i].part.place == PACE_PART_TAIL) sum += plan->slots->parts[i].kept_bytes;
+    return sum;
+}
+
+/* What a stage keeps, and what one of its layers forms anew in backward. The tail goes backward at once, unless all forward
+ * passes come first or gradients of weights are put off. */
+static double stage_activations(const pace_step_plan *plan, double stage) {
+    double flight = in_flight(plan, stage), kept = 0;
+    bool waits = plan->config.schedule == PACE_SCHEDULE_GPIPE || plan->config.schedule == PACE_SCHEDULE_ZERO_BUBBLE;
+    bool at_once = has_tail(plan, stage) && !waits;
+    for (double chunk = 0; chunk < plan->config.vpp; chunk++) kept += pace_step_kept_bytes(plan, stage, chunk);
+    if (at_once) kept -= tail_bytes(plan);
+    return kept * flight + (at_once ? tail_bytes(plan) : 0) + pace_step_again_bytes(plan, stage);
 }
 
 static double tables(const pace_step_slots *slots, double ep) {

@@ -80,6 +80,10 @@ pace_status pace_step_plan_make(pace_step_plan *out, const pace_step_slots *slot
 /** What a rank of a stage (from 0) holds. */
 pace_step_memory pace_step_stage_memory(const pace_step_plan *plan, double stage);
 
+/** Of it, what one micro-batch leaves behind its forward pass over a chunk, and what backward forms anew of its widest layer. */
+double pace_step_kept_bytes(const pace_step_plan *plan, double stage, double chunk);
+double pace_step_again_bytes(const pace_step_plan *plan, double stage);
+
 /** Composes; no allocation, nothing is looked up. */
 pace_step_time pace_step_compose(const pace_step_plan *plan, const pace_step_factors *factors);
 

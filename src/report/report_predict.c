@@ -287,6 +287,7 @@ static pace_status build(pace_report *report, pace_prediction *p, const pace_pre
         pace_node_note(root, "One device of each machine is compared; --set dp, tp or pp takes more.");
     if (p->is_model && !p->step.asked.device->is_cpu)
         PACE_TRY(pace_put_stages(report, &p->results[0].analysis, &p->step));
+    pace_put_stage_memory(report, &p->memory, p->is_model ? p->step.settled.plan.device_bytes : 0);
     put_scenarios(root, p);
     put_called(root, p);
     const pace_forecast *forecast = &p->inputs.forecast;

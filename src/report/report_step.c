@@ -26,9 +26,10 @@ typedef struct {
     pace_catalog *catalog;
     const pace_predict_fits *fits;
     pace_step_answer answer;
-    double sequence;        /* of the model; 0 = none */
-    double amount;          /* tokens of a step on one device; samples of a model without sequences */
-    pace_analysis *picture; /* of the schedule; NULL = none can be drawn */
+    double sequence;           /* of the model; 0 = none */
+    double amount;             /* tokens of a step on one device; samples of a model without sequences */
+    pace_analysis *picture;    /* of the schedule; NULL = none can be drawn */
+    pace_memory_series memory; /* what its stages hold */
 } asked;
 
 static pace_status check_options(const pace_predict_options *options, const char *why, bool has_operators) {
@@ -240,7 +241,9 @@ static pace_status put_picture(pace_report *report, const asked *a) {
     pace_node_note(pace_report_root(report),
                    "The timeline draws the closed form's schedule, turn by turn: there the step takes %s.",
                    pace_show_ns(pace_ns(drawn_s)).text);
-    return pace_put_stages(report, a->picture, a->step);
+    PACE_TRY(pace_put_stages(report, a->picture, a->step));
+    pace_put_stage_memory(report, &a->memory, a->step->settled.plan.device_bytes);
+    return PACE_OK;
 }
 
 static void warn_of_kernels(pace_report *report, const pace_step_slots *slots) {
@@ -297,7 +300,7 @@ static pace_status draw(asked *a) {
     if (!pace_step_is_drawn(&a->step->asked)) return PACE_OK;
     a->picture = pace_alloc(1, sizeof *a->picture);
     if (!a->picture) return PACE_E_MEMORY;
-    pace_status status = pace_step_draw(a->picture, a->catalog, &a->step->settled, &a->step->asked, name);
+    pace_status status = pace_step_draw(a->picture, &a->memory, a->catalog, &a->step->settled, &a->step->asked, name);
     if (status == PACE_OK) return PACE_OK;
     pace_free(a->picture);
     a->picture = NULL;
@@ -314,6 +317,7 @@ pace_status pace_predict_step(pace_report **out, pace_step_asked *step, const pa
     PACE_TRY(answer(&a, options));
     PACE_TRY(draw(&a));
     pace_status status = pace_report_build(&report, "step", "A step of many ranks", build, &a);
+    pace_memory_series_free(&a.memory);
     if (status != PACE_OK) {
         if (a.picture) pace_free_analysis(a.picture);
         return status;

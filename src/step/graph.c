@@ -21,6 +21,7 @@ void pace_graph_free(pace_graph *graph) {
     PACE_VEC_FREE(&graph->ops);
     PACE_VEC_FREE(&graph->exchanges);
     PACE_VEC_FREE(&graph->unknown);
+    PACE_VEC_FREE(&graph->turn_ends);
     pace_free(graph->op_slots);
     *graph = (pace_graph){0};
 }

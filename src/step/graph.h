@@ -78,6 +78,8 @@ typedef struct {
     PACE_VEC(pace_graph_exchange) exchanges;
     uint32_t *op_slots; /* hash table of ops */
     size_t op_slot_count;
+    PACE_VEC(uint32_t)
+    turn_ends; /* of a pipeline's stage: launches on stream 0 when each of its turns had been issued */
     uint32_t thread_count, stream_count;
     int64_t rank, world_size;          /* -1 = unknown */
     pace_name device_name;             /* the device it was recorded on, 0 = none */

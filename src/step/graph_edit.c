@@ -33,6 +33,7 @@ static pace_status copy_columns(pace_graph *out, const pace_graph *graph) {
     PACE_TRY(COPY_VEC(&out->launches, &graph->launches));
     PACE_TRY(COPY_VEC(&out->exchanges, &graph->exchanges));
     PACE_TRY(COPY_VEC(&out->unknown, &graph->unknown));
+    PACE_TRY(COPY_VEC(&out->turn_ends, &graph->turn_ends));
     for (size_t i = 0; i < graph->ops.count; i++) {
         uint32_t number;
         PACE_TRY(pace_graph_intern_op(&number, out, &graph->ops.items[i]));

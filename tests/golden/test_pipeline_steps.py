@@ -55,6 +55,23 @@ def memory():
         expect(abs((held["gpipe"][stage] - held["1f1b"][stage]) / ((8 + stage) * steps[0]) - 1) < 0.001, stage, held)
 
 
+def memory_over_time():
+    """Counted turn by turn in the order they are walked, each stage's fullest instant is what the published counts of micro-batches in
+    flight make it; it begins and ends with its states alone."""
+    for words in (("schedule=1f1b",), ("schedule=gpipe",), ("schedule=zero-bubble",), ("schedule=zb-v",), ("schedule=dualpipe-v",),
+                  ("vpp=2",), ("recompute=full",), ("framework=megatron",)):
+        settings = [word for one in ("tp=2", "pp=4", "dp=2", "global_batch=16", "precision=bf16", *words) for word in ("--set", one)]
+        done = subprocess.run([PACELINE, "predict", "llama3-8b", "--on", "dgx-h100*2", *settings, "--format", "json"], capture_output=True, text=True)
+        answer = json.loads(done.stdout)
+        strict_schema.hold(answer, "step" if "framework=megatron" in words else "predict")
+        for stage in answer["stages"]:
+            points = [point for point in answer["stage_memory"] if point["stage"] == stage["stage"]]
+            held = [point["held_bytes"] for point in points]
+            expect(abs(max(held) / stage["held_bytes"] - 1) < 0.01, words, stage, max(held))
+            expect(abs(held[-1] / held[0] - 1) < 1e-9 and min(held) > 0.999999 * held[0], words, held[0], held[-1])
+            expect([point["at_ns"] for point in points] == sorted(point["at_ns"] for point in points), words, stage["stage"])
+
+
 def changes():
     """What-ifs apply to all stages: twice the rates make the step half as long, and bubbles stay their share of it."""
     answer = predict(*ALIKE, "--set", "global_batch=16", "--scale", ".*:0.5")
@@ -126,6 +143,7 @@ def refused():
 
 bubbles()
 memory()
+memory_over_time()
 changes()
 rows_and_options()
 drawn()
