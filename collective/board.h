@@ -14,7 +14,7 @@
 
 #include <stddef.h>
 
-enum { PACE_BOARD_SLOTS = 4, PACE_NOTE_HEAD = 8, PACE_SMALL_NOTE = 56 };
+enum { PACE_BOARD_AHEAD = 2, PACE_BOARD_SLOTS = 2 * PACE_BOARD_AHEAD, PACE_NOTE_HEAD = 8, PACE_SMALL_NOTE = 56 };
 
 typedef struct {
     char *base; /* of all boards, in shared memory */
@@ -59,7 +59,7 @@ static inline pace_status pace_board_await_all(pace_boards *b, uint64_t number) 
 
 /** Waits until the next note may be written; returns the place for it. */
 static inline pace_status pace_board_begin(char **out, pace_boards *b) {
-    if (b->posted >= 2) PACE_TRY(pace_board_await_all(b, b->posted - 1));
+    if (b->posted >= PACE_BOARD_AHEAD) PACE_TRY(pace_board_await_all(b, b->posted + 1 - PACE_BOARD_AHEAD));
     *out = pace_note(b, b->me, b->posted + 1);
     return PACE_OK;
 }

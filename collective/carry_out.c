@@ -6,7 +6,7 @@
 #include <string.h>
 
 /* Sizes from which another way is faster where no table says: measured on two cores of one cache (docs/collective.md). */
-enum { FLAT_BYTES = 32 << 10, COPY_BYTES = 1 << 20, OWNED_BYTES = 4 << 10 };
+enum { FLAT_BYTES = 32 << 10, COPY_BYTES = 512 << 10, OWNED_BYTES = 4 << 10 };
 
 /* --- the way -------------------------------------------------------------------------------------------------------- */
 

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { ROOM = 64 << 10, LEAST_ROOM = 4 << 10 };
+enum { ROOM = 64 << 10, LEAST_ROOM = 16 << 10, MOST_NEAR = 2048 };
 static const size_t most_boards = (size_t)64 << 20;
 
 /* --- settings ------------------------------------------------------------------------------------------------------- */
@@ -119,6 +119,8 @@ static size_t room_of(int near) {
 
 static pace_status share_memory(pace_comm *c) {
     size_t seats = (size_t)c->near * sizeof(pace_seat);
+    if (c->near > MOST_NEAR)
+        return pace_fail(PACE_E_LIMIT, "%d ranks on a host: expected at most %d", c->near, MOST_NEAR);
     c->room = room_of(c->near);
     PACE_TRY(pace_segment_open(&c->segment, c->local, seats + pace_boards_bytes(c->near, c->room), c->settings.shm));
     char *memory = c->segment.base;

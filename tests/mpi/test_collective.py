@@ -1,11 +1,9 @@
 """Every way of every collective gives what MPI gives, on so many ranks (tests/mpi/check_collective.c)."""
-import os
 import re
 import sys
 
-from under_mpirun import mpirun, program
+from under_mpirun import EVERYTHING, mpirun, program
 
-EVERYTHING = os.environ.get("COLLECTIVE") == "all"
 # Ways that ranks can go: the fewest where neither powers of two nor a grid help.
 WAYS = 37
 

@@ -5,10 +5,11 @@ import subprocess
 import sys
 
 BUILD = os.environ["PACELINE_BUILD"]
+EVERYTHING = os.environ.get("COLLECTIVE") == "all"
 LIBRARY = os.path.join(BUILD, "collective", "libpaceline_collective.so")
 # MPI's libraries keep what they allocate until the end.
 ENV = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1",
-           ASAN_OPTIONS=os.environ.get("ASAN_OPTIONS", "") + ":detect_leaks=0")
+           ASAN_OPTIONS=os.environ.get("ASAN_OPTIONS", "") + ":detect_leaks=0:verify_asan_link_order=0")
 
 if not shutil.which("mpirun") or not os.path.exists(LIBRARY):
     print("no mpirun, or no libpaceline_collective")

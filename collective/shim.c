@@ -1,0 +1,227 @@
+/*
+ * LD_PRELOAD=libpaceline_mpi.so: takes over MPI_Allreduce, MPI_Reduce, MPI_Reduce_scatter_block, MPI_Bcast,
+ * MPI_Allgather and MPI_Barrier of any MPI program in C, and hands on to MPI what it does not improve.
+ *
+ * All ranks must decide alike whether a call is handed on. They do: what decides is the same on all ranks by the
+ * rules of MPI (the communicator, the reduction, the type of what is reduced, the number of bytes), or was agreed on when
+ * the communicator was met first. Types may differ between ranks where nothing is reduced, so that there only the
+ * number of bytes counts; what has gaps is packed.
+ */
+#include "call.h"
+#include "mpi_names.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define TAKEN __attribute__((visibility("default")))
+
+/* --- a pace_comm for each communicator, kept as its attribute --------------------------------------------------------- */
+
+/* What stands where a communicator is left to MPI. */
+static char left_to_mpi;
+
+static _Thread_local MPI_Comm last = MPI_COMM_NULL;
+static _Thread_local pace_comm *last_comm;
+static _Thread_local unsigned last_age;
+static _Atomic unsigned age; /* of what threads remember: raised when a communicator is freed */
+static int key = MPI_KEYVAL_INVALID;
+
+static int forget(MPI_Comm comm, int keyval, void *value, void *extra) {
+    (void)comm, (void)keyval, (void)extra;
+    atomic_fetch_add(&age, 1);
+    if (value != &left_to_mpi) pace_comm_close(value);
+    return MPI_SUCCESS;
+}
+
+static void complain(const char *what) {
+    fprintf(stderr, "libpaceline_mpi: %s; MPI does this communicator's exchanges\n", what);
+}
+
+/* Collective, in the first exchange of a communicator that may be taken over. */
+static void *meet(MPI_Comm comm) {
+    int between = 0, ranks = 0, rank = 0;
+    pace_comm *made = NULL;
+    PMPI_Comm_test_inter(comm, &between);
+    PMPI_Comm_size(comm, &ranks);
+    PMPI_Comm_rank(comm, &rank);
+    if (between || ranks < 2) return &left_to_mpi;
+    if (pace_comm_open(&made, &comm) != PACE_OK) {
+        if (rank == 0) complain(pace_comm_message());
+        return &left_to_mpi;
+    }
+    if (!made->settings.off) return made;
+    pace_comm_close(made);
+    return &left_to_mpi;
+}
+
+static void make_key(void) {
+    static atomic_flag busy = ATOMIC_FLAG_INIT;
+    while (atomic_flag_test_and_set(&busy)) pace_relax();
+    if (key == MPI_KEYVAL_INVALID) PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, forget, &key, NULL);
+    atomic_flag_clear(&busy);
+}
+
+static pace_comm *find(MPI_Comm comm) {
+    int found = 0;
+    void *value = NULL;
+    if (comm == MPI_COMM_NULL) return NULL;
+    if (key == MPI_KEYVAL_INVALID) make_key();
+    PMPI_Comm_get_attr(comm, key, &value, &found);
+    if (!found) {
+        value = meet(comm);
+        PMPI_Comm_set_attr(comm, key, value);
+    }
+    last = comm;
+    last_comm = value == &left_to_mpi ? NULL : value;
+    last_age = atomic_load(&age);
+    return last_comm;
+}
+
+/* NULL: MPI does it. */
+static inline pace_comm *of(MPI_Comm comm) {
+    if (comm == last && last_age == atomic_load_explicit(&age, memory_order_relaxed)) return last_comm;
+    return find(comm);
+}
+
+/* Whether a collective of so many bytes is left to MPI. */
+static bool handed_on(pace_comm *c, int collective, size_t bytes) {
+    bool on =
+        bytes > INT_MAX || c->broken != PACE_OK || pace_settings_way(&c->settings, collective, bytes) == PACE_WAY_MPI;
+    c->counters.passed_on += on;
+    return on;
+}
+
+/* MPI's error handler decides; the usual one ends the program. */
+static int result(MPI_Comm comm, pace_status status) {
+    if (status == PACE_OK) return MPI_SUCCESS;
+    fprintf(stderr, "libpaceline_mpi: %s\n", pace_comm_message());
+    int class = status == PACE_E_USAGE ? MPI_ERR_BUFFER : status == PACE_E_MEMORY ? MPI_ERR_NO_MEM : MPI_ERR_OTHER;
+    PMPI_Comm_call_errhandler(comm, class);
+    return class;
+}
+
+static const void *place(const void *in) { return in == MPI_IN_PLACE ? NULL : in; }
+
+/* --- reductions --------------------------------------------------------------------------------------------------------- */
+
+TAKEN int MPI_Allreduce(const void *in, void *out, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
+    pace_element element;
+    pace_reduction reduction;
+    pace_comm *c = count > 0 && pace_element_of(&element, type) && pace_reduction_of(&reduction, op) ? of(comm) : NULL;
+    if (!c || handed_on(c, PACE_ALLREDUCE, (size_t)count * pace_element_bytes(element)))
+        return PMPI_Allreduce(in, out, count, type, op, comm);
+    return result(comm, pace_comm_allreduce(c, place(in), out, (size_t)count, element, reduction));
+}
+
+TAKEN int MPI_Reduce(const void *in, void *out, int count, MPI_Datatype type, MPI_Op op, int root, MPI_Comm comm) {
+    pace_element element;
+    pace_reduction reduction;
+    pace_comm *c = count > 0 && pace_element_of(&element, type) && pace_reduction_of(&reduction, op) ? of(comm) : NULL;
+    if (!c || root < 0 || root >= c->ranks || handed_on(c, PACE_REDUCE, (size_t)count * pace_element_bytes(element)))
+        return PMPI_Reduce(in, out, count, type, op, root, comm);
+    void *to = c->rank == root ? out : NULL;
+    return result(comm, pace_comm_reduce(c, place(in), to, (size_t)count, element, reduction, root));
+}
+
+TAKEN int MPI_Reduce_scatter_block(const void *in, void *out, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
+    pace_element element;
+    pace_reduction reduction;
+    pace_comm *c = count > 0 && pace_element_of(&element, type) && pace_reduction_of(&reduction, op) ? of(comm) : NULL;
+    if (!c || handed_on(c, PACE_REDUCESCATTER, (size_t)count * pace_element_bytes(element) * (size_t)c->ranks))
+        return PMPI_Reduce_scatter_block(in, out, count, type, op, comm);
+    return result(comm, pace_comm_reduce_scatter(c, place(in), out, (size_t)count, element, reduction));
+}
+
+/* --- what only moves ------------------------------------------------------------------------------------------------------ */
+
+/* Bytes of so many elements; 0 also where MPI will say what is wrong. */
+static size_t bytes_of(int count, MPI_Datatype type) {
+    int size = 0;
+    if (count <= 0 || type == MPI_DATATYPE_NULL) return 0;
+    PMPI_Type_size(type, &size);
+    return (size_t)count * (size_t)(size > 0 ? size : 0);
+}
+
+static bool packed(MPI_Comm comm, const void *from, int count, MPI_Datatype type, char *to, size_t bytes) {
+    int at = 0;
+    return PMPI_Pack(from, count, type, to, (int)bytes, &at, comm) == MPI_SUCCESS && (size_t)at == bytes;
+}
+
+static bool unpacked(MPI_Comm comm, const char *from, size_t bytes, void *to, int count, MPI_Datatype type) {
+    int at = 0;
+    return PMPI_Unpack(from, (int)bytes, &at, to, count, type, comm) == MPI_SUCCESS;
+}
+
+static pace_status broadcast_packed(pace_comm *c, MPI_Comm comm, void *buffer, int count, MPI_Datatype type, int root,
+                                    size_t bytes) {
+    char *room = pace_alloc(bytes, 1);
+    if (!room) return PACE_E_MEMORY;
+    bool done = c->rank != root || packed(comm, buffer, count, type, room, bytes);
+    pace_status status = pace_comm_broadcast(c, room, bytes / 2, PACE_ELEMENT_F16, root);
+    if (c->rank != root) done = unpacked(comm, room, bytes, buffer, count, type);
+    pace_free(room);
+    return status == PACE_OK && !done ? pace_fail(PACE_E_INTERNAL, "MPI packs %zu bytes otherwise than it says", bytes)
+                                      : status;
+}
+
+/* Bytes are moved as elements of two; odd numbers of them are left to MPI. */
+TAKEN int MPI_Bcast(void *buffer, int count, MPI_Datatype type, int root, MPI_Comm comm) {
+    size_t bytes = bytes_of(count, type);
+    pace_comm *c = bytes && bytes % 2 == 0 ? of(comm) : NULL;
+    if (!c || root < 0 || root >= c->ranks || handed_on(c, PACE_BROADCAST, bytes))
+        return PMPI_Bcast(buffer, count, type, root, comm);
+    if (!pace_is_plain(type)) return result(comm, broadcast_packed(c, comm, buffer, count, type, root, bytes));
+    return result(comm, pace_comm_broadcast(c, buffer, bytes / 2, PACE_ELEMENT_F16, root));
+}
+
+/* With gaps on either side: packed, gathered, unpacked. */
+static pace_status gather_packed(pace_comm *c, MPI_Comm comm, const void *in, int in_count, MPI_Datatype in_type,
+                                 void *out, int out_count, MPI_Datatype out_type, size_t bytes) {
+    char *room = pace_alloc((size_t)c->ranks, bytes), *own = room ? room + (size_t)c->rank * bytes : NULL;
+    MPI_Aint low, extent;
+    PMPI_Type_get_extent(out_type, &low, &extent);
+    char *mine = (char *)out + (MPI_Aint)c->rank * out_count * extent;
+    if (!room) return PACE_E_MEMORY;
+    bool done = in == MPI_IN_PLACE ? packed(comm, mine, out_count, out_type, own, bytes)
+                                   : packed(comm, in, in_count, in_type, own, bytes);
+    pace_status status = pace_comm_all_gather(c, NULL, room, bytes / 2, PACE_ELEMENT_F16);
+    for (int r = 0; r < c->ranks && status == PACE_OK; r++)
+        done &= unpacked(comm, room + (size_t)r * bytes, bytes, (char *)out + (MPI_Aint)r * out_count * extent,
+                         out_count, out_type);
+    pace_free(room);
+    return status == PACE_OK && !done ? pace_fail(PACE_E_INTERNAL, "MPI packs %zu bytes otherwise than it says", bytes)
+                                      : status;
+}
+
+TAKEN int MPI_Allgather(const void *in, int in_count, MPI_Datatype in_type, void *out, int out_count,
+                        MPI_Datatype out_type, MPI_Comm comm) {
+    size_t bytes = bytes_of(out_count, out_type);
+    pace_comm *c = bytes && bytes % 2 == 0 ? of(comm) : NULL;
+    if (!c || handed_on(c, PACE_ALLGATHER, bytes * (size_t)c->ranks))
+        return PMPI_Allgather(in, in_count, in_type, out, out_count, out_type, comm);
+    if (pace_is_plain(out_type) && (in == MPI_IN_PLACE || pace_is_plain(in_type)))
+        return result(comm, pace_comm_all_gather(c, place(in), out, bytes / 2, PACE_ELEMENT_F16));
+    return result(comm, gather_packed(c, comm, in, in_count, in_type, out, out_count, out_type, bytes));
+}
+
+TAKEN int MPI_Barrier(MPI_Comm comm) {
+    pace_comm *c = of(comm);
+    if (!c || handed_on(c, PACE_BARRIER, 0)) return PMPI_Barrier(comm);
+    return result(comm, pace_comm_barrier(c));
+}
+
+/* --- the end ------------------------------------------------------------------------------------------------------------ */
+
+/* MPI_COMM_WORLD is never freed: its attribute is. */
+TAKEN int MPI_Finalize(void) {
+    if (key != MPI_KEYVAL_INVALID) {
+        int found = 0;
+        void *value;
+        PMPI_Comm_get_attr(MPI_COMM_WORLD, key, &value, &found);
+        if (found) PMPI_Comm_delete_attr(MPI_COMM_WORLD, key);
+        PMPI_Comm_free_keyval(&key);
+    }
+    return PMPI_Finalize();
+}

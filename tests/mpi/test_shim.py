@@ -1,0 +1,33 @@
+"""libpaceline_mpi before an MPI program that knows nothing of it gives what MPI gives; and says what is wrong with settings."""
+import os
+import sys
+
+from under_mpirun import BUILD, EVERYTHING, mpirun, program
+
+SHIM = os.path.join(BUILD, "collective", "libpaceline_mpi.so")
+wrong = []
+
+
+def expect(good, *what):
+    if not good:
+        wrong.append(what)
+
+
+def run(ranks, cycles, **environment):
+    words = ["-x", "LD_PRELOAD=" + SHIM] if environment.pop("shim", True) else []
+    return mpirun(ranks, *words, program("check_shim"), str(cycles), **environment)
+
+
+for ranks in range(1, 10) if EVERYTHING else (2, 3):
+    code, out = run(ranks, 1000 if EVERYTHING and ranks < 4 else 5)
+    expect(code == 0 and "0 failures by " in out and "libpaceline_mpi" in out, ranks, code, out[-2000:])
+settings = ("off", "allreduce=mpi;check") if not EVERYTHING else ("off", "allreduce=ring:1K,copy;broadcast=chain;check", "shm=posix",
+                                                                 "shm=none", "nocopy")
+for setting in settings:
+    code, out = run(2, 2, PACELINE_COLLECTIVE=setting)
+    expect(code == 0 and "0 failures" in out, setting, code, out[-2000:])
+code, out = run(2, 2, PACELINE_COLLECTIVE="allreduce=quick")
+expect(code == 0 and "found 'quick'" in out and "MPI does this communicator's exchanges" in out, "bad setting", code, out[-2000:])
+for what in wrong:
+    print(*what)
+sys.exit(bool(wrong))
