@@ -6,6 +6,7 @@
 #include "entry_file.h"
 #include "host_facts.h"
 #include "modules.h"
+#include "neurons.h"
 #include "sweep.h"
 
 #include <ctype.h>
@@ -92,23 +93,9 @@ static void make_name(calibration *c) {
     if (c->known) snprintf(c->device, sizeof c->device, "%s", c->known->name);
 }
 
-static bool good_name(const char *name) {
-    for (const char *at = name; *at; at++)
-        if (!isalnum((unsigned char)*at) && !strchr("-_.", *at)) return false;
-    return *name && strlen(name) < 48 && isalnum((unsigned char)*name);
-}
-
-static pace_status set_name(calibration *c) {
-    const char *name = c->options->name;
-    if (!name) {
-        make_name(c);
-        return PACE_OK;
-    }
-    if (!good_name(name))
-        return pace_fail(PACE_E_USAGE, "--name: expected up to 47 letters, digits, '-', '_' or '.', found \"%.60s\"",
-                         name);
-    snprintf(c->device, sizeof c->device, "%s", name);
-    return PACE_OK;
+static void set_name(calibration *c) {
+    if (c->options->name) snprintf(c->device, sizeof c->device, "%s", c->options->name);
+    else make_name(c);
 }
 
 /* Facts that a backend does not know stay as another told them. */
@@ -134,7 +121,7 @@ static pace_status describe(calibration *c) {
 static pace_status open_backends(calibration *c) {
     bool cpu = strcmp(c->target, "cpu") == 0;
     if (!cpu && strcmp(c->target, "cuda") != 0)
-        return pace_fail(PACE_E_USAGE, "expected cpu or cuda to measure, found \"%.40s\"", c->target);
+        return pace_fail(PACE_E_USAGE, "expected cpu or cuda to measure, or neurons, found \"%.40s\"", c->target);
     c->threads = !cpu ? 1 : c->options->threads > 0 ? c->options->threads : pace_host_cores();
     pace_backends_load(&c->backends, c->target, c->options->module_path);
     if (c->backends.count == 0 && !c->options->list) return pace_fail(PACE_E_MISSING, "%s", c->backends.missing[0]);
@@ -154,7 +141,7 @@ static pace_status plan(calibration *c) {
     PACE_TRY(pace_device_catalog_load(&c->devices, c->catalog));
     if (strcmp(c->target, "cuda") == 0 && *c->facts.name)
         c->known = pace_device_find(&c->devices, c->facts.name, c->facts.memory_bytes);
-    PACE_TRY(set_name(c));
+    set_name(c);
     PACE_TRY(pace_sweep_load(&c->sweep, c->catalog, &choice));
     if (c->sweep.too_large)
         PACE_TRY(note(c, "%zu points are left out: their tensors take more than %.3g GB.", c->sweep.too_large,
@@ -449,6 +436,12 @@ static pace_status run(pace_answer **out, calibration *c) {
     return report(out, c);
 }
 
+static bool good_name(const char *name) {
+    for (const char *at = name; *at; at++)
+        if (!isalnum((unsigned char)*at) && !strchr("-_.", *at)) return false;
+    return *name && strlen(name) < 48 && isalnum((unsigned char)*name);
+}
+
 /* What the fields of a question say; `command` is filled. */
 static pace_status read_question(pace_calibrate_options *out, const pace_question *question) {
     double threads = pace_question_number(question, "threads"), device = pace_question_number(question, "device");
@@ -456,10 +449,14 @@ static pace_status read_question(pace_calibrate_options *out, const pace_questio
     const char *rows = pace_question_text(question, "output"), *entry = pace_question_text(question, "entry");
     size_t length = rows ? strlen(rows) : 0;
     if (pace_question_input_count(question) > 1)
-        return pace_fail(PACE_E_USAGE, "expected at most one of cpu and cuda, found %zu",
+        return pace_fail(PACE_E_USAGE, "expected at most one of cpu, cuda and neurons, found %zu",
                          pace_question_input_count(question));
     if (quick && full)
         return pace_fail(PACE_E_USAGE, "quick: expected either " PACE_FIELD "quick or " PACE_FIELD "full, found both");
+    const char *name = pace_question_text(question, "name");
+    if (name && !good_name(name))
+        return pace_fail(PACE_E_USAGE, "--name: expected up to 47 letters, digits, '-', '_' or '.', found \"%.60s\"",
+                         name);
     if (threads > 4096) return pace_fail(PACE_E_USAGE, "threads: expected 1 to 4096, found %g", threads);
     if (device > 1024) return pace_fail(PACE_E_USAGE, "device: expected a number from 0 to 1024, found %g", device);
     if (rows && (length <= 4 || strcmp(rows + length - 4, ".csv") != 0))
@@ -474,7 +471,7 @@ static pace_status read_question(pace_calibrate_options *out, const pace_questio
                                     .families = pace_question_text(question, "family"),
                                     .rows_path = rows,
                                     .entry_path = entry,
-                                    .name = pace_question_text(question, "name"),
+                                    .name = name,
                                     .memory_bytes = pace_question_number(question, "memory"),
                                     .threads = (int)threads,
                                     .list = pace_question_has(question, "list"),
@@ -489,6 +486,7 @@ pace_status pace_calibrate(pace_answer **out, pace_context *context, const pace_
     if (strcmp(pace_question_verb(question), "calibrate") != 0)
         return pace_fail(PACE_E_USAGE, "%s: expected a question of calibrate", pace_question_verb(question));
     PACE_TRY(read_question(&options, question));
+    if (options.target && strcmp(options.target, "neurons") == 0) return pace_calibrate_neurons(out, &options);
     calibration *c = pace_alloc(1, sizeof *c);
     if (!c) return PACE_E_MEMORY;
     c->options = &options;

@@ -50,6 +50,8 @@ DEFINITIONS = {
     "device_entry.c": {"MOST_FLOP_PER_S": "limit of a check", "MOST_SMS": "limit of a check", "MOST_GENERATION": "limit of a check"},
     "host_tree.c": {"MOST_BYTES_PER_S": "limit of a check"},
     "config.c": {"MOST": "limit of a check"},
+    "host.c": {"MOST_S": "limit of a check", "MOST_BYTES": "limit of a check"},
+    "partition_search.c": {"values": "candidates of a search"},
     "layer.c": {"most": "limit of a check"},
     "buckets.h": {"first_bytes": "the algorithm of DistributedDataParallel: its first bucket is of 1 MiB"},
     "model_totals.c": {"states": "bytes of optimizer states: definitions"},

@@ -30,7 +30,7 @@ const pace_verb pace_verb_table[PACE_VERBS] = {
     {"fit", "TRAIN.csv|LOG...", "learn from measurements",
      "Learns from measurements (tables with columns such as device, m, n, k, latency_us) and\n"
      "prints the error on rows it held out. 'paceline predict --rows' uses the file it writes."},
-    {"calibrate", "[cpu|cuda]", "measure this machine: rows for fit, an entry for --on",
+    {"calibrate", "[cpu|cuda|neurons]", "measure this machine: rows for fit, an entry for --on",
      "Measures this machine: rows that 'paceline fit' learns from, and a device entry that --on\n"
      "takes. A run that was stopped goes on where it was."},
     {"validate", "[CASE-GLOB]", "is it true? figures of merit, recomputed",
@@ -137,7 +137,7 @@ const pace_option_row pace_option_table[] = {
     {PREDICT, TEXT("from", "DEVICE", WHERE, "the device it was measured on, if the trace does not name it", NULL,
                    " step scaling ")},
     {PREDICT, LIST("set", "KEY=VALUE", WHERE, "set configuration (precision, framework, ...) or model parameters", NULL,
-                   " step scaling ")},
+                   " step scaling partition ")},
     {PREDICT, NUMBER("samples", "N", "samples", WHERE, "samples in the measured step, if shapes do not show them", NULL,
                      " step scaling ")},
 

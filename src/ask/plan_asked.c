@@ -3,7 +3,7 @@
 #include "ask/context.h"
 #include "ask/launcher.h"
 #include "ask/model_settings.h"
-#include "base/decimal.h"
+#include "ask/plan_words.h"
 #include "machine/device_resolve.h"
 #include "model/parts.h"
 
@@ -14,64 +14,15 @@
 
 /* --- words -------------------------------------------------------------------------------------------------------- */
 
-/* "15T", "300G", "1e12": how many. */
-static bool parse_count(double *out, const char *text) {
-    static const struct {
-        char letter;
-        double factor;
-    } suffixes[] = {{'k', 1e3}, {'K', 1e3}, {'M', 1e6}, {'G', 1e9}, {'B', 1e9}, {'T', 1e12}};
-    char number[32];
-    size_t length = strlen(text);
-    double factor = 1;
-    if (length == 0 || length >= sizeof number) return false;
-    memcpy(number, text, length + 1);
-    for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes; i++)
-        if (number[length - 1] == suffixes[i].letter) factor = suffixes[i].factor;
-    if (factor > 1) number[length - 1] = '\0';
-    if (!pace_number_parse(out, number)) return false;
-    *out *= factor;
-    return *out >= 1 && *out <= 1e18;
-}
-
-/* "30d", "12h": days. */
-static bool parse_days(double *out, const char *text) {
-    char number[32];
-    size_t length = strlen(text);
-    if (length < 2 || length >= sizeof number) return false;
-    memcpy(number, text, length + 1);
-    bool hours = number[length - 1] == 'h';
-    if (!hours && number[length - 1] != 'd') return false;
-    number[length - 1] = '\0';
-    if (!pace_number_parse(out, number) || !(*out > 0 && *out < 1e6)) return false;
-    if (hours) *out /= 24;
-    return true;
-}
-
 static pace_status read_words(pace_plan_asked *a) {
     const pace_plan_options *o = a->options;
-    a->tokens = a->within_days = NAN;
+    pace_plan_words words;
     if (o->on.count == 0)
         return pace_fail(PACE_E_USAGE, "on: expected a machine, such as dgx-h100*2 (paceline machines lists them)");
-    if (o->tokens && !parse_count(&a->tokens, o->tokens))
-        return pace_fail(PACE_E_USAGE, "tokens: expected how many are trained on, such as 15T or 300G, found \"%.40s\"",
-                         o->tokens);
-    if (o->within && !parse_days(&a->within_days, o->within))
-        return pace_fail(PACE_E_USAGE, "within: expected days or hours, such as 30d or 12h, found \"%.40s\"",
-                         o->within);
-    if (o->within && !o->tokens)
-        return pace_fail(PACE_E_USAGE, "within: has no effect without " PACE_FIELD "tokens, which say what is trained");
-    if (o->price.count > 1 && o->price.count != o->on.count)
-        return pace_fail(PACE_E_USAGE, "price: expected one, or one for each of %zu machines, found %zu", o->on.count,
-                         o->price.count);
+    PACE_TRY(pace_plan_words_read(&words, o->tokens, o->within));
+    a->tokens = words.amount;
+    a->within_days = words.within_days;
     return PACE_OK;
-}
-
-static pace_status price_of(double *out, const pace_plan_options *o, size_t machine) {
-    *out = NAN;
-    if (o->price.count == 0) return PACE_OK;
-    const char *text = o->price.items[o->price.count > 1 ? machine : 0];
-    if (pace_number_parse(out, text) && *out > 0 && *out < 1e6) return PACE_OK;
-    return pace_fail(PACE_E_USAGE, "price: expected what one device costs an hour, such as 2.5, found \"%.40s\"", text);
 }
 
 /* --- a place ------------------------------------------------------------------------------------------------------ */
@@ -203,7 +154,7 @@ static pace_status add_machine(pace_plan_asked *a, const char *name, size_t numb
     pace_machine machine;
     double price;
     PACE_TRY(pace_machine_asked(&machine, a->options->context->catalog, a->options->on.items[number]));
-    PACE_TRY(price_of(&price, a->options, number));
+    PACE_TRY(pace_plan_price(&price, &a->options->price, number, a->options->on.count));
     pace_machine part = machine;
     for (int nodes = 1; a->options->within && nodes < machine.nodes; nodes *= 2) {
         part.nodes = nodes;

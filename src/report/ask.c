@@ -5,6 +5,8 @@
 #include "report/engines.h"
 #include "report/answer.h"
 #include "report/answer_store.h"
+#include "ask/context.h"
+#include "ask/partition_asked.h"
 #include "report/ask_parts.h"
 
 #include <math.h>
@@ -148,6 +150,9 @@ static pace_status ask_plan(pace_report **out, const pace_question *question) {
                                  .within = pace_question_text(question, "within"),
                                  .price = pace_question_words(question, "price"),
                                  .top = pace_question_number(question, "top")};
+    bool hosts;
+    PACE_TRY(pace_partition_is_of_hosts(&hosts, question->context->catalog, &options.on));
+    if (hosts) return pace_partition_report(out, question->inputs.items[0], &options, false);
     return pace_plan(out, question->inputs.items[0], &options);
 }
 

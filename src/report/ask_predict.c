@@ -1,12 +1,14 @@
-/* The seven kinds of questions of `predict`: which one is asked, and what its engine is asked with. */
+/* The eight kinds of questions of `predict`: which one is asked, and what its engine is asked with. */
 #include "report/ask_parts.h"
 #include "ask/model_settings.h"
+#include "ask/context.h"
+#include "ask/partition_asked.h"
 #include "base/print.h"
 #include "report/engines.h"
 
 #include <string.h>
 
-typedef enum { STEP, ROWS, JOB, EXCHANGE, SIMULATE, REPLAY, SCALING, KINDS } kind;
+typedef enum { STEP, ROWS, JOB, EXCHANGE, SIMULATE, REPLAY, SCALING, PARTITION, KINDS } kind;
 
 /* In the order of the enumerators, then the kinds of rows. */
 static const pace_asked_kind kinds[] = {
@@ -17,6 +19,7 @@ static const pace_asked_kind kinds[] = {
     [SIMULATE] = {"simulate", "an exchange with " PACE_FIELD "simulate"},
     [REPLAY] = {"replay", "traces with " PACE_FIELD "simulate"},
     [SCALING] = {"scaling", "a step of several workers (" PACE_FIELD "workers)"},
+    [PARTITION] = {"partition", "a network on hosts (catalog/hosts.yaml)"},
     {"rows.kernel", "a table about kernels"},
     {"rows.exchange", "a table about exchanges"},
     {"rows.step", "a table about steps"},
@@ -68,6 +71,13 @@ static pace_status kind_of(kind *out, const pace_question *question) {
     if (inputs == 0 && !is_about_exchange(question))
         return pace_fail(PACE_E_USAGE, "expected a trace, an execution trace, a model, " PACE_FIELD "rows, " PACE_FIELD
                                        "job or " PACE_FIELD "collective, found none");
+    pace_words on = pace_question_words(question, "on");
+    bool hosts;
+    PACE_TRY(pace_partition_is_of_hosts(&hosts, question->context->catalog, &on));
+    if (inputs > 0 && hosts) {
+        *out = PARTITION;
+        return PACE_OK;
+    }
     if (inputs == 0) *out = simulated ? SIMULATE : EXCHANGE;
     else *out = simulated ? REPLAY : is_scaling(question) ? SCALING : STEP;
     return PACE_OK;
@@ -154,6 +164,15 @@ static pace_status ask_scaling(pace_report **out, const pace_question *question)
     return pace_predict_scaling(out, PACE_ASKED_INPUTS(question), &options);
 }
 
+static pace_status ask_partition(pace_report **out, const pace_question *question) {
+    const pace_plan_options options = {.context = question->context,
+                                       .on = pace_question_words(question, "on"),
+                                       .set = pace_question_words(question, "set")};
+    if (question->inputs.count > 1)
+        return pace_fail(PACE_E_USAGE, "expected one model on hosts, found %zu", question->inputs.count);
+    return pace_partition_report(out, question->inputs.items[0], &options, true);
+}
+
 /* One approach moves the gradients of a step of ranks. */
 static pace_status approach_of(const char **out, const pace_question *question) {
     pace_words approach = pace_question_words(question, "approach");
@@ -197,8 +216,8 @@ static pace_status ask_step(pace_report **out, const pace_question *question) {
 
 pace_status pace_ask_predict(pace_report **out, const pace_question *question) {
     static pace_status (*const ask[KINDS])(pace_report **, const pace_question *) = {
-        [STEP] = ask_step,           [ROWS] = ask_rows,         [JOB] = ask_job,        [EXCHANGE] = ask_exchange,
-        [SIMULATE] = ask_simulation, [REPLAY] = ask_simulation, [SCALING] = ask_scaling};
+        [STEP] = ask_step,           [ROWS] = ask_rows,         [JOB] = ask_job,         [EXCHANGE] = ask_exchange,
+        [SIMULATE] = ask_simulation, [REPLAY] = ask_simulation, [SCALING] = ask_scaling, [PARTITION] = ask_partition};
     kind asked = STEP;
     PACE_TRY(kind_of(&asked, question));
     PACE_TRY(check_fields(question, asked));

@@ -40,6 +40,10 @@ pace_status pace_fit(pace_report **out, const char *const *paths, size_t path_co
  * PACE_E_USAGE for words that mean nothing or contradict each other, PACE_E_MISSING for unknown names. */
 pace_status pace_plan(pace_report **out, const char *model, const pace_plan_options *options);
 
+/** The same of a network of neurons partitioned over hosts (docs/partition.md): searched, or with `one` the configuration that
+ * is set. */
+pace_status pace_partition_report(pace_report **out, const char *model, const pace_plan_options *options, bool one);
+
 /** How long a collective takes on all devices of a machine, in the form of nccl-tests, with 90 % intervals. Errors:
  * PACE_E_USAGE, PACE_E_MISSING for an unknown machine, PACE_E_INPUT for one that is not connected. */
 pace_status pace_predict_exchange(pace_report **out, const pace_exchange_options *options);
