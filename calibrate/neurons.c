@@ -149,8 +149,7 @@ static pace_status measure_messages(neurons *n) {
         PACE_TRY(status);
     }
     n->host.message_s = n->message_s[0] / 2; /* there and back */
-    n->host.message_bytes_per_s =
-        (n->message_bytes[1] - n->message_bytes[0]) / fmax(n->message_s[1] - n->message_s[0], n->limits.timer_s);
+    n->host.message_bytes_per_s = n->message_bytes[1] / n->message_s[1];
     return PACE_OK;
 }
 
