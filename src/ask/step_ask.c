@@ -6,10 +6,16 @@
 
 enum { UNSAID = -1 };
 
+static bool attends(const pace_model *model) {
+    for (size_t i = 0; i < model->layers.count; i++)
+        if (model->layers.items[i].kind == PACE_LAYER_ATTENTION) return true;
+    return false;
+}
+
 void pace_step_defaults_of(pace_config *config, const pace_framework *framework, const pace_model *model) {
     pace_framework_defaults(config, framework);
     config->precision = framework->precision;
-    config->recompute = framework->recompute;
+    config->recompute = attends(model) ? framework->recompute : PACE_RECOMPUTE_NONE;
     config->optimizer = model->sequence > 0 ? PACE_ADAM : PACE_SGD;
 }
 
@@ -21,9 +27,10 @@ bool pace_model_has_tables(const pace_model *model) {
     return tables;
 }
 
-bool pace_step_spreads_tables(pace_config *config, const pace_model *model) {
+bool pace_step_spreads_tables(pace_config *config, const pace_model *model, bool shards) {
     if (!pace_model_has_tables(model) || config->dp * config->cp <= 1) return false;
     config->ep = config->dp * config->cp;
+    if (!shards) config->zero_stage = 0;
     return true;
 }
 
@@ -71,12 +78,13 @@ static pace_status open_model(pace_step_asked *a, pace_catalog *catalog, const c
     if (config->zero_stage > 0 && config->dp * config->cp == 1 && devices > 0)
         return pace_fail(PACE_E_USAGE, "set: zero_stage has no effect without dp or cp above 1");
     pace_step_defaults_of(&usual, a->asked.framework, &a->model);
+    bool shards = config->zero_stage != UNSAID;
     fill(config, &usual);
     bool shared = devices > 0;
     if (shared && config->dp * config->cp == 1 && !pace_framework_is_lowered(a->asked.framework))
         config->zero_stage = 0;
     if (shared && config->tp == 1) config->sequence_parallel = 0;
-    if (config->ep == UNSAID) config->ep = 1, a->spread_tables = pace_step_spreads_tables(config, &a->model);
+    if (config->ep == UNSAID) config->ep = 1, a->spread_tables = pace_step_spreads_tables(config, &a->model, shards);
     return PACE_OK;
 }
 

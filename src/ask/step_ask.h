@@ -33,8 +33,8 @@ typedef struct {
     bool compared;                 /* with other machines: one device of each, unless `set` shares the step */
 } pace_step_words;
 
-/** What a configuration is where nobody says: as the framework runs steps; the optimizer is Adam for models of
- * sequences, plain SGD for others. */
+/** What a configuration is where nobody says: as the framework runs steps, which recomputes layers with attention only; the
+ * optimizer is Adam for models of sequences, plain SGD for others. */
 void pace_step_defaults_of(pace_config *config, const pace_framework *framework, const pace_model *model);
 
 /** Micro-batches of a step that nobody states: so many that a ninth of a pipeline's time is its filling. */
@@ -43,8 +43,9 @@ double pace_step_usual_rounds(const pace_config *config);
 /** Whether it has tables of which a step touches few rows. */
 bool pace_model_has_tables(const pace_model *model);
 
-/** Tables of a recommender are spread over all of its ranks where nobody says: true when that was assumed. */
-bool pace_step_spreads_tables(pace_config *config, const pace_model *model);
+/** Tables of a recommender are spread over all of its ranks where nobody says: true when that was assumed. Its ranks share no
+ * other states then, unless it is said that they do (`shards`). */
+bool pace_step_spreads_tables(pace_config *config, const pace_model *model, bool shards);
 
 /** Opens a case's model in its framework and configuration, without a device: what is lowered or counted, not yet timed.
  * Errors: those of models, settings and frameworks. Close it also after a failure. */

@@ -112,6 +112,8 @@ void pace_step_find_measured(pace_step_reader *reader, const pace_yaml_node *nam
 void pace_step_row_measured(pace_step_row *out, const pace_step_reader *reader, size_t row);
 /** Devices of a node of the machine on which a row runs; 0 = unknown. */
 double pace_step_row_node(const pace_step_reader *reader, size_t row, const pace_device *device);
+/** Devices of the machine that the row names, or --on where it names no device; 0 = none is named. */
+double pace_step_row_devices(const pace_step_reader *reader, size_t row);
 
 /* What a text says of a model's size: "7B"; "8x7B" (experts); "30B-A3B" (active). 0 = nothing. */
 typedef struct {

@@ -76,12 +76,42 @@ static double ulysses(const pace_step_reader *r, size_t row) {
 }
 
 /* Tables of a recommender, where no column says what is split. */
-static bool spread_tables(pace_step_row *out, const pace_step_reader *r, bool said) {
-    if (said || out->ranks <= 1 || !pace_step_spreads_tables(&out->config, out->model)) return false;
-    out->config.zero_stage = 0;
+static bool spread_tables(pace_step_row *out, const pace_step_reader *r, size_t row, bool said) {
+    bool shards = *pace_step_cell(r, row, PACE_STEP_ZERO_STAGE) || *pace_step_cell(r, row, PACE_STEP_SHARDING);
+    if (said || out->ranks <= 1 || !pace_step_spreads_tables(&out->config, out->model, shards)) return false;
     pace_step_note(out, "tables spread over all devices");
     pace_step_doubt(out, r, PACE_DOUBT_ROW_TABLES);
     return true;
+}
+
+static bool is_said(const pace_step_reader *r, size_t row, const pace_step_column *columns, size_t count) {
+    for (size_t i = 0; i < count; i++)
+        if (*pace_step_cell(r, row, columns[i])) return true;
+    return false;
+}
+
+/* A machine without a word of how its devices share the step: each trains a replica, as for predict MODEL. 0 = it was said,
+ * or no machine was. */
+static double all_devices(pace_step_row *out, const pace_step_reader *r, size_t row) {
+    static const pace_step_column sharing[] = {PACE_STEP_N_GPU,      PACE_STEP_NODES,      PACE_STEP_TP,
+                                               PACE_STEP_PP,         PACE_STEP_VPP,        PACE_STEP_CP,
+                                               PACE_STEP_EP,         PACE_STEP_DP,         PACE_STEP_FSDP,
+                                               PACE_STEP_ZERO_STAGE, PACE_STEP_ZERO_GROUP, PACE_STEP_SHARDING};
+    if (out->config.mode != PACE_TRAINING || is_said(r, row, sharing, sizeof sharing / sizeof *sharing)) return 0;
+    double devices = pace_step_row_devices(r, row);
+    if (devices > 1) pace_step_note(out, "assumed dp %g: all devices", devices);
+    return devices > 1 ? devices : 0;
+}
+
+/* What means something in pipelines only. */
+static void drop_pipeline(pace_step_row *out) {
+    pace_config *config = &out->config;
+    if (config->pp > 1) return;
+    if (config->vpp > 1) pace_step_note(out, "no effect without pp: vpp %g", config->vpp);
+    if (config->schedule != PACE_SCHEDULE_1F1B)
+        pace_step_note(out, "no effect without pp: schedule %s", pace_config_word(config, "schedule"));
+    config->vpp = 1;
+    config->schedule = PACE_SCHEDULE_1F1B;
 }
 
 /* dp from the devices, or the devices from the product. */
@@ -100,7 +130,8 @@ static bool set_ranks(pace_step_row *out, const pace_step_reader *r, size_t row)
     if (dp == 0) dp = degree_in(text, "dp");
     if (config->cp == 1) config->cp = fmax(1, floor(ulysses(r, row)));
     if (n == 0) n = by_nodes(out, r, row);
-    if (config->pp == 1) config->vpp = 1, config->schedule = PACE_SCHEDULE_1F1B;
+    if (n == 0) n = all_devices(out, r, row);
+    drop_pipeline(out);
     if (pace_schedule_is_v(config->schedule) && config->vpp == 1) config->vpp = PACE_V_CHUNKS;
     bool shared = pace_step_at_least_one(r, row, PACE_STEP_TP) || pace_step_at_least_one(r, row, PACE_STEP_PP) ||
                   dp > 0 || config->tp * config->pp > 1;
@@ -120,7 +151,7 @@ static bool set_ranks(pace_step_row *out, const pace_step_reader *r, size_t row)
         return false;
     }
     out->ranks = n;
-    if (spread_tables(out, r, pace_step_at_least_one(r, row, PACE_STEP_EP) > 0)) return true;
+    if (spread_tables(out, r, row, pace_step_at_least_one(r, row, PACE_STEP_EP) > 0)) return true;
     split_experts(out);
     return true;
 }
@@ -205,6 +236,21 @@ static void set_products_again(pace_step_row *out, const pace_step_reader *r, si
             out->matrix_factor *= 1 + share / 3;
 }
 
+/* What means nothing on ranks that hold no replica, or do not share layers: tables say it of all rows. */
+static void drop_sharding(pace_step_row *out, const pace_step_reader *r, size_t row) {
+    pace_config *config = &out->config;
+    bool alone = config->dp * config->cp == 1, whole = config->tp == 1;
+    bool sharded = config->zero_stage > 0 && pace_step_at_least_one(r, row, PACE_STEP_ZERO_STAGE) > 0;
+    if (alone && sharded) pace_step_note(out, "no effect without dp: zero_stage %g", config->zero_stage);
+    if (alone) config->zero_stage = 0;
+    if (config->zero_stage == 0 && config->zero_group > 0)
+        pace_step_note(out, "no effect without zero_stage: zero_group %g", config->zero_group);
+    if (config->zero_stage == 0) config->zero_group = 0;
+    if (whole && pace_step_flag(pace_step_cell(r, row, PACE_STEP_SEQ_PAR)) == 1)
+        pace_step_note(out, "no effect without tp: sequence parallelism");
+    if (whole) config->sequence_parallel = 0;
+}
+
 bool pace_step_row_config(pace_step_row *out, pace_step_reader *r, size_t row) {
     pace_config *config = &out->config;
     double seq;
@@ -214,18 +260,13 @@ bool pace_step_row_config(pace_step_row *out, pace_step_reader *r, size_t row) {
         pace_step_note(out, "assumed steps recorded as graphs");
     out->attention = pace_frameworks_attention(&r->things->frameworks, out->device->name, out->framework->name);
     pace_step_defaults_of(config, out->framework, out->model);
-    config->recompute = PACE_RECOMPUTE_NONE; /* words decide */
     if (pace_step_number(&seq, r, row, PACE_STEP_SEQ) && seq >= 1) config->sequence = floor(seq);
     pace_step_row_padding(out, r, row);
     if (!pace_step_row_words(out, r, row) || !set_ranks(out, r, row)) return false;
     out->half_causal = pace_step_said(r->things, "flop", pace_step_cell(r, row, PACE_STEP_FRAMEWORK)) != NULL;
     set_power(out, r, row);
     set_products_again(out, r, row);
-    if (config->dp * config->cp == 1) config->zero_stage = 0;
-    if (config->zero_stage == 0) config->zero_group = 0;
-    if (config->tp == 1 && pace_step_flag(pace_step_cell(r, row, PACE_STEP_SEQ_PAR)) == 1)
-        pace_step_note(out, "no effect without tp: sequence parallelism");
-    if (config->tp == 1) config->sequence_parallel = 0;
+    drop_sharding(out, r, row);
     if (config->mode != PACE_TRAINING) config->recompute = PACE_RECOMPUTE_NONE;
     pace_step_group_name(out->group, sizeof out->group, &(pace_step_case){.config = *config, .device = out->device});
     return true;

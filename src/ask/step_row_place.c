@@ -67,6 +67,14 @@ static const pace_device *own_device(const pace_step_reader *r, size_t row) {
     return *machine ? device_in(r->things, machine) : NULL;
 }
 
+double pace_step_row_devices(const pace_step_reader *r, size_t row) {
+    const char *text = pace_step_cell(r, row, PACE_STEP_MACHINE), *on = r->defaults->machine;
+    pace_machine machine;
+    if (!*text && on && !own_device(r, row)) text = on;
+    if (!*text || pace_machine_asked(&machine, r->things->devices.documents, text) != PACE_OK) return 0;
+    return (double)machine.devices * machine.nodes;
+}
+
 bool pace_step_row_device(pace_step_row *out, pace_step_reader *r, size_t row) {
     const char *device = pace_step_cell(r, row, PACE_STEP_DEVICE), *machine = pace_step_cell(r, row, PACE_STEP_MACHINE);
     const char *on = r->defaults->machine, *word = *device ? device : machine;

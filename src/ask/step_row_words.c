@@ -22,7 +22,7 @@ const char *pace_step_said(const pace_step_things *things, const char *kind, con
     return NULL;
 }
 
-/* A framework that trains over many ranks runs in half precision unless told else; PyTorch alone in single. Products in
+/* What says nothing runs as the framework does; "mixed" of one that runs in single precision is autocast. Products in
  * 4 bits and in blocks of 8 bits are taken for plain fp8, which is what devices are described by. */
 static bool set_precision(pace_step_row *out, const pace_step_reader *r, size_t row) {
     const char *text = pace_step_cell(r, row, PACE_STEP_PRECISION), *fp8 = pace_step_cell(r, row, PACE_STEP_FP8);
@@ -36,7 +36,8 @@ static bool set_precision(pace_step_row *out, const pace_step_reader *r, size_t 
         return pace_config_set(&out->config, "precision", key) == PACE_OK;
     }
     if (!*text || pace_step_says(text, "mixed") || pace_step_says(text, "amp")) {
-        out->config.precision = r->distributed ? out->framework->precision : PACE_RUN_FP32;
+        bool mixed = *text && out->framework->precision == PACE_RUN_FP32;
+        out->config.precision = mixed ? PACE_RUN_AMP : out->framework->precision;
         pace_step_note(out, "assumed %s", pace_config_word(&out->config, "precision"));
         return true;
     }
@@ -44,18 +45,14 @@ static bool set_precision(pace_step_row *out, const pace_step_reader *r, size_t 
     return false;
 }
 
-/* Frameworks that recompute by default do so for layers with attention. */
-static bool attends(const pace_model *model) {
-    for (size_t i = 0; i < model->layers.count; i++)
-        if (model->layers.items[i].kind == PACE_LAYER_ATTENTION) return true;
-    return false;
-}
-
+/* The configuration still has what the framework does where nobody says. */
 static void set_recompute(pace_step_row *out, const pace_step_reader *r, size_t row) {
+    int usual = out->config.recompute;
     const char *text = pace_step_cell(r, row, PACE_STEP_RECOMPUTE), *notes = pace_step_cell(r, row, PACE_STEP_NOTES);
     const char *said = pace_step_said(r->things, "recompute", text);
     pace_config *config = &out->config;
     double layers;
+    config->recompute = PACE_RECOMPUTE_NONE;
     bool counted = pace_step_number(&layers, r, row, PACE_STEP_RECOMPUTE) && layers > 1;
     if (pace_step_flag(text) >= 0) config->recompute = pace_step_flag(text) ? PACE_RECOMPUTE_FULL : PACE_RECOMPUTE_NONE;
     else if (said && pace_config_set(config, "recompute", said) == PACE_OK) counted = false;
@@ -66,10 +63,8 @@ static void set_recompute(pace_step_row *out, const pace_step_reader *r, size_t 
     said = pace_step_said(r->things, "recompute_notes", notes);
     if (said && pace_config_set(config, "recompute", said) == PACE_OK) return;
     out->may_recompute = true;
-    if (r->column[PACE_STEP_RECOMPUTE] >= 0 || !r->distributed || out->framework->recompute == config->recompute)
-        return;
-    if (!attends(out->model)) return;
-    config->recompute = out->framework->recompute;
+    if (r->column[PACE_STEP_RECOMPUTE] >= 0 || usual == PACE_RECOMPUTE_NONE) return;
+    config->recompute = usual;
     pace_step_note(out, "assumed %s recomputation", pace_config_word(config, "recompute"));
 }
 
@@ -109,7 +104,7 @@ static void set_sharding(pace_step_row *out, const pace_step_reader *r, size_t r
         config->zero_stage = pace_step_flag(pace_step_cell(r, row, PACE_STEP_DIST_OPT));
     if (pace_step_flag(pace_step_cell(r, row, PACE_STEP_SEQ_PAR)) >= 0)
         config->sequence_parallel = pace_step_flag(pace_step_cell(r, row, PACE_STEP_SEQ_PAR));
-    if (config->zero_stage > 0 && pace_step_number(&ranks, r, row, PACE_STEP_ZERO_GROUP)) config->zero_group = ranks;
+    if (pace_step_number(&ranks, r, row, PACE_STEP_ZERO_GROUP)) config->zero_group = ranks;
 }
 
 /* DualPipe itself, which fills the bubble from both ends with two copies of each parameter, is answered as 1F1B, which is slower. */

@@ -1,6 +1,6 @@
 """One question has one answer, to the last bit, by whatever door it is asked: options, a row of a table, a number of
 workers, Python (and so C). Every model of the catalogue, each on one of three machines with some way to share its work and,
-one in three, with each other field of a configuration."""
+one in three, with each other field of a configuration; and questions that say as little as they can."""
 import csv
 import io
 import json
@@ -79,6 +79,35 @@ def by_rows(questions):
     return [(row["predicted"], row["status"]) for row in csv.DictReader(io.StringIO(out))]
 
 
+def by_own_row(asked):
+    """In a table that has a column for what is said and no other, so that both doors' defaults count."""
+    model, machine, settings = asked
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "question.csv"
+        with open(path, "w", newline="") as file:
+            csv.writer(file).writerows([["model", "machine", *settings], [model, machine, *settings.values()]])
+        _, out, err = run("predict", "--rows", str(path), "--kind", "step", "-f", "csv")
+    row = next(csv.DictReader(io.StringIO(out)), {"predicted": "", "status": err})
+    return row["predicted"], row["status"]
+
+
+def check_defaults(dice, models):
+    """Half of what a question says left away, in several frameworks: device counts, batches, precision follow by one rule."""
+    questions = []
+    for model in dice.sample(models, max(3, len(models) // 8)):
+        name, machine, settings = question(model, dice)
+        settings = {key: value for key, value in settings.items() if dice.random() < 1 / 2}
+        framework = dice.choice(["pytorch", "megatron", "deepspeed", "torchtitan"])
+        questions.append((name, machine, {"framework": framework, **settings}))
+    with ThreadPoolExecutor(2) as pool:
+        answers = list(zip(questions, pool.map(by_options, questions), pool.map(by_own_row, questions)))
+    for asked, one, (predicted, status) in answers:
+        if isinstance(one, float):
+            expect(predicted and float(predicted) == one, "a row that says little and options differ", asked, one, predicted, status)
+        elif predicted:  # tables say of all rows what means nothing in some
+            expect("no effect" in status or "is no multiple" in one, "a row answers what options refuse", asked, one, status)
+
+
 def by_workers(asked):
     """A number of workers words dp; its table has nanoseconds."""
     model, machine, settings = asked
@@ -126,6 +155,7 @@ def main():
         for (asked, one), other in zip(few, by_python([asked for asked, _ in few])):
             expect(isinstance(one, str) == isinstance(other, str) and (isinstance(one, str) or one == other),
                    "Python and options differ", asked, one, other)
+    check_defaults(dice, models()[::EVERY])
     print(f"{answered} of {len(questions)} questions answered; Python {'too' if LIBRARY.exists() else 'has no library here'}")
     return finish()
 
