@@ -66,6 +66,8 @@ typedef struct {
     size_t fused_kernels;    /* that became part of another */
     size_t fused_tables;     /* lookups that did */
     size_t dropped_types;    /* of overheads that some rank has and now does without */
+    size_t captured;         /* launches that a device graph makes now and did not before */
+    size_t other_precision;  /* launches whose operation is in another precision */
 } pace_forecast_edits;
 
 /* How gradients were exchanged, where an approach was named. */

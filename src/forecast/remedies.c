@@ -1,5 +1,6 @@
 #include "forecast/remedies.h"
 
+#include "base/pattern.h"
 #include "base/print.h"
 #include "forecast/forecast.h"
 #include "forecast/remedy_values.h"
@@ -124,7 +125,26 @@ static pace_advice resource_of(const trial *t, const pace_remedy_row *row) {
 
 static bool applies(const trial *t, const pace_remedy_row *row, pace_advice resource) {
     if (resource == PACE_ADVICES || (t->of_host && !row->what_if->of_host)) return false;
-    return !row->spread_host || pace_lead_spreads(&t->behind[PACE_ADVICE_HOST]);
+    return !row->spread_host || resource != PACE_ADVICE_HOST || pace_lead_spreads(&t->behind[PACE_ADVICE_HOST]);
+}
+
+/* Whether a name of the recording shows that somebody carries the remedy out already. */
+static pace_status is_done(bool *done, const trial *t, const pace_remedy_row *row) {
+    const pace_step *step = &t->rank->step;
+    regex_t names;
+    *done = false;
+    if (!row->done_if) return PACE_OK;
+    PACE_TRY(pace_pattern_compile(&names, "done_if:", row->done_if));
+    bool *seen = pace_alloc(pace_names_count(&step->names) + 1, sizeof *seen);
+    for (uint32_t task = 0; seen && task < step->count && !*done; task++) {
+        if (seen[step->name[task]]) continue;
+        seen[step->name[task]] = true;
+        *done = pace_pattern_fits(&names, pace_step_name(step, task));
+    }
+    regfree(&names);
+    pace_status status = seen ? PACE_OK : PACE_E_MEMORY;
+    pace_free(seen);
+    return status;
 }
 
 /* What a stream works between two instants; exchanges last as long as others let them. */
@@ -216,7 +236,10 @@ static pace_status keep(trial *t, const pace_remedy_row *row, pace_advice resour
 
 static pace_status try_row(trial *t, const pace_remedy_row *row) {
     pace_advice resource = resource_of(t, row);
+    bool done;
     if (!applies(t, row, resource)) return PACE_OK;
+    PACE_TRY(is_done(&done, t, row));
+    if (done) return PACE_OK;
     t->out->tried++;
     pace_status status = PACE_E_USAGE;
     pace_remedy_value_text text;
@@ -243,6 +266,16 @@ static int by_gain(const void *left, const void *right) {
     const pace_remedy *a = left, *b = right;
     if (a->saved_share != b->saved_share) return a->saved_share > b->saved_share ? -1 : 1;
     return strcmp(a->row.id, b->row.id);
+}
+
+const pace_remedy *pace_remedies_first(bool *on_lead, const pace_remedies *remedies, const pace_lead *lead) {
+    *on_lead = !lead->matters;
+    for (size_t i = 0; lead->matters && !lead->of_long_steps && i < remedies->items.count; i++)
+        if (remedies->items.items[i].row.resources & 1U << lead->resource) {
+            *on_lead = true;
+            return &remedies->items.items[i];
+        }
+    return remedies->items.count ? &remedies->items.items[0] : NULL;
 }
 
 static pace_status try_all(trial *t) {

@@ -79,6 +79,7 @@ static pace_status read_row(pace_remedy_catalog *out, const pace_yaml *yaml, con
     PACE_TRY(read_resources(&row.resources, yaml, node));
     PACE_TRY(read_values(&row, yaml, node));
     PACE_TRY(read_flag(&row.spread_host, yaml, node, "spread_host"));
+    if (pace_yaml_get(node, "done_if")) PACE_TRY(read_text(&row.done_if, yaml, node, "done_if"));
     PACE_TRY(read_text(&row.says, yaml, node, "says"));
     PACE_TRY(read_text(&row.how, yaml, node, "how"));
     PACE_TRY(read_text(&row.rests_on, yaml, node, "rests_on"));

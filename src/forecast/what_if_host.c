@@ -1,4 +1,5 @@
 /* What the host does: overheads that are dropped, and the step as one captured graph. The walk reads both. */
+#include "forecast/recorded_order.h"
 #include "forecast/what_ifs.h"
 
 #include <stddef.h>
@@ -38,6 +39,25 @@ static pace_status parse_graph(pace_scenario *scenario, const char *text) {
 
 static bool graph_asked(const pace_scenario *scenario) { return scenario->one_launch; }
 
+/* What a graph launches already is captured. */
+static size_t count_single(const pace_graph *graph) {
+    size_t single = 0;
+    for (size_t i = 0; i < graph->launches.count; i++) {
+        const pace_launch *launch = &graph->launches.items[i];
+        single += !launch->call || !strstr(pace_names_text(&graph->names, launch->call), "GraphLaunch");
+    }
+    return single;
+}
+
+static pace_status capture(pace_editing *e) {
+    const pace_analysis *measured = e->forecast->measured;
+    for (size_t i = 0; i < e->count; i++) {
+        e->edits->captured += count_single(&e->variants[i].graph);
+        if (measured) PACE_TRY(pace_keep_recorded_order(&e->variants[i], &measured->traces.items[i]->step));
+    }
+    return PACE_OK;
+}
+
 const pace_what_if pace_if_drop_overhead = {
     .name = "drop_overhead",
     .argument = "TYPE",
@@ -57,4 +77,11 @@ const pace_what_if pace_if_graph = {
     .label = "as one device graph",
     .parse = parse_graph,
     .asked = graph_asked,
+    .turn = PACE_TURN_COUNT,
+    .apply = capture,
+    .changed = offsetof(pace_forecast_edits, captured),
+    .idle = "device graphs launch all of the step's work already",
+    .assumption =
+        "Device graph: of a recorded step, work that did not overlap on the device still does not, and where the device "
+        "stood still for no recorded cause it does so still.",
 };

@@ -1,6 +1,7 @@
 #include "forecast/what_ifs.h"
 #include "step/op_edit.h"
 
+#include <stddef.h>
 #include <string.h>
 
 /* The width in which most of the matrix arithmetic is done now. */
@@ -17,14 +18,23 @@ static int present_bytes(const pace_graph *graph) {
     return most;
 }
 
-pace_status pace_what_if_precision(pace_variant *variant, pace_precision precision) {
+/* A recorded kernel's width is known, and not which of two formats of that width it computes in: it stays as it is. */
+static bool may_be_there(const pace_variant *variant, uint32_t launch, const pace_op *now, const pace_op *changed) {
+    return variant->graph.launches.items[launch].duration_ns >= 0 && now->element_bytes == 2 &&
+           changed->element_bytes == 2;
+}
+
+pace_status pace_what_if_precision(size_t *changes, pace_variant *variant, pace_precision precision) {
     int present = present_bytes(&variant->graph);
+    *changes = 0;
     for (uint32_t i = 0; i < variant->graph.launches.count; i++) {
         const pace_op *op = pace_variant_op(variant, i);
         if (!op || variant->graph.launches.items[i].kind != PACE_TASK_KERNEL) continue;
         pace_op changed = *op;
         pace_op_set_precision(&changed, precision, present);
-        if (!pace_op_equal(&changed, op)) PACE_TRY(pace_variant_set_op(variant, i, &changed));
+        if (pace_op_equal(&changed, op) || may_be_there(variant, i, op, &changed)) continue;
+        PACE_TRY(pace_variant_set_op(variant, i, &changed));
+        ++*changes;
     }
     return PACE_OK;
 }
@@ -47,7 +57,11 @@ static bool asked(const pace_scenario *scenario) { return scenario->has_precisio
 static pace_status apply(pace_editing *e) {
     const pace_device *device = e->scenario->device ? e->scenario->device : e->forecast->device;
     if (device) PACE_TRY(pace_device_check_precision(device, e->scenario->precision));
-    for (size_t i = 0; i < e->count; i++) PACE_TRY(pace_what_if_precision(&e->variants[i], e->scenario->precision));
+    for (size_t i = 0; i < e->count; i++) {
+        size_t changes;
+        PACE_TRY(pace_what_if_precision(&changes, &e->variants[i], e->scenario->precision));
+        e->edits->other_precision += changes;
+    }
     return PACE_OK;
 }
 
@@ -63,5 +77,7 @@ const pace_what_if pace_if_precision = {
     .apply = apply,
     .edits_kernels = true,
     .needs_sizes = true,
+    .changed = offsetof(pace_forecast_edits, other_precision),
+    .idle = "nothing of known size computes in another precision now",
     .assumption = "Precision: casts, master weights, exchanges and kernels of unknown size do not change.",
 };

@@ -67,8 +67,9 @@ extern const char pace_what_if_tables_note[];
  * to grow in proportion. */
 pace_status pace_what_if_batch(pace_variant *variant, double samples, double wanted) PACE_MUST_CHECK;
 
-/** Matrix operations in another precision (step/op_edit.h); casts that this adds or removes are not. */
-pace_status pace_what_if_precision(pace_variant *variant, pace_precision precision) PACE_MUST_CHECK;
+/** Matrix operations in another precision (step/op_edit.h); casts that this adds or removes are not. *changes counts the
+ * launches that it is another precision for. */
+pace_status pace_what_if_precision(size_t *changes, pace_variant *variant, pace_precision precision) PACE_MUST_CHECK;
 
 /** Element-wise kernels that follow each other on a stream, of equally many elements, issued by one thread within one
  * annotation, become one kernel when the names of each, or of its operator, match. *fused counts those that went. */

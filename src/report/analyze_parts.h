@@ -39,7 +39,8 @@ pace_status pace_put_lead(pace_node *root, const pace_critical *critical, const 
                           const pace_rank *rank, const pace_remedies *remedies) PACE_MUST_CHECK;
 
 /** What to do next: the best remedy. */
-void pace_put_next(pace_node *root, const pace_remedies *remedies, const pace_analysis *analysis);
+void pace_put_next(pace_node *root, const pace_remedies *remedies, const pace_lead *lead,
+                   const pace_analysis *analysis);
 /** All that save enough, or why there are none. */
 void pace_put_remedies(pace_node *root, const pace_remedies *remedies, const pace_analysis *analysis);
 

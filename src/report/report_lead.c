@@ -202,7 +202,9 @@ static void put_figures(pace_node *root, const pace_lead *lead, const pace_analy
     pace_node_text(node, "late_resource", lead->late.known ? pace_resource_names[lead->late.resource] : NULL);
     pace_node_int(node, "late_excess_ns", lead->late.excess_ns);
     pace_node_text(node, "late_kernel", lead->late.kernel);
-    pace_node_text(node, "next", remedies && remedies->items.count ? remedies->items.items[0].row.id : NULL);
+    bool on_lead;
+    const pace_remedy *first = remedies ? pace_remedies_first(&on_lead, remedies, lead) : NULL;
+    pace_node_text(node, "next", first ? first->row.id : NULL);
 }
 
 pace_status pace_put_lead(pace_node *root, const pace_critical *critical, const pace_analysis *analysis,
@@ -224,6 +226,6 @@ pace_status pace_put_lead(pace_node *root, const pace_critical *critical, const 
     mention_long_steps(root, &lead);
     put_shift(root, &lead, rank);
     put_late(root, &lead, analysis);
-    if (remedies) pace_put_next(root, remedies, analysis);
+    if (remedies) pace_put_next(root, remedies, &lead, analysis);
     return PACE_OK;
 }

@@ -143,19 +143,25 @@ static void put_nothing(pace_node *root, const pace_remedies *remedies) {
 }
 
 /* All ranks are replayed: the slowest one's step, of which the saving is a share, need not be the reported one's. */
-void pace_put_next(pace_node *root, const pace_remedies *remedies, const pace_analysis *analysis) {
-    if (remedies->items.count == 0) return;
-    const pace_remedy *best = &remedies->items.items[0];
-    char of[80] = "";
+void pace_put_next(pace_node *root, const pace_remedies *remedies, const pace_lead *lead,
+                   const pace_analysis *analysis) {
+    bool on_lead;
+    const pace_remedy *first = pace_remedies_first(&on_lead, remedies, lead);
+    char of[80] = "", why[120] = "Next";
+    if (!first) return;
+    if (lead->of_long_steps) pace_snprintf(why, sizeof why, "Next, for the usual steps");
+    else if (!on_lead)
+        pace_snprintf(why, sizeof why, "No remedy of the catalogue saves %s time here. Next, of other time",
+                      pace_advice_names[lead->resource]);
     if (analysis->ranks.count > 1)
         pace_snprintf(of, sizeof of, " than the %s of the slowest rank as replayed",
                       pace_show_ns(pace_ns(remedies->replayed_s)).text);
-    pace_node_sentence(root, true, "Next: %s. The step would take %s (%s to %s)%s, %.0f %% less%s%s.", best->says,
-                       pace_show_ns(pace_ns(best->step_s.median)).text,
-                       pace_show_ns(pace_estimate_low_ns(best->step_s)).text,
-                       pace_show_ns(pace_estimate_high_ns(best->step_s)).text,
-                       best->samples > 1 ? " with the larger batch" : "", 100 * best->saved_share,
-                       best->samples > 1 ? " for each sample" : "", of);
+    pace_node_sentence(root, true, "%s: %s. The step would take %s (%s to %s)%s, %.0f %% less%s%s.", why, first->says,
+                       pace_show_ns(pace_ns(first->step_s.median)).text,
+                       pace_show_ns(pace_estimate_low_ns(first->step_s)).text,
+                       pace_show_ns(pace_estimate_high_ns(first->step_s)).text,
+                       first->samples > 1 ? " with the larger batch" : "", 100 * first->saved_share,
+                       first->samples > 1 ? " for each sample" : "", of);
 }
 
 void pace_put_remedies(pace_node *root, const pace_remedies *remedies, const pace_analysis *analysis) {

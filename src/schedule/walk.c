@@ -289,7 +289,8 @@ static pace_status compile_launch(compiler *c, uint32_t rank, unsigned repeat, u
     pace_walk_place place = {.rank = rank, .repeat = repeat, .node = PACE_NO_NODE, .launch = number};
     bool meets = c->meetings.of[rank] && c->meetings.of[rank][number] != PACE_NO_MEETING;
     double duration = c->ranks[rank].launch_ns[number];
-    PACE_TRY(add_segment(c, 0, meets ? 0 : duration, place));
+    int64_t holds_ns = c->options->one_launch ? launch->holds_ns : 0;
+    PACE_TRY(add_segment(c, holds_ns, meets ? 0 : duration, place));
     c->replay.segments.items[c->replay.segments.count - 1].overlap_ns = llround(c->ranks[rank].between_ns);
     PACE_TRY(add_link(c, 0, LINK_LAUNCH_ISSUE, here, number, llround(c->ranks[rank].launch_lag_ns)));
     for (uint8_t k = 0; k < 2; k++)

@@ -49,6 +49,7 @@ typedef struct {
     bool same_call;      /* issued by the same call as the launch before it (a device graph) */
     uint8_t kind;        /* pace_task_kind: KERNEL, COPY, MEMSET */
     int64_t duration_ns; /* measured; -1 = to be priced */
+    int64_t holds_ns;    /* of a captured step: its stream stands still so long first, nobody knows why */
 } pace_launch;
 
 /* What ranks exchange. Launches of several ranks with the same key (collective, group, number within the group) meet.

@@ -3,6 +3,7 @@ import glob
 import gzip
 import json
 import os
+import re
 import shlex
 import sys
 import tempfile
@@ -26,6 +27,13 @@ def catalogue(key):
         return next(float(line.split(":")[1]) for line in file if line.startswith(key + ":"))
 
 
+def acts_on(remedy):
+    """The resources of a row."""
+    with open(CATALOG, encoding="utf-8") as file:
+        row = file.read().split(f"- id: {remedy}\n")[1]
+    return re.search(r"resources: \[([a-z, ]+)\]", row)[1].split(", ")
+
+
 def check_road(path, remedy):
     """The same what-if asked by hand gives the same step, to the last bit of the ratio."""
     document = answer("predict", path, *shlex.split(remedy["ask"]))
@@ -39,7 +47,9 @@ def check_road(path, remedy):
 def check_algebra(path, document):
     tried, remedies = document["remedies_tried"], document["remedies"]
     lead = document["lead"]
-    expect(lead["next"] == (remedies[0]["id"] if remedies else None), path, "the lead and the best remedy", lead, remedies[:1])
+    on_lead = [r["id"] for r in remedies if lead["matters"] and not lead["of_long_steps"] and lead["resource"] in acts_on(r["id"])]
+    first = on_lead[0] if on_lead else remedies[0]["id"] if remedies else None
+    expect(lead["next"] == first, path, "the lead and the best remedy that acts on it", lead, remedies)
     expect(tried["outcome"] == "tried" or not remedies, path, "remedies though none was tried", tried)
     expect((lead["evidence"] == "whole") == (tried["outcome"] != "unknown"), path, "evidence", lead, tried)
     gains = [remedy["saved_share"] for remedy in remedies]
@@ -65,11 +75,43 @@ def busiest_stream_us(path):
     return max(streams.values(), default=0), sum(e["name"].startswith("ProfilerStep#") for e in events)
 
 
+def events_of(path):
+    with gzip.open(path, "rt", encoding="utf-8") as file:
+        return [e for e in json.load(file)["traceEvents"] if e.get("ph") == "X" and "ts" in e]
+
+
+def check_graph(path, document):
+    """A graph takes no less than the time in which the recording's device works at all: by the trace itself."""
+    steps = document["steps"] if "steps" in document else []
+    graph = [r for r in document["remedies"] if r["id"] == "device_graph"]
+    if not graph or len(steps) < 1 or document["remedies_tried"]["steps"]:
+        return
+    busy, until = 0, 0
+    for event in sorted((e for e in events_of(path) if e.get("cat") in ("kernel", "gpu_memcpy", "gpu_memset")), key=lambda e: e["ts"]):
+        end = event["ts"] + event.get("dur", 0)
+        busy += max(0, end - max(until, event["ts"]))
+        until = max(until, end)
+    expect(graph[0]["step_ns"] >= 0.93e3 * busy / len(steps), path, "a graph shorter than its device works", graph, busy / len(steps))
+
+
+def check_done(path, document):
+    """What the recording shows to be carried out is no remedy."""
+    events, ids = events_of(path), {r["id"] for r in document["remedies"]}
+    products = [e["args"]["Input type"][0] for e in events if e["name"] in ("aten::mm", "aten::addmm", "aten::bmm") and e.get("args", {}).get("Input type")]
+    if products and all(kind in ("c10::BFloat16", "c10::Half") for kind in products):
+        expect("mixed_precision" not in ids and "tf32" not in ids, path, "products are narrow already", ids)
+    names = {e["name"] for e in events}
+    expect(not ("compile" in ids and any(n.startswith(("triton_", "CompiledFunction")) for n in names)), path, "compiled already", ids)
+    expect(not ("fused_update" in ids and "aten::_fused_adamw_" in names), path, "fused already", ids)
+
+
 def check_trace(path):
     document = answer("analyze", path)
     if not document or "remedies" not in document:
         return []
     check_algebra(path, document)
+    check_graph(path, document)
+    check_done(path, document)
     for remedy in document["remedies"]:
         now = check_road(path, remedy)
         expect(now["step_ns"] == document["remedies_tried"]["replayed_ns"], path, "another replay", now)

@@ -106,10 +106,12 @@ static void the_present_batch_changes_nothing(void **state) {
     (void)state;
     pace_graph graph;
     pace_variant v;
+    size_t changes;
     build_linear(&graph);
     assert_int_equal(pace_variant_init(&v, &graph, &doubts), PACE_OK);
     assert_int_equal(pace_what_if_batch(&v, 32, 32), PACE_OK);
-    assert_int_equal(pace_what_if_precision(&v, PACE_FP32), PACE_OK);
+    assert_int_equal(pace_what_if_precision(&changes, &v, PACE_FP32), PACE_OK);
+    assert_int_equal(changes, 0);
     for (uint32_t i = 0; i < LAUNCHES; i++) {
         assert_true(pace_op_equal(pace_variant_op(&v, i), pace_variant_part_op(&v, i)));
         assert_true(v.launches[i].more == 1 && v.launches[i].assumed == 0);
@@ -123,12 +125,13 @@ static void batch_and_precision_commute(void **state) {
     (void)state;
     pace_graph graph;
     pace_variant a, b;
+    size_t changes;
     build_linear(&graph);
     assert_int_equal(pace_variant_init(&a, &graph, &doubts), PACE_OK);
     assert_int_equal(pace_variant_init(&b, &graph, &doubts), PACE_OK);
     assert_int_equal(pace_what_if_batch(&a, 32, 64), PACE_OK);
-    assert_int_equal(pace_what_if_precision(&a, PACE_BF16), PACE_OK);
-    assert_int_equal(pace_what_if_precision(&b, PACE_BF16), PACE_OK);
+    assert_int_equal(pace_what_if_precision(&changes, &a, PACE_BF16), PACE_OK);
+    assert_int_equal(pace_what_if_precision(&changes, &b, PACE_BF16), PACE_OK);
     assert_int_equal(pace_what_if_batch(&b, 32, 64), PACE_OK);
     for (uint32_t i = 0; i < LAUNCHES; i++) assert_true(pace_op_equal(pace_variant_op(&a, i), pace_variant_op(&b, i)));
     assert_true(bytes_of(&a.graph) > 0 && bytes_of(&a.graph) < bytes_of(&graph) * 2);

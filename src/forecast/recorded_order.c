@@ -1,0 +1,86 @@
+#include "forecast/recorded_order.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct {
+    int64_t start_ns;
+    uint32_t launch;
+} begin;
+
+static int by_start(const void *left, const void *right) {
+    const begin *a = left, *b = right;
+    if (a->start_ns != b->start_ns) return a->start_ns < b->start_ns ? -1 : 1;
+    return (a->launch > b->launch) - (a->launch < b->launch);
+}
+
+typedef struct {
+    pace_graph *graph;
+    const pace_step *recorded;
+    uint32_t *ended;   /* stream -> its last launch that had ended by now; PACE_NO_LAUNCH = none */
+    uint32_t *running; /* stream -> its last launch that had begun */
+} order;
+
+static int64_t end_of(const order *o, uint32_t launch) {
+    return pace_step_end_ns(o->recorded, o->graph->launches.items[launch].task);
+}
+
+/* What other streams had ended by the launch's start, of all streams the last but those it waits for. */
+static uint32_t last_ended(const order *o, uint32_t launch, int64_t now_ns) {
+    const pace_launch *l = &o->graph->launches.items[launch];
+    uint32_t best = PACE_NO_LAUNCH;
+    for (uint32_t s = 0; s < o->graph->stream_count; s++) {
+        if (o->running[s] != PACE_NO_LAUNCH && end_of(o, o->running[s]) <= now_ns) o->ended[s] = o->running[s];
+        uint32_t on = o->ended[s];
+        if (s == l->stream || on == PACE_NO_LAUNCH || on >= launch || on == l->waits[0] || on == l->waits[1]) continue;
+        if (best == PACE_NO_LAUNCH || end_of(o, on) > end_of(o, best)) best = on;
+    }
+    return best;
+}
+
+/* Work that follows other work begins within so much of its end; a longer pause has a cause. */
+enum { PAUSE_NS = 20000 };
+
+/* How long the device had stood still, since `since_ns`, before work that was in line by then. */
+static int64_t held(const order *o, uint32_t number, int64_t since_ns, int64_t start_ns) {
+    uint32_t cause = o->recorded->cause[o->graph->launches.items[number].task];
+    bool in_line = cause == PACE_NO_TASK || pace_step_end_ns(o->recorded, cause) <= since_ns;
+    return in_line && start_ns - since_ns > PAUSE_NS ? start_ns - since_ns : 0;
+}
+
+static void wait_in_order(order *o, const begin *begins, size_t count) {
+    int64_t since_ns = count ? begins[0].start_ns : 0;
+    for (size_t i = 0; i < count; i++) {
+        uint32_t number = begins[i].launch;
+        pace_launch *launch = &o->graph->launches.items[number];
+        launch->holds_ns = held(o, number, since_ns, begins[i].start_ns);
+        if (end_of(o, number) > since_ns) since_ns = end_of(o, number);
+        for (int k = 0; k < 2; k++)
+            if (launch->waits[k] == PACE_NO_LAUNCH) launch->waits[k] = last_ended(o, number, begins[i].start_ns);
+        uint32_t *running = &o->running[launch->stream];
+        if (*running != PACE_NO_LAUNCH && end_of(o, *running) <= begins[i].start_ns)
+            o->ended[launch->stream] = *running;
+        *running = number;
+    }
+}
+
+pace_status pace_keep_recorded_order(pace_variant *variant, const pace_step *recorded) {
+    pace_graph *graph = &variant->graph;
+    size_t count = 0;
+    order o = {.graph = graph, .recorded = recorded};
+    o.ended = pace_alloc(2 * (size_t)graph->stream_count + 1, sizeof *o.ended);
+    begin *begins = pace_alloc(graph->launches.count + 1, sizeof *begins);
+    if (o.ended && begins) {
+        memset(o.ended, 0xff, 2 * (size_t)graph->stream_count * sizeof *o.ended);
+        o.running = o.ended + graph->stream_count;
+        for (uint32_t i = 0; i < graph->launches.count; i++)
+            if (graph->launches.items[i].task != PACE_NO_TASK)
+                begins[count++] = (begin){recorded->start_ns[graph->launches.items[i].task], i};
+        if (count) qsort(begins, count, sizeof *begins, by_start);
+        wait_in_order(&o, begins, count);
+    }
+    pace_status status = o.ended && begins ? PACE_OK : PACE_E_MEMORY;
+    pace_free(o.ended);
+    pace_free(begins);
+    return status;
+}
