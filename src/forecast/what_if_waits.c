@@ -28,7 +28,8 @@ pace_status pace_what_if_pinned(size_t *changed, pace_variant *variant, bool kno
     *changed = 0;
     for (size_t i = 0; i < graph->nodes.count; i++) {
         pace_graph_node *node = &graph->nodes.items[i];
-        if (blocks(node) && is_pageable(variant, node->waits_launch)) node->waits_launch = PACE_NO_LAUNCH;
+        bool waits = node->waits_launch != PACE_NO_LAUNCH; /* a recorded call, or a model's operator */
+        if (waits && is_pageable(variant, node->waits_launch)) node->waits_launch = PACE_NO_LAUNCH;
     }
     for (uint32_t i = 0; i < graph->launches.count; i++) {
         if (!is_pageable(variant, i)) continue;

@@ -14,7 +14,8 @@ static const char *const optimizers[] = {"sgd", "momentum", "adam", "adamw", "no
 static const char *const updates[] = {"foreach", "fused", "loop", NULL};
 static const char *const executions[] = {"eager", "compiled", "graph", NULL};
 static const char *const attentions[] = {"fused", "math", NULL};
-static const char *const inputs[] = {"synthetic", "pinned", "pageable", NULL};
+static const char *const inputs[] = {"synthetic", "pinned", "pageable", "usual", NULL};
+static const char *const indices[] = {"usual", "int64", "int32", NULL};
 static const char *const recomputes[] = {"none", "selective", "full", NULL};
 static const char *const schedules[] = {"1f1b", "gpipe", "zero-bubble", "zb-v", "dualpipe-v", NULL};
 
@@ -34,6 +35,7 @@ static const struct {
     {"execution", offsetof(pace_config, execution), executions, 0},
     {"attention", offsetof(pace_config, attention), attentions, 0},
     {"input", offsetof(pace_config, input), inputs, 0},
+    {"indices", offsetof(pace_config, indices), indices, 0},
     {"recompute", offsetof(pace_config, recompute), recomputes, 0},
     {"keep_gradients", offsetof(pace_config, keep_gradients), NULL, 0},
     {"read_loss", offsetof(pace_config, read_loss), NULL, 0},
@@ -65,7 +67,7 @@ static const double MOST = 2147483648.0;
 pace_config pace_config_default(void) {
     return (pace_config){.micro_batch = 1,
                          .mode = PACE_TRAINING,
-                         .input = PACE_INPUT_PAGEABLE,
+                         .input = PACE_INPUT_USUAL,
                          .dp = 1,
                          .tp = 1,
                          .pp = 1,

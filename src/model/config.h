@@ -30,8 +30,12 @@ typedef enum { PACE_RECOMPUTE_NONE, PACE_RECOMPUTE_SELECTIVE, PACE_RECOMPUTE_FUL
 /* Attention as products and a softmax whose scores go through memory, or as one kernel. */
 typedef enum { PACE_ATTENTION_FUSED, PACE_ATTENTION_MATH } pace_attention_kernel;
 
-/* Where a batch comes from: made on the device, or copied from pinned or pageable host memory. */
-typedef enum { PACE_INPUT_SYNTHETIC, PACE_INPUT_PINNED, PACE_INPUT_PAGEABLE } pace_input_copy;
+/* Where a batch comes from: made on the device, or copied from pinned or pageable host memory; as the model's recipe has
+ * it, else pageable, where nobody says. */
+typedef enum { PACE_INPUT_SYNTHETIC, PACE_INPUT_PINNED, PACE_INPUT_PAGEABLE, PACE_INPUT_USUAL } pace_input_copy;
+
+/* How wide indices of rows and tokens are when they are copied: as the model's recipe has it, else 8 bytes. */
+typedef enum { PACE_INDICES_USUAL, PACE_INDICES_INT64, PACE_INDICES_INT32 } pace_index_width;
 
 /* How data-parallel ranks are given gradients: in buckets that are copied to and from (DistributedDataParallel), each
  * tensor for itself, or so and with the parameters pulled from servers before each layer's forward pass, or in buckets that
@@ -47,7 +51,7 @@ typedef struct {
     double micro_batch;  /* samples of one forward pass on one rank */
     double global_batch; /* samples of one step on all ranks; 0 = micro_batch x dp */
     double sequence;     /* tokens of a sample; 0 = the model's own */
-    int mode, precision, optimizer, update, execution, attention, input, recompute; /* of the enums above */
+    int mode, precision, optimizer, update, execution, attention, input, indices, recompute; /* of the enums above */
     int schedule;          /* a pace_pipeline_schedule: in which order a pipeline takes micro-batches */
     double keep_gradients; /* 1 = gradients are zeroed and added to; 0 = dropped (set_to_none) */
     double read_loss;      /* 1 = the host reads the loss and waits for it */

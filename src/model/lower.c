@@ -49,11 +49,24 @@ static double target_bytes(const pace_lowering *to) {
     return sum;
 }
 
+static bool is_pinned(const pace_lowering *to) {
+    return to->config->input == PACE_INPUT_USUAL ? to->model->pinned : to->config->input == PACE_INPUT_PINNED;
+}
+
+/* Images and features come in single precision. */
+static int index_bytes(const pace_lowering *to) {
+    bool narrow = to->config->indices == PACE_INDICES_USUAL ? to->model->short_indices
+                                                            : to->config->indices == PACE_INDICES_INT32;
+    return narrow ? 4 : 8;
+}
+
 static void copy_in(pace_lowering *to, double bytes) {
-    bool pinned = to->config->input == PACE_INPUT_PINNED;
+    bool pinned = is_pinned(to);
     pace_emit_open(to, "aten::to");
     pace_emit_open(to, "aten::_to_copy");
     pace_emit_op(to, "aten::copy_", pace_emit_transfer(pinned ? "h2d_pinned" : "h2d_pageable", bytes));
+    uint32_t node = to->last_node[0];
+    if (to->status == PACE_OK) to->graph->nodes.items[node].waits_launch = to->last_launch;
     pace_emit_close(to);
     pace_emit_close(to);
 }
@@ -68,7 +81,7 @@ static void lower_input(pace_lowering *to) {
     if (to->config->input == PACE_INPUT_SYNTHETIC) return;
     for (uint32_t i = to->part.first; i <= to->part.last && i < to->model->layers.count; i++) {
         const pace_layer *layer = &to->model->layers.items[i];
-        int bytes = to->bytes[i] == 8 ? 8 : 4; /* images come in single precision */
+        int bytes = to->bytes[i] == 8 ? index_bytes(to) : 4;
         if (layer->kind == PACE_LAYER_INPUT) copy_in(to, bytes * pace_emit_elements(to, &layer->shape));
     }
     if (to->config->mode == PACE_TRAINING && is_last_part(to)) copy_in(to, target_bytes(to));

@@ -11,7 +11,8 @@
 typedef struct pace_model {
     pace_names names;
     pace_name name, family, about, source;
-    double sequence; /* its own length, 0 = it has none */
+    double sequence;            /* its own length, 0 = it has none */
+    bool pinned, short_indices; /* its recipe: batches come from pinned memory, indices are of 4 bytes */
     uint32_t segments;
     PACE_VEC(pace_layer) layers;
     PACE_VEC(uint32_t) inputs; /* numbers of layers */

@@ -30,7 +30,7 @@ typedef struct {
 } model_reader;
 
 static const char *const top_keys[] = {"family", "about",  "source", "parameters", "variants", "inputs",
-                                       "blocks", "layers", "loss",   "names",      "stated"};
+                                       "blocks", "layers", "loss",   "names",      "stated",   "recipe"};
 static const char *const modifiers[] = {"name", "from", "as", "repeat", "each", "shard"};
 
 static pace_status fail_at(const model_reader *reader, const pace_yaml_node *node, const char *what) {
@@ -462,6 +462,21 @@ static pace_status read_text(pace_name *out, model_reader *reader, const char *k
     return pace_names_add(out, &reader->model->names, text, strlen(text));
 }
 
+/* How its training is usually run. */
+static pace_status read_recipe(model_reader *reader) {
+    const pace_yaml_node *recipe = pace_yaml_get(pace_yaml_root(reader->yaml), "recipe");
+    for (size_t i = 0; i < pace_yaml_count(recipe); i++) {
+        const char *key = pace_yaml_key(recipe, i), *word = pace_yaml_text(pace_yaml_item(recipe, i));
+        pace_config config = pace_config_default();
+        bool known = key && word && (strcmp(key, "input") == 0 || strcmp(key, "indices") == 0);
+        if (!known || pace_config_set(&config, key, word) != PACE_OK)
+            return fail_at(reader, recipe, "expected input and indices, as a configuration has them");
+        if (config.input == PACE_INPUT_PINNED) reader->model->pinned = true;
+        if (config.indices == PACE_INDICES_INT32) reader->model->short_indices = true;
+    }
+    return PACE_OK;
+}
+
 static pace_status read_names(model_reader *reader, const char *name) {
     PACE_TRY(read_text(&reader->model->family, reader, "family"));
     PACE_TRY(read_text(&reader->model->about, reader, "about"));
@@ -515,6 +530,7 @@ static pace_status read_model(model_reader *reader, const char *name, const pace
             return pace_fail(PACE_E_INPUT, "%s: \"%s\" is a kind of layer, expected another name for a block",
                              pace_yaml_place(reader->yaml, pace_yaml_item(blocks, i)), pace_yaml_key(blocks, i));
     PACE_TRY(read_names(reader, name));
+    PACE_TRY(read_recipe(reader));
     PACE_TRY(read_parameters(scope, reader, name, settings, setting_count));
     PACE_TRY(read_inputs(reader, pace_yaml_get(root, "inputs"), scope));
     if (!pace_yaml_get(root, "layers")) return fail_at(reader, root, "a model needs a list \"layers\"");

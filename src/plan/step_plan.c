@@ -400,8 +400,10 @@ static void add_rest(pace_step_plan *plan, double part) {
 }
 
 static void add_input(pace_step_plan *plan) {
-    plan->rest_s = plan->micro_batches * plan->slots->rest_s[PACE_REST_INPUT];
-    plan->rest_host_s = plan->micro_batches * plan->slots->rest_host_s[PACE_REST_INPUT];
+    plan->input_s = plan->slots->rest_s[PACE_REST_INPUT];
+    plan->rest_s = plan->micro_batches * plan->input_s;
+    plan->input_host_s = plan->slots->rest_host_s[PACE_REST_INPUT];
+    plan->rest_host_s = plan->micro_batches * plan->input_host_s;
 }
 
 static void add_update(pace_step_plan *plan, const pace_step_place *place) {

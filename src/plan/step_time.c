@@ -240,11 +240,15 @@ static double gradients_s(const pace_step_plan *plan, const pace_step_factors *f
     return larger(exposed(alone_s, plan->framework->overlap_gradients, f->hidden, cover_s), last_s);
 }
 
+/* Whether the host waits until each micro-batch is copied in, and so starts it without a lead. */
+static bool waits_for_input(const pace_step_plan *plan) { return plan->input_s > 0 && plan->config.pp == 1; }
+
 /* An eager host runs ahead of the device while the device updates, so backward takes what its kernels take unless the
- * host holds up the whole step. */
+ * host holds up the whole step, or starts each micro-batch without a lead and is late by its end. */
 static double exposed_gradients_s(const pace_step_plan *plan, const pace_step_factors *f, const work *slowest,
                                   double device_s, double host_s) {
     double own_s = slowest->backward_s + plan->gradient_cover_s;
+    if (waits_for_input(plan)) own_s += larger(0, slowest->issue_s - total(slowest));
     double left_s = gradients_s(plan, f, slowest, own_s);
     if (!is_lowered(plan)) return gradients_s(plan, f, slowest, larger(own_s, slowest->backward_issue_s));
     if (device_s + left_s >= host_s) return left_s;
@@ -257,13 +261,19 @@ static double exposed_gathers_s(const pace_step_plan *plan, const pace_step_fact
     return larger(factor(f, plan->gradient_across) * plan->gather_first_s, left_s);
 }
 
-/* What the host of a whole step is late by: it does not wait for the gradients' exchange. A host that reads the loss
- * begins each step with the device, and so is not ahead when backward, which it may issue slowly, has ended. */
+/* What the host of a step is late by: it does not wait for the gradients' exchange. A host that reads the loss begins each
+ * step with the device, and so is not ahead when backward, which it may issue slowly, has ended. One that waits for each
+ * micro-batch that is copied in gains no lead from one to the next: the device is idle while the host issues copies, and
+ * it may be late in forward already, or in all passes of a micro-batch. */
 static double host_late_s(const pace_step_plan *plan, const pace_step_factors *f, const pace_step_time *t,
-                          double device_s, double host_s) {
-    double late_s = host_s - device_s - t->data_s - t->bubble_s - t->pipeline_s;
+                          const pipeline *p, double device_s, double host_s) {
+    const work *slowest = &p->slowest;
+    double m = plan->micro_batches, late_s = host_s - device_s - t->data_s - t->bubble_s - t->pipeline_s;
     if (plan->config.read_loss > 0) late_s += larger(0, t->update_s - f->launch * plan->update_host_s);
-    return larger(0, late_s);
+    if (!waits_for_input(plan)) return larger(0, late_s);
+    double forward_s = slowest->issue_s - slowest->backward_issue_s - (p->slowest_s - slowest->backward_s);
+    double passes_s = slowest->issue_s - p->slowest_s;
+    return larger(late_s + m * plan->input_s, m * (plan->input_host_s + larger(0, larger(forward_s, passes_s))));
 }
 
 pace_step_time pace_step_compose(const pace_step_plan *plan, const pace_step_factors *f) {
@@ -292,7 +302,7 @@ pace_step_time pace_step_compose(const pace_step_plan *plan, const pace_step_fac
     if (trains) t.data_s += factor(f, plan->pass_across) * plan->tied_s;
     if (is_lowered(plan)) {
         t.compute_s += plan->rest_s;
-        t.host_s = host_late_s(plan, f, &t, device_s, host_s);
+        t.host_s = host_late_s(plan, f, &t, &p, device_s, host_s);
     }
     t.other_s = f->step * framework->step_s;
     t.total_s = t.compute_s + t.host_s + t.tensor_s + t.context_s + t.expert_s + t.pipeline_s + t.data_s + t.bubble_s +

@@ -52,12 +52,13 @@ typedef struct {
     double tied_s;                          /* the shared table's gradient, between first and last stage */
     double last_bucket_s; /* of gradient_s: what nothing can hide, since it is ready when backward ends */
     double update_s;
-    double update_host_s;       /* of rest_host_s */
-    double rest_s, rest_host_s; /* lowered frameworks: kernels of gradients, of one step; and what the host takes to
+    double update_host_s;         /* of rest_host_s */
+    double input_s, input_host_s; /* lowered frameworks: a micro-batch is copied in, and the host waits for it */
+    double rest_s, rest_host_s;   /* lowered frameworks: kernels of gradients, of one step; and what the host takes to
                                    issue these and the update */
-    pace_step_memory memory;    /* of the fullest rank */
-    double last_rank_bytes;     /* what a rank of the last stage holds, which is the one that Megatron logs */
-    double device_bytes;        /* memory of the device; 0 = unknown */
+    pace_step_memory memory;      /* of the fullest rank */
+    double last_rank_bytes;       /* what a rank of the last stage holds, which is the one that Megatron logs */
+    double device_bytes;          /* memory of the device; 0 = unknown */
 } pace_step_plan;
 
 /* Seconds of one step on the slowest rank; the parts add up to the total. */

@@ -145,8 +145,7 @@ static bool tril(pace_op *op) {
         double here = row + op->size[3];
         kept += here < n ? here : n;
     }
-    if (is_backward(op)) move(op, op->size[0] * kept, op->size[0] * m * n);
-    else move(op, op->size[0] * kept, op->size[0] * kept);
+    move(op, op->size[0] * kept, op->size[0] * kept);
     return true;
 }
 

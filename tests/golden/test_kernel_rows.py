@@ -1,6 +1,7 @@
 """Tables of kernels as other tools write them: the same question in another spelling gets the same answer."""
 import csv
 import io
+import json
 import os
 import subprocess
 import sys
@@ -215,6 +216,29 @@ def test_mixed():
     rows = ask("op,B,M,N,K,H,dtype,us\nbmm,4,64,64,64,,fp32,1\nlinear,,64,64,64,,fp32,1\nln,128,,,,1024,fp32,1\n"
                "gelu,128,,,,1024,fp32,1\n", "--on", "t4")
     expect(all(row["status"] == "ok" for row in rows), rows)
+
+
+def test_lower_triangles():
+    """Gradients of gathered pairs, index_put_ with accumulate: V100, kernels of IndexBackward in the traces of the DLRM
+    study, 2,048 samples of 8 and 26 tables."""
+    rows = ask("device,op,pass,b,m,n\nV100,tril,backward,2048,9,9\nV100,tril,backward,2048,27,27\n")
+    for row, measured in zip(rows, (76e-6, 379e-6)):
+        expect(0.7 * measured < float(row["predicted"]) < 1.4 * measured, "lower triangle", row)
+
+
+def test_recipes():
+    """A model's recipe says how its batches come; --set says otherwise. The host waits for copies, pinned or not."""
+    def step(*settings):
+        words = [word for setting in settings for word in ("--set", setting)]
+        code, out, err = run("predict", "dlrm_default", "--on", "v100", "--set", "micro_batch=2048", *words, "--format", "json")
+        expect(code == 0, settings, err)
+        return json.loads(out)["values"]["step.median_s"]
+    usual = step()
+    expect(usual == step("input=pinned", "indices=int32"), "recipe of DLRM")
+    expect(usual < step("indices=int64") < step("input=pageable", "indices=int64"), "wider indices, pageable memory")
+    code, out, err = run("predict", "resnet50", "--on", "v100", "--set", "micro_batch=64", "--pinned", "--format", "json")
+    steps = [one["step_ns"] for one in json.loads(out)["scenarios"]]
+    expect(code == 0 and steps[1] < steps[0], "pinned", err)
 
 
 def test_kinds():
