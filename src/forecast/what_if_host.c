@@ -53,7 +53,8 @@ static pace_status capture(pace_editing *e) {
     const pace_analysis *measured = e->forecast->measured;
     for (size_t i = 0; i < e->count; i++) {
         e->edits->captured += count_single(&e->variants[i].graph);
-        if (measured) PACE_TRY(pace_keep_recorded_order(&e->variants[i], &measured->traces.items[i]->step));
+        const pace_rank *trace = measured ? measured->traces.items[i] : NULL;
+        if (trace && !trace->work.host_is_device) PACE_TRY(pace_keep_recorded_order(&e->variants[i], &trace->step));
     }
     return PACE_OK;
 }
