@@ -65,6 +65,11 @@ bool pace_settings_name_sharing(const pace_words *set) {
     return pace_settings_name(set, keys);
 }
 
+bool pace_settings_name_ranks(const pace_words *set) {
+    static const char *const keys[] = {"dp", "tp", "pp", "cp", "ep", NULL};
+    return pace_settings_name(set, keys);
+}
+
 bool pace_settings_name_batch(const pace_words *set) {
     static const char *const keys[] = {"micro_batch", "global_batch", NULL};
     return pace_settings_name(set, keys);

@@ -20,6 +20,8 @@ const char *pace_framework_asked(const pace_words *set);
 bool pace_settings_name(const pace_words *set, const char *const *keys);
 /** Whether they say how a step is shared out over ranks. */
 bool pace_settings_name_sharing(const pace_words *set);
+/** Whether they say how many ranks there are. */
+bool pace_settings_name_ranks(const pace_words *set);
 /** Whether they say how many samples a step has. */
 bool pace_settings_name_batch(const pace_words *set);
 void pace_model_settings_free(pace_model_settings *settings);

@@ -94,9 +94,10 @@ static pace_status split_settings(row_settings *out, const pace_scaling_row *row
     size_t count = 0;
     if (strlen(row->settings) >= sizeof out->text) return pace_fail(PACE_E_INPUT, "settings: too long");
     memcpy(out->text, row->settings, strlen(row->settings) + 1);
-    for (char *word = strtok_r(out->text, " ;", &rest); word && count < MOST_SETTINGS;
-         word = strtok_r(NULL, " ;", &rest))
+    for (char *word = strtok_r(out->text, " ;", &rest); word; word = strtok_r(NULL, " ;", &rest)) {
+        if (count == MOST_SETTINGS) return pace_fail(PACE_E_INPUT, "settings: expected at most %d", MOST_SETTINGS);
         out->items[count++] = word;
+    }
     out->words = (pace_words){out->items, count};
     return PACE_OK;
 }
@@ -217,32 +218,51 @@ pace_status pace_scaling_complete(pace_scaling_row *row, pace_scaling_asked *ask
     return PACE_OK;
 }
 
+/* What a row asks, and what its words borrow. */
+typedef struct {
+    const pace_scaling_where *at;
+    pace_approach approach;
+    row_settings set;
+    pace_scaling_words words;
+} worded_row;
+
+static pace_status word_row(worded_row *out, pace_scaling_asked *asked, const pace_scaling_row *row) {
+    PACE_TRY(place_of(&out->at, asked, row));
+    PACE_TRY(approach_of(&out->approach, asked, row));
+    PACE_TRY(split_settings(&out->set, row));
+    out->words = (pace_scaling_words){.name = row->model,
+                                      .set = &out->set.words,
+                                      .approach = &out->approach,
+                                      .device = out->at->device,
+                                      .machine = &out->at->machine,
+                                      .workers = (int)row->workers,
+                                      .nodes = (int)row->nodes,
+                                      .batch = row->batch};
+    return PACE_OK;
+}
+
+pace_status pace_scaling_row_advise(char *out, size_t size, pace_scaling_asked *asked, const pace_scaling_row *row) {
+    worded_row worded;
+    PACE_TRY(word_row(&worded, asked, row));
+    return pace_scaling_advise(out, size, asked->devices.documents, &worded.words, "", "batch=", 1);
+}
+
 pace_status pace_scaling_answer(pace_estimate *out_s, pace_scaling_asked *asked, const pace_scaling_row *row,
                                 const pace_scaling_fit *fit) {
     pace_scaling_fit none = pace_scaling_fit_none();
     const pace_scaling_fit *by = fit ? fit : &none;
-    const pace_scaling_where *at = NULL;
     pace_step_solution solution;
-    pace_approach approach;
-    row_settings set;
+    worded_row worded;
     bool known = row->one_worker > 0;
-    PACE_TRY(place_of(&at, asked, row));
-    PACE_TRY(approach_of(&approach, asked, row));
-    PACE_TRY(split_settings(&set, row));
-    if (by->jitter >= 0) approach.skew = by->jitter;
+    PACE_TRY(word_row(&worded, asked, row));
+    const pace_scaling_where *at = worded.at;
+    pace_scaling_words *words = &worded.words;
     bool between = row->nodes > 1 || row->workers > at->machine.devices;
-    pace_scaling_words words = {.name = row->model,
-                                .set = &set.words,
-                                .approach = &approach,
-                                .device = at->device,
-                                .machine = &at->machine,
-                                .workers = (int)row->workers,
-                                .nodes = (int)row->nodes,
-                                .batch = row->batch,
-                                .own_s = known ? row->batch / row->one_worker : 0,
-                                .compute = pace_scaling_fit_compute(by, at->device->name, row->model),
-                                .slowness = between ? by->between : by->inside};
-    PACE_TRY(pace_scaling_solve(&solution, asked->devices.documents, &words));
+    if (by->jitter >= 0) worded.approach.skew = by->jitter;
+    words->own_s = known ? row->batch / row->one_worker : 0;
+    words->compute = pace_scaling_fit_compute(by, at->device->name, row->model);
+    words->slowness = between ? by->between : by->inside;
+    PACE_TRY(pace_scaling_solve(&solution, asked->devices.documents, words));
     *out_s = solution.time_s;
     asked->fitting = solution.fitting;
     asked->need_bytes = solution.plan.memory.all_bytes;

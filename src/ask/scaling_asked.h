@@ -47,6 +47,10 @@ pace_status pace_scaling_complete(pace_scaling_row *row, pace_scaling_asked *ask
 pace_status pace_scaling_answer(pace_estimate *out_s, pace_scaling_asked *asked, const pace_scaling_row *row,
                                 const pace_scaling_fit *fit) PACE_MUST_CHECK;
 
+/** What would make a row fit that does not, as a sentence. */
+pace_status pace_scaling_row_advise(char *out, size_t size, pace_scaling_asked *asked,
+                                    const pace_scaling_row *row) PACE_MUST_CHECK;
+
 /** A measured row as a fit wants it; its texts are borrowed from the row and from `asked`. */
 pace_status pace_scaling_sample_of(pace_scaling_sample *out, pace_scaling_asked *asked,
                                    const pace_scaling_row *row) PACE_MUST_CHECK;

@@ -98,6 +98,11 @@ static void answer_row(pace_row_answer *out, void *state, size_t table, size_t q
     out->cells[0].text = out->known ? pace_step_fitting_names[s->asked.fitting] : "";
 }
 
+static pace_status advise(char *out, size_t size, void *state, size_t table, size_t question) {
+    scalings *s = state;
+    return pace_scaling_row_advise(out, size, &s->asked, row_of(state, table, question));
+}
+
 /* --- fit ---------------------------------------------------------------------------------------------------------- */
 
 static pace_status add_sample(scalings *s, pace_scaling_samples *samples, const pace_scaling_row *row) {
@@ -195,6 +200,7 @@ const pace_row_kind pace_scaling_kind = {.name = "scaling",
                                          .table = table_of,
                                          .question = question_of,
                                          .answer = answer_row,
+                                         .advise = advise,
                                          .learn = learn,
                                          .save = save,
                                          .describe = describe};

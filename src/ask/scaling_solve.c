@@ -1,5 +1,6 @@
 #include "ask/scaling_solve.h"
 
+#include "ask/step_memory.h"
 #include "base/print.h"
 #include "forecast/scaling.h"
 
@@ -26,27 +27,75 @@ static pace_status word(settings *out, const pace_scaling_words *w) {
     return PACE_OK;
 }
 
-/* All that one worker does taking `stretch` times as long: its exchanges are as much shorter beside it. */
-static pace_status solve(pace_step_solution *out, pace_catalog *catalog, const pace_scaling_words *w, double stretch) {
+/* The step of the workers, and what it borrows. */
+typedef struct {
     pace_machine placed;
     pace_approach_setup setup;
-    pace_approach approach = *w->approach;
+    pace_approach approach;
     settings set;
-    pace_step_asked asked = {0};
-    PACE_TRY(word(&set, w));
-    PACE_TRY(pace_scaling_place(&placed, &setup, w->machine, w->workers, w->nodes));
-    approach.cycle_s /= stretch;
+    pace_step_asked step;
+} worded;
+
+static pace_status open_step(worded *out, pace_catalog *catalog, const pace_scaling_words *w, double stretch) {
+    out->approach = *w->approach;
+    out->approach.cycle_s /= stretch;
+    PACE_TRY(word(&out->set, w));
+    PACE_TRY(pace_scaling_place(&out->placed, &out->setup, w->machine, w->workers, w->nodes));
     pace_step_words words = {.name = w->name,
-                             .set = &set.words,
-                             .chosen = &approach,
+                             .set = &out->set.words,
+                             .chosen = &out->approach,
                              .device = w->device,
-                             .machine = w->workers > 1 ? &placed : NULL};
-    pace_status status = pace_step_asked_open(&asked, catalog, &words);
-    if (setup.nodes > 1 && setup.ranks_per_node < placed.devices) asked.asked.ranks_per_node = setup.ranks_per_node;
+                             .machine = w->workers > 1 ? &out->placed : NULL};
+    return pace_step_asked_open(&out->step, catalog, &words);
+}
+
+/* All that one worker does taking `stretch` times as long: its exchanges are as much shorter beside it. */
+static pace_status solve(pace_step_solution *out, pace_catalog *catalog, const pace_scaling_words *w, double stretch) {
+    worded one = {.setup = {.nodes = 0}};
+    pace_step_case *asked = &one.step.asked;
+    pace_status status = open_step(&one, catalog, w, stretch);
+    if (one.setup.nodes > 1 && one.setup.ranks_per_node < one.placed.devices)
+        asked->ranks_per_node = one.setup.ranks_per_node;
     double slowness = (w->slowness > 0 ? w->slowness : 1) / stretch;
-    if (slowness != 1) asked.asked.slowness = slowness;
-    if (status == PACE_OK) status = pace_step_solve(out, &asked.pricer, &asked.asked);
-    pace_step_asked_close(&asked);
+    if (slowness != 1) asked->slowness = slowness;
+    if (status == PACE_OK) status = pace_step_solve(out, &one.step.pricer, asked);
+    pace_step_asked_close(&one.step);
+    return status;
+}
+
+/* Beside whole replicas: the same step with the model shared out over the machine. */
+static pace_status advise_sharing(char *out, size_t size, pace_memory_asked memory, const pace_scaling_words *words) {
+    char remedy[PACE_REMEDY_TEXT];
+    memory.machine = words->machine;
+    memory.whole = false;
+    memory.option = "--set ";
+    memory.batch_option = NULL;
+    PACE_TRY(pace_step_remedy(remedy, &memory));
+    if (*remedy)
+        pace_snprintf(out, size,
+                      "No batch fits where each worker holds the whole model; shared out, it would fit: %s instead of "
+                      "workers.",
+                      remedy);
+    else pace_snprintf(out, size, "No batch fits, and no way to share the model over the machine was found.");
+    return PACE_OK;
+}
+
+pace_status pace_scaling_advise(char *out, size_t size, pace_catalog *catalog, const pace_scaling_words *words,
+                                const char *option, const char *batch_option, double batch_times) {
+    char remedy[PACE_REMEDY_TEXT] = "";
+    worded one = {.setup = {.nodes = 0}};
+    pace_status status = open_step(&one, catalog, words, 1);
+    const pace_memory_asked memory = {.asked = &one.step.asked,
+                                      .pricer = &one.step.pricer,
+                                      .spread_tables = one.step.spread_tables,
+                                      .whole = true,
+                                      .option = option,
+                                      .batch_option = batch_option,
+                                      .batch_times = batch_times};
+    if (status == PACE_OK) status = pace_step_remedy(remedy, &memory);
+    if (status == PACE_OK && *remedy) pace_snprintf(out, size, "It would fit with %s.", remedy);
+    else if (status == PACE_OK) status = advise_sharing(out, size, memory, words);
+    pace_step_asked_close(&one.step);
     return status;
 }
 

@@ -21,6 +21,12 @@ typedef struct {
 pace_status pace_scaling_solve(pace_step_solution *out, pace_catalog *catalog,
                                const pace_scaling_words *words) PACE_MUST_CHECK;
 
+/** What would make a step fit that does not, as a sentence: the batch, named as `batch_option` times `batch_times`, or a
+ * setting behind `option` (step_memory.h); else, where the workers may not hold the whole model each, the settings of one
+ * step on the machine. */
+pace_status pace_scaling_advise(char *out, size_t size, pace_catalog *catalog, const pace_scaling_words *words,
+                                const char *option, const char *batch_option, double batch_times) PACE_MUST_CHECK;
+
 /** The batch of one worker where nobody says: as the model alone has it on the device. */
 pace_status pace_scaling_own_batch(double *out, pace_catalog *catalog, const char *model, const pace_words *set,
                                    const pace_device *device) PACE_MUST_CHECK;

@@ -65,7 +65,7 @@ static pace_status open_model(pace_step_asked *a, pace_catalog *catalog, const c
     a->has_model = true;
     a->asked.model = &a->model;
     a->asked.may_recompute = config->recompute == UNSAID;
-    a->all_devices = devices > 1 && config->mode == PACE_TRAINING && !pace_settings_name_sharing(set);
+    a->all_devices = devices > 1 && config->mode == PACE_TRAINING && !pace_settings_name_ranks(set);
     if (a->all_devices) config->dp = devices;
     if (a->all_devices && fmod(config->global_batch, config->micro_batch * devices) != 0)
         return pace_fail(

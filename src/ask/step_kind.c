@@ -114,8 +114,11 @@ static pace_status advise(char *out, size_t size, void *state, size_t table, siz
     pace_step_solution solution;
     PACE_TRY(pace_step_row_solve(&solution, &s->pricer, row));
     const pace_step_case asked = pace_step_row_case(row);
-    const pace_memory_asked memory = {&asked, &s->pricer, row->exchange ? &row->exchange->machine : NULL,
-                                      pace_model_has_tables(row->model), ""};
+    const pace_memory_asked memory = {.asked = &asked,
+                                      .pricer = &s->pricer,
+                                      .machine = row->exchange ? &row->exchange->machine : NULL,
+                                      .spread_tables = pace_model_has_tables(row->model),
+                                      .option = ""};
     return pace_step_advise(out, size, &memory, &solution.plan);
 }
 

@@ -3,6 +3,7 @@
 #include "base/print.h"
 
 #include <math.h>
+#include <string.h>
 
 /* What one try changes; 0 = as asked. */
 typedef struct {
@@ -28,41 +29,114 @@ static bool fits(search *s, const change *c) {
     if (c->pp > 0) config->pp = c->pp;
     if (c->zero_stage > 0) config->zero_stage = c->zero_stage;
     if (s->memory->spread_tables) config->ep = config->dp * config->cp;
-    one.may_recompute = false;
-    if (s->out_of_memory || pace_config_ranks(config) > s->devices) return false;
+    one.may_recompute &= !c->recompute;
+    if (one.assumes_recompute && !c->recompute) config->recompute = one.unassumed_recompute;
+    if (s->out_of_memory || pace_config_ranks(config) > s->devices || pace_config_check(config) != PACE_OK)
+        return false;
     if (s->memory->machine) one.exchange = pace_config_ranks(config) > 1 ? &s->exchange : NULL;
     pace_status status = pace_step_settle(&solution, s->memory->pricer, &one);
     s->out_of_memory |= status == PACE_E_MEMORY;
     return status == PACE_OK && solution.fitting == PACE_FITS;
 }
 
-static void say(char out[PACE_REMEDY_TEXT], const change *c, const char *option) {
-    const struct {
-        const char *name;
-        double value;
-    } numbers[] = {
-        {"dp", c->dp}, {"tp", c->tp}, {"pp", c->pp}, {"zero_stage", c->zero_stage}, {"micro_batch", c->micro_batch}};
-    size_t used = 0;
+static void add_setting(char out[PACE_REMEDY_TEXT], const char *option, const char *name, double value) {
+    size_t used = strlen(out);
+    pace_snprintf(out + used, PACE_REMEDY_TEXT - used, "%s%s%s%.0f", used ? " " : "", option, name, value);
+}
+
+static void say(char out[PACE_REMEDY_TEXT], const change *c, const pace_memory_asked *memory) {
+    const char *option = memory->option;
     *out = '\0';
-    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
-        if (numbers[i].value > 0)
-            used += (size_t)pace_snprintf(out + used, PACE_REMEDY_TEXT - used, "%s%s%s=%.0f", used ? " " : "", option,
-                                          numbers[i].name, numbers[i].value);
+    if (c->dp > 0) add_setting(out, option, "dp=", c->dp);
+    if (c->tp > 0) add_setting(out, option, "tp=", c->tp);
+    if (c->pp > 0) add_setting(out, option, "pp=", c->pp);
+    if (c->zero_stage > 0) add_setting(out, option, "zero_stage=", c->zero_stage);
+    if (c->micro_batch > 0 && memory->batch_option)
+        add_setting(out, memory->batch_option, "", c->micro_batch * fmax(1, memory->batch_times));
+    else if (c->micro_batch > 0) add_setting(out, option, "micro_batch=", c->micro_batch);
+    size_t used = strlen(out);
     if (c->recompute) pace_snprintf(out + used, PACE_REMEDY_TEXT - used, "%s%srecompute=full", used ? " " : "", option);
 }
 
+/* The largest power of two below the micro-batch; 0 below 1. */
+static double smaller(const search *s, double micro_batch) {
+    double halves = 1;
+    if (micro_batch < s->memory->asked->config.micro_batch) return micro_batch >= 2 ? micro_batch / 2 : 0;
+    while (2 * halves < micro_batch) halves *= 2;
+    return micro_batch > 1 ? halves : 0;
+}
+
+static bool may_recompute(const search *s) {
+    const pace_config *config = &s->memory->asked->config;
+    return config->mode == PACE_TRAINING && config->recompute != PACE_RECOMPUTE_FULL;
+}
+
+static bool may_shard(const search *s) {
+    const pace_config *config = &s->memory->asked->config;
+    return config->mode == PACE_TRAINING && config->dp * config->cp > 1 && !s->memory->whole;
+}
+
+/* --- one change --------------------------------------------------------------------------------------------------- */
+
+static bool by_batch(change *out, search *s) {
+    for (double micro = smaller(s, s->memory->asked->config.micro_batch); micro >= 1; micro = smaller(s, micro)) {
+        *out = (change){.micro_batch = micro};
+        if (fits(s, out)) return true;
+    }
+    return false;
+}
+
+static bool by_recomputing(change *out, search *s) {
+    *out = (change){.recompute = true};
+    return may_recompute(s) && fits(s, out);
+}
+
+static bool by_sharding(change *out, search *s) {
+    for (int stage = (int)s->memory->asked->config.zero_stage + 1; may_shard(s) && stage <= 3; stage++) {
+        *out = (change){.zero_stage = stage};
+        if (fits(s, out)) return true;
+    }
+    return false;
+}
+
+static bool by_splitting(change *out, search *s) {
+    const pace_machine *machine = s->memory->machine;
+    double tp = s->memory->asked->config.tp;
+    for (double more = 2 * tp; machine && more <= machine->devices; more *= 2) {
+        *out = (change){.tp = more};
+        if (fits(s, out)) return true;
+    }
+    return false;
+}
+
+/* All that do alone: "a, b or c". */
+static bool one_change(char out[PACE_REMEDY_TEXT], search *s) {
+    static bool (*const ways[])(change * out, search * s) = {by_batch, by_recomputing, by_sharding, by_splitting};
+    enum { WAYS = sizeof ways / sizeof *ways };
+    change found[WAYS];
+    size_t count = 0;
+    *out = '\0';
+    for (size_t i = 0; i < WAYS; i++) count += ways[i](&found[count], s);
+    for (size_t i = 0; i < count; i++) {
+        char one[PACE_REMEDY_TEXT];
+        size_t used = strlen(out);
+        say(one, &found[i], s->memory);
+        pace_snprintf(out + used, PACE_REMEDY_TEXT - used, "%s%s", i == 0 ? "" : i + 1 < count ? ", " : " or ", one);
+    }
+    return count > 0;
+}
+
+/* --- several ------------------------------------------------------------------------------------------------------ */
+
 /* The largest smaller micro-batch of a power of two, without and with all activations recomputed. */
 static bool shrink(char out[PACE_REMEDY_TEXT], search *s, change with) {
-    const pace_config *config = &s->memory->asked->config;
-    double halves = 1;
-    bool trains = config->mode == PACE_TRAINING, whole = config->recompute == PACE_RECOMPUTE_FULL;
-    while (2 * halves < config->micro_batch) halves *= 2;
-    for (double micro = config->micro_batch; micro >= 1; micro = micro > halves ? halves : micro / 2)
-        for (int again = 0; again <= (trains && !whole); again++) {
+    double asked = s->memory->asked->config.micro_batch;
+    for (double micro = asked; micro >= 1; micro = smaller(s, micro))
+        for (int again = 0; again <= may_recompute(s); again++) {
             with.recompute = again;
-            with.micro_batch = micro < config->micro_batch ? micro : 0;
+            with.micro_batch = micro < asked ? micro : 0;
             if (!fits(s, &with)) continue;
-            say(out, &with, s->memory->option);
+            say(out, &with, s->memory);
             return true;
         }
     return false;
@@ -80,6 +154,12 @@ static bool spread(char out[PACE_REMEDY_TEXT], search *s) {
     return false;
 }
 
+static bool several_changes(char out[PACE_REMEDY_TEXT], search *s) {
+    if (shrink(out, s, (change){0})) return true;
+    if (may_shard(s) && shrink(out, s, (change){.zero_stage = 3})) return true;
+    return s->memory->machine && s->devices > 1 && spread(out, s);
+}
+
 pace_status pace_step_remedy(char out[PACE_REMEDY_TEXT], const pace_memory_asked *memory) {
     const pace_machine *machine = memory->machine;
     search s = {.memory = memory, .devices = pace_config_ranks(&memory->asked->config)};
@@ -87,7 +167,7 @@ pace_status pace_step_remedy(char out[PACE_REMEDY_TEXT], const pace_memory_asked
     if (machine) s.devices = fmax(1, (double)machine->devices * machine->nodes);
     if (machine && s.devices > 1)
         PACE_TRY(pace_exchange_open(&s.exchange, memory->pricer->catalog, machine, PACE_LIBRARY_AUTO, NULL));
-    if (!shrink(out, &s, (change){0}) && machine && s.devices > 1) spread(out, &s);
+    if (!one_change(out, &s)) several_changes(out, &s);
     return s.out_of_memory ? PACE_E_MEMORY : PACE_OK;
 }
 

@@ -3,7 +3,7 @@
 
 #include "ask/step_ask.h"
 
-enum { PACE_REMEDY_TEXT = 160 };
+enum { PACE_REMEDY_TEXT = 240 };
 
 /* A case that does not fit. All is borrowed. */
 typedef struct {
@@ -11,11 +11,15 @@ typedef struct {
     pace_step_pricer *pricer;
     const pace_machine *machine; /* whose devices it may take; NULL = those it has */
     bool spread_tables;          /* tables of a recommender lie on all ranks */
+    bool whole;                  /* every rank holds the whole model: no ZeRO, no other way to share it */
     const char *option;          /* what stands before a setting: "--set ", or "" in a table */
+    const char *batch_option;    /* before a micro-batch, "--batch "; NULL = option and "micro_batch=" */
+    double batch_times;          /* what that option counts of a micro-batch; 0 = 1 */
 } pace_memory_asked;
 
-/** The settings, as "--set micro_batch=8 --set recompute=full", nearest to the ones asked for with which the closed form says that the
- * step fits: the other recomputation, smaller micro-batches, then ranks that the machine still has. Empty: none found. */
+/** What makes the step fit, by the closed form. One change alone where one does: "--set micro_batch=8, --set recompute=full
+ * or --set zero_stage=1", the nearest of each; else the nearest change of several: recomputation with smaller
+ * micro-batches, ZeRO, then ranks that the machine still has. Empty: none found. */
 pace_status pace_step_remedy(char out[PACE_REMEDY_TEXT], const pace_memory_asked *memory) PACE_MUST_CHECK;
 
 /** The same as a sentence: "It would fit with micro_batch=8.", or how many such devices parameters alone fill. */

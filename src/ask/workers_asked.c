@@ -137,19 +137,24 @@ static pace_status batch_of_one(double *out, const pace_workers_asked *a, double
     return pace_fail(PACE_E_USAGE, "strong: a batch of %g does not divide over %d workers", batch, workers);
 }
 
+static pace_scaling_words words_of(const pace_workers_asked *a, const pace_scaling_input *input,
+                                   const pace_approach *approach, int workers, double batch) {
+    return (pace_scaling_words){.name = input->name,
+                                .set = &a->options->set,
+                                .approach = approach,
+                                .device = a->device,
+                                .machine = &a->machine,
+                                .workers = workers,
+                                .batch = batch};
+}
+
 /* A model's step is the question that a row or --set dp asks. */
 static pace_status scale_model(pace_workers_point *out, double *alone, pace_workers_asked *a, pace_scaling_input *input,
                                const pace_approach *approach, double batch, double each, int workers) {
     pace_step_solution one, all;
     double rate = a->options->one_worker;
-    pace_scaling_words words = {.name = input->name,
-                                .set = &a->options->set,
-                                .approach = approach,
-                                .device = a->device,
-                                .machine = &a->machine,
-                                .workers = 1,
-                                .batch = batch,
-                                .own_s = rate > 0 ? batch / rate : 0};
+    pace_scaling_words words = words_of(a, input, approach, 1, batch);
+    words.own_s = rate > 0 ? batch / rate : 0;
     PACE_TRY(pace_scaling_solve(&one, a->options->context->catalog, &words));
     words.workers = workers;
     words.batch = each;
@@ -217,8 +222,27 @@ static pace_status add_points(pace_workers_asked *a) {
     return PACE_OK;
 }
 
+const pace_workers_point *pace_workers_first(const pace_workers_asked *a, pace_step_fitting fitting) {
+    for (size_t i = 0; i < a->points.count; i++)
+        if (a->points.items[i].fitting == fitting) return &a->points.items[i];
+    return NULL;
+}
+
+/* Of the first point that does not fit, else of the first that may not. */
+static pace_status find_advice(pace_workers_asked *a) {
+    const pace_workers_point *first = pace_workers_first(a, PACE_TOO_LARGE);
+    if (!first) first = pace_workers_first(a, PACE_MAY_FIT);
+    if (!first) return PACE_OK;
+    double times = a->options->strong ? first->workers : 1;
+    const pace_scaling_words words = words_of(a, &a->inputs.items[first->input], &a->approaches.items[first->approach],
+                                              first->workers, first->batch / times);
+    return pace_scaling_advise(a->advice, sizeof a->advice, a->options->context->catalog, &words, "--set ", "--batch ",
+                               times);
+}
+
 pace_status pace_workers_ask(pace_workers_asked *out, const char *const *names, size_t count,
                              const pace_scaling_options *options) {
     PACE_TRY(open_asked(out, names, count, options));
-    return add_points(out);
+    PACE_TRY(add_points(out));
+    return find_advice(out);
 }

@@ -6,6 +6,8 @@
 #include "forecast/scaling.h"
 #include "plan/step_engine.h"
 
+enum { PACE_WORKERS_ADVICE = 400 };
+
 /* One input under one approach, with one batch, on one number of workers. */
 typedef struct {
     size_t input, approach; /* into `inputs` and `labels` */
@@ -30,10 +32,13 @@ typedef struct {
     PACE_VEC(double) batches; /* none = each input's own */
     PACE_VEC(pace_scaling_input) inputs;
     PACE_VEC(pace_workers_point) points; /* by input, approach, batch, workers: the last changes fastest */
+    char advice[PACE_WORKERS_ADVICE];    /* what would make the first point fit that does not; "" = all fit */
 } pace_workers_asked;
 
 /** Free `out`, which begins as zeros, after a failure too. Errors: PACE_E_USAGE for numbers that cannot be, a batch that
  * does not divide; those of machines, approaches, models and readers. */
 pace_status pace_workers_ask(pace_workers_asked *out, const char *const *names, size_t count,
                              const pace_scaling_options *options) PACE_MUST_CHECK;
+/** The first point that does so; NULL = none. */
+const pace_workers_point *pace_workers_first(const pace_workers_asked *asked, pace_step_fitting fitting);
 void pace_workers_asked_free(pace_workers_asked *asked);

@@ -205,8 +205,9 @@ static pace_status plan_case(pace_step_solution *out, pace_step_case *asked, pac
         pace_step_fits(out->plan.memory.all_bytes, out->plan.device_bytes, pace_cost_doubts(pricer->cost)) !=
             PACE_TOO_LARGE)
         return PACE_OK;
+    asked->unassumed_recompute = asked->config.recompute;
     asked->config.recompute = PACE_RECOMPUTE_FULL;
-    out->recomputed = true;
+    asked->assumes_recompute = out->recomputed = true;
     return plan_with(&out->plan, pricer, asked);
 }
 

@@ -22,6 +22,8 @@ typedef struct {
     int ranks_per_node;            /* 0 = as many as a node has devices */
     double slowness;               /* exchanges of gradients take so many times as long; 0 = 1 */
     bool may_recompute;            /* nobody said whether activations are recomputed */
+    bool assumes_recompute;        /* set by pace_step_settle(): all are, since the step does not fit else; */
+    int unassumed_recompute;       /* then what would be where it does */
 } pace_step_case;
 
 /* What pricing keeps between cases. For one thread. */

@@ -121,21 +121,41 @@ static void put_points(pace_node *root, const pace_workers_asked *a) {
     }
 }
 
+static size_t count_points(const pace_workers_asked *a, pace_step_fitting fitting) {
+    size_t count = 0;
+    for (size_t i = 0; i < a->points.count; i++) count += a->points.items[i].fitting == fitting;
+    return count;
+}
+
+/* What a point needs, has, and what would make it fit. */
+static void say_point(char *out, size_t size, const pace_workers_asked *a, const pace_workers_point *point,
+                      const char *about, bool advised) {
+    pace_snprintf(out, size,
+                  "%.80s with a batch of %.0f on %d %s needs %s%s for each, %.80s has %s (%.1f times as much).%s%s",
+                  a->inputs.items[point->input].name, point->batch, point->workers,
+                  point->workers == 1 ? "worker" : "workers", about, pace_show_bytes(point->memory_bytes).text,
+                  a->device->name, pace_show_bytes(point->device_bytes).text, point->memory_bytes / point->device_bytes,
+                  advised ? " " : "", advised ? a->advice : "");
+}
+
 /* The first point that cannot run is named; the others are counted. */
 static void say_memory(pace_report *report, const pace_workers_asked *a) {
-    const pace_workers_point *first = NULL;
-    size_t too_large = 0;
-    char said[320];
-    for (size_t i = a->points.count; i-- > 0;)
-        if (a->points.items[i].fitting == PACE_TOO_LARGE) first = &a->points.items[i], too_large++;
-    if (!first) return;
-    pace_snprintf(said, sizeof said, "%.80s with a batch of %.0f on %d %s needs %s for each, %.80s has %s",
-                  a->inputs.items[first->input].name, first->batch, first->workers,
-                  first->workers == 1 ? "worker" : "workers", pace_show_bytes(first->memory_bytes).text,
-                  a->device->name, pace_show_bytes(first->device_bytes).text);
-    pace_report_deny(report);
-    pace_report_lead(report, PACE_WARN_DOES_NOT_FIT, "Does not fit: %s. %zu of the points below %s not fit.", said,
-                     too_large, too_large == 1 ? "does" : "do");
+    const pace_workers_point *first = pace_workers_first(a, PACE_TOO_LARGE),
+                             *unsure = pace_workers_first(a, PACE_MAY_FIT);
+    char said[320 + PACE_WORKERS_ADVICE];
+    if (first) {
+        size_t too_large = count_points(a, PACE_TOO_LARGE);
+        say_point(said, sizeof said, a, first, "", true);
+        pace_report_deny(report);
+        pace_report_lead(report, PACE_WARN_DOES_NOT_FIT, "Does not fit: %s %zu of the points below %s not fit.", said,
+                         too_large, too_large == 1 ? "does" : "do");
+    }
+    if (unsure) {
+        size_t doubtful = count_points(a, PACE_MAY_FIT);
+        say_point(said, sizeof said, a, unsure, "about ", !first);
+        pace_report_warn(report, PACE_WARN_MAY_NOT_FIT, a->inputs.items[unsure->input].name,
+                         "may not fit: %s %zu of the points below may not fit", said, doubtful);
+    }
 }
 
 /* A model has no usual batch in the catalogue: that one was taken is said, as little else decides so much. */

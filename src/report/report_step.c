@@ -213,8 +213,11 @@ pace_status pace_put_fit(pace_report *report, pace_step_asked *step) {
     double times = plan->device_bytes > 0 ? plan->memory.all_bytes / plan->device_bytes : 0;
     pace_shown need = pace_show_bytes(plan->memory.all_bytes), has = pace_show_bytes(plan->device_bytes);
     if (step->settled.fitting == PACE_FITS) return PACE_OK;
-    const pace_memory_asked memory = {&step->asked, &step->pricer, step->machine.devices ? &step->machine : NULL,
-                                      step->spread_tables, "--set "};
+    const pace_memory_asked memory = {.asked = &step->asked,
+                                      .pricer = &step->pricer,
+                                      .machine = step->machine.devices ? &step->machine : NULL,
+                                      .spread_tables = step->spread_tables,
+                                      .option = "--set "};
     PACE_TRY(pace_step_advise(advice, sizeof advice, &memory, plan));
     if (step->settled.fitting == PACE_MAY_FIT) {
         pace_report_lead(report, PACE_WARN_MAY_NOT_FIT, "May not fit: each rank needs about %s, %s has %s. %s",
