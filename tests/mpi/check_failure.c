@@ -1,0 +1,71 @@
+/*
+ * A rank that fails in the middle: check_failure kill | check | overlap. Every survivor must get a clean error in time.
+ */
+#include "paceline/collective.h"
+
+#include <mpi.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static int rank;
+static pace_comm *comm;
+static float vector[1 << 20];
+
+static pace_status sum(size_t count) {
+    return pace_comm_allreduce(comm, NULL, vector, count, PACE_ELEMENT_F32, PACE_REDUCTION_SUM);
+}
+
+static int answer(pace_status status, pace_status wanted) {
+    printf("rank %d: status %d, %s\n", rank, (int)status, pace_comm_message());
+    fflush(stdout);
+    return status != wanted;
+}
+
+/* The last rank dies; nobody else may hang, and the communicator must refuse what follows. */
+static int killed(int ranks) {
+    pace_status status = PACE_OK;
+    for (int i = 0; i < 100; i++) sum(1000);
+    if (rank == ranks - 1) {
+        close(1);
+        raise(SIGKILL);
+    }
+    while (status == PACE_OK) status = sum(sizeof vector / sizeof *vector);
+    int wrong = answer(status, PACE_E_IO);
+    wrong |= sum(1) != PACE_E_IO || !strstr(pace_comm_message(), "failed before");
+    /* MPI would wait for the dead one. */
+    _exit(wrong);
+}
+
+static int differs(void) { return answer(sum(rank == 0 ? 10 : 11), PACE_E_IO); }
+
+/* What can be refused before anything is exchanged leaves the communicator as it was. */
+static int refused(void) {
+    int wrong =
+        answer(pace_comm_allreduce(comm, vector, vector + 1, 8, PACE_ELEMENT_F32, PACE_REDUCTION_SUM), PACE_E_USAGE);
+    wrong |= pace_comm_allreduce(comm, NULL, NULL, 8, PACE_ELEMENT_F32, PACE_REDUCTION_SUM) != PACE_E_USAGE;
+    wrong |= pace_comm_allreduce(comm, NULL, vector, 8, (pace_element)17, PACE_REDUCTION_SUM) != PACE_E_USAGE;
+    wrong |= pace_comm_allreduce(comm, NULL, vector, 8, PACE_ELEMENT_F32, (pace_reduction)-1) != PACE_E_USAGE;
+    wrong |= pace_comm_broadcast(comm, vector, 8, PACE_ELEMENT_F32, 99) != PACE_E_USAGE;
+    wrong |= pace_comm_allreduce(NULL, NULL, vector, 8, PACE_ELEMENT_F32, PACE_REDUCTION_SUM) != PACE_E_USAGE;
+    return wrong | (sum(8) != PACE_OK);
+}
+
+int main(int argc, char **argv) {
+    int ranks, wrong;
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    pace_status status = pace_comm_open(&comm, NULL);
+    if (status != PACE_OK) {
+        wrong = answer(status, PACE_OK);
+        comm = NULL;
+    } else if (strcmp(argv[1], "kill") == 0) wrong = killed(ranks);
+    else if (strcmp(argv[1], "check") == 0) wrong = differs();
+    else wrong = refused();
+    pace_comm_close(comm);
+    MPI_Finalize();
+    return wrong;
+}

@@ -1,0 +1,53 @@
+"""A rank killed in the middle of an exchange, ranks that call differently, settings and memory that are not there: one clear error
+on all ranks, in time, and nothing left in /dev/shm."""
+import os
+import subprocess
+import sys
+import time
+
+from under_mpirun import ENV, EVERYTHING, mpirun, program
+
+wrong = []
+
+
+def expect(good, *what):
+    if not good:
+        wrong.append(what)
+
+
+def ours():
+    return [name for name in os.listdir("/dev/shm") if name.startswith("paceline-")] if os.path.isdir("/dev/shm") else []
+
+
+def run(ranks, what, *settings, **environment):
+    words = ["--mca", "orte_abort_on_non_zero_status", "0"] if what == "kill" else []
+    return mpirun(ranks, *words, program("check_failure"), what, timeout=60, PACELINE_COLLECTIVE=";".join(settings), **environment)
+
+
+before = ours()
+for setting in ("allreduce=flat", "allreduce=copy", "allreduce=ring;shm=posix")[: 3 if EVERYTHING else 1]:
+    begin = time.monotonic()
+    code, out = run(3, "kill", setting)
+    # mpirun may end the survivors before they say it; then its own words stand there
+    said = out.count("ended during an exchange") + out.count("has left the exchange") + out.count("cannot read")
+    expect(code != 0 and (said or "signal 9" in out or "Killed" in out), setting, code, out[-1500:])
+    expect(time.monotonic() - begin < 30, setting, "took", time.monotonic() - begin)
+code, out = run(2, "check", "check")
+expect(code == 0 and out.count("ranks call differently") == 2 and "10 elements" in out and "11 elements" in out, code, out[-1500:])
+code, out = run(2, "overlap")
+expect(code == 0 and out.count("input and output overlap") == 2, code, out[-1500:])
+BAD = (("allreduce=fast", "found 'fast'"), ("allreduce=flat:8Q", "expected a size"), ("sideways", "expected off, check, nocopy"),
+       ("allreduce=copy,flat", "sizes that grow"), ("timeout=soon", "expected a number"))
+for setting, words in BAD if EVERYTHING else BAD[:1]:
+    code, out = run(2, "overlap", setting)
+    expect(code != 0 and out.count(words) == 2, setting, code, out[-1500:])
+if EVERYTHING and subprocess.run(["unshare", "-m", "true"], capture_output=True, check=False).returncode == 0:
+    script = 'mount -t tmpfs -o size=64k none /dev/shm && exec mpirun --oversubscribe --mca btl_vader_backing_directory /tmp -n 2 "$0" overlap'
+    done = subprocess.run(["unshare", "-m", "sh", "-c", script, program("check_failure")], capture_output=True, timeout=60,
+                          env=dict(ENV, PACELINE_COLLECTIVE="shm=posix"), check=False)
+    out = done.stdout.decode()
+    expect(out.count("bytes of shared memory: No space left on device") == 2, "full /dev/shm", done.returncode, out[-1500:])
+expect(ours() == before, "left in /dev/shm:", ours())
+for what in wrong:
+    print(*what)
+sys.exit(bool(wrong))
