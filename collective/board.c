@@ -40,5 +40,6 @@ pace_status pace_board_post(uint64_t *number, pace_boards *b, const void *data, 
 pace_status pace_board_meet(pace_boards *b) {
     uint64_t number;
     PACE_TRY(pace_board_post(&number, b, NULL, 0));
+    pace_board_fetch_next(b);
     return pace_board_await_all(b, number);
 }

@@ -21,9 +21,16 @@ static inline size_t pace_part(size_t count, int i, int n) {
     return whole * (size_t)i + rest * (size_t)i / (size_t)n;
 }
 
+/* Bytes that one note takes on all roads. */
+enum { PACE_SMALL_CALL = 1024 };
+
+/** How many bytes of an allreduce go that way by the communicator's settings. */
+size_t pace_small_bytes(const pace_comm *comm);
+
 /* --- over boards (flat.c, staged.c) --------------------------------------------------------------------------------- */
 
 pace_status pace_flat_allreduce(pace_comm *comm, const pace_call *call) PACE_MUST_CHECK;
+pace_status pace_flat_allreduce_small(pace_comm *comm, const pace_call *call) PACE_MUST_CHECK;
 pace_status pace_flat_reduce_scatter(pace_comm *comm, const pace_call *call) PACE_MUST_CHECK;
 pace_status pace_flat_all_gather(pace_comm *comm, const pace_call *call) PACE_MUST_CHECK;
 pace_status pace_flat_broadcast(pace_comm *comm, const pace_call *call) PACE_MUST_CHECK;

@@ -1,5 +1,6 @@
 /* The exchanges of the public header: checks, the way they go, and averages at the end. */
 #include "call.h"
+#include "trace.h"
 
 #include "exchange/algorithms.h"
 
@@ -181,19 +182,36 @@ static pace_status go(pace_comm *c, const pace_call *call, size_t bytes) {
     return inside(c, &near, way, bytes);
 }
 
+size_t pace_small_bytes(const pace_comm *c) {
+    bool plain = c->hosts == 1 && c->near > 1 && !c->settings.check && !c->trace;
+    size_t bytes = plain ? PACE_SMALL_CALL : 0;
+    while (bytes && way_of(c, PACE_ALLREDUCE, bytes) != PACE_WAY_FLAT) bytes /= 2;
+    for (size_t less = bytes; less; less /= 2)
+        if (way_of(c, PACE_ALLREDUCE, less) != PACE_WAY_FLAT) bytes = less / 2;
+    return bytes;
+}
+
 /* After a failure ranks no longer know of each other where they are. */
+static pace_status failed(pace_comm *c, pace_status status) {
+    c->broken = PACE_E_IO;
+    pace_waiter_leave(&c->waiter);
+    return status;
+}
+
 static pace_status run(pace_comm *c, const pace_call *call, size_t bytes) {
+    pace_status status = PACE_OK;
     if (PACE_UNLIKELY(c->broken != PACE_OK))
         return pace_fail(PACE_E_IO, "an exchange of this communicator failed before; close it");
     c->counters.calls++;
     c->counters.bytes += bytes;
-    pace_status status = c->ranks == 1                               ? alone(call)
-                         : bytes || call->collective == PACE_BARRIER ? go(c, call, bytes)
-                                                                     : PACE_OK;
-    if (PACE_LIKELY(status == PACE_OK)) return PACE_OK;
-    c->broken = PACE_E_IO;
-    pace_waiter_leave(&c->waiter);
-    return status;
+    int64_t start_ns = c->trace ? pace_trace_now_ns() : 0;
+    if (bytes - 1 < c->small_bytes && call->collective == PACE_ALLREDUCE) {
+        c->counters.flat++;
+        status = pace_flat_allreduce_small(c, call);
+    } else if (c->ranks == 1) status = alone(call);
+    else if (bytes || call->collective == PACE_BARRIER) status = go(c, call, bytes);
+    if (c->trace) pace_trace_add(c->trace, call, pace_way_name(way_of(c, call->collective, bytes)), start_ns);
+    return PACE_LIKELY(status == PACE_OK) ? PACE_OK : failed(c, status);
 }
 
 static bool overlap(const char *a, size_t a_bytes, const char *b, size_t b_bytes) {

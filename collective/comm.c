@@ -2,6 +2,7 @@
 #include "comm.h"
 
 #include "call.h"
+#include "trace.h"
 #include "tuning.h"
 
 #include <sched.h>
@@ -147,7 +148,9 @@ static pace_status open_parts(pace_comm *c) {
     PACE_TRY(find_hosts(c));
     PACE_TRY(agree(c, make_communicators(c)));
     PACE_TRY(agree(c, share_memory(c)));
+    PACE_TRY(agree(c, pace_trace_open(&c->trace, c)));
     c->can_copy = !c->settings.no_copy && c->near > 1 && pace_views_can_copy(c);
+    c->small_bytes = pace_small_bytes(c);
     return PACE_OK;
 }
 
@@ -192,6 +195,7 @@ void pace_comm_close(pace_comm *c) {
         free_communicator(&c->own);
         free_communicator(&c->leaders);
     }
+    pace_trace_close(c->trace);
     pace_free(c->view_notes);
     pace_free(c->local_of);
     pace_free(c->scratch);

@@ -30,7 +30,8 @@ struct pace_comm {
     pace_segment segment;
     pace_waiter waiter;
     pace_boards boards;
-    size_t room; /* bytes of a note used at a time */
+    size_t small_bytes; /* an allreduce of so many goes through one note, nothing to decide; 0 = none does */
+    size_t room;        /* bytes of a note used at a time */
     PACE_VEC(pace_owned) owned;
     uint32_t owned_made;
     bool can_copy;                     /* process_vm_readv works */
@@ -38,6 +39,7 @@ struct pace_comm {
     char *scratch;
     size_t scratch_bytes;
     struct pace_executor *executor; /* made when first needed */
+    struct pace_comm_trace *trace;  /* NULL: nobody asked */
     pace_comm_counters counters;
 };
 

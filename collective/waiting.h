@@ -57,6 +57,15 @@ static inline void pace_relax(void) {
 #endif
 }
 
+/** Asks for a line that is to be written. (A compiler's own prefetch asks for reading unless told the processor.) */
+static inline void pace_fetch_to_write(const void *line) {
+#if defined(__x86_64__)
+    __asm__ volatile("prefetchw %0" : : "m"(*(const char *)line));
+#else
+    __builtin_prefetch(line, 1);
+#endif
+}
+
 /** Waits until the condition holds; returns from the caller on failure. */
 #define PACE_WAIT_UNTIL(waiter, condition)                                               \
     do {                                                                                 \

