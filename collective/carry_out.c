@@ -7,13 +7,14 @@
 #include <string.h>
 
 /* Sizes from which another way is faster where no table says: measured on two cores of one cache (docs/collective.md). */
-enum { FLAT_BYTES = 32 << 10, COPY_BYTES = 512 << 10, OWNED_BYTES = 4 << 10 };
+enum { FLAT_BYTES = 32 << 10, COPY_BYTES = 1 << 20, COPY_PARTS = 32 << 10, OWNED_BYTES = 4 << 10 };
 
 /* --- the way -------------------------------------------------------------------------------------------------------- */
 
 static int usual_way_inside(const pace_comm *c, int collective, size_t bytes) {
     if (collective == PACE_BARRIER || collective == PACE_REDUCE) return PACE_WAY_FLAT;
-    if (c->can_copy && bytes >= COPY_BYTES) return PACE_WAY_COPY;
+    bool parts = collective == PACE_REDUCESCATTER || collective == PACE_ALLGATHER;
+    if (c->can_copy && bytes >= (parts ? COPY_PARTS : COPY_BYTES)) return PACE_WAY_COPY;
     if (collective != PACE_ALLREDUCE || c->near == 2) return PACE_WAY_FLAT;
     return bytes <= FLAT_BYTES ? PACE_WAY_FLAT : PACE_WAY_STAGED;
 }

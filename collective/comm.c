@@ -21,7 +21,7 @@ static pace_status share_settings(pace_comm *c) {
     char text[512] = "";
     int status = 0;
     if (c->rank == 0) {
-        status = (int)pace_table_settings(&c->settings, c->ranks);
+        status = (int)pace_tuning_settings(&c->settings, c->ranks);
         if (status) pace_snprintf(text, sizeof text, "%s", pace_message());
     }
     PMPI_Bcast(&status, 1, MPI_INT, 0, c->over);

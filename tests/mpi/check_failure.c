@@ -1,5 +1,5 @@
 /*
- * A rank that fails in the middle: check_failure kill | check | overlap. Every survivor must get a clean error in time.
+ * A rank that fails in the middle: check_failure kill | check | overlap | choice. Every survivor must get a clean error in time.
  */
 #include "paceline/collective.h"
 
@@ -64,7 +64,12 @@ int main(int argc, char **argv) {
         comm = NULL;
     } else if (strcmp(argv[1], "kill") == 0) wrong = killed(ranks);
     else if (strcmp(argv[1], "check") == 0) wrong = differs();
-    else wrong = refused();
+    else if (strcmp(argv[1], "overlap") == 0) wrong = refused();
+    else {
+        wrong = sum(sizeof vector / sizeof *vector) != PACE_OK;
+        printf("small %s, large %s, broadcast %s\n", pace_comm_choice(comm, "allreduce", 1000),
+               pace_comm_choice(comm, "allreduce", 1 << 22), pace_comm_choice(comm, "broadcast", 1000));
+    }
     pace_comm_close(comm);
     MPI_Finalize();
     return wrong;

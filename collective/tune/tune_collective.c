@@ -1,0 +1,210 @@
+/*
+ * mpirun -n N paceline-tune-collective [FILE]: times every way of every collective on N ranks of this machine and writes
+ * the table of the fastest (docs/collective.md), to FILE or where communicators look for it. Sections of other numbers of
+ * ranks stay. The last column of what it prints is how many times as long the built-in choice takes.
+ */
+#include "tuning.h"
+
+#include "base/memory.h"
+#include "base/whole_file.h"
+#include "paceline/collective.h"
+
+#include <errno.h>
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+enum { SIZES = 12, LEAST = 8, STEP = 4, ROUNDS = 7, MOST_WAYS = 8 };
+static const size_t most_bytes = (size_t)LEAST << 22;
+/* A change of way must gain this share of the time. */
+static const double worth = 0.05;
+
+static const struct {
+    const char *name, *ways;
+} measured[] = {
+    {"allreduce", "flat staged copy recursive_doubling ring rabenseifner"},
+    {"reduce_scatter", "flat copy ring"},
+    {"all_gather", "flat copy ring"},
+    {"broadcast", "flat copy binomial"},
+};
+enum { MEASURED = sizeof measured / sizeof *measured };
+
+static int rank, ranks;
+static char *in, *out;
+
+static void die(void) {
+    fprintf(stderr, "paceline-tune-collective: %s\n", pace_comm_message());
+    MPI_Abort(MPI_COMM_WORLD, 3);
+}
+
+static pace_status call(pace_comm *comm, int collective, size_t bytes) {
+    size_t count = bytes / 4, each = count / (size_t)ranks;
+    switch (collective) {
+    case 0: return pace_comm_allreduce(comm, in, out, count, PACE_ELEMENT_F32, PACE_REDUCTION_SUM);
+    case 1: return pace_comm_reduce_scatter(comm, in, out, each, PACE_ELEMENT_F32, PACE_REDUCTION_SUM);
+    case 2: return pace_comm_all_gather(comm, in, out, each, PACE_ELEMENT_F32);
+    default: return pace_comm_broadcast(comm, out, count, PACE_ELEMENT_F32, 0);
+    }
+}
+
+/* Seconds of the slowest rank, the least of some rounds. */
+static double time_of(pace_comm *comm, int collective, size_t bytes) {
+    double least = 0;
+    int times = bytes < 65536 ? 50 : bytes < ((size_t)4 << 20) ? 5 : 1;
+    for (int round = 0; round < ROUNDS; round++) {
+        if (pace_comm_barrier(comm) != PACE_OK) die();
+        double start = MPI_Wtime(), slowest;
+        for (int i = 0; i < times; i++)
+            if (call(comm, collective, bytes) != PACE_OK) die();
+        double took = (MPI_Wtime() - start) / times;
+        MPI_Allreduce(&took, &slowest, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+        if (!round || slowest < least) least = slowest;
+    }
+    return least;
+}
+
+/* Times of one way at all sizes; 0 where these ranks cannot go it. */
+static void measure(double times[SIZES], int collective, const char *way) {
+    char setting[128];
+    pace_comm *comm;
+    pace_snprintf(setting, sizeof setting, "%s=%s", measured[collective].name, way);
+    if (*way) setenv("PACELINE_COLLECTIVE", setting, 1);
+    else unsetenv("PACELINE_COLLECTIVE");
+    if (pace_comm_open(&comm, NULL) != PACE_OK) die();
+    size_t bytes = LEAST;
+    for (int s = 0; s < SIZES; s++, bytes *= STEP) {
+        const char *chosen = pace_comm_choice(comm, measured[collective].name, bytes);
+        times[s] = !*way || (chosen && strcmp(chosen, way) == 0) ? time_of(comm, collective, bytes) : 0;
+    }
+    pace_comm_close(comm);
+}
+
+static int split(char ways[MOST_WAYS][32], const char *text) {
+    int count = 0, used = 0;
+    while (count < MOST_WAYS && sscanf(text, "%31s%n", ways[count], &used) == 1) text += used, count++;
+    return count;
+}
+
+/* The fastest way at each size; it changes only where that is worth it. */
+static void choose(int best[SIZES], double times[MOST_WAYS][SIZES], int count) {
+    for (int s = 0, now = -1; s < SIZES; s++) {
+        int fastest = 0;
+        for (int w = 1; w < count; w++)
+            if (times[w][s] > 0 && (times[fastest][s] <= 0 || times[w][s] < times[fastest][s])) fastest = w;
+        if (now < 0 || times[now][s] <= 0 || times[fastest][s] < times[now][s] * (1 - worth)) now = fastest;
+        best[s] = now;
+    }
+}
+
+/* Halfway between the sizes that were measured; as many choices as a communicator takes. */
+static void write_choices(char *line, size_t room, const char *name, const int best[SIZES], char ways[MOST_WAYS][32]) {
+    int used = pace_snprintf(line, room, "%s=", name), choices = 0;
+    size_t bytes = LEAST;
+    for (int s = 0; s < SIZES; s++, bytes *= STEP) {
+        bool changes = s + 1 < SIZES && best[s + 1] != best[s] && choices + 1 < PACE_MOST_CHOICES;
+        if (changes)
+            choices++, used += pace_snprintf(line + used, room - (size_t)used, "%s:%zu,", ways[best[s]], 2 * bytes);
+        else if (s + 1 == SIZES) pace_snprintf(line + used, room - (size_t)used, "%s\n", ways[best[s]]);
+    }
+}
+
+static void tune(char *lines, size_t room, int collective) {
+    static double times[MOST_WAYS][SIZES], usual[SIZES];
+    char ways[MOST_WAYS][32];
+    int best[SIZES], count = split(ways, measured[collective].ways);
+    for (int w = 0; w < count; w++) measure(times[w], collective, ways[w]);
+    measure(usual, collective, "");
+    choose(best, times, count);
+    size_t bytes = LEAST, used = strlen(lines);
+    for (int s = 0; s < SIZES && rank == 0; s++, bytes *= STEP)
+        printf("%-15s %9zu bytes  %-20s %10.2f us  built-in %5.2f x\n", measured[collective].name, bytes, ways[best[s]],
+               times[best[s]][s] * 1e6, usual[s] / times[best[s]][s]);
+    write_choices(lines + used, room - used, measured[collective].name, best, ways);
+}
+
+/* --- the file ------------------------------------------------------------------------------------------------------- */
+
+typedef struct {
+    const char *machine, *lines;
+    char *before; /* the table that is there, or NULL */
+} table;
+
+/* Sections of other numbers of ranks, as they stand there. */
+static void keep_sections(pace_sink *sink, char *before) {
+    bool keeps = false;
+    char *at = NULL;
+    for (char *line = strtok_r(before, "\n", &at); line; line = strtok_r(NULL, "\n", &at)) {
+        if (strncmp(line, "ranks ", 6) == 0) keeps = atoi(line + 6) != ranks;
+        if (keeps) pace_sink_format(sink, "%s\n", line);
+    }
+}
+
+static pace_status fill(pace_sink *sink, void *context) {
+    const table *t = context;
+    pace_sink_format(sink, "paceline-collective 1\nmachine %s\nranks %d\n%s", t->machine, ranks, t->lines);
+    if (t->before) keep_sections(sink, t->before);
+    return PACE_OK;
+}
+
+/* A table of another machine, or a broken one, is replaced. */
+static char *read_before(const char *path, const char *machine) {
+    static char text[PACE_TUNING_BYTES], copy[PACE_TUNING_BYTES];
+    pace_settings ignored = {.patience_s = 0};
+    FILE *file = fopen(path, "r");
+    if (!file) return NULL;
+    text[fread(text, 1, sizeof text - 1, file)] = 0;
+    fclose(file);
+    memcpy(copy, text, sizeof copy);
+    return pace_tuning_read(&ignored, text, path, machine, ranks) == PACE_OK ? copy : NULL;
+}
+
+static void make_folders(const char *path) {
+    char folder[PACE_TUNING_PATH];
+    for (const char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+        pace_snprintf(folder, sizeof folder, "%.*s", (int)(slash - path), path);
+        mkdir(folder, 0777);
+    }
+}
+
+static int store(const char *path, const char *lines) {
+    char machine[PACE_MACHINE_LINE];
+    pace_tuning_machine(machine);
+    make_folders(path);
+    table t = {machine, lines, read_before(path, machine)};
+    if (pace_whole_file_write(path, fill, &t) != PACE_OK) {
+        fprintf(stderr, "paceline-tune-collective: %s\n", pace_message());
+        return 3;
+    }
+    printf("written to %s\n", path);
+    return 0;
+}
+
+int main(int argc, char **argv) {
+    static char lines[PACE_TUNING_BYTES];
+    char path[PACE_TUNING_PATH];
+    bool asked;
+    int status = 0;
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    if (argc > 1) pace_snprintf(path, sizeof path, "%s", argv[1]);
+    else if (!pace_tuning_path(path, &asked)) status = 2;
+    if (argc > 2 || ranks < 2 || status) {
+        if (rank == 0) fprintf(stderr, "usage: mpirun -n RANKS paceline-tune-collective [FILE]\n");
+        MPI_Finalize();
+        return 2;
+    }
+    setenv("PACELINE_COLLECTIVE_TABLE", "", 1);
+    in = calloc(1, most_bytes), out = calloc(1, most_bytes);
+    if (!in || !out) MPI_Abort(MPI_COMM_WORLD, 5);
+    memset(in, 1, most_bytes); /* untouched memory is one page of zeros */
+    memset(out, 1, most_bytes);
+    for (int c = 0; c < MEASURED; c++) tune(lines, sizeof lines, c);
+    if (rank == 0) status = store(path, lines);
+    free(in);
+    free(out);
+    MPI_Finalize();
+    return status;
+}
