@@ -3,7 +3,7 @@
  * the table of the fastest (docs/collective.md), to FILE or where communicators look for it. Sections of other numbers of
  * ranks stay. The last column of what it prints is how many times as long the built-in choice takes.
  */
-#include "tuning.h"
+#include "../tuning.h"
 
 #include "base/memory.h"
 #include "base/whole_file.h"
@@ -118,9 +118,13 @@ static void tune(char *lines, size_t room, int collective) {
     measure(usual, collective, "");
     choose(best, times, count);
     size_t bytes = LEAST, used = strlen(lines);
-    for (int s = 0; s < SIZES && rank == 0; s++, bytes *= STEP)
-        printf("%-15s %9zu bytes  %-20s %10.2f us  built-in %5.2f x\n", measured[collective].name, bytes, ways[best[s]],
-               times[best[s]][s] * 1e6, usual[s] / times[best[s]][s]);
+    for (int s = 0; s < SIZES && rank == 0; s++, bytes *= STEP) {
+        char line[160];
+        pace_snprintf(line, sizeof line, "%-15s %9zu bytes  %-20s %10.2f us  built-in %5.2f x",
+                      measured[collective].name, bytes, ways[best[s]], times[best[s]][s] * 1e6,
+                      usual[s] / times[best[s]][s]);
+        puts(line);
+    }
     write_choices(lines + used, room - used, measured[collective].name, best, ways);
 }
 
