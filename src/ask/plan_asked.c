@@ -21,6 +21,10 @@ static pace_status read_words(pace_plan_asked *a) {
         return pace_fail(PACE_E_USAGE, "on: expected a machine, such as dgx-h100*2 (paceline machines lists them)");
     PACE_TRY(pace_plan_words_read(&words, o->tokens, o->within));
     a->tokens = words.amount;
+    if (o->failures) PACE_TRY(pace_plan_failures(&a->failures, o->failures));
+    if (o->failures && !o->tokens)
+        return pace_fail(PACE_E_USAGE,
+                         "failures: has no effect without " PACE_FIELD "tokens, which say what is trained");
     a->within_days = words.within_days;
     return PACE_OK;
 }
@@ -78,7 +82,11 @@ static pace_status open_place(pace_plan_place *p, pace_plan_asked *a, const char
     PACE_TRY(pace_step_unshared_open(&p->step, a->options->context->catalog, &words));
     if (p->step.asked.config.mode != PACE_TRAINING)
         return pace_fail(PACE_E_USAGE, "set: expected mode=training: a plan is of training");
-    assume_batch(a, &p->step, (double)p->machine.devices * p->machine.nodes);
+    double devices = (double)p->machine.devices * p->machine.nodes;
+    p->device_w = device->tdp_w;
+    p->goodput.share = 1;
+    if (a->failures.save_s > 0) p->goodput = pace_goodput_of(&a->failures, devices);
+    assume_batch(a, &p->step, devices);
     return make_space(p, a->options);
 }
 
@@ -87,8 +95,9 @@ static void finish_choice(pace_plan_choice *out, const pace_plan_place *p, doubl
     double sequence = pace_model_sequence(one->model, &one->config), devices = p->space.devices;
     out->samples_per_s = out->candidate.config.global_batch / out->time_s.median;
     double samples = sequence > 0 ? tokens / sequence : tokens;
-    out->days = samples / out->samples_per_s / 86400;
+    out->days = samples / out->samples_per_s / 86400 / p->goodput.share;
     out->price = out->days * 24 * devices * p->device_price;
+    out->energy_kwh = p->device_w > 0 ? out->days * 24 * devices * p->device_w / 1000 : NAN;
 }
 
 static int by_time(const void *left, const void *right) {
@@ -164,6 +173,79 @@ static pace_status add_machine(pace_plan_asked *a, const char *name, size_t numb
     return add_place(a, name, &machine, price);
 }
 
+/* --- where nothing fits ------------------------------------------------------------------------------------------- */
+
+static void close_place(pace_plan_place *p) {
+    pace_plan_found_free(&p->found);
+    PACE_VEC_FREE(&p->choices);
+    PACE_VEC_FREE(&p->loosened);
+    pace_step_asked_close(&p->step);
+    pace_free(p);
+}
+
+/* Searches once more with the options and machine as they are now; what fits is kept in `out`. */
+static pace_status try_change(pace_plan_place *out, pace_plan_asked *a, const char *name, const pace_machine *machine,
+                              pace_plan_loosened *change) {
+    pace_plan_place *p = pace_alloc(1, sizeof *p);
+    if (!p) return PACE_E_MEMORY;
+    p->machine = *machine;
+    pace_status status = open_place(p, a, name);
+    if (status == PACE_OK) status = pace_plan_search(&p->found, &p->step.pricer, &p->step.asked, &p->space);
+    if (status == PACE_OK && p->found.fitting.count > 0) {
+        change->config = p->found.fitting.items[0].config;
+        status = PACE_PUSH(&out->loosened, *change);
+    }
+    close_place(p);
+    return status == PACE_E_MEMORY ? status : PACE_OK;
+}
+
+/* Whether a setting is one that a search may choose; the batch that all share only says what divides. */
+static bool may_be_left_out(const pace_plan_place *p, const char *key) {
+    bool is = strcmp(key, "dp") == 0 || (p->found.tried == 0 && strcmp(key, "global_batch") == 0);
+    for (int f = 0; f < PACE_PLAN_FIELDS; f++) is |= strcmp(key, pace_plan_field_names[f]) == 0;
+    return is;
+}
+
+static pace_status leave_out(pace_plan_place *p, pace_plan_asked *a, const char *name, size_t number) {
+    const pace_plan_options *all = a->options;
+    pace_plan_options less = *all;
+    pace_plan_loosened change = {.nodes = 0};
+    const char *word = all->set.items[number], *equals = strchr(word, '=');
+    if (!equals) return PACE_OK;
+    snprintf(change.field, sizeof change.field, "%.*s", (int)(equals - word), word);
+    snprintf(change.value, sizeof change.value, "%s", equals + 1);
+    if (!may_be_left_out(p, change.field)) return PACE_OK;
+    const char **words = pace_alloc(all->set.count, sizeof *words);
+    if (!words) return PACE_E_MEMORY;
+    less.set = (pace_words){words, 0};
+    for (size_t i = 0; i < all->set.count; i++)
+        if (i != number) words[less.set.count++] = all->set.items[i];
+    a->options = &less;
+    bool assumed = a->batch_assumed;
+    pace_status status = try_change(p, a, name, &p->machine, &change);
+    a->batch_assumed = assumed;
+    a->options = all;
+    pace_free(words);
+    return status;
+}
+
+/* Single changes with which something fits: each setting left out, and more nodes of the same machine. */
+static pace_status find_loosened(pace_plan_asked *a, const char *name) {
+    pace_plan_place *p = a->places.items[a->places.count - 1];
+    if (pace_plan_best(a, false)) return PACE_OK;
+    for (size_t i = 0; i < a->options->set.count; i++) PACE_TRY(leave_out(p, a, name, i));
+    pace_machine more = p->machine;
+    size_t before = p->loosened.count;
+    for (int times = 2; times <= PACE_PLAN_NODES_MOST && p->machine.nics > 0; times *= 2) {
+        more.nodes = p->machine.nodes * times;
+        PACE_TRY(try_change(p, a, name, &more, &(pace_plan_loosened){.nodes = more.nodes}));
+        if (p->loosened.count > before) break;
+    }
+    return PACE_OK;
+}
+
+/* --- the answer --------------------------------------------------------------------------------------------------- */
+
 static pace_status find_launch(pace_plan_asked *a) {
     const pace_plan_place *best = pace_plan_best(a, false);
     if (!best) return PACE_OK;
@@ -177,22 +259,33 @@ static pace_status find_launch(pace_plan_asked *a) {
     return pace_launch_lines(&a->launcher, &a->launch, a->options->context->catalog, &launch);
 }
 
+/* Of days and price. */
+static void find_front(pace_plan_asked *a) {
+    for (size_t i = 0; i < a->places.count; i++) {
+        pace_plan_place *p = a->places.items[i];
+        p->on_front = p->choices.count > 0 && p->choices.items[0].price > 0;
+        for (size_t k = 0; p->on_front && k < a->places.count; k++) {
+            const pace_plan_place *other = a->places.items[k];
+            if (other == p || other->choices.count == 0) continue;
+            const pace_plan_choice *one = &p->choices.items[0], *two = &other->choices.items[0];
+            bool better = two->days < one->days || two->price < one->price;
+            if (better && two->days <= one->days && two->price <= one->price) p->on_front = false;
+        }
+    }
+}
+
 pace_status pace_plan_ask(pace_plan_asked *out, const char *name, const pace_plan_options *options) {
     out->options = options;
     PACE_TRY(read_words(out));
     PACE_TRY(pace_device_catalog_load(&out->devices, options->context->catalog));
     for (size_t i = 0; i < options->on.count; i++) PACE_TRY(add_machine(out, name, i));
+    find_front(out);
+    PACE_TRY(find_loosened(out, name));
     return find_launch(out);
 }
 
 void pace_plan_asked_free(pace_plan_asked *asked) {
-    for (size_t i = 0; i < asked->places.count; i++) {
-        pace_plan_place *p = asked->places.items[i];
-        pace_plan_found_free(&p->found);
-        PACE_VEC_FREE(&p->choices);
-        pace_step_asked_close(&p->step);
-        pace_free(p);
-    }
+    for (size_t i = 0; i < asked->places.count; i++) close_place(asked->places.items[i]);
     PACE_VEC_FREE(&asked->places);
     pace_texts_free(&asked->launch);
     pace_device_catalog_free(&asked->devices);

@@ -3,6 +3,7 @@
 
 #include "ask/step_ask.h"
 #include "base/texts.h"
+#include "plan/goodput.h"
 #include "plan/plan_search.h"
 
 /* A configuration that fits, and its time as `predict` gives it. */
@@ -12,8 +13,18 @@ typedef struct {
     double need_bytes;
     bool close;                        /* memory is known to a quarter: it may need more than the device has */
     double chance;                     /* that the first choice is faster than this one; 0.5 of the first */
-    double samples_per_s, days, price; /* days, price: of all tokens; NAN = not asked */
+    double samples_per_s, days, price; /* days, price: of all tokens, failures included; NAN = not asked */
+    double energy_kwh;                 /* of all tokens, at the devices' rated power; NAN = not asked, or not known */
 } pace_plan_choice;
+
+enum { PACE_PLAN_NODES_MOST = 64 };
+
+/* A single change with which something fits where nothing does. */
+typedef struct {
+    char field[32], value[32]; /* a setting that is left out */
+    int nodes;                 /* 0, or so many nodes of the same machine */
+    pace_config config;        /* the fastest then, in closed form */
+} pace_plan_loosened;
 
 /* One machine that is offered, or a part of it: so many of its nodes. */
 typedef struct {
@@ -22,8 +33,13 @@ typedef struct {
     pace_plan_space space;
     pace_plan_found found;
     PACE_VEC(pace_plan_choice) choices; /* fastest first */
-    double layers;                      /* that a pipeline may cut */
-    double device_price;                /* of an hour; NAN = not said */
+    PACE_VEC(pace_plan_loosened) loosened;
+    double layers;        /* that a pipeline may cut */
+    double device_price;  /* of an hour; NAN = not said */
+    double device_w;      /* rated power; 0 = not known */
+    pace_goodput goodput; /* share 1 where nothing was said of failures */
+    bool on_front;        /* no other place is both faster and cheaper */
+
 } pace_plan_place;
 
 typedef struct {
@@ -31,6 +47,7 @@ typedef struct {
     pace_device_catalog devices;
     PACE_VEC(pace_plan_place *) places; /* as asked, parts of a machine from the smallest */
     double tokens, within_days;         /* NAN = not said */
+    pace_failures failures;             /* 0 = not said */
     bool batch_assumed;
     const char *
         launcher; /* what the best configuration is told to, and how; borrowed from the catalogue; NULL = nothing fits */

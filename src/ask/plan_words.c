@@ -61,3 +61,35 @@ pace_status pace_plan_price(double *out, const pace_words *price, size_t number,
     if (pace_number_parse(out, text) && *out > 0 && *out < 1e6) return PACE_OK;
     return pace_fail(PACE_E_USAGE, "price: expected what one device costs an hour, such as 2.5, found \"%.40s\"", text);
 }
+
+/* "60s", "10m", "50000h", "30d", "5y" up to the next colon; the place behind it, or the end. */
+static const char *read_time(double *out_s, const char *text) {
+    static const struct {
+        char letter;
+        double seconds;
+    } units[] = {{'s', 1}, {'m', 60}, {'h', 3600}, {'d', 86400}, {'y', 365.25 * 86400}};
+    char number[32];
+    size_t length = strcspn(text, ":"), unit = 0;
+    if (length < 2 || length >= sizeof number) return NULL;
+    while (unit < sizeof units / sizeof *units && units[unit].letter != text[length - 1]) unit++;
+    memcpy(number, text, length);
+    number[length - 1] = '\0';
+    if (unit == sizeof units / sizeof *units || !pace_number_parse(out_s, number) || !(*out_s >= 0)) return NULL;
+    *out_s *= units[unit].seconds;
+    return *out_s < 1e12 ? text + length : NULL;
+}
+
+pace_status pace_plan_failures(pace_failures *out, const char *text) {
+    pace_failures f = {0};
+    const char *at = read_time(&f.between_failures_s, text);
+    at = at && *at == ':' ? read_time(&f.save_s, at + 1) : NULL;
+    if (at && *at == ':') at = read_time(&f.restart_s, at + 1);
+    if (!at || *at || !(f.between_failures_s > 0) || !(f.save_s > 0))
+        return pace_fail(
+            PACE_E_USAGE,
+            "failures: expected the time between failures of a device, of a checkpoint, and of a restart, such "
+            "as 50000h:60s:10m, found \"%.60s\"",
+            text);
+    *out = f;
+    return PACE_OK;
+}

@@ -3,6 +3,7 @@
 
 #include "base/words.h"
 #include "base/status.h"
+#include "plan/goodput.h"
 
 typedef struct {
     double amount;      /* tokens, or samples of models without sequences; NAN = not said */
@@ -15,3 +16,6 @@ pace_status pace_plan_words_read(pace_plan_words *out, const char *tokens, const
 
 /** The price of an hour on the n-th of `machines`: one for all, or one for each; NAN = none said. PACE_E_USAGE. */
 pace_status pace_plan_price(double *out, const pace_words *price, size_t number, size_t machines) PACE_MUST_CHECK;
+
+/** "50000h:60s:10m": hours between failures of a device, a checkpoint's time, a restart's (none: 0). PACE_E_USAGE. */
+pace_status pace_plan_failures(pace_failures *out, const char *text) PACE_MUST_CHECK;

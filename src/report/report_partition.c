@@ -166,8 +166,9 @@ static void put_bars(pace_node *root, const pace_partition_asked *a, const pace_
     double longest_s = 0;
     for (size_t k = 0; k < rows_of(a, p); k++) longest_s = fmax(longest_s, p->found.choices.items[k].time.sample_s);
     for (size_t k = 0; k < rows_of(a, p); k++) {
-        char name[SAYS];
-        say_partition(name, &p->found.choices.items[k].partition, a->chain.layers.count);
+        const pace_partition *one = &p->found.choices.items[k].partition;
+        char name[64];
+        pace_snprintf(name, sizeof name, "dp=%.0f tp=%.0f servers=%.0f", one->replicas, one->workers, one->servers);
         pace_chart_curve(bars, name);
         for (size_t i = 0; i < PARTS; i++)
             pace_chart_point(bars, (double)i, part_s(&p->found.choices.items[k].time, i) / longest_s);

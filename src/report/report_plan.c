@@ -8,6 +8,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { SAYS = 200 };
@@ -80,7 +81,8 @@ enum {
     DAYS = 128,
     PRICE = 256,
     HYBRID = 512,
-    ORDERS = 1024
+    ORDERS = 1024,
+    FAILURES = 2048
 };
 
 static const pace_table choice_table = {
@@ -113,6 +115,7 @@ static const pace_table choice_table = {
 static unsigned flags_of(const pace_plan_asked *a) {
     unsigned flags = a->places.count > 1 ? MACHINES : 0;
     if (!isnan(a->tokens)) flags |= DAYS;
+    if (a->options->failures) flags |= FAILURES;
     for (size_t i = 0; i < a->places.count; i++) {
         const pace_plan_place *p = a->places.items[i];
         if (!isnan(p->device_price) && !isnan(a->tokens)) flags |= PRICE;
@@ -223,9 +226,9 @@ static void put_refusals(pace_node *root, const pace_plan_asked *a) {
 }
 
 typedef struct {
-    const char *machine;
+    const char *machine, *front;
     int64_t devices, tried, fitting, too_large, may_fit, refused, step_ns;
-    double per_s, days, price;
+    double per_s, days, price, energy_kwh, goodput, between_s, interval_s;
 } place_row;
 
 static const pace_table place_table = {
@@ -240,7 +243,12 @@ static const pace_table place_table = {
                {"step_ns", "best step", PACE_SHOW_NS, PACE_OF(place_row, step_ns)},
                {"samples_per_s", "samples /s", PACE_SHOW_REAL, PACE_OF(place_row, per_s)},
                {"days", "days", PACE_SHOW_REAL, PACE_OF(place_row, days), .shown_if = DAYS},
-               {"price", "price", PACE_SHOW_REAL, PACE_OF(place_row, price), .shown_if = PRICE})};
+               {"price", "price", PACE_SHOW_REAL, PACE_OF(place_row, price), .shown_if = PRICE},
+               {"energy_kwh", "kWh", PACE_SHOW_REAL, PACE_OF(place_row, energy_kwh), .shown_if = DAYS},
+               {"goodput_share", "progress", PACE_SHOW_SHARE, PACE_OF(place_row, goodput), .shown_if = FAILURES},
+               {"failures_s", NULL, PACE_SHOW_S, PACE_OF(place_row, between_s)},
+               {"checkpoint_s", NULL, PACE_SHOW_S, PACE_OF(place_row, interval_s)},
+               {"front", NULL, PACE_SHOW_TEXT, PACE_OF(place_row, front)})};
 
 static void put_places(pace_node *root, const pace_plan_asked *a) {
     pace_node *table = pace_open_table(root, &place_table, flags_of(a));
@@ -257,8 +265,46 @@ static void put_places(pace_node *root, const pace_plan_asked *a) {
                                            .step_ns = best ? pace_ns(best->time_s.median) : PACE_NO_INT,
                                            .per_s = best ? best->samples_per_s : NAN,
                                            .days = best ? best->days : NAN,
-                                           .price = best ? best->price : NAN});
+                                           .price = best ? best->price : NAN,
+                                           .energy_kwh = best ? best->energy_kwh : NAN,
+                                           .goodput = a->options->failures ? p->goodput.share : NAN,
+                                           .between_s = pace_known(p->goodput.between_failures_s),
+                                           .interval_s = pace_known(p->goodput.interval_s),
+                                           .front = p->on_front ? "yes" : "no"});
     }
+}
+
+static int by_days(const void *left, const void *right) {
+    const pace_plan_place *const *a = left, *const *b = right;
+    return ((*a)->choices.items[0].days > (*b)->choices.items[0].days) -
+           ((*a)->choices.items[0].days < (*b)->choices.items[0].days);
+}
+
+/* Every machine, or part of one, as a point; those that no other beats in both are joined. */
+static pace_status put_front(pace_node *root, const pace_plan_asked *a) {
+    const pace_plan_place **sorted = pace_alloc(a->places.count, sizeof *sorted);
+    size_t count = 0;
+    if (!sorted) return PACE_E_MEMORY;
+    for (size_t i = 0; i < a->places.count; i++)
+        if (a->places.items[i]->choices.count && a->places.items[i]->choices.items[0].price > 0)
+            sorted[count++] = a->places.items[i];
+    if (count > 1) {
+        double most = 0;
+        qsort(sorted, count, sizeof *sorted, by_days);
+        for (size_t i = 0; i < count; i++) most = fmax(most, sorted[i]->choices.items[0].price);
+        pace_node *chart = pace_node_chart(root, "Cost against days, as a share of the dearest", "days", true);
+        size_t on_front = 0;
+        for (size_t i = 0; i < count; i++) on_front += sorted[i]->on_front;
+        for (int front = 1; front >= (on_front < count ? 0 : 1); front--) {
+            pace_chart_curve(chart, front ? "no other is faster and cheaper" : "others");
+            if (!front) pace_chart_dots(chart);
+            for (size_t i = 0; i < count; i++)
+                if (sorted[i]->on_front == (front > 0))
+                    pace_chart_point(chart, sorted[i]->choices.items[0].days, sorted[i]->choices.items[0].price / most);
+        }
+    }
+    pace_free(sorted);
+    return PACE_OK;
 }
 
 typedef struct {
@@ -305,6 +351,29 @@ static void say_sure(pace_node *root, const pace_plan_place *p) {
         need.text, has.text, 100 * (p->choices.items[i].time_s.median / first->time_s.median - 1), config);
 }
 
+/* "16.3 days", "3.6 hours", "12.1 minutes". */
+static void say_span(char out[32], double seconds) {
+    const double day = 86400, hour = 3600, minute = 60;
+    bool days = seconds >= 2 * day, hours = !days && seconds >= 2 * hour;
+    pace_snprintf(out, 32, "%.1f %s",
+                  seconds / (days    ? day
+                             : hours ? hour
+                                     : minute),
+                  days    ? "days"
+                  : hours ? "hours"
+                          : "minutes");
+}
+
+static void say_failures(pace_node *root, const pace_plan_place *p) {
+    char between[32], interval[32];
+    say_span(between, p->goodput.between_failures_s);
+    say_span(interval, p->goodput.interval_s);
+    pace_node_sentence(root, false,
+                       "One of %.0f devices fails every %s; with the best interval, a checkpoint every %s, %.1f %% of "
+                       "the time is progress.",
+                       p->space.devices, between, interval, 100 * p->goodput.share);
+}
+
 static void say_best(pace_node *root, const pace_plan_asked *a, const pace_plan_place *p) {
     const pace_plan_choice *one = &p->choices.items[0];
     char config[SAYS], rate[64], next[128] = "";
@@ -324,7 +393,12 @@ static void say_best(pace_node *root, const pace_plan_asked *a, const pace_plan_
     if (isnan(one->days)) return;
     char price[64] = "";
     if (!isnan(one->price)) pace_snprintf(price, sizeof price, " and cost %s", pace_show_real(one->price).text);
-    pace_node_sentence(root, false, "%s take %s days%s.", a->options->tokens, pace_show_real(one->days).text, price);
+    char energy[64] = "";
+    if (!isnan(one->energy_kwh))
+        pace_snprintf(energy, sizeof energy, " and %s kWh at rated power", pace_show_real(one->energy_kwh).text);
+    pace_node_sentence(root, false, "%s take %s days%s%s.", a->options->tokens, pace_show_real(one->days).text, price,
+                       energy);
+    if (a->options->failures) say_failures(root, p);
 }
 
 static void say_smallest(pace_report *report, pace_node *root, const pace_plan_asked *a) {
@@ -337,6 +411,20 @@ static void say_smallest(pace_report *report, pace_node *root, const pace_plan_a
     }
     pace_node_sentence(root, true, "No part of what is offered is done within %s.", a->options->within);
     pace_report_deny(report);
+}
+
+/* What would make it fit, each alone. */
+static void say_loosened(pace_node *root, const pace_plan_place *p) {
+    char config[SAYS];
+    for (size_t i = 0; i < p->loosened.count; i++) {
+        const pace_plan_loosened *one = &p->loosened.items[i];
+        say_config(config, &one->config);
+        if (one->nodes > 0) pace_node_sentence(root, false, "On %d nodes %s fits.", one->nodes, config);
+        else pace_node_sentence(root, false, "Without %s=%s something fits: %s.", one->field, one->value, config);
+    }
+    if (p->loosened.count == 0)
+        pace_node_sentence(root, false, "No single setting left out makes it fit, nor up to %d times the nodes.",
+                           PACE_PLAN_NODES_MOST);
 }
 
 static void say_nothing_fits(pace_report *report, const pace_plan_asked *a) {
@@ -395,6 +483,7 @@ static pace_status describe(pace_report *report, void *context) {
     const pace_plan_place *best = pace_plan_best(a, false);
     if (!best) {
         say_nothing_fits(report, a);
+        say_loosened(root, a->places.items[a->places.count - 1]);
         best = a->places.items[0];
     } else {
         if (a->options->within) say_smallest(report, root, a);
@@ -411,6 +500,7 @@ static pace_status describe(pace_report *report, void *context) {
     put_parts(root, best);
     put_launch(root, a);
     put_places(root, a);
+    PACE_TRY(put_front(root, a));
     put_refusals(root, a);
     put_notes(root, a, best);
     if (best->choices.count) pace_report_value(report, "best.step_s", best->choices.items[0].time_s.median);

@@ -34,7 +34,7 @@ UNITLESS |= {"stage", "stands_for", "fit_factor"}  # of pipelines
 UNITLESS |= {"long_calls", "work", "long_delays", "short_work", "below_call", "median_length", "most"}  # of launches and queues
 UNITLESS |= {"least_calls", "most_calls", "occupancy", "occupancy_known", "blocks_per_sm"}  # of kernels
 UNITLESS |= {"tp", "pp", "vpp", "cp", "ep", "dp", "zero_stage", "zero_group", "micro_batch", "devices", "tried", "fitting", "too_large", "may_fit",
-             "refused", "configurations", "days", "price"}  # of plans
+             "refused", "configurations", "days", "price", "energy_kwh"}  # of plans
 UNITLESS |= {"machines", "servers", "per_machine", "best.speedup"}  # of partitions
 IN_A_COLUMN = {"predicted", "low", "high", "value", "ledger_value"}  # the unit is the row's own
 

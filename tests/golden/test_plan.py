@@ -122,6 +122,46 @@ def test_no():
         expect(code in (2, 4) and reason in err and not out, "refused", words, code, err)
 
 
+def test_single_changes():
+    """Where nothing fits, each change that is named makes it fit when it is made."""
+    fixed = {"framework": "megatron-core", "global_batch": 64, "tp": 1, "pp": 1, "zero_stage": 1}
+    words = lambda fields: [w for key, value in fields.items() for w in ("--set", f"{key}={value}")]
+    code, answer, _ = plan("llama3-70b", "--on", "dgx-h100*4", *words(fixed))
+    said = [s for s in answer["summary"] if " fits" in s]
+    expect(code == 1 and said, "changes", answer["summary"])
+    for key in ("tp", "pp", "zero_stage"):
+        without = {k: v for k, v in fixed.items() if k != key}
+        code, answer, _ = plan("llama3-70b", "--on", "dgx-h100*4", *words(without), "--top", "1")
+        expect((code == 0) == any(s.startswith(f"Without {key}={fixed[key]} ") for s in said), "as said", key, said, code)
+    code, answer, _ = plan("gpt2", "--on", "dgx-h100", *SETTINGS, "--set", "tp=2", "--set", "dp=3")
+    expect(code == 1 and any(s.startswith("Without dp=3 ") for s in answer["summary"]), "contradiction", answer["summary"])
+
+
+def test_failures_and_energy():
+    """Days, money and energy by hand; Young's interval, and the front of machines that no other beats."""
+    asked = ["--tokens", "1G", "--price", "2.5", "--price", "2", "--price", "1", "--top", "1"]
+    machines = ["--on", "dgx-h100", "--on", "dgx-h100*2", "--on", "hgx-a100-80"]
+    _, plain, _ = plan("gpt2", *machines, *SETTINGS, *asked)
+    _, answer, err = plan("gpt2", *machines, *SETTINGS, *asked, "--failures", "50000h:60s:10m")
+    for before, row in zip(plain["machines"], answer["machines"]):
+        mean = 50000 * 3600 / row["devices"]
+        young = (2 * 60 * mean) ** 0.5
+        expect(abs(row["failures_s"] / mean - 1) < 1e-12 and 0 < young - row["checkpoint_s"] < 60, "interval", row, young)
+        lost = 60 / row["checkpoint_s"] + (row["checkpoint_s"] / 2 + 600) / mean  # to first order
+        expect(abs((1 - row["goodput_share"]) / lost - 1) < 0.1, "lost", row, lost)
+        expect(abs(row["days"] * row["goodput_share"] / before["days"] - 1) < 1e-9, "days", row, before)
+        watts = 700 if "h100" in row["machine"] else 400
+        expect(abs(row["energy_kwh"] / (row["days"] * 24 * row["devices"] * watts / 1000) - 1) < 1e-9, "energy", row)
+        expect((row["front"] == "yes") == (not any(
+            other["days"] <= row["days"] and other["price"] <= row["price"] and other is not row for other in answer["machines"])), "front", row)
+    for words, reason in ((("--failures", "5h:1s"), "no effect without"), (("--tokens", "1G", "--failures", "5h"), "between failures"),
+                          (("--tokens", "1G", "--failures", "5h:0s"), "between failures"), (("--tokens", "1G", "--failures", "x:1s:1s"), "50000h")):
+        code, _, err = run("plan", "gpt2", "--on", "dgx-h100", *words)
+        expect(code == 2 and reason in err, "refused", words, err)
+
+
+test_single_changes()
+test_failures_and_energy()
 test_space_and_times()
 test_fastest_of_all()
 test_tokens_and_price()
