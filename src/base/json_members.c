@@ -1,0 +1,113 @@
+/* Members of objects and plain arrays in one go, where they lie in the window whole. */
+#include "base/json_reader.h"
+#include "base/json_state.h"
+
+#include <string.h>
+
+/* ---- plain arrays ---- */
+
+/* Behind the string or number at `at`, NULL when it is neither, or not in the window to its end: the zeros there stop it. */
+static inline char *pass_plain(char *at) {
+    if (*at == '"') {
+        at = pace_json_find_special(at + 1);
+        return *at == '"' ? at + 1 : NULL;
+    }
+    bool good;
+    at = pace_json_scan_number(at, &good);
+    return good ? at : NULL;
+}
+
+/* Behind the array at `at`, or NULL. */
+static char *pass_array(char *at) {
+    enum { MOST_DEPTH = 16 };
+    unsigned depth = 0;
+    for (;;) {
+        if (*at == '[') {
+            if (++depth > MOST_DEPTH) return NULL;
+            at = pace_json_skip_space(at + 1);
+            if (*at != ']') continue;
+        } else {
+            at = pass_plain(at);
+            if (!at) return NULL;
+            at = pace_json_skip_space(at);
+        }
+        while (*at == ']') {
+            at++;
+            if (--depth == 0) return at;
+            at = pace_json_skip_space(at);
+        }
+        if (*at != ',') return NULL;
+        at = pace_json_skip_space(at + 1);
+    }
+}
+
+const char *pace_json_plain_array(pace_json *json, size_t *length) {
+    char *start = json->token, *stop = json->last == PACE_JSON_ARRAY ? pass_array(start) : NULL;
+    if (!stop) return NULL;
+    *length = (size_t)(stop - start);
+    json->at = stop - 1;
+    pace_json_close(json);
+    return start;
+}
+
+/* ---- members ---- */
+
+/* The key and the value at `at`, all in the window and without escapes; false, and nothing consumed, for any other. Of an
+ * object or array the opening bracket is left. */
+static inline bool read_quick_member(pace_json *json, char *at, const char **key, size_t *key_length) {
+    if (*at != '"') return false;
+    char *stop = pace_json_find_special(at + 1);
+    if (PACE_UNLIKELY(*stop != '"' || stop[1] != ':')) return false;
+    *key = at + 1;
+    *key_length = (size_t)(stop - at - 1);
+    at = pace_json_skip_space(stop + 2);
+    if (*at == '"') {
+        stop = pace_json_find_special(at + 1);
+        if (PACE_UNLIKELY(*stop != '"')) return false;
+        json->token = at;
+        pace_json_scalar(json, PACE_JSON_STRING, stop + 1);
+        json->text++;
+        json->length -= 2;
+        return true;
+    }
+    if (*at == '{' || *at == '[') {
+        json->at = at;
+        json->due = DUE_VALUE;
+        return true;
+    }
+    bool good;
+    stop = pace_json_scan_number(at, &good);
+    if (PACE_UNLIKELY(!good || stop >= json->end)) return false;
+    json->token = at;
+    pace_json_scalar(json, PACE_JSON_NUMBER, stop);
+    return true;
+}
+
+static inline bool try_quick_member(pace_json *json, const char **key, size_t *key_length) {
+    char *at = pace_json_skip_space(json->at);
+    if (json->due == DUE_COMMA) {
+        if (*at != ',' || json->depth == 0 || json->stack[json->depth - 1] != '}') return false;
+        at = pace_json_skip_space(at + 1);
+    } else if (json->due != DUE_FIRST_KEY) {
+        return false;
+    }
+    return read_quick_member(json, at, key, key_length);
+}
+
+/* Whatever the member looks like. The key is copied, since its value may need a new window. */
+static pace_json_token read_slow_member(pace_json *json, const char **key, size_t *key_length) {
+    pace_json_token token = pace_json_next(json);
+    if (token != PACE_JSON_KEY) return token;
+    *key_length = json->length < sizeof json->key ? json->length : 0;
+    memcpy(json->key, json->text, *key_length);
+    *key = json->key;
+    return pace_json_next(json);
+}
+
+pace_json_token pace_json_member(pace_json *json, const char **key, size_t *key_length) {
+    *key = json->key;
+    *key_length = 0;
+    if (PACE_UNLIKELY(pace_json_is_terminal(json->last)) || !try_quick_member(json, key, key_length))
+        return read_slow_member(json, key, key_length);
+    return json->due == DUE_VALUE ? pace_json_next(json) : json->last;
+}
