@@ -5,9 +5,40 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/decimal.h"
+#include "base/json_compact.h"
+#include "base/json_habit.h"
 #include "base/json_reader.h"
 #include "base/json_scan.h"
 #include "base/text.h"
+
+/* Whether text without white space is the same both ways, in a buffer that is no longer than promised. */
+static inline bool compacts_agree(const uint8_t *data, size_t size) {
+    char *text = malloc(size + 8), *fast = malloc(size + 8), *plain = malloc(size + 1);
+    bool agree = text && fast && plain;
+    if (agree && size) memcpy(text, data, size);
+    if (agree) memset(text + size, '"', 8);
+    for (size_t from = 0; agree && from <= size && from < 80; from++) {
+        char *fast_end = pace_json_compact(fast, text + from, size - from);
+        char *plain_end = pace_json_compact_plain(plain, text + from, size - from);
+        agree = fast_end - fast == plain_end - plain && memcmp(fast, plain, (size_t)(plain_end - plain)) == 0;
+    }
+    free(text);
+    free(fast);
+    free(plain);
+    return agree;
+}
+
+/* Whether digits read at once are those read one by one. */
+static inline bool runs_agree(const char *at) {
+    for (unsigned most = 1; most <= 8; most++) {
+        uint64_t value = 12, wanted = 12;
+        unsigned count = 0;
+        for (; count < most && pace_is_digit(at[count]); count++) wanted = wanted * 10 + (unsigned)(at[count] - '0');
+        if (pace_decimal_run(at, most, &value) != count || value != wanted) return false;
+    }
+    return true;
+}
 
 /** Whether all that this processor runs finds the same in these bytes, at every place. */
 static inline bool scans_agree(const uint8_t *data, size_t size) {
@@ -19,7 +50,8 @@ static inline bool scans_agree(const uint8_t *data, size_t size) {
     for (char *at = text; at <= end && agree; at++) {
         char *digits = at;
         while (pace_is_digit(*digits)) digits++;
-        agree = pace_json_skip_digits(at) == digits && pace_json_skip_space(at) == pace_json_skip_space_plain(at) &&
+        agree = runs_agree(at) && pace_json_skip_digits(at) == digits &&
+                pace_json_skip_space(at) == pace_json_skip_space_plain(at) &&
                 pace_json_skip_long_space(at) == pace_json_skip_space_plain(at) &&
                 pace_json_find_special(at) == pace_json_find_special_plain(at);
         pace_json_bits wanted = pace_json_classifiers[pace_json_classifier_count - 1].classify(at);
@@ -31,7 +63,7 @@ static inline bool scans_agree(const uint8_t *data, size_t size) {
         }
     }
     free(text);
-    return agree;
+    return agree && compacts_agree(data, size);
 }
 
 /* A member as read token by token: what pace_json_member() promises. */
@@ -96,15 +128,48 @@ static inline bool walks_agree(pace_json *members, pace_json *tokens, bool plain
     return true;
 }
 
-/** Whether members and tokens read the same of a document. */
-static inline bool readers_agree(const void *data, size_t size, bool plain_arrays) {
+/* Keys as a number that tells most of them apart. */
+static inline uint8_t meaning_of_tests(const char *key, size_t length) {
+    uint8_t sum = (uint8_t)(length * 31);
+    for (size_t i = 0; i < length; i++) sum = (uint8_t)(sum * 7 + (unsigned char)key[i]);
+    return sum;
+}
+
+/* The same walk, of a reader with a habit for each depth and of one without. */
+static inline bool habits_agree(pace_json *habitual, pace_json *members) {
+    enum { HABITS = 8 };
+    static pace_json_habit habits[HABITS];
+    open_brackets open = {.depth = 0};
+    memset(habits, 0, sizeof habits);
+    for (pace_json_token token = PACE_JSON_NULL; token > PACE_JSON_TRUNCATED;) {
+        if (open.object[open.depth]) {
+            const char *key;
+            size_t length;
+            uint8_t meaning;
+            token = pace_json_habit_member(habitual, &habits[open.depth % HABITS], meaning_of_tests, &meaning);
+            if (token != pace_json_member(members, &key, &length) || !same_token(habitual, members)) return false;
+            bool named =
+                token >= PACE_JSON_OBJECT && token != PACE_JSON_OBJECT_END && length > 0 && length < PACE_JSON_KEY_MAX;
+            if (named && meaning != meaning_of_tests(key, length)) return false;
+        } else {
+            token = pace_json_next(habitual);
+            if (token != pace_json_next(members) || !same_token(habitual, members)) return false;
+        }
+        follow_token(&open, token);
+    }
+    return true;
+}
+
+/** Whether members and tokens read the same of a document, and members with a habit. */
+static inline bool readers_agree(const void *data, size_t size, bool plain_arrays, bool with_habits) {
     pace_input *inputs[2] = {0};
     pace_json *readers[2] = {0};
     bool agree = true, ready = true;
     for (int i = 0; i < 2 && ready; i++)
         ready = pace_input_open_memory(&inputs[i], "twin", data, size) == PACE_OK &&
                 pace_json_open(&readers[i], inputs[i]) == PACE_OK;
-    if (ready) agree = walks_agree(readers[0], readers[1], plain_arrays);
+    if (ready)
+        agree = with_habits ? habits_agree(readers[0], readers[1]) : walks_agree(readers[0], readers[1], plain_arrays);
     for (int i = 0; i < 2; i++) {
         pace_json_free(readers[i]);
         pace_input_free(inputs[i]);

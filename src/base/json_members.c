@@ -1,6 +1,6 @@
 /* Members of objects and plain arrays in one go, where they lie in the window whole. */
 #include "base/json_reader.h"
-#include "base/json_state.h"
+#include "base/json_quick.h"
 
 #include <string.h>
 
@@ -52,46 +52,9 @@ const char *pace_json_plain_array(pace_json *json, size_t *length) {
 
 /* ---- members ---- */
 
-/* The key and the value at `at`, all in the window and without escapes; false, and nothing consumed, for any other. Of an
- * object or array the opening bracket is left. */
-static inline bool read_quick_member(pace_json *json, char *at, const char **key, size_t *key_length) {
-    if (*at != '"') return false;
-    char *stop = pace_json_find_special(at + 1);
-    if (PACE_UNLIKELY(*stop != '"' || stop[1] != ':')) return false;
-    *key = at + 1;
-    *key_length = (size_t)(stop - at - 1);
-    at = pace_json_skip_space(stop + 2);
-    if (*at == '"') {
-        stop = pace_json_find_special(at + 1);
-        if (PACE_UNLIKELY(*stop != '"')) return false;
-        json->token = at;
-        pace_json_scalar(json, PACE_JSON_STRING, stop + 1);
-        json->text++;
-        json->length -= 2;
-        return true;
-    }
-    if (*at == '{' || *at == '[') {
-        json->at = at;
-        json->due = DUE_VALUE;
-        return true;
-    }
-    bool good;
-    stop = pace_json_scan_number(at, &good);
-    if (PACE_UNLIKELY(!good || stop >= json->end)) return false;
-    json->token = at;
-    pace_json_scalar(json, PACE_JSON_NUMBER, stop);
-    return true;
-}
-
 static inline bool try_quick_member(pace_json *json, const char **key, size_t *key_length) {
-    char *at = pace_json_skip_space(json->at);
-    if (json->due == DUE_COMMA) {
-        if (*at != ',' || json->depth == 0 || json->stack[json->depth - 1] != '}') return false;
-        at = pace_json_skip_space(at + 1);
-    } else if (json->due != DUE_FIRST_KEY) {
-        return false;
-    }
-    return read_quick_member(json, at, key, key_length);
+    char *at = pace_json_quick_begin(json), *value = at ? pace_json_quick_key(at, key, key_length) : NULL;
+    return value && pace_json_quick_value(json, value);
 }
 
 /* Whatever the member looks like. The key is copied, since its value may need a new window. */

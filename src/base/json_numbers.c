@@ -111,19 +111,18 @@ static inline bool quick_us_to_ns(int64_t *out, const char *at, size_t length) {
     const char *end = at + length;
     bool negative = length > 0 && *at == '-';
     at += negative;
-    const char *start = at;
     uint64_t value = 0;
-    while (end - at >= 8 && at - start < 16 && pace_decimal_eight(at, &value)) at += 8;
-    for (; at < end && pace_is_digit(*at) && at - start < 17; at++) value = value * 10 + (unsigned)(*at - '0');
-    if (at == start || at - start > 16) return false;
-    unsigned places = 0;
+    unsigned count = pace_decimal_run(at, 8, &value), places = 0;
+    if (count == 8) count += pace_decimal_run(at + 8, 8, &value);
+    at += count;
+    if (count == 0 || at > end || (at < end && pace_is_digit(*at))) return false;
     bool up = false;
     if (at < end && *at == '.') {
-        const char *point = at++;
-        for (; at < end && pace_is_digit(*at) && places < 3; at++, places++) value = value * 10 + (unsigned)(*at - '0');
-        up = at < end && *at >= '5' && *at <= '9';
+        places = pace_decimal_run(++at, 3, &value);
+        at += places;
+        if (places == 0) return false;
+        up = places == 3 && at < end && *at >= '5' && *at <= '9';
         at = run_end(at, end);
-        if (at == point + 1) return false;
     }
     if (at != end) return false;
     for (; places < 3; places++) value *= 10;

@@ -213,9 +213,9 @@ static bool put_value(void *context, pace_sink *sink, const pace_event_value *va
 
 void pace_anonymize_event(pace_sink *sink, const pace_anonymizer *anonymizer, const pace_kineto_event *event,
                           const char *bytes, size_t length) {
-    char category[sizeof event->last_category + 1];
-    snprintf(category, sizeof category, "%.*s", event->has_category ? (int)event->last_length : 0,
-             event->last_category);
+    const pace_kineto_category *seen = &event->categories[event->category];
+    char category[sizeof seen->text + 1];
+    snprintf(category, sizeof category, "%.*s", event->has_category ? (int)seen->length : 0, seen->text);
     masker m = {.a = anonymizer, .category = category, .metadata = event->phase == 'M'};
     pace_event_rewrite(sink, bytes, length, put_value, &m);
 }

@@ -23,6 +23,8 @@ typedef struct {
     pace_json *json;
     pace_input *input;
     pace_kineto_event event;
+    char pid[PACE_ID_TEXT], tid[PACE_ID_TEXT]; /* of the last event of a host thread */
+    uint32_t thread;                           /* its lane + 1; 0 = none so far */
     struct {
         uint64_t hash;
         uint32_t lane;
@@ -75,9 +77,8 @@ static uint32_t device_of(const pace_kineto_event *event) {
     return end > event->pid && *end == '\0' && number < UINT32_MAX ? (uint32_t)number : 0;
 }
 
-static pace_status lane_of(uint32_t *out, reader *r) {
+static pace_status find_lane(uint32_t *out, reader *r, bool device) {
     const pace_kineto_event *event = &r->event;
-    bool device = pace_task_on_device((uint8_t)event->kind) || event->kind == PACE_TASK_SYNC;
     bool numbered = device && event->device >= 0 && event->stream >= 0;
     uint64_t hash = hash_lane(event, device, numbered);
     size_t slot = (hash >> 8) % LANE_CACHE;
@@ -89,6 +90,21 @@ static pace_status lane_of(uint32_t *out, reader *r) {
         r->lanes[slot].hash = hash;
     }
     *out = r->lanes[slot].lane;
+    return PACE_OK;
+}
+
+/* Host events come in runs of one thread. */
+static pace_status lane_of(uint32_t *out, reader *r) {
+    const pace_kineto_event *event = &r->event;
+    bool device = pace_task_on_device((uint8_t)event->kind) || event->kind == PACE_TASK_SYNC;
+    if (device) return find_lane(out, r, true);
+    if (r->thread == 0 || strcmp(event->tid, r->tid) != 0 || strcmp(event->pid, r->pid) != 0) {
+        PACE_TRY(find_lane(out, r, false));
+        r->thread = *out + 1;
+        memcpy(r->pid, event->pid, sizeof r->pid);
+        memcpy(r->tid, event->tid, sizeof r->tid);
+    }
+    *out = r->thread - 1;
     return PACE_OK;
 }
 

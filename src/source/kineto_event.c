@@ -1,6 +1,8 @@
 /* Reading one event object: members and args in any order, numbers also as text, everything else skipped. */
 #include "source/kineto_event.h"
 
+#include "base/json_compact.h"
+
 #include <assert.h>
 #include <stdio.h>
 #include <string.h>
@@ -109,15 +111,8 @@ static pace_status append(pace_text_buffer *to, const char *text, size_t length)
 
 /* Copies an array without the white space between its tokens; strings in it have no escapes. */
 static pace_status append_compact(pace_text_buffer *to, const char *text, size_t length) {
-    PACE_TRY(pace_grow(&to->items, &to->capacity, to->count + length + 1, 1));
-    char *out = to->items + to->count;
-    bool inside = false;
-    for (size_t i = 0; i < length; i++) {
-        *out = text[i];
-        inside ^= text[i] == '"';
-        out += inside || (unsigned char)text[i] > ' ';
-    }
-    to->count = (size_t)(out - to->items);
+    PACE_TRY(pace_grow(&to->items, &to->capacity, to->count + length + 8, 1));
+    to->count = (size_t)(pace_json_compact(to->items + to->count, text, length) - to->items);
     return PACE_OK;
 }
 
@@ -171,7 +166,7 @@ static pace_json_token capture(pace_text_buffer *buffer, pace_json *json, pace_j
 
 /* --- args ----------------------------------------------------------------------------------------------- */
 
-typedef enum {
+enum {
     ARG_NONE,
     ARG_DEVICE,
     ARG_STREAM,
@@ -203,10 +198,10 @@ typedef enum {
     ARG_WAIT_STREAM,
     ARG_SEQUENCE,
     ARG_FORWARD_THREAD
-} arg;
+};
 
 /* The argument names of Kineto, 2021 to today; the length decides first, so most keys cost one comparison. */
-static arg arg_of(const char *key, size_t length) {
+static uint8_t arg_of(const char *key, size_t length) {
     switch (length) {
     case 4:
         if (is(key, length, "Addr")) return ARG_ADDRESS;
@@ -262,7 +257,7 @@ static int64_t rank_of(const pace_json *json) {
     return value >= 0 && value < INT32_MAX ? value : PACE_NO_RANK;
 }
 
-static pace_status keep_arg(pace_kineto_event *event, arg which, pace_json *json, pace_names *names) {
+static pace_status keep_arg(pace_kineto_event *event, uint8_t which, pace_json *json, pace_names *names) {
     switch (which) {
     case ARG_DEVICE: event->device = int_or(json, -1); break;
     case ARG_STREAM: event->stream = int_or(json, -1); break;
@@ -295,7 +290,7 @@ static pace_status keep_arg(pace_kineto_event *event, arg which, pace_json *json
 }
 
 /* Where the text of an argument is kept that is not one number or name; NULL for all others. */
-static pace_text_buffer *buffer_of(pace_kineto_event *event, arg which) {
+static pace_text_buffer *buffer_of(pace_kineto_event *event, uint8_t which) {
     switch (which) {
     case ARG_DIMS: return &event->dims;
     case ARG_TYPES: return &event->types;
@@ -328,11 +323,9 @@ static pace_json_token read_counters(pace_kineto_event *event, pace_json *json, 
 
 static pace_json_token read_args(pace_kineto_event *event, pace_json *json, pace_names *names, pace_status *status) {
     for (;;) {
-        size_t length;
-        const char *key;
-        pace_json_token token = pace_json_member(json, &key, &length);
+        uint8_t which;
+        pace_json_token token = pace_json_habit_member(json, &event->args[event->kind], arg_of, &which);
         if (token == PACE_JSON_OBJECT_END || pace_json_failed(token)) return token;
-        arg which = arg_of(key, length);
         pace_text_buffer *buffer = buffer_of(event, which);
         if (buffer) {
             event->has_shapes = event->has_shapes || which == ARG_DIMS;
@@ -350,25 +343,45 @@ static pace_json_token read_args(pace_kineto_event *event, pace_json *json, pace
 
 /* --- the event's own members ----------------------------------------------------------------------------- */
 
-/* Categories come in runs: the one before is tried first. */
-static void keep_category(pace_kineto_event *event, const char *text, size_t length) {
-    if (length == 0 || length != event->last_length || memcmp(text, event->last_category, length) != 0) {
-        event->last_known = kineto_category(&event->last_kind, text, length);
-        event->last_autograd = is(text, length, "fwdbwd") || is(text, length, "forward_backward");
-        event->last_counts = is(text, length, "cuda_profiler_range");
-        event->last_length = length < sizeof event->last_category ? length : 0;
-        memcpy(event->last_category, text, event->last_length);
-    }
-    event->has_category = true;
-    event->known_category = event->last_known;
-    event->autograd = event->last_autograd;
-    event->counts = event->last_counts;
-    event->kind = event->last_known ? event->last_kind : PACE_TASK_OTHER;
+static void read_category(pace_kineto_category *out, const char *text, size_t length) {
+    *out = (pace_kineto_category){.kind = PACE_TASK_OTHER};
+    out->known = kineto_category(&out->kind, text, length);
+    out->autograd = is(text, length, "fwdbwd") || is(text, length, "forward_backward");
+    out->counts = is(text, length, "cuda_profiler_range");
+    out->length = length < sizeof out->text ? length : 0;
+    memcpy(out->text, text, out->length);
 }
 
-typedef enum { NO_MEMBER, PHASE, START, DURATION, CATEGORY, NAME, PROCESS, THREAD, IDENTITY, ARGS } member;
+static bool is_category(const pace_kineto_category *category, const char *text, size_t length) {
+    return category->length == length && length && memcmp(text, category->text, length) == 0;
+}
 
-static member member_of(const char *key, size_t length) {
+/* Categories are few: each is understood once. */
+static size_t find_category(pace_kineto_event *event, const char *text, size_t length) {
+    if (is_category(&event->categories[event->category], text, length)) return event->category;
+    for (size_t i = 0; i < event->category_count; i++)
+        if (is_category(&event->categories[i], text, length)) return i;
+    size_t place = event->category_count;
+    if (length == 0 || length >= sizeof event->categories[0].text || place + 1 >= PACE_KINETO_CATEGORIES)
+        place = PACE_KINETO_CATEGORIES - 1;
+    else event->category_count++;
+    read_category(&event->categories[place], text, length);
+    return place;
+}
+
+static void keep_category(pace_kineto_event *event, const char *text, size_t length) {
+    event->category = find_category(event, text, length);
+    const pace_kineto_category *category = &event->categories[event->category];
+    event->has_category = true;
+    event->known_category = category->known;
+    event->autograd = category->autograd;
+    event->counts = category->counts;
+    event->kind = category->kind;
+}
+
+enum { NO_MEMBER, PHASE, START, DURATION, CATEGORY, NAME, PROCESS, THREAD, IDENTITY, ARGS };
+
+static uint8_t member_of(const char *key, size_t length) {
     switch (length) {
     case 2:
         if (is(key, length, "ph")) return PHASE;
@@ -386,7 +399,7 @@ static member member_of(const char *key, size_t length) {
     }
 }
 
-static pace_status keep_member(pace_kineto_event *event, member which, pace_json *json, pace_names *names) {
+static pace_status keep_member(pace_kineto_event *event, uint8_t which, pace_json *json, pace_names *names) {
     size_t length;
     const char *text = pace_json_text(json, &length);
     switch (which) {
@@ -412,11 +425,9 @@ pace_json_token pace_kineto_event_read(pace_kineto_event *event, pace_json *json
                                        pace_status *status) {
     *status = PACE_OK;
     for (;;) {
-        size_t length;
-        const char *key;
-        pace_json_token token = pace_json_member(json, &key, &length);
+        uint8_t which;
+        pace_json_token token = pace_json_habit_member(json, &event->members, member_of, &which);
         if (token == PACE_JSON_OBJECT_END || pace_json_failed(token)) return token;
-        member which = member_of(key, length);
         if (which == ARGS && token == PACE_JSON_OBJECT)
             token = (event->counts ? read_counters : read_args)(event, json, names, status);
         else if (is_open(token)) token = pace_json_leave(json);

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "base/intern.h"
-#include "base/json_reader.h"
+#include "base/json_habit.h"
 #include "step/step.h"
 
 enum { PACE_ID_TEXT = 64 };
@@ -11,6 +11,16 @@ typedef PACE_VEC(char) pace_text_buffer;
 
 /* How a kernel was launched: the lines of pace_step_launch(). */
 enum { PACE_LAUNCH_GRID, PACE_LAUNCH_BLOCK, PACE_LAUNCH_OCCUPANCY, PACE_LAUNCH_BLOCKS_PER_SM, PACE_LAUNCH_PARTS };
+
+/* A category as it is written, and what it says. */
+typedef struct {
+    char text[32];
+    size_t length; /* 0 = none, or too long to be kept */
+    pace_task_kind kind;
+    bool known, autograd, counts;
+} pace_kineto_category;
+
+enum { PACE_KINETO_CATEGORIES = 16 };
 
 typedef struct {
     char phase; /* 0 = none */
@@ -38,11 +48,11 @@ typedef struct {
     pace_exchange_info exchange;
     pace_text_buffer dims, types, concrete;     /* as compact JSON text */
     pace_text_buffer launch[PACE_LAUNCH_PARTS]; /* the same */
-    /* the last category seen, across events */
-    char last_category[32];
-    size_t last_length;
-    pace_task_kind last_kind;
-    bool last_known, last_autograd, last_counts;
+    /* the categories seen, across events: the last one's place, how many are kept; the last place is for all others */
+    size_t category, category_count;
+    pace_kineto_category categories[PACE_KINETO_CATEGORIES];
+    /* how this file writes events, and the arguments of each kind of task */
+    pace_json_habit members, args[PACE_TASK_KINDS];
 } pace_kineto_event;
 
 /** Resets everything but the buffers. */

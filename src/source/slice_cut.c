@@ -21,7 +21,8 @@ static bool is_work(const pace_kineto_event *event) {
 
 static bool has_category(const pace_kineto_event *event, const char *name) {
     size_t length = strlen(name);
-    return event->has_category && event->last_length == length && strncasecmp(event->last_category, name, length) == 0;
+    const pace_kineto_category *seen = &event->categories[event->category];
+    return event->has_category && seen->length == length && strncasecmp(seen->text, name, length) == 0;
 }
 
 /* What the profiler records on a device's time line besides its work. */
@@ -31,8 +32,8 @@ static bool is_beside_work(const pace_kineto_event *event) {
 }
 
 static uint64_t arrow_of(const pace_kineto_event *event) {
-    return pace_hash(event->last_category, event->has_category ? event->last_length : 0) ^
-           event->id * UINT64_C(0x9e3779b97f4a7c15);
+    const pace_kineto_category *seen = &event->categories[event->category];
+    return pace_hash(seen->text, event->has_category ? seen->length : 0) ^ event->id * UINT64_C(0x9e3779b97f4a7c15);
 }
 
 static bool in_window(const pace_slice_cut *cut, int64_t at_ns) {

@@ -12,6 +12,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     if (!scans_agree(data, size)) abort();
-    if (!readers_agree(data, size, false) || !readers_agree(data, size, true)) abort();
+    if (!readers_agree(data, size, false, false) || !readers_agree(data, size, true, false)) abort();
+    if (!readers_agree(data, size, false, true)) abort();
     return 0;
 }
