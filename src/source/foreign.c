@@ -11,6 +11,9 @@
         "reading one may run code hidden in it, so it is never read: record memory with " \
         "torch.profiler.profile(profile_memory=True), or look at a snapshot of your own at pytorch.org/memory_viz"
 
+#define NSYS "record the program with Nsight Systems (nsys profile), then export it: nsys export --type sqlite"
+#define TORCH "record the step with torch.profiler, on AMD devices too, or with Nsight Systems"
+
 /* By its first bytes, or else by its name's end where its content is no JSON. */
 static const struct {
     const char *bytes;
@@ -31,6 +34,9 @@ static const struct {
     {"\x80\x03", 2, {0}, PICKLE},
     {"\x80\x04", 2, {0}, PICKLE},
     {"\x80\x05", 2, {0}, PICKLE},
+    {"{\"rocprofiler-sdk-tool\"", 23, {0}, "a profile of rocprofv3", TORCH},
+    {"{\n  \"rocprofiler-sdk-tool\"", 26, {0}, "a profile of rocprofv3", TORCH},
+    {"\"Kind\",\"Agent_Id\"", 17, {0}, "a table of rocprofv3", TORCH},
     {NULL, 0, {".nsys-rep", ".qdrep"}, "a report of Nsight Systems", "export it: nsys export --type sqlite"},
     {NULL,
      0,
@@ -38,8 +44,8 @@ static const struct {
      "a report of Nsight Compute, which has no timeline",
      "record one with Nsight Systems or torch.profiler"},
     {NULL, 0, {".onnx"}, "a model, which has no times", "paceline predict FILE --on DEVICE"},
-    {NULL, 0, {".xplane.pb", ".pb"}, "a profile of JAX or TensorFlow", "export its trace viewer's trace.json.gz"},
-    {NULL, 0, {".pftrace", ".perfetto-trace"}, "a Perfetto trace in protobuf", "convert it: traceconv json"},
+    {NULL, 0, {".xplane.pb", ".pb"}, "a profile of JAX or TensorFlow", NSYS},
+    {NULL, 0, {".pftrace", ".perfetto-trace"}, "a Perfetto trace in protobuf", TORCH},
 };
 
 static bool is_known(size_t i, const char *path, const unsigned char *bytes, size_t length) {
@@ -55,4 +61,10 @@ pace_status pace_foreign_refuse(const char *path, const unsigned char *bytes, si
         if (is_known(i, path, bytes, length))
             return pace_fail(PACE_E_INPUT, "%s: is %s: %s", path, known[i].what, known[i].todo);
     return PACE_OK;
+}
+
+/* As rocprofv3 and the older RPD begin the names of their tables. */
+pace_status pace_foreign_refuse_table(const char *path, const char *table) {
+    if (!pace_starts(table, "rocpd_")) return PACE_OK;
+    return pace_fail(PACE_E_INPUT, "%s: is a database of rocprofv3 (rocpd): %s", path, TORCH);
 }

@@ -7,3 +7,6 @@
 
 /** PACE_E_INPUT, which says what the file is and what to do, for a known format that is not read; PACE_OK for all else. */
 pace_status pace_foreign_refuse(const char *path, const unsigned char *bytes, size_t length) PACE_MUST_CHECK;
+
+/** The same of a database that holds a table of that name. */
+pace_status pace_foreign_refuse_table(const char *path, const char *table) PACE_MUST_CHECK;

@@ -30,6 +30,7 @@ typedef struct {
         uint32_t lane;
     } lanes[LANE_CACHE];
     PACE_VEC(open_task) open; /* B without its E yet */
+    pace_name foreign;        /* the category of the first complete event of another one; 0 = none, or it has none */
     bool joined;              /* several ranks, written for viewers */
     uint64_t wide_ids;        /* ids left out because a task's columns hold 32 bits */
     pace_status status;
@@ -270,6 +271,32 @@ static pace_status keep_counters(reader *r) {
     return PACE_OK;
 }
 
+static pace_status note_foreign(reader *r) {
+    const pace_kineto_category *category = &r->event.categories[r->event.category];
+    if (!r->foreign && r->event.has_category && category->length)
+        return pace_names_add(&r->foreign, &r->step->names, category->text, category->length);
+    return PACE_OK;
+}
+
+/* Complete events, none of which the profiler of PyTorch could have written. */
+static bool is_foreign(const reader *r) {
+    return r->step->complete_count > 0 && r->step->count == 0 && r->step->counters.count == 0 &&
+           r->step->memory.count == 0;
+}
+
+static pace_status refuse_foreign(const reader *r, const char *name) {
+    return pace_fail(
+        PACE_E_INPUT,
+        "%s: expected events of the PyTorch profiler (categories such as cpu_op, kernel, cuda_runtime), found "
+        "%" PRIu64 " of another tool (%s%.40s%s): record the step with torch.profiler, or the program with "
+        "Nsight Systems (nsys profile, nsys export --type sqlite)",
+        name, r->step->complete_count,
+        r->foreign ? "category '"
+                   : "without a category, as the trace viewer "
+                     "of JAX and TensorFlow writes them",
+        r->foreign ? pace_names_text(&r->step->names, r->foreign) : "", r->foreign ? "'" : "");
+}
+
 static pace_status keep_event(reader *r) {
     pace_step *step = r->step;
     pace_kineto_event *event = &r->event;
@@ -282,7 +309,7 @@ static pace_status keep_event(reader *r) {
     case 'X':
         step->complete_count++;
         if (event->counts) return keep_counters(r);
-        if (!event->known_category) return PACE_OK;
+        if (!event->known_category) return note_foreign(r);
         return add_task(r, event->duration_ns > 0 ? event->duration_ns : 0);
     case 'B': return begin_task(r);
     case 'E': end_task(r); return PACE_OK;
@@ -433,6 +460,7 @@ static pace_status judge(reader *r, pace_json_token token, bool events_seen, pac
                          name, pace_json_offset(r->json));
     if (r->step->event_count == 0)
         return pace_fail(PACE_E_INPUT, "%s: expected trace events, found an empty list", name);
+    if (is_foreign(r)) return refuse_foreign(r, name);
     notes->code = PACE_WARN_EVENTS_LEFT_OUT;
     if (r->step->unknown_count)
         snprintf(notes->warning, sizeof notes->warning,

@@ -4,6 +4,7 @@
 #include "base/print.h"
 #include "source/database.h"
 #include "source/event_time.h"
+#include "source/foreign.h"
 #include "source/nsys_names.h"
 
 #include <inttypes.h>
@@ -499,10 +500,15 @@ static pace_status read_table(reader *r, const table *t) {
     return status;
 }
 
+static pace_status refuse_other(void *context, const char *name) {
+    return pace_foreign_refuse_table(((const reader *)context)->path, name);
+}
+
 static pace_status read_tables(reader *r, pace_progress_fn progress, void *progress_context) {
     bool found = false;
     for (size_t i = 0; i < TABLES; i++)
         found = found || (tables[i].events && pace_database_has(r->database, tables[i].name));
+    if (!found) PACE_TRY(pace_database_tables(r->database, refuse_other, r));
     if (!found)
         return pace_fail(PACE_E_INPUT,
                          "%s: expected an Nsight Systems export, with tables such as CUPTI_ACTIVITY_KIND_KERNEL, "

@@ -1,10 +1,12 @@
 """What somebody types who does not know the program yet: slips, other words for the same, and what was taken for granted."""
+import contextlib
 import csv
 import gzip
 import io
 import json
 import os
 import re
+import sqlite3
 import sys
 import tempfile
 
@@ -86,7 +88,11 @@ with tempfile.TemporaryDirectory() as folder:
     # Files of other tools are recognised, and what to do with them is said (magic numbers of the formats' own descriptions).
     for name, content, *said in (("a.json.xz", b"\xfd7zXZ\0aaaaaaaa", "xz -d"), ("a.bz2", b"BZh91AY&SY", "bzip2 -d"), ("a.zip", b"PK\x03\x04aaaa", "zip"),
                                  ("a.nsys-rep", b"anything", "nsys export --type sqlite"), ("a.onnx", b"\x08\x07aa", "paceline predict"),
-                                 ("t.pftrace", b"\x0a\x01", "traceconv"), ("p.xplane.pb", b"\x0a\x01", "trace.json.gz"),
+                                 ("t.pftrace", b"\x0a\x01", "torch.profiler"), ("p.xplane.pb", b"\x0a\x01", "nsys export"),
+                                 ("m.pickle", b"\x80\x04\x95\x10", "profile_memory=True"), ("r.json", b'{"rocprofiler-sdk-tool": [{}]}', "torch.profiler"),
+                                 ("r.csv", b'"Kind","Agent_Id","Queue_Id"\n', "torch.profiler"),
+                                 ("jax.trace.json", b'{"traceEvents": [{"ph": "X", "pid": 3, "tid": 5, "ts": 1, "dur": 2, "name": "fusion.3"}]}', "JAX", "nsys"),
+                                 ("ort.json", b'[{"ph": "X", "cat": "Node", "pid": 3, "tid": 5, "ts": 1, "dur": 2, "name": "MatMul"}]', "'Node'", "torch.profiler"),
                                  ("et.json", b'{"schema": "1.1.0", "pid": 1, "nodes": []}', "execution trace", "paceline predict"),
                                  ("s.sqlite.gz", gzip.compress(b"SQLite format 3\0" + b"\0" * 100), "decompress")):
         path = os.path.join(folder, name)
@@ -94,6 +100,14 @@ with tempfile.TemporaryDirectory() as folder:
             file.write(content)
         code, _, err = run("analyze", path)
         expect_line(code, err, 3, name, *said)
+
+    for name in ("rocpd_kernel_dispatch_0", "rocpd_op"):  # as rocprofv3 and the older RPD name their tables
+        path = os.path.join(folder, name + ".db")
+        with contextlib.closing(sqlite3.connect(path)) as database:
+            database.execute(f"create table {name} (id integer)")
+            database.commit()
+        code, _, err = run("analyze", path)
+        expect_line(code, err, 3, name, "rocpd", "torch.profiler")
 
     # What a device or a model cannot do is refused: Volta has neither TF32 nor bfloat16 (NVIDIA V100 datasheet).
     for wrong, *said in (("precision=bf16", "v100-sxm2-16 has no rate for bf16", "fp16"), ("precision=tf32", "no rate for tf32"),

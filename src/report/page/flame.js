@@ -1,7 +1,7 @@
 /* Flame graphs: laid out to the width there is; a click on a box widens it over the whole, and says its figures below. */
 
 function openFlame(svg) {
-  const BOX = 20, LETTER = 7.2;
+  const BOX = 20, LETTER = 7.8;
   const boxes = Array.from(svg.querySelectorAll('g'), (g) => {
     const rect = g.querySelector('rect'), title = rect.querySelector('title').textContent;
     const [from, to] = g.dataset.at.split(' ').map(Number);
