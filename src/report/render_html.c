@@ -56,6 +56,9 @@ static void write_sort_key(page_out *page, double value) {
 
 enum { LONG_TEXT = 30 }; /* bytes beyond which a cell may not show all of its text */
 
+/* A file's name, of which the end tells more than the beginning. */
+static bool is_path(const char *text) { return text[0] == '/' && !strpbrk(text, " (<"); }
+
 static void write_cell(page_out *page, const pace_grid_column *column, const pace_grid_cell *cell) {
     if (column->numeric) {
         put(page, column->share ? "<td class=\"n share\"" : "<td class=\"n\"");
@@ -65,7 +68,7 @@ static void write_cell(page_out *page, const pace_grid_column *column, const pac
             pace_sink_format(page->sink, " style=\"--v:%s%%\"", pace_show_fixed(width, 1).text);
         }
     } else {
-        put(page, "<td class=\"t\"");
+        put(page, is_path(cell->text) ? "<td class=\"t path\"" : "<td class=\"t\"");
         if (strlen(cell->text) > LONG_TEXT) {
             put(page, " title=\"");
             write_escaped(page, cell->text);
@@ -73,9 +76,11 @@ static void write_cell(page_out *page, const pace_grid_column *column, const pac
         }
     }
     put(page, ">");
+    if (!column->numeric && is_path(cell->text)) put(page, "<bdi>");
     char *simple = column->numeric || strlen(cell->text) <= LONG_TEXT ? NULL : pace_text_simple(cell->text);
     write_escaped(page, simple ? simple : cell->text); /* whole in the title */
     pace_free(simple);
+    if (!column->numeric && is_path(cell->text)) put(page, "</bdi>");
     put(page, "</td>");
 }
 

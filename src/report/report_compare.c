@@ -300,8 +300,7 @@ static pace_status build(pace_report *report, size_t *missed, const pace_step_ch
     free_names(&names);
     PACE_TRY(pace_put_exchange_pairs(pace_report_root(report), change, options->reading.context->catalog));
     PACE_TRY(pace_put_fused_pairs(pace_report_root(report), change));
-    PACE_TRY(pace_put_call_tree(pace_report_root(report), change));
-    return pace_report_status(report);
+    return pace_put_call_tree(pace_report_root(report), change);
 }
 
 /* Of several ranks or devices one is compared. */
@@ -312,47 +311,68 @@ static void put_which(pace_node *root, const char *side, const pace_analysis *an
                    analysis->ranks.count, pace_rank_name(name, rank));
 }
 
-static pace_status report_change(pace_report **out, size_t *missed, const pace_analysis *a, const pace_analysis *b,
-                                 const pace_rank *rank_b, const pace_compare_options *options) {
-    const pace_analysis *const both[] = {a, b};
+/* Two analyses, or one twice, until the report takes them over. */
+typedef struct {
+    pace_analysis *a, *b;
+    bool taken;
+} pair;
+
+static pace_status build_of(pace_report *report, size_t *missed, pair *of, const pace_step_change *change,
+                            const pace_compare_options *options) {
+    pace_report_show_rows(report, options->reading.rows_shown);
+    put_which(pace_report_root(report), "A", of->a, change->a.rank);
+    put_which(pace_report_root(report), "B", of->b, change->b.rank);
+    PACE_TRY(build(report, missed, change, of->a->classes, options));
+    PACE_TRY(pace_put_compared_timeline(pace_report_root(report), change, of->a, of->b));
+    of->taken = true;
+    return pace_report_status(report);
+}
+
+static pace_status report_change(pace_report **out, size_t *missed, pair *of, const pace_rank *rank_b,
+                                 const pace_compare_options *options) {
+    const pace_analysis *const both[] = {of->a, of->b};
     pace_step_change change;
     pace_report *report;
-    PACE_TRY(pace_step_change_find(&change, pace_analysis_slowest(a), rank_b));
+    PACE_TRY(pace_step_change_find(&change, pace_analysis_slowest(of->a), rank_b));
     pace_status status =
-        pace_new_report(&report, "compare", "Two traces side by side", both, a == b ? 1 : 2, &options->reading);
-    if (status == PACE_OK) {
-        pace_report_show_rows(report, options->reading.rows_shown);
-        put_which(pace_report_root(report), "A", a, change.a.rank);
-        put_which(pace_report_root(report), "B", b, change.b.rank);
-        status = pace_report_give(out, report, build(report, missed, &change, a->classes, options));
-    }
+        pace_new_report(&report, "compare", "Two traces side by side", both, of->a == of->b ? 1 : 2, &options->reading);
+    if (status == PACE_OK) status = pace_report_give(out, report, build_of(report, missed, of, &change, options));
     pace_step_change_free(&change);
     return status;
 }
 
+/* An analysis of its own memory, as reports own it. */
+static pace_status load(pace_analysis **out, const char *const *path, const pace_analyze_options *options) {
+    pace_analysis *analysis = pace_alloc(1, sizeof *analysis);
+    if (!analysis) return PACE_E_MEMORY;
+    pace_status status = pace_analysis_load(analysis, options->context->catalog, path, 1, options);
+    return PACE_GIVE(out, analysis, status, pace_free(analysis));
+}
+
 static pace_status compare_ranks(pace_report **out, size_t *missed, const char *path,
                                  const pace_compare_options *options) {
-    pace_analysis run;
+    pair of = {0};
     const pace_rank *other;
-    PACE_TRY(pace_analysis_load(&run, options->reading.context->catalog, &path, 1, &options->reading));
-    pace_status status = pace_analysis_rank(&other, &run, "with_rank", options->with_rank);
-    if (status == PACE_OK) status = report_change(out, missed, &run, &run, other, options);
-    pace_analysis_free(&run);
+    PACE_TRY(load(&of.a, &path, &options->reading));
+    of.b = of.a;
+    pace_status status = pace_analysis_rank(&other, of.a, "with_rank", options->with_rank);
+    if (status == PACE_OK) status = report_change(out, missed, &of, other, options);
+    if (!of.taken) pace_free_analysis(of.a);
     return status;
 }
 
 static pace_status compare_traces(pace_report **out, size_t *missed, const char *const *paths_of,
                                   const pace_compare_options *options) {
-    pace_analysis a, b;
+    pair of = {0};
     pace_analyze_options of_b = options->reading;
     if (options->has_with_rank) of_b.has_rank = true, of_b.rank = options->with_rank;
-    PACE_TRY(pace_analysis_load(&a, options->reading.context->catalog, paths_of, 1, &options->reading));
-    pace_status status = pace_analysis_load(&b, options->reading.context->catalog, paths_of + 1, 1, &of_b);
+    PACE_TRY(load(&of.a, paths_of, &options->reading));
+    pace_status status = load(&of.b, paths_of + 1, &of_b);
     if (status == PACE_OK) {
-        status = report_change(out, missed, &a, &b, pace_analysis_slowest(&b), options);
-        pace_analysis_free(&b);
+        status = report_change(out, missed, &of, pace_analysis_slowest(of.b), options);
+        if (!of.taken) pace_free_analysis(of.b);
     }
-    pace_analysis_free(&a);
+    if (!of.taken) pace_free_analysis(of.a);
     return status;
 }
 

@@ -4,6 +4,7 @@
 #include "insight/timeline_cut.h"
 #include "insight/timeline_zones.h"
 #include "report/analyze_parts.h"
+#include "report/compare_parts.h"
 #include "report/resource_look.h"
 #include "report/show.h"
 #include "report/timeline.h"
@@ -22,7 +23,9 @@ typedef struct {
     size_t trace_count, rank_count;
     const pace_rank *rank, *home;
     size_t mark;
-    bool made; /* the ranks were predicted */
+    bool made;         /* the ranks were predicted */
+    const char *side;  /* "A", "B" of a comparison; NULL = there is but one */
+    int64_t offset_ns; /* of a comparison: to be added to every time, so that both sides' steps begin together */
     PACE_VEC(pace_path_piece) path;
     int64_t path_from_ns, path_to_ns; /* on the home's clock */
 } drawing;
@@ -124,8 +127,8 @@ static void put_drawn(trace_drawing *d, const pace_drawn *drawn, bool device) {
     bool known = drawn->count == 1 && detail_of(&detail, d, task);
     size_t number =
         pace_timeline_put(d->out,
-                          &(pace_timeline_slice){.start_ns = drawn->start_ns + d->trace->shift_ns,
-                                                 .end_ns = drawn->end_ns + d->trace->shift_ns,
+                          &(pace_timeline_slice){.start_ns = drawn->start_ns + d->trace->shift_ns + d->of->offset_ns,
+                                                 .end_ns = drawn->end_ns + d->trace->shift_ns + d->of->offset_ns,
                                                  .name = pace_step_name(step, task),
                                                  .color = device ? device_color(d, task) : host_color(step, task),
                                                  .kind = (pace_slice_kind)kind,
@@ -199,8 +202,8 @@ static void draw_steps(trace_drawing *d, const pace_rank *rank) {
     for (size_t k = 0; k < rank->marks.items.count; k++) {
         const pace_mark *mark = &rank->marks.items.items[k];
         if (mark->to_ns <= mark->from_ns) continue;
-        pace_timeline_put(d->out, &(pace_timeline_slice){.start_ns = mark->from_ns + rank->shift_ns,
-                                                         .end_ns = mark->to_ns + rank->shift_ns,
+        pace_timeline_put(d->out, &(pace_timeline_slice){.start_ns = mark->from_ns + rank->shift_ns + d->of->offset_ns,
+                                                         .end_ns = mark->to_ns + rank->shift_ns + d->of->offset_ns,
                                                          .name = pace_names_text(&rank->step.names, mark->label),
                                                          .color = k % 2 ? PACE_CLASS_IDLE : PACE_CLASS_OTHER,
                                                          .kind = PACE_SLICE_STEP});
@@ -255,8 +258,8 @@ static pace_span resource_at(const void *tiles, size_t index) {
 static void put_tile(trace_drawing *d, const pace_rank *rank, const pace_drawn_span *drawn, bool stages) {
     const pace_tile *tile = &rank->tiles.items[drawn->longest];
     pace_timeline_put(d->out,
-                      &(pace_timeline_slice){.start_ns = drawn->start_ns + rank->shift_ns,
-                                             .end_ns = drawn->end_ns + rank->shift_ns,
+                      &(pace_timeline_slice){.start_ns = drawn->start_ns + rank->shift_ns + d->of->offset_ns,
+                                             .end_ns = drawn->end_ns + rank->shift_ns + d->of->offset_ns,
                                              .name = stages ? pace_stage_names[tile->stage]
                                                             : pace_resource_words((pace_resource)tile->resource),
                                              .color = stages ? stage_colors[tile->stage]
@@ -314,9 +317,11 @@ static pace_status draw_parts(trace_drawing *d) {
 
 static pace_status draw_trace(const drawing *of, pace_timeline *out, size_t t, const pace_trace_zones *zones) {
     const pace_rank *trace = of->traces[t];
-    char name[PACE_RANK_NAME];
+    char name[PACE_RANK_NAME], group[PACE_RANK_NAME + 8];
     pace_op_cache amounts;
-    pace_timeline_group(out, pace_rank_name(name, trace), trace == pace_rank_trace(of->rank));
+    pace_snprintf(group, sizeof group, "%s%s%s", of->side ? of->side : "", of->side ? ": " : "",
+                  pace_rank_name(name, trace));
+    pace_timeline_group(out, group, trace == pace_rank_trace(of->rank));
     pace_op_cache_init(&amounts);
     trace_drawing d = {.of = of, .out = out, .trace = trace, .zones = zones, .amounts = &amounts};
     d.numbers = pace_alloc(trace->step.count + 1, sizeof *d.numbers);
@@ -403,5 +408,72 @@ pace_status pace_put_timeline(pace_node *root, const pace_analysis *analysis, co
     }
     pace_node_timeline(root, "Timeline", critical->from_ns + of->home->shift_ns, critical->to_ns + of->home->shift_ns,
                        draw, of, free_drawing);
+    return PACE_OK;
+}
+
+/* --- two sides ---------------------------------------------------------------------------------------------------- */
+
+typedef struct {
+    drawing sides[2];
+    pace_analysis *analyses[2]; /* owned; the same twice where two ranks of one run are compared */
+} comparison;
+
+/* Half of a page each. */
+static pace_status draw_comparison(void *context, pace_timeline *out) {
+    const comparison *of = context;
+    const pace_zone_limits limits = {WHOLE_SLICES / 2, MERGED_SLICES / 2};
+    int64_t merged_ns = 0;
+    pace_status status = PACE_OK;
+    for (int i = 0; status == PACE_OK && i < 2; i++) {
+        const drawing *side = &of->sides[i];
+        pace_trace_zones *zones;
+        PACE_TRY(pace_zones_plan(&zones, side->traces, 1, side->rank, side->mark, &limits));
+        status = draw_trace(side, out, 0, &zones[0]);
+        int64_t most_ns = longest_merged_ns(side, zones, false);
+        if (most_ns > merged_ns) merged_ns = most_ns;
+        pace_zones_free(zones, 1);
+    }
+    pace_timeline_note(out, "Both sides on one axis: their typical steps begin at 0.");
+    if (merged_ns)
+        pace_timeline_note(out, "There are more tasks than a page holds: neighbours of up to %s are merged.",
+                           pace_show_ns(merged_ns).text);
+    return status;
+}
+
+static void free_comparison(void *context) {
+    comparison *of = context;
+    if (of->analyses[1] != of->analyses[0]) pace_free_analysis(of->analyses[1]);
+    pace_free_analysis(of->analyses[0]);
+    pace_free(of);
+}
+
+/* The place of a trace among those of an analysis. */
+static pace_rank *const *place_of(const pace_analysis *analysis, const pace_rank *trace) {
+    size_t i = 0;
+    while (i + 1 < analysis->traces.count && analysis->traces.items[i] != trace) i++;
+    return &analysis->traces.items[i];
+}
+
+static drawing side_of(const pace_analysis *analysis, const pace_step_side *side, const char *name) {
+    return (drawing){.traces = place_of(analysis, pace_rank_trace(side->rank)),
+                     .ranks = analysis->ranks.items,
+                     .trace_count = 1,
+                     .rank_count = analysis->ranks.count,
+                     .rank = side->rank,
+                     .home = side->rank,
+                     .mark = side->typical.mark,
+                     .side = name,
+                     .offset_ns = -(side->typical.from_ns + side->rank->shift_ns),
+                     .path_from_ns = side->typical.from_ns,
+                     .path_to_ns = side->typical.to_ns};
+}
+
+pace_status pace_put_compared_timeline(pace_node *root, const pace_step_change *change, pace_analysis *a,
+                                       pace_analysis *b) {
+    comparison *of = pace_alloc(1, sizeof *of);
+    if (!of) return PACE_E_MEMORY;
+    *of = (comparison){{side_of(a, &change->a, "A"), side_of(b, &change->b, "B")}, {a, b}};
+    int64_t a_ns = pace_typical_ns(&change->a), b_ns = pace_typical_ns(&change->b);
+    pace_node_timeline(root, "Timeline of both", 0, a_ns > b_ns ? a_ns : b_ns, draw_comparison, of, free_comparison);
     return PACE_OK;
 }

@@ -263,6 +263,27 @@ def test_pictures(path):
         expect(page.problems == [], page.problems)
 
 
+def test_comparison():
+    """Two traces on one axis: a group each, whose typical steps both begin at 0 and are as long as the traces say."""
+    paths = [planted_traces.slow_loader(os.path.join(FOLDER.name, "side%d.json" % i))[0] for i in range(2)]
+    with open(paths[1]) as file:
+        later = json.load(file)
+    for one in later["traceEvents"]:
+        one["ts"] = one.get("ts", 0) * 2 + 12345
+        one["dur"] = one.get("dur", 0) * 2
+    with open(paths[1], "w") as file:
+        json.dump(later, file)
+    with Page() as page:
+        page.open(page_of("compare", *paths))
+        groups = page.eval("%s.data.groups.map((g) => g.name)" % VIEW)
+        expect(len(groups) == 2 and groups[0].startswith("A: ") and groups[1].startswith("B: "), groups)
+        lengths = [page.eval("""(() => { const d = %s.data, lane = d.lanes.find((l) => l.group === d.groups[%d] && l.name === 'Steps');
+            for (let i = 0; i < lane.count; i++) if (lane.starts[i] === 0) return lane.ends[i]; return null; })()""" % (VIEW, side)) for side in range(2)]
+        expect(None not in lengths and abs(lengths[1] / lengths[0] - 2) < 0.01, lengths)
+        expect(page.problems == [], page.problems)
+    test_narrow(page_of("compare", *paths))
+
+
 def test_flames():
     """Boxes of call stacks lie inside the one above them; a click widens a box over the whole, a second one shows all again."""
     rank = planted_traces.Rank()
@@ -431,6 +452,7 @@ def main():
     test_hostile_names()
     test_details_of_backward_work()
     test_flames()
+    test_comparison()
     test_large()
     test_other_timelines()
 
