@@ -5,31 +5,21 @@
 #pragma once
 
 #include "base/words.h"
+#include "forecast/what_ifs.h"
 #include "insight/analyze_options.h"
 
 /** Options of pace_predict(): what-ifs, each walked alone, and all together when there are several of different kinds.
  * Zero-initialise for defaults. */
 typedef struct {
-    pace_context *context;    /**< what is asked; must be given */
-    pace_words on;            /**< devices it would run on: names, files, changed figures */
-    const char *from;         /**< device it was measured on; NULL = what the trace says */
-    pace_words scale;         /**< "REGEX:FACTOR": kernels or operators so named take FACTOR times as long */
-    pace_words drop_overhead; /**< "t1" … "t5" or "all": host overheads (Lin et al. 2022) that would be none */
-    pace_words set;           /**< of a model: "KEY=VALUE" of its configuration or its parameters */
-    const char *approach;     /**< of a model with dp > 1: how gradients are exchanged (catalog/approaches.yaml) */
+    pace_context *context;                   /**< what is asked; must be given */
+    pace_words on;                           /**< devices it would run on: names, files, changed figures */
+    pace_words what_ifs[PACE_WHAT_IFS_MOST]; /**< values of each of pace_what_ifs; of a flag one, NULL */
+    const char *from;                        /**< device it was measured on; NULL = what the trace says */
+    pace_words set;                          /**< of a model: "KEY=VALUE" of its configuration or its parameters */
+    const char *approach; /**< of a model with dp > 1: how gradients are exchanged (catalog/approaches.yaml) */
     const char *jitter;   /**< with an approach: how much ranks' steps differ, "0.05" or "5%"; NULL = the catalogue's */
     pace_words calibrate; /**< "FROM_TRACE=TO_TRACE": steps recorded on both devices of a move */
-    pace_words batch;     /**< samples a rank's step would have */
     double samples;       /**< as many as it has; 0 = inferred from shapes */
-    pace_words precision; /**< "fp32", "tf32", "fp16", "bf16", "fp8": of matrix operations */
-    pace_words fuse;      /**< regular expressions: chains of element-wise kernels so named that are fused */
-    bool fuse_tables;     /**< embedding lookups of several tables in one kernel (Lin et al. 2022) */
-    bool balance_tables;  /**< embedding tables spread evenly over the ranks */
-    pace_words loader;    /**< worker processes that fetch input ahead of the step */
-    bool fuse_update;     /**< the optimizer's update is one kernel a step */
-    bool pinned;          /**< copies from pageable memory come from pinned memory, and nobody waits for them */
-    pace_words drop_sync; /**< regular expressions: calls so named, or made within what is, wait for nothing */
-    bool graph;           /**< the step as one captured device graph: launches cost nothing */
     pace_words fits;      /**< files of pace_fit(), the last that knows an operation's family answers */
     pace_words overheads; /**< files of host overheads, pooled, to use in place of the inputs' own */
     const char *step_regex;    /**< POSIX extended regular expression of step annotations; NULL = find them */

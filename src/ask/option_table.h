@@ -22,8 +22,8 @@ enum {
 };
 
 typedef struct {
-    unsigned verbs; /* bits */
-    pace_option option;
+    unsigned verbs;     /* bits */
+    pace_option option; /* without a name: those of all what-ifs (forecast/what_ifs.h) */
 } pace_option_row;
 
 extern const pace_verb pace_verb_table[PACE_VERBS];

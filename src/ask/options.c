@@ -1,6 +1,7 @@
 #include "ask/options.h"
 
 #include "ask/option_table.h"
+#include "forecast/what_ifs.h"
 
 #include <string.h>
 
@@ -19,12 +20,19 @@ static unsigned bit_of(const char *verb) {
     return 0;
 }
 
-const pace_option *pace_option_at(const char *verb, size_t index) {
-    unsigned bit = bit_of(verb);
-    for (size_t i = 0; i < pace_option_table_count; i++)
-        if ((pace_option_table[i].verbs & bit) && index-- == 0) return &pace_option_table[i].option;
+/* The index-th option of the verbs, which are bits. */
+static const pace_option *option_at(unsigned verbs, size_t index) {
+    for (size_t i = 0; i < pace_option_table_count; i++) {
+        const pace_option_row *row = &pace_option_table[i];
+        if (!(row->verbs & verbs)) continue;
+        size_t count = row->option.name ? 1 : pace_what_if_count;
+        if (index < count) return row->option.name ? &row->option : &pace_what_ifs[index]->option;
+        index -= count;
+    }
     return NULL;
 }
+
+const pace_option *pace_option_at(const char *verb, size_t index) { return option_at(bit_of(verb), index); }
 
 pace_status pace_verb_find(const pace_verb **out, const char *name) {
     const char *closest = pace_verb_table[0].name;
@@ -57,10 +65,9 @@ pace_status pace_option_unknown(const char *verb, const char *name) {
 const char *pace_message_field(void) {
     const char *message = pace_message();
     size_t length = strcspn(message, ":");
-    for (size_t i = 0; message[length] && i < pace_option_table_count; i++) {
-        const char *name = pace_option_table[i].option.name;
-        if (strlen(name) == length && strncmp(name, message, length) == 0) return name;
-    }
+    const pace_option *option;
+    for (size_t i = 0; message[length] && (option = option_at(~0U, i)); i++)
+        if (strlen(option->name) == length && strncmp(option->name, message, length) == 0) return option->name;
     return "";
 }
 

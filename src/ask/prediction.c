@@ -166,7 +166,7 @@ pace_status pace_prediction_open(pace_prediction *p, const char *const *paths, s
     if (p->is_model) PACE_TRY(check_model_options(options));
     if (!p->is_model && options->approach)
         return pace_fail(PACE_E_USAGE, "approach is for models, found '%s'", paths[0]);
-    if (!p->is_model && options->samples > 0 && options->batch.count == 0)
+    if (!p->is_model && options->samples > 0 && pace_what_if_words(&usual, "batch")->count == 0)
         return pace_fail(PACE_E_USAGE, "samples: has no effect without " PACE_FIELD
                                        "batch: the step is predicted with as many as it has");
     for (size_t i = 1; i < path_count; i++) {

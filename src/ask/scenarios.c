@@ -17,39 +17,15 @@ void pace_scenarios_free(pace_scenarios *scenarios) {
 
 /* --- what is asked ------------------------------------------------------------------------------------------------ */
 
-/* Where the options of a question have the values of a what-if: words, or whether a flag is set. */
-static const struct {
-    const pace_what_if *what_if;
-    size_t words, flag;
-} fields[] = {
-    {&pace_if_batch, offsetof(pace_predict_options, batch), 0},
-    {&pace_if_precision, offsetof(pace_predict_options, precision), 0},
-    {&pace_if_fuse, offsetof(pace_predict_options, fuse), 0},
-    {&pace_if_scale, offsetof(pace_predict_options, scale), 0},
-    {&pace_if_drop_overhead, offsetof(pace_predict_options, drop_overhead), 0},
-    {&pace_if_fuse_tables, 0, offsetof(pace_predict_options, fuse_tables)},
-    {&pace_if_balance_tables, 0, offsetof(pace_predict_options, balance_tables)},
-    {&pace_if_graph, 0, offsetof(pace_predict_options, graph)},
-    {&pace_if_loader, offsetof(pace_predict_options, loader), 0},
-    {&pace_if_fuse_update, 0, offsetof(pace_predict_options, fuse_update)},
-    {&pace_if_pinned, 0, offsetof(pace_predict_options, pinned)},
-    {&pace_if_drop_sync, offsetof(pace_predict_options, drop_sync), 0},
-};
-
-pace_words pace_what_if_words(const pace_predict_options *options, const pace_what_if *what_if) {
-    static const char *const set[] = {NULL};
-    for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
-        if (fields[i].what_if != what_if) continue;
-        const char *at = (const char *)options;
-        if (what_if->argument) return *(const pace_words *)(const void *)(at + fields[i].words);
-        return (pace_words){set, *(const bool *)(const void *)(at + fields[i].flag)};
-    }
-    return (pace_words){0};
+pace_words *pace_what_if_words(pace_predict_options *options, const char *name) {
+    size_t i = 0;
+    while (strcmp(pace_what_ifs[i]->option.name, name) != 0) i++;
+    return &options->what_ifs[i];
 }
 
 bool pace_what_ifs_need_device(const pace_predict_options *options) {
     for (size_t i = 0; i < pace_what_if_count; i++)
-        if (!pace_what_ifs[i]->of_host && pace_what_if_words(options, pace_what_ifs[i]).count) return true;
+        if (!pace_what_ifs[i]->of_host && options->what_ifs[i].count) return true;
     return false;
 }
 
@@ -57,7 +33,7 @@ size_t pace_what_ifs_asked(bool *at_odds, const pace_predict_options *options) {
     size_t count = 0;
     *at_odds = false;
     for (size_t i = 0; i < pace_what_if_count; i++) {
-        size_t values = pace_what_if_words(options, pace_what_ifs[i]).count;
+        size_t values = options->what_ifs[i].count;
         count += values;
         *at_odds |= values > 1 && pace_what_ifs[i]->alone;
     }
@@ -129,17 +105,16 @@ static pace_scenario *last(maker *m) { return &m->out->items.items[m->out->items
 /* Everything but the device. */
 static pace_status put_all(maker *m) {
     for (size_t i = 0; i < pace_what_if_count; i++) {
-        pace_words words = pace_what_if_words(m->options, pace_what_ifs[i]);
-        for (size_t k = 0; k < words.count; k++) PACE_TRY(pace_what_ifs[i]->parse(last(m), words.items[k]));
+        pace_words words = m->options->what_ifs[i];
+        for (size_t k = 0; k < words.count; k++) PACE_TRY(pace_what_if_ask(last(m), pace_what_ifs[i], words.items[k]));
     }
     return PACE_OK;
 }
 
-static pace_status add_what_ifs(maker *m, const pace_what_if *one) {
-    pace_words words = pace_what_if_words(m->options, one);
+static pace_status add_what_ifs(maker *m, const pace_what_if *one, pace_words words) {
     for (size_t i = 0; i < words.count; i++) {
         PACE_TRY(add(m, one->label, words.items[i]));
-        PACE_TRY(one->parse(last(m), words.items[i]));
+        PACE_TRY(pace_what_if_ask(last(m), one, words.items[i]));
     }
     return PACE_OK;
 }
@@ -150,7 +125,7 @@ static pace_status add_each(maker *m) {
         PACE_TRY(add(m, "on %s", o->on.items[i]));
         PACE_TRY(put_device(last(m), o->on.items[i], m->devices));
     }
-    for (size_t i = 0; i < pace_what_if_count; i++) PACE_TRY(add_what_ifs(m, pace_what_ifs[i]));
+    for (size_t i = 0; i < pace_what_if_count; i++) PACE_TRY(add_what_ifs(m, pace_what_ifs[i], o->what_ifs[i]));
     return PACE_OK;
 }
 

@@ -11,8 +11,8 @@ typedef struct {
     pace_texts labels;
 } pace_scenarios;
 
-/** The values of a what-if that are asked about; of a flag one, NULL. */
-pace_words pace_what_if_words(const pace_predict_options *options, const pace_what_if *what_if);
+/** The values of the what-if of that name. */
+pace_words *pace_what_if_words(pace_predict_options *options, const char *name);
 
 /** How many values of what-ifs there are. *at_odds: two of them cannot be at once, nothing stands for all together. */
 size_t pace_what_ifs_asked(bool *at_odds, const pace_predict_options *options);

@@ -321,10 +321,10 @@ bool pace_price_scale(double *factor, const pace_scenario *scenario, const pace_
     const char *kernel = pace_names_text(&graph->names, launch->name);
     const char *op = pace_names_text(&graph->names, graph->nodes.items[launch->node].name);
     bool any = false;
-    for (size_t i = 0; i < scenario->scales.count; i++) {
-        const regex_t *name = &scenario->scales.items[i].name;
-        if (!pace_pattern_fits(name, kernel) && !pace_pattern_fits(name, op)) continue;
-        if (factor) *factor *= scenario->scales.items[i].factor;
+    const pace_scenario_value *scale;
+    for (size_t i = 0; (scale = pace_scenario_value_at(scenario, "scale", i)); i++) {
+        if (!pace_pattern_fits(&scale->name, kernel) && !pace_pattern_fits(&scale->name, op)) continue;
+        if (factor) *factor *= scale->number;
         any = true;
     }
     return any;

@@ -188,7 +188,7 @@ static bool is_refusal(pace_status status) {
 static pace_status walk(pace_forecast_result *out, const trial *t, const pace_remedy_row *row, const char *value) {
     pace_scenario scenario;
     pace_scenario_init(&scenario, row->id);
-    pace_status status = row->what_if->parse(&scenario, value);
+    pace_status status = pace_what_if_ask(&scenario, row->what_if, value);
     if (status == PACE_OK) status = pace_forecast_run(out, &t->forecast, &scenario);
     if (status == PACE_OK) pace_forecast_doubt_replay(out, pace_forecast_gap(&t->forecast, t->out->replayed_s));
     pace_scenario_free(&scenario);
@@ -245,7 +245,7 @@ static pace_status try_row(trial *t, const pace_remedy_row *row) {
     pace_remedy_value_text text;
     pace_remedy_setting setting = {&t->forecast, t->catalog.headroom, t->catalog.most_workers};
     for (size_t i = 0; pace_remedy_value_at(text, row, i, &setting); i++) {
-        const char *value = row->what_if->argument ? text : NULL;
+        const char *value = row->what_if->option.argument ? text : NULL;
         pace_forecast_result result;
         status = walk(&result, t, row, value);
         if (is_refusal(status)) continue;

@@ -18,7 +18,7 @@ static pace_status read_what_if(const pace_what_if **out, const pace_yaml *yaml,
     const char *name;
     PACE_TRY(read_text(&name, yaml, row, "what_if"));
     for (size_t i = 0; i < pace_what_if_count; i++)
-        if (strcmp(pace_what_ifs[i]->name, name) == 0) {
+        if (strcmp(pace_what_ifs[i]->option.name, name) == 0) {
             *out = pace_what_ifs[i];
             return PACE_OK;
         }
@@ -44,7 +44,7 @@ static pace_status read_values(pace_remedy_row *out, const pace_yaml *yaml, cons
     static const char *const kinds[] = {[PACE_REMEDY_WORKERS] = "workers", [PACE_REMEDY_DOUBLE] = "double_batch"};
     const pace_yaml_node *values = pace_yaml_get(row, "values");
     const char *word = values ? pace_yaml_text(values) : NULL;
-    if ((values != NULL) != (out->what_if->argument != NULL))
+    if ((values != NULL) != (out->what_if->option.argument != NULL))
         return pace_fail(PACE_E_INPUT, "%s: expected values for a what-if that takes one, and none for a flag",
                          pace_yaml_place(yaml, row));
     if (!values) return PACE_OK;

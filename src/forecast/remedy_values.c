@@ -12,7 +12,7 @@ static double workers_of(const pace_remedy_setting *setting) {
     double most = 0;
     for (size_t i = 0; i < setting->forecast->ranks.count; i++) {
         const pace_forecast_rank *rank = &setting->forecast->ranks.items[i];
-        double input_ns = pace_graph_input(&rank->graph).ns, rest_ns = rank->steps_ns - input_ns;
+        double input_ns = pace_graph_stretches(&rank->graph).ns, rest_ns = rank->steps_ns - input_ns;
         if (!(input_ns > 0)) continue;
         double workers = rest_ns > 0 ? ceil(setting->headroom * input_ns / rest_ns) : setting->most_workers;
         most = fmax(most, fmin(workers, setting->most_workers));

@@ -8,7 +8,13 @@
 
 #include <regex.h>
 
-typedef PACE_VEC(regex_t) pace_names_matched;
+/* A value that a what-if is asked with. */
+typedef struct {
+    const char *what_if; /* its name; static */
+    double number;       /* a number or a factor; 1 of a flag */
+    bool has_name;
+    regex_t name; /* when it has: of what it is about */
+} pace_scenario_value;
 
 /* Initialised with pace_scenario_init() it is the step as it is. */
 typedef struct {
@@ -23,35 +29,25 @@ typedef struct {
     pace_approach approach;                     /* when it was */
     double overhead_scale[PACE_OVERHEAD_TYPES]; /* 0 = dropped */
     bool one_launch;                            /* captured as a device graph */
-    PACE_VEC(struct {
-        regex_t name; /* of the kernel or of the operator that launches it */
-        double factor;
-    })
-    scales;
-    pace_names_matched fuse;      /* names of element-wise kernels or operators that are fused */
-    double batch;                 /* samples on each rank; 0 = as many as now */
-    double samples;               /* as many as now, where that was said; 0 = to be inferred */
-    bool has_precision;           /* of matrix operations */
-    pace_precision precision;     /* when it has */
-    bool fuse_tables;             /* embedding lookups of several tables in one kernel */
-    bool fuse_update;             /* the optimizer's update is one kernel */
-    bool balance_tables;          /* tables spread evenly over the ranks */
-    double loader;                /* worker processes that fetch input ahead; 0 = as it is */
-    bool pinned;                  /* copies from pageable memory come from pinned memory */
-    pace_names_matched drop_sync; /* names of calls, or of what is around them, that wait for nothing */
+    double batch;                               /* samples on each rank; 0 = as many as now */
+    double samples;                             /* as many as now, where that was said; 0 = to be inferred */
+    bool has_precision;                         /* of matrix operations */
+    pace_precision precision;                   /* when it has */
+    PACE_VEC(pace_scenario_value) values;       /* of what-ifs that have no field here */
 } pace_scenario;
 
 void pace_scenario_init(pace_scenario *scenario, const char *label);
 void pace_scenario_free(pace_scenario *scenario);
 
-/** Kernels whose own or operator's name matches take `factor` times as long. PACE_E_USAGE for a bad expression. */
-pace_status pace_scenario_scale(pace_scenario *scenario, const char *regex, double factor) PACE_MUST_CHECK;
+/** Keeps a value of a what-if. */
+pace_status pace_scenario_put(pace_scenario *scenario, const char *what_if, double number) PACE_MUST_CHECK;
 
-/** Chains of element-wise kernels whose own or operators' names match become one. PACE_E_USAGE as above. */
-pace_status pace_scenario_fuse(pace_scenario *scenario, const char *regex) PACE_MUST_CHECK;
+/** The same of a what-if about what a regular expression matches. PACE_E_USAGE for a bad expression. */
+pace_status pace_scenario_put_name(pace_scenario *scenario, const char *what_if, const char *regex,
+                                   double number) PACE_MUST_CHECK;
 
-/** Calls whose own name, or that of something around them, matches wait for nothing. PACE_E_USAGE as above. */
-pace_status pace_scenario_drop_sync(pace_scenario *scenario, const char *regex) PACE_MUST_CHECK;
+/** The n-th value of a what-if; NULL = there is none. */
+const pace_scenario_value *pace_scenario_value_at(const pace_scenario *scenario, const char *what_if, size_t n);
 
 /** Whether launches that exchange gradients, or pull parameters, are priced together (forecast_gradients.h) and not one by one: with every
  * approach but those that fill buckets in the order in which gradients come, as DistributedDataParallel does. */

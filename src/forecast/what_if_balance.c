@@ -127,14 +127,6 @@ pace_status pace_what_if_balance_tables(pace_variant *variants, const double *co
 
 /* --- the row --------------------------------------------------------------------------------------------------- */
 
-static pace_status parse(pace_scenario *scenario, const char *text) {
-    (void)text;
-    scenario->balance_tables = true;
-    return PACE_OK;
-}
-
-static bool asked(const pace_scenario *scenario) { return scenario->balance_tables; }
-
 static pace_status price_all(pace_editing *e, double **cost_ns) {
     for (size_t i = 0; i < e->count; i++) {
         pace_pricing pricing = {e->forecast, &e->ranks[i], &e->variants[i], e->scenario, NULL};
@@ -155,11 +147,8 @@ static pace_status apply(pace_editing *e) {
 }
 
 const pace_what_if pace_if_balance_tables = {
-    .name = "balance_tables",
-    .help = "embedding tables were spread evenly over ranks",
+    .option = PACE_WHAT_IF_FLAG("balance_tables", "spread embedding tables evenly over ranks"),
     .label = "balanced tables",
-    .parse = parse,
-    .asked = asked,
     .turn = PACE_TURN_BALANCE,
     .apply = apply,
     .edits_kernels = true,

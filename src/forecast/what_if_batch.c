@@ -154,9 +154,7 @@ static pace_status apply(pace_editing *e) {
 }
 
 const pace_what_if pace_if_batch = {
-    .name = "batch",
-    .argument = "N",
-    .help = "each rank's step had N samples",
+    .option = PACE_WHAT_IF_VALUES("batch", "N", "run N samples on each rank", "micro_batch", " step scaling "),
     .label = "batch %s",
     .of_host = true,
     .alone = true,

@@ -157,15 +157,6 @@ pace_status pace_what_if_fuse_tables(size_t *fused, pace_variant *variant) {
 
 /* --- the rows ----------------------------------------------------------------------------------------------------- */
 
-static pace_status parse_tables(pace_scenario *scenario, const char *text) {
-    (void)text;
-    scenario->fuse_tables = true;
-    return PACE_OK;
-}
-
-static bool tables_asked(const pace_scenario *scenario) { return scenario->fuse_tables; }
-static bool asked(const pace_scenario *scenario) { return scenario->fuse.count > 0; }
-
 static pace_status apply_tables(pace_editing *e) {
     for (size_t i = 0; i < e->count; i++) {
         size_t fused;
@@ -176,10 +167,11 @@ static pace_status apply_tables(pace_editing *e) {
 }
 
 static pace_status apply(pace_editing *e) {
+    const pace_scenario_value *named;
     for (size_t i = 0; i < e->count; i++)
-        for (size_t k = 0; k < e->scenario->fuse.count; k++) {
+        for (size_t k = 0; (named = pace_scenario_value_at(e->scenario, "fuse", k)); k++) {
             size_t fused;
-            PACE_TRY(pace_what_if_fuse(&fused, &e->variants[i], &e->scenario->fuse.items[k]));
+            PACE_TRY(pace_what_if_fuse(&fused, &e->variants[i], &named->name));
             e->edits->fused_kernels += fused;
         }
     return PACE_OK;
@@ -189,11 +181,8 @@ const char pace_what_if_tables_note[] =
     "Tables: all tables of one launch are assumed to have equal numbers of lookups.";
 
 const pace_what_if pace_if_fuse_tables = {
-    .name = "fuse_tables",
-    .help = "embedding tables were looked up together",
+    .option = PACE_WHAT_IF_FLAG("fuse_tables", "look up embedding tables together"),
     .label = "fused tables",
-    .parse = parse_tables,
-    .asked = tables_asked,
     .turn = PACE_TURN_FUSE,
     .apply = apply_tables,
     .edits_kernels = true,
@@ -203,13 +192,10 @@ const pace_what_if pace_if_fuse_tables = {
 };
 
 const pace_what_if pace_if_fuse = {
-    .name = "fuse",
-    .argument = "REGEX",
-    .help = "chains of element-wise kernels so named were one each",
+    .option =
+        PACE_WHAT_IF_VALUES("fuse", "REGEX", "fuse chains of element-wise kernels whose name matches", NULL, " step "),
     .label = "fuse %s",
     .of_host = true,
-    .parse = pace_scenario_fuse,
-    .asked = asked,
     .turn = PACE_TURN_FUSE,
     .apply = apply,
     .edits_kernels = true,

@@ -60,9 +60,8 @@ static pace_status capture(pace_editing *e) {
 }
 
 const pace_what_if pace_if_drop_overhead = {
-    .name = "drop_overhead",
-    .argument = "TYPE",
-    .help = "host overhead T1 ... T5 (or all) were none",
+    .option = PACE_WHAT_IF_VALUES("drop_overhead", "TYPE", "remove host overhead of a type: T1 to T5, or all", NULL,
+                                  " step "),
     .label = "without overhead %s",
     .parse = parse_drop,
     .asked = drops,
@@ -73,8 +72,7 @@ const pace_what_if pace_if_drop_overhead = {
 };
 
 const pace_what_if pace_if_graph = {
-    .name = "graph",
-    .help = "the step were one captured device graph",
+    .option = PACE_WHAT_IF_FLAG("graph", "launch the step as one device graph"),
     .label = "as one device graph",
     .parse = parse_graph,
     .asked = graph_asked,

@@ -15,13 +15,10 @@ static pace_status parse(pace_scenario *scenario, const char *text) {
     double workers;
     if (!pace_number_parse(&workers, text) || !(workers >= 1) || workers > 1e6 || workers != floor(workers))
         return pace_fail(PACE_E_USAGE, "loader: expected a number of workers from 1 to 1e6, found '%.80s'", text);
-    scenario->loader = workers;
-    return PACE_OK;
+    return pace_scenario_put(scenario, "loader", workers);
 }
 
-static bool asked(const pace_scenario *scenario) { return scenario->loader > 0; }
-
-pace_input_stretches pace_graph_input(const pace_graph *graph) {
+pace_input_stretches pace_graph_stretches(const pace_graph *graph) {
     pace_input_stretches sum = {0};
     for (size_t i = 0; i < graph->nodes.count; i++)
         if (graph->nodes.items[i].spends_ns >= 0) {
@@ -42,7 +39,7 @@ static pace_status add_fetch(uint32_t *out, pace_graph *graph, uint32_t of, uint
 pace_status pace_what_if_loader(size_t *moved, pace_variant *variant, double workers, double steps_ns,
                                 double handover_ns) {
     pace_graph *graph = &variant->graph;
-    pace_input_stretches input = pace_graph_input(graph);
+    pace_input_stretches input = pace_graph_stretches(graph);
     size_t count = graph->nodes.count;
     uint32_t thread = graph->thread_count;
     bool first = true;
@@ -63,10 +60,11 @@ pace_status pace_what_if_loader(size_t *moved, pace_variant *variant, double wor
 
 static pace_status apply(pace_editing *e) {
     double handover_ns = pace_cost_doubts(e->forecast->cost)->figure[PACE_DOUBT_LOADER_HANDOVER] * 1e9;
+    double workers = pace_scenario_value_at(e->scenario, "loader", 0)->number;
     size_t all = 0;
     for (size_t i = 0; i < e->count; i++) {
         size_t moved;
-        PACE_TRY(pace_what_if_loader(&moved, &e->variants[i], e->scenario->loader, e->ranks[i].steps_ns, handover_ns));
+        PACE_TRY(pace_what_if_loader(&moved, &e->variants[i], workers, e->ranks[i].steps_ns, handover_ns));
         all += moved;
     }
     if (all) return PACE_OK;
@@ -75,14 +73,12 @@ static pace_status apply(pace_editing *e) {
 }
 
 const pace_what_if pace_if_loader = {
-    .name = "loader",
-    .argument = "N",
-    .help = "N worker processes fetched input, ahead of the step",
+    .option =
+        PACE_WHAT_IF_VALUES("loader", "N", "fetch input with N worker processes, ahead of the step", NULL, " step "),
     .label = "loader with %s workers",
     .alone = true,
     .of_host = true,
     .parse = parse,
-    .asked = asked,
     .turn = PACE_TURN_COUNT,
     .apply = apply,
     .assumption = "Loader: every worker has a core of its own, and fetches as fast as the traced thread did.",

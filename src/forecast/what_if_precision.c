@@ -66,9 +66,8 @@ static pace_status apply(pace_editing *e) {
 }
 
 const pace_what_if pace_if_precision = {
-    .name = "precision",
-    .argument = "NAME",
-    .help = "matrices were fp32, tf32, fp16, bf16 or fp8",
+    .option = PACE_WHAT_IF_VALUES("precision", "NAME", "compute matrices in fp32, tf32, fp16, bf16 or fp8", "precision",
+                                  " step "),
     .label = "precision %s",
     .alone = true,
     .parse = parse,

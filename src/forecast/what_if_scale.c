@@ -16,12 +16,10 @@ static pace_status parse(pace_scenario *scenario, const char *text) {
         return pace_fail(PACE_E_USAGE, "scale: expected REGEX:FACTOR with a factor of at least 0, found '%s'", text);
     char *regex = pace_copy_text(text + start, (size_t)(colon - text) - start);
     if (!regex) return PACE_E_MEMORY;
-    pace_status status = pace_scenario_scale(scenario, regex, factor);
+    pace_status status = pace_scenario_put_name(scenario, "scale", regex, factor);
     pace_free(regex);
     return status;
 }
-
-static bool asked(const pace_scenario *scenario) { return scenario->scales.count > 0; }
 
 static pace_status apply(pace_editing *e) {
     for (size_t i = 0; i < e->count; i++)
@@ -31,12 +29,10 @@ static pace_status apply(pace_editing *e) {
 }
 
 const pace_what_if pace_if_scale = {
-    .name = "scale",
-    .argument = "REGEX:FACTOR",
-    .help = "kernels or operators so named took FACTOR times as long",
+    .option = PACE_WHAT_IF_VALUES("scale", "REGEX:FACTOR", "scale the time of kernels or operators whose name matches",
+                                  NULL, " step "),
     .label = "scale %s",
     .parse = parse,
-    .asked = asked,
     .turn = PACE_TURN_COUNT,
     .apply = apply,
     .edits_kernels = true,

@@ -5,14 +5,6 @@
 
 #include <stddef.h>
 
-static pace_status parse(pace_scenario *scenario, const char *text) {
-    (void)text;
-    scenario->fuse_update = true;
-    return PACE_OK;
-}
-
-static bool asked(const pace_scenario *scenario) { return scenario->fuse_update; }
-
 /* The optimizer's step around a node: the outermost annotation that is of the update; PACE_NO_NODE = none. */
 static uint32_t update_of(const pace_graph *graph, uint32_t node) {
     uint32_t found = PACE_NO_NODE;
@@ -118,12 +110,9 @@ static pace_status apply(pace_editing *e) {
 }
 
 const pace_what_if pace_if_fuse_update = {
-    .name = "fuse_update",
-    .help = "the optimizer's update were one kernel a step",
+    .option = PACE_WHAT_IF_FLAG("fuse_update", "make the optimizer's update one kernel a step"),
     .label = "fused update",
     .of_host = true,
-    .parse = parse,
-    .asked = asked,
     .turn = PACE_TURN_FUSE,
     .apply = apply,
     .edits_kernels = true,

@@ -39,14 +39,6 @@ pace_status pace_what_if_pinned(size_t *changed, pace_variant *variant, bool kno
     return PACE_OK;
 }
 
-static pace_status parse_pinned(pace_scenario *scenario, const char *text) {
-    (void)text;
-    scenario->pinned = true;
-    return PACE_OK;
-}
-
-static bool pinned_asked(const pace_scenario *scenario) { return scenario->pinned; }
-
 static pace_status apply_pinned(pace_editing *e) {
     const pace_device *device = e->scenario->device ? e->scenario->device : e->forecast->device;
     size_t all = 0;
@@ -79,17 +71,12 @@ size_t pace_what_if_drop_sync(pace_variant *variant, const regex_t *names) {
     return count;
 }
 
-static pace_status parse_sync(pace_scenario *scenario, const char *text) {
-    return pace_scenario_drop_sync(scenario, text);
-}
-
-static bool sync_asked(const pace_scenario *scenario) { return scenario->drop_sync.count > 0; }
-
 static pace_status apply_sync(pace_editing *e) {
+    const pace_scenario_value *named;
     size_t all = 0;
     for (size_t i = 0; i < e->count; i++)
-        for (size_t k = 0; k < e->scenario->drop_sync.count; k++)
-            all += pace_what_if_drop_sync(&e->variants[i], &e->scenario->drop_sync.items[k]);
+        for (size_t k = 0; (named = pace_scenario_value_at(e->scenario, "drop_sync", k)); k++)
+            all += pace_what_if_drop_sync(&e->variants[i], &named->name);
     if (all) return PACE_OK;
     return pace_fail(PACE_E_INPUT,
                      "drop_sync: %s: no call that waits for the device has a matching name or stands within one",
@@ -99,11 +86,8 @@ static pace_status apply_sync(pace_editing *e) {
 /* --- the rows ----------------------------------------------------------------------------------------------------- */
 
 const pace_what_if pace_if_pinned = {
-    .name = "pinned",
-    .help = "copies from pageable memory came from pinned memory, and nobody waited",
+    .option = PACE_WHAT_IF_FLAG("pinned", "copy from pinned instead of pageable memory"),
     .label = "pinned copies",
-    .parse = parse_pinned,
-    .asked = pinned_asked,
     .turn = PACE_TURN_SIZE,
     .apply = apply_pinned,
     .edits_kernels = true,
@@ -112,12 +96,9 @@ const pace_what_if pace_if_pinned = {
 };
 
 const pace_what_if pace_if_drop_sync = {
-    .name = "drop_sync",
-    .argument = "REGEX",
-    .help = "calls so named, or made within what is so named, waited for nothing",
+    .option = PACE_WHAT_IF_VALUES("drop_sync", "REGEX",
+                                  "remove the wait of calls that match, or lie within what matches", NULL, " step "),
     .label = "without waiting in %s",
-    .parse = parse_sync,
-    .asked = sync_asked,
     .turn = PACE_TURN_COUNT,
     .apply = apply_sync,
     .assumption = "Dropped waits: what the host does with the results costs nothing, and needs none of them.",

@@ -7,11 +7,25 @@ const pace_what_if *const pace_what_ifs[] = {
 };
 const size_t pace_what_if_count = sizeof pace_what_ifs / sizeof *pace_what_ifs;
 
+_Static_assert(sizeof pace_what_ifs / sizeof *pace_what_ifs <= PACE_WHAT_IFS_MOST, "there is room for all");
+
+pace_status pace_what_if_ask(pace_scenario *scenario, const pace_what_if *what_if, const char *text) {
+    if (what_if->parse) return what_if->parse(scenario, text);
+    if (what_if->option.type == PACE_OPTION_FLAG) return pace_scenario_put(scenario, what_if->option.name, 1);
+    return pace_scenario_put_name(scenario, what_if->option.name, text, 1);
+}
+
+bool pace_what_if_is_asked(const pace_scenario *scenario, const pace_what_if *what_if) {
+    return what_if->asked ? what_if->asked(scenario)
+                          : pace_scenario_value_at(scenario, what_if->option.name, 0) != NULL;
+}
+
 pace_status pace_what_ifs_apply(pace_editing *editing, const pace_what_if *const *what_ifs, size_t count) {
     for (int turn = 0; turn < PACE_TURNS; turn++)
         for (size_t i = 0; i < count; i++) {
             const pace_what_if *one = what_ifs[i];
-            if (one->apply && (int)one->turn == turn && one->asked(editing->scenario)) PACE_TRY(one->apply(editing));
+            if (one->apply && (int)one->turn == turn && pace_what_if_is_asked(editing->scenario, one))
+                PACE_TRY(one->apply(editing));
         }
     return PACE_OK;
 }

@@ -23,15 +23,14 @@ typedef struct {
 typedef enum { PACE_TURN_COUNT, PACE_TURN_SIZE, PACE_TURN_BALANCE, PACE_TURN_FUSE, PACE_TURNS } pace_what_if_turn;
 
 typedef struct {
-    const char *name;     /* of its option, words joined by "_" */
-    const char *argument; /* what the option's value is; NULL = a flag, which takes none */
-    const char *help;
-    const char *label; /* of its scenario, %s = the value */
-    bool of_host;      /* it is asked of steps of the host alone, too */
-    bool alone;        /* of two values only one can be: nothing stands for both together */
-    /* Reads a value, or NULL of a flag, into a scenario. PACE_E_USAGE. */
+    pace_option option; /* PACE_WHAT_IF_FLAG() or PACE_WHAT_IF_VALUES() */
+    const char *label;  /* of its scenario, %s = the value */
+    bool of_host;       /* it is asked of steps of the host alone, too */
+    bool alone;         /* of two values only one can be: nothing stands for both together */
+    /* Reads a value, or NULL of a flag, into a scenario. PACE_E_USAGE. NULL: a flag, or a regular expression, is kept among the
+     * scenario's values. */
     pace_status (*parse)(pace_scenario *scenario, const char *text);
-    bool (*asked)(const pace_scenario *scenario);
+    bool (*asked)(const pace_scenario *scenario); /* NULL: it has a value there */
     pace_what_if_turn turn;
     /* Edits the variants, or counts what pricing and walking will change. NULL: nothing to do. */
     pace_status (*apply)(pace_editing *editing);
@@ -44,9 +43,22 @@ typedef struct {
         by_name; /* a regular expression chooses what it changes: where it finds nothing, names that there are are listed */
 } pace_what_if;
 
+/* The option of a what-if: help, and for one that takes values what they are, the column of a table that says the same,
+ * and the kinds of questions that take it (option_table.c). */
+#define PACE_WHAT_IF_FLAG(name, help) \
+    { name, 0, PACE_OPTION_FLAG, PACE_OPTION_ASKS, NULL, NULL, "what if", help, NULL, " step " }
+#define PACE_WHAT_IF_VALUES(name, argument, help, field, kinds) \
+    { name, 0, PACE_OPTION_LIST, PACE_OPTION_ASKS, argument, NULL, "what if", help, field, kinds }
+
 /** All what-ifs, in the order in which they are tried. */
 extern const pace_what_if *const pace_what_ifs[];
 extern const size_t pace_what_if_count;
+
+enum { PACE_WHAT_IFS_MOST = 24 };
+
+/** Asks one of a scenario, with a value or of a flag NULL. PACE_E_USAGE. */
+pace_status pace_what_if_ask(pace_scenario *scenario, const pace_what_if *what_if, const char *text) PACE_MUST_CHECK;
+bool pace_what_if_is_asked(const pace_scenario *scenario, const pace_what_if *what_if);
 
 extern const pace_what_if pace_if_batch, pace_if_precision, pace_if_fuse, pace_if_fuse_tables, pace_if_balance_tables,
     pace_if_scale, pace_if_drop_overhead, pace_if_graph, pace_if_loader, pace_if_pinned, pace_if_drop_sync,
@@ -94,7 +106,7 @@ typedef struct {
     double ns;
 } pace_input_stretches;
 
-pace_input_stretches pace_graph_input(const pace_graph *graph);
+pace_input_stretches pace_graph_stretches(const pace_graph *graph);
 
 /** Stretches of input that take longer than `handover_ns` are fetched by `workers` processes and handed over; `steps_ns`
  * is what all of the graph's steps took. *moved counts the stretches. */

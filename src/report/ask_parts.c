@@ -1,7 +1,6 @@
 #include "report/ask_parts.h"
 #include "ask/engine_options.h"
 #include "ask/context.h"
-#include "ask/option_table.h"
 #include "base/print.h"
 
 #include <string.h>

@@ -184,31 +184,30 @@ static pace_status approach_of(const char **out, const pace_question *question) 
     return PACE_OK;
 }
 
+static void take_what_ifs(pace_words *out, const pace_question *question) {
+    static const char *const set[] = {NULL};
+    for (size_t i = 0; i < pace_what_if_count; i++) {
+        const pace_option *option = &pace_what_ifs[i]->option;
+        bool flag = option->type == PACE_OPTION_FLAG;
+        out[i] = flag ? (pace_words){set, pace_question_flag(question, option->name)}
+                      : pace_question_words(question, option->name);
+    }
+}
+
 static pace_status ask_step(pace_report **out, const pace_question *question) {
     pace_predict_options options = {.context = question->context,
                                     .on = pace_question_words(question, "on"),
                                     .from = pace_question_text(question, "from"),
-                                    .scale = pace_question_words(question, "scale"),
-                                    .drop_overhead = pace_question_words(question, "drop_overhead"),
                                     .set = pace_question_words(question, "set"),
                                     .jitter = pace_question_text(question, "jitter"),
                                     .calibrate = pace_question_words(question, "calibrate"),
-                                    .batch = pace_question_words(question, "batch"),
                                     .samples = pace_question_number(question, "samples"),
-                                    .precision = pace_question_words(question, "precision"),
-                                    .fuse = pace_question_words(question, "fuse"),
-                                    .fuse_tables = pace_question_flag(question, "fuse_tables"),
-                                    .balance_tables = pace_question_flag(question, "balance_tables"),
-                                    .graph = pace_question_flag(question, "graph"),
-                                    .loader = pace_question_words(question, "loader"),
-                                    .fuse_update = pace_question_flag(question, "fuse_update"),
-                                    .pinned = pace_question_flag(question, "pinned"),
-                                    .drop_sync = pace_question_words(question, "drop_sync"),
                                     .fits = pace_question_words(question, "fit"),
                                     .overheads = pace_question_words(question, "overheads"),
                                     .step_regex = pace_question_text(question, "step_regex"),
                                     .progress = question->progress,
                                     .progress_context = question->progress_context};
+    take_what_ifs(options.what_ifs, question);
     PACE_TRY(pace_asked_steps(&options.steps, question));
     PACE_TRY(approach_of(&options.approach, question));
     return pace_predict(out, PACE_ASKED_INPUTS(question), &options);

@@ -6,7 +6,7 @@
 
 static bool edits(const pace_scenario *scenario) {
     for (size_t i = 0; i < pace_what_if_count; i++)
-        if (pace_what_ifs[i]->edits_kernels && pace_what_ifs[i]->asked(scenario)) return true;
+        if (pace_what_ifs[i]->edits_kernels && pace_what_if_is_asked(scenario, pace_what_ifs[i])) return true;
     return false;
 }
 
@@ -76,7 +76,7 @@ static void say_samples(pace_node *root, const pace_scenario *scenarios, const p
 
 static bool any_asks(const pace_what_if *what_if, const pace_scenario *scenarios, size_t count) {
     for (size_t i = 0; i < count; i++)
-        if (what_if->asked(&scenarios[i])) return true;
+        if (pace_what_if_is_asked(&scenarios[i], what_if)) return true;
     return false;
 }
 
@@ -118,7 +118,7 @@ static void warn(pace_report *report, const pace_graph *graph, const pace_scenar
     bool needs_sizes = false;
     for (size_t i = 0; i < pace_what_if_count; i++) {
         const pace_what_if *one = pace_what_ifs[i];
-        if (!one->asked(scenario)) continue;
+        if (!pace_what_if_is_asked(scenario, one)) continue;
         needs_sizes |= one->needs_sizes;
         const size_t *count = (const void *)((const char *)&result->edits + one->changed);
         char names[600] = "";

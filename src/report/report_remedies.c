@@ -42,7 +42,7 @@ static const pace_table table_of_remedies = {
 
 /* The option of predict that asks the same. */
 static void word(remedy_row *row, const pace_remedy *remedy, const char *steps) {
-    size_t used = (size_t)pace_snprintf(row->option, sizeof row->option, "%s", remedy->row.what_if->name);
+    size_t used = (size_t)pace_snprintf(row->option, sizeof row->option, "%s", remedy->row.what_if->option.name);
     for (size_t i = 0; i < used && i < sizeof row->option; i++)
         if (row->option[i] == '_') row->option[i] = '-';
     pace_snprintf(row->ask, sizeof row->ask, "--%s%s%s%s%s%s", row->option, remedy->value ? " '" : "",
@@ -174,7 +174,7 @@ void pace_put_remedies(pace_node *root, const pace_remedies *remedies, const pac
                        "Each remedy alone, against %s as the replay has it%s%s; low–high is a 90 %% interval. "
                        "'paceline predict' with --%s asks for the first again.",
                        pace_show_ns(pace_ns(remedies->replayed_s)).text, remedies->steps ? ", of steps " : "",
-                       remedies->steps ? remedies->steps : "", remedies->items.items[0].row.what_if->name);
+                       remedies->steps ? remedies->steps : "", remedies->items.items[0].row.what_if->option.name);
     else put_nothing(root, remedies);
     put_figures(root, remedies);
 }

@@ -100,7 +100,8 @@ static void settings(const char *text) {
 /* The second byte says which option; not those that take a regular expression, whose price is the user's own. */
 static void scenarios(const char *text) {
     pace_predict_options options = {.context = test_context(), .samples = 8};
-    pace_words *const of[] = {&options.on, &options.drop_overhead, &options.batch, &options.precision};
+    pace_words *const of[] = {&options.on, pace_what_if_words(&options, "drop_overhead"),
+                              pace_what_if_words(&options, "batch"), pace_what_if_words(&options, "precision")};
     pace_device_catalog devices = known.devices; /* its devices are shared, what is made for this text is its own */
     pace_scenarios found;
     if (!*text || names_file(text)) return;

@@ -1,4 +1,5 @@
 /* Questions take what the table of options has, and nothing else; answers are read by path and by column. */
+#include "forecast/what_ifs.h"
 #include "catalog_of_tests.h"
 
 #include "paceline/paceline.h"
@@ -47,6 +48,19 @@ static void unknown_words_are_refused(void **state) {
     pace_question_free(question);
 }
 
+/* A what-if's own row is its option: of predict alone, once. */
+static void what_ifs_are_options(void **state) {
+    (void)state;
+    for (size_t i = 0; i < pace_what_if_count; i++) {
+        size_t found = 0;
+        const pace_option *option;
+        for (size_t k = 0; (option = pace_option_at("predict", k)); k++) found += option == &pace_what_ifs[i]->option;
+        assert_int_equal(found, 1);
+        for (size_t k = 0; (option = pace_option_at("analyze", k)); k++)
+            assert_ptr_not_equal(option, &pace_what_ifs[i]->option);
+    }
+}
+
 static void answers_are_read_by_column(void **state) {
     pace_question *question;
     pace_answer *answer;
@@ -75,6 +89,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_option_can_be_set_by_its_name),
         cmocka_unit_test(unknown_words_are_refused),
+        cmocka_unit_test(what_ifs_are_options),
         cmocka_unit_test(answers_are_read_by_column),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

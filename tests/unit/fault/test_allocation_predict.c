@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "exhaust.h"
+#include "ask/scenarios.h"
 #include "report/engines.h"
 #include "catalog_of_tests.h"
 
@@ -101,17 +102,16 @@ static pace_status ask(const char *input, const pace_predict_options *options) {
 
 static pace_status predict_trace(const void *context, int choice) {
     static const char *const on[] = {"h100-80-sxm"}, *const fuse[] = {"."}, *const batch[] = {"128"},
-                             *const precision[] = {"bf16"}, *const scale[] = {"gemm:0.5"}, *const drop[] = {"all"};
+                             *const set[] = {NULL}, *const precision[] = {"bf16"}, *const scale[] = {"gemm:0.5"},
+                             *const drop[] = {"all"};
     (void)choice;
-    pace_predict_options options = {.context = test_context(),
-                                    .on = {on, 1},
-                                    .fuse = {fuse, 1},
-                                    .batch = {batch, 1},
-                                    .precision = {precision, 1},
-                                    .scale = {scale, 1},
-                                    .drop_overhead = {drop, 1},
-                                    .samples = 64,
-                                    .graph = true};
+    pace_predict_options options = {.context = test_context(), .on = {on, 1}, .samples = 64};
+    *pace_what_if_words(&options, "fuse") = (pace_words){fuse, 1};
+    *pace_what_if_words(&options, "batch") = (pace_words){batch, 1};
+    *pace_what_if_words(&options, "precision") = (pace_words){precision, 1};
+    *pace_what_if_words(&options, "scale") = (pace_words){scale, 1};
+    *pace_what_if_words(&options, "drop_overhead") = (pace_words){drop, 1};
+    *pace_what_if_words(&options, "graph") = (pace_words){set, 1};
     return ask(((const files *)context)->trace, &options);
 }
 

@@ -279,13 +279,6 @@ static void the_self_check_finds_what_was_broken(void **state) {
 
 static char edits_made[8];
 
-static bool own_asked(const pace_scenario *scenario) { return scenario->samples == 7; }
-
-static pace_status own_parse(pace_scenario *scenario, const char *text) {
-    scenario->samples = text ? 7 : 0;
-    return PACE_OK;
-}
-
 static pace_status own_fuse(pace_editing *editing) {
     strcat(edits_made, "f");
     editing->edits->fused_kernels++;
@@ -301,9 +294,10 @@ static pace_status own_size(pace_editing *editing) {
 /* A row that the library does not have is parsed, asked for and applied in its turn. */
 static void test_a_row_is_a_what_if(void **state) {
     (void)state;
-    const pace_what_if fuses = {
-        .name = "own", .parse = own_parse, .asked = own_asked, .turn = PACE_TURN_FUSE, .apply = own_fuse};
-    const pace_what_if sizes = {.name = "size", .asked = own_asked, .turn = PACE_TURN_SIZE, .apply = own_size};
+    const pace_what_if fuses = {.option = PACE_WHAT_IF_FLAG("own", "fuse"), .turn = PACE_TURN_FUSE, .apply = own_fuse};
+    const pace_what_if sizes = {.option = PACE_WHAT_IF_VALUES("size", "REGEX", "change sizes", NULL, " step "),
+                                .turn = PACE_TURN_SIZE,
+                                .apply = own_size};
     const pace_what_if *const rows[] = {&fuses, &sizes};
     pace_forecast_edits edits = {0};
     pace_scenario scenario;
@@ -312,7 +306,11 @@ static void test_a_row_is_a_what_if(void **state) {
     *edits_made = '\0';
     assert_int_equal(pace_what_ifs_apply(&editing, rows, 2), PACE_OK);
     assert_string_equal(edits_made, "");
-    assert_int_equal(fuses.parse(&scenario, "x"), PACE_OK);
+    assert_int_equal(pace_what_if_ask(&scenario, &sizes, "gemm["), PACE_E_USAGE);
+    pace_scenario_free(&scenario);
+    assert_int_equal(pace_what_if_ask(&scenario, &fuses, NULL), PACE_OK);
+    assert_int_equal(pace_what_if_ask(&scenario, &sizes, "gemm"), PACE_OK);
+    assert_int_equal(regexec(&pace_scenario_value_at(&scenario, "size", 0)->name, "a gemm", 0, NULL, 0), 0);
     assert_int_equal(pace_what_ifs_apply(&editing, rows, 2), PACE_OK);
     assert_string_equal(edits_made, "sf");
     assert_int_equal(edits.fused_kernels, 1);
@@ -326,14 +324,15 @@ static void test_rows_are_whole(void **state) {
         const pace_what_if *one = pace_what_ifs[i];
         pace_scenario scenario;
         pace_scenario_init(&scenario, "none");
-        assert_true(one->name && one->help && one->label && one->parse && one->asked);
-        assert_false(one->asked(&scenario));
-        assert_int_equal(strstr(one->label, "%s") != NULL, one->argument != NULL);
-        if (!one->argument) {
-            assert_int_equal(one->parse(&scenario, NULL), PACE_OK);
-            assert_true(one->asked(&scenario));
+        const pace_option *option = &one->option;
+        assert_true(option->name && option->help && one->label);
+        assert_false(pace_what_if_is_asked(&scenario, one));
+        assert_int_equal(strstr(one->label, "%s") != NULL, option->argument != NULL);
+        if (!option->argument) {
+            assert_int_equal(pace_what_if_ask(&scenario, one, NULL), PACE_OK);
+            assert_true(pace_what_if_is_asked(&scenario, one));
         }
-        for (size_t k = 0; k < i; k++) assert_string_not_equal(one->name, pace_what_ifs[k]->name);
+        for (size_t k = 0; k < i; k++) assert_string_not_equal(option->name, pace_what_ifs[k]->option.name);
         pace_scenario_free(&scenario);
     }
 }

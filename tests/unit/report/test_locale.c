@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "base/decimal.h"
+#include "ask/scenarios.h"
 #include "report/engines.h"
 #include "base/print.h"
 #include "paceline/paceline.h"
@@ -116,9 +117,8 @@ static void ask_everything(capture *out) {
     const char *source = getenv("PACELINE_SOURCE");
     snprintf(trace, sizeof trace, "%s/tests/data/demo.json.gz", source ? source : ".");
     const char *inputs[] = {trace}, *model[] = {"bert_base"}, *tables[] = {rows};
-    pace_predict_options what_if = {.context = test_context(),
-                                    .scale = WORDS(".:0.5"),
-                                    .on = WORDS("a100-40-sxm memory=2.5TB/s fp16=1.5x")};
+    pace_predict_options what_if = {.context = test_context(), .on = WORDS("a100-40-sxm memory=2.5TB/s fp16=1.5x")};
+    *pace_what_if_words(&what_if, "scale") = (pace_words)WORDS(".:0.5");
     render(out, pace_predict(&report, inputs, 1, &what_if), &report);
     pace_predict_options of_model = {.context = test_context(),
                                      .on = WORDS("a100-40-sxm"),
