@@ -23,7 +23,7 @@ typedef struct {
 struct pace_executor {
     pace_segment segment;
     pace_pair_rings rings; /* base NULL: all others are on other hosts */
-    size_t near_bytes;
+    int pass_bytes;        /* of a message between any two ranks: the same on all */
     far_message sends[FAR_SENDS], takes[MOST_LANES];
     char *far_memory;
 };
@@ -43,7 +43,7 @@ static pace_status open_far(executor *e) {
 static pace_status open_near(executor *e, pace_comm *c) {
     size_t slot = pace_pair_slot_bytes(c->near);
     PACE_TRY(pace_segment_open(&e->segment, c->local, pace_pair_rings_bytes(c->near, slot), c->settings.shm));
-    e->near_bytes = slot;
+    e->pass_bytes = (int)slot;
     return pace_pair_rings_open(&e->rings, e->segment.base, c->me, c->near, slot, &c->waiter);
 }
 
@@ -66,11 +66,15 @@ pace_status pace_executor_open(pace_comm *c) {
     for (int i = 0; i < FAR_SENDS && e; i++) e->sends[i].request = MPI_REQUEST_NULL;
     for (int i = 0; i < MOST_LANES && e; i++) e->takes[i].request = MPI_REQUEST_NULL;
     c->executor = e;
+    if (e) e->pass_bytes = FAR_BYTES;
     if (e && c->hosts > 1) status = open_far(e);
     if (e && c->near > 1 && status == PACE_OK) status = open_near(e, c);
     int worst = (int)status;
     PMPI_Allreduce(MPI_IN_PLACE, &worst, 1, MPI_INT, MPI_MAX, c->over);
-    if (worst == PACE_OK) return PACE_OK;
+    if (worst == PACE_OK) {
+        PMPI_Allreduce(MPI_IN_PLACE, &e->pass_bytes, 1, MPI_INT, MPI_MIN, c->over);
+        return PACE_OK;
+    }
     pace_executor_free(c);
     return status != PACE_OK ? status : pace_fail(PACE_E_MEMORY, "another rank has no memory for messages");
 }
@@ -254,9 +258,10 @@ static pace_status pass(run *r) {
 
 static pace_status build(run *r, int row) {
     const pace_exchange_algorithm *a = &pace_exchange_algorithms[row];
+    bool by_host = strcmp(a->name, "rails") == 0 || strcmp(a->name, "leaders") == 0;
     pace_program_question q = {.ranks = (uint32_t)r->ranks,
                                .bytes = 1,
-                               .group = (uint32_t)(r->leaders ? 1 : r->comm->ranks / r->comm->hosts),
+                               .group = (uint32_t)(by_host && !r->leaders ? r->comm->ranks / r->comm->hosts : 1),
                                .segments = a->segments ? SEGMENTS : 1,
                                .viewer = (uint32_t)r->rank + 1};
     PACE_TRY(pace_program_build(&r->program, pace_collective_rows[r->call->collective].name, a->name, &q));
@@ -280,7 +285,7 @@ static size_t pass_count(const run *r, size_t slot_bytes) {
 
 static pace_status passes(run *r) {
     const pace_call *call = r->call;
-    size_t near = r->e->near_bytes && !r->leaders ? r->e->near_bytes : FAR_BYTES, most = pass_count(r, near);
+    size_t most = pass_count(r, r->leaders ? FAR_BYTES : (size_t)r->e->pass_bytes);
     bool copies = !r->block && r->vector != call->in && r->call->collective != PACE_BROADCAST;
     for (r->from = 0; r->from < call->count; r->from += r->count) {
         r->count = call->count - r->from < most ? call->count - r->from : most;

@@ -64,25 +64,26 @@ PACE_COLLECTIVE_API int pace_comm_size(const pace_comm *comm);
  */
 
 /** Collective. `count` elements of every rank become their reduction, on all ranks. */
-PACE_COLLECTIVE_API pace_status pace_comm_allreduce(pace_comm *comm, const void *in, void *out, size_t count, pace_element element,
-                                         pace_reduction reduction);
+PACE_COLLECTIVE_API pace_status pace_comm_allreduce(pace_comm *comm, const void *in, void *out, size_t count,
+                                                    pace_element element, pace_reduction reduction);
 
 /** Collective. `in` has `count` elements for every rank, in rank order; a rank gets the reduction of its own. In place the
  * result stands at the start. */
 PACE_COLLECTIVE_API pace_status pace_comm_reduce_scatter(pace_comm *comm, const void *in, void *out, size_t count,
-                                              pace_element element, pace_reduction reduction);
+                                                         pace_element element, pace_reduction reduction);
 
 /** Collective. `out` gets `count` elements of every rank, in rank order. In place (`in` NULL) a rank's own stand there
  * already. */
 PACE_COLLECTIVE_API pace_status pace_comm_all_gather(pace_comm *comm, const void *in, void *out, size_t count,
-                                          pace_element element);
+                                                     pace_element element);
 
 /** Collective. */
-PACE_COLLECTIVE_API pace_status pace_comm_broadcast(pace_comm *comm, void *buffer, size_t count, pace_element element, int root);
+PACE_COLLECTIVE_API pace_status pace_comm_broadcast(pace_comm *comm, void *buffer, size_t count, pace_element element,
+                                                    int root);
 
 /** Collective. `out` is written on the root only, and may be NULL elsewhere if `in` is not. */
-PACE_COLLECTIVE_API pace_status pace_comm_reduce(pace_comm *comm, const void *in, void *out, size_t count, pace_element element,
-                                      pace_reduction reduction, int root);
+PACE_COLLECTIVE_API pace_status pace_comm_reduce(pace_comm *comm, const void *in, void *out, size_t count,
+                                                 pace_element element, pace_reduction reduction, int root);
 
 /** Collective. Nobody returns before all have called it. */
 PACE_COLLECTIVE_API pace_status pace_comm_barrier(pace_comm *comm);
@@ -103,6 +104,37 @@ typedef struct {
     uint64_t spins, yields, sleeps;                            /**< of waiting */
 } pace_comm_counters;
 PACE_COLLECTIVE_API void pace_comm_count(const pace_comm *comm, pace_comm_counters *out);
+
+/*
+ * Tensor fusion: many small vectors, such as the gradients of a network, are exchanged in few large buffers. Vectors have
+ * names; ranks may add them in different orders and at different times. What names mean (count, element, reduction) is
+ * compared between the ranks when a name is first seen, and remembered.
+ */
+typedef struct pace_fusion pace_fusion;
+
+/** Collective. Buffers hold up to `threshold_bytes` (at least 64), in runtime-owned memory; larger vectors go alone. */
+PACE_API pace_status pace_fusion_open(pace_fusion **out, pace_comm *comm, size_t threshold_bytes);
+
+/** Collective. Vectors that were added and not exchanged are forgotten. NULL is allowed. */
+PACE_API void pace_fusion_close(pace_fusion *fusion);
+
+/** Adds a vector that is ready on this rank; it is exchanged in place and borrowed until then. Names have 1 to 63
+ * characters. PACE_E_USAGE for a name that is waiting already or meant something else before. */
+PACE_API pace_status pace_fusion_add(pace_fusion *fusion, const char *name, void *data, size_t count,
+                                     pace_element element, pace_reduction reduction);
+
+/** Collective. Exchanges what is ready on all ranks by now; `left` (may be NULL) gets how many of this rank's wait on. */
+PACE_API pace_status pace_fusion_cycle(pace_fusion *fusion, size_t *left);
+
+/** Collective. Exchanges all; PACE_E_USAGE on all ranks, with a name, when a vector was not added on some rank. */
+PACE_API pace_status pace_fusion_wait(pace_fusion *fusion);
+
+/** What fusion has done since it was opened: vectors, the exchanges they took, and cycles that had to compare names. */
+typedef struct {
+    size_t size; /**< set by the caller: sizeof(pace_fusion_counters) */
+    uint64_t vectors, exchanges, cycles, comparisons;
+} pace_fusion_counters;
+PACE_API void pace_fusion_count(const pace_fusion *fusion, pace_fusion_counters *out);
 
 /** How a collective of so many bytes would go, as its name in the settings: "flat". Of "allreduce", "reduce_scatter", … */
 PACE_COLLECTIVE_API const char *pace_comm_choice(const pace_comm *comm, const char *collective, size_t bytes);

@@ -2,7 +2,7 @@
 import re
 import sys
 
-from under_mpirun import EVERYTHING, mpirun, program
+from under_mpirun import EVERYTHING, mpirun, on_hosts, program
 
 # Ways that ranks can go: the fewest where neither powers of two nor a grid help.
 WAYS = 37
@@ -15,6 +15,12 @@ def main():
         found = re.search(r"(\d+) ways, (\d+) checks", out)
         if code != 0 or not found or int(found[1]) < (WAYS if ranks > 1 else 1) or int(found[2]) < 300:
             print(f"{ranks} ranks: exit {code}\n{out[-3000:]}")
+            wrong += 1
+    for layout in ((1, 1), (2, 2), (1, 2), (3, 1), (2, 1, 2), (3, 3)) if EVERYTHING else ((1, 2),):
+        code, out = on_hosts(layout, program("check_collective"), "--few", timeout=600)
+        found = re.search(r"(\d+) ways, (\d+) checks", out)
+        if code != 0 or not found or int(found[1]) < 20 or int(found[2]) < 200:
+            print(f"hosts of {layout} ranks: exit {code}\n{out[-3000:]}")
             wrong += 1
     return wrong != 0
 

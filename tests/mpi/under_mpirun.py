@@ -20,6 +20,16 @@ def program(name):
     return os.path.join(BUILD, "tests", name)
 
 
+def on_hosts(layout, *words, timeout=300, **environment):
+    """The same where so many ranks each think that they are on a host of their own."""
+    parts = []
+    for number, ranks in enumerate(layout):
+        parts += [":"] * bool(parts) + ["-n", str(ranks), "-x", f"PACELINE_HOST=host{number}", *words]
+    done = subprocess.run(["mpirun", "--oversubscribe", *parts], stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                          timeout=timeout, env=dict(ENV, **environment), check=False)
+    return done.returncode, done.stdout.decode("utf-8", "replace")
+
+
 def mpirun(ranks, *words, timeout=300, **environment):
     """Exit status and output, both streams together."""
     done = subprocess.run(["mpirun", "--oversubscribe", "-n", str(ranks), *words], stdout=subprocess.PIPE,
