@@ -20,12 +20,13 @@ typedef struct {
     pace_graph *graph;
     pace_kernel_classes *classes;
     int64_t from_ns, to_ns;
-    uint32_t *holder;     /* host task -> the nearest task at or above it that is a node; PACE_NO_TASK = none */
-    uint32_t *op;         /* host task -> the nearest operator at or above it in the interval; PACE_NO_TASK = none */
+    /* Of tasks. Zero where nothing is known, so that the memory of tasks far from the interval is never touched. */
+    uint32_t *holder;     /* host task -> the nearest task at or above it that is a node, + 1 */
+    uint32_t *op;         /* host task -> the nearest operator at or above it in the interval, + 1 */
     pace_name *module;    /* host task -> the module whose Python frame is nearest; 0 = none */
-    int64_t *work_end_ns; /* host task -> end of the device work it launched; INT64_MIN = none */
+    int64_t *work_end_ns; /* host task -> end of the device work it launched, from the step's begin, + 1 */
     bool *fetches;      /* host task -> it, or one above it, fetches input and launches nothing; such a one is a node */
-    uint32_t *number;   /* task -> number of its node or launch; PACE_NO_NODE = none */
+    uint32_t *number;   /* task -> number of its node or launch, + 1 */
     pace_name *renamed; /* step's names -> graph's + 1 */
     uint32_t *thread_of; /* lane -> thread or stream + 1 */
     PACE_VEC(pace_graph_entry) entries;
@@ -33,6 +34,18 @@ typedef struct {
     pace_host_operators operators;             /* host only: which of them work */
     PACE_VEC(uint32_t) node_task, launch_task; /* number -> task; PACE_NO_TASK for what is no task */
 } pace_graph_builder;
+
+/** The nearest task at or above a host task that is a node; the nearest operator in the interval; PACE_NO_TASK = none. */
+static inline uint32_t pace_graph_holder(const pace_graph_builder *b, uint32_t task) { return b->holder[task] - 1; }
+static inline uint32_t pace_graph_operator(const pace_graph_builder *b, uint32_t task) { return b->op[task] - 1; }
+
+/** The number of a task's node or launch; PACE_NO_NODE = none. */
+static inline uint32_t pace_graph_number(const pace_graph_builder *b, uint32_t task) { return b->number[task] - 1; }
+
+/** The end of the device work that a host task launched; INT64_MIN = none. */
+static inline int64_t pace_graph_work_end(const pace_graph_builder *b, uint32_t task) {
+    return b->work_end_ns[task] ? b->work_end_ns[task] - 1 + b->step->begins_ns : INT64_MIN;
+}
 
 /** Sets waits, waits_launch and after from the measured times. All nodes and launches must be there. */
 pace_status pace_graph_link_by_times(pace_graph_builder *b) PACE_MUST_CHECK;

@@ -29,7 +29,7 @@ static pace_task_kind node_kind(const pace_graph_builder *b, uint32_t task) {
 static bool launches_nothing(const pace_graph_builder *b, const pace_lane *lane, uint32_t task) {
     int64_t end = pace_step_end_ns(b->step, task);
     for (uint32_t i = task; i < lane->first + lane->count && b->step->start_ns[i] < end; i++)
-        if (b->work_end_ns[i] != INT64_MIN) return false;
+        if (b->work_end_ns[i]) return false;
     return true;
 }
 
@@ -44,13 +44,12 @@ static bool fetches_input(const pace_graph_builder *b, const pace_lane *lane, ui
 /* A call is a node of its own when it blocks, so that what is issued behind it waits, or when no operator makes it. */
 static bool is_node(const pace_graph_builder *b, uint32_t task) {
     const pace_step *step = b->step;
-    uint32_t parent = step->parent[task], op = parent == PACE_NO_TASK ? PACE_NO_TASK : b->op[parent];
+    uint32_t parent = step->parent[task], op = parent == PACE_NO_TASK ? PACE_NO_TASK : pace_graph_operator(b, parent);
     if (!in_interval(b, task)) return false;
     switch (step->kind[task]) {
     case PACE_TASK_OP:
     case PACE_TASK_ANNOTATION: return true;
-    case PACE_TASK_CALL:
-        return pace_graph_call_blocks(b, task) || (b->work_end_ns[task] != INT64_MIN && op == PACE_NO_TASK);
+    case PACE_TASK_CALL: return pace_graph_call_blocks(b, task) || (b->work_end_ns[task] && op == PACE_NO_TASK);
     default: return false;
     }
 }
@@ -72,32 +71,64 @@ static pace_status module_of(pace_name *out, pace_graph_builder *b, uint32_t tas
     return pace_names_add(out, &b->graph->names, path, outer + own);
 }
 
-static pace_status take_host_lane(pace_graph_builder *b, const pace_lane *lane) {
+/* Tasks of a lane that the graph may ask about: from the first that lasts into the interval to the last that begins before
+ * all that began in it has ended. */
+typedef struct {
+    uint32_t first, end;
+} task_range;
+
+static task_range range_of(const pace_graph_builder *b, const pace_lane *lane) {
     const pace_step *step = b->step;
-    for (uint32_t task = lane->first; task < lane->first + lane->count; task++) {
+    uint32_t end = lane->first + lane->count, first = lane->first;
+    int64_t until_ns = b->to_ns;
+    while (first < end && pace_step_end_ns(step, first) < b->from_ns) first++;
+    uint32_t last = first;
+    for (; last < end && step->start_ns[last] < until_ns; last++)
+        if (step->start_ns[last] < b->to_ns && pace_step_end_ns(step, last) > until_ns)
+            until_ns = pace_step_end_ns(step, last);
+    return (task_range){first, last};
+}
+
+static pace_status take_host_lane(pace_graph_builder *b, const task_range *range) {
+    const pace_step *step = b->step;
+    if (range->first == range->end) return PACE_OK;
+    const pace_lane *lane = &step->lanes.items[step->lane[range->first]];
+    for (uint32_t task = range->first; task < range->end; task++) {
         uint32_t parent = step->parent[task];
         b->fetches[task] = fetches_input(b, lane, task);
         bool node = is_node(b, task);
-        b->holder[task] = node ? task : parent == PACE_NO_TASK ? PACE_NO_TASK : b->holder[parent];
-        b->op[task] = parent == PACE_NO_TASK ? PACE_NO_TASK : b->op[parent];
-        if (node && node_kind(b, task) == PACE_TASK_OP) b->op[task] = task;
+        b->holder[task] = node ? task + 1 : parent == PACE_NO_TASK ? 0 : b->holder[parent];
+        b->op[task] = parent == PACE_NO_TASK ? 0 : b->op[parent];
+        if (node && node_kind(b, task) == PACE_TASK_OP) b->op[task] = task + 1;
         PACE_TRY(module_of(&b->module[task], b, task));
         if (node) PACE_TRY(PACE_PUSH(&b->entries, ((pace_graph_entry){.at_ns = step->start_ns[task], .task = task})));
     }
     return PACE_OK;
 }
 
-static pace_status take_host(pace_graph_builder *b) {
+static void find_work_ends(pace_graph_builder *b, const task_range *ranges) {
     const pace_step *step = b->step;
-    for (uint32_t task = 0; task < step->count; task++) b->work_end_ns[task] = INT64_MIN;
     for (uint32_t task = 0; task < step->count; task++) {
         uint32_t cause = step->cause[task];
         if (!pace_task_on_device(step->kind[task]) || cause == PACE_NO_TASK) continue;
-        if (pace_step_end_ns(step, task) > b->work_end_ns[cause]) b->work_end_ns[cause] = pace_step_end_ns(step, task);
+        const task_range *range = &ranges[step->lane[cause]];
+        int64_t end_ns = pace_step_end_ns(step, task) - step->begins_ns + 1;
+        bool asked = cause >= range->first && cause < range->end;
+        if (asked && end_ns > b->work_end_ns[cause]) b->work_end_ns[cause] = end_ns;
     }
-    for (size_t i = 0; i < step->lanes.count; i++)
-        if (!step->lanes.items[i].device) PACE_TRY(take_host_lane(b, &step->lanes.items[i]));
-    return PACE_OK;
+}
+
+static pace_status take_host(pace_graph_builder *b) {
+    const pace_step *step = b->step;
+    task_range *ranges = pace_alloc(step->lanes.count + 1, sizeof *ranges);
+    if (!ranges) return PACE_E_MEMORY;
+    for (size_t i = 0; i < step->lanes.count; i++) ranges[i] = range_of(b, &step->lanes.items[i]);
+    find_work_ends(b, ranges);
+    pace_status status = PACE_OK;
+    for (size_t i = 0; status == PACE_OK && i < step->lanes.count; i++)
+        if (!step->lanes.items[i].device) status = take_host_lane(b, &ranges[i]);
+    pace_free(ranges);
+    return status;
 }
 
 /* The first task of a stream with a known launch; the end of its tasks when none has one. */
@@ -165,8 +196,8 @@ static uint32_t lane_number(pace_graph_builder *b, uint32_t lane, uint32_t next)
 
 static pace_status add_node(pace_graph_builder *b, uint32_t task) {
     const pace_step *step = b->step;
-    uint32_t above = step->parent[task], holder = above == PACE_NO_TASK ? PACE_NO_TASK : b->holder[above];
-    uint32_t parent = holder == PACE_NO_TASK ? PACE_NO_NODE : b->number[holder];
+    uint32_t above = step->parent[task], holder = above == PACE_NO_TASK ? PACE_NO_TASK : pace_graph_holder(b, above);
+    uint32_t parent = holder == PACE_NO_TASK ? PACE_NO_NODE : pace_graph_number(b, holder);
     uint32_t thread = lane_number(b, step->lane[task], b->graph->thread_count), number;
     PACE_TRY(pace_graph_add_node(&number, b->graph, node_kind(b, task), pace_step_name(step, task), parent, thread));
     pace_graph_node *node = &b->graph->nodes.items[number];
@@ -176,7 +207,7 @@ static pace_status add_node(pace_graph_builder *b, uint32_t task) {
     if (heads_input(b, task)) node->spends_ns = step->duration_ns[task];
     if (step->kind[task] == PACE_TASK_OP && step->detail[task])
         PACE_TRY(pace_graph_rename(&node->shapes, b, step->detail[task]));
-    b->number[task] = number;
+    b->number[task] = number + 1;
     return PACE_PUSH(&b->node_task, task);
 }
 
@@ -194,9 +225,10 @@ static pace_status unlinked_node(uint32_t *out, pace_graph_builder *b, uint32_t 
 static pace_status add_launch(pace_graph_builder *b, const pace_graph_entry *entry, uint32_t *unlinked) {
     const pace_step *step = b->step;
     uint32_t task = entry->task;
-    uint32_t cause = step->cause[task], holder = cause == PACE_NO_TASK ? PACE_NO_TASK : b->holder[cause], node, number;
+    uint32_t cause = step->cause[task], holder = cause == PACE_NO_TASK ? PACE_NO_TASK : pace_graph_holder(b, cause),
+             node, number;
     if (holder == PACE_NO_TASK) PACE_TRY(unlinked_node(&node, b, unlinked));
-    else node = b->number[holder];
+    else node = pace_graph_number(b, holder);
     uint32_t stream = lane_number(b, step->lane[task], b->graph->stream_count);
     PACE_TRY(pace_graph_add_launch(&number, b->graph, node, (pace_task_kind)step->kind[task], NULL, stream));
     pace_launch *launch = &b->graph->launches.items[number];
@@ -210,7 +242,7 @@ static pace_status add_launch(pace_graph_builder *b, const pace_graph_entry *ent
         launch->same_call = number > 0 && b->launch_task.items[number - 1] != PACE_NO_TASK &&
                             step->cause[b->launch_task.items[number - 1]] == cause;
     }
-    b->number[task] = number;
+    b->number[task] = number + 1;
     return PACE_PUSH(&b->launch_task, task);
 }
 
@@ -244,9 +276,6 @@ static pace_status make_room(pace_graph_builder *b) {
     if (!b->holder || !b->op || !b->module || !b->number || !b->work_end_ns || !b->fetches || !b->renamed ||
         !b->thread_of)
         return PACE_E_MEMORY;
-    memset(b->holder, 0xff, tasks * sizeof *b->holder);
-    memset(b->op, 0xff, tasks * sizeof *b->op);
-    memset(b->number, 0xff, tasks * sizeof *b->number);
     return pace_kernel_classes_load(&b->classes, b->catalog);
 }
 

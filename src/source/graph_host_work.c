@@ -37,7 +37,7 @@ pace_status pace_graph_add_host_work(pace_graph_builder *b, uint32_t task) {
     pace_op_family family = pace_host_operator_works(&b->operators, task);
     if (family == PACE_OP_UNKNOWN) return PACE_OK;
     unsigned count = ops_of(ops, b->step, task);
-    uint32_t node = b->number[task], launch = PACE_NO_LAUNCH;
+    uint32_t node = pace_graph_number(b, task), launch = PACE_NO_LAUNCH;
     int64_t left = own_ns(b, task);
     if (count == 0) {
         PACE_TRY(pace_graph_count_unknown(b->graph, b->graph->nodes.items[node].name));

@@ -16,7 +16,7 @@ bool pace_graph_call_blocks(const pace_graph_builder *b, uint32_t call) {
     const char *name = pace_step_name(b->step, call);
     if (is_synchronize(name) || strstr(name, "hipMemcpyWithStream")) return true;
     if (!is_copy(name)) return false;
-    int64_t work_end = b->work_end_ns[call];
+    int64_t work_end = pace_graph_work_end(b, call);
     return !strstr(name, "Async") || (work_end != INT64_MIN && work_end <= pace_step_end_ns(b->step, call));
 }
 
@@ -35,7 +35,7 @@ static uint32_t ended_on_lane(const pace_graph_builder *b, const pace_lane *lane
     for (uint32_t tries = 0; low > lane->first && tries < 16; tries++) {
         uint32_t task = --low;
         if (pace_step_end_ns(step, task) <= after) break;
-        if (pace_task_on_device(step->kind[task]) && b->number[task] < launch) return task;
+        if (pace_task_on_device(step->kind[task]) && pace_graph_number(b, task) < launch) return task;
     }
     return PACE_NO_TASK;
 }
@@ -60,7 +60,7 @@ static uint32_t recorded(const pace_graph_builder *b, uint32_t waiter, uint32_t 
     const pace_wait *waits = pace_step_waits(&count, b->step, waiter);
     uint32_t best = PACE_NO_TASK;
     for (size_t i = 0; i < count; i++) {
-        if (b->number[waits[i].on] >= launch) continue; /* not in the graph, or issued later */
+        if (pace_graph_number(b, waits[i].on) >= launch) continue; /* not in the graph, or issued later */
         if (best == PACE_NO_TASK || pace_step_end_ns(b->step, waits[i].on) > pace_step_end_ns(b->step, best))
             best = waits[i].on;
     }
@@ -75,7 +75,7 @@ static void link_blocking_call(pace_graph_builder *b, uint32_t number, uint32_t 
     uint32_t task = recorded(b, call, issued);
     if (task == PACE_NO_TASK) task = last_ended(b, step->start_ns[call], end + ROUNDING_NS, issued, PACE_NO_TASK);
     pace_graph_node *node = &b->graph->nodes.items[number];
-    node->waits_launch = task != PACE_NO_TASK ? b->number[task] : thread_last;
+    node->waits_launch = task != PACE_NO_TASK ? pace_graph_number(b, task) : thread_last;
 }
 
 static pace_status link_blocking_calls(pace_graph_builder *b) {
@@ -119,7 +119,7 @@ static void link_launch(pace_graph_builder *b, uint32_t number, uint32_t before)
     if (start - ready < ROUNDING_NS) return;
     int64_t after = start - HANDOVER_NS > ready ? start - HANDOVER_NS : ready;
     uint32_t on = last_ended(b, after, start, number, step->lane[task]);
-    if (on != PACE_NO_TASK) add_wait(&b->graph->launches.items[number], b->number[on]);
+    if (on != PACE_NO_TASK) add_wait(&b->graph->launches.items[number], pace_graph_number(b, on));
 }
 
 static bool is_stream_wait(const char *name) { return strstr(name, "StreamWaitEvent") != NULL; }
@@ -165,7 +165,7 @@ static void link_recorded_streams(pace_graph_builder *b) {
         size_t count;
         const pace_wait *waits = pace_step_waits(&count, b->step, b->launch_task.items[i]);
         for (size_t k = 0; k < count; k++) {
-            uint32_t on = b->number[waits[k].on];
+            uint32_t on = pace_graph_number(b, waits[k].on);
             if (on < i && b->graph->launches.items[on].stream != launch->stream) add_wait(launch, on);
         }
     }
@@ -207,7 +207,7 @@ static bool is_root(const pace_graph_builder *b, uint32_t number) {
     const pace_graph_node *nodes = b->graph->nodes.items;
     if (nodes[number].kind == PACE_TASK_ANNOTATION || b->node_task.items[number] == PACE_NO_TASK) return false;
     uint32_t above = b->step->parent[b->node_task.items[number]];
-    return above == PACE_NO_TASK || b->op[above] == PACE_NO_TASK;
+    return above == PACE_NO_TASK || pace_graph_operator(b, above) == PACE_NO_TASK;
 }
 
 /* What had ended by each instant: nodes in the order in which they end, and up to each the one that ended last, and the

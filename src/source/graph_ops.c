@@ -101,7 +101,7 @@ typedef struct {
     pace_graph_builder *b;
     pace_kernel_class *class_of; /* per name of the graph; family NULL = not yet looked up */
     uint32_t *next;              /* launch -> the operator's next kernel */
-    uint32_t *first;             /* task -> the operator's first kernel */
+    uint32_t *first;             /* node -> the operator's first kernel */
     PACE_VEC(pace_op) lookups;   /* in many tables, whose gradients are still to come */
 } op_setter;
 
@@ -218,6 +218,7 @@ static pace_status share_gradients(op_setter *s, uint32_t first, const pace_op g
 static pace_status set_kernels_of(op_setter *s, uint32_t task) {
     pace_graph_builder *b = s->b;
     const pace_step *step = b->step;
+    uint32_t node = pace_graph_number(b, task);
     pace_op_shapes shapes;
     pace_op ops[PACE_CALL_OPS], op = {0};
     const char *text = step->detail[task] ? pace_names_text(&step->names, step->detail[task]) : "";
@@ -229,10 +230,10 @@ static pace_status set_kernels_of(op_setter *s, uint32_t task) {
         ops[0] = pace_op_gradient(&s->lookups.items[--s->lookups.count]);
         count = 1;
     }
-    if (count == 2) return share_gradients(s, s->first[task], ops);
-    if (count == 1) return share_op(s, s->first[task], &ops[0]);
-    PACE_TRY(pace_graph_count_unknown(b->graph, b->graph->nodes.items[b->number[task]].name));
-    for (uint32_t i = s->first[task]; i != PACE_NO_LAUNCH; i = s->next[i]) PACE_TRY(put_family_alone(s, i, &op));
+    if (count == 2) return share_gradients(s, s->first[node], ops);
+    if (count == 1) return share_op(s, s->first[node], &ops[0]);
+    PACE_TRY(pace_graph_count_unknown(b->graph, b->graph->nodes.items[node].name));
+    for (uint32_t i = s->first[node]; i != PACE_NO_LAUNCH; i = s->next[i]) PACE_TRY(put_family_alone(s, i, &op));
     return PACE_OK;
 }
 
@@ -243,7 +244,7 @@ static pace_status sort_launches(op_setter *s) {
     for (uint32_t i = (uint32_t)b->graph->launches.count; i-- > 0;) {
         pace_launch *launch = &b->graph->launches.items[i];
         uint32_t task = b->launch_task.items[i], cause = step->cause[task];
-        uint32_t op = cause == PACE_NO_TASK ? PACE_NO_TASK : b->op[cause];
+        uint32_t op = cause == PACE_NO_TASK ? PACE_NO_TASK : pace_graph_operator(b, cause);
         if (launch->kind != PACE_TASK_KERNEL) {
             pace_op copy = copy_op(step, task);
             PACE_TRY(pace_graph_intern_op(&launch->op, b->graph, &copy));
@@ -252,8 +253,9 @@ static pace_status sort_launches(op_setter *s) {
         } else if (op == PACE_NO_TASK) {
             PACE_TRY(put_family_alone(s, i, &(pace_op){.precision = PACE_FP32}));
         } else {
-            s->next[i] = s->first[op];
-            s->first[op] = i;
+            uint32_t *first = &s->first[pace_graph_number(b, op)];
+            s->next[i] = *first;
+            *first = i;
         }
     }
     return PACE_OK;
@@ -267,7 +269,7 @@ static pace_status set_all(op_setter *s) {
             PACE_TRY(set_exchange(b, i));
     for (uint32_t i = 0; i < b->graph->nodes.count; i++) {
         uint32_t task = b->node_task.items[i];
-        if (task != PACE_NO_TASK && s->first[task] != PACE_NO_LAUNCH) PACE_TRY(set_kernels_of(s, task));
+        if (task != PACE_NO_TASK && s->first[i] != PACE_NO_LAUNCH) PACE_TRY(set_kernels_of(s, task));
     }
     return PACE_OK;
 }
@@ -276,10 +278,10 @@ pace_status pace_graph_set_ops(pace_graph_builder *b) {
     op_setter s = {.b = b};
     s.class_of = pace_alloc(pace_names_count(&b->graph->names) + 1, sizeof *s.class_of);
     s.next = pace_alloc(b->graph->launches.count + 1, sizeof *s.next);
-    s.first = pace_alloc(b->step->count + 1, sizeof *s.first);
+    s.first = pace_alloc(b->graph->nodes.count + 1, sizeof *s.first);
     pace_status status = s.class_of && s.next && s.first ? PACE_OK : PACE_E_MEMORY;
     if (status == PACE_OK) {
-        memset(s.first, 0xff, (b->step->count + 1) * sizeof *s.first);
+        memset(s.first, 0xff, (b->graph->nodes.count + 1) * sizeof *s.first);
         status = set_all(&s);
     }
     pace_free(s.class_of);
