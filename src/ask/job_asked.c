@@ -112,10 +112,11 @@ static pace_status read_job(pace_job_asked *a, const char *text) {
 
 /* --- the answer --------------------------------------------------------------------------------------------------- */
 
-static double step_with(const pace_job_asked *a, const double factor[PACE_JOB_PARTS]) {
+static double step_with(const pace_job_asked *a, const double factor[PACE_JOB_PARTS], double rows) {
     pace_job_change change = pace_job_unchanged(&a->setting);
     double step_s;
     for (int p = 0; p < PACE_JOB_PARTS; p++) change.factor[p] = factor[p];
+    change.rows = rows;
     pace_job_steps(&step_s, &a->parts, 1, &change);
     return step_s;
 }
@@ -129,7 +130,7 @@ static pace_status answer_parts(pace_job_asked *a) {
         double factor[PACE_JOB_PARTS] = {1, 1, 1, 1, 1, 1}, time_s = a->parts.part[p][0];
         factor[p] = 0;
         pace_job_part_time part = {names[p], pace_job_resource_names[pace_job_part_resources[p]], time_s, time_s / sum,
-                                   step_with(a, factor)};
+                                   step_with(a, factor, 1)};
         if (time_s > 0) PACE_TRY(PACE_PUSH(&a->times, part));
     }
     return PACE_OK;
@@ -154,9 +155,9 @@ static pace_status answer_moves(pace_job_asked *a) {
     return PACE_OK;
 }
 
-static pace_status add_gain(pace_job_asked *a, const double factor[PACE_JOB_PARTS], double samples, const char *change,
-                            const char *confidence) {
-    pace_estimate step_s = pace_job_estimate(step_with(a, factor), &a->setting);
+static pace_status add_gain(pace_job_asked *a, const double factor[PACE_JOB_PARTS], double rows, double samples,
+                            const char *change, const char *confidence) {
+    pace_estimate step_s = pace_job_estimate(step_with(a, factor, rows), &a->setting);
     pace_job_gain gain = {.confidence = confidence,
                           .step_s = step_s.median,
                           .low_s = pace_estimate_low(step_s),
@@ -179,7 +180,7 @@ static pace_status answer_hardware(pace_job_asked *a) {
         }
         snprintf(text, sizeof text, "%s %s", pace_job_resource_names[r],
                  pace_show_resource_rate((pace_job_resource)r, 2 * rate).text);
-        if (used) PACE_TRY(add_gain(a, factor, 1, text, "high"));
+        if (used) PACE_TRY(add_gain(a, factor, 1, 1, text, "high"));
     }
     return PACE_OK;
 }
@@ -190,7 +191,7 @@ static pace_status answer_software(pace_job_asked *a) {
         double factor[PACE_JOB_PARTS];
         for (int p = 0; p < PACE_JOB_PARTS; p++)
             factor[p] = lever->factor[p < PACE_CHANGE_WEIGHT ? p : PACE_CHANGE_WEIGHT];
-        PACE_TRY(add_gain(a, factor, lever->samples, lever->title, lever->source.confidence));
+        PACE_TRY(add_gain(a, factor, lever->rows, lever->samples, lever->title, lever->source.confidence));
     }
     return PACE_OK;
 }

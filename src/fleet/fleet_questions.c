@@ -145,6 +145,7 @@ static pace_status ask_software(pace_fleet_questions *out, const pace_job_settin
         pace_fleet_question question = no_change(setting, PACE_ASKED_SOFTWARE);
         for (int p = 0; p < PACE_JOB_PARTS; p++)
             question.change.factor[p] = lever->factor[p < PACE_CHANGE_WEIGHT ? p : PACE_CHANGE_WEIGHT];
+        question.change.rows = lever->rows;
         question.samples = lever->samples;
         question.spread = lever->spread;
         question.name = lever->name;

@@ -160,7 +160,7 @@ static pace_status optional(double *out, const pace_yaml *yaml, const pace_yaml_
 }
 
 static pace_status read_lever(pace_job_lever *out, const pace_yaml *yaml, const pace_yaml_node *entry) {
-    pace_job_lever lever = {.samples = 1, .overlap = NAN, .source = source_of(entry)};
+    pace_job_lever lever = {.samples = 1, .rows = 1, .overlap = NAN, .source = source_of(entry)};
     lever.name = pace_yaml_text(pace_yaml_get(entry, "name"));
     lever.title = pace_yaml_text(pace_yaml_get(entry, "title"));
     if (!lever.name || !lever.title || !*lever.source.confidence)
@@ -169,6 +169,7 @@ static pace_status read_lever(pace_job_lever *out, const pace_yaml *yaml, const 
         lever.factor[i] = 1;
         PACE_TRY(optional(&lever.factor[i], yaml, pace_yaml_get(entry, "factors"), change_parts[i]));
     }
+    PACE_TRY(optional(&lever.rows, yaml, pace_yaml_get(entry, "factors"), "embeddings"));
     for (int i = 0; i < PACE_JOB_RESOURCES; i++) {
         lever.efficiency[i] = NAN;
         PACE_TRY(optional(&lever.efficiency[i], yaml, pace_yaml_get(entry, "efficiency"), pace_job_resource_names[i]));
@@ -210,6 +211,8 @@ static pace_status read_all(pace_job_catalog *catalog) {
         PACE_TRY(read_machine(catalog, yaml, pace_yaml_item(machines, i)));
     for (size_t i = 0; i < pace_yaml_count(sweeps); i++) PACE_TRY(read_sweep(catalog, yaml, pace_yaml_item(sweeps, i)));
     PACE_TRY(read_levers(catalog, yaml));
+    const pace_yaml_node *dense = pace_yaml_get(root, "dense_traffic");
+    PACE_TRY(expect_positive(&catalog->dense_traffic, yaml, dense ? dense : root, pace_yaml_get(dense, "value")));
     if (!spread || catalog->machines.count == 0)
         return pace_fail(PACE_E_INPUT, "%s: expected machines and a spread", pace_yaml_place(yaml, root));
     return read_figure(&catalog->spread, &catalog->spread_source, yaml, spread);

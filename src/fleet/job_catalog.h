@@ -61,6 +61,7 @@ enum { PACE_CHANGE_INPUT, PACE_CHANGE_COMPUTE, PACE_CHANGE_MEMORY, PACE_CHANGE_W
 typedef struct {
     const char *name, *title;
     double factor[PACE_CHANGE_FACTORS];
+    double rows;                           /* factor on the rows of embeddings that weights' traffic holds */
     double samples;                        /* factor on the samples of a step */
     double spread;                         /* standard deviation of the logarithm of the factors */
     double overlap;                        /* NAN = as it is */
@@ -74,7 +75,8 @@ typedef struct {
     PACE_VEC(pace_job_machine) machines;
     PACE_VEC(pace_job_sweep) sweeps;
     PACE_VEC(pace_job_lever) software, assumptions;
-    double spread; /* standard deviation of the logarithm of a step time without a fit */
+    double dense_traffic; /* bytes of weights' traffic for each byte of dense weights; the rest is rows of embeddings */
+    double spread;        /* standard deviation of the logarithm of a step time without a fit */
     pace_figure_source spread_source;
     pace_device_catalog devices; /* what other machines are made of; empty unless loaded */
     pace_machine_catalog named;

@@ -51,6 +51,18 @@ static void apply_efficiencies(pace_job_parts *out, const pace_jobs *jobs, size_
     }
 }
 
+/* What of weights' traffic is not the exchange of dense weights. */
+static void share_rows(pace_job_parts *out, const pace_jobs *jobs, size_t first, size_t count,
+                       const pace_job_setting *setting) {
+    const double *dense = jobs->values[PACE_JOB_DENSE_WEIGHT_BYTES] + first,
+                 *traffic = jobs->values[PACE_JOB_WEIGHT_TRAFFIC_BYTES] + first;
+    const double *embedding = jobs->values[PACE_JOB_EMBEDDING_WEIGHT_BYTES] + first;
+    for (size_t i = 0; i < count; i++) {
+        double left = traffic[i] - setting->catalog->dense_traffic * dense[i];
+        out->rows[i] = embedding[i] > 0 && left > 0 ? left / traffic[i] : 0;
+    }
+}
+
 static void compute_parts(pace_job_parts *out, const pace_jobs *jobs, size_t first, size_t count,
                           const pace_job_setting *setting, const scheme_cost *costs, const uint8_t *architectures) {
     const double *cnodes = jobs->values[PACE_JOB_CNODES] + first, *flop = jobs->values[PACE_JOB_FLOP] + first;
@@ -70,6 +82,7 @@ static void compute_parts(pace_job_parts *out, const pace_jobs *jobs, size_t fir
     for (size_t i = 0; i < count; i++) out->part[PACE_PART_COMPUTE][i] = flop[i] * flop_s;
     for (size_t i = 0; i < count; i++) out->part[PACE_PART_MEMORY][i] = memory[i] * memory_s;
     apply_efficiencies(out, jobs, first, count, setting);
+    share_rows(out, jobs, first, count, setting);
 }
 
 void pace_job_parts_of(pace_job_parts *out, const pace_jobs *jobs, size_t first, size_t count,
@@ -87,7 +100,7 @@ void pace_job_parts_as(pace_job_parts *out, const pace_jobs *jobs, size_t first,
 }
 
 pace_job_change pace_job_unchanged(const pace_job_setting *setting) {
-    return (pace_job_change){{1, 1, 1, 1, 1, 1}, setting->overlap};
+    return (pace_job_change){{1, 1, 1, 1, 1, 1}, setting->overlap, 1};
 }
 
 void pace_job_steps(double *restrict step_s, const pace_job_parts *restrict parts, size_t count,
@@ -100,6 +113,7 @@ void pace_job_steps(double *restrict step_s, const pace_job_parts *restrict part
         double weights = parts->part[PACE_PART_WEIGHT_NETWORK][i] * f[PACE_PART_WEIGHT_NETWORK] +
                          parts->part[PACE_PART_WEIGHT_PCIE][i] * f[PACE_PART_WEIGHT_PCIE] +
                          parts->part[PACE_PART_WEIGHT_NVLINK][i] * f[PACE_PART_WEIGHT_NVLINK];
+        weights *= 1 + parts->rows[i] * (change->rows - 1);
         step_s[i] = pace_job_overlapped(input, work, weights, overlap);
     }
 }

@@ -73,6 +73,7 @@ enum { PACE_JOB_BLOCK = 512 };
 
 typedef struct {
     double part[PACE_JOB_PARTS][PACE_JOB_BLOCK]; /* seconds */
+    double rows[PACE_JOB_BLOCK];                 /* of weights' traffic, the share that is rows of embeddings */
 } pace_job_parts;
 
 /** The parts of jobs [first, first + count) as they are. */
@@ -87,6 +88,7 @@ void pace_job_parts_as(pace_job_parts *out, const pace_jobs *jobs, size_t first,
 typedef struct {
     double factor[PACE_JOB_PARTS];
     double overlap;
+    double rows; /* factor on the rows of embeddings in weights' traffic, which grow with the batch */
 } pace_job_change;
 
 /** The share of a part's peak that the job's own row states; NAN = none. */

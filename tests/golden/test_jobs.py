@@ -135,6 +135,22 @@ def one_resource_scaled():
             expect(abs(base["step_s"] / scaled["step_s"] * (1 - share + share / k) - 1) < 1e-9, resource, k)
 
 
+def rows_of_embeddings_grow_with_the_batch():
+    """PAI's GCN by PEARL, all in s: of 3 GB a step 1.75 x 207 MB are dense weights', the rest rows. Twice the batch doubles
+    all but the dense traffic."""
+    gcn = ("architecture=pearl,cnodes=8,batch_size=512,flop=330.7G,memory_access_bytes=25.79GB,input_bytes=1.2MB,"
+           "weight_traffic_bytes=3GB,dense_weight_bytes=207MB,embedding_weight_bytes=54GB")
+    dense, rows_ = 1.75 * 207e6 / 35e9, (3e9 - 1.75 * 207e6) / 35e9
+    work = 330.7e9 / 10.5e12 + 25.79e9 / 0.63e12 + 1.2e6 / 7e9
+    gains = {gain["change"]: gain["speedup"] for gain in job(gcn, "--on", "pai-v100")["gains"]}
+    for times, name in ((2, "twice the batch"), (4, "four times the batch")):
+        by_hand = times * (work + dense + rows_) / (times * (work + rows_) + dense)
+        expect(abs(gains[name] / by_hand - 1) < 1e-6, name, gains[name], by_hand)
+    # without embeddings all of the traffic is dense weights', whatever the batch
+    plain = {gain["change"]: gain["speedup"] for gain in job(gcn.replace("54GB", "0"), "--on", "pai-v100")["gains"]}
+    expect(abs(plain["twice the batch"] / (2 * (work + dense + rows_) / (2 * work + dense + rows_)) - 1) < 1e-6, plain)
+
+
 def assumptions():
     text = "architecture=allreduce_local,cnodes=8,flop=1.56T,memory_access_bytes=31.9GB,input_bytes=38MB,weight_traffic_bytes=357MB"
     parts = {p["part"]: p["time_s"] for p in job(text)["parts"]}
@@ -348,7 +364,8 @@ def schema():
 
 
 def main():
-    for check in (the_case_studies, closed_forms, one_resource_scaled, assumptions, measured_resnet50, efficiencies_are_found,
+    for check in (the_case_studies, closed_forms, one_resource_scaled,
+                  rows_of_embeddings_grow_with_the_batch, assumptions, measured_resnet50, efficiencies_are_found,
                   machines_of_the_catalogue, names_of_others, stated_efficiencies_are_not_fitted, faults, schema):
         check()
     return finish()
