@@ -143,13 +143,27 @@ void pace_approaches_free(pace_approaches *approaches) {
     PACE_VEC_FREE(&approaches->spellings);
 }
 
+/* The longest spelling that a longer text holds: "gRPC parameter server (TF 1.1.0)". Short ones are parts of other words. */
+static const pace_approach *spelling_within(const pace_approaches *approaches, const char *squeezed) {
+    enum { SHORTEST = 6 };
+    const pace_approach *found = NULL;
+    size_t longest = SHORTEST - 1;
+    for (size_t i = 0; i < approaches->spellings.count; i++) {
+        const pace_approach_spelling *one = &approaches->spellings.items[i];
+        if (strlen(one->text) <= longest || !strstr(squeezed, one->text)) continue;
+        longest = strlen(one->text);
+        found = &approaches->rows.items[one->row];
+    }
+    return found;
+}
+
 const pace_approach *pace_approach_spelled(const pace_approaches *approaches, const char *text) {
     char squeezed[48];
     pace_squeeze(squeezed, sizeof squeezed, text, "+");
     for (size_t i = 0; i < approaches->spellings.count; i++)
         if (strcmp(approaches->spellings.items[i].text, squeezed) == 0)
             return &approaches->rows.items[approaches->spellings.items[i].row];
-    return NULL;
+    return spelling_within(approaches, squeezed);
 }
 
 const pace_approach *pace_approach_find(const pace_approaches *approaches, const char *name) {

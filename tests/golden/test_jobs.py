@@ -142,12 +142,12 @@ def rows_of_embeddings_grow_with_the_batch():
            "weight_traffic_bytes=3GB,dense_weight_bytes=207MB,embedding_weight_bytes=54GB")
     dense, rows_ = 1.75 * 207e6 / 35e9, (3e9 - 1.75 * 207e6) / 35e9
     work = 330.7e9 / 10.5e12 + 25.79e9 / 0.63e12 + 1.2e6 / 7e9
-    gains = {gain["change"]: gain["speedup"] for gain in job(gcn, "--on", "pai-v100")["gains"]}
+    gains = {gain["change"]: gain["speedup"] for gain in job(gcn, "--on", "pai-v100")["changes"]}
     for times, name in ((2, "twice the batch"), (4, "four times the batch")):
         by_hand = times * (work + dense + rows_) / (times * (work + rows_) + dense)
         expect(abs(gains[name] / by_hand - 1) < 1e-6, name, gains[name], by_hand)
     # without embeddings all of the traffic is dense weights', whatever the batch
-    plain = {gain["change"]: gain["speedup"] for gain in job(gcn.replace("54GB", "0"), "--on", "pai-v100")["gains"]}
+    plain = {gain["change"]: gain["speedup"] for gain in job(gcn.replace("54GB", "0"), "--on", "pai-v100")["changes"]}
     expect(abs(plain["twice the batch"] / (2 * (work + dense + rows_) / (2 * work + dense + rows_)) - 1) < 1e-6, plain)
 
 

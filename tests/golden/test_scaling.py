@@ -207,6 +207,22 @@ def rows():
         expect(code == 3 and part in err and len(err.strip().splitlines()) == 1, text, code, err)
 
 
+def names_of_tables():
+    """Systems, approaches and models as published tables call them get the answers of the names that they stand for."""
+    path = os.path.join(tempfile.mkdtemp(prefix="paceline-scaling-"), "rows.csv")
+    pairs = [("Piz Daint XC50 1xP100/node Aries,gRPC parameter server (TF 1.1.0),inception3", "piz-daint,grpc,inception_v3"),
+             ("AWS p2.8xlarge 8xK80die/node,gRPC PS variables on CPU,resnet50", "aws-p2-8,grpc,resnet50"),
+             ("DGX-1 P100 (Google published),Horovod NCCL RDMA,vgg16", "dgx-1-p100,horovod-nccl,vgg16"),
+             ("dgx-1-v100,Horovod MPI CPU allreduce TCP,resnet50", "dgx-1-v100,horovod-cpu,resnet50")]
+    with open(path, "w") as file:
+        file.write("system,method,model,gpus,batch_per_gpu\n" + "".join(f"{a},8,64\n{b},8,64\n" for a, b in pairs))
+    code, out, err = run("--rows", path, "--kind", "scaling", "--format", "csv")
+    answers = list(csv.DictReader(io.StringIO(out)))
+    expect(code == 0 and all(a["predicted"] for a in answers), code, err, answers)
+    for written, meant in zip(answers[::2], answers[1::2]):
+        expect(written["predicted"] == meant["predicted"], written, meant)
+
+
 def measures():
     """One question in samples a second, in steps a second, of each worker or of all, and in seconds: one answer."""
     folder = tempfile.mkdtemp(prefix="paceline-scaling-")
