@@ -1,5 +1,7 @@
 /* The exchanges of the public header: checks, the way they go, and averages at the end. */
 #include "call.h"
+#include "pointers.h"
+#include "staging.h"
 #include "trace.h"
 
 #include "exchange/algorithms.h"
@@ -239,10 +241,18 @@ static pace_status prepare(pace_call *call, const pace_comm *c, size_t times_in,
     return PACE_OK;
 }
 
-static pace_status averaged(pace_status status, const pace_comm *c, const pace_call *call) {
-    if (status == PACE_OK && call->reduction == PACE_REDUCTION_AVG)
+/* On every rank that has the result. */
+static pace_status on_host(pace_comm *c, const pace_call *call) {
+    bool of_all = call->collective == PACE_REDUCESCATTER || call->collective == PACE_ALLGATHER;
+    pace_status status = run(c, call, call->count * call->width * (of_all ? (size_t)c->ranks : 1));
+    bool has = call->collective != PACE_REDUCE || c->rank == call->root;
+    if (status == PACE_OK && call->reduction == PACE_REDUCTION_AVG && has)
         pace_reduce_divide(call->out, call->count, call->element, c->ranks);
     return status;
+}
+
+static pace_status carry_out(pace_comm *c, const pace_call *call) {
+    return PACE_UNLIKELY(c->pointers != NULL) ? pace_staged_carry(c, call, on_host) : on_host(c, call);
 }
 
 pace_status pace_comm_allreduce(pace_comm *c, const void *in, void *out, size_t count, pace_element element,
@@ -250,7 +260,7 @@ pace_status pace_comm_allreduce(pace_comm *c, const void *in, void *out, size_t 
     pace_call call = {PACE_ALLREDUCE, in, out, count, 0, element, reduction, NULL, 0};
     PACE_TRY(prepare(&call, c, 1, 1));
     if (!out && count) return pace_fail(PACE_E_USAGE, "no output was given");
-    return averaged(run(c, &call, count * call.width), c, &call);
+    return carry_out(c, &call);
 }
 
 pace_status pace_comm_reduce_scatter(pace_comm *c, const void *in, void *out, size_t count, pace_element element,
@@ -258,7 +268,7 @@ pace_status pace_comm_reduce_scatter(pace_comm *c, const void *in, void *out, si
     pace_call call = {PACE_REDUCESCATTER, in, out, count, 0, element, reduction, NULL, 0};
     PACE_TRY(prepare(&call, c, c ? (size_t)c->ranks : 1, 1));
     if (!out && count) return pace_fail(PACE_E_USAGE, "no output was given");
-    return averaged(run(c, &call, count * call.width * (size_t)c->ranks), c, &call);
+    return carry_out(c, &call);
 }
 
 pace_status pace_comm_all_gather(pace_comm *c, const void *in, void *out, size_t count, pace_element element) {
@@ -268,13 +278,13 @@ pace_status pace_comm_all_gather(pace_comm *c, const void *in, void *out, size_t
     if (!in || in == own) call.in = call.out = own;
     PACE_TRY(prepare(&call, c, 1, call.in == own ? 1 : (size_t)c->ranks));
     call.out = out;
-    return run(c, &call, count * call.width * (size_t)c->ranks);
+    return carry_out(c, &call);
 }
 
 pace_status pace_comm_broadcast(pace_comm *c, void *buffer, size_t count, pace_element element, int root) {
     pace_call call = {PACE_BROADCAST, buffer, buffer, count, 0, element, PACE_REDUCTION_SUM, NULL, root};
     PACE_TRY(prepare(&call, c, 1, 1));
-    return run(c, &call, count * call.width);
+    return carry_out(c, &call);
 }
 
 pace_status pace_comm_reduce(pace_comm *c, const void *in, void *out, size_t count, pace_element element,
@@ -282,14 +292,13 @@ pace_status pace_comm_reduce(pace_comm *c, const void *in, void *out, size_t cou
     pace_call call = {PACE_REDUCE, in, out, count, 0, element, reduction, NULL, root};
     PACE_TRY(prepare(&call, c, 1, 1));
     if (c->rank == root && !out && count) return pace_fail(PACE_E_USAGE, "the root has no output");
-    pace_status status = run(c, &call, count * call.width);
-    return c->rank == root ? averaged(status, c, &call) : status;
+    return carry_out(c, &call);
 }
 
 pace_status pace_comm_barrier(pace_comm *c) {
     pace_call call = {.collective = PACE_BARRIER};
     if (!c) return pace_fail(PACE_E_USAGE, "no communicator was given");
-    return run(c, &call, 0);
+    return carry_out(c, &call);
 }
 
 void pace_comm_count(const pace_comm *comm, pace_comm_counters *out) {
@@ -299,5 +308,6 @@ void pace_comm_count(const pace_comm *comm, pace_comm_counters *out) {
     all.spins = comm->waiter.spins;
     all.yields = comm->waiter.yields;
     all.sleeps = comm->waiter.sleeps;
+    pace_pointers_count(comm->pointers, &all.queries, &all.remembered);
     memcpy(out, &all, size);
 }

@@ -2,6 +2,7 @@
 #include "comm.h"
 
 #include "call.h"
+#include "pointers.h"
 #include "trace.h"
 #include "tuning.h"
 
@@ -196,6 +197,7 @@ void pace_comm_close(pace_comm *c) {
         free_communicator(&c->leaders);
     }
     pace_trace_close(c->trace);
+    pace_pointers_close(c->pointers);
     pace_free(c->view_notes);
     pace_free(c->local_of);
     pace_free(c->scratch);

@@ -39,7 +39,9 @@ struct pace_comm {
     char *scratch;
     size_t scratch_bytes;
     struct pace_executor *executor; /* made when first needed */
-    struct pace_comm_trace *trace;  /* NULL: nobody asked */
+    pace_device device;             /* size 0: none */
+    struct pace_pointers *pointers;
+    struct pace_comm_trace *trace; /* NULL: nobody asked */
     pace_comm_counters counters;
 };
 

@@ -102,8 +102,40 @@ typedef struct {
     uint64_t calls, bytes;
     uint64_t flat, staged, copied, owned, programs, passed_on; /**< calls by the way they went */
     uint64_t spins, yields, sleeps;                            /**< of waiting */
+    uint64_t queries, remembered; /**< of addresses: asked of the device, answered by the pointer cache */
 } pace_comm_counters;
 PACE_COLLECTIVE_API void pace_comm_count(const pace_comm *comm, pace_comm_counters *out);
+
+/*
+ * Device memory. A device says which addresses are its own and copies between them and the host's; exchanges then take
+ * buffers of either kind, staged through host memory. To ask a driver about an address takes as long as a small exchange:
+ * the pointer cache remembers ranges of addresses. Whoever frees device memory, or lets a device take addresses that were
+ * the host's, must say so with pace_comm_forget().
+ */
+typedef struct {
+    size_t size; /**< sizeof(pace_device) */
+    const char *name;
+    void *context;
+    /** 1: device memory, and the whole range that `at` lies in; 0: not; below 0: the device failed. */
+    int (*find)(void *context, const void *at, const void **base, size_t *bytes);
+    int (*to_host)(void *context, void *host, const void *device, size_t bytes);   /**< 0: done when it returns */
+    int (*to_device)(void *context, void *device, const void *host, size_t bytes); /**< 0: done when it returns */
+} pace_device;
+
+/** Collective: all ranks or none use a device. `device` is copied, its context borrowed; NULL: no device any more. `remember`
+ * 0 turns the pointer cache off. */
+PACE_API pace_status pace_comm_set_device(pace_comm *comm, const pace_device *device, int remember);
+
+/** Forgets what is known of the range that an address lies in; NULL: of all. */
+PACE_API void pace_comm_forget(pace_comm *comm, const void *at);
+
+/** A device to try things with: it takes `bytes` of host memory for its own, and each query and each copy as long as is
+ * said. Errors: PACE_E_MEMORY. */
+PACE_API pace_status pace_device_pretend(pace_device *out, void **memory, size_t bytes, double query_s, double copy_s);
+PACE_API void pace_device_pretend_end(pace_device *device);
+
+/** CUDA's devices through the driver's library (libcuda.so.1), if it is here: PACE_E_MISSING else. Never run on a GPU so far. */
+PACE_API pace_status pace_device_cuda(pace_device *out);
 
 /*
  * Tensor fusion: many small vectors, such as the gradients of a network, are exchanged in few large buffers. Vectors have

@@ -1,6 +1,6 @@
 /*
  * Every way of every collective against MPI's own result, or against sums in double precision where MPI has no such
- * type: check_collective [--few | --full] [WAY] under mpirun. Integers must be equal, other numbers within the bound of any order of
+ * type: check_collective [--few | --full] [WAY] [device | apart] under mpirun. Integers must be equal, other numbers within the bound of any order of
  * summation; what two runs give must be the same bits, and so must what all ranks get where the way says so.
  */
 #include "paceline/collective.h"
@@ -15,6 +15,8 @@
 
 static int rank, ranks, failures, checks, ways_checked;
 static bool full, few;
+static const char
+    *device_wanted; /* "device": in and out lie in a pretended device's memory; "apart": on odd ranks only */
 
 static void fail(const char *what, const char *way, pace_element element, pace_reduction reduction, size_t count,
                  bool in_place, size_t at) {
@@ -297,7 +299,32 @@ static void release(const buffers *b, pace_comm *comm, bool owned) {
         else free(of[i]);
 }
 
+/* Input and output within one range of a device that is slow to say so. */
+static void use_device(question *q, pace_device *device, void **memory, size_t bytes) {
+    must(pace_device_pretend(device, memory, 2 * bytes, 1e-6, 0));
+    must(pace_comm_set_device(q->comm, device, 1));
+    if (strcmp(device_wanted, "apart") == 0 && rank % 2 == 0) return;
+    free(q->b.in);
+    free(q->b.out);
+    q->b.in = *memory;
+    q->b.out = (char *)*memory + bytes;
+}
+
+/* A device that has both buffers is asked once, whatever is exchanged. */
+static void leave_device(question *q, pace_device *device, const void *memory) {
+    pace_comm_counters counted = {.size = sizeof counted};
+    bool there = q->b.in == memory;
+    pace_comm_count(q->comm, &counted);
+    if (there && (counted.queries != 1 || counted.remembered < 10))
+        fail("pointer cache", q->way, 0, 0, counted.queries, false, counted.remembered);
+    must(pace_comm_set_device(q->comm, NULL, 0));
+    if (there) q->b.in = q->b.out = NULL;
+    pace_device_pretend_end(device);
+}
+
 static void check_way(const char *collective, const char *way, bool owned, const char *more) {
+    pace_device device;
+    void *memory = NULL;
     char setting[128];
     size_t most = full ? 300007 : 40009;
     question q = {.way = owned ? "owned buffers" : way};
@@ -308,7 +335,9 @@ static void check_way(const char *collective, const char *way, bool owned, const
     if (strcmp(chosen, way) == 0) {
         ways_checked++;
         allocate(&q.b, q.comm, owned, most * 8 * (size_t)ranks + 64);
+        if (device_wanted) use_device(&q, &device, &memory, most * 8 * (size_t)ranks + 64);
         sweep(&q, collective);
+        if (device_wanted) leave_device(&q, &device, memory);
         must(pace_comm_barrier(q.comm));
         release(&q.b, q.comm, owned);
     }
@@ -321,13 +350,14 @@ int main(int argc, char **argv) {
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     few = argc > 1 && strcmp(argv[1], "--few") == 0;
     full = argc > 1 && strcmp(argv[1], "--full") == 0;
-    const char *only = argc > 2 ? argv[2] : NULL;
+    const char *only = argc > 2 && argv[2][0] ? argv[2] : NULL;
+    device_wanted = argc > 3 ? argv[3] : NULL;
     for (size_t i = 0; i < sizeof all_ways / sizeof *all_ways; i++) {
         char ways[256], *at = NULL;
         snprintf(ways, sizeof ways, "%s", all_ways[i].ways);
         for (char *way = strtok_r(ways, " ", &at); way; way = strtok_r(NULL, " ", &at))
             if (!only || strcmp(only, way) == 0) check_way(all_ways[i].collective, way, false, "");
-        if (!only) check_way(all_ways[i].collective, "flat", true, ";check");
+        if (!only && !device_wanted) check_way(all_ways[i].collective, "flat", true, ";check");
     }
     MPI_Allreduce(MPI_IN_PLACE, &failures, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
     if (rank == 0) printf("%d ways, %d checks on %d ranks, %d failures\n", ways_checked, checks, ranks, failures);

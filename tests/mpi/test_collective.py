@@ -16,6 +16,11 @@ def main():
         if code != 0 or not found or int(found[1]) < (WAYS if ranks > 1 else 1) or int(found[2]) < 300:
             print(f"{ranks} ranks: exit {code}\n{out[-3000:]}")
             wrong += 1
+    for where in ("device", "apart"):
+        code, out = mpirun(3 if EVERYTHING else 2, program("check_collective"), "--few", "" if EVERYTHING else "flat", where)
+        if code != 0 or " 0 failures" not in out:
+            print(f"{where}: exit {code}\n{out[-3000:]}")
+            wrong += 1
     for layout in ((1, 1), (2, 2), (1, 2), (3, 1), (2, 1, 2), (3, 3)) if EVERYTHING else ((1, 2),):
         code, out = on_hosts(layout, program("check_collective"), "--few", timeout=600)
         found = re.search(r"(\d+) ways, (\d+) checks", out)
