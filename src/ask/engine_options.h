@@ -131,6 +131,7 @@ typedef struct {
     const char *tokens; /**< to be trained on: "15T", "300G"; samples for a model without sequences; NULL = not said */
     pace_words price;   /**< of one device's hour: one for all machines, or one each */
     const char *within; /**< "30d": the smallest part of each machine that trains so long at most; with tokens */
+    const char *from;   /**< a configuration of torchtitan or Megatron-LM to be improved; NULL = none */
     const char *failures; /**< "50000h:60s:10m": of one device, a checkpoint, a restart; with tokens; NULL = none */
     double top;           /**< configurations of each machine that are shown; 0 = 5 */
 } pace_plan_options;

@@ -140,8 +140,8 @@ static pace_status search(pace_partition_asked *a, const pace_partition_settings
 
 static pace_status ask(pace_partition_asked *a, pace_partition_settings *s, const char *name) {
     pace_plan_words words;
-    if (a->options->failures)
-        return pace_fail(PACE_E_USAGE, "failures: has no effect on hosts: expected machines of accelerators");
+    const char *idle = a->options->failures ? "failures" : a->options->from ? "from" : NULL;
+    if (idle) return pace_fail(PACE_E_USAGE, "%s: has no effect on hosts: expected machines of accelerators", idle);
     PACE_TRY(pace_partition_settings_read(s, &a->options->set));
     PACE_TRY(pace_plan_words_read(&words, a->options->tokens, a->options->within));
     a->samples = words.amount;

@@ -44,12 +44,11 @@ static void assume_batch(pace_plan_asked *a, pace_step_asked *step, double devic
     a->batch_assumed = true;
 }
 
-static pace_status make_space(pace_plan_place *p, const pace_plan_options *o) {
+/* The values of all fields that are not pinned to those of `config`. */
+static pace_status make_values(pace_plan_place *p, const pace_config *config, const bool pinned[PACE_PLAN_FIELDS]) {
     pace_step_case *one = &p->step.asked;
     pace_model_parts parts;
-    bool pinned[PACE_PLAN_FIELDS], experts = false, tables = false;
-    for (int f = 0; f < PACE_PLAN_FIELDS; f++)
-        pinned[f] = pace_settings_name(&o->set, (const char *const[]){pace_plan_field_names[f], NULL});
+    bool experts = false, tables = false;
     for (size_t i = 0; i < one->model->layers.count; i++) {
         experts |= one->model->layers.items[i].rule->expert_elements != NULL;
         tables |= one->model->layers.items[i].rule->sparse;
@@ -66,7 +65,16 @@ static pace_status make_space(pace_plan_place *p, const pace_plan_options *o) {
                                      .tables_follow = tables && !pinned[PACE_PLAN_EP]};
     p->layers = parts.layers;
     pace_model_parts_free(&parts);
-    pace_plan_space_make(&p->space, &limits, &one->config, pinned);
+    pace_plan_space_make(&p->space, &limits, config, pinned);
+    return PACE_OK;
+}
+
+static pace_status make_space(pace_plan_place *p, const pace_plan_options *o) {
+    pace_step_case *one = &p->step.asked;
+    bool pinned[PACE_PLAN_FIELDS];
+    for (int f = 0; f < PACE_PLAN_FIELDS; f++)
+        pinned[f] = pace_settings_name(&o->set, (const char *const[]){pace_plan_field_names[f], NULL});
+    PACE_TRY(make_values(p, &one->config, pinned));
     if (pace_settings_name(&o->set, (const char *const[]){"dp", NULL})) p->space.dp = one->config.dp;
     return PACE_OK;
 }
@@ -105,22 +113,32 @@ static int by_time(const void *left, const void *right) {
     return (a->time_s.median > b->time_s.median) - (a->time_s.median < b->time_s.median);
 }
 
-/* The engine's own time for a candidate; one that the walk refuses is counted as refused. */
-static pace_status answer_choice(pace_plan_place *p, const pace_plan_candidate *candidate, double tokens) {
+/* The engine's own time for a candidate. */
+static pace_status solve_choice(pace_plan_choice *out, pace_plan_place *p, const pace_plan_candidate *candidate,
+                                double tokens) {
     pace_plan_choice choice = {.candidate = *candidate};
     pace_step_case one = p->step.asked;
     pace_step_solution solution;
     one.config = candidate->config;
     one.may_recompute = false;
     if (pace_config_ranks(&one.config) < 2) one.exchange = NULL;
-    pace_status status = pace_step_solve(&solution, &p->step.pricer, &one);
-    if (status != PACE_OK) return status == PACE_E_MEMORY ? status : pace_plan_refuse(&p->found, pace_message());
+    PACE_TRY(pace_step_solve(&solution, &p->step.pricer, &one));
     double has = solution.plan.device_bytes, doubt = pace_cost_doubts(p->step.pricer.cost)->figure[PACE_DOUBT_MEMORY];
     choice.time_s = solution.time_s;
     choice.need_bytes = solution.plan.memory.all_bytes;
     choice.close = has > 0 && choice.need_bytes * doubt > has;
+    choice.candidate.closed_s = solution.closed_s.median;
     finish_choice(&choice, p, tokens);
-    return PACE_PUSH(&p->choices, choice);
+    *out = choice;
+    return PACE_OK;
+}
+
+/* One that the walk refuses is counted as refused. */
+static pace_status answer_choice(pace_plan_place *p, const pace_plan_candidate *candidate, double tokens) {
+    pace_plan_choice choice;
+    pace_status status = solve_choice(&choice, p, candidate, tokens);
+    if (status == PACE_OK) return PACE_PUSH(&p->choices, choice);
+    return status == PACE_E_MEMORY ? status : pace_plan_refuse(&p->found, pace_message());
 }
 
 /* Chances take the errors of two configurations as independent. */
@@ -171,6 +189,116 @@ static pace_status add_machine(pace_plan_asked *a, const char *name, size_t numb
         PACE_TRY(add_place(a, name, &part, price));
     }
     return add_place(a, name, &machine, price);
+}
+
+/* --- the user's own configuration --------------------------------------------------------------------------------- */
+
+/* What the file says that no search chooses (batch, sequence, precision) is fixed, unless the question says other. */
+static pace_status read_file(pace_plan_asked *a) {
+    const pace_plan_options *o = a->options;
+    if (!o->from) return PACE_OK;
+    if (o->on.count > 1) return pace_fail(PACE_E_USAGE, "from: expected one machine (on), found %zu", o->on.count);
+    if (o->within) return pace_fail(PACE_E_USAGE, "from: expected no parts of machines (within)");
+    PACE_TRY(pace_launcher_read(&a->file, o->context->catalog, o->from));
+    for (size_t i = 0; i < o->set.count; i++) PACE_TRY(PACE_PUSH(&a->set, o->set.items[i]));
+    if (!pace_framework_asked(&o->set)) PACE_TRY(PACE_PUSH(&a->set, a->file.framework));
+    for (size_t i = 0; i < a->file.settings.count; i++) {
+        const char *word = a->file.settings.items[i];
+        char key[32];
+        bool searched = false;
+        snprintf(key, sizeof key, "%.*s", (int)strcspn(word, "="), word);
+        for (int f = 0; f < PACE_PLAN_FIELDS; f++) searched |= strcmp(key, pace_plan_field_names[f]) == 0;
+        bool said = pace_settings_name(&o->set, (const char *const[]){key, NULL});
+        if (!searched && !said && strcmp(key, "sequence_parallel") != 0) PACE_TRY(PACE_PUSH(&a->set, word));
+    }
+    a->with_file = *o;
+    a->with_file.set = (pace_words){a->set.items, a->set.count};
+    a->options = &a->with_file;
+    return PACE_OK;
+}
+
+/* One of what is searched and not said, else as the file has it. */
+static pace_status read_yours(pace_config *out, pace_plan_asked *a, pace_plan_place *p) {
+    pace_config config = p->step.asked.config;
+    config.tp = config.pp = config.vpp = config.cp = config.ep = config.micro_batch = 1;
+    config.zero_stage = 0;
+    if (strcmp(p->step.asked.framework->name, "fsdp") != 0) config.sequence_parallel = 0; /* a flag of its own */
+    config.recompute = PACE_RECOMPUTE_NONE;
+    config.schedule = PACE_SCHEDULE_1F1B;
+    for (size_t i = 0; i < a->file.settings.count; i++) {
+        const char *word = a->file.settings.items[i], *equals = strchr(word, '=');
+        char key[32];
+        snprintf(key, sizeof key, "%.*s", (int)(equals - word), word);
+        if (pace_config_has(key)) PACE_TRY(pace_config_set(&config, key, equals + 1));
+    }
+    if (a->file.layers_of_chunk > 0) config.vpp = p->layers / (config.pp * a->file.layers_of_chunk);
+    if (!pace_settings_name(&(pace_words){(const char *const *)a->file.settings.items, a->file.settings.count},
+                            (const char *const[]){"zero_stage", NULL}) &&
+        strcmp(p->step.asked.framework->name, "fsdp") == 0)
+        config.zero_stage = 3;
+    *out = config;
+    return PACE_OK;
+}
+
+static void say_field(char out[32], const pace_config *config, int field) {
+    const double values[] = {config->tp, config->pp,         config->vpp,        config->cp,
+                             config->ep, config->zero_stage, config->zero_group, config->micro_batch};
+    const char *word = pace_config_word(config, pace_plan_field_names[field]);
+    if (word) snprintf(out, 32, "%s", word);
+    else snprintf(out, 32, "%.0f", values[field]);
+}
+
+/* The fastest that fits with some fields pinned to `config`; `out` is untouched where nothing does. */
+static pace_status best_of(pace_plan_choice *out, pace_plan_asked *a, pace_plan_place *p, const pace_config *config,
+                           const bool pinned[PACE_PLAN_FIELDS]) {
+    pace_plan_space space = p->space;
+    pace_plan_found found = {0};
+    pace_step_case base = p->step.asked;
+    base.config = *config;
+    pace_status status = make_values(p, config, pinned);
+    if (status == PACE_OK) status = pace_plan_search(&found, &p->step.pricer, &base, &p->space);
+    if (status == PACE_OK && found.fitting.count > 0) {
+        status = solve_choice(out, p, &found.fitting.items[0], a->tokens);
+        if (status != PACE_E_MEMORY) status = PACE_OK;
+    }
+    pace_plan_found_free(&found);
+    p->space = space;
+    return status;
+}
+
+static int by_change(const void *left, const void *right) {
+    const pace_plan_change *a = left, *b = right;
+    return (a->choice.time_s.median > b->choice.time_s.median) - (a->choice.time_s.median < b->choice.time_s.median);
+}
+
+static pace_status try_field(pace_plan_asked *a, pace_plan_place *p, const pace_config *yours, int field) {
+    bool pinned[PACE_PLAN_FIELDS];
+    pace_plan_change change = {.field = pace_plan_field_names[field]};
+    for (int f = 0; f < PACE_PLAN_FIELDS; f++) pinned[f] = f != field;
+    PACE_TRY(best_of(&change.choice, a, p, yours, pinned));
+    double yours_s = a->yours.time_s.median;
+    if (!(change.choice.time_s.median > 0) || (yours_s > 0 && change.choice.time_s.median >= 0.999 * yours_s))
+        return PACE_OK;
+    say_field(change.from, yours, field);
+    say_field(change.to, &change.choice.candidate.config, field);
+    return PACE_PUSH(&a->changes, change);
+}
+
+static pace_status improve(pace_plan_asked *a) {
+    pace_plan_place *p = a->places.items[0];
+    bool pinned[PACE_PLAN_FIELDS];
+    pace_config yours;
+    if (!a->options->from) return PACE_OK;
+    for (int f = 0; f < PACE_PLAN_FIELDS; f++) pinned[f] = true;
+    PACE_TRY(read_yours(&yours, a, p));
+    PACE_TRY(best_of(&a->yours, a, p, &yours, pinned));
+    if (!(a->yours.time_s.median > 0)) {
+        a->yours.candidate.config = yours;
+        snprintf(a->yours_refused, sizeof a->yours_refused, "%s", "it does not divide, or does not fit into memory");
+    }
+    for (int f = 0; f < PACE_PLAN_FIELDS; f++) PACE_TRY(try_field(a, p, &yours, f));
+    if (a->changes.count) qsort(a->changes.items, a->changes.count, sizeof *a->changes.items, by_change);
+    return PACE_OK;
 }
 
 /* --- where nothing fits ------------------------------------------------------------------------------------------- */
@@ -278,7 +406,9 @@ pace_status pace_plan_ask(pace_plan_asked *out, const char *name, const pace_pla
     out->options = options;
     PACE_TRY(read_words(out));
     PACE_TRY(pace_device_catalog_load(&out->devices, options->context->catalog));
+    PACE_TRY(read_file(out));
     for (size_t i = 0; i < options->on.count; i++) PACE_TRY(add_machine(out, name, i));
+    PACE_TRY(improve(out));
     find_front(out);
     PACE_TRY(find_loosened(out, name));
     return find_launch(out);
@@ -287,6 +417,9 @@ pace_status pace_plan_ask(pace_plan_asked *out, const char *name, const pace_pla
 void pace_plan_asked_free(pace_plan_asked *asked) {
     for (size_t i = 0; i < asked->places.count; i++) close_place(asked->places.items[i]);
     PACE_VEC_FREE(&asked->places);
+    PACE_VEC_FREE(&asked->changes);
+    PACE_VEC_FREE(&asked->set);
+    pace_launcher_settings_free(&asked->file);
     pace_texts_free(&asked->launch);
     pace_device_catalog_free(&asked->devices);
 }

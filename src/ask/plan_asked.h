@@ -1,6 +1,7 @@
 /* Which configuration trains a model fastest on a machine: the answer to `paceline plan`. */
 #pragma once
 
+#include "ask/launcher_read.h"
 #include "ask/step_ask.h"
 #include "base/texts.h"
 #include "plan/goodput.h"
@@ -42,8 +43,21 @@ typedef struct {
 
 } pace_plan_place;
 
+/* One field of the user's own configuration changed, or (field "") all at once: the fastest that fits. */
+typedef struct {
+    const char *field;
+    char from[32], to[32];
+    pace_plan_choice choice;
+} pace_plan_change;
+
 typedef struct {
     const pace_plan_options *options;
+    pace_plan_options with_file; /* the options, and what the user's file fixes */
+    pace_launcher_settings file;
+    PACE_VEC(const char *) set;         /* of with_file */
+    pace_plan_choice yours;             /* the file's configuration; its time is 0 where it cannot be */
+    char yours_refused[240];            /* why it cannot be */
+    PACE_VEC(pace_plan_change) changes; /* fastest first; only such as are faster, or fit where it does not */
     pace_device_catalog devices;
     PACE_VEC(pace_plan_place *) places; /* as asked, parts of a machine from the smallest */
     double tokens, within_days;         /* NAN = not said */

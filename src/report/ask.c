@@ -149,6 +149,7 @@ static pace_status ask_plan(pace_report **out, const pace_question *question) {
                                  .tokens = pace_question_text(question, "tokens"),
                                  .within = pace_question_text(question, "within"),
                                  .price = pace_question_words(question, "price"),
+                                 .from = pace_question_text(question, "from"),
                                  .failures = pace_question_text(question, "failures"),
                                  .top = pace_question_number(question, "top")};
     bool hosts;

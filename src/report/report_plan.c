@@ -322,6 +322,40 @@ static void put_launch(pace_node *root, const pace_plan_asked *a) {
     for (size_t i = 0; i < a->launch.count; i++) pace_table_put(table, &(launch_row){a->launch.items[i]});
 }
 
+typedef struct {
+    const char *field, *from, *to;
+    int64_t step_ns;
+    double step_s, faster;
+    char configuration[SAYS];
+} change_row;
+
+static const pace_table change_table = {
+    "changes", "What to change in yours, each alone", PACE_FOR_ALL, 0,
+    PACE_CELLS({"setting", "setting", PACE_SHOW_TEXT, PACE_OF(change_row, field)},
+               {"from", "yours", PACE_SHOW_TEXT, PACE_OF(change_row, from)},
+               {"to", "better", PACE_SHOW_TEXT, PACE_OF(change_row, to)},
+               {"step_ns", "step", PACE_SHOW_NS, PACE_OF(change_row, step_ns)},
+               {"step_s", NULL, PACE_SHOW_REAL, PACE_OF(change_row, step_s)},
+               {"faster_share", "shorter by", PACE_SHOW_SHARE, PACE_OF(change_row, faster)},
+               {"configuration", "then", PACE_SHOW_TEXT, PACE_OF(change_row, configuration)})};
+
+static void put_changes(pace_node *root, const pace_plan_asked *a) {
+    double yours_s = a->yours.time_s.median;
+    if (!a->options->from) return;
+    pace_node *table = pace_open_table(root, &change_table, 0);
+    for (size_t i = 0; i < a->changes.count; i++) {
+        const pace_plan_change *one = &a->changes.items[i];
+        change_row row = {.field = one->field,
+                          .from = one->from,
+                          .to = one->to,
+                          .step_ns = pace_ns(one->choice.time_s.median),
+                          .step_s = one->choice.time_s.median,
+                          .faster = yours_s > 0 ? 1 - one->choice.time_s.median / yours_s : NAN};
+        say_config(row.configuration, &one->choice.candidate.config);
+        pace_table_put(table, &row);
+    }
+}
+
 /* --- sentences ---------------------------------------------------------------------------------------------------- */
 
 /* "at 412 tokens/s per device", or samples. */
@@ -449,6 +483,21 @@ static void say_nothing_fits(pace_report *report, const pace_plan_asked *a) {
                      pace_show_bytes(p->found.device_bytes).text);
 }
 
+static void say_yours(pace_node *root, const pace_plan_asked *a, const pace_plan_place *best) {
+    const pace_plan_choice *yours = &a->yours;
+    char config[SAYS];
+    if (!a->options->from) return;
+    say_config(config, &yours->candidate.config);
+    if (!(yours->time_s.median > 0)) {
+        pace_node_sentence(root, true, "Yours (%s: %s) cannot run: %s.", a->file.launcher, config, a->yours_refused);
+        return;
+    }
+    double fastest_s = best->choices.count ? best->choices.items[0].time_s.median : yours->time_s.median;
+    pace_node_sentence(root, true, "Yours (%s: %s) takes %s, %.1f %% longer than the fastest.", a->file.launcher,
+                       config, pace_show_ns(pace_ns(yours->time_s.median)).text,
+                       100 * (yours->time_s.median / fastest_s - 1));
+}
+
 static void say_batch(pace_report *report, const pace_plan_asked *a) {
     const pace_plan_place *p = a->places.items[0];
     if (!a->batch_assumed) return;
@@ -494,7 +543,9 @@ static pace_status describe(pace_report *report, void *context) {
                                pace_show_real(cheapest->choices.items[0].price).text,
                                pace_show_real(cheapest->choices.items[0].days).text);
     }
+    say_yours(root, a, best);
     say_batch(report, a);
+    put_changes(root, a);
     pace_node *table = pace_open_table(root, &choice_table, flags_of(a));
     for (size_t i = 0; i < a->places.count; i++) put_place(table, a->places.items[i]);
     put_parts(root, best);
@@ -504,6 +555,7 @@ static pace_status describe(pace_report *report, void *context) {
     put_refusals(root, a);
     put_notes(root, a, best);
     if (best->choices.count) pace_report_value(report, "best.step_s", best->choices.items[0].time_s.median);
+    if (a->yours.time_s.median > 0) pace_report_value(report, "yours.step_s", a->yours.time_s.median);
     return PACE_OK;
 }
 

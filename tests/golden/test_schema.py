@@ -107,6 +107,10 @@ for kind, text in (("kernel", kernels), ("kernel", "op,m,n,k,fwd_us,bwd_us\ngemm
     rows = run("predict", "--rows", "-", "--kind", kind, *on, "--format", "json", stdin=text.encode())
     strict_schema.hold(json.loads(rows, parse_constant=no_constant), "predict_rows")
 strict_schema.hold(json.loads(run("plan", "gpt2", "--on", "dgx-h100", "--tokens", "1G", "--price", "2", "--format", "json")), "plan")
+with tempfile.NamedTemporaryFile("w", suffix=".sh") as script:
+    script.write("torchrun x.py --tensor-model-parallel-size 4 --global-batch-size 32 --micro-batch-size 1")
+    script.flush()
+    strict_schema.hold(json.loads(run("plan", "gpt2", "--on", "dgx-h100", "--from", script.name, "--format", "json")), "plan")
 hosts = ["--on", "epyc-zen5-2t*4 net=10Gb/s"]
 strict_schema.hold(json.loads(run("plan", "lenet", *hosts, "--tokens", "60000", "--price", "2", "--format", "json")), "partition")
 strict_schema.hold(json.loads(run("predict", "lenet", *hosts, "--set", "tp=2", "--format", "json")), "partition")
