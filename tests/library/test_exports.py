@@ -7,7 +7,7 @@ import subprocess
 import sys
 
 SOURCE, BUILD = os.environ["PACELINE_SOURCE"], os.environ["PACELINE_BUILD"]
-LIBRARIES = {"PACE_API": "libpaceline.so", "PACE_COLLECTIVE_API": "collective/libpaceline_collective.so"}
+LIBRARIES = {"libpaceline.so": [], "collective/libpaceline_collective.so": ["collective.h"]}  # and headers of its own
 
 
 def output(*words):
@@ -41,19 +41,19 @@ def faults_of(library, declared):
 
 
 def main():
-    declared, faults = {word: set() for word in LIBRARIES}, []
+    declared, faults = {library: set() for library in LIBRARIES}, []
     for path in glob.glob(os.path.join(SOURCE, "include", "paceline", "*.h")):
         with open(path) as file:
             text = file.read()
-        for word in LIBRARIES:
-            declared[word] |= set(re.findall(rf"\b{word}\b[^;{{]*?\b(\w+)\s*\(", declarations(text)))
+        owner = next((library for library, own in LIBRARIES.items() if os.path.basename(path) in own), "libpaceline.so")
+        declared[owner] |= set(re.findall(r"\bPACE_(?:COLLECTIVE_)?API\b[^;{]*?\b(\w+)\s*\(", declarations(text)))
         private = re.findall(r"\b(?:src|cli|calibrate)/\w[\w./]*", text)
         private += [name for name in re.findall(r'#include "([^"]*)"', text) if not name.startswith("paceline/")]
         faults += [f"a public header names {name}, which is not installed" for name in private]
-    for word, library in LIBRARIES.items():
+    for library, own in LIBRARIES.items():
         path = os.path.join(BUILD, library)
-        if word == "PACE_API" or os.path.exists(path):  # the others are built where their needs are
-            faults += faults_of(path, declared[word])
+        if not own or os.path.exists(path):  # the others are built where their needs are
+            faults += faults_of(path, declared[library])
     for fault in faults:
         print("wrong:", fault)
     return 1 if faults else 0
