@@ -136,6 +136,8 @@ static pace_status take_step(measurer *m) {
     if (!m->row_of || !m->annotation) return PACE_E_MEMORY;
     for (size_t i = 0; i < step->lanes.count; i++)
         if (!step->lanes.items[i].device) PACE_TRY(take_lane(m, &step->lanes.items[i]));
+    pace_free(m->annotation);
+    m->annotation = NULL;
     return PACE_OK;
 }
 
@@ -184,9 +186,9 @@ static void add_to_total(pace_overhead_row *total, const pace_overhead_row *row)
     total->sum_ns += row->sum_ns;
 }
 
-static void fill(pace_overheads *out, measurer *m, int64_t *placed, int64_t *scratch) {
+static void fill(pace_overheads *out, measurer *m, int64_t *placed, size_t count, int64_t *scratch) {
     out->samples.items = placed;
-    out->samples.count = out->samples.capacity = m->samples.count;
+    out->samples.count = out->samples.capacity = count;
     out->rows.items = m->rows.items;
     out->rows.count = m->rows.count;
     out->rows.capacity = m->rows.capacity;
@@ -202,22 +204,23 @@ static void fill(pace_overheads *out, measurer *m, int64_t *placed, int64_t *scr
     }
 }
 
+/* What has been read is given back before there is room to sort: both together would be the most memory of a report. */
 static pace_status finish(pace_overheads *out, measurer *m) {
+    size_t count = m->samples.count;
     for (size_t i = 0; i < m->rows.count; i++) m->rows.items[i].first_sample = i;
     if (m->rows.count) qsort(m->rows.items, m->rows.count, sizeof *m->rows.items, by_type_and_sum);
-    int64_t *placed = pace_alloc(m->samples.count + 1, sizeof *placed);
-    int64_t *scratch = pace_alloc(2 * m->samples.count + 1, sizeof *scratch);
+    int64_t *placed = pace_alloc(count + 1, sizeof *placed);
     size_t *next = pace_alloc(m->rows.count + 1, sizeof *next);
-    pace_status status = placed && scratch && next ? PACE_OK : PACE_E_MEMORY;
-    if (status == PACE_OK) {
-        place_samples(m, placed, next);
-        fill(out, m, placed, scratch);
-    } else {
-        pace_free(placed);
-    }
-    pace_free(scratch);
+    if (placed && next) place_samples(m, placed, next);
+    bool ready = placed && next;
+    PACE_VEC_FREE(&m->samples);
+    int64_t *scratch = ready ? pace_alloc(2 * count + 1, sizeof *scratch) : NULL;
+    if (scratch) fill(out, m, placed, count, scratch);
+    else pace_free(placed);
     pace_free(next);
-    return status;
+    bool made = scratch != NULL;
+    pace_free(scratch);
+    return made ? PACE_OK : PACE_E_MEMORY;
 }
 
 pace_status pace_overheads_measure(pace_overheads *out, const pace_rank *rank, double profiler_event_ns) {
