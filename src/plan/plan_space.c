@@ -27,6 +27,16 @@ static void put_divisors(pace_plan_values *values, double of, double most) {
     }
 }
 
+/* Stages with as many layers each: also such as no power of two gives, as 35 of 105 layers. */
+static void put_stages(pace_plan_values *values, double devices, double layers, double most) {
+    put_divisors(values, devices, most);
+    for (double v = 5; v <= most; v++) {
+        bool listed = false;
+        for (unsigned i = 0; i < values->count; i++) listed |= values->items[i] == v;
+        if (!listed && fmod(devices, v) == 0 && fmod(layers, v) == 0) put(values, v);
+    }
+}
+
 static double *field_of(pace_config *config, pace_plan_field field) {
     double *const fields[] = {&config->tp,         &config->pp,         &config->vpp,         &config->cp, &config->ep,
                               &config->zero_stage, &config->zero_group, &config->micro_batch, NULL,        NULL};
@@ -48,7 +58,7 @@ static void fill(pace_plan_values *out, pace_plan_field field, const pace_plan_l
     *out = (pace_plan_values){0};
     switch (field) {
     case PACE_PLAN_TP: put_divisors(out, l->devices, cut ? l->devices_of_node : 1); break;
-    case PACE_PLAN_PP: put_divisors(out, l->devices, cut && trains ? fmin(l->layers, l->devices) : 1); break;
+    case PACE_PLAN_PP: put_stages(out, l->devices, l->layers, cut && trains ? fmin(l->layers, l->devices) : 1); break;
     case PACE_PLAN_VPP: put_powers(out, cut && trains ? CHUNKS_MOST : 1); break;
     case PACE_PLAN_CP: put_powers(out, cut && l->sequence >= LONG_SEQUENCE ? l->devices_of_node : 1); break;
     case PACE_PLAN_EP: put_divisors(out, l->devices, l->experts ? l->devices : 1); break;

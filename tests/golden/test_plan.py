@@ -122,6 +122,14 @@ def test_no():
         expect(code in (2, 4) and reason in err and not out, "refused", words, code, err)
 
 
+def test_published_pipeline():
+    """MT-NLG 530B was trained with tp 8, pp 35, dp 8 on 280 nodes of 8 A100 (Smith et al. 2022): that way is within 3 %."""
+    fixed = ["--set", "framework=megatron-core", "--set", "global_batch=1920"]
+    _, answer, err = plan("mt-nlg-530b", "--on", "hgx-a100-80*280", *fixed, "--top", "20")
+    theirs = [row for row in answer["configurations"] if (row["tp"], row["pp"], row["dp"]) == (8, 35, 8)]
+    expect(theirs and theirs[0]["slower_share"] <= 0.03, "tp 8, pp 35, dp 8 is near the best", answer["configurations"][:3], err)
+
+
 def test_single_changes():
     """Where nothing fits, each change that is named makes it fit when it is made."""
     fixed = {"framework": "megatron-core", "global_batch": 64, "tp": 1, "pp": 1, "zero_stage": 1}
@@ -160,6 +168,7 @@ def test_failures_and_energy():
         expect(code == 2 and reason in err, "refused", words, err)
 
 
+test_published_pipeline()
 test_single_changes()
 test_failures_and_energy()
 test_space_and_times()
