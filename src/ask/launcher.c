@@ -27,6 +27,7 @@ static bool figure_of(double *out, const pace_launching *l, const char *name, si
                    {"shard_dp", c->dp / pace_config_copies(c)},
                    {"sequence_parallel", c->sequence_parallel},
                    {"micro_batch", c->micro_batch},
+                   {"accumulation", pace_config_micro_batches(c)},
                    {"global_batch", c->global_batch},
                    {"local_batch", c->global_batch / c->dp},
                    {"sequence", l->sequence},
@@ -91,6 +92,11 @@ static pace_status fill_in(char out[LINE_MOST], const pace_yaml *yaml, const pac
         used += (size_t)pace_snprintf(out + used, LINE_MOST - used, "%.*s", (int)plain, text);
         text += plain;
         if (!*text || used + 1 >= LINE_MOST) break;
+        if (text[1] == '{') { /* "{{" is a brace */
+            used += (size_t)pace_snprintf(out + used, LINE_MOST - used, "{");
+            text += 2;
+            continue;
+        }
         name = strcspn(text + 1, "}");
         if (!figure_of(&figure, l, text + 1, name)) return fail_name(yaml, node, text + 1, name);
         used += (size_t)pace_snprintf(out + used, LINE_MOST - used, "%.0f", figure);

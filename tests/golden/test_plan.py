@@ -109,6 +109,17 @@ def test_launch():
     expect(not any("{" in line for line in lines), "filled in", lines)
 
 
+def test_deepspeed():
+    """The lines are JSON, whose batches agree as DeepSpeed demands: of a device x accumulation x devices of data parallelism."""
+    _, answer, _ = plan("gpt2", "--on", "dgx-h100", "--set", "global_batch=64", "--set", "precision=bf16", "--set", "pp=1",
+                        "--set", "micro_batch=2", "--set", "zero_stage=2", "--set", "zero_group=8", "--set", "dp=8", "--top", "1")
+    lines = [row["line"] for row in answer["launch"]]
+    config = json.loads("".join(lines[next(i for i, line in enumerate(lines) if line.startswith("{")):]))
+    wanted = {"train_batch_size": 64, "train_micro_batch_size_per_gpu": 2, "gradient_accumulation_steps": 4,
+              "bf16": {"enabled": True}, "zero_optimization": {"stage": 2}}
+    expect(config == wanted, "DeepSpeed", config)
+
+
 def test_no():
     code, answer, _ = plan("llama3-70b", "--on", "dgx-1-v100", "--set", "precision=fp16", "--set", "global_batch=8")
     expect(code == 1 and answer["configurations"] == [] and answer["warnings"][0]["code"] == "does_not_fit", "does not fit", answer)
@@ -175,5 +186,6 @@ test_space_and_times()
 test_fastest_of_all()
 test_tokens_and_price()
 test_launch()
+test_deepspeed()
 test_no()
 sys.exit(finish())
