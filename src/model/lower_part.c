@@ -15,7 +15,7 @@ static bool runs_again(const pace_lowering *to, uint32_t number) {
 }
 
 static void lower_layers(pace_lowering *to, uint32_t first, uint32_t last, pace_part_pass pass) {
-    if (pass == PACE_PART_BACKWARD) {
+    if (pass >= PACE_PART_BACKWARD) {
         for (uint32_t i = last + 1; i-- > first && to->status == PACE_OK;)
             if (!is_skipped(to, i)) pace_lower_backward(to, i);
         return;
@@ -32,6 +32,10 @@ static void lower_pass(pace_lowering *to, uint32_t first, uint32_t last, pace_pa
         pace_emit_open(to, "part");
         if (to->status == PACE_OK) to->region = to->open[to->depth - 1];
     }
+    to->turn.pass = pass == PACE_PART_INPUTS    ? PACE_TURN_INPUTS
+                    : pass == PACE_PART_WEIGHTS ? PACE_TURN_WEIGHTS
+                    : pass == PACE_PART_FORWARD ? PACE_TURN_FORWARD
+                                                : PACE_TURN_BACKWARD;
     lower_layers(to, first, last, pass);
     if (!compiled) return;
     pace_emit_flush(to);

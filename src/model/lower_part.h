@@ -7,7 +7,14 @@
 #include "model/model.h"
 #include "step/graph.h"
 
-typedef enum { PACE_PART_FORWARD, PACE_PART_RECOMPUTE, PACE_PART_BACKWARD, PACE_PART_PASSES } pace_part_pass;
+typedef enum {
+    PACE_PART_FORWARD,
+    PACE_PART_RECOMPUTE,
+    PACE_PART_BACKWARD,
+    PACE_PART_PASSES,
+    PACE_PART_INPUTS = PACE_PART_PASSES, /* backward in two turns (zero-bubble): gradients of inputs, */
+    PACE_PART_WEIGHTS                    /* and of weights */
+} pace_part_pass;
 
 /** Lowers layers first to last. Recompute: what runs again before backward, under the configuration's recompute.
  * Gradients of parameters are formed and not exchanged. Free with pace_graph_free(). */

@@ -46,7 +46,7 @@ static pace_status add_part(pace_model_parts *out, const pace_model *model, cons
             out->parts.items[i].turns++;
             return PACE_PUSH(&out->order, (uint32_t)i);
         }
-    pace_model_part part = {.place = place, .first = first, .last = last, .turns = 1};
+    pace_model_part part = {.place = place, .first = first, .last = last, .turns = 1, .behind = out->layers};
     count_parameters(&part, model, config);
     if (place == PACE_PART_LAYER) PACE_TRY(PACE_PUSH(&out->order, (uint32_t)out->parts.count));
     return PACE_PUSH(&out->parts, part);

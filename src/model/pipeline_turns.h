@@ -38,6 +38,11 @@ static inline bool pace_schedule_is_v(int schedule) {
 }
 enum { PACE_V_CHUNKS = 2 };
 
+/** Whether gradients of weights come in a turn of their own throughout. */
+static inline bool pace_schedule_splits(int schedule) {
+    return schedule == PACE_SCHEDULE_ZERO_BUBBLE || schedule == PACE_SCHEDULE_ZB_V;
+}
+
 /** Which part of a model is a chunk of a stage, and which stage holds a part. */
 uint32_t pace_pipeline_part(const pace_pipeline *pipeline, uint32_t stage, uint32_t chunk);
 uint32_t pace_pipeline_stage(const pace_pipeline *pipeline, uint32_t part);

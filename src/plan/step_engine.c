@@ -187,7 +187,8 @@ static pace_status plan_with(pace_step_plan *out, pace_step_pricer *pricer, cons
         PACE_TRY(pace_step_hosts_get(&place.host, pricer->catalog, &pricer->hosts, asked->config.execution,
                                      asked->device->vendor));
     PACE_TRY(pace_step_slots_get(&slots, pricer->slots, asked->model, &asked->config, &place));
-    return pace_step_plan_make(out, slots, asked->framework, &asked->config, &place, asked->attention);
+    PACE_TRY(pace_step_plan_make(out, slots, asked->framework, &asked->config, &place, asked->attention));
+    return pace_step_turns_s(&out->turns_s, out);
 }
 
 const char *const pace_step_fitting_names[] = {"yes", "maybe", "no"};

@@ -71,13 +71,24 @@ static unsigned unlike_stages(double out[3], const pace_step_plan *plan) {
     return pp > 2 ? 3 : (unsigned)pp;
 }
 
+static share tail_share(const pace_step_plan *plan, double stage) {
+    share sum = {0};
+    for (unsigned i = 0; i < plan->slots->count; i++) {
+        const pace_slot_part *part = &plan->slots->parts[i];
+        if (part->part.place != PACE_PART_TAIL || pace_step_tail_stage(plan, &part->part) != stage) continue;
+        sum.dense += part_share(part).dense;
+        sum.expert += part_share(part).expert;
+    }
+    return sum;
+}
+
 /* Parameters of a stage. With several stages a tied output layer is held on both ends. */
 static share stage_share(const pace_step_plan *plan, double stage) {
     share layer = layer_share(plan->slots), sum = {0};
     sum.dense = layers_of(plan, stage) * layer.dense;
     sum.expert = layers_of(plan, stage) * layer.expert;
     if (has_head(stage)) sum.dense += place_share(plan->slots, PACE_PART_HEAD).dense;
-    if (has_tail(plan, stage)) sum.dense += place_share(plan->slots, PACE_PART_TAIL).dense;
+    sum.dense += tail_share(plan, stage).dense;
     if (has_tail(plan, stage) && plan->config.pp > 1 && !is_v(plan)) sum.dense += plan->slots->tied_parameters;
     return sum;
 }
@@ -293,40 +304,41 @@ static double chunk_layers(const pace_step_plan *plan, double stage) {
     return layers_of(plan, stage) / plan->slots->layers / plan->config.vpp;
 }
 
-static bool chunk_has_tail(const pace_step_plan *plan, double stage, double chunk) {
-    return has_tail(plan, stage) && chunk == plan->config.vpp - 1;
+/* Of tails, the last chunk of their stage. */
+static bool is_on(const pace_step_plan *plan, const pace_slot_part *part, double stage, double chunk) {
+    if (part->part.place == PACE_PART_LAYER) return true;
+    if (part->part.place == PACE_PART_HEAD) return has_head(stage) && chunk == 0;
+    return pace_step_tail_stage(plan, &part->part) == stage && chunk == plan->config.vpp - 1;
 }
 
 double pace_step_kept_bytes(const pace_step_plan *plan, double stage, double chunk) {
     double kept = 0;
     for (unsigned i = 0; i < plan->slots->count; i++) {
         const pace_slot_part *part = &plan->slots->parts[i];
-        if (part->part.place == PACE_PART_LAYER)
-            kept += part->kept_bytes * part->part.turns * chunk_layers(plan, stage);
-        else if (part->part.place == PACE_PART_HEAD) kept += has_head(stage) && chunk == 0 ? part->kept_bytes : 0;
-        else if (chunk_has_tail(plan, stage, chunk)) kept += part->kept_bytes;
+        double times = part->part.place == PACE_PART_LAYER ? part->part.turns * chunk_layers(plan, stage) : 1;
+        if (is_on(plan, part, stage, chunk)) kept += part->kept_bytes * times;
     }
     return kept;
-}
-
-static bool is_on(const pace_step_plan *plan, const pace_slot_part *part, double stage) {
-    if (part->part.place == PACE_PART_LAYER) return true;
-    return part->part.place == PACE_PART_HEAD ? has_head(stage) : has_tail(plan, stage);
 }
 
 double pace_step_again_bytes(const pace_step_plan *plan, double stage) {
     double widest = 0;
     for (unsigned i = 0; i < plan->slots->count; i++) {
         const pace_slot_part *part = &plan->slots->parts[i];
-        if (is_on(plan, part, stage)) widest = fmax(widest, part->whole_bytes - part->kept_bytes);
+        bool held = is_on(plan, part, stage, 0) || is_on(plan, part, stage, plan->config.vpp - 1);
+        if (held) widest = fmax(widest, part->whole_bytes - part->kept_bytes);
     }
     return widest;
 }
 
-static double tail_bytes(const pace_step_plan *plan) {
+/* Of the model's end, which a stage's last chunk begins backward with. */
+static double tail_bytes(const pace_step_plan *plan, double stage) {
     double sum = 0;
-    for (unsigned i = 0; i < plan->slots->count; i++)
-        if (plan->slots->parts[i].part.place == PACE_PART_TAIL) sum += plan->slots->parts[i].kept_bytes;
+    for (unsigned i = 0; i < plan->slots->count; i++) {
+        const pace_slot_part *part = &plan->slots->parts[i];
+        bool last = part->part.place == PACE_PART_TAIL && part->part.behind >= plan->slots->layers;
+        if (last && is_on(plan, part, stage, plan->config.vpp - 1)) sum += part->kept_bytes;
+    }
     return sum;
 }
 
@@ -337,8 +349,8 @@ static double stage_activations(const pace_step_plan *plan, double stage) {
     bool waits = plan->config.schedule == PACE_SCHEDULE_GPIPE || plan->config.schedule == PACE_SCHEDULE_ZERO_BUBBLE;
     bool at_once = has_tail(plan, stage) && !waits;
     for (double chunk = 0; chunk < plan->config.vpp; chunk++) kept += pace_step_kept_bytes(plan, stage, chunk);
-    if (at_once) kept -= tail_bytes(plan);
-    return kept * flight + (at_once ? tail_bytes(plan) : 0) + pace_step_again_bytes(plan, stage);
+    if (at_once) kept -= tail_bytes(plan, stage);
+    return kept * flight + (at_once ? tail_bytes(plan, stage) : 0) + pace_step_again_bytes(plan, stage);
 }
 
 static double tables(const pace_step_slots *slots, double ep) {

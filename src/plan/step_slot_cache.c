@@ -1,6 +1,8 @@
 /* Slots that were priced before. Open addressing; when half is full all is forgotten, so that memory stays bounded. */
 #include "plan/step_slots.h"
 
+#include "model/pipeline_turns.h"
+
 #include <string.h>
 
 enum { SLOTS = 4096 };
@@ -11,7 +13,7 @@ typedef struct {
     const pace_exchange *exchange;
     const pace_device *device;
     const pace_step_host *host;
-    double numbers[11];
+    double numbers[12];
     int words[8];
 } slot_key;
 
@@ -58,6 +60,7 @@ static slot_key key_of(const pace_model *model, const pace_config *config, const
                         config->sequence_parallel,
                         pace_config_shares_gradients(config),
                         config->zero_stage > 0,
+                        config->pp > 1 && pace_schedule_splits(config->schedule),
                         config->keep_gradients,
                         config->bucket_bytes};
     int words[] = {config->mode,  config->precision, config->execution, config->attention,

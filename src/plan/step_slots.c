@@ -1,5 +1,7 @@
 #include "plan/step_slots.h"
 
+#include "model/pipeline_turns.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -106,6 +108,7 @@ static void add_slot(pace_slot *into, const pace_slot *slot, double times) {
     into->stream_s += times * slot->stream_s;
     into->gap_s += times * slot->gap_s;
     into->host_s += times * slot->host_s;
+    into->weights_host_s += times * slot->weights_host_s;
     into->launches += times * slot->launches;
     for (int g = 0; g < PACE_SLOT_GROUPS; g++) into->exchange_s[g] += times * slot->exchange_s[g];
 }
@@ -127,6 +130,27 @@ static pace_status price_seam(pace_slot *slot, pace_step_slots *slots, const pac
     return PACE_OK;
 }
 
+static pace_status host_alone(double *out_s, const pace_model *model, const pace_config *config,
+                              const pace_model_part *part, pace_part_pass pass, const pace_step_place *place) {
+    pace_graph graph;
+    PACE_TRY(pace_model_lower_part(&graph, model, config, part->first, part->last, pass));
+    pace_status status = pace_step_host_s(out_s, place->host, &graph);
+    pace_graph_free(&graph);
+    return status;
+}
+
+/* Backward in two turns visits layers with weights twice. */
+static pace_status split_host(pace_slot *slot, const pace_model *model, const pace_config *config,
+                              const pace_model_part *part, const pace_step_place *place) {
+    double whole_s, inputs_s;
+    if (!place->host || config->pp < 2 || !pace_schedule_splits(config->schedule)) return PACE_OK;
+    PACE_TRY(host_alone(&whole_s, model, config, part, PACE_PART_BACKWARD, place));
+    PACE_TRY(host_alone(&inputs_s, model, config, part, PACE_PART_INPUTS, place));
+    PACE_TRY(host_alone(&slot->weights_host_s, model, config, part, PACE_PART_WEIGHTS, place));
+    slot->host_s += inputs_s + slot->weights_host_s - whole_s;
+    return PACE_OK;
+}
+
 static pace_status price_pass(pace_slot *slot, pace_step_slots *slots, const pace_model *model,
                               const pace_config *config, const pace_model_part *part, pace_part_pass pass,
                               const pace_step_place *place) {
@@ -134,6 +158,7 @@ static pace_status price_pass(pace_slot *slot, pace_step_slots *slots, const pac
     if (pass == PACE_PART_RECOMPUTE && config->recompute == PACE_RECOMPUTE_NONE) return PACE_OK;
     PACE_TRY(price_layers(slot, slots, model, config, part->first, part->last, pass, place));
     PACE_TRY(price_seam(slot, slots, model, config, part, pass, place));
+    if (pass == PACE_PART_BACKWARD) PACE_TRY(split_host(slot, model, config, part, place));
     for (uint32_t i = part->first; i <= part->last && slot->launches > 0; i++)
         slot->dispatches += model->layers.items[i].rule->expert_elements != NULL;
     return PACE_OK;

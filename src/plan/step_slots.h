@@ -27,9 +27,10 @@ typedef struct {
     double stream_s;                     /* the other kernels */
     double exchange_s[PACE_SLOT_GROUPS]; /* one after the other, each alone */
     double host_s;                       /* what its operators take to be issued; 0 where no host is known */
-    double gap_s;                        /* between kernels that follow at once, as far as the host is known */
-    double launches;                     /* kernels and exchanges the host issues */
-    double dispatches;                   /* layers of experts, whose tokens the host sorts and waits for */
+    double weights_host_s; /* of it, where gradients of weights come in a turn of their own: that turn's */
+    double gap_s;          /* between kernels that follow at once, as far as the host is known */
+    double launches;       /* kernels and exchanges the host issues */
+    double dispatches;     /* layers of experts, whose tokens the host sorts and waits for */
 } pace_slot;
 
 typedef struct {

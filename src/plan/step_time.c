@@ -1,6 +1,7 @@
 #include "plan/step_time.h"
 
 #include "model/pipeline_stages.h"
+#include "plan/turn_walk.h"
 
 #include <math.h>
 
@@ -14,6 +15,7 @@ typedef struct {
     double data_s;                                /* ZeRO 3 */
     double issue_s, backward_s, backward_issue_s; /* of these operators: the host's time; backward on the device */
     double weights_s;                             /* products that form gradients of weights */
+    double weights_host_s;                        /* of hosts_s, where they come in a turn of their own */
     double products_s, hosts_s;                   /* of compute_s products and attention; the host's whole time */
 } work;
 
@@ -33,6 +35,7 @@ static void add(work *into, const work *w, double times) {
     into->backward_s += times * w->backward_s;
     into->backward_issue_s += times * w->backward_issue_s;
     into->weights_s += times * w->weights_s;
+    into->weights_host_s += times * w->weights_host_s;
     into->products_s += times * w->products_s;
     into->hosts_s += times * w->hosts_s;
     for (int g = 0; g < PACE_SLOT_GROUPS; g++) into->group_s[g] += times * w->group_s[g];
@@ -73,6 +76,7 @@ static work slot_work(const pace_step_plan *plan, const pace_step_factors *f, co
         device_s += w.group_s[g];
     }
     w.hosts_s = host_s;
+    w.weights_host_s = f->launch * slot->weights_host_s;
     /* an eager host runs ahead where kernels are long, and makes good where they are short */
     if (is_lowered(plan)) w.issue_s = host_s;
     else if (host_s > device_s) w.host_s = host_s - device_s;
@@ -145,6 +149,19 @@ static model_work work_of(const pace_step_plan *plan, const pace_step_factors *f
     return w;
 }
 
+double pace_step_tail_stage(const pace_step_plan *plan, const pace_model_part *tail) {
+    const pace_pipeline shape = pace_config_pipeline(&plan->config);
+    double parts = plan->config.pp * plan->config.vpp, turns = 0;
+    uint32_t part = (uint32_t)parts - 1;
+    bool between = tail->behind < plan->slots->layers && pace_framework_is_lowered(plan->framework);
+    for (uint32_t i = 0; between && i < parts && turns < tail->behind; i++) {
+        part = i;
+        turns +=
+            pace_stage_layers(plan->slots->layers, plan->config.pp, pace_pipeline_stage(&shape, i)) / plan->config.vpp;
+    }
+    return pace_pipeline_stage(&shape, part);
+}
+
 /* The layers of a stage as they come, where frameworks cut as src/model does; else as many of all kinds. */
 static work stage_work(const pace_step_plan *plan, const model_work *w, double stage, double layers) {
     const pace_pipeline shape = pace_config_pipeline(&plan->config);
@@ -160,7 +177,10 @@ static work stage_work(const pace_step_plan *plan, const model_work *w, double s
         before += many;
     }
     if (stage == 0) add(&sum, &w->head, 1);
-    if (stage == pace_pipeline_stage(&shape, (uint32_t)(pp * vpp) - 1)) add(&sum, &w->tail, 1);
+    for (unsigned i = 0; i < plan->slots->count; i++) {
+        const pace_model_part *part = &plan->slots->parts[i].part;
+        if (part->place == PACE_PART_TAIL && pace_step_tail_stage(plan, part) == stage) add(&sum, &w->part[i], 1);
+    }
     return sum;
 }
 
@@ -304,6 +324,11 @@ pace_step_time pace_step_compose(const pace_step_plan *plan, const pace_step_fac
         t.compute_s += plan->rest_s;
         t.host_s = host_late_s(plan, f, &t, &p, device_s, host_s);
     }
+    t.bubble_s += plan->turns_s;
+    if (t.bubble_s < 0) { /* less than the host was thought late */
+        t.host_s = larger(0, t.host_s + t.bubble_s);
+        t.bubble_s = 0;
+    }
     t.other_s = f->step * framework->step_s;
     t.total_s = t.compute_s + t.host_s + t.tensor_s + t.context_s + t.expert_s + t.pipeline_s + t.data_s + t.bubble_s +
                 t.update_s + t.other_s;
@@ -321,6 +346,7 @@ static pace_turn_work turn_of(const pace_step_plan *plan, double stage, pace_par
                            .others_s = (all.compute_s - all.products_s) / chunks,
                            .weights_s = all.weights_s / chunks,
                            .host_s = all.hosts_s / chunks,
+                           .weights_host_s = all.weights_host_s / chunks,
                            .data_s = all.data_s / chunks};
     for (int g = 0; g < PACE_SLOT_GROUPS; g++) turn.group_s[g] = all.group_s[g] / chunks;
     return turn;
@@ -337,4 +363,60 @@ pace_stage_turns pace_step_turns(const pace_step_plan *plan, double stage) {
                               .gradients_s = larger(0, t.data_s - plan->micro_batches * p.slowest.data_s),
                               .update_s = t.update_s,
                               .other_s = t.other_s};
+}
+
+/* --- few turns ---------------------------------------------------------------------------------------------------- */
+
+static void take_times(pace_turn_times *out, const pace_turn_work *w, bool back) {
+    double device_s = w->products_s + w->others_s + w->data_s;
+    for (int g = 0; g < PACE_SLOT_GROUPS; g++) device_s += w->group_s[g];
+    int pass = back ? PACE_TURN_BACKWARD : PACE_TURN_FORWARD;
+    out->device_s[pass] = device_s;
+    out->host_s[pass] = w->host_s;
+    if (!back) return;
+    out->device_s[PACE_TURN_WEIGHTS] = w->weights_s;
+    out->device_s[PACE_TURN_INPUTS] = device_s - w->weights_s;
+    out->host_s[PACE_TURN_WEIGHTS] = w->weights_host_s;
+    out->host_s[PACE_TURN_INPUTS] = w->host_s - w->weights_host_s;
+}
+
+/* A captured step has its batch before it begins. */
+static void take_input(pace_turn_times *out, const pace_step_plan *plan) {
+    if (plan->config.execution == PACE_CUDA_GRAPH) return;
+    out->input_device_s = plan->input_s;
+    out->input_host_s = plan->input_host_s;
+    out->end_device_s -= plan->micro_batches * plan->input_s;
+    out->end_host_s -= plan->micro_batches * plan->input_host_s;
+}
+
+static pace_status walk_turns(double *out_s, const pace_step_plan *plan, const pace_step_time *t) {
+    const pace_pipeline shape = pace_config_pipeline(&plan->config);
+    pace_turn_times *stages = pace_alloc(shape.stages, sizeof *stages);
+    if (!stages) return PACE_E_MEMORY;
+    double message_s = 0;
+    for (uint32_t s = 0; s < shape.stages; s++) {
+        pace_stage_turns turns = pace_step_turns(plan, s);
+        take_times(&stages[s], &turns.forward, false);
+        take_times(&stages[s], &turns.backward, true);
+        stages[s].end_device_s = turns.gradients_s + t->update_s + plan->rest_s;
+        stages[s].end_host_s = plan->rest_host_s;
+        take_input(&stages[s], plan);
+        message_s = turns.message_s;
+    }
+    pace_status status = pace_turns_period(out_s, &shape, stages, message_s);
+    pace_free(stages);
+    return status;
+}
+
+pace_status pace_step_turns_s(double *out_s, const pace_step_plan *plan) {
+    enum { FEW = 1024 };
+    const pace_config *config = &plan->config;
+    pace_step_factors none = pace_step_factors_none();
+    double turns = plan->micro_batches * config->vpp * config->pp, period_s;
+    *out_s = 0;
+    if (!is_lowered(plan) || config->pp < 2 || config->mode != PACE_TRAINING || turns > FEW) return PACE_OK;
+    pace_step_time t = pace_step_compose(plan, &none);
+    PACE_TRY(walk_turns(&period_s, plan, &t));
+    *out_s = period_s - (t.total_s - t.other_s);
+    return PACE_OK;
 }

@@ -56,6 +56,7 @@ typedef struct {
     double input_s, input_host_s; /* lowered frameworks: a micro-batch is copied in, and the host waits for it */
     double rest_s, rest_host_s;   /* lowered frameworks: kernels of gradients, of one step; and what the host takes to
                                    issue these and the update */
+    double turns_s;               /* lowered frameworks, pipelines of few micro-batches: what formulas miss of them */
     pace_step_memory memory;      /* of the fullest rank */
     double last_rank_bytes;       /* what a rank of the last stage holds, which is the one that Megatron logs */
     double device_bytes;          /* memory of the device; 0 = unknown */
@@ -78,6 +79,9 @@ pace_status pace_step_plan_make(pace_step_plan *out, const pace_step_slots *slot
                                 const pace_config *config, const pace_step_place *place,
                                 double attention) PACE_MUST_CHECK;
 
+/** The stage that a tail is on: that of the turn before it, as src/model cuts; of other frameworks the model's last. */
+double pace_step_tail_stage(const pace_step_plan *plan, const pace_model_part *tail);
+
 /** What a rank of a stage (from 0) holds. */
 pace_step_memory pace_step_stage_memory(const pace_step_plan *plan, double stage);
 
@@ -93,6 +97,7 @@ typedef struct {
     double products_s, others_s;              /* kernels: products and attention, and the others */
     double weights_s;                         /* of the products those that form gradients of weights */
     double host_s;                            /* the host's time to issue them */
+    double weights_host_s;                    /* of it gradients of weights, where they come in a turn of their own */
     double group_s[PACE_SLOT_GROUPS], data_s; /* exchanges that nothing hides */
 } pace_turn_work;
 
@@ -103,6 +108,10 @@ typedef struct {
     double gradients_s; /* exchanges of a step that nothing hides */
     double update_s, other_s;
 } pace_stage_turns;
+
+/** What the turns of a pipeline of few micro-batches take longer than pace_step_compose() makes of many: `turns_s` of a plan
+ * that is complete but for it. 0 for other pipelines. */
+pace_status pace_step_turns_s(double *out_s, const pace_step_plan *plan) PACE_MUST_CHECK;
 
 /** Of a stage, from 0. */
 pace_stage_turns pace_step_turns(const pace_step_plan *plan, double stage);

@@ -1,5 +1,6 @@
 #include "step/op.h"
 
+#include "base/intern.h"
 #include "base/text.h"
 
 #include <math.h>
@@ -246,17 +247,8 @@ bool pace_op_equal(const pace_op *a, const pace_op *b) {
            a->write_bytes == b->write_bytes;
 }
 
-static uint64_t mix(uint64_t hash, const void *bytes, size_t length) {
-    const unsigned char *at = bytes;
-    for (size_t i = 0; i < length; i++) hash = (hash ^ at[i]) * UINT64_C(0x100000001b3);
-    return hash;
-}
-
 uint64_t pace_op_hash(const pace_op *op) {
-    uint64_t hash = UINT64_C(0xcbf29ce484222325);
-    int head[4] = {(int)op->family, (int)op->pass, (int)op->precision, op->element_bytes};
-    hash = mix(hash, head, sizeof head);
-    hash = mix(hash, op->kind, strnlen(op->kind, sizeof op->kind));
-    hash = mix(hash, op->size, sizeof op->size);
-    return hash;
+    const int head[4] = {(int)op->family, (int)op->pass, (int)op->precision, op->element_bytes};
+    uint64_t kind = pace_hash(op->kind, strnlen(op->kind, sizeof op->kind));
+    return pace_hash(head, sizeof head) ^ 3 * kind ^ 5 * pace_hash(op->size, sizeof op->size);
 }

@@ -1,0 +1,76 @@
+/* Pipelines turn by turn: against the published formulas, and against what a late host must make of them. */
+#include "plan/turn_walk.h"
+#include "base/status.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+enum { STAGES = 4 };
+
+static double period(pace_pipeline_schedule schedule, uint32_t chunks, uint32_t micro_batches, pace_turn_times one,
+                     double message_s) {
+    pace_pipeline pipeline = {schedule, STAGES, chunks, micro_batches, false};
+    pace_turn_times all[STAGES] = {one, one, one, one};
+    double out_s;
+    assert_int_equal(pace_turns_period(&out_s, &pipeline, all, message_s), PACE_OK);
+    return out_s;
+}
+
+static void expect(double found, double expected) { assert_true(fabs(found / expected - 1) < 1e-12); }
+
+/* (p - 1)(F + B) idle, interleaved that over v (Narayanan et al. 2021, sections 2.2.1 and 2.2.2); zero-bubble (p - 1)(F + B - 2W)
+ * (Qi et al. 2023, table 2); zb-v none where passes take equally long. What every step has behind its last turn counts once. */
+static void test_formulas(void **state) {
+    (void)state;
+    pace_turn_times one = {.device_s = {1, 2, 1, 1}};
+    for (uint32_t m = 2 * STAGES; m <= 4 * STAGES; m += STAGES) {
+        expect(period(PACE_SCHEDULE_1F1B, 1, m, one, 0), 3.0 * m + (STAGES - 1) * 3);
+        expect(period(PACE_SCHEDULE_GPIPE, 1, m, one, 0), 3.0 * m + (STAGES - 1) * 3);
+        expect(period(PACE_SCHEDULE_1F1B, 2, m, one, 0), 2 * 3.0 * m + (STAGES - 1) * 3);
+        expect(period(PACE_SCHEDULE_ZERO_BUBBLE, 1, m, one, 0), 3.0 * m + (STAGES - 1));
+        expect(period(PACE_SCHEDULE_ZB_V, 2, m, one, 0), 2 * 3.0 * m);
+        pace_turn_times more = one;
+        more.end_device_s = 5;
+        expect(period(PACE_SCHEDULE_1F1B, 1, m, more, 0), 3.0 * m + (STAGES - 1) * 3 + 5);
+    }
+}
+
+/* The first micro-batch waits for a message at each border, there and back. */
+static void test_messages(void **state) {
+    (void)state;
+    pace_turn_times one = {.device_s = {1, 2, 1, 1}};
+    expect(period(PACE_SCHEDULE_GPIPE, 1, 1, one, 0.25), 3 + (STAGES - 1) * (3 + 2 * 0.25));
+}
+
+/* A host that is slower than its device in all turns is the step, whatever the order; hosts do not wait for each other. */
+static void test_late_hosts(void **state) {
+    (void)state;
+    pace_turn_times one = {.device_s = {1, 2, 1, 1}, .host_s = {40, 80, 50, 50}, .end_host_s = 7};
+    expect(period(PACE_SCHEDULE_1F1B, 1, 16, one, 0), 16 * 120 + 7);
+    expect(period(PACE_SCHEDULE_ZERO_BUBBLE, 1, 16, one, 0), 16 * 140 + 7);
+}
+
+/* A host that waits for each batch has no lead: each forward pass over the first part begins behind the copy of its batch, which comes
+ * behind what the device did before; with one stage's worth of micro-batches nothing overlaps host and device. */
+static void test_input(void **state) {
+    (void)state;
+    pace_pipeline pipeline = {PACE_SCHEDULE_GPIPE, 2, 1, 3, false};
+    pace_turn_times ahead = {.device_s = {10, 10}, .host_s = {1, 1}}, waits = ahead;
+    double plain_s, waiting_s;
+    pace_turn_times all[2] = {ahead, ahead};
+    assert_int_equal(pace_turns_period(&plain_s, &pipeline, all, 0), PACE_OK);
+    all[0] = waits, all[0].input_device_s = 2;
+    assert_int_equal(pace_turns_period(&waiting_s, &pipeline, all, 0), PACE_OK);
+    expect(waiting_s, plain_s + 3 * 2); /* the copies, on the first stage, which is the one that waits least */
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_formulas), cmocka_unit_test(test_messages),
+                                       cmocka_unit_test(test_late_hosts), cmocka_unit_test(test_input)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
