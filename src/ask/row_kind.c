@@ -85,7 +85,8 @@ static size_t read_head(char *out, const char *path) {
 const pace_row_kind *pace_row_kind_of_file(const pace_row_kinds *among, pace_catalog *catalog, const char *path) {
     const pace_row_kind *kind = among->items[0];
     struct stat file;
-    bool again = strcmp(path, "-") == 0 || (stat(path, &file) == 0 && S_ISREG(file.st_mode)); /* a pipe is read once */
+    bool again =
+        strcmp(path, "-") == 0 || (stat(path, &file) == 0 && (S_ISREG(file.st_mode) || S_ISFIFO(file.st_mode)));
     char *head = again ? pace_alloc(HEAD + 1, 1) : NULL;
     if (!head) return kind;
     size_t length = read_head(head, path);

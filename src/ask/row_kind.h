@@ -101,8 +101,8 @@ typedef struct {
 pace_status pace_row_kind_find(const pace_row_kind **out, const pace_row_kinds *kinds, const char *name,
                                bool predicted) PACE_MUST_CHECK;
 
-/** Which kind a file is of, by the columns and first row of a table, or by what a log looks like: the first kind for a
- * named pipe, which can be read only once, and for what looks like nothing else. Only the start of the file is read; a
+/** Which kind a file is of, by the columns and first row of a table, or by what a log looks like: the first kind for
+ * what looks like nothing else. Only the start of the file is read; a
  * file that cannot be read is left to its reader to complain about. */
 const pace_row_kind *pace_row_kind_of_file(const pace_row_kinds *kinds, pace_catalog *catalog, const char *path);
 

@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -29,8 +30,9 @@ struct pace_input {
     char *name;
     int fd; /* -1 = memory */
     bool owns_fd;
-    bool peeks;       /* at standard input: what it reads is kept */
-    size_t peeked_at; /* of what others have peeked at before */
+    struct stream *stream; /* of what comes once; NULL = a file that can be opened again */
+    bool peeks;            /* at a stream: what it reads is kept */
+    size_t peeked_at;      /* of what others have peeked at before */
     input_kind kind;
 
     const unsigned char *stored; /* the chunk being consumed: stored[at .. length) is left */
@@ -50,33 +52,68 @@ struct pace_input {
     char message[MESSAGE_BYTES];
 };
 
-/* Standard input comes once. What was peeked at, [at, count), is read before the rest. */
-static struct {
+/* Standard input, named pipes and what a shell puts for <(COMMAND) come once. What was peeked at, [at, count), is read
+ * before the rest; the pipe stays open in between, for its writer would else be told that nobody reads. */
+typedef struct stream {
+    bool used;
+    dev_t device;
+    ino_t number;
+    int fd;
     unsigned char *items;
     size_t at, count, capacity;
-} peeked;
+} stream;
 
-static pace_status keep_peeked(const void *bytes, size_t length) {
+enum { MOST_STREAMS = 64 };
+static stream streams[MOST_STREAMS];
+static pthread_mutex_t streams_lock = PTHREAD_MUTEX_INITIALIZER;
+
+/* The stream behind a descriptor or path; with `fd` >= 0 one is made where there is none. NULL: there is none, or no
+ * room for one. */
+static stream *stream_of(const struct stat *about, int fd) {
+    stream *found = NULL, *empty = NULL;
+    pthread_mutex_lock(&streams_lock);
+    for (size_t i = 0; i < MOST_STREAMS && !found; i++) {
+        stream *one = &streams[i];
+        if (one->used && one->device == about->st_dev && one->number == about->st_ino) found = one;
+        if (!one->used && !empty) empty = one;
+    }
+    if (!found && fd >= 0 && empty) {
+        *empty = (stream){.used = true, .device = about->st_dev, .number = about->st_ino, .fd = fd};
+        found = empty;
+    }
+    pthread_mutex_unlock(&streams_lock);
+    return found;
+}
+
+static void end_stream(stream *s) {
+    if (s->fd != STDIN_FILENO) close(s->fd);
+    pace_free(s->items);
+    pthread_mutex_lock(&streams_lock);
+    *s = (stream){0};
+    pthread_mutex_unlock(&streams_lock);
+}
+
+static pace_status keep_peeked(stream *s, const void *bytes, size_t length) {
     if (length == 0) return PACE_OK;
-    PACE_TRY(pace_grow(&peeked.items, &peeked.capacity, peeked.count + length, 1));
-    memcpy(peeked.items + peeked.count, bytes, length);
-    peeked.count += length;
+    PACE_TRY(pace_grow(&s->items, &s->capacity, s->count + length, 1));
+    memcpy(s->items + s->count, bytes, length);
+    s->count += length;
     return PACE_OK;
 }
 
-static size_t copy_peeked(void *buffer, size_t capacity, size_t *at) {
-    size_t left = peeked.count - *at, got = left < capacity ? left : capacity;
-    if (got > 0) memcpy(buffer, peeked.items + *at, got);
+static size_t copy_peeked(const stream *s, void *buffer, size_t capacity, size_t *at) {
+    size_t left = s->count - *at, got = left < capacity ? left : capacity;
+    if (got > 0) memcpy(buffer, s->items + *at, got);
     *at += got;
     return got;
 }
 
-static size_t take_peeked(void *buffer, size_t capacity) {
-    size_t got = copy_peeked(buffer, capacity, &peeked.at);
-    if (peeked.items && peeked.at == peeked.count) {
-        pace_free(peeked.items);
-        peeked.items = NULL;
-        peeked.at = peeked.count = peeked.capacity = 0;
+static size_t take_peeked(stream *s, void *buffer, size_t capacity) {
+    size_t got = copy_peeked(s, buffer, capacity, &s->at);
+    if (s->items && s->at == s->count) {
+        pace_free(s->items);
+        s->items = NULL;
+        s->at = s->count = s->capacity = 0;
     }
     return got;
 }
@@ -102,10 +139,20 @@ static pace_input *new_input(const char *name) {
     return input;
 }
 
-static pace_status open_file(pace_input *input, const char *path) {
+/* Opens what is not being peeked at already. */
+static void open_descriptor(pace_input *input, const char *path) {
     bool standard = strcmp(path, "-") == 0;
-    input->fd = standard ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
-    input->owns_fd = !standard;
+    struct stat about;
+    if (!standard && stat(path, &about) == 0 && S_ISFIFO(about.st_mode)) input->stream = stream_of(&about, -1);
+    input->fd = standard ? STDIN_FILENO : input->stream ? input->stream->fd : open(path, O_RDONLY | O_CLOEXEC);
+    input->owns_fd = !standard && !input->stream;
+    if (input->stream || input->fd < 0 || fstat(input->fd, &about) != 0) return;
+    if (standard || (input->peeks && S_ISFIFO(about.st_mode))) input->stream = stream_of(&about, input->fd);
+    if (input->stream) input->owns_fd = false;
+}
+
+static pace_status open_file(pace_input *input, const char *path) {
+    open_descriptor(input, path);
     if (input->fd < 0) return pace_fail(PACE_E_IO, "%s: %s", input->name, strerror(errno));
     struct stat about;
     if (fstat(input->fd, &about) != 0) return pace_fail(PACE_E_IO, "%s: %s", input->name, strerror(errno));
@@ -117,18 +164,17 @@ static pace_status open_file(pace_input *input, const char *path) {
     return PACE_OK;
 }
 
-pace_status pace_input_open(pace_input **out, const char *path) {
+static pace_status open_input(pace_input **out, const char *path, bool peeks) {
     pace_input *input = new_input(strcmp(path, "-") == 0 ? "<stdin>" : path);
     if (!input) return PACE_E_MEMORY;
+    input->peeks = peeks;
     pace_status status = open_file(input, path);
     return PACE_GIVE(out, input, status, pace_input_free(input));
 }
 
-pace_status pace_input_peek(pace_input **out, const char *path) {
-    PACE_TRY(pace_input_open(out, path));
-    (*out)->peeks = strcmp(path, "-") == 0;
-    return PACE_OK;
-}
+pace_status pace_input_open(pace_input **out, const char *path) { return open_input(out, path, false); }
+
+pace_status pace_input_peek(pace_input **out, const char *path) { return open_input(out, path, true); }
 
 pace_status pace_input_open_memory(pace_input **out, const char *name, const void *bytes, size_t length) {
     pace_input *input = new_input(name);
@@ -144,7 +190,8 @@ void pace_input_free(pace_input *input) {
     if (!input) return;
     if (input->gzip_ready) inflateEnd(&input->gzip);
     ZSTD_freeDStream(input->zstd);
-    if (input->owns_fd && input->fd >= 0) close(input->fd);
+    if (input->stream && !input->peeks && input->fd != STDIN_FILENO) end_stream(input->stream);
+    else if (input->owns_fd && input->fd >= 0) close(input->fd);
     pace_free(input->chunk);
     pace_free(input->name);
     pace_free(input);
@@ -172,9 +219,10 @@ static size_t left_over(const pace_input *input) { return input->length - input-
 
 static pace_status read_fd(pace_input *input, void *buffer, size_t capacity, size_t *got) {
     ssize_t n;
-    *got = input->peeks                ? copy_peeked(buffer, capacity, &input->peeked_at)
-           : input->fd == STDIN_FILENO ? take_peeked(buffer, capacity)
-                                       : 0;
+    bool keeps = input->stream && input->peeks;
+    *got = keeps           ? copy_peeked(input->stream, buffer, capacity, &input->peeked_at)
+           : input->stream ? take_peeked(input->stream, buffer, capacity)
+                           : 0;
     if (*got > 0) return PACE_OK;
     do {
         n = read(input->fd, buffer, capacity < STEP_MAX ? capacity : STEP_MAX);
@@ -185,7 +233,7 @@ static pace_status read_fd(pace_input *input, void *buffer, size_t capacity, siz
     }
     *got = (size_t)n;
     input->peeked_at += *got;
-    return input->peeks ? keep_peeked(buffer, *got) : PACE_OK;
+    return keeps ? keep_peeked(input->stream, buffer, *got) : PACE_OK;
 }
 
 /* Makes sure of at least one stored byte; none are left when the file is over. A pipe may deliver single bytes, so
