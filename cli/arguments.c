@@ -61,19 +61,30 @@ static bool unknown(const pace_verb *verb, const char *word) {
     return false;
 }
 
-static void keep_output(cli_output *output, const pace_option *option, const char *value) {
+static bool refuse_second(const cli_arguments *arguments, const pace_option *option, const char *value) {
+    char name[64];
+    cli_say("paceline %s: %s: given twice, the second time as '%.80s': expected it once", arguments->verb->name,
+            cli_option_name(name, option), value);
+    return false;
+}
+
+static bool keep_output(cli_arguments *arguments, const pace_option *option, const char *value) {
+    cli_output *output = &arguments->output;
     if (strcmp(option->name, "quiet") == 0) output->quiet = true;
-    else if (strcmp(option->name, "strict") == 0) output->strict = true;
-    else if (strcmp(option->name, "format") == 0) output->format = value;
-    else if (strcmp(option->name, "output") == 0) output->path = value;
-    else output->table = value;
+    if (strcmp(option->name, "strict") == 0) output->strict = true;
+    if (option->type == PACE_OPTION_FLAG) return true;
+    const char **of = strcmp(option->name, "format") == 0   ? &output->format
+                      : strcmp(option->name, "output") == 0 ? &output->path
+                                                            : &output->table;
+    if (*of && strcmp(*of, value) != 0) return refuse_second(arguments, option, value);
+    *of = value;
+    return true;
 }
 
 static bool store(cli_arguments *arguments, pace_question *question, const pace_option *option, const char *value) {
-    if (option->role == PACE_OPTION_RENDERS) {
-        keep_output(&arguments->output, option, value);
-        return true;
-    }
+    if (option->role == PACE_OPTION_RENDERS) return keep_output(arguments, option, value);
+    bool once = option->type == PACE_OPTION_TEXT || option->type == PACE_OPTION_NUMBER;
+    if (once && pace_question_has(question, option->name)) return refuse_second(arguments, option, value);
     /* rows that calibrate measured before are an input too: it goes on with them */
     bool kept = strcmp(arguments->verb->name, "calibrate") == 0 && strcmp(option->name, "output") == 0;
     if (option->role == PACE_OPTION_WRITES && !kept && arguments->written_count < 8)

@@ -61,6 +61,19 @@ static bool format_of_suffix(pace_format *out, const char *verb, const char *pat
     return known;
 }
 
+/* "--format html -o x.json" would be a page that its name calls something else. Perfetto's traces are JSON. */
+bool cli_output_agrees(const char *verb, const cli_output *output) {
+    const char *named = NULL;
+    if (!output->format || !output->path) return true;
+    for (size_t i = 0; i < FORMATS; i++)
+        if (has_suffix(output->path, formats[i].suffix)) named = formats[i].name;
+    if (!named || strcmp(named, "table") == 0 || strncmp(named, output->format, strlen(named)) == 0) return true;
+    if (strcmp(named, "json") == 0 && strcmp(output->format, "perfetto") == 0) return true;
+    cli_say("paceline %s: --format: %s, but --output %.200s is a name of %s: expected one of the two", verb,
+            output->format, output->path, named);
+    return false;
+}
+
 static bool choose_format(pace_format *out, const char *verb, const cli_output *output) {
     *out = PACE_FORMAT_TABLE;
     if (!output->format) return !output->path || format_of_suffix(out, verb, output->path);

@@ -3,6 +3,9 @@
 
 #include "arguments.h"
 
+/** Whether the suffix of --output names the format of --format. False after a message. */
+bool cli_output_agrees(const char *verb, const cli_output *output);
+
 /** Checks --format and the suffix before any work is done. False after a message. */
 bool cli_output_format(pace_format *out, const char *verb, const cli_output *output);
 

@@ -29,9 +29,29 @@ static const char *written(const cli_arguments *arguments, int n) {
     return n < arguments->written_count ? arguments->written[n] : NULL;
 }
 
+/* The folder in which a path is, or would be. */
+static bool find_folder(struct stat *out, const char *path) {
+    char folder[4096] = ".";
+    const char *slash = strrchr(path, '/');
+    size_t length = slash ? (size_t)(slash - path) + 1 : 0;
+    if (length >= sizeof folder) return false;
+    if (slash) memcpy(folder, path, length), folder[length] = '\0';
+    return stat(folder, out) == 0;
+}
+
+/* Also of files that are not there yet: "x" and "folder/../x". */
+static bool is_same_place(const char *a, const char *b) {
+    struct stat one, other;
+    const char *of_a = strrchr(a, '/'), *of_b = strrchr(b, '/');
+    return strcmp(of_a ? of_a + 1 : a, of_b ? of_b + 1 : b) == 0 && find_folder(&one, a) && find_folder(&other, b) &&
+           one.st_ino == other.st_ino && one.st_dev == other.st_dev;
+}
+
 static bool is_same_file(const char *a, const char *b) {
     struct stat one, other;
     if (strcmp(a, b) == 0) return strcmp(a, "-") != 0;
+    if (strcmp(a, "-") == 0 || strcmp(b, "-") == 0) return false;
+    if (stat(a, &one) != 0 && stat(b, &other) != 0) return is_same_place(a, b);
     return stat(a, &one) == 0 && stat(b, &other) == 0 && S_ISREG(one.st_mode) && one.st_ino == other.st_ino &&
            one.st_dev == other.st_dev;
 }
@@ -92,6 +112,7 @@ static int run(cli_arguments *arguments, pace_context *context, pace_question *q
     pace_format format;
     if (!cli_parse(arguments, question)) return CLI_USAGE;
     if (arguments->helped) return CLI_DONE;
+    if (!cli_output_agrees(arguments->verb->name, &arguments->output)) return CLI_USAGE;
     prefer_csv(&arguments->output, question);
     if (!cli_output_format(&format, arguments->verb->name, &arguments->output) || !spares_inputs(arguments))
         return CLI_USAGE;

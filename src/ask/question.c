@@ -44,8 +44,19 @@ static pace_status find(const pace_option **out, pace_field_value **value, pace_
     return PACE_OK;
 }
 
+/* One figure given twice would be the last in silence. */
+static pace_status check_set_once(const pace_texts *given, const char *text) {
+    size_t key = strcspn(text, "=");
+    for (size_t i = 0; text[key] && i < given->count; i++)
+        if (strncmp(given->items[i], text, key + 1) == 0)
+            return pace_fail(PACE_E_USAGE, "set: %.*s is set twice: '%.80s' and '%.80s'", (int)key, text,
+                             given->items[i], text);
+    return PACE_OK;
+}
+
 static pace_status add_text(pace_field_value *value, const pace_option *option, const char *text) {
     if (option->type == PACE_OPTION_TEXT) pace_texts_free(&value->texts);
+    if (strcmp(option->name, "set") == 0) PACE_TRY(check_set_once(&value->texts, text));
     if (value->texts.count == MOST_ITEMS)
         return pace_fail(PACE_E_LIMIT, "%s: expected at most %d of them", option->name, (int)MOST_ITEMS);
     PACE_TRY(pace_texts_add(&value->texts, text));

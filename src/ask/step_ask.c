@@ -46,6 +46,16 @@ static void fill(pace_config *config, const pace_config *usual) {
     if (config->sequence_parallel == UNSAID) config->sequence_parallel = usual->sequence_parallel;
 }
 
+/* What only a step that trains has. */
+static pace_status check_mode(const pace_config *config, const pace_words *set) {
+    static const char *const keys[] = {"optimizer",      "update",    "recompute",    "zero_stage", "zero_group",
+                                       "keep_gradients", "read_loss", "bucket_bytes", "frozen",     NULL};
+    for (size_t i = 0; config->mode == PACE_INFERENCE && keys[i]; i++)
+        if (pace_settings_name(set, (const char *const[]){keys[i], NULL}))
+            return pace_fail(PACE_E_USAGE, "set: %s has no effect on inference", keys[i]);
+    return PACE_OK;
+}
+
 /* `devices` of the machine: 1 = of no matter; 0 = how they share the step is still to be chosen. */
 static pace_status open_model(pace_step_asked *a, pace_catalog *catalog, const char *name, const pace_words *set,
                               double devices) {
@@ -59,7 +69,8 @@ static pace_status open_model(pace_step_asked *a, pace_catalog *catalog, const c
     config->zero_stage = config->sequence_parallel = config->ep = UNSAID;
     pace_model_settings own;
     PACE_TRY(pace_model_settings_read(&own, config, set));
-    pace_status status = pace_model_open(&a->model, catalog, name, own.items.items, own.items.count);
+    pace_status status = check_mode(config, set);
+    if (status == PACE_OK) status = pace_model_open(&a->model, catalog, name, own.items.items, own.items.count);
     pace_model_settings_free(&own);
     PACE_TRY(status);
     a->has_model = true;

@@ -176,6 +176,9 @@ pace_status pace_step_advise(char *out, size_t size, const pace_memory_asked *me
     double fixed = plan->memory.all_bytes - plan->memory.activation_bytes;
     PACE_TRY(pace_step_remedy(remedy, memory));
     if (*remedy) pace_snprintf(out, size, "It would fit with %s.", remedy);
+    else if (fixed < plan->device_bytes)
+        pace_snprintf(out, size,
+                      "No batch fits: one sample's activations do not, even recomputed; fewer tokens would.");
     else
         pace_snprintf(out, size, "Parameters, gradients and optimizer alone fill %.0f such devices.",
                       ceil(fixed / plan->device_bytes));

@@ -125,6 +125,8 @@ static pace_status open_asked(pace_workers_asked *a, const char *const *names, s
     PACE_TRY(pace_approaches_load(&a->table, options->context->catalog));
     PACE_TRY(read_approaches(a, &options->approach));
     PACE_TRY(options->workers ? read_workers(a, options->workers) : all_workers(a));
+    if (options->batch.count && pace_settings_name_batch(&options->set))
+        return pace_fail(PACE_E_USAGE, "batch: expected the batch once, found it in " PACE_FIELD "set, too");
     for (size_t i = 0; i < options->batch.count; i++) PACE_TRY(add_batches(a, options->batch.items[i]));
     return open_inputs(a, names, count);
 }

@@ -168,7 +168,18 @@ static pace_status find_by_other_names(pace_job_layout *layout, pace_warnings *r
     return length ? pace_warn(remarks, PACE_WARN_COLUMN_ASSUMED, file, "%s: read %s", file, text) : PACE_OK;
 }
 
+/* One "column" whose name is a line of names. */
+static pace_status check_separator(const pace_job_layout *layout, const char *file, const char *const *names) {
+    const char *between = layout->count == 1 ? strpbrk(names[0], ";\t|") : NULL;
+    if (!between) return PACE_OK;
+    return pace_fail(PACE_E_INPUT, "%s:1: columns are separated by %s: expected commas", file,
+                     *between == ';'    ? "semicolons"
+                     : *between == '\t' ? "tabs"
+                                        : "'|'");
+}
+
 static pace_status check_complete(const pace_job_layout *layout, const char *file, const char *const *names) {
+    PACE_TRY(check_separator(layout, file, names));
     for (int role = 0; role < PACE_JOB_ROLES; role++) {
         if (!is_needed(role) || layout->place[role] >= 0) continue;
         const char *name = pace_job_role_name(role), *closest = closest_column(layout, names, name);

@@ -1,0 +1,90 @@
+"""What is said twice or against itself is refused, not decided in silence; and what a shell makes of pipes is read like a file."""
+import gzip
+import os
+import subprocess
+import sys
+import tempfile
+import threading
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from checks import PACELINE, SOURCE, expect, expect_line, finish, run  # noqa: E402
+
+DEMO = os.path.join(SOURCE, "tests", "data", "demo.json.gz")
+JOBS = os.path.join(SOURCE, "tests", "data", "jobs_synthetic.csv.gz")
+MODEL = ("predict", "resnet50", "--on", "v100")
+
+
+def refused(words, *said):
+    code, _, err = run(*words)
+    expect_line(code, err, 2, *said)
+
+
+def test_twice(folder):
+    refused((*MODEL, "--set", "micro_batch=8", "--set", "micro_batch=16"), "micro_batch is set twice")
+    refused(("predict", "--kind", "exchange", "--on", "dgx-h100", "--collective", "allreduce", "--collective", "allgather"), "given twice")
+    refused(("analyze", DEMO, "-o", os.path.join(folder, "a.html"), "-o", os.path.join(folder, "b.html")), "--output: given twice")
+    refused(("predict", "resnet50", "--on", "dgx-1-v100", "--workers", "8", "--batch", "4", "--set", "micro_batch=16"), "expected the batch once")
+    expect(not os.listdir(folder), "nothing is written", os.listdir(folder))
+    expect(run("analyze", DEMO, "-f", "json", "-f", "json", "-q")[0] == 0, "the same again says nothing else")
+
+
+def test_outputs(folder):
+    refused(("analyze", DEMO, "-f", "html", "-o", os.path.join(folder, "x.json")), "is a name of json")
+    expect(run("analyze", DEMO, "-f", "perfetto", "-o", os.path.join(folder, "x.json"), "-q")[0] == 0, "Perfetto's traces are JSON")
+    os.mkdir(os.path.join(folder, "d"))
+    os.symlink(folder, os.path.join(folder, "link"))
+    for other in ("d/../o.json", "link/o.json", "./o.json"):
+        refused(("analyze", DEMO, "--overheads", os.path.join(folder, other), "-o", os.path.join(folder, "o.json")), "found one for two outputs")
+    expect(not os.path.exists(os.path.join(folder, "o.json")), "one of two outputs was written")
+
+
+def test_no_effect():
+    for setting in ("optimizer=adam", "recompute=full", "update=loop", "zero_stage=1"):
+        refused((*MODEL, "--set", "mode=inference", "--set", setting), "no effect on inference")
+    code, out, err = run("predict", "gpt2", "--on", "v100", "--set", "sequence=100000", "--set", "micro_batch=1", "-q")
+    expect(code == 1 and "one sample's activations" in " ".join(out.split()), out[:300])
+
+
+def test_separators(folder):
+    with gzip.open(JOBS, "rt") as file:
+        lines = [line for line in file if not line.startswith("#")][:20]
+    for separator, name in ((";", "semicolons"), ("\t", "tabs")):
+        path = os.path.join(folder, "jobs.csv")
+        with open(path, "w") as file:
+            file.writelines(line.replace(",", separator) for line in lines)
+        code, _, err = run("fleet", path)
+        expect_line(code, err, 3, f"separated by {name}")
+
+
+def test_pipes(folder):
+    """<(COMMAND) and named pipes come once; what looks at their first bytes must not swallow them."""
+    plain, packed = "zcat %s" % DEMO, "cat %s" % DEMO
+    wanted = run("analyze", DEMO, "-q")[1].splitlines()[0]
+    for source in (plain, packed):
+        for words in (f"analyze <({source}) -q", f"analyze /dev/stdin -q < <({source})"):
+            done = subprocess.run(["bash", "-c", f"{PACELINE} {words}"], capture_output=True, text=True, timeout=60)
+            expect(done.returncode == 0 and done.stdout.splitlines()[0] == wanted, words, done.returncode, done.stdout[:200], done.stderr)
+    for words in (f"predict <({plain}) --on h100 -q", f"compare <({plain}) <({packed}) -q", f"predict --rows <(printf 'model,device,tp,dp,micro_batch\\ngpt2,v100,1,1,1\\n') -q"):
+        done = subprocess.run(["bash", "-c", f"{PACELINE} {words}"], capture_output=True, text=True, timeout=60)
+        expect(done.returncode == 0 and done.stdout, words, done.returncode, done.stderr)
+    pipe = os.path.join(folder, "pipe.json")
+    os.mkfifo(pipe)
+    with gzip.open(DEMO, "rb") as file:
+        text = file.read()
+
+    def feed():
+        with open(pipe, "wb") as end:
+            end.write(text)
+
+    writer = threading.Thread(target=feed)
+    writer.start()
+    done = subprocess.run([PACELINE, "analyze", pipe, "-q"], capture_output=True, text=True, timeout=60)
+    writer.join()
+    expect(done.returncode == 0 and done.stdout.splitlines()[0] == wanted, "a named pipe", done.returncode, done.stderr)
+
+
+for test in (test_twice, test_outputs, test_separators, test_pipes):
+    with tempfile.TemporaryDirectory() as scratch:
+        test(scratch)
+test_no_effect()
+finish()
