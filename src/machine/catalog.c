@@ -49,9 +49,14 @@ pace_status pace_catalog_open(pace_catalog **out) {
     return PACE_OK;
 }
 
+static void forget_kept(pace_catalog *catalog) {
+    for (size_t i = 0; i < catalog->kept.count; i++) catalog->kept.items[i].kind->free(catalog->kept.items[i].value);
+    catalog->kept.count = 0;
+}
+
 void pace_catalog_free(pace_catalog *catalog) {
     if (!catalog) return;
-    for (size_t i = 0; i < catalog->kept.count; i++) catalog->kept.items[i].kind->free(catalog->kept.items[i].value);
+    forget_kept(catalog);
     PACE_VEC_FREE(&catalog->kept);
     for (size_t i = 0; i < catalog->documents.count; i++) {
         pace_yaml_free(catalog->documents.items[i]->yaml);
@@ -104,6 +109,14 @@ static pace_status add_document(document **out, pace_catalog *catalog, const cha
     one->name = pace_copy_text(name, strlen(name));
     pace_status status = one->name ? PACE_PUSH(&catalog->documents, one) : PACE_E_MEMORY;
     return PACE_GIVE(out, one, status, (pace_free(one->name), pace_free(one)));
+}
+
+void pace_catalog_forget(pace_catalog *catalog, const char *name) {
+    document *one = asked_before(catalog, name);
+    forget_kept(catalog);
+    if (!one) return;
+    pace_yaml_free(one->yaml);
+    one->yaml = NULL;
 }
 
 static pace_status find_document(const pace_yaml **out, pace_catalog *catalog, const char *name) {

@@ -38,6 +38,10 @@ typedef struct {
 /** The thing of a kind: made when it is first asked for, borrowed from the catalogue. Errors: those of make(). */
 pace_status pace_catalog_kept(const void **out, pace_catalog *catalog, const pace_catalog_kind *kind) PACE_MUST_CHECK;
 
+/** Forgets one file, which has changed, and all that was made of any; other files stay parsed. What was borrowed from
+ * either is gone. Not while other threads use the catalogue. */
+void pace_catalog_forget(pace_catalog *catalog, const char *name);
+
 /** How often the file was parsed, well or not; NULL: all files together. */
 size_t pace_catalog_parses(pace_catalog *catalog, const char *name);
 
