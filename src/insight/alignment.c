@@ -3,6 +3,42 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+/* No exchange outlasts the ten minutes after which NCCL gives up, and clocks of one job are minutes apart at most. */
+static const int64_t longest_apart_ns = INT64_C(600000000000);
+
+/* When a rank was recorded, all its files together, on the wall's clock. False: the traces do not say. */
+static bool recorded_at(int64_t *from_ns, int64_t *to_ns, pace_rank *const *traces, size_t count, size_t of) {
+    *from_ns = INT64_MAX;
+    *to_ns = INT64_MIN;
+    for (size_t i = 0; i < count; i++) {
+        const pace_rank *trace = traces[i];
+        bool same = i == of || (trace->step.rank >= 0 && trace->step.rank == traces[of]->step.rank);
+        if (!same || trace->work.items.count == 0) continue;
+        int64_t from = trace->step.base_ns + trace->work.window.first_ns,
+                to = trace->step.base_ns + trace->work.window.last_ns;
+        if (from < *from_ns) *from_ns = from;
+        if (to > *to_ns) *to_ns = to;
+    }
+    return *from_ns < *to_ns;
+}
+
+/* Recordings of one run are of the same minutes; whatever the clocks say where none of them is the wall's. */
+static pace_status check_times(pace_rank *const *traces, size_t count) {
+    int64_t first_from, first_to, from, to;
+    if (!recorded_at(&first_from, &first_to, traces, count, 0)) return PACE_OK;
+    for (size_t i = 1; i < count; i++) {
+        if (!recorded_at(&from, &to, traces, count, i)) continue;
+        int64_t apart = from > first_to ? from - first_to : first_from - to;
+        if (apart > longest_apart_ns)
+            return pace_fail(PACE_E_INPUT,
+                             "traces of different runs: %s was recorded %.0f minutes %s %s; expected files of one run "
+                             "('paceline compare' holds two against each other)",
+                             traces[i]->path, (double)apart / 60e9, from > first_to ? "after" : "before",
+                             traces[0]->path);
+    }
+    return PACE_OK;
+}
+
 pace_status pace_runs_check(pace_rank *const *traces, size_t count) {
     const pace_rank *known = NULL;
     for (size_t i = 0; i < count; i++) {
@@ -18,7 +54,7 @@ pace_status pace_runs_check(pace_rank *const *traces, size_t count) {
                              known->path, known->step.world_size, traces[i]->path, step->world_size);
         known = traces[i];
     }
-    return PACE_OK;
+    return check_times(traces, count);
 }
 
 static int64_t *numbers_of(const pace_rank *rank) {

@@ -3,7 +3,8 @@
 
 #include "insight/rank.h"
 
-/** PACE_E_INPUT when the traces say that they are of different runs: world sizes that differ, ranks beyond them. */
+/** PACE_E_INPUT when the traces say that they are of different runs: world sizes that differ, ranks beyond them,
+ * times that lie far apart. */
 pace_status pace_runs_check(pace_rank *const *traces, size_t count) PACE_MUST_CHECK;
 
 typedef enum {

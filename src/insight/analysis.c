@@ -85,6 +85,15 @@ static pace_status take_reading(pace_rank *rank, pace_analysis *analysis, pace_r
     return options->check ? pace_step_check(&rank->step) : PACE_OK;
 }
 
+static pace_status warn_of_broken_step(pace_analysis *analysis, const pace_rank *rank) {
+    for (size_t i = 0; i < rank->marks.items.count; i++)
+        if (rank->marks.items.items[i].broken)
+            return pace_warn(&analysis->warnings, PACE_WARN_FILE_CUT_OFF, rank->path,
+                             "%s: %s is left out: the file breaks off in it", rank->path,
+                             pace_names_text(&rank->step.names, rank->marks.items.items[i].label));
+    return PACE_OK;
+}
+
 static pace_status load_rank(pace_analysis *analysis, pace_reading *reading, const char *path,
                              const pace_analyze_options *options) {
     pace_rank *rank = pace_alloc(1, sizeof *rank);
@@ -94,6 +103,7 @@ static pace_status load_rank(pace_analysis *analysis, pace_reading *reading, con
     if (status == PACE_OK) status = find_device(&rank->device, analysis, &rank->step, rank->device_id, options);
     if (status == PACE_OK) status = pace_rank_understand(rank, analysis->classes, analysis->words, options->step_regex);
     if (status == PACE_OK) leave_host_without_device(rank);
+    if (status == PACE_OK) status = warn_of_broken_step(analysis, rank);
     if (status == PACE_OK) status = PACE_PUSH(&analysis->traces, rank);
     if (status != PACE_OK) free_rank(rank);
     return status;

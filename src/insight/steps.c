@@ -197,6 +197,15 @@ static pace_status add_kept(pace_marks *marks, const pace_step *step) {
     return PACE_OK;
 }
 
+/* A step in which the file breaks off, and those behind it, lack work. */
+static void leave_out_broken(pace_marks *marks, const pace_step *step) {
+    for (size_t i = 0; i < marks->items.count; i++) {
+        pace_mark *mark = &marks->items.items[i];
+        mark->broken = mark->end_ns > step->cut_ns;
+        mark->left_out |= mark->broken;
+    }
+}
+
 static void set_bounds(pace_marks *marks, const pace_step *step) {
     if (marks->items.count == 0) return;
     marks->since_ns = marks->items.items[0].start_ns;
@@ -241,6 +250,7 @@ pace_status pace_marks_find(pace_marks *out, pace_step *step, const char *regex)
     pace_status status = find(&marks, step, regex, regex ? &compiled : NULL);
     if (regex) regfree(&compiled);
     set_bounds(&marks, step);
+    leave_out_broken(&marks, step);
     if (status != PACE_OK) pace_marks_free(&marks);
     else *out = marks;
     return status;

@@ -10,7 +10,8 @@ typedef struct {
     int64_t start_ns, end_ns; /* the host window of its annotation */
     int64_t from_ns, to_ns;   /* the device interval (DESIGN: end of the last compute kernel of the step before, to
                                  the end of this step's last); set by pace_marks_set_intervals() */
-    bool left_out;            /* a step of the same family that the expression does not match */
+    bool left_out;            /* a step of the same family that the expression does not match, or a broken one */
+    bool broken;              /* the file breaks off in it, or before it */
 } pace_mark;
 
 typedef enum { PACE_MARKS_NONE, PACE_MARKS_ANNOTATED, PACE_MARKS_PERIODIC } pace_marks_origin;

@@ -21,6 +21,7 @@ typedef struct {
 
 struct pace_kernel_classes {
     rule_list kernels, communication;
+    int64_t host_call_ns;
 };
 
 static const char *const families[] = {
@@ -88,6 +89,20 @@ static pace_status read_rules(rule_list *out, pace_catalog *catalog, const char 
     return PACE_OK;
 }
 
+static pace_status read_call(int64_t *out_ns, pace_catalog *catalog) {
+    enum { LONGEST_US = 1000 };
+    const pace_yaml *yaml;
+    const pace_yaml_node *node;
+    double us;
+    PACE_TRY(pace_catalog_document(&yaml, catalog, "kernels.yaml"));
+    PACE_TRY(pace_yaml_member(&node, yaml, pace_yaml_root(yaml), "host_call_us"));
+    PACE_TRY(pace_yaml_real(&us, yaml, node, "value", 0, LONGEST_US));
+    *out_ns = (int64_t)(us * 1000);
+    return PACE_OK;
+}
+
+int64_t pace_host_call_ns(const pace_kernel_classes *classes) { return classes->host_call_ns; }
+
 pace_status pace_kernel_classes_load(pace_kernel_classes **out, pace_catalog *catalog) {
     pace_kernel_classes *classes = pace_alloc(1, sizeof *classes);
     if (!classes) return PACE_E_MEMORY;
@@ -95,6 +110,7 @@ pace_status pace_kernel_classes_load(pace_kernel_classes **out, pace_catalog *ca
     if (status == PACE_OK)
         status = read_rules(&classes->communication, catalog, "communication.yaml", "communication",
                             read_communication_rule);
+    if (status == PACE_OK) status = read_call(&classes->host_call_ns, catalog);
     return PACE_GIVE(out, classes, status, pace_kernel_classes_free(classes));
 }
 

@@ -27,3 +27,6 @@ pace_kernel_class pace_kernel_classify(const pace_kernel_classes *classes, const
 
 /** The pattern by which a name is classified, without its "<"; NULL = no rule knows the name. Borrowed. */
 const char *pace_kernel_class_word(const pace_kernel_classes *classes, const char *name);
+
+/** Where the host is the device: what calling an operator takes. */
+int64_t pace_host_call_ns(const pace_kernel_classes *classes);

@@ -16,7 +16,7 @@ static unsigned ops_of(pace_op ops[PACE_CALL_OPS], const pace_step *step, uint32
 }
 
 pace_status pace_graph_find_host_work(pace_graph_builder *b) {
-    return pace_host_operators_find(&b->operators, b->step);
+    return pace_host_operators_find(&b->operators, b->step, pace_host_call_ns(b->classes));
 }
 
 /* What a task took less the operators below it that work themselves: views and wrappers within it are part of it. */

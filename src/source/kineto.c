@@ -33,6 +33,7 @@ typedef struct {
     pace_name foreign;        /* the category of the first complete event of another one; 0 = none, or it has none */
     bool joined;              /* several ranks, written for viewers */
     uint64_t wide_ids;        /* ids left out because a task's columns hold 32 bits */
+    int64_t last_ns;          /* start of the task read last */
     pace_status status;
     pace_progress_fn progress;
     void *progress_context;
@@ -221,6 +222,7 @@ static pace_status add_task(reader *r, int64_t duration_ns) {
             PACE_PUSH(&step->records, ((pace_exchange_record){(uint32_t)task, (uint32_t)(step->exchanges.count - 1)})));
     }
     step->external[task] = narrow_id(r, event->external);
+    r->last_ns = event->start_ns;
     return PACE_OK;
 }
 
@@ -474,6 +476,21 @@ static pace_status judge(reader *r, pace_json_token token, bool events_seen, pac
     return PACE_OK;
 }
 
+/* Kineto lists what the host did first, then what the device did, each by time; older versions list both together. Of work
+ * of the device that breaks off, more than what the host was at may be lost: what it had issued since the last that was
+ * read. */
+static void find_cut(pace_step *step, int64_t last_ns) {
+    uint32_t last = PACE_NO_TASK;
+    for (uint32_t task = 0; task < step->count; task++)
+        if (pace_task_on_device(step->kind[task]) &&
+            (last == PACE_NO_TASK || step->start_ns[task] > step->start_ns[last]))
+            last = task;
+    step->cut_ns = last_ns;
+    if (last == PACE_NO_TASK) return;
+    int64_t issued_ns = step->start_ns[step->cause[last] == PACE_NO_TASK ? last : step->cause[last]];
+    if (issued_ns < step->cut_ns) step->cut_ns = issued_ns;
+}
+
 pace_status pace_kineto_read(pace_step *out, pace_input *input, pace_read_notes *notes, pace_progress_fn progress,
                              void *progress_context) {
     pace_step step;
@@ -488,6 +505,7 @@ pace_status pace_kineto_read(pace_step *out, pace_input *input, pace_read_notes 
         notes->bytes = pace_json_bytes(r.json);
     }
     if (status == PACE_OK) status = pace_step_finish(&step);
+    if (status == PACE_OK && notes->code == PACE_WARN_FILE_CUT_OFF) find_cut(&step, r.last_ns);
     pace_json_free(r.json);
     pace_kineto_event_free(&r.event);
     PACE_VEC_FREE(&r.open);

@@ -1,6 +1,5 @@
 #include "step/host_operators.h"
 
-#include "base/sort.h"
 #include "base/text.h"
 #include "step/op_call.h"
 
@@ -69,41 +68,15 @@ static pace_status add_self(void *context, uint32_t task, int64_t start_ns, int6
     return PACE_OK;
 }
 
-static pace_status measure_call(pace_host_operators *h) {
-    enum { ENOUGH = 16 };
-    size_t count = h->step->count, tiny = 0, all = 0;
-    int64_t *tiny_ns = pace_alloc(3 * count + 3, sizeof *tiny_ns);
-    if (!tiny_ns) return PACE_E_MEMORY;
-    int64_t *all_ns = tiny_ns + count + 1, *scratch = all_ns + count + 1;
-    for (uint32_t task = 0; task < count; task++) {
-        if (h->self_ns[task] <= 0 || pace_host_operator_works(h, task) == PACE_OP_UNKNOWN) continue;
-        all_ns[all++] = h->self_ns[task];
-        if (pace_host_operator_is_tiny(h, task)) tiny_ns[tiny++] = h->self_ns[task];
-    }
-    if (all) pace_sort_ns(all_ns, scratch, all);
-    if (tiny) pace_sort_ns(tiny_ns, scratch, tiny);
-    h->call_ns = tiny >= ENOUGH ? tiny_ns[tiny / 2] : all ? all_ns[all / 20] : 0;
-    pace_free(tiny_ns);
-    return PACE_OK;
-}
-
-/* What takes long works, too, once it is known what a call takes. */
-static pace_status find(pace_host_operators *h) {
-    h->call_ns = INT64_MAX;
-    PACE_TRY(pace_self_times(h->step, NULL, add_self, h));
-    look_below(h);
-    PACE_TRY(measure_call(h));
-    look_below(h);
-    return PACE_OK;
-}
-
-pace_status pace_host_operators_find(pace_host_operators *out, const pace_step *step) {
-    pace_host_operators h = {.step = step};
+pace_status pace_host_operators_find(pace_host_operators *out, const pace_step *step, int64_t call_ns) {
+    pace_host_operators h = {.step = step, .call_ns = call_ns};
     pace_op_cache_init(&h.cache);
     h.family = pace_alloc(pace_names_count(&step->names) + 1, sizeof *h.family);
     h.below = pace_alloc(step->count + 1, sizeof *h.below);
     h.self_ns = pace_alloc(step->count + 1, sizeof *h.self_ns);
-    pace_status status = h.family && h.below && h.self_ns ? find(&h) : PACE_E_MEMORY;
+    pace_status status = h.family && h.below && h.self_ns ? PACE_OK : PACE_E_MEMORY;
+    if (status == PACE_OK) status = pace_self_times(step, NULL, add_self, &h);
+    if (status == PACE_OK) look_below(&h);
     if (status != PACE_OK) pace_host_operators_free(&h);
     else *out = h;
     return status;

@@ -2,8 +2,8 @@
  * A trace without a device: the host is the device, and operators that would launch kernels elsewhere work themselves. Views,
  * allocations, wrappers and the engine of autograd do not: what they take is the host's.
  *
- * Calling an operator takes time whatever it does. What a call takes is the median self time of operators that work on a few
- * numbers (PACE_TINY_*) in the same trace; where there are few of these, or no shapes, the shortest twentieth of all that work.
+ * Calling an operator takes time whatever it does, by the catalogue (kernels.yaml, host_call_us): a figure of the trace would
+ * change with the steps that a slice keeps. All that operators on a few numbers take (PACE_TINY_*) is a call.
  */
 #pragma once
 
@@ -17,11 +17,11 @@ typedef struct {
     uint8_t *family;  /* name -> pace_op_family + 1 as the table of operators has it; 0 = not looked up */
     uint32_t *below;  /* task -> families that operators below it work as, a bit each */
     int64_t *self_ns; /* task -> what it took less the operators within it */
-    int64_t call_ns;  /* what being called takes */
+    int64_t call_ns;  /* what a call takes */
 } pace_host_operators;
 
 /** Looks at every operator of the step, which must outlive it. */
-pace_status pace_host_operators_find(pace_host_operators *out, const pace_step *step) PACE_MUST_CHECK;
+pace_status pace_host_operators_find(pace_host_operators *out, const pace_step *step, int64_t call_ns) PACE_MUST_CHECK;
 void pace_host_operators_free(pace_host_operators *operators);
 
 /** The family as which a task works itself; PACE_OP_UNKNOWN = it does not work. An operator of PyTorch's works that the table

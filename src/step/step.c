@@ -16,7 +16,7 @@ bool pace_name_is_label(const char *name) {
 }
 
 pace_status pace_step_init(pace_step *step) {
-    *step = (pace_step){.rank = -1, .world_size = -1};
+    *step = (pace_step){.rank = -1, .world_size = -1, .cut_ns = INT64_MAX};
     return pace_names_init(&step->names);
 }
 

@@ -1,4 +1,5 @@
 """Ranks that do not align: other steps, other runs, nobody late, and one late among many."""
+import json
 import os
 import subprocess
 import sys
@@ -150,6 +151,25 @@ def test_other_run(folder):
     expect(done.returncode == 3 and "different runs" in done.stderr, "refused", done.returncode, done.stderr)
 
 
+def test_run_of_another_hour(folder):
+    """Ranks of equal worlds whose recordings are two hours apart; two seconds, as clocks may be, are none."""
+    for shift_us, code in ((2e6, 0), (7.2e9, 3)):
+        paths = []
+        for number in range(2):
+            rank = planted_traces.Rank(number, 2)
+            planted_traces.steps(rank, 2, lambda rank, _: planted_traces.layers(rank, 2))
+            paths.append(rank.write(os.path.join(folder, f"hour{number}.json")))
+        with open(paths[1], encoding="utf-8") as file:
+            document = json.load(file)
+        for event in document["traceEvents"]:
+            if "ts" in event:
+                event["ts"] += shift_us
+        with open(paths[1], "w", encoding="utf-8") as file:
+            json.dump(document, file)
+        done = subprocess.run([PACELINE, "analyze", *paths], capture_output=True, text=True)
+        expect(done.returncode == code and ("different runs" in done.stderr) == (code == 3), "shifted", shift_us, done.returncode, done.stderr)
+
+
 def test_files_without_ranks(folder):
     """Two traces that do not say which rank they are of go by the names of their files."""
     paths = []
@@ -187,6 +207,7 @@ with tempfile.TemporaryDirectory() as work:
     test_late_among_many(work)
     test_two_late(work)
     test_other_run(work)
+    test_run_of_another_hour(work)
     test_files_without_ranks(work)
     test_before_the_trace(work)
 sys.exit(finish())

@@ -6,6 +6,7 @@ import ctypes
 import gzip
 import json
 import os
+import re
 import shutil
 import stat
 import subprocess
@@ -95,6 +96,24 @@ def test_truncation():
             expect(any("byte " in one["text"] and kind in one["text"] and one["code"] == "file_cut_off" for one in warnings), "no offset", kind, cut, warnings)
     code, out, err = run("analyze", "--format", "json", put("half.json", plain[:len(plain) // 2]))
     expect(code == 0, "half a trace is still one", code, err)
+
+
+def test_broken_step():
+    """A step in which the file breaks off is not counted: steps end before the last task that the file still holds."""
+    with gzip.open(os.path.join(SOURCE, "tests", "data", "demo.json.gz"), "rt", encoding="utf-8") as file:
+        text = file.read()
+    starts = [match.start() for match in re.finditer(r'\n  \{\n    "ph": "', text)]
+    events = [event for event in json.loads(text)["traceEvents"]]
+    seen = set()
+    for at in range(len(starts) // 7, len(starts), len(starts) // 7):
+        kept = [e for e in events[:at] if e.get("ph") == "X" and e.get("cat") in ("cpu_op", "user_annotation")]
+        last = kept[-1]["ts"]
+        whole = [e["name"] for e in sorted(kept, key=lambda e: e["ts"]) if e["name"].startswith("ProfilerStep#") and e["ts"] + e["dur"] <= last]
+        code, out, err = run("analyze", "--format", "json", put("broken.json", text[:starts[at] + 20]))
+        document = json.loads(out) if code == 0 else {}
+        expect(code == 0 and [row["label"] for row in document["ranks"][0]["steps"]] == whole, "steps of a cut file", at, whole, err)
+        seen.add(len(whole))
+    expect(len(seen) > 2, "cuts in different steps", seen)
 
 
 def test_wrong_types():
