@@ -33,7 +33,7 @@ static pace_status check_times(pace_rank *const *traces, size_t count) {
             return pace_fail(PACE_E_INPUT,
                              "traces of different runs: %s was recorded %.0f minutes %s %s; expected files of one run "
                              "('paceline compare' holds two against each other)",
-                             traces[i]->path, (double)apart / 60e9, from > first_to ? "after" : "before",
+                             traces[i]->path, (double)apart / 1e9 / 60, from > first_to ? "after" : "before",
                              traces[0]->path);
     }
     return PACE_OK;
