@@ -60,7 +60,7 @@ static pace_status play_rings(int me) {
     int next = (me + 1) % THREADS, before = (me + THREADS - 1) % THREADS;
     pace_waiter_init(&waiter, seats, me, THREADS, true, 0);
     PACE_TRY(pace_pair_rings_open(&r, memory, me, THREADS, SLOT, &waiter));
-    for (uint64_t sent = 0, taken = 0; taken < ROUNDS;) {
+    for (uint64_t sent = 0, taken = 0; sent < ROUNDS || taken < ROUNDS;) {
         char *room = sent < ROUNDS ? pace_pair_room(&r, next, 1) : NULL;
         if (room) {
             uint64_t value = word(me, ++sent, 0);
