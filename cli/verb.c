@@ -87,7 +87,7 @@ static void prefer_csv(cli_output *output, const pace_question *question) {
 static int ask(cli_arguments *arguments, pace_context *context, pace_question *question, pace_format format) {
     const char *verb = arguments->verb->name;
     bool calibrates = strcmp(verb, "calibrate") == 0,
-         shared = strcmp(verb, "fleet") == 0 || strcmp(verb, "analyze") == 0;
+         shared = strcmp(verb, "fleet") == 0 || strcmp(verb, "analyze") == 0 || strcmp(verb, "plan") == 0;
     const pace_processes *processes = NULL;
     pace_answer *answer = NULL;
     if (shared && !cli_processes_open(&processes, verb)) return CLI_MISSING;

@@ -170,7 +170,7 @@ struct pace_processes {
     void (*close)(const pace_processes *processes);
 };
 
-/** fleet, analyze: each process reads some of the files. Only process 0 gets an answer; the others get NULL. `processes` must
+/** fleet, analyze: each process reads some of the files; plan: process 0 searches alone. Only process 0 gets an answer; the others get NULL. `processes` must
  * outlive the question. */
 PACE_API void pace_question_set_processes(pace_question *question, const pace_processes *processes);
 

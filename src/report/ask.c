@@ -142,7 +142,10 @@ static pace_status ask_fit(pace_report **out, const pace_question *question) {
     return pace_fit(out, PACE_ASKED_INPUTS(question), &options);
 }
 
+/* A search takes less than a start of processes: process 0 answers, and the others leave it to that. */
 static pace_status ask_plan(pace_report **out, const pace_question *question) {
+    *out = NULL;
+    if (question->processes && question->processes->rank > 0) return PACE_OK;
     pace_plan_options options = {.context = question->context,
                                  .on = pace_question_words(question, "on"),
                                  .set = pace_question_words(question, "set"),

@@ -79,5 +79,10 @@ same_as_one("none is good", 3, "broken.json", numbers=(3,))
 same_as_one("one is not there", 3, paths[0], "nowhere.json", numbers=(2,))
 with open(os.path.join(FOLDER, paths[1]), "rb") as file:
     same_as_one("standard input", 0, "--format", "json", paths[0], "-", stdin=file.read(), numbers=(2,))
+
+plan = [PACELINE, "plan", "gpt2", "--on", "dgx-h100", "--set", "global_batch=32", "--set", "tp=1", "--format", "json"]
+alone = subprocess.run(plan, capture_output=True, env=ENV, cwd=FOLDER, timeout=120)
+both = subprocess.run(["mpirun", "--oversubscribe", "-n", "2", *plan], capture_output=True, env=ENV, cwd=FOLDER, timeout=120)
+expect(alone.returncode == both.returncode == 0 and alone.stdout == both.stdout, "plan", both.stderr[-400:])
 shutil.rmtree(FOLDER)
 sys.exit(finish())
