@@ -90,14 +90,14 @@ static bool is_said(const pace_step_reader *r, size_t row, const pace_step_colum
     return false;
 }
 
-/* A machine without a word of how its devices share the step: each trains a replica, as for predict MODEL. 0 = it was said,
- * or no machine was. */
+/* A machine without a word of how many ranks there are: each device trains a replica, as for predict MODEL. 0 = it was
+ * said, or no machine was. */
 static double all_devices(pace_step_row *out, const pace_step_reader *r, size_t row) {
-    static const pace_step_column sharing[] = {PACE_STEP_N_GPU,      PACE_STEP_NODES,      PACE_STEP_TP,
-                                               PACE_STEP_PP,         PACE_STEP_VPP,        PACE_STEP_CP,
-                                               PACE_STEP_EP,         PACE_STEP_DP,         PACE_STEP_FSDP,
-                                               PACE_STEP_ZERO_STAGE, PACE_STEP_ZERO_GROUP, PACE_STEP_SHARDING};
-    if (out->config.mode != PACE_TRAINING || is_said(r, row, sharing, sizeof sharing / sizeof *sharing)) return 0;
+    static const pace_step_column ranks[] = {PACE_STEP_N_GPU, PACE_STEP_NODES, PACE_STEP_TP, PACE_STEP_PP,
+                                             PACE_STEP_CP,    PACE_STEP_EP,    PACE_STEP_DP};
+    const pace_config *config = &out->config;
+    bool shared = config->tp * config->pp * config->cp * config->ep > 1;
+    if (config->mode != PACE_TRAINING || shared || is_said(r, row, ranks, sizeof ranks / sizeof *ranks)) return 0;
     double devices = pace_step_row_devices(r, row);
     if (devices > 1) pace_step_note(out, "assumed dp %g: all devices", devices);
     return devices > 1 ? devices : 0;
@@ -130,7 +130,7 @@ static bool set_ranks(pace_step_row *out, const pace_step_reader *r, size_t row)
     if (dp == 0) dp = degree_in(text, "dp");
     if (config->cp == 1) config->cp = fmax(1, floor(ulysses(r, row)));
     if (n == 0) n = by_nodes(out, r, row);
-    if (n == 0) n = all_devices(out, r, row);
+    if (n == 0 && dp == 0) n = all_devices(out, r, row);
     drop_pipeline(out);
     if (pace_schedule_is_v(config->schedule) && config->vpp == 1) config->vpp = PACE_V_CHUNKS;
     bool shared = pace_step_at_least_one(r, row, PACE_STEP_TP) || pace_step_at_least_one(r, row, PACE_STEP_PP) ||

@@ -108,6 +108,25 @@ def check_defaults(dice, models):
             expect("no effect" in status or "is no multiple" in one, "a row answers what options refuse", asked, one, status)
 
 
+def check_exchanges(dice):
+    """A row about an exchange that names the newest library, which options take."""
+    table, asked = ["system,collective,nodes,gpus,bytes,library"], []
+    for _ in range(12):
+        machine, nodes = dice.choice(sorted(MACHINES)), dice.choice([1, 2])
+        machine, nodes = (machine, 1) if machine == "dgx-1-v100" else (machine, nodes)
+        collective, size = dice.choice(["allreduce", "allgather", "alltoall", "broadcast"]), dice.choice([8, 1000, 1 << 20, 1 << 28])
+        table.append(f"{machine},{collective},{nodes},{8 * nodes},{size},NCCL 2.30")
+        code, out, err = run("predict", "--kind", "exchange", "--on", f"{machine}*{nodes}", "--collective", collective, "--bytes", str(size),
+                             "-q", "-f", "csv")
+        asked.append(float(next(csv.DictReader(io.StringIO(out)))["time_us"]) if code == 0 else err)
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "exchanges.csv"
+        path.write_text("\n".join(table) + "\n")
+        _, out, err = run("predict", "--rows", str(path), "--kind", "exchange", "-f", "csv")
+    for line, us, row in zip(table[1:], asked, csv.DictReader(io.StringIO(out))):
+        expect(isinstance(us, float) and abs(float(row["predicted"]) * 1e6 / us - 1) < 1e-15, "rows and options differ", line, us, row)
+
+
 def by_workers(asked):
     """A number of workers words dp; its table has nanoseconds."""
     model, machine, settings = asked
@@ -156,6 +175,7 @@ def main():
             expect(isinstance(one, str) == isinstance(other, str) and (isinstance(one, str) or one == other),
                    "Python and options differ", asked, one, other)
     check_defaults(dice, models()[::EVERY])
+    check_exchanges(dice)
     print(f"{answered} of {len(questions)} questions answered; Python {'too' if LIBRARY.exists() else 'has no library here'}")
     return finish()
 
