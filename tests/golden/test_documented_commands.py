@@ -16,7 +16,7 @@ DATA = os.path.join(SOURCE, "tests", "data")
 OTHERS = {"--all", "--type", "--show", "--update", "--check"}
 VERBS = ["analyze", "predict", "plan", "compare", "convert", "slice", "history", "fleet", "fit", "calibrate", "validate", "machines", "models"]
 # What a reader would have to bring, or what takes too long.
-NOT_RUN = re.compile(r"TABLE|report\.sqlite|mpirun|calibrate (cuda|-o|--quick)|validate|--iterations|--pods|TRACE|FILE|DIR|MODEL|MACHINE|LOG|VERB|"
+NOT_RUN = re.compile(r"TABLE|report\.sqlite|mpirun|calibrate (cuda|neurons|-o|--quick)|validate|--iterations|--pods|TRACE|FILE|DIR|MODEL|MACHINE|LOG|VERB|"
                      r"…|\[|\.\.\. |--rows$|--job$|--kind (step|exchange)$|^paceline [a-z]+$")
 
 
@@ -56,6 +56,8 @@ def put_examples(folder):
     with open(os.path.join(folder, "questions.csv"), "w") as file:
         file.write("device,op,m,n,k,dtype\nepyc-zen5-1t,gemm,512,512,512,fp32\n")
     shutil.copy(os.path.join(DATA, "jobs_resnet50.csv"), os.path.join(folder, "jobs.csv"))
+    with open(os.path.join(folder, "run.sh"), "w") as file:
+        file.write("torchrun pretrain_gpt.py --tensor-model-parallel-size 8 --micro-batch-size 1 --global-batch-size 256 --bf16\n")
 
 
 def run_in(folder, command):
