@@ -56,9 +56,10 @@ static const char *given_rates(const pace_words *sweeps, int resource) {
     return NULL;
 }
 
-static pace_status parse_rate(double *out, const char *option, const char *word) {
-    if (pace_parse_quantity(out, word) && *out > 0) return PACE_OK;
-    return pace_fail(PACE_E_USAGE, "%s: expected a rate such as 100Gb/s or 32TFLOP/s, found \"%.40s\"", option, word);
+static pace_status parse_rate(double *out, const char *option, int resource, const char *word) {
+    if (pace_job_figure_parse(out, resource, word)) return PACE_OK;
+    return pace_fail(PACE_E_USAGE, "%s: %s: expected a rate such as %s, found \"%.40s\"", option,
+                     pace_job_resource_names[resource], resource == PACE_JOB_COMPUTE ? "32TFLOP/s" : "100Gb/s", word);
 }
 
 static pace_status ask_given(pace_fleet_questions *out, const pace_job_setting *setting, int resource,
@@ -67,7 +68,7 @@ static pace_status ask_given(pace_fleet_questions *out, const pace_job_setting *
     snprintf(words, sizeof words, "%s", text);
     for (char *word = strtok_r(words, ", ", &rest); word; word = strtok_r(NULL, ", ", &rest)) {
         double rate;
-        PACE_TRY(parse_rate(&rate, "sweep", word));
+        PACE_TRY(parse_rate(&rate, "sweep", resource, word));
         PACE_TRY(ask_rate(out, setting, resource, rate, "given"));
     }
     return PACE_OK;
@@ -165,7 +166,10 @@ static pace_status set_price(pace_fleet_questions *out, const char *text) {
     if (!value || !cost || cost < value || strlen(text) >= sizeof words)
         return pace_fail(PACE_E_USAGE, "price: expected such as network=100Gb/s:3000, found \"%.60s\"", text);
     *value++ = *cost++ = '\0';
-    PACE_TRY(parse_rate(&rate, "price", value));
+    pace_job_resource resource;
+    if (!pace_job_resource_find(&resource, words))
+        return pace_fail(PACE_E_USAGE, "price: expected such as network=100Gb/s:3000, found \"%.60s\"", text);
+    PACE_TRY(parse_rate(&rate, "price", (int)resource, value));
     if (!pace_parse_quantity(&price, cost))
         return pace_fail(PACE_E_USAGE, "price: expected a price behind the colon, found \"%.40s\"", cost);
     for (size_t i = 0; i < out->items.count; i++) {

@@ -16,6 +16,27 @@ static int find_figure(const char *key) {
     return -1;
 }
 
+/* What a figure is of; false: of nothing that has a unit. */
+static bool dimension_of(pace_dimension *out, int which) {
+    bool shares = which >= PACE_FIGURE_EFFICIENCY && which < PACE_FIGURE_MIXED;
+    if (shares || which == PACE_FIGURE_DEVICES) return false;
+    *out = which == PACE_JOB_COMPUTE || which == PACE_FIGURE_MIXED ? PACE_IN_FLOP_PER_S
+           : which == PACE_FIGURE_DEVICE_MEMORY                    ? PACE_IN_BYTES
+                                                                   : PACE_IN_BYTES_PER_S;
+    return true;
+}
+
+bool pace_job_figure_parse(double *out, int which, const char *text) {
+    enum { LEAST = 1000 };
+    const double most = 1e18;
+    pace_dimension dimension;
+    double figure;
+    if (!dimension_of(&dimension, which)) return pace_parse_quantity(out, text) && *out > 0;
+    if (!pace_parse_figure(&figure, text, dimension) || !(figure >= LEAST) || !(figure <= most)) return false;
+    *out = figure;
+    return true;
+}
+
 pace_status pace_job_machine_set(pace_job_machine *machine, const char *key, const char *value) {
     int which = find_figure(key);
     size_t length = strlen(value);
@@ -31,10 +52,14 @@ pace_status pace_job_machine_set(pace_job_machine *machine, const char *key, con
         memcpy(number, value, length - 1);
         number[length - 1] = '\0';
     }
-    if (!pace_parse_quantity(&figure, factor ? number : value) || !(figure > 0))
-        return pace_fail(PACE_E_USAGE,
-                         "%.40s: expected a number above 0 such as 25Gb/s, 15TFLOP/s or 2x, found \"%.40s\"", key,
-                         value);
+    bool good = factor ? pace_parse_quantity(&figure, number) && figure > 0 && figure <= 1e6
+                       : pace_job_figure_parse(&figure, which, value);
+    if (!good)
+        return pace_fail(
+            PACE_E_USAGE,
+            "%.40s: expected a figure with its unit such as 25Gb/s, 15TFLOP/s or 16GB, a share, or a factor such "
+            "as 2x, found \"%.40s\"",
+            key, value);
     if (factor) figure *= machine->figure[which];
     if (which >= PACE_FIGURE_EFFICIENCY && which < PACE_FIGURE_MIXED && figure > 1)
         return pace_fail(PACE_E_USAGE, "%.40s: expected a share of at most 1, found \"%.40s\"", key, value);

@@ -230,7 +230,7 @@ static pace_status read_max_size(uint64_t *out, const pace_question *question) {
     const char *text = pace_question_text(question, "max_size");
     double bytes = 0;
     if (text && !(pace_parse_figure(&bytes, text, PACE_IN_BYTES) && bytes >= 1 && bytes <= 1e18))
-        return pace_fail(PACE_E_USAGE, PACE_FIELD "max_size: expected a size such as 4GiB, found '%.80s'", text);
+        return pace_fail(PACE_E_USAGE, "max_size: expected a size such as 4GiB, found '%.80s'", text);
     *out = (uint64_t)bytes;
     return PACE_OK;
 }

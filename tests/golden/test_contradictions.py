@@ -56,6 +56,17 @@ def test_separators(folder):
         expect_line(code, err, 3, f"separated by {name}")
 
 
+def test_units():
+    """A rate of a cluster has a unit, of its own dimension, and a size that a machine can have."""
+    for rate in ("network=200", "network=1e30Gb/s", "network=5TFLOP/s", "network=2B/s", "compute=100Gb/s", "memory=900"):
+        refused(("fleet", JOBS, "--sweep", rate), "expected a rate such as")
+        refused(("fleet", JOBS, "--on", "pai-v100 " + rate), "expected a figure with its unit")
+    for rate in ("network=200Gb/s", "compute=100TFLOP/s", "network=2x", "compute_efficiency=0.5"):
+        code, _, err = run("fleet", JOBS, "--on", "pai-v100 " + rate, "-q")
+        expect(code == 0, rate, code, err)
+    refused(("analyze", DEMO, "--max-size", "1"), " --max-size: expected a size")
+
+
 def test_pipes(folder):
     """<(COMMAND) and named pipes come once; what looks at their first bytes must not swallow them."""
     plain, packed = "zcat %s" % DEMO, "cat %s" % DEMO
@@ -87,4 +98,5 @@ for test in (test_twice, test_outputs, test_separators, test_pipes):
     with tempfile.TemporaryDirectory() as scratch:
         test(scratch)
 test_no_effect()
+test_units()
 finish()
