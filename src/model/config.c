@@ -50,6 +50,7 @@ static const struct {
     {"zero_group", offsetof(pace_config, zero_group), NULL, 0},
     {"sequence_parallel", offsetof(pace_config, sequence_parallel), NULL, 0},
     {"frozen", offsetof(pace_config, frozen), NULL, 0},
+    {"imbalance", offsetof(pace_config, imbalance), NULL, 0},
     {"bucket_bytes", offsetof(pace_config, bucket_bytes), NULL, 1},
 };
 enum { FIELDS = sizeof fields / sizeof *fields };
@@ -157,6 +158,9 @@ pace_status pace_config_check(const pace_config *config) {
     if (config->zero_stage > 3)
         return pace_fail(PACE_E_USAGE, "zero_stage: expected 0 to 3, found %g", config->zero_stage);
     PACE_TRY(check_zero_group(config));
+    if (config->imbalance > 0 && config->ep < 2)
+        return pace_fail(PACE_E_USAGE, "imbalance %g: expected ep of 2 or more, found %g: one rank has all experts",
+                         config->imbalance, config->ep);
     if (config->vpp > 1 && config->pp < 2)
         return pace_fail(PACE_E_USAGE, "vpp %g: expected pp of 2 or more, found %g", config->vpp, config->pp);
     if (config->schedule != 0 && config->pp < 2)

@@ -62,6 +62,7 @@ typedef struct {
     double
         sequence_parallel; /* 1 = what tensor parallelism leaves whole is split by tokens (Korthikanti et al. 2022) */
     double frozen;         /* 1 = parameters get no gradient: adapters are trained beside them (LoRA) */
+    double imbalance;      /* experts that are divided: tokens of the rank that has most, percent above the mean */
     double bucket_bytes;   /* data parallel: gradients exchanged at once */
     int gradients;         /* a pace_gradient_way; no setting of a model, but of how its gradients are exchanged */
     bool sorts_on_host; /* nor this, but a framework's: of each layer of experts a pass begins with a call "dispatch" */

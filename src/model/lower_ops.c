@@ -175,8 +175,10 @@ pace_op pace_lower_other(const pace_lowering *to, const char *kind, double eleme
         kind);
 }
 
+/* Of the rank whose experts have most tokens, for which the others wait. */
 pace_expert_size pace_lower_expert_size(const pace_lowering *to, const pace_layer *layer) {
-    double rows = to->batch * to->sequence * layer->option[PACE_OPTION_TOPK];
+    double more = 1 + to->config->imbalance / 100;
+    double rows = to->batch * to->sequence * layer->option[PACE_OPTION_TOPK] * more;
     double experts = layer->option[PACE_OPTION_EXPERTS] / to->config->ep;
     double groups = rows < experts ? rows : experts;
     return (pace_expert_size){groups, rows / groups, rows};

@@ -36,10 +36,11 @@ int pace_layer_element_bytes(const pace_layer *layer, const pace_config *config,
 pace_status pace_model_check_parallel(const pace_model *model, const pace_config *config) {
     const char *name = pace_names_text(&model->names, model->name);
     double experts = 0;
-    bool sharded = false;
+    bool sharded = false, routed = false;
     for (size_t i = 0; i < model->layers.count; i++) {
         const pace_layer *layer = &model->layers.items[i];
         sharded |= layer->shard != PACE_SHARD_NONE;
+        routed |= layer->rule->expert_elements != NULL;
         if (layer->rule->expert_elements) experts = layer->option[PACE_OPTION_EXPERTS];
         if (layer->rule->sparse) experts = config->ep; /* tables are cut wherever it fits */
         if (layer->option[PACE_OPTION_HEADS] > 0 && fmod(layer->option[PACE_OPTION_HEADS], config->tp) != 0)
@@ -53,5 +54,7 @@ pace_status pace_model_check_parallel(const pace_model *model, const pace_config
         return pace_fail(PACE_E_USAGE, "cp %g: the model \"%s\" has no sequence to split", config->cp, name);
     if (config->ep > 1 && (experts == 0 || fmod(experts, config->ep) != 0))
         return pace_fail(PACE_E_USAGE, "ep %g does not divide the %g experts of \"%s\"", config->ep, experts, name);
+    if (config->imbalance > 0 && !routed)
+        return pace_fail(PACE_E_USAGE, "imbalance %g: the model \"%s\" has no experts", config->imbalance, name);
     return PACE_OK;
 }

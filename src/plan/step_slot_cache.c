@@ -13,8 +13,8 @@ typedef struct {
     const pace_exchange *exchange;
     const pace_device *device;
     const pace_step_host *host;
-    double numbers[12];
-    int words[8];
+    double numbers[13];
+    int words[9];
 } slot_key;
 
 struct pace_slot_cache {
@@ -62,9 +62,10 @@ static slot_key key_of(const pace_model *model, const pace_config *config, const
                         config->zero_stage > 0,
                         config->pp > 1 && pace_schedule_splits(config->schedule),
                         config->keep_gradients,
+                        config->imbalance,
                         config->bucket_bytes};
-    int words[] = {config->mode,  config->precision, config->execution, config->attention,
-                   config->input, config->recompute, config->optimizer, config->update};
+    int words[] = {config->mode,      config->precision, config->execution, config->attention, config->input,
+                   config->recompute, config->optimizer, config->update,    config->indices};
     memcpy(key.numbers, numbers, sizeof numbers);
     memcpy(key.words, words, sizeof words);
     return key;

@@ -135,6 +135,8 @@ def refused():
                         ((*on, "pp=2", "--set", "vpp=2", "--set", "schedule=gpipe"), "one chunk"),
                         ((*on, "pp=2", "--set", "vpp=2", "--set", "global_batch=5"), "multiple of 2 micro-batches"),
                         ((*on, "pp=2", "--set", "dp=2", "--approach", "ps"), "fills buckets"), (("resnet50", *on[1:], "pp=2"), "1 layers"),
+                        ((*on, "imbalance=10"), "ep of 2 or more"),
+                        (("dlrm_mlperf", *on[1:], "dp=8", "--set", "imbalance=10"), "has no experts"),
                         ((*on, "pp=2", "--set", "schedule=zb-v", "--set", "vpp=4"), "vpp=2"),
                         ((*on, "pp=2", "--set", "schedule=dualpipe-v", "--set", "global_batch=3"), "4 or more micro-batches")):
         done = subprocess.run([PACELINE, "predict", *words], capture_output=True, text=True)

@@ -519,8 +519,18 @@ static void test_context_and_experts(void **state) {
     config.ep = config.dp = 8;
     graph = lower(&model, &config);
     assert_true(fabs(products(&graph) / products(&whole) - 1) < 1e-12);
-    assert_true(exchanged(&graph, "ep", &count) == 2 * 4 * (64 * 2 * 2048 * 4.0)); /* there and back, twice */
+    double sent = exchanged(&graph, "ep", &count), balanced = products(&graph);
+    assert_true(sent == 2 * 4 * (64 * 2 * 2048 * 4.0)); /* there and back, twice */
     assert_int_equal(count, 8);
+    config.imbalance = 50; /* the fullest rank's experts have half as many tokens again; routers and attention do not */
+    pace_graph fullest = lower(&model, &config);
+    assert_true(fabs(exchanged(&fullest, "ep", &count) / (1.5 * sent) - 1) < 1e-12);
+    config.imbalance = 100;
+    pace_graph twice = lower(&model, &config);
+    assert_true(fabs((products(&twice) - balanced) / (products(&fullest) - balanced) - 2) < 1e-9);
+    assert_true(products(&twice) < 2 * balanced);
+    pace_graph_free(&fullest);
+    pace_graph_free(&twice);
     pace_graph_free(&graph);
     pace_graph_free(&whole);
     pace_model_free(&model);
