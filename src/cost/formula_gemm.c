@@ -61,6 +61,10 @@ static double edges(double high, double wide, double t) {
     return ceil(high / t) * t / high * (ceil(wide / t) * t / wide);
 }
 
+/* cuDNN's Winograd in one kernel is written for Maxwell and later (maxwell_scudnn_winograd_…); Kepler has
+ * Fourier transforms of tiles of 32 x 32 through memory (cuDNN's FFT_TILING). */
+enum { FIRST_FUSED_GENERATION = 50 };
+
 /* Outside the matrix units libraries compute small filters at stride 1 by Winograd's F(t x t, r x r), (t + r - 1)^2
  * multiplications for t^2 outputs instead of r^2 t^2 (Lavin and Gray, CVPR 2016): 3 x 3 in one kernel with t = 2, or
  * through transformed copies of input and output in memory, with t = 4 for 3 x 3 and t = 5 for 5 x 5, as the names of
@@ -74,12 +78,24 @@ static double winograd(const pace_op *op, const pace_cost_where *where, double d
     bool vector = op->element_bytes == 4 && where->flop_per_s <= where->device->flop_per_s[PACE_FP32];
     if (!fits || !vector || !(high >= 1) || !(wide >= 1)) return direct_s;
     if (where->device->is_cpu) return r == 3 ? direct_s * 16 / 36 * edges(high, wide, 2) : direct_s;
-    double t = r == 3 ? 4 : 5, grows = (t + r - 1) * (t + r - 1) / (t * t);
+    bool kepler = where->device->generation > 0 && where->device->generation < FIRST_FUSED_GENERATION;
+    double t = kepler ? 33 - r : r == 3 ? 4 : 5, side = t + r - 1;
+    double grows = (kepler ? side * (side / 2 + 1) * 2 : side * side) / (t * t); /* numbers for each output */
     double tensors = 4 * s[N] * (s[C] * s[H] * s[W] + s[K] * high * wide), filters = 4 * s[C] * s[K];
-    double copies = tensors * (1 + 2 * grows) + filters * (r * r + 2 * (t + r - 1) * (t + r - 1));
+    double copies = tensors * (1 + 2 * grows) + filters * (r * r + 2 * side * side);
     double copies_s = copies / (where->figure->memory * where->memory_bytes_per_s);
-    double least = fmin(direct_s, direct_s * grows / (r * r) * edges(high, wide, t) + copies_s);
-    return r == 3 ? fmin(least, direct_s * 16 / 36 * edges(high, wide, 2)) : least;
+    double times = kepler ? 2 * grows : grows; /* a product of complex numbers takes four */
+    double least = fmin(direct_s, direct_s * times / (r * r) * edges(high, wide, t) + copies_s);
+    return r == 3 && !kepler ? fmin(least, direct_s * 16 / 36 * edges(high, wide, 2)) : least;
+}
+
+/* Groups of one channel each have no product to tile: each output is a sum over its window on the vector units, and tensors
+ * stream. Libraries run these as kernels of their own (conv_depthwise2d_forward_kernel and its like). */
+static bool depthwise(pace_cost_parts *parts, const pace_op *op, const pace_cost_where *where) {
+    double vector = pace_device_rate(where->device, PACE_FP32);
+    if (!pace_formula_stream(parts, op, where) || !(vector > 0)) return false;
+    parts->compute_s = op->flop / (where->figure->compute * vector);
+    return true;
 }
 
 /* Output pixels x filters, over the window: the sizes follow from the work (2 m n k of each group). */
@@ -87,6 +103,7 @@ bool pace_formula_convolution(pace_cost_parts *parts, const pace_op *op, const p
     double groups = op->size[GROUPS] > 0 ? op->size[GROUPS] : 1;
     double n = op->size[K] / groups, k = op->size[C] / groups * op->size[R] * op->size[S];
     double products = op->pass == PACE_PASS_BACKWARD ? 2 : 1;
+    if (groups > 1 && groups == op->size[C] && !where->device->is_cpu) return depthwise(parts, op, where);
     if (!(n > 0) || !(k > 0)) return false;
     double m = op->flop / (2 * products * n * k * groups);
     if (!(m >= 1)) m = 1;

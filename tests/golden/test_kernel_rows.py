@@ -226,6 +226,18 @@ def test_lower_triangles():
         expect(0.7 * measured < float(row["predicted"]) < 1.4 * measured, "lower triangle", row)
 
 
+def test_depthwise():
+    """One channel a group: little more than its bytes, and never more than the dense convolution's 32 times the work."""
+    head = "device,op,pass,n,c,h,w,k,r,s,stride,pad,groups,dtype\n"
+    size = "64,32,112,112,32,3,3,1,1"
+    passes = ("forward", "backward_data", "backward_weight")
+    rows = ask(head + "".join(f"P100,conv,{one},{size},{groups},fp32\n" for one in passes for groups in (32, 1)))
+    bytes_s = 2 * 4 * 64 * 32 * 112 * 112 / 0.55e12
+    for apart, dense in zip(rows[::2], rows[1::2]):
+        expect(0.8 * bytes_s < float(apart["predicted"]) < 2 * bytes_s, "depthwise", apart, bytes_s)
+        expect(float(apart["predicted"]) < float(dense["predicted"]), "depthwise", apart, dense)
+
+
 def test_recipes():
     """A model's recipe says how its batches come; --set says otherwise. The host waits for copies, pinned or not."""
     def step(*settings):

@@ -374,6 +374,7 @@ fitted()
 embeddings()
 formats()
 rows()
+names_of_tables()
 refused()
 for what in wrong[:20]:
     print(*what)
