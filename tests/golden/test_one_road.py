@@ -24,6 +24,7 @@ FIELDS = {
     "execution": ["eager", "compiled", "graph"], "attention": ["fused", "math"], "input": ["synthetic", "pinned", "pageable"],
     "recompute": ["none", "selective", "full"], "keep_gradients": [0, 1], "read_loss": [0, 1], "frozen": [0, 1],
     "bucket_bytes": [1000000]}
+OF_TRAINING = {"optimizer", "update", "recompute", "keep_gradients", "read_loss", "frozen", "bucket_bytes", "zero_stage", "zero_group"}
 EVERY = 12 if "ASAN_OPTIONS" in os.environ else 1  # so many models are asked about under the sanitizers
 
 
@@ -46,6 +47,8 @@ def question(model, dice):
     machine = dice.choice(sorted(MACHINES))
     settings = {"micro_batch": dice.choice([1, 2, 8]), **dice.choice(ways)}
     settings |= {key: dice.choice(values) for key, values in FIELDS.items() if dice.random() < 1 / 3}
+    if settings.get("mode") == "inference":  # options refuse what only training has
+        settings = {key: value for key, value in settings.items() if key not in OF_TRAINING}
     if settings.get("precision") in HALF_OF[machine]:
         settings["precision"] = "fp16"
     if "pp" in settings:
