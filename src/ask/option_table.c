@@ -130,10 +130,9 @@ const pace_option_row pace_option_table[] = {
     {PLAN,
      TEXT("within", "DAYS", NULL, "find the smallest part of each machine that is done by then: 30d", NULL, NULL)},
     {PLAN, LIST("price", "PRICE", NULL, "price of a device's hour: one for all machines, or one for each", NULL, NULL)},
-    {PLAN, TEXT("from", "FILE", NULL,
-                "your configuration (torchtitan TOML, Megatron-LM arguments): what to change in it", NULL, NULL)},
-    {PLAN, TEXT("failures", "BETWEEN:SAVE:RESTART", NULL,
-                "failures of a device, checkpoints: 50000h:60s:10m; lengthens the days of --tokens", NULL, NULL)},
+    {PLAN, TEXT("from", "FILE", NULL, "your torchtitan TOML or Megatron-LM arguments: what to change", NULL, NULL)},
+    {PLAN, TEXT("failures", "MTBF:SAVE:RESTART", NULL,
+                "a device's failures, and checkpoints (50000h:60s:10m): more days", NULL, NULL)},
     {PLAN,
      NUMBER("top", "N", "configurations", NULL, "show the N fastest configurations of each machine (5)", NULL, NULL)},
 

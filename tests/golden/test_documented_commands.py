@@ -45,6 +45,9 @@ def put_examples(folder):
     for name in ("trace.json", "before.json", "after.json"):
         with gzip.open(demo) as packed, open(os.path.join(folder, name), "wb") as plain:
             shutil.copyfileobj(packed, plain)
+    for rank in ("rank0", "rank1"):
+        with gzip.open(os.path.join(DATA, "causes", f"slow_rank-{rank}.json.gz")) as packed, open(os.path.join(folder, f"run.{rank}.json"), "wb") as plain:
+            shutil.copyfileobj(packed, plain)
     os.mkdir(os.path.join(folder, "traces"))
     shutil.copy(demo, os.path.join(folder, "traces", "rank0.json.gz"))
     for name in ("tests", "catalog", "accuracy", "docs"):
