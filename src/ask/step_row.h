@@ -140,6 +140,10 @@ bool pace_step_row_place(pace_step_row *out, pace_step_reader *reader, size_t ro
 bool pace_step_row_device(pace_step_row *out, pace_step_reader *reader, size_t row);
 /** The first key of `says` (catalog/columns.yaml) under `kind` of which a text says a word; NULL without. */
 const char *pace_step_said(const pace_step_things *things, const char *kind, const char *text);
+/** "eager" or "compiled" where the row says which; else NULL. */
+const char *pace_step_row_execution(const pace_step_reader *reader, size_t row);
+/** Whose steps the implementations of the benchmark are like that a row is of; NULL without. */
+const char *pace_step_row_suite_framework(const pace_step_row *out, const pace_step_reader *reader, size_t row);
 /** Precision, recomputation, execution, attention and sharding, as the row's words say. */
 bool pace_step_row_words(pace_step_row *out, const pace_step_reader *reader, size_t row);
 /** Finds the columns that are called as fields of a configuration (model/config.h), unless their numbers are read as
@@ -149,9 +153,6 @@ void pace_step_find_fields(pace_step_reader *reader);
 void pace_step_row_fields(pace_step_row *out, const pace_step_reader *reader, size_t row);
 /** Words that a sample has on the average where what is padding is skipped, as the row's benchmark is known for; and
  * what no column tells of the model's words. */
-/* Whose steps the implementations of the benchmark are like that a row is of; NULL without. */
-const char *pace_step_row_suite_framework(const pace_step_row *out, const pace_step_reader *r, size_t row);
-
 void pace_step_row_padding(pace_step_row *out, const pace_step_reader *r, size_t row);
 /** How it is run, but for its batches. */
 bool pace_step_row_config(pace_step_row *out, pace_step_reader *reader, size_t row);

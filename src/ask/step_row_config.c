@@ -163,7 +163,8 @@ enum { LAST_EAGER_GENERATION = 80 };
 static const char GRAPHS[] = "recorded";
 
 /* A table that names no framework: Megatron of the device's time for language models. Networks without sequences have
- * no such common framework, so they pay no framework's launches. */
+ * no such common framework, so they pay no framework's launches, unless the row speaks of eager or compiled steps as PyTorch
+ * does. */
 static const char *framework_word(const pace_step_row *out, const pace_step_reader *r, size_t row) {
     const char *text = pace_step_cell(r, row, PACE_STEP_FRAMEWORK);
     if (*text) return text;
@@ -171,7 +172,7 @@ static const char *framework_word(const pace_step_row *out, const pace_step_read
     if (pace_step_says(pace_step_cell(r, row, PACE_STEP_SHARDING), "fsdp") ||
         pace_step_flag(pace_step_cell(r, row, PACE_STEP_FSDP)) == 1)
         return "fsdp";
-    if (out->model->sequence == 0) return GRAPHS;
+    if (out->model->sequence == 0) return pace_step_row_execution(r, row) ? "" : GRAPHS;
     const char *suite = pace_step_row_suite_framework(out, r, row);
     if (suite) return suite;
     return out->device->generation > 0 && out->device->generation <= LAST_EAGER_GENERATION ? "megatron-eager"

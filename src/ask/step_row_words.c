@@ -68,15 +68,16 @@ static void set_recompute(pace_step_row *out, const pace_step_reader *r, size_t 
     pace_step_note(out, "assumed %s recomputation", pace_config_word(config, "recompute"));
 }
 
-static void set_execution(pace_step_row *out, const pace_step_reader *r, size_t row) {
+const char *pace_step_row_execution(const pace_step_reader *r, size_t row) {
     const char *run = pace_step_cell(r, row, PACE_STEP_EXECUTION), *notes = pace_step_cell(r, row, PACE_STEP_NOTES);
-    const char *compile = pace_step_cell(r, row, PACE_STEP_COMPILE),
-               *said = pace_step_said(r->things, "execution", run);
-    if (!said && !*run) said = pace_step_said(r->things, "execution", notes);
+    const char *compile = pace_step_cell(r, row, PACE_STEP_COMPILE);
+    if (*compile) return pace_step_flag(compile) == 0 || pace_step_says(compile, "eager") ? "eager" : "compiled";
+    return pace_step_said(r->things, "execution", *run ? run : notes);
+}
+
+static void set_execution(pace_step_row *out, const pace_step_reader *r, size_t row) {
+    const char *said = pace_step_row_execution(r, row);
     if (said) out->config.execution = strcmp(said, "eager") == 0 ? PACE_EAGER : PACE_COMPILED;
-    if (*compile)
-        out->config.execution =
-            pace_step_flag(compile) == 0 || pace_step_says(compile, "eager") ? PACE_EAGER : PACE_COMPILED;
 }
 
 static void set_attention(pace_step_row *out, const pace_step_reader *r, size_t row) {

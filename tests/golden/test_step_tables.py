@@ -145,6 +145,9 @@ def test_recorded_steps():
         assert "graphs" in answer["status"], answer
         assert answer["predicted"] == one(head + ",framework", row + ",CUDA graphs")["predicted"]
         assert value(head + ",framework", row + ",megatron") > float(answer["predicted"])
+        for how in ("eager", "compiled"):  # as PyTorch's hosts launch kernels
+            said = one(head + ",execution", f"{row},{how}")
+            assert "graphs" not in said["status"] and said["predicted"] == one(head + ",execution,framework", f"{row},{how},pytorch")["predicted"], said
 
 
 def test_silence():
