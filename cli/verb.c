@@ -81,7 +81,12 @@ static void prefer_csv(cli_output *output, const pace_question *question) {
     bool made = pace_question_has(question, "synthesize");
     bool rows = pace_question_has(question, "rows") && !isatty(STDOUT_FILENO);
     if ((made || rows) && !output->format && !output->path) output->format = "csv";
-    if (made && !output->format) output->format = "csv";
+}
+
+static bool suits(pace_format format, const pace_question *question) {
+    if (!pace_question_has(question, "synthesize") || format == PACE_FORMAT_CSV) return true;
+    cli_say("paceline fleet: --synthesize writes a table of jobs: expected --format csv or a name that ends in .csv");
+    return false;
 }
 
 static int ask(cli_arguments *arguments, pace_context *context, pace_question *question, pace_format format) {
@@ -114,7 +119,8 @@ static int run(cli_arguments *arguments, pace_context *context, pace_question *q
     if (arguments->helped) return CLI_DONE;
     if (!cli_output_agrees(arguments->verb->name, &arguments->output)) return CLI_USAGE;
     prefer_csv(&arguments->output, question);
-    if (!cli_output_format(&format, arguments->verb->name, &arguments->output) || !spares_inputs(arguments))
+    if (!cli_output_format(&format, arguments->verb->name, &arguments->output) || !suits(format, question) ||
+        !spares_inputs(arguments))
         return CLI_USAGE;
     pace_status status = pace_question_set_command(question, arguments->command, (size_t)arguments->command_count);
     return status == PACE_OK ? ask(arguments, context, question, format) : cli_fail(arguments->verb->name, status);

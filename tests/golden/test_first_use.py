@@ -79,6 +79,7 @@ with tempfile.TemporaryDirectory() as folder:
                                  (("predict", "resnet50", "--on", "h100", "--samples", "5"), 2, "--samples", "no effect"),
                                  (("predict", "resnet50", "--on", "h100", "--step-regex", "foo"), 2, "--step-regex", "no effect"),
                                  (("fleet", "--synthesize", "2.5"), 2, "whole number"), (("fleet", "--synthesize", "1e18"), 2, "1e12"),
+                                 (("fleet", "--synthesize", "2", "-o", "jobs.json"), 2, "--synthesize", ".csv"),
                                  (("predict", "--collective", "allreduce", "--bytes", "1e30", "--on", "dgx-h100"), 2, "--bytes", "1 PB"),
                                  (("models", "resnet50", "--set", "presicion=fp16"), 2, "precision=fp16"),
                                  (("predict", "--kind", "exchnage", "--on", "dgx-h100"), 2, "exchnage", "--rows")):

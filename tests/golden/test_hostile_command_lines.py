@@ -274,7 +274,7 @@ def test_streams():
         os.close(write)
         expect(done.returncode == 141 and b"written" not in done.stderr and b"Sanitizer" not in done.stderr, "a reader that left", words, done)
     for words in spread([base for base in BASES if base[0] not in ("fit", "calibrate")], 4):
-        path = os.path.join(FOLDER, "closed.json")
+        path = os.path.join(FOLDER, "closed.csv" if "--synthesize" in words else "closed.json")
         done = subprocess.run([PACELINE, *words, *(["--batch", "8"] if "--workers" in words else []), "-o", path, *([] if "--synthesize" in words else ["-f", "json"])],
                               preexec_fn=lambda: [os.close(stream) for stream in range(3)])
         expect(done.returncode == 0 and open(path).read(1) in "{#j", "closed streams", words, done.returncode)
