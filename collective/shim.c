@@ -11,6 +11,7 @@
 #include "mpi_names.h"
 
 #include <limits.h>
+#include <link.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -39,6 +40,21 @@ static void complain(const char *what) {
     fprintf(stderr, "libpaceline_mpi: %s; MPI does this communicator's exchanges\n", what);
 }
 
+static int is_driver(struct dl_phdr_info *info, size_t size, void *context) {
+    static const char *const drivers[] = {"/libcuda.so", "/libamdhip64.so", "/libze_loader.so"};
+    (void)size, (void)context;
+    for (size_t i = 0; i < sizeof drivers / sizeof *drivers; i++)
+        if (info->dlpi_name && strstr(info->dlpi_name, drivers[i])) return 1;
+    return 0;
+}
+
+/* Collective. A program with a device's driver may hand over memory that the host cannot read. */
+static bool has_driver(MPI_Comm comm) {
+    int mine = dl_iterate_phdr(is_driver, NULL), any = 0;
+    PMPI_Allreduce(&mine, &any, 1, MPI_INT, MPI_MAX, comm);
+    return any;
+}
+
 /* Collective, in the first exchange of a communicator that may be taken over. */
 static void *meet(MPI_Comm comm) {
     int between = 0, ranks = 0, rank = 0;
@@ -47,6 +63,10 @@ static void *meet(MPI_Comm comm) {
     PMPI_Comm_size(comm, &ranks);
     PMPI_Comm_rank(comm, &rank);
     if (between || ranks < 2) return &left_to_mpi;
+    if (has_driver(comm)) {
+        if (rank == 0) complain("a device's driver is loaded, and its memory is not told from the host's here");
+        return &left_to_mpi;
+    }
     if (pace_comm_open(&made, &comm) != PACE_OK) {
         if (rank == 0) complain(pace_comm_message());
         return &left_to_mpi;

@@ -1,6 +1,8 @@
 """libpaceline_mpi before an MPI program that knows nothing of it gives what MPI gives; and says what is wrong with settings."""
 import os
+import subprocess
 import sys
+import tempfile
 
 from under_mpirun import BUILD, EVERYTHING, mpirun, program
 
@@ -28,6 +30,11 @@ for setting in settings:
     expect(code == 0 and "0 failures" in out, setting, code, out[-2000:])
 code, out = run(2, 2, PACELINE_COLLECTIVE="allreduce=quick")
 expect(code == 0 and "found 'quick'" in out and "MPI does this communicator's exchanges" in out, "bad setting", code, out[-2000:])
+with tempfile.TemporaryDirectory() as folder:  # a program with the driver of a device keeps MPI
+    driver = os.path.join(folder, "libcuda.so.1")
+    subprocess.run(["cc", "-shared", "-x", "c", "/dev/null", "-o", driver], check=True)
+    code, out = mpirun(2, "-x", f"LD_PRELOAD={SHIM}:{driver}", program("check_shim"), "2")
+    expect(code == 0 and "0 failures" in out and "driver is loaded" in out, "driver", code, out[-2000:])
 for what in wrong:
     print(*what)
 sys.exit(bool(wrong))
