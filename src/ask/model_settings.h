@@ -22,6 +22,8 @@ bool pace_settings_name(const pace_words *set, const char *const *keys);
 bool pace_settings_name_sharing(const pace_words *set);
 /** Whether they say how many ranks there are. */
 bool pace_settings_name_ranks(const pace_words *set);
+/** Names of settings that only a step that trains has; NULL behind the last. */
+extern const char *const pace_settings_of_training[];
 /** Whether they say how many samples a step has. */
 bool pace_settings_name_batch(const pace_words *set);
 void pace_model_settings_free(pace_model_settings *settings);

@@ -46,10 +46,8 @@ static void fill(pace_config *config, const pace_config *usual) {
     if (config->sequence_parallel == UNSAID) config->sequence_parallel = usual->sequence_parallel;
 }
 
-/* What only a step that trains has. */
 static pace_status check_mode(const pace_config *config, const pace_words *set) {
-    static const char *const keys[] = {"optimizer",      "update",    "recompute",    "zero_stage", "zero_group",
-                                       "keep_gradients", "read_loss", "bucket_bytes", "frozen",     NULL};
+    const char *const *keys = pace_settings_of_training;
     for (size_t i = 0; config->mode == PACE_INFERENCE && keys[i]; i++)
         if (pace_settings_name(set, (const char *const[]){keys[i], NULL}))
             return pace_fail(PACE_E_USAGE, "set: %s has no effect on inference", keys[i]);

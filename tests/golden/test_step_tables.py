@@ -213,6 +213,15 @@ STYLES = {
 }
 
 
+def test_inference():
+    """Passes without training have no optimizer and no gradients: a row that names one is answered without, and says so."""
+    head, row = "device,model,mode,micro_batch", "a100-40-sxm,resnet50,inference,8"
+    plain, told = one(head, row), one(head + ",optimizer,keep_gradients", row + ",adam,1")
+    assert plain["predicted"] == told["predicted"] and "no effect" not in plain["status"]
+    for field in ("optimizer", "keep_gradients"):
+        assert f"no effect on inference: {field}" in told["status"], told
+
+
 def test_styles():
     for style, (text, unit) in STYLES.items():
         answer = ask(text)[0]
