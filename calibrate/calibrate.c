@@ -143,6 +143,9 @@ static pace_status plan(calibration *c) {
         c->known = pace_device_find(&c->devices, c->facts.name, c->facts.memory_bytes);
     set_name(c);
     PACE_TRY(pace_sweep_load(&c->sweep, c->catalog, &choice));
+    if (c->sweep.too_large && c->sweep.points.count == 0 && o->memory_bytes > 0)
+        return pace_fail(PACE_E_USAGE, "memory: the tensors of each of %zu points take more than %.3g bytes",
+                         c->sweep.too_large, memory);
     if (c->sweep.too_large)
         PACE_TRY(note(c, "%zu points are left out: their tensors take more than %.3g GB.", c->sweep.too_large,
                       memory / 1e9));

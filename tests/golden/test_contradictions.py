@@ -45,6 +45,10 @@ def test_no_effect():
     expect(code == 1 and "one sample's activations" in " ".join(out.split()), out[:300])
 
 
+def test_nothing_left():
+    refused(("calibrate", "--quick", "--memory", "1"), "each of", "take more than 1 bytes")
+
+
 def test_separators(folder):
     with gzip.open(JOBS, "rt") as file:
         lines = [line for line in file if not line.startswith("#")][:20]
@@ -98,5 +102,6 @@ for test in (test_twice, test_outputs, test_separators, test_pipes):
     with tempfile.TemporaryDirectory() as scratch:
         test(scratch)
 test_no_effect()
+test_nothing_left()
 test_units()
 finish()
