@@ -27,7 +27,7 @@ static void fill(void *data, MPI_Datatype type, int count, int of) {
         if (type == MPI_DOUBLE) ((double *)data)[i] = x / 8.0;
         else if (type == MPI_FLOAT) ((float *)data)[i] = (float)x / 4;
         else if (type == MPI_INT) ((int *)data)[i] = x;
-        else if (type == MPI_INT64_T) ((int64_t *)data)[i] = (int64_t)x << 20;
+        else if (type == MPI_INT64_T) ((int64_t *)data)[i] = (int64_t)x * (1 << 20);
         else ((unsigned char *)data)[i] = (unsigned char)x;
     }
 }
