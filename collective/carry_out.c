@@ -13,39 +13,39 @@ enum { FLAT_BYTES = 32 << 10, COPY_BYTES = 1 << 20, COPY_PARTS = 32 << 10, OWNED
 
 /* --- the way -------------------------------------------------------------------------------------------------------- */
 
+/* Of these every rank has a part of the vector. */
+static bool has_parts(int collective) { return collective == PACE_REDUCESCATTER || collective == PACE_ALLGATHER; }
+
 static int usual_way_inside(const pace_comm *c, int collective, size_t bytes) {
     if (collective == PACE_BARRIER || collective == PACE_REDUCE) return PACE_WAY_FLAT;
-    bool parts = collective == PACE_REDUCESCATTER || collective == PACE_ALLGATHER;
-    if (c->can_copy && bytes >= (parts ? COPY_PARTS : COPY_BYTES)) return PACE_WAY_COPY;
+    if (c->can_copy && bytes >= (has_parts(collective) ? COPY_PARTS : COPY_BYTES)) return PACE_WAY_COPY;
     if (collective != PACE_ALLREDUCE || c->near == 2) return PACE_WAY_FLAT;
     return bytes <= FLAT_BYTES ? PACE_WAY_FLAT : PACE_WAY_STAGED;
 }
 
 static int usual_way(const pace_comm *c, int collective, size_t bytes) {
-    bool uneven = collective == PACE_REDUCESCATTER || collective == PACE_ALLGATHER;
     if (c->hosts == 1) return usual_way_inside(c, collective, bytes);
-    return uneven ? PACE_WAY_PROGRAM + pace_exchange_algorithm_find("ring") : PACE_WAY_TWO_LEVEL;
+    return has_parts(collective) ? PACE_WAY_PROGRAM + pace_exchange_algorithm_find("ring") : PACE_WAY_TWO_LEVEL;
 }
 
-static bool needs_powers(int way) {
-    const char *name = pace_way_name(way);
-    return strcmp(name, "halving") == 0;
+/* By the row of the table, which asks how many ranks there are and how they lie on hosts. */
+static bool program_applies(const pace_comm *c, int row, int collective) {
+    bool even = c->ranks % c->hosts == 0;
+    pace_exchange_terms terms = {.collective = (pace_collective)collective,
+                                 .ranks = c->ranks,
+                                 .nodes = even ? c->hosts : c->ranks,
+                                 .ranks_per_node = even ? c->ranks / c->hosts : 1};
+    return pace_exchange_algorithm_applies(row, &terms);
 }
 
 static bool can_go(const pace_comm *c, int way, int collective) {
-    bool power = (c->ranks & (c->ranks - 1)) == 0, even = c->ranks % c->hosts == 0;
     if (way < 0) return false;
+    if (way >= PACE_WAY_PROGRAM) return program_applies(c, way - PACE_WAY_PROGRAM, collective);
     if (way == PACE_WAY_MPI) return true;
-    if (way == PACE_WAY_COPY)
-        return c->hosts == 1 && c->can_copy && collective != PACE_REDUCE && collective != PACE_BARRIER;
-    if (way == PACE_WAY_STAGED) return c->hosts == 1 && collective == PACE_ALLREDUCE;
-    if (way == PACE_WAY_FLAT) return c->hosts == 1;
-    if (way == PACE_WAY_TWO_LEVEL) return collective != PACE_REDUCESCATTER && collective != PACE_ALLGATHER;
-    if (needs_powers(way) ||
-        (way == PACE_WAY_PROGRAM + pace_exchange_algorithm_find("recursive_doubling") && collective == PACE_ALLGATHER))
-        return power;
-    if (strcmp(pace_way_name(way), "rails") == 0 || strcmp(pace_way_name(way), "leaders") == 0) return even;
-    return strcmp(pace_way_name(way), "torus") != 0 || c->ranks > 3;
+    if (way == PACE_WAY_TWO_LEVEL) return !has_parts(collective);
+    if (c->hosts > 1) return false;
+    if (way == PACE_WAY_COPY) return c->can_copy && collective != PACE_REDUCE && collective != PACE_BARRIER;
+    return way == PACE_WAY_FLAT || collective == PACE_ALLREDUCE;
 }
 
 static int way_of(const pace_comm *c, int collective, size_t bytes) {
@@ -243,8 +243,7 @@ static pace_status prepare(pace_call *call, const pace_comm *c, size_t times_in,
 
 /* On every rank that has the result. */
 static pace_status on_host(pace_comm *c, const pace_call *call) {
-    bool of_all = call->collective == PACE_REDUCESCATTER || call->collective == PACE_ALLGATHER;
-    pace_status status = run(c, call, call->count * call->width * (of_all ? (size_t)c->ranks : 1));
+    pace_status status = run(c, call, call->count * call->width * (has_parts(call->collective) ? (size_t)c->ranks : 1));
     bool has = call->collective != PACE_REDUCE || c->rank == call->root;
     if (status == PACE_OK && call->reduction == PACE_REDUCTION_AVG && has)
         pace_reduce_divide(call->out, call->count, call->element, c->ranks);

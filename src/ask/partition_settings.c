@@ -80,8 +80,3 @@ pace_status pace_partition_settings_read(pace_partition_settings *out, const pac
 }
 
 void pace_partition_settings_free(pace_partition_settings *settings) { PACE_VEC_FREE(&settings->others_list); }
-
-bool pace_partition_is_set(const pace_words *set) {
-    static const char *const keys[] = {"threads", "servers", "segments", "exchange", "staleness", NULL};
-    return pace_settings_name(set, keys);
-}

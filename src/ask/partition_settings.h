@@ -18,6 +18,3 @@ typedef struct {
 /** Reads them. PACE_E_USAGE for what means nothing here, with what was expected. Free it, also after a failure. */
 pace_status pace_partition_settings_read(pace_partition_settings *out, const pace_words *set) PACE_MUST_CHECK;
 void pace_partition_settings_free(pace_partition_settings *settings);
-
-/** Whether one of the words says something that only partitions have: threads, servers, segments, exchange. */
-bool pace_partition_is_set(const pace_words *set);

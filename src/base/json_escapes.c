@@ -8,7 +8,7 @@ static unsigned hex_value(char byte) {
     return pace_is_digit(byte) ? (unsigned)(byte - '0') : (unsigned)((byte | 0x20) - 'a' + 10);
 }
 
-/* The code unit of the \uXXXX at `at`, or -1 when there is none before `end`. */
+/* The code unit of the escape "\u" and four hexadecimal digits at `at`, or -1 when there is none before `end`. */
 static int32_t code_unit(const char *at, const char *end) {
     if (end - at < 6 || at[0] != '\\' || at[1] != 'u') return -1;
     int32_t unit = 0;
@@ -41,7 +41,7 @@ static char *put_utf8(char *out, uint32_t code) {
 static bool is_high(int32_t unit) { return unit >= 0xd800 && unit <= 0xdbff; }
 static bool is_low(int32_t unit) { return unit >= 0xdc00 && unit <= 0xdfff; }
 
-/* Decodes the \uXXXX at *at, which is one, and moves *at behind it. */
+/* Decodes the escape of a code unit at *at, which is one, and moves *at behind it. */
 static char *decode_unicode(char *out, const char **at, const char *end) {
     int32_t unit = code_unit(*at, end), second = code_unit(*at + 6, end);
     if (unit == 0) { /* a NUL would end the text for every reader of C strings */

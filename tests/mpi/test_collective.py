@@ -5,7 +5,7 @@ import sys
 from under_mpirun import EVERYTHING, mpirun, on_hosts, program
 
 # Ways that ranks can go: the fewest where neither powers of two nor a grid help.
-WAYS = 37
+WAYS = 36
 
 
 def main():
@@ -21,10 +21,10 @@ def main():
         if code != 0 or " 0 failures" not in out:
             print(f"{where}: exit {code}\n{out[-3000:]}")
             wrong += 1
-    for layout in ((1, 1), (2, 2), (1, 2), (3, 1), (2, 1, 2), (3, 3)) if EVERYTHING else ((1, 2),):
+    for layout in ((1, 1), (2, 2), (1, 2), (3, 1), (2, 1, 2), (3, 3)) if EVERYTHING else ((1, 2), (2, 2)):
         code, out = on_hosts(layout, program("check_collective"), "--few", timeout=600)
         found = re.search(r"(\d+) ways, (\d+) checks", out)
-        if code != 0 or not found or int(found[1]) < 20 or int(found[2]) < 200:
+        if code != 0 or not found or int(found[1]) < 18 or int(found[2]) < 200:
             print(f"hosts of {layout} ranks: exit {code}\n{out[-3000:]}")
             wrong += 1
     return wrong != 0
