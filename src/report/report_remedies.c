@@ -151,7 +151,7 @@ void pace_put_next(pace_node *root, const pace_remedies *remedies, const pace_le
     if (!first) return;
     if (lead->of_long_steps) pace_snprintf(why, sizeof why, "Next, for the usual steps");
     else if (!on_lead)
-        pace_snprintf(why, sizeof why, "No remedy of the catalogue saves %s time here. Next, of other time",
+        pace_snprintf(why, sizeof why, "No remedy of the catalogue saves %s time here. Next, to save other time",
                       pace_advice_names[lead->resource]);
     if (analysis->ranks.count > 1)
         pace_snprintf(of, sizeof of, " than the %s of the slowest rank as replayed",
