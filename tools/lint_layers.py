@@ -2,9 +2,9 @@
 """Checks the rules of the house that a compiler does not.
 
 A room of src/ includes only itself and the rooms before it; cli/ includes only the public headers and its own; calibrate/
-includes base and machine besides, collective/ base, machine and exchange; files of src/ form no circles, neither of
+includes base and machine besides, collective/ base, machine and exchange, trainer/ base, machine, step and model; files of src/ form no circles, neither of
 includes nor of calls (NAME.h and NAME.c count as one file); numbers are read and printed by base/decimal.h and
-base/print.h, which no locale changes; file names are unique across src/, cli/, calibrate/ and collective/, so that a name
+base/print.h, which no locale changes; file names are unique across src/, cli/, calibrate/, collective/ and trainer/, so that a name
 says which file is meant; no source file grows past 600 lines unless its opening comment says why ("Long because ...").
 Prints FILE:LINE: what is wrong; exits 1 then.
 """
@@ -172,6 +172,7 @@ def main():
         ("cli", check_cli),
         ("calibrate", check_outside("calibrate", ("base", "machine"))),
         ("collective", check_outside("collective", ("base", "machine", "exchange"))),
+        ("trainer", check_outside("trainer", ("base", "machine", "step", "model"))),
     ):
         for path in sources(root / folder):
             files += 1
@@ -181,7 +182,7 @@ def main():
             if path.name in seen:
                 faults.append((path, 1, f"the name is taken by {seen[path.name].relative_to(root)}"))
             seen.setdefault(path.name, path)
-    for folder in ("src", "cli", "calibrate", "collective", "include", "tests", "tools", "bench"):
+    for folder in ("src", "cli", "calibrate", "collective", "trainer", "include", "tests", "tools", "bench"):
         if not (root / folder).is_dir():
             continue
         for path in sorted((root / folder).rglob("*")):
