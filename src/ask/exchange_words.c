@@ -14,7 +14,7 @@ static bool copied(char *out, size_t size, const char *text) {
     return true;
 }
 
-/* "1M", or "8..1G" for powers of two in between. */
+/* "1M", or "8..1G": both and, in between, the first doubled again and again. */
 static pace_status read_word(bool *read, pace_sizes *out, char *word) {
     const double largest = 1e15; /* no memory of any machine holds more */
     double from, to;
@@ -23,8 +23,9 @@ static pace_status read_word(bool *read, pace_sizes *out, char *word) {
     *read = pace_parse_bytes(&from, word) && from <= largest &&
             (!range || (pace_parse_bytes(&to, range + 2) && from > 0 && to >= from && to <= largest));
     if (*read && !range) return PACE_PUSH(out, from);
-    for (double bytes = from; *read && bytes <= to; bytes *= 2) PACE_TRY(PACE_PUSH(out, bytes));
-    return PACE_OK;
+    if (!*read) return PACE_OK;
+    for (double bytes = from; bytes < to; bytes *= 2) PACE_TRY(PACE_PUSH(out, bytes));
+    return PACE_PUSH(out, to);
 }
 
 pace_status pace_read_sizes(pace_sizes *out, const char *text) {

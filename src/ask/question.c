@@ -54,7 +54,10 @@ static pace_status check_set_once(const pace_texts *given, const char *text) {
     return PACE_OK;
 }
 
+/* An empty expression matches everything; of any other text nothing was meant. */
 static pace_status add_text(pace_field_value *value, const pace_option *option, const char *text) {
+    if (text[strspn(text, " \t")] == '\0' && strcmp(option->argument, "REGEX") != 0)
+        return pace_fail(PACE_E_USAGE, "%s: expected %s, found \"%s\"", option->name, option->argument, text);
     if (option->type == PACE_OPTION_TEXT) pace_texts_free(&value->texts);
     if (strcmp(option->name, "set") == 0) PACE_TRY(check_set_once(&value->texts, text));
     if (value->texts.count == MOST_ITEMS)

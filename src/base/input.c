@@ -416,12 +416,23 @@ static pace_status check_size(const pace_input *input) {
                      input->name, (unsigned long long)stored, (unsigned long long)BOMB_RATIO);
 }
 
+/* Every format that is read is UTF-8 or binary, and no binary one begins like this. */
+static pace_status check_encoding(const pace_input *input, const unsigned char *first, size_t count) {
+    if (count < 2 || (memcmp(first, "\xff\xfe", 2) != 0 && memcmp(first, "\xfe\xff", 2) != 0)) return PACE_OK;
+    return pace_fail(PACE_E_INPUT, "%s: is text in UTF-16: write it as UTF-8 (iconv -f UTF-16 -t UTF-8)", input->name);
+}
+
 static pace_status decode(pace_input *input, unsigned char *buffer, size_t capacity, size_t *got) {
     if (input->kind == KIND_UNKNOWN) PACE_TRY(detect(input));
+    bool first = input->produced == 0;
     pace_status status = input->kind == KIND_PLAIN  ? read_plain(input, buffer, capacity, got)
                          : input->kind == KIND_GZIP ? read_gzip(input, buffer, capacity, got)
                                                     : read_zstd(input, buffer, capacity, got);
     input->produced += *got;
+    if (status == PACE_OK && first) {
+        status = check_encoding(input, buffer, *got);
+        if (status != PACE_OK) *got = 0;
+    }
     return status == PACE_OK ? check_size(input) : status;
 }
 

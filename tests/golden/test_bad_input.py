@@ -226,6 +226,9 @@ def test_odd_options():
     for value in ("-1", "nan", "1e999", "many", ""):
         code, _, err = run("analyze", "--samples", value, path)
         expect_line(code, err, 2, "--samples")
+    for words in (("--on", ""), ("--on", "  "), ("--steps", "")):
+        code, _, err = run("analyze", *words, path)
+        expect_line(code, err, 2, words[0], f'found "{words[1]}"')
     expect(figures(document("--samples", "0", path)) == figures(document(path)), "--samples 0 is no samples")
     code, _, err = run("analyze", "--step-regex", "matches nothing", path)
     expect_line(code, err, 3, "matches nothing", "there are: ProfilerStep#0")
@@ -325,6 +328,10 @@ def test_wrappings():
     for name, content in forms.items():
         expect(figures(document(put(name, content))) == wanted, "figures of", name)
         expect(figures(document("-", stdin=content)) == wanted, "figures from standard input of", name)
+    for name, content in (("utf16.json", json.dumps(small_trace()).encode("utf-16")), ("utf16be.json", b"\xfe\xff" + json.dumps(small_trace()).encode("utf-16-be")),
+                          ("utf16.json.gz", gzip.compress(json.dumps(small_trace()).encode("utf-16")))):
+        code, _, err = run("analyze", put(name, content))
+        expect_line(code, err, 3, name, "UTF-16", "iconv")
     expect(figures(document(put("bare.json", small_events()))) == wanted, "the bare array form")
     expect(figures(document(put("reversed.json", {"traceEvents": small_events()[::-1]}))) == wanted, "any order")
 

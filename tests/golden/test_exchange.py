@@ -254,6 +254,10 @@ for name in names:
     code, out, err = run("machines", name, "--format", "json")
     expect(code == 0 and json.loads(out)["name"] == name, name, err)
 
+for text, wanted in (("1MB..9MB", [1e6, 2e6, 4e6, 8e6, 9e6]), ("8..8", [8]), ("1K..1M", [1024 << i for i in range(11)])):
+    code, out, err = run("predict", "--kind", "exchange", "--on", "dgx-a100", "--bytes", text, "--format", "csv")
+    expect([float(row["bytes"]) for row in csv.DictReader(io.StringIO(out))] == wanted, "a range ends where it says", text, out)
+
 for words, code_wanted, word in [
         (["--on", "a100*4"], 3, "not connected"),
         (["--on", "a100*4 nvlink=0"], 2, "above 0"),
