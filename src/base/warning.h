@@ -34,6 +34,7 @@
     X(REPLAY_OFF, "replay_off", true,                                                                                  \
       "The replay of a recording takes much longer or shorter than what was recorded.")                                \
     X(WHAT_IF_IDLE, "what_if_idle", true, "A what-if found nothing to change.")                                        \
+    X(FIGURE_IDLE, "figure_idle", true, "A changed figure of a device or machine moves no number of the answer.")      \
     X(WHAT_IF_JOINED, "what_if_joined", false, "What-ifs are answered together, not each alone.")                      \
     X(WIDE_INTERVAL, "wide_interval", true, "The 90 % interval reaches beyond twice the median.")                      \
     X(EXTRAPOLATED, "extrapolated", true,                                                                              \

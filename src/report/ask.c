@@ -3,6 +3,7 @@
 #include "base/input.h"
 #include "machine/machine.h"
 #include "report/engines.h"
+#include "report/idle_figures.h"
 #include "report/answer.h"
 #include "report/answer_store.h"
 #include "ask/context.h"
@@ -253,6 +254,11 @@ pace_status pace_ask(pace_answer **out, pace_context *context, const pace_questi
     PACE_TRY(ask_within(&report, &missed, &asked));
     *out = NULL;
     if (!report) return PACE_OK; /* another process has it */
+    pace_status checked = pace_report_idle_figures(report, &asked, ask_within);
+    if (checked != PACE_OK) {
+        pace_report_free(report);
+        return checked;
+    }
     pace_report_set_command(report, (const char *const *)question->command.items, question->command.count);
     pace_answer *answer;
     PACE_TRY(pace_answer_of_report(&answer, report, missed == 0));

@@ -1,5 +1,6 @@
 """What is said twice or against itself is refused, not decided in silence; and what a shell makes of pipes is read like a file."""
 import gzip
+import json
 import os
 import subprocess
 import sys
@@ -43,6 +44,23 @@ def test_no_effect():
         refused((*MODEL, "--set", "mode=inference", "--set", setting), "no effect on inference")
     code, out, err = run("predict", "gpt2", "--on", "v100", "--set", "sequence=100000", "--set", "micro_batch=1", "-q")
     expect(code == 1 and "one sample's activations" in " ".join(out.split()), out[:300])
+
+
+def idle_figures(*words):
+    code, out, err = run("predict", *words, "-f", "json")
+    expect(code == 0, words, err)
+    return [one["text"].split()[0] for one in json.loads(out)["warnings"] if one["code"] == "figure_idle"]
+
+
+def test_idle_figures():
+    """A figure of the machine that moves nothing is named; one that does is not, nor a word that says what a network is."""
+    for words, idle in ((("resnet50", "--on", "v100 fp16=200TFLOP/s"), ["fp16=200TFLOP/s"]),
+                        (("resnet50", "--on", "v100 memory=2TB/s fp16=2x"), ["fp16=2x"]),
+                        (("resnet50", "--set", "precision=amp", "--on", "v100 memory=2TB/s fp16=2x"), []),
+                        (("--kind", "exchange", "--on", "dgx-h100 net=100GB/s"), ["net=100GB/s"]),
+                        (("--kind", "exchange", "--on", "dgx-h100*2 net=10GB/s net-kind=tcp"), []),
+                        ((DEMO, "--on", "a100 memory=2x memory_size=1TB"), ["memory_size=1TB"])):
+        expect(idle_figures(*words) == idle, words, idle_figures(*words))
 
 
 def test_nothing_left():
@@ -102,6 +120,7 @@ for test in (test_twice, test_outputs, test_separators, test_pipes):
     with tempfile.TemporaryDirectory() as scratch:
         test(scratch)
 test_no_effect()
+test_idle_figures()
 test_nothing_left()
 test_units()
 finish()

@@ -114,7 +114,8 @@ def check_inputs_stay(folder):
     assert run("fit", rows, "-o", fit).returncode == 0
     refuse(2, "is an input", "predict", "--rows", rows, "--fit", fit, "-o", fit)
     assert open(rows).read() == ROWS and run("predict", "--rows", rows, "--fit", fit).returncode == 0
-    refuse(2, "--split: no column", "fit", rows, "--split", "")
+    refuse(2, "--split: expected", "fit", rows, "--split", "")
+    refuse(2, "--split: no column", "fit", rows, "--split", ",")
     for words in (["fit", rows, "-o"], ["predict", "lenet", "--on", "v100-sxm2-16", "-o"]):
         before = sorted(os.listdir(folder))
         refuse(3, "cannot be created", *words, os.path.join(folder, "nosuch", "x.json"))
