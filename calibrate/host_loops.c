@@ -4,16 +4,12 @@
  */
 #include "host_loops.h"
 
+#include "base/each_cpu.h"
+
 #include <math.h>
 #include <string.h>
 
-#if defined(__GNUC__) && !defined(__clang__) && defined(__x86_64__) && !defined(PACE_NO_CLONES)
-#define FOR_EACH_CPU __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
-#else
-#define FOR_EACH_CPU
-#endif
-
-#define LOOP(name) FOR_EACH_CPU static void name(const pace_host_work *w, size_t from, size_t to)
+#define LOOP(name) PACE_FOR_EACH_CPU static void name(const pace_host_work *w, size_t from, size_t to)
 
 LOOP(copy_items) {
     const float *restrict a = w->a;

@@ -1,15 +1,10 @@
 #include "neuron_loops.h"
 
+#include "base/each_cpu.h"
 #include "host_clock.h"
 
 #include <math.h>
 #include <stdlib.h>
-
-#if defined(__GNUC__) && !defined(__clang__) && defined(__x86_64__) && !defined(PACE_NO_CLONES)
-#define FOR_EACH_CPU __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
-#else
-#define FOR_EACH_CPU
-#endif
 
 enum { WIDTH = PACE_NEURON_WIDTH, MOST_THREADS = 64 };
 
@@ -56,7 +51,8 @@ double pace_neuron_probe_count(const pace_neuron_probe *probe) {
 }
 
 /* Forward: the input of a neuron; backward: its error is spread over those below. One multiply-add of each for a weight. */
-FOR_EACH_CPU static float multiply_add(const float *restrict row, const float *restrict in, float *restrict errors) {
+PACE_FOR_EACH_CPU static float multiply_add(const float *restrict row, const float *restrict in,
+                                            float *restrict errors) {
     float sum = 0;
     for (size_t i = 0; i < WIDTH; i++) sum += row[i] * in[i];
     for (size_t i = 0; i < WIDTH; i++) errors[i] += 1e-6F * row[i];
@@ -64,11 +60,11 @@ FOR_EACH_CPU static float multiply_add(const float *restrict row, const float *r
 }
 
 /* HOGWILD: what another thread writes at the same time may be lost. */
-FOR_EACH_CPU static void update(float *restrict row, const float *restrict in) {
+PACE_FOR_EACH_CPU static void update(float *restrict row, const float *restrict in) {
     for (size_t i = 0; i < WIDTH; i++) row[i] += 1e-9F * in[i];
 }
 
-FOR_EACH_CPU static void activate(const float *restrict row, float *restrict out) {
+PACE_FOR_EACH_CPU static void activate(const float *restrict row, float *restrict out) {
     for (size_t i = 0; i < WIDTH; i++) out[i] = 1 / (1 + expf(-row[i]));
 }
 

@@ -1,17 +1,12 @@
 #include "kernels.h"
 
+#include "base/each_cpu.h"
+
 #include <stdint.h>
 #include <string.h>
 
 #if defined(__x86_64__)
 #include <immintrin.h>
-#endif
-
-/* Sanitizers cannot follow clones. */
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(PACE_NO_CLONES)
-#define FOR_EACH_CPU __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
-#else
-#define FOR_EACH_CPU
 #endif
 
 /* --- half precision, by integer operations that vectorise ----------------------------------------------------------- */
@@ -63,14 +58,14 @@ static inline uint16_t write_f16(float value) {
 #define PROD(x, y) ((x) * (y))
 #define SAME(x) (x)
 
-#define REDUCER(name, type, wide, read, write, OP)                                            \
-    FOR_EACH_CPU static void name(void *out, const void *left, const void *right, size_t n) { \
-        type *o = out;                                                                        \
-        const type *a = left, *b = right;                                                     \
-        for (size_t i = 0; i < n; i++) {                                                      \
-            wide x = read(a[i]), y = read(b[i]);                                              \
-            o[i] = (type)write(OP(x, y));                                                     \
-        }                                                                                     \
+#define REDUCER(name, type, wide, read, write, OP)                                                 \
+    PACE_FOR_EACH_CPU static void name(void *out, const void *left, const void *right, size_t n) { \
+        type *o = out;                                                                             \
+        const type *a = left, *b = right;                                                          \
+        for (size_t i = 0; i < n; i++) {                                                           \
+            wide x = read(a[i]), y = read(b[i]);                                                   \
+            o[i] = (type)write(OP(x, y));                                                          \
+        }                                                                                          \
     }
 
 #define REDUCERS(element, type, wide, read, write)                                                              \
@@ -114,7 +109,7 @@ size_t pace_element_bytes(pace_element element) {
 /* --- averages ------------------------------------------------------------------------------------------------------- */
 
 #define DIVIDER(name, type, wide, read, write)                                 \
-    FOR_EACH_CPU static void name(void *data, size_t n, int ranks) {           \
+    PACE_FOR_EACH_CPU static void name(void *data, size_t n, int ranks) {      \
         type *x = data;                                                        \
         for (size_t i = 0; i < n; i++) x[i] = write(read(x[i]) / (wide)ranks); \
     }

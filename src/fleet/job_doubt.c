@@ -1,5 +1,7 @@
 #include "fleet/job_doubt.h"
 
+#include "base/each_cpu.h"
+
 #include <math.h>
 
 static inline double larger(double a, double b) { return a > b ? a : b; }
@@ -10,8 +12,8 @@ typedef struct {
     double compute, memory, pcie, network, nvlink, step_s, changed;
 } weighed;
 
-static inline weighed weigh(const pace_job_parts *parts, size_t i, const double *f, const double *changes,
-                            double overlap) {
+static inline __attribute__((always_inline)) weighed weigh(const pace_job_parts *parts, size_t i, const double *f,
+                                                           const double *changes, double overlap) {
     double input = parts->part[PACE_PART_INPUT][i] * f[PACE_PART_INPUT];
     double compute = parts->part[PACE_PART_COMPUTE][i] * f[PACE_PART_COMPUTE];
     double memory = parts->part[PACE_PART_MEMORY][i] * f[PACE_PART_MEMORY];
@@ -37,8 +39,10 @@ static inline weighed weigh(const pace_job_parts *parts, size_t i, const double 
                      changed};
 }
 
-void pace_job_elasticities_of(pace_job_elasticities *restrict out, const pace_job_parts *restrict parts, size_t count,
-                              double overlap) {
+/* Steps whose parts follow each other are asked with a constant, for which the compiler leaves the comparisons out. */
+static inline __attribute__((always_inline)) void find_elasticities(pace_job_elasticities *restrict out,
+                                                                    const pace_job_parts *restrict parts, size_t count,
+                                                                    double overlap) {
     static const double as_it_is[PACE_JOB_PARTS] = {1, 1, 1, 1, 1, 1}, nothing[PACE_JOB_PARTS] = {0};
     for (size_t i = 0; i < count; i++) {
         weighed w = weigh(parts, i, as_it_is, nothing, overlap);
@@ -50,8 +54,19 @@ void pace_job_elasticities_of(pace_job_elasticities *restrict out, const pace_jo
     }
 }
 
-void pace_job_speedup_spreads(double *restrict spread, const pace_job_elasticities *before,
-                              const pace_job_elasticities *after, size_t count, double sigma) {
+PACE_FOR_EACH_CPU
+static void elasticities(pace_job_elasticities *out, const pace_job_parts *parts, size_t count, double overlap) {
+    if (overlap == 0) find_elasticities(out, parts, count, 0);
+    else find_elasticities(out, parts, count, overlap);
+}
+
+void pace_job_elasticities_of(pace_job_elasticities *out, const pace_job_parts *parts, size_t count, double overlap) {
+    elasticities(out, parts, count, overlap);
+}
+
+PACE_FOR_EACH_CPU
+static void speedup_spreads(double *restrict spread, const pace_job_elasticities *before,
+                            const pace_job_elasticities *after, size_t count, double sigma) {
     for (size_t i = 0; i < count; i++) {
         double sum = 0;
         for (int r = 0; r < PACE_JOB_RESOURCES; r++) {
@@ -62,15 +77,23 @@ void pace_job_speedup_spreads(double *restrict spread, const pace_job_elasticiti
     }
 }
 
+void pace_job_speedup_spreads(double *spread, const pace_job_elasticities *before, const pace_job_elasticities *after,
+                              size_t count, double sigma) {
+    speedup_spreads(spread, before, after, count, sigma);
+}
+
 static inline double square(double x) { return x * x; }
 
-void pace_job_changed_steps(double *restrict step_s, double *restrict spread, const pace_job_parts *restrict parts,
-                            const pace_job_elasticities *restrict before, size_t count, const pace_job_change *change,
-                            double sigma, double change_sigma) {
-    double changes[PACE_JOB_PARTS], variance = sigma * sigma, change_variance = change_sigma * change_sigma;
-    for (int p = 0; p < PACE_JOB_PARTS; p++) changes[p] = change->factor[p] != 1;
+static inline __attribute__((always_inline)) void change_steps(double *restrict step_s, double *restrict spread,
+                                                               const pace_job_parts *restrict parts,
+                                                               const pace_job_elasticities *restrict before,
+                                                               size_t count, const pace_job_change *change,
+                                                               double overlap, double sigma, double change_sigma) {
+    double factor[PACE_JOB_PARTS], changes[PACE_JOB_PARTS];
+    double variance = sigma * sigma, change_variance = change_sigma * change_sigma;
+    for (int p = 0; p < PACE_JOB_PARTS; p++) factor[p] = change->factor[p], changes[p] = factor[p] != 1;
     for (size_t i = 0; i < count; i++) {
-        weighed w = weigh(parts, i, change->factor, changes, change->overlap);
+        weighed w = weigh(parts, i, factor, changes, overlap);
         double moved =
             square(before->of[PACE_JOB_COMPUTE][i] - w.compute) + square(before->of[PACE_JOB_MEMORY][i] - w.memory) +
             square(before->of[PACE_JOB_PCIE][i] - w.pcie) + square(before->of[PACE_JOB_NETWORK][i] - w.network) +
@@ -80,8 +103,25 @@ void pace_job_changed_steps(double *restrict step_s, double *restrict spread, co
     }
 }
 
+PACE_FOR_EACH_CPU
+static void changed_steps(double *step_s, double *spread, const pace_job_parts *parts,
+                          const pace_job_elasticities *before, size_t count, const pace_job_change *change,
+                          double sigma, double change_sigma) {
+    double overlap = change->overlap;
+    if (overlap != 0) change_steps(step_s, spread, parts, before, count, change, overlap, sigma, change_sigma);
+    else if (change_sigma != 0) change_steps(step_s, spread, parts, before, count, change, 0, sigma, change_sigma);
+    else change_steps(step_s, spread, parts, before, count, change, 0, sigma, 0);
+}
+
+void pace_job_changed_steps(double *step_s, double *spread, const pace_job_parts *parts,
+                            const pace_job_elasticities *before, size_t count, const pace_job_change *change,
+                            double sigma, double change_sigma) {
+    changed_steps(step_s, spread, parts, before, count, change, sigma, change_sigma);
+}
+
 /* A share s_k moves with x_r by (the part of k that is on r) - s_k E_r. Input, computation and memory are on one
  * resource each, which gives s_k^2 (|E|^2 + 1 - 2 E_r); weights are on three, one of them shared with input. */
+PACE_FOR_EACH_CPU
 static void share_errors(pace_job_shares *restrict out, const pace_job_parts *restrict parts, size_t count,
                          double sigma) {
     for (size_t i = 0; i < count; i++) {
@@ -103,8 +143,8 @@ static void share_errors(pace_job_shares *restrict out, const pace_job_parts *re
     }
 }
 
-void pace_job_shares_of(pace_job_shares *restrict out, const pace_job_parts *restrict parts, size_t count,
-                        double sigma) {
+PACE_FOR_EACH_CPU
+static void shares_of(pace_job_shares *restrict out, const pace_job_parts *restrict parts, size_t count) {
     for (size_t i = 0; i < count; i++) {
         double of[PACE_JOB_COMPONENTS], sum = 0;
         pace_job_components(of, parts, i);
@@ -113,7 +153,15 @@ void pace_job_shares_of(pace_job_shares *restrict out, const pace_job_parts *res
             out->seconds[k][i] = of[k];
             out->share[k][i] = of[k] / sum;
         }
+    }
+    for (size_t i = 0; i < count; i++) {
+        double of[PACE_JOB_COMPONENTS];
+        pace_job_components(of, parts, i);
         out->bottleneck[i] = (uint8_t)pace_job_bottleneck(of);
     }
+}
+
+void pace_job_shares_of(pace_job_shares *out, const pace_job_parts *parts, size_t count, double sigma) {
+    shares_of(out, parts, count);
     share_errors(out, parts, count, sigma);
 }

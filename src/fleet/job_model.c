@@ -1,5 +1,7 @@
 #include "fleet/job_model.h"
 
+#include "base/each_cpu.h"
+
 const pace_job_resource pace_job_part_resources[PACE_JOB_PARTS] = {PACE_JOB_PCIE,    PACE_JOB_COMPUTE, PACE_JOB_MEMORY,
                                                                    PACE_JOB_NETWORK, PACE_JOB_PCIE,    PACE_JOB_NVLINK};
 
@@ -39,6 +41,7 @@ double pace_job_own_efficiency(const pace_jobs *jobs, size_t job, pace_job_part 
 static double or_else(double value, double otherwise) { return value > 0 ? value : otherwise; }
 
 /* A job's own efficiencies, where it has any, in place of the machine's. */
+PACE_FOR_EACH_CPU
 static void apply_efficiencies(pace_job_parts *out, const pace_jobs *jobs, size_t first, size_t count,
                                const pace_job_setting *setting) {
     for (int p = 0; p < PACE_JOB_PARTS; p++) {
@@ -52,6 +55,7 @@ static void apply_efficiencies(pace_job_parts *out, const pace_jobs *jobs, size_
 }
 
 /* What of weights' traffic is not the exchange of dense weights. */
+PACE_FOR_EACH_CPU
 static void share_rows(pace_job_parts *out, const pace_jobs *jobs, size_t first, size_t count,
                        const pace_job_setting *setting) {
     const double *dense = jobs->values[PACE_JOB_DENSE_WEIGHT_BYTES] + first,
@@ -63,6 +67,7 @@ static void share_rows(pace_job_parts *out, const pace_jobs *jobs, size_t first,
     }
 }
 
+PACE_FOR_EACH_CPU
 static void compute_parts(pace_job_parts *out, const pace_jobs *jobs, size_t first, size_t count,
                           const pace_job_setting *setting, const scheme_cost *costs, const uint8_t *architectures) {
     const double *cnodes = jobs->values[PACE_JOB_CNODES] + first, *flop = jobs->values[PACE_JOB_FLOP] + first;
@@ -103,8 +108,9 @@ pace_job_change pace_job_unchanged(const pace_job_setting *setting) {
     return (pace_job_change){{1, 1, 1, 1, 1, 1}, setting->overlap, 1};
 }
 
-void pace_job_steps(double *restrict step_s, const pace_job_parts *restrict parts, size_t count,
-                    const pace_job_change *change) {
+PACE_FOR_EACH_CPU
+static void steps_of(double *restrict step_s, const pace_job_parts *restrict parts, size_t count,
+                     const pace_job_change *change) {
     const double *const f = change->factor, overlap = change->overlap;
     for (size_t i = 0; i < count; i++) {
         double input = parts->part[PACE_PART_INPUT][i] * f[PACE_PART_INPUT];
@@ -118,17 +124,6 @@ void pace_job_steps(double *restrict step_s, const pace_job_parts *restrict part
     }
 }
 
-void pace_job_components(double out_s[PACE_JOB_COMPONENTS], const pace_job_parts *parts, size_t job) {
-    out_s[PACE_COMPONENT_INPUT] = parts->part[PACE_PART_INPUT][job];
-    out_s[PACE_COMPONENT_COMPUTE] = parts->part[PACE_PART_COMPUTE][job];
-    out_s[PACE_COMPONENT_MEMORY] = parts->part[PACE_PART_MEMORY][job];
-    out_s[PACE_COMPONENT_WEIGHTS] = parts->part[PACE_PART_WEIGHT_NETWORK][job] +
-                                    parts->part[PACE_PART_WEIGHT_PCIE][job] + parts->part[PACE_PART_WEIGHT_NVLINK][job];
-}
-
-pace_job_component pace_job_bottleneck(const double components_s[PACE_JOB_COMPONENTS]) {
-    int best = 0;
-    for (int c = 1; c < PACE_JOB_COMPONENTS; c++)
-        if (components_s[c] > components_s[best]) best = c;
-    return (pace_job_component)best;
+void pace_job_steps(double *step_s, const pace_job_parts *parts, size_t count, const pace_job_change *change) {
+    steps_of(step_s, parts, count, change);
 }

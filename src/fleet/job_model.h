@@ -100,6 +100,7 @@ pace_job_change pace_job_unchanged(const pace_job_setting *setting);
 /** Step time of three parts: their sum at overlap 0, the longest at overlap 1, linear between. */
 static inline double pace_job_overlapped(double input, double work, double weights, double overlap) {
     double sum = input + work + weights, longest = input > work ? input : work;
+    if (overlap == 0) return sum;
     return sum + overlap * ((longest > weights ? longest : weights) - sum);
 }
 
@@ -108,10 +109,24 @@ static inline double pace_job_overlapped(double input, double work, double weigh
 void pace_job_steps(double *step_s, const pace_job_parts *parts, size_t count, const pace_job_change *change);
 
 /** The paper's components of a job of a block, in seconds. */
-void pace_job_components(double out_s[PACE_JOB_COMPONENTS], const pace_job_parts *parts, size_t job);
+static inline void pace_job_components(double out_s[PACE_JOB_COMPONENTS], const pace_job_parts *parts, size_t job) {
+    out_s[PACE_COMPONENT_INPUT] = parts->part[PACE_PART_INPUT][job];
+    out_s[PACE_COMPONENT_COMPUTE] = parts->part[PACE_PART_COMPUTE][job];
+    out_s[PACE_COMPONENT_MEMORY] = parts->part[PACE_PART_MEMORY][job];
+    out_s[PACE_COMPONENT_WEIGHTS] = parts->part[PACE_PART_WEIGHT_NETWORK][job] +
+                                    parts->part[PACE_PART_WEIGHT_PCIE][job] + parts->part[PACE_PART_WEIGHT_NVLINK][job];
+}
 
 /** The largest; the first of equals. */
-pace_job_component pace_job_bottleneck(const double components_s[PACE_JOB_COMPONENTS]);
+static inline pace_job_component pace_job_bottleneck(const double components_s[PACE_JOB_COMPONENTS]) {
+    int best = 0;
+    double most = components_s[0];
+    for (int c = 1; c < PACE_JOB_COMPONENTS; c++) {
+        best = components_s[c] > most ? c : best;
+        most = components_s[c] > most ? components_s[c] : most;
+    }
+    return (pace_job_component)best;
+}
 
 /** A step time with its interval. */
 static inline pace_estimate pace_job_estimate(double step_s, const pace_job_setting *setting) {

@@ -1,5 +1,7 @@
 #include "fleet/sum.h"
 
+#include "base/each_cpu.h"
+
 __extension__ typedef unsigned __int128 bits128;
 
 /* --- many at once ------------------------------------------------------------------------------------------------- */
@@ -13,6 +15,7 @@ static void add_one_by_one(pace_sum *sum, const double *values, const uint64_t *
 }
 
 /* Whole parts and fractions apart, each exact; the nearest unit is even where two are as near, as in one sum. */
+PACE_FOR_EACH_CPU
 static void add_some(pace_sum *sum, const double *values, size_t count) {
     uint64_t whole = 0, fraction = 0, beyond = 0; /* of signed numbers: they wrap around where they are not used */
     for (size_t i = 0; i < count; i++) {
@@ -31,6 +34,7 @@ void pace_sum_add_all(pace_sum *sum, const double *values, size_t count) {
 }
 
 /* Units below 2^51 in two halves, each times what fits beside it. */
+PACE_FOR_EACH_CPU
 static void add_some_times(pace_sum *sum, const double *values, const uint64_t *times, size_t count) {
     uint64_t low = 0, high = 0, beyond = 0;
     for (size_t i = 0; i < count; i++) {
@@ -48,6 +52,7 @@ void pace_sum_add_all_times(pace_sum *sum, const double *values, const uint64_t 
         add_some_times(sum, values + at, times + at, count - at < TOGETHER ? count - at : TOGETHER);
 }
 
+PACE_FOR_EACH_CPU
 static void add_some_each(pace_sum *sums, size_t places, const uint8_t *place, const double *values, size_t count) {
     int64_t units[PACE_SUM_PLACES] = {0};
     uint64_t beyond = 0;

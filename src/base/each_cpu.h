@@ -1,0 +1,10 @@
+/* Loops compiled once for each generation of processors; the program picks at its start what it runs on. For static
+ * functions: of others gcc would export the clones. */
+#pragma once
+
+/* Sanitizers cannot follow clones: their builds define PACE_NO_CLONES. */
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(PACE_NO_CLONES)
+#define PACE_FOR_EACH_CPU __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
+#else
+#define PACE_FOR_EACH_CPU
+#endif
