@@ -1,0 +1,55 @@
+"""Approaches to exchange gradients on made-up tensors: means, or weights updated by servers, as computed one after another; a rank
+that stops or is killed ends the others in time, with a message, and leaves no process behind."""
+import os
+import subprocess
+import sys
+import time
+
+from under_mpirun import BUILD, EVERYTHING, mpirun, program
+
+MODULES = ("mpi", "collective")
+wrong = []
+
+
+def expect(good, *what):
+    if not good:
+        wrong.append(what)
+
+
+def module(name):
+    return os.path.join(BUILD, "modules", f"paceline-train-{name}.so")
+
+
+def run(ranks, name, approach, what):
+    return mpirun(ranks, program("check_exchange"), module(name), approach, what, timeout=60)
+
+
+def left():
+    """Processes that run a program of this test."""
+    listed = subprocess.run(["ps", "-eo", "args"], capture_output=True, check=False).stdout.decode("utf-8", "replace")
+    return [line for line in listed.splitlines() if line.startswith((program("check_exchange"), os.path.join(BUILD, "modules")))]
+
+
+here = [name for name in MODULES if os.path.exists(module(name))]
+if not here:
+    print("no module of approaches was built")
+    sys.exit(77)
+for name in here:
+    for ranks in (1, 2, 3, 4) if EVERYTHING else (3,):
+        code, out = run(ranks, name, "all", "right")
+        expect(code == 0 and "transport: " in out, ranks, name, code, out[-1500:])
+FAIL = (("mpi", "baidu-mpi"), ("mpi", "horovod-mpi"), ("mpi", "p2p"), ("collective", "mpi-opt"))
+for name, approach in FAIL if EVERYTHING else FAIL[1:2]:
+    for what in ("stall", "kill") if EVERYTHING else ("stall",):
+        begin = time.monotonic()
+        code, out = run(3, name, approach, what)
+        said = "nothing came from the others" in out or "ended during an exchange" in out or "does not answer" in out
+        expect(code != 0 and (said or what == "kill" and "signal 9" in out), what, approach, code, out[-1500:])
+        expect(time.monotonic() - begin < 30, what, approach, "took", time.monotonic() - begin)
+        end = time.monotonic() + 5
+        while left() and time.monotonic() < end:
+            time.sleep(0.1)
+        expect(not left(), what, approach, "left behind:", left())
+for what in wrong:
+    print(*what)
+sys.exit(bool(wrong))

@@ -1,0 +1,250 @@
+#include "lane.h"
+
+#include "base/print.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+int64_t pace_clock_ns(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+void pace_scale(float *data, size_t count, float factor) {
+    for (size_t i = 0; i < count; i++) data[i] *= factor;
+}
+
+void pace_add(float *restrict sum, const float *restrict data, size_t count) {
+    for (size_t i = 0; i < count; i++) sum[i] += data[i];
+}
+
+size_t pace_lane_largest(const pace_lane *lane) {
+    size_t most = 0;
+    for (size_t i = 0; i < lane->setup.tensor_count; i++)
+        if (lane->setup.tensors[i].elements > most) most = lane->setup.tensors[i].elements;
+    return most;
+}
+
+pace_result pace_lane_fail(pace_lane *lane, pace_result result, const char *format, ...) {
+    char text[PACE_EXCHANGER_MESSAGE - 80];
+    va_list arguments;
+    va_start(arguments, format);
+    pace_vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    pace_snprintf(lane->message, sizeof lane->message, "%s, rank %d of %d: %s", lane->way->name, lane->setup.rank,
+                  lane->setup.ranks, text);
+    return lane->result = result;
+}
+
+void pace_lane_record(pace_lane *lane, const char *name, const char *collective, size_t elements, int64_t start_ns) {
+    pace_exchange_event event = {name, collective, elements, 1, start_ns, pace_clock_ns()};
+    lane->counts.busy_ns += event.end_ns - start_ns;
+    atomic_fetch_add(&lane->progress, 1);
+    if (lane->setup.record) lane->setup.record(lane->setup.record_context, &event);
+}
+
+/* --- the thread --------------------------------------------------------------------------------------------------- */
+
+bool pace_lane_next(pace_lane *lane, size_t at, size_t *tensor) {
+    pthread_mutex_lock(&lane->mutex);
+    while (at >= lane->seen && !lane->stop && !(lane->finishing && at >= lane->said))
+        pthread_cond_wait(&lane->changed, &lane->mutex);
+    bool there = at < lane->seen && !lane->stop;
+    if (there) *tensor = lane->order[at];
+    pthread_mutex_unlock(&lane->mutex);
+    return there;
+}
+
+size_t pace_lane_seen(pace_lane *lane) {
+    pthread_mutex_lock(&lane->mutex);
+    size_t seen = lane->seen;
+    pthread_mutex_unlock(&lane->mutex);
+    return seen;
+}
+
+bool pace_lane_passed(pace_lane *lane) {
+    pthread_mutex_lock(&lane->mutex);
+    while (!lane->finishing && !lane->stop) pthread_cond_wait(&lane->changed, &lane->mutex);
+    pthread_mutex_unlock(&lane->mutex);
+    return !lane->stop;
+}
+
+static bool wait_for_step(pace_lane *lane) {
+    pthread_mutex_lock(&lane->mutex);
+    while (!lane->stop && !(lane->stepping && (lane->seen || lane->finishing)))
+        pthread_cond_wait(&lane->changed, &lane->mutex);
+    pthread_mutex_unlock(&lane->mutex);
+    return !lane->stop;
+}
+
+static void *run(void *state) {
+    pace_lane *lane = state;
+    while (wait_for_step(lane)) {
+        pace_result result = lane->way->step(lane);
+        if (result == PACE_EXCHANGER_OK) pace_lane_passed(lane); /* all is exchanged before backward has ended */
+        pthread_mutex_lock(&lane->mutex);
+        if (result != PACE_EXCHANGER_OK) lane->failed = true;
+        lane->stepping = false;
+        pthread_cond_broadcast(&lane->changed);
+        pthread_mutex_unlock(&lane->mutex);
+        if (result != PACE_EXCHANGER_OK) break;
+    }
+    return NULL;
+}
+
+/* --- a step ------------------------------------------------------------------------------------------------------- */
+
+static pace_result forward(const pace_lane *lane, char *message) {
+    memcpy(message, lane->message, PACE_EXCHANGER_MESSAGE);
+    return lane->result;
+}
+
+static void begin_step(pace_lane *lane) {
+    if (lane->stepping) return;
+    lane->stepping = true;
+    lane->finishing = false;
+    lane->said = lane->seen = 0;
+    lane->step++;
+}
+
+pace_result pace_lane_ready(void *state, size_t tensor, char *message) {
+    pace_lane *lane = state;
+    pthread_mutex_lock(&lane->mutex);
+    bool good = !lane->failed;
+    if (good) {
+        begin_step(lane);
+        if (tensor >= lane->setup.tensor_count || lane->said == lane->setup.tensor_count) {
+            pace_lane_fail(lane, PACE_EXCHANGER_USAGE, "tensor %zu of %zu became ready after %zu others", tensor,
+                           lane->setup.tensor_count, lane->said);
+            good = false;
+        } else lane->order[lane->said++] = tensor;
+        if (good && lane->setup.overlap) {
+            lane->seen = lane->said;
+            pthread_cond_broadcast(&lane->changed);
+        }
+    }
+    pthread_mutex_unlock(&lane->mutex);
+    return good ? PACE_EXCHANGER_OK : forward(lane, message);
+}
+
+static struct timespec later(double seconds) {
+    struct timespec at;
+    clock_gettime(CLOCK_MONOTONIC, &at);
+    at.tv_sec += (time_t)seconds;
+    at.tv_nsec += (long)((seconds - (double)(time_t)seconds) * 1e9);
+    if (at.tv_nsec >= 1000000000) at.tv_sec++, at.tv_nsec -= 1000000000;
+    return at;
+}
+
+/* Locked. Patience begins anew with everything that is exchanged. */
+static void wait_for_lane(pace_lane *lane) {
+    double patience = lane->setup.timeout_s > 0 ? lane->setup.timeout_s : 60;
+    uint64_t before = lane->progress;
+    struct timespec until = later(patience);
+    while (lane->stepping && !lane->failed) {
+        if (pthread_cond_timedwait(&lane->changed, &lane->mutex, &until) != ETIMEDOUT || !lane->stepping) continue;
+        if (lane->progress == before) {
+            lane->stuck = lane->failed = true;
+            pace_lane_fail(lane, PACE_EXCHANGER_FAILED,
+                           "nothing came from the others for %ld s in step %llu: a rank or a server does not answer",
+                           (long)patience, (unsigned long long)lane->step);
+            return;
+        }
+        before = lane->progress;
+        until = later(patience);
+    }
+}
+
+static void record_wait(pace_lane *lane, int64_t start_ns) {
+    pace_exchange_event event = {"wait", NULL, 0, 0, start_ns, pace_clock_ns()};
+    lane->counts.waited_ns += event.end_ns - start_ns;
+    if (lane->setup.record) lane->setup.record(lane->setup.record_context, &event);
+}
+
+pace_result pace_lane_finish(void *state, char *message) {
+    pace_lane *lane = state;
+    int64_t start_ns = pace_clock_ns();
+    pthread_mutex_lock(&lane->mutex);
+    if (!lane->failed) {
+        begin_step(lane);
+        if (lane->said < lane->setup.tensor_count) {
+            lane->failed = true;
+            pace_lane_fail(lane, PACE_EXCHANGER_USAGE, "%zu of %zu tensors were not ready at the end of a step",
+                           lane->setup.tensor_count - lane->said, lane->setup.tensor_count);
+        } else {
+            lane->seen = lane->said;
+            lane->finishing = true;
+            pthread_cond_broadcast(&lane->changed);
+            wait_for_lane(lane);
+        }
+    }
+    bool failed = lane->failed;
+    pthread_mutex_unlock(&lane->mutex);
+    if (failed) return forward(lane, message);
+    record_wait(lane, start_ns);
+    return PACE_EXCHANGER_OK;
+}
+
+/* --- its life ----------------------------------------------------------------------------------------------------- */
+
+static void release(pace_lane *lane) {
+    pthread_cond_destroy(&lane->changed);
+    pthread_mutex_destroy(&lane->mutex);
+    free(lane->order);
+    free(lane);
+}
+
+static pace_lane *make(const pace_way *way, const pace_exchanger_setup *setup) {
+    pthread_condattr_t attributes;
+    pace_lane *lane = calloc(1, sizeof *lane);
+    size_t *order = calloc(setup->tensor_count + 1, sizeof *order);
+    if (!lane || !order) return free(lane), free(order), NULL;
+    memcpy(&lane->setup, setup, setup->size < sizeof lane->setup ? setup->size : sizeof lane->setup);
+    lane->way = way;
+    lane->order = order;
+    pthread_mutex_init(&lane->mutex, NULL);
+    pthread_condattr_init(&attributes);
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    pthread_cond_init(&lane->changed, &attributes);
+    pthread_condattr_destroy(&attributes);
+    return lane;
+}
+
+pace_result pace_lane_open(void **state, const pace_way *way, const pace_exchanger_setup *setup, char *message) {
+    pace_lane *lane = make(way, setup);
+    if (!lane) {
+        pace_snprintf(message, PACE_EXCHANGER_MESSAGE, "%s: out of memory", way->name);
+        return PACE_EXCHANGER_FAILED;
+    }
+    if (way->open(lane) == PACE_EXCHANGER_OK) {
+        lane->has_thread = pthread_create(&lane->thread, NULL, run, lane) == 0;
+        if (lane->has_thread) return *state = lane, PACE_EXCHANGER_OK;
+        pace_lane_fail(lane, PACE_EXCHANGER_FAILED, "no thread could be made");
+    }
+    pace_result result = forward(lane, message);
+    way->close(lane, true);
+    release(lane);
+    return result;
+}
+
+void pace_lane_count(const void *state, pace_exchanger_counts *out) { *out = ((const pace_lane *)state)->counts; }
+
+/* A thread that is stuck in a library cannot be ended: what it may touch stays. */
+void pace_lane_close(void *state) {
+    pace_lane *lane = state;
+    if (!lane) return;
+    pthread_mutex_lock(&lane->mutex);
+    bool stuck = lane->stuck, failed = lane->failed || lane->stepping;
+    lane->stop = true;
+    pthread_cond_broadcast(&lane->changed);
+    pthread_mutex_unlock(&lane->mutex);
+    if (stuck) pthread_detach(lane->thread);
+    else pthread_join(lane->thread, NULL);
+    lane->way->close(lane, failed);
+    if (!stuck) release(lane);
+}
