@@ -1,5 +1,7 @@
 #include "ask/exchange_answer.h"
 
+#include "ask/fit_system.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -78,12 +80,46 @@ static bool was_measured(const pace_exchange_asker *a, const char *word) {
     return found;
 }
 
+static bool has_curves_of(const pace_exchange_fit *fit, const char *system) {
+    for (size_t i = 0; i < fit->curves.count; i++)
+        if (strcmp(fit->curves.items[i].system, system) == 0) return true;
+    return false;
+}
+
+/* The name in the fit of the row's system: its own, or another of the same machine. Of a row that names none it is the
+ * fit's only system, where nobody knows that it is another machine. */
+static const char *fitted_system(pace_exchange_asker *a, const pace_exchange_row *row, bool modelled) {
+    if (has_curves_of(a->fit, row->system)) return row->system;
+    if (!modelled) return *row->system ? row->system : NULL;
+    if (strcmp(a->fitted, row->system) != 0 || !*row->system) {
+        bool unnamed = a->has_machine && strcmp(row->system, a->machine.name) == 0;
+        memcpy(a->fitted, row->system, sizeof a->fitted);
+        if (pace_fit_system_of(&a->system, a->fit, a->catalog, &a->exchange.machine, unnamed) != PACE_OK)
+            a->system = NULL;
+    }
+    return a->system ? a->system : *row->system ? row->system : NULL;
+}
+
+/* What the fit does not tell is answered in closed form, and `unfitted` says so. */
+static pace_status unfitted(pace_estimate *out, pace_exchange_asker *a, const pace_exchange_row *row,
+                            const char *why) {
+    char refused[sizeof a->unfitted];
+    snprintf(refused, sizeof refused, "%s", why);
+    PACE_TRY(by_formula(out, a, row));
+    memcpy(a->unfitted, refused, sizeof refused);
+    return PACE_OK;
+}
+
 static pace_status predict_row(pace_estimate *out, pace_exchange_asker *a, const pace_exchange_row *row) {
     char refused[200];
-    if (!was_measured(a, row->algorithm) || !was_measured(a, row->protocol)) return by_formula(out, a, row);
     if (a->fit->curves.count == 0) return by_formula(out, a, row);
+    bool known = was_measured(a, row->algorithm);
+    if (!known || !was_measured(a, row->protocol)) {
+        snprintf(refused, sizeof refused, "no curve was measured with %s", known ? row->protocol : row->algorithm);
+        return unfitted(out, a, row, refused);
+    }
     bool modelled = ready(a, row, true) == PACE_OK;
-    pace_fit_question q = {.system = *row->system ? row->system : NULL,
+    pace_fit_question q = {.system = fitted_system(a, row, modelled),
                            .variant = row->variant,
                            .collective = row->collective,
                            .bytes = row->bytes,
@@ -96,13 +132,14 @@ static pace_status predict_row(pace_estimate *out, pace_exchange_asker *a, const
                            .used = &a->used};
     if (pace_exchange_fit_time(out, a->fit, &q) == PACE_OK) return PACE_OK;
     snprintf(refused, sizeof refused, "%.199s", pace_message_marked());
-    if (modelled && by_formula(out, a, row) == PACE_OK) return PACE_OK;
+    if (modelled && unfitted(out, a, row, refused) == PACE_OK) return PACE_OK;
     return pace_fail(PACE_E_MISSING, "%s", refused);
 }
 
 pace_status pace_exchange_row_answer(pace_estimate *out, pace_exchange_asker *asker, const pace_exchange_row *row) {
     pace_exchange_row placed = *row;
     asker->used = (pace_doubts_used){0};
+    *asker->unfitted = '\0';
     fill_nodes(asker, &placed);
     if (!(row->bytes > 0) || !(row->ranks_per_node > 0))
         return pace_fail(PACE_E_INPUT, "%s", *row->status ? row->status : "expected a size above 0");

@@ -17,7 +17,10 @@ typedef struct {
     char refused[200]; /* why the last one names no machine; "" = it does */
     char spread[96];   /* the system that was asked last how many devices its nodes have, 0 = unknown */
     int spread_over;
+    char fitted[96];       /* the system whose curves were looked for last; "" = none yet */
+    const char *system;    /* of the fit, that it is; NULL = none */
     pace_doubts_used used; /* what the last answer rests on, where curves gave it */
+    char unfitted[200];    /* why the fit did not give the last answer; "" = it did, or there is none */
 } pace_exchange_asker;
 
 /** The time of a row's exchange. Errors belong to the row. */

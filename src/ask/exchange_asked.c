@@ -1,6 +1,7 @@
 #include "ask/exchange_asked.h"
 
 #include "ask/context.h"
+#include "ask/fit_system.h"
 #include "base/text.h"
 
 #include <string.h>
@@ -16,6 +17,16 @@ static pace_status read_library(pace_exchange_library *out, const char **line, c
                      "library: expected nccl, nccl-2.3, nccl-2.7, nccl-2.18, nccl-2.30 or textbook, "
                      "found \"%.40s\"",
                      text);
+}
+
+/* Measured curves are of what the library chose: they say nothing of what is asked for by name. */
+static pace_status load_fit(pace_exchange_asked *a, const pace_exchange_options *options) {
+    const char *word = options->algorithm ? options->algorithm : options->protocol;
+    if (word)
+        return pace_fail(PACE_E_USAGE, "fit: has no effect on %s '%.40s': measured curves are of what was chosen",
+                         options->algorithm ? "algorithm" : "protocol", word);
+    PACE_TRY(pace_exchange_fit_load(&a->fit, options->fit_path));
+    return pace_fit_system_of(&a->system, &a->fit, options->context->catalog, &a->exchange.machine, true);
 }
 
 pace_status pace_exchange_ask(pace_exchange_asked *a, const pace_exchange_options *options) {
@@ -34,7 +45,7 @@ pace_status pace_exchange_ask(pace_exchange_asked *a, const pace_exchange_option
         PACE_TRY(pace_exchange_name_algorithm(&a->question.algorithm, &a->exchange, options->algorithm));
     if (options->protocol)
         PACE_TRY(pace_exchange_name_protocol(&a->question.protocol, &a->exchange, options->protocol));
-    if (options->fit_path) PACE_TRY(pace_exchange_fit_load(&a->fit, options->fit_path));
+    if (options->fit_path) PACE_TRY(load_fit(a, options));
     return pace_read_sizes(&a->sizes, options->bytes ? options->bytes : "8..1G");
 }
 
@@ -46,7 +57,8 @@ void pace_exchange_asked_free(pace_exchange_asked *a) {
 pace_status pace_exchange_asked_answer(pace_exchange_answer *out, const pace_exchange_asked *a, double bytes) {
     pace_exchange_question q = a->question;
     const pace_machine *m = &a->exchange.machine;
-    pace_fit_question measured = {.collective = q.collective,
+    pace_fit_question measured = {.system = a->system,
+                                  .collective = q.collective,
                                   .bytes = bytes,
                                   .ranks_per_node = m->devices,
                                   .nodes = m->nodes,
@@ -57,9 +69,9 @@ pace_status pace_exchange_asked_answer(pace_exchange_answer *out, const pace_exc
     measured.used = &used;
     q.bytes = bytes;
     PACE_TRY(pace_exchange_answer_question(out, &a->exchange, &q));
-    if (a->fit.curves.count > 0 && q.algorithm == PACE_ANY && q.protocol == PACE_ANY &&
-        pace_exchange_fit_time(&s, &a->fit, &measured) == PACE_OK)
-        *out = (pace_exchange_answer){s, "measured", "", out->bottleneck, used};
+    if (!a->system) return PACE_OK;
+    PACE_TRY(pace_exchange_fit_time(&s, &a->fit, &measured));
+    *out = (pace_exchange_answer){s, "measured", "", out->bottleneck, used};
     return PACE_OK;
 }
 

@@ -10,6 +10,7 @@ typedef struct {
     const pace_exchange_options *options;
     pace_exchange exchange;
     pace_exchange_fit fit;
+    const char *system; /* of the fit: whose curves answer; NULL = no fit */
     pace_exchange_question question;
     pace_sizes sizes;
 } pace_exchange_asked;
@@ -19,7 +20,7 @@ typedef struct {
 pace_status pace_exchange_ask(pace_exchange_asked *out, const pace_exchange_options *options) PACE_MUST_CHECK;
 void pace_exchange_asked_free(pace_exchange_asked *asked);
 
-/** Of a size: measured curves first; what they do not tell is answered in closed form, and the rung says so. */
+/** Of a size: by the fit where one is given, else in closed form. PACE_E_MISSING where the fit does not tell. */
 pace_status pace_exchange_asked_answer(pace_exchange_answer *out, const pace_exchange_asked *asked,
                                        double bytes) PACE_MUST_CHECK;
 

@@ -88,6 +88,8 @@ static void answer_row(pace_row_answer *out, void *state, size_t table, size_t q
     out->unit = measured ? rows->unit : fitted ? e->fit.unit : "s";
     pace_row_answer_time(out, measured ? rows->unit_s : fitted ? e->fit.unit_s : 1);
     snprintf(out->status, sizeof out->status, "%s", out->known ? "ok" : pace_message());
+    if (out->known && *e->asker.unfitted)
+        snprintf(out->status, sizeof out->status, "ok, the fit is not used: %s", e->asker.unfitted);
 }
 
 static pace_status learn(void *state, pace_row_keep keep, void *context) {

@@ -164,6 +164,22 @@ for how, word in ((["--on", "dgx-a100"], "ok"), (["--on", "a100*8 nvlink=300GB/s
     for row, size in zip(rows, SIZES):
         expect(word != "ok" or (row["rung"] == "calibrated" and float(row["predicted"]) > law(8, size)), row)
 
+# Rows that name no system are answered from the curves of their machine, as options are, whatever the curves call it;
+# curves of another machine are refused, or the row says that they are not used.
+run("fit", "--kind", "exchange", put("named_node.csv", table(8, SIZES, "NVIDIA A100-SXM4-40GB")), "-o", fit)
+bare = put("bare.csv", "collective,gpus,bytes,algorithm\nall_reduce,8,3000000,\nall_reduce,8,3000000,ring\n")
+code, out, err = run("predict", "--kind", "exchange", "--rows", bare, "--fit", fit, "--on", "dgx-a100")
+first, by_name = csv.DictReader(io.StringIO(out))
+asked = next(csv.DictReader(io.StringIO(run("predict", "--kind", "exchange", "--on", "dgx-a100", "--fit", fit, "--bytes", "3000000", "--format", "csv")[1])))
+expect(first["rung"] == "calibrated" and abs(float(first["predicted"]) / law(8, 3000000) - 1) < 0.01, first)
+expect(first["status"] == "ok" and abs(float(first["predicted"]) / float(asked["time_us"]) - 1) < 1e-12, first, asked)
+expect(by_name["rung"] == "formula" and "fit is not used" in by_name["status"] and "ring" in by_name["status"], by_name)
+other = next(csv.DictReader(io.StringIO(run("predict", "--kind", "exchange", "--rows", bare, "--fit", fit, "--on", "dgx-h100")[1])))
+expect(other["rung"] == "formula" and "fit is not used" in other["status"], other)
+for words, word in ((["--on", "dgx-h100"], "A100-SXM4-40GB"), (["--on", "dgx-a100", "--algorithm", "ring"], "ring")):
+    code, out, err = run("predict", "--kind", "exchange", "--fit", fit, "--bytes", "1M", *words)
+    expect(code == 2 and word in err and "has no effect" in err, words, code, err)
+
 # One size, with a machine: it is answered as measured, and others by the machine's closed form, the more the further
 # they are. Without a machine it says nothing of others.
 run("fit", "--kind", "exchange", put("one_size.csv", "system,collective,gpus,bytes,time_us\nhgx-h100,all_reduce,8,1048576,100\nlab,all_reduce,8,1048576,100\n"), "-o", fit)
