@@ -140,7 +140,7 @@ static void run_replay(void) {
     pace_flows_result result;
     const pace_wire wire = {.latency_ns = 500, .ns_per_byte = 1e9 / rate};
     double begin = now_s();
-    check(pace_program_of_graphs(&program, ranks, REPLAY_RANKS, NULL, 0));
+    check(pace_program_of_graphs(&program, NULL, ranks, REPLAY_RANKS, NULL, 0));
     check(pace_flows_run(&result, &(pace_flows_question){.program = &program, .wires = &wire, .wire_count = 1}, NULL));
     double taken = now_s() - begin;
     printf("%-34s %9.4f s  %8.2f M nodes/s     %6u of %6u ranks  %7.0f MB  predicted %.12g s\n", "replay-64", taken,

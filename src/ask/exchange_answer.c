@@ -101,8 +101,7 @@ static const char *fitted_system(pace_exchange_asker *a, const pace_exchange_row
 }
 
 /* What the fit does not tell is answered in closed form, and `unfitted` says so. */
-static pace_status unfitted(pace_estimate *out, pace_exchange_asker *a, const pace_exchange_row *row,
-                            const char *why) {
+static pace_status unfitted(pace_estimate *out, pace_exchange_asker *a, const pace_exchange_row *row, const char *why) {
     char refused[sizeof a->unfitted];
     snprintf(refused, sizeof refused, "%s", why);
     PACE_TRY(by_formula(out, a, row));

@@ -6,8 +6,8 @@
 static bool alike(const pace_machine *a, const pace_machine *b, int nodes) {
     bool inside = a->generation == b->generation && a->inside.kind == b->inside.kind &&
                   a->inside.bytes_per_s == b->inside.bytes_per_s;
-    bool between = a->nics == b->nics && a->between.kind == b->between.kind &&
-                   a->between.bytes_per_s == b->between.bytes_per_s;
+    bool between =
+        a->nics == b->nics && a->between.kind == b->between.kind && a->between.bytes_per_s == b->between.bytes_per_s;
     return inside && (nodes < 2 || between);
 }
 

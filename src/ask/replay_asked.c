@@ -2,6 +2,8 @@
 
 #include "ask/context.h"
 #include "ask/exchange_words.h"
+#include "ask/run_files.h"
+#include "base/print.h"
 #include "cost/cost.h"
 #include "exchange/exchange.h"
 #include "machine/device.h"
@@ -10,15 +12,7 @@
 #include "source/trace_formats.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
-
-/* A file: its workload's name is what stands before ".RANK.et". */
-typedef struct {
-    const char *path;
-    size_t name_length;
-    long rank;
-} trace_file;
 
 typedef struct {
     const pace_machine *machine;
@@ -36,50 +30,41 @@ typedef struct {
     double **launch_ns;
     size_t count, nodes;
     double work_ns; /* of the rank that has most */
+    size_t guessed; /* pieces of work that a recording gives neither a time nor an amount */
+    size_t apart;   /* exchanges that take their recorded time, for not all their ranks are here */
+    bool recorded;  /* the rank that is read gives times */
 } workload;
 
 /* --- reading ------------------------------------------------------------------------------------------------------ */
 
-static trace_file file_of(const char *path) {
-    trace_file file = {path, strlen(path), 0};
-    const char *slash = strrchr(path, '/'), *end = strstr(slash ? slash : path, ".et");
-    const char *digit = end;
-    while (end && digit > path && digit[-1] >= '0' && digit[-1] <= '9') digit--;
-    if (!end || digit == end || digit == path || digit[-1] != '.') return file;
-    file.rank = strtol(digit, NULL, 10);
-    file.name_length = (size_t)(digit - 1 - path);
-    return file;
-}
+static bool has_amount(const pace_op *op) { return op->flop > 0 || op->read_bytes > 0 || op->write_bytes > 0; }
 
-static int by_workload(const void *a, const void *b) {
-    const trace_file *left = a, *right = b;
-    size_t least = left->name_length < right->name_length ? left->name_length : right->name_length;
-    int order = memcmp(left->path, right->path, least);
-    if (order) return order;
-    if (left->name_length != right->name_length) return left->name_length < right->name_length ? -1 : 1;
-    return (left->rank > right->rank) - (left->rank < right->rank);
-}
-
-static bool same_workload(const trace_file *a, const trace_file *b) {
-    return a->name_length == b->name_length && memcmp(a->path, b->path, a->name_length) == 0;
-}
-
-/* As measured; else what the machine's device takes for it. */
-static pace_status price(double *out_ns, const replayer *r, const pace_graph *graph, const pace_launch *launch) {
+/* As measured; else what the machine's device takes for it. A recording that gives work no time found it too short: it
+ * takes what kernels usually do. Exchanges are as long as they were, or it is not known. */
+static pace_status price(double *out_ns, workload *w, const replayer *r, const pace_graph *graph,
+                         const pace_launch *launch) {
     pace_estimate s;
-    *out_ns = 0;
-    if (launch->exchange) return PACE_OK;
-    *out_ns = (double)launch->duration_ns;
-    if (launch->duration_ns >= 0) return PACE_OK;
+    *out_ns = launch->duration_ns >= 0 ? (double)launch->duration_ns : NAN;
+    if (launch->exchange || launch->duration_ns >= 0) return PACE_OK;
     const char *name = pace_names_text(&graph->names, launch->name);
     if (launch->op == PACE_NO_OP)
         return pace_fail(PACE_E_INPUT, "kernel \"%.60s\" has neither a duration nor an amount of work", name);
     if (!r->device)
         return pace_fail(PACE_E_USAGE, "kernel \"%.60s\" has no duration, and %s does not name its devices", name,
                          r->machine->name);
-    PACE_TRY(pace_cost_op_under(&s, r->cost, r->device, &graph->ops.items[launch->op], PACE_SUSTAINED));
+    const pace_op *op = &graph->ops.items[launch->op];
+    bool guessed = w->recorded && !has_amount(op);
+    w->guessed += guessed;
+    if (guessed) s = pace_cost_guess_op(r->cost, r->device, op);
+    else PACE_TRY(pace_cost_op_under(&s, r->cost, r->device, op, PACE_SUSTAINED));
     *out_ns = s.median * 1e9;
     return PACE_OK;
+}
+
+static bool gives_times(const pace_graph *graph) {
+    for (size_t i = 0; i < graph->launches.count; i++)
+        if (graph->launches.items[i].duration_ns >= 0) return true;
+    return false;
 }
 
 static pace_status price_rank(workload *w, const replayer *r, size_t rank) {
@@ -87,9 +72,10 @@ static pace_status price_rank(workload *w, const replayer *r, size_t rank) {
     double sum = 0;
     w->launch_ns[rank] = pace_alloc(graph->launches.count + 1, sizeof **w->launch_ns);
     if (!w->launch_ns[rank]) return PACE_E_MEMORY;
+    w->recorded = gives_times(graph);
     for (size_t i = 0; i < graph->launches.count; i++) {
-        PACE_TRY(price(&w->launch_ns[rank][i], r, graph, &graph->launches.items[i]));
-        sum += w->launch_ns[rank][i];
+        PACE_TRY(price(&w->launch_ns[rank][i], w, r, graph, &graph->launches.items[i]));
+        if (!graph->launches.items[i].exchange) sum += w->launch_ns[rank][i];
     }
     w->work_ns = fmax(w->work_ns, sum);
     w->nodes += graph->nodes.count + graph->launches.count;
@@ -119,7 +105,7 @@ static void free_workload(workload *w) {
     pace_free(w->launch_ns);
 }
 
-static pace_status read_workload(workload *w, const replayer *r, const trace_file *files, size_t count) {
+static pace_status read_workload(workload *w, const replayer *r, const pace_run_file *files, size_t count) {
     w->graphs = pace_alloc(count, sizeof *w->graphs);
     w->ranks = pace_alloc(count, sizeof *w->ranks);
     w->launch_ns = pace_alloc(count, sizeof *w->launch_ns);
@@ -150,31 +136,44 @@ static pace_status run_on(pace_flows_result *out, char bottleneck[PACE_FABRIC_NA
     return status;
 }
 
-static pace_status keep(pace_replay_asked *out, const trace_file *file, const workload *w, const replayer *r,
+/* What files of one run have in common of their names, a star for numbers; a file alone is called as it is. */
+static void name_workload(char out[256], const pace_run_file *file, size_t ranks) {
+    const char *whole = ranks > 1 || file->told ? file->run : file->path, *slash = strrchr(whole, '/');
+    pace_snprintf(out, 256, "%.255s", slash ? slash + 1 : whole);
+    for (char *at = out; *at; at++)
+        if (*at == PACE_RUN_NUMBER) *at = '*';
+}
+
+static pace_status keep(pace_replay_asked *out, const pace_run_file *file, const workload *w, const replayer *r,
                         const pace_flows_result *flows, const char *bottleneck) {
-    const char *slash = strrchr(file->path, '/'), *name = slash ? slash + 1 : file->path;
     pace_replayed_workload row = {.ranks = w->count,
                                   .nodes_read = w->nodes,
                                   .work_s = w->work_ns * 1e-9,
                                   .busiest_share = flows->busiest_share,
                                   .messages = flows->messages,
+                                  .guessed = w->guessed,
+                                  .apart = w->apart,
                                   .sent_bytes = flows->bytes};
     row.time_s =
         (pace_estimate){flows->end_ns * 1e-9,
                         pace_exchange_textbook_spread(pace_cost_doubts(r->cost), r->machine->nodes), PACE_RUNG_FORMULA};
-    size_t length = (size_t)(file->path + file->name_length - name);
-    memcpy(row.name, name, length < sizeof row.name ? length : sizeof row.name - 1);
+    name_workload(row.name, file, w->count);
     if (flows->busiest_share > 0) memcpy(row.bottleneck, bottleneck, sizeof row.bottleneck);
     return PACE_PUSH(&out->workloads, row);
 }
 
-static pace_status replay_workload(pace_replay_asked *out, workload *w, const replayer *r, const trace_file *files,
-                                   size_t count) {
+/* The ranks from `first` on, of the files that were read. */
+static pace_status replay_ranks(pace_replay_asked *out, workload *w, const replayer *r, const pace_run_file *files,
+                                size_t first, size_t count) {
     pace_program program;
     pace_flows_result flows;
     char bottleneck[PACE_FABRIC_NAME] = "";
-    PACE_TRY(read_workload(w, r, files, count));
-    pace_status status = pace_program_of_graphs(&program, w->ranks, count, &r->choice, r->choice.algorithm != NULL);
+    int64_t devices = (int64_t)r->machine->devices * r->machine->nodes;
+    if ((int64_t)count > devices)
+        return pace_fail(PACE_E_USAGE, "%s: %zu ranks, but %s has %lld devices", files->path, count, r->machine->name,
+                         (long long)devices);
+    pace_status status =
+        pace_program_of_graphs(&program, &w->apart, w->ranks + first, count, &r->choice, r->choice.algorithm != NULL);
     if (status == PACE_OK) {
         status = run_on(&flows, bottleneck, &program, r);
         pace_program_free(&program);
@@ -183,29 +182,62 @@ static pace_status replay_workload(pace_replay_asked *out, workload *w, const re
     return keep(out, files, w, r, &flows, bottleneck);
 }
 
-static pace_status replay(pace_replay_asked *out, const replayer *r, const trace_file *files, size_t count) {
-    workload w = {0};
-    int64_t devices = (int64_t)r->machine->devices * r->machine->nodes;
-    if ((int64_t)count > devices)
-        return pace_fail(PACE_E_USAGE, "%s: %zu ranks, but %s has %lld devices", files->path, count, r->machine->name,
-                         (long long)devices);
-    pace_status status = replay_workload(out, &w, r, files, count);
-    free_workload(&w);
-    return status;
+static const char *launch_exchanges(const pace_graph *graph, size_t launch) {
+    const pace_graph_exchange *exchange = pace_graph_exchange_of(graph, (uint32_t)launch);
+    return exchange ? pace_names_text(&graph->names, exchange->collective) : NULL;
+}
+
+/* Ranks of one run exchange: the same collectives in the same order, or messages. */
+static bool exchange_alike(const pace_graph *a, const pace_graph *b) {
+    size_t i = 0, j = 0, met = 0;
+    for (;; i++, j++, met++) {
+        const char *left = NULL, *right = NULL;
+        while (i < a->launches.count && !(left = launch_exchanges(a, i))) i++;
+        while (j < b->launches.count && !(right = launch_exchanges(b, j))) j++;
+        if (!left || !right) return met > 0 && !left && !right;
+        bool message = strcmp(left, "send") == 0 || strcmp(left, "recv") == 0;
+        if (message || strcmp(right, "send") == 0 || strcmp(right, "recv") == 0) return true;
+        if (strcmp(left, right) != 0) return false;
+    }
+}
+
+static bool are_one_run(const workload *w, const pace_run_file *files) {
+    bool one = true;
+    for (size_t i = 1; i < w->count && one && !files->told; i++) one = exchange_alike(&w->graphs[0], &w->graphs[i]);
+    return one;
+}
+
+static pace_status replay(pace_replay_asked *out, workload *w, const replayer *r, const pace_run_file *files,
+                          size_t count) {
+    PACE_TRY(read_workload(w, r, files, count));
+    if (are_one_run(w, files)) {
+        if (pace_run_files_ambiguous(files, count))
+            return pace_fail(PACE_E_INPUT,
+                             "%s and %zu more differ in several numbers of their names: one run or several? Expected "
+                             "names NAME.RANK.et",
+                             files->path, count - 1);
+        return replay_ranks(out, w, r, files, 0, count);
+    }
+    for (size_t i = 0; i < count; i++) PACE_TRY(replay_ranks(out, w, r, files + i, i, 1));
+    return PACE_OK;
+}
+
+static pace_status replay_runs(pace_replay_asked *out, const replayer *r, const pace_run_files *files) {
+    for (size_t i = 0, end; i < files->count; i = end) {
+        workload w = {0};
+        for (end = i + 1; end < files->count && strcmp(files->items[i].run, files->items[end].run) == 0;) end++;
+        pace_status status = replay(out, &w, r, files->items + i, end - i);
+        free_workload(&w);
+        PACE_TRY(status);
+    }
+    return PACE_OK;
 }
 
 static pace_status replay_all(pace_replay_asked *out, const replayer *r) {
-    size_t count = out->paths.count;
-    trace_file *files = pace_alloc(count + 1, sizeof *files);
-    if (!files) return PACE_E_MEMORY;
-    pace_status status = PACE_OK;
-    for (size_t i = 0; i < count; i++) files[i] = file_of(out->paths.items[i]);
-    qsort(files, count, sizeof *files, by_workload);
-    for (size_t i = 0, end; i < count && status == PACE_OK; i = end) {
-        for (end = i + 1; end < count && same_workload(&files[i], &files[end]);) end++;
-        status = replay(out, r, files + i, end - i);
-    }
-    pace_free(files);
+    pace_run_files files;
+    PACE_TRY(pace_run_files_sort(&files, (const char *const *)out->paths.items, out->paths.count));
+    pace_status status = replay_runs(out, r, &files);
+    pace_run_files_free(&files);
     return status;
 }
 

@@ -1,5 +1,6 @@
 /* Execution traces of many ranks replayed on a machine's links, their collectives message by message. Files
- * NAME.RANK.et of one NAME are one workload. */
+ * NAME.RANK.et of one NAME are one workload; so are those whose names differ in a number and whose exchanges are the
+ * same. */
 #pragma once
 
 #include "ask/engine_options.h"
@@ -16,6 +17,8 @@ typedef struct {
     char bottleneck[PACE_FABRIC_NAME]; /* the busiest link; "" = none was used */
     double busiest_share, sent_bytes;
     uint64_t messages;
+    size_t guessed; /* pieces of work that a recording gives neither a time nor an amount: as long as usual */
+    size_t apart;   /* exchanges as long as they were recorded: not all their ranks are here */
 } pace_replayed_workload;
 
 typedef struct {

@@ -39,13 +39,28 @@ static void put_workload(pace_node *table, const pace_replayed_workload *w) {
                                           .sent_bytes = w->sent_bytes});
 }
 
+static void warn_of(pace_report *report, const pace_replayed_workload *w) {
+    if (w->apart)
+        pace_report_warn(report, PACE_WARN_RANKS_MISSING, w->name,
+                         "%s: %zu exchange%s whose other ranks are not here: as long as recorded", w->name, w->apart,
+                         w->apart == 1 ? "" : "s");
+    if (w->guessed)
+        pace_report_warn(report, PACE_WARN_SIZES_UNKNOWN, w->name,
+                         "%s: %zu piece%s of work of which the recording gives neither time nor amount: as long as "
+                         "kernels usually take",
+                         w->name, w->guessed, w->guessed == 1 ? "" : "s");
+}
+
 static pace_status describe(pace_report *report, void *context) {
     const pace_replay_asked *asked = context;
     pace_node *root = pace_report_root(report);
     for (size_t i = 0; i < asked->paths.count; i++) pace_report_add_input(report, asked->paths.items[i], 0);
     pace_node_text(root, "machine", asked->machine.name);
     pace_node *table = pace_open_table(root, &workloads, 0);
-    for (size_t i = 0; i < asked->workloads.count; i++) put_workload(table, &asked->workloads.items[i]);
+    for (size_t i = 0; i < asked->workloads.count; i++) {
+        warn_of(report, &asked->workloads.items[i]);
+        put_workload(table, &asked->workloads.items[i]);
+    }
     pace_node_note(root,
                    "Unless --algorithm says otherwise, collectives run as a ring, broadcasts as a binomial tree and "
                    "all-to-alls pairwise. Work without a time is priced on the machine's device; the host is ignored.");

@@ -3,6 +3,8 @@
 #include "exchange/program_by_name.h"
 #include "schedule/meetings.h"
 
+#include <inttypes.h>
+#include <math.h>
 #include <string.h>
 
 /* A collective as a program of its group's ranks; made once for those of one kind and size. */
@@ -22,6 +24,7 @@ typedef struct {
     PACE_VEC(part) parts;
     PACE_VEC(uint32_t) ends; /* of one rank: launch -> its last operation on its lane */
     uint32_t part_hint;
+    size_t apart; /* exchanges whose partners are not all here */
 } builder;
 
 static const char *collective_of(const pace_graph *graph, const pace_graph_exchange *exchange) {
@@ -74,6 +77,23 @@ typedef struct {
     uint32_t place; /* the rank's in its group */
 } action;
 
+/* Some of those it exchanges with are not here: nothing can be sent, and only its own time says how long it takes. */
+static pace_status act_apart(const builder *b, uint32_t rank, uint32_t number, const pace_graph_exchange *exchange,
+                             uint32_t here) {
+    const pace_graph *graph = b->ranks[rank].graph;
+    const char *collective = collective_of(graph, exchange);
+    if (!isnan(b->ranks[rank].launch_ns[number]) || exchange->group_size == 1) return PACE_OK;
+    if (exchange->peer >= 0)
+        return pace_fail(PACE_E_INPUT, "rank %u: a %s with rank %" PRId64 ", which is not here, and no time of it",
+                         rank, collective, exchange->peer);
+    if (exchange->group_size > here)
+        return pace_fail(PACE_E_INPUT, "rank %u: of %s by %" PRId64 " ranks only %u %s here, and no time of it", rank,
+                         collective, exchange->group_size, here, here == 1 ? "is" : "are");
+    return pace_fail(PACE_E_INPUT,
+                     "rank %u: %s without partners, and no time of it: expected the traces of the other ranks", rank,
+                     collective);
+}
+
 static pace_status act(action *out, builder *b, uint32_t rank, uint32_t number) {
     const pace_graph *graph = b->ranks[rank].graph;
     const pace_launch *launch = &graph->launches.items[number];
@@ -82,13 +102,15 @@ static pace_status act(action *out, builder *b, uint32_t rank, uint32_t number) 
     const pace_graph_exchange *exchange = &graph->exchanges.items[launch->exchange - 1];
     const char *collective = collective_of(graph, exchange);
     if (is(collective, "send") || is(collective, "recv")) {
-        if (exchange->peer >= 0 && exchange->peer < b->count) out->exchange = exchange;
+        if (exchange->peer < 0 || exchange->peer >= b->count) return act_apart(b, rank, number, exchange, 1);
+        out->exchange = exchange;
         return PACE_OK;
     }
     uint32_t meets = b->meetings.of[rank] ? b->meetings.of[rank][number] : PACE_NO_MEETING;
-    if (meets == PACE_NO_MEETING) return PACE_OK;
+    if (meets == PACE_NO_MEETING) return act_apart(b, rank, number, exchange, 1);
     const pace_meeting *meeting = &b->meetings.items.items[meets];
-    if (meeting->count < 2) return PACE_OK;
+    if (meeting->count < 2 || meeting->count < exchange->group_size)
+        return act_apart(b, rank, number, exchange, meeting->count);
     action collected = {.exchange = exchange, .meeting = meeting};
     PACE_TRY(find_part(&collected.program, b, collective, meeting->count, exchange->bytes));
     while (b->meetings.members.items[meeting->first + collected.place].rank != rank) collected.place++;
@@ -149,7 +171,12 @@ static pace_status add_launch(pace_program *p, builder *b, uint32_t rank, uint32
     action what;
     PACE_TRY(act(&what, b, rank, number));
     if (what.lane) return add_part(p, b, &what, launch->stream);
-    if (!what.exchange) return pace_program_local(p, PACE_OPERATION_WORK, b->ranks[rank].launch_ns[number]);
+    if (!what.exchange) {
+        double work_ns = b->ranks[rank].launch_ns[number];
+        bool apart = launch->exchange && !isnan(work_ns);
+        b->apart += apart;
+        return pace_program_local(p, PACE_OPERATION_WORK, launch->exchange && !apart ? 0 : work_ns);
+    }
     pace_peer peer = pace_peer_of_rank((uint32_t)what.exchange->peer);
     if (is(collective_of(graph, what.exchange), "send")) return pace_program_send(p, peer, 0, what.exchange->bytes);
     return pace_program_receive(p, peer, 0, what.exchange->bytes);
@@ -177,7 +204,7 @@ static void free_builder(builder *b) {
     pace_meetings_free(&b->meetings);
 }
 
-pace_status pace_program_of_graphs(pace_program *out, const pace_walk_rank *ranks, size_t count,
+pace_status pace_program_of_graphs(pace_program *out, size_t *apart, const pace_walk_rank *ranks, size_t count,
                                    const pace_collective_choice *choices, size_t choice_count) {
     builder b = {.ranks = ranks, .count = (uint32_t)count, .choices = choices, .choice_count = choice_count};
     pace_program program = {0};
@@ -186,5 +213,6 @@ pace_status pace_program_of_graphs(pace_program *out, const pace_walk_rank *rank
     for (uint32_t rank = 0; rank < count && status == PACE_OK; rank++) status = add_rank(&program, &b, rank);
     if (status == PACE_OK) status = pace_program_finish(&program);
     free_builder(&b);
+    if (apart && status == PACE_OK) *apart = b.apart;
     return PACE_GIVE(out, program, status, pace_program_free(&program));
 }

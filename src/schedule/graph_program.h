@@ -15,7 +15,8 @@ typedef struct {
 } pace_collective_choice;
 
 /** The program of the ranks, whose numbers are their places in `ranks`. Of a rank its graph and `launch_ns` are read;
- * that of an exchange only where none of its group is here. Every message takes wire 0. PACE_E_INPUT when exchanges do
- * not meet, or are not known. */
-pace_status pace_program_of_graphs(pace_program *out, const pace_walk_rank *ranks, size_t count,
+ * that of an exchange only where not all of its group are here: then it takes as long as that, and `apart` (may be
+ * NULL) counts it. Every message takes wire 0. PACE_E_INPUT when exchanges do not meet, or are not known, or when one
+ * without partners has no time (NAN). */
+pace_status pace_program_of_graphs(pace_program *out, size_t *apart, const pace_walk_rank *ranks, size_t count,
                                    const pace_collective_choice *choices, size_t choice_count) PACE_MUST_CHECK;

@@ -1,4 +1,5 @@
 """Chakra's execution traces replayed on a machine: ASTRA-sim's microbenchmarks against what rings of them take."""
+import gzip
 import json
 import os
 import subprocess
@@ -60,6 +61,53 @@ if os.path.isdir(PATH):
         schema = json.load(file)
     jsonschema.validate(document, schema)
     expect(list(document) == list(schema["properties"]), list(document))
+
+# DLRM on eight devices: files rank0 to rank7 are ranks of one run, by what they exchange, whatever they are called; a
+# rank alone, or one whose partner's trace is missing, has nobody to exchange with. Bytes: five all-to-alls, of which 7/8
+# leaves a rank, and three all-reduces of rings.
+DLRM = os.path.join(SHARED, "chakra", "dlrm_8xV100_et")
+
+
+def exchanged(path):
+    """Bytes that one rank puts into every collective, as its trace lists them: (collective, bytes)."""
+    with gzip.open(path) as file:
+        nodes = json.load(file)["nodes"]
+    sizes = {"float": 4, "long int": 8, "int": 4}
+    out = []
+    for n in nodes:
+        if n["name"] in ("nccl:all_to_all", "nccl:all_reduce"):
+            count, kind = n["inputs"][0][3], n["input_types"][0]
+            out.append((n["name"], count * sizes[kind[len("Tensor("):-1]]))
+    return out
+
+
+if os.path.isdir(DLRM):
+    with tempfile.TemporaryDirectory() as folder:
+        for rank in range(8):
+            os.symlink(os.path.join(DLRM, f"rank{rank}.et.json.gz"), os.path.join(folder, f"host_{rank}.et.json.gz"))
+        for path in (DLRM, folder):
+            code, out, err = run(path, "--on", "dgx-1-v100", "--format", "json")
+            found = json.loads(out)["workloads"] if code == 0 else []
+            expect(len(found) == 1 and found[0]["ranks"] == 8 and found[0]["messages"] == 5 * 8 * 7 + 3 * 8 * 14, path, err, found)
+            sent = sum(b * (7 / 8 if "to_all" in what else 2 * 7 / 8) for r in range(8) for what, b in exchanged(os.path.join(DLRM, f"rank{r}.et.json.gz")))
+            expect(found and abs(found[0]["sent_bytes"] / sent - 1) < 0.01, found, sent)
+    code, out, err = run(os.path.join(DLRM, "rank3.et.json.gz"), "--on", "dgx-1-v100")
+    expect(code == 3 and "without partners" in err and len(err.strip().splitlines()) == 1, code, err)
+
+# One rank's recording, in protobuf and in JSON: what it exchanged takes as long as it did, and the answer says so.
+JSON = os.path.join(SHARED, "chakra", "workload_json.chakra.0.json.gz")
+if os.path.isfile(JSON):
+    with gzip.open(JSON) as file:
+        nodes = [n for n in json.load(file)["workload_graph"] if not n["is_cpu_op"]]
+    work = sum(n.get("runtime", 0) for n in nodes if n["NodeType"] != 7)
+    exchanged_us = sum(n.get("runtime", 0) for n in nodes if n["NodeType"] == 7)
+    untimed, alone = sum("runtime" not in n for n in nodes), sum(n["NodeType"] == 7 for n in nodes)
+    for path in (JSON, os.path.join(SHARED, "chakra", "feeder_test.chakra.0.et.gz")):
+        code, out, err = run(path, "--on", "dgx-1-v100", "--format", "json")
+        document = json.loads(out) if code == 0 else {"workloads": [{"time_us": 0}], "warnings": []}
+        expect(max(work, exchanged_us) <= document["workloads"][0]["time_us"] < work + exchanged_us + untimed * 10, path, err, document)
+        said = [w["text"] for w in document["warnings"]]
+        expect(any("%d exchanges" % alone in m for m in said) and any("%d pieces" % untimed in m for m in said), said)
 
 # Traces of two ranks: work of so many operations and bytes without a time, then an all-reduce of a MB.
 COMP, COLLECTIVE = 4, 7

@@ -48,7 +48,7 @@ static bool read_job(job *j, const char *name, size_t count) {
 static pace_status run(double *end_ns, const job *j, const pace_collective_choice *choice) {
     pace_program program;
     pace_flows_result result;
-    PACE_TRY(pace_program_of_graphs(&program, j->ranks, j->count, choice, choice ? 1 : 0));
+    PACE_TRY(pace_program_of_graphs(&program, NULL, j->ranks, j->count, choice, choice ? 1 : 0));
     pace_status status =
         pace_flows_run(&result, &(pace_flows_question){.program = &program, .wires = &wire, .wire_count = 1}, NULL);
     if (status == PACE_OK) *end_ns = result.end_ns;
@@ -113,6 +113,19 @@ static void what_does_not_meet_is_said(void **state) {
     assert_true(strstr(pace_message(), "rank 2") || strstr(pace_message(), "rank 3"));
     j.graphs[3].launches.count++;
     free_job(&j);
+    /* Two of four ranks of a collective that says it is of four; and one alone: nothing is dropped. */
+    for (size_t here = 2; here > 0; here--) {
+        if (!read_job(&j, "4npus_1MB_all_reduce", here)) skip();
+        for (size_t rank = 0; rank < here; rank++) j.graphs[rank].exchanges.items[0].group_size = here > 1 ? 4 : 0;
+        for (int i = 0; i < MOST_LAUNCHES; i++) j.work_ns[i] = NAN;
+        assert_int_equal(run(&end_ns, &j, NULL), PACE_E_INPUT);
+        assert_non_null(strstr(pace_message(),
+                               here > 1 ? "of allreduce by 4 ranks only 2 are here" : "allreduce without partners"));
+        for (int i = 0; i < MOST_LAUNCHES; i++) j.work_ns[i] = 2500; /* as it was recorded */
+        OK(run(&end_ns, &j, NULL));
+        assert_near(end_ns, 2500);
+        free_job(&j);
+    }
     if (!read_job(&j, "4npus_1MB_all_reduce", 4)) skip();
     assert_int_equal(run(&end_ns, &j, &(pace_collective_choice){"allreduce", "double_tree"}), PACE_E_INPUT);
     assert_non_null(strstr(pace_message(), "'double_tree' needs several lanes"));
