@@ -19,6 +19,7 @@
     X(WAITS_UNEXPLAINED, "waits_unexplained", true, "The trace does not say what most of the time waited for.")        \
     X(NESTING_CUT, "nesting_cut", true, "Tasks are nested deeper than a step keeps.")                                  \
     X(INPUT_REPEATED, "input_repeated", false, "A file was given twice and read once.")                                \
+    X(CYCLES, "cycles", false, "Files are cycles of one process: one of them is analysed.")                            \
     X(INPUT_LEFT_OUT, "input_left_out", false, "A file adds nothing to the others and was left out.")                  \
     X(DOES_NOT_FIT, "does_not_fit", false, "A configuration does not fit into the device's memory: the answer is no.") \
     X(MAY_NOT_FIT, "may_not_fit", true, "Memory is known to a quarter: the configuration may not fit.")                \

@@ -26,6 +26,7 @@ void pace_analysis_free(pace_analysis *analysis) {
     pace_warnings_free(&analysis->warnings);
     pace_collectives_free(&analysis->collectives);
     pace_messages_free(&analysis->messages);
+    PACE_VEC_FREE(&analysis->cycles);
     pace_kernel_classes_free(analysis->classes);
     pace_stage_words_free(analysis->words);
     pace_device_catalog_free(&analysis->devices);
@@ -119,18 +120,12 @@ static int by_rank(const void *left, const void *right) {
     return strcmp(a->path, b->path);
 }
 
-/* Whether two files of one rank were recorded one after the other: cycles of its profiler. */
-static bool are_cycles(const pace_rank *a, const pace_rank *b) {
-    return a->step.rank >= 0 && a->step.rank == b->step.rank &&
-           a->step.base_ns + a->work.window.last_ns <= begins_at(b);
-}
-
 static pace_status check_ranks(pace_analysis *analysis) {
     size_t count = analysis->traces.count;
     if (count) qsort(analysis->traces.items, count, sizeof *analysis->traces.items, by_rank);
     for (size_t i = 1; i < count; i++) {
         const pace_rank *a = analysis->traces.items[i - 1], *b = analysis->traces.items[i];
-        if (a->step.rank >= 0 && a->step.rank == b->step.rank && !are_cycles(a, b))
+        if (a->step.rank >= 0 && a->step.rank == b->step.rank && !pace_are_cycles(a, b))
             PACE_TRY(pace_warn(&analysis->warnings, PACE_WARN_RANK_TWICE, b->path,
                                "%s and %s both say they are rank %" PRId64 "; both are kept", a->path, b->path,
                                a->step.rank));
@@ -256,24 +251,24 @@ static pace_status leave_out_without_steps(pace_analysis *analysis, const pace_a
     return PACE_OK;
 }
 
-/* Of the cycles of a rank the first is analysed: collectives of one cycle match none of another. */
-static pace_status leave_out_later_cycles(pace_analysis *analysis) {
-    const pace_rank *first = NULL;
-    for (size_t i = 0; i < analysis->traces.count; i++) {
-        pace_rank *trace = analysis->traces.items[i];
-        char name[PACE_RANK_NAME];
-        if (trace->left_out) continue;
-        if (!first || !are_cycles(first, trace)) {
-            first = trace;
-            continue;
-        }
-        trace->left_out = true;
-        drop_ranks_of(analysis, trace);
-        PACE_TRY(pace_warn(&analysis->warnings, PACE_WARN_RANK_LEFT_OUT, trace->path,
-                           "%s is left out: a later cycle of %s than %s; --steps chooses its steps", trace->path,
-                           pace_rank_name(name, trace), first->path));
+/* One of the cycles of each process is analysed; the others are shown beside it. */
+static pace_status choose_cycles(pace_analysis *analysis) {
+    pace_cycles *cycles = &analysis->cycles;
+    const pace_cycle *chosen = NULL;
+    PACE_TRY(pace_cycles_find(cycles, analysis->traces.items, analysis->traces.count));
+    for (size_t i = 0; i < cycles->count; i++) {
+        pace_cycle *cycle = &cycles->items[i];
+        if (cycle->chosen && !chosen) chosen = cycle;
+        if (cycle->chosen) continue;
+        cycle->trace->left_out = true;
+        drop_ranks_of(analysis, cycle->trace);
     }
-    return PACE_OK;
+    if (!chosen) return PACE_OK;
+    return pace_warn(
+        &analysis->warnings, PACE_WARN_CYCLES, chosen->trace->path,
+        "%zu files are cycles of one process: the figures are of cycle %zu (%s), whose typical step is the "
+        "median of all (--steps chooses another)",
+        chosen->of, chosen->number + 1, chosen->trace->path);
 }
 
 /* What is analysed: each device that worked, in the chosen steps. */
@@ -293,7 +288,7 @@ static pace_status make_ranks(pace_analysis *analysis, const pace_analyze_option
     for (size_t i = 0; i < analysis->traces.count; i++) pace_marks_choose(&analysis->traces.items[i]->marks);
     for (size_t i = 0; i < analysis->ranks.count; i++) pace_marks_choose(&analysis->ranks.items[i]->marks);
     PACE_TRY(leave_out_without_steps(analysis, options));
-    PACE_TRY(leave_out_later_cycles(analysis));
+    PACE_TRY(choose_cycles(analysis));
     for (size_t i = 0; i < analysis->ranks.count; i++) {
         pace_rank *rank = analysis->ranks.items[i];
         if (rank->trace) PACE_TRY(choose_steps(rank, options));

@@ -3,6 +3,7 @@
 
 #include "base/warning.h"
 #include "insight/analyze_options.h"
+#include "insight/cycles.h"
 #include "insight/latest_rank.h"
 #include "insight/messages.h"
 #include "machine/machine.h"
@@ -13,7 +14,8 @@ typedef struct {
     pace_stage_words *words;
     PACE_VEC(pace_rank *) traces; /* one per file, by rank number */
     PACE_VEC(pace_rank *)
-    ranks; /* what is analysed: the traces; where one has several devices, each of these instead */
+    ranks;              /* what is analysed: the traces; where one has several devices, each of these instead */
+    pace_cycles cycles; /* of processes with several files; one of each is analysed */
     pace_collectives collectives;
     pace_messages messages;
     const pace_rank *reported; /* the rank that was asked for, else the latest; NULL = neither */

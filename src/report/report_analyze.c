@@ -168,6 +168,38 @@ static void put_rank_table(pace_node *root, const pace_analysis *analysis, const
                    "copy engines and fills; idle: none of these.");
 }
 
+typedef struct {
+    char rank[PACE_RANK_NAME];
+    pace_cycle of;
+    int64_t cycle;
+    const char *verdict, *path;
+} cycle_row;
+
+static const pace_table cycle_table = {"cycles", "Cycles of the profiler", PACE_FOR_ALL, SHOWN_RANKS,
+                                       PACE_CELLS({"rank", "rank", PACE_SHOW_TEXT, PACE_OF(cycle_row, rank)},
+                                                  {"cycle", "cycle", PACE_SHOW_INT, PACE_OF(cycle_row, cycle)},
+                                                  {"after_ns", "after", PACE_SHOW_NS, PACE_OF(cycle_row, of.after_ns)},
+                                                  {"steps", "steps", PACE_SHOW_INT, PACE_OF(cycle_row, of.steps)},
+                                                  {"step_ns", "typical step", PACE_SHOW_NS,
+                                                   PACE_OF(cycle_row, of.step_ns)},
+                                                  {"verdict", "", PACE_SHOW_TEXT, PACE_OF(cycle_row, verdict)},
+                                                  {"path", "file", PACE_SHOW_TEXT, PACE_OF(cycle_row, path)})};
+
+/* Files of one process, one of which the other figures are of. */
+static void put_cycles(pace_node *root, const pace_analysis *analysis) {
+    if (analysis->cycles.count == 0) return;
+    pace_node *table = pace_open_table(root, &cycle_table, 0);
+    for (size_t i = 0; i < analysis->cycles.count; i++) {
+        const pace_cycle *cycle = &analysis->cycles.items[i];
+        cycle_row row = {.rank = "-", .of = *cycle, .cycle = (int64_t)cycle->number + 1, .path = cycle->trace->path};
+        row.verdict = cycle->chosen ? "analysed" : "";
+        if (cycle->trace->step.rank >= 0) snprintf(row.rank, sizeof row.rank, "%" PRId64, cycle->trace->step.rank);
+        pace_table_put(table, &row);
+    }
+    pace_node_note(
+        root, "cycle: a file of the same process, recorded after the one before; after: since its first cycle began.");
+}
+
 static void put_spread_of_steps(pace_node *root, const pace_rank *rank, const pace_spread *spread,
                                 const pace_typical_step *typical) {
     pace_node *node = pace_node_object(root, "step_spread", NULL, PACE_FOR_JSON);
@@ -263,6 +295,7 @@ static pace_status build_of(pace_report *report, pace_analysis *analysis, const 
     put_window(pace_node_object(root, "window", NULL, PACE_FOR_JSON), &pace_rank_trace(rank)->work.window);
     if (analysis->ranks.count > 1) put_spread(root, analysis, rank);
     if (rank->work.items.count) put_rank_table(root, analysis, rank);
+    put_cycles(root, analysis);
     put_step_table(root, rank, spread, &typical);
     PACE_TRY(pace_put_step_bars(root, rank));
     PACE_TRY(pace_put_rank_heat(root, analysis, rank));

@@ -76,22 +76,46 @@ def test_steps_of_some_ranks(folder):
 
 
 def test_cycles(folder):
-    """Two files of each rank, recorded one after the other: the first cycle is analysed, or the one that has the chosen steps."""
-    paths = []
-    for number in range(2):
-        for cycle in range(2):
-            rank = planted_traces.Rank(number, 2, start=1000.0 + 1e6 * cycle)
+    """Files of each rank, recorded one after the other: the cycle of the median step is analysed, on all ranks, or the one that has the
+    chosen steps. Where no rank is named, the process tells."""
+    def written(name, number, cycle, work, world):
+        rank = planted_traces.Rank(number, world, start=1000.0 + 1e6 * cycle)
 
-            def body(rank, _):
-                planted_traces.layers(rank, 3, 400 + 200 * cycle)
-                planted_traces.update(rank)
-            planted_traces.steps(rank, 3, body, first=1 + 6 * cycle)
-            paths.append(rank.write(os.path.join(folder, f"cycle{number}.{cycle}.json")))
-    for words, labels in (([], ["ProfilerStep#1", "ProfilerStep#2", "ProfilerStep#3"]), (["--steps", "7:8"], ["ProfilerStep#7", "ProfilerStep#8"])):
+        def body(rank, _):
+            planted_traces.layers(rank, 3, work)
+            planted_traces.update(rank)
+        planted_traces.steps(rank, 3, body, first=1 + 6 * cycle)
+        return rank.write(os.path.join(folder, f"{name}{number}.{cycle}.json"))
+
+    paths = [written("cycle", number, cycle, (400, 800, 600)[cycle], 2) for number in range(2) for cycle in range(3)]
+    for words, labels in (([], ["ProfilerStep#13", "ProfilerStep#14", "ProfilerStep#15"]), (["--steps", "7:8"], ["ProfilerStep#7", "ProfilerStep#8"])):
         document = analyze(paths, *words)
         expect([row["label"] for row in document["step_table"]] == labels, "steps", document["step_table"])
         expect(len(document["critical_path"]["by_rank"]) == 2, "ranks", document["critical_path"]["by_rank"])
-        expect(sum("left out" in w["text"] for w in document["warnings"]) == 2, "warned", document["warnings"])
+    document = analyze(paths)
+    rows = document["cycles"]
+    expect([(row["rank"], row["cycle"], row["after_ns"], row["steps"]) for row in rows] ==
+           [(str(number), cycle + 1, cycle * 10 ** 9, 3) for number in range(2) for cycle in range(3)], "cycles", rows)
+    expect([row["verdict"] for row in rows] == ["", "", "analysed"] * 2, "the median", rows)
+    expect(rows[0]["step_ns"] < rows[2]["step_ns"] < rows[1]["step_ns"], "their steps", rows)
+    expect([w["code"] for w in document["warnings"] if "cycle" in w["text"]] == ["cycles"], "warned once", document["warnings"])
+
+    unnamed = []
+    for cycle in range(2):
+        with open(written("one", 0, cycle, 400 + 200 * cycle, 1)) as file:
+            trace = json.load(file)
+        trace.pop("distributedInfo", None)
+        unnamed.append(os.path.join(folder, f"unnamed.{cycle}.json"))
+        with open(unnamed[-1], "w") as file:
+            json.dump(trace, file)
+    document = analyze(unnamed)
+    expect([row["verdict"] for row in document["cycles"]] == ["analysed", ""] and len(document["step_table"]) == 3, "one process", document["cycles"])
+    for event in trace["traceEvents"]:  # another process, which ran later
+        if event.get("cat") not in ("kernel", "gpu_memcpy", "gpu_memset"):
+            event["pid"] = 99
+    with open(unnamed[1], "w") as file:
+        json.dump(trace, file)
+    expect("cycles" not in analyze(unnamed), "another process")
 
 
 def test_no_common_step(folder):
