@@ -1,5 +1,5 @@
 /*
- * An approach of a module against means computed one after another: check_exchange MODULE APPROACH|all right | async | stall | kill.
+ * An approach of a module against means computed one after another: check_exchange MODULE APPROACH|all right | few | async | stall | kill | server.
  * Its tensors are made up: none, one, of uneven sizes, hundreds of tiny ones.
  */
 #include "../../trainer/gradient_exchange.h"
@@ -183,22 +183,39 @@ static void right(void) {
     for (rule.rule = PACE_TRAIN_MOMENTUM; rule.rule <= PACE_TRAIN_ADAM; rule.rule++) run(&lists[2], true, 1);
 }
 
-/* The last rank goes no further; the others say so. */
-static void fails(bool killed) {
+static void few(void) {
+    run(&lists[2], true, approach->does_update ? 2 : 0);
+    run(&lists[3], false, 0);
+}
+
+/* Servers are children of the rank that started them. */
+static void kill_servers(void) {
+    char path[64];
+    long process;
+    snprintf(path, sizeof path, "/proc/self/task/%ld/children", (long)getpid());
+    FILE *children = fopen(path, "r");
+    while (children && fscanf(children, "%ld", &process) == 1) kill((pid_t)process, SIGKILL);
+    if (children) fclose(children);
+}
+
+/* The last rank goes no further, or servers die; the others say so. */
+static void fails(const char *how) {
     const list *l = &lists[2];
     make(l);
     patience_s = 1;
     void *state = open_on(l, true, false, 0);
     one_step(state, l, 1);
-    if (rank == ranks - 1 && killed) raise(SIGKILL);
-    if (rank == ranks - 1) sleep(100);
+    if (strcmp(how, "server") == 0) kill_servers();
+    else if (rank == ranks - 1 && strcmp(how, "kill") == 0) raise(SIGKILL);
+    else if (rank == ranks - 1) sleep(100);
     one_step(state, l, 2);
 }
 
 static int as_asked(const char *what) {
     if (strcmp(what, "right") == 0) right();
+    else if (strcmp(what, "few") == 0) few();
     else if (strcmp(what, "async") == 0) run_async(&lists[2]);
-    else fails(strcmp(what, "kill") == 0);
+    else fails(what);
     return wrong;
 }
 

@@ -1,0 +1,40 @@
+/*
+ * A parameter server as a process: paceline-train-server INTERFACE PORT PARENT. It writes the port that it listens on to its
+ * standard output, "0" when the port is in use, and ends with the process that started it.
+ */
+#include "server_loop.h"
+
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+static bool has_parent(void *context) { return getppid() == *(pid_t *)context; }
+
+/* The rank that started it may be bound to one processor; a server takes any. */
+static void take_any_processor(void) {
+    cpu_set_t all;
+    memset(&all, 0xff, sizeof all);
+    sched_setaffinity(0, sizeof all, &all);
+}
+
+static int number(const char *text) { return (int)strtol(text, NULL, 10); }
+
+int main(int argc, char **argv) {
+    pace_server *server = NULL;
+    if (argc != 4) {
+        fputs("paceline-train-server INTERFACE PORT PARENT: started by paceline train\n", stderr);
+        return 2;
+    }
+    pid_t parent = number(argv[3]);
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    take_any_processor();
+    printf("%d\n", pace_server_open(&server, argv[1], number(argv[2]), NULL));
+    fclose(stdout);
+    if (!server) return 3;
+    pace_server_run(server, has_parent, &parent);
+    return 0;
+}
