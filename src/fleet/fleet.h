@@ -16,9 +16,6 @@
 enum { PACE_LEVEL_JOB, PACE_LEVEL_CNODE, PACE_LEVELS };
 extern const char *const pace_level_names[PACE_LEVELS]; /* "job", "cnode" */
 
-/* Classes of jobs that answers are kept for: the architectures, and PS/Worker jobs as AllReduce-Local where they fit.
- */
-enum { PACE_CLASS_PROJECTED = PACE_JOB_ARCHITECTURES, PACE_FLEET_CLASSES };
 extern const char *const pace_fleet_class_names[PACE_FLEET_CLASSES];
 
 /* What PS/Worker jobs are moved to. */
@@ -58,10 +55,9 @@ typedef struct {
 
 /* The answer to one question. */
 typedef struct {
-    pace_sum speedup[PACE_LEVELS][PACE_FLEET_CLASSES]; /* divided by jobs or cNodes, the mean */
-    pace_sum speedup_error[PACE_LEVELS][PACE_FLEET_CLASSES];
-    pace_sum hours[PACE_FLEET_CLASSES]; /* GPU-hours of as many samples */
-    pace_sum hours_error[PACE_FLEET_CLASSES];
+    pace_sum speedup[PACE_FLEET_CLASSES], speedup_error[PACE_FLEET_CLASSES]; /* divided by jobs, the mean */
+    pace_sum cnode_speedup, cnode_error; /* of all architectures; divided by cNodes, the mean */
+    pace_sum hours[PACE_JOB_ARCHITECTURES], hours_error[PACE_JOB_ARCHITECTURES]; /* GPU-hours of as many samples */
     uint64_t tenth_jobs[PACE_SHARE_TENTHS]; /* jobs by the share of the resource that is changed */
     pace_sum tenth_speedup[PACE_SHARE_TENTHS], tenth_error[PACE_SHARE_TENTHS];
 } pace_fleet_answer;

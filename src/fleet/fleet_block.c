@@ -1,17 +1,30 @@
 #include "fleet/fleet_block.h"
 
+#include "base/each_cpu.h"
+
 #include <math.h>
 #include <string.h>
 
 /* --- which jobs can be asked -------------------------------------------------------------------------------------- */
 
-static bool usable(const pace_fleet_block *b, size_t i) {
-    double cnodes = b->column[PACE_JOB_CNODES][i], hours = b->column[PACE_JOB_GPU_HOURS][i];
-    double weights = b->column[PACE_JOB_DENSE_WEIGHT_BYTES][i] + b->column[PACE_JOB_EMBEDDING_WEIGHT_BYTES][i];
-    bool alone = b->architecture[i] == PACE_JOB_1W1G;
-    return b->as_is.step_s[i] > 0 && b->as_is.step_s[i] < 1e300 && cnodes >= 1 && cnodes <= 0x1p40 &&
-           floor(cnodes) == cnodes && (!alone || cnodes == 1) && weights >= 0 && weights < 1e300 && !(hours < 0) &&
-           !(hours > 1e15);
+static inline bool is_whole(double value) { return (value + 0x1p52) - 0x1p52 == value; } /* of 0 to 2^52 */
+
+static inline bool is_usable(double step_s, double cnodes, double weights, double hours, bool alone) {
+    return (step_s > 0) & (step_s < 1e300) & (cnodes >= 1) & (cnodes <= 0x1p40) & is_whole(cnodes) &
+           (!alone | (cnodes == 1)) & (weights >= 0) & (weights < 1e300) & !(hours < 0) & !(hours > 1e15);
+}
+
+PACE_FOR_EACH_CPU
+static bool find_usable(uint8_t *restrict usable, const pace_fleet_block *b) {
+    const double *cnodes = b->column[PACE_JOB_CNODES], *hours = b->column[PACE_JOB_GPU_HOURS];
+    const double *dense = b->column[PACE_JOB_DENSE_WEIGHT_BYTES], *rows = b->column[PACE_JOB_EMBEDDING_WEIGHT_BYTES];
+    bool alone = b->architecture == PACE_JOB_1W1G;
+    uint8_t all = 1;
+    for (size_t i = 0; i < b->as_is.count; i++) {
+        usable[i] = is_usable(b->as_is.step_s[i], cnodes[i], dense[i] + rows[i], hours[i], alone);
+        all &= usable[i];
+    }
+    return all;
 }
 
 static void note_fault(pace_fleet *fleet, const pace_jobs *batch, size_t job) {
@@ -22,56 +35,66 @@ static void note_fault(pace_fleet *fleet, const pace_jobs *batch, size_t job) {
         memcpy(fleet->first_fault, "a number is out of range", 25);
 }
 
-/* --- by architecture ---------------------------------------------------------------------------------------------- */
-
-static size_t sort(pace_fleet_block *b, size_t first, size_t count, const bool *left_out) {
+static size_t drop(pace_fleet_block *b, pace_fleet *fleet, const uint8_t *usable) {
     size_t kept = 0;
-    for (int a = 0; a < PACE_JOB_ARCHITECTURES; a++) {
-        b->begin[a] = kept;
-        for (size_t i = 0; i < count; i++)
-            if (b->batch->architectures[first + i] == a && !left_out[i]) b->place[kept++] = first + i;
+    for (size_t i = 0; i < b->as_is.count; i++) {
+        if (usable[i]) b->place[kept++] = b->place[i];
+        else note_fault(fleet, b->batch, b->place[i]);
     }
-    b->begin[PACE_JOB_ARCHITECTURES] = kept;
     return kept;
 }
 
-static void copy_columns(pace_fleet_block *b, size_t count) {
-    b->jobs = (pace_jobs){.count = count, .architectures = b->architecture};
-    for (size_t i = 0; i < count; i++) b->architecture[i] = b->batch->architectures[b->place[i]];
-    for (int c = 0; c < PACE_JOB_COLUMNS; c++) {
-        const double *from = b->batch->values[c];
-        b->jobs.values[c] = b->column[c];
-        for (size_t i = 0; i < count; i++) b->column[c][i] = from[b->place[i]];
+/* --- columns ------------------------------------------------------------------------------------------------------ */
+
+/* Whether any of the numbers is known. */
+static bool copy_column(double *restrict to, const double *restrict from, const uint32_t *restrict place,
+                        size_t count) {
+    bool known = false;
+    for (size_t i = 0; i < count; i++) {
+        to[i] = from[place[i]];
+        known |= !isnan(to[i]);
     }
+    return known;
 }
 
-static void take(pace_fleet_block *b, size_t first, size_t count, const bool *left_out,
-                 const pace_job_setting *setting) {
+static void take(pace_fleet_block *b, size_t count, const pace_job_setting *setting) {
     pace_job_change unchanged = pace_job_unchanged(setting);
-    b->as_is.count = sort(b, first, count, left_out);
-    copy_columns(b, b->as_is.count);
-    pace_job_parts_of(&b->as_is.parts, &b->jobs, 0, b->as_is.count, setting);
-    pace_job_steps(b->as_is.step_s, &b->as_is.parts, b->as_is.count, &unchanged);
+    b->jobs = (pace_jobs){.count = count};
+    b->as_is.count = count;
+    for (int c = 0; c < PACE_JOB_COLUMNS; c++) {
+        if (c == PACE_JOB_STEP_S || c == PACE_JOB_START_S || c == PACE_JOB_BATCH_SIZE) continue; /* nobody asks */
+        bool known = copy_column(b->column[c], b->batch->values[c], b->place, count);
+        b->jobs.values[c] = known || c < PACE_JOB_REQUIRED ? b->column[c] : NULL;
+    }
+    pace_job_parts_as(&b->as_is.parts, &b->jobs, 0, count, setting, b->architecture,
+                      setting->contention == PACE_CONTENTION_ALL);
+    pace_job_rows_of(&b->as_is.parts, &b->jobs, 0, count, setting);
+    pace_job_steps(b->as_is.step_s, &b->as_is.parts, count, &unchanged);
 }
 
-void pace_fleet_block_fill(pace_fleet_block *b, pace_fleet *fleet, const pace_jobs *batch, size_t first, size_t count) {
-    bool left_out[PACE_JOB_BLOCK] = {false}, any = false;
+PACE_FOR_EACH_CPU
+static uint64_t find_weights(pace_fleet_cohort *restrict cohort, const pace_fleet_block *restrict b) {
+    const double *hours = b->column[PACE_JOB_GPU_HOURS], *cnodes = b->column[PACE_JOB_CNODES];
+    const double *dense = b->column[PACE_JOB_DENSE_WEIGHT_BYTES], *rows = b->column[PACE_JOB_EMBEDDING_WEIGHT_BYTES];
+    uint64_t assumed = 0;
+    for (size_t i = 0; i < b->as_is.count; i++) {
+        cohort->cnodes[i] = (uint64_t)(int64_t)cnodes[i];
+        cohort->hours[i] = isnan(hours[i]) ? cnodes[i] : hours[i];
+        cohort->weight_bytes[i] = dense[i] + rows[i];
+        assumed += isnan(hours[i]);
+    }
+    return assumed;
+}
+
+void pace_fleet_block_fill(pace_fleet_block *b, pace_fleet *fleet, const pace_jobs *batch,
+                           pace_job_architecture architecture, const uint32_t *place, size_t count) {
+    uint8_t usable[PACE_JOB_BLOCK];
     b->batch = batch;
-    take(b, first, count, left_out, fleet->setting);
-    for (size_t i = 0; i < b->as_is.count; i++) {
-        if (usable(b, i)) continue;
-        left_out[b->place[i] - first] = any = true;
-        note_fault(fleet, batch, b->place[i]);
-    }
-    if (any) take(b, first, count, left_out, fleet->setting);
-    for (size_t i = 0; i < b->as_is.count; i++) {
-        double hours = b->column[PACE_JOB_GPU_HOURS][i], cnodes = b->column[PACE_JOB_CNODES][i];
-        b->as_is.cnodes[i] = (uint64_t)cnodes;
-        b->as_is.hours[i] = isnan(hours) ? cnodes : hours;
-        b->as_is.weight_bytes[i] =
-            b->column[PACE_JOB_DENSE_WEIGHT_BYTES][i] + b->column[PACE_JOB_EMBEDDING_WEIGHT_BYTES][i];
-        fleet->hours_assumed += isnan(hours);
-    }
+    b->architecture = architecture;
+    memcpy(b->place, place, count * sizeof *place);
+    take(b, count, fleet->setting);
+    if (!find_usable(usable, b)) take(b, drop(b, fleet, usable), fleet->setting);
+    fleet->hours_assumed += find_weights(&b->as_is, b);
     pace_fleet_cohort_weigh(&b->as_is, fleet->setting);
 }
 

@@ -119,7 +119,7 @@ typedef struct {
 } pace_fleet_assumed;
 
 /** The mean speed-up of a class. */
-double pace_fleet_speedup(const pace_fleet_view *view, size_t question, int level, int class);
+double pace_fleet_speedup(const pace_fleet_view *view, size_t question, int class);
 pace_fleet_gain pace_fleet_gain_of(const pace_fleet_view *view, size_t question);
 /** The question of a kind that saves most GPU-hours, of those that are not of low confidence; -1 = none. */
 int pace_fleet_best(const pace_fleet_view *view, pace_asked_kind kind);

@@ -50,25 +50,24 @@ static const char *resource_of(const pace_fleet_question *question) {
     return question->resource[0] < 0 ? question->name : pace_job_resource_names[question->resource[0]];
 }
 
-double pace_fleet_speedup(const pace_fleet_view *view, size_t question, int level, int class) {
-    return pace_part_of(pace_sum_value(&view->fleet.answers[question].speedup[level][class]),
-                        (double)pace_fleet_weight(&view->fleet.groups[class], level));
+double pace_fleet_speedup(const pace_fleet_view *view, size_t question, int class) {
+    return pace_part_of(pace_sum_value(&view->fleet.answers[question].speedup[class]),
+                        (double)view->fleet.groups[class].jobs);
 }
 
 static pace_fleet_range job_speedup(const pace_fleet_view *view, size_t question, int class) {
     const pace_fleet_answer *a = &view->fleet.answers[question];
-    return pace_fleet_factor(&a->speedup[PACE_LEVEL_JOB][class], &a->speedup_error[PACE_LEVEL_JOB][class],
-                             (double)pace_fleet_weight(&view->fleet.groups[class], PACE_LEVEL_JOB));
+    return pace_fleet_factor(&a->speedup[class], &a->speedup_error[class], (double)view->fleet.groups[class].jobs);
 }
 
-/* Over all architectures. */
-static pace_fleet_range total(const pace_sum *sums, const pace_sum *errors, double weight) {
+/* Of all architectures. */
+static pace_fleet_range all_hours(const pace_fleet_answer *answer) {
     pace_sum sum = {0}, error = {0};
     for (int a = 0; a < PACE_JOB_ARCHITECTURES; a++) {
-        pace_sum_merge(&sum, &sums[a]);
-        pace_sum_merge(&error, &errors[a]);
+        pace_sum_merge(&sum, &answer->hours[a]);
+        pace_sum_merge(&error, &answer->hours_error[a]);
     }
-    return pace_fleet_factor(&sum, &error, weight);
+    return pace_fleet_factor(&sum, &error, 1);
 }
 
 static double saved_hours(const pace_fleet_view *view, size_t question) {
@@ -92,9 +91,9 @@ pace_fleet_gain pace_fleet_gain_of(const pace_fleet_view *view, size_t question)
                            .resource = resource_of(q),
                            .confidence = q->confidence,
                            .rate = q->resource[0] < 0 ? NAN : q->rate[0],
-                           .cnode_speedup = total(a->speedup[PACE_LEVEL_CNODE], a->speedup_error[PACE_LEVEL_CNODE],
-                                                  (double)view->all.cnodes),
-                           .saved_share = saved(pace_sum_value(&view->all.hours), total(a->hours, a->hours_error, 1)),
+                           .cnode_speedup =
+                               pace_fleet_factor(&a->cnode_speedup, &a->cnode_error, (double)view->all.cnodes),
+                           .saved_share = saved(pace_sum_value(&view->all.hours), all_hours(a)),
                            .saved_hours = saved_hours(view, question),
                            .price = q->price};
     for (int c = 0; c < PACE_FLEET_CLASSES; c++) out.speedup[c] = job_speedup(view, question, c);
@@ -116,8 +115,8 @@ bool pace_fleet_sensitivity_of(pace_fleet_sensitivity *out, const pace_fleet_vie
     size_t best = SIZE_MAX;
     for (size_t q = 0; q < view->fleet.questions->items.count; q++) {
         if (question_of(view, q)->kind != PACE_ASKED_HARDWARE) continue;
-        double gain = pace_fleet_speedup(view, q, PACE_LEVEL_JOB, class);
-        if (best == SIZE_MAX || gain > pace_fleet_speedup(view, best, PACE_LEVEL_JOB, class)) best = q;
+        double gain = pace_fleet_speedup(view, q, class);
+        if (best == SIZE_MAX || gain > pace_fleet_speedup(view, best, class)) best = q;
     }
     if (best == SIZE_MAX || view->fleet.groups[class].jobs == 0) return false;
     const pace_fleet_question *q = question_of(view, best);

@@ -66,12 +66,12 @@ static pace_status add_projection(fields *f, pace_fleet_projection *p) {
 }
 
 static pace_status add_answer(fields *f, pace_fleet_answer *a) {
-    for (int l = 0; l < PACE_LEVELS; l++) {
-        PACE_TRY(add_sums(f, a->speedup[l], PACE_FLEET_CLASSES));
-        PACE_TRY(add_sums(f, a->speedup_error[l], PACE_FLEET_CLASSES));
-    }
-    PACE_TRY(add_sums(f, a->hours, PACE_FLEET_CLASSES));
-    PACE_TRY(add_sums(f, a->hours_error, PACE_FLEET_CLASSES));
+    PACE_TRY(add_sums(f, a->speedup, PACE_FLEET_CLASSES));
+    PACE_TRY(add_sums(f, a->speedup_error, PACE_FLEET_CLASSES));
+    PACE_TRY(add_sums(f, &a->cnode_speedup, 1));
+    PACE_TRY(add_sums(f, &a->cnode_error, 1));
+    PACE_TRY(add_sums(f, a->hours, PACE_JOB_ARCHITECTURES));
+    PACE_TRY(add_sums(f, a->hours_error, PACE_JOB_ARCHITECTURES));
     PACE_TRY(add_counts(f, a->tenth_jobs, PACE_SHARE_TENTHS));
     PACE_TRY(add_sums(f, a->tenth_error, PACE_SHARE_TENTHS));
     return add_sums(f, a->tenth_speedup, PACE_SHARE_TENTHS);

@@ -182,6 +182,38 @@ static pace_status set_price(pace_fleet_questions *out, const char *text) {
                      value);
 }
 
+/* --- what is asked twice ------------------------------------------------------------------------------------------ */
+
+static bool has_part(const pace_job_scheme *scheme, int part) {
+    return part < PACE_PART_WEIGHT_NETWORK || scheme->link[pace_job_part_resources[part]];
+}
+
+/* Whether two questions are one for jobs of a scheme: all factors on what their steps consist of are the same. */
+static bool same_question(const pace_fleet_question *a, const pace_fleet_question *b, const pace_job_scheme *scheme) {
+    for (int p = 0; p < PACE_JOB_PARTS; p++)
+        if (has_part(scheme, p) && a->change.factor[p] != b->change.factor[p]) return false;
+    return a->change.rows == b->change.rows && a->samples == b->samples && a->spread == b->spread;
+}
+
+static void link_same(pace_fleet_questions *questions, int class, const pace_job_scheme *scheme) {
+    pace_fleet_question *items = questions->items.items;
+    for (size_t q = 0; q < questions->items.count; q++) items[q].first[class] = true, items[q].next[class] = SIZE_MAX;
+    for (size_t q = 0; q < questions->items.count; q++) {
+        size_t last = q;
+        for (size_t other = q + 1; items[q].first[class] && other < questions->items.count; other++) {
+            if (!items[other].first[class] || !same_question(&items[q], &items[other], scheme)) continue;
+            items[other].first[class] = false;
+            items[last].next[class] = other;
+            last = other;
+        }
+    }
+}
+
+static void link_all(pace_fleet_questions *questions, const pace_job_catalog *catalog) {
+    for (int a = 0; a < PACE_JOB_ARCHITECTURES; a++) link_same(questions, a, &catalog->schemes[a]);
+    link_same(questions, PACE_CLASS_PROJECTED, &catalog->schemes[PACE_JOB_ALLREDUCE_LOCAL]);
+}
+
 /* --- what is doubted ---------------------------------------------------------------------------------------------- */
 
 static pace_status doubt(pace_fleet_questions *out, const pace_job_setting *setting) {
@@ -205,6 +237,7 @@ static pace_status make(pace_fleet_questions *out, const pace_job_setting *setti
     for (size_t i = 0; i < prices->count; i++) PACE_TRY(set_price(out, prices->items[i]));
     PACE_TRY(ask_pairs(out, setting));
     PACE_TRY(ask_software(out, setting));
+    link_all(out, setting->catalog);
     int network = fastest(out, PACE_JOB_NETWORK, out->items.count);
     out->fastest_network = network < 0 ? pace_job_unchanged(setting) : out->items.items[network].change;
     return doubt(out, setting);

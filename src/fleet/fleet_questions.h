@@ -7,6 +7,10 @@
 #include "base/words.h"
 #include "fleet/job_model.h"
 
+/* Classes of jobs that answers are kept for: the architectures, and PS/Worker jobs as AllReduce-Local where they fit.
+ */
+enum { PACE_CLASS_PROJECTED = PACE_JOB_ARCHITECTURES, PACE_FLEET_CLASSES };
+
 typedef enum { PACE_ASKED_HARDWARE, PACE_ASKED_PAIR, PACE_ASKED_SOFTWARE, PACE_ASKED_KINDS } pace_asked_kind;
 
 typedef struct {
@@ -20,6 +24,10 @@ typedef struct {
     double spread;          /* of the logarithm of the change's factors; 0 for rates, which are given exactly */
     double price;           /* of one cNode's upgrade, in any currency; NAN = not known */
     const char *confidence; /* of the catalogue row behind the question */
+    /* Questions that are one for a class, which lacks the links that they differ in, are answered once: by the first,
+     * which leads a list. */
+    bool first[PACE_FLEET_CLASSES];
+    size_t next[PACE_FLEET_CLASSES]; /* the next of the list; SIZE_MAX = none */
 } pace_fleet_question;
 
 typedef struct {

@@ -45,7 +45,9 @@ PACE_FOR_EACH_CPU
 static void apply_efficiencies(pace_job_parts *out, const pace_jobs *jobs, size_t first, size_t count,
                                const pace_job_setting *setting) {
     for (int p = 0; p < PACE_JOB_PARTS; p++) {
-        const double *own = jobs->values[efficiency_columns[p]] + first;
+        const double *own = jobs->values[efficiency_columns[p]];
+        if (!own) continue;
+        own += first;
         double usual = setting->machine.figure[PACE_FIGURE_EFFICIENCY + pace_job_part_resources[p]];
         bool any = false;
         for (size_t i = 0; i < count; i++) any |= own[i] > 0;
@@ -87,6 +89,10 @@ static void compute_parts(pace_job_parts *out, const pace_jobs *jobs, size_t fir
     for (size_t i = 0; i < count; i++) out->part[PACE_PART_COMPUTE][i] = flop[i] * flop_s;
     for (size_t i = 0; i < count; i++) out->part[PACE_PART_MEMORY][i] = memory[i] * memory_s;
     apply_efficiencies(out, jobs, first, count, setting);
+}
+
+void pace_job_rows_of(pace_job_parts *out, const pace_jobs *jobs, size_t first, size_t count,
+                      const pace_job_setting *setting) {
     share_rows(out, jobs, first, count, setting);
 }
 
@@ -96,6 +102,7 @@ void pace_job_parts_of(pace_job_parts *out, const pace_jobs *jobs, size_t first,
     for (int a = 0; a < PACE_JOB_ARCHITECTURES; a++)
         costs[a] = cost_of(setting, (pace_job_architecture)a, setting->contention == PACE_CONTENTION_ALL);
     compute_parts(out, jobs, first, count, setting, costs, jobs->architectures + first);
+    pace_job_rows_of(out, jobs, first, count, setting);
 }
 
 void pace_job_parts_as(pace_job_parts *out, const pace_jobs *jobs, size_t first, size_t count,

@@ -80,9 +80,14 @@ typedef struct {
 void pace_job_parts_of(pace_job_parts *out, const pace_jobs *jobs, size_t first, size_t count,
                        const pace_job_setting *setting);
 
-/** The parts of the same jobs under another architecture; `contention`: whether input shares the host link. */
+/** The parts of jobs under one architecture, without `rows`; `contention`: whether input shares the host link. Columns of
+ * efficiencies may be NULL: none is known. */
 void pace_job_parts_as(pace_job_parts *out, const pace_jobs *jobs, size_t first, size_t count,
                        const pace_job_setting *setting, pace_job_architecture architecture, bool contention);
+
+/** The rows of embeddings, which depend on the jobs alone. */
+void pace_job_rows_of(pace_job_parts *out, const pace_jobs *jobs, size_t first, size_t count,
+                      const pace_job_setting *setting);
 
 /* One question to a block: factors on the time of each part. */
 typedef struct {

@@ -1,5 +1,7 @@
 #include "fleet/sketch.h"
 
+#include "base/each_cpu.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +15,9 @@ enum {
 };
 
 static const uint64_t LOWEST = (uint64_t)(BIAS + PACE_SKETCH_LOW) << PACE_SKETCH_PART_BITS;
+
+static inline double least_binned(void) { return ldexp(1, PACE_SKETCH_LOW); }
+static inline double least_vast(void) { return ldexp(1, PACE_SKETCH_HIGH); }
 
 void pace_sketch_free(pace_sketch *sketch) {
     pace_free(sketch->bins);
@@ -61,9 +66,9 @@ static void note_range(pace_sketch *sketch, double least, double greatest, uint6
 }
 
 static pace_status add_to_bin(pace_sketch *sketch, double value, uint64_t weight) {
-    if (value < ldexp(1, PACE_SKETCH_LOW)) {
+    if (value < least_binned()) {
         sketch->tiny += weight;
-    } else if (value >= ldexp(1, PACE_SKETCH_HIGH)) {
+    } else if (value >= least_vast()) {
         sketch->vast += weight;
     } else {
         size_t bin = bin_of(value);
@@ -90,8 +95,57 @@ static inline pace_status add(pace_sketch *sketch, double value, uint64_t weight
 
 pace_status pace_sketch_add(pace_sketch *sketch, double value, uint64_t weight) { return add(sketch, value, weight); }
 
-pace_status pace_sketch_add_all(pace_sketch *sketch, const double *values, const uint64_t *weights, size_t count) {
+/* --- many at once ------------------------------------------------------------------------------------------------- */
+
+typedef struct {
+    double least, least_binned, greatest; /* least_binned: vast where all fall below the bins */
+    uint64_t weight;
+    bool plain; /* no NaN, nothing below 0, no weight of 0 */
+} summary;
+
+PACE_FOR_EACH_CPU
+static summary summarize(const double *values, const uint64_t *weights, size_t count) {
+    double least = values[0], greatest = values[0], binned = least_vast();
+    uint64_t weight = weights ? 0 : count;
+    bool plain = true;
+    for (size_t i = 0; i < count; i++) {
+        plain &= values[i] >= 0;
+        least = values[i] < least ? values[i] : least;
+        binned = values[i] >= least_binned() && values[i] < binned ? values[i] : binned;
+        greatest = values[i] > greatest ? values[i] : greatest;
+    }
+    for (size_t i = 0; weights && i < count; i++) {
+        plain &= weights[i] > 0;
+        weight += weights[i];
+    }
+    return (summary){least, binned, greatest, weight, plain};
+}
+
+/* Of values above 0 and not vast, for which there are bins. Zeros fall below all bins. */
+static void add_to_bins(pace_sketch *sketch, const double *values, const uint64_t *weights, size_t count) {
+    uint64_t tiny = 0, lowest = LOWEST + sketch->first, *bins = sketch->bins;
+    for (size_t i = 0; i < count; i++) {
+        uint64_t bits, weight = weights ? weights[i] : 1;
+        memcpy(&bits, &values[i], sizeof bits);
+        if (values[i] < least_binned()) tiny += weight;
+        else bins[(bits >> SHIFT) - lowest] += weight;
+    }
+    sketch->tiny += tiny;
+}
+
+static pace_status add_one_by_one(pace_sketch *sketch, const double *values, const uint64_t *weights, size_t count) {
     for (size_t i = 0; i < count; i++) PACE_TRY(add(sketch, values[i], weights ? weights[i] : 1));
+    return PACE_OK;
+}
+
+pace_status pace_sketch_add_all(pace_sketch *sketch, const double *values, const uint64_t *weights, size_t count) {
+    if (count == 0) return PACE_OK;
+    summary s = summarize(values, weights, count);
+    if (sketch->exact || !s.plain || s.greatest >= least_vast()) return add_one_by_one(sketch, values, weights, count);
+    if (s.least == s.greatest) return add(sketch, s.least, s.weight);
+    if (s.greatest >= least_binned()) PACE_TRY(widen(sketch, bin_of(s.least_binned), bin_of(s.greatest)));
+    add_to_bins(sketch, values, weights, count);
+    note_range(sketch, s.least == 0 ? 0 : s.least, s.greatest, s.weight);
     return PACE_OK;
 }
 

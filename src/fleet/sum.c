@@ -8,6 +8,7 @@ __extension__ typedef unsigned __int128 bits128;
 
 /* So many are added in 64 bits: 2^10 values below 2^40, and 2^10 products of 2^32 and 2^21. */
 enum { TOGETHER = 1 << 10, MOST_TIMES = 1 << 21 };
+enum { TURNS = 4 }; /* sums that values of one place are added to in turn: none waits for the last */
 static const double UNITS = 0x1p40, MOST_PLAIN = 0x1p40, MOST_TIMED = 0x1p11;
 
 static void add_one_by_one(pace_sum *sum, const double *values, const uint64_t *times, size_t count) {
@@ -54,15 +55,17 @@ void pace_sum_add_all_times(pace_sum *sum, const double *values, const uint64_t 
 
 PACE_FOR_EACH_CPU
 static void add_some_each(pace_sum *sums, size_t places, const uint8_t *place, const double *values, size_t count) {
-    int64_t units[PACE_SUM_PLACES] = {0};
+    int64_t units[TURNS][PACE_SUM_PLACES] = {{0}}, unit[TOGETHER];
     uint64_t beyond = 0;
     for (size_t i = 0; i < count; i++) beyond |= (uint64_t) !(fabs(values[i]) < MOST_TIMED);
     if (PACE_UNLIKELY(beyond)) {
         for (size_t i = 0; i < count; i++) pace_sum_add(&sums[place[i]], values[i]);
         return;
     }
-    for (size_t i = 0; i < count; i++) units[place[i]] += pace_sum_nearest(values[i] * UNITS);
-    for (size_t p = 0; p < places; p++) sums[p].units += units[p];
+    for (size_t i = 0; i < count; i++) unit[i] = pace_sum_nearest(values[i] * UNITS);
+    for (size_t i = 0; i < count; i++) units[i % TURNS][place[i]] += unit[i];
+    for (size_t p = 0; p < places; p++)
+        for (int turn = 0; turn < TURNS; turn++) sums[p].units += units[turn][p];
 }
 
 void pace_sum_add_each(pace_sum *sums, size_t places, const uint8_t *place, const double *values, size_t count) {

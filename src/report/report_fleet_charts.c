@@ -149,7 +149,7 @@ static void draw_sweeps(pace_node *section, const pace_fleet_view *view) {
                 begun = true;
                 if (before < base && question->rate[0] > base) pace_chart_point(chart, 1, 1);
                 before = question->rate[0];
-                pace_chart_point(chart, question->rate[0] / base, pace_fleet_speedup(view, q, PACE_LEVEL_JOB, c));
+                pace_chart_point(chart, question->rate[0] / base, pace_fleet_speedup(view, q, c));
             }
         }
     }

@@ -15,7 +15,7 @@
 enum { JOBS = 50000 };
 
 static double mean_speedup(const pace_fleet *fleet, size_t question, int class) {
-    return pace_sum_value(&fleet->answers[question].speedup[PACE_LEVEL_JOB][class]) / (double)fleet->groups[class].jobs;
+    return pace_sum_value(&fleet->answers[question].speedup[class]) / (double)fleet->groups[class].jobs;
 }
 
 /* The resource that speeds a class up most, of those asked about. */
