@@ -85,6 +85,18 @@ typedef struct {
     const char *fit_path;             /**< measured curves from pace_fit(); NULL = none */
 } pace_exchange_options;
 
+/** Options of pace_tune(). Zero-initialise for defaults. */
+typedef struct {
+    pace_context *context;  /**< what is asked; must be given */
+    const char *on;         /**< the machine, as in pace_exchange_options; must be given */
+    const char *collective; /**< "allreduce,allgather"; NULL = all that plug-ins are asked about */
+    const char *bytes;      /**< as in pace_exchange_options */
+    const char *nodes;      /**< "1,2,4" or "1..32"; NULL = 1, 2, 4, … up to those of the machine */
+    const char *library;    /**< "nccl-2.18"; NULL = the newest */
+    const char *dialect;    /**< of the file: "nccl" (NULL), "rccl", "torchcomms" */
+    const char *fit_path;   /**< measured curves from pace_fit(); NULL = none */
+} pace_tune_options;
+
 /** Options of pace_predict_job(). Zero-initialise for defaults. */
 typedef struct {
     pace_context *context; /**< what is asked; must be given */

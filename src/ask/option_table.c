@@ -13,6 +13,9 @@ const pace_verb pace_verb_table[PACE_VERBS] = {
     {"plan", "MODEL", "which configuration trains a model fastest, and what the next ones lose",
      "Searches how a model's training is best shared out over a machine: tensor, pipeline, context,\n"
      "expert and data parallelism, ZeRO, micro-batch, recomputation. What --set fixes is not searched."},
+    {"tune", "", "which algorithm and protocol a communication library should take, by size",
+     "Tells by collective, size and nodes which algorithm and protocol of NCCL is expected to be the\n"
+     "fastest, and what it gains over NCCL's own choice. Its CSV is what tuner plug-ins read: -o FILE.csv."},
     {"compare", "A [B]", "two traces side by side, and a limit for their difference",
      "Puts two traces (or directories of ranks) side by side, or two ranks of one: how much longer the\n"
      "typical step of B is, whether that is significant, and which operators and kernels are why."},
@@ -55,9 +58,10 @@ const pace_verb pace_verb_table[PACE_VERBS] = {
 #define PLAN (1U << PACE_VERB_PLAN)
 #define PREDICT (1U << PACE_VERB_PREDICT)
 #define SLICE (1U << PACE_VERB_SLICE)
+#define TUNE (1U << PACE_VERB_TUNE)
 #define VALIDATE (1U << PACE_VERB_VALIDATE)
 #define ALL ((1U << PACE_VERBS) - 1)
-#define REPORTS (ANALYZE | COMPARE | FLEET | HISTORY | MACHINES | MODELS | PLAN | PREDICT | VALIDATE)
+#define REPORTS (ANALYZE | COMPARE | FLEET | HISTORY | MACHINES | MODELS | PLAN | PREDICT | TUNE | VALIDATE)
 
 /* Rows in the order of help. Of a flag, a text, a list and a number; a field of a table of questions, and the kinds of
  * questions that take it, stand behind the help. */
@@ -114,6 +118,7 @@ const pace_option_row pace_option_table[] = {
     {COMPARE, RENDERS("format", 'f', "FORMAT", "table (default), json, csv, html or junit")},
     {FLEET | MACHINES | MODELS | PLAN | VALIDATE,
      RENDERS("format", 'f', "FORMAT", "table (default), json, csv or html")},
+    {TUNE, RENDERS("format", 'f', "FORMAT", "table (default), json, csv (for the plug-in) or html")},
     {REPORTS, RENDERS("output", 'o', "FILE", "write to FILE; its suffix chooses the format, .gz or .zst compresses")},
     {REPORTS, RENDERS("table", 't', "KEY", "csv: the table to write")},
     {ALL,
@@ -135,6 +140,16 @@ const pace_option_row pace_option_table[] = {
                 "a device's failures, and checkpoints (50000h:60s:10m): more days", NULL, NULL)},
     {PLAN,
      NUMBER("top", "N", "configurations", NULL, "show the N fastest configurations of each machine (5)", NULL, NULL)},
+
+    {TUNE, TEXT("on", "MACHINE", NULL, "the machine: dgx-h100*4, FILE.yaml or \"a100*8 nvlink=300GB/s\"", NULL, NULL)},
+    {TUNE,
+     TEXT("fit", "FILE", NULL, "use the measured curves that 'paceline fit --kind exchange' learned", NULL, NULL)},
+    {TUNE, TEXT("collective", "NAME,NAME", NULL, "allreduce, allgather, ... (default: all that plug-ins choose for)",
+                NULL, NULL)},
+    {TUNE, TEXT("bytes", "SIZES", NULL, "sizes: 8..1G (default), 1M,25MB, or 0,8..1G", NULL, NULL)},
+    {TUNE, TEXT("nodes", "N,N", NULL, "numbers of nodes: 1,2,4 or 1..32 (default: up to the machine's)", NULL, NULL)},
+    {TUNE, TEXT("library", "NAME", NULL, "whose own choice: nccl (the newest), nccl-2.18, nccl-2.7", NULL, NULL)},
+    {TUNE, TEXT("dialect", "NAME", NULL, "who reads the CSV: nccl (default), rccl or torchcomms", NULL, NULL)},
 
     {PREDICT, LIST("on", "DEVICE", WHERE, "the machine: a name, FILE.yaml or \"a100 memory=2TB/s\"", "device", NULL)},
     {PREDICT, TEXT("from", "DEVICE", WHERE, "the device it was measured on, if the trace does not name it", NULL,

@@ -51,6 +51,8 @@ typedef enum {
     X(TEXTBOOK, "textbook", SPREAD)                    \
     X(NETWORK, "network", SPREAD)                      \
     X(NCCL_HOST, "nccl_host", TABLE)                   \
+    X(CHOICE, "choice", SPREAD)                        \
+    X(CHOICE_WAITING, "choice_waiting", SPREAD)        \
     X(ALGORITHM_GAP, "algorithm_gap", TABLE)           \
     X(CURVE_PROBES, "curve_probes", SPREAD)            \
     X(CURVE_LEAST, "curve_least", SPREAD)              \

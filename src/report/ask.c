@@ -162,6 +162,18 @@ static pace_status ask_plan(pace_report **out, const pace_question *question) {
     return pace_plan(out, question->inputs.items[0], &options);
 }
 
+static pace_status ask_tune(pace_report **out, const pace_question *question) {
+    pace_tune_options options = {.context = question->context,
+                                 .on = pace_question_text(question, "on"),
+                                 .fit_path = pace_question_text(question, "fit"),
+                                 .collective = pace_question_text(question, "collective"),
+                                 .bytes = pace_question_text(question, "bytes"),
+                                 .nodes = pace_question_text(question, "nodes"),
+                                 .library = pace_question_text(question, "library"),
+                                 .dialect = pace_question_text(question, "dialect")};
+    return pace_tune(out, &options);
+}
+
 static const char *only_input(const pace_question *question) {
     return question->inputs.count ? question->inputs.items[0] : NULL;
 }
@@ -205,6 +217,7 @@ static const struct {
     {"history", 1, 1, "one file of stored results", NULL, ask_history},
     {"fit", 1, SIZE_MAX, "at least one table", ask_fit, NULL},
     {"plan", 1, 1, "one model", ask_plan, NULL},
+    {"tune", 0, 0, "no file", ask_tune, NULL},
     {"machines", 0, 1, "one name", ask_machines, NULL},
     {"models", 0, 1, "one name", ask_models, NULL},
     {"predict", 0, SIZE_MAX, "", pace_ask_predict, NULL},

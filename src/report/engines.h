@@ -44,6 +44,10 @@ pace_status pace_plan(pace_report **out, const char *model, const pace_plan_opti
  * is set. */
 pace_status pace_partition_report(pace_report **out, const char *model, const pace_plan_options *options, bool one);
 
+/** Reports which algorithm and protocol of each collective, size and number of nodes is the fastest, and what that gains
+ * over the library's own choice; its CSV is what tuner plug-ins read. Errors: those of pace_predict_exchange(). */
+pace_status pace_tune(pace_report **out, const pace_tune_options *options) PACE_MUST_CHECK;
+
 /** How long a collective takes on all devices of a machine, in the form of nccl-tests, with 90 % intervals. Errors:
  * PACE_E_USAGE, PACE_E_MISSING for an unknown machine, PACE_E_INPUT for one that is not connected. */
 pace_status pace_predict_exchange(pace_report **out, const pace_exchange_options *options);

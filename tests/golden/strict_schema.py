@@ -36,6 +36,7 @@ UNITLESS |= {"least_calls", "most_calls", "occupancy", "occupancy_known", "block
 UNITLESS |= {"tp", "pp", "vpp", "cp", "ep", "dp", "zero_stage", "zero_group", "micro_batch", "devices", "tried", "fitting", "too_large", "may_fit",
              "refused", "configurations", "days", "price", "energy_kwh"}  # of plans
 UNITLESS |= {"machines", "servers", "per_machine", "best.speedup"}  # of partitions
+UNITLESS |= {"channels"}  # of choices
 IN_A_COLUMN = {"predicted", "low", "high", "value", "ledger_value"}  # the unit is the row's own
 
 

@@ -107,6 +107,7 @@ for kind, text in (("kernel", kernels), ("kernel", "op,m,n,k,fwd_us,bwd_us\ngemm
     rows = run("predict", "--rows", "-", "--kind", kind, *on, "--format", "json", stdin=text.encode())
     strict_schema.hold(json.loads(rows, parse_constant=no_constant), "predict_rows")
 strict_schema.hold(json.loads(run("plan", "gpt2", "--on", "dgx-h100", "--tokens", "1G", "--price", "2", "--format", "json")), "plan")
+strict_schema.hold(json.loads(run("tune", "--on", "dgx-h100*2", "--format", "json")), "tune")
 with tempfile.NamedTemporaryFile("w", suffix=".sh") as script:
     script.write("torchrun x.py --tensor-model-parallel-size 4 --global-batch-size 32 --micro-batch-size 1")
     script.flush()

@@ -137,6 +137,7 @@ def test_verbs():
         ("fit", [ROWS], {}),
         ("calibrate", [], {"list": True}),
         ("machines", [], {}),
+        ("tune", [], {"on": "dgx-h100*2", "collective": "allreduce,allgather", "bytes": "1K..64M"}),
         ("machines", ["h100-80-sxm"], {}),
         ("models", [], {}),
         ("models", ["bert_large"], {"set": {"sequence": 512}}),

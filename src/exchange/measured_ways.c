@@ -1,0 +1,184 @@
+#include "exchange/measured_ways.h"
+
+#include "base/numbers.h"
+#include "exchange/few_sizes.h"
+
+#include <math.h>
+#include <string.h>
+#include <strings.h>
+
+/* --- what a curve's variant names --------------------------------------------------------------------------------- */
+
+static bool is_word(const char *word, size_t length, const char *name) {
+    return strlen(name) == length && strncasecmp(word, name, length) == 0;
+}
+
+static int find_word(const char *word, size_t length, const char *const *names, int count) {
+    for (int i = 0; i < count; i++)
+        if (is_word(word, length, names[i])) return i;
+    return PACE_ANY;
+}
+
+/* Words between "/" that are an algorithm or a protocol; PACE_ANY where there is none. */
+static void read_way(int *algorithm, int *protocol, const char *variant) {
+    *algorithm = *protocol = PACE_ANY;
+    for (const char *word = variant; *word;) {
+        size_t length = strcspn(word, "/");
+        int a = find_word(word, length, pace_nccl_algorithm_names, PACE_NCCL_ALGORITHMS);
+        if (a == PACE_ANY && is_word(word, length, "nvls_tree")) a = PACE_NCCL_NVLSTREE;
+        int p = find_word(word, length, pace_nccl_protocol_names, PACE_NCCL_PROTOCOLS);
+        if (a != PACE_ANY) *algorithm = a;
+        if (p != PACE_ANY) *protocol = p;
+        word += length + (word[length] == '/');
+    }
+}
+
+static bool names_way(const pace_exchange_curve *curve) {
+    int algorithm, protocol;
+    read_way(&algorithm, &protocol, curve->variant);
+    return algorithm != PACE_ANY || protocol != PACE_ANY;
+}
+
+pace_status pace_exchange_fit_own(pace_exchange_fit *out, const pace_exchange_fit *fit) {
+    pace_exchange_fit own = {.unit_s = fit->unit_s};
+    memcpy(own.unit, fit->unit, sizeof own.unit);
+    pace_status status = PACE_OK;
+    for (size_t i = 0; status == PACE_OK && i < fit->curves.count; i++) {
+        pace_exchange_curve curve = fit->curves.items[i];
+        if (names_way(&curve)) continue;
+        const pace_curve_point *points = fit->points.items + curve.first;
+        curve.first = (uint32_t)own.points.count;
+        status = PACE_PUSH(&own.curves, curve);
+        for (uint32_t k = 0; status == PACE_OK && k < curve.count; k++) status = PACE_PUSH(&own.points, points[k]);
+    }
+    return PACE_GIVE(out, own, status, pace_exchange_fit_free(&own));
+}
+
+/* --- the model's side --------------------------------------------------------------------------------------------- */
+
+static pace_exchange_question ask(const pace_fit_question *q, double bytes, int algorithm, int protocol) {
+    return (pace_exchange_question){.collective = q->collective,
+                                    .bytes = bytes,
+                                    .ranks_per_node = q->ranks_per_node,
+                                    .nodes = q->nodes,
+                                    .algorithm = algorithm,
+                                    .protocol = protocol,
+                                    .element_bytes = q->element_bytes};
+}
+
+/* Whether the library goes this way at a size where it was told so much. */
+static bool goes(const pace_fit_question *q, double bytes, int told_algorithm, int told_protocol, int algorithm,
+                 int protocol) {
+    pace_exchange_question question = ask(q, bytes, told_algorithm, told_protocol);
+    int a, p;
+    return pace_exchange_choice(&a, &p, q->model, &question) && a == algorithm && p == protocol;
+}
+
+static bool modelled(pace_few_size *out, double *time_s, const pace_fit_question *q, double bytes, int algorithm,
+                     int protocol) {
+    pace_exchange model = *q->model;
+    pace_exchange_question whole = ask(q, bytes, algorithm, protocol), empty = whole;
+    pace_estimate s, waiting;
+    model.stack = q->stack;
+    empty.bytes = pace_least(bytes, q->doubts->figure[PACE_DOUBT_CURVE_FLOOR_BYTES]);
+    if (pace_exchange_time(&s, &model, &whole) != PACE_OK || pace_exchange_time(&waiting, &model, &empty) != PACE_OK)
+        return false;
+    *out = (pace_few_size){log2(pace_most(bytes, 1)), s.spread, pace_least(waiting.median / s.median, 1), 0};
+    *time_s = s.median;
+    return s.median > 0;
+}
+
+/* --- curves ------------------------------------------------------------------------------------------------------- */
+
+static bool is_here(const pace_exchange_fit *fit, const pace_exchange_curve *curve, const pace_fit_question *q) {
+    const char *system = q->system ? q->system : fit->curves.items[0].system;
+    return curve->collective == q->collective && curve->ranks_per_node == q->ranks_per_node &&
+           curve->nodes == q->nodes && strcmp(curve->system, system) == 0;
+}
+
+/* Measured with the way forced, this size between two that were measured. */
+static bool forced_time(pace_estimate *out, const pace_exchange_fit *fit, const pace_fit_question *q, int algorithm,
+                        int protocol) {
+    for (size_t i = 0; i < fit->curves.count; i++) {
+        const pace_exchange_curve *curve = &fit->curves.items[i];
+        const pace_curve_point *points = fit->points.items + curve->first;
+        int told_algorithm, told_protocol;
+        read_way(&told_algorithm, &told_protocol, curve->variant);
+        if ((told_algorithm == PACE_ANY && told_protocol == PACE_ANY) || !is_here(fit, curve, q)) continue;
+        if (q->bytes < points[0].bytes || q->bytes > points[curve->count - 1].bytes) continue;
+        if (!goes(q, q->bytes, told_algorithm, told_protocol, algorithm, protocol)) continue;
+        double between = q->doubts->figure[PACE_DOUBT_CURVE_PROBES] * 6 / (double)curve->count;
+        *out = (pace_estimate){pace_curve_time(points, curve->count, q->bytes),
+                               pace_most(q->doubts->figure[PACE_DOUBT_CURVE_LEAST], between), PACE_RUNG_MEASURED};
+        return true;
+    }
+    return false;
+}
+
+typedef struct {
+    pace_curve_point of[PACE_FEW_SIZES];
+    size_t count;
+} near_sizes;
+
+static double away(double bytes, const pace_fit_question *q) {
+    return fabs(log2(pace_most(bytes, 1)) - log2(pace_most(q->bytes, 1)));
+}
+
+/* Keeps the sizes that are nearest to the one asked. */
+static void keep_near(near_sizes *out, pace_curve_point point, const pace_fit_question *q) {
+    size_t at = out->count < PACE_FEW_SIZES ? out->count++ : PACE_FEW_SIZES - 1;
+    if (at == PACE_FEW_SIZES - 1 && out->count == PACE_FEW_SIZES && out->of[at].bytes > 0 &&
+        away(out->of[at].bytes, q) <= away(point.bytes, q))
+        return;
+    for (; at > 0 && away(out->of[at - 1].bytes, q) > away(point.bytes, q); at--) out->of[at] = out->of[at - 1];
+    out->of[at] = point;
+}
+
+/* Sizes at which the library went this way by itself. */
+static void find_near(near_sizes *out, const pace_exchange_fit *fit, const pace_fit_question *q, int algorithm,
+                      int protocol) {
+    for (size_t i = 0; i < fit->curves.count; i++) {
+        const pace_exchange_curve *curve = &fit->curves.items[i];
+        const pace_curve_point *points = fit->points.items + curve->first;
+        if (!is_here(fit, curve, q) || names_way(curve)) continue;
+        for (uint32_t k = 0; k < curve->count; k++)
+            if (points[k].bytes > 0 && goes(q, points[k].bytes, PACE_ANY, PACE_ANY, algorithm, protocol))
+                keep_near(out, points[k], q);
+        return; /* further curves of the same ranks would give sizes twice */
+    }
+}
+
+double pace_way_doubt(pace_doubts_used *used, const pace_doubts *doubts, double waiting) {
+    double moving = (1 - waiting) * doubts->figure[PACE_DOUBT_CHOICE];
+    waiting *= doubts->figure[PACE_DOUBT_CHOICE_WAITING];
+    if (used) used->added[PACE_DOUBT_CHOICE] = moving, used->added[PACE_DOUBT_CHOICE_WAITING] = waiting;
+    return moving + waiting;
+}
+
+/* The library goes a way where it suits; the further from there, the less its times say. */
+static double doubt_of_distance(const near_sizes *near, const pace_few_size *asked, const pace_fit_question *q) {
+    double reach = q->doubts->figure[PACE_DOUBT_FEW_REACH];
+    return pace_way_doubt(q->used, q->doubts, asked->waiting) * (1 - exp(-away(near->of[0].bytes, q) / reach));
+}
+
+pace_status pace_measured_way_time(pace_estimate *out_s, const pace_exchange_fit *fit, const pace_fit_question *q,
+                                   int algorithm, int protocol) {
+    near_sizes near = {.count = 0};
+    pace_few_size measured[PACE_FEW_SIZES], asked;
+    double there, model_s, ratio, spread;
+    bool known = forced_time(out_s, fit, q, algorithm, protocol);
+    if (known) return PACE_OK;
+    find_near(&near, fit, q, algorithm, protocol);
+    known = near.count > 0 && modelled(&asked, &there, q, q->bytes, algorithm, protocol);
+    for (size_t i = 0; known && i < near.count; i++) {
+        known = modelled(&measured[i], &model_s, q, near.of[i].bytes, algorithm, protocol);
+        if (known) measured[i].log_ratio = log(near.of[i].time_s / model_s);
+    }
+    if (!known)
+        return pace_fail(PACE_E_MISSING, "%s with %s: no measured size went this way",
+                         pace_nccl_algorithm_names[algorithm], pace_nccl_protocol_names[protocol]);
+    pace_few_sizes(&ratio, &spread, measured, near.count, &asked, q->doubts);
+    spread = hypot(spread, doubt_of_distance(&near, &asked, q));
+    *out_s = (pace_estimate){there * exp(ratio), spread, PACE_RUNG_CALIBRATED};
+    return PACE_OK;
+}

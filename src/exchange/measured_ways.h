@@ -1,0 +1,21 @@
+/*
+ * What measured curves say of one way to do a collective, an algorithm and a protocol of NCCL's: curves that were
+ * measured with it forced; else those of the library's own choice, whose sizes that went this way say how far the model
+ * of the way is off. docs/tune.md has the equations.
+ */
+#pragma once
+
+#include "exchange/calibration.h"
+
+/** The curves that name no algorithm and no protocol: what the library does by itself. Free with
+ * pace_exchange_fit_free(). */
+pace_status pace_exchange_fit_own(pace_exchange_fit *out, const pace_exchange_fit *fit) PACE_MUST_CHECK;
+
+/** How far the model may be off between two ways, one of them not measured, where `waiting` is the share of the time in
+ * which no byte moves; `used` (may be NULL) receives its parts. */
+double pace_way_doubt(pace_doubts_used *used, const pace_doubts *doubts, double waiting);
+
+/** The time of a way on exactly these ranks, of curves of the question's system and collective. `q` has a model of NCCL.
+ * PACE_E_MISSING when no measured size tells. */
+pace_status pace_measured_way_time(pace_estimate *out_s, const pace_exchange_fit *fit, const pace_fit_question *q,
+                                   int algorithm, int protocol) PACE_MUST_CHECK;

@@ -1,0 +1,180 @@
+"""Choices for a communication library: against predict, asked way by way; ranges and dialects; measured curves made here."""
+import csv
+import io
+import itertools
+import json
+import math
+import os
+import tempfile
+
+from checks import expect, expect_line, finish, run
+
+FOLDER = tempfile.mkdtemp(prefix="paceline-tune-")
+ALGORITHMS, PROTOCOLS = ["tree", "ring", "nvls", "nvlstree", "pat"], ["ll", "ll128", "simple"]
+
+
+def table(key, *words):
+    code, out, err = run("tune", "-f", "csv", "-t", key, *words)
+    expect(code == 0, words, err)
+    return list(csv.DictReader(io.StringIO(out)))
+
+
+def predicted(machine, collective, size, *way):
+    words = [word for pair in zip(("--algorithm", "--protocol"), way) for word in pair]
+    code, out, _ = run("predict", "--kind", "exchange", "--on", machine, "--collective", collective, "--bytes", str(size), "-f", "csv", *words)
+    return next(csv.DictReader(io.StringIO(out))) if code == 0 else None
+
+
+def test_one_road():
+    """Times, the own choice and the fastest way are those that predict gives for each way."""
+    for machine, size in itertools.product(("dgx-h100", "dgx-h100*4", "hgx-a100-80"), (4096, 1 << 20, 1 << 27)):
+        for collective in ("allreduce", "allgather"):
+            nodes = machine.partition("*")[2] or "1"
+            row, = table("sizes", "--on", machine, "--nodes", nodes, "--collective", collective, "--bytes", str(size))
+            own = predicted(machine, collective, size)
+            expect((row["own_us"], row["own_algorithm"].replace("_", ""), row["own_protocol"]) == (own["time_us"], own["algorithm"], own["protocol"]), machine, row, own)
+            ways = {way: predicted(machine, collective, size, *way) for way in itertools.product(ALGORITHMS, PROTOCOLS)}
+            times = {way: float(answer["time_us"]) for way, answer in ways.items() if answer}
+            best = (row["best_algorithm"].replace("_", ""), row["best_protocol"])
+            expect(float(row["best_us"]) == times[best], machine, row, times[best])
+            if float(row["saved_low_share"]) <= 0:
+                expect(times[best] == min(times.values()), machine, row, min(times, key=times.get))
+
+
+def test_ranges():
+    """Rows of a place follow one another without a gap; at their ends the own choice is what the row says, and beyond it something else is."""
+    machine = "dgx-h100*2"
+    rows = table("choices", "--on", machine, "--nodes", "2", "--collective", "allreduce", "--bytes", "8..1G")
+    expect([row["from_bytes"] for row in rows] == ["8"] + [str(int(row["to_bytes"]) + 1) for row in rows[:-1]] and rows[-1]["to_bytes"] == str(1 << 30), rows)
+    expect(len(rows) > 2 and {row["ranks"] for row in rows} == {"16"}, rows)
+    for row in rows:
+        for size in (row["from_bytes"], row["to_bytes"]):
+            own = predicted(machine, "allreduce", size)
+            said = (row["algorithm"], row["protocol"]) if row["choice"] == "own" else (row["against_algorithm"], row["against_protocol"])
+            expect((own["algorithm"], own["protocol"]) == (said[0].replace("_", ""), said[1]), row, size, own)
+    every = table("sizes", "--on", "dgx-h100*8")
+    expect({row["nodes"] for row in every} == {"1", "2", "4", "8"} and len(every) == 4 * 5 * 28, len(every))
+    mixed = table("sizes", "--on", machine, "--nodes", "2", "--collective", "reduce", "--bytes", "1M,8,1M,64K")
+    expect([row["bytes"] for row in mixed] == ["8", "65536", "1048576"], mixed)
+
+
+# --- measured curves
+
+SIZES = [1 << i for i in range(10, 29)]
+LAWS = {("", ""): (40, 100), ("ring", "ll"): (8, 20), ("ring", "ll128"): (12, 90), ("ring", "simple"): (30, 180), ("tree", "ll"): (8.2, 20),
+        ("nvls", "simple"): (60, 100)}
+
+
+def law(way, size):
+    floor_us, gb_per_s = LAWS[way]
+    return floor_us + size / gb_per_s / 1e3
+
+
+def fitted(name, rows, header="system,collective,ranks,algorithm,protocol,bytes,time_us"):
+    path, fit = os.path.join(FOLDER, name + ".csv"), os.path.join(FOLDER, name + ".json")
+    with open(path, "w") as file:
+        file.write("\n".join([header, *rows]) + "\n")
+    code, _, err = run("fit", "--kind", "exchange", path, "-o", fit)
+    expect(code == 0, name, err)
+    return fit
+
+
+def test_measured():
+    """Every way was measured: the fastest is chosen where it gains more than measurements differ, and nowhere else."""
+    fit = fitted("ways", [f"box,allreduce,8,{a},{p},{size},{law((a, p), size)}" for (a, p) in LAWS for size in SIZES])
+    words = ["--on", "dgx-h100", "--fit", fit, "--collective", "allreduce", "--bytes", "1K..256M"]
+    sizes = table("sizes", *words)
+    expect(len(sizes) == len(SIZES), len(sizes))
+    for row in sizes:
+        size, best = int(row["bytes"]), (row["best_algorithm"], row["best_protocol"])
+        fastest = min((way for way in LAWS if way[0]), key=lambda way: law(way, size))
+        expect(best == fastest, row, fastest)
+        expect(math.isclose(float(row["own_us"]), law(("", ""), size), rel_tol=1e-9) and math.isclose(float(row["best_us"]), law(best, size), rel_tol=1e-9), row)
+        expect(row["rung"] == "measured" and float(row["saved_low_share"]) > 0, row)
+    code, out, err = run("tune", "-f", "csv", *words)
+    lines = [line.split(",") for line in out.splitlines() if not line.startswith("#")]
+    expect(code == 0 and [line[3:5] for line in lines] == [["ring", "ll"], ["ring", "ll128"], ["ring", "simple"]], out, err)
+    for (low, high), end in zip(((("ring", "ll"), ("ring", "ll128")), (("ring", "ll128"), ("ring", "simple"))), (int(line[2]) for line in lines)):
+        (a, b), (c, d) = LAWS[low], LAWS[high]
+        crossing = (c - a) / (1 / b - 1 / d) * 1e3
+        expect(abs(end / crossing - 1) < 1e-3, low, high, end, crossing)
+
+
+def test_close():
+    """A way that is 4 % faster than what the library does, within what measurements differ, changes nothing."""
+    rows = [f"box,allreduce,8,,,{size},{law(('', ''), size)}" for size in SIZES]
+    rows += [f"box,allreduce,8,ring,simple,{size},{0.96 * law(('', ''), size)}" for size in SIZES]
+    choices = table("choices", "--on", "dgx-h100", "--fit", fitted("close", rows), "--collective", "allreduce", "--bytes", "64M..256M")
+    expect(all(row["choice"] == "own" for row in choices), choices)
+    expect(any(row["against_protocol"] == "simple" and abs(float(row["saved_share"]) - 0.04) < 1e-6 for row in choices), choices)
+
+
+def test_few_sizes():
+    """The library's own choice at a few sizes says how far its ways are off at others: where LL took three times what the model says, another way comes sooner."""
+    def own(size, factor):
+        answer = predicted("dgx-h100", "allgather", size)
+        return f"box,allgather,8,{size},{float(answer['time_us']) * (factor if answer['protocol'] == 'll' else 1)}"
+    measured = [1 << i for i in range(16, 30, 1)]
+    for factor, changes in ((1, False), (3, True)):
+        fit = fitted(f"few{factor}", [own(size, factor) for size in measured], "system,collective,ranks,bytes,time_us")
+        rows = table("sizes", "--on", "dgx-h100", "--fit", fit, "--collective", "allgather", "--bytes", "1M..4M")
+        for row in rows:
+            expect(row["own_protocol"] == "ll", row)
+            expect((float(row["saved_low_share"]) > 0) == changes, factor, row)
+            expect(not changes or (row["rung"] == "calibrated" and row["best_protocol"] != "ll"), factor, row)
+
+
+# --- dialects
+
+def test_dialects():
+    """All three say the same of every size; RCCL's takes no algorithm that it does not document."""
+    rows = [f"box,allreduce,8,{a},{p},{size},{law((a, p), size)}" for (a, p) in LAWS for size in SIZES]
+    rows = [row.replace("ring,simple", "x,simple").replace("nvls", "ring").replace("x,simple", "nvls,simple") for row in rows]
+    words = ["--on", "dgx-h100", "--fit", fitted("dialects", rows), "--collective", "allreduce", "--bytes", "1K..256M", "-f", "csv"]
+    code, nccl, _ = run("tune", *words)
+    code, torch, err = run("tune", *words, "--dialect", "torchcomms")
+    expect(code == 0, err)
+    def at(text, size, per_rank):
+        for line in text.splitlines():
+            if line.startswith("#"):
+                continue
+            if per_rank:
+                collective, rest = line.split(",", 1)
+                span, way = rest[1:].split("],")
+                low, high = map(int, span.split(","))
+                algorithm, protocol, _, nodes, local = way.split(",")
+                expect((collective, nodes, local) == ("allreduce", "1", "8"), line)
+            else:
+                collective, low, high, algorithm, protocol, channels, nodes, ranks = line.split(",")
+                low, high = int(low), int(high)
+                expect((collective, channels, nodes, ranks) == ("allreduce", "-1", "1", "8"), line)
+            if low <= size <= high:
+                return algorithm, protocol
+        return None
+    for size in range(1024, 1 << 24, 99989):
+        expect(at(nccl, size, False) == at(torch, size // 8, True), size, at(nccl, size, False), at(torch, size // 8, True))
+    expect("nvls" in nccl and all(len(line) < 256 for line in nccl.splitlines()), nccl)
+    code, rccl, _ = run("tune", *words, "--dialect", "rccl")
+    expect(code == 0 and "nvls,simple" not in rccl and ",ring," in rccl, rccl)
+    code, out, _ = run("tune", "--on", "dgx-h100*2", "-f", "csv", "--collective", "allreduce")
+    expect("nvls_tree" in out and "nvlstree" not in out, out)
+
+
+def test_refused():
+    for words, wanted in ((["--on", "dgx-h100", "--collective", "alltoall"], "allreduce"), (["--on", "dgx-h100", "--dialect", "csv"], "torchcomms"),
+                          (["--on", "dgx-h100", "--nodes", "0"], "nodes"), (["--on", "dgx-h100", "--nodes", "1.5"], "nodes"), ([], "--on"),
+                          (["--on", "mi300x*8 xgmi=300GB/s"], "NCCL"), (["--on", "h100-80-sxm"], "single device"), (["--on", "dgx-h100", "--library", "textbook"], "NCCL")):
+        code, _, err = run("tune", *words)
+        expect_line(code, err, 2, wanted)
+    code, out, _ = run("tune", "--on", "dgx-h100", "-o", os.path.join(FOLDER, "page.html"))
+    expect(code == 0 and os.path.getsize(os.path.join(FOLDER, "page.html")) > 1000, out)
+
+
+test_one_road()
+test_ranges()
+test_measured()
+test_close()
+test_few_sizes()
+test_dialects()
+test_refused()
+finish()
