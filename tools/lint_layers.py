@@ -172,6 +172,7 @@ def main():
         ("cli", check_cli),
         ("calibrate", check_outside("calibrate", ("base", "machine"))),
         ("collective", check_outside("collective", ("base", "machine", "exchange"))),
+        ("tuner", check_outside("tuner", ())),
         ("trainer", check_outside("trainer", ("base", "machine", "step", "model"))),
     ):
         for path in sources(root / folder):
@@ -182,7 +183,7 @@ def main():
             if path.name in seen:
                 faults.append((path, 1, f"the name is taken by {seen[path.name].relative_to(root)}"))
             seen.setdefault(path.name, path)
-    for folder in ("src", "cli", "calibrate", "collective", "trainer", "include", "tests", "tools", "bench"):
+    for folder in ("src", "cli", "calibrate", "collective", "trainer", "tuner", "include", "tests", "tools", "bench"):
         if not (root / folder).is_dir():
             continue
         for path in sorted((root / folder).rglob("*")):
