@@ -181,6 +181,7 @@ static void right(void) {
     if (!approach->does_update) return;
     run(&lists[2], true, 2);
     for (rule.rule = PACE_TRAIN_MOMENTUM; rule.rule <= PACE_TRAIN_ADAM; rule.rule++) run(&lists[2], true, 1);
+    rule.rule = PACE_TRAIN_SGD;
 }
 
 static void few(void) {

@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-enum { PACE_HELLO_MOST = 1 << 16 };
+enum { PACE_HELLO_MOST = 1 << 22 };
 
 typedef struct {
     void *context;

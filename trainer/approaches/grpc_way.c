@@ -22,7 +22,7 @@ static pace_result open_stores(pace_lane *lane) {
     if (!own) return pace_lane_fail(lane, PACE_EXCHANGER_FAILED, "out of memory");
     own->comm = MPI_COMM_NULL;
     PACE_LANE_TRY(pace_mpi_open(&own->comm, lane));
-    PACE_LANE_TRY(pace_servers_start(&own->servers, lane, own->comm));
+    PACE_LANE_TRY(pace_servers_start(&own->servers, lane, own->comm, "paceline-train-server"));
     pace_store_client_setup setup = {lane, own->servers.count, address, own, NULL, own->comm};
     PACE_LANE_TRY(pace_store_client_open(&own->client, &setup));
     pace_snprintf(lane->counts.transport, sizeof lane->counts.transport, "gRPC over TCP, %d server%s",

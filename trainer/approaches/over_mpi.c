@@ -68,3 +68,18 @@ pace_result pace_mpi_share_weights(pace_lane *lane, MPI_Comm comm) {
     }
     return PACE_EXCHANGER_OK;
 }
+
+void pace_mpi_hosts(int *hosts, bool *leads, int *my_host, MPI_Comm comm) {
+    int first = 1, before = 0;
+    MPI_Comm near;
+    *hosts = 1, *leads = true, *my_host = 0;
+    if (comm == MPI_COMM_NULL || MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &near)) return;
+    int rank_here;
+    MPI_Comm_rank(near, &rank_here);
+    first = rank_here == 0;
+    MPI_Exscan(&first, &before, 1, MPI_INT, MPI_SUM, comm);
+    MPI_Allreduce(&first, hosts, 1, MPI_INT, MPI_SUM, comm);
+    *leads = first;
+    *my_host = before;
+    MPI_Comm_free(&near);
+}

@@ -12,6 +12,9 @@ void pace_mpi_close(MPI_Comm *comm, bool failed);
 /** Whether all ranks share memory. Collective. */
 bool pace_mpi_is_one_host(MPI_Comm comm);
 
+/** How many hosts there are, the number of this rank's, and whether it is the first there. Collective. */
+void pace_mpi_hosts(int *hosts, bool *leads, int *my_host, MPI_Comm comm);
+
 /** What MPI says of an error, as the lane's failure. */
 pace_result pace_mpi_failed(pace_lane *lane, int error, const char *what);
 

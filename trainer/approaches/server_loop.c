@@ -91,7 +91,8 @@ static void declare(pace_server *s, request *r) {
     } both;
     bool good = pace_wire_read(r->message, &both, sizeof both, NULL, 0);
     terms = both.terms;
-    good = good && pace_store_open(&s->store, &terms.rule, (int)terms.workers, terms.asynchronous, terms.count);
+    good = good && terms.rule.rule <= PACE_TRAIN_ADAM &&
+           pace_store_open(&s->store, &terms.rule, (int)terms.workers, terms.asynchronous, terms.count);
     answer(r, NULL, 0, good ? NULL : "what is trained cannot be read");
 }
 

@@ -1,8 +1,8 @@
 #include "server_processes.h"
 
 #include "base/print.h"
+#include "server_program_path.h"
 
-#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -13,15 +13,6 @@
 #include <unistd.h>
 
 extern char **environ;
-
-/* Beside this module. */
-static void program_path(char *out, size_t size) {
-    static const char here = 0;
-    Dl_info info;
-    const char *slash = dladdr(&here, &info) && info.dli_fname ? strrchr(info.dli_fname, '/') : NULL;
-    pace_snprintf(out, size, "%.*s/paceline-train-server", slash ? (int)(slash - info.dli_fname) : 1,
-                  slash ? info.dli_fname : ".");
-}
 
 /* The line that a server writes when it listens, or nothing when it ended. */
 static int read_port(int pipe_end) {
@@ -45,11 +36,12 @@ static int spawn_with(pid_t *out, int write_end, const char *path, char *const w
     return error;
 }
 
-static pace_result spawn(pid_t *out, int *port, pace_lane *lane, const char *interface, int wanted) {
+static pace_result spawn(pid_t *out, int *port, pace_lane *lane, const char *program, const char *interface,
+                         int wanted) {
     char path[1024], number[16], parent[16];
     int ends[2];
     char *words[] = {path, (char *)(uintptr_t)interface, number, parent, NULL};
-    program_path(path, sizeof path);
+    pace_server_program_path(path, sizeof path, program);
     pace_snprintf(number, sizeof number, "%d", wanted);
     pace_snprintf(parent, sizeof parent, "%ld", (long)getpid());
     if (pipe2(ends, O_CLOEXEC)) return pace_lane_fail(lane, PACE_EXCHANGER_FAILED, "no pipe: %s", strerror(errno));
@@ -65,22 +57,6 @@ static pace_result spawn(pid_t *out, int *port, pace_lane *lane, const char *int
                           wanted ? "port %d is in use: a server listens there already"
                                  : "a server did not listen on port %d",
                           wanted);
-}
-
-/* Whether this rank is the first of its host, and how many hosts there are. */
-static void count_hosts(int *hosts, bool *leads, int *my_host, MPI_Comm comm) {
-    int first = 1, before = 0;
-    MPI_Comm near;
-    *hosts = 1, *leads = true, *my_host = 0;
-    if (comm == MPI_COMM_NULL || MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &near)) return;
-    int rank_here;
-    MPI_Comm_rank(near, &rank_here);
-    first = rank_here == 0;
-    MPI_Exscan(&first, &before, 1, MPI_INT, MPI_SUM, comm);
-    MPI_Allreduce(&first, hosts, 1, MPI_INT, MPI_SUM, comm);
-    *leads = first;
-    *my_host = before;
-    MPI_Comm_free(&near);
 }
 
 /* All agree on whether all went well: who failed keeps its own message. */
@@ -100,27 +76,28 @@ static pace_result tell_addresses(pace_server_processes *s, pace_lane *lane, MPI
     return PACE_EXCHANGER_OK;
 }
 
-static pace_result start_here(pace_server_processes *s, pace_lane *lane, int server, bool one_host) {
+static pace_result start_here(pace_server_processes *s, pace_lane *lane, const char *program, int server,
+                              bool one_host) {
     char name[64] = "127.0.0.1";
     int port = 0, wanted = lane->setup.port ? (int)lane->setup.port + server : 0;
     if (!one_host) gethostname(name, sizeof name - 1);
-    PACE_LANE_TRY(spawn(&s->process[server], &port, lane, one_host ? name : "0.0.0.0", wanted));
+    PACE_LANE_TRY(spawn(&s->process[server], &port, lane, program, one_host ? name : "0.0.0.0", wanted));
     pace_snprintf(s->address[server], PACE_SERVER_ADDRESS, "%s:%d", name, port);
     return PACE_EXCHANGER_OK;
 }
 
-pace_result pace_servers_start(pace_server_processes *s, pace_lane *lane, MPI_Comm comm) {
+pace_result pace_servers_start(pace_server_processes *s, pace_lane *lane, MPI_Comm comm, const char *program) {
     int hosts, my_host, ranks = lane->setup.ranks;
     bool leads;
     pace_result result = PACE_EXCHANGER_OK;
-    count_hosts(&hosts, &leads, &my_host, comm);
+    pace_mpi_hosts(&hosts, &leads, &my_host, comm);
     s->count = lane->setup.servers ? (int)lane->setup.servers : hosts;
     s->address = calloc((size_t)s->count, sizeof *s->address);
     s->process = calloc((size_t)s->count, sizeof *s->process);
     if (!s->address || !s->process) return pace_lane_fail(lane, PACE_EXCHANGER_FAILED, "out of memory");
     for (int k = 0; k < s->count && result == PACE_EXCHANGER_OK; k++) {
         bool mine = lane->setup.servers ? (int)((long)k * ranks / s->count) == lane->setup.rank : leads && k == my_host;
-        if (mine) result = start_here(s, lane, k, hosts == 1);
+        if (mine) result = start_here(s, lane, program, k, hosts == 1);
     }
     PACE_LANE_TRY(agree(lane, comm, result));
     return tell_addresses(s, lane, comm);

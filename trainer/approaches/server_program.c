@@ -1,7 +1,8 @@
 /*
- * A parameter server as a process: paceline-train-server INTERFACE PORT PARENT. It writes the port that it listens on to its
+ * A parameter server as a process: paceline-train-server INTERFACE PORT PARENT (or paceline-train-server-ucx). It writes the port that it listens on to its
  * standard output, "0" when the port is in use, and ends with the process that started it.
  */
+#include "server_carrier.h"
 #include "server_loop.h"
 
 #include <sched.h>
@@ -25,6 +26,7 @@ static int number(const char *text) { return (int)strtol(text, NULL, 10); }
 
 int main(int argc, char **argv) {
     pace_server *server = NULL;
+    const pace_carrier *carrier;
     if (argc != 4) {
         fputs("paceline-train-server INTERFACE PORT PARENT: started by paceline train\n", stderr);
         return 2;
@@ -32,7 +34,8 @@ int main(int argc, char **argv) {
     pid_t parent = number(argv[3]);
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     take_any_processor();
-    printf("%d\n", pace_server_open(&server, argv[1], number(argv[2]), NULL));
+    if (!pace_server_carrier(&carrier)) return 4;
+    printf("%d\n", pace_server_open(&server, argv[1], number(argv[2]), carrier));
     fclose(stdout);
     if (!server) return 3;
     pace_server_run(server, has_parent, &parent);
