@@ -55,7 +55,7 @@ DEFINITIONS = {
     "layer.c": {"most": "limit of a check"},
     "buckets.h": {"first_bytes": "the algorithm of DistributedDataParallel: its first bucket is of 1 MiB"},
     "model_totals.c": {"states": "bytes of optimizer states: definitions"},
-    "flows_share.c": {"same_instant": "rounding"},
+    "flows_region.c": {"same_instant": "rounding"},
     "walk.c": {"longest_walk_ns": "limit of a check", "unchanged": "1: a definition"},
     "op.c": {"latent": "ratio of a published layer's sizes"},
     "job_doubt.c": {"as_it_is": "1: a definition", "nothing": "0: a definition"},

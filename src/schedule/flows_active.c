@@ -1,16 +1,27 @@
 #include "schedule/flows_active.h"
 
-pace_status pace_active_flows_init(pace_active_flows *a, const double *bytes_per_s, uint32_t links,
-                                   uint32_t most_hops) {
-    *a = (pace_active_flows){.most_hops = most_hops ? most_hops : 1};
-    PACE_TRY(pace_rates_init(&a->rates, bytes_per_s, links));
-    a->first = pace_alloc((size_t)links + 1, sizeof *a->first);
-    a->link_seen = pace_alloc((size_t)links + 1, sizeof *a->link_seen);
-    a->used_bytes = pace_alloc((size_t)links + 1, sizeof *a->used_bytes);
-    return a->first && a->link_seen && a->used_bytes ? PACE_OK : PACE_E_MEMORY;
+pace_status pace_active_links_init(pace_active_links *links, const double *bytes_per_s, uint32_t count) {
+    PACE_TRY(pace_rates_init(&links->rates, bytes_per_s, count));
+    links->first = pace_alloc((size_t)count + 1, sizeof *links->first);
+    links->seen = pace_alloc((size_t)count + 1, sizeof *links->seen);
+    return links->first && links->seen ? PACE_OK : PACE_E_MEMORY;
+}
+
+void pace_active_links_free(pace_active_links *links) {
+    pace_rates_free(&links->rates);
+    pace_free(links->first);
+    pace_free(links->seen);
+}
+
+void pace_active_flows_init(pace_active_flows *a, const pace_active_links *links, uint32_t most_hops) {
+    *a = (pace_active_flows){.links = *links, .most_hops = most_hops ? most_hops : 1};
+    a->rates = (pace_rates){.link_count = links->rates.link_count,
+                            .bytes_per_s = links->rates.bytes_per_s,
+                            .links = links->rates.links};
 }
 
 void pace_active_flows_free(pace_active_flows *a) {
+    a->rates.links = NULL; /* borrowed */
     pace_rates_free(&a->rates);
     PACE_VEC_FREE(&a->flows);
     PACE_VEC_FREE(&a->ways);
@@ -22,9 +33,6 @@ void pace_active_flows_free(pace_active_flows *a) {
     PACE_VEC_FREE(&a->touched);
     PACE_VEC_FREE(&a->part);
     PACE_VEC_FREE(&a->rate);
-    pace_free(a->first);
-    pace_free(a->link_seen);
-    pace_free(a->used_bytes);
 }
 
 /* --- the heap ----------------------------------------------------------------------------------------------------- */
@@ -66,9 +74,9 @@ static void enter(pace_active_flows *a, uint32_t flow) {
     const pace_flow *way = &a->ways.items[flow];
     for (uint32_t h = 0; h < way->hop_count; h++) {
         uint32_t number = flow * a->most_hops + h, link = way->hops[h].link;
-        a->crossings.items[number] = (pace_active_crossing){a->first[link], 0};
-        if (a->first[link]) a->crossings.items[a->first[link] - 1].before = number + 1;
-        a->first[link] = number + 1;
+        a->crossings.items[number] = (pace_active_crossing){a->links.first[link], 0};
+        if (a->links.first[link]) a->crossings.items[a->links.first[link] - 1].before = number + 1;
+        a->links.first[link] = number + 1;
     }
 }
 
@@ -78,15 +86,11 @@ static pace_status leave(pace_active_flows *a, uint32_t flow) {
         const pace_active_crossing *c = &a->crossings.items[flow * a->most_hops + h];
         uint32_t link = way->hops[h].link;
         if (c->before) a->crossings.items[c->before - 1].next = c->next;
-        else a->first[link] = c->next;
+        else a->links.first[link] = c->next;
         if (c->next) a->crossings.items[c->next - 1].before = c->before;
-        if (a->first[link]) PACE_TRY(PACE_PUSH(&a->dirty, link));
+        if (a->links.first[link]) PACE_TRY(PACE_PUSH(&a->dirty, link));
     }
     return PACE_OK;
-}
-
-static void use_links(pace_active_flows *a, const pace_flow *way, double bytes) {
-    for (uint32_t h = 0; h < way->hop_count; h++) a->used_bytes[way->hops[h].link] += bytes * way->hops[h].times;
 }
 
 /* --- come and go -------------------------------------------------------------------------------------------------- */
@@ -104,11 +108,11 @@ static pace_status new_place(uint32_t *out, pace_active_flows *a) {
     return PACE_PUSH(&a->flows, ((pace_active_flow){0}));
 }
 
-pace_status pace_active_flows_add(pace_active_flows *a, pace_flow way, double bytes, uint32_t message, uint32_t lane) {
+pace_status pace_active_flows_add(pace_active_flows *a, pace_flow way, double bytes, uint32_t lane) {
     uint32_t flow;
     PACE_TRY(new_place(&flow, a));
     a->ways.items[flow] = way;
-    a->flows.items[flow] = (pace_active_flow){INFINITY, 0, bytes, message, lane, 0, 0};
+    a->flows.items[flow] = (pace_active_flow){INFINITY, 0, bytes, lane, 0, 0};
     enter(a, flow);
     PACE_TRY(PACE_PUSH(&a->heap, flow));
     put(a, a->heap.count - 1, flow); /* ends last until it has a rate */
@@ -119,7 +123,6 @@ bool pace_active_flows_take(pace_active_flow *out, pace_status *status, pace_act
     if (!(pace_active_flows_next(a) <= until_ns)) return false;
     uint32_t flow = a->heap.items[0], last = a->heap.items[--a->heap.count];
     *out = a->flows.items[flow];
-    use_links(a, &a->ways.items[flow], out->bytes);
     *status = leave(a, flow);
     if (*status == PACE_OK) *status = PACE_PUSH(&a->free, flow);
     if (last != flow) {
@@ -138,9 +141,9 @@ static pace_status touch(pace_active_flows *a, uint32_t flow) {
 }
 
 static pace_status touch_link(pace_active_flows *a, uint32_t link) {
-    if (a->link_seen[link] == a->round) return PACE_OK;
-    a->link_seen[link] = a->round;
-    for (uint32_t at = a->first[link]; at; at = a->crossings.items[at - 1].next)
+    if (a->links.seen[link] == a->round) return PACE_OK;
+    a->links.seen[link] = a->round;
+    for (uint32_t at = a->links.first[link]; at; at = a->crossings.items[at - 1].next)
         PACE_TRY(touch(a, (at - 1) / a->most_hops));
     return PACE_OK;
 }

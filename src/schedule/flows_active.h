@@ -10,7 +10,7 @@
 typedef struct {
     double ends_ns, bytes_per_s; /* 0 bytes/s: not yet given */
     double bytes;                /* of the whole; INFINITY never ends */
-    uint32_t message, lane;      /* the caller's */
+    uint32_t lane;               /* the caller's */
     uint32_t place;              /* in the heap */
     uint32_t seen;               /* in which round it was met */
 } pace_active_flow;
@@ -20,7 +20,15 @@ typedef struct {
     uint32_t next, before; /* number + 1; 0 = none */
 } pace_active_crossing;
 
+/* What is known of every link; several sets of flows may share it as long as no two cross the same links. */
 typedef struct {
+    pace_rates rates;
+    uint32_t *first; /* link -> its first crossing + 1 */
+    uint32_t *seen;  /* link -> in which round it was met */
+} pace_active_links;
+
+typedef struct {
+    pace_active_links links;
     pace_rates rates;
     uint32_t most_hops;
     PACE_VEC(pace_active_flow) flows;
@@ -28,9 +36,6 @@ typedef struct {
     PACE_VEC(pace_active_crossing) crossings;
     PACE_VEC(uint32_t) free; /* places */
     PACE_VEC(uint32_t) heap; /* flows, that which ends next on top */
-    uint32_t *first;         /* link -> its first crossing + 1 */
-    uint32_t *link_seen;     /* link -> in which round it was met */
-    double *used_bytes;      /* link -> what has crossed it */
     uint32_t round;
     PACE_VEC(uint32_t) dirty;   /* links whose flows have changed */
     PACE_VEC(uint32_t) started; /* flows without a rate */
@@ -39,13 +44,16 @@ typedef struct {
     PACE_VEC(double) rate;
 } pace_active_flows;
 
-/** Links of these capacities (borrowed); no way has more than `most_hops` of them. */
-pace_status pace_active_flows_init(pace_active_flows *active, const double *bytes_per_s, uint32_t links,
-                                   uint32_t most_hops) PACE_MUST_CHECK;
+/** Links of these capacities (borrowed). PACE_E_INPUT for one that has none. */
+pace_status pace_active_links_init(pace_active_links *links, const double *bytes_per_s, uint32_t count) PACE_MUST_CHECK;
+void pace_active_links_free(pace_active_links *links);
+
+/** No flows, on links that are borrowed; no way will have more than `most_hops` of them. */
+void pace_active_flows_init(pace_active_flows *active, const pace_active_links *links, uint32_t most_hops);
 void pace_active_flows_free(pace_active_flows *active);
 
 /** A flow begins; its way is borrowed. */
-pace_status pace_active_flows_add(pace_active_flows *active, pace_flow way, double bytes, uint32_t message,
+pace_status pace_active_flows_add(pace_active_flows *active, pace_flow way, double bytes,
                                   uint32_t lane) PACE_MUST_CHECK;
 
 /** Whether a flow ends until then: that which ends first, taken out. */

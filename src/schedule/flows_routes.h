@@ -28,3 +28,11 @@ pace_status pace_flow_routes_apart(bool *out, const pace_flow_routes *routes, co
 /** Mixes into `kinds` (per rank) what links its messages cross, so that only ranks with like routes fold. */
 pace_status pace_flow_route_kinds(uint64_t *kinds, const pace_program *program,
                                   const pace_fabric *fabric) PACE_MUST_CHECK;
+
+/** What a message of a slot gets at most over this wire: ranks that are slow have a share of it, or where it says
+ * nothing, of what the message would have alone. */
+static inline double pace_flow_way_limit(const pace_flow_state *s, const pace_flow_routes *routes,
+                                         const pace_wire *wire, uint32_t slot, uint32_t lane) {
+    uint32_t to = s->lanes[s->queues[s->send_queue[slot]].lane].unit;
+    return pace_flow_limit(wire, pace_flow_slower(s, s->lanes[lane].unit, to), routes->alone_bytes_per_s[slot]);
+}

@@ -77,7 +77,7 @@ static pace_status lay_lanes(pace_flow_state *s) {
             s->send_queue_count += s->send_first[first + 1] - s->send_first[first];
             uint32_t count = s->receive_first[first + 1] - s->receive_first[first];
             for (uint32_t i = 0; i < count; i++)
-                s->queues[s->queue_count++] = (pace_flow_queue){PACE_NO_MESSAGE, PACE_NO_MESSAGE, 0, l};
+                s->queues[s->queue_count++] = (pace_flow_queue){PACE_NO_MESSAGE, PACE_NO_MESSAGE, 0, 0, l};
         }
     }
     s->lane_count = (uint32_t)lanes;
@@ -237,7 +237,7 @@ static pace_status publish(pace_flow_state *s) {
 
 pace_status pace_flow_state_init(pace_flow_state *s, const pace_flows_question *question, const pace_fold *fold) {
     const pace_program *p = question->program;
-    *s = (pace_flow_state){.question = question, .program = p, .fold = *fold, .free_message = PACE_NO_MESSAGE};
+    *s = (pace_flow_state){.question = question, .program = p, .fold = *fold};
     s->slot = pace_alloc(p->operations.count + 1, sizeof *s->slot);
     s->send_first = pace_alloc(p->lanes.count + 1, sizeof *s->send_first);
     s->receive_first = pace_alloc(p->lanes.count + 1, sizeof *s->receive_first);
@@ -268,33 +268,34 @@ void pace_flow_state_free(pace_flow_state *s) {
     pace_free(s->ended_ns);
     pace_free(s->ended_waiting);
     pace_free(s->next_waiting);
-    PACE_VEC_FREE(&s->messages);
+    PACE_VEC_FREE(&s->messages.items);
 }
 
 /* --- messages ---------------------------------------------------------------------------------------------------- */
 
-pace_status pace_flow_post(uint32_t *out, pace_flow_state *s, uint32_t number) {
-    uint32_t message = s->free_message;
-    if (message != PACE_NO_MESSAGE) {
-        s->free_message = s->messages.items[message].next;
+pace_status pace_flow_post(pace_flow_pool *pool, pace_flow_queue *queue, double at_ns, double duration_ns,
+                           double bytes) {
+    uint32_t number = pool->free - 1;
+    if (pool->free) {
+        pool->free = pool->items.items[number].next;
     } else {
-        message = (uint32_t)s->messages.count;
-        PACE_TRY(PACE_PUSH(&s->messages, ((pace_flow_message){0})));
+        number = (uint32_t)pool->items.count;
+        PACE_TRY(PACE_PUSH(&pool->items, ((pace_flow_message){0})));
     }
-    pace_flow_queue *queue = &s->queues[number];
-    s->messages.items[message].next = PACE_NO_MESSAGE;
-    if (queue->head == PACE_NO_MESSAGE) queue->head = message;
-    else s->messages.items[queue->tail].next = message;
-    queue->tail = message;
-    *out = message;
+    pool->items.items[number] = (pace_flow_message){at_ns, duration_ns, bytes, PACE_NO_MESSAGE};
+    if (queue->head == PACE_NO_MESSAGE) queue->head = number;
+    else pool->items.items[queue->tail].next = number;
+    queue->tail = number;
+    queue->count++;
     return PACE_OK;
 }
 
-void pace_flow_take(pace_flow_state *s, pace_flow_queue *queue) {
-    uint32_t message = queue->head;
-    queue->head = s->messages.items[message].next;
-    s->messages.items[message].next = s->free_message;
-    s->free_message = message;
+void pace_flow_take(pace_flow_pool *pool, pace_flow_queue *queue) {
+    uint32_t number = queue->head;
+    queue->head = pool->items.items[number].next;
+    queue->count--;
+    pool->items.items[number].next = pool->free;
+    pool->free = number + 1;
 }
 
 /* --- what went wrong --------------------------------------------------------------------------------------------- */
@@ -338,8 +339,7 @@ static pace_status fail_blocked(const pace_flow_state *s) {
 static pace_status fail_unreceived(const pace_flow_state *s, uint32_t number) {
     const pace_flow_queue *queue = &s->queues[number];
     const pace_flow_lane *lane = &s->lanes[queue->lane];
-    uint32_t count = 0, rank = pace_flow_rank(s, lane);
-    for (uint32_t m = queue->head; m != PACE_NO_MESSAGE; m = s->messages.items[m].next) count++;
+    uint32_t count = queue->count, rank = pace_flow_rank(s, lane);
     uint32_t peer = s->receive_peers.items[s->receive_first[lane->program_lane] + number - lane->queues];
     return pace_fail(PACE_E_INPUT, "rank %u sent %u more messages to rank %u than it receives",
                      pace_peer_rank(&s->program->peers.items[peer], rank), count, rank);

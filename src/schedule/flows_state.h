@@ -20,21 +20,21 @@ typedef struct {
 
 /* Messages from one lane to another, in order. */
 typedef struct {
-    uint32_t head, tail;
+    uint32_t head, tail, count;
     uint32_t waiting; /* the lane that waits for the next, + 1 */
     uint32_t lane;    /* whose it is */
 } pace_flow_queue;
 
 typedef struct {
-    double at_ns, duration_ns; /* apart: its first byte comes in, and it takes */
+    double at_ns, duration_ns; /* apart: its first byte comes in, and it takes; else it has come, and 0 */
     double bytes;
     uint32_t next; /* in its queue, or of the free ones */
-    /* with shared links: */
-    uint32_t next_out; /* of its lane's port */
-    uint32_t queue, slot;
-    uint8_t wire;
-    bool arrived;
 } pace_flow_message;
+
+typedef struct {
+    PACE_VEC(pace_flow_message) items;
+    uint32_t free; /* + 1; 0 = none */
+} pace_flow_pool;
 
 typedef struct {
     const pace_flows_question *question;
@@ -61,8 +61,7 @@ typedef struct {
     uint32_t *ended_waiting;   /* first lane that waits, + 1 */
     uint32_t *next_waiting;    /* lane -> the next that waits for the same, + 1 */
 
-    PACE_VEC(pace_flow_message) messages;
-    uint32_t free_message; /* PACE_NO_MESSAGE = none */
+    pace_flow_pool messages; /* apart; else each region has its own */
 
     /* Where links are there but never shared, by send_queue: what a message meets on its way; NULL = its wire alone. */
     const double *way_latency_ns, *way_bytes_per_s;
@@ -79,10 +78,11 @@ pace_status pace_flow_state_init(pace_flow_state *state, const pace_flows_questi
                                  const pace_fold *fold) PACE_MUST_CHECK;
 void pace_flow_state_free(pace_flow_state *state);
 
-/** Appends a message to a queue. */
-pace_status pace_flow_post(uint32_t *out, pace_flow_state *state, uint32_t queue) PACE_MUST_CHECK;
+/** Appends a message to a queue, all of whose messages are of this pool. */
+pace_status pace_flow_post(pace_flow_pool *pool, pace_flow_queue *queue, double at_ns, double duration_ns,
+                           double bytes) PACE_MUST_CHECK;
 /** Takes the first message off a queue. */
-void pace_flow_take(pace_flow_state *state, pace_flow_queue *queue);
+void pace_flow_take(pace_flow_pool *pool, pace_flow_queue *queue);
 
 /** PACE_E_INPUT naming what waits for ever, or what was never received; PACE_OK when everything has run. */
 pace_status pace_flow_finished(const pace_flow_state *state) PACE_MUST_CHECK;
@@ -102,6 +102,19 @@ static inline double pace_flow_limit(const pace_wire *wire, double slower, doubl
     double limit = wire->ns_per_byte > 0 ? 1e9 / wire->ns_per_byte : (double)INFINITY;
     if (isinf(limit) && slower > 1) limit = way_bytes_per_s;
     return limit / slower;
+}
+
+/** One past the last of a lane's own in send_queue. */
+static inline uint32_t pace_flow_slots_end(const pace_flow_state *state, uint32_t lane) {
+    return lane + 1 < state->lane_count ? state->lanes[lane + 1].send_queues : state->send_queue_count;
+}
+
+/** How many times as long a message takes: the slower of its two ends. */
+static inline double pace_flow_slower(const pace_flow_state *state, uint32_t from_unit, uint32_t to_unit) {
+    const double *of = state->question->slowness;
+    if (!of) return 1;
+    double a = of[state->fold.first[from_unit]], b = of[state->fold.first[to_unit]];
+    return a > b ? a : b;
 }
 
 static inline uint32_t pace_flow_rank(const pace_flow_state *state, const pace_flow_lane *lane) {

@@ -9,13 +9,6 @@ typedef struct {
     uint32_t runnable_count;
 } walker;
 
-static double slowness(const pace_flow_state *s, uint32_t from, uint32_t to) {
-    const double *of = s->question->slowness;
-    if (!of) return 1;
-    double a = of[s->fold.first[from]], b = of[s->fold.first[to]];
-    return a > b ? a : b;
-}
-
 /* On its way by itself: as its wire says, or as the links there give it. */
 static double duration_ns(const pace_flow_state *s, const pace_wire *wire, uint32_t slot, double bytes, double slower) {
     if (!s->way_bytes_per_s) return bytes * wire->ns_per_byte * slower;
@@ -27,18 +20,15 @@ static double duration_ns(const pace_flow_state *s, const pace_wire *wire, uint3
 static pace_status send(walker *w, pace_flow_lane *lane, const pace_operation *o) {
     pace_flow_state *s = w->state;
     const pace_wire *wire = &s->question->wires[o->wire];
-    uint32_t slot = lane->send_queues + s->slot[lane->cursor], number = s->send_queue[slot], message;
-    pace_flow_queue *queue = &s->queues[number];
-    PACE_TRY(pace_flow_post(&message, s, number));
-    double slower = slowness(s, lane->unit, s->lanes[queue->lane].unit);
+    uint32_t slot = lane->send_queues + s->slot[lane->cursor];
+    pace_flow_queue *queue = &s->queues[s->send_queue[slot]];
+    double slower = pace_flow_slower(s, lane->unit, s->lanes[queue->lane].unit);
     double duration = duration_ns(s, wire, slot, o->amount, slower);
     lane->now_ns += wire->overhead_ns;
     double leaves = lane->now_ns > lane->out_ns ? lane->now_ns : lane->out_ns;
     lane->out_ns = leaves + duration + wire->gap_ns;
-    pace_flow_message *m = &s->messages.items[message];
-    m->at_ns = leaves + wire->latency_ns + (s->way_latency_ns ? s->way_latency_ns[slot] : 0);
-    m->duration_ns = duration;
-    m->bytes = o->amount;
+    double at_ns = leaves + wire->latency_ns + (s->way_latency_ns ? s->way_latency_ns[slot] : 0);
+    PACE_TRY(pace_flow_post(&s->messages, queue, at_ns, duration, o->amount));
     s->simulated++;
     s->sent += s->fold.members[lane->unit];
     s->sent_bytes += o->amount * s->fold.members[lane->unit];
@@ -57,7 +47,7 @@ static bool receive(walker *w, pace_flow_lane *lane, const pace_operation *o, pa
         queue->waiting = (uint32_t)(lane - s->lanes) + 1;
         return false;
     }
-    const pace_flow_message *m = &s->messages.items[queue->head];
+    const pace_flow_message *m = &s->messages.items.items[queue->head];
     if (m->bytes != o->amount) {
         *status = pace_flow_mismatch(s, lane, o, m->bytes);
         return false;
@@ -67,7 +57,7 @@ static bool receive(walker *w, pace_flow_lane *lane, const pace_operation *o, pa
     lane->in_ns = (at_once ? m->at_ns : lane->in_ns) + m->duration_ns;
     if (lane->in_ns > lane->now_ns) lane->now_ns = lane->in_ns;
     lane->now_ns += s->question->wires[o->wire].overhead_ns;
-    pace_flow_take(s, queue);
+    pace_flow_take(&s->messages, queue);
     return true;
 }
 
