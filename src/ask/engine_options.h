@@ -80,7 +80,7 @@ typedef struct {
     const char *on;         /**< the machine: "dgx-h100*2", FILE.yaml, "a100*4 nvlink=300GB/s"; must be given */
     const char *collective; /**< "allreduce" (NULL), "allgather", "reducescatter", "alltoall", "broadcast", … */
     const char *bytes;      /**< sizes as nccl-tests counts them: "8..1G" (NULL), each twice the last, or "1M,25MB" */
-    const char *library;    /**< "nccl", "nccl-2.7", "textbook"; NULL = the newest NCCL on NVIDIA's devices */
+    const char *library;    /**< "nccl", "nccl-2.7", "textbook"; NULL = NCCL of unsaid age on NVIDIA's devices */
     const char *algorithm, *protocol; /**< NULL = as the library chooses */
     const char *fit_path;             /**< measured curves from pace_fit(); NULL = none */
 } pace_exchange_options;

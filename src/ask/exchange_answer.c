@@ -1,5 +1,6 @@
 #include "ask/exchange_answer.h"
 
+#include "ask/exchange_stack.h"
 #include "ask/fit_system.h"
 
 #include <stdio.h>
@@ -55,11 +56,10 @@ static pace_status exchange_of(pace_exchange_asker *a, const pace_exchange_row *
     return status;
 }
 
-/* The same with what starts the row's exchanges. Beside curves a guessed host counts for nothing: theirs is in them. */
+/* The same with what starts the row's exchanges. */
 static pace_status ready(pace_exchange_asker *a, const pace_exchange_row *row, bool beside_curves) {
-    bool guessed = row->stack == PACE_STACK_UNSAID || row->stack == PACE_STACK_OLDER;
     PACE_TRY(exchange_of(a, row));
-    a->exchange.stack = beside_curves && guessed ? PACE_STACK_CURRENT : row->stack;
+    a->exchange.stack = beside_curves ? pace_exchange_stack_beside_curves(row->stack) : row->stack;
     return PACE_OK;
 }
 

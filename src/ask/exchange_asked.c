@@ -1,6 +1,7 @@
 #include "ask/exchange_asked.h"
 
 #include "ask/context.h"
+#include "ask/exchange_stack.h"
 #include "ask/fit_system.h"
 #include "base/text.h"
 
@@ -39,6 +40,8 @@ pace_status pace_exchange_ask(pace_exchange_asked *a, const pace_exchange_option
     PACE_TRY(read_library(&library, &line, options->library));
     PACE_TRY(pace_machine_asked(&machine, options->context->catalog, options->on));
     PACE_TRY(pace_exchange_open(&a->exchange, options->context->catalog, &machine, library, line));
+    a->exchange.stack = pace_exchange_stack_of("", options->library ? options->library : "");
+    if (options->fit_path) a->exchange.stack = pace_exchange_stack_beside_curves(a->exchange.stack);
     a->question = (pace_exchange_question){.collective = PACE_ALLREDUCE, .algorithm = PACE_ANY, .protocol = PACE_ANY};
     PACE_TRY(pace_read_collective(&a->question.collective, options->collective));
     if (options->algorithm)

@@ -28,3 +28,7 @@ pace_nccl_stack pace_exchange_stack_of(const char *system, const char *variant) 
     int minor = minor_of(variant);
     return minor < 0 ? PACE_STACK_UNSAID : minor >= FIRST_CURRENT_MINOR ? PACE_STACK_CURRENT : PACE_STACK_OLDER;
 }
+
+pace_nccl_stack pace_exchange_stack_beside_curves(pace_nccl_stack stack) {
+    return stack == PACE_STACK_UNSAID || stack == PACE_STACK_OLDER ? PACE_STACK_CURRENT : stack;
+}

@@ -5,5 +5,8 @@
 
 #include "exchange/nccl.h"
 
-/** `variant` as pace_exchange_row has it. */
+/** Of a row, or of an option (`system` is then ""); `variant` as pace_exchange_row has it. */
 pace_nccl_stack pace_exchange_stack_of(const char *system, const char *variant);
+
+/** Beside measured curves, which have the host in them: a guessed one counts for nothing. */
+pace_nccl_stack pace_exchange_stack_beside_curves(pace_nccl_stack stack);

@@ -112,15 +112,16 @@ def check_defaults(dice, models):
 
 
 def check_exchanges(dice):
-    """A row about an exchange that names the newest library, which options take."""
+    """A row about an exchange and options, which name the newest library or none."""
     table, asked = ["system,collective,nodes,gpus,bytes,library"], []
-    for _ in range(12):
+    for _ in range(24):
         machine, nodes = dice.choice(sorted(MACHINES)), dice.choice([1, 2])
         machine, nodes = (machine, 1) if machine == "dgx-1-v100" else (machine, nodes)
         collective, size = dice.choice(["allreduce", "allgather", "alltoall", "broadcast"]), dice.choice([8, 1000, 1 << 20, 1 << 28])
-        table.append(f"{machine},{collective},{nodes},{8 * nodes},{size},NCCL 2.30")
+        library, words = dice.choice([("NCCL 2.30", ["--library", "nccl-2.30"]), ("nccl", ["--library", "nccl"]), ("", [])])
+        table.append(f"{machine},{collective},{nodes},{8 * nodes},{size},{library}")
         code, out, err = run("predict", "--kind", "exchange", "--on", f"{machine}*{nodes}", "--collective", collective, "--bytes", str(size),
-                             "-q", "-f", "csv")
+                             *words, "-q", "-f", "csv")
         asked.append(float(next(csv.DictReader(io.StringIO(out)))["time_us"]) if code == 0 else err)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "exchanges.csv"
