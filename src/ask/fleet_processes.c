@@ -123,8 +123,11 @@ static int take_repeats(void *context, int rank, const void *bytes, size_t lengt
 static size_t looked_at_by(uint64_t hash, size_t processes) { return (size_t)((hash >> 32) * processes >> 32); }
 
 static pace_status deal(pace_fleet_hashes *to, pace_job_ids *ids, size_t processes) {
-    for (size_t i = 0; i < ids->slot_count; i++)
-        if (ids->slots[i]) PACE_TRY(PACE_PUSH(&to[looked_at_by(ids->slots[i], processes)], ids->slots[i]));
+    for (size_t p = 0; p < PACE_JOB_ID_PARTS; p++)
+        for (size_t i = 0; i < ids->parts[p].slot_count; i++) {
+            uint64_t hash = ids->parts[p].slots[i];
+            if (hash) PACE_TRY(PACE_PUSH(&to[looked_at_by(hash, processes)], hash));
+        }
     pace_job_ids_free(ids);
     return PACE_OK;
 }

@@ -67,32 +67,17 @@ static inline const char *take_digits(uint64_t *mantissa, const char *at, const 
     return at;
 }
 
-/* The same without asking digit by digit: the digits at the front of eight bytes are shifted to their end, zeros before
- * them, and joined to pairs, fours and eight. Numbers in tables are of any length, so asking would often be a wrong
- * guess. */
 static inline const char *take_digits_padded(uint64_t *mantissa, const char *at, const char *end) {
-#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
     static const uint64_t tens[] = {1, 10, 100, 1000, 10000, 100000, 1000000, 10000000, 100000000};
     unsigned count;
-    do {
-        uint64_t chunk;
-        memcpy(&chunk, at, sizeof chunk);
-        chunk ^= UINT64_C(0x3030303030303030);
-        uint64_t others = (chunk | (chunk + UINT64_C(0x0606060606060606))) & UINT64_C(0xf0f0f0f0f0f0f0f0);
-        count = others ? (unsigned)__builtin_ctzll(others) / 8 : 8;
-        if (count == 0) break;
-        uint64_t digits = chunk << (64 - 8 * count);
-        digits = (digits & UINT64_C(0x00ff00ff00ff00ff)) * 10 + (digits >> 8 & UINT64_C(0x00ff00ff00ff00ff));
-        digits = (digits & UINT64_C(0x0000ffff0000ffff)) * 100 + (digits >> 16 & UINT64_C(0x0000ffff0000ffff));
-        digits = (digits & UINT64_C(0xffffffff)) * 10000 + (digits >> 32);
-        *mantissa = *mantissa * tens[count] + digits;
-        at += count;
-    } while (count == 8);
     (void)end;
+    do {
+        uint64_t digits = 0;
+        count = pace_decimal_sixteen(at, &digits);
+        *mantissa = *mantissa * tens[count / 2] * tens[count - count / 2] + digits;
+        at += count;
+    } while (count == 16);
     return at;
-#else
-    return take_digits(mantissa, at, end);
-#endif
 }
 
 static const char *take_exponent(int64_t *exponent, const char *at, const char *end) {

@@ -14,7 +14,7 @@ bool pace_decimal_quick(double *out, uint64_t mantissa, int64_t exponent);
  * or last. */
 const char *pace_decimal_read(double *out, const char *at, const char *end);
 
-/** The same, faster, where eight bytes may be read from any place up to `end`, and the byte at `end` is no digit, '.'
+/** The same, faster, where sixteen bytes may be read from any place up to `end`, and the byte at `end` is no digit, '.'
  * or 'e'. */
 const char *pace_decimal_read_padded(double *out, const char *at, const char *end);
 
@@ -55,6 +55,60 @@ static inline unsigned pace_decimal_run(const char *at, unsigned most, uint64_t 
         *value = *value * 10 + (unsigned)(at[count] - '0');
 #endif
     return count;
+}
+
+#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+/* The number of digits that eight bytes begin with, and the number that they are: the digits are shifted to the end of the
+ * eight, zeros before them, and joined to pairs, fours and eight. */
+static inline uint64_t pace_decimal_front(unsigned *count, const char *at) {
+    uint64_t chunk;
+    memcpy(&chunk, at, sizeof chunk);
+    chunk ^= UINT64_C(0x3030303030303030);
+    uint64_t others = (chunk | (chunk + UINT64_C(0x0606060606060606))) & UINT64_C(0xf0f0f0f0f0f0f0f0);
+    *count = others ? (unsigned)__builtin_ctzll(others) / 8 : 8;
+    uint64_t digits = *count ? chunk << (64 - 8 * *count) % 64 : 0;
+    digits = (digits & UINT64_C(0x00ff00ff00ff00ff)) * 10 + (digits >> 8 & UINT64_C(0x00ff00ff00ff00ff));
+    digits = (digits & UINT64_C(0x0000ffff0000ffff)) * 100 + (digits >> 16 & UINT64_C(0x0000ffff0000ffff));
+    return (digits & UINT64_C(0xffffffff)) * 10000 + (digits >> 32);
+}
+#endif
+
+/** Reads the digits at `at`, at most 16; returns how many there are. Reads sixteen bytes at `at`. Numbers in tables are of
+ * any length, so asking digit by digit would often be a wrong guess: both halves are read, and the second counts for
+ * nothing where the first has another byte. */
+static inline unsigned pace_decimal_sixteen(const char *at, uint64_t *value) {
+#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+    static const uint64_t powers[] = {1, 10, 100, 1000, 10000, 100000, 1000000, 10000000, 100000000};
+    unsigned first, second;
+    uint64_t front = pace_decimal_front(&first, at), back = pace_decimal_front(&second, at + 8);
+    second = first == 8 ? second : 0;
+    *value = front * powers[second] + (second ? back : 0);
+    return first + second;
+#else
+    unsigned count = 0;
+    for (*value = 0; count < 16 && at[count] >= '0' && at[count] <= '9'; count++)
+        *value = *value * 10 + (unsigned)(at[count] - '0');
+    return count;
+#endif
+}
+
+/** Reads a number as nearly all of a table are: up to fifteen digits, perhaps with a point between them. Returns the place
+ * behind it; NULL for any other, which pace_decimal_read_padded() reads. Sixteen bytes may be read from any place on. */
+static inline const char *pace_decimal_read_short(double *out, const char *at) {
+    static const double tens[] = {1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15};
+    uint64_t whole, fraction;
+    unsigned count = pace_decimal_sixteen(at, &whole), behind;
+    if (count == 0 || count > 15) return (const char *)0;
+    at += count;
+    double value = (double)(int64_t)whole; /* exact, as is the power of ten below: one rounding */
+    if (*at == '.') {
+        behind = pace_decimal_sixteen(at + 1, &fraction);
+        if (behind == 0 || count + behind > 15) return (const char *)0;
+        at += 1 + behind;
+        value = (value * tens[behind] + (double)(int64_t)fraction) / tens[behind];
+    }
+    *out = value;
+    return at;
 }
 
 /** Eight digits at once where all eight bytes are digits: neighbours are joined to pairs, pairs to fours, fours to

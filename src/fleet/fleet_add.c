@@ -26,10 +26,11 @@ static void sort(uint32_t *place, size_t begin[PACE_JOB_ARCHITECTURES + 1], cons
 static pace_status add_all(pace_fleet *fleet, pace_fleet_block *block, uint32_t *place, const pace_jobs *jobs) {
     size_t begin[PACE_JOB_ARCHITECTURES + 1];
     sort(place, begin, jobs);
+    pace_fleet_block_begin(block, jobs);
     for (int a = 0; a < PACE_JOB_ARCHITECTURES; a++)
         for (size_t first = begin[a]; first < begin[a + 1]; first += PACE_JOB_BLOCK) {
             size_t rest = begin[a + 1] - first, count = rest < PACE_JOB_BLOCK ? rest : PACE_JOB_BLOCK;
-            pace_fleet_block_fill(block, fleet, jobs, (pace_job_architecture)a, place + first, count);
+            pace_fleet_block_fill(block, fleet, (pace_job_architecture)a, place + first, count);
             PACE_TRY(add_block(fleet, block));
         }
     return PACE_OK;

@@ -46,15 +46,26 @@ static size_t drop(pace_fleet_block *b, pace_fleet *fleet, const uint8_t *usable
 
 /* --- columns ------------------------------------------------------------------------------------------------------ */
 
-/* Whether any of the numbers is known. */
-static bool copy_column(double *restrict to, const double *restrict from, const uint32_t *restrict place,
-                        size_t count) {
-    bool known = false;
-    for (size_t i = 0; i < count; i++) {
-        to[i] = from[place[i]];
-        known |= !isnan(to[i]);
+PACE_FOR_EACH_CPU
+static bool is_known(const double *values, size_t count) {
+    unsigned any = 0;
+    for (size_t i = 0; i < count; i++) any |= !isnan(values[i]);
+    return any;
+}
+
+void pace_fleet_block_begin(pace_fleet_block *b, const pace_jobs *batch) {
+    static const bool unasked[PACE_JOB_COLUMNS] = {
+        [PACE_JOB_BATCH_SIZE] = true, [PACE_JOB_STEP_S] = true, [PACE_JOB_START_S] = true};
+    b->batch = batch;
+    for (int c = 0; c < PACE_JOB_COLUMNS; c++) {
+        bool needed = c < PACE_JOB_REQUIRED || c == PACE_JOB_GPU_HOURS;
+        b->known[c] = !unasked[c] && (needed || is_known(batch->values[c], batch->count));
     }
-    return known;
+}
+
+static void copy_column(double *restrict to, const double *restrict from, const uint32_t *restrict place,
+                        size_t count) {
+    for (size_t i = 0; i < count; i++) to[i] = from[place[i]];
 }
 
 static void take(pace_fleet_block *b, size_t count, const pace_job_setting *setting) {
@@ -62,9 +73,8 @@ static void take(pace_fleet_block *b, size_t count, const pace_job_setting *sett
     b->jobs = (pace_jobs){.count = count};
     b->as_is.count = count;
     for (int c = 0; c < PACE_JOB_COLUMNS; c++) {
-        if (c == PACE_JOB_STEP_S || c == PACE_JOB_START_S || c == PACE_JOB_BATCH_SIZE) continue; /* nobody asks */
-        bool known = copy_column(b->column[c], b->batch->values[c], b->place, count);
-        b->jobs.values[c] = known || c < PACE_JOB_REQUIRED ? b->column[c] : NULL;
+        b->jobs.values[c] = b->known[c] ? b->column[c] : NULL;
+        if (b->known[c]) copy_column(b->column[c], b->batch->values[c], b->place, count);
     }
     pace_job_parts_as(&b->as_is.parts, &b->jobs, 0, count, setting, b->architecture,
                       setting->contention == PACE_CONTENTION_ALL);
@@ -86,10 +96,9 @@ static uint64_t find_weights(pace_fleet_cohort *restrict cohort, const pace_flee
     return assumed;
 }
 
-void pace_fleet_block_fill(pace_fleet_block *b, pace_fleet *fleet, const pace_jobs *batch,
-                           pace_job_architecture architecture, const uint32_t *place, size_t count) {
+void pace_fleet_block_fill(pace_fleet_block *b, pace_fleet *fleet, pace_job_architecture architecture,
+                           const uint32_t *place, size_t count) {
     uint8_t usable[PACE_JOB_BLOCK];
-    b->batch = batch;
     b->architecture = architecture;
     memcpy(b->place, place, count * sizeof *place);
     take(b, count, fleet->setting);

@@ -17,6 +17,7 @@ typedef struct {
 /* At most PACE_JOB_BLOCK usable jobs of a batch, all of one architecture, so that loops over them have no branches. */
 typedef struct {
     const pace_jobs *batch;
+    bool known[PACE_JOB_COLUMNS]; /* columns of the batch that hold numbers */
     pace_job_architecture architecture;
     uint32_t place[PACE_JOB_BLOCK]; /* in the batch */
     pace_jobs jobs;                 /* their numbers, in the columns below; NULL where a column holds none */
@@ -26,10 +27,13 @@ typedef struct {
     pace_fleet_cohort moved;                         /* PS/Worker jobs as AllReduce-Local, where they fit */
 } pace_fleet_block;
 
-/** Takes `count` jobs of one architecture, given by their places in a batch. Unusable jobs are counted in the fleet and
+/** Turns to a batch of jobs. */
+void pace_fleet_block_begin(pace_fleet_block *block, const pace_jobs *batch);
+
+/** Takes `count` jobs of one architecture, given by their places in the batch. Unusable jobs are counted in the fleet and
  * skipped. */
-void pace_fleet_block_fill(pace_fleet_block *block, pace_fleet *fleet, const pace_jobs *batch,
-                           pace_job_architecture architecture, const uint32_t *place, size_t count);
+void pace_fleet_block_fill(pace_fleet_block *block, pace_fleet *fleet, pace_job_architecture architecture,
+                           const uint32_t *place, size_t count);
 
 /** Elasticities and shares, from the parts. */
 void pace_fleet_cohort_weigh(pace_fleet_cohort *cohort, const pace_job_setting *setting);

@@ -1,6 +1,7 @@
 #include "source/job_columns.h"
 
 #include "base/decimal.h"
+#include "base/each_cpu.h"
 #include "base/print.h"
 #include "machine/catalog.h"
 #include "source/job_names.h"
@@ -38,6 +39,10 @@ static pace_status load_limits(pace_job_limits *out, const pace_yaml *yaml) {
             return pace_fail(PACE_E_INPUT, "%s: expected limits of \"%s\"", pace_yaml_place(yaml, pace_yaml_root(yaml)),
                              pace_job_column_names[i]);
         PACE_TRY(load_limit(&out->of[i], yaml, node));
+        out->least[i] = out->of[i].least;
+        out->most[i] = out->of[i].most;
+        out->hinted[i] = out->of[i].hint_factor > 0;
+        out->whole[i] = out->of[i].whole;
     }
     return PACE_OK;
 }
@@ -260,16 +265,25 @@ static bool check_number(char *why, size_t size, const pace_job_limit *limit, in
     return false;
 }
 
-/* What nearly every number is, asked quickly. */
-static inline bool plainly_good(const pace_job_limit *limit, double value) {
-    return value >= limit->least && value <= limit->most && (value >= 1 || limit->hint_factor == 0) && !limit->whole;
+/* Whether all numbers are what nearly every number is. Sums with 2^52 are whole; larger numbers are asked once more. */
+PACE_FOR_EACH_CPU
+static bool plainly_good(const pace_job_limits *limits, const double *values) {
+    uint64_t bad = 0;
+    for (int i = 0; i < PACE_JOB_COLUMNS; i++) {
+        double value = values[i], broken = limits->whole[i] * (value - ((value + 0x1p52) - 0x1p52));
+        bad |= (uint64_t)(value < limits->least[i]) | (uint64_t)(value > limits->most[i]) |
+               ((uint64_t)(value > 0) & (uint64_t)(value < limits->hinted[i])) | (uint64_t)(broken < 0) |
+               (uint64_t)(broken > 0);
+    }
+    for (int i = 0; i < PACE_JOB_REQUIRED; i++) bad |= (uint64_t)(values[i] != values[i]);
+    return bad == 0;
 }
 
 bool pace_job_check(char *why, size_t size, const pace_job_limits *limits, pace_job_architecture architecture,
                     const double *values) {
-    for (int i = 0; i < PACE_JOB_COLUMNS; i++)
-        if (!plainly_good(&limits->of[i], values[i]) && !check_number(why, size, &limits->of[i], i, values[i]))
-            return false;
+    bool good = plainly_good(limits, values);
+    for (int i = 0; !good && i < PACE_JOB_COLUMNS; i++)
+        if (!check_number(why, size, &limits->of[i], i, values[i])) return false;
     if (architecture != PACE_JOB_1W1G || values[PACE_JOB_CNODES] == 1) return true;
     pace_snprintf(why, size, "cnodes is %g: expected 1 for 1w1g", values[PACE_JOB_CNODES]);
     return false;

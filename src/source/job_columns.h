@@ -19,6 +19,9 @@ typedef struct {
 
 typedef struct {
     pace_job_limit of[PACE_JOB_COLUMNS];
+    /* The same as columns, to ask all numbers of a row without branches: a number between 0 and `hinted` is in another
+     * unit; `whole` 1: it must be whole. */
+    double least[PACE_JOB_COLUMNS], most[PACE_JOB_COLUMNS], hinted[PACE_JOB_COLUMNS], whole[PACE_JOB_COLUMNS];
 } pace_job_limits;
 
 pace_status pace_job_limits_load(pace_job_limits *out, pace_catalog *catalog) PACE_MUST_CHECK;

@@ -1,60 +1,115 @@
 #include "source/job_ids.h"
 
-enum { FIRST_SLOTS = 1 << 12, AHEAD = 16 };
+#include <sys/mman.h>
+
+enum { FIRST_SLOTS = 1 << 12, AHEAD = 16, TOGETHER = 256, HUGE_PAGE = 2 << 20 };
 
 static const size_t MOST_IDS = (size_t)1 << 27;
 
-pace_status pace_job_ids_init(pace_job_ids *ids, size_t most) {
-    *ids = (pace_job_ids){.slot_count = FIRST_SLOTS, .most = most ? most : MOST_IDS};
-    ids->slots = pace_alloc(ids->slot_count, sizeof *ids->slots);
-    return ids->slots ? PACE_OK : PACE_E_MEMORY;
+/* Any slot may be next: large pages spare the processor most of the look-ups of addresses. */
+static pace_status open_slots(pace_job_id_part *part, size_t count) {
+    part->slots = pace_alloc(count, sizeof *part->slots);
+    if (!part->slots) return PACE_E_MEMORY;
+    part->slot_count = count;
+    size_t bytes = count * sizeof *part->slots;
+    uintptr_t begin = ((uintptr_t)part->slots + HUGE_PAGE - 1) / HUGE_PAGE * HUGE_PAGE;
+    uintptr_t end = ((uintptr_t)part->slots + bytes) / HUGE_PAGE * HUGE_PAGE;
+    if (begin < end) (void)!madvise((void *)begin, end - begin, MADV_HUGEPAGE);
+    return PACE_OK;
+}
+
+pace_status pace_job_ids_init(pace_job_ids *out, size_t most) {
+    pace_job_ids ids = {0};
+    for (size_t p = 0; p < PACE_JOB_ID_PARTS; p++) {
+        ids.parts[p].most = ((most ? most : MOST_IDS) - 1) / PACE_JOB_ID_PARTS + 1;
+        if (open_slots(&ids.parts[p], FIRST_SLOTS) == PACE_OK) continue;
+        pace_job_ids_free(&ids);
+        return PACE_E_MEMORY;
+    }
+    *out = ids;
+    return PACE_OK;
 }
 
 void pace_job_ids_free(pace_job_ids *ids) {
-    pace_free(ids->slots);
+    for (size_t p = 0; p < PACE_JOB_ID_PARTS; p++) pace_free(ids->parts[p].slots);
     *ids = (pace_job_ids){0};
 }
 
-static size_t home(const pace_job_ids *ids, uint64_t hash) { return (size_t)hash & (ids->slot_count - 1); }
+static size_t part_of(uint64_t hash) { return (size_t)(hash >> 32) % PACE_JOB_ID_PARTS; }
+
+static size_t home(const pace_job_id_part *part, uint64_t hash) { return (size_t)hash & (part->slot_count - 1); }
 
 /* The slot that holds the hash, or the free one where it belongs. */
-static size_t find(const pace_job_ids *ids, uint64_t hash) {
-    size_t slot = home(ids, hash);
-    while (ids->slots[slot] != 0 && ids->slots[slot] != hash) slot = (slot + 1) & (ids->slot_count - 1);
+static size_t find(const pace_job_id_part *part, uint64_t hash) {
+    size_t slot = home(part, hash);
+    while (part->slots[slot] != 0 && part->slots[slot] != hash) slot = (slot + 1) & (part->slot_count - 1);
     return slot;
 }
 
-static pace_status grow(pace_job_ids *ids) {
-    pace_job_ids larger = *ids;
-    larger.slot_count *= 2;
-    larger.slots = pace_alloc(larger.slot_count, sizeof *larger.slots);
-    if (!larger.slots) return PACE_E_MEMORY;
-    for (size_t i = 0; i < ids->slot_count; i++)
-        if (ids->slots[i]) larger.slots[find(&larger, ids->slots[i])] = ids->slots[i];
-    pace_free(ids->slots);
-    *ids = larger;
+static pace_status grow(pace_job_id_part *part) {
+    pace_job_id_part larger = *part;
+    PACE_TRY(open_slots(&larger, 2 * part->slot_count));
+    for (size_t i = 0; i < part->slot_count; i++)
+        if (part->slots[i]) larger.slots[find(&larger, part->slots[i])] = part->slots[i];
+    pace_free(part->slots);
+    *part = larger;
+    return PACE_OK;
+}
+
+static pace_status add(bool *seen, pace_job_id_part *part, uint64_t hash) {
+    size_t slot = find(part, hash);
+    *seen = part->slots[slot] != 0;
+    if (*seen) return PACE_OK;
+    if (part->count == part->most) {
+        part->unchecked++;
+        return PACE_OK;
+    }
+    if (8 * (part->count + 1) > 5 * part->slot_count) {
+        PACE_TRY(grow(part));
+        slot = find(part, hash);
+    }
+    part->slots[slot] = hash;
+    part->count++;
+    return PACE_OK;
+}
+
+static uint64_t not_zero(uint64_t hash) { return hash ? hash : 1; }
+
+/* The places of a part's hashes among the next few. */
+static size_t choose(uint16_t *chosen, size_t part, const uint64_t *hashes, size_t count) {
+    size_t found = 0;
+    for (size_t i = 0; i < count; i++) {
+        chosen[found] = (uint16_t)i;
+        found += part_of(hashes[i]) == part;
+    }
+    return found;
+}
+
+pace_status pace_job_ids_add_part(bool *seen, size_t *repeats, pace_job_ids *ids, size_t part, const uint64_t *hashes,
+                                  size_t count) {
+    pace_job_id_part *own = &ids->parts[part];
+    for (size_t at = 0; at < count; at += TOGETHER) {
+        uint16_t chosen[TOGETHER];
+        const uint64_t *from = hashes + at;
+        size_t found = choose(chosen, part, from, count - at < TOGETHER ? count - at : TOGETHER);
+        for (size_t i = 0; i < found; i++) {
+            if (i + AHEAD < found) __builtin_prefetch(&own->slots[home(own, from[chosen[i + AHEAD]])], 1);
+            PACE_TRY(add(&seen[at + chosen[i]], own, not_zero(from[chosen[i]])));
+            *repeats += seen[at + chosen[i]];
+        }
+    }
     return PACE_OK;
 }
 
 pace_status pace_job_ids_add(bool *seen, size_t *repeats, pace_job_ids *ids, const uint64_t *hashes, size_t count) {
     *repeats = 0;
-    for (size_t i = 0; i < count; i++) {
-        if (i + AHEAD < count) __builtin_prefetch(&ids->slots[home(ids, hashes[i + AHEAD])], 1);
-        uint64_t hash = hashes[i] ? hashes[i] : 1;
-        size_t slot = find(ids, hash);
-        seen[i] = ids->slots[slot] != 0;
-        *repeats += seen[i];
-        if (seen[i]) continue;
-        if (ids->count == ids->most) {
-            ids->unchecked++;
-            continue;
-        }
-        if (8 * (ids->count + 1) > 7 * ids->slot_count) {
-            PACE_TRY(grow(ids));
-            slot = find(ids, hash);
-        }
-        ids->slots[slot] = hash;
-        ids->count++;
-    }
+    for (size_t part = 0; part < PACE_JOB_ID_PARTS; part++)
+        PACE_TRY(pace_job_ids_add_part(seen, repeats, ids, part, hashes, count));
     return PACE_OK;
+}
+
+uint64_t pace_job_ids_unchecked(const pace_job_ids *ids) {
+    uint64_t unchecked = 0;
+    for (size_t p = 0; p < PACE_JOB_ID_PARTS; p++) unchecked += ids->parts[p].unchecked;
+    return unchecked;
 }

@@ -80,7 +80,8 @@ static void refuse_number(pace_job_row *row, int role, pace_job_text text) {
 static const char *take_number(pace_job_row *row, pace_job_block *block, int role, double factor, const char *at,
                                const char *end) {
     double value;
-    const char *stop = pace_decimal_read_padded(&value, at, end);
+    const char *stop = pace_decimal_read_short(&value, at);
+    if (PACE_UNLIKELY(!stop || (*stop != ',' && stop != end))) stop = pace_decimal_read_padded(&value, at, end);
     if (PACE_UNLIKELY(!stop || (stop < end && *stop != ','))) { /* blanks, quotes, nothing, or no number */
         pace_job_text text;
         if (!(stop = take_text(&text, block, at, end))) return NULL;
@@ -106,7 +107,7 @@ static pace_status reject(pace_job_block *block, const pace_job_reject *fault) {
 static bool find_architecture(pace_job_architecture *out, pace_job_text name) {
     for (int i = 0; i < PACE_JOB_ARCHITECTURES; i++) {
         const char *usual = pace_job_architecture_names[i];
-        if (name.length > 0 && strncmp(usual, name.data, name.length) == 0 && usual[name.length] == '\0') {
+        if (name.length == strlen(usual) && memcmp(usual, name.data, name.length) == 0) {
             *out = (pace_job_architecture)i;
             return true;
         }

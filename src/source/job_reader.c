@@ -91,7 +91,7 @@ static pace_status read_all(pace_job_rounds *rounds, const char *const *paths, s
         PACE_TRY(pace_job_text_read(rounds, input));
     }
     PACE_TRY(read_files(rounds, paths, count));
-    rounds->reading->unchecked_ids = rounds->ids.unchecked;
+    rounds->reading->unchecked_ids = pace_job_ids_unchecked(&rounds->ids);
     find_greatest(rounds);
     if (!rounds->options->partial)
         return pace_job_reading_judge(rounds->reading, rounds->options,

@@ -94,7 +94,8 @@ static pace_status know_ids(pace_job_rounds *rounds) {
 pace_status pace_job_rounds_open(pace_job_rounds *rounds) {
     rounds->block_count = BLOCKS_PER_WORKER * pace_job_workers();
     rounds->blocks = pace_alloc(rounds->block_count, sizeof *rounds->blocks);
-    if (!rounds->blocks) return PACE_E_MEMORY;
+    rounds->repeats = pace_alloc(rounds->block_count, sizeof *rounds->repeats);
+    if (!rounds->blocks || !rounds->repeats) return PACE_E_MEMORY;
     PACE_TRY(pace_job_limits_load(&rounds->limits, rounds->options->catalog));
     PACE_TRY(know_ids(rounds));
     return open_rejects(rounds);
@@ -116,7 +117,9 @@ static pace_status close_rejects(pace_job_rounds *rounds, bool failed) {
 
 pace_status pace_job_rounds_close(pace_job_rounds *rounds, bool failed) {
     for (size_t i = 0; rounds->blocks && i < rounds->block_count; i++) pace_job_block_free(&rounds->blocks[i]);
+    for (size_t i = 0; rounds->repeats && i < rounds->block_count; i++) PACE_VEC_FREE(&rounds->repeats[i].seen);
     pace_free(rounds->blocks);
+    pace_free(rounds->repeats);
     pace_job_ids_free(&rounds->ids);
     pace_status status = close_rejects(rounds, failed);
     pace_free(rounds->rejects_part);
@@ -133,7 +136,7 @@ static pace_status reject_repeat(pace_job_rounds *rounds, const pace_jobs *jobs,
 
 /* Refused rows and repeated ids are listed together, by line. */
 static pace_status list_rejects(pace_job_rounds *rounds, pace_job_block *block, const bool *repeated) {
-    size_t job = 0;
+    size_t job = repeated ? 0 : block->jobs.count;
     for (size_t i = 0; i <= block->rejects.count; i++) {
         uint64_t until = i < block->rejects.count ? block->rejects.items[i].line : UINT64_MAX;
         for (; job < block->jobs.count && block->jobs.lines[job] < until; job++)
@@ -145,25 +148,38 @@ static pace_status list_rejects(pace_job_rounds *rounds, pace_job_block *block, 
     return PACE_OK;
 }
 
-static pace_status drop_repeats(pace_job_rounds *rounds, pace_job_block *block, bool *repeated) {
-    size_t repeats;
-    PACE_TRY(pace_job_ids_add(repeated, &repeats, &rounds->ids, block->id_hashes.items, block->jobs.count));
-    PACE_TRY(list_rejects(rounds, block, repeats ? repeated : NULL));
-    if (repeats) pace_jobs_drop(&block->jobs, repeated);
+/* Looks for the ids of all blocks, in order, in one part of those seen before. */
+static pace_status find_repeats(void *context, size_t worker, size_t part) {
+    pace_job_rounds *rounds = context;
+    (void)worker;
+    for (size_t i = 0; i < rounds->used; i++) {
+        pace_job_repeats *repeats = &rounds->repeats[i];
+        repeats->count[part] = 0;
+        PACE_TRY(pace_job_ids_add_part(repeats->seen.items, &repeats->count[part], &rounds->ids, part,
+                                       rounds->blocks[i].id_hashes.items, rounds->blocks[i].jobs.count));
+    }
     return PACE_OK;
 }
 
-static pace_status settle(pace_job_rounds *rounds, pace_job_block *block) {
+static pace_status find_all_repeats(pace_job_rounds *rounds) {
+    if (rounds->options->repeats) return PACE_OK;
+    for (size_t i = 0; i < rounds->used; i++)
+        PACE_TRY(pace_grow(&rounds->repeats[i].seen.items, &rounds->repeats[i].seen.capacity,
+                           rounds->blocks[i].jobs.count, sizeof(bool)));
+    return pace_for_each(PACE_JOB_ID_PARTS, find_repeats, rounds);
+}
+
+static bool has_repeats(const pace_job_rounds *rounds, const pace_job_repeats *repeats) {
+    size_t count = 0;
+    for (size_t p = 0; p < PACE_JOB_ID_PARTS && !rounds->options->repeats; p++) count += repeats->count[p];
+    return count > 0;
+}
+
+static pace_status settle(pace_job_rounds *rounds, pace_job_block *block, const pace_job_repeats *repeats) {
+    const bool *repeated = has_repeats(rounds, repeats) ? repeats->seen.items : NULL;
     rounds->reading->rows += block->jobs.count + block->rejects.count;
-    if (rounds->options->repeats || block->jobs.count == 0) {
-        PACE_TRY(list_rejects(rounds, block, NULL));
-    } else {
-        bool *repeated = pace_alloc(block->jobs.count, sizeof *repeated);
-        if (!repeated) return PACE_E_MEMORY;
-        pace_status status = drop_repeats(rounds, block, repeated);
-        pace_free(repeated);
-        PACE_TRY(status);
-    }
+    PACE_TRY(list_rejects(rounds, block, repeated));
+    if (repeated) pace_jobs_drop(&block->jobs, repeated);
     for (size_t i = 0; i < block->jobs.count; i++) block->jobs.lines[i] += rounds->line;
     rounds->line += block->lines;
     rounds->reading->jobs += block->jobs.count;
@@ -185,6 +201,7 @@ static pace_status give_one(void *context, size_t worker, size_t i) {
 
 pace_status pace_job_rounds_give(pace_job_rounds *rounds, pace_job_meanwhile_fn meanwhile, void *context) {
     giving g = {rounds, meanwhile, context};
-    for (size_t i = 0; i < rounds->used; i++) PACE_TRY(settle(rounds, &rounds->blocks[i]));
+    PACE_TRY(find_all_repeats(rounds));
+    for (size_t i = 0; i < rounds->used; i++) PACE_TRY(settle(rounds, &rounds->blocks[i], &rounds->repeats[i]));
     return pace_for_each(rounds->used + 1, give_one, &g);
 }

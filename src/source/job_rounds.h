@@ -9,6 +9,12 @@
 #include "source/job_lines.h"
 #include "source/job_reading.h"
 
+/* The jobs of a block whose ids were there before, found for each part of the ids apart. */
+typedef struct {
+    PACE_VEC(bool) seen; /* by job */
+    size_t count[PACE_JOB_ID_PARTS];
+} pace_job_repeats;
+
 typedef struct {
     const pace_job_reader_options *options;
     pace_jobs_fn take;
@@ -21,8 +27,9 @@ typedef struct {
     int rejects_file;   /* descriptor; -1 = none */
     char *rejects_part; /* where it is written before it takes its place; NULL = in its place, which is no file's */
     pace_job_block *blocks;
-    size_t block_count, used; /* used: in this round */
-    const char *name;         /* of the file that is read */
+    size_t block_count, used;  /* used: in this round */
+    pace_job_repeats *repeats; /* of each block */
+    const char *name;          /* of the file that is read */
     size_t file;
     const pace_job_stretch *stretch; /* what to read of it; NULL = all */
     uint64_t line;                   /* of the first row of the next block */

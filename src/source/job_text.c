@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { BLOCK_BYTES = 512 << 10, PADDING = 8 /* zeros behind the text */ };
+enum { BLOCK_BYTES = 512 << 10, PADDING = 16 /* zeros behind the text */ };
 
 typedef struct {
     pace_job_rounds *rounds;

@@ -34,10 +34,14 @@ static void agrees(const char *text) {
     assert_ptr_equal(stop, end);
     assert_memory_equal(&got, &truth, sizeof got);
     char padded[1024];
-    int length = snprintf(padded, sizeof padded - 8, "%.*s,1234567", (int)(end - text), text);
-    assert_in_range(length, 1, sizeof padded - 9);
+    int length = snprintf(padded, sizeof padded - 16, "%.*s,123456789012345", (int)(end - text), text);
+    assert_in_range(length, 1, sizeof padded - 17);
     got = -1;
     assert_ptr_equal(pace_decimal_read_padded(&got, padded, padded + (end - text)), padded + (end - text));
+    assert_memory_equal(&got, &truth, sizeof got);
+    got = -1;
+    stop = pace_decimal_read_short(&got, padded);
+    if (!stop || stop != padded + (end - text)) return; /* one for the others */
     assert_memory_equal(&got, &truth, sizeof got);
 }
 
