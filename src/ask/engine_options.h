@@ -166,6 +166,13 @@ typedef struct {
     void *progress_context;
 } pace_fleet_options;
 
+/** Options of pace_cluster_usage(). Zero-initialise for defaults. */
+typedef struct {
+    pace_context *context; /**< what is asked; must be given */
+    pace_words mapping;    /**< files that say what columns of records are; those of the catalogue are known */
+    pace_words price;      /**< of a GPU's hour: "2.5", "a100=1.8"; none = as the catalogue has it */
+} pace_usage_options;
+
 /** pace_ask(), or what stands in for it. */
 typedef pace_status (*pace_ask_fn)(pace_answer **out, pace_context *context, const pace_question *question);
 

@@ -231,8 +231,9 @@ const pace_option_row pace_option_table[] = {
 
     {FLEET, LIST("sweep", "RESOURCE=RATES", NULL, "ask about these upgrades, such as network=200Gb/s,400Gb/s", NULL,
                  " jobs ")},
-    {FLEET,
-     LIST("price", "RESOURCE=RATE:P", NULL, "price of an upgrade for one cNode: network=100Gb/s:3000", NULL, " jobs ")},
+    {FLEET, LIST("price", "PRICE", NULL, "a GPU's hour: 2.5, a100=1.8; or an upgrade: network=100Gb/s:3000", NULL,
+                 " jobs usage ")},
+    {FLEET, LIST("mapping", "FILE.yaml", NULL, "what the columns of your scheduler's records are", NULL, " usage ")},
     {FLEET, TEXT("columns", "THEIRS=OURS,...", NULL, "names of columns in your table, and ours", NULL, " jobs ")},
     {FLEET,
      TEXT("database_table", "NAME", NULL, "table of the database (default: jobs, or its only one)", NULL, " jobs ")},

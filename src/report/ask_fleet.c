@@ -1,5 +1,7 @@
-/* The four kinds of questions of `fleet`: tables of jobs, iterations of workers, pods and nodes, jobs that are made up. */
+/* The five kinds of questions of `fleet`: tables of jobs, records of a cluster, iterations of workers, pods and nodes, jobs
+ * that are made up. */
 #include "ask/context.h"
+#include "ask/usage_asked.h"
 #include "report/engines.h"
 #include "fleet/population.h"
 #include "report/ask_parts.h"
@@ -80,8 +82,27 @@ static pace_status ask_iterations(pace_report **out, const pace_question *questi
     return pace_stragglers(out, question->context->catalog, PACE_ASKED_INPUTS(question));
 }
 
+static pace_usage_options usage_options(const pace_question *question) {
+    return (pace_usage_options){.context = question->context,
+                                .mapping = pace_question_words(question, "mapping"),
+                                .price = pace_question_words(question, "price")};
+}
+
+static pace_status ask_usage(pace_report **out, const pace_question *question) {
+    pace_usage_options options = usage_options(question);
+    if (question->inputs.count == 0) return pace_fail(PACE_E_USAGE, "expected records of a cluster, found none");
+    return pace_cluster_usage(out, PACE_ASKED_INPUTS(question), &options);
+}
+
+/* Whether the files are records of a scheduler or counters, and no table of jobs with their features. */
+static pace_status asks_usage(bool *out, const pace_question *question) {
+    pace_usage_options options = usage_options(question);
+    return pace_usage_are_records(out, PACE_ASKED_INPUTS(question), &options);
+}
+
 static pace_status check_fields(const pace_question *question, const char *asked) {
     static const pace_asked_kind kinds[] = {{"jobs", "a table of jobs"},
+                                            {"usage", "records of a cluster"},
                                             {"iterations", "times of iterations"},
                                             {"pods", "pods and nodes"},
                                             {"synthesize", "jobs that are made up (" PACE_FIELD "synthesize)"}};
@@ -94,12 +115,20 @@ pace_status pace_ask_fleet(pace_report **out, const pace_question *question) {
     if (iterations + pods + made > 1)
         return pace_fail(PACE_E_USAGE, "expected one of " PACE_FIELD "iterations, " PACE_FIELD "pods with " PACE_FIELD
                                        "nodes, " PACE_FIELD "synthesize");
-    PACE_TRY(check_fields(question, made ? "synthesize" : pods ? "pods" : iterations ? "iterations" : "jobs"));
+    bool usage = false;
+    if (!made && !pods && !iterations) PACE_TRY(asks_usage(&usage, question));
+    PACE_TRY(check_fields(question, made         ? "synthesize"
+                                    : pods       ? "pods"
+                                    : iterations ? "iterations"
+                                    : usage      ? "usage"
+                                                 : "jobs"));
     if (made) PACE_TRY(pace_asked_above_0(question, "synthesize"));
     double jobs = made ? pace_question_number(question, "synthesize") : 1;
     if (jobs != floor(jobs) || jobs > 1e12)
         return pace_fail(PACE_E_USAGE, "synthesize: expected a whole number of jobs up to 1e12, found %g", jobs);
     if (made && question->inputs.count) return pace_fail(PACE_E_USAGE, "synthesize: expected no files");
     if (made) return make_up(out, question);
-    return pods ? ask_capacity(out, question) : iterations ? ask_iterations(out, question) : ask_jobs(out, question);
+    if (pods) return ask_capacity(out, question);
+    if (usage) return ask_usage(out, question);
+    return iterations ? ask_iterations(out, question) : ask_jobs(out, question);
 }

@@ -98,6 +98,11 @@ pace_status pace_stragglers(pace_report **out, pace_catalog *catalog, const char
 pace_status pace_cluster_capacity(pace_report **out, pace_catalog *catalog, const char *pods_path,
                                   const char *nodes_path);
 
+/** Where GPU-hours of a cluster go, what is idle, who waits, what to change, of records of schedulers and counters of GPUs
+ * (docs/fleet.md). Errors: PACE_E_INPUT for a file that no mapping recognises, and those of the readers. */
+pace_status pace_cluster_usage(pace_report **out, const char *const *paths, size_t count,
+                               const pace_usage_options *options);
+
 /** Writes traces, execution traces or one model of the catalogue or a YAML file as Chakra execution traces (protobuf),
  * and reports what was written and what the format has no place for. A file takes its name only when it is whole.
  * Errors: PACE_E_USAGE for another kind of output, PACE_E_IO when it cannot be written, and those of pace_predict(). */

@@ -1,0 +1,250 @@
+#include "fleet/usage.h"
+
+#include <math.h>
+#include <string.h>
+
+static const pace_usage_field by_field[PACE_BY_STATE] = {PACE_USAGE_USER, PACE_USAGE_ACCOUNT, PACE_USAGE_QUEUE,
+                                                         PACE_USAGE_TYPE, PACE_USAGE_GPU};
+
+pace_status pace_usage_init(pace_usage *usage) {
+    *usage = (pace_usage){.first_s = INFINITY, .last_s = -INFINITY};
+    return pace_names_init(&usage->names);
+}
+
+void pace_usage_free(pace_usage *usage) {
+    pace_names_free(&usage->names);
+    PACE_VEC_FREE(&usage->runs);
+    PACE_VEC_FREE(&usage->facts);
+    PACE_VEC_FREE(&usage->gauges);
+    PACE_VEC_FREE(&usage->fact_of);
+    PACE_VEC_FREE(&usage->gauge_of);
+    PACE_VEC_FREE(&usage->waits);
+    pace_id_set_free(&usage->seen);
+}
+
+static pace_status name_of(pace_name *out, pace_usage *usage, pace_usage_text text) {
+    *out = 0;
+    return text.length ? pace_names_add(out, &usage->names, text.data, text.length) : PACE_OK;
+}
+
+/* Two or three texts as one name, which no text of a row is: a control character stands between them. */
+static pace_status joined_name(pace_name *out, pace_usage *usage, const char *mark, pace_usage_text a,
+                               pace_usage_text b) {
+    PACE_VEC(char) text = {0};
+    pace_status status = pace_grow(&text.items, &text.capacity, a.length + b.length + 2, 1);
+    if (status == PACE_OK) {
+        text.items[0] = *mark;
+        if (a.length) memcpy(text.items + 1, a.data, a.length);
+        text.items[a.length + 1] = *mark;
+        if (b.length) memcpy(text.items + a.length + 2, b.data, b.length);
+        status = pace_names_add(out, &usage->names, text.items, a.length + b.length + 2);
+    }
+    PACE_VEC_FREE(&text);
+    return status;
+}
+
+static pace_usage_text text_of(const pace_usage *usage, pace_name name) {
+    const char *text = pace_usage_name(usage, name);
+    return (pace_usage_text){text, strlen(text)};
+}
+
+/* The number that a name has in a list, +1; its place, which is 0 at first. */
+static pace_status slot(uint32_t **out, pace_usage_numbers *of, pace_name name) {
+    if (name >= of->count) {
+        PACE_TRY(pace_grow(&of->items, &of->capacity, (size_t)name + 1, sizeof *of->items));
+        memset(of->items + of->count, 0, (of->capacity - of->count) * sizeof *of->items);
+        of->count = (size_t)name + 1;
+    }
+    *out = &of->items[name];
+    return PACE_OK;
+}
+
+pace_status pace_usage_fact_named(pace_usage_fact **out, pace_usage *usage, pace_name name) {
+    uint32_t *at;
+    PACE_TRY(slot(&at, &usage->fact_of, name));
+    if (*at == 0) {
+        PACE_TRY(PACE_PUSH(&usage->facts, ((pace_usage_fact){.submit_s = NAN, .start_s = INFINITY})));
+        *at = (uint32_t)usage->facts.count;
+    }
+    *out = &usage->facts.items[*at - 1];
+    return PACE_OK;
+}
+
+static void see(pace_usage *usage, double time_s) {
+    if (isnan(time_s)) return;
+    usage->first_s = fmin(usage->first_s, time_s);
+    usage->last_s = fmax(usage->last_s, time_s);
+}
+
+static pace_status names_of(pace_name by[PACE_BY_STATE], pace_usage *usage, const pace_usage_row *row) {
+    for (int b = 0; b < PACE_BY_STATE; b++) PACE_TRY(name_of(&by[b], usage, row->text[by_field[b]]));
+    return PACE_OK;
+}
+
+/* --- runs ------------------------------------------------------------------------------------------------------------ */
+
+static void note_state(pace_usage *usage, pace_usage_run *run, const pace_usage_row *row) {
+    pace_usage_text text = row->text[PACE_USAGE_STATE];
+    run->state = (uint8_t)row->state;
+    run->has_state = text.length > 0;
+    if (text.length == 0 || row->state_known) return;
+    if (usage->unknown_states++ == 0)
+        pace_snprintf(usage->unknown_state, sizeof usage->unknown_state, "%.*s",
+                      (int)(text.length < 40 ? text.length : 40), text.data);
+}
+
+/* Whether the same run was there before: a file given twice, two that overlap. */
+static pace_status is_repeated(bool *out, pace_usage *usage, const pace_usage_run *run) {
+    struct {
+        double names[2], times[4];
+    } key = {{run->job, run->part}, {run->start_s, run->end_s, run->gpus, run->submit_s}};
+    *out = false;
+    if (run->job == 0) return PACE_OK;
+    uint64_t id = pace_hash(&key, sizeof key);
+    *out = pace_id_set_has(&usage->seen, id);
+    return *out ? PACE_OK : pace_id_set_add(&usage->seen, id);
+}
+
+static pace_status push_run(pace_usage *usage, pace_usage_run run, pace_usage_text model, double gpus, bool split) {
+    run.each *= run.gpus > 0 ? gpus / run.gpus : 0;
+    run.gpus = gpus;
+    run.split = split;
+    if (model.length) PACE_TRY(name_of(&run.by[PACE_BY_GPU], usage, model));
+    return PACE_PUSH(&usage->runs, run);
+}
+
+static pace_status push_by_model(pace_usage *usage, const pace_usage_run *run, const pace_usage_row *row) {
+    pace_usage_run one = *run;
+    one.row = ++usage->rows;
+    if (!(run->gpus > 0) || row->gpu_kinds == 0)
+        return push_run(usage, one, row->gpu_kinds ? row->gpus[0].model : (pace_usage_text){"", 0}, run->gpus, false);
+    double times = row->number[PACE_USAGE_TIMES] >= 0 ? row->number[PACE_USAGE_TIMES] : 1;
+    for (size_t i = 0; i < row->gpu_kinds; i++)
+        PACE_TRY(push_run(usage, one, row->gpus[i].model, row->gpus[i].count * times, i > 0));
+    return PACE_OK;
+}
+
+static double or_else(double value, double otherwise) { return isnan(value) ? otherwise : value; }
+
+/* A part of a job without GPUs says when the job started, and nothing else. */
+static pace_status add_part_without_gpus(pace_usage *usage, const pace_usage_row *row) {
+    pace_name job;
+    pace_usage_fact *fact;
+    usage->without_gpus++;
+    if (!row->text[PACE_USAGE_PART].length || !row->text[PACE_USAGE_JOB].length) return PACE_OK;
+    PACE_TRY(name_of(&job, usage, row->text[PACE_USAGE_JOB]));
+    PACE_TRY(pace_usage_fact_named(&fact, usage, job));
+    fact->start_s = fmin(fact->start_s, or_else(row->number[PACE_USAGE_START], INFINITY));
+    return PACE_OK;
+}
+
+static pace_status add_run(pace_usage *usage, const pace_usage_row *row) {
+    const double *n = row->number;
+    double times = or_else(n[PACE_USAGE_TIMES], 1);
+    pace_usage_run run = {.gpus = or_else(n[PACE_USAGE_GPUS], 0) * times,
+                          .each = or_else(n[PACE_USAGE_GPUS], 0),
+                          .asked = n[PACE_USAGE_ASKED] * times,
+                          .submit_s = n[PACE_USAGE_SUBMIT],
+                          .start_s = n[PACE_USAGE_START],
+                          .end_s = n[PACE_USAGE_END],
+                          .elapsed_s = n[PACE_USAGE_ELAPSED],
+                          .gpu_hours = NAN,
+                          .busy = NAN};
+    bool repeated;
+    see(usage, run.submit_s);
+    see(usage, run.start_s);
+    see(usage, run.end_s);
+    if (!(run.gpus > 0) && !(run.asked > 0)) return add_part_without_gpus(usage, row);
+    if (isnan(run.elapsed_s) && run.end_s < run.start_s) {
+        usage->impossible++;
+        return PACE_OK;
+    }
+    note_state(usage, &run, row);
+    PACE_TRY(name_of(&run.job, usage, row->text[PACE_USAGE_JOB]));
+    PACE_TRY(name_of(&run.part, usage, row->text[PACE_USAGE_PART]));
+    PACE_TRY(names_of(run.by, usage, row));
+    PACE_TRY(is_repeated(&repeated, usage, &run));
+    if (repeated) usage->repeated++;
+    return repeated ? PACE_OK : push_by_model(usage, &run, row);
+}
+
+/* --- facts ----------------------------------------------------------------------------------------------------------- */
+
+static const pace_usage_text nothing = {"", 0};
+
+/* What a fact is about: a part of a job, a job, or what another table calls one. */
+static pace_status subject(pace_name *out, pace_usage *usage, const pace_usage_row *row) {
+    pace_usage_text job = row->text[PACE_USAGE_JOB], part = row->text[PACE_USAGE_PART];
+    if (job.length && part.length) return joined_name(out, usage, "\x1d", job, part);
+    if (job.length) return name_of(out, usage, job);
+    *out = 0;
+    return row->text[PACE_USAGE_LINK].length ? joined_name(out, usage, "\x1e", row->text[PACE_USAGE_LINK], nothing)
+                                             : PACE_OK;
+}
+
+static pace_status add_fact(pace_usage *usage, const pace_usage_row *row) {
+    pace_name about, link = 0, by[PACE_BY_STATE];
+    pace_usage_fact *fact;
+    PACE_TRY(subject(&about, usage, row));
+    if (about == 0) return PACE_OK;
+    PACE_TRY(names_of(by, usage, row));
+    if (row->text[PACE_USAGE_LINK].length)
+        PACE_TRY(joined_name(&link, usage, "\x1e", row->text[PACE_USAGE_LINK], nothing));
+    PACE_TRY(pace_usage_fact_named(&fact, usage, about));
+    for (int b = 0; b < PACE_BY_STATE; b++)
+        if (by[b]) fact->by[b] = by[b];
+    if (link && link != about) fact->link = link;
+    if (!isnan(row->number[PACE_USAGE_SUBMIT])) fact->submit_s = row->number[PACE_USAGE_SUBMIT];
+    see(usage, row->number[PACE_USAGE_SUBMIT]);
+    if (!isnan(row->number[PACE_USAGE_BUSY_GPUS])) {
+        fact->busy_sum += row->number[PACE_USAGE_BUSY_GPUS];
+        fact->busy_count++;
+    }
+    return PACE_OK;
+}
+
+/* --- counters -------------------------------------------------------------------------------------------------------- */
+
+static pace_status gauge_of(pace_usage_gauge **out, pace_usage *usage, const pace_usage_row *row) {
+    pace_name device, both, job;
+    uint32_t *at;
+    PACE_TRY(joined_name(&device, usage, "\x1c", row->text[PACE_USAGE_NODE], row->text[PACE_USAGE_DEVICE]));
+    PACE_TRY(joined_name(&both, usage, "\x1f", row->text[PACE_USAGE_JOB], text_of(usage, device)));
+    PACE_TRY(name_of(&job, usage, row->text[PACE_USAGE_JOB]));
+    PACE_TRY(slot(&at, &usage->gauge_of, both));
+    if (*at == 0) {
+        pace_usage_gauge gauge = {.job = job};
+        for (int c = 0; c < PACE_USAGE_COUNTERS; c++) gauge.last_s[c] = NAN;
+        PACE_TRY(names_of(gauge.by, usage, row));
+        PACE_TRY(PACE_PUSH(&usage->gauges, gauge));
+        *at = (uint32_t)usage->gauges.count;
+    }
+    *out = &usage->gauges.items[*at - 1];
+    return PACE_OK;
+}
+
+/* A value stands for the time since the one before it, unless too much time lies between them. */
+static pace_status add_counters(pace_usage *usage, const pace_usage_mapping *mapping, const pace_usage_row *row) {
+    pace_usage_gauge *gauge;
+    double at_s = row->number[PACE_USAGE_AT];
+    if (isnan(at_s) || row->text[PACE_USAGE_DEVICE].length == 0) return PACE_OK;
+    see(usage, at_s);
+    PACE_TRY(gauge_of(&gauge, usage, row));
+    for (int c = 0; c < PACE_USAGE_COUNTERS; c++) {
+        double value = row->number[(int)PACE_USAGE_COUNTERS_FROM + c], passed = at_s - gauge->last_s[c];
+        if (isnan(value)) continue;
+        gauge->last_s[c] = at_s;
+        if (!(passed > 0 && passed <= mapping->gap_s)) continue;
+        gauge->seconds[c] += passed;
+        gauge->sums[c] += passed * value;
+    }
+    return PACE_OK;
+}
+
+pace_status pace_usage_add(void *context, const pace_usage_mapping *mapping, const pace_usage_row *row) {
+    switch (mapping->of) {
+    case PACE_USAGE_OF_FACTS: return add_fact(context, row);
+    case PACE_USAGE_OF_COUNTERS: return add_counters(context, mapping, row);
+    default: return add_run(context, row);
+    }
+}

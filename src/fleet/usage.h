@@ -1,0 +1,105 @@
+/*
+ * What a cluster's GPUs were held for, of records of any source: runs of jobs, facts that other tables know of them, and
+ * counters of GPUs. Rows come in any order; pace_usage_join() then puts together what belongs together.
+ *
+ * GPU-hours of a run are its GPUs times the time it held them. What a source does not say stays unknown: nothing is made up.
+ */
+#pragma once
+
+#include "base/id_set.h"
+#include "base/intern.h"
+#include "source/usage_mapping.h"
+
+/* By what runs are put together. */
+typedef enum {
+    PACE_BY_USER,
+    PACE_BY_ACCOUNT,
+    PACE_BY_QUEUE,
+    PACE_BY_TYPE,
+    PACE_BY_GPU,
+    PACE_BY_STATE,
+    PACE_BY_SIZE, /* GPUs of a run */
+    PACE_USAGE_BYS
+} pace_usage_by;
+
+/* A run of a job, or of one of its parts, on GPUs of one model. Names number texts of pace_usage.names; 0 = not said. */
+typedef struct {
+    pace_name job, part, by[PACE_BY_STATE];
+    uint32_t row; /* the row it is of: those of one row are one run on GPUs of several models */
+    uint8_t state;
+    bool has_state, split; /* split: other GPUs of a run that stands before it */
+    bool open;             /* it has no end: it counts up to the last time of the records */
+    double gpus;           /* held; 0 = it never got any */
+    double asked;          /* for; NAN = as many as it held */
+    double each;           /* GPUs of one of its workers */
+    double submit_s, start_s, end_s, elapsed_s;
+    double gpu_hours;                    /* NAN = the time is not known */
+    double judged;                       /* GPU-hours of these that counters saw */
+    double busy;                         /* share of its GPUs' time, by counters; NAN = none tell */
+    float counters[PACE_USAGE_COUNTERS]; /* means; NAN = none */
+} pace_usage_run;
+
+/* What is known of a job beside its runs. */
+typedef struct {
+    pace_name by[PACE_BY_STATE], link;
+    double submit_s;
+    double start_s;              /* of its first part without GPUs; INFINITY = none */
+    double gpu_hours;            /* of its runs */
+    double busy_sum, busy_count; /* of its workers */
+    double seconds[PACE_USAGE_COUNTERS], sums[PACE_USAGE_COUNTERS]; /* of its GPUs' counters: value times time */
+} pace_usage_fact;
+
+/* The counters of one GPU while one job had it. */
+typedef struct {
+    pace_name job, by[PACE_BY_STATE];
+    double last_s[PACE_USAGE_COUNTERS], seconds[PACE_USAGE_COUNTERS], sums[PACE_USAGE_COUNTERS];
+} pace_usage_gauge;
+
+/* A wait for GPUs: of a job's first run after it was submitted. */
+typedef struct {
+    size_t run;
+    double seconds;
+} pace_usage_wait;
+
+/* By name: a number in another list, + 1; 0 = none. */
+typedef PACE_VEC(uint32_t) pace_usage_numbers;
+
+/* Zero-initialise, then pace_usage_init(). */
+typedef struct {
+    pace_names names;
+    PACE_VEC(pace_usage_run) runs;
+    PACE_VEC(pace_usage_fact) facts;
+    PACE_VEC(pace_usage_gauge) gauges;
+    pace_usage_numbers fact_of, gauge_of;
+    PACE_VEC(pace_usage_wait) waits;
+    pace_id_set seen;
+    double first_s, last_s;        /* the times of all records */
+    uint32_t rows;                 /* runs so far */
+    uint64_t without_gpus;         /* runs that neither hold nor ask for GPUs */
+    uint64_t repeated, impossible; /* rows that were there before; that end before they start */
+    uint64_t unknown_states;
+    char unknown_state[64]; /* the first */
+    bool counted;           /* the runs are made of counters: no table of jobs was there */
+    double unheld_hours;    /* GPU-hours that counters saw and no job held */
+    double unmatched_hours; /* GPU-hours of counters of jobs that no table has */
+} pace_usage;
+
+pace_status pace_usage_init(pace_usage *usage) PACE_MUST_CHECK;
+void pace_usage_free(pace_usage *usage);
+
+/** Adds a row; `context` is a pace_usage. For pace_usage_read(). */
+pace_status pace_usage_add(void *context, const pace_usage_mapping *mapping, const pace_usage_row *row) PACE_MUST_CHECK;
+
+/** Puts runs, facts and counters together: times, GPU-hours, waits, what was busy. Once, after the last row. */
+pace_status pace_usage_join(pace_usage *usage) PACE_MUST_CHECK;
+
+/** The fact about what a name is of; a new one if there is none so far. */
+pace_status pace_usage_fact_named(pace_usage_fact **out, pace_usage *usage, pace_name name) PACE_MUST_CHECK;
+
+/** The number of a counter among the counters. */
+static inline int pace_usage_counter(pace_usage_field field) { return (int)field - (int)PACE_USAGE_COUNTERS_FROM; }
+
+/** The text of a name; "" = not said. */
+static inline const char *pace_usage_name(const pace_usage *usage, pace_name name) {
+    return pace_names_text(&usage->names, name);
+}

@@ -1,0 +1,79 @@
+#include "fleet/usage_advice.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+const char *const pace_usage_change_names[PACE_USAGE_CHANGES] = {"end_idle", "share",       "feed",      "fail_early",
+                                                                 "limits",   "node_faults", "preemption"};
+
+const char *const pace_usage_change_texts[PACE_USAGE_CHANGES] = {
+    "end runs that hold GPUs and do not use them",
+    "share GPUs among runs that use little of one",
+    "find what busy runs wait for (paceline analyze)",
+    "fail early: test before the long run, save progress",
+    "save progress before the time limit, ask for more",
+    "save progress often, take faulty nodes out",
+    "save progress when preempted",
+};
+
+/* What a run could give back, and to which change; false = nothing that the records show. */
+static bool change_of(pace_usage_change_kind *kind, double *hours, const pace_usage_run *run,
+                      const pace_usage_rules *rules) {
+    if (!(run->gpu_hours > 0)) return false;
+    *hours = isnan(run->busy) ? 0 : run->judged * (1 - run->busy);
+    if (run->busy < rules->held_busy && run->judged >= rules->held_hours * run->gpus) *kind = PACE_CHANGE_HELD;
+    else if (pace_usage_is_lost(run)) {
+        *hours = run->gpu_hours;
+        *kind = run->state == PACE_STATE_TIMEOUT       ? PACE_CHANGE_TIMEOUT
+                : run->state == PACE_STATE_NODE_FAILED ? PACE_CHANGE_NODE
+                : run->state == PACE_STATE_PREEMPTED   ? PACE_CHANGE_PREEMPTED
+                                                       : PACE_CHANGE_FAILED;
+    } else if (isnan(run->busy)) return false;
+    else *kind = run->busy < rules->shared_busy && run->each <= 1 ? PACE_CHANGE_SHARED : PACE_CHANGE_FED;
+    return true;
+}
+
+static void add(pace_usage_change *change, double hours, double price) {
+    change->runs++;
+    change->gpu_hours += hours;
+    if (isnan(price)) return;
+    change->priced_gpu_hours += hours;
+    change->cost += hours * price;
+}
+
+static int most_first(const void *left, const void *right) {
+    const pace_usage_change *a = left, *b = right;
+    if (a->gpu_hours != b->gpu_hours) return a->gpu_hours > b->gpu_hours ? -1 : 1;
+    return (a->kind > b->kind) - (a->kind < b->kind);
+}
+
+/* Who has most of a change's GPU-hours. `hours` is by change and user. */
+static void find_users(pace_usage_changes *out, const double *hours, size_t names) {
+    for (int k = 0; k < PACE_USAGE_CHANGES; k++)
+        for (size_t n = 1; n < names; n++)
+            if (hours[(size_t)k * names + n] > out->items[k].user_gpu_hours) {
+                out->items[k].user = (pace_name)n;
+                out->items[k].user_gpu_hours = hours[(size_t)k * names + n];
+            }
+}
+
+pace_status pace_usage_changes_of(pace_usage_changes *out, const pace_usage *usage, const double *prices,
+                                  const pace_usage_rules *rules) {
+    size_t names = pace_names_count(&usage->names);
+    double *hours = pace_alloc(names * PACE_USAGE_CHANGES, sizeof *hours), back;
+    pace_usage_change_kind kind;
+    if (!hours) return PACE_E_MEMORY;
+    *out = (pace_usage_changes){.count = 0};
+    for (int k = 0; k < PACE_USAGE_CHANGES; k++) out->items[k].kind = (pace_usage_change_kind)k;
+    for (size_t i = 0; i < usage->runs.count; i++) {
+        const pace_usage_run *run = &usage->runs.items[i];
+        if (!change_of(&kind, &back, run, rules)) continue;
+        add(&out->items[kind], back, prices[run->by[PACE_BY_GPU]]);
+        hours[(size_t)kind * names + run->by[PACE_BY_USER]] += back;
+    }
+    find_users(out, hours, names);
+    pace_free(hours);
+    qsort(out->items, PACE_USAGE_CHANGES, sizeof *out->items, most_first);
+    while (out->count < PACE_USAGE_CHANGES && out->items[out->count].gpu_hours > 0) out->count++;
+    return PACE_OK;
+}

@@ -1,0 +1,64 @@
+/*
+ * Figures of a cluster's usage: where GPU-hours go, what is idle, who waits, what it costs.
+ *
+ * Idle: GPU-hours that jobs held while their GPUs' counters say that nothing ran. Judged GPU-hours are those with counters.
+ * The idle part of the others is estimated from the judged jobs of the same type of work, where there are enough, and has a
+ * range: that of a mean of jobs that differ as much as those do (90 %). Lost: GPU-hours of runs that failed, ran out of
+ * time, were preempted or lost their node, at most: what they saved before is not known.
+ */
+#pragma once
+
+#include "fleet/usage.h"
+
+/* Figures of runs that are alike. */
+typedef struct {
+    pace_name name; /* 0 = not said; of states and sizes their number */
+    uint64_t jobs, runs;
+    double gpu_hours;
+    double cost, priced_gpu_hours;           /* of the GPU-hours that have a price */
+    double judged_gpu_hours, idle_gpu_hours; /* by counters */
+    double idle_cost;
+    double lost_gpu_hours, lost_cost;
+    uint64_t waits;
+    double wait_mean_s, wait_median_s, wait_p90_s, wait_gpu_hours; /* GPU-hours: those asked for, while waiting */
+    double counter_hours[PACE_USAGE_COUNTERS], counters[PACE_USAGE_COUNTERS]; /* means over GPU-hours; NAN = none */
+    pace_name last_job;                                                       /* while it adds up */
+    uint32_t last_row;
+} pace_usage_group;
+
+typedef PACE_VEC(pace_usage_group) pace_usage_groups;
+
+/* What is estimated of GPU-hours that no counter saw. */
+typedef struct {
+    double gpu_hours; /* estimated about */
+    double idle, low, high;
+    double cost_share; /* cost of an idle GPU-hour of these, per idle GPU-hour; NAN = no price */
+    size_t judged_jobs;
+} pace_usage_estimate;
+
+typedef struct {
+    pace_usage_group all;
+    pace_usage_groups by[PACE_USAGE_BYS]; /* most GPU-hours first */
+    pace_usage_estimate unjudged;
+    uint64_t judged_jobs, open_runs, pending_runs, without_time;
+    double open_gpu_hours, pending_gpus, pending_longest_s, without_time_gpus;
+    double span_s;           /* NAN = no times */
+    double stated_gpu_hours; /* of runs whose end is known: completed, failed, … */
+} pace_usage_figures;
+
+/* Bounds of sizes: 1, up to 7, 8, up to 63, 64 and more GPUs, or a part of one. */
+enum { PACE_USAGE_SIZES = 6 };
+extern const char *const pace_usage_size_names[PACE_USAGE_SIZES];
+int pace_usage_size_of(double gpus);
+
+/** `prices` has the price of a GPU-hour for each name of a GPU, NAN = none; `fewest` judged jobs of a type are needed to
+ * estimate others of it. Free in either case. */
+pace_status pace_usage_figures_of(pace_usage_figures *out, const pace_usage *usage, const double *prices,
+                                  size_t fewest) PACE_MUST_CHECK;
+void pace_usage_figures_free(pace_usage_figures *figures);
+
+/** The name of a group. */
+const char *pace_usage_group_name(const pace_usage *usage, pace_usage_by by, const pace_usage_group *group);
+
+/** Whether a run ended so that its work may be lost. */
+bool pace_usage_is_lost(const pace_usage_run *run);

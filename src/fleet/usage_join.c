@@ -1,0 +1,225 @@
+/* Runs, facts and counters put together. */
+#include "fleet/usage.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static pace_usage_fact *fact_of(const pace_usage *usage, pace_name name) {
+    uint32_t number = name && name < usage->fact_of.count ? usage->fact_of.items[name] : 0;
+    return number ? &usage->facts.items[number - 1] : NULL;
+}
+
+/* The fact about a part of a job, or NULL. */
+static pace_usage_fact *fact_of_part(const pace_usage *usage, const pace_usage_run *run, char *text, size_t size) {
+    pace_name name;
+    if (!run->part) return NULL;
+    int length =
+        pace_snprintf(text, size, "\x1d%s\x1d%s", pace_usage_name(usage, run->job), pace_usage_name(usage, run->part));
+    if (length < 0 || (size_t)length >= size || !pace_names_find(&name, &usage->names, text, (size_t)length))
+        return NULL;
+    return fact_of(usage, name);
+}
+
+static void fill_names(pace_usage_run *run, const pace_usage_fact *fact) {
+    for (int b = 0; b < PACE_BY_STATE; b++)
+        if (!run->by[b]) run->by[b] = fact->by[b];
+}
+
+/* The share of a run's GPUs that its workers kept busy. */
+static double busy_share(const pace_usage_run *run, const pace_usage_fact *fact) {
+    if (!fact || fact->busy_count == 0 || !(run->each > 0)) return NAN;
+    return fmin(1, fact->busy_sum / fact->busy_count / run->each);
+}
+
+/* Of the counters that say whether a GPU worked the first that is there. */
+static double busy_of(const float counters[PACE_USAGE_COUNTERS]) {
+    static const pace_usage_field tell[] = {PACE_USAGE_ACTIVE, PACE_USAGE_GPU_UTIL, PACE_USAGE_SM};
+    for (size_t i = 0; i < sizeof tell / sizeof *tell; i++) {
+        double value = (double)counters[pace_usage_counter(tell[i])];
+        if (!isnan(value)) return value;
+    }
+    return NAN;
+}
+
+static void take_counters(pace_usage_run *run, const double *seconds, const double *sums) {
+    for (int c = 0; c < PACE_USAGE_COUNTERS; c++)
+        run->counters[c] = seconds[c] > 0 ? (float)(sums[c] / seconds[c]) : NAN;
+    double busy = busy_of(run->counters);
+    if (!isnan(busy)) run->busy = fmin(1, busy);
+}
+
+/* What counters saw of a run: of a job's GPU-hours the part that its GPUs' counters cover, or its workers' figures. */
+static double judged_hours(const pace_usage_run *run, const pace_usage_fact *job, const pace_usage_fact *part) {
+    if (isnan(run->busy) || !(run->gpu_hours > 0)) return 0;
+    double seconds = 0;
+    for (int c = 0; job && c < PACE_USAGE_COUNTERS; c++) seconds = fmax(seconds, job->seconds[c]);
+    if (seconds > 0) return run->gpu_hours * fmin(1, seconds / 3600 / job->gpu_hours);
+    const pace_usage_fact *told = part ? part : job;
+    return told ? run->gpu_hours * fmin(1, told->busy_count * run->each / run->gpus) : 0;
+}
+
+static void apply_facts(pace_usage *usage, pace_usage_run *run) {
+    enum { LONGEST = 1024 };
+    char text[LONGEST];
+    const pace_usage_fact *job = fact_of(usage, run->job), *part = fact_of_part(usage, run, text, sizeof text);
+    for (int c = 0; c < PACE_USAGE_COUNTERS; c++) run->counters[c] = NAN;
+    if (job) {
+        fill_names(run, job);
+        if (isnan(run->submit_s)) run->submit_s = job->submit_s;
+        const pace_usage_fact *linked = fact_of(usage, job->link);
+        if (linked) fill_names(run, linked);
+        take_counters(run, job->seconds, job->sums);
+    }
+    if (isnan(run->busy)) run->busy = busy_share(run, part ? part : job);
+}
+
+/* Behind the last run: how much of each counters saw. */
+static void settle_judged(const pace_usage *usage, pace_usage_run *run) {
+    enum { LONGEST = 1024 };
+    char text[LONGEST];
+    run->judged = judged_hours(run, fact_of(usage, run->job), fact_of_part(usage, run, text, sizeof text));
+    if (!(run->judged > 0)) run->busy = NAN;
+}
+
+/* How long a run held its GPUs. One that runs on counts up to the last time of all records. */
+static void settle_time(const pace_usage *usage, pace_usage_run *run) {
+    bool runs = run->state == PACE_STATE_RUNNING && isnan(run->end_s) && !isnan(run->start_s);
+    if (isnan(run->elapsed_s)) run->elapsed_s = run->end_s - run->start_s;
+    run->open = runs && isnan(run->elapsed_s);
+    if (run->open) run->elapsed_s = fmax(0, usage->last_s - run->start_s);
+    if (!(run->gpus > 0) || run->state == PACE_STATE_PENDING) run->elapsed_s = 0;
+    run->gpu_hours = run->gpus * run->elapsed_s / 3600;
+}
+
+/* --- counters -------------------------------------------------------------------------------------------------------- */
+
+static double seconds_of(const pace_usage_gauge *gauge) {
+    double most = 0;
+    for (int c = 0; c < PACE_USAGE_COUNTERS; c++) most = fmax(most, gauge->seconds[c]);
+    return most;
+}
+
+/* Without a table of jobs a GPU's counters are runs themselves: as long as a job was seen on it. */
+static pace_status run_of_gauge(pace_usage *usage, const pace_usage_gauge *gauge) {
+    pace_usage_run run = {.job = gauge->job,
+                          .gpus = 1,
+                          .each = 1,
+                          .asked = NAN,
+                          .state = PACE_STATE_OTHER,
+                          .submit_s = NAN,
+                          .start_s = NAN,
+                          .end_s = NAN,
+                          .elapsed_s = seconds_of(gauge),
+                          .busy = NAN};
+    memcpy(run.by, gauge->by, sizeof run.by);
+    run.row = ++usage->rows;
+    run.gpu_hours = run.elapsed_s / 3600;
+    take_counters(&run, gauge->seconds, gauge->sums);
+    run.judged = isnan(run.busy) ? 0 : run.gpu_hours;
+    return run.elapsed_s > 0 ? PACE_PUSH(&usage->runs, run) : PACE_OK;
+}
+
+static bool any_has_job(const pace_usage *usage) {
+    for (size_t i = 0; i < usage->gauges.count; i++)
+        if (usage->gauges.items[i].job) return true;
+    return false;
+}
+
+static pace_status count_gauges(pace_usage *usage) {
+    bool jobs = any_has_job(usage);
+    usage->counted = true;
+    for (size_t i = 0; i < usage->gauges.count; i++) {
+        const pace_usage_gauge *gauge = &usage->gauges.items[i];
+        if (jobs && !gauge->job) usage->unheld_hours += seconds_of(gauge) / 3600;
+        else PACE_TRY(run_of_gauge(usage, gauge));
+    }
+    return PACE_OK;
+}
+
+static pace_status mark_jobs(bool **out, const pace_usage *usage) {
+    bool *has = pace_alloc(pace_names_count(&usage->names), sizeof *has);
+    if (!has) return PACE_E_MEMORY;
+    for (size_t i = 0; i < usage->runs.count; i++) has[usage->runs.items[i].job] = true;
+    *out = has;
+    return PACE_OK;
+}
+
+static pace_status give_to_job(pace_usage *usage, const pace_usage_gauge *gauge) {
+    pace_usage_fact *fact;
+    PACE_TRY(pace_usage_fact_named(&fact, usage, gauge->job));
+    if (!fact->by[PACE_BY_GPU]) fact->by[PACE_BY_GPU] = gauge->by[PACE_BY_GPU];
+    for (int c = 0; c < PACE_USAGE_COUNTERS; c++) {
+        fact->seconds[c] += gauge->seconds[c];
+        fact->sums[c] += gauge->sums[c];
+    }
+    return PACE_OK;
+}
+
+static pace_status give_gauges(pace_usage *usage) {
+    bool *has;
+    pace_status status = PACE_OK;
+    PACE_TRY(mark_jobs(&has, usage));
+    for (size_t i = 0; status == PACE_OK && i < usage->gauges.count; i++) {
+        const pace_usage_gauge *gauge = &usage->gauges.items[i];
+        if (!gauge->job) usage->unheld_hours += seconds_of(gauge) / 3600;
+        else if (has[gauge->job]) status = give_to_job(usage, gauge);
+        else usage->unmatched_hours += seconds_of(gauge) / 3600;
+    }
+    pace_free(has);
+    return status;
+}
+
+/* --- waits ----------------------------------------------------------------------------------------------------------- */
+
+typedef struct {
+    pace_name job;
+    size_t run;
+    double submit_s, start_s;
+} start;
+
+static int compare(double a, double b) { return (a > b) - (a < b); }
+
+/* By job and time of submission, the first start first. */
+static int by_job(const void *left, const void *right) {
+    const start *a = left, *b = right;
+    if (a->job != b->job) return a->job < b->job ? -1 : 1;
+    int order = compare(a->submit_s, b->submit_s);
+    if (order == 0) order = compare(a->start_s, b->start_s);
+    return order ? order : (a->run > b->run) - (a->run < b->run);
+}
+
+/* A job waits once for each time it was submitted, up to its first start; runs without an id wait each. */
+static pace_status find_waits(pace_usage *usage) {
+    PACE_VEC(start) starts = {0};
+    pace_status status = PACE_OK;
+    for (size_t i = 0; status == PACE_OK && i < usage->runs.count; i++) {
+        const pace_usage_run *run = &usage->runs.items[i];
+        if (run->split || isnan(run->submit_s) || isnan(run->start_s) || !(run->gpus > 0)) continue;
+        const pace_usage_fact *fact = fact_of(usage, run->job);
+        double start_s = fact ? fmin(fact->start_s, run->start_s) : run->start_s;
+        status = PACE_PUSH(&starts, ((start){run->job, i, run->submit_s, start_s}));
+    }
+    if (starts.count) qsort(starts.items, starts.count, sizeof *starts.items, by_job);
+    for (size_t i = 0; status == PACE_OK && i < starts.count; i++) {
+        const start *one = &starts.items[i];
+        if (i > 0 && one->job && one->job == one[-1].job && one->submit_s == one[-1].submit_s) continue;
+        status = PACE_PUSH(&usage->waits, ((pace_usage_wait){one->run, fmax(0, one->start_s - one->submit_s)}));
+    }
+    PACE_VEC_FREE(&starts);
+    return status;
+}
+
+pace_status pace_usage_join(pace_usage *usage) {
+    if (usage->runs.count == 0) PACE_TRY(count_gauges(usage));
+    else if (usage->gauges.count) PACE_TRY(give_gauges(usage));
+    for (size_t i = 0; !usage->counted && i < usage->runs.count; i++) {
+        pace_usage_run *run = &usage->runs.items[i];
+        apply_facts(usage, run);
+        settle_time(usage, run);
+        pace_usage_fact *fact = fact_of(usage, run->job);
+        if (fact && run->gpu_hours > 0) fact->gpu_hours += run->gpu_hours;
+    }
+    for (size_t i = 0; !usage->counted && i < usage->runs.count; i++) settle_judged(usage, &usage->runs.items[i]);
+    return find_waits(usage);
+}

@@ -1,0 +1,372 @@
+/* The report of `paceline fleet` about records of a cluster: its tables. */
+#include "report/engines.h"
+#include "report/table.h"
+#include "report/usage_parts.h"
+
+static double share(double part, double whole) { return whole > 0 ? part / whole : NAN; }
+
+/* A cost that is known of some GPU-hours at least. */
+static double cost_of(double cost, double priced_hours) { return priced_hours > 0 ? cost : NAN; }
+
+/* --- groups ---------------------------------------------------------------------------------------------------------- */
+
+typedef struct {
+    const char *name;
+    uint64_t jobs, runs;
+    double gpu_hours, hours_share, cost, judged_share, idle_share, idle_cost, lost_share, median_s, p90_s;
+} group_row;
+
+static const pace_table_column group_columns[] = {
+    {"name", "", PACE_SHOW_TEXT, PACE_OF(group_row, name)},
+    {"jobs", "Jobs", PACE_SHOW_INT, PACE_OF(group_row, jobs)},
+    {"runs", NULL, PACE_SHOW_INT, PACE_OF(group_row, runs)},
+    {"gpu_hours", "GPU-hours", PACE_SHOW_REAL, PACE_OF(group_row, gpu_hours)},
+    {"gpu_hours_share", "Of all", PACE_SHOW_SHARE, PACE_OF(group_row, hours_share)},
+    {"cost", "Cost", PACE_SHOW_REAL, PACE_OF(group_row, cost)},
+    {"judged_share", "Judged", PACE_SHOW_SHARE, PACE_OF(group_row, judged_share)},
+    {"idle_share", "Idle of judged", PACE_SHOW_SHARE, PACE_OF(group_row, idle_share)},
+    {"idle_cost", NULL, PACE_SHOW_REAL, PACE_OF(group_row, idle_cost)},
+    {"lost_share", "Failed", PACE_SHOW_SHARE, PACE_OF(group_row, lost_share)},
+    {"wait_median_s", "Median wait", PACE_SHOW_S, PACE_OF(group_row, median_s)},
+    {"wait_p90_s", "90 %", PACE_SHOW_S, PACE_OF(group_row, p90_s)},
+    {0}};
+
+enum { GROUPS_SHOWN = 10 };
+
+static const pace_table group_tables[PACE_USAGE_BYS] = {
+    {"users", "By user", PACE_FOR_ALL, GROUPS_SHOWN, true, group_columns},
+    {"accounts", "By account", PACE_FOR_ALL, GROUPS_SHOWN, true, group_columns},
+    {"queues", "By queue", PACE_FOR_ALL, GROUPS_SHOWN, true, group_columns},
+    {"types", "By type of work", PACE_FOR_ALL, GROUPS_SHOWN, true, group_columns},
+    {"gpus", "By GPU", PACE_FOR_ALL, GROUPS_SHOWN, true, group_columns},
+    {"states", "By state", PACE_FOR_ALL, 0, true, group_columns},
+    {"sizes", "By GPUs of a run", PACE_FOR_ALL, 0, true, group_columns}};
+
+static group_row row_of(const char *name, const pace_usage_group *g, const pace_usage_group *all) {
+    return (group_row){.name = name,
+                       .jobs = g->jobs,
+                       .runs = g->runs,
+                       .gpu_hours = g->gpu_hours,
+                       .hours_share = share(g->gpu_hours, all->gpu_hours),
+                       .cost = cost_of(g->cost, g->priced_gpu_hours),
+                       .judged_share = share(g->judged_gpu_hours, g->gpu_hours),
+                       .idle_share = share(g->idle_gpu_hours, g->judged_gpu_hours),
+                       .idle_cost = cost_of(g->idle_cost, g->judged_gpu_hours > 0 ? g->priced_gpu_hours : 0),
+                       .lost_share = share(g->lost_gpu_hours, g->gpu_hours),
+                       .median_s = g->wait_median_s,
+                       .p90_s = g->wait_p90_s};
+}
+
+/* Records that do not say by what they could be put together have one group, of no name. */
+static bool is_said(const pace_usage_groups *groups, int by) {
+    return by == PACE_BY_SIZE || groups->count > 1 || (groups->count == 1 && groups->items[0].name);
+}
+
+static void put_groups(pace_node *root, const pace_usage_asked *a, int by) {
+    const pace_usage_groups *groups = &a->figures.by[by];
+    pace_node *table = pace_open_table(root, &group_tables[by], 0);
+    for (size_t i = 0; is_said(groups, by) && i < groups->count; i++) {
+        group_row row = row_of(pace_usage_group_name(&a->usage, (pace_usage_by)by, &groups->items[i]),
+                               &groups->items[i], &a->figures.all);
+        pace_table_put(table, &row);
+    }
+}
+
+/* --- waits ----------------------------------------------------------------------------------------------------------- */
+
+typedef struct {
+    const char *by, *name;
+    uint64_t waits;
+    double mean_s, median_s, p90_s, gpu_hours, of_all;
+} wait_row;
+
+static const pace_table waiting = {
+    "waiting",
+    "Who waits",
+    PACE_FOR_ALL,
+    12,
+    true,
+    PACE_CELLS({"by", "By", PACE_SHOW_TEXT, PACE_OF(wait_row, by)},
+               {"name", "", PACE_SHOW_TEXT, PACE_OF(wait_row, name)},
+               {"waits", "Waits", PACE_SHOW_INT, PACE_OF(wait_row, waits)},
+               {"median_s", "Median", PACE_SHOW_S, PACE_OF(wait_row, median_s)},
+               {"p90_s", "90 %", PACE_SHOW_S, PACE_OF(wait_row, p90_s)},
+               {"mean_s", "Mean", PACE_SHOW_S, PACE_OF(wait_row, mean_s)},
+               {"gpu_hours", "GPU-hours waited for", PACE_SHOW_REAL, PACE_OF(wait_row, gpu_hours)},
+               {"gpu_hours_share", "Of all", PACE_SHOW_SHARE, PACE_OF(wait_row, of_all)})};
+
+static void put_waits(pace_node *root, const pace_usage_asked *a) {
+    static const struct {
+        pace_usage_by by;
+        const char *text;
+    } bys[] = {{PACE_BY_QUEUE, "queue"}, {PACE_BY_SIZE, "GPUs"}, {PACE_BY_GPU, "GPU"}};
+    pace_node *table = pace_open_table(root, &waiting, 0);
+    for (size_t b = 0; b < sizeof bys / sizeof *bys; b++) {
+        const pace_usage_groups *groups = &a->figures.by[bys[b].by];
+        for (size_t i = 0; is_said(groups, bys[b].by) && i < groups->count; i++) {
+            const pace_usage_group *g = &groups->items[i];
+            if (g->waits == 0) continue;
+            pace_table_put(table, &(wait_row){bys[b].text, pace_usage_group_name(&a->usage, bys[b].by, g), g->waits,
+                                              g->wait_mean_s, g->wait_median_s, g->wait_p90_s, g->wait_gpu_hours,
+                                              share(g->wait_gpu_hours, a->figures.all.wait_gpu_hours)});
+        }
+    }
+}
+
+/* --- counters -------------------------------------------------------------------------------------------------------- */
+
+typedef struct {
+    const char *by, *name;
+    double gpu_hours, means[PACE_USAGE_COUNTERS];
+} counter_row;
+
+static const pace_table counters = {
+    "counters",
+    "What GPUs did while they were held",
+    PACE_FOR_ALL,
+    12,
+    true,
+    PACE_CELLS({"by", "By", PACE_SHOW_TEXT, PACE_OF(counter_row, by)},
+               {"name", "", PACE_SHOW_TEXT, PACE_OF(counter_row, name)},
+               {"gpu_hours", "GPU-hours", PACE_SHOW_REAL, PACE_OF(counter_row, gpu_hours)},
+               {"active_share", "Active", PACE_SHOW_SHARE, PACE_OF(counter_row, means[0])},
+               {"gpu_util_share", "Utilised", PACE_SHOW_SHARE, PACE_OF(counter_row, means[1])},
+               {"sm_share", "SMs", PACE_SHOW_SHARE, PACE_OF(counter_row, means[2])},
+               {"occupancy_share", NULL, PACE_SHOW_SHARE, PACE_OF(counter_row, means[3])},
+               {"tensor_share", "Matrix units", PACE_SHOW_SHARE, PACE_OF(counter_row, means[4])},
+               {"dram_share", "Memory", PACE_SHOW_SHARE, PACE_OF(counter_row, means[5])},
+               {"pcie_tx_bytes_per_s", NULL, PACE_SHOW_REAL, PACE_OF(counter_row, means[6])},
+               {"pcie_rx_bytes_per_s", "From host", PACE_SHOW_RATE, PACE_OF(counter_row, means[7])},
+               {"nvlink_tx_bytes_per_s", "NVLink out", PACE_SHOW_RATE, PACE_OF(counter_row, means[8])},
+               {"nvlink_rx_bytes_per_s", NULL, PACE_SHOW_REAL, PACE_OF(counter_row, means[9])},
+               {"power_w", "Power, W", PACE_SHOW_REAL, PACE_OF(counter_row, means[10])})};
+
+_Static_assert(PACE_USAGE_COUNTERS == 11, "every counter has its column");
+
+static bool has_counters(const pace_usage_group *g) {
+    for (int c = 0; c < PACE_USAGE_COUNTERS; c++)
+        if (!isnan(g->counters[c])) return true;
+    return false;
+}
+
+static void put_counters_of(pace_node *table, const pace_usage_asked *a, pace_usage_by by, const char *text) {
+    const pace_usage_groups *groups = &a->figures.by[by];
+    for (size_t i = 0; is_said(groups, by) && i < groups->count; i++) {
+        const pace_usage_group *g = &groups->items[i];
+        counter_row row = {.by = text,
+                           .name = pace_usage_group_name(&a->usage, by, g),
+                           .gpu_hours = g->judged_gpu_hours};
+        for (int c = 0; c < PACE_USAGE_COUNTERS; c++) row.means[c] = g->counters[c];
+        if (has_counters(g)) pace_table_put(table, &row);
+    }
+}
+
+static void put_counters(pace_node *root, const pace_usage_asked *a) {
+    pace_node *table = pace_open_table(root, &counters, 0);
+    put_counters_of(table, a, PACE_BY_TYPE, "type");
+    put_counters_of(table, a, PACE_BY_USER, "user");
+    put_counters_of(table, a, PACE_BY_GPU, "GPU");
+}
+
+/* --- what to change -------------------------------------------------------------------------------------------------- */
+
+typedef struct {
+    const char *change, *text, *user;
+    uint64_t runs;
+    double gpu_hours, hours_share, cost, user_share;
+} change_row;
+
+static const pace_table changes = {
+    "changes",
+    "What to change, and what it gives back at most",
+    PACE_FOR_ALL,
+    0,
+    true,
+    PACE_CELLS({"change", NULL, PACE_SHOW_TEXT, PACE_OF(change_row, change)},
+               {"text", "Change", PACE_SHOW_TEXT, PACE_OF(change_row, text)},
+               {"runs", "Runs", PACE_SHOW_INT, PACE_OF(change_row, runs)},
+               {"gpu_hours", "GPU-hours", PACE_SHOW_REAL, PACE_OF(change_row, gpu_hours)},
+               {"gpu_hours_share", "Of all", PACE_SHOW_SHARE, PACE_OF(change_row, hours_share)},
+               {"cost", "Worth", PACE_SHOW_REAL, PACE_OF(change_row, cost)},
+               {"user", "Most by", PACE_SHOW_TEXT, PACE_OF(change_row, user)},
+               {"user_share", "of it", PACE_SHOW_SHARE, PACE_OF(change_row, user_share)})};
+
+static void put_changes(pace_node *root, const pace_usage_asked *a) {
+    pace_node *table = pace_open_table(root, &changes, 0);
+    for (size_t i = 0; i < a->changes.count; i++) {
+        const pace_usage_change *c = &a->changes.items[i];
+        pace_table_put(table, &(change_row){.change = pace_usage_change_names[c->kind],
+                                            .text = pace_usage_change_texts[c->kind],
+                                            .user = c->user ? pace_usage_name(&a->usage, c->user) : NULL,
+                                            .runs = c->runs,
+                                            .gpu_hours = c->gpu_hours,
+                                            .hours_share = share(c->gpu_hours, a->figures.all.gpu_hours),
+                                            .cost = cost_of(c->cost, c->priced_gpu_hours),
+                                            .user_share = c->user ? share(c->user_gpu_hours, c->gpu_hours) : NAN});
+    }
+}
+
+/* --- files and prices ------------------------------------------------------------------------------------------------ */
+
+typedef struct {
+    const char *source, *name;
+    pace_usage_reading reading;
+} file_row;
+
+static const pace_table files = {"files",
+                                 "What was read",
+                                 PACE_FOR_ALL,
+                                 0,
+                                 false,
+                                 PACE_CELLS({"source", "Source", PACE_SHOW_TEXT, PACE_OF(file_row, source)},
+                                            {"mapping", NULL, PACE_SHOW_TEXT, PACE_OF(file_row, name)},
+                                            {"rows", "Rows", PACE_SHOW_INT, PACE_OF(file_row, reading.rows)},
+                                            {"taken", "Used", PACE_SHOW_INT, PACE_OF(file_row, reading.taken)},
+                                            {"skipped", "Steps of jobs", PACE_SHOW_INT,
+                                             PACE_OF(file_row, reading.skipped)},
+                                            {"refused", "Refused", PACE_SHOW_INT, PACE_OF(file_row, reading.refused)})};
+
+static void put_files(pace_node *root, const pace_usage_asked *a) {
+    pace_node *table = pace_open_table(root, &files, 0);
+    for (size_t i = 0; i < a->readings.count; i++) {
+        const pace_usage_reading *r = &a->readings.items[i];
+        pace_table_put(table, &(file_row){r->mapping->title, r->mapping->name, *r});
+    }
+}
+
+typedef struct {
+    const char *price;
+} price_row;
+
+static const pace_table prices = {"prices",
+                                  "Prices of an hour",
+                                  PACE_FOR_ALL,
+                                  0,
+                                  true,
+                                  PACE_CELLS({"price", "Price", PACE_SHOW_TEXT, PACE_OF(price_row, price)})};
+
+static void put_prices(pace_node *root, const pace_usage_asked *a) {
+    pace_node *table = pace_open_table(root, &prices, 0);
+    for (size_t i = 0; i < a->prices.sources.count; i++)
+        pace_table_put(table, &(price_row){a->prices.sources.items[i]});
+}
+
+/* --- the whole ------------------------------------------------------------------------------------------------------- */
+
+static void put_totals(pace_node *root, const pace_usage_asked *a) {
+    const pace_usage_figures *f = &a->figures;
+    const pace_usage_group *all = &f->all;
+    const pace_usage_estimate *e = &f->unjudged;
+    pace_node_int(root, "jobs", (int64_t)all->jobs);
+    pace_node_int(root, "runs", (int64_t)all->runs);
+    pace_node_int(root, "runs_without_gpus", (int64_t)a->usage.without_gpus);
+    pace_node_int(root, "runs_open", (int64_t)f->open_runs);
+    pace_node_int(root, "runs_pending", (int64_t)f->pending_runs);
+    pace_node_int(root, "runs_without_time", (int64_t)f->without_time);
+    pace_node_int(root, "runs_repeated", (int64_t)a->usage.repeated);
+    pace_node_real(root, "span_s", f->span_s);
+    pace_node_real(root, "gpu_hours", all->gpu_hours);
+    pace_node_real(root, "cost", cost_of(all->cost, all->priced_gpu_hours));
+    pace_node_real(root, "priced_share", share(all->priced_gpu_hours, all->gpu_hours));
+    pace_node_real(root, "judged_jobs_share", share((double)f->judged_jobs, (double)all->jobs));
+    pace_node_real(root, "judged_share", share(all->judged_gpu_hours, all->gpu_hours));
+    pace_node_real(root, "stated_share", share(f->stated_gpu_hours, all->gpu_hours));
+    pace_node_real(root, "idle_gpu_hours", all->judged_gpu_hours > 0 ? all->idle_gpu_hours : NAN);
+    pace_node_real(root, "idle_share", share(all->idle_gpu_hours, all->judged_gpu_hours));
+    pace_node_real(root, "idle_cost", cost_of(all->idle_cost, all->judged_gpu_hours > 0 ? all->priced_gpu_hours : 0));
+    pace_node_real(root, "estimated_gpu_hours", e->gpu_hours);
+    pace_node_real(root, "estimated_idle_gpu_hours", e->gpu_hours > 0 ? e->idle : NAN);
+    pace_node_real(root, "estimated_idle_gpu_hours_low", e->gpu_hours > 0 ? e->low : NAN);
+    pace_node_real(root, "estimated_idle_gpu_hours_high", e->gpu_hours > 0 ? e->high : NAN);
+    pace_node_real(root, "lost_gpu_hours", all->lost_gpu_hours);
+    pace_node_real(root, "unheld_gpu_hours", a->usage.unheld_hours);
+    pace_node_real(root, "unmatched_gpu_hours", a->usage.unmatched_hours);
+    pace_node_int(root, "waits", (int64_t)all->waits);
+    pace_node_real(root, "wait_mean_s", all->wait_mean_s);
+    pace_node_real(root, "wait_median_s", all->wait_median_s);
+    pace_node_real(root, "wait_p90_s", all->wait_p90_s);
+}
+
+static void put_notes(pace_node *root, const pace_usage_asked *a) {
+    const pace_usage_rules *r = &a->rules;
+    pace_node_note(
+        root, "Judged: GPU-hours with counters (utilisation or activity). Idle: the share of these in which no kernel "
+              "ran. Failed: GPU-hours of runs that failed, timed out, were preempted or lost their node, at most.");
+    pace_node_note(
+        root,
+        "A run in which GPUs worked less than %.0f %% of at least %g h holds them for nothing; one on at most one "
+        "GPU that worked less than %.0f %% could share it. A run counts in one change.",
+        100 * r->held_busy, r->held_hours, 100 * r->shared_busy);
+    if (a->figures.all.waits)
+        pace_node_note(root,
+                       "A wait is from a job's submission to its first start. Times without a zone are compared as "
+                       "they stand.");
+}
+
+static void warn_of_files(pace_report *report, const pace_usage_asked *a, const char *const *paths) {
+    for (size_t i = 0; i < a->readings.count; i++) {
+        const pace_usage_reading *r = &a->readings.items[i];
+        if (r->refused)
+            pace_report_warn(report, PACE_WARN_ROWS_LEFT_OUT, paths[i], "rows refused: %llu of %llu; the first: %s",
+                             (unsigned long long)r->refused, (unsigned long long)r->rows, r->reason);
+        if (*r->cut_off) pace_report_warn(report, PACE_WARN_FILE_CUT_OFF, paths[i], "%s: %s", paths[i], r->cut_off);
+    }
+}
+
+static void warn_of_runs(pace_report *report, const pace_usage_asked *a) {
+    const pace_usage *u = &a->usage;
+    if (u->repeated)
+        pace_report_warn(report, PACE_WARN_JOBS_LEFT_OUT, NULL, "rows that repeat a run: %llu; each run counts once",
+                         (unsigned long long)u->repeated);
+    if (u->impossible)
+        pace_report_warn(report, PACE_WARN_JOBS_LEFT_OUT, NULL, "runs that end before they start, left out: %llu",
+                         (unsigned long long)u->impossible);
+    if (a->figures.without_time)
+        pace_report_warn(report, PACE_WARN_JOBS_LEFT_OUT, NULL,
+                         "runs without an end or a duration: %llu, on %.6g GPUs; their GPU-hours are not known",
+                         (unsigned long long)a->figures.without_time, a->figures.without_time_gpus);
+    if (u->unknown_states)
+        pace_report_warn(report, PACE_WARN_JOBS_LEFT_OUT, NULL,
+                         "runs in a state that the mapping does not know: %llu; the first: \"%s\"",
+                         (unsigned long long)u->unknown_states, u->unknown_state);
+    if (u->unmatched_hours > 0)
+        pace_report_warn(report, PACE_WARN_JOBS_LEFT_OUT, NULL,
+                         "counters of %.4g GPU-hours name jobs that no table has: they were not used",
+                         u->unmatched_hours);
+}
+
+typedef struct {
+    const pace_usage_asked *asked;
+    const char *const *paths;
+} answering;
+
+static pace_status answer(pace_report *report, void *context) {
+    const answering *of = context;
+    const pace_usage_asked *a = of->asked;
+    pace_node *root = pace_report_root(report);
+    for (size_t i = 0; i < a->readings.count; i++)
+        pace_report_add_input(report, of->paths[i], a->readings.items[i].bytes);
+    warn_of_files(report, a, of->paths);
+    warn_of_runs(report, a);
+    pace_put_usage_sentences(root, a);
+    put_totals(root, a);
+    pace_put_usage_charts(root, a);
+    put_changes(root, a);
+    for (int by = 0; by < PACE_USAGE_BYS; by++) put_groups(root, a, by);
+    put_waits(root, a);
+    put_counters(root, a);
+    put_prices(root, a);
+    put_files(root, a);
+    put_notes(root, a);
+    return PACE_OK;
+}
+
+pace_status pace_cluster_usage(pace_report **out, const char *const *paths, size_t count,
+                               const pace_usage_options *options) {
+    pace_usage_asked asked;
+    pace_status status = pace_usage_ask(&asked, paths, count, options);
+    if (status == PACE_OK)
+        status = pace_report_build(out, "usage", "Usage of a cluster", answer, &(answering){&asked, paths});
+    pace_usage_asked_free(&asked);
+    return status;
+}

@@ -1,0 +1,22 @@
+/* Times, durations and lists of resources as schedulers write them. None of these reads behind a text's end. */
+#pragma once
+
+#include "base/yaml.h"
+#include "source/usage_fields.h"
+
+/** The text without blanks around it. */
+pace_usage_text pace_usage_trim(pace_usage_text text);
+
+/** Any number and nothing else. */
+bool pace_usage_number(double *out, pace_usage_text text);
+
+/** "2023-03-01 00:18:22+08:00", "2017-10-07T01:12:09.5Z", "2017-10-07 01:12:09 PDT" in seconds since 1970, or plain
+ * seconds. Without a zone it counts as UTC. `zones` (may be NULL) has the hours of zones by name. */
+bool pace_usage_time(double *out, pace_usage_text text, const pace_yaml_node *zones);
+
+/** "1-02:03:04", "26:03:04", "03:04.250" or plain seconds. */
+bool pace_usage_duration(double *out, pace_usage_text text);
+
+/** "billing=64,gres/gpu:a100=8,gres/gpu=8" asked for "gres/gpu": how many in all, and by model. What the total has beyond
+ * its models is of no model. `*count` = 0 when the list does not have it. False for a count that is none. */
+bool pace_usage_list(double *total, pace_usage_gpus *out, size_t *count, pace_usage_text text, const char *key);

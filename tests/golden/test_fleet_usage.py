@@ -1,0 +1,510 @@
+"""What `paceline fleet` tells of the records of schedulers and of GPUs' counters: figures counted here from the same files, odd
+input in one line, and public traces where they are at hand."""
+import collections
+import csv
+import datetime
+import gzip
+import json
+import math
+import os
+import random
+import re
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+
+import jsonschema
+import yaml
+
+PACELINE = os.environ["PACELINE"]
+SOURCE = os.environ.get("PACELINE_SOURCE", ".")
+SHARED = os.environ.get("PACELINE_SHARED", "")
+DATA = os.path.join(SOURCE, "tests", "data", "clusters")
+FOLDER = tempfile.mkdtemp(prefix="paceline-usage-")
+SCHEMA = json.load(open(os.path.join(SOURCE, "docs", "schemas", "usage.json")))
+wrong = []
+checks = 0
+
+
+def expect(good, *what):
+    global checks
+    checks += 1
+    if not good:
+        wrong.append(what)
+
+
+def run(*words):
+    done = subprocess.run([PACELINE, "fleet", *words], capture_output=True, timeout=300)
+    err = done.stderr.decode("utf-8", "replace")
+    expect(0 <= done.returncode <= 4, "crashed", words, done.returncode, err[-400:])
+    expect("Sanitizer" not in err and "runtime error" not in err, "sanitizer", words, err[-400:])
+    return done.returncode, done.stdout.decode("utf-8", "replace"), err
+
+
+def usage(*words):
+    code, out, err = run(*words, "--format", "json")
+    expect(code == 0, "json", words, err)
+    answer = json.loads(out) if code == 0 else collections.defaultdict(list)
+    try:
+        jsonschema.validate(answer, SCHEMA)
+        expect(list(answer) == list(SCHEMA["properties"]), "order", words)
+    except jsonschema.ValidationError as fault:
+        expect(False, "schema", words, fault.message, list(fault.path))
+    return answer
+
+
+def sample(name):
+    return os.path.join(DATA, name)
+
+
+def put(name, text):
+    path = os.path.join(FOLDER, name)
+    with open(path, "wb") as file:
+        file.write(text if isinstance(text, bytes) else text.encode())
+    return path
+
+
+def near(a, b, tolerance=1e-9):
+    if a is None or b is None:
+        return a is None and b is None
+    return abs(a - b) <= tolerance * max(1, abs(a), abs(b))
+
+
+def seconds(text, zone=datetime.timezone.utc):
+    if text in ("", "Unknown", "None", None):
+        return math.nan
+    at = datetime.datetime.fromisoformat(text.replace("Z", "+00:00"))
+    return (at if at.tzinfo else at.replace(tzinfo=zone)).timestamp()
+
+
+def nearest_rank(values, share):
+    values = sorted(values)
+    return values[max(0, math.ceil(share * len(values)) - 1)]
+
+
+class Run:
+    """A run as this test reads it."""
+
+    def __init__(self, job, gpus, hours, state, submit=math.nan, start=math.nan, **names):
+        self.job, self.gpus, self.hours, self.state, self.submit, self.start, self.names = job, gpus, hours, state, submit, start, names
+
+
+LOST = {"failed", "timeout", "node_failed", "preempted"}
+
+
+def hold(answer, runs, by, what):
+    """The totals and the groups of an answer are those of the runs."""
+    total = sum(r.hours for r in runs)
+    expect(near(answer["gpu_hours"], total), what, "gpu_hours", answer["gpu_hours"], total)
+    expect(answer["jobs"] == len({r.job for r in runs}), what, "jobs", answer["jobs"])
+    expect(near(answer["lost_gpu_hours"], sum(r.hours for r in runs if r.state in LOST)), what, "lost")
+    for table, key in by.items():
+        hours, jobs, lost = collections.Counter(), collections.defaultdict(set), collections.Counter()
+        for r in runs:
+            name = r.state if key == "state" else r.names.get(key) or "(not said)"
+            hours[name] += r.hours
+            jobs[name].add(r.job)
+            lost[name] += r.hours * (r.state in LOST)
+        rows = {row["name"]: row for row in answer[table]}
+        expect(set(rows) == set(hours) or (not rows and set(hours) == {"(not said)"}), what, table, set(rows) ^ set(hours))
+        for name in set(rows) & set(hours):
+            expect(near(rows[name]["gpu_hours"], hours[name]), what, table, name, rows[name]["gpu_hours"], hours[name])
+            expect(rows[name]["jobs"] == len(jobs[name]), what, table, name, "jobs", rows[name]["jobs"])
+            if hours[name]:
+                expect(near(rows[name]["lost_share"], lost[name] / hours[name]), what, table, name, "lost")
+        ordered = [row["gpu_hours"] for row in answer[table]]
+        expect(ordered == sorted(ordered, reverse=True), what, table, "order")
+    waits = {}
+    for r in runs:
+        if not math.isnan(r.submit) and not math.isnan(r.start):
+            key = (r.job, r.submit)
+            waits[key] = min(waits.get(key, math.inf), r.start)
+    waits = [start - submit for (_, submit), start in waits.items()]
+    expect(answer["waits"] == len(waits), what, "waits", answer["waits"], len(waits))
+    if waits:
+        expect(near(answer["wait_mean_s"], statistics.fmean(waits)), what, "mean wait", answer["wait_mean_s"])
+        expect(near(answer["wait_median_s"], nearest_rank(waits, 0.5)), what, "median wait", answer["wait_median_s"])
+        expect(near(answer["wait_p90_s"], nearest_rank(waits, 0.9)), what, "p90", answer["wait_p90_s"])
+
+
+# --- Slurm ------------------------------------------------------------------------------------------------------------
+
+STATES = {"COMPLETED": "completed", "FAILED": "failed", "TIMEOUT": "timeout", "NODE_FAIL": "node_failed", "CANCELLED": "cancelled",
+          "RUNNING": "running", "PENDING": "pending"}
+
+
+def elapsed(text):
+    days, _, clock = text.rpartition("-")
+    hours, minutes, whole = clock.split(":")
+    return int(days or 0) * 86400 + int(hours) * 3600 + int(minutes) * 60 + float(whole)
+
+
+def slurm_runs(path):
+    lines = open(path).read().splitlines()
+    header, runs = lines[0].split("|"), []
+    for line in lines[1:]:
+        cells = line.split("|")
+        if len(cells) != len(header):
+            continue
+        row = dict(zip(header, cells))
+        gpus = {k: int(v) for k, v in re.findall(r"gres/gpu:([^=,]+)=(\d+)", row["AllocTRES"])}
+        total = re.search(r"gres/gpu=(\d+)", row["AllocTRES"])
+        if total and int(total[1]) > sum(gpus.values()):
+            gpus[""] = int(total[1]) - sum(gpus.values())
+        if "." in row["JobID"] or (not gpus and "gres/gpu" not in row["ReqTRES"]):
+            continue
+        state = STATES.get(row["State"].split()[0], "other")
+        for model, count in (gpus or {"": 0}).items():
+            start = seconds(row["Start"]) if count else math.nan
+            runs.append(Run(row["JobID"], count, count * elapsed(row["Elapsed"]) / 3600, state, seconds(row["Submit"]), start,
+                            user=row["User"], account=row["Account"], queue=row["Partition"], gpu=model))
+    return runs
+
+
+def test_slurm():
+    path = sample("sacct.txt")
+    answer = usage(path)
+    hold(answer, slurm_runs(path), {"users": "user", "accounts": "account", "queues": "queue", "gpus": "gpu", "states": "state"}, "slurm")
+    expect(answer["files"] == [{"source": "Slurm sacct", "mapping": "slurm", "rows": 14, "taken": 11, "skipped": 2, "refused": 1}],
+           "steps and a name with a bar", answer["files"])
+    codes = sorted(w["code"] for w in answer["warnings"])
+    expect(codes == ["jobs_left_out", "rows_left_out"], "warnings", answer["warnings"])
+    expect(answer["runs"] == 10 and answer["jobs"] == 9, "a requeued job has two runs", answer["runs"], answer["jobs"])
+    expect(answer["judged_share"] == 0 and answer["idle_gpu_hours"] is None, "nothing is judged without counters")
+    prices = usage(path, "--price", "a100=2", "--price", "0.5")
+    hours = collections.Counter()
+    for r in slurm_runs(path):
+        hours[r.names["gpu"]] += r.hours
+    cost = 2 * hours["a100"] + 0.5 * (hours["v100"] + hours[""])
+    expect(near(prices["cost"], cost) and prices["priced_share"] == 1, "price", prices["cost"], cost)
+    listed = {tuple(p["devices"])[0]: p["usd_per_hour"] for p in yaml.safe_load(open(os.path.join(SOURCE, "catalog", "prices.yaml")))["prices"]}
+    cost = hours["a100"] * listed["a100-40-sxm"] + hours["v100"] * listed["v100-sxm2-16"]
+    expect(near(answer["cost"], cost), "list price", answer["cost"], cost)
+    # the same with a bar at the ends of lines (--parsable), carriage returns, a byte order mark; compressed; in two files
+    text = open(path).read()
+    for name, other in (("parsable", text.replace("\n", "|\n")), ("crlf", text.replace("\n", "\r\n")), ("bom", "\ufeff" + text)):
+        again = usage(put(name + ".txt", other))
+        expect(near(again["gpu_hours"], answer["gpu_hours"]) and again["users"] == answer["users"], name)
+    again = usage(put("sacct.gz", gzip.compress(text.encode())))
+    expect(again["users"] == answer["users"], "gzip")
+    twice = usage(path, path)
+    expect(twice["users"] == answer["users"] and twice["runs_repeated"] == 10, "the same file twice", twice["runs_repeated"])
+    joined = usage(put("joined.txt", text + text.splitlines()[0] + "\n"))
+    expect(joined["files"][0]["refused"] == 1, "a header again further down is no row")
+
+
+def test_slurm_many():
+    """Many jobs at random: requeued, in arrays, on several models, cut off in the middle."""
+    draw = random.Random(7)
+    lines = [open(sample("sacct.txt")).readline().rstrip("\n")]
+    start = datetime.datetime(2026, 1, 1)
+    for i in range(3000):
+        submit = start + datetime.timedelta(seconds=draw.randrange(10**6))
+        begin = submit + datetime.timedelta(seconds=int(draw.expovariate(1 / 600)))
+        length = int(draw.lognormvariate(7, 2))
+        state = draw.choice(["COMPLETED"] * 5 + ["FAILED", "TIMEOUT", "NODE_FAIL", "CANCELLED by 77"])
+        count, other = draw.choice([1, 1, 2, 4, 8]), draw.choice([0, 0, 0, 2])
+        tres = f"cpu=4,gres/gpu:a100={count}," + (f"gres/gpu:v100={other}," if other else "") + f"gres/gpu={count + other},node=1"
+        job = f"{i // 3}_{i % 3}" if i % 2 else str(100000 + i // 4)
+        clock = f"{length // 86400}-" * (length >= 86400) + f"{length % 86400 // 3600:02}:{length % 3600 // 60:02}:{length % 60:02}"
+        lines.append(f"{job}|n|u{draw.randrange(20)}|a{draw.randrange(4)}|q{draw.randrange(3)}|x|{state}|{submit.isoformat()}|"
+                     f"{begin.isoformat()}|{(begin + datetime.timedelta(seconds=length)).isoformat()}|{clock}|{tres}|{tres}|n|0:0")
+    path = put("many.txt", "\n".join(lines) + "\n")
+    hold(usage(path), slurm_runs(path), {"users": "user", "accounts": "account", "queues": "queue", "gpus": "gpu", "states": "state"}, "many")
+    cut = put("cut.txt", "\n".join(lines)[:150000])
+    hold(usage(cut), slurm_runs(cut), {"users": "user"}, "cut off")
+    packed = gzip.compress(("\n".join(lines) + "\n").encode())
+    answer = usage(put("cut.txt.gz", packed[:len(packed) // 2]))
+    expect("file_cut_off" in [w["code"] for w in answer["warnings"]], "a compressed file that breaks off", answer["warnings"])
+
+
+# --- Alibaba PAI -------------------------------------------------------------------------------------------------------
+
+def pai(name):
+    return list(csv.reader(open(sample(f"pai_{name}_table.csv"))))
+
+
+def test_pai():
+    paths = [sample(f"pai_{name}_table.csv") for name in ("sensor", "task", "group_tag", "job")]
+    answer = usage(*paths)
+    jobs = {row[0]: row for row in pai("job")}
+    kinds = {row[0]: row[4] for row in pai("group_tag")}
+    busy = collections.defaultdict(list)
+    for row in pai("sensor"):
+        if row[7]:
+            busy[row[0], row[1]].append(float(row[7]) / 100)
+    last = max(float(x) for row in pai("task") + pai("job") for x in row[4:6] if x)
+    first = {}
+    runs, judged, idle = [], 0, 0
+    for job, task, count, state, start, end, _, _, gpu, model in pai("task"):
+        if start:
+            first[job] = min(first.get(job, math.inf), float(start))
+        if not gpu or float(gpu) == 0:
+            continue
+        gpus = int(count) * float(gpu) / 100
+        length = float(end) - float(start) if end else last - float(start) if start and state == "Running" else 0
+        hours = gpus * length / 3600
+        runs.append(Run(job, gpus, hours, {"Terminated": "completed", "Failed": "failed", "Running": "running", "Waiting": "pending"}[state],
+                        float(jobs[job][4]), float(start) if start else math.nan, user=jobs[job][2],
+                        type=kinds.get(jobs[job][1], ""), gpu=model))
+        seen = busy[job, task]
+        if seen and hours:
+            covered = hours * min(1, len(seen) / int(count))
+            judged += covered
+            idle += covered * (1 - min(1, statistics.fmean(seen) / (float(gpu) / 100)))
+    for r in runs:
+        if not math.isnan(r.start):
+            r.start = first[r.job]
+    hold(answer, runs, {"users": "user", "types": "type", "gpus": "gpu", "states": "state"}, "pai")
+    expect(near(answer["idle_gpu_hours"], idle), "idle", answer["idle_gpu_hours"], idle)
+    expect(near(answer["judged_share"], judged / sum(r.hours for r in runs)), "judged", answer["judged_share"])
+    expect(answer["runs_without_time"] == 1, "a task that failed without times is said", answer["runs_without_time"])
+    expect(answer["runs_pending"] == 1 and answer["runs_open"] == 1, "pending and open", answer["runs_pending"], answer["runs_open"])
+    expect([c["change"] for c in answer["changes"]] == ["feed", "end_idle"], "changes", answer["changes"])
+    expect(usage(*reversed(paths))["users"] == answer["users"], "files in another order")
+    code, _, err = run(sample("pai_job_table.csv"))
+    expect(code == 3 and "expected jobs that hold GPUs" in err, "facts alone", code, err)
+
+
+def test_estimate():
+    """The idle part of jobs without counters: that of judged jobs of the type, with a range that holds what was hidden."""
+    draw = random.Random(3)
+    held = 0
+    for trial in range(20):
+        tasks, sensors, hidden = [], [], 0
+        for i in range(200):
+            hours, share = draw.lognormvariate(1, 1), min(1, draw.betavariate(2, 3))
+            tasks.append(f"j{i},t,1,Terminated,0.0,{3600 * hours},600.0,29.3,100.0,V100")
+            if draw.random() < 0.5:
+                sensors.append(f"j{i},t,w{i},i{i},m,g,1,{100 * share},1,1,1,1,1,1,1,1")
+            else:
+                hidden += hours * (1 - share)
+        answer = usage(put("t.csv", "\n".join(tasks) + "\n"), put("s.csv", "\n".join(sensors) + "\n"))
+        held += answer["estimated_idle_gpu_hours_low"] <= hidden <= answer["estimated_idle_gpu_hours_high"]
+    expect(15 <= held <= 20, "90 % of the ranges hold what was hidden", held)
+
+
+# --- counters ----------------------------------------------------------------------------------------------------------
+
+def test_prometheus():
+    path = sample("prometheus.json")
+    answer = usage(path)
+    held, busy, free = collections.Counter(), collections.Counter(), 0
+    for series in json.load(open(path))["data"]["result"]:
+        name, job = series["metric"]["__name__"], series["metric"].get("hpc_job")
+        if name not in ("DCGM_FI_PROF_GR_ENGINE_ACTIVE", "DCGM_FI_DEV_GPU_UTIL"):
+            continue
+        values = [(t, float(v) / (100 if "UTIL" in name else 1)) for t, v in series["values"]]
+        values = [(t, v) for t, v in values if 0 <= v <= 1]
+        for (t0, _), (t1, v) in zip(values, values[1:]):
+            if not job:
+                free += t1 - t0
+            elif t1 - t0 <= 600:
+                held[job] += t1 - t0
+                busy[job] += (t1 - t0) * v
+    total = sum(held.values()) / 3600
+    expect(near(answer["gpu_hours"], total), "hours", answer["gpu_hours"], total)
+    expect(near(answer["idle_gpu_hours"], total - sum(busy.values()) / 3600, 1e-6), "idle", answer["idle_gpu_hours"])
+    expect(near(answer["unheld_gpu_hours"], free / 3600), "free", answer["unheld_gpu_hours"])
+    expect(answer["jobs"] == 2 and answer["judged_share"] == 1 and answer["waits"] == 0, "jobs")
+    both = usage(sample("sacct.txt"), path)
+    hours = collections.Counter()
+    for r in slurm_runs(sample("sacct.txt")):
+        hours[r.job] += r.hours
+    expect(near(both["gpu_hours"], sum(hours.values())), "jobs come from the table")
+    expect(near(both["judged_share"], total / sum(hours.values()), 1e-6), "counters judge what they cover", both["judged_share"])
+    other = usage(put("other.txt", open(sample("sacct.txt")).read().replace("1006|", "2006|")), path)
+    expect(near(other["unmatched_gpu_hours"], held["1006"] / 3600), "counters of a job that no table has", other["unmatched_gpu_hours"])
+
+
+def test_counter_tables():
+    wide = usage(sample("dcgm_wide.csv"))
+    rows = [r for r in csv.DictReader(open(sample("dcgm_wide.csv"))) if r["hpc_job"]]
+    active = [float(r["DCGM_FI_PROF_GR_ENGINE_ACTIVE"]) for r in rows[1:]]
+    expect(near(wide["gpu_hours"], 300 / 3600) and near(wide["unheld_gpu_hours"], 300 / 3600), "wide", wide["gpu_hours"])
+    expect(near(wide["idle_share"], 1 - statistics.fmean(active), 1e-6), "wide", wide["idle_share"])
+    expect(near(wide["counters"][0]["tensor_share"], 0.1, 1e-6), "matrix units", wide["counters"])
+    long = usage(sample("dcgm_long.csv"))
+    expect(near(long["idle_share"], 1 - (50 + 60 + 70) / 300, 1e-6) and near(long["gpu_hours"], 90 / 3600), "long", long["idle_share"])
+    expect([u["name"] for u in long["users"]] == ["team-a"], "namespace", long["users"])
+
+
+# --- other sources -----------------------------------------------------------------------------------------------------
+
+def test_philly():
+    path = sample("philly.json")
+    runs = []
+    for job in json.load(open(path)):
+        for attempt in job["attempts"]:
+            gpus = sum(len(d["gpus"]) for d in attempt["detail"])
+            start, end = seconds(attempt["start_time"]), seconds(attempt["end_time"])
+            if gpus:
+                runs.append(Run(job["jobid"], gpus, 0 if math.isnan(end) else gpus * (end - start) / 3600,
+                                {"Pass": "completed", "Killed": "cancelled", "Failed": "failed"}[job["status"]],
+                                seconds(job["submitted_time"]), start, user=job["user"], queue=job["vc"]))
+    answer = usage(path)
+    hold(answer, runs, {"users": "user", "queues": "queue", "states": "state"}, "philly")
+    expect(answer["runs_without_time"] == 1, "an attempt without an end", answer["runs_without_time"])
+
+
+def test_helios_and_acme():
+    for name, kind in (("helios.csv", "queue"), ("acme_kalos.csv", "type")):
+        runs = []
+        for row in csv.DictReader(open(sample(name))):
+            gpus = int(row["gpu_num"])
+            if gpus == 0 or not row["duration"]:
+                continue
+            state = {"NODE_FAIL": "node_failed"}.get(row["state"], row["state"].lower())
+            runs.append(Run(row["job_id"], gpus, gpus * float(row["duration"]) / 3600, state, seconds(row["submit_time"]),
+                            seconds(row["start_time"]), user=row["user"], queue=row.get("vc"), type=row.get("type")))
+        hold(usage(sample(name)), runs, {"users": "user", kind + "s": kind, "states": "state"}, name)
+
+
+def test_kubernetes():
+    path = sample("kubectl_pods.json")
+    pods = json.load(open(path))["items"]
+    times = []
+
+    def walk(value):
+        if isinstance(value, dict):
+            for key, member in value.items():
+                if key in ("creationTimestamp", "startTime", "finishedAt"):
+                    times.append(seconds(member))
+                walk(member)
+        elif isinstance(value, list):
+            for member in value:
+                walk(member)
+
+    walk([p for p in pods])
+    runs = []
+    for pod in pods:
+        gpus = sum(int(c["resources"]["limits"].get("nvidia.com/gpu", 0)) for c in pod["spec"]["containers"])
+        if gpus == 0:
+            continue
+        ends = [c["state"]["terminated"]["finishedAt"] for c in pod["status"]["containerStatuses"] if "terminated" in c["state"]]
+        start = seconds(pod["status"].get("startTime"))
+        end = max(map(seconds, ends)) if ends else max(times)
+        state = {"Succeeded": "completed"}.get(pod["status"]["phase"], pod["status"]["phase"].lower())
+        runs.append(Run(pod["metadata"]["name"], gpus, 0 if math.isnan(start) else gpus * (end - start) / 3600, state,
+                        seconds(pod["metadata"]["creationTimestamp"]), start, user=pod["metadata"]["namespace"],
+                        type=pod["metadata"]["labels"]["training.kubeflow.org/replica-type"],
+                        gpu=pod["spec"]["nodeSelector"]["nvidia.com/gpu.product"]))
+    hold(usage(path), runs, {"users": "user", "types": "type", "gpus": "gpu", "states": "state"}, "kubernetes")
+
+
+def test_public_trace():
+    path = os.path.join(SHARED, "cluster", "alibaba_gpu_v2023_pods.csv.gz")
+    if not SHARED or not os.path.exists(path):
+        print("the public trace is not here")
+        return
+    runs = []
+    for row in csv.DictReader(gzip.open(path, "rt")):
+        gpus = int(row["num_gpu"]) * float(row["gpu_milli"] or 0) / 1000
+        if gpus == 0:
+            continue
+        start, pending = row["scheduled_time"], row["pod_phase"] == "Pending"
+        length = 0 if pending else int(row["deletion_time"]) - int(start) if start else 0
+        state = {"Succeeded": "completed"}.get(row["pod_phase"], row["pod_phase"].lower())
+        runs.append(Run(row["name"], gpus, gpus * length / 3600, state, float(row["creation_time"]),
+                        float(start) if start else math.nan, queue=row["qos"], gpu=row["gpu_spec"]))
+    answer = usage(path)
+    hold(answer, runs, {"queues": "queue", "gpus": "gpu", "states": "state"}, "alibaba 2023")
+
+
+# --- mappings of one's own, odd input --------------------------------------------------------------------------------
+
+MAPPING = """schema: paceline.cluster/1
+name: ours
+of: jobs
+form: delimited
+separator: ";"
+known_by: {columns: [nr, cards]}
+missing: ["-"]
+fields:
+  job: nr
+  user: who
+  gpus: cards
+  elapsed: {column: minutes, unit: 60}
+  submit: asked
+  start: began
+  state: result
+states: {ok: completed, bad: failed}
+"""
+
+
+def test_own_mapping():
+    mapping = put("own.yaml", MAPPING)
+    table = put("own.csv", 'nr;who;cards;minutes;asked;began;result\n1;"a;b";4;30;2026-01-01 10:00;2026-01-01 10:05;ok\n'
+                           "2;c;2;60;2026-01-01T10:00:00+01:00;2026-01-01 09:10:00Z;bad\n3;-;1;-;-;-;ok\n")
+    answer = usage("--mapping", mapping, table)
+    expect(near(answer["gpu_hours"], 4) and answer["files"][0]["mapping"] == "ours", "own mapping", answer["gpu_hours"])
+    expect({u["name"]: u["gpu_hours"] for u in answer["users"]} == {"a;b": 2, "c": 2, "(not said)": 0}, "users", answer["users"])
+    expect(answer["wait_mean_s"] == 450, "zones", answer["wait_mean_s"])
+    for line, fault in (("  gpus: cards", "  cards: cards"), ("of: jobs", "of: nothing"), ('separator: ";"', "separator: ab"),
+                        ("{ok: completed", "{ok: fine"), ("  gpus: cards\n", ""), ("unit: 60", "unit: -1"), ("unit: 60", "units: 60")):
+        code, _, err = run("--mapping", put("bad.yaml", MAPPING.replace(line, fault)), table)
+        expect(code == 3 and re.search(r"bad\.yaml:\d+:\d+: ", err), "a mapping with a fault names its place", fault, code, err)
+
+
+def test_odd_input():
+    header = open(sample("sacct.txt")).readline()
+    row = "7|n|u|a|q|x|COMPLETED|2026-01-01T00:00:00|2026-01-01T00:00:00|2026-01-01T01:00:00|{}|{}|{}|n|0:0\n"
+    good = row.format("01:00:00", "gres/gpu=2", "gres/gpu=2")
+    cases = {
+        "no rows": (header, 3),
+        "not a duration": (header + row.format("soon", "gres/gpu=2", "") + good, 0),
+        "not a count": (header + row.format("01:00:00", "gres/gpu=two", "") + good.replace("7|", "8|", 1), 0),
+        "all refused": (header + row.format("soon", "gres/gpu=2", ""), 3),
+        "no column of GPUs": (header.replace("AllocTRES", "Tres") + good, 3),
+        "other columns": ("a,b,c\n1,2,3\n", 3),
+        "a NUL": (header + good.replace("n|0:0", "\0|0:0"), 0),
+        "empty": ("", 3),
+        "no GPUs at all": (header + row.format("01:00:00", "cpu=2", "cpu=2"), 3),
+        "huge": (header + row.format("99999999-01:00:00", "gres/gpu=99999999", "") + good, 0),
+        "JSON that ends": ('{"status":"success","data":{"resultType":"matrix","result":[{"metric":{"gpu":"0"', 3),
+        "JSON of something else": ('{"apiVersion":"v1","items":{}}', 3),
+        "values that are none": ('{"data":{"resultType":"matrix","result":[{"metric":{"__name__":"DCGM_FI_DEV_GPU_UTIL","gpu":"0"},'
+                                 '"values":[1,"2",[],[3],[[4]],null,[5,"x"],[60,"50"],[120,"70"]]},7,[]]}}', 0),
+    }
+    for name, (text, wanted) in cases.items():
+        code, out, err = run(put("odd", text))
+        expect(code == wanted, name, code, out[:200], err[-300:])
+        expect(code == 0 or len(err.strip().splitlines()) == 1, name, "one line", err)
+    code, _, err = run(put("odd", good.replace("|", ",")), "--mapping", os.path.join(FOLDER, "missing.yaml"))
+    expect(code == 3 and "missing.yaml" in err, "a mapping that is not there", code, err)
+    code, _, err = run(sample("sacct.txt"), "--price", "h100=3")
+    expect(code == 2 and "no record has a GPU" in err, "a price of a GPU that is not there", code, err)
+    code, _, err = run(sample("sacct.txt"), "--price", "cheap")
+    expect(code == 2, "a price that is none", code, err)
+    code, _, err = run(sample("sacct.txt"), "--on", "pai-2018")
+    expect(code == 2 and "no effect" in err, "an option of other questions", code, err)
+    draw = random.Random(1)
+    for name in sorted(os.listdir(DATA)):
+        data = bytearray(open(sample(name), "rb").read())
+        for _ in range(6):
+            mangled = bytearray(data)
+            for _ in range(draw.randrange(1, 8)):
+                at = draw.randrange(len(mangled))
+                mangled[at:at + draw.randrange(0, 3)] = bytes(draw.randrange(256) for _ in range(draw.randrange(0, 3)))
+            run(put("mangled", bytes(mangled)))
+
+
+def test_page():
+    code, out, _ = run(sample("sacct.txt"), sample("prometheus.json"), "--format", "html")
+    expect(code == 0 and "GPU-hours by user" in out and "What to change" in out, "page")
+    code, out, _ = run(sample("sacct.txt"))
+    lead = out.splitlines()[:3]
+    expect("held 332 GPU-hours" in lead[0] and "of the jobs and 0.0 %" in lead[1], "what could be judged leads", lead)
+    titles = [line for line in out.splitlines() if line.startswith(("By ", "What ", "Who ")) and len(line) < 60]
+    expect(len(titles) == len(set(titles)), "no two tables of one title", titles)
+
+
+for test in [value for name, value in sorted(globals().items()) if name.startswith("test_")]:
+    test()
+shutil.rmtree(FOLDER)
+for one in wrong[:40]:
+    print("wrong:", *one)
+print(f"{checks} checks, {len(wrong)} wrong")
+sys.exit(1 if wrong else 0)
