@@ -1,7 +1,7 @@
 #include "ask/tune_asked.h"
 
 #include "ask/context.h"
-#include "base/text.h"
+#include "base/halving.h"
 #include "exchange/measured_ways.h"
 
 #include <math.h>
@@ -33,7 +33,8 @@ static bool same_way(pace_tuned_way a, pace_tuned_way b) {
 
 static pace_fit_question fit_question(const place *p, double bytes) {
     const pace_machine *m = &p->asked.exchange.machine;
-    return (pace_fit_question){.collective = p->asked.question.collective,
+    return (pace_fit_question){.system = p->asked.system,
+                               .collective = p->asked.question.collective,
                                .bytes = bytes,
                                .ranks_per_node = m->devices,
                                .nodes = m->nodes,
@@ -51,7 +52,13 @@ static bool measured_s(pace_estimate *out, const place *p, const pace_exchange_q
 /* The library's own choice: of its curves, else of curves of that way, else in closed form. */
 static pace_status own_time(pace_estimate *out, const place *p, const pace_exchange_question *q) {
     pace_exchange_answer answer;
-    if (p->asked.fit.curves.count == 0 && measured_s(out, p, q)) return PACE_OK;
+    if (p->fit->curves.count && !p->asked.fit.curves.count) {
+        if (measured_s(out, p, q)) return PACE_OK;
+        return pace_fail(PACE_E_MISSING,
+                         "fit: holds no curve of the library's own choice, nor %s of %.0f bytes with %s %s on %d nodes",
+                         pace_collective_rows[q->collective].name, q->bytes, pace_nccl_algorithm_names[q->algorithm],
+                         pace_nccl_protocol_names[q->protocol], q->nodes);
+    }
     PACE_TRY(pace_exchange_asked_answer(&answer, &p->asked, q->bytes));
     *out = answer.time_s;
     return PACE_OK;
@@ -86,7 +93,7 @@ static pace_status way_gain(pace_tuned_size *out, const place *p, const pace_exc
     if (measured_s(&s, p, q)) {
         out->best_s = s;
         out->gain = (pace_estimate){own->own_s.median / s.median, hypot(own->own_s.spread, s.spread), s.rung};
-        out->used.added[PACE_DOUBT_CURVE_PROBES] = out->gain.spread;
+        out->used.added[s.rung == PACE_RUNG_MEASURED ? PACE_DOUBT_CURVE_PROBES : PACE_DOUBT_CHOICE] = out->gain.spread;
         return PACE_OK;
     }
     PACE_TRY(choice_spread(&spread, &out->used, p, q, model.median));
@@ -135,17 +142,23 @@ static bool same_outcome(const pace_tuned_size *a, const pace_tuned_size *b) {
     return a->changes == b->changes && same_way(a->changes ? a->best : a->own, b->changes ? b->best : b->own);
 }
 
+typedef struct {
+    const place *place;
+    const pace_tuned_size *low;
+} outcome;
+
+static pace_status holds_at(bool *out, void *context, uint64_t bytes) {
+    const outcome *o = context;
+    pace_tuned_size there;
+    PACE_TRY(tune_size(&there, o->place, (double)bytes));
+    *out = same_outcome(o->low, &there);
+    return PACE_OK;
+}
+
 /* The last byte up to which what holds at `low` holds, before `high`, where something else does. */
 static pace_status find_end(uint64_t *out, const place *p, const pace_tuned_size *low, double high) {
-    uint64_t from = (uint64_t)low->bytes, to = (uint64_t)high;
-    while (to - from > 1) {
-        uint64_t middle = from + (to - from) / 2;
-        pace_tuned_size there;
-        PACE_TRY(tune_size(&there, p, (double)middle));
-        *(same_outcome(low, &there) ? &from : &to) = middle;
-    }
-    *out = from;
-    return PACE_OK;
+    outcome o = {p, low};
+    return pace_halve(out, (uint64_t)low->bytes, (uint64_t)high, holds_at, &o);
 }
 
 /* Of a row that changes the mean gain; of one that stays the largest, whose way is named. */

@@ -2,6 +2,7 @@
 #include "report/engines.h"
 #include "ask/context.h"
 #include "report/report_assumptions.h"
+#include "report/exchange_charts.h"
 #include "report/machine_note.h"
 #include "ask/exchange_asked.h"
 #include "report/report.h"
@@ -34,6 +35,24 @@ static const pace_table help = {"help", "What would help most", PACE_FOR_ALL, 0,
                                             PACE_OF(pace_exchange_saving, of_smallest)},
                                            {"largest_saved_share", "of largest size", PACE_SHOW_SHARE,
                                             PACE_OF(pace_exchange_saving, of_largest)})};
+
+static const pace_table changes = {
+    "changes", "Which way goes from which size on", PACE_FOR_ALL, 0,
+    PACE_CELLS({"from_bytes", "from B", PACE_SHOW_INT, PACE_OF(pace_exchange_change, from_bytes)},
+               {"algorithm", "algorithm", PACE_SHOW_TEXT, PACE_OF(pace_exchange_change, algorithm)},
+               {"protocol", "protocol", PACE_SHOW_TEXT, PACE_OF(pace_exchange_change, protocol)})};
+
+/* Curves for a page, and where they change. */
+static pace_status put_curves(pace_node *root, const pace_exchange_asked *a) {
+    pace_exchange_curves curves = {0};
+    pace_status status = pace_exchange_curves_make(&curves, a);
+    if (status == PACE_OK) {
+        pace_put_exchange_charts(root, &curves);
+        PACE_PUT_ROWS(root, &changes, &curves.changes);
+    }
+    pace_exchange_curves_free(&curves);
+    return status;
+}
 
 static void warn_of_sizes(pace_report *report, size_t beyond, size_t count) {
     if (beyond)
@@ -90,6 +109,7 @@ static pace_status build(pace_report *report, void *context) {
                        largest.time_s.median * 1e3, pace_estimate_low(largest.time_s) * 1e3,
                        pace_estimate_high(largest.time_s) * 1e3, largest.bottleneck);
     PACE_TRY(put_sizes(root, a));
+    PACE_TRY(put_curves(root, a));
     PACE_TRY(pace_exchange_savings(savings, &count, a));
     pace_put_table(root, &help, savings, count, sizeof *savings);
     PACE_TRY(pace_put_assumptions(root, a->options->context->catalog, &largest.used, largest.time_s));

@@ -63,6 +63,29 @@ def nccl_json(ranks):
          "in_place": {"time": 1.0, "alg_bw": 1, "bus_bw": 1}} for s in SIZES]})
 
 
+def test_page():
+    """The page draws time and bus bandwidth, every measured size as a dot, and a line where the library changes its way, which is where predict says."""
+    logs = put("page.log", nccl_text(8))
+    fit = os.path.join(FOLDER, "page.json")
+    expect(run("fit", "--kind", "exchange", logs, "--on", "dgx-h100", "--collective", "allreduce", "-o", fit)[0] == 0, "fit")
+    words = ["predict", "--kind", "exchange", "--on", "dgx-h100", "--bytes", "64K..64M"]
+    document = json.loads(run(*words, "-f", "json")[1])
+    changes = document["changes"]
+    expect([c["from_bytes"] for c in changes[:1]] == [65536] and len(changes) > 1, changes)
+    for before, here in zip(changes, changes[1:]):
+        for size, way in ((here["from_bytes"] - 1, before), (here["from_bytes"], here)):
+            row, = json.loads(run("predict", "--kind", "exchange", "--on", "dgx-h100", "--bytes", str(size), "-f", "json")[1])["sizes"]
+            expect((row["algorithm"], row["protocol"]) == (way["algorithm"], way["protocol"]), size, row, way)
+    for more, dots in (([], 0), (["--fit", fit], 11)):
+        page = run(*words, *more, "-f", "html")[1]
+        charts = page.split('<svg class="chart"')[1:]
+        expect(len(charts) == 2, len(charts), more)
+        for chart in charts:
+            chart = chart.split("</svg>")[0]
+            expect(chart.count("<polyline") == 3 and chart.count("<circle") == dots and chart.count('class="band"') == len(changes) - 1, more, chart[:300])
+    expect(run("predict", "--kind", "exchange", "--on", "dgx-h100", "--bytes", "1M", "-f", "html")[1].count('<svg class="chart"') == 0, "one size is no curve")
+
+
 def table(ranks, sizes, system="lab", nodes=1):
     return "system,collective,nodes,gpus,bytes,time_us,note\n" + "".join(
         f"{system},all_reduce,{nodes},{ranks},{s},{law(ranks, s):.4f},kept\n" for s in sizes)
@@ -300,4 +323,5 @@ for name, text, word in [
     code, out, err = run("fit", "--kind", "exchange", put(name, text))
     expect(code == 3 and word in err and len(err.strip().splitlines()) == 1, name, code, err)
 
+test_page()
 sys.exit(finish())
