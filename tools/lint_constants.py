@@ -41,6 +41,8 @@ DEFINITIONS = {
     "few_sizes.c": {"amplitudes": "grid of an integral"},
     "rates.c": {"no_load": "rounding"},
     "sum.c": {"UNITS": "number format", "MOST_PLAIN": "number format", "MOST_TIMED": "number format"},
+    "slow_groups.c": {"LEAST_APART": "threshold of a test", "ERRORS_APART": "threshold of a test",
+                      "STEP_APART": "threshold of a test"},
     "variability.c": {"DRIFT": "threshold of a test", "REACH": "threshold of a test"},
     "forecast_price.c": {"winograd_saving_3": "Winograd's algorithm", "winograd_saving_5": "Winograd's algorithm"},
     "ledger.c": {"ROUNDING": "rounding"},

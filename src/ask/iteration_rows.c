@@ -10,10 +10,10 @@
 
 typedef struct {
     pace_csv csv;
-    int worker, time, iteration; /* columns; -1 = not there */
-    double scale;                /* of the time */
-    PACE_VEC(uint32_t) slots;    /* name -> place in workers + 1 */
-    PACE_VEC(size_t) seen;       /* rows of each worker so far */
+    int worker, node, time, iteration; /* columns; -1 = not there */
+    double scale;                      /* of the time */
+    PACE_VEC(uint32_t) slots;          /* name -> place in workers + 1 */
+    PACE_VEC(size_t) seen;             /* rows of each worker so far */
 } table;
 
 typedef struct {
@@ -26,6 +26,7 @@ typedef struct {
 static pace_status find_columns(table *t, pace_iteration_rows *rows, pace_catalog *catalog) {
     int plain;
     const pace_wanted_column wanted[] = {{.key = "worker", .column = &t->worker, .needed = true},
+                                         {.key = "node", .column = &t->node},
                                          {.key = "iteration", .column = &t->iteration},
                                          {.key = "time", .column = &t->time, .unit_s = &t->scale},
                                          {.key = "time_without_unit", .column = &plain}};
@@ -40,6 +41,14 @@ static pace_status find_columns(table *t, pace_iteration_rows *rows, pace_catalo
                      t->csv.name);
 }
 
+static pace_status add_node(table *t, pace_iteration_rows *rows, size_t row) {
+    if (t->node < 0) return PACE_OK;
+    const char *text = pace_csv_cell(&t->csv, row, (size_t)t->node);
+    pace_name name;
+    PACE_TRY(pace_names_add(&name, &rows->names, text, strlen(text)));
+    return PACE_PUSH(&rows->nodes, name);
+}
+
 static pace_status worker_of(size_t *out, table *t, pace_iteration_rows *rows, size_t row) {
     const char *text = pace_csv_cell(&t->csv, row, (size_t)t->worker);
     pace_name name;
@@ -48,6 +57,7 @@ static pace_status worker_of(size_t *out, table *t, pace_iteration_rows *rows, s
     if (t->slots.items[name] == 0) {
         PACE_TRY(PACE_PUSH(&rows->workers, name));
         PACE_TRY(PACE_PUSH(&t->seen, 0));
+        PACE_TRY(add_node(t, rows, row));
         t->slots.items[name] = (uint32_t)rows->workers.count;
     }
     *out = t->slots.items[name] - 1;
@@ -130,6 +140,7 @@ pace_status pace_iteration_rows_read(pace_iteration_rows *out, pace_catalog *cat
 void pace_iteration_rows_free(pace_iteration_rows *rows) {
     pace_names_free(&rows->names);
     PACE_VEC_FREE(&rows->workers);
+    PACE_VEC_FREE(&rows->nodes);
     PACE_VEC_FREE(&rows->labels);
     PACE_VEC_FREE(&rows->times);
     *rows = (pace_iteration_rows){0};

@@ -8,6 +8,7 @@
 
 /* A spell begins above DRIFT sigmas and counts from REACH sigmas in sum. */
 static const double DRIFT = 3, REACH = 10;
+enum { MOST_STRETCHES = 16 };
 
 /* Room for one value per worker and per iteration, and the ratios. */
 typedef struct {
@@ -68,6 +69,60 @@ static void find_sigma(pace_variability *v, workspace *s) {
             if (!isnan(ratio)) s->some[count++] = fabs(ratio - v->workers[w].usual);
         }
     v->sigma = 1.4826 * pace_median(s->some, count);
+}
+
+/* The variance of the medians of a worker's stretches of iterations: times near each other may be alike, which an error
+ * from single times would miss. NAN: there are too few. */
+static double stretch_variance(const workspace *s, size_t worker, size_t stretches) {
+    double sum = 0, squares = 0;
+    size_t found = 0, iterations = s->data->iterations;
+    for (size_t b = 0; b < stretches; b++) {
+        size_t count = 0;
+        for (size_t i = b * iterations / stretches; i < (b + 1) * iterations / stretches; i++) {
+            double ratio = s->ratio[i * s->data->workers + worker];
+            if (!isnan(ratio)) s->some[count++] = ratio;
+        }
+        if (count == 0) continue;
+        double middle = pace_median(s->some, count);
+        sum += middle;
+        squares += middle * middle;
+        found++;
+    }
+    return found < 2 ? (double)NAN : (squares - sum * sum / (double)found) / ((double)found * (double)(found - 1));
+}
+
+static double residual(const pace_variability *v, const workspace *s, size_t iteration, size_t worker) {
+    double far = (s->ratio[iteration * s->data->workers + worker] - v->workers[worker].usual) / v->sigma;
+    return far > DRIFT ? DRIFT : far < -DRIFT ? -DRIFT : far; /* one spell is no habit */
+}
+
+/* How much a time is like the one before, of all workers: from 0 to nearly 1. A few iterations show less than there is: by
+ * (1 + 3 r) / n (Kendall, Biometrika 1954). */
+static double likeness(const pace_variability *v, const workspace *s) {
+    double both = 0, own = 0, n = (double)s->compared;
+    for (size_t i = 1; i < s->data->iterations; i++)
+        for (size_t w = 0; w < s->data->workers; w++) {
+            double now = residual(v, s, i, w), before = residual(v, s, i - 1, w);
+            if (!isnan(now) && !isnan(before)) both += now * before, own += (now * now + before * before) / 2;
+        }
+    double found = own > 0 ? both / own : 0;
+    return fmin(fmax((found * n + 1) / (n - 3), 0), 0.95);
+}
+
+/* The larger of what stretches and single times say, over all workers. The median of n independent normal times is off by
+ * sqrt(pi / 2 n) of one; of times that are like the ones before by as if they were fewer. */
+static void find_usual_error(pace_variability *v, const workspace *s) {
+    size_t stretches = s->data->iterations / 4 < MOST_STRETCHES ? s->data->iterations / 4 : MOST_STRETCHES, count = 0;
+    double sum = 0, of_times = sqrt(acos(-1) / 2 / (double)s->compared) * v->sigma;
+    for (size_t w = 0; w < s->data->workers; w++) {
+        double variance = stretch_variance(s, w, stretches);
+        if (!isnan(variance)) sum += variance, count++;
+    }
+    if (v->sigma > 0 && s->compared > 3) {
+        double like = likeness(v, s);
+        of_times *= sqrt((1 + like) / (1 - like));
+    }
+    v->usual_error = fmax(of_times, count ? sqrt(sum / (double)count) : 0);
 }
 
 /* How far the slowest worker of an iteration is behind the second slowest, and which it is. */
@@ -148,6 +203,7 @@ static pace_status find_all(pace_variability *v, workspace *s) {
                          s->compared);
     find_usual(v, s);
     find_sigma(v, s);
+    find_usual_error(v, s);
     find_lost(v, data);
     for (size_t w = 0; v->sigma > 0 && w < data->workers; w++)
         if (!isnan(v->workers[w].usual)) PACE_TRY(find_spells_of(v, s, w));

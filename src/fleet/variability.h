@@ -41,6 +41,7 @@ typedef struct {
     pace_worker_pace *workers;
     PACE_VEC(pace_slow_spell) spells; /* most lost first */
     double sigma;                     /* of the logarithm of a time around the worker's usual pace */
+    double usual_error;               /* standard error of the logarithm of a usual pace */
     double mean;                      /* of all times */
     double step;                      /* mean over iterations of the slowest worker: what the job took */
 } pace_variability;

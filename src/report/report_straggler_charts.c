@@ -5,7 +5,7 @@
 #include <math.h>
 #include <stdio.h>
 
-enum { MOST_JOBS = 16, MOST_WORKERS = 24, MOST_POINTS = 600, MOST_BANDS = 8 };
+enum { MOST_JOBS = 16, MOST_WORKERS = 24, MOST_POINTS = 600, MOST_BANDS = 8, MOST_SLOW = 8 };
 
 /* Of many iterations the slowest of each stretch: what holds a job up stays to be seen. */
 static void draw_worker(pace_node *chart, const pace_straggler_job *j, size_t worker) {
@@ -36,26 +36,36 @@ static void draw_spells(pace_node *chart, const pace_straggler_job *j) {
     }
 }
 
-/* The worker of the worst spell and the steadily slow one stand out. */
-static void draw_times(pace_node *section, const pace_straggler_job *j) {
+/* The worker of the worst spell stands out, and the slowest group, or without one the steadily slow worker. */
+static bool stands_out(const pace_straggler_job *j, size_t worker) {
     double lost;
-    size_t workers = j->rows.workers.count, slow = pace_steadily_slow(j, &lost), spell = SIZE_MAX;
-    size_t every = (workers + MOST_WORKERS - 1) / MOST_WORKERS;
+    size_t slow = pace_steadily_slow(j, &lost), last = j->groups.groups.count - 1;
+    if (j->found.spells.count > 0 && j->found.spells.items[0].worker == worker) return true;
+    return last > 0 ? pace_slow_group_of(&j->groups, worker) == last : worker == slow && lost > 0;
+}
+
+static void draw_workers(pace_node *chart, const pace_straggler_job *j, size_t every) {
+    size_t workers = j->rows.workers.count, shown[MOST_SLOW], count = 0;
+    for (size_t w = 0; w < workers && count < MOST_SLOW; w++)
+        if (stands_out(j, w)) shown[count++] = w;
+    for (size_t i = 0; i < count; i++) draw_worker(chart, j, shown[i]);
+    for (size_t w = 0; w < workers; w += every) {
+        if (stands_out(j, w)) continue;
+        draw_worker(chart, j, w);
+        pace_chart_pale(chart);
+    }
+}
+
+static void draw_times(pace_node *section, const pace_straggler_job *j) {
+    size_t workers = j->rows.workers.count, every = (workers + MOST_WORKERS - 1) / MOST_WORKERS;
     char title[256], axis[96];
-    if (j->found.spells.count > 0) spell = j->found.spells.items[0].worker;
     snprintf(title, sizeof title, "%.120s: time of each worker%s", j->name, every > 1 ? ", of some of them" : "");
     snprintf(axis, sizeof axis, "iteration; time%s%s%s", j->rows.unit[0] == 's' ? " in s" : "",
              j->found.spells.count > 0 ? "; slow spells are marked" : "",
              j->rows.labels.count > MOST_POINTS ? "; slowest of each stretch" : "");
     pace_node *chart = pace_node_chart(section, title, axis, false);
     draw_spells(chart, j);
-    if (spell != SIZE_MAX) draw_worker(chart, j, spell);
-    if (slow != spell && lost > 0) draw_worker(chart, j, slow);
-    for (size_t w = 0; w < workers; w += every) {
-        if (w == spell || (w == slow && lost > 0)) continue;
-        draw_worker(chart, j, w);
-        pace_chart_pale(chart);
-    }
+    draw_workers(chart, j, every);
 }
 
 typedef double (*slowdown_figure)(const pace_slowdown *);

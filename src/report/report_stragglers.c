@@ -3,9 +3,49 @@
 #include "report/engines.h"
 #include "report/table.h"
 
+#include <string.h>
+
+enum { MOST_NAMED = 6 };
+
+/* "a, b, c and 5 more", or the node that they are. */
+static void name_group(char *out, size_t size, const pace_straggler_job *j, size_t group) {
+    const pace_slow_group *of = &j->groups.groups.items[group];
+    const char *node = of->count > 1 ? pace_straggler_group_node(j, group) : NULL;
+    size_t used = 0, named = of->count <= MOST_NAMED ? of->count : MOST_NAMED - 1;
+    if (node) {
+        pace_snprintf(out, size, "all of node %.60s", node);
+        return;
+    }
+    out[0] = '\0';
+    for (size_t i = 0; i < named; i++) {
+        pace_snprintf(out + used, size - used, "%s%.40s", i ? ", " : "",
+                      pace_straggler_name(j, j->groups.order[of->first + i]));
+        used += strlen(out + used);
+    }
+    if (named < of->count) pace_snprintf(out + used, size - used, " and %zu more", of->count - named);
+}
+
+/* What the job would be without its slow workers comes first. */
+static void put_groups_sentence(pace_node *root, const pace_straggler_job *j) {
+    size_t last = j->groups.groups.count - 1;
+    double step = j->groups.groups.items[1].step;
+    char names[400];
+    name_group(names, sizeof names, j, last);
+    const pace_slow_group *slowest = &j->groups.groups.items[last];
+    pace_node_sentence(
+        root, true,
+        "%s: %zu of %zu workers (%s) take %.2f times as long as the fastest %zu%s; without slow workers a step "
+        "would take %.4g instead of %.4g %s (%.1f %% less).",
+        j->name, slowest->count, j->groups.count, names, slowest->pace, j->groups.groups.items[0].count,
+        last > 1 ? ", and others are between" : "", step, j->found.step, j->rows.unit,
+        100 * pace_straggler_group_loss(j));
+}
+
 static void put_sentences(pace_node *root, const pace_straggler_job *j) {
     double lost, total = pace_straggler_time(j);
     size_t slow = pace_steadily_slow(j, &lost);
+    bool grouped = j->groups.groups.count > 1;
+    if (grouped) put_groups_sentence(root, j);
     if (j->found.spells.count > 0) {
         const pace_slow_spell *s = &j->found.spells.items[0];
         pace_node_sentence(
@@ -16,9 +56,10 @@ static void put_sentences(pace_node *root, const pace_straggler_job *j) {
             j->rows.labels.count, 100.0 * (double)s->first / (double)j->rows.labels.count, s->slowdown, s->worst,
             100 * s->lost / total);
     } else {
-        pace_node_sentence(root, true, "%s: no worker was slower than usual for longer than chance explains.", j->name);
+        pace_node_sentence(root, !grouped, "%s: no worker was slower than usual for longer than chance explains.",
+                           j->name);
     }
-    if (lost > 0)
+    if (lost > 0 && !grouped)
         pace_node_sentence(
             root, false,
             "%s: worker %s usually takes %.2f times as long as the median worker; being last outside its slow spells cost "
@@ -30,8 +71,68 @@ static void put_sentences(pace_node *root, const pace_straggler_job *j) {
 }
 
 typedef struct {
+    const char *job, *workers, *time_unit;
+    size_t group, count;
+    double pace, step_time, saved_share;
+} group_row;
+
+static const pace_table groups = {"groups",
+                                  "Groups of slow workers",
+                                  PACE_FOR_ALL,
+                                  32,
+                                  true,
+                                  PACE_CELLS({"job", "Job", PACE_SHOW_TEXT, PACE_OF(group_row, job)},
+                                             {"group", "Group", PACE_SHOW_INT, PACE_OF(group_row, group)},
+                                             {"worker_count", "Number", PACE_SHOW_INT, PACE_OF(group_row, count)},
+                                             {"pace", "Pace", PACE_SHOW_REAL, PACE_OF(group_row, pace)},
+                                             {"step_time_without", "Step without", PACE_SHOW_REAL,
+                                              PACE_OF(group_row, step_time)},
+                                             {"time_unit", "Unit", PACE_SHOW_TEXT, PACE_OF(group_row, time_unit)},
+                                             {"saved_share", "Saves", PACE_SHOW_SHARE, PACE_OF(group_row, saved_share)},
+                                             {"workers", "Workers", PACE_SHOW_TEXT, PACE_OF(group_row, workers)})};
+
+static void put_groups(pace_node *table, const pace_straggler_job *j) {
+    for (size_t g = 1; g < j->groups.groups.count; g++) {
+        const pace_slow_group *group = &j->groups.groups.items[g];
+        char names[400];
+        name_group(names, sizeof names, j, g);
+        pace_table_put(table, &(group_row){j->name, names, j->rows.unit, g, group->count, group->pace, group->step,
+                                           1 - group->step / j->found.step});
+    }
+}
+
+typedef struct {
+    const char *node;
+    size_t jobs, slow_jobs;
+    double pace;
+} node_row;
+
+static const pace_table nodes = {"nodes",
+                                 "Nodes over all jobs",
+                                 PACE_FOR_ALL,
+                                 32,
+                                 true,
+                                 PACE_CELLS({"node", "Node", PACE_SHOW_TEXT, PACE_OF(node_row, node)},
+                                            {"jobs", "Jobs", PACE_SHOW_INT, PACE_OF(node_row, jobs)},
+                                            {"slow_jobs", "Slow in", PACE_SHOW_INT, PACE_OF(node_row, slow_jobs)},
+                                            {"pace", "Pace", PACE_SHOW_REAL, PACE_OF(node_row, pace)})};
+
+static void put_nodes(pace_node *root, const pace_stragglers_asked *asked) {
+    const pace_straggler_node *worst = asked->nodes.count ? &asked->nodes.items[0] : NULL;
+    if (worst && worst->slow_jobs > 1)
+        pace_node_sentence(root, true,
+                           "Node %.60s is slow in %zu of the %zu jobs that it ran: %.2f times as long as the others.",
+                           worst->name, worst->slow_jobs, worst->jobs, worst->pace);
+    pace_node *table = pace_open_table(root, &nodes, 0);
+    for (size_t n = 0; n < asked->nodes.count; n++) {
+        const pace_straggler_node *node = &asked->nodes.items[n];
+        pace_table_put(table, &(node_row){node->name, node->jobs, node->slow_jobs, node->pace});
+    }
+}
+
+typedef struct {
     const char *job, *worker, *time_unit;
-    size_t iterations;
+    size_t iterations, group;
     double mean_time, usual_pace, lost_share;
 } worker_row;
 
@@ -43,13 +144,15 @@ static const pace_table workers = {
                {"mean_time", "Mean time", PACE_SHOW_REAL, PACE_OF(worker_row, mean_time)},
                {"time_unit", "Unit", PACE_SHOW_TEXT, PACE_OF(worker_row, time_unit)},
                {"usual_pace", "Usual pace", PACE_SHOW_REAL, PACE_OF(worker_row, usual_pace)},
+               {"group", "Group", PACE_SHOW_INT, PACE_OF(worker_row, group)},
                {"lost_share", "Delayed the job", PACE_SHOW_SHARE, PACE_OF(worker_row, lost_share)})};
 
 static void put_workers(pace_node *table, const pace_straggler_job *j) {
     for (size_t w = 0; w < j->rows.workers.count; w++) {
         const pace_worker_pace *one = &j->found.workers[w];
         pace_table_put(table, &(worker_row){j->name, pace_straggler_name(j, w), j->rows.unit, one->iterations,
-                                            one->mean, one->usual, one->lost / pace_straggler_time(j)});
+                                            pace_slow_group_of(&j->groups, w), one->mean, pace_straggler_pace(j, w),
+                                            one->lost / pace_straggler_time(j)});
     }
 }
 
@@ -102,7 +205,8 @@ static void put_notes(pace_node *root) {
     pace_node_note(
         root,
         "Times are compared with the median worker of the same iteration. In a slow spell a worker is slower than its "
-        "own usual pace by more than chance (cumulative sum over 3 sigma, limit 10 sigma). Delay: how far the slowest "
+        "own usual pace by more than chance (cumulative sum over 3 sigma, limit 10 sigma). A group of workers is slow "
+        "where usual paces leave a gap that chance does not explain; paces are then against the fastest group. Delay: how far the slowest "
         "worker of each iteration was behind the second slowest, as a share of the job's time.");
     pace_node_note(
         root,
@@ -116,11 +220,14 @@ static pace_status describe(pace_report *report, void *context) {
     const pace_stragglers_asked *asked = context;
     pace_node *root = pace_report_root(report);
     for (size_t i = 0; i < asked->count; i++) put_sentences(root, &asked->jobs[i]);
+    put_nodes(root, asked);
+    pace_node *by_group = pace_open_table(root, &groups, 0);
     pace_node *by_worker = pace_open_table(root, &workers, 0), *by_spell = pace_open_table(root, &spells, 0);
     pace_node *by_size = pace_open_table(root, &slowdown, 0);
     for (size_t i = 0; i < asked->count; i++) {
         const pace_straggler_job *job = &asked->jobs[i];
         pace_report_add_input(report, job->path, job->rows.bytes);
+        put_groups(by_group, job);
         put_workers(by_worker, job);
         put_spells(by_spell, job);
         put_slowdown(by_size, job);

@@ -93,6 +93,52 @@ def test_iterations():
         expect(code == 0 and "b" in out, form, err)
 
 
+def on_nodes(slow_node, column="node"):
+    """16 workers on 4 nodes; those of one node take 1.25 times as long."""
+    draw = random.Random(slow_node)
+    lines = [f"rank,{column},iteration,step_time_s"]
+    for i in range(60):
+        for rank in range(16):
+            node = rank // 4
+            lines.append(f"{rank},n{node},{i},{0.2 * draw.lognormvariate(0, 0.03) * (1.25 if node == slow_node else 1):.5f}")
+    return "\n".join(lines) + "\n"
+
+
+def test_groups():
+    """Half of the workers are slow: as a group they are named, and what the step would be without them is computed anew."""
+    draw = random.Random(8)
+    steps = [{w: 0.3 * draw.lognormvariate(0, 0.03) * (1.4 if w in "bdfh" else 1) for w in "abcdefgh"} for _ in range(200)]
+    path = put("half.csv", "worker,iteration,step_time_s\n" +
+               "".join(f"{w},{i},{t:.6f}\n" for i, step in enumerate(steps) for w, t in step.items()))
+    answer = document("stragglers", "--iterations", path)
+    expect(len(answer["groups"]) == 1, "one group", answer["groups"])
+    group = answer["groups"][0]
+    expect(sorted(group["workers"].split(", ")) == list("bdfh") and group["worker_count"] == 4, "who", group)
+    expect(abs(group["pace"] / 1.4 - 1) < 0.01, "pace", group["pace"])
+    now = sum(max(step.values()) for step in steps) / 200
+    without = sum(max(t / (1.4 if w in "bdfh" else 1) for w, t in step.items()) for step in steps) / 200
+    expect(abs(group["step_time_without"] / without - 1) < 0.01, "step without", group, without)
+    expect(abs(group["saved_share"] - (1 - without / now)) < 0.01, "saved", group, 1 - without / now)
+    expect("4 of 8 workers" in answer["summary"][0] and "without slow workers" in answer["summary"][0], "headline",
+           answer["summary"])
+    expect({row["worker"] for row in answer["workers"] if row["group"] == 1} == set("bdfh"), "of each worker")
+    even = document("stragglers", "--iterations", put("even.csv", times(slow=False)))
+    expect(all(row["group"] == (row["worker"] == "d") for row in even["workers"]), "d is slower by 5 %", even["groups"])
+
+
+def test_nodes():
+    """A node that is slow in one job after another is named; one that is in one of three is not."""
+    paths = [put(f"job{k}.csv", on_nodes(slow, "hostname" if k == 2 else "node")) for k, slow in enumerate((2, 2, 1))]
+    answer = document("stragglers", "--iterations", *paths)
+    rows = {row["node"]: row for row in answer["nodes"]}
+    expect({n: (r["jobs"], r["slow_jobs"]) for n, r in rows.items()} == {"n0": (3, 0), "n1": (3, 1), "n2": (3, 2), "n3": (3, 0)},
+           "nodes", rows)
+    expect(answer["nodes"][0]["node"] == "n2" and abs(rows["n2"]["pace"] / 1.25 ** (2 / 3) - 1) < 0.02, "worst", rows["n2"])
+    expect([g["workers"] for g in answer["groups"]] == ["all of node n2"] * 2 + ["all of node n1"], "racks", answer["groups"])
+    expect(any("Node n2 is slow in 2 of the 3 jobs" in s for s in answer["summary"]), "said", answer["summary"])
+    expect(document("stragglers", "--iterations", put("times.csv", times()))["nodes"] == [], "ranks are no nodes")
+
+
 def test_pictures():
     """The times of all workers are drawn, the slow one stands out, and the mark is where its spell is."""
     code, page, err = run("--iterations", put("times.csv", times()), "--format", "html")
@@ -175,6 +221,8 @@ def test_public_traces():
     expect(len(answer["spells"]) == 1, "spells", answer["spells"])
     spell = answer["spells"][0]
     expect(spell["worker"] == "6" and "job1" in spell["job"] and 0.4 <= spell["begins_at_share"] <= 0.7, "worker 6", spell)
+    slow = {row["worker"] for row in answer["workers"] if "job1" in row["job"] and row["group"] == 1}
+    expect(len(answer["groups"]) == 1 and slow == {"0", "1", "2"} and "job1" in answer["groups"][0]["job"], "job 1", answer["groups"])
     pace = [row["usual_pace"] for row in answer["workers"] if "job2" in row["job"]]
     expect(max(pace) / min(pace) > 1.25, "spread", pace)
     answer = document("capacity", "--pods", os.path.join(cluster, "alibaba_gpu_v2023_pods.csv.gz"), "--nodes",
