@@ -143,6 +143,7 @@ static pace_status add_run(pace_usage *usage, const pace_usage_row *row) {
     double times = or_else(n[PACE_USAGE_TIMES], 1);
     pace_usage_run run = {.gpus = or_else(n[PACE_USAGE_GPUS], 0) * times,
                           .each = or_else(n[PACE_USAGE_GPUS], 0),
+                          .tasks = or_else(n[PACE_USAGE_TASKS], 1),
                           .asked = n[PACE_USAGE_ASKED] * times,
                           .submit_s = n[PACE_USAGE_SUBMIT],
                           .start_s = n[PACE_USAGE_START],

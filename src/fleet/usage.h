@@ -30,6 +30,7 @@ typedef struct {
     bool has_state, split; /* split: other GPUs of a run that stands before it */
     bool open;             /* it has no end: it counts up to the last time of the records */
     double gpus;           /* held; 0 = it never got any */
+    double tasks;          /* of an array of which none has started: 1 for any other run */
     double asked;          /* for; NAN = as many as it held */
     double each;           /* GPUs of one of its workers */
     double submit_s, start_s, end_s, elapsed_s;
@@ -82,6 +83,7 @@ typedef struct {
     bool counted;           /* the runs are made of counters: no table of jobs was there */
     double unheld_hours;    /* GPU-hours that counters saw and no job held */
     double unmatched_hours; /* GPU-hours of counters of jobs that no table has */
+    double unnamed_hours;   /* GPU-hours of counters that name no job, beside a table of jobs */
 } pace_usage;
 
 pace_status pace_usage_init(pace_usage *usage) PACE_MUST_CHECK;

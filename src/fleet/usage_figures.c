@@ -281,8 +281,8 @@ static void count_odd(pace_usage_figures *out, const pace_usage *usage) {
         if (run->has_state && run->state < PACE_STATE_RUNNING) out->stated_gpu_hours += run->gpu_hours;
         if (run->open) out->open_runs += !run->split, out->open_gpu_hours += run->gpu_hours;
         if (!pending) continue;
-        out->pending_runs++;
-        out->pending_gpus += isnan(run->asked) ? run->gpus : run->asked;
+        out->pending_runs += (uint64_t)run->tasks;
+        out->pending_gpus += run->tasks * (isnan(run->asked) ? run->gpus : run->asked);
         if (!isnan(run->submit_s)) out->pending_longest_s = fmax(out->pending_longest_s, usage->last_s - run->submit_s);
     }
 }

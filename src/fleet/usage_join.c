@@ -156,15 +156,18 @@ static pace_status give_to_job(pace_usage *usage, const pace_usage_gauge *gauge)
     return PACE_OK;
 }
 
+/* With a table of jobs: counters that name no job are of free GPUs only where others do name theirs. */
 static pace_status give_gauges(pace_usage *usage) {
-    bool *has;
+    bool *has, named = any_has_job(usage);
     pace_status status = PACE_OK;
     PACE_TRY(mark_jobs(&has, usage));
     for (size_t i = 0; status == PACE_OK && i < usage->gauges.count; i++) {
         const pace_usage_gauge *gauge = &usage->gauges.items[i];
-        if (!gauge->job) usage->unheld_hours += seconds_of(gauge) / 3600;
-        else if (has[gauge->job]) status = give_to_job(usage, gauge);
-        else usage->unmatched_hours += seconds_of(gauge) / 3600;
+        double hours = seconds_of(gauge) / 3600;
+        if (gauge->job && has[gauge->job]) status = give_to_job(usage, gauge);
+        else if (gauge->job) usage->unmatched_hours += hours;
+        else if (named) usage->unheld_hours += hours;
+        else usage->unnamed_hours += hours;
     }
     pace_free(has);
     return status;

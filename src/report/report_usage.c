@@ -281,6 +281,7 @@ static void put_totals(pace_node *root, const pace_usage_asked *a) {
     pace_node_real(root, "lost_gpu_hours", all->lost_gpu_hours);
     pace_node_real(root, "unheld_gpu_hours", a->usage.unheld_hours);
     pace_node_real(root, "unmatched_gpu_hours", a->usage.unmatched_hours);
+    pace_node_real(root, "unnamed_gpu_hours", a->usage.unnamed_hours);
     pace_node_int(root, "waits", (int64_t)all->waits);
     pace_node_real(root, "wait_mean_s", all->wait_mean_s);
     pace_node_real(root, "wait_median_s", all->wait_median_s);
@@ -297,6 +298,9 @@ static void put_notes(pace_node *root, const pace_usage_asked *a) {
         "A run in which GPUs worked less than %.0f %% of at least %g h holds them for nothing; one on at most one "
         "GPU that worked less than %.0f %% could share it. A run counts in one change.",
         100 * r->held_busy, r->held_hours, 100 * r->shared_busy);
+    pace_node_note(root,
+                   "No record has the FLOP, the weights or the traffic of a job; what hardware or another architecture "
+                   "would buy is asked of a table of jobs that has them (docs/fleet.md).");
     if (a->figures.all.waits)
         pace_node_note(root,
                        "A wait is from a job's submission to its first start. Times without a zone are compared as "
@@ -329,6 +333,10 @@ static void warn_of_runs(pace_report *report, const pace_usage_asked *a) {
         pace_report_warn(report, PACE_WARN_JOBS_LEFT_OUT, NULL,
                          "runs in a state that the mapping does not know: %llu; the first: \"%s\"",
                          (unsigned long long)u->unknown_states, u->unknown_state);
+    if (u->unnamed_hours > 0)
+        pace_report_warn(report, PACE_WARN_JOBS_LEFT_OUT, NULL,
+                         "counters of %.4g GPU-hours name no job (hpc_job, pod): nobody knows whose they are",
+                         u->unnamed_hours);
     if (u->unmatched_hours > 0)
         pace_report_warn(report, PACE_WARN_JOBS_LEFT_OUT, NULL,
                          "counters of %.4g GPU-hours name jobs that no table has: they were not used",

@@ -32,6 +32,7 @@ typedef enum {
     X(GPUS, "gpus", NUMBER)   /* held */                                                                 \
     X(ASKED, "asked", NUMBER) /* GPUs that were asked for, where none are held */                        \
     X(TIMES, "times", NUMBER) /* what the GPUs are multiplied by: instances of a task */                 \
+    X(TASKS, "tasks", NUMBER) /* of an array that stands in one row: what "list: brackets" counts */     \
     X(SUBMIT, "submit", TIME)                                                                            \
     X(START, "start", TIME)                                                                              \
     X(END, "end", TIME)                                                                                  \

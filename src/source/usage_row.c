@@ -40,6 +40,7 @@ static bool read_list(pace_usage_row *out, pace_usage_field field, const pace_us
                       pace_usage_text text) {
     size_t kinds;
     pace_usage_gpus gpus[PACE_USAGE_KINDS_OF_GPU];
+    if (strcmp(column->list, "brackets") == 0) return pace_usage_brackets(&out->number[field], text);
     if (!pace_usage_list(&out->number[field], gpus, &kinds, text, column->list)) return false;
     if (kinds == 0 || out->gpu_kinds > 0) return true;
     memcpy(out->gpus, gpus, kinds * sizeof *gpus);

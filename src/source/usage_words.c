@@ -158,3 +158,32 @@ bool pace_usage_list(double *total, pace_usage_gpus *out, size_t *count, pace_us
     *total = fmax(*total, sum);
     return true;
 }
+
+/* "3-10:2" or "12". */
+static bool count_range(double *count, const char **at, const char *end) {
+    int64_t first, last, step = 1;
+    if (!digits(&first, at, end, 9)) return false;
+    last = first;
+    if (sign(at, end, '-') && !digits(&last, at, end, 9)) return false;
+    if (sign(at, end, ':') && !digits(&step, at, end, 9)) return false;
+    if (last < first || step < 1) return false;
+    *count += (double)((last - first) / step + 1);
+    return true;
+}
+
+bool pace_usage_brackets(double *out, pace_usage_text text) {
+    const char *open = memchr(text.data, '[', text.length), *end = text.data + text.length;
+    double count = 0;
+    *out = 1;
+    if (!open) return true;
+    const char *close = memchr(open, ']', (size_t)(end - open)), *at = open;
+    if (!close) return false;
+    const char *percent = memchr(open, '%', (size_t)(close - open)), *stop = percent ? percent : close;
+    do {
+        at++;
+        if (!count_range(&count, &at, stop)) return false;
+    } while (at < stop && *at == ',');
+    if (at != stop) return false;
+    *out = count;
+    return true;
+}

@@ -20,3 +20,6 @@ bool pace_usage_duration(double *out, pace_usage_text text);
 /** "billing=64,gres/gpu:a100=8,gres/gpu=8" asked for "gres/gpu": how many in all, and by model. What the total has beyond
  * its models is of no model. `*count` = 0 when the list does not have it. False for a count that is none. */
 bool pace_usage_list(double *total, pace_usage_gpus *out, size_t *count, pace_usage_text text, const char *key);
+
+/** How many numbers "123_[3-10,12%2]" has in its brackets; 1 without any. False for brackets that hold something else. */
+bool pace_usage_brackets(double *out, pace_usage_text text);

@@ -173,6 +173,10 @@ def test_slurm():
     expect(codes == ["jobs_left_out", "rows_left_out"], "warnings", answer["warnings"])
     expect(answer["runs"] == 10 and answer["jobs"] == 9, "a requeued job has two runs", answer["runs"], answer["jobs"])
     expect(answer["judged_share"] == 0 and answer["idle_gpu_hours"] is None, "nothing is judged without counters")
+    expect(answer["runs_pending"] == 8, "tasks 3 to 10 of an array", answer["runs_pending"])
+    for ids, count in (("9_[1]", 1), ("9_[1,3-5%1]", 4), ("9_[0-8:4]", 3), ("9", 1)):
+        again = usage(put("array.txt", open(path).read().replace("1002_[3-10%2]", ids)))
+        expect(again["runs_pending"] == count, ids, again["runs_pending"])
     prices = usage(path, "--price", "a100=2", "--price", "0.5")
     hours = collections.Counter()
     for r in slurm_runs(path):
@@ -315,6 +319,9 @@ def test_prometheus():
         hours[r.job] += r.hours
     expect(near(both["gpu_hours"], sum(hours.values())), "jobs come from the table")
     expect(near(both["judged_share"], total / sum(hours.values()), 1e-6), "counters judge what they cover", both["judged_share"])
+    unnamed = usage(sample("sacct.txt"), put("unnamed.json", open(path).read().replace("hpc_job", "nobody")))
+    expect(near(unnamed["unnamed_gpu_hours"], (sum(held.values()) + free) / 3600) and unnamed["unheld_gpu_hours"] == 0,
+           "counters without jobs are of nobody", unnamed["unnamed_gpu_hours"])
     other = usage(put("other.txt", open(sample("sacct.txt")).read().replace("1006|", "2006|")), path)
     expect(near(other["unmatched_gpu_hours"], held["1006"] / 3600), "counters of a job that no table has", other["unmatched_gpu_hours"])
 
