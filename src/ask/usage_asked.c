@@ -58,12 +58,14 @@ static pace_status load_rules(pace_usage_rules *out, pace_catalog *catalog) {
     return pace_yaml_real(&out->fewest_jobs, yaml, rules, "fewest_jobs", 1, 1e6);
 }
 
-static pace_status find_prices(pace_usage_asked *a, const pace_usage_options *options) {
+/* What the GPUs cost, and what they can do. */
+static pace_status know_gpus(pace_usage_asked *a, const pace_usage_options *options) {
     bool *used = pace_alloc(pace_names_count(&a->usage.names), sizeof *used);
     if (!used) return PACE_E_MEMORY;
     for (size_t i = 0; i < a->usage.runs.count; i++) used[a->usage.runs.items[i].by[PACE_BY_GPU]] = true;
     pace_status status =
         pace_usage_prices_find(&a->prices, options->context->catalog, &options->price, &a->usage.names, used);
+    if (status == PACE_OK) status = pace_usage_rates_find(&a->rates, options->context->catalog, &a->usage.names, used);
     pace_free(used);
     return status;
 }
@@ -78,14 +80,16 @@ pace_status pace_usage_ask(pace_usage_asked *out, const char *const *paths, size
     PACE_TRY(pace_usage_join(&out->usage));
     if (out->usage.runs.count == 0)
         return pace_fail(PACE_E_INPUT, "%s: expected jobs that hold GPUs, or counters over time, found none", paths[0]);
-    PACE_TRY(find_prices(out, options));
-    PACE_TRY(pace_usage_figures_of(&out->figures, &out->usage, out->prices.of, (size_t)out->rules.fewest_jobs));
+    PACE_TRY(know_gpus(out, options));
+    PACE_TRY(
+        pace_usage_figures_of(&out->figures, &out->usage, out->prices.of, out->rates, (size_t)out->rules.fewest_jobs));
     return pace_usage_changes_of(&out->changes, &out->usage, out->prices.of, &out->rules);
 }
 
 void pace_usage_asked_free(pace_usage_asked *asked) {
     pace_usage_figures_free(&asked->figures);
     pace_usage_prices_free(&asked->prices);
+    pace_free(asked->rates);
     pace_usage_free(&asked->usage);
     PACE_VEC_FREE(&asked->readings);
     pace_usage_mappings_free(&asked->mappings);

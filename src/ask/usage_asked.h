@@ -3,6 +3,7 @@
 
 #include "ask/engine_options.h"
 #include "ask/usage_prices.h"
+#include "ask/usage_rates.h"
 #include "fleet/usage_advice.h"
 #include "source/usage_reader.h"
 
@@ -11,6 +12,7 @@ typedef struct {
     PACE_VEC(pace_usage_reading) readings; /* by file */
     pace_usage usage;
     pace_usage_prices prices;
+    pace_usage_rates *rates; /* by name of a GPU */
     pace_usage_rules rules;
     pace_usage_figures figures;
     pace_usage_changes changes;

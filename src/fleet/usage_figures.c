@@ -9,6 +9,8 @@
 const char *const pace_usage_size_names[PACE_USAGE_SIZES] = {"part of one", "1",       "2 to 7",
                                                              "8",           "9 to 63", "64 and more"};
 
+const char *const pace_usage_limit_names[PACE_USAGE_LIMITS] = {NULL, "waiting", "matrix units", "memory"};
+
 int pace_usage_size_of(double gpus) {
     return gpus < 1 ? 0 : gpus < 2 ? 1 : gpus < 8 ? 2 : gpus < 9 ? 3 : gpus < 64 ? 4 : 5;
 }
@@ -35,6 +37,7 @@ static pace_name key_of(const pace_usage_run *run, int by) {
 typedef struct {
     const pace_usage *usage;
     const double *prices;
+    const pace_usage_rates *rates;
     uint32_t *order;    /* runs by job */
     uint32_t *place_of; /* by key: group + 1 */
 } adding;
@@ -59,6 +62,22 @@ static void add_counters(pace_usage_group *g, const pace_usage_run *run) {
     }
 }
 
+/* What a run's GPUs did a second, where their model is known: a counter's share of time is that of the rate. */
+static void add_rates(pace_usage_group *g, const adding *a, const pace_usage_run *run) {
+    double tensor = (double)run->counters[pace_usage_counter(PACE_USAGE_TENSOR)];
+    double memory = (double)run->counters[pace_usage_counter(PACE_USAGE_DRAM)];
+    const pace_usage_rates *rates = a->rates ? &a->rates[run->by[PACE_BY_GPU]] : NULL;
+    if (rates && !isnan(tensor * rates->flop_per_s_low)) {
+        g->flop_hours += run->judged;
+        g->flop_per_s_low += run->judged * tensor * rates->flop_per_s_low;
+        g->flop_per_s_high += run->judged * tensor * rates->flop_per_s_high;
+    }
+    if (rates && !isnan(memory * rates->memory_bytes_per_s)) {
+        g->memory_hours += run->judged;
+        g->memory_bytes_per_s += run->judged * memory * rates->memory_bytes_per_s;
+    }
+}
+
 static void add_run(pace_usage_group *g, const adding *a, const pace_usage_run *run) {
     double hours = run->gpu_hours, price = price_of(a, run);
     count_job(g, run);
@@ -73,6 +92,7 @@ static void add_run(pace_usage_group *g, const adding *a, const pace_usage_run *
         g->idle_gpu_hours += run->judged * (1 - run->busy);
         if (!isnan(price)) g->idle_cost += run->judged * (1 - run->busy) * price;
         add_counters(g, run);
+        add_rates(g, a, run);
     }
     if (!pace_usage_is_lost(run)) return;
     g->lost_gpu_hours += hours;
@@ -138,9 +158,23 @@ static pace_status add_waits(pace_usage_groups *groups, const adding *a, int by)
 
 /* --- groups ---------------------------------------------------------------------------------------------------------- */
 
+/* The largest of what was idle, on matrix units and in memory: shares of time that may overlap. */
+static pace_usage_limit limit_of(const pace_usage_group *g) {
+    double tensor = g->counters[pace_usage_counter(PACE_USAGE_TENSOR)];
+    double memory = g->counters[pace_usage_counter(PACE_USAGE_DRAM)];
+    double idle = g->idle_gpu_hours / g->judged_gpu_hours;
+    if (!(g->judged_gpu_hours > 0) || isnan(tensor) || isnan(memory)) return PACE_USAGE_LIMIT_NONE;
+    if (idle >= tensor && idle >= memory) return PACE_USAGE_LIMIT_IDLE;
+    return tensor >= memory ? PACE_USAGE_LIMIT_MATRIX : PACE_USAGE_LIMIT_MEMORY;
+}
+
 static void finish_counters(pace_usage_group *g) {
+    g->flop_per_s_low = g->flop_hours > 0 ? g->flop_per_s_low / g->flop_hours : NAN;
+    g->flop_per_s_high = g->flop_hours > 0 ? g->flop_per_s_high / g->flop_hours : NAN;
+    g->memory_bytes_per_s = g->memory_hours > 0 ? g->memory_bytes_per_s / g->memory_hours : NAN;
     for (int c = 0; c < PACE_USAGE_COUNTERS; c++)
         g->counters[c] = g->counter_hours[c] > 0 ? g->counters[c] / g->counter_hours[c] : NAN;
+    g->limit = limit_of(g);
 }
 
 static int most_hours_first(const void *left, const void *right) {
@@ -312,9 +346,9 @@ static pace_status fill(pace_usage_figures *out, adding *a, size_t fewest) {
 }
 
 pace_status pace_usage_figures_of(pace_usage_figures *out, const pace_usage *usage, const double *prices,
-                                  size_t fewest) {
+                                  const pace_usage_rates *rates, size_t fewest) {
     *out = (pace_usage_figures){0};
-    adding a = {.usage = usage, .prices = prices};
+    adding a = {.usage = usage, .prices = prices, .rates = rates};
     pace_status status = fill(out, &a, fewest);
     pace_free(a.order);
     pace_free(a.place_of);

@@ -10,6 +10,23 @@
 
 #include "fleet/usage.h"
 
+/* What a GPU of a model can do, for each name of one; NAN = not known. The records do not say in which precision matrix units
+ * worked: the rate is between that of the slowest and that of the fastest which they have. */
+typedef struct {
+    double flop_per_s_low, flop_per_s_high, memory_bytes_per_s;
+} pace_usage_rates;
+
+/* What took the largest share of GPUs' time, by counters. */
+typedef enum {
+    PACE_USAGE_LIMIT_NONE, /* counters do not say */
+    PACE_USAGE_LIMIT_IDLE,
+    PACE_USAGE_LIMIT_MATRIX,
+    PACE_USAGE_LIMIT_MEMORY,
+    PACE_USAGE_LIMITS
+} pace_usage_limit;
+
+extern const char *const pace_usage_limit_names[PACE_USAGE_LIMITS];
+
 /* Figures of runs that are alike. */
 typedef struct {
     pace_name name; /* 0 = not said; of states and sizes their number */
@@ -22,7 +39,11 @@ typedef struct {
     uint64_t waits;
     double wait_mean_s, wait_median_s, wait_p90_s, wait_gpu_hours; /* GPU-hours: those asked for, while waiting */
     double counter_hours[PACE_USAGE_COUNTERS], counters[PACE_USAGE_COUNTERS]; /* means over GPU-hours; NAN = none */
-    pace_name last_job;                                                       /* while it adds up */
+    double flop_hours, flop_per_s_low,
+        flop_per_s_high;                     /* of a GPU's matrix units, estimated: their share of time times rates */
+    double memory_hours, memory_bytes_per_s; /* of a GPU's memory, the same */
+    pace_usage_limit limit;
+    pace_name last_job; /* while it adds up */
     uint32_t last_row;
 } pace_usage_group;
 
@@ -51,10 +72,10 @@ enum { PACE_USAGE_SIZES = 6 };
 extern const char *const pace_usage_size_names[PACE_USAGE_SIZES];
 int pace_usage_size_of(double gpus);
 
-/** `prices` has the price of a GPU-hour for each name of a GPU, NAN = none; `fewest` judged jobs of a type are needed to
+/** `prices` has the price of a GPU-hour for each name of a GPU, NAN = none; `rates` what it can do, NULL = not known; `fewest` judged jobs of a type are needed to
  * estimate others of it. Free in either case. */
 pace_status pace_usage_figures_of(pace_usage_figures *out, const pace_usage *usage, const double *prices,
-                                  size_t fewest) PACE_MUST_CHECK;
+                                  const pace_usage_rates *rates, size_t fewest) PACE_MUST_CHECK;
 void pace_usage_figures_free(pace_usage_figures *figures);
 
 /** The name of a group. */

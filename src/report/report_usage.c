@@ -116,8 +116,8 @@ static void put_waits(pace_node *root, const pace_usage_asked *a) {
 /* --- counters -------------------------------------------------------------------------------------------------------- */
 
 typedef struct {
-    const char *by, *name;
-    double gpu_hours, means[PACE_USAGE_COUNTERS];
+    const char *by, *name, *limit;
+    double gpu_hours, means[PACE_USAGE_COUNTERS], flop_low, flop_high, memory;
 } counter_row;
 
 static const pace_table counters = {
@@ -139,7 +139,11 @@ static const pace_table counters = {
                {"pcie_rx_bytes_per_s", "From host", PACE_SHOW_RATE, PACE_OF(counter_row, means[7])},
                {"nvlink_tx_bytes_per_s", "NVLink out", PACE_SHOW_RATE, PACE_OF(counter_row, means[8])},
                {"nvlink_rx_bytes_per_s", NULL, PACE_SHOW_REAL, PACE_OF(counter_row, means[9])},
-               {"power_w", "Power, W", PACE_SHOW_REAL, PACE_OF(counter_row, means[10])})};
+               {"power_w", "Power, W", PACE_SHOW_REAL, PACE_OF(counter_row, means[10])},
+               {"estimated_low_flop_per_s", "FLOP/s from", PACE_SHOW_RATE, PACE_OF(counter_row, flop_low)},
+               {"estimated_high_flop_per_s", "to", PACE_SHOW_RATE, PACE_OF(counter_row, flop_high)},
+               {"estimated_memory_bytes_per_s", "Memory B/s", PACE_SHOW_RATE, PACE_OF(counter_row, memory)},
+               {"limit", "Mostly", PACE_SHOW_TEXT, PACE_OF(counter_row, limit)})};
 
 _Static_assert(PACE_USAGE_COUNTERS == 11, "every counter has its column");
 
@@ -156,6 +160,10 @@ static void put_counters_of(pace_node *table, const pace_usage_asked *a, pace_us
         counter_row row = {.by = text,
                            .name = pace_usage_group_name(&a->usage, by, g),
                            .gpu_hours = g->judged_gpu_hours};
+        row.limit = pace_usage_limit_names[g->limit];
+        row.flop_low = g->flop_per_s_low;
+        row.flop_high = g->flop_per_s_high;
+        row.memory = g->memory_bytes_per_s;
         for (int c = 0; c < PACE_USAGE_COUNTERS; c++) row.means[c] = g->counters[c];
         if (has_counters(g)) pace_table_put(table, &row);
     }
@@ -288,6 +296,10 @@ static void put_totals(pace_node *root, const pace_usage_asked *a) {
     pace_node_real(root, "wait_p90_s", all->wait_p90_s);
 }
 
+static bool says_rates(const pace_usage_asked *a) {
+    return a->figures.all.flop_hours > 0 || a->figures.all.memory_hours > 0;
+}
+
 static void put_notes(pace_node *root, const pace_usage_asked *a) {
     const pace_usage_rules *r = &a->rules;
     pace_node_note(
@@ -298,9 +310,14 @@ static void put_notes(pace_node *root, const pace_usage_asked *a) {
         "A run in which GPUs worked less than %.0f %% of at least %g h holds them for nothing; one on at most one "
         "GPU that worked less than %.0f %% could share it. A run counts in one change.",
         100 * r->held_busy, r->held_hours, 100 * r->shared_busy);
+    if (says_rates(a))
+        pace_node_note(
+            root,
+            "FLOP/s and memory traffic of a GPU are estimated: its counters' share of time, times the datasheet's "
+            "rates; from and to are those of the slowest and the fastest precision of its matrix units.");
     pace_node_note(root,
-                   "No record has the FLOP, the weights or the traffic of a job; what hardware or another architecture "
-                   "would buy is asked of a table of jobs that has them (docs/fleet.md).");
+                   "No record has the weights or the traffic of a job: what faster hardware or another architecture "
+                   "would buy is not estimated here. It is asked of a table of jobs that has them.");
     if (a->figures.all.waits)
         pace_node_note(root,
                        "A wait is from a job's submission to its first start. Times without a zone are compared as "

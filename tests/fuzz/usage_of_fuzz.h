@@ -22,7 +22,7 @@ static void check_usage_figures(const pace_usage *usage) {
     pace_usage_changes changes;
     double *prices = pace_alloc(pace_names_count(&usage->names), sizeof *prices);
     if (!prices) abort();
-    if (pace_usage_figures_of(&figures, usage, prices, 2) != PACE_OK) abort();
+    if (pace_usage_figures_of(&figures, usage, prices, NULL, 2) != PACE_OK) abort();
     check_usage_group(&figures.all);
     for (int by = 0; by < PACE_USAGE_BYS; by++)
         for (size_t i = 0; i < figures.by[by].count; i++) check_usage_group(&figures.by[by].items[i]);
