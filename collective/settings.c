@@ -1,6 +1,7 @@
 #include "settings.h"
 
 #include "base/decimal.h"
+#include "base/pieces.h"
 #include "base/text.h"
 #include "exchange/algorithms.h"
 
@@ -22,43 +23,11 @@ const char *pace_way_name(int way) {
     return row < pace_exchange_algorithm_count ? pace_exchange_algorithms[row].name : NULL;
 }
 
-/* A piece of the text, without the blanks around it. */
-typedef struct {
-    const char *at;
-    size_t length;
-} piece;
-
-/* Cuts the next piece off, up to one of `ends`. False at the end. */
-static bool cut(piece *out, const char **text, const char *stop, const char *ends) {
-    const char *at = *text;
-    if (at >= stop) return false;
-    const char *end = at;
-    while (end < stop && !strchr(ends, *end)) end++;
-    *text = end < stop ? end + 1 : stop;
-    while (at < end && pace_is_space(*at)) at++;
-    while (end > at && pace_is_space(end[-1])) end--;
-    *out = (piece){at, (size_t)(end - at)};
-    return true;
-}
-
-static pace_status wrong(const char *where, piece found, const char *expected) {
+static pace_status wrong(const char *where, pace_piece found, const char *expected) {
     return pace_fail(PACE_E_USAGE, "%s: expected %s, found '%.*s'", where, expected, (int)found.length, found.at);
 }
 
-/* "4096", "64K", "8M", "1G": of 1024. */
-static bool read_size(uint64_t *out, piece p) {
-    double value;
-    const char *end = pace_decimal_read(&value, p.at, p.at + p.length);
-    if (!end || value < 0) return false;
-    const char *units = "KMG", *unit = end < p.at + p.length ? strchr(units, *end) : NULL;
-    if (unit && *end) end++;
-    for (int i = 0; unit && i <= unit - units; i++) value *= 1024;
-    if (end != p.at + p.length || value > 1e18) return false;
-    *out = (uint64_t)value;
-    return true;
-}
-
-static int find_way(piece p, int collective) {
+static int find_way(pace_piece p, int collective) {
     for (int way = 0; way < PACE_WAY_PROGRAM; way++)
         if (pace_span_is(p.at, p.length, way_names[way])) return way;
     for (size_t row = 0; row < pace_exchange_algorithm_count; row++) {
@@ -70,14 +39,14 @@ static int find_way(piece p, int collective) {
 }
 
 /* "flat:8K" or "ring". */
-static pace_status read_choice(pace_choices *choices, int collective, piece p, const char *where) {
+static pace_status read_choice(pace_choices *choices, int collective, pace_piece p, const char *where) {
     const char *at = p.at;
-    piece name, size;
+    pace_piece name, size;
     pace_choice choice = {UINT64_MAX, -1};
     if (choices->count == PACE_MOST_CHOICES) return wrong(where, p, "at most 8 choices");
-    if (cut(&name, &at, p.at + p.length, ":")) choice.way = find_way(name, collective);
+    if (pace_piece_cut(&name, &at, p.at + p.length, ":")) choice.way = find_way(name, collective);
     if (choice.way < 0) return wrong(where, p, "an algorithm of this collective (docs/collective.md lists them)");
-    if (cut(&size, &at, p.at + p.length, "") && !read_size(&choice.up_to_bytes, size))
+    if (pace_piece_cut(&size, &at, p.at + p.length, "") && !pace_piece_bytes(&choice.up_to_bytes, size))
         return wrong(where, size, "a size such as 8K, 1M");
     if (choices->count && choices->of[choices->count - 1].up_to_bytes >= choice.up_to_bytes)
         return wrong(where, p, "sizes that grow, the last choice without one");
@@ -85,16 +54,17 @@ static pace_status read_choice(pace_choices *choices, int collective, piece p, c
     return PACE_OK;
 }
 
-static pace_status read_choices(pace_settings *s, int collective, piece value, const char *where) {
+static pace_status read_choices(pace_settings *s, int collective, pace_piece value, const char *where) {
     pace_choices choices = {0};
     const char *at = value.at;
-    for (piece p; cut(&p, &at, value.at + value.length, ",");) PACE_TRY(read_choice(&choices, collective, p, where));
+    for (pace_piece p; pace_piece_cut(&p, &at, value.at + value.length, ",");)
+        PACE_TRY(read_choice(&choices, collective, p, where));
     if (!choices.count) return wrong(where, value, "an algorithm");
     s->choices[collective] = choices;
     return PACE_OK;
 }
 
-static pace_status read_shm(pace_settings *s, piece value, const char *where) {
+static pace_status read_shm(pace_settings *s, pace_piece value, const char *where) {
     if (pace_span_is(value.at, value.length, "memfd")) s->shm = PACE_SHM_MEMFD;
     else if (pace_span_is(value.at, value.length, "posix")) s->shm = PACE_SHM_POSIX;
     else if (pace_span_is(value.at, value.length, "none")) s->no_shm = true;
@@ -102,14 +72,14 @@ static pace_status read_shm(pace_settings *s, piece value, const char *where) {
     return PACE_OK;
 }
 
-static pace_status read_number(double *out, piece value, double most, const char *where) {
+static pace_status read_number(double *out, pace_piece value, double most, const char *where) {
     const char *end = pace_decimal_read(out, value.at, value.at + value.length);
     if (!end || end != value.at + value.length || *out < 0 || *out > most)
         return wrong(where, value, "a number of at least 0");
     return PACE_OK;
 }
 
-static pace_status read_pair(pace_settings *s, piece name, piece value, const char *where) {
+static pace_status read_pair(pace_settings *s, pace_piece name, pace_piece value, const char *where) {
     double number;
     for (int c = 0; c < PACE_CHOSEN; c++)
         if (chosen_names[c] && pace_span_is(name.at, name.length, chosen_names[c]))
@@ -124,7 +94,7 @@ static pace_status read_pair(pace_settings *s, piece name, piece value, const ch
     return wrong(where, name, "a collective, shm, spin or timeout before '='");
 }
 
-static pace_status read_word(pace_settings *s, piece word, const char *where) {
+static pace_status read_word(pace_settings *s, pace_piece word, const char *where) {
     if (pace_span_is(word.at, word.length, "off")) s->off = true;
     else if (pace_span_is(word.at, word.length, "check")) s->check = true;
     else if (pace_span_is(word.at, word.length, "nocopy")) s->no_copy = true;
@@ -135,14 +105,14 @@ static pace_status read_word(pace_settings *s, piece word, const char *where) {
 pace_status pace_settings_read(pace_settings *settings, const char *text, const char *where) {
     pace_settings read = *settings;
     const char *stop = text + strlen(text);
-    for (piece item; cut(&item, &text, stop, ";\n");) {
+    for (pace_piece item; pace_piece_cut(&item, &text, stop, ";\n");) {
         const char *at = item.at, *end = item.at + item.length;
-        piece name, value;
-        cut(&name, &at, end, "=");
+        pace_piece name, value;
+        pace_piece_cut(&name, &at, end, "=");
         bool pair = item.length && memchr(item.at, '=', item.length);
         if (item.length && item.at[0] == '#') continue;
         if (!pair) PACE_TRY(read_word(&read, item, where));
-        else if (cut(&value, &at, end, "")) PACE_TRY(read_pair(&read, name, value, where));
+        else if (pace_piece_cut(&value, &at, end, "")) PACE_TRY(read_pair(&read, name, value, where));
         else return wrong(where, item, "a value behind '='");
     }
     *settings = read;

@@ -6,10 +6,12 @@
  *     machine AMD EPYC 9654, 2 processors
  *     ranks 2
  *     allreduce=flat:512K,copy
+ *     # measured allreduce 8 flat 1.1e-06 1.2e-06
  *     ranks 4
  *     ...
  *
- * The lines behind "ranks" are items of the settings' grammar for so many ranks on a host; of several sections the one for the
+ * The comments that begin with "measured" say what the choice took at a size, and the built-in one, in seconds: for
+ * `paceline tune`. The lines behind "ranks" are items of the settings' grammar for so many ranks on a host; of several sections the one for the
  * most ranks that are not too many counts, else the first.
  */
 #pragma once

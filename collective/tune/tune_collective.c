@@ -126,6 +126,12 @@ static void tune(char *lines, size_t room, int collective) {
         puts(line);
     }
     write_choices(lines + used, room - used, measured[collective].name, best, ways);
+    bytes = LEAST;
+    for (int s = 0; s < SIZES; s++, bytes *= STEP) {
+        used = strlen(lines);
+        pace_snprintf(lines + used, room - used, "# measured %s %zu %s %.4g %.4g\n", measured[collective].name, bytes,
+                      ways[best[s]], times[best[s]][s], usual[s]);
+    }
 }
 
 /* --- the file ------------------------------------------------------------------------------------------------------- */

@@ -88,6 +88,7 @@ typedef struct {
 /** Options of pace_tune(). Zero-initialise for defaults. */
 typedef struct {
     pace_context *context;  /**< what is asked; must be given */
+    const char *table;      /**< choices that paceline-tune-collective made; then nothing else; NULL = a question */
     const char *on;         /**< the machine, as in pace_exchange_options; must be given */
     const char *collective; /**< "allreduce,allgather"; NULL = all that plug-ins are asked about */
     const char *bytes;      /**< as in pace_exchange_options */

@@ -13,9 +13,10 @@ const pace_verb pace_verb_table[PACE_VERBS] = {
     {"plan", "MODEL", "which configuration trains a model fastest, and what the next ones lose",
      "Searches how a model's training is best shared out over a machine: tensor, pipeline, context,\n"
      "expert and data parallelism, ZeRO, micro-batch, recomputation. What --set fixes is not searched."},
-    {"tune", "", "which algorithm and protocol a communication library should take, by size",
+    {"tune", "[TABLE]", "which algorithm and protocol a communication library should take, by size",
      "Tells by collective, size and nodes which algorithm and protocol of NCCL is expected to be the\n"
-     "fastest, and what it gains over NCCL's own choice. Its CSV is what tuner plug-ins read: -o FILE.csv."},
+     "fastest, and what it gains over NCCL's own choice. Its CSV is what tuner plug-ins read: -o FILE.csv.\n"
+     "With a TABLE of paceline-tune-collective: what that chooses, and what it gained when it was measured."},
     {"compare", "A [B]", "two traces side by side, and a limit for their difference",
      "Puts two traces (or directories of ranks) side by side, or two ranks of one: how much longer the\n"
      "typical step of B is, whether that is significant, and which operators and kernels are why."},

@@ -23,6 +23,7 @@ double pace_tuned_saving(double ratio) { return 1 - 1 / ratio; }
 void pace_tuned_free(pace_tuned *t) {
     PACE_VEC_FREE(&t->rows);
     PACE_VEC_FREE(&t->sizes);
+    pace_free(t->text);
 }
 
 static bool same_way(pace_tuned_way a, pace_tuned_way b) {

@@ -42,6 +42,9 @@ typedef struct {
     pace_exchange exchange;
     pace_doubts_used used; /* what the gains rest on, each doubt by the most it adds to one */
     double widest;         /* spread of a gain */
+    /* Of a table of our own collectives (collective_table.h) alone: */
+    char *text;       /* the file, whose words the ways borrow; NULL = it is no such table */
+    const char *host; /* the machine that it was measured on */
 } pace_tuned;
 
 /** Free `out`, which begins as zeros, after a failure too. Errors: those of pace_exchange_ask(); PACE_E_USAGE for words

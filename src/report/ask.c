@@ -162,8 +162,14 @@ static pace_status ask_plan(pace_report **out, const pace_question *question) {
     return pace_plan(out, question->inputs.items[0], &options);
 }
 
+static const char *only_input(const pace_question *question) {
+    return question->inputs.count ? question->inputs.items[0] : NULL;
+}
+
 static pace_status ask_tune(pace_report **out, const pace_question *question) {
+    static const char *const fields[] = {"on", "fit", "collective", "bytes", "nodes", "library", "dialect"};
     pace_tune_options options = {.context = question->context,
+                                 .table = only_input(question),
                                  .on = pace_question_text(question, "on"),
                                  .fit_path = pace_question_text(question, "fit"),
                                  .collective = pace_question_text(question, "collective"),
@@ -171,11 +177,10 @@ static pace_status ask_tune(pace_report **out, const pace_question *question) {
                                  .nodes = pace_question_text(question, "nodes"),
                                  .library = pace_question_text(question, "library"),
                                  .dialect = pace_question_text(question, "dialect")};
+    for (size_t i = 0; options.table && i < sizeof fields / sizeof *fields; i++)
+        if (pace_question_has(question, fields[i]))
+            return pace_fail(PACE_E_USAGE, "%s: has no effect on a table of choices that were measured", fields[i]);
     return pace_tune(out, &options);
-}
-
-static const char *only_input(const pace_question *question) {
-    return question->inputs.count ? question->inputs.items[0] : NULL;
 }
 
 static pace_status ask_machines(pace_report **out, const pace_question *question) {
@@ -217,7 +222,7 @@ static const struct {
     {"history", 1, 1, "one file of stored results", NULL, ask_history},
     {"fit", 1, SIZE_MAX, "at least one table", ask_fit, NULL},
     {"plan", 1, 1, "one model", ask_plan, NULL},
-    {"tune", 0, 0, "no file", ask_tune, NULL},
+    {"tune", 0, 1, "at most one table", ask_tune, NULL},
     {"machines", 0, 1, "one name", ask_machines, NULL},
     {"models", 0, 1, "one name", ask_models, NULL},
     {"predict", 0, SIZE_MAX, "", pace_ask_predict, NULL},

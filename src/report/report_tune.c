@@ -1,4 +1,5 @@
 /* The report of `paceline tune`: the table of choices, what each gains, and the file that plug-ins read. */
+#include "ask/collective_table.h"
 #include "ask/context.h"
 #include "ask/tune_asked.h"
 #include "base/memory.h"
@@ -65,7 +66,7 @@ static const pace_table by_size = {"sizes", "By size", PACE_FOR_JSON, 0,
                                               {"rung", NULL, PACE_SHOW_TEXT, PACE_OF(size_row, rung)})};
 
 /* Nothing else is expected to be faster. */
-static bool stands_alone(const pace_tuned_row *row) { return !(row->gain > 0); }
+static bool stands_alone(const pace_tuned_row *row) { return !row->changes && !(row->gain > 0); }
 
 static void put_choice(pace_node *table, const pace_tuned_row *row) {
     bool lone = stands_alone(row);
@@ -74,7 +75,7 @@ static void put_choice(pace_node *table, const pace_tuned_row *row) {
                                         .nodes = row->nodes,
                                         .ranks = row->ranks,
                                         .from = (int64_t)row->from_bytes,
-                                        .to = (int64_t)row->to_bytes,
+                                        .to = row->to_bytes <= INT64_MAX ? (int64_t)row->to_bytes : PACE_NO_INT,
                                         .algorithm = pace_tune_word(way->algorithm),
                                         .protocol = way->protocol,
                                         .channels = KEPT_CHANNELS,
@@ -100,8 +101,8 @@ static void put_sizes(pace_node *table, const pace_tuned *t, const pace_tuned_ro
                                           .best_protocol = s->best.protocol,
                                           .best_us = s->best_s.median * 1e6,
                                           .saved = pace_tuned_saving(s->gain.median),
-                                          .low = pace_tuned_saving(pace_estimate_low(s->gain)),
-                                          .high = pace_tuned_saving(pace_estimate_high(s->gain)),
+                                          .low = t->text ? NAN : pace_tuned_saving(pace_estimate_low(s->gain)),
+                                          .high = t->text ? NAN : pace_tuned_saving(pace_estimate_high(s->gain)),
                                           .rung = pace_rung_names[s->gain.rung]});
     }
 }
@@ -111,7 +112,7 @@ static const pace_tuned_row *largest(const pace_tuned *t, bool changes) {
     const pace_tuned_row *most = NULL;
     for (size_t i = 0; i < t->rows.count; i++) {
         const pace_tuned_row *row = &t->rows.items[i];
-        if (row->changes == changes && !stands_alone(row) && (!most || row->gain > most->gain)) most = row;
+        if (row->changes == changes && row->gain > 0 && (!most || row->gain > most->gain)) most = row;
     }
     return most;
 }
@@ -158,6 +159,44 @@ typedef struct {
     pace_tuned *tuned;
 } building;
 
+static void put_tables(pace_node *root, const pace_tuned *t) {
+    pace_node *table = pace_open_table(root, &choices, 0);
+    for (size_t i = 0; i < t->rows.count; i++) put_choice(table, &t->rows.items[i]);
+    table = pace_open_table(root, &by_size, 0);
+    for (size_t i = 0; i < t->rows.count; i++) put_sizes(table, t, &t->rows.items[i]);
+}
+
+/* Choices that were measured on a host: nothing is expected, and nobody said how far times differ. */
+static pace_status build_table(pace_report *report, void *context) {
+    const building *b = context;
+    const pace_tuned *t = b->tuned;
+    const pace_tuned_row *most = largest(t, true);
+    pace_node *root = pace_report_root(report);
+    pace_report_add_input(report, b->options->table, 0);
+    pace_node_text(root, "machine", t->host);
+    pace_node_text(root, "library", "paceline");
+    pace_node_text(root, "dialect", "collective");
+    pace_node_sentence(root, true, "%zu choices by size for libpaceline_collective, made on %s.", t->rows.count,
+                       t->host);
+    if (most)
+        pace_node_sentence(root, true,
+                           "Most is saved in %s of %d ranks from %s on: %s takes %.3g %% less than the built-in choice "
+                           "in the mean over the measured sizes.",
+                           pace_collective_rows[most->collective].name, most->ranks,
+                           pace_show_bytes((double)most->from_bytes).text, most->best.algorithm, 100 * most->gain);
+    else if (!t->sizes.count)
+        pace_node_sentence(root, true,
+                           "The table does not say what they save: paceline-tune-collective writes it beside them.");
+    put_tables(root, t);
+    PACE_TRY(
+        pace_put_assumptions(root, b->options->context->catalog, &t->used, (pace_estimate){1, 0, PACE_RUNG_MEASURED}));
+    pace_node_note(root,
+                   "Bytes are those of the whole vector. Saved: against the built-in choice, which may be the same "
+                   "way; the least of some rounds each. Communicators read the table where "
+                   "PACELINE_COLLECTIVE_TABLE or the user's configuration has it (docs/collective.md).");
+    return PACE_OK;
+}
+
 static pace_status build(pace_report *report, void *context) {
     const building *b = context;
     const pace_tuned *t = b->tuned;
@@ -167,10 +206,7 @@ static pace_status build(pace_report *report, void *context) {
     pace_node_text(root, "library", t->library);
     pace_node_text(root, "dialect", b->options->dialect ? b->options->dialect : "nccl");
     lead(root, t);
-    pace_node *table = pace_open_table(root, &choices, 0);
-    for (size_t i = 0; i < t->rows.count; i++) put_choice(table, &t->rows.items[i]);
-    table = pace_open_table(root, &by_size, 0);
-    for (size_t i = 0; i < t->rows.count; i++) put_sizes(table, t, &t->rows.items[i]);
+    put_tables(root, t);
     PACE_TRY(pace_put_assumptions(root, b->options->context->catalog, &t->used,
                                   (pace_estimate){1, t->widest, PACE_RUNG_FORMULA}));
     pace_node_note(root, "Choice \"own\": what the library does by itself stays, for nothing is faster, or the gain of "
@@ -202,7 +238,18 @@ static void free_file(void *context) {
     pace_free(file);
 }
 
+static pace_status tune_table(pace_report **out, const pace_tune_options *options) {
+    pace_tuned tuned = {.widest = 0};
+    building b = {options, &tuned};
+    pace_status status = pace_collective_table_read(&tuned, options->table);
+    if (status == PACE_OK)
+        status = pace_report_build(out, "tune", "Choices of libpaceline_collective", build_table, &b);
+    pace_tuned_free(&tuned);
+    return status;
+}
+
 pace_status pace_tune(pace_report **out, const pace_tune_options *options) {
+    if (options->table) return tune_table(out, options);
     tune_file *file = pace_alloc(1, sizeof *file);
     pace_report *report = NULL;
     if (!file) return PACE_E_MEMORY;

@@ -7,6 +7,7 @@ import math
 import os
 import tempfile
 
+import strict_schema
 from checks import expect, expect_line, finish, run
 
 FOLDER = tempfile.mkdtemp(prefix="paceline-tune-")
@@ -169,6 +170,45 @@ def test_refused():
     code, out, _ = run("tune", "--on", "dgx-h100", "-o", os.path.join(FOLDER, "page.html"))
     expect(code == 0 and os.path.getsize(os.path.join(FOLDER, "page.html")) > 1000, out)
 
+def test_collective_table():
+    """A table of our own collectives in the same form: ranges as the library reads them, gains as the table measured them."""
+    path = os.path.join(FOLDER, "collective.txt")
+    text = """paceline-collective 1
+machine A processor, 2 processors
+ranks 2
+allreduce=flat:32K,copy
+# measured allreduce 8 flat 1e-06 1.5e-06
+# measured allreduce 4096 flat 2e-06 4e-06
+# measured allreduce 8388608 copy 1e-3 9e-4
+timeout=5
+# a comment
+ranks 4
+broadcast=binomial
+"""
+    with open(path, "w") as file:
+        file.write(text)
+    code, out, err = run("tune", path, "-f", "json")
+    expect(code == 0, err)
+    document = json.loads(out)
+    strict_schema.hold(document, "tune")
+    expect(document["machine"] == "A processor, 2 processors" and document["dialect"] == "collective", document["machine"])
+    rows = [(c["collective"], c["ranks"], c["from_bytes"], c["to_bytes"], c["algorithm"], c["against_algorithm"], c["saved_low_share"]) for c in document["choices"]]
+    expect(rows == [("allreduce", 2, 0, 32768, "flat", "built-in", None), ("allreduce", 2, 32769, None, "copy", "built-in", None),
+                    ("broadcast", 4, 0, None, "binomial", "built-in", None)], rows)
+    saved = [c["saved_share"] for c in document["choices"]]
+    expect(math.isclose(saved[0], 1 - 1 / math.sqrt(1.5 * 2)) and math.isclose(saved[1], 1 - 1 / 0.9) and saved[2] is None, saved)
+    expect([(z["bytes"], z["best_us"], z["own_us"]) for z in document["sizes"]] == [(8, 1, 1.5), (4096, 2, 4), (8388608, 1000, 900)], document["sizes"])
+    for bad, wanted in (("paceline-collective 2\n", ":1: expected paceline-collective 1"), (text.replace("machine", "host"), ":2: expected the machine"),
+                        (text.replace("flat:32K", "flat:32Q"), ":4: expected a way"), (text.replace(",copy", ":16K,copy", 1).replace("flat:32K:16K", "flat:32K,flat:16K"), ":4: expected sizes that grow"),
+                        (text.replace("ranks 4", "ranks few"), ":10: expected a number of ranks"), (text.replace("1e-06 1.5", "fast 1.5"), ":5: expected a collective"),
+                        (text.replace("ranks 2\n", ""), ":3: expected ranks"), ("paceline-collective 1\nmachine x\n", "a choice"), (text + "\0", "byte of 0")):
+        with open(path, "w") as file:
+            file.write(bad)
+        code, _, err = run("tune", path)
+        expect_line(code, err, 3, wanted)
+    code, _, err = run("tune", path, "--on", "dgx-h100")
+    expect_line(code, err, 2, "--on: has no effect")
+
 
 test_one_road()
 test_ranges()
@@ -177,4 +217,5 @@ test_close()
 test_few_sizes()
 test_dialects()
 test_refused()
+test_collective_table()
 finish()

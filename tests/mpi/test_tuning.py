@@ -57,6 +57,8 @@ if EVERYTHING:
         expect(text.startswith(HEAD) and sorted(re.findall(r"^ranks (\d)$", text, re.M)) == ["2", "3"], text)
         code, out = choices(text)
         expect(code == 0, code, out[-1000:])
+        done = subprocess.run([os.environ["PACELINE"], "tune", path, "-f", "csv", "-t", "sizes"], capture_output=True, text=True, check=False)
+        expect(done.returncode == 0 and len(done.stdout.splitlines()) == 1 + 2 * 4 * 12, done.returncode, done.stderr, len(done.stdout.splitlines()))
     expect(subprocess.run([TUNE], capture_output=True, check=False).returncode == 2, "one rank")
 for what in wrong:
     print(*what)
