@@ -14,9 +14,9 @@ const pace_verb pace_verb_table[PACE_VERBS] = {
      "Searches how a model's training is best shared out over a machine: tensor, pipeline, context,\n"
      "expert and data parallelism, ZeRO, micro-batch, recomputation. What --set fixes is not searched."},
     {"tune", "[TABLE]", "which algorithm and protocol a communication library should take, by size",
-     "Tells by collective, size and nodes which algorithm and protocol of NCCL is expected to be the\n"
-     "fastest, and what it gains over NCCL's own choice. Its CSV is what tuner plug-ins read: -o FILE.csv.\n"
-     "With a TABLE of paceline-tune-collective: what that chooses, and what it gained when it was measured."},
+     "Tells by collective, size and nodes which algorithm and protocol of NCCL is expected to be\n"
+     "the fastest, and what it gains over NCCL's own choice. -o FILE.csv is what tuner plug-ins read.\n"
+     "With a TABLE of paceline-tune-collective: what that chooses, and what it gained when measured."},
     {"compare", "A [B]", "two traces side by side, and a limit for their difference",
      "Puts two traces (or directories of ranks) side by side, or two ranks of one: how much longer the\n"
      "typical step of B is, whether that is significant, and which operators and kernels are why."},
