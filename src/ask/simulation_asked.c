@@ -51,11 +51,17 @@ pace_status pace_simulation_ask(pace_simulation_asked *a, const pace_simulate_op
     PACE_TRY(pace_doubts_load(&a->doubts, options->context->catalog));
     PACE_TRY(pace_simulation_open(&a->simulation, &a->machine, q));
     a->open = true;
+    if (!a->slowness) return PACE_OK;
+    pace_simulation_question even = *q;
+    even.slowness = NULL;
+    PACE_TRY(pace_simulation_open(&a->even, &a->machine, &even));
+    a->even_open = true;
     return PACE_OK;
 }
 
 void pace_simulation_asked_free(pace_simulation_asked *a) {
     if (a->open) pace_simulation_close(&a->simulation);
+    if (a->even_open) pace_simulation_close(&a->even);
     PACE_VEC_FREE(&a->sizes);
     PACE_VEC_FREE(&a->background);
     pace_free(a->slowness);
@@ -65,4 +71,21 @@ void pace_simulation_asked_free(pace_simulation_asked *a) {
 pace_estimate pace_simulation_estimate(const pace_simulation_asked *a, double time_s) {
     int nodes = a->simulation.nodes_of_job == 1 ? 1 : a->machine.nodes;
     return (pace_estimate){time_s, pace_exchange_textbook_spread(&a->doubts, nodes), PACE_RUNG_FORMULA};
+}
+
+pace_status pace_simulation_stragglers(pace_stragglers_cost *out, const pace_simulation_asked *a, double bytes,
+                                       const pace_simulation_answer *given) {
+    pace_simulation_answer even;
+    pace_stragglers_cost cost = {.rate = 1};
+    if (a->even_open) {
+        PACE_TRY(pace_simulation_run(&even, &a->even, bytes, NULL));
+        cost.cost_s = given->time_s - even.time_s;
+    }
+    for (uint32_t rank = 0; a->even_open && rank < a->simulation.question.ranks; rank++) {
+        if (a->slowness[rank] == 1) continue;
+        if (1 / a->slowness[rank] < cost.rate) cost.rate = 1 / a->slowness[rank], cost.slowest = rank;
+        cost.count++;
+    }
+    *out = cost;
+    return PACE_OK;
 }

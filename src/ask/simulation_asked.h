@@ -8,11 +8,12 @@
 typedef struct {
     pace_machine machine;
     pace_simulation simulation;
+    pace_simulation even; /* the same with no rank slow, where some are */
     pace_simulation_question question;
     double *slowness;
     pace_backgrounds background;
     pace_sizes sizes;
-    bool open;
+    bool open, even_open;
     const char *collective; /* as asked for; NULL = none was named */
     pace_doubts doubts;
 } pace_simulation_asked;
@@ -23,3 +24,14 @@ void pace_simulation_asked_free(pace_simulation_asked *asked);
 
 /** A simulated time with its spread. */
 pace_estimate pace_simulation_estimate(const pace_simulation_asked *asked, double time_s);
+
+/* The ranks that are slow, as --straggler says. */
+typedef struct {
+    uint32_t count, slowest; /* the first of the slowest ranks */
+    double rate;             /* of the slowest, of its own */
+    double cost_s;           /* what they cost: the time, less that with no rank slow */
+} pace_stragglers_cost;
+
+/** What the slow ranks cost of a simulated time. PACE_OK with count 0 where none is slow. */
+pace_status pace_simulation_stragglers(pace_stragglers_cost *out, const pace_simulation_asked *asked, double bytes,
+                                       const pace_simulation_answer *given) PACE_MUST_CHECK;

@@ -3,6 +3,7 @@
 #include "exchange/network_links.h"
 #include "exchange/node_graph.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -12,6 +13,9 @@ typedef struct {
     uint32_t devices, nodes;
     uint32_t *out_link, *in_link; /* NIC -> its links to and from the network, in a node */
     double inside_ns, between_ns, hop_ns;
+    double *slowness;                /* per place; NULL = all 1 */
+    uint32_t *slow_way, *slow_place; /* place -> its way to its NIC out, in behind it; 0 = not slow; and back again */
+    uint32_t slow_first;             /* the first of such ways */
 } plan;
 
 static void free_plan(void *of) {
@@ -20,6 +24,9 @@ static void free_plan(void *of) {
     pace_node_graph_free(&p->node);
     pace_free(p->out_link);
     pace_free(p->in_link);
+    pace_free(p->slowness);
+    pace_free(p->slow_way);
+    pace_free(p->slow_place);
     pace_free(p);
 }
 
@@ -45,19 +52,26 @@ static pace_status port(pace_route *out, const plan *p, uint32_t rank, bool away
     return PACE_OK;
 }
 
+static pace_status slow_way(pace_route *out, const plan *p, uint32_t place, bool away) {
+    uint32_t way = p->slow_way ? p->slow_way[place] : 0;
+    return way ? cross(out, away ? way : way + 1) : PACE_OK;
+}
+
 static pace_status route(pace_route *out, const pace_fabric *f, uint32_t from, uint32_t to) {
     const plan *p = f->plan;
-    uint32_t devices = p->devices, a = from / devices, b = to / devices;
+    uint32_t devices = p->devices, a = from / devices, b = to / devices, source = from, target = to;
     if (from >= devices * p->nodes) return port(out, p, to, false);
     if (to >= devices * p->nodes) return port(out, p, from, true);
     from %= devices;
     to %= devices;
     if (a == b) return inside(out, p, a, from, to);
     uint32_t links = (uint32_t)p->node.links.count, nic = p->node.nic_of[from], other = p->node.nic_of[to];
+    PACE_TRY(slow_way(out, p, source, true));
     PACE_TRY(inside(out, p, a, from, devices + nic));
     PACE_TRY(cross(out, a * links + p->out_link[nic]));
     PACE_TRY(pace_network_route(out, &p->network, a, nic, b, other));
     PACE_TRY(cross(out, b * links + p->in_link[other]));
+    PACE_TRY(slow_way(out, p, target, false));
     return inside(out, p, b, devices + other, to);
 }
 
@@ -70,16 +84,34 @@ static double latency_ns(const pace_fabric *f, uint32_t from, uint32_t to) {
     return p->between_ns + p->hop_ns * pace_network_hops(&p->network, a, nic, b, other);
 }
 
+static bool is_slow(const plan *p, uint32_t place) { return p->slowness && p->slowness[place] != 1; }
+
+/* How much slower a link of a node is than it would be: by a device whose own it is. */
+static double slowness_of(const plan *p, uint32_t node, const pace_node_link *link) {
+    if (!p->slowness || link->kind > PACE_NODE_LINK_SLOT) return 1;
+    double own = p->slowness[node * p->devices + link->a];
+    double other = link->kind == PACE_NODE_LINK_BRICKS ? p->slowness[node * p->devices + link->b] : 1;
+    return own > other ? own : other;
+}
+
 static void describe(char out[PACE_FABRIC_NAME], const pace_fabric *f, uint32_t link) {
     const plan *p = f->plan;
     uint32_t links = (uint32_t)p->node.links.count;
     char name[PACE_FABRIC_NAME / 2];
+    if (p->slow_way && link >= p->slow_first) {
+        uint32_t place = p->slow_place[(link - p->slow_first) / 2];
+        bool in = (link - p->slow_first) % 2;
+        snprintf(out, PACE_FABRIC_NAME, "slow device %u to its NIC, %s, of node %u", place % p->devices,
+                 in ? "in" : "out", place / p->devices);
+        return;
+    }
     if (link >= p->nodes * links) {
         pace_network_describe(out, PACE_FABRIC_NAME, &p->network, link);
         return;
     }
     pace_node_link_describe(name, sizeof name, &p->node.links.items[link % links]);
-    snprintf(out, PACE_FABRIC_NAME, p->nodes > 1 ? "%s, of node %u" : "%s", name, link / links);
+    const char *slow = slowness_of(p, link / links, &p->node.links.items[link % links]) != 1 ? "slow " : "";
+    snprintf(out, PACE_FABRIC_NAME, p->nodes > 1 ? "%s%s, of node %u" : "%s%s", slow, name, link / links);
 }
 
 /* --- making ------------------------------------------------------------------------------------------------------- */
@@ -149,4 +181,64 @@ pace_status pace_fabric_load_network(pace_fabric *f, double share) {
         if (link >= p->nodes * links || p->node.links.items[link % links].kind == PACE_NODE_LINK_NIC)
             f->bytes_per_s[link] *= 1 - share;
     return PACE_OK;
+}
+
+/* --- slow ranks --------------------------------------------------------------------------------------------------- */
+
+static pace_status grow(pace_fabric *f, uint32_t links) {
+    double *rates = pace_alloc(links, sizeof *rates);
+    uint32_t *classes = pace_alloc(links, sizeof *classes);
+    if (!rates || !classes) {
+        pace_free(rates);
+        pace_free(classes);
+        return PACE_E_MEMORY;
+    }
+    memcpy(rates, f->bytes_per_s, f->link_count * sizeof *rates);
+    memcpy(classes, f->link_class, f->link_count * sizeof *classes);
+    pace_free(f->bytes_per_s);
+    pace_free(f->link_class);
+    f->bytes_per_s = rates;
+    f->link_class = classes;
+    f->link_count = links;
+    return PACE_OK;
+}
+
+/* A way out and a way in for every slow device, as fast as its share of a NIC. */
+static pace_status add_slow_ways(pace_fabric *f, plan *p, uint32_t slow) {
+    uint32_t next = p->slow_first = f->link_count;
+    if (p->nodes < 2) return PACE_OK;
+    p->slow_way = pace_alloc((size_t)p->devices * p->nodes, sizeof *p->slow_way);
+    p->slow_place = pace_alloc((size_t)slow + 1, sizeof *p->slow_place);
+    if (!p->slow_way || !p->slow_place) return PACE_E_MEMORY;
+    PACE_TRY(grow(f, f->link_count + 2 * slow));
+    for (uint32_t place = 0; place < p->devices * p->nodes; place++) {
+        if (!is_slow(p, place)) continue;
+        const pace_node_link *nic = &p->node.links.items[p->out_link[p->node.nic_of[place % p->devices]]];
+        p->slow_place[(next - p->slow_first) / 2] = place;
+        p->slow_way[place] = next;
+        for (uint32_t way = 0; way < 2; way++, next++) {
+            f->bytes_per_s[next] = nic->bytes_per_s / p->slowness[place];
+            f->link_class[next] = f->class_count + way;
+        }
+    }
+    f->class_count += 2;
+    return PACE_OK;
+}
+
+pace_status pace_fabric_slow_ranks(pace_fabric *f, const double *slowness) {
+    plan *p = f->plan;
+    uint32_t places = p->devices * p->nodes, slow = 0, links = (uint32_t)p->node.links.count;
+    p->slowness = pace_alloc(places, sizeof *p->slowness);
+    if (!p->slowness) return PACE_E_MEMORY;
+    for (uint32_t place = 0; place < places; place++) p->slowness[place] = 1;
+    for (uint32_t rank = 0; rank < f->rank_count; rank++) {
+        uint32_t place = f->place ? f->place[rank] : rank;
+        if (!(slowness[rank] > 0) || isinf(slowness[rank]))
+            return pace_fail(PACE_E_INPUT, "rank %u: expected a slowness above 0, found %g", rank, slowness[rank]);
+        if (place < places) p->slowness[place] = slowness[rank];
+        slow += place < places && slowness[rank] != 1;
+    }
+    for (uint32_t link = 0; link < p->nodes * links; link++)
+        f->bytes_per_s[link] /= slowness_of(p, link / links, &p->node.links.items[link % links]);
+    return add_slow_ways(f, p, slow);
 }

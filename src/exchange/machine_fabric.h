@@ -15,3 +15,7 @@ pace_status pace_fabric_of_machine(pace_fabric *out, const pace_machine *machine
 
 /** Takes a share of every link between nodes away: traffic of others. 0 <= share < 1; PACE_E_USAGE. */
 pace_status pace_fabric_load_network(pace_fabric *fabric, double share) PACE_MUST_CHECK;
+
+/** Makes ranks slow, each at 1 / slowness[rank] of its rate: the links that are a device's own, and its way to its NIC,
+ * which other devices may share. What it takes of links that all share stays as it is. After pace_fabric_put(). */
+pace_status pace_fabric_slow_ranks(pace_fabric *fabric, const double *slowness) PACE_MUST_CHECK;

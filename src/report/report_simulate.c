@@ -1,5 +1,6 @@
 /* The report of `paceline predict --kind exchange --simulate`: a collective simulated on a machine's links, beside its
  * closed form. */
+#include "base/print.h"
 #include "report/machine_note.h"
 #include "report/engines.h"
 #include "ask/simulation_asked.h"
@@ -12,7 +13,7 @@
 
 typedef struct {
     int64_t bytes;
-    double time_us, algbw, busbw, closed_form_us, low_us, high_us, utilisation;
+    double time_us, algbw, busbw, closed_form_us, low_us, high_us, utilisation, stragglers_us;
     const char *algorithm, *bottleneck;
     uint64_t messages;
     unsigned simulated_ranks;
@@ -31,12 +32,13 @@ static const pace_table sizes = {
                {"bottleneck", "busiest link", PACE_SHOW_TEXT, PACE_OF(size_row, bottleneck)},
                {"utilisation_share", "used", PACE_SHOW_SHARE, PACE_OF(size_row, utilisation)},
                {"messages", NULL, PACE_SHOW_INT, PACE_OF(size_row, messages)},
+               {"stragglers_us", NULL, PACE_SHOW_REAL, PACE_OF(size_row, stragglers_us)},
                {"simulated_ranks", "ranks simulated", PACE_SHOW_INT, PACE_OF(size_row, simulated_ranks)})};
 
 enum { LOGGED_OPERATIONS = 100000 };
 
-static void put_row(pace_node *table, const pace_simulation_asked *a, double bytes,
-                    const pace_simulation_answer *given) {
+static void put_row(pace_node *table, const pace_simulation_asked *a, double bytes, const pace_simulation_answer *given,
+                    const pace_stragglers_cost *slow) {
     double algbw = given->time_s > 0 ? bytes / given->time_s / 1e9 : NAN;
     double factor = pace_bus_factor(a->question.collective, (int)a->simulation.ranks_of_job);
     pace_estimate time_s = pace_simulation_estimate(a, given->time_s);
@@ -51,6 +53,7 @@ static void put_row(pace_node *table, const pace_simulation_asked *a, double byt
                                       .bottleneck = given->flows.busiest_share > 0 ? given->bottleneck : NULL,
                                       .utilisation = given->flows.busiest_share,
                                       .messages = given->flows.messages,
+                                      .stragglers_us = slow->count ? slow->cost_s * 1e6 : NAN,
                                       .simulated_ranks = given->flows.simulated_ranks});
 }
 
@@ -70,11 +73,23 @@ static void put_summary(pace_node *root, const pace_simulation_asked *a, double 
                            given->closed_s * 1e3);
 }
 
+static void name_stragglers(pace_node *root, const pace_stragglers_cost *slow, double time_s) {
+    char who[96];
+    if (!slow->count) return;
+    pace_snprintf(who, sizeof who, "Rank %u is slow", slow->slowest);
+    if (slow->count > 1)
+        pace_snprintf(who, sizeof who, "Rank %u and %u other%s are slow", slow->slowest, slow->count - 1,
+                      slow->count > 2 ? "s" : "");
+    pace_node_sentence(root, false, "%s, at %.3g %% of the rate: that costs %.4g ms, %.3g %% of the time.", who,
+                       slow->rate * 100, slow->cost_s * 1e3, slow->cost_s / time_s * 100);
+}
+
 static pace_status build_with(pace_report *report, const pace_simulation_asked *a, pace_flow_log *log) {
     const pace_machine *m = &a->machine;
     const pace_simulation *s = &a->simulation;
     pace_node *root = pace_report_root(report);
     pace_simulation_answer given;
+    pace_stragglers_cost slow;
     pace_node_text(root, "machine", m->name);
     pace_node_text(root, "network", pace_network_kind_names[m->network.kind]);
     pace_node_text(root, "collective", pace_collective_rows[a->question.collective].name);
@@ -84,9 +99,11 @@ static pace_status build_with(pace_report *report, const pace_simulation_asked *
     pace_node *table = pace_open_table(root, &sizes, 0);
     for (size_t i = 0; i < a->sizes.count; i++) {
         PACE_TRY(pace_simulation_run(&given, s, a->sizes.items[i], i + 1 == a->sizes.count ? log : NULL));
-        put_row(table, a, a->sizes.items[i], &given);
+        PACE_TRY(pace_simulation_stragglers(&slow, a, a->sizes.items[i], &given));
+        put_row(table, a, a->sizes.items[i], &given, &slow);
     }
     put_summary(root, a, a->sizes.items[a->sizes.count - 1], &given);
+    name_stragglers(root, &slow, given.time_s);
     pace_node_note(root,
                    "Every message is a flow, and flows share links max-min fairly. Links reach the same share of their "
                    "peak as large exchanges. GB = 1e9 bytes.");

@@ -146,6 +146,7 @@ pace_status pace_simulation_open(pace_simulation *out, const pace_machine *machi
     PACE_TRY(pace_fabric_of_machine(&s.fabric, machine, in_switch(&s)));
     pace_status status = place(&s);
     if (status == PACE_OK) status = number_ranks(&s);
+    if (status == PACE_OK && s.slowness) status = pace_fabric_slow_ranks(&s.fabric, s.slowness);
     if (status == PACE_OK && s.question.network_share != 0)
         status = pace_fabric_load_network(&s.fabric, s.question.network_share);
     return PACE_GIVE(out, s, status, pace_simulation_close(&s));
@@ -179,7 +180,6 @@ pace_status pace_simulation_run(pace_simulation_answer *out, const pace_simulati
     const pace_flows_question q = {.program = &program,
                                    .wires = wires,
                                    .wire_count = 2,
-                                   .slowness = s->slowness,
                                    .fabric = &s->fabric,
                                    .background = s->background,
                                    .background_count = s->question.background_count,

@@ -81,6 +81,31 @@ launch, latency = 15, 30 * 40  # us
 near(busy["time_us"] - launch - latency, 2 * (ring["time_us"] - launch - latency))
 expect(slow["time_us"] > 1.8 * ring["time_us"], slow, ring)
 
+# A slow rank has slow ports, and what it shares with others is as fast as ever: behind links at a quarter of a NIC half a
+# NIC costs nothing, and a fifth as much as it is less than that. It is named, and what it costs is said.
+TREE = ["--on", "ethernet-10g*4 net=fat-tree:1:4:1", "--algorithm", "ring", "--bytes", "64M"]
+even = row(*TREE)
+for rate in (0.5, 0.25):
+    slow = row(*TREE, "--straggler", "0:%g" % rate)
+    near(slow["time_us"], even["time_us"], rate)
+    expect(slow["stragglers_us"] == 0 and even["stragglers_us"] is None, rate, slow)
+found = document(*TREE, "--straggler", "2:0.2")
+slow = found["sizes"][-1]
+expected = 6 * (64 << 20) / 4 * (1 / 0.2 - 1 / 0.25) / 1e3  # us; a NIC reaches 1 GB/s
+expect(abs(slow["stragglers_us"] / expected - 1) < 0.01, slow, expected)
+near(slow["stragglers_us"], slow["time_us"] - even["time_us"])
+expect("slow device 0" in slow["bottleneck"] and "of node 2" in slow["bottleneck"], slow)
+expect(any("Rank 2 is slow, at 20 %" in line for line in found["summary"]), found["summary"])
+# All its messages together have its port's rate, not each: everybody sends to everybody at once.
+slow = row("--on", "dgx-h100", "--algorithm", "direct", "--bytes", "64M", "--straggler", "5:0.1")
+port = 5 + 2 * (0.8 + 7 / 8 * (64 << 20) / (0.1 * 450e9 * 0.82) * 1e6)
+expect(port <= slow["time_us"] < 1.01 * port, slow, port)
+expect(slow["bottleneck"].startswith("slow port of device 5"), slow)
+# Of 1024 ranks one in a hundred is slow: ten, and the first stands for them.
+found = document("--on", "dgx-h100*128", "--algorithm", "rails", "--bytes", "64M", "--straggler", "1%:0.5")
+expect(any("Rank 51 and 9 others are slow" in line for line in found["summary"]), found["summary"])
+expect(found["sizes"][-1]["stragglers_us"] > 0.1 * found["sizes"][-1]["time_us"], found["sizes"])
+
 # A flow of others takes half of one port: as a rank at half its rate.
 flow = row("--on", "ethernet-10g*16", "--algorithm", "ring", "--bytes", "64M", "--background", "3-9:100GB/s")
 expect(1.8 * ring["time_us"] < flow["time_us"] < 2.01 * ring["time_us"] and flow["simulated_ranks"] == 16, flow)
