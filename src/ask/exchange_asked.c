@@ -3,6 +3,7 @@
 #include "ask/context.h"
 #include "ask/exchange_stack.h"
 #include "ask/fit_system.h"
+#include "base/print.h"
 #include "base/text.h"
 
 #include <string.h>
@@ -57,25 +58,36 @@ void pace_exchange_asked_free(pace_exchange_asked *a) {
     pace_exchange_fit_free(&a->fit);
 }
 
+static pace_status fitted(pace_estimate *out, pace_doubts_used *used, const pace_exchange_asked *a, double bytes) {
+    const pace_machine *m = &a->exchange.machine;
+    const pace_fit_question measured = {.system = a->system,
+                                        .collective = a->question.collective,
+                                        .bytes = bytes,
+                                        .ranks_per_node = m->devices,
+                                        .nodes = m->nodes,
+                                        .model = &a->exchange,
+                                        .doubts = &a->exchange.doubts,
+                                        .used = used};
+    return pace_exchange_fit_time(out, &a->fit, &measured);
+}
+
 pace_status pace_exchange_asked_answer(pace_exchange_answer *out, const pace_exchange_asked *a, double bytes) {
     pace_exchange_question q = a->question;
-    const pace_machine *m = &a->exchange.machine;
-    pace_fit_question measured = {.system = a->system,
-                                  .collective = q.collective,
-                                  .bytes = bytes,
-                                  .ranks_per_node = m->devices,
-                                  .nodes = m->nodes,
-                                  .model = &a->exchange,
-                                  .doubts = &a->exchange.doubts};
     pace_estimate s;
     pace_doubts_used used = {{0}, false};
-    measured.used = &used;
     q.bytes = bytes;
     PACE_TRY(pace_exchange_answer_question(out, &a->exchange, &q));
-    if (!a->system) return PACE_OK;
-    PACE_TRY(pace_exchange_fit_time(&s, &a->fit, &measured));
-    *out = (pace_exchange_answer){s, "measured", "", out->bottleneck, used};
+    if (a->system && fitted(&s, &used, a, bytes) == PACE_OK)
+        *out = (pace_exchange_answer){s, "measured", "", out->bottleneck, used};
     return PACE_OK;
+}
+
+void pace_exchange_asked_unfitted(char why[PACE_WHY_UNFITTED], const pace_exchange_asked *a, double bytes) {
+    pace_estimate s;
+    pace_doubts_used used = {{0}, false};
+    *why = '\0';
+    if (a->system && fitted(&s, &used, a, bytes) != PACE_OK)
+        pace_snprintf(why, PACE_WHY_UNFITTED, "%.199s", pace_message_marked());
 }
 
 /* The share of an exchange's time that is saved when the machine is changed so. */

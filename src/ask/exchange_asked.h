@@ -20,9 +20,14 @@ typedef struct {
 pace_status pace_exchange_ask(pace_exchange_asked *out, const pace_exchange_options *options) PACE_MUST_CHECK;
 void pace_exchange_asked_free(pace_exchange_asked *asked);
 
-/** Of a size: by the fit where one is given, else in closed form. PACE_E_MISSING where the fit does not tell. */
+/** Of a size: by the fit where one is given and tells, else in closed form; the rung says which. */
 pace_status pace_exchange_asked_answer(pace_exchange_answer *out, const pace_exchange_asked *asked,
                                        double bytes) PACE_MUST_CHECK;
+
+enum { PACE_WHY_UNFITTED = 200 };
+
+/** Why the fit does not tell a size; "" where it does, or there is none. */
+void pace_exchange_asked_unfitted(char why[PACE_WHY_UNFITTED], const pace_exchange_asked *asked, double bytes);
 
 /* A change of the machine, and the shares of the time that it saves. */
 typedef struct {

@@ -226,29 +226,49 @@ static pace_status resolve(pace_exchange_question *q, const pace_machine *m) {
 
 /* A single message has the NICs of its device. Elements of one byte are added by no switch (NCCL's ncclNvlsSupported).
  */
-static double choose(int *algorithm, int *protocol, pace_nccl_curves *curves, const pace_exchange *e,
-                     const pace_exchange_question *q) {
+static void prepare(pace_nccl_curves *curves, const pace_exchange *e, const pace_exchange_question *q, int nodes) {
     const pace_machine *m = &e->machine;
     int senders = q->collective == PACE_SENDRECV ? 1 : q->ranks_per_node;
-    pace_nccl_prepare(curves, &e->nccl, m, q->collective, q->ranks_per_node, q->nodes,
-                      inside_rate(m, q->ranks_per_node), node_rate(m, senders));
+    pace_nccl_prepare(curves, &e->nccl, m, q->collective, q->ranks_per_node, nodes, inside_rate(m, q->ranks_per_node),
+                      node_rate(m, senders));
     if (q->element_bytes == 1 && pace_collective_rows[q->collective].adds)
         for (int p = 0; p < PACE_NCCL_PROTOCOLS; p++)
             curves->bytes_per_s[PACE_NCCL_NVLS][p] = curves->bytes_per_s[PACE_NCCL_NVLSTREE][p] = 0;
-    return pace_nccl_choose(algorithm, protocol, &e->nccl, curves, q->bytes, q->algorithm, q->protocol);
+}
+
+/* The time on so many nodes; its choice, and how much of it waits. */
+static double reached_on(int *algorithm, int *protocol, double *waiting, const pace_exchange *e,
+                         const pace_exchange_question *q, int nodes) {
+    pace_nccl_curves curves;
+    prepare(&curves, e, q, nodes);
+    return pace_nccl_steady_time(waiting, algorithm, protocol, &e->nccl, &curves, q->bytes, q->algorithm, q->protocol,
+                                 e->stack);
+}
+
+/* More nodes never take less time than fewer, though another algorithm is believed best there. Of these, the powers of two
+ * are looked at. */
+static double longest_of_nodes(const pace_exchange *e, const pace_exchange_question *q, double time_s) {
+    int a, p, below = 1;
+    double waiting;
+    if (q->nodes < 2 || e->stack == PACE_STACK_BELIEF) return time_s;
+    while (2 * below < q->nodes) below *= 2;
+    for (; below * q->ranks_per_node > 1; below /= 2) {
+        double there = reached_on(&a, &p, &waiting, e, q, below);
+        if (isfinite(there)) time_s = pace_most(time_s, there);
+    }
+    return time_s;
 }
 
 static pace_status solve_nccl(pace_exchange_answer *out, const pace_exchange *e, const pace_exchange_question *q) {
     const pace_machine *m = &e->machine;
-    pace_nccl_curves curves;
     int a = 0, p = 0;
-    double s = choose(&a, &p, &curves, e, q), waiting = 0;
+    double waiting = 0, s = reached_on(&a, &p, &waiting, e, q, q->nodes);
     if (!isfinite(s))
         return pace_fail(PACE_E_USAGE, "NCCL %s cannot do %s with %s and %s on %s", e->nccl.line,
                          pace_collective_rows[q->collective].name,
                          q->algorithm < 0 ? "any algorithm" : pace_nccl_algorithm_names[q->algorithm],
                          q->protocol < 0 ? "any protocol" : pace_nccl_protocol_names[q->protocol], m->name);
-    s = pace_nccl_reached_time(&waiting, &e->nccl, &curves, a, p, q->bytes, e->stack);
+    s = longest_of_nodes(e, q, s);
     pace_doubt doubt = pace_exchange_doubt(e, q->nodes);
     double own = e->doubts.figure[doubt], host = 0, spread = own;
     if (doubt != PACE_DOUBT_NCCL_BELIEF) {
@@ -349,7 +369,8 @@ bool pace_exchange_choice(int *algorithm, int *protocol, const pace_exchange *ex
     const pace_machine *m = &exchange->machine;
     if (exchange->library != PACE_LIBRARY_NCCL || q.ranks_per_node > m->devices || q.nodes > m->nodes) return false;
     pace_nccl_curves curves;
-    return isfinite(choose(algorithm, protocol, &curves, exchange, &q));
+    prepare(&curves, exchange, &q, q.nodes);
+    return isfinite(pace_nccl_choose(algorithm, protocol, &exchange->nccl, &curves, q.bytes, q.algorithm, q.protocol));
 }
 
 pace_status pace_exchange_time(pace_estimate *out_s, const pace_exchange *exchange,

@@ -55,7 +55,7 @@ typedef struct {
 /* What is reached of what NCCL believes (nccl_reached.c). */
 typedef struct {
     double launch, hop; /* times the machine's launch_s; times every latency */
-    double wait[PACE_REACHED_KINDS], fill[PACE_REACHED_KINDS], bytes[PACE_REACHED_KINDS];
+    double wait[PACE_REACHED_KINDS], least[PACE_REACHED_KINDS], fill[PACE_REACHED_KINDS], bytes[PACE_REACHED_KINDS];
     double own_part, full_channels_bytes;
     pace_nccl_host host[PACE_STACKS];
 } pace_nccl_reached;
@@ -115,3 +115,9 @@ double pace_nccl_reached_time(double *waiting_share, const pace_nccl *nccl, cons
 /** The least of those allowed (-1 = any), and which it is. Infinite where none is possible. */
 double pace_nccl_choose(int *algorithm, int *protocol, const pace_nccl *nccl, const pace_nccl_curves *curves,
                         double bytes, int only_algorithm, int only_protocol);
+
+/** The reached time of what NCCL chooses for a size, of those allowed, lowered where it would be more than that of a
+ * larger size (nccl_steady.c). Infinite where nothing is possible. */
+double pace_nccl_steady_time(double *waiting_share, int *algorithm, int *protocol, const pace_nccl *nccl,
+                             const pace_nccl_curves *curves, double bytes, int only_algorithm, int only_protocol,
+                             pace_nccl_stack stack);

@@ -33,7 +33,7 @@ static double host_s(const pace_nccl *nccl, const pace_nccl_curves *c, double by
     return host->call_s + devices * (host->device_s + host->send_s * sends + host->channels_s * channels);
 }
 
-/* T = launch + w (r + f u / (1 + u)) + e X, where w is NCCL's latency without its base, X its time of bytes, and u =
+/* T = launch + w max(r + f u / (1 + u), l) + e X, where w is NCCL's latency without its base, X its time of bytes, and u =
  * sqrt(X / w) says how far the pipeline of chunks is filled. The host works while devices do: both add as squares. */
 double pace_nccl_reached_time(double *waiting_share, const pace_nccl *nccl, const pace_nccl_curves *c, int algorithm,
                               int protocol, double bytes, pace_nccl_stack stack) {
@@ -48,8 +48,8 @@ double pace_nccl_reached_time(double *waiting_share, const pace_nccl *nccl, cons
     double moving =
         (believed - latency_s) * reached->bytes[kind] * c->slowness * with_own_part(c, kind, reached->own_part);
     double filled = sqrt(pace_most(moving, 0) / wait);
-    double waiting =
-        reached->launch * c->launch_s + wait * (reached->wait[kind] + reached->fill[kind] * filled / (1 + filled));
+    double times = reached->wait[kind] + reached->fill[kind] * filled / (1 + filled);
+    double waiting = reached->launch * c->launch_s + wait * pace_most(times, reached->least[kind]);
     double device_s = waiting + moving, time_s = hypot(device_s, host_s(nccl, c, bytes, stack));
     *waiting_share = 1 - moving / time_s;
     return time_s;

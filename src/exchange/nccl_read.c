@@ -152,7 +152,7 @@ static pace_status read_reached(pace_nccl_reached *out, const pace_yaml *yaml, i
     const struct {
         const char *key;
         double *list;
-    } lists[] = {{"wait", out->wait}, {"fill", out->fill}, {"bytes", out->bytes}};
+    } lists[] = {{"wait", out->wait}, {"least", out->least}, {"fill", out->fill}, {"bytes", out->bytes}};
     const pace_yaml_node *entry;
     PACE_TRY(pick_generation(&entry, yaml, pace_yaml_get(root, "generations"), generation));
     PACE_TRY(pace_yaml_number(&out->launch, yaml, pace_yaml_get(entry, "launch")));

@@ -1,4 +1,5 @@
 /* The report of `paceline predict --kind exchange`: time and bandwidth against size, in the form of nccl-tests. */
+#include "base/print.h"
 #include "report/engines.h"
 #include "ask/context.h"
 #include "report/report_assumptions.h"
@@ -62,15 +63,24 @@ static void warn_of_sizes(pace_report *report, size_t beyond, size_t count) {
                          beyond, count);
 }
 
+static void warn_of_fit(pace_report *report, size_t unfitted, size_t count, const char *why) {
+    if (unfitted)
+        pace_report_warn(report, PACE_WARN_EXTRAPOLATED, "fit", "The fit is not used for %zu of %zu sizes: %s",
+                         unfitted, count, why);
+}
+
 static pace_status put_sizes(pace_node *root, const pace_exchange_asked *a) {
     int ranks = a->exchange.machine.devices * a->exchange.machine.nodes;
     double factor = pace_bus_factor(a->question.collective, ranks);
     pace_node *table = pace_open_table(root, &sizes, 0);
-    size_t beyond = 0;
+    size_t beyond = 0, unfitted = 0;
+    char why[PACE_WHY_UNFITTED], first[PACE_WHY_UNFITTED] = "";
     for (size_t i = 0; i < a->sizes.count; i++) {
         pace_exchange_answer given;
         double bytes = a->sizes.items[i];
         PACE_TRY(pace_exchange_asked_answer(&given, a, bytes));
+        pace_exchange_asked_unfitted(why, a, bytes);
+        if (*why && unfitted++ == 0) pace_snprintf(first, sizeof first, "%s", why);
         beyond += given.used.beyond_sizes;
         double algbw = given.time_s.median > 0 ? bytes / given.time_s.median / 1e9 : NAN;
         pace_table_put(table, &(size_row){llround(bytes), given.time_s.median * 1e6, algbw, algbw * factor,
@@ -79,6 +89,7 @@ static pace_status put_sizes(pace_node *root, const pace_exchange_asked *a) {
                                           pace_rung_names[given.time_s.rung]});
     }
     warn_of_sizes(pace_node_report(root), beyond, a->sizes.count);
+    warn_of_fit(pace_node_report(root), unfitted, a->sizes.count, first);
     return PACE_OK;
 }
 

@@ -203,6 +203,12 @@ for words, word in ((["--on", "dgx-h100"], "A100-SXM4-40GB"), (["--on", "dgx-a10
     code, out, err = run("predict", "--kind", "exchange", "--fit", fit, "--bytes", "1M", *words)
     expect(code == 2 and word in err and "has no effect" in err, words, code, err)
 
+# What the machine's curves do not tell is answered in closed form, and the first lines say so.
+run("fit", "--kind", "exchange", put("pair.csv", table(4, SIZES, "pairs", 2)), "-o", fit)
+code, out, err = run("predict", "--kind", "exchange", "--fit", fit, "--bytes", "1M", "--on", "a100*1 nvlink=300GB/s nodes=8 nics=1 net=25GB/s", "--collective", "sendrecv", "--format", "json")
+told = json.loads(out) if code == 0 else {"sizes": [{}], "warnings": []}
+expect(told["sizes"][0].get("rung") != "formula" or any("fit is not used" in w["text"] for w in told["warnings"]), told)
+
 # One size, with a machine: it is answered as measured, and others by the machine's closed form, the more the further
 # they are. Without a machine it says nothing of others.
 run("fit", "--kind", "exchange", put("one_size.csv", "system,collective,gpus,bytes,time_us\nhgx-h100,all_reduce,8,1048576,100\nlab,all_reduce,8,1048576,100\n"), "-o", fit)

@@ -93,6 +93,68 @@ static void test_monotone(void **state) {
     }
 }
 
+/* Time never falls as bytes or nodes grow, whatever is chosen: every machine of the catalogue, every collective. */
+static void test_never_falls(void **state) {
+    (void)state;
+    pace_machine_catalog all;
+    assert_int_equal(pace_machine_catalog_load(&all, test_catalog()), PACE_OK);
+    for (size_t m = 0; m < all.machines.count; m++) {
+        pace_exchange e;
+        pace_machine machine = all.machines.items[m];
+        machine.nodes = machine.nics ? 64 : 1;
+        if (machine.generation == 0) continue;
+        assert_int_equal(pace_exchange_open(&e, test_catalog(), &machine, PACE_LIBRARY_NCCL, NULL), PACE_OK);
+        for (int c = 0; c < PACE_COLLECTIVES; c++)
+            for (double bytes = 8; bytes < 4e10; bytes *= 1.3) {
+                double fewer = 0;
+                for (int nodes = 1; nodes <= machine.nodes; nodes += 1 + nodes / 2) {
+                    if (nodes * machine.devices < 2) continue;
+                    double less = time_us(&e, (pace_collective)c, machine.devices, nodes, bytes, PACE_STACK_CURRENT);
+                    double more =
+                        time_us(&e, (pace_collective)c, machine.devices, nodes, bytes * 1.3, PACE_STACK_CURRENT);
+                    if (more < less * (1 - 1e-9) || ((nodes & (nodes - 1)) == 0 && less < fewer * (1 - 1e-9)))
+                        fail_msg("%s*%d, collective %d: %g B %.9g us, %g B %.9g us, on fewer nodes %.9g us",
+                                 machine.name, nodes, c, bytes, less, bytes * 1.3, more, fewer);
+                    if ((nodes & (nodes - 1)) == 0) fewer = less;
+                }
+            }
+    }
+    pace_machine_catalog_free(&all);
+}
+
+/* NCCL's protocol of low latency is the fastest for the smallest sizes, and a switch is slower than lines of up to eight
+ * devices: the library takes neither plain buffers nor switches there. */
+static void test_lines_are_fastest_when_small(void **state) {
+    (void)state;
+    static const char *const machines[] = {"dgx-h100", "hgx-b200", "dgx-a100", "dgx-1-v100", "pcie-8xl40s"};
+    for (size_t m = 0; m < sizeof machines / sizeof *machines; m++) {
+        pace_exchange e;
+        open_on(&e, machines[m]);
+        for (double bytes = 8; bytes <= 8192; bytes *= 4)
+            for (int c = PACE_ALLREDUCE; c <= PACE_REDUCESCATTER; c++) {
+                pace_exchange_question q = {(pace_collective)c, bytes, 0, 0, PACE_NCCL_RING, PACE_NCCL_LL, 0};
+                pace_estimate lines, other;
+                if (c == PACE_ALLTOALL) continue;
+                assert_int_equal(pace_exchange_time(&lines, &e, &q), PACE_OK);
+                q.protocol = PACE_NCCL_SIMPLE;
+                assert_int_equal(pace_exchange_time(&other, &e, &q), PACE_OK);
+                assert_true(other.median > lines.median);
+                q.algorithm = PACE_NCCL_NVLS;
+                if (pace_exchange_time(&other, &e, &q) == PACE_OK) assert_true(other.median > lines.median);
+            }
+    }
+}
+
+/* A rack of 72: a switch is no shortcut for small exchanges (18 devices took 7.9 us where 16 took 27). */
+static void test_a_rack_waits_as_a_few_do(void **state) {
+    (void)state;
+    pace_exchange e;
+    open_on(&e, "gb200-nvl72");
+    double few = time_us(&e, PACE_ALLREDUCE, 16, 1, 8192, PACE_STACK_CURRENT);
+    double rack = time_us(&e, PACE_ALLREDUCE, 72, 1, 8192, PACE_STACK_CURRENT);
+    assert_true(rack > 0.85 * few);
+}
+
 /* Two nodes: a tree's busbw passes the NICs' rate (AWS, two p4de, 512 MiB: 13552 us, 74 GB/s over 50 GB/s of NICs). */
 static void test_trees_of_two_nodes(void **state) {
     (void)state;
@@ -166,6 +228,9 @@ int main(void) {
                                        cmocka_unit_test(test_own_part),
                                        cmocka_unit_test(test_hosts),
                                        cmocka_unit_test(test_monotone),
+                                       cmocka_unit_test(test_never_falls),
+                                       cmocka_unit_test(test_lines_are_fastest_when_small),
+                                       cmocka_unit_test(test_a_rack_waits_as_a_few_do),
                                        cmocka_unit_test(test_trees_of_two_nodes),
                                        cmocka_unit_test(test_no_faster_than_nics),
                                        cmocka_unit_test(test_shared_networks)};
