@@ -1,4 +1,5 @@
 #include "output.h"
+#include "processes.h"
 #include "say.h"
 
 #include <errno.h>
@@ -153,7 +154,7 @@ static void show_progress(void *context, const char *what, uint64_t done, uint64
 }
 
 pace_progress_fn cli_progress(const cli_output *output) {
-    return !output->quiet && isatty(STDERR_FILENO) ? show_progress : NULL;
+    return !output->quiet && cli_is_terminal(STDERR_FILENO) ? show_progress : NULL;
 }
 
 void cli_progress_end(void) {
@@ -191,7 +192,7 @@ int cli_fail(const char *verb, pace_status status) {
 static int print_answer(const char *verb, const pace_answer *answer, pace_format format, const cli_output *output) {
     pace_write_options options = {.size = sizeof options, .table = output->table};
     struct winsize size;
-    bool terminal = isatty(STDOUT_FILENO);
+    bool terminal = cli_is_terminal(STDOUT_FILENO);
     const char *term = getenv("TERM");
     options.color = terminal && !getenv("NO_COLOR") && !(term && strcmp(term, "dumb") == 0);
     if (terminal && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col >= 60)
@@ -241,7 +242,8 @@ int cli_judge(const char *verb, const pace_answer *answer, bool strict) {
 
 int cli_output_answer(const char *verb, const pace_answer *answer, pace_format format, const cli_output *output) {
     cli_progress_end();
-    bool read = format == PACE_FORMAT_TABLE && !output->path && isatty(STDOUT_FILENO); /* they stand in the table */
+    bool read =
+        format == PACE_FORMAT_TABLE && !output->path && cli_is_terminal(STDOUT_FILENO); /* they stand in the table */
     for (size_t i = 0; !output->quiet && !read && i < pace_answer_warning_count(answer); i++)
         cli_say("paceline %s: warning: %s", verb, pace_answer_warning(answer, i).text);
     return output->path && strcmp(output->path, "-") != 0 ? save_answer(verb, answer, format, output)

@@ -8,15 +8,17 @@
 #include <string.h>
 #include <unistd.h>
 
-/* How many processes the starters of Open MPI, MPICH and Slurm's PMIx say there are. */
-static int started(void) {
+/* How many processes the starters of Open MPI, MPICH and Slurm's PMIx say there are; NULL = none started this one. */
+static const char *said_count(void) {
     static const char *const names[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE"};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        const char *text = getenv(names[i]);
-        if (text) return atoi(text);
-    }
-    return 1;
+    const char *text = NULL;
+    for (size_t i = 0; !text && i < sizeof names / sizeof *names; i++) text = getenv(names[i]);
+    return text;
 }
+
+static int started(void) { return said_count() ? atoi(said_count()) : 1; }
+
+bool cli_is_terminal(int file) { return !said_count() && isatty(file); }
 
 /* The static program loads no libraries. */
 #ifdef PACE_STATIC

@@ -6,3 +6,7 @@
 /** Loads the module around MPI when the environment says that there are several processes; *out is NULL when there is
  * one. False after a message: the module is not there. */
 bool cli_processes_open(const pace_processes **out, const char *verb);
+
+/** Whether a file is a terminal that somebody reads. What starts several processes may give each one of its own, and passes
+ * on what is written there. */
+bool cli_is_terminal(int file);

@@ -79,7 +79,7 @@ static bool spares_inputs(const cli_arguments *arguments) {
 /* Answers that are tables before anything else are CSV unless somebody looks or asks for another format. */
 static void prefer_csv(cli_output *output, const pace_question *question) {
     bool made = pace_question_has(question, "synthesize");
-    bool rows = pace_question_has(question, "rows") && !isatty(STDOUT_FILENO);
+    bool rows = pace_question_has(question, "rows") && !cli_is_terminal(STDOUT_FILENO);
     if ((made || rows) && !output->format && !output->path) output->format = "csv";
 }
 

@@ -14,6 +14,14 @@ static const pace_class palette[] = {PACE_CLASS_COMPUTE, PACE_CLASS_COMMUNICATIO
                                      PACE_CLASS_HOST,    PACE_CLASS_INPUT,         PACE_CLASS_MEMORY, PACE_CLASS_WAIT};
 enum { COLORS = sizeof palette / sizeof *palette };
 
+static pace_class color_of(const pace_held_curve *curve, size_t *next) {
+    return curve->colored ? curve->color : palette[(*next)++ % COLORS];
+}
+
+static pace_class part_color(const pace_held_chart *chart, size_t part) {
+    return part < chart->part_colors.count ? chart->part_colors.items[part] : palette[part % COLORS];
+}
+
 static void put_text(pace_sink *sink, double x, double y, const char *anchor, const char *text) {
     pace_sink_format(sink, "<text x=\"%s\" y=\"%s\" style=\"text-anchor:%s\">", pace_show_fixed(x, 1).text,
                      pace_show_fixed(y, 1).text, anchor);
@@ -159,7 +167,7 @@ static void put_legend(pace_sink *sink, const pace_held_chart *chart) {
     for (size_t c = 0; c < chart->curves.count; c++) pale += chart->curves.items[c].pale;
     for (size_t c = 0; c < chart->curves.count; c++) {
         const pace_held_curve *curve = &chart->curves.items[c];
-        if (!curve->pale) put_legend_item(sink, palette[color++ % COLORS], curve->name);
+        if (!curve->pale) put_legend_item(sink, color_of(curve, &color), curve->name);
         else if (pale <= PALE_NAMED) put_legend_item(sink, PACE_CLASS_OTHER, curve->name);
     }
     if (pale > PALE_NAMED) put_legend_item(sink, PACE_CLASS_OTHER, "others");
@@ -229,7 +237,8 @@ static void render_curves(pace_sink *sink, const pace_held_chart *chart) {
     for (size_t c = 0; c < chart->curves.count; c++)
         if (chart->curves.items[c].pale) put_curve(sink, &x, &y, &chart->curves.items[c], PACE_CLASS_OTHER);
     for (size_t c = 0; c < chart->curves.count; c++)
-        if (!chart->curves.items[c].pale) put_curve(sink, &x, &y, &chart->curves.items[c], palette[color++ % COLORS]);
+        if (!chart->curves.items[c].pale)
+            put_curve(sink, &x, &y, &chart->curves.items[c], color_of(&chart->curves.items[c], &color));
     pace_sink_text(sink, "</svg>\n");
 }
 
@@ -242,8 +251,8 @@ static void put_bar(pace_sink *sink, const pace_held_chart *chart, const pace_he
         double share = bar->points.items[i].y, width = share * room;
         if (!(width > 0)) continue;
         pace_sink_format(sink, "<g class=\"c-%s\"><rect x=\"%s\" y=\"%s\" width=\"%s\" height=\"%d\"><title>",
-                         pace_class_name(palette[i % COLORS]), pace_show_fixed(x, 1).text, pace_show_fixed(top, 1).text,
-                         pace_show_fixed(width, 1).text, BAR);
+                         pace_class_name(part_color(chart, i)), pace_show_fixed(x, 1).text,
+                         pace_show_fixed(top, 1).text, pace_show_fixed(width, 1).text, BAR);
         pace_html_text(sink, bar->name);
         pace_sink_text(sink, " · ");
         pace_html_text(sink, chart->parts.items[i]);
@@ -259,7 +268,7 @@ static void put_bar(pace_sink *sink, const pace_held_chart *chart, const pace_he
 
 static void render_stacks(pace_sink *sink, const pace_held_chart *chart) {
     pace_sink_text(sink, "<ul class=\"legend\">");
-    for (size_t i = 0; i < chart->parts.count; i++) put_legend_item(sink, palette[i % COLORS], chart->parts.items[i]);
+    for (size_t i = 0; i < chart->parts.count; i++) put_legend_item(sink, part_color(chart, i), chart->parts.items[i]);
     pace_sink_format(sink, "</ul>\n<svg class=\"chart\" viewBox=\"0 0 %d %d\" role=\"img\">\n", WIDTH,
                      (int)chart->curves.count * (BAR + BAR_GAP) + BAR_GAP);
     for (size_t c = 0; c < chart->curves.count; c++)

@@ -136,6 +136,9 @@ pace_node *pace_node_chart(pace_node *parent, const char *title, const char *x_t
 /** The same of stacked bars: each "curve" is a bar, each "point" the share y of the next part. */
 pace_node *pace_node_stacks(pace_node *parent, const char *title, const char *const *parts, size_t part_count);
 void pace_chart_curve(pace_node *chart, const char *name);
+/** The colours of the parts of stacked bars, and of the last curve: where they mean the same as elsewhere on the page. */
+void pace_chart_part_colors(pace_node *chart, const pace_class *colors);
+void pace_chart_color(pace_node *chart, pace_class color);
 /** The last curve is what the others are seen against: drawn thin and grey. */
 void pace_chart_pale(pace_node *chart);
 /** The points of the last curve are dots of their own, not joined. */

@@ -138,6 +138,7 @@ static pace_status build(pace_report *report, void *context) {
     if (c->view.fleet.hours_assumed > 0)
         pace_node_note(root, "%s jobs state no GPU-hours: one hour per cNode is assumed.",
                        pace_show_int((int64_t)c->view.fleet.hours_assumed).text);
+    pace_put_fleet_pictures(root, &c->view);
     pace_put_fleet_levels(root, &c->view);
     pace_put_fleet_matrix(root, &c->view);
     pace_put_fleet_bottlenecks(root, &c->view);

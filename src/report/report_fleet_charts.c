@@ -61,10 +61,24 @@ void pace_put_fleet_curves(pace_node *root, pace_fleet_view *view) {
 static const char *const component_words[PACE_JOB_COMPONENTS] = {"input", "compute-bound", "memory-bound", "weights"};
 enum { POINTS = 100 };
 
+/* One meaning per colour on the page: components as in the matrix, resources as the component that they carry, and
+ * classes of jobs in the colours that are left. */
+static const pace_class component_colors[PACE_JOB_COMPONENTS] = {PACE_CLASS_COPY, PACE_CLASS_COMPUTE, PACE_CLASS_MEMORY,
+                                                                 PACE_CLASS_COMMUNICATION};
+static const pace_class resource_colors[PACE_JOB_RESOURCES] = {[PACE_JOB_COMPUTE] = PACE_CLASS_COMPUTE,
+                                                               [PACE_JOB_MEMORY] = PACE_CLASS_MEMORY,
+                                                               [PACE_JOB_PCIE] = PACE_CLASS_COPY,
+                                                               [PACE_JOB_NETWORK] = PACE_CLASS_COMMUNICATION,
+                                                               [PACE_JOB_NVLINK] = PACE_CLASS_PATH};
+static const pace_class class_colors[PACE_JOB_ARCHITECTURES] = {PACE_CLASS_UPDATE,   PACE_CLASS_HOST,
+                                                                PACE_CLASS_INPUT,    PACE_CLASS_WAIT,
+                                                                PACE_CLASS_BACKWARD, PACE_CLASS_FORWARD};
+
 /* How much of the weight lies at or below x. */
-static void draw_cdf(pace_node *chart, pace_sketch *sketch, const char *name) {
+static void draw_cdf(pace_node *chart, pace_sketch *sketch, int architecture) {
     if (sketch->total == 0) return;
-    pace_chart_curve(chart, name);
+    pace_chart_curve(chart, pace_job_architecture_names[architecture]);
+    pace_chart_color(chart, class_colors[architecture]);
     for (int i = 0; i <= POINTS; i++)
         pace_chart_point(chart, pace_sketch_quantile(sketch, i / (double)POINTS), i / (double)POINTS);
 }
@@ -73,8 +87,8 @@ static void draw_sizes(pace_node *section, pace_fleet_view *view) {
     pace_node *cnodes = pace_node_chart(section, "cNodes of a job", "cNodes", true);
     pace_node *weights = pace_node_chart(section, "Weights of a job", "bytes", true);
     for (int a = 0; a < PACE_JOB_ARCHITECTURES; a++) {
-        draw_cdf(cnodes, &view->fleet.groups[a].cnode_counts, pace_job_architecture_names[a]);
-        draw_cdf(weights, &view->fleet.groups[a].weight_bytes, pace_job_architecture_names[a]);
+        draw_cdf(cnodes, &view->fleet.groups[a].cnode_counts, a);
+        draw_cdf(weights, &view->fleet.groups[a].weight_bytes, a);
     }
 }
 
@@ -87,8 +101,7 @@ static void draw_shares(pace_node *section, pace_fleet_view *view) {
             char title[64];
             snprintf(title, sizeof title, "Share of %s, %s", titles[k], levels[l]);
             pace_node *chart = pace_node_chart(section, title, "share of a step", false);
-            for (int a = 0; a < PACE_JOB_ARCHITECTURES; a++)
-                draw_cdf(chart, &view->fleet.groups[a].shares[l][k], pace_job_architecture_names[a]);
+            for (int a = 0; a < PACE_JOB_ARCHITECTURES; a++) draw_cdf(chart, &view->fleet.groups[a].shares[l][k], a);
         }
 }
 
@@ -99,12 +112,36 @@ static void draw_breakdown(pace_node *chart, const pace_fleet_group *group, int 
 }
 
 static void draw_breakdowns(pace_node *section, const pace_fleet_view *view) {
-    static const char *const titles[PACE_LEVELS] = {"Mean share of a step, by job", "Mean share of a step, by cNode"};
+    static const char *const titles[PACE_LEVELS] = {"What a step consists of, by job",
+                                                    "What a step consists of, by cNode"};
     for (int l = 0; l < PACE_LEVELS; l++) {
         pace_node *chart = pace_node_stacks(section, titles[l], component_words, PACE_JOB_COMPONENTS);
+        pace_chart_part_colors(chart, component_colors);
         for (int a = 0; a < PACE_JOB_ARCHITECTURES; a++)
             draw_breakdown(chart, &view->fleet.groups[a], l, pace_job_architecture_names[a]);
         draw_breakdown(chart, &view->all, l, "all");
+    }
+}
+
+static void draw_parts(pace_node *chart, const char *name, const pace_sum *shares, uint64_t jobs) {
+    pace_chart_curve(chart, name);
+    for (int k = 0; k < PACE_JOB_COMPONENTS; k++) pace_chart_point(chart, k, pace_sum_value(&shares[k]) / (double)jobs);
+}
+
+static void draw_before_and_after(pace_node *section, const pace_fleet_view *view) {
+    if (view->fleet.groups[PACE_JOB_PS_WORKER].jobs == 0) return;
+    pace_node *parts =
+        pace_node_stacks(section, "PS/Worker jobs before and after a move", component_words, PACE_JOB_COMPONENTS);
+    pace_chart_part_colors(parts, component_colors);
+    for (int t = 0; t < PACE_FLEET_TARGETS; t++) {
+        const pace_fleet_projection *p = &view->fleet.projections[t];
+        const char *name = pace_job_architecture_names[pace_fleet_targets[t]];
+        char title[64];
+        if (p->single.total == 0) continue;
+        snprintf(title, sizeof title, "fit %s: before", name);
+        draw_parts(parts, title, p->share_before, p->single.total);
+        snprintf(title, sizeof title, "as %s", name);
+        draw_parts(parts, title, p->share_after, p->single.total);
     }
 }
 
@@ -112,22 +149,9 @@ static void draw_moved(pace_node *section, pace_fleet_view *view) {
     if (view->fleet.groups[PACE_JOB_PS_WORKER].jobs == 0) return;
     pace_node *single = pace_node_chart(section, "PS/Worker moved: speed-up of one cNode", "speed-up", true);
     pace_node *throughput = pace_node_chart(section, "PS/Worker moved: throughput", "speed-up", true);
-    pace_node *parts = pace_node_stacks(section, "PS/Worker before and after", component_words, PACE_JOB_COMPONENTS);
     for (int t = 0; t < PACE_FLEET_TARGETS; t++) {
-        pace_fleet_projection *p = &view->fleet.projections[t];
-        const char *name = pace_job_architecture_names[pace_fleet_targets[t]];
-        char title[64];
-        draw_cdf(single, &p->single, name);
-        draw_cdf(throughput, &p->throughput, name);
-        if (p->single.total == 0) continue;
-        snprintf(title, sizeof title, "fit %s: before", name);
-        pace_chart_curve(parts, title);
-        for (int k = 0; k < PACE_JOB_COMPONENTS; k++)
-            pace_chart_point(parts, k, pace_sum_value(&p->share_before[k]) / (double)p->single.total);
-        snprintf(title, sizeof title, "as %s", name);
-        pace_chart_curve(parts, title);
-        for (int k = 0; k < PACE_JOB_COMPONENTS; k++)
-            pace_chart_point(parts, k, pace_sum_value(&p->share_after[k]) / (double)p->single.total);
+        draw_cdf(single, &view->fleet.projections[t].single, (int)pace_fleet_targets[t]);
+        draw_cdf(throughput, &view->fleet.projections[t].throughput, (int)pace_fleet_targets[t]);
     }
 }
 
@@ -146,6 +170,7 @@ static void draw_sweeps(pace_node *section, const pace_fleet_view *view) {
                 const pace_fleet_question *question = &questions->items.items[q];
                 if (question->kind != PACE_ASKED_HARDWARE || question->resource[0] != r) continue;
                 if (!begun) pace_chart_curve(chart, pace_job_resource_names[r]);
+                if (!begun) pace_chart_color(chart, resource_colors[r]);
                 begun = true;
                 if (before < base && question->rate[0] > base) pace_chart_point(chart, 1, 1);
                 before = question->rate[0];
@@ -171,6 +196,7 @@ static void draw_shares_of_resources(pace_node *section, const pace_fleet_view *
         if (!fastest) continue;
         const pace_fleet_answer *answer = &view->fleet.answers[q];
         pace_chart_curve(chart, question->text);
+        pace_chart_color(chart, resource_colors[question->resource[0]]);
         for (int t = 0; t < PACE_SHARE_TENTHS; t++)
             if (answer->tenth_jobs[t] > 0)
                 pace_chart_point(chart, (t + 0.5) / PACE_SHARE_TENTHS,
@@ -178,12 +204,18 @@ static void draw_shares_of_resources(pace_node *section, const pace_fleet_view *
     }
 }
 
-void pace_put_fleet_charts(pace_node *root, pace_fleet_view *view) {
-    pace_node *section = pace_node_object(root, "pictures", "Pictures", PACE_FOR_PEOPLE);
+void pace_put_fleet_pictures(pace_node *root, pace_fleet_view *view) {
+    pace_node *section =
+        pace_node_object(root, "pictures", "Where the time goes, and what would help", PACE_FOR_PEOPLE);
     draw_breakdowns(section, view);
+    draw_before_and_after(section, view);
+    draw_sweeps(section, view);
+    draw_shares_of_resources(section, view);
+}
+
+void pace_put_fleet_charts(pace_node *root, pace_fleet_view *view) {
+    pace_node *section = pace_node_object(root, "distributions_drawn", "Distributions", PACE_FOR_PEOPLE);
     draw_sizes(section, view);
     draw_shares(section, view);
     draw_moved(section, view);
-    draw_sweeps(section, view);
-    draw_shares_of_resources(section, view);
 }

@@ -31,9 +31,13 @@ static const pace_table shares = {
                {"weights_over_80_share", "over 80 %", PACE_SHOW_SHARE, PACE_OF(pace_fleet_shares, weights_over_80)},
                {"input_over_50_share", NULL, PACE_SHOW_SHARE, PACE_OF(pace_fleet_shares, input_over_50)})};
 
+static const char *const level_titles[PACE_LEVELS][2] = {{"Composition, by job", "Mean share of a step, by job"},
+                                                         {"Composition, by cNode", "Mean share of a step, by cNode"}};
+
 static void put_level(pace_node *levels, pace_fleet_view *view, int level, const char *title) {
     pace_node *object = pace_node_object(levels, pace_level_names[level], title, PACE_FOR_ALL);
-    pace_node *parts = pace_open_table(object, &composition, 0), *table = pace_open_table(object, &shares, 0);
+    pace_node *parts = pace_open_table_as(object, &composition, 0, level_titles[level][0]);
+    pace_node *table = pace_open_table_as(object, &shares, 0, level_titles[level][1]);
     for (int a = 0; a <= PACE_JOB_ARCHITECTURES; a++) {
         bool all = a == PACE_JOB_ARCHITECTURES;
         if (!all && view->fleet.groups[a].jobs == 0) continue;

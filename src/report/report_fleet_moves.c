@@ -1,4 +1,5 @@
 /* What a fleet would be: PS/Worker jobs as other architectures, faster hardware, other software, other assumptions. */
+#include "base/print.h"
 #include "report/fleet_parts.h"
 #include "report/table.h"
 
@@ -46,7 +47,7 @@ static const pace_table projections = {
                {"weights_after_share", NULL, PACE_SHOW_SHARE, AFTER(WEIGHTS)})};
 
 static const pace_table projection_bounds = {
-    "projection_bounds", "90 % intervals, and mean speed-ups", PACE_FOR_PEOPLE, 0,
+    "projection_bounds", "PS/Worker jobs as another architecture: 90 % intervals and means", PACE_FOR_PEOPLE, 0,
     PACE_CELLS({"architecture", "Target", PACE_SHOW_TEXT, MOVED(architecture)},
                {"gains_low", "gain from", PACE_SHOW_SHARE, MOVED(gains.low)},
                {"gains_high", "to", PACE_SHOW_SHARE, MOVED(gains.high)},
@@ -152,7 +153,7 @@ static const pace_table gains[PACE_ASKED_KINDS] = {
 
 /* People see the bounds in tables of their own: beside each figure they would not fit on a screen. */
 static const pace_table gain_bounds = {
-    "bounds", "90 % intervals", PACE_FOR_PEOPLE, 0,
+    "bounds", NULL, PACE_FOR_PEOPLE, 0,
     PACE_CELLS({"change", "Change", PACE_SHOW_TEXT, GAIN(change)}, BOUNDS(PACE_JOB_1W1G, "1w1g from"),
                BOUNDS(PACE_JOB_1WNG, "1wng from"), BOUNDS(PACE_JOB_PS_WORKER, "PS/Worker from"),
                BOUNDS(PACE_JOB_ALLREDUCE_LOCAL, "local from"), BOUNDS(PACE_JOB_ALLREDUCE_CLUSTER, "cluster from"),
@@ -171,9 +172,18 @@ static unsigned next_classes(unsigned *left) {
     return taken;
 }
 
-static void put_gains(pace_node *root, const pace_fleet_view *view, pace_asked_kind kind, const pace_table *declared,
-                      unsigned flags) {
-    pace_node *table = pace_open_table(root, declared, flags);
+/* "One resource, 90 % intervals: 1w1g, 1wng" */
+static void bounds_title(char *out, size_t size, pace_asked_kind kind, unsigned classes) {
+    static const char *const names[PACE_FLEET_CLASSES] = {"1w1g",    "1wng",  "PS/Worker",  "AllReduce local",
+                                                          "cluster", "PEARL", "PS as local"};
+    static const char *const asked[PACE_ASKED_KINDS] = {"One resource", "Two resources", "Other software"};
+    size_t used = (size_t)pace_snprintf(out, size, "%s, 90 %% intervals", asked[kind]);
+    for (int c = 0, count = 0; c < PACE_FLEET_CLASSES; c++)
+        if (classes >> c & 1)
+            used += (size_t)pace_snprintf(out + used, size - used, "%s%s", count++ ? ", " : ": ", names[c]);
+}
+
+static void put_gains(pace_node *table, const pace_fleet_view *view, pace_asked_kind kind) {
     for (size_t q = 0; q < view->fleet.questions->items.count; q++)
         if (view->fleet.questions->items.items[q].kind == kind)
             pace_table_put(table, &(pace_fleet_gain[]){pace_fleet_gain_of(view, q)});
@@ -187,8 +197,13 @@ static void put_kind(pace_node *root, const pace_fleet_view *view, pace_asked_ki
     }
     for (int c = 0; c < PACE_FLEET_CLASSES; c++)
         if (view->fleet.groups[c].jobs > 0) classes |= 1u << c;
-    put_gains(root, view, kind, &gains[kind], classes | priced);
-    for (; classes; saved = 0) put_gains(root, view, kind, &gain_bounds, next_classes(&classes) | saved);
+    put_gains(pace_open_table(root, &gains[kind], classes | priced), view, kind);
+    for (; classes; saved = 0) {
+        unsigned shown = next_classes(&classes);
+        char title[160];
+        bounds_title(title, sizeof title, kind, shown);
+        put_gains(pace_open_table_as(root, &gain_bounds, shown | saved, title), view, kind);
+    }
 }
 
 static const pace_table sensitivity = {

@@ -79,6 +79,7 @@ static void free_chart(pace_held_chart *chart) {
     for (size_t i = 0; i < chart->bands.count; i++) pace_free(chart->bands.items[i].name);
     PACE_VEC_FREE(&chart->bands);
     pace_texts_free(&chart->parts);
+    PACE_VEC_FREE(&chart->part_colors);
     pace_free(chart->x_title);
     pace_free(chart);
 }
@@ -489,6 +490,19 @@ void pace_chart_curve(pace_node *node, const char *name) {
     pace_held_curve curve = {0};
     if (!chart || !copy_to(&curve.name, node->report, name)) return;
     if (!keep(node->report, PACE_PUSH(&chart->curves, curve))) pace_free(curve.name);
+}
+
+void pace_chart_part_colors(pace_node *node, const pace_class *colors) {
+    pace_held_chart *chart = held_by(node, PACE_NODE_CHART);
+    for (size_t i = 0; chart && i < chart->parts.count; i++)
+        keep(node->report, PACE_PUSH(&chart->part_colors, colors[i]));
+}
+
+void pace_chart_color(pace_node *node, pace_class color) {
+    pace_held_chart *chart = held_by(node, PACE_NODE_CHART);
+    if (!chart || chart->curves.count == 0) return;
+    chart->curves.items[chart->curves.count - 1].colored = true;
+    chart->curves.items[chart->curves.count - 1].color = color;
 }
 
 void pace_chart_pale(pace_node *node) {

@@ -72,7 +72,8 @@ typedef struct {
 
 typedef struct {
     char *name;
-    bool pale, dots;
+    bool pale, dots, colored;
+    pace_class color; /* where it has one of its own; else the next that no other curve of the chart has */
     PACE_VEC(pace_point) points;
 } pace_held_curve;
 
@@ -93,6 +94,7 @@ typedef struct {
     char *x_title;
     bool log_x, log_y, stacked;
     pace_texts parts;
+    PACE_VEC(pace_class) part_colors; /* none: one after the other */
     PACE_VEC(pace_held_curve) curves;
     PACE_VEC(pace_held_band) bands;
 } pace_held_chart;

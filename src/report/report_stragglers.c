@@ -117,12 +117,15 @@ static const pace_table nodes = {"nodes",
                                             {"slow_jobs", "Slow in", PACE_SHOW_INT, PACE_OF(node_row, slow_jobs)},
                                             {"pace", "Pace", PACE_SHOW_REAL, PACE_OF(node_row, pace)})};
 
-static void put_nodes(pace_node *root, const pace_stragglers_asked *asked) {
+static void put_node_sentence(pace_node *root, const pace_stragglers_asked *asked) {
     const pace_straggler_node *worst = asked->nodes.count ? &asked->nodes.items[0] : NULL;
     if (worst && worst->slow_jobs > 1)
         pace_node_sentence(root, true,
                            "Node %.60s is slow in %zu of the %zu jobs that it ran: %.2f times as long as the others.",
                            worst->name, worst->slow_jobs, worst->jobs, worst->pace);
+}
+
+static void put_nodes(pace_node *root, const pace_stragglers_asked *asked) {
     pace_node *table = pace_open_table(root, &nodes, 0);
     for (size_t n = 0; n < asked->nodes.count; n++) {
         const pace_straggler_node *node = &asked->nodes.items[n];
@@ -220,6 +223,8 @@ static pace_status describe(pace_report *report, void *context) {
     const pace_stragglers_asked *asked = context;
     pace_node *root = pace_report_root(report);
     for (size_t i = 0; i < asked->count; i++) put_sentences(root, &asked->jobs[i]);
+    put_node_sentence(root, asked);
+    pace_put_straggler_charts(root, asked->jobs, asked->count);
     put_nodes(root, asked);
     pace_node *by_group = pace_open_table(root, &groups, 0);
     pace_node *by_worker = pace_open_table(root, &workers, 0), *by_spell = pace_open_table(root, &spells, 0);
@@ -233,7 +238,6 @@ static pace_status describe(pace_report *report, void *context) {
         put_slowdown(by_size, job);
     }
     put_notes(root);
-    pace_put_straggler_charts(root, asked->jobs, asked->count);
     return PACE_OK;
 }
 

@@ -370,8 +370,24 @@ def options(path):
     with open(page) as file:
         text = file.read()
     expect(code == 0 and text.count("<html") == 1 and "https://" not in text, err)
+    page_reads(text)
     code, table, _ = run(path)
     expect(code == 0 and max(len(line) for line in table.split("\n")) <= 100, "the table is wider than 100 columns")
+
+
+def page_reads(text):
+    """Pictures lead, no two parts of the page have one title, and a colour has one name in all legends of a kind."""
+    titles = re.findall(r"<h[23]>([^<]*)", text)
+    expect(len(titles) > 30 and len(set(titles)) == len(titles), "titles", [t for t in titles if titles.count(t) > 1])
+    expect(0 < text.find('<svg class="chart"') < text.find("<table"), "a picture first")
+    colors = {}
+    for color, name in re.findall(r'<li class="c-(\w+)"><i></i>([^<]*)</li>', text):
+        colors.setdefault(color, set()).add(name.split(" ")[0])
+    kinds = [{"input", "pcie", "copy"}, {"compute-bound", "compute"}, {"memory-bound", "memory"},
+             {"weights", "network", "exposed"}, {"nvlink"}] + [
+                 {a} for a in ("1w1g", "1wng", "ps_worker", "allreduce_local", "allreduce_cluster", "pearl")]
+    for color, names in colors.items():
+        expect(any(names <= kind for kind in kinds), "a colour of two meanings", color, names)
 
 
 def faults(jobs):

@@ -52,6 +52,15 @@ for extra in ((), ("--exact",)):
         expect(code == 0 and out == alone, "other bytes", processes, extra, code, err[-300:])
 
 
+# A terminal that mpirun gives a process is nobody's: what people read is the same, too, without colours.
+ENV_TERM = dict(ENV, TERM="xterm")
+read_alone = run(1, *parts)[1]
+for processes in (2, 3):
+    start = ["mpirun", "--oversubscribe", "-n", str(processes)]
+    out = subprocess.run([*start, PACELINE, "fleet", *parts], capture_output=True, timeout=300, env=ENV_TERM, cwd=FOLDER).stdout
+    expect(out == read_alone and b"\x1b" not in out, "what people read", processes, out[:200])
+
+
 def same_as_one(name, *words):
     """Report, list of refused rows, messages and exit status, whatever the number of processes."""
     known = None
