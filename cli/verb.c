@@ -4,6 +4,7 @@
 #include "verb.h"
 
 #include "paceline/calibrate.h"
+#include "paceline/train.h"
 
 #include <signal.h>
 #include <string.h>
@@ -91,7 +92,7 @@ static bool suits(pace_format format, const pace_question *question) {
 
 static int ask(cli_arguments *arguments, pace_context *context, pace_question *question, pace_format format) {
     const char *verb = arguments->verb->name;
-    bool calibrates = strcmp(verb, "calibrate") == 0,
+    bool calibrates = strcmp(verb, "calibrate") == 0, trains = strcmp(verb, "train") == 0,
          shared = strcmp(verb, "fleet") == 0 || strcmp(verb, "analyze") == 0 || strcmp(verb, "plan") == 0;
     const pace_processes *processes = NULL;
     pace_answer *answer = NULL;
@@ -100,8 +101,10 @@ static int ask(cli_arguments *arguments, pace_context *context, pace_question *q
     pace_question_set_progress(question, cli_progress(&arguments->output), NULL);
     pace_question_set_stop(question, stop, NULL);
     cli_clean_when_ended();
-    if (calibrates) signal(SIGINT, on_interrupt);
-    pace_status status = calibrates ? pace_calibrate(&answer, context, question) : pace_ask(&answer, context, question);
+    if (calibrates || trains) signal(SIGINT, on_interrupt);
+    pace_status status = calibrates ? pace_calibrate(&answer, context, question)
+                         : trains   ? pace_train(&answer, context, question)
+                                    : pace_ask(&answer, context, question);
     int result = status == PACE_OK                  ? CLI_DONE
                  : processes && processes->rank > 0 ? cli_exit_status(status) /* process 0 says it */
                                                     : cli_fail(verb, status);

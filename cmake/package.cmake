@@ -39,7 +39,7 @@ install(TARGETS libpaceline_shared EXPORT PacelineShared LIBRARY DESTINATION ${C
 install(TARGETS libpaceline EXPORT PacelineStatic ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(EXPORT PacelineShared NAMESPACE Paceline:: DESTINATION ${PACE_CMAKE_DIR})
 install(EXPORT PacelineStatic NAMESPACE Paceline:: DESTINATION ${PACE_CMAKE_DIR})
-install(FILES include/paceline/paceline.h include/paceline/calibrate.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/paceline)
+install(FILES include/paceline/paceline.h include/paceline/calibrate.h include/paceline/train.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/paceline)
 
 # What an archive needs besides itself, said in both files.
 set(PACE_WITH_SQLITE ${SQLITE_FOUND})

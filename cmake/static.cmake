@@ -20,8 +20,8 @@ if(PACE_STATIC_LACKS)
   return()
 endif()
 
-add_executable(paceline_static EXCLUDE_FROM_ALL ${PACE_CLI} ${CMAKE_SOURCE_DIR}/calibrate/modules.c ${PACE_HOST_FACTS}
-                                                "$<FILTER:$<TARGET_OBJECTS:paceline_objects>,EXCLUDE,/(modules|host_facts)[.]c>")
+add_executable(paceline_static EXCLUDE_FROM_ALL ${PACE_CLI} ${CMAKE_SOURCE_DIR}/src/base/shared_object.c ${PACE_HOST_FACTS}
+                                                "$<FILTER:$<TARGET_OBJECTS:paceline_objects>,EXCLUDE,/(shared_object|host_facts)[.]c>")
 set_target_properties(paceline_static PROPERTIES OUTPUT_NAME paceline RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/static)
 target_compile_definitions(paceline_static PRIVATE PACE_STATIC)
 target_include_directories(paceline_static PRIVATE $<TARGET_PROPERTY:paceline_objects,INCLUDE_DIRECTORIES>)

@@ -19,7 +19,7 @@ SOURCE = os.path.dirname(HERE)
 # The C library and its parts, which every Linux has.
 OF_THE_SYSTEM = re.compile(r"(libc|libm|libmvec|libdl|libpthread|librt|ld-linux.*)\.so")
 # The module reads the interface from them.
-HEADERS = ("paceline.h", "calibrate.h")
+HEADERS = ("paceline.h", "calibrate.h", "train.h")
 # Debian packages whose licences apply to what the wheel carries.
 PACKAGES = ("zlib1g-dev", "libzstd-dev", "libyaml-dev", "libsqlite3-dev", "libgomp1")
 

@@ -137,7 +137,7 @@ PACE_API pace_status pace_question_set_command(pace_question *question, const ch
 /** Called while the question is answered; `context` must outlive that. */
 PACE_API void pace_question_set_progress(pace_question *question, pace_progress_fn progress, void *context);
 
-/** calibrate: asked between points; true ends the sweep, what was measured stays. */
+/** calibrate, train: asked between points or steps; true ends them, what was measured stays. */
 PACE_API void pace_question_set_stop(pace_question *question, bool (*stop)(void *context), void *context);
 
 /** The verb and the fields of a question: the text of a text field, NULL where it was not set; the number of a number
@@ -146,6 +146,8 @@ PACE_API const char *pace_question_verb(const pace_question *question);
 PACE_API const char *pace_question_text(const pace_question *question, const char *field);
 PACE_API double pace_question_number(const pace_question *question, const char *field);
 PACE_API bool pace_question_has(const pace_question *question, const char *field);
+/** The index-th text of a list; NULL past the last. Borrowed. */
+PACE_API const char *pace_question_item(const pace_question *question, const char *field, size_t index);
 PACE_API size_t pace_question_input_count(const pace_question *question);
 /** NULL past the last. */
 PACE_API const char *pace_question_input(const pace_question *question, size_t index);

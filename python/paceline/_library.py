@@ -34,7 +34,7 @@ def load():
 
 
 lib, path = load()
-header = _header.Header(*(os.path.join(_header.find(path), name) for name in ("calibrate.h", "paceline.h")))
+header = _header.Header(*(os.path.join(_header.find(path), name) for name in ("calibrate.h", "train.h", "paceline.h")))
 header.declare(lib)
 
 

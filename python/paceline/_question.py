@@ -69,7 +69,7 @@ class Verb:
             if told:
                 lib.pace_question_set_progress(question, told, None)
             answer = ctypes.c_void_p()
-            ask = lib.pace_calibrate if self.name == "calibrate" else lib.pace_ask
+            ask = {"calibrate": lib.pace_calibrate, "train": lib.pace_train}.get(self.name, lib.pace_ask)
             check(ask(ctypes.byref(answer), context._pointer, question))
             return Answer(answer) if answer.value else None
         finally:

@@ -37,6 +37,9 @@ const pace_verb pace_verb_table[PACE_VERBS] = {
     {"calibrate", "[cpu|cuda|neurons]", "measure this machine: rows for fit, an entry for --on",
      "Measures this machine: rows that 'paceline fit' learns from, and a device entry that --on\n"
      "takes. A run that was stopped goes on where it was."},
+    {"train", "MODEL", "train for real on this machine: samples/s, FP | BP | WU, a trace",
+     "Trains a network with oneDNN's layers on the processors of this machine, to measure: samples a\n"
+     "second with an interval, where a step's time goes, what each layer takes."},
     {"validate", "[CASE-GLOB]", "is it true? figures of merit, recomputed",
      "Recomputes figures of merit from the data at hand: rows are held out, the others fitted,\n"
      "the held-out ones predicted; questions are asked and their answers held against tables.\n"
@@ -59,10 +62,11 @@ const pace_verb pace_verb_table[PACE_VERBS] = {
 #define PLAN (1U << PACE_VERB_PLAN)
 #define PREDICT (1U << PACE_VERB_PREDICT)
 #define SLICE (1U << PACE_VERB_SLICE)
+#define TRAIN (1U << PACE_VERB_TRAIN)
 #define TUNE (1U << PACE_VERB_TUNE)
 #define VALIDATE (1U << PACE_VERB_VALIDATE)
 #define ALL ((1U << PACE_VERBS) - 1)
-#define REPORTS (ANALYZE | COMPARE | FLEET | HISTORY | MACHINES | MODELS | PLAN | PREDICT | TUNE | VALIDATE)
+#define REPORTS (ANALYZE | COMPARE | FLEET | HISTORY | MACHINES | MODELS | PLAN | PREDICT | TRAIN | TUNE | VALIDATE)
 
 /* Rows in the order of help. Of a flag, a text, a list and a number; a field of a table of questions, and the kinds of
  * questions that take it, stand behind the help. */
@@ -117,7 +121,7 @@ const pace_option_row pace_option_table[] = {
     {ANALYZE, RENDERS("format", 'f', "FORMAT", "table (default), json, csv, html, perfetto, folded or folded_device")},
     {PREDICT, RENDERS("format", 'f', "FORMAT", "table (default), json, csv, html or perfetto")},
     {COMPARE, RENDERS("format", 'f', "FORMAT", "table (default), json, csv, html or junit")},
-    {FLEET | MACHINES | MODELS | PLAN | VALIDATE,
+    {FLEET | MACHINES | MODELS | PLAN | TRAIN | VALIDATE,
      RENDERS("format", 'f', "FORMAT", "table (default), json, csv or html")},
     {TUNE, RENDERS("format", 'f', "FORMAT", "table (default), json, csv (for the plug-in) or html")},
     {REPORTS, RENDERS("output", 'o', "FILE", "write to FILE; its suffix chooses the format, .gz or .zst compresses")},
@@ -314,6 +318,18 @@ const pace_option_row pace_option_table[] = {
                    "write the slice; for several ranks OUT.0.json.gz, OUT.1.json.gz, ...")},
     {SLICE, RENDERS("format", 'f', "FORMAT", "format of the answer: table (default), json, csv or html")},
     {SLICE, RENDERS("table", 't', "KEY", "csv: the table to write")},
+
+    {TRAIN,
+     LIST("set", "KEY=VALUE", NULL, "set optimizer (momentum, sgd, adam), sequence or model parameters", NULL, NULL)},
+    {TRAIN, NUMBER("batch", "N", "samples", NULL, "samples of a step on each rank (32)", NULL, NULL)},
+    {TRAIN, NUMBER("steps", "N", "steps", NULL, "measure N steps (20)", NULL, NULL)},
+    {TRAIN, NUMBER("warm_up", "N", "steps", NULL, "take N steps before, which do not count (5)", NULL, NULL)},
+    {TRAIN, NUMBER("threads", "N", "threads", NULL, "threads of each rank (default: one for each core)", NULL, NULL)},
+    {TRAIN, TEXT("data", "KIND", NULL, "synthetic (default): one batch, drawn once; digits: drawn anew", NULL, NULL)},
+    {TRAIN, NUMBER("rate", "R", NULL, NULL, "learning rate (0.01; adam 0.001)", NULL, NULL)},
+    {TRAIN, NUMBER("seed", "N", NULL, NULL, "seed of parameters, samples and dropout (1)", NULL, NULL)},
+    {TRAIN, NUMBER("memory", "BYTES", "bytes", NULL, "most memory to take (default: what is free)", NULL, NULL)},
+    {TRAIN, WRITES("trace", 0, "FILE.json", NULL, "write the measured steps as a trace, for 'paceline analyze'")},
 
     {VALIDATE,
      {"data", 'd', PACE_OPTION_TEXT, PACE_OPTION_ASKS, "DIR", NULL, NULL, "the folder with the tables of the cases",

@@ -1,7 +1,7 @@
 #include "ask/partition_asked.h"
 
 #include "ask/context.h"
-#include "ask/model_settings.h"
+#include "model/model_settings.h"
 #include "ask/partition_settings.h"
 #include "ask/plan_words.h"
 #include "plan/framework.h"

@@ -1,6 +1,6 @@
 #include "ask/partition_settings.h"
 
-#include "ask/model_settings.h"
+#include "model/model_settings.h"
 #include "base/decimal.h"
 #include "model/config.h"
 

@@ -2,7 +2,7 @@
 
 #include "ask/context.h"
 #include "ask/launcher.h"
-#include "ask/model_settings.h"
+#include "model/model_settings.h"
 #include "ask/plan_words.h"
 #include "machine/device_resolve.h"
 #include "model/parts.h"

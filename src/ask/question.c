@@ -160,6 +160,11 @@ const char *pace_question_input(const pace_question *question, size_t index) {
     return index < question->inputs.count ? question->inputs.items[index] : NULL;
 }
 
+const char *pace_question_item(const pace_question *question, const char *field, size_t index) {
+    pace_words words = pace_question_words(question, field);
+    return index < words.count ? words.items[index] : NULL;
+}
+
 const char *const *pace_question_command(const pace_question *question, size_t *count) {
     *count = question->command.count;
     return (const char *const *)question->command.items;

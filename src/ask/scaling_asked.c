@@ -4,7 +4,7 @@
 #include "base/words.h"
 
 #include "machine/device_resolve.h"
-#include "ask/model_settings.h"
+#include "model/model_settings.h"
 #include "source/model_inputs.h"
 
 #include <stdio.h>

@@ -4,7 +4,7 @@
 #include "ask/engine_options.h"
 #include "forecast/gradient_profile.h"
 #include "model/config.h"
-#include "ask/model_settings.h"
+#include "model/model_settings.h"
 #include "ask/predict_inputs.h"
 
 /* One worker's step with a batch. */

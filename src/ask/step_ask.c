@@ -1,6 +1,6 @@
 #include "ask/step_ask.h"
 
-#include "ask/model_settings.h"
+#include "model/model_settings.h"
 #include "model/pipeline_turns.h"
 #include "source/model_inputs.h"
 

@@ -1,6 +1,6 @@
 /* Columns of a step table that are called as fields of a configuration: their cells say what --set KEY=VALUE says. */
 #include "ask/column_finder.h"
-#include "ask/model_settings.h"
+#include "model/model_settings.h"
 #include "ask/step_cells.h"
 #include "ask/step_row.h"
 #include "base/text.h"

@@ -241,7 +241,7 @@ static pace_status ask_engine(pace_report **out, size_t *missed, const pace_ques
             return pace_fail(PACE_E_USAGE, "expected %s, found %zu", verbs[i].expected, inputs);
         return verbs[i].judge ? verbs[i].judge(out, missed, question) : verbs[i].ask(out, question);
     }
-    return pace_fail(PACE_E_USAGE, "%s is answered by pace_calibrate(), in a library of its own", verb);
+    return pace_fail(PACE_E_USAGE, "%s is answered by pace_%s(), which measures", verb, verb);
 }
 
 /* What inputs may hold is a question's own: it is set while the question is answered. */

@@ -1,7 +1,7 @@
 /*
  * The report of `paceline models`: the models of the catalogue as a table, or one model layer by layer.
  */
-#include "ask/model_settings.h"
+#include "model/model_settings.h"
 #include "ask/step_ask.h"
 #include "report/engines.h"
 #include "ask/context.h"

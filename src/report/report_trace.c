@@ -3,6 +3,8 @@
 #include "report/analyze_parts.h"
 #include "report/trace_original.h"
 
+#include "base/trace_event.h"
+
 #include "insight/critical.h"
 
 #include <inttypes.h>
@@ -13,36 +15,6 @@
 static const char *const categories[PACE_TASK_KINDS] = {"cpu_op",       "user_annotation", "python_function",
                                                         "cuda_runtime", "kernel",          "gpu_memcpy",
                                                         "gpu_memset",   "cuda_sync",       "other"};
-
-static void put_head(pace_jsonw *json, const char *name, const char *category, int64_t pid, int64_t tid,
-                     int64_t start_ns, int64_t duration_ns) {
-    pace_jsonw_compact(json);
-    pace_jsonw_object(json);
-    pace_jsonw_key_text(json, "ph", "X");
-    pace_jsonw_key_text(json, "cat", category);
-    pace_jsonw_key_text(json, "name", name);
-    pace_jsonw_key_int(json, "pid", pid);
-    pace_jsonw_key_int(json, "tid", tid);
-    pace_jsonw_key(json, "ts");
-    pace_jsonw_ns_as_us(json, start_ns);
-    pace_jsonw_key(json, "dur");
-    pace_jsonw_ns_as_us(json, duration_ns);
-}
-
-static void put_name(pace_jsonw *json, const char *what, int64_t pid, int64_t tid, const char *name) {
-    pace_jsonw_compact(json);
-    pace_jsonw_object(json);
-    pace_jsonw_key_text(json, "ph", "M");
-    pace_jsonw_key_text(json, "name", what);
-    pace_jsonw_key_int(json, "pid", pid);
-    pace_jsonw_key_int(json, "tid", tid);
-    pace_jsonw_key(json, "args");
-    pace_jsonw_compact(json);
-    pace_jsonw_object(json);
-    pace_jsonw_key_text(json, "name", name);
-    pace_jsonw_object_end(json);
-    pace_jsonw_object_end(json);
-}
 
 static const char *const shape_keys[] = {"Input Dims", "Input type", "Concrete Inputs"};
 static const char *const launch_keys[] = {"grid", "block", "est. achieved occupancy %", "blocks per SM"};
@@ -157,8 +129,8 @@ static void put_task(pace_jsonw *json, const numbers *n, uint32_t task) {
     const pace_step *step = n->step;
     uint32_t lane = step->lane[task];
     bool device = step->lanes.items[lane].device;
-    put_head(json, pace_step_name(step, task), categories[step->kind[task]], device ? 0 : 1, (int64_t)lane,
-             step->start_ns[task], step->duration_ns[task]);
+    pace_trace_event_open(json, pace_step_name(step, task), categories[step->kind[task]], device ? 0 : 1, (int64_t)lane,
+                          step->start_ns[task], step->duration_ns[task]);
     pace_jsonw_key(json, "args");
     pace_jsonw_compact(json);
     pace_jsonw_object(json);
@@ -210,17 +182,17 @@ enum { TRACK_PID = 1000000 };
 
 /* What a rank does, and what holds it, on the clock of another. */
 static void put_tracks(pace_jsonw *json, const pace_rank *rank, int64_t pid, const char *name, int64_t clock_ns) {
-    put_name(json, "process_name", pid, 0, name);
-    put_name(json, "thread_name", pid, 1, "stage");
-    put_name(json, "thread_name", pid, 2, "resource");
+    pace_trace_event_name(json, "process_name", pid, 0, name);
+    pace_trace_event_name(json, "thread_name", pid, 1, "stage");
+    pace_trace_event_name(json, "thread_name", pid, 2, "resource");
     for (size_t i = 0; i < rank->tiles.count; i++) {
         const pace_tile *tile = &rank->tiles.items[i];
         int64_t start_ns = tile->start_ns + rank->shift_ns - clock_ns;
-        put_head(json, pace_stage_names[tile->stage], "paceline_stage", pid, 1, start_ns,
-                 tile->end_ns - tile->start_ns);
+        pace_trace_event_open(json, pace_stage_names[tile->stage], "paceline_stage", pid, 1, start_ns,
+                              tile->end_ns - tile->start_ns);
         pace_jsonw_object_end(json);
-        put_head(json, pace_resource_names[tile->resource], "paceline_resource", pid, 2, start_ns,
-                 tile->end_ns - tile->start_ns);
+        pace_trace_event_open(json, pace_resource_names[tile->resource], "paceline_resource", pid, 2, start_ns,
+                              tile->end_ns - tile->start_ns);
         pace_jsonw_object_end(json);
     }
 }
@@ -239,12 +211,12 @@ static void put_others(pace_jsonw *json, const pace_analysis *analysis, const pa
 static pace_status put_path(pace_jsonw *json, const pace_analysis *analysis, const pace_rank *rank) {
     pace_critical critical;
     PACE_TRY(pace_critical_find_across(&critical, analysis, rank));
-    put_name(json, "thread_name", TRACK_PID, 3, "critical path");
+    pace_trace_event_name(json, "thread_name", TRACK_PID, 3, "critical path");
     for (size_t i = 0; i < critical.pieces.count; i++) {
         const pace_path_piece *piece = &critical.pieces.items[i];
         const pace_step *step = &analysis->ranks.items[piece->rank]->step;
-        put_head(json, piece->task == PACE_NO_TASK ? "before" : pace_step_name(step, piece->task),
-                 "paceline_critical_path", TRACK_PID, 3, piece->start_ns, piece->end_ns - piece->start_ns);
+        pace_trace_event_open(json, piece->task == PACE_NO_TASK ? "before" : pace_step_name(step, piece->task),
+                              "paceline_critical_path", TRACK_PID, 3, piece->start_ns, piece->end_ns - piece->start_ns);
         pace_jsonw_key(json, "args");
         pace_jsonw_compact(json);
         pace_jsonw_object(json);
@@ -299,8 +271,8 @@ static pace_status write_understood(void *context, const pace_report *report, pa
     pace_jsonw_key(&json, "traceEvents");
     pace_jsonw_array(&json);
     for (uint32_t i = 0; i < step->lanes.count; i++)
-        put_name(&json, "thread_name", step->lanes.items[i].device ? 0 : 1, i,
-                 pace_names_text(&step->names, step->lanes.items[i].key));
+        pace_trace_event_name(&json, "thread_name", step->lanes.items[i].device ? 0 : 1, i,
+                              pace_names_text(&step->names, step->lanes.items[i].key));
     put_tracks(&json, rank, TRACK_PID, "Paceline", rank->shift_ns);
     put_others(&json, context, rank);
     PACE_TRY(put_path(&json, context, rank));

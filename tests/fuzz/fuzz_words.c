@@ -12,7 +12,7 @@
 #include "ask/engine_options.h"
 #include "fleet/fleet_questions.h"
 #include "ask/exchange_words.h"
-#include "ask/model_settings.h"
+#include "model/model_settings.h"
 #include "ask/scenarios.h"
 #include "ask/cases.h"
 #include "ask/shape_text.h"

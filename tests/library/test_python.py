@@ -46,7 +46,7 @@ def test_layouts():
     names = [name for name in header.structs if name != "pace_processes"]
     lines = [f'printf("{name} %zu", sizeof({name}));' + "".join(
         f'printf(" %zu", offsetof({name}, {field.name}));' for field in header.structs[name]) + 'puts("");' for name in names]
-    program = ('#include <stdio.h>\n#include "paceline/paceline.h"\n#include "paceline/calibrate.h"\nint main(void) {\n'
+    program = ('#include <stdio.h>\n#include "paceline/paceline.h"\n#include "paceline/calibrate.h"\n#include "paceline/train.h"\nint main(void) {\n'
                + "\n".join(lines) + "\nreturn 0;\n}\n")
     with tempfile.TemporaryDirectory() as folder:
         made = os.path.join(folder, "layouts")

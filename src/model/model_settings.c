@@ -1,4 +1,4 @@
-#include "ask/model_settings.h"
+#include "model/model_settings.h"
 #include "base/words.h"
 
 #include "base/decimal.h"

@@ -1,0 +1,59 @@
+/*
+ * Paceline trains networks for real, to measure: steps a second, where a step's time goes, and a trace of it.
+ */
+#ifndef PACELINE_TRAIN_H
+#define PACELINE_TRAIN_H
+
+#include "paceline/paceline.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** Trains: answers a question of the verb "train". Its one input is a model, as predict takes it. Of several processes
+ * (pace_question_set_processes()) each is a rank, and process 0 alone gets an answer. The optional modules are looked
+ * for as calibrate does. Errors: PACE_E_USAGE for a model with a layer that cannot be trained (the message names it)
+ * and for fields that are at odds; PACE_E_MISSING without oneDNN or the library of an approach (the message names the
+ * package); PACE_E_LIMIT where the model does not fit the memory; PACE_E_IO when another rank died. */
+PACE_API pace_status pace_train(pace_answer **out, pace_context *context, const pace_question *question);
+
+/** A time of each step: the median over the steps, and where the true median is in 90 % of all cases. */
+typedef struct {
+    const char *name; /**< of a part of a step: "forward"; of a layer its name */
+    const char *kind; /**< of a layer: "conv" */
+    double median_s, low_s, high_s;
+    double share;                                          /**< of the step */
+    double forward_s, backward_data_s, backward_weights_s; /**< of a layer: medians */
+} pace_trained_part;
+
+/** A training to report. Borrowed by pace_training_answer(). */
+typedef struct {
+    size_t size; /**< sizeof(pace_training_done): later versions add members at the end */
+    const char *const *command;
+    size_t command_count;
+    const char *model, *optimizer, *software, *data, *approach, *trace_path; /**< approach, trace_path: NULL = none */
+    int ranks, threads;                                                      /**< threads of each rank */
+    size_t batch, steps, warm_up; /**< batch of one rank; steps that were measured */
+    double parameters, memory_bytes;
+    double step_s, step_low_s, step_high_s;
+    double samples_per_s, samples_per_s_low, samples_per_s_high; /**< of all ranks together */
+    double first_loss, last_loss,
+        accuracy; /**< of batches; accuracy: of the last tenth of the steps, NAN = no classes */
+    const pace_trained_part *parts;
+    size_t part_count;
+    const pace_trained_part *layers;
+    size_t layer_count;
+    bool stopped;             /**< before all steps were done */
+    bool oversubscribed;      /**< more ranks times threads than processors */
+    uint64_t exchanged_bytes; /**< sent by rank 0 in the measured steps */
+    const char *transport;    /**< what carried them; NULL = nothing */
+} pace_training_done;
+
+/** Makes an answer of a training; for whoever trains with tools of their own. */
+PACE_API pace_status pace_training_answer(pace_answer **out, const pace_training_done *training);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

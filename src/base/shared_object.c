@@ -1,0 +1,58 @@
+#include "base/shared_object.h"
+
+#include "base/print.h"
+
+#include <dlfcn.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const char here = 0;
+
+/* Where the program lies, or with `library` the shared library that holds this code; "" when nobody knows. */
+static void folder_of(char *out, size_t size, bool library) {
+    Dl_info info;
+    *out = '\0';
+    if (!library) {
+        ssize_t length = readlink("/proc/self/exe", out, size - 1);
+        out[length > 0 ? length : 0] = '\0';
+    } else if (dladdr(&here, &info) && info.dli_fname) pace_snprintf(out, size, "%s", info.dli_fname);
+    char *slash = strrchr(out, '/');
+    if (slash) *slash = '\0';
+}
+
+bool pace_shared_object_find(char *out, size_t size, const char *folder, const char *file) {
+    static const char *const below[] = {"modules", PACE_MODULES_FROM_BIN, "paceline"};
+    char base[1024];
+    const char *environment = getenv("PACELINE_MODULES");
+    if (!folder && environment && *environment) folder = environment;
+    if (folder) {
+        pace_snprintf(out, size, "%s/%s", folder, file);
+        return access(out, R_OK) == 0;
+    }
+    for (int library = 0; library < 2; library++) {
+        folder_of(base, sizeof base, library);
+        for (size_t i = 0; *base && i < sizeof below / sizeof *below; i++) {
+            pace_snprintf(out, size, "%s/%s/%s", base, below[i], file);
+            if (access(out, R_OK) == 0) return true;
+        }
+    }
+    return false;
+}
+
+/* The static program loads no libraries. */
+#ifdef PACE_STATIC
+void *pace_shared_object_symbol(const char *path, const char *symbol, bool shared, char *reason, size_t size) {
+    (void)symbol, (void)shared;
+    pace_snprintf(reason, size, "the static program cannot load %.160s", path);
+    return NULL;
+}
+#else
+void *pace_shared_object_symbol(const char *path, const char *symbol, bool shared, char *reason, size_t size) {
+    void *object = dlopen(path, RTLD_NOW | (shared ? RTLD_GLOBAL : RTLD_LOCAL));
+    void *found = object ? dlsym(object, symbol) : NULL;
+    const char *error = found ? NULL : dlerror();
+    if (!found) pace_snprintf(reason, size, "%.200s", error ? error : "it has another version of Paceline");
+    return found;
+}
+#endif

@@ -1,0 +1,110 @@
+"""`paceline train` from outside: LeNet learns generated digits, its trace is one that analyze reads to the same stages, its
+answers hold to the schema, and what cannot be is refused in one line. Skipped where the module of layers is not built."""
+import json
+import os
+import sys
+import tempfile
+
+import strict_schema
+from checks import expect, expect_line, finish, run
+
+MODULES = os.environ.get("PACELINE_MODULES") or os.path.join(os.path.dirname(os.environ["PACELINE"]), "modules")
+if not os.path.exists(os.path.join(MODULES, "paceline-train-onednn.so")):
+    print("skipped: there is no module of layers (libdnnl-dev)")
+    sys.exit(77)
+
+
+def train(*words):
+    code, out, err = run("train", *words, "--threads", "1", "--format", "json")
+    expect(code == 0, words, err)
+    answer = json.loads(out)
+    strict_schema.hold(answer, "train")
+    return answer
+
+
+def test_learns():
+    answer = train("lenet", "--data", "digits", "--batch", "32", "--steps", "150", "--warm-up", "0")
+    expect(answer["first_loss"] > 2, answer["first_loss"])
+    expect(answer["last_loss"] < 0.5 * answer["first_loss"], answer["last_loss"])
+    expect(answer["accuracy"] > 0.9, answer["accuracy"])
+    expect(answer["parameters"] == 431080, "the parameters of Caffe's LeNet", answer["parameters"])
+
+
+def test_optimizers():
+    for optimizer in ("sgd", "adam"):
+        answer = train("lenet", "--batch", "8", "--steps", "20", "--warm-up", "0", "--set", f"optimizer={optimizer}")
+        expect(answer["optimizer"] == optimizer, answer["optimizer"])
+        expect(answer["last_loss"] < answer["first_loss"], optimizer, answer["first_loss"], answer["last_loss"])
+
+
+def test_same_seed():
+    first, second, third = (train("lenet", "--batch", "4", "--steps", "3", "--seed", seed)["last_loss"] for seed in "112")
+    expect(first == second, first, second)
+    expect(first != third, first, third)
+
+
+def test_trace(folder):
+    path = os.path.join(folder, "trace.json")
+    answer = train("lenet", "--batch", "16", "--steps", "9", "--trace", path)
+    code, out, err = run("analyze", path, "--check", "--format", "json")
+    expect(code == 0, err)
+    read = json.loads(out)
+    expect(len(read["steps"]) == 9, len(read["steps"]))
+    with open(path, encoding="utf-8") as file:
+        events = json.load(file)["traceEvents"]
+    for stage, name in (("forward", "## forward ##"), ("backward", "## backward ##"), ("update", "Optimizer.step#SGD.step")):
+        times = sorted(1000 * e["dur"] for e in events if e["name"] == name)
+        part = next(row for row in answer["stages"] if row["stage"] == stage)
+        expect(abs(times[4] - part["median_ns"]) < 2, stage, times[4], part)
+    matrix = read["matrix"]
+    expect({"forward", "backward", "update"} <= {row for row, cells in matrix.items() if sum(cells.values()) > 0}, matrix)
+
+
+def test_models(folder):
+    path = os.path.join(folder, "mlp.yaml")
+    with open(path, "w", encoding="utf-8") as file:
+        file.write("family: mlp\nabout: a\nsource: b\ninputs: {x: {features: 20}}\nloss: cross_entropy\n"
+                   "layers:\n  - linear: 64\n  - relu\n  - linear: 10\n")
+    answer = train(path, "--batch", "8", "--steps", "3")
+    expect([row["kind"] for row in answer["layers"]] == ["linear", "relu", "linear", "cross_entropy"], answer["layers"])
+
+
+def test_refused(folder):
+    path = os.path.join(folder, "gnmt.yaml")
+    for words, code, *wanted in (
+        ((), 2, "model"),
+        (("lenet", "vgg16"), 2, "one model"),
+        (("nosuch",), 4, "nosuch"),
+        (("gnmt",), 2, "layer", "lstm"),
+        (("lenet", "--batch", "0"), 2, "--batch"),
+        (("lenet", "--batch", "2.5"), 2, "--batch"),
+        (("lenet", "--steps", "0"), 2, "--steps"),
+        (("lenet", "--data", "cats"), 2, "--data", "digits"),
+        (("vgg16", "--batch", "1", "--data", "digits"), 2, "28 x 28"),
+        (("vgg16", "--batch", "32", "--memory", "1e9"), 3, "vgg16", "memory"),
+        (("lenet", "--set", "tp=2"), 2, "tp", "no effect"),
+        (("lenet", "--set", "precision=fp16"), 2, "precision"),
+        (("lenet", "--steps", "1", "--trace", os.path.join(folder, "no", "t.json")), 3, "t.json"),
+    ):
+        status, out, err = run("train", *words)
+        expect(not out, words, out)
+        expect_line(status, err, code, *wanted)
+    expect(not os.path.exists(path), path)
+    environment = os.environ.get("PACELINE_MODULES")
+    os.environ["PACELINE_MODULES"] = folder
+    status, _, err = run("train", "lenet")
+    expect_line(status, err, 4, "libdnnl-dev")
+    if environment is None:
+        del os.environ["PACELINE_MODULES"]
+    else:
+        os.environ["PACELINE_MODULES"] = environment
+
+
+test_learns()
+test_optimizers()
+test_same_seed()
+with tempfile.TemporaryDirectory() as scratch:
+    test_trace(scratch)
+    test_models(scratch)
+    test_refused(scratch)
+finish()

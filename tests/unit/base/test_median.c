@@ -1,0 +1,51 @@
+/* Medians and their intervals: published tables of order statistics, and how often the interval covers. */
+#include "base/median.h"
+#include "base/random.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+/* Conover, Practical Nonparametric Statistics, table A3 (binomial, p = 0.5): of 20 values the 6th and the 15th cover the
+ * median in 95.9 %, the 7th and 14th in 88.5 %. */
+static void test_order(void **state) {
+    double values[20];
+    (void)state;
+    for (int i = 0; i < 20; i++) values[i] = 20 - i;
+    pace_median_interval m = pace_median_interval_of(values, 20, 0.9);
+    assert_true(m.median == 10.5 && m.low == 6 && m.high == 15);
+    for (int i = 0; i < 20; i++) values[i] = 20 - i;
+    m = pace_median_interval_of(values, 20, 0.88);
+    assert_true(m.low == 7 && m.high == 14);
+}
+
+static void test_few(void **state) {
+    double values[3] = {5, 1, 3};
+    (void)state;
+    pace_median_interval m = pace_median_interval_of(values, 3, 0.9);
+    assert_true(m.median == 3 && m.low == 1 && m.high == 5);
+    assert_true(isnan(pace_median_interval_of(values, 0, 0.9).median));
+}
+
+static void test_coverage(void **state) {
+    uint64_t stream = 11;
+    int covered = 0;
+    (void)state;
+    for (int round = 0; round < 2000; round++) {
+        double values[25];
+        for (int i = 0; i < 25; i++) values[i] = -log(1 - pace_random_uniform(&stream));
+        pace_median_interval m = pace_median_interval_of(values, 25, 0.9);
+        covered += m.low <= log(2) && log(2) <= m.high;
+    }
+    assert_true(covered >= 1800);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_order), cmocka_unit_test(test_few),
+                                       cmocka_unit_test(test_coverage)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

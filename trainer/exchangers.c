@@ -1,0 +1,88 @@
+#include "exchangers.h"
+
+#include "base/shared_object.h"
+
+#include <string.h>
+
+static const struct {
+    const char *approach, *file, *package;
+} known[] = {
+    {"baidu-mpi", "paceline-train-mpi.so", "libopenmpi-dev"},
+    {"horovod-mpi", "paceline-train-mpi.so", "libopenmpi-dev"},
+    {"p2p", "paceline-train-mpi.so", "libopenmpi-dev"},
+    {"mpi-opt", "paceline-train-collective.so", "libopenmpi-dev"},
+    {"grpc", "paceline-train-grpc.so", "libgrpc-dev"},
+    {"grpc+mpi", "paceline-train-grpc.so", "libgrpc-dev"},
+    {"grpc+ucx", "paceline-train-ucx.so", "libucx-dev"},
+    {"pearl", "paceline-train-mpi.so", "libopenmpi-dev"},
+};
+
+enum { KNOWN = sizeof known / sizeof *known };
+
+static pace_status fail_unknown(const char *approach) {
+    char all[256] = "";
+    for (size_t i = 0; i < KNOWN; i++)
+        pace_snprintf(all + strlen(all), sizeof all - strlen(all), "%s%s", i ? ", " : "", known[i].approach);
+    return pace_fail(PACE_E_USAGE, "approach: expected one of %s, found \"%.60s\"", all, approach);
+}
+
+static pace_status result_status(pace_exchanger_result result, const char *approach, const char *message) {
+    static const pace_status statuses[] = {[PACE_EXCHANGER_MISSING] = PACE_E_MISSING,
+                                           [PACE_EXCHANGER_USAGE] = PACE_E_USAGE,
+                                           [PACE_EXCHANGER_FAILED] = PACE_E_IO};
+    return result == PACE_EXCHANGER_OK ? PACE_OK : pace_fail(statuses[result], "%s: %s", approach, message);
+}
+
+static pace_status load_kind(const pace_exchanger **out, const char *approach, const char *folder) {
+    char path[2048], reason[256];
+    size_t at = 0;
+    while (at < KNOWN && strcmp(known[at].approach, approach) != 0) at++;
+    if (at == KNOWN) return fail_unknown(approach);
+    pace_exchanger_fn entry = NULL;
+    if (!pace_shared_object_find(path, sizeof path, folder, known[at].file))
+        return pace_fail(PACE_E_MISSING, "approach %s: build Paceline where there is the Debian package %s", approach,
+                         known[at].package);
+    *(void **)&entry = pace_shared_object_symbol(path, "pace_train_exchanger", false, reason, sizeof reason);
+    if (!entry)
+        return pace_fail(PACE_E_MISSING, "approach %s: %s (the Debian package %s)", approach, reason,
+                         known[at].package);
+    for (size_t i = 0; entry(i); i++)
+        if (strcmp(entry(i)->name, approach) == 0 && entry(i)->version == PACE_EXCHANGER_VERSION) {
+            *out = entry(i);
+            return PACE_OK;
+        }
+    return pace_fail(PACE_E_MISSING, "approach %s: it is not in %.300s", approach, path);
+}
+
+pace_status pace_exchange_begin(pace_exchange *out, const char *approach, const pace_exchanger_setup *setup,
+                                const char *folder) {
+    char message[PACE_EXCHANGER_MESSAGE] = "";
+    pace_exchange e = {0};
+    PACE_TRY(load_kind(&e.kind, approach, folder));
+    pace_exchanger_result result = e.kind->open(&e.state, setup, message);
+    if (result == PACE_EXCHANGER_OK) *out = e;
+    return result_status(result, approach, message);
+}
+
+pace_status pace_exchange_ready(pace_exchange *e, size_t tensor) {
+    char message[PACE_EXCHANGER_MESSAGE] = "";
+    return e->kind ? result_status(e->kind->ready(e->state, tensor, message), e->kind->name, message) : PACE_OK;
+}
+
+pace_status pace_exchange_finish(pace_exchange *e) {
+    char message[PACE_EXCHANGER_MESSAGE] = "";
+    return e->kind ? result_status(e->kind->finish(e->state, message), e->kind->name, message) : PACE_OK;
+}
+
+bool pace_exchange_updates(const pace_exchange *e) { return e->kind && e->kind->does_update; }
+
+pace_exchanger_counts pace_exchange_counts(const pace_exchange *e) {
+    pace_exchanger_counts counts = {0};
+    if (e->kind) e->kind->count(e->state, &counts);
+    return counts;
+}
+
+void pace_exchange_close(pace_exchange *e) {
+    if (e->kind) e->kind->close(e->state);
+    *e = (pace_exchange){0};
+}

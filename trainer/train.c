@@ -1,0 +1,264 @@
+/*
+ * The verb "train": what a question says, the loop over steps, and what is made of their times.
+ */
+#include "base/median.h"
+#include "base/words.h"
+#include "train_trace.h"
+#include "training.h"
+
+#include "paceline/train.h"
+
+#include <math.h>
+#include <sched.h>
+#include <stdio.h>
+#include <string.h>
+
+#ifdef _OPENMP
+#include <omp.h>
+#endif
+
+enum { MOST_SET = 64, MOST_BATCH = 1 << 20, MOST_STEPS = 1 << 24, MOST_THREADS = 4096 };
+
+typedef struct {
+    const pace_question *question;
+    const char *model, *data, *trace_path;
+    pace_words set;
+    const char *set_items[MOST_SET];
+    size_t batch, steps, warm_up;
+    int threads, cores;
+    uint64_t seed;
+    double rate, memory_bytes;
+} train_asked;
+
+typedef struct {
+    train_asked asked;
+    pace_training training;
+    pace_step_record record;
+    pace_trained_part parts[PACE_STEP_PARTS];
+    pace_trained_part *layers;
+    double *losses, *rights;
+    size_t done; /* steps that count */
+    pace_training_done found;
+} training_run;
+
+/* --- the question ---------------------------------------------------------------------------------------------------- */
+
+static int cores_here(void) {
+    cpu_set_t set;
+    return sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
+}
+
+/* Bytes that programs may take without others being swapped out; 0 = nobody knows. */
+static double free_bytes(void) {
+    unsigned long long kib = 0;
+    char line[128];
+    FILE *file = fopen("/proc/meminfo", "r");
+    while (file && !kib && fgets(line, sizeof line, file))
+        if (sscanf(line, "MemAvailable: %llu kB", &kib) != 1) kib = 0;
+    if (file) fclose(file);
+    return 1024.0 * (double)kib;
+}
+
+/* A whole number of a field, or what it is where nobody says. */
+static pace_status whole_number(size_t *out, const pace_question *question, const char *field, size_t usual,
+                                size_t least, size_t most) {
+    double value = pace_question_has(question, field) ? pace_question_number(question, field) : (double)usual;
+    if (value < (double)least || value > (double)most || value != floor(value))
+        return pace_fail(PACE_E_USAGE, "%s: expected a whole number from %zu to %zu, found %g", field, least, most,
+                         value);
+    *out = (size_t)value;
+    return PACE_OK;
+}
+
+static pace_status read_numbers(train_asked *a, const pace_question *question) {
+    size_t threads = 1, seed = 1;
+    PACE_TRY(whole_number(&a->batch, question, "batch", 32, 1, MOST_BATCH));
+    PACE_TRY(whole_number(&a->steps, question, "steps", 20, 1, MOST_STEPS));
+    PACE_TRY(whole_number(&a->warm_up, question, "warm_up", 5, 0, MOST_STEPS));
+    PACE_TRY(whole_number(&threads, question, "threads", (size_t)a->cores, 1, MOST_THREADS));
+    PACE_TRY(whole_number(&seed, question, "seed", 1, 0, INT32_MAX));
+    a->threads = (int)threads;
+    a->seed = seed;
+    a->rate = pace_question_number(question, "rate");
+    double memory = pace_question_number(question, "memory"), there = free_bytes();
+    a->memory_bytes = memory > 0 && (there <= 0 || memory < there) ? memory : there;
+    return PACE_OK;
+}
+
+static pace_status read_question(train_asked *a, const pace_question *question) {
+    size_t inputs = pace_question_input_count(question);
+    *a = (train_asked){.question = question, .cores = cores_here()};
+    if (inputs != 1) return pace_fail(PACE_E_USAGE, "expected one model, found %zu", inputs);
+    a->model = pace_question_input(question, 0);
+    a->data = pace_question_text(question, "data");
+    a->trace_path = pace_question_text(question, "trace");
+    while (a->set.count < MOST_SET && pace_question_item(question, "set", a->set.count)) {
+        a->set_items[a->set.count] = pace_question_item(question, "set", a->set.count);
+        a->set.count++;
+    }
+    a->set.items = a->set_items;
+    return read_numbers(a, question);
+}
+
+/* --- the steps ------------------------------------------------------------------------------------------------------- */
+
+static pace_status open_training(training_run *r) {
+    const train_asked *a = &r->asked;
+    pace_network_asked network = {
+        .model = a->model, .set = a->set, .batch = a->batch, .seed = a->seed, .most_bytes = a->memory_bytes};
+    pace_training *t = &r->training;
+#ifdef _OPENMP
+    omp_set_dynamic(0);
+    omp_set_num_threads(a->threads);
+#endif
+    PACE_TRY(pace_network_open(&t->network, &network));
+    PACE_TRY(pace_updater_open(&t->updater, &t->network, a->rate));
+    PACE_TRY(pace_samples_open(&t->samples, &t->network, a->data, a->seed));
+    PACE_TRY(pace_step_record_open(&r->record, a->steps, t->network.model.layers.count, a->trace_path != NULL));
+    t->record = &r->record;
+    r->losses = pace_alloc(a->steps + 1, sizeof *r->losses);
+    r->rights = pace_alloc(a->steps + 1, sizeof *r->rights);
+    return r->losses && r->rights ? PACE_OK : PACE_E_MEMORY;
+}
+
+static pace_status run_steps(training_run *r) {
+    const train_asked *a = &r->asked;
+    double loss, right;
+    for (size_t i = 0; i < a->warm_up + a->steps; i++) {
+        if (pace_question_stopped(a->question)) {
+            r->found.stopped = true;
+            return PACE_OK;
+        }
+        pace_question_progress(a->question, "steps", i, a->warm_up + a->steps);
+        r->record.step = i < a->warm_up ? PACE_WARMING : i - a->warm_up;
+        PACE_TRY(pace_training_step(&r->training, &loss, &right));
+        if (i < a->warm_up) continue;
+        r->losses[r->done] = loss;
+        r->rights[r->done++] = right;
+    }
+    return r->record.status;
+}
+
+/* --- figures --------------------------------------------------------------------------------------------------------- */
+
+static const double level = 0.9;
+
+static pace_trained_part part_of(const char *name, double *seconds, size_t count, double step_s) {
+    pace_median_interval m = pace_median_interval_of(seconds, count, level);
+    return (pace_trained_part){
+        .name = name, .median_s = m.median, .low_s = m.low, .high_s = m.high, .share = m.median / step_s};
+}
+
+static double layer_median(const training_run *r, double *room, size_t layer, int pass) {
+    const float *times = r->record.layer_s + (layer * PACE_ENGINE_PASSES + (size_t)pass) * r->record.steps;
+    for (size_t i = 0; i < r->done; i++) room[i] = times[i];
+    return pace_median_interval_of(room, r->done, level).median;
+}
+
+static pace_status find_layers(training_run *r) {
+    const pace_network *n = &r->training.network;
+    size_t count = n->model.layers.count;
+    double *room = pace_alloc(r->done + 1, sizeof *room);
+    r->layers = pace_alloc(count, sizeof *r->layers);
+    if (!room || !r->layers) {
+        pace_free(room);
+        return PACE_E_MEMORY;
+    }
+    for (size_t i = 0; i < count; i++) {
+        pace_trained_part *p = &r->layers[r->found.layer_count];
+        *p = (pace_trained_part){.name = n->names[i], .kind = n->model.layers.items[i].word};
+        p->forward_s = layer_median(r, room, i, PACE_PASS_FORWARD);
+        p->backward_data_s = layer_median(r, room, i, PACE_PASS_DATA);
+        p->backward_weights_s = layer_median(r, room, i, PACE_PASS_WEIGHTS);
+        p->median_s = p->forward_s + p->backward_data_s + p->backward_weights_s;
+        p->share = p->median_s / r->found.step_s;
+        if (p->median_s > 0) r->found.layer_count++;
+    }
+    pace_free(room);
+    return PACE_OK;
+}
+
+static void find_losses(training_run *r) {
+    size_t last = r->done - (r->done + 9) / 10;
+    double sum = 0;
+    for (size_t i = last; i < r->done; i++) sum += r->rights[i];
+    r->found.first_loss = r->losses[0];
+    r->found.last_loss = r->losses[r->done - 1];
+    r->found.accuracy = sum / (double)(r->done - last);
+}
+
+static pace_status find_figures(training_run *r) {
+    pace_training_done *f = &r->found;
+    if (r->done == 0) return pace_fail(PACE_E_USAGE, "stopped before the first step that counts");
+    find_losses(r);
+    pace_median_interval step = pace_median_interval_of(r->record.whole, r->done, level);
+    double samples = (double)r->asked.batch;
+    f->step_s = step.median, f->step_low_s = step.low, f->step_high_s = step.high;
+    f->samples_per_s = samples / step.median;
+    f->samples_per_s_low = samples / step.high, f->samples_per_s_high = samples / step.low;
+    for (int i = 0; i < PACE_STEP_PARTS; i++) {
+        if (i == PACE_PART_OF_WAIT && !r->training.exchange.kind) continue;
+        r->parts[f->part_count++] = part_of(pace_step_part_names[i], r->record.parts[i], r->done, step.median);
+    }
+    return find_layers(r);
+}
+
+/* --- the answer ------------------------------------------------------------------------------------------------------ */
+
+static const char *optimizer_of(const pace_config *config) { return pace_config_word(config, "optimizer"); }
+
+static pace_status answer(pace_answer **out, training_run *r) {
+    const pace_network *n = &r->training.network;
+    pace_training_done *f = &r->found;
+    PACE_TRY(find_figures(r));
+    f->size = sizeof *f;
+    f->command = pace_question_command(r->asked.question, &f->command_count);
+    f->model = pace_names_text(&n->model.names, n->model.name);
+    f->optimizer = optimizer_of(&n->config);
+    f->software = n->engine->software();
+    f->data = r->asked.data ? r->asked.data : "synthetic";
+    f->trace_path = r->asked.trace_path;
+    f->ranks = 1;
+    f->threads = r->asked.threads;
+    f->oversubscribed = f->ranks * f->threads > r->asked.cores;
+    f->batch = r->asked.batch, f->steps = r->done, f->warm_up = r->asked.warm_up;
+    f->parameters = n->parameters, f->memory_bytes = n->memory_bytes;
+    f->parts = r->parts;
+    f->layers = r->layers;
+    return pace_training_answer(out, f);
+}
+
+static pace_status write_trace(const training_run *r) {
+    pace_train_trace trace = {.network = &r->training.network, .record = &r->record, .rank = 0, .ranks = 1};
+    return r->asked.trace_path ? pace_train_trace_write(r->asked.trace_path, &trace) : PACE_OK;
+}
+
+static pace_status run(pace_answer **out, training_run *r) {
+    PACE_TRY(open_training(r));
+    PACE_TRY(run_steps(r));
+    PACE_TRY(write_trace(r));
+    return answer(out, r);
+}
+
+static void close_run(training_run *r) {
+    pace_exchange_close(&r->training.exchange);
+    pace_updater_close(&r->training.updater);
+    pace_network_close(&r->training.network);
+    pace_step_record_close(&r->record);
+    pace_free(r->layers);
+    pace_free(r->losses);
+    pace_free(r->rights);
+    pace_free(r);
+}
+
+pace_status pace_train(pace_answer **out, pace_context *context, const pace_question *question) {
+    (void)context; /* its own catalogue: it trains once */
+    if (strcmp(pace_question_verb(question), "train") != 0)
+        return pace_fail(PACE_E_USAGE, "%s: expected a question of train", pace_question_verb(question));
+    training_run *r = pace_alloc(1, sizeof *r);
+    if (!r) return PACE_E_MEMORY;
+    pace_status status = read_question(&r->asked, question);
+    if (status == PACE_OK) status = run(out, r);
+    close_run(r);
+    return status;
+}

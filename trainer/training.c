@@ -1,0 +1,64 @@
+#include "training.h"
+
+static pace_status run_layer(pace_training *t, uint32_t layer, pace_engine_pass pass) {
+    char message[PACE_ENGINE_MESSAGE] = "";
+    const pace_network *n = &t->network;
+    if (!n->engine->works(n->net, layer, pass)) return PACE_OK;
+    int64_t start = pace_clock_ns();
+    pace_engine_result result = n->engine->run(n->net, layer, pass, message);
+    pace_record_layer(t->record, layer, pass, start, pace_clock_ns());
+    return pace_network_status(result, message);
+}
+
+static pace_status forward(pace_training *t) {
+    for (uint32_t i = 0; i < t->network.model.layers.count; i++) PACE_TRY(run_layer(t, i, PACE_PASS_FORWARD));
+    return PACE_OK;
+}
+
+/* The tensors of a layer are ready when both of its passes are done, the last first. `left`: tensors not ready yet. */
+static pace_status hand_over(pace_training *t, uint32_t layer, size_t *left) {
+    for (; *left && t->network.tensors[*left - 1].layer == layer; --*left)
+        PACE_TRY(pace_exchange_ready(&t->exchange, *left - 1));
+    return PACE_OK;
+}
+
+static pace_status backward(pace_training *t) {
+    size_t left = t->network.tensor_count;
+    for (size_t i = t->network.model.layers.count; i--;) {
+        PACE_TRY(run_layer(t, (uint32_t)i, PACE_PASS_DATA));
+        PACE_TRY(run_layer(t, (uint32_t)i, PACE_PASS_WEIGHTS));
+        PACE_TRY(hand_over(t, (uint32_t)i, &left));
+    }
+    return PACE_OK;
+}
+
+static void update(pace_training *t) {
+    pace_updater_next(&t->updater);
+    for (size_t i = 0; i < t->network.tensor_count; i++)
+        if (!pace_exchange_updates(&t->exchange) || t->network.tensors[i].sparse)
+            pace_updater_tensor(&t->updater, &t->network, i);
+}
+
+/* Notes the part of the step that ended, and where the next begins. */
+static void end_part(pace_training *t, pace_step_part part, int64_t *at) {
+    int64_t now = pace_clock_ns();
+    if (part != PACE_PART_OF_WAIT || t->exchange.kind) pace_record_part(t->record, part, *at, now);
+    *at = now;
+}
+
+pace_status pace_training_step(pace_training *t, double *loss, double *right) {
+    int64_t start = pace_clock_ns(), at = start;
+    if (t->number) pace_samples_next(&t->samples, &t->network);
+    end_part(t, PACE_PART_OF_INPUT, &at);
+    PACE_TRY(forward(t));
+    end_part(t, PACE_PART_OF_FORWARD, &at);
+    PACE_TRY(backward(t));
+    end_part(t, PACE_PART_OF_BACKWARD, &at);
+    PACE_TRY(pace_exchange_finish(&t->exchange));
+    end_part(t, PACE_PART_OF_WAIT, &at);
+    update(t);
+    end_part(t, PACE_PART_OF_UPDATE, &at);
+    pace_record_step(t->record, t->number++, start, at);
+    t->network.engine->loss(t->network.net, loss, right);
+    return PACE_OK;
+}
