@@ -1,7 +1,7 @@
 /* What is trained on: numbers drawn once, as tf_cnn_benchmarks does it, or digits drawn anew for every step. */
 #pragma once
 
-#include "network.h"
+#include "trained_network.h"
 
 typedef enum { PACE_SAMPLES_SYNTHETIC, PACE_SAMPLES_DIGITS } pace_samples_kind;
 

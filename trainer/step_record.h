@@ -2,7 +2,7 @@
 #pragma once
 
 #include "gradient_exchange.h"
-#include "network.h"
+#include "trained_network.h"
 
 typedef enum {
     PACE_PART_OF_INPUT, /* the batch is made */

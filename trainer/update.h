@@ -2,7 +2,7 @@
 #pragma once
 
 #include "gradient_exchange.h"
-#include "network.h"
+#include "trained_network.h"
 
 typedef struct {
     pace_train_update rule;

@@ -163,7 +163,8 @@ def test_verbs():
         document = json.loads(pl.history(results).json())
         expect(without_command(document) == without_command(command_line("history", results)), "history answers otherwise")
     refused(pl.FileError, "nowhere", lambda: pl.validate(data="/nowhere", cases="/nowhere/cases.yaml"))
-    asked = {"convert", "history", "slice", "validate", *(verb for verb, _, _ in questions)}
+    refused(pl.MissingError, "nosuch", lambda: pl.train("nosuch"))
+    asked = {"convert", "history", "slice", "train", "validate", *(verb for verb, _, _ in questions)}
     expect(set(pl._question.VERBS) == asked, "not asked here:", set(pl._question.VERBS) - asked)
 
 

@@ -77,16 +77,17 @@ static uint64_t mixed(uint64_t x) {
     return x ^ (x >> 31);
 }
 
-static void draw_mask(net *n, node *of) {
-    float *mask = tensor_floats(n, of->kept[0]);
-    double p = option_of(of, PACE_OPTION_P);
+void draw_mask(net *n, node *of, tensor *to, double p) {
+    float *mask = tensor_floats(n, to);
     float scale = p < 1 ? (float)(1 / (1 - p)) : 0;
     uint64_t limit = (uint64_t)(p * 18446744073709549568.0);
     uint64_t seed = mixed(n->of->seed + 0x100000000U * (of->index + 1) + of->draws++);
-    long count = (long)tensor_elements(of->kept[0]);
+    long count = (long)tensor_elements(to);
 #pragma omp parallel for schedule(static)
     for (long i = 0; i < count; i++) mask[i] = mixed(seed + (uint64_t)i) < limit ? 0 : scale;
 }
+
+static void draw_own_mask(net *n, node *of) { draw_mask(n, of, of->kept[0], option_of(of, PACE_OPTION_P)); }
 
 static void act_mask(net *n, node *of, pace_engine_pass pass, tensor *from, tensor *to) {
     dnnl_binary_desc_t operation;
@@ -102,7 +103,7 @@ void forward_dropout(net *n, node *of) {
     tensor *source = of->inputs[0]->value;
     of->kept[0] = tensor_new(n, &source->desc);
     of->value = tensor_new(n, &source->desc);
-    act_function(n, of, PACE_PASS_FORWARD, draw_mask);
+    act_function(n, of, PACE_PASS_FORWARD, draw_own_mask);
     act_mask(n, of, PACE_PASS_FORWARD, source, of->value);
 }
 

@@ -58,7 +58,9 @@ typedef struct node {
     dnnl_primitive_desc_t forward, forward_more;
     size_t first_parameter, parameter_count;
     actions pass[PACE_ENGINE_PASSES];
-    uint64_t draws; /* of dropout so far */
+    uint64_t draws;  /* of dropout so far */
+    bool adds;       /* to a gradient that is there */
+    tensor *dropped; /* attention: scores, some taken out; interaction: gradients of vectors */
 } node;
 
 typedef struct {
@@ -178,6 +180,9 @@ plan_function forward_embedding, backward_embedding, forward_positions, backward
 plan_function forward_embedding_bag, backward_embedding_bag;
 plan_function forward_interaction, backward_interaction, forward_attention, backward_attention; /* attention.c */
 plan_function forward_input, forward_loss, backward_loss;                                       /* losses.c */
+
+/** Draws what dropout takes out of a tensor. */
+void draw_mask(net *n, node *of, tensor *mask, double p);
 
 void update_table_rows(net *n, parameter *p, float rate);
 

@@ -1,7 +1,8 @@
 #include "net.h"
 
+#include "base/print.h"
+
 #include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,7 +15,7 @@ void net_fail(net *n, pace_engine_result result, const char *format, ...) {
     if (n->failed) return;
     n->failed = result;
     va_start(arguments, format);
-    vsnprintf(n->message, sizeof n->message, format, arguments);
+    pace_vsnprintf(n->message, sizeof n->message, format, arguments);
     va_end(arguments);
 }
 

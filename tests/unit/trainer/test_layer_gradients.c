@@ -3,7 +3,7 @@
  * against loops that know nothing of oneDNN. Skipped where the module is not built.
  */
 #include "base/shared_object.h"
-#include "network.h"
+#include "trained_network.h"
 #include "samples.h"
 
 #include <math.h>
@@ -72,11 +72,11 @@ static void check_tensor(const char *text, size_t batch, const pace_network *n, 
     double square = 0, far = 0;
     for (size_t e = 0; e < t->elements; e++) square += (double)t->gradient[e] * t->gradient[e];
     double length = sqrt(square);
-    if (length < 1e-6) fail_msg("%s has no gradient", n->tensor_names[tensor]);
+    if (length < 1e-5) fail_msg("%s has no gradient", n->tensor_names[tensor]);
     float *along = calloc(t->elements, sizeof *along);
     for (size_t e = 0; e < t->elements; e++) along[e] = (float)(t->gradient[e] / length);
     double best = INFINITY; /* a kink of relu or max may lie within one distance, not within all */
-    for (far = 3e-2; far > 2e-3; far /= 2) {
+    for (far = 3e-2; far > 4e-4; far /= 2) {
         double slope = (moved(text, batch, tensor, along, far) - moved(text, batch, tensor, along, -far)) / (2 * far);
         best = fmin(best, fabs(slope - length) / length);
     }
@@ -118,7 +118,9 @@ static void test_pools(void **state) {
 
 static void test_norms(void **state) {
     (void)state;
-    check(IMAGE "  - relu\n  - conv: {out: 8, bias: 0}\n  - batch_norm\n  - relu\n  - conv: {out: 8, bias: 0}\n  - batch_norm\n  - relu\n" END);
+    check(
+        IMAGE
+        "  - relu\n  - conv: {out: 8, bias: 0}\n  - batch_norm\n  - relu\n  - conv: {out: 8, bias: 0}\n  - batch_norm\n  - relu\n" END);
     check(IMAGE "  - lrn: 5\n" END);
 }
 
@@ -145,6 +147,48 @@ static void test_joins(void **state) {
         "linear: 2\n");
     check(
         "inputs: {x: {features: 6}}\nloss: binary_cross_entropy\nlayers:\n  - linear: 9\n  - tanh\n  - linear: 1\n  - sigmoid\n");
+}
+
+#define TOKENS "inputs: {t: {tokens: 5}}\nloss: cross_entropy\nlayers:\n  - embedding: {rows: 11, width: 8}\n  - layer_norm\n"
+
+static void test_sequences(void **state) {
+    (void)state;
+    check(TOKENS
+          "  - positions: 7\n  - layer_norm\n  - linear: 24\n  - attention: {heads: 2, causal: 1}\n  - linear: 11\n");
+    check(TOKENS "  - linear: 24\n  - attention: {heads: 4, dropout: 0.3}\n  - gelu\n  - linear: 11\n");
+    check(TOKENS
+          "  - {linear: 8, as: q}\n  - {linear: {out: 8, bias: 0}, from: q, as: k}\n  - {linear: 8, from: q, as: v}\n"
+          "  - {attention: {heads: 2}, from: [q, k, v]}\n  - layer_norm\n  - linear: {out: 11, tied: 1, bias: 0}\n");
+}
+
+/* Of sparse tables there is no gradient to look at: rows move against it, so that the loss falls by rate times its square. */
+static void test_recommendation(void **state) {
+    static const char text[] =
+        "family: net\nabout: a\nsource: b\ninputs:\n  dense: {features: 6}\n  sparse: {indices: 6}\n"
+        "loss: binary_cross_entropy\nlayers:\n  - {linear: 4, from: dense, as: vector}\n"
+        "  - {embedding_bag: {rows: 50, width: 4, tables: 3, lookups: 2}, from: sparse, as: vectors}\n"
+        "  - {interaction: , from: [vector, vectors]}\n  - linear: 1\n  - sigmoid\n";
+    pace_network n;
+    (void)state;
+    open_net(&n, text, 4);
+    double before = forward(&n);
+    backward(&n);
+    for (size_t i = 0; i < n.tensor_count; i++)
+        if (!n.tensors[i].sparse) check_tensor(text, 4, &n, i);
+    double square = 0, rate = 0.02;
+    for (size_t i = 0; i < n.tensor_count; i++) {
+        if (!n.tensors[i].sparse) continue;
+        size_t count = n.tensors[i].elements;
+        float *old = malloc(count * sizeof *old);
+        memcpy(old, n.tensors[i].weights, count * sizeof *old);
+        n.engine->update_rows(n.net, i, (float)rate);
+        for (size_t e = 0; e < count; e++) square += pow((old[e] - n.tensors[i].weights[e]) / rate, 2);
+        free(old);
+    }
+    double fell = before - forward(&n);
+    assert_true(square > 0);
+    assert_true(fabs(fell - rate * square) < 0.05 * rate * square);
+    pace_network_close(&n);
 }
 
 /* --- losses by plain loops -------------------------------------------------------------------------------------------- */
@@ -228,9 +272,9 @@ static void test_refused(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_convolutions), cmocka_unit_test(test_pools), cmocka_unit_test(test_norms),
-        cmocka_unit_test(test_elementwise),  cmocka_unit_test(test_joins), cmocka_unit_test(test_loss_by_loops),
-        cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_convolutions),   cmocka_unit_test(test_pools),         cmocka_unit_test(test_norms),
+        cmocka_unit_test(test_elementwise),    cmocka_unit_test(test_joins),         cmocka_unit_test(test_sequences),
+        cmocka_unit_test(test_recommendation), cmocka_unit_test(test_loss_by_loops), cmocka_unit_test(test_refused),
     };
     char path[1024];
     if (!pace_shared_object_find(path, sizeof path, modules(), "paceline-train-onednn.so")) {

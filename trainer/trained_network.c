@@ -1,4 +1,4 @@
-#include "network.h"
+#include "trained_network.h"
 
 #include "base/random.h"
 #include "base/shared_object.h"
