@@ -16,7 +16,7 @@ DATA = os.path.join(SOURCE, "tests", "data")
 OTHERS = {"--all", "--type", "--show", "--update", "--check"}
 VERBS = ["analyze", "predict", "plan", "tune", "compare", "convert", "slice", "history", "fleet", "fit", "calibrate", "train", "validate", "machines", "models"]
 # What a reader would have to bring, or what takes too long.
-NOT_RUN = re.compile(r"TABLE|report\.sqlite|mpirun|calibrate (cuda|neurons|-o|--quick)|validate|--iterations|--pods|TRACE|FILE|DIR|MODEL|MACHINE|LOG|VERB|"
+NOT_RUN = re.compile(r"TABLE|paceline train|report\.sqlite|mpirun|calibrate (cuda|neurons|-o|--quick)|validate|--iterations|--pods|TRACE|FILE|DIR|MODEL|MACHINE|LOG|VERB|"
                      r"…|\[|\.\.\. |--rows$|--job$|--kind (step|exchange)$|^paceline [a-z]+$")
 
 
