@@ -4,20 +4,31 @@ pace_status pace_active_links_init(pace_active_links *links, const double *bytes
     PACE_TRY(pace_rates_init(&links->rates, bytes_per_s, count));
     links->first = pace_alloc((size_t)count + 1, sizeof *links->first);
     links->seen = pace_alloc((size_t)count + 1, sizeof *links->seen);
-    return links->first && links->seen ? PACE_OK : PACE_E_MEMORY;
+    links->new = pace_alloc((size_t)count + 1, sizeof *links->new);
+    links->full = pace_alloc((size_t)count + 1, sizeof *links->full);
+    links->dirty = pace_alloc((size_t)count + 1, sizeof *links->dirty);
+    links->room = pace_alloc((size_t)count + 1, sizeof *links->room);
+    links->room_of = pace_alloc((size_t)count + 1, sizeof *links->room_of);
+    bool made =
+        links->first && links->seen && links->new && links->full && links->dirty && links->room && links->room_of;
+    return made ? PACE_OK : PACE_E_MEMORY;
 }
 
 void pace_active_links_free(pace_active_links *links) {
     pace_rates_free(&links->rates);
     pace_free(links->first);
     pace_free(links->seen);
+    pace_free(links->new);
+    pace_free(links->full);
+    pace_free(links->dirty);
+    pace_free(links->room);
+    pace_free(links->room_of);
 }
 
 void pace_active_flows_init(pace_active_flows *a, const pace_active_links *links, uint32_t most_hops) {
     *a = (pace_active_flows){.links = *links, .most_hops = most_hops ? most_hops : 1};
-    a->rates = (pace_rates){.link_count = links->rates.link_count,
-                            .bytes_per_s = links->rates.bytes_per_s,
-                            .links = links->rates.links};
+    a->rates =
+        (pace_rates){.link_count = links->rates.link_count, .bytes_per_s = links->room, .links = links->rates.links};
 }
 
 void pace_active_flows_free(pace_active_flows *a) {
@@ -77,6 +88,7 @@ static void enter(pace_active_flows *a, uint32_t flow) {
         a->crossings.items[number] = (pace_active_crossing){a->links.first[link], 0};
         if (a->links.first[link]) a->crossings.items[a->links.first[link] - 1].before = number + 1;
         a->links.first[link] = number + 1;
+        a->links.new[link]++;
     }
 }
 
@@ -88,7 +100,10 @@ static pace_status leave(pace_active_flows *a, uint32_t flow) {
         if (c->before) a->crossings.items[c->before - 1].next = c->next;
         else a->links.first[link] = c->next;
         if (c->next) a->crossings.items[c->next - 1].before = c->before;
-        if (a->links.first[link]) PACE_TRY(PACE_PUSH(&a->dirty, link));
+        if (!a->links.first[link]) a->links.full[link] = false;
+        if (!a->links.full[link]) continue;
+        a->links.dirty[link] = true;
+        PACE_TRY(PACE_PUSH(&a->dirty, link));
     }
     return PACE_OK;
 }
@@ -134,6 +149,9 @@ bool pace_active_flows_take(pace_active_flow *out, pace_status *status, pace_act
 
 /* --- rates -------------------------------------------------------------------------------------------------------- */
 
+/* What is left of a link that is full, but for rounding, of all it has. */
+static const double nearly_none = 1e-9;
+
 static pace_status touch(pace_active_flows *a, uint32_t flow) {
     if (a->flows.items[flow].seen == a->round) return PACE_OK;
     a->flows.items[flow].seen = a->round;
@@ -143,75 +161,122 @@ static pace_status touch(pace_active_flows *a, uint32_t flow) {
 static pace_status touch_link(pace_active_flows *a, uint32_t link) {
     if (a->links.seen[link] == a->round) return PACE_OK;
     a->links.seen[link] = a->round;
+    a->links.dirty[link] = false;
     for (uint32_t at = a->links.first[link]; at; at = a->crossings.items[at - 1].next)
         PACE_TRY(touch(a, (at - 1) / a->most_hops));
     return PACE_OK;
 }
 
-/* All that share a link with the touched ones from `from` on, and so on. */
-static pace_status spread(pace_active_flows *a, size_t from) {
-    for (size_t i = from; i < a->touched.count; i++) {
-        const pace_flow *way = &a->ways.items[a->touched.items[i]];
-        for (uint32_t h = 0; h < way->hop_count; h++) PACE_TRY(touch_link(a, way->hops[h].link));
+/* New ones on a link that has room. */
+static pace_status touch_new(pace_active_flows *a, uint32_t link) {
+    for (uint32_t at = a->links.first[link], left = a->links.new[link]; at &&left;
+         at = a->crossings.items[at - 1].next) {
+        uint32_t flow = (at - 1) / a->most_hops;
+        if (a->flows.items[flow].bytes_per_s > 0) continue;
+        PACE_TRY(touch(a, flow));
+        left--;
     }
     return PACE_OK;
 }
 
-/* What a flow has that shares with none. */
-static double rate_alone(const pace_active_flows *a, const pace_flow *way) {
-    double rate = way->limit_bytes_per_s;
-    for (uint32_t h = 0; h < way->hop_count; h++) {
-        double share = a->rates.bytes_per_s[way->hops[h].link] / way->hops[h].times;
-        if (share < rate) rate = share;
+/* All that share a full link with the touched ones from `from` on, and so on; and new ones that share any, since they
+ * are likely to fill it together. */
+static pace_status spread(pace_active_flows *a, size_t from) {
+    for (size_t i = from; i < a->touched.count; i++) {
+        const pace_flow *way = &a->ways.items[a->touched.items[i]];
+        for (uint32_t h = 0; h < way->hop_count; h++) {
+            uint32_t link = way->hops[h].link;
+            if (a->links.full[link]) PACE_TRY(touch_link(a, link));
+            else if (a->links.new[link] > 0) PACE_TRY(touch_new(a, link));
+        }
     }
-    return rate;
+    return PACE_OK;
+}
+
+/* What those that are not touched leave of a link. */
+static double room_on(const pace_active_flows *a, uint32_t link) {
+    double room = a->links.rates.bytes_per_s[link];
+    for (uint32_t at = a->links.first[link]; at && a->links.seen[link] != a->round;
+         at = a->crossings.items[at - 1].next) {
+        uint32_t flow = (at - 1) / a->most_hops, hop = (at - 1) % a->most_hops;
+        const pace_active_flow *f = &a->flows.items[flow];
+        if (f->seen != a->round) room -= f->bytes_per_s * a->ways.items[flow].hops[hop].times;
+    }
+    return room;
+}
+
+static pace_status solve(pace_active_flows *a) {
+    size_t count = a->touched.count;
+    a->part.count = 0;
+    a->solution++;
+    for (size_t i = 0; i < count; i++) {
+        const pace_flow *way = &a->ways.items[a->touched.items[i]];
+        PACE_TRY(PACE_PUSH(&a->part, *way));
+        for (uint32_t h = 0; h < way->hop_count; h++) {
+            uint32_t link = way->hops[h].link;
+            if (a->links.room_of[link] == a->solution) continue;
+            a->links.room_of[link] = a->solution;
+            a->links.room[link] = room_on(a, link);
+        }
+    }
+    PACE_TRY(pace_grow(&a->rate.items, &a->rate.capacity, count, sizeof *a->rate.items));
+    return pace_rates_solve(a->rate.items, &a->rates, a->part.items, (uint32_t)count);
+}
+
+/* Those that cross a link that has become full are touched, too. */
+static pace_status note_full(pace_active_flows *a) {
+    for (size_t i = 0; i < a->rates.touched.count; i++) {
+        uint32_t link = a->rates.touched.items[i];
+        a->links.full[link] = a->rates.links[link].left <= nearly_none * a->links.rates.bytes_per_s[link];
+        if (a->links.full[link]) PACE_TRY(touch_link(a, link));
+    }
+    return PACE_OK;
+}
+
+static void is_rated(pace_active_flows *a, const pace_flow *way) {
+    for (uint32_t h = 0; h < way->hop_count; h++) a->links.new[way->hops[h].link]--;
 }
 
 /* What is still to be sent takes a new time. A flow that never ends has sent something until now. */
 static void set_rate(pace_active_flows *a, uint32_t flow, double rate, double now_ns) {
     pace_active_flow *f = &a->flows.items[flow];
     if (rate == f->bytes_per_s) return;
+    if (!(f->bytes_per_s > 0)) is_rated(a, &a->ways.items[flow]);
     double left = f->bytes_per_s > 0 ? (f->ends_ns - now_ns) * f->bytes_per_s : f->bytes * 1e9;
     f->ends_ns = now_ns + (left > 0 ? left / rate : 0);
     f->bytes_per_s = rate;
     moved(a, flow);
 }
 
-/* One group of flows that touch each other: touched[from …]. */
-static pace_status rate_group(pace_active_flows *a, size_t from, double now_ns) {
-    size_t count = a->touched.count - from;
-    if (count == 1) {
-        uint32_t flow = a->touched.items[from];
-        set_rate(a, flow, rate_alone(a, &a->ways.items[flow]), now_ns);
-        return PACE_OK;
+/* The touched ones and those that they touch. */
+static pace_status rate_touched(pace_active_flows *a, double now_ns) {
+    for (size_t solved = 0; solved < a->touched.count;) {
+        PACE_TRY(spread(a, solved));
+        solved = a->touched.count;
+        PACE_TRY(solve(a));
+        PACE_TRY(note_full(a));
     }
-    a->part.count = 0;
-    for (size_t i = 0; i < count; i++) PACE_TRY(PACE_PUSH(&a->part, a->ways.items[a->touched.items[from + i]]));
-    PACE_TRY(pace_grow(&a->rate.items, &a->rate.capacity, count, sizeof *a->rate.items));
-    PACE_TRY(pace_rates_solve(a->rate.items, &a->rates, a->part.items, (uint32_t)count));
-    for (size_t i = 0; i < count; i++) set_rate(a, a->touched.items[from + i], a->rate.items[i], now_ns);
+    for (size_t i = 0; i < a->touched.count; i++) set_rate(a, a->touched.items[i], a->rate.items[i], now_ns);
     return PACE_OK;
 }
 
-static pace_status rate_from(pace_active_flows *a, size_t from, double now_ns) {
-    if (a->touched.count == from) return PACE_OK;
-    PACE_TRY(spread(a, from));
-    return rate_group(a, from, now_ns);
+static void begin_round(pace_active_flows *a) {
+    a->round++;
+    a->touched.count = 0;
 }
 
 pace_status pace_active_flows_rate(pace_active_flows *a, double now_ns) {
-    if (!a->dirty.count && !a->started.count) return PACE_OK;
-    a->round++;
-    a->touched.count = 0;
-    for (size_t i = 0; i < a->started.count; i++) {
-        size_t from = a->touched.count;
-        PACE_TRY(touch(a, a->started.items[i]));
-        PACE_TRY(rate_from(a, from, now_ns));
-    }
     for (size_t i = 0; i < a->dirty.count; i++) {
-        size_t from = a->touched.count;
+        if (!a->links.dirty[a->dirty.items[i]]) continue;
+        begin_round(a);
         PACE_TRY(touch_link(a, a->dirty.items[i]));
-        PACE_TRY(rate_from(a, from, now_ns));
+        PACE_TRY(rate_touched(a, now_ns));
+    }
+    for (size_t i = 0; i < a->started.count; i++) {
+        if (a->flows.items[a->started.items[i]].bytes_per_s > 0) continue;
+        begin_round(a);
+        PACE_TRY(touch(a, a->started.items[i]));
+        PACE_TRY(rate_touched(a, now_ns));
     }
     a->dirty.count = a->started.count = 0;
     return PACE_OK;

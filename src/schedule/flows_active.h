@@ -1,6 +1,7 @@
 /* Flows under way on shared links: which cross every link, what rate each has, and which ends next. When flows come or
- * go, rates are given anew to those alone that they can touch: that share a link with them, or with one that does.
- * Inside of flows*.c. */
+ * go, rates are given anew to those alone that they can touch: that share a full link with them, or with one that does.
+ * A link that has room to spare holds nobody back; where new rates fill one, those that cross it are rated, too. Inside
+ * of flows*.c. */
 #pragma once
 
 #include "exchange/rates.h"
@@ -24,7 +25,12 @@ typedef struct {
 typedef struct {
     pace_rates rates;
     uint32_t *first; /* link -> its first crossing + 1 */
-    uint32_t *seen;  /* link -> in which round it was met */
+    uint32_t *seen;  /* link -> in which round all its flows were met */
+    uint32_t *new;   /* link -> of its flows so many have no rate yet */
+    bool *full;      /* link -> its flows have all of it */
+    bool *dirty;     /* link -> a flow has gone, and others were not yet given what it had */
+    double *room;    /* link -> what it has for the flows that are rated, and in which solution that was found */
+    uint32_t *room_of;
 } pace_active_links;
 
 typedef struct {
@@ -36,7 +42,7 @@ typedef struct {
     PACE_VEC(pace_active_crossing) crossings;
     PACE_VEC(uint32_t) free; /* places */
     PACE_VEC(uint32_t) heap; /* flows, that which ends next on top */
-    uint32_t round;
+    uint32_t round, solution;
     PACE_VEC(uint32_t) dirty;   /* links whose flows have changed */
     PACE_VEC(uint32_t) started; /* flows without a rate */
     PACE_VEC(uint32_t) touched; /* flows to be given a rate */
