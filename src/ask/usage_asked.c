@@ -2,8 +2,9 @@
 
 #include "ask/context.h"
 #include "base/yaml_member.h"
+#include "source/usage_words.h"
 
-#include <math.h>
+#include <string.h>
 
 static pace_status name_known(const pace_usage_mappings *mappings, const char *path) {
     char names[512] = "";
@@ -31,20 +32,44 @@ pace_status pace_usage_are_records(bool *out, const char *const *paths, size_t c
     return status;
 }
 
-static pace_status read_file(pace_usage_asked *a, const char *path) {
-    const pace_usage_mapping *mapping = NULL;
-    pace_usage_reading reading;
+static pace_status read_file(pace_usage_reading *out, pace_usage_asked *a, const pace_usage_mapping *mapping,
+                             const char *path) {
     pace_input *input;
-    PACE_TRY(pace_usage_recognise(&mapping, &a->mappings, path));
-    if (!mapping) return name_known(&a->mappings, path);
     PACE_TRY(pace_input_open(&input, path));
-    pace_status status = pace_usage_read(&reading, input, mapping, pace_usage_add, &a->usage);
+    pace_status status = pace_usage_read(out, input, mapping, pace_usage_add, &a->usage);
     pace_input_free(input);
     PACE_TRY(status);
-    if (reading.taken == 0 && reading.refused > 0)
-        return pace_fail(PACE_E_INPUT, "%s: none of %llu rows could be read as %s: %s", path,
-                         (unsigned long long)reading.rows, mapping->title, reading.reason);
-    return PACE_PUSH(&a->readings, reading);
+    if (out->taken > 0 || out->refused == 0) return PACE_OK;
+    return pace_fail(PACE_E_INPUT, "%s: none of %llu rows could be read as %s: %s", path, (unsigned long long)out->rows,
+                     mapping->title, out->reason);
+}
+
+static pace_status recognise(pace_usage_asked *a, const char *path) {
+    const pace_usage_mapping *mapping = NULL;
+    PACE_TRY(pace_usage_recognise(&mapping, &a->mappings, path));
+    if (!mapping) return name_known(&a->mappings, path);
+    return PACE_PUSH(&a->readings, (pace_usage_reading){.mapping = mapping});
+}
+
+/* Counters last: which job held a node is known by then. */
+static pace_status read_files(pace_usage_asked *a, const char *const *paths, size_t count) {
+    for (size_t i = 0; i < count; i++) PACE_TRY(recognise(a, paths[i]));
+    for (int counters = 0; counters < 2; counters++)
+        for (size_t i = 0; i < count; i++) {
+            const pace_usage_mapping *mapping = a->readings.items[i].mapping;
+            if ((mapping->of == PACE_USAGE_OF_COUNTERS) == (counters == 1))
+                PACE_TRY(read_file(&a->readings.items[i], a, mapping, paths[i]));
+        }
+    return PACE_OK;
+}
+
+static pace_status set_zone(pace_usage_mappings *mappings, const char *zone) {
+    double seconds;
+    if (!zone) return PACE_OK;
+    if (!pace_usage_zone(&seconds, (pace_usage_text){zone, strlen(zone)}))
+        return pace_fail(PACE_E_USAGE, "zone: expected hours from UTC, such as +08:00, found \"%.40s\"", zone);
+    for (size_t i = 0; i < mappings->count; i++) mappings->items[i].zone_s = seconds;
+    return PACE_OK;
 }
 
 static pace_status load_rules(pace_usage_rules *out, pace_catalog *catalog) {
@@ -76,7 +101,8 @@ pace_status pace_usage_ask(pace_usage_asked *out, const char *const *paths, size
     PACE_TRY(pace_usage_init(&out->usage));
     PACE_TRY(pace_usage_mappings_load(&out->mappings, options->context->catalog, &options->mapping));
     PACE_TRY(load_rules(&out->rules, options->context->catalog));
-    for (size_t i = 0; i < count; i++) PACE_TRY(read_file(out, paths[i]));
+    PACE_TRY(set_zone(&out->mappings, options->zone));
+    PACE_TRY(read_files(out, paths, count));
     PACE_TRY(pace_usage_join(&out->usage));
     if (out->usage.runs.count == 0)
         return pace_fail(PACE_E_INPUT, "%s: expected jobs that hold GPUs, or counters over time, found none", paths[0]);

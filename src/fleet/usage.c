@@ -20,6 +20,7 @@ void pace_usage_free(pace_usage *usage) {
     PACE_VEC_FREE(&usage->gauge_of);
     PACE_VEC_FREE(&usage->waits);
     pace_id_set_free(&usage->seen);
+    pace_usage_nodes_free(&usage->nodes);
 }
 
 static pace_status name_of(pace_name *out, pace_usage *usage, pace_usage_text text) {
@@ -138,6 +139,16 @@ static pace_status add_part_without_gpus(pace_usage *usage, const pace_usage_row
     return PACE_OK;
 }
 
+/* The nodes that a run held, up to its end or, while it runs, for ever. One that ended nobody knows when holds none. */
+static pace_status add_nodes(pace_usage *usage, const pace_usage_run *run, const pace_usage_row *row) {
+    pace_usage_text list = row->text[PACE_USAGE_NODE];
+    double end_s = isnan(run->end_s) ? run->start_s + run->elapsed_s : run->end_s;
+    if (run->state == PACE_STATE_RUNNING) end_s = INFINITY;
+    if (!list.length || !run->job || !(run->gpus > 0) || isnan(end_s) || isnan(run->start_s)) return PACE_OK;
+    return pace_usage_nodes_add(&usage->nodes, &usage->names, list,
+                                &(pace_usage_hold){.job = run->job, .start_s = run->start_s, .end_s = end_s});
+}
+
 static pace_status add_run(pace_usage *usage, const pace_usage_row *row) {
     const double *n = row->number;
     double times = or_else(n[PACE_USAGE_TIMES], 1);
@@ -166,7 +177,10 @@ static pace_status add_run(pace_usage *usage, const pace_usage_row *row) {
     PACE_TRY(names_of(run.by, usage, row));
     PACE_TRY(is_repeated(&repeated, usage, &run));
     if (repeated) usage->repeated++;
-    return repeated ? PACE_OK : push_by_model(usage, &run, row);
+    if (repeated) return PACE_OK;
+    usage->zoneless |= row->zoneless;
+    PACE_TRY(add_nodes(usage, &run, row));
+    return push_by_model(usage, &run, row);
 }
 
 /* --- facts ----------------------------------------------------------------------------------------------------------- */
@@ -206,18 +220,43 @@ static pace_status add_fact(pace_usage *usage, const pace_usage_row *row) {
 
 /* --- counters -------------------------------------------------------------------------------------------------------- */
 
+/* Whose counters these are: as the row says, else the one job that held the node. Times must be of one kind for that. */
+typedef struct {
+    pace_usage_text job;
+    bool by_node, shared;
+} owner;
+
+static owner owner_of(pace_usage *usage, const pace_usage_row *row) {
+    pace_name job;
+    pace_usage_text node = row->text[PACE_USAGE_NODE];
+    if (row->text[PACE_USAGE_JOB].length || !node.length || usage->nodes.holds.count == 0 ||
+        usage->zoneless != row->zoneless)
+        return (owner){row->text[PACE_USAGE_JOB], false, false};
+    int count = pace_usage_holder(&job, &usage->nodes, &usage->names, node, row->number[PACE_USAGE_AT]);
+    return (owner){count == 1 ? text_of(usage, job) : nothing, true, count > 1};
+}
+
+static pace_status new_gauge(pace_usage *usage, const owner *whose, const pace_usage_row *row) {
+    pace_usage_gauge gauge = {.by_node = whose->by_node, .shared = whose->shared};
+    for (int c = 0; c < PACE_USAGE_COUNTERS; c++) gauge.last_s[c] = NAN;
+    PACE_TRY(name_of(&gauge.job, usage, whose->job));
+    PACE_TRY(names_of(gauge.by, usage, row));
+    return PACE_PUSH(&usage->gauges, gauge);
+}
+
+/* The gauge of a GPU and whoever has it. Texts of names move when names are added: the job's is taken last. */
 static pace_status gauge_of(pace_usage_gauge **out, pace_usage *usage, const pace_usage_row *row) {
     pace_name device, both, job;
     uint32_t *at;
+    owner whose = owner_of(usage, row);
+    PACE_TRY(name_of(&job, usage, whose.job));
     PACE_TRY(joined_name(&device, usage, "\x1c", row->text[PACE_USAGE_NODE], row->text[PACE_USAGE_DEVICE]));
-    PACE_TRY(joined_name(&both, usage, "\x1f", row->text[PACE_USAGE_JOB], text_of(usage, device)));
-    PACE_TRY(name_of(&job, usage, row->text[PACE_USAGE_JOB]));
+    PACE_TRY(joined_name(&both, usage, whose.shared ? "\x1b" : "\x1f", text_of(usage, job), text_of(usage, device)));
     PACE_TRY(slot(&at, &usage->gauge_of, both));
     if (*at == 0) {
-        pace_usage_gauge gauge = {.job = job};
-        for (int c = 0; c < PACE_USAGE_COUNTERS; c++) gauge.last_s[c] = NAN;
-        PACE_TRY(names_of(gauge.by, usage, row));
-        PACE_TRY(PACE_PUSH(&usage->gauges, gauge));
+        whose.job = nothing;
+        PACE_TRY(new_gauge(usage, &whose, row));
+        usage->gauges.items[usage->gauges.count - 1].job = job;
         *at = (uint32_t)usage->gauges.count;
     }
     *out = &usage->gauges.items[*at - 1];

@@ -8,6 +8,7 @@
 
 #include "base/id_set.h"
 #include "base/intern.h"
+#include "fleet/usage_nodes.h"
 #include "source/usage_mapping.h"
 
 /* By what runs are put together. */
@@ -44,15 +45,18 @@ typedef struct {
 typedef struct {
     pace_name by[PACE_BY_STATE], link;
     double submit_s;
-    double start_s;              /* of its first part without GPUs; INFINITY = none */
-    double gpu_hours;            /* of its runs */
-    double busy_sum, busy_count; /* of its workers */
+    double start_s;                /* of its first part without GPUs; INFINITY = none */
+    double gpu_hours;              /* of its runs */
+    double most_gpus, node_gauges; /* GPUs of its largest run; those that counters show on its nodes */
+    double busy_sum, busy_count;   /* of its workers */
     double seconds[PACE_USAGE_COUNTERS], sums[PACE_USAGE_COUNTERS]; /* of its GPUs' counters: value times time */
 } pace_usage_fact;
 
 /* The counters of one GPU while one job had it. */
 typedef struct {
     pace_name job, by[PACE_BY_STATE];
+    bool by_node; /* the job is the one that held the node then */
+    bool shared;  /* several jobs did */
     double last_s[PACE_USAGE_COUNTERS], seconds[PACE_USAGE_COUNTERS], sums[PACE_USAGE_COUNTERS];
 } pace_usage_gauge;
 
@@ -74,6 +78,8 @@ typedef struct {
     pace_usage_numbers fact_of, gauge_of;
     PACE_VEC(pace_usage_wait) waits;
     pace_id_set seen;
+    pace_usage_nodes nodes;        /* of runs */
+    bool zoneless;                 /* jobs have times without a zone */
     double first_s, last_s;        /* the times of all records */
     uint32_t rows;                 /* runs so far */
     uint64_t without_gpus;         /* runs that neither hold nor ask for GPUs */
@@ -83,6 +89,7 @@ typedef struct {
     bool counted;           /* the runs are made of counters: no table of jobs was there */
     double unheld_hours;    /* GPU-hours that counters saw and no job held */
     double unmatched_hours; /* GPU-hours of counters of jobs that no table has */
+    double shared_hours;    /* GPU-hours of counters on nodes of which it is not clear which GPUs a job held */
     double unnamed_hours;   /* GPU-hours of counters that name no job, beside a table of jobs */
 } pace_usage;
 

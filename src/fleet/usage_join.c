@@ -148,6 +148,10 @@ static pace_status mark_jobs(bool **out, const pace_usage *usage) {
 static pace_status give_to_job(pace_usage *usage, const pace_usage_gauge *gauge) {
     pace_usage_fact *fact;
     PACE_TRY(pace_usage_fact_named(&fact, usage, gauge->job));
+    if (gauge->by_node && fact->node_gauges > fact->most_gpus) { /* of which GPUs it held, nobody knows */
+        usage->shared_hours += seconds_of(gauge) / 3600;
+        return PACE_OK;
+    }
     if (!fact->by[PACE_BY_GPU]) fact->by[PACE_BY_GPU] = gauge->by[PACE_BY_GPU];
     for (int c = 0; c < PACE_USAGE_COUNTERS; c++) {
         fact->seconds[c] += gauge->seconds[c];
@@ -156,17 +160,36 @@ static pace_status give_to_job(pace_usage *usage, const pace_usage_gauge *gauge)
     return PACE_OK;
 }
 
+/* How many GPUs counters show on a job's nodes, and how many its largest run held. */
+static pace_status count_node_gauges(pace_usage *usage) {
+    pace_usage_fact *fact;
+    for (size_t i = 0; i < usage->gauges.count; i++) {
+        const pace_usage_gauge *gauge = &usage->gauges.items[i];
+        if (!gauge->by_node || !gauge->job) continue;
+        PACE_TRY(pace_usage_fact_named(&fact, usage, gauge->job));
+        fact->node_gauges++;
+    }
+    double gpus = 0;
+    for (size_t i = 0; i < usage->runs.count; i++) {
+        const pace_usage_run *run = &usage->runs.items[i];
+        gpus = run->split ? gpus + run->gpus : run->gpus;
+        if ((fact = fact_of(usage, run->job))) fact->most_gpus = fmax(fact->most_gpus, gpus);
+    }
+    return PACE_OK;
+}
+
 /* With a table of jobs: counters that name no job are of free GPUs only where others do name theirs. */
 static pace_status give_gauges(pace_usage *usage) {
     bool *has, named = any_has_job(usage);
-    pace_status status = PACE_OK;
     PACE_TRY(mark_jobs(&has, usage));
+    pace_status status = count_node_gauges(usage);
     for (size_t i = 0; status == PACE_OK && i < usage->gauges.count; i++) {
         const pace_usage_gauge *gauge = &usage->gauges.items[i];
         double hours = seconds_of(gauge) / 3600;
         if (gauge->job && has[gauge->job]) status = give_to_job(usage, gauge);
+        else if (gauge->shared) usage->shared_hours += hours;
         else if (gauge->job) usage->unmatched_hours += hours;
-        else if (named) usage->unheld_hours += hours;
+        else if (named || gauge->by_node) usage->unheld_hours += hours;
         else usage->unnamed_hours += hours;
     }
     pace_free(has);

@@ -85,7 +85,8 @@ static pace_status ask_iterations(pace_report **out, const pace_question *questi
 static pace_usage_options usage_options(const pace_question *question) {
     return (pace_usage_options){.context = question->context,
                                 .mapping = pace_question_words(question, "mapping"),
-                                .price = pace_question_words(question, "price")};
+                                .price = pace_question_words(question, "price"),
+                                .zone = pace_question_text(question, "zone")};
 }
 
 static pace_status ask_usage(pace_report **out, const pace_question *question) {

@@ -290,6 +290,7 @@ static void put_totals(pace_node *root, const pace_usage_asked *a) {
     pace_node_real(root, "unheld_gpu_hours", a->usage.unheld_hours);
     pace_node_real(root, "unmatched_gpu_hours", a->usage.unmatched_hours);
     pace_node_real(root, "unnamed_gpu_hours", a->usage.unnamed_hours);
+    pace_node_real(root, "shared_gpu_hours", a->usage.shared_hours);
     pace_node_int(root, "waits", (int64_t)all->waits);
     pace_node_real(root, "wait_mean_s", all->wait_mean_s);
     pace_node_real(root, "wait_median_s", all->wait_median_s);
@@ -352,8 +353,14 @@ static void warn_of_runs(pace_report *report, const pace_usage_asked *a) {
                          (unsigned long long)u->unknown_states, u->unknown_state);
     if (u->unnamed_hours > 0)
         pace_report_warn(report, PACE_WARN_JOBS_LEFT_OUT, NULL,
-                         "counters of %.4g GPU-hours name no job (hpc_job, pod): nobody knows whose they are",
-                         u->unnamed_hours);
+                         "counters of %.4g GPU-hours name no job (hpc_job, pod): nobody knows whose they are%s",
+                         u->unnamed_hours,
+                         u->nodes.holds.count && u->zoneless ? "; with --zone of the jobs' times their nodes may tell"
+                                                             : "");
+    if (u->shared_hours > 0)
+        pace_report_warn(report, PACE_WARN_JOBS_LEFT_OUT, NULL,
+                         "counters of %.4g GPU-hours are of nodes of which it is not clear which GPUs a job held",
+                         u->shared_hours);
     if (u->unmatched_hours > 0)
         pace_report_warn(report, PACE_WARN_JOBS_LEFT_OUT, NULL,
                          "counters of %.4g GPU-hours name jobs that no table has: they were not used",

@@ -44,11 +44,16 @@ static words time_of(double seconds) {
     return out;
 }
 
+/* Counters alone, which name no job: GPUs are what is counted. */
+static bool knows_no_job(const pace_usage_asked *a) { return a->usage.counted && a->usage.runs.items[0].job == 0; }
+
 static void say_held(pace_node *root, const pace_usage_asked *a) {
     const pace_usage_group *all = &a->figures.all;
     bool timed = a->figures.span_s > 0;
-    pace_node_sentence(root, true, "%s held %s GPU-hours%s%s%s.", count_of(all->jobs, "job").text,
-                       hours_of(all->gpu_hours).text, timed ? " in " : "", timed ? time_of(a->figures.span_s).text : "",
+    pace_node_sentence(root, true, "%s %s %s GPU-hours%s%s%s.",
+                       count_of(all->jobs, knows_no_job(a) ? "GPU" : "job").text,
+                       knows_no_job(a) ? "were watched for" : "held", hours_of(all->gpu_hours).text,
+                       timed ? " in " : "", timed ? time_of(a->figures.span_s).text : "",
                        worth(a, all->cost, all->priced_gpu_hours).text);
     if (all->priced_gpu_hours < all->gpu_hours * (1 - 1e-9))
         pace_node_sentence(root, false, "%s of the GPU-hours have no price: say one with --price.",
@@ -152,7 +157,7 @@ static void say_open(pace_node *root, const pace_usage_asked *a) {
         pace_node_sentence(root, false, "%s without GPUs left out.", count_of(a->usage.without_gpus, "row").text);
     if (a->usage.counted)
         pace_node_sentence(root, false,
-                           "Jobs are those that the counters name; without a table of jobs nobody knows who "
+                           "The counters are all there is: without a table of jobs nobody knows who "
                            "waited, or how they ended.");
 }
 

@@ -110,5 +110,6 @@ typedef struct {
     size_t gpu_kinds; /* where GPUs were told by model */
     pace_usage_state state;
     bool state_known;
+    bool zoneless; /* it has a time without a zone */
     uint64_t line; /* of the file, or the number of the record in a JSON document */
 } pace_usage_row;

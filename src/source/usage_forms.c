@@ -21,7 +21,11 @@ pace_status pace_usage_deliver(pace_usage_stream *stream, const pace_usage_text 
     case PACE_ROW_TAKEN: break;
     }
     r->taken++;
-    return stream->take(stream->context, r->mapping, &row);
+    for (size_t i = 0; i < r->mapping->metric_count; i++)
+        if (pace_usage_row_of_device(&row, &stream->binding, i, cells))
+            PACE_TRY(stream->take(stream->context, r->mapping, &row));
+    bool told = r->mapping->metric_count > 0 && r->mapping->metrics[0].device;
+    return told ? PACE_OK : stream->take(stream->context, r->mapping, &row);
 }
 
 pace_status pace_usage_broke_off(pace_usage_stream *stream, pace_status status, uint64_t line) {

@@ -41,6 +41,8 @@ typedef struct {
     int32_t element, elements;
     gathered values[MOST_PATHS];
     char numbers[PACE_USAGE_FIELDS][32];
+    int all; /* the path of the one field that takes all of its values; -1 = none does */
+    PACE_VEC(char) joined;
     uint64_t row;
     bool found;
     pace_status status;
@@ -64,9 +66,11 @@ static int want(reader *r, const char *path) {
 
 static void bind(reader *r) {
     const pace_usage_mapping *m = r->stream->binding.mapping;
+    r->all = -1;
     for (int f = 0; f < PACE_USAGE_FIELDS; f++) {
         for (size_t i = 0; i < m->fields[f].name_count; i++) r->field[f][i] = want(r, m->fields[f].names[i]);
         r->stream->binding.field[f] = m->fields[f].name_count ? f : -1;
+        if (m->fields[f].take == PACE_TAKE_ALL && r->all < 0) r->all = r->field[f][0];
     }
     for (size_t i = 0; i < m->metric_count; i++) r->stream->binding.metric[i] = -1;
     r->stream->binding.skip = -1;
@@ -168,7 +172,15 @@ static bool is_later(pace_usage_text a, pace_usage_text b) {
     return order > 0 || (order == 0 && a.length > b.length);
 }
 
-static void gather(reader *r, const cell *one) {
+static pace_status join(reader *r, pace_usage_text text) {
+    PACE_TRY(pace_grow(&r->joined.items, &r->joined.capacity, r->joined.count + text.length + 1, 1));
+    if (r->joined.count) r->joined.items[r->joined.count++] = ',';
+    memcpy(r->joined.items + r->joined.count, text.data, text.length);
+    r->joined.count += text.length;
+    return PACE_OK;
+}
+
+static pace_status gather(reader *r, const cell *one) {
     gathered *g = &r->values[one->path];
     pace_usage_text text = {r->text.items + one->from, one->length};
     double number;
@@ -177,6 +189,7 @@ static void gather(reader *r, const cell *one) {
     g->last = text;
     if (pace_usage_number(&number, text)) g->sum += number;
     else g->bad = text;
+    return one->path == r->all ? join(r, text) : PACE_OK;
 }
 
 static pace_usage_text as_text(reader *r, int field, double number) {
@@ -190,6 +203,7 @@ static pace_usage_text taken(reader *r, int field, const gathered *g) {
     case PACE_TAKE_LATEST: return g->latest;
     case PACE_TAKE_COUNT: return as_text(r, field, (double)g->count);
     case PACE_TAKE_SUM: return g->bad.length || !(fabs(g->sum) < HUGE_VAL) ? g->bad : as_text(r, field, g->sum);
+    case PACE_TAKE_ALL: return (pace_usage_text){r->joined.items, r->joined.count};
     default: return g->first;
     }
 }
@@ -211,12 +225,14 @@ static pace_status deliver(reader *r) {
 static void forget_elements(reader *r) {
     for (size_t i = 0; i < r->path_count; i++)
         if (r->of_element[i]) r->values[i] = (gathered){0};
+    if (r->all >= 0 && r->of_element[r->all]) r->joined.count = 0;
 }
 
 static pace_status deliver_record(reader *r) {
     memset(r->values, 0, sizeof r->values);
+    r->joined.count = 0;
     for (size_t i = 0; i < r->cells.count; i++)
-        if (r->cells.items[i].element < 0) gather(r, &r->cells.items[i]);
+        if (r->cells.items[i].element < 0) PACE_TRY(gather(r, &r->cells.items[i]));
     if (r->elements == 0) return deliver(r);
     for (size_t i = 0; i < r->cells.count;) {
         int32_t element = r->cells.items[i].element;
@@ -225,7 +241,7 @@ static pace_status deliver_record(reader *r) {
             continue;
         }
         forget_elements(r);
-        for (; i < r->cells.count && r->cells.items[i].element == element; i++) gather(r, &r->cells.items[i]);
+        for (; i < r->cells.count && r->cells.items[i].element == element; i++) PACE_TRY(gather(r, &r->cells.items[i]));
         PACE_TRY(deliver(r));
     }
     return PACE_OK;
@@ -298,6 +314,7 @@ pace_status pace_usage_read_json(pace_usage_stream *stream) {
     }
     PACE_VEC_FREE(&r->cells);
     PACE_VEC_FREE(&r->text);
+    PACE_VEC_FREE(&r->joined);
     pace_free(r);
     return status;
 }

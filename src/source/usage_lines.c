@@ -77,7 +77,7 @@ static pace_status check_columns(const lines *l) {
     bool jobs = b->mapping->of == PACE_USAGE_OF_JOBS, counters = b->mapping->of == PACE_USAGE_OF_COUNTERS;
     const pace_usage_field *needed = jobs ? of_jobs : of_counters;
     for (int i = 0; i < (jobs ? 1 : counters ? 2 : 0); i++)
-        if (b->field[needed[i]] < 0)
+        if (b->field[needed[i]] < 0 && !(needed[i] == PACE_USAGE_DEVICE && b->mapping->metrics[0].device))
             return pace_fail(PACE_E_INPUT, "%s:%llu: expected a column \"%s\" (%s of %s), found none",
                              pace_input_name(l->stream->input), (unsigned long long)l->line,
                              b->mapping->fields[needed[i]].names[0], pace_usage_fields[needed[i]].name,

@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-static const char *const take_names[PACE_TAKES] = {"first", "last", "sum", "count", "latest"};
+static const char *const take_names[PACE_TAKES] = {"first", "last", "sum", "count", "latest", "all"};
 static const char *const of_names[] = {"jobs", "facts", "counters"};
 static const char *const form_names[] = {"delimited", "json"};
 
@@ -92,7 +92,7 @@ static pace_status read_fields(pace_usage_mapping *out, const pace_yaml *yaml, c
 
 static pace_status read_metric(pace_usage_metric *out, const pace_yaml *yaml, const char *name,
                                const pace_yaml_node *map) {
-    static const char *const known[] = {"field", "unit", "most", NULL};
+    static const char *const known[] = {"field", "unit", "most", "device", NULL};
     const pace_yaml_node *field;
     PACE_TRY(pace_yaml_member(&field, yaml, map, "field"));
     PACE_TRY(check_members(yaml, map, known));
@@ -101,6 +101,7 @@ static pace_status read_metric(pace_usage_metric *out, const pace_yaml *yaml, co
     if (out->field < PACE_USAGE_COUNTERS_FROM || out->field == PACE_USAGE_FIELDS)
         return pace_fail(PACE_E_INPUT, "%s: expected a counter, such as active, found \"%.40s\"",
                          pace_yaml_place(yaml, field), pace_yaml_text(field) ? pace_yaml_text(field) : "");
+    out->device = pace_yaml_text(pace_yaml_get(map, "device"));
     PACE_TRY(read_unit(&out->unit, yaml, map, "unit", 1));
     return read_unit(&out->most, yaml, map, "most", HUGE_VAL);
 }
@@ -147,7 +148,7 @@ static pace_status check_needed(const pace_usage_mapping *m, const pace_yaml *ya
                                                  {PACE_USAGE_FIELDS, PACE_USAGE_FIELDS, PACE_USAGE_FIELDS},
                                                  {PACE_USAGE_AT, PACE_USAGE_DEVICE, PACE_USAGE_FIELDS}};
     for (const pace_usage_field *f = needed[m->of]; *f != PACE_USAGE_FIELDS; f++)
-        if (m->fields[*f].name_count == 0)
+        if (m->fields[*f].name_count == 0 && !(*f == PACE_USAGE_DEVICE && m->metric_count && m->metrics[0].device))
             return pace_fail(PACE_E_INPUT, "%s: expected the field \"%s\", found none", pace_yaml_place(yaml, fields),
                              pace_usage_fields[*f].name);
     return PACE_OK;
@@ -158,14 +159,14 @@ pace_status pace_usage_mapping_read(pace_usage_mapping *out, const pace_yaml *ya
                                         "columns",   "known_by", "rows",  "each",    "gap_s", "fields", "states",
                                         "leave_out", "missing",  "zones", "metrics", NULL};
     const pace_yaml_node *root = pace_yaml_root(yaml), *fields;
-    *out = (pace_usage_mapping){.yaml = yaml};
+    *out = (pace_usage_mapping){.yaml = yaml, .zone_s = NAN};
     PACE_TRY(pace_yaml_check_schema(yaml, "paceline.cluster/1", "a mapping of a cluster's records"));
     PACE_TRY(check_members(yaml, root, known));
     PACE_TRY(read_form(out, yaml, root));
     PACE_TRY(pace_yaml_member(&fields, yaml, root, "fields"));
     PACE_TRY(read_fields(out, yaml, fields));
-    PACE_TRY(check_needed(out, yaml, fields));
     PACE_TRY(read_metrics(out, yaml, pace_yaml_get(root, "metrics")));
+    PACE_TRY(check_needed(out, yaml, fields));
     out->states = pace_yaml_get(root, "states");
     PACE_TRY(check_states(yaml, out->states));
     out->columns = pace_yaml_get(root, "columns");

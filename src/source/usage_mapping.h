@@ -23,6 +23,7 @@ typedef enum {
     PACE_TAKE_SUM,
     PACE_TAKE_COUNT,
     PACE_TAKE_LATEST, /* in the order of characters: times of one form */
+    PACE_TAKE_ALL,    /* with commas between them */
     PACE_TAKES
 } pace_usage_take;
 
@@ -42,7 +43,8 @@ typedef struct {
 typedef struct {
     const char *name;
     pace_usage_field field;
-    double unit, most; /* values beyond `most`, in our unit, are none */
+    double unit, most;  /* values beyond `most`, in our unit, are none */
+    const char *device; /* that the counter is of; NULL = the row says */
 } pace_usage_metric;
 
 typedef struct {
@@ -59,7 +61,8 @@ typedef struct {
     const pace_yaml_node *states;
     const char *rows, *each; /* of JSON */
     const char *skip_column, *skip_having;
-    double gap_s; /* counters further apart say nothing of the time between */
+    double zone_s; /* of times that have no zone; NAN = not said, they count as UTC */
+    double gap_s;  /* counters further apart say nothing of the time between */
     pace_usage_column fields[PACE_USAGE_FIELDS];
     pace_usage_metric metrics[PACE_USAGE_METRICS];
     size_t metric_count;

@@ -28,9 +28,18 @@ static pace_usage_text cell_of(const pace_usage_binding *b, int at, const char *
     return text;
 }
 
-static bool read_number(double *out, pace_usage_cell cell, pace_usage_text text, const pace_yaml_node *zones) {
+static bool read_time(pace_usage_row *row, double *out, pace_usage_text text, const pace_usage_mapping *m) {
+    bool zoned;
+    if (!pace_usage_time(out, &zoned, text, m->zones)) return false;
+    if (!zoned && !isnan(m->zone_s)) *out -= m->zone_s;
+    row->zoneless |= !zoned && isnan(m->zone_s);
+    return true;
+}
+
+static bool read_number(pace_usage_row *row, double *out, pace_usage_cell cell, pace_usage_text text,
+                        const pace_usage_mapping *m) {
     switch (cell) {
-    case PACE_USAGE_TIME: return pace_usage_time(out, text, zones);
+    case PACE_USAGE_TIME: return read_time(row, out, text, m);
     case PACE_USAGE_DURATION: return pace_usage_duration(out, text);
     default: return pace_usage_number(out, text);
     }
@@ -57,7 +66,7 @@ static bool read_field(pace_usage_row *out, char why[PACE_USAGE_WHY], const pace
     out->number[field] = NAN;
     if (text.length == 0 || cell == PACE_USAGE_TEXT) return true;
     bool good = column->list ? read_list(out, (pace_usage_field)field, column, text)
-                             : read_number(&out->number[field], cell, text, b->mapping->zones);
+                             : read_number(out, &out->number[field], cell, text, b->mapping);
     out->number[field] *= column->unit;
     bool can_be = cell == PACE_USAGE_TIME || out->number[field] >= 0;
     bool blank = field == PACE_USAGE_VALUE; /* drivers write vast numbers for counters that have no value */
@@ -71,7 +80,7 @@ static void read_metrics(pace_usage_row *out, const pace_usage_binding *b, const
         const pace_usage_metric *metric = &b->mapping->metrics[i];
         pace_usage_text text = cell_of(b, b->metric[i], NULL, cells);
         double value;
-        if (text.length == 0 || !pace_usage_number(&value, text)) continue;
+        if (metric->device || text.length == 0 || !pace_usage_number(&value, text)) continue;
         value *= metric->unit;
         if (value >= 0 && value <= metric->most) out->number[metric->field] = value;
     }
@@ -113,10 +122,25 @@ pace_usage_verdict pace_usage_row_read(pace_usage_row *out, char why[PACE_USAGE_
                                        const pace_usage_text *cells) {
     if (is_skipped(binding, cells)) return PACE_ROW_SKIPPED;
     out->gpu_kinds = 0;
+    out->zoneless = false;
     for (int field = 0; field < PACE_USAGE_FIELDS; field++)
         if (!read_field(out, why, binding, field, cells)) return PACE_ROW_REFUSED;
     read_state(out, binding);
     read_metrics(out, binding, cells);
     if (binding->mapping->fields[PACE_USAGE_METRIC].name_count) read_named_metric(out, binding);
     return PACE_ROW_TAKEN;
+}
+
+bool pace_usage_row_of_device(pace_usage_row *row, const pace_usage_binding *binding, size_t metric,
+                              const pace_usage_text *cells) {
+    const pace_usage_metric *m = &binding->mapping->metrics[metric];
+    pace_usage_text text = m->device ? cell_of(binding, binding->metric[metric], NULL, cells) : nothing;
+    double value;
+    if (text.length == 0 || !pace_usage_number(&value, text)) return false;
+    value *= m->unit;
+    if (!(value >= 0 && value <= m->most)) return false;
+    for (int f = PACE_USAGE_COUNTERS_FROM; f < PACE_USAGE_FIELDS; f++) row->number[f] = NAN;
+    row->number[m->field] = value;
+    row->text[PACE_USAGE_DEVICE] = (pace_usage_text){m->device, strlen(m->device)};
+    return true;
 }

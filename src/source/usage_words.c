@@ -90,16 +90,21 @@ static bool read_zone(double *out, pace_usage_text text, const pace_yaml_node *z
     return false;
 }
 
-bool pace_usage_time(double *out, pace_usage_text text, const pace_yaml_node *zones) {
+bool pace_usage_time(double *out, bool *zoned, pace_usage_text text, const pace_yaml_node *zones) {
+    *zoned = true;
     const char *at = text.data, *end = at + text.length;
     double date, clock = 0, zone;
     if (text.length < 8 || !memchr(text.data + 1, '-', text.length - 1)) return pace_usage_number(out, text);
     if (!read_date(&date, &at, end)) return pace_usage_number(out, text);
     if (at < end && (*at == 'T' || *at == ' ') && at++ && !read_clock(&clock, &at, end)) return false;
-    if (!read_zone(&zone, pace_usage_trim((pace_usage_text){at, (size_t)(end - at)}), zones)) return false;
+    pace_usage_text rest = pace_usage_trim((pace_usage_text){at, (size_t)(end - at)});
+    if (!read_zone(&zone, rest, zones)) return false;
+    *zoned = rest.length > 0;
     *out = date + clock - zone;
     return true;
 }
+
+bool pace_usage_zone(double *out, pace_usage_text text) { return text.length && read_zone(out, text, NULL); }
 
 bool pace_usage_duration(double *out, pace_usage_text text) {
     const char *at = text.data, *end = at + text.length;

@@ -11,8 +11,12 @@ pace_usage_text pace_usage_trim(pace_usage_text text);
 bool pace_usage_number(double *out, pace_usage_text text);
 
 /** "2023-03-01 00:18:22+08:00", "2017-10-07T01:12:09.5Z", "2017-10-07 01:12:09 PDT" in seconds since 1970, or plain
- * seconds. Without a zone it counts as UTC. `zones` (may be NULL) has the hours of zones by name. */
-bool pace_usage_time(double *out, pace_usage_text text, const pace_yaml_node *zones);
+ * seconds. `zones` (may be NULL) has the hours of zones by name. `*zoned`: it has a zone, or is a plain number; without one
+ * it counts as UTC. */
+bool pace_usage_time(double *out, bool *zoned, pace_usage_text text, const pace_yaml_node *zones);
+
+/** "+08:00", "-0730", "Z": in seconds east of UTC. */
+bool pace_usage_zone(double *out, pace_usage_text text);
 
 /** "1-02:03:04", "26:03:04", "03:04.250" or plain seconds. */
 bool pace_usage_duration(double *out, pace_usage_text text);

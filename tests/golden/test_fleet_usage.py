@@ -334,6 +334,47 @@ def test_prometheus():
     expect(near(other["unmatched_gpu_hours"], held["1006"] / 3600), "counters of a job that no table has", other["unmatched_gpu_hours"])
 
 
+def test_nodes():
+    """Counters that name no job are of the one job that held the node, when zones and GPUs leave no doubt."""
+    header = open(sample("sacct.txt")).readline()
+    row = "{}|n|{}|a|q|x|COMPLETED|2026-03-01T08:00:00|2026-03-01T{}|2026-03-01T{}|{}|gres/gpu={}|gres/gpu={}|{}|0:0\n"
+    jobs = put("nodes.txt", header + row.format(1, "ann", "09:00:00", "10:00:00", "01:00:00", 4, 4, "n[01-02]") +
+               row.format(2, "bob", "09:30:00", "10:30:00", "01:00:00", 1, 1, "n03") +
+               row.format(3, "cid", "09:00:00", "10:00:00", "01:00:00", 1, 1, "n04,n05") +
+               row.format(4, "dee", "09:00:00", "10:00:00", "01:00:00", 1, 1, "n04"))
+    start = seconds("2026-03-01T08:55:00+01:00")
+
+    def counters(node, gpu, value):
+        return {"metric": {"__name__": "DCGM_FI_DEV_GPU_UTIL", "Hostname": node, "gpu": str(gpu), "UUID": f"{node}-{gpu}"},
+                "values": [[start + 60 * i, str(value)] for i in range(80)]}
+
+    result = [counters("n01.example.org", 0, 80), counters("n01.example.org", 1, 60), counters("n02", 0, 40), counters("n02:9400", 1, 20),
+              counters("n03", 0, 90), counters("n03", 1, 0), counters("n04", 0, 50)]
+    watched = put("nodes.json", json.dumps({"status": "success", "data": {"resultType": "matrix", "result": result}}))
+    answer = usage(jobs, watched)
+    expect(answer["judged_share"] == 0 and "--zone" in " ".join(w["text"] for w in answer["warnings"]), "zone not said", answer["warnings"])
+    answer = usage(watched, jobs, "--zone", "+01:00")
+    users = {u["name"]: u for u in answer["users"]}
+    expect(near(users["ann"]["idle_share"], 0.5) and near(users["ann"]["judged_share"], 59 / 60), "four GPUs on two nodes", users["ann"])
+    expect(users["bob"]["judged_share"] == 0, "one of two GPUs of a node: which is not known", users["bob"])
+    expect(users["cid"]["judged_share"] == 0 and users["dee"]["judged_share"] == 0, "two jobs on a node", users["cid"])
+    expect(near(answer["shared_gpu_hours"], (2 * 43 + 59) / 60), "not clear", answer["shared_gpu_hours"])
+    code, _, err = run(jobs, "--zone", "CET")
+    expect(code == 2 and "+08:00" in err, "a zone that is none", code, err)
+
+
+def test_philly_counters():
+    answer = usage(sample("philly_gpu_util.csv"), sample("philly.json"))
+    rows = [r for r in csv.DictReader(open(sample("philly_gpu_util.csv"))) if r["machineId"] == "m4"]
+    inside = [r for r in rows if "2017-10-08 00:00:00" < r["time"] <= "2017-10-08 00:30:00 PDT"]
+    busy = [float(r[f"gpu{g}_util"]) / 100 for r in inside[1 if inside[0]["time"].startswith("2017-10-08 00:00") else 0:] for g in (0, 3, 4, 5)]
+    user = next(u for u in answer["users"] if u["name"] == "u3")
+    expect(near(user["idle_share"], 1 - statistics.fmean(busy), 2e-3), "utilisation by server and time", user, statistics.fmean(busy))
+    alone = usage(sample("philly_gpu_util.csv"))
+    expect(alone["jobs"] == 6 and near(alone["gpu_hours"], (4 * 59 + 2 * 50) / 60), "servers alone", alone["jobs"], alone["gpu_hours"])
+    expect("6 GPUs were watched" in alone["summary"][0], "GPUs, no jobs", alone["summary"][0])
+
+
 def test_counter_tables():
     wide = usage(sample("dcgm_wide.csv"))
     rows = [r for r in csv.DictReader(open(sample("dcgm_wide.csv"))) if r["hpc_job"]]
