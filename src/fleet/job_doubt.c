@@ -12,14 +12,24 @@ typedef struct {
     double compute, memory, pcie, network, nvlink, step_s, changed;
 } weighed;
 
-static inline __attribute__((always_inline)) weighed weigh(const pace_job_parts *parts, size_t i, const double *f,
-                                                           const double *changes, double overlap) {
+/* A change: factors on parts; which of them it has (1) or not (0); by how much rows of embeddings grow. */
+typedef struct {
+    double factor[PACE_JOB_PARTS], changes[PACE_JOB_PARTS], growth, overlap;
+} weighing;
+
+static inline __attribute__((always_inline)) weighed weigh(const pace_job_parts *parts, size_t i, const weighing *by) {
+    const double *f = by->factor, *changes = by->changes, overlap = by->overlap;
+    double grown = 1, of_rows = 0; /* of weights' traffic after the change, the share that is rows */
+    if (by->growth != 0) {
+        grown = 1 + parts->rows[i] * by->growth;
+        of_rows = parts->rows[i] * (1 + by->growth) / grown;
+    }
     double input = parts->part[PACE_PART_INPUT][i] * f[PACE_PART_INPUT];
     double compute = parts->part[PACE_PART_COMPUTE][i] * f[PACE_PART_COMPUTE];
     double memory = parts->part[PACE_PART_MEMORY][i] * f[PACE_PART_MEMORY];
-    double network = parts->part[PACE_PART_WEIGHT_NETWORK][i] * f[PACE_PART_WEIGHT_NETWORK];
-    double pcie = parts->part[PACE_PART_WEIGHT_PCIE][i] * f[PACE_PART_WEIGHT_PCIE];
-    double nvlink = parts->part[PACE_PART_WEIGHT_NVLINK][i] * f[PACE_PART_WEIGHT_NVLINK];
+    double network = parts->part[PACE_PART_WEIGHT_NETWORK][i] * f[PACE_PART_WEIGHT_NETWORK] * grown;
+    double pcie = parts->part[PACE_PART_WEIGHT_PCIE][i] * f[PACE_PART_WEIGHT_PCIE] * grown;
+    double nvlink = parts->part[PACE_PART_WEIGHT_NVLINK][i] * f[PACE_PART_WEIGHT_NVLINK] * grown;
     double work = compute + memory, weights = network + pcie + nvlink;
     double longest = larger(larger(input, work), weights);
     double step_s = pace_job_overlapped(input, work, weights, overlap), in_path = 1 / step_s,
@@ -28,8 +38,9 @@ static inline __attribute__((always_inline)) weighed weigh(const pace_job_parts 
     double of_weights = weights < longest ? beside : in_path;
     double changed = of_input * input * changes[PACE_PART_INPUT] +
                      of_work * (compute * changes[PACE_PART_COMPUTE] + memory * changes[PACE_PART_MEMORY]) +
-                     of_weights * (network * changes[PACE_PART_WEIGHT_NETWORK] + pcie * changes[PACE_PART_WEIGHT_PCIE] +
-                                   nvlink * changes[PACE_PART_WEIGHT_NVLINK]);
+                     of_weights * (network * larger(changes[PACE_PART_WEIGHT_NETWORK], of_rows) +
+                                   pcie * larger(changes[PACE_PART_WEIGHT_PCIE], of_rows) +
+                                   nvlink * larger(changes[PACE_PART_WEIGHT_NVLINK], of_rows));
     return (weighed){compute * of_work,
                      memory * of_work,
                      input * of_input + pcie * of_weights,
@@ -43,9 +54,9 @@ static inline __attribute__((always_inline)) weighed weigh(const pace_job_parts 
 static inline __attribute__((always_inline)) void find_elasticities(pace_job_elasticities *restrict out,
                                                                     const pace_job_parts *restrict parts, size_t count,
                                                                     double overlap) {
-    static const double as_it_is[PACE_JOB_PARTS] = {1, 1, 1, 1, 1, 1}, nothing[PACE_JOB_PARTS] = {0};
+    const weighing as_it_is = {.factor = {1, 1, 1, 1, 1, 1}, .overlap = overlap};
     for (size_t i = 0; i < count; i++) {
-        weighed w = weigh(parts, i, as_it_is, nothing, overlap);
+        weighed w = weigh(parts, i, &as_it_is);
         out->of[PACE_JOB_COMPUTE][i] = w.compute;
         out->of[PACE_JOB_MEMORY][i] = w.memory;
         out->of[PACE_JOB_PCIE][i] = w.pcie;
@@ -87,13 +98,11 @@ static inline double square(double x) { return x * x; }
 static inline __attribute__((always_inline)) void change_steps(double *restrict step_s, double *restrict spread,
                                                                const pace_job_parts *restrict parts,
                                                                const pace_job_elasticities *restrict before,
-                                                               size_t count, const pace_job_change *change,
-                                                               double overlap, double sigma, double change_sigma) {
-    double factor[PACE_JOB_PARTS], changes[PACE_JOB_PARTS];
+                                                               size_t count, weighing by, double sigma,
+                                                               double change_sigma) {
     double variance = sigma * sigma, change_variance = change_sigma * change_sigma;
-    for (int p = 0; p < PACE_JOB_PARTS; p++) factor[p] = change->factor[p], changes[p] = factor[p] != 1;
     for (size_t i = 0; i < count; i++) {
-        weighed w = weigh(parts, i, factor, changes, overlap);
+        weighed w = weigh(parts, i, &by);
         double moved =
             square(before->of[PACE_JOB_COMPUTE][i] - w.compute) + square(before->of[PACE_JOB_MEMORY][i] - w.memory) +
             square(before->of[PACE_JOB_PCIE][i] - w.pcie) + square(before->of[PACE_JOB_NETWORK][i] - w.network) +
@@ -103,14 +112,24 @@ static inline __attribute__((always_inline)) void change_steps(double *restrict 
     }
 }
 
+/* What most questions have none of is asked with constants, for which the compiler leaves the work out. */
 PACE_FOR_EACH_CPU
 static void changed_steps(double *step_s, double *spread, const pace_job_parts *parts,
                           const pace_job_elasticities *before, size_t count, const pace_job_change *change,
                           double sigma, double change_sigma) {
-    double overlap = change->overlap;
-    if (overlap != 0) change_steps(step_s, spread, parts, before, count, change, overlap, sigma, change_sigma);
-    else if (change_sigma != 0) change_steps(step_s, spread, parts, before, count, change, 0, sigma, change_sigma);
-    else change_steps(step_s, spread, parts, before, count, change, 0, sigma, 0);
+    weighing by = {.growth = change->rows - 1, .overlap = change->overlap}, plain;
+    for (int p = 0; p < PACE_JOB_PARTS; p++) {
+        by.factor[p] = change->factor[p];
+        by.changes[p] = change->factor[p] != 1;
+    }
+    plain = by;
+    plain.growth = plain.overlap = 0;
+    if (by.overlap != 0) change_steps(step_s, spread, parts, before, count, by, sigma, change_sigma);
+    else if (by.growth != 0) {
+        plain.growth = by.growth;
+        change_steps(step_s, spread, parts, before, count, plain, sigma, change_sigma);
+    } else if (change_sigma != 0) change_steps(step_s, spread, parts, before, count, plain, sigma, change_sigma);
+    else change_steps(step_s, spread, parts, before, count, plain, sigma, 0);
 }
 
 void pace_job_changed_steps(double *step_s, double *spread, const pace_job_parts *parts,

@@ -69,7 +69,7 @@ pace_status pace_job_setting_parse(pace_job_setting *out, const pace_job_catalog
                                    const pace_job_setting_words *words) PACE_MUST_CHECK;
 
 /* Jobs processed together: their parts fit into the first-level cache. */
-enum { PACE_JOB_BLOCK = 512 };
+enum { PACE_JOB_BLOCK = 256 };
 
 typedef struct {
     double part[PACE_JOB_PARTS][PACE_JOB_BLOCK]; /* seconds */

@@ -135,6 +135,19 @@ def one_resource_scaled():
             expect(abs(base["step_s"] / scaled["step_s"] * (1 - share + share / k) - 1) < 1e-9, resource, k)
 
 
+def in_fleet(words):
+    """What each change of software gains for a fleet that is this job alone."""
+    cells = dict(word.split("=") for word in words.split(","))
+    scale = {"G": 1e9, "GB": 1e9, "MB": 1e6}
+    for name, text in cells.items():
+        for unit, factor in scale.items():
+            if text.rstrip(unit) + unit == text and text[:1].isdigit():
+                cells[name] = repr(float(text[:-len(unit)]) * factor)
+    table = put("alone.csv", "job," + ",".join(cells) + "\nalone," + ",".join(cells.values()) + "\n")
+    _, out, _ = run("fleet", table, "--on", "pai-v100", "--format", "json")
+    return {row["change"]: row[cells["architecture"] + "_speedup"] for row in json.loads(out)["software"]}
+
+
 def rows_of_embeddings_grow_with_the_batch():
     """PAI's GCN by PEARL, all in s: of 3 GB a step 1.75 x 207 MB are dense weights', the rest rows. Twice the batch doubles
     all but the dense traffic."""
@@ -146,6 +159,7 @@ def rows_of_embeddings_grow_with_the_batch():
     for times, name in ((2, "twice the batch"), (4, "four times the batch")):
         by_hand = times * (work + dense + rows_) / (times * (work + rows_) + dense)
         expect(abs(gains[name] / by_hand - 1) < 1e-6, name, gains[name], by_hand)
+        expect(abs(in_fleet(gcn)[name] / by_hand - 1) < 1e-6, "of a fleet of one", name, in_fleet(gcn)[name], by_hand)
     # without embeddings all of the traffic is dense weights', whatever the batch
     plain = {gain["change"]: gain["speedup"] for gain in job(gcn.replace("54GB", "0"), "--on", "pai-v100")["changes"]}
     expect(abs(plain["twice the batch"] / (2 * (work + dense + rows_) / (2 * work + dense + rows_)) - 1) < 1e-6, plain)

@@ -25,6 +25,7 @@ static void draw(pace_job_parts *parts) {
     for (int p = 0; p < PACE_JOB_PARTS; p++)
         for (size_t i = 0; i < JOBS; i++)
             parts->part[p][i] = p == PACE_PART_COMPUTE || next() > 0.3 ? exp(4 * next() - 2) : 0;
+    for (size_t i = 0; i < JOBS; i++) parts->rows[i] = next() > 0.5 ? next() : 0;
 }
 
 static void slow_down(pace_job_parts *out, const pace_job_parts *parts, int resource) {
@@ -51,7 +52,7 @@ static void near(double value, double known, double error) {
 }
 
 static pace_job_change plain(double overlap) {
-    return (pace_job_change){.factor = {1, 1, 1, 1, 1, 1}, .overlap = overlap};
+    return (pace_job_change){.factor = {1, 1, 1, 1, 1, 1}, .overlap = overlap, .rows = 1};
 }
 
 static void test_elasticities(void **state) {
@@ -69,10 +70,9 @@ static void test_elasticities(void **state) {
     }
 }
 
-/* A change whose own factor is off, too: on the parts that it changes. */
-static void test_changed_steps(void **state) {
-    (void)state;
-    const double own = 0.4, factors[PACE_JOB_PARTS] = {1, 0.4, 0.3, 1, 2, 1};
+/* A change whose own factor is off, too: on the parts that it changes, and on rows of embeddings. */
+static void check_changed_steps(const double factors[PACE_JOB_PARTS], double rows) {
+    const double own = 0.4;
     pace_job_parts parts;
     draw(&parts);
     for (size_t o = 0; o < sizeof overlaps / sizeof *overlaps; o++) {
@@ -80,8 +80,10 @@ static void test_changed_steps(void **state) {
         pace_job_elasticities elasticities;
         double was[PACE_JOB_RESOURCES][JOBS], is[PACE_JOB_RESOURCES][JOBS];
         double step_s[PACE_JOB_BLOCK], spread[PACE_JOB_BLOCK], known_s[PACE_JOB_BLOCK], off_s[PACE_JOB_BLOCK];
-        memcpy(after.factor, factors, sizeof factors);
+        memcpy(after.factor, factors, sizeof after.factor);
+        after.rows = rows;
         further = after;
+        further.rows *= rows == 1 ? 1 : 1 + nudge;
         for (int p = 0; p < PACE_JOB_PARTS; p++) further.factor[p] *= factors[p] == 1 ? 1 : 1 + nudge;
         pace_job_elasticities_of(&elasticities, &parts, JOBS, overlaps[o]);
         pace_job_changed_steps(step_s, spread, &parts, &elasticities, JOBS, &after, sigma, own);
@@ -96,6 +98,12 @@ static void test_changed_steps(void **state) {
             near(spread[i], sqrt(variance), 1e-6);
         }
     }
+}
+
+static void test_changed_steps(void **state) {
+    (void)state;
+    check_changed_steps((double[]){1, 0.4, 0.3, 1, 2, 1}, 1);
+    check_changed_steps((double[]){2, 2, 2, 1, 1, 1}, 2);
 }
 
 int main(void) {
