@@ -109,10 +109,12 @@ pace_status pace_usage_ask(pace_usage_asked *out, const char *const *paths, size
     PACE_TRY(know_gpus(out, options));
     PACE_TRY(
         pace_usage_figures_of(&out->figures, &out->usage, out->prices.of, out->rates, (size_t)out->rules.fewest_jobs));
+    PACE_TRY(pace_usage_models_find(&out->models, options->context->catalog, &out->usage, &out->figures));
     return pace_usage_changes_of(&out->changes, &out->usage, out->prices.of, &out->rules);
 }
 
 void pace_usage_asked_free(pace_usage_asked *asked) {
+    pace_usage_models_free(&asked->models);
     pace_usage_figures_free(&asked->figures);
     pace_usage_prices_free(&asked->prices);
     pace_free(asked->rates);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "ask/engine_options.h"
+#include "ask/usage_models.h"
 #include "ask/usage_prices.h"
 #include "ask/usage_rates.h"
 #include "fleet/usage_advice.h"
@@ -16,6 +17,7 @@ typedef struct {
     pace_usage_rules rules;
     pace_usage_figures figures;
     pace_usage_changes changes;
+    pace_usage_models models; /* that types of work name */
 } pace_usage_asked;
 
 /** Whether the files are records of clusters: the first that some mapping recognises decides; with options->mapping all

@@ -214,6 +214,42 @@ static void put_changes(pace_node *root, const pace_usage_asked *a) {
     }
 }
 
+/* --- models that types of work name ---------------------------------------------------------------------------------- */
+
+typedef struct {
+    const char *type;
+    pace_usage_model model;
+    int64_t variants;
+    double hours_share;
+} model_row;
+
+static const pace_table models = {
+    "models",
+    "What the models need that types of work name (estimated)",
+    PACE_FOR_ALL,
+    12,
+    true,
+    PACE_CELLS({"type", "Type", PACE_SHOW_TEXT, PACE_OF(model_row, type)},
+               {"gpu_hours", NULL, PACE_SHOW_REAL, PACE_OF(model_row, model.gpu_hours)},
+               {"gpu_hours_share", "GPU-hours", PACE_SHOW_SHARE, PACE_OF(model_row, hours_share)},
+               {"variants", "Variants", PACE_SHOW_INT, PACE_OF(model_row, variants)},
+               {"low_weight_bytes", "Weights from", PACE_SHOW_BYTES, PACE_OF(model_row, model.weight_bytes.low)},
+               {"high_weight_bytes", "to", PACE_SHOW_BYTES, PACE_OF(model_row, model.weight_bytes.high)},
+               {"low_weight_traffic_bytes", NULL, PACE_SHOW_BYTES, PACE_OF(model_row, model.weight_traffic_bytes.low)},
+               {"high_weight_traffic_bytes", "Traffic a step, to", PACE_SHOW_BYTES,
+                PACE_OF(model_row, model.weight_traffic_bytes.high)},
+               {"low_flop", "FLOP a sample from", PACE_SHOW_REAL, PACE_OF(model_row, model.flop_per_sample.low)},
+               {"high_flop", "to", PACE_SHOW_REAL, PACE_OF(model_row, model.flop_per_sample.high)})};
+
+static void put_models(pace_node *root, const pace_usage_asked *a) {
+    pace_node *table = pace_open_table(root, &models, 0);
+    for (size_t i = 0; i < a->models.items.count; i++) {
+        const pace_usage_model *m = &a->models.items.items[i];
+        pace_table_put(table, &(model_row){pace_usage_name(&a->usage, m->type), *m, (int64_t)m->variants,
+                                           share(m->gpu_hours, a->figures.all.gpu_hours)});
+    }
+}
+
 /* --- files and prices ------------------------------------------------------------------------------------------------ */
 
 typedef struct {
@@ -316,9 +352,10 @@ static void put_notes(pace_node *root, const pace_usage_asked *a) {
             root,
             "FLOP/s and memory traffic of a GPU are estimated: its counters' share of time, times the datasheet's "
             "rates; from and to are those of the slowest and the fastest precision of its matrix units.");
-    pace_node_note(root,
-                   "No record has the weights or the traffic of a job: what faster hardware or another architecture "
-                   "would buy is not estimated here. It is asked of a table of jobs that has them.");
+    pace_node_note(
+        root, "Records have neither weights nor traffic nor FLOP of a job. Where the type of work names a model of the "
+              "catalogue, they are estimated of its variants, in FP32, three passes a sample; for the rest they are "
+              "missing. What faster hardware would buy is asked of a table of jobs that has them.");
     if (a->figures.all.waits)
         pace_node_note(root,
                        "A wait is from a job's submission to its first start. Times without a zone are compared as "
@@ -387,6 +424,7 @@ static pace_status answer(pace_report *report, void *context) {
     for (int by = 0; by < PACE_USAGE_BYS; by++) put_groups(root, a, by);
     put_waits(root, a);
     put_counters(root, a);
+    put_models(root, a);
     put_prices(root, a);
     put_files(root, a);
     put_notes(root, a);

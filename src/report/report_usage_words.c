@@ -149,6 +149,17 @@ static void say_change(pace_node *root, const pace_usage_asked *a) {
                        worth(a, first->cost, first->priced_gpu_hours).text);
 }
 
+/* What can be said of the jobs' features, which no record has. */
+static void say_models(pace_node *root, const pace_usage_asked *a) {
+    double known = share(a->models.gpu_hours, a->figures.all.gpu_hours);
+    if (a->models.items.count == 0) return;
+    pace_node_sentence(
+        root, false,
+        "The type of work names a model of the catalogue for %s of the GPU-hours: weights, traffic and FLOP are "
+        "estimated for these, and missing for the rest.",
+        pace_show_share(known).text);
+}
+
 static void say_open(pace_node *root, const pace_usage_asked *a) {
     if (a->figures.open_runs)
         pace_node_sentence(root, false, "%s without an end, counted up to the last time in the records: %s GPU-hours.",
@@ -168,5 +179,6 @@ void pace_put_usage_sentences(pace_node *root, const pace_usage_asked *asked) {
     say_waits(root, asked);
     say_change(root, asked);
     say_biggest(root, asked);
+    say_models(root, asked);
     say_open(root, asked);
 }

@@ -272,6 +272,22 @@ def test_pai():
     expect(code == 3 and "expected jobs that hold GPUs" in err, "facts alone", code, err)
 
 
+def test_models_named():
+    """Weights of the models that types of work name: those that torchvision and the papers publish; others have none."""
+    table = "j{0},t,1,Terminated,0.0,3600.0,600.0,29.3,100.0,V100\n"
+    kinds = ["resnet", "resnet50", "vgg", "ctr", "graphlearn", ""]
+    answer = usage(put("m.csv", "".join(table.format(i) for i in range(len(kinds)))),
+                   put("j.csv", "".join(f"j{i},i{i},u,Terminated,0.0,3600.0\n" for i in range(len(kinds)))),
+                   put("g.csv", "".join(f"i{i},u,,g,{kind}\n" for i, kind in enumerate(kinds))))
+    models = {m["type"]: m for m in answer["models"]}
+    expect(set(models) == {"resnet", "resnet50", "vgg"}, "models named", set(models))
+    expect(near(models["resnet50"]["low_weight_bytes"], 4 * 25557032) and models["resnet50"]["variants"] == 1, "ResNet-50", models["resnet50"])
+    expect(near(models["resnet50"]["high_flop"], 6 * 4.089e9, 1e-3), "4.09 G multiply-adds", models["resnet50"]["high_flop"])
+    expect(models["resnet"]["low_weight_bytes"] <= 4 * 11689512 and models["resnet"]["high_weight_bytes"] >= 4 * 60192808, "ResNet-18 to 152")
+    expect(near(models["vgg"]["high_weight_traffic_bytes"], 8 * 143667240, 1e-3), "VGG-19", models["vgg"])
+    expect("50.0 % of the GPU-hours" in " ".join(answer["summary"]), "how much is known is said", answer["summary"])
+
+
 def test_estimate():
     """The idle part of jobs without counters: that of judged jobs of the type, with a range that holds what was hidden."""
     draw = random.Random(3)

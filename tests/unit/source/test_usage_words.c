@@ -1,0 +1,131 @@
+/* Times, durations and lists of schedulers; nodes that runs held. Times against those of date(1). */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "fleet/usage_nodes.h"
+#include "source/usage_words.h"
+
+static pace_usage_text text(const char *words) { return (pace_usage_text){words, strlen(words)}; }
+
+static void times_are_those_of_the_calendar(void **state) {
+    static const struct {
+        const char *text;
+        double seconds;
+        bool zoned;
+    } good[] = {{"1970-01-01T00:00:00", 0, false},
+                {"2000-02-29 12:00:00Z", 951825600, true},
+                {"2023-03-01 00:18:22+08:00", 1677601102, true},
+                {"2026-11-22T18:32:26.5-0330", 1795384946.5, true},
+                {"2017-10-07 01:12:09", 1507338729, false},
+                {"2100-03-01", 4107542400, false},
+                {"1969-12-31T23:59:59Z", -1, true},
+                {"1772355600", 1772355600, true},
+                {"12.5", 12.5, true}};
+    static const char *const bad[] = {"",
+                                      "Unknown",
+                                      "2026-13-01",
+                                      "2026-01-32",
+                                      "2026-01-01T25:00",
+                                      "2026-01-01T",
+                                      "2026-01-01 1:2x",
+                                      "2026-01-01T00:00+1x",
+                                      "26-01-01T00",
+                                      "-",
+                                      "2026-01-01T00:00:00 CET"};
+    double seconds;
+    bool zoned;
+    (void)state;
+    for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
+        assert_true(pace_usage_time(&seconds, &zoned, text(good[i].text), NULL));
+        assert_true(seconds == good[i].seconds);
+        assert_int_equal(zoned, good[i].zoned);
+    }
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        assert_false(pace_usage_time(&seconds, &zoned, text(bad[i]), NULL));
+}
+
+static void durations_have_days_hours_and_minutes(void **state) {
+    static const struct {
+        const char *text;
+        double seconds;
+    } good[] = {{"1-02:03:04", 93784}, {"26:03:04", 93784}, {"03:04.250", 184.25},
+                {"00:00:00", 0},       {"3600", 3600},      {"1.5", 1.5}};
+    static const char *const bad[] = {"", "soon", "1-", "1-2-03:04:05", "1:2:3:4", "-5", "1:", ":1"};
+    double seconds;
+    (void)state;
+    for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
+        assert_true(pace_usage_duration(&seconds, text(good[i].text)));
+        assert_true(seconds == good[i].seconds);
+    }
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) assert_false(pace_usage_duration(&seconds, text(bad[i])));
+}
+
+static void lists_tell_models_apart(void **state) {
+    pace_usage_gpus gpus[PACE_USAGE_KINDS_OF_GPU];
+    size_t count;
+    double total;
+    (void)state;
+    assert_true(
+        pace_usage_list(&total, gpus, &count, text("cpu=4,gres/gpu:a100=8,gres/gpu=8,gres/gpumem=1"), "gres/gpu"));
+    assert_true(total == 8 && count == 1 && gpus[0].count == 8 && memcmp(gpus[0].model.data, "a100", 4) == 0);
+    assert_true(pace_usage_list(&total, gpus, &count, text("gres/gpu:a=4,gres/gpu:b=2"), "gres/gpu"));
+    assert_true(total == 6 && count == 2);
+    assert_true(pace_usage_list(&total, gpus, &count, text("gres/gpu:a=1,gres/gpu=3"), "gres/gpu"));
+    assert_true(total == 3 && count == 2 && gpus[1].count == 2 && gpus[1].model.length == 0);
+    assert_true(pace_usage_list(&total, gpus, &count, text("cpu=4"), "gres/gpu"));
+    assert_true(total == 0 && count == 0);
+    assert_false(pace_usage_list(&total, gpus, &count, text("gres/gpu=-1"), "gres/gpu"));
+    assert_false(pace_usage_list(&total, gpus, &count, text("gres/gpu"), "gres/gpu"));
+}
+
+static void brackets_count_tasks(void **state) {
+    double count;
+    (void)state;
+    assert_true(pace_usage_brackets(&count, text("123_[3-10,12%2]")) && count == 9);
+    assert_true(pace_usage_brackets(&count, text("123_[0-8:4]")) && count == 3);
+    assert_true(pace_usage_brackets(&count, text("123")) && count == 1);
+    assert_false(pace_usage_brackets(&count, text("123_[5-3]")));
+    assert_false(pace_usage_brackets(&count, text("123_[")));
+    assert_false(pace_usage_brackets(&count, text("123_[]")));
+}
+
+static void nodes_are_held_by_one_job_or_more(void **state) {
+    pace_usage_nodes nodes = {0};
+    pace_names names;
+    pace_name one, two, found = 0;
+    (void)state;
+    assert_int_equal(pace_names_init(&names), PACE_OK);
+    assert_int_equal(pace_names_add(&one, &names, "one", 3), PACE_OK);
+    assert_int_equal(pace_names_add(&two, &names, "two", 3), PACE_OK);
+    assert_int_equal(pace_usage_nodes_add(&nodes, &names, text("n[008-010,12]-ib,login.site"),
+                                          &(pace_usage_hold){.job = one, .start_s = 10, .end_s = 20}),
+                     PACE_OK);
+    assert_int_equal(pace_usage_nodes_add(&nodes, &names, text("n009-ib,10.0.0.1"),
+                                          &(pace_usage_hold){.job = two, .start_s = 15, .end_s = 30}),
+                     PACE_OK);
+    assert_int_equal(pace_usage_holder(&found, &nodes, &names, text("n010-ib.cluster"), 12), 1);
+    assert_int_equal(found, one);
+    assert_int_equal(pace_usage_holder(&found, &nodes, &names, text("login:9400"), 20), 1);
+    assert_int_equal(pace_usage_holder(&found, &nodes, &names, text("n009-ib"), 16), 2);
+    assert_int_equal(pace_usage_holder(&found, &nodes, &names, text("n009-ib"), 25), 1);
+    assert_int_equal(found, two);
+    assert_int_equal(pace_usage_holder(&found, &nodes, &names, text("10.0.0.1:9400"), 25), 1);
+    assert_int_equal(pace_usage_holder(&found, &nodes, &names, text("n12-ib"), 10), 0);
+    assert_int_equal(pace_usage_holder(&found, &nodes, &names, text("n011-ib"), 12), 0);
+    pace_usage_nodes_free(&nodes);
+    pace_names_free(&names);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(times_are_those_of_the_calendar),
+                                       cmocka_unit_test(durations_have_days_hours_and_minutes),
+                                       cmocka_unit_test(lists_tell_models_apart),
+                                       cmocka_unit_test(brackets_count_tasks),
+                                       cmocka_unit_test(nodes_are_held_by_one_job_or_more)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
