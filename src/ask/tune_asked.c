@@ -43,6 +43,9 @@ static pace_fit_question fit_question(const place *p, double bytes) {
                                .doubts = &p->asked.exchange.doubts};
 }
 
+/* Where NCCL's model says what the library does by itself. */
+static bool is_modelled(const place *p) { return p->asked.exchange.library == PACE_LIBRARY_NCCL; }
+
 /* What measured curves say of a way. */
 static bool measured_s(pace_estimate *out, const place *p, const pace_exchange_question *q) {
     pace_fit_question question = fit_question(p, q->bytes);
@@ -87,7 +90,7 @@ static pace_status way_gain(pace_tuned_size *out, const place *p, const pace_exc
                             const pace_tuned_size *own, double own_model_s) {
     pace_estimate model, s;
     double spread;
-    PACE_TRY(pace_exchange_time(&model, &p->asked.exchange, q));
+    if (is_modelled(p)) PACE_TRY(pace_exchange_time(&model, &p->asked.exchange, q));
     *out = *own;
     out->best = (pace_tuned_way){pace_nccl_algorithm_names[q->algorithm], pace_nccl_protocol_names[q->protocol]};
     out->used = (pace_doubts_used){{0}, false};
@@ -97,6 +100,7 @@ static pace_status way_gain(pace_tuned_size *out, const place *p, const pace_exc
         out->used.added[s.rung == PACE_RUNG_MEASURED ? PACE_DOUBT_CURVE_PROBES : PACE_DOUBT_CHOICE] = out->gain.spread;
         return PACE_OK;
     }
+    if (!is_modelled(p)) return PACE_E_MISSING;
     PACE_TRY(choice_spread(&spread, &out->used, p, q, model.median));
     out->gain = (pace_estimate){own_model_s / model.median, spread, PACE_RUNG_FORMULA};
     double scale = p->fit->curves.count ? own->own_s.median / own_model_s : 1;
@@ -119,16 +123,27 @@ static void try_way(pace_tuned_size *size, const place *p, const pace_exchange_q
     if ((forced || !same_way(way, size->own)) && is_better(&other, size)) *size = other;
 }
 
+/* What the library does by itself: as the model says, or as it was measured without a word of it. */
+static pace_status find_own(pace_tuned_way *way, pace_estimate *own_s, pace_estimate *model, const place *p,
+                            pace_exchange_question *q) {
+    *way = (pace_tuned_way){"own", ""};
+    *model = (pace_estimate){NAN, 0, PACE_RUNG_FORMULA};
+    if (is_modelled(p)) {
+        PACE_TRY(pace_exchange_time(model, &p->asked.exchange, q)); /* says why where nothing can be done */
+        (void)pace_exchange_choice(&q->algorithm, &q->protocol, &p->asked.exchange, q);
+        *way = (pace_tuned_way){pace_nccl_algorithm_names[q->algorithm], pace_nccl_protocol_names[q->protocol]};
+    }
+    return own_time(own_s, p, q);
+}
+
 static pace_status tune_size(pace_tuned_size *out, const place *p, double bytes) {
     pace_exchange_question q = p->asked.question;
     pace_estimate own_s, model;
+    pace_tuned_way way;
     q.bytes = bytes;
     q.ranks_per_node = p->asked.exchange.machine.devices;
     q.nodes = p->asked.exchange.machine.nodes;
-    PACE_TRY(pace_exchange_time(&model, &p->asked.exchange, &q)); /* says why where nothing can be done */
-    (void)pace_exchange_choice(&q.algorithm, &q.protocol, &p->asked.exchange, &q);
-    PACE_TRY(own_time(&own_s, p, &q));
-    pace_tuned_way way = {pace_nccl_algorithm_names[q.algorithm], pace_nccl_protocol_names[q.protocol]};
+    PACE_TRY(find_own(&way, &own_s, &model, p, &q));
     *out = (pace_tuned_size){.bytes = bytes, .own = way, .best = way, .own_s = own_s, .best_s = own_s};
     out->gain = (pace_estimate){1, 0, own_s.rung};
     for (q.algorithm = 0; q.algorithm < PACE_NCCL_ALGORITHMS; q.algorithm++)
@@ -292,12 +307,18 @@ static pace_status check_dialect(const char *dialect) {
     return pace_fail(PACE_E_USAGE, "dialect: expected nccl, rccl or torchcomms, found \"%.40s\"", dialect);
 }
 
-static pace_status check_library(const pace_exchange *exchange) {
-    if (exchange->library == PACE_LIBRARY_NCCL) return PACE_OK;
+/* Without a model of the library's choice it must have been measured, as the others. */
+static pace_status check_library(const place *p) {
+    if (is_modelled(p)) return PACE_OK;
+    if (!p->fit->curves.count)
+        return pace_fail(
+            PACE_E_USAGE,
+            "%s: algorithms and protocols are modelled of NCCL on NVIDIA's devices alone: expected " PACE_FIELD
+            "fit with curves of each, or another machine or library",
+            p->asked.exchange.machine.name);
+    if (p->asked.fit.curves.count) return PACE_OK;
     return pace_fail(PACE_E_USAGE,
-                     "%s: algorithms and protocols are modelled of NCCL on NVIDIA's devices alone: expected another "
-                     "machine or library",
-                     exchange->machine.name);
+                     "fit: expected curves of the library's own choice too, whose rows name no algorithm");
 }
 
 static pace_status tune_nodes(const place *base, int nodes, const numbers *collectives) {
@@ -329,13 +350,13 @@ static void sort_sizes(pace_sizes *sizes) {
 
 static pace_status tune(place *p) {
     numbers nodes = {{0}, 0}, collectives = {{0}, 0};
-    PACE_TRY(check_library(&p->asked.exchange));
+    PACE_TRY(check_library(p));
     sort_sizes(&p->asked.sizes);
     PACE_TRY(read_nodes(&nodes, p->options->nodes, &p->asked.exchange.machine));
     PACE_TRY(read_collectives(&collectives, p->options->collective));
     p->out->exchange = p->asked.exchange;
     p->out->machine = p->asked.exchange.machine;
-    p->out->library = p->out->exchange.nccl.line;
+    p->out->library = is_modelled(p) ? p->out->exchange.nccl.line : NULL;
     for (size_t i = 0; i < nodes.count; i++) PACE_TRY(tune_nodes(p, nodes.of[i], &collectives));
     if (p->out->rows.count) return PACE_OK;
     return pace_fail(PACE_E_USAGE, "%s is a single device, which exchanges nothing: name a machine, such as dgx-h100",

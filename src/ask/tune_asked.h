@@ -38,7 +38,7 @@ typedef struct {
     PACE_VEC(pace_tuned_row) rows;
     PACE_VEC(pace_tuned_size) sizes;
     pace_machine machine;
-    const char *library; /* NCCL's version line; borrowed from `exchange` */
+    const char *library; /* NCCL's version line; borrowed from `exchange`; NULL = its choice is not modelled */
     pace_exchange exchange;
     pace_doubts_used used; /* what the gains rest on, each doubt by the most it adds to one */
     double widest;         /* spread of a gain */

@@ -66,9 +66,11 @@ static pace_exchange_question ask(const pace_fit_question *q, double bytes, int 
                                     .element_bytes = q->element_bytes};
 }
 
-/* Whether the library goes this way at a size where it was told so much. */
+/* Whether the library goes this way at a size where it was told so much. Of a library that is not modelled only what
+ * it was told is known. */
 static bool goes(const pace_fit_question *q, double bytes, int told_algorithm, int told_protocol, int algorithm,
                  int protocol) {
+    if (q->model->library != PACE_LIBRARY_NCCL) return told_algorithm == algorithm && told_protocol == protocol;
     pace_exchange_question question = ask(q, bytes, told_algorithm, told_protocol);
     int a, p;
     return pace_exchange_choice(&a, &p, q->model, &question) && a == algorithm && p == protocol;

@@ -15,7 +15,7 @@ pace_status pace_exchange_fit_own(pace_exchange_fit *out, const pace_exchange_fi
  * which no byte moves; `used` (may be NULL) receives its parts. */
 double pace_way_doubt(pace_doubts_used *used, const pace_doubts *doubts, double waiting);
 
-/** The time of a way on exactly these ranks, of curves of the question's system and collective. `q` has a model of NCCL.
- * PACE_E_MISSING when no measured size tells. */
+/** The time of a way on exactly these ranks, of curves of the question's system and collective. `q` has a model; where
+ * that is not of NCCL, only curves that name both tell. PACE_E_MISSING when no measured size does. */
 pace_status pace_measured_way_time(pace_estimate *out_s, const pace_exchange_fit *fit, const pace_fit_question *q,
                                    int algorithm, int protocol) PACE_MUST_CHECK;

@@ -131,13 +131,13 @@ static void lead(pace_node *root, const pace_tuned *t) {
     size_t changed = 0;
     for (size_t i = 0; i < t->rows.count; i++) changed += t->rows.items[i].changes;
     const pace_tuned_row *sure = largest(t, true), *unsure = largest(t, false);
+    const char *whose = t->library ? "NCCL " : "the library", *line = t->library ? t->library : "";
     if (!changed)
-        pace_node_sentence(root, true,
-                           "NCCL %s's own choice stays everywhere on %s: no gain is larger than its interval.",
-                           t->library, t->machine.name);
+        pace_node_sentence(root, true, "On %s %s%s's own choice stays everywhere: no gain is larger than its interval.",
+                           t->machine.name, whose, line);
     else
-        pace_node_sentence(root, true, "On %s %zu of %zu ranges of sizes change NCCL %s's choice.", t->machine.name,
-                           changed, t->rows.count, t->library);
+        pace_node_sentence(root, true, "On %s %zu of %zu ranges of sizes change %s%s's choice.", t->machine.name,
+                           changed, t->rows.count, whose, line);
     if (sure) say_row(root, "The largest change", sure);
     if (unsure) say_row(root, "The own choice stays for want of measurements", unsure);
 }
@@ -203,7 +203,7 @@ static pace_status build(pace_report *report, void *context) {
     pace_node *root = pace_report_root(report);
     if (b->options->fit_path) pace_report_add_input(report, b->options->fit_path, 0);
     pace_node_text(root, "machine", t->machine.name);
-    pace_node_text(root, "library", t->library);
+    pace_node_text(root, "library", t->library ? t->library : "measured");
     pace_node_text(root, "dialect", b->options->dialect ? b->options->dialect : "nccl");
     lead(root, t);
     put_tables(root, t);

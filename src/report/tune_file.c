@@ -34,7 +34,8 @@ static void put_row(pace_sink *sink, const pace_tuned_row *row, bool torchcomms)
 
 void pace_tune_file_write(pace_sink *sink, const pace_tuned *tuned, const char *dialect) {
     bool torchcomms = dialect && strcmp(dialect, "torchcomms") == 0;
-    pace_sink_format(sink, "# %s, NCCL %s, by paceline tune\n# %s\n", tuned->machine.name, tuned->library,
+    pace_sink_format(sink, "# %s%s%s, by paceline tune\n# %s\n", tuned->machine.name, tuned->library ? ", NCCL " : "",
+                     tuned->library ? tuned->library : "",
                      torchcomms ? "collective,bytesPerRank,algorithm,protocol,channels,nNodes,nLocalRanks"
                                 : "collective_type,min_bytes,max_bytes,algorithm,protocol,channels,nNodes,nRanks");
     for (size_t i = 0; i < tuned->rows.count; i++) put_row(sink, &tuned->rows.items[i], torchcomms);

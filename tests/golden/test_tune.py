@@ -8,7 +8,7 @@ import os
 import tempfile
 
 import strict_schema
-from checks import expect, expect_line, finish, run
+from checks import SOURCE, expect, expect_line, finish, run
 
 FOLDER = tempfile.mkdtemp(prefix="paceline-tune-")
 ALGORITHMS, PROTOCOLS = ["tree", "ring", "nvls", "nvlstree", "pat"], ["ll", "ll128", "simple"]
@@ -161,6 +161,19 @@ def test_dialects():
     expect("nvls_tree" in out and "nvlstree" not in out, out)
 
 
+def test_measured_alone():
+    """A library without a model, RCCL on AMD's devices: every way must be measured, its own choice too."""
+    rows = [f"box,allreduce,8,{a},{p},{size},{law((a, p), size)}" for (a, p) in LAWS for size in SIZES]
+    words = ["--on", "mi300x-node", "--dialect", "rccl", "--collective", "allreduce", "--bytes", "1K..256M"]
+    code, out, err = run("tune", *words, "--fit", fitted("amd", rows), "-f", "csv")
+    lines = [line.split(",")[3:5] for line in out.splitlines() if not line.startswith("#")]
+    expect(code == 0 and lines == [["ring", "ll"], ["ring", "ll128"], ["ring", "simple"]], out, err)
+    code, _, err = run("tune", *words)
+    expect_line(code, err, 2, "--fit")
+    code, _, err = run("tune", *words, "--fit", fitted("forced", [row for row in rows if ",,," not in row]))
+    expect_line(code, err, 2, "own choice")
+
+
 def test_refused():
     for words, wanted in ((["--on", "dgx-h100", "--collective", "alltoall"], "allreduce"), (["--on", "dgx-h100", "--dialect", "csv"], "torchcomms"),
                           (["--on", "dgx-h100", "--nodes", "0"], "nodes"), (["--on", "dgx-h100", "--nodes", "1.5"], "nodes"), ([], "--on"),
@@ -169,6 +182,40 @@ def test_refused():
         expect_line(code, err, 2, wanted)
     code, out, _ = run("tune", "--on", "dgx-h100", "-o", os.path.join(FOLDER, "page.html"))
     expect(code == 0 and os.path.getsize(os.path.join(FOLDER, "page.html")) > 1000, out)
+
+def chosen(rows, size):
+    """The way that the table takes at a size, from a fit of these rows, or from nothing."""
+    words = ["--on", "hgx-b200", "--collective", "allreduce", "--bytes", str(size)]
+    if rows:
+        names = list(rows[0])
+        path, fit = os.path.join(FOLDER, "published.csv"), os.path.join(FOLDER, "published.json")
+        with open(path, "w", newline="") as file:
+            writer = csv.DictWriter(file, names)
+            writer.writeheader()
+            writer.writerows(rows)
+        code, _, err = run("fit", "--kind", "exchange", path, "--on", "hgx-b200", "-o", fit)
+        expect(code == 0, err)
+        words += ["--fit", fit]
+    row, = table("choices", *words)
+    return (row["algorithm"], row["protocol"]) if row["choice"] == "changed" else ("", "")
+
+
+def test_published():
+    """Published times of 8 B300 (tests/data/README.md): how often the choice is the fastest measured one, and never a slower one than NCCL's own."""
+    with open(os.path.join(SOURCE, "tests", "data", "nccl_choices.csv")) as file:
+        rows = list(csv.DictReader(file))
+    times = {(int(row["bytes"]), row["algorithm"], row["protocol"]): float(row["time_us"]) for row in rows}
+    sizes = sorted({size for size, _, _ in times})
+    def fastest(size):
+        return min((way for way in times if way[0] == size), key=times.get)[1:]
+    ways = {"measured": [chosen(rows, size) for size in sizes], "model": [chosen(None, size) for size in sizes]}
+    right = {how: sum(way == fastest(size) for way, size in zip(found, sizes)) for how, found in ways.items()}
+    print("the fastest measured of", len(sizes), "sizes:", right)
+    expect(len(sizes) == 7 and right["measured"] >= 5, right, ways["measured"])
+    for size, way in zip(sizes, ways["measured"]):
+        expect(times[(size, *way)] <= 1.07 * times[(size, *fastest(size))], size, way, fastest(size))
+    expect(ways["model"] == [("", "")] * 7, "nothing measured changes nothing here", ways["model"])
+
 
 def test_collective_table():
     """A table of our own collectives in the same form: ranges as the library reads them, gains as the table measured them."""
@@ -216,6 +263,7 @@ test_measured()
 test_close()
 test_few_sizes()
 test_dialects()
+test_measured_alone()
 test_refused()
 test_collective_table()
 finish()
