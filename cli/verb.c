@@ -93,6 +93,7 @@ static bool suits(pace_format format, const pace_question *question) {
 static int ask(cli_arguments *arguments, pace_context *context, pace_question *question, pace_format format) {
     const char *verb = arguments->verb->name;
     bool calibrates = strcmp(verb, "calibrate") == 0, trains = strcmp(verb, "train") == 0,
+         lives = strcmp(verb, "validate") == 0 && pace_question_has(question, "live"),
          shared = strcmp(verb, "fleet") == 0 || strcmp(verb, "analyze") == 0 || strcmp(verb, "plan") == 0;
     const pace_processes *processes = NULL;
     pace_answer *answer = NULL;
@@ -101,9 +102,10 @@ static int ask(cli_arguments *arguments, pace_context *context, pace_question *q
     pace_question_set_progress(question, cli_progress(&arguments->output), NULL);
     pace_question_set_stop(question, stop, NULL);
     cli_clean_when_ended();
-    if (calibrates || trains) signal(SIGINT, on_interrupt);
+    if (calibrates || trains || lives) signal(SIGINT, on_interrupt);
     pace_status status = calibrates ? pace_calibrate(&answer, context, question)
                          : trains   ? pace_train(&answer, context, question)
+                         : lives    ? pace_validate_live(&answer, context, question)
                                     : pace_ask(&answer, context, question);
     int result = status == PACE_OK                  ? CLI_DONE
                  : processes && processes->rank > 0 ? cli_exit_status(status) /* process 0 says it */

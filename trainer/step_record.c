@@ -13,6 +13,13 @@ int64_t pace_clock_ns(void) {
     return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
+int64_t pace_record_now_ns(const pace_step_record *r) {
+    struct timespec t;
+    if (!r->own_time) return pace_clock_ns();
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
 static pace_status make_record(pace_step_record *r) {
     size_t count = r->steps + 1;
     bool all = (r->whole = pace_alloc(count, sizeof *r->whole)) != NULL;

@@ -41,6 +41,7 @@ typedef struct {
     double *parts[PACE_STEP_PARTS], *whole; /* seconds of each step that counts */
     float *layer_s;                         /* [layer][pass][step] */
     bool traces;
+    bool own_time; /* of the training thread's processor time, not the wall's */
     PACE_VEC(pace_traced_event) events;
     PACE_VEC(pace_traced_exchange) exchanges;
     void *lock; /* exchanges come from other threads */
@@ -54,6 +55,8 @@ pace_status pace_step_record_open(pace_step_record *out, size_t steps, size_t la
 void pace_step_record_close(pace_step_record *record);
 
 int64_t pace_clock_ns(void);
+/** By the clock of the record. */
+int64_t pace_record_now_ns(const pace_step_record *record);
 /** A step, a part of one and a layer's pass ended. Only steps that count (and, of a trace, all that is recorded) are kept. */
 void pace_record_step(pace_step_record *record, uint32_t number, int64_t start_ns, int64_t end_ns);
 void pace_record_part(pace_step_record *record, pace_step_part part, int64_t start_ns, int64_t end_ns);

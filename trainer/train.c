@@ -27,6 +27,7 @@ typedef struct {
     size_t batch, steps, warm_up;
     int threads, cores;
     uint64_t seed;
+    bool own_time;
     double rate, memory_bytes;
 } train_asked;
 
@@ -70,6 +71,18 @@ static pace_status whole_number(size_t *out, const pace_question *question, cons
     return PACE_OK;
 }
 
+/* One thread may be timed by its processor time, as calibrate does it: time slices of others do not count. */
+static pace_status read_clock(train_asked *a, const pace_question *question) {
+    const char *clock = pace_question_text(question, "clock");
+    a->own_time = clock && strcmp(clock, "thread") == 0;
+    if (clock && !a->own_time && strcmp(clock, "wall") != 0)
+        return pace_fail(PACE_E_USAGE, "clock: expected wall or thread, found \"%.40s\"", clock);
+    if (a->own_time && a->threads > 1)
+        return pace_fail(PACE_E_USAGE, "clock: several threads wait for each other: expected wall with %d threads",
+                         a->threads);
+    return PACE_OK;
+}
+
 static pace_status read_numbers(train_asked *a, const pace_question *question) {
     size_t threads = 1, seed = 1;
     PACE_TRY(whole_number(&a->batch, question, "batch", 32, 1, MOST_BATCH));
@@ -78,6 +91,7 @@ static pace_status read_numbers(train_asked *a, const pace_question *question) {
     PACE_TRY(whole_number(&threads, question, "threads", (size_t)a->cores, 1, MOST_THREADS));
     PACE_TRY(whole_number(&seed, question, "seed", 1, 0, INT32_MAX));
     a->threads = (int)threads;
+    PACE_TRY(read_clock(a, question));
     a->seed = seed;
     a->rate = pace_question_number(question, "rate");
     double memory = pace_question_number(question, "memory"), there = free_bytes();
@@ -116,6 +130,7 @@ static pace_status open_training(training_run *r) {
     PACE_TRY(pace_samples_open(&t->samples, &t->network, a->data, a->seed));
     PACE_TRY(pace_step_record_open(&r->record, a->steps, t->network.model.layers.count, a->trace_path != NULL));
     t->record = &r->record;
+    r->record.own_time = a->own_time;
     r->losses = pace_alloc(a->steps + 1, sizeof *r->losses);
     r->rights = pace_alloc(a->steps + 1, sizeof *r->rights);
     return r->losses && r->rights ? PACE_OK : PACE_E_MEMORY;

@@ -4,9 +4,9 @@ static pace_status run_layer(pace_training *t, uint32_t layer, pace_engine_pass 
     char message[PACE_ENGINE_MESSAGE] = "";
     const pace_network *n = &t->network;
     if (!n->engine->works(n->net, layer, pass)) return PACE_OK;
-    int64_t start = pace_clock_ns();
+    int64_t start = pace_record_now_ns(t->record);
     pace_engine_result result = n->engine->run(n->net, layer, pass, message);
-    pace_record_layer(t->record, layer, pass, start, pace_clock_ns());
+    pace_record_layer(t->record, layer, pass, start, pace_record_now_ns(t->record));
     return pace_network_status(result, message);
 }
 
@@ -41,13 +41,13 @@ static void update(pace_training *t) {
 
 /* Notes the part of the step that ended, and where the next begins. */
 static void end_part(pace_training *t, pace_step_part part, int64_t *at) {
-    int64_t now = pace_clock_ns();
+    int64_t now = pace_record_now_ns(t->record);
     if (part != PACE_PART_OF_WAIT || t->exchange.kind) pace_record_part(t->record, part, *at, now);
     *at = now;
 }
 
 pace_status pace_training_step(pace_training *t, double *loss, double *right) {
-    int64_t start = pace_clock_ns(), at = start;
+    int64_t start = pace_record_now_ns(t->record), at = start;
     if (t->number) pace_samples_next(&t->samples, &t->network);
     end_part(t, PACE_PART_OF_INPUT, &at);
     PACE_TRY(forward(t));

@@ -52,6 +52,38 @@ typedef struct {
 /** Makes an answer of a training; for whoever trains with tools of their own. */
 PACE_API pace_status pace_training_answer(pace_answer **out, const pace_training_done *training);
 
+/** Holds predictions against this machine: answers a question of the verb "validate" with "live". Calibrates the processor
+ * (unless "on" names an entry), predicts steps of models, trains them, several times in turn. Errors: those of
+ * pace_calibrate(), pace_ask() of predict, and pace_train(). */
+PACE_API pace_status pace_validate_live(pace_answer **out, pace_context *context, const pace_question *question);
+
+/** One step, predicted and measured. */
+typedef struct {
+    const char *model;
+    size_t batch, runs;
+    double predicted_s, low_s, high_s;
+    double measured_s, least_s, most_s; /**< the median of the runs' medians; the runs' extremes */
+    double error;                       /**< predicted over measured, less 1 */
+    double predicted_forward, predicted_backward, predicted_update; /**< shares of the three together */
+    double measured_forward, measured_backward, measured_update;
+    bool covered; /**< the predicted interval holds what was measured */
+} pace_live_step;
+
+/** Such a comparison to report. Borrowed by pace_live_answer(). */
+typedef struct {
+    size_t size;        /**< sizeof(pace_live_done): later versions add members at the end */
+    const char *device; /**< its entry: a file */
+    const char *software;
+    int threads;
+    bool calibrated; /**< here and now */
+    const pace_live_step *steps;
+    size_t step_count;
+    double mape, coverage, most_share_off; /**< the last: of FP, BP and WU, over all steps */
+} pace_live_done;
+
+/** Makes an answer of such a comparison, and keeps it where the question's "store" says. */
+PACE_API pace_status pace_live_answer(pace_answer **out, const pace_question *question, const pace_live_done *live);
+
 #ifdef __cplusplus
 }
 #endif

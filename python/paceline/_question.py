@@ -69,7 +69,8 @@ class Verb:
             if told:
                 lib.pace_question_set_progress(question, told, None)
             answer = ctypes.c_void_p()
-            ask = {"calibrate": lib.pace_calibrate, "train": lib.pace_train}.get(self.name, lib.pace_ask)
+            live = self.name == "validate" and options.get("live")
+            ask = lib.pace_validate_live if live else {"calibrate": lib.pace_calibrate, "train": lib.pace_train}.get(self.name, lib.pace_ask)
             check(ask(ctypes.byref(answer), context._pointer, question))
             return Answer(answer) if answer.value else None
         finally:

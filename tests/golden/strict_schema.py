@@ -37,7 +37,7 @@ UNITLESS |= {"tp", "pp", "vpp", "cp", "ep", "dp", "zero_stage", "zero_group", "m
              "refused", "configurations", "days", "price", "energy_kwh"}  # of plans
 UNITLESS |= {"machines", "servers", "per_machine", "best.speedup"}  # of partitions
 UNITLESS |= {"channels"}  # of choices
-UNITLESS |= {"stopped", "oversubscribed", "warm_up", "first_loss", "last_loss", "accuracy"}  # of trainings
+UNITLESS |= {"calibrated_now", "stopped", "oversubscribed", "warm_up", "first_loss", "last_loss", "accuracy"}  # of trainings
 IN_A_COLUMN = {"predicted", "low", "high", "value", "ledger_value"}  # the unit is the row's own
 
 

@@ -69,6 +69,50 @@ def test_models(folder):
     expect([row["kind"] for row in answer["layers"]] == ["linear", "relu", "linear", "cross_entropy"], answer["layers"])
 
 
+ENTRY = """sources: {here: "made up"}
+devices:
+  - name: box
+    vendor: AMD
+    kind: cpu
+    flop_per_s: {fp32: {value: 1.0e+11, source: here, confidence: low}}
+    achievable_flop_per_s: {fp32: {value: 1.0e+11, source: here, confidence: low}}
+    memory_bytes: {value: 2.5e+10, source: here, confidence: low}
+    memory_bytes_per_s: {value: 2.4e+10, source: here, confidence: low}
+    achievable_bytes_per_s: {value: 2.4e+10, source: here, confidence: low}
+    l2_bytes: {value: 3.3e+07, source: here, confidence: low}
+    l2_bytes_per_s: {value: 8.0e+10, source: here, confidence: low}
+    launch_s: {value: 1.3e-09, source: here, confidence: low}
+    source: "made up"
+    confidence: low
+"""
+
+
+def test_live(folder):
+    """The loop closes: what is printed is what predict says, beside a measurement, and history finds it again."""
+    entry, store = os.path.join(folder, "box.yaml"), os.path.join(folder, "live.sqlite")
+    with open(entry, "w", encoding="utf-8") as file:
+        file.write(ENTRY)
+    words = ("validate", "--live", "--on", entry, "--model", "lenet", "--batch", "4", "--batch", "2", "--runs", "2", "--steps", "2")
+    code, out, err = run(*words, "--store", store, "--format", "json")
+    expect(code == 0, err)
+    answer = json.loads(out)
+    strict_schema.hold(answer, "live")
+    expect([row["batch"] for row in answer["steps"]] == [4, 2], answer["steps"])
+    for row in answer["steps"]:
+        code, out, err = run("predict", "lenet", "--on", entry, "--set", f"micro_batch={row['batch']}", "--set", "optimizer=momentum",
+                             "--set", "input=synthetic", "--format", "json")
+        expect(abs(json.loads(out)["values"]["step.median_s"] * 1e9 - row["predicted_ns"]) < 1, row)
+        expect(row["least_ns"] <= row["measured_ns"] <= row["most_ns"], row)
+        expect(abs(row["predicted_ns"] / row["measured_ns"] - 1 - row["error_share"]) < 1e-4, row)
+    errors = [abs(row["error_share"]) for row in answer["steps"]]
+    expect(abs(sum(errors) / 2 - answer["mape"]) < 1e-9, answer["mape"])
+    code, out, err = run("history", store, "--value", "live.lenet-4.measured_s", "--format", "json")
+    expect(code == 0 and "live.lenet-4.measured_s" in out, err)
+    for more, *wanted in ((("--batch", "x"), "--batch"), (("--runs", "0"), "--runs"), (("--cases", entry), "--cases", "--live"), (("lenet",), "--live")):
+        status, _, err = run("validate", "--live", "--on", entry, *more)
+        expect_line(status, err, 2, *wanted)
+
+
 def test_refused(folder):
     path = os.path.join(folder, "gnmt.yaml")
     for words, code, *wanted in (
@@ -106,5 +150,6 @@ test_same_seed()
 with tempfile.TemporaryDirectory() as scratch:
     test_trace(scratch)
     test_models(scratch)
+    test_live(scratch)
     test_refused(scratch)
 finish()
