@@ -5,6 +5,10 @@
 #include <stdint.h>
 #include <string.h>
 
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
+
 /** mantissa * 10^exponent, when it can be rounded correctly without long arithmetic; else false. Nearly every number
  * that people write can: at most 19 digits and an exponent within +-22. */
 bool pace_decimal_quick(double *out, uint64_t mantissa, int64_t exponent);
@@ -14,7 +18,8 @@ bool pace_decimal_quick(double *out, uint64_t mantissa, int64_t exponent);
  * or last. */
 const char *pace_decimal_read(double *out, const char *at, const char *end);
 
-/** The same, faster, where sixteen bytes may be read from any place up to `end`, and the byte at `end` is no digit, '.'
+/** The same, faster, where sixteen bytes may be read before and behind any place from `at` to
+ * `end`, and the byte at `end` is no digit, '.'
  * or 'e'. */
 const char *pace_decimal_read_padded(double *out, const char *at, const char *end);
 
@@ -57,33 +62,26 @@ static inline unsigned pace_decimal_run(const char *at, unsigned most, uint64_t 
     return count;
 }
 
-#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
-/* The number of digits that eight bytes begin with, and the number that they are: the digits are shifted to the end of the
- * eight, zeros before them, and joined to pairs, fours and eight. */
-static inline uint64_t pace_decimal_front(unsigned *count, const char *at) {
-    uint64_t chunk;
-    memcpy(&chunk, at, sizeof chunk);
-    chunk ^= UINT64_C(0x3030303030303030);
-    uint64_t others = (chunk | (chunk + UINT64_C(0x0606060606060606))) & UINT64_C(0xf0f0f0f0f0f0f0f0);
-    *count = others ? (unsigned)__builtin_ctzll(others) / 8 : 8;
-    uint64_t digits = *count ? chunk << (64 - 8 * *count) % 64 : 0;
-    digits = (digits & UINT64_C(0x00ff00ff00ff00ff)) * 10 + (digits >> 8 & UINT64_C(0x00ff00ff00ff00ff));
-    digits = (digits & UINT64_C(0x0000ffff0000ffff)) * 100 + (digits >> 16 & UINT64_C(0x0000ffff0000ffff));
-    return (digits & UINT64_C(0xffffffff)) * 10000 + (digits >> 32);
-}
-#endif
-
-/** Reads the digits at `at`, at most 16; returns how many there are. Reads sixteen bytes at `at`. Numbers in tables are of
- * any length, so asking digit by digit would often be a wrong guess: both halves are read, and the second counts for
- * nothing where the first has another byte. */
+/** Reads the digits at `at`, at most 16; returns how many there are. Sixteen bytes before and behind `at` may be read.
+ * Numbers in tables are of any length, so asking digit by digit would often be a wrong guess: there is no branch. */
 static inline unsigned pace_decimal_sixteen(const char *at, uint64_t *value) {
-#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
-    static const uint64_t powers[] = {1, 10, 100, 1000, 10000, 100000, 1000000, 10000000, 100000000};
-    unsigned first, second;
-    uint64_t front = pace_decimal_front(&first, at), back = pace_decimal_front(&second, at + 8);
-    second = first == 8 ? second : 0;
-    *value = front * powers[second] + (second ? back : 0);
-    return first + second;
+#ifdef __SSE2__
+    static const uint8_t kept[32] = {[16] = 255, 255, 255, 255, 255, 255, 255, 255,
+                                     255,        255, 255, 255, 255, 255, 255, 255};
+    const __m128i zeros = _mm_set1_epi8('0');
+    __m128i bytes = _mm_xor_si128(_mm_loadu_si128((const __m128i *)(const void *)at), zeros);
+    __m128i others = _mm_cmpgt_epi8(_mm_xor_si128(bytes, _mm_set1_epi8(-128)), _mm_set1_epi8(9 - 128));
+    unsigned count = (unsigned)__builtin_ctz((unsigned)_mm_movemask_epi8(others) | 0x10000);
+    /* the sixteen bytes that end where the digits do, what is before them made zeros; joined to pairs, fours, eights */
+    bytes = _mm_xor_si128(_mm_loadu_si128((const __m128i *)(const void *)(at + count - 16)), zeros);
+    bytes = _mm_and_si128(bytes, _mm_loadu_si128((const __m128i *)(const void *)(kept + count)));
+    __m128i pairs = _mm_add_epi16(_mm_mullo_epi16(_mm_and_si128(bytes, _mm_set1_epi16(255)), _mm_set1_epi16(10)),
+                                  _mm_srli_epi16(bytes, 8));
+    __m128i fours = _mm_madd_epi16(pairs, _mm_set1_epi32(1 << 16 | 100));
+    __m128i eights = _mm_madd_epi16(_mm_packs_epi32(fours, fours), _mm_set1_epi32(1 << 16 | 10000));
+    uint64_t both = (uint64_t)_mm_cvtsi128_si64(eights);
+    *value = (both & UINT32_MAX) * 100000000 + (both >> 32);
+    return count;
 #else
     unsigned count = 0;
     for (*value = 0; count < 16 && at[count] >= '0' && at[count] <= '9'; count++)
@@ -93,7 +91,8 @@ static inline unsigned pace_decimal_sixteen(const char *at, uint64_t *value) {
 }
 
 /** Reads a number as nearly all of a table are: up to fifteen digits, perhaps with a point between them. Returns the place
- * behind it; NULL for any other, which pace_decimal_read_padded() reads. Sixteen bytes may be read from any place on. */
+ * behind it; NULL for any other, which pace_decimal_read_padded() reads. Sixteen bytes may be read
+ * before and behind any place. */
 static inline const char *pace_decimal_read_short(double *out, const char *at) {
     static const double tens[] = {1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15};
     uint64_t whole, fraction;

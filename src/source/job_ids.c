@@ -2,7 +2,7 @@
 
 #include <sys/mman.h>
 
-enum { FIRST_SLOTS = 1 << 12, AHEAD = 16, TOGETHER = 256, HUGE_PAGE = 2 << 20 };
+enum { FIRST_SLOTS = 1 << 12, AHEAD = 32, TOGETHER = 4096, HUGE_PAGE = 2 << 20 };
 
 static const size_t MOST_IDS = (size_t)1 << 27;
 

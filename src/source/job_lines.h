@@ -30,7 +30,7 @@ void pace_job_block_clear(pace_job_block *block);
 void pace_job_block_free(pace_job_block *block);
 
 /** Parses [text, end), whole lines (the last may lack its break), in place of what the block held. Sixteen
- * bytes from `end` on may be read, and are zero or the next line. Errors:
+ * bytes before `text` and sixteen from `end` on may be read; the latter are zero or the next line. Errors:
  * PACE_E_MEMORY. */
 pace_status pace_job_block_parse(pace_job_block *block, const pace_job_layout *layout, const pace_job_limits *limits,
                                  const char *text, const char *end) PACE_MUST_CHECK;

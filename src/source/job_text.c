@@ -6,12 +6,12 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { BLOCK_BYTES = 512 << 10, PADDING = 16 /* zeros behind the text */ };
+enum { BLOCK_BYTES = 512 << 10, PADDING = 16 /* zeros before and behind the text */ };
 
 typedef struct {
     pace_job_rounds *rounds;
     pace_input *input;
-    char *text;
+    char *padded, *text;           /* text: behind the padding */
     size_t length, capacity, done; /* [done, length) was not parsed so far */
     bool over;
     uint64_t left;  /* bytes of the stretch that were not read so far */
@@ -171,10 +171,11 @@ static pace_status read_rounds(reader *r) {
 
 pace_status pace_job_text_read(pace_job_rounds *rounds, pace_input *input) {
     reader r = {.rounds = rounds, .input = input, .capacity = rounds->block_count * BLOCK_BYTES, .left = UINT64_MAX};
-    r.text = pace_alloc(r.capacity + PADDING, 1);
+    r.padded = pace_alloc(PADDING + r.capacity + PADDING, 1);
+    if (r.padded) r.text = r.padded + PADDING;
     r.from = pace_alloc(rounds->block_count + 2, sizeof *r.from);
     pace_status status = r.text && r.from ? read_rounds(&r) : PACE_E_MEMORY;
-    pace_free(r.text);
+    pace_free(r.padded);
     pace_free(r.from);
     const pace_job_stretch *stretch = rounds->stretch;
     if (status != PACE_OK || (stretch && stretch->begin > 0)) return status; /* counted where the file begins */
