@@ -105,6 +105,11 @@ pace_status pace_usage_join(pace_usage *usage) PACE_MUST_CHECK;
 /** The fact about what a name is of; a new one if there is none so far. */
 pace_status pace_usage_fact_named(pace_usage_fact **out, pace_usage *usage, pace_name name) PACE_MUST_CHECK;
 
+/** Numbers what runs are put together by, from 0 in the order of first appearance: `(*out)[name]`, and how many there are.
+ * Free with pace_free(). `by` is below PACE_BY_STATE. */
+pace_status pace_usage_number_names(uint32_t **out, size_t *count, const pace_usage *usage,
+                                    pace_usage_by by) PACE_MUST_CHECK;
+
 /** The number of a counter among the counters. */
 static inline int pace_usage_counter(pace_usage_field field) { return (int)field - (int)PACE_USAGE_COUNTERS_FROM; }
 

@@ -47,32 +47,47 @@ static int most_first(const void *left, const void *right) {
     return (a->kind > b->kind) - (a->kind < b->kind);
 }
 
-/* Who has most of a change's GPU-hours. `hours` is by change and user. */
-static void find_users(pace_usage_changes *out, const double *hours, size_t names) {
-    for (int k = 0; k < PACE_USAGE_CHANGES; k++)
-        for (size_t n = 1; n < names; n++)
-            if (hours[(size_t)k * names + n] > out->items[k].user_gpu_hours) {
-                out->items[k].user = (pace_name)n;
-                out->items[k].user_gpu_hours = hours[(size_t)k * names + n];
-            }
+/* Who has most of a change's GPU-hours. `hours` is by change and number of a user, `users` the numbers by name. */
+static void find_users(pace_usage_changes *out, const pace_usage *usage, const double *hours, const uint32_t *users,
+                       size_t count) {
+    for (size_t i = 0; i < usage->runs.count; i++) {
+        pace_name user = usage->runs.items[i].by[PACE_BY_USER];
+        for (size_t k = 0; user && k < PACE_USAGE_CHANGES; k++) {
+            double his = hours[k * count + users[user]];
+            if (his <= out->items[k].user_gpu_hours) continue;
+            out->items[k].user = user;
+            out->items[k].user_gpu_hours = his;
+        }
+    }
 }
 
-pace_status pace_usage_changes_of(pace_usage_changes *out, const pace_usage *usage, const double *prices,
-                                  const pace_usage_rules *rules) {
-    size_t names = pace_names_count(&usage->names);
-    double *hours = pace_alloc(names * PACE_USAGE_CHANGES, sizeof *hours), back;
+static void add_all(pace_usage_changes *out, const pace_usage *usage, const double *prices,
+                    const pace_usage_rules *rules, double *hours, const uint32_t *users, size_t count) {
     pace_usage_change_kind kind;
-    if (!hours) return PACE_E_MEMORY;
-    *out = (pace_usage_changes){.count = 0};
-    for (int k = 0; k < PACE_USAGE_CHANGES; k++) out->items[k].kind = (pace_usage_change_kind)k;
+    double back;
     for (size_t i = 0; i < usage->runs.count; i++) {
         const pace_usage_run *run = &usage->runs.items[i];
         if (!change_of(&kind, &back, run, rules)) continue;
         add(&out->items[kind], back, prices[run->by[PACE_BY_GPU]]);
-        hours[(size_t)kind * names + run->by[PACE_BY_USER]] += back;
+        hours[(size_t)kind * count + users[run->by[PACE_BY_USER]]] += back;
     }
-    find_users(out, hours, names);
+}
+
+pace_status pace_usage_changes_of(pace_usage_changes *out, const pace_usage *usage, const double *prices,
+                                  const pace_usage_rules *rules) {
+    uint32_t *users;
+    size_t count;
+    PACE_TRY(pace_usage_number_names(&users, &count, usage, PACE_BY_USER));
+    double *hours = pace_alloc((count + 1) * PACE_USAGE_CHANGES, sizeof *hours);
+    *out = (pace_usage_changes){.count = 0};
+    for (int k = 0; k < PACE_USAGE_CHANGES; k++) out->items[k].kind = (pace_usage_change_kind)k;
+    if (hours) {
+        add_all(out, usage, prices, rules, hours, users, count);
+        find_users(out, usage, hours, users, count);
+    }
+    pace_free(users);
     pace_free(hours);
+    if (!hours) return PACE_E_MEMORY;
     qsort(out->items, PACE_USAGE_CHANGES, sizeof *out->items, most_first);
     while (out->count < PACE_USAGE_CHANGES && out->items[out->count].gpu_hours > 0) out->count++;
     return PACE_OK;

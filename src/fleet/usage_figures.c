@@ -279,18 +279,26 @@ static void settle_estimate(pace_usage_estimate *e, double variance) {
     e->cost_share = e->idle > 0 ? e->cost_share / e->idle : NAN;
 }
 
-static pace_status estimate_unjudged(pace_usage_figures *out, const adding *a, size_t fewest) {
-    const pace_usage *usage = a->usage;
-    sample all = {0}, *types = pace_alloc(pace_names_count(&usage->names), sizeof *types);
-    double variance = 0;
-    if (!types) return PACE_E_MEMORY;
-    for (size_t i = 0; i < usage->runs.count; i++) {
-        const pace_usage_run *run = &usage->runs.items[i];
-        add_sample(&all, run, price_of(a, run));
-        add_sample(&types[run->by[PACE_BY_TYPE]], run, price_of(a, run));
+static void add_samples(sample *all, sample *types, const adding *a, const uint32_t *number) {
+    for (size_t i = 0; i < a->usage->runs.count; i++) {
+        const pace_usage_run *run = &a->usage->runs.items[i];
+        add_sample(all, run, price_of(a, run));
+        add_sample(&types[number[run->by[PACE_BY_TYPE]]], run, price_of(a, run));
     }
+}
+
+static pace_status estimate_unjudged(pace_usage_figures *out, const adding *a, size_t fewest) {
+    uint32_t *number;
+    size_t count;
+    sample all = {0};
+    double variance = 0;
+    PACE_TRY(pace_usage_number_names(&number, &count, a->usage, PACE_BY_TYPE));
+    sample *types = pace_alloc(count + 1, sizeof *types);
+    if (types) add_samples(&all, types, a, number);
+    pace_free(number);
+    if (!types) return PACE_E_MEMORY;
     out->unjudged.judged_jobs = (size_t)all.jobs;
-    for (size_t n = 0; n < pace_names_count(&usage->names); n++) {
+    for (size_t n = 0; n < count; n++) {
         const sample *seen = types[n].jobs >= (double)fewest ? &types[n] : &all;
         if (types[n].blind > 0 && seen->jobs >= (double)fewest && seen->hours > 0)
             estimate(&out->unjudged, &variance, &types[n], seen);

@@ -249,3 +249,17 @@ pace_status pace_usage_join(pace_usage *usage) {
     for (size_t i = 0; !usage->counted && i < usage->runs.count; i++) settle_judged(usage, &usage->runs.items[i]);
     return find_waits(usage);
 }
+
+pace_status pace_usage_number_names(uint32_t **out, size_t *count, const pace_usage *usage, pace_usage_by by) {
+    uint32_t *numbers = pace_alloc(pace_names_count(&usage->names), sizeof *numbers);
+    uint32_t next = 0;
+    if (!numbers) return PACE_E_MEMORY;
+    for (size_t i = 0; i < usage->runs.count; i++) {
+        pace_name name = usage->runs.items[i].by[by];
+        if (numbers[name] == 0) numbers[name] = ++next;
+    }
+    for (size_t n = 0; n < pace_names_count(&usage->names); n++) numbers[n] -= numbers[n] > 0;
+    *out = numbers;
+    *count = next;
+    return PACE_OK;
+}

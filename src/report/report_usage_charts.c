@@ -6,7 +6,9 @@
 
 enum { BARS = 12 };
 
-/* With counters bars show what was idle, without any how runs ended. */
+/* Where counters saw a part that can be seen, bars show what was idle, else how runs ended. */
+enum { LEAST_PARTS = 20 };
+
 static const char *const by_counters[] = {"busy, by counters", "idle, by counters", "without counters"};
 static const char *const by_ends[] = {"other ends", "failed, timed out, preempted, node lost"};
 
@@ -43,7 +45,7 @@ static void draw_by(const picture *p, pace_usage_by by, const char *title) {
 
 void pace_put_usage_charts(pace_node *root, const pace_usage_asked *asked) {
     picture p = {pace_node_object(root, "pictures", "Where GPU-hours go, of all", PACE_FOR_PEOPLE), asked,
-                 asked->figures.all.judged_gpu_hours > 0};
+                 asked->figures.all.judged_gpu_hours * LEAST_PARTS > asked->figures.all.gpu_hours};
     draw_by(&p, PACE_BY_USER, "GPU-hours by user");
     draw_by(&p, PACE_BY_QUEUE, "GPU-hours by queue");
     draw_by(&p, PACE_BY_TYPE, "GPU-hours by type of work");

@@ -15,7 +15,23 @@
 #include "report/engines.h"
 #include "catalog_of_tests.h"
 
-enum { KERNELS, EXCHANGES, STEPS, JOB_ROWS, SCALING, OVERHEADS, PROFILER, JOBS, TIMES, NODES, PODS, CASES, FILES };
+enum {
+    KERNELS,
+    EXCHANGES,
+    STEPS,
+    JOB_ROWS,
+    SCALING,
+    OVERHEADS,
+    PROFILER,
+    JOBS,
+    TIMES,
+    NODES,
+    PODS,
+    RUNS,
+    COUNTERS,
+    CASES,
+    FILES
+};
 
 /* A table: a header, and `rows` lines of a format that is given the line's number several times. */
 static const struct {
@@ -44,6 +60,11 @@ static const struct {
     [PODS] = {"pods.csv",
               "name,cpu_milli,memory_mib,num_gpu,gpu_milli,gpu_spec,creation_time,deletion_time,scheduled_time\n",
               "p%d,1000,1024,1,500,,%d,2%d,9\n", 5},
+    [RUNS] = {"sacct.txt", "JobID|User|Partition|State|Submit|Start|End|Elapsed|AllocTRES|NodeList\n",
+              "%d|u%d|p|COMPLETED|2026-01-01T00:00:00Z|2026-01-01T01:00:00Z|2026-01-01T02:00:00Z|01:00:00|"
+              "gres/gpu:a100=1,gres/gpu=2|n0%d\n",
+              6},
+    [COUNTERS] = {"dcgm.csv", "timestamp,Hostname,gpu,DCGM_FI_DEV_GPU_UTIL\n", "2026-01-01T01:0%d:00Z,n0%d,0,5%d\n", 6},
     [CASES] = {"cases.yaml",
                "cases:\n  - {case: one, files: [kernels.csv], split: {by: n, folds: 2}, fit: none, bars: {mape: <=9}}\n"
                "  - {case: two, over: {n: [1, 2]}, before: {verb: models}, ask: {verb: models, set: [\"a={n}\"]},\n"
@@ -157,7 +178,10 @@ static pace_status fleet(const void *context, int choice) {
                                       &(pace_fleet_options){.context = test_context(), .exact = true}),
                     &report);
     if (choice == 1) return done(pace_stragglers(&report, test_catalog(), &times, 1), &report);
-    return done(pace_cluster_capacity(&report, test_catalog(), made->path[PODS], made->path[NODES]), &report);
+    if (choice == 2)
+        return done(pace_cluster_capacity(&report, test_catalog(), made->path[PODS], made->path[NODES]), &report);
+    const char *records[] = {made->path[RUNS], made->path[COUNTERS]};
+    return done(pace_cluster_usage(&report, records, 2, &(pace_usage_options){.context = test_context()}), &report);
 }
 
 static pace_status validate(const void *context, int choice) {
@@ -215,7 +239,7 @@ static void test_fit(void **state) {
 }
 
 static void test_fleet(void **state) {
-    for (int choice = 0; choice < 3; choice++) exhausts(fleet, *state, choice);
+    for (int choice = 0; choice < 4; choice++) exhausts(fleet, *state, choice);
 }
 
 static void test_plan(void **state) { exhausts(plan, *state, 0); }
