@@ -38,7 +38,7 @@ DEFINITIONS = {
     "exchange.c": {"reduce_s_per_byte": "0: a definition"},
     "device_resolve.c": {"least": "limit of a check"},
     "spread.c": {"spread": "a normal's standard deviation over its median absolute deviation"},
-    "few_sizes.c": {"amplitudes": "grid of an integral"},
+    "curve_shapes.c": {"amplitudes": "grid of an integral", "waits": "grid of an integral"},
     "rates.c": {"no_load": "rounding"},
     "sum.c": {"UNITS": "number format", "MOST_PLAIN": "number format", "MOST_TIMED": "number format"},
     "slow_groups.c": {"LEAST_APART": "threshold of a test", "ERRORS_APART": "threshold of a test",

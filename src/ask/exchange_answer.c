@@ -63,6 +63,14 @@ static pace_status ready(pace_exchange_asker *a, const pace_exchange_row *row, b
     return PACE_OK;
 }
 
+const pace_exchange *pace_exchange_curve_model(pace_nccl_stack *stack, pace_exchange_asker *asker,
+                                               const pace_exchange_curve *curve) {
+    pace_exchange_row row = {.ranks_per_node = curve->ranks_per_node, .nodes = curve->nodes};
+    memcpy(row.system, curve->system, sizeof row.system);
+    *stack = row.stack = pace_exchange_stack_of(curve->system, curve->variant);
+    return ready(asker, &row, true) == PACE_OK ? &asker->exchange : NULL;
+}
+
 static pace_status by_formula(pace_estimate *out, pace_exchange_asker *a, const pace_exchange_row *row) {
     pace_exchange_question q = {row->collective, row->bytes, row->ranks_per_node, row->nodes,
                                 PACE_ANY,        PACE_ANY,   row->element_bytes};
@@ -118,14 +126,15 @@ static pace_status predict_row(pace_estimate *out, pace_exchange_asker *a, const
         return unfitted(out, a, row, refused);
     }
     bool modelled = ready(a, row, true) == PACE_OK;
-    pace_fit_question q = {.system = fitted_system(a, row, modelled),
+    const char *system = fitted_system(a, row, modelled);
+    pace_fit_question q = {.system = system,
                            .variant = row->variant,
                            .collective = row->collective,
                            .bytes = row->bytes,
                            .ranks_per_node = row->ranks_per_node,
                            .nodes = row->nodes,
                            .element_bytes = row->element_bytes,
-                           .stack = row->stack,
+                           .stack = pace_exchange_stack_of_curves(a->fit, system, row->stack),
                            .model = modelled ? &a->exchange : NULL,
                            .doubts = &a->doubts,
                            .used = &a->used};

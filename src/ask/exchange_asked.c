@@ -60,11 +60,13 @@ void pace_exchange_asked_free(pace_exchange_asked *a) {
 
 static pace_status fitted(pace_estimate *out, pace_doubts_used *used, const pace_exchange_asked *a, double bytes) {
     const pace_machine *m = &a->exchange.machine;
+    pace_nccl_stack told = pace_exchange_stack_of("", a->options->library ? a->options->library : "");
     const pace_fit_question measured = {.system = a->system,
                                         .collective = a->question.collective,
                                         .bytes = bytes,
                                         .ranks_per_node = m->devices,
                                         .nodes = m->nodes,
+                                        .stack = pace_exchange_stack_of_curves(&a->fit, a->system, told),
                                         .model = &a->exchange,
                                         .doubts = &a->exchange.doubts,
                                         .used = used};
@@ -78,7 +80,7 @@ pace_status pace_exchange_asked_answer(pace_exchange_answer *out, const pace_exc
     q.bytes = bytes;
     PACE_TRY(pace_exchange_answer_question(out, &a->exchange, &q));
     if (a->system && fitted(&s, &used, a, bytes) == PACE_OK)
-        *out = (pace_exchange_answer){s, "measured", "", out->bottleneck, used};
+        *out = (pace_exchange_answer){s, used.beyond_sizes ? "extrapolated" : "measured", "", out->bottleneck, used};
     return PACE_OK;
 }
 

@@ -47,8 +47,7 @@ static pace_status open_exchanges(void **state, const pace_rows_options *options
     e->defaults = (pace_exchange_defaults){.collective = options->collective};
     if (options->collective && !pace_collective_find(&collective, options->collective))
         return pace_fail(PACE_E_USAGE, "unknown collective \"%.40s\"", options->collective);
-    if (options->probes < 0 || options->probes == 1)
-        return pace_fail(PACE_E_USAGE, "probes: expected 2 or more, found %d", options->probes);
+    if (options->probes < 0) return pace_fail(PACE_E_USAGE, "probes: expected 1 or more, found %d", options->probes);
     PACE_TRY(pace_doubts_load(&e->asker.doubts, e->asker.catalog));
     if (!options->device) return PACE_OK;
     PACE_TRY(pace_machine_asked(&e->asker.machine, e->asker.catalog, options->device));
@@ -113,8 +112,10 @@ static bool is_probe(const pace_exchange_fit *fit, const pace_exchange_curve *cu
 }
 
 /* Every size of the whole curve that is no probe, predicted from the probes. */
-static pace_status score_curve(pace_score *score, const exchanges *e, const pace_exchange_curve *whole,
-                               const pace_exchange_curve *probed) {
+static pace_status score_curve(pace_score *score, const exchanges *e, pace_exchange_asker *asker,
+                               const pace_exchange_curve *whole, const pace_exchange_curve *probed) {
+    pace_nccl_stack stack;
+    const pace_exchange *model = pace_exchange_curve_model(&stack, asker, probed);
     for (uint32_t i = 0; i < whole->count; i++) {
         const pace_curve_point *point = &e->fit.points.items[whole->first + i];
         pace_estimate s;
@@ -126,8 +127,10 @@ static pace_status score_curve(pace_score *score, const exchanges *e, const pace
                                .ranks_per_node = probed->ranks_per_node,
                                .nodes = probed->nodes,
                                .element_bytes = probed->element_bytes,
+                               .stack = stack,
+                               .model = model,
                                .doubts = &e->asker.doubts};
-        PACE_TRY(pace_exchange_fit_time(&s, &e->probed, &q));
+        if (pace_exchange_fit_time(&s, &e->probed, &q) != PACE_OK) continue; /* one size without a machine */
         pace_score_estimate(score, s, point->time_s);
     }
     return PACE_OK;
@@ -139,10 +142,10 @@ static void put_names(pace_findings *out, const pace_exchange_curve *curve) {
     pace_found_cell_number(out, curve->ranks_per_node * curve->nodes);
 }
 
-static pace_status put_curve(pace_findings *out, const exchanges *e, size_t number) {
+static pace_status put_curve(pace_findings *out, const exchanges *e, pace_exchange_asker *asker, size_t number) {
     const pace_exchange_curve *whole = &e->fit.curves.items[number], *probed = &e->probed.curves.items[number];
     pace_score score = {0};
-    PACE_TRY(score_curve(&score, e, whole, probed));
+    PACE_TRY(score_curve(&score, e, asker, whole, probed));
     put_names(out, whole);
     double figures[] = {whole->nodes,
                         whole->count,
@@ -164,7 +167,8 @@ static pace_status put_curves(pace_findings *out, const exchanges *e) {
         {"largest", "Largest", PACE_SHOW_SHARE}, {"coverage", "In 90 % interval", PACE_SHOW_SHARE},
     };
     pace_found_table(out, "curves", "Error on sizes that were held out", PACE_COLUMNS(columns));
-    for (size_t i = 0; i < e->fit.curves.count; i++) PACE_TRY(put_curve(out, e, i));
+    pace_exchange_asker asker = e->asker; /* it remembers the machine of the last curve */
+    for (size_t i = 0; i < e->fit.curves.count; i++) PACE_TRY(put_curve(out, e, &asker, i));
     return PACE_OK;
 }
 

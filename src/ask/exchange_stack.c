@@ -32,3 +32,11 @@ pace_nccl_stack pace_exchange_stack_of(const char *system, const char *variant) 
 pace_nccl_stack pace_exchange_stack_beside_curves(pace_nccl_stack stack) {
     return stack == PACE_STACK_UNSAID || stack == PACE_STACK_OLDER ? PACE_STACK_CURRENT : stack;
 }
+
+pace_nccl_stack pace_exchange_stack_of_curves(const pace_exchange_fit *fit, const char *system, pace_nccl_stack said) {
+    for (size_t i = 0; said == PACE_STACK_UNSAID && i < fit->curves.count; i++) {
+        const pace_exchange_curve *curve = &fit->curves.items[i];
+        if (!system || strcmp(curve->system, system) == 0) return pace_exchange_stack_of(curve->system, curve->variant);
+    }
+    return said;
+}

@@ -1,6 +1,7 @@
 #include "ask/tune_asked.h"
 
 #include "ask/context.h"
+#include "ask/exchange_stack.h"
 #include "base/halving.h"
 #include "exchange/measured_ways.h"
 
@@ -39,6 +40,7 @@ static pace_fit_question fit_question(const place *p, double bytes) {
                                .bytes = bytes,
                                .ranks_per_node = m->devices,
                                .nodes = m->nodes,
+                               .stack = pace_exchange_stack_of_curves(p->fit, NULL, PACE_STACK_UNSAID),
                                .model = &p->asked.exchange,
                                .doubts = &p->asked.exchange.doubts};
 }

@@ -47,6 +47,11 @@ size_t pace_curve_probes(size_t *chosen, const pace_curve_point *points, size_t 
     double from = probe_from_bytes / (wanted > 7 ? 2 : 1), to = probe_to_bytes * (wanted > 7 ? 2 : 1);
     size_t found = 0;
     if (low < 1) low = 1;
+    if (wanted == 1) {
+        bool middle = low < from && high > to;
+        chosen[0] = nearest(points, count, middle ? between(from, to, 1, 2) : between(low, high, 1, 2));
+        return 1;
+    }
     if (wanted >= count || wanted < 4) wanted = pace_least((double)wanted, (double)count) < 2 ? 2 : wanted;
     for (size_t i = 0; i < wanted; i++) {
         double bytes = between(low, high, i, wanted - 1);

@@ -3,8 +3,7 @@
  * ranks and other collectives on the same system (calibration_ask.c). docs/exchange.md has the equations and their
  * errors.
  *
- * Between two measured sizes time is linear in bytes: Hockney's model with constants of its own for every region
- * between probes. Below the smallest size it is constant, above the largest the last region goes on.
+ * What one curve says is in calibration_curve.c.
  */
 #pragma once
 
@@ -59,9 +58,12 @@ pace_status pace_exchange_fit_add(pace_exchange_fit *fit, const pace_exchange_cu
 size_t pace_curve_tidy(pace_curve_point *points, size_t count);
 
 /** Sizes worth measuring: `wanted` of `count` sorted points, their numbers in `chosen`. Ends, and between them evenly
- * in the logarithm, where protocols change (32 KiB to 32 MiB) when the range is wider than that. Returns how many. */
+ * in the logarithm, where protocols change (32 KiB to 32 MiB) when the range is wider than that; one alone is in the
+ * middle. Returns how many. */
 size_t pace_curve_probes(size_t *chosen, const pace_curve_point *points, size_t count, size_t wanted);
 
+/** Between two measured sizes time is linear in bytes: Hockney's model with constants of its own for every region between
+ * them. Below the smallest size it is constant, above the largest the last region goes on. */
 double pace_curve_time(const pace_curve_point *points, size_t count, double bytes);
 
 /** The time of an exchange: of its own curves; else between or beyond other numbers of ranks; else of another

@@ -2,7 +2,7 @@
 #include "base/numbers.h"
 #include "base/sort.h"
 #include "exchange/calibration.h"
-#include "exchange/few_sizes.h"
+#include "exchange/calibration_curve.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -31,14 +31,6 @@ typedef enum { WAY_UNKNOWN, WAY_LINES, WAY_PLAIN, WAY_SWITCH } way;
 
 static double model_time(const pace_fit_question *q, const reading *place, double bytes, way how);
 
-/* A curve without its spikes: more bytes cannot take less time, so a time above that of a larger size is noise. Only
- * where curves of other ranks are combined: a size that was measured itself keeps its time. */
-static double steady_time(const pace_curve_point *points, size_t count, double bytes) {
-    double later = INFINITY, time_s = pace_curve_time(points, count, bytes);
-    for (size_t i = count; i-- > 0 && points[i].bytes >= bytes;) later = pace_least(later, points[i].time_s);
-    return pace_least(time_s, later);
-}
-
 static pace_exchange_question ask(const pace_fit_question *q, const reading *place, double bytes) {
     return (pace_exchange_question){.collective = q->collective,
                                     .bytes = bytes,
@@ -47,52 +39,6 @@ static pace_exchange_question ask(const pace_fit_question *q, const reading *pla
                                     .algorithm = PACE_ANY,
                                     .protocol = PACE_ANY,
                                     .element_bytes = q->element_bytes};
-}
-
-/* What the model says of a size on a place, with the host that the question names. False: nothing. */
-static bool modelled(pace_few_size *out, double *time_s, const reading *place, const pace_fit_question *q,
-                     double bytes) {
-    pace_exchange model = *q->model;
-    pace_exchange_question here = ask(q, place, bytes),
-                           empty = ask(q, place, pace_least(bytes, figure(q, PACE_DOUBT_CURVE_FLOOR_BYTES)));
-    pace_estimate whole, waiting;
-    model.stack = q->stack;
-    if (pace_exchange_time(&whole, &model, &here) != PACE_OK || pace_exchange_time(&waiting, &model, &empty) != PACE_OK)
-        return false;
-    *out = (pace_few_size){log2(pace_most(bytes, 1)), whole.spread, pace_least(waiting.median / whole.median, 1), 0};
-    *time_s = whole.median;
-    return whole.median > 0 && isfinite(whole.median);
-}
-
-/* Few sizes say how far the model is off, not how time goes with size; a measured one keeps its time. NAN: there is no
- * model. */
-static double shaped_time(double *spread, const pace_curve_point *points, size_t count, const reading *place,
-                          const pace_fit_question *q, double bytes) {
-    pace_few_size measured[PACE_FEW_SIZES], asked;
-    double there, model_s, ratio;
-    if (!modelled(&asked, &there, place, q, bytes)) return NAN;
-    for (size_t i = 0; i < count; i++) {
-        if (points[i].bytes == bytes) {
-            *spread = figure(q, PACE_DOUBT_CURVE_PROBES);
-            return points[i].time_s;
-        }
-        if (!modelled(&measured[i], &model_s, place, q, points[i].bytes)) return NAN;
-        measured[i].log_ratio = log(points[i].time_s / model_s);
-    }
-    pace_few_sizes(&ratio, spread, measured, count, &asked, q->doubts);
-    return there * exp(ratio);
-}
-
-/* What one curve says; NAN: nothing, for one size without a model says nothing of others. */
-static double curve_time(double *spread, const pace_curve_point *points, size_t count, const reading *place,
-                         const pace_fit_question *q, double bytes, bool steady) {
-    double time_s = NAN;
-    *spread = pace_most(figure(q, PACE_DOUBT_CURVE_LEAST), figure(q, PACE_DOUBT_CURVE_PROBES) * 6 / (double)count);
-    if (count <= PACE_FEW_SIZES && q->model && points[0].bytes > 0)
-        time_s = shaped_time(spread, points, count, place, q, bytes);
-    if (isnan(time_s) && (count > 1 || bytes == points[0].bytes))
-        time_s = (steady ? steady_time : pace_curve_time)(points, count, bytes);
-    return time_s;
 }
 
 static bool same_system(const pace_exchange_fit *fit, const pace_exchange_curve *curve, const char *system) {
@@ -106,6 +52,15 @@ static bool same_place(const pace_exchange_curve *curve, pace_collective collect
 /* Curves of the same variant come first, then those of elements as wide. */
 static int likeness(const pace_exchange_curve *curve, const pace_fit_question *q) {
     return (q->variant && strcasecmp(curve->variant, q->variant) == 0) * 2 + (curve->element_bytes == q->element_bytes);
+}
+
+/* The time of an exchange that moves nothing, as far as the curve or the model tells; no more than `time_s`. */
+static double floor_of(const pace_curve_point *points, size_t count, const pace_fit_question *q, const reading *place,
+                       double time_s, bool steady) {
+    double least = pace_least(points[0].bytes, figure(q, PACE_DOUBT_CURVE_FLOOR_BYTES));
+    double bytes = count <= PACE_FEW_SIZES || q->model ? least : points[0].bytes;
+    pace_estimate s = pace_curve_answer(points, count, q, place->ranks_per_node, place->nodes, bytes, steady);
+    return isnan(s.median) ? time_s : pace_least(time_s, s.median);
 }
 
 /* The median of the curves that are most like the question. False: none there. */
@@ -125,18 +80,11 @@ static bool read_place(reading *out, const pace_exchange_fit *fit, const pace_fi
         if (how < best || alike == MOST_ALIKE) continue;
         reading place = {.ranks_per_node = ranks_per_node, .nodes = nodes, .ranks = ranks_per_node * nodes};
         out_of_range &= bytes < points[0].bytes || bytes > points[curve->count - 1].bytes;
-        double least_bytes = pace_least(points[0].bytes, bytes), spread, unused,
-               time_s = curve_time(&spread, points, curve->count, &place, q, bytes, steady);
-        if (isnan(time_s)) continue;
-        times[alike] = time_s;
-        floors[alike++] =
-            curve->count <= PACE_FEW_SIZES
-                ? pace_least(time_s,
-                             curve_time(&unused, points, curve->count, &place, q,
-                                        pace_least(least_bytes, figure(q, PACE_DOUBT_CURVE_FLOOR_BYTES)), steady))
-            : steady ? steady_time(points, curve->count, points[0].bytes)
-                     : points[0].time_s;
-        tightest = pace_least(tightest, spread);
+        pace_estimate s = pace_curve_answer(points, curve->count, q, ranks_per_node, nodes, bytes, steady);
+        if (isnan(s.median)) continue;
+        times[alike] = s.median;
+        floors[alike++] = floor_of(points, curve->count, q, &place, s.median, steady);
+        tightest = pace_least(tightest, s.spread);
     }
     if (alike == 0) return false;
     *out = (reading){.collective = collective,

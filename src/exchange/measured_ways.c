@@ -1,7 +1,8 @@
 #include "exchange/measured_ways.h"
 
 #include "base/numbers.h"
-#include "exchange/few_sizes.h"
+#include "exchange/calibration_curve.h"
+#include "exchange/curve_shapes.h"
 
 #include <math.h>
 #include <string.h>
@@ -76,17 +77,17 @@ static bool goes(const pace_fit_question *q, double bytes, int told_algorithm, i
     return pace_exchange_choice(&a, &p, q->model, &question) && a == algorithm && p == protocol;
 }
 
-static bool modelled(pace_few_size *out, double *time_s, const pace_fit_question *q, double bytes, int algorithm,
+static bool modelled(pace_curve_size *out, const pace_fit_question *q, pace_curve_point at, int algorithm,
                      int protocol) {
     pace_exchange model = *q->model;
-    pace_exchange_question whole = ask(q, bytes, algorithm, protocol), empty = whole;
+    pace_exchange_question whole = ask(q, at.bytes, algorithm, protocol), empty = whole;
     pace_estimate s, waiting;
     model.stack = q->stack;
-    empty.bytes = pace_least(bytes, q->doubts->figure[PACE_DOUBT_CURVE_FLOOR_BYTES]);
+    empty.bytes = pace_least(at.bytes, q->doubts->figure[PACE_DOUBT_CURVE_FLOOR_BYTES]);
     if (pace_exchange_time(&s, &model, &whole) != PACE_OK || pace_exchange_time(&waiting, &model, &empty) != PACE_OK)
         return false;
-    *out = (pace_few_size){log2(pace_most(bytes, 1)), s.spread, pace_least(waiting.median / s.median, 1), 0};
-    *time_s = s.median;
+    *out = (pace_curve_size){log2(pace_most(at.bytes, 1)), s.median, pace_least(waiting.median, s.median), s.spread,
+                             at.time_s};
     return s.median > 0;
 }
 
@@ -109,16 +110,19 @@ static bool forced_time(pace_estimate *out, const pace_exchange_fit *fit, const 
         if ((told_algorithm == PACE_ANY && told_protocol == PACE_ANY) || !is_here(fit, curve, q)) continue;
         if (q->bytes < points[0].bytes || q->bytes > points[curve->count - 1].bytes) continue;
         if (!goes(q, q->bytes, told_algorithm, told_protocol, algorithm, protocol)) continue;
-        double between = q->doubts->figure[PACE_DOUBT_CURVE_PROBES] * 6 / (double)curve->count;
-        *out = (pace_estimate){pace_curve_time(points, curve->count, q->bytes),
-                               pace_most(q->doubts->figure[PACE_DOUBT_CURVE_LEAST], between), PACE_RUNG_MEASURED};
+        pace_fit_question alone = *q; /* the model is of another way */
+        alone.model = NULL;
+        *out = pace_curve_answer(points, curve->count, &alone, q->ranks_per_node, q->nodes, q->bytes, false);
+        out->rung = PACE_RUNG_MEASURED;
         return true;
     }
     return false;
 }
 
+enum { NEAR_SIZES = 4 };
+
 typedef struct {
-    pace_curve_point of[PACE_FEW_SIZES];
+    pace_curve_point of[NEAR_SIZES];
     size_t count;
 } near_sizes;
 
@@ -128,8 +132,8 @@ static double away(double bytes, const pace_fit_question *q) {
 
 /* Keeps the sizes that are nearest to the one asked. */
 static void keep_near(near_sizes *out, pace_curve_point point, const pace_fit_question *q) {
-    size_t at = out->count < PACE_FEW_SIZES ? out->count++ : PACE_FEW_SIZES - 1;
-    if (at == PACE_FEW_SIZES - 1 && out->count == PACE_FEW_SIZES && out->of[at].bytes > 0 &&
+    size_t at = out->count < NEAR_SIZES ? out->count++ : NEAR_SIZES - 1;
+    if (at == NEAR_SIZES - 1 && out->count == NEAR_SIZES && out->of[at].bytes > 0 &&
         away(out->of[at].bytes, q) <= away(point.bytes, q))
         return;
     for (; at > 0 && away(out->of[at - 1].bytes, q) > away(point.bytes, q); at--) out->of[at] = out->of[at - 1];
@@ -158,29 +162,27 @@ double pace_way_doubt(pace_doubts_used *used, const pace_doubts *doubts, double 
 }
 
 /* The library goes a way where it suits; the further from there, the less its times say. */
-static double doubt_of_distance(const near_sizes *near, const pace_few_size *asked, const pace_fit_question *q) {
-    double reach = q->doubts->figure[PACE_DOUBT_FEW_REACH];
-    return pace_way_doubt(q->used, q->doubts, asked->waiting) * (1 - exp(-away(near->of[0].bytes, q) / reach));
+static double doubt_of_distance(const near_sizes *near, const pace_curve_size *asked, const pace_fit_question *q) {
+    double reach = q->doubts->figure[PACE_DOUBT_SHAPE_REACH];
+    return pace_way_doubt(q->used, q->doubts, asked->waiting_s / asked->model_s) *
+           (1 - exp(-away(near->of[0].bytes, q) / reach));
 }
 
 pace_status pace_measured_way_time(pace_estimate *out_s, const pace_exchange_fit *fit, const pace_fit_question *q,
                                    int algorithm, int protocol) {
     near_sizes near = {.count = 0};
-    pace_few_size measured[PACE_FEW_SIZES], asked;
-    double there, model_s, ratio, spread;
+    pace_curve_size measured[NEAR_SIZES], asked;
+    pace_curve_point here = {q->bytes, NAN};
+    double squares;
     bool known = forced_time(out_s, fit, q, algorithm, protocol);
     if (known) return PACE_OK;
     find_near(&near, fit, q, algorithm, protocol);
-    known = near.count > 0 && modelled(&asked, &there, q, q->bytes, algorithm, protocol);
-    for (size_t i = 0; known && i < near.count; i++) {
-        known = modelled(&measured[i], &model_s, q, near.of[i].bytes, algorithm, protocol);
-        if (known) measured[i].log_ratio = log(near.of[i].time_s / model_s);
-    }
+    known = near.count > 0 && modelled(&asked, q, here, algorithm, protocol);
+    for (size_t i = 0; known && i < near.count; i++) known = modelled(&measured[i], q, near.of[i], algorithm, protocol);
     if (!known)
         return pace_fail(PACE_E_MISSING, "%s with %s: no measured size went this way",
                          pace_nccl_algorithm_names[algorithm], pace_nccl_protocol_names[protocol]);
-    pace_few_sizes(&ratio, &spread, measured, near.count, &asked, q->doubts);
-    spread = hypot(spread, doubt_of_distance(&near, &asked, q));
-    *out_s = (pace_estimate){there * exp(ratio), spread, PACE_RUNG_CALIBRATED};
+    pace_curve_shapes_time(out_s, &squares, measured, near.count, &asked, q->doubts);
+    out_s->spread = hypot(out_s->spread, doubt_of_distance(&near, &asked, q));
     return PACE_OK;
 }

@@ -54,7 +54,7 @@ typedef enum {
     X(CHOICE, "choice", SPREAD)                        \
     X(CHOICE_WAITING, "choice_waiting", SPREAD)        \
     X(ALGORITHM_GAP, "algorithm_gap", TABLE)           \
-    X(CURVE_PROBES, "curve_probes", SPREAD)            \
+    X(CURVE_PROBES, "curve_probes", TABLE)             \
     X(CURVE_LEAST, "curve_least", SPREAD)              \
     X(CURVE_RANKS, "curve_ranks", SPREAD)              \
     X(CURVE_BEYOND, "curve_beyond", SPREAD)            \
@@ -65,10 +65,17 @@ typedef enum {
     X(CURVE_LARGER_RINGS, "curve_larger_rings", VALUE) \
     X(CURVE_FLOOR_BYTES, "curve_floor_bytes", VALUE)   \
     X(CURVE_HOP, "curve_hop", VALUE)                   \
-    X(FEW_NEAR, "few_near", SPREAD)                    \
-    X(FEW_NOISE, "few_noise", SPREAD)                  \
-    X(FEW_REACH, "few_reach", VALUE)                   \
-    X(FEW_NEAR_REACH, "few_near_reach", VALUE)         \
+    X(CURVE_HELD_OUT, "curve_held_out", VALUE)         \
+    X(CURVE_DISTANCE, "curve_distance", SPREAD)        \
+    X(CURVE_ALONE, "curve_alone", SPREAD)              \
+    X(SHAPE_NEAR, "shape_near", VALUE)                 \
+    X(SHAPE_EVERYWHERE, "shape_everywhere", SPREAD)    \
+    X(SHAPE_NOISE, "shape_noise", SPREAD)              \
+    X(SHAPE_ALONE, "shape_alone", SPREAD)              \
+    X(SHAPE_REACH, "shape_reach", VALUE)               \
+    X(SHAPE_NEAR_REACH, "shape_near_reach", VALUE)     \
+    X(SHAPE_TRUST, "shape_trust", VALUE)               \
+    X(SHAPE_SURPRISE, "shape_surprise", VALUE)         \
     X(LATENCY_INSIDE, "latency_inside", VALUE)         \
     X(LATENCY_BETWEEN, "latency_between", VALUE)       \
     X(LAUNCH, "launch", VALUE)                         \

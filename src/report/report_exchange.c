@@ -58,8 +58,8 @@ static pace_status put_curves(pace_node *root, const pace_exchange_asked *a) {
 static void warn_of_sizes(pace_report *report, size_t beyond, size_t count) {
     if (beyond)
         pace_report_warn(report, PACE_WARN_EXTRAPOLATED, "sizes",
-                         "%zu of %zu sizes: smaller or larger than any that was measured; the ends of the measured "
-                         "curve are carried on",
+                         "%zu of %zu sizes: smaller or larger than any that was measured; there time goes on as the "
+                         "machine's model says, moved to pass by the measured sizes",
                          beyond, count);
 }
 

@@ -103,8 +103,9 @@ def test_measured():
 
 def test_close():
     """A way that is 4 % faster than what the library does, within what measurements differ, changes nothing."""
-    rows = [f"box,allreduce,8,,,{size},{law(('', ''), size)}" for size in SIZES]
-    rows += [f"box,allreduce,8,ring,simple,{size},{0.96 * law(('', ''), size)}" for size in SIZES]
+    own = {size: 40 + size / 300e3 for size in SIZES}  # so fast that no way that was not measured is expected to be faster
+    rows = [f"box,allreduce,8,,,{size},{own[size]}" for size in SIZES]
+    rows += [f"box,allreduce,8,ring,simple,{size},{0.96 * own[size]}" for size in SIZES]
     choices = table("choices", "--on", "dgx-h100", "--fit", fitted("close", rows), "--collective", "allreduce", "--bytes", "64M..256M")
     expect(all(row["choice"] == "own" for row in choices), choices)
     expect(any(row["against_protocol"] == "simple" and abs(float(row["saved_share"]) - 0.04) < 1e-6 for row in choices), choices)

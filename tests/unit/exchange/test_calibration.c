@@ -61,6 +61,49 @@ static void test_between_and_beyond_sizes(void **state) {
     pace_exchange_fit_free(&fit);
 }
 
+/* Fitted on one side of the sizes and asked on the other, a machine's model carries the shape: what takes
+ * 15 % longer than it says is found on the other side, in an interval that grows with the distance. */
+static void test_far_beyond_sizes(void **state) {
+    (void)state;
+    pace_machine machine;
+    pace_exchange model;
+    pace_estimate s;
+    assert_int_equal(pace_machine_parse(&machine, test_catalog(), "dgx-a100"), PACE_OK);
+    assert_int_equal(pace_exchange_open(&model, test_catalog(), &machine, PACE_LIBRARY_AUTO, NULL), PACE_OK);
+    for (int large = 0; large < 2; large++) {
+        pace_exchange_fit fit = {.unit_s = 1, .unit = "s"};
+        pace_exchange_curve key = {.system = "here", .collective = PACE_ALLREDUCE, .ranks_per_node = 8, .nodes = 1};
+        pace_curve_point points[8];
+        for (int i = 0; i < 8; i++) {
+            pace_exchange_question q = {PACE_ALLREDUCE, ldexp(large ? 16777216 : 512, i), 8, 1, PACE_ANY, PACE_ANY, 0};
+            assert_int_equal(pace_exchange_time(&s, &model, &q), PACE_OK);
+            points[i] = (pace_curve_point){q.bytes, s.median * 1.15};
+        }
+        assert_int_equal(pace_exchange_fit_add(&fit, &key, points, 8), PACE_OK);
+        double spread = 0;
+        for (int i = 2; i < 12; i += 3) {
+            double bytes = large ? ldexp(16777216, -i) : ldexp(65536, i);
+            pace_exchange_question q = {PACE_ALLREDUCE, bytes, 8, 1, PACE_ANY, PACE_ANY, 0};
+            pace_doubts_used used = {{0}, false};
+            pace_fit_question f = {.collective = PACE_ALLREDUCE,
+                                   .bytes = bytes,
+                                   .ranks_per_node = 8,
+                                   .nodes = 1,
+                                   .model = &model,
+                                   .doubts = &doubts,
+                                   .used = &used};
+            pace_estimate truth;
+            assert_int_equal(pace_exchange_time(&truth, &model, &q), PACE_OK);
+            assert_int_equal(pace_exchange_fit_time(&s, &fit, &f), PACE_OK);
+            assert_true(fabs(log(s.median / truth.median / 1.15)) < 0.2);
+            assert_true(pace_estimate_low(s) < truth.median * 1.15 && pace_estimate_high(s) > truth.median * 1.15);
+            assert_true(used.beyond_sizes && s.spread > spread);
+            spread = s.spread;
+        }
+        pace_exchange_fit_free(&fit);
+    }
+}
+
 /* Where hops or bytes dominate the law is exact; between them it is near. */
 static void test_other_ranks(void **state) {
     (void)state;
@@ -168,6 +211,8 @@ static void test_tidy_and_probes(void **state) {
     assert_true(range[chosen[1]].bytes == 32768 && range[chosen[4]].bytes == 33554432);
     for (size_t i = 1; i < count; i++) assert_true(chosen[i] > chosen[i - 1]);
     assert_int_equal(pace_curve_probes(chosen, range, 3, 6), 3);
+    assert_int_equal(pace_curve_probes(chosen, range, 28, 1), 1);
+    assert_true(range[chosen[0]].bytes == 1048576);
 }
 
 static void test_file_round_trip(void **state) {
@@ -215,6 +260,7 @@ static void test_bad_fits(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_between_and_beyond_sizes),
+        cmocka_unit_test(test_far_beyond_sizes),
         cmocka_unit_test(test_other_ranks),
         cmocka_unit_test(test_other_collectives),
         cmocka_unit_test(test_beyond),
