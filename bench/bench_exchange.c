@@ -10,6 +10,8 @@
 #include "exchange/program_by_name.h"
 #include "schedule/flows.h"
 #include "schedule/graph_program.h"
+#include "schedule/simulation.h"
+#include "catalog_of_tests.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -49,7 +51,8 @@ typedef struct {
     bool unfolded, slow; /* slow: one rank in a hundred at half rate */
 } bench_case;
 
-static const double GiB = 1073741824, rate = 50e9;
+#define GIB 1073741824.0
+static const double GiB = GIB, rate = 50e9;
 
 static const bench_case cases[] = {
     {"ring-64", "allreduce", "ring", 64, 0, 0, GiB, APART, true, false},
@@ -99,6 +102,43 @@ static void run(const bench_case *c) {
     pace_program_free(&program);
     pace_fabric_free(&fabric);
     free(slowness);
+}
+
+/* --- machines of the catalogue ------------------------------------------------------------------------------------ */
+
+typedef struct {
+    const char *name, *machine, *collective, *algorithm;
+    double bytes;
+    bool unfolded;
+} machine_case;
+
+static const machine_case machine_cases[] = {
+    {"machine-ring-2048", "dgx-h100*256", "allreduce", "ring", GIB, true},
+    {"machine-rails-2048-leaves", "dgx-h100*256 net=fat-tree:32:4:1", "allreduce", "rails", GIB, true},
+    {"machine-ring-131072-folded", "dgx-h100*16384", "allreduce", "ring", GIB, false},
+    {"machine-rails-131072-folded", "dgx-h100*16384", "allreduce", "rails", GIB, false},
+    {"machine-double-tree-16384", "dgx-h100*2048", "allreduce", "double_tree", GIB / 16, false},
+    {"machine-alltoall-rails-16384", "dgx-h100*2048", "alltoall", "rails", GIB, false},
+    {"machine-alltoall-pairwise-16384", "dgx-h100*2048", "alltoall", "pairwise", GIB, false},
+};
+
+static void run_machine(const machine_case *c) {
+    pace_machine machine;
+    pace_simulation simulation;
+    pace_simulation_answer answer;
+    check(pace_machine_parse(&machine, test_catalog(), c->machine));
+    pace_simulation_question question = {.algorithm = PACE_ANY, .unfolded = c->unfolded};
+    while (strcmp(pace_collective_rows[question.collective].name, c->collective) != 0) question.collective++;
+    for (int i = 0; i < (int)pace_exchange_algorithm_count; i++)
+        if (strcmp(pace_exchange_algorithms[i].name, c->algorithm) == 0) question.algorithm = i;
+    double begin = now_s();
+    check(pace_simulation_open(&simulation, &machine, &question));
+    check(pace_simulation_run(&answer, &simulation, c->bytes, NULL));
+    double taken = now_s() - begin;
+    printf("%-34s %9.4f s  %8.2f M messages/s  %6u of %6u ranks  %7.0f MB  predicted %.12g s\n", c->name, taken,
+           (double)answer.flows.simulated_messages / taken / 1e6, answer.flows.simulated_ranks,
+           simulation.question.ranks, peak_mb(), answer.time_s);
+    pace_simulation_close(&simulation);
 }
 
 /* --- the replay of a trace: kernels, and in between collectives of groups of eight -------------------------------- */
@@ -168,6 +208,12 @@ int main(int count, char **words) {
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         if (count > 1 && strcmp(words[1], cases[i].name) != 0) continue;
         run(&cases[i]);
+        fflush(stdout);
+        ran = true;
+    }
+    for (size_t i = 0; i < sizeof machine_cases / sizeof *machine_cases; i++) {
+        if (count > 1 && strcmp(words[1], machine_cases[i].name) != 0) continue;
+        run_machine(&machine_cases[i]);
         fflush(stdout);
         ran = true;
     }

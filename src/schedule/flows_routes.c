@@ -80,9 +80,10 @@ static pace_status find_route(joiner *j, uint32_t rank, const pace_peer *how) {
 
 static pace_status mark_links(joiner *j, pace_flow_routes *r, uint32_t kind, uint32_t colour, const pace_peer *how) {
     (void)r;
+    const uint64_t mark = mixed(seed, kind);
     for (uint32_t i = j->rank_first[colour]; i < j->rank_first[colour + 1]; i++) {
         PACE_TRY(find_route(j, j->ranks[i], how));
-        for (size_t h = 0; h < j->route.count; h++) j->mark[j->route.items[h].link] += mixed(seed, kind);
+        for (size_t h = 0; h < j->route.count; h++) j->mark[j->route.items[h].link] += mark;
     }
     return PACE_OK;
 }
@@ -103,11 +104,13 @@ static void colour_links(joiner *j, pace_flow_routes *r) {
         }
         j->members[j->colour_of[link]]++;
     }
+    for (uint32_t link = 0; link < f->link_count; link++) j->mark[link] = mixed(seed, j->colour_of[link]);
 }
 
+/* Of the colours of a route's links, in any order; the marks of links are those of their colours by now. */
 static uint64_t route_mark(const joiner *j) {
     uint64_t sum = 0;
-    for (size_t h = 0; h < j->route.count; h++) sum += mixed(seed, j->colour_of[j->route.items[h].link]);
+    for (size_t h = 0; h < j->route.count; h++) sum += j->mark[j->route.items[h].link];
     return sum;
 }
 
@@ -236,14 +239,15 @@ static pace_status mix_route(uint64_t *kind, pace_route *route, const pace_fabri
 }
 
 static pace_status mix_class(uint64_t *kinds, pace_route *route, const pace_program *p, uint32_t class,
-                             const uint32_t *peers, size_t count, const pace_fabric *fabric) {
+                             const uint32_t *peers, size_t count, size_t most, const pace_fabric *fabric) {
+    size_t step = count > most ? (count + most - 1) / most : 1;
     for (uint32_t rank = 0; rank < p->rank_count; rank++)
-        for (size_t i = 0; i < count && p->class_of[rank] == class; i++)
+        for (size_t i = 0; i < count && p->class_of[rank] == class; i += step)
             PACE_TRY(mix_route(&kinds[rank], route, fabric, rank, pace_peer_rank(&p->peers.items[peers[i]], rank)));
     return PACE_OK;
 }
 
-pace_status pace_flow_route_kinds(uint64_t *kinds, const pace_program *p, const pace_fabric *fabric) {
+pace_status pace_flow_route_kinds(uint64_t *kinds, const pace_program *p, const pace_fabric *fabric, size_t most) {
     PACE_VEC(uint32_t) peers = {0};
     pace_route route = {0};
     uint32_t *seen = pace_alloc(p->peers.count + 1, sizeof *seen);
@@ -258,7 +262,7 @@ pace_status pace_flow_route_kinds(uint64_t *kinds, const pace_program *p, const 
             seen[o->peer] = c + 1;
             status = PACE_PUSH(&peers, o->peer);
         }
-        if (status == PACE_OK) status = mix_class(kinds, &route, p, c, peers.items, peers.count, fabric);
+        if (status == PACE_OK) status = mix_class(kinds, &route, p, c, peers.items, peers.count, most, fabric);
     }
     pace_free(seen);
     PACE_VEC_FREE(&peers);

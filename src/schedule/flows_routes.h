@@ -25,9 +25,10 @@ void pace_flow_routes_free(pace_flow_routes *routes);
 pace_status pace_flow_routes_apart(bool *out, const pace_flow_routes *routes, const pace_flow_state *state,
                                    uint32_t links) PACE_MUST_CHECK;
 
-/** Mixes into `kinds` (per rank) what links its messages cross, so that only ranks with like routes fold. */
-pace_status pace_flow_route_kinds(uint64_t *kinds, const pace_program *program,
-                                  const pace_fabric *fabric) PACE_MUST_CHECK;
+/** Mixes into `kinds` (per rank) what links its messages cross, so that only ranks with like routes fold. Of a rank's
+ * peers about `most` are looked at, spread over all; whether the routes to all are alike, pace_flow_routes_init() says. */
+pace_status pace_flow_route_kinds(uint64_t *kinds, const pace_program *program, const pace_fabric *fabric,
+                                  size_t most) PACE_MUST_CHECK;
 
 /** What a message of a slot gets at most over this wire: ranks that are slow have a share of it, or where it says
  * nothing, of what the message would have alone. */

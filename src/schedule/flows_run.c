@@ -55,11 +55,11 @@ static pace_status kinds_of_ranks(uint64_t **out, const pace_flows_question *q) 
     return PACE_OK;
 }
 
-static pace_status fold_ranks(pace_fold *out, const pace_flows_question *q) {
+static pace_status fold_ranks(pace_fold *out, const pace_flows_question *q, size_t peers) {
     if (q->unfolded || q->background_count > 0) return pace_fold_none(out, q->program->rank_count);
     uint64_t *kinds;
     PACE_TRY(kinds_of_ranks(&kinds, q));
-    pace_status status = q->fabric ? pace_flow_route_kinds(kinds, q->program, q->fabric) : PACE_OK;
+    pace_status status = q->fabric ? pace_flow_route_kinds(kinds, q->program, q->fabric, peers) : PACE_OK;
     if (status == PACE_OK) status = pace_fold_ranks(out, q->program, kinds);
     pace_free(kinds);
     return status;
@@ -103,19 +103,27 @@ static pace_status run_folded(pace_flows_result *out, bool *alike, const pace_fl
     return status;
 }
 
-/* What a folded run finds wrong is said of every rank by an unfolded one, which has the last word. */
-static pace_status run(pace_flows_result *out, const pace_flows_question *q, double *rank_end_ns) {
+static pace_status run_as(pace_flows_result *out, bool *alike, bool *folded, const pace_flows_question *q, size_t peers,
+                          double *rank_end_ns) {
     pace_fold fold;
-    bool alike;
-    PACE_TRY(fold_ranks(&fold, q));
-    bool folded = fold.count < q->program->rank_count;
-    pace_status status = run_folded(out, &alike, q, &fold, rank_end_ns);
-    pace_fold_free(&fold);
-    if (!folded || (status != PACE_E_INPUT && alike)) return status;
-    PACE_TRY(pace_fold_none(&fold, q->program->rank_count));
-    status = run_folded(out, &alike, q, &fold, rank_end_ns);
+    PACE_TRY(peers ? fold_ranks(&fold, q, peers) : pace_fold_none(&fold, q->program->rank_count));
+    *folded = fold.count < q->program->rank_count;
+    pace_status status = run_folded(out, alike, q, &fold, rank_end_ns);
     pace_fold_free(&fold);
     return status;
+}
+
+/* So many peers tell ranks apart that stand unlike in the fabric; where they do not, all are asked. */
+enum { TELLING_PEERS = 64 };
+
+/* What a folded run finds wrong is said of every rank by an unfolded one, which has the last word. */
+static pace_status run(pace_flows_result *out, const pace_flows_question *q, double *rank_end_ns) {
+    bool alike = true, folded = false;
+    pace_status status = run_as(out, &alike, &folded, q, TELLING_PEERS, rank_end_ns);
+    if (folded && !alike && q->program->peers.count > TELLING_PEERS)
+        status = run_as(out, &alike, &folded, q, SIZE_MAX, rank_end_ns);
+    if (!folded || (status != PACE_E_INPUT && alike)) return status;
+    return run_as(out, &alike, &folded, q, 0, rank_end_ns);
 }
 
 static bool has_several_lanes(const pace_program *program) {
