@@ -86,7 +86,9 @@ static pace_status read_rows(pace_cost_figures *figures, const pace_yaml *yaml) 
     for (size_t i = 0; i < pace_yaml_count(list); i++) {
         pace_cost_figure row = {0};
         PACE_TRY(read_row(&row, yaml, pace_yaml_item(list, i)));
+        row.before = figures->last_of[row.family];
         PACE_TRY(PACE_PUSH(&figures->rows, row));
+        figures->last_of[row.family] = (uint32_t)figures->rows.count;
     }
     const pace_yaml_node *l2 = pace_yaml_get(pace_yaml_root(yaml), "l2_over_memory");
     if (!l2)
@@ -165,13 +167,14 @@ static bool on_matrix_units(const pace_op *op, const pace_device *device) {
 
 const pace_cost_figure *pace_cost_figures_of(const pace_cost_figures *figures, const pace_op *op,
                                              const pace_device *device) {
-    for (size_t i = figures->rows.count; i-- > 0;) {
-        const pace_cost_figure *row = &figures->rows.items[i];
-        if (row->family != op->family || (row->pass >= 0 && row->pass != (int)op->pass)) continue;
+    if ((unsigned)op->family >= PACE_OP_FAMILIES) return NULL;
+    for (uint32_t i = figures->last_of[op->family]; i; i = figures->rows.items[i - 1].before) {
+        const pace_cost_figure *row = &figures->rows.items[i - 1];
+        if (row->pass >= 0 && row->pass != (int)op->pass) continue;
         if (row->cpu && !device->is_cpu) continue;
         if (*row->vendor && strcmp(row->vendor, device->vendor) != 0) continue;
         if (row->matrix && !on_matrix_units(op, device)) continue;
-        if (*row->kind && !strstr(op->kind, row->kind)) continue;
+        if (*row->kind && (!*op->kind || !strstr(op->kind, row->kind))) continue;
         return row;
     }
     return NULL;

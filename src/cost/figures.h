@@ -15,6 +15,7 @@ typedef struct {
     double compute, memory; /* shares of the peaks, above 0, at most 1 */
     double fixed_s;         /* of a kernel that does nothing */
     double spread;          /* of ln(measured / predicted) */
+    uint32_t before;        /* the row before of the same family, + 1; 0 = none */
 } pace_cost_figure;
 
 /* Of kernels of which little is known. */
@@ -40,6 +41,7 @@ typedef struct {
 
 typedef struct {
     PACE_VEC(pace_cost_figure) rows;
+    uint32_t last_of[PACE_OP_FAMILIES]; /* family -> its last row + 1; 0 = none */
     PACE_VEC(pace_cost_load) loads;
     pace_cost_guess of_tensors, of_nothing;
     struct {

@@ -2,6 +2,7 @@
 
 #include <math.h>
 #include <stdbool.h>
+#include <stdint.h>
 
 /* Sizes of the kernels in cuBLAS and CUTLASS (their names carry them). A tile of m x n reads (m + n) values per m n
  * multiply-adds, so that small tiles wait for the caches: shares are m n / (m n + c (m + n)) over that of 256 x 128,
@@ -22,25 +23,33 @@ static const double splitting = 1.05, shortest_k = 128;
 enum { MOST_SPLITS = 16 };
 
 /* In parts of at least `shortest_k` each: the times of a longer k are then never less. */
-static double split_of(unsigned i, double k) {
-    double most = k < shortest_k ? 1 : k < shortest_k * MOST_SPLITS ? k / shortest_k : MOST_SPLITS;
+static double split_of(unsigned i, double most) {
     double power = (double)(1u << i);
     return power < most ? power : most;
 }
 
+/* ceil() of what is not negative, without a call: this is most of what a product's price takes. */
+static double round_up(double x) {
+    static const double all_whole = 4503599627370496.0; /* 2^52 */
+    if (!(x < all_whole)) return x;
+    double whole = (double)(int64_t)x;
+    return whole < x ? whole + 1 : whole;
+}
+
 static pace_tiling best_of(double b, double m, double n, double k, double sm_count, bool product) {
     pace_tiling best = {INFINITY, 1, 0, 1};
-    double more = product ? start_and_end : 0;
+    double more = product ? start_and_end : 0, work = b * m * n * k;
+    double most = k < shortest_k ? 1 : k < shortest_k * MOST_SPLITS ? k / shortest_k : MOST_SPLITS;
     if (!(sm_count >= 1)) sm_count = 1;
     for (int i = 0; i < PACE_TILES; i++) {
         const pace_tile *tile = &pace_tiles[i];
-        double tiles = b * ceil(m / tile->m) * ceil(n / tile->n), last = 0;
+        double tiles = b * round_up(m / tile->m) * round_up(n / tile->n), last = 0;
         double share = product ? tile->product_share : tile->share;
-        for (unsigned j = 0; split_of(j, k) > last; j++) {
-            double split = last = split_of(j, k);
-            double waves = ceil(tiles * split / sm_count);
+        for (unsigned j = 0; split_of(j, most) > last; j++) {
+            double split = last = split_of(j, most);
+            double waves = round_up(tiles * split / sm_count);
             double steps = waves * sm_count * tile->m * tile->n * (k / split + more);
-            double cost = steps / (b * m * n * k) / share * (split > 1 ? splitting : 1);
+            double cost = steps / work / share * (split > 1 ? splitting : 1);
             if (cost < best.cost) best = (pace_tiling){cost, waves, i, split};
         }
     }

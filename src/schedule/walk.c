@@ -33,9 +33,13 @@ typedef struct {
     PACE_VEC(pace_walk_place) places; /* one per segment */
     pace_meetings meetings;
     double work_ns;     /* of all segments: no sum of times on any path is more */
-    double **overheads; /* rank -> kind * names + name -> ns, below 0 = not yet looked up */
+    double **overheads; /* rank -> kind * names + name -> ns, behind them plain launches; below 0 = not yet looked up */
+    uint8_t **says;     /* rank -> name -> what it says of a node, SAYS_… */
     double *parameters; /* rank -> of its optimizer; 0 = nothing is known by them */
 } compiler;
+
+/* Looked up once a name: steps have millions of nodes and hundreds of names. */
+enum { SAYS_KNOWN = 1, SAYS_STEP = 2, SAYS_OPTIMIZER = 4 };
 
 static uint32_t instance_of(const compiler *c, size_t rank, unsigned repeat) {
     return (uint32_t)(rank * c->options->repeats + repeat);
@@ -94,6 +98,16 @@ typedef struct {
 
 static pace_name node_name(const host *h, uint32_t node) { return h->graph->nodes.items[node].name; }
 
+static bool says(const host *h, pace_name name, unsigned what) {
+    uint8_t *known = &h->c->says[h->rank][name];
+    if (!*known) {
+        const char *text = pace_names_text(&h->graph->names, name);
+        *known = (uint8_t)(SAYS_KNOWN | (pace_name_marks_step(text) ? SAYS_STEP : 0) |
+                           (pace_is_optimizer_step(text) ? SAYS_OPTIMIZER : 0));
+    }
+    return (*known & what) != 0;
+}
+
 static double look_up(const host *h, pace_overhead_type type, const char *name, bool launching) {
     double ns = pace_host_costs_get(h->c->ranks[h->rank].costs, type, name, launching, NULL).mean_ns;
     return ns * h->c->options->scale[type];
@@ -115,14 +129,17 @@ static double overhead(const host *h, pace_overhead_type type, pace_name name) {
 
 static double call_overhead(const host *h, const pace_launch *launch) {
     if (h->c->options->one_launch) return look_up(h, PACE_T4, "cudaGraphLaunch", true);
-    return launch->call ? overhead(h, PACE_T4, launch->call) : look_up(h, PACE_T4, "cudaLaunchKernel", true);
+    if (launch->call) return overhead(h, PACE_T4, launch->call);
+    double *plain_ns = &h->c->overheads[h->rank][OVERHEAD_KINDS * pace_names_count(&h->graph->names)];
+    if (*plain_ns < 0) *plain_ns = look_up(h, PACE_T4, "cudaLaunchKernel", true);
+    return *plain_ns;
 }
 
 /* An optimizer's step visits all parameters before its first call, which may be that of an operator under it. */
 static void begin_optimizer(host *h, uint32_t number) {
-    const char *name = pace_names_text(&h->graph->names, node_name(h, number));
     double parameters = h->c->parameters[h->rank];
-    if (!(parameters > 0) || h->c->options->one_launch || !pace_is_optimizer_step(name)) return;
+    if (!(parameters > 0) || h->c->options->one_launch || !says(h, node_name(h, number), SAYS_OPTIMIZER)) return;
+    const char *name = pace_names_text(&h->graph->names, node_name(h, number));
     h->optimizer_ns = pace_host_costs_optimizer_ns(h->c->ranks[h->rank].costs, name, parameters);
     h->optimizer_ns *= h->c->options->scale[PACE_T2];
     if (h->optimizer_ns > 0) h->optimizer = number;
@@ -196,7 +213,7 @@ static pace_status part_from_next(host *h) {
 static bool ends_step(const host *h, uint32_t number) {
     const pace_graph_node *node = &h->graph->nodes.items[number];
     if (node->kind != PACE_TASK_ANNOTATION) return false;
-    return h->depth == 0 || pace_name_marks_step(pace_names_text(&h->graph->names, node->name));
+    return h->depth == 0 || says(h, node->name, SAYS_STEP);
 }
 
 static pace_status end_node(host *h) {
@@ -240,7 +257,7 @@ static pace_status begin_node(host *h, uint32_t number) {
     while (h->depth && h->open[h->depth - 1] != node->parent) PACE_TRY(end_node(h));
     h->open[h->depth++] = number;
     begin_optimizer(h, number);
-    if (pace_name_marks_step(pace_names_text(&h->graph->names, node->name))) {
+    if (says(h, node->name, SAYS_STEP)) {
         h->launched = false;
         PACE_TRY(host_segment(h, 0, number, PACE_NO_LAUNCH, 0)); /* it begins here, whatever is waited for next */
     }
@@ -387,12 +404,14 @@ static pace_status make_instances(compiler *c) {
 
 static pace_status make_overheads(compiler *c) {
     c->overheads = pace_alloc(c->rank_count + 1, sizeof *c->overheads);
-    if (!c->overheads) return PACE_E_MEMORY;
+    c->says = pace_alloc(c->rank_count + 1, sizeof *c->says);
+    if (!c->overheads || !c->says) return PACE_E_MEMORY;
     for (size_t rank = 0; rank < c->rank_count; rank++) {
-        size_t count = pace_names_count(&c->ranks[rank].graph->names) * OVERHEAD_KINDS;
+        size_t names = pace_names_count(&c->ranks[rank].graph->names), count = names * OVERHEAD_KINDS;
         c->overheads[rank] = pace_alloc(count + 1, sizeof **c->overheads);
-        if (!c->overheads[rank]) return PACE_E_MEMORY;
-        for (size_t i = 0; i < count; i++) c->overheads[rank][i] = -1;
+        c->says[rank] = pace_alloc(names + 1, 1);
+        if (!c->overheads[rank] || !c->says[rank]) return PACE_E_MEMORY;
+        for (size_t i = 0; i <= count; i++) c->overheads[rank][i] = -1;
     }
     return PACE_OK;
 }
@@ -408,7 +427,9 @@ static pace_status count_parameters(compiler *c) {
 
 static void free_compiler(compiler *c) {
     for (size_t i = 0; c->overheads && i < c->rank_count; i++) pace_free(c->overheads[i]);
+    for (size_t i = 0; c->says && i < c->rank_count; i++) pace_free(c->says[i]);
     pace_free(c->overheads);
+    pace_free(c->says);
     pace_free(c->parameters);
     for (size_t i = 0; c->instances && i < c->rank_count * c->options->repeats; i++)
         pace_free(c->instances[i].node_end);

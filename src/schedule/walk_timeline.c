@@ -17,6 +17,7 @@ typedef struct {
     extent *nodes, *calls, *runs; /* repeat by repeat */
     extent *steps;                /* per repeat, of thread 0 */
     pace_name *names;             /* graph's name -> step's + 1 */
+    pace_name plain_call;         /* of launches whose call has no name + 1 */
     pace_name *op_names;          /* operation -> name of kernels that have none + 1 */
     pace_name *members;           /* graph's name of a group -> text of its ranks */
     uint32_t *lanes;              /* threads, then streams -> lane + 1 */
@@ -134,7 +135,12 @@ static pace_status add_nodes(pace_step *step, extents *e, unsigned repeat) {
 static pace_status call_name(pace_name *out, extents *e, pace_step *step, const pace_launch *launch) {
     static const char plain[] = "cudaLaunchKernel";
     if (launch->call) return take_name(out, e, step, launch->call);
-    return pace_names_add(out, &step->names, plain, sizeof plain - 1);
+    if (!e->plain_call) {
+        PACE_TRY(pace_names_add(out, &step->names, plain, sizeof plain - 1));
+        e->plain_call = *out + 1;
+    }
+    *out = e->plain_call - 1;
+    return PACE_OK;
 }
 
 /* The kernel's own name; else what it computes, or exchanges, so that its class is found. */
