@@ -57,7 +57,7 @@ static pace_status read_files(pace_usage_asked *a, const char *const *paths, siz
     for (int counters = 0; counters < 2; counters++)
         for (size_t i = 0; i < count; i++) {
             const pace_usage_mapping *mapping = a->readings.items[i].mapping;
-            if ((mapping->of == PACE_USAGE_OF_COUNTERS) == (counters == 1))
+            if (mapping->of != PACE_USAGE_OF_NOTHING && (mapping->of == PACE_USAGE_OF_COUNTERS) == (counters == 1))
                 PACE_TRY(read_file(&a->readings.items[i], a, mapping, paths[i]));
         }
     return PACE_OK;

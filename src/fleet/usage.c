@@ -285,6 +285,7 @@ pace_status pace_usage_add(void *context, const pace_usage_mapping *mapping, con
     switch (mapping->of) {
     case PACE_USAGE_OF_FACTS: return add_fact(context, row);
     case PACE_USAGE_OF_COUNTERS: return add_counters(context, mapping, row);
+    case PACE_USAGE_OF_NOTHING: return PACE_OK;
     default: return add_run(context, row);
     }
 }

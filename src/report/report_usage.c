@@ -365,6 +365,9 @@ static void put_notes(pace_node *root, const pace_usage_asked *a) {
 static void warn_of_files(pace_report *report, const pace_usage_asked *a, const char *const *paths) {
     for (size_t i = 0; i < a->readings.count; i++) {
         const pace_usage_reading *r = &a->readings.items[i];
+        if (r->mapping->of == PACE_USAGE_OF_NOTHING)
+            pace_report_warn(report, PACE_WARN_ROWS_LEFT_OUT, paths[i],
+                             "%s (%s) was not read: it has nothing that is asked here", paths[i], r->mapping->title);
         if (r->refused)
             pace_report_warn(report, PACE_WARN_ROWS_LEFT_OUT, paths[i], "rows refused: %llu of %llu; the first: %s",
                              (unsigned long long)r->refused, (unsigned long long)r->rows, r->reason);

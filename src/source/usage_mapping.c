@@ -7,7 +7,7 @@
 #include <string.h>
 
 static const char *const take_names[PACE_TAKES] = {"first", "last", "sum", "count", "latest", "all"};
-static const char *const of_names[] = {"jobs", "facts", "counters"};
+static const char *const of_names[] = {"jobs", "facts", "counters", "nothing"};
 static const char *const form_names[] = {"delimited", "json"};
 
 /* The number of a member's word in a list; `missing` where the member may be left out, -1 = it must be there. */
@@ -125,7 +125,7 @@ static pace_status check_states(const pace_yaml *yaml, const pace_yaml_node *map
 
 static pace_status read_form(pace_usage_mapping *out, const pace_yaml *yaml, const pace_yaml_node *root) {
     int of, form;
-    PACE_TRY(word_of(&of, yaml, root, "of", of_names, 3, -1));
+    PACE_TRY(word_of(&of, yaml, root, "of", of_names, 4, -1));
     PACE_TRY(word_of(&form, yaml, root, "form", form_names, 2, -1));
     out->of = (pace_usage_of)of;
     out->json = form == 1;
@@ -146,7 +146,8 @@ static pace_status read_form(pace_usage_mapping *out, const pace_yaml *yaml, con
 static pace_status check_needed(const pace_usage_mapping *m, const pace_yaml *yaml, const pace_yaml_node *fields) {
     static const pace_usage_field needed[][3] = {{PACE_USAGE_GPUS, PACE_USAGE_FIELDS, PACE_USAGE_FIELDS},
                                                  {PACE_USAGE_FIELDS, PACE_USAGE_FIELDS, PACE_USAGE_FIELDS},
-                                                 {PACE_USAGE_AT, PACE_USAGE_DEVICE, PACE_USAGE_FIELDS}};
+                                                 {PACE_USAGE_AT, PACE_USAGE_DEVICE, PACE_USAGE_FIELDS},
+                                                 {PACE_USAGE_FIELDS, PACE_USAGE_FIELDS, PACE_USAGE_FIELDS}};
     for (const pace_usage_field *f = needed[m->of]; *f != PACE_USAGE_FIELDS; f++)
         if (m->fields[*f].name_count == 0 && !(*f == PACE_USAGE_DEVICE && m->metric_count && m->metrics[0].device))
             return pace_fail(PACE_E_INPUT, "%s: expected the field \"%s\", found none", pace_yaml_place(yaml, fields),
@@ -163,7 +164,8 @@ pace_status pace_usage_mapping_read(pace_usage_mapping *out, const pace_yaml *ya
     PACE_TRY(pace_yaml_check_schema(yaml, "paceline.cluster/1", "a mapping of a cluster's records"));
     PACE_TRY(check_members(yaml, root, known));
     PACE_TRY(read_form(out, yaml, root));
-    PACE_TRY(pace_yaml_member(&fields, yaml, root, "fields"));
+    fields = pace_yaml_get(root, "fields");
+    if (out->of != PACE_USAGE_OF_NOTHING) PACE_TRY(pace_yaml_member(&fields, yaml, root, "fields"));
     PACE_TRY(read_fields(out, yaml, fields));
     PACE_TRY(read_metrics(out, yaml, pace_yaml_get(root, "metrics")));
     PACE_TRY(check_needed(out, yaml, fields));

@@ -14,6 +14,7 @@ typedef enum {
     PACE_USAGE_OF_JOBS,     /* a run of a job, or a part of it: it holds GPUs for a time */
     PACE_USAGE_OF_FACTS,    /* what else is known of a job that another table has */
     PACE_USAGE_OF_COUNTERS, /* what a GPU did at a time */
+    PACE_USAGE_OF_NOTHING,  /* of a source that is known, but tells nothing that is asked: it is not read */
 } pace_usage_of;
 
 /* Which of a JSON record's several values a column takes. */
