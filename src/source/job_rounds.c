@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { BLOCKS_PER_WORKER = 4, SHOWN_ROW_BYTES = 200 };
+enum { BLOCKS_PER_WORKER = 4, FEWEST_SHARED = 32, SHOWN_ROW_BYTES = 200 };
 
 size_t pace_job_workers(void) { return pace_workers(); }
 
@@ -91,8 +91,14 @@ static pace_status know_ids(pace_job_rounds *rounds) {
     return PACE_OK;
 }
 
+/* Threads wait for each other three times a round, and longer where others use the machine: few of them get long rounds. */
+static size_t blocks_of_round(void) {
+    size_t count = BLOCKS_PER_WORKER * pace_job_workers();
+    return pace_job_workers() > 1 && count < FEWEST_SHARED ? FEWEST_SHARED : count;
+}
+
 pace_status pace_job_rounds_open(pace_job_rounds *rounds) {
-    rounds->block_count = BLOCKS_PER_WORKER * pace_job_workers();
+    rounds->block_count = blocks_of_round();
     rounds->blocks = pace_alloc(rounds->block_count, sizeof *rounds->blocks);
     rounds->repeats = pace_alloc(rounds->block_count, sizeof *rounds->repeats);
     if (!rounds->blocks || !rounds->repeats) return PACE_E_MEMORY;
