@@ -128,12 +128,12 @@ static const pace_table counters = {
     true,
     PACE_CELLS({"by", "By", PACE_SHOW_TEXT, PACE_OF(counter_row, by)},
                {"name", "", PACE_SHOW_TEXT, PACE_OF(counter_row, name)},
-               {"gpu_hours", "GPU-hours", PACE_SHOW_REAL, PACE_OF(counter_row, gpu_hours)},
+               {"gpu_hours", NULL, PACE_SHOW_REAL, PACE_OF(counter_row, gpu_hours)},
                {"active_share", "Active", PACE_SHOW_SHARE, PACE_OF(counter_row, means[0])},
-               {"gpu_util_share", "Utilised", PACE_SHOW_SHARE, PACE_OF(counter_row, means[1])},
+               {"gpu_util_share", "Util.", PACE_SHOW_SHARE, PACE_OF(counter_row, means[1])},
                {"sm_share", "SMs", PACE_SHOW_SHARE, PACE_OF(counter_row, means[2])},
                {"occupancy_share", NULL, PACE_SHOW_SHARE, PACE_OF(counter_row, means[3])},
-               {"tensor_share", "Matrix units", PACE_SHOW_SHARE, PACE_OF(counter_row, means[4])},
+               {"tensor_share", "Matrix", PACE_SHOW_SHARE, PACE_OF(counter_row, means[4])},
                {"dram_share", "Memory", PACE_SHOW_SHARE, PACE_OF(counter_row, means[5])},
                {"pcie_tx_bytes_per_s", NULL, PACE_SHOW_REAL, PACE_OF(counter_row, means[6])},
                {"pcie_rx_bytes_per_s", "From host", PACE_SHOW_RATE, PACE_OF(counter_row, means[7])},
@@ -220,7 +220,7 @@ typedef struct {
     const char *type;
     pace_usage_model model;
     int64_t variants;
-    double hours_share;
+    double hours_share, low_gflop, high_gflop;
 } model_row;
 
 static const pace_table models = {
@@ -238,15 +238,16 @@ static const pace_table models = {
                {"low_weight_traffic_bytes", NULL, PACE_SHOW_BYTES, PACE_OF(model_row, model.weight_traffic_bytes.low)},
                {"high_weight_traffic_bytes", "Traffic a step, to", PACE_SHOW_BYTES,
                 PACE_OF(model_row, model.weight_traffic_bytes.high)},
-               {"low_flop", "FLOP a sample from", PACE_SHOW_REAL, PACE_OF(model_row, model.flop_per_sample.low)},
-               {"high_flop", "to", PACE_SHOW_REAL, PACE_OF(model_row, model.flop_per_sample.high)})};
+               {"low_gflop_per_sample", "GFLOP a sample from", PACE_SHOW_REAL, PACE_OF(model_row, low_gflop)},
+               {"high_gflop_per_sample", "to", PACE_SHOW_REAL, PACE_OF(model_row, high_gflop)})};
 
 static void put_models(pace_node *root, const pace_usage_asked *a) {
     pace_node *table = pace_open_table(root, &models, 0);
     for (size_t i = 0; i < a->models.items.count; i++) {
         const pace_usage_model *m = &a->models.items.items[i];
         pace_table_put(table, &(model_row){pace_usage_name(&a->usage, m->type), *m, (int64_t)m->variants,
-                                           share(m->gpu_hours, a->figures.all.gpu_hours)});
+                                           share(m->gpu_hours, a->figures.all.gpu_hours), m->flop_per_sample.low / 1e9,
+                                           m->flop_per_sample.high / 1e9});
     }
 }
 

@@ -288,7 +288,8 @@ def test_models_named():
     models = {m["type"]: m for m in answer["models"]}
     expect(set(models) == {"resnet", "resnet50", "vgg"}, "models named", set(models))
     expect(near(models["resnet50"]["low_weight_bytes"], 4 * 25557032) and models["resnet50"]["variants"] == 1, "ResNet-50", models["resnet50"])
-    expect(near(models["resnet50"]["high_flop"], 6 * 4.089e9, 1e-3), "4.09 G multiply-adds", models["resnet50"]["high_flop"])
+    expect(near(models["resnet50"]["high_gflop_per_sample"], 6 * 4.089, 1e-3), "4.09 G multiply-adds",
+           models["resnet50"])
     expect(models["resnet"]["low_weight_bytes"] <= 4 * 11689512 and models["resnet"]["high_weight_bytes"] >= 4 * 60192808, "ResNet-18 to 152")
     expect(near(models["vgg"]["high_weight_traffic_bytes"], 8 * 143667240, 1e-3), "VGG-19", models["vgg"])
     expect("50.0 % of the GPU-hours" in " ".join(answer["summary"]), "how much is known is said", answer["summary"])
