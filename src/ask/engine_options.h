@@ -111,7 +111,8 @@ typedef struct {
     const char *on;         /**< the machine, as in pace_exchange_options; must be given */
     const char *collective; /**< "allreduce" (NULL), … */
     const char *bytes;      /**< "8..1G" (NULL), or "1M,25MB" */
-    const char *algorithm;  /**< of the textbook's ("ring", "rails", …); NULL = that of the least closed form */
+    const char *library;    /**< as in pace_exchange_options: whose choice is simulated; NULL = the usual */
+    const char *algorithm;  /**< of the textbook's ("ring", "rails", …); NULL = the library's choice */
     double ranks;           /**< the first so many devices, of all jobs; 0 = all */
     double jobs;            /**< so many do the same side by side; 0 = 1 */
     pace_words straggler;   /**< "1%:0.5": one rank in a hundred at half its rate; "7:0.5": rank 7 */

@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-static pace_status read_library(pace_exchange_library *out, const char **line, const char *text) {
+pace_status pace_read_library(pace_exchange_library *out, const char **line, const char *text) {
     *line = NULL;
     *out = PACE_LIBRARY_AUTO;
     if (!text) return PACE_OK;
@@ -38,7 +38,7 @@ pace_status pace_exchange_ask(pace_exchange_asked *a, const pace_exchange_option
     a->options = options;
     if (!options->on)
         return pace_fail(PACE_E_USAGE, "expected a machine: " PACE_FIELD "on dgx-h100*2 (see docs/exchange.md)");
-    PACE_TRY(read_library(&library, &line, options->library));
+    PACE_TRY(pace_read_library(&library, &line, options->library));
     PACE_TRY(pace_machine_asked(&machine, options->context->catalog, options->on));
     PACE_TRY(pace_exchange_open(&a->exchange, options->context->catalog, &machine, library, line));
     a->exchange.stack = pace_exchange_stack_of("", options->library ? options->library : "");

@@ -1,6 +1,8 @@
 #include "ask/simulation_asked.h"
 
 #include "ask/context.h"
+#include "ask/exchange_asked.h"
+#include "ask/exchange_stack.h"
 
 #include <math.h>
 
@@ -20,6 +22,21 @@ static pace_status read_stragglers(pace_simulation_asked *a, const pace_words *w
     for (uint32_t r = 0; r <= ranks; r++) a->slowness[r] = 1;
     for (size_t i = 0; i < words->count; i++) PACE_TRY(pace_read_straggler(a->slowness, ranks, words->items[i]));
     q->slowness = a->slowness;
+    return PACE_OK;
+}
+
+/* Whose choice is simulated where no algorithm is named: that which answers without --simulate. */
+static pace_status take_library(pace_simulation_asked *a, const pace_simulate_options *options) {
+    pace_exchange_library library;
+    const char *line;
+    PACE_TRY(pace_read_library(&library, &line, options->library));
+    if (options->algorithm && options->library && library != PACE_LIBRARY_TEXTBOOK)
+        return pace_fail(PACE_E_USAGE, "library: has no effect with " PACE_FIELD "simulate and " PACE_FIELD
+                                       "algorithm, which is of the textbook's");
+    if (options->algorithm) return PACE_OK;
+    PACE_TRY(pace_exchange_open(&a->library, options->context->catalog, &a->machine, library, line));
+    a->library.stack = pace_exchange_stack_of("", options->library ? options->library : "");
+    a->by_library = a->library.library == PACE_LIBRARY_NCCL;
     return PACE_OK;
 }
 
@@ -48,6 +65,7 @@ pace_status pace_simulation_ask(pace_simulation_asked *a, const pace_simulate_op
         const pace_exchange textbook = {.library = PACE_LIBRARY_TEXTBOOK};
         PACE_TRY(pace_exchange_name_algorithm(&q->algorithm, &textbook, options->algorithm));
     }
+    PACE_TRY(take_library(a, options));
     PACE_TRY(pace_doubts_load(&a->doubts, options->context->catalog));
     PACE_TRY(pace_simulation_open(&a->simulation, &a->machine, q));
     a->open = true;
@@ -73,12 +91,35 @@ pace_estimate pace_simulation_estimate(const pace_simulation_asked *a, double ti
     return (pace_estimate){time_s, pace_exchange_textbook_spread(&a->doubts, nodes), PACE_RUNG_FORMULA};
 }
 
+static pace_status run_on(pace_simulation_answer *out, pace_library_run *run, const pace_simulation_asked *a,
+                          const pace_simulation *simulation, double bytes, pace_flow_log *log) {
+    *run = (pace_library_run){.algorithm = "", .protocol = ""};
+    if (!a->by_library || simulation->ranks_of_job == 1) return pace_simulation_run(out, simulation, bytes, log);
+    return pace_library_simulation_run(out, run, simulation, &a->library, bytes, log);
+}
+
+pace_status pace_simulation_asked_run(pace_simulation_answer *out, pace_library_run *run,
+                                      const pace_simulation_asked *a, double bytes, pace_flow_log *log) {
+    return run_on(out, run, a, &a->simulation, bytes, log);
+}
+
+const char *pace_simulation_why_apart(const pace_simulation_asked *a, const pace_simulation_answer *given) {
+    const pace_simulation_question *q = &a->question;
+    double ratio = given->time_s / given->closed_s;
+    if (!(given->closed_s > 0) || fabs(log(ratio)) <= log(1.05)) return NULL;
+    if (q->slowness || q->network_share > 0 || q->background_count || q->jobs > 1 || a->simulation.question.jobs > 1)
+        return "it knows of no slow ranks, other jobs or traffic of others";
+    if (ratio < 1) return "messages overlap on their way, where it adds them up";
+    return "messages meet on links that it takes to be free";
+}
+
 pace_status pace_simulation_stragglers(pace_stragglers_cost *out, const pace_simulation_asked *a, double bytes,
                                        const pace_simulation_answer *given) {
     pace_simulation_answer even;
     pace_stragglers_cost cost = {.rate = 1};
+    pace_library_run run;
     if (a->even_open) {
-        PACE_TRY(pace_simulation_run(&even, &a->even, bytes, NULL));
+        PACE_TRY(run_on(&even, &run, a, &a->even, bytes, NULL));
         cost.cost_s = given->time_s - even.time_s;
     }
     for (uint32_t rank = 0; a->even_open && rank < a->simulation.question.ranks; rank++) {

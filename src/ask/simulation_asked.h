@@ -3,7 +3,7 @@
 
 #include "ask/engine_options.h"
 #include "ask/exchange_words.h"
-#include "schedule/simulation.h"
+#include "schedule/library_simulation.h"
 
 typedef struct {
     pace_machine machine;
@@ -14,6 +14,8 @@ typedef struct {
     pace_backgrounds background;
     pace_sizes sizes;
     bool open, even_open;
+    bool by_library; /* its choice is simulated, of every size */
+    pace_exchange library;
     const char *collective; /* as asked for; NULL = none was named */
     pace_doubts doubts;
 } pace_simulation_asked;
@@ -24,6 +26,14 @@ void pace_simulation_asked_free(pace_simulation_asked *asked);
 
 /** A simulated time with its spread. */
 pace_estimate pace_simulation_estimate(const pace_simulation_asked *asked, double time_s);
+
+/** A size simulated: of a library's choice, or by the textbook's; `run` says which way, "" without a library. */
+pace_status pace_simulation_asked_run(pace_simulation_answer *out, pace_library_run *run,
+                                      const pace_simulation_asked *asked, double bytes,
+                                      pace_flow_log *log) PACE_MUST_CHECK;
+
+/** Why a simulated time is another than the closed form, in words; NULL where they are within a twentieth. */
+const char *pace_simulation_why_apart(const pace_simulation_asked *asked, const pace_simulation_answer *given);
 
 /* The ranks that are slow, as --straggler says. */
 typedef struct {

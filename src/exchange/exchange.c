@@ -382,3 +382,37 @@ pace_status pace_exchange_time(pace_estimate *out_s, const pace_exchange *exchan
     *out_s = answer.time_s;
     return PACE_OK;
 }
+
+/* The time as answered may be more than the way's own device takes: of a host, or held to that of fewer nodes; all of it
+ * before anything moves. Or less, where it would fall: hops and bytes then take as much less. */
+pace_status pace_exchange_way_find(pace_exchange_way *out, const pace_exchange *e,
+                                   const pace_exchange_question *question) {
+    pace_exchange_question q = *question;
+    const pace_nccl *nccl = &e->nccl;
+    pace_nccl_curves curves;
+    pace_exchange_way way = {0};
+    double share, near_s, far_s;
+    if (e->library != PACE_LIBRARY_NCCL) return pace_fail(PACE_E_USAGE, "%s: not NCCL's", e->machine.name);
+    PACE_TRY(resolve(&q, &e->machine));
+    prepare(&curves, e, &q, q.nodes);
+    way.time_s = longest_of_nodes(e, &q, reached_on(&way.algorithm, &way.protocol, &share, e, &q, q.nodes));
+    if (!isfinite(way.time_s))
+        return pace_fail(PACE_E_USAGE, "NCCL %s cannot do %s on %s", nccl->line,
+                         pace_collective_rows[q.collective].name, e->machine.name);
+    double own_s = pace_nccl_reached_time(&share, nccl, &curves, way.algorithm, way.protocol, q.bytes,
+                                          e->stack == PACE_STACK_BELIEF ? e->stack : PACE_STACK_CURRENT);
+    double latency_s = pace_nccl_latency(&curves, way.algorithm, way.protocol, q.bytes);
+    int base = way.protocol == PACE_NCCL_SIMPLE ? PACE_NCCL_SIMPLE : PACE_NCCL_LL;
+    double hops_s = pace_most(latency_s - nccl->base_s[PACE_NCCL_RING][base], 1e-9);
+    pace_nccl_hops(&near_s, &far_s, nccl, &e->machine, q.ranks_per_node, q.nodes, way.algorithm, way.protocol);
+    way.channels = curves.channels;
+    double launch_s = pace_least(nccl->reached.launch * e->machine.launch_s, way.time_s);
+    double less = own_s > way.time_s && own_s > launch_s ? (way.time_s - launch_s) / (own_s - launch_s) : 1;
+    way.launch_s = launch_s + pace_most(way.time_s - own_s, 0);
+    way.moving_s = own_s * (1 - share) * less;
+    way.waiting_s = pace_most(way.time_s - way.launch_s - way.moving_s, 0);
+    way.near_s = near_s * way.waiting_s / hops_s;
+    way.far_s = far_s * way.waiting_s / hops_s;
+    *out = way;
+    return PACE_OK;
+}

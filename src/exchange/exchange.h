@@ -76,6 +76,18 @@ pace_status pace_exchange_time(pace_estimate *out_s, const pace_exchange *exchan
 bool pace_exchange_choice(int *algorithm, int *protocol, const pace_exchange *exchange,
                           const pace_exchange_question *question);
 
+/* What NCCL does for a question, and the parts of the time it is answered with. */
+typedef struct {
+    int algorithm, protocol, channels;
+    double time_s;                        /* of the parts together, launch + waiting + moving */
+    double launch_s, waiting_s, moving_s; /* of an exchange of nothing; of hops; of bytes */
+    double near_s, far_s;                 /* what of the waiting one hop inside a node takes, and one to the next */
+} pace_exchange_way;
+
+/** PACE_E_USAGE where the textbook answers, or nothing can be done. */
+pace_status pace_exchange_way_find(pace_exchange_way *out, const pace_exchange *exchange,
+                                   const pace_exchange_question *question) PACE_MUST_CHECK;
+
 /* Where the ranks of a group sit. Groups alike exchange at the same time. */
 typedef struct {
     int ranks_per_node, nodes;

@@ -100,18 +100,22 @@ static bool possible(const preparation *p, int a, int protocol) {
     }
 }
 
+void pace_nccl_hops(double *near_s, double *far_s, const pace_nccl *c, const pace_machine *machine, int ranks_per_node,
+                    int nodes, int a, int protocol) {
+    bool nvlink = machine->inside.kind == PACE_LINK_NVLINK;
+    int across = ranks_per_node == 1 && a <= PACE_NCCL_RING ? PACE_NCCL_TREE : a;
+    *near_s = nvlink ? c->nvlink_s[a][protocol] : c->pci_s[a][protocol];
+    *far_s = c->net_s[across][protocol];
+    if (nodes < 2) return;
+    *far_s += c->nic_latency * machine->between.latency_s * (protocol == PACE_NCCL_SIMPLE ? 2 : 1);
+    if (protocol == PACE_NCCL_LL) *near_s *= c->intra_ll_factor;
+}
+
 static double latency(const preparation *p, int a, int protocol) {
     const pace_nccl *c = p->nccl;
     const pace_nccl_curves *out = p->out;
-    bool nvlink = p->machine->inside.kind == PACE_LINK_NVLINK;
-    double intra = nvlink ? c->nvlink_s[a][protocol] : c->pci_s[a][protocol];
-    int across = p->per_node == 1 && a <= PACE_NCCL_RING ? PACE_NCCL_TREE : a;
-    double inter = c->net_s[across][protocol];
-    double base = c->base_s[a][protocol], levels = p->levels;
-    if (out->nodes > 1) {
-        inter += c->nic_latency * p->machine->between.latency_s * (protocol == PACE_NCCL_SIMPLE ? 2 : 1);
-        if (protocol == PACE_NCCL_LL) intra *= c->intra_ll_factor;
-    }
+    double intra, inter, base = c->base_s[a][protocol], levels = p->levels;
+    pace_nccl_hops(&intra, &inter, c, p->machine, p->per_node, out->nodes, a, protocol);
     double overhead = out->nodes > 1 ? c->net_overhead_s * (protocol == PACE_NCCL_SIMPLE ? 3 : 1) : 0;
     double steps = pace_collective_steps(out->collective, out->ranks);
     double crossing = out->nodes > 1 ? pace_collective_steps(out->collective, out->nodes) : 0;

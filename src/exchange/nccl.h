@@ -112,6 +112,10 @@ double pace_nccl_latency(const pace_nccl_curves *curves, int algorithm, int prot
 double pace_nccl_reached_time(double *waiting_share, const pace_nccl *nccl, const pace_nccl_curves *curves,
                               int algorithm, int protocol, double bytes, pace_nccl_stack stack);
 
+/** What a hop to the next device of a node, and one to the next node, adds to the latency of a way. */
+void pace_nccl_hops(double *near_s, double *far_s, const pace_nccl *nccl, const pace_machine *machine,
+                    int ranks_per_node, int nodes, int algorithm, int protocol);
+
 /** The least of those allowed (-1 = any), and which it is. Infinite where none is possible. */
 double pace_nccl_choose(int *algorithm, int *protocol, const pace_nccl *nccl, const pace_nccl_curves *curves,
                         double bytes, int only_algorithm, int only_protocol);

@@ -136,6 +136,7 @@ static pace_status ask_simulation(pace_report **out, const pace_question *questi
                                      .on = pace_question_text(question, "on"),
                                      .collective = pace_question_text(question, "collective"),
                                      .bytes = pace_question_text(question, "bytes"),
+                                     .library = pace_question_text(question, "library"),
                                      .algorithm = pace_question_text(question, "algorithm"),
                                      .ranks = pace_question_number(question, "ranks"),
                                      .jobs = pace_question_number(question, "jobs"),

@@ -14,7 +14,8 @@
 typedef struct {
     int64_t bytes;
     double time_us, algbw, busbw, closed_form_us, low_us, high_us, utilisation, stragglers_us;
-    const char *algorithm, *bottleneck;
+    const char *algorithm, *protocol, *program, *bottleneck, *why;
+    double apart;
     uint64_t messages;
     unsigned simulated_ranks;
 } size_row;
@@ -26,7 +27,11 @@ static const pace_table sizes = {
                {"algbw_GB_per_s", "algbw GB/s", PACE_SHOW_REAL, PACE_OF(size_row, algbw)},
                {"busbw_GB_per_s", "busbw GB/s", PACE_SHOW_REAL, PACE_OF(size_row, busbw)},
                {"algorithm", "algorithm", PACE_SHOW_TEXT, PACE_OF(size_row, algorithm)},
+               {"protocol", "protocol", PACE_SHOW_TEXT, PACE_OF(size_row, protocol)},
+               {"program", NULL, PACE_SHOW_TEXT, PACE_OF(size_row, program)},
                {"closed_form_us", "closed form µs", PACE_SHOW_REAL, PACE_OF(size_row, closed_form_us)},
+               {"apart_share", NULL, PACE_SHOW_SHARE, PACE_OF(size_row, apart)},
+               {"why_apart", NULL, PACE_SHOW_TEXT, PACE_OF(size_row, why)},
                {"low_us", "low µs", PACE_SHOW_REAL, PACE_OF(size_row, low_us)},
                {"high_us", "high µs", PACE_SHOW_REAL, PACE_OF(size_row, high_us)},
                {"bottleneck", "busiest link", PACE_SHOW_TEXT, PACE_OF(size_row, bottleneck)},
@@ -38,15 +43,20 @@ static const pace_table sizes = {
 enum { LOGGED_OPERATIONS = 100000 };
 
 static void put_row(pace_node *table, const pace_simulation_asked *a, double bytes, const pace_simulation_answer *given,
-                    const pace_stragglers_cost *slow) {
+                    const pace_library_run *run, const pace_stragglers_cost *slow) {
     double algbw = given->time_s > 0 ? bytes / given->time_s / 1e9 : NAN;
     double factor = pace_bus_factor(a->question.collective, (int)a->simulation.ranks_of_job);
     pace_estimate time_s = pace_simulation_estimate(a, given->time_s);
+    const char *program = pace_exchange_algorithms[given->algorithm].name;
     pace_table_put(table, &(size_row){.bytes = llround(bytes),
                                       .time_us = given->time_s * 1e6,
                                       .algbw = algbw,
                                       .busbw = algbw * factor,
-                                      .algorithm = pace_exchange_algorithms[given->algorithm].name,
+                                      .algorithm = *run->algorithm ? run->algorithm : program,
+                                      .protocol = *run->protocol ? run->protocol : NULL,
+                                      .program = program,
+                                      .apart = given->time_s / given->closed_s - 1,
+                                      .why = pace_simulation_why_apart(a, given),
                                       .closed_form_us = given->closed_s * 1e6,
                                       .low_us = pace_estimate_low(time_s) * 1e6,
                                       .high_us = pace_estimate_high(time_s) * 1e6,
@@ -57,20 +67,35 @@ static void put_row(pace_node *table, const pace_simulation_asked *a, double byt
                                       .simulated_ranks = given->flows.simulated_ranks});
 }
 
+/* How the closed form, which takes ranks to be in step and links to be free, differs, and why. */
+static void compare_closed_form(pace_node *root, const pace_simulation_asked *a, const pace_simulation_answer *given,
+                                const pace_library_run *run) {
+    const char *why = pace_simulation_why_apart(a, given), *library = *run->algorithm ? " of the library" : "";
+    double apart = 100 * (given->closed_s / given->time_s - 1);
+    if (!(given->closed_s > 0)) return;
+    if (!why) pace_node_sentence(root, false, "The closed form%s agrees: %.4g ms.", library, given->closed_s * 1e3);
+    else
+        pace_node_sentence(root, false, "The closed form%s, %.4g ms, is %.3g %% %s: %s.", library,
+                           given->closed_s * 1e3, fabs(apart), apart > 0 ? "more" : "less", why);
+}
+
 static void put_summary(pace_node *root, const pace_simulation_asked *a, double bytes,
-                        const pace_simulation_answer *given) {
+                        const pace_simulation_answer *given, const pace_library_run *run) {
     const pace_simulation *s = &a->simulation;
     pace_estimate time_s = pace_simulation_estimate(a, given->time_s);
+    const char *program = pace_exchange_algorithms[given->algorithm].name;
+    char how[96];
+    if (*run->algorithm)
+        pace_snprintf(how, sizeof how, "%s with %s on %d channels", run->algorithm, run->protocol, run->way.channels);
+    else pace_snprintf(how, sizeof how, "%s", program);
     pace_node_sentence(root, true, "%s of %s by %s on %u ranks of %s takes %.4g ms (90 %% interval %.4g to %.4g ms).",
-                       pace_collective_rows[a->question.collective].name, pace_show_bytes(bytes).text,
-                       pace_exchange_algorithms[given->algorithm].name, s->ranks_of_job, a->machine.name,
-                       given->time_s * 1e3, pace_estimate_low(time_s) * 1e3, pace_estimate_high(time_s) * 1e3);
+                       pace_collective_rows[a->question.collective].name, pace_show_bytes(bytes).text, how,
+                       s->ranks_of_job, a->machine.name, given->time_s * 1e3, pace_estimate_low(time_s) * 1e3,
+                       pace_estimate_high(time_s) * 1e3);
     if (given->flows.busiest_share > 0)
         pace_node_sentence(root, false, "The busiest link is %s, at %.3g %% of its capacity.", given->bottleneck,
                            100 * given->flows.busiest_share);
-    if (given->closed_s > 0)
-        pace_node_sentence(root, false, "The closed form, which assumes ranks in step and no contention: %.4g ms.",
-                           given->closed_s * 1e3);
+    compare_closed_form(root, a, given, run);
 }
 
 static void name_stragglers(pace_node *root, const pace_stragglers_cost *slow, double time_s) {
@@ -90,19 +115,21 @@ static pace_status build_with(pace_report *report, const pace_simulation_asked *
     pace_node *root = pace_report_root(report);
     pace_simulation_answer given;
     pace_stragglers_cost slow;
+    pace_library_run run;
     pace_node_text(root, "machine", m->name);
     pace_node_text(root, "network", pace_network_kind_names[m->network.kind]);
     pace_node_text(root, "collective", pace_collective_rows[a->question.collective].name);
     pace_node_int(root, "ranks", s->ranks_of_job);
     pace_node_int(root, "jobs", s->question.jobs);
     pace_node_int(root, "nodes", m->nodes);
+    pace_node_text(root, "library", a->by_library ? a->library.nccl.line : "textbook");
     pace_node *table = pace_open_table(root, &sizes, 0);
     for (size_t i = 0; i < a->sizes.count; i++) {
-        PACE_TRY(pace_simulation_run(&given, s, a->sizes.items[i], i + 1 == a->sizes.count ? log : NULL));
+        PACE_TRY(pace_simulation_asked_run(&given, &run, a, a->sizes.items[i], i + 1 == a->sizes.count ? log : NULL));
         PACE_TRY(pace_simulation_stragglers(&slow, a, a->sizes.items[i], &given));
-        put_row(table, a, a->sizes.items[i], &given, &slow);
+        put_row(table, a, a->sizes.items[i], &given, &run, &slow);
     }
-    put_summary(root, a, a->sizes.items[a->sizes.count - 1], &given);
+    put_summary(root, a, a->sizes.items[a->sizes.count - 1], &given, &run);
     name_stragglers(root, &slow, given.time_s);
     pace_node_note(root,
                    "Every message is a flow, and flows share links max-min fairly. Links reach the same share of their "

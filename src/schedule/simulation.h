@@ -9,7 +9,7 @@
 
 typedef struct {
     pace_collective collective;
-    int algorithm;          /* a row of pace_exchange_algorithms; PACE_ANY: that of the least closed form */
+    int algorithm;          /* a row of pace_exchange_algorithms; PACE_ANY: the one that takes least */
     uint32_t ranks;         /* of all jobs together; 0 = all devices. The first ones */
     uint32_t jobs;          /* that do the same side by side; 0 = 1. Nodes are dealt out to them in turn */
     const double *slowness; /* per rank, job by job; NULL = 1 */
@@ -32,9 +32,10 @@ typedef struct {
 } pace_simulation;
 
 typedef struct {
-    double time_s;   /* of the last job's last rank; with the machine's launch */
-    double closed_s; /* of one job undisturbed; NAN = there is none */
-    int algorithm;   /* which row */
+    double time_s;    /* of the last job's last rank; with the machine's launch */
+    double closed_s;  /* of one job undisturbed; NAN = there is none */
+    double program_s; /* the closed form of the program's row: another where a library's stands in closed_s */
+    int algorithm;    /* which row */
     char bottleneck[PACE_FABRIC_NAME];
     pace_flows_result flows;
 } pace_simulation_answer;

@@ -1,5 +1,6 @@
 """Simulated exchanges from outside: `predict --kind exchange --simulate` on catalogued machines and networks."""
 import json
+import math
 import os
 import subprocess
 import sys
@@ -137,6 +138,29 @@ for words in (["dgx-1-v100*4"], ["dgx-h100*8 net=dragonfly:2x2"], ["mi300x-node*
     b = row("--on", *words, "--algorithm", "ring", "--bytes", "8M", "--unfolded")
     near(a["time_us"], b["time_us"], words)
 
+# What is simulated is what the library would run: its algorithm and protocol, its closed form beside it; where no
+# messages meet the two are one. A reason stands where they are more than a twentieth apart, and nowhere else.
+for on in ("dgx-h100", "dgx-h100*2", "dgx-a100*4", "p3dn*4", "gb200-nvl72", "dgx-1-v100"):
+    for collective in ("allreduce", "allgather", "alltoall", "sendrecv"):
+        words = ["--on", on, "--collective", collective, "--bytes", "8,64K,1M,64M,1G"]
+        found = document(*words)
+        done = subprocess.run([PACELINE, "predict", "--kind", "exchange", *words, "--format", "json"], capture_output=True)
+        asked = json.loads(done.stdout)
+        expect(found["library"] == asked["library"], found["library"])
+        for size, closed in zip(found["sizes"], asked["sizes"]):
+            expect((size["algorithm"], size["protocol"]) == (closed["algorithm"], closed["protocol"]), on, size, closed)
+            near(size["closed_form_us"], closed["time_us"], on, collective)
+            expect((size["why_apart"] is not None) == (abs(math.log(size["time_us"] / size["closed_form_us"])) > math.log(1.05)), on, size)
+            if on == "dgx-h100" or size["program"] == "ring" and on == "dgx-1-v100":
+                near(size["time_us"], size["closed_form_us"], on, collective, size)
+size = row("--on", "dgx-h100*2", "--bytes", "1M")
+expect((size["algorithm"], size["protocol"], size["program"]) == ("tree", "ll128", "double_tree") and 50 < size["time_us"] < 65, size)
+textbook = row("--on", "dgx-h100*2", "--bytes", "1M", "--library", "textbook")
+expect(textbook["algorithm"] == textbook["program"] and textbook["time_us"] < 30 and textbook["protocol"] is None, textbook)
+# An oversubscribed network slows the library's all-to-all, too, and the reason is said.
+size = row("--on", "dgx-a100*8 net=fat-tree:2:4:1", "--collective", "alltoall", "--bytes", "1G")
+expect("leaf" in size["bottleneck"], size)
+
 # Topologies as NCCL dumps them: the same links as the catalogue's machines. Four devices of a quad use bricks alone.
 CORPUS = os.path.join(SOURCE, "tests", "fuzz", "corpus", "topology")
 for name, words in [("cube-mesh", ["--ranks", "4", "--algorithm", "direct"]), ("switched", ["--algorithm", "rabenseifner"])]:
@@ -193,7 +217,8 @@ for words, code_wanted, word in [
         (["--on", "dgx-h100", "--straggler", "half"], 2, "1%:0.5"),
         (["--on", "dgx-h100", "--background", "120%"], 2, "below 100"),
         (["--on", "dgx-h100", "--background", "0-9:1GB/s"], 3, "8 ranks"),
-        (["--on", "dgx-h100", "--library", "nccl"], 2, "--simulate"),
+        (["--on", "dgx-h100", "--library", "nccl", "--algorithm", "ring"], 2, "has no effect"),
+        (["--on", "mi300x-node", "--library", "nccl"], 2, "NVIDIA"),
         ([], 2, "--on")]:
     code, out, err = run(*words, "--bytes", "1M")
     expect(code == code_wanted and word in err and len(err.strip().splitlines()) == 1, words, code, err)

@@ -242,7 +242,7 @@ static void two_levels_with_contention(void **state) {
 static void a_group_may_be_wider_than_a_node(void **state) {
     (void)state;
     pace_simulation_answer a = ask("dgx-a100*2", (pace_simulation_question){.ranks = 16}, NULL, GiB);
-    assert_true(a.time_s > 2 * 15 / 16.0 * GiB / (8 * 25e9) && isfinite(a.closed_s));
+    assert_true(a.time_s > GiB / (8 * 25e9) && isfinite(a.closed_s)); /* of two nodes a tree sends all once each way */
 }
 
 /* No number that is none: of an exchange of nothing, too. */
