@@ -17,7 +17,7 @@
 #include <omp.h>
 #endif
 
-enum { MOST_SET = 64, MOST_BATCH = 1 << 20, MOST_STEPS = 1 << 24, MOST_THREADS = 4096 };
+enum { MOST_SET = 64, MOST_BATCH = 1 << 20, MOST_STEPS = 1 << 20, MOST_THREADS = 4096 };
 
 typedef struct {
     const pace_question *question;

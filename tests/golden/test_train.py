@@ -2,11 +2,14 @@
 answers hold to the schema, and what cannot be is refused in one line. Skipped where the module of layers is not built."""
 import json
 import os
+import signal
+import subprocess
 import sys
 import tempfile
+import time
 
 import strict_schema
-from checks import expect, expect_line, finish, run
+from checks import PACELINE, expect, expect_line, finish, run
 
 MODULES = os.environ.get("PACELINE_MODULES") or os.path.join(os.path.dirname(os.environ["PACELINE"]), "modules")
 if not os.path.exists(os.path.join(MODULES, "paceline-train-onednn.so")):
@@ -113,6 +116,20 @@ def test_live(folder):
         expect_line(status, err, 2, *wanted)
 
 
+def test_interrupted():
+    """Ctrl-C ends a run after the present step: what was measured stays, and says so."""
+    words = [PACELINE, "train", "mlp", "--batch", "4", "--steps", "1000000", "--warm-up", "1", "--threads", "1", "--format", "json"]
+    with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as running:
+        time.sleep(1.5)
+        running.send_signal(signal.SIGINT)
+        out, err = running.communicate(timeout=120)
+    expect(running.returncode == 0, running.returncode, err)
+    answer = json.loads(out)
+    strict_schema.hold(answer, "train")
+    expect(answer["stopped"] and 0 < answer["steps"] < 1000000, answer["steps"])
+    expect([warning["code"] for warning in answer["warnings"]] == ["stopped_early"], answer["warnings"])
+
+
 def test_refused(folder):
     path = os.path.join(folder, "gnmt.yaml")
     for words, code, *wanted in (
@@ -147,6 +164,7 @@ def test_refused(folder):
 test_learns()
 test_optimizers()
 test_same_seed()
+test_interrupted()
 with tempfile.TemporaryDirectory() as scratch:
     test_trace(scratch)
     test_models(scratch)
