@@ -3,6 +3,10 @@
 
 #include "paceline/paceline.h"
 
+/** Becomes mpirun that starts so many of this command, unless it was started that way or one is enough. False after a
+ * message: mpirun is not there. */
+bool cli_processes_start(int ranks, const char *const *command, int count);
+
 /** Loads the module around MPI when the environment says that there are several processes; *out is NULL when there is
  * one. False after a message: the module is not there. */
 bool cli_processes_open(const pace_processes **out, const char *verb);

@@ -94,8 +94,11 @@ static int ask(cli_arguments *arguments, pace_context *context, pace_question *q
     const char *verb = arguments->verb->name;
     bool calibrates = strcmp(verb, "calibrate") == 0, trains = strcmp(verb, "train") == 0,
          lives = strcmp(verb, "validate") == 0 && pace_question_has(question, "live"),
-         shared = strcmp(verb, "fleet") == 0 || strcmp(verb, "analyze") == 0 || strcmp(verb, "plan") == 0;
+         shared = trains || strcmp(verb, "fleet") == 0 || strcmp(verb, "analyze") == 0 || strcmp(verb, "plan") == 0;
     const pace_processes *processes = NULL;
+    if (trains && !cli_processes_start((int)pace_question_number(question, "ranks"), arguments->command,
+                                       arguments->command_count))
+        return CLI_MISSING;
     pace_answer *answer = NULL;
     if (shared && !cli_processes_open(&processes, verb)) return CLI_MISSING;
     pace_question_set_processes(question, processes);
@@ -107,9 +110,10 @@ static int ask(cli_arguments *arguments, pace_context *context, pace_question *q
                          : trains   ? pace_train(&answer, context, question)
                          : lives    ? pace_validate_live(&answer, context, question)
                                     : pace_ask(&answer, context, question);
-    int result = status == PACE_OK                  ? CLI_DONE
-                 : processes && processes->rank > 0 ? cli_exit_status(status) /* process 0 says it */
-                                                    : cli_fail(verb, status);
+    bool says = !processes || processes->rank == 0 || status == PACE_E_IO; /* else process 0 says it */
+    int result = status == PACE_OK ? CLI_DONE : says ? cli_fail(verb, status) : cli_exit_status(status);
+    if (trains && processes && status != PACE_OK)
+        _exit(result);                          /* others may be gone: mpirun ends those that are not */
     if (processes) processes->close(processes); /* after the message: mpirun ends all when the first has failed */
     if (status != PACE_OK || !answer) return result;
     result = cli_output_answer(verb, answer, format, &arguments->output);

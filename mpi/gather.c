@@ -98,7 +98,8 @@ const pace_processes *pace_processes_open(void) {
                                        .gather = gather,
                                        .exchange = exchange,
                                        .close = close_processes};
-    if (MPI_Init(NULL, NULL) != MPI_SUCCESS) return NULL;
+    int level; /* train exchanges gradients on another thread */
+    if (MPI_Init_thread(NULL, NULL, MPI_THREAD_MULTIPLE, &level) != MPI_SUCCESS) return NULL;
     MPI_Comm_rank(MPI_COMM_WORLD, &processes.rank);
     MPI_Comm_size(MPI_COMM_WORLD, &processes.count);
     return &processes;

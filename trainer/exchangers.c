@@ -1,5 +1,6 @@
 #include "exchangers.h"
 
+#include "base/memory.h"
 #include "base/shared_object.h"
 
 #include <string.h>
@@ -14,7 +15,6 @@ static const struct {
     {"grpc", "paceline-train-grpc.so", "libgrpc-dev"},
     {"grpc+mpi", "paceline-train-grpc.so", "libgrpc-dev"},
     {"grpc+ucx", "paceline-train-ucx.so", "libucx-dev"},
-    {"pearl", "paceline-train-mpi.so", "libopenmpi-dev"},
 };
 
 enum { KNOWN = sizeof known / sizeof *known };
@@ -30,7 +30,8 @@ static pace_status result_status(pace_exchanger_result result, const char *appro
     static const pace_status statuses[] = {[PACE_EXCHANGER_MISSING] = PACE_E_MISSING,
                                            [PACE_EXCHANGER_USAGE] = PACE_E_USAGE,
                                            [PACE_EXCHANGER_FAILED] = PACE_E_IO};
-    return result == PACE_EXCHANGER_OK ? PACE_OK : pace_fail(statuses[result], "%s: %s", approach, message);
+    (void)approach; /* the message says it */
+    return result == PACE_EXCHANGER_OK ? PACE_OK : pace_fail(statuses[result], "%s", message);
 }
 
 static pace_status load_kind(const pace_exchanger **out, const char *approach, const char *folder) {
@@ -57,7 +58,7 @@ static pace_status load_kind(const pace_exchanger **out, const char *approach, c
 pace_status pace_exchange_begin(pace_exchange *out, const char *approach, const pace_exchanger_setup *setup,
                                 const char *folder) {
     char message[PACE_EXCHANGER_MESSAGE] = "";
-    pace_exchange e = {0};
+    pace_exchange e = *out;
     PACE_TRY(load_kind(&e.kind, approach, folder));
     pace_exchanger_result result = e.kind->open(&e.state, setup, message);
     if (result == PACE_EXCHANGER_OK) *out = e;
@@ -84,5 +85,6 @@ pace_exchanger_counts pace_exchange_counts(const pace_exchange *e) {
 
 void pace_exchange_close(pace_exchange *e) {
     if (e->kind) e->kind->close(e->state);
+    pace_free(e->tensors);
     *e = (pace_exchange){0};
 }

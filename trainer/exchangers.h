@@ -8,6 +8,7 @@
 typedef struct {
     const pace_exchanger *kind;
     void *state;
+    pace_train_tensor *tensors; /* that it is about; its own */
 } pace_exchange;
 
 /** Finds the module of an approach and opens it. Collective. Errors: PACE_E_USAGE for an approach that is not known or not
@@ -19,5 +20,6 @@ pace_status pace_exchange_ready(pace_exchange *exchange, size_t tensor) PACE_MUS
 pace_status pace_exchange_finish(pace_exchange *exchange) PACE_MUST_CHECK;
 /** Whether fresh weights come with finish(). */
 bool pace_exchange_updates(const pace_exchange *exchange);
+/** Since it was opened. */
 pace_exchanger_counts pace_exchange_counts(const pace_exchange *exchange);
 void pace_exchange_close(pace_exchange *exchange);

@@ -19,30 +19,39 @@ static size_t rows_of_reader(const pace_network *n, uint32_t input) {
     return least;
 }
 
-static void draw_input(pace_samples *s, pace_network *n, uint32_t layer) {
+/* Numbers of one array, after those of the ranks before. */
+static uint64_t stream_of_rank(const pace_samples *s, uint64_t array, size_t count) {
+    uint64_t stream = pace_random_stream(s->stream, array);
+    for (size_t i = 0; i < s->rank * count; i++) (void)pace_random_uniform(&stream);
+    return stream;
+}
+
+static void draw_input(const pace_samples *s, pace_network *n, uint32_t layer) {
     size_t count;
     bool is_index;
     void *data = n->engine->input(n->net, layer, &count, &is_index);
     size_t rows = is_index ? rows_of_reader(n, layer) : 1;
+    uint64_t stream = stream_of_rank(s, layer, data ? count : 0);
     for (size_t i = 0; data && i < count; i++) {
-        double u = pace_random_uniform(&s->stream);
+        double u = pace_random_uniform(&stream);
         if (is_index) ((int32_t *)data)[i] = rows > 1 ? (int32_t)(u * (double)rows) : (int32_t)(u * 2147483647);
         else ((float *)data)[i] = (float)(2 * u - 1);
     }
 }
 
-static void draw_labels(pace_samples *s, pace_network *n) {
+static void draw_labels(const pace_samples *s, pace_network *n) {
     size_t count, classes;
     bool is_class;
     void *labels = n->engine->labels(n->net, &count, &is_class, &classes);
+    uint64_t stream = stream_of_rank(s, n->model.layers.count, count);
     for (size_t i = 0; i < count; i++) {
-        double u = pace_random_uniform(&s->stream);
+        double u = pace_random_uniform(&stream);
         if (is_class) ((int32_t *)labels)[i] = (int32_t)(u * (double)classes);
         else ((float *)labels)[i] = u < 0.5 ? 0 : 1;
     }
 }
 
-static void draw_synthetic(pace_samples *s, pace_network *n) {
+static void draw_synthetic(const pace_samples *s, pace_network *n) {
     for (size_t i = 0; i < n->model.layers.count; i++)
         if (n->model.layers.items[i].kind == PACE_LAYER_INPUT) draw_input(s, n, (uint32_t)i);
     draw_labels(s, n);
@@ -85,7 +94,7 @@ static void draw_digits(pace_samples *s, pace_network *n) {
     uint64_t stream = pace_random_next(&s->stream);
 #pragma omp parallel for schedule(static)
     for (size_t i = 0; i < labels; i++) {
-        uint64_t own = pace_random_stream(stream, i);
+        uint64_t own = pace_random_stream(stream, s->rank * labels + i);
         digits[i] = (int32_t)(pace_random_uniform(&own) * 10);
         draw_digit(&own, digits[i], images + i * SIDE * SIDE);
     }
@@ -100,8 +109,8 @@ static bool takes_digits(const pace_network *n) {
            first->shape.width == SIDE && classes == 10;
 }
 
-pace_status pace_samples_open(pace_samples *out, pace_network *network, const char *word, uint64_t seed) {
-    pace_samples s = {.stream = pace_random_stream(seed, UINT64_C(0x5a))};
+pace_status pace_samples_open(pace_samples *out, pace_network *network, const char *word, uint64_t seed, int rank) {
+    pace_samples s = {.stream = pace_random_stream(seed, UINT64_C(0x5a)), .rank = (size_t)rank};
     if (word && strcmp(word, "digits") == 0) s.kind = PACE_SAMPLES_DIGITS;
     else if (word && strcmp(word, "synthetic") != 0)
         return pace_fail(PACE_E_USAGE, "data: expected synthetic or digits, found \"%.80s\"", word);

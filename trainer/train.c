@@ -3,6 +3,7 @@
  */
 #include "base/median.h"
 #include "base/words.h"
+#include "ranks.h"
 #include "train_trace.h"
 #include "training.h"
 
@@ -29,6 +30,7 @@ typedef struct {
     uint64_t seed;
     bool own_time;
     double rate, memory_bytes;
+    pace_train_ranks ranks;
 } train_asked;
 
 typedef struct {
@@ -38,8 +40,10 @@ typedef struct {
     pace_trained_part parts[PACE_STEP_PARTS];
     pace_trained_part *layers;
     double *losses, *rights;
-    size_t done; /* steps that count */
+    size_t done;                  /* steps that count */
+    pace_exchanger_counts before; /* they */
     pace_training_done found;
+    pace_exchanger_counts transport; /* of the whole run */
 } training_run;
 
 /* --- the question ---------------------------------------------------------------------------------------------------- */
@@ -88,7 +92,9 @@ static pace_status read_numbers(train_asked *a, const pace_question *question) {
     PACE_TRY(whole_number(&a->batch, question, "batch", 32, 1, MOST_BATCH));
     PACE_TRY(whole_number(&a->steps, question, "steps", 20, 1, MOST_STEPS));
     PACE_TRY(whole_number(&a->warm_up, question, "warm_up", 5, 0, MOST_STEPS));
-    PACE_TRY(whole_number(&threads, question, "threads", (size_t)a->cores, 1, MOST_THREADS));
+    PACE_TRY(pace_train_ranks_read(&a->ranks, question));
+    size_t share = (size_t)(a->cores > a->ranks.near ? a->cores / a->ranks.near : 1);
+    PACE_TRY(whole_number(&threads, question, "threads", share, 1, MOST_THREADS));
     PACE_TRY(whole_number(&seed, question, "seed", 1, 0, INT32_MAX));
     a->threads = (int)threads;
     PACE_TRY(read_clock(a, question));
@@ -127,13 +133,14 @@ static pace_status open_training(training_run *r) {
 #endif
     PACE_TRY(pace_network_open(&t->network, &network));
     PACE_TRY(pace_updater_open(&t->updater, &t->network, a->rate));
-    PACE_TRY(pace_samples_open(&t->samples, &t->network, a->data, a->seed));
+    PACE_TRY(pace_samples_open(&t->samples, &t->network, a->data, a->seed, a->ranks.rank));
     PACE_TRY(pace_step_record_open(&r->record, a->steps, t->network.model.layers.count, a->trace_path != NULL));
     t->record = &r->record;
     r->record.own_time = a->own_time;
     r->losses = pace_alloc(a->steps + 1, sizeof *r->losses);
     r->rights = pace_alloc(a->steps + 1, sizeof *r->rights);
-    return r->losses && r->rights ? PACE_OK : PACE_E_MEMORY;
+    if (!r->losses || !r->rights) return PACE_E_MEMORY;
+    return pace_train_ranks_begin(&t->exchange, &a->ranks, &t->network, &t->updater.rule, &r->record);
 }
 
 static pace_status run_steps(training_run *r) {
@@ -146,6 +153,7 @@ static pace_status run_steps(training_run *r) {
         }
         pace_question_progress(a->question, "steps", i, a->warm_up + a->steps);
         r->record.step = i < a->warm_up ? PACE_WARMING : i - a->warm_up;
+        if (i == a->warm_up) r->before = pace_exchange_counts(&r->training.exchange);
         PACE_TRY(pace_training_step(&r->training, &loss, &right));
         if (i < a->warm_up) continue;
         r->losses[r->done] = loss;
@@ -207,7 +215,7 @@ static pace_status find_figures(training_run *r) {
     if (r->done == 0) return pace_fail(PACE_E_USAGE, "stopped before the first step that counts");
     find_losses(r);
     pace_median_interval step = pace_median_interval_of(r->record.whole, r->done, level);
-    double samples = (double)r->asked.batch;
+    double samples = (double)r->asked.batch * r->asked.ranks.count;
     f->step_s = step.median, f->step_low_s = step.low, f->step_high_s = step.high;
     f->samples_per_s = samples / step.median;
     f->samples_per_s_low = samples / step.high, f->samples_per_s_high = samples / step.low;
@@ -233,9 +241,14 @@ static pace_status answer(pace_answer **out, training_run *r) {
     f->software = n->engine->software();
     f->data = r->asked.data ? r->asked.data : "synthetic";
     f->trace_path = r->asked.trace_path;
-    f->ranks = 1;
+    f->ranks = r->asked.ranks.count;
+    f->approach = r->asked.ranks.approach;
+    pace_exchanger_counts counts = pace_exchange_counts(&r->training.exchange);
+    r->transport = counts;
+    f->exchanged_bytes = counts.sent_bytes - r->before.sent_bytes;
+    if (f->approach) f->transport = r->transport.transport;
     f->threads = r->asked.threads;
-    f->oversubscribed = f->ranks * f->threads > r->asked.cores;
+    f->oversubscribed = r->asked.ranks.near * f->threads > r->asked.cores;
     f->batch = r->asked.batch, f->steps = r->done, f->warm_up = r->asked.warm_up;
     f->parameters = n->parameters, f->memory_bytes = n->memory_bytes;
     f->parts = r->parts;
@@ -244,7 +257,11 @@ static pace_status answer(pace_answer **out, training_run *r) {
 }
 
 static pace_status write_trace(const training_run *r) {
-    pace_train_trace trace = {.network = &r->training.network, .record = &r->record, .rank = 0, .ranks = 1};
+    pace_train_trace trace = {.network = &r->training.network,
+                              .record = &r->record,
+                              .rank = r->asked.ranks.rank,
+                              .ranks = r->asked.ranks.count,
+                              .approach = r->asked.ranks.approach};
     return r->asked.trace_path ? pace_train_trace_write(r->asked.trace_path, &trace) : PACE_OK;
 }
 
@@ -252,7 +269,9 @@ static pace_status run(pace_answer **out, training_run *r) {
     PACE_TRY(open_training(r));
     PACE_TRY(run_steps(r));
     PACE_TRY(write_trace(r));
-    return answer(out, r);
+    PACE_TRY(pace_train_ranks_mean(&r->asked.ranks, r->losses, r->done));
+    PACE_TRY(pace_train_ranks_mean(&r->asked.ranks, r->rights, r->done));
+    return r->asked.ranks.rank == 0 ? answer(out, r) : PACE_OK;
 }
 
 static void close_run(training_run *r) {

@@ -90,7 +90,9 @@ static void put_layer(writer *w, const pace_traced_event *e) {
 
 static void put_exchange(writer *w, const pace_traced_event *e) {
     const pace_traced_exchange *x = &w->of->record->exchanges.items[e->layer];
-    open_event(w, e, x->name, "cpu_op");
+    char name[64]; /* what the approach does is an exchange; the trainer's own thread waits for it */
+    pace_snprintf(name, sizeof name, "%s%s", e->lane ? "paceline:" : "", x->name);
+    open_event(w, e, name, "cpu_op");
     if (*x->collective) {
         pace_jsonw_key(&w->json, "args");
         pace_jsonw_compact(&w->json);

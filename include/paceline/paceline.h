@@ -172,9 +172,12 @@ struct pace_processes {
     void (*close)(const pace_processes *processes);
 };
 
-/** fleet, analyze: each process reads some of the files; plan: process 0 searches alone. Only process 0 gets an answer; the others get NULL. `processes` must
+/** fleet, analyze: each process reads some of the files; train: each is a rank; plan: process 0 searches alone. Only process 0 gets an answer; the others get NULL. `processes` must
  * outlive the question. */
 PACE_API void pace_question_set_processes(pace_question *question, const pace_processes *processes);
+
+/** As they were set; NULL for one process. */
+PACE_API const pace_processes *pace_question_processes(const pace_question *question);
 
 /** The text of this thread's last failure with every field that it names written as an option of a command line:
  * "--drop-overhead: expected ..." for a question of `verb`. Cut to `size` with its end; returns `out`. */

@@ -87,6 +87,7 @@ const pace_verb pace_verb_table[PACE_VERBS] = {
 #define WHAT_IF "what if"
 #define TABLES "tables of questions, and fits"
 #define JOBS "one job, or a table of jobs"
+#define RANKS "several ranks"
 #define SCALES "how a step scales"
 #define EXCHANGES "an exchange between ranks"
 #define MESSAGES "an exchange or traces of all ranks, message by message"
@@ -332,6 +333,14 @@ const pace_option_row pace_option_table[] = {
     {TRAIN, NUMBER("rate", "R", NULL, NULL, "learning rate (0.01; adam 0.001)", NULL, NULL)},
     {TRAIN, NUMBER("seed", "N", NULL, NULL, "seed of parameters, samples and dropout (1)", NULL, NULL)},
     {TRAIN, NUMBER("memory", "BYTES", "bytes", NULL, "most memory to take (default: what is free)", NULL, NULL)},
+    {TRAIN, NUMBER("ranks", "N", "ranks", RANKS, "start N ranks by mpirun; batch is of each (1)", NULL, NULL)},
+    {TRAIN, TEXT("approach", "NAME", RANKS, "exchange gradients as grpc, horovod-mpi, p2p, ... (mpi-opt)", NULL, NULL)},
+    {TRAIN, TEXT("overlap", "on|off", RANKS, "exchange while backward runs (on), or behind it", NULL, NULL)},
+    {TRAIN, FLAG("asynchronous", RANKS, "servers apply each gradient as it comes (HOGWILD)", NULL, NULL)},
+    {TRAIN, NUMBER("servers", "N", "servers", RANKS, "parameter servers (one on each host)", NULL, NULL)},
+    {TRAIN, NUMBER("port", "N", NULL, RANKS, "servers listen on this port and the next ones (any free)", NULL, NULL)},
+    {TRAIN, NUMBER("fusion", "BYTES", "bytes", RANKS, "most that one buffer holds (64 MiB)", NULL, NULL)},
+    {TRAIN, NUMBER("timeout", "SECONDS", "seconds", RANKS, "a rank that does not answer is dead (60)", NULL, NULL)},
     {TRAIN, WRITES("trace", 0, "FILE.json", NULL, "write the measured steps as a trace, for 'paceline analyze'")},
 
     {VALIDATE,

@@ -133,6 +133,8 @@ void pace_question_set_processes(pace_question *question, const pace_processes *
     question->processes = processes;
 }
 
+const pace_processes *pace_question_processes(const pace_question *question) { return question->processes; }
+
 /* --- reading ------------------------------------------------------------------------------------------------------ */
 
 static const pace_field_value *value_of(const pace_question *question, const char *field) {

@@ -1,0 +1,78 @@
+"""Several ranks that train LeNet: with every approach the loss is that of one rank with the whole batch, the answer holds to the
+schema, and what cannot be is refused in one line. Skipped where the module of layers is not built."""
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+sys.path.insert(0, os.path.join(os.environ["PACELINE_SOURCE"], "tests", "golden"))
+import strict_schema
+from under_mpirun import BUILD, ENV, EVERYTHING
+
+APPROACHES = {"mpi-opt": "collective", "grpc": "grpc", "horovod-mpi": "mpi", "baidu-mpi": "mpi", "p2p": "mpi", "grpc+ucx": "ucx",
+              "grpc+mpi": "grpc"}
+wrong = []
+
+
+def module(name):
+    return os.path.exists(os.path.join(BUILD, "modules", f"paceline-train-{name}.so"))
+
+
+if not module("onednn"):
+    print("skipped: there is no module of layers (libdnnl-dev)")
+    sys.exit(77)
+
+
+def expect(good, *what):
+    if not good:
+        wrong.append(what)
+
+
+def run(*words):
+    done = subprocess.run([os.environ["PACELINE"], "train", "lenet", "--threads", "1", *words], capture_output=True, env=ENV, timeout=120,
+                          check=False)
+    return done.returncode, done.stdout.decode(), done.stderr.decode()
+
+
+def train(*words):
+    code, out, err = run("--steps", "3", "--warm-up", "1", "--format", "json", *words)
+    expect(code == 0, words, err[-1000:])
+    if code:
+        return None
+    answer = json.loads(out)
+    strict_schema.hold(answer, "train")
+    return answer
+
+
+def close(a, b):
+    return abs(a - b) <= 2e-5 * abs(b)
+
+
+here = [one for one in APPROACHES if module(APPROACHES[one])]
+for ranks, batch in ((2, 6), (3, 4)) if EVERYTHING else ((2, 6),):
+    for optimizer in ("momentum", "adam") if EVERYTHING else ("momentum",):
+        settings = ("--set", f"optimizer={optimizer}")
+        whole = train("--batch", "12", *settings)
+        for approach in here if EVERYTHING else here[:2]:
+            for overlap in ("on", "off") if EVERYTHING else ("on",):
+                words = ("--ranks", str(ranks), "--batch", str(batch), "--approach", approach, "--overlap", overlap, *settings)
+                parts = train(*words)
+                if not parts:
+                    continue
+                expect(close(parts["first_loss"], whole["first_loss"]), words, parts["first_loss"], whole["first_loss"])
+                expect(close(parts["last_loss"], whole["last_loss"]), words, parts["last_loss"], whole["last_loss"])
+                expect(parts["approach"] == approach and parts["ranks"] == ranks, words, parts["approach"], parts["ranks"])
+                expect(parts["exchanged_bytes"] > 0 and parts["transport"], words, parts["transport"])
+with tempfile.TemporaryDirectory() as folder:
+    train("--ranks", "2", "--batch", "4", "--trace", os.path.join(folder, "run.json"))
+    done = subprocess.run([os.environ["PACELINE"], "analyze", folder, "--format", "json"], capture_output=True, env=ENV, check=False)
+    read = json.loads(done.stdout) if done.returncode == 0 else {}
+    expect(len(read.get("ranks", ())) == 2 and read.get("collectives"), "the traces of two ranks", os.listdir(folder), done.stderr[-500:])
+for status, words, wanted in ((2, ("--ranks", "2", "--approach", "verbs"), "expected one of"), (2, ("--overlap", "on"), "no effect"),
+                              (2, ("--ranks", "2", "--overlap", "half"), "expected on or off")):
+    code, out, err = run("--steps", "1", *words)
+    expect(code == status and wanted in out + err, words, code, (out + err)[-600:])
+for what in wrong:
+    print(*what)
+sys.exit(bool(wrong))

@@ -1,0 +1,136 @@
+#include "ranks.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* --- the question ---------------------------------------------------------------------------------------------------- */
+
+static pace_status whole(unsigned *out, const pace_question *question, const char *field, double most) {
+    double value = pace_question_number(question, field);
+    if (value < 0 || value > most || value != floor(value))
+        return pace_fail(PACE_E_USAGE, "%s: expected a whole number up to %.0f, found %g", field, most, value);
+    *out = (unsigned)value;
+    return PACE_OK;
+}
+
+/* How many of the processes that were started share this host: as Open MPI, MPICH and Slurm say. */
+static int ranks_here(int all) {
+    static const char *const names[] = {"OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS", "SLURM_NTASKS_PER_NODE"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        const char *text = getenv(names[i]);
+        int count = text ? (int)strtol(text, NULL, 10) : 0;
+        if (count > 0 && count <= all) return count;
+    }
+    return all;
+}
+
+static pace_status check_ranks(const pace_train_ranks *r, const pace_question *question) {
+    static const char *const shared[] = {"overlap", "asynchronous", "servers", "port", "fusion", "timeout"};
+    double asked = pace_question_number(question, "ranks");
+    if (pace_question_has(question, "ranks") && asked != r->count)
+        return pace_fail(PACE_E_USAGE, "ranks: %g were asked for, but %d process%s started", asked, r->count,
+                         r->count == 1 ? " was" : "es were");
+    for (size_t i = 0; i < sizeof shared / sizeof *shared && !r->approach; i++)
+        if (pace_question_has(question, shared[i]))
+            return pace_fail(PACE_E_USAGE,
+                             "%s: has no effect on one rank that exchanges nothing (" PACE_FIELD "approach)",
+                             shared[i]);
+    return PACE_OK;
+}
+
+static pace_status read_overlap(bool *out, const char *word) {
+    *out = !word || strcmp(word, "on") == 0;
+    if (*out || strcmp(word, "off") == 0) return PACE_OK;
+    return pace_fail(PACE_E_USAGE, "overlap: expected on or off, found \"%.40s\"", word);
+}
+
+pace_status pace_train_ranks_read(pace_train_ranks *out, const pace_question *question) {
+    const pace_processes *processes = pace_question_processes(question);
+    pace_train_ranks r = {.processes = processes, .count = processes ? processes->count : 1};
+    r.rank = processes ? processes->rank : 0;
+    r.near = ranks_here(r.count);
+    r.approach = pace_question_text(question, "approach");
+    if (!r.approach && r.count > 1) r.approach = "mpi-opt";
+    PACE_TRY(check_ranks(&r, question));
+    PACE_TRY(read_overlap(&r.overlap, pace_question_text(question, "overlap")));
+    r.asynchronous = pace_question_has(question, "asynchronous");
+    PACE_TRY(whole(&r.servers, question, "servers", 4096));
+    PACE_TRY(whole(&r.port, question, "port", 65535));
+    r.fusion_bytes = pace_question_number(question, "fusion");
+    r.timeout_s = pace_question_number(question, "timeout");
+    *out = r;
+    return PACE_OK;
+}
+
+/* --- the exchange ---------------------------------------------------------------------------------------------------- */
+
+/* Rows of tables that a batch does not touch have no gradient: an approach for dense tensors would exchange them all. */
+static pace_status check_dense(const pace_network *network) {
+    for (size_t i = 0; i < network->tensor_count; i++)
+        if (network->tensors[i].sparse)
+            return pace_fail(PACE_E_USAGE,
+                             "%s: its gradient has rows of a table, which ranks do not exchange: expected one rank",
+                             network->tensor_names[i]);
+    return PACE_OK;
+}
+
+static pace_train_tensor *list_tensors(const pace_network *network) {
+    pace_train_tensor *list = pace_alloc(network->tensor_count + 1, sizeof *list);
+    for (size_t i = 0; list && i < network->tensor_count; i++) {
+        const pace_engine_tensor *t = &network->tensors[i];
+        list[i] = (pace_train_tensor){network->tensor_names[i], t->elements, t->gradient, t->weights};
+    }
+    return list;
+}
+
+pace_status pace_train_ranks_begin(pace_exchange *out, const pace_train_ranks *ranks, const pace_network *network,
+                                   const pace_train_update *update, pace_step_record *record) {
+    if (!ranks->approach) return PACE_OK;
+    PACE_TRY(check_dense(network));
+    out->tensors = list_tensors(network);
+    if (!out->tensors) return PACE_E_MEMORY;
+    pace_exchanger_setup setup = {.size = sizeof setup,
+                                  .rank = ranks->rank,
+                                  .ranks = ranks->count,
+                                  .tensors = out->tensors,
+                                  .tensor_count = network->tensor_count,
+                                  .update = *update,
+                                  .overlap = ranks->overlap,
+                                  .asynchronous = ranks->asynchronous,
+                                  .servers = ranks->servers,
+                                  .port = ranks->port,
+                                  .fusion_bytes = ranks->fusion_bytes,
+                                  .timeout_s = ranks->timeout_s,
+                                  .record = pace_record_exchange,
+                                  .record_context = record};
+    return pace_exchange_begin(out, ranks->approach, &setup, NULL);
+}
+
+/* --- what they found ------------------------------------------------------------------------------------------------- */
+
+typedef struct {
+    double *sums;
+    size_t count;
+} sum_of;
+
+static int add(void *context, int rank, const void *bytes, size_t length) {
+    const sum_of *all = context;
+    if (length != all->count * sizeof *all->sums) return 1;
+    for (size_t i = 0; i < all->count; i++) {
+        double value;
+        memcpy(&value, (const char *)bytes + i * sizeof value, sizeof value);
+        all->sums[i] = (rank ? all->sums[i] : 0) + value;
+    }
+    return 0;
+}
+
+pace_status pace_train_ranks_mean(const pace_train_ranks *ranks, double *values, size_t count) {
+    if (!ranks->processes) return PACE_OK;
+    sum_of all = {pace_alloc(count + 1, sizeof *all.sums), count};
+    if (!all.sums) return PACE_E_MEMORY;
+    int failed = ranks->processes->gather(ranks->processes, values, count * sizeof *values, add, &all);
+    for (size_t i = 0; i < count && ranks->rank == 0; i++) values[i] = all.sums[i] / ranks->count;
+    pace_free(all.sums);
+    return failed ? pace_fail(PACE_E_INTERNAL, "ranks took different numbers of steps") : PACE_OK;
+}

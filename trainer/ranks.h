@@ -1,0 +1,27 @@
+/* The ranks of a training: how many there are, what they exchange gradients with, and what they tell each other at the end. */
+#pragma once
+
+#include "exchangers.h"
+#include "trained_network.h"
+#include "paceline/train.h"
+#include "step_record.h"
+
+typedef struct {
+    const pace_processes *processes; /* NULL for one rank */
+    int rank, count;
+    int near;             /* ranks of this host */
+    const char *approach; /* NULL = nothing is exchanged */
+    bool overlap, asynchronous;
+    unsigned servers, port;
+    double fusion_bytes, timeout_s;
+} pace_train_ranks;
+
+/** What a question says. PACE_E_USAGE for fields that have no effect on one rank, and for numbers that cannot be. */
+pace_status pace_train_ranks_read(pace_train_ranks *out, const pace_question *question) PACE_MUST_CHECK;
+
+/** Opens the exchange of a network's gradients, if there is one. Collective. */
+pace_status pace_train_ranks_begin(pace_exchange *out, const pace_train_ranks *ranks, const pace_network *network,
+                                   const pace_train_update *update, pace_step_record *record) PACE_MUST_CHECK;
+
+/** The mean over the ranks of each of `count` values, on rank 0. Collective. */
+pace_status pace_train_ranks_mean(const pace_train_ranks *ranks, double *values, size_t count) PACE_MUST_CHECK;
