@@ -96,8 +96,9 @@ static int ask(cli_arguments *arguments, pace_context *context, pace_question *q
          lives = strcmp(verb, "validate") == 0 && pace_question_has(question, "live"),
          shared = trains || strcmp(verb, "fleet") == 0 || strcmp(verb, "analyze") == 0 || strcmp(verb, "plan") == 0;
     const pace_processes *processes = NULL;
-    if (trains && !cli_processes_start((int)pace_question_number(question, "ranks"), arguments->command,
-                                       arguments->command_count))
+    if (trains && !pace_question_has(question, "study") &&
+        !cli_processes_start((int)pace_question_number(question, "ranks"), arguments->command,
+                             arguments->command_count))
         return CLI_MISSING;
     pace_answer *answer = NULL;
     if (shared && !cli_processes_open(&processes, verb)) return CLI_MISSING;

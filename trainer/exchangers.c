@@ -19,6 +19,8 @@ static const struct {
 
 enum { KNOWN = sizeof known / sizeof *known };
 
+const char *pace_exchange_name(size_t i) { return i < KNOWN ? known[i].approach : NULL; }
+
 static pace_status fail_unknown(const char *approach) {
     char all[256] = "";
     for (size_t i = 0; i < KNOWN; i++)

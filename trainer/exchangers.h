@@ -18,6 +18,8 @@ pace_status pace_exchange_begin(pace_exchange *out, const char *approach, const 
                                 const char *folder) PACE_MUST_CHECK;
 pace_status pace_exchange_ready(pace_exchange *exchange, size_t tensor) PACE_MUST_CHECK;
 pace_status pace_exchange_finish(pace_exchange *exchange) PACE_MUST_CHECK;
+/** Approaches that can be carried out, were their libraries here: the i-th; NULL behind the last. Static. */
+const char *pace_exchange_name(size_t i);
 /** Whether fresh weights come with finish(). */
 bool pace_exchange_updates(const pace_exchange *exchange);
 /** Since it was opened. */

@@ -49,6 +49,34 @@ typedef struct {
     const char *transport;    /**< what carried them; NULL = nothing */
 } pace_training_done;
 
+/** One training of a study. */
+typedef struct {
+    const char *model, *approach; /**< approach: NULL = one rank */
+    const char *scaling;          /**< "weak", "strong", NULL = neither */
+    int ranks;
+    size_t batch; /**< of one rank */
+    bool done, oversubscribed;
+    int64_t step_ns;
+    double samples_per_s, samples_low_per_s, samples_high_per_s, last_loss;
+    double compute_share, exchange_share, update_share; /**< of the step */
+    double speedup, efficiency;                         /**< against one rank; NAN = there is none */
+    const char *transport, *status;                     /**< NULL = none; status: why it was not done */
+} pace_study_row;
+
+/** A study to report. Borrowed by pace_study_answer(). */
+typedef struct {
+    size_t size; /**< sizeof(pace_study_done) */
+    const char *const *command;
+    size_t command_count;
+    const char *study;
+    const pace_study_row *rows;
+    size_t row_count;
+    bool stopped; /**< before all runs were made */
+} pace_study_done;
+
+/** Makes an answer of a study. */
+PACE_API pace_status pace_study_answer(pace_answer **out, const pace_study_done *study);
+
 /** Makes an answer of a training; for whoever trains with tools of their own. */
 PACE_API pace_status pace_training_answer(pace_answer **out, const pace_training_done *training);
 

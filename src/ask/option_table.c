@@ -333,6 +333,7 @@ const pace_option_row pace_option_table[] = {
     {TRAIN, NUMBER("rate", "R", NULL, NULL, "learning rate (0.01; adam 0.001)", NULL, NULL)},
     {TRAIN, NUMBER("seed", "N", NULL, NULL, "seed of parameters, samples and dropout (1)", NULL, NULL)},
     {TRAIN, NUMBER("memory", "BYTES", "bytes", NULL, "most memory to take (default: what is free)", NULL, NULL)},
+    {TRAIN, TEXT("study", "KIND", RANKS, "approaches, batch, scaling or stages: many runs, one table", NULL, NULL)},
     {TRAIN, NUMBER("ranks", "N", "ranks", RANKS, "start N ranks by mpirun; batch is of each (1)", NULL, NULL)},
     {TRAIN, TEXT("approach", "NAME", RANKS, "exchange gradients as grpc, horovod-mpi, p2p, ... (mpi-opt)", NULL, NULL)},
     {TRAIN, TEXT("overlap", "on|off", RANKS, "exchange while backward runs (on), or behind it", NULL, NULL)},

@@ -69,8 +69,17 @@ with tempfile.TemporaryDirectory() as folder:
     done = subprocess.run([os.environ["PACELINE"], "analyze", folder, "--format", "json"], capture_output=True, env=ENV, check=False)
     read = json.loads(done.stdout) if done.returncode == 0 else {}
     expect(len(read.get("ranks", ())) == 2 and read.get("collectives"), "the traces of two ranks", os.listdir(folder), done.stderr[-500:])
+kinds = (("approaches", "2", 8), ("batch", "2", 2), ("scaling", "2", 5), ("stages", "2", 5)) if EVERYTHING else (("batch", "2", 2),)
+for study, batch, count in kinds:
+    code, out, err = run("--study", study, "--batch", batch, "--steps", "1", "--warm-up", "0", "--format", "json")
+    expect(code == 0, study, err[-1000:])
+    answer = json.loads(out) if code == 0 else {"runs": []}
+    if code == 0:
+        strict_schema.hold(answer, "study")
+    expect(len(answer["runs"]) == count or study != "batch", study, len(answer["runs"]))
+    expect(all(one["samples_per_s"] > 0 for one in answer["runs"] if one["approach"] in (None, *here)), study, answer["runs"])
 for status, words, wanted in ((2, ("--ranks", "2", "--approach", "verbs"), "expected one of"), (2, ("--overlap", "on"), "no effect"),
-                              (2, ("--ranks", "2", "--overlap", "half"), "expected on or off")):
+                              (2, ("--ranks", "2", "--overlap", "half"), "expected on or off"), (2, ("--study", "sleep"), "expected approaches, batch")):
     code, out, err = run("--steps", "1", *words)
     expect(code == status and wanted in out + err, words, code, (out + err)[-600:])
 for what in wrong:

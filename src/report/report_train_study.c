@@ -1,0 +1,80 @@
+/* The report of a study of `paceline train`: a row a training. */
+#include "report/answer.h"
+#include "report/table.h"
+
+#include "paceline/train.h"
+
+#include <math.h>
+#include <string.h>
+
+static const pace_table runs = {
+    "runs", "Trainings side by side", PACE_FOR_ALL, 0,
+    PACE_CELLS({"model", "Model", PACE_SHOW_TEXT, PACE_OF(pace_study_row, model)},
+               {"approach", "Approach", PACE_SHOW_TEXT, PACE_OF(pace_study_row, approach)},
+               {"scaling", NULL, PACE_SHOW_TEXT, PACE_OF(pace_study_row, scaling)},
+               {"ranks", "Ranks", PACE_SHOW_INT, PACE_OF(pace_study_row, ranks)},
+               {"batch", "Batch", PACE_SHOW_INT, PACE_OF(pace_study_row, batch)},
+               {"samples_per_s", "Samples/s", PACE_SHOW_REAL, PACE_OF(pace_study_row, samples_per_s)},
+               {"samples_low_per_s", NULL, PACE_SHOW_REAL, PACE_OF(pace_study_row, samples_low_per_s)},
+               {"samples_high_per_s", NULL, PACE_SHOW_REAL, PACE_OF(pace_study_row, samples_high_per_s)},
+               {"step_ns", "Step", PACE_SHOW_NS, PACE_OF(pace_study_row, step_ns)},
+               {"compute_share", "FP+BP", PACE_SHOW_SHARE, PACE_OF(pace_study_row, compute_share)},
+               {"exchange_share", "Exposed", PACE_SHOW_SHARE, PACE_OF(pace_study_row, exchange_share)},
+               {"update_share", "WU", PACE_SHOW_SHARE, PACE_OF(pace_study_row, update_share)},
+               {"speedup", "Speedup", PACE_SHOW_REAL, PACE_OF(pace_study_row, speedup)},
+               {"efficiency", "Efficiency", PACE_SHOW_SHARE, PACE_OF(pace_study_row, efficiency)},
+               {"last_loss", NULL, PACE_SHOW_REAL, PACE_OF(pace_study_row, last_loss)},
+               {"transport", NULL, PACE_SHOW_TEXT, PACE_OF(pace_study_row, transport)},
+               {"status", "Status", PACE_SHOW_TEXT, PACE_OF(pace_study_row, status)})};
+
+static const pace_study_row *fastest(const pace_study_done *s) {
+    const pace_study_row *best = NULL;
+    for (size_t i = 0; i < s->row_count; i++)
+        if (s->rows[i].done && (!best || s->rows[i].samples_per_s > best->samples_per_s)) best = &s->rows[i];
+    return best;
+}
+
+static void warn(pace_report *report, const pace_study_done *s) {
+    size_t crowded = 0, failed = 0;
+    for (size_t i = 0; i < s->row_count; i++) crowded += s->rows[i].oversubscribed, failed += !s->rows[i].done;
+    if (s->stopped)
+        pace_report_lead(report, PACE_WARN_STOPPED_EARLY, "Stopped after %zu runs: what follows is of these alone.",
+                         s->row_count);
+    if (crowded)
+        pace_report_lead(
+            report, PACE_WARN_OVERSUBSCRIBED,
+            "%zu of %zu runs had more ranks and threads than there are processors: they get no efficiency.", crowded,
+            s->row_count);
+    if (failed)
+        pace_report_lead(report, PACE_WARN_RUN_FAILED, "%zu of %zu runs could not be made: see their status.", failed,
+                         s->row_count);
+}
+
+static pace_status build(pace_report *report, void *context) {
+    const pace_study_done *s = context;
+    pace_report_set_command(report, s->command, s->command_count);
+    pace_node *root = pace_report_root(report);
+    const pace_study_row *best = fastest(s);
+    warn(report, s);
+    if (best)
+        pace_node_sentence(root, true, "Most samples a second: %.1f, %s on %d rank%s of batch %zu%s%s.",
+                           best->samples_per_s, best->model, best->ranks, best->ranks == 1 ? "" : "s", best->batch,
+                           best->approach ? " by " : "", best->approach ? best->approach : "");
+    pace_node_text(root, "study", s->study);
+    pace_node_bool(root, "stopped", s->stopped);
+    pace_node *table = pace_open_table(root, &runs, 0);
+    for (size_t i = 0; i < s->row_count; i++) pace_table_put(table, &s->rows[i]);
+    pace_node_note(
+        root,
+        "FP+BP: forward and backward; exposed: exchange that backward does not hide; WU: the update of weights on the "
+        "worker. Efficiency is of the samples a second of one rank, times the ranks.");
+    return PACE_OK;
+}
+
+pace_status pace_study_answer(pace_answer **out, const pace_study_done *study) {
+    pace_report *report;
+    pace_study_done known = {0};
+    memcpy(&known, study, study->size < sizeof known ? study->size : sizeof known);
+    PACE_TRY(pace_report_build(&report, "study", "Trainings side by side", build, &known));
+    return pace_answer_of_report(out, report, true);
+}

@@ -1,0 +1,214 @@
+#include "study.h"
+
+#include "base/memory.h"
+#include "exchangers.h"
+#include "study_run.h"
+
+#include <math.h>
+#include <sched.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { MOST_WORDS = 64, NUMBER_TEXT = 24 };
+
+typedef struct {
+    const pace_question *question;
+    const char *kind, *approach;
+    int ranks;
+    size_t batch;
+    PACE_VEC(pace_study_row) rows;
+} study;
+
+/* --- which runs ------------------------------------------------------------------------------------------------------ */
+
+static pace_status add(study *s, const char *model, const char *approach, int ranks, size_t batch,
+                       const char *scaling) {
+    pace_study_row row = {
+        .model = model, .approach = ranks > 1 ? approach : NULL, .ranks = ranks, .batch = batch, .scaling = scaling};
+    row.efficiency = row.speedup = NAN;
+    row.samples_per_s = row.samples_low_per_s = row.samples_high_per_s = row.last_loss = NAN;
+    row.compute_share = row.exchange_share = row.update_share = NAN;
+    row.step_ns = INT64_MIN;
+    return PACE_PUSH(&s->rows, row);
+}
+
+/* One rank, then every approach on as many as were asked for. */
+static pace_status list_approaches(study *s, const char *model) {
+    PACE_TRY(add(s, model, NULL, 1, s->batch, NULL));
+    for (size_t i = 0; pace_exchange_name(i); i++)
+        PACE_TRY(add(s, model, pace_exchange_name(i), s->ranks, s->batch, NULL));
+    return PACE_OK;
+}
+
+static pace_status list_batches(study *s, const char *model) {
+    for (size_t batch = 1; batch <= s->batch; batch *= 2) PACE_TRY(add(s, model, s->approach, s->ranks, batch, NULL));
+    return PACE_OK;
+}
+
+/* Weak: the batch of a rank stays; strong: that of all together. */
+static pace_status list_scaling(study *s, const char *model) {
+    for (int strong = 0; strong < 2; strong++)
+        for (int ranks = 1; ranks <= s->ranks; ranks *= 2) {
+            size_t batch = strong ? s->batch / (size_t)ranks : s->batch;
+            if (batch) PACE_TRY(add(s, model, s->approach, ranks, batch, strong ? "strong" : "weak"));
+        }
+    return PACE_OK;
+}
+
+static const struct {
+    const char *name;
+    pace_status (*list)(study *s, const char *model);
+    int ranks; /* where nobody says */
+    size_t batch;
+} kinds[] = {{"approaches", list_approaches, 2, 32},
+             {"batch", list_batches, 1, 128},
+             {"scaling", list_scaling, 4, 32},
+             {"stages", list_scaling, 8, 32}};
+
+static pace_status read_question(study *s, const pace_question *question) {
+    *s = (study){.question = question, .kind = pace_question_text(question, "study")};
+    s->approach = pace_question_text(question, "approach");
+    for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
+        if (strcmp(kinds[k].name, s->kind) != 0) continue;
+        s->ranks = pace_question_has(question, "ranks") ? (int)pace_question_number(question, "ranks") : kinds[k].ranks;
+        s->batch =
+            pace_question_has(question, "batch") ? (size_t)pace_question_number(question, "batch") : kinds[k].batch;
+        if (s->ranks < 1 || s->batch < 1) return pace_fail(PACE_E_USAGE, "ranks: expected one or more, as of batch");
+        if (k == 0 && s->ranks < 2) return pace_fail(PACE_E_USAGE, "ranks: approaches exchange between two or more");
+        if (k == 0 && s->approach) return pace_fail(PACE_E_USAGE, "approach: the study runs all of them");
+        for (size_t i = 0; i < pace_question_input_count(question); i++)
+            PACE_TRY(kinds[k].list(s, pace_question_input(question, i)));
+        return s->rows.count ? PACE_OK : pace_fail(PACE_E_USAGE, "expected a model, found none");
+    }
+    return pace_fail(PACE_E_USAGE, "study: expected approaches, batch, scaling or stages, found \"%.40s\"", s->kind);
+}
+
+/* --- the runs -------------------------------------------------------------------------------------------------------- */
+
+typedef struct {
+    const char *words[MOST_WORDS];
+    size_t count;
+    char texts[8][NUMBER_TEXT];
+    size_t texts_used;
+} words_of_run;
+
+static void put(words_of_run *w, const char *option, const char *value) {
+    if (!value || w->count + 3 > MOST_WORDS) return;
+    w->words[w->count++] = option;
+    w->words[w->count++] = value;
+}
+
+static void put_number(words_of_run *w, const char *option, double value) {
+    char *text = w->texts[w->texts_used++];
+    pace_snprintf(text, NUMBER_TEXT, "%.10g", value);
+    put(w, option, text);
+}
+
+/* All runs have as many threads a rank, so that one rank is what several are held against. */
+static int threads_of_rank(int most_ranks) {
+    cpu_set_t set;
+    int here = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
+    return here > most_ranks ? here / most_ranks : 1;
+}
+
+/* What the question says of every run. */
+static void put_asked(words_of_run *w, const pace_question *question, int threads) {
+    static const char *const numbers[][2] = {{"steps", "--steps"}, {"warm_up", "--warm-up"}, {"threads", "--threads"},
+                                             {"seed", "--seed"},   {"rate", "--rate"},       {"memory", "--memory"}};
+    const char *item;
+    if (!pace_question_has(question, "threads")) put_number(w, "--threads", threads);
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+        if (pace_question_has(question, numbers[i][0]))
+            put_number(w, numbers[i][1], pace_question_number(question, numbers[i][0]));
+    put(w, "--data", pace_question_text(question, "data"));
+    for (size_t i = 0; (item = pace_question_item(question, "set", i)); i++) put(w, "--set", item);
+}
+
+static pace_status run_one(study *s, pace_study_row *row, const char *program) {
+    words_of_run w = {.words = {program, "train", row->model}, .count = 3};
+    put_asked(&w, s->question, threads_of_rank(s->ranks));
+    put_number(&w, "--batch", (double)row->batch);
+    if (row->ranks > 1) {
+        put_number(&w, "--ranks", row->ranks);
+        put(&w, "--approach", row->approach);
+        put(&w, "--overlap", pace_question_text(s->question, "overlap"));
+    }
+    w.words[w.count] = NULL;
+    return pace_study_run(row, w.words);
+}
+
+/* This program; a library that another program loaded asks the one in the path. */
+static const char *find_program(char *out, size_t size) {
+    ssize_t length = readlink("/proc/self/exe", out, size - 1);
+    out[length > 0 ? length : 0] = '\0';
+    const char *slash = strrchr(out, '/');
+    return slash && strcmp(slash + 1, "paceline") == 0 ? out : "paceline";
+}
+
+static pace_status run_all(study *s, bool *stopped) {
+    char path[1024];
+    const char *program = find_program(path, sizeof path);
+    for (size_t i = 0; i < s->rows.count; i++) {
+        *stopped = pace_question_stopped(s->question);
+        if (*stopped) {
+            s->rows.count = i;
+            return i ? PACE_OK : pace_fail(PACE_E_USAGE, "stopped before the first run");
+        }
+        pace_question_progress(s->question, "runs", i, s->rows.count);
+        PACE_TRY(run_one(s, &s->rows.items[i], program));
+    }
+    return PACE_OK;
+}
+
+/* --- figures --------------------------------------------------------------------------------------------------------- */
+
+/* The run on one rank that a row is held against: the same model, and where that grows the same kind of scaling. */
+static const pace_study_row *alone(const study *s, const pace_study_row *row) {
+    for (size_t i = 0; i < s->rows.count; i++) {
+        const pace_study_row *other = &s->rows.items[i];
+        bool alike = other->scaling == row->scaling ||
+                     (other->scaling && row->scaling && strcmp(other->scaling, row->scaling) == 0);
+        if (other->done && other->ranks == 1 && alike && strcmp(other->model, row->model) == 0 &&
+            (row->scaling || other->batch == row->batch))
+            return other;
+    }
+    return NULL;
+}
+
+/* Ranks that share processors say nothing of a machine that has enough. */
+static void compare(study *s) {
+    for (size_t i = 0; i < s->rows.count; i++) {
+        pace_study_row *row = &s->rows.items[i];
+        const pace_study_row *one = row->done && !row->oversubscribed ? alone(s, row) : NULL;
+        if (!one) continue;
+        row->speedup = row->samples_per_s / one->samples_per_s;
+        row->efficiency = row->speedup / row->ranks;
+    }
+}
+
+static pace_status check_any(const study *s) {
+    for (size_t i = 0; i < s->rows.count; i++)
+        if (s->rows.items[i].done) return PACE_OK;
+    return pace_fail(PACE_E_MISSING, "no run of the study could be made; the first: %s",
+                     s->rows.items[0].status ? s->rows.items[0].status : "nobody knows why");
+}
+
+pace_status pace_train_study(pace_answer **out, const pace_question *question) {
+    study s;
+    pace_study_done done = {.size = sizeof done};
+    pace_status status = read_question(&s, question);
+    if (status == PACE_OK) status = run_all(&s, &done.stopped);
+    if (status == PACE_OK) status = check_any(&s);
+    if (status == PACE_OK) {
+        compare(&s);
+        done.command = pace_question_command(question, &done.command_count);
+        done.study = s.kind, done.rows = s.rows.items, done.row_count = s.rows.count;
+        status = pace_study_answer(out, &done);
+    }
+    for (size_t i = 0; i < s.rows.count; i++) {
+        pace_free((void *)(uintptr_t)s.rows.items[i].transport);
+        pace_free((void *)(uintptr_t)s.rows.items[i].status);
+    }
+    PACE_VEC_FREE(&s.rows);
+    return status;
+}

@@ -1,0 +1,148 @@
+#include "study_run.h"
+
+#include "base/json_walk.h"
+#include "base/memory.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+extern char **environ;
+
+/* --- the answer ------------------------------------------------------------------------------------------------------ */
+
+typedef struct {
+    pace_json *json;
+    pace_study_row *row;
+    char stage[24];
+    double share;
+} reading;
+
+static pace_json_token read_stage_member(void *context, const char *key) {
+    reading *r = context;
+    pace_json_token token = pace_json_next(r->json);
+    size_t length;
+    if (token == PACE_JSON_STRING && strcmp(key, "stage") == 0) {
+        const char *text = pace_json_text(r->json, &length);
+        pace_snprintf(r->stage, sizeof r->stage, "%.*s", (int)length, text);
+    }
+    if (token == PACE_JSON_NUMBER && strcmp(key, "share") == 0) pace_json_double(r->json, &r->share);
+    return pace_json_pass(r->json, token);
+}
+
+static pace_json_token read_stage(void *context) {
+    reading *r = context;
+    pace_json_token token = pace_json_each_member(r->json, read_stage_member, r);
+    if (strcmp(r->stage, "forward") == 0 || strcmp(r->stage, "backward") == 0) r->row->compute_share += r->share;
+    else if (strcmp(r->stage, "update") == 0) r->row->update_share = r->share;
+    else if (strcmp(r->stage, "exposed_exchange") == 0) r->row->exchange_share = r->share;
+    return token;
+}
+
+static pace_json_token read_member(void *context, const char *key) {
+    reading *r = context;
+    pace_study_row *row = r->row;
+    const struct {
+        const char *key;
+        double *to;
+    } numbers[] = {{"samples_per_s", &row->samples_per_s},
+                   {"samples_low_per_s", &row->samples_low_per_s},
+                   {"samples_high_per_s", &row->samples_high_per_s},
+                   {"last_loss", &row->last_loss}};
+    pace_json_token token = pace_json_next(r->json);
+    size_t length;
+    if (token == PACE_JSON_ARRAY && strcmp(key, "stages") == 0) return pace_json_each_object(r->json, read_stage, r);
+    for (size_t i = 0; token == PACE_JSON_NUMBER && i < sizeof numbers / sizeof *numbers; i++)
+        if (strcmp(key, numbers[i].key) == 0) pace_json_double(r->json, numbers[i].to);
+    if (token == PACE_JSON_NUMBER && strcmp(key, "step_ns") == 0) pace_json_int(r->json, &row->step_ns);
+    if (strcmp(key, "oversubscribed") == 0) row->oversubscribed = token == PACE_JSON_TRUE;
+    if (token == PACE_JSON_STRING && strcmp(key, "transport") == 0) {
+        const char *text = pace_json_text(r->json, &length);
+        row->transport = pace_copy_text(text, length);
+    }
+    return pace_json_pass(r->json, token);
+}
+
+static pace_status read_answer(pace_study_row *row, const char *path) {
+    pace_input *input;
+    reading r = {.row = row};
+    row->compute_share = row->exchange_share = row->update_share = 0;
+    PACE_TRY(pace_input_open(&input, path));
+    pace_status status = pace_json_open(&r.json, input);
+    if (status == PACE_OK) {
+        pace_json_token token = pace_json_next(r.json);
+        if (token == PACE_JSON_OBJECT) token = pace_json_each_member(r.json, read_member, &r);
+        if (token != PACE_JSON_OBJECT_END)
+            status = pace_fail(PACE_E_INTERNAL, "%s: the answer of a run cannot be read", path);
+        pace_json_free(r.json);
+    }
+    pace_input_free(input);
+    return status;
+}
+
+/* --- the process ----------------------------------------------------------------------------------------------------- */
+
+/* The last line that says something, without the name of the program in front. */
+static void read_reason(char *out, size_t size, const char *path) {
+    char text[4096] = "";
+    FILE *file = fopen(path, "r");
+    if (!file) return;
+    size_t length = fread(text, 1, sizeof text - 1, file);
+    fclose(file);
+    text[length] = '\0';
+    for (char *rest = NULL, *line = strtok_r(text, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
+        const char *said = strstr(line, "paceline train: ");
+        if (!said) continue;
+        pace_snprintf(out, size, "%s", said + strlen("paceline train: "));
+        return;
+    }
+    pace_snprintf(out, size, "it failed");
+}
+
+/* Exit status, -1 where it could not be started. */
+static int run_program(const char *const *words, const char *said) {
+    posix_spawn_file_actions_t actions;
+    pid_t process;
+    int status = -1;
+    posix_spawn_file_actions_init(&actions);
+    posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
+    posix_spawn_file_actions_addopen(&actions, 1, said, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    posix_spawn_file_actions_adddup2(&actions, 1, 2);
+    int error = posix_spawnp(&process, words[0], &actions, NULL, (char *const *)(uintptr_t)words, environ);
+    posix_spawn_file_actions_destroy(&actions);
+    if (error) return -1;
+    while (waitpid(process, &status, 0) < 0)
+        if (errno != EINTR) return -1;
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 128;
+}
+
+pace_status pace_study_run(pace_study_row *row, const char *const *words) {
+    enum { MOST = 96 };
+    const char *all[MOST], *base = getenv("TMPDIR");
+    char folder[512], answer[600], said[600];
+    size_t count = 0;
+    pace_snprintf(folder, sizeof folder, "%s/paceline-study-XXXXXX", base && *base ? base : "/tmp");
+    if (!mkdtemp(folder)) return pace_fail(PACE_E_IO, "%s: cannot be made: %s", folder, strerror(errno));
+    pace_snprintf(answer, sizeof answer, "%s/answer.json", folder);
+    pace_snprintf(said, sizeof said, "%s/said.txt", folder);
+    while (words[count] && count + 3 < MOST) all[count] = words[count], count++;
+    all[count] = "-o", all[count + 1] = answer, all[count + 2] = NULL;
+    int code = run_program(all, said);
+    pace_status status = code < 0 ? pace_fail(PACE_E_MISSING, "%s: cannot be started", words[0]) : PACE_OK;
+    if (code == 0) status = read_answer(row, answer);
+    else if (code > 0) {
+        char reason[160] = "";
+        read_reason(reason, sizeof reason, said);
+        row->status = pace_copy_text(reason, strlen(reason));
+    }
+    row->done = code == 0 && status == PACE_OK;
+    unlink(answer);
+    unlink(said);
+    rmdir(folder);
+    return status;
+}
