@@ -24,14 +24,15 @@ double pace_exchange_textbook_spread(const pace_doubts *doubts, int nodes) {
 }
 
 /* Bytes per second that one device sends to the others of its group inside a node, at peak: where devices are joined
- * pairwise, over the links that stay within the group. */
+ * pairwise, over the links that stay within the group; over the host where one device has links to one other alone. */
 static double inside_rate(const pace_machine *m, int ranks_per_node) {
     double fewest = INFINITY;
     if (m->mesh_devices == 0 || ranks_per_node >= m->devices || ranks_per_node < 2) return m->inside.bytes_per_s;
     for (int i = 0; i < ranks_per_node; i++) {
         double sum = 0;
-        for (int j = 0; j < ranks_per_node; j++) sum += m->bricks[i][j];
-        fewest = pace_least(fewest, sum);
+        int neighbours = 0;
+        for (int j = 0; j < ranks_per_node; j++) sum += m->bricks[i][j], neighbours += m->bricks[i][j] > 0;
+        fewest = pace_least(fewest, neighbours < 2 && ranks_per_node > 2 ? 0 : sum); /* no ring passes it */
     }
     return fewest > 0 ? fewest * m->brick_bytes_per_s : m->pcie_bytes_per_s;
 }

@@ -155,6 +155,20 @@ static void test_a_rack_waits_as_a_few_do(void **state) {
     assert_true(rack > 0.85 * few);
 }
 
+/* Of five devices of a DGX-1 the fifth has bricks to one other alone: no ring of NVLinks passes it, and all go over PCIe
+ * (10 GB/s a slot). Four and six have rings. */
+static void test_five_of_a_cube_mesh(void **state) {
+    (void)state;
+    pace_exchange e;
+    open_on(&e, "dgx-1-v100");
+    double busbw[7];
+    for (int ranks = 4; ranks <= 6; ranks++)
+        busbw[ranks] =
+            1e9 * 2 * (ranks - 1) / ranks / time_us(&e, PACE_ALLREDUCE, ranks, 1, 1e9, PACE_STACK_CURRENT) / 1e3;
+    assert_true(busbw[5] <= 10 && busbw[5] > 5);
+    assert_true(busbw[4] > 30 && busbw[6] > 30);
+}
+
 /* Two nodes: a tree's busbw passes the NICs' rate (AWS, two p4de, 512 MiB: 13552 us, 74 GB/s over 50 GB/s of NICs). */
 static void test_trees_of_two_nodes(void **state) {
     (void)state;
@@ -231,6 +245,7 @@ int main(void) {
                                        cmocka_unit_test(test_never_falls),
                                        cmocka_unit_test(test_lines_are_fastest_when_small),
                                        cmocka_unit_test(test_a_rack_waits_as_a_few_do),
+                                       cmocka_unit_test(test_five_of_a_cube_mesh),
                                        cmocka_unit_test(test_trees_of_two_nodes),
                                        cmocka_unit_test(test_no_faster_than_nics),
                                        cmocka_unit_test(test_shared_networks)};
