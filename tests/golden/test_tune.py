@@ -214,6 +214,7 @@ def test_published():
     print("the fastest measured of", len(sizes), "sizes:", right)
     expect(len(sizes) == 7 and right["measured"] >= 5, right, ways["measured"])
     for size, way in zip(sizes, ways["measured"]):
+        expect(times[(size, *way)] <= times[(size, "", "")], "slower than NCCL's own choice", size, way)
         expect(times[(size, *way)] <= 1.07 * times[(size, *fastest(size))], size, way, fastest(size))
     expect(ways["model"] == [("", "")] * 7, "nothing measured changes nothing here", ways["model"])
 
@@ -266,5 +267,6 @@ test_few_sizes()
 test_dialects()
 test_measured_alone()
 test_refused()
+test_published()
 test_collective_table()
 finish()
