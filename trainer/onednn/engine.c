@@ -27,6 +27,7 @@ static const layer_plan plans[PACE_LAYER_KINDS] = {
     [PACE_LAYER_EMBEDDING_BAG] = {forward_embedding_bag, backward_embedding_bag},
     [PACE_LAYER_INTERACTION] = {forward_interaction, backward_interaction},
     [PACE_LAYER_ATTENTION] = {forward_attention, backward_attention},
+    [PACE_LAYER_SELECT] = {forward_select, backward_select},
     [PACE_LAYER_ADD] = {forward_add, backward_add},
     [PACE_LAYER_MULTIPLY] = {forward_multiply, backward_multiply},
     [PACE_LAYER_CONCAT] = {forward_concat, backward_concat},

@@ -1,6 +1,8 @@
 /* Views, sums, products and rows of several tensors. */
 #include "net.h"
 
+#include <string.h>
+
 /* --- flatten: an image becomes a row, channel by channel ------------------------------------------------------------- */
 
 static dnnl_memory_desc_t plain_image(const tensor *t) {
@@ -184,5 +186,33 @@ void backward_concat(net *n, node *of) {
     }
 }
 
-void forward_select(net *n, node *of) { net_refuse(n, of, "the trainer has no such layer"); }
-void backward_select(net *n, node *of) { net_refuse(n, of, "the trainer has no such layer"); }
+/* --- the first place of each sequence ---------------------------------------------------------------------------------- */
+
+static tensor *first_places(net *n, const node *of, const tensor *whole) {
+    dnnl_memory_desc_t desc = {0};
+    dnnl_dims_t dims = {(dnnl_dim_t)of->rows, (dnnl_dim_t)of->columns};
+    dnnl_dims_t strides = {(dnnl_dim_t)(of->inputs[0]->rows / of->rows * of->columns), 1};
+    if (n->failed || !net_is_fine(n, of, dnnl_memory_desc_init_by_strides(&desc, 2, dims, dnnl_f32, strides), "view"))
+        return NULL;
+    return tensor_in(n, &desc, whole);
+}
+
+void forward_select(net *n, node *of) {
+    dnnl_memory_desc_t rows = rows_of(of), all = rows_of(of->inputs[0]);
+    tensor *from = in_layout(n, of, PACE_PASS_FORWARD, of->inputs[0]->value, &all);
+    of->value = tensor_new(n, &rows);
+    act_copy(n, of, PACE_PASS_FORWARD, first_places(n, of, from), of->value);
+}
+
+static void clear_places(net *n, node *of) {
+    memset(tensor_floats(n, of->kept[0]), 0, tensor_elements(of->kept[0]) * sizeof(float));
+}
+
+void backward_select(net *n, node *of) {
+    dnnl_memory_desc_t all = rows_of(of->inputs[0]);
+    if (!of->inputs[0]->needs_gradient) return;
+    of->kept[0] = gradient_begin(n, of->inputs[0], &all);
+    act_function(n, of, PACE_PASS_DATA, clear_places);
+    act_copy(n, of, PACE_PASS_DATA, of->gradient, first_places(n, of, of->kept[0]));
+    gradient_end(n, of, of->inputs[0], of->kept[0]);
+}

@@ -149,12 +149,14 @@ static void test_joins(void **state) {
         "inputs: {x: {features: 6}}\nloss: binary_cross_entropy\nlayers:\n  - linear: 9\n  - tanh\n  - linear: 1\n  - sigmoid\n");
 }
 
-#define TOKENS "inputs: {t: {tokens: 5}}\nloss: cross_entropy\nlayers:\n  - embedding: {rows: 11, width: 8}\n  - layer_norm\n"
+#define TOKENS \
+    "inputs: {t: {tokens: 5}}\nloss: cross_entropy\nlayers:\n  - embedding: {rows: 11, width: 8}\n  - layer_norm\n"
 
 static void test_sequences(void **state) {
     (void)state;
     check(TOKENS
           "  - positions: 7\n  - layer_norm\n  - linear: 24\n  - attention: {heads: 2, causal: 1}\n  - linear: 11\n");
+    check(TOKENS "  - linear: 8\n  - tanh\n  - select\n  - linear: 11\n");
     check(TOKENS "  - linear: 24\n  - attention: {heads: 4, dropout: 0.3}\n  - gelu\n  - linear: 11\n");
     check(TOKENS
           "  - {linear: 8, as: q}\n  - {linear: {out: 8, bias: 0}, from: q, as: k}\n  - {linear: 8, from: q, as: v}\n"
