@@ -8,14 +8,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-typedef enum { OVER_NONE, OVER_MEDIAN, OVER_MEAN, OVER_P90, OVER_MAX, OVER_SUM } over;
+typedef enum { OVER_NONE, OVER_MEDIAN, OVER_MEAN, OVER_P90, OVER_MAX, OVER_SUM, OVER_LEAST } over;
 
 /* "median_mape": how, and of what. */
 static over over_of(const char **rest, const char *metric) {
     static const struct {
         const char *prefix;
         over how;
-    } all[] = {{"median_", OVER_MEDIAN}, {"mean_", OVER_MEAN}, {"p90_", OVER_P90}, {"max_", OVER_MAX}};
+    } all[] = {
+        {"median_", OVER_MEDIAN}, {"mean_", OVER_MEAN}, {"p90_", OVER_P90}, {"max_", OVER_MAX}, {"least_", OVER_LEAST}};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         if (pace_starts(metric, all[i].prefix)) {
             *rest = metric + strlen(all[i].prefix);
@@ -86,6 +87,35 @@ static pace_status gather(double *values, size_t *count, double *sum, double *ro
     return PACE_OK;
 }
 
+enum { LEAST_ROWS = 20 }; /* of a name, to count */
+
+/* The least of the means, weighted by rows, of all that have one text in the table's first column; `names` receives how
+ * many such texts there are. NAN: none has rows enough. */
+static pace_status least_of_names(double *out, size_t *names, const pace_found *table, const pace_case *one,
+                                  int column) {
+    int weight = weight_of(table);
+    *names = 0;
+    *out = NAN;
+    for (size_t first = 0; weight >= 0 && first < pace_found_rows(table); first++) {
+        const char *name = pace_found_at(table, first, 0)->text;
+        double sum = 0, rows = 0;
+        bool seen = false, counts;
+        for (size_t row = 0; name && row < pace_found_rows(table); row++) {
+            const char *other = pace_found_at(table, row, 0)->text;
+            double value = pace_found_at(table, row, column)->number;
+            PACE_TRY(row_counts(&counts, table, row, one->found_where));
+            if (!other || strcmp(other, name) != 0 || !counts || isnan(value)) continue;
+            seen |= row < first;
+            sum += pace_found_at(table, row, weight)->number * value;
+            rows += pace_found_at(table, row, weight)->number;
+        }
+        if (seen || rows < LEAST_ROWS) continue;
+        *out = fmin(sum / rows, *out);
+        ++*names;
+    }
+    return PACE_OK;
+}
+
 static pace_status of_found(double *out, size_t *count, const pace_findings *findings, const pace_case *one,
                             const char *metric) {
     const pace_found *table = pace_findings_find(findings, one->found);
@@ -95,6 +125,7 @@ static pace_status of_found(double *out, size_t *count, const pace_findings *fin
     if (column < 0)
         return pace_fail(PACE_E_INPUT, "case %s: the fit finds no table \"%.40s\" with a column \"%.40s\"", one->name,
                          one->found, key);
+    if (how == OVER_LEAST) return least_of_names(out, count, table, one, column);
     size_t used = 0;
     double sum = 0, rows = 0, *values = pace_alloc(pace_found_rows(table) + 1, sizeof *values);
     if (!values) return PACE_E_MEMORY;

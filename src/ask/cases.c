@@ -48,7 +48,7 @@ static bool is_metric(const char *metric) {
                                           "medians_apart",
                                           "sum",
                                           NULL};
-    static const char *const over[] = {"median_", "mean_", "p90_", "max_", NULL};
+    static const char *const over[] = {"median_", "mean_", "p90_", "max_", "least_", NULL};
     for (int i = 0; figures[i]; i++)
         if (strcmp(figures[i], metric) == 0) return true;
     for (int i = 0; over[i]; i++)
