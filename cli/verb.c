@@ -111,7 +111,8 @@ static int ask(cli_arguments *arguments, pace_context *context, pace_question *q
                          : trains   ? pace_train(&answer, context, question)
                          : lives    ? pace_validate_live(&answer, context, question)
                                     : pace_ask(&answer, context, question);
-    bool says = !processes || processes->rank == 0 || status == PACE_E_IO; /* else process 0 says it */
+    bool lost = trains && status == PACE_E_IO;              /* another rank is: whoever sees it says so */
+    bool says = !processes || processes->rank == 0 || lost; /* else process 0 says it */
     int result = status == PACE_OK ? CLI_DONE : says ? cli_fail(verb, status) : cli_exit_status(status);
     if (trains && processes && status != PACE_OK)
         _exit(result);                          /* others may be gone: mpirun ends those that are not */
