@@ -74,7 +74,7 @@ def questions():
     yield "predict", ["gpt2"], {"on": "dgx-h100", "set": ["dp=2", "pp=4", "micro_batch=1", "global_batch=16", "precision=bf16"]}
     yield "predict", ["dlrm_default"], {"on": "dgx-1-v100", "set": ["dp=8", "micro_batch=512"]}
     yield "predict", ["lenet"], {"on": "epyc-zen5-1t", "set": ["micro_batch=8"]}
-    yield "predict", [], {"kind": "exchange", "simulate": True, "on": "dgx-1-v100", "bytes": "1K"}
+    yield "predict", [], {"kind": "exchange", "simulate": True, "on": "dgx-h100*2", "bytes": "1K"}
     ranks = os.path.join(FOLDER, "ranks")
     os.mkdir(ranks)
     for rank in (0, 1):
