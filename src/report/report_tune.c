@@ -28,8 +28,8 @@ static const pace_table choices = {
     PACE_CELLS({"collective", "Collective", PACE_SHOW_TEXT, PACE_OF(choice_row, collective)},
                {"nodes", NULL, PACE_SHOW_INT, PACE_OF(choice_row, nodes)},
                {"ranks", "Ranks", PACE_SHOW_INT, PACE_OF(choice_row, ranks)},
-               {"from_bytes", "from B", PACE_SHOW_INT, PACE_OF(choice_row, from)},
-               {"to_bytes", "to B", PACE_SHOW_INT, PACE_OF(choice_row, to)},
+               {"from_bytes", "from", PACE_SHOW_BYTES, PACE_OF(choice_row, from)},
+               {"to_bytes", "to", PACE_SHOW_BYTES, PACE_OF(choice_row, to)},
                {"algorithm", "Takes", PACE_SHOW_TEXT, PACE_OF(choice_row, algorithm)},
                {"protocol", "", PACE_SHOW_TEXT, PACE_OF(choice_row, protocol)},
                {"channels", NULL, PACE_SHOW_INT, PACE_OF(choice_row, channels)},
@@ -37,8 +37,8 @@ static const pace_table choices = {
                {"against_algorithm", "Against", PACE_SHOW_TEXT, PACE_OF(choice_row, against_algorithm)},
                {"against_protocol", "", PACE_SHOW_TEXT, PACE_OF(choice_row, against_protocol)},
                {"saved_share", "saves", PACE_SHOW_SHARE, PACE_OF(choice_row, saved)},
-               {"saved_low_share", "least", PACE_SHOW_SHARE, PACE_OF(choice_row, low)},
-               {"saved_high_share", "most", PACE_SHOW_SHARE, PACE_OF(choice_row, high)})};
+               {"saved_low_share", "at least", PACE_SHOW_SHARE, PACE_OF(choice_row, low)},
+               {"saved_high_share", NULL, PACE_SHOW_SHARE, PACE_OF(choice_row, high)})};
 
 typedef struct {
     const char *collective, *own_algorithm, *own_protocol, *best_algorithm, *best_protocol, *rung;
