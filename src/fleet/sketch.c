@@ -93,8 +93,6 @@ static inline pace_status add(pace_sketch *sketch, double value, uint64_t weight
     return PACE_OK;
 }
 
-pace_status pace_sketch_add(pace_sketch *sketch, double value, uint64_t weight) { return add(sketch, value, weight); }
-
 /* --- many at once ------------------------------------------------------------------------------------------------- */
 
 typedef struct {

@@ -93,10 +93,11 @@ static pace_status try_without(pace_report *report, const pace_question *questio
     return status;
 }
 
-/* Pipes come once, and reading much again would take long. */
+/* Pipes come once; reading much again, or searching a plan again, would take long. */
 static bool can_ask_again(const pace_report *report, const pace_question *question) {
     uint64_t read_bytes = 0;
     struct stat about;
+    if (strcmp(question->verb->name, "plan") == 0) return false;
     for (size_t i = 0; i < report->inputs.count; i++) {
         const char *path = report->inputs.items[i].path;
         read_bytes += report->inputs.items[i].bytes;

@@ -10,6 +10,6 @@
 typedef pace_status (*pace_idle_ask)(pace_report **out, size_t *missed, const pace_question *question);
 
 /** Warns in `report`, the answer to `question`, of every KEY=VALUE of `on` without which `ask` finds the same numbers.
- * Not asked again is what reads more than 16 MiB. */
+ * Not asked again are plans and what reads more than 16 MiB or a pipe. */
 pace_status pace_report_idle_figures(pace_report *report, const pace_question *question,
                                      pace_idle_ask ask) PACE_MUST_CHECK;

@@ -131,9 +131,10 @@ static void say_waits(pace_node *root, const pace_usage_asked *a) {
         pace_node_sentence(root, true, "Jobs waited %s (median), one in ten %s and more.",
                            time_of(all->wait_median_s).text, time_of(all->wait_p90_s).text);
     if (slowest && a->figures.by[PACE_BY_QUEUE].count > 1)
-        pace_node_sentence(root, false, "Longest in the queue %.60s: %s (median), one in ten %s and more.",
-                           pace_usage_name(&a->usage, slowest->name), time_of(slowest->wait_median_s).text,
-                           time_of(slowest->wait_p90_s).text);
+        pace_node_sentence(
+            root, false, "The longest waits are in the queue %.60s: one in ten %s and more, half of them %s and less.",
+            pace_usage_name(&a->usage, slowest->name), time_of(slowest->wait_p90_s).text,
+            time_of(slowest->wait_median_s).text);
     if (a->figures.pending_runs)
         pace_node_sentence(root, false, "%s did not start yet: GPUs asked for %.6g, longest wait so far %s.",
                            count_of(a->figures.pending_runs, "run").text, a->figures.pending_gpus,

@@ -11,36 +11,22 @@ import random
 import re
 import shutil
 import statistics
-import subprocess
 import sys
 import tempfile
 
 import jsonschema
 import yaml
 
-PACELINE = os.environ["PACELINE"]
-SOURCE = os.environ.get("PACELINE_SOURCE", ".")
-SHARED = os.environ.get("PACELINE_SHARED", "")
+import checks
+from checks import SHARED, SOURCE, expect, finish
+
 DATA = os.path.join(SOURCE, "tests", "data", "clusters")
 FOLDER = tempfile.mkdtemp(prefix="paceline-usage-")
 SCHEMA = json.load(open(os.path.join(SOURCE, "docs", "schemas", "usage.json")))
-wrong = []
-checks = 0
-
-
-def expect(good, *what):
-    global checks
-    checks += 1
-    if not good:
-        wrong.append(what)
 
 
 def run(*words):
-    done = subprocess.run([PACELINE, "fleet", *words], capture_output=True, timeout=300)
-    err = done.stderr.decode("utf-8", "replace")
-    expect(0 <= done.returncode <= 4, "crashed", words, done.returncode, err[-400:])
-    expect("Sanitizer" not in err and "runtime error" not in err, "sanitizer", words, err[-400:])
-    return done.returncode, done.stdout.decode("utf-8", "replace"), err
+    return checks.run("fleet", *words)
 
 
 def usage(*words):
@@ -583,7 +569,4 @@ def test_page():
 for test in [value for name, value in sorted(globals().items()) if name.startswith("test_")]:
     test()
 shutil.rmtree(FOLDER)
-for one in wrong[:40]:
-    print("wrong:", *one)
-print(f"{checks} checks, {len(wrong)} wrong")
-sys.exit(1 if wrong else 0)
+finish()

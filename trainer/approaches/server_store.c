@@ -10,18 +10,6 @@ bool pace_store_open(pace_store *out, const pace_train_update *rule, int workers
     return out->variables != NULL;
 }
 
-void pace_store_close(pace_store *store) {
-    for (size_t i = 0; store->variables && i < store->count; i++) {
-        pace_variable *v = &store->variables[i];
-        free(v->weights);
-        free(v->sum);
-        free(v->states[0]);
-        free(v->states[1]);
-    }
-    free(store->variables);
-    *store = (pace_store){0};
-}
-
 float *pace_store_hold(pace_store *store, size_t variable, size_t elements) {
     pace_variable *v = &store->variables[variable];
     int states = pace_rule_states(store->rule.rule);

@@ -19,9 +19,8 @@ typedef struct {
     size_t count;
 } pace_store;
 
-/** Variables that are held nowhere yet. False: out of memory. */
+/** Variables that are held nowhere yet; they live as long as the server's process. False: out of memory. */
 bool pace_store_open(pace_store *out, const pace_train_update *rule, int workers, bool asynchronous, size_t count);
-void pace_store_close(pace_store *store);
 
 /** Makes room for a variable on this server; its weights are the caller's to fill. NULL: out of memory. */
 float *pace_store_hold(pace_store *store, size_t variable, size_t elements);

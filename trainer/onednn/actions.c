@@ -38,6 +38,16 @@ dnnl_primitive_desc_t describe(net *n, const node *of, const void *operation, dn
                                                                                                                : NULL;
 }
 
+void act_with_workspace(net *n, node *of, tensor *source, const void *operation) {
+    of->forward = describe(n, of, operation, NULL);
+    if (!of->forward) return;
+    const dnnl_memory_desc_t *workspace = wanted(of->forward, DNNL_ARG_WORKSPACE);
+    of->kept[0] = workspace && workspace->ndims ? tensor_new(n, workspace) : NULL;
+    of->value = tensor_new(n, wanted(of->forward, DNNL_ARG_DST));
+    act(n, of, PACE_PASS_FORWARD, of->forward, true,
+        BOUND({DNNL_ARG_SRC, source}, {DNNL_ARG_DST, of->value}, {DNNL_ARG_WORKSPACE, of->kept[0]}));
+}
+
 void act_copy(net *n, node *of, pace_engine_pass pass, tensor *from, tensor *to) {
     dnnl_primitive_desc_t desc;
     if (n->failed || !from || !to) return;

@@ -141,6 +141,9 @@ const dnnl_memory_desc_t *wanted(dnnl_primitive_desc_t desc, int argument);
 /** A description made of an operation's; NULL after noting a failure. `hint`: of the forward pass, for backward ones. */
 dnnl_primitive_desc_t describe(net *n, const node *of, const void *operation, dnnl_primitive_desc_t hint);
 
+/** A layer's value by one forward operation on `source`, and what that keeps for the gradient. */
+void act_with_workspace(net *n, node *of, tensor *source, const void *operation);
+
 /** The tensor in another layout: itself, or a copy that the pass makes. */
 tensor *in_layout(net *n, node *of, pace_engine_pass pass, tensor *have, const dnnl_memory_desc_t *want);
 /** Copies with a change of layout. */

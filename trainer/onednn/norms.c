@@ -116,13 +116,7 @@ void forward_local_norm(net *n, node *of) {
                                                 OPT(of, KERNEL), lrn_alpha, lrn_beta, lrn_k),
                      "local normalization"))
         return;
-    of->forward = describe(n, of, &desc, NULL);
-    if (!of->forward) return;
-    const dnnl_memory_desc_t *workspace = wanted(of->forward, DNNL_ARG_WORKSPACE);
-    of->kept[0] = workspace && workspace->ndims ? tensor_new(n, workspace) : NULL;
-    of->value = tensor_new(n, wanted(of->forward, DNNL_ARG_DST));
-    act(n, of, PACE_PASS_FORWARD, of->forward, true,
-        BOUND({DNNL_ARG_SRC, source}, {DNNL_ARG_DST, of->value}, {DNNL_ARG_WORKSPACE, of->kept[0]}));
+    act_with_workspace(n, of, source, &desc);
 }
 
 void backward_local_norm(net *n, node *of) {

@@ -66,13 +66,7 @@ static void forward_pool(net *n, node *of) {
                                                     p.strides, p.kernel, p.before, p.after),
                      "pooling"))
         return;
-    of->forward = describe(n, of, &desc, NULL);
-    if (!of->forward) return;
-    const dnnl_memory_desc_t *places = wanted(of->forward, DNNL_ARG_WORKSPACE);
-    of->kept[0] = places && places->ndims ? tensor_new(n, places) : NULL;
-    of->value = tensor_new(n, wanted(of->forward, DNNL_ARG_DST));
-    act(n, of, PACE_PASS_FORWARD, of->forward, true,
-        BOUND({DNNL_ARG_SRC, source}, {DNNL_ARG_DST, of->value}, {DNNL_ARG_WORKSPACE, of->kept[0]}));
+    act_with_workspace(n, of, source, &desc); /* where the largest stood */
 }
 
 void forward_max_pool(net *n, node *of) { forward_pool(n, of); }

@@ -49,6 +49,10 @@ static double true_quantile(const pace_weighted *sorted, size_t count, double q)
     return sorted[count - 1].value;
 }
 
+static pace_status add_one(pace_sketch *sketch, double value, uint64_t weight) {
+    return pace_sketch_add_all(sketch, &value, &weight, 1);
+}
+
 static void test_quantiles(void **unused) {
     (void)unused;
     static const double shares[] = {0, 0.001, 0.1, 0.25, 0.5, 0.75, 0.9, 0.99, 0.9999, 1};
@@ -59,8 +63,8 @@ static void test_quantiles(void **unused) {
         size_t count = 1 + next_word() % VALUES;
         for (size_t i = 0; i < count; i++) {
             values[i] = (pace_weighted){any_value(), 1 + next_word() % 100};
-            assert_int_equal(pace_sketch_add(&binned, values[i].value, values[i].weight), PACE_OK);
-            assert_int_equal(pace_sketch_add(&exact, values[i].value, values[i].weight), PACE_OK);
+            assert_int_equal(add_one(&binned, values[i].value, values[i].weight), PACE_OK);
+            assert_int_equal(add_one(&exact, values[i].value, values[i].weight), PACE_OK);
         }
         qsort(values, count, sizeof *values, by_value);
         for (size_t i = 0; i < sizeof shares / sizeof *shares; i++) {
@@ -98,8 +102,8 @@ static void split_and_merge(bool exact) {
     for (int i = 0; i < 2000; i++) {
         double value = any_value();
         uint64_t weight = next_word() % 5, to = next_word() % PARTS;
-        assert_int_equal(pace_sketch_add(&whole, value, weight), PACE_OK);
-        assert_int_equal(pace_sketch_add(&part[to], value, weight), PACE_OK);
+        assert_int_equal(add_one(&whole, value, weight), PACE_OK);
+        assert_int_equal(add_one(&part[to], value, weight), PACE_OK);
         double term = uniform() < 0.5 ? -value : value;
         pace_sum_add_times(&whole_sum, term, weight);
         for (uint64_t k = 0; k < weight; k++) pace_sum_add(&part_sum[to], term);
@@ -200,14 +204,14 @@ static void test_sums_of_many(void **unused) {
 static void test_refusals(void **unused) {
     (void)unused;
     pace_sketch sketch = {0}, exact = {.exact = true};
-    assert_int_equal(pace_sketch_add(&sketch, (double)NAN, 1), PACE_E_INTERNAL);
-    assert_int_equal(pace_sketch_add(&sketch, -1e-300, 1), PACE_E_INTERNAL);
+    assert_int_equal(add_one(&sketch, (double)NAN, 1), PACE_E_INTERNAL);
+    assert_int_equal(add_one(&sketch, -1e-300, 1), PACE_E_INTERNAL);
     assert_int_equal(sketch.total, 0);
     assert_true(isnan(pace_sketch_quantile(&sketch, 0.5)) && isnan(pace_sketch_below(&sketch, 1)));
-    assert_int_equal(pace_sketch_add(&sketch, -0.0, 1), PACE_OK);
+    assert_int_equal(add_one(&sketch, -0.0, 1), PACE_OK);
     assert_true(pace_sketch_quantile(&sketch, 0.5) == 0 && !signbit(pace_sketch_quantile(&sketch, 0.5)));
     assert_int_equal(pace_sketch_merge(&exact, &sketch), PACE_E_INTERNAL);
-    for (int i = 0; i < 300; i++) assert_int_equal(pace_sketch_add(&sketch, 1 + i, 3), PACE_OK);
+    for (int i = 0; i < 300; i++) assert_int_equal(add_one(&sketch, 1 + i, 3), PACE_OK);
     pace_bytes bytes = {0};
     assert_int_equal(pace_sketch_pack(&bytes, &sketch), PACE_OK);
     for (size_t cut = 0; cut < bytes.count; cut += 5) { /* bytes that break off, and bytes that are wrong */

@@ -35,7 +35,7 @@ static void open_net(pace_network *n, const char *text, size_t batch) {
     pace_network_asked asked = {.model = write_model(text), .batch = batch, .seed = 7, .folder = modules()};
     pace_status status = pace_network_open(n, &asked);
     if (status != PACE_OK) fail_msg("%s", pace_message());
-    assert_int_equal(pace_samples_open(&samples, n, NULL, 4, 0), PACE_OK);
+    assert_int_equal(pace_samples_open(&samples, n, NULL, 3, 0), PACE_OK);
 }
 
 static void run_pass(pace_network *n, pace_engine_pass pass, uint32_t layer) {
@@ -75,13 +75,14 @@ static void check_tensor(const char *text, size_t batch, const pace_network *n, 
     if (length < 1e-5) fail_msg("%s has no gradient", n->tensor_names[tensor]);
     float *along = calloc(t->elements, sizeof *along);
     for (size_t e = 0; e < t->elements; e++) along[e] = (float)(t->gradient[e] / length);
-    double best = INFINITY; /* a kink of relu or max may lie within one distance, not within all */
+    double best =
+        INFINITY; /* a kink of relu or max may lie within one distance, not within all; deep networks are smooth here */
     for (far = 3e-2; far > 4e-4; far /= 2) {
         double slope = (moved(text, batch, tensor, along, far) - moved(text, batch, tensor, along, -far)) / (2 * far);
         best = fmin(best, fabs(slope - length) / length);
     }
     free(along);
-    if (best > 0.02) fail_msg("%s: off by %g of %g", n->tensor_names[tensor], best, length);
+    if (best > 0.01) fail_msg("%s: off by %g of %g", n->tensor_names[tensor], best, length);
 }
 
 static void check(const char *layers) {
@@ -120,7 +121,7 @@ static void test_norms(void **state) {
     (void)state;
     check(
         IMAGE
-        "  - relu\n  - conv: {out: 8, bias: 0}\n  - batch_norm\n  - relu\n  - conv: {out: 8, bias: 0}\n  - batch_norm\n  - relu\n" END);
+        "  - tanh\n  - conv: {out: 8, bias: 0}\n  - batch_norm\n  - tanh\n  - conv: {out: 8, bias: 0}\n  - batch_norm\n  - tanh\n" END);
     check(IMAGE "  - lrn: 5\n" END);
 }
 
@@ -136,11 +137,11 @@ static void test_elementwise(void **state) {
 
 static void test_joins(void **state) {
     (void)state;
-    check(IMAGE "  - add:\n      - [conv: {out: 8, kernel: 3, pad: 1}, relu, conv: {out: 8}]\n      - []\n  - relu\n"
+    check(IMAGE "  - add:\n      - [conv: {out: 8, kernel: 3, pad: 1}, tanh, conv: {out: 8}]\n      - []\n  - tanh\n"
                 "  - add: [[conv: {out: 8}], [conv: {out: 8, kernel: 3, pad: 1}]]\n" END);
     check(
         IMAGE
-        "  - concat:\n      - [conv: {out: 5}]\n      - [conv: {out: 16, kernel: 3, pad: 1}, relu]\n      - [max_pool: "
+        "  - concat:\n      - [conv: {out: 5}]\n      - [conv: {out: 16, kernel: 3, pad: 1}, tanh]\n      - [max_pool: "
         "{kernel: 3, stride: 1, pad: 1}]\n  - conv: {out: 7}\n" END);
     check(
         "inputs: {x: {features: 6}}\nloss: mse\nlayers:\n  - linear: 9\n  - multiply: [[linear: 4], [linear: 4, sigmoid]]\n  - "
