@@ -2,6 +2,7 @@
 
 #include "ask/csv.h"
 #include "ask/wanted_columns.h"
+#include "base/order.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -77,11 +78,7 @@ static pace_status read_entry(entry *out, table *t, pace_iteration_rows *rows, s
     return PACE_OK;
 }
 
-static int by_label(const void *a, const void *b) {
-    const entry *x = a, *y = b;
-    if (x->label != y->label) return x->label < y->label ? -1 : 1;
-    return x->row < y->row ? -1 : x->row > y->row;
-}
+PACE_ORDER(by_label, entry, PACE_UP(label) PACE_UP(row))
 
 /* A table of iterations and workers must fit in memory. */
 static pace_status check_size(const table *t, size_t iterations, size_t workers) {

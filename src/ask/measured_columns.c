@@ -1,5 +1,7 @@
 #include "ask/measured_columns.h"
 
+#include "base/order.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -131,9 +133,7 @@ static void add(candidate *all, unsigned *count, const candidate *found) {
     if (*count < PACE_MEASURED_MOST) all[(*count)++] = *found;
 }
 
-static int by_column(const void *a, const void *b) {
-    return ((const pace_measured_column *)a)->column - ((const pace_measured_column *)b)->column;
-}
+PACE_ORDER(by_column, pace_measured_column, PACE_UP(column))
 
 /* A rate where times are. */
 static bool is_spare(const candidate *all, unsigned count, const candidate *one) {

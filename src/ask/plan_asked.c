@@ -2,6 +2,7 @@
 
 #include "ask/context.h"
 #include "ask/launcher.h"
+#include "base/order.h"
 #include "model/model_settings.h"
 #include "ask/plan_words.h"
 #include "machine/device_resolve.h"
@@ -108,10 +109,7 @@ static void finish_choice(pace_plan_choice *out, const pace_plan_place *p, doubl
     out->energy_kwh = p->device_w > 0 ? out->days * 24 * devices * p->device_w / 1000 : NAN;
 }
 
-static int by_time(const void *left, const void *right) {
-    const pace_plan_choice *a = left, *b = right;
-    return (a->time_s.median > b->time_s.median) - (a->time_s.median < b->time_s.median);
-}
+PACE_ORDER(by_time, pace_plan_choice, PACE_UP(time_s.median))
 
 /* The engine's own time for a candidate. */
 static pace_status solve_choice(pace_plan_choice *out, pace_plan_place *p, const pace_plan_candidate *candidate,
@@ -266,10 +264,7 @@ static pace_status best_of(pace_plan_choice *out, pace_plan_asked *a, pace_plan_
     return status;
 }
 
-static int by_change(const void *left, const void *right) {
-    const pace_plan_change *a = left, *b = right;
-    return (a->choice.time_s.median > b->choice.time_s.median) - (a->choice.time_s.median < b->choice.time_s.median);
-}
+PACE_ORDER(by_change, pace_plan_change, PACE_UP(choice.time_s.median))
 
 static pace_status try_field(pace_plan_asked *a, pace_plan_place *p, const pace_config *yours, int field) {
     bool pinned[PACE_PLAN_FIELDS];

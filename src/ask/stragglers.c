@@ -1,5 +1,7 @@
 #include "ask/stragglers.h"
 
+#include "base/order.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -120,12 +122,7 @@ static pace_status add_node(pace_stragglers_asked *asked, const pace_straggler_j
     return PACE_OK;
 }
 
-static int slow_first(const void *a, const void *b) {
-    const pace_straggler_node *x = a, *y = b;
-    if (x->slow_jobs != y->slow_jobs) return x->slow_jobs < y->slow_jobs ? 1 : -1;
-    if (x->pace != y->pace) return x->pace < y->pace ? 1 : -1;
-    return strcmp(x->name, y->name);
-}
+PACE_ORDER(slow_first, pace_straggler_node, PACE_DOWN(slow_jobs) PACE_DOWN(pace) PACE_TEXT(name))
 
 static pace_status find_nodes(pace_stragglers_asked *asked) {
     for (size_t i = 0; i < asked->count; i++)

@@ -1,5 +1,6 @@
 #include "base/change_point.h"
 
+#include "base/order.h"
 #include "base/random.h"
 #include "base/sort.h"
 
@@ -14,11 +15,7 @@ typedef struct {
     size_t place;
 } placed;
 
-static int by_value(const void *left, const void *right) {
-    const placed *a = left, *b = right;
-    if (a->value < b->value || a->value > b->value) return a->value < b->value ? -1 : 1;
-    return (a->place > b->place) - (a->place < b->place);
-}
+PACE_ORDER(by_value, placed, PACE_UP(value) PACE_UP(place))
 
 /* Ranks less their mean; equal values share theirs. */
 static pace_status rank_values(double *ranks, const double *values, size_t count) {

@@ -1,6 +1,7 @@
 #include "base/tree_order.h"
 
 #include "base/memory.h"
+#include "base/order.h"
 
 #include <stdlib.h>
 
@@ -9,12 +10,7 @@ typedef struct {
     double weight;
 } sibling;
 
-static int by_parent(const void *left, const void *right) {
-    const sibling *a = left, *b = right;
-    if (a->parent != b->parent) return a->parent < b->parent ? -1 : 1;
-    if (a->weight < b->weight || a->weight > b->weight) return a->weight > b->weight ? -1 : 1;
-    return (a->node > b->node) - (a->node < b->node);
-}
+PACE_ORDER(by_parent, sibling, PACE_UP(parent) PACE_DOWN(weight) PACE_UP(node))
 
 /* A parent's number is below its children's, so its place is known when theirs are asked for. */
 static void number_nodes(uint32_t *place, const sibling *siblings, const uint32_t *size, size_t count) {

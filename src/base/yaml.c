@@ -6,6 +6,7 @@
 
 #include "base/decimal.h"
 #include "base/input.h"
+#include "base/order.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -129,11 +130,7 @@ static pace_status add_key(yaml_reader *reader, const yaml_event_t *event, pace_
     return PACE_KEEP(&map->keys, key, pace_free(key));
 }
 
-static int compare_keys(const void *a, const void *b) {
-    const key_place *left = a, *right = b;
-    int order = strcmp(left->key, right->key);
-    return order ? order : (left->index > right->index) - (left->index < right->index);
-}
+PACE_ORDER(compare_keys, key_place, PACE_TEXT(key) PACE_UP(index))
 
 static pace_status refuse_duplicates(const yaml_reader *reader, const pace_yaml_node *map) {
     size_t count = map->keys.count;

@@ -1,6 +1,7 @@
 #include "cost/host_costs_measure.h"
 
 #include "base/fence.h"
+#include "base/order.h"
 #include "base/sort.h"
 #include "step/graph_lanes.h"
 
@@ -175,12 +176,7 @@ static pace_status take_thread(measurer *m) {
 
 /* --- pooled ------------------------------------------------------------------------------------------------------- */
 
-static int by_name_and_time(const void *left, const void *right) {
-    const sample *a = left, *b = right;
-    if (a->type != b->type) return a->type < b->type ? -1 : 1;
-    if (a->name != b->name) return a->name < b->name ? -1 : 1;
-    return (a->ns > b->ns) - (a->ns < b->ns);
-}
+PACE_ORDER(by_name_and_time, sample, PACE_UP(type) PACE_UP(name) PACE_UP(ns))
 
 /* The first use of a library, a kernel or a buffer takes a thousand times as long as the next. How many of `count` samples,
  * shortest first, remain when such are left out: outside the fence, far from it, and a part of all time that matters. */

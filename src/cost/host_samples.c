@@ -1,5 +1,7 @@
 #include "cost/host_samples.h"
 
+#include "base/order.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -37,12 +39,7 @@ pace_status pace_host_samples_add(pace_host_samples *samples, const char *model,
     return PACE_PUSH(&samples->items, sample);
 }
 
-static int by_operator(const void *left, const void *right) {
-    const pace_host_sample *a = left, *b = right;
-    if (a->type != b->type) return (a->type > b->type) - (a->type < b->type);
-    if (a->op != b->op) return (a->op > b->op) - (a->op < b->op);
-    return (a->workload > b->workload) - (a->workload < b->workload);
-}
+PACE_ORDER(by_operator, pace_host_sample, PACE_UP(type) PACE_UP(op) PACE_UP(workload))
 
 /* Several rows of one operator in one workload are one (ranks of a run, parts of a file). */
 static void merge(pace_host_samples *samples) {

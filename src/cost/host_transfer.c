@@ -1,5 +1,6 @@
 #include "cost/host_transfer.h"
 
+#include "base/order.h"
 #include "base/sort.h"
 
 #include <math.h>
@@ -59,10 +60,7 @@ static double weight_of(const study *s, size_t target, size_t i, double octaves)
     return 1 / (1 + apart * apart);
 }
 
-static int by_ln(const void *left, const void *right) {
-    double a = ((const weighed *)left)->ln, b = ((const weighed *)right)->ln;
-    return (a > b) - (a < b);
-}
+PACE_ORDER(by_ln, weighed, PACE_UP(ln))
 
 static double locate(weighed *items, size_t count, bool median) {
     double sum = 0, weight = 0, half = 0;

@@ -1,6 +1,7 @@
 #include "exchange/calibration.h"
 
 #include "base/numbers.h"
+#include "base/order.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -25,11 +26,7 @@ double pace_curve_time(const pace_curve_point *points, size_t count, double byte
     return a->time_s + slope * (bytes - a->bytes);
 }
 
-static int by_size(const void *a, const void *b) {
-    const pace_curve_point *x = a, *y = b;
-    if (x->bytes != y->bytes) return x->bytes < y->bytes ? -1 : 1;
-    return (x->time_s > y->time_s) - (x->time_s < y->time_s);
-}
+PACE_ORDER(by_size, pace_curve_point, PACE_UP(bytes) PACE_UP(time_s))
 
 static size_t nearest(const pace_curve_point *points, size_t count, double bytes) {
     size_t best = 0;

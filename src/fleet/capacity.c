@@ -1,5 +1,6 @@
 #include "fleet/capacity.h"
 
+#include "base/order.h"
 #include "base/sort.h"
 
 #include <math.h>
@@ -242,12 +243,7 @@ static pace_status count_requests(replay *r) {
 /* ---- the replay ---- */
 
 /* Pods that end make room for pods that begin in the same second. */
-static int by_time(const void *a, const void *b) {
-    const event *x = a, *y = b;
-    if (x->time_s != y->time_s) return x->time_s < y->time_s ? -1 : 1;
-    if (x->ends != y->ends) return x->ends ? -1 : 1;
-    return x->pod < y->pod ? -1 : x->pod > y->pod;
-}
+PACE_ORDER(by_time, event, PACE_UP(time_s) PACE_DOWN(ends) PACE_UP(pod))
 
 static void list_events(replay *r) {
     for (size_t i = 0; i < r->cluster->pods.count; i++) {
@@ -314,11 +310,7 @@ static void look_around(replay *r) {
 
 /* ---- filling ---- */
 
-static int by_creation(const void *a, const void *b) {
-    const event *x = a, *y = b;
-    if (x->time_s != y->time_s) return x->time_s < y->time_s ? -1 : 1;
-    return x->pod < y->pod ? -1 : x->pod > y->pod;
-}
+PACE_ORDER(by_creation, event, PACE_UP(time_s) PACE_UP(pod))
 
 static void look_filling(replay *r, int64_t asked) {
     pace_capacity_instant now;

@@ -1,6 +1,7 @@
 #include "fleet/sketch.h"
 
 #include "base/each_cpu.h"
+#include "base/order.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -169,10 +170,7 @@ pace_status pace_sketch_merge(pace_sketch *into, const pace_sketch *other) {
     return PACE_OK;
 }
 
-static int by_value(const void *a, const void *b) {
-    double x = ((const pace_weighted *)a)->value, y = ((const pace_weighted *)b)->value;
-    return (x > y) - (x < y);
-}
+PACE_ORDER(by_value, pace_weighted, PACE_UP(value))
 
 /* Ascending, equal values joined: one form for the same values. */
 static void sort_values(pace_sketch *sketch) {

@@ -1,4 +1,5 @@
 /* The expected slowest of many workers. See variability.h. */
+#include "base/order.h"
 #include "base/random.h"
 #include "base/sort.h"
 #include "fleet/variability.h"
@@ -22,10 +23,7 @@ typedef struct {
     double *row;       /* times of one iteration */
 } workspace;
 
-static int by_ratio(const void *a, const void *b) {
-    double x = ((const drawn *)a)->ratio, y = ((const drawn *)b)->ratio;
-    return (x > y) - (x < y);
-}
+PACE_ORDER(by_ratio, drawn, PACE_UP(ratio))
 
 static size_t times_of(double *row, const pace_iterations *data, size_t iteration) {
     size_t count = 0;

@@ -1,5 +1,7 @@
 #include "fleet/usage_advice.h"
 
+#include "base/order.h"
+
 #include <math.h>
 #include <stdlib.h>
 
@@ -41,11 +43,7 @@ static void add(pace_usage_change *change, double hours, double price) {
     change->cost += hours * price;
 }
 
-static int most_first(const void *left, const void *right) {
-    const pace_usage_change *a = left, *b = right;
-    if (a->gpu_hours != b->gpu_hours) return a->gpu_hours > b->gpu_hours ? -1 : 1;
-    return (a->kind > b->kind) - (a->kind < b->kind);
-}
+PACE_ORDER(most_first, pace_usage_change, PACE_DOWN(gpu_hours) PACE_UP(kind))
 
 /* Who has most of a change's GPU-hours. `hours` is by change and number of a user, `users` the numbers by name. */
 static void find_users(pace_usage_changes *out, const pace_usage *usage, const double *hours, const uint32_t *users,

@@ -1,5 +1,6 @@
 #include "fleet/usage_figures.h"
 
+#include "base/order.h"
 #include "base/sort.h"
 
 #include <math.h>
@@ -177,12 +178,7 @@ static void finish_counters(pace_usage_group *g) {
     g->limit = limit_of(g);
 }
 
-static int most_hours_first(const void *left, const void *right) {
-    const pace_usage_group *a = left, *b = right;
-    if (a->gpu_hours != b->gpu_hours) return a->gpu_hours > b->gpu_hours ? -1 : 1;
-    if (a->runs != b->runs) return a->runs > b->runs ? -1 : 1;
-    return (a->name > b->name) - (a->name < b->name);
-}
+PACE_ORDER(most_hours_first, pace_usage_group, PACE_DOWN(gpu_hours) PACE_DOWN(runs) PACE_UP(name))
 
 static pace_status group_runs(pace_usage_groups *groups, adding *a, int by) {
     pace_usage_group *g;

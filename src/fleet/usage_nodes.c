@@ -1,5 +1,6 @@
 #include "fleet/usage_nodes.h"
 
+#include "base/order.h"
 #include "base/text.h"
 
 #include <math.h>
@@ -92,12 +93,7 @@ pace_status pace_usage_nodes_add(pace_usage_nodes *nodes, pace_names *names, pac
     return PACE_OK;
 }
 
-static int by_node(const void *left, const void *right) {
-    const pace_usage_hold *a = left, *b = right;
-    if (a->node != b->node) return a->node < b->node ? -1 : 1;
-    if (a->start_s != b->start_s) return a->start_s < b->start_s ? -1 : 1;
-    return (a->job > b->job) - (a->job < b->job);
-}
+PACE_ORDER(by_node, pace_usage_hold, PACE_UP(node) PACE_UP(start_s) PACE_UP(job))
 
 static void sort(pace_usage_nodes *nodes) {
     pace_usage_hold *holds = nodes->holds.items;

@@ -1,10 +1,10 @@
 #include "fleet/variability.h"
 
+#include "base/order.h"
 #include "base/sort.h"
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* A spell begins above DRIFT sigmas and counts from REACH sigmas in sum. */
 static const double DRIFT = 3, REACH = 10;
@@ -188,12 +188,7 @@ static pace_status find_spells_of(pace_variability *v, const workspace *s, size_
     return PACE_OK;
 }
 
-static int most_lost_first(const void *a, const void *b) {
-    const pace_slow_spell *x = a, *y = b;
-    if (x->lost != y->lost) return x->lost < y->lost ? 1 : -1;
-    if (x->worker != y->worker) return x->worker < y->worker ? -1 : 1;
-    return x->first < y->first ? -1 : x->first > y->first;
-}
+PACE_ORDER(most_lost_first, pace_slow_spell, PACE_DOWN(lost) PACE_UP(worker) PACE_UP(first))
 
 static pace_status find_all(pace_variability *v, workspace *s) {
     const pace_iterations *data = s->data;

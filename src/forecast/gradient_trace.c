@@ -1,4 +1,5 @@
 /* The gradients of a step that was recorded, or walked from one: where autograd accumulates them. */
+#include "base/order.h"
 #include "forecast/gradient_profile.h"
 
 #include "base/text.h"
@@ -17,10 +18,7 @@ typedef struct {
     int64_t issued_ns, end_ns;
 } launched;
 
-static int by_issue(const void *a, const void *b) {
-    const launched *x = a, *y = b;
-    return (x->issued_ns > y->issued_ns) - (x->issued_ns < y->issued_ns);
-}
+PACE_ORDER(by_issue, launched, PACE_UP(issued_ns))
 
 /* All device tasks by launch, each with the latest end of it and those before. */
 static pace_status order_launches(launched **out, size_t *count, const pace_step *step) {
@@ -74,10 +72,7 @@ typedef struct {
     double ready_s, bytes;
 } gradient;
 
-static int by_ready(const void *a, const void *b) {
-    const gradient *x = a, *y = b;
-    return (x->ready_s > y->ready_s) - (x->ready_s < y->ready_s);
-}
+PACE_ORDER(by_ready, gradient, PACE_UP(ready_s))
 
 typedef struct {
     const pace_rank *rank;

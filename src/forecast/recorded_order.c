@@ -1,5 +1,7 @@
 #include "forecast/recorded_order.h"
 
+#include "base/order.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,11 +10,7 @@ typedef struct {
     uint32_t launch;
 } begin;
 
-static int by_start(const void *left, const void *right) {
-    const begin *a = left, *b = right;
-    if (a->start_ns != b->start_ns) return a->start_ns < b->start_ns ? -1 : 1;
-    return (a->launch > b->launch) - (a->launch < b->launch);
-}
+PACE_ORDER(by_start, begin, PACE_UP(start_ns) PACE_UP(launch))
 
 typedef struct {
     pace_graph *graph;

@@ -1,10 +1,10 @@
 #include "forecast/remedies.h"
 
+#include "base/order.h"
 #include "base/pattern.h"
 #include "base/print.h"
 #include "forecast/forecast.h"
 #include "forecast/remedy_values.h"
-#include "insight/typical_step.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -262,11 +262,7 @@ static pace_status try_row(trial *t, const pace_remedy_row *row) {
 
 /* --- all of them -------------------------------------------------------------------------------------------------- */
 
-static int by_gain(const void *left, const void *right) {
-    const pace_remedy *a = left, *b = right;
-    if (a->saved_share != b->saved_share) return a->saved_share > b->saved_share ? -1 : 1;
-    return strcmp(a->row.id, b->row.id);
-}
+PACE_ORDER(by_gain, pace_remedy, PACE_DOWN(saved_share) PACE_TEXT(row.id))
 
 const pace_remedy *pace_remedies_first(bool *on_lead, const pace_remedies *remedies, const pace_lead *lead) {
     *on_lead = !lead->matters;

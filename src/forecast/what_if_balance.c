@@ -1,6 +1,6 @@
+#include "base/order.h"
 #include "forecast/forecast_price.h"
 #include "forecast/what_ifs.h"
-#include "step/op_edit.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -41,11 +41,7 @@ static pace_status take_rank(balance *b, const pace_variant *v, const double *co
     return PACE_OK;
 }
 
-static int largest_first(const void *left, const void *right) {
-    const table *a = left, *b = right;
-    if (a->cost_s != b->cost_s) return a->cost_s > b->cost_s ? -1 : 1;
-    return (a->rank > b->rank) - (a->rank < b->rank);
-}
+PACE_ORDER(largest_first, table, PACE_DOWN(cost_s) PACE_UP(rank))
 
 /* Longest processing time first (Graham 1969): at most 4/3 of the best. */
 static void deal_out(balance *b, size_t ranks) {

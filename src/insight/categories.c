@@ -1,5 +1,6 @@
 #include "insight/categories.h"
 
+#include "base/order.h"
 #include "cost/roofline.h"
 
 #include <stdlib.h>
@@ -69,11 +70,7 @@ static pace_status add_item(summer *s, const pace_work_item *item) {
     return PACE_OK;
 }
 
-static int by_time(const void *left, const void *right) {
-    const pace_category_row *a = left, *b = right;
-    if (a->time_ns != b->time_ns) return a->time_ns > b->time_ns ? -1 : 1;
-    return strcmp(a->name, b->name);
-}
+PACE_ORDER(by_time, pace_category_row, PACE_DOWN(time_ns) PACE_TEXT(name))
 
 static pace_status sum(summer *s, const pace_work_choice *choice) {
     const pace_work *work = &s->rank->work;

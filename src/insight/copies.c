@@ -1,5 +1,7 @@
 #include "insight/copies.h"
 
+#include "base/order.h"
+
 #include <math.h>
 #include <stdlib.h>
 
@@ -10,11 +12,7 @@ typedef struct {
 
 typedef PACE_VEC(copy) copies;
 
-static int by_name(const void *left, const void *right) {
-    const copy *a = left, *b = right;
-    if (a->name != b->name) return a->name < b->name ? -1 : 1;
-    return (a->task > b->task) - (a->task < b->task);
-}
+PACE_ORDER(by_name, copy, PACE_UP(name) PACE_UP(task))
 
 static pace_status gather(copies *out, const pace_rank *rank, const pace_work_choice *choice) {
     const pace_step *step = &rank->step;
@@ -51,11 +49,7 @@ static pace_copy_row measure(const pace_step *step, const copy *of, size_t count
     return row;
 }
 
-static int by_time(const void *left, const void *right) {
-    const pace_copy_row *a = left, *b = right;
-    if (a->calls.sum_ns != b->calls.sum_ns) return a->calls.sum_ns > b->calls.sum_ns ? -1 : 1;
-    return (a->name > b->name) - (a->name < b->name);
-}
+PACE_ORDER(by_time, pace_copy_row, PACE_DOWN(calls.sum_ns) PACE_UP(name))
 
 static pace_status make_rows(pace_copy_rows *out, const pace_step *step, const copies *all) {
     int64_t *durations = pace_alloc(all->count, sizeof *durations), *scratch = pace_alloc(all->count, sizeof *scratch);

@@ -1,6 +1,7 @@
 #include "insight/counters.h"
 
 #include "base/child_index.h"
+#include "base/order.h"
 #include "base/text.h"
 
 #include <math.h>
@@ -44,11 +45,7 @@ typedef struct {
     uint32_t call;
 } launch;
 
-static int by_time(const void *left, const void *right) {
-    const launch *a = left, *b = right;
-    if (a->at_ns != b->at_ns) return a->at_ns < b->at_ns ? -1 : 1;
-    return (a->call > b->call) - (a->call < b->call);
-}
+PACE_ORDER(by_time, launch, PACE_UP(at_ns) PACE_UP(call))
 
 static pace_status find_launches(summer *s) {
     PACE_VEC(launch) found = {0};
@@ -131,11 +128,7 @@ static int by_flop(const void *left, const void *right) {
     return (a->range > b->range) - (a->range < b->range);
 }
 
-static int by_kernel(const void *left, const void *right) {
-    const pace_counter_row *a = left, *b = right;
-    if (a->kernel != b->kernel) return a->kernel < b->kernel ? -1 : 1;
-    return (a->counter > b->counter) - (a->counter < b->counter);
-}
+PACE_ORDER(by_kernel, pace_counter_row, PACE_UP(kernel) PACE_UP(counter))
 
 /* The most important kernel first; the rows of each together. */
 static pace_status order(summer *s) {

@@ -1,5 +1,6 @@
 #include "insight/culprit.h"
 
+#include "base/order.h"
 #include "base/text.h"
 #include "insight/operators.h"
 
@@ -97,16 +98,9 @@ static behind behind_piece(const pace_analysis *analysis, const pace_path_piece 
     return one;
 }
 
-static int by_behind(const void *left, const void *right) {
-    const behind *a = left, *b = right;
-    int order = strcmp(a->name, b->name);
-    if (order == 0) order = strcmp(a->around, b->around);
-    return order ? order : (int)a->before - (int)b->before;
-}
+PACE_ORDER(by_behind, behind, PACE_TEXT(name) PACE_TEXT(around) PACE_UP(before))
 
-static int by_holder(const void *left, const void *right) {
-    return strcmp(((const holder *)left)->name, ((const holder *)right)->name);
-}
+PACE_ORDER(by_holder, holder, PACE_TEXT(name))
 
 static behind longest_behind(behind *all, size_t count) {
     behind best = {.name = "", .around = ""}, sum = best;

@@ -1,5 +1,6 @@
 #include "insight/exchange_calls.h"
 
+#include "base/order.h"
 #include "base/text.h"
 #include "insight/advice.h"
 
@@ -35,11 +36,7 @@ typedef struct {
     uint32_t segment;
 } begin;
 
-static int by_start(const void *left, const void *right) {
-    const begin *a = left, *b = right;
-    if (a->start_ns != b->start_ns) return a->start_ns < b->start_ns ? -1 : 1;
-    return (a->segment > b->segment) - (a->segment < b->segment);
-}
+PACE_ORDER(by_start, begin, PACE_UP(start_ns) PACE_UP(segment))
 
 static begin *order(const segment_list *segments, const pace_replay *replay) {
     begin *begins = pace_alloc(segments->count + 1, sizeof *begins);

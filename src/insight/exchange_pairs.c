@@ -1,5 +1,7 @@
 #include "insight/exchange_pairs.h"
 
+#include "base/order.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,15 +29,8 @@ static pace_status add_side(pace_exchange_pairs *out, const pace_step_side *side
     return status;
 }
 
-static int by_kind(const void *left, const void *right) {
-    const pace_exchange_pair *a = left, *b = right;
-    int order = strcmp(a->collective, b->collective);
-    if (order == 0) order = strcmp(a->group, b->group);
-    if (order == 0) order = strcmp(a->dtype, b->dtype);
-    if (order) return order;
-    if (a->group_size != b->group_size) return a->group_size < b->group_size ? -1 : 1;
-    return (a->bytes > b->bytes) - (a->bytes < b->bytes);
-}
+PACE_ORDER(by_kind, pace_exchange_pair,
+           PACE_TEXT(collective) PACE_TEXT(group) PACE_TEXT(dtype) PACE_UP(group_size) PACE_UP(bytes))
 
 static int by_change(const void *left, const void *right) {
     const pace_exchange_pair *a = left, *b = right;

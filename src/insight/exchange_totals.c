@@ -1,5 +1,6 @@
 #include "insight/exchange_totals.h"
 
+#include "base/order.h"
 #include "exchange/exchange.h"
 #include "insight/item_exchange.h"
 
@@ -95,11 +96,7 @@ static pace_status add_item(summer *s, pace_catalog *catalog, uint32_t index) {
     return PACE_OK;
 }
 
-static int by_time(const void *left, const void *right) {
-    const pace_exchange_total *a = left, *b = right;
-    if (a->time_ns != b->time_ns) return a->time_ns > b->time_ns ? -1 : 1;
-    return (a->bytes > b->bytes) - (a->bytes < b->bytes);
-}
+PACE_ORDER(by_time, pace_exchange_total, PACE_DOWN(time_ns) PACE_UP(bytes))
 
 static void finish(pace_exchange_totals *totals) {
     for (size_t i = 0; i < totals->items.count; i++) {

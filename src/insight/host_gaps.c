@@ -1,5 +1,6 @@
 #include "insight/host_gaps.h"
 
+#include "base/order.h"
 #include "insight/culprit.h"
 
 #include <math.h>
@@ -38,9 +39,7 @@ static pace_status add_gap(pace_host_gaps *out, const pace_step_side *side, cons
     return PACE_OK;
 }
 
-static int by_name(const void *left, const void *right) {
-    return strcmp(((const pace_host_gap *)left)->name, ((const pace_host_gap *)right)->name);
-}
+PACE_ORDER(by_name, pace_host_gap, PACE_TEXT(name))
 
 static void join(pace_host_gaps *gaps) {
     size_t kept = 0;

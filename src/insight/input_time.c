@@ -1,5 +1,7 @@
 #include "insight/input_time.h"
 
+#include "base/order.h"
+
 #include <stdlib.h>
 
 /* Every thread may wait for every other's input: beyond these a trace is refused rather than read for hours. */
@@ -55,10 +57,7 @@ static pace_status add_from(pace_intervals *raw, const pace_step *step, const pa
     return PACE_OK;
 }
 
-static int by_start(const void *left, const void *right) {
-    const pace_interval *a = left, *b = right;
-    return (a->start_ns > b->start_ns) - (a->start_ns < b->start_ns);
-}
+PACE_ORDER(by_start, pace_interval, PACE_UP(start_ns))
 
 /* Its own input and what others handed to it, as one union. */
 static pace_status join(pace_intervals *out, const pace_intervals *own, pace_intervals *raw) {

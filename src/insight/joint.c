@@ -1,5 +1,6 @@
 #include "insight/joint.h"
 
+#include "base/order.h"
 #include "insight/advice.h"
 #include "insight/segments.h"
 
@@ -80,10 +81,7 @@ static pace_status append(joiner *j, const pace_replay *replay, const trace_rank
     return PACE_OK;
 }
 
-static int by_item(const void *left, const void *right) {
-    const pace_arrival *a = left, *b = right;
-    return (a->item > b->item) - (a->item < b->item);
-}
+PACE_ORDER(by_item, pace_arrival, PACE_UP(item))
 
 /* A rank, and the other devices of its trace. */
 static pace_status add_trace(joiner *j, uint32_t rank) {
@@ -128,11 +126,7 @@ static bool arrives(pace_status *status, joiner *j, uint32_t rank, uint32_t item
     return true;
 }
 
-static int by_time(const void *left, const void *right) {
-    const point *a = left, *b = right;
-    if (a->at_ns != b->at_ns) return a->at_ns < b->at_ns ? -1 : 1;
-    return (a->segment > b->segment) - (a->segment < b->segment);
-}
+PACE_ORDER(by_time, point, PACE_UP(at_ns) PACE_UP(segment))
 
 /* The lane of a meeting; *out is its last segment. */
 static pace_status add_meeting(uint32_t *out, joiner *j) {
@@ -181,13 +175,7 @@ static pace_status join_collective(joiner *j, const uint32_t *parts) {
     return PACE_OK;
 }
 
-static int by_kernel(const void *left, const void *right) {
-    const encounter *a = left, *b = right;
-    if (a->rank != b->rank) return a->rank < b->rank ? -1 : 1;
-    if (a->item != b->item) return a->item < b->item ? -1 : 1;
-    if (a->peer_rank != b->peer_rank) return a->peer_rank < b->peer_rank ? -1 : 1;
-    return (a->peer_item > b->peer_item) - (a->peer_item < b->peer_item);
-}
+PACE_ORDER(by_kernel, encounter, PACE_UP(rank) PACE_UP(item) PACE_UP(peer_rank) PACE_UP(peer_item))
 
 /* The encounters of one kernel: it waits for the last of its peers. */
 static pace_status join_kernel(joiner *j, const encounter *all, size_t count) {

@@ -1,5 +1,6 @@
 #include "insight/kernel_ranks.h"
 
+#include "base/order.h"
 #include "base/sort.h"
 #include "insight/kernel_stats.h"
 
@@ -44,11 +45,7 @@ static pace_status add_rank(places *out, pace_names *names, const pace_rank *ran
     return status;
 }
 
-static int by_name(const void *left, const void *right) {
-    const place *a = left, *b = right;
-    if (a->name != b->name) return a->name < b->name ? -1 : 1;
-    return (a->rank > b->rank) - (a->rank < b->rank);
-}
+PACE_ORDER(by_name, place, PACE_UP(name) PACE_UP(rank))
 
 static pace_kernel_ranks_row row_of(const place *of, size_t count, double *scratch) {
     pace_kernel_ranks_row row = {

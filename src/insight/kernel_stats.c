@@ -1,5 +1,6 @@
 #include "insight/kernel_stats.h"
 
+#include "base/order.h"
 #include "base/pattern.h"
 #include "insight/launch_shape.h"
 
@@ -89,11 +90,7 @@ static void note_launches(pace_kernel_row *row, sorter *s, size_t from, size_t t
     for (size_t i = from; i < to; i++) s->launch_ns[pace_step_launch(s->step, s->tasks[i])] = 0;
 }
 
-static int by_time(const void *left, const void *right) {
-    const pace_kernel_row *a = left, *b = right;
-    if (a->calls.sum_ns != b->calls.sum_ns) return a->calls.sum_ns > b->calls.sum_ns ? -1 : 1;
-    return (a->name > b->name) - (a->name < b->name);
-}
+PACE_ORDER(by_time, pace_kernel_row, PACE_DOWN(calls.sum_ns) PACE_UP(name))
 
 static pace_status make_rows(pace_kernel_rows *out, sorter *s, const regex_t *pattern) {
     size_t from = 0;

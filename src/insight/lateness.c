@@ -1,5 +1,7 @@
 #include "insight/lateness.h"
 
+#include "base/order.h"
+
 #include <stdlib.h>
 
 enum { SHOWN_BY_RANK = 16 };
@@ -13,13 +15,7 @@ static void add_waits(pace_lateness *rows, const pace_analysis *analysis, const 
     }
 }
 
-static int latest_first(const void *left, const void *right) {
-    const pace_lateness *a = left, *b = right;
-    if (a->late_ns != b->late_ns) return a->late_ns > b->late_ns ? -1 : 1;
-    if (a->waiting_ns != b->waiting_ns) return a->waiting_ns < b->waiting_ns ? -1 : 1;
-    if (a->rank != b->rank) return a->rank < b->rank ? -1 : 1;
-    return (a->device > b->device) - (a->device < b->device);
-}
+PACE_ORDER(latest_first, pace_lateness, PACE_DOWN(late_ns) PACE_UP(waiting_ns) PACE_UP(rank) PACE_UP(device))
 
 pace_status pace_lateness_of(pace_lateness **out, const pace_analysis *analysis) {
     const pace_collectives *c = &analysis->collectives;

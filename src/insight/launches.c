@@ -1,5 +1,6 @@
 #include "insight/launches.h"
 
+#include "base/order.h"
 #include "base/yaml_member.h"
 
 #include <math.h>
@@ -98,11 +99,7 @@ static pace_launch_row measure(measurer *m, pace_name name, const launched *piec
     return row;
 }
 
-static int by_time(const void *left, const void *right) {
-    const pace_launch_row *a = left, *b = right;
-    if (a->calls.sum_ns != b->calls.sum_ns) return a->calls.sum_ns > b->calls.sum_ns ? -1 : 1;
-    return (a->call > b->call) - (a->call < b->call);
-}
+PACE_ORDER(by_time, pace_launch_row, PACE_DOWN(calls.sum_ns) PACE_UP(call))
 
 static pace_status make_rows(pace_launch_rows *out, measurer *m) {
     if (m->count == 0) return PACE_OK;

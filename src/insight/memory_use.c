@@ -1,5 +1,6 @@
 #include "insight/memory_use.h"
 
+#include "base/order.h"
 #include "insight/memory_lives.h"
 #include "insight/operators.h"
 
@@ -71,12 +72,7 @@ typedef struct {
     uint32_t event, op;
 } allocation;
 
-static int by_operator(const void *left, const void *right) {
-    const allocation *a = left, *b = right;
-    if (a->device != b->device) return a->device < b->device ? -1 : 1;
-    if (a->name != b->name) return a->name < b->name ? -1 : 1;
-    return (a->event > b->event) - (a->event < b->event);
-}
+PACE_ORDER(by_operator, allocation, PACE_UP(device) PACE_UP(name) PACE_UP(event))
 
 static size_t gather(allocation *out, const finder *f) {
     const pace_step *step = f->step;
@@ -110,13 +106,8 @@ static pace_memory_operator sum_of(const finder *f, const allocation *of, size_t
     return row;
 }
 
-static int by_bytes(const void *left, const void *right) {
-    const pace_memory_operator *a = left, *b = right;
-    if (a->at_peak_bytes != b->at_peak_bytes) return a->at_peak_bytes > b->at_peak_bytes ? -1 : 1;
-    if (a->taken_bytes != b->taken_bytes) return a->taken_bytes > b->taken_bytes ? -1 : 1;
-    if (a->device != b->device) return a->device < b->device ? -1 : 1;
-    return (a->name > b->name) - (a->name < b->name);
-}
+PACE_ORDER(by_bytes, pace_memory_operator,
+           PACE_DOWN(at_peak_bytes) PACE_DOWN(taken_bytes) PACE_UP(device) PACE_UP(name))
 
 static pace_status find_operators(finder *f) {
     allocation *all = pace_alloc(f->step->memory.count, sizeof *all);

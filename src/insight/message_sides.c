@@ -1,4 +1,5 @@
 /* Which kernels of a rank are messages, and to or from whom. */
+#include "base/order.h"
 #include "insight/messages.h"
 
 #include "base/text.h"
@@ -198,11 +199,7 @@ static pace_status find_of_kernel(finder *f, uint32_t item) {
     return PACE_PUSH(&f->batches, ((batch){cause, item}));
 }
 
-static int by_cause(const void *left, const void *right) {
-    const batch *a = left, *b = right;
-    if (a->cause != b->cause) return a->cause < b->cause ? -1 : 1;
-    return (a->item > b->item) - (a->item < b->item);
-}
+PACE_ORDER(by_cause, batch, PACE_UP(cause) PACE_UP(item))
 
 /* A batch carries what its thread recorded before it and no other kernel carries. */
 static pace_status settle_batches(finder *f) {
@@ -223,11 +220,7 @@ static pace_status settle_batches(finder *f) {
     return PACE_OK;
 }
 
-static int by_item(const void *left, const void *right) {
-    const pace_message_side *a = left, *b = right;
-    if (a->item != b->item) return a->item < b->item ? -1 : 1;
-    return (a->place > b->place) - (a->place < b->place);
-}
+PACE_ORDER(by_item, pace_message_side, PACE_UP(item) PACE_UP(place))
 
 pace_status pace_message_sides_find(pace_message_sides *out, pace_rank *rank) {
     pace_message_sides sides = {0};

@@ -1,5 +1,7 @@
 #include "insight/messages.h"
 
+#include "base/order.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,13 +25,7 @@ static int by_pair(const half *a, const half *b) {
     return strcmp(a->message.group, b->message.group);
 }
 
-static int by_pair_and_side(const void *left, const void *right) {
-    const half *a = left, *b = right;
-    int pair = by_pair(a, b);
-    if (pair) return pair;
-    if (a->side != b->side) return a->side < b->side ? -1 : 1;
-    return (a->place > b->place) - (a->place < b->place);
-}
+PACE_ORDER(by_pair_and_side, half, PACE_THEN(by_pair) PACE_UP(side) PACE_UP(place))
 
 static half half_of(const pace_rank *rank, uint32_t index, const pace_message_side *side, size_t place) {
     half h = {.side = side->side, .place = place};

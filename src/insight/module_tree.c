@@ -1,6 +1,7 @@
 #include "insight/module_tree.h"
 
 #include "base/child_index.h"
+#include "base/order.h"
 #include "base/text.h"
 #include "base/tree_order.h"
 
@@ -157,11 +158,7 @@ static void add_work(builder *b, const pace_rank *rank, const pace_work_choice *
 
 /* --- instances ---------------------------------------------------------------------------------------------------- */
 
-static int by_owner(const void *left, const void *right) {
-    const instance *a = left, *b = right;
-    if (a->of != b->of) return a->of < b->of ? -1 : 1;
-    return (a->name > b->name) - (a->name < b->name);
-}
+PACE_ORDER(by_owner, instance, PACE_UP(of) PACE_UP(name))
 
 /* Different names of each owner; sorts. */
 static size_t next_different(const instances *seen, size_t at) {

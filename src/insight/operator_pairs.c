@@ -1,12 +1,12 @@
 #include "insight/operator_pairs.h"
 
+#include "base/order.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-static int by_name(const void *left, const void *right) {
-    return strcmp(((const pace_operator_pair *)left)->name, ((const pace_operator_pair *)right)->name);
-}
+PACE_ORDER(by_name, pace_operator_pair, PACE_TEXT(name))
 
 static int by_change(const void *left, const void *right) {
     const pace_operator_pair *p = left, *q = right;

@@ -1,12 +1,12 @@
 #include "insight/operators.h"
 
+#include "base/order.h"
 #include "base/pattern.h"
 #include "base/text.h"
 #include "cost/roofline.h"
 #include "step/op_shapes.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 uint32_t pace_operator_of(const pace_step *step, pace_op_cache *cache, uint32_t task) {
     if (step->kind[task] == PACE_TASK_OP) return task;
@@ -133,12 +133,7 @@ static pace_status add_item(summer *s, const pace_work_item *item) {
     return PACE_OK;
 }
 
-static int by_time(const void *left, const void *right) {
-    const pace_operator_row *a = left, *b = right;
-    if (a->time_ns != b->time_ns) return a->time_ns > b->time_ns ? -1 : 1;
-    if (a->name != b->name) return a->name > b->name ? 1 : -1;
-    return (a->shapes > b->shapes) - (a->shapes < b->shapes);
-}
+PACE_ORDER(by_time, pace_operator_row, PACE_DOWN(time_ns) PACE_UP(name) PACE_UP(shapes))
 
 static pace_status sum(pace_operator_rows *out, const pace_rank *rank, pace_grouping grouping,
                        const pace_work_choice *choice) {

@@ -1,6 +1,7 @@
 #include "insight/overheads.h"
 
 #include "base/fence.h"
+#include "base/order.h"
 #include "base/sort.h"
 #include "base/text.h"
 
@@ -161,12 +162,7 @@ static void summarize(pace_overhead_row *row, const int64_t *samples, int64_t *s
 }
 
 /* `first_sample` holds the row's number as found until place_samples(). */
-static int by_type_and_sum(const void *left, const void *right) {
-    const pace_overhead_row *a = left, *b = right;
-    if (a->type != b->type) return a->type < b->type ? -1 : 1;
-    if (a->sum_ns != b->sum_ns) return a->sum_ns > b->sum_ns ? -1 : 1;
-    return (a->name > b->name) - (a->name < b->name);
-}
+PACE_ORDER(by_type_and_sum, pace_overhead_row, PACE_UP(type) PACE_DOWN(sum_ns) PACE_UP(name))
 
 /* Gives each sorted row its range and puts the samples there, in the order recorded. */
 static void place_samples(measurer *m, int64_t *placed, size_t *next) {

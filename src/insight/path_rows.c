@@ -1,5 +1,7 @@
 #include "insight/path_rows.h"
 
+#include "base/order.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,24 +14,11 @@ static int by_kind(const pace_path_row *a, const pace_path_row *b) {
     return (int)a->waiting - (int)b->waiting;
 }
 
-static int by_number(const void *left, const void *right) {
-    const pace_path_row *a = left, *b = right;
-    if (a->rank != b->rank) return a->rank < b->rank ? -1 : 1;
-    if (a->number != b->number) return a->number < b->number ? -1 : 1;
-    return by_kind(a, b);
-}
+PACE_ORDER(by_number, pace_path_row, PACE_UP(rank) PACE_UP(number) PACE_THEN(by_kind))
 
-static int by_text(const void *left, const void *right) {
-    const pace_path_row *a = left, *b = right;
-    int order = strcmp(a->name, b->name);
-    return order ? order : by_kind(a, b);
-}
+PACE_ORDER(by_text, pace_path_row, PACE_TEXT(name) PACE_THEN(by_kind))
 
-static int by_time(const void *left, const void *right) {
-    const pace_path_row *a = left, *b = right;
-    if (a->time_ns != b->time_ns) return a->time_ns > b->time_ns ? -1 : 1;
-    return by_text(left, right);
-}
+PACE_ORDER(by_time, pace_path_row, PACE_DOWN(time_ns) PACE_THEN(by_text))
 
 static size_t merge(pace_path_row *rows, size_t count, int (*order)(const void *, const void *)) {
     size_t kept = 0;

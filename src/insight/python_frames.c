@@ -1,5 +1,6 @@
 #include "insight/python_frames.h"
 
+#include "base/order.h"
 #include "base/text.h"
 #include "insight/module_tree.h"
 
@@ -111,11 +112,7 @@ static void add_work(summer *s, const pace_rank *rank, const pace_work_choice *c
     }
 }
 
-static int by_self_time(const void *left, const void *right) {
-    const pace_python_row *a = left, *b = right;
-    if (a->self_ns != b->self_ns) return a->self_ns > b->self_ns ? -1 : 1;
-    return (a->name > b->name) - (a->name < b->name);
-}
+PACE_ORDER(by_self_time, pace_python_row, PACE_DOWN(self_ns) PACE_UP(name))
 
 static pace_status sum(summer *s, const pace_rank *rank, const pace_work_choice *choice) {
     s->row_room = pace_names_count(&s->step->names) + 1;

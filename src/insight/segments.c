@@ -1,5 +1,6 @@
 #include "insight/segments.h"
 
+#include "base/order.h"
 #include "insight/advice.h"
 #include "insight/device_ends.h"
 #include "insight/exchange_calls.h"
@@ -133,11 +134,7 @@ typedef struct {
     uint32_t lane, item;
 } lane_item;
 
-static int by_lane(const void *left, const void *right) {
-    const lane_item *a = left, *b = right;
-    if (a->lane != b->lane) return a->lane < b->lane ? -1 : 1;
-    return (a->item > b->item) - (a->item < b->item);
-}
+PACE_ORDER(by_lane, lane_item, PACE_UP(lane) PACE_UP(item))
 
 static pace_status open_lane(builder *b) {
     return PACE_PUSH(&b->replay->lane_first, (uint32_t)b->replay->segments.count);

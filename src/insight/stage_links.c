@@ -1,5 +1,7 @@
 #include "insight/stage_links.h"
 
+#include "base/order.h"
+
 #include <stdlib.h>
 
 static bool inside_backward(const pace_step *step, uint32_t task) {
@@ -21,11 +23,7 @@ void pace_stages_mark_linked(pace_step *step) {
     }
 }
 
-static int by_start(const void *left, const void *right) {
-    const pace_stage_run *a = left, *b = right;
-    if (a->from_ns != b->from_ns) return a->from_ns < b->from_ns ? -1 : 1;
-    return (a->to_ns > b->to_ns) - (a->to_ns < b->to_ns);
-}
+PACE_ORDER(by_start, pace_stage_run, PACE_UP(from_ns) PACE_UP(to_ns))
 
 static pace_status add_operator(pace_stage_runs *runs, const pace_step *step, const pace_marks *marks, uint32_t task) {
     int64_t start = step->start_ns[task];

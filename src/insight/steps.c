@@ -1,5 +1,6 @@
 #include "insight/steps.h"
 
+#include "base/order.h"
 #include "base/pattern.h"
 #include "base/sort.h"
 #include "base/text.h"
@@ -20,10 +21,7 @@ ptrdiff_t pace_marks_at(const pace_marks *marks, int64_t host_ns) {
     return (ptrdiff_t)low - 1;
 }
 
-static int by_start(const void *left, const void *right) {
-    const pace_mark *a = left, *b = right;
-    return (a->start_ns > b->start_ns) - (a->start_ns < b->start_ns);
-}
+PACE_ORDER(by_start, pace_mark, PACE_UP(start_ns))
 
 /* What a name is to the steps that are looked for. */
 enum { NOT_SEEN, NO_MATCH, RELATED, MATCHES };

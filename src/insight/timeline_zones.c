@@ -1,5 +1,6 @@
 #include "insight/timeline_zones.h"
 
+#include "base/order.h"
 #include "insight/timeline_cut.h"
 
 #include <stdlib.h>
@@ -50,12 +51,7 @@ static pace_status wish_steps(wishes *list, size_t trace, const pace_rank *rank,
     return status;
 }
 
-static int by_priority(const void *left, const void *right) {
-    const wish *a = left, *b = right;
-    if (a->priority != b->priority) return a->priority < b->priority ? -1 : 1;
-    if (a->trace != b->trace) return a->trace < b->trace ? -1 : 1;
-    return (a->from_ns > b->from_ns) - (a->from_ns < b->from_ns);
-}
+PACE_ORDER(by_priority, wish, PACE_UP(priority) PACE_UP(trace) PACE_UP(from_ns))
 
 static pace_status make_wishes(wishes *list, pace_rank *const *traces, size_t count, const pace_rank *reported,
                                size_t mark) {
@@ -256,10 +252,7 @@ static bool grant(wishes *list, pace_rank *const *traces, size_t limit) {
     return too_large;
 }
 
-static int by_start(const void *left, const void *right) {
-    const wish *a = left, *b = right;
-    return (a->from_ns > b->from_ns) - (a->from_ns < b->from_ns);
-}
+PACE_ORDER(by_start, wish, PACE_UP(from_ns))
 
 static bool has_room_for_all(pace_rank *const *traces, size_t count, size_t limit) {
     size_t sum = 0;

@@ -1,5 +1,7 @@
 #include "insight/typical_step.h"
 
+#include "base/order.h"
+
 #include <stdlib.h>
 
 typedef struct {
@@ -7,11 +9,7 @@ typedef struct {
     size_t mark;
 } candidate;
 
-static int by_length(const void *left, const void *right) {
-    const candidate *a = left, *b = right;
-    if (a->length_ns != b->length_ns) return a->length_ns < b->length_ns ? -1 : 1;
-    return (a->mark > b->mark) - (a->mark < b->mark);
-}
+PACE_ORDER(by_length, candidate, PACE_UP(length_ns) PACE_UP(mark))
 
 static void choose(pace_typical_step *out, const pace_rank *rank, const pace_spread *spread, candidate *usual) {
     for (size_t i = 0; i < spread->notes.count; i++) {

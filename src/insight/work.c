@@ -1,5 +1,6 @@
 #include "insight/work.h"
 
+#include "base/order.h"
 #include "cost/roofline.h"
 #include "insight/host_work.h"
 
@@ -82,11 +83,7 @@ static pace_status add_device_items(pace_work *work, classifier *c, const uint32
     return PACE_OK;
 }
 
-static int by_start(const void *left, const void *right) {
-    const pace_work_item *a = left, *b = right;
-    if (a->start_ns != b->start_ns) return a->start_ns < b->start_ns ? -1 : 1;
-    return (a->task > b->task) - (a->task < b->task);
-}
+PACE_ORDER(by_start, pace_work_item, PACE_UP(start_ns) PACE_UP(task))
 
 static pace_status make_unions(pace_work *work) {
     for (size_t i = 0; i < work->items.count; i++) {

@@ -2,9 +2,9 @@
 
 #include "base/decimal.h"
 #include "base/input.h"
+#include "base/order.h"
 #include "base/print.h"
 #include "base/xml_reader.h"
-#include "machine/machine_read.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -224,10 +224,7 @@ static pace_status read_elements(reader *r) {
 
 /* --- a machine ---------------------------------------------------------------------------------------------------- */
 
-static int by_order(const void *a, const void *b) {
-    const device *left = a, *right = b;
-    return (left->order > right->order) - (left->order < right->order);
-}
+PACE_ORDER(by_order, device, PACE_UP(order))
 
 static int find_device(const reader *r, const char *bus) {
     for (int i = 0; i < r->device_count; i++)

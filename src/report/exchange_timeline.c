@@ -1,5 +1,6 @@
 #include "report/exchange_timeline.h"
 
+#include "base/order.h"
 #include "report/timeline.h"
 
 #include <inttypes.h>
@@ -20,13 +21,7 @@ static const char *rank_name(char name[NAME], const exchange *e, uint32_t number
     return name;
 }
 
-static int by_lane(const void *left, const void *right) {
-    const pace_flow_entry *a = left, *b = right;
-    if (a->rank != b->rank) return a->rank < b->rank ? -1 : 1;
-    if (a->lane != b->lane) return a->lane < b->lane ? -1 : 1;
-    if (a->start_ns != b->start_ns) return a->start_ns < b->start_ns ? -1 : 1;
-    return (a->end_ns > b->end_ns) - (a->end_ns < b->end_ns);
-}
+PACE_ORDER(by_lane, pace_flow_entry, PACE_UP(rank) PACE_UP(lane) PACE_UP(start_ns) PACE_UP(end_ns))
 
 static void put_entry(pace_timeline *timeline, const exchange *e, const pace_flow_entry *entry) {
     static const pace_class colors[PACE_OPERATION_KINDS] = {PACE_CLASS_COPY,    PACE_CLASS_COMMUNICATION,
@@ -72,10 +67,7 @@ static size_t draw_rank(pace_timeline *timeline, const exchange *e, const pace_f
     return at;
 }
 
-static int by_rank(const void *left, const void *right) {
-    const pace_flow_logged_rank *a = left, *b = right;
-    return (a->rank > b->rank) - (a->rank < b->rank);
-}
+PACE_ORDER(by_rank, pace_flow_logged_rank, PACE_UP(rank))
 
 static pace_status draw(void *context, pace_timeline *timeline) {
     exchange *e = context;

@@ -1,5 +1,6 @@
 #include "report/report_assumptions.h"
 
+#include "base/order.h"
 #include "report/table.h"
 
 #include <stdio.h>
@@ -25,11 +26,7 @@ static const pace_table assumptions = {"assumptions",
                                                   {"confidence", NULL, PACE_SHOW_TEXT, PACE_OF(row, words.confidence)},
                                                   {"source", NULL, PACE_SHOW_TEXT, PACE_OF(row, words.source)})};
 
-static int largest_first(const void *left, const void *right) {
-    const row *a = left, *b = right;
-    if (a->added != b->added) return a->added > b->added ? -1 : 1;
-    return strcmp(a->name, b->name);
-}
+PACE_ORDER(largest_first, row, PACE_DOWN(added) PACE_TEXT(name))
 
 /* Of the largest, in words: in a table such texts would be cut. */
 static void put_removal(pace_node *parent, const row *rows, size_t count) {

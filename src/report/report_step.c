@@ -1,3 +1,4 @@
+#include "base/order.h"
 #include "report/report_assumptions.h"
 #include "ask/engine_options.h"
 #include "ask/scenarios.h"
@@ -16,7 +17,6 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* --- asking ------------------------------------------------------------------------------------------------------- */
 
@@ -129,10 +129,7 @@ static const pace_table help_table = {"help", "What would help most", PACE_FOR_A
                                                  {"saved_share", "the step saves", PACE_SHOW_SHARE,
                                                   PACE_OF(saving, saved)})};
 
-static int larger_first(const void *a, const void *b) {
-    double x = ((const saving *)a)->saved, y = ((const saving *)b)->saved;
-    return x < y ? 1 : x > y ? -1 : 0;
-}
+PACE_ORDER(larger_first, saving, PACE_DOWN(saved))
 
 /* The step once more with each of its causes free: what of it that would save. */
 static void put_help(pace_node *root, const asked *a) {

@@ -1,5 +1,6 @@
 /* The perfetto format of analyze where the trace itself cannot be copied (trace_original.h): the reported rank's tasks, with
  * its stages and resources as tracks above them. The events carry Kineto's categories and arguments, so that analyze reads the file back to the same figures. */
+#include "base/order.h"
 #include "report/analyze_parts.h"
 #include "report/trace_original.h"
 
@@ -8,7 +9,6 @@
 #include "insight/critical.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -44,11 +44,7 @@ typedef struct {
     uint32_t task;
 } call_start;
 
-static int by_start(const void *left, const void *right) {
-    const call_start *a = left, *b = right;
-    if (a->start_ns != b->start_ns) return a->start_ns < b->start_ns ? -1 : 1;
-    return (a->task > b->task) - (a->task < b->task);
-}
+PACE_ORDER(by_start, call_start, PACE_UP(start_ns) PACE_UP(task))
 
 static pace_status number_tasks(numbers *out, const pace_step *step) {
     uint32_t *of = pace_alloc(step->count, sizeof *of);

@@ -1,5 +1,6 @@
 #include "schedule/simulation.h"
 
+#include "base/order.h"
 #include "exchange/machine_fabric.h"
 #include "exchange/program_by_name.h"
 
@@ -132,11 +133,7 @@ typedef struct {
     double closed_s;
 } candidate;
 
-static int by_closed_form(const void *a, const void *b) {
-    const candidate *x = a, *y = b;
-    if (x->closed_s != y->closed_s) return x->closed_s < y->closed_s ? -1 : 1;
-    return x->row - y->row;
-}
+PACE_ORDER(by_closed_form, candidate, PACE_UP(closed_s) PACE_UP(row))
 
 enum { MOST_ROWS = 32, MOST_RANKS_TRIED = 2048, LESS_THAN_CLOSED = 3 };
 

@@ -1,4 +1,5 @@
 /* From nodes that wait for each other to host nodes in order and launches on streams. */
+#include "base/order.h"
 #include "source/chakra_nodes.h"
 #include "source/collective_names.h"
 #include "source/event_time.h"
@@ -49,10 +50,7 @@ typedef struct {
     uint32_t node;
 } id_of_node;
 
-static int compare_ids(const void *left, const void *right) {
-    const id_of_node *a = left, *b = right;
-    return (a->id > b->id) - (a->id < b->id);
-}
+PACE_ORDER(compare_ids, id_of_node, PACE_UP(id))
 
 static uint32_t find(const id_of_node *ids, size_t count, uint64_t id) {
     size_t low = 0, high = count;

@@ -1,5 +1,6 @@
 #include "source/graph_from_step.h"
 
+#include "base/order.h"
 #include "base/text.h"
 #include "source/graph_builder.h"
 
@@ -179,13 +180,7 @@ static pace_status take_device(pace_graph_builder *b) {
     return PACE_OK;
 }
 
-static int by_issue(const void *left, const void *right) {
-    const pace_graph_entry *a = left, *b = right;
-    if (a->at_ns != b->at_ns) return a->at_ns < b->at_ns ? -1 : 1;
-    if (a->launch != b->launch) return a->launch ? 1 : -1;
-    if (a->order_ns != b->order_ns) return a->order_ns < b->order_ns ? -1 : 1;
-    return (a->task > b->task) - (a->task < b->task);
-}
+PACE_ORDER(by_issue, pace_graph_entry, PACE_UP(at_ns) PACE_UP(launch) PACE_UP(order_ns) PACE_UP(task))
 
 /* --- nodes and launches --------------------------------------------------------------------------------------- */
 

@@ -1,4 +1,5 @@
 /* What waits for what in a measured step: what its synchronisation records say, else what its times show. */
+#include "base/order.h"
 #include "source/graph_builder.h"
 
 #include <stdlib.h>
@@ -221,12 +222,7 @@ typedef struct {
     uint32_t *last, *other; /* PACE_NO_NODE = none */
 } endings;
 
-static int by_end(const void *left, const void *right) {
-    const struct ending *a = left, *b = right;
-    if (a->end_ns != b->end_ns) return a->end_ns < b->end_ns ? -1 : 1;
-    if (a->thread != b->thread) return a->thread > b->thread ? -1 : 1;
-    return (a->node > b->node) - (a->node < b->node);
-}
+PACE_ORDER(by_end, struct ending, PACE_UP(end_ns) PACE_DOWN(thread) PACE_UP(node))
 
 static void order_endings(endings *e, const pace_graph_builder *b) {
     for (uint32_t i = 0; i < b->graph->nodes.count; i++) {

@@ -1,6 +1,7 @@
 /* The tables of an export, and how their rows become tasks. */
 #include "source/nsys.h"
 
+#include "base/order.h"
 #include "base/print.h"
 #include "source/database.h"
 #include "source/event_time.h"
@@ -121,10 +122,7 @@ static pace_status name_in(pace_name *out, reader *r, pace_rows *rows, size_t co
 /* A step is of one process, the one that used devices most: correlations and streams are numbers of a process each. */
 static bool is_read(const reader *r, uint64_t process) { return r->processes.count == 0 || process == r->process; }
 
-static int by_process(const void *left, const void *right) {
-    const busy_process *a = left, *b = right;
-    return (a->process > b->process) - (a->process < b->process);
-}
+PACE_ORDER(by_process, busy_process, PACE_UP(process))
 
 static void join_processes(reader *r) {
     size_t kept = 0;
@@ -155,11 +153,7 @@ static uint32_t correlation_in(pace_rows *rows, size_t column) {
 
 /* --- lanes ---------------------------------------------------------------------------------------------------- */
 
-static int by_visible(const void *left, const void *right) {
-    const visible_device *a = left, *b = right;
-    if (a->process != b->process) return a->process < b->process ? -1 : 1;
-    return (a->cuda > b->cuda) - (a->cuda < b->cuda);
-}
+PACE_ORDER(by_visible, visible_device, PACE_UP(process) PACE_UP(cuda))
 
 static uint32_t gpu_of(const reader *r, uint64_t process, int64_t device) {
     visible_device wanted = {.process = (int64_t)(process & 0xFFFFFF), .cuda = device};
@@ -277,13 +271,7 @@ static pace_status keep_memset(reader *r, pace_rows *rows) {
 
 /* --- synchronisation -------------------------------------------------------------------------------------------- */
 
-static int by_event(const void *left, const void *right) {
-    const event_record *a = left, *b = right;
-    if (a->process != b->process) return a->process < b->process ? -1 : 1;
-    if (a->context != b->context) return a->context < b->context ? -1 : 1;
-    if (a->event != b->event) return a->event < b->event ? -1 : 1;
-    return (a->correlation > b->correlation) - (a->correlation < b->correlation);
-}
+PACE_ORDER(by_event, event_record, PACE_UP(process) PACE_UP(context) PACE_UP(event) PACE_UP(correlation))
 
 static pace_status keep_record(reader *r, pace_rows *rows) {
     enum { DEVICE_AT, STREAM_AT, CORRELATION_AT, PROCESS_AT, CONTEXT_AT, EVENT_AT };

@@ -1,5 +1,6 @@
 #include "source/slice_cut.h"
 
+#include "base/order.h"
 #include "source/event_time.h"
 
 #include <stdlib.h>
@@ -208,11 +209,7 @@ static pace_status note_context_call(void *context, const pace_kineto_event *eve
     return PACE_PUSH(&cut->context_calls, ((pace_slice_call){thread_of(event), event->start_ns}));
 }
 
-static int by_thread(const void *left, const void *right) {
-    const pace_slice_call *a = left, *b = right;
-    if (a->thread != b->thread) return a->thread < b->thread ? -1 : 1;
-    return (a->at_ns > b->at_ns) - (a->at_ns < b->at_ns);
-}
+PACE_ORDER(by_thread, pace_slice_call, PACE_UP(thread) PACE_UP(at_ns))
 
 /* Whether a host event is around a call that launched kept work of another step. */
 static bool encloses_context(const pace_slice_cut *cut, const pace_kineto_event *event) {

@@ -3,6 +3,7 @@
 #include "source/trace_nodes.h"
 
 #include "base/json_walk.h"
+#include "base/order.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -243,10 +244,7 @@ static pace_status judge(const reader *r, pace_json_token token, const pace_inpu
     return PACE_OK;
 }
 
-static int by_id(const void *left, const void *right) {
-    const pace_trace_node *a = left, *b = right;
-    return (a->id > b->id) - (a->id < b->id);
-}
+PACE_ORDER(by_id, pace_trace_node, PACE_UP(id))
 
 static pace_status check_ids(const pace_trace_nodes *nodes, const pace_input *input) {
     for (size_t i = 0; i < nodes->nodes.count; i++) {

@@ -1,5 +1,6 @@
 #include "step/step.h"
 
+#include "base/order.h"
 #include "base/text.h"
 
 #include <stdlib.h>
@@ -100,10 +101,7 @@ const pace_traced_device *pace_step_device(const pace_step *step, uint32_t id) {
     return step->devices.count ? &step->devices.items[0] : NULL;
 }
 
-static int by_task(const void *left, const void *right) {
-    const pace_exchange_record *a = left, *b = right;
-    return (a->task > b->task) - (a->task < b->task);
-}
+PACE_ORDER(by_task, pace_exchange_record, PACE_UP(task))
 
 const pace_exchange_info *pace_step_exchange(const pace_step *step, uint32_t task) {
     if (pace_task_on_device(step->kind[task]))

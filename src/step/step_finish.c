@@ -1,4 +1,5 @@
 /* Finishing a step: tasks are sorted by lane and time, nested, and linked to what launched them. */
+#include "base/order.h"
 #include "step/step_links.h"
 
 #include <stdlib.h>
@@ -90,10 +91,7 @@ static void permute(void *column, size_t size, const uint32_t *order, size_t cou
     memcpy(column, scratch, count * size);
 }
 
-static int by_task(const void *left, const void *right) {
-    const pace_exchange_record *a = left, *b = right;
-    return (a->task > b->task) - (a->task < b->task);
-}
+PACE_ORDER(by_task, pace_exchange_record, PACE_UP(task))
 
 /* order[new place] = old place; the records name old places. */
 static void move_records(pace_step *step, const uint32_t *order, uint32_t *place_of) {
@@ -225,11 +223,7 @@ typedef struct {
     uint32_t event;
 } sort_key;
 
-static int by_key(const void *left, const void *right) {
-    const sort_key *a = left, *b = right;
-    if (a->by_ns != b->by_ns) return a->by_ns < b->by_ns ? -1 : 1;
-    return (a->event > b->event) - (a->event < b->event);
-}
+PACE_ORDER(by_key, sort_key, PACE_UP(by_ns) PACE_UP(event))
 
 /* Events of one instant keep the order they were read in: what is taken and given back at once must not swap. */
 static pace_status sort_memory(pace_step *step) {

@@ -7,6 +7,7 @@
  * that noted its number. Which lane a thread number means is not written down: arrows (Kineto's fwdbwd flows) say it,
  * else the lane that noted most of the numbers does.
  */
+#include "base/order.h"
 #include "step/step_links.h"
 
 #include <stdlib.h>
@@ -85,11 +86,7 @@ static uint32_t operator_at(const pace_step *step, const pace_autograd_arrow *ar
     return found;
 }
 
-static int by_id(const void *left, const void *right) {
-    const pace_autograd_arrow *a = left, *b = right;
-    if (a->id != b->id) return a->id < b->id ? -1 : 1;
-    return (int)a->ends - (int)b->ends;
-}
+PACE_ORDER(by_id, pace_autograd_arrow, PACE_UP(id) PACE_UP(ends))
 
 static thread_lane *thread_of(linker *l, int64_t thread) {
     for (size_t i = 0; i < l->threads.count; i++)
@@ -165,11 +162,7 @@ static pace_status link_notes(linker *l) {
     return PACE_OK;
 }
 
-static int by_task(const void *left, const void *right) {
-    const pace_gradient *a = left, *b = right;
-    if (a->task != b->task) return a->task < b->task ? -1 : 1;
-    return (a->forward > b->forward) - (a->forward < b->forward);
-}
+PACE_ORDER(by_task, pace_gradient, PACE_UP(task) PACE_UP(forward))
 
 static void order_gradients(pace_step *step) {
     if (step->gradients.count == 0) return;

@@ -4,6 +4,7 @@
  * Correlations are given to calls in the order in which they are made. A stream therefore "has in line", when a call of
  * correlation c is made, exactly its work of smaller correlations; no clock is asked.
  */
+#include "base/order.h"
 #include "step/step_links.h"
 
 #include <stdlib.h>
@@ -150,11 +151,7 @@ static pace_status link_calls(linker *l) {
     return status;
 }
 
-static int by_task(const void *left, const void *right) {
-    const pace_wait *a = left, *b = right;
-    if (a->task != b->task) return a->task < b->task ? -1 : 1;
-    return (a->on > b->on) - (a->on < b->on);
-}
+PACE_ORDER(by_task, pace_wait, PACE_UP(task) PACE_UP(on))
 
 static void order_waits(pace_step *step) {
     if (step->waits.count == 0) return;
