@@ -1,7 +1,6 @@
 #include "point.h"
 
 #include <math.h>
-#include <string.h>
 #include <strings.h>
 
 const char *const pace_point_size_names[PACE_POINT_SIZES] = {

@@ -1,6 +1,4 @@
 /* Completions for shells, from the library's table of options. */
-#include "exit_codes.h"
-#include "output.h"
 #include "say.h"
 #include "verb.h"
 

@@ -1,7 +1,6 @@
 /* paceline VERB [options] INPUT… */
 #include "arguments.h"
 #include "exit_codes.h"
-#include "output.h"
 #include "say.h"
 #include "verb.h"
 

@@ -1,6 +1,5 @@
 /* Manual pages, from the library's table of options. */
 #include "exit_codes.h"
-#include "output.h"
 #include "say.h"
 #include "verb.h"
 

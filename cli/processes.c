@@ -6,7 +6,6 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 /* How many processes the starters of Open MPI, MPICH and Slurm's PMIx say there are; NULL = none started this one. */

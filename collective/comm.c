@@ -9,7 +9,6 @@
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 enum { ROOM = 64 << 10, LEAST_ROOM = 16 << 10, MOST_NEAR = 2048 };

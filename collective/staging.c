@@ -2,8 +2,6 @@
 
 #include "pointers.h"
 
-#include <string.h>
-
 enum { PIECE = 1 << 20 };
 
 typedef struct {

@@ -1,7 +1,6 @@
 #include "step_record.h"
 
 #include <pthread.h>
-#include <string.h>
 #include <time.h>
 
 const char *const pace_step_part_names[PACE_STEP_PARTS] = {"input", "forward", "backward", "exposed_exchange",

@@ -6,7 +6,6 @@
 #include "tuner_table.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 typedef struct {
     tuner_table table;

@@ -9,7 +9,6 @@
 #include "base/whole_file.h"
 #include "paceline/collective.h"
 
-#include <errno.h>
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>

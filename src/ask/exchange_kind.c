@@ -5,12 +5,10 @@
 #include "ask/exchange_logs.h"
 #include "ask/row_kind.h"
 #include "ask/score.h"
-#include "exchange/algorithms.h"
 #include "exchange/saturating_curve.h"
 
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 enum { DEFAULT_PROBES = 6 };
 

@@ -3,7 +3,6 @@
 #include "ask/engine_options.h"
 #include "ask/fit_rows.h"
 #include "ask/row_kind.h"
-#include "exchange/algorithms.h"
 #include "machine/device_resolve.h"
 
 #include <math.h>

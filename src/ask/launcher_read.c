@@ -6,7 +6,6 @@
 #include "base/yaml_member.h"
 
 #include <ctype.h>
-#include <stdio.h>
 #include <string.h>
 
 enum { MOST_BYTES = 1 << 20, WORD = 128, TEXT = 2 * WORD + 8 };

@@ -8,7 +8,6 @@
 #include "source/model_inputs.h"
 
 #include <math.h>
-#include <string.h>
 
 pace_status pace_partition_is_of_hosts(bool *out, pace_catalog *catalog, const pace_words *on) {
     size_t hosts = 0;

@@ -1,7 +1,6 @@
 #include "ask/predict_fits.h"
 
 #include "ask/fit_rows.h"
-#include "base/yaml_member.h"
 
 #include <string.h>
 

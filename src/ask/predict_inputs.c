@@ -3,12 +3,10 @@
 #include "ask/context.h"
 
 #include "base/text.h"
-#include "ask/fit_rows.h"
 #include "source/inputs.h"
 #include "source/trace_formats.h"
 #include "source/model_inputs.h"
 
-#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 

@@ -3,8 +3,6 @@
 #include "ask/context.h"
 #include "ask/scaling_solve.h"
 
-#include "source/model_inputs.h"
-
 void pace_scaling_input_free(pace_scaling_input *input) {
     for (size_t i = 0; i < input->steps.count; i++) pace_gradient_profile_free(&input->steps.items[i].profile);
     PACE_VEC_FREE(&input->steps);

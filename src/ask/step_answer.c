@@ -3,7 +3,6 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 pace_step_case pace_step_row_case(const pace_step_row *row) {
     return (pace_step_case){.model = row->model,

@@ -2,7 +2,6 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 enum { FOLDS = 8, LEAST = 8, EVALUATIONS = 400, LOOKED_AT = 240, MODELS_MOST = PACE_HELD_OUT_UNITS };
 

@@ -1,7 +1,6 @@
 /* How a row runs: precision, batches, and how ranks share the work. */
 #include "base/decimal.h"
 #include "base/text.h"
-#include "model/pipeline_order.h"
 #include "ask/step_ask.h"
 #include "ask/step_fit.h"
 #include "ask/step_cells.h"

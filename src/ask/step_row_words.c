@@ -2,7 +2,6 @@
  * mean what is data: catalog/columns.yaml, step, says. */
 #include "base/decimal.h"
 #include "base/text.h"
-#include "model/pipeline_order.h"
 #include "ask/step_cells.h"
 #include "ask/step_row.h"
 

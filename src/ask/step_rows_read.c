@@ -1,5 +1,4 @@
 #include "ask/column_finder.h"
-#include "ask/step_cells.h"
 #include "ask/step_row.h"
 
 /* In the order of pace_step_column. */

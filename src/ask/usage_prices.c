@@ -6,7 +6,6 @@
 #include "machine/device.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 static pace_status read_price(double *out, const char *text) {

@@ -5,7 +5,6 @@
 #include "base/sort.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

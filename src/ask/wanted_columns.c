@@ -1,7 +1,6 @@
 #include "ask/wanted_columns.h"
 
 #include "ask/column_finder.h"
-#include "base/yaml_member.h"
 
 #include <math.h>
 

@@ -1,7 +1,5 @@
 #include "base/warning.h"
 
-#include "base/print.h"
-
 #include <stdarg.h>
 #include <string.h>
 

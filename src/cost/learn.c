@@ -1,10 +1,8 @@
 #include "cost/learn.h"
 
-#include "cost/formula.h"
 #include "cost/learn_features.h"
 
 #include <math.h>
-#include <string.h>
 
 static pace_estimate estimate(double ln_s, double spread) {
     return (pace_estimate){exp(ln_s), spread, PACE_RUNG_LEARNED};

@@ -2,7 +2,6 @@
 #include "base/whole_file.h"
 #include "base/yaml_member.h"
 #include "exchange/calibration.h"
-#include "machine/catalog.h"
 
 static const char schema[] = "paceline.exchange-fit/1";
 enum { MOST_WHOLE = 1 << 20 };

@@ -15,8 +15,6 @@
 #include "exchange/program_build.h"
 #include "exchange/ring_search.h"
 
-#include <string.h>
-
 typedef pace_program_question sizes;
 
 /* Patarasuk, Yuan: "Bandwidth optimal all-reduce algorithms for clusters of workstations" (JPDC 2009). */

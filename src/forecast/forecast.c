@@ -1,6 +1,5 @@
 #include "forecast/forecast.h"
 
-#include "base/sort.h"
 #include "cost/host_costs_catalog.h"
 #include "insight/critical.h"
 #include "forecast/forecast_edit.h"

@@ -1,7 +1,6 @@
 #include "forecast/forecast_price.h"
 
 #include "base/pattern.h"
-#include "cost/formula.h"
 #include "cost/roofline.h"
 #include "step/host_operators.h"
 #include "step/op_edit.h"

@@ -6,7 +6,6 @@
  * what a step without input leaves it to do: steps follow each other.
  */
 #include "base/decimal.h"
-#include "forecast/forecast_price.h"
 #include "forecast/what_ifs.h"
 
 #include <math.h>

@@ -1,5 +1,4 @@
 /* What the host need not wait for: copies of pageable memory that pinned memory would let run, and synchronisations. */
-#include "forecast/forecast_price.h"
 #include "forecast/what_ifs.h"
 
 #include <string.h>

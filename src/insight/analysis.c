@@ -7,7 +7,6 @@
 #include "insight/trace_readings.h"
 
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -3,7 +3,6 @@
 #include "base/child_index.h"
 #include "base/text.h"
 #include "base/tree_order.h"
-#include "insight/operators.h"
 
 #include <math.h>
 #include <string.h>

@@ -5,7 +5,6 @@
 #include "insight/without.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 void pace_critical_free(pace_critical *critical) {
     PACE_VEC_FREE(&critical->pieces);

@@ -3,7 +3,6 @@
 #include "insight/input_time.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 const char *const pace_resource_names[PACE_RESOURCES] = {"compute_bound", "memory_bound",
                                                          "copy",          "exposed_communication",

@@ -3,8 +3,6 @@
 #include "base/text.h"
 #include "insight/memory_lives.h"
 
-#include <string.h>
-
 const char *const pace_memory_kind_names[PACE_HELD_KINDS] = {
     "before the recording", "parameters", "optimizer state", "gradients", "activations", "input", "temporary", "other"};
 

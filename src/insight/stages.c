@@ -1,6 +1,5 @@
 #include "insight/stages.h"
 
-#include "base/text.h"
 #include "insight/stage_links.h"
 
 #include <string.h>

@@ -1,7 +1,5 @@
 #include "insight/thread_name.h"
 
-#include "base/text.h"
-
 void pace_thread_name(char out[PACE_THREAD_NAME], const pace_step *step, const pace_lane *lane) {
     const char *key = pace_names_text(&step->names, lane->key), *number = strrchr(key, '/');
     bool steps = false, backward = false;

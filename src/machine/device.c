@@ -4,12 +4,10 @@
  */
 #include "machine/device.h"
 
-#include "base/text.h"
 #include "machine/name_words.h"
 
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 #include <strings.h>
 
 /* Characters of the phrase's words when all of them occur in `name`, else 0. */

@@ -5,7 +5,6 @@
 #include "model/lower_shards.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 static pace_status check_config(const pace_model *model, const pace_config *config, uint32_t stage) {

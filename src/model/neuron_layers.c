@@ -1,7 +1,5 @@
 #include "model/neuron_layers.h"
 
-#include "base/text.h"
-
 typedef struct {
     pace_neuron_layers *chain;
     const pace_model *model;

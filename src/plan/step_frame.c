@@ -2,8 +2,6 @@
 
 #include "forecast/forecast.h"
 
-#include <math.h>
-
 pace_config pace_step_frame_config(const pace_framework *framework, const pace_config *config) {
     pace_config framed = *config;
     framed.gradients = PACE_GRADIENTS_IN_PLACE;

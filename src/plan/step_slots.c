@@ -3,7 +3,6 @@
 #include "model/pipeline_turns.h"
 
 #include <math.h>
-#include <string.h>
 
 /* --- exchanges ---------------------------------------------------------------------------------------------------- */
 

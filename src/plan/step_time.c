@@ -3,8 +3,6 @@
 #include "model/pipeline_stages.h"
 #include "plan/turn_walk.h"
 
-#include <math.h>
-
 pace_step_factors pace_step_factors_none(void) { return (pace_step_factors){1, 1, 1, 1, 1, 1, 1, 1, 1}; }
 
 static double larger(double a, double b) { return a > b ? a : b; }

@@ -4,7 +4,6 @@
 #include "model/pipeline_order.h"
 
 #include <math.h>
-#include <string.h>
 
 typedef struct {
     pace_turns turns;

@@ -10,7 +10,6 @@
 #include "ask/partition_asked.h"
 #include "report/ask_parts.h"
 
-#include <math.h>
 #include <string.h>
 
 /* --- the verbs with one kind of question -------------------------------------------------------------------------- */

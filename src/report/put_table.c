@@ -1,8 +1,6 @@
 #include "report/table.h"
 #include "report/report_node.h"
 
-#include <string.h>
-
 /* The integer member of a row, of whatever width. False for members that are no integers. */
 static bool integer_of(int64_t *out, pace_member member, const void *at) {
     switch (member) {

@@ -5,7 +5,6 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 /* User units of the picture; the page scales it. */
 enum { WIDTH = 760, LEFT = 56, RIGHT = 16, TOP = 10, HEIGHT = 250, BOTTOM = 46, BAR = 24, BAR_GAP = 8, BAR_LEFT = 190 };

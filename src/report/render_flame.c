@@ -1,7 +1,6 @@
 /* Writes a flame graph: a picture for readers without a script, whose boxes page/flame.js widens. */
 #include "report/flame.h"
 
-#include "base/text.h"
 #include "report/html_text.h"
 #include "report/show.h"
 

@@ -8,7 +8,6 @@
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <string.h>
 
 static void put_window(pace_node *node, const pace_window *w) {
     pace_node_int(node, "span_ns", w->span_ns);

@@ -11,9 +11,7 @@
 #include "report/table.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* --- the answer --------------------------------------------------------------------------------------------------- */
 

@@ -5,8 +5,6 @@
 #include "report/show.h"
 #include "report/table.h"
 
-#include <math.h>
-
 static const pace_table parts = {
     "parts", "Parts of a step", PACE_FOR_ALL, 0,
     PACE_CELLS({"part", "Part", PACE_SHOW_WORD, PACE_OF(pace_job_part_time, part)},

@@ -6,7 +6,6 @@
 #include "insight/launch_shape.h"
 
 #include <math.h>
-#include <stdio.h>
 
 typedef struct {
     const char *name;

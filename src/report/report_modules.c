@@ -4,8 +4,6 @@
 #include "insight/module_tree.h"
 #include "insight/python_frames.h"
 
-#include <string.h>
-
 typedef struct {
     const char *name, *path, *sort;
     int64_t depth;

@@ -6,8 +6,6 @@
 #include "report/table.h"
 
 #include <math.h>
-#include <stdio.h>
-#include <string.h>
 
 enum { SAYS = 400, ROWS = 5 };
 

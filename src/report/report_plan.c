@@ -2,14 +2,11 @@
 #include "ask/plan_asked.h"
 #include "base/print.h"
 #include "report/engines.h"
-#include "report/machine_note.h"
 #include "report/show.h"
 #include "report/table.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 enum { SAYS = 200 };
 

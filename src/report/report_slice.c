@@ -1,7 +1,6 @@
 /* The report of `paceline slice`: which files were written, of which steps, and how much smaller they are. */
 #include "ask/slice_asked.h"
 #include "report/engines.h"
-#include "report/show.h"
 #include "report/table.h"
 
 #include <inttypes.h>

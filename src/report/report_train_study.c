@@ -4,7 +4,6 @@
 
 #include "paceline/train.h"
 
-#include <math.h>
 #include <string.h>
 
 static const pace_table runs = {

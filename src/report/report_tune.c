@@ -12,8 +12,6 @@
 #include "report/table.h"
 #include "report/tune_file.h"
 
-#include <string.h>
-
 enum { KEPT_CHANNELS = -1 };
 
 typedef struct {

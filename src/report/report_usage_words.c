@@ -3,7 +3,6 @@
 #include "report/usage_parts.h"
 
 #include <math.h>
-#include <stdio.h>
 
 static double share(double part, double whole) { return whole > 0 ? part / whole : 0; }
 

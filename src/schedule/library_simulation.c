@@ -1,7 +1,6 @@
 #include "schedule/library_simulation.h"
 
 #include <math.h>
-#include <string.h>
 
 /* Whose program stands for what NCCL does. Trees of switches have none: devices of a node are a chain instead. */
 static const char *program_of(const pace_exchange_way *way, pace_collective collective, uint32_t nodes) {

@@ -5,7 +5,6 @@
 #include "step/graph_lanes.h"
 
 #include <math.h>
-#include <string.h>
 
 /* A link between lanes, resolved once every segment has its place. */
 typedef enum { LINK_NODE_END, LINK_LAUNCH_ISSUE, LINK_LAUNCH_END } link_kind;

@@ -4,7 +4,6 @@
 #include "base/yaml_member.h"
 #include "source/event_rewrite.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>

@@ -5,8 +5,6 @@
 #include "source/graph_builder.h"
 #include "step/op_call.h"
 
-#include <string.h>
-
 static unsigned ops_of(pace_op ops[PACE_CALL_OPS], const pace_step *step, uint32_t task) {
     pace_op_shapes shapes;
     pace_op_family family;

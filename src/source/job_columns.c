@@ -7,7 +7,6 @@
 #include "source/job_names.h"
 
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 

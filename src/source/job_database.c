@@ -1,6 +1,5 @@
 /* Job tables in SQLite files. */
 #include "base/decimal.h"
-#include "base/text.h"
 #include "source/database.h"
 #include "source/job_rounds.h"
 

@@ -3,7 +3,6 @@
 #include "base/decimal.h"
 #include "base/intern.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 

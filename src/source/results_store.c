@@ -4,7 +4,6 @@
 
 #include <math.h>
 #include <sqlite3.h>
-#include <string.h>
 
 enum { PATIENCE_MS = 10000, MOST_FIGURES = 1 << 26 };
 

@@ -2,7 +2,6 @@
 
 #include "base/packer.h"
 #include "base/whole_file.h"
-#include "base/text.h"
 #include "source/slice_member.h"
 
 #include <stdio.h>

@@ -1,7 +1,5 @@
 #include "source/usage_forms.h"
 
-#include <string.h>
-
 void pace_usage_refuse(pace_usage_stream *stream, uint64_t line, const char *why) {
     pace_usage_reading *r = stream->reading;
     if (r->refused++ == 0)

@@ -4,7 +4,6 @@
 #include "source/usage_words.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 static const char *const expected[] = {"a text", "a number", "a time such as 2023-03-01T00:18:22",

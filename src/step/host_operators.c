@@ -3,8 +3,6 @@
 #include "base/text.h"
 #include "step/op_call.h"
 
-#include <string.h>
-
 void pace_host_operators_free(pace_host_operators *operators) {
     pace_op_cache_free(&operators->cache);
     pace_free(operators->family);

@@ -2,7 +2,6 @@
  * Fuzz target of the catalogue's files that a directory of the user's (PACELINE_CATALOG) may replace: the first byte
  * says which, the rest is the file. It is read, or refused with a message.
  */
-#include <math.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>

@@ -1,5 +1,4 @@
 /* Fuzz target of tables of iterations, nodes and pods: the first byte says which. What is read can be asked. */
-#include <math.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>

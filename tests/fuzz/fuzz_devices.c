@@ -2,7 +2,6 @@
  * Fuzz target of the entries of the device catalogue: any YAML, taken as one, is read or refused with a message, and
  * what is read keeps its promises: no figure is negative, no measured rate above its peak.
  */
-#include <math.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>

@@ -1,9 +1,7 @@
 /* Fuzz target of rows about jobs: any bytes become rows that have a time, or say why not. */
-#include <math.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "ask/job_rows.h"
 #include "catalog_of_tests.h"

@@ -1,6 +1,5 @@
 /* Fuzz target of jobs.yaml and of fits of jobs: any bytes are refused, or give figures that can be, of which a machine
  * can be made. */
-#include <math.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>

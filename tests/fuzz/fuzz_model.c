@@ -2,7 +2,6 @@
  * Fuzz target of model descriptions: any bytes, read as YAML, either fail with a message or give a model whose counts
  * are sane and whose step, small enough, keeps the invariants of a graph.
  */
-#include <math.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>

@@ -1,11 +1,9 @@
 /* Fuzz target of tables of host overheads ('o') and of a profiler's cost ('p'), and of the cases of validate ('c'): any
  * bytes behind that letter are read or refused with a message. */
-#include <math.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 

@@ -3,7 +3,6 @@
  * Communicators come and go, types have gaps, counts are odd, two threads use two communicators.
  */
 #include <dlfcn.h>
-#include <math.h>
 #include <mpi.h>
 #include <pthread.h>
 #include <stdbool.h>

@@ -10,7 +10,6 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 static bool goes_on(void *context) {
     const pace_mpi_carrier *mpi = context;

@@ -1,6 +1,5 @@
 #include "store_client.h"
 
-#include "base/print.h"
 #include "shards.h"
 #include "store_wire.h"
 
@@ -9,7 +8,6 @@
 #include <grpc/support/alloc.h>
 #include <sched.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* What is asked of a server, until it has answered. */
 typedef struct {

@@ -1,7 +1,6 @@
 /* Activations, and dropout. */
 #include "net.h"
 
-#include <math.h>
 #include <string.h>
 
 /* oneDNN's algorithm of an activation; of backward by the output where the forward pass overwrote its input. */

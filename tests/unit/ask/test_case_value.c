@@ -6,7 +6,6 @@
 
 #include <cmocka.h>
 #include <math.h>
-#include <string.h>
 
 #include "report/answer.h"
 #include "ask/case_value.h"

@@ -9,7 +9,6 @@
 
 #include <cmocka.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "insight/timeline_cut.h"
 #include "insight/timeline_zones.h"

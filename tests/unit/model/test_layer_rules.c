@@ -3,7 +3,6 @@
 #include "model/lower.h"
 #include "model/lower_ops.h"
 
-#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,4 @@
 /* Times, durations and lists of schedulers; nodes that runs held. Times against those of date(1). */
-#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,7 +1,6 @@
 /* Operations: work from sizes, against published counts and identities. */
 #include "step/op.h"
 
-#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
