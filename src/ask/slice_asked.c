@@ -22,7 +22,6 @@ typedef struct {
     regex_t regex;
     PACE_VEC(uint8_t) marks; /* name -> 0 not looked up, 1 no, 2 may mark a step */
     int64_t last_ns;         /* the last end of the host's work */
-    uint32_t last_lane;
     pace_json *json;
 } look;
 

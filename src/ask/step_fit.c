@@ -174,7 +174,6 @@ static pace_status choose(pace_step_fit *fit, pace_step_fit_score *score, const 
     }
     PACE_TRY(pace_candidates_choose(&best, &score->error, &spread, &candidates, &l.folds, score->models));
     score->prior = best > 0 ? priors[(best - 1) / 2] : INFINITY;
-    score->grouped = best > 0 && best % 2 == 0;
     *fit = l.drawn;
     fit->spread = spread;
     return PACE_OK;

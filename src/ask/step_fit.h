@@ -38,7 +38,6 @@ typedef struct {
     pace_held_out error;
     size_t left_out, folds, models; /* left out: no time, or can't be asked */
     double prior;                   /* how firmly factors are held to 1; chosen on held-out rows */
-    bool grouped;                   /* groups helped on held-out rows */
 } pace_step_fit_score;
 
 /* A row's answer. */

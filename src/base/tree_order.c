@@ -4,6 +4,7 @@
 #include "base/order.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 typedef struct {
     uint32_t node, parent;
@@ -39,5 +40,32 @@ pace_status pace_tree_order(uint32_t *place, const uint32_t *parent, const doubl
     }
     pace_free(siblings);
     pace_free(size);
+    return status;
+}
+
+static uint32_t *parent_in(void *nodes, size_t at, size_t size, size_t parent_at) {
+    return (uint32_t *)(void *)((char *)nodes + at * size + parent_at);
+}
+
+pace_status pace_tree_arrange(void *nodes, size_t count, size_t size, size_t parent_at,
+                              double (*weight)(const void *node)) {
+    uint32_t *place = pace_alloc(count, sizeof *place), *parent = pace_alloc(count, sizeof *parent);
+    double *weights = pace_alloc(count, sizeof *weights);
+    char *arranged = pace_alloc(count, size), *from = nodes;
+    pace_status status = place && parent && weights && arranged ? PACE_OK : PACE_E_MEMORY;
+    for (size_t i = 0; status == PACE_OK && i < count; i++) {
+        parent[i] = *parent_in(nodes, i, size, parent_at);
+        weights[i] = weight(from + i * size);
+    }
+    if (status == PACE_OK) status = pace_tree_order(place, parent, weights, count);
+    for (size_t i = 0; status == PACE_OK && i < count; i++) {
+        memcpy(arranged + place[i] * size, from + i * size, size);
+        *parent_in(arranged, place[i], size, parent_at) = place[parent[i]];
+    }
+    if (status == PACE_OK) memcpy(nodes, arranged, count * size);
+    pace_free(place);
+    pace_free(parent);
+    pace_free(weights);
+    pace_free(arranged);
     return status;
 }

@@ -83,6 +83,24 @@ pace_status pace_yaml_copy(char *out, size_t size, const pace_yaml *yaml, const 
     return PACE_OK;
 }
 
+pace_status pace_yaml_word(const char **out, const pace_yaml *yaml, const pace_yaml_node *map, const char *key) {
+    const pace_yaml_node *node = NULL;
+    PACE_TRY(pace_yaml_member(&node, yaml, map, key));
+    const char *text = pace_yaml_text(node);
+    if (!text || !*text) return pace_fail(PACE_E_INPUT, "%s: %s: expected a text", pace_yaml_place(yaml, node), key);
+    *out = text;
+    return PACE_OK;
+}
+
+pace_status pace_yaml_flag(bool *out, const pace_yaml *yaml, const pace_yaml_node *map, const char *key) {
+    const pace_yaml_node *node = pace_yaml_get(map, key);
+    const char *text = node ? pace_yaml_text(node) : "false";
+    if (!text || (strcmp(text, "true") != 0 && strcmp(text, "false") != 0))
+        return pace_fail(PACE_E_INPUT, "%s: %s: expected true or false", pace_yaml_place(yaml, node), key);
+    *out = strcmp(text, "true") == 0;
+    return PACE_OK;
+}
+
 bool pace_word_listed(const pace_yaml_node *list, const char *word) {
     for (size_t i = 0; i < pace_yaml_count(list); i++) {
         const char *text = pace_yaml_text(pace_yaml_item(list, i));

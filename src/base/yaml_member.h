@@ -32,5 +32,13 @@ pace_status pace_yaml_whole(int *out, const pace_yaml *yaml, const pace_yaml_nod
 pace_status pace_yaml_copy(char *out, size_t size, const pace_yaml *yaml, const pace_yaml_node *map,
                            const char *key) PACE_MUST_CHECK;
 
+/** A text of at least one byte, borrowed from the document. */
+pace_status pace_yaml_word(const char **out, const pace_yaml *yaml, const pace_yaml_node *map,
+                           const char *key) PACE_MUST_CHECK;
+
+/** "true" or "false"; false where the map lacks the member. */
+pace_status pace_yaml_flag(bool *out, const pace_yaml *yaml, const pace_yaml_node *map,
+                           const char *key) PACE_MUST_CHECK;
+
 /** Whether a list has the word, however it is spelled. */
 bool pace_word_listed(const pace_yaml_node *list, const char *word);

@@ -1,5 +1,7 @@
 #include "cost/figures.h"
 
+#include "base/yaml_member.h"
+
 #include <string.h>
 
 static const char *const known[] = {"family",  "device", "kind",    "pass",   "vendor",     "matrix", "own",
@@ -29,15 +31,6 @@ static pace_status read_figure(double *out, const pace_yaml *yaml, const pace_ya
     return PACE_OK;
 }
 
-static pace_status read_flag(bool *out, const pace_yaml *yaml, const pace_yaml_node *entry, const char *key) {
-    const pace_yaml_node *node = pace_yaml_get(entry, key);
-    const char *text = pace_yaml_text(node);
-    if (node && (!text || strcmp(text, "true") != 0))
-        return pace_fail(PACE_E_INPUT, "%s: expected true, or no such member", pace_yaml_place(yaml, node));
-    *out = node != NULL;
-    return PACE_OK;
-}
-
 static pace_status read_where(pace_cost_figure *row, const pace_yaml *yaml, const pace_yaml_node *entry) {
     const char *family = pace_yaml_text(pace_yaml_get(entry, "family"));
     const char *kind = pace_yaml_text(pace_yaml_get(entry, "kind"));
@@ -59,8 +52,8 @@ static pace_status read_where(pace_cost_figure *row, const pace_yaml *yaml, cons
                          pace_yaml_place(yaml, device));
     if (kind) memcpy(row->kind, kind, strlen(kind) + 1);
     if (vendor) memcpy(row->vendor, vendor, strlen(vendor) + 1);
-    PACE_TRY(read_flag(&row->matrix, yaml, entry, "matrix"));
-    PACE_TRY(read_flag(&row->own, yaml, entry, "own"));
+    PACE_TRY(pace_yaml_flag(&row->matrix, yaml, entry, "matrix"));
+    PACE_TRY(pace_yaml_flag(&row->own, yaml, entry, "own"));
     row->pass = -1;
     for (int i = 0; pass && i < PACE_PASSES; i++)
         if (strcmp(pace_pass_names[i], pass) == 0) row->pass = i;

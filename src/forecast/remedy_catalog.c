@@ -6,17 +6,9 @@
 
 void pace_remedy_catalog_free(pace_remedy_catalog *catalog) { PACE_VEC_FREE(&catalog->rows); }
 
-static pace_status read_text(const char **out, const pace_yaml *yaml, const pace_yaml_node *row, const char *key) {
-    const pace_yaml_node *node;
-    PACE_TRY(pace_yaml_member(&node, yaml, row, key));
-    *out = pace_yaml_text(node);
-    if (*out && **out) return PACE_OK;
-    return pace_fail(PACE_E_INPUT, "%s: %s: expected a text", pace_yaml_place(yaml, node), key);
-}
-
 static pace_status read_what_if(const pace_what_if **out, const pace_yaml *yaml, const pace_yaml_node *row) {
     const char *name;
-    PACE_TRY(read_text(&name, yaml, row, "what_if"));
+    PACE_TRY(pace_yaml_word(&name, yaml, row, "what_if"));
     for (size_t i = 0; i < pace_what_if_count; i++)
         if (strcmp(pace_what_ifs[i]->option.name, name) == 0) {
             *out = pace_what_ifs[i];
@@ -62,30 +54,21 @@ static pace_status read_values(pace_remedy_row *out, const pace_yaml *yaml, cons
                      pace_yaml_place(yaml, values));
 }
 
-/* A flag that need not be there. */
-static pace_status read_flag(bool *out, const pace_yaml *yaml, const pace_yaml_node *row, const char *key) {
-    const pace_yaml_node *node = pace_yaml_get(row, key);
-    const char *text = node ? pace_yaml_text(node) : "false";
-    *out = text && strcmp(text, "true") == 0;
-    if (*out || (text && strcmp(text, "false") == 0)) return PACE_OK;
-    return pace_fail(PACE_E_INPUT, "%s: %s: expected true or false", pace_yaml_place(yaml, node), key);
-}
-
 static pace_status read_row(pace_remedy_catalog *out, const pace_yaml *yaml, const pace_yaml_node *node) {
     const char *unused;
     pace_remedy_row row = {0};
-    PACE_TRY(read_text(&row.id, yaml, node, "id"));
+    PACE_TRY(pace_yaml_word(&row.id, yaml, node, "id"));
     PACE_TRY(read_what_if(&row.what_if, yaml, node));
     PACE_TRY(read_resources(&row.resources, yaml, node));
     PACE_TRY(read_values(&row, yaml, node));
-    PACE_TRY(read_flag(&row.spread_host, yaml, node, "spread_host"));
-    if (pace_yaml_get(node, "done_if")) PACE_TRY(read_text(&row.done_if, yaml, node, "done_if"));
-    PACE_TRY(read_text(&row.says, yaml, node, "says"));
-    PACE_TRY(read_text(&row.how, yaml, node, "how"));
-    PACE_TRY(read_text(&row.rests_on, yaml, node, "rests_on"));
+    PACE_TRY(pace_yaml_flag(&row.spread_host, yaml, node, "spread_host"));
+    if (pace_yaml_get(node, "done_if")) PACE_TRY(pace_yaml_word(&row.done_if, yaml, node, "done_if"));
+    PACE_TRY(pace_yaml_word(&row.says, yaml, node, "says"));
+    PACE_TRY(pace_yaml_word(&row.how, yaml, node, "how"));
+    PACE_TRY(pace_yaml_word(&row.rests_on, yaml, node, "rests_on"));
     PACE_TRY(pace_yaml_real(&row.spread, yaml, node, "spread", 0, 3));
-    PACE_TRY(read_text(&unused, yaml, node, "source"));
-    PACE_TRY(read_text(&unused, yaml, node, "confidence"));
+    PACE_TRY(pace_yaml_word(&unused, yaml, node, "source"));
+    PACE_TRY(pace_yaml_word(&unused, yaml, node, "confidence"));
     return PACE_PUSH(&out->rows, row);
 }
 

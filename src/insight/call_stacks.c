@@ -70,7 +70,6 @@ static pace_status add_task(builder *b, uint32_t task, uint32_t thread) {
     node->calls += start_ns >= b->from_ns && start_ns < b->to_ns;
     node->host_ns += ns;
     if (parent != PACE_NO_TASK) b->stacks.nodes.items[above].host_ns -= ns;
-    b->stacks.has_python |= b->step->kind[task] == PACE_TASK_PYTHON;
     return PACE_OK;
 }
 

@@ -18,7 +18,6 @@ typedef struct {
 typedef struct {
     pace_names names;
     PACE_VEC(pace_stack_node) nodes;
-    bool has_python; /* the trace holds frames of Python */
 } pace_call_stacks;
 
 /** Host time in [from_ns, to_ns); the chosen device work. */

@@ -91,28 +91,15 @@ static pace_status add_side(builder *b, const pace_step_side *side, bool is_a) {
     return PACE_OK;
 }
 
+static double change_of(const void *node) {
+    const pace_call_node *of = node;
+    return fabs(of->b_ns - of->a_ns);
+}
+
 /* Depth first: behind each node stand its children, the largest change first. */
 static pace_status order(pace_call_tree *tree) {
-    size_t count = tree->nodes.count;
-    uint32_t *place = pace_alloc(count, sizeof *place), *parent = pace_alloc(count, sizeof *parent);
-    double *change = pace_alloc(count, sizeof *change);
-    pace_call_node *nodes = pace_alloc(count, sizeof *nodes);
-    pace_status status = place && parent && change && nodes ? PACE_OK : PACE_E_MEMORY;
-    for (size_t i = 0; status == PACE_OK && i < count; i++) {
-        parent[i] = tree->nodes.items[i].parent;
-        change[i] = fabs(tree->nodes.items[i].b_ns - tree->nodes.items[i].a_ns);
-    }
-    if (status == PACE_OK) status = pace_tree_order(place, parent, change, count);
-    for (size_t i = 0; status == PACE_OK && i < count; i++) {
-        nodes[place[i]] = tree->nodes.items[i];
-        nodes[place[i]].parent = place[parent[i]];
-    }
-    if (status == PACE_OK) memcpy(tree->nodes.items, nodes, count * sizeof *nodes);
-    pace_free(place);
-    pace_free(parent);
-    pace_free(change);
-    pace_free(nodes);
-    return status;
+    return pace_tree_arrange(tree->nodes.items, tree->nodes.count, sizeof *tree->nodes.items,
+                             offsetof(pace_call_node, parent), change_of);
 }
 
 pace_status pace_call_tree_compare(pace_call_tree *out, const pace_step_change *change) {

@@ -79,7 +79,6 @@ static pace_status enter(builder *b, uint32_t task, uint32_t parent, bool counts
     bool module = b->step->kind[task] == PACE_TASK_PYTHON;
     PACE_TRY(part_of(&name, b, task));
     PACE_TRY(child_of(&b->node_of[task], b, parent, name, module));
-    b->tree.has_modules |= module;
     if (!counts) return PACE_OK;
     pace_module_node *node = &b->tree.nodes.items[b->node_of[task]];
     node->calls++;
@@ -220,27 +219,11 @@ static pace_status sum_classes(builder *b) {
 
 /* --- order -------------------------------------------------------------------------------------------------------- */
 
+static double time_of(const void *node) { return (double)pace_module_time_sum(&((const pace_module_node *)node)->all); }
+
 static pace_status order(pace_module_tree *tree) {
-    size_t count = tree->nodes.count;
-    uint32_t *place = pace_alloc(count, sizeof *place), *parent = pace_alloc(count, sizeof *parent);
-    double *weight = pace_alloc(count, sizeof *weight);
-    pace_module_node *nodes = pace_alloc(count, sizeof *nodes);
-    pace_status status = place && parent && weight && nodes ? PACE_OK : PACE_E_MEMORY;
-    for (size_t i = 0; status == PACE_OK && i < count; i++) {
-        parent[i] = tree->nodes.items[i].parent;
-        weight[i] = (double)pace_module_time_sum(&tree->nodes.items[i].all);
-    }
-    if (status == PACE_OK) status = pace_tree_order(place, parent, weight, count);
-    for (size_t i = 0; status == PACE_OK && i < count; i++) {
-        nodes[place[i]] = tree->nodes.items[i];
-        nodes[place[i]].parent = place[parent[i]];
-    }
-    if (status == PACE_OK) memcpy(tree->nodes.items, nodes, count * sizeof *nodes);
-    pace_free(place);
-    pace_free(parent);
-    pace_free(weight);
-    pace_free(nodes);
-    return status;
+    return pace_tree_arrange(tree->nodes.items, tree->nodes.count, sizeof *tree->nodes.items,
+                             offsetof(pace_module_node, parent), time_of);
 }
 
 static pace_status build(builder *b, const pace_rank *rank, const pace_work_choice *choice, int64_t from_ns,

@@ -33,7 +33,6 @@ typedef struct {
     pace_names names;
     PACE_VEC(pace_module_node) nodes;    /* depth first, of siblings the one with most time first */
     PACE_VEC(pace_module_class) classes; /* most own time first */
-    bool has_modules;
 } pace_module_tree;
 
 static inline int64_t pace_module_time_sum(const pace_module_time *time) {

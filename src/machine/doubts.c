@@ -55,14 +55,6 @@ static pace_status find(int *out, const pace_yaml *yaml, const pace_yaml_node *e
     return pace_fail(PACE_E_INPUT, "%s: nothing uses a doubt \"%.60s\"", pace_yaml_place(yaml, node), name ? name : "");
 }
 
-static pace_status read_text(const char **out, const pace_yaml *yaml, const pace_yaml_node *entry, const char *key) {
-    const pace_yaml_node *node;
-    PACE_TRY(pace_yaml_member(&node, yaml, entry, key));
-    *out = pace_yaml_text(node);
-    if (*out && **out) return PACE_OK;
-    return pace_fail(PACE_E_INPUT, "%s: %s: expected a text", pace_yaml_place(yaml, node), key);
-}
-
 static pace_status read_entry(pace_doubt_catalog *out, bool *seen, const pace_yaml_node *entry) {
     const pace_yaml *yaml = out->yaml;
     int i = 0;
@@ -75,10 +67,10 @@ static pace_status read_entry(pace_doubt_catalog *out, bool *seen, const pace_ya
         PACE_TRY(
             pace_yaml_real(&out->doubts.figure[i], yaml, entry, kinds[kind].key, kinds[kind].least, kinds[kind].most));
     pace_doubt_words *words = &out->words[i];
-    PACE_TRY(read_text(&words->says, yaml, entry, "says"));
-    PACE_TRY(read_text(&words->removed_by, yaml, entry, "removed_by"));
-    PACE_TRY(read_text(&words->source, yaml, entry, "source"));
-    return read_text(&words->confidence, yaml, entry, "confidence");
+    PACE_TRY(pace_yaml_word(&words->says, yaml, entry, "says"));
+    PACE_TRY(pace_yaml_word(&words->removed_by, yaml, entry, "removed_by"));
+    PACE_TRY(pace_yaml_word(&words->source, yaml, entry, "source"));
+    return pace_yaml_word(&words->confidence, yaml, entry, "confidence");
 }
 
 static pace_status read_all(pace_doubt_catalog *out) {

@@ -152,7 +152,6 @@ static pace_status keep_words(pace_trace_node *node, pace_trace_nodes *nodes, co
 
 pace_status pace_trace_arguments_keep(pace_trace_node *node, pace_trace_nodes *nodes, pace_trace_arguments *a) {
     node->first_tensor = (uint32_t)nodes->tensors.count;
-    node->has_inputs = a->values.count > 2;
     PACE_TRY(keep_all_tensors(&node->inputs, nodes, &a->values, &a->types));
     PACE_TRY(keep_all_tensors(&node->outputs, nodes, &a->out_values, &a->out_types));
     if (a->values.count >= 2 && a->types.count >= 2) PACE_TRY(keep_words(node, nodes, a));

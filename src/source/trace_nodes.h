@@ -17,7 +17,7 @@ typedef struct {
     int64_t id, parent, forward_parent, sequence, record;
     int64_t thread, forward_thread, scope;
     pace_name name, shapes; /* shapes: the text of op_shapes.h, 0 = no arguments */
-    bool has_schema, has_inputs;
+    bool has_schema;
     bool triton;
     uint8_t place;                          /* of a device argument */
     uint32_t first_tensor, inputs, outputs; /* in tensors: those read, and behind them those written */

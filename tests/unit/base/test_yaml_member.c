@@ -14,7 +14,8 @@ static const pace_yaml_node *map;
 
 static int parse(void **state) {
     (void)state;
-    static const char text[] = "schema: a/1\nword: four\nsize: 2.5\ncount: 3\nzero: 0\nempty: []\nlist: [1]\n";
+    static const char text[] = "schema: a/1\nword: four\nsize: 2.5\ncount: 3\nzero: 0\nempty: []\nlist: [1]\n"
+                               "yes: true\nno: false\n";
     if (pace_yaml_parse(&document, "m.yaml", text, strlen(text)) != PACE_OK) return 1;
     map = pace_yaml_root(document);
     return 0;
@@ -68,6 +69,24 @@ static void test_texts_and_lists(void **state) {
     assert_int_equal(pace_yaml_count(list), 1);
 }
 
+static void test_words_and_flags(void **state) {
+    (void)state;
+    const char *word = NULL;
+    bool flag = false;
+    expect_fault(pace_yaml_word(&word, document, map, "list"), "m.yaml:7:7: list: expected a text");
+    expect_fault(pace_yaml_word(&word, document, map, "other"), "m.yaml:1:1: expected \"other\"");
+    expect_fault(pace_yaml_flag(&flag, document, map, "word"), "m.yaml:2:7: word: expected true or false");
+    assert_true(word == NULL && !flag);
+    assert_int_equal(pace_yaml_word(&word, document, map, "word"), PACE_OK);
+    assert_string_equal(word, "four");
+    assert_int_equal(pace_yaml_flag(&flag, document, map, "yes"), PACE_OK);
+    assert_true(flag);
+    assert_int_equal(pace_yaml_flag(&flag, document, map, "no"), PACE_OK);
+    assert_false(flag);
+    assert_int_equal(pace_yaml_flag(&flag, document, map, "other"), PACE_OK);
+    assert_false(flag);
+}
+
 static void test_schema(void **state) {
     (void)state;
     assert_int_equal(pace_yaml_check_schema(document, "a/1", "a table"), PACE_OK);
@@ -79,6 +98,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_numbers),
         cmocka_unit_test(test_texts_and_lists),
+        cmocka_unit_test(test_words_and_flags),
         cmocka_unit_test(test_schema),
     };
     return cmocka_run_group_tests(tests, parse, drop);
