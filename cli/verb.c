@@ -94,7 +94,8 @@ static int ask(cli_arguments *arguments, pace_context *context, pace_question *q
     const char *verb = arguments->verb->name;
     bool calibrates = strcmp(verb, "calibrate") == 0, trains = strcmp(verb, "train") == 0,
          lives = strcmp(verb, "validate") == 0 && pace_question_has(question, "live"),
-         shared = trains || strcmp(verb, "fleet") == 0 || strcmp(verb, "analyze") == 0 || strcmp(verb, "plan") == 0;
+         plans = strcmp(verb, "plan") == 0,
+         shared = trains || strcmp(verb, "fleet") == 0 || strcmp(verb, "analyze") == 0 || plans;
     const pace_processes *processes = NULL;
     if (trains && !pace_question_has(question, "study") &&
         !cli_processes_start((int)pace_question_number(question, "ranks"), arguments->command,
@@ -106,7 +107,7 @@ static int ask(cli_arguments *arguments, pace_context *context, pace_question *q
     pace_question_set_progress(question, cli_progress(&arguments->output), NULL);
     pace_question_set_stop(question, stop, NULL);
     cli_clean_when_ended();
-    if (calibrates || trains || lives) signal(SIGINT, on_interrupt);
+    if (calibrates || trains || lives || plans) signal(SIGINT, on_interrupt);
     pace_status status = calibrates ? pace_calibrate(&answer, context, question)
                          : trains   ? pace_train(&answer, context, question)
                          : lives    ? pace_validate_live(&answer, context, question)

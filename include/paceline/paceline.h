@@ -137,7 +137,7 @@ PACE_API pace_status pace_question_set_command(pace_question *question, const ch
 /** Called while the question is answered; `context` must outlive that. */
 PACE_API void pace_question_set_progress(pace_question *question, pace_progress_fn progress, void *context);
 
-/** calibrate, train: asked between points or steps; true ends them, what was measured stays. */
+/** calibrate, train, plan: asked between points, steps or configurations; true ends them, what was measured or found stays. */
 PACE_API void pace_question_set_stop(pace_question *question, bool (*stop)(void *context), void *context);
 
 /** The verb and the fields of a question: the text of a text field, NULL where it was not set; the number of a number

@@ -147,7 +147,11 @@ typedef struct {
     const char *within; /**< "30d": the smallest part of each machine that trains so long at most; with tokens */
     const char *from;   /**< a configuration of torchtitan or Megatron-LM to be improved; NULL = none */
     const char *failures; /**< "50000h:60s:10m": of one device, a checkpoint, a restart; with tokens; NULL = none */
-    double top;           /**< configurations of each machine that are shown; 0 = 5 */
+    const char *critical_batch; /**< "4M" tokens of a step from which larger batches learn worse; NULL = not said */
+    const char *jitter;         /**< how much devices' steps differ, "0.05" or "5%"; NULL = the catalogue's */
+    double top;                 /**< configurations of each machine that are shown; 0 = 5 */
+    bool (*stop)(void *context); /**< asked now and then: true ends the search, what was found stays; NULL = never */
+    void *stop_context;
 } pace_plan_options;
 
 /** Options of pace_characterize(). Zero-initialise for defaults. */

@@ -139,10 +139,14 @@ static pace_status search(pace_partition_asked *a, const pace_partition_settings
 
 static pace_status ask(pace_partition_asked *a, pace_partition_settings *s, const char *name) {
     pace_plan_words words;
-    const char *idle = a->options->failures ? "failures" : a->options->from ? "from" : NULL;
+    const char *idle = a->options->failures         ? "failures"
+                       : a->options->from           ? "from"
+                       : a->options->critical_batch ? "critical_batch"
+                       : a->options->jitter         ? "jitter"
+                                                    : NULL;
     if (idle) return pace_fail(PACE_E_USAGE, "%s: has no effect on hosts: expected machines of accelerators", idle);
     PACE_TRY(pace_partition_settings_read(s, &a->options->set));
-    PACE_TRY(pace_plan_words_read(&words, a->options->tokens, a->options->within));
+    PACE_TRY(pace_plan_words_read(&words, a->options->tokens, a->options->within, NULL));
     a->samples = words.amount;
     a->within_days = words.within_days;
     a->fixed = s->fixed;

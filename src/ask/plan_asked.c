@@ -2,163 +2,14 @@
 
 #include "ask/context.h"
 #include "ask/launcher.h"
+#include "ask/plan_words.h"
 #include "base/order.h"
 #include "model/model_settings.h"
-#include "ask/plan_words.h"
-#include "machine/device_resolve.h"
-#include "model/parts.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* --- words -------------------------------------------------------------------------------------------------------- */
-
-static pace_status read_words(pace_plan_asked *a) {
-    const pace_plan_options *o = a->options;
-    pace_plan_words words;
-    if (o->on.count == 0)
-        return pace_fail(PACE_E_USAGE, "on: expected a machine, such as dgx-h100*2 (paceline machines lists them)");
-    PACE_TRY(pace_plan_words_read(&words, o->tokens, o->within));
-    a->tokens = words.amount;
-    if (o->failures) PACE_TRY(pace_plan_failures(&a->failures, o->failures));
-    if (o->failures && !o->tokens)
-        return pace_fail(PACE_E_USAGE,
-                         "failures: has no effect without " PACE_FIELD "tokens, which say what is trained");
-    a->within_days = words.within_days;
-    return PACE_OK;
-}
-
-/* --- a place ------------------------------------------------------------------------------------------------------ */
-
-/* Everybody is compared at one batch: where nobody says it, at the catalogue's. */
-static void assume_batch(pace_plan_asked *a, pace_step_asked *step, double devices) {
-    static const char *const keys[] = {"global_batch", NULL};
-    pace_config *config = &step->asked.config;
-    double sequence = pace_model_sequence(&step->model, config), samples = step->frameworks.plan_samples * devices;
-    if (pace_settings_name(&a->options->set, keys)) return;
-    if (sequence > 0) samples = fmax(devices, step->frameworks.plan_tokens / sequence);
-    config->global_batch = exp2(round(log2(samples)));
-    while (fmod(config->global_batch, devices) != 0 && config->global_batch < devices) config->global_batch *= 2;
-    if (fmod(config->global_batch, devices) != 0) config->global_batch = devices * ceil(config->global_batch / devices);
-    a->batch_assumed = true;
-}
-
-/* The values of all fields that are not pinned to those of `config`. */
-static pace_status make_values(pace_plan_place *p, const pace_config *config, const bool pinned[PACE_PLAN_FIELDS]) {
-    pace_step_case *one = &p->step.asked;
-    pace_model_parts parts;
-    bool experts = false, tables = false;
-    for (size_t i = 0; i < one->model->layers.count; i++) {
-        experts |= one->model->layers.items[i].rule->expert_elements != NULL;
-        tables |= one->model->layers.items[i].rule->sparse;
-    }
-    PACE_TRY(pace_model_parts_find(&parts, one->model, &one->config));
-    const pace_plan_limits limits = {.devices = (double)p->machine.devices * p->machine.nodes,
-                                     .devices_of_node = p->machine.devices,
-                                     .layers = parts.layers,
-                                     .sequence = pace_model_sequence(one->model, &one->config),
-                                     .per_step = one->config.global_batch,
-                                     .experts = experts,
-                                     .zero_known = one->framework->zero_known,
-                                     .schedule_known = one->framework->schedule_known,
-                                     .tables_follow = tables && !pinned[PACE_PLAN_EP]};
-    p->layers = parts.layers;
-    pace_model_parts_free(&parts);
-    pace_plan_space_make(&p->space, &limits, config, pinned);
-    return PACE_OK;
-}
-
-static pace_status make_space(pace_plan_place *p, const pace_plan_options *o) {
-    pace_step_case *one = &p->step.asked;
-    bool pinned[PACE_PLAN_FIELDS];
-    for (int f = 0; f < PACE_PLAN_FIELDS; f++)
-        pinned[f] = pace_settings_name(&o->set, (const char *const[]){pace_plan_field_names[f], NULL});
-    PACE_TRY(make_values(p, &one->config, pinned));
-    if (pace_settings_name(&o->set, (const char *const[]){"dp", NULL})) p->space.dp = one->config.dp;
-    return PACE_OK;
-}
-
-static pace_status open_place(pace_plan_place *p, pace_plan_asked *a, const char *name) {
-    const pace_device *device;
-    PACE_TRY(pace_device_resolve(&device, &a->devices, p->machine.device, 0));
-    if (device->is_cpu)
-        return pace_fail(PACE_E_USAGE,
-                         "on: expected accelerators, found the CPU %s, of which no configuration is searched",
-                         device->name);
-    const pace_step_words words = {.name = name, .set = &a->options->set, .device = device, .machine = &p->machine};
-    PACE_TRY(pace_step_unshared_open(&p->step, a->options->context->catalog, &words));
-    if (p->step.asked.config.mode != PACE_TRAINING)
-        return pace_fail(PACE_E_USAGE, "set: expected mode=training: a plan is of training");
-    double devices = (double)p->machine.devices * p->machine.nodes;
-    p->device_w = device->tdp_w;
-    p->goodput.share = 1;
-    if (a->failures.save_s > 0) p->goodput = pace_goodput_of(&a->failures, devices);
-    assume_batch(a, &p->step, devices);
-    return make_space(p, a->options);
-}
-
-static void finish_choice(pace_plan_choice *out, const pace_plan_place *p, double tokens) {
-    const pace_step_case *one = &p->step.asked;
-    double sequence = pace_model_sequence(one->model, &one->config), devices = p->space.devices;
-    out->samples_per_s = out->candidate.config.global_batch / out->time_s.median;
-    double samples = sequence > 0 ? tokens / sequence : tokens;
-    out->days = samples / out->samples_per_s / 86400 / p->goodput.share;
-    out->price = out->days * 24 * devices * p->device_price;
-    out->energy_kwh = p->device_w > 0 ? out->days * 24 * devices * p->device_w / 1000 : NAN;
-}
-
-PACE_ORDER(by_time, pace_plan_choice, PACE_UP(time_s.median))
-
-/* The engine's own time for a candidate. */
-static pace_status solve_choice(pace_plan_choice *out, pace_plan_place *p, const pace_plan_candidate *candidate,
-                                double tokens) {
-    pace_plan_choice choice = {.candidate = *candidate};
-    pace_step_case one = p->step.asked;
-    pace_step_solution solution;
-    one.config = candidate->config;
-    one.may_recompute = false;
-    if (pace_config_ranks(&one.config) < 2) one.exchange = NULL;
-    PACE_TRY(pace_step_solve(&solution, &p->step.pricer, &one));
-    double has = solution.plan.device_bytes, doubt = pace_cost_doubts(p->step.pricer.cost)->figure[PACE_DOUBT_MEMORY];
-    choice.time_s = solution.time_s;
-    choice.need_bytes = solution.plan.memory.all_bytes;
-    choice.close = has > 0 && choice.need_bytes * doubt > has;
-    choice.candidate.closed_s = solution.closed_s.median;
-    finish_choice(&choice, p, tokens);
-    *out = choice;
-    return PACE_OK;
-}
-
-/* One that the walk refuses is counted as refused. */
-static pace_status answer_choice(pace_plan_place *p, const pace_plan_candidate *candidate, double tokens) {
-    pace_plan_choice choice;
-    pace_status status = solve_choice(&choice, p, candidate, tokens);
-    if (status == PACE_OK) return PACE_PUSH(&p->choices, choice);
-    return status == PACE_E_MEMORY ? status : pace_plan_refuse(&p->found, pace_message());
-}
-
-/* Chances take the errors of two configurations as independent. */
-static void order_choices(pace_plan_asked *a, pace_plan_place *p) {
-    const pace_plan_choice *first = p->choices.items;
-    double screened_s = first->time_s.median, spread = p->step.frameworks.plan_spread;
-    qsort(p->choices.items, p->choices.count, sizeof *p->choices.items, by_time);
-    a->order_changed |= first->time_s.median < screened_s;
-    for (size_t i = 0; i < p->choices.count; i++) {
-        double apart = log(p->choices.items[i].time_s.median / first->time_s.median);
-        p->choices.items[i].chance = 0.5 * erfc(-apart / (2 * spread));
-    }
-}
-
-static pace_status answer_place(pace_plan_asked *a, pace_plan_place *p) {
-    size_t top = a->options->top > 0 ? (size_t)a->options->top : a->options->within ? 1 : 5;
-    PACE_TRY(pace_plan_search(&p->found, &p->step.pricer, &p->step.asked, &p->space));
-    for (size_t i = 0; i < p->found.fitting.count && p->choices.count < top; i++)
-        PACE_TRY(answer_choice(p, &p->found.fitting.items[i], a->tokens));
-    if (p->choices.count) order_choices(a, p);
-    return PACE_OK;
-}
 
 static pace_status add_place(pace_plan_asked *a, const char *name, const pace_machine *machine, double price) {
     pace_plan_place *p = pace_alloc(1, sizeof *p);
@@ -170,23 +21,64 @@ static pace_status add_place(pace_plan_asked *a, const char *name, const pace_ma
     }
     p->machine = *machine;
     p->device_price = price;
-    PACE_TRY(open_place(p, a, name));
-    return answer_place(a, p);
+    PACE_TRY(pace_plan_place_open(p, a, name));
+    return pace_plan_place_answer(p, a);
 }
 
-/* With a limit of days, parts of the machine too: nodes from one on, twice as many each time. */
+/* So many of a machine's nodes. */
+typedef struct {
+    pace_plan_asked *asked;
+    const char *name;
+    const pace_machine *machine;
+    double price;
+} parts;
+
+static pace_status add_part(const parts *of, int nodes) {
+    pace_machine part = *of->machine;
+    if (of->asked->stopped) return PACE_OK;
+    if (nodes == part.nodes) return add_place(of->asked, of->name, &part, of->price);
+    part.nodes = nodes;
+    snprintf(part.name, sizeof part.name, "%.*s*%d", (int)strcspn(of->machine->name, "*"), of->machine->name, nodes);
+    return add_place(of->asked, of->name, &part, of->price);
+}
+
+static bool last_is_within(const pace_plan_asked *a) {
+    const pace_plan_place *p = a->places.items[a->places.count - 1];
+    return p->choices.count > 0 && p->choices.items[0].days <= a->within_days;
+}
+
+static int by_devices(const void *left, const void *right) {
+    const pace_plan_place *const *a = left, *const *b = right;
+    return ((*a)->space.devices > (*b)->space.devices) - ((*a)->space.devices < (*b)->space.devices);
+}
+
+/* The smallest part that is done in time: twice as many nodes each time, then between the last two. */
+static pace_status add_parts(const parts *of) {
+    pace_plan_asked *a = of->asked;
+    size_t first = a->places.count;
+    int most = of->machine->nodes, less = 0, enough = 0;
+    for (int nodes = 1; nodes < most; nodes *= 2) {
+        PACE_TRY(add_part(of, nodes));
+        if (!enough && last_is_within(a)) enough = nodes;
+        if (!enough) less = nodes;
+    }
+    PACE_TRY(add_part(of, most));
+    if (!enough && last_is_within(a)) enough = most;
+    while (enough > less + 1 && !a->stopped) {
+        int nodes = less + (enough - less) / 2;
+        PACE_TRY(add_part(of, nodes));
+        *(last_is_within(a) ? &enough : &less) = nodes;
+    }
+    qsort(a->places.items + first, a->places.count - first, sizeof *a->places.items, by_devices);
+    return PACE_OK;
+}
+
 static pace_status add_machine(pace_plan_asked *a, const char *name, size_t number) {
     pace_machine machine;
-    double price;
+    parts of = {a, name, &machine, NAN};
     PACE_TRY(pace_machine_asked(&machine, a->options->context->catalog, a->options->on.items[number]));
-    PACE_TRY(pace_plan_price(&price, &a->options->price, number, a->options->on.count));
-    pace_machine part = machine;
-    for (int nodes = 1; a->options->within && nodes < machine.nodes; nodes *= 2) {
-        part.nodes = nodes;
-        snprintf(part.name, sizeof part.name, "%.*s*%d", (int)strcspn(machine.name, "*"), machine.name, nodes);
-        PACE_TRY(add_place(a, name, &part, price));
-    }
-    return add_place(a, name, &machine, price);
+    PACE_TRY(pace_plan_price(&of.price, &a->options->price, number, a->options->on.count));
+    return a->options->within ? add_parts(&of) : add_part(&of, machine.nodes);
 }
 
 /* --- the user's own configuration --------------------------------------------------------------------------------- */
@@ -246,31 +138,13 @@ static void say_field(char out[32], const pace_config *config, int field) {
     else snprintf(out, 32, "%.0f", values[field]);
 }
 
-/* The fastest that fits with some fields pinned to `config`; `out` is untouched where nothing does. */
-static pace_status best_of(pace_plan_choice *out, pace_plan_asked *a, pace_plan_place *p, const pace_config *config,
-                           const bool pinned[PACE_PLAN_FIELDS]) {
-    pace_plan_space space = p->space;
-    pace_plan_found found = {0};
-    pace_step_case base = p->step.asked;
-    base.config = *config;
-    pace_status status = make_values(p, config, pinned);
-    if (status == PACE_OK) status = pace_plan_search(&found, &p->step.pricer, &base, &p->space);
-    if (status == PACE_OK && found.fitting.count > 0) {
-        status = solve_choice(out, p, &found.fitting.items[0], a->tokens);
-        if (status != PACE_E_MEMORY) status = PACE_OK;
-    }
-    pace_plan_found_free(&found);
-    p->space = space;
-    return status;
-}
-
 PACE_ORDER(by_change, pace_plan_change, PACE_UP(choice.time_s.median))
 
 static pace_status try_field(pace_plan_asked *a, pace_plan_place *p, const pace_config *yours, int field) {
     bool pinned[PACE_PLAN_FIELDS];
     pace_plan_change change = {.field = pace_plan_field_names[field]};
     for (int f = 0; f < PACE_PLAN_FIELDS; f++) pinned[f] = f != field;
-    PACE_TRY(best_of(&change.choice, a, p, yours, pinned));
+    PACE_TRY(pace_plan_place_best(&change.choice, a, p, yours, pinned));
     double yours_s = a->yours.time_s.median;
     if (!(change.choice.time_s.median > 0) || (yours_s > 0 && change.choice.time_s.median >= 0.999 * yours_s))
         return PACE_OK;
@@ -286,7 +160,7 @@ static pace_status improve(pace_plan_asked *a) {
     if (!a->options->from) return PACE_OK;
     for (int f = 0; f < PACE_PLAN_FIELDS; f++) pinned[f] = true;
     PACE_TRY(read_yours(&yours, a, p));
-    PACE_TRY(best_of(&a->yours, a, p, &yours, pinned));
+    PACE_TRY(pace_plan_place_best(&a->yours, a, p, &yours, pinned));
     if (!(a->yours.time_s.median > 0)) {
         a->yours.candidate.config = yours;
         snprintf(a->yours_refused, sizeof a->yours_refused, "%s", "it does not divide, or does not fit into memory");
@@ -298,27 +172,19 @@ static pace_status improve(pace_plan_asked *a) {
 
 /* --- where nothing fits ------------------------------------------------------------------------------------------- */
 
-static void close_place(pace_plan_place *p) {
-    pace_plan_found_free(&p->found);
-    PACE_VEC_FREE(&p->choices);
-    PACE_VEC_FREE(&p->loosened);
-    pace_step_asked_close(&p->step);
-    pace_free(p);
-}
-
 /* Searches once more with the options and machine as they are now; what fits is kept in `out`. */
 static pace_status try_change(pace_plan_place *out, pace_plan_asked *a, const char *name, const pace_machine *machine,
                               pace_plan_loosened *change) {
     pace_plan_place *p = pace_alloc(1, sizeof *p);
     if (!p) return PACE_E_MEMORY;
     p->machine = *machine;
-    pace_status status = open_place(p, a, name);
-    if (status == PACE_OK) status = pace_plan_search(&p->found, &p->step.pricer, &p->step.asked, &p->space);
+    pace_status status = pace_plan_place_open(p, a, name);
+    if (status == PACE_OK) status = pace_plan_place_search(p, a);
     if (status == PACE_OK && p->found.fitting.count > 0) {
         change->config = p->found.fitting.items[0].config;
         status = PACE_PUSH(&out->loosened, *change);
     }
-    close_place(p);
+    pace_plan_place_close(p);
     return status == PACE_E_MEMORY ? status : PACE_OK;
 }
 
@@ -373,10 +239,11 @@ static pace_status find_launch(pace_plan_asked *a) {
     const pace_plan_place *best = pace_plan_best(a, false);
     if (!best) return PACE_OK;
     const pace_step_case *one = &best->step.asked;
+    double ranks = pace_config_ranks(&best->choices.items[0].candidate.config), node = best->machine.devices;
     const pace_launching launch = {.config = &best->choices.items[0].candidate.config,
                                    .framework = one->framework->name,
-                                   .nodes = best->machine.nodes,
-                                   .devices_of_node = best->machine.devices,
+                                   .nodes = ceil(ranks / node),
+                                   .devices_of_node = fmin(ranks, node),
                                    .layers = best->layers,
                                    .sequence = pace_model_sequence(one->model, &one->config)};
     return pace_launch_lines(&a->launcher, &a->launch, a->options->context->catalog, &launch);
@@ -399,18 +266,18 @@ static void find_front(pace_plan_asked *a) {
 
 pace_status pace_plan_ask(pace_plan_asked *out, const char *name, const pace_plan_options *options) {
     out->options = options;
-    PACE_TRY(read_words(out));
+    PACE_TRY(pace_plan_terms_read(out));
     PACE_TRY(pace_device_catalog_load(&out->devices, options->context->catalog));
     PACE_TRY(read_file(out));
     for (size_t i = 0; i < options->on.count; i++) PACE_TRY(add_machine(out, name, i));
-    PACE_TRY(improve(out));
     find_front(out);
-    PACE_TRY(find_loosened(out, name));
+    if (!out->stopped) PACE_TRY(improve(out));
+    if (!out->stopped) PACE_TRY(find_loosened(out, name));
     return find_launch(out);
 }
 
 void pace_plan_asked_free(pace_plan_asked *asked) {
-    for (size_t i = 0; i < asked->places.count; i++) close_place(asked->places.items[i]);
+    for (size_t i = 0; i < asked->places.count; i++) pace_plan_place_close(asked->places.items[i]);
     PACE_VEC_FREE(&asked->places);
     PACE_VEC_FREE(&asked->changes);
     PACE_VEC_FREE(&asked->set);
@@ -427,7 +294,7 @@ const pace_plan_place *pace_plan_best(const pace_plan_asked *asked, bool cheapes
         const pace_plan_place *p = asked->places.items[i];
         if (p->choices.count == 0) continue;
         const pace_plan_choice *one = &p->choices.items[0], *first = best ? &best->choices.items[0] : NULL;
-        if (!first || (cheapest ? one->price < first->price : one->samples_per_s > first->samples_per_s)) best = p;
+        if (!first || (cheapest ? one->price < first->price : one->progress_per_s > first->progress_per_s)) best = p;
     }
     return best;
 }

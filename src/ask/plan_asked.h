@@ -1,73 +1,7 @@
 /* Which configuration trains a model fastest on a machine: the answer to `paceline plan`. */
 #pragma once
 
-#include "ask/launcher_read.h"
-#include "ask/step_ask.h"
-#include "base/texts.h"
-#include "plan/goodput.h"
-#include "plan/plan_search.h"
-
-/* A configuration that fits, and its time as `predict` gives it. */
-typedef struct {
-    pace_plan_candidate candidate;
-    pace_estimate time_s;
-    double need_bytes;
-    bool close;                        /* memory is known to a quarter: it may need more than the device has */
-    double chance;                     /* that the first choice is faster than this one; 0.5 of the first */
-    double samples_per_s, days, price; /* days, price: of all tokens, failures included; NAN = not asked */
-    double energy_kwh;                 /* of all tokens, at the devices' rated power; NAN = not asked, or not known */
-} pace_plan_choice;
-
-enum { PACE_PLAN_NODES_MOST = 64 };
-
-/* A single change with which something fits where nothing does. */
-typedef struct {
-    char field[32], value[32]; /* a setting that is left out */
-    int nodes;                 /* 0, or so many nodes of the same machine */
-    pace_config config;        /* the fastest then, in closed form */
-} pace_plan_loosened;
-
-/* One machine that is offered, or a part of it: so many of its nodes. */
-typedef struct {
-    pace_machine machine;
-    pace_step_asked step;
-    pace_plan_space space;
-    pace_plan_found found;
-    PACE_VEC(pace_plan_choice) choices; /* fastest first */
-    PACE_VEC(pace_plan_loosened) loosened;
-    double layers;        /* that a pipeline may cut */
-    double device_price;  /* of an hour; NAN = not said */
-    double device_w;      /* rated power; 0 = not known */
-    pace_goodput goodput; /* share 1 where nothing was said of failures */
-    bool on_front;        /* no other place is both faster and cheaper */
-
-} pace_plan_place;
-
-/* One field of the user's own configuration changed, or (field "") all at once: the fastest that fits. */
-typedef struct {
-    const char *field;
-    char from[32], to[32];
-    pace_plan_choice choice;
-} pace_plan_change;
-
-typedef struct {
-    const pace_plan_options *options;
-    pace_plan_options with_file; /* the options, and what the user's file fixes */
-    pace_launcher_settings file;
-    PACE_VEC(const char *) set;         /* of with_file */
-    pace_plan_choice yours;             /* the file's configuration; its time is 0 where it cannot be */
-    char yours_refused[240];            /* why it cannot be */
-    PACE_VEC(pace_plan_change) changes; /* fastest first; only such as are faster, or fit where it does not */
-    pace_device_catalog devices;
-    PACE_VEC(pace_plan_place *) places; /* as asked, parts of a machine from the smallest */
-    double tokens, within_days;         /* NAN = not said */
-    pace_failures failures;             /* 0 = not said */
-    bool batch_assumed;
-    const char *
-        launcher; /* what the best configuration is told to, and how; borrowed from the catalogue; NULL = nothing fits */
-    pace_texts launch;
-    bool order_changed; /* the closed form put another configuration first on some machine */
-} pace_plan_asked;
+#include "ask/plan_place.h"
 
 /** Searches and answers. Free `out`, which begins as zeros, after a failure too. Errors: PACE_E_USAGE for words that mean
  * nothing or contradict each other; those of machines and models. */

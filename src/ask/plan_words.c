@@ -38,8 +38,12 @@ static bool parse_days(double *out, const char *text) {
     return true;
 }
 
-pace_status pace_plan_words_read(pace_plan_words *out, const char *tokens, const char *within) {
-    pace_plan_words words = {NAN, NAN};
+pace_status pace_plan_words_read(pace_plan_words *out, const char *tokens, const char *within,
+                                 const char *critical_batch) {
+    pace_plan_words words = {NAN, NAN, NAN};
+    if (critical_batch && !parse_count(&words.critical, critical_batch))
+        return pace_fail(PACE_E_USAGE, "critical_batch: expected the tokens of a step, such as 4M, found \"%.40s\"",
+                         critical_batch);
     if (tokens && !parse_count(&words.amount, tokens))
         return pace_fail(PACE_E_USAGE, "tokens: expected how many are trained on, such as 15T or 300G, found \"%.40s\"",
                          tokens);

@@ -110,6 +110,7 @@ static pace_status read_all(pace_frameworks *out) {
                    {"micro_batch_most", "micro_batch_most: {value: ...}", &out->micro_batch_most},
                    {"plan_tokens", "plan_tokens: {value: ...}", &out->plan_tokens},
                    {"plan_samples", "plan_samples: {value: ...}", &out->plan_samples},
+                   {"plan_tie", "plan_tie: {value: ...}", &out->plan_tie},
                    {"plan_spread", "plan_spread: {value: ...}", &out->plan_spread}};
     for (size_t i = 0; i < sizeof figures / sizeof *figures; i++) {
         const pace_yaml_node *value = pace_yaml_get(pace_yaml_get(root, figures[i].key), "value");

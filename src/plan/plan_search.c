@@ -11,6 +11,7 @@ typedef struct {
     pace_plan_found *found;
     pace_step_pricer *pricer;
     const pace_step_case *base;
+    const pace_plan_rules *rules;
 } searcher;
 
 /* "tp 8 does not divide the 12 heads" is "tp". A message about a field begins with it. */
@@ -42,8 +43,18 @@ static pace_status keep(pace_plan_found *found, const pace_config *config, const
     return PACE_OK;
 }
 
+/* Asking costs more than a visit. */
+static bool is_stopped(searcher *s) {
+    enum { OFTEN = 64 };
+    const pace_plan_rules *rules = s->rules;
+    if (!s->found->stopped && rules->stop && s->found->tried % OFTEN == 0)
+        s->found->stopped = rules->stop(rules->stop_context);
+    return s->found->stopped;
+}
+
 static pace_status visit(void *context, const pace_config *config) {
     searcher *s = context;
+    if (is_stopped(s)) return PACE_OK;
     pace_step_case one = *s->base;
     pace_step_solution solution;
     one.config = *config;
@@ -72,39 +83,56 @@ static bool same_sharing(const pace_config *a, const pace_config *b) {
            a->micro_batch == b->micro_batch && a->schedule == b->schedule;
 }
 
-/* Of two that take as long, the one that needs clearly less memory, else the one that recomputes and shards less. */
-static bool is_better(const pace_plan_candidate *a, const pace_plan_candidate *b) {
-    enum { CLEARLY_PERCENT = 2 };
-    double most = a->need_bytes > b->need_bytes ? a->need_bytes : b->need_bytes;
-    if (100 * fabs(a->need_bytes - b->need_bytes) > CLEARLY_PERCENT * most) return a->need_bytes < b->need_bytes;
+static bool surely_fits(const pace_plan_candidate *one, const pace_plan_found *found) {
+    return !(found->device_bytes > 0) || one->need_bytes * found->memory_doubt <= found->device_bytes;
+}
+
+/* Of two that take as long: the one that surely fits, else the one that shards and recomputes less. */
+static bool is_better(const pace_plan_candidate *a, const pace_plan_candidate *b, const pace_plan_found *found) {
+    bool sure = surely_fits(a, found);
+    if (sure != surely_fits(b, found)) return sure;
     if (a->config.zero_stage != b->config.zero_stage) return a->config.zero_stage < b->config.zero_stage;
+    if (a->config.zero_group != b->config.zero_group) return a->config.zero_group < b->config.zero_group;
     return a->config.recompute < b->config.recompute;
 }
 
-/* ZeRO and recomputation without effect on the time (within a thousandth) make one choice look like several. */
-static void drop_alike(pace_plan_found *found) {
+static double fastest_s(const pace_plan_candidate *one) { return one->alike_s > 0 ? one->alike_s : one->closed_s; }
+
+/* `one`, which is slower, takes the place of `kept` if it is better, and remembers the fastest that it stands for. */
+static void meet(pace_plan_candidate *kept, const pace_plan_candidate *one, const pace_plan_found *found) {
+    pace_plan_candidate fast = *kept;
+    if (!is_better(one, kept, found)) return;
+    *kept = *one;
+    kept->alike_s = fastest_s(&fast);
+    kept->alike = fast.alike_s > 0 ? fast.alike : fast.config;
+}
+
+/* ZeRO and recomputation without an effect on the time that could be told make one choice look like several. */
+static void drop_alike(pace_plan_found *found, double tie) {
     size_t kept = 0;
+    pace_plan_candidate *items = found->fitting.items;
     for (size_t i = 0; i < found->fitting.count; i++) {
-        const pace_plan_candidate *one = &found->fitting.items[i];
+        const pace_plan_candidate one = items[i];
         size_t like = kept;
-        while (like > 0 && found->fitting.items[like - 1].closed_s * 1.001 >= one->closed_s &&
-               !same_sharing(&found->fitting.items[like - 1].config, &one->config))
+        while (like > 0 && fastest_s(&items[like - 1]) * (1 + tie) >= one.closed_s &&
+               !same_sharing(&items[like - 1].config, &one.config))
             like--;
-        bool alike = like > 0 && found->fitting.items[like - 1].closed_s * 1.001 >= one->closed_s;
-        if (!alike) found->fitting.items[kept++] = *one;
-        else if (is_better(one, &found->fitting.items[like - 1])) found->fitting.items[like - 1] = *one;
+        bool alike = like > 0 && fastest_s(&items[like - 1]) * (1 + tie) >= one.closed_s;
+        if (alike) meet(&items[like - 1], &one, found);
+        else items[kept++] = one;
     }
     found->alike = found->fitting.count - kept;
     found->fitting.count = kept;
+    if (kept) qsort(items, kept, sizeof *items, by_time);
 }
 
 pace_status pace_plan_search(pace_plan_found *out, pace_step_pricer *pricer, const pace_step_case *base,
-                             const pace_plan_space *space) {
-    searcher s = {out, pricer, base};
-    *out = (pace_plan_found){0};
+                             const pace_plan_space *space, const pace_plan_rules *rules) {
+    searcher s = {out, pricer, base, rules};
+    *out = (pace_plan_found){.memory_doubt = pace_cost_doubts(pricer->cost)->figure[PACE_DOUBT_MEMORY]};
     PACE_TRY(pace_plan_space_visit(space, &base->config, visit, &s));
     if (out->fitting.count) qsort(out->fitting.items, out->fitting.count, sizeof *out->fitting.items, by_time);
-    drop_alike(out);
+    drop_alike(out, rules->tie);
     return PACE_OK;
 }
 

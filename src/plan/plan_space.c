@@ -19,7 +19,7 @@ static void put_powers(pace_plan_values *values, double most) {
     for (double v = 1; v <= most; v *= 2) put(values, v);
 }
 
-/* Whole numbers up to `most` that divide a number; with many, those that machines are cut by: 2^a, and 3 x 2^a. */
+/* Whole numbers up to `most` that machines are cut by, 2^a and 3 x 2^a, and that divide a number (0: whatever). */
 static void put_divisors(pace_plan_values *values, double of, double most) {
     for (double v = 1; v <= most; v *= 2) {
         if (fmod(of, v) == 0) put(values, v);
@@ -27,13 +27,12 @@ static void put_divisors(pace_plan_values *values, double of, double most) {
     }
 }
 
-/* Stages with as many layers each: also such as no power of two gives, as 35 of 105 layers. */
-static void put_stages(pace_plan_values *values, double devices, double layers, double most) {
-    put_divisors(values, devices, most);
-    for (double v = 5; v <= most; v++) {
-        bool listed = false;
-        for (unsigned i = 0; i < values->count; i++) listed |= values->items[i] == v;
-        if (!listed && fmod(devices, v) == 0 && fmod(layers, v) == 0) put(values, v);
+/* Stages with as many layers each (as 35 of 105), and such as machines are cut by. */
+static void put_stages(pace_plan_values *values, const pace_plan_limits *l, double most) {
+    for (double v = 1; v <= most; v++) {
+        bool by_machine = exp2(floor(log2(v))) == v || 1.5 * exp2(floor(log2(v))) == v;
+        bool may = !l->whole || fmod(l->devices, v) == 0;
+        if (may && (by_machine || fmod(l->layers, v) == 0)) put(values, v);
     }
 }
 
@@ -57,11 +56,11 @@ static void fill(pace_plan_values *out, pace_plan_field field, const pace_plan_l
     bool cut = l->sequence > 0 && l->devices > 1, trains = config->mode == PACE_TRAINING;
     *out = (pace_plan_values){0};
     switch (field) {
-    case PACE_PLAN_TP: put_divisors(out, l->devices, cut ? l->devices_of_node : 1); break;
-    case PACE_PLAN_PP: put_stages(out, l->devices, l->layers, cut && trains ? fmin(l->layers, l->devices) : 1); break;
+    case PACE_PLAN_TP: put_divisors(out, l->devices_of_node, cut ? fmin(l->devices_of_node, l->devices) : 1); break;
+    case PACE_PLAN_PP: put_stages(out, l, cut && trains ? fmin(l->layers, l->devices) : 1); break;
     case PACE_PLAN_VPP: put_powers(out, cut && trains ? CHUNKS_MOST : 1); break;
     case PACE_PLAN_CP: put_powers(out, cut && l->sequence >= LONG_SEQUENCE ? l->devices_of_node : 1); break;
-    case PACE_PLAN_EP: put_divisors(out, l->devices, l->experts ? l->devices : 1); break;
+    case PACE_PLAN_EP: put_divisors(out, l->whole ? l->devices : 0, l->experts ? l->devices : 1); break;
     case PACE_PLAN_ZERO:
         for (int stage = 0; stage < (trains ? ZERO_STAGES : 1); stage++)
             if (l->zero_known[stage]) put(out, stage);
@@ -87,6 +86,7 @@ void pace_plan_space_make(pace_plan_space *out, const pace_plan_limits *limits, 
     *out = (pace_plan_space){.devices = limits->devices,
                              .devices_of_node = limits->devices_of_node,
                              .layers = limits->layers,
+                             .whole = limits->whole,
                              .tables_follow = limits->tables_follow};
     for (pace_plan_field f = 0; f < PACE_PLAN_FIELDS; f++) {
         if (pinned[f]) put(&out->values[f], value_of(&given, f));
@@ -110,16 +110,30 @@ static bool is_sharding(const pace_config *config, const pace_plan_space *space,
            replicas > group && fmod(replicas, group) == 0;
 }
 
+/* Whether so many replicas share the batch, on whole nodes or within one. */
+static bool is_shared_by(const pace_config *config, const pace_plan_space *space, double shared, double dp) {
+    bool nodes = dp * shared <= space->devices_of_node || fmod(dp * shared, space->devices_of_node) == 0;
+    return fmod(config->global_batch, config->micro_batch * dp) == 0 && (nodes || dp * shared == space->devices);
+}
+
+/* As many replicas as the devices hold and the batch is shared by: where not all devices can be used, others are idle. 0 =
+ * none. */
+static double replicas_of(const pace_config *config, const pace_plan_space *space) {
+    double shared = config->tp * config->pp * config->cp, most = floor(space->devices / shared), dp = most;
+    bool whole = dp * shared == space->devices;
+    if (space->whole && !whole) return 0;
+    if (space->dp > 0) return space->dp <= most && is_shared_by(config, space, shared, space->dp) ? space->dp : 0;
+    while (dp >= 1 && !is_shared_by(config, space, shared, dp)) dp = space->whole ? 0 : dp - 1;
+    return dp;
+}
+
 /* Whether a configuration whose fields are set is one: everything divides, and nothing stands twice for the same. */
 static bool is_one(pace_config *config, const pace_plan_space *space) {
-    double shared = config->tp * config->pp * config->cp;
-    if (fmod(space->devices, shared) != 0) return false;
-    config->dp = space->devices / shared;
-    if (space->dp > 0 && config->dp != space->dp) return false;
+    config->dp = replicas_of(config, space);
+    if (config->dp < 1) return false;
     double replicas = config->dp * config->cp;
     if (config->tp == 1) config->sequence_parallel = 0;
     if (space->tables_follow) config->ep = replicas;
-    if (fmod(config->global_batch, config->micro_batch * config->dp) != 0) return false;
     if (fmod(replicas, config->ep) != 0) return false;
     if (!is_sharding(config, space, replicas)) return false;
     bool chunks = config->vpp > 1, v = pace_schedule_is_v(config->schedule);

@@ -6,7 +6,7 @@
 
 #include "model/config.h"
 
-enum { PACE_PLAN_VALUES = 24 };
+enum { PACE_PLAN_VALUES = 40 };
 
 /* What one field may be, in the order in which it is tried. */
 typedef struct {
@@ -34,6 +34,7 @@ extern const char *const pace_plan_field_names[PACE_PLAN_FIELDS];
 typedef struct {
     double devices, devices_of_node, layers;
     double dp;          /* 0 = what is left of the devices */
+    bool whole;         /* no device may be idle */
     bool tables_follow; /* ep is dp x cp: a recommender's tables lie on all ranks */
     pace_plan_values values[PACE_PLAN_FIELDS];
 } pace_plan_space;
@@ -44,7 +45,7 @@ typedef struct {
     double layers;   /* that a pipeline may cut */
     double sequence; /* 0 = no sequences: neither tp, pp nor cp */
     double per_step; /* samples of a step */
-    bool experts, tables_follow;
+    bool experts, tables_follow, whole;
     const bool *zero_known;     /* of four stages: the framework has it */
     const bool *schedule_known; /* of all orders of pipelines */
 } pace_plan_limits;
@@ -54,10 +55,11 @@ typedef struct {
 void pace_plan_space_make(pace_plan_space *out, const pace_plan_limits *limits, const pace_config *config,
                           const bool pinned[PACE_PLAN_FIELDS]);
 
-/** Visits every configuration of the space that divides: dp is what is left of the devices, micro_batch x dp divides
- * config->global_batch, ep divides dp x cp, an interleaved
- * pipeline's chunks have as many layers each; fields that have no effect (vpp without pp, ZeRO without dp) stand once; ZeRO divides over all replicas or over those of a node. Stops at the
- * first visit that fails, whose status it returns. */
+/** Visits every configuration of the space that divides: dp is the most that the devices hold of which micro_batch x dp
+ * divides config->global_batch, on whole nodes or within one (devices that are left over are idle); ep divides dp x cp, an
+ * interleaved pipeline's chunks have as many layers each; fields that have no effect (vpp without pp, ZeRO without dp) stand
+ * once; ZeRO divides over all replicas or over those of a node. Stops at the first visit that fails, whose status it
+ * returns. */
 pace_status pace_plan_space_visit(const pace_plan_space *space, const pace_config *config,
                                   pace_status (*visit)(void *context, const pace_config *config),
                                   void *context) PACE_MUST_CHECK;

@@ -154,7 +154,11 @@ static pace_status ask_plan(pace_report **out, const pace_question *question) {
                                  .price = pace_question_words(question, "price"),
                                  .from = pace_question_text(question, "from"),
                                  .failures = pace_question_text(question, "failures"),
-                                 .top = pace_question_number(question, "top")};
+                                 .critical_batch = pace_question_text(question, "critical_batch"),
+                                 .jitter = pace_question_text(question, "jitter"),
+                                 .top = pace_question_number(question, "top"),
+                                 .stop = question->stop,
+                                 .stop_context = question->stop_context};
     bool hosts;
     PACE_TRY(pace_partition_is_of_hosts(&hosts, question->context->catalog, &options.on));
     if (hosts) return pace_partition_report(out, question->inputs.items[0], &options, false);

@@ -2,37 +2,12 @@
 #include "ask/plan_asked.h"
 #include "base/print.h"
 #include "report/engines.h"
+#include "report/plan_says.h"
 #include "report/show.h"
 #include "report/table.h"
 
 #include <math.h>
 #include <stdlib.h>
-
-enum { SAYS = 200 };
-
-/* "tp=8 pp=4 dp=4, micro-batch 2, recomputation full, ZeRO 1": what is not 1 or none. */
-static void say_config(char out[SAYS], const pace_config *config) {
-    const struct {
-        const char *name;
-        double value;
-    } ways[] = {{"tp", config->tp}, {"pp", config->pp}, {"vpp", config->vpp},
-                {"cp", config->cp}, {"ep", config->ep}, {"dp", config->dp}};
-    size_t used = 0;
-    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++)
-        if (ways[i].value > 1)
-            used += (size_t)pace_snprintf(out + used, SAYS - used, "%s%s=%.0f", used ? " " : "", ways[i].name,
-                                          ways[i].value);
-    if (config->schedule != 0)
-        used += (size_t)pace_snprintf(out + used, SAYS - used, " %s", pace_config_word(config, "schedule"));
-    used += (size_t)pace_snprintf(out + used, SAYS - used, "%smicro-batch %.0f", used ? ", " : "", config->micro_batch);
-    if (config->recompute != PACE_RECOMPUTE_NONE)
-        used +=
-            (size_t)pace_snprintf(out + used, SAYS - used, ", %s recomputation", pace_config_word(config, "recompute"));
-    if (config->zero_stage > 0)
-        used += (size_t)pace_snprintf(out + used, SAYS - used, ", ZeRO %.0f", config->zero_stage);
-    if (pace_config_copies(config) > 1)
-        pace_snprintf(out + used, SAYS - used, " in groups of %.0f", config->zero_group);
-}
 
 /* The parts of a step in closed form, by name. */
 enum { PARTS = 10 };
@@ -62,7 +37,8 @@ typedef struct {
     const char *machine, *schedule, *recompute;
     int64_t tp, pp, vpp, cp, ep, dp, zero_stage, zero_group, micro_batch, step_ns, low_ns, high_ns;
     const char *fits;
-    double step_s, slower, chance, per_s, memory_bytes, days, price;
+    int64_t idle;
+    double step_s, slower, chance, fastest, per_s, memory_bytes, days, price;
     char loses[64];
 } choice_row;
 
@@ -79,7 +55,9 @@ enum {
     PRICE = 256,
     HYBRID = 512,
     ORDERS = 1024,
-    FAILURES = 2048
+    FAILURES = 2048,
+    IDLE = 4096,
+    BATCHES = 8192
 };
 
 static const pace_table choice_table = {
@@ -91,6 +69,7 @@ static const pace_table choice_table = {
                {"cp", "cp", PACE_SHOW_INT, PACE_OF(choice_row, cp), .shown_if = CONTEXT},
                {"ep", "ep", PACE_SHOW_INT, PACE_OF(choice_row, ep), .shown_if = EXPERTS},
                {"dp", "dp", PACE_SHOW_INT, PACE_OF(choice_row, dp)},
+               {"idle_devices", "idle", PACE_SHOW_INT, PACE_OF(choice_row, idle), .shown_if = IDLE},
                {"zero_stage", "ZeRO", PACE_SHOW_INT, PACE_OF(choice_row, zero_stage), .shown_if = ZERO},
                {"zero_group", "over", PACE_SHOW_INT, PACE_OF(choice_row, zero_group), .shown_if = HYBRID},
                {"schedule", "order", PACE_SHOW_TEXT, PACE_OF(choice_row, schedule), .shown_if = ORDERS},
@@ -102,6 +81,7 @@ static const pace_table choice_table = {
                {"step_s", NULL, PACE_SHOW_REAL, PACE_OF(choice_row, step_s)},
                {"slower_share", "slower", PACE_SHOW_SHARE, PACE_OF(choice_row, slower)},
                {"chance_share", "chance", PACE_SHOW_SHARE, PACE_OF(choice_row, chance)},
+               {"fastest_share", NULL, PACE_SHOW_SHARE, PACE_OF(choice_row, fastest)},
                {"samples_per_s", NULL, PACE_SHOW_REAL, PACE_OF(choice_row, per_s)},
                {"memory_bytes", "memory", PACE_SHOW_BYTES, PACE_OF(choice_row, memory_bytes)},
                {"fits", "fits", PACE_SHOW_TEXT, PACE_OF(choice_row, fits)},
@@ -113,14 +93,16 @@ static unsigned flags_of(const pace_plan_asked *a) {
     unsigned flags = a->places.count > 1 ? MACHINES : 0;
     if (!isnan(a->tokens)) flags |= DAYS;
     if (a->options->failures) flags |= FAILURES;
+    if (a->batch_chosen) flags |= BATCHES;
     for (size_t i = 0; i < a->places.count; i++) {
         const pace_plan_place *p = a->places.items[i];
         if (!isnan(p->device_price) && !isnan(a->tokens)) flags |= PRICE;
         for (size_t k = 0; k < p->choices.count; k++) {
             const pace_config *c = &p->choices.items[k].candidate.config;
-            flags |= (c->tp > 1 ? TENSORS : 0U) | (c->pp > 1 ? PIPELINES : 0U) | (c->vpp > 1 ? CHUNKS : 0U) |
-                     (c->cp > 1 ? CONTEXT : 0U) | (c->ep > 1 ? EXPERTS : 0U) | (c->zero_stage > 0 ? ZERO : 0U) |
-                     (c->zero_group > 0 ? HYBRID : 0U) | (c->schedule > 0 ? ORDERS : 0U);
+            flags |= (p->choices.items[k].idle > 0 ? IDLE : 0U) | (c->tp > 1 ? TENSORS : 0U) |
+                     (c->pp > 1 ? PIPELINES : 0U) | (c->vpp > 1 ? CHUNKS : 0U) | (c->cp > 1 ? CONTEXT : 0U) |
+                     (c->ep > 1 ? EXPERTS : 0U) | (c->zero_stage > 0 ? ZERO : 0U) | (c->zero_group > 0 ? HYBRID : 0U) |
+                     (c->schedule > 0 ? ORDERS : 0U);
         }
     }
     return flags;
@@ -139,6 +121,7 @@ static void put_place(pace_node *table, const pace_plan_place *p) {
                           .cp = (int64_t)c->cp,
                           .ep = (int64_t)c->ep,
                           .dp = (int64_t)c->dp,
+                          .idle = (int64_t)one->idle,
                           .zero_stage = (int64_t)c->zero_stage,
                           .zero_group = (int64_t)c->zero_group,
                           .micro_batch = (int64_t)c->micro_batch,
@@ -148,6 +131,7 @@ static void put_place(pace_node *table, const pace_plan_place *p) {
                           .step_s = one->time_s.median,
                           .slower = one->time_s.median / first->time_s.median - 1,
                           .chance = i > 0 ? one->chance : NAN,
+                          .fastest = one->fastest,
                           .per_s = one->samples_per_s,
                           .memory_bytes = one->need_bytes,
                           .fits = one->close ? "closely" : "yes",
@@ -160,7 +144,7 @@ static void put_place(pace_node *table, const pace_plan_place *p) {
 
 /* Where the time of each choice of a place goes. People do not see a part that none has. */
 typedef struct {
-    char configuration[SAYS];
+    char configuration[PACE_PLAN_SAYS];
     int64_t ns[PARTS];
 } parts_row;
 
@@ -189,7 +173,7 @@ static void put_parts(pace_node *root, const pace_plan_place *p) {
     for (size_t i = 0; i < p->choices.count; i++) {
         const pace_plan_candidate *one = &p->choices.items[i].candidate;
         parts_row row = {0};
-        say_config(row.configuration, &one->config);
+        pace_plan_say_config(row.configuration, &one->config);
         for (size_t k = 0; k < PARTS; k++) row.ns[k] = pace_ns(part_s(&one->parts, k));
         pace_table_put(table, &row);
     }
@@ -224,14 +208,15 @@ static void put_refusals(pace_node *root, const pace_plan_asked *a) {
 
 typedef struct {
     const char *machine, *front;
-    int64_t devices, tried, fitting, too_large, may_fit, refused, step_ns;
-    double per_s, days, price, energy_kwh, goodput, between_s, interval_s;
+    int64_t devices, batch, tried, fitting, too_large, may_fit, refused, step_ns;
+    double per_s, days, price, energy_kwh, goodput, between_s, interval_s, straggling, learning;
 } place_row;
 
 static const pace_table place_table = {
     "machines", "By machine", PACE_FOR_ALL, 0,
     PACE_CELLS({"machine", "machine", PACE_SHOW_TEXT, PACE_OF(place_row, machine)},
                {"devices", "devices", PACE_SHOW_INT, PACE_OF(place_row, devices)},
+               {"global_batch", "batch", PACE_SHOW_INT, PACE_OF(place_row, batch), .shown_if = BATCHES},
                {"tried", "tried", PACE_SHOW_INT, PACE_OF(place_row, tried)},
                {"fitting", "fit", PACE_SHOW_INT, PACE_OF(place_row, fitting)},
                {"too_large", "too big", PACE_SHOW_INT, PACE_OF(place_row, too_large)},
@@ -245,6 +230,8 @@ static const pace_table place_table = {
                {"goodput_share", "progress", PACE_SHOW_SHARE, PACE_OF(place_row, goodput), .shown_if = FAILURES},
                {"failures_s", NULL, PACE_SHOW_S, PACE_OF(place_row, between_s)},
                {"checkpoint_s", NULL, PACE_SHOW_S, PACE_OF(place_row, interval_s)},
+               {"straggling", NULL, PACE_SHOW_REAL, PACE_OF(place_row, straggling)},
+               {"learning", NULL, PACE_SHOW_REAL, PACE_OF(place_row, learning)},
                {"front", NULL, PACE_SHOW_TEXT, PACE_OF(place_row, front)})};
 
 static void put_places(pace_node *root, const pace_plan_asked *a) {
@@ -254,6 +241,7 @@ static void put_places(pace_node *root, const pace_plan_asked *a) {
         const pace_plan_choice *best = p->choices.count ? &p->choices.items[0] : NULL;
         pace_table_put(table, &(place_row){.machine = p->machine.name,
                                            .devices = (int64_t)p->space.devices,
+                                           .batch = (int64_t)p->step.asked.config.global_batch,
                                            .tried = (int64_t)p->found.tried,
                                            .fitting = (int64_t)p->found.fitting.count,
                                            .too_large = (int64_t)p->found.too_large,
@@ -267,6 +255,8 @@ static void put_places(pace_node *root, const pace_plan_asked *a) {
                                            .goodput = a->options->failures ? p->goodput.share : NAN,
                                            .between_s = pace_known(p->goodput.between_failures_s),
                                            .interval_s = pace_known(p->goodput.interval_s),
+                                           .straggling = p->straggling,
+                                           .learning = p->learning,
                                            .front = p->on_front ? "yes" : "no"});
     }
 }
@@ -323,7 +313,7 @@ typedef struct {
     const char *field, *from, *to;
     int64_t step_ns;
     double step_s, faster;
-    char configuration[SAYS];
+    char configuration[PACE_PLAN_SAYS];
 } change_row;
 
 static const pace_table change_table = {
@@ -348,210 +338,26 @@ static void put_changes(pace_node *root, const pace_plan_asked *a) {
                           .step_ns = pace_ns(one->choice.time_s.median),
                           .step_s = one->choice.time_s.median,
                           .faster = yours_s > 0 ? 1 - one->choice.time_s.median / yours_s : NAN};
-        say_config(row.configuration, &one->choice.candidate.config);
+        pace_plan_say_config(row.configuration, &one->choice.candidate.config);
         pace_table_put(table, &row);
     }
-}
-
-/* --- sentences ---------------------------------------------------------------------------------------------------- */
-
-/* "at 412 tokens/s per device", or samples. */
-static void say_rate(char out[64], const pace_plan_place *p, const pace_plan_choice *one) {
-    const pace_step_case *asked = &p->step.asked;
-    double sequence = pace_model_sequence(asked->model, &asked->config);
-    double rate = one->samples_per_s * (sequence > 0 ? sequence : 1) / p->space.devices;
-    pace_snprintf(out, 64, "%s %s/s per device", pace_show_real(rate).text, sequence > 0 ? "tokens" : "samples");
-}
-
-/* Of a first choice that may not fit after all: the next that surely does. */
-static void say_sure(pace_node *root, const pace_plan_place *p) {
-    const pace_plan_choice *first = &p->choices.items[0];
-    char config[SAYS];
-    size_t i = 0;
-    if (!first->close) return;
-    while (i < p->choices.count && p->choices.items[i].close) i++;
-    pace_shown need = pace_show_bytes(first->need_bytes), has = pace_show_bytes(p->found.device_bytes);
-    if (i == p->choices.count) {
-        pace_node_sentence(root, false, "It fits closely: it needs about %s of %s. None of those below surely fits.",
-                           need.text, has.text);
-        return;
-    }
-    say_config(config, &p->choices.items[i].candidate.config);
-    pace_node_sentence(
-        root, false, "It fits closely: it needs about %s of %s. The fastest that surely fits takes %.1f %% longer: %s.",
-        need.text, has.text, 100 * (p->choices.items[i].time_s.median / first->time_s.median - 1), config);
-}
-
-/* "16.3 days", "3.6 hours", "12.1 minutes". */
-static void say_span(char out[32], double seconds) {
-    const double day = 86400, hour = 3600, minute = 60;
-    bool days = seconds >= 2 * day, hours = !days && seconds >= 2 * hour;
-    pace_snprintf(out, 32, "%.1f %s",
-                  seconds / (days    ? day
-                             : hours ? hour
-                                     : minute),
-                  days    ? "days"
-                  : hours ? "hours"
-                          : "minutes");
-}
-
-static void say_failures(pace_node *root, const pace_plan_place *p) {
-    char between[32], interval[32];
-    say_span(between, p->goodput.between_failures_s);
-    say_span(interval, p->goodput.interval_s);
-    pace_node_sentence(root, false,
-                       "One of %.0f devices fails every %s; with the best interval, a checkpoint every %s, %.1f %% of "
-                       "the time is progress.",
-                       p->space.devices, between, interval, 100 * p->goodput.share);
-}
-
-static void say_best(pace_node *root, const pace_plan_asked *a, const pace_plan_place *p) {
-    const pace_plan_choice *one = &p->choices.items[0];
-    char config[SAYS], rate[64], next[128] = "";
-    say_config(config, &one->candidate.config);
-    say_rate(rate, p, one);
-    if (p->choices.count > 1)
-        pace_snprintf(next, sizeof next,
-                      " The next takes %.1f %% longer; the chance that the first is faster is %.0f %%.",
-                      100 * (p->choices.items[1].time_s.median / one->time_s.median - 1),
-                      100 * p->choices.items[1].chance);
-    pace_node_sentence(root, true, "Fastest on %s: %s. A step of %.0f samples takes %s (%s to %s), %s.%s",
-                       p->machine.name, config, one->candidate.config.global_batch,
-                       pace_show_ns(pace_ns(one->time_s.median)).text,
-                       pace_show_ns(pace_estimate_low_ns(one->time_s)).text,
-                       pace_show_ns(pace_estimate_high_ns(one->time_s)).text, rate, next);
-    say_sure(root, p);
-    if (isnan(one->days)) return;
-    char price[64] = "";
-    if (!isnan(one->price)) pace_snprintf(price, sizeof price, " and cost %s", pace_show_real(one->price).text);
-    char energy[64] = "";
-    if (!isnan(one->energy_kwh))
-        pace_snprintf(energy, sizeof energy, " and %s kWh at rated power", pace_show_real(one->energy_kwh).text);
-    pace_node_sentence(root, false, "%s take %s days%s%s.", a->options->tokens, pace_show_real(one->days).text, price,
-                       energy);
-    if (a->options->failures) say_failures(root, p);
-}
-
-static void say_smallest(pace_report *report, pace_node *root, const pace_plan_asked *a) {
-    const pace_plan_place *p = pace_plan_smallest(a);
-    if (p) {
-        pace_node_sentence(root, true, "The smallest part that is done within %s: %s, %.0f devices, %s days.",
-                           a->options->within, p->machine.name, p->space.devices,
-                           pace_show_real(p->choices.items[0].days).text);
-        return;
-    }
-    pace_node_sentence(root, true, "No part of what is offered is done within %s.", a->options->within);
-    pace_report_deny(report);
-}
-
-/* What would make it fit, each alone. */
-static void say_loosened(pace_node *root, const pace_plan_place *p) {
-    char config[SAYS];
-    for (size_t i = 0; i < p->loosened.count; i++) {
-        const pace_plan_loosened *one = &p->loosened.items[i];
-        say_config(config, &one->config);
-        if (one->nodes > 0) pace_node_sentence(root, false, "On %d nodes %s fits.", one->nodes, config);
-        else pace_node_sentence(root, false, "Without %s=%s something fits: %s.", one->field, one->value, config);
-    }
-    if (p->loosened.count == 0)
-        pace_node_sentence(root, false, "No single setting left out makes it fit, nor up to %d times the nodes.",
-                           PACE_PLAN_NODES_MOST);
-}
-
-static void say_nothing_fits(pace_report *report, const pace_plan_asked *a) {
-    const pace_plan_place *p = a->places.items[a->places.count - 1];
-    char config[SAYS];
-    pace_report_deny(report);
-    if (p->found.tried == 0) {
-        pace_report_lead(report, PACE_WARN_NO_CONFIGURATION,
-                         "No configuration can be: none of those asked for divides %.0f samples over %.0f devices.",
-                         p->step.asked.config.global_batch, p->space.devices);
-        return;
-    }
-    if (!(p->found.nearest.need_bytes > 0)) {
-        pace_report_lead(report, PACE_WARN_NO_CONFIGURATION, "None of %zu configurations can be: %s.", p->found.tried,
-                         p->found.refusals.items[0].first);
-        return;
-    }
-    say_config(config, &p->found.nearest.config);
-    pace_report_lead(report, PACE_WARN_DOES_NOT_FIT,
-                     "No configuration of %zu fits on %s: the nearest, %s, needs %s on each device, which has %s.",
-                     p->found.tried, p->machine.name, config, pace_show_bytes(p->found.nearest.need_bytes).text,
-                     pace_show_bytes(p->found.device_bytes).text);
-}
-
-static void say_yours(pace_node *root, const pace_plan_asked *a, const pace_plan_place *best) {
-    const pace_plan_choice *yours = &a->yours;
-    char config[SAYS];
-    if (!a->options->from) return;
-    say_config(config, &yours->candidate.config);
-    if (!(yours->time_s.median > 0)) {
-        pace_node_sentence(root, true, "Yours (%s: %s) cannot run: %s.", a->file.launcher, config, a->yours_refused);
-        return;
-    }
-    double fastest_s = best->choices.count ? best->choices.items[0].time_s.median : yours->time_s.median;
-    pace_node_sentence(root, true, "Yours (%s: %s) takes %s, %.1f %% longer than the fastest.", a->file.launcher,
-                       config, pace_show_ns(pace_ns(yours->time_s.median)).text,
-                       100 * (yours->time_s.median / fastest_s - 1));
-}
-
-static void say_batch(pace_report *report, const pace_plan_asked *a) {
-    const pace_plan_place *p = a->places.items[0];
-    if (!a->batch_assumed) return;
-    pace_report_warn(report, PACE_WARN_BATCH_ASSUMED, NULL,
-                     "no global batch was said: %.0f samples were assumed; --set global_batch=N says another",
-                     p->step.asked.config.global_batch);
-}
-
-static void put_notes(pace_node *root, const pace_plan_asked *a, const pace_plan_place *best) {
-    const pace_config *config = &best->step.asked.config;
-    pace_node_note(root,
-                   "Training with %s in %s, optimizer %s; change these with --set. All devices of a machine are used.",
-                   best->step.asked.framework->name, pace_config_word(config, "precision"),
-                   pace_config_word(config, "optimizer"));
-    pace_node_note(
-        root,
-        "The closed form ordered all configurations; the times above are those that predict gives%s. Chance: that "
-        "the first is faster than this one, as far as configurations of one model have been told apart "
-        "(plan_spread in catalog/steps.yaml). Below 90 %%, time both.",
-        a->order_changed ? ", which changed the order" : "");
-    pace_node_note(
-        root,
-        "Memory is known to a quarter. Closely: with that it may need more than the device has; may fit and too big: it "
-        "needs more as counted, and such are not among the configurations. Sequence parallelism as the framework has it "
-        "where tp > 1.");
 }
 
 static pace_status describe(pace_report *report, void *context) {
     const pace_plan_asked *a = context;
     pace_node *root = pace_report_root(report);
-    bool priced = !isnan(a->tokens) && a->options->price.count > 0;
-    const pace_plan_place *best = pace_plan_best(a, false);
-    if (!best) {
-        say_nothing_fits(report, a);
-        say_loosened(root, a->places.items[a->places.count - 1]);
-        best = a->places.items[0];
-    } else {
-        if (a->options->within) say_smallest(report, root, a);
-        say_best(root, a, best);
-        const pace_plan_place *cheapest = priced ? pace_plan_best(a, true) : best;
-        if (cheapest != best)
-            pace_node_sentence(root, false, "Cheapest: %s, %s in %s days.", cheapest->machine.name,
-                               pace_show_real(cheapest->choices.items[0].price).text,
-                               pace_show_real(cheapest->choices.items[0].days).text);
-    }
-    say_yours(root, a, best);
-    say_batch(report, a);
+    const pace_plan_place *best = pace_plan_best(a, false), *shown = best ? best : a->places.items[0];
+    pace_plan_say_answer(report, root, a, best);
     put_changes(root, a);
     pace_node *table = pace_open_table(root, &choice_table, flags_of(a));
     for (size_t i = 0; i < a->places.count; i++) put_place(table, a->places.items[i]);
-    put_parts(root, best);
+    put_parts(root, shown);
     put_launch(root, a);
     put_places(root, a);
     PACE_TRY(put_front(root, a));
     put_refusals(root, a);
-    put_notes(root, a, best);
-    if (best->choices.count) pace_report_value(report, "best.step_s", best->choices.items[0].time_s.median);
+    pace_plan_say_notes(report, root, a, shown);
+    if (best) pace_report_value(report, "best.step_s", best->choices.items[0].time_s.median);
     if (a->yours.time_s.median > 0) pace_report_value(report, "yours.step_s", a->yours.time_s.median);
     return PACE_OK;
 }

@@ -19,19 +19,24 @@ def plan(*words):
     return code, json.loads(out) if out else None, err
 
 
-def divisors(of, most):
-    return sorted({v for a in range(12) for v in (2 ** a, 3 * 2 ** a) if v <= most and of % v == 0})
+def cuts(most):
+    """What machines are cut by: 2^a and 3 x 2^a."""
+    return {v for a in range(12) for v in (2 ** a, 3 * 2 ** a) if v <= most}
+
+
+def replicas(shared, micro):
+    """The most that share the batch, on one node: the rest is idle."""
+    return next((dp for dp in range(DEVICES // shared, 0, -1) if BATCH % (micro * dp) == 0), 0)
 
 
 def space(layers, heads):
     """Every configuration of docs/plan.md for a model of short sequences on one node, and which of them the model refuses."""
     tried = refused = 0
-    for tp, pp, vpp, zero, micro, _ in itertools.product(
-            divisors(DEVICES, DEVICES), divisors(DEVICES, layers), (1, 2, 4, 8), (0, 1), (1, 2, 4, 8, 16, 32), range(3)):
-        if DEVICES % (tp * pp):
-            continue
-        dp = DEVICES // (tp * pp)
-        if BATCH % (micro * dp) or (zero and dp < 2):
+    tps = [v for v in cuts(DEVICES) if DEVICES % v == 0]
+    pps = [v for v in range(1, min(DEVICES, layers) + 1) if v in cuts(DEVICES) or layers % v == 0]
+    for tp, pp, vpp, zero, micro, _ in itertools.product(tps, pps, (1, 2, 4, 8), (0, 1), (1, 2, 4, 8, 16, 32), range(3)):
+        dp = replicas(tp * pp, micro)
+        if not dp or (zero and dp < 2):
             continue
         if vpp > 1 and (pp < 2 or BATCH // (micro * dp) % pp or layers % (pp * vpp)):
             continue
@@ -179,6 +184,93 @@ def test_failures_and_energy():
         expect(code == 2 and reason in err, "refused", words, err)
 
 
+def test_idle():
+    """Seven nodes do not share 64 samples: the times of parts of them are predict's, and the rest is paid for."""
+    fixed = ["--set", "framework=megatron-core", "--set", "global_batch=64"]
+    _, answer, err = plan("gpt2", "--on", "dgx-h100*7", *fixed, "--tokens", "1G", "--price", "1", "--top", "4")
+    rows = answer["configurations"]
+    expect(rows and all(row["idle_devices"] == 56 - row["tp"] * row["pp"] * row["cp"] * row["dp"] for row in rows), "idle", rows, err)
+    for row in rows:
+        used = 56 - row["idle_devices"]
+        expect(64 % (row["dp"] * row["micro_batch"]) == 0 and (used <= 8 or used % 8 == 0), "shared, on whole nodes", row)
+        _, out, err = run("predict", "gpt2", "--on", "dgx-h100*7", *fixed, *settings_of(row), "-f", "json", "-q")
+        expect(json.loads(out)["values"]["step.median_s"] == row["step_s"], "predict's time", row, err)
+        expect(abs(row["price"] / (row["days"] * 24 * 56) - 1) < 1e-12, "all are paid for", row)
+    expect(any(s.startswith(f"It leaves {rows[0]['idle_devices']} of 56 devices idle") for s in answer["summary"]), "said", answer["summary"])
+
+
+def test_simpler():
+    """A network whose time ZeRO or recomputation changes by a hair runs without."""
+    _, answer, err = plan("resnet50", "--on", "dgx-h100", "--set", "global_batch=2048", "--set", "framework=megatron-core",
+                          "--set", "micro_batch=256", "--set", "dp=8")
+    times = {}
+    for zero, recompute in itertools.product((0, 1), ("none", "full")):
+        _, out, _ = run("predict", "resnet50", "--on", "dgx-h100", "--set", "global_batch=2048", "--set", "framework=megatron-core", "--set",
+                        "micro_batch=256", "--set", "dp=8", "--set", f"zero_stage={zero}", "--set", f"recompute={recompute}", "-f", "json", "-q")
+        times[zero, recompute] = json.loads(out)["values"]["step.median_s"]
+    first, fastest = answer["configurations"][0], min(times.values())
+    simplest = next(key for key in sorted(times) if times[key] <= 1.01 * fastest)
+    expect((first["zero_stage"], first["recompute"]) == simplest, "the simplest within the tie", first, times, err)
+
+
+def test_settle():
+    """Chances add up; timing costs an hour of the machine and saves a share of days."""
+    _, answer, err = plan("gpt2", "--on", "dgx-h100*2", *SETTINGS, "--tokens", "100G", "--price", "3")
+    rows = answer["configurations"]
+    chances = [row["fastest_share"] for row in rows]
+    expect(abs(sum(chances) - 1) < 1e-9 and chances == sorted(chances, reverse=True), "chances", chances, err)
+    said = [s for s in answer["summary"] if s.startswith("To settle it, time the first 3")]
+    expect(said and "(16 device-hours, 48.00 at this price)" in said[0], "cost", answer["summary"])
+
+
+def test_learning_and_jitter():
+    """Samples to the same loss are 1 + B/B_crit times as many; the batch that is chosen beats its neighbours; the slowest of N."""
+    base = ["--on", "dgx-h100", "--set", "framework=megatron-core", "--tokens", "10G", "--top", "1"]
+    days = {}
+    for batch in (8, 16, 32, 64, 128, 256):
+        _, plain, _ = plan("gpt2", *base, "--set", f"global_batch={batch}")
+        _, answer, err = plan("gpt2", *base, "--set", f"global_batch={batch}", "--critical-batch", "64k")
+        days[batch] = answer["configurations"][0]["days"]
+        expect(abs(days[batch] / plain["configurations"][0]["days"] / (1 + batch * 1024 / 64e3) - 1) < 1e-9, "learning", days, err)
+    _, answer, err = plan("gpt2", *base, "--critical-batch", "64k")
+    batch = answer["machines"][0]["global_batch"]
+    expect(answer["configurations"][0]["days"] <= min(days.values()) * 1.001, "chosen batch", batch, days, err)
+    _, plain, _ = plan("gpt2", *base, "--set", "global_batch=64")
+    _, answer, err = plan("gpt2", *base, "--set", "global_batch=64", "--jitter", "4%")
+    most = 1.4236  # the mean of the largest of eight normal draws (Teichroew 1956)
+    ratio = answer["configurations"][0]["days"] / plain["configurations"][0]["days"]
+    expect(abs(ratio - (1 + 0.04 * most)) < 0.04 * 0.02, "the slowest of eight", ratio, err)
+    expect(answer["configurations"][0]["step_s"] == plain["configurations"][0]["step_s"], "the step stays predict's", answer)
+    torch = ["gpt2", "--on", "dgx-h100", "--set", "global_batch=64", "--set", "tp=1", "--set", "pp=1", "--set", "zero_stage=0",
+             "--set", "micro_batch=8", "--set", "recompute=none", "--top", "1"]
+    _, answer, err = plan(*torch, "--jitter", "4%")
+    _, out, _ = run("predict", "gpt2", "--on", "dgx-h100", *torch[3:-2], "--set", "dp=8", "--jitter", "4%", "-f", "json", "-q")
+    expect(answer["configurations"][0]["step_s"] == json.loads(out)["values"]["step.median_s"], "PyTorch's waits in the step", err)
+    for words, reason in ((("--critical-batch", "x"), "expected the tokens"), (("--jitter", "2"), "share of the step"),
+                          (("--critical-batch", "1M", "--set", "global_batch=8"), "no effect where the global batch is set")):
+        code, out, err = run("plan", "gpt2", "--on", "dgx-h100", *words)
+        expect(code == 2 and reason in err and not out, "refused", words, code, err)
+
+
+def test_smallest():
+    """The smallest number of nodes that is done in time: one less is not."""
+    words = ["gpt2", "--on", "dgx-h100*16", "--set", "framework=megatron-core", "--set", "global_batch=512", "--tokens", "300G"]
+    code, answer, err = plan(*words, "--within", "3.2d")
+    done = [m for m in answer["machines"] if m["days"] and m["days"] <= 3.2]
+    devices = [m["devices"] for m in answer["machines"]]
+    expect(code == 0 and devices == sorted(devices) and done, "parts", devices, err)
+    fewest = done[0]["devices"] // 8
+    expect(any(f"dgx-h100*{fewest}, {8 * fewest} devices" in s for s in answer["summary"]), "said", answer["summary"])
+    if fewest > 1:
+        less = next(m for m in answer["machines"] if m["devices"] == 8 * (fewest - 1))
+        expect(less["days"] > 3.2, "one less is not", less)
+
+
+test_idle()
+test_simpler()
+test_settle()
+test_learning_and_jitter()
+test_smallest()
 test_published_pipeline()
 test_single_changes()
 test_failures_and_energy()

@@ -1,0 +1,96 @@
+/* A machine that is offered for a plan, or a part of it: its space, what fits, and the fastest with `predict`'s times. */
+#pragma once
+
+#include "ask/launcher_read.h"
+#include "ask/step_ask.h"
+#include "base/texts.h"
+#include "plan/goodput.h"
+#include "plan/plan_search.h"
+
+/* A configuration that fits, and its time as `predict` gives it. */
+typedef struct {
+    pace_plan_candidate candidate;
+    pace_estimate time_s;
+    double need_bytes;
+    bool close;                        /* memory is known to a quarter: it may need more than the device has */
+    double chance;                     /* that the first choice is faster than this one; 0.5 of the first */
+    double fastest;                    /* the chance that it is the fastest of all choices of its place */
+    double idle;                       /* devices that it leaves without work */
+    double samples_per_s, days, price; /* days, price: of all tokens, failures included; NAN = not asked */
+    double progress_per_s; /* samples a second that count: less what failures, stragglers and a large batch cost */
+    double energy_kwh;     /* of all tokens, at the devices' rated power; NAN = not asked, or not known */
+} pace_plan_choice;
+
+enum { PACE_PLAN_NODES_MOST = 64 };
+
+/* A single change with which something fits where nothing does. */
+typedef struct {
+    char field[32], value[32]; /* a setting that is left out */
+    int nodes;                 /* 0, or so many nodes of the same machine */
+    pace_config config;        /* the fastest then, in closed form */
+} pace_plan_loosened;
+
+/* One machine that is offered, or a part of it: so many of its nodes. */
+typedef struct {
+    pace_machine machine;
+    pace_step_asked step;
+    pace_plan_space space;
+    pace_plan_found found;
+    PACE_VEC(pace_plan_choice) choices; /* fastest first */
+    PACE_VEC(pace_plan_loosened) loosened;
+    double layers;        /* that a pipeline may cut */
+    double device_price;  /* of an hour; NAN = not said */
+    double device_w;      /* rated power; 0 = not known */
+    pace_goodput goodput; /* share 1 where nothing was said of failures */
+    double
+        straggling;  /* a step takes so many times as long for the slowest device; 1 where nobody said, or it is in the
+                             step's time */
+    double learning; /* samples to the same loss over those of small batches; 1 where nobody said */
+    bool on_front;   /* no other place is both faster and cheaper */
+    size_t timed;    /* of the first choices that are worth timing; 0 = the first is sure enough, or alone */
+    double timed_gain; /* the share of a step that running the fastest of these is expected to save */
+} pace_plan_place;
+
+/* One field of the user's own configuration changed, or (field "") all at once: the fastest that fits. */
+typedef struct {
+    const char *field;
+    char from[32], to[32];
+    pace_plan_choice choice;
+} pace_plan_change;
+
+typedef struct {
+    const pace_plan_options *options;
+    pace_plan_options with_file; /* the options, and what the user's file fixes */
+    pace_launcher_settings file;
+    PACE_VEC(const char *) set;         /* of with_file */
+    pace_plan_choice yours;             /* the file's configuration; its time is 0 where it cannot be */
+    char yours_refused[240];            /* why it cannot be */
+    PACE_VEC(pace_plan_change) changes; /* fastest first; only such as are faster, or fit where it does not */
+    pace_device_catalog devices;
+    PACE_VEC(pace_plan_place *) places; /* as asked, parts of a machine from the smallest */
+    double tokens, within_days;         /* NAN = not said */
+    pace_failures failures;             /* 0 = not said */
+    double critical_batch;              /* tokens, or samples of models without sequences; NAN = not said */
+    double jitter;                      /* of devices' steps, as a share; NAN = not said */
+    bool batch_assumed, batch_chosen;   /* chosen: by the critical batch */
+    bool stopped;                       /* before all was searched and answered */
+    const char *
+        launcher; /* what the best configuration is told to, and how; borrowed from the catalogue; NULL = nothing fits */
+    pace_texts launch;
+    bool order_changed; /* the closed form put another configuration first on some machine */
+} pace_plan_asked;
+
+/** Reads what is asked for of all machines. PACE_E_USAGE for words that mean nothing or contradict each other. */
+pace_status pace_plan_terms_read(pace_plan_asked *a) PACE_MUST_CHECK;
+
+/** Opens p->machine, which is set: model, space, goodput; answers nothing yet. */
+pace_status pace_plan_place_open(pace_plan_place *p, pace_plan_asked *a, const char *name) PACE_MUST_CHECK;
+/** Searches an open place: p->found. */
+pace_status pace_plan_place_search(pace_plan_place *p, const pace_plan_asked *a) PACE_MUST_CHECK;
+/** Searches, and answers the fastest: p->choices. */
+pace_status pace_plan_place_answer(pace_plan_place *p, pace_plan_asked *a) PACE_MUST_CHECK;
+void pace_plan_place_close(pace_plan_place *p);
+
+/** The fastest that fits with some fields pinned to `config`, on all devices; `out` is untouched where nothing does. */
+pace_status pace_plan_place_best(pace_plan_choice *out, const pace_plan_asked *a, pace_plan_place *p,
+                                 const pace_config *config, const bool pinned[PACE_PLAN_FIELDS]) PACE_MUST_CHECK;

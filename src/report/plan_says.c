@@ -1,0 +1,310 @@
+#include "report/plan_says.h"
+
+#include "base/print.h"
+#include "report/show.h"
+
+#include <math.h>
+
+void pace_plan_say_config(char out[PACE_PLAN_SAYS], const pace_config *config) {
+    const struct {
+        const char *name;
+        double value;
+    } ways[] = {{"tp", config->tp}, {"pp", config->pp}, {"vpp", config->vpp},
+                {"cp", config->cp}, {"ep", config->ep}, {"dp", config->dp}};
+    size_t used = 0;
+    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++)
+        if (ways[i].value > 1)
+            used += (size_t)pace_snprintf(out + used, PACE_PLAN_SAYS - used, "%s%s=%.0f", used ? " " : "", ways[i].name,
+                                          ways[i].value);
+    if (config->schedule != 0)
+        used += (size_t)pace_snprintf(out + used, PACE_PLAN_SAYS - used, " %s", pace_config_word(config, "schedule"));
+    used += (size_t)pace_snprintf(out + used, PACE_PLAN_SAYS - used, "%smicro-batch %.0f", used ? ", " : "",
+                                  config->micro_batch);
+    if (config->recompute != PACE_RECOMPUTE_NONE)
+        used += (size_t)pace_snprintf(out + used, PACE_PLAN_SAYS - used, ", %s recomputation",
+                                      pace_config_word(config, "recompute"));
+    if (config->zero_stage > 0)
+        used += (size_t)pace_snprintf(out + used, PACE_PLAN_SAYS - used, ", ZeRO %.0f", config->zero_stage);
+    if (pace_config_copies(config) > 1)
+        pace_snprintf(out + used, PACE_PLAN_SAYS - used, " in groups of %.0f", config->zero_group);
+}
+
+/* "at 412 tokens/s per device", or samples. */
+static void say_rate(char out[64], const pace_plan_place *p, const pace_plan_choice *one) {
+    const pace_step_case *asked = &p->step.asked;
+    double sequence = pace_model_sequence(asked->model, &asked->config);
+    double rate = one->samples_per_s * (sequence > 0 ? sequence : 1) / p->space.devices;
+    pace_snprintf(out, 64, "%s %s/s per device", pace_show_real(rate).text, sequence > 0 ? "tokens" : "samples");
+}
+
+/* Of a first choice that may not fit after all: the next that surely does. */
+static void say_sure(pace_node *root, const pace_plan_place *p) {
+    const pace_plan_choice *first = &p->choices.items[0];
+    char config[PACE_PLAN_SAYS];
+    size_t i = 0;
+    if (!first->close) return;
+    while (i < p->choices.count && p->choices.items[i].close) i++;
+    pace_shown need = pace_show_bytes(first->need_bytes), has = pace_show_bytes(p->found.device_bytes);
+    if (i == p->choices.count) {
+        pace_node_sentence(root, false, "It fits closely: it needs about %s of %s. None of those below surely fits.",
+                           need.text, has.text);
+        return;
+    }
+    pace_plan_say_config(config, &p->choices.items[i].candidate.config);
+    pace_node_sentence(
+        root, false, "It fits closely: it needs about %s of %s. The fastest that surely fits takes %.1f %% longer: %s.",
+        need.text, has.text, 100 * (p->choices.items[i].time_s.median / first->time_s.median - 1), config);
+}
+
+/* "16.3 days", "3.6 hours", "12.1 minutes". */
+static void say_span(char out[32], double seconds) {
+    const double day = 86400, hour = 3600, minute = 60;
+    bool days = seconds >= 2 * day, hours = !days && seconds >= 2 * hour;
+    pace_snprintf(out, 32, "%.1f %s",
+                  seconds / (days    ? day
+                             : hours ? hour
+                                     : minute),
+                  days    ? "days"
+                  : hours ? "hours"
+                          : "minutes");
+}
+
+static void say_failures(pace_node *root, const pace_plan_place *p) {
+    char between[32], interval[32];
+    say_span(between, p->goodput.between_failures_s);
+    say_span(interval, p->goodput.interval_s);
+    pace_node_sentence(root, false,
+                       "One of %.0f devices fails every %s; with the best interval, a checkpoint every %s, %.1f %% of "
+                       "the time is progress.",
+                       p->space.devices, between, interval, 100 * p->goodput.share);
+}
+
+static void say_idle(pace_node *root, const pace_plan_place *p) {
+    const pace_plan_choice *first = &p->choices.items[0];
+    size_t i = 0;
+    if (!(first->idle > 0)) return;
+    while (i < p->choices.count && p->choices.items[i].idle > 0) i++;
+    char others[64] = "";
+    if (i < p->choices.count)
+        pace_snprintf(others, sizeof others, " The fastest that uses all takes %.1f %% longer.",
+                      100 * (p->choices.items[i].time_s.median / first->time_s.median - 1));
+    pace_node_sentence(root, false, "It leaves %.0f of %.0f devices idle.%s", first->idle, p->space.devices, others);
+}
+
+/* That a simpler configuration stands for one that is faster by a hair. */
+static void say_simpler(pace_node *root, const pace_plan_place *p) {
+    const pace_plan_candidate *first = &p->choices.items[0].candidate;
+    const double shown = 1e-3;
+    char config[PACE_PLAN_SAYS];
+    if (!(first->alike_s > 0) || first->closed_s / first->alike_s - 1 < shown) return;
+    pace_plan_say_config(config, &first->alike);
+    pace_node_sentence(root, false,
+                       "%s would be %.1f %% faster in closed form, which is less than can be told (plan_tie in "
+                       "catalog/steps.yaml): the simpler one leads.",
+                       config, 100 * (first->closed_s / first->alike_s - 1));
+}
+
+/* Which measurement settles the choice, what it costs and what it is expected to save. */
+static void say_timing(pace_node *root, const pace_plan_asked *a, const pace_plan_place *p) {
+    double chance = 0, hours = p->space.devices;
+    char cost[64] = "", saves[64] = "";
+    if (p->timed == 0) return;
+    for (size_t i = 0; i < p->timed; i++) chance += p->choices.items[i].fastest;
+    if (!isnan(p->device_price))
+        pace_snprintf(cost, sizeof cost, ", %s at this price", pace_show_real(hours * p->device_price).text);
+    if (!isnan(a->tokens))
+        pace_snprintf(saves, sizeof saves, ", %s days", pace_show_real(p->timed_gain * p->choices.items[0].days).text);
+    pace_node_sentence(
+        root, false,
+        "To settle it, time the first %zu on %s for %.0f minutes each (%.0f device-hours%s). The chance that "
+        "the fastest of all %zu is among them is %.0f %%; running the best of them is expected to save "
+        "%.1f %% of the step%s.",
+        p->timed, p->machine.name, 60.0 / (double)p->timed, hours, cost, p->choices.count, 100 * chance,
+        100 * p->timed_gain, saves);
+}
+
+static void say_learning(pace_node *root, const pace_plan_asked *a, const pace_plan_place *p) {
+    double batch = p->step.asked.config.global_batch;
+    if (isnan(a->critical_batch)) return;
+    pace_node_sentence(root, false,
+                       "%s %.0f samples need %.2f times the samples of small batches to the same loss (critical batch "
+                       "%s).",
+                       a->batch_chosen ? "Of the global batches tried, that which learns most in a second was chosen:"
+                                       : "Steps of",
+                       batch, p->learning, a->options->critical_batch);
+}
+
+static void say_straggling(pace_node *root, const pace_plan_asked *a, const pace_plan_place *p) {
+    if (isnan(a->jitter)) return;
+    if (p->straggling > 1)
+        pace_node_sentence(
+            root, false,
+            "Devices whose steps differ by %.1f %% (standard deviation) wait for the slowest of %.0f: a step is "
+            "expected to take %.3f times as long as said here; days and money hold that.",
+            100 * a->jitter, p->space.devices, p->straggling);
+    else
+        pace_node_sentence(
+            root, false, "The wait for the slowest replica, with steps that differ by %.1f %%, is in the step's time.",
+            100 * a->jitter);
+}
+
+static void say_best(pace_node *root, const pace_plan_asked *a, const pace_plan_place *p) {
+    const pace_plan_choice *one = &p->choices.items[0];
+    char config[PACE_PLAN_SAYS], rate[64], next[128] = "";
+    pace_plan_say_config(config, &one->candidate.config);
+    say_rate(rate, p, one);
+    if (p->choices.count > 1)
+        pace_snprintf(next, sizeof next,
+                      " The next takes %.1f %% longer; the chance that the first is faster is %.0f %%.",
+                      100 * (p->choices.items[1].time_s.median / one->time_s.median - 1),
+                      100 * p->choices.items[1].chance);
+    pace_node_sentence(root, true, "Fastest on %s: %s. A step of %.0f samples takes %s (%s to %s), %s.%s",
+                       p->machine.name, config, one->candidate.config.global_batch,
+                       pace_show_ns(pace_ns(one->time_s.median)).text,
+                       pace_show_ns(pace_estimate_low_ns(one->time_s)).text,
+                       pace_show_ns(pace_estimate_high_ns(one->time_s)).text, rate, next);
+    say_sure(root, p);
+    say_idle(root, p);
+    say_simpler(root, p);
+    say_learning(root, a, p);
+    say_straggling(root, a, p);
+    say_timing(root, a, p);
+    if (isnan(one->days)) return;
+    char price[64] = "";
+    if (!isnan(one->price)) pace_snprintf(price, sizeof price, " and cost %s", pace_show_real(one->price).text);
+    char energy[64] = "";
+    if (!isnan(one->energy_kwh))
+        pace_snprintf(energy, sizeof energy, " and %s kWh at rated power", pace_show_real(one->energy_kwh).text);
+    pace_node_sentence(root, false, "%s take %s days%s%s.", a->options->tokens, pace_show_real(one->days).text, price,
+                       energy);
+    if (a->options->failures) say_failures(root, p);
+}
+
+static void say_smallest(pace_report *report, pace_node *root, const pace_plan_asked *a) {
+    const pace_plan_place *p = pace_plan_smallest(a);
+    if (p) {
+        pace_node_sentence(root, true, "The smallest part that is done within %s: %s, %.0f devices, %s days.",
+                           a->options->within, p->machine.name, p->space.devices,
+                           pace_show_real(p->choices.items[0].days).text);
+        return;
+    }
+    pace_node_sentence(root, true, "No part of what is offered is done within %s.", a->options->within);
+    pace_report_deny(report);
+}
+
+/* What would make it fit, each alone. */
+static void say_loosened(pace_node *root, const pace_plan_place *p) {
+    char config[PACE_PLAN_SAYS];
+    for (size_t i = 0; i < p->loosened.count; i++) {
+        const pace_plan_loosened *one = &p->loosened.items[i];
+        pace_plan_say_config(config, &one->config);
+        if (one->nodes > 0) pace_node_sentence(root, false, "On %d nodes %s fits.", one->nodes, config);
+        else pace_node_sentence(root, false, "Without %s=%s something fits: %s.", one->field, one->value, config);
+    }
+    if (p->loosened.count == 0)
+        pace_node_sentence(root, false, "No single setting left out makes it fit, nor up to %d times the nodes.",
+                           PACE_PLAN_NODES_MOST);
+}
+
+static void say_nothing_fits(pace_report *report, const pace_plan_asked *a) {
+    const pace_plan_place *p = a->places.items[a->places.count - 1];
+    char config[PACE_PLAN_SAYS];
+    pace_report_deny(report);
+    if (p->found.tried == 0) {
+        pace_report_lead(report, PACE_WARN_NO_CONFIGURATION,
+                         "No configuration can be: none of those asked for divides %.0f samples over %.0f devices.",
+                         p->step.asked.config.global_batch, p->space.devices);
+        return;
+    }
+    if (!(p->found.nearest.need_bytes > 0)) {
+        pace_report_lead(report, PACE_WARN_NO_CONFIGURATION, "None of %zu configurations can be: %s.", p->found.tried,
+                         p->found.refusals.items[0].first);
+        return;
+    }
+    pace_plan_say_config(config, &p->found.nearest.config);
+    pace_report_lead(report, PACE_WARN_DOES_NOT_FIT,
+                     "No configuration of %zu fits on %s: the nearest, %s, needs %s on each device, which has %s.",
+                     p->found.tried, p->machine.name, config, pace_show_bytes(p->found.nearest.need_bytes).text,
+                     pace_show_bytes(p->found.device_bytes).text);
+}
+
+static void say_yours(pace_node *root, const pace_plan_asked *a, const pace_plan_place *best) {
+    const pace_plan_choice *yours = &a->yours;
+    char config[PACE_PLAN_SAYS];
+    if (!a->options->from) return;
+    pace_plan_say_config(config, &yours->candidate.config);
+    if (!(yours->time_s.median > 0)) {
+        pace_node_sentence(root, true, "Yours (%s: %s) cannot run: %s.", a->file.launcher, config, a->yours_refused);
+        return;
+    }
+    double fastest_s = best->choices.count ? best->choices.items[0].time_s.median : yours->time_s.median;
+    pace_node_sentence(root, true, "Yours (%s: %s) takes %s, %.1f %% longer than the fastest.", a->file.launcher,
+                       config, pace_show_ns(pace_ns(yours->time_s.median)).text,
+                       100 * (yours->time_s.median / fastest_s - 1));
+}
+
+static void say_batch(pace_report *report, const pace_plan_asked *a) {
+    const pace_plan_place *p = a->places.items[0];
+    if (!a->batch_assumed) return;
+    pace_report_warn(report, PACE_WARN_BATCH_ASSUMED, NULL,
+                     "no global batch was said: %.0f samples were assumed; --set global_batch=N says another",
+                     p->step.asked.config.global_batch);
+}
+
+static void put_notes(pace_node *root, const pace_plan_asked *a, const pace_plan_place *best) {
+    const pace_config *config = &best->step.asked.config;
+    pace_node_note(
+        root,
+        "Training with %s in %s, optimizer %s; change these with --set. Where replicas do not share the batch "
+        "over all devices, the others are idle, and paid for.",
+        best->step.asked.framework->name, pace_config_word(config, "precision"), pace_config_word(config, "optimizer"));
+    pace_node_note(
+        root,
+        "The closed form ordered all configurations; the times above are those that predict gives%s. Chance: that "
+        "the first is faster than this one, as far as configurations of one model have been told apart "
+        "(plan_spread in catalog/steps.yaml).",
+        a->order_changed ? ", which changed the order" : "");
+    pace_node_note(
+        root,
+        "Memory is known to a quarter. Closely: with that it may need more than the device has; may fit and too big: it "
+        "needs more as counted, and such are not among the configurations. Sequence parallelism as the framework has it "
+        "where tp > 1.");
+}
+
+static void say_stopped(pace_report *report, const pace_plan_asked *a, const pace_plan_place *best) {
+    size_t tried = 0, answered = 0;
+    if (!a->stopped) return;
+    for (size_t i = 0; i < a->places.count; i++) {
+        tried += a->places.items[i]->found.tried;
+        answered += a->places.items[i]->choices.count;
+    }
+    pace_report_lead(report, PACE_WARN_STOPPED_EARLY,
+                     "Stopped after %zu configurations of %zu machines, of which %zu were answered: what follows is of "
+                     "these alone.",
+                     tried, a->places.count, answered);
+    if (!best) pace_report_deny(report);
+}
+
+void pace_plan_say_answer(pace_report *report, pace_node *root, const pace_plan_asked *a, const pace_plan_place *best) {
+    bool priced = !isnan(a->tokens) && a->options->price.count > 0;
+    say_stopped(report, a, best);
+    if (!best && a->stopped) return;
+    if (!best) {
+        say_nothing_fits(report, a);
+        say_loosened(root, a->places.items[a->places.count - 1]);
+    } else {
+        if (a->options->within) say_smallest(report, root, a);
+        say_best(root, a, best);
+        const pace_plan_place *cheapest = priced ? pace_plan_best(a, true) : best;
+        if (cheapest != best)
+            pace_node_sentence(root, false, "Cheapest: %s, %s in %s days.", cheapest->machine.name,
+                               pace_show_real(cheapest->choices.items[0].price).text,
+                               pace_show_real(cheapest->choices.items[0].days).text);
+    }
+    say_yours(root, a, best ? best : a->places.items[0]);
+}
+
+void pace_plan_say_notes(pace_report *report, pace_node *root, const pace_plan_asked *a, const pace_plan_place *best) {
+    say_batch(report, a);
+    put_notes(root, a, best);
+}
