@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { MOST = 64 << 20, MOST_ROUNDS = 1000 };
 
@@ -89,7 +90,7 @@ int main(int argc, char **argv) {
     if (pins) {
         cpu_set_t set;
         CPU_ZERO(&set);
-        CPU_SET(rank, &set);
+        CPU_SET(rank % (int)sysconf(_SC_NPROCESSORS_ONLN), &set);
         sched_setaffinity(0, sizeof set, &set);
     }
     if (pace_comm_open(&comm, NULL) != PACE_OK || pace_buffer_alloc((void **)&owned, comm, MOST) != PACE_OK)

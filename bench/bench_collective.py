@@ -1,12 +1,13 @@
-"""Allreduce of floats on two pinned ranks: libpaceline_collective against Open MPI, as ratios of times in the same run.
+"""Allreduce of floats on pinned ranks: libpaceline_collective against Open MPI and MPICH, as ratios of times in the same run.
 
-Usage: bench_collective.py [ROUNDS [LARGEST_BYTES]]. Each round starts every MPI in turn (Open MPI by default, over UCX, with coll/sm);
-inside each process MPI and Paceline take turns too. A figure is the least of all rounds' 10th percentiles, a ratio how many times as
+Usage: bench_collective.py [ROUNDS [LARGEST_BYTES [RANKS]]], two ranks unless told. Each round starts every MPI in turn (Open MPI by
+default, over UCX, with coll/sm; MPICH where it is, for which the library is built once more); inside each process MPI and Paceline take turns too. A figure is the least of all rounds' 10th percentiles, a ratio how many times as
 long the best MPI takes. 'dirty': each rank writes its input and reads its output between calls. Run it on an idle machine: on a busy
 one only ratios say something, those of large vectors little.
 """
 import collections
 import os
+import shutil
 import subprocess
 import sys
 
@@ -19,13 +20,25 @@ KINDS = {
     "ucx": ["--mca", "pml", "ucx", "--mca", "pml_ucx_tls", "any", "--mca", "pml_ucx_devices", "any"],
     "coll/sm": ["--mca", "coll_sm_priority", "100"],
 }
-# From so many bytes on: how many times as fast it should be; in buffers of the runtime, dirty.
+# From so many bytes on: how many times as fast it should be; in buffers of the runtime, dirty. With a processor for each rank, and without.
 TARGETS = [(0, 2.0, None), (4097, 1.3, None), ((128 << 10) + 1, 1.1, 3.0), ((8 << 20) + 1, 2.0, 3.0)]
+TARGETS_CROWDED = [(0, 1.0, None)]
 
 
-def measure(kind, largest):
-    done = subprocess.run(["mpirun", "--bind-to", "none", "-n", "2", *KINDS[kind], BENCH, "10", "pin", str(largest)],
-                          capture_output=True, text=True, env=ENV, check=False)
+def built_with_mpich():
+    """The benchmark built with MPICH, or None."""
+    folder = os.path.join(BUILD, "mpich")
+    if not shutil.which("mpicc.mpich") or not shutil.which("mpirun.mpich"):
+        return None
+    for words in (("-S", os.path.join(HERE, os.pardir), "-B", folder, "-DCMAKE_BUILD_TYPE=Release", "-DPACE_CUDA=OFF",
+                   "-DMPI_C_COMPILER=" + shutil.which("mpicc.mpich")), ("--build", folder, "--target", "bench_collective")):
+        if subprocess.run(["cmake", *words], stdout=subprocess.DEVNULL, check=False).returncode:
+            return None
+    return os.path.join(folder, "tests", "bench_collective")
+
+
+def measure(command, largest):
+    done = subprocess.run([*command, "10", "pin", str(largest)], capture_output=True, text=True, env=ENV, check=False)
     rows = [line.split(",") for line in done.stdout.splitlines() if line[:1].isdigit()]
     return {(int(row[0]), int(row[1])): [float(x) for x in row[3:6]] for row in rows}
 
@@ -36,19 +49,25 @@ def main():
     if not os.path.exists(BENCH):
         print("no MPI: libpaceline_collective was not built")
         return 0
+    ranks = sys.argv[3] if len(sys.argv) > 3 else "2"
+    commands = {kind: ["mpirun", "--bind-to", "none", "--oversubscribe", "-n", ranks, *words, BENCH] for kind, words in KINDS.items()}
+    mpich = built_with_mpich()
+    if mpich:
+        commands["mpich"] = ["mpirun.mpich", "-bind-to", "none", "-n", ranks, mpich]
+    targets = TARGETS if int(ranks) <= os.cpu_count() else TARGETS_CROWDED
     least = collections.defaultdict(lambda: [float("inf")] * 3)
     print(f"load of this machine at the start: {os.getloadavg()[0]:.1f} on {os.cpu_count()} processors")
     for _ in range(rounds):
-        for kind in KINDS:
-            for key, row in measure(kind, largest).items():
+        for kind, command in commands.items():
+            for key, row in measure(command, largest).items():
                 least[kind, *key] = [min(a, b) for a, b in zip(least[kind, *key], row)]
     print(f"{'bytes':>9} {'buffers':8} {'best MPI':8} {'us':>10} {'private us':>10} {'ratio':>6} {'target':>6}   {'owned us':>9} {'ratio':>6} {'target':>6}")
     missed = 0
     for size, dirty in sorted({key[1:] for key in least}):
-        rows = {kind: least[kind, size, dirty] for kind in KINDS if (kind, size, dirty) in least}
+        rows = {kind: least[kind, size, dirty] for kind in commands if (kind, size, dirty) in least}
         best = min(rows, key=lambda kind: rows[kind][0])
         mpi, private, owned = rows[best][0], min(r[1] for r in rows.values()), min(r[2] for r in rows.values())
-        _, want, want_owned = [t for t in TARGETS if size >= t[0]][-1]
+        _, want, want_owned = [t for t in targets if size >= t[0]][-1]
         want_owned = want_owned if dirty else None
         missed += mpi / private < want or (want_owned is not None and mpi / owned < want_owned)
         print(f"{size:9} {'dirty' if dirty else 'warm':8} {best:8} {mpi:10.3f} {private:10.3f} {mpi / private:6.2f} {want:6.1f}   "
