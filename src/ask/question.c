@@ -67,6 +67,28 @@ static pace_status add_text(pace_field_value *value, const pace_option *option, 
     return PACE_OK;
 }
 
+/* How much of "tp=8,pp=4" is its first setting: a comma ends it where another key and "=" follow. */
+static size_t first_setting(const char *text) {
+    for (const char *comma = strchr(text, ','); comma; comma = strchr(comma + 1, ',')) {
+        size_t key = strspn(comma + 1, "abcdefghijklmnopqrstuvwxyz0123456789_.");
+        if (key && comma[1 + key] == '=') return (size_t)(comma - text);
+    }
+    return strlen(text);
+}
+
+static pace_status add_settings(pace_field_value *value, const pace_option *option, const char *text) {
+    pace_status status = PACE_OK;
+    for (size_t length; status == PACE_OK; text += length + 1) {
+        length = first_setting(text);
+        char *one = pace_copy_text(text, length);
+        if (!one) return PACE_E_MEMORY;
+        status = add_text(value, option, one);
+        pace_free(one);
+        if (!text[length]) break;
+    }
+    return status;
+}
+
 static pace_status read_flag(bool *out, const pace_option *option, const char *text) {
     *out = strcmp(text, "true") == 0;
     if (*out || strcmp(text, "false") == 0) return PACE_OK;
@@ -105,7 +127,7 @@ pace_status pace_question_set(pace_question *question, const char *field, const 
         if (!pace_number_parse(&number, text) || !(number >= 0) || number > 1e18)
             return pace_fail(PACE_E_USAGE, "%s: expected a number of at least 0, found '%.80s'", option->name, text);
         return pace_question_set_number(question, field, number);
-    default: return add_text(value, option, text);
+    default: return (strcmp(option->name, "set") == 0 ? add_settings : add_text)(value, option, text);
     }
 }
 

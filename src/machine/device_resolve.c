@@ -44,10 +44,24 @@ static pace_status fail_unknown(const pace_device_catalog *catalog, const char *
     for (size_t i = 0; i < machines.machines.count; i++) come_near(&best, name, machines.machines.items[i].name);
     pace_machine_catalog_free(&machines);
     if (!*best.name) return pace_fail(PACE_E_MISSING, "the device catalogue is empty");
+    if (strcasecmp(best.name, name) == 0)
+        return pace_fail(PACE_E_USAGE, "\"%s\" is a machine: expected its name, or NAME*COUNT, and no more", best.name);
     return pace_fail(
         PACE_E_MISSING,
         "the catalogue has no device \"%.80s\"; the closest name is \"%s\" ('paceline machines' lists all)", name,
         best.name);
+}
+
+/* "name*2": the name may be wrong already. */
+static pace_status fail_several(const pace_device_catalog *catalog, const char *text) {
+    char name[64];
+    const pace_device *found;
+    snprintf(name, sizeof name, "%.*s", (int)strcspn(text, "*"), text);
+    PACE_TRY(pace_device_named(&found, catalog, name, 0));
+    if (!found) return fail_unknown(catalog, name);
+    return pace_fail(PACE_E_USAGE,
+                     "expected one device, or a machine such as \"%.40s*8 nvlink=300GB/s nodes=4\", found \"%.80s\"",
+                     name, text);
 }
 
 /* --- files ------------------------------------------------------------------------------------------------------ */
@@ -264,8 +278,7 @@ pace_status pace_device_resolve(const pace_device **out, pace_device_catalog *ca
         return pace_fail(PACE_E_USAGE, "\"%.80s\": expected a device before its figures, as in \"a100 memory=2TB/s\"",
                          text);
     if (path) return resolve_file(out, catalog, text, path);
-    if (strchr(text, '*'))
-        return pace_fail(PACE_E_USAGE, "expected one device, found \"%.80s\": several are not understood here", text);
+    if (strchr(text, '*')) return fail_several(catalog, text);
     PACE_TRY(pace_device_named(&found, catalog, text, memory_bytes));
     if (!found) return fail_unknown(catalog, text);
     *out = found;

@@ -186,4 +186,13 @@ with tempfile.TemporaryDirectory() as folder:
     code, out, err = run("fit", "--kind", "exchange", "--collective", "all_reduce", "--on", "dgx-h100", log)
     expect(code == 0 and "Too few sizes to hold any out" in out, out, err)
 
+    # Several settings behind one --set are those settings; what is no machine is told from too many devices.
+    apart = document("predict", "gpt2", "--on", "dgx-h100", "--set", "tp=4", "--set", "micro_batch=4")
+    expect(document("predict", "gpt2", "--on", "dgx-h100", "--set", "tp=4,micro_batch=4")["values"] == apart["values"], "--set a=1,b=2")
+    for words, status, said in ((["--set", "tp=8,tp=4"], 2, "tp is set twice"), (["--set", "tp=2,4"], 2, 'found "2,4"')):
+        expect_line(*[run("predict", "gpt2", "--on", "dgx-h100", *words)[i] for i in (0, 2)], status, said)
+    for machine, status, said in (("dgx-h800*2", 4, 'no device "dgx-h800"'), ("h800*8*2", 2, "h800*8 nvlink="),
+                                  ("dgx-h100*2*3", 2, "NAME*COUNT")):
+        expect_line(*[run("predict", "resnet50", "--on", machine)[i] for i in (0, 2)], status, said)
+
 sys.exit(finish())
