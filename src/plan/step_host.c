@@ -3,6 +3,7 @@
 #include "cost/host_costs_catalog.h"
 #include "schedule/walk.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -44,28 +45,61 @@ pace_status pace_step_hosts_get(const pace_step_host **out, pace_catalog *catalo
     return PACE_GIVE(out, host, status, free_host(host));
 }
 
-static double host_end_ns(const pace_step *step) {
+static double end_s(const pace_step *step, bool on_device) {
     int64_t last = 0;
     for (size_t i = 0; i < step->count; i++) {
         int64_t end = step->start_ns[i] + step->duration_ns[i];
-        if (!pace_task_on_device(step->kind[i]) && end > last) last = end;
+        if (pace_task_on_device(step->kind[i]) == on_device && end > last) last = end;
     }
-    return (double)last;
+    return (double)last / 1e9;
+}
+
+static pace_status walk_part(pace_step *out, const pace_step_host *host, const pace_graph *graph,
+                             const double *launch_ns) {
+    pace_walk_rank rank = {.graph = graph,
+                           .launch_ns = launch_ns,
+                           .costs = &host->costs,
+                           .launch_lag_ns = host->launch.lag_ns,
+                           .between_ns = host->launch.between_ns};
+    pace_walk_options options = {.repeats = 1};
+    for (int type = 0; type < PACE_OVERHEAD_TYPES; type++) options.scale[type] = 1;
+    return pace_walk(out, &rank, 1, &options);
+}
+
+pace_status pace_step_host_and_device_s(double *host_s, double *device_s, const pace_step_host *host,
+                                        const pace_graph *graph, const double *launch_ns) {
+    *host_s = *device_s = 0;
+    if (host->execution == PACE_CUDA_GRAPH || graph->nodes.count == 0) return PACE_OK;
+    pace_step step;
+    PACE_TRY(walk_part(&step, host, graph, launch_ns));
+    *host_s = end_s(&step, false);
+    *device_s = end_s(&step, true);
+    pace_step_free(&step);
+    return PACE_OK;
 }
 
 pace_status pace_step_host_s(double *out_s, const pace_step_host *host, const pace_graph *graph) {
+    double device_s, *launch_ns = pace_alloc(graph->launches.count + 1, sizeof *launch_ns);
+    if (!launch_ns) return PACE_E_MEMORY;
+    pace_status status = pace_step_host_and_device_s(out_s, &device_s, host, graph, launch_ns);
+    pace_free(launch_ns);
+    return status;
+}
+
+/* Kernels of no time begin when they are issued. */
+pace_status pace_step_host_gradients_s(double *out_s, const pace_step_host *host, const pace_graph *graph) {
+    pace_step step;
     *out_s = 0;
-    if (host->execution == PACE_CUDA_GRAPH || graph->nodes.count == 0) return PACE_OK;
+    if (host->execution == PACE_CUDA_GRAPH) return PACE_OK;
     double *launch_ns = pace_alloc(graph->launches.count + 1, sizeof *launch_ns);
     if (!launch_ns) return PACE_E_MEMORY;
-    pace_walk_rank rank = {.graph = graph, .launch_ns = launch_ns, .costs = &host->costs};
-    pace_walk_options options = {.repeats = 1};
-    pace_step step;
-    for (int type = 0; type < PACE_OVERHEAD_TYPES; type++) options.scale[type] = 1;
-    pace_status status = pace_walk(&step, &rank, 1, &options);
+    pace_status status = walk_part(&step, host, graph, launch_ns);
     pace_free(launch_ns);
-    if (status != PACE_OK) return status;
-    *out_s = host_end_ns(&step) / 1e9;
+    PACE_TRY(status);
+    for (uint32_t i = 0; i < step.count; i++) {
+        const pace_exchange_info *info = pace_step_exchange(&step, i);
+        if (info && info->role == PACE_ROLE_GRADIENT) *out_s = fmax(*out_s, (double)step.start_ns[i] / 1e9);
+    }
     pace_step_free(&step);
     return PACE_OK;
 }

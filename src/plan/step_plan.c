@@ -401,10 +401,15 @@ static void add_rest(pace_step_plan *plan, double part) {
                                           plan->config.zero_stage < 3 ? plan->micro_batches - 1 : 0,
                                       [PACE_REST_EXCHANGE] = exchanges ? 1 : 0};
     if (exchanges) plan->gradient_cover_s = part * slots->buckets.before_s;
+    if (exchanges) plan->gradient_host_s = part * slots->before_host_s;
     plan->update_host_s = part * slots->rest_host_s[PACE_REST_UPDATE];
     plan->rest_host_s += plan->update_host_s;
     if (exchanges && plan->config.zero_stage > 0)
         plan->rest_host_s += (plan->layers_most + 2) * slots->rest_host_s[PACE_REST_GATHER];
+    if (times[PACE_REST_ACCUMULATE] > 0) {
+        plan->accumulate_s = part * slots->rest_s[PACE_REST_ACCUMULATE];
+        plan->accumulate_host_s = part * slots->rest_host_s[PACE_REST_ACCUMULATE];
+    }
     for (int i = 0; i < PACE_MODEL_RESTS; i++) {
         plan->rest_s += part * times[i] * slots->rest_s[i];
         plan->rest_host_s += part * times[i] * slots->rest_host_s[i];

@@ -30,7 +30,7 @@ static pace_slot_group slot_group(uint8_t kind) {
                                         : PACE_SLOT_EXPERT;
 }
 
-static pace_status price_exchange(pace_slot *slot, pace_step_slots *slots, const pace_graph *graph,
+static pace_status price_exchange(double *out_s, pace_slot *slot, pace_step_slots *slots, const pace_graph *graph,
                                   const pace_graph_exchange *exchange, const pace_step_place *place) {
     pace_slot_group group = slot_group(exchange->group_kind);
     pace_collective collective;
@@ -41,12 +41,13 @@ static pace_status price_exchange(pace_slot *slot, pace_step_slots *slots, const
     PACE_TRY(pace_group_exchange_s(&seconds, &slots->across[group], place->exchange, collective, bytes,
                                    (double)exchange->group_size, (double)exchange->group_stride));
     slot->exchange_s[group] += seconds;
+    *out_s = seconds;
     return PACE_OK;
 }
 
 /* --- kernels ------------------------------------------------------------------------------------------------------ */
 
-static pace_status price_kernel(pace_slot *slot, pace_step_slots *slots, const pace_op *op,
+static pace_status price_kernel(double *out_s, pace_slot *slot, pace_step_slots *slots, const pace_op *op,
                                 const pace_step_place *place) {
     pace_estimate price_s;
     PACE_TRY(pace_price_cached(&price_s, place->prices, place->cost, place->device, op, PACE_SUSTAINED));
@@ -57,6 +58,7 @@ static pace_status price_kernel(pace_slot *slot, pace_step_slots *slots, const p
     slots->kernels_s += price_s.median;
     if (price_s.rung == PACE_RUNG_LEARNED && pace_cost_beyond(place->cost, place->device, op, ""))
         slots->beyond_s += price_s.median;
+    *out_s = price_s.median;
     return PACE_OK;
 }
 
@@ -73,17 +75,42 @@ static bool add_bucket(pace_step_slots *slots, double before_s, const pace_graph
     return true;
 }
 
-static pace_status price_graph(pace_slot *slot, pace_step_slots *slots, const pace_graph *graph,
+/* `launch_ns` (may be NULL) receives what each launch takes that is not for whoever plans the step. */
+static pace_status price_graph(pace_slot *slot, double *launch_ns, pace_step_slots *slots, const pace_graph *graph,
                                const pace_step_place *place) {
     for (size_t i = 0; i < graph->launches.count; i++) {
         const pace_launch *launch = &graph->launches.items[i];
+        double seconds = 0;
         if (add_bucket(slots, slot->stream_s, graph, launch)) continue;
         slot->launches++;
         if (launch->exchange)
-            PACE_TRY(price_exchange(slot, slots, graph, &graph->exchanges.items[launch->exchange - 1], place));
-        else if (launch->op != PACE_NO_OP) PACE_TRY(price_kernel(slot, slots, &graph->ops.items[launch->op], place));
+            PACE_TRY(
+                price_exchange(&seconds, slot, slots, graph, &graph->exchanges.items[launch->exchange - 1], place));
+        else if (launch->op != PACE_NO_OP)
+            PACE_TRY(price_kernel(&seconds, slot, slots, &graph->ops.items[launch->op], place));
+        if (launch_ns) launch_ns[i] = seconds * 1e9;
     }
     return PACE_OK;
+}
+
+static double device_s(const pace_slot *slot) {
+    double sum = slot->matrix_s + slot->attention_s + slot->stream_s + slot->gap_s;
+    for (int g = 0; g < PACE_SLOT_GROUPS; g++) sum += slot->exchange_s[g];
+    return sum;
+}
+
+static pace_status price_and_issue(pace_slot *slot, pace_step_slots *slots, const pace_graph *graph,
+                                   const pace_step_place *place) {
+    double both_s, *launch_ns = place->host ? pace_alloc(graph->launches.count + 1, sizeof *launch_ns) : NULL;
+    if (place->host && !launch_ns) return PACE_E_MEMORY;
+    pace_status status = price_graph(slot, launch_ns, slots, graph, place);
+    if (status == PACE_OK && place->host) {
+        slot->gap_s = slot->launches * place->host->launch.between_ns / 1e9;
+        status = pace_step_host_and_device_s(&slot->host_s, &both_s, place->host, graph, launch_ns);
+        if (status == PACE_OK) slot->turns_s = fmax(0, both_s - fmax(slot->host_s, device_s(slot)));
+    }
+    pace_free(launch_ns);
+    return status;
 }
 
 /* Layers that are lowered by themselves. */
@@ -93,9 +120,7 @@ static pace_status price_layers(pace_slot *out, pace_step_slots *slots, const pa
     pace_graph graph;
     pace_slot slot = {0};
     PACE_TRY(pace_model_lower_part(&graph, model, config, first, last, pass));
-    pace_status status = price_graph(&slot, slots, &graph, place);
-    if (status == PACE_OK && place->host) status = pace_step_host_s(&slot.host_s, place->host, &graph);
-    if (place->host) slot.gap_s = slot.launches * place->host->launch.between_ns / 1e9;
+    pace_status status = price_and_issue(&slot, slots, &graph, place);
     pace_graph_free(&graph);
     if (status == PACE_OK) *out = slot;
     return status;
@@ -125,6 +150,7 @@ static pace_status price_seam(pace_slot *slot, pace_step_slots *slots, const pac
     PACE_TRY(price_layers(&joined, slots, model, config, part->first, end, pass, place));
     PACE_TRY(price_layers(&alone, slots, model, config, next, end, pass, place));
     add_slot(&joined, &alone, -1);
+    joined.turns_s = slot->turns_s;
     *slot = joined;
     return PACE_OK;
 }
@@ -188,8 +214,10 @@ static pace_status price_rest(pace_step_slots *slots, const pace_model *model, c
     pace_graph graph;
     pace_slot slot = {0};
     PACE_TRY(pace_model_lower_rest(&graph, model, config, rest));
-    pace_status status = price_graph(&slot, slots, &graph, place);
+    pace_status status = price_graph(&slot, NULL, slots, &graph, place);
     if (status == PACE_OK) status = pace_step_host_s(&slots->rest_host_s[rest], place->host, &graph);
+    if (status == PACE_OK && rest == PACE_REST_EXCHANGE)
+        status = pace_step_host_gradients_s(&slots->before_host_s, place->host, &graph);
     pace_graph_free(&graph);
     slots->rest_s[rest] = slot.stream_s + slot.launches * place->host->launch.between_ns / 1e9;
     return status;
@@ -285,6 +313,7 @@ static pace_status price_rests(pace_step_slots *slots, const pace_model *model, 
         slots->rest_s[rest] = fmax(0, slots->rest_s[rest] - slots->rest_s[PACE_REST_PLAIN]);
         slots->rest_host_s[rest] = fmax(0, slots->rest_host_s[rest] - slots->rest_host_s[PACE_REST_PLAIN]);
     }
+    slots->before_host_s = fmax(0, slots->before_host_s - slots->rest_host_s[PACE_REST_PLAIN]);
     return PACE_OK;
 }
 

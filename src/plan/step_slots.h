@@ -29,8 +29,10 @@ typedef struct {
     double host_s;                       /* what its operators take to be issued; 0 where no host is known */
     double weights_host_s; /* of it, where gradients of weights come in a turn of their own: that turn's */
     double gap_s;          /* between kernels that follow at once, as far as the host is known */
-    double launches;       /* kernels and exchanges the host issues */
-    double dispatches;     /* layers of experts, whose tokens the host sorts and waits for */
+    double
+        turns_s; /* host and device take turns at being late: what both together take longer than the later of them */
+    double launches;   /* kernels and exchanges the host issues */
+    double dispatches; /* layers of experts, whose tokens the host sorts and waits for */
 } pace_slot;
 
 typedef struct {
@@ -50,10 +52,11 @@ typedef struct {
     double rest_s[PACE_MODEL_RESTS], rest_host_s[PACE_MODEL_RESTS]; /* of these: kernels, and what the host takes to
                                                                        issue them besides; where a host is known */
     pace_slot_buckets buckets, expert_buckets;                      /* of gradients; where a host is known */
-    pace_gradient_hull hull;                                        /* when they come; the same */
-    double states;                 /* what the optimizer keeps of a parameter over what Adam keeps */
-    double boundary_bytes;         /* what one micro-batch passes on between stages */
-    double tied_parameters;        /* of the output layer's weight that is the first stage's too */
+    double before_host_s;    /* of rest_host_s what the host takes before the last bucket goes: part of backward */
+    pace_gradient_hull hull; /* when they come; the same */
+    double states;           /* what the optimizer keeps of a parameter over what Adam keeps */
+    double boundary_bytes;   /* what one micro-batch passes on between stages */
+    double tied_parameters;  /* of the output layer's weight that is the first stage's too */
     bool across[PACE_SLOT_GROUPS]; /* the group spans nodes */
     pace_rung rung;                /* the worst among the prices */
     double kernels_s, beyond_s;    /* of all prices; of those that a fit has no rows like */

@@ -2,6 +2,7 @@
 
 #include "model/pipeline_stages.h"
 #include "plan/turn_walk.h"
+#include "plan/two_clocks.h"
 
 pace_step_factors pace_step_factors_none(void) { return (pace_step_factors){1, 1, 1, 1, 1, 1, 1, 1, 1}; }
 
@@ -15,6 +16,7 @@ typedef struct {
     double weights_s;                             /* products that form gradients of weights */
     double weights_host_s;                        /* of hosts_s, where they come in a turn of their own */
     double products_s, hosts_s;                   /* of compute_s products and attention; the host's whole time */
+    pace_clocks clocks;                           /* lowered frameworks: of passes one way, in their order */
 } work;
 
 static bool is_lowered(const pace_step_plan *plan) { return pace_framework_is_lowered(plan->framework); }
@@ -26,6 +28,7 @@ static double total(const work *w) {
 }
 
 static void add(work *into, const work *w, double times) {
+    into->clocks = pace_clocks_then(into->clocks, pace_clocks_times(w->clocks, times));
     into->compute_s += times * w->compute_s;
     into->host_s += times * w->host_s;
     into->data_s += times * w->data_s;
@@ -82,6 +85,8 @@ static work slot_work(const pace_step_plan *plan, const pace_step_factors *f, co
     double cover_s = one_block ? 0 : shards->beside_s + (host_s > device_s ? host_s : device_s);
     double exchanged_s = factor(f, plan->gradient_across) * (shards->gather_s + shards->reduce_s);
     if (exchanged_s > 0) w.data_s = exposed(exchanged_s, framework->overlap_gradients, f->hidden, cover_s);
+    double alone_s = total(&w);
+    w.clocks = (pace_clocks){host_s, alone_s, larger(host_s, alone_s) + slot->turns_s};
     return w;
 }
 
@@ -133,11 +138,12 @@ typedef struct {
 /* Work of one micro-batch on the parts of a model, and of a layer as all kinds together make it. */
 typedef struct {
     work part[PACE_SLOT_PARTS], layer, head, tail;
+    bool back; /* passes from the model's end to its beginning */
 } model_work;
 
 static model_work work_of(const pace_step_plan *plan, const pace_step_factors *f, pace_part_pass from,
                           pace_part_pass to) {
-    model_work w = {0};
+    model_work w = {.back = from != PACE_PART_FORWARD};
     for (unsigned i = 0; i < plan->slots->count; i++) {
         const pace_slot_part *part = &plan->slots->parts[i];
         w.part[i] = part_work(plan, f, part, from, to);
@@ -174,12 +180,41 @@ static work stage_work(const pace_step_plan *plan, const model_work *w, double s
             add(&sum, &w->part[plan->slots->turn[(unsigned)i]], 1);
         before += many;
     }
-    if (stage == 0) add(&sum, &w->head, 1);
+    pace_clocks body = sum.clocks, head = {0}, tail = {0};
+    if (stage == 0) add(&sum, &w->head, 1), head = w->head.clocks;
     for (unsigned i = 0; i < plan->slots->count; i++) {
         const pace_model_part *part = &plan->slots->parts[i].part;
-        if (part->place == PACE_PART_TAIL && pace_step_tail_stage(plan, part) == stage) add(&sum, &w->part[i], 1);
+        if (part->place != PACE_PART_TAIL || pace_step_tail_stage(plan, part) != stage) continue;
+        add(&sum, &w->part[i], 1);
+        tail = pace_clocks_then(tail, w->part[i].clocks);
     }
+    sum.clocks = pace_clocks_then(pace_clocks_then(w->back ? tail : head, body), w->back ? head : tail);
     return sum;
+}
+
+/* All passes of one micro-batch, in their order, of a stage that is alone: of the first, of the later ones, which add their
+ * gradients, and of the last, whose gradients go into buckets. */
+typedef struct {
+    pace_clocks forward, first, later, last;
+} pass_clocks;
+
+/* A backward pass between whose operators others are issued: as much is lost where host and device take turns. */
+static pace_clocks backward_with(pace_clocks backward, double host_s, double device_s) {
+    pace_clocks c = {backward.host_s + host_s, backward.device_s + device_s, 0};
+    c.idle_s = larger(c.host_s, c.device_s) + backward.idle_s - larger(backward.host_s, backward.device_s);
+    return c;
+}
+
+static pass_clocks clocks_of(const pace_step_plan *plan, const pace_step_factors *f) {
+    if (!is_lowered(plan) || plan->config.pp > 1) return (pass_clocks){0};
+    model_work ahead = work_of(plan, f, PACE_PART_FORWARD, PACE_PART_FORWARD);
+    model_work back = work_of(plan, f, PACE_PART_RECOMPUTE, PACE_PART_BACKWARD);
+    pace_clocks forward = stage_work(plan, &ahead, 0, plan->layers_first).clocks;
+    pace_clocks backward = stage_work(plan, &back, 0, plan->layers_first).clocks;
+    pace_clocks adds = backward_with(backward, f->launch * plan->accumulate_host_s, plan->accumulate_s);
+    pace_clocks last = backward_with(adds, f->launch * plan->gradient_host_s, plan->gradient_cover_s);
+    return (pass_clocks){forward, pace_clocks_then(forward, backward), pace_clocks_then(forward, adds),
+                         pace_clocks_then(forward, last)};
 }
 
 /* Of stages in the middle, which may differ where a model has several kinds of layers, the slowest. */
@@ -264,9 +299,9 @@ static bool waits_for_input(const pace_step_plan *plan) { return plan->input_s >
 /* An eager host runs ahead of the device while the device updates, so backward takes what its kernels take unless the
  * host holds up the whole step, or starts each micro-batch without a lead and is late by its end. */
 static double exposed_gradients_s(const pace_step_plan *plan, const pace_step_factors *f, const work *slowest,
-                                  double device_s, double host_s) {
+                                  const pass_clocks *clocks, double device_s, double host_s) {
     double own_s = slowest->backward_s + plan->gradient_cover_s;
-    if (waits_for_input(plan)) own_s += larger(0, slowest->issue_s - total(slowest));
+    if (waits_for_input(plan)) own_s = larger(own_s, clocks->last.idle_s - clocks->forward.idle_s);
     double left_s = gradients_s(plan, f, slowest, own_s);
     if (!is_lowered(plan)) return gradients_s(plan, f, slowest, larger(own_s, slowest->backward_issue_s));
     if (device_s + left_s >= host_s) return left_s;
@@ -279,24 +314,28 @@ static double exposed_gathers_s(const pace_step_plan *plan, const pace_step_fact
     return larger(factor(f, plan->gradient_across) * plan->gather_first_s, left_s);
 }
 
+static double late_by(pace_clocks clocks) { return larger(0, clocks.idle_s - clocks.device_s); }
+
 /* What the host of a step is late by: it does not wait for the gradients' exchange. A host that reads the loss begins each
  * step with the device, and so is not ahead when backward, which it may issue slowly, has ended. One that waits for each
  * micro-batch that is copied in gains no lead from one to the next: the device is idle while the host issues copies, and
- * it may be late in forward already, or in all passes of a micro-batch. */
+ * it may be late within each micro-batch; behind the last it may be late in what follows, too. */
 static double host_late_s(const pace_step_plan *plan, const pace_step_factors *f, const pace_step_time *t,
-                          const pipeline *p, double device_s, double host_s) {
-    const work *slowest = &p->slowest;
+                          const pass_clocks *clocks, double device_s, double host_s) {
     double m = plan->micro_batches, late_s = host_s - device_s - t->data_s - t->bubble_s - t->pipeline_s;
     if (plan->config.read_loss > 0) late_s += larger(0, t->update_s - f->launch * plan->update_host_s);
     if (!waits_for_input(plan)) return larger(0, late_s);
-    double forward_s = slowest->issue_s - slowest->backward_issue_s - (p->slowest_s - slowest->backward_s);
-    double passes_s = slowest->issue_s - p->slowest_s;
-    return larger(late_s + m * plan->input_s, m * (plan->input_host_s + larger(0, larger(forward_s, passes_s))));
+    double first = m > 1 ? 1 : 0, later = m > 2 ? m - 2 : 0;
+    double before_s = first * late_by(clocks->first) + later * late_by(clocks->later);
+    late_s -= first * (clocks->first.host_s - clocks->first.device_s) +
+              later * (clocks->later.host_s - clocks->later.device_s) + m * (plan->input_host_s - plan->input_s);
+    return m * plan->input_host_s + before_s + larger(late_by(clocks->last), late_s);
 }
 
 pace_step_time pace_step_compose(const pace_step_plan *plan, const pace_step_factors *f) {
     const pace_framework *framework = plan->framework;
     pipeline p = stages_of(plan, f);
+    pass_clocks clocks = clocks_of(plan, f);
     double m = plan->micro_batches, pp = plan->config.pp, vpp = plan->config.vpp;
     bool trains = plan->config.mode == PACE_TRAINING;
     pace_step_time t = {.compute_s = m * p.slowest.compute_s,
@@ -315,12 +354,13 @@ pace_step_time pace_step_compose(const pace_step_plan *plan, const pace_step_fac
     if (trains) t.update_s = f->update * plan->update_s;
     double device_s = m * p.slowest_s + plan->rest_s + t.update_s;
     double host_s = m * p.slowest.issue_s + f->launch * plan->rest_host_s;
-    if (trains && plan->config.zero_stage < 3) t.data_s += exposed_gradients_s(plan, f, &p.slowest, device_s, host_s);
+    if (trains && plan->config.zero_stage < 3)
+        t.data_s += exposed_gradients_s(plan, f, &p.slowest, &clocks, device_s, host_s);
     t.data_s += exposed_gathers_s(plan, f, &p.slowest);
     if (trains) t.data_s += factor(f, plan->pass_across) * plan->tied_s;
     if (is_lowered(plan)) {
         t.compute_s += plan->rest_s;
-        t.host_s = host_late_s(plan, f, &t, &p, device_s, host_s);
+        t.host_s = host_late_s(plan, f, &t, &clocks, device_s, host_s);
     }
     t.bubble_s += plan->turns_s;
     if (t.bubble_s < 0) { /* less than the host was thought late */
@@ -345,6 +385,7 @@ static pace_turn_work turn_of(const pace_step_plan *plan, double stage, pace_par
                            .weights_s = all.weights_s / chunks,
                            .host_s = all.hosts_s / chunks,
                            .weights_host_s = all.weights_host_s / chunks,
+                           .idle_s = pace_clocks_times(all.clocks, 1 / chunks).idle_s,
                            .data_s = all.data_s / chunks};
     for (int g = 0; g < PACE_SLOT_GROUPS; g++) turn.group_s[g] = all.group_s[g] / chunks;
     return turn;
@@ -371,11 +412,14 @@ static void take_times(pace_turn_times *out, const pace_turn_work *w, bool back)
     int pass = back ? PACE_TURN_BACKWARD : PACE_TURN_FORWARD;
     out->device_s[pass] = device_s;
     out->host_s[pass] = w->host_s;
+    out->idle_s[pass] = w->idle_s;
     if (!back) return;
     out->device_s[PACE_TURN_WEIGHTS] = w->weights_s;
     out->device_s[PACE_TURN_INPUTS] = device_s - w->weights_s;
     out->host_s[PACE_TURN_WEIGHTS] = w->weights_host_s;
     out->host_s[PACE_TURN_INPUTS] = w->host_s - w->weights_host_s;
+    double turns_s = w->idle_s - larger(w->host_s, device_s);
+    out->idle_s[PACE_TURN_INPUTS] = turns_s + larger(out->host_s[PACE_TURN_INPUTS], out->device_s[PACE_TURN_INPUTS]);
 }
 
 /* A captured step has its batch before it begins. */

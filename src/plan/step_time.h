@@ -43,9 +43,12 @@ typedef struct {
     double gradient_s, expert_gradient_s; /* exchanges of the gradients of one step, alone */
     double gradient_starts_s;             /* of both: what buckets take whatever their size */
     bool gradient_across, expert_across;
-    double gradient_cover_s;                /* kernels of gradients beside their exchange */
-    double gather_s;                        /* ZeRO 3: the parameters of one layer */
-    double gather_end_s[2];                 /* of head and tail */
+    double gradient_cover_s; /* kernels of gradients beside their exchange */
+    double gradient_host_s;  /* of rest_host_s what the host takes to issue these */
+    double accumulate_s,
+        accumulate_host_s;  /* of rest_s, rest_host_s: gradients added to those of a micro-batch before */
+    double gather_s;        /* ZeRO 3: the parameters of one layer */
+    double gather_end_s[2]; /* of head and tail */
     double replicate_s, replicate_end_s[2]; /* hybrid sharding: their gradients summed over the copies */
     double gathered_s;                      /* ZeRO 1 and 2 of lowered frameworks: what replicas updated, once a step */
     double gather_first_s;                  /* of it the first block, which nothing hides */
@@ -98,6 +101,7 @@ typedef struct {
     double weights_s;                         /* of the products those that form gradients of weights */
     double host_s;                            /* the host's time to issue them */
     double weights_host_s;                    /* of it gradients of weights, where they come in a turn of their own */
+    double idle_s;                            /* where host and device begin together, until the device has done all */
     double group_s[PACE_SLOT_GROUPS], data_s; /* exchanges that nothing hides */
 } pace_turn_work;
 

@@ -60,7 +60,8 @@ static bool take(turn_walk *w, uint32_t stage) {
     double begun_s = s->host_s;
     s->host_s += times->host_s[t->pass];
     double start_s = fmax(s->device_s, from) + (far ? w->message_s : 0);
-    s->device_s = fmax(fmax(start_s, begun_s) + times->device_s[t->pass], s->host_s);
+    double idle_s = fmax(times->idle_s[t->pass], times->device_s[t->pass]);
+    s->device_s = fmax(fmax(start_s + times->device_s[t->pass], begun_s + idle_s), s->host_s);
     if (t->pass != PACE_TURN_WEIGHTS)
         *end_of(w, back, pace_pipeline_part(w->pipeline, stage, t->chunk), t->micro_batch) = s->device_s;
     s->next++;

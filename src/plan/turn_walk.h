@@ -12,6 +12,7 @@ enum { PACE_TURN_PASSES = 4 };
  * behind the last. */
 typedef struct {
     double device_s[PACE_TURN_PASSES], host_s[PACE_TURN_PASSES]; /* by pace_turn_pass */
+    double idle_s[PACE_TURN_PASSES]; /* if the device has nothing to do when the host begins, until it has done all */
     double end_device_s, end_host_s;
     /* of a forward pass over the model's first or last part: a batch, or its targets, which the host waits for; 0 = it does not */
     double input_device_s, input_host_s;
