@@ -71,6 +71,40 @@ const pace_exchange *pace_exchange_curve_model(pace_nccl_stack *stack, pace_exch
     return ready(asker, &row, true) == PACE_OK ? &asker->exchange : NULL;
 }
 
+/* --- as frameworks exchange --------------------------------------------------------------------------------------- */
+
+void pace_exchange_asker_free(pace_exchange_asker *asker) { pace_approaches_free(&asker->approaches); }
+
+static pace_status make_approach_ready(pace_exchange_asker *a, const pace_exchange_row *row) {
+    const pace_machine *m = &a->exchange.machine;
+    pace_approach approach;
+    if (strcmp(a->approach, row->approach) == 0 && strcmp(a->ready_on, m->name) == 0 && a->ready_nodes == m->nodes)
+        return PACE_OK;
+    *a->approach = '\0';
+    if (a->approaches.rows.count == 0) PACE_TRY(pace_approaches_load(&a->approaches, a->catalog));
+    PACE_TRY(pace_approach_of_cell(&approach, &a->approaches, row->approach));
+    PACE_TRY(pace_approach_make_ready(&a->ready, a->catalog, &approach, m));
+    memcpy(a->approach, row->approach, sizeof a->approach);
+    memcpy(a->ready_on, m->name, sizeof a->ready_on);
+    a->ready_nodes = m->nodes;
+    return PACE_OK;
+}
+
+/* Curves are of libraries, not of what frameworks do around them. */
+static pace_status by_approach(pace_estimate *out, pace_exchange_asker *a, const pace_exchange_row *row) {
+    pace_approach_parts parts;
+    if (*row->algorithm || *row->protocol)
+        return pace_fail(PACE_E_INPUT, "%s: an approach chooses by itself",
+                         *row->algorithm ? row->algorithm : row->protocol);
+    if (row->collective != PACE_ALLREDUCE)
+        return pace_fail(PACE_E_INPUT, "approaches reduce gradients: expected allreduce, found %s",
+                         pace_collective_rows[row->collective].name);
+    PACE_TRY(exchange_of(a, row));
+    PACE_TRY(make_approach_ready(a, row));
+    if (a->fit->curves.count) snprintf(a->unfitted, sizeof a->unfitted, "its curves are of no approach");
+    return pace_approach_exchange_time(out, &parts, &a->used, &a->ready, row->ranks_per_node, row->nodes, row->bytes);
+}
+
 static pace_status by_formula(pace_estimate *out, pace_exchange_asker *a, const pace_exchange_row *row) {
     pace_exchange_question q = {row->collective, row->bytes, row->ranks_per_node, row->nodes,
                                 PACE_ANY,        PACE_ANY,   row->element_bytes};
@@ -119,6 +153,7 @@ static pace_status unfitted(pace_estimate *out, pace_exchange_asker *a, const pa
 
 static pace_status predict_row(pace_estimate *out, pace_exchange_asker *a, const pace_exchange_row *row) {
     char refused[200];
+    if (*row->approach) return by_approach(out, a, row);
     if (a->fit->curves.count == 0) return by_formula(out, a, row);
     bool known = was_measured(a, row->algorithm);
     if (!known || !was_measured(a, row->protocol)) {

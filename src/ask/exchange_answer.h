@@ -1,6 +1,7 @@
 /* A row about an exchange, answered: by measured curves where a fit has them, else in closed form. */
 #pragma once
 
+#include "ask/approach_exchange.h"
 #include "ask/exchange_rows.h"
 #include "exchange/exchange.h"
 
@@ -17,11 +18,19 @@ typedef struct {
     char refused[200]; /* why the last one names no machine; "" = it does */
     char spread[96];   /* the system that was asked last how many devices its nodes have, 0 = unknown */
     int spread_over;
-    char fitted[96];       /* the system whose curves were looked for last; "" = none yet */
-    const char *system;    /* of the fit, that it is; NULL = none */
-    pace_doubts_used used; /* what the last answer rests on, where curves gave it */
-    char unfitted[200];    /* why the fit did not give the last answer; "" = it did, or there is none */
+    char fitted[96];            /* the system whose curves were looked for last; "" = none yet */
+    const char *system;         /* of the fit, that it is; NULL = none */
+    pace_doubts_used used;      /* what the last answer rests on, where curves gave it */
+    pace_approaches approaches; /* empty until a row names one */
+    char approach[48];          /* that is `ready`, on `ready_on` with so many nodes; "" = none */
+    char ready_on[64];
+    int ready_nodes;
+    pace_approach_opened ready;
+    char unfitted[200]; /* why the fit did not give the last answer; "" = it did, or there is none */
 } pace_exchange_asker;
+
+/** Frees what it read itself. */
+void pace_exchange_asker_free(pace_exchange_asker *asker);
 
 /** The time of a row's exchange. Errors belong to the row. */
 pace_status pace_exchange_row_answer(pace_estimate *out, pace_exchange_asker *asker,

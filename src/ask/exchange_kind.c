@@ -32,6 +32,7 @@ static void close_exchanges(void *state) {
     for (size_t i = 0; i < e->tables.count; i++) pace_exchange_rows_free(&e->tables.items[i]);
     PACE_VEC_FREE(&e->tables);
     drop_fits(e);
+    pace_exchange_asker_free(&e->asker);
     pace_free(e);
 }
 

@@ -20,6 +20,7 @@ typedef struct {
     pace_collective collective;
     int ranks_per_node, nodes;
     char algorithm[24], protocol[16]; /* "" = the library's choice */
+    char approach[48];                /* as frameworks exchange; "" = the library alone */
     double bytes, time_s;             /* time NAN: not measured */
     int element_bytes;                /* 0 = not said */
     pace_nccl_stack stack;            /* what started it */

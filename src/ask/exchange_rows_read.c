@@ -23,7 +23,8 @@ typedef struct {
     const pace_exchange_defaults *defaults;
     const pace_yaml *yaml;
     const pace_yaml_node *names;
-    int system, device, collective, ranks, per_node, nodes, bytes, elements, dtype, in_place, algorithm, protocol;
+    int system, device, collective, ranks, per_node, nodes, bytes, elements, dtype, in_place, algorithm, protocol,
+        approach;
     int variant[MOST_VARIANTS];
     int variants;
     double bytes_unit; /* of the column of sizes */
@@ -71,7 +72,9 @@ static void find_variants(reader *r) {
 }
 
 static pace_status find_columns(reader *r, pace_catalog *catalog) {
-    bool placed = r->defaults->machine != NULL, said = r->defaults->collective != NULL;
+    const pace_wanted_column ways[] = {{.key = "approach", .column = &r->approach}};
+    PACE_TRY(pace_wanted_columns_find(catalog, "exchange", &r->rows->csv, ways, 1));
+    bool placed = r->defaults->machine != NULL, said = r->defaults->collective != NULL || r->approach >= 0;
     const pace_wanted_column wanted[] = {
         {.key = "collective", .column = &r->collective, .needed = !said, .or_field = "collective"},
         {.key = "per_node", .column = &r->per_node},
@@ -171,7 +174,8 @@ static bool set_bytes(pace_exchange_row *out, const reader *r, size_t row) {
 
 static bool set_collective(pace_exchange_row *out, const reader *r, size_t row) {
     const char *text = r->collective >= 0 ? pace_csv_at(&r->rows->csv, row, r->collective) : r->defaults->collective;
-    if (!*text && r->defaults->collective) text = r->defaults->collective;
+    if (text && !*text && r->defaults->collective) text = r->defaults->collective;
+    if (!text || (!*text && *out->approach)) text = "allreduce"; /* approaches reduce gradients */
     if (pace_collective_find(&out->collective, text)) return true;
     snprintf(out->status, sizeof out->status, "unknown collective \"%.40s\"", text);
     return false;
@@ -225,6 +229,7 @@ static pace_status add_row(reader *r, size_t row) {
     out.stack = pace_exchange_stack_of(out.system, out.variant);
     set_choice(out.algorithm, sizeof out.algorithm, pace_csv_at(&r->rows->csv, row, r->algorithm));
     set_choice(out.protocol, sizeof out.protocol, pace_csv_at(&r->rows->csv, row, r->protocol));
+    snprintf(out.approach, sizeof out.approach, "%.47s", pace_csv_at(&r->rows->csv, row, r->approach));
     if (set_collective(&out, r, row) && set_ranks(&out, r, row) && set_bytes(&out, r, row)) set_time(&out, r, row);
     if (!pace_collective_rows[out.collective].adds) out.element_bytes = 0;
     return PACE_PUSH(&r->rows->rows, out);

@@ -265,7 +265,7 @@ const pace_option_row pace_option_table[] = {
     {PREDICT,
      TEXT("workers", "N,N", SCALES, "time a model's step on N workers: 1..128, or 1,2,4,8", "workers", " scaling ")},
     {PREDICT, LIST("approach", "NAME,NAME", SCALES, "how workers exchange gradients: grpc, horovod-nccl, ...",
-                   "approach", " step scaling ")},
+                   "approach", " step scaling exchange ")},
     {PREDICT, TEXT("jitter", "SHARE", SCALES, "how much the workers' step times differ: 5%, 0 = not at all", NULL,
                    " step scaling ")},
     {PREDICT, FLAG("weak", SCALES, "keep the batch of each worker (default)", NULL, " scaling ")},

@@ -158,10 +158,8 @@ static pace_status step_of(const pace_scaling_worker **out, pace_scaling_asked *
 
 /* The row's approach, with its own number of servers. */
 static pace_status approach_of(pace_approach *out, const pace_scaling_asked *a, const pace_scaling_row *row) {
-    const pace_approach *spelled = pace_approach_spelled(&a->approaches, *row->approach ? row->approach : "ddp");
     pace_approach approach;
-    if (spelled) approach = *spelled;
-    else PACE_TRY(pace_approach_parse(&approach, &a->approaches, row->approach));
+    PACE_TRY(pace_approach_of_cell(&approach, &a->approaches, *row->approach ? row->approach : "ddp"));
     if (row->servers > 0) approach.servers = row->servers;
     *out = approach;
     return PACE_OK;

@@ -14,8 +14,7 @@ void pace_workers_asked_free(pace_workers_asked *a) {
     for (size_t i = 0; i < a->inputs.count; i++) pace_scaling_input_free(&a->inputs.items[i]);
     PACE_VEC_FREE(&a->inputs);
     PACE_VEC_FREE(&a->points);
-    pace_texts_free(&a->labels);
-    PACE_VEC_FREE(&a->approaches);
+    pace_approach_list_free(&a->approaches);
     PACE_VEC_FREE(&a->workers);
     PACE_VEC_FREE(&a->batches);
     pace_approaches_free(&a->table);
@@ -60,25 +59,12 @@ static pace_status all_workers(pace_workers_asked *a) {
     return PACE_PUSH(&a->workers, most);
 }
 
-static pace_status add_approach(pace_workers_asked *a, const char *text) {
-    pace_approach approach;
-    PACE_TRY(pace_approach_parse(&approach, &a->table, text));
-    PACE_TRY(pace_approach_set_jitter(&approach, a->options->jitter));
-    PACE_TRY(PACE_PUSH(&a->approaches, approach));
-    return pace_texts_add(&a->labels, text);
-}
-
 static pace_status read_approaches(pace_workers_asked *a, const pace_words *given) {
-    if (given->count == 0) return add_approach(a, "ddp");
-    for (size_t i = 0; i < given->count; i++) {
-        char *rest = NULL, *words = pace_copy_text(given->items[i], strlen(given->items[i]));
-        if (!words) return PACE_E_MEMORY;
-        pace_status status = *words ? PACE_OK : pace_approach_parse(&(pace_approach){0}, &a->table, "");
-        for (char *word = strtok_r(words, ",", &rest); status == PACE_OK && word; word = strtok_r(NULL, ",", &rest))
-            status = add_approach(a, word);
-        pace_free(words);
-        if (status != PACE_OK) return status;
-    }
+    pace_approach_list *list = &a->approaches;
+    PACE_TRY(given->count ? pace_approach_list_read(list, &a->table, given)
+                          : pace_approach_list_add(list, &a->table, "ddp"));
+    for (size_t i = 0; i < list->items.count; i++)
+        PACE_TRY(pace_approach_set_jitter(&list->items.items[i], a->options->jitter));
     return PACE_OK;
 }
 
@@ -207,7 +193,8 @@ static pace_status add_curve(pace_workers_asked *a, size_t input, size_t approac
                                     .approach = approach,
                                     .batch = batch,
                                     .workers = a->workers.items[w]};
-        PACE_TRY(scale(&point, a, &a->inputs.items[input], &a->approaches.items[approach], batch, a->workers.items[w]));
+        PACE_TRY(scale(&point, a, &a->inputs.items[input], &a->approaches.items.items[approach], batch,
+                       a->workers.items[w]));
         PACE_TRY(PACE_PUSH(&a->points, point));
     }
     return PACE_OK;
@@ -216,7 +203,7 @@ static pace_status add_curve(pace_workers_asked *a, size_t input, size_t approac
 static pace_status add_points(pace_workers_asked *a) {
     for (size_t i = 0; i < a->inputs.count; i++) {
         double own = pace_scaling_input_batch(&a->inputs.items[i]);
-        for (size_t k = 0; k < a->approaches.count; k++) {
+        for (size_t k = 0; k < a->approaches.items.count; k++) {
             if (a->batches.count == 0) PACE_TRY(add_curve(a, i, k, own));
             for (size_t b = 0; b < a->batches.count; b++) PACE_TRY(add_curve(a, i, k, a->batches.items[b]));
         }
@@ -236,8 +223,9 @@ static pace_status find_advice(pace_workers_asked *a) {
     if (!first) first = pace_workers_first(a, PACE_MAY_FIT);
     if (!first) return PACE_OK;
     double times = a->options->strong ? first->workers : 1;
-    const pace_scaling_words words = words_of(a, &a->inputs.items[first->input], &a->approaches.items[first->approach],
-                                              first->workers, first->batch / times);
+    const pace_scaling_words words =
+        words_of(a, &a->inputs.items[first->input], &a->approaches.items.items[first->approach], first->workers,
+                 first->batch / times);
     return pace_scaling_advise(a->advice, sizeof a->advice, a->options->context->catalog, &words, "--set ", "--batch ",
                                times);
 }

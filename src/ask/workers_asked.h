@@ -1,8 +1,8 @@
 /* Steps on more and more workers, by model or recording, approach and batch: the answer to `predict MODEL... --workers`. */
 #pragma once
 
+#include "ask/approach_words.h"
 #include "ask/scaling_input.h"
-#include "base/texts.h"
 #include "forecast/scaling.h"
 #include "plan/step_engine.h"
 
@@ -10,7 +10,7 @@ enum { PACE_WORKERS_ADVICE = 400 };
 
 /* One input under one approach, with one batch, on one number of workers. */
 typedef struct {
-    size_t input, approach; /* into `inputs` and `labels` */
+    size_t input, approach; /* into `inputs` and `approaches` */
     double batch;           /* as asked: of each worker, or of all (strong scaling) */
     int workers;
     double samples_per_s, efficiency;
@@ -26,8 +26,7 @@ typedef struct {
     pace_device_catalog devices;
     const pace_device *device;
     pace_approaches table;
-    PACE_VEC(pace_approach) approaches;
-    pace_texts labels; /* of the approaches, as given */
+    pace_approach_list approaches;
     PACE_VEC(int) workers;
     PACE_VEC(double) batches; /* none = each input's own */
     PACE_VEC(pace_scaling_input) inputs;

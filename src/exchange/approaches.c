@@ -3,7 +3,9 @@
 #include "base/decimal.h"
 #include "base/numbers.h"
 #include "base/text.h"
+#include "exchange/algorithms.h"
 
+#include <limits.h>
 #include <math.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -30,10 +32,12 @@ static const struct {
     {"negotiate_s", offsetof(pace_approach, negotiate_s)},
     {"fuses_bytes", offsetof(pace_approach, fuses_bytes)},
     {"cycle_s", offsetof(pace_approach, cycle_s)},
-    {"entry_queries", offsetof(pace_approach, entry_queries)},
-    {"message_queries", offsetof(pace_approach, message_queries)},
-    {"query_s", offsetof(pace_approach, query_s)},
-    {"switch_bytes", offsetof(pace_approach, switch_bytes)},
+    {"entry_queries", offsetof(pace_approach, mpi.entry_queries)},
+    {"message_queries", offsetof(pace_approach, mpi.message_queries)},
+    {"query_s", offsetof(pace_approach, mpi.query_s)},
+    {"device_add_s", offsetof(pace_approach, mpi.device_add_s)},
+    {"host_add_s_per_byte", offsetof(pace_approach, mpi.host_add_s_per_byte)},
+    {"stage_s", offsetof(pace_approach, mpi.stage_s)},
     {"streams", offsetof(pace_approach, streams)},
     {"serial", offsetof(pace_approach, serial)},
     {"splits", offsetof(pace_approach, splits)},
@@ -54,11 +58,40 @@ static double *figure_of(pace_approach *approach, size_t i) {
 /* NAME: as the library chooses; a textbook algorithm by name. */
 static pace_status read_algorithm(pace_approach *out, const pace_yaml *yaml, const pace_yaml_node *entry) {
     const pace_yaml_node *node = pace_yaml_get(entry, "algorithm");
-    out->algorithm = PACE_ANY;
+    out->mpi.algorithm = PACE_ANY;
     if (!node) return PACE_OK;
-    out->algorithm = pace_exchange_algorithm_find(pace_yaml_text(node) ? pace_yaml_text(node) : "");
-    if (out->algorithm >= 0 && !out->nccl) return PACE_OK;
+    out->mpi.algorithm = pace_exchange_algorithm_find(pace_yaml_text(node) ? pace_yaml_text(node) : "");
+    if (out->mpi.algorithm >= 0 && !out->nccl) return PACE_OK;
     return pace_fail(PACE_E_INPUT, "%s: expected an algorithm of the textbook", pace_yaml_place(yaml, node));
+}
+
+static bool set_place(pace_approach *approach, const char *word) {
+    for (int place = 0; word && place < PACE_ADDS_PLACES; place++) {
+        if (strcmp(word, pace_adds_place_names[place]) != 0) continue;
+        approach->mpi.adds = place;
+        return true;
+    }
+    return false;
+}
+
+static pace_status read_place(pace_approach *out, const pace_yaml *yaml, const pace_yaml_node *entry) {
+    const pace_yaml_node *node = pace_yaml_get(entry, "reduce");
+    if (!node || set_place(out, pace_yaml_text(node))) return PACE_OK;
+    return pace_fail(PACE_E_INPUT, "%s: expected reduce: host, device or auto", pace_yaml_place(yaml, node));
+}
+
+static pace_status read_networks(pace_approach *out, const pace_yaml *yaml, const pace_yaml_node *entry) {
+    const pace_yaml_node *list = pace_yaml_get(entry, "networks");
+    out->networks = list ? 0 : UINT_MAX;
+    for (size_t i = 0; i < pace_yaml_count(list); i++) {
+        const char *word = pace_yaml_text(pace_yaml_item(list, i));
+        pace_link_kind kind = word ? pace_link_kind_find(word) : PACE_LINK_NONE;
+        if (kind == PACE_LINK_NONE)
+            return pace_fail(PACE_E_INPUT, "%s: expected a kind of link",
+                             pace_yaml_place(yaml, pace_yaml_item(list, i)));
+        out->networks |= 1U << kind;
+    }
+    return PACE_OK;
 }
 
 static pace_status read_library(pace_approach *out, const pace_yaml *yaml, const pace_yaml_node *entry) {
@@ -88,6 +121,8 @@ static pace_status read_row(pace_approach *out, const pace_yaml *yaml, const pac
     memcpy(out->name, name, strlen(name) + 1);
     PACE_TRY(read_library(out, yaml, entry));
     PACE_TRY(read_algorithm(out, yaml, entry));
+    PACE_TRY(read_place(out, yaml, entry));
+    PACE_TRY(read_networks(out, yaml, entry));
     for (size_t i = 0; i < PACE_COUNT(figures); i++) {
         const pace_yaml_node *node = pace_yaml_get(entry, figures[i].key);
         if (node) PACE_TRY(pace_yaml_number(figure_of(out, i), yaml, node));
@@ -197,15 +232,9 @@ static pace_status unknown_key(const char *name, const char *key) {
     return pace_fail(PACE_E_USAGE, "%s: unknown key \"%.40s\": expected one of %s", name, key, list);
 }
 
-/* Where partial sums are added: the host below a size and the device from it on, or one of them always. */
 static pace_status set_reduce(pace_approach *approach, const char *value) {
-    if (strcmp(value, "auto") == 0) return PACE_OK;
-    if (strcmp(value, "device") == 0) approach->switch_bytes = 0;
-    else if (strcmp(value, "host") == 0) approach->switch_bytes = INFINITY;
-    else
-        return pace_fail(PACE_E_USAGE, "%s: expected reduce=host, device or auto, found \"%.40s\"", approach->name,
-                         value);
-    return PACE_OK;
+    if (set_place(approach, value)) return PACE_OK;
+    return pace_fail(PACE_E_USAGE, "%s: expected reduce=host, device or auto, found \"%.40s\"", approach->name, value);
 }
 
 static pace_status set_figure(pace_approach *approach, char *word) {
@@ -218,7 +247,7 @@ static pace_status set_figure(pace_approach *approach, char *word) {
         return pace_fail(PACE_E_USAGE, "%s: %.40s: expected a number of 0 or more, found \"%.40s\"", approach->name,
                          word, value);
     if (strcmp(word, "cache") == 0) {
-        if (number > 0) approach->query_s = 0;
+        if (number > 0) approach->mpi.query_s = 0;
         return PACE_OK;
     }
     for (size_t i = 0; i < PACE_COUNT(figures); i++) {
@@ -243,6 +272,23 @@ pace_status pace_approach_parse(pace_approach *out, const pace_approaches *appro
     return PACE_OK;
 }
 
+/* "horovod-mpi:cache=1", not "gRPC: parameter servers". */
+static bool begins_with_name(const pace_approaches *approaches, const char *text) {
+    size_t length = strcspn(text, ":");
+    for (size_t i = 0; i < approaches->rows.count; i++)
+        if (strlen(approaches->rows.items[i].name) == length &&
+            strncmp(approaches->rows.items[i].name, text, length) == 0)
+            return true;
+    return false;
+}
+
+pace_status pace_approach_of_cell(pace_approach *out, const pace_approaches *approaches, const char *text) {
+    const pace_approach *spelled = begins_with_name(approaches, text) ? NULL : pace_approach_spelled(approaches, text);
+    if (!spelled) return pace_approach_parse(out, approaches, text);
+    *out = *spelled;
+    return PACE_OK;
+}
+
 pace_status pace_approach_named(pace_approach *out, pace_catalog *catalog, const char *text) {
     pace_approaches approaches;
     PACE_TRY(pace_approaches_load(&approaches, catalog));
@@ -263,10 +309,21 @@ pace_status pace_approach_set_jitter(pace_approach *approach, const char *text) 
     return PACE_OK;
 }
 
+/* Verbs need InfiniBand or RoCE; NCCL of these years did not run over Aries. */
+static pace_status check_network(const pace_approach *approach, const pace_machine *machine) {
+    char list[96] = "";
+    if (machine->nodes < 2 || approach->networks >> machine->between.kind & 1) return PACE_OK;
+    for (int kind = 0; kind < PACE_LINK_KINDS; kind++)
+        if (approach->networks >> kind & 1) append(list, sizeof list, pace_link_kind_names[kind]);
+    return pace_fail(PACE_E_USAGE, "%s cannot run on %s, whose nodes are joined by %s: it needs one of %s",
+                     approach->name, machine->name, pace_link_kind_names[machine->between.kind], list);
+}
+
 /* NCCL's rings have one TCP connection from node to node; buffers of the host do not use the devices' links. */
 pace_status pace_approach_open(pace_exchange *out, pace_catalog *catalog, const pace_approach *approach,
                                const pace_machine *machine) {
     pace_machine used = *machine;
+    PACE_TRY(check_network(approach, machine));
     bool by_stream = approach->nccl && machine->stream_bytes_per_s > 0;
     if (by_stream && used.between.bytes_per_s > machine->stream_bytes_per_s)
         used.between.bytes_per_s = machine->stream_bytes_per_s;
@@ -306,27 +363,28 @@ static pace_status question_of(question *out, const pace_approach *approach, con
     return PACE_OK;
 }
 
-/* Asking the driver where a buffer lies, at entry and for both ends of every message of lg n steps. */
-static double queries_s(const question *q) {
-    double steps = ceil(log2((double)q->ranks_per_node * q->nodes));
-    return q->approach->query_s * (q->approach->entry_queries + q->approach->message_queries * 2 * steps);
-}
-
-static pace_status collective_s(double *out_s, const question *q, pace_collective collective, double bytes,
-                                int algorithm) {
-    pace_exchange_question asked = {collective, bytes, q->ranks_per_node, q->nodes, algorithm, PACE_ANY, 0};
+static pace_status collective_s(double *out_s, const question *q, pace_collective collective, double bytes) {
+    pace_exchange_question asked = {collective, bytes, q->ranks_per_node, q->nodes, PACE_ANY, PACE_ANY, 0};
     pace_estimate s;
     PACE_TRY(pace_exchange_time(&s, q->exchange, &asked));
     *out_s = s.median;
     return PACE_OK;
 }
 
-static pace_status reduced_s(double *out_s, const question *q, double bytes) {
-    bool on_host = bytes < q->approach->switch_bytes;
-    int algorithm = on_host ? pace_exchange_algorithm_find("recursive_doubling") : q->approach->algorithm;
-    double s;
-    PACE_TRY(collective_s(&s, q, PACE_ALLREDUCE, bytes, algorithm));
-    *out_s = s + queries_s(q) + (q->approach->copies + (on_host ? 2 : 0)) * bytes / q->copy_rate;
+/* NCCL adds on the devices, while it sends. */
+static pace_status reduced(pace_approach_parts *out, const question *q, double bytes) {
+    const pace_approach *a = q->approach;
+    pace_mpi_allreduce mpi;
+    if (a->nccl) PACE_TRY(collective_s(&out->messages_s, q, PACE_ALLREDUCE, bytes));
+    else {
+        PACE_TRY(pace_mpi_allreduce_find(&mpi, &a->mpi, q->exchange, q->ranks_per_node, q->nodes, bytes, q->copy_rate));
+        *out = (pace_approach_parts){.messages_s = mpi.messages_s,
+                                     .adding_s = mpi.adding_s,
+                                     .staging_s = mpi.staging_s,
+                                     .queries_s = mpi.queries_s,
+                                     .algorithm = pace_exchange_algorithms[mpi.algorithm].name};
+    }
+    out->staging_s += a->copies * bytes / q->copy_rate;
     return PACE_OK;
 }
 
@@ -337,20 +395,21 @@ double pace_byteps_s(double bytes, int hosts, int spare, double rate) {
 }
 
 /* Inside a node NCCL scatters and gathers; each device then exchanges its part over the node's NICs. */
-static pace_status byteps_s(double *out_s, const question *q, double bytes) {
+static pace_status byteps(pace_approach_parts *out, const question *q, double bytes) {
     const pace_machine *m = &q->exchange->machine;
     double inside = 0, scatter, gather;
     if (q->ranks_per_node > 1) {
         question node = *q;
         node.nodes = 1;
-        PACE_TRY(collective_s(&scatter, &node, PACE_REDUCESCATTER, bytes, PACE_ANY));
-        PACE_TRY(collective_s(&gather, &node, PACE_ALLGATHER, bytes, PACE_ANY));
+        PACE_TRY(collective_s(&scatter, &node, PACE_REDUCESCATTER, bytes));
+        PACE_TRY(collective_s(&gather, &node, PACE_ALLGATHER, bytes));
         inside = scatter + gather;
     }
     double across = q->nodes > 1 ? pace_byteps_s(bytes, q->nodes, (int)q->approach->spare, pace_machine_node_rate(m)) +
                                        4 * m->between.latency_s
                                  : 0;
-    *out_s = inside + across + q->approach->copies * bytes / q->copy_rate;
+    out->messages_s = inside + across;
+    out->staging_s = q->approach->copies * bytes / q->copy_rate;
     return PACE_OK;
 }
 
@@ -385,29 +444,72 @@ static pace_status rooted_s(double *out_s, const question *q, double bytes, doub
     const pace_machine *m = &q->exchange->machine;
     double reduce, broadcast, launch = m->launch_s;
     double least = (q->ranks_per_node - 1) * m->inside.latency_s + (q->nodes - 1) * m->between.latency_s;
-    PACE_TRY(collective_s(&reduce, q, PACE_REDUCE, bytes / tensors, PACE_ANY));
-    PACE_TRY(collective_s(&broadcast, q, PACE_BROADCAST, bytes / tensors, PACE_ANY));
+    PACE_TRY(collective_s(&reduce, q, PACE_REDUCE, bytes / tensors));
+    PACE_TRY(collective_s(&broadcast, q, PACE_BROADCAST, bytes / tensors));
     *out_s = 2 * launch + tensors * (fmax(reduce - launch, least) + fmax(broadcast - launch, least));
+    return PACE_OK;
+}
+
+static pace_status find_parts(pace_approach_parts *out, const question *q, double bytes, double tensors) {
+    const pace_approach *a = q->approach;
+    double ranks = (double)q->ranks_per_node * q->nodes;
+    *out = (pace_approach_parts){.algorithm = ""};
+    if (ranks < 2) return PACE_OK;
+    if (a->family == PACE_APPROACH_BYTEPS) PACE_TRY(byteps(out, q, bytes));
+    else if (a->family == PACE_APPROACH_DEVICE) PACE_TRY(device_s(&out->messages_s, q, bytes));
+    else if (a->rooted > 0) PACE_TRY(rooted_s(&out->messages_s, q, bytes, tensors));
+    else PACE_TRY(reduced(out, q, bytes));
+    out->coordinator_s = a->control_s + a->negotiate_s * tensors * ranks;
     return PACE_OK;
 }
 
 pace_status pace_approach_buffer_s(double *out_s, const pace_approach *approach, const pace_exchange *exchange,
                                    const pace_approach_setup *setup, double bytes, double tensors) {
     question q;
-    double s = 0;
+    pace_approach_parts parts;
     PACE_TRY(question_of(&q, approach, exchange, setup));
-    double ranks = (double)q.ranks_per_node * q.nodes;
     if (approach->family == PACE_APPROACH_SERVER)
         return pace_fail(PACE_E_USAGE, "%s has servers, no buffers", approach->name);
-    if (ranks > 1) {
-        if (approach->family == PACE_APPROACH_BYTEPS) PACE_TRY(byteps_s(&s, &q, bytes));
-        else if (approach->family == PACE_APPROACH_DEVICE) PACE_TRY(device_s(&s, &q, bytes));
-        else if (approach->rooted > 0) PACE_TRY(rooted_s(&s, &q, bytes, tensors));
-        else PACE_TRY(reduced_s(&s, &q, bytes));
-        s += approach->control_s + approach->negotiate_s * tensors * ranks;
-        if (setup->slowness > 0) s *= setup->slowness;
-    }
-    *out_s = s;
+    PACE_TRY(find_parts(&parts, &q, bytes, tensors));
+    *out_s = (pace_approach_exchange_s(&parts) + parts.coordinator_s) * (setup->slowness > 0 ? setup->slowness : 1);
+    return PACE_OK;
+}
+
+/* A tensor alone is staged, sent and handled by its server one after the other, there and back: nothing is behind it. */
+static pace_status one_tensor(pace_approach_parts *out, const question *q, const pace_approach_setup *setup,
+                              double bytes) {
+    pace_gradients one = {&bytes, 1};
+    pace_server_lanes lanes;
+    double link_s = 0;
+    if (q->ranks_per_node * q->nodes < 2) return PACE_OK;
+    PACE_TRY(pace_server_lanes_make(&lanes, q->approach, &q->exchange->machine, &one, setup));
+    size_t worker = lanes.servers, staging = worker + 1;
+    for (size_t lane = 0; lane <= worker; lane++) link_s = pace_most(link_s, lanes.work_s[lane]);
+    out->messages_s = 2 * link_s;
+    out->staging_s = 2 * lanes.work_s[staging];
+    out->control_s = 2 * q->approach->control_s;
+    pace_server_lanes_free(&lanes);
+    return PACE_OK;
+}
+
+static const char *nccls_algorithm(const question *q, double bytes) {
+    pace_exchange_question asked = {PACE_ALLREDUCE, bytes, q->ranks_per_node, q->nodes, PACE_ANY, PACE_ANY, 0};
+    int algorithm, protocol;
+    bool chosen = pace_exchange_choice(&algorithm, &protocol, q->exchange, &asked);
+    return chosen ? pace_nccl_algorithm_names[algorithm] : "";
+}
+
+pace_status pace_approach_parts_find(pace_approach_parts *out, const pace_approach *approach,
+                                     const pace_exchange *exchange, const pace_approach_setup *setup, double bytes,
+                                     double tensors) {
+    question q;
+    pace_approach_parts parts = {.algorithm = ""};
+    PACE_TRY(question_of(&q, approach, exchange, setup));
+    if (approach->family == PACE_APPROACH_SERVER) PACE_TRY(one_tensor(&parts, &q, setup, bytes));
+    else PACE_TRY(find_parts(&parts, &q, bytes, tensors));
+    bool by_nccl = approach->nccl && approach->family == PACE_APPROACH_ALLREDUCE && approach->rooted <= 0;
+    if (by_nccl) parts.algorithm = nccls_algorithm(&q, bytes);
+    *out = parts;
     return PACE_OK;
 }
 

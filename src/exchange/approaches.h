@@ -4,7 +4,7 @@
  */
 #pragma once
 
-#include "exchange/exchange.h"
+#include "exchange/mpi_allreduce.h"
 
 /** BytePS (Jiang et al., OSDI 2020): `hosts` with accelerators and `spare` ones without, all at `rate`: the optimal
  * split between them. spare = 0 is an all-reduce, spare = hosts moves every byte once each way. */
@@ -47,19 +47,19 @@ extern const char *const pace_approach_family_names[PACE_APPROACH_FAMILIES];
 typedef struct {
     char name[24];
     int family;
-    bool nccl;     /* NCCL's model, else the textbook's closed forms */
-    char line[8];  /* of NCCL; "" = the newest */
-    int algorithm; /* row of pace_exchange_algorithms that is always taken; PACE_ANY */
+    bool nccl;         /* NCCL's model, else the textbook's closed forms */
+    char line[8];      /* of NCCL; "" = the newest */
+    pace_mpi mpi;      /* where it is not NCCL that reduces */
+    unsigned networks; /* 1 << pace_link_kind between nodes that it can use */
     double streams, serial, splits, waits;
     double copies, control_s, encode_s_per_byte, negotiate_s, fuses_bytes, cycle_s;
     double fresh_s_per_byte, fresh_bytes;
     double skew, host_bytes_per_s;
-    double copy_s; /* device store: of a copy beside its bytes */
-    double groups; /* so many tensors, counted from the model's first, go together in one launch, one after another */
-    double rooted; /* reduced to one rank and broadcast from it */
-    double entry_queries, message_queries, query_s, switch_bytes;
-    double servers;     /* 0 = one a node, beside its workers */
-    double spare;       /* hosts without devices that serve as well */
+    double copy_s;  /* device store: of a copy beside its bytes */
+    double groups;  /* so many tensors, counted from the model's first, go together in one launch, one after another */
+    double rooted;  /* reduced to one rank and broadcast from it */
+    double servers; /* 0 = one a node, beside its workers */
+    double spare;   /* hosts without devices that serve as well */
     double local_first; /* the devices of a node add among themselves before one of them pushes */
     double on_device;   /* servers hold variables on devices: what comes and goes is copied once more */
 } pace_approach;
@@ -88,7 +88,11 @@ const pace_approach *pace_approach_spelled(const pace_approaches *approaches, co
 pace_status pace_approach_parse(pace_approach *out, const pace_approaches *approaches,
                                 const char *text) PACE_MUST_CHECK;
 
-/** The same, of the catalogue. */
+/** As a table words it: spelled, or as pace_approach_parse() reads it. */
+pace_status pace_approach_of_cell(pace_approach *out, const pace_approaches *approaches,
+                                  const char *text) PACE_MUST_CHECK;
+
+/** As pace_approach_parse(), of the catalogue. */
 pace_status pace_approach_named(pace_approach *out, pace_catalog *catalog, const char *text) PACE_MUST_CHECK;
 
 /** How much workers' steps differ, instead of the catalogue's figure: "0.05" or "5%" of a step; NULL changes nothing.
@@ -105,7 +109,8 @@ static inline bool pace_approach_pulls(const pace_approach *approach) {
     return approach->family == PACE_APPROACH_SERVER || approach->family == PACE_APPROACH_PEARL;
 }
 
-/** Makes a machine ready for an approach: with the library that it exchanges with. */
+/** Makes a machine ready for an approach: with the library that it exchanges with. PACE_E_USAGE for a network between
+ * nodes that it cannot use. */
 pace_status pace_approach_open(pace_exchange *out, pace_catalog *catalog, const pace_approach *approach,
                                const pace_machine *machine) PACE_MUST_CHECK;
 
@@ -115,6 +120,25 @@ typedef struct {
     double copy_rate;          /* bytes/s between device and host; must be above 0 */
     double slowness;           /* all exchanges take so many times as long; 0 = 1 */
 } pace_approach_setup;
+
+/* What one exchange takes, by what takes it. */
+typedef struct {
+    double messages_s, adding_s, staging_s, queries_s;
+    double control_s;      /* of servers: messages before the tensor moves */
+    double coordinator_s;  /* what a framework's coordinator takes beside the exchange */
+    const char *algorithm; /* borrowed; "" = nobody chooses one */
+} pace_approach_parts;
+
+/** The exchange alone, without a coordinator. */
+static inline double pace_approach_exchange_s(const pace_approach_parts *parts) {
+    return parts->messages_s + parts->adding_s + parts->staging_s + parts->queries_s + parts->control_s;
+}
+
+/** One exchange of `bytes`, all ranks ready, of every family: of servers one tensor, pushed and pulled. The rest is as
+ * for pace_approach_buffer_s(). */
+pace_status pace_approach_parts_find(pace_approach_parts *out, const pace_approach *approach,
+                                     const pace_exchange *exchange, const pace_approach_setup *setup, double bytes,
+                                     double tensors) PACE_MUST_CHECK;
 
 /** Seconds for one buffer of `tensors` tensors, all ranks ready: of every family but servers. `exchange` must be open
  * with the library of the approach. PACE_E_USAGE when it is not, and for servers. */

@@ -46,6 +46,7 @@ typedef enum {
     X(FUSED_RESULTS, "fused_results", SPREAD)          \
     X(SCALING_EXCHANGE, "scaling_exchange", SPREAD)    \
     X(SCALING_STEP, "scaling_step", SPREAD)            \
+    X(APPROACH_COSTS, "approach_costs", SPREAD)        \
     X(NCCL, "nccl", SPREAD)                            \
     X(NCCL_BELIEF, "nccl_belief", SPREAD)              \
     X(TEXTBOOK, "textbook", SPREAD)                    \

@@ -127,7 +127,9 @@ static pace_status ask_exchange(pace_report **out, const pace_question *question
                                      .bytes = pace_question_text(question, "bytes"),
                                      .library = pace_question_text(question, "library"),
                                      .algorithm = pace_question_text(question, "algorithm"),
-                                     .protocol = pace_question_text(question, "protocol")};
+                                     .protocol = pace_question_text(question, "protocol"),
+                                     .approach = pace_question_words(question, "approach")};
+    if (options.approach.count) return pace_predict_approaches(out, &options);
     return pace_predict_exchange(out, &options);
 }
 

@@ -51,6 +51,8 @@ pace_status pace_tune(pace_report **out, const pace_tune_options *options) PACE_
 /** How long a collective takes on all devices of a machine, in the form of nccl-tests, with 90 % intervals. Errors:
  * PACE_E_USAGE, PACE_E_MISSING for an unknown machine, PACE_E_INPUT for one that is not connected. */
 pace_status pace_predict_exchange(pace_report **out, const pace_exchange_options *options);
+/** The same by each of the approaches that the options name. */
+pace_status pace_predict_approaches(pace_report **out, const pace_exchange_options *options);
 
 /** A step of one job in closed form (Wang et al., IISWC 2019): its parts, its bottleneck, what it would be under other
  * architectures, on faster links, with other software, with 90 % intervals. Errors: PACE_E_USAGE, PACE_E_INPUT,

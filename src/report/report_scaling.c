@@ -40,7 +40,7 @@ static const pace_table points = {
 
 static unsigned differences(const pace_workers_asked *a) {
     unsigned flags = 0;
-    bool models = a->inputs.count > 1, approaches = a->approaches.count > 1;
+    bool models = a->inputs.count > 1, approaches = a->approaches.items.count > 1;
     if (models) flags |= MODELS;
     else flags |= ONE_MODEL;
     if (approaches) flags |= APPROACHES;
@@ -51,7 +51,7 @@ static unsigned differences(const pace_workers_asked *a) {
 
 static void put_row(pace_node *table, const pace_workers_asked *a, const pace_workers_point *p) {
     pace_table_put(table, &(point_row){.model = a->inputs.items[p->input].name,
-                                       .approach = a->labels.items[p->approach],
+                                       .approach = a->approaches.labels.items[p->approach],
                                        .bottleneck = p->point.times.bottleneck,
                                        .batch = llround(p->batch),
                                        .workers = p->workers,
@@ -91,7 +91,7 @@ static void begin_curves(const charts *c, const pace_workers_asked *a, const cha
 
 /* One approach and batch on all numbers of workers. */
 static void put_curve(pace_node *table, const charts *c, const pace_workers_asked *a, const pace_workers_point *first) {
-    begin_curves(c, a, a->labels.items[first->approach], first->batch);
+    begin_curves(c, a, a->approaches.labels.items[first->approach], first->batch);
     for (size_t w = 0; w < a->workers.count; w++) {
         put_row(table, a, &first[w]);
         pace_chart_point(c->throughput, first[w].workers, first[w].samples_per_s);
@@ -102,13 +102,13 @@ static void put_curve(pace_node *table, const charts *c, const pace_workers_aske
 static void say_most(pace_node *root, const pace_workers_asked *a, const pace_workers_point *p) {
     const char *name = a->inputs.count > 1 ? a->inputs.items[p->input].name : "";
     pace_node_sentence(root, p->approach == 0, "%s%s%s: %d %s %s samples/s, %.1f %% efficient, limited by %s.", name,
-                       *name ? ", " : "", a->labels.items[p->approach], p->workers,
+                       *name ? ", " : "", a->approaches.labels.items[p->approach], p->workers,
                        p->workers == 1 ? "worker reaches" : "workers reach", pace_show_real(p->samples_per_s).text,
                        100 * p->efficiency, p->point.times.bottleneck);
 }
 
 static void put_points(pace_node *root, const pace_workers_asked *a) {
-    size_t curves = a->approaches.count * (a->batches.count ? a->batches.count : 1);
+    size_t curves = a->approaches.items.count * (a->batches.count ? a->batches.count : 1);
     const pace_workers_point *next = a->points.items;
     pace_node *table = pace_open_table(root, &points, differences(a));
     for (size_t i = 0; i < a->inputs.count; i++) {
