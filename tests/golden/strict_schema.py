@@ -11,7 +11,7 @@ SOURCE = os.environ.get("PACELINE_SOURCE", ".")
 UNITS = ("_flop", "_ns", "_us", "_s", "_bytes", "_per_s", "_per_call", "_per_step", "_share", "_id")
 UNITLESS = {"matters", "before", "steps", "left_out", "host_nodes", "device_nodes", "exchanges", "timed_nodes", "workers", "height", "slope", "base", "parameter_tensors", "sequence", "multiply_adds", "activations", "parameters", "variants", "layers", "missed", "worse", "failed", "not_recomputed", "n", "bytes", "calls", "a_calls",
             "b_calls", "count", "kernels", "kernels_linked", "events", "complete_events", "operators",
-            "runtime_calls", "copies", "memsets", "pieces", "handovers", "recorded_handovers", "times_last",
+            "runtime_calls", "copies", "memsets", "pieces", "handovers", "recorded_handovers", "times_last", "times_first",
             "messages", "share", "elasticity", "at_most", "certainty", "compute_over_mean",
             "robust_relative_spread", "hfu", "ratio", "walk_error", "speedup", "samples", "batch", "launches",
             "unknown", "scaled_kernels", "fused_kernels", "fused_lookups", "beyond_roofline", "spread", "measured", "calibrated",

@@ -93,6 +93,10 @@ def walked():
             for approach in APPROACHES:
                 if approach == "p2p" and machine != "dgx-1-v100":
                     continue
+                if approach in ("grpc+verbs", "grpc+gdr") and machine != "dgx-1-v100":  # TCP has neither
+                    code, out, err = run(model, "--on", machine, "--approach", approach, "--set", "dp=8", "--set", f"micro_batch={batch}")
+                    expect(code == 2 and "tcp" in err, model, machine, approach, code, err)
+                    continue
                 found = walk(model, machine, 8, approach, batch, "--jitter", "0")
                 lanes = points(model, "--on", machine, "--approach", approach, "--workers", "8", "--batch", str(batch), "--jitter", "0")[0]
                 step, exchange = found["step"]["walked_ns"], found["exchange"]
