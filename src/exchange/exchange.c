@@ -27,7 +27,8 @@ double pace_exchange_textbook_spread(const pace_doubts *doubts, int nodes) {
  * pairwise, over the links that stay within the group; over the host where one device has links to one other alone. */
 static double inside_rate(const pace_machine *m, int ranks_per_node) {
     double fewest = INFINITY;
-    if (m->mesh_devices == 0 || ranks_per_node >= m->devices || ranks_per_node < 2) return m->inside.bytes_per_s;
+    if (m->mesh_devices == 0 || ranks_per_node >= m->devices || ranks_per_node < 2)
+        return m->inside.bytes_per_s * pace_machine_socket_share(m, ranks_per_node);
     for (int i = 0; i < ranks_per_node; i++) {
         double sum = 0;
         int neighbours = 0;

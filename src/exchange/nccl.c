@@ -184,6 +184,7 @@ void pace_nccl_prepare(pace_nccl_curves *out, const pace_nccl *nccl, const pace_
     search_channels(&p, inside_rate, node_rate);
     out->slowness = slowness(&p, inside_rate, node_rate);
     out->launch_s = machine->launch_s;
+    out->over_pcie = machine->inside.kind == PACE_LINK_PCIE;
     out->plateau =
         nodes > 1 ? (machine->generation < 80 && nccl->plateau_old > 0 ? nccl->plateau_old : nccl->plateau) : 1;
     if (collective == PACE_ALLTOALL || collective == PACE_SENDRECV) {

@@ -23,15 +23,17 @@ extern const char *const pace_nccl_protocol_names[PACE_NCCL_PROTOCOLS];
 
 enum { PACE_NCCL_TIERS = 3, PACE_NCCL_SPEEDS = 16, PACE_NCCL_CORRECTIONS = 24 };
 
-/* What moves data, as far as reached times go: lines with flags, lines of 128 bytes, plain buffers, sums made by the
- * switch, grouped sends; over several nodes all alike. */
+/* What moves data, as far as reached times go: lines with flags, lines of 128 bytes, plain buffers, the same over PCIe,
+ * sums made by the switch, grouped sends; over several nodes trees above switches, and all else alike. */
 typedef enum {
     PACE_REACHED_LL,
     PACE_REACHED_LL128,
     PACE_REACHED_SIMPLE,
+    PACE_REACHED_PCIE,
     PACE_REACHED_SWITCH,
     PACE_REACHED_SENDS,
     PACE_REACHED_ACROSS,
+    PACE_REACHED_ACROSS_SWITCH,
     PACE_REACHED_KINDS
 } pace_nccl_reached_kind;
 
@@ -90,6 +92,7 @@ typedef struct {
     pace_collective collective;
     int ranks, nodes, channels;
     double plateau;
+    bool over_pcie;  /* devices of a node are joined by PCIe */
     double launch_s; /* of the machine */
     double slowness; /* how much slower than believed the links carry bytes, at least 1 */
     double latency_s[PACE_NCCL_ALGORITHMS][PACE_NCCL_PROTOCOLS];

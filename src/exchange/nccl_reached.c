@@ -6,18 +6,19 @@
 #include <math.h>
 
 static pace_nccl_reached_kind kind_of(const pace_nccl_curves *c, int algorithm, int protocol) {
-    if (c->nodes > 1) return PACE_REACHED_ACROSS;
+    if (c->nodes > 1) return algorithm == PACE_NCCL_NVLSTREE ? PACE_REACHED_ACROSS_SWITCH : PACE_REACHED_ACROSS;
     if (pace_collective_rows[c->collective].sends) return PACE_REACHED_SENDS;
     if (algorithm == PACE_NCCL_NVLS || algorithm == PACE_NCCL_NVLSTREE) return PACE_REACHED_SWITCH;
     return protocol == PACE_NCCL_LL      ? PACE_REACHED_LL
            : protocol == PACE_NCCL_LL128 ? PACE_REACHED_LL128
+           : c->over_pcie                ? PACE_REACHED_PCIE
                                          : PACE_REACHED_SIMPLE;
 }
 
 /* A rank copies its own part from buffer to buffer with the same threads: one part more than there are steps, and
  * cheaper than a step, for nothing is waited for. Networks are so slow that it does not count. */
 static double with_own_part(const pace_nccl_curves *c, pace_nccl_reached_kind kind, double share) {
-    if (kind == PACE_REACHED_SWITCH || kind == PACE_REACHED_ACROSS || c->ranks < 2) return 1;
+    if (kind == PACE_REACHED_SWITCH || kind >= PACE_REACHED_ACROSS || c->ranks < 2) return 1;
     int passes = pace_collective_rows[c->collective].passes;
     return passes ? 1 + share / ((double)passes * (c->ranks - 1)) : 1;
 }

@@ -124,7 +124,8 @@ static pace_status read_generation(pace_nccl *out, const pace_yaml *yaml, const 
     return read_list(out->speeds, &out->speed_count, PACE_NCCL_SPEEDS, yaml, pace_yaml_get(entry, "speeds"));
 }
 
-static const char *const reached_names[PACE_REACHED_KINDS] = {"ll", "ll128", "simple", "switch", "sends", "across"};
+static const char *const reached_names[PACE_REACHED_KINDS] = {"ll",     "ll128", "simple", "pcie",
+                                                              "switch", "sends", "across", "across_switch"};
 static const char *const stack_names[PACE_STACKS] = {"current",     "unsaid",    "older",
                                                      "one_process", "framework", "belief"};
 
@@ -161,7 +162,7 @@ static pace_status read_reached(pace_nccl_reached *out, const pace_yaml *yaml, i
     PACE_TRY(pace_yaml_number(&out->full_channels_bytes, yaml, pace_yaml_get(root, "full_channels_bytes")));
     for (size_t i = 0; i < PACE_COUNT(lists); i++)
         for (int k = 0; k < PACE_REACHED_KINDS; k++) {
-            bool across = k == PACE_REACHED_ACROSS;
+            bool across = k >= PACE_REACHED_ACROSS;
             const pace_yaml_node *map = pace_yaml_get(root, across ? reached_names[k] : lists[i].key);
             const pace_yaml_node *node = pace_yaml_get(map, across ? lists[i].key : reached_names[k]);
             if (!node)

@@ -35,6 +35,7 @@ typedef struct {
     double l2_bytes_per_s;   /* reads that hit, measured */
     int sm_count;            /* SMs or compute units */
     int generation;          /* NVIDIA's compute capability times ten (70 = V100); 0 = unknown, or another vendor */
+    bool peers_over_nvlink;  /* over PCIe it reaches no other device but through the host's memory */
     double launch_s;         /* time per kernel launch, back to back from one thread, measured */
     double pcie_bytes_per_s; /* host link, one direction, raw rate of the bus */
     double pcie_pinned_bytes_per_s;   /* large copy between host and device, page-locked host memory, measured */

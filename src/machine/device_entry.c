@@ -175,9 +175,19 @@ static pace_status read_count(int *out, const reader *r, const pace_yaml_node *n
     return PACE_OK;
 }
 
+static pace_status read_peer_access(pace_device *device, const reader *r, const pace_yaml_node *value) {
+    const char *text = pace_yaml_text(value);
+    if (!text || strcmp(text, "nvlink") != 0)
+        return pace_fail(PACE_E_INPUT, "%s: peer_access: expected \"nvlink\", or nothing for access over any link",
+                         pace_yaml_place(r->yaml, value));
+    device->peers_over_nvlink = true;
+    return PACE_OK;
+}
+
 static pace_status read_member(pace_device *device, const reader *r, const char *key, const pace_yaml_node *value) {
     if (strcmp(key, "sm_count") == 0) return read_count(&device->sm_count, r, value, MOST_SMS);
     if (strcmp(key, "generation") == 0) return read_count(&device->generation, r, value, MOST_GENERATION);
+    if (strcmp(key, "peer_access") == 0) return read_peer_access(device, r, value);
     if (strcmp(key, "flop_per_s") == 0) return read_rates(device->flop_per_s, r, value);
     if (strcmp(key, "achievable_flop_per_s") == 0) return read_rates(device->achievable_flop_per_s, r, value);
     for (size_t i = 0; i < PACE_COUNT(number_keys); i++)

@@ -81,6 +81,8 @@ typedef enum {
     X(LATENCY_BETWEEN, "latency_between", VALUE)       \
     X(LAUNCH, "launch", VALUE)                         \
     X(LINK_SHARE, "link_share", VALUE)                 \
+    X(STAGED_SHARE, "staged_share", VALUE)             \
+    X(SOCKET_SHARE, "socket_share", VALUE)             \
     X(LEARNED_KIND, "learned_kind", SPREAD)            \
     X(STEP_FORM, "step_form", TABLE)                   \
     X(STEP_FIT, "step_fit", TABLE)                     \

@@ -22,7 +22,12 @@ pace_link_kind pace_link_kind_find(const char *word) {
 }
 
 double pace_machine_inside_rate(const pace_machine *machine) {
-    return machine->inside.bytes_per_s * machine->inside.efficiency;
+    return machine->inside.bytes_per_s * machine->inside.efficiency *
+           pace_machine_socket_share(machine, machine->devices);
+}
+
+double pace_machine_socket_share(const pace_machine *m, int ranks_per_node) {
+    return m->sockets > 1 && ranks_per_node * m->sockets > m->devices ? m->socket_share : 1;
 }
 
 double pace_machine_node_rate(const pace_machine *machine) {
@@ -89,6 +94,9 @@ pace_status pace_machine_check(const pace_machine *m) {
                          m->oversubscription);
     if (!(m->launch_s >= 0 && m->launch_s < 1) || !(m->stream_bytes_per_s >= 0))
         return pace_fail(PACE_E_INPUT, "%s: expected launch_s and stream_bytes_per_s of 0 or more", m->name);
+    if (m->sockets > 1 && (m->inside.kind != PACE_LINK_PCIE || !(m->socket_share > 0 && m->socket_share <= 1)))
+        return pace_fail(PACE_E_INPUT, "%s: sockets are of devices on PCIe, with a socket_share above 0 and at most 1",
+                         m->name);
     PACE_TRY(pace_network_check(m));
     PACE_TRY(pace_host_tree_check(m));
     return check_mesh(m);

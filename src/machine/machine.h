@@ -76,6 +76,8 @@ typedef struct pace_machine {
     pace_link inside, between; /* kind PACE_LINK_NONE: not joined */
     bool switched;             /* inside: every device reaches every other at its full rate */
     bool multicast;            /* the switch inside adds and multiplies (NVLS) */
+    int sockets;               /* over which PCIe devices of a node are spread evenly; 0 = one */
+    double socket_share;       /* of their rate that is left where a group spans sockets */
     double oversubscription;   /* of the network between nodes, >= 1 */
     double stream_bytes_per_s; /* most that one TCP connection carries; 0 = no such limit */
     double server_bytes_per_s; /* what one gRPC parameter server takes in, or gives out; 0 = as the approach says */
@@ -102,7 +104,8 @@ void pace_machine_catalog_free(pace_machine_catalog *catalog);
  *    "FILE.yaml", "FILE.yaml*4" the one machine of a file
  *    "a100*4 nvlink=300GB/s"    devices of one node and how they are joined: nvlink=, xgmi= or pcie= (one device, one
  *                               direction); latency=3us; launch=10us; and for several nodes nodes=2 net=25GB/s (or
- *                               200Gb/s; one NIC) nics=8 net-latency=5us net-kind=roce
+ *                               200Gb/s; one NIC) nics=8 net-latency=5us net-kind=roce. pcie= may say sockets=2, and
+ *                               peer=no or peer=yes where the driver differs from the device's entry
  *    "dgx-h100*64 net=fat-tree:2:1"   any of these with changes: fat-tree[:LEAF[xPOD]], rails[:NODES],
  *                               dragonfly:NODESxROUTERS, torus:XxYxZ, switch; behind it the oversubscription
  *    "FILE.xml", "FILE.xml*8"   a node as NCCL dumps it (NCCL_TOPO_DUMP_FILE; machine/topology_xml.h)
@@ -125,6 +128,8 @@ pace_status pace_machine_check(const pace_machine *machine) PACE_MUST_CHECK;
 
 /** Bytes per second that large exchanges reach: of one device inside a node, of all NICs of a node together. */
 double pace_machine_inside_rate(const pace_machine *machine);
+/** The share of a device's peak that is left to a group of so many neighbours of a node: less over several sockets. */
+double pace_machine_socket_share(const pace_machine *machine, int ranks_per_node);
 double pace_machine_node_rate(const pace_machine *machine);
 
 /** Whether its devices are joined pairwise, every pair. */

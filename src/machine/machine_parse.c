@@ -15,6 +15,7 @@ typedef struct {
     pace_catalog *catalog;
     const char *text;
     pace_doubts doubts; /* of what the text does not say */
+    bool no_peers;      /* its devices reach each other over PCIe through the host's memory alone */
 } parser;
 
 /* "NAME*COUNT": the count, 1 without; 0 when it is none. */
@@ -57,16 +58,40 @@ static pace_status set_whole(const parser *p, int *out, const char *value) {
     return PACE_OK;
 }
 
+/* What goes through the host's memory takes the slots of both devices in turn. */
+static pace_status set_peer(parser *p, const char *value) {
+    bool yes = strcmp(value, "yes") == 0, no = strcmp(value, "no") == 0;
+    if (!yes && !no)
+        return pace_fail(PACE_E_USAGE, "%s: expected peer=yes or peer=no, found \"%.40s\"", p->text, value);
+    if (p->machine->inside.kind != PACE_LINK_PCIE)
+        return pace_fail(PACE_E_USAGE, "%s: peer= is of devices on PCIe: expected pcie= before it", p->text);
+    p->machine->inside.efficiency =
+        p->doubts.figure[PACE_DOUBT_LINK_SHARE] * (no ? p->doubts.figure[PACE_DOUBT_STAGED_SHARE] : 1);
+    return PACE_OK;
+}
+
+static pace_status set_sockets(parser *p, const char *value) {
+    if (p->machine->inside.kind != PACE_LINK_PCIE)
+        return pace_fail(PACE_E_USAGE, "%s: sockets= is of devices on PCIe: expected pcie= before it", p->text);
+    p->machine->socket_share = p->doubts.figure[PACE_DOUBT_SOCKET_SHARE];
+    return set_whole(p, &p->machine->sockets, value);
+}
+
+static pace_status set_inside(parser *p, pace_link_kind kind, const char *value) {
+    p->machine->switched = kind != PACE_LINK_PCIE;
+    PACE_TRY(set_link(p, &p->machine->inside, kind, value, PACE_DOUBT_LATENCY_INSIDE));
+    return kind == PACE_LINK_PCIE && p->no_peers ? set_peer(p, "no") : PACE_OK;
+}
+
 static pace_status set_option(parser *p, char *word) {
     pace_machine *m = p->machine;
     char *value = strchr(word, '=');
     if (!value) return pace_fail(PACE_E_USAGE, "%s: expected KEY=VALUE, found \"%.40s\"", p->text, word);
     *value++ = '\0';
     pace_link_kind kind = pace_link_kind_find(word);
-    if (kind == PACE_LINK_NVLINK || kind == PACE_LINK_XGMI || kind == PACE_LINK_PCIE) {
-        m->switched = kind != PACE_LINK_PCIE;
-        return set_link(p, &m->inside, kind, value, PACE_DOUBT_LATENCY_INSIDE);
-    }
+    if (kind == PACE_LINK_NVLINK || kind == PACE_LINK_XGMI || kind == PACE_LINK_PCIE) return set_inside(p, kind, value);
+    if (strcmp(word, "peer") == 0) return set_peer(p, value);
+    if (strcmp(word, "sockets") == 0) return set_sockets(p, value);
     if (strcmp(word, "net") == 0 && islower((unsigned char)*value))
         return pace_network_parse(&m->network, p->catalog, m, value);
     if (strcmp(word, "net") == 0) {
@@ -86,8 +111,8 @@ static pace_status set_option(parser *p, char *word) {
     if (strcmp(word, "nodes") == 0) return set_whole(p, &m->nodes, value);
     if (strcmp(word, "nics") == 0) return set_whole(p, &m->nics, value);
     return pace_fail(PACE_E_USAGE,
-                     "%s: unknown key \"%.40s\": expected nvlink, xgmi, pcie, latency, launch, nodes, net, nics, "
-                     "net-kind or net-latency",
+                     "%s: unknown key \"%.40s\": expected nvlink, xgmi, pcie, peer, sockets, latency, launch, nodes, "
+                     "net, nics, net-kind or net-latency",
                      p->text, word);
 }
 
@@ -99,6 +124,7 @@ static pace_status find_device(parser *p, const char *name) {
     if (status == PACE_OK && device) {
         memcpy(p->machine->device, device->name, sizeof p->machine->device);
         p->machine->generation = device->generation;
+        p->no_peers = device->peers_over_nvlink;
     }
     pace_device_catalog_free(&devices);
     if (status != PACE_OK) return status;

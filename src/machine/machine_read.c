@@ -19,14 +19,14 @@ static const struct {
     size_t offset;
 } whole_figures[] =
     {
-        {"devices", offsetof(pace_machine, devices)},
-        {"nodes", offsetof(pace_machine, nodes)},
-        {"nics", offsetof(pace_machine, nics)},
-        {"generation", offsetof(pace_machine, generation)},
+        {"devices", offsetof(pace_machine, devices)}, {"nodes", offsetof(pace_machine, nodes)},
+        {"nics", offsetof(pace_machine, nics)},       {"generation", offsetof(pace_machine, generation)},
+        {"sockets", offsetof(pace_machine, sockets)},
 },
   real_figures[] =
       {
           {"oversubscription", offsetof(pace_machine, oversubscription)},
+          {"socket_share", offsetof(pace_machine, socket_share)},
           {"stream_bytes_per_s", offsetof(pace_machine, stream_bytes_per_s)},
           {"server_bytes_per_s", offsetof(pace_machine, server_bytes_per_s)},
           {"launch_s", offsetof(pace_machine, launch_s)},

@@ -37,15 +37,17 @@ KNOWN = {("gb200-nvl72", "recursive_doubling"): (0.6, 1.3, UNEVEN), ("gb200-nvl7
          ("p3dn", "halving"): (0.93, 1.05, BRICKS)}
 KNOWN["gb200-nvl72", "leaders"] = (0.35, 1.05, UNEVEN)
 KNOWN["dgx-1-p100", "direct"] = (0.7, 1.05, BRICKS)
+for algorithm, least, most in (("ring", 0.85, 1.05), ("direct", 0.95, 1.35), ("rails", 0.9, 1.1), ("double_tree", 0.6, 1.35), ("halving", 0.85, 1.05)):
+    KNOWN["frontier", algorithm] = (least, most, BRICKS)
 for name, least, most in (("pcie-8xl40s", 0.75, 1.05), ("dgx-2", 0.95, 1.18), ("dgx-a100", 0.95, 1.07), ("hgx-a100-80", 0.95, 1.07), ("p5", 0.94, 1.05),
-                          ("pcie-8xp100", 0.92, 1.05), ("hgx-a800", 0.95, 1.12), ("hgx-h800", 0.94, 1.10)):
+                          ("pcie-8xrtx-pro-6000", 0.70, 1.05), ("pcie-8xarc-b60", 0.75, 1.05), ("pcie-8xp100", 0.92, 1.05), ("hgx-a800", 0.95, 1.12), ("hgx-h800", 0.94, 1.10)):
     KNOWN[name, "ring"] = (least, most, MEET)
 
 TREES = (0.6, 1.25, "a tree's closed form takes pieces one after the other")
 
 listed = subprocess.run([PACELINE, "machines", "--format", "json"], capture_output=True).stdout
-for name in [m["name"] for m in json.loads(listed)["machines"]]:
-    for nodes in (1, 2, 4):
+for name, nics in [(m["name"], m["nics"]) for m in json.loads(listed)["machines"]]:
+    for nodes in (1, 2, 4) if nics else (1,):
         for collective in ("allreduce", "reducescatter", "allgather"):
             for ratio, algorithm, size in ratios("%s*%d" % (name, nodes), collective, "--bytes", "8,64K,1M,4M,16M,64M,1G"):
                 usual = TREES if algorithm == "double_tree" else (0.95, 1.05, "")

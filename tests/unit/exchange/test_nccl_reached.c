@@ -40,6 +40,39 @@ static void test_published(void **state) {
     within(time_us(&a100, PACE_ALLREDUCE, 3, 1, 67108864, PACE_STACK_UNSAID), 499.0, 0.1);
 }
 
+/* Boards without NVLink (published nccl-tests logs): 8 RTX 4090 over two sockets with NVIDIA's driver, which lets none
+ * reach another, 16 MiB and 128 MiB; 4 and 6 with a driver that does, 1 MiB and 32 MiB; RTX 5090, 28 GB/s on 8 and 35
+ * on 4. A short form says the same with the link's nominal rate. */
+static void test_boards_on_pcie(void **state) {
+    (void)state;
+    pace_exchange e;
+    open_on(&e, "pcie-8x4090");
+    within(time_us(&e, PACE_ALLREDUCE, 8, 1, 16777216, PACE_STACK_ONE_PROCESS), 1972.8, 0.1);
+    within(time_us(&e, PACE_ALLREDUCE, 8, 1, 134217728, PACE_STACK_ONE_PROCESS), 16253, 0.1);
+    open_on(&e, "rtx-4090*8 pcie=32GB/s sockets=2");
+    within(time_us(&e, PACE_ALLREDUCE, 8, 1, 134217728, PACE_STACK_ONE_PROCESS), 16253, 0.1);
+    open_on(&e, "rtx-4090*4 pcie=32GB/s peer=yes");
+    within(time_us(&e, PACE_ALLREDUCE, 4, 1, 1048576, PACE_STACK_ONE_PROCESS), 118.6, 0.15);
+    open_on(&e, "rtx-4090*6 pcie=32GB/s peer=yes");
+    within(time_us(&e, PACE_ALLREDUCE, 6, 1, 33554432, PACE_STACK_ONE_PROCESS), 2275.1, 0.1);
+    open_on(&e, "pcie-8x5090");
+    within(time_us(&e, PACE_ALLREDUCE, 8, 1, 1e10, PACE_STACK_CURRENT), 1.75e10 / 28e9 * 1e6, 0.1);
+    within(time_us(&e, PACE_ALLREDUCE, 4, 1, 1e10, PACE_STACK_CURRENT), 1.5e10 / 35e9 * 1e6, 0.1);
+}
+
+/* Two and four nodes of H100 over InfiniBand (nccl-tests issue 309, NCCL 2.26.2): the smallest size, where trees of
+ * nodes begin, and the largest. */
+static void test_nodes_over_infiniband(void **state) {
+    (void)state;
+    pace_exchange e;
+    open_on(&e, "hgx-h100*4");
+    within(time_us(&e, PACE_ALLREDUCE, 8, 2, 8, PACE_STACK_CURRENT), 24.7, 0.2);
+    within(time_us(&e, PACE_ALLREDUCE, 8, 2, 33554432, PACE_STACK_CURRENT), 267.9, 0.2);
+    within(time_us(&e, PACE_ALLREDUCE, 8, 2, 17179869184.0, PACE_STACK_CURRENT), 68652, 0.05);
+    within(time_us(&e, PACE_ALLREDUCE, 8, 4, 33554432, PACE_STACK_CURRENT), 376.0, 0.2);
+    within(time_us(&e, PACE_ALLREDUCE, 8, 4, 17179869184.0, PACE_STACK_CURRENT), 90986, 0.05);
+}
+
 /* A copy of its own part makes an all-gather of two ranks slower for its bytes than one of eight. */
 static void test_own_part(void **state) {
     (void)state;
@@ -238,6 +271,8 @@ static void test_shared_networks(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_published),
+                                       cmocka_unit_test(test_boards_on_pcie),
+                                       cmocka_unit_test(test_nodes_over_infiniband),
                                        cmocka_unit_test(test_own_part),
                                        cmocka_unit_test(test_hosts),
                                        cmocka_unit_test(test_monotone),

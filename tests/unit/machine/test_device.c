@@ -102,6 +102,8 @@ static void test_figures_are_plausible(void **state) {
         assert_true(device->memory_bytes_per_s >= 100e9 && device->memory_bytes_per_s <= 10e12);
         assert_true(device->memory_bytes >= 8 * GIB && device->memory_bytes <= 320 * GIB);
         assert_in_range(device->sm_count, 0, 400);
+        if (strcmp(device->vendor, "NVIDIA") == 0 && device->generation == 0)
+            fail_msg("%s: no generation", device->name);
     }
 }
 
