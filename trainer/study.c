@@ -3,13 +3,11 @@
 #include "base/memory.h"
 #include "exchangers.h"
 #include "study_run.h"
+#include "study_words.h"
 
 #include <math.h>
 #include <sched.h>
 #include <string.h>
-#include <unistd.h>
-
-enum { MOST_WORDS = 64, NUMBER_TEXT = 24 };
 
 typedef struct {
     const pace_question *question;
@@ -85,25 +83,6 @@ static pace_status read_question(study *s, const pace_question *question) {
 
 /* --- the runs -------------------------------------------------------------------------------------------------------- */
 
-typedef struct {
-    const char *words[MOST_WORDS];
-    size_t count;
-    char texts[8][NUMBER_TEXT];
-    size_t texts_used;
-} words_of_run;
-
-static void put(words_of_run *w, const char *option, const char *value) {
-    if (!value || w->count + 3 > MOST_WORDS) return;
-    w->words[w->count++] = option;
-    w->words[w->count++] = value;
-}
-
-static void put_number(words_of_run *w, const char *option, double value) {
-    char *text = w->texts[w->texts_used++];
-    pace_snprintf(text, NUMBER_TEXT, "%.10g", value);
-    put(w, option, text);
-}
-
 /* All runs have as many threads a rank, so that one rank is what several are held against. */
 static int threads_of_rank(int most_ranks) {
     cpu_set_t set;
@@ -112,42 +91,33 @@ static int threads_of_rank(int most_ranks) {
 }
 
 /* What the question says of every run. */
-static void put_asked(words_of_run *w, const pace_question *question, int threads) {
+static void put_asked(pace_study_words *w, const pace_question *question, int threads) {
     static const char *const numbers[][2] = {{"steps", "--steps"}, {"warm_up", "--warm-up"}, {"threads", "--threads"},
                                              {"seed", "--seed"},   {"rate", "--rate"},       {"memory", "--memory"}};
     const char *item;
-    if (!pace_question_has(question, "threads")) put_number(w, "--threads", threads);
+    if (!pace_question_has(question, "threads")) pace_study_words_number(w, "--threads", threads);
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
         if (pace_question_has(question, numbers[i][0]))
-            put_number(w, numbers[i][1], pace_question_number(question, numbers[i][0]));
-    put(w, "--data", pace_question_text(question, "data"));
-    for (size_t i = 0; (item = pace_question_item(question, "set", i)); i++) put(w, "--set", item);
+            pace_study_words_number(w, numbers[i][1], pace_question_number(question, numbers[i][0]));
+    pace_study_words_put(w, "--data", pace_question_text(question, "data"));
+    for (size_t i = 0; (item = pace_question_item(question, "set", i)); i++) pace_study_words_put(w, "--set", item);
 }
 
-static pace_status run_one(study *s, pace_study_row *row, const char *program) {
-    words_of_run w = {.words = {program, "train", row->model}, .count = 3};
+static pace_status run_one(study *s, pace_study_row *row) {
+    pace_study_words w;
+    PACE_TRY(pace_study_words_begin(&w, NULL, row->ranks));
+    pace_study_words_put(&w, NULL, row->model);
     put_asked(&w, s->question, threads_of_rank(s->ranks));
-    put_number(&w, "--batch", (double)row->batch);
+    pace_study_words_number(&w, "--batch", (double)row->batch);
     if (row->ranks > 1) {
-        put_number(&w, "--ranks", row->ranks);
-        put(&w, "--approach", row->approach);
-        put(&w, "--overlap", pace_question_text(s->question, "overlap"));
+        pace_study_words_number(&w, "--ranks", row->ranks);
+        pace_study_words_put(&w, "--approach", row->approach);
+        pace_study_words_put(&w, "--overlap", pace_question_text(s->question, "overlap"));
     }
-    w.words[w.count] = NULL;
-    return pace_study_run(row, w.words);
-}
-
-/* This program; a library that another program loaded asks the one in the path. */
-static const char *find_program(char *out, size_t size) {
-    ssize_t length = readlink("/proc/self/exe", out, size - 1);
-    out[length > 0 ? length : 0] = '\0';
-    const char *slash = strrchr(out, '/');
-    return slash && strcmp(slash + 1, "paceline") == 0 ? out : "paceline";
+    return pace_study_run(row, pace_study_words_end(&w));
 }
 
 static pace_status run_all(study *s, bool *stopped) {
-    char path[1024];
-    const char *program = find_program(path, sizeof path);
     for (size_t i = 0; i < s->rows.count; i++) {
         *stopped = pace_question_stopped(s->question);
         if (*stopped) {
@@ -155,7 +125,7 @@ static pace_status run_all(study *s, bool *stopped) {
             return i ? PACE_OK : pace_fail(PACE_E_USAGE, "stopped before the first run");
         }
         pace_question_progress(s->question, "runs", i, s->rows.count);
-        PACE_TRY(run_one(s, &s->rows.items[i], program));
+        PACE_TRY(run_one(s, &s->rows.items[i]));
     }
     return PACE_OK;
 }
@@ -205,10 +175,7 @@ pace_status pace_train_study(pace_answer **out, const pace_question *question) {
         done.study = s.kind, done.rows = s.rows.items, done.row_count = s.rows.count;
         status = pace_study_answer(out, &done);
     }
-    for (size_t i = 0; i < s.rows.count; i++) {
-        pace_free((void *)(uintptr_t)s.rows.items[i].transport);
-        pace_free((void *)(uintptr_t)s.rows.items[i].status);
-    }
+    for (size_t i = 0; i < s.rows.count; i++) pace_study_row_free(&s.rows.items[i]);
     PACE_VEC_FREE(&s.rows);
     return status;
 }

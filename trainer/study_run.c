@@ -38,7 +38,8 @@ static pace_json_token read_stage_member(void *context, const char *key) {
 static pace_json_token read_stage(void *context) {
     reading *r = context;
     pace_json_token token = pace_json_each_member(r->json, read_stage_member, r);
-    if (strcmp(r->stage, "forward") == 0 || strcmp(r->stage, "backward") == 0) r->row->compute_share += r->share;
+    if (strcmp(r->stage, "forward") == 0) r->row->forward_share = r->share;
+    else if (strcmp(r->stage, "backward") == 0) r->row->backward_share = r->share;
     else if (strcmp(r->stage, "update") == 0) r->row->update_share = r->share;
     else if (strcmp(r->stage, "exposed_exchange") == 0) r->row->exchange_share = r->share;
     return token;
@@ -71,7 +72,7 @@ static pace_json_token read_member(void *context, const char *key) {
 static pace_status read_answer(pace_study_row *row, const char *path) {
     pace_input *input;
     reading r = {.row = row};
-    row->compute_share = row->exchange_share = row->update_share = 0;
+    row->forward_share = row->backward_share = row->exchange_share = row->update_share = 0;
     PACE_TRY(pace_input_open(&input, path));
     pace_status status = pace_json_open(&r.json, input);
     if (status == PACE_OK) {
@@ -82,6 +83,7 @@ static pace_status read_answer(pace_study_row *row, const char *path) {
         pace_json_free(r.json);
     }
     pace_input_free(input);
+    row->compute_share = row->forward_share + row->backward_share;
     return status;
 }
 
@@ -145,4 +147,10 @@ pace_status pace_study_run(pace_study_row *row, const char *const *words) {
     unlink(said);
     rmdir(folder);
     return status;
+}
+
+void pace_study_row_free(pace_study_row *row) {
+    pace_free((void *)(uintptr_t)row->transport);
+    pace_free((void *)(uintptr_t)row->status);
+    row->transport = row->status = NULL;
 }

@@ -61,6 +61,7 @@ typedef struct {
     double compute_share, exchange_share, update_share; /**< of the step */
     double speedup, efficiency;                         /**< against one rank; NAN = there is none */
     const char *transport, *status;                     /**< NULL = none; status: why it was not done */
+    double forward_share, backward_share;               /**< the parts of compute_share */
 } pace_study_row;
 
 /** A study to report. Borrowed by pace_study_answer(). */
@@ -94,8 +95,21 @@ typedef struct {
     double error;                       /**< predicted over measured, less 1 */
     double predicted_forward, predicted_backward, predicted_update; /**< shares of the three together */
     double measured_forward, measured_backward, measured_update;
-    bool covered; /**< the predicted interval holds what was measured */
+    bool covered;                                 /**< the predicted interval holds what was measured */
+    int ranks;                                    /**< their batch is of each */
+    const char *approach;                         /**< NULL = one rank */
+    const char *link;                             /**< its rate; NULL = the memory of the host */
+    bool oversubscribed;                          /**< more ranks times threads than processors: no figure counts it */
+    double predicted_exchange, measured_exchange; /**< shares of the step, beside those three */
+    const char *status;                           /**< why it was not trained; NULL = it was */
 } pace_live_step;
+
+/** A figure of merit over such steps. */
+typedef struct {
+    const char *name; /**< "one_rank_mape"; accuracy/cases.yaml has its case and bar */
+    double value;     /**< NAN = there is nothing to compute it from */
+    size_t count;     /**< of steps, or of pairs of steps */
+} pace_live_figure;
 
 /** Such a comparison to report. Borrowed by pace_live_answer(). */
 typedef struct {
@@ -107,6 +121,12 @@ typedef struct {
     const pace_live_step *steps;
     size_t step_count;
     double mape, coverage, most_share_off; /**< the last: of FP, BP and WU, over all steps */
+    const pace_live_figure *figures;
+    size_t figure_count;
+    int cores;          /**< processors that it may use */
+    const char *runner; /**< what trained: "paceline", "torch" */
+    bool stopped;       /**< before all runs were made */
+    bool learned;       /**< of calibration rows, not of the entry alone */
 } pace_live_done;
 
 /** Makes an answer of such a comparison, and keeps it where the question's "store" says. */

@@ -19,7 +19,7 @@ UNITLESS = {"matters", "before", "steps", "left_out", "host_nodes", "device_node
             "rows_left_out", "workloads", "held_out", "gmae", "mape", "median", "signed_mean", "largest",
             "coverage", "pairs", "pooled", "others", "scaled", "of_one_model", "of_one_model_from_class",
             "log_spread", "mean_error", "uncorrected_error", "curves_fitted", "ranks", "nodes", "sizes", "probes",
-            "answered", "asked", "threads", "points", "kept", "skipped", "median_spread", "added_spread", "rank", "last_rank",
+            "answered", "asked", "threads", "processors", "points", "kept", "skipped", "median_spread", "added_spread", "rank", "last_rank",
             "slowest_rank", "last_device", "slowest_device", "source", "destination", "fixed_mape", "formula_mape",
             "factor", "assumed", "efficiency", "value", "least", "most"}
 UNITLESS |= {"runs", "since_run", "level_change", "run", "runs_before", "runs_last", "median_before", "median_last", "before", "last", "change", "value"}  # of histories

@@ -103,15 +103,23 @@ def test_live(folder):
     expect([row["batch"] for row in answer["steps"]] == [4, 2], answer["steps"])
     for row in answer["steps"]:
         code, out, err = run("predict", "lenet", "--on", entry, "--set", f"micro_batch={row['batch']}", "--set", "optimizer=momentum",
-                             "--set", "input=synthetic", "--format", "json")
-        expect(abs(json.loads(out)["values"]["step.median_s"] * 1e9 - row["predicted_ns"]) < 1, row)
+                             "--set", "input=synthetic", "--set", "update=fused", "--format", "json")
+        alone = json.loads(out)
+        kernels = sum(family["kernel_ns"] for family in alone["families"])
+        whole = alone["values"]["step.median_s"] * 1e9  # with the catalogue's host, which does more between kernels than ours
+        expect(kernels <= row["predicted_ns"] <= whole, row, kernels, whole)
         expect(row["least_ns"] <= row["measured_ns"] <= row["most_ns"], row)
         expect(abs(row["predicted_ns"] / row["measured_ns"] - 1 - row["error_share"]) < 1e-4, row)
+    figures = {(row["case"], row["metric"]): row for row in answer["figures"]}
+    expect(abs(figures["train/live-one-rank", "mape"]["value"] - answer["mape"]) < 1e-9, figures)
+    expect(figures["train/live-one-rank", "coverage"]["n"] == 2, figures)
+    expect(("train/live-links", "mape") not in figures, "there is no link")
     errors = [abs(row["error_share"]) for row in answer["steps"]]
     expect(abs(sum(errors) / 2 - answer["mape"]) < 1e-9, answer["mape"])
     code, out, err = run("history", store, "--value", "live.lenet-4.measured_s", "--format", "json")
     expect(code == 0 and "live.lenet-4.measured_s" in out, err)
-    for more, *wanted in ((("--batch", "x"), "--batch"), (("--runs", "0"), "--runs"), (("--cases", entry), "--cases", "--live"), (("lenet",), "--live")):
+    for more, *wanted in ((("--batch", "x"), "--batch"), (("--runs", "0"), "--runs"), (("--ranks", "0"), "--ranks"), (("--link", "1Gb/s"), "--link", "one rank"),
+                          (("--approach", "grpc"), "--approach", "one rank"), (("--ranks", "2", "--link", "fast"), "--link"), (("--quick",), "--quick"), (("--data", folder), "--data", "--live"), (("lenet",), "--live")):
         status, _, err = run("validate", "--live", "--on", entry, *more)
         expect_line(status, err, 2, *wanted)
 

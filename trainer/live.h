@@ -1,0 +1,51 @@
+/* What the closed loop shares: the steps that are predicted and trained, what is known of this machine, and where it is kept. */
+#pragma once
+
+#include "base/memory.h"
+#include "base/status.h"
+#include "paceline/calibrate.h"
+#include "paceline/train.h"
+
+enum { PACE_LIVE_RUNS = 64, PACE_LIVE_PARTS = 4, PACE_LIVE_PATH = 128, PACE_LIVE_APPROACH = 96 };
+
+/* One step of the grid, and what its runs took. */
+typedef struct {
+    pace_live_step step;
+    double runs[PACE_LIVE_RUNS], parts[PACE_LIVE_PARTS][PACE_LIVE_RUNS]; /* parts: as in pace_live_parts */
+    char status[160];
+} pace_live_run;
+
+/* What an approach exchanges by, as networks of known size show: what a buffer costs, and a rate that `predict` is given. */
+typedef struct {
+    const char *approach, *link; /* link: NULL = the memory of this host */
+    int ranks;
+    double small_s[PACE_LIVE_RUNS], large_s[PACE_LIVE_RUNS]; /* exposed exchange of the two probes */
+    size_t runs;
+    double control_s, bytes_per_s;
+    bool known;
+} pace_live_road;
+
+typedef struct {
+    pace_context *context;
+    const pace_question *question;
+    size_t runs, steps, threads;
+    int cores;
+    bool quick;
+    char folder[64]; /* of all files below; "" = none was made yet */
+    const char *on;  /* the device's entry */
+    char entry[PACE_LIVE_PATH], rows[PACE_LIVE_PATH], fit[PACE_LIVE_PATH], overheads[PACE_LIVE_PATH];
+    char small[PACE_LIVE_PATH], large[PACE_LIVE_PATH]; /* models of the probes */
+    bool calibrates;                                   /* here and now */
+    bool fitted, overheard;                            /* the files are there */
+    unsigned machines; /* files of machines written so far: each has a name of its own */
+    bool stopped;
+    char software[64];
+    PACE_VEC(pace_live_run) all;
+    PACE_VEC(pace_live_road) roads;
+} pace_live;
+
+/** "forward", "backward", "exposed_exchange", "update": the stages of a training's answer. */
+extern const char *const pace_live_parts[PACE_LIVE_PARTS];
+
+/** Whether a step has ranks that exchange. */
+static inline bool pace_live_exchanges(const pace_live_step *step) { return step->ranks > 1; }

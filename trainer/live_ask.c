@@ -1,0 +1,246 @@
+#include "live_ask.h"
+
+#include "base/print.h"
+#include "live_files.h"
+#include "study_run.h"
+#include "study_words.h"
+
+#include <math.h>
+#include <string.h>
+
+const char *const pace_live_parts[PACE_LIVE_PARTS] = {"forward", "backward", "exposed_exchange", "update"};
+
+static pace_status set_whole(pace_question *q, const char *field, size_t value) {
+    return pace_question_set_number(q, field, (double)value);
+}
+
+typedef pace_status (*word_fn)(pace_question *q, const pace_live *live, const void *context);
+typedef pace_status (*answer_fn)(pace_answer **out, pace_context *context, const pace_question *question);
+typedef pace_status (*read_fn)(pace_live *live, void *to, const pace_answer *answer);
+
+/* One question: worded, asked, read. */
+typedef struct {
+    const char *verb;
+    word_fn word;
+    const void *context;
+    answer_fn answer;
+    read_fn read; /* NULL: the answer itself says nothing here */
+    void *to;
+} inquiry;
+
+static pace_status inquire(pace_live *l, const inquiry *i) {
+    pace_question *q;
+    pace_answer *answer = NULL;
+    PACE_TRY(pace_question_new(&q, l->context, i->verb));
+    pace_status status = i->word(q, l, i->context);
+    if (status == PACE_OK) status = i->answer(&answer, l->context, q);
+    if (status == PACE_OK && i->read) status = i->read(l, i->to, answer);
+    pace_answer_free(answer);
+    pace_question_free(q);
+    return status;
+}
+
+/* --- calibrate, fit -------------------------------------------------------------------------------------------------- */
+
+/* What the layers of networks are made of. A device's entry needs products and streams: they come first. */
+static const char *const families[] = {"gemm",        "memory",    "convolution", "pooling",
+                                       "elementwise", "reduction", "softmax",     "normalization"};
+enum { FAMILIES = sizeof families / sizeof *families };
+
+/* Which families a round measures: every runs-th, so that each round has its share. */
+static void list_families(char *out, size_t size, const pace_live *l, size_t round) {
+    *out = '\0';
+    for (size_t f = 0; f < FAMILIES; f++)
+        if (f % l->runs == round || round >= l->runs) {
+            size_t used = strlen(out);
+            pace_snprintf(out + used, size - used, "%s%s", used ? "," : "", families[f]);
+        }
+}
+
+typedef struct {
+    const char *list;
+    bool entry;
+} calibration;
+
+static pace_status word_calibration(pace_question *q, const pace_live *l, const void *context) {
+    const calibration *c = context;
+    if (l->quick) PACE_TRY(pace_question_set_flag(q, "quick", true));
+    PACE_TRY(set_whole(q, "threads", l->threads));
+    PACE_TRY(pace_question_set(q, "family", c->list));
+    if (c->entry) PACE_TRY(pace_question_set(q, "entry", l->entry));
+    return pace_question_set(q, "output", l->rows);
+}
+
+pace_status pace_live_calibrate(pace_live *l, size_t round) {
+    char list[256];
+    bool last = round + 1 == l->runs;
+    list_families(list, sizeof list, l, round);
+    if (*list) {
+        calibration part = {.list = list};
+        PACE_TRY(inquire(l, &(inquiry){"calibrate", word_calibration, &part, pace_calibrate, NULL, NULL}));
+    }
+    if (!last) return PACE_OK;
+    calibration whole = {.list = "gemm,memory", .entry = true}; /* all rows are there: only the entry is written */
+    l->on = l->entry;
+    return inquire(l, &(inquiry){"calibrate", word_calibration, &whole, pace_calibrate, NULL, NULL});
+}
+
+static pace_status word_fit(pace_question *q, const pace_live *l, const void *context) {
+    (void)context;
+    PACE_TRY(pace_question_add_input(q, l->rows));
+    PACE_TRY(pace_question_set(q, "on", l->entry));
+    return pace_question_set(q, "output", l->fit);
+}
+
+pace_status pace_live_learn(pace_live *l) {
+    pace_status status = inquire(l, &(inquiry){"fit", word_fit, NULL, pace_ask, NULL, NULL});
+    l->fitted = status == PACE_OK;
+    return status == PACE_E_MEMORY ? status : PACE_OK; /* too few rows: the entry alone answers */
+}
+
+/* --- train ----------------------------------------------------------------------------------------------------------- */
+
+static pace_status word_training(pace_question *q, const pace_live *l, const void *context) {
+    const pace_live_step *step = context;
+    PACE_TRY(pace_question_add_input(q, step->model));
+    PACE_TRY(set_whole(q, "batch", step->batch));
+    PACE_TRY(set_whole(q, "steps", l->steps));
+    PACE_TRY(set_whole(q, "warm_up", 2));
+    if (l->threads == 1) PACE_TRY(pace_question_set(q, "clock", "thread"));
+    return set_whole(q, "threads", l->threads);
+}
+
+/* The integer of a row whose first cell is `name`, 0 without. */
+static double cell_of(const pace_answer_table *table, const char *name, size_t column) {
+    for (size_t r = 0; table && r < table->rows; r++)
+        if (strcmp(table->columns[0].texts[r], name) == 0) return (double)table->columns[column].integers[r];
+    return 0;
+}
+
+static pace_status read_training(pace_live *l, void *to, const pace_answer *answer) {
+    pace_live_run *run = to;
+    const pace_answer_table *table = pace_answer_table_find(answer, "stages");
+    const char *software = pace_answer_text(answer, "software");
+    double step_ns;
+    PACE_TRY(pace_answer_value(answer, "step_ns", &step_ns));
+    run->runs[run->step.runs] = step_ns * 1e-9;
+    for (int i = 0; i < PACE_LIVE_PARTS; i++) run->parts[i][run->step.runs] = cell_of(table, pace_live_parts[i], 1);
+    run->step.runs++;
+    pace_snprintf(l->software, sizeof l->software, "%s", software ? software : "");
+    return PACE_OK;
+}
+
+/* Several ranks are processes of their own; so is their row. */
+static pace_status train_ranks(pace_live *l, pace_live_run *run) {
+    pace_study_words words = {.count = 0};
+    pace_study_row row = {.model = run->step.model, .approach = run->step.approach, .ranks = run->step.ranks};
+    PACE_TRY(pace_study_words_begin(&words, run->step.link, run->step.ranks));
+    pace_study_words_put(&words, NULL, row.model);
+    pace_study_words_number(&words, "--batch", (double)run->step.batch);
+    pace_study_words_number(&words, "--steps", (double)l->steps);
+    pace_study_words_number(&words, "--warm-up", 2);
+    pace_study_words_number(&words, "--threads", (double)l->threads);
+    if (!run->step.link) pace_study_words_number(&words, "--ranks", row.ranks);
+    pace_study_words_put(&words, "--approach", row.approach);
+    pace_status status = pace_study_run(&row, pace_study_words_end(&words));
+    if (status == PACE_OK && row.done) {
+        const double shares[PACE_LIVE_PARTS] = {row.forward_share, row.backward_share, row.exchange_share,
+                                                row.update_share};
+        run->runs[run->step.runs] = 1e-9 * (double)row.step_ns;
+        for (int i = 0; i < PACE_LIVE_PARTS; i++) run->parts[i][run->step.runs] = shares[i] * (double)row.step_ns;
+        run->step.runs++;
+    } else if (status == PACE_OK)
+        pace_snprintf(run->status, sizeof run->status, "%s", row.status ? row.status : "it failed");
+    pace_study_row_free(&row);
+    return status;
+}
+
+pace_status pace_live_train(pace_live *l, pace_live_run *run) {
+    if (*run->status) return PACE_OK; /* failed before: it will again */
+    if (pace_live_exchanges(&run->step)) return train_ranks(l, run);
+    return inquire(l, &(inquiry){"train", word_training, &run->step, pace_train, read_training, run});
+}
+
+/* --- the host's overheads -------------------------------------------------------------------------------------------- */
+
+/* What a pass of a layer costs around its work: forward and backward, less what the layers took, for each pass. */
+static pace_status read_overhead(pace_live *l, void *to, const pace_answer *answer) {
+    const pace_answer_table *stages = pace_answer_table_find(answer, "stages"),
+                            *layers = pace_answer_table_find(answer, "layers");
+    double rest = cell_of(stages, "forward", 1) + cell_of(stages, "backward", 1), passes = 0;
+    (void)l;
+    for (size_t r = 0; layers && r < layers->rows; r++)
+        for (size_t c = 2; c <= 4; c++) {
+            int64_t ns = layers->columns[c].integers[r];
+            if (ns > 0) rest -= (double)ns, passes++;
+        }
+    *(double *)to = passes > 0 ? fmax(rest / passes, 0) : 0;
+    return PACE_OK;
+}
+
+pace_status pace_live_overhear(pace_live *l) {
+    double pass_ns;
+    pace_live_step probe = {.model = l->small, .batch = 1};
+    PACE_TRY(inquire(l, &(inquiry){"train", word_training, &probe, pace_train, read_overhead, &pass_ns}));
+    PACE_TRY(pace_live_write_overheads(l->overheads, pass_ns));
+    l->overheard = true;
+    return PACE_OK;
+}
+
+/* --- predict --------------------------------------------------------------------------------------------------------- */
+
+static pace_status word_prediction(pace_question *q, const pace_live *l, const void *context) {
+    const pace_live_asked *a = context;
+    char text[96];
+    PACE_TRY(pace_question_add_input(q, a->model));
+    PACE_TRY(pace_question_set(q, "on", a->on));
+    pace_snprintf(text, sizeof text, "micro_batch=%zu", a->batch);
+    PACE_TRY(pace_question_set(q, "set", text));
+    PACE_TRY(pace_question_set(q, "set", "optimizer=momentum"));
+    PACE_TRY(pace_question_set(q, "set", "input=synthetic"));
+    PACE_TRY(pace_question_set(q, "set", "update=fused")); /* as trainer/update_rules.c: one pass over all */
+    if (a->approach) {
+        pace_snprintf(text, sizeof text, "dp=%d", a->ranks);
+        PACE_TRY(pace_question_set(q, "set", text));
+        PACE_TRY(pace_question_set(q, "approach", a->approach));
+    }
+    if (l->overheard) PACE_TRY(pace_question_set(q, "overheads", l->overheads));
+    if (l->fitted) PACE_TRY(pace_question_set(q, "fit", l->fit));
+    for (size_t i = 0; pace_question_item(l->question, "fit", i); i++)
+        PACE_TRY(pace_question_set(q, "fit", pace_question_item(l->question, "fit", i)));
+    return PACE_OK;
+}
+
+/* A stage's row of the matrix: what is exchange, and what is not. */
+static void add_stage(double *own, double *exchange, const pace_answer *answer, const char *stage) {
+    static const char *const resources[] = {
+        "compute_bound", "memory_bound",          "copy",     "idle_host", "idle_input",
+        "idle_other",    "exposed_communication", "idle_rank"};
+    double one;
+    char path[96];
+    for (size_t i = 0; i < sizeof resources / sizeof *resources; i++) {
+        pace_snprintf(path, sizeof path, "matrix.%s.%s_ns", stage, resources[i]);
+        if (pace_answer_value(answer, path, &one) != PACE_OK) continue;
+        *(i < 6 ? own : exchange) += one;
+    }
+}
+
+static pace_status read_prediction(pace_live *l, void *to, const pace_answer *answer) {
+    pace_live_step *step = to;
+    double exchange = 0, forward = 0, backward = 0, update = 0;
+    (void)l;
+    PACE_TRY(pace_answer_value(answer, "step.median_s", &step->predicted_s));
+    PACE_TRY(pace_answer_value(answer, "step.low_s", &step->low_s));
+    PACE_TRY(pace_answer_value(answer, "step.high_s", &step->high_s));
+    add_stage(&forward, &exchange, answer, "forward");
+    add_stage(&backward, &exchange, answer, "backward");
+    add_stage(&update, &exchange, answer, "update");
+    double sum = forward + backward + update + exchange;
+    step->predicted_forward = forward / sum, step->predicted_backward = backward / sum;
+    step->predicted_update = update / sum, step->predicted_exchange = exchange / sum;
+    return PACE_OK;
+}
+
+pace_status pace_live_predict(pace_live_step *out, pace_live *l, const pace_live_asked *asked) {
+    return inquire(l, &(inquiry){"predict", word_prediction, asked, pace_ask, read_prediction, out});
+}

@@ -1,0 +1,26 @@
+/* The closed loop's questions to the other verbs: calibrate, fit, predict, train. */
+#pragma once
+
+#include "live.h"
+
+/** A round's part of a calibration: families of operations in turn, so that all are measured among the runs. */
+pace_status pace_live_calibrate(pace_live *live, size_t round) PACE_MUST_CHECK;
+
+/** What is learned of the rows, once all are there; where they are too few predictions rest on the entry alone. */
+pace_status pace_live_learn(pace_live *live) PACE_MUST_CHECK;
+
+/** What the trainer's host spends around layers, by a small network. */
+pace_status pace_live_overhear(pace_live *live) PACE_MUST_CHECK;
+
+/** Trains a step once and keeps what it took; a run of several ranks that fails leaves its reason in `status`. */
+pace_status pace_live_train(pace_live *live, pace_live_run *run) PACE_MUST_CHECK;
+
+/* What a prediction is of. */
+typedef struct {
+    const char *model, *on, *approach; /* approach: NULL on one rank */
+    int ranks;
+    size_t batch;
+} pace_live_asked;
+
+/** Predicts a step: times, and the shares of its four parts. */
+pace_status pace_live_predict(pace_live_step *out, pace_live *live, const pace_live_asked *asked) PACE_MUST_CHECK;

@@ -1,0 +1,113 @@
+#include "live_files.h"
+
+#include "base/print.h"
+#include "base/text.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* A file of one text. */
+static pace_status write_text(const char *path, const char *format, ...) PACE_PRINTF(2, 3);
+static pace_status write_text(const char *path, const char *format, ...) {
+    char text[2048];
+    va_list arguments;
+    va_start(arguments, format);
+    int length = pace_vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    FILE *file = length < (int)sizeof text ? fopen(path, "w") : NULL;
+    bool good = file && fputs(text, file) >= 0;
+    if (file && fclose(file) != 0) good = false;
+    return good ? PACE_OK : pace_fail(PACE_E_IO, "%s: cannot be written: %s", path, strerror(errno));
+}
+
+static void name_file(char out[PACE_LIVE_PATH], const pace_live *l, const char *name) {
+    pace_snprintf(out, PACE_LIVE_PATH, "%s/%s", l->folder, name);
+}
+
+enum { SMALL = 16, LARGE = 1024 }; /* neurons */
+
+const double pace_live_probe_bytes = 4.0 * LARGE * LARGE;
+
+/* Two layers of so many neurons: what is exchanged is their square, in floats. */
+static pace_status write_probe(const char *path, const char *name, int neurons) {
+    return write_text(path,
+                      "family: %s\nabout: exchanges %d x %d floats\nsource: made here\n"
+                      "inputs: {x: {features: %d}}\nloss: cross_entropy\nlayers:\n  - linear: %d\n  - linear: 2\n",
+                      name, neurons, neurons, neurons, neurons);
+}
+
+/* Short: a machine names its device by a path. */
+pace_status pace_live_files_make(pace_live *l) {
+    char folder[] = "/tmp/plXXXXXX";
+    if (!mkdtemp(folder)) return pace_fail(PACE_E_IO, "%s: cannot be made: %s", folder, strerror(errno));
+    pace_snprintf(l->folder, sizeof l->folder, "%s", folder);
+    name_file(l->entry, l, "entry.yaml");
+    name_file(l->rows, l, "rows.csv");
+    name_file(l->fit, l, "rows.fit");
+    name_file(l->overheads, l, "overheads.json");
+    name_file(l->small, l, "small.yaml");
+    name_file(l->large, l, "large.yaml");
+    PACE_TRY(write_probe(l->small, "small", SMALL));
+    return write_probe(l->large, "large", LARGE);
+}
+
+void pace_live_files_remove(pace_live *l) {
+    char path[PACE_LIVE_PATH * 3];
+    DIR *folder = *l->folder ? opendir(l->folder) : NULL;
+    for (struct dirent *one = folder ? readdir(folder) : NULL; one; one = readdir(folder)) {
+        pace_snprintf(path, sizeof path, "%s/%s", l->folder, one->d_name);
+        if (strcmp(one->d_name, ".") != 0 && strcmp(one->d_name, "..") != 0) unlink(path);
+    }
+    if (folder) closedir(folder);
+    if (*l->folder) rmdir(l->folder);
+    *l->folder = '\0';
+}
+
+pace_status pace_live_write_overheads(const char *path, double between_ns) {
+    static const char *const types[] = {"t1", "t2", "t3", "t4", "t5"};
+    char rows[1536] = "";
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
+        size_t used = strlen(rows);
+        long ns = i == 0 ? (long)between_ns + 1 : 1;
+        pace_snprintf(rows + used, sizeof rows - used,
+                      "%s{\"workload\": \"probe\", \"type\": \"%s\", \"name\": null, \"count\": 1, \"kept\": 1, "
+                      "\"mean_ns\": %ld, \"std_ns\": 0, \"median_ns\": %ld, \"samples_ns\": [%ld]}",
+                      i ? ",\n" : "", types[i], ns, ns, ns);
+    }
+    return write_text(path, "{\"schema\": \"paceline.overheads/1\", \"profiler_event_ns\": 0, \"rows\": [\n%s]}\n",
+                      rows);
+}
+
+/* An entry of a file by a path that is short enough to stand in a machine; other words as they are. */
+static pace_status name_device(char *out, size_t size, const pace_live *l) {
+    bool file = pace_ends(l->on, ".yaml") || pace_ends(l->on, ".yml");
+    char *whole = file ? realpath(l->on, NULL) : NULL;
+    pace_snprintf(out, size, "%s", l->on);
+    if (!whole) return PACE_OK;
+    pace_snprintf(out, size, "%s/device.yaml", l->folder);
+    int made = symlink(whole, out);
+    free(whole);
+    return made == 0 || errno == EEXIST ? PACE_OK : pace_fail(PACE_E_IO, "%s: %s", out, strerror(errno));
+}
+
+pace_status pace_live_write_machine(char path[PACE_LIVE_PATH], pace_live *l, const pace_live_road *road,
+                                    double bytes_per_s) {
+    char device[48], name[32];
+    bool near = !road->link;
+    PACE_TRY(name_device(device, sizeof device, l));
+    pace_snprintf(name, sizeof name, "m%u.yaml", l->machines++);
+    name_file(path, l, name);
+    return write_text(
+        path,
+        "machines:\n  - name: here\n    device: \"%s\"\n    devices: %d\n    nodes: %d\n    nics: 1\n"
+        "    inside: {kind: pcie, bytes_per_s: %.9g, efficiency: 1, latency_s: 1e-6}\n"
+        "    between: {kind: tcp, bytes_per_s: %.9g, efficiency: 1, latency_s: 1e-6}\n"
+        "    pcie_bytes_per_s: 1e12\n    launch_s: 1e-7\n"
+        "    source: \"probes of this run; nothing is copied between host and device\"\n    confidence: medium\n",
+        device, near ? road->ranks : 1, near ? 1 : road->ranks, bytes_per_s, bytes_per_s);
+}

@@ -1,0 +1,19 @@
+/* What the closed loop writes for the other verbs to read: probes, host overheads, machines. All in one folder, which is removed. */
+#pragma once
+
+#include "live.h"
+
+/** Makes the folder and the models of the probes in it. PACE_E_IO. */
+pace_status pace_live_files_make(pace_live *live) PACE_MUST_CHECK;
+void pace_live_files_remove(pace_live *live);
+
+/** Overheads of a host that spends so many nanoseconds between two operators, and nothing else. PACE_E_IO. */
+pace_status pace_live_write_overheads(const char *path, double between_ns) PACE_MUST_CHECK;
+
+/** What the large probe exchanges. */
+extern const double pace_live_probe_bytes;
+
+/** A machine whose ranks are joined by links of a rate: those of one host, or each a host of its own. Its path is new each
+ * time, since a document is read once. PACE_E_IO. */
+pace_status pace_live_write_machine(char path[PACE_LIVE_PATH], pace_live *live, const pace_live_road *road,
+                                    double bytes_per_s) PACE_MUST_CHECK;

@@ -1,0 +1,94 @@
+#include "live_road.h"
+
+#include "base/median.h"
+#include "live_ask.h"
+#include "live_files.h"
+#include "machine/machine.h"
+
+#include <math.h>
+#include <string.h>
+
+static pace_status probe_once(double *out_s, pace_live *l, const pace_live_road *road, const char *model) {
+    pace_live_run run = {
+        .step = {.model = model, .batch = 1, .ranks = road->ranks, .approach = road->approach, .link = road->link}};
+    *out_s = NAN;
+    PACE_TRY(pace_live_train(l, &run));
+    if (run.step.runs) *out_s = 1e-9 * run.parts[2][0];
+    return PACE_OK;
+}
+
+pace_status pace_live_road_probe(pace_live *l, pace_live_road *road) {
+    double small_s, large_s;
+    PACE_TRY(probe_once(&small_s, l, road, l->small));
+    PACE_TRY(probe_once(&large_s, l, road, l->large));
+    if (isnan(small_s) || isnan(large_s)) return PACE_OK;
+    road->small_s[road->runs] = small_s;
+    road->large_s[road->runs++] = large_s;
+    return PACE_OK;
+}
+
+/* --- the fit --------------------------------------------------------------------------------------------------------- */
+
+static pace_status exposed(double *out_s, pace_live *l, const pace_live_road *road, const char *model,
+                           double control_s) {
+    char path[PACE_LIVE_PATH], approach[PACE_LIVE_APPROACH];
+    pace_live_step step = {0};
+    pace_live_road tried = *road;
+    tried.control_s = control_s;
+    pace_live_road_approach(approach, &tried);
+    PACE_TRY(pace_live_write_machine(path, l, road, road->bytes_per_s));
+    PACE_TRY(pace_live_predict(&step, l, &(pace_live_asked){model, path, approach, road->ranks, 1}));
+    *out_s = step.predicted_s * step.predicted_exchange;
+    return PACE_OK;
+}
+
+static double within(double value, double least, double most) { return fmin(fmax(value, least), most); }
+
+/* Exposed exchange grows with what each buffer costs by a straight line: two points of it are enough. */
+static pace_status fit_control(pace_live *l, pace_live_road *road, double small_s) {
+    static const double tried_s = 1e-3;
+    double least_s, more_s;
+    PACE_TRY(exposed(&least_s, l, road, l->small, 0));
+    PACE_TRY(exposed(&more_s, l, road, l->small, tried_s));
+    double slope = (more_s - least_s) / tried_s;
+    road->control_s = slope > 0 ? within((small_s - least_s) / slope, 0, small_s) : 0;
+    return PACE_OK;
+}
+
+/* The small probe says what a buffer costs whatever its size, the large one what its bytes do: they are solved by turns. */
+pace_status pace_live_road_fit(pace_live *l, pace_live_road *road) {
+    enum { TURNS = 4 };
+    double large_s;
+    if (!road->runs) return PACE_OK;
+    double small = pace_median_interval_of(road->small_s, road->runs, 1).median,
+           large = pace_median_interval_of(road->large_s, road->runs, 1).median;
+    road->bytes_per_s = pace_live_probe_bytes / fmax(large, 1e-6);
+    for (int turn = 0; turn < TURNS; turn++) {
+        PACE_TRY(fit_control(l, road, small));
+        PACE_TRY(exposed(&large_s, l, road, l->large, road->control_s));
+        road->bytes_per_s = within(road->bytes_per_s * within(large_s / fmax(large, 1e-6), 0.1, 10), 1e5, 1e12);
+    }
+    road->known = true;
+    return PACE_OK;
+}
+
+/* --- where steps find them ------------------------------------------------------------------------------------------- */
+
+pace_live_road *pace_live_road_of(pace_live *l, const pace_live_step *step) {
+    for (size_t i = 0; i < l->roads.count && pace_live_exchanges(step); i++) {
+        pace_live_road *road = &l->roads.items[i];
+        if (road->ranks == step->ranks && strcmp(road->approach, step->approach) == 0 && !road->link == !step->link)
+            return road;
+    }
+    return NULL;
+}
+
+void pace_live_road_approach(char out[PACE_LIVE_APPROACH], const pace_live_road *road) {
+    pace_snprintf(out, PACE_LIVE_APPROACH, "%s:control_s=%.9g:cache=1", road->approach, road->control_s);
+}
+
+double pace_live_road_rate(const pace_live_road *road, const char *link) {
+    double own, other;
+    if (!road->link || !pace_parse_rate(&own, road->link) || !pace_parse_rate(&other, link)) return road->bytes_per_s;
+    return road->bytes_per_s * other / own;
+}

@@ -1,0 +1,19 @@
+/* What each approach exchanges by on this machine, by networks of two sizes. */
+#pragma once
+
+#include "live.h"
+
+/** Trains both probes once. */
+pace_status pace_live_road_probe(pace_live *live, pace_live_road *road) PACE_MUST_CHECK;
+
+/** The cost of a buffer and the rate with which `predict` says of the probes what they took. */
+pace_status pace_live_road_fit(pace_live *live, pace_live_road *road) PACE_MUST_CHECK;
+
+/** The approach with what its buffers cost, as `predict` is told. */
+void pace_live_road_approach(char out[PACE_LIVE_APPROACH], const pace_live_road *road);
+
+/** The road of a step; NULL without exchange. */
+pace_live_road *pace_live_road_of(pace_live *live, const pace_live_step *step);
+
+/** Rate of a road's link: its own link's, by the ratio of both links' rates. */
+double pace_live_road_rate(const pace_live_road *road, const char *link);
