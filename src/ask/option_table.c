@@ -11,12 +11,12 @@ const pace_verb pace_verb_table[PACE_VERBS] = {
      "Computes a step again: as it is, under each what-if alone, and under all together. A what-if\n"
      "given several times counts as several; --overheads given several times are pooled."},
     {"plan", "MODEL", "which configuration trains a model fastest, and what the next ones lose",
-     "Searches how a model's training is best shared out over a machine: tensor, pipeline, context,\n"
+     "Searches for the fastest way to share a model's training over a machine: tensor, pipeline, context,\n"
      "expert and data parallelism, ZeRO, micro-batch, recomputation. What --set fixes is not searched."},
     {"tune", "[TABLE]", "which algorithm and protocol a communication library should take, by size",
-     "Tells by collective, size and nodes which algorithm and protocol of NCCL is expected to be\n"
-     "the fastest, and what it gains over NCCL's own choice. -o FILE.csv is what tuner plug-ins read.\n"
-     "With a TABLE of paceline-tune-collective: what that chooses, and what it gained when measured."},
+     "Names the fastest algorithm and protocol of NCCL for each collective, size and number of nodes,\n"
+     "and the gain over NCCL's own choice. Tuner plug-ins read -o FILE.csv. With a TABLE of\n"
+     "paceline-tune-collective: its choices, and their measured gains."},
     {"compare", "A [B]", "two traces side by side, and a limit for their difference",
      "Puts two traces (or directories of ranks) side by side, or two ranks of one: how much longer the\n"
      "typical step of B is, whether that is significant, and which operators and kernels are why."},
@@ -26,8 +26,8 @@ const pace_verb pace_verb_table[PACE_VERBS] = {
      "Writes some steps of PyTorch profiler traces, and all that these steps need, as traces that any\n"
      "viewer opens: the same events, byte for byte. With --anonymize, names of users are hashed."},
     {"history", "FILE.sqlite", "answers over time: which runs are worse than those before",
-     "Lists what --store kept of analyze, compare and predict, and tells whether the last runs are\n"
-     "worse than those before, and which values changed."},
+     "Lists the figures that --store kept, and tells whether the last runs are worse than those\n"
+     "before, and which values changed."},
     {"fleet", "FILE...", "where a cluster's time goes, from a table of its jobs",
      "Where the time of a cluster goes, from tables of its jobs (CSV, plain, gzip or zstd; SQLite):\n"
      "composition, bottlenecks, what AllReduce, faster hardware or other software would buy."},
@@ -36,15 +36,15 @@ const pace_verb pace_verb_table[PACE_VERBS] = {
      "prints the error on rows it held out. 'paceline predict --rows' uses the file it writes."},
     {"calibrate", "[cpu|cuda|neurons]", "measure this machine: rows for fit, an entry for --on",
      "Measures this machine: rows that 'paceline fit' learns from, and a device entry that --on\n"
-     "takes. A run that was stopped goes on where it was."},
+     "takes. A stopped run continues where it stopped."},
     {"train", "MODEL", "train for real on this machine: samples/s, FP | BP | WU, a trace",
      "Trains a network with oneDNN's layers on the processors of this machine, to measure: samples a\n"
      "second with an interval, where a step's time goes, what each layer takes."},
     {"validate", "[CASE-GLOB]", "is it true? figures of merit, recomputed",
-     "Recomputes figures of merit from the data at hand: rows are held out, the others fitted,\n"
-     "the held-out ones predicted; questions are asked and their answers held against tables.\n"
+     "Recomputes figures of merit from the data at hand: holds out rows of tables, fits the others,\n"
+     "and predicts the held-out rows; asks questions, and compares the answers with tables.\n"
      "Exits with 1 when a bar is missed, when a figure is worse than in the ledger beside the\n"
-     "cases, and when a case fails."},
+     "cases, or when a case fails."},
     {"machines", "[NAME]", "the devices of the catalogue", "Lists the devices of the catalogue, or describes one."},
     {"models", "[NAME | FILE.yaml[:NAME] | FILE.onnx]", "the models of the catalogue, layer by layer",
      "Lists the models of the catalogue, or describes one layer by layer."},
@@ -327,7 +327,7 @@ const pace_option_row pace_option_table[] = {
      LIST("set", "KEY=VALUE", NULL, "set optimizer (momentum, sgd, adam), sequence or model parameters", NULL, NULL)},
     {TRAIN, NUMBER("batch", "N", "samples", NULL, "samples of a step on each rank (32)", NULL, NULL)},
     {TRAIN, NUMBER("steps", "N", "steps", NULL, "measure N steps (20)", NULL, NULL)},
-    {TRAIN, NUMBER("warm_up", "N", "steps", NULL, "take N steps before, which do not count (5)", NULL, NULL)},
+    {TRAIN, NUMBER("warm_up", "N", "steps", NULL, "run N steps before the measured ones (5)", NULL, NULL)},
     {TRAIN, NUMBER("threads", "N", "threads", NULL, "threads of each rank (default: one for each core)", NULL, NULL)},
     {TRAIN,
      TEXT("clock", "CLOCK", NULL, "wall (default); thread: processor time of one thread, without others'", NULL, NULL)},
@@ -336,20 +336,21 @@ const pace_option_row pace_option_table[] = {
     {TRAIN, NUMBER("seed", "N", NULL, NULL, "seed of parameters, samples and dropout (1)", NULL, NULL)},
     {TRAIN, NUMBER("memory", "BYTES", "bytes", NULL, "most memory to take (default: what is free)", NULL, NULL)},
     {TRAIN, TEXT("study", "KIND", RANKS, "approaches, batch, scaling or stages: many runs, one table", NULL, NULL)},
-    {TRAIN, NUMBER("ranks", "N", "ranks", RANKS, "start N ranks by mpirun; batch is of each (1)", NULL, NULL)},
+    {TRAIN, NUMBER("ranks", "N", "ranks", RANKS, "start N ranks by mpirun, each with its own batch (1)", NULL, NULL)},
     {TRAIN, TEXT("approach", "NAME", RANKS, "exchange gradients as grpc, horovod-mpi, p2p, ... (mpi-opt)", NULL, NULL)},
-    {TRAIN, TEXT("overlap", "on|off", RANKS, "exchange while backward runs (on), or behind it", NULL, NULL)},
+    {TRAIN, TEXT("overlap", "on|off", RANKS, "exchange while backward runs (on), or after it", NULL, NULL)},
     {TRAIN, FLAG("asynchronous", RANKS, "servers apply each gradient as it comes (HOGWILD)", NULL, NULL)},
     {TRAIN, NUMBER("servers", "N", "servers", RANKS, "parameter servers (one on each host)", NULL, NULL)},
     {TRAIN, NUMBER("port", "N", NULL, RANKS, "servers listen on this port and the next ones (any free)", NULL, NULL)},
     {TRAIN, NUMBER("fusion", "BYTES", "bytes", RANKS, "most that one buffer holds (64 MiB)", NULL, NULL)},
-    {TRAIN, NUMBER("timeout", "SECONDS", "seconds", RANKS, "a rank that does not answer is dead (60)", NULL, NULL)},
+    {TRAIN, NUMBER("timeout", "SECONDS", "seconds", RANKS, "give up when a rank has not answered for so long (60)",
+                   NULL, NULL)},
     {TRAIN, WRITES("trace", 0, "FILE.json", NULL, "write the measured steps as a trace, for 'paceline analyze'")},
 
     {VALIDATE,
      {"data", 'd', PACE_OPTION_TEXT, PACE_OPTION_ASKS, "DIR", NULL, NULL, "the folder with the tables of the cases",
       NULL, NULL}},
-    {VALIDATE, FLAG("live", NULL, "train on this machine, and hold predictions against it", NULL, NULL)},
+    {VALIDATE, FLAG("live", NULL, "train on this machine, and compare with predictions", NULL, NULL)},
     {VALIDATE, LIST("model", "NAME", NULL, "live: a model to train (default: lenet, alexnet)", NULL, NULL)},
     {VALIDATE, LIST("batch", "N", NULL, "live: a batch to train it with (default: 8, 32)", NULL, NULL)},
     {VALIDATE, NUMBER("runs", "N", "runs", NULL, "live: train each N times, in turn (3)", NULL, NULL)},

@@ -1,5 +1,5 @@
 """Every command line that README.md and docs/ show: its verb and options exist, and what needs no file of the reader's, or one
-of the kind that is bundled here, runs."""
+of the kind that is bundled here, runs. Advice of the catalogue names verbs and options that exist."""
 import gzip
 import os
 import re
@@ -36,6 +36,19 @@ def commands(text):
             yield re.sub(r"( lines=\d+)? -->.*", "", line[len("<!-- output "):])
         else:
             yield from re.findall(r"`(paceline [a-z][^`]*)`", line)
+
+
+def advised():
+    """Verbs that the catalogue and messages name, with the options behind them."""
+    for root, ending in (("catalog", ".yaml"), ("src", ".c"), ("cli", ".c")):
+        for at, _, names in os.walk(os.path.join(SOURCE, root)):
+            for name in sorted(names):
+                if name.endswith(ending):
+                    with open(os.path.join(at, name)) as file:
+                        text = file.read()
+                    texts = [text] if ending == ".yaml" else re.findall(r'"(?:\\.|[^"\\\n])*"', text)
+                    for found in re.finditer(r"\bpaceline ([a-z]+)\b([^,;)'\"\n]*)", "\n".join(texts)):
+                        yield os.path.join(at, name), found.group(1), re.findall(r"(?<![\w-])--[a-z][a-z-]*", found.group(2))
 
 
 def put_examples(folder):
@@ -79,6 +92,12 @@ def main():
         known |= set(re.findall(r"--[a-z][a-z-]*", out))
         widest = max(len(line) for line in out.splitlines())
         expect(widest <= 100, verb, "help is", widest, "columns wide")
+    for path, verb, options in advised():
+        if verb in ("was", "man", "completion", "paceline"):  # "this paceline was built without"; words of the program itself
+            continue
+        expect(verb in VERBS, path, "names a verb that does not exist:", verb)
+        for option in options:
+            expect(verb not in VERBS or option in run(verb, "--help")[1], path, verb, "has no option", option)
     ran, seen = 0, set()
     with tempfile.TemporaryDirectory() as folder:
         put_examples(folder)
