@@ -100,6 +100,31 @@ static pace_status measure_launches(pace_forecast_rank *rank, const pace_analysi
     return PACE_OK;
 }
 
+/* Who met whom is what the analysis found (insight/collectives.h), where it joined several ranks: collectives counted one by one
+ * would meet others' once a recording lacks some. Messages are matched by their peers. */
+static pace_status take_meetings(pace_graph *graph, const pace_analysis *measured, const pace_rank *trace) {
+    if (measured->ranks.count < 2) return PACE_OK;
+    int32_t *meeting = pace_alloc(trace->step.count + 1, sizeof *meeting); /* per task */
+    if (!meeting) return PACE_E_MEMORY;
+    for (size_t r = 0; r < measured->ranks.count; r++) {
+        const pace_rank *rank = measured->ranks.items[r];
+        if (pace_rank_trace(rank) != trace) continue;
+        for (size_t i = 0; i < rank->work.items.count; i++)
+            if (!rank->work.items.items[i].message) meeting[rank->work.items.items[i].task] = PACE_MEETS_NOBODY;
+        for (size_t c = 0; c < measured->collectives.items.count; c++) {
+            uint32_t item = measured->collectives.parts.items[measured->collectives.items.items[c].first_part + r];
+            if (item != PACE_NO_TASK) meeting[rank->work.items.items[item].task] = (int32_t)c + 1;
+        }
+    }
+    for (size_t i = 0; i < graph->launches.count; i++) {
+        const pace_launch *launch = &graph->launches.items[i];
+        if (launch->exchange && launch->task != PACE_NO_TASK)
+            graph->exchanges.items[launch->exchange - 1].meeting = meeting[launch->task];
+    }
+    pace_free(meeting);
+    return PACE_OK;
+}
+
 static pace_status add_trace(pace_forecast *forecast, const pace_rank *trace, const char *steps) {
     walked_part part;
     PACE_TRY(part_of(&part, trace, steps));
@@ -109,6 +134,7 @@ static pace_status add_trace(pace_forecast *forecast, const pace_rank *trace, co
     PACE_TRY(pace_host_costs_init(&rank.costs));
     pace_status status = pace_graph_from_step(&rank.graph, forecast->catalog, &trace->step, part.from_ns, part.to_ns);
     if (status == PACE_OK) status = measure_launches(&rank, forecast->measured, trace);
+    if (status == PACE_OK) status = take_meetings(&rank.graph, forecast->measured, trace);
     if (status == PACE_OK)
         status = pace_host_costs_measure(&rank.costs, &rank.launch, has_steps(trace) ? NULL : &rank.first_uses,
                                          &rank.graph, &trace->step);

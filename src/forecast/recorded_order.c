@@ -1,6 +1,7 @@
 #include "forecast/recorded_order.h"
 
 #include "base/order.h"
+#include "step/launch_time.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -36,14 +37,14 @@ static uint32_t last_ended(const order *o, uint32_t launch, int64_t now_ns) {
     return best;
 }
 
-/* Work that follows other work begins within so much of its end; a longer pause has a cause. */
-enum { PAUSE_NS = 20000 };
-
-/* How long the device had stood still, since `since_ns`, before work that was in line by then. */
+/* How long the device, which had stood still since `since_ns`, stood still for no recorded cause: as in the replay of the
+ * measured step (insight/segments.c) all of it where the work was in line by then, else what is more than a launch takes. */
 static int64_t held(const order *o, uint32_t number, int64_t since_ns, int64_t start_ns) {
     uint32_t cause = o->recorded->cause[o->graph->launches.items[number].task];
-    bool in_line = cause == PACE_NO_TASK || pace_step_end_ns(o->recorded, cause) <= since_ns;
-    return in_line && start_ns - since_ns > PAUSE_NS ? start_ns - since_ns : 0;
+    int64_t issued_ns = cause == PACE_NO_TASK ? since_ns : pace_step_end_ns(o->recorded, cause);
+    if (issued_ns > since_ns) since_ns = issued_ns + PACE_LAUNCH_REACHES_NS;
+    else if (start_ns - since_ns <= PACE_LAUNCH_REACHES_NS) return 0; /* work follows work within so much */
+    return start_ns > since_ns ? start_ns - since_ns : 0;
 }
 
 static void wait_in_order(order *o, const begin *begins, size_t count) {

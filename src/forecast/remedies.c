@@ -202,6 +202,7 @@ static bool changed_something(const pace_what_if *what_if, const pace_forecast_e
 static pace_status take(pace_remedy *remedy, const trial *t, const pace_forecast_result *result, const char *value) {
     double now_s = t->out->replayed_s;
     remedy->step_s = result->step_s;
+    remedy->walked_s = result->step_s.median;
     remedy->samples = pace_remedy_samples(&remedy->row, &result->edits, value);
     remedy->busiest_s = busiest_s(&result->analysis);
     double share = remedy->step_s.median / remedy->samples / now_s; /* of the step of today */
@@ -262,7 +263,54 @@ static pace_status try_row(trial *t, const pace_remedy_row *row) {
 
 /* --- all of them -------------------------------------------------------------------------------------------------- */
 
+/* What a remedy may save: time of its resources, and input, which a host that has less to do fetches while the device works. */
+static unsigned may_save(const pace_remedy_row *row) {
+    bool of_host = row->resources & 1U << PACE_ADVICE_HOST;
+    return row->resources | (of_host ? 1U << PACE_ADVICE_INPUT : 0);
+}
+
+/* The walk knows one figure for each operator, the replay of the recorded step every delay: where the walk saves more than
+ * the replay does without all that the remedy acts on, the step takes what the replay leaves. */
+static void bound(pace_remedy *remedy, double now_s) {
+    if (remedy->saved_share <= remedy->at_most_share) return;
+    pace_estimate *step = &remedy->step_s;
+    double bounded_s = now_s * remedy->samples * (1 - remedy->at_most_share);
+    step->spread = hypot(step->spread, log(bounded_s / step->median));
+    step->median = bounded_s;
+    remedy->saved_share = remedy->at_most_share;
+}
+
+static pace_status find_bounds(trial *t, const pace_rank *rank) {
+    pace_remedies *out = t->out;
+    size_t count = out->items.count;
+    double step_ns = (double)(t->critical->to_ns - t->critical->from_ns);
+    unsigned *resources = pace_alloc(count + 1, sizeof *resources);
+    int64_t *without_ns = pace_alloc(count + 1, sizeof *without_ns);
+    pace_status status = resources && without_ns ? PACE_OK : PACE_E_MEMORY;
+    for (size_t i = 0; status == PACE_OK && i < count; i++) resources[i] = may_save(&out->items.items[i].row);
+    if (status == PACE_OK) status = pace_critical_without(without_ns, t->critical, t->analysis, rank, resources, count);
+    for (size_t i = 0; status == PACE_OK && i < count; i++) {
+        out->items.items[i].at_most_share = 1 - (double)without_ns[i] / step_ns;
+        bound(&out->items.items[i], out->replayed_s);
+    }
+    pace_free(resources);
+    pace_free(without_ns);
+    return status;
+}
+
 PACE_ORDER(by_gain, pace_remedy, PACE_DOWN(saved_share) PACE_TEXT(row.id))
+
+/* Those that save enough even so, best first. */
+static void keep_worthwhile(pace_remedies *out) {
+    size_t kept = 0;
+    for (size_t i = 0; i < out->items.count; i++) {
+        pace_remedy *remedy = &out->items.items[i];
+        if (remedy->saved_share >= out->threshold) out->items.items[kept++] = *remedy;
+        else free_remedy(remedy);
+    }
+    out->items.count = kept;
+    if (kept) qsort(out->items.items, kept, sizeof *out->items.items, by_gain);
+}
 
 const pace_remedy *pace_remedies_first(bool *on_lead, const pace_remedies *remedies, const pace_lead *lead) {
     *on_lead = !lead->matters;
@@ -274,9 +322,10 @@ const pace_remedy *pace_remedies_first(bool *on_lead, const pace_remedies *remed
     return remedies->items.count ? &remedies->items.items[0] : NULL;
 }
 
-static pace_status try_all(trial *t) {
+static pace_status try_all(trial *t, const pace_rank *rank) {
     for (size_t i = 0; i < t->catalog.rows.count; i++) PACE_TRY(try_row(t, &t->catalog.rows.items[i]));
-    if (t->out->items.count) qsort(t->out->items.items, t->out->items.count, sizeof *t->out->items.items, by_gain);
+    PACE_TRY(find_bounds(t, rank));
+    keep_worthwhile(t->out);
     return PACE_OK;
 }
 
@@ -305,11 +354,11 @@ static pace_status walk_as_it_is(trial *t) {
     return PACE_OK;
 }
 
-static pace_status try_here(trial *t) {
+static pace_status try_here(trial *t, const pace_rank *rank) {
     PACE_TRY(look_behind(t));
     PACE_TRY(choose_steps(t));
     if (t->out->outcome == PACE_REMEDIES_TRIED) PACE_TRY(walk_as_it_is(t));
-    return t->out->outcome == PACE_REMEDIES_TRIED ? try_all(t) : PACE_OK;
+    return t->out->outcome == PACE_REMEDIES_TRIED ? try_all(t, rank) : PACE_OK;
 }
 
 pace_status pace_remedies_try(pace_remedies *out, const pace_analysis *analysis, const pace_critical *critical,
@@ -324,7 +373,7 @@ pace_status pace_remedies_try(pace_remedies *out, const pace_analysis *analysis,
     t.late_ranks = status == PACE_OK && lead.at_least;
     if (status == PACE_OK && (lead.evidence.lacks != PACE_EVIDENCE_WHOLE || lead.resource == PACE_ADVICES))
         remedies.outcome = PACE_REMEDIES_NO_EVIDENCE;
-    else if (status == PACE_OK) status = try_here(&t);
+    else if (status == PACE_OK) status = try_here(&t, rank);
     pace_forecast_free(&t.forecast);
     pace_remedy_catalog_free(&t.catalog);
     return PACE_GIVE(out, remedies, status, pace_remedies_free(&remedies));

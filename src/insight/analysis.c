@@ -167,6 +167,7 @@ pace_status pace_analysis_join(pace_analysis *analysis) {
     PACE_TRY(match_messages(analysis));
     PACE_TRY(pace_collectives_match(&analysis->collectives, ranks, count));
     PACE_TRY(pace_clocks_align(ranks, count, &analysis->collectives, &analysis->messages));
+    PACE_TRY(pace_collectives_recheck(&analysis->collectives, ranks, count));
     for (size_t t = 0; t < analysis->traces.count; t++)
         for (size_t r = 0; r < count; r++)
             if (ranks[r]->trace == analysis->traces.items[t]) analysis->traces.items[t]->shift_ns = ranks[r]->shift_ns;

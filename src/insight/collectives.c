@@ -2,6 +2,7 @@
 
 #include "base/sort.h"
 #include "insight/item_exchange.h"
+#include "source/collective_names.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -103,7 +104,48 @@ typedef struct {
     size_t rank_count;
     item_list *lists;
     bool *member;
+    bool by_time; /* members run at the same time on clocks that agree; else they come in the same order */
 } matcher;
+
+static int64_t end_on_first_clock(const pace_rank *rank, uint32_t item) {
+    return item_at(rank, item)->end_ns + rank->shift_ns;
+}
+
+static int64_t start_on_first_clock(const pace_rank *rank, uint32_t item) {
+    return item_at(rank, item)->start_ns + rank->shift_ns;
+}
+
+static bool is_alike(const matcher *m, size_t own, uint32_t item, size_t r, uint32_t other) {
+    return strcmp(name_of(m->ranks[r], other), name_of(m->ranks[own], item)) == 0 &&
+           strcmp(group_of(m->ranks[r], other), group_of(m->ranks[own], item)) == 0;
+}
+
+/* Of those of the same name, group and step on rank `r` that run when `item` of rank `own` does, the one that ends closest to
+ * it. Items come in order of start: what ended before this one began is of no use for later ones. */
+static uint32_t take_by_time(const matcher *m, size_t r, size_t own, uint32_t item, int64_t step) {
+    item_list *list = &m->lists[r];
+    const pace_rank *there = m->ranks[r];
+    int64_t start_ns = start_on_first_clock(m->ranks[own], item), end_ns = end_on_first_clock(m->ranks[own], item);
+    int64_t closest = INT64_MAX;
+    size_t best = SIZE_MAX;
+    while (list->first < list->items.count && (list->items.items[list->first] == PACE_NO_TASK ||
+                                               end_on_first_clock(there, list->items.items[list->first]) < start_ns))
+        list->first++;
+    for (size_t i = list->first; i < list->items.count; i++) {
+        uint32_t other = list->items.items[i];
+        if (other == PACE_NO_TASK) continue;
+        if (start_on_first_clock(there, other) > end_ns) break;
+        int64_t apart = llabs(end_on_first_clock(there, other) - end_ns);
+        if (end_on_first_clock(there, other) < start_ns || apart >= closest) continue;
+        if (!same_step(list->steps.items[i], step) || !is_alike(m, own, item, r, other)) continue;
+        best = i;
+        closest = apart;
+    }
+    if (best == SIZE_MAX) return PACE_NO_TASK;
+    uint32_t taken = list->items.items[best];
+    list->items.items[best] = PACE_NO_TASK;
+    return taken;
+}
 
 /* One kernel of rank `own`, the lowest of its group's, and its partners. */
 static pace_status match_one(matcher *m, size_t own, uint32_t item, int64_t step) {
@@ -111,9 +153,10 @@ static pace_status match_one(matcher *m, size_t own, uint32_t item, int64_t step
     size_t first = m->out->parts.count, members = 0, here = 0;
     bool whole = true;
     for (size_t r = 0; r < m->rank_count; r++) {
-        uint32_t part = r == own       ? item
-                        : m->member[r] ? take(&m->lists[r], m->ranks[r], name, group, step)
-                                       : PACE_NO_TASK;
+        uint32_t part = r == own        ? item
+                        : !m->member[r] ? PACE_NO_TASK
+                        : m->by_time    ? take_by_time(m, r, own, item, step)
+                                        : take(&m->lists[r], m->ranks[r], name, group, step);
         whole = whole && (part != PACE_NO_TASK || !m->member[r]);
         members += part != PACE_NO_TASK;
         here += m->member[r];
@@ -137,6 +180,7 @@ static void leave_out_silent_devices(matcher *m) {
 
 static pace_status match_all(matcher *m) {
     for (size_t own = 0; own < m->rank_count; own++) {
+        for (size_t r = 0; r < m->rank_count; r++) m->lists[r].first = 0;
         for (size_t i = 0; i < m->lists[own].items.count; i++) {
             uint32_t item = m->lists[own].items.items[i];
             if (item == PACE_NO_TASK) continue;
@@ -242,13 +286,8 @@ pace_status pace_collectives_lateness(int64_t *out_ns, const pace_collectives *c
     return PACE_OK;
 }
 
-pace_status pace_collectives_match(pace_collectives *out, pace_rank *const *ranks, size_t rank_count) {
-    pace_collectives c = {0};
-    if (rank_count < 2) {
-        *out = c;
-        return PACE_OK;
-    }
-    matcher m = {.out = &c, .ranks = ranks, .rank_count = rank_count};
+static pace_status match_with(pace_collectives *out, pace_rank *const *ranks, size_t rank_count, bool by_time) {
+    matcher m = {.out = out, .ranks = ranks, .rank_count = rank_count, .by_time = by_time};
     m.lists = pace_alloc(rank_count, sizeof *m.lists);
     m.member = pace_alloc(rank_count, sizeof *m.member);
     pace_status status = m.lists && m.member ? PACE_OK : PACE_E_MEMORY;
@@ -257,8 +296,55 @@ pace_status pace_collectives_match(pace_collectives *out, pace_rank *const *rank
     for (size_t r = 0; m.lists && r < rank_count; r++) free_list(&m.lists[r]);
     pace_free(m.lists);
     pace_free(m.member);
+    return status;
+}
+
+pace_status pace_collectives_match(pace_collectives *out, pace_rank *const *ranks, size_t rank_count) {
+    pace_collectives c = {0};
+    if (rank_count < 2) {
+        *out = c;
+        return PACE_OK;
+    }
+    pace_status status = match_with(&c, ranks, rank_count, false);
     if (status != PACE_OK) pace_collectives_free(&c);
     else *out = c;
+    return status;
+}
+
+/* --- matches that are none ---------------------------------------------------------------------------------------- */
+
+/* Only a rooted collective may be over on one member before another begins. */
+static bool is_rooted(const char *name) {
+    const char *collective = pace_collective_in(name);
+    return strcmp(collective, "broadcast") == 0 || strcmp(collective, "reduce") == 0;
+}
+
+static bool members_meet(const pace_collectives *c, const pace_measured_collective *own, pace_rank *const *ranks,
+                         size_t rank_count) {
+    const uint32_t *parts = c->parts.items + own->first_part;
+    int64_t last_start = INT64_MIN, first_end = INT64_MAX;
+    for (size_t r = 0; r < rank_count; r++) {
+        if (parts[r] == PACE_NO_TASK) continue;
+        int64_t start = start_on_first_clock(ranks[r], parts[r]), end = end_on_first_clock(ranks[r], parts[r]);
+        if (start > last_start) last_start = start;
+        if (end < first_end) first_end = end;
+    }
+    return last_start <= first_end || is_rooted(own->name);
+}
+
+pace_status pace_collectives_recheck(pace_collectives *collectives, pace_rank *const *ranks, size_t rank_count) {
+    size_t count = collectives->items.count, meet = 0;
+    for (size_t i = 0; i < count; i++)
+        meet += members_meet(collectives, &collectives->items.items[i], ranks, rank_count);
+    if (meet == count) return PACE_OK;
+    pace_collectives by_time = {0};
+    pace_status status = match_with(&by_time, ranks, rank_count, true);
+    if (status == PACE_OK && by_time.items.count >= meet) {
+        pace_collectives_free(collectives);
+        *collectives = by_time;
+        return PACE_OK;
+    }
+    pace_collectives_free(&by_time);
     return status;
 }
 

@@ -32,6 +32,11 @@ typedef struct {
  * With one rank nothing is matched. */
 pace_status pace_collectives_match(pace_collectives *out, pace_rank *const *ranks, size_t rank_count) PACE_MUST_CHECK;
 
+/** Where clocks (insight/clocks.h) show that some matched kernels never ran at the same time, as in recordings that lack some,
+ * matches all by time instead of by order, if no fewer meet so. */
+pace_status pace_collectives_recheck(pace_collectives *collectives, pace_rank *const *ranks,
+                                     size_t rank_count) PACE_MUST_CHECK;
+
 /** Splits each into waiting and transfer and sets its work items' wait_until_ns; needs the ranks' clocks
  * (insight/clocks.h). Call before pace_rank_tile(). */
 void pace_collectives_split(pace_collectives *collectives, pace_rank *const *ranks, size_t rank_count);

@@ -121,6 +121,9 @@ static void count_handovers(pace_critical *out, const pace_joint *joint, const u
     }
 }
 
+/* Of the trace, or all of it. */
+static bool is_first_step(const pace_critical *critical) { return critical->mark == 0 || critical->mark == SIZE_MAX; }
+
 static pace_status analyse(pace_critical *out, pace_joint *joint, const pace_rank *rank) {
     const pace_replay *replay = &joint->replay;
     size_t count = replay->segments.count;
@@ -137,8 +140,7 @@ static pace_status analyse(pace_critical *out, pace_joint *joint, const pace_ran
     if (status == PACE_OK) count_handovers(out, joint, bound);
     if (status == PACE_OK) status = walk_back(out, joint, bound);
     if (status == PACE_OK)
-        status = pace_without_each(out->without_ns, joint, rank, out->from_ns, out->to_ns,
-                                   out->mark == 0 || out->mark == SIZE_MAX, start);
+        status = pace_without_each(out->without_ns, joint, rank, out->from_ns, out->to_ns, is_first_step(out), start);
     pace_free(start);
     pace_free(bound);
     return status;
@@ -195,4 +197,27 @@ pace_status pace_critical_find_across(pace_critical *out, const pace_analysis *a
 pace_status pace_critical_find_step(pace_critical *out, const pace_analysis *analysis, const pace_rank *rank,
                                     size_t mark) {
     return find_across(out, analysis, rank, &mark);
+}
+
+/* Sets without balance first, since those with it take the joint apart. */
+static pace_status run_without(int64_t *without_ns, pace_joint *joint, const pace_critical *critical,
+                               const pace_rank *rank, const unsigned *resources, size_t count) {
+    int64_t *start = pace_alloc(joint->replay.segments.count + 1, sizeof *start);
+    pace_status status = start ? PACE_OK : PACE_E_MEMORY;
+    for (unsigned with = 0; with < 2; with++)
+        for (size_t i = 0; status == PACE_OK && i < count; i++)
+            if ((resources[i] >> PACE_ADVICE_BALANCE & 1) == with)
+                status = pace_without_all(&without_ns[i], joint, rank, critical->from_ns, critical->to_ns,
+                                          is_first_step(critical), resources[i], start);
+    pace_free(start);
+    return status;
+}
+
+pace_status pace_critical_without(int64_t *without_ns, const pace_critical *critical, const pace_analysis *analysis,
+                                  const pace_rank *rank, const unsigned *resources, size_t count) {
+    pace_joint joint;
+    PACE_TRY(make_joint(&joint, critical, analysis, rank, critical->home));
+    pace_status status = run_without(without_ns, &joint, critical, rank, resources, count);
+    pace_joint_free(&joint);
+    return status;
 }

@@ -7,12 +7,13 @@
 #include "insight/input_time.h"
 #include "insight/segment_waits.h"
 #include "insight/thread_edges.h"
+#include "step/launch_time.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* Beyond these a start is not "because of": a launch reaches the device within a few microseconds after its call; a
- * stream that waited for another starts soon after it. Both are generous; what they miss is shown as gap. */
+/* Beyond these a start is not "because of": a stream that waited for another starts soon after it, and did not start when its
+ * launch arrived. What they miss is shown as gap. */
 enum { LAUNCH_NS = 10000, HANDOVER_NS = 20000 };
 
 /* Times of the clock in microseconds that passed through a double are off by an eighth of a microsecond, durations are
@@ -236,8 +237,9 @@ static void add_launch_edges(builder *b) {
         if (cause == PACE_NO_TASK || b->first_segment[cause] == PACE_NO_SEGMENT) continue;
         int64_t issued = b->rank->step.start_ns[cause], lag = s->start_ns - issued;
         const pace_segment *call = &b->replay->segments.items[b->first_segment[cause]];
-        if (call->start_ns != issued || lag < 0) continue;           /* began before the window */
-        int64_t most = b->rank->step.duration_ns[cause] + LAUNCH_NS; /* a call that loads code takes its time first */
+        if (call->start_ns != issued || lag < 0) continue; /* began before the window */
+        /* a call that loads code takes its time first */
+        int64_t most = b->rank->step.duration_ns[cause] + PACE_LAUNCH_REACHES_NS;
         pace_segment_depend(s, b->first_segment[cause], lag < most ? lag : most, true);
     }
 }

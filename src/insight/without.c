@@ -71,16 +71,22 @@ static int64_t step_in_run(const bounded_run *r) {
     return took > step ? step : took;
 }
 
+pace_status pace_without_all(int64_t *without_ns, pace_joint *joint, const pace_rank *home, int64_t from_ns,
+                             int64_t to_ns, bool first, unsigned resources, int64_t *start) {
+    double factor[PACE_REPLAY_RESOURCES];
+    for (unsigned i = 0; i < PACE_REPLAY_RESOURCES; i++) factor[i] = resources >> i & 1 ? 0 : 1;
+    if (resources & 1U << PACE_ADVICE_BALANCE) pace_joint_part(joint);
+    PACE_TRY(pace_replay_run(&joint->replay, factor, start, NULL));
+    bounded_run run = {joint, home, from_ns, to_ns, first, factor, start};
+    *without_ns = step_in_run(&run);
+    return PACE_OK;
+}
+
 pace_status pace_without_each(int64_t without_ns[PACE_ADVICES], pace_joint *joint, const pace_rank *home,
                               int64_t from_ns, int64_t to_ns, bool first, int64_t *start) {
     for (int k = 0; k < PACE_ADVICES; k++) { /* balance last: it takes the joint apart */
         int r = (PACE_ADVICE_BALANCE + 1 + k) % PACE_ADVICES;
-        if (r == PACE_ADVICE_BALANCE) pace_joint_part(joint);
-        double factor[PACE_REPLAY_RESOURCES];
-        for (int i = 0; i < PACE_REPLAY_RESOURCES; i++) factor[i] = i == r ? 0 : 1;
-        PACE_TRY(pace_replay_run(&joint->replay, factor, start, NULL));
-        bounded_run run = {joint, home, from_ns, to_ns, first, factor, start};
-        without_ns[r] = step_in_run(&run);
+        PACE_TRY(pace_without_all(&without_ns[r], joint, home, from_ns, to_ns, first, 1U << r, start));
     }
     return PACE_OK;
 }

@@ -41,17 +41,27 @@ static void sequence_key(char out[KEY], const matcher *m, uint32_t rank, const p
     }
 }
 
+static pace_status arrive_as(matcher *m, uint32_t rank, uint32_t launch, const char *key) {
+    pace_name meeting;
+    PACE_TRY(pace_names_add(&meeting, &m->keys, key, strlen(key)));
+    return PACE_PUSH(&m->arrivals, ((arrival){meeting - 1, rank, launch}));
+}
+
 static pace_status arrive(matcher *m, uint32_t rank, uint32_t launch, const pace_graph_exchange *exchange) {
     char sequence[KEY], counted[KEY + 32], key[2 * KEY];
-    pace_name number, meeting;
+    pace_name number;
+    if (exchange->meeting == PACE_MEETS_NOBODY) return PACE_OK;
+    if (exchange->meeting > 0) {
+        snprintf(key, sizeof key, "meeting %" PRId32, exchange->meeting);
+        return arrive_as(m, rank, launch, key);
+    }
     sequence_key(sequence, m, rank, exchange);
     snprintf(counted, sizeof counted, "%u: %s", rank, sequence);
     if (is(pace_names_text(&m->ranks[rank].graph->names, exchange->collective), "send")) strcat(counted, "s");
     PACE_TRY(pace_names_add(&number, &m->sequences, counted, strlen(counted)));
     while (m->seen.count <= number) PACE_TRY(PACE_PUSH(&m->seen, 0));
     snprintf(key, sizeof key, "%s, time %u", sequence, m->seen.items[number]++);
-    PACE_TRY(pace_names_add(&meeting, &m->keys, key, strlen(key)));
-    return PACE_PUSH(&m->arrivals, ((arrival){meeting - 1, rank, launch}));
+    return arrive_as(m, rank, launch, key);
 }
 
 static pace_status find_arrivals(matcher *m) {

@@ -1,5 +1,5 @@
 /* Which launches of several ranks exchange with each other: the same collective of the same group, the same time
- * around; a send with its receive. */
+ * around; a send with its receive; or those of one number, where exchanges have been told which others they meet. */
 #pragma once
 
 #include "schedule/walk_rank.h"

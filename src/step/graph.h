@@ -52,8 +52,10 @@ typedef struct {
     int64_t holds_ns;    /* of a captured step: its stream stands still so long first, nobody knows why */
 } pace_launch;
 
-/* What ranks exchange. Launches of several ranks with the same key (collective, group, number within the group) meet.
- */
+/* What ranks exchange. Launches of several ranks with the same key (collective, group, number within the group) meet, or
+ * those that are told to. */
+#define PACE_MEETS_NOBODY (-1)
+
 typedef struct {
     pace_name collective; /* "allreduce", "allgather", "reducescatter", "alltoall", "broadcast", "send", "recv", … */
     pace_name group;      /* its name, 0 = all ranks */
@@ -63,6 +65,8 @@ typedef struct {
     double bytes;         /* what one rank puts in; all-gather: its part */
     uint8_t group_kind;   /* pace_group_kind */
     uint8_t role;         /* pace_exchange_role */
+    int32_t
+        meeting; /* launches of several ranks with the same number meet; 0 = those of the same key; PACE_MEETS_NOBODY */
 } pace_graph_exchange;
 
 /* An operator that issues device work whose amount is not known, and how often. */

@@ -1,4 +1,5 @@
 """Ranks that do not align: other steps, other runs, nobody late, and one late among many."""
+import gzip
 import json
 import os
 import subprocess
@@ -51,6 +52,38 @@ def test_a_step_less(folder):
     expect(all(abs(r["clock_shift_ns"]) < 1000 for r in document["ranks"]), "clocks", document["ranks"])
     expect(all(row["wait_ns"] < 1000 for row in document["collectives"]), "waits", document["collectives"])
     expect(any("other steps" in w["text"] for w in document["warnings"]), "warned", document["warnings"])
+
+
+def test_sampled_recordings(folder):
+    """Each rank lacks another all-reduce of every step: those that run together are matched, and every remedy can be tried."""
+    def body(ranks, _):
+        for layer in range(8):
+            for rank in ranks:
+                planted_traces.layers(rank, 2, 300)
+                rank.work(150 * rank.rank)
+            planted_traces.collective(ranks, 100 + 10 * layer)
+        for rank in ranks:
+            rank.free[7] = max(rank.free[7], rank.free[20])
+            planted_traces.update(rank)
+    whole = planted_traces.run_ranks(os.path.join(folder, "whole.json.gz"), 2, 4, body)
+    paths, kept = [], []
+    for rank in range(2):
+        with gzip.open(whole[rank], "rt") as file:
+            document = json.load(file)
+        reduces = [e for e in document["traceEvents"] if e["cat"] == "kernel" and "AllReduce" in e["name"]]
+        gone = {id(e) for i, e in enumerate(reduces) if i % 8 == (2, 4)[rank]}
+        for event in reduces:  # recorded without metadata
+            event["args"] = {key: event["args"][key] for key in ("device", "stream", "correlation")}
+        kept.append({i for i in range(len(reduces)) if i % 8 != (2, 4)[rank]})
+        document["traceEvents"] = [e for e in document["traceEvents"] if id(e) not in gone]
+        paths.append(os.path.join(folder, f"sampled{rank}.json"))
+        with open(paths[-1], "w", encoding="utf-8") as file:
+            json.dump(document, file)
+    document = analyze(paths)
+    expect(len(document["collectives"]) == len(kept[0] & kept[1]) == 24, "matched", len(document["collectives"]), kept)
+    lengths = [(row["transfer_ns"] + 500) // 1000 for row in document["collectives"]]
+    expect(lengths == [100, 110, 130, 150, 160, 170] * 4, "all but the third and the fifth of each step", lengths)
+    expect(document["remedies_tried"]["outcome"] == "tried", "replayed", document["remedies_tried"])
 
 
 def test_steps_of_some_ranks(folder):
@@ -224,6 +257,7 @@ def test_before_the_trace(folder):
 
 with tempfile.TemporaryDirectory() as work:
     test_a_step_less(work)
+    test_sampled_recordings(work)
     test_steps_of_some_ranks(work)
     test_cycles(work)
     test_no_common_step(work)

@@ -38,7 +38,7 @@ def check_road(path, remedy):
     """The same what-if asked by hand gives the same step, to the last bit of the ratio."""
     document = answer("predict", path, *shlex.split(remedy["ask"]))
     now, asked = document["scenarios"][0], document["scenarios"][1]
-    expect(asked["step_ns"] == remedy["step_ns"], path, "another step", remedy["ask"], asked["step_ns"], remedy["step_ns"])
+    expect(asked["step_ns"] == remedy["walked_ns"], path, "another step", remedy["ask"], asked["step_ns"], remedy["walked_ns"])
     expect(asked["speedup"] == remedy["speedup"], path, "other bits", remedy["ask"], asked["speedup"], remedy["speedup"])
     expect(remedy["low_ns"] <= asked["low_ns"] and asked["high_ns"] <= remedy["high_ns"], path, "narrower than predict's", remedy, asked)
     return now
@@ -59,6 +59,11 @@ def check_algebra(path, document):
         expect(each <= tried["replayed_ns"], path, "longer than the step", remedy, tried)
         expect(remedy["saved_share"] >= tried["threshold_share"] == catalogue("threshold"), path, "below the threshold", remedy)
         expect(abs(1 - each / tried["replayed_ns"] - remedy["saved_share"]) < 1e-6, path, "saved", remedy, tried)
+        expect(remedy["saved_share"] <= remedy["at_most_saved_share"] + 1e-9, path, "more than its resources take", remedy)
+        bounded = remedy["saved_share"] > remedy["at_most_saved_share"] - 1e-9
+        expect(bounded or remedy["step_ns"] == remedy["walked_ns"], path, "neither walked nor bounded", remedy)
+        single = [row["at_most"] for row in document["advice"] if row["resource"] in acts_on(remedy["id"])]
+        expect(remedy["at_most_saved_share"] >= max(single, default=0) - 1e-3, path, "bound below that of one resource", remedy, single)
         expect(remedy["step_ns"] >= remedy["busiest_stream_ns"] > 0, path, "shorter than its busiest stream", remedy)
         expect(remedy["low_ns"] <= remedy["step_ns"] <= remedy["high_ns"], path, "interval", remedy)
 
