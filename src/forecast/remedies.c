@@ -36,6 +36,7 @@ typedef struct {
     pace_forecast forecast;
     bool of_host;    /* the host is the device */
     bool late_ranks; /* one rank alone, and most of its communication is waiting: faster links would not help */
+    bool *answered;  /* per row of the catalogue: it could be tried */
     pace_lead behind[PACE_ADVICES]; /* each resource that matters; else PACE_ADVICES is its resource */
 } trial;
 
@@ -235,10 +236,17 @@ static pace_status keep(trial *t, const pace_remedy_row *row, pace_advice resour
     return status;
 }
 
-static pace_status try_row(trial *t, const pace_remedy_row *row) {
+static bool is_replaced(const trial *t, const pace_remedy_row *row) {
+    for (size_t i = 0; row->unless && i < t->catalog.rows.count; i++)
+        if (strcmp(t->catalog.rows.items[i].id, row->unless) == 0) return t->answered[i];
+    return false;
+}
+
+static pace_status try_row(trial *t, size_t number) {
+    const pace_remedy_row *row = &t->catalog.rows.items[number];
     pace_advice resource = resource_of(t, row);
     bool done;
-    if (!applies(t, row, resource)) return PACE_OK;
+    if (!applies(t, row, resource) || is_replaced(t, row)) return PACE_OK;
     PACE_TRY(is_done(&done, t, row));
     if (done) return PACE_OK;
     t->out->tried++;
@@ -251,7 +259,7 @@ static pace_status try_row(trial *t, const pace_remedy_row *row) {
         status = walk(&result, t, row, value);
         if (is_refusal(status)) continue;
         if (status != PACE_OK) return status;
-        bool changed = changed_something(row->what_if, &result.edits);
+        bool changed = t->answered[number] = changed_something(row->what_if, &result.edits);
         status = changed ? keep(t, row, resource, &result, value) : PACE_E_USAGE;
         pace_forecast_result_free(&result);
         break;
@@ -323,7 +331,9 @@ const pace_remedy *pace_remedies_first(bool *on_lead, const pace_remedies *remed
 }
 
 static pace_status try_all(trial *t, const pace_rank *rank) {
-    for (size_t i = 0; i < t->catalog.rows.count; i++) PACE_TRY(try_row(t, &t->catalog.rows.items[i]));
+    t->answered = pace_alloc(t->catalog.rows.count + 1, sizeof *t->answered);
+    if (!t->answered) return PACE_E_MEMORY;
+    for (size_t i = 0; i < t->catalog.rows.count; i++) PACE_TRY(try_row(t, i));
     PACE_TRY(find_bounds(t, rank));
     keep_worthwhile(t->out);
     return PACE_OK;
@@ -375,6 +385,7 @@ pace_status pace_remedies_try(pace_remedies *out, const pace_analysis *analysis,
         remedies.outcome = PACE_REMEDIES_NO_EVIDENCE;
     else if (status == PACE_OK) status = try_here(&t, rank);
     pace_forecast_free(&t.forecast);
+    pace_free(t.answered);
     pace_remedy_catalog_free(&t.catalog);
     return PACE_GIVE(out, remedies, status, pace_remedies_free(&remedies));
 }

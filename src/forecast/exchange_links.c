@@ -1,0 +1,85 @@
+#include "forecast/exchange_links.h"
+
+#include <math.h>
+#include <string.h>
+
+static pace_status no_links(const pace_editing *e, const char *what_if) {
+    return pace_fail(
+        PACE_E_MISSING,
+        "%s: %s: the catalogue knows no machine with its device, so what its links explain is not known: name "
+        "one with " PACE_FIELD "on, as dgx-h100",
+        what_if, e->ranks[0].name);
+}
+
+pace_status pace_link_prices_open(pace_link_prices *out, const pace_editing *e, const char *what_if) {
+    const pace_analysis *measured = e->forecast->measured;
+    pace_link_prices prices = {.catalog = e->forecast->catalog};
+    if (!measured)
+        return pace_fail(PACE_E_USAGE, "%s: asked of a recorded step; of a model word the machine (" PACE_FIELD "on)",
+                         what_if);
+    const pace_rank *rank = pace_rank_trace(pace_analysis_slowest(measured));
+    const pace_machine *asked = e->scenario->has_exchange ? &e->scenario->machine : pace_asked_machine(measured);
+    PACE_TRY(pace_link_machine_choose(&prices.links, rank, asked, prices.catalog));
+    if (prices.links.machine.devices == 0) return no_links(e, what_if);
+    *out = prices;
+    return PACE_OK;
+}
+
+static void speed_up(pace_link *link, double factor) { link->bytes_per_s *= factor; }
+
+/* All links that exchanges use; latencies stay. */
+static void speed_up_machine(pace_machine *machine, double factor) {
+    speed_up(&machine->inside, factor);
+    speed_up(&machine->between, factor);
+    machine->brick_bytes_per_s *= factor;
+    machine->pcie_bytes_per_s *= factor;
+    machine->stream_bytes_per_s *= factor;
+    machine->host.nic_bytes_per_s *= factor;
+    for (int i = 0; i < machine->host.count; i++) machine->host.bytes_per_s[i] *= factor;
+}
+
+/* Where a group sits, and what it asks. False: not known, or more than the machine can be made to hold. */
+static bool question_of(pace_exchange_question *out, pace_machine *machine, const pace_graph *graph,
+                        const pace_graph_exchange *exchange, double bytes) {
+    const char *name = pace_names_text(&graph->names, exchange->collective);
+    int64_t size = exchange->group_size > 0 ? exchange->group_size : graph->world_size;
+    bool point = strcmp(name, "send") == 0 || strcmp(name, "recv") == 0;
+    pace_exchange_question question = {.algorithm = PACE_ANY, .protocol = PACE_ANY, .bytes = bytes};
+    if (point) size = 2;
+    if (size < 2 || size > 1 << 20 || !(bytes > 0)) return false;
+    if (!pace_collective_find(&question.collective, point ? "sendrecv" : name)) return false;
+    if (pace_collective_rows[question.collective].of_parts) question.bytes *= (double)size;
+    question.nodes = machine->nodes = pace_link_machine_nodes(machine, size, "");
+    question.ranks_per_node = (int)((size + question.nodes - 1) / question.nodes);
+    *out = question;
+    return question.ranks_per_node <= machine->devices;
+}
+
+bool pace_link_price(pace_estimate *out_ns, const pace_link_prices *prices, const pace_graph *graph,
+                     const pace_graph_exchange *exchange, const pace_link_case *what) {
+    pace_machine machine = prices->links.machine;
+    pace_exchange_question question;
+    pace_exchange opened;
+    if (!question_of(&question, &machine, graph, exchange, what->bytes)) return false;
+    question.algorithm = what->algorithm;
+    speed_up_machine(&machine, what->faster);
+    if (pace_exchange_open(&opened, prices->catalog, &machine, PACE_LIBRARY_AUTO, NULL) != PACE_OK) return false;
+    if (pace_exchange_time(out_ns, &opened, &question) != PACE_OK) return false;
+    out_ns->median *= 1e9;
+    return out_ns->median > 0;
+}
+
+bool pace_link_reprice(pace_variant *variant, uint32_t launch, double measured_ns, const pace_link_prices *prices,
+                       const pace_link_case *then) {
+    const pace_graph_exchange *exchange = pace_graph_exchange_of(&variant->graph, launch);
+    pace_estimate now_ns, then_ns;
+    pace_link_case now = {exchange->bytes, 1, PACE_ANY};
+    if (!(measured_ns > 0) || !pace_link_price(&now_ns, prices, &variant->graph, exchange, &now) ||
+        !pace_link_price(&then_ns, prices, &variant->graph, exchange, then))
+        return false;
+    double explained = fmin(now_ns.median, measured_ns), change = explained * (then_ns.median / now_ns.median - 1);
+    double more = (measured_ns + change) / measured_ns;
+    variant->launches[launch].more *= more;
+    pace_variant_assume(variant, launch, PACE_DOUBT_NETWORK, then_ns.spread * fabs(change) / (measured_ns + change));
+    return true;
+}

@@ -1,0 +1,36 @@
+/*
+ * What recorded exchanges should take over the links that their ranks have, and what they take once these links, or what is
+ * exchanged, are otherwise. Of a measured time only what links explain changes; what it took longer (waiting for ranks that
+ * came late, a host that had not launched) stays.
+ */
+#pragma once
+
+#include "exchange/exchange.h"
+#include "forecast/what_ifs.h"
+#include "insight/link_machine.h"
+
+/* What one exchange does. */
+typedef struct {
+    double bytes;  /* as a graph counts them (step/graph.h) */
+    double faster; /* its links, as a factor; 1 = as they are */
+    int algorithm; /* PACE_ANY: what the library chooses */
+} pace_link_case;
+
+typedef struct {
+    pace_link_machine links; /* of the machine that was named, or the catalogue's (insight/link_machine.h) */
+    pace_catalog *catalog;
+} pace_link_prices;
+
+/** The links of the ranks of a recorded step. PACE_E_USAGE for steps that were not recorded, whose exchanges the machine
+ * prices; PACE_E_MISSING where neither says over which links ranks exchange. */
+pace_status pace_link_prices_open(pace_link_prices *out, const pace_editing *editing,
+                                  const char *what_if) PACE_MUST_CHECK;
+
+/** What an exchange should take, in ns, and the spread of that. False: its size, its ranks or its kind are not known. */
+bool pace_link_price(pace_estimate *out_ns, const pace_link_prices *prices, const pace_graph *graph,
+                     const pace_graph_exchange *exchange, const pace_link_case *what);
+
+/** Gives a recorded exchange the time it takes in another case: of `measured_ns` what links explain becomes what they
+ * explain then. False as above. */
+bool pace_link_reprice(pace_variant *variant, uint32_t launch, double measured_ns, const pace_link_prices *prices,
+                       const pace_link_case *then);
