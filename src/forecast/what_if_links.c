@@ -133,9 +133,8 @@ const pace_what_if pace_if_exchange_bytes = {
 };
 
 const pace_what_if pace_if_exchange_algorithm = {
-    .option =
-        PACE_WHAT_IF_VALUES("exchange_algorithm", "REGEX",
-                            "recorded exchanges by the library's algorithm so named (ring, tree, ...)", NULL, " step "),
+    .option = PACE_WHAT_IF_VALUES("exchange_algorithm", "REGEX", "recorded exchanges by another algorithm (ring, tree)",
+                                  NULL, " step "),
     .label = "exchanges by %s",
     .alone = true,
     .turn = PACE_TURN_SIZE,
