@@ -30,9 +30,9 @@ ROADS = {
         "pace_model_lower_rest": ("lower", "step_slots"),
     },
     "one emission of gradients": {
-        "pace_lower_gradient": ("lower_backward", "lower"),
-        "pace_emit_gradients": ("emit", "lower_backward"),
-        "pace_lower_last_bucket": ("lower_backward", "lower"),
+        "pace_lower_gradient": ("lower_gradients", "lower lower_backward"),
+        "pace_emit_gradients": ("emit", "lower_gradients"),
+        "pace_lower_last_bucket": ("lower_gradients", "lower"),
         "pace_model_lower_gradients": ("lower", "step_slots"),
     },
     "one filling of buckets": {
@@ -64,7 +64,7 @@ ROADS = {
 
 # What a name says a function does, and the objects where it may stand.
 ALONE = {
-    r"bucket\w*full|fills?_bucket|bucket\w*fill": {"lower_backward", "step_slots"},  # where buckets.h is inlined
+    r"bucket\w*full|fills?_bucket|bucket\w*fill": {"lower_gradients", "step_slots"},  # where buckets.h is inlined
     r"group_place|place_group": {"exchange"},
     r"gradient_hull|overlap_gradients|hide_gradients": {"gradient_hull"},
     r"step_defaults|defaults_of_step|usual_config": {"step_ask"},

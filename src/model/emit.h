@@ -131,6 +131,8 @@ void pace_lowering_end(pace_lowering *to);
 /* ---- layers (lower_forward.c, lower_backward.c) ---- */
 void pace_lower_forward(pace_lowering *to, uint32_t layer);
 void pace_lower_backward(pace_lowering *to, uint32_t layer);
+
+/* ---- gradients (lower_gradients.c) ---- */
 /** Exchanges the gradients that no full bucket took along. */
 void pace_lower_send_buckets(pace_lowering *to);
 /** The same, and copies all back from their buckets. */

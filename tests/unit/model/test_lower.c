@@ -1,9 +1,7 @@
-/* Lowered models: their arithmetic against closed counts, their structure, what ranks exchange.
- * Long because every kind of layer and of sharing has its few lines here, which share their counts. */
+/* Lowered models: their arithmetic against closed counts, their structure, their executions. */
 #include "model/lower.h"
-#include "model/model_catalog.h"
+#include "lowered_of_tests.h"
 #include "model/pipeline_order.h"
-#include "catalog_of_tests.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -13,62 +11,6 @@
 #include <string.h>
 
 #include <cmocka.h>
-
-static pace_model load(const char *name, const pace_model_setting *settings, size_t count) {
-    pace_model model;
-    if (pace_model_load(&model, test_catalog(), name, settings, count) != PACE_OK)
-        fail_msg("%s: %s", name, pace_message());
-    return model;
-}
-
-static pace_graph lower(const pace_model *model, const pace_config *config) {
-    pace_graph graph;
-    if (pace_model_lower(&graph, model, config, 0) != PACE_OK)
-        fail_msg("%s: %s", pace_names_text(&model->names, model->name), pace_message());
-    return graph;
-}
-
-static pace_graph lower_stage(const pace_model *model, const pace_config *config, uint32_t stage) {
-    pace_graph graph;
-    if (pace_model_lower(&graph, model, config, stage) != PACE_OK) fail_msg("stage %u: %s", stage, pace_message());
-    return graph;
-}
-
-static pace_stage stage_of(const pace_graph *graph, const pace_launch *launch) {
-    return (pace_stage)graph->nodes.items[launch->node].stage;
-}
-
-/* Flop of matrix products, convolutions and attention. */
-static double products(const pace_graph *graph) {
-    double sum = 0;
-    for (size_t i = 0; i < graph->launches.count; i++) {
-        const pace_launch *launch = &graph->launches.items[i];
-        const pace_op *op = launch->op == PACE_NO_OP ? NULL : &graph->ops.items[launch->op];
-        if (op && (op->family == PACE_OP_GEMM || op->family == PACE_OP_CONVOLUTION || op->family == PACE_OP_ATTENTION))
-            sum += op->flop;
-    }
-    return sum;
-}
-
-static void check_graph(const pace_graph *graph, const pace_model *model) {
-    const char *name = pace_names_text(&model->names, model->name);
-    if (pace_graph_check(graph) != PACE_OK) fail_msg("%s: %s", name, pace_message());
-    for (size_t i = 0; i < graph->nodes.count; i++)
-        if (graph->nodes.items[i].stage >= PACE_STAGES) fail_msg("%s: node %zu has no stage", name, i);
-    for (size_t i = 0; i < graph->launches.count; i++) {
-        const pace_launch *launch = &graph->launches.items[i];
-        if (launch->op == PACE_NO_OP) {
-            assert_true(launch->exchange > 0);
-            continue;
-        }
-        const pace_op *op = &graph->ops.items[launch->op];
-        if (!(op->read_bytes + op->write_bytes > 0) || !isfinite(op->read_bytes + op->write_bytes) ||
-            op->read_bytes < 0 || op->write_bytes < 0 || op->flop < 0)
-            fail_msg("%s: %s: launch %zu (%s %s) has no amount", name,
-                     pace_names_text(&graph->names, graph->nodes.items[launch->node].name), i,
-                     pace_op_family_name(op->family), op->kind);
-    }
-}
 
 /* Multiply-adds of forward that have no gradient of their input to form: nothing before them learns. */
 static double without_input_gradient(const pace_model *model) {
@@ -448,221 +390,6 @@ static void test_executions(void **state) {
     }
 }
 
-static double exchanged(const pace_graph *graph, const char *group, size_t *count) {
-    double sum = 0;
-    *count = 0;
-    for (size_t i = 0; i < graph->exchanges.count; i++) {
-        if (strcmp(pace_names_text(&graph->names, graph->exchanges.items[i].group), group) != 0) continue;
-        sum += graph->exchanges.items[i].bytes;
-        ++*count;
-    }
-    return sum;
-}
-
-/* Data parallel: every gradient once. Tensor parallel: two exchanges forward and two backward a layer, each of a
- * micro-batch's activations (Shoeybi et al. 2019, section 3). */
-static void test_exchanges(void **state) {
-    (void)state;
-    double h = 1024, l = 6, s = 128, b = 2;
-    size_t count;
-    pace_model_setting settings[] = {{"hidden", h}, {"layers", l}, {"heads", 16}, {"seq", s}};
-    pace_model model = load("gpt", settings, 4);
-    pace_config config = pace_config_default();
-    config.micro_batch = b;
-    pace_graph alone = lower(&model, &config);
-    config.dp = 8;
-    config.global_batch = 2 * 8 * b; /* two micro-batches: one exchange of each gradient */
-    pace_graph graph = lower(&model, &config);
-    double gradients = pace_model_total(&model, &config).gradient_bytes;
-    assert_true(fabs(exchanged(&graph, "dp", &count) / gradients - 1) < 1e-12);
-    assert_true((double)count <= gradients / config.bucket_bytes + 2 && count > 2);
-    pace_graph_free(&graph);
-    config.dp = 1;
-    config.global_batch = 0;
-    config.tp = 4;
-    graph = lower(&model, &config);
-    /* four a layer (Shoeybi et al. 2019, section 3), the split table's output, the gradient of the split output layer's
-     * input, and three numbers a token for the loss */
-    assert_true(exchanged(&graph, "tp", &count) == (4 * l + 2) * b * s * h * 4 + 3 * b * s * 4);
-    assert_int_equal(count, 4 * (size_t)l + 3);
-    double layers = 72 * b * s * l * h * h, fused = 7 * b * l * s * s * h; /* attention's share, causal */
-    double head = 6 * b * s * h * 50257;
-    assert_true(fabs(products(&alone) / (layers + fused + head) - 1) < 1e-12);
-    assert_true(fabs(products(&graph) / ((layers + fused + head) / 4) - 1) < 1e-12);
-    pace_graph_free(&graph);
-    pace_graph_free(&alone);
-    pace_model_free(&model);
-}
-
-/* Context parallelism splits tokens, not work: each rank has all keys, and gathers those of the others. */
-static void test_context_and_experts(void **state) {
-    (void)state;
-    size_t count;
-    pace_model_setting settings[] = {{"hidden", 1024}, {"layers", 2}, {"heads", 16}, {"seq", 512}};
-    pace_model model = load("gpt", settings, 4);
-    pace_config config = pace_config_default();
-    pace_graph whole = lower(&model, &config);
-    config.cp = 4;
-    pace_graph graph = lower(&model, &config);
-    assert_true(fabs(products(&graph) / (products(&whole) / 4) - 1) < 1e-12);
-    /* a layer: keys and values forward and backward, and the gradients of all of them */
-    assert_true(exchanged(&graph, "cp", &count) == 2 * (2 + 4) * 512 / 4 * 2 * 1024 * 4.0);
-    assert_int_equal(count, 6);
-    pace_graph_free(&graph);
-    pace_graph_free(&whole);
-    pace_model_free(&model);
-    pace_model_setting experts[] = {{"layers", 2}, {"experts", 16}, {"topk", 2}, {"seq", 64}};
-    model = load("qwen3-30b-a3b", experts, 4);
-    config = pace_config_default();
-    whole = lower(&model, &config);
-    config.ep = config.dp = 8;
-    graph = lower(&model, &config);
-    assert_true(fabs(products(&graph) / products(&whole) - 1) < 1e-12);
-    double sent = exchanged(&graph, "ep", &count), balanced = products(&graph);
-    assert_true(sent == 2 * 4 * (64 * 2 * 2048 * 4.0)); /* there and back, twice */
-    assert_int_equal(count, 8);
-    config.imbalance = 50; /* the fullest rank's experts have half as many tokens again; routers and attention do not */
-    pace_graph fullest = lower(&model, &config);
-    assert_true(fabs(exchanged(&fullest, "ep", &count) / (1.5 * sent) - 1) < 1e-12);
-    config.imbalance = 100;
-    pace_graph twice = lower(&model, &config);
-    assert_true(fabs((products(&twice) - balanced) / (products(&fullest) - balanced) - 2) < 1e-9);
-    assert_true(products(&twice) < 2 * balanced);
-    pace_graph_free(&fullest);
-    pace_graph_free(&twice);
-    pace_graph_free(&graph);
-    pace_graph_free(&whole);
-    pace_model_free(&model);
-}
-
-/* Bytes of the collectives of one kind: of gathers a rank's part. */
-static double collected(const pace_graph *graph, const char *collective) {
-    double sum = 0;
-    for (size_t i = 0; i < graph->launches.count; i++) {
-        const pace_graph_exchange *exchange = pace_graph_exchange_of(graph, (uint32_t)i);
-        if (exchange && strcmp(pace_names_text(&graph->names, exchange->collective), collective) == 0)
-            sum += exchange->bytes;
-    }
-    return sum;
-}
-
-/* Rajbhandari et al. 2020, section 7: stages 1 and 2 move what an all-reduce moves (scatter and gather the parameters
- * once), stage 3 gathers them twice; and each rank updates its part. */
-static void test_zero(void **state) {
-    (void)state;
-    pace_model_setting settings[] = {{"layers", 3}, {"seq", 64}};
-    pace_model model = load("llama2-7b", settings, 2);
-    pace_config config = pace_config_default();
-    double parameters = pace_model_total(&model, &config).parameters * 4, ranks = 4, micro_batches = 3;
-    config.dp = ranks;
-    config.global_batch = ranks * micro_batches;
-    for (config.zero_stage = 1; config.zero_stage <= 3; config.zero_stage++) {
-        pace_graph graph = lower(&model, &config);
-        double times = config.zero_stage < 3 ? 1 : micro_batches, passes = config.zero_stage < 3 ? 1 : 2;
-        assert_true(fabs(collected(&graph, "reducescatter") / (times * parameters) - 1) < 1e-12);
-        assert_true(fabs(collected(&graph, "allgather") * ranks / (passes * times * parameters) - 1) < 1e-12);
-        assert_true(collected(&graph, "allreduce") == 0);
-        double updated = 0;
-        for (size_t i = 0; i < graph.launches.count; i++) {
-            const pace_launch *launch = &graph.launches.items[i];
-            if (stage_of(&graph, launch) == PACE_STAGE_UPDATE && updated == 0)
-                updated = graph.ops.items[launch->op].size[0];
-        }
-        assert_true(fabs(updated * 4 * ranks / parameters - 1) < 1e-12);
-        pace_graph_free(&graph);
-    }
-    pace_model_free(&model);
-}
-
-/* Zhao et al. 2023, section 3.2.2: in hybrid sharding each of F ranks keeps 1/F of the states, gathers and scatters stay in its
- * group, and the W/F copies all-reduce the part of a gradient that each has. Over all ranks it is plain sharding. */
-static void test_hybrid(void **state) {
-    (void)state;
-    pace_model_setting settings[] = {{"layers", 3}, {"seq", 64}};
-    pace_model model = load("llama2-7b", settings, 2);
-    pace_config config = pace_config_default();
-    double parameters = pace_model_total(&model, &config).parameters * 4;
-    config.dp = 8;
-    config.zero_group = 4;
-    for (config.zero_stage = 1; config.zero_stage <= 3; config.zero_stage++) {
-        pace_graph graph = lower(&model, &config);
-        double passes = config.zero_stage < 3 ? 1 : 2;
-        assert_true(fabs(collected(&graph, "reducescatter") / parameters - 1) < 1e-12);
-        assert_true(fabs(collected(&graph, "allgather") * 4 / (passes * parameters) - 1) < 1e-12);
-        assert_true(fabs(collected(&graph, "allreduce") * 4 / parameters - 1) < 1e-12);
-        for (size_t i = 0; i < graph.exchanges.count; i++) {
-            const pace_graph_exchange *one = &graph.exchanges.items[i];
-            bool sums = strcmp(pace_names_text(&graph.names, one->collective), "allreduce") == 0;
-            assert_int_equal(one->group_size, sums ? 2 : 4);
-            assert_int_equal(one->group_stride, sums ? 4 : 1);
-        }
-        pace_graph_free(&graph);
-    }
-    config.zero_stage = 3;
-    config.zero_group = 8;
-    pace_graph whole = lower(&model, &config);
-    config.zero_group = 0;
-    pace_graph plain = lower(&model, &config);
-    assert_int_equal(whole.launches.count, plain.launches.count);
-    assert_true(collected(&whole, "allgather") == collected(&plain, "allgather"));
-    assert_true(collected(&whole, "allreduce") == 0);
-    pace_graph_free(&whole);
-    pace_graph_free(&plain);
-    pace_model_free(&model);
-}
-
-/* The stages of a pipeline together are the step: all products once, nothing lost, and each message has its receiver. */
-static void check_stages(const pace_model *model, const pace_config *config) {
-    pace_config alone = pace_config_unshared(config);
-    pace_graph whole = lower(model, &alone);
-    double sum = 0, sent = 0, received = 0;
-    for (uint32_t stage = 0; stage < config->pp; stage++) {
-        pace_graph graph = lower_stage(model, config, stage);
-        assert_int_equal(graph.rank, stage * config->tp * config->dp);
-        check_graph(&graph, model);
-        sum += products(&graph);
-        sent += collected(&graph, "send");
-        received += collected(&graph, "recv");
-        pace_graph_free(&graph);
-    }
-    assert_true(fabs(sum / products(&whole) - 1) < 1e-12);
-    double turning = pace_schedule_is_v(config->schedule); /* the last stage hands to itself */
-    double borders = config->pp * config->vpp - 1 - turning, one = 64 * 1024 * 4,
-           passes = config->mode == PACE_TRAINING ? 2 : 1;
-    assert_true(sent == borders * passes * one * pace_config_micro_batches(config) && sent == received);
-    pace_graph_free(&whole);
-}
-
-static void test_stages(void **state) {
-    (void)state;
-    pace_model_setting settings[] = {{"hidden", 1024}, {"layers", 8}, {"heads", 16}, {"seq", 64}};
-    pace_model model = load("gpt", settings, 4);
-    for (int schedule = 0; schedule < PACE_SCHEDULES; schedule++)
-        for (int execution = PACE_EAGER; execution <= PACE_CUDA_GRAPH; execution++)
-            for (int vpp = pace_schedule_is_v(schedule) ? 2 : 1; vpp <= (schedule == PACE_SCHEDULE_GPIPE ? 1 : 2);
-                 vpp++) {
-                pace_config config = pace_config_default();
-                config.pp = 4, config.dp = 2, config.vpp = vpp;
-                config.global_batch = 16;
-                config.schedule = schedule;
-                config.execution = execution;
-                check_stages(&model, &config);
-            }
-    pace_config config = pace_config_default();
-    config.pp = 3; /* 2, 3 and 3 layers */
-    config.global_batch = 4;
-    config.mode = PACE_INFERENCE;
-    check_stages(&model, &config);
-    pace_graph graph;
-    config.pp = 9;
-    assert_int_equal(pace_model_lower(&graph, &model, &config, 0), PACE_E_USAGE);
-    config.pp = 4, config.vpp = 3;
-    assert_int_equal(pace_model_lower(&graph, &model, &config, 0), PACE_E_USAGE);
-    config.pp = 2, config.vpp = 2, config.global_batch = 5;
-    assert_int_equal(pace_model_lower(&graph, &model, &config, 0), PACE_E_USAGE);
-    pace_model_free(&model);
-}
-
 static void test_refused(void **state) {
     (void)state;
     static const char *const cases[][2] = {{"pp", "2"},  {"cp", "2"},           {"ep", "2"},
@@ -717,23 +444,12 @@ static void test_allocations_fail(void **state) {
 int main(void) {
     unsetenv("PACELINE_CATALOG");
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_every_model),
-        cmocka_unit_test(test_every_mode),
-        cmocka_unit_test(test_transformer_flop),
-        cmocka_unit_test(test_batch_doubles),
-        cmocka_unit_test(test_deterministic),
-        cmocka_unit_test(test_structure),
-        cmocka_unit_test(test_executions),
-        cmocka_unit_test(test_exchanges),
-        cmocka_unit_test(test_measured_resnet50),
-        cmocka_unit_test(test_measured_loop),
-        cmocka_unit_test(test_recomputation),
-        cmocka_unit_test(test_context_and_experts),
-        cmocka_unit_test(test_zero),
-        cmocka_unit_test(test_hybrid),
-        cmocka_unit_test(test_stages),
-        cmocka_unit_test(test_refused),
-        cmocka_unit_test(test_allocations_fail),
+        cmocka_unit_test(test_every_model),      cmocka_unit_test(test_every_mode),
+        cmocka_unit_test(test_transformer_flop), cmocka_unit_test(test_batch_doubles),
+        cmocka_unit_test(test_deterministic),    cmocka_unit_test(test_structure),
+        cmocka_unit_test(test_executions),       cmocka_unit_test(test_measured_resnet50),
+        cmocka_unit_test(test_measured_loop),    cmocka_unit_test(test_recomputation),
+        cmocka_unit_test(test_refused),          cmocka_unit_test(test_allocations_fail),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
