@@ -27,7 +27,7 @@ def main():
     done = subprocess.run([sys.executable, "-B", lint_roads.__file__, ARCHIVE], capture_output=True, text=True)
     expect(done.returncode == 0 and done.stdout.startswith("roads: "), done.stdout, done.stderr)
     defined, used = lint_roads.symbols(ARCHIVE)
-    changed(["pace_lower_gradient", "lower_backward, parts"], defined, used,
+    changed(["pace_lower_gradient", "lower_gradients, parts"], defined, used,
             "defined", "pace_lower_gradient", "parts")
     changed(["report_step calls pace_step_plan_make()", "step_engine alone"], defined, used, "used", "pace_step_plan_make",
             "report_step")
