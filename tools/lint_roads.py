@@ -54,7 +54,10 @@ ROADS = {
     "one closed form": {
         "pace_step_slots_get": ("step_slot_cache", "step_engine"),
         "pace_step_plan_make": ("step_plan", "step_engine"),
-        "pace_step_settle": ("step_engine", "step_ask step_memory plan_search"),  # step_memory: which change would fit; plan_search: screens
+        "pace_step_plan_outline": ("step_plan", "step_engine"),
+        "pace_step_plan_finish": ("step_plan", "step_engine"),
+        "pace_step_settle": ("step_engine", "step_ask step_memory"),  # step_memory: which change would fit
+        "pace_step_screen": ("step_engine", "plan_search"),
         "pace_step_check_walk": ("step_engine", "prediction"),
     },
     "one answer": {

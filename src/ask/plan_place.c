@@ -135,8 +135,13 @@ pace_status pace_plan_place_open(pace_plan_place *p, pace_plan_asked *a, const c
     return make_space(p, a->options);
 }
 
+static size_t top_of(const pace_plan_options *o) { return o->top > 0 ? (size_t)o->top : o->within ? 1 : 5; }
+
+/* The fastest of each question's own number, and some in the place of those that a walk refuses. */
 static pace_plan_rules rules_of(const pace_plan_place *p, const pace_plan_asked *a) {
-    return (pace_plan_rules){p->step.frameworks.plan_tie, a->options->stop, a->options->stop_context};
+    enum { SPARE = 4 };
+    const pace_plan_options *o = a->options;
+    return (pace_plan_rules){top_of(o) + SPARE, p->step.frameworks.plan_tie, o->stop, o->stop_context};
 }
 
 /* With a critical batch: the batch of which the fastest step learns most. */
@@ -245,7 +250,7 @@ pace_status pace_plan_place_search(pace_plan_place *p, const pace_plan_asked *a)
 
 /* Once stopped, the first is answered alone. */
 pace_status pace_plan_place_answer(pace_plan_place *p, pace_plan_asked *a) {
-    size_t top = a->options->top > 0 ? (size_t)a->options->top : a->options->within ? 1 : 5;
+    size_t top = top_of(a->options);
     PACE_TRY(choose_batch(p, a));
     PACE_TRY(pace_plan_place_search(p, a));
     for (size_t i = 0; i < p->found.fitting.count && p->choices.count < top; i++) {

@@ -135,19 +135,7 @@ static pace_status check_zero_group(const pace_config *config) {
     return PACE_OK;
 }
 
-pace_status pace_config_check(const pace_config *config) {
-    for (size_t i = 0; i < FIELDS; i++) {
-        const void *target = (const char *)config + fields[i].offset;
-        if (fields[i].words) {
-            int count = 0;
-            while (fields[i].words[count]) count++;
-            if (*(const int *)target < 0 || *(const int *)target >= count)
-                return pace_fail(PACE_E_USAGE, "%s: expected one of its %d values", fields[i].key, count);
-        } else if (!is_sound(i, *(const double *)target)) {
-            return pace_fail(PACE_E_USAGE, "%s: expected a whole number from %g to %.0f, found %g", fields[i].key,
-                             fields[i].least, MOST, *(const double *)target);
-        }
-    }
+pace_status pace_config_check_shares(const pace_config *config) {
     double once = config->micro_batch * config->dp;
     if (fmod(config->global_batch, once) != 0)
         return pace_fail(PACE_E_USAGE, "global_batch %g is no multiple of micro_batch x dp = %g", config->global_batch,
@@ -167,6 +155,22 @@ pace_status pace_config_check(const pace_config *config) {
         return pace_fail(PACE_E_USAGE, "schedule %s: expected pp of 2 or more, found %g", schedules[config->schedule],
                          config->pp);
     return PACE_OK;
+}
+
+pace_status pace_config_check(const pace_config *config) {
+    for (size_t i = 0; i < FIELDS; i++) {
+        const void *target = (const char *)config + fields[i].offset;
+        if (fields[i].words) {
+            int count = 0;
+            while (fields[i].words[count]) count++;
+            if (*(const int *)target < 0 || *(const int *)target >= count)
+                return pace_fail(PACE_E_USAGE, "%s: expected one of its %d values", fields[i].key, count);
+        } else if (!is_sound(i, *(const double *)target)) {
+            return pace_fail(PACE_E_USAGE, "%s: expected a whole number from %g to %.0f, found %g", fields[i].key,
+                             fields[i].least, MOST, *(const double *)target);
+        }
+    }
+    return pace_config_check_shares(config);
 }
 
 pace_config pace_config_unshared(const pace_config *config) {

@@ -95,6 +95,8 @@ const char *pace_config_word(const pace_config *config, const char *key);
 
 /** Sizes are whole and positive, and global_batch is a multiple of micro_batch x dp. PACE_E_USAGE else. */
 pace_status pace_config_check(const pace_config *config) PACE_MUST_CHECK;
+/** Of these, what concerns several fields. */
+pace_status pace_config_check_shares(const pace_config *config) PACE_MUST_CHECK;
 
 /** Ranks of a step. Neighbours are of one tensor-parallel group; then come context, expert, data and pipeline. */
 double pace_config_ranks(const pace_config *config);

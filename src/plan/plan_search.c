@@ -7,11 +7,20 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* The best time of one way to share a step. */
+typedef struct {
+    pace_config config;
+    double best_s;
+} leader;
+
 typedef struct {
     pace_plan_found *found;
     pace_step_pricer *pricer;
     const pace_step_case *base;
     const pace_plan_rules *rules;
+    leader *leaders; /* fastest first; at most rules->wanted */
+    size_t leading;
+    double split[3]; /* tp, cp, ep that the model can follow; 0 = none yet */
 } searcher;
 
 /* "tp 8 does not divide the 12 heads" is "tp". A message about a field begins with it. */
@@ -30,17 +39,52 @@ pace_status pace_plan_refuse(pace_plan_found *found, const char *message) {
     return PACE_PUSH(&found->refusals, one);
 }
 
-static pace_status keep(pace_plan_found *found, const pace_config *config, const pace_step_solution *solution) {
-    pace_step_factors none = pace_step_factors_none();
+/* --- the fastest so far ------------------------------------------------------------------------------------------- */
+
+static bool same_sharing(const pace_config *a, const pace_config *b) {
+    return a->tp == b->tp && a->pp == b->pp && a->vpp == b->vpp && a->cp == b->cp && a->ep == b->ep && a->dp == b->dp &&
+           a->micro_batch == b->micro_batch && a->schedule == b->schedule;
+}
+
+/* Ways to share a step are told apart, so that the last of the leaders is no faster than the last of as many that are kept. */
+static void lead(searcher *s, const pace_config *config, double time_s) {
+    size_t at = 0;
+    if (s->rules->wanted == 0) return;
+    while (at < s->leading && !same_sharing(&s->leaders[at].config, config)) at++;
+    if (at < s->leading ? s->leaders[at].best_s <= time_s
+                        : at == s->rules->wanted && s->leaders[at - 1].best_s <= time_s)
+        return;
+    if (at == s->leading && s->leading < s->rules->wanted) s->leading++;
+    if (at == s->leading) at--;
+    for (; at > 0 && s->leaders[at - 1].best_s > time_s; at--) s->leaders[at] = s->leaders[at - 1];
+    s->leaders[at] = (leader){*config, time_s};
+}
+
+static double limit_s(const searcher *s) {
+    bool full = s->rules->wanted > 0 && s->leading == s->rules->wanted;
+    return full ? s->leaders[s->leading - 1].best_s * (1 + s->rules->tie) : INFINITY;
+}
+
+static pace_status keep(searcher *s, const pace_config *config, const pace_step_solution *solution) {
+    pace_plan_found *found = s->found;
     pace_plan_candidate one = {.config = *config,
                                .closed_s = solution->closed_s.median,
-                               .need_bytes = solution->plan.memory.all_bytes,
-                               .parts = pace_step_compose(&solution->plan, &none)};
+                               .need_bytes = solution->plan.memory.all_bytes};
     found->device_bytes = solution->plan.device_bytes;
-    if (solution->fitting == PACE_FITS) return PACE_PUSH(&found->fitting, one);
-    *(solution->fitting == PACE_MAY_FIT ? &found->may_fit : &found->too_large) += 1;
-    if (!(found->nearest.need_bytes > 0) || one.need_bytes < found->nearest.need_bytes) found->nearest = one;
-    return PACE_OK;
+    if (solution->fitting != PACE_FITS) {
+        *(solution->fitting == PACE_MAY_FIT ? &found->may_fit : &found->too_large) += 1;
+        if (!(found->nearest.need_bytes > 0) || one.need_bytes < found->nearest.need_bytes) found->nearest = one;
+        return PACE_OK;
+    }
+    found->fit++;
+    if (one.closed_s > limit_s(s)) {
+        found->pruned++;
+        return PACE_OK;
+    }
+    pace_step_factors none = pace_step_factors_none();
+    one.parts = pace_step_compose(&solution->plan, &none);
+    lead(s, config, one.closed_s);
+    return PACE_PUSH(&found->fitting, one);
 }
 
 /* Asking costs more than a visit. */
@@ -52,6 +96,15 @@ static bool is_stopped(searcher *s) {
     return s->found->stopped;
 }
 
+/* What a model can follow hangs on three fields, which change seldom. */
+static pace_status check_split(searcher *s, const pace_config *config) {
+    double *split = s->split;
+    if (split[0] == config->tp && split[1] == config->cp && split[2] == config->ep) return PACE_OK;
+    PACE_TRY(pace_model_check_parallel(s->base->model, config));
+    split[0] = config->tp, split[1] = config->cp, split[2] = config->ep;
+    return PACE_OK;
+}
+
 static pace_status visit(void *context, const pace_config *config) {
     searcher *s = context;
     if (is_stopped(s)) return PACE_OK;
@@ -61,9 +114,9 @@ static pace_status visit(void *context, const pace_config *config) {
     one.may_recompute = false;
     if (pace_config_ranks(config) < 2) one.exchange = NULL;
     s->found->tried++;
-    pace_status status = pace_model_check_parallel(one.model, &one.config);
-    if (status == PACE_OK) status = pace_step_settle(&solution, s->pricer, &one);
-    if (status == PACE_OK) return keep(s->found, config, &solution);
+    pace_status status = check_split(s, config);
+    if (status == PACE_OK) status = pace_step_screen(&solution, s->pricer, &one, limit_s(s));
+    if (status == PACE_OK) return keep(s, config, &solution);
     return status == PACE_E_MEMORY ? status : pace_plan_refuse(s->found, pace_message());
 }
 
@@ -77,11 +130,6 @@ static int by_time(const void *left, const void *right) {
 }
 
 /* --- one of each kind --------------------------------------------------------------------------------------------- */
-
-static bool same_sharing(const pace_config *a, const pace_config *b) {
-    return a->tp == b->tp && a->pp == b->pp && a->vpp == b->vpp && a->cp == b->cp && a->ep == b->ep && a->dp == b->dp &&
-           a->micro_batch == b->micro_batch && a->schedule == b->schedule;
-}
 
 static bool surely_fits(const pace_plan_candidate *one, const pace_plan_found *found) {
     return !(found->device_bytes > 0) || one->need_bytes * found->memory_doubt <= found->device_bytes;
@@ -121,16 +169,19 @@ static void drop_alike(pace_plan_found *found, double tie) {
         if (alike) meet(&items[like - 1], &one, found);
         else items[kept++] = one;
     }
-    found->alike = found->fitting.count - kept;
     found->fitting.count = kept;
     if (kept) qsort(items, kept, sizeof *items, by_time);
 }
 
 pace_status pace_plan_search(pace_plan_found *out, pace_step_pricer *pricer, const pace_step_case *base,
                              const pace_plan_space *space, const pace_plan_rules *rules) {
-    searcher s = {out, pricer, base, rules};
+    searcher s = {.found = out, .pricer = pricer, .base = base, .rules = rules};
     *out = (pace_plan_found){.memory_doubt = pace_cost_doubts(pricer->cost)->figure[PACE_DOUBT_MEMORY]};
-    PACE_TRY(pace_plan_space_visit(space, &base->config, visit, &s));
+    s.leaders = pace_alloc(rules->wanted + 1, sizeof *s.leaders);
+    if (!s.leaders) return PACE_E_MEMORY;
+    pace_status status = pace_plan_space_visit(space, &base->config, visit, &s);
+    pace_free(s.leaders);
+    PACE_TRY(status);
     if (out->fitting.count) qsort(out->fitting.items, out->fitting.count, sizeof *out->fitting.items, by_time);
     drop_alike(out, rules->tie);
     return PACE_OK;

@@ -1,6 +1,8 @@
 /*
- * The search behind `paceline plan`: every configuration of a space is settled in closed form (step_engine.h); those that
- * fit into memory are ordered by their time. The closed form only screens: whoever prints a time asks pace_step_solve().
+ * The search behind `paceline plan`: of every configuration of a space it is known whether it fits into memory; those that
+ * do are ordered by their time in closed form. Where only the fastest are wanted, a configuration whose kernels alone take
+ * longer than these gets no time (branch and bound; pace_step_least_s() is the bound): the fastest are the same. The closed
+ * form only screens: whoever prints a time asks pace_step_solve().
  */
 #pragma once
 
@@ -23,19 +25,20 @@ typedef struct {
 } pace_plan_refusal;
 
 typedef struct {
-    PACE_VEC(pace_plan_candidate) fitting; /* fastest first */
+    PACE_VEC(pace_plan_candidate) fitting; /* fastest first; of those that take as long the simplest alone */
     PACE_VEC(pace_plan_refusal) refusals;  /* in order of first appearance */
     size_t tried, refused;
-    size_t too_large, may_fit;   /* of memory; such are no candidates */
-    size_t alike;                /* that fit, but differ in nothing that changes their time: one of each is kept */
-    pace_plan_candidate nearest; /* of those that do not fit: the one that needs least */
-    double device_bytes;         /* 0 = not known: then everything fits */
-    double memory_doubt;         /* a need times this surely fits */
-    bool stopped;                /* before all were tried */
+    size_t fit, too_large, may_fit; /* of memory; what does not fit is no candidate */
+    size_t pruned;                  /* that fit, and surely take longer than those asked for: they have no time */
+    pace_plan_candidate nearest;    /* of those that do not fit: the one that needs least */
+    double device_bytes;            /* 0 = not known: then everything fits */
+    double memory_doubt;            /* a need times this surely fits */
+    bool stopped;                   /* before all were tried */
 } pace_plan_found;
 
 /* When to stop, and what counts as the same. */
 typedef struct {
+    size_t wanted;               /* so many of the fastest are needed, of ways to share a step that differ; 0 = all */
     double tie;                  /* times within this share of each other are as long (catalog/steps.yaml, plan_tie) */
     bool (*stop)(void *context); /* asked now and then; NULL = never */
     void *stop_context;

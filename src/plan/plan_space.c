@@ -100,70 +100,123 @@ typedef struct {
     const pace_plan_space *space;
     pace_status (*visit)(void *context, const pace_config *config);
     void *context;
+    PACE_VEC(double) divisors; /* of the global batch, largest first */
 } walker;
+
+static pace_status find_divisors(walker *w, double of) {
+    for (double v = 1; v * v <= of; v++) /* from both ends */
+        if (fmod(of, v) == 0) PACE_TRY(PACE_PUSH(&w->divisors, of / v));
+    for (size_t i = w->divisors.count; i-- > 0;)
+        if (w->divisors.items[i] * w->divisors.items[i] > of)
+            PACE_TRY(PACE_PUSH(&w->divisors, of / w->divisors.items[i]));
+    return PACE_OK;
+}
+
+static bool divides(double of, double by) {
+    double times = of / by;
+    return times == floor(times);
+}
+
+/* On whole nodes, or within one, or all devices. */
+static bool is_placed(const pace_plan_space *space, double ranks) {
+    return ranks <= space->devices_of_node || ranks == space->devices || divides(ranks, space->devices_of_node);
+}
+
+/* As many replicas as the devices hold and the batch is shared by: where not all devices can be used, others are idle. 0 =
+ * none. */
+static double replicas_of(const walker *w, const pace_config *config) {
+    const pace_plan_space *space = w->space;
+    double shared = config->tp * config->pp * config->cp, most = floor(space->devices / shared);
+    double micro_batches = config->global_batch / config->micro_batch;
+    if (space->whole && most * shared != space->devices) return 0;
+    if (micro_batches != floor(micro_batches)) return 0;
+    for (size_t i = 0; i < w->divisors.count; i++) {
+        double dp = w->divisors.items[i];
+        bool may = space->dp > 0 ? dp == space->dp : !space->whole || dp == most;
+        if (dp <= most && may && divides(micro_batches, dp) && is_placed(space, dp * shared)) return dp;
+    }
+    return 0;
+}
 
 /* States are divided over all replicas, or over those of one node, which others replicate. */
 static bool is_sharding(const pace_config *config, const pace_plan_space *space, double replicas) {
     double group = config->zero_group;
     if (group == 0 || space->values[PACE_PLAN_ZERO_GROUP].count == 1) return true;
     return config->zero_stage > 0 && config->ep == 1 && config->tp * group == space->devices_of_node &&
-           replicas > group && fmod(replicas, group) == 0;
+           replicas > group && divides(replicas, group);
 }
 
-/* Whether so many replicas share the batch, on whole nodes or within one. */
-static bool is_shared_by(const pace_config *config, const pace_plan_space *space, double shared, double dp) {
-    bool nodes = dp * shared <= space->devices_of_node || fmod(dp * shared, space->devices_of_node) == 0;
-    return fmod(config->global_batch, config->micro_batch * dp) == 0 && (nodes || dp * shared == space->devices);
+static bool may_chunk(const pace_config *config, const pace_plan_space *space) {
+    return config->vpp == 1 || (config->pp > 1 && divides(space->layers, config->pp * config->vpp));
 }
 
-/* As many replicas as the devices hold and the batch is shared by: where not all devices can be used, others are idle. 0 =
- * none. */
-static double replicas_of(const pace_config *config, const pace_plan_space *space) {
-    double shared = config->tp * config->pp * config->cp, most = floor(space->devices / shared), dp = most;
-    bool whole = dp * shared == space->devices;
-    if (space->whole && !whole) return 0;
-    if (space->dp > 0) return space->dp <= most && is_shared_by(config, space, shared, space->dp) ? space->dp : 0;
-    while (dp >= 1 && !is_shared_by(config, space, shared, dp)) dp = space->whole ? 0 : dp - 1;
-    return dp;
-}
-
-/* Whether a configuration whose fields are set is one: everything divides, and nothing stands twice for the same. */
-static bool is_one(pace_config *config, const pace_plan_space *space) {
-    config->dp = replicas_of(config, space);
-    if (config->dp < 1) return false;
-    double replicas = config->dp * config->cp;
-    if (config->tp == 1) config->sequence_parallel = 0;
-    if (space->tables_follow) config->ep = replicas;
-    if (fmod(replicas, config->ep) != 0) return false;
-    if (!is_sharding(config, space, replicas)) return false;
+static bool may_order(const pace_config *config) {
     bool chunks = config->vpp > 1, v = pace_schedule_is_v(config->schedule);
     if (config->schedule != PACE_SCHEDULE_1F1B && config->pp < 2) return false;
     if (v && config->vpp != PACE_V_CHUNKS) return false;
     if (config->schedule == PACE_SCHEDULE_DUALPIPE_V && pace_config_micro_batches(config) < 2 * config->pp)
         return false;
-    if (chunks && config->pp < 2) return false;
-    if (chunks && !v && fmod(pace_config_micro_batches(config), config->pp) != 0) return false;
-    if (chunks && fmod(space->layers, config->pp * config->vpp) != 0) return false;
-    return config->zero_stage == 0 || replicas > 1 || space->values[PACE_PLAN_ZERO].count == 1;
+    return !chunks || v || divides(pace_config_micro_batches(config), config->pp);
 }
 
-static pace_status walk(const walker *w, pace_config *config, pace_plan_field field) {
-    if (field == PACE_PLAN_FIELDS) {
-        pace_config one = *config;
-        return is_one(&one, w->space) ? w->visit(w->context, &one) : PACE_OK;
+/* Fields that prices of layers depend on come first, so that those are asked for seldom; dp follows from the first six. */
+static const pace_plan_field order[PACE_PLAN_FIELDS] = {PACE_PLAN_TP,        PACE_PLAN_CP,       PACE_PLAN_MICRO_BATCH,
+                                                        PACE_PLAN_RECOMPUTE, PACE_PLAN_EP,       PACE_PLAN_PP,
+                                                        PACE_PLAN_VPP,       PACE_PLAN_SCHEDULE, PACE_PLAN_ZERO,
+                                                        PACE_PLAN_ZERO_GROUP};
+
+/* Whether a configuration whose fields are set up to `field` may become one: everything divides, and nothing stands twice for
+ * the same. */
+static bool may_be(const walker *w, pace_config *config, pace_plan_field field) {
+    const pace_plan_space *space = w->space;
+    double replicas = config->dp * config->cp;
+    switch (field) {
+    case PACE_PLAN_PP:
+        config->dp = replicas_of(w, config);
+        if (config->dp < 1) return false;
+        replicas = config->dp * config->cp;
+        if (space->tables_follow) config->ep = replicas;
+        return divides(replicas, config->ep);
+    case PACE_PLAN_VPP: return may_chunk(config, space);
+    case PACE_PLAN_SCHEDULE: return may_order(config);
+    case PACE_PLAN_ZERO: return config->zero_stage == 0 || replicas > 1 || space->values[PACE_PLAN_ZERO].count == 1;
+    case PACE_PLAN_ZERO_GROUP: return is_sharding(config, space, replicas);
+    default: return true;
     }
+}
+
+static pace_status walk(const walker *w, pace_config *config, unsigned level) {
+    if (level == PACE_PLAN_FIELDS) return w->visit(w->context, config);
+    const pace_plan_field field = order[level];
     const pace_plan_values *values = &w->space->values[field];
     for (unsigned i = 0; i < values->count; i++) {
         if (field_of(config, field)) *field_of(config, field) = values->items[i];
         else *word_of(config, field) = (int)values->items[i];
-        PACE_TRY(walk(w, config, field + 1));
+        if (may_be(w, config, field)) PACE_TRY(walk(w, config, level + 1));
+    }
+    return PACE_OK;
+}
+
+/* Sequence parallelism is of tensor parallel groups: what follows from a field is set for each of its values. */
+static pace_status walk_all(walker *w, const pace_config *config) {
+    pace_plan_values tps = w->space->values[PACE_PLAN_TP];
+    for (unsigned i = 0; i < tps.count; i++) {
+        pace_plan_space one = *w->space;
+        pace_config start = *config;
+        one.values[PACE_PLAN_TP] = (pace_plan_values){{tps.items[i]}, 1};
+        if (tps.items[i] == 1) start.sequence_parallel = 0;
+        walker of_one = *w;
+        of_one.space = &one;
+        PACE_TRY(walk(&of_one, &start, 0));
     }
     return PACE_OK;
 }
 
 pace_status pace_plan_space_visit(const pace_plan_space *space, const pace_config *config,
                                   pace_status (*visit)(void *context, const pace_config *config), void *context) {
-    const walker w = {space, visit, context};
-    pace_config start = *config;
-    return walk(&w, &start, 0);
+    walker w = {.space = space, .visit = visit, .context = context};
+    pace_status status = find_divisors(&w, config->global_batch);
+    if (status == PACE_OK) status = walk_all(&w, config);
+    PACE_VEC_FREE(&w.divisors);
+    return status;
 }

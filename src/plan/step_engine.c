@@ -180,12 +180,17 @@ static pace_status walk(pace_step_solution *out, pace_catalog *catalog, const pa
 
 /* --- the closed form ---------------------------------------------------------------------------------------------- */
 
+static pace_status place_of(pace_step_place *out, pace_step_pricer *pricer, const pace_step_case *asked) {
+    *out = (pace_step_place){pricer->cost, asked->device, asked->exchange, &pricer->prices, NULL};
+    if (!pace_framework_is_lowered(asked->framework)) return PACE_OK;
+    return pace_step_hosts_get(&out->host, pricer->catalog, &pricer->hosts, asked->config.execution,
+                               asked->device->vendor);
+}
+
 static pace_status plan_with(pace_step_plan *out, pace_step_pricer *pricer, const pace_step_case *asked) {
-    pace_step_place place = {pricer->cost, asked->device, asked->exchange, &pricer->prices, NULL};
+    pace_step_place place;
     const pace_step_slots *slots;
-    if (pace_framework_is_lowered(asked->framework))
-        PACE_TRY(pace_step_hosts_get(&place.host, pricer->catalog, &pricer->hosts, asked->config.execution,
-                                     asked->device->vendor));
+    PACE_TRY(place_of(&place, pricer, asked));
     PACE_TRY(pace_step_slots_get(&slots, pricer->slots, asked->model, &asked->config, &place));
     PACE_TRY(pace_step_plan_make(out, slots, asked->framework, &asked->config, &place, asked->attention));
     return pace_step_turns_s(&out->turns_s, out);
@@ -259,6 +264,27 @@ pace_status pace_step_settle(pace_step_solution *out, pace_step_pricer *pricer, 
     close_form(&solution, asked);
     solution.time_s = solution.closed_s;
     *out = solution;
+    return PACE_OK;
+}
+
+pace_status pace_step_screen(pace_step_solution *out, pace_step_pricer *pricer, const pace_step_case *asked,
+                             double limit_s) {
+    pace_step_plan *plan = &out->plan;
+    pace_step_place place;
+    const pace_step_slots *slots;
+    PACE_TRY(pace_device_check_precision(asked->device, pace_config_matrix_precision(&asked->config)));
+    PACE_TRY(place_of(&place, pricer, asked));
+    PACE_TRY(pace_step_slots_sized(&slots, pricer->slots, asked->model, &asked->config, &place));
+    PACE_TRY(pace_step_plan_outline(plan, slots, asked->framework, &asked->config, &place, asked->attention));
+    out->fitting = pace_step_fits(plan->memory.all_bytes, plan->device_bytes, pace_cost_doubts(pricer->cost));
+    out->closed_s.median = INFINITY;
+    if (out->fitting != PACE_FITS) return PACE_OK;
+    if (!slots->priced)
+        PACE_TRY(pace_step_slots_get(&plan->slots, pricer->slots, asked->model, &asked->config, &place));
+    if (pace_step_least_s(plan) > limit_s) return PACE_OK;
+    PACE_TRY(pace_step_plan_finish(plan, &place));
+    PACE_TRY(pace_step_turns_s(&plan->turns_s, plan));
+    close_form(out, asked);
     return PACE_OK;
 }
 

@@ -79,6 +79,12 @@ pace_status pace_step_forecast(pace_forecast *out, pace_catalog *catalog, const 
  * for a precision that the device has no rate for. */
 pace_status pace_step_settle(pace_step_solution *out, pace_step_pricer *pricer, pace_step_case *asked) PACE_MUST_CHECK;
 
+/** pace_step_settle() for a search: memory, whether it fits, and where it does the closed form's time. Of a configuration that does
+ * not fit, or surely takes longer than `limit_s`, closed_s has the median INFINITY. `out` holds nothing else. Fields of the configuration
+ * are sound by themselves. Errors: those of pace_step_settle(). */
+pace_status pace_step_screen(pace_step_solution *out, pace_step_pricer *pricer, const pace_step_case *asked,
+                             double limit_s) PACE_MUST_CHECK;
+
 /** Answers a case. Errors: those of lowering and of exchanges; PACE_E_INTERNAL with both numbers where walk and closed
  * form contradict each other. */
 pace_status pace_step_solve(pace_step_solution *out, pace_step_pricer *pricer,

@@ -435,16 +435,30 @@ static void add_update(pace_step_plan *plan, const pace_step_place *place) {
     if (pace_framework_is_lowered(plan->framework) && all > 0) add_rest(plan, (held.dense + held.expert) / all);
 }
 
-pace_status pace_step_plan_make(pace_step_plan *out, const pace_step_slots *slots, const pace_framework *framework,
-                                const pace_config *config, const pace_step_place *place, double attention) {
+pace_status pace_step_plan_outline(pace_step_plan *out, const pace_step_slots *slots, const pace_framework *framework,
+                                   const pace_config *config, const pace_step_place *place, double attention) {
     pace_step_plan plan = {.slots = slots, .framework = framework, .config = *config, .attention = attention};
-    PACE_TRY(pace_config_check(config));
+    PACE_TRY(pace_config_check_shares(config));
     plan.micro_batches = pace_config_micro_batches(config);
     PACE_TRY(cut(&plan));
-    PACE_TRY(exchange_all(&plan, place));
     add_memory(&plan, place);
-    add_input(&plan);
-    add_update(&plan, place);
+    *out = plan;
+    return PACE_OK;
+}
+
+pace_status pace_step_plan_finish(pace_step_plan *plan, const pace_step_place *place) {
+    PACE_TRY(exchange_all(plan, place));
+    add_input(plan);
+    add_update(plan, place);
+    return PACE_OK;
+}
+
+pace_status pace_step_plan_make(pace_step_plan *out, const pace_step_slots *slots, const pace_framework *framework,
+                                const pace_config *config, const pace_step_place *place, double attention) {
+    pace_step_plan plan;
+    PACE_TRY(pace_config_check(config));
+    PACE_TRY(pace_step_plan_outline(&plan, slots, framework, config, place, attention));
+    PACE_TRY(pace_step_plan_finish(&plan, place));
     *out = plan;
     return PACE_OK;
 }

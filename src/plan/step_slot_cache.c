@@ -21,6 +21,8 @@ struct pace_slot_cache {
     slot_key keys[SLOTS];
     pace_step_slots *values[SLOTS]; /* NULL = free */
     unsigned count;
+    pace_step_slots *last; /* of the question before; NULL = none */
+    slot_key last_key;
 };
 
 pace_status pace_slot_cache_create(pace_slot_cache **out) {
@@ -36,6 +38,7 @@ static void forget(pace_slot_cache *cache) {
         cache->values[i] = NULL;
     }
     cache->count = 0;
+    cache->last = NULL;
 }
 
 void pace_slot_cache_free(pace_slot_cache *cache) {
@@ -71,8 +74,11 @@ static slot_key key_of(const pace_model *model, const pace_config *config, const
     return key;
 }
 
-static pace_status keep(const pace_step_slots **out, pace_slot_cache *cache, unsigned at, const slot_key *key,
-                        const pace_step_slots *slots) {
+static pace_status add(pace_step_slots **out, pace_slot_cache *cache, const slot_key *key,
+                       const pace_step_slots *slots) {
+    if (cache->count >= SLOTS / 2) forget(cache);
+    unsigned at = (unsigned)(pace_hash(key, sizeof *key) % SLOTS);
+    while (cache->values[at]) at = (at + 1) % SLOTS;
     cache->values[at] = pace_alloc(1, sizeof *slots);
     if (!cache->values[at]) return PACE_E_MEMORY;
     *cache->values[at] = *slots;
@@ -82,20 +88,39 @@ static pace_status keep(const pace_step_slots **out, pace_slot_cache *cache, uns
     return PACE_OK;
 }
 
+static pace_step_slots *find(const pace_slot_cache *cache, const slot_key *key) {
+    if (cache->last && memcmp(&cache->last_key, key, sizeof *key) == 0) return cache->last;
+    for (unsigned at = (unsigned)(pace_hash(key, sizeof *key) % SLOTS); cache->values[at]; at = (at + 1) % SLOTS)
+        if (memcmp(&cache->keys[at], key, sizeof *key) == 0) return cache->values[at];
+    return NULL;
+}
+
+static pace_status get(pace_step_slots **out, pace_slot_cache *cache, const pace_model *model,
+                       const pace_config *config, const pace_step_place *place) {
+    slot_key key = key_of(model, config, place);
+    pace_step_slots slots, *found = find(cache, &key);
+    if (!found) {
+        PACE_TRY(pace_step_slots_size(&slots, model, config));
+        PACE_TRY(add(&found, cache, &key, &slots));
+    }
+    cache->last = *out = found;
+    cache->last_key = key;
+    return PACE_OK;
+}
+
+pace_status pace_step_slots_sized(const pace_step_slots **out, pace_slot_cache *cache, const pace_model *model,
+                                  const pace_config *config, const pace_step_place *place) {
+    pace_step_slots *slots;
+    PACE_TRY(get(&slots, cache, model, config, place));
+    *out = slots;
+    return PACE_OK;
+}
+
 pace_status pace_step_slots_get(const pace_step_slots **out, pace_slot_cache *cache, const pace_model *model,
                                 const pace_config *config, const pace_step_place *place) {
-    pace_step_slots slots;
-    slot_key key = key_of(model, config, place);
-    unsigned at = (unsigned)(pace_hash(&key, sizeof key) % SLOTS);
-    for (; cache->values[at]; at = (at + 1) % SLOTS)
-        if (memcmp(&cache->keys[at], &key, sizeof key) == 0) {
-            *out = cache->values[at];
-            return PACE_OK;
-        }
-    PACE_TRY(pace_step_slots_price(&slots, model, config, place));
-    if (cache->count >= SLOTS / 2) {
-        forget(cache);
-        at = (unsigned)(pace_hash(&key, sizeof key) % SLOTS);
-    }
-    return keep(out, cache, at, &key, &slots);
+    pace_step_slots *slots;
+    PACE_TRY(get(&slots, cache, model, config, place));
+    if (!slots->priced) PACE_TRY(pace_step_slots_price(slots, model, config, place));
+    *out = slots;
+    return PACE_OK;
 }

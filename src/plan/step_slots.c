@@ -189,23 +189,10 @@ static pace_status price_pass(pace_slot *slot, pace_step_slots *slots, const pac
     return PACE_OK;
 }
 
-static double kept(const pace_model *model, const pace_config *config, const pace_model_part *part) {
-    return config->micro_batch * pace_model_kept_bytes(model, config, part->first, part->last);
-}
-
-static pace_status price_part(pace_step_slots *slots, const pace_model *model, const pace_config *config,
-                              const pace_model_part *part, const pace_step_place *place) {
-    pace_config whole = *config;
-    if (slots->count == PACE_SLOT_PARTS)
-        return pace_fail(PACE_E_LIMIT, "expected a model of at most %d kinds of layers", PACE_SLOT_PARTS);
-    pace_slot_part *out = &slots->parts[slots->count++];
-    *out = (pace_slot_part){.part = *part};
+static pace_status price_part(pace_step_slots *slots, pace_slot_part *out, const pace_model *model,
+                              const pace_config *config, const pace_step_place *place) {
     for (int pass = 0; pass < PACE_PART_PASSES; pass++)
-        PACE_TRY(price_pass(&out->pass[pass], slots, model, config, part, (pace_part_pass)pass, place));
-    whole.recompute = PACE_RECOMPUTE_NONE;
-    if (config->mode != PACE_TRAINING) return PACE_OK;
-    out->kept_bytes = kept(model, config, part);
-    out->whole_bytes = config->recompute == PACE_RECOMPUTE_NONE ? out->kept_bytes : kept(model, &whole, part);
+        PACE_TRY(price_pass(&out->pass[pass], slots, model, config, &out->part, (pace_part_pass)pass, place));
     return PACE_OK;
 }
 
@@ -296,14 +283,6 @@ static pace_status find_hull(pace_step_slots *slots, const pace_model *model, co
 
 static pace_status price_rests(pace_step_slots *slots, const pace_model *model, const pace_config *config,
                                const pace_step_place *place) {
-    pace_config adam = *config;
-    adam.optimizer = PACE_ADAM;
-    double whole = pace_model_total(model, &adam).optimizer_bytes;
-    slots->states = whole > 0 ? pace_model_total(model, config).optimizer_bytes / whole : 0;
-    for (unsigned i = 0; i < slots->count; i++) {
-        const pace_model_part *part = &slots->parts[i].part;
-        slots->parameters += part->turns * (part->parameters + part->expert_parameters);
-    }
     bool trains = pace_config_trains(config);
     if (!place->host) return PACE_OK;
     for (int rest = 0; rest < PACE_MODEL_RESTS; rest++)
@@ -327,8 +306,35 @@ static double tied_elements(const pace_model *model, const pace_config *config) 
     return sum;
 }
 
-pace_status pace_step_slots_price(pace_step_slots *out, const pace_model *model, const pace_config *config,
-                                  const pace_step_place *place) {
+/* --- sizes -------------------------------------------------------------------------------------------------------- */
+
+static double kept(const pace_model *model, const pace_config *config, const pace_model_part *part) {
+    return config->micro_batch * pace_model_kept_bytes(model, config, part->first, part->last);
+}
+
+static pace_status size_part(pace_step_slots *slots, const pace_model *model, const pace_config *config,
+                             const pace_model_part *part) {
+    pace_config whole = *config;
+    if (slots->count == PACE_SLOT_PARTS)
+        return pace_fail(PACE_E_LIMIT, "expected a model of at most %d kinds of layers", PACE_SLOT_PARTS);
+    pace_slot_part *out = &slots->parts[slots->count++];
+    *out = (pace_slot_part){.part = *part};
+    slots->parameters += part->turns * (part->parameters + part->expert_parameters);
+    whole.recompute = PACE_RECOMPUTE_NONE;
+    if (config->mode != PACE_TRAINING) return PACE_OK;
+    out->kept_bytes = kept(model, config, part);
+    out->whole_bytes = config->recompute == PACE_RECOMPUTE_NONE ? out->kept_bytes : kept(model, &whole, part);
+    return PACE_OK;
+}
+
+static double states_of(const pace_model *model, const pace_config *config) {
+    pace_config adam = *config;
+    adam.optimizer = PACE_ADAM;
+    double whole = pace_model_total(model, &adam).optimizer_bytes;
+    return whole > 0 ? pace_model_total(model, config).optimizer_bytes / whole : 0;
+}
+
+pace_status pace_step_slots_size(pace_step_slots *out, const pace_model *model, const pace_config *config) {
     pace_model_parts parts;
     pace_step_slots slots = {0};
     PACE_TRY(pace_config_check(config));
@@ -343,10 +349,20 @@ pace_status pace_step_slots_price(pace_step_slots *out, const pace_model *model,
                            (pace_config_is_amp(config) ? 2 : pace_config_parameter_bytes(config)) /
                            (config->sequence_parallel > 0 ? config->tp : 1);
     slots.tied_parameters = tied_elements(model, config);
+    slots.states = states_of(model, config);
     for (size_t i = 0; status == PACE_OK && i < parts.parts.count; i++)
-        status = price_part(&slots, model, config, &parts.parts.items[i], place);
-    if (status == PACE_OK) status = price_rests(&slots, model, config, place);
+        status = size_part(&slots, model, config, &parts.parts.items[i]);
     pace_model_parts_free(&parts);
     if (status == PACE_OK) *out = slots;
     return status;
+}
+
+pace_status pace_step_slots_price(pace_step_slots *slots, const pace_model *model, const pace_config *config,
+                                  const pace_step_place *place) {
+    pace_step_slots priced = *slots;
+    for (unsigned i = 0; i < priced.count; i++) PACE_TRY(price_part(&priced, &priced.parts[i], model, config, place));
+    PACE_TRY(price_rests(&priced, model, config, place));
+    priced.priced = true;
+    *slots = priced;
+    return PACE_OK;
 }

@@ -60,6 +60,7 @@ typedef struct {
     bool across[PACE_SLOT_GROUPS]; /* the group spans nodes */
     pace_rung rung;                /* the worst among the prices */
     double kernels_s, beyond_s;    /* of all prices; of those that a fit has no rows like */
+    bool priced;                   /* else it has sizes alone: parts, parameters, bytes, layers */
 } pace_step_slots;
 
 /* On what and with what prices. All are borrowed. */
@@ -71,9 +72,13 @@ typedef struct {
     const pace_step_host *host;    /* NULL = who composes the step knows what launches cost */
 } pace_step_place;
 
-/** Lowers and prices the parts of a model. Errors: those of pace_model_lower_part(), PACE_E_LIMIT for more than
- * PACE_SLOT_PARTS kinds of layers, PACE_E_USAGE for groups without a machine. */
-pace_status pace_step_slots_price(pace_step_slots *out, const pace_model *model, const pace_config *config,
+/** What the parts of a model hold, without prices. Errors: those of pace_model_parts_find(), PACE_E_LIMIT for more than
+ * PACE_SLOT_PARTS kinds of layers. */
+pace_status pace_step_slots_size(pace_step_slots *out, const pace_model *model,
+                                 const pace_config *config) PACE_MUST_CHECK;
+/** Lowers and prices the parts of sized slots. Errors: those of pace_model_lower_part(), PACE_E_USAGE for groups without a
+ * machine. */
+pace_status pace_step_slots_price(pace_step_slots *slots, const pace_model *model, const pace_config *config,
                                   const pace_step_place *place) PACE_MUST_CHECK;
 
 typedef struct pace_slot_cache pace_slot_cache;
@@ -81,10 +86,13 @@ typedef struct pace_slot_cache pace_slot_cache;
 pace_status pace_slot_cache_create(pace_slot_cache **out) PACE_MUST_CHECK;
 void pace_slot_cache_free(pace_slot_cache *cache);
 
-/** pace_step_slots_price() through a cache, which knows a model, an exchange and a device by their addresses. What it
+/** Sized and priced slots through a cache, which knows a model, an exchange and a device by their addresses. What it
  * returns is borrowed until the next call. For one thread. */
 pace_status pace_step_slots_get(const pace_step_slots **out, pace_slot_cache *cache, const pace_model *model,
                                 const pace_config *config, const pace_step_place *place) PACE_MUST_CHECK;
+/** The same, which may have sizes alone. */
+pace_status pace_step_slots_sized(const pace_step_slots **out, pace_slot_cache *cache, const pace_model *model,
+                                  const pace_config *config, const pace_step_place *place) PACE_MUST_CHECK;
 
 /** Seconds of one exchange among `size` ranks that are `stride` apart, when all like groups of the machine exchange at
  * once; *across = it leaves the node. */

@@ -81,6 +81,16 @@ typedef struct {
 pace_status pace_step_plan_make(pace_step_plan *out, const pace_step_slots *slots, const pace_framework *framework,
                                 const pace_config *config, const pace_step_place *place,
                                 double attention) PACE_MUST_CHECK;
+/** The same in two parts, for a search: stages and memory of a configuration whose fields are sound by themselves, which needs
+ * slots of known sizes alone; then what needs prices. */
+pace_status pace_step_plan_outline(pace_step_plan *out, const pace_step_slots *slots, const pace_framework *framework,
+                                   const pace_config *config, const pace_step_place *place,
+                                   double attention) PACE_MUST_CHECK;
+pace_status pace_step_plan_finish(pace_step_plan *plan, const pace_step_place *place) PACE_MUST_CHECK;
+
+/** What the step of an outline with priced slots takes at least: no more than pace_step_compose()'s total, with turns_s, whatever
+ * its exchanges of gradients and messages take. */
+double pace_step_least_s(const pace_step_plan *plan);
 
 /** The stage that a tail is on: that of the turn before it, as src/model cuts; of other frameworks the model's last. */
 double pace_step_tail_stage(const pace_step_plan *plan, const pace_model_part *tail);

@@ -260,9 +260,11 @@ static void put_notes(pace_node *root, const pace_plan_asked *a, const pace_plan
         best->step.asked.framework->name, pace_config_word(config, "precision"), pace_config_word(config, "optimizer"));
     pace_node_note(
         root,
-        "The closed form ordered all configurations; the times above are those that predict gives%s. Chance: that "
+        "Branch and bound: %zu of the %zu configurations that fit on %s were timed in closed form, the layers of the others "
+        "alone take longer than what is listed. The times above are those that predict gives%s. Chance: that "
         "the first is faster than this one, as far as configurations of one model have been told apart "
         "(plan_spread in catalog/steps.yaml).",
+        best->found.fit - best->found.pruned, best->found.fit, best->machine.name,
         a->order_changed ? ", which changed the order" : "");
     pace_node_note(
         root,

@@ -243,7 +243,7 @@ static void put_places(pace_node *root, const pace_plan_asked *a) {
                                            .devices = (int64_t)p->space.devices,
                                            .batch = (int64_t)p->step.asked.config.global_batch,
                                            .tried = (int64_t)p->found.tried,
-                                           .fitting = (int64_t)p->found.fitting.count,
+                                           .fitting = (int64_t)p->found.fit,
                                            .too_large = (int64_t)p->found.too_large,
                                            .may_fit = (int64_t)p->found.may_fit,
                                            .refused = (int64_t)p->found.refused,
