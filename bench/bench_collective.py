@@ -1,10 +1,12 @@
 """Allreduce of floats on pinned ranks: libpaceline_collective against Open MPI and MPICH, as ratios of times in the same run.
 
-Usage: bench_collective.py [ROUNDS [LARGEST_BYTES [RANKS]]], two ranks unless told. Each round starts every MPI in turn (Open MPI by
-default, over UCX, with coll/sm; MPICH where it is, for which the library is built once more); inside each process MPI and Paceline take turns too. A figure is the least of all rounds' 10th percentiles, a ratio how many times as
+Each round starts every MPI in turn (Open MPI by default, over UCX, with coll/sm; MPICH where it is, for which the library is built once
+more); inside each process MPI and Paceline take turns too. With --link each rank is on a host of its own, a network namespace behind a link
+of that rate (as root), and Open MPI over TCP is the peer. A figure is the least of all rounds' 10th percentiles, a ratio how many times as
 long the best MPI takes. 'dirty': each rank writes its input and reads its output between calls. Run it on an idle machine: on a busy
 one only ratios say something, those of large vectors little.
 """
+import argparse
 import collections
 import os
 import shutil
@@ -43,25 +45,43 @@ def measure(command, largest):
     return {(int(row[0]), int(row[1])): [float(x) for x in row[3:6]] for row in rows}
 
 
+def share_of_link(question, size, taken_us):
+    """Of what its rate allows: each rank must send 2 (ranks - 1) / ranks of the vector."""
+    return 2 * (question.ranks - 1) / question.ranks * size / question.link / (taken_us * 1e-6)
+
+
+def asked():
+    parser = argparse.ArgumentParser(description="libpaceline_collective against other MPIs")
+    parser.add_argument("rounds", type=int, nargs="?", default=5)
+    parser.add_argument("--largest", type=int, default=64 << 20, metavar="BYTES")
+    parser.add_argument("--ranks", type=int, default=2)
+    parser.add_argument("--link", type=float, metavar="BYTES_PER_S")
+    return parser.parse_args()
+
+
+def commands_of(question):
+    if question.link:
+        return {"tcp": [os.path.join(BUILD, "modules", "paceline-hosts.sh"), str(question.ranks), f"{question.link:.0f}", BENCH]}
+    ranks = str(question.ranks)
+    commands = {kind: ["mpirun", "--bind-to", "none", "--oversubscribe", "-n", ranks, *words, BENCH] for kind, words in KINDS.items()}
+    mpich = built_with_mpich()
+    return {**commands, "mpich": ["mpirun.mpich", "-bind-to", "none", "-n", ranks, mpich]} if mpich else commands
+
+
 def main():
-    rounds = int(sys.argv[1]) if len(sys.argv) > 1 else 5
-    largest = int(sys.argv[2]) if len(sys.argv) > 2 else 64 << 20
+    question = asked()
     if not os.path.exists(BENCH):
         print("no MPI: libpaceline_collective was not built")
         return 0
-    ranks = sys.argv[3] if len(sys.argv) > 3 else "2"
-    commands = {kind: ["mpirun", "--bind-to", "none", "--oversubscribe", "-n", ranks, *words, BENCH] for kind, words in KINDS.items()}
-    mpich = built_with_mpich()
-    if mpich:
-        commands["mpich"] = ["mpirun.mpich", "-bind-to", "none", "-n", ranks, mpich]
-    targets = TARGETS if int(ranks) <= os.cpu_count() else TARGETS_CROWDED
+    commands = commands_of(question)
+    targets = TARGETS_CROWDED if question.link or question.ranks > os.cpu_count() else TARGETS
     least = collections.defaultdict(lambda: [float("inf")] * 3)
     print(f"load of this machine at the start: {os.getloadavg()[0]:.1f} on {os.cpu_count()} processors")
-    for _ in range(rounds):
+    for _ in range(question.rounds):
         for kind, command in commands.items():
-            for key, row in measure(command, largest).items():
+            for key, row in measure(command, question.largest).items():
                 least[kind, *key] = [min(a, b) for a, b in zip(least[kind, *key], row)]
-    print(f"{'bytes':>9} {'buffers':8} {'best MPI':8} {'us':>10} {'private us':>10} {'ratio':>6} {'target':>6}   {'owned us':>9} {'ratio':>6} {'target':>6}")
+    print(f"{'bytes':>9} {'buffers':8} {'best MPI':8} {'us':>10} {'private us':>10} {'ratio':>6} {'target':>6}   {'owned us':>9} {'ratio':>6} {'target':>6}" + ("  of the link" if question.link else ""))
     missed = 0
     for size, dirty in sorted({key[1:] for key in least}):
         rows = {kind: least[kind, size, dirty] for kind in commands if (kind, size, dirty) in least}
@@ -71,7 +91,8 @@ def main():
         want_owned = want_owned if dirty else None
         missed += mpi / private < want or (want_owned is not None and mpi / owned < want_owned)
         print(f"{size:9} {'dirty' if dirty else 'warm':8} {best:8} {mpi:10.3f} {private:10.3f} {mpi / private:6.2f} {want:6.1f}   "
-              f"{owned:9.3f} {mpi / owned:6.2f} {want_owned or '':>6}")
+              f"{owned:9.3f} {mpi / owned:6.2f} {want_owned or '':>6}" +
+              (f" {share_of_link(question, size, private):12.2f}" if question.link else ""))
     print(f"{missed} rows below their target; load at the end {os.getloadavg()[0]:.1f}")
     return 0
 

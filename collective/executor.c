@@ -7,18 +7,34 @@
 #include "call.h"
 #include "exchange/program_by_name.h"
 #include "exchange/algorithms.h"
+#include "network.h"
 #include "rings.h"
 
 #include <sched.h>
 #include <string.h>
 
-enum { MOST_LANES = 8, FAR_SENDS = 8, FAR_BYTES = 1 << 20, SEGMENTS = 4 };
+enum {
+    MOST_LANES = 8,
+    FAR_SENDS = 8,
+    FAR_BYTES = 1 << 20,
+    MOST_PARCELS = FAR_BYTES / PACE_LEAST_PARCEL,
+    SEGMENTS = 4,
+    KEPT = 8
+};
 
-/* A message on its way to another host. */
+/* A message on its way to another host, in parcels (network.h). */
 typedef struct {
-    MPI_Request request;
+    MPI_Request requests[MOST_PARCELS];
+    int parcels; /* 0 = on no way */
     char *bytes;
 } far_message;
+
+/* A program that was carried out before: it does not depend on the bytes. */
+typedef struct {
+    pace_program program;
+    int collective, row, root;
+    bool leaders;
+} kept_program;
 
 struct pace_executor {
     pace_segment segment;
@@ -26,6 +42,8 @@ struct pace_executor {
     int pass_bytes;        /* of a message between any two ranks: the same on all */
     far_message sends[FAR_SENDS], takes[MOST_LANES];
     char *far_memory;
+    kept_program kept[KEPT];
+    unsigned next_kept, kept_count;
 };
 
 typedef struct pace_executor executor;
@@ -50,8 +68,8 @@ static pace_status open_near(executor *e, pace_comm *c) {
 void pace_executor_free(pace_comm *c) {
     executor *e = c->executor;
     if (!e) return;
-    for (int i = 0; i < FAR_SENDS; i++)
-        if (e->sends[i].request != MPI_REQUEST_NULL) PMPI_Wait(&e->sends[i].request, MPI_STATUS_IGNORE);
+    for (int i = 0; i < FAR_SENDS; i++) PMPI_Waitall(e->sends[i].parcels, e->sends[i].requests, MPI_STATUSES_IGNORE);
+    for (unsigned i = 0; i < e->kept_count; i++) pace_program_free(&e->kept[i].program);
     pace_pair_rings_close(&e->rings);
     pace_segment_close(&e->segment);
     pace_free(e->far_memory);
@@ -63,8 +81,6 @@ pace_status pace_executor_open(pace_comm *c) {
     if (c->executor) return PACE_OK;
     executor *e = pace_alloc(1, sizeof *e);
     pace_status status = e ? PACE_OK : PACE_E_MEMORY;
-    for (int i = 0; i < FAR_SENDS && e; i++) e->sends[i].request = MPI_REQUEST_NULL;
-    for (int i = 0; i < MOST_LANES && e; i++) e->takes[i].request = MPI_REQUEST_NULL;
     c->executor = e;
     if (e) e->pass_bytes = FAR_BYTES;
     if (e && c->hosts > 1) status = open_far(e);
@@ -85,7 +101,7 @@ typedef struct {
     pace_comm *comm;
     executor *e;
     const pace_call *call;
-    pace_program program;
+    const pace_program *program;
     const pace_rank_class *class;
     MPI_Comm far;
     int ranks, rank, root; /* of the program: rank 0 is the root */
@@ -145,6 +161,32 @@ static size_t bytes_of(const run *r, const pace_place *place) {
     return bytes;
 }
 
+static size_t parcel_at(size_t *bytes, const run *r, size_t message_bytes, int number) {
+    size_t from = (size_t)number * r->comm->parcel_bytes;
+    *bytes = message_bytes - from < r->comm->parcel_bytes ? message_bytes - from : r->comm->parcel_bytes;
+    return from;
+}
+
+/* Sends or takes a message of so many bytes in parcels, which may be none of bytes. False when MPI failed. */
+static bool start_far(far_message *m, const run *r, int other, int channel, size_t bytes, bool sends) {
+    for (m->parcels = 0; !m->parcels || (size_t)m->parcels * r->comm->parcel_bytes < bytes; m->parcels++) {
+        size_t length, from = parcel_at(&length, r, bytes, m->parcels);
+        MPI_Request *request = &m->requests[m->parcels];
+        int error = sends ? PMPI_Isend(m->bytes + from, (int)length, MPI_BYTE, other, channel, r->far, request)
+                          : PMPI_Irecv(m->bytes + from, (int)length, MPI_BYTE, other, channel, r->far, request);
+        if (error != MPI_SUCCESS) return false;
+    }
+    return true;
+}
+
+/* Whether it has arrived, or was never started. */
+static bool is_through(bool *failed, far_message *m) {
+    int all = 1;
+    *failed = m->parcels && PMPI_Testall(m->parcels, m->requests, &all, MPI_STATUSES_IGNORE) != MPI_SUCCESS;
+    if (all) m->parcels = 0;
+    return all;
+}
+
 static bool try_send(bool *done, run *r, const pace_peer *peer, const pace_place *place) {
     int to = real_rank(r, pace_peer_rank(peer, (uint32_t)r->rank)), near = near_number(r, to), free_one = -1;
     if (near >= 0) {
@@ -154,22 +196,20 @@ static bool try_send(bool *done, run *r, const pace_peer *peer, const pace_place
         return true;
     }
     for (int i = 0; i < FAR_SENDS && free_one < 0; i++) {
-        int sent = 1;
-        if (r->e->sends[i].request != MPI_REQUEST_NULL &&
-            PMPI_Test(&r->e->sends[i].request, &sent, MPI_STATUS_IGNORE) != MPI_SUCCESS)
-            return false;
-        if (sent) free_one = i;
+        bool failed;
+        if (is_through(&failed, &r->e->sends[i])) free_one = i;
+        if (failed) return false;
     }
     *done = free_one >= 0;
     r->far_waits |= !*done;
     if (!*done) return true;
     far_message *m = &r->e->sends[free_one];
     size_t bytes = gather(m->bytes, r, place);
-    return PMPI_Isend(m->bytes, (int)bytes, MPI_BYTE, to, peer->channel, r->far, &m->request) == MPI_SUCCESS;
+    return start_far(m, r, to, peer->channel, bytes, true);
 }
 
 static bool try_receive(bool *done, run *r, uint32_t lane, const pace_peer *peer, const pace_place *place, bool add) {
-    int from = real_rank(r, pace_peer_rank(peer, (uint32_t)r->rank)), near = near_number(r, from), come = 0;
+    int from = real_rank(r, pace_peer_rank(peer, (uint32_t)r->rank)), near = near_number(r, from);
     if (near >= 0) {
         const char *message = pace_pair_message(&r->e->rings, near, peer->channel);
         if (message) put(r, place, message, add), pace_pair_done(&r->e->rings, near, peer->channel);
@@ -177,29 +217,27 @@ static bool try_receive(bool *done, run *r, uint32_t lane, const pace_peer *peer
         return true;
     }
     far_message *m = &r->e->takes[lane];
-    if (m->request == MPI_REQUEST_NULL && PMPI_Irecv(m->bytes, (int)bytes_of(r, place), MPI_BYTE, from, peer->channel,
-                                                     r->far, &m->request) != MPI_SUCCESS)
-        return false;
-    if (PMPI_Test(&m->request, &come, MPI_STATUS_IGNORE) != MPI_SUCCESS) return false;
+    if (!m->parcels && !start_far(m, r, from, peer->channel, bytes_of(r, place), false)) return false;
+    bool failed, come = is_through(&failed, m);
     if (come) put(r, place, m->bytes, add);
     *done = come;
     r->far_waits |= !come;
-    return true;
+    return !failed;
 }
 
 static bool adds(const run *r, const pace_program_lane *lane, uint32_t i) {
-    const pace_operation *ops = &r->program.operations.items[lane->first];
+    const pace_operation *ops = &r->program->operations.items[lane->first];
     while (i < lane->count && ops[i].kind == PACE_OPERATION_RECEIVE) i++;
     return i < lane->count && ops[i].kind == PACE_OPERATION_REDUCE;
 }
 
 /* One operation of a lane, if it can be done now. False when MPI failed. */
 static bool try_one(bool *done, run *r, uint32_t lane) {
-    const pace_program_lane *of = &r->program.lanes.items[r->class->first_lane + lane];
+    const pace_program_lane *of = &r->program->lanes.items[r->class->first_lane + lane];
     uint32_t i = r->at[lane];
-    const pace_operation *op = &r->program.operations.items[of->first + i];
-    const pace_place *place = &r->program.places.items[of->first + i];
-    const pace_peer *peer = &r->program.peers.items[op->peer];
+    const pace_operation *op = &r->program->operations.items[of->first + i];
+    const pace_place *place = &r->program->places.items[of->first + i];
+    const pace_peer *peer = &r->program->peers.items[op->peer];
     *done = true;
     switch (op->kind) {
     case PACE_OPERATION_SEND: return try_send(done, r, peer, place);
@@ -215,7 +253,7 @@ static pace_status advance(bool *moved, bool *ended, run *r) {
     *ended = true;
     r->far_waits = false;
     for (uint32_t lane = 0; lane < r->class->lane_count; lane++) {
-        uint32_t count = r->program.lanes.items[r->class->first_lane + lane].count;
+        uint32_t count = r->program->lanes.items[r->class->first_lane + lane].count;
         for (bool done = true; r->at[lane] < count && done;) {
             if (!try_one(&done, r, lane)) return pace_fail(PACE_E_IO, "MPI failed to send or receive a message");
             r->at[lane] += done;
@@ -256,7 +294,7 @@ static pace_status pass(run *r) {
 
 /* --- all passes ----------------------------------------------------------------------------------------------------- */
 
-static pace_status build(run *r, int row) {
+static pace_status build(pace_program *out, const run *r, int row) {
     const pace_exchange_algorithm *a = &pace_exchange_algorithms[row];
     bool by_host = strcmp(a->name, "rails") == 0 || strcmp(a->name, "leaders") == 0;
     pace_program_question q = {.ranks = (uint32_t)r->ranks,
@@ -264,19 +302,47 @@ static pace_status build(run *r, int row) {
                                .group = (uint32_t)(by_host && !r->leaders ? r->comm->ranks / r->comm->hosts : 1),
                                .segments = a->segments ? SEGMENTS : 1,
                                .viewer = (uint32_t)r->rank + 1};
-    PACE_TRY(pace_program_build(&r->program, pace_collective_rows[r->call->collective].name, a->name, &q));
-    r->class = &r->program.classes.items[r->program.class_of[r->rank]];
-    for (size_t i = 0; i < r->program.peers.count; i++)
-        if (r->program.peers.items[i].channel >= PACE_PAIR_CHANNELS)
-            return pace_fail(PACE_E_INTERNAL, "%s has more channels than rings", a->name);
-    return r->class->lane_count <= MOST_LANES ? PACE_OK : pace_fail(PACE_E_INTERNAL, "%s has too many lanes", a->name);
+    PACE_TRY(pace_program_build(out, pace_collective_rows[r->call->collective].name, a->name, &q));
+    const pace_rank_class *class = &out->classes.items[out->class_of[r->rank]];
+    bool channels = true;
+    for (size_t i = 0; i < out->peers.count; i++) channels &= out->peers.items[i].channel < PACE_PAIR_CHANNELS;
+    if (channels && class->lane_count <= MOST_LANES) return PACE_OK;
+    pace_program_free(out);
+    return pace_fail(PACE_E_INTERNAL, "%s has more %s than there is room for", a->name,
+                     channels ? "lanes" : "channels");
+}
+
+static kept_program *find_kept(const run *r, int row) {
+    for (unsigned i = 0; i < r->e->kept_count; i++) {
+        kept_program *k = &r->e->kept[i];
+        if (k->collective == r->call->collective && k->row == row && k->root == r->root && k->leaders == r->leaders)
+            return k;
+    }
+    return NULL;
+}
+
+/* Builds the program, or takes it from those that are kept; the oldest makes room. */
+static pace_status find_program(run *r, int row) {
+    executor *e = r->e;
+    kept_program *k = find_kept(r, row);
+    if (!k) {
+        pace_program built = {0};
+        PACE_TRY(build(&built, r, row));
+        k = &e->kept[e->next_kept++ % KEPT];
+        if (e->kept_count == KEPT) pace_program_free(&k->program);
+        else e->kept_count++;
+        *k = (kept_program){built, r->call->collective, row, r->root, r->leaders};
+    }
+    r->program = &k->program;
+    r->class = &k->program.classes.items[k->program.class_of[r->rank]];
+    return PACE_OK;
 }
 
 /* Elements of a pass, the same on all ranks: the largest message of any class fills a slot. */
 static size_t pass_count(const run *r, size_t slot_bytes) {
     size_t fit = slot_bytes / r->call->width, most = SIZE_MAX;
-    for (size_t i = 0; i < r->program.places.count; i++) {
-        const pace_place *p = &r->program.places.items[i];
+    for (size_t i = 0; i < r->program->places.count; i++) {
+        const pace_place *p = &r->program->places.items[i];
         size_t count = r->block ? fit / p->count : fit > p->count ? (fit - p->count) * p->of / p->count : 1;
         if (count < most) most = count;
     }
@@ -320,11 +386,10 @@ pace_status pace_program_execute(pace_comm *c, const pace_call *call, int row, b
     r.rank = (rank - r.root + r.ranks) % r.ranks;
     if (!of_leaders) PACE_TRY(pace_executor_open(c));
     r.e = c->executor;
-    PACE_TRY(build(&r, row));
+    PACE_TRY(find_program(&r, row));
     pace_status status = lay_out(&r);
     if (status == PACE_OK) status = passes(&r);
     if (status == PACE_OK && call->collective == PACE_REDUCESCATTER)
         memcpy(call->out, r.vector + (size_t)r.rank * call->count * call->width, call->count * call->width);
-    pace_program_free(&r.program);
     return status;
 }

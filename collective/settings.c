@@ -91,7 +91,12 @@ static pace_status read_pair(pace_settings *s, pace_piece name, pace_piece value
         return PACE_OK;
     }
     if (pace_span_is(name.at, name.length, "timeout")) return read_number(&s->patience_s, value, 1e9, where);
-    return wrong(where, name, "a collective, shm, spin or timeout before '='");
+    if (pace_span_is(name.at, name.length, "parcel")) {
+        if (!pace_piece_bytes(&s->parcel_bytes, value) || s->parcel_bytes < PACE_LEAST_PARCEL)
+            return wrong(where, value, "a size of at least 8K");
+        return PACE_OK;
+    }
+    return wrong(where, name, "a collective, shm, spin, parcel or timeout before '='");
 }
 
 static pace_status read_word(pace_settings *s, pace_piece word, const char *where) {

@@ -9,6 +9,7 @@
 
 /* A barrier is none of the collectives that programs are made for. */
 enum { PACE_BARRIER = PACE_COLLECTIVES, PACE_CHOSEN, PACE_MOST_CHOICES = 8, PACE_SETTINGS_TEXT = 4096 };
+enum { PACE_LEAST_PARCEL = 8 << 10 }; /* bytes */
 
 typedef enum {
     PACE_WAY_FLAT,      /* everybody posts everything on its board and reads all others' */
@@ -34,6 +35,7 @@ typedef struct {
     bool off, check, no_copy;
     uint32_t spin;
     double patience_s;
+    uint64_t parcel_bytes; /* 0 = as suits the network */
     pace_shm_kind shm;
     bool no_shm;
 } pace_settings;
