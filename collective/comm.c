@@ -1,6 +1,6 @@
 /* Opening a communicator: who is on which host, the settings, the shared memory. */
 #include "comm.h"
-#include "network.h"
+#include "parcels.h"
 
 #include "call.h"
 #include "pointers.h"
@@ -149,7 +149,7 @@ static pace_status open_parts(pace_comm *c) {
     PACE_TRY(find_hosts(c));
     PACE_TRY(agree(c, make_communicators(c)));
     PACE_TRY(agree(c, share_memory(c)));
-    PACE_TRY(agree(c, pace_network_meet(c)));
+    PACE_TRY(agree(c, pace_parcels_choose(c)));
     PACE_TRY(agree(c, pace_trace_open(&c->trace, c)));
     c->can_copy = !c->settings.no_copy && c->near > 1 && pace_views_can_copy(c);
     c->small_bytes = pace_small_bytes(c);

@@ -35,7 +35,7 @@ struct pace_comm {
     PACE_VEC(pace_owned) owned;
     uint32_t owned_made;
     bool can_copy;                     /* process_vm_readv works */
-    size_t parcel_bytes;               /* a message to another host goes in pieces of so many (network.h) */
+    size_t parcel_bytes;               /* a message to another host goes in pieces of so many (parcels.h) */
     struct pace_view_note *view_notes; /* of each process, about the call that is under way */
     char *scratch;
     size_t scratch_bytes;

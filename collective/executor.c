@@ -7,7 +7,7 @@
 #include "call.h"
 #include "exchange/program_by_name.h"
 #include "exchange/algorithms.h"
-#include "network.h"
+#include "parcels.h"
 #include "rings.h"
 
 #include <sched.h>
@@ -22,7 +22,7 @@ enum {
     KEPT = 8
 };
 
-/* A message on its way to another host, in parcels (network.h). */
+/* A message on its way to another host, in parcels (parcels.h). */
 typedef struct {
     MPI_Request requests[MOST_PARCELS];
     int parcels; /* 0 = on no way */

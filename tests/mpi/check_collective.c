@@ -352,12 +352,13 @@ int main(int argc, char **argv) {
     few = argc > 1 && strcmp(argv[1], "--few") == 0;
     full = argc > 1 && strcmp(argv[1], "--full") == 0;
     const char *only = argc > 2 && argv[2][0] ? argv[2] : NULL;
-    device_wanted = argc > 3 ? argv[3] : NULL;
+    device_wanted = argc > 3 && argv[3][0] ? argv[3] : NULL;
+    const char *more = argc > 4 ? argv[4] : ""; /* settings */
     for (size_t i = 0; i < sizeof all_ways / sizeof *all_ways; i++) {
         char ways[256], *at = NULL;
         snprintf(ways, sizeof ways, "%s", all_ways[i].ways);
         for (char *way = strtok_r(ways, " ", &at); way; way = strtok_r(NULL, " ", &at))
-            if (!only || strcmp(only, way) == 0) check_way(all_ways[i].collective, way, false, "");
+            if (!only || strcmp(only, way) == 0) check_way(all_ways[i].collective, way, false, more);
         if (!only && !device_wanted) check_way(all_ways[i].collective, "flat", true, ";check");
     }
     MPI_Allreduce(MPI_IN_PLACE, &failures, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);

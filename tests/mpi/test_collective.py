@@ -21,6 +21,10 @@ def main():
         if code != 0 or " 0 failures" not in out:
             print(f"{where}: exit {code}\n{out[-3000:]}")
             wrong += 1
+    code, out = on_hosts((1, 2), program("check_collective"), "--few", "ring", "", ";parcel=8K")
+    if code != 0 or " 0 failures" not in out:
+        print(f"parcels: exit {code}\n{out[-3000:]}")
+        wrong += 1
     for layout in ((1, 1), (2, 2), (1, 2), (3, 1), (2, 1, 2), (3, 3)) if EVERYTHING else ((1, 2), (2, 2)):
         code, out = on_hosts(layout, program("check_collective"), "--few", timeout=600)
         found = re.search(r"(\d+) ways, (\d+) checks", out)

@@ -30,6 +30,8 @@ for setting in settings:
     expect(code == 0 and "0 failures" in out, setting, code, out[-2000:])
 code, out = run(2, 2, PACELINE_COLLECTIVE="allreduce=quick")
 expect(code == 0 and "found 'quick'" in out and "MPI does this communicator's exchanges" in out, "bad setting", code, out[-2000:])
+code, out = run(2, 2, PACELINE_COLLECTIVE="parcel=1K")
+expect(code == 0 and "expected a size of at least 8K, found '1K'" in out, "small parcels", code, out[-2000:])
 with tempfile.TemporaryDirectory() as folder:  # a program with the driver of a device keeps MPI
     driver = os.path.join(folder, "libcuda.so.1")
     subprocess.run(["cc", "-shared", "-x", "c", "/dev/null", "-o", driver], check=True)

@@ -1,4 +1,4 @@
-#include "network.h"
+#include "parcels.h"
 
 /* A parcel is smaller than what Open MPI (64 KiB over TCP) and MPICH (over 64 KiB) send without a handshake. */
 enum { TRIED_BYTES = 48 << 10, TRIES = 8, PARCEL_BYTES = 48 << 10, WHOLE = 1 << 30 };
@@ -21,7 +21,7 @@ static double rate_to_neighbour(const pace_comm *c, char *room) {
     return best;
 }
 
-pace_status pace_network_meet(pace_comm *c) {
+pace_status pace_parcels_choose(pace_comm *c) {
     double rate = 0;
     c->parcel_bytes = c->settings.parcel_bytes;
     if (c->parcel_bytes || c->hosts == 1) return PACE_OK;

@@ -10,4 +10,4 @@
 
 /** Sets comm->parcel_bytes: what the settings say, else what a short exchange between the first two hosts shows.
  * Collective. */
-pace_status pace_network_meet(pace_comm *comm) PACE_MUST_CHECK;
+pace_status pace_parcels_choose(pace_comm *comm) PACE_MUST_CHECK;
