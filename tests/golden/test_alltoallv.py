@@ -1,19 +1,10 @@
 """An alltoallv is answered as an alltoall of equal pieces, and the answer says so; an alltoall's says nothing of it."""
 import json
-import os
 import subprocess
-import sys
 
-PACELINE = os.environ["PACELINE"]
+from checks import PACELINE, expect, finish
+
 NOTE = "alltoallv is assumed to send equal pieces"
-wrong = 0
-
-
-def expect(holds, what):
-    global wrong
-    if not holds:
-        wrong += 1
-        print("wrong:", what)
 
 
 def ask(*words):
@@ -28,5 +19,4 @@ for how in ((), ("--simulate",)):
     for name in ("alltoallv", "all_to_all_v", "AllToAllv", "ncclAllToAllv"):
         told, same = ask("--collective", name, *how)
         expect(NOTE in told and same == times, (name, how))
-print(f"{wrong} wrong")
-sys.exit(wrong > 0)
+finish()

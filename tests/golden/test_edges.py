@@ -14,18 +14,10 @@ import sys
 import tempfile
 from decimal import Decimal  # a time stamp in microseconds is more than a double holds
 
-PACELINE = os.environ["PACELINE"]
+from checks import PACELINE, expect, finish
+
 SHARED = os.path.join(os.environ.get("PACELINE_SHARED", ""), "kineto")
 DEVICE = ("kernel", "gpu_memcpy", "gpu_memset")
-wrong = []
-compared = []
-
-
-def expect(condition, *what):
-    compared.append(what)
-    if not condition:
-        wrong.append(what)
-        print("differs:", *what)
 
 
 def trace(name):
@@ -232,8 +224,7 @@ def main():
     check_arrows()
     check_numbers()
     check_read_back()
-    print(len(compared), "compared,", len(wrong), "differences")
-    return 1 if wrong else 0
+    return finish()
 
 
 if __name__ == "__main__":

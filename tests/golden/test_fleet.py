@@ -2,20 +2,18 @@
 table gives the same report; the report is what docs/schemas/fleet.json says."""
 import csv
 import gzip
-import io
 import json
 import math
 import os
 import random
 import re
-import subprocess
 import sys
 import tempfile
 
 import jsonschema
 
-PACELINE = os.environ["PACELINE"]
-SOURCE = os.environ.get("PACELINE_SOURCE", ".")
+from checks import SOURCE, expect, finish, run as program
+
 FOLDER = tempfile.mkdtemp(prefix="paceline-fleet-")
 COLUMNS = ["job", "architecture", "cnodes", "batch_size", "flop", "memory_access_bytes", "input_bytes", "weight_traffic_bytes",
            "dense_weight_bytes", "embedding_weight_bytes", "gpu_hours", "user"]
@@ -24,12 +22,6 @@ LINKS = {"1w1g": [], "1wng": ["pcie"], "ps_worker": ["network", "pcie"], "allred
          "allreduce_cluster": ["network", "nvlink"], "pearl": ["nvlink"]}
 TARGETS = ["allreduce_local", "allreduce_cluster", "pearl"]
 PARTS = ["input_share", "compute_bound_share", "memory_bound_share", "weights_share"]
-wrong = []
-
-
-def expect(good, *what):
-    if not good:
-        wrong.append(what)
 
 
 def close(a, b, error=1e-9):
@@ -37,10 +29,7 @@ def close(a, b, error=1e-9):
 
 
 def run(*words):
-    done = subprocess.run([PACELINE, "fleet", *words], capture_output=True, timeout=300)
-    err = done.stderr.decode("utf-8", "replace")
-    expect(0 <= done.returncode <= 4 and "Sanitizer" not in err and "runtime error" not in err, words, err[-600:])
-    return done.returncode, done.stdout.decode("utf-8", "replace"), err
+    return program("fleet", *words)
 
 
 def report(*words):
@@ -450,9 +439,7 @@ def main():
     expect(all(len(line) <= 100 for line in text.splitlines()), "wider than 100")
     expect(bundled["jobs"] == 2000 and len(bundled["summary"]) >= 5, bundled["summary"])
     schema(bundled)
-    for what in wrong[:40]:
-        print("wrong:", *what)
-    return bool(wrong)
+    return finish()
 
 
 if __name__ == "__main__":

@@ -8,33 +8,18 @@ import os
 import random
 import re
 import shutil
-import subprocess
-import sys
 import tempfile
 
 import jsonschema
 
-PACELINE = os.environ["PACELINE"]
-SHARED = os.environ.get("PACELINE_SHARED", "")
+from checks import SHARED, expect, finish, run as program
+
 SCHEMAS = os.path.join(os.environ.get("PACELINE_SOURCE", "."), "docs", "schemas")
 FOLDER = tempfile.mkdtemp(prefix="paceline-fleet-")
-wrong = []
-checks = 0
-
-
-def expect(good, *what):
-    global checks
-    checks += 1
-    if not good:
-        wrong.append(what)
 
 
 def run(*words):
-    done = subprocess.run([PACELINE, "fleet", *words], capture_output=True, timeout=300)
-    err = done.stderr.decode("utf-8", "replace")
-    expect(0 <= done.returncode <= 4, "crashed", words, done.returncode, err[-400:])
-    expect("Sanitizer" not in err and "runtime error" not in err, "sanitizer", words, err[-400:])
-    return done.returncode, done.stdout.decode("utf-8", "replace"), err
+    return program("fleet", *words)
 
 
 def document(schema, *words):
@@ -235,7 +220,4 @@ for name, function in sorted(globals().items()):
     if name.startswith("test_"):
         function()
 shutil.rmtree(FOLDER)
-for fault in wrong:
-    print("WRONG:", *fault)
-print(f"{checks} checks, {len(wrong)} wrong")
-sys.exit(1 if wrong else 0)
+finish()

@@ -5,26 +5,18 @@ import subprocess
 import sys
 import tempfile
 
-PACELINE = os.environ["PACELINE"]
+from checks import PACELINE, expect, finish
+
 MODULE = os.path.join(os.path.dirname(PACELINE), "modules", "paceline-mpi.so")
 FOLDER = tempfile.mkdtemp(prefix="paceline-mpi-")
 # MPI's libraries keep what they allocate until the end.
 ENV = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1", OMP_NUM_THREADS="2",
            OMPI_MCA_btl_vader_single_copy_mechanism="none",
            ASAN_OPTIONS=os.environ.get("ASAN_OPTIONS", "") + ":detect_leaks=0")
-wrong = []
-checks = 0
 
 if not shutil.which("mpirun") or not os.path.exists(MODULE):
     print("no mpirun, or no module for it")
     sys.exit(77)
-
-
-def expect(good, *what):
-    global checks
-    checks += 1
-    if not good:
-        wrong.append(what)
 
 
 def run(processes, *words):
@@ -142,7 +134,4 @@ code, out, err = run(2, *parts)
 expect(code == 4 and "libopenmpi-dev" in err, "no module", code, err)
 
 shutil.rmtree(FOLDER)
-for fault in wrong:
-    print("WRONG:", *fault)
-print(f"{checks} checks, {len(wrong)} wrong")
-sys.exit(1 if wrong else 0)
+finish()

@@ -4,28 +4,11 @@ import io
 import json
 import os
 import subprocess
-import sys
 import tempfile
 
-PACELINE = os.environ["PACELINE"]
+from checks import PACELINE, expect, finish, run
+
 FOLDER = tempfile.mkdtemp(prefix="paceline-kernel-rows-")
-wrong = []
-checks = 0
-
-
-def expect(good, *what):
-    global checks
-    checks += 1
-    if not good:
-        wrong.append(what)
-
-
-def run(*words):
-    done = subprocess.run([PACELINE, *words], capture_output=True, timeout=300)
-    err = done.stderr.decode("utf-8", "replace")
-    expect(0 <= done.returncode <= 4, "crashed", words, done.returncode, err[-400:])
-    expect("Sanitizer" not in err and "runtime error" not in err, "sanitizer", words, err[-400:])
-    return done.returncode, done.stdout.decode("utf-8", "replace"), err
 
 
 def ask(text, *more):
@@ -280,7 +263,4 @@ def test_kinds():
 for name, test in sorted(globals().items()):
     if name.startswith("test_"):
         test()
-for what in wrong:
-    print("WRONG", *what)
-print(checks, "checks,", len(wrong), "wrong")
-sys.exit(1 if wrong else 0)
+finish()

@@ -6,19 +6,11 @@ import subprocess
 import sys
 import tempfile
 
+from checks import PACELINE, SHARED, expect, finish
 import pipeline_trace as pipeline
 
-PACELINE = os.environ["PACELINE"]
-SHARED = os.environ.get("PACELINE_SHARED", "")
 MAKE_TRACE = os.environ["MAKE_TRACE"]
 REDUCE = "ncclDevKernel_AllReduce_Sum_f32_RING_LL"
-wrong = []
-
-
-def expect(condition, *what):
-    if not condition:
-        wrong.append(what)
-        print("differs:", *what)
 
 
 def analyze(*paths):
@@ -231,8 +223,7 @@ def main():
             # Ranks 7, 5 and 4 were last (the data's own notes); their host decides when the collectives begin.
             balance = document["critical_path"]["by_resource"]["balance_ns"]
             expect(balance == 0, place, "still waits", balance)
-    print(f"{len(wrong)} differences")
-    return 1 if wrong else 0
+    return finish()
 
 
 sys.exit(main())

@@ -2,28 +2,15 @@
 import gzip
 import json
 import os
-import subprocess
-import sys
 import tempfile
 
 import jsonschema
 
-PACELINE = os.environ["PACELINE"]
-SOURCE = os.environ.get("PACELINE_SOURCE", ".")
-SHARED = os.environ.get("PACELINE_SHARED", "")
-wrong = []
-
-
-def expect(good, *what):
-    if not good:
-        wrong.append(what)
+from checks import SHARED, SOURCE, expect, finish, run as program
 
 
 def run(*words):
-    done = subprocess.run([PACELINE, "predict", "--simulate", *words], capture_output=True, timeout=300)
-    err = done.stderr.decode("utf-8", "replace")
-    expect(0 <= done.returncode <= 4 and "Sanitizer" not in err and "runtime error" not in err, words, err[-400:])
-    return done.returncode, done.stdout.decode("utf-8", "replace"), err
+    return program("predict", "--simulate", *words)
 
 
 ON = ["--on", "a100*8 nvlink=50GB/s latency=500ns"]
@@ -175,6 +162,4 @@ for words, code_wanted, word in [
     code, out, err = run(*words)
     expect(code == code_wanted and word in err and len(err.strip().splitlines()) == 1, words, code, err)
 
-for what in wrong:
-    print("WRONG", *what)
-sys.exit(1 if wrong else 0)
+finish()

@@ -8,30 +8,12 @@ import os
 import random
 import stat
 import subprocess
-import sys
 import tempfile
 
+from checks import expect, finish, run
 import strict_schema
 
-PACELINE = os.environ["PACELINE"]
 FOLDER = tempfile.mkdtemp(prefix="paceline-rows-")
-wrong = []
-checks = 0
-
-
-def expect(good, *what):
-    global checks
-    checks += 1
-    if not good:
-        wrong.append(what)
-
-
-def run(*words, stdin=b""):
-    done = subprocess.run([PACELINE, *words], input=stdin, capture_output=True, timeout=300)
-    err = done.stderr.decode("utf-8", "replace")
-    expect(0 <= done.returncode <= 4, "crashed", words, done.returncode, err[-400:])
-    expect("Sanitizer" not in err and "runtime error" not in err, "sanitizer", words, err[-400:])
-    return done.returncode, done.stdout.decode("utf-8", "replace"), err
 
 
 def put(name, text):
@@ -236,7 +218,4 @@ def test_column_twice():
 for name, test in list(globals().items()):
     if name.startswith("test_"):
         test()
-for line in wrong[:20]:
-    print("WRONG:", *line)
-print(f"{checks} checks, {len(wrong)} wrong")
-sys.exit(1 if wrong else 0)
+finish()

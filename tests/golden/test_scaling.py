@@ -4,29 +4,17 @@ import io
 import json
 import os
 import subprocess
-import sys
 import tempfile
 
+from checks import PACELINE, SHARED, SOURCE, expect, finish, run as program
 import strict_schema
 
-PACELINE = os.environ["PACELINE"]
-SOURCE = os.environ.get("PACELINE_SOURCE", ".")
 DEMO = os.path.join(SOURCE, "tests", "data", "demo.json.gz")
-SHARED = os.environ.get("PACELINE_SHARED", "")
 TRAINING = os.path.join(SHARED, "kineto", "kineto_resnet50_1xV100_workers0.json.gz")
-wrong = []
-
-
-def expect(good, *what):
-    if not good:
-        wrong.append(what)
 
 
 def run(*words):
-    done = subprocess.run([PACELINE, "predict", *words], capture_output=True, timeout=300)
-    err = done.stderr.decode("utf-8", "replace")
-    expect(0 <= done.returncode <= 4 and "Sanitizer" not in err and "runtime error" not in err, words, err[-400:])
-    return done.returncode, done.stdout.decode("utf-8", "replace"), err
+    return program("predict", *words)
 
 
 def points(*words):
@@ -380,6 +368,4 @@ formats()
 rows()
 names_of_tables()
 refused()
-for what in wrong[:20]:
-    print(*what)
-sys.exit(bool(wrong))
+finish()

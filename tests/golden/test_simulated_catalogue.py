@@ -1,17 +1,9 @@
 """Every machine of the catalogue on one, two and four nodes: what is simulated by default against the closed form of the
 same algorithm; and networks that are shared. docs/simulation.md has the ratios and says why where they are not 1."""
 import json
-import os
 import subprocess
-import sys
 
-PACELINE = os.environ["PACELINE"]
-wrong = []
-
-
-def expect(good, *what):
-    if not good:
-        wrong.append(what)
+from checks import PACELINE, expect, finish
 
 
 def sizes(on, collective, *words):
@@ -120,6 +112,4 @@ spine = sizes("dgx-h100*16 net=rails:16:8:1", "alltoall", "--algorithm", "pairwi
 aligned = sizes("dgx-h100*16 net=rails:16:8:1", "alltoall", "--algorithm", "rails", "--bytes", "1G")[0]
 expect(aligned["time_us"] < 0.5 * spine["time_us"] and "rail" in spine["bottleneck"] and "NIC" in aligned["bottleneck"], spine, aligned)
 
-for what in wrong:
-    print("WRONG", *what)
-sys.exit(1 if wrong else 0)
+finish()

@@ -1,10 +1,9 @@
 """--on takes the names that tables and logs give machines, as those machines, and says so; other names stay refused."""
 import json
-import os
 import subprocess
-import sys
 
-PACELINE = os.environ["PACELINE"]
+from checks import PACELINE, expect, finish
+
 EXCHANGE = ("--kind", "exchange", "--bytes", "1M")
 SIMULATED = (*EXCHANGE, "--simulate", "--algorithm", "ring")
 STEP = ("resnet50", "--set", "micro_batch=8")
@@ -15,18 +14,10 @@ SAME = (  # what the clouds and makers call it, what it is here
     ("P3dn.24xlarge*2", "p3dn*2"),
     ("ND96asr_v4*2", "dgx-a100*2"),
 )
-wrong = 0
 
 
 def ask(words, on):
     return subprocess.run([PACELINE, "predict", *words, "--on", on, "--format", "json"], capture_output=True, text=True)
-
-
-def expect(holds, what):
-    global wrong
-    if not holds:
-        wrong += 1
-        print("wrong:", what)
 
 
 def times(report):
@@ -48,5 +39,4 @@ for words in (EXCHANGE, SIMULATED, STEP):
     for name in ("p44d.24xlarge", "our new cluster", "*4", "=", "p4d.24xlarge*0", "p4d.24xlarge*x", "/nowhere/p4d.24xlarge.yaml", "mi300x-sxm*4 net"):
         given = ask(words, name)
         expect(given.returncode != 0 and given.stderr.count("\n") == 1 and not given.stdout, (words, name, given.returncode, given.stderr))
-print(f"{wrong} wrong")
-sys.exit(wrong > 0)
+finish()

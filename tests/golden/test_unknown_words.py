@@ -3,10 +3,10 @@ import csv
 import io
 import os
 import subprocess
-import sys
 import tempfile
 
-PACELINE = os.environ["PACELINE"]
+from checks import PACELINE, expect, finish
+
 FOLDER = tempfile.mkdtemp(prefix="paceline-unknown-words-")
 ON = "v100-sxm2-16*1 nodes=2 net=20Gb/s"
 WORDS = ("VM", "VM 1xV100/node, 20 Gb/s TCP (iperf 13.7 one stream)", "our new cluster")
@@ -15,7 +15,6 @@ KINDS = (
     ("step", "model,batch,gpus", "gpt2,8,2"),
     ("exchange", "collective,nodes,gpus,bytes", "all_reduce,2,2,1048576"),
 )
-wrong = 0
 
 
 def ask(kind, header, lines, *how):
@@ -28,13 +27,6 @@ def ask(kind, header, lines, *how):
     return list(csv.DictReader(io.StringIO(done.stdout)))
 
 
-def expect(holds, what):
-    global wrong
-    if not holds:
-        wrong += 1
-        print("wrong:", what)
-
-
 for kind, columns, cells in KINDS:
     silent = ask(kind, columns, [cells.split(",")], "--on", ON)[0]
     expect(float(silent["predicted"]) > 0, silent)
@@ -45,5 +37,4 @@ for kind, columns, cells in KINDS:
             expect(f'took --on for "{word[:35]}' in row["status"], row)
     for row in ask(kind, "system," + columns, [["our new cluster", *cells.split(",")]]):
         expect(row["predicted"] == "" and row["status"] != "ok", row)
-print(f"{wrong} wrong")
-sys.exit(wrong > 0)
+finish()

@@ -4,23 +4,15 @@ import csv
 import json
 import os
 import subprocess
-import sys
 import tempfile
 
+from checks import PACELINE, SOURCE, expect, finish
 import strict_schema
 
-PACELINE = os.environ["PACELINE"]
-SOURCE = os.environ.get("PACELINE_SOURCE", ".")
 FOLDER = tempfile.mkdtemp(prefix="paceline-validate-")
 BUNDLED = ["predict/c*", "scaling/claim*", "fleet/synthetic*", "*/job-resnet50*"]
 if os.environ.get("VALIDATE") == "all":  # 3,000 questions asked of two engines
     BUNDLED.append("step/walk-and-closed-form")
-wrong = []
-
-
-def expect(condition, *what):
-    if not condition:
-        wrong.append(what)
 
 
 def put(name, text):
@@ -148,6 +140,4 @@ def test_failures():
 for name, test in list(globals().items()):
     if name.startswith("test_"):
         test()
-for line in wrong:
-    print("WRONG:", *line)
-sys.exit(1 if wrong else 0)
+finish()
