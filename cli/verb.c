@@ -97,7 +97,9 @@ static int ask(cli_arguments *arguments, pace_context *context, pace_question *q
          plans = strcmp(verb, "plan") == 0,
          shared = trains || strcmp(verb, "fleet") == 0 || strcmp(verb, "analyze") == 0 || plans;
     const pace_processes *processes = NULL;
-    if (trains && !pace_question_has(question, "study") &&
+    const char *runner = trains ? pace_question_text(question, "runner") : NULL;
+    bool ours = !runner || strcmp(runner, "paceline") == 0; /* others start ranks of their own */
+    if (trains && ours && !pace_question_has(question, "study") &&
         !cli_processes_start((int)pace_question_number(question, "ranks"), arguments->command,
                              arguments->command_count))
         return CLI_MISSING;

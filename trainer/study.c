@@ -23,7 +23,7 @@ static pace_status add(study *s, const char *model, const char *approach, int ra
                        const char *scaling) {
     pace_study_row row = {
         .model = model, .approach = ranks > 1 ? approach : NULL, .ranks = ranks, .batch = batch, .scaling = scaling};
-    row.efficiency = row.speedup = NAN;
+    row.efficiency = row.speedup = row.against_referee = NAN;
     row.samples_per_s = row.samples_low_per_s = row.samples_high_per_s = row.last_loss = NAN;
     row.compute_share = row.exchange_share = row.update_share = NAN;
     row.step_ns = INT64_MIN;
@@ -53,6 +53,21 @@ static pace_status list_scaling(study *s, const char *model) {
     return PACE_OK;
 }
 
+/* Approaches, and who runs them for real. One rank has none. */
+static const struct {
+    const char *approach, *runner;
+} referees[] = {{NULL, "torch"}, {"mpi-opt", "torch"}, {"horovod-mpi", "horovod"}, {"grpc", "tensorflow"}};
+
+static pace_status list_referees(study *s, const char *model) {
+    for (size_t i = 0; i < sizeof referees / sizeof *referees; i++) {
+        int ranks = referees[i].approach ? s->ranks : 1;
+        PACE_TRY(add(s, model, referees[i].approach, ranks, s->batch, NULL));
+        PACE_TRY(add(s, model, referees[i].approach, ranks, s->batch, NULL));
+        s->rows.items[s->rows.count - 1].runner = referees[i].runner;
+    }
+    return PACE_OK;
+}
+
 static const struct {
     const char *name;
     pace_status (*list)(study *s, const char *model);
@@ -61,7 +76,8 @@ static const struct {
 } kinds[] = {{"approaches", list_approaches, 2, 32},
              {"batch", list_batches, 1, 128},
              {"scaling", list_scaling, 4, 32},
-             {"stages", list_scaling, 8, 32}};
+             {"stages", list_scaling, 8, 32},
+             {"referees", list_referees, 2, 32}};
 
 static pace_status read_question(study *s, const pace_question *question) {
     *s = (study){.question = question, .kind = pace_question_text(question, "study")};
@@ -78,7 +94,8 @@ static pace_status read_question(study *s, const pace_question *question) {
             PACE_TRY(kinds[k].list(s, pace_question_input(question, i)));
         return s->rows.count ? PACE_OK : pace_fail(PACE_E_USAGE, "expected a model, found none");
     }
-    return pace_fail(PACE_E_USAGE, "study: expected approaches, batch, scaling or stages, found \"%.40s\"", s->kind);
+    return pace_fail(PACE_E_USAGE, "study: expected approaches, batch, scaling, stages or referees, found \"%.40s\"",
+                     s->kind);
 }
 
 /* --- the runs -------------------------------------------------------------------------------------------------------- */
@@ -111,9 +128,10 @@ static pace_status run_one(study *s, pace_study_row *row) {
     pace_study_words_number(&w, "--batch", (double)row->batch);
     if (row->ranks > 1) {
         pace_study_words_number(&w, "--ranks", row->ranks);
-        pace_study_words_put(&w, "--approach", row->approach);
-        pace_study_words_put(&w, "--overlap", pace_question_text(s->question, "overlap"));
+        if (!row->runner) pace_study_words_put(&w, "--approach", row->approach);
+        if (!row->runner) pace_study_words_put(&w, "--overlap", pace_question_text(s->question, "overlap"));
     }
+    pace_study_words_put(&w, "--runner", row->runner);
     return pace_study_run(row, pace_study_words_end(&w));
 }
 
@@ -132,6 +150,10 @@ static pace_status run_all(study *s, bool *stopped) {
 
 /* --- figures --------------------------------------------------------------------------------------------------------- */
 
+static bool same_runner(const pace_study_row *a, const pace_study_row *b) {
+    return a->runner == b->runner || (a->runner && b->runner && strcmp(a->runner, b->runner) == 0);
+}
+
 /* The run on one rank that a row is held against: the same model, and where that grows the same kind of scaling. */
 static const pace_study_row *alone(const study *s, const pace_study_row *row) {
     for (size_t i = 0; i < s->rows.count; i++) {
@@ -139,7 +161,7 @@ static const pace_study_row *alone(const study *s, const pace_study_row *row) {
         bool alike = other->scaling == row->scaling ||
                      (other->scaling && row->scaling && strcmp(other->scaling, row->scaling) == 0);
         if (other->done && other->ranks == 1 && alike && strcmp(other->model, row->model) == 0 &&
-            (row->scaling || other->batch == row->batch))
+            same_runner(row, other) && (row->scaling || other->batch == row->batch))
             return other;
     }
     return NULL;
@@ -153,6 +175,15 @@ static void compare(study *s) {
         if (!one) continue;
         row->speedup = row->samples_per_s / one->samples_per_s;
         row->efficiency = row->speedup / row->ranks;
+    }
+}
+
+/* A run of ours stands before its referee's. */
+static void hold_against_referees(study *s) {
+    for (size_t i = 0; i + 1 < s->rows.count; i++) {
+        const pace_study_row *referee = &s->rows.items[i + 1];
+        if (referee->runner && referee->done && s->rows.items[i].done)
+            s->rows.items[i].against_referee = s->rows.items[i].samples_per_s / referee->samples_per_s;
     }
 }
 
@@ -171,6 +202,7 @@ pace_status pace_train_study(pace_answer **out, const pace_question *question) {
     if (status == PACE_OK) status = check_any(&s);
     if (status == PACE_OK) {
         compare(&s);
+        hold_against_referees(&s);
         done.command = pace_question_command(question, &done.command_count);
         done.study = s.kind, done.rows = s.rows.items, done.row_count = s.rows.count;
         status = pace_study_answer(out, &done);

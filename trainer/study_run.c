@@ -2,17 +2,13 @@
 
 #include "base/json_walk.h"
 #include "base/memory.h"
+#include "run_program.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
-
-extern char **environ;
 
 /* --- the answer ------------------------------------------------------------------------------------------------------ */
 
@@ -87,41 +83,7 @@ static pace_status read_answer(pace_study_row *row, const char *path) {
     return status;
 }
 
-/* --- the process ----------------------------------------------------------------------------------------------------- */
-
-/* The last line that says something, without the name of the program in front. */
-static void read_reason(char *out, size_t size, const char *path) {
-    char text[4096] = "";
-    FILE *file = fopen(path, "r");
-    if (!file) return;
-    size_t length = fread(text, 1, sizeof text - 1, file);
-    fclose(file);
-    text[length] = '\0';
-    for (char *rest = NULL, *line = strtok_r(text, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
-        const char *said = strstr(line, "paceline train: ");
-        if (!said) continue;
-        pace_snprintf(out, size, "%s", said + strlen("paceline train: "));
-        return;
-    }
-    pace_snprintf(out, size, "it failed");
-}
-
-/* Exit status, -1 where it could not be started. */
-static int run_program(const char *const *words, const char *said) {
-    posix_spawn_file_actions_t actions;
-    pid_t process;
-    int status = -1;
-    posix_spawn_file_actions_init(&actions);
-    posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
-    posix_spawn_file_actions_addopen(&actions, 1, said, O_WRONLY | O_CREAT | O_TRUNC, 0600);
-    posix_spawn_file_actions_adddup2(&actions, 1, 2);
-    int error = posix_spawnp(&process, words[0], &actions, NULL, (char *const *)(uintptr_t)words, environ);
-    posix_spawn_file_actions_destroy(&actions);
-    if (error) return -1;
-    while (waitpid(process, &status, 0) < 0)
-        if (errno != EINTR) return -1;
-    return WIFEXITED(status) ? WEXITSTATUS(status) : 128;
-}
+/* --- the run --------------------------------------------------------------------------------------------------------- */
 
 pace_status pace_study_run(pace_study_row *row, const char *const *words) {
     enum { MOST = 96 };
@@ -134,12 +96,12 @@ pace_status pace_study_run(pace_study_row *row, const char *const *words) {
     pace_snprintf(said, sizeof said, "%s/said.txt", folder);
     while (words[count] && count + 3 < MOST) all[count] = words[count], count++;
     all[count] = "-o", all[count + 1] = answer, all[count + 2] = NULL;
-    int code = run_program(all, said);
+    int code = pace_program_run(all, said);
     pace_status status = code < 0 ? pace_fail(PACE_E_MISSING, "%s: cannot be started", words[0]) : PACE_OK;
     if (code == 0) status = read_answer(row, answer);
     else if (code > 0) {
         char reason[160] = "";
-        read_reason(reason, sizeof reason, said);
+        pace_program_reason(reason, sizeof reason, said);
         row->status = pace_copy_text(reason, strlen(reason));
     }
     row->done = code == 0 && status == PACE_OK;

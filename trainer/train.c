@@ -4,6 +4,7 @@
 #include "base/median.h"
 #include "base/words.h"
 #include "ranks.h"
+#include "referee.h"
 #include "study.h"
 #include "train_trace.h"
 #include "training.h"
@@ -290,6 +291,7 @@ pace_status pace_train(pace_answer **out, pace_context *context, const pace_ques
     (void)context; /* its own catalogue: it trains once */
     if (strcmp(pace_question_verb(question), "train") != 0)
         return pace_fail(PACE_E_USAGE, "%s: expected a question of train", pace_question_verb(question));
+    if (pace_referee_asked(question) && !pace_question_has(question, "study")) return pace_train_referee(out, question);
     if (pace_question_has(question, "study")) return pace_train_study(out, question);
     training_run *r = pace_alloc(1, sizeof *r);
     if (!r) return PACE_E_MEMORY;

@@ -154,6 +154,15 @@ static pace_status plan_memory(pace_network *n, const pace_network_asked *asked)
     return PACE_OK;
 }
 
+pace_status pace_network_plan(pace_network *out, const pace_network_asked *asked) {
+    pace_network *n = out;
+    *n = (pace_network){0};
+    pace_status status = build_model(n, asked);
+    if (status == PACE_OK) status = describe_network(n, asked);
+    if (status != PACE_OK) pace_network_close(n);
+    return status;
+}
+
 static pace_status open_all(pace_network *n, const pace_network_asked *asked) {
     char message[PACE_ENGINE_MESSAGE] = "";
     PACE_TRY(build_model(n, asked));

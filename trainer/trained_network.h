@@ -31,6 +31,8 @@ typedef struct {
  * setting that has no effect here and for a layer that cannot be trained (named), PACE_E_MISSING without oneDNN (the
  * package is named), PACE_E_LIMIT where memory does not suffice. Free with pace_network_close(). */
 pace_status pace_network_open(pace_network *out, const pace_network_asked *asked) PACE_MUST_CHECK;
+/** Its model and layers alone, for whoever computes them elsewhere. */
+pace_status pace_network_plan(pace_network *out, const pace_network_asked *asked) PACE_MUST_CHECK;
 void pace_network_close(pace_network *network);
 
 /** What an engine says as a status with its message. */

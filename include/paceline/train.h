@@ -47,6 +47,7 @@ typedef struct {
     bool oversubscribed;      /**< more ranks times threads than processors */
     uint64_t exchanged_bytes; /**< sent by rank 0 in the measured steps */
     const char *transport;    /**< what carried them; NULL = nothing */
+    const char *runner;       /**< "torch"; NULL = Paceline's own trainer */
 } pace_training_done;
 
 /** One training of a study. */
@@ -62,6 +63,8 @@ typedef struct {
     double speedup, efficiency;                         /**< against one rank; NAN = there is none */
     const char *transport, *status;                     /**< NULL = none; status: why it was not done */
     double forward_share, backward_share;               /**< the parts of compute_share */
+    const char *runner;                                 /**< "torch"; NULL = Paceline's own trainer */
+    double against_referee; /**< samples a second over those of the runner that its approach stands for; NAN = none */
 } pace_study_row;
 
 /** A study to report. Borrowed by pace_study_answer(). */

@@ -59,6 +59,7 @@ static void put_settings(pace_node *root, const pace_training_done *t) {
     pace_node_text(root, "model", t->model);
     pace_node_text(root, "optimizer", t->optimizer);
     pace_node_text(root, "data", t->data);
+    pace_node_text(root, "runner", t->runner ? t->runner : "paceline");
     pace_node_text(root, "software", t->software);
     pace_node_int(root, "ranks", t->ranks);
     pace_node_int(root, "threads", t->threads);

@@ -6,9 +6,12 @@
 
 #include <string.h>
 
+enum { REFEREES = 1 }; /* some runs are other frameworks' */
+
 static const pace_table runs = {
     "runs", "Trainings side by side", PACE_FOR_ALL, 0,
     PACE_CELLS({"model", "Model", PACE_SHOW_TEXT, PACE_OF(pace_study_row, model)},
+               {"runner", "Runner", PACE_SHOW_TEXT, PACE_OF(pace_study_row, runner), .shown_if = REFEREES},
                {"approach", "Approach", PACE_SHOW_TEXT, PACE_OF(pace_study_row, approach)},
                {"scaling", NULL, PACE_SHOW_TEXT, PACE_OF(pace_study_row, scaling)},
                {"ranks", "Ranks", PACE_SHOW_INT, PACE_OF(pace_study_row, ranks)},
@@ -22,6 +25,8 @@ static const pace_table runs = {
                {"update_share", "WU", PACE_SHOW_SHARE, PACE_OF(pace_study_row, update_share)},
                {"speedup", "Speedup", PACE_SHOW_REAL, PACE_OF(pace_study_row, speedup)},
                {"efficiency", "Efficiency", PACE_SHOW_SHARE, PACE_OF(pace_study_row, efficiency)},
+               {"against_referee", "Of the referee", PACE_SHOW_SHARE, PACE_OF(pace_study_row, against_referee),
+                .shown_if = REFEREES},
                {"last_loss", NULL, PACE_SHOW_REAL, PACE_OF(pace_study_row, last_loss)},
                {"transport", NULL, PACE_SHOW_TEXT, PACE_OF(pace_study_row, transport)},
                {"status", "Status", PACE_SHOW_TEXT, PACE_OF(pace_study_row, status)})};
@@ -61,7 +66,9 @@ static pace_status build(pace_report *report, void *context) {
                            best->approach ? " by " : "", best->approach ? best->approach : "");
     pace_node_text(root, "study", s->study);
     pace_node_bool(root, "stopped", s->stopped);
-    pace_node *table = pace_open_table(root, &runs, 0);
+    unsigned flags = 0;
+    for (size_t i = 0; i < s->row_count; i++) flags |= s->rows[i].runner ? REFEREES : 0U;
+    pace_node *table = pace_open_table(root, &runs, flags);
     for (size_t i = 0; i < s->row_count; i++) pace_table_put(table, &s->rows[i]);
     pace_node_note(
         root,

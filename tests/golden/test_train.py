@@ -124,6 +124,53 @@ def test_live(folder):
         expect_line(status, err, 2, *wanted)
 
 
+# Stands for an interpreter with a framework: keeps the network that it is given, and tells times.
+STUB = """#!/bin/sh
+while [ $# -gt 0 ]; do
+    case $1 in --network) cp "$2" "%s" ;; --result) result=$2 ;; esac
+    shift
+done
+printf 'software Stub 1\\napproach ddp over gloo\\nparameters 431080\\nstep 0.004 0.002 0.003\\nforward 0.001 0.001 0.001\\n' >"$result"
+printf 'backward 0.002 0.002 0.002\\nupdate 0.0005 0.0005 0.0005\\nloss 2.5 2 1.5\\n' >>"$result"
+"""
+
+
+def test_referee(folder):
+    """Another framework gets the network that we would train, and its times become an answer like ours."""
+    stub, network = os.path.join(folder, "python"), os.path.join(folder, "network.json")
+    with open(stub, "w", encoding="utf-8") as file:
+        file.write(STUB % network)
+    os.chmod(stub, 0o755)
+    os.environ["PACELINE_PYTHON"] = stub
+    answer = train("lenet", "--runner", "torch", "--ranks", "2", "--batch", "6", "--steps", "3")
+    expect(answer["runner"] == "torch" and answer["software"] == "Stub 1", answer["runner"], answer["software"])
+    expect(abs(answer["samples_per_s"] - 12 / 0.003) < 1e-6 and answer["step_ns"] == 3000000, answer["samples_per_s"], answer["step_ns"])
+    expect([row["stage"] for row in answer["stages"]] == ["forward", "backward", "update"], answer["stages"])
+    expect(answer["last_loss"] == 1.5 and answer["approach"] == "ddp over gloo", answer["last_loss"], answer["approach"])
+    with open(network, encoding="utf-8") as file:
+        layers = json.load(file)["layers"]
+    first = next(layer for layer in layers if layer["kind"] == "conv")
+    expect(first["options"]["out"] == 20 and first["options"]["kernel"] == first["options"]["kernel_width"] == 5, first)
+    total = 0  # of what a framework makes of these options
+    for layer in layers:
+        wide = layers[layer["inputs"][0]]["channels"] if layer["inputs"] else 0
+        options = layer["options"]
+        if layer["kind"] == "conv":
+            total += options["out"] * (wide * options["kernel"] * options["kernel_width"] + 1)
+        if layer["kind"] == "linear":
+            total += options["out"] * (wide + 1)
+    expect(total == 431080, "Caffe's LeNet", total)
+    for words, code, *wanted in ((("--runner", "caffe"), 2, "--runner", "torch"), (("--runner", "torch", "--approach", "grpc"), 2, "--approach", "torch"),
+                                 (("--runner", "tensorflow"), 4, "TensorFlow")):
+        status, _, err = run("train", "lenet", *words)
+        expect_line(status, err, code, *wanted)
+    with open(stub, "w", encoding="utf-8") as file:
+        file.write("#!/bin/sh\necho paceline train: runner: PyTorch is not in here >&2\nexit 4\n")
+    status, _, err = run("train", "lenet", "--runner", "torch")
+    expect_line(status, err, 4, "PyTorch is not in here")
+    del os.environ["PACELINE_PYTHON"]
+
+
 def test_interrupted():
     """Ctrl-C ends a run after the present step: what was measured stays, and says so."""
     words = [PACELINE, "train", "mlp", "--batch", "4", "--steps", "1000000", "--warm-up", "1", "--threads", "1", "--format", "json"]
@@ -177,5 +224,6 @@ with tempfile.TemporaryDirectory() as scratch:
     test_trace(scratch)
     test_models(scratch)
     test_live(scratch)
+    test_referee(scratch)
     test_refused(scratch)
 finish()

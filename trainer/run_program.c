@@ -1,0 +1,46 @@
+#include "run_program.h"
+
+#include "base/print.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <spawn.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+extern char **environ;
+
+void pace_program_reason(char *out, size_t size, const char *path) {
+    char text[4096] = "";
+    FILE *file = fopen(path, "r");
+    if (!file) return;
+    size_t length = fread(text, 1, sizeof text - 1, file);
+    fclose(file);
+    text[length] = '\0';
+    for (char *rest = NULL, *line = strtok_r(text, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
+        const char *said = strstr(line, "paceline train: ");
+        if (!said) continue;
+        pace_snprintf(out, size, "%s", said + strlen("paceline train: "));
+        return;
+    }
+    pace_snprintf(out, size, "it failed");
+}
+
+int pace_program_run(const char *const *words, const char *said) {
+    posix_spawn_file_actions_t actions;
+    pid_t process;
+    int status = -1;
+    posix_spawn_file_actions_init(&actions);
+    posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
+    posix_spawn_file_actions_addopen(&actions, 1, said, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    posix_spawn_file_actions_adddup2(&actions, 1, 2);
+    int error = posix_spawnp(&process, words[0], &actions, NULL, (char *const *)(uintptr_t)words, environ);
+    posix_spawn_file_actions_destroy(&actions);
+    if (error) return -1;
+    while (waitpid(process, &status, 0) < 0)
+        if (errno != EINTR) return -1;
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 128;
+}
