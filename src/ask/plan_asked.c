@@ -249,6 +249,32 @@ static pace_status find_launch(pace_plan_asked *a) {
     return pace_launch_lines(&a->launcher, &a->launch, a->options->context->catalog, &launch);
 }
 
+/* The schedule of the fastest, where it has a pipeline small enough to be looked at. */
+static pace_status draw_best(pace_plan_asked *a) {
+    enum { TURNS_MOST = 4096 };
+    pace_plan_place *best = NULL;
+    for (size_t i = 0; i < a->places.count; i++)
+        if (a->places.items[i] == pace_plan_best(a, false)) best = a->places.items[i];
+    if (!best) return PACE_OK;
+    pace_step_case one = best->step.asked;
+    pace_step_solution settled;
+    pace_memory_series memory = {0};
+    one.config = best->choices.items[0].candidate.config;
+    one.may_recompute = false;
+    double turns = pace_config_micro_batches(&one.config) * one.config.vpp * one.config.pp;
+    if (one.config.pp < 2 || turns > TURNS_MOST || !pace_step_is_drawn(&one)) return PACE_OK;
+    PACE_TRY(pace_step_settle(&settled, &best->step.pricer, &one));
+    a->picture = pace_alloc(1, sizeof *a->picture);
+    if (!a->picture) return PACE_E_MEMORY;
+    pace_status status = pace_step_draw(a->picture, &memory, a->options->context->catalog, &settled, &one,
+                                        pace_names_text(&one.model->names, one.model->name));
+    pace_memory_series_free(&memory);
+    if (status == PACE_OK) return PACE_OK;
+    pace_free(a->picture);
+    a->picture = NULL;
+    return status;
+}
+
 /* Of days and price. */
 static void find_front(pace_plan_asked *a) {
     for (size_t i = 0; i < a->places.count; i++) {
@@ -273,10 +299,13 @@ pace_status pace_plan_ask(pace_plan_asked *out, const char *name, const pace_pla
     find_front(out);
     if (!out->stopped) PACE_TRY(improve(out));
     if (!out->stopped) PACE_TRY(find_loosened(out, name));
+    if (!out->stopped) PACE_TRY(draw_best(out));
     return find_launch(out);
 }
 
 void pace_plan_asked_free(pace_plan_asked *asked) {
+    if (asked->picture) pace_analysis_free(asked->picture);
+    pace_free(asked->picture);
     for (size_t i = 0; i < asked->places.count; i++) pace_plan_place_close(asked->places.items[i]);
     PACE_VEC_FREE(&asked->places);
     PACE_VEC_FREE(&asked->changes);

@@ -197,6 +197,7 @@ static pace_status solve_choice(pace_plan_choice *out, pace_plan_place *p, const
     choice.need_bytes = solution.plan.memory.all_bytes;
     choice.close = has > 0 && choice.need_bytes * doubt > has;
     choice.candidate.closed_s = solution.closed_s.median;
+    pace_plan_otherwise(choice.otherwise, &solution.plan);
     finish_choice(&choice, p, tokens);
     *out = choice;
     return PACE_OK;
@@ -219,6 +220,18 @@ static void order_choices(pace_plan_asked *a, pace_plan_place *p) {
     for (size_t i = 0; i < p->choices.count; i++) {
         double apart = log(p->choices.items[i].time_s.median / first->time_s.median);
         p->choices.items[i].chance = 0.5 * erfc(-apart / (2 * spread));
+    }
+}
+
+static void find_otherwise(pace_plan_place *p) {
+    const pace_plan_choice *all = p->choices.items;
+    for (int what = 0; what < PACE_PLAN_OTHERWISE; what++) {
+        double best_s = INFINITY;
+        for (size_t i = 0; i < p->choices.count; i++) {
+            double time_s = all[i].time_s.median * all[i].otherwise[what];
+            if (time_s < best_s) best_s = time_s, p->otherwise_first[what] = i;
+        }
+        p->otherwise_lost[what] = all[0].time_s.median * all[0].otherwise[what] / best_s - 1;
     }
 }
 
@@ -258,7 +271,10 @@ pace_status pace_plan_place_answer(pace_plan_place *p, pace_plan_asked *a) {
         PACE_TRY(answer_choice(p, &p->found.fitting.items[i], a->tokens));
     }
     a->stopped |= p->found.stopped;
-    if (p->choices.count) order_choices(a, p);
+    if (p->choices.count) {
+        order_choices(a, p);
+        find_otherwise(p);
+    }
     return p->choices.count ? settle(p) : PACE_OK;
 }
 

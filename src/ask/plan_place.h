@@ -6,17 +6,20 @@
 #include "base/texts.h"
 #include "plan/goodput.h"
 #include "plan/plan_search.h"
+#include "plan/plan_sensitivity.h"
+#include "plan/step_picture.h"
 
 /* A configuration that fits, and its time as `predict` gives it. */
 typedef struct {
     pace_plan_candidate candidate;
     pace_estimate time_s;
     double need_bytes;
-    bool close;                        /* memory is known to a quarter: it may need more than the device has */
-    double chance;                     /* that the first choice is faster than this one; 0.5 of the first */
-    double fastest;                    /* the chance that it is the fastest of all choices of its place */
-    double idle;                       /* devices that it leaves without work */
-    double samples_per_s, days, price; /* days, price: of all tokens, failures included; NAN = not asked */
+    bool close;                            /* memory is known to a quarter: it may need more than the device has */
+    double chance;                         /* that the first choice is faster than this one; 0.5 of the first */
+    double fastest;                        /* the chance that it is the fastest of all choices of its place */
+    double otherwise[PACE_PLAN_OTHERWISE]; /* its time over that, if something takes longer */
+    double idle;                           /* devices that it leaves without work */
+    double samples_per_s, days, price;     /* days, price: of all tokens, failures included; NAN = not asked */
     double progress_per_s; /* samples a second that count: less what failures, stragglers and a large batch cost */
     double energy_kwh;     /* of all tokens, at the devices' rated power; NAN = not asked, or not known */
 } pace_plan_choice;
@@ -47,7 +50,9 @@ typedef struct {
                              step's time */
     double learning; /* samples to the same loss over those of small batches; 1 where nobody said */
     bool on_front;   /* no other place is both faster and cheaper */
-    size_t timed;    /* of the first choices that are worth timing; 0 = the first is sure enough, or alone */
+    size_t otherwise_first[PACE_PLAN_OTHERWISE]; /* which choice is the fastest then, */
+    double otherwise_lost[PACE_PLAN_OTHERWISE];  /* and the share that the first loses to it */
+    size_t timed;      /* of the first choices that are worth timing; 0 = the first is sure enough, or alone */
     double timed_gain; /* the share of a step that running the fastest of these is expected to save */
 } pace_plan_place;
 
@@ -77,7 +82,8 @@ typedef struct {
     const char *
         launcher; /* what the best configuration is told to, and how; borrowed from the catalogue; NULL = nothing fits */
     pace_texts launch;
-    bool order_changed; /* the closed form put another configuration first on some machine */
+    pace_analysis *picture; /* the schedule of the fastest; NULL = it has no pipeline, or none can be drawn */
+    bool order_changed;     /* the closed form put another configuration first on some machine */
 } pace_plan_asked;
 
 /** Reads what is asked for of all machines. PACE_E_USAGE for words that mean nothing or contradict each other. */

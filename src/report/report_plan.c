@@ -4,6 +4,7 @@
 #include "report/engines.h"
 #include "report/plan_says.h"
 #include "report/show.h"
+#include "report/stage_lanes.h"
 #include "report/table.h"
 
 #include <math.h>
@@ -14,6 +15,11 @@ enum { PARTS = 10 };
 static const char *const part_names[PARTS] = {
     "compute",       "host",   "bubble", "tensor exchange", "context exchange", "expert exchange", "pipeline exchange",
     "data exchange", "update", "other"};
+
+static const pace_class part_colors[PARTS] = {PACE_CLASS_COMPUTE,       PACE_CLASS_HOST,     PACE_CLASS_WAIT,
+                                              PACE_CLASS_COMMUNICATION, PACE_CLASS_COPY,     PACE_CLASS_MEMORY,
+                                              PACE_CLASS_INPUT,         PACE_CLASS_BACKWARD, PACE_CLASS_UPDATE,
+                                              PACE_CLASS_OTHER};
 
 static double part_s(const pace_step_time *t, size_t part) {
     const double parts[PARTS] = {t->compute_s, t->host_s,     t->bubble_s, t->tensor_s, t->context_s,
@@ -179,6 +185,59 @@ static void put_parts(pace_node *root, const pace_plan_place *p) {
     }
 }
 
+/* What each spends more than the first, as bars (pages only). */
+static pace_status put_losses(pace_node *root, const pace_plan_place *p) {
+    enum { NUMBER = 24 };
+    size_t count = p->choices.count;
+    if (count < 2) return PACE_OK;
+    char(*names)[NUMBER] = pace_alloc(count, sizeof *names);
+    const char **texts = pace_alloc(count, sizeof *texts);
+    int64_t *ns = pace_alloc(count * PARTS, sizeof *ns);
+    pace_status status = names && texts && ns ? PACE_OK : PACE_E_MEMORY;
+    for (size_t i = 1; status == PACE_OK && i < count; i++) {
+        const pace_plan_candidate *one = &p->choices.items[i].candidate, *first = &p->choices.items[0].candidate;
+        pace_snprintf(names[i], NUMBER, "%zu", i + 1);
+        texts[i] = names[i];
+        for (size_t k = 0; k < PARTS; k++) {
+            int64_t more = pace_ns(part_s(&one->parts, k)) - pace_ns(part_s(&first->parts, k));
+            ns[i * PARTS + k] = more > 0 ? more : 0;
+        }
+    }
+    if (status == PACE_OK)
+        pace_node_bars(root, "What each spends more than the fastest, numbered as above", texts + 1, count - 1,
+                       part_names, part_colors, PARTS, ns + PARTS);
+    pace_free(names);
+    pace_free((void *)texts);
+    pace_free(ns);
+    return status;
+}
+
+typedef struct {
+    const char *what;
+    double factor, lost;
+    char configuration[PACE_PLAN_SAYS];
+} otherwise_row;
+
+static const pace_table otherwise_table = {
+    "sensitivity",
+    "If something takes longer than is thought",
+    PACE_FOR_ALL,
+    0,
+    .hidden_when_empty = true,
+    PACE_CELLS({"what", "what", PACE_SHOW_TEXT, PACE_OF(otherwise_row, what)},
+               {"factor", "times", PACE_SHOW_REAL, PACE_OF(otherwise_row, factor)},
+               {"lost_share", "first loses", PACE_SHOW_SHARE, PACE_OF(otherwise_row, lost)},
+               {"configuration", "the fastest then", PACE_SHOW_TEXT, PACE_OF(otherwise_row, configuration)})};
+
+static void put_otherwise(pace_node *root, const pace_plan_place *p) {
+    pace_node *table = pace_open_table(root, &otherwise_table, 0);
+    for (int i = 0; p->choices.count > 1 && i < PACE_PLAN_OTHERWISE; i++) {
+        otherwise_row row = {pace_plan_otherwise_names[i], pace_plan_otherwise_factor(), p->otherwise_lost[i], ""};
+        pace_plan_say_config(row.configuration, &p->choices.items[p->otherwise_first[i]].candidate.config);
+        pace_table_put(table, &row);
+    }
+}
+
 typedef struct {
     const char *machine, *reason, *first;
     size_t count;
@@ -284,7 +343,7 @@ static pace_status put_front(pace_node *root, const pace_plan_asked *a) {
         for (size_t i = 0; i < count; i++) on_front += sorted[i]->on_front;
         for (int front = 1; front >= (on_front < count ? 0 : 1); front--) {
             pace_chart_curve(chart, front ? "no other is faster and cheaper" : "others");
-            if (!front) pace_chart_dots(chart);
+            if (!front || on_front < 2) pace_chart_dots(chart);
             for (size_t i = 0; i < count; i++)
                 if (sorted[i]->on_front == (front > 0))
                     pace_chart_point(chart, sorted[i]->choices.items[0].days, sorted[i]->choices.items[0].price / most);
@@ -352,6 +411,9 @@ static pace_status describe(pace_report *report, void *context) {
     pace_node *table = pace_open_table(root, &choice_table, flags_of(a));
     for (size_t i = 0; i < a->places.count; i++) put_place(table, a->places.items[i]);
     put_parts(root, shown);
+    PACE_TRY(put_losses(root, shown));
+    put_otherwise(root, shown);
+    if (a->picture) PACE_TRY(pace_put_stage_lanes(root, "The fastest, stage by stage", a->picture));
     put_launch(root, a);
     put_places(root, a);
     PACE_TRY(put_front(root, a));

@@ -219,6 +219,8 @@ def test_settle():
     rows = answer["configurations"]
     chances = [row["fastest_share"] for row in rows]
     expect(abs(sum(chances) - 1) < 1e-9 and chances == sorted(chances, reverse=True), "chances", chances, err)
+    names = [row["what"] for row in answer["sensitivity"]]
+    expect(len(set(names)) == 6 and all(row["lost_share"] >= 0 for row in answer["sensitivity"]), "sensitivity", answer["sensitivity"])
     said = [s for s in answer["summary"] if s.startswith("To settle it, time the first 3")]
     expect(said and "(16 device-hours, 48.00 at this price)" in said[0], "cost", answer["summary"])
 
@@ -252,6 +254,19 @@ def test_learning_and_jitter():
         expect(code == 2 and reason in err and not out, "refused", words, code, err)
 
 
+def test_sensitivity():
+    """By hand, from the parts: what is lost if the update takes half as long again."""
+    fixed = ["--set", "framework=megatron-core", "--set", "global_batch=256", "--set", "recompute=none"]
+    _, answer, err = plan("gpt3_13b", "--on", "hgx-a100-80*8", *fixed, "--top", "8")
+    rows = {(row["tp"], row["pp"], row["dp"], row["micro_batch"]): row for row in answer["configurations"]}
+    expect(len(rows) > 3, "rows", err)
+    for row in answer["sensitivity"]:
+        expect((row["lost_share"] == 0) == (row["configuration"] == answer["parts"][0]["configuration"]), "who leads loses nothing", row)
+    update = next(row for row in answer["sensitivity"] if row["what"] == "the update")
+    times = [row["step_s"] + 0.5 * parts["update_ns"] / 1e9 for row, parts in zip(answer["configurations"], answer["parts"])]
+    expect(abs(update["lost_share"] - (times[0] / min(times) - 1)) < 1e-6, "the update half as long again", update, times)
+
+
 def test_smallest():
     """The smallest number of nodes that is done in time: one less is not."""
     words = ["gpt2", "--on", "dgx-h100*16", "--set", "framework=megatron-core", "--set", "global_batch=512", "--tokens", "300G"]
@@ -270,6 +285,7 @@ test_idle()
 test_simpler()
 test_settle()
 test_learning_and_jitter()
+test_sensitivity()
 test_smallest()
 test_published_pipeline()
 test_single_changes()
