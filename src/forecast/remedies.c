@@ -262,7 +262,7 @@ static pace_status try_row(trial *t, size_t number) {
         bool changed = t->answered[number] = changed_something(row->what_if, &result.edits);
         status = changed ? keep(t, row, resource, &result, value) : PACE_E_USAGE;
         pace_forecast_result_free(&result);
-        break;
+        if (!row->all_values || (status != PACE_OK && !is_refusal(status))) break;
     }
     if (!is_refusal(status)) return status;
     t->out->refused++;
@@ -308,16 +308,23 @@ static pace_status find_bounds(trial *t, const pace_rank *rank) {
 
 PACE_ORDER(by_gain, pace_remedy, PACE_DOWN(saved_share) PACE_TEXT(row.id))
 
+/* Whether the same remedy, with another value, saves more. */
+static bool is_outdone(const pace_remedies *out, size_t before, const pace_remedy *remedy) {
+    for (size_t i = 0; i < before; i++)
+        if (out->items.items[i].row.id == remedy->row.id) return true;
+    return false;
+}
+
 /* Those that save enough even so, best first. */
 static void keep_worthwhile(pace_remedies *out) {
     size_t kept = 0;
+    if (out->items.count) qsort(out->items.items, out->items.count, sizeof *out->items.items, by_gain);
     for (size_t i = 0; i < out->items.count; i++) {
         pace_remedy *remedy = &out->items.items[i];
-        if (remedy->saved_share >= out->threshold) out->items.items[kept++] = *remedy;
+        if (remedy->saved_share >= out->threshold && !is_outdone(out, kept, remedy)) out->items.items[kept++] = *remedy;
         else free_remedy(remedy);
     }
     out->items.count = kept;
-    if (kept) qsort(out->items.items, kept, sizeof *out->items.items, by_gain);
 }
 
 const pace_remedy *pace_remedies_first(bool *on_lead, const pace_remedies *remedies, const pace_lead *lead) {

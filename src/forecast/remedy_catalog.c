@@ -62,6 +62,7 @@ static pace_status read_row(pace_remedy_catalog *out, const pace_yaml *yaml, con
     PACE_TRY(read_resources(&row.resources, yaml, node));
     PACE_TRY(read_values(&row, yaml, node));
     PACE_TRY(pace_yaml_flag(&row.spread_host, yaml, node, "spread_host"));
+    PACE_TRY(pace_yaml_flag(&row.all_values, yaml, node, "all_values"));
     if (pace_yaml_get(node, "unless")) PACE_TRY(pace_yaml_word(&row.unless, yaml, node, "unless"));
     if (pace_yaml_get(node, "done_if")) PACE_TRY(pace_yaml_word(&row.done_if, yaml, node, "done_if"));
     PACE_TRY(pace_yaml_word(&row.says, yaml, node, "says"));

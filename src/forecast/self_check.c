@@ -14,6 +14,7 @@ static const char *node_name(const pace_variant *v, uint32_t launch) {
 
 static pace_status check_launch(const pace_variant *v, uint32_t launch, bool *taken) {
     double flop = 0, bytes = 0;
+    if (v->launches[launch].added) return PACE_OK;
     for (uint32_t part = v->launches[launch].part; part != PACE_NO_LAUNCH; part = v->next_part[part]) {
         const pace_op *op = pace_variant_part_op(v, part);
         if (taken[part])

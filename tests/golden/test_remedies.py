@@ -200,11 +200,57 @@ def check_links(folder):
     expect(min(tree, ring) >= now - 0.05e6, "the library's own choice is the best of its algorithms", now, tree, ring)
 
 
+def data_parallel(path, buckets, layers=12, gradient=(8192, 8192), sum_us=1832.0):
+    """One rank of eight: every layer's gradient of 256 MiB takes 1.8 ms over its links; `buckets`: how many sums, of equally many layers."""
+    rank = planted_traces.Rank(0, 8)
+    each = layers // buckets
+
+    def body(rank, _):
+        for _ in range(layers):
+            rank.kernel("aten::mm", 1000, name="ampere_sgemm_128x128_nn")
+        for layer in range(layers):
+            with rank.operator("autograd::engine::evaluate_function: MmBackward0"):
+                rank.kernel("aten::mm", 2000, name="ampere_sgemm_128x128_nt")
+            with rank.operator("autograd::engine::evaluate_function: torch::autograd::AccumulateGrad"):
+                with rank.operator("torch::autograd::AccumulateGrad", **{"Input Dims": [list(gradient)], "Input type": ["float"]}):
+                    rank.work(3)
+                if (layer + 1) % each == 0:
+                    elements = each * gradient[0] * gradient[1]
+                    with rank.operator("c10d::allreduce_"):
+                        planted_traces.collective([rank], each * sum_us, **{"In msg nelems": elements, "Out msg nelems": elements, "Group size": 8, "Process Group Ranks": str(list(range(8)))})
+        rank.free[7] = max(rank.free[7], rank.free[20])
+        with rank.annotate("Optimizer.step#SGD.step"):
+            rank.kernel("aten::add_", 500, name="vectorized_elementwise_kernel")
+    planted_traces.steps(rank, 4, body)
+    return rank.write(path)
+
+
+def check_buckets(folder):
+    """The same program recorded with gradients summed at once and layer by layer: each recording predicts the other's step, and
+    analyze tells the first to use buckets."""
+    once, often = (data_parallel(os.path.join(folder, f"buckets{count}.json"), count) for count in (1, 12))
+    measured = {path: answer("predict", path)["scenarios"][0]["step_ns"] for path in (once, often)}
+    expect(measured[once] - measured[often] > 17e6, "recorded", measured)
+    found = answer("predict", once, "--bucket-cap", "25")["scenarios"][1]["step_ns"]
+    expect(abs(found / measured[often] - 1) < 0.02, "the other recording", found, measured)
+    # back: the first gradient goes alone, as in DistributedDataParallel; large sums reach a little more of the links
+    found = answer("predict", often, "--bucket-cap", "100000")["scenarios"][1]["step_ns"]
+    late = measured[often] + 10 * 1.832e6
+    expect(0.9 < (found - measured[often]) / (late - measured[often]) <= 1.001, "the first recording but for a bucket", found, measured)
+    remedies = answer("analyze", once)["remedies"]
+    expect(remedies and remedies[0]["id"] == "gradient_buckets" and abs(remedies[0]["step_ns"] / measured[often] - 1) < 0.02, "advised", remedies[:1], measured)
+    expect(remedies[0]["value"] in ("5", "25", "100") and sum(r["id"] == "gradient_buckets" for r in remedies) == 1, "one of them", remedies)
+    expect(all(r["id"] != "gradient_buckets" for r in answer("analyze", often)["remedies"]), "done already")
+    code, _, err = run("predict", getattr(planted_traces, "slow_rank_alone")(os.path.join(folder, "none.json.gz"))[0], "--bucket-cap", "25")
+    expect(code == 3 and "AccumulateGrad" in err, "nothing to bucket", code, err)
+
+
 def main():
     with tempfile.TemporaryDirectory() as folder:
         check_planted(folder)
         check_forms(folder)
         check_links(folder)
+        check_buckets(folder)
     check_refusals()
     paths = sorted(glob.glob(os.path.join(SOURCE, "tests", "data", "*.json.gz")) + glob.glob(os.path.join(SOURCE, "tests", "data", "remedies", "*.json.gz")))
     paths += sorted(glob.glob(os.path.join(SHARED, "kineto", "*.json.gz")))
