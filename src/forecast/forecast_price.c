@@ -406,6 +406,7 @@ pace_status pace_price_launches(double *launch_ns, pace_forecast_family *familie
         pace_estimate ns;
         PACE_TRY(pace_price_launch(&ns, pricing, i));
         ns.median *= share_of(pricing, i);
+        ns.median *= pricing->variant->launches[i].slower;
         pace_price_scale(&ns.median, pricing->scenario, &pricing->variant->graph, i);
         launch_ns[i] = ns.median;
         if (families && !has_lanes(pricing, i)) count_in(families, pricing, i, ns);

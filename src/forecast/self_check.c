@@ -59,7 +59,8 @@ pace_status pace_self_check_prices(size_t *beyond, const double *launch_ns, cons
     const pace_device *device = pace_pricing_device(pricing);
     for (uint32_t i = 0; device && i < pricing->variant->graph.launches.count; i++) {
         const pace_op *op = pace_variant_op(pricing->variant, i);
-        if (!op || pace_scenario_value_at(pricing->scenario, "scale", 0)) continue;
+        if (!op || pace_scenario_value_at(pricing->scenario, "scale", 0) || pricing->variant->launches[i].slower < 1)
+            continue;
         double bound = pace_price_bound_ns(device, op);
         if (!(launch_ns[i] < bound * (1 - rounding))) continue;
         if (!pace_price_was_beyond(pricing, i))

@@ -21,7 +21,7 @@ pace_status pace_variant_init(pace_variant *out, const pace_graph *original, con
         return PACE_E_MEMORY;
     }
     for (uint32_t i = 0; i < original->launches.count; i++) {
-        variant.launches[i] = (pace_variant_launch){.part = i, .more = 1};
+        variant.launches[i] = (pace_variant_launch){.part = i, .more = 1, .slower = 1};
         variant.next_part[i] = PACE_NO_LAUNCH;
     }
     *out = variant;

@@ -12,6 +12,7 @@
 typedef struct {
     uint32_t part;         /* the first of its parts; the others follow by `next_part` */
     double more;           /* times the arithmetic of its parts: samples, or tables, have come or gone */
+    double slower;         /* times as long as it is priced, as `scale` says it */
     bool added;            /* none of the original's: it takes `more` times the measured time of its part */
     double assumed;        /* spread that what was assumed of it adds; 0 = nothing was */
     pace_doubt assumed_by; /* the last such assumption */

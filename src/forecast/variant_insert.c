@@ -40,7 +40,7 @@ static pace_status put_all(pace_variant *variant, const pace_insertion *items, s
         size_t at = items[i].before + i;
         graph->launches.items[at] = items[i].launch;
         move_waits(&graph->launches.items[at], number);
-        of[at] = (pace_variant_launch){.part = items[i].part, .more = items[i].more, .added = true};
+        of[at] = (pace_variant_launch){.part = items[i].part, .more = items[i].more, .slower = 1, .added = true};
     }
     for (size_t i = 0; i < graph->nodes.count; i++)
         graph->nodes.items[i].waits_launch = moved(number, graph->nodes.items[i].waits_launch);

@@ -1,10 +1,10 @@
 #include "forecast/what_ifs.h"
 
 const pace_what_if *const pace_what_ifs[] = {
-    &pace_if_batch,      &pace_if_precision,     &pace_if_fuse,  &pace_if_fuse_tables,    &pace_if_balance_tables,
-    &pace_if_scale,      &pace_if_drop_overhead, &pace_if_graph, &pace_if_loader,         &pace_if_pinned,
-    &pace_if_drop_sync,  &pace_if_fuse_update,   &pace_if_links, &pace_if_exchange_bytes, &pace_if_exchange_algorithm,
-    &pace_if_bucket_cap,
+    &pace_if_batch,      &pace_if_precision,       &pace_if_fuse,  &pace_if_fuse_tables,    &pace_if_balance_tables,
+    &pace_if_scale,      &pace_if_drop_overhead,   &pace_if_graph, &pace_if_loader,         &pace_if_pinned,
+    &pace_if_drop_sync,  &pace_if_fuse_update,     &pace_if_links, &pace_if_exchange_bytes, &pace_if_exchange_algorithm,
+    &pace_if_bucket_cap, &pace_if_balance_experts,
 };
 const size_t pace_what_if_count = sizeof pace_what_ifs / sizeof *pace_what_ifs;
 

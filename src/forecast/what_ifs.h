@@ -62,7 +62,8 @@ bool pace_what_if_is_asked(const pace_scenario *scenario, const pace_what_if *wh
 
 extern const pace_what_if pace_if_batch, pace_if_precision, pace_if_fuse, pace_if_fuse_tables, pace_if_balance_tables,
     pace_if_scale, pace_if_drop_overhead, pace_if_graph, pace_if_loader, pace_if_pinned, pace_if_drop_sync,
-    pace_if_fuse_update, pace_if_links, pace_if_exchange_bytes, pace_if_exchange_algorithm, pace_if_bucket_cap;
+    pace_if_fuse_update, pace_if_links, pace_if_exchange_bytes, pace_if_exchange_algorithm, pace_if_bucket_cap,
+    pace_if_balance_experts;
 
 /** Makes the edits that the scenario asks for, turn by turn. */
 pace_status pace_what_ifs_apply(pace_editing *editing, const pace_what_if *const *what_ifs,

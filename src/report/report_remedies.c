@@ -183,7 +183,8 @@ void pace_put_remedies(pace_node *root, const pace_remedies *remedies, const pac
                        "Each remedy alone, against %s as the replay has it%s%s; low–high is a 90 %% interval. "
                        "'paceline predict' with --%s asks for the first again.",
                        pace_show_ns(pace_ns(remedies->replayed_s)).text, remedies->steps ? ", of steps " : "",
-                       remedies->steps ? remedies->steps : "", remedies->items.items[0].row.what_if->option.name);
+                       remedies->steps ? remedies->steps : "",
+                       row_of(&remedies->items.items[0], remedies, analysis).option);
     else put_nothing(root, remedies);
     put_figures(root, remedies);
 }

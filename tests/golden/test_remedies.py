@@ -8,6 +8,7 @@ import shlex
 import sys
 import tempfile
 
+import planted_runs
 import planted_traces
 from checks import SHARED, SOURCE, expect, finish, run
 
@@ -245,12 +246,33 @@ def check_buckets(folder):
     expect(code == 3 and "AccumulateGrad" in err, "nothing to bucket", code, err)
 
 
+def check_experts(folder):
+    """One rank's experts take 1.5 ms a layer, the others' 0.5 ms: evenly spread, three layers save three times what lies above the mean."""
+    for world in (2, 8):
+        paths = planted_runs.write("imbalanced_experts", world, os.path.join(folder, f"experts{world}.json"))
+        code, out, err = run("analyze", *paths, "--quiet", "--format", "json")
+        document = json.loads(out) if code == 0 else {"remedies": []}
+        remedy = next((r for r in document["remedies"] if r["id"] == "balanced_experts"), None)
+        expect(remedy, world, "advised", err, document["remedies"])
+        if not remedy:
+            continue
+        mean = (1.5 + 0.5 * (world - 1)) / world
+        expected = document["remedies_tried"]["replayed_ns"] - 3e6 * (1.5 - mean)
+        expect(abs(remedy["step_ns"] / expected - 1) < 0.03, world, "the mean of the ranks", remedy["step_ns"], expected)
+        expect(document["lead"]["next"] == "balanced_experts", world, "next", document["lead"])
+    code, _, err = run("predict", paths[0], "--balance-experts", "gemm")
+    expect(code == 3 and "two ranks" in err, "one rank", code, err)
+    code, _, err = run("predict", *paths, "--balance-experts", "nothing_so_named")
+    expect(code == 3 and "no kernel" in err, "no such work", code, err)
+
+
 def main():
     with tempfile.TemporaryDirectory() as folder:
         check_planted(folder)
         check_forms(folder)
         check_links(folder)
         check_buckets(folder)
+        check_experts(folder)
     check_refusals()
     paths = sorted(glob.glob(os.path.join(SOURCE, "tests", "data", "*.json.gz")) + glob.glob(os.path.join(SOURCE, "tests", "data", "remedies", "*.json.gz")))
     paths += sorted(glob.glob(os.path.join(SHARED, "kineto", "*.json.gz")))
