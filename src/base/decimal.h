@@ -18,9 +18,8 @@ bool pace_decimal_quick(double *out, uint64_t mantissa, int64_t exponent);
  * or last. */
 const char *pace_decimal_read(double *out, const char *at, const char *end);
 
-/** The same, faster, where sixteen bytes may be read before and behind any place from `at` to
- * `end`, and the byte at `end` is no digit, '.'
- * or 'e'. */
+/** The same, faster. Sixteen bytes before and behind any place from `at` to `end` must be readable, and the byte at `end`
+ * must be no digit, '.' or 'e'. */
 const char *pace_decimal_read_padded(double *out, const char *at, const char *end);
 
 /** Reads the decimal number that `text` begins with, after blanks; returns the place behind it, or NULL when there is none

@@ -3,10 +3,9 @@
 
 #include "cost/host_costs_measure.h"
 
-/** Pools into `costs` what a mode of running ("eager", "compiled", "cuda-graph"; NULL = eager) costs by operator and
- * call, and sets `launch`
- * as it is on a vendor's devices ("" = any). Each figure counts as one sample. PACE_E_USAGE for an unknown mode (the
- * message lists them), PACE_E_INPUT for a bad catalogue, with line and column. */
+/** Pools into `costs` the host costs of an execution mode ("eager", "compiled", "cuda-graph"; NULL = eager) by operator
+ * and call, and sets `launch` to that of a vendor's devices ("" = any). Each figure counts as one sample. PACE_E_USAGE
+ * for an unknown mode (the message lists them), PACE_E_INPUT for a bad catalogue, with line and column. */
 pace_status pace_host_costs_default(pace_host_costs *costs, pace_launch_costs *launch, pace_catalog *catalog,
                                     const char *mode, const char *vendor) PACE_MUST_CHECK;
 

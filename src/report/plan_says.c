@@ -99,7 +99,7 @@ static void say_simpler(pace_node *root, const pace_plan_place *p) {
     if (!(first->alike_s > 0) || first->closed_s / first->alike_s - 1 < shown) return;
     pace_plan_say_config(config, &first->alike);
     pace_node_sentence(root, false,
-                       "%s would be %.1f %% faster in closed form, which is less than can be told (plan_tie in "
+                       "%s would be %.1f %% faster in closed form, too little to tell apart (plan_tie in "
                        "catalog/steps.yaml): the simpler one leads.",
                        config, 100 * (first->closed_s / first->alike_s - 1));
 }

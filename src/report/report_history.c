@@ -76,7 +76,7 @@ static void put_figures(pace_node *root, const view *v) {
 static void put_answer(pace_node *root, const view *v) {
     const pace_value_history *h = &v->chosen;
     if (h->before == 0) {
-        pace_node_sentence(root, true, "%s: one run of %s, nothing before to hold it against.", v->series, h->path);
+        pace_node_sentence(root, true, "%s: one run of %s, no earlier run to compare with.", v->series, h->path);
         return;
     }
     pace_shown before = show_value(h->path, h->before_median), last = show_value(h->path, h->last_median);
@@ -121,7 +121,7 @@ static void put_check(pace_node *checks, view *v) {
     if (h->level.found)
         pace_snprintf(since, sizeof since, "; %+.2f %% since run %zu", 100 * (h->level.ratio - 1),
                       h->runs.items[h->level.at] + 1);
-    if (h->before == 0) pace_snprintf(text, sizeof text, "nothing before to hold it against");
+    if (h->before == 0) pace_snprintf(text, sizeof text, "no earlier run to compare with");
     else
         pace_snprintf(text, sizeof text, "%+.2f %%, %s%s", 100 * (h->ratio - 1), pace_change_verdict_names[h->verdict],
                       since);

@@ -140,7 +140,7 @@ static pace_status build(pace_report *report, void *context) {
         root, true,
         "Predicted steps are %.1f %% off what was trained here (mean of %zu); %.0f %% of the 90 %% intervals hold it.",
         100 * done->mape, done->step_count, 100 * done->coverage);
-    pace_node_sentence(root, false, "Of FP | BP | WU the share that is most off is so by %.1f points.",
+    pace_node_sentence(root, false, "The largest error of a share of FP | BP | WU is %.1f points.",
                        100 * done->most_share_off);
     pace_node_text(root, "device", done->device);
     pace_node_text(root, "software", done->software);

@@ -118,11 +118,10 @@ static void put_predicted(pace_node *root, const pace_prediction *p) {
                            p->fit_factor);
     if (p->is_framed) pace_node_real(step, "fit_factor", p->fit_factor);
     if (!p->fits.step_path || p->is_framed) return;
-    pace_node_sentence(
-        root, false,
-        "%s makes the step %.3f times as long as the walk, which takes %s by formula: what stands below of "
-        "its timeline, matrix and path is the walk's.",
-        p->fits.step_path, p->fit_factor, pace_show_ns(pace_ns(step_s->median / p->fit_factor)).text);
+    pace_node_sentence(root, false,
+                       "%s makes the step %.3f times as long as the walk, which takes %s by formula. The "
+                       "timeline, matrix and path below are the walk's.",
+                       p->fits.step_path, p->fit_factor, pace_show_ns(pace_ns(step_s->median / p->fit_factor)).text);
     pace_node_real(step, "fit_factor", p->fit_factor);
 }
 

@@ -71,8 +71,9 @@ static pace_status describe(pace_report *report, void *context) {
     if (slices->other_ranks) pace_node_note(root, "Inputs of other ranks: %zu.", slices->other_ranks);
     if (slices->without_steps) pace_node_note(root, "Inputs that have none of the steps: %zu.", slices->without_steps);
     if (s->anonymized)
-        pace_node_note(root, "Names of users, files, modules and machines are hashes now. A hash is no cipher: who "
-                             "guesses a name can confirm it.");
+        pace_node_note(root,
+                       "Names of users, files, modules and machines are hashes now. A hash is no cipher: anyone who "
+                       "guesses a name can confirm it.");
     return PACE_OK;
 }
 

@@ -207,9 +207,9 @@ static pace_status build(pace_report *report, void *context) {
     put_tables(root, t);
     PACE_TRY(pace_put_assumptions(root, b->options->context->catalog, &t->used,
                                   (pace_estimate){1, t->widest, PACE_RUNG_FORMULA}));
-    pace_node_note(root, "Choice \"own\": what the library does by itself stays, for nothing is faster, or the gain of "
-                         "what is expected to be (against) lies inside its interval. \"changed\": the whole "
-                         "interval is a gain. Channels stay the library's. Sizes outside the table keep its choice.");
+    pace_node_note(root, "Choice \"own\": the library's own choice stays, because nothing is faster, or because the "
+                         "gain of the fastest other choice (against) is smaller than its interval. \"changed\": the "
+                         "whole interval is a gain. Channels, and sizes outside the table, stay the library's.");
     say_what_settles(root, t);
     pace_node_note(root, "With -o FILE.csv the changes are written for tuner plug-ins: "
                          "NCCL_TUNER_PLUGIN=libnccl-tuner-paceline.so NCCL_TUNER_CONFIG_FILE=FILE.csv.");
