@@ -89,7 +89,7 @@ static void put_late(pace_node *root, const pace_lead *lead, const pace_analysis
                       "; most of all '%s' takes %s a step in %.0f calls, on the others %s in %.0f",
                       shown_name(name, late->kernel), pace_show_ns(late->kernel_ns).text, late->kernel_calls,
                       pace_show_ns(late->others_kernel_ns).text, late->others_calls);
-    pace_node_sentence(root, true, "%s exceeds the median rank most by %s in the %s stage, %s a step%s.",
+    pace_node_sentence(root, true, "What %s has more of than the median rank is %s in the %s stage, %s a step%s.",
                        pace_rank_name(rank, analysis->latest.rank), pace_resource_words(late->resource),
                        pace_stage_names[late->stage], pace_show_ns(late->excess_ns).text, kernel);
 }
