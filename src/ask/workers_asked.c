@@ -156,7 +156,8 @@ static pace_status scale_model(pace_workers_point *out, double *alone, pace_work
                                              .bottleneck = pace_scaling_bottleneck(&all)};
     out->fp_bp_s = all.forward_backward_s;
     out->fitting = all.fitting;
-    out->memory_bytes = all.plan.memory.all_bytes;
+    out->memory_bytes = all.plan.memory.all_bytes + all.exchange.merging.most_bytes;
+    out->first_bytes = all.plan.memory.all_bytes + all.exchange.merging.first_bytes;
     out->device_bytes = all.plan.device_bytes;
     return PACE_OK;
 }

@@ -16,8 +16,9 @@ typedef struct {
     double samples_per_s, efficiency;
     pace_scaling_point point;
     double fp_bp_s, wu_s;
-    pace_step_fitting fitting; /* of a model's rank, which needs and has: */
-    double memory_bytes, device_bytes;
+    pace_step_fitting fitting;         /* of a model's rank, which needs and has: */
+    double memory_bytes, device_bytes; /* of the device that needs most */
+    double first_bytes;                /* what device 0 needs */
 } pace_workers_point;
 
 typedef struct {

@@ -31,6 +31,15 @@ typedef struct {
 pace_status pace_device_store_s(double *out_s, double *ends_s, const pace_device_store *store,
                                 const pace_gradients *gradients, const double *ready_s) PACE_MUST_CHECK;
 
+/* What devices hold beside their own gradients to merge: of each tensor that one merges, what it gets from every other,
+ * and the sum (MXNet's merge buffers, which are never freed). */
+typedef struct {
+    double first_bytes, most_bytes; /* of device 0; of the device that holds most */
+} pace_merge_buffers;
+
+pace_status pace_merge_buffers_find(pace_merge_buffers *out, int ranks,
+                                    const pace_gradients *gradients) PACE_MUST_CHECK;
+
 /* How an approach exchanges. */
 typedef enum {
     PACE_APPROACH_ALLREDUCE, /* ranks reduce among themselves */

@@ -39,21 +39,42 @@ static double roots_of(const tensors *t, const pace_gradients *g) {
     return largest > 0 ? all / largest : 1;
 }
 
+pace_status pace_merge_buffers_find(pace_merge_buffers *out, int ranks, const pace_gradients *g) {
+    tensors t = {.root = pace_alloc(g->count + 1, sizeof *t.root)};
+    double held[PACE_MESH_MOST] = {0};
+    if (!t.root) return PACE_E_MEMORY;
+    place(&t, ranks, g);
+    for (size_t i = 0; i < g->count && ranks > 1; i++) held[t.root[i]] += ranks * g->bytes[i];
+    pace_free(t.root);
+    *out = (pace_merge_buffers){held[0], held[0]};
+    for (int r = 1; r < ranks; r++) out->most_bytes = pace_most(out->most_bytes, held[r]);
+    return PACE_OK;
+}
+
 static double socket_rate(const pace_machine *m) {
     for (int i = 0; i < m->host.count; i++)
         if (m->host.above[i] == PACE_NOWHERE) return m->host.bytes_per_s[i];
     return 0;
 }
 
-/* Bricks are a pair's own. Without one a copy is staged in host memory, and shares the link between sockets with the
- * others of its socket that copy: all devices while they gather, then those that merged much. In a switch or tree all
- * that gather on a device share its port. */
+/* What a device's slot gives it when `share` of all devices copy: those below one PCIe switch share its way up. */
+static double slot_rate(const pace_machine *m, size_t device, double share) {
+    int at = m->host.count > 0 ? m->host.device_at[device] : PACE_NOWHERE, beside = 0;
+    if (at == PACE_NOWHERE || m->host.above[at] == PACE_NOWHERE) return m->pcie_bytes_per_s;
+    for (int d = 0; d < m->devices; d++) beside += m->host.device_at[d] == at;
+    return pace_least(m->pcie_bytes_per_s, m->host.bytes_per_s[at] / pace_most(1, beside * share));
+}
+
+/* Bricks are a pair's own. Without one a copy is staged in host memory, and shares the switch above its device and the
+ * link between sockets with the others that copy: all devices while they gather, then those that merged much. In a
+ * switch or tree all that gather on a device share its port. */
 static double copy_rate(const pace_device_store *s, double roots, size_t from, size_t to, bool gathers) {
     const pace_machine *m = s->machine;
     if (m->mesh_devices == 0) return pace_machine_inside_rate(m) / (gathers ? s->ranks - 1 : 1);
     if (m->bricks[from][to] > 0) return m->bricks[from][to] * m->brick_bytes_per_s * m->inside.efficiency;
-    double between = socket_rate(m), sharing = pace_most(1, (gathers ? s->ranks : roots) / 2.0);
-    return between > 0 ? pace_least(m->pcie_bytes_per_s, between / sharing) : m->pcie_bytes_per_s;
+    double copying = gathers ? s->ranks : roots, between = socket_rate(m), sharing = pace_most(1, copying / 2.0);
+    double slot = slot_rate(m, from, copying / s->ranks);
+    return between > 0 ? pace_least(slot, between / sharing) : slot;
 }
 
 typedef struct {

@@ -128,6 +128,13 @@ static void price_pulls(double *launch_ns, const gradient_launches *launches, co
     }
 }
 
+static pace_status find_merging(pace_forecast_exchange *out, const pace_scenario *scenario, int ranks,
+                                const pace_gradient_profile *profile) {
+    pace_gradients gradients = {profile->bytes, profile->count};
+    if (scenario->approach.family != PACE_APPROACH_DEVICE) return PACE_OK;
+    return pace_merge_buffers_find(&out->merging, ranks, &gradients);
+}
+
 pace_status pace_gradients_price(double *launch_ns, pace_forecast_exchange *out, const pace_pricing *pricing,
                                  const pace_step *walked) {
     gradient_launches launches = {0};
@@ -143,6 +150,7 @@ pace_status pace_gradients_price(double *launch_ns, pace_forecast_exchange *out,
         if (status == PACE_OK) status = make_profile(&profile, pricing, walked, &launches);
         if (status == PACE_OK)
             status = pace_gradients_ends(&ends, &times, &profile, &scenario->approach, &scenario->exchange, &setup);
+        if (status == PACE_OK) status = find_merging(out, scenario, setup.ranks_per_node, &profile);
     }
     if (status == PACE_OK && ends.count) {
         price_pushes(launch_ns, &launches, &profile, &ends);

@@ -294,6 +294,10 @@ pace_status pace_step_solve(pace_step_solution *out, pace_step_pricer *pricer, c
     PACE_TRY(pace_step_settle(&solution, pricer, &settled));
     if (pace_step_is_walked(&settled)) PACE_TRY(walk(&solution, pricer->catalog, &settled));
     if (solution.walked) PACE_TRY(pace_step_check_walk(&solution, pricer, &settled, solution.time_s));
+    double merging = solution.exchange.merging.most_bytes;
+    if (merging > 0)
+        solution.fitting = pace_step_fits(solution.plan.memory.all_bytes + merging, solution.plan.device_bytes,
+                                          pace_cost_doubts(pricer->cost));
     *out = solution;
     return PACE_OK;
 }

@@ -12,13 +12,14 @@
 
 typedef struct {
     const char *model, *approach, *bottleneck;
-    int64_t batch, workers, step_ns, low_ns, high_ns, fp_bp_ns, wu_ns, exposed_ns, skew_ns, exchange_ns;
+    int64_t batch, workers, step_ns, low_ns, high_ns, fp_bp_ns, wu_ns, exposed_ns, skew_ns, exchange_ns, memory_bytes,
+        first_bytes;
     double samples_per_s, efficiency;
 } point_row;
 
 /* What the rows differ in; people see no column that says the same in all, and where several models or approaches stand
  * side by side, what is compared has the room. */
-enum { MODELS = 1, APPROACHES = 2, BATCHES = 4, ONE_CURVE = 8, ONE_MODEL = 16 };
+enum { MODELS = 1, APPROACHES = 2, BATCHES = 4, ONE_CURVE = 8, LIMITS = 16, MEMORY = 32 };
 
 static const pace_table points = {
     "points", "By model, approach, batch and workers", PACE_FOR_ALL, 0,
@@ -27,25 +28,27 @@ static const pace_table points = {
                {"batch", "batch", PACE_SHOW_INT, PACE_OF(point_row, batch), .shown_if = BATCHES},
                {"workers", "workers", PACE_SHOW_INT, PACE_OF(point_row, workers)},
                {"step_ns", "step", PACE_SHOW_NS, PACE_OF(point_row, step_ns)},
-               {"low_ns", "low", PACE_SHOW_NS, PACE_OF(point_row, low_ns)},
-               {"high_ns", "high", PACE_SHOW_NS, PACE_OF(point_row, high_ns)},
+               {"low_ns", "low", PACE_SHOW_NS, PACE_OF(point_row, low_ns), .shown_if = ONE_CURVE},
+               {"high_ns", "high", PACE_SHOW_NS, PACE_OF(point_row, high_ns), .shown_if = ONE_CURVE},
                {"samples_per_s", "samples /s", PACE_SHOW_REAL, PACE_OF(point_row, samples_per_s)},
                {"efficiency_share", "eff.", PACE_SHOW_SHARE, PACE_OF(point_row, efficiency)},
-               {"fp_bp_ns", "FP+BP", PACE_SHOW_NS, PACE_OF(point_row, fp_bp_ns), .shown_if = ONE_CURVE},
-               {"wu_ns", "WU", PACE_SHOW_NS, PACE_OF(point_row, wu_ns), .shown_if = ONE_MODEL},
+               {"fp_bp_ns", "FP+BP", PACE_SHOW_NS, PACE_OF(point_row, fp_bp_ns)},
+               {"wu_ns", "WU", PACE_SHOW_NS, PACE_OF(point_row, wu_ns)},
                {"exposed_ns", "exposed", PACE_SHOW_NS, PACE_OF(point_row, exposed_ns), .shown_if = ONE_CURVE},
                {"skew_ns", NULL, PACE_SHOW_NS, PACE_OF(point_row, skew_ns)},
                {"exchange_ns", NULL, PACE_SHOW_NS, PACE_OF(point_row, exchange_ns)},
-               {"bottleneck", "limit", PACE_SHOW_TEXT, PACE_OF(point_row, bottleneck)})};
+               {"memory_bytes", "memory", PACE_SHOW_BYTES, PACE_OF(point_row, memory_bytes), .shown_if = MEMORY},
+               {"first_bytes", NULL, PACE_SHOW_BYTES, PACE_OF(point_row, first_bytes)},
+               {"bottleneck", "limit", PACE_SHOW_TEXT, PACE_OF(point_row, bottleneck), .shown_if = LIMITS})};
 
 static unsigned differences(const pace_workers_asked *a) {
     unsigned flags = 0;
     bool models = a->inputs.count > 1, approaches = a->approaches.items.count > 1;
     if (models) flags |= MODELS;
-    else flags |= ONE_MODEL;
     if (approaches) flags |= APPROACHES;
     if (a->batches.count > 1 || (a->batches.count == 0 && models)) flags |= BATCHES;
-    if (!approaches && !models) flags |= ONE_CURVE;
+    flags |= approaches || models ? MEMORY : ONE_CURVE;
+    if (!approaches || !models) flags |= LIMITS;
     return flags;
 }
 
@@ -63,22 +66,28 @@ static void put_row(pace_node *table, const pace_workers_asked *a, const pace_wo
                                        .exposed_ns = pace_ns(p->point.times.exposed_s),
                                        .skew_ns = pace_ns(p->point.times.skew_s),
                                        .exchange_ns = pace_ns(p->point.times.exchange_s),
+                                       .memory_bytes = p->memory_bytes > 0 ? llround(p->memory_bytes) : PACE_NO_INT,
+                                       .first_bytes = p->first_bytes > 0 ? llround(p->first_bytes) : PACE_NO_INT,
                                        .samples_per_s = p->samples_per_s,
                                        .efficiency = p->efficiency});
 }
 
 /* The charts that stand beside the table: of each model, a curve for every approach and batch. */
 typedef struct {
-    pace_node *throughput, *efficiency;
+    pace_node *throughput, *efficiency, *stages;
 } charts;
 
 static charts add_charts(pace_node *root, const pace_workers_asked *a, const char *name) {
-    char title[2][128];
+    static const char *const parts[] = {"FP+BP", "WU: update", "WU: exchange that nothing hides",
+                                        "WU: waiting for the slowest"};
+    char title[3][128];
     const char *of = a->inputs.count > 1 ? name : "all workers";
     snprintf(title[0], sizeof title[0], "Throughput, samples/s: %.80s", of);
     snprintf(title[1], sizeof title[1], "Efficiency: %.80s", of);
+    snprintf(title[2], sizeof title[2], "Parts of a step: %.80s", of);
     return (charts){pace_node_chart(root, title[0], "workers", false),
-                    pace_node_chart(root, title[1], "workers", a->workers.count > 4)};
+                    pace_node_chart(root, title[1], "workers", a->workers.count > 4),
+                    pace_node_stacks(root, title[2], parts, 4)};
 }
 
 static void begin_curves(const charts *c, const pace_workers_asked *a, const char *label, double batch) {
@@ -89,6 +98,18 @@ static void begin_curves(const charts *c, const pace_workers_asked *a, const cha
     pace_chart_curve(c->efficiency, name);
 }
 
+static void put_stages(pace_node *stages, const pace_workers_asked *a, const pace_workers_point *p) {
+    double step_s = p->point.step_s.median, exposed_s = fmin(p->point.times.exposed_s, p->wu_s),
+           skew_s = fmin(p->point.times.skew_s, p->wu_s - exposed_s);
+    char name[96];
+    snprintf(name, sizeof name, "%.40s, %.0f, %d", a->approaches.labels.items[p->approach], p->batch, p->workers);
+    pace_chart_curve(stages, name);
+    pace_chart_point(stages, 0, p->fp_bp_s / step_s);
+    pace_chart_point(stages, 1, (p->wu_s - exposed_s - skew_s) / step_s);
+    pace_chart_point(stages, 2, exposed_s / step_s);
+    pace_chart_point(stages, 3, skew_s / step_s);
+}
+
 /* One approach and batch on all numbers of workers. */
 static void put_curve(pace_node *table, const charts *c, const pace_workers_asked *a, const pace_workers_point *first) {
     begin_curves(c, a, a->approaches.labels.items[first->approach], first->batch);
@@ -96,6 +117,7 @@ static void put_curve(pace_node *table, const charts *c, const pace_workers_aske
         put_row(table, a, &first[w]);
         pace_chart_point(c->throughput, first[w].workers, first[w].samples_per_s);
         pace_chart_point(c->efficiency, first[w].workers, first[w].efficiency);
+        put_stages(c->stages, a, &first[w]);
     }
 }
 
@@ -182,7 +204,8 @@ static pace_status build(pace_report *report, void *context) {
     pace_node_note(
         root,
         "%s scaling: batch is of %s. Efficiency is against one worker%s. FP+BP is forward and backward, WU "
-        "the rest: the update, the exposed part of the exchange, and waiting for the slowest worker. low–high is a 90 %% prediction interval.",
+        "the rest: the update, the exposed part of the exchange, and waiting for the slowest worker. low–high is a 90 %% prediction interval. memory: of the device that needs most; those of a "
+        "device store (p2p) hold what they merge besides.",
         a->options->strong ? "Strong" : "Weak", a->options->strong ? "all workers" : "each worker",
         a->options->one_worker > 0 ? ", whose time is the one given" : "");
     pace_put_machine_note(root, &a->machine);
