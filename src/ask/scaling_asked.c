@@ -4,6 +4,7 @@
 #include "base/words.h"
 
 #include "machine/device_resolve.h"
+#include "machine/machine_described.h"
 #include "model/model_settings.h"
 #include "source/model_inputs.h"
 
@@ -57,7 +58,9 @@ static pace_status parse_or_name(pace_machine *out, pace_catalog *catalog, const
     pace_status status = pace_machine_parse(out, catalog, text);
     if (status == PACE_OK || strchr(text, '=')) return status;
     snprintf(refused, sizeof refused, "%.399s", pace_message_marked());
-    if (pace_machine_named(out, catalog, text, workers > 1 ? 2 : 1) == PACE_OK) return PACE_OK;
+    int nodes = workers > 1 ? 2 : 1;
+    if (pace_machine_named(out, catalog, text, nodes) == PACE_OK) return PACE_OK;
+    if (pace_machine_described(out, catalog, text, nodes) == PACE_OK) return PACE_OK;
     return pace_fail(status, "%s", refused);
 }
 

@@ -57,14 +57,6 @@ static double socket_rate(const pace_machine *m) {
     return 0;
 }
 
-/* What a device's slot gives it when `share` of all devices copy: those below one PCIe switch share its way up. */
-static double slot_rate(const pace_machine *m, size_t device, double share) {
-    int at = m->host.count > 0 ? m->host.device_at[device] : PACE_NOWHERE, beside = 0;
-    if (at == PACE_NOWHERE || m->host.above[at] == PACE_NOWHERE) return m->pcie_bytes_per_s;
-    for (int d = 0; d < m->devices; d++) beside += m->host.device_at[d] == at;
-    return pace_least(m->pcie_bytes_per_s, m->host.bytes_per_s[at] / pace_most(1, beside * share));
-}
-
 /* Bricks are a pair's own. Without one a copy is staged in host memory, and shares the switch above its device and the
  * link between sockets with the others that copy: all devices while they gather, then those that merged much. In a
  * switch or tree all that gather on a device share its port. */
@@ -73,7 +65,7 @@ static double copy_rate(const pace_device_store *s, double roots, size_t from, s
     if (m->mesh_devices == 0) return pace_machine_inside_rate(m) / (gathers ? s->ranks - 1 : 1);
     if (m->bricks[from][to] > 0) return m->bricks[from][to] * m->brick_bytes_per_s * m->inside.efficiency;
     double copying = gathers ? s->ranks : roots, between = socket_rate(m), sharing = pace_most(1, copying / 2.0);
-    double slot = slot_rate(m, from, copying / s->ranks);
+    double slot = pace_machine_slot_rate(m, (int)from, copying / s->ranks);
     return between > 0 ? pace_least(slot, between / sharing) : slot;
 }
 

@@ -49,6 +49,7 @@ static double node_rate(const pace_machine *m, int ranks_per_node) {
 static double host_pair_rate(const pace_machine *m, bool alone) {
     double rate = m->pcie_bytes_per_s;
     int sockets = 0;
+    for (int d = 0; d < m->devices; d++) rate = pace_least(rate, pace_machine_slot_rate(m, d, alone ? 0 : 1));
     for (int v = 0; v < m->host.count; v++) sockets += m->host.above[v] == PACE_NOWHERE;
     for (int v = 0; v < m->host.count && sockets > 1; v++)
         if (m->host.above[v] == PACE_NOWHERE)

@@ -95,3 +95,12 @@ pace_status pace_host_tree_check(const pace_machine *m) {
     PACE_TRY(check_at(m, tree->device_at, m->devices, "device"));
     return check_at(m, tree->nic_at, m->nics, "NIC");
 }
+
+double pace_machine_slot_rate(const pace_machine *m, int device, double share) {
+    int at = m->host.count > 0 ? m->host.device_at[device] : PACE_NOWHERE;
+    double beside = 0;
+    if (at == PACE_NOWHERE || m->host.above[at] == PACE_NOWHERE) return m->pcie_bytes_per_s;
+    for (int d = 0; d < m->devices; d++) beside += m->host.device_at[d] == at;
+    double sharing = beside * share > 1 ? beside * share : 1, rate = m->host.bytes_per_s[at] / sharing;
+    return rate < m->pcie_bytes_per_s ? rate : m->pcie_bytes_per_s;
+}

@@ -132,6 +132,10 @@ double pace_machine_inside_rate(const pace_machine *machine);
 double pace_machine_socket_share(const pace_machine *machine, int ranks_per_node);
 double pace_machine_node_rate(const pace_machine *machine);
 
+/** Bytes per second that a device's slot gives it when `share` of all devices use theirs, 0 to 1: those below one PCIe
+ * switch share its way up. */
+double pace_machine_slot_rate(const pace_machine *machine, int device, double share);
+
 /** Whether its devices are joined pairwise, every pair. */
 bool pace_machine_mesh_is_full(const pace_machine *machine);
 

@@ -27,6 +27,8 @@ KNOWN = {("gb200-nvl72", "recursive_doubling"): (0.6, 1.3, UNEVEN), ("gb200-nvl7
          ("gb200-nvl72", "knomial"): (0.6, 1.3, UNEVEN), ("gb200-nvl72", "bruck"): (0.6, 1.3, UNEVEN),
          ("dgx-1-v100", "ring"): (0.95, 1.07, SLOT), ("p3dn", "rabenseifner"): (0.93, 1.05, BRICKS),
          ("p3dn", "halving"): (0.93, 1.05, BRICKS)}
+QUADS = "the closed form takes the slowest of all pairs, between sockets; all of these have bricks"
+KNOWN["dgx-1-v100", "knomial"] = KNOWN["p3dn", "knomial"] = (0.45, 1.05, QUADS)
 KNOWN["gb200-nvl72", "leaders"] = (0.35, 1.05, UNEVEN)
 KNOWN["dgx-1-p100", "direct"] = (0.7, 1.05, BRICKS)
 for algorithm, least, most in (("ring", 0.85, 1.05), ("direct", 0.95, 1.35), ("rails", 0.9, 1.1), ("double_tree", 0.6, 1.35), ("halving", 0.85, 1.05)):
