@@ -205,7 +205,10 @@ def names_of_tables():
     pairs = [("Piz Daint XC50 1xP100/node Aries,gRPC parameter server (TF 1.1.0),inception3", "piz-daint,grpc,inception_v3"),
              ("AWS p2.8xlarge 8xK80die/node,gRPC PS variables on CPU,resnet50", "aws-p2-8,grpc,resnet50"),
              ("DGX-1 P100 (Google published),Horovod NCCL RDMA,vgg16", "dgx-1-p100,horovod-nccl,vgg16"),
-             ("dgx-1-v100,Horovod MPI CPU allreduce TCP,resnet50", "dgx-1-v100,horovod-cpu,resnet50")]
+             ("dgx-1-v100,Horovod MPI CPU allreduce TCP,resnet50", "dgx-1-v100,horovod-cpu,resnet50"),
+             ("4xM40/node 10GbE (9.3 Gb/s),grpc,resnet50", "m40*4 pcie=15.75GB/s net=10Gb/s net-kind=tcp,grpc,resnet50"),
+             ("our 2xP100-PCIE/node EDR InfiniBand,ddp,resnet50", "p100-pcie-16*2 pcie=15.75GB/s net=100Gb/s net-kind=infiniband,ddp,resnet50"),
+             ("VM 1xV100-PCIE/node; 20 Gb/s TCP,ddp,resnet50", "v100-pcie-16*1 net=20Gb/s net-kind=tcp,ddp,resnet50")]
     with open(path, "w") as file:
         file.write("system,method,model,gpus,batch_per_gpu\n" + "".join(f"{a},8,64\n{b},8,64\n" for a, b in pairs))
     code, out, err = run("--rows", path, "--kind", "scaling", "--format", "csv")
@@ -213,6 +216,12 @@ def names_of_tables():
     expect(code == 0 and all(a["predicted"] for a in answers), code, err, answers)
     for written, meant in zip(answers[::2], answers[1::2]):
         expect(written["predicted"] == meant["predicted"], written, meant)
+    # No links are made up: of devices with NVLink, of nodes without a network, of devices that nobody knows.
+    with open(path, "w") as file:
+        file.write("system,model,gpus,batch_per_gpu\n" + "".join(f"{a},resnet50,8,64\n" for a in ("4xV100-SXM2/node 10GbE", "4xM40/node", "4xABC/node 10GbE")))
+    code, out, err = run("--rows", path, "--kind", "scaling", "--format", "csv")
+    for answer in csv.DictReader(io.StringIO(out)):
+        expect(not answer["predicted"] and answer["status"] != "ok", answer)
 
 
 def measures():
