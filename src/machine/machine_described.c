@@ -1,5 +1,6 @@
 #include "machine/machine_described.h"
 
+#include "base/decimal.h"
 #include "base/print.h"
 #include "machine/device_names.h"
 
@@ -33,10 +34,11 @@ static void take_devices(description *out, const char *word) {
 /* "10GbE", "25Gbps"; "20 Gb/s" are two words, of which the second has lost its end to the slash. */
 static void take_rate(description *out, const char *word, const char *next) {
     static const char *const units[] = {"gbe", "gbps", "gbit", "gb", "g"};
-    char *end, text[40];
-    double number = strtod(word, &end);
+    char text[40];
+    double number;
+    const char *end = isdigit((unsigned char)*word) ? pace_number_read(&number, word) : NULL;
+    if (out->rate > 0 || !end || !(number > 0)) return;
     const char *unit = *end ? end : next;
-    if (out->rate > 0 || end == word || !(number > 0)) return;
     for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
         if (strcasecmp(unit, units[i]) != 0) continue;
         pace_snprintf(text, sizeof text, "%.9gGb/s", number);
