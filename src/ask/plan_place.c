@@ -192,10 +192,10 @@ static pace_status solve_choice(pace_plan_choice *out, pace_plan_place *p, const
     one.may_recompute = false;
     if (pace_config_ranks(&one.config) < 2) one.exchange = NULL;
     PACE_TRY(pace_step_solve(&solution, &p->step.pricer, &one));
-    double has = solution.plan.device_bytes, doubt = pace_cost_doubts(p->step.pricer.cost)->figure[PACE_DOUBT_MEMORY];
     choice.time_s = solution.time_s;
     choice.need_bytes = solution.plan.memory.all_bytes;
-    choice.close = has > 0 && choice.need_bytes * doubt > has;
+    choice.close =
+        !pace_step_surely_fits(choice.need_bytes, solution.plan.device_bytes, pace_cost_doubts(p->step.pricer.cost));
     choice.candidate.closed_s = solution.closed_s.median;
     pace_plan_otherwise(choice.otherwise, &solution.plan);
     finish_choice(&choice, p, tokens);
@@ -261,6 +261,14 @@ pace_status pace_plan_place_search(pace_plan_place *p, const pace_plan_asked *a)
     return pace_plan_search(&p->found, &p->step.pricer, &p->step.asked, &p->space, &rules);
 }
 
+/* Where all that were answered fit closely: the fastest that surely fits. */
+static pace_status answer_sure(pace_plan_place *p, const pace_plan_asked *a) {
+    const pace_plan_candidate *sure = pace_plan_sure(&p->found);
+    for (size_t i = 0; i < p->choices.count; i++)
+        if (!p->choices.items[i].close) return PACE_OK;
+    return sure && p->choices.count && !a->options->within ? answer_choice(p, sure, a->tokens) : PACE_OK;
+}
+
 /* Once stopped, the first is answered alone. */
 pace_status pace_plan_place_answer(pace_plan_place *p, pace_plan_asked *a) {
     size_t top = top_of(a->options);
@@ -270,6 +278,7 @@ pace_status pace_plan_place_answer(pace_plan_place *p, pace_plan_asked *a) {
         if (p->choices.count && (a->stopped = a->stopped || is_stopped(a->options))) break;
         PACE_TRY(answer_choice(p, &p->found.fitting.items[i], a->tokens));
     }
+    if (!a->stopped) PACE_TRY(answer_sure(p, a));
     a->stopped |= p->found.stopped;
     if (p->choices.count) {
         order_choices(a, p);

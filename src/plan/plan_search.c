@@ -20,6 +20,7 @@ typedef struct {
     const pace_plan_rules *rules;
     leader *leaders; /* fastest first; at most rules->wanted */
     size_t leading;
+    double sure_s;   /* of the fastest that surely fits */
     double split[3]; /* tp, cp, ep that the model can follow; 0 = none yet */
 } searcher;
 
@@ -60,9 +61,15 @@ static void lead(searcher *s, const pace_config *config, double time_s) {
     s->leaders[at] = (leader){*config, time_s};
 }
 
-static double limit_s(const searcher *s) {
+static bool surely_fits(const pace_plan_candidate *one, const pace_plan_found *found) {
+    return pace_step_surely_fits(one->need_bytes, found->device_bytes, found->doubts);
+}
+
+/* The fastest that surely fits is asked for too. */
+static pace_step_limits limits_of(const searcher *s) {
     bool full = s->rules->wanted > 0 && s->leading == s->rules->wanted;
-    return full ? s->leaders[s->leading - 1].best_s * (1 + s->rules->tie) : INFINITY;
+    double longer = 1 + s->rules->tie, close_s = full ? s->leaders[s->leading - 1].best_s * longer : INFINITY;
+    return (pace_step_limits){fmax(close_s, s->sure_s * longer), close_s};
 }
 
 static pace_status keep(searcher *s, const pace_config *config, const pace_step_solution *solution) {
@@ -77,10 +84,13 @@ static pace_status keep(searcher *s, const pace_config *config, const pace_step_
         return PACE_OK;
     }
     found->fit++;
-    if (one.closed_s > limit_s(s)) {
+    pace_step_limits limits = limits_of(s);
+    bool sure = surely_fits(&one, found);
+    if (one.closed_s > (sure ? limits.sure_s : limits.close_s)) {
         found->pruned++;
         return PACE_OK;
     }
+    if (sure) s->sure_s = fmin(s->sure_s, one.closed_s);
     pace_step_factors none = pace_step_factors_none();
     one.parts = pace_step_compose(&solution->plan, &none);
     lead(s, config, one.closed_s);
@@ -115,7 +125,8 @@ static pace_status visit(void *context, const pace_config *config) {
     if (pace_config_ranks(config) < 2) one.exchange = NULL;
     s->found->tried++;
     pace_status status = check_split(s, config);
-    if (status == PACE_OK) status = pace_step_screen(&solution, s->pricer, &one, limit_s(s));
+    const pace_step_limits limits = limits_of(s);
+    if (status == PACE_OK) status = pace_step_screen(&solution, s->pricer, &one, &limits);
     if (status == PACE_OK) return keep(s, config, &solution);
     return status == PACE_E_MEMORY ? status : pace_plan_refuse(s->found, pace_message());
 }
@@ -130,10 +141,6 @@ static int by_time(const void *left, const void *right) {
 }
 
 /* --- one of each kind --------------------------------------------------------------------------------------------- */
-
-static bool surely_fits(const pace_plan_candidate *one, const pace_plan_found *found) {
-    return !(found->device_bytes > 0) || one->need_bytes * found->memory_doubt <= found->device_bytes;
-}
 
 /* Of two that take as long: the one that surely fits, else the one that shards and recomputes less. */
 static bool is_better(const pace_plan_candidate *a, const pace_plan_candidate *b, const pace_plan_found *found) {
@@ -175,8 +182,8 @@ static void drop_alike(pace_plan_found *found, double tie) {
 
 pace_status pace_plan_search(pace_plan_found *out, pace_step_pricer *pricer, const pace_step_case *base,
                              const pace_plan_space *space, const pace_plan_rules *rules) {
-    searcher s = {.found = out, .pricer = pricer, .base = base, .rules = rules};
-    *out = (pace_plan_found){.memory_doubt = pace_cost_doubts(pricer->cost)->figure[PACE_DOUBT_MEMORY]};
+    searcher s = {.found = out, .pricer = pricer, .base = base, .rules = rules, .sure_s = INFINITY};
+    *out = (pace_plan_found){.doubts = pace_cost_doubts(pricer->cost)};
     s.leaders = pace_alloc(rules->wanted + 1, sizeof *s.leaders);
     if (!s.leaders) return PACE_E_MEMORY;
     pace_status status = pace_plan_space_visit(space, &base->config, visit, &s);
@@ -185,6 +192,12 @@ pace_status pace_plan_search(pace_plan_found *out, pace_step_pricer *pricer, con
     if (out->fitting.count) qsort(out->fitting.items, out->fitting.count, sizeof *out->fitting.items, by_time);
     drop_alike(out, rules->tie);
     return PACE_OK;
+}
+
+const pace_plan_candidate *pace_plan_sure(const pace_plan_found *found) {
+    for (size_t i = 0; i < found->fitting.count; i++)
+        if (surely_fits(&found->fitting.items[i], found)) return &found->fitting.items[i];
+    return NULL;
 }
 
 void pace_plan_found_free(pace_plan_found *found) {

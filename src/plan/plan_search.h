@@ -32,7 +32,7 @@ typedef struct {
     size_t pruned;                  /* that fit, and surely take longer than those asked for: they have no time */
     pace_plan_candidate nearest;    /* of those that do not fit: the one that needs least */
     double device_bytes;            /* 0 = not known: then everything fits */
-    double memory_doubt;            /* a need times this surely fits */
+    const pace_doubts *doubts;      /* borrowed from the pricer */
     bool stopped;                   /* before all were tried */
 } pace_plan_found;
 
@@ -51,4 +51,6 @@ pace_status pace_plan_search(pace_plan_found *out, pace_step_pricer *pricer, con
                              const pace_plan_space *space, const pace_plan_rules *rules) PACE_MUST_CHECK;
 /** Counts a configuration that cannot be, with the message of whoever refused it. */
 pace_status pace_plan_refuse(pace_plan_found *found, const char *message) PACE_MUST_CHECK;
+/** The fastest that surely fits; NULL = none does. It is found however few are wanted. */
+const pace_plan_candidate *pace_plan_sure(const pace_plan_found *found);
 void pace_plan_found_free(pace_plan_found *found);

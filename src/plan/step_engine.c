@@ -203,6 +203,10 @@ pace_step_fitting pace_step_fits(double need, double has, const pace_doubts *dou
     return need < doubts->figure[PACE_DOUBT_MEMORY] * has ? PACE_MAY_FIT : PACE_TOO_LARGE;
 }
 
+bool pace_step_surely_fits(double need, double has, const pace_doubts *doubts) {
+    return !(has > 0) || need * doubts->figure[PACE_DOUBT_MEMORY] <= has;
+}
+
 /* Where nobody says that nothing is recomputed and it does not fit into memory without, all is. */
 static pace_status plan_case(pace_step_solution *out, pace_step_case *asked, pace_step_pricer *pricer) {
     PACE_TRY(plan_with(&out->plan, pricer, asked));
@@ -268,7 +272,7 @@ pace_status pace_step_settle(pace_step_solution *out, pace_step_pricer *pricer, 
 }
 
 pace_status pace_step_screen(pace_step_solution *out, pace_step_pricer *pricer, const pace_step_case *asked,
-                             double limit_s) {
+                             const pace_step_limits *limits) {
     pace_step_plan *plan = &out->plan;
     pace_step_place place;
     const pace_step_slots *slots;
@@ -276,7 +280,10 @@ pace_status pace_step_screen(pace_step_solution *out, pace_step_pricer *pricer, 
     PACE_TRY(place_of(&place, pricer, asked));
     PACE_TRY(pace_step_slots_sized(&slots, pricer->slots, asked->model, &asked->config, &place));
     PACE_TRY(pace_step_plan_outline(plan, slots, asked->framework, &asked->config, &place, asked->attention));
-    out->fitting = pace_step_fits(plan->memory.all_bytes, plan->device_bytes, pace_cost_doubts(pricer->cost));
+    const pace_doubts *doubts = pace_cost_doubts(pricer->cost);
+    out->fitting = pace_step_fits(plan->memory.all_bytes, plan->device_bytes, doubts);
+    double limit_s =
+        pace_step_surely_fits(plan->memory.all_bytes, plan->device_bytes, doubts) ? limits->sure_s : limits->close_s;
     out->closed_s.median = INFINITY;
     if (out->fitting != PACE_FITS) return PACE_OK;
     if (!slots->priced)

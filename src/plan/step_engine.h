@@ -42,6 +42,8 @@ void pace_step_pricer_close(pace_step_pricer *pricer);
 typedef enum { PACE_FITS, PACE_MAY_FIT, PACE_TOO_LARGE } pace_step_fitting;
 /** Whether a need fits into what a device has; has 0 = unknown, it fits. */
 pace_step_fitting pace_step_fits(double need_bytes, double has_bytes, const pace_doubts *doubts);
+/** Whether it fits even if it needs as much more as memory is not known. */
+bool pace_step_surely_fits(double need_bytes, double has_bytes, const pace_doubts *doubts);
 extern const char *const pace_step_fitting_names[]; /* "yes", "maybe", "no" */
 
 typedef struct {
@@ -79,11 +81,16 @@ pace_status pace_step_forecast(pace_forecast *out, pace_catalog *catalog, const 
  * for a precision that the device has no rate for. */
 pace_status pace_step_settle(pace_step_solution *out, pace_step_pricer *pricer, pace_step_case *asked) PACE_MUST_CHECK;
 
-/** pace_step_settle() for a search: memory, whether it fits, and where it does the closed form's time. Of a configuration that does
- * not fit, or surely takes longer than `limit_s`, closed_s has the median INFINITY. `out` holds nothing else. Fields of the configuration
- * are sound by themselves. Errors: those of pace_step_settle(). */
+/* Beyond which times of configurations are not asked for: of those that surely fit into memory, and of those that fit closely. */
+typedef struct {
+    double sure_s, close_s;
+} pace_step_limits;
+
+/** pace_step_settle() for a search: memory, whether it fits, and where it does the closed form's time. Of a configuration that
+ * does not fit, or surely takes longer than its limit, closed_s has the median INFINITY. `out` holds nothing else. Fields of
+ * the configuration are sound by themselves. Errors: those of pace_step_settle(). */
 pace_status pace_step_screen(pace_step_solution *out, pace_step_pricer *pricer, const pace_step_case *asked,
-                             double limit_s) PACE_MUST_CHECK;
+                             const pace_step_limits *limits) PACE_MUST_CHECK;
 
 /** Answers a case. Errors: those of lowering and of exchanges; PACE_E_INTERNAL with both numbers where walk and closed
  * form contradict each other. */

@@ -267,6 +267,17 @@ def test_sensitivity():
     expect(abs(update["lost_share"] - (times[0] / min(times) - 1)) < 1e-6, "the update half as long again", update, times)
 
 
+def test_sure():
+    """Where the fastest all fit closely, one more is answered: the fastest of all that surely fit."""
+    fixed = ["llama3-70b", "--on", "hgx-b200*8", "--set", "framework=megatron-core", "--set", "global_batch=512"]
+    _, answer, err = plan(*fixed, "--top", "2")
+    rows = answer["configurations"]
+    expect([row["fits"] for row in rows] == ["closely", "closely", "yes"], "one more", rows, err)
+    _, answer, err = plan(*fixed, "--top", "200")
+    sure = [row["step_s"] for row in answer["configurations"] if row["fits"] == "yes"]
+    expect(sure and rows[2]["step_s"] == sure[0], "the fastest that surely fits", rows[2], sure[:2], err)
+
+
 def test_smallest():
     """The smallest number of nodes that is done in time: one less is not."""
     words = ["gpt2", "--on", "dgx-h100*16", "--set", "framework=megatron-core", "--set", "global_batch=512", "--tokens", "300G"]
@@ -286,6 +297,7 @@ test_simpler()
 test_settle()
 test_learning_and_jitter()
 test_sensitivity()
+test_sure()
 test_smallest()
 test_published_pipeline()
 test_single_changes()

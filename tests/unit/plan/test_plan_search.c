@@ -34,6 +34,12 @@ static void compare(const pace_plan_found *all, const pace_plan_found *few) {
     }
 }
 
+static void compare_sure(const pace_plan_found *all, const pace_plan_found *few) {
+    const pace_plan_candidate *a = pace_plan_sure(all), *b = pace_plan_sure(few);
+    assert_true((a == NULL) == (b == NULL));
+    assert_true(!a || (a->closed_s == b->closed_s && a->need_bytes == b->need_bytes));
+}
+
 /* Returns how many were pruned. */
 static size_t ask(const char *model, const char *machine, const char *const *set, size_t count) {
     pace_context *context;
@@ -48,6 +54,7 @@ static size_t ask(const char *model, const char *machine, const char *const *set
     assert_int_equal(pace_plan_place_open(place, &asked, model), PACE_OK);
     pace_plan_found all = search(place, 0), few = search(place, WANTED);
     compare(&all, &few);
+    compare_sure(&all, &few);
     size_t pruned = few.pruned;
     pace_plan_found_free(&all);
     pace_plan_found_free(&few);
@@ -66,6 +73,8 @@ static void test_same(void **state) {
     pruned += ASK("mixtral_8x7b", "dgx-h100*4", "framework=nemo", "global_batch=64");
     pruned += ASK("gpt2", "dgx-a100*3", "global_batch=96", "precision=bf16");
     pruned += ASK("llama3_8b", "dgx-h100*2", "framework=deepspeed", "global_batch=64");
+    pruned +=
+        ASK("llama3_70b", "hgx-b200*8", "framework=megatron-core", "global_batch=512"); /* all fast ones fit closely */
     pruned += ASK("resnet50", "dgx-1-v100*2", "global_batch=512");
     assert_true(pruned > 1000);
 }
