@@ -39,17 +39,22 @@ static void fill_nodes(pace_exchange_asker *a, pace_exchange_row *row) {
 /* The machine of a row, --on or its own. Systems come in runs, also those that name no machine. */
 static pace_status exchange_of(pace_exchange_asker *a, const pace_exchange_row *row) {
     pace_machine machine = a->machine;
-    if (a->has_machine && a->has_exchange && a->last_nodes >= row->nodes) return PACE_OK;
-    if (!a->has_machine && strcmp(a->last, row->system) == 0 && a->last_nodes >= row->nodes) {
+    char version[8] = "";
+    if (!pace_exchange_version_of(version, row->variant)) *version = '\0';
+    bool same = strcmp(version, a->last_version) == 0 && a->last_nodes >= row->nodes;
+    if (a->has_machine && a->has_exchange && same) return PACE_OK;
+    if (!a->has_machine && strcmp(a->last, row->system) == 0 && same) {
         if (*a->refused && a->last_nodes == row->nodes) return pace_fail(PACE_E_MISSING, "%s", a->refused);
         if (a->has_exchange) return PACE_OK;
     }
     memcpy(a->last, row->system, sizeof a->last);
+    memcpy(a->last_version, version, sizeof version);
     a->last_nodes = row->nodes;
     *a->refused = '\0';
     pace_status status = a->has_machine ? PACE_OK : machine_of(&machine, a->catalog, row);
     if (a->has_machine && machine.nodes < row->nodes) machine.nodes = row->nodes; /* --on says of what kind they are */
-    if (status == PACE_OK) status = pace_exchange_open(&a->exchange, a->catalog, &machine, PACE_LIBRARY_AUTO, NULL);
+    if (status == PACE_OK)
+        status = pace_exchange_open(&a->exchange, a->catalog, &machine, PACE_LIBRARY_AUTO, *version ? version : NULL);
     a->has_exchange = status == PACE_OK;
     if (status == PACE_OK) a->last_nodes = machine.nodes;
     else snprintf(a->refused, sizeof a->refused, "%.199s", pace_message_marked());
@@ -67,6 +72,7 @@ const pace_exchange *pace_exchange_curve_model(pace_nccl_stack *stack, pace_exch
                                                const pace_exchange_curve *curve) {
     pace_exchange_row row = {.ranks_per_node = curve->ranks_per_node, .nodes = curve->nodes};
     memcpy(row.system, curve->system, sizeof row.system);
+    memcpy(row.variant, curve->variant, sizeof row.variant);
     *stack = row.stack = pace_exchange_stack_of(curve->system, curve->variant);
     return ready(asker, &row, true) == PACE_OK ? &asker->exchange : NULL;
 }

@@ -12,8 +12,8 @@ typedef struct {
     pace_doubts doubts;
     pace_machine machine; /* --on */
     bool has_machine, has_exchange;
-    pace_exchange exchange; /* of the row's machine */
-    char last[96];
+    pace_exchange exchange;         /* of the row's machine */
+    char last[96], last_version[8]; /* of NCCL, that chooses; "" = the newest */
     int last_nodes;
     char refused[200]; /* why the last one names no machine; "" = it does */
     char spread[96];   /* the system that was asked last how many devices its nodes have, 0 = unknown */

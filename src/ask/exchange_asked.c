@@ -16,8 +16,7 @@ pace_status pace_read_library(pace_exchange_library *out, const char **line, con
     if (pace_starts(text, "nccl-")) *line = text + 5;
     if (*out == PACE_LIBRARY_TEXTBOOK || strcmp(text, "nccl") == 0 || *line) return PACE_OK;
     return pace_fail(PACE_E_USAGE,
-                     "library: expected nccl, nccl-2.3, nccl-2.7, nccl-2.18, nccl-2.30 or textbook, "
-                     "found \"%.40s\"",
+                     "library: expected nccl, a version such as nccl-2.7 or nccl-2.30, or textbook, found \"%.40s\"",
                      text);
 }
 

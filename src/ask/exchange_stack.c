@@ -1,5 +1,7 @@
 #include "ask/exchange_stack.h"
 
+#include "base/print.h"
+
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,6 +29,13 @@ pace_nccl_stack pace_exchange_stack_of(const char *system, const char *variant) 
         if (has(variant, frameworks[i])) return PACE_STACK_FRAMEWORK;
     int minor = minor_of(variant);
     return minor < 0 ? PACE_STACK_UNSAID : minor >= FIRST_CURRENT_MINOR ? PACE_STACK_CURRENT : PACE_STACK_OLDER;
+}
+
+const char *pace_exchange_version_of(char out[8], const char *words) {
+    int minor = minor_of(words);
+    if (minor < 0 || minor > 999) return NULL;
+    pace_snprintf(out, 8, "2.%d", minor);
+    return out;
 }
 
 pace_nccl_stack pace_exchange_stack_beside_curves(pace_nccl_stack stack) {

@@ -8,6 +8,9 @@
 /** Of a row, or of an option (`system` is then ""); `variant` as pace_exchange_row has it. */
 pace_nccl_stack pace_exchange_stack_of(const char *system, const char *variant);
 
+/** The version of NCCL that words name, as "2.7"; NULL: none. */
+const char *pace_exchange_version_of(char out[8], const char *words);
+
 /** Beside measured curves, which have the host in them: a guessed one counts for nothing. */
 pace_nccl_stack pace_exchange_stack_beside_curves(pace_nccl_stack stack);
 

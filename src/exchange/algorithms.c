@@ -466,5 +466,5 @@ bool pace_exchange_algorithm_applies(int row, const pace_exchange_terms *terms) 
 
 bool pace_exchange_algorithm_is_exact(int row, const pace_exchange_terms *terms) {
     const pace_exchange_algorithm *a = &pace_exchange_algorithms[row];
-    return a->exact && a->exact(terms) && !terms->pairs_differ;
+    return a->exact && a->exact(terms) && (!terms->pairs_differ || terms->pairs_alike);
 }

@@ -43,6 +43,7 @@ typedef struct {
     pace_ring_hops ring;           /* of rings that use every NIC of a node */
     pace_ring_hops one_ring;       /* of a single ring in the order of ranks; near.count 0: as `ring` */
     bool pairs_differ;             /* inside a node, of a mesh: the two below say what a pair of devices has */
+    bool pairs_alike;              /* of a mesh in which every pair has as much */
     pace_message_model pair[PACE_PAIR_DISTANCES]; /* r and r ^ 2^i */
     pace_message_model any_pair;                  /* the slowest of all, all devices sending */
     pace_message_model lone_pair;                 /* the same, one pair at a time on the host's links */

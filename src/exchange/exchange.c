@@ -2,6 +2,7 @@
 
 #include "base/numbers.h"
 #include "exchange/network_share.h"
+#include "exchange/steady_memory.h"
 
 #include <math.h>
 #include <string.h>
@@ -57,12 +58,23 @@ static double host_pair_rate(const pace_machine *m, bool alone) {
     return rate;
 }
 
+/* Whether all devices of a node exchange over a mesh in which every pair has as many bricks. Four and six devices are too
+ * few to lay rings over all of them (Tillson 1980). */
+static bool pairs_alike(const pace_machine *m, int ranks_per_node) {
+    if (ranks_per_node != m->devices || m->devices == 4 || m->devices == 6) return false;
+    for (int i = 0; i < m->devices; i++)
+        for (int j = 0; j < m->devices; j++)
+            if (i != j && (m->bricks[i][j] == 0 || m->bricks[i][j] != m->bricks[0][1])) return false;
+    return true;
+}
+
 /* Devices of a mesh have between two of them what bricks there are. */
 static void find_pairs(pace_exchange_terms *out, const pace_machine *m, int ranks_per_node) {
     double brick = m->brick_bytes_per_s * m->inside.efficiency, host = host_pair_rate(m, false), slowest = INFINITY;
     double host_alone = host_pair_rate(m, true), slowest_alone = INFINITY;
     double alpha = m->inside.latency_s;
     out->pairs_differ = true;
+    out->pairs_alike = pairs_alike(m, ranks_per_node);
     for (int level = 0; level < PACE_PAIR_DISTANCES; level++) {
         double least_rate = INFINITY;
         for (int i = 0; i < ranks_per_node; i++) {
@@ -146,7 +158,9 @@ pace_status pace_exchange_open(pace_exchange *out, pace_catalog *catalog, const 
         if (machine->generation <= 0)
             return pace_fail(PACE_E_USAGE, "%s: NCCL's model is of NVIDIA's devices: expected another library",
                              machine->name);
-        PACE_TRY(pace_nccl_load(&exchange.nccl, catalog, line ? line : newest_line, machine->generation));
+        PACE_TRY(pace_nccl_load(&exchange.prices, catalog, newest_line, machine->generation));
+        exchange.nccl = exchange.prices;
+        if (line) PACE_TRY(pace_nccl_load(&exchange.nccl, catalog, line, machine->generation));
     }
     *out = exchange;
     return PACE_OK;
@@ -229,49 +243,58 @@ static pace_status resolve(pace_exchange_question *q, const pace_machine *m) {
 
 /* A single message has the NICs of its device. Elements of one byte are added by no switch (NCCL's ncclNvlsSupported).
  */
-static void prepare(pace_nccl_curves *curves, const pace_exchange *e, const pace_exchange_question *q, int nodes) {
+static void prepare(pace_nccl_curves *curves, const pace_exchange *e, const pace_nccl *nccl,
+                    const pace_exchange_question *q, int nodes) {
     const pace_machine *m = &e->machine;
     int senders = q->collective == PACE_SENDRECV ? 1 : q->ranks_per_node;
-    pace_nccl_prepare(curves, &e->nccl, m, q->collective, q->ranks_per_node, nodes, inside_rate(m, q->ranks_per_node),
+    pace_nccl_prepare(curves, nccl, m, q->collective, q->ranks_per_node, nodes, inside_rate(m, q->ranks_per_node),
                       node_rate(m, senders));
     if (q->element_bytes == 1 && pace_collective_rows[q->collective].adds)
         for (int p = 0; p < PACE_NCCL_PROTOCOLS; p++)
             curves->bytes_per_s[PACE_NCCL_NVLS][p] = curves->bytes_per_s[PACE_NCCL_NVLSTREE][p] = 0;
 }
 
-/* The time on so many nodes; its choice, and how much of it waits. */
-static double reached_on(int *algorithm, int *protocol, double *waiting, const pace_exchange *e,
-                         const pace_exchange_question *q, int nodes) {
-    pace_nccl_curves curves;
-    prepare(&curves, e, q, nodes);
-    return pace_nccl_steady_time(waiting, algorithm, protocol, &e->nccl, &curves, q->bytes, q->algorithm, q->protocol,
-                                 e->stack);
+typedef struct {
+    const pace_exchange *exchange;
+    const pace_exchange_question *question;
+} group_asked;
+
+static void make_group(pace_nccl_group *out, const void *of, int nodes) {
+    const group_asked *asked = of;
+    const pace_exchange *e = asked->exchange;
+    out->chooser = &e->nccl;
+    out->prices = &e->prices;
+    prepare(&out->priced_by, e, &e->prices, asked->question, nodes);
+    if (e->nccl.fingerprint == e->prices.fingerprint) out->chosen_by = out->priced_by;
+    else prepare(&out->chosen_by, e, &e->nccl, asked->question, nodes);
 }
 
-/* More nodes never take less time than fewer, though another algorithm is believed best there. Of these, the powers of two
- * are looked at. */
-static double longest_of_nodes(const pace_exchange *e, const pace_exchange_question *q, double time_s) {
-    int a, p, below = 1;
-    double waiting;
-    if (q->nodes < 2 || e->stack == PACE_STACK_BELIEF) return time_s;
-    while (2 * below < q->nodes) below *= 2;
-    for (; below * q->ranks_per_node > 1; below /= 2) {
-        double there = reached_on(&a, &p, &waiting, e, q, below);
-        if (isfinite(there)) time_s = pace_most(time_s, there);
-    }
-    return time_s;
+/* The time; what is chosen, and how much of the time waits. */
+static double steady_time(int *algorithm, int *protocol, double *waiting, const pace_exchange *e,
+                          const pace_exchange_question *q) {
+    const group_asked asked = {e, q};
+    const pace_steady_question question = {.chooser = &e->nccl,
+                                           .prices = &e->prices,
+                                           .machine = &e->machine,
+                                           .collective = q->collective,
+                                           .ranks_per_node = q->ranks_per_node,
+                                           .nodes = q->nodes,
+                                           .single_bytes = q->element_bytes == 1,
+                                           .asked = {q->algorithm, q->protocol, e->stack},
+                                           .make = make_group,
+                                           .of = &asked};
+    return pace_steady_time(waiting, algorithm, protocol, &question, q->bytes);
 }
 
 static pace_status solve_nccl(pace_exchange_answer *out, const pace_exchange *e, const pace_exchange_question *q) {
     const pace_machine *m = &e->machine;
     int a = 0, p = 0;
-    double waiting = 0, s = reached_on(&a, &p, &waiting, e, q, q->nodes);
+    double waiting = 0, s = steady_time(&a, &p, &waiting, e, q);
     if (!isfinite(s))
         return pace_fail(PACE_E_USAGE, "NCCL %s cannot do %s with %s and %s on %s", e->nccl.line,
                          pace_collective_rows[q->collective].name,
                          q->algorithm < 0 ? "any algorithm" : pace_nccl_algorithm_names[q->algorithm],
                          q->protocol < 0 ? "any protocol" : pace_nccl_protocol_names[q->protocol], m->name);
-    s = longest_of_nodes(e, q, s);
     pace_doubt doubt = pace_exchange_doubt(e, q->nodes);
     double own = e->doubts.figure[doubt], host = 0, spread = own;
     if (doubt != PACE_DOUBT_NCCL_BELIEF) {
@@ -372,7 +395,7 @@ bool pace_exchange_choice(int *algorithm, int *protocol, const pace_exchange *ex
     const pace_machine *m = &exchange->machine;
     if (exchange->library != PACE_LIBRARY_NCCL || q.ranks_per_node > m->devices || q.nodes > m->nodes) return false;
     pace_nccl_curves curves;
-    prepare(&curves, exchange, &q, q.nodes);
+    prepare(&curves, exchange, &exchange->nccl, &q, q.nodes);
     return isfinite(pace_nccl_choose(algorithm, protocol, &exchange->nccl, &curves, q.bytes, q.algorithm, q.protocol));
 }
 
@@ -391,16 +414,16 @@ pace_status pace_exchange_time(pace_estimate *out_s, const pace_exchange *exchan
 pace_status pace_exchange_way_find(pace_exchange_way *out, const pace_exchange *e,
                                    const pace_exchange_question *question) {
     pace_exchange_question q = *question;
-    const pace_nccl *nccl = &e->nccl;
+    const pace_nccl *nccl = &e->prices;
     pace_nccl_curves curves;
     pace_exchange_way way = {0};
     double share, near_s, far_s;
     if (e->library != PACE_LIBRARY_NCCL) return pace_fail(PACE_E_USAGE, "%s: not NCCL's", e->machine.name);
     PACE_TRY(resolve(&q, &e->machine));
-    prepare(&curves, e, &q, q.nodes);
-    way.time_s = longest_of_nodes(e, &q, reached_on(&way.algorithm, &way.protocol, &share, e, &q, q.nodes));
+    prepare(&curves, e, nccl, &q, q.nodes);
+    way.time_s = steady_time(&way.algorithm, &way.protocol, &share, e, &q);
     if (!isfinite(way.time_s))
-        return pace_fail(PACE_E_USAGE, "NCCL %s cannot do %s on %s", nccl->line,
+        return pace_fail(PACE_E_USAGE, "NCCL %s cannot do %s on %s", e->nccl.line,
                          pace_collective_rows[q.collective].name, e->machine.name);
     double own_s = pace_nccl_reached_time(&share, nccl, &curves, way.algorithm, way.protocol, q.bytes,
                                           e->stack == PACE_STACK_BELIEF ? e->stack : PACE_STACK_CURRENT);

@@ -47,13 +47,13 @@ typedef struct {
     pace_machine machine;
     pace_exchange_library library; /* never AUTO */
     bool in_step;                  /* the textbook's rings wait for every step to end, as over MPI_Sendrecv */
-    pace_nccl nccl;                /* PACE_LIBRARY_NCCL */
+    pace_nccl nccl, prices;        /* PACE_LIBRARY_NCCL: of the version that chooses; of the newest, which price it */
     pace_nccl_stack stack;         /* what starts its exchanges; CURRENT when opened */
     pace_doubts doubts;            /* of its answers */
     pace_algorithm_gaps gaps;      /* PACE_LIBRARY_TEXTBOOK */
 } pace_exchange;
 
-/** Makes a machine ready. `line` is NCCL's version line ("2.7"); NULL = the newest. Errors: those of
+/** Makes a machine ready. `line` is NCCL's version ("2.7"); NULL = the newest. Errors: those of
  * pace_machine_check(); PACE_E_USAGE for NCCL on devices that are not NVIDIA's; PACE_E_MISSING for an unknown line. */
 pace_status pace_exchange_open(pace_exchange *out, pace_catalog *catalog, const pace_machine *machine,
                                pace_exchange_library library, const char *line) PACE_MUST_CHECK;

@@ -65,6 +65,7 @@ typedef struct {
 /* The constants of one version line for one generation of devices. */
 typedef struct {
     char line[8];
+    uint64_t fingerprint; /* of all that follows */
     bool algorithms[PACE_NCCL_ALGORITHMS], protocols[PACE_NCCL_PROTOCOLS];
     double base_s[PACE_NCCL_ALGORITHMS][PACE_NCCL_PROTOCOLS];
     double nvlink_s[PACE_NCCL_ALGORITHMS][PACE_NCCL_PROTOCOLS];
@@ -84,7 +85,8 @@ typedef struct {
     pace_nccl_reached reached;
 } pace_nccl;
 
-/** The constants of a line ("2.3", "2.7", "2.18", "2.30") for a generation. PACE_E_MISSING for an unknown line. */
+/** The constants of a version ("2.30", "2.16") for a generation: of the newest line that is not newer. PACE_E_MISSING for
+ * what is no version. */
 pace_status pace_nccl_load(pace_nccl *out, pace_catalog *catalog, const char *line, int generation) PACE_MUST_CHECK;
 
 /* What every algorithm and protocol would take for a collective of a group of ranks. */
@@ -123,8 +125,32 @@ void pace_nccl_hops(double *near_s, double *far_s, const pace_nccl *nccl, const 
 double pace_nccl_choose(int *algorithm, int *protocol, const pace_nccl *nccl, const pace_nccl_curves *curves,
                         double bytes, int only_algorithm, int only_protocol);
 
-/** The reached time of what NCCL chooses for a size, of those allowed, lowered where it would be more than that of a
- * larger size (nccl_steady.c). Infinite where nothing is possible. */
-double pace_nccl_steady_time(double *waiting_share, int *algorithm, int *protocol, const pace_nccl *nccl,
-                             const pace_nccl_curves *curves, double bytes, int only_algorithm, int only_protocol,
-                             pace_nccl_stack stack);
+/* What of NCCL may be chosen (-1 = any), and what starts it. */
+typedef struct {
+    int algorithm, protocol;
+    pace_nccl_stack stack;
+} pace_nccl_asked;
+
+/* A group of ranks: the constants of the version that chooses and its curves, and those that price what it chose. */
+typedef struct {
+    const pace_nccl *chooser, *prices; /* borrowed */
+    pace_nccl_curves chosen_by, priced_by;
+} pace_nccl_group;
+
+/** The reached time of what NCCL chooses for a size, of those allowed. Infinite where nothing is possible. */
+double pace_nccl_own_time(double *waiting_share, int *algorithm, int *protocol, const pace_nccl_group *group,
+                          double bytes, const pace_nccl_asked *of);
+
+/* Times between two marks, held never to be more than that of a larger size (nccl_steady.c). */
+typedef struct {
+    double least_s, most_s; /* at the marks */
+} pace_nccl_interval;
+
+/** The marks around a size, and the number of the lower one: 0 from 0 bytes on, 1 from one byte on, 4 more a doubling. */
+int pace_nccl_mark(double *mark, double *next, double bytes);
+
+void pace_nccl_interval_find(pace_nccl_interval *out, const pace_nccl_group *group, double mark, double next,
+                             const pace_nccl_asked *of);
+
+/** The time on the line between both marks. */
+double pace_nccl_between_marks(const pace_nccl_interval *interval, double mark, double next, double bytes);

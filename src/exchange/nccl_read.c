@@ -2,9 +2,11 @@
 #include "base/numbers.h"
 #include "exchange/nccl.h"
 
+#include <ctype.h>
 #include <math.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 const char *const pace_nccl_algorithm_names[PACE_NCCL_ALGORITHMS] = {"tree", "ring", "nvls", "nvlstree", "pat"};
@@ -175,19 +177,26 @@ static pace_status read_reached(pace_nccl_reached *out, const pace_yaml *yaml, i
     return PACE_OK;
 }
 
-static const pace_yaml_node *find_line(const pace_yaml *yaml, const char *name) {
-    const pace_yaml_node *lines = pace_yaml_get(pace_yaml_root(yaml), "lines");
-    for (size_t i = 0; i < pace_yaml_count(lines); i++) {
-        const char *text = pace_yaml_text(pace_yaml_get(pace_yaml_item(lines, i), "name"));
-        if (text && strcmp(text, name) == 0) return pace_yaml_item(lines, i);
+/* The number behind "2."; -1 = no such version. */
+static int minor_of(const char *version) {
+    return version && strncmp(version, "2.", 2) == 0 && isdigit((unsigned char)version[2]) ? atoi(version + 2) : -1;
+}
+
+/* The newest line that is not newer than the version, or the oldest: lines are listed from old to new. */
+static const pace_yaml_node *find_line(const pace_yaml *yaml, const char *version) {
+    const pace_yaml_node *lines = pace_yaml_get(pace_yaml_root(yaml), "lines"), *found = NULL;
+    int minor = minor_of(version);
+    for (size_t i = 0; i < pace_yaml_count(lines) && minor >= 0; i++) {
+        int of_line = minor_of(pace_yaml_text(pace_yaml_get(pace_yaml_item(lines, i), "name")));
+        if (!found || (of_line >= 0 && of_line <= minor)) found = pace_yaml_item(lines, i);
     }
-    return NULL;
+    return found;
 }
 
 static pace_status read_line(pace_nccl *out, const pace_yaml *yaml, const char *name, int generation) {
     const pace_yaml_node *line = find_line(yaml, name);
-    if (!line) return pace_fail(PACE_E_MISSING, "NCCL %.20s: expected a version line: 2.3, 2.7, 2.18 or 2.30", name);
-    snprintf(out->line, sizeof out->line, "%.7s", name);
+    if (!line) return pace_fail(PACE_E_MISSING, "NCCL %.20s: expected a version such as 2.7 or 2.30", name);
+    snprintf(out->line, sizeof out->line, "%.7s", pace_yaml_text(pace_yaml_get(line, "name")));
     PACE_TRY(read_words(out->algorithms, yaml, pace_yaml_get(line, "algorithms"), pace_nccl_algorithm_names,
                         PACE_NCCL_ALGORITHMS));
     PACE_TRY(read_words(out->protocols, yaml, pace_yaml_get(line, "protocols"), pace_nccl_protocol_names,
@@ -200,11 +209,21 @@ static pace_status read_line(pace_nccl *out, const pace_yaml *yaml, const char *
     return read_generation(out, yaml, line, generation);
 }
 
+/* FNV-1a: two that are alike in it are alike in every constant. */
+static uint64_t fingerprint(const pace_nccl *nccl) {
+    uint64_t hash = 14695981039346656037u;
+    const unsigned char *bytes = (const unsigned char *)nccl;
+    for (size_t i = 0; i < sizeof *nccl; i++) hash = (hash ^ bytes[i]) * 1099511628211u;
+    return hash;
+}
+
 pace_status pace_nccl_load(pace_nccl *out, pace_catalog *catalog, const char *line, int generation) {
     const pace_yaml *yaml;
     pace_nccl nccl = {0};
     PACE_TRY(pace_catalog_document(&yaml, catalog, "nccl.yaml"));
     pace_status status = read_line(&nccl, yaml, line, generation);
-    if (status == PACE_OK) *out = nccl;
-    return status;
+    if (status != PACE_OK) return status;
+    nccl.fingerprint = fingerprint(&nccl);
+    *out = nccl;
+    return PACE_OK;
 }

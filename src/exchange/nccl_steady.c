@@ -1,41 +1,34 @@
 /* Times that never fall as bytes grow. NCCL chooses by what it believes, so that where it changes from one algorithm or
  * protocol to another, what is reached may jump down; but whoever sends less could send more, and waits no longer for it.
  * At marks, a quarter of a doubling apart, a time is the shortest of all marks from its own on; between two of them it
- * lies on the line between both. Small sizes, of which all go alike, have their own. */
+ * lies on the line between both. */
 #include "base/numbers.h"
 #include "exchange/nccl.h"
 
 #include <math.h>
 
 typedef struct {
-    const pace_nccl *nccl;
-    const pace_nccl_curves *curves;
-    int only_algorithm, only_protocol;
-    pace_nccl_stack stack;
+    const pace_nccl_group *group;
+    const pace_nccl_asked *of;
 } asked;
 
 /* How a size goes. */
 typedef struct {
     double bytes, time_s, waiting_share;
-    int algorithm, protocol, bucket;
-    bool plateau;
+    int algorithm, protocol;
 } passage;
 
 static passage at(const asked *a, double bytes) {
-    passage p = {.bytes = bytes, .time_s = INFINITY, .bucket = bytes >= 64 ? ilogb(bytes / 64) : 0};
-    p.plateau = bytes >= 64.0 * a->curves->channels * a->curves->ranks;
-    double believed =
-        pace_nccl_choose(&p.algorithm, &p.protocol, a->nccl, a->curves, bytes, a->only_algorithm, a->only_protocol);
+    passage p = {.bytes = bytes, .time_s = INFINITY};
+    const pace_nccl_group *g = a->group;
+    bool belief = a->of->stack == PACE_STACK_BELIEF;
+    double believed = pace_nccl_choose(&p.algorithm, &p.protocol, g->chooser, &g->chosen_by, bytes, a->of->algorithm,
+                                       a->of->protocol);
     if (isfinite(believed))
-        p.time_s =
-            pace_nccl_reached_time(&p.waiting_share, a->nccl, a->curves, p.algorithm, p.protocol, bytes, a->stack);
+        p.time_s = pace_nccl_reached_time(&p.waiting_share, belief ? g->chooser : g->prices,
+                                          belief ? &g->chosen_by : &g->priced_by, p.algorithm, p.protocol, bytes,
+                                          a->of->stack);
     return p;
-}
-
-/* Time grows with bytes from one to the other: a tree's bandwidth goes by powers of two. */
-static bool alike(const passage *a, const passage *b) {
-    bool same_tree = a->algorithm != PACE_NCCL_TREE || a->bucket == b->bucket;
-    return a->algorithm == b->algorithm && a->protocol == b->protocol && a->plateau == b->plateau && same_tree;
 }
 
 /* NCCL takes lines with flags up to here whatever happens: marks are doublings. */
@@ -69,20 +62,31 @@ static double shortest_from(const asked *a, const passage *mark) {
     return shortest;
 }
 
-double pace_nccl_steady_time(double *waiting_share, int *algorithm, int *protocol, const pace_nccl *nccl,
-                             const pace_nccl_curves *curves, double bytes, int only_algorithm, int only_protocol,
-                             pace_nccl_stack stack) {
-    const asked a = {nccl, curves, only_algorithm, only_protocol, stack};
+int pace_nccl_mark(double *mark, double *next, double bytes) {
+    *mark = mark_from(bytes);
+    *next = next_mark(*mark);
+    return *mark < 1 ? 0 : 1 + (int)round(log2(*mark) * 4);
+}
+
+void pace_nccl_interval_find(pace_nccl_interval *out, const pace_nccl_group *group, double mark, double next,
+                             const pace_nccl_asked *of) {
+    const asked a = {group, of};
+    const passage below = at(&a, mark), above = at(&a, next);
+    double most = shortest_from(&a, &above), least = pace_least(below.time_s, most);
+    *out = (pace_nccl_interval){least, most};
+}
+
+double pace_nccl_between_marks(const pace_nccl_interval *interval, double mark, double next, double bytes) {
+    double share = pace_least((bytes - mark) / (next - mark), 1);
+    return interval->least_s + (interval->most_s - interval->least_s) * (share > 1e-9 ? share : 0);
+}
+
+double pace_nccl_own_time(double *waiting_share, int *algorithm, int *protocol, const pace_nccl_group *group,
+                          double bytes, const pace_nccl_asked *of) {
+    const asked a = {group, of};
     const passage here = at(&a, bytes);
     *algorithm = here.algorithm;
     *protocol = here.protocol;
     *waiting_share = here.waiting_share;
-    if (stack == PACE_STACK_BELIEF || isinf(here.time_s)) return here.time_s;
-    double mark = mark_from(bytes);
-    const passage below = at(&a, mark), above = at(&a, next_mark(mark));
-    double most = shortest_from(&a, &above), least = pace_least(below.time_s, most);
-    if (bytes < first_changes && alike(&below, &above) && most == above.time_s && least == below.time_s)
-        return here.time_s;
-    double share = pace_least((bytes - mark) / (above.bytes - mark), 1);
-    return least + (most - least) * (share > 1e-9 ? share : 0);
+    return here.time_s;
 }

@@ -195,10 +195,12 @@ static pace_status check_complete(const pace_job_layout *layout, const char *fil
                          used ? ", " : "; missing too: ", pace_job_role_name(more));
         }
         if (!closest || (pace_word_edits(name, closest) > strlen(name) / 2 && !strcasestr(closest, name)))
-            return pace_fail(PACE_E_INPUT,
-                             "%s:1: no column \"%s\", nor one like it; " PACE_FIELD
-                             "columns THEIRS=%s says which it is%s",
-                             file, name, name, others);
+            return pace_fail(
+                PACE_E_INPUT,
+                "%s:1: no column \"%s\", nor one like it; " PACE_FIELD
+                "columns THEIRS=%s says which it is%s; if these are records of a cluster's scheduler, " PACE_FIELD
+                "mapping FILE.yaml says what their columns are",
+                file, name, name, others);
         return pace_fail(PACE_E_INPUT,
                          "%s:1: no column \"%s\"; the closest name is \"%.60s\" (" PACE_FIELD "columns %.60s=%s)%s",
                          file, name, closest, closest, name, others);

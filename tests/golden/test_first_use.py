@@ -178,7 +178,7 @@ with tempfile.TemporaryDirectory() as folder:
     same = [{**document("predict", "--job", job), "command": []} for job in (ours, theirs)]
     expect(same[0] == same[1], "names of a job", *same)
     code, _, err = run("fleet", table("x.csv", "a,b\n1,2\n"))
-    expect_line(code, err, 3, 'no column "cnodes"', "missing too: batch_size, flop")
+    expect_line(code, err, 3, 'no column "cnodes"', "missing too: batch_size, flop", "--mapping FILE.yaml")
 
     # Three sizes of a log leave none to hold out, and that is what is said.
     log = table("all_reduce.log", "#       size         count      type   redop    root     time   algbw   busbw #wrong     time   algbw   busbw #wrong\n"

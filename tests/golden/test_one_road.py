@@ -118,7 +118,8 @@ def check_exchanges(dice):
         machine, nodes = dice.choice(sorted(MACHINES)), dice.choice([1, 2])
         machine, nodes = (machine, 1) if machine == "dgx-1-v100" else (machine, nodes)
         collective, size = dice.choice(["allreduce", "allgather", "alltoall", "broadcast"]), dice.choice([8, 1000, 1 << 20, 1 << 28])
-        library, words = dice.choice([("NCCL 2.30", ["--library", "nccl-2.30"]), ("nccl", ["--library", "nccl"]), ("", [])])
+        library, words = dice.choice([("NCCL 2.30", ["--library", "nccl-2.30"]), ("nccl", ["--library", "nccl"]), ("", []), ("NCCL 2.4.8", ["--library", "nccl-2.4"]),
+                                       ("2.7.8", ["--library", "nccl-2.7"]), ("NCCL 2.18.3", ["--library", "nccl-2.18"])])
         table.append(f"{machine},{collective},{nodes},{8 * nodes},{size},{library}")
         code, out, err = run("predict", "--kind", "exchange", "--on", f"{machine}*{nodes}", "--collective", collective, "--bytes", str(size),
                              *words, "-q", "-f", "csv")

@@ -1,0 +1,102 @@
+#include "exchange/steady_memory.h"
+
+#include "base/numbers.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { MARKS = 212, GROUPS = 8 }; /* up to 2^52 bytes; a step asks of a few groups in turn */
+
+typedef struct {
+    pace_machine machine;
+    uint64_t constants[2];
+    pace_collective collective;
+    int ranks_per_node, nodes;
+    bool single_bytes, used;
+    pace_nccl_asked asked;
+    pace_nccl_curves chosen_by, priced_by;
+    bool known[MARKS];
+    pace_nccl_interval own[MARKS], fewer[MARKS]; /* of this group; the longest of those on fewer nodes */
+} known_group;
+
+typedef struct {
+    known_group groups[GROUPS];
+    int last, next; /* where the last question was found; which is forgotten next */
+} memory;
+
+static _Thread_local memory remembered;
+
+static bool is_of(const known_group *g, const pace_steady_question *q) {
+    return g->used && g->nodes == q->nodes && g->collective == q->collective &&
+           g->ranks_per_node == q->ranks_per_node && g->single_bytes == q->single_bytes &&
+           g->constants[0] == q->chooser->fingerprint && g->constants[1] == q->prices->fingerprint &&
+           g->asked.algorithm == q->asked.algorithm && g->asked.protocol == q->asked.protocol &&
+           g->asked.stack == q->asked.stack && memcmp(&g->machine, q->machine, sizeof g->machine) == 0;
+}
+
+static void remember(known_group *g, const pace_steady_question *q) {
+    memcpy(&g->machine, q->machine, sizeof g->machine); /* with what lies between its members */
+    g->constants[0] = q->chooser->fingerprint;
+    g->constants[1] = q->prices->fingerprint;
+    g->collective = q->collective;
+    g->ranks_per_node = q->ranks_per_node;
+    g->nodes = q->nodes;
+    g->single_bytes = q->single_bytes;
+    g->asked = q->asked;
+    pace_nccl_group made;
+    q->make(&made, q->of, q->nodes);
+    g->chosen_by = made.chosen_by;
+    g->priced_by = made.priced_by;
+    memset(g->known, 0, sizeof g->known);
+    g->used = true;
+}
+
+static known_group *find(const pace_steady_question *q) {
+    memory *m = &remembered;
+    if (is_of(&m->groups[m->last], q)) return &m->groups[m->last];
+    for (int i = 0; i < GROUPS; i++)
+        if (is_of(&m->groups[i], q)) return &m->groups[m->last = i];
+    m->last = m->next;
+    m->next = (m->next + 1) % GROUPS;
+    remember(&m->groups[m->last], q);
+    return &m->groups[m->last];
+}
+
+/* More nodes never take less time than fewer, though another algorithm is believed best there. Of these, the powers of
+ * two are looked at. */
+static void find_fewer(pace_nccl_interval *out, const pace_steady_question *q, double mark, double next) {
+    int below = 1;
+    *out = (pace_nccl_interval){0, 0};
+    while (2 * below < q->nodes) below *= 2;
+    for (; q->nodes > 1 && below * q->ranks_per_node > 1; below /= 2) {
+        pace_nccl_group group;
+        pace_nccl_interval there;
+        q->make(&group, q->of, below);
+        pace_nccl_interval_find(&there, &group, mark, next, &q->asked);
+        if (isfinite(there.least_s)) out->least_s = pace_most(out->least_s, there.least_s);
+        if (isfinite(there.most_s)) out->most_s = pace_most(out->most_s, there.most_s);
+        if (below == 1) break;
+    }
+}
+
+static void find_interval(pace_nccl_interval *own, pace_nccl_interval *fewer, const pace_steady_question *q,
+                          const pace_nccl_group *group, double mark, double next) {
+    pace_nccl_interval_find(own, group, mark, next, &q->asked);
+    find_fewer(fewer, q, mark, next);
+}
+
+double pace_steady_time(double *waiting_share, int *algorithm, int *protocol, const pace_steady_question *q,
+                        double bytes) {
+    double mark, next;
+    pace_nccl_interval beyond[2], *own = &beyond[0], *fewer = &beyond[1];
+    known_group *g = find(q);
+    const pace_nccl_group curves = {q->chooser, q->prices, g->chosen_by, g->priced_by};
+    double time_s = pace_nccl_own_time(waiting_share, algorithm, protocol, &curves, bytes, &q->asked);
+    if (q->asked.stack == PACE_STACK_BELIEF || isinf(time_s)) return time_s;
+    int number = pace_nccl_mark(&mark, &next, bytes);
+    bool known = number < MARKS && g->known[number];
+    if (number < MARKS) own = &g->own[number], fewer = &g->fewer[number], g->known[number] = true;
+    if (!known) find_interval(own, fewer, q, &curves, mark, next);
+    time_s = pace_nccl_between_marks(own, mark, next, bytes);
+    return q->nodes > 1 ? pace_most(time_s, pace_nccl_between_marks(fewer, mark, next, bytes)) : time_s;
+}

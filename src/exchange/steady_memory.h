@@ -1,0 +1,28 @@
+/*
+ * What was found of NCCL's steady times, so that the next question about the same group finds it: on intervals between
+ * two marks of sizes, of a group and of the groups on fewer nodes that it must not be faster than. Each thread remembers
+ * a few groups by everything their times depend on; answers are the same with and without.
+ */
+#pragma once
+
+#include "exchange/nccl.h"
+
+/* Makes the curves of a group on so many nodes ready. */
+typedef void (*pace_group_maker)(pace_nccl_group *out, const void *of, int nodes);
+
+/* Everything that the times of a group depend on. */
+typedef struct {
+    const pace_nccl *chooser, *prices;
+    const pace_machine *machine;
+    pace_collective collective;
+    int ranks_per_node, nodes;
+    bool single_bytes; /* elements of one byte */
+    pace_nccl_asked asked;
+    pace_group_maker make;
+    const void *of; /* what it is called with */
+} pace_steady_question;
+
+/** The time of a size that never falls as bytes and nodes grow, what NCCL chooses for it, and the share of it that
+ * waits. Infinite where nothing is possible. */
+double pace_steady_time(double *waiting_share, int *algorithm, int *protocol, const pace_steady_question *question,
+                        double bytes);
