@@ -7,14 +7,15 @@
 
 static const struct {
     const char *approach, *file, *package;
+    const char *options; /* that only some approaches have, between blanks */
 } known[] = {
-    {"baidu-mpi", "paceline-train-mpi.so", "libopenmpi-dev"},
-    {"horovod-mpi", "paceline-train-mpi.so", "libopenmpi-dev"},
-    {"p2p", "paceline-train-mpi.so", "libopenmpi-dev"},
-    {"mpi-opt", "paceline-train-collective.so", "libopenmpi-dev"},
-    {"grpc", "paceline-train-grpc.so", "libgrpc-dev"},
-    {"grpc+mpi", "paceline-train-grpc.so", "libgrpc-dev"},
-    {"grpc+ucx", "paceline-train-ucx.so", "libucx-dev"},
+    {"baidu-mpi", "paceline-train-mpi.so", "libopenmpi-dev", ""},
+    {"horovod-mpi", "paceline-train-mpi.so", "libopenmpi-dev", " fusion "},
+    {"p2p", "paceline-train-mpi.so", "libopenmpi-dev", ""},
+    {"mpi-opt", "paceline-train-collective.so", "libopenmpi-dev", " fusion "},
+    {"grpc", "paceline-train-grpc.so", "libgrpc-dev", " asynchronous servers port "},
+    {"grpc+mpi", "paceline-train-grpc.so", "libgrpc-dev", " asynchronous servers port "},
+    {"grpc+ucx", "paceline-train-ucx.so", "libucx-dev", " asynchronous servers port "},
 };
 
 enum { KNOWN = sizeof known / sizeof *known };
@@ -28,6 +29,35 @@ static pace_status fail_unknown(const char *approach) {
     return pace_fail(PACE_E_USAGE, "approach: expected one of %s, found \"%.60s\"", all, approach);
 }
 
+/* KNOWN for one that is not. */
+static size_t find(const char *approach) {
+    size_t at = 0;
+    while (at < KNOWN && strcmp(known[at].approach, approach) != 0) at++;
+    return at;
+}
+
+static bool lists(const char *options, const char *option) {
+    char word[64];
+    pace_snprintf(word, sizeof word, " %s ", option);
+    return strstr(options, word);
+}
+
+pace_status pace_exchange_check(const char *approach, const pace_question *question) {
+    static const char *const some[] = {"asynchronous", "servers", "port", "fusion"};
+    size_t at = find(approach);
+    if (at == KNOWN) return fail_unknown(approach);
+    for (size_t i = 0; i < sizeof some / sizeof *some; i++) {
+        if (!pace_question_has(question, some[i]) || lists(known[at].options, some[i])) continue;
+        char all[256] = "";
+        for (size_t k = 0; k < KNOWN; k++)
+            if (lists(known[k].options, some[i]))
+                pace_snprintf(all + strlen(all), sizeof all - strlen(all), "%s%s", *all ? ", " : "", known[k].approach);
+        return pace_fail(PACE_E_USAGE, "%s: has no effect on %s: expected " PACE_FIELD "approach of %s", some[i],
+                         approach, all);
+    }
+    return PACE_OK;
+}
+
 static pace_status result_status(pace_exchanger_result result, const char *approach, const char *message) {
     static const pace_status statuses[] = {[PACE_EXCHANGER_MISSING] = PACE_E_MISSING,
                                            [PACE_EXCHANGER_USAGE] = PACE_E_USAGE,
@@ -38,8 +68,7 @@ static pace_status result_status(pace_exchanger_result result, const char *appro
 
 static pace_status load_kind(const pace_exchanger **out, const char *approach, const char *folder) {
     char path[2048], reason[256];
-    size_t at = 0;
-    while (at < KNOWN && strcmp(known[at].approach, approach) != 0) at++;
+    size_t at = find(approach);
     if (at == KNOWN) return fail_unknown(approach);
     pace_exchanger_fn entry = NULL;
     if (!pace_shared_object_find(path, sizeof path, folder, known[at].file))

@@ -4,6 +4,8 @@
 #include "base/status.h"
 #include "gradient_exchange.h"
 
+#include "paceline/paceline.h"
+
 /* An exchange of gradients while it is open; `kind` NULL: there is none, as on one rank. */
 typedef struct {
     const pace_exchanger *kind;
@@ -18,6 +20,8 @@ pace_status pace_exchange_begin(pace_exchange *out, const char *approach, const 
                                 const char *folder) PACE_MUST_CHECK;
 pace_status pace_exchange_ready(pace_exchange *exchange, size_t tensor) PACE_MUST_CHECK;
 pace_status pace_exchange_finish(pace_exchange *exchange) PACE_MUST_CHECK;
+/** Whether an approach is known, and has the options that the question says. PACE_E_USAGE with those that have. */
+pace_status pace_exchange_check(const char *approach, const pace_question *question) PACE_MUST_CHECK;
 /** Approaches that can be carried out, were their libraries here: the i-th; NULL behind the last. Static. */
 const char *pace_exchange_name(size_t i);
 /** Whether fresh weights come with finish(). */

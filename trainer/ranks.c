@@ -36,7 +36,7 @@ static pace_status check_ranks(const pace_train_ranks *r, const pace_question *q
             return pace_fail(PACE_E_USAGE,
                              "%s: has no effect on one rank that exchanges nothing (" PACE_FIELD "approach)",
                              shared[i]);
-    return PACE_OK;
+    return r->approach ? pace_exchange_check(r->approach, question) : PACE_OK;
 }
 
 static pace_status read_overlap(bool *out, const char *word) {

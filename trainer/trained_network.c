@@ -147,11 +147,10 @@ static double states_of(const pace_config *config) {
 static pace_status plan_memory(pace_network *n, const pace_network_asked *asked) {
     for (size_t i = 0; i < n->model.layers.count; i++) n->parameters += n->model.layers.items[i].parameters;
     n->memory_bytes = n->engine->memory_bytes(n->net) + states_of(&n->config) * 4 * n->parameters;
-    if (asked->most_bytes > 0 && n->memory_bytes > asked->most_bytes)
-        return pace_fail(PACE_E_LIMIT,
-                         "%s: a batch of %zu takes %.2f GB of memory, and %.2f GB are there: expected a smaller batch",
-                         asked->model, asked->batch, n->memory_bytes / 1e9, asked->most_bytes / 1e9);
-    return PACE_OK;
+    if (asked->most_bytes <= 0 || n->memory_bytes <= asked->most_bytes) return PACE_OK;
+    return pace_fail(PACE_E_LIMIT,
+                     "%s: a batch of %zu takes %.1f MB of memory, and %.1f MB are there: expected a smaller batch",
+                     asked->model, asked->batch, n->memory_bytes / 1e6, asked->most_bytes / 1e6);
 }
 
 pace_status pace_network_plan(pace_network *out, const pace_network_asked *asked) {

@@ -2,6 +2,7 @@
 #include "base/words.h"
 
 #include "base/decimal.h"
+#include "machine/machine.h"
 
 #include <string.h>
 
@@ -95,6 +96,17 @@ static pace_status read_flag(bool *out, const pace_option *option, const char *t
     return pace_fail(PACE_E_USAGE, "%s: expected true or false, found '%.80s'", option->name, text);
 }
 
+/* Of a number in bytes or seconds, which may be said with another unit of them; -1 of others. */
+static int dimension_of(const pace_option *option) {
+    if (option->unit && strcmp(option->unit, "bytes") == 0) return PACE_IN_BYTES;
+    return option->unit && strcmp(option->unit, "seconds") == 0 ? PACE_IN_S : -1;
+}
+
+static bool read_number(double *out, const pace_option *option, const char *text) {
+    int dimension = dimension_of(option);
+    return pace_number_parse(out, text) || (dimension >= 0 && pace_parse_figure(out, text, (pace_dimension)dimension));
+}
+
 pace_status pace_question_set_number(pace_question *question, const char *field, double number) {
     const pace_option *option = NULL;
     pace_field_value *value = NULL;
@@ -124,8 +136,9 @@ pace_status pace_question_set(pace_question *question, const char *field, const 
     switch (option->type) {
     case PACE_OPTION_FLAG: return read_flag(&value->said, option, text);
     case PACE_OPTION_NUMBER:
-        if (!pace_number_parse(&number, text) || !(number >= 0) || number > 1e18)
-            return pace_fail(PACE_E_USAGE, "%s: expected a number of at least 0, found '%.80s'", option->name, text);
+        if (!read_number(&number, option, text) || !(number >= 0) || number > 1e18)
+            return pace_fail(PACE_E_USAGE, "%s: expected a number of at least 0%s, found '%.80s'", option->name,
+                             dimension_of(option) >= 0 ? ", with or without its unit" : "", text);
         return pace_question_set_number(question, field, number);
     default: return (strcmp(option->name, "set") == 0 ? add_settings : add_text)(value, option, text);
     }

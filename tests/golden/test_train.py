@@ -198,7 +198,13 @@ def test_refused(folder):
         (("lenet", "--data", "cats"), 2, "--data", "digits"),
         (("vgg16", "--batch", "1", "--data", "digits"), 2, "28 x 28"),
         (("vgg16", "--batch", "32", "--memory", "1e9"), 3, "vgg16", "memory"),
+        (("vgg16", "--batch", "32", "--memory", "1GB"), 3, "1000.0 MB are there"),
+        (("lenet", "--memory", "1GB/s"), 2, "--memory", "unit"),
         (("lenet", "--set", "tp=2"), 2, "tp", "no effect"),
+        (("lenet", "--fusion", "1MiB"), 2, "--fusion", "no effect on one rank"),
+        (("lenet", "--approach", "p2p", "--asynchronous"), 2, "no effect on p2p", "grpc"),
+        (("lenet", "--approach", "grpc", "--fusion", "1MiB"), 2, "no effect on grpc", "mpi-opt"),
+        (("lenet", "--approach", "by-post"), 2, "expected one of baidu-mpi"),
         (("lenet", "--set", "precision=fp16"), 2, "precision"),
         (("lenet", "--steps", "1", "--trace", os.path.join(folder, "no", "t.json")), 3, "t.json"),
     ):
