@@ -6,7 +6,7 @@
 
 #include "model/layer_rule.h"
 
-enum { PACE_ENGINE_VERSION = 1, PACE_ENGINE_MESSAGE = 512 };
+enum { PACE_ENGINE_VERSION = 2, PACE_ENGINE_MESSAGE = 512 };
 
 typedef enum {
     PACE_ENGINE_OK,
@@ -44,6 +44,13 @@ typedef struct {
     float *weights, *gradient;
 } pace_engine_tensor;
 
+/* Lookups of a layer of tables in one step; borrowed. */
+typedef struct {
+    const int32_t *index;
+    const float *gradient;
+    size_t indices, gradients;
+} pace_engine_rows;
+
 typedef enum { PACE_PASS_FORWARD, PACE_PASS_DATA, PACE_PASS_WEIGHTS, PACE_ENGINE_PASSES } pace_engine_pass;
 
 typedef struct {
@@ -74,8 +81,10 @@ typedef struct {
     /** Of the last forward pass: the mean loss, and the share of rows whose largest score is their label's (NAN without
      * classes). */
     void (*loss)(const void *net, double *loss, double *right);
-    /** Sparse tables: rows that were looked up in the last step go against their gradient. */
-    void (*update_rows)(void *net, size_t tensor, float rate);
+    /** Sparse tables: what all tables of the tensor's layer looked up in the last step, and the gradient of the sums. */
+    void (*rows)(const void *net, size_t tensor, pace_engine_rows *out);
+    /** Rows that were looked up go against their gradient: those of the last step (NULL), or another rank's of the same layer. */
+    void (*update_rows)(void *net, size_t tensor, float rate, const pace_engine_rows *rows);
     void (*close)(void *net);
 } pace_layer_engine;
 

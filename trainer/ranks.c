@@ -65,21 +65,22 @@ pace_status pace_train_ranks_read(pace_train_ranks *out, const pace_question *qu
 
 /* --- the exchange ---------------------------------------------------------------------------------------------------- */
 
-/* Rows of tables that a batch does not touch have no gradient: an approach for dense tensors would exchange them all. */
-static pace_status check_dense(const pace_network *network) {
-    for (size_t i = 0; i < network->tensor_count; i++)
+/* Rows of tables go to all ranks together, whose steps must be in step. */
+static pace_status check_sparse(const pace_train_ranks *ranks, const pace_network *network) {
+    for (size_t i = 0; i < network->tensor_count && ranks->asynchronous; i++)
         if (network->tensors[i].sparse)
-            return pace_fail(PACE_E_USAGE,
-                             "%s: its gradient has rows of a table, which ranks do not exchange: expected one rank",
+            return pace_fail(PACE_E_USAGE, "asynchronous: %s has rows of a table, which all ranks exchange together",
                              network->tensor_names[i]);
     return PACE_OK;
 }
 
-static pace_train_tensor *list_tensors(const pace_network *network) {
+static pace_train_tensor *list_dense(size_t *count, const pace_network *network) {
     pace_train_tensor *list = pace_alloc(network->tensor_count + 1, sizeof *list);
+    *count = 0;
     for (size_t i = 0; list && i < network->tensor_count; i++) {
         const pace_engine_tensor *t = &network->tensors[i];
-        list[i] = (pace_train_tensor){network->tensor_names[i], t->elements, t->gradient, t->weights};
+        if (t->sparse) continue; /* trainer/table_rows.h */
+        list[(*count)++] = (pace_train_tensor){network->tensor_names[i], t->elements, t->gradient, t->weights};
     }
     return list;
 }
@@ -87,14 +88,15 @@ static pace_train_tensor *list_tensors(const pace_network *network) {
 pace_status pace_train_ranks_begin(pace_exchange *out, const pace_train_ranks *ranks, const pace_network *network,
                                    const pace_train_update *update, pace_step_record *record) {
     if (!ranks->approach) return PACE_OK;
-    PACE_TRY(check_dense(network));
-    out->tensors = list_tensors(network);
+    size_t count;
+    PACE_TRY(check_sparse(ranks, network));
+    out->tensors = list_dense(&count, network);
     if (!out->tensors) return PACE_E_MEMORY;
     pace_exchanger_setup setup = {.size = sizeof setup,
                                   .rank = ranks->rank,
                                   .ranks = ranks->count,
                                   .tensors = out->tensors,
-                                  .tensor_count = network->tensor_count,
+                                  .tensor_count = count,
                                   .update = *update,
                                   .overlap = ranks->overlap,
                                   .asynchronous = ranks->asynchronous,

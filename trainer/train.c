@@ -142,6 +142,7 @@ static pace_status open_training(training_run *r) {
     r->losses = pace_alloc(a->steps + 1, sizeof *r->losses);
     r->rights = pace_alloc(a->steps + 1, sizeof *r->rights);
     if (!r->losses || !r->rights) return PACE_E_MEMORY;
+    PACE_TRY(pace_table_rows_open(&t->rows, &t->network, a->ranks.processes));
     return pace_train_ranks_begin(&t->exchange, &a->ranks, &t->network, &t->updater.rule, &r->record);
 }
 
@@ -247,7 +248,8 @@ static pace_status answer(pace_answer **out, training_run *r) {
     f->approach = r->asked.ranks.approach;
     pace_exchanger_counts counts = pace_exchange_counts(&r->training.exchange);
     r->transport = counts;
-    f->exchanged_bytes = counts.sent_bytes - r->before.sent_bytes;
+    f->exchanged_bytes =
+        counts.sent_bytes - r->before.sent_bytes + r->done * pace_table_rows_sent_bytes(&r->training.rows);
     if (f->approach) f->transport = r->transport.transport;
     f->threads = r->asked.threads;
     f->oversubscribed = r->asked.ranks.near * f->threads > r->asked.cores;
@@ -278,6 +280,7 @@ static pace_status run(pace_answer **out, training_run *r) {
 
 static void close_run(training_run *r) {
     pace_exchange_close(&r->training.exchange);
+    pace_table_rows_close(&r->training.rows);
     pace_updater_close(&r->training.updater);
     pace_network_close(&r->training.network);
     pace_step_record_close(&r->record);

@@ -15,15 +15,25 @@ static pace_status forward(pace_training *t) {
     return PACE_OK;
 }
 
+typedef struct {
+    size_t all, dense; /* those that the approach exchanges */
+} tensors_left;
+
+static tensors_left count_tensors(const pace_network *n) {
+    tensors_left left = {.all = n->tensor_count};
+    for (size_t i = 0; i < n->tensor_count; i++) left.dense += !n->tensors[i].sparse;
+    return left;
+}
+
 /* The tensors of a layer are ready when both of its passes are done, the last first. `left`: tensors not ready yet. */
-static pace_status hand_over(pace_training *t, uint32_t layer, size_t *left) {
-    for (; *left && t->network.tensors[*left - 1].layer == layer; --*left)
-        PACE_TRY(pace_exchange_ready(&t->exchange, *left - 1));
+static pace_status hand_over(pace_training *t, uint32_t layer, tensors_left *left) {
+    for (; left->all && t->network.tensors[left->all - 1].layer == layer; left->all--)
+        if (!t->network.tensors[left->all - 1].sparse) PACE_TRY(pace_exchange_ready(&t->exchange, --left->dense));
     return PACE_OK;
 }
 
 static pace_status backward(pace_training *t) {
-    size_t left = t->network.tensor_count;
+    tensors_left left = count_tensors(&t->network);
     for (size_t i = t->network.model.layers.count; i--;) {
         PACE_TRY(run_layer(t, (uint32_t)i, PACE_PASS_DATA));
         PACE_TRY(run_layer(t, (uint32_t)i, PACE_PASS_WEIGHTS));
@@ -34,9 +44,11 @@ static pace_status backward(pace_training *t) {
 
 static void update(pace_training *t) {
     pace_updater_next(&t->updater);
-    for (size_t i = 0; i < t->network.tensor_count; i++)
-        if (!pace_exchange_updates(&t->exchange) || t->network.tensors[i].sparse)
-            pace_updater_tensor(&t->updater, &t->network, i);
+    for (size_t i = 0; i < t->network.tensor_count; i++) {
+        bool sparse = t->network.tensors[i].sparse;
+        if (sparse && t->rows.layer_count) pace_table_rows_update(&t->rows, &t->network, i, t->updater.rule.rate);
+        else if (sparse || !pace_exchange_updates(&t->exchange)) pace_updater_tensor(&t->updater, &t->network, i);
+    }
 }
 
 /* Notes the part of the step that ended, and where the next begins. */
@@ -55,6 +67,7 @@ pace_status pace_training_step(pace_training *t, double *loss, double *right) {
     PACE_TRY(backward(t));
     end_part(t, PACE_PART_OF_BACKWARD, &at);
     PACE_TRY(pace_exchange_finish(&t->exchange));
+    PACE_TRY(pace_table_rows_gather(&t->rows, &t->network, t->record));
     end_part(t, PACE_PART_OF_WAIT, &at);
     update(t);
     end_part(t, PACE_PART_OF_UPDATE, &at);

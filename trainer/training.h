@@ -4,6 +4,7 @@
 #include "exchangers.h"
 #include "samples.h"
 #include "step_record.h"
+#include "table_rows.h"
 #include "update.h"
 
 typedef struct {
@@ -11,6 +12,7 @@ typedef struct {
     pace_updater updater;
     pace_samples samples;
     pace_exchange exchange; /* of gradients; not opened with one rank */
+    pace_table_rows rows;   /* of sparse tables; not opened with one rank */
     pace_step_record *record;
     uint32_t number; /* of the step that runs */
 } pace_training;

@@ -43,7 +43,7 @@ void pace_updater_next(pace_updater *u) { u->steps++; }
 
 void pace_updater_tensor(pace_updater *u, const pace_network *n, size_t tensor) {
     const pace_engine_tensor *t = &n->tensors[tensor];
-    if (t->sparse) n->engine->update_rows(n->net, tensor, u->rule.rate);
+    if (t->sparse) n->engine->update_rows(n->net, tensor, u->rule.rate, NULL);
     else {
         float *states[2] = {u->states[0] ? u->states[0][tensor] : NULL, u->states[1] ? u->states[1][tensor] : NULL};
         pace_rule_apply(&u->rule, t->weights, t->gradient, states, t->elements, u->steps);

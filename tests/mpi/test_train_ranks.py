@@ -29,14 +29,14 @@ def expect(good, *what):
         wrong.append(what)
 
 
-def run(*words):
-    done = subprocess.run([os.environ["PACELINE"], "train", "lenet", "--threads", "1", *words], capture_output=True, env=ENV, timeout=120,
+def run(*words, model="lenet"):
+    done = subprocess.run([os.environ["PACELINE"], "train", model, "--threads", "1", *words], capture_output=True, env=ENV, timeout=120,
                           check=False)
     return done.returncode, done.stdout.decode(), done.stderr.decode()
 
 
-def train(*words):
-    code, out, err = run("--steps", "3", "--warm-up", "1", "--format", "json", *words)
+def train(*words, model="lenet"):
+    code, out, err = run("--steps", "3", "--warm-up", "1", "--format", "json", *words, model=model)
     expect(code == 0, words, err[-1000:])
     if code:
         return None
@@ -64,6 +64,32 @@ for ranks, batch in ((2, 6), (3, 4)) if EVERYTHING else ((2, 6),):
                 expect(close(parts["last_loss"], whole["last_loss"]), words, parts["last_loss"], whole["last_loss"])
                 expect(parts["approach"] == approach and parts["ranks"] == ranks, words, parts["approach"], parts["ranks"])
                 expect(parts["exchanged_bytes"] > 0 and parts["transport"], words, parts["transport"])
+RECOMMENDER = """family: net
+about: a
+source: b
+inputs:
+  dense: {features: 6}
+  sparse: {indices: 6}
+loss: binary_cross_entropy
+layers:
+  - {linear: 4, from: dense, as: vector}
+  - {embedding_bag: {rows: 50, width: 4, tables: 3, lookups: 2}, from: sparse, as: vectors}
+  - {interaction: , from: [vector, vectors]}
+  - linear: 1
+  - sigmoid
+"""
+with tempfile.TemporaryDirectory() as folder:
+    path = os.path.join(folder, "net.yaml")
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(RECOMMENDER)
+    settings = ("--rate", "5", "--set", "optimizer=sgd")
+    whole = train("--batch", "12", *settings, model=path)
+    for approach in here if EVERYTHING else here[1:2]:
+        parts = train("--ranks", "2", "--batch", "6", "--approach", approach, *settings, model=path)
+        expect(parts and close(parts["last_loss"], whole["last_loss"]), "tables of all ranks", approach, parts, whole["last_loss"])
+    expect(abs(whole["last_loss"] - whole["first_loss"]) > 0.01, "tables move", whole["first_loss"], whole["last_loss"])
+    code, out, err = run("--ranks", "2", "--approach", "grpc", "--asynchronous", "--steps", "1", model=path)
+    expect(code == 2 and "asynchronous" in out + err, code, err[-500:])
 with tempfile.TemporaryDirectory() as folder:
     train("--ranks", "2", "--batch", "4", "--trace", os.path.join(folder, "run.json"))
     done = subprocess.run([os.environ["PACELINE"], "analyze", folder, "--format", "json"], capture_output=True, env=ENV, check=False)

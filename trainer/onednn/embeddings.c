@@ -156,10 +156,20 @@ void backward_embedding_bag(net *n, node *of) {
     tensor_also(n, of->gradient);
 }
 
-void update_table_rows(net *n, parameter *p, float rate) {
+void rows_of_tables(const net *n, const parameter *p, pace_engine_rows *out) {
     const node *of = &n->nodes[p->layer];
-    const int32_t *index = indices_of(n, of);
-    const float *from = tensor_floats(n, of->turned ? of->turned : of->gradient);
+    *out = (pace_engine_rows){.index = indices_of(n, of),
+                              .gradient = tensor_floats(n, of->turned ? of->turned : of->gradient),
+                              .indices = of->rows * (size_t)OPT(of, TABLES) * (size_t)OPT(of, LOOKUPS),
+                              .gradients = of->rows * of->columns};
+}
+
+void update_table_rows(net *n, parameter *p, float rate, const pace_engine_rows *given) {
+    const node *of = &n->nodes[p->layer];
+    pace_engine_rows own;
+    rows_of_tables(n, p, &own);
+    const int32_t *index = given ? given->index : own.index;
+    const float *from = given ? given->gradient : own.gradient;
     float *table = tensor_floats(n, p->weights);
     size_t t = (size_t)(p - n->parameters) - of->first_parameter, rows = rows_of_table(n, of, t);
     size_t tables = (size_t)OPT(of, TABLES), lookups = (size_t)OPT(of, LOOKUPS), width = (size_t)OPT(of, WIDTH);

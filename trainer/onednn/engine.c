@@ -246,8 +246,12 @@ static void loss_of(const void *opened, double *loss, double *right) {
     *right = n->right;
 }
 
-static void update_rows(void *opened, size_t i, float rate) {
-    update_table_rows(opened, &((net *)opened)->parameters[i], rate);
+static void rows_of(const void *opened, size_t i, pace_engine_rows *out) {
+    rows_of_tables(opened, &((const net *)opened)->parameters[i], out);
+}
+
+static void update_rows(void *opened, size_t i, float rate, const pace_engine_rows *rows) {
+    update_table_rows(opened, &((net *)opened)->parameters[i], rate, rows);
 }
 
 static const char *software(void) {
@@ -273,6 +277,7 @@ static const pace_layer_engine engine = {
     .works = works,
     .run = run_layer,
     .loss = loss_of,
+    .rows = rows_of,
     .update_rows = update_rows,
     .close = close_net,
 };

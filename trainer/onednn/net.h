@@ -187,7 +187,8 @@ plan_function forward_input, forward_loss, backward_loss;                       
 /** Draws what dropout takes out of a tensor. */
 void draw_mask(net *n, node *of, tensor *mask, double p);
 
-void update_table_rows(net *n, parameter *p, float rate);
+void update_table_rows(net *n, parameter *p, float rate, const pace_engine_rows *rows);
+void rows_of_tables(const net *n, const parameter *p, pace_engine_rows *out);
 
 static inline double option_of(const node *of, pace_layer_option option) { return of->layer->option[option]; }
 #define OPT(of, NAME) ((dnnl_dim_t)option_of((of), PACE_OPTION_##NAME))

@@ -184,7 +184,7 @@ static void test_recommendation(void **state) {
         size_t count = n.tensors[i].elements;
         float *old = malloc(count * sizeof *old);
         memcpy(old, n.tensors[i].weights, count * sizeof *old);
-        n.engine->update_rows(n.net, i, (float)rate);
+        n.engine->update_rows(n.net, i, (float)rate, NULL);
         for (size_t e = 0; e < count; e++) square += pow((old[e] - n.tensors[i].weights[e]) / rate, 2);
         free(old);
     }
