@@ -1,4 +1,5 @@
 #include "insight/idle_causes.h"
+#include "step/call_names.h"
 
 #include <string.h>
 
@@ -9,7 +10,7 @@ static bool call_synchronises(const pace_step *step, uint32_t call) {
     size_t recorded;
     if (step->kind[call] != PACE_TASK_CALL) return false;
     pace_step_waits(&recorded, step, call);
-    return recorded || strstr(pace_step_name(step, call), "Synchronize");
+    return recorded || pace_call_synchronises(pace_step_name(step, call));
 }
 
 /* The synchronising call that runs on a thread at an instant, or ends there, or PACE_NO_TASK. */

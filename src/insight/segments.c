@@ -8,6 +8,7 @@
 #include "insight/segment_waits.h"
 #include "insight/thread_edges.h"
 #include "step/launch_time.h"
+#include "step/call_names.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -56,9 +57,7 @@ static uint8_t host_resource(const pace_step *step, uint32_t task) {
     return step->stage[task] == PACE_STAGE_INPUT ? PACE_ADVICE_INPUT : PACE_ADVICE_HOST;
 }
 
-static bool is_blocking(const char *name) {
-    return strstr(name, "Synchronize") || strstr(name, "hipMemcpyWithStream") || strstr(name, "Memcpy");
-}
+static bool is_blocking(const char *name) { return pace_call_synchronises(name) || strstr(name, "Memcpy"); }
 
 static bool may_block(const pace_step *step, uint32_t task) {
     size_t recorded;

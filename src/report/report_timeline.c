@@ -9,6 +9,7 @@
 #include "report/show.h"
 #include "report/timeline.h"
 #include "step/op_shapes.h"
+#include "step/call_names.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -59,7 +60,7 @@ static pace_class host_color(const pace_step *step, uint32_t task) {
     case PACE_TASK_OP:
         if (!pace_task_is_operator(step, task)) return PACE_CLASS_OTHER;
         return step->stage[task] < PACE_STAGES ? stage_colors[step->stage[task]] : PACE_CLASS_OTHER;
-    case PACE_TASK_CALL: return strstr(pace_step_name(step, task), "Synchronize") ? PACE_CLASS_WAIT : PACE_CLASS_HOST;
+    case PACE_TASK_CALL: return pace_call_synchronises(pace_step_name(step, task)) ? PACE_CLASS_WAIT : PACE_CLASS_HOST;
     default: return PACE_CLASS_OTHER;
     }
 }

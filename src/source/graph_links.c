@@ -1,6 +1,7 @@
 /* What waits for what in a measured step: what its synchronisation records say, else what its times show. */
 #include "base/order.h"
 #include "source/graph_builder.h"
+#include "step/call_names.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -9,16 +10,14 @@
  * stream that waited for another starts soon after it. */
 enum { ROUNDING_NS = 2000, LAUNCH_NS = 10000, HANDOVER_NS = 20000, QUIET_NS = 1000 };
 
-static bool is_synchronize(const char *name) { return strstr(name, "Synchronize") && !strstr(name, "Query"); }
-
 static bool is_copy(const char *name) { return strstr(name, "Memcpy") != NULL; }
 
 bool pace_graph_call_blocks(const pace_graph_builder *b, uint32_t call) {
     const char *name = pace_step_name(b->step, call);
-    if (is_synchronize(name) || strstr(name, "hipMemcpyWithStream")) return true;
+    if (pace_call_synchronises(name) || strstr(name, "hipMemcpyWithStream")) return true;
     if (!is_copy(name)) return false;
     int64_t work_end = pace_graph_work_end(b, call);
-    return !strstr(name, "Async") || (work_end != INT64_MIN && work_end <= pace_step_end_ns(b->step, call));
+    return !pace_copy_is_enqueued(name) || (work_end != INT64_MIN && work_end <= pace_step_end_ns(b->step, call));
 }
 
 /* --- host calls that wait for the device ----------------------------------------------------------------------- */

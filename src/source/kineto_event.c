@@ -27,6 +27,8 @@ static const struct {
     {"xpu_runtime", PACE_TASK_CALL},
     {"xpu_driver", PACE_TASK_CALL},
     {"mtia_runtime", PACE_TASK_CALL},
+    {"mtia_ccp_events", PACE_TASK_KERNEL}, /* on the device */
+    {"hpu_op", PACE_TASK_CALL},            /* of the host */
     {"glow_runtime", PACE_TASK_CALL},
     {"privateuse1_runtime", PACE_TASK_CALL},
     {"privateuse1_driver", PACE_TASK_CALL},

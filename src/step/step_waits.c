@@ -6,6 +6,7 @@
  */
 #include "base/order.h"
 #include "step/step_links.h"
+#include "step/call_names.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -140,7 +141,7 @@ static pace_status link_calls(linker *l) {
         if (*known == UNKNOWN) {
             const char *name = pace_step_name(step, call);
             *known = strstr(name, "DeviceSynchronize") || strstr(name, "CtxSynchronize") ? DEVICE
-                     : strstr(name, "Memcpy") && !strstr(name, "Async")                  ? COPY
+                     : strstr(name, "Memcpy") && !pace_copy_is_enqueued(name)            ? COPY
                                                                                          : NEITHER;
         }
         if (copy && *known == COPY && step->start_ns[task] > step->start_ns[call]) status = add_wait(l, call, task);

@@ -5,6 +5,7 @@ import os
 import subprocess
 import tempfile
 
+import planted_devices
 import planted_runs
 import planted_traces
 
@@ -26,11 +27,15 @@ def analyze(paths, *options):
 
 
 def planted(recording, folder):
-    """Makes the recordings of a program, or with "name*8" of a run of so many ranks; returns their paths."""
-    name, _, world = recording.partition("*")
+    """Makes the recordings of a program, or with "name*8" of a run of so many ranks, with "@amd" as of another device; returns their
+    paths."""
+    program, _, device = recording.partition("@")
+    name, _, world = program.partition("*")
     if world:
-        return planted_runs.write(name, int(world), os.path.join(folder, f"{name}.json"))
-    return getattr(planted_traces, name)(os.path.join(folder, name + ".json.gz"))
+        paths = planted_runs.write(name, int(world), os.path.join(folder, f"{name}.json"))
+    else:
+        paths = getattr(planted_traces, name)(os.path.join(folder, name + ".json.gz"))
+    return planted_devices.rewrite(paths, device) if device else paths
 
 
 def document_of(line):

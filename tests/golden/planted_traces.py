@@ -381,3 +381,62 @@ def network_alone(path):
             update(rank)
             rank.item()
     return run_ranks(path, 4, 5, body)[:1]
+
+
+def pageable_copies(path):
+    """Batches come from pageable memory: four copies of 5 ms that hold the host, before 8 ms of kernels."""
+    def body(rank, _):
+        for _ in range(4):
+            rank.blocking_copy(5000, op="aten::to", size=16 << 20)
+        layers(rank, 4, 600)
+        update(rank)
+        rank.item()
+    rank = Rank()
+    steps(rank, 5, body)
+    return [rank.write(path)]
+
+
+def pinned_copies(path):
+    """The same batches from pinned memory on a stream of their own, hidden behind kernels: matrix kernels fill the step."""
+    def body(rank, _):
+        for _ in range(4):
+            rank.copy(1500, stream=9, op="aten::to", size=16 << 20)
+        layers(rank, 8, 600)
+        update(rank)
+        rank.item()
+    rank = Rank()
+    steps(rank, 5, body)
+    return [rank.write(path)]
+
+
+def decode_loop(path):
+    """Text generation with a batch of one: after the prompt 24 tokens, each of 80 kernels of 3 us behind operators of 11 us, and the
+    host asks for the token every time."""
+    def body(rank, _):
+        for _ in range(12):
+            rank.kernel("aten::linear", 150, name="ampere_bf16_s16816gemm_128x128")
+        for _ in range(24):
+            for _ in range(80):
+                rank.kernel("aten::linear", 3, host_us=7, name="gemv_kernel_bf16")
+            rank.item()
+    rank = Rank()
+    steps(rank, 4, body)
+    return [rank.write(path)]
+
+
+def late_all_to_all(path, world=4, slow=2):
+    """The host of one rank routes tokens for 6 ms before each of two all-to-alls; the others wait in them."""
+    def body(ranks, _):
+        for _ in range(2):
+            for rank in ranks:
+                rank.kernel("aten::mm", 800, name="ampere_sgemm_128x128_nn")
+                if rank.rank == slow:
+                    with rank.function("router.py(57): assign_tokens"):
+                        rank.work(6000)
+            collective(ranks, 150, name="ncclDevKernel_SendRecv", **{"Collective name": "all_to_allv"})
+            for rank in ranks:
+                rank.free[7] = max(rank.free.get(7, 0.0), rank.free[20])
+        for rank in ranks:
+            update(rank)
+            rank.item()
+    return run_ranks(path, world, 5, body)
