@@ -69,6 +69,10 @@ bool pace_link_price(pace_estimate *out_ns, const pace_link_prices *prices, cons
     return out_ns->median > 0;
 }
 
+double pace_link_explained_ns(const pace_graph_exchange *exchange, double measured_ns, double price_ns) {
+    return exchange->meeting > 0 ? measured_ns : fmin(price_ns, measured_ns);
+}
+
 bool pace_link_reprice(pace_variant *variant, uint32_t launch, double measured_ns, const pace_link_prices *prices,
                        const pace_link_case *then) {
     const pace_graph_exchange *exchange = pace_graph_exchange_of(&variant->graph, launch);
@@ -77,7 +81,8 @@ bool pace_link_reprice(pace_variant *variant, uint32_t launch, double measured_n
     if (!(measured_ns > 0) || !pace_link_price(&now_ns, prices, &variant->graph, exchange, &now) ||
         !pace_link_price(&then_ns, prices, &variant->graph, exchange, then))
         return false;
-    double explained = fmin(now_ns.median, measured_ns), change = explained * (then_ns.median / now_ns.median - 1);
+    double explained = pace_link_explained_ns(exchange, measured_ns, now_ns.median),
+           change = explained * (then_ns.median / now_ns.median - 1);
     double more = (measured_ns + change) / measured_ns;
     variant->launches[launch].more *= more;
     pace_variant_assume(variant, launch, PACE_DOUBT_NETWORK, then_ns.spread * fabs(change) / (measured_ns + change));

@@ -30,6 +30,10 @@ pace_status pace_link_prices_open(pace_link_prices *out, const pace_editing *edi
 bool pace_link_price(pace_estimate *out_ns, const pace_link_prices *prices, const pace_graph *graph,
                      const pace_graph_exchange *exchange, const pace_link_case *what);
 
+/** What of a measured time follows the links: of an exchange whose ranks were all traced, which is measured from the last
+ * arrival on, all of it; else what the links explain. */
+double pace_link_explained_ns(const pace_graph_exchange *exchange, double measured_ns, double price_ns);
+
 /** Gives a recorded exchange the time it takes in another case: of `measured_ns` what links explain becomes what they
  * explain then. False as above. */
 bool pace_link_reprice(pace_variant *variant, uint32_t launch, double measured_ns, const pace_link_prices *prices,

@@ -5,6 +5,7 @@
 #include "base/print.h"
 #include "forecast/forecast.h"
 #include "forecast/remedy_values.h"
+#include "insight/passes.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -227,6 +228,10 @@ static pace_status take(pace_remedy *remedy, const trial *t, const pace_forecast
 static pace_status keep(trial *t, const pace_remedy_row *row, pace_advice resource, const pace_forecast_result *result,
                         const char *value) {
     pace_remedy remedy = {.row = *row, .resource = resource};
+    if (!pace_step_trains(&t->rank->step)) { /* a recording without backward and update is of inference */
+        if (row->how_to_infer) remedy.row.how = row->how_to_infer;
+        if (row->infers_on) remedy.row.rests_on = row->infers_on;
+    }
     pace_status status = take(&remedy, t, result, value);
     if (status == PACE_OK && remedy.saved_share >= t->catalog.threshold) {
         status = PACE_PUSH(&t->out->items, remedy);

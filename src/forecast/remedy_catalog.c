@@ -68,6 +68,8 @@ static pace_status read_row(pace_remedy_catalog *out, const pace_yaml *yaml, con
     PACE_TRY(pace_yaml_word(&row.says, yaml, node, "says"));
     PACE_TRY(pace_yaml_word(&row.how, yaml, node, "how"));
     PACE_TRY(pace_yaml_word(&row.rests_on, yaml, node, "rests_on"));
+    if (pace_yaml_get(node, "how_to_infer")) PACE_TRY(pace_yaml_word(&row.how_to_infer, yaml, node, "how_to_infer"));
+    if (pace_yaml_get(node, "infers_on")) PACE_TRY(pace_yaml_word(&row.infers_on, yaml, node, "infers_on"));
     PACE_TRY(pace_yaml_real(&row.spread, yaml, node, "spread", 0, 3));
     PACE_TRY(pace_yaml_word(&unused, yaml, node, "source"));
     PACE_TRY(pace_yaml_word(&unused, yaml, node, "confidence"));

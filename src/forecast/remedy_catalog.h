@@ -15,6 +15,7 @@ typedef enum {
 /* Texts are borrowed from the document. */
 typedef struct {
     const char *id, *says, *how, *rests_on;
+    const char *how_to_infer, *infers_on; /* the same two of inference; NULL = the same words */
     const pace_what_if *what_if;
     unsigned resources; /* 1 << pace_advice of each */
     pace_remedy_value value;

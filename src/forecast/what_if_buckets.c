@@ -164,13 +164,14 @@ static bucket *bucket_at(bucketing *b, double byte) {
     return &b->buckets.items[i];
 }
 
-/* What recorded all-reduces took longer than links explain stays with the bucket that their last byte is in. Returns what of
- * the closed forms they reached, at most all. */
+/* What recorded all-reduces took longer than links explain stays with the bucket that their last byte is in. Returns how much
+ * of the closed forms the rest is. */
 static double keep_waits(bucketing *b) {
     double explained = 0, reached = 0, byte = 0;
     for (size_t i = 0; i < b->pass.sums.count; i++) {
         const sum *s = &b->pass.sums.items[i];
-        double base = fmin(s->measured_ns, s->explained_ns);
+        double base =
+            pace_link_explained_ns(pace_graph_exchange_of(graph_of(b), s->launch), s->measured_ns, s->explained_ns);
         byte += s->bytes;
         bucket_at(b, byte)->kept_ns += s->measured_ns - base;
         explained += s->explained_ns;

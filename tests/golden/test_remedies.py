@@ -111,6 +111,15 @@ def check_done(path, document):
     expect(not ("fused_update" in ids and "aten::_fused_adamw_" in names), path, "fused already", ids)
 
 
+def check_words(path, document):
+    """A recording without a backward pass is told nothing about training."""
+    trains = any("evaluate_function" in e["name"] or e["name"].startswith("Optimizer.") for e in events_of(path))
+    for remedy in document["remedies"]:
+        said = remedy["how"] + remedy["rests_on"]
+        if not trains and "No backward pass" in json.dumps(document["notes"]):
+            expect("learning rate" not in said and "training" not in said and "loss" not in said, path, "about training", remedy)
+
+
 def check_trace(path):
     document = answer("analyze", path)
     if not document or "remedies" not in document:
@@ -118,6 +127,7 @@ def check_trace(path):
     check_algebra(path, document)
     check_graph(path, document)
     check_done(path, document)
+    check_words(path, document)
     for remedy in document["remedies"]:
         now = check_road(path, remedy)
         expect(now["step_ns"] == document["remedies_tried"]["replayed_ns"], path, "another replay", now)
