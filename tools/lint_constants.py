@@ -62,6 +62,7 @@ DEFINITIONS = {
     "nccl_steady.c": {"first_changes": "where marks are closer", "most_bytes": "limit of a check",
                       "falls_to": "how far a search goes"},
     "flows_active.c": {"nearly_none": "rounding"},
+    "step_spread.c": {"more": "the step of a difference quotient"},
     "walk.c": {"longest_walk_ns": "limit of a check", "unchanged": "1: a definition"},
     "op.c": {"latent": "ratio of a published layer's sizes"},
     "job_doubt.c": {"as_it_is": "1: a definition", "nothing": "0: a definition"},

@@ -9,7 +9,7 @@ pace_step_case pace_step_row_case(const pace_step_row *row) {
                             .config = row->config,
                             .framework = row->framework,
                             .attention = row->attention,
-                            .formula_spread = row->formula_spread,
+                            .spreads = row->spreads,
                             .device = row->device,
                             .exchange = row->exchange,
                             .approach = row->approach,

@@ -111,7 +111,7 @@ static pace_status open_place(pace_step_asked *a, pace_catalog *catalog, const p
     double ranks = pace_config_ranks(&a->asked.config), devices = 1;
     a->asked.device = words->device;
     a->asked.attention = pace_frameworks_attention(&a->frameworks, words->device->name, a->asked.framework->name);
-    a->asked.formula_spread = a->frameworks.spread;
+    a->asked.spreads = a->frameworks.spreads;
     if (words->machine) {
         a->machine = *words->machine;
         devices = (double)a->machine.devices * a->machine.nodes;

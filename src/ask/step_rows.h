@@ -15,7 +15,7 @@ typedef struct {
     const pace_framework *framework;
     pace_config config;
     const pace_approach *approach;          /* how PyTorch's ranks exchange gradients */
-    double formula_spread;                  /* pace_frameworks.spread */
+    pace_step_spreads spreads;              /* of pace_frameworks */
     bool batch_assumed;                     /* the row says no micro-batch */
     bool may_recompute;                     /* the row does not say whether activations are recomputed */
     double attention;                       /* pace_frameworks_attention() */

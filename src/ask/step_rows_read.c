@@ -38,7 +38,7 @@ static pace_status add_row(pace_step_reader *r, size_t row) {
                          .matrix_factor = 1,
                          .attention_factor = 1,
                          .approach = &r->things->approach,
-                         .formula_spread = r->things->frameworks.spread};
+                         .spreads = r->things->frameworks.spreads};
     bool known = pace_step_row_device(&out, r, row) && pace_step_row_model(&out, r, row) &&
                  pace_step_row_config(&out, r, row) && pace_step_row_place(&out, r, row) &&
                  pace_step_row_batches(&out, r, row);

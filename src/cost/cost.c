@@ -60,6 +60,24 @@ static double rate_of(const pace_device *device, const pace_op *op, const pace_c
     return equivalent(pace_device_sustained_flop_per_s(device, PACE_FP32) / pace_usual_compute, rate);
 }
 
+/* How much slower products are at the clock that a part of little power keeps up, against `rate`. Convolutional networks are
+ * not held back: between their products much streams (ResNet-50 of MLPerf on L4 and A30). */
+static double held_back(const pace_device *device, const pace_op *op, double rate) {
+    bool product = op->family == PACE_OP_GEMM || op->family == PACE_OP_ATTENTION;
+    double peak = pace_device_rate(device, op->precision);
+    if (!product || !(device->sustained_hz > 0) || !(peak > 0)) return 1;
+    double times = rate / (peak * device->sustained_hz / device->boost_hz);
+    return times > 1 ? times : 1;
+}
+
+/* The limit of power acts on what goes on: a short kernel alone ends before the clock falls. */
+static void hold_back(pace_cost_parts *parts, double times, double reaction_s) {
+    double whole_s = parts->compute_s * times, share = whole_s / (whole_s + reaction_s);
+    double now = 1 + (times - 1) * share;
+    parts->compute_s *= now;
+    parts->held_more = times / now;
+}
+
 /* Returns the figure the parts are of; NULL when there is no formula for them. */
 static const pace_cost_figure *formula_parts(pace_cost_parts *parts, const pace_cost *cost, const pace_device *device,
                                              const pace_op *op) {
@@ -72,6 +90,7 @@ static const pace_cost_figure *formula_parts(pace_cost_parts *parts, const pace_
     pace_cost_where where = {device, figure, rate_of(device, op, figure), memory, l2};
     *parts = (pace_cost_parts){0};
     if (!formula(parts, op, &where)) return NULL;
+    hold_back(parts, held_back(device, op, where.flop_per_s), cost->figures.power_reaction_s);
     parts->fixed_s += pace_quantise_s(op, &cost->figures.quantise, device);
     return figure;
 }
@@ -89,9 +108,10 @@ static bool by_formula(pace_estimate *out, const pace_cost *cost, const pace_dev
 static double stretch(const pace_cost *cost, const pace_device *device, const pace_op *op) {
     double load = pace_cost_figures_load_of(&cost->figures, op, device);
     pace_cost_parts parts;
-    if (load == 1 || !formula_parts(&parts, cost, device, op)) return 1;
+    if (load == 1 && !(device->sustained_hz > 0)) return 1;
+    if (!formula_parts(&parts, cost, device, op)) return 1;
     double alone_s = pace_cost_parts_s(&parts);
-    parts.compute_s *= load;
+    parts.compute_s *= load * parts.held_more;
     return pace_cost_parts_s(&parts) / alone_s;
 }
 

@@ -86,7 +86,12 @@ static pace_status read_rows(pace_cost_figures *figures, const pace_yaml *yaml) 
     const pace_yaml_node *l2 = pace_yaml_get(pace_yaml_root(yaml), "l2_over_memory");
     if (!l2)
         return pace_fail(PACE_E_INPUT, "%s: expected \"l2_over_memory\"", pace_yaml_place(yaml, pace_yaml_root(yaml)));
-    return read_figure(&figures->l2_over_memory, yaml, l2, "value", 1000);
+    PACE_TRY(read_figure(&figures->l2_over_memory, yaml, l2, "value", 1000));
+    const pace_yaml_node *reaction = pace_yaml_get(pace_yaml_root(yaml), "power_reaction_s");
+    if (!reaction)
+        return pace_fail(PACE_E_INPUT, "%s: expected \"power_reaction_s\"",
+                         pace_yaml_place(yaml, pace_yaml_root(yaml)));
+    return read_figure(&figures->power_reaction_s, yaml, reaction, "value", 1);
 }
 
 static pace_status read_loads(pace_cost_figures *figures, const pace_yaml *yaml) {
@@ -101,6 +106,12 @@ static pace_status read_loads(pace_cost_figures *figures, const pace_yaml *yaml)
             return pace_fail(PACE_E_INPUT, "%s: expected a device of 1 to %zu characters", pace_yaml_place(yaml, entry),
                              sizeof load.device - 1);
         memcpy(load.device, device, strlen(device) + 1);
+        const char *precision = pace_yaml_text(pace_yaml_get(entry, "precision"));
+        load.precision = precision ? PACE_PRECISIONS : -1;
+        for (int p = 0; precision && p < PACE_PRECISIONS; p++)
+            if (strcmp(precision, pace_precision_key((pace_precision)p)) == 0) load.precision = p;
+        if (load.precision == PACE_PRECISIONS)
+            return pace_fail(PACE_E_INPUT, "%s: unknown precision \"%.40s\"", pace_yaml_place(yaml, entry), precision);
         PACE_TRY(read_figure(&load.factor, yaml, entry, "factor", 10));
         PACE_TRY(PACE_PUSH(&figures->loads, load));
     }
@@ -178,7 +189,8 @@ double pace_cost_figures_load_of(const pace_cost_figures *figures, const pace_op
     if (!product || device->is_cpu || !on_matrix_units(op, device)) return 1;
     for (size_t i = 0; i < figures->loads.count; i++) {
         const pace_cost_load *load = &figures->loads.items[i];
-        if (strncmp(device->name, load->device, strlen(load->device)) == 0) return load->factor;
+        bool applies = load->precision < 0 || load->precision == (int)op->precision;
+        if (applies && strncmp(device->name, load->device, strlen(load->device)) == 0) return load->factor;
     }
     return 1;
 }

@@ -28,6 +28,7 @@ typedef struct {
 /* How much longer arithmetic on matrix units takes in a step that goes on for hours. */
 typedef struct {
     char device[16]; /* how the device's name begins */
+    int precision;   /* -1 = any on the matrix units */
     double factor;
 } pace_cost_load;
 
@@ -48,6 +49,7 @@ typedef struct {
         double share, spread;
     } roofline; /* share of the bound's rates that is reached */
     double l2_over_memory;
+    double power_reaction_s; /* after which the clock of a device held back by its power is half way down */
     pace_cost_quantise quantise;
 } pace_cost_figures;
 

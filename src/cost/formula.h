@@ -11,6 +11,7 @@
 typedef struct {
     double compute_s, memory_s, l2_s, fixed_s;
     double chain_s;     /* of steps that wait for each other */
+    double held_more;   /* how much longer the arithmetic takes in a step that goes on, where power holds the clock */
     bool partly_hidden; /* arithmetic, traffic and waiting hide each other in part only */
 } pace_cost_parts;
 

@@ -28,6 +28,7 @@ typedef struct {
     double flop_per_s[PACE_PRECISIONS]; /* the vendor's peak */
     double achievable_flop_per_s[PACE_PRECISIONS]; /* best rate of a matrix product that was measured */
     double base_hz, boost_hz;                      /* clock of the SMs or compute units */
+    double sustained_hz;                           /* clock of products that go on, where power holds it below boost */
     double memory_bytes;
     double memory_bytes_per_s;     /* the vendor's peak */
     double achievable_bytes_per_s; /* of a streaming kernel that reads and writes, measured */

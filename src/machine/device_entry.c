@@ -29,6 +29,7 @@ static const struct {
 } number_keys[] = {
     {"base_hz", offsetof(pace_device, base_hz), 1e10},
     {"boost_hz", offsetof(pace_device, boost_hz), 1e10},
+    {"sustained_hz", offsetof(pace_device, sustained_hz), 1e10},
     {"memory_bytes", offsetof(pace_device, memory_bytes), 1e14},
     {"memory_bytes_per_s", offsetof(pace_device, memory_bytes_per_s), 1e14},
     {"achievable_bytes_per_s", offsetof(pace_device, achievable_bytes_per_s), 1e14},
@@ -51,6 +52,7 @@ typedef struct {
 
 static const figure_order orders[] = {
     {"base_hz", offsetof(pace_device, base_hz), "boost_hz", offsetof(pace_device, boost_hz)},
+    {"sustained_hz", offsetof(pace_device, sustained_hz), "boost_hz", offsetof(pace_device, boost_hz)},
     {"l2_bytes", offsetof(pace_device, l2_bytes), "memory_bytes", offsetof(pace_device, memory_bytes)},
     {"achievable_bytes_per_s", offsetof(pace_device, achievable_bytes_per_s), "memory_bytes_per_s",
      offsetof(pace_device, memory_bytes_per_s)},

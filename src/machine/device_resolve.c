@@ -194,6 +194,7 @@ static pace_status set_figure(pace_device *device, const change *c) {
         device->achievable_flop_per_s[figure - device->flop_per_s] *= by;
     if (figure == &device->boost_hz) scale_with_clock(device, by);
     if (figure == &device->boost_hz && device->base_hz > now) device->base_hz = now;
+    if (figure == &device->boost_hz && device->sustained_hz > now) device->sustained_hz = now;
     for (int i = 0; c->word >= 0 && i < 2; i++) scale(device, words[c->word].with[i], by);
     return PACE_OK;
 }

@@ -106,8 +106,7 @@ static pace_status read_all(pace_frameworks *out) {
     const struct {
         const char *key, *expected;
         double *into;
-    } figures[] = {{"spread", "spread: {value: ...}", &out->spread},
-                   {"micro_batch_most", "micro_batch_most: {value: ...}", &out->micro_batch_most},
+    } figures[] = {{"micro_batch_most", "micro_batch_most: {value: ...}", &out->micro_batch_most},
                    {"plan_tokens", "plan_tokens: {value: ...}", &out->plan_tokens},
                    {"plan_samples", "plan_samples: {value: ...}", &out->plan_samples},
                    {"plan_tie", "plan_tie: {value: ...}", &out->plan_tie},
@@ -120,10 +119,29 @@ static pace_status read_all(pace_frameworks *out) {
     return PACE_OK;
 }
 
+static pace_status read_spreads(pace_step_spreads *out, const pace_yaml *yaml) {
+    const pace_yaml_node *root = pace_yaml_root(yaml), *spreads = pace_yaml_get(root, "spreads");
+    const struct {
+        const char *key;
+        double *into;
+    } keys[] = {{"matrix", &out->matrix},   {"attention", &out->attention},
+                {"stream", &out->stream},   {"inside", &out->inside},
+                {"between", &out->between}, {"launch", &out->launch},
+                {"step", &out->step},       {"rest", &out->rest}};
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+        const pace_yaml_node *value = pace_yaml_get(spreads, keys[i].key);
+        if (!value) return fail_at(yaml, spreads ? spreads : root, "spreads of all parts of a step");
+        PACE_TRY(pace_yaml_number(keys[i].into, yaml, value));
+        if (!(*keys[i].into > 0 && *keys[i].into <= 2)) return fail_at(yaml, value, "a spread above 0, at most 2");
+    }
+    return PACE_OK;
+}
+
 pace_status pace_frameworks_load(pace_frameworks *out, pace_catalog *catalog) {
     pace_frameworks read = {0};
     PACE_TRY(pace_catalog_document(&read.yaml, catalog, "steps.yaml"));
     PACE_TRY(read_all(&read));
+    PACE_TRY(read_spreads(&read.spreads, read.yaml));
     *out = read;
     return PACE_OK;
 }

@@ -22,6 +22,13 @@ typedef struct {
 /** Whether a framework's steps are as src/model lowers them, with the host costs of catalog/frameworks.yaml. */
 static inline bool pace_framework_is_lowered(const pace_framework *framework) { return !(framework->launch_s > 0); }
 
+/* How far off the closed form is, as the standard deviation of ln(measured / predicted): of what consists of one of its parts
+ * alone (matrix products, attention, other kernels, exchanges inside nodes and between, the host, what every step has
+ * besides), and of every step. All 0 = not asked for. */
+typedef struct {
+    double matrix, attention, stream, inside, between, launch, step, rest;
+} pace_step_spreads;
+
 enum { PACE_FRAMEWORKS_MOST = 16 };
 
 /* Attention kernels that are not made for a device: their time over the formula's. */
@@ -34,7 +41,7 @@ typedef struct {
     const pace_yaml *yaml;
     pace_framework items[PACE_FRAMEWORKS_MOST];
     size_t count;
-    double spread;                    /* of a step by formula */
+    pace_step_spreads spreads;        /* of a step by formula */
     double micro_batch_most;          /* that is taken where nobody says one */
     double plan_spread;               /* of ln(measured / predicted) among configurations of one model and batch */
     double plan_tie;                  /* a share of a step: what differs by less is as long */

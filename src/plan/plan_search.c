@@ -122,6 +122,7 @@ static pace_status visit(void *context, const pace_config *config) {
     pace_step_solution solution;
     one.config = *config;
     one.may_recompute = false;
+    one.spreads = (pace_step_spreads){0}; /* candidates are ordered by their medians */
     if (pace_config_ranks(config) < 2) one.exchange = NULL;
     s->found->tried++;
     pace_status status = check_split(s, config);

@@ -3,6 +3,7 @@
 #include "forecast/gradient_tables.h"
 #include "model/lower.h"
 #include "plan/step_frame.h"
+#include "plan/step_spread.h"
 
 #include <math.h>
 
@@ -234,7 +235,7 @@ static void close_form(pace_step_solution *out, const pace_step_case *asked) {
     pace_rung rung = out->plan.slots->rung > PACE_RUNG_FORMULA ? out->plan.slots->rung : PACE_RUNG_FORMULA;
     out->closed_skew_s = skew_s(asked, parts.total_s - parts.data_s);
     double median = parts.total_s + out->closed_skew_s;
-    out->closed_s = (pace_estimate){median, asked->formula_spread, rung};
+    out->closed_s = (pace_estimate){median, pace_step_spread(&out->plan, &asked->spreads), rung};
 }
 
 /* --- both --------------------------------------------------------------------------------------------------------- */

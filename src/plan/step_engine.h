@@ -14,8 +14,8 @@ typedef struct {
     const pace_model *model;
     pace_config config;
     const pace_framework *framework;
-    double attention;      /* pace_frameworks_attention() */
-    double formula_spread; /* pace_frameworks.spread */
+    double attention;          /* pace_frameworks_attention() */
+    pace_step_spreads spreads; /* of pace_frameworks; all 0: the closed form is to have none */
     const pace_device *device;
     const pace_exchange *exchange; /* how the ranks are joined, whatever the approach; NULL = one device */
     const pace_approach *approach; /* how gradients are exchanged; its jitter counts */

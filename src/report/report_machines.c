@@ -53,6 +53,7 @@ static const struct {
     {"l2_bytes_per_s", "L2 bandwidth, measured", offsetof(pace_device, l2_bytes_per_s), 1e9, "GB/s"},
     {"base_hz", "Base clock", offsetof(pace_device, base_hz), 1e6, "MHz"},
     {"boost_hz", "Boost clock", offsetof(pace_device, boost_hz), 1e6, "MHz"},
+    {"sustained_hz", "Clock under load", offsetof(pace_device, sustained_hz), 1e6, "MHz"},
     {"pcie_bytes_per_s", "Host link, one direction", offsetof(pace_device, pcie_bytes_per_s), 1e9, "GB/s"},
     {"pcie_pinned_bytes_per_s", "Copy, page-locked memory", offsetof(pace_device, pcie_pinned_bytes_per_s), 1e9,
      "GB/s"},

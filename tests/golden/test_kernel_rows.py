@@ -260,6 +260,16 @@ def test_kinds():
         expect(piped.returncode == 0 and piped.stdout.decode() == out, "standard input", kind, piped.stderr)
 
 
+def test_power():
+    """A T4 reaches 24 of its 65 TFLOP/s in 4096 x 4096 x 4096, held by its 70 W (NVIDIA's forum, About GPU peak performance)."""
+    table = "m,n,k,dtype,us\n4096,4096,4096,fp16,1\n"
+    row, slow = (ask(table, "--on", on)[0] for on in ("t4", "t4 clock=500MHz"))
+    unit = seconds(row) / float(row["predicted"])
+    measured = 2 * 4096**3 / 24e12
+    expect(float(row["low"]) * unit < measured < float(row["high"]) * unit, "T4 under load", row)
+    expect(seconds(slow) > 2 * 4096**3 / (65e12 * 500 / 1590), "a clock below the one that power allows", slow)
+
+
 for name, test in sorted(globals().items()):
     if name.startswith("test_"):
         test()

@@ -146,14 +146,14 @@ static void test_convolutions_on_v100(void **state) {
     }
 }
 
-/* A T4 sustains in single precision what its 70 W allow, 4.6 of 8.1 TFLOP/s. */
+/* A T4 sustains in single precision what its 70 W allow, 3.3 of 8.1 TFLOP/s: the middle of NeuSight's large products. */
 static void test_sustained_rate(void **state) {
     (void)state;
     const pace_device *device = pace_device_find(&catalog, "t4", 0);
     pace_op op = op_of(PACE_OP_GEMM, "linear", 1, 8192, 8192, 8192);
     pace_estimate time;
     assert_int_equal(pace_cost_op(&time, cost, device, &op), PACE_OK);
-    assert_true(op.flop / time.median < 5e12 && op.flop / time.median > 4e12);
+    assert_true(op.flop / time.median < 3.8e12 && op.flop / time.median > 2.9e12);
 }
 
 /* Seconds under load over those alone. */
@@ -173,11 +173,11 @@ static pace_op half_precision(double m, double n, double k) {
     return op;
 }
 
-/* At its limit of power a device computes more slowly on its matrix units, and nothing else: 1.35 times on Hopper. Of
+/* At its limit of power a device computes more slowly on its matrix units, and nothing else: 1.28 times on Hopper in BF16. Of
  * devices of other makes and generations nothing is known. */
 static void test_load(void **state) {
     (void)state;
-    static const char *const unknown[] = {"gv100", "gaudi2", "v100-sxm2-16", "mi300x", "t4"};
+    static const char *const unknown[] = {"gv100", "gaudi2", "v100-sxm2-16", "mi300x", "rtx-2070"};
     pace_op large = half_precision(8192, 8192, 8192), thin = half_precision(1, 8192, 8192);
     double hopper = stretched("h100-80-sxm", large), ampere = stretched("a100-80-sxm", large);
     assert_true(hopper > 1.25 && hopper < 1.36 && ampere > 1.05 && ampere < 1.11);
