@@ -44,8 +44,8 @@ static size_t number_or(const pace_question *q, const char *field, size_t usual)
 }
 
 static pace_status refuse_others(const referee *r) {
-    static const char *const own[] = {"approach", "overlap", "asynchronous", "servers", "port",   "fusion",
-                                      "timeout",  "trace",   "clock",        "data",    "memory", "study"};
+    static const char *const own[] = {"approach", "overlap", "asynchronous", "servers", "port",   "fusion", "timeout",
+                                      "trace",    "clock",   "data",         "loader",  "memory", "study"};
     for (size_t i = 0; i < sizeof own / sizeof *own; i++)
         if (pace_question_has(r->question, own[i]))
             return pace_fail(PACE_E_USAGE, "%s: it has no effect on " PACE_FIELD "runner %s, which has its own", own[i],

@@ -4,6 +4,8 @@
 
 #include <math.h>
 #include <string.h>
+#include <time.h>
+#include <unistd.h>
 
 /* --- synthetic ------------------------------------------------------------------------------------------------------- */
 
@@ -109,21 +111,84 @@ static bool takes_digits(const pace_network *n) {
            first->shape.width == SIDE && classes == 10;
 }
 
-pace_status pace_samples_open(pace_samples *out, pace_network *network, const char *word, uint64_t seed, int rank) {
-    pace_samples s = {.stream = pace_random_stream(seed, UINT64_C(0x5a)), .rank = (size_t)rank};
-    if (word && strcmp(word, "digits") == 0) s.kind = PACE_SAMPLES_DIGITS;
-    else if (word && strcmp(word, "synthetic") != 0)
-        return pace_fail(PACE_E_USAGE, "data: expected synthetic or digits, found \"%.80s\"", word);
-    if (s.kind == PACE_SAMPLES_DIGITS && !takes_digits(network))
+/* --- files ------------------------------------------------------------------------------------------------------------- */
+
+/* In the files' order, all ranks' batches of a step behind each other; behind the last image comes the first again. */
+static void draw_images(pace_samples *s, pace_network *n) {
+    size_t count, labels, classes, size = s->images.rows * s->images.columns;
+    bool is_index, is_class;
+    float *to = n->engine->input(n->net, 0, &count, &is_index);
+    int32_t *digits = n->engine->labels(n->net, &labels, &is_class, &classes);
+    size_t first = (s->step++ * s->ranks + s->rank) * labels;
+    for (size_t i = 0; i < labels; i++) {
+        size_t at = (first + i) % s->images.count;
+        digits[i] = s->images.labels[at];
+        for (size_t k = 0; k < size; k++) to[i * size + k] = (float)s->images.pixels[at * size + k] / 255;
+    }
+}
+
+static pace_status check_images(const pace_samples *s, const pace_network *n, const char *folder) {
+    const pace_layer *first = &n->model.layers.items[0];
+    size_t count, classes, most = 0;
+    bool is_class;
+    n->engine->labels(n->net, &count, &is_class, &classes);
+    for (size_t i = 0; i < s->images.count; i++)
+        if (s->images.labels[i] > most) most = s->images.labels[i];
+    if (first->kind == PACE_LAYER_INPUT && first->shape.channels == 1 &&
+        first->shape.height == (double)s->images.rows && first->shape.width == (double)s->images.columns && is_class &&
+        most < classes)
+        return PACE_OK;
+    return pace_fail(PACE_E_USAGE,
+                     "data: %.80s has images of %zu x %zu with labels up to %zu: expected a network of such", folder,
+                     s->images.rows, s->images.columns, most);
+}
+
+/* --- all ---------------------------------------------------------------------------------------------------------------- */
+
+static pace_status choose(pace_samples *s, pace_network *n, const char *word) {
+    if (!word || strcmp(word, "synthetic") == 0) return PACE_OK;
+    if (strcmp(word, "digits") == 0) {
+        s->kind = PACE_SAMPLES_DIGITS;
+        if (takes_digits(n)) return PACE_OK;
         return pace_fail(PACE_E_USAGE,
-                         "data: digits are images of 28 x 28 in ten classes: expected a network of such, as "
-                         "lenet");
-    if (s.kind == PACE_SAMPLES_DIGITS) draw_digits(&s, network);
-    else draw_synthetic(&s, network);
-    *out = s;
-    return PACE_OK;
+                         "data: digits are images of 28 x 28 in ten classes: expected a network of such, as lenet");
+    }
+    if (!strchr(word, '/') && access(word, R_OK) != 0)
+        return pace_fail(PACE_E_USAGE, "data: expected synthetic, digits or a folder of IDX files, found \"%.80s\"",
+                         word);
+    s->kind = PACE_SAMPLES_FILES;
+    PACE_TRY(pace_idx_images_open(&s->images, word));
+    return check_images(s, n, word);
+}
+
+static void draw(pace_samples *s, pace_network *n) {
+    if (s->kind == PACE_SAMPLES_DIGITS) draw_digits(s, n);
+    else if (s->kind == PACE_SAMPLES_FILES) draw_images(s, n);
+}
+
+pace_status pace_samples_open(pace_samples *out, pace_network *network, const pace_samples_asked *asked) {
+    pace_samples s = {.stream = pace_random_stream(asked->seed, UINT64_C(0x5a)),
+                      .rank = (size_t)asked->rank,
+                      .ranks = (size_t)asked->ranks,
+                      .load_s = asked->load_s};
+    pace_status status = choose(&s, network, asked->word);
+    if (status == PACE_OK && s.kind == PACE_SAMPLES_SYNTHETIC) draw_synthetic(&s, network);
+    if (status == PACE_OK) draw(&s, network);
+    return PACE_GIVE(out, s, status, pace_samples_close(&s));
+}
+
+void pace_samples_close(pace_samples *s) { pace_idx_images_close(&s->images); }
+
+/* A loader that decodes keeps its thread busy: so does this one. */
+static void load_for(double seconds) {
+    struct timespec now, start;
+    if (!(seconds > 0)) return;
+    clock_gettime(CLOCK_MONOTONIC, &start);
+    do clock_gettime(CLOCK_MONOTONIC, &now);
+    while ((double)(now.tv_sec - start.tv_sec) + 1e-9 * (double)(now.tv_nsec - start.tv_nsec) < seconds);
 }
 
 void pace_samples_next(pace_samples *s, pace_network *n) {
-    if (s->kind == PACE_SAMPLES_DIGITS) draw_digits(s, n);
+    load_for(s->load_s);
+    draw(s, n);
 }

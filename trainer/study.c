@@ -109,8 +109,9 @@ static int threads_of_rank(int most_ranks) {
 
 /* What the question says of every run. */
 static void put_asked(pace_study_words *w, const pace_question *question, int threads) {
-    static const char *const numbers[][2] = {{"steps", "--steps"}, {"warm_up", "--warm-up"}, {"threads", "--threads"},
-                                             {"seed", "--seed"},   {"rate", "--rate"},       {"memory", "--memory"}};
+    static const char *const numbers[][2] = {{"steps", "--steps"},  {"warm_up", "--warm-up"}, {"threads", "--threads"},
+                                             {"seed", "--seed"},    {"loader", "--loader"},   {"rate", "--rate"},
+                                             {"memory", "--memory"}};
     const char *item;
     if (!pace_question_has(question, "threads")) pace_study_words_number(w, "--threads", threads);
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)

@@ -135,7 +135,14 @@ static pace_status open_training(training_run *r) {
 #endif
     PACE_TRY(pace_network_open(&t->network, &network));
     PACE_TRY(pace_updater_open(&t->updater, &t->network, a->rate));
-    PACE_TRY(pace_samples_open(&t->samples, &t->network, a->data, a->seed, a->ranks.rank));
+    pace_samples_asked samples = {.word = a->data,
+                                  .seed = a->seed,
+                                  .rank = a->ranks.rank,
+                                  .ranks = a->ranks.count,
+                                  .load_s = pace_question_number(a->question, "loader")};
+    if (!(samples.load_s >= 0 && samples.load_s <= 3600))
+        return pace_fail(PACE_E_USAGE, "loader: expected 0 to 3600 seconds, found %g", samples.load_s);
+    PACE_TRY(pace_samples_open(&t->samples, &t->network, &samples));
     PACE_TRY(pace_step_record_open(&r->record, a->steps, t->network.model.layers.count, a->trace_path != NULL));
     t->record = &r->record;
     r->record.own_time = a->own_time;
@@ -281,6 +288,7 @@ static pace_status run(pace_answer **out, training_run *r) {
 static void close_run(training_run *r) {
     pace_exchange_close(&r->training.exchange);
     pace_table_rows_close(&r->training.rows);
+    pace_samples_close(&r->training.samples);
     pace_updater_close(&r->training.updater);
     pace_network_close(&r->training.network);
     pace_step_record_close(&r->record);

@@ -1,5 +1,6 @@
 """`paceline train` from outside: LeNet learns generated digits, its trace is one that analyze reads to the same stages, its
 answers hold to the schema, and what cannot be is refused in one line. Skipped where the module of layers is not built."""
+import gzip
 import json
 import os
 import signal
@@ -135,6 +136,33 @@ printf 'backward 0.002 0.002 0.002\\nupdate 0.0005 0.0005 0.0005\\nloss 2.5 2 1.
 """
 
 
+def write_idx(path, sizes, data):
+    with gzip.open(path + ".gz", "wb") if path.endswith("labels-idx1-ubyte") else open(path, "wb") as file:
+        file.write(bytes([0, 0, 8, len(sizes)]) + b"".join(size.to_bytes(4, "big") for size in sizes) + data)
+
+
+def test_files(folder):
+    """Images of files are learned; a batch is of the files' own numbers; what cannot be read is refused by what it is."""
+    labels = bytes(i % 10 for i in range(40))
+    pixels = b"".join(bytes(255 if row // 3 == label else 0 for row in range(28) for _ in range(28)) for label in labels)
+    write_idx(os.path.join(folder, "train-images-idx3-ubyte"), (40, 28, 28), pixels)
+    write_idx(os.path.join(folder, "train-labels-idx1-ubyte"), (40,), labels)
+    answer = train("lenet", "--data", folder, "--batch", "20", "--steps", "60", "--warm-up", "0")
+    expect(answer["accuracy"] > 0.8 and answer["last_loss"] < 0.5 * answer["first_loss"], "ten kinds of bars", answer["accuracy"], answer["last_loss"])
+    slow = train("mlp", "--batch", "2", "--steps", "3", "--loader", "0.02")
+    part = next(row for row in slow["stages"] if row["stage"] == "input")
+    expect(part["median_ns"] >= 20e6, "the loader's time", part)
+    write_idx(os.path.join(folder, "train-images-idx3-ubyte"), (41, 28, 28), pixels)
+    for words, code, *wanted in ((("lenet", "--data", folder), 3, "train-images-idx3-ubyte", "32144", "31360"),
+                                 (("lenet", "--data", "cats"), 2, "--data", "digits"), (("lenet", "--data", folder + "/no"), 3, "no/train-images"),
+                                 (("lenet", "--loader", "-1"), 2, "--loader")):
+        status, _, err = run("train", *words, "--threads", "1")
+        expect_line(status, err, code, *wanted)
+    write_idx(os.path.join(folder, "train-images-idx3-ubyte"), (40, 28, 28), pixels)
+    status, _, err = run("train", "vgg16", "--data", folder, "--batch", "1", "--threads", "1")
+    expect_line(status, err, 2, "--data", "28 x 28")
+
+
 def test_referee(folder):
     """Another framework gets the network that we would train, and its times become an answer like ours."""
     stub, network = os.path.join(folder, "python"), os.path.join(folder, "network.json")
@@ -231,5 +259,6 @@ with tempfile.TemporaryDirectory() as scratch:
     test_models(scratch)
     test_live(scratch)
     test_referee(scratch)
+    test_files(scratch)
     test_refused(scratch)
 finish()

@@ -35,7 +35,7 @@ static void open_net(pace_network *n, const char *text, size_t batch) {
     pace_network_asked asked = {.model = write_model(text), .batch = batch, .seed = 7, .folder = modules()};
     pace_status status = pace_network_open(n, &asked);
     if (status != PACE_OK) fail_msg("%s", pace_message());
-    assert_int_equal(pace_samples_open(&samples, n, NULL, 3, 0), PACE_OK);
+    assert_int_equal(pace_samples_open(&samples, n, &(pace_samples_asked){.seed = 3, .ranks = 1}), PACE_OK);
 }
 
 static void run_pass(pace_network *n, pace_engine_pass pass, uint32_t layer) {
