@@ -276,6 +276,17 @@ def check_experts(folder):
     expect(code == 3 and "no kernel" in err, "no such work", code, err)
 
 
+def check_layout():
+    """Without the kernels that turn images a step whose device never idles is shorter by their time, as the trace has it."""
+    path = os.path.join(SHARED, "chakra", "pair_vgg13_1xH100.kineto.json.gz")
+    if not os.path.exists(path):
+        return
+    kernels = [(e["name"], float(e["dur"])) for e in events_of(path) if e.get("cat") == "kernel"]
+    share = sum(us for name, us in kernels if "nchwToNhwc" in name or "nhwcToNchw" in name) / sum(us for _, us in kernels)
+    found = [r["saved_share"] for r in answer("analyze", path)["remedies"] if r["id"] == "channels_last"]
+    expect(len(found) == 1 and abs(found[0] - share) < 0.005 and share > 0.19, path, "turned images", found, share)
+
+
 def main():
     with tempfile.TemporaryDirectory() as folder:
         check_planted(folder)
@@ -284,6 +295,7 @@ def main():
         check_buckets(folder)
         check_experts(folder)
     check_refusals()
+    check_layout()
     paths = sorted(glob.glob(os.path.join(SOURCE, "tests", "data", "*.json.gz")) + glob.glob(os.path.join(SOURCE, "tests", "data", "remedies", "*.json.gz")))
     paths += sorted(glob.glob(os.path.join(SHARED, "kineto", "*.json.gz")))
     for path in paths:
