@@ -103,6 +103,7 @@ typedef struct {
 typedef struct {
     pace_context *context; /**< what is asked; must be given */
     const char *job;       /**< "architecture=ps_worker,flop=105.8G,...", or the path of a YAML file of such members */
+    pace_words set;        /**< "KEY=VALUE" of the model that the job names ("model=resnet50") */
     pace_job_assumptions assume;
 } pace_job_options;
 
@@ -148,9 +149,9 @@ typedef struct {
     const char *within; /**< "30d": the smallest part of each machine that trains so long at most; with tokens */
     const char *from;   /**< a configuration of torchtitan or Megatron-LM to be improved; NULL = none */
     const char *failures; /**< "50000h:60s:10m": of one device, a checkpoint, a restart; with tokens; NULL = none */
-    const char *critical_batch; /**< "4M" tokens of a step from which larger batches learn worse; NULL = not said */
-    const char *jitter;         /**< how much devices' steps differ, "0.05" or "5%"; NULL = the catalogue's */
-    double top;                 /**< configurations of each machine that are shown; 0 = 5 */
+    const char *critical_batch;  /**< "4M" tokens of a step from which larger batches learn worse; NULL = not said */
+    const char *jitter;          /**< how much devices' steps differ, "0.05" or "5%"; NULL = the catalogue's */
+    double top;                  /**< configurations of each machine that are shown; 0 = 5 */
     bool (*stop)(void *context); /**< asked now and then: true ends the search, what was found stays; NULL = never */
     void *stop_context;
 } pace_plan_options;

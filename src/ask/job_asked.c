@@ -3,6 +3,7 @@
 
 #include "ask/context.h"
 #include "ask/job_assume.h"
+#include "ask/job_features.h"
 #include "fleet/projection.h"
 #include "fleet/rate_text.h"
 #include "machine/machine.h"
@@ -19,7 +20,7 @@ typedef struct {
     double values[PACE_JOB_COLUMNS];
     pace_job_architecture architecture;
     bool named, said[PACE_JOB_COLUMNS];
-    char id[128];
+    char id[128], model[96];
 } described;
 
 /* What a column so named would be in a table of jobs, in our unit: "gpus", "mem_access_gb". */
@@ -36,6 +37,12 @@ static pace_status find_role(int *role, double *factor, const described *d, cons
 static pace_status set_member(described *d, const char *key, const char *value, const char *place) {
     int role;
     double factor;
+    if (strcmp(key, "model") == 0) {
+        if (*d->model || strlen(value) >= sizeof d->model)
+            return pace_fail(PACE_E_USAGE, "%s: expected one model, found \"%.40s\"", place, value);
+        memcpy(d->model, value, strlen(value) + 1);
+        return PACE_OK;
+    }
     PACE_TRY(find_role(&role, &factor, d, key));
     if (role == PACE_JOB_ID) {
         snprintf(d->id, sizeof d->id, "%s", value);
@@ -51,7 +58,7 @@ static pace_status set_member(described *d, const char *key, const char *value, 
     }
     if (role < 0 || role >= PACE_JOB_COLUMNS)
         return pace_fail(PACE_E_USAGE,
-                         "%s: unknown member \"%.40s\": expected architecture, cnodes, batch_size, flop, "
+                         "%s: unknown member \"%.40s\": expected architecture, model, cnodes, batch_size, flop, "
                          "memory_access_bytes, input_bytes, weight_traffic_bytes, dense_weight_bytes, "
                          "embedding_weight_bytes, ...",
                          place, key);
@@ -95,8 +102,26 @@ static pace_status read_file(described *d, const char *path) {
     return status;
 }
 
+/* What its model says, but for what the words say themselves. */
+static pace_status take_model(pace_job_asked *a, described *d, const pace_words *set) {
+    double values[PACE_JOB_COLUMNS];
+    if (!*d->model && set->count)
+        return pace_fail(PACE_E_USAGE, "set: has no effect on a job without model=NAME, found \"%.40s\"",
+                         set->items[0]);
+    if (!*d->model) return PACE_OK;
+    if (!d->said[PACE_JOB_BATCH_SIZE])
+        return pace_fail(PACE_E_USAGE, "job: expected batch_size=N beside model=%.40s: samples of a cNode's step",
+                         d->model);
+    memcpy(values, d->values, sizeof values);
+    PACE_TRY(pace_job_features_of_model(values, d->catalog, d->model, set, d->architecture));
+    for (int c = 0; c < PACE_JOB_COLUMNS; c++)
+        if (!d->said[c]) d->values[c] = values[c];
+    memcpy(a->model, d->model, sizeof a->model);
+    return PACE_OK;
+}
+
 /* What is not said is nothing, but for one cNode and one sample. */
-static pace_status read_job(pace_job_asked *a, const char *text) {
+static pace_status read_job(pace_job_asked *a, const char *text, const pace_words *set) {
     described d = {.catalog = a->catalog.devices.documents};
     char why[128];
     pace_job_values_clear(d.values);
@@ -104,6 +129,8 @@ static pace_status read_job(pace_job_asked *a, const char *text) {
     d.values[PACE_JOB_CNODES] = d.values[PACE_JOB_BATCH_SIZE] = 1;
     PACE_TRY(strchr(text, '=') ? read_words(&d, text) : read_file(&d, text));
     if (!d.named) return pace_fail(PACE_E_USAGE, "job: expected architecture=..., one of the six");
+    PACE_TRY(take_model(a, &d, set));
+    memcpy(a->values, d.values, sizeof a->values);
     PACE_TRY(
         pace_jobs_add(&a->jobs, (pace_job_text){d.id, strlen(d.id)}, (pace_job_text){0}, d.architecture, d.values, 0));
     if (pace_job_fault(why, sizeof why, &a->jobs, 0, &a->catalog)) return pace_fail(PACE_E_USAGE, "job: %s", why);
@@ -226,7 +253,7 @@ static pace_status answer(pace_job_asked *a) {
 
 pace_status pace_job_ask(pace_job_asked *out, const pace_job_options *options) {
     PACE_TRY(pace_job_assume(&out->setting, &out->catalog, options->context->catalog, &options->assume));
-    PACE_TRY(read_job(out, options->job ? options->job : ""));
+    PACE_TRY(read_job(out, options->job ? options->job : "", &options->set));
     return answer(out);
 }
 

@@ -27,6 +27,8 @@ typedef struct {
     pace_job_catalog catalog;
     pace_job_setting setting;
     pace_jobs jobs; /* one */
+    char model[96]; /* whose features it has; "" = none */
+    double values[PACE_JOB_COLUMNS];
     pace_job_parts parts;
     pace_estimate step_s;
     double samples_per_s, components_s[PACE_JOB_COMPONENTS];

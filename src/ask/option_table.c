@@ -163,7 +163,7 @@ const pace_option_row pace_option_table[] = {
     {PREDICT, TEXT("from", "DEVICE", WHERE, "the device it was measured on, if the trace does not name it", NULL,
                    " step scaling ")},
     {PREDICT, LIST("set", "KEY=VALUE", WHERE, "set configuration (precision, framework, ...) or model parameters", NULL,
-                   " step scaling partition ")},
+                   " step scaling partition job ")},
     {PREDICT, NUMBER("samples", "N", "samples", WHERE, "samples in the measured step, if shapes do not show them", NULL,
                      " step scaling ")},
 

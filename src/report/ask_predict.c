@@ -115,6 +115,7 @@ static pace_status ask_rows(pace_report **out, const pace_question *question) {
 static pace_status ask_job(pace_report **out, const pace_question *question) {
     pace_job_options options = {.context = question->context,
                                 .job = pace_question_text(question, "job"),
+                                .set = pace_question_words(question, "set"),
                                 .assume = pace_asked_of_jobs(question)};
     return pace_predict_job(out, &options);
 }

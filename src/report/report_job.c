@@ -33,6 +33,36 @@ static const pace_table gains = {
                {"speedup", "Throughput, times", PACE_SHOW_REAL, PACE_OF(pace_job_gain, speedup)},
                {"confidence", "Confidence", PACE_SHOW_TEXT, PACE_OF(pace_job_gain, confidence)})};
 
+typedef struct {
+    const char *feature, *unit;
+    double value;
+} feature_row;
+
+static const pace_table features = {"features", "What a step of one cNode does", PACE_FOR_ALL, 0,
+                                    PACE_CELLS({"feature", "Feature", PACE_SHOW_WORD, PACE_OF(feature_row, feature)},
+                                               {"amount", "Amount", PACE_SHOW_REAL, PACE_OF(feature_row, value)},
+                                               {"unit", "Unit", PACE_SHOW_TEXT, PACE_OF(feature_row, unit)})};
+
+/* As a row of a table of jobs has them, so that the job can be put beside others. */
+static void put_features(pace_node *root, const pace_job_asked *a) {
+    const feature_row rows[] = {
+        {"batch_size", "samples", a->values[PACE_JOB_BATCH_SIZE]},
+        {"flop", "FLOP", a->values[PACE_JOB_FLOP]},
+        {"memory_access_bytes", "bytes", a->values[PACE_JOB_MEMORY_ACCESS_BYTES]},
+        {"input_bytes", "bytes", a->values[PACE_JOB_INPUT_BYTES]},
+        {"weight_traffic_bytes", "bytes", a->values[PACE_JOB_WEIGHT_TRAFFIC_BYTES]},
+        {"dense_weight_bytes", "bytes", a->values[PACE_JOB_DENSE_WEIGHT_BYTES]},
+        {"embedding_weight_bytes", "bytes", a->values[PACE_JOB_EMBEDDING_WEIGHT_BYTES]},
+    };
+    pace_put_table(root, &features, rows, sizeof rows / sizeof *rows, sizeof *rows);
+    if (*a->model)
+        pace_node_note(
+            root,
+            "Features of %s, counted on its lowered step: FLOP of products, convolutions and attention, bytes of all "
+            "other kernels; weights with the optimizer's slots; traffic of gradients, of embeddings the rows looked up.",
+            a->model);
+}
+
 static pace_shown time_of(double s) { return pace_show_ns(pace_ns(s)); }
 
 static void put_answer(pace_node *root, const pace_job_asked *a) {
@@ -58,6 +88,7 @@ static pace_status build(pace_report *report, void *context) {
     pace_node *root = pace_report_root(report);
     put_answer(root, a);
     PACE_PUT_ROWS(root, &parts, &a->times);
+    put_features(root, a);
     PACE_PUT_ROWS(root, &moves, &a->moves);
     PACE_PUT_ROWS(root, &gains, &a->gains);
     if (a->best != SIZE_MAX)

@@ -357,6 +357,37 @@ def faults():
         expect(code in (2, 3, 4) and said in err and err.count("\n") == 1, words, code, err)
 
 
+def features(text, *words):
+    return {row["feature"]: row["amount"] for row in job(text, *words)["features"]}
+
+
+def features_of_models():
+    """A model says what its step does: by hand for a ResNet-50, whose first layer has no gradient of its input, and for the embeddings
+    of BERT; what the words say themselves stays; servers move both ways what rings move 4 (n - 1)/n times."""
+    text = "model=resnet50,architecture=allreduce_local,cnodes=8,batch_size=64"
+    found = features(text, "--set", "optimizer=momentum")
+    weights = 25557032 * 4
+    expect(found["flop"] == 64 * 2 * (3 * 4089184256 - 118013952), found)
+    expect(found["dense_weight_bytes"] == 2 * weights and found["embedding_weight_bytes"] == 0, found)
+    expect(abs(found["weight_traffic_bytes"] - 3.5 * weights) < 1, found)
+    expect(0 <= found["input_bytes"] - 64 * 3 * 224 * 224 * 4 < 64 * 9, found)
+    expect(features(text)["dense_weight_bytes"] == weights, "plain SGD keeps nothing")
+    expect(features(text.replace("allreduce_local", "ps_worker"))["weight_traffic_bytes"] == 2 * weights, "both ways")
+    expect(features(text.replace("allreduce_local", "1w1g").replace("cnodes=8", "cnodes=1"))["weight_traffic_bytes"] == 0, "alone")
+    expect(features(text + ",flop=1T")["flop"] == 1e12 and features(text + ",flop=1T")["input_bytes"] == found["input_bytes"], "said")
+    bert = features("model=bert_base,architecture=allreduce_local,cnodes=8,batch_size=12", "--set", "optimizer=adam")
+    expect(bert["embedding_weight_bytes"] == 3 * 4 * 768 * (30522 + 512 + 2), bert)
+    # Of a recommender's tables a step exchanges the rows that it looks up.
+    dlrm = features("model=dlrm_default,architecture=ps_worker,cnodes=8,batch_size=64")
+    double = features("model=dlrm_default,architecture=ps_worker,cnodes=8,batch_size=128")
+    dense = 2 * dlrm["dense_weight_bytes"]
+    expect(abs((double["weight_traffic_bytes"] - dense) / (dlrm["weight_traffic_bytes"] - dense) - 2) < 1e-9, dlrm, double)
+    for words, part in (((text.replace(",batch_size=64", ""),), "batch_size"), ((text.replace("resnet50", "resnot"),), "resnot"),
+                        (("architecture=1w1g,flop=1T", "--set", "optimizer=adam"), "model=NAME")):
+        code, out, err = run("predict", "--job", *words)
+        expect(code in (2, 4) and part in err, words, code, err)
+
+
 def schema():
     """The report of one job is what docs/schemas/job.json says, member by member and in that order."""
     with open(os.path.join(SOURCE, "docs", "schemas", "job.json")) as file:
@@ -380,7 +411,7 @@ def schema():
 def main():
     for check in (the_case_studies, closed_forms, one_resource_scaled,
                   rows_of_embeddings_grow_with_the_batch, assumptions, measured_resnet50, efficiencies_are_found,
-                  machines_of_the_catalogue, names_of_others, stated_efficiencies_are_not_fitted, faults, schema):
+                  machines_of_the_catalogue, names_of_others, stated_efficiencies_are_not_fitted, features_of_models, faults, schema):
         check()
     return finish()
 

@@ -1,0 +1,100 @@
+#include "ask/job_features.h"
+
+#include "ask/step_ask.h"
+#include "base/print.h"
+#include "base/text.h"
+#include "model/lower.h"
+
+#include <string.h>
+
+enum { MOST_SETTINGS = 64 };
+
+/* What the launches of a step do. */
+typedef struct {
+    double flop, memory_bytes, input_bytes;
+    double table_bytes, row_bytes; /* embeddings, and the rows of them that are looked up */
+} work;
+
+static bool is_compute_bound(pace_op_family family) {
+    return family == PACE_OP_GEMM || family == PACE_OP_CONVOLUTION || family == PACE_OP_ATTENTION;
+}
+
+/* b tables rows lookups d */
+static void add_tables(work *out, const pace_op *op) {
+    double row_bytes = op->size[4] * op->element_bytes;
+    if (op->pass != PACE_PASS_FORWARD) return;
+    out->table_bytes += op->size[1] * op->size[2] * row_bytes;
+    out->row_bytes += op->size[0] * op->size[1] * op->size[3] * row_bytes;
+}
+
+static void add_op(work *out, const pace_op *op) {
+    if (op->family == PACE_OP_EMBEDDING) add_tables(out, op);
+    if (is_compute_bound(op->family)) out->flop += op->flop;
+    else if (op->family != PACE_OP_TRANSFER) out->memory_bytes += op->read_bytes + op->write_bytes;
+    else if (pace_starts(op->kind, "h2d")) out->input_bytes += op->size[0];
+}
+
+static work work_of(const pace_graph *graph) {
+    work sum = {0};
+    for (size_t i = 0; i < graph->launches.count; i++) {
+        const pace_launch *launch = &graph->launches.items[i];
+        if (launch->op != PACE_NO_OP && launch->exchange == 0) add_op(&sum, &graph->ops.items[launch->op]);
+    }
+    return sum;
+}
+
+/* Times its gradients' bytes that a cNode sends and receives. */
+static double traffic_share(pace_job_architecture architecture, double cnodes) {
+    switch (architecture) {
+    case PACE_JOB_1W1G: return 0;
+    case PACE_JOB_ALLREDUCE_LOCAL:
+    case PACE_JOB_ALLREDUCE_CLUSTER:
+    case PACE_JOB_PEARL: return cnodes > 1 ? 4 * (cnodes - 1) / cnodes : 0;
+    default: return 2;
+    }
+}
+
+static void put_values(double values[PACE_JOB_COLUMNS], const work *w, const pace_model_totals *total,
+                       pace_job_architecture architecture) {
+    double tables = w->table_bytes < total->gradient_bytes ? w->table_bytes : total->gradient_bytes;
+    double kept =
+        total->gradient_bytes > 0 ? (total->weight_bytes + total->optimizer_bytes) / total->gradient_bytes : 1;
+    double dense = total->gradient_bytes - tables, share = traffic_share(architecture, values[PACE_JOB_CNODES]);
+    bool by_rows =
+        architecture == PACE_JOB_PEARL || architecture == PACE_JOB_PS_WORKER || architecture == PACE_JOB_1WNG;
+    double rows = w->row_bytes < tables && by_rows ? w->row_bytes : tables;
+    values[PACE_JOB_FLOP] = w->flop;
+    values[PACE_JOB_MEMORY_ACCESS_BYTES] = w->memory_bytes;
+    values[PACE_JOB_INPUT_BYTES] = w->input_bytes;
+    values[PACE_JOB_WEIGHT_TRAFFIC_BYTES] = share * (dense + rows);
+    values[PACE_JOB_DENSE_WEIGHT_BYTES] = kept * dense;
+    values[PACE_JOB_EMBEDDING_WEIGHT_BYTES] = kept * tables;
+}
+
+static pace_status read_step(double values[PACE_JOB_COLUMNS], const pace_step_asked *step,
+                             pace_job_architecture architecture) {
+    pace_graph graph;
+    pace_model_totals total = pace_model_total(&step->model, &step->asked.config);
+    PACE_TRY(pace_model_lower(&graph, &step->model, &step->asked.config, 0));
+    work sum = work_of(&graph);
+    pace_graph_free(&graph);
+    put_values(values, &sum, &total, architecture);
+    return PACE_OK;
+}
+
+pace_status pace_job_features_of_model(double values[PACE_JOB_COLUMNS], pace_catalog *catalog, const char *model,
+                                       const pace_words *set, pace_job_architecture architecture) {
+    pace_step_asked step = {0};
+    const char *items[MOST_SETTINGS];
+    char batch[48];
+    size_t count = set ? set->count : 0;
+    if (count + 1 > MOST_SETTINGS) return pace_fail(PACE_E_USAGE, "set: expected at most %d", MOST_SETTINGS - 1);
+    for (size_t i = 0; i < count; i++) items[i] = set->items[i];
+    pace_snprintf(batch, sizeof batch, "micro_batch=%.17g", values[PACE_JOB_BATCH_SIZE]);
+    items[count] = batch;
+    pace_words words = {items, count + 1};
+    pace_status status = pace_step_model_open(&step, catalog, model, &words);
+    if (status == PACE_OK) status = read_step(values, &step, architecture);
+    pace_step_asked_close(&step);
+    return status;
+}
