@@ -52,15 +52,17 @@ static void machine_text(char *out, size_t size, const char *device, const char 
     else snprintf(out, size, "%s", machine);
 }
 
-/* As --on would have it, else as tables name systems: "Piz Daint XC50, 1 P100 a node". */
-static pace_status parse_or_name(pace_machine *out, pace_catalog *catalog, const char *text, double workers) {
+/* As --on would have it, else as tables name systems: "Piz Daint XC50, 1 P100 a node"; or as they describe them, which
+ * leaves more open than an --on that stands in for it. */
+static pace_status parse_or_name(pace_machine *out, pace_catalog *catalog, const char *text, double workers,
+                                 bool described) {
     char refused[400];
     pace_status status = pace_machine_parse(out, catalog, text);
     if (status == PACE_OK || strchr(text, '=')) return status;
     snprintf(refused, sizeof refused, "%.399s", pace_message_marked());
     int nodes = workers > 1 ? 2 : 1;
     if (pace_machine_named(out, catalog, text, nodes) == PACE_OK) return PACE_OK;
-    if (pace_machine_described(out, catalog, text, nodes) == PACE_OK) return PACE_OK;
+    if (described && pace_machine_described(out, catalog, text, nodes) == PACE_OK) return PACE_OK;
     return pace_fail(status, "%s", refused);
 }
 
@@ -75,7 +77,7 @@ static pace_status place_by(const pace_scaling_where **out, pace_scaling_asked *
     if (!pace_names_find(&name, &a->place_names, text, strlen(text))) {
         bool from_on = a->on && strcmp(machine, a->on) == 0;
         PACE_TRY(from_on ? pace_machine_asked(&made.machine, a->devices.documents, text)
-                         : parse_or_name(&made.machine, a->devices.documents, text, row->workers));
+                         : parse_or_name(&made.machine, a->devices.documents, text, row->workers, !a->on));
         PACE_TRY(pace_device_resolve(&made.device, &a->devices, made.machine.device, 0));
         PACE_TRY(PACE_PUSH(&a->places, made));
         pace_status status = pace_names_add(&name, &a->place_names, text, strlen(text));
