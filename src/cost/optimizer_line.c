@@ -48,5 +48,6 @@ double pace_optimizer_parameters(const pace_graph *graph) {
         if (pace_is_optimizer_step(name)) steps++;
         else if (strstr(name, "AccumulateGrad") && is_outermost(graph, node)) gradients++;
     }
-    return steps > 0 ? gradients / steps : 0;
+    double micro_batches = graph->micro_batches > 1 ? graph->micro_batches : 1;
+    return steps > 0 ? gradients / steps / micro_batches : 0;
 }

@@ -396,8 +396,13 @@ static void share_doubts(pace_doubts_used *used, double variance) {
 static pace_status estimate(pace_forecast_result *result, unsigned repeats, const pace_device *device,
                             const host_doubts *of_host, const pace_doubts *doubts) {
     double walk = doubts->figure[PACE_DOUBT_WALK];
+    const pace_path_fold whole = {0};
+    pace_fold_gap *gap = &result->gap;
     pace_critical path;
-    PACE_TRY(pace_critical_find_across(&path, &result->analysis, pace_analysis_slowest(&result->analysis)));
+    bool steady = true;
+    if (gap->times) PACE_TRY(pace_fold_path(&path, &steady, gap, &result->analysis));
+    else PACE_TRY(pace_critical_find_path(&path, &result->analysis, pace_analysis_slowest(&result->analysis), &whole));
+    result->unsteady = !steady;
     double length = (double)(path.to_ns - path.from_ns), kernels = 0, variance = walk * walk;
     double host = length > 0 ? (double)path.by_resource_ns[PACE_ADVICE_HOST] / length : 0;
     double on_device = length > 0
@@ -425,7 +430,8 @@ static pace_status estimate(pace_forecast_result *result, unsigned repeats, cons
     result->used.added[PACE_DOUBT_WALK] = walk;
     if (of_host->of < PACE_DOUBTS) result->used.added[of_host->of] = host * of_host->own;
     result->used.added[PACE_DOUBT_HOST_MOVED] = host * of_host->moved;
-    result->step_s = (pace_estimate){pace_analysis_step_ns(&result->analysis, repeats - 1) / 1e9, sqrt(variance), rung};
+    double step_ns = pace_analysis_step_ns(&result->analysis, repeats - 1) + (double)(gap->times * gap->period_ns);
+    result->step_s = (pace_estimate){step_ns / 1e9, sqrt(variance), rung};
     pace_critical_free(&path);
     return PACE_OK;
 }
@@ -517,11 +523,12 @@ static pace_status price_and_walk(walk_room *room, pace_forecast_result *result,
 }
 
 /* Communication that nothing hides in the last of the steps. */
-static double exposed_s(const pace_analysis *analysis) {
+static double exposed_s(const pace_forecast_result *result) {
+    const pace_analysis *analysis = &result->analysis;
     const pace_rank *rank = pace_analysis_slowest(analysis);
     if (rank->marks.items.count == 0) return 0;
     const pace_mark *mark = &rank->marks.items.items[rank->marks.items.count - 1];
-    pace_matrix matrix = pace_matrix_of(&rank->tiles, mark->from_ns, mark->to_ns);
+    pace_matrix matrix = pace_fold_matrix(&result->gap, pace_matrix_of(&rank->tiles, mark->from_ns, mark->to_ns));
     int64_t sum = 0;
     for (int stage = 0; stage < PACE_STAGES; stage++) sum += matrix.cell_ns[stage][PACE_EXPOSED_COMMUNICATION];
     return (double)sum / 1e9;
@@ -532,7 +539,7 @@ static void add_exchange(pace_forecast_result *result, const pace_scenario *scen
     pace_forecast_exchange *exchange = &result->exchange;
     pace_estimate *step_s = &result->step_s;
     if (exchange->ranks < 2) return;
-    exchange->exposed_s = exposed_s(&result->analysis);
+    exchange->exposed_s = exposed_s(result);
     double alone_s = exchange->alone_s > 0 ? exchange->alone_s : step_s->median - exchange->exposed_s;
     exchange->skew_s = pace_gradients_skew_s(&scenario->approach, exchange->ranks, alone_s);
     step_s->median += exchange->skew_s;
@@ -543,6 +550,20 @@ static void add_exchange(pace_forecast_result *result, const pace_scenario *scen
     result->used.added[PACE_DOUBT_SCALING_STEP] = alike;
 }
 
+/* Of a folded forecast what a round adds. */
+static pace_status find_gap(pace_forecast_result *result, const pace_forecast *forecast) {
+    size_t count = forecast->ranks.count;
+    bool steady;
+    pace_fold_round *rounds = pace_alloc(count, sizeof *rounds);
+    if (!rounds) return PACE_E_MEMORY;
+    for (size_t i = 0; i < count; i++) rounds[i] = forecast->ranks.items[i].round;
+    pace_status status =
+        pace_fold_find(&result->gap, &steady, &result->analysis, rounds, forecast->repeats, forecast->folded);
+    pace_free(rounds);
+    if (status == PACE_OK) result->unsteady = !steady;
+    return status;
+}
+
 pace_status pace_forecast_run(pace_forecast_result *out, const pace_forecast *forecast, const pace_scenario *scenario) {
     walk_room room = {0};
     pace_forecast_result result = {0};
@@ -551,10 +572,11 @@ pace_status pace_forecast_run(pace_forecast_result *out, const pace_forecast *fo
     free_room(&room);
     if (status != PACE_OK) return status;
     status = pace_self_check_matrix(&result.analysis);
+    if (status == PACE_OK && forecast->folded) status = find_gap(&result, forecast);
     const pace_device *device = scenario->device ? scenario->device : forecast->device;
     const pace_doubts *doubts = pace_cost_doubts(forecast->cost);
     host_doubts of_host = host_doubts_of(forecast, scenario);
-    if (status == PACE_OK) status = estimate(&result, forecast->repeats, device, &of_host, doubts);
+    if (status == PACE_OK && !result.unsteady) status = estimate(&result, forecast->repeats, device, &of_host, doubts);
     if (status == PACE_OK) {
         add_exchange(&result, scenario, doubts);
         *out = result;

@@ -6,6 +6,7 @@
 #include "cost/price_cache.h"
 #include "insight/analysis.h"
 #include "forecast/batch_size.h"
+#include "forecast/micro_batch_fold.h"
 #include "forecast/pair_calibration.h"
 #include "forecast/scenario.h"
 #include "schedule/gradients.h"
@@ -22,6 +23,7 @@ typedef struct {
     double start_ns; /* on a clock of all ranks */
     size_t steps;    /* measured ones that did work */
     double steps_ns; /* what they took together; the rank's span where there are none */
+    pace_fold_round round; /* where the forecast is folded */
 } pace_forecast_rank;
 
 typedef PACE_VEC(pace_forecast_rank) pace_forecast_ranks_vec;
@@ -45,6 +47,7 @@ typedef struct {
     pace_price_shares shares;
     pace_doubt host_doubt; /* of host costs that are not the inputs' own; PACE_DOUBTS = they are */
     unsigned repeats;      /* of the step; with several the last one's period is the step's time */
+    uint32_t folded;       /* rounds that are left out of every step; 0 = none */
 } pace_forecast;
 
 /* How the time of kernels was come by, by operation family and for what nothing is known of. */
@@ -92,4 +95,6 @@ typedef struct {
     pace_forecast_edits edits;
     pace_doubts_used used; /* what step_s rests on */
     size_t beyond;         /* measured kernels faster than their device's roofline allows */
+    pace_fold_gap gap;     /* of a folded forecast: what its analysis lacks and the other figures have */
+    bool unsteady;         /* a folded forecast that is to be walked whole: nothing else here counts */
 } pace_forecast_result;

@@ -401,7 +401,17 @@ static double share_of(const pace_pricing *p, uint32_t number) {
     return op && op->family == PACE_OP_ATTENTION ? 1 + shares->slower_attention : 1;
 }
 
-pace_status pace_price_launches(double *launch_ns, pace_forecast_family *families, const pace_pricing *pricing) {
+/* Rounds that are left out, launch by launch: in the order, and so with the sums, that the whole step has. */
+static void count_rounds(pace_forecast_family *families, const pace_pricing *p, const pace_estimate *round_ns) {
+    const pace_fold_round *round = &p->rank->round;
+    for (uint32_t times = 0; times < p->forecast->folded; times++)
+        for (uint32_t i = round->first; i < round->last; i++)
+            if (!has_lanes(p, i)) count_in(families, p, i, round_ns[i - round->first]);
+}
+
+static pace_status price_launches(double *launch_ns, pace_estimate *round_ns, pace_forecast_family *families,
+                                  const pace_pricing *pricing) {
+    const pace_fold_round *round = &pricing->rank->round;
     for (uint32_t i = 0; i < pricing->variant->graph.launches.count; i++) {
         pace_estimate ns;
         PACE_TRY(pace_price_launch(&ns, pricing, i));
@@ -410,6 +420,17 @@ pace_status pace_price_launches(double *launch_ns, pace_forecast_family *familie
         pace_price_scale(&ns.median, pricing->scenario, &pricing->variant->graph, i);
         launch_ns[i] = ns.median;
         if (families && !has_lanes(pricing, i)) count_in(families, pricing, i, ns);
+        if (i >= round->first && i < round->last) round_ns[i - round->first] = ns;
+        if (families && round->last > 0 && i + 1 == round->last) count_rounds(families, pricing, round_ns);
     }
     return PACE_OK;
+}
+
+pace_status pace_price_launches(double *launch_ns, pace_forecast_family *families, const pace_pricing *pricing) {
+    const pace_fold_round *round = &pricing->rank->round;
+    pace_estimate *round_ns = pace_alloc(round->last - round->first + 1, sizeof *round_ns);
+    if (!round_ns) return PACE_E_MEMORY;
+    pace_status status = price_launches(launch_ns, round_ns, families, pricing);
+    pace_free(round_ns);
+    return status;
 }

@@ -124,7 +124,13 @@ static void count_handovers(pace_critical *out, const pace_joint *joint, const u
 /* Of the trace, or all of it. */
 static bool is_first_step(const pace_critical *critical) { return critical->mark == 0 || critical->mark == SIZE_MAX; }
 
-static pace_status analyse(pace_critical *out, pace_joint *joint, const pace_rank *rank) {
+/* What is asked of a step. */
+typedef struct {
+    const size_t *mark;         /* NULL = the typical step */
+    const pace_path_fold *fold; /* its path alone; NULL = all of it */
+} question;
+
+static pace_status analyse(pace_critical *out, pace_joint *joint, const pace_rank *rank, bool all) {
     const pace_replay *replay = &joint->replay;
     size_t count = replay->segments.count;
     int64_t *start = pace_alloc(count, sizeof *start);
@@ -133,13 +139,13 @@ static pace_status analyse(pace_critical *out, pace_joint *joint, const pace_ran
     double unit[PACE_REPLAY_RESOURCES];
     for (int i = 0; i < PACE_REPLAY_RESOURCES; i++) unit[i] = 1;
     if (status == PACE_OK) status = pace_replay_run(replay, unit, start, bound);
-    for (size_t i = 0; status == PACE_OK && i < count; i++) {
+    for (size_t i = 0; all && status == PACE_OK && i < count; i++) {
         int64_t error = llabs(start[i] - replay->segments.items[i].start_ns);
         if (error > out->worst_error_ns) out->worst_error_ns = error;
     }
     if (status == PACE_OK) count_handovers(out, joint, bound);
     if (status == PACE_OK) status = walk_back(out, joint, bound);
-    if (status == PACE_OK)
+    if (status == PACE_OK && all)
         status = pace_without_each(out->without_ns, joint, rank, out->from_ns, out->to_ns, is_first_step(out), start);
     pace_free(start);
     pace_free(bound);
@@ -155,20 +161,34 @@ static pace_status make_joint(pace_joint *out, const pace_critical *critical, co
     return pace_joint_build(out, analysis, index, origin, critical->to_ns, PACE_JOINT_MOST_SEGMENTS);
 }
 
-/* `mark` NULL = of the typical step. */
+/* Whether all ranks' segments could be joined if none had been left out. */
+static pace_status check_size(const pace_joint *joint, const pace_critical *critical, const pace_path_fold *fold) {
+    if (!fold || !fold->times || critical->scope != PACE_PATH_OF_ALL_RANKS || critical->mark == SIZE_MAX)
+        return PACE_OK;
+    int64_t from_ns = fold->from_ns[critical->mark];
+    size_t round = 0;
+    for (uint32_t i = 0; i < joint->first_meeting; i++) {
+        int64_t at_ns = joint->replay.segments.items[i].start_ns;
+        round += at_ns >= from_ns && at_ns < from_ns + fold->period_ns;
+    }
+    if (joint->first_meeting + round * fold->times <= PACE_JOINT_MOST_SEGMENTS) return PACE_OK;
+    return pace_fail(PACE_E_LIMIT, "more than %d segments in one step of all ranks", PACE_JOINT_MOST_SEGMENTS);
+}
+
 static pace_status find(pace_critical *out, const pace_analysis *analysis, const pace_rank *rank, uint32_t index,
-                        const size_t *mark, pace_path_scope scope) {
+                        const question *asked, pace_path_scope scope) {
     pace_critical critical = {.mark = SIZE_MAX, .scope = scope, .home = index};
     if (rank->work.items.count == 0) {
         *out = critical;
         return PACE_OK;
     }
     pace_joint joint = {0};
-    pace_status status = choose_step(&critical, rank, mark);
+    pace_status status = choose_step(&critical, rank, asked->mark);
     for (size_t r = 0; status == PACE_OK && r < (analysis ? analysis->ranks.count : 1); r++)
         status = PACE_PUSH(&critical.by_rank_ns, 0);
     if (status == PACE_OK) status = make_joint(&joint, &critical, analysis, rank, index);
-    if (status == PACE_OK) status = analyse(&critical, &joint, rank);
+    if (status == PACE_OK) status = check_size(&joint, &critical, asked->fold);
+    if (status == PACE_OK) status = analyse(&critical, &joint, rank, !asked->fold);
     pace_joint_free(&joint);
     if (status != PACE_OK) pace_critical_free(&critical);
     else *out = critical;
@@ -176,27 +196,32 @@ static pace_status find(pace_critical *out, const pace_analysis *analysis, const
 }
 
 pace_status pace_critical_find(pace_critical *out, const pace_rank *rank) {
-    return find(out, NULL, rank, 0, NULL, PACE_PATH_OF_ONE_RANK);
+    return find(out, NULL, rank, 0, &(question){0}, PACE_PATH_OF_ONE_RANK);
 }
 
 static pace_status find_across(pace_critical *out, const pace_analysis *analysis, const pace_rank *rank,
-                               const size_t *mark) {
+                               const question *asked) {
     uint32_t index = 0;
     while (analysis->ranks.items[index] != rank) index++;
-    if (analysis->ranks.count == 1) return find(out, analysis, rank, index, mark, PACE_PATH_OF_ONE_RANK);
-    pace_status status = find(out, analysis, rank, index, mark, PACE_PATH_OF_ALL_RANKS);
-    if (status == PACE_E_LIMIT) return find(out, analysis, rank, index, mark, PACE_PATH_TOO_LARGE);
-    if (status == PACE_E_INPUT) return find(out, analysis, rank, index, mark, PACE_PATH_KNOTTED);
+    if (analysis->ranks.count == 1) return find(out, analysis, rank, index, asked, PACE_PATH_OF_ONE_RANK);
+    pace_status status = find(out, analysis, rank, index, asked, PACE_PATH_OF_ALL_RANKS);
+    if (status == PACE_E_LIMIT) return find(out, analysis, rank, index, asked, PACE_PATH_TOO_LARGE);
+    if (status == PACE_E_INPUT) return find(out, analysis, rank, index, asked, PACE_PATH_KNOTTED);
     return status;
 }
 
 pace_status pace_critical_find_across(pace_critical *out, const pace_analysis *analysis, const pace_rank *rank) {
-    return find_across(out, analysis, rank, NULL);
+    return find_across(out, analysis, rank, &(question){0});
+}
+
+pace_status pace_critical_find_path(pace_critical *out, const pace_analysis *analysis, const pace_rank *rank,
+                                    const pace_path_fold *fold) {
+    return find_across(out, analysis, rank, &(question){.fold = fold});
 }
 
 pace_status pace_critical_find_step(pace_critical *out, const pace_analysis *analysis, const pace_rank *rank,
                                     size_t mark) {
-    return find_across(out, analysis, rank, &mark);
+    return find_across(out, analysis, rank, &(question){.mark = &mark});
 }
 
 /* Sets without balance first, since those with it take the joint apart. */

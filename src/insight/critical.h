@@ -51,6 +51,17 @@ pace_status pace_critical_find(pace_critical *out, const pace_rank *rank) PACE_M
 pace_status pace_critical_find_across(pace_critical *out, const pace_analysis *analysis,
                                       const pace_rank *rank) PACE_MUST_CHECK;
 
+/* A step of which rounds were left out that are like the two at these instants, one for each step. */
+typedef struct {
+    const int64_t *from_ns; /* by mark: where the first of the two begins */
+    int64_t period_ns;
+    uint32_t times; /* rounds that were left out; 0 = none */
+} pace_path_fold;
+
+/** Its path alone, of as many ranks as if nothing had been left out: without_ns and worst_error_ns stay 0. */
+pace_status pace_critical_find_path(pace_critical *out, const pace_analysis *analysis, const pace_rank *rank,
+                                    const pace_path_fold *fold) PACE_MUST_CHECK;
+
 /** The same of another step of the rank. */
 pace_status pace_critical_find_step(pace_critical *out, const pace_analysis *analysis, const pace_rank *rank,
                                     size_t mark) PACE_MUST_CHECK;

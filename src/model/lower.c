@@ -390,6 +390,7 @@ pace_status pace_model_lower(pace_graph *out, const pace_model *model, const pac
     pace_status status = lower_into(&graph, model, config, stage);
     if (status == PACE_OK) status = pace_graph_check(&graph);
     graph.world_size = (int64_t)pace_config_ranks(config);
+    graph.micro_batches = pace_config_micro_batches(config);
     graph.rank = stage * pace_config_stride(config, PACE_GROUP_PIPELINE);
     if (status != PACE_OK) pace_graph_free(&graph);
     else *out = graph;

@@ -2,6 +2,8 @@
 
 #include "forecast/gradient_tables.h"
 #include "model/lower.h"
+#include "model/pipeline_fold.h"
+#include "model/pipeline_stages.h"
 #include "plan/step_frame.h"
 #include "plan/step_spread.h"
 
@@ -144,38 +146,91 @@ static pace_status open_scenario(pace_scenario *out, pace_catalog *catalog, cons
 }
 
 /* Forward and backward of the last step, but for what nothing hides of exchanges. */
-static double forward_backward_s(const pace_analysis *analysis) {
+static double forward_backward_s(const pace_forecast_result *result) {
+    const pace_analysis *analysis = &result->analysis;
     const pace_rank *rank = pace_analysis_slowest(analysis);
     int64_t sum = 0;
     if (rank->marks.items.count == 0) return 0;
     const pace_mark *mark = &rank->marks.items.items[rank->marks.items.count - 1];
-    pace_matrix matrix = pace_matrix_of(&rank->tiles, mark->from_ns, mark->to_ns);
+    pace_matrix matrix = pace_fold_matrix(&result->gap, pace_matrix_of(&rank->tiles, mark->from_ns, mark->to_ns));
     for (int stage = 0; stage < PACE_STAGES; stage++)
         for (int r = 0; stage != PACE_STAGE_UPDATE && r < PACE_RESOURCES; r++)
             if (r != PACE_EXPOSED_COMMUNICATION) sum += matrix.cell_ns[stage][r];
     return (double)sum / 1e9;
 }
 
-static pace_status walk(pace_step_solution *out, pace_catalog *catalog, const pace_step_case *asked) {
+/* A host that issues single launches waits for each batch, so that rounds may be alike. */
+static pace_pipeline_fold fold_of(const pace_step_case *asked) {
+    const pace_pipeline pipeline = pace_config_pipeline(&asked->config);
+    pace_pipeline_fold whole = {.less = pipeline, .round = 1};
+    bool buckets = !asked->approach || pace_approach_has_buckets(asked->approach);
+    bool issues = asked->config.execution != PACE_CUDA_GRAPH && !asked->device->is_cpu;
+    if (asked->unfolded || asked->config.mode != PACE_TRAINING || !buckets || !issues) return whole;
+    return pace_pipeline_fold_of(&pipeline);
+}
+
+static pace_status find_rounds(bool *found, pace_forecast *forecast, const pace_step_case *asked,
+                               const pace_pipeline_fold *fold) {
+    const pace_pipeline pipeline = pace_config_pipeline(&asked->config);
+    forecast->folded = fold->times;
+    *found = true;
+    for (size_t i = 0; *found && i < forecast->ranks.count; i++) {
+        pace_forecast_rank *rank = &forecast->ranks.items[i];
+        pace_turn_block block;
+        PACE_TRY(pace_pipeline_fold_block(&block, found, &pipeline, fold, (uint32_t)i));
+        if (*found)
+            rank->round =
+                pace_fold_round_of(&rank->graph, block.first, block.count, block.steady_first, block.steady_count);
+    }
+    return PACE_OK;
+}
+
+/* *steady = false: the step has no rounds that are alike, and is to be walked whole. */
+static pace_status walk_folded(pace_forecast_result *out, bool *steady, pace_catalog *catalog,
+                               const pace_step_case *asked, const pace_pipeline_fold *fold) {
     pace_forecast forecast;
-    pace_forecast_result result;
     pace_scenario scenario;
-    PACE_TRY(pace_step_forecast(&forecast, catalog, asked, pace_names_text(&asked->model->names, asked->model->name)));
-    pace_status status = open_scenario(&scenario, catalog, asked);
-    if (status == PACE_OK) status = pace_forecast_run(&result, &forecast, &scenario);
+    pace_step_case less = *asked;
+    less.config.global_batch = less.config.micro_batch * less.config.dp * fold->less.micro_batches;
+    PACE_TRY(pace_step_forecast(&forecast, catalog, &less, pace_names_text(&asked->model->names, asked->model->name)));
+    *steady = true;
+    pace_status status = fold->times ? find_rounds(steady, &forecast, asked, fold) : PACE_OK;
+    if (status == PACE_OK && *steady) {
+        status = open_scenario(&scenario, catalog, asked);
+        if (status == PACE_OK) status = pace_forecast_run(out, &forecast, &scenario);
+        pace_scenario_free(&scenario);
+        if (status == PACE_OK && out->unsteady) {
+            *steady = false;
+            pace_forecast_result_free(out);
+        }
+    }
+    pace_forecast_free(&forecast);
+    return status;
+}
+
+static pace_status walk_case(pace_forecast_result *out, pace_catalog *catalog, const pace_step_case *asked) {
+    const pace_pipeline pipeline = pace_config_pipeline(&asked->config);
+    pace_pipeline_fold fold = fold_of(asked), whole = {.less = pipeline, .round = 1};
+    bool steady = false;
+    if (fold.times) PACE_TRY(walk_folded(out, &steady, catalog, asked, &fold));
+    return steady ? PACE_OK : walk_folded(out, &steady, catalog, asked, &whole);
+}
+
+static pace_status walk(pace_step_solution *out, pace_catalog *catalog, const pace_step_case *asked) {
+    pace_forecast_result result;
+    pace_status status = walk_case(&result, catalog, asked);
     if (status == PACE_OK) {
         out->walked = true;
+        out->folded = result.gap.times;
         out->time_s = result.step_s;
         out->exchange = result.exchange;
         if (out->exchange.ranks > 1 && !(out->exchange.exchange_s > 0)) /* buckets: the lanes know the others' */
             out->exchange.exchange_s = out->plan.gradient_s + out->plan.expert_gradient_s;
         out->exchange_spread =
             hypot(result.used.added[PACE_DOUBT_SCALING_EXCHANGE], result.used.added[PACE_DOUBT_SCALING_STEP]);
-        out->forward_backward_s = forward_backward_s(&result.analysis);
+        out->forward_backward_s = forward_backward_s(&result);
         pace_forecast_result_free(&result);
     }
-    pace_scenario_free(&scenario);
-    pace_forecast_free(&forecast);
     return status;
 }
 

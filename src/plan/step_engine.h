@@ -1,8 +1,8 @@
 /*
  * The one road to the time of a model's step. Whoever asks (a verb's options, a row of a table, a number of workers) words
  * a pace_step_case. A step that is lowered whole is walked (forecast/forecast.h); its closed form (step_time.h) checks the
- * walk and says what parts and memory it has. What no walk lowers yet (pipelines, ZeRO, other frameworks than PyTorch) is
- * answered by the closed form.
+ * walk and says what parts and memory it has. Of many micro-batches that are alike few are walked (forecast/micro_batch_fold.h). What no
+ * walk lowers yet (other frameworks than PyTorch) is answered by the closed form.
  */
 #pragma once
 
@@ -24,6 +24,7 @@ typedef struct {
     bool may_recompute;            /* nobody said whether activations are recomputed */
     bool assumes_recompute;        /* set by pace_step_settle(): all are, since the step does not fit else; */
     int unassumed_recompute;       /* then what would be where it does */
+    bool unfolded;                 /* every micro-batch is walked, though fewer say the same; for tests */
 } pace_step_case;
 
 /* What pricing keeps between cases. For one thread. */
@@ -54,6 +55,7 @@ typedef struct {
     double closed_skew_s;      /* of that: waiting for the slowest rank */
     pace_step_fitting fitting; /* into the device's memory */
     bool recomputed;           /* all activations are: nobody said so, and else the step does not fit into memory */
+    uint32_t folded;           /* walked: rounds of micro-batches that were left out, since they are alike */
     double forward_backward_s; /* walked: without what nothing hides of exchanges */
     pace_forecast_exchange exchange;
     double exchange_spread; /* of the walk's spread: what exchanges and unlike ranks add */

@@ -87,6 +87,7 @@ typedef struct {
     turn_ends; /* of a pipeline's stage: launches on stream 0 when each of its turns had been issued */
     uint32_t thread_count, stream_count;
     int64_t rank, world_size;          /* -1 = unknown */
+    double micro_batches;              /* whose gradients each step adds; 0 = unknown */
     pace_name device_name;             /* the device it was recorded on, 0 = none */
     PACE_VEC(pace_unknown_op) unknown; /* in order of first appearance */
     uint64_t unknown_ops;              /* the sum of their counts */

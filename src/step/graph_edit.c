@@ -53,6 +53,7 @@ pace_status pace_graph_copy(pace_graph *out, const pace_graph *graph) {
     copy.stream_count = graph->stream_count;
     copy.rank = graph->rank;
     copy.world_size = graph->world_size;
+    copy.micro_batches = graph->micro_batches;
     copy.device_name = graph->device_name;
     copy.unknown_ops = graph->unknown_ops;
     *out = copy;

@@ -1,0 +1,165 @@
+#include "forecast/micro_batch_fold.h"
+
+#include "insight/spread.h"
+
+#include <string.h>
+
+/* Where a turn begins: launches behind the last one on stream 0 of the turn before. */
+static uint32_t launch_behind(const pace_graph *graph, uint32_t computes) {
+    uint32_t i = 0, seen = 0;
+    for (; i < graph->launches.count && seen < computes; i++) seen += graph->launches.items[i].stream == 0;
+    return i;
+}
+
+static uint32_t computes_before(const pace_graph *graph, uint32_t turn) {
+    return turn ? graph->turn_ends.items[turn - 1] : 0;
+}
+
+pace_fold_round pace_fold_round_of(const pace_graph *graph, uint32_t first, uint32_t count, uint32_t steady_first,
+                                   uint32_t steady_count) {
+    uint32_t begin = computes_before(graph, first), end = computes_before(graph, first + count);
+    return (pace_fold_round){.first = launch_behind(graph, begin),
+                             .last = launch_behind(graph, end),
+                             .begin = begin,
+                             .count = end - begin,
+                             .steady_begin = computes_before(graph, steady_first),
+                             .steady_end = computes_before(graph, steady_first + steady_count)};
+}
+
+/* --- two rounds that are alike ------------------------------------------------------------------------------------- */
+
+/* The first task of a lane that starts at an instant or later. */
+static uint32_t task_from(const pace_step *step, const pace_lane *lane, int64_t at_ns) {
+    uint32_t low = lane->first, high = lane->first + lane->count;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (step->start_ns[middle] < at_ns) low = middle + 1;
+        else high = middle;
+    }
+    return low;
+}
+
+static bool is_again(const pace_step *step, uint32_t a, uint32_t b, int64_t period_ns) {
+    return step->start_ns[a] + period_ns == step->start_ns[b] && step->duration_ns[a] == step->duration_ns[b] &&
+           step->name[a] == step->name[b] && step->kind[a] == step->kind[b];
+}
+
+static bool lane_repeats(const pace_step *step, const pace_lane *lane, int64_t from_ns, int64_t period_ns) {
+    uint32_t first = task_from(step, lane, from_ns), second = task_from(step, lane, from_ns + period_ns);
+    uint32_t end = task_from(step, lane, from_ns + 2 * period_ns), count = second - first;
+    if (end - second != count) return false;
+    for (uint32_t i = 0; i < count; i++)
+        if (!is_again(step, first + i, second + i, period_ns)) return false;
+    return true;
+}
+
+static const pace_lane *first_stream(const pace_step *step) {
+    for (size_t i = 0; i < step->lanes.count; i++) {
+        const pace_lane *lane = &step->lanes.items[i];
+        if (lane->device && strcmp(pace_names_text(&step->names, lane->key), "device 0 stream 0") == 0) return lane;
+    }
+    return NULL;
+}
+
+/* The rank is at its steady turns from the beginning of the first round to the end of the second. */
+static bool is_among_rounds(const pace_step *step, const pace_fold_round *round, unsigned in_step, unsigned repeats,
+                            int64_t from_ns, int64_t period_ns) {
+    const pace_lane *stream = first_stream(step);
+    if (!stream || stream->count % repeats) return false;
+    uint32_t before = stream->first + in_step * (stream->count / repeats);
+    uint32_t first = task_from(step, stream, from_ns), end = task_from(step, stream, from_ns + 2 * period_ns);
+    return first >= before + round->steady_begin && end <= before + round->steady_end;
+}
+
+/* The first of two rounds, by the rank that begins its own first. */
+static bool find_round(int64_t *from_ns, int64_t *period_ns, const pace_step *step, const pace_fold_round *round,
+                       unsigned in_step, unsigned repeats) {
+    const pace_lane *stream = first_stream(step);
+    if (!stream || stream->count % repeats || round->count == 0) return false;
+    uint32_t task = stream->first + in_step * (stream->count / repeats) + round->begin;
+    *from_ns = step->start_ns[task];
+    *period_ns = step->start_ns[task + round->count] - *from_ns;
+    return *period_ns > 0;
+}
+
+static bool step_is_steady(pace_fold_gap *gap, const pace_analysis *analysis, const pace_fold_round *rounds,
+                           unsigned in_step, unsigned repeats) {
+    int64_t period_ns, from_ns;
+    if (!find_round(&from_ns, &period_ns, &analysis->ranks.items[0]->step, &rounds[0], in_step, repeats)) return false;
+    if (in_step > 0 && period_ns != gap->period_ns) return false;
+    gap->period_ns = period_ns;
+    gap->from_ns[in_step] = from_ns;
+    for (size_t r = 0; r < analysis->ranks.count; r++) {
+        const pace_step *step = &analysis->ranks.items[r]->step;
+        if (analysis->ranks.items[r]->shift_ns != 0) return false;
+        if (!is_among_rounds(step, &rounds[r], in_step, repeats, from_ns, period_ns)) return false;
+        for (size_t i = 0; i < step->lanes.count; i++)
+            if (!lane_repeats(step, &step->lanes.items[i], from_ns, period_ns)) return false;
+    }
+    return true;
+}
+
+/* Steps among which none is unusual: they stay so, and in their order, where each is longer by the same. */
+static pace_status all_are_usual(bool *out, const pace_rank *rank, unsigned repeats) {
+    pace_spread spread;
+    PACE_TRY(pace_spread_measure(&spread, rank));
+    *out = spread.notes.count == repeats;
+    for (size_t i = 0; i < spread.notes.count; i++) *out &= spread.notes.items[i].verdict == PACE_STEP_USUAL;
+    pace_spread_free(&spread);
+    return PACE_OK;
+}
+
+static pace_matrix round_matrix(const pace_fold_gap *gap, const pace_rank *rank, unsigned in_step, int number) {
+    int64_t from_ns = gap->from_ns[in_step] + number * gap->period_ns;
+    return pace_matrix_of(&rank->tiles, from_ns, from_ns + gap->period_ns);
+}
+
+pace_status pace_fold_find(pace_fold_gap *out, bool *steady, const pace_analysis *analysis,
+                           const pace_fold_round *rounds, unsigned repeats, uint32_t times) {
+    const pace_rank *slowest = pace_analysis_slowest(analysis);
+    pace_fold_gap gap = {.times = times};
+    *steady = repeats <= PACE_FOLD_STEPS;
+    if (*steady) PACE_TRY(all_are_usual(steady, slowest, repeats));
+    for (unsigned i = 0; *steady && i < repeats; i++) *steady = step_is_steady(&gap, analysis, rounds, i, repeats);
+    if (!*steady) return PACE_OK;
+    pace_matrix again = round_matrix(&gap, slowest, repeats - 1, 1);
+    gap.matrix = round_matrix(&gap, slowest, repeats - 1, 0);
+    *steady = memcmp(&again, &gap.matrix, sizeof again) == 0;
+    *out = gap;
+    return PACE_OK;
+}
+
+/* --- what it adds -------------------------------------------------------------------------------------------------- */
+
+pace_matrix pace_fold_matrix(const pace_fold_gap *gap, pace_matrix folded) {
+    for (int stage = 0; stage < PACE_STAGES; stage++)
+        for (int r = 0; r < PACE_RESOURCES; r++) folded.cell_ns[stage][r] += gap->times * gap->matrix.cell_ns[stage][r];
+    return folded;
+}
+
+static void sum_round(int64_t by_resource_ns[PACE_ADVICES], const pace_critical *path, int64_t from_ns,
+                      int64_t period_ns) {
+    for (size_t i = 0; i < path->pieces.count; i++) {
+        const pace_path_piece *piece = &path->pieces.items[i];
+        int64_t start = piece->start_ns > from_ns ? piece->start_ns : from_ns;
+        int64_t end = piece->end_ns < from_ns + period_ns ? piece->end_ns : from_ns + period_ns;
+        if (end > start) by_resource_ns[piece->resource] += end - start;
+    }
+}
+
+pace_status pace_fold_path(pace_critical *out, bool *steady, const pace_fold_gap *gap, const pace_analysis *analysis) {
+    const pace_path_fold fold = {gap->from_ns, gap->period_ns, gap->times};
+    int64_t first[PACE_ADVICES] = {0}, second[PACE_ADVICES] = {0};
+    pace_critical path;
+    PACE_TRY(pace_critical_find_path(&path, analysis, pace_analysis_slowest(analysis), &fold));
+    *steady = path.mark != SIZE_MAX;
+    if (*steady) {
+        sum_round(first, &path, gap->from_ns[path.mark], gap->period_ns);
+        sum_round(second, &path, gap->from_ns[path.mark] + gap->period_ns, gap->period_ns);
+        *steady = memcmp(first, second, sizeof first) == 0;
+    }
+    for (int r = 0; r < PACE_ADVICES; r++) path.by_resource_ns[r] += gap->times * first[r];
+    path.to_ns += gap->times * gap->period_ns;
+    *out = path;
+    return PACE_OK;
+}

@@ -1,0 +1,26 @@
+/*
+ * Pipelines of many micro-batches, folded: between filling and draining every stage repeats one block of turns, so that a
+ * pipeline of fewer micro-batches says what the whole one does, if its steady part is found to be steady (forecast/micro_batch_fold.h).
+ */
+#pragma once
+
+#include "model/pipeline_order.h"
+
+typedef struct {
+    pace_pipeline less; /* the same pipeline of fewer micro-batches */
+    uint32_t times;     /* blocks that are left out of it; 0 = it is whole */
+    uint32_t round;     /* micro-batches of a block */
+} pace_pipeline_fold;
+
+/* Of one stage of the pipeline of fewer micro-batches, by turn. */
+typedef struct {
+    uint32_t first, count;               /* the block that would be repeated */
+    uint32_t steady_first, steady_count; /* all turns that are such blocks */
+} pace_turn_block;
+
+/** How a pipeline that passes pace_pipeline_check() is folded. */
+pace_pipeline_fold pace_pipeline_fold_of(const pace_pipeline *pipeline);
+
+/** The block of a stage. *found = false where the whole order is not the folded one with blocks put in. */
+pace_status pace_pipeline_fold_block(pace_turn_block *out, bool *found, const pace_pipeline *pipeline,
+                                     const pace_pipeline_fold *fold, uint32_t stage) PACE_MUST_CHECK;
