@@ -222,4 +222,5 @@ def main():
     train(arguments)
 
 
-main()
+if __name__ == "__main__":
+    main()
