@@ -142,6 +142,10 @@ static pace_status build(pace_report *report, void *context) {
         100 * done->mape, done->step_count, 100 * done->coverage);
     pace_node_sentence(root, false, "The largest error of a share of FP | BP | WU is %.1f points.",
                        100 * done->most_share_off);
+    if (!done->learned)
+        pace_node_sentence(root, false,
+                           "Nothing was learned from measured kernels (--fit, or a calibration without --quick): their "
+                           "times are formulas of the device's rates.");
     pace_node_text(root, "device", done->device);
     pace_node_text(root, "software", done->software);
     pace_node_int(root, "threads", done->threads);

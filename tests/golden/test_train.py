@@ -111,6 +111,7 @@ def test_live(folder):
         expect(kernels <= row["predicted_ns"] <= whole, row, kernels, whole)
         expect(row["least_ns"] <= row["measured_ns"] <= row["most_ns"], row)
         expect(abs(row["predicted_ns"] / row["measured_ns"] - 1 - row["error_share"]) < 1e-4, row)
+    expect(not answer["learned"] and any("Nothing was learned" in text for text in answer["summary"]), answer["summary"])
     figures = {(row["case"], row["metric"]): row for row in answer["figures"]}
     expect(abs(figures["train/live-one-rank", "mape"]["value"] - answer["mape"]) < 1e-9, figures)
     expect(figures["train/live-one-rank", "coverage"]["n"] == 2, figures)
