@@ -1,11 +1,16 @@
 #include "processes.h"
+#include "arguments.h"
 #include "say.h"
 
 #include <dlfcn.h>
+#include <errno.h>
 #include <libgen.h>
+#include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 /* How many processes the starters of Open MPI, MPICH and Slurm's PMIx say there are; NULL = none started this one. */
@@ -66,8 +71,8 @@ bool cli_processes_open(const pace_processes **out, const char *verb) {
 /* mpirun refuses to start programs of the superuser, who has asked for it here. */
 static void become(int ranks, const char *const *command, int given) {
     char number[16], program[1024];
-    const char *words[128] = {"mpirun", "--oversubscribe", "--bind-to", "none", "-n", number};
-    size_t count = 6;
+    const char *words[128] = {"mpirun", "--oversubscribe", "--quiet", "--bind-to", "none", "-n", number};
+    size_t count = 7;
     ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
     if (length <= 0) return;
     program[length] = '\0';
@@ -80,9 +85,42 @@ static void become(int ranks, const char *const *command, int given) {
     execvp(words[0], (char *const *)(uintptr_t)words);
 }
 
-bool cli_processes_start(int ranks, const char *const *command, int count) {
-    if (ranks < 2 || started() > 1) return true;
+enum { NOT_THERE = 127, SIGNALLED = 128, MOST_SIGNAL = 64 }; /* of a shell's exit statuses */
+
+static volatile pid_t mpirun;
+
+/* mpirun ends its ranks at an interrupt; SIGUSR1 it hands on to them, who end after their step. A second one ends all. */
+static void pass_on(int number) {
+    static volatile sig_atomic_t asked;
+    kill(mpirun, number == SIGINT && !asked ? SIGUSR1 : number);
+    asked |= number == SIGINT;
+}
+
+/* mpirun's own words about a rank that failed are for who wrote the ranks: it is quiet, and one line is said here. */
+static int await_mpirun(int ranks) {
+    int status = 0;
+    while (waitpid(mpirun, &status, 0) < 0 && errno == EINTR) continue;
+    int code = WIFEXITED(status) ? WEXITSTATUS(status) : SIGNALLED + WTERMSIG(status);
+    if (code == NOT_THERE) cli_say("paceline train: %d ranks need mpirun, of the Debian package openmpi-bin", ranks);
+    else if (code > SIGNALLED && code <= SIGNALLED + MOST_SIGNAL && code != CLI_READER_GONE)
+        cli_say("paceline train: a rank was ended by signal %d (%s)", code - SIGNALLED, strsignal(code - SIGNALLED));
+    return code == NOT_THERE ? CLI_MISSING : code;
+}
+
+/* In a group of its own: the terminal's interrupt is passed on by this process alone. */
+static void start_mpirun(int ranks, const char *const *command, int count) {
+    setpgid(0, 0);
+    if (!freopen("/dev/null", "r", stdin)) _exit(SIGNALLED);
     become(ranks, command, count);
-    cli_say("paceline train: %d ranks need mpirun, of the Debian package openmpi-bin", ranks);
-    return false;
+    _exit(NOT_THERE);
+}
+
+int cli_processes_start(int ranks, const char *const *command, int count) {
+    static const int passed_on[] = {SIGINT, SIGTERM, SIGHUP, SIGUSR1};
+    struct sigaction act = {.sa_handler = pass_on};
+    if (ranks < 2 || started() > 1) return CLI_GO_ON;
+    mpirun = fork();
+    if (mpirun == 0) start_mpirun(ranks, command, count);
+    for (size_t i = 0; i < sizeof passed_on / sizeof *passed_on; i++) sigaction(passed_on[i], &act, NULL);
+    return await_mpirun(ranks);
 }

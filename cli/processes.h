@@ -3,9 +3,11 @@
 
 #include "paceline/paceline.h"
 
-/** Becomes mpirun that starts so many of this command, unless it was started that way or one is enough. False after a
- * message: mpirun is not there. */
-bool cli_processes_start(int ranks, const char *const *command, int count);
+enum { CLI_GO_ON = -1 };
+
+/** Has mpirun start so many of this command and gives its exit status; CLI_GO_ON where it was started that way or one is
+ * enough. A rank that was killed, or an mpirun that is not there, is said. */
+int cli_processes_start(int ranks, const char *const *command, int count);
 
 /** Loads the module around MPI when the environment says that there are several processes; *out is NULL when there is
  * one. False after a message: the module is not there. */

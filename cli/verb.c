@@ -99,10 +99,11 @@ static int ask(cli_arguments *arguments, pace_context *context, pace_question *q
     const pace_processes *processes = NULL;
     const char *runner = trains ? pace_question_text(question, "runner") : NULL;
     bool ours = !runner || strcmp(runner, "paceline") == 0; /* others start ranks of their own */
-    if (trains && ours && !pace_question_has(question, "study") &&
-        !cli_processes_start((int)pace_question_number(question, "ranks"), arguments->command,
-                             arguments->command_count))
-        return CLI_MISSING;
+    if (trains && ours && !pace_question_has(question, "study")) {
+        int status = cli_processes_start((int)pace_question_number(question, "ranks"), arguments->command,
+                                         arguments->command_count);
+        if (status != CLI_GO_ON) return status;
+    }
     pace_answer *answer = NULL;
     if (shared && !cli_processes_open(&processes, verb)) return CLI_MISSING;
     pace_question_set_processes(question, processes);
@@ -110,6 +111,7 @@ static int ask(cli_arguments *arguments, pace_context *context, pace_question *q
     pace_question_set_stop(question, stop, NULL);
     cli_clean_when_ended();
     if (calibrates || trains || lives || plans) signal(SIGINT, on_interrupt);
+    if (processes) signal(SIGUSR1, on_interrupt); /* what mpirun hands on */
     pace_status status = calibrates ? pace_calibrate(&answer, context, question)
                          : trains   ? pace_train(&answer, context, question)
                          : lives    ? pace_validate_live(&answer, context, question)

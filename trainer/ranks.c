@@ -109,6 +109,24 @@ pace_status pace_train_ranks_begin(pace_exchange *out, const pace_train_ranks *r
     return pace_exchange_begin(out, ranks->approach, &setup, NULL);
 }
 
+static int take_any(void *context, int rank, const void *bytes, size_t length) {
+    (void)rank, (void)length;
+    *(bool *)context |= *(const bool *)bytes;
+    return 0;
+}
+
+bool pace_train_ranks_any(const pace_train_ranks *ranks, bool mine) {
+    const pace_processes *p = ranks->processes;
+    bool any = false;
+    const void **to_each = pace_alloc((size_t)p->count, sizeof *to_each);
+    size_t *lengths = pace_alloc((size_t)p->count, sizeof *lengths);
+    for (int i = 0; i < p->count && to_each && lengths; i++) to_each[i] = &mine, lengths[i] = sizeof mine;
+    if (!to_each || !lengths || p->exchange(p, to_each, lengths, take_any, &any) != 0) any = mine;
+    pace_free(to_each);
+    pace_free(lengths);
+    return any;
+}
+
 /* --- what they found ------------------------------------------------------------------------------------------------- */
 
 typedef struct {

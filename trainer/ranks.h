@@ -23,5 +23,7 @@ pace_status pace_train_ranks_read(pace_train_ranks *out, const pace_question *qu
 pace_status pace_train_ranks_begin(pace_exchange *out, const pace_train_ranks *ranks, const pace_network *network,
                                    const pace_train_update *update, pace_step_record *record) PACE_MUST_CHECK;
 
+/** Whether any rank says so. Called by all of several ranks. */
+bool pace_train_ranks_any(const pace_train_ranks *ranks, bool mine);
 /** The mean over the ranks of each of `count` values, on rank 0. Collective. */
 pace_status pace_train_ranks_mean(const pace_train_ranks *ranks, double *values, size_t count) PACE_MUST_CHECK;

@@ -153,11 +153,17 @@ static pace_status open_training(training_run *r) {
     return pace_train_ranks_begin(&t->exchange, &a->ranks, &t->network, &t->updater.rule, &r->record);
 }
 
+/* Whether one of the ranks was told to stop: all stop after the same step. Ranks that wait for nobody are not stopped. */
+static bool stops(const train_asked *a) {
+    bool mine = pace_question_stopped(a->question);
+    return a->ranks.count == 1 ? mine : !a->ranks.asynchronous && pace_train_ranks_any(&a->ranks, mine);
+}
+
 static pace_status run_steps(training_run *r) {
     const train_asked *a = &r->asked;
     double loss, right;
     for (size_t i = 0; i < a->warm_up + a->steps; i++) {
-        if (pace_question_stopped(a->question)) {
+        if (stops(a)) {
             r->found.stopped = true;
             return PACE_OK;
         }

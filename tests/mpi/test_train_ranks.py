@@ -2,9 +2,11 @@
 schema, and what cannot be is refused in one line. Skipped where the module of layers is not built."""
 import json
 import os
+import signal
 import subprocess
 import sys
 import tempfile
+import time
 
 sys.path.insert(0, os.path.join(os.environ["PACELINE_SOURCE"], "tests", "golden"))
 import strict_schema
@@ -107,7 +109,37 @@ for study, batch, count in kinds:
 for status, words, wanted in ((2, ("--ranks", "2", "--approach", "verbs"), "expected one of"), (2, ("--overlap", "on"), "no effect"),
                               (2, ("--ranks", "2", "--overlap", "half"), "expected on or off"), (2, ("--study", "sleep"), "expected approaches, batch")):
     code, out, err = run("--steps", "1", *words)
-    expect(code == status and wanted in out + err, words, code, (out + err)[-600:])
+    expect(code == status and wanted in err and len(err.strip().splitlines()) == 1, words, code, (out + err)[-600:])
+
+
+def processes_of(words):
+    """Those of this program with these words."""
+    found = []
+    for each in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            with open(f"/proc/{each}/cmdline", encoding="utf-8") as file:
+                said = file.read().split("\0")
+        except OSError:
+            continue  # it has ended
+        if said[:1 + len(words)] == [os.environ["PACELINE"], *words]:
+            found.append(int(each))
+    return found
+
+
+# Told to stop, all ranks do so after the same step, and what they measured is reported; a rank that is killed is said.
+for number, status, wanted in ((signal.SIGINT, 0, "Stopped after"), (signal.SIGKILL, 128 + signal.SIGKILL, "ended by signal 9")):
+    run_of = subprocess.Popen([os.environ["PACELINE"], "train", "lenet", "--ranks", "2", "--batch", "2", "--threads", "1", "--steps",
+                               "100000", "--warm-up", "0"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=ENV)
+    ranks_of = []
+    for _ in range(600):
+        ranks_of = processes_of("train lenet --ranks 2 --batch 2".split())
+        if len(ranks_of) == 3:  # the one that waits for mpirun, and two ranks
+            break
+        time.sleep(0.1)
+    time.sleep(10 if "ASAN_OPTIONS" in os.environ else 3)
+    os.kill(run_of.pid if number == signal.SIGINT else max(ranks_of), number)
+    out, err = run_of.communicate(timeout=120)
+    expect(run_of.returncode == status and wanted in err.decode(), number, run_of.returncode, (out + err)[-800:])
 for what in wrong:
     print(*what)
 sys.exit(bool(wrong))
