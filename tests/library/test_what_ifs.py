@@ -22,10 +22,12 @@ ROUNDING_NS = 2  # times of a scenario are whole nanoseconds
 PRICED = {"fuse_tables": 1e-3}
 checks, wrong = 0, []
 
-# What can only help, as physics has it. The others may do either: more samples, another host's overheads, a measured move.
+# What can only help, as physics has it. The others may do either: more samples, another host's overheads, a measured move, other
+# buckets or algorithms, work that other ranks hand over.
 HELPS = {"drop_overhead": ["t1", "t2", "t3", "t4", "t5", "all"], "graph": True, "fuse": ["."], "fuse_tables": True, "balance_tables": True,
-         "scale": [".:0.5", "gemm|conv:0.8"], "drop_sync": True, "pinned": True, "loader": True, "fuse_update": True}
-EITHER = {"batch", "precision", "overheads", "calibrate"}
+         "scale": [".:0.5", "gemm|conv:0.8"], "drop_sync": True, "pinned": True, "loader": True, "fuse_update": True,
+         "links": "2", "exchange_bytes": "0.5"}
+EITHER = {"batch", "precision", "overheads", "calibrate", "bucket_cap", "balance_experts", "exchange_algorithm"}
 
 
 def expect(good, *what):

@@ -13,6 +13,9 @@
 #include "machine/device.h"
 #include "catalog_of_tests.h"
 
+/* What stands before the spread of a doubt. */
+#define FIGURE "host_catalog\n    spread: "
+
 static char directory[] = "/tmp/pace_doubts_XXXXXX", text[65536];
 
 static int make_directory(void **state) {
@@ -78,7 +81,7 @@ static void a_changed_figure_is_read(void **state) {
     (void)state;
     pace_doubts usual, changed;
     assert_int_equal(pace_doubts_load(&usual, test_catalog()), PACE_OK);
-    assert_int_equal(load_changed(&changed, "spread: 0.25", "spread: 0.75"), PACE_OK);
+    assert_int_equal(load_changed(&changed, FIGURE, FIGURE "0.75 # not "), PACE_OK);
     for (int i = 0; i < PACE_DOUBTS; i++)
         assert_true((changed.figure[i] != usual.figure[i]) == (i == PACE_DOUBT_HOST_CATALOG));
     assert_true(changed.figure[PACE_DOUBT_HOST_CATALOG] == 0.75);
@@ -91,9 +94,9 @@ static void faults_are_named(void **state) {
     } cases[] = {
         {"name: walk\n", "name: wolk\n", "nothing uses a doubt \"wolk\""},
         {"name: host_cpu\n", "name: host_catalog\n", "a second doubt \"host_catalog\""},
-        {"    spread: 0.25\n", "", "expected \"spread\""},
-        {"spread: 0.25", "spread: -0.1", "expected \"spread\" of 0 to 3, found -0.1"},
-        {"spread: 0.25", "spread: 30", "expected \"spread\" of 0 to 3, found 30"},
+        {FIGURE, "host_catalog\n    # ", "expected \"spread\""},
+        {FIGURE, FIGURE "-0.1 # not ", "expected \"spread\" of 0 to 3, found -0.1"},
+        {FIGURE, FIGURE "30 # not ", "expected \"spread\" of 0 to 3, found 30"},
         {"    confidence: medium\n", "", "expected \"confidence\""},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
