@@ -45,7 +45,8 @@
     X(ROWS_LEFT_OUT, "rows_left_out", true, "Rows of a table were not used.")                                          \
     X(TOO_FEW_ROWS, "too_few_rows", true, "There are too few rows to learn from.")                                     \
     X(JOBS_LEFT_OUT, "jobs_left_out", true, "Jobs of a table cannot be modelled or were not checked.")                 \
-    X(STOPPED_EARLY, "stopped_early", true, "A training or search was stopped: its figures are of what was done by then.")      \
+    X(STOPPED_EARLY, "stopped_early", true,                                                                            \
+      "A training or search was stopped: its figures are of what was done by then.")                                   \
     X(OVERSUBSCRIBED, "oversubscribed", true, "A training had more ranks and threads than there are processors.")      \
     X(RUN_FAILED, "run_failed", true, "A run of a study could not be made; its status says why.")                      \
     X(CASE_SKIPPED, "case_skipped", true, "The data of a case is not there.")                                          \

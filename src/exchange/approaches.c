@@ -338,7 +338,7 @@ pace_status pace_approach_open(pace_exchange *out, pace_catalog *catalog, const 
                                         : PACE_LIBRARY_AUTO; /* NCCL's own, or its likes on others' devices */
     PACE_TRY(pace_exchange_open(out, catalog, &used, library, *approach->line ? approach->line : NULL));
     out->prices = out->nccl; /* what approaches add was set beside the library of their time */
-    out->in_step = true; /* of MPI's blocking calls */
+    out->in_step = true;     /* of MPI's blocking calls */
     return PACE_OK;
 }
 

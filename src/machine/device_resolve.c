@@ -46,6 +46,8 @@ static pace_status fail_unknown(const pace_device_catalog *catalog, const char *
     if (!*best.name) return pace_fail(PACE_E_MISSING, "the device catalogue is empty");
     if (strcasecmp(best.name, name) == 0)
         return pace_fail(PACE_E_USAGE, "\"%s\" is a machine: expected its name, or NAME*COUNT, and no more", best.name);
+    if (2 * best.edits > strlen(name)) /* a guess would not help */
+        return pace_fail(PACE_E_MISSING, "the catalogue has no device \"%.80s\" ('paceline machines' lists all)", name);
     return pace_fail(
         PACE_E_MISSING,
         "the catalogue has no device \"%.80s\"; the closest name is \"%s\" ('paceline machines' lists all)", name,

@@ -66,10 +66,10 @@ typedef struct {
 } pace_host_tree;
 
 typedef struct pace_machine {
-    char name[64];   /* "dgx-h100*2" */
-    char called[64]; /* by which name of tables and logs it was asked for; "" = by its own */
-    char device[48]; /* name in catalog/devices.yaml */
-    int devices;     /* of a node */
+    char name[64];    /* "dgx-h100*2" */
+    char called[64];  /* by which name of tables and logs it was asked for; "" = by its own */
+    char device[640]; /* name in catalog/devices.yaml; "FILE.yaml:NAME" where the machine's own file describes it */
+    int devices;      /* of a node */
     int nodes;
     int nics;                  /* of a node; 0 = nothing joins nodes */
     int generation;            /* NVIDIA's compute capability times ten (70 = V100); 0 = another vendor */

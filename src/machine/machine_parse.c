@@ -122,7 +122,7 @@ static pace_status find_device(parser *p, const char *name) {
     const pace_device *device = NULL;
     pace_status status = pace_device_named(&device, &devices, name, 0);
     if (status == PACE_OK && device) {
-        memcpy(p->machine->device, device->name, sizeof p->machine->device);
+        snprintf(p->machine->device, sizeof p->machine->device, "%s", device->name);
         p->machine->generation = device->generation;
         p->no_peers = device->peers_over_nvlink;
     }
@@ -156,16 +156,34 @@ static void set_nodes(pace_machine *m, int nodes) {
     }
 }
 
+/* The device that the machine's own file describes comes before one of the catalogue whose name is like it. */
+static pace_status take_own_device(pace_machine *m, const pace_yaml *yaml, const char *path) {
+    pace_device_catalog own;
+    char name[sizeof m->device];
+    if (!pace_yaml_get(pace_yaml_root(yaml), "devices")) return PACE_OK;
+    PACE_TRY(pace_device_catalog_load_file(&own, path));
+    memcpy(name, m->device, sizeof name);
+    for (size_t i = 0; i < own.count; i++) {
+        if (strcasecmp(own.devices[i].name, name) != 0) continue;
+        m->generation = own.devices[i].generation;
+        pace_snprintf(m->device, sizeof m->device, "%s:%s", path, own.devices[i].name);
+    }
+    pace_device_catalog_free(&own);
+    return PACE_OK;
+}
+
 static pace_status of_file(pace_machine *out, pace_catalog *catalog, const char *path, int nodes) {
     pace_yaml *yaml;
     pace_machine_catalog list;
     PACE_TRY(pace_yaml_load(&yaml, path));
     pace_status status = pace_machines_read(&list, catalog, yaml);
+    if (status == PACE_OK) {
+        if (list.machines.count == 1) *out = list.machines.items[0];
+        else status = pace_fail(PACE_E_INPUT, "%s: expected one machine, found %zu", path, list.machines.count);
+        pace_machine_catalog_free(&list);
+    }
+    if (status == PACE_OK) status = take_own_device(out, yaml, path);
     pace_yaml_free(yaml);
-    if (status != PACE_OK) return status;
-    if (list.machines.count == 1) *out = list.machines.items[0];
-    else status = pace_fail(PACE_E_INPUT, "%s: expected one machine, found %zu", path, list.machines.count);
-    pace_machine_catalog_free(&list);
     if (status == PACE_OK) set_nodes(out, nodes);
     return status;
 }

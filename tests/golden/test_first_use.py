@@ -192,7 +192,18 @@ with tempfile.TemporaryDirectory() as folder:
     for words, status, said in ((["--set", "tp=8,tp=4"], 2, "tp is set twice"), (["--set", "tp=2,4"], 2, 'found "2,4"')):
         expect_line(*[run("predict", "gpt2", "--on", "dgx-h100", *words)[i] for i in (0, 2)], status, said)
     for machine, status, said in (("dgx-h800*2", 4, 'no device "dgx-h800"'), ("h800*8*2", 2, "h800*8 nvlink="),
-                                  ("dgx-h100*2*3", 2, "NAME*COUNT")):
+                                  ("dgx-h100*2*3", 2, "NAME*COUNT"), ("nowhere", 4, "no device \"nowhere\" ('paceline machines'")):
         expect_line(*[run("predict", "resnet50", "--on", machine)[i] for i in (0, 2)], status, said)
+
+    # A machine's device is the one that its own file describes, also where the catalogue has one by a like name.
+    examples = [open(os.path.join(SOURCE, "docs", "examples", name), encoding="utf-8").read() for name in ("my_gpu.yaml", "my_box.yaml")]
+    gpu, box = examples[0].replace("generation: 90", "generation: 80"), examples[1][examples[1].index("machines:"):].replace("    generation: 90\n", "")
+    own, slow = (table(f"{name}.yaml", (text + box.replace("h100-80-sxm", "my-gpu")).replace("my-gpu", "a100-40"))
+                 for name, text in (("own", gpu), ("slow", gpu.replace("bf16: 600e12", "bf16: 6e12").replace("450e12", "4.5e12"))))
+    words = ("predict", "resnet50", "--set", "micro_batch=64,precision=bf16", "--on")
+    steps = [document(*words, machine)["values"]["step.median_s"] for machine in (own, slow, own + "*2")]
+    expect(steps[1] > 2 * steps[0] and steps[2] > steps[0], "a machine with a device of its own", steps)
+    code, out, _ = run(*words, own)
+    expect("on 4 a100-40" in out and "a100-40-sxm" not in out, out[:300])
 
 sys.exit(finish())
