@@ -100,7 +100,7 @@ typedef struct {
 static void put_figure(const writer *w, const char *before, double value) {
     char number[32];
     if (!(value > 0)) return;
-    pace_snprintf(number, sizeof number, "%.6g", value);
+    pace_print_figure(number, value, 6);
     fprintf(w->file, "%s{value: %s, source: calibrate, confidence: %s}", before, number, w->confidence);
 }
 

@@ -165,7 +165,7 @@ static void put_list(FILE *file, const char *key, const double *values, size_t c
     char number[32];
     fprintf(file, "%s: [", key);
     for (size_t i = 0; i < count; i++) {
-        pace_snprintf(number, sizeof number, "%.4g", values[i]);
+        pace_print_figure(number, values[i], 4);
         fprintf(file, "%s%s", i ? ", " : "", number);
     }
     fputc(']', file);
@@ -173,7 +173,7 @@ static void put_list(FILE *file, const char *key, const double *values, size_t c
 
 static void put_figure(FILE *file, const char *key, double value) {
     char number[32];
-    pace_snprintf(number, sizeof number, "%.6g", value);
+    pace_print_figure(number, value, 6);
     fprintf(file, "    %s: %s\n", key, number);
 }
 

@@ -1,7 +1,9 @@
 #include "base/print.h"
 
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdio.h>
+#include <string.h>
 
 locale_t pace_c_locale(void) {
     static _Atomic(locale_t) kept;
@@ -26,4 +28,12 @@ int pace_snprintf(char *out, size_t size, const char *format, ...) {
     int length = pace_vsnprintf(out, size, format, arguments);
     va_end(arguments);
     return length;
+}
+
+void pace_print_figure(char out[32], double value, int digits) {
+    char plain[28];
+    pace_snprintf(plain, sizeof plain, "%.*g", digits, value);
+    size_t mantissa = strcspn(plain, "e.");
+    bool bare = plain[mantissa] == 'e';
+    pace_snprintf(out, 32, "%.*s%s%s", (int)mantissa, plain, bare ? ".0" : "", plain + mantissa);
 }

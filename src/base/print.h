@@ -17,3 +17,7 @@ int pace_vsnprintf(char *out, size_t size, const char *format, va_list arguments
 
 /** The "C" locale; borrowed. */
 locale_t pace_c_locale(void);
+
+/** A number with so many significant digits as every reader of YAML takes it for one: YAML 1.1 wants a point before an
+ * exponent ("5.0e-10"; PyYAML reads 5e-10 as text). */
+void pace_print_figure(char out[32], double value, int digits);

@@ -1,0 +1,35 @@
+/* Numbers as YAML 1.1 wants them: its type repository's float has a point before any exponent. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "base/print.h"
+
+static void a_point_stands_before_an_exponent(void **state) {
+    (void)state;
+    static const struct {
+        double value;
+        int digits;
+        const char *text;
+    } cases[] = {{5e-10, 4, "5.0e-10"},
+                 {1.25e-9, 4, "1.25e-09"},
+                 {1e300, 6, "1.0e+300"},
+                 {-2e-7, 6, "-2.0e-07"},
+                 {0.5, 6, "0.5"},
+                 {123456, 6, "123456"},
+                 {0, 6, "0"},
+                 {2, 6, "2"}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char text[32];
+        pace_print_figure(text, cases[i].value, cases[i].digits);
+        assert_string_equal(text, cases[i].text);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(a_point_stands_before_an_exponent)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
