@@ -67,7 +67,7 @@ ROADS = {
 
 # What a name says a function does, and the objects where it may stand.
 ALONE = {
-    r"bucket\w*full|fills?_bucket|bucket\w*fill": {"lower_gradients", "step_slots"},  # where buckets.h is inlined
+    r"bucket\w*full|fills?_bucket|bucket\w*fill": {"lower_gradients", "step_slots", "what_if_buckets"},  # where buckets.h is inlined; the last: of recorded steps
     r"group_place|place_group": {"exchange"},
     r"gradient_hull|overlap_gradients|hide_gradients": {"gradient_hull"},
     r"step_defaults|defaults_of_step|usual_config": {"step_ask"},
