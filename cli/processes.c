@@ -12,6 +12,9 @@
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#ifdef __linux__
+#include <sys/prctl.h>
+#endif
 
 /* How many processes the starters of Open MPI, MPICH and Slurm's PMIx say there are; NULL = none started this one. */
 static const char *said_count(void) {
@@ -107,9 +110,12 @@ static int await_mpirun(int ranks) {
     return code == NOT_THERE ? CLI_MISSING : code;
 }
 
-/* In a group of its own: the terminal's interrupt is passed on by this process alone. */
+/* In a group of its own: the terminal's interrupt is passed on by this process alone. It ends when this one is killed. */
 static void start_mpirun(int ranks, const char *const *command, int count) {
     setpgid(0, 0);
+#ifdef __linux__
+    prctl(PR_SET_PDEATHSIG, SIGTERM);
+#endif
     if (!freopen("/dev/null", "r", stdin)) _exit(SIGNALLED);
     become(ranks, command, count);
     _exit(NOT_THERE);
