@@ -1,8 +1,8 @@
 /*
- * The network between hosts, as a communicator meets it. Where MPI moves bytes by a protocol with a handshake, two ranks
- * that send to each other may wait for each other's handshakes behind each other's data: over TCP Open MPI then
- * uses half of a link. Messages between hosts are therefore sent in parcels that MPI sends at once, where the network is so
- * slow that the processor's time for them does not count.
+ * Messages to other hosts. Where MPI moves bytes by a protocol with a handshake, each message waits for the other host's
+ * answer, which is late where other programs use its processors: over TCP Open MPI then uses half of a link. Such messages
+ * are sent in parcels that MPI sends at once, where the network is so slow that the processor's time for them does not
+ * count.
  */
 #pragma once
 
