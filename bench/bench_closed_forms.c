@@ -1,29 +1,15 @@
 /* Closed forms of exchanges evaluated a second: one algorithm, NCCL's choice for a group made ready, whole questions.
  * Usage: bench_closed_forms. The budget is 10 M/s of closed forms on one core that nothing else uses. */
+#include "bench_clock.h"
 #include "exchange/exchange.h"
 #include "catalog_of_tests.h"
 
 #include <stdio.h>
-#include <stdlib.h>
-#include <time.h>
 
 enum { RUNS = 10000000 };
 
-/* Processor time: the machine may be shared. */
-static double now_s(void) {
-    struct timespec time;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
-    return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
-}
-
-static void check(pace_status status) {
-    if (status == PACE_OK) return;
-    fprintf(stderr, "bench_closed_forms: %s\n", pace_message());
-    exit(1);
-}
-
 static void print(const char *what, double begun_s, int runs, double sum_s) {
-    double rate = runs / (now_s() - begun_s) / 1e6;
+    double rate = runs / (cpu_s() - begun_s) / 1e6;
     printf("%-44s %8.1f M/s, %5.2f of the budget (sum %g s)\n", what, rate, rate / 10, sum_s);
 }
 
@@ -33,7 +19,7 @@ static void one_algorithm(const pace_exchange *e, const char *name) {
     char what[128];
     int row = pace_exchange_algorithm_find(name);
     pace_exchange_terms terms;
-    double sum = 0, begun = now_s();
+    double sum = 0, begun = cpu_s();
     pace_exchange_terms_of(&terms, &e->machine, PACE_ALLREDUCE, 8, e->machine.devices, e->machine.nodes);
     for (int i = 0; i < RUNS; i++) {
         terms.bytes = bytes_of(i);
@@ -56,10 +42,10 @@ int main(void) {
     one_algorithm(&textbook, "rails");
     one_algorithm(&textbook, "rabenseifner");
     pace_nccl_prepare(&curves, &nccl.nccl, &machine, PACE_ALLREDUCE, 8, 16, 4.5e11, 4e11);
-    double begun = now_s();
+    double begun = cpu_s();
     for (int i = 0; i < RUNS; i++) sum += pace_nccl_choose(&a, &p, &nccl.nccl, &curves, bytes_of(i), -1, -1);
     print("NCCL's choice of 15, group made ready", begun, RUNS, sum);
-    begun = now_s();
+    begun = cpu_s();
     for (int i = 0; i < RUNS / 10; i++) {
         pace_exchange_question q = {PACE_ALLREDUCE, bytes_of(i), 0, 0, PACE_ANY, PACE_ANY, 0};
         pace_estimate s;

@@ -6,6 +6,7 @@
  *        bench_exchange COLLECTIVE ALGORITHM RANKS BYTES apart|switch  every rank simulated, links of 50 GB/s and 500
  * ns
  */
+#include "bench_clock.h"
 #include "exchange/algorithms.h"
 #include "exchange/program_by_name.h"
 #include "schedule/flows.h"
@@ -16,19 +17,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
-
-static double now_s(void) {
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
-}
-
-static void check(pace_status status) {
-    if (status == PACE_OK) return;
-    fprintf(stderr, "bench_exchange: %s\n", pace_message());
-    exit(1);
-}
 
 /* Of this program alone: what getrusage() says holds what ran before it in the process, too. */
 static double peak_mb(void) {
@@ -77,7 +65,7 @@ static void run(const bench_case *c) {
     pace_flows_result result;
     double *slowness = malloc(c->ranks * sizeof *slowness);
     for (uint32_t r = 0; r < c->ranks; r++) slowness[r] = c->slow && r * 2654435761u % 100 == 7 ? 2 : 1;
-    double begin = now_s();
+    double begin = wall_s();
     const pace_program_question sizes = {.ranks = c->ranks,
                                          .bytes = c->bytes,
                                          .group = c->group,
@@ -95,7 +83,7 @@ static void run(const bench_case *c) {
                                           .fabric = c->shared == APART ? NULL : &fabric,
                                           .unfolded = c->unfolded};
     check(pace_flows_run(&result, &question, NULL));
-    double taken = now_s() - begin;
+    double taken = wall_s() - begin;
     printf("%-34s %9.4f s  %8.2f M messages/s  %6u of %6u ranks  %7.0f MB  predicted %.12g s\n", c->name, taken,
            (double)result.simulated_messages / taken / 1e6, result.simulated_ranks, c->ranks, peak_mb(),
            result.end_ns / 1e9);
@@ -131,10 +119,10 @@ static void run_machine(const machine_case *c) {
     while (strcmp(pace_collective_rows[question.collective].name, c->collective) != 0) question.collective++;
     for (int i = 0; i < (int)pace_exchange_algorithm_count; i++)
         if (strcmp(pace_exchange_algorithms[i].name, c->algorithm) == 0) question.algorithm = i;
-    double begin = now_s();
+    double begin = wall_s();
     check(pace_simulation_open(&simulation, &machine, &question));
     check(pace_simulation_run(&answer, &simulation, c->bytes, NULL));
-    double taken = now_s() - begin;
+    double taken = wall_s() - begin;
     printf("%-34s %9.4f s  %8.2f M messages/s  %6u of %6u ranks  %7.0f MB  predicted %.12g s\n", c->name, taken,
            (double)answer.flows.simulated_messages / taken / 1e6, answer.flows.simulated_ranks,
            simulation.question.ranks, peak_mb(), answer.time_s);
@@ -179,10 +167,10 @@ static void run_replay(void) {
     pace_program program;
     pace_flows_result result;
     const pace_wire wire = {.latency_ns = 500, .ns_per_byte = 1e9 / rate};
-    double begin = now_s();
+    double begin = wall_s();
     check(pace_program_of_graphs(&program, NULL, ranks, REPLAY_RANKS, NULL, 0));
     check(pace_flows_run(&result, &(pace_flows_question){.program = &program, .wires = &wire, .wire_count = 1}, NULL));
-    double taken = now_s() - begin;
+    double taken = wall_s() - begin;
     printf("%-34s %9.4f s  %8.2f M nodes/s     %6u of %6u ranks  %7.0f MB  predicted %.12g s\n", "replay-64", taken,
            REPLAY_RANKS * REPLAY_NODES / taken / 1e6, REPLAY_RANKS, REPLAY_RANKS, peak_mb(), result.end_ns / 1e9);
     pace_program_free(&program);

@@ -1,7 +1,7 @@
 /* How fast tables of jobs are read, with nobody to take the jobs: megabytes a processor second. Arguments: a table. */
 #include <stdio.h>
-#include <time.h>
 
+#include "bench_clock.h"
 #include "source/job_reader.h"
 #include "catalog_of_tests.h"
 
@@ -10,21 +10,15 @@ static pace_status take(void *context, size_t worker, size_t file, const pace_jo
     return PACE_OK;
 }
 
-static double processor_s(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
-
 static int measure(const char *path, bool repeats) {
     const pace_job_reader_options options = {.catalog = test_catalog(), .repeats = repeats};
     pace_job_reading reading;
-    double start = processor_s();
+    double start = cpu_s();
     if (pace_jobs_read(&reading, &path, 1, &options, take, NULL) != PACE_OK) {
         fprintf(stderr, "%s\n", pace_message());
         return 1;
     }
-    double seconds = processor_s() - start;
+    double seconds = cpu_s() - start;
     printf("reader alone%-26s %7.0f MB/s of CPU, %6.2f M jobs/s of CPU\n", repeats ? ", ids not remembered" : "",
            (double)reading.bytes.items[0] / seconds / 1e6, (double)reading.jobs / seconds / 1e6);
     pace_job_reading_free(&reading);

@@ -1,29 +1,16 @@
 /* Projections of jobs a second, one core: the parts of a step from a job's features and its time, and each further
  * question to the same parts. Usage: bench_jobs. The budget is 50 M/s on one core that nothing else uses. */
+#include "bench_clock.h"
 #include "fleet/projection.h"
 #include "catalog_of_tests.h"
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
 enum { JOBS = 1 << 20, ROUNDS = 8, QUESTIONS = 32 };
 
-/* Processor time: the machine may be shared. */
-static double now_s(void) {
-    struct timespec time;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
-    return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
-}
-
-static void check(pace_status status) {
-    if (status == PACE_OK) return;
-    fprintf(stderr, "bench_jobs: %s\n", pace_message());
-    exit(1);
-}
-
 static void print(const char *what, double begun_s, double projections, double sum) {
-    double rate = projections / (now_s() - begun_s) / 1e6;
+    double rate = projections / (cpu_s() - begun_s) / 1e6;
     printf("%-60s %8.1f M/s, %5.2f of the budget (sum %g)\n", what, rate, rate / 50, sum);
 }
 
@@ -88,13 +75,13 @@ int main(void) {
     check(pace_job_catalog_load(&catalog, test_catalog()));
     check(pace_job_setting_parse(&setting, &catalog, &words));
     make_jobs(&jobs);
-    begun = now_s();
+    begun = cpu_s();
     for (int r = 0; r < ROUNDS; r++) sum += from_features(&jobs, &setting);
     print("jobs, from their features in memory", begun, (double)ROUNDS * JOBS, sum);
-    begun = now_s();
+    begun = cpu_s();
     sum = of_parts(&jobs, &setting);
     print("32 questions to each job, features included", begun, (double)QUESTIONS * JOBS, sum);
-    begun = now_s();
+    begun = cpu_s();
     for (int r = 0; r < ROUNDS; r++) sum += moved(&jobs, &setting);
     print("jobs moved to another architecture, with and without sharing", begun, (double)ROUNDS * JOBS, sum);
     pace_jobs_free(&jobs);

@@ -7,9 +7,9 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "bench_clock.h"
 #include "insight/critical.h"
 #include "insight/operators.h"
 #include "insight/overheads.h"
@@ -21,13 +21,7 @@ typedef struct {
     double wall_s, cpu_s;
 } moment;
 
-static double seconds(clockid_t clock) {
-    struct timespec now;
-    clock_gettime(clock, &now);
-    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
-}
-
-static moment now(void) { return (moment){seconds(CLOCK_MONOTONIC), seconds(CLOCK_PROCESS_CPUTIME_ID)}; }
+static moment now(void) { return (moment){wall_s(), cpu_s()}; }
 
 static void must(pace_status status) {
     if (status == PACE_OK) return;
@@ -38,13 +32,13 @@ static void must(pace_status status) {
 static double read_alone(const char *path) {
     enum { PIECE = 1 << 20 };
     char *buffer = malloc(PIECE);
-    double start = seconds(CLOCK_PROCESS_CPUTIME_ID);
+    double start = cpu_s();
     int fd = open(path, O_RDONLY);
     if (fd < 0 || !buffer) exit(3);
     while (read(fd, buffer, PIECE) > 0) continue;
     close(fd);
     free(buffer);
-    return seconds(CLOCK_PROCESS_CPUTIME_ID) - start;
+    return cpu_s() - start;
 }
 
 /* What a report asks of one rank. */

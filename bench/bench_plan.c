@@ -1,26 +1,13 @@
 /* Configurations that searches settle a second, on one core. Usage: bench_plan SEARCHES MODEL MACHINE [KEY=VALUE...]. Prints
  * JSON: how many were tried, how many of them got no time (too large, or surely slower), the first search's and all
  * searches' processor time. */
+#include "bench_clock.h"
 #include "ask/context.h"
 #include "ask/plan_place.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
-
-/* Processor time: the machine may be shared. */
-static double now_s(void) {
-    struct timespec time;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
-    return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
-}
-
-static void check(pace_status status) {
-    if (status == PACE_OK) return;
-    fprintf(stderr, "bench_plan: %s\n", pace_message());
-    exit(1);
-}
 
 /* One global batch after another, all multiples of the first, so that prices of layers are shared as in a search. */
 int main(int count, char **words) {
@@ -35,7 +22,7 @@ int main(int count, char **words) {
     if (!place) return 5;
     check(pace_machine_asked(&place->machine, context->catalog, words[3]));
     check(pace_plan_place_open(place, &asked, words[2]));
-    double begun = now_s(), first_s = 0, first = place->step.asked.config.global_batch;
+    double begun = cpu_s(), first_s = 0, first = place->step.asked.config.global_batch;
     size_t tried = 0, pruned = 0, searches = strtoul(words[1], NULL, 10);
     for (size_t i = 1; i <= searches; i++) {
         place->step.asked.config.global_batch = first * (double)i;
@@ -43,10 +30,10 @@ int main(int count, char **words) {
         tried += place->found.tried;
         pruned += place->found.pruned + place->found.too_large + place->found.may_fit;
         pace_plan_found_free(&place->found);
-        if (i == 1) first_s = now_s() - begun;
+        if (i == 1) first_s = cpu_s() - begun;
     }
     printf("{\"tried\": %zu, \"untimed\": %zu, \"first_s\": %.6f, \"all_s\": %.6f}\n", tried, pruned, first_s,
-           now_s() - begun);
+           cpu_s() - begun);
     pace_plan_place_close(place);
     pace_device_catalog_free(&asked.devices);
     pace_context_free(context);

@@ -28,25 +28,15 @@ pace_fold_round pace_fold_round_of(const pace_graph *graph, uint32_t first, uint
 
 /* --- two rounds that are alike ------------------------------------------------------------------------------------- */
 
-/* The first task of a lane that starts at an instant or later. */
-static uint32_t task_from(const pace_step *step, const pace_lane *lane, int64_t at_ns) {
-    uint32_t low = lane->first, high = lane->first + lane->count;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (step->start_ns[middle] < at_ns) low = middle + 1;
-        else high = middle;
-    }
-    return low;
-}
-
 static bool is_again(const pace_step *step, uint32_t a, uint32_t b, int64_t period_ns) {
     return step->start_ns[a] + period_ns == step->start_ns[b] && step->duration_ns[a] == step->duration_ns[b] &&
            step->name[a] == step->name[b] && step->kind[a] == step->kind[b];
 }
 
 static bool lane_repeats(const pace_step *step, const pace_lane *lane, int64_t from_ns, int64_t period_ns) {
-    uint32_t first = task_from(step, lane, from_ns), second = task_from(step, lane, from_ns + period_ns);
-    uint32_t end = task_from(step, lane, from_ns + 2 * period_ns), count = second - first;
+    uint32_t first = pace_lane_first_from(step, lane, from_ns),
+             second = pace_lane_first_from(step, lane, from_ns + period_ns);
+    uint32_t end = pace_lane_first_from(step, lane, from_ns + 2 * period_ns), count = second - first;
     if (end - second != count) return false;
     for (uint32_t i = 0; i < count; i++)
         if (!is_again(step, first + i, second + i, period_ns)) return false;
@@ -67,7 +57,8 @@ static bool is_among_rounds(const pace_step *step, const pace_fold_round *round,
     const pace_lane *stream = first_stream(step);
     if (!stream || stream->count % repeats) return false;
     uint32_t before = stream->first + in_step * (stream->count / repeats);
-    uint32_t first = task_from(step, stream, from_ns), end = task_from(step, stream, from_ns + 2 * period_ns);
+    uint32_t first = pace_lane_first_from(step, stream, from_ns),
+             end = pace_lane_first_from(step, stream, from_ns + 2 * period_ns);
     return first >= before + round->steady_begin && end <= before + round->steady_end;
 }
 

@@ -68,23 +68,13 @@ static pace_status make_wishes(wishes *list, pace_rank *const *traces, size_t co
 
 /* --- what has room ------------------------------------------------------------------------------------------------ */
 
-static uint32_t first_from(const pace_step *step, const pace_lane *lane, int64_t from_ns) {
-    uint32_t low = lane->first, high = lane->first + lane->count;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (step->start_ns[middle] < from_ns) low = middle + 1;
-        else high = middle;
-    }
-    return low;
-}
-
 /* Tasks that start in the stretch; a device's count thrice, for the tiles of stages and resources above them. */
 static size_t slices_of(const pace_rank *trace, const wish *w) {
     const pace_step *step = &trace->step;
     size_t count = 0;
     for (size_t i = 0; i < step->lanes.count; i++) {
         const pace_lane *lane = &step->lanes.items[i];
-        size_t tasks = first_from(step, lane, w->to_ns) - first_from(step, lane, w->from_ns);
+        size_t tasks = pace_lane_first_from(step, lane, w->to_ns) - pace_lane_first_from(step, lane, w->from_ns);
         count += lane->device ? 3 * tasks : tasks;
     }
     return count;
@@ -126,8 +116,8 @@ static pace_status fit_part(coarseness *out, pace_drawn_slices *drawn, const pac
 
 static pace_status fit_lane(coarseness *out, const pace_step *step, const pace_lane *lane, const wish *w,
                             int64_t length_ns, size_t limit) {
-    const uint32_t first = first_from(step, lane, w->from_ns);
-    const pace_lane part = {.first = first, .count = first_from(step, lane, w->to_ns) - first};
+    const uint32_t first = pace_lane_first_from(step, lane, w->from_ns);
+    const pace_lane part = {.first = first, .count = pace_lane_first_from(step, lane, w->to_ns) - first};
     pace_drawn_slices drawn = {0};
     pace_status status = fit_part(out, &drawn, step, &part, length_ns, limit);
     PACE_VEC_FREE(&drawn);
@@ -141,7 +131,7 @@ static size_t fair_share(const pace_step *step, const wish *w, size_t limit) {
         size_t next = left / lanes, small = 0, used = 0;
         for (size_t i = 0; i < step->lanes.count; i++) {
             const pace_lane *lane = &step->lanes.items[i];
-            size_t count = first_from(step, lane, w->to_ns) - first_from(step, lane, w->from_ns);
+            size_t count = pace_lane_first_from(step, lane, w->to_ns) - pace_lane_first_from(step, lane, w->from_ns);
             if (lane->device) count *= 3;
             if (count <= next) small++, used += count;
         }

@@ -70,14 +70,19 @@ bool pace_name_wraps_compiled(const char *name) {
     return false;
 }
 
-uint32_t pace_lane_begun_by(const pace_step *step, const pace_lane *lane, int64_t at_ns) {
+uint32_t pace_lane_first_from(const pace_step *step, const pace_lane *lane, int64_t at_ns) {
     uint32_t low = lane->first, high = lane->first + lane->count;
     while (low < high) {
         uint32_t middle = low + (high - low) / 2;
-        if (step->start_ns[middle] <= at_ns) low = middle + 1;
+        if (step->start_ns[middle] < at_ns) low = middle + 1;
         else high = middle;
     }
-    return low > lane->first ? low - 1 : PACE_NO_TASK;
+    return low;
+}
+
+uint32_t pace_lane_begun_by(const pace_step *step, const pace_lane *lane, int64_t at_ns) {
+    uint32_t behind = pace_lane_first_from(step, lane, at_ns + 1);
+    return behind > lane->first ? behind - 1 : PACE_NO_TASK;
 }
 
 bool pace_lane_works(const pace_step *step, const pace_lane *lane) {
