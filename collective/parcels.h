@@ -1,8 +1,8 @@
 /*
- * Messages to other hosts. Where MPI moves bytes by a protocol with a handshake, each message waits for the other host's
- * answer, which is late where other programs use its processors: over TCP Open MPI then uses half of a link. Such messages
- * are sent in parcels that MPI sends at once, where the network is so slow that the processor's time for them does not
- * count.
+ * Messages to other hosts. Over TCP, Open MPI uses half of a link that carries messages both ways where the hosts'
+ * processors are busy, but nearly all of it for messages that it sends without a handshake (docs/collective.md has the
+ * figures). Large messages are therefore sent in parcels of that size, where the network is so slow that the
+ * processor's time for them does not count.
  */
 #pragma once
 
