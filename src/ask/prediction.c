@@ -292,6 +292,11 @@ static void doubt_gap(pace_prediction *p) {
     }
 }
 
+static void widen(pace_prediction *p) {
+    for (size_t i = 0; p->is_model && i < p->result_count; i++)
+        pace_step_widen(&p->results[i].step_s, &p->results[i].used, &p->step.pricer, &p->step.asked);
+}
+
 static pace_status hold_stages(pace_prediction *p) {
     const pace_forecast_ranks_vec *ranks = &p->inputs.forecast.ranks;
     if (!p->is_model || p->step.asked.device->is_cpu || ranks->count < 2) return PACE_OK;
@@ -329,6 +334,7 @@ pace_status pace_prediction_run(pace_prediction *p, const char *const *paths, si
     PACE_TRY(doubt_replay(p));
     PACE_TRY(check_walk(p, options));
     move_to_answer(p);
+    widen(p);
     PACE_TRY(hold_stages(p));
     return p->is_model ? pace_predict_fits_warn(&p->inputs.warnings, &p->fits, &p->step.asked) : PACE_OK;
 }

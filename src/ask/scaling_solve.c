@@ -87,7 +87,7 @@ pace_status pace_scaling_advise(char *out, size_t size, pace_catalog *catalog, c
     pace_status status = open_step(&one, catalog, words, 1);
     const pace_memory_asked memory = {.asked = &one.step.asked,
                                       .pricer = &one.step.pricer,
-                                      .spread_tables = one.step.spread_tables,
+                                      .spread_tables = one.step.asked.assumes_tables,
                                       .whole = true,
                                       .option = option,
                                       .batch_option = batch_option,

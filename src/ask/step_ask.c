@@ -93,7 +93,7 @@ static pace_status open_model(pace_step_asked *a, pace_catalog *catalog, const c
     if (shared && config->dp * config->cp == 1 && !pace_framework_is_lowered(a->asked.framework))
         config->zero_stage = 0;
     if (shared && config->tp == 1) config->sequence_parallel = 0;
-    if (config->ep == UNSAID) config->ep = 1, a->spread_tables = pace_step_spreads_tables(config, &a->model, shards);
+    if (config->ep == UNSAID) config->ep = 1, a->asked.assumes_tables = pace_step_spreads_tables(config, &a->model, shards);
     return PACE_OK;
 }
 

@@ -15,7 +15,6 @@ typedef struct {
     pace_approach approach;
     pace_step_pricer pricer;
     pace_step_solution settled; /* pace_step_settle(); nothing on a CPU, which has no closed form */
-    bool spread_tables;         /* over all ranks, which nobody said */
     bool all_devices;           /* data parallel over all of the machine's, since nobody said how it is shared */
     bool largest_batch;         /* micro-batch: the largest power of two that fits, since nobody said one */
     bool usual_rounds; /* micro-batches of a pipeline: pace_step_usual_rounds(), since nobody said a global batch */

@@ -79,7 +79,7 @@ static bool spread_tables(pace_step_row *out, const pace_step_reader *r, size_t 
     bool shards = *pace_step_cell(r, row, PACE_STEP_ZERO_STAGE) || *pace_step_cell(r, row, PACE_STEP_SHARDING);
     if (said || out->ranks <= 1 || !pace_step_spreads_tables(&out->config, out->model, shards)) return false;
     pace_step_note(out, "tables spread over all devices");
-    pace_step_doubt(out, r, PACE_DOUBT_ROW_TABLES);
+    pace_step_doubt(out, r, PACE_DOUBT_SPREAD_TABLES);
     return true;
 }
 

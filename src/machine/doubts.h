@@ -88,7 +88,7 @@ typedef enum {
     X(STEP_FIT, "step_fit", TABLE)                     \
     X(MEMORY, "memory", VALUE)                         \
     X(ROW_SPLIT, "row_split", TIMES)                   \
-    X(ROW_TABLES, "row_tables", TIMES)                 \
+    X(SPREAD_TABLES, "spread_tables", TIMES)           \
     X(ROW_BATCH, "row_batch", TIMES)                   \
     X(ROW_MICRO_BATCHES, "row_micro_batches", TIMES)   \
     X(ROW_PADDING, "row_padding", TIMES)               \

@@ -351,6 +351,14 @@ pace_status pace_step_screen(pace_step_solution *out, pace_step_pricer *pricer, 
     return PACE_OK;
 }
 
+void pace_step_widen(pace_estimate *time_s, pace_doubts_used *used, const pace_step_pricer *pricer,
+                     const pace_step_case *asked) {
+    double times = pace_cost_doubts(pricer->cost)->figure[PACE_DOUBT_SPREAD_TABLES];
+    if (!asked->assumes_tables) return;
+    if (used) used->added[PACE_DOUBT_SPREAD_TABLES] = time_s->spread * sqrt(times * times - 1);
+    time_s->spread *= times;
+}
+
 pace_status pace_step_solve(pace_step_solution *out, pace_step_pricer *pricer, const pace_step_case *asked) {
     pace_step_solution solution;
     pace_step_case settled = *asked;
@@ -361,6 +369,7 @@ pace_status pace_step_solve(pace_step_solution *out, pace_step_pricer *pricer, c
     if (merging > 0)
         solution.fitting = pace_step_fits(solution.plan.memory.all_bytes + merging, solution.plan.device_bytes,
                                           pace_cost_doubts(pricer->cost));
+    pace_step_widen(&solution.time_s, NULL, pricer, &settled);
     *out = solution;
     return PACE_OK;
 }

@@ -22,6 +22,7 @@ typedef struct {
     int ranks_per_node;            /* 0 = as many as a node has devices */
     double slowness;               /* exchanges of gradients take so many times as long; 0 = 1 */
     bool may_recompute;            /* nobody said whether activations are recomputed */
+    bool assumes_tables;           /* nobody said where a recommender's tables lie */
     bool assumes_recompute;        /* set by pace_step_settle(): all are, since the step does not fit else; */
     int unassumed_recompute;       /* then what would be where it does */
     bool unfolded;                 /* every micro-batch is walked, though fewer say the same; for tests */
@@ -93,6 +94,10 @@ typedef struct {
  * the configuration are sound by themselves. Errors: those of pace_step_settle(). */
 pace_status pace_step_screen(pace_step_solution *out, pace_step_pricer *pricer, const pace_step_case *asked,
                              const pace_step_limits *limits) PACE_MUST_CHECK;
+
+/** Widens the answer to a case by what was assumed of it, which `used` (may be NULL) then lists. */
+void pace_step_widen(pace_estimate *time_s, pace_doubts_used *used, const pace_step_pricer *pricer,
+                     const pace_step_case *asked);
 
 /** Answers a case. Errors: those of lowering and of exchanges; PACE_E_INTERNAL with both numbers where walk and closed
  * form contradict each other. */

@@ -189,7 +189,7 @@ static void put_tables(pace_node *root, const pace_step_asked *step) {
     if (step->all_devices)
         pace_node_note(root, "Assumed: all %g devices train by data parallelism; --set dp, tp, pp says otherwise.",
                        pace_config_ranks(&step->asked.config));
-    if (step->spread_tables)
+    if (step->asked.assumes_tables)
         pace_node_note(root,
                        "Assumed: embedding tables are spread over all %g ranks; --set ep=1 keeps them whole on each.",
                        step->asked.config.ep);
@@ -213,7 +213,7 @@ pace_status pace_put_fit(pace_report *report, pace_step_asked *step) {
     const pace_memory_asked memory = {.asked = &step->asked,
                                       .pricer = &step->pricer,
                                       .machine = step->machine.devices ? &step->machine : NULL,
-                                      .spread_tables = step->spread_tables,
+                                      .spread_tables = step->asked.assumes_tables,
                                       .option = "--set "};
     PACE_TRY(pace_step_advise(advice, sizeof advice, &memory, plan));
     if (step->settled.fitting == PACE_MAY_FIT) {

@@ -13,6 +13,7 @@ from checks import SOURCE, expect, finish, run
 
 DOUBTS = Path(SOURCE) / "catalog" / "doubts.yaml"
 TRACE = str(Path(tempfile.mkdtemp()) / "trace.json")
+DLRM = ["predict", "dlrm", "--on", "dgx-1-v100", "--set", "dp=8", "--set", "micro_batch=512"]
 GPT2 = ["predict", "gpt2", "--on", "dgx-h100", "--set", "dp=8", "--set", "micro_batch=1"]
 # A doubt, and questions that rest on it: what they print and where their interval stands.
 RESTS_ON = [
@@ -28,13 +29,14 @@ RESTS_ON = [
     ("nccl", ["predict", "--on", "dgx-h100", "--collective", "allreduce"]),
     ("network", ["predict", "--on", "dgx-h100*2", "--collective", "allreduce"]),
     ("textbook", ["predict", "--on", "dgx-h100", "--collective", "allreduce", "--library", "textbook"]),
+    ("spread_tables", DLRM),
 ]
 
 
 def changed(name):
     """doubts.yaml with one doubt's spread or growth half as large again."""
     text = DOUBTS.read_text()
-    entry = re.compile(r"(- name: %s\n    (?:spread|growth): )([0-9.e+-]+)" % name)
+    entry = re.compile(r"(- name: %s\n    (?:spread|growth|times): )([0-9.e+-]+)" % name)
     expect(len(entry.findall(text)) == 1, "one entry", name)
     return entry.sub(lambda m: m.group(1) + repr(1.5 * float(m.group(2))), text)
 
