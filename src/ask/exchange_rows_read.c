@@ -217,6 +217,17 @@ static void set_choice(char *out, size_t size, const char *text) {
     for (; *out; out++) *out = (char)tolower((unsigned char)*out);
 }
 
+static bool set_approach(pace_exchange_row *out, const reader *r, size_t row) {
+    const char *text = pace_csv_at(&r->rows->csv, row, r->approach);
+    size_t length = strlen(text);
+    if (length < sizeof out->approach) {
+        memcpy(out->approach, text, length + 1);
+        return true;
+    }
+    snprintf(out->status, sizeof out->status, "approach: expected at most %zu characters", sizeof out->approach - 1);
+    return false;
+}
+
 static pace_status add_row(reader *r, size_t row) {
     pace_exchange_row out = {.row = (uint32_t)row, .time_s = NAN};
     const char *system = pace_csv_at(&r->rows->csv, row, r->system),
@@ -229,8 +240,9 @@ static pace_status add_row(reader *r, size_t row) {
     out.stack = pace_exchange_stack_of(out.system, out.variant);
     set_choice(out.algorithm, sizeof out.algorithm, pace_csv_at(&r->rows->csv, row, r->algorithm));
     set_choice(out.protocol, sizeof out.protocol, pace_csv_at(&r->rows->csv, row, r->protocol));
-    snprintf(out.approach, sizeof out.approach, "%.47s", pace_csv_at(&r->rows->csv, row, r->approach));
-    if (set_collective(&out, r, row) && set_ranks(&out, r, row) && set_bytes(&out, r, row)) set_time(&out, r, row);
+    if (set_approach(&out, r, row) && set_collective(&out, r, row) && set_ranks(&out, r, row) &&
+        set_bytes(&out, r, row))
+        set_time(&out, r, row);
     if (!pace_collective_rows[out.collective].adds) out.element_bytes = 0;
     return PACE_PUSH(&r->rows->rows, out);
 }

@@ -116,11 +116,11 @@ static void say_timing(pace_node *root, const pace_plan_asked *a, const pace_pla
         pace_snprintf(saves, sizeof saves, ", %s days", pace_show_real(p->timed_gain * p->choices.items[0].days).text);
     pace_node_sentence(
         root, false,
-        "To settle it, time the first %zu on %s for %.0f minutes each (%.0f device-hours%s). The chance that "
+        "To settle it, time the first %zu on %s for %.0f minutes each (%.0f device-hour%s%s). The chance that "
         "the fastest of all %zu is among them is %.0f %%; running the best of them is expected to save "
         "%.1f %% of the step%s.",
-        p->timed, p->machine.name, 60.0 / (double)p->timed, hours, cost, p->choices.count, 100 * chance,
-        100 * p->timed_gain, saves);
+        p->timed, p->machine.name, 60.0 / (double)p->timed, hours, hours == 1 ? "" : "s", cost, p->choices.count,
+        100 * chance, 100 * p->timed_gain, saves);
 }
 
 static void say_learning(pace_node *root, const pace_plan_asked *a, const pace_plan_place *p) {

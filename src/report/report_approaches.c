@@ -103,6 +103,11 @@ static void say(pace_node *root, const pace_approach_exchange_asked *a, size_t a
         if (points[s].times_first < least->times_first) least = &points[s];
         if (points[s].times_first > most->times_first) most = &points[s];
     }
+    if (least == most) {
+        pace_node_sentence(root, true, "%s takes %.3g times as long as %s.", label(a, approach), most->times_first,
+                           label(a, 0));
+        return;
+    }
     pace_node_sentence(root, true, "%s takes %.3g times as long as %s at %s, and %.3g times at %s.", label(a, approach),
                        most->times_first, label(a, 0), pace_show_bytes(most->bytes).text, least->times_first,
                        pace_show_bytes(least->bytes).text);

@@ -108,6 +108,15 @@ static void put_values(pace_report *report, const pace_live_done *done) {
     }
 }
 
+static size_t count_predicted(const pace_live_done *done) {
+    size_t counted = 0;
+    for (size_t i = 0; i < done->step_count; i++) {
+        const pace_live_step *s = &done->steps[i];
+        counted += s->runs > 0 && isfinite(s->predicted_s) && !s->oversubscribed;
+    }
+    return counted;
+}
+
 static void warn(pace_report *report, const pace_live_done *done) {
     size_t crowded = 0, failed = 0;
     for (size_t i = 0; i < done->step_count; i++)
@@ -139,7 +148,7 @@ static pace_status build(pace_report *report, void *context) {
     pace_node_sentence(
         root, true,
         "Predicted steps are %.1f %% off what was trained here (mean of %zu); %.0f %% of the 90 %% intervals hold it.",
-        100 * done->mape, done->step_count, 100 * done->coverage);
+        100 * done->mape, count_predicted(done), 100 * done->coverage);
     pace_node_sentence(root, false, "The largest error of a share of FP | BP | WU is %.1f points.",
                        100 * done->most_share_off);
     if (!done->learned)
