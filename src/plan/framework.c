@@ -53,6 +53,7 @@ static pace_status read_framework(pace_framework *out, const pace_yaml *yaml, co
     const struct {
         const char *key;
         double *value, scale, most;
+        bool optional; /* 0 where nobody says */
     } numbers[] = {{"launch_us", &out->launch_s, 1e-6, 1e4},
                    {"dispatch_us", &out->dispatch_s, 1e-6, 1e5},
                    {"gradient_bytes", &out->gradient_bytes, 1, 8},
@@ -65,13 +66,16 @@ static pace_status read_framework(pace_framework *out, const pace_yaml *yaml, co
                    {"overlap_expert", &out->overlap_expert, 1, 1},
                    {"zero_stage", &out->zero_stage, 1, 3},
                    {"sequence_parallel", &out->sequence_parallel, 1, 1},
-                   {"step_ms", &out->step_s, 1e-3, 1e4}};
+                   {"step_ms", &out->step_s, 1e-3, 1e4},
+                   {"accumulate_bytes", &out->accumulate_bytes, 1, 64, true},
+                   {"scatter_messages", &out->scatter_messages, 1, 1, true}};
     const char *name = pace_yaml_text(pace_yaml_get(node, "name"));
     if (!name || strlen(name) >= sizeof out->name) return fail_at(yaml, node, "a framework with a short name");
     snprintf(out->name, sizeof out->name, "%s", name);
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
         const pace_yaml_node *value = pace_yaml_get(node, numbers[i].key);
         double number;
+        if (!value && numbers[i].optional) continue;
         if (!value) return fail_at(yaml, node, numbers[i].key);
         PACE_TRY(pace_yaml_number(&number, yaml, value));
         if (!(number >= 0 && number <= numbers[i].most)) return fail_at(yaml, value, "a number within its range");

@@ -15,6 +15,8 @@ typedef struct {
         overlap_expert;                   /* shares that may hide */
     double zero_stage, sequence_parallel; /* when nobody says */
     double step_s;                        /* of every step */
+    double accumulate_bytes;              /* moved per parameter and micro-batch to add its gradient to those before */
+    double scatter_messages;              /* whether ranks that share layers send a part of a message each */
     bool zero_known[PACE_ZERO_STAGES];    /* stages of ZeRO that it has; all where nobody says */
     bool schedule_known[PACE_SCHEDULES];  /* orders of pipelines that a plan looks at; 1F1B where nobody says */
 } pace_framework;

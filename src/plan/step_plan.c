@@ -261,6 +261,22 @@ static pace_status gather_first(pace_step_plan *plan, const pace_step_place *pla
     return gather(&plan->gather_first_s, plan, head.dense > 0 ? head : layer_share(plan->slots), place);
 }
 
+/* A message to the next stage, which all ranks that share a layer would send whole: each sends its part, and they gather it
+ * where it arrives (Narayanan et al. 2021, section 4.1). */
+static pace_status price_message(pace_step_plan *plan, const pace_step_place *place, double far) {
+    const pace_config *config = &plan->config;
+    double bytes = plan->slots->boundary_bytes, gather_s;
+    bool across, whole = config->tp > 1 && !(config->sequence_parallel > 0);
+    bool scatters = whole && plan->framework->scatter_messages > 0;
+    PACE_TRY(pace_group_exchange_s(&plan->pass_s, &plan->pass_across, place->exchange, PACE_SENDRECV,
+                                   scatters ? bytes / config->tp : bytes, 2, far));
+    if (!scatters) return PACE_OK;
+    PACE_TRY(pace_group_exchange_s(&gather_s, &across, place->exchange, PACE_ALLGATHER, bytes, config->tp,
+                                   (double)pace_config_stride(config, PACE_GROUP_TENSOR)));
+    plan->pass_s += gather_s;
+    return PACE_OK;
+}
+
 static pace_status exchange_all(pace_step_plan *plan, const pace_step_place *place) {
     const pace_config *config = &plan->config;
     PACE_TRY(gather_first(plan, place));
@@ -275,8 +291,7 @@ static pace_status exchange_all(pace_step_plan *plan, const pace_step_place *pla
     if (config->pp < 2) return PACE_OK;
     double far = (double)pace_config_stride(config, PACE_GROUP_PIPELINE);
     bool tied_across;
-    PACE_TRY(pace_group_exchange_s(&plan->pass_s, &plan->pass_across, place->exchange, PACE_SENDRECV,
-                                   plan->slots->boundary_bytes, 2, far));
+    PACE_TRY(price_message(plan, place, far));
     if (plan->slots->tied_parameters > 0 && !is_v(plan) && pace_config_trains(config))
         PACE_TRY(pace_group_exchange_s(&plan->tied_s, &tied_across, place->exchange, PACE_ALLREDUCE,
                                        plan->slots->tied_parameters * gradient_bytes(plan), 2, far * (config->pp - 1)));
@@ -432,6 +447,8 @@ static void add_update(pace_step_plan *plan, const pace_step_place *place) {
     double updated = held.dense / over + held.expert / expert_over, all = plan->slots->parameters;
     if (plan->framework->update_bytes > 0) plan->update_s = plan->framework->update_bytes * updated / rate;
     else if (all > 0) plan->update_s = plan->slots->rest_s[PACE_REST_UPDATE] * updated / all;
+    if (config->zero_stage < 3 && plan->micro_batches > 1)
+        plan->add_s = plan->framework->accumulate_bytes / rate * (1 - 1 / plan->micro_batches);
     if (pace_framework_is_lowered(plan->framework) && all > 0) add_rest(plan, (held.dense + held.expert) / all);
 }
 

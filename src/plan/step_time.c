@@ -117,7 +117,9 @@ static work part_work(const pace_step_plan *plan, const pace_step_factors *f, co
                               .reduce_s =
                                   backward && !(plan->config.frozen > 0) ? gather_s * gradients + replicate_s : 0,
                               .beside_s = backward && is_lowered(plan) ? again_s : 0};
-        work one = slot_work(plan, f, &part->pass[pass], &shards);
+        pace_slot slot = part->pass[pass];
+        if (backward) slot.stream_s += plan->add_s * (part->part.parameters + part->part.expert_parameters);
+        work one = slot_work(plan, f, &slot, &shards);
         if (pass == PACE_PART_RECOMPUTE) again_s = total(&one);
         if (pass != PACE_PART_FORWARD) {
             one.backward_s = total(&one);

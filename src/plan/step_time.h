@@ -39,6 +39,7 @@ typedef struct {
     double layers_most;               /* of the stage that has most */
     double layers_first, layers_last; /* of the stages with head and tail */
     double pass_s;                    /* one message to the next stage */
+    double add_s; /* each micro-batch, for each parameter: its gradient is added to those before; 0 = lowered */
     bool pass_across;
     double gradient_s, expert_gradient_s; /* exchanges of the gradients of one step, alone */
     double gradient_starts_s;             /* of both: what buckets take whatever their size */

@@ -289,6 +289,21 @@ def test_stages_hold_what_they_keep():
     assert 0.9 < (float(many["memory_bytes"]) - float(many["last_rank_bytes"]) + logits) / (7 * 4 * layer) < 1.1
 
 
+def test_messages_are_scattered():
+    """Megatron's tensor-parallel ranks send a part of a message each, and gather it over NVLink (Narayanan et al. 2021, section 4.1)."""
+    def pass_s(passes, *words):
+        done = run("predict", "gpt_7.5b", "--on", "hgx-a100-80*2", "--set", "framework=megatron-eager", "--set", "pp=2",
+                   "--set", "micro_batch=2", "--set", "global_batch=64", *words, "--format", "json")
+        return {one["part"]: one["time_ns"] for one in json.loads(done.stdout)["parts"]}["pipeline exchange"] / passes / 1e9
+    message = 2 * 2048 * 4096 * 2  # micro-batch, words, width, half precision
+    alone = pass_s(2 * (4 + 1), "--set", "tp=1", "--set", "dp=8")
+    part = pass_s(2 * (32 + 1), "--set", "tp=8", "--set", "sequence_parallel=1")  # words are split already
+    scattered = pass_s(2 * (32 + 1), "--set", "tp=8")
+    assert 1 / 8 < part / alone < 1 / 6, (part, alone)
+    gathered = 7 / 8 * message / 300e9  # NVLink of the A100, one way
+    assert gathered < scattered - part < 3 * gathered, (scattered, part, gathered)
+
+
 def test_beside_a_walk():
     """A walk is checked by the closed form, says what it rests on, and that a step does not fit."""
     def ask_walk(*words):

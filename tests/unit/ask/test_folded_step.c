@@ -84,7 +84,7 @@ static int compare(pace_catalog *catalog, const choice *c) {
     pace_device_catalog devices;
     const pace_device *device;
     pace_words set = {c->words, c->count};
-    pace_step_asked step;
+    pace_step_asked step = {0};
     pace_step_solution folded, whole;
     assert_int_equal(pace_machine_parse(&machine, catalog, c->machine), PACE_OK);
     assert_int_equal(pace_device_catalog_load(&devices, catalog), PACE_OK);
@@ -139,7 +139,7 @@ static double optimizer_parameters(pace_step_asked *step, double micro_batches) 
 static void test_optimizer(void **state) {
     (void)state;
     pace_catalog *catalog;
-    pace_step_asked step;
+    pace_step_asked step = {0};
     pace_words set = {NULL, 0};
     assert_int_equal(pace_catalog_open(&catalog), PACE_OK);
     assert_int_equal(pace_step_model_open(&step, catalog, "lenet", &set), PACE_OK);
