@@ -66,7 +66,8 @@ static const pace_yaml_node *find_launch(const reader *r) {
 }
 
 static pace_status read_launch(pace_launch_costs *out, const reader *r) {
-    static const char *const known[] = {"mode", "vendor", "launch_lag_us", "between_kernels_us", "source", NULL};
+    static const char *const known[] = {"mode",   "vendor", "launch_lag_us", "between_kernels_us", "queue",
+                                        "source", NULL};
     pace_launch_costs launch = {0};
     const pace_yaml_node *entry = find_launch(r);
     if (!entry) {
@@ -83,6 +84,9 @@ static pace_status read_launch(pace_launch_costs *out, const reader *r) {
     PACE_TRY(check_source(r, entry));
     PACE_TRY(read_us(&launch.lag_ns, r, entry, "launch_lag_us"));
     PACE_TRY(read_us(&launch.between_ns, r, entry, "between_kernels_us"));
+    double queue = 0;
+    if (pace_yaml_get(entry, "queue")) PACE_TRY(pace_yaml_positive(&queue, r->yaml, entry, "queue", UINT32_MAX));
+    launch.queue = (uint32_t)queue;
     *out = launch;
     return PACE_OK;
 }

@@ -8,6 +8,7 @@
 typedef struct {
     double lag_ns;     /* from the start of a launching call to its kernel's on an idle stream */
     double between_ns; /* between kernels that follow at once on a stream */
+    uint32_t queue;    /* launches that a device's queue holds; 0 = not known */
 } pace_launch_costs;
 
 /* Operators and calls that took far longer than others of their name: a context that is made, a library that is loaded,

@@ -236,6 +236,7 @@ pace_status pace_forecast_of_graphs(pace_forecast *out, pace_catalog *catalog, p
     for (; status == PACE_OK && taken < count; taken++)
         status = add_graph(&forecast.ranks, catalog, &graphs[taken], names[taken], device, mode);
     for (; taken < count; taken++) pace_graph_free(&graphs[taken]);
+    if (status == PACE_OK && count == 1) forecast.ranks.items[0].launch.queue = 0; /* it waits for each batch */
     if (status == PACE_OK) *out = forecast;
     else pace_forecast_free(&forecast);
     return status;
@@ -479,7 +480,8 @@ static pace_status price_rank(walk_room *room, size_t number, pace_forecast_resu
                                            .costs = &rank->costs,
                                            .launch_lag_ns = rank->launch.lag_ns,
                                            .between_ns = rank->launch.between_ns,
-                                           .start_ns = rank->start_ns};
+                                           .start_ns = rank->start_ns,
+                                           .queue = rank->launch.queue};
     return PACE_OK;
 }
 

@@ -15,13 +15,14 @@ static uint32_t computes_before(const pace_graph *graph, uint32_t turn) {
     return turn ? graph->turn_ends.items[turn - 1] : 0;
 }
 
-pace_fold_round pace_fold_round_of(const pace_graph *graph, uint32_t first, uint32_t count, uint32_t steady_first,
-                                   uint32_t steady_count) {
+pace_fold_round pace_fold_round_of(const pace_graph *graph, uint32_t queue, uint32_t first, uint32_t count,
+                                   uint32_t steady_first, uint32_t steady_count) {
     uint32_t begin = computes_before(graph, first), end = computes_before(graph, first + count);
     return (pace_fold_round){.first = launch_behind(graph, begin),
                              .last = launch_behind(graph, end),
                              .begin = begin,
                              .count = end - begin,
+                             .reach = end > begin ? (queue + end - begin - 1) / (end - begin) : 0,
                              .steady_begin = computes_before(graph, steady_first),
                              .steady_end = computes_before(graph, steady_first + steady_count)};
 }
@@ -49,6 +50,14 @@ static const pace_lane *first_stream(const pace_step *step) {
         if (lane->device && strcmp(pace_names_text(&step->names, lane->key), "device 0 stream 0") == 0) return lane;
     }
     return NULL;
+}
+
+/* A host that waits for its device's queue depends on what ended so many rounds ago. */
+static bool queue_repeats(const pace_step *step, uint32_t reach, int64_t from_ns, int64_t period_ns) {
+    const pace_lane *stream = first_stream(step);
+    for (uint32_t i = 1; i <= reach; i++)
+        if (!lane_repeats(step, stream, from_ns - i * period_ns, period_ns)) return false;
+    return true;
 }
 
 /* The rank is at its steady turns from the beginning of the first round to the end of the second. */
@@ -84,6 +93,7 @@ static bool step_is_steady(pace_fold_gap *gap, const pace_analysis *analysis, co
         const pace_step *step = &analysis->ranks.items[r]->step;
         if (analysis->ranks.items[r]->shift_ns != 0) return false;
         if (!is_among_rounds(step, &rounds[r], in_step, repeats, from_ns, period_ns)) return false;
+        if (!queue_repeats(step, rounds[r].reach, from_ns, period_ns)) return false;
         for (size_t i = 0; i < step->lanes.count; i++)
             if (!lane_repeats(step, &step->lanes.items[i], from_ns, period_ns)) return false;
     }

@@ -14,6 +14,7 @@
 typedef struct {
     uint32_t first, last; /* launches, the last not among them */
     uint32_t begin, count, steady_begin, steady_end;
+    uint32_t reach; /* rounds back to the launch that the host waits for where the device's queue is full */
 } pace_fold_round;
 
 enum { PACE_FOLD_STEPS = 8 };
@@ -26,9 +27,10 @@ typedef struct {
     pace_matrix matrix;               /* of such a round, of the slowest rank in the last step */
 } pace_fold_gap;
 
-/** The round of turns [first, first + count) among steady turns, of a graph that says where its turns end. */
-pace_fold_round pace_fold_round_of(const pace_graph *graph, uint32_t first, uint32_t count, uint32_t steady_first,
-                                   uint32_t steady_count);
+/** The round of turns [first, first + count) among steady turns, of a graph that says where its turns end;
+ * `queue` as in pace_walk_rank. */
+pace_fold_round pace_fold_round_of(const pace_graph *graph, uint32_t queue, uint32_t first, uint32_t count,
+                                   uint32_t steady_first, uint32_t steady_count);
 
 /** Finds the gap of a walked step. *steady = false: the step is to be walked whole. */
 pace_status pace_fold_find(pace_fold_gap *out, bool *steady, const pace_analysis *analysis,

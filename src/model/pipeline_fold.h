@@ -18,8 +18,11 @@ typedef struct {
     uint32_t steady_first, steady_count; /* all turns that are such blocks */
 } pace_turn_block;
 
-/** How a pipeline that passes pace_pipeline_check() is folded. */
-pace_pipeline_fold pace_pipeline_fold_of(const pace_pipeline *pipeline);
+/* The first try has few micro-batches, the next has more to settle. */
+enum { PACE_FOLD_TRIES = 2 };
+
+/** How a pipeline that passes pace_pipeline_check() is folded in a try, from 0. times = 0: it has too few micro-batches. */
+pace_pipeline_fold pace_pipeline_fold_of(const pace_pipeline *pipeline, unsigned attempt);
 
 /** The block of a stage. *found = false where the whole order is not the folded one with blocks put in. */
 pace_status pace_pipeline_fold_block(pace_turn_block *out, bool *found, const pace_pipeline *pipeline,

@@ -160,13 +160,13 @@ static double forward_backward_s(const pace_forecast_result *result) {
 }
 
 /* A host that issues single launches waits for each batch, so that rounds may be alike. */
-static pace_pipeline_fold fold_of(const pace_step_case *asked) {
+static pace_pipeline_fold fold_of(const pace_step_case *asked, unsigned attempt) {
     const pace_pipeline pipeline = pace_config_pipeline(&asked->config);
     pace_pipeline_fold whole = {.less = pipeline, .round = 1};
     bool buckets = !asked->approach || pace_approach_has_buckets(asked->approach);
     bool issues = asked->config.execution != PACE_CUDA_GRAPH && !asked->device->is_cpu;
     if (asked->unfolded || asked->config.mode != PACE_TRAINING || !buckets || !issues) return whole;
-    return pace_pipeline_fold_of(&pipeline);
+    return pace_pipeline_fold_of(&pipeline, attempt);
 }
 
 static pace_status find_rounds(bool *found, pace_forecast *forecast, const pace_step_case *asked,
@@ -179,8 +179,8 @@ static pace_status find_rounds(bool *found, pace_forecast *forecast, const pace_
         pace_turn_block block;
         PACE_TRY(pace_pipeline_fold_block(&block, found, &pipeline, fold, (uint32_t)i));
         if (*found)
-            rank->round =
-                pace_fold_round_of(&rank->graph, block.first, block.count, block.steady_first, block.steady_count);
+            rank->round = pace_fold_round_of(&rank->graph, rank->launch.queue, block.first, block.count,
+                                             block.steady_first, block.steady_count);
     }
     return PACE_OK;
 }
@@ -210,9 +210,12 @@ static pace_status walk_folded(pace_forecast_result *out, bool *steady, pace_cat
 
 static pace_status walk_case(pace_forecast_result *out, pace_catalog *catalog, const pace_step_case *asked) {
     const pace_pipeline pipeline = pace_config_pipeline(&asked->config);
-    pace_pipeline_fold fold = fold_of(asked), whole = {.less = pipeline, .round = 1};
+    const pace_pipeline_fold whole = {.less = pipeline, .round = 1};
     bool steady = false;
-    if (fold.times) PACE_TRY(walk_folded(out, &steady, catalog, asked, &fold));
+    for (unsigned i = 0; !steady && i < PACE_FOLD_TRIES; i++) {
+        pace_pipeline_fold fold = fold_of(asked, i);
+        if (fold.times) PACE_TRY(walk_folded(out, &steady, catalog, asked, &fold));
+    }
     return steady ? PACE_OK : walk_folded(out, &steady, catalog, asked, &whole);
 }
 

@@ -65,7 +65,7 @@ static pace_status open_lane(compiler *c) {
     return PACE_PUSH(&c->replay.lane_first, (uint32_t)c->replay.segments.count);
 }
 
-/* The last segment added waits for the target, in one of its two slots. */
+/* The last segment added waits for the target, in one of its slots. */
 static pace_status add_link(compiler *c, uint8_t slot, link_kind kind, uint32_t instance, uint32_t target,
                             int64_t lag_ns) {
     lane_link added = {.segment = (uint32_t)(c->replay.segments.count - 1),
@@ -170,6 +170,29 @@ static uint32_t captured_by(const step_instance *at, uint32_t number) {
     return at->launch_issue[number];
 }
 
+/* Where the launch stands among those of its stream: they are in ascending order. */
+static uint32_t turn_of(const uint32_t *launches, uint32_t count, uint32_t number) {
+    uint32_t from = 0;
+    while (count > from + 1) {
+        uint32_t middle = from + (count - from) / 2;
+        if (launches[middle] <= number) from = middle;
+        else count = middle;
+    }
+    return from;
+}
+
+/* The queue of a device holds so many launches: the host waits until the oldest of them has ended. */
+static pace_status wait_for_queue(host *h, uint32_t number) {
+    uint32_t queue = h->c->ranks[h->rank].queue, first = h->lanes->kernels.first[0];
+    uint32_t count = h->lanes->kernels.first[1] - first;
+    if (queue == 0 || h->graph->launches.items[number].stream != 0) return PACE_OK;
+    const uint32_t *launches = &h->lanes->kernels.items[first];
+    uint64_t at = (uint64_t)h->repeat * count + turn_of(launches, count, number);
+    if (at < queue) return PACE_OK;
+    uint32_t in = instance_of(h->c, h->rank, (unsigned)((at - queue) / count));
+    return add_link(h->c, 2, LINK_LAUNCH_END, in, launches[(at - queue) % count], 0);
+}
+
 static pace_status issue(host *h, uint32_t number) {
     const pace_launch *launch = &h->graph->launches.items[number];
     step_instance *at = &h->c->instances[instance_of(h->c, h->rank, h->repeat)];
@@ -188,7 +211,7 @@ static pace_status issue(host *h, uint32_t number) {
     h->calls++;
     PACE_TRY(host_segment(h, before + call, launch->node, number, call));
     at->launch_issue[number] = (uint32_t)(h->c->replay.segments.count - 1);
-    return PACE_OK;
+    return wait_for_queue(h, number);
 }
 
 static pace_status wait_at_end(host *h, uint32_t number) {

@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-enum { SETTINGS = 10, TRIES = 14 };
+enum { SETTINGS = 10, TRIES = 18 };
 
 static uint32_t below(uint32_t *seed, uint32_t limit) {
     *seed = *seed * 1664525 + 1013904223; /* Numerical Recipes' generator */
@@ -49,11 +49,11 @@ static void set_number(choice *c, const char *name, unsigned value) {
 }
 
 static void draw(choice *c, uint32_t *seed) {
-    unsigned pp = 1 + below(seed, 2), dp = 1 + below(seed, 2), m = 100 + below(seed, 40), vpp = 1;
+    unsigned pp = 1U << below(seed, 3), dp = 1 + below(seed, 2), m = 100 + below(seed, 40), vpp = 1;
     *c = (choice){.model = ONE_OF(models), .machine = ONE_OF(machines)};
     bool sequence = strcmp(c->model, "gpt2") == 0 || strcmp(c->model, "distilbert") == 0;
     if (!sequence) pp = 1;
-    if (pp > 1) vpp = 1 + below(seed, 2), m -= m % 2;
+    if (pp > 1) vpp = 1 + below(seed, 2), m -= m % pp;
     set(c, ONE_OF(precisions));
     set(c, ONE_OF(executions));
     set(c, ONE_OF(again));

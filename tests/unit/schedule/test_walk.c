@@ -90,6 +90,31 @@ static void bound_by_host_or_device(void **state) {
     }
 }
 
+/* A queue of four takes the fifth launch when the first has ended: the host is held back, the device is not. */
+static void waits_for_the_queue(void **state) {
+    (void)state;
+    enum { OPS = 20, QUEUE = 4, KERNEL = 100000 };
+    pace_graph graph;
+    double ns[OPS];
+    pace_step step;
+    int64_t device, host;
+    assert_int_equal(pace_graph_init(&graph), PACE_OK);
+    for (int i = 0; i < OPS; i++) {
+        launch(&graph, node(&graph, "op", PACE_NO_NODE, 0), 0);
+        ns[i] = KERNEL;
+    }
+    pace_walk_options options = options_for(3);
+    pace_walk_rank rank = rank_of(&graph, ns);
+    rank.queue = QUEUE;
+    if (pace_walk(&step, &rank, 1, &options) != PACE_OK) fail_msg("%s", pace_message());
+    ends(&step, &device, &host);
+    int64_t last = 3 * OPS - 1 - QUEUE;
+    assert_int_equal(device, T1 + T2 + LAG + 3 * OPS * KERNEL + (3 * OPS - 1) * BETWEEN);
+    assert_int_equal(host, T1 + T2 + LAG + (last + 1) * KERNEL + last * BETWEEN + T1 + T2 + T4 + T3);
+    pace_step_free(&step);
+    pace_graph_free(&graph);
+}
+
 static uint64_t seed;
 static uint32_t draw(uint32_t below) {
     seed = seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
@@ -278,9 +303,13 @@ static void optimizers_visit_parameters(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(bound_by_host_or_device),     cmocka_unit_test(against_moving_clocks),
-        cmocka_unit_test(threads_hand_over),           cmocka_unit_test(ranks_meet),
-        cmocka_unit_test(repeats_and_captured_graphs), cmocka_unit_test(optimizers_visit_parameters),
+        cmocka_unit_test(bound_by_host_or_device),
+        cmocka_unit_test(waits_for_the_queue),
+        cmocka_unit_test(against_moving_clocks),
+        cmocka_unit_test(threads_hand_over),
+        cmocka_unit_test(ranks_meet),
+        cmocka_unit_test(repeats_and_captured_graphs),
+        cmocka_unit_test(optimizers_visit_parameters),
     };
     return cmocka_run_group_tests(tests, make_costs, free_costs);
 }
