@@ -29,14 +29,15 @@ static inline bool compacts_agree(const uint8_t *data, size_t size) {
     return agree;
 }
 
-/* Whether digits read at once are those read one by one. */
-static inline bool runs_agree(const char *at) {
-    for (unsigned most = 1; most <= 8; most++) {
-        uint64_t value = 12, wanted = 12;
-        unsigned count = 0;
-        for (; count < most && pace_is_digit(at[count]); count++) wanted = wanted * 10 + (unsigned)(at[count] - '0');
-        if (pace_decimal_run(at, most, &value) != count || value != wanted) return false;
+/* Whether digits read at once are those read one by one, and texts compared at once those compared byte by byte. */
+static inline bool runs_agree(const char *at, const char *other) {
+    uint64_t wanted = 0;
+    for (unsigned count = 1; count <= 8 && pace_is_digit(at[count - 1]); count++) {
+        wanted = wanted * 10 + (unsigned)(at[count - 1] - '0');
+        if (pace_decimal_of(at, count) != wanted) return false;
     }
+    for (unsigned length = 1; length <= 48; length++)
+        if (pace_json_begins_with(at, other, length) != (memcmp(at, other, length) == 0)) return false;
     return true;
 }
 
@@ -50,7 +51,7 @@ static inline bool scans_agree(const uint8_t *data, size_t size) {
     for (char *at = text; at <= end && agree; at++) {
         char *digits = at;
         while (pace_is_digit(*digits)) digits++;
-        agree = runs_agree(at) && pace_json_skip_digits(at) == digits &&
+        agree = runs_agree(at, text + (at - text) / 2) && pace_json_skip_digits(at) == digits &&
                 pace_json_skip_space(at) == pace_json_skip_space_plain(at) &&
                 pace_json_skip_long_space(at) == pace_json_skip_space_plain(at) &&
                 pace_json_find_special(at) == pace_json_find_special_plain(at);
@@ -128,11 +129,39 @@ static inline bool walks_agree(pace_json *members, pace_json *tokens, bool plain
     return true;
 }
 
-/* Keys as a number that tells most of them apart. */
+/* Keys as a number that tells most of them apart, and is never 0. */
 static inline uint8_t meaning_of_tests(const char *key, size_t length) {
     uint8_t sum = (uint8_t)(length * 31);
     for (size_t i = 0; i < length; i++) sum = (uint8_t)(sum * 7 + (unsigned char)key[i]);
-    return sum;
+    return sum | 1;
+}
+
+/* Whether a value is the last token of another reader, and its number what reading it digit by digit gives. */
+static inline bool same_value(const pace_json_value *value, const pace_json *json) {
+    size_t length;
+    const char *text = pace_json_text(json, &length);
+    pace_json_value slow = pace_json_value_of(json);
+    slow.whole = 0;
+    int64_t a = 0, b = 0;
+    bool is_int = pace_json_value_int(value, &a);
+    if (is_int != pace_json_value_any_int(&slow, &b) || a != b) return false;
+    bool is_time = pace_json_value_us_to_ns(value, &a);
+    if (is_time != pace_json_value_any_us_to_ns(&slow, &b) || (is_time && a != b)) return false;
+    return value->kind == slow.kind && value->length == length && memcmp(value->text, text, length) == 0;
+}
+
+/* Members that come in a run. */
+static inline bool run_agrees(pace_json *habitual, pace_json_habit *habit, pace_json *members) {
+    pace_json_value run[PACE_JSON_RUN];
+    size_t count = pace_json_habit_run(habitual, habit, run);
+    for (size_t i = 0; i < count; i++) {
+        const char *key;
+        size_t length;
+        pace_json_token token = pace_json_member(members, &key, &length);
+        if (token != PACE_JSON_NUMBER && token != PACE_JSON_STRING) return false;
+        if (run[i].meaning != meaning_of_tests(key, length) || !same_value(&run[i], members)) return false;
+    }
+    return true;
 }
 
 /* The same walk, of a reader with a habit for each depth and of one without. */
@@ -146,7 +175,9 @@ static inline bool habits_agree(pace_json *habitual, pace_json *members) {
             const char *key;
             size_t length;
             uint8_t meaning;
-            token = pace_json_habit_member(habitual, &habits[open.depth % HABITS], meaning_of_tests, &meaning);
+            pace_json_habit *habit = &habits[open.depth % HABITS];
+            if (!run_agrees(habitual, habit, members)) return false;
+            token = pace_json_habit_member(habitual, habit, meaning_of_tests, &meaning);
             if (token != pace_json_member(members, &key, &length) || !same_token(habitual, members)) return false;
             bool named =
                 token >= PACE_JSON_OBJECT && token != PACE_JSON_OBJECT_END && length > 0 && length < PACE_JSON_KEY_MAX;

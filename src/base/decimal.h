@@ -37,28 +37,21 @@ bool pace_is_formula(const char *text, size_t length);
 /** Writes the shortest decimal of at most 17 significant digits that reads back as `value`, which is finite. */
 void pace_number_write(char out[32], double value);
 
-/** Appends the digits at `at`, at most `most` (1 to 8), to *value; returns how many there were. Reads eight bytes at `at`. */
-static inline unsigned pace_decimal_run(const char *at, unsigned most, uint64_t *value) {
-    unsigned count = 0;
+/** The number that the `count` (1 to 8) digits at `at` are. Reads eight bytes there. */
+static inline uint64_t pace_decimal_of(const char *at, unsigned count) {
 #if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
-    static const uint64_t powers[] = {1, 10, 100, 1000, 10000, 100000, 1000000, 10000000, 100000000};
-    uint64_t chunk;
-    memcpy(&chunk, at, sizeof chunk);
-    uint64_t digits = chunk ^ UINT64_C(0x3030303030303030), high = UINT64_C(0x8080808080808080);
-    uint64_t other = (((digits & ~high) + UINT64_C(0x7676767676767676)) | digits) & high;
-    count = other ? (unsigned)__builtin_ctzll(other) >> 3 : 8;
-    if (count > most) count = most;
-    if (count == 0) return 0;
-    digits <<= 64 - 8 * count; /* zeros stand before the digits, which come lowest first */
+    uint64_t digits;
+    memcpy(&digits, at, sizeof digits);
+    digits = (digits ^ UINT64_C(0x3030303030303030))
+             << (64 - 8 * count); /* zeros stand before the digits, lowest first */
     digits = (digits & UINT64_C(0x00ff00ff00ff00ff)) * 10 + (digits >> 8 & UINT64_C(0x00ff00ff00ff00ff));
     digits = (digits & UINT64_C(0x0000ffff0000ffff)) * 100 + (digits >> 16 & UINT64_C(0x0000ffff0000ffff));
-    digits = (digits & UINT64_C(0xffffffff)) * 10000 + (digits >> 32);
-    *value = *value * powers[count] + digits;
+    return (digits & UINT64_C(0xffffffff)) * 10000 + (digits >> 32);
 #else
-    for (; count < most && at[count] >= '0' && at[count] <= '9'; count++)
-        *value = *value * 10 + (unsigned)(at[count] - '0');
+    uint64_t value = 0;
+    for (unsigned i = 0; i < count; i++) value = value * 10 + (unsigned)(at[i] - '0');
+    return value;
 #endif
-    return count;
 }
 
 /** Reads the digits at `at`, at most 16; returns how many there are. Sixteen bytes before and behind `at` may be read.

@@ -59,7 +59,7 @@ void pace_names_free(pace_names *names) {
     *names = (pace_names){0};
 }
 
-static size_t length_of(const pace_names *names, pace_name name) {
+size_t pace_names_length(const pace_names *names, pace_name name) {
     size_t end = name + 1 < names->offset.count ? names->offset.items[name + 1] : names->bytes.count;
     return end - names->offset.items[name] - 1;
 }
@@ -71,7 +71,7 @@ static size_t find_slot(const pace_names *names, uint32_t hash, const char *text
         uint32_t held = names->slots[slot];
         if (held == 0) return slot;
         pace_name name = held - 1;
-        if (names->hash.items[name] == hash && length_of(names, name) == length &&
+        if (names->hash.items[name] == hash && pace_names_length(names, name) == length &&
             memcmp(pace_names_text(names, name), text, length) == 0)
             return slot;
     }

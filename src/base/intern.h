@@ -30,6 +30,9 @@ static inline const char *pace_names_text(const pace_names *names, pace_name nam
     return names->bytes.items + names->offset.items[name];
 }
 
+/** Its length; a NUL may be in it. */
+size_t pace_names_length(const pace_names *names, pace_name name);
+
 static inline size_t pace_names_count(const pace_names *names) { return names->offset.count; }
 
 /** A fast 64-bit hash of bytes (not cryptographic, the same on every machine of one byte order). */

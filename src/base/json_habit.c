@@ -4,27 +4,11 @@
 
 #include <string.h>
 
-enum { UNKNOWN = 1, RESERVED = 2, LEAD_BYTES = 8 * PACE_JSON_LEAD_WORDS };
+enum { UNKNOWN = 1, RESERVED = 2 };
 
 /* Whether the bytes at `at` are the lead. The window holds as many behind every token. */
 static inline bool stands(const pace_json_lead *lead, const char *at) {
-    uint64_t word;
-    unsigned last = lead->count - 1u;
-    for (unsigned i = 0; i < last; i++) {
-        memcpy(&word, at + 8 * (size_t)i, 8);
-        if (word != lead->words[i]) return false;
-    }
-    memcpy(&word, at + 8 * (size_t)last, 8);
-    return (word & lead->last_mask) == lead->words[last];
-}
-
-static void make_lead(pace_json_lead *out, const char *at, size_t length) {
-    unsigned char bytes[LEAD_BYTES] = {0}, mask[8] = {0};
-    memcpy(bytes, at, length);
-    *out = (pace_json_lead){.count = (uint8_t)((length + 7) / 8), .length = (uint8_t)length};
-    memcpy(out->words, bytes, sizeof out->words);
-    memset(mask, 0xff, length - 8 * (size_t)(out->count - 1));
-    memcpy(&out->last_mask, mask, sizeof mask);
+    return pace_json_begins_with(at, lead->bytes, lead->length);
 }
 
 /* The number of a lead, learned if there is room; UNKNOWN = it is too long, or there is none. */
@@ -33,9 +17,9 @@ static uint8_t learn(pace_json_habit *habit, const char *at, size_t length, cons
     unsigned count = RESERVED + habit->learned;
     for (unsigned i = RESERVED; i < count; i++)
         if (habit->leads[i].length == length && stands(&habit->leads[i], at)) return (uint8_t)i;
-    if (length > LEAD_BYTES || count == PACE_JSON_LEADS) return UNKNOWN;
-    make_lead(&habit->leads[count], at, length);
-    habit->leads[count].meaning = meaning_of(key, key_length);
+    if (length > PACE_JSON_LEAD_BYTES || count == PACE_JSON_LEADS) return UNKNOWN;
+    habit->leads[count] = (pace_json_lead){.length = (uint32_t)length, .meaning = meaning_of(key, key_length)};
+    memcpy(habit->leads[count].bytes, at, length);
     habit->learned++;
     return (uint8_t)count;
 }
@@ -64,15 +48,6 @@ static pace_json_token read_and_learn(pace_json *json, pace_json_habit *habit, p
     return pace_json_member(json, &key, &length);
 }
 
-/* The member behind an expected lead; false, and nothing consumed, where there is another. */
-static inline bool read_expected(pace_json *json, pace_json_habit *habit, uint8_t lead) {
-    const pace_json_lead *expected = &habit->leads[lead];
-    if (lead == 0 || !stands(expected, json->at)) return false;
-    if (PACE_UNLIKELY(!pace_json_quick_value(json, json->at + expected->length))) return false;
-    habit->at = lead;
-    return true;
-}
-
 /* Whether the object ends here: then it is closed. */
 static inline bool read_end(pace_json *json) {
     char *at = pace_json_skip_space(json->at);
@@ -82,18 +57,70 @@ static inline bool read_end(pace_json *json) {
     return true;
 }
 
-pace_json_token pace_json_habit_member(pace_json *json, pace_json_habit *habit, pace_json_meaning_fn meaning_of,
-                                       uint8_t *meaning) {
+/* Whether an object is open whose next member is due; then *habit stands where it is. */
+static inline bool is_inside(const pace_json *json, pace_json_habit *habit) {
+    if (PACE_UNLIKELY(pace_json_is_terminal(json->last))) return false;
     bool first = json->due == DUE_FIRST_KEY;
-    bool inside = first || (json->due == DUE_COMMA && json->depth > 0 && json->stack[json->depth - 1] == '}');
     if (first) habit->at = 0;
     else if (habit->at == 0) habit->at = UNKNOWN;
-    const uint8_t *next = habit->leads[habit->at].next;
+    return first || (json->due == DUE_COMMA && json->depth > 0 && json->stack[json->depth - 1] == '}');
+}
+
+/* The lead at `at`, of those that followed lead `before`; 0 = another, or none. */
+static inline uint8_t expected_at(const pace_json_habit *habit, uint8_t before, const char *at) {
+    const uint8_t *next = habit->leads[before].next;
+    if (next[0] && stands(&habit->leads[next[0]], at)) return next[0];
+    return next[1] && stands(&habit->leads[next[1]], at) ? next[1] : 0;
+}
+
+/* The string without escapes whose quote is at `at`, in the window; returns where it stops, NULL for any other. */
+static inline char *read_plain_string(pace_json_value *out, char *at) {
+    char *quote = pace_json_find_special(at + 1);
+    if (PACE_UNLIKELY(*quote != '"')) return NULL;
+    *out = (pace_json_value){at + 1, (uint32_t)(quote - at - 1), 0, 0, PACE_JSON_VALUE_STRING, 0};
+    return quote + 1;
+}
+
+static inline char *read_plain_number(pace_json_value *out, char *at, const char *end) {
+    pace_json_number number = pace_json_scan_number(at);
+    if (!number.good || PACE_UNLIKELY(number.stop >= end)) return NULL;
+    *out =
+        (pace_json_value){at, (uint32_t)(number.stop - at), number.whole, number.fraction, PACE_JSON_VALUE_NUMBER, 0};
+    return number.stop;
+}
+
+size_t pace_json_habit_run(pace_json *json, pace_json_habit *habit, pace_json_value run[PACE_JSON_RUN]) {
+    size_t count = 0;
+    if (!is_inside(json, habit)) return 0;
+    char *at = json->at;
+    uint8_t lead = habit->at, next;
+    while (count < PACE_JSON_RUN && (next = expected_at(habit, lead, at)) != 0) {
+        const pace_json_lead *found = &habit->leads[next];
+        char *value = at + found->length;
+        char *stop =
+            *value == '"' ? read_plain_string(&run[count], value) : read_plain_number(&run[count], value, json->end);
+        if (!stop) break;
+        at = stop;
+        lead = next;
+        run[count].meaning = found->meaning;
+        count += found->meaning != 0;
+    }
+    if (at == json->at) return 0;
+    habit->at = lead;
+    json->token = json->at;
+    pace_json_scalar(json, PACE_JSON_NULL, at);
+    return count;
+}
+
+pace_json_token pace_json_habit_member(pace_json *json, pace_json_habit *habit, pace_json_meaning_fn meaning_of,
+                                       uint8_t *meaning) {
     *meaning = 0;
-    if (PACE_UNLIKELY(!inside || pace_json_is_terminal(json->last)))
+    if (PACE_UNLIKELY(!is_inside(json, habit))) return read_and_learn(json, habit, meaning_of, meaning);
+    if (read_end(json)) return PACE_JSON_OBJECT_END;
+    uint8_t lead = expected_at(habit, habit->at, json->at);
+    if (!lead || !pace_json_quick_value(json, json->at + habit->leads[lead].length))
         return read_and_learn(json, habit, meaning_of, meaning);
-    if (!read_expected(json, habit, next[0]) && !read_expected(json, habit, next[1]))
-        return read_end(json) ? PACE_JSON_OBJECT_END : read_and_learn(json, habit, meaning_of, meaning);
-    *meaning = habit->leads[habit->at].meaning;
+    habit->at = lead;
+    *meaning = habit->leads[lead].meaning;
     return json->due == DUE_VALUE ? pace_json_next(json) : json->last;
 }

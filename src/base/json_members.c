@@ -12,9 +12,8 @@ static inline char *pass_plain(char *at) {
         at = pace_json_find_special(at + 1);
         return *at == '"' ? at + 1 : NULL;
     }
-    bool good;
-    at = pace_json_scan_number(at, &good);
-    return good ? at : NULL;
+    pace_json_number number = pace_json_scan_number(at);
+    return number.good ? number.stop : NULL;
 }
 
 /* Behind the array at `at`, or NULL. */
@@ -49,6 +48,17 @@ const char *pace_json_plain_array(pace_json *json, size_t *length) {
     pace_json_close(json);
     return start;
 }
+
+bool pace_json_array_again(pace_json *json, const char *array, size_t length) {
+    char *start = json->token;
+    if (length == 0 || json->last != PACE_JSON_ARRAY || (size_t)(json->end - start) < length) return false;
+    if (memcmp(start, array, length) != 0) return false;
+    json->at = start + length - 1;
+    pace_json_close(json);
+    return true;
+}
+
+const char *pace_json_place(const pace_json *json) { return json->token; }
 
 /* ---- members ---- */
 

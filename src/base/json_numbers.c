@@ -77,67 +77,44 @@ static bool to_scaled_int(int64_t *out, const decimal *number, int scale, bool *
     return with_sign(out, value, number->negative);
 }
 
-static bool is_numeric(const pace_json *json) {
-    return json->last == PACE_JSON_NUMBER || json->last == PACE_JSON_STRING;
+bool pace_json_value_any_int(const pace_json_value *value, int64_t *out) {
+    decimal number;
+    int64_t whole;
+    bool exact;
+    if (value->kind == PACE_JSON_VALUE_OTHER || !split_decimal(&number, value->text, value->length)) return false;
+    if (!to_scaled_int(&whole, &number, 0, &exact) || !exact) return false;
+    *out = whole;
+    return true;
 }
 
-/* Digits alone, at most 18 of them, as nearly every whole number is. */
-static inline bool quick_int(int64_t *out, const char *at, size_t length) {
-    int64_t value = 0;
-    if (length == 0 || length > 18) return false;
-    for (const char *end = at + length; at < end; at++) {
-        if (!pace_is_digit(*at)) return false;
-        value = value * 10 + (*at - '0');
-    }
-    *out = value;
+/* The first three digits behind the point, rounded by the fourth. */
+static uint64_t thousandths_of(const pace_json_value *value) {
+    static const uint64_t missing[] = {1000, 100, 10, 1};
+    const char *fraction = value->text + value->whole + 1;
+    if (value->fraction == 0) return 0;
+    unsigned count = value->fraction < 3 ? value->fraction : 3;
+    return pace_decimal_of(fraction, count) * missing[count] + (value->fraction > 3 && fraction[3] >= '5');
+}
+
+bool pace_json_value_any_us_to_ns(const pace_json_value *value, int64_t *out_ns) {
+    if (value->whole) return with_sign(out_ns, pace_json_value_whole(value) * 1000 + thousandths_of(value), false);
+    decimal number;
+    int64_t ns;
+    bool exact;
+    if (value->kind == PACE_JSON_VALUE_OTHER || !split_decimal(&number, value->text, value->length)) return false;
+    if (!to_scaled_int(&ns, &number, 3, &exact)) return false;
+    *out_ns = ns;
     return true;
 }
 
 bool pace_json_int(const pace_json *json, int64_t *out) {
-    decimal number;
-    int64_t value;
-    bool exact;
-    if (!is_numeric(json)) return false;
-    if (PACE_LIKELY(quick_int(out, json->text, json->length))) return true;
-    if (!split_decimal(&number, json->text, json->length)) return false;
-    if (!to_scaled_int(&value, &number, 0, &exact) || !exact) return false;
-    *out = value;
-    return true;
-}
-
-/* [-]digits[.digits] of at most 16 digits before the point, as nearly every ts and dur is. The text lies in the
- * window, so that reading eight bytes at its end is allowed. */
-static inline bool quick_us_to_ns(int64_t *out, const char *at, size_t length) {
-    const char *end = at + length;
-    bool negative = length > 0 && *at == '-';
-    at += negative;
-    uint64_t value = 0;
-    unsigned count = pace_decimal_run(at, 8, &value), places = 0;
-    if (count == 8) count += pace_decimal_run(at + 8, 8, &value);
-    at += count;
-    if (count == 0 || at > end || (at < end && pace_is_digit(*at))) return false;
-    bool up = false;
-    if (at < end && *at == '.') {
-        places = pace_decimal_run(++at, 3, &value);
-        at += places;
-        if (places == 0) return false;
-        up = places == 3 && at < end && *at >= '5' && *at <= '9';
-        at = run_end(at, end);
-    }
-    if (at != end) return false;
-    for (; places < 3; places++) value *= 10;
-    return with_sign(out, value + up, negative);
+    pace_json_value value = pace_json_value_of(json);
+    return pace_json_value_int(&value, out);
 }
 
 bool pace_json_us_to_ns(const pace_json *json, int64_t *out_ns) {
-    if (!is_numeric(json)) return false;
-    if (PACE_LIKELY(quick_us_to_ns(out_ns, json->text, json->length))) return true;
-    decimal number;
-    int64_t value;
-    bool exact;
-    if (!split_decimal(&number, json->text, json->length) || !to_scaled_int(&value, &number, 3, &exact)) return false;
-    *out_ns = value;
-    return true;
+    pace_json_value value = pace_json_value_of(json);
+    return pace_json_value_us_to_ns(&value, out_ns);
 }
 
 static bool quick_double(double *out, const decimal *number) {
@@ -154,6 +131,7 @@ static bool quick_double(double *out, const decimal *number) {
 /* NaN and the infinities are no values to calculate with, and neither is a literal too large for a double. */
 bool pace_json_double(const pace_json *json, double *out) {
     decimal number;
-    if (!is_numeric(json) || !split_decimal(&number, json->text, json->length)) return false;
+    bool numeric = json->last == PACE_JSON_NUMBER || json->last == PACE_JSON_STRING;
+    if (!numeric || !split_decimal(&number, json->text, json->length)) return false;
     return quick_double(out, &number) || pace_decimal_read(out, json->text, json->text + json->length);
 }

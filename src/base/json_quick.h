@@ -20,11 +20,10 @@ static inline bool pace_json_quick_value(pace_json *json, char *at) {
         json->due = DUE_VALUE;
         return true;
     }
-    bool good;
-    char *stop = pace_json_scan_number(at, &good);
-    if (PACE_UNLIKELY(!good || stop >= json->end)) return false;
+    pace_json_number number = pace_json_scan_number(at);
+    if (PACE_UNLIKELY(!number.good || number.stop >= json->end)) return false;
     json->token = at;
-    pace_json_scalar(json, PACE_JSON_NUMBER, stop);
+    pace_json_take_number(json, number);
     return true;
 }
 

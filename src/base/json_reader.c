@@ -205,6 +205,7 @@ static pace_json_token read_string(pace_json *json, pace_json_token kind) {
     }
     json->text = json->token + 1;
     json->length = (size_t)(quote - json->text);
+    json->whole = 0;
     json->at = quote + 1;
     json->token_depth = json->depth;
     if (kind == PACE_JSON_STRING) {
@@ -250,18 +251,17 @@ static pace_json_token read_odd_number(pace_json *json, const char *word) {
 
 static pace_json_token read_number(pace_json *json) {
     json->token = json->at;
-    bool good;
-    char *stop;
-    while (stop = pace_json_scan_number(json->token, &good), PACE_UNLIKELY(stop >= json->end)) {
+    pace_json_number number;
+    while (number = pace_json_scan_number(json->token), PACE_UNLIKELY(number.stop >= json->end)) {
         if (refill(json)) continue;
-        bool whole = good && json->depth == 0 && json->input_status == PACE_OK;
+        bool whole = number.good && json->depth == 0 && json->input_status == PACE_OK;
         if (!whole) return cut_off(json, "the end of a number");
-        stop = json->end; /* the document is this number; the refill has moved it */
+        number.stop = json->end; /* the document is this number; the refill has moved it */
         break;
     }
-    if (PACE_LIKELY(good)) return pace_json_scalar(json, PACE_JSON_NUMBER, stop);
-    if (*stop == 'I' && stop == json->token + 1) return read_odd_number(json, "-Infinity");
-    return fault(json, stop, PACE_E_INPUT, "a number");
+    if (PACE_LIKELY(number.good)) return pace_json_take_number(json, number);
+    if (*number.stop == 'I' && number.stop == json->token + 1) return read_odd_number(json, "-Infinity");
+    return fault(json, number.stop, PACE_E_INPUT, "a number");
 }
 
 static pace_json_token open_container(pace_json *json, pace_json_token kind, char closer, pace_json_due due) {
@@ -478,6 +478,13 @@ const char *pace_json_unpin(pace_json *json, size_t *length) {
 const char *pace_json_text(const pace_json *json, size_t *length) {
     *length = json->length;
     return json->text;
+}
+
+pace_json_value pace_json_value_of(const pace_json *json) {
+    pace_json_value_kind kind = PACE_JSON_VALUE_OTHER;
+    if (json->last == PACE_JSON_NUMBER) kind = PACE_JSON_VALUE_NUMBER;
+    if (json->last == PACE_JSON_STRING) kind = json->escaped ? PACE_JSON_VALUE_ESCAPED : PACE_JSON_VALUE_STRING;
+    return (pace_json_value){json->text, (uint32_t)json->length, json->whole, json->fraction, (uint8_t)kind, 0};
 }
 
 bool pace_json_is(const pace_json *json, const char *word) { return pace_span_is(json->text, json->length, word); }

@@ -12,6 +12,7 @@
 
 #include "base/input.h"
 #include "base/json_token.h"
+#include "base/json_value.h"
 
 typedef struct pace_json pace_json;
 
@@ -35,6 +36,13 @@ pace_json_token pace_json_member(pace_json *json, const char **key, size_t *key_
  * without escapes and lies in the window whole: it is consumed. NULL, and nothing is consumed, for any other. */
 const char *pace_json_plain_array(pace_json *json, size_t *length);
 
+/** Consumes the array whose opening bracket is the last token if it is, byte for byte, one that pace_json_plain_array() gave
+ * before; `length` 0 is none. */
+bool pace_json_array_again(pace_json *json, const char *array, size_t length);
+
+/** The last token as it stands in the document; PACE_JSON_BEHIND bytes may be read behind its end. */
+const char *pace_json_place(const pace_json *json);
+
 /** Leaves the innermost open object or array: consumes up to and including its closing bracket. Returns
  * OBJECT_END, ARRAY_END, ERROR or TRUNCATED. Must be fast (it skips stacks and shapes nobody reads). */
 pace_json_token pace_json_leave(pace_json *json);
@@ -57,6 +65,9 @@ bool pace_json_escaped(const pace_json *json);
  * written, \u0000 stays escaped). Returns text owned by the reader, valid until the next call; *length set.
  * NULL when out of memory. */
 const char *pace_json_decoded(pace_json *json, size_t *length);
+
+/** The last NUMBER or STRING; PACE_JSON_VALUE_OTHER for any other token. */
+pace_json_value pace_json_value_of(const pace_json *json);
 
 /** The last NUMBER or numeric STRING as an integer: true when it is one that fits (fraction zero or absent). */
 bool pace_json_int(const pace_json *json, int64_t *out);

@@ -113,9 +113,29 @@ static inline char *pace_json_skip_space(char *at) {
     return pace_json_skip_long_space(at);
 }
 
+/** Whether the first `length` (1 to 48) bytes at `at` are those of `pattern`; 48 bytes of both may be read. */
+static inline bool pace_json_begins_with(const char *at, const char *pattern, unsigned length) {
+#if defined(__SSE2__)
+    for (;; at += 16, pattern += 16, length -= 16) {
+        unsigned same = (unsigned)_mm_movemask_epi8(_mm_cmpeq_epi8(pace_load16(at), pace_load16(pattern)));
+        if (PACE_LIKELY(length <= 16)) return (~same & ~(~0u << length)) == 0;
+        if (same != 0xffffu) return false;
+    }
+#else
+    return memcmp(at, pattern, length) == 0;
+#endif
+}
+
 /** The next byte that is no digit. Eight at once: a byte is a digit if it is below 10 once '0' is taken off. */
 static inline char *pace_json_skip_digits(char *at) {
-#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+#if defined(__SSE2__)
+    const __m128i nine = _mm_set1_epi8(9);
+    for (;; at += 16) {
+        __m128i digits = _mm_xor_si128(pace_load16(at), _mm_set1_epi8('0'));
+        unsigned other = (unsigned)_mm_movemask_epi8(_mm_cmpeq_epi8(_mm_min_epu8(digits, nine), digits)) ^ 0xffffu;
+        if (other) return at + __builtin_ctz(other);
+    }
+#elif defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
     for (;; at += 8) {
         uint64_t bytes;
         memcpy(&bytes, at, sizeof bytes);

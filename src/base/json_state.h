@@ -29,6 +29,7 @@ typedef struct pace_json {
     char *pin;   /* first byte that a refill must keep while it is pinned; NULL = `token` is */
     const char *text;
     size_t length;
+    uint8_t whole, fraction; /* as of a pace_json_value */
     pace_json_due due;
     unsigned depth;
     unsigned token_depth;
@@ -55,37 +56,57 @@ static inline bool pace_json_is_hex(char byte) {
     return pace_is_digit(byte) || ((byte | 0x20) >= 'a' && (byte | 0x20) <= 'f');
 }
 
-/* Scans a number; returns where it stops, with *good false when that byte breaks the grammar. */
-static inline char *pace_json_scan_number(char *at, bool *good) {
-    *good = false;
-    if (*at == '-') at++;
-    if (!pace_is_digit(*at)) return at;
-    char *stop = pace_json_skip_digits(at);
-    if (*at == '0' && stop > at + 1) return at + 1;
-    at = stop;
+/* A number as scanned: where it stops, which byte breaks the grammar if it is not good; the lengths that a pace_json keeps. */
+typedef struct {
+    char *stop;
+    bool good;
+    uint8_t whole, fraction;
+} pace_json_number;
+
+static inline pace_json_number pace_json_bad_number(char *stop) { return (pace_json_number){.stop = stop}; }
+
+static inline pace_json_number pace_json_scan_number(char *at) {
+    bool signless = *at != '-';
+    at += !signless;
+    char *whole = at;
+    if (!pace_is_digit(*at)) return pace_json_bad_number(at);
+    at = pace_json_skip_digits(at);
+    ptrdiff_t before = at - whole, behind = 0;
+    if (*whole == '0' && before > 1) return pace_json_bad_number(whole + 1);
     if (*at == '.') {
-        if (!pace_is_digit(at[1])) return at + 1;
-        at = pace_json_skip_digits(at + 2);
+        if (!pace_is_digit(at[1])) return pace_json_bad_number(at + 1);
+        char *fraction = at + 1;
+        at = pace_json_skip_digits(fraction);
+        behind = at - fraction;
     }
-    if (*at == 'e' || *at == 'E') {
+    bool plain = signless && before <= 16 && behind <= 16;
+    if ((*at | 0x20) == 'e') {
+        plain = false;
         at++;
         if (*at == '+' || *at == '-') at++;
-        if (!pace_is_digit(*at)) return at;
+        if (!pace_is_digit(*at)) return pace_json_bad_number(at);
         at = pace_json_skip_digits(at);
     }
-    *good = true;
-    return at;
+    return (pace_json_number){at, true, plain ? (uint8_t)before : 0, (uint8_t)behind};
 }
 
 /* The scalar from `token` to `stop` is the last token. */
 static inline pace_json_token pace_json_scalar(pace_json *json, pace_json_token kind, char *stop) {
     json->text = json->token;
     json->length = (size_t)(stop - json->token);
+    json->whole = 0;
     json->escaped = false;
     json->at = stop;
     json->due = DUE_COMMA;
     json->token_depth = json->depth;
     return json->last = kind;
+}
+
+static inline pace_json_token pace_json_take_number(pace_json *json, pace_json_number number) {
+    pace_json_scalar(json, PACE_JSON_NUMBER, number.stop);
+    json->whole = number.whole;
+    json->fraction = number.fraction;
+    return PACE_JSON_NUMBER;
 }
 
 /* Consumes the closing bracket at `at`, which is the innermost container's. */

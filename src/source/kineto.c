@@ -115,32 +115,21 @@ static pace_status lane_of(uint32_t *out, reader *r) {
 /* Shapes of an operator as one interned text: dims, types and concrete inputs, a line each. */
 static pace_status shapes_of(uint32_t *out, reader *r) {
     pace_kineto_event *e = &r->event;
-    size_t types = e->types.count, concrete = e->concrete.count < 512 ? e->concrete.count : 0;
-    PACE_TRY(pace_grow(&e->dims.items, &e->dims.capacity, e->dims.count + types + concrete + 2, 1));
-    char *to = e->dims.items + e->dims.count;
-    *to++ = '\n';
-    if (types) memcpy(to, e->types.items, types);
-    to += types;
-    *to++ = '\n';
-    if (concrete) memcpy(to, e->concrete.items, concrete);
-    e->dims.count += types + concrete + 2;
-    return pace_names_add(out, &r->step->names, e->dims.items, e->dims.count);
+    pace_name *concrete = &e->shapes[PACE_SHAPE_CONCRETE_PART];
+    if (pace_kineto_text_length(&e->texts, *concrete) >= 512) *concrete = 0;
+    return pace_kineto_texts_join(out, &e->texts, e->shapes, PACE_SHAPE_PARTS, &r->step->names);
 }
 
 /* How a kernel was launched, as one interned text: a line each; 0 without grid and block. */
 static pace_status launch_of(pace_name *out, reader *r) {
-    char text[160];
-    size_t used = 0;
-    const pace_text_buffer *parts = r->event.launch;
+    enum { LONGEST = 156 }; /* no grid that a device can have is as long */
+    pace_kineto_event *e = &r->event;
+    size_t length = 0;
     *out = 0;
-    if (parts[PACE_LAUNCH_GRID].count == 0 && parts[PACE_LAUNCH_BLOCK].count == 0) return PACE_OK;
-    for (int i = 0; i < PACE_LAUNCH_PARTS; i++) {
-        if (used + parts[i].count + 2 > sizeof text) return PACE_OK; /* no grid that a device can have */
-        if (i) text[used++] = '\n';
-        if (parts[i].count) memcpy(text + used, parts[i].items, parts[i].count);
-        used += parts[i].count;
-    }
-    return pace_names_add(out, &r->step->names, text, used);
+    if (e->launch[PACE_LAUNCH_GRID] == 0 && e->launch[PACE_LAUNCH_BLOCK] == 0) return PACE_OK;
+    for (int i = 0; i < PACE_LAUNCH_PARTS; i++) length += pace_kineto_text_length(&e->texts, e->launch[i]);
+    if (length > LONGEST) return PACE_OK;
+    return pace_kineto_texts_join(out, &e->texts, e->launch, PACE_LAUNCH_PARTS, &r->step->names);
 }
 
 static const struct {

@@ -1,8 +1,6 @@
 /* Reading one event object: members and args in any order, numbers also as text, everything else skipped. */
 #include "source/kineto_event.h"
 
-#include "base/json_compact.h"
-
 #include <assert.h>
 #include <stdio.h>
 #include <string.h>
@@ -63,16 +61,13 @@ void pace_kineto_event_clear(pace_kineto_event *event) {
     event->forward_thread = 0;
     event->memory = (pace_memory_event){.allocated_bytes = -1, .reserved_bytes = -1};
     event->exchange = (pace_exchange_info){.source = PACE_NO_RANK, .destination = PACE_NO_RANK};
-    event->dims.count = event->types.count = event->concrete.count = 0;
-    for (int i = 0; i < PACE_LAUNCH_PARTS; i++) event->launch[i].count = 0;
+    memset(event->shapes, 0, sizeof event->shapes);
+    memset(event->launch, 0, sizeof event->launch);
 }
 
 void pace_kineto_event_free(pace_kineto_event *event) {
-    PACE_VEC_FREE(&event->dims);
-    PACE_VEC_FREE(&event->types);
-    PACE_VEC_FREE(&event->concrete);
     PACE_VEC_FREE(&event->counters);
-    for (int i = 0; i < PACE_LAUNCH_PARTS; i++) PACE_VEC_FREE(&event->launch[i]);
+    pace_kineto_texts_free(&event->texts);
 }
 
 static bool is_open(pace_json_token token) { return token == PACE_JSON_OBJECT || token == PACE_JSON_ARRAY; }
@@ -81,18 +76,15 @@ static bool is_open(pace_json_token token) { return token == PACE_JSON_OBJECT ||
 #define is(text, length, word) ((length) == sizeof(word) - 1 && memcmp(text, word, sizeof(word) - 1) == 0)
 
 /* Any scalar as text, cut to the buffer. Always as many bytes, which the window holds behind every token: no call. */
-static void copy_id(char *out, const pace_json *json) {
+static void copy_id(char *out, const pace_json_value *value) {
     static_assert((int)PACE_ID_TEXT <= (int)PACE_JSON_BEHIND, "the window holds so many bytes behind a token");
-    size_t length;
-    const char *text = pace_json_text(json, &length);
-    if (length >= PACE_ID_TEXT) length = PACE_ID_TEXT - 1;
-    memcpy(out, text, PACE_ID_TEXT);
-    out[length] = '\0';
+    memcpy(out, value->text, PACE_ID_TEXT);
+    out[value->length < PACE_ID_TEXT ? value->length : PACE_ID_TEXT - 1] = '\0';
 }
 
-static int64_t int_or(const pace_json *json, int64_t otherwise) {
-    int64_t value;
-    return pace_json_int(json, &value) ? value : otherwise;
+static inline int64_t int_or(const pace_json_value *value, int64_t otherwise) {
+    int64_t number;
+    return pace_json_value_int(value, &number) ? number : otherwise;
 }
 
 pace_status pace_kineto_intern(pace_name *out, pace_json *json, pace_names *names) {
@@ -102,68 +94,10 @@ pace_status pace_kineto_intern(pace_name *out, pace_json *json, pace_names *name
     return pace_names_add(out, names, text, length);
 }
 
-/* --- values kept as compact JSON text (shapes, types) ---------------------------------------------------- */
-
-static pace_status append(pace_text_buffer *to, const char *text, size_t length) {
-    PACE_TRY(pace_grow(&to->items, &to->capacity, to->count + length + 1, 1));
-    memcpy(to->items + to->count, text, length);
-    to->count += length;
-    return PACE_OK;
-}
-
-/* Copies an array without the white space between its tokens; strings in it have no escapes. */
-static pace_status append_compact(pace_text_buffer *to, const char *text, size_t length) {
-    PACE_TRY(pace_grow(&to->items, &to->capacity, to->count + length + 8, 1));
-    to->count = (size_t)(pace_json_compact(to->items + to->count, text, length) - to->items);
-    return PACE_OK;
-}
-
-/* One token of a value; an object becomes null whole. */
-static pace_json_token capture_one(pace_text_buffer *buffer, pace_json *json, pace_json_token token,
-                                   pace_status *status) {
-    size_t length;
-    const char *text = pace_json_text(json, &length);
-    if (token == PACE_JSON_ARRAY) {
-        *status = append(buffer, "[", 1);
-    } else if (token == PACE_JSON_STRING) {
-        *status = append(buffer, "\"", 1);
-        if (*status == PACE_OK) *status = append(buffer, text, length);
-        if (*status == PACE_OK) *status = append(buffer, "\"", 1);
-    } else if (token == PACE_JSON_NUMBER) {
-        *status = append(buffer, text, length);
-    } else {
-        if (token == PACE_JSON_OBJECT) token = pace_json_leave(json);
-        if (!pace_json_failed(token)) *status = append(buffer, "null", 4);
-    }
-    return token;
-}
-
-/* Copies the array or scalar that `token` begins; arrays only as deep as shapes go, objects are dropped. */
-static pace_json_token capture(pace_text_buffer *buffer, pace_json *json, pace_json_token token, pace_status *status) {
-    unsigned depth = 0;
-    bool comma = false;
-    size_t length;
-    const char *plain = token == PACE_JSON_ARRAY ? pace_json_plain_array(json, &length) : NULL;
-    if (plain) {
-        *status = append_compact(buffer, plain, length);
-        return *status == PACE_OK ? PACE_JSON_STRING : PACE_JSON_ERROR;
-    }
-    for (;; token = pace_json_next(json)) {
-        if (pace_json_failed(token)) return token;
-        if (token == PACE_JSON_ARRAY_END) {
-            depth--;
-            *status = append(buffer, "]", 1);
-            comma = true;
-        } else {
-            if (comma) *status = append(buffer, ",", 1);
-            comma = token != PACE_JSON_ARRAY;
-            depth += token == PACE_JSON_ARRAY;
-            if (*status == PACE_OK) token = capture_one(buffer, json, token, status);
-            if (pace_json_failed(token)) return token;
-        }
-        if (*status != PACE_OK) return PACE_JSON_ERROR;
-        if (depth == 0) return PACE_JSON_STRING;
-    }
+/* An escaped value is the last token. */
+static inline pace_status intern(pace_name *out, const pace_json_value *value, pace_json *json, pace_names *names) {
+    if (PACE_UNLIKELY(value->kind == PACE_JSON_VALUE_ESCAPED)) return pace_kineto_intern(out, json, names);
+    return pace_names_add(out, names, value->text, value->length);
 }
 
 /* --- args ----------------------------------------------------------------------------------------------- */
@@ -248,61 +182,63 @@ static uint8_t arg_of(const char *key, size_t length) {
     }
 }
 
-static uint64_t id_or_zero(const pace_json *json) {
-    int64_t value = int_or(json, 0);
-    return value > 0 ? (uint64_t)value : 0;
+static inline uint64_t id_or_zero(const pace_json_value *value) {
+    int64_t number = int_or(value, 0);
+    return number > 0 ? (uint64_t)number : 0;
 }
 
 /* A rank of the world, or PACE_NO_RANK. */
-static int64_t rank_of(const pace_json *json) {
-    int64_t value = int_or(json, PACE_NO_RANK);
-    return value >= 0 && value < INT32_MAX ? value : PACE_NO_RANK;
+static int64_t rank_of(const pace_json_value *value) {
+    int64_t number = int_or(value, PACE_NO_RANK);
+    return number >= 0 && number < INT32_MAX ? number : PACE_NO_RANK;
 }
 
-static pace_status keep_arg(pace_kineto_event *event, uint8_t which, pace_json *json, pace_names *names) {
+/* Where an argument goes that is kept as text; NULL for all others. */
+static pace_name *text_of(pace_kineto_event *event, uint8_t which) {
     switch (which) {
-    case ARG_DEVICE: event->device = int_or(json, -1); break;
-    case ARG_STREAM: event->stream = int_or(json, -1); break;
-    case ARG_CORRELATION: event->correlation = id_or_zero(json); break;
-    case ARG_EXTERNAL: event->external = id_or_zero(json); break;
-    case ARG_BYTES: event->bytes = int_or(json, -1); break;
-    case ARG_ADDRESS: event->memory.address = (uint64_t)int_or(json, 0); break;
-    case ARG_DEVICE_ID: event->memory.device_id = (int16_t)int_or(json, -1); break;
-    case ARG_DEVICE_TYPE: event->memory.device_type = (uint8_t)int_or(json, 0); break;
-    case ARG_TOTAL_ALLOCATED: event->memory.allocated_bytes = int_or(json, -1); break;
-    case ARG_TOTAL_RESERVED: event->memory.reserved_bytes = int_or(json, -1); break;
-    case ARG_RECORD_CORRELATION: event->record_correlation = id_or_zero(json); break;
-    case ARG_WAIT_STREAM: event->wait_stream = int_or(json, -1); break;
-    case ARG_SEQUENCE: event->sequence = int_or(json, -1); break;
-    case ARG_FORWARD_THREAD: event->forward_thread = int_or(json, 0); break;
-    case ARG_IN_ELEMENTS: event->exchange.in_elements = int_or(json, 0); break;
-    case ARG_OUT_ELEMENTS: event->exchange.out_elements = int_or(json, 0); break;
-    case ARG_GROUP_SIZE: event->exchange.group_size = int_or(json, 0); break;
-    case ARG_COLLECTIVE:
-        event->has_exchange = true;
-        return pace_kineto_intern(&event->exchange.collective, json, names);
-    case ARG_GROUP: return pace_kineto_intern(&event->exchange.group, json, names);
-    case ARG_GROUP_RANKS: return pace_kineto_intern(&event->exchange.group_ranks, json, names);
-    case ARG_SOURCE: event->exchange.source = rank_of(json); break;
-    case ARG_DESTINATION: event->exchange.destination = rank_of(json); break;
-    case ARG_DTYPE: return pace_kineto_intern(&event->exchange.dtype, json, names);
-    default: break;
-    }
-    return PACE_OK;
-}
-
-/* Where the text of an argument is kept that is not one number or name; NULL for all others. */
-static pace_text_buffer *buffer_of(pace_kineto_event *event, uint8_t which) {
-    switch (which) {
-    case ARG_DIMS: return &event->dims;
-    case ARG_TYPES: return &event->types;
-    case ARG_CONCRETE: return &event->concrete;
+    case ARG_DIMS: event->has_shapes = true; return &event->shapes[PACE_SHAPE_DIMS_PART];
+    case ARG_TYPES: return &event->shapes[PACE_SHAPE_TYPES_PART];
+    case ARG_CONCRETE: return &event->shapes[PACE_SHAPE_CONCRETE_PART];
     case ARG_GRID: return &event->launch[PACE_LAUNCH_GRID];
     case ARG_BLOCK: return &event->launch[PACE_LAUNCH_BLOCK];
     case ARG_OCCUPANCY: return &event->launch[PACE_LAUNCH_OCCUPANCY];
     case ARG_BLOCKS_PER_SM: return &event->launch[PACE_LAUNCH_BLOCKS_PER_SM];
     default: return NULL;
     }
+}
+
+static pace_status keep_arg(pace_kineto_event *event, const pace_json_value *value, pace_json *json,
+                            pace_names *names) {
+    pace_name *text;
+    switch (value->meaning) {
+    case ARG_DEVICE: event->device = int_or(value, -1); break;
+    case ARG_STREAM: event->stream = int_or(value, -1); break;
+    case ARG_CORRELATION: event->correlation = id_or_zero(value); break;
+    case ARG_EXTERNAL: event->external = id_or_zero(value); break;
+    case ARG_BYTES: event->bytes = int_or(value, -1); break;
+    case ARG_ADDRESS: event->memory.address = (uint64_t)int_or(value, 0); break;
+    case ARG_DEVICE_ID: event->memory.device_id = (int16_t)int_or(value, -1); break;
+    case ARG_DEVICE_TYPE: event->memory.device_type = (uint8_t)int_or(value, 0); break;
+    case ARG_TOTAL_ALLOCATED: event->memory.allocated_bytes = int_or(value, -1); break;
+    case ARG_TOTAL_RESERVED: event->memory.reserved_bytes = int_or(value, -1); break;
+    case ARG_RECORD_CORRELATION: event->record_correlation = id_or_zero(value); break;
+    case ARG_WAIT_STREAM: event->wait_stream = int_or(value, -1); break;
+    case ARG_SEQUENCE: event->sequence = int_or(value, -1); break;
+    case ARG_FORWARD_THREAD: event->forward_thread = int_or(value, 0); break;
+    case ARG_IN_ELEMENTS: event->exchange.in_elements = int_or(value, 0); break;
+    case ARG_OUT_ELEMENTS: event->exchange.out_elements = int_or(value, 0); break;
+    case ARG_GROUP_SIZE: event->exchange.group_size = int_or(value, 0); break;
+    case ARG_COLLECTIVE: event->has_exchange = true; return intern(&event->exchange.collective, value, json, names);
+    case ARG_GROUP: return intern(&event->exchange.group, value, json, names);
+    case ARG_GROUP_RANKS: return intern(&event->exchange.group_ranks, value, json, names);
+    case ARG_SOURCE: event->exchange.source = rank_of(value); break;
+    case ARG_DESTINATION: event->exchange.destination = rank_of(value); break;
+    case ARG_DTYPE: return intern(&event->exchange.dtype, value, json, names);
+    default:
+        text = text_of(event, value->meaning);
+        return text ? pace_kineto_text_add(text, &event->texts, value) : PACE_OK;
+    }
+    return PACE_OK;
 }
 
 /* The arguments of a range of counters: a number by the name of each counter. */
@@ -323,22 +259,29 @@ static pace_json_token read_counters(pace_kineto_event *event, pace_json *json, 
     }
 }
 
+/* The argument whose first token is the last; returns its last token. */
+static pace_json_token keep_any_arg(pace_kineto_event *event, uint8_t which, pace_json *json, pace_json_token token,
+                                    pace_names *names, pace_status *status) {
+    pace_name *text = text_of(event, which);
+    if (text) return pace_kineto_text_read(text, &event->texts, json, token, event->name * 32 + which, status);
+    if (is_open(token)) return pace_json_leave(json);
+    pace_json_value value = pace_json_value_of(json);
+    value.meaning = which;
+    if (value.kind != PACE_JSON_VALUE_OTHER) *status = keep_arg(event, &value, json, names);
+    return *status == PACE_OK ? token : PACE_JSON_ERROR;
+}
+
 static pace_json_token read_args(pace_kineto_event *event, pace_json *json, pace_names *names, pace_status *status) {
+    pace_json_habit *habit = &event->args[event->kind];
     for (;;) {
         uint8_t which;
-        pace_json_token token = pace_json_habit_member(json, &event->args[event->kind], arg_of, &which);
-        if (token == PACE_JSON_OBJECT_END || pace_json_failed(token)) return token;
-        pace_text_buffer *buffer = buffer_of(event, which);
-        if (buffer) {
-            event->has_shapes = event->has_shapes || which == ARG_DIMS;
-            buffer->count = 0;
-            token = capture(buffer, json, token, status);
-        } else if (is_open(token)) {
-            token = pace_json_leave(json);
-        } else if (which != ARG_NONE && (token == PACE_JSON_STRING || token == PACE_JSON_NUMBER)) {
-            *status = keep_arg(event, which, json, names);
-        }
+        pace_json_value run[PACE_JSON_RUN];
+        size_t count = pace_json_habit_run(json, habit, run);
+        for (size_t i = 0; i < count && *status == PACE_OK; i++) *status = keep_arg(event, &run[i], json, names);
         if (*status != PACE_OK) return PACE_JSON_ERROR;
+        pace_json_token token = pace_json_habit_member(json, habit, arg_of, &which);
+        if (token == PACE_JSON_OBJECT_END || pace_json_failed(token)) return token;
+        token = keep_any_arg(event, which, json, token, names, status);
         if (pace_json_failed(token)) return token;
     }
 }
@@ -401,18 +344,17 @@ static uint8_t member_of(const char *key, size_t length) {
     }
 }
 
-static pace_status keep_member(pace_kineto_event *event, uint8_t which, pace_json *json, pace_names *names) {
-    size_t length;
-    const char *text = pace_json_text(json, &length);
-    switch (which) {
-    case PHASE: event->phase = length ? text[0] : 0; break;
-    case START: event->has_start = pace_json_us_to_ns(json, &event->start_ns); break;
-    case DURATION: event->has_duration = pace_json_us_to_ns(json, &event->duration_ns); break;
-    case CATEGORY: keep_category(event, text, length); break;
-    case NAME: return pace_kineto_intern(&event->name, json, names);
-    case PROCESS: copy_id(event->pid, json); break;
-    case THREAD: copy_id(event->tid, json); break;
-    case IDENTITY: event->id = id_or_zero(json); break;
+static pace_status keep_member(pace_kineto_event *event, const pace_json_value *value, pace_json *json,
+                               pace_names *names) {
+    switch (value->meaning) {
+    case PHASE: event->phase = value->length ? value->text[0] : 0; break;
+    case START: event->has_start = pace_json_value_us_to_ns(value, &event->start_ns); break;
+    case DURATION: event->has_duration = pace_json_value_us_to_ns(value, &event->duration_ns); break;
+    case CATEGORY: keep_category(event, value->text, value->length); break;
+    case NAME: return intern(&event->name, value, json, names);
+    case PROCESS: copy_id(event->pid, value); break;
+    case THREAD: copy_id(event->tid, value); break;
+    case IDENTITY: event->id = id_or_zero(value); break;
     default: break;
     }
     return PACE_OK;
@@ -423,20 +365,34 @@ static bool is_idle_arrow(const pace_kineto_event *event) {
     return (event->phase == 's' || event->phase == 'f') && !event->autograd && event->has_start && !event->reads_arrows;
 }
 
+/* The member whose first token is the last; returns its last token. */
+static pace_json_token keep_any_member(pace_kineto_event *event, uint8_t which, pace_json *json, pace_json_token token,
+                                       pace_names *names, pace_status *status) {
+    if (which == ARGS && token == PACE_JSON_OBJECT)
+        return (event->counts ? read_counters : read_args)(event, json, names, status);
+    if (is_open(token)) return pace_json_leave(json);
+    pace_json_value value = pace_json_value_of(json);
+    value.meaning = which;
+    if (value.kind != PACE_JSON_VALUE_OTHER) *status = keep_member(event, &value, json, names);
+    return *status == PACE_OK ? token : PACE_JSON_ERROR;
+}
+
 pace_json_token pace_kineto_event_read(pace_kineto_event *event, pace_json *json, pace_names *names,
                                        pace_status *status) {
     *status = PACE_OK;
     for (;;) {
         uint8_t which;
+        pace_json_value run[PACE_JSON_RUN];
+        size_t count = pace_json_habit_run(json, &event->members, run);
+        for (size_t i = 0; i < count; i++) {
+            *status = keep_member(event, &run[i], json, names);
+            if (*status != PACE_OK) return PACE_JSON_ERROR;
+            if (run[i].meaning == CATEGORY && is_idle_arrow(event)) return pace_json_leave(json);
+        }
         pace_json_token token = pace_json_habit_member(json, &event->members, member_of, &which);
         if (token == PACE_JSON_OBJECT_END || pace_json_failed(token)) return token;
-        if (which == ARGS && token == PACE_JSON_OBJECT)
-            token = (event->counts ? read_counters : read_args)(event, json, names, status);
-        else if (is_open(token)) token = pace_json_leave(json);
-        else if (which != NO_MEMBER && (token == PACE_JSON_STRING || token == PACE_JSON_NUMBER))
-            *status = keep_member(event, which, json, names);
-        if (which == CATEGORY && is_idle_arrow(event)) return pace_json_leave(json);
-        if (*status != PACE_OK) return PACE_JSON_ERROR;
+        token = keep_any_member(event, which, json, token, names, status);
         if (pace_json_failed(token)) return token;
+        if (which == CATEGORY && is_idle_arrow(event)) return pace_json_leave(json);
     }
 }

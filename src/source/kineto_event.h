@@ -3,13 +3,13 @@
 
 #include "base/intern.h"
 #include "base/json_habit.h"
+#include "source/kineto_texts.h"
 #include "step/step.h"
 
 enum { PACE_ID_TEXT = 64 };
 
-typedef PACE_VEC(char) pace_text_buffer;
-
 /* How a kernel was launched: the lines of pace_step_launch(). */
+enum { PACE_SHAPE_DIMS_PART, PACE_SHAPE_TYPES_PART, PACE_SHAPE_CONCRETE_PART, PACE_SHAPE_PARTS };
 enum { PACE_LAUNCH_GRID, PACE_LAUNCH_BLOCK, PACE_LAUNCH_OCCUPANCY, PACE_LAUNCH_BLOCKS_PER_SM, PACE_LAUNCH_PARTS };
 
 /* A category as it is written, and what it says. */
@@ -46,8 +46,9 @@ typedef struct {
     PACE_VEC(pace_counter) counters; /* of a range; only names and values */
     bool has_shapes, has_exchange;
     pace_exchange_info exchange;
-    pace_text_buffer dims, types, concrete;     /* as compact JSON text */
-    pace_text_buffer launch[PACE_LAUNCH_PARTS]; /* the same */
+    pace_name shapes[PACE_SHAPE_PARTS];  /* in `texts`; 0 = not given */
+    pace_name launch[PACE_LAUNCH_PARTS]; /* the same */
+    pace_kineto_texts texts;             /* across events */
     /* the categories seen, across events: the last one's place, how many are kept; the last place is for all others */
     size_t category, category_count;
     pace_kineto_category categories[PACE_KINETO_CATEGORIES];
@@ -55,7 +56,7 @@ typedef struct {
     pace_json_habit members, args[PACE_TASK_KINDS];
 } pace_kineto_event;
 
-/** Resets everything but the buffers. */
+/** Resets everything but what is kept across events. */
 void pace_kineto_event_clear(pace_kineto_event *event);
 void pace_kineto_event_free(pace_kineto_event *event);
 

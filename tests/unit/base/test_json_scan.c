@@ -70,8 +70,13 @@ static void put_scalar(document *d) {
                                           "123456789",
                                           "\"a longer text than sixteen bytes are\"",
                                           "\"C:\\Users\"",
-                                          "-0.5E-3"};
-    put(d, scalars[draw(15)]);
+                                          "-0.5E-3",
+                                          "1234567890123456",
+                                          "123456789012345678901",
+                                          "9999999999999999.125",
+                                          "7.99951",
+                                          "0.9995"};
+    put(d, scalars[draw(20)]);
 }
 
 static void put_value(document *d, unsigned depth);
@@ -142,8 +147,44 @@ static void test_members(void **state) {
     assert_int_equal(pace_memory_live(), 0);
 }
 
+static uint8_t meaning_of_a_and_c(const char *key, size_t length) {
+    return length == 1 && *key != 'b' ? (uint8_t)*key : 0;
+}
+
+/* A run gives what means something, and stops before what is no number and no string. */
+static void test_run(void **state) {
+    (void)state;
+    static const char text[] = "[{\"a\": 1, \"b\": 2, \"c\": \"x\", \"b\": 3, \"d\": [4]}, "
+                               "{\"a\": 10, \"b\": 20, \"c\": \"y\", \"b\": 30, \"d\": [40]}]";
+    pace_json_habit habit = {0};
+    pace_json_value run[PACE_JSON_RUN];
+    pace_input *input;
+    pace_json *json;
+    uint8_t meaning;
+    assert_int_equal(pace_input_open_memory(&input, "run", text, sizeof text - 1), PACE_OK);
+    assert_int_equal(pace_json_open(&json, input), PACE_OK);
+    assert_int_equal(pace_json_next(json), PACE_JSON_ARRAY);
+    assert_int_equal(pace_json_next(json), PACE_JSON_OBJECT);
+    assert_int_equal(pace_json_habit_run(json, &habit, run), 0); /* nothing is known yet */
+    for (pace_json_token token = PACE_JSON_NULL; token != PACE_JSON_OBJECT_END;) {
+        token = pace_json_habit_member(json, &habit, meaning_of_a_and_c, &meaning);
+        if (token == PACE_JSON_ARRAY) assert_int_equal(pace_json_leave(json), PACE_JSON_ARRAY_END);
+    }
+    assert_int_equal(pace_json_next(json), PACE_JSON_OBJECT);
+    assert_int_equal(pace_json_habit_run(json, &habit, run), 2);
+    assert_int_equal(run[0].meaning, 'a');
+    assert_memory_equal(run[0].text, "10", run[0].length);
+    assert_int_equal(run[1].meaning, 'c');
+    assert_memory_equal(run[1].text, "y", run[1].length);
+    assert_int_equal(pace_json_habit_run(json, &habit, run), 0);
+    assert_int_equal(pace_json_habit_member(json, &habit, meaning_of_a_and_c, &meaning), PACE_JSON_ARRAY);
+    assert_int_equal(meaning, 'd');
+    pace_json_free(json);
+    pace_input_free(input);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_every_byte), cmocka_unit_test(test_random_bytes),
-                                       cmocka_unit_test(test_members)};
+                                       cmocka_unit_test(test_members), cmocka_unit_test(test_run)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
