@@ -10,7 +10,7 @@ const pace_verb pace_verb_table[PACE_VERBS] = {
     {"predict", "TRACE...|MODEL", "what the step would be on other hardware, or with a change",
      "Computes a step again: as it is, under each what-if alone, and under all together. A what-if\n"
      "given several times counts as several; --overheads given several times are pooled."},
-    {"plan", "MODEL", "which configuration trains a model fastest, and what the next ones lose",
+    {"plan", "MODEL|TRACE", "which configuration trains a model fastest, and what the next ones lose",
      "Searches for the fastest way to share a model's training over a machine: tensor, pipeline, context,\n"
      "expert and data parallelism, ZeRO, micro-batch, recomputation. What --set fixes is not searched."},
     {"tune", "[TABLE]", "which algorithm and protocol a communication library should take, by size",

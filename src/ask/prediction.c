@@ -108,8 +108,11 @@ static pace_status calibrate(pace_prediction *p, const pace_predict_options *opt
 /* A model is asked about on the first device or machine that is named. */
 static pace_status open_model(pace_prediction *p, const char *name, const pace_predict_options *options) {
     const pace_scenario *base = &p->scenarios.items.items[0];
+    bool named;
+    PACE_TRY(pace_predict_is_model(&named, name));
     if (!base->device)
-        return pace_fail(PACE_E_USAGE, "%s: has no times: name the device it would run on with --on", name);
+        return pace_fail(PACE_E_USAGE, "%s: %s: name the device it would run on with --on", name,
+                         named ? "has no times" : "settings are of the model found in it");
     if (p->fits.step_path && base->device->is_cpu)
         return pace_fail(PACE_E_USAGE, "fit: %s is a fit of steps on accelerators, found the CPU %s", p->fits.step_path,
                          base->device->name);
@@ -162,6 +165,7 @@ pace_status pace_prediction_open(pace_prediction *p, const char *const *paths, s
     pace_predict_options usual = *options;
     PACE_TRY(pace_device_catalog_load(&p->devices, options->context->catalog));
     PACE_TRY(pace_predict_is_model(&p->is_model, paths[0]));
+    p->is_model |= path_count == 1 && options->set.count > 0; /* of a recording: the model found in it */
     PACE_TRY(open_fits(p, paths[0], options));
     if (p->is_model) PACE_TRY(check_model_options(options));
     if (!p->is_model && options->approach)
@@ -182,6 +186,7 @@ pace_status pace_prediction_open(pace_prediction *p, const char *const *paths, s
         usual.approach = ddp.name;
     }
     PACE_TRY(pace_predict_inputs_have_times(&timed, paths, path_count));
+    timed &= !p->is_model;
     PACE_TRY(pace_scenarios_make(&p->scenarios, &usual, timed, &p->devices)); /* before anything long */
     if (!timed && (options->steps.numbers || options->steps.skip))
         return pace_fail(PACE_E_USAGE, "%s: has no effect on '%s', which holds one step without times",

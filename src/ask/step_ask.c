@@ -1,8 +1,9 @@
 #include "ask/step_ask.h"
 
+#include "ask/found_model.h"
 #include "model/model_settings.h"
 #include "model/pipeline_turns.h"
-#include "source/model_inputs.h"
+#include "model/recorded.h"
 
 enum { UNSAID = -1 };
 
@@ -12,11 +13,19 @@ static bool attends(const pace_model *model) {
     return false;
 }
 
+/* As it was recorded. */
+static void follow(pace_config *config, const pace_recorded *recorded) {
+    if (recorded->precision != PACE_NOT_RECORDED) config->precision = recorded->precision;
+    if (recorded->optimizer != PACE_NOT_RECORDED) config->optimizer = recorded->optimizer;
+    if (recorded->attention != PACE_NOT_RECORDED) config->attention = recorded->attention;
+}
+
 void pace_step_defaults_of(pace_config *config, const pace_framework *framework, const pace_model *model) {
     pace_framework_defaults(config, framework);
     config->precision = framework->precision;
     config->recompute = attends(model) ? framework->recompute : PACE_RECOMPUTE_NONE;
     config->optimizer = model->sequence > 0 ? PACE_ADAM : PACE_SGD;
+    if (model->recorded) follow(config, model->recorded);
 }
 
 double pace_step_usual_rounds(const pace_config *config) { return config->pp > 1 ? 8 * config->pp : 1; }
@@ -68,7 +77,7 @@ static pace_status open_model(pace_step_asked *a, pace_catalog *catalog, const c
     pace_model_settings own;
     PACE_TRY(pace_model_settings_read(&own, config, set));
     pace_status status = check_mode(config, set);
-    if (status == PACE_OK) status = pace_model_open(&a->model, catalog, name, own.items.items, own.items.count);
+    if (status == PACE_OK) status = pace_found_model_open(&a->model, catalog, name, own.items.items, own.items.count);
     pace_model_settings_free(&own);
     PACE_TRY(status);
     a->has_model = true;
@@ -105,6 +114,16 @@ static pace_status join(pace_step_asked *a, pace_catalog *catalog) {
     PACE_TRY(pace_exchange_open(&a->exchange, catalog, &a->machine, PACE_LIBRARY_AUTO, NULL));
     a->asked.exchange = &a->exchange;
     return PACE_OK;
+}
+
+/* Fits, and above them what a recording of the model says of its own kernels. */
+static pace_status open_pricer(pace_step_asked *a, pace_catalog *catalog, const pace_step_words *words) {
+    const pace_recorded *recorded = a->model.recorded;
+    PACE_TRY(pace_step_pricer_open(&a->pricer, catalog));
+    a->has_pricer = true;
+    PACE_TRY(pace_predict_fits_kernels(words->fits, a->pricer.cost));
+    if (!recorded) return PACE_OK;
+    return pace_cost_add_timed(a->pricer.cost, &recorded->device, recorded->kernels.items, recorded->kernels.count);
 }
 
 static pace_status open_place(pace_step_asked *a, pace_catalog *catalog, const pace_step_words *words) {
@@ -234,9 +253,7 @@ pace_status pace_step_asked_open(pace_step_asked *out, pace_catalog *catalog, co
     PACE_TRY(open_place(out, catalog, words));
     PACE_TRY(pace_device_check_precision(words->device, pace_config_matrix_precision(&out->asked.config)));
     PACE_TRY(open_approach(out, catalog, words));
-    PACE_TRY(pace_step_pricer_open(&out->pricer, catalog));
-    out->has_pricer = true;
-    PACE_TRY(pace_predict_fits_kernels(words->fits, out->pricer.cost));
+    PACE_TRY(open_pricer(out, catalog, words));
     PACE_TRY(split_global_batch(out, words->set));
     if (words->device->is_cpu) return PACE_OK;
     if (!pace_settings_name_batch(words->set)) {
@@ -255,9 +272,7 @@ pace_status pace_step_unshared_open(pace_step_asked *out, pace_catalog *catalog,
         PACE_TRY(join(out, catalog));
     PACE_TRY(pace_device_check_precision(words->device, pace_config_matrix_precision(&out->asked.config)));
     PACE_TRY(open_approach(out, catalog, words));
-    PACE_TRY(pace_step_pricer_open(&out->pricer, catalog));
-    out->has_pricer = true;
-    return pace_predict_fits_kernels(words->fits, out->pricer.cost);
+    return open_pricer(out, catalog, words);
 }
 
 void pace_step_asked_close(pace_step_asked *asked) {

@@ -26,6 +26,7 @@
     X(NO_CONFIGURATION, "no_configuration", false, "No configuration of a plan can be: the answer is no.")             \
     X(MEMORY_UNKNOWN, "memory_unknown", true, "Nothing says how much memory the configuration needs.")                 \
     X(BATCH_ASSUMED, "batch_assumed", true, "Nobody said the batch.")                                                  \
+    X(LAYERS_LEFT_OUT, "layers_left_out", true, "Operations of a recording have no place in the model found in it.")   \
     X(KIND_ASSUMED, "kind_assumed", true, "What the rows of a table ask about was told by their columns.")             \
     X(UNIT_ASSUMED, "unit_assumed", true, "The unit of a column was told by its figures.")                             \
     X(COLUMN_ASSUMED, "column_assumed", true, "A column was recognised by another name, or is not used.")              \

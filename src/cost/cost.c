@@ -3,11 +3,15 @@
 #include "cost/formula.h"
 #include "cost/quantise.h"
 #include "cost/roofline.h"
+#include "cost/timed_ops.h"
+
+#include <string.h>
 
 struct pace_cost {
     pace_cost_figures figures;
     pace_doubts doubts;
     PACE_VEC(pace_fit_model) fits;
+    pace_timed_ops timed;
 };
 
 pace_status pace_cost_create(pace_cost **out, pace_catalog *catalog) {
@@ -22,6 +26,7 @@ void pace_cost_free(pace_cost *cost) {
     if (!cost) return;
     for (size_t i = 0; i < cost->fits.count; i++) pace_fit_free(&cost->fits.items[i]);
     PACE_VEC_FREE(&cost->fits);
+    pace_timed_ops_free(&cost->timed);
     pace_cost_figures_free(&cost->figures);
     pace_free(cost);
 }
@@ -177,10 +182,41 @@ pace_status pace_cost_op(pace_estimate *out_s, const pace_cost *cost, const pace
     return pace_cost_op_from(out_s, cost, device, op, "");
 }
 
+/* What a recording says of the operation, or of the one most like it. A small kernel says how long a device takes to start
+ * one, a large one at which rate it works: one says so much less of the other. */
+static void take_timed(pace_estimate *out, const pace_cost *cost, const pace_device *device, const pace_op *op) {
+    const pace_timed_ratio *like = pace_timed_ops_nearest(&cost->timed, op);
+    if (!like) return;
+    bool same = pace_op_equal(&like->op, op) && strcmp(cost->timed.device, device->name) == 0;
+    double alike = 1 - fabs(like->start_share - pace_cost_start_share(cost, device, op));
+    out->median *= same ? like->ratio : pow(like->ratio, alike);
+    out->rung = same ? PACE_RUNG_MEASURED : PACE_RUNG_CALIBRATED;
+    if (same && !isnan(like->spread)) out->spread = like->spread;
+}
+
 pace_status pace_cost_op_under(pace_estimate *out_s, const pace_cost *cost, const pace_device *device,
                                const pace_op *op, pace_load load) {
     PACE_TRY(pace_cost_op(out_s, cost, device, op));
     if (load == PACE_SUSTAINED) out_s->median *= stretch(cost, device, op);
+    if (cost->timed.items.count) take_timed(out_s, cost, device, op);
+    return PACE_OK;
+}
+
+pace_status pace_cost_add_timed(pace_cost *cost, const pace_device *device, const pace_timed_op *calls, size_t count) {
+    pace_timed_ops timed;
+    size_t kept = 0;
+    PACE_TRY(pace_timed_ops_make(&timed, device, calls, count));
+    for (size_t i = 0; i < timed.items.count; i++) {
+        pace_timed_ratio one = timed.items.items[i];
+        pace_estimate ladder;
+        if (pace_cost_op_under(&ladder, cost, device, &one.op, PACE_SUSTAINED) != PACE_OK) continue;
+        one.ratio /= ladder.median;
+        one.start_share = pace_cost_start_share(cost, device, &one.op);
+        timed.items.items[kept++] = one;
+    }
+    timed.items.count = kept;
+    pace_timed_ops_free(&cost->timed);
+    cost->timed = timed;
     return PACE_OK;
 }
 

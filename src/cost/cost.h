@@ -6,6 +6,7 @@
 
 #include "base/estimate.h"
 #include "cost/fit.h"
+#include "step/timed_op.h"
 #include "machine/doubts.h"
 
 typedef struct pace_cost pace_cost;
@@ -24,6 +25,11 @@ const pace_doubts *pace_cost_doubts(const pace_cost *cost);
 
 /** Puts a fit on top of the ladder; it is the ladder's from then on, whatever the status. */
 pace_status pace_cost_add_fit(pace_cost *cost, pace_fit_model *fit) PACE_MUST_CHECK;
+
+/** Puts kernels of a recording on a device on top of the ladder, in place of those before (timed_ops.h). They count in
+ * pace_cost_op_under(). */
+pace_status pace_cost_add_timed(pace_cost *cost, const pace_device *device, const pace_timed_op *calls,
+                                size_t count) PACE_MUST_CHECK;
 
 /** Time of one execution of `op` (completed: pace_op_complete()) on `device`, in seconds: kernel time only, no launch,
  * no host. The first rung that can answer does. PACE_E_INPUT when nothing is known of the operation (no flop, no

@@ -1,4 +1,5 @@
 #include "model/model.h"
+#include "model/recorded.h"
 
 #include <math.h>
 
@@ -7,6 +8,7 @@ void pace_model_free(pace_model *model) {
     PACE_VEC_FREE(&model->layers);
     PACE_VEC_FREE(&model->inputs);
     PACE_VEC_FREE(&model->rows);
+    pace_recorded_free(model->recorded);
     *model = (pace_model){0};
 }
 

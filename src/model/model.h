@@ -15,8 +15,9 @@ typedef struct pace_model {
     bool pinned, short_indices; /* its recipe: batches come from pinned memory, indices are of 4 bytes */
     uint32_t segments;
     PACE_VEC(pace_layer) layers;
-    PACE_VEC(uint32_t) inputs; /* numbers of layers */
-    PACE_VEC(double) rows;     /* of embedding bags whose tables differ; a layer's begin at option ROWS */
+    PACE_VEC(uint32_t) inputs;      /* numbers of layers */
+    PACE_VEC(double) rows;          /* of embedding bags whose tables differ; a layer's begin at option ROWS */
+    struct pace_recorded *recorded; /* of one that was found in a recording (model/recorded.h); NULL = it was not */
 } pace_model;
 
 void pace_model_free(pace_model *model);

@@ -4,6 +4,7 @@
 #include "model/lower.h"
 #include "model/pipeline_fold.h"
 #include "model/pipeline_stages.h"
+#include "model/recorded.h"
 #include "plan/step_frame.h"
 #include "plan/step_spread.h"
 
@@ -121,8 +122,11 @@ pace_status pace_step_forecast(pace_forecast *out, pace_catalog *catalog, const 
     bool pipeline = stages.count > 1;
     free_stages(&stages);
     PACE_TRY(status);
+    const pace_recorded *recorded = asked->model->recorded;
     if (pipeline) out->repeats = PIPELINE_REPEATS;
-    if (framed) status = pace_step_frame_forecast(out, asked->framework, asked->attention);
+    if (recorded)
+        status = pace_cost_add_timed(out->cost, &recorded->device, recorded->kernels.items, recorded->kernels.count);
+    if (status == PACE_OK && framed) status = pace_step_frame_forecast(out, asked->framework, asked->attention);
     if (status == PACE_OK) status = pace_gradient_tables_of(&tables, asked->model, &config);
     if (status == PACE_OK) out->tables = tables;
     else pace_forecast_free(out);

@@ -1,6 +1,7 @@
 #include "report/plan_says.h"
 
 #include "base/print.h"
+#include "report/found_says.h"
 #include "report/show.h"
 
 #include <math.h>
@@ -163,6 +164,7 @@ static void say_best(pace_node *root, const pace_plan_asked *a, const pace_plan_
                        pace_show_ns(pace_ns(one->time_s.median)).text,
                        pace_show_ns(pace_estimate_low_ns(one->time_s)).text,
                        pace_show_ns(pace_estimate_high_ns(one->time_s)).text, rate, next);
+    pace_say_found(pace_node_report(root), p->step.asked.model, &p->step.asked.config);
     say_sure(root, p);
     say_idle(root, p);
     say_simpler(root, p);

@@ -2,6 +2,7 @@
 #include "base/print.h"
 #include "report/engines.h"
 #include "report/report_assumptions.h"
+#include "report/found_says.h"
 #include "report/machine_note.h"
 #include "ask/context.h"
 #include "report/analyze_parts.h"
@@ -277,6 +278,7 @@ static pace_status build(pace_report *report, pace_prediction *p, const pace_pre
     if (p->is_model && !p->step.asked.device->is_cpu) PACE_TRY(pace_put_fit(report, &p->step));
     PACE_TRY(pace_put_trace_fit(report, p, options->context));
     put_headline(root, p);
+    if (p->is_model) pace_say_found(report, p->step.asked.model, &p->step.asked.config);
     pace_put_step_values(report, p->results[0].step_s);
     if (p->is_model && !p->step.asked.device->is_cpu)
         pace_put_closed_form(report, &p->step, options->on.items[0], p->results[0].step_s.median / p->fit_factor);

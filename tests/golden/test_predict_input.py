@@ -67,7 +67,7 @@ def check_kinds(folder):
     refuse(2, "paceline predict: expected traces or one model", "predict", "lenet", DEMO, "--on", "a100-40-sxm")
     refuse(2, "name the device", "predict", trace)
     refuse(2, "'resnet18' is read as a model", "predict", DEMO, "resnet18")
-    refuse(2, "--set is for models", "predict", DEMO, "--set", "micro_batch=2")
+    refuse(2, "model found in it", "predict", DEMO, "--set", "micro_batch=2")
     refuse(2, "--rows: expected no other input", "predict", "--rows", "-", DEMO, input="")
 
 

@@ -36,6 +36,33 @@ static pace_op op_of(pace_op_family family, const char *kind, double a, double b
     return op;
 }
 
+/* What was recorded is what is answered: the mean there, and on another device the ladder's answer as much longer. */
+static void test_recorded_kernels(void **state) {
+    (void)state;
+    const pace_device *v100 = pace_device_find(&catalog, "v100-sxm2-16", 0),
+                      *a100 = pace_device_find(&catalog, "a100-40-sxm", 0);
+    pace_op product = op_of(PACE_OP_GEMM, "", 1, 4096, 4096, 4096),
+            other = op_of(PACE_OP_GEMM, "", 1, 8192, 4096, 4096);
+    pace_op sum = op_of(PACE_OP_ELEMENTWISE, "gelu", 1 << 24, 1, 1, 0);
+    pace_cost *timed;
+    pace_estimate ladder, now;
+    assert_int_equal(pace_cost_create(&timed, test_catalog()), PACE_OK);
+    assert_int_equal(pace_cost_op_under(&ladder, timed, v100, &product, PACE_SUSTAINED), PACE_OK);
+    const pace_timed_op calls[] = {{product, 1.5 * ladder.median}, {product, 2.5 * ladder.median}};
+    assert_int_equal(pace_cost_add_timed(timed, v100, calls, 2), PACE_OK);
+    assert_int_equal(pace_cost_op_under(&now, timed, v100, &product, PACE_SUSTAINED), PACE_OK);
+    assert_true(fabs(now.median / (2 * ladder.median) - 1) < 1e-12);
+    assert_int_equal(now.rung, PACE_RUNG_MEASURED);
+    const pace_op *const asked[] = {&product, &other, &sum};
+    for (int i = 0; i < 3; i++) {
+        double times = i < 2 ? 2 : 1; /* of another family nothing was recorded */
+        assert_int_equal(pace_cost_op_under(&ladder, cost, a100, asked[i], PACE_SUSTAINED), PACE_OK);
+        assert_int_equal(pace_cost_op_under(&now, timed, a100, asked[i], PACE_SUSTAINED), PACE_OK);
+        assert_true(fabs(now.median / (times * ladder.median) - 1) < 0.02);
+    }
+    pace_cost_free(timed);
+}
+
 /* Measured on a V100 at 804.5 GB/s of its 900: concat 92.5, 19.4, 15.1, 6.7 us; host to device 528 and 340 us. */
 static void test_measured_on_v100(void **state) {
     (void)state;
@@ -250,7 +277,8 @@ static void test_tiles_are_monotone(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_measured_on_v100),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_recorded_kernels),
+                                       cmocka_unit_test(test_measured_on_v100),
                                        cmocka_unit_test(test_guesses),
                                        cmocka_unit_test(test_bounds),
                                        cmocka_unit_test(test_unknown),
