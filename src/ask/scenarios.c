@@ -70,7 +70,7 @@ static pace_status put_device(pace_scenario *scenario, const char *text, pace_de
     pace_status status = pace_machine_parse(&machine, devices->documents, text);
     if (status == PACE_OK) return put_machine(scenario, &machine, devices);
     bool nameless = status == PACE_E_MISSING;
-    bool joined = !nameless && strchr(text, '*'); /* meant as a machine: its message counts */
+    bool joined = !nameless && pace_machine_is_meant(devices->documents, text); /* then its message counts */
     if (!joined) status = pace_device_to_run_on(&scenario->device, devices, text);
     if (status != PACE_OK && nameless) status = put_named(scenario, status, text, devices);
     return status == PACE_OK ? PACE_OK : pace_fail_in(status, "on");

@@ -68,8 +68,7 @@ static pace_status fail_several(const pace_device_catalog *catalog, const char *
 
 /* --- files ------------------------------------------------------------------------------------------------------ */
 
-/* Length of the path when `text` names a file; the name of a device may follow behind a colon. */
-static size_t path_length(const char *text) {
+size_t pace_device_path_length(const char *text) {
     size_t length = strlen(text);
     const char *colon = strrchr(text, ':');
     size_t path = colon ? (size_t)(colon - text) : length;
@@ -268,7 +267,7 @@ static size_t name_end(const char *text) {
 
 pace_status pace_device_resolve(const pace_device **out, pace_device_catalog *catalog, const char *text,
                                 double memory_bytes) {
-    size_t changed = name_end(text), path = path_length(text);
+    size_t changed = name_end(text), path = pace_device_path_length(text);
     const pace_device *found;
     if (changed) {
         char *copy = pace_copy_text(text, strlen(text));

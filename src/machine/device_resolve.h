@@ -14,6 +14,9 @@
 
 #include "machine/device.h"
 
+/** Length of the path when `text` names a file; the name of a device may follow behind a colon. 0: it names none. */
+size_t pace_device_path_length(const char *text);
+
 /** Finds or makes the device; it lives as long as `catalog`. `memory_bytes` (0 = unknown) tells sizes of one name
  * apart. Errors: PACE_E_MISSING for an unknown name (with the closest one), PACE_E_IO and PACE_E_INPUT for a file,
  * PACE_E_USAGE for a figure that cannot be understood or cannot be. */

@@ -102,7 +102,7 @@ void pace_machine_catalog_free(pace_machine_catalog *catalog);
 /** A machine by what --on says:
  *    "dgx-h100", "dgx-h100*8"   of the catalogue, as many nodes
  *    "FILE.yaml", "FILE.yaml*4" the one machine of a file
- *    "a100*4 nvlink=300GB/s"    devices of one node and how they are joined: nvlink=, xgmi= or pcie= (one device, one
+ *    "a100*4 nvlink=300GB/s"    devices (of the catalogue, or of a file that has no machine) of one node and how they are joined: nvlink=, xgmi= or pcie= (one device, one
  *                               direction); latency=3us; launch=10us; and for several nodes nodes=2 net=25GB/s (or
  *                               200Gb/s; one NIC) nics=8 net-latency=5us net-kind=roce. pcie= may say sockets=2, and
  *                               peer=no or peer=yes where the driver differs from the device's entry
@@ -112,6 +112,9 @@ void pace_machine_catalog_free(pace_machine_catalog *catalog);
  * Nothing is assumed of what joins devices or nodes. Errors: PACE_E_USAGE, PACE_E_MISSING for an unknown name,
  * PACE_E_INPUT with the place in a file. */
 pace_status pace_machine_parse(pace_machine *out, pace_catalog *catalog, const char *text) PACE_MUST_CHECK;
+
+/** Whether such a text, right or wrong, is about a machine: several devices, or a name or a file of one. */
+bool pace_machine_is_meant(pace_catalog *catalog, const char *text);
 
 /** A machine by how a table or a log names its system, "h100_sxm" or "2x p3dn.24xlarge: ..." (of
  * catalog/system_names.yaml). PACE_E_MISSING when no name is found, or, with more than one node, when the name does not

@@ -1,6 +1,7 @@
 /* What --on says of a machine: a catalogue name, a file, or devices and how they are joined. */
 #include "machine/device_names.h"
 #include "base/text.h"
+#include "machine/device_resolve.h"
 #include "machine/machine_read.h"
 #include "machine/topology_xml.h"
 
@@ -116,13 +117,18 @@ static pace_status set_option(parser *p, char *word) {
                      p->text, word);
 }
 
+/* A device of the catalogue, or of a file ("FILE.yaml", "FILE.yaml:NAME"). */
 static pace_status find_device(parser *p, const char *name) {
     pace_device_catalog devices;
     PACE_TRY(pace_device_catalog_load(&devices, p->catalog));
     const pace_device *device = NULL;
-    pace_status status = pace_device_named(&device, &devices, name, 0);
+    size_t path = pace_device_path_length(name);
+    pace_status status =
+        path ? pace_device_resolve(&device, &devices, name, 0) : pace_device_named(&device, &devices, name, 0);
     if (status == PACE_OK && device) {
-        snprintf(p->machine->device, sizeof p->machine->device, "%s", device->name);
+        if (path)
+            pace_snprintf(p->machine->device, sizeof p->machine->device, "%.*s:%s", (int)path, name, device->name);
+        else pace_snprintf(p->machine->device, sizeof p->machine->device, "%s", device->name);
         p->machine->generation = device->generation;
         p->no_peers = device->peers_over_nvlink;
     }
@@ -172,19 +178,30 @@ static pace_status take_own_device(pace_machine *m, const pace_yaml *yaml, const
     return PACE_OK;
 }
 
-static pace_status of_file(pace_machine *out, pace_catalog *catalog, const char *path, int nodes) {
-    pace_yaml *yaml;
+static pace_status read_machine(pace_machine *out, pace_catalog *catalog, const pace_yaml *yaml, const char *path) {
     pace_machine_catalog list;
+    PACE_TRY(pace_machines_read(&list, catalog, yaml));
+    size_t count = list.machines.count;
+    if (count == 1) *out = list.machines.items[0];
+    pace_machine_catalog_free(&list);
+    if (count != 1) return pace_fail(PACE_E_INPUT, "%s: expected one machine, found %zu", path, count);
+    return take_own_device(out, yaml, path);
+}
+
+/* A file may describe a machine, or devices alone, or both: then it is the machine. */
+static pace_status of_file(bool *found, pace_machine *out, pace_catalog *catalog, const char *path, int nodes) {
+    pace_yaml *yaml;
     PACE_TRY(pace_yaml_load(&yaml, path));
-    pace_status status = pace_machines_read(&list, catalog, yaml);
-    if (status == PACE_OK) {
-        if (list.machines.count == 1) *out = list.machines.items[0];
-        else status = pace_fail(PACE_E_INPUT, "%s: expected one machine, found %zu", path, list.machines.count);
-        pace_machine_catalog_free(&list);
-    }
-    if (status == PACE_OK) status = take_own_device(out, yaml, path);
+    const pace_yaml_node *root = pace_yaml_root(yaml);
+    pace_status status = PACE_OK;
+    bool machine = pace_yaml_get(root, "machines");
+    *found = machine || !pace_yaml_get(root, "devices");
+    if (machine) status = read_machine(out, catalog, yaml, path);
+    else if (*found)
+        status =
+            pace_fail(PACE_E_INPUT, "%s: expected a list \"machines\" or \"devices\"", pace_yaml_place(yaml, root));
     pace_yaml_free(yaml);
-    if (status == PACE_OK) set_nodes(out, nodes);
+    if (status == PACE_OK && *found) set_nodes(out, nodes);
     return status;
 }
 
@@ -201,36 +218,54 @@ static pace_status of_catalog(bool *found, pace_machine *out, pace_catalog *cata
     return PACE_OK;
 }
 
+/* A node by its name, or that of its file. */
+static pace_status find_machine(bool *found, pace_machine *out, pace_catalog *catalog, const char *name, int nodes) {
+    *found = true;
+    if (!pace_ends(name, ".xml")) {
+        bool file = pace_ends(name, ".yaml") || pace_ends(name, ".yml");
+        return (file ? of_file : of_catalog)(found, out, catalog, name, nodes);
+    }
+    PACE_TRY(pace_topology_xml_load(out, catalog, name));
+    set_nodes(out, nodes);
+    return PACE_OK;
+}
+
+/* "NAME*COUNT CHANGES" into its parts; `words` holds the text. */
+static pace_status split_words(int *count, char **options, char *words, const char *text) {
+    *options = strpbrk(words, " ,");
+    if (*options) *(*options)++ = '\0';
+    *count = split_count(words);
+    if (*count > 0 && *words) return PACE_OK;
+    return pace_fail(PACE_E_USAGE, "%s: expected NAME or NAME*COUNT with a whole number from 1", text);
+}
+
 pace_status pace_machine_parse(pace_machine *out, pace_catalog *catalog, const char *text) {
-    char words[512];
+    char words[512], none[1] = "", *options, *rest = NULL;
     pace_machine machine = {0};
     parser p = {.machine = &machine, .catalog = catalog, .text = text};
     bool found;
+    int count;
     if (strlen(text) >= sizeof words) return pace_fail(PACE_E_USAGE, "a machine's description is too long");
-    snprintf(words, sizeof words, "%s", text);
+    pace_snprintf(words, sizeof words, "%s", text);
     PACE_TRY(pace_doubts_load(&p.doubts, catalog));
-    char *options = strpbrk(words, " ,");
-    if (options) *options++ = '\0';
-    int count = split_count(words);
-    if (count == 0 || !*words)
-        return pace_fail(PACE_E_USAGE, "%s: expected NAME or NAME*COUNT with a whole number from 1", text);
-    if (pace_ends(words, ".xml")) {
-        PACE_TRY(pace_topology_xml_load(&machine, catalog, words));
-        set_nodes(&machine, count);
-    } else if (pace_ends(words, ".yaml") || pace_ends(words, ".yml")) {
-        PACE_TRY(of_file(&machine, catalog, words, count));
-    } else {
-        PACE_TRY(of_catalog(&found, &machine, catalog, words, count));
-        if (!found) {
-            char none[1] = "";
-            PACE_TRY(of_device(&p, words, count, options ? options : none));
-            options = NULL;
-        }
-    }
-    char *rest = NULL;
-    for (char *word = options ? strtok_r(options, " ,", &rest) : NULL; word; word = strtok_r(NULL, " ,", &rest))
+    PACE_TRY(split_words(&count, &options, words, text));
+    PACE_TRY(find_machine(&found, &machine, catalog, words, count));
+    if (!options) options = none;
+    if (!found) PACE_TRY(of_device(&p, words, count, options));
+    for (char *word = found ? strtok_r(options, " ,", &rest) : NULL; word; word = strtok_r(NULL, " ,", &rest))
         PACE_TRY(set_option(&p, word));
     PACE_TRY(pace_machine_check(&machine));
     *out = machine;
     return PACE_OK;
+}
+
+bool pace_machine_is_meant(pace_catalog *catalog, const char *text) {
+    char words[512], *options;
+    pace_machine machine;
+    bool found = true;
+    int count;
+    pace_snprintf(words, sizeof words, "%s", text);
+    if (split_words(&count, &options, words, text) || count > 1) return true;
+    pace_status status = find_machine(&found, &machine, catalog, words, count);
+    return found && (status != PACE_OK || !pace_device_path_length(machine.device)); /* its device may be meant */
 }

@@ -264,6 +264,7 @@ typedef struct {
     pace_machine_catalog machines;
     const pace_device *device; /* NULL, as the machine: not asked for */
     const pace_machine *machine;
+    pace_machine own; /* of a file */
 } asked;
 
 static pace_status build(pace_report *report, void *context) {
@@ -276,6 +277,10 @@ static pace_status build(pace_report *report, void *context) {
 
 static pace_status find(asked *a, const char *name) {
     if (name) a->machine = pace_machine_of_name(&a->machines, name);
+    if (name && !a->machine && pace_machine_is_meant(a->devices.documents, name)) {
+        PACE_TRY(pace_machine_parse(&a->own, a->devices.documents, name));
+        a->machine = &a->own;
+    }
     return name && !a->machine ? pace_device_resolve(&a->device, &a->devices, name, 0) : PACE_OK;
 }
 

@@ -221,9 +221,31 @@ def check_full_pipe():
     assert done.wait() in (141, -13) and "Sanitizer" not in said, (done.returncode, said)
 
 
+def check_machine_files(folder):
+    """What is wrong in a file is said of that file, whichever of its two kinds it is; devices of a file are joined as the catalogue's."""
+    box = ("machines:\n  - {name: mybox, device: a100-80-sxm, devices: 8, nics: 4, launch_s: 1e-5, source: s, confidence: low,\n"
+           "     inside: {kind: nvlink, bytes_per_s: 3e11, efficiency: 0.8, latency_s: 3e-6},\n"
+           "     between: {kind: infiniband, bytes_per_s: 2.5e10, efficiency: 0.85, latency_s: 5e-6}}\n")
+    faults = (("nics", "nicz", 'unknown key "nicz"'), ("devices: 8", "devices: eight", 'found "eight"'), ("kind: nvlink", "kind: nvlnk", 'found "nvlnk"'),
+              ("machines", "machine", 'expected a list "machines" or "devices"'), ("devices: 8,", "", "expected 1 to 4096 devices"))
+    for right, wrong, said in faults:
+        path = write(folder, "faulty.yaml", box.replace(right, wrong))
+        for words in (("predict", "lenet", "--on", path), ("machines", path), ("predict", "--kind", "exchange", "--bytes", "1M", "--on", path)):
+            refuse(3, said, *words)
+    refuse(2, "has no unit", "predict", "lenet", "--on", "dgx-a100 pcie=20")
+    card = write(folder, "card.yaml", "devices:\n  - {name: card, vendor: NVIDIA, generation: 80, flop_per_s: {fp32: 1.95e13}, memory_bytes: 8e10,\n"
+                 "     memory_bytes_per_s: 2e12, source: t}\n")
+    exchange = [json.loads(run("predict", "--kind", "exchange", "--bytes", "1M,64M", "-f", "json", "--on", on + "*4 pcie=20GB/s nodes=2 net=100Gb/s").stdout)
+                for on in (card, card + ":card", "a100")]
+    assert exchange[0]["sizes"] == exchange[1]["sizes"] == exchange[2]["sizes"] and exchange[0]["ranks"] == 8, exchange
+    assert run("predict", "lenet", "--on", card + "*2 pcie=20GB/s").returncode == 0
+    refuse(3, "not connected", "predict", "lenet", "--on", card + "*2")
+
+
 def main():
     with tempfile.TemporaryDirectory(prefix="paceline-predict-") as folder:
         check_files(folder)
+        check_machine_files(folder)
         check_kinds(folder)
         check_sizes()
         check_intervals(folder)
