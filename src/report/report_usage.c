@@ -13,7 +13,7 @@ static double cost_of(double cost, double priced_hours) { return priced_hours > 
 typedef struct {
     const char *name;
     uint64_t jobs, runs;
-    double gpu_hours, hours_share, cost, judged_share, idle_share, idle_cost, lost_share, median_s, p90_s;
+    double gpu_hours, hours_share, cost, judged_share, idle_share, idle_cost, lost_share, lost_cost, median_s, p90_s;
 } group_row;
 
 static const pace_table_column group_columns[] = {
@@ -27,6 +27,7 @@ static const pace_table_column group_columns[] = {
     {"idle_share", "Idle of judged", PACE_SHOW_SHARE, PACE_OF(group_row, idle_share)},
     {"idle_cost", NULL, PACE_SHOW_REAL, PACE_OF(group_row, idle_cost)},
     {"lost_share", "Failed", PACE_SHOW_SHARE, PACE_OF(group_row, lost_share)},
+    {"lost_cost", NULL, PACE_SHOW_REAL, PACE_OF(group_row, lost_cost)},
     {"wait_median_s", "Median wait", PACE_SHOW_S, PACE_OF(group_row, median_s)},
     {"wait_p90_s", "90 %", PACE_SHOW_S, PACE_OF(group_row, p90_s)},
     {0}};
@@ -53,6 +54,7 @@ static group_row row_of(const char *name, const pace_usage_group *g, const pace_
                        .idle_share = share(g->idle_gpu_hours, g->judged_gpu_hours),
                        .idle_cost = cost_of(g->idle_cost, g->judged_gpu_hours > 0 ? g->priced_gpu_hours : 0),
                        .lost_share = share(g->lost_gpu_hours, g->gpu_hours),
+                       .lost_cost = cost_of(g->lost_cost, g->priced_gpu_hours),
                        .median_s = g->wait_median_s,
                        .p90_s = g->wait_p90_s};
 }
@@ -324,6 +326,7 @@ static void put_totals(pace_node *root, const pace_usage_asked *a) {
     pace_node_real(root, "estimated_idle_gpu_hours_low", e->gpu_hours > 0 ? e->low : NAN);
     pace_node_real(root, "estimated_idle_gpu_hours_high", e->gpu_hours > 0 ? e->high : NAN);
     pace_node_real(root, "lost_gpu_hours", all->lost_gpu_hours);
+    pace_node_real(root, "lost_cost", cost_of(all->lost_cost, all->priced_gpu_hours));
     pace_node_real(root, "unheld_gpu_hours", a->usage.unheld_hours);
     pace_node_real(root, "unmatched_gpu_hours", a->usage.unmatched_hours);
     pace_node_real(root, "unnamed_gpu_hours", a->usage.unnamed_hours);

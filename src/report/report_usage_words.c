@@ -99,6 +99,16 @@ static void say_idle(pace_node *root, const pace_usage_asked *a) {
                            hours_of(a->usage.unheld_hours).text);
 }
 
+static void say_lost(pace_node *root, const pace_usage_asked *a) {
+    const pace_usage_group *all = &a->figures.all;
+    if (all->lost_gpu_hours > 0)
+        pace_node_sentence(root, true,
+                           "Runs that failed, timed out, were preempted or lost their node held %s GPU-hours (%s)%s.",
+                           hours_of(all->lost_gpu_hours).text,
+                           pace_show_share(share(all->lost_gpu_hours, all->gpu_hours)).text,
+                           worth(a, all->lost_cost, all->priced_gpu_hours).text);
+}
+
 static void say_biggest(pace_node *root, const pace_usage_asked *a) {
     static const pace_usage_by bys[] = {PACE_BY_USER, PACE_BY_QUEUE, PACE_BY_TYPE};
     static const char *const texts[] = {"user", "queue", "type"};
@@ -176,6 +186,7 @@ void pace_put_usage_sentences(pace_node *root, const pace_usage_asked *asked) {
     say_held(root, asked);
     say_judged(root, asked);
     say_idle(root, asked);
+    say_lost(root, asked);
     say_waits(root, asked);
     say_change(root, asked);
     say_biggest(root, asked);

@@ -169,6 +169,8 @@ def test_slurm():
         hours[r.names["gpu"]] += r.hours
     cost = 2 * hours["a100"] + 0.5 * (hours["v100"] + hours[""])
     expect(near(prices["cost"], cost) and prices["priced_share"] == 1, "price", prices["cost"], cost)
+    lost = sum(r.hours * (2 if r.names["gpu"] == "a100" else 0.5) for r in slurm_runs(path) if r.state in LOST)
+    expect(near(prices["lost_cost"], lost) and near(sum(row["lost_cost"] for row in prices["users"]), lost), "lost", prices["lost_cost"], lost)
     listed = {tuple(p["devices"])[0]: p["usd_per_hour"] for p in yaml.safe_load(open(os.path.join(SOURCE, "catalog", "prices.yaml")))["prices"]}
     cost = hours["a100"] * listed["a100-40-sxm"] + hours["v100"] * listed["v100-sxm2-16"]
     expect(near(answer["cost"], cost), "list price", answer["cost"], cost)
