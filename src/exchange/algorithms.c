@@ -390,21 +390,40 @@ static int first_far_step(const pace_exchange_terms *t) {
     return t->nodes > 1 ? whole >> ((whole - 1 + t->ranks_per_node - 1) / t->ranks_per_node) : 1;
 }
 
-/* Bruck et al. 1997: all-gather doubles what it holds; all-to-all sends half of everything at each of lg n steps. */
-static double bruck(const pace_exchange_terms *t) {
-    double s = 0, held = t->bytes / t->ranks, left = t->bytes * share(t);
-    int far = first_far_step(t);
-    for (int i = 0; i < ceil_log2(t->ranks); i++) {
-        double sent = t->collective == PACE_ALLTOALL ? t->bytes / 2 : held < left ? held : left;
-        s += 1 << i >= far ? shift_at(t, 1 << i, t->ranks, sent) : any_pair(t, sent);
+/* One level of ranks, `stride` apart, whose parts double, or halve. */
+static double bruck_level(const pace_exchange_terms *t, int ranks, int stride, double part) {
+    double s = 0, held = part, left = part * (ranks - 1);
+    for (int i = 0; i < ceil_log2(ranks); i++) {
+        double sent = held < left ? held : left;
+        s += stride >= t->ranks_per_node && t->nodes > 1 ? shift_at(t, stride << i, t->ranks, sent) : any_pair(t, sent);
         left -= sent;
         held *= 2;
     }
     return s;
 }
 
+/* Bruck et al. 1997: an all-gather doubles what it holds, inside nodes last; a reduce-scatter goes the same way back. An
+ * all-to-all sends half of everything at each of lg n steps. */
+static double bruck_to_all(const pace_exchange_terms *t) {
+    double s = 0, sent = t->bytes / 2;
+    int far = first_far_step(t);
+    for (int i = 0; i < ceil_log2(t->ranks); i++)
+        s += 1 << i >= far ? shift_at(t, 1 << i, t->ranks, sent) : any_pair(t, sent);
+    return s;
+}
+
+static double bruck(const pace_exchange_terms *t) {
+    if (t->collective == PACE_ALLTOALL) return bruck_to_all(t);
+    double half = bruck_level(t, t->ranks_per_node, 1, t->bytes / t->ranks_per_node);
+    if (t->nodes > 1) half += bruck_level(t, t->nodes, t->ranks_per_node, t->bytes / t->ranks);
+    double added = t->collective == PACE_ALLGATHER ? 0 : add_s(t, t->bytes * share(t));
+    return (t->collective == PACE_ALLREDUCE ? 2 : 1) * half + added;
+}
+
+/* Every rank sends to the next: some to their own node, where it has several. */
 static double message(const pace_exchange_terms *t) {
-    return t->nodes > 1 ? far_alone(t, t->bytes) : any_pair(t, t->bytes);
+    double near_s = t->ranks_per_node > 1 ? any_pair(t, t->bytes) : 0;
+    return t->nodes > 1 ? fmax(far_alone(t, t->bytes), near_s) : near_s;
 }
 
 /* --- the table --------------------------------------------------------------------------------------------------- */
@@ -422,7 +441,8 @@ enum {
 /* Where all ranks are in step, the closed form is what the program takes. */
 static bool alike_powers(const pace_exchange_terms *t) { return one_node(t) && power_of_two(t); }
 static bool alike_halves(const pace_exchange_terms *t) {
-    return one_node(t) && (t->collective == PACE_ALLGATHER || power_of_two(t));
+    if (t->collective != PACE_ALLTOALL) return one_node(t) || !t->network.shared;
+    return one_node(t) && power_of_two(t);
 }
 static bool whole_levels(const pace_exchange_terms *t) {
     int ranks = t->ranks;
@@ -448,7 +468,7 @@ const pace_exchange_algorithm pace_exchange_algorithms[] = {
     {"leaders", AR, several_nodes, leaders, pace_program_leaders, even_nodes, NULL, false},
     {"torus", AR | RS | AG, has_torus, torus, pace_program_torus, one_node, NULL, false},
     {"pairwise", A2A, always, pairwise, pace_program_pairwise, one_node, NULL, false},
-    {"bruck", AG | A2A, always, bruck, pace_program_bruck, alike_halves, NULL, false},
+    {"bruck", AR | RS | AG | A2A, always, bruck, pace_program_bruck, alike_halves, NULL, false},
     {"message", P2P, always, message, pace_program_message, one_node, NULL, false},
 };
 const size_t pace_exchange_algorithm_count = sizeof pace_exchange_algorithms / sizeof *pace_exchange_algorithms;

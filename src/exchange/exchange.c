@@ -320,25 +320,56 @@ static void keep_in_step(pace_exchange_terms *t) {
                               pace_message_hockney(alpha, pace_most(r->port_s_per_byte, r->far.pieces[0].s_per_byte))};
 }
 
-static pace_status solve_textbook(pace_exchange_answer *out, const pace_exchange *e, const pace_exchange_question *q) {
+typedef struct {
+    double time_s;
+    int row;
+    bool exact;
+} textbook_choice;
+
+/* Infinite where nothing is possible. */
+static textbook_choice choose_textbook(const pace_exchange *e, const pace_exchange_question *q, int nodes) {
     pace_exchange_terms terms;
-    double best = INFINITY;
-    int chosen = 0;
-    pace_exchange_terms_of(&terms, &e->machine, q->collective, q->bytes, q->ranks_per_node, q->nodes);
+    textbook_choice best = {.time_s = INFINITY};
+    pace_exchange_terms_of(&terms, &e->machine, q->collective, q->bytes, q->ranks_per_node, nodes);
     if (e->in_step) keep_in_step(&terms);
     for (int row = 0; row < (int)pace_exchange_algorithm_count; row++) {
         if ((q->algorithm >= 0 && row != q->algorithm) || !pace_exchange_algorithm_applies(row, &terms)) continue;
         double s = pace_exchange_algorithms[row].time_s(&terms);
-        if (s < best) best = s, chosen = row;
+        if (s < best.time_s) best.time_s = s, best.row = row;
     }
-    if (!isfinite(best))
+    best.exact = pace_exchange_algorithm_is_exact(best.row, &terms);
+    return best;
+}
+
+/* More nodes never take less time than fewer, as NCCL's (exchange/steady_memory.c). Where algorithms need powers of two,
+ * the counts just below those, and below their halves and quarters, are the slowest: beyond so many nodes these alone are
+ * looked at. */
+enum { ALL_NODES = 32 };
+
+static int next_nodes(int nodes) {
+    int step = ALL_NODES / 4;
+    if (nodes < ALL_NODES) return nodes + 1;
+    while (nodes + 1 >= 8 * step) step *= 2;
+    return nodes % step == step - 1 ? nodes + 1 : nodes + step - 1;
+}
+
+static double least_over_nodes(const pace_exchange *e, const pace_exchange_question *q, double time_s) {
+    for (int nodes = q->ranks_per_node > 1 ? 1 : 2; nodes < q->nodes && q->algorithm < 0; nodes = next_nodes(nodes))
+        time_s = pace_most(time_s, choose_textbook(e, q, nodes).time_s);
+    return time_s;
+}
+
+static pace_status solve_textbook(pace_exchange_answer *out, const pace_exchange *e, const pace_exchange_question *q) {
+    const textbook_choice best = choose_textbook(e, q, q->nodes);
+    if (!isfinite(best.time_s))
         return pace_fail(PACE_E_USAGE, "%s cannot do %s on %d ranks of %s",
                          q->algorithm < 0 ? "no algorithm" : pace_exchange_algorithms[q->algorithm].name,
-                         pace_collective_rows[q->collective].name, terms.ranks, e->machine.name);
-    double gap = pace_exchange_algorithm_is_exact(chosen, &terms) ? 0 : e->gaps.of[chosen];
+                         pace_collective_rows[q->collective].name, q->ranks_per_node * q->nodes, e->machine.name);
+    double time_s = least_over_nodes(e, q, best.time_s), raised = time_s > 0 ? log(time_s / best.time_s) : 0;
+    double gap = hypot(best.exact ? 0 : e->gaps.of[best.row], raised);
     double spread = hypot(pace_exchange_textbook_spread(&e->doubts, q->nodes), gap);
-    *out = (pace_exchange_answer){.time_s = {best + e->machine.launch_s, spread, PACE_RUNG_FORMULA},
-                                  .algorithm = pace_exchange_algorithms[chosen].name,
+    *out = (pace_exchange_answer){.time_s = {time_s + e->machine.launch_s, spread, PACE_RUNG_FORMULA},
+                                  .algorithm = pace_exchange_algorithms[best.row].name,
                                   .protocol = "",
                                   .bottleneck = ""};
     out->used.added[textbook_doubt(q->nodes)] = pace_exchange_textbook_spread(&e->doubts, q->nodes);

@@ -237,23 +237,65 @@ pace_status pace_program_direct(pace_program *p, const sizes *q) {
     return pace_program_gathers(q) ? send_to_all(p, q, part, false) : PACE_OK;
 }
 
-/* Bruck et al. 1997. In step i a rank passes to the one 2^i before it what that has not: of an all-gather all it has so
- * far; of an all-to-all the parts whose number has bit i. */
-pace_status pace_program_bruck(pace_program *p, const sizes *q) {
+/* Bruck et al. 1997. In step i of an all-to-all a rank passes to the one 2^i before it the parts whose number has bit i. */
+static pace_status bruck_to_all(pace_program *p, const sizes *q) {
     double part = q->bytes / q->ranks;
-    PACE_TRY(pace_program_open_class(p));
     for (uint32_t distance = 1; distance < q->ranks; distance *= 2) {
-        uint32_t parts = distance < q->ranks - distance ? distance : q->ranks - distance;
-        if (q->collective == PACE_ALLTOALL) {
-            parts = 0;
-            for (uint32_t i = 1; i < q->ranks; i++) parts += (i & distance) != 0;
-        }
-        pace_program_at(p, pace_program_viewer(q), parts, 1, q->ranks);
+        uint32_t parts = 0;
+        for (uint32_t i = 1; i < q->ranks; i++) parts += (i & distance) != 0;
         PACE_TRY(pace_program_send(p, pace_peer_shift(1, q->ranks, -(int64_t)distance), 0, parts * part));
-        pace_program_at(p, pace_program_viewer(q) + distance, parts, 1, q->ranks);
         PACE_TRY(pace_program_receive(p, pace_peer_shift(1, q->ranks, distance), 0, parts * part));
     }
     return PACE_OK;
+}
+
+/* A digit of the ranks' numbers, whose every value has a part of the vector. */
+typedef struct {
+    uint32_t stride, extent;
+    uint8_t wire;
+    double part;
+} digit;
+
+/* A rank passes to the one `distance` before it, of an all-gather, what that has not of all it has so far. A
+ * reduce-scatter goes the same way back: it passes to the one `distance` further the sums that are for that one and those
+ * which will pass on to it. */
+static pace_status bruck_step(pace_program *p, const sizes *q, const digit *d, uint32_t distance, bool reduce) {
+    uint32_t parts = distance < d->extent - distance ? distance : d->extent - distance;
+    uint32_t viewer = pace_program_viewer(q), sent = reduce ? viewer + distance : viewer;
+    pace_peer before = pace_peer_shift(d->stride, d->extent, -(int64_t)distance), after = pace_peer_back(before);
+    bool whole = d->extent == q->ranks; /* places are known */
+    if (whole) pace_program_at(p, sent, parts, 1, q->ranks);
+    PACE_TRY(pace_program_send(p, reduce ? after : before, d->wire, parts * d->part));
+    if (whole) pace_program_at(p, reduce ? viewer : viewer + distance, parts, 1, q->ranks);
+    PACE_TRY(pace_program_receive(p, reduce ? before : after, d->wire, parts * d->part));
+    if (reduce) PACE_TRY(pace_program_local(p, PACE_OPERATION_REDUCE, parts * d->part));
+    pace_program_at_all(p);
+    return PACE_OK;
+}
+
+static pace_status bruck_of(pace_program *p, const sizes *q, const digit *d, bool reduce) {
+    uint32_t most = 1;
+    while (most < d->extent) most *= 2;
+    for (uint32_t distance = 1; distance < d->extent && !reduce; distance *= 2)
+        PACE_TRY(bruck_step(p, q, d, distance, false));
+    for (uint32_t distance = most / 2; distance && reduce; distance /= 2) PACE_TRY(bruck_step(p, q, d, distance, true));
+    return PACE_OK;
+}
+
+/* Of several nodes the ranks of a node first, then those of one place in all nodes: large parts stay inside. */
+pace_status pace_program_bruck(pace_program *p, const sizes *q) {
+    bool levels = q->group > 1 && q->ranks > q->group && q->ranks % q->group == 0;
+    uint32_t near = levels ? q->group : q->ranks, far = q->ranks / near;
+    const digit inside = {1, near, 0, q->bytes / near}, across = {near, far, 1, q->bytes / q->ranks};
+    PACE_TRY(pace_program_open_class(p));
+    if (q->collective == PACE_ALLTOALL) return bruck_to_all(p, q);
+    if (pace_program_reduces(q)) {
+        PACE_TRY(bruck_of(p, q, &inside, true));
+        PACE_TRY(bruck_of(p, q, &across, true));
+    }
+    if (!pace_program_gathers(q)) return PACE_OK;
+    PACE_TRY(bruck_of(p, q, &across, false));
+    return bruck_of(p, q, &inside, false);
 }
 
 /* nccl-tests' sendrecv: everybody sends to the next. */

@@ -26,6 +26,8 @@ typedef struct {
 
 static _Thread_local memory remembered;
 
+/* Machines are compared with what lies between their members: two that differ there alone are taken for different, and
+ * asked anew. Fits and curves answer elsewhere (exchange/calibration.h) and have no part in these times. */
 static bool is_of(const known_group *g, const pace_steady_question *q) {
     return g->used && g->nodes == q->nodes && g->collective == q->collective &&
            g->ranks_per_node == q->ranks_per_node && g->single_bytes == q->single_bytes &&
@@ -35,7 +37,7 @@ static bool is_of(const known_group *g, const pace_steady_question *q) {
 }
 
 static void remember(known_group *g, const pace_steady_question *q) {
-    memcpy(&g->machine, q->machine, sizeof g->machine); /* with what lies between its members */
+    memcpy(&g->machine, q->machine, sizeof g->machine);
     g->constants[0] = q->chooser->fingerprint;
     g->constants[1] = q->prices->fingerprint;
     g->collective = q->collective;

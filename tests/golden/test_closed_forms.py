@@ -12,9 +12,9 @@ from checks import expect, finish, run
 
 FEW = ("dgx-1-v100", "mi300x-node", "dgx-a100", "p100x4-25g")
 ALGORITHMS = {
-    "allreduce": "ring recursive_doubling rabenseifner binomial knomial double_tree direct multicast rails leaders torus",
+    "allreduce": "ring recursive_doubling rabenseifner binomial knomial double_tree direct multicast rails leaders torus bruck",
     "allgather": "ring recursive_doubling direct multicast rails torus bruck",
-    "reducescatter": "ring halving direct multicast rails torus",
+    "reducescatter": "ring halving direct multicast rails torus bruck",
     "alltoall": "direct rails pairwise bruck",
     "broadcast": "binomial scatter_allgather chain",
     "sendrecv": "message",

@@ -48,7 +48,8 @@ for name, nics in [(m["name"], m["nics"]) for m in json.loads(listed)["machines"
 
 # The textbook's own choice is no more than a twentieth slower than the best algorithm that can be simulated: 80 of 270
 # questions on 12 nodes were a quarter slower.
-ALGORITHMS = {"allreduce": ("ring", "recursive_doubling", "rabenseifner", "binomial", "pipelined_tree", "double_tree", "knomial", "rails", "leaders"),
+ALGORITHMS = {"allreduce": ("ring", "recursive_doubling", "rabenseifner", "binomial", "pipelined_tree", "double_tree", "knomial", "bruck", "rails", "leaders"),
+              "reducescatter": ("ring", "bruck", "rails"), "allgather": ("ring", "bruck", "rails"),
               "broadcast": ("binomial", "chain", "scatter_allgather"), "alltoall": ("rails", "pairwise", "bruck")}
 for name, nodes in (("ethernet-10g", 6), ("ethernet-10g", 12), ("p5", 12), ("dgx-h100", 2), ("dgx-1-v100", 3), ("pcie-8xl40s", 12), ("piz-daint", 16)):
     for collective, names in ALGORITHMS.items():

@@ -275,8 +275,8 @@ static const struct {
 } all_ways[] = {
     {"allreduce",
      "flat staged copy two_level ring recursive_doubling rabenseifner binomial pipelined_tree double_tree knomial "
-     "direct rails leaders torus"},
-    {"reduce_scatter", "flat copy ring halving direct"},
+     "direct rails leaders torus bruck"},
+    {"reduce_scatter", "flat copy ring halving bruck direct"},
     {"all_gather", "flat copy ring recursive_doubling bruck direct"},
     {"broadcast", "flat copy two_level binomial chain scatter_allgather"},
     {"reduce", "flat two_level binomial chain"},

@@ -67,6 +67,7 @@ static void test_equations(void **state) {
         {"rabenseifner", PACE_ALLREDUCE, 6, 1.75}, {"binomial", PACE_ALLREDUCE, 6, 6},
         {"ring", PACE_ALLGATHER, 7, 0.875},        {"recursive_doubling", PACE_ALLGATHER, 3, 0.875},
         {"bruck", PACE_ALLGATHER, 3, 0.875},       {"halving", PACE_REDUCESCATTER, 3, 0.875},
+        {"bruck", PACE_REDUCESCATTER, 3, 0.875},   {"bruck", PACE_ALLREDUCE, 6, 1.75},
         {"binomial", PACE_BROADCAST, 3, 3},        {"scatter_allgather", PACE_BROADCAST, 10, 1.75},
         {"pairwise", PACE_ALLTOALL, 7, 0.875},     {"bruck", PACE_ALLTOALL, 3, 1.5},
         {"message", PACE_SENDRECV, 1, 1},          {"direct", PACE_ALLTOALL, 1, 0.875},

@@ -154,6 +154,61 @@ static void test_never_falls(void **state) {
     pace_machine_catalog_free(&all);
 }
 
+/* The same of the textbook's choice, on any number of nodes. */
+static void test_textbook_never_falls(void **state) {
+    (void)state;
+    pace_machine_catalog all;
+    assert_int_equal(pace_machine_catalog_load(&all, test_catalog()), PACE_OK);
+    for (size_t m = 0; m < all.machines.count; m++) {
+        pace_exchange e;
+        pace_machine machine = all.machines.items[m];
+        machine.nodes = machine.nics ? 32 : 1;
+        assert_int_equal(pace_exchange_open(&e, test_catalog(), &machine, PACE_LIBRARY_TEXTBOOK, NULL), PACE_OK);
+        for (int c = 0; c < PACE_COLLECTIVES; c++)
+            for (int nodes = machine.devices > 1 ? 1 : 2; nodes < machine.nodes; nodes += 1 + nodes / 8)
+                for (double bytes = 8; bytes < 1e10; bytes *= 31) {
+                    double here = time_us(&e, (pace_collective)c, machine.devices, nodes, bytes, PACE_STACK_CURRENT);
+                    double more =
+                        time_us(&e, (pace_collective)c, machine.devices, nodes, bytes * 1.3, PACE_STACK_CURRENT);
+                    double far = time_us(&e, (pace_collective)c, machine.devices, nodes + 1, bytes, PACE_STACK_CURRENT);
+                    if (more < here * (1 - 1e-9) || far < here * (1 - 1e-9))
+                        fail_msg("%s*%d, collective %d, %g B: %.9g us, of more bytes %.9g us, on one node more %.9g us",
+                                 machine.name, nodes, c, bytes, here, more, far);
+                }
+    }
+    pace_machine_catalog_free(&all);
+}
+
+/* What a thread remembers of a machine it does not tell of another: one that differs in a single figure. */
+static void test_memory_knows_machines_apart(void **state) {
+    (void)state;
+    static const size_t figures[] = {
+        offsetof(pace_machine, inside.bytes_per_s),      offsetof(pace_machine, inside.efficiency),
+        offsetof(pace_machine, inside.latency_s),        offsetof(pace_machine, between.bytes_per_s),
+        offsetof(pace_machine, between.efficiency),      offsetof(pace_machine, between.latency_s),
+        offsetof(pace_machine, oversubscription),        offsetof(pace_machine, launch_s),
+        offsetof(pace_machine, brick_bytes_per_s),       offsetof(pace_machine, pcie_bytes_per_s),
+        offsetof(pace_machine, network.oversubscription)};
+    static const char *const machines[] = {"dgx-h100*4 net=fat-tree:2:2:1", "p3dn*4", "pcie-8xl40s*4"};
+    for (size_t m = 0; m < sizeof machines / sizeof *machines; m++)
+        for (size_t f = 0; f < sizeof figures / sizeof *figures; f++) {
+            pace_exchange e, other;
+            open_on(&e, machines[m]);
+            other = e;
+            *(double *)(void *)((char *)&other.machine + figures[f]) *= f == 6 || f == 10 ? 4 : 0.5;
+            double times[2][4], fresh[4];
+            for (int turn = 0; turn < 2; turn++)
+                for (int i = 0; i < 4; i++)
+                    times[turn][i] = time_us(turn ? &other : &e, PACE_ALLREDUCE, e.machine.devices, 4,
+                                             1e3 * pow(100, i), PACE_STACK_CURRENT);
+            for (int k = 0; k < 9; k++) /* eight groups: nothing of the one above is remembered then */
+                (void)time_us(&other, PACE_ALLGATHER, 2 + k / 3, 2 + k % 3, 1e6, PACE_STACK_CURRENT);
+            for (int i = 0; i < 4; i++)
+                fresh[i] = time_us(&other, PACE_ALLREDUCE, e.machine.devices, 4, 1e3 * pow(100, i), PACE_STACK_CURRENT);
+            for (int i = 0; i < 4; i++) assert_true(times[1][i] == fresh[i]);
+        }
+}
+
 /* NCCL's protocol of low latency is the fastest for the smallest sizes, and a switch is slower than lines of up to eight
  * devices: the library takes neither plain buffers nor switches there. */
 static void test_lines_are_fastest_when_small(void **state) {
@@ -277,6 +332,8 @@ int main(void) {
                                        cmocka_unit_test(test_hosts),
                                        cmocka_unit_test(test_monotone),
                                        cmocka_unit_test(test_never_falls),
+                                       cmocka_unit_test(test_textbook_never_falls),
+                                       cmocka_unit_test(test_memory_knows_machines_apart),
                                        cmocka_unit_test(test_lines_are_fastest_when_small),
                                        cmocka_unit_test(test_a_rack_waits_as_a_few_do),
                                        cmocka_unit_test(test_five_of_a_cube_mesh),
