@@ -13,20 +13,44 @@ static bool integer_of(int64_t *out, pace_member member, const void *at) {
     }
 }
 
+static void put_integer(pace_node *table, const pace_cell_source *cell, int64_t integer) {
+    if (cell->words) pace_table_text(table, cell->words[integer]);
+    else if (cell->member == PACE_MEMBER_INT64 && integer == PACE_NO_INT) pace_table_none(table);
+    else if (cell->as == PACE_AS_KNOWN && integer <= 0) pace_table_none(table);
+    else pace_table_int(table, integer);
+}
+
+static void put_real(pace_node *table, pace_conversion as, double real) {
+    bool whole = as == PACE_AS_WHOLE || as == PACE_AS_NS;
+    if (as == PACE_AS_KNOWN && !(real > 0)) real = NAN;
+    if (as == PACE_AS_NS) real *= 1e9;
+    if (as == PACE_AS_US) real *= 1e6;
+    if (real != real || (whole && real < 0)) pace_table_none(table);
+    else if (whole) pace_table_int(table, llround(real));
+    else pace_table_real(table, real);
+}
+
+static void put_text(pace_node *table, pace_conversion as, const char *text) {
+    pace_table_text(table, as == PACE_AS_KNOWN && text && !*text ? NULL : text);
+}
+
+static void put_estimate(pace_node *table, pace_conversion as, pace_estimate s) {
+    switch (as) {
+    case PACE_AS_LOW_NS: pace_table_int(table, pace_estimate_low_ns(s)); break;
+    case PACE_AS_HIGH_NS: pace_table_int(table, pace_estimate_high_ns(s)); break;
+    case PACE_AS_LOW_US: put_real(table, PACE_AS_US, pace_estimate_low(s)); break;
+    case PACE_AS_HIGH_US: put_real(table, PACE_AS_US, pace_estimate_high(s)); break;
+    default: put_real(table, as, s.median);
+    }
+}
+
 static void put_member(pace_node *table, const pace_cell_source *cell, const void *row) {
     const void *at = (const char *)row + cell->offset;
     int64_t integer;
-    if (integer_of(&integer, cell->member, at)) {
-        if (cell->words) pace_table_text(table, cell->words[integer]);
-        else if (cell->member == PACE_MEMBER_INT64 && integer == PACE_NO_INT) pace_table_none(table);
-        else pace_table_int(table, integer);
-    } else if (cell->member == PACE_MEMBER_REAL) {
-        double real = *(const double *)at;
-        if (real == real) pace_table_real(table, real);
-        else pace_table_none(table);
-    } else {
-        pace_table_text(table, cell->member == PACE_MEMBER_CHARS ? at : *(const char *const *)at);
-    }
+    if (integer_of(&integer, cell->member, at)) put_integer(table, cell, integer);
+    else if (cell->member == PACE_MEMBER_REAL) put_real(table, cell->as, *(const double *)at);
+    else if (cell->member == PACE_MEMBER_ESTIMATE) put_estimate(table, cell->as, *(const pace_estimate *)at);
+    else put_text(table, cell->as, cell->member == PACE_MEMBER_CHARS ? at : *(const char *const *)at);
 }
 
 static bool has(unsigned flags, unsigned wanted) { return wanted == 0 || (flags & wanted) != 0; }

@@ -10,10 +10,8 @@
 #include <math.h>
 
 typedef struct {
-    const char *approach, *algorithm;
-    int64_t bytes;
-    double time_us, low_us, high_us, times_first, messages_us, adding_us, staging_us, queries_us, control_us,
-        coordinator_us;
+    const char *approach;
+    pace_approach_size of;
 } size_row;
 
 enum { SEVERAL = 1 };
@@ -21,18 +19,18 @@ enum { SEVERAL = 1 };
 static const pace_table sizes = {
     "sizes", "Time by approach and size", PACE_FOR_ALL, 0,
     PACE_CELLS({"approach", "approach", PACE_SHOW_TEXT, PACE_OF(size_row, approach), .shown_if = SEVERAL},
-               {"bytes", "size B", PACE_SHOW_INT, PACE_OF(size_row, bytes)},
-               {"time_us", "time µs", PACE_SHOW_REAL, PACE_OF(size_row, time_us)},
-               {"low_us", NULL, PACE_SHOW_REAL, PACE_OF(size_row, low_us)},
-               {"high_us", NULL, PACE_SHOW_REAL, PACE_OF(size_row, high_us)},
-               {"times_first", "times first", PACE_SHOW_REAL, PACE_OF(size_row, times_first), .shown_if = SEVERAL},
-               {"messages_us", "messages", PACE_SHOW_REAL, PACE_OF(size_row, messages_us)},
-               {"adding_us", "adding", PACE_SHOW_REAL, PACE_OF(size_row, adding_us)},
-               {"staging_us", "copies", PACE_SHOW_REAL, PACE_OF(size_row, staging_us)},
-               {"queries_us", "queries", PACE_SHOW_REAL, PACE_OF(size_row, queries_us)},
-               {"control_us", NULL, PACE_SHOW_REAL, PACE_OF(size_row, control_us)},
-               {"coordinator_us", NULL, PACE_SHOW_REAL, PACE_OF(size_row, coordinator_us)},
-               {"algorithm", "algorithm", PACE_SHOW_TEXT, PACE_OF(size_row, algorithm)})};
+               {"bytes", "size B", PACE_SHOW_INT, PACE_WHOLE_OF(size_row, of.bytes)},
+               {"time_us", "time µs", PACE_SHOW_REAL, PACE_US_OF(size_row, of.time_s)},
+               {"low_us", NULL, PACE_SHOW_REAL, PACE_LOW_US_OF(size_row, of.time_s)},
+               {"high_us", NULL, PACE_SHOW_REAL, PACE_HIGH_US_OF(size_row, of.time_s)},
+               {"times_first", "times first", PACE_SHOW_REAL, PACE_OF(size_row, of.times_first), .shown_if = SEVERAL},
+               {"messages_us", "messages", PACE_SHOW_REAL, PACE_US_OF(size_row, of.parts.messages_s)},
+               {"adding_us", "adding", PACE_SHOW_REAL, PACE_US_OF(size_row, of.parts.adding_s)},
+               {"staging_us", "copies", PACE_SHOW_REAL, PACE_US_OF(size_row, of.parts.staging_s)},
+               {"queries_us", "queries", PACE_SHOW_REAL, PACE_US_OF(size_row, of.parts.queries_s)},
+               {"control_us", NULL, PACE_SHOW_REAL, PACE_US_OF(size_row, of.parts.control_s)},
+               {"coordinator_us", NULL, PACE_SHOW_REAL, PACE_US_OF(size_row, of.parts.coordinator_s)},
+               {"algorithm", "algorithm", PACE_SHOW_TEXT, PACE_OF(size_row, of.parts.algorithm)})};
 
 typedef struct {
     const char *approach, *becomes;
@@ -57,20 +55,7 @@ static void put_sizes(pace_node *root, const pace_approach_exchange_asked *a) {
     pace_node *table = pace_open_table(root, &sizes, a->opened.count > 1 ? SEVERAL : 0);
     for (size_t i = 0; i < a->points.count; i++) {
         const pace_approach_size *p = &a->points.items[i];
-        const pace_approach_parts *parts = &p->parts;
-        pace_table_put(table, &(size_row){.approach = label(a, p->approach),
-                                          .algorithm = parts->algorithm,
-                                          .bytes = llround(p->bytes),
-                                          .time_us = p->time_s.median * 1e6,
-                                          .low_us = pace_estimate_low(p->time_s) * 1e6,
-                                          .high_us = pace_estimate_high(p->time_s) * 1e6,
-                                          .times_first = p->times_first,
-                                          .messages_us = parts->messages_s * 1e6,
-                                          .adding_us = parts->adding_s * 1e6,
-                                          .staging_us = parts->staging_s * 1e6,
-                                          .queries_us = parts->queries_s * 1e6,
-                                          .control_us = parts->control_s * 1e6,
-                                          .coordinator_us = parts->coordinator_s * 1e6});
+        pace_table_put(table, &(size_row){label(a, p->approach), *p});
     }
 }
 

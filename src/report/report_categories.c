@@ -7,10 +7,9 @@
 #include <math.h>
 
 typedef struct {
-    const char *name, *bound;
-    size_t kernels;
-    int64_t time_ns;
-    double share, flop, bytes, flop_per_s, bytes_per_s, flop_per_byte, roofline_share, modelled_share;
+    pace_category_row of;
+    const char *bound;
+    double share, flop_per_s, bytes_per_s, flop_per_byte, roofline_share, modelled_share;
 } category_row;
 
 static const pace_table categories = {
@@ -19,13 +18,13 @@ static const pace_table categories = {
     .audience = PACE_FOR_ALL,
     .rows_shown = 16,
     .hidden_when_empty = true,
-    PACE_CELLS({"name", "kind of work", PACE_SHOW_WORD, PACE_OF(category_row, name)},
-               {"kernels", "kernels", PACE_SHOW_INT, PACE_OF(category_row, kernels)},
-               {"time_ns", "time", PACE_SHOW_NS, PACE_OF(category_row, time_ns)},
+    PACE_CELLS({"name", "kind of work", PACE_SHOW_WORD, PACE_OF(category_row, of.name)},
+               {"kernels", "kernels", PACE_SHOW_INT, PACE_OF(category_row, of.kernels)},
+               {"time_ns", "time", PACE_SHOW_NS, PACE_OF(category_row, of.time_ns)},
                {"share", "share", PACE_SHOW_SHARE, PACE_OF(category_row, share)},
                {"bound", "bound by", PACE_SHOW_TEXT, PACE_OF(category_row, bound)},
-               {"flop", NULL, PACE_SHOW_REAL, PACE_OF(category_row, flop)},
-               {"moved_bytes", NULL, PACE_SHOW_BYTES, PACE_OF(category_row, bytes)},
+               {"flop", NULL, PACE_SHOW_REAL, PACE_KNOWN_OF(category_row, of.flop)},
+               {"moved_bytes", NULL, PACE_SHOW_BYTES, PACE_KNOWN_OF(category_row, of.bytes)},
                {"flop_per_byte", "flop/byte", PACE_SHOW_REAL, PACE_OF(category_row, flop_per_byte)},
                {"flop_per_s", "flop/s", PACE_SHOW_RATE, PACE_OF(category_row, flop_per_s)},
                {"bytes_per_s", "byte/s", PACE_SHOW_RATE, PACE_OF(category_row, bytes_per_s)},
@@ -41,13 +40,9 @@ static const char *bound_of(const pace_category_row *row) {
 
 static category_row row_of(const pace_category_row *from, int64_t total_ns) {
     double seconds = from->modelled_ns * 1e-9;
-    return (category_row){.name = from->name,
+    return (category_row){.of = *from,
                           .bound = bound_of(from),
-                          .kernels = from->kernels,
-                          .time_ns = from->time_ns,
                           .share = total_ns > 0 ? (double)from->time_ns / (double)total_ns : 0,
-                          .flop = pace_known(from->flop),
-                          .bytes = pace_known(from->bytes),
                           .flop_per_s = rate(from->flop, seconds),
                           .bytes_per_s = rate(from->bytes, seconds),
                           .flop_per_byte = rate(from->flop, from->bytes),

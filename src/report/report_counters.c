@@ -5,8 +5,7 @@
 
 typedef struct {
     const char *name, *op;
-    size_t ranges;
-    double half, single, dbl;
+    pace_counted_kernel of;
 } kernel_row;
 
 static const pace_table kernel_table = {
@@ -17,15 +16,14 @@ static const pace_table kernel_table = {
     .hidden_when_empty = true,
     PACE_CELLS({"name", "kernel", PACE_SHOW_TEXT, PACE_OF(kernel_row, name)},
                {"operator", "operator", PACE_SHOW_TEXT, PACE_OF(kernel_row, op)},
-               {"times", "times", PACE_SHOW_INT, PACE_OF(kernel_row, ranges)},
-               {"half_flop", "fp16 flop", PACE_SHOW_REAL, PACE_OF(kernel_row, half)},
-               {"single_flop", "fp32 flop", PACE_SHOW_REAL, PACE_OF(kernel_row, single)},
-               {"double_flop", "fp64 flop", PACE_SHOW_REAL, PACE_OF(kernel_row, dbl)})};
+               {"times", "times", PACE_SHOW_INT, PACE_OF(kernel_row, of.ranges)},
+               {"half_flop", "fp16 flop", PACE_SHOW_REAL, PACE_OF(kernel_row, of.flop[PACE_COUNTED_HALF])},
+               {"single_flop", "fp32 flop", PACE_SHOW_REAL, PACE_OF(kernel_row, of.flop[PACE_COUNTED_SINGLE])},
+               {"double_flop", "fp64 flop", PACE_SHOW_REAL, PACE_OF(kernel_row, of.flop[PACE_COUNTED_DOUBLE])})};
 
 typedef struct {
     const char *name, *counter, *how;
-    size_t ranges;
-    double value, least, most;
+    pace_counter_row of;
 } counter_row;
 
 static const pace_table counter_table = {.key = "counters",
@@ -36,21 +34,19 @@ static const pace_table counter_table = {.key = "counters",
                                          PACE_CELLS({"name", "kernel", PACE_SHOW_TEXT, PACE_OF(counter_row, name)},
                                                     {"counter", "counter", PACE_SHOW_TEXT,
                                                      PACE_OF(counter_row, counter)},
-                                                    {"times", "times", PACE_SHOW_INT, PACE_OF(counter_row, ranges)},
-                                                    {"value", "value", PACE_SHOW_REAL, PACE_OF(counter_row, value)},
+                                                    {"times", "times", PACE_SHOW_INT, PACE_OF(counter_row, of.ranges)},
+                                                    {"value", "value", PACE_SHOW_REAL, PACE_OF(counter_row, of.value)},
                                                     {"is", "is", PACE_SHOW_WORD, PACE_OF(counter_row, how)},
-                                                    {"least", NULL, PACE_SHOW_REAL, PACE_OF(counter_row, least)},
-                                                    {"most", NULL, PACE_SHOW_REAL, PACE_OF(counter_row, most)})};
+                                                    {"least", NULL, PACE_SHOW_REAL, PACE_OF(counter_row, of.least)},
+                                                    {"most", NULL, PACE_SHOW_REAL, PACE_OF(counter_row, of.most)})};
 
 static void put_kernels(pace_node *root, const pace_names *names, const pace_counters *counters) {
     pace_node *table = pace_open_table(root, &kernel_table, 0);
     if (!counters->counts_flop) return;
     for (size_t i = 0; i < counters->kernels.count; i++) {
         const pace_counted_kernel *kernel = &counters->kernels.items[i];
-        pace_table_put(table, &(kernel_row){pace_names_text(names, kernel->range),
-                                            kernel->op ? pace_names_text(names, kernel->op) : NULL, kernel->ranges,
-                                            kernel->flop[PACE_COUNTED_HALF], kernel->flop[PACE_COUNTED_SINGLE],
-                                            kernel->flop[PACE_COUNTED_DOUBLE]});
+        const char *op = kernel->op ? pace_names_text(names, kernel->op) : NULL;
+        pace_table_put(table, &(kernel_row){pace_names_text(names, kernel->range), op, *kernel});
     }
     pace_node_note(
         root,
@@ -65,9 +61,8 @@ static void put_rows(pace_node *root, const pace_names *names, const pace_counte
     pace_node *table = pace_open_table(root, &counter_table, 0);
     for (size_t i = 0; i < counters->rows.count; i++) {
         const pace_counter_row *row = &counters->rows.items[i];
-        pace_table_put(table,
-                       &(counter_row){pace_names_text(names, row->range), pace_names_text(names, row->counter),
-                                      row->sum ? "sum" : "mean", row->ranges, row->value, row->least, row->most});
+        pace_table_put(table, &(counter_row){pace_names_text(names, row->range), pace_names_text(names, row->counter),
+                                             row->sum ? "sum" : "mean", *row});
     }
     if (counters->rows.count)
         pace_node_note(root, "'value': over all times, added up where the counter's name ends in .sum.");

@@ -9,13 +9,10 @@
 
 typedef struct {
     const char *name;
-    size_t calls, launches;
-    int64_t time_ns, least_ns, median_ns, mean_ns, most_ns, std_ns;
-    double share, occupancy, occupancy_known, blocks_per_sm;
+    pace_kernel_row of;
+    double mean_ns, share, blocks_per_sm;
     char grid[40], block[40];
 } kernel_row;
-
-static int64_t whole_ns(double ns) { return ns >= 0 ? llround(ns) : PACE_NO_INT; }
 
 /* "132 x 1 x 4", without what is 1 behind. */
 static void write_three(char *out, size_t size, const double three[3]) {
@@ -29,17 +26,9 @@ static kernel_row row_of(const pace_rank *rank, const pace_kernel_row *from, int
     const pace_distribution *calls = &from->calls;
     const pace_launch_shape shape = pace_launch_shape_read(pace_names_text(&rank->step.names, from->launch));
     kernel_row row = {.name = pace_names_text(&rank->step.names, from->name),
-                      .calls = calls->count,
-                      .launches = from->launches,
-                      .time_ns = calls->sum_ns,
-                      .least_ns = calls->least_ns,
-                      .median_ns = whole_ns(calls->median_ns),
-                      .mean_ns = whole_ns((double)calls->sum_ns / (double)calls->count),
-                      .most_ns = calls->most_ns,
-                      .std_ns = whole_ns(calls->std_ns),
+                      .of = *from,
+                      .mean_ns = (double)calls->sum_ns / (double)calls->count,
                       .share = total_ns > 0 ? (double)calls->sum_ns / (double)total_ns : 0,
-                      .occupancy = from->occupancy,
-                      .occupancy_known = from->occupancy_known,
                       .blocks_per_sm = shape.blocks_per_sm};
     write_three(row.grid, sizeof row.grid, shape.grid);
     write_three(row.block, sizeof row.block, shape.block);
@@ -49,20 +38,20 @@ static kernel_row row_of(const pace_rank *rank, const pace_kernel_row *from, int
 static const pace_table kernels = {
     "kernels", "Device time by kernel", PACE_FOR_ALL, 10,
     PACE_CELLS({"name", "name", PACE_SHOW_TEXT, PACE_OF(kernel_row, name)},
-               {"calls", "calls", PACE_SHOW_INT, PACE_OF(kernel_row, calls)},
-               {"time_ns", "time", PACE_SHOW_NS, PACE_OF(kernel_row, time_ns)},
+               {"calls", "calls", PACE_SHOW_INT, PACE_OF(kernel_row, of.calls.count)},
+               {"time_ns", "time", PACE_SHOW_NS, PACE_OF(kernel_row, of.calls.sum_ns)},
                {"share", "share", PACE_SHOW_SHARE, PACE_OF(kernel_row, share)},
-               {"least_ns", "min", PACE_SHOW_NS, PACE_OF(kernel_row, least_ns)},
-               {"median_ns", "median", PACE_SHOW_NS, PACE_OF(kernel_row, median_ns)},
-               {"mean_ns", NULL, PACE_SHOW_NS, PACE_OF(kernel_row, mean_ns)},
-               {"most_ns", "max", PACE_SHOW_NS, PACE_OF(kernel_row, most_ns)},
-               {"std_ns", "std", PACE_SHOW_NS, PACE_OF(kernel_row, std_ns)},
-               {"occupancy", NULL, PACE_SHOW_SHARE, PACE_OF(kernel_row, occupancy)},
-               {"occupancy_known", NULL, PACE_SHOW_SHARE, PACE_OF(kernel_row, occupancy_known)},
+               {"least_ns", "min", PACE_SHOW_NS, PACE_OF(kernel_row, of.calls.least_ns)},
+               {"median_ns", "median", PACE_SHOW_NS, PACE_WHOLE_OF(kernel_row, of.calls.median_ns)},
+               {"mean_ns", NULL, PACE_SHOW_NS, PACE_WHOLE_OF(kernel_row, mean_ns)},
+               {"most_ns", "max", PACE_SHOW_NS, PACE_OF(kernel_row, of.calls.most_ns)},
+               {"std_ns", "std", PACE_SHOW_NS, PACE_WHOLE_OF(kernel_row, of.calls.std_ns)},
+               {"occupancy", NULL, PACE_SHOW_SHARE, PACE_OF(kernel_row, of.occupancy)},
+               {"occupancy_known", NULL, PACE_SHOW_SHARE, PACE_OF(kernel_row, of.occupancy_known)},
                {"grid", NULL, PACE_SHOW_TEXT, PACE_OF(kernel_row, grid)},
                {"block", NULL, PACE_SHOW_TEXT, PACE_OF(kernel_row, block)},
                {"blocks_per_sm", NULL, PACE_SHOW_REAL, PACE_OF(kernel_row, blocks_per_sm)},
-               {"launches", NULL, PACE_SHOW_INT, PACE_OF(kernel_row, launches)})};
+               {"launches", NULL, PACE_SHOW_INT, PACE_OF(kernel_row, of.launches)})};
 
 /* The same rows, the other half of their columns: both together are wider than a page. */
 static const pace_table launches = {
@@ -75,8 +64,8 @@ static const pace_table launches = {
                {"grid", "grid", PACE_SHOW_TEXT, PACE_OF(kernel_row, grid)},
                {"block", "block", PACE_SHOW_TEXT, PACE_OF(kernel_row, block)},
                {"blocks_per_sm", "blocks per SM", PACE_SHOW_REAL, PACE_OF(kernel_row, blocks_per_sm)},
-               {"occupancy", "occupancy", PACE_SHOW_SHARE, PACE_OF(kernel_row, occupancy)},
-               {"launches", "shapes", PACE_SHOW_INT, PACE_OF(kernel_row, launches)})};
+               {"occupancy", "occupancy", PACE_SHOW_SHARE, PACE_OF(kernel_row, of.occupancy)},
+               {"launches", "shapes", PACE_SHOW_INT, PACE_OF(kernel_row, of.launches)})};
 
 static void put_launches(pace_node *root, const pace_rank *rank, const pace_kernel_rows *rows,
                          const pace_work_shown *shown) {
@@ -95,27 +84,26 @@ static void put_launches(pace_node *root, const pace_rank *rank, const pace_kern
 
 typedef struct {
     const char *name;
-    size_t ranks, least_calls, most_calls;
-    int64_t least_ns, median_ns, most_ns, median_call_ns;
+    pace_kernel_ranks_row of;
     char least_rank[PACE_RANK_NAME], most_rank[PACE_RANK_NAME];
 } rank_row;
 
-static const pace_table by_rank = {.key = "kernels_by_rank",
-                                   .title = "Kernels that one rank spends most on beyond the others",
-                                   .audience = PACE_FOR_ALL,
-                                   .rows_shown = 10,
-                                   .hidden_when_empty = true,
-                                   PACE_CELLS({"name", "name", PACE_SHOW_TEXT, PACE_OF(rank_row, name)},
-                                              {"ranks", "ranks", PACE_SHOW_INT, PACE_OF(rank_row, ranks)},
-                                              {"least_calls", NULL, PACE_SHOW_INT, PACE_OF(rank_row, least_calls)},
-                                              {"most_calls", NULL, PACE_SHOW_INT, PACE_OF(rank_row, most_calls)},
-                                              {"least_ns", "least", PACE_SHOW_NS, PACE_OF(rank_row, least_ns)},
-                                              {"least_rank", "by", PACE_SHOW_TEXT, PACE_OF(rank_row, least_rank)},
-                                              {"median_ns", "median", PACE_SHOW_NS, PACE_OF(rank_row, median_ns)},
-                                              {"most_ns", "most", PACE_SHOW_NS, PACE_OF(rank_row, most_ns)},
-                                              {"most_rank", "by", PACE_SHOW_TEXT, PACE_OF(rank_row, most_rank)},
-                                              {"median_call_ns", NULL, PACE_SHOW_NS,
-                                               PACE_OF(rank_row, median_call_ns)})};
+static const pace_table by_rank = {
+    .key = "kernels_by_rank",
+    .title = "Kernels that one rank spends most on beyond the others",
+    .audience = PACE_FOR_ALL,
+    .rows_shown = 10,
+    .hidden_when_empty = true,
+    PACE_CELLS({"name", "name", PACE_SHOW_TEXT, PACE_OF(rank_row, name)},
+               {"ranks", "ranks", PACE_SHOW_INT, PACE_OF(rank_row, of.ranks)},
+               {"least_calls", NULL, PACE_SHOW_INT, PACE_OF(rank_row, of.least_calls)},
+               {"most_calls", NULL, PACE_SHOW_INT, PACE_OF(rank_row, of.most_calls)},
+               {"least_ns", "least", PACE_SHOW_NS, PACE_OF(rank_row, of.least_ns)},
+               {"least_rank", "by", PACE_SHOW_TEXT, PACE_OF(rank_row, least_rank)},
+               {"median_ns", "median", PACE_SHOW_NS, PACE_WHOLE_OF(rank_row, of.median_ns)},
+               {"most_ns", "most", PACE_SHOW_NS, PACE_OF(rank_row, of.most_ns)},
+               {"most_rank", "by", PACE_SHOW_TEXT, PACE_OF(rank_row, most_rank)},
+               {"median_call_ns", NULL, PACE_SHOW_NS, PACE_WHOLE_OF(rank_row, of.median_call_ns)})};
 
 static pace_status put_ranks(pace_node *root, const pace_analysis *analysis, const pace_work_shown *shown) {
     pace_kernel_ranks ranks;
@@ -123,14 +111,7 @@ static pace_status put_ranks(pace_node *root, const pace_analysis *analysis, con
     pace_node *table = pace_open_table(root, &by_rank, 0);
     for (size_t i = 0; i < ranks.rows.count; i++) {
         const pace_kernel_ranks_row *from = &ranks.rows.items[i];
-        rank_row row = {.name = pace_names_text(&ranks.names, from->name),
-                        .ranks = from->ranks,
-                        .least_calls = from->least_calls,
-                        .most_calls = from->most_calls,
-                        .least_ns = from->least_ns,
-                        .median_ns = whole_ns(from->median_ns),
-                        .most_ns = from->most_ns,
-                        .median_call_ns = whole_ns(from->median_call_ns)};
+        rank_row row = {.name = pace_names_text(&ranks.names, from->name), .of = *from};
         pace_rank_name(row.least_rank, analysis->ranks.items[from->least_rank]);
         pace_rank_name(row.most_rank, analysis->ranks.items[from->most_rank]);
         pace_table_put(table, &row);

@@ -74,47 +74,34 @@ typedef struct {
 } description;
 
 typedef struct {
-    const char *name, *vendor, *confidence, *source;
-    double peak[PACE_PRECISIONS], achievable_bf16; /* NAN = not known, as all below */
-    double memory_bytes, memory_bytes_per_s, achievable_bytes_per_s, l2_bytes_per_s, pcie_pinned_bytes_per_s, launch_s;
-    int64_t sm_count;
+    pace_device of;
+    const char *confidence;
 } device_row;
 
 static const pace_table devices = {
     "devices", "Devices", PACE_FOR_ALL, 0,
-    PACE_CELLS({"name", "Name", PACE_SHOW_TEXT, PACE_OF(device_row, name)},
-               {"vendor", NULL, PACE_SHOW_TEXT, PACE_OF(device_row, vendor)},
-               {"fp32_flop_per_s", "FP32", PACE_SHOW_RATE, PACE_OF(device_row, peak[PACE_FP32])},
-               {"tf32_flop_per_s", "TF32", PACE_SHOW_RATE, PACE_OF(device_row, peak[PACE_TF32])},
-               {"fp16_flop_per_s", "FP16", PACE_SHOW_RATE, PACE_OF(device_row, peak[PACE_FP16])},
-               {"bf16_flop_per_s", "BF16", PACE_SHOW_RATE, PACE_OF(device_row, peak[PACE_BF16])},
-               {"fp8_flop_per_s", "FP8", PACE_SHOW_RATE, PACE_OF(device_row, peak[PACE_FP8])},
-               {"memory_bytes", "Memory", PACE_SHOW_BYTES, PACE_OF(device_row, memory_bytes)},
-               {"memory_bytes_per_s", "Bandwidth", PACE_SHOW_RATE, PACE_OF(device_row, memory_bytes_per_s)},
-               {"sm_count", "SMs", PACE_SHOW_INT, PACE_OF(device_row, sm_count)},
+    PACE_CELLS({"name", "Name", PACE_SHOW_TEXT, PACE_OF(device_row, of.name)},
+               {"vendor", NULL, PACE_SHOW_TEXT, PACE_OF(device_row, of.vendor)},
+               {"fp32_flop_per_s", "FP32", PACE_SHOW_RATE, PACE_KNOWN_OF(device_row, of.flop_per_s[PACE_FP32])},
+               {"tf32_flop_per_s", "TF32", PACE_SHOW_RATE, PACE_KNOWN_OF(device_row, of.flop_per_s[PACE_TF32])},
+               {"fp16_flop_per_s", "FP16", PACE_SHOW_RATE, PACE_KNOWN_OF(device_row, of.flop_per_s[PACE_FP16])},
+               {"bf16_flop_per_s", "BF16", PACE_SHOW_RATE, PACE_KNOWN_OF(device_row, of.flop_per_s[PACE_BF16])},
+               {"fp8_flop_per_s", "FP8", PACE_SHOW_RATE, PACE_KNOWN_OF(device_row, of.flop_per_s[PACE_FP8])},
+               {"memory_bytes", "Memory", PACE_SHOW_BYTES, PACE_KNOWN_OF(device_row, of.memory_bytes)},
+               {"memory_bytes_per_s", "Bandwidth", PACE_SHOW_RATE, PACE_KNOWN_OF(device_row, of.memory_bytes_per_s)},
+               {"sm_count", "SMs", PACE_SHOW_INT, PACE_KNOWN_OF(device_row, of.sm_count)},
                {"confidence", NULL, PACE_SHOW_TEXT, PACE_OF(device_row, confidence)},
-               {"achievable_bf16_flop_per_s", NULL, PACE_SHOW_RATE, PACE_OF(device_row, achievable_bf16)},
-               {"achievable_bytes_per_s", NULL, PACE_SHOW_RATE, PACE_OF(device_row, achievable_bytes_per_s)},
-               {"l2_bytes_per_s", NULL, PACE_SHOW_RATE, PACE_OF(device_row, l2_bytes_per_s)},
-               {"pcie_pinned_bytes_per_s", NULL, PACE_SHOW_RATE, PACE_OF(device_row, pcie_pinned_bytes_per_s)},
-               {"launch_s", NULL, PACE_SHOW_REAL, PACE_OF(device_row, launch_s)},
-               {"source", NULL, PACE_SHOW_TEXT, PACE_OF(device_row, source)})};
+               {"achievable_bf16_flop_per_s", NULL, PACE_SHOW_RATE,
+                PACE_KNOWN_OF(device_row, of.achievable_flop_per_s[PACE_BF16])},
+               {"achievable_bytes_per_s", NULL, PACE_SHOW_RATE, PACE_KNOWN_OF(device_row, of.achievable_bytes_per_s)},
+               {"l2_bytes_per_s", NULL, PACE_SHOW_RATE, PACE_KNOWN_OF(device_row, of.l2_bytes_per_s)},
+               {"pcie_pinned_bytes_per_s", NULL, PACE_SHOW_RATE, PACE_KNOWN_OF(device_row, of.pcie_pinned_bytes_per_s)},
+               {"launch_s", NULL, PACE_SHOW_REAL, PACE_KNOWN_OF(device_row, of.launch_s)},
+               {"source", NULL, PACE_SHOW_TEXT, PACE_OF(device_row, of.source)})};
 
 static void add_row(pace_node *table, const pace_device_catalog *catalog, const pace_device *device) {
-    device_row row = {.name = device->name,
-                      .vendor = device->vendor,
-                      .confidence = pace_device_figure_source(catalog, device, "flop_per_s", NULL).confidence,
-                      .source = device->source,
-                      .achievable_bf16 = pace_known(device->achievable_flop_per_s[PACE_BF16]),
-                      .memory_bytes = pace_known(device->memory_bytes),
-                      .memory_bytes_per_s = pace_known(device->memory_bytes_per_s),
-                      .achievable_bytes_per_s = pace_known(device->achievable_bytes_per_s),
-                      .l2_bytes_per_s = pace_known(device->l2_bytes_per_s),
-                      .pcie_pinned_bytes_per_s = pace_known(device->pcie_pinned_bytes_per_s),
-                      .launch_s = pace_known(device->launch_s),
-                      .sm_count = device->sm_count ? device->sm_count : PACE_NO_INT};
-    for (int i = 0; i < PACE_PRECISIONS; i++) row.peak[i] = pace_known(device->flop_per_s[i]);
-    pace_table_put(table, &row);
+    pace_figure_source source = pace_device_figure_source(catalog, device, "flop_per_s", NULL);
+    pace_table_put(table, &(device_row){*device, source.confidence});
 }
 
 static void describe_all(pace_report *report, const pace_device_catalog *catalog,

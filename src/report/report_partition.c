@@ -40,8 +40,9 @@ static void say_partition(char out[SAYS], const pace_partition *p, size_t layers
 
 typedef struct {
     const char *machine;
-    int64_t machines, dp, tp, threads, servers, sample_ns, low_ns, high_ns;
-    double sample_s, samples_per_s, speedup, slower, memory_bytes, days, price;
+    pace_partition_choice of;
+    pace_estimate time_s;
+    double machines, samples_per_s, speedup, slower, days, price;
     char segments[SAYS];
     const char *loses_in, *threads_are;
 } choice_row;
@@ -51,20 +52,20 @@ enum { DAYS = 1, PRICE = 2, PLACES = 4, MANY = 8 };
 static const pace_table choice_table = {
     "configurations", "The fastest configurations", PACE_FOR_ALL, 0,
     PACE_CELLS({"machine", "on", PACE_SHOW_TEXT, PACE_OF(choice_row, machine), .shown_if = PLACES},
-               {"machines", "machines", PACE_SHOW_INT, PACE_OF(choice_row, machines)},
-               {"dp", "replicas (dp)", PACE_SHOW_INT, PACE_OF(choice_row, dp)},
-               {"tp", "workers (tp)", PACE_SHOW_INT, PACE_OF(choice_row, tp)},
-               {"threads", "threads", PACE_SHOW_INT, PACE_OF(choice_row, threads)},
-               {"servers", "servers", PACE_SHOW_INT, PACE_OF(choice_row, servers)},
+               {"machines", "machines", PACE_SHOW_INT, PACE_WHOLE_OF(choice_row, machines)},
+               {"dp", "replicas (dp)", PACE_SHOW_INT, PACE_WHOLE_OF(choice_row, of.partition.replicas)},
+               {"tp", "workers (tp)", PACE_SHOW_INT, PACE_WHOLE_OF(choice_row, of.partition.workers)},
+               {"threads", "threads", PACE_SHOW_INT, PACE_WHOLE_OF(choice_row, of.partition.threads)},
+               {"servers", "servers", PACE_SHOW_INT, PACE_WHOLE_OF(choice_row, of.partition.servers)},
                {"segments", "segments", PACE_SHOW_TEXT, PACE_OF(choice_row, segments)},
-               {"sample_ns", "a sample", PACE_SHOW_NS, PACE_OF(choice_row, sample_ns)},
-               {"low_ns", NULL, PACE_SHOW_NS, PACE_OF(choice_row, low_ns)},
-               {"high_ns", NULL, PACE_SHOW_NS, PACE_OF(choice_row, high_ns)},
-               {"sample_s", NULL, PACE_SHOW_REAL, PACE_OF(choice_row, sample_s)},
+               {"sample_ns", "a sample", PACE_SHOW_NS, PACE_NS_OF(choice_row, of.time.sample_s)},
+               {"low_ns", NULL, PACE_SHOW_NS, PACE_LOW_NS_OF(choice_row, time_s)},
+               {"high_ns", NULL, PACE_SHOW_NS, PACE_HIGH_NS_OF(choice_row, time_s)},
+               {"sample_s", NULL, PACE_SHOW_REAL, PACE_OF(choice_row, of.time.sample_s)},
                {"samples_per_s", "samples /s", PACE_SHOW_REAL, PACE_OF(choice_row, samples_per_s)},
                {"slower_share", "slower", PACE_SHOW_SHARE, PACE_OF(choice_row, slower), .shown_if = MANY},
                {"speedup", "speedup", PACE_SHOW_REAL, PACE_OF(choice_row, speedup)},
-               {"memory_bytes", "memory", PACE_SHOW_BYTES, PACE_OF(choice_row, memory_bytes)},
+               {"memory_bytes", "memory", PACE_SHOW_BYTES, PACE_OF(choice_row, of.time.worker_bytes)},
                {"threads_are", NULL, PACE_SHOW_TEXT, PACE_OF(choice_row, threads_are)},
                {"days", NULL, PACE_SHOW_REAL, PACE_OF(choice_row, days)},
                {"price", "price", PACE_SHOW_REAL, PACE_OF(choice_row, price), .shown_if = PRICE},
@@ -91,21 +92,13 @@ static const char *loses_in(const pace_partition_time *first, const pace_partiti
 static void put_choice(pace_node *table, const pace_partition_asked *a, const pace_partition_place *p,
                        const pace_partition_choice *one) {
     const pace_partition_choice *first = &p->found.choices.items[0];
-    pace_estimate time_s = pace_partition_estimate(a, one);
     choice_row row = {.machine = p->hosts.name,
-                      .machines = (int64_t)pace_partition_machines(&one->partition),
-                      .dp = (int64_t)one->partition.replicas,
-                      .tp = (int64_t)one->partition.workers,
-                      .threads = (int64_t)one->partition.threads,
-                      .servers = (int64_t)one->partition.servers,
-                      .sample_ns = pace_ns(one->time.sample_s),
-                      .low_ns = pace_estimate_low_ns(time_s),
-                      .high_ns = pace_estimate_high_ns(time_s),
-                      .sample_s = one->time.sample_s,
+                      .of = *one,
+                      .time_s = pace_partition_estimate(a, one),
+                      .machines = pace_partition_machines(&one->partition),
                       .samples_per_s = 1 / one->time.sample_s,
                       .slower = one->time.sample_s / first->time.sample_s - 1,
                       .speedup = p->alone_s / one->time.sample_s,
-                      .memory_bytes = one->time.worker_bytes,
                       .days = pace_partition_days(a, one),
                       .price = pace_partition_price(a, p, one),
                       .loses_in = loses_in(&first->time, &one->time),

@@ -41,10 +41,9 @@ static void say_loss(char out[64], const pace_step_time *first, const pace_step_
 
 typedef struct {
     const char *machine, *schedule, *recompute;
-    int64_t tp, pp, vpp, cp, ep, dp, zero_stage, zero_group, micro_batch, step_ns, low_ns, high_ns;
+    pace_plan_choice of;
     const char *fits;
-    int64_t idle;
-    double step_s, slower, chance, fastest, per_s, memory_bytes, days, price;
+    double slower, chance;
     char loses[64];
 } choice_row;
 
@@ -66,33 +65,35 @@ enum {
     BATCHES = 8192
 };
 
+#define CONFIGURED(field) PACE_WHOLE_OF(choice_row, of.candidate.config.field)
+
 static const pace_table choice_table = {
     "configurations", "The fastest configurations", PACE_FOR_ALL, 0,
     PACE_CELLS({"machine", "on", PACE_SHOW_TEXT, PACE_OF(choice_row, machine), .shown_if = MACHINES},
-               {"tp", "tp", PACE_SHOW_INT, PACE_OF(choice_row, tp), .shown_if = TENSORS},
-               {"pp", "pp", PACE_SHOW_INT, PACE_OF(choice_row, pp), .shown_if = PIPELINES},
-               {"vpp", "vpp", PACE_SHOW_INT, PACE_OF(choice_row, vpp), .shown_if = CHUNKS},
-               {"cp", "cp", PACE_SHOW_INT, PACE_OF(choice_row, cp), .shown_if = CONTEXT},
-               {"ep", "ep", PACE_SHOW_INT, PACE_OF(choice_row, ep), .shown_if = EXPERTS},
-               {"dp", "dp", PACE_SHOW_INT, PACE_OF(choice_row, dp)},
-               {"idle_devices", "idle", PACE_SHOW_INT, PACE_OF(choice_row, idle), .shown_if = IDLE},
-               {"zero_stage", "ZeRO", PACE_SHOW_INT, PACE_OF(choice_row, zero_stage), .shown_if = ZERO},
-               {"zero_group", "over", PACE_SHOW_INT, PACE_OF(choice_row, zero_group), .shown_if = HYBRID},
+               {"tp", "tp", PACE_SHOW_INT, CONFIGURED(tp), .shown_if = TENSORS},
+               {"pp", "pp", PACE_SHOW_INT, CONFIGURED(pp), .shown_if = PIPELINES},
+               {"vpp", "vpp", PACE_SHOW_INT, CONFIGURED(vpp), .shown_if = CHUNKS},
+               {"cp", "cp", PACE_SHOW_INT, CONFIGURED(cp), .shown_if = CONTEXT},
+               {"ep", "ep", PACE_SHOW_INT, CONFIGURED(ep), .shown_if = EXPERTS},
+               {"dp", "dp", PACE_SHOW_INT, CONFIGURED(dp)},
+               {"idle_devices", "idle", PACE_SHOW_INT, PACE_WHOLE_OF(choice_row, of.idle), .shown_if = IDLE},
+               {"zero_stage", "ZeRO", PACE_SHOW_INT, CONFIGURED(zero_stage), .shown_if = ZERO},
+               {"zero_group", "over", PACE_SHOW_INT, CONFIGURED(zero_group), .shown_if = HYBRID},
                {"schedule", "order", PACE_SHOW_TEXT, PACE_OF(choice_row, schedule), .shown_if = ORDERS},
-               {"micro_batch", "micro", PACE_SHOW_INT, PACE_OF(choice_row, micro_batch)},
+               {"micro_batch", "micro", PACE_SHOW_INT, CONFIGURED(micro_batch)},
                {"recompute", "recompute", PACE_SHOW_TEXT, PACE_OF(choice_row, recompute)},
-               {"step_ns", "step", PACE_SHOW_NS, PACE_OF(choice_row, step_ns)},
-               {"low_ns", "low", PACE_SHOW_NS, PACE_OF(choice_row, low_ns)},
-               {"high_ns", "high", PACE_SHOW_NS, PACE_OF(choice_row, high_ns)},
-               {"step_s", NULL, PACE_SHOW_REAL, PACE_OF(choice_row, step_s)},
+               {"step_ns", "step", PACE_SHOW_NS, PACE_NS_OF(choice_row, of.time_s)},
+               {"low_ns", "low", PACE_SHOW_NS, PACE_LOW_NS_OF(choice_row, of.time_s)},
+               {"high_ns", "high", PACE_SHOW_NS, PACE_HIGH_NS_OF(choice_row, of.time_s)},
+               {"step_s", NULL, PACE_SHOW_REAL, PACE_OF(choice_row, of.time_s)},
                {"slower_share", "slower", PACE_SHOW_SHARE, PACE_OF(choice_row, slower)},
                {"chance_share", "chance", PACE_SHOW_SHARE, PACE_OF(choice_row, chance)},
-               {"fastest_share", NULL, PACE_SHOW_SHARE, PACE_OF(choice_row, fastest)},
-               {"samples_per_s", NULL, PACE_SHOW_REAL, PACE_OF(choice_row, per_s)},
-               {"memory_bytes", "memory", PACE_SHOW_BYTES, PACE_OF(choice_row, memory_bytes)},
+               {"fastest_share", NULL, PACE_SHOW_SHARE, PACE_OF(choice_row, of.fastest)},
+               {"samples_per_s", NULL, PACE_SHOW_REAL, PACE_OF(choice_row, of.samples_per_s)},
+               {"memory_bytes", "memory", PACE_SHOW_BYTES, PACE_OF(choice_row, of.need_bytes)},
                {"fits", "fits", PACE_SHOW_TEXT, PACE_OF(choice_row, fits)},
-               {"days", NULL, PACE_SHOW_REAL, PACE_OF(choice_row, days)},
-               {"price", NULL, PACE_SHOW_REAL, PACE_OF(choice_row, price)},
+               {"days", NULL, PACE_SHOW_REAL, PACE_OF(choice_row, of.days)},
+               {"price", NULL, PACE_SHOW_REAL, PACE_OF(choice_row, of.price)},
                {"loses_in", NULL, PACE_SHOW_TEXT, PACE_OF(choice_row, loses)})};
 
 static unsigned flags_of(const pace_plan_asked *a) {
@@ -121,28 +122,10 @@ static void put_place(pace_node *table, const pace_plan_place *p) {
         choice_row row = {.machine = p->machine.name,
                           .schedule = pace_config_word(c, "schedule"),
                           .recompute = pace_config_word(c, "recompute"),
-                          .tp = (int64_t)c->tp,
-                          .pp = (int64_t)c->pp,
-                          .vpp = (int64_t)c->vpp,
-                          .cp = (int64_t)c->cp,
-                          .ep = (int64_t)c->ep,
-                          .dp = (int64_t)c->dp,
-                          .idle = (int64_t)one->idle,
-                          .zero_stage = (int64_t)c->zero_stage,
-                          .zero_group = (int64_t)c->zero_group,
-                          .micro_batch = (int64_t)c->micro_batch,
-                          .step_ns = pace_ns(one->time_s.median),
-                          .low_ns = pace_estimate_low_ns(one->time_s),
-                          .high_ns = pace_estimate_high_ns(one->time_s),
-                          .step_s = one->time_s.median,
+                          .of = *one,
                           .slower = one->time_s.median / first->time_s.median - 1,
                           .chance = i > 0 ? one->chance : NAN,
-                          .fastest = one->fastest,
-                          .per_s = one->samples_per_s,
-                          .memory_bytes = one->need_bytes,
-                          .fits = one->close ? "closely" : "yes",
-                          .days = one->days,
-                          .price = one->price};
+                          .fits = one->close ? "closely" : "yes"};
         if (i > 0) say_loss(row.loses, &first->candidate.parts, &one->candidate.parts);
         pace_table_put(table, &row);
     }
@@ -369,19 +352,18 @@ static void put_launch(pace_node *root, const pace_plan_asked *a) {
 }
 
 typedef struct {
-    const char *field, *from, *to;
-    int64_t step_ns;
-    double step_s, faster;
+    pace_plan_change of;
+    double faster;
     char configuration[PACE_PLAN_SAYS];
 } change_row;
 
 static const pace_table change_table = {
     "changes", "What to change in yours, each alone", PACE_FOR_ALL, 0,
-    PACE_CELLS({"setting", "setting", PACE_SHOW_TEXT, PACE_OF(change_row, field)},
-               {"from", "yours", PACE_SHOW_TEXT, PACE_OF(change_row, from)},
-               {"to", "better", PACE_SHOW_TEXT, PACE_OF(change_row, to)},
-               {"step_ns", "step", PACE_SHOW_NS, PACE_OF(change_row, step_ns)},
-               {"step_s", NULL, PACE_SHOW_REAL, PACE_OF(change_row, step_s)},
+    PACE_CELLS({"setting", "setting", PACE_SHOW_TEXT, PACE_OF(change_row, of.field)},
+               {"from", "yours", PACE_SHOW_TEXT, PACE_OF(change_row, of.from)},
+               {"to", "better", PACE_SHOW_TEXT, PACE_OF(change_row, of.to)},
+               {"step_ns", "step", PACE_SHOW_NS, PACE_NS_OF(change_row, of.choice.time_s)},
+               {"step_s", NULL, PACE_SHOW_REAL, PACE_OF(change_row, of.choice.time_s)},
                {"faster_share", "shorter by", PACE_SHOW_SHARE, PACE_OF(change_row, faster)},
                {"configuration", "then", PACE_SHOW_TEXT, PACE_OF(change_row, configuration)})};
 
@@ -391,12 +373,7 @@ static void put_changes(pace_node *root, const pace_plan_asked *a) {
     pace_node *table = pace_open_table(root, &change_table, 0);
     for (size_t i = 0; i < a->changes.count; i++) {
         const pace_plan_change *one = &a->changes.items[i];
-        change_row row = {.field = one->field,
-                          .from = one->from,
-                          .to = one->to,
-                          .step_ns = pace_ns(one->choice.time_s.median),
-                          .step_s = one->choice.time_s.median,
-                          .faster = yours_s > 0 ? 1 - one->choice.time_s.median / yours_s : NAN};
+        change_row row = {.of = *one, .faster = yours_s > 0 ? 1 - one->choice.time_s.median / yours_s : NAN};
         pace_plan_say_config(row.configuration, &one->choice.candidate.config);
         pace_table_put(table, &row);
     }

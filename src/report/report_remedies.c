@@ -6,11 +6,11 @@
 #include "report/table.h"
 
 typedef struct {
-    const pace_remedy *of;
-    const char *id, *says, *resource, *name, *within, *value, *how, *rests_on, *rung;
+    pace_remedy of;
+    const char *resource, *rung;
     char option[40], ask[400];
-    int64_t step_ns, walked_ns, low_ns, high_ns, saved_ns, busiest_ns, rank;
-    double samples, saved_share, at_most_share, speedup;
+    int64_t rank;
+    double saved_s, speedup;
 } remedy_row;
 
 static const pace_table table_of_remedies = {
@@ -19,27 +19,27 @@ static const pace_table table_of_remedies = {
     PACE_FOR_ALL,
     0,
     .hidden_when_empty = true,
-    PACE_CELLS({"id", NULL, PACE_SHOW_TEXT, PACE_OF(remedy_row, id)},
-               {"remedy", "remedy", PACE_SHOW_TEXT, PACE_OF(remedy_row, says)},
+    PACE_CELLS({"id", NULL, PACE_SHOW_TEXT, PACE_OF(remedy_row, of.row.id)},
+               {"remedy", "remedy", PACE_SHOW_TEXT, PACE_OF(remedy_row, of.says)},
                {"resource", "acts on", PACE_SHOW_TEXT, PACE_OF(remedy_row, resource)},
-               {"step_ns", "step", PACE_SHOW_NS, PACE_OF(remedy_row, step_ns)},
-               {"walked_ns", NULL, PACE_SHOW_NS, PACE_OF(remedy_row, walked_ns)},
-               {"low_ns", "low", PACE_SHOW_NS, PACE_OF(remedy_row, low_ns)},
-               {"high_ns", "high", PACE_SHOW_NS, PACE_OF(remedy_row, high_ns)},
-               {"saved_share", "saved", PACE_SHOW_SHARE, PACE_OF(remedy_row, saved_share)},
-               {"at_most_saved_share", NULL, PACE_SHOW_REAL, PACE_OF(remedy_row, at_most_share)},
-               {"saved_ns", NULL, PACE_SHOW_NS, PACE_OF(remedy_row, saved_ns)},
+               {"step_ns", "step", PACE_SHOW_NS, PACE_NS_OF(remedy_row, of.step_s)},
+               {"walked_ns", NULL, PACE_SHOW_NS, PACE_NS_OF(remedy_row, of.walked_s)},
+               {"low_ns", "low", PACE_SHOW_NS, PACE_LOW_NS_OF(remedy_row, of.step_s)},
+               {"high_ns", "high", PACE_SHOW_NS, PACE_HIGH_NS_OF(remedy_row, of.step_s)},
+               {"saved_share", "saved", PACE_SHOW_SHARE, PACE_OF(remedy_row, of.saved_share)},
+               {"at_most_saved_share", NULL, PACE_SHOW_REAL, PACE_OF(remedy_row, of.at_most_share)},
+               {"saved_ns", NULL, PACE_SHOW_NS, PACE_NS_OF(remedy_row, saved_s)},
                {"speedup", NULL, PACE_SHOW_REAL, PACE_OF(remedy_row, speedup)},
-               {"samples", NULL, PACE_SHOW_REAL, PACE_OF(remedy_row, samples)},
-               {"busiest_stream_ns", NULL, PACE_SHOW_NS, PACE_OF(remedy_row, busiest_ns)},
+               {"samples", NULL, PACE_SHOW_REAL, PACE_OF(remedy_row, of.samples)},
+               {"busiest_stream_ns", NULL, PACE_SHOW_NS, PACE_NS_OF(remedy_row, of.busiest_s)},
                {"what_if", NULL, PACE_SHOW_TEXT, PACE_OF(remedy_row, option)},
-               {"value", NULL, PACE_SHOW_TEXT, PACE_OF(remedy_row, value)},
+               {"value", NULL, PACE_SHOW_TEXT, PACE_OF(remedy_row, of.value)},
                {"ask", NULL, PACE_SHOW_TEXT, PACE_OF(remedy_row, ask)},
-               {"how", NULL, PACE_SHOW_TEXT, PACE_OF(remedy_row, how)},
-               {"rests_on", NULL, PACE_SHOW_TEXT, PACE_OF(remedy_row, rests_on)},
+               {"how", NULL, PACE_SHOW_TEXT, PACE_OF(remedy_row, of.how)},
+               {"rests_on", NULL, PACE_SHOW_TEXT, PACE_OF(remedy_row, of.row.rests_on)},
                {"rung", NULL, PACE_SHOW_TEXT, PACE_OF(remedy_row, rung)},
-               {"name", NULL, PACE_SHOW_TEXT, PACE_OF(remedy_row, name)},
-               {"within", NULL, PACE_SHOW_TEXT, PACE_OF(remedy_row, within)},
+               {"name", NULL, PACE_SHOW_TEXT, PACE_OF(remedy_row, of.culprit.name)},
+               {"within", NULL, PACE_SHOW_TEXT, PACE_OF(remedy_row, of.culprit.within)},
                {"rank", NULL, PACE_SHOW_INT, PACE_OF(remedy_row, rank)})};
 
 /* The option of predict that asks the same. */
@@ -54,27 +54,12 @@ static void word(remedy_row *row, const pace_remedy *remedy, const char *steps) 
 
 static remedy_row row_of(const pace_remedy *remedy, const pace_remedies *remedies, const pace_analysis *analysis) {
     int64_t rank = analysis->ranks.items[remedy->culprit.rank]->step.rank;
-    remedy_row row = {.of = remedy,
-                      .id = remedy->row.id,
-                      .says = remedy->says,
+    remedy_row row = {.of = *remedy,
                       .resource = pace_advice_names[remedy->resource],
-                      .name = remedy->culprit.name,
-                      .within = remedy->culprit.within,
-                      .value = remedy->value,
-                      .how = remedy->how,
-                      .rests_on = remedy->row.rests_on,
                       .rung = pace_rung_names[remedy->step_s.rung],
-                      .step_ns = pace_ns(remedy->step_s.median),
-                      .walked_ns = pace_ns(remedy->walked_s),
-                      .low_ns = pace_estimate_low_ns(remedy->step_s),
-                      .high_ns = pace_estimate_high_ns(remedy->step_s),
-                      .saved_ns = pace_ns(remedy->saved_share * remedies->replayed_s),
-                      .busiest_ns = pace_ns(remedy->busiest_s),
                       .rank = rank >= 0 ? rank : PACE_NO_INT,
-                      .samples = remedy->samples,
-                      .speedup = remedies->replayed_s / remedy->walked_s,
-                      .saved_share = remedy->saved_share,
-                      .at_most_share = remedy->at_most_share};
+                      .saved_s = remedy->saved_share * remedies->replayed_s,
+                      .speedup = remedies->replayed_s / remedy->walked_s};
     word(&row, remedy, remedies->steps);
     return row;
 }

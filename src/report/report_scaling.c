@@ -11,10 +11,9 @@
 #include <string.h>
 
 typedef struct {
-    const char *model, *approach, *bottleneck;
-    int64_t batch, workers, step_ns, low_ns, high_ns, fp_bp_ns, wu_ns, exposed_ns, skew_ns, exchange_ns, memory_bytes,
-        first_bytes;
-    double samples_per_s, efficiency;
+    const char *model, *approach;
+    pace_workers_point of;
+    int64_t memory_bytes, first_bytes;
 } point_row;
 
 /* What the rows differ in; people see no column that says the same in all, and where several models or approaches stand
@@ -23,23 +22,24 @@ enum { MODELS = 1, APPROACHES = 2, BATCHES = 4, ONE_CURVE = 8, LIMITS = 16, MEMO
 
 static const pace_table points = {
     "points", "By model, approach, batch and workers", PACE_FOR_ALL, 0,
-    PACE_CELLS({"model", "model", PACE_SHOW_TEXT, PACE_OF(point_row, model), .shown_if = MODELS},
-               {"approach", "approach", PACE_SHOW_TEXT, PACE_OF(point_row, approach), .shown_if = APPROACHES},
-               {"batch", "batch", PACE_SHOW_INT, PACE_OF(point_row, batch), .shown_if = BATCHES},
-               {"workers", "workers", PACE_SHOW_INT, PACE_OF(point_row, workers)},
-               {"step_ns", "step", PACE_SHOW_NS, PACE_OF(point_row, step_ns)},
-               {"low_ns", "low", PACE_SHOW_NS, PACE_OF(point_row, low_ns), .shown_if = ONE_CURVE},
-               {"high_ns", "high", PACE_SHOW_NS, PACE_OF(point_row, high_ns), .shown_if = ONE_CURVE},
-               {"samples_per_s", "samples /s", PACE_SHOW_REAL, PACE_OF(point_row, samples_per_s)},
-               {"efficiency_share", "eff.", PACE_SHOW_SHARE, PACE_OF(point_row, efficiency)},
-               {"fp_bp_ns", "FP+BP", PACE_SHOW_NS, PACE_OF(point_row, fp_bp_ns)},
-               {"wu_ns", "WU", PACE_SHOW_NS, PACE_OF(point_row, wu_ns)},
-               {"exposed_ns", "exposed", PACE_SHOW_NS, PACE_OF(point_row, exposed_ns), .shown_if = ONE_CURVE},
-               {"skew_ns", NULL, PACE_SHOW_NS, PACE_OF(point_row, skew_ns)},
-               {"exchange_ns", NULL, PACE_SHOW_NS, PACE_OF(point_row, exchange_ns)},
-               {"memory_bytes", "memory", PACE_SHOW_BYTES, PACE_OF(point_row, memory_bytes), .shown_if = MEMORY},
-               {"first_bytes", NULL, PACE_SHOW_BYTES, PACE_OF(point_row, first_bytes)},
-               {"bottleneck", "limit", PACE_SHOW_TEXT, PACE_OF(point_row, bottleneck), .shown_if = LIMITS})};
+    PACE_CELLS(
+        {"model", "model", PACE_SHOW_TEXT, PACE_OF(point_row, model), .shown_if = MODELS},
+        {"approach", "approach", PACE_SHOW_TEXT, PACE_OF(point_row, approach), .shown_if = APPROACHES},
+        {"batch", "batch", PACE_SHOW_INT, PACE_WHOLE_OF(point_row, of.batch), .shown_if = BATCHES},
+        {"workers", "workers", PACE_SHOW_INT, PACE_OF(point_row, of.workers)},
+        {"step_ns", "step", PACE_SHOW_NS, PACE_NS_OF(point_row, of.point.step_s)},
+        {"low_ns", "low", PACE_SHOW_NS, PACE_LOW_NS_OF(point_row, of.point.step_s), .shown_if = ONE_CURVE},
+        {"high_ns", "high", PACE_SHOW_NS, PACE_HIGH_NS_OF(point_row, of.point.step_s), .shown_if = ONE_CURVE},
+        {"samples_per_s", "samples /s", PACE_SHOW_REAL, PACE_OF(point_row, of.samples_per_s)},
+        {"efficiency_share", "eff.", PACE_SHOW_SHARE, PACE_OF(point_row, of.efficiency)},
+        {"fp_bp_ns", "FP+BP", PACE_SHOW_NS, PACE_NS_OF(point_row, of.fp_bp_s)},
+        {"wu_ns", "WU", PACE_SHOW_NS, PACE_NS_OF(point_row, of.wu_s)},
+        {"exposed_ns", "exposed", PACE_SHOW_NS, PACE_NS_OF(point_row, of.point.times.exposed_s), .shown_if = ONE_CURVE},
+        {"skew_ns", NULL, PACE_SHOW_NS, PACE_NS_OF(point_row, of.point.times.skew_s)},
+        {"exchange_ns", NULL, PACE_SHOW_NS, PACE_NS_OF(point_row, of.point.times.exchange_s)},
+        {"memory_bytes", "memory", PACE_SHOW_BYTES, PACE_OF(point_row, memory_bytes), .shown_if = MEMORY},
+        {"first_bytes", NULL, PACE_SHOW_BYTES, PACE_OF(point_row, first_bytes)},
+        {"bottleneck", "limit", PACE_SHOW_TEXT, PACE_OF(point_row, of.point.times.bottleneck), .shown_if = LIMITS})};
 
 static unsigned differences(const pace_workers_asked *a) {
     unsigned flags = 0;
@@ -55,21 +55,9 @@ static unsigned differences(const pace_workers_asked *a) {
 static void put_row(pace_node *table, const pace_workers_asked *a, const pace_workers_point *p) {
     pace_table_put(table, &(point_row){.model = a->inputs.items[p->input].name,
                                        .approach = a->approaches.labels.items[p->approach],
-                                       .bottleneck = p->point.times.bottleneck,
-                                       .batch = llround(p->batch),
-                                       .workers = p->workers,
-                                       .step_ns = pace_ns(p->point.step_s.median),
-                                       .low_ns = pace_estimate_low_ns(p->point.step_s),
-                                       .high_ns = pace_estimate_high_ns(p->point.step_s),
-                                       .fp_bp_ns = pace_ns(p->fp_bp_s),
-                                       .wu_ns = pace_ns(p->wu_s),
-                                       .exposed_ns = pace_ns(p->point.times.exposed_s),
-                                       .skew_ns = pace_ns(p->point.times.skew_s),
-                                       .exchange_ns = pace_ns(p->point.times.exchange_s),
+                                       .of = *p,
                                        .memory_bytes = p->memory_bytes > 0 ? llround(p->memory_bytes) : PACE_NO_INT,
-                                       .first_bytes = p->first_bytes > 0 ? llround(p->first_bytes) : PACE_NO_INT,
-                                       .samples_per_s = p->samples_per_s,
-                                       .efficiency = p->efficiency});
+                                       .first_bytes = p->first_bytes > 0 ? llround(p->first_bytes) : PACE_NO_INT});
 }
 
 /* The charts that stand beside the table: of each model, a curve for every approach and batch. */

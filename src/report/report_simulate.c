@@ -13,32 +13,32 @@
 
 typedef struct {
     int64_t bytes;
-    double time_us, algbw, busbw, closed_form_us, low_us, high_us, utilisation, stragglers_us;
+    pace_estimate time_s;
+    double algbw, busbw, stragglers_us;
     const char *algorithm, *protocol, *program, *bottleneck, *why;
     double apart;
-    uint64_t messages;
-    unsigned simulated_ranks;
+    pace_simulation_answer of;
 } size_row;
 
 static const pace_table sizes = {
     "sizes", "Simulated time and bandwidth by size", PACE_FOR_ALL, 0,
     PACE_CELLS({"bytes", "size B", PACE_SHOW_INT, PACE_OF(size_row, bytes)},
-               {"time_us", "time µs", PACE_SHOW_REAL, PACE_OF(size_row, time_us)},
+               {"time_us", "time µs", PACE_SHOW_REAL, PACE_US_OF(size_row, of.time_s)},
                {"algbw_GB_per_s", "algbw GB/s", PACE_SHOW_REAL, PACE_OF(size_row, algbw)},
                {"busbw_GB_per_s", "busbw GB/s", PACE_SHOW_REAL, PACE_OF(size_row, busbw)},
                {"algorithm", "algorithm", PACE_SHOW_TEXT, PACE_OF(size_row, algorithm)},
                {"protocol", "protocol", PACE_SHOW_TEXT, PACE_OF(size_row, protocol)},
                {"program", NULL, PACE_SHOW_TEXT, PACE_OF(size_row, program)},
-               {"closed_form_us", "closed form µs", PACE_SHOW_REAL, PACE_OF(size_row, closed_form_us)},
+               {"closed_form_us", "closed form µs", PACE_SHOW_REAL, PACE_US_OF(size_row, of.closed_s)},
                {"apart_share", NULL, PACE_SHOW_SHARE, PACE_OF(size_row, apart)},
                {"why_apart", NULL, PACE_SHOW_TEXT, PACE_OF(size_row, why)},
-               {"low_us", "low µs", PACE_SHOW_REAL, PACE_OF(size_row, low_us)},
-               {"high_us", "high µs", PACE_SHOW_REAL, PACE_OF(size_row, high_us)},
+               {"low_us", "low µs", PACE_SHOW_REAL, PACE_LOW_US_OF(size_row, time_s)},
+               {"high_us", "high µs", PACE_SHOW_REAL, PACE_HIGH_US_OF(size_row, time_s)},
                {"bottleneck", "busiest link", PACE_SHOW_TEXT, PACE_OF(size_row, bottleneck)},
-               {"utilisation_share", "used", PACE_SHOW_SHARE, PACE_OF(size_row, utilisation)},
-               {"messages", NULL, PACE_SHOW_INT, PACE_OF(size_row, messages)},
+               {"utilisation_share", "used", PACE_SHOW_SHARE, PACE_OF(size_row, of.flows.busiest_share)},
+               {"messages", NULL, PACE_SHOW_INT, PACE_OF(size_row, of.flows.messages)},
                {"stragglers_us", NULL, PACE_SHOW_REAL, PACE_OF(size_row, stragglers_us)},
-               {"simulated_ranks", "ranks simulated", PACE_SHOW_INT, PACE_OF(size_row, simulated_ranks)})};
+               {"simulated_ranks", "ranks simulated", PACE_SHOW_INT, PACE_OF(size_row, of.flows.simulated_ranks)})};
 
 enum { LOGGED_OPERATIONS = 100000 };
 
@@ -46,10 +46,9 @@ static void put_row(pace_node *table, const pace_simulation_asked *a, double byt
                     const pace_library_run *run, const pace_stragglers_cost *slow) {
     double algbw = given->time_s > 0 ? bytes / given->time_s / 1e9 : NAN;
     double factor = pace_bus_factor(a->question.collective, (int)a->simulation.ranks_of_job);
-    pace_estimate time_s = pace_simulation_estimate(a, given->time_s);
     const char *program = pace_exchange_algorithms[given->algorithm].name;
     pace_table_put(table, &(size_row){.bytes = llround(bytes),
-                                      .time_us = given->time_s * 1e6,
+                                      .time_s = pace_simulation_estimate(a, given->time_s),
                                       .algbw = algbw,
                                       .busbw = algbw * factor,
                                       .algorithm = *run->algorithm ? run->algorithm : program,
@@ -57,14 +56,9 @@ static void put_row(pace_node *table, const pace_simulation_asked *a, double byt
                                       .program = program,
                                       .apart = given->time_s / given->closed_s - 1,
                                       .why = pace_simulation_why_apart(a, given),
-                                      .closed_form_us = given->closed_s * 1e6,
-                                      .low_us = pace_estimate_low(time_s) * 1e6,
-                                      .high_us = pace_estimate_high(time_s) * 1e6,
                                       .bottleneck = given->flows.busiest_share > 0 ? given->bottleneck : NULL,
-                                      .utilisation = given->flows.busiest_share,
-                                      .messages = given->flows.messages,
                                       .stragglers_us = slow->count ? slow->cost_s * 1e6 : NAN,
-                                      .simulated_ranks = given->flows.simulated_ranks});
+                                      .of = *given});
 }
 
 /* How the closed form, which takes ranks to be in step and links to be free, differs, and why. */

@@ -39,29 +39,28 @@ static const pace_table choices = {
                {"saved_high_share", NULL, PACE_SHOW_SHARE, PACE_OF(choice_row, high)})};
 
 typedef struct {
-    const char *collective, *own_algorithm, *own_protocol, *best_algorithm, *best_protocol, *rung;
+    const char *collective, *own_algorithm, *best_algorithm, *rung;
     int nodes, ranks;
-    int64_t bytes;
-    double own_us, best_us, saved, low, high;
-    bool changes;
+    pace_tuned_size of;
+    double saved, low, high;
 } size_row;
 
-static const pace_table by_size = {"sizes", "By size", PACE_FOR_JSON, 0,
-                                   PACE_CELLS({"collective", NULL, PACE_SHOW_TEXT, PACE_OF(size_row, collective)},
-                                              {"nodes", NULL, PACE_SHOW_INT, PACE_OF(size_row, nodes)},
-                                              {"ranks", NULL, PACE_SHOW_INT, PACE_OF(size_row, ranks)},
-                                              {"bytes", NULL, PACE_SHOW_INT, PACE_OF(size_row, bytes)},
-                                              {"own_algorithm", NULL, PACE_SHOW_TEXT, PACE_OF(size_row, own_algorithm)},
-                                              {"own_protocol", NULL, PACE_SHOW_TEXT, PACE_OF(size_row, own_protocol)},
-                                              {"own_us", NULL, PACE_SHOW_REAL, PACE_OF(size_row, own_us)},
-                                              {"best_algorithm", NULL, PACE_SHOW_TEXT,
-                                               PACE_OF(size_row, best_algorithm)},
-                                              {"best_protocol", NULL, PACE_SHOW_TEXT, PACE_OF(size_row, best_protocol)},
-                                              {"best_us", NULL, PACE_SHOW_REAL, PACE_OF(size_row, best_us)},
-                                              {"saved_share", NULL, PACE_SHOW_SHARE, PACE_OF(size_row, saved)},
-                                              {"saved_low_share", NULL, PACE_SHOW_SHARE, PACE_OF(size_row, low)},
-                                              {"saved_high_share", NULL, PACE_SHOW_SHARE, PACE_OF(size_row, high)},
-                                              {"rung", NULL, PACE_SHOW_TEXT, PACE_OF(size_row, rung)})};
+static const pace_table by_size = {
+    "sizes", "By size", PACE_FOR_JSON, 0,
+    PACE_CELLS({"collective", NULL, PACE_SHOW_TEXT, PACE_OF(size_row, collective)},
+               {"nodes", NULL, PACE_SHOW_INT, PACE_OF(size_row, nodes)},
+               {"ranks", NULL, PACE_SHOW_INT, PACE_OF(size_row, ranks)},
+               {"bytes", NULL, PACE_SHOW_INT, PACE_WHOLE_OF(size_row, of.bytes)},
+               {"own_algorithm", NULL, PACE_SHOW_TEXT, PACE_OF(size_row, own_algorithm)},
+               {"own_protocol", NULL, PACE_SHOW_TEXT, PACE_OF(size_row, of.own.protocol)},
+               {"own_us", NULL, PACE_SHOW_REAL, PACE_US_OF(size_row, of.own_s)},
+               {"best_algorithm", NULL, PACE_SHOW_TEXT, PACE_OF(size_row, best_algorithm)},
+               {"best_protocol", NULL, PACE_SHOW_TEXT, PACE_OF(size_row, of.best.protocol)},
+               {"best_us", NULL, PACE_SHOW_REAL, PACE_US_OF(size_row, of.best_s)},
+               {"saved_share", NULL, PACE_SHOW_SHARE, PACE_OF(size_row, saved)},
+               {"saved_low_share", NULL, PACE_SHOW_SHARE, PACE_OF(size_row, low)},
+               {"saved_high_share", NULL, PACE_SHOW_SHARE, PACE_OF(size_row, high)},
+               {"rung", NULL, PACE_SHOW_TEXT, PACE_OF(size_row, rung)})};
 
 /* Nothing else is expected to be faster. */
 static bool stands_alone(const pace_tuned_row *row) { return !row->changes && !(row->gain > 0); }
@@ -91,13 +90,9 @@ static void put_sizes(pace_node *table, const pace_tuned *t, const pace_tuned_ro
         pace_table_put(table, &(size_row){.collective = pace_collective_rows[row->collective].name,
                                           .nodes = row->nodes,
                                           .ranks = row->ranks,
-                                          .bytes = (int64_t)s->bytes,
+                                          .of = *s,
                                           .own_algorithm = pace_tune_word(s->own.algorithm),
-                                          .own_protocol = s->own.protocol,
-                                          .own_us = s->own_s.median * 1e6,
                                           .best_algorithm = pace_tune_word(s->best.algorithm),
-                                          .best_protocol = s->best.protocol,
-                                          .best_us = s->best_s.median * 1e6,
                                           .saved = pace_tuned_saving(s->gain.median),
                                           .low = t->text ? NAN : pace_tuned_saving(pace_estimate_low(s->gain)),
                                           .high = t->text ? NAN : pace_tuned_saving(pace_estimate_high(s->gain)),

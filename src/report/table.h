@@ -11,6 +11,7 @@
  */
 #pragma once
 
+#include "base/estimate.h"
 #include "report/report.h"
 
 #include <math.h>
@@ -27,13 +28,28 @@ typedef enum {
     PACE_MEMBER_BYTE,
     PACE_MEMBER_TEXT,  /* const char *; NULL = no value */
     PACE_MEMBER_CHARS, /* an array of characters */
+    PACE_MEMBER_ESTIMATE, /* in seconds; one of its ends is shown */
 } pace_member;
+
+/* What a cell makes of its member. */
+typedef enum {
+    PACE_AS_IT_IS,
+    PACE_AS_KNOWN, /* 0 or less, or an empty text = no value */
+    PACE_AS_WHOLE, /* a real, rounded; below 0 or NaN = no value */
+    PACE_AS_NS,    /* the same of seconds, in nanoseconds */
+    PACE_AS_US,    /* seconds in microseconds, not rounded */
+    PACE_AS_LOW_NS,
+    PACE_AS_HIGH_NS,
+    PACE_AS_LOW_US,
+    PACE_AS_HIGH_US,
+} pace_conversion;
 
 #define PACE_NO_INT INT64_MIN
 
 /* Where a column's cell comes from. */
 typedef struct {
     pace_member member;
+    pace_conversion as;
     size_t offset;
     const char *const *words;                       /* NULL, or the texts that an integer member numbers */
     void (*put)(pace_node *table, const void *row); /* appends the cell where there is no member */
@@ -66,6 +82,17 @@ typedef struct {
     }
 /* The cell is a member of the row. A member of a type that no cell can show does not compile. */
 #define PACE_OF(type, field) .cell = {.member = PACE_MEMBER_OF(type, field), .offset = offsetof(type, field)}
+/* The cell is made of a member, so that a row need not repeat what an answer holds. */
+#define PACE_MADE_OF(type, field, conversion) \
+    .cell = {.member = PACE_MEMBER_OF(type, field), .as = (conversion), .offset = offsetof(type, field)}
+#define PACE_KNOWN_OF(type, field) PACE_MADE_OF(type, field, PACE_AS_KNOWN)
+#define PACE_WHOLE_OF(type, field) PACE_MADE_OF(type, field, PACE_AS_WHOLE)
+#define PACE_NS_OF(type, field) PACE_MADE_OF(type, field, PACE_AS_NS)
+#define PACE_US_OF(type, field) PACE_MADE_OF(type, field, PACE_AS_US)
+#define PACE_LOW_NS_OF(type, field) PACE_MADE_OF(type, field, PACE_AS_LOW_NS)
+#define PACE_HIGH_NS_OF(type, field) PACE_MADE_OF(type, field, PACE_AS_HIGH_NS)
+#define PACE_LOW_US_OF(type, field) PACE_MADE_OF(type, field, PACE_AS_LOW_US)
+#define PACE_HIGH_US_OF(type, field) PACE_MADE_OF(type, field, PACE_AS_HIGH_US)
 /* The cell is a text of a list, numbered by a member of the row. */
 #define PACE_WORD_OF(type, field, list) \
     .cell = {.member = PACE_MEMBER_OF(type, field), .offset = offsetof(type, field), .words = (list)}
@@ -86,6 +113,7 @@ typedef struct {
         char **: PACE_MEMBER_TEXT,      \
         const char **: PACE_MEMBER_TEXT, \
         const char *const *: PACE_MEMBER_TEXT, \
+        pace_estimate *: PACE_MEMBER_ESTIMATE, \
         default: _Generic((((type *)0)->field), char *: PACE_MEMBER_CHARS, default: (void)0))
 
 /** A figure of which 0 or less says that it is not known: NAN then, which a table shows as no value. */
