@@ -6,10 +6,9 @@ typedef struct {
     const char *name, *holds, *text;
 } check_row;
 
-static const pace_table checks = {"checks", "Checks", PACE_FOR_ALL, 0,
-                                  PACE_CELLS({"name", "check", PACE_SHOW_TEXT, PACE_OF(check_row, name)},
-                                             {"holds", "holds", PACE_SHOW_TEXT, PACE_OF(check_row, holds)},
-                                             {"text", "found", PACE_SHOW_TEXT, PACE_OF(check_row, text)})};
+PACE_TABLE(checks, "checks", "Checks", PACE_FOR_ALL, 0, {"name", "check", PACE_SHOW_TEXT, PACE_OF(check_row, name)},
+           {"holds", "holds", PACE_SHOW_TEXT, PACE_OF(check_row, holds)},
+           {"text", "found", PACE_SHOW_TEXT, PACE_OF(check_row, text)});
 
 pace_node *pace_open_checks(pace_node *root) { return pace_open_table(root, &checks, 0); }
 

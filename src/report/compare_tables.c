@@ -17,26 +17,21 @@ typedef struct {
     double bytes, a_calls, b_calls, a_busbw, b_busbw;
 } exchange_row;
 
-static const pace_table exchanges = {
-    "exchanges",
-    "Collectives per step, largest change first",
-    PACE_FOR_ALL,
-    12,
-    .hidden_when_empty = true,
-    PACE_CELLS({"collective", "collective", PACE_SHOW_TEXT, PACE_OF(exchange_row, collective)},
-               {"group", NULL, PACE_SHOW_TEXT, PACE_OF(exchange_row, group)},
-               {"ranks", "ranks", PACE_SHOW_INT, PACE_OF(exchange_row, ranks)},
-               {"bytes", "bytes", PACE_SHOW_BYTES, PACE_OF(exchange_row, bytes)},
-               {"dtype", NULL, PACE_SHOW_TEXT, PACE_OF(exchange_row, dtype)},
-               {"a_calls", "A calls", PACE_SHOW_REAL, PACE_OF(exchange_row, a_calls)},
-               {"b_calls", "B calls", PACE_SHOW_REAL, PACE_OF(exchange_row, b_calls)},
-               {"a_ns", "A time", PACE_SHOW_NS, PACE_OF(exchange_row, a_ns)},
-               {"b_ns", "B time", PACE_SHOW_NS, PACE_OF(exchange_row, b_ns)},
-               {"change_ns", "B - A", PACE_SHOW_NS, PACE_OF(exchange_row, change_ns)},
-               {"a_waiting_ns", NULL, PACE_SHOW_NS, PACE_OF(exchange_row, a_waiting_ns)},
-               {"b_waiting_ns", "B waiting", PACE_SHOW_NS, PACE_OF(exchange_row, b_waiting_ns)},
-               {"a_busbw_bytes_per_s", "A busbw", PACE_SHOW_RATE, PACE_OF(exchange_row, a_busbw)},
-               {"b_busbw_bytes_per_s", "B busbw", PACE_SHOW_RATE, PACE_OF(exchange_row, b_busbw)})};
+PACE_TABLE_IF_ROWS(exchanges, "exchanges", "Collectives per step, largest change first", PACE_FOR_ALL, 12,
+                   {"collective", "collective", PACE_SHOW_TEXT, PACE_OF(exchange_row, collective)},
+                   {"group", NULL, PACE_SHOW_TEXT, PACE_OF(exchange_row, group)},
+                   {"ranks", "ranks", PACE_SHOW_INT, PACE_OF(exchange_row, ranks)},
+                   {"bytes", "bytes", PACE_SHOW_BYTES, PACE_OF(exchange_row, bytes)},
+                   {"dtype", NULL, PACE_SHOW_TEXT, PACE_OF(exchange_row, dtype)},
+                   {"a_calls", "A calls", PACE_SHOW_REAL, PACE_OF(exchange_row, a_calls)},
+                   {"b_calls", "B calls", PACE_SHOW_REAL, PACE_OF(exchange_row, b_calls)},
+                   {"a_ns", "A time", PACE_SHOW_NS, PACE_OF(exchange_row, a_ns)},
+                   {"b_ns", "B time", PACE_SHOW_NS, PACE_OF(exchange_row, b_ns)},
+                   {"change_ns", "B - A", PACE_SHOW_NS, PACE_OF(exchange_row, change_ns)},
+                   {"a_waiting_ns", NULL, PACE_SHOW_NS, PACE_OF(exchange_row, a_waiting_ns)},
+                   {"b_waiting_ns", "B waiting", PACE_SHOW_NS, PACE_OF(exchange_row, b_waiting_ns)},
+                   {"a_busbw_bytes_per_s", "A busbw", PACE_SHOW_RATE, PACE_OF(exchange_row, a_busbw)},
+                   {"b_busbw_bytes_per_s", "B busbw", PACE_SHOW_RATE, PACE_OF(exchange_row, b_busbw)});
 
 static int64_t known_ns(double ns) { return isnan(ns) ? PACE_NO_INT : llround(ns); }
 
@@ -73,18 +68,14 @@ typedef struct {
     int64_t a_ns, b_ns, change_ns;
 } fused_row;
 
-static const pace_table fused = {"fused",
-                                 "Operators and the fused kernels they became, per step, largest change first",
-                                 PACE_FOR_ALL,
-                                 12,
-                                 .hidden_when_empty = true,
-                                 PACE_CELLS({"operators", "operators", PACE_SHOW_TEXT, PACE_OF(fused_row, operators)},
-                                            {"kernels", "kernels", PACE_SHOW_TEXT, PACE_OF(fused_row, kernels)},
-                                            {"modules", NULL, PACE_SHOW_TEXT, PACE_OF(fused_row, modules)},
-                                            {"match", "matched", PACE_SHOW_TEXT, PACE_OF(fused_row, match)},
-                                            {"a_ns", "A", PACE_SHOW_NS, PACE_OF(fused_row, a_ns)},
-                                            {"b_ns", "B", PACE_SHOW_NS, PACE_OF(fused_row, b_ns)},
-                                            {"change_ns", "B - A", PACE_SHOW_NS, PACE_OF(fused_row, change_ns)})};
+PACE_TABLE_IF_ROWS(fused, "fused", "Operators and the fused kernels they became, per step, largest change first",
+                   PACE_FOR_ALL, 12, {"operators", "operators", PACE_SHOW_TEXT, PACE_OF(fused_row, operators)},
+                   {"kernels", "kernels", PACE_SHOW_TEXT, PACE_OF(fused_row, kernels)},
+                   {"modules", NULL, PACE_SHOW_TEXT, PACE_OF(fused_row, modules)},
+                   {"match", "matched", PACE_SHOW_TEXT, PACE_OF(fused_row, match)},
+                   {"a_ns", "A", PACE_SHOW_NS, PACE_OF(fused_row, a_ns)},
+                   {"b_ns", "B", PACE_SHOW_NS, PACE_OF(fused_row, b_ns)},
+                   {"change_ns", "B - A", PACE_SHOW_NS, PACE_OF(fused_row, change_ns)});
 
 static void put_matched(pace_node *root, const pace_fused_pairs *pairs) {
     double eager_ns = pairs->by_name_ns + pairs->by_fusion_ns + pairs->unmatched_ns;
@@ -125,14 +116,12 @@ typedef struct {
     int64_t depth, a_ns, b_ns, change_ns;
 } path_row;
 
-static const pace_table paths = {"call_paths", "Modules and operators by call path, per step, largest change first",
-                                 PACE_FOR_ALL, 25,
-                                 PACE_CELLS({"name", "module or operator", PACE_SHOW_TEXT, PACE_OF(path_row, name)},
-                                            {"path", NULL, PACE_SHOW_TEXT, PACE_OF(path_row, path)},
-                                            {"depth", NULL, PACE_SHOW_INT, PACE_OF(path_row, depth)},
-                                            {"a_ns", "A", PACE_SHOW_NS, PACE_OF(path_row, a_ns)},
-                                            {"b_ns", "B", PACE_SHOW_NS, PACE_OF(path_row, b_ns)},
-                                            {"change_ns", "B - A", PACE_SHOW_NS, PACE_OF(path_row, change_ns)})};
+PACE_TABLE(paths, "call_paths", "Modules and operators by call path, per step, largest change first", PACE_FOR_ALL, 25,
+           {"name", "module or operator", PACE_SHOW_TEXT, PACE_OF(path_row, name)},
+           {"path", NULL, PACE_SHOW_TEXT, PACE_OF(path_row, path)},
+           {"depth", NULL, PACE_SHOW_INT, PACE_OF(path_row, depth)},
+           {"a_ns", "A", PACE_SHOW_NS, PACE_OF(path_row, a_ns)}, {"b_ns", "B", PACE_SHOW_NS, PACE_OF(path_row, b_ns)},
+           {"change_ns", "B - A", PACE_SHOW_NS, PACE_OF(path_row, change_ns)});
 
 /* Nodes of so small a share of the step that nobody looks for them. */
 static bool is_small(const pace_call_node *node, double step_ns) {

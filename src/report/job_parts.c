@@ -6,11 +6,11 @@ typedef struct {
     double value;
 } figure;
 
-static const pace_table figures = {"figures", "Assumptions", PACE_FOR_ALL, 0,
-                                   PACE_CELLS({"figure", "Figure", PACE_SHOW_TEXT, PACE_OF(figure, figure)},
-                                              {"value", "Value", PACE_SHOW_REAL, PACE_OF(figure, value)},
-                                              {"confidence", "Confidence", PACE_SHOW_TEXT, PACE_OF(figure, confidence)},
-                                              {"source", "Source", PACE_SHOW_TEXT, PACE_OF(figure, source)})};
+PACE_TABLE(figures, "figures", "Assumptions", PACE_FOR_ALL, 0,
+           {"figure", "Figure", PACE_SHOW_TEXT, PACE_OF(figure, figure)},
+           {"value", "Value", PACE_SHOW_REAL, PACE_OF(figure, value)},
+           {"confidence", "Confidence", PACE_SHOW_TEXT, PACE_OF(figure, confidence)},
+           {"source", "Source", PACE_SHOW_TEXT, PACE_OF(figure, source)});
 
 static void put_figures(pace_node *parent, const pace_job_machine *machine) {
     pace_node *table = pace_open_table(parent, &figures, 0);

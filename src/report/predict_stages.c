@@ -5,18 +5,17 @@
 #include "report/show.h"
 #include "report/table.h"
 
-static const pace_table stages = {
-    "stages", "The stages of the pipeline", PACE_FOR_ALL, 0,
-    PACE_CELLS({"stage", "stage", PACE_SHOW_INT, PACE_OF(pace_stage_row, stage)},
-               {"rank", "rank", PACE_SHOW_INT, PACE_OF(pace_stage_row, rank)},
-               {"stands_for", "ranks alike", PACE_SHOW_INT, PACE_OF(pace_stage_row, stands_for)},
-               {"layers", "layers", PACE_SHOW_INT, PACE_OF(pace_stage_row, layers)},
-               {"compute_ns", "compute", PACE_SHOW_NS, PACE_OF(pace_stage_row, compute_ns)},
-               {"memory_ns", "memory", PACE_SHOW_NS, PACE_OF(pace_stage_row, memory_ns)},
-               {"exposed_ns", "exposed", PACE_SHOW_NS, PACE_OF(pace_stage_row, exposed_ns)},
-               {"waits_ns", "waits", PACE_SHOW_NS, PACE_OF(pace_stage_row, waits_ns)},
-               {"idle_ns", "else idle", PACE_SHOW_NS, PACE_OF(pace_stage_row, idle_ns)},
-               {"held_bytes", "holds", PACE_SHOW_BYTES, PACE_OF(pace_stage_row, held_bytes)})};
+PACE_TABLE(stages, "stages", "The stages of the pipeline", PACE_FOR_ALL, 0,
+           {"stage", "stage", PACE_SHOW_INT, PACE_OF(pace_stage_row, stage)},
+           {"rank", "rank", PACE_SHOW_INT, PACE_OF(pace_stage_row, rank)},
+           {"stands_for", "ranks alike", PACE_SHOW_INT, PACE_OF(pace_stage_row, stands_for)},
+           {"layers", "layers", PACE_SHOW_INT, PACE_OF(pace_stage_row, layers)},
+           {"compute_ns", "compute", PACE_SHOW_NS, PACE_OF(pace_stage_row, compute_ns)},
+           {"memory_ns", "memory", PACE_SHOW_NS, PACE_OF(pace_stage_row, memory_ns)},
+           {"exposed_ns", "exposed", PACE_SHOW_NS, PACE_OF(pace_stage_row, exposed_ns)},
+           {"waits_ns", "waits", PACE_SHOW_NS, PACE_OF(pace_stage_row, waits_ns)},
+           {"idle_ns", "else idle", PACE_SHOW_NS, PACE_OF(pace_stage_row, idle_ns)},
+           {"held_bytes", "holds", PACE_SHOW_BYTES, PACE_OF(pace_stage_row, held_bytes)});
 
 static double share(const pace_stage_row *row) {
     int64_t all = row->compute_ns + row->memory_ns + row->exposed_ns + row->waits_ns + row->idle_ns;
@@ -57,11 +56,10 @@ typedef struct {
     double held_bytes;
 } memory_row;
 
-static const pace_table memory_rows = {"stage_memory", "What each stage holds", PACE_FOR_JSON, 0,
-                                       PACE_CELLS({"stage", NULL, PACE_SHOW_INT, PACE_OF(memory_row, stage)},
-                                                  {"at_ns", NULL, PACE_SHOW_NS, PACE_OF(memory_row, at_ns)},
-                                                  {"held_bytes", NULL, PACE_SHOW_BYTES,
-                                                   PACE_OF(memory_row, held_bytes)})};
+PACE_TABLE(memory_rows, "stage_memory", "What each stage holds", PACE_FOR_JSON, 0,
+           {"stage", NULL, PACE_SHOW_INT, PACE_OF(memory_row, stage)},
+           {"at_ns", NULL, PACE_SHOW_NS, PACE_OF(memory_row, at_ns)},
+           {"held_bytes", NULL, PACE_SHOW_BYTES, PACE_OF(memory_row, held_bytes)});
 
 enum { CURVES_MOST = 8 };
 

@@ -71,18 +71,16 @@ static step_row step_of(const pace_rank *rank, size_t number) {
                       .in = pace_work_window(&rank->work, mark->start_ns, mark->end_ns)};
 }
 
-static const pace_table steps = {
-    "steps", NULL, PACE_FOR_JSON, 0,
-    PACE_CELLS({"label", "step", PACE_SHOW_TEXT, PACE_OF(step_row, label)},
-               {"start_ns", NULL, PACE_SHOW_INT, PACE_OF(step_row, mark.start_ns)},
-               {"duration_ns", "duration", PACE_SHOW_NS, PACE_OF(step_row, host_ns)},
-               {"busy_ns", "busy", PACE_SHOW_NS, PACE_OF(step_row, in.busy_ns)},
-               {"compute_ns", "compute", PACE_SHOW_NS, PACE_OF(step_row, in.compute_ns)},
-               {"communication_ns", "communication", PACE_SHOW_NS, PACE_OF(step_row, in.communication_ns)},
-               {"overlapped_ns", "overlapped", PACE_SHOW_NS, PACE_OF(step_row, in.overlapped_ns)},
-               {"kernels", "kernels", PACE_SHOW_INT, PACE_OF(step_row, in.kernels)},
-               {"device_start_ns", NULL, PACE_SHOW_INT, PACE_OF(step_row, mark.from_ns)},
-               {"device_end_ns", NULL, PACE_SHOW_INT, PACE_OF(step_row, mark.to_ns)})};
+PACE_TABLE(steps, "steps", NULL, PACE_FOR_JSON, 0, {"label", "step", PACE_SHOW_TEXT, PACE_OF(step_row, label)},
+           {"start_ns", NULL, PACE_SHOW_INT, PACE_OF(step_row, mark.start_ns)},
+           {"duration_ns", "duration", PACE_SHOW_NS, PACE_OF(step_row, host_ns)},
+           {"busy_ns", "busy", PACE_SHOW_NS, PACE_OF(step_row, in.busy_ns)},
+           {"compute_ns", "compute", PACE_SHOW_NS, PACE_OF(step_row, in.compute_ns)},
+           {"communication_ns", "communication", PACE_SHOW_NS, PACE_OF(step_row, in.communication_ns)},
+           {"overlapped_ns", "overlapped", PACE_SHOW_NS, PACE_OF(step_row, in.overlapped_ns)},
+           {"kernels", "kernels", PACE_SHOW_INT, PACE_OF(step_row, in.kernels)},
+           {"device_start_ns", NULL, PACE_SHOW_INT, PACE_OF(step_row, mark.from_ns)},
+           {"device_end_ns", NULL, PACE_SHOW_INT, PACE_OF(step_row, mark.to_ns)});
 
 static void put_json_steps(pace_node *item, const pace_rank *rank) {
     pace_node *table = pace_open_table(item, &steps, 0);
@@ -133,20 +131,19 @@ typedef struct {
 
 enum { WITH_DEVICES = 1, /* a trace has several */ USUAL = 1, UNUSUAL = 2, SHOWN_RANKS = 16 };
 
-static const pace_table windows = {
-    "windows", "The whole trace", PACE_FOR_PEOPLE, SHOWN_RANKS,
-    PACE_CELLS({"device_id", "device", PACE_SHOW_INT, PACE_OF(window_row, device), .only_if = WITH_DEVICES},
-               {"rank", "rank", PACE_SHOW_TEXT, PACE_OF(window_row, rank)},
-               {"span_ns", "span", PACE_SHOW_NS, PACE_OF(window_row, of.span_ns)},
-               {"busy_ns", "busy", PACE_SHOW_NS, PACE_OF(window_row, of.busy_ns)},
-               {"compute_ns", "compute", PACE_SHOW_NS, PACE_OF(window_row, of.compute_ns)},
-               {"communication_ns", "comm", PACE_SHOW_NS, PACE_OF(window_row, of.communication_ns)},
-               {"overlapped_ns", "overlapped", PACE_SHOW_NS, PACE_OF(window_row, of.overlapped_ns)},
-               {"exposed_ns", "exposed", PACE_SHOW_NS, PACE_OF(window_row, of.exposed_ns)},
-               {"memory_ns", "copies", PACE_SHOW_NS, PACE_OF(window_row, of.memory_ns)},
-               {"idle_ns", "idle", PACE_SHOW_NS, PACE_OF(window_row, of.idle_ns)},
-               {"kernels", "kernels", PACE_SHOW_INT, PACE_OF(window_row, of.kernels)},
-               {"path", NULL, PACE_SHOW_TEXT, PACE_OF(window_row, path)})};
+PACE_TABLE(windows, "windows", "The whole trace", PACE_FOR_PEOPLE, SHOWN_RANKS,
+           {"device_id", "device", PACE_SHOW_INT, PACE_OF(window_row, device), .only_if = WITH_DEVICES},
+           {"rank", "rank", PACE_SHOW_TEXT, PACE_OF(window_row, rank)},
+           {"span_ns", "span", PACE_SHOW_NS, PACE_OF(window_row, of.span_ns)},
+           {"busy_ns", "busy", PACE_SHOW_NS, PACE_OF(window_row, of.busy_ns)},
+           {"compute_ns", "compute", PACE_SHOW_NS, PACE_OF(window_row, of.compute_ns)},
+           {"communication_ns", "comm", PACE_SHOW_NS, PACE_OF(window_row, of.communication_ns)},
+           {"overlapped_ns", "overlapped", PACE_SHOW_NS, PACE_OF(window_row, of.overlapped_ns)},
+           {"exposed_ns", "exposed", PACE_SHOW_NS, PACE_OF(window_row, of.exposed_ns)},
+           {"memory_ns", "copies", PACE_SHOW_NS, PACE_OF(window_row, of.memory_ns)},
+           {"idle_ns", "idle", PACE_SHOW_NS, PACE_OF(window_row, of.idle_ns)},
+           {"kernels", "kernels", PACE_SHOW_INT, PACE_OF(window_row, of.kernels)},
+           {"path", NULL, PACE_SHOW_TEXT, PACE_OF(window_row, path)});
 
 /* Of many ranks the reported one stands first: the first rows are shown. */
 static void put_rank_table(pace_node *root, const pace_analysis *analysis, const pace_rank *reported) {
@@ -174,15 +171,14 @@ typedef struct {
     const char *verdict, *path;
 } cycle_row;
 
-static const pace_table cycle_table = {"cycles", "Cycles of the profiler", PACE_FOR_ALL, SHOWN_RANKS,
-                                       PACE_CELLS({"rank", "rank", PACE_SHOW_TEXT, PACE_OF(cycle_row, rank)},
-                                                  {"cycle", "cycle", PACE_SHOW_INT, PACE_OF(cycle_row, cycle)},
-                                                  {"after_ns", "after", PACE_SHOW_NS, PACE_OF(cycle_row, of.after_ns)},
-                                                  {"steps", "steps", PACE_SHOW_INT, PACE_OF(cycle_row, of.steps)},
-                                                  {"step_ns", "typical step", PACE_SHOW_NS,
-                                                   PACE_OF(cycle_row, of.step_ns)},
-                                                  {"verdict", "", PACE_SHOW_TEXT, PACE_OF(cycle_row, verdict)},
-                                                  {"path", "file", PACE_SHOW_TEXT, PACE_OF(cycle_row, path)})};
+PACE_TABLE(cycle_table, "cycles", "Cycles of the profiler", PACE_FOR_ALL, SHOWN_RANKS,
+           {"rank", "rank", PACE_SHOW_TEXT, PACE_OF(cycle_row, rank)},
+           {"cycle", "cycle", PACE_SHOW_INT, PACE_OF(cycle_row, cycle)},
+           {"after_ns", "after", PACE_SHOW_NS, PACE_OF(cycle_row, of.after_ns)},
+           {"steps", "steps", PACE_SHOW_INT, PACE_OF(cycle_row, of.steps)},
+           {"step_ns", "typical step", PACE_SHOW_NS, PACE_OF(cycle_row, of.step_ns)},
+           {"verdict", "", PACE_SHOW_TEXT, PACE_OF(cycle_row, verdict)},
+           {"path", "file", PACE_SHOW_TEXT, PACE_OF(cycle_row, path)});
 
 /* Files of one process, one of which the other figures are of. */
 static void put_cycles(pace_node *root, const pace_analysis *analysis) {
@@ -211,18 +207,17 @@ static void put_spread_of_steps(pace_node *root, const pace_rank *rank, const pa
     pace_node_int(node, "left_out", (int64_t)typical->left_out);
 }
 
-static const pace_table step_table = {
-    "step_table", "Steps", PACE_FOR_ALL, 12,
-    PACE_CELLS({"label", "step", PACE_SHOW_TEXT, PACE_OF(step_row, label)},
-               {"host_ns", "host", PACE_SHOW_NS, PACE_OF(step_row, host_ns)},
-               {"device_ns", "device", PACE_SHOW_NS, PACE_OF(step_row, device_ns)},
-               {"busy_ns", "busy", PACE_SHOW_NS, PACE_OF(step_row, in.busy_ns), .shown_if = USUAL}, /* makes room */
-               {"compute_ns", "compute", PACE_SHOW_NS, PACE_OF(step_row, in.compute_ns)},
-               {"communication_ns", "comm", PACE_SHOW_NS, PACE_OF(step_row, in.communication_ns)},
-               {"exposed_ns", "exposed", PACE_SHOW_NS, PACE_OF(step_row, in.exposed_ns)},
-               {"kernels", "kernels", PACE_SHOW_INT, PACE_OF(step_row, in.kernels)},
-               {"verdict", "", PACE_SHOW_TEXT, PACE_OF(step_row, verdict), .only_if = UNUSUAL},
-               {"differs_in", "differs in", PACE_SHOW_WORD, PACE_OF(step_row, differs_in), .only_if = UNUSUAL})};
+PACE_TABLE(step_table, "step_table", "Steps", PACE_FOR_ALL, 12,
+           {"label", "step", PACE_SHOW_TEXT, PACE_OF(step_row, label)},
+           {"host_ns", "host", PACE_SHOW_NS, PACE_OF(step_row, host_ns)},
+           {"device_ns", "device", PACE_SHOW_NS, PACE_OF(step_row, device_ns)},
+           {"busy_ns", "busy", PACE_SHOW_NS, PACE_OF(step_row, in.busy_ns), .shown_if = USUAL}, /* makes room */
+           {"compute_ns", "compute", PACE_SHOW_NS, PACE_OF(step_row, in.compute_ns)},
+           {"communication_ns", "comm", PACE_SHOW_NS, PACE_OF(step_row, in.communication_ns)},
+           {"exposed_ns", "exposed", PACE_SHOW_NS, PACE_OF(step_row, in.exposed_ns)},
+           {"kernels", "kernels", PACE_SHOW_INT, PACE_OF(step_row, in.kernels)},
+           {"verdict", "", PACE_SHOW_TEXT, PACE_OF(step_row, verdict), .only_if = UNUSUAL},
+           {"differs_in", "differs in", PACE_SHOW_WORD, PACE_OF(step_row, differs_in), .only_if = UNUSUAL});
 
 static bool all_usual(const pace_spread *spread) {
     for (size_t k = 0; k < spread->notes.count; k++)

@@ -16,36 +16,30 @@ typedef struct {
 
 enum { SEVERAL = 1 };
 
-static const pace_table sizes = {
-    "sizes", "Time by approach and size", PACE_FOR_ALL, 0,
-    PACE_CELLS({"approach", "approach", PACE_SHOW_TEXT, PACE_OF(size_row, approach), .shown_if = SEVERAL},
-               {"bytes", "size B", PACE_SHOW_INT, PACE_WHOLE_OF(size_row, of.bytes)},
-               {"time_us", "time µs", PACE_SHOW_REAL, PACE_US_OF(size_row, of.time_s)},
-               {"low_us", NULL, PACE_SHOW_REAL, PACE_LOW_US_OF(size_row, of.time_s)},
-               {"high_us", NULL, PACE_SHOW_REAL, PACE_HIGH_US_OF(size_row, of.time_s)},
-               {"times_first", "times first", PACE_SHOW_REAL, PACE_OF(size_row, of.times_first), .shown_if = SEVERAL},
-               {"messages_us", "messages", PACE_SHOW_REAL, PACE_US_OF(size_row, of.parts.messages_s)},
-               {"adding_us", "adding", PACE_SHOW_REAL, PACE_US_OF(size_row, of.parts.adding_s)},
-               {"staging_us", "copies", PACE_SHOW_REAL, PACE_US_OF(size_row, of.parts.staging_s)},
-               {"queries_us", "queries", PACE_SHOW_REAL, PACE_US_OF(size_row, of.parts.queries_s)},
-               {"control_us", NULL, PACE_SHOW_REAL, PACE_US_OF(size_row, of.parts.control_s)},
-               {"coordinator_us", NULL, PACE_SHOW_REAL, PACE_US_OF(size_row, of.parts.coordinator_s)},
-               {"algorithm", "algorithm", PACE_SHOW_TEXT, PACE_OF(size_row, of.parts.algorithm)})};
+PACE_TABLE(sizes, "sizes", "Time by approach and size", PACE_FOR_ALL, 0,
+           {"approach", "approach", PACE_SHOW_TEXT, PACE_OF(size_row, approach), .shown_if = SEVERAL},
+           {"bytes", "size B", PACE_SHOW_INT, PACE_WHOLE_OF(size_row, of.bytes)},
+           {"time_us", "time µs", PACE_SHOW_REAL, PACE_US_OF(size_row, of.time_s)},
+           {"low_us", NULL, PACE_SHOW_REAL, PACE_LOW_US_OF(size_row, of.time_s)},
+           {"high_us", NULL, PACE_SHOW_REAL, PACE_HIGH_US_OF(size_row, of.time_s)},
+           {"times_first", "times first", PACE_SHOW_REAL, PACE_OF(size_row, of.times_first), .shown_if = SEVERAL},
+           {"messages_us", "messages", PACE_SHOW_REAL, PACE_US_OF(size_row, of.parts.messages_s)},
+           {"adding_us", "adding", PACE_SHOW_REAL, PACE_US_OF(size_row, of.parts.adding_s)},
+           {"staging_us", "copies", PACE_SHOW_REAL, PACE_US_OF(size_row, of.parts.staging_s)},
+           {"queries_us", "queries", PACE_SHOW_REAL, PACE_US_OF(size_row, of.parts.queries_s)},
+           {"control_us", NULL, PACE_SHOW_REAL, PACE_US_OF(size_row, of.parts.control_s)},
+           {"coordinator_us", NULL, PACE_SHOW_REAL, PACE_US_OF(size_row, of.parts.coordinator_s)},
+           {"algorithm", "algorithm", PACE_SHOW_TEXT, PACE_OF(size_row, of.parts.algorithm)});
 
 typedef struct {
     const char *approach, *becomes;
     int64_t from_bytes;
 } crossing_row;
 
-static const pace_table crossings = {
-    "crossings",
-    "Where one overtakes the first",
-    PACE_FOR_ALL,
-    0,
-    true,
-    PACE_CELLS({"approach", "approach", PACE_SHOW_TEXT, PACE_OF(crossing_row, approach)},
-               {"from_bytes", "from B", PACE_SHOW_INT, PACE_OF(crossing_row, from_bytes)},
-               {"becomes", "than the first it is", PACE_SHOW_TEXT, PACE_OF(crossing_row, becomes)})};
+PACE_TABLE_IF_ROWS(crossings, "crossings", "Where one overtakes the first", PACE_FOR_ALL, 0,
+                   {"approach", "approach", PACE_SHOW_TEXT, PACE_OF(crossing_row, approach)},
+                   {"from_bytes", "from B", PACE_SHOW_INT, PACE_OF(crossing_row, from_bytes)},
+                   {"becomes", "than the first it is", PACE_SHOW_TEXT, PACE_OF(crossing_row, becomes)});
 
 static const char *label(const pace_approach_exchange_asked *a, size_t approach) {
     return a->approaches.labels.items[approach];

@@ -13,18 +13,14 @@ typedef struct {
     pace_doubt_words words;
 } row;
 
-static const pace_table assumptions = {"assumptions",
-                                       "What the interval rests on",
-                                       PACE_FOR_ALL,
-                                       5,
-                                       true,
-                                       PACE_CELLS({"doubt", "assumption", PACE_SHOW_TEXT, PACE_OF(row, name)},
-                                                  {"added_spread", "adds", PACE_SHOW_SHARE, PACE_OF(row, added)},
-                                                  {"spread", NULL, PACE_SHOW_REAL, PACE_OF(row, figure)},
-                                                  {"says", "what is assumed", PACE_SHOW_TEXT, PACE_OF(row, words.says)},
-                                                  {"removed_by", NULL, PACE_SHOW_TEXT, PACE_OF(row, words.removed_by)},
-                                                  {"confidence", NULL, PACE_SHOW_TEXT, PACE_OF(row, words.confidence)},
-                                                  {"source", NULL, PACE_SHOW_TEXT, PACE_OF(row, words.source)})};
+PACE_TABLE_IF_ROWS(assumptions, "assumptions", "What the interval rests on", PACE_FOR_ALL, 5,
+                   {"doubt", "assumption", PACE_SHOW_TEXT, PACE_OF(row, name)},
+                   {"added_spread", "adds", PACE_SHOW_SHARE, PACE_OF(row, added)},
+                   {"spread", NULL, PACE_SHOW_REAL, PACE_OF(row, figure)},
+                   {"says", "what is assumed", PACE_SHOW_TEXT, PACE_OF(row, words.says)},
+                   {"removed_by", NULL, PACE_SHOW_TEXT, PACE_OF(row, words.removed_by)},
+                   {"confidence", NULL, PACE_SHOW_TEXT, PACE_OF(row, words.confidence)},
+                   {"source", NULL, PACE_SHOW_TEXT, PACE_OF(row, words.source)});
 
 PACE_ORDER(largest_first, row, PACE_DOWN(added) PACE_TEXT(name))
 

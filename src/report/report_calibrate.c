@@ -13,24 +13,23 @@ typedef struct {
     int64_t duration_ns;
 } family_row;
 
-static const pace_table measurements = {
-    "families", "What was measured", PACE_FOR_ALL, 0,
-    PACE_CELLS({"family", "Family", PACE_SHOW_TEXT, PACE_OF(family_row, of.family)},
-               {"source", "By", PACE_SHOW_TEXT, PACE_OF(family_row, of.source)},
-               {"points", "Points", PACE_SHOW_INT, PACE_OF(family_row, of.points)},
-               {"measured", "Measured", PACE_SHOW_INT, PACE_OF(family_row, of.measured)},
-               {"kept", "Kept", PACE_SHOW_INT, PACE_OF(family_row, of.kept)},
-               {"skipped", "Skipped", PACE_SHOW_INT, PACE_OF(family_row, of.skipped)},
-               {"best_flop_per_s", "Best FLOP/s", PACE_SHOW_RATE, PACE_OF(family_row, best_flop_per_s)},
-               {"best_bytes_per_s", "Best B/s", PACE_SHOW_RATE, PACE_OF(family_row, best_bytes_per_s)},
-               {"median_spread", "Spread", PACE_SHOW_SHARE, PACE_OF(family_row, median_spread)},
-               {"duration_ns", "Time", PACE_SHOW_NS, PACE_OF(family_row, duration_ns)})};
+PACE_TABLE(measurements, "families", "What was measured", PACE_FOR_ALL, 0,
+           {"family", "Family", PACE_SHOW_TEXT, PACE_OF(family_row, of.family)},
+           {"source", "By", PACE_SHOW_TEXT, PACE_OF(family_row, of.source)},
+           {"points", "Points", PACE_SHOW_INT, PACE_OF(family_row, of.points)},
+           {"measured", "Measured", PACE_SHOW_INT, PACE_OF(family_row, of.measured)},
+           {"kept", "Kept", PACE_SHOW_INT, PACE_OF(family_row, of.kept)},
+           {"skipped", "Skipped", PACE_SHOW_INT, PACE_OF(family_row, of.skipped)},
+           {"best_flop_per_s", "Best FLOP/s", PACE_SHOW_RATE, PACE_OF(family_row, best_flop_per_s)},
+           {"best_bytes_per_s", "Best B/s", PACE_SHOW_RATE, PACE_OF(family_row, best_bytes_per_s)},
+           {"median_spread", "Spread", PACE_SHOW_SHARE, PACE_OF(family_row, median_spread)},
+           {"duration_ns", "Time", PACE_SHOW_NS, PACE_OF(family_row, duration_ns)});
 
-static const pace_table plan = {"families", "What will be measured", PACE_FOR_ALL, 0,
-                                PACE_CELLS({"family", "Family", PACE_SHOW_TEXT, PACE_OF(family_row, of.family)},
-                                           {"source", "By", PACE_SHOW_TEXT, PACE_OF(family_row, of.source)},
-                                           {"points", "Points", PACE_SHOW_INT, PACE_OF(family_row, of.points)},
-                                           {"expected_ns", "About", PACE_SHOW_NS, PACE_OF(family_row, duration_ns)})};
+PACE_TABLE(plan, "families", "What will be measured", PACE_FOR_ALL, 0,
+           {"family", "Family", PACE_SHOW_TEXT, PACE_OF(family_row, of.family)},
+           {"source", "By", PACE_SHOW_TEXT, PACE_OF(family_row, of.source)},
+           {"points", "Points", PACE_SHOW_INT, PACE_OF(family_row, of.points)},
+           {"expected_ns", "About", PACE_SHOW_NS, PACE_OF(family_row, duration_ns)});
 
 static void put_families(pace_node *root, const pace_calibration *c) {
     pace_node *table = pace_open_table(root, c->list ? &plan : &measurements, 0);
@@ -44,10 +43,9 @@ static void put_families(pace_node *root, const pace_calibration *c) {
     }
 }
 
-static const pace_table figures = {
-    "figures", "What the device can do", PACE_FOR_ALL, 0,
-    PACE_CELLS({"figure", "Figure", PACE_SHOW_TEXT, PACE_OF(pace_calibrated_figure, key)},
-               {"value", "Value (SI)", PACE_SHOW_REAL, PACE_OF(pace_calibrated_figure, value)})};
+PACE_TABLE(figures, "figures", "What the device can do", PACE_FOR_ALL, 0,
+           {"figure", "Figure", PACE_SHOW_TEXT, PACE_OF(pace_calibrated_figure, key)},
+           {"value", "Value (SI)", PACE_SHOW_REAL, PACE_OF(pace_calibrated_figure, value)});
 
 static void put_figures(pace_node *root, const pace_calibration *c) {
     if (c->figure_count) pace_put_table(root, &figures, c->figures, c->figure_count, sizeof *c->figures);

@@ -14,15 +14,13 @@ typedef struct {
     double used_share, busiest_used_share, lost_share;
 } model_row;
 
-static const pace_table models = {
-    "models", "By GPU", PACE_FOR_ALL, 0,
-    PACE_CELLS({"model", "GPU", PACE_SHOW_TEXT, PACE_OF(model_row, model)},
-               {"nodes", "Nodes", PACE_SHOW_INT, PACE_OF(model_row, use.nodes)},
-               {"gpus", "GPUs", PACE_SHOW_INT, PACE_OF(model_row, use.gpus)},
-               {"used_share", "Used", PACE_SHOW_SHARE, PACE_OF(model_row, used_share)},
-               {"busiest_used_share", "Used when busiest", PACE_SHOW_SHARE, PACE_OF(model_row, busiest_used_share)},
-               {"busiest_free_gpus", "Free then", PACE_SHOW_REAL, PACE_OF(model_row, use.free)},
-               {"busiest_lost_share", "Lost of free", PACE_SHOW_SHARE, PACE_OF(model_row, lost_share)})};
+PACE_TABLE(models, "models", "By GPU", PACE_FOR_ALL, 0, {"model", "GPU", PACE_SHOW_TEXT, PACE_OF(model_row, model)},
+           {"nodes", "Nodes", PACE_SHOW_INT, PACE_OF(model_row, use.nodes)},
+           {"gpus", "GPUs", PACE_SHOW_INT, PACE_OF(model_row, use.gpus)},
+           {"used_share", "Used", PACE_SHOW_SHARE, PACE_OF(model_row, used_share)},
+           {"busiest_used_share", "Used when busiest", PACE_SHOW_SHARE, PACE_OF(model_row, busiest_used_share)},
+           {"busiest_free_gpus", "Free then", PACE_SHOW_REAL, PACE_OF(model_row, use.free)},
+           {"busiest_lost_share", "Lost of free", PACE_SHOW_SHARE, PACE_OF(model_row, lost_share)});
 
 static void put_models(pace_node *root, const pace_cluster *cluster, const pace_capacity *c) {
     pace_node *table = pace_open_table(root, &models, 0);
@@ -41,18 +39,17 @@ typedef struct {
     double pods_share, gpu_hours_share;
 } request_row;
 
-static const pace_table requests = {
-    "requests", "By size of request", PACE_FOR_ALL, 0,
-    PACE_CELLS({"request", "Request", PACE_SHOW_TEXT, PACE_OF(request_row, request)},
-               {"pods", "Pods", PACE_SHOW_INT, PACE_OF(request_row, use.pods)},
-               {"pods_share", "Of pods", PACE_SHOW_SHARE, PACE_OF(request_row, pods_share)},
-               {"gpu_hours", "GPU-hours", PACE_SHOW_REAL, PACE_OF(request_row, use.gpu_hours)},
-               {"gpu_hours_share", "Of GPU-hours", PACE_SHOW_SHARE, PACE_OF(request_row, gpu_hours_share)},
-               {"never_scheduled", "Never scheduled", PACE_SHOW_INT, PACE_OF(request_row, use.never_scheduled)},
-               {"unplaced", "Not placed", PACE_SHOW_INT, PACE_OF(request_row, use.unplaced)},
-               {"unplaced_filling", "if none leave", PACE_SHOW_INT, PACE_OF(request_row, use.unplaced_filling)},
-               {"median_wait_s", "Median wait", PACE_SHOW_S, PACE_OF(request_row, use.median_wait_s)},
-               {"mean_wait_s", "Mean wait", PACE_SHOW_S, PACE_OF(request_row, use.wait_s)})};
+PACE_TABLE(requests, "requests", "By size of request", PACE_FOR_ALL, 0,
+           {"request", "Request", PACE_SHOW_TEXT, PACE_OF(request_row, request)},
+           {"pods", "Pods", PACE_SHOW_INT, PACE_OF(request_row, use.pods)},
+           {"pods_share", "Of pods", PACE_SHOW_SHARE, PACE_OF(request_row, pods_share)},
+           {"gpu_hours", "GPU-hours", PACE_SHOW_REAL, PACE_OF(request_row, use.gpu_hours)},
+           {"gpu_hours_share", "Of GPU-hours", PACE_SHOW_SHARE, PACE_OF(request_row, gpu_hours_share)},
+           {"never_scheduled", "Never scheduled", PACE_SHOW_INT, PACE_OF(request_row, use.never_scheduled)},
+           {"unplaced", "Not placed", PACE_SHOW_INT, PACE_OF(request_row, use.unplaced)},
+           {"unplaced_filling", "if none leave", PACE_SHOW_INT, PACE_OF(request_row, use.unplaced_filling)},
+           {"median_wait_s", "Median wait", PACE_SHOW_S, PACE_OF(request_row, use.median_wait_s)},
+           {"mean_wait_s", "Mean wait", PACE_SHOW_S, PACE_OF(request_row, use.wait_s)});
 
 static void put_requests(pace_node *root, const pace_cluster *cluster, const pace_capacity *c) {
     pace_node *table = pace_open_table(root, &requests, 0);
@@ -70,13 +67,12 @@ typedef struct {
     double free, lost, lost_share;
 } lost_row;
 
-static const pace_table fragmentation = {
-    "fragmentation", "Free GPUs that a request cannot use, when busiest", PACE_FOR_ALL, 0,
-    PACE_CELLS({"model", "GPU", PACE_SHOW_TEXT, PACE_OF(lost_row, model)},
-               {"request", "Request", PACE_SHOW_TEXT, PACE_OF(lost_row, request)},
-               {"free_gpus", "Free GPUs", PACE_SHOW_REAL, PACE_OF(lost_row, free)},
-               {"lost_gpus", "Lost to it", PACE_SHOW_REAL, PACE_OF(lost_row, lost)},
-               {"lost_share", "Lost of free", PACE_SHOW_SHARE, PACE_OF(lost_row, lost_share)})};
+PACE_TABLE(fragmentation, "fragmentation", "Free GPUs that a request cannot use, when busiest", PACE_FOR_ALL, 0,
+           {"model", "GPU", PACE_SHOW_TEXT, PACE_OF(lost_row, model)},
+           {"request", "Request", PACE_SHOW_TEXT, PACE_OF(lost_row, request)},
+           {"free_gpus", "Free GPUs", PACE_SHOW_REAL, PACE_OF(lost_row, free)},
+           {"lost_gpus", "Lost to it", PACE_SHOW_REAL, PACE_OF(lost_row, lost)},
+           {"lost_share", "Lost of free", PACE_SHOW_SHARE, PACE_OF(lost_row, lost_share)});
 
 static void put_lost(pace_node *root, const pace_cluster *cluster, const pace_capacity *c) {
     pace_node *table = pace_open_table(root, &fragmentation, 0);
@@ -94,13 +90,12 @@ typedef struct {
     double used_share, lost_share;
 } instant_row;
 
-static const pace_table instants = {
-    "instants", "Over time", PACE_FOR_ALL, 0,
-    PACE_CELLS({"time_s", "At", PACE_SHOW_REAL, PACE_OF(instant_row, at.time_s)},
-               {"used_gpus", "GPUs used", PACE_SHOW_REAL, PACE_OF(instant_row, at.used)},
-               {"used_share", "Used", PACE_SHOW_SHARE, PACE_OF(instant_row, used_share)},
-               {"free_gpus", "Free", PACE_SHOW_REAL, PACE_OF(instant_row, at.free)},
-               {"lost_share", "Lost of free", PACE_SHOW_SHARE, PACE_OF(instant_row, lost_share)})};
+PACE_TABLE(instants, "instants", "Over time", PACE_FOR_ALL, 0,
+           {"time_s", "At", PACE_SHOW_REAL, PACE_OF(instant_row, at.time_s)},
+           {"used_gpus", "GPUs used", PACE_SHOW_REAL, PACE_OF(instant_row, at.used)},
+           {"used_share", "Used", PACE_SHOW_SHARE, PACE_OF(instant_row, used_share)},
+           {"free_gpus", "Free", PACE_SHOW_REAL, PACE_OF(instant_row, at.free)},
+           {"lost_share", "Lost of free", PACE_SHOW_SHARE, PACE_OF(instant_row, lost_share)});
 
 static void put_instants(pace_node *root, const pace_capacity *c) {
     pace_node *table = pace_open_table(root, &instants, 0);
@@ -114,13 +109,12 @@ typedef struct {
     double asked_share, used_share, free, lost_share, lost_of_all_share;
 } filling_row;
 
-static const pace_table filling = {
-    "filling", "If all pods had arrived and none had left", PACE_FOR_ALL, 0,
-    PACE_CELLS({"asked_share", "Asked for", PACE_SHOW_SHARE, PACE_OF(filling_row, asked_share)},
-               {"used_share", "Used", PACE_SHOW_SHARE, PACE_OF(filling_row, used_share)},
-               {"free_gpus", "Free", PACE_SHOW_REAL, PACE_OF(filling_row, free)},
-               {"lost_share", "Lost of free", PACE_SHOW_SHARE, PACE_OF(filling_row, lost_share)},
-               {"lost_of_all_share", "of all", PACE_SHOW_SHARE, PACE_OF(filling_row, lost_of_all_share)})};
+PACE_TABLE(filling, "filling", "If all pods had arrived and none had left", PACE_FOR_ALL, 0,
+           {"asked_share", "Asked for", PACE_SHOW_SHARE, PACE_OF(filling_row, asked_share)},
+           {"used_share", "Used", PACE_SHOW_SHARE, PACE_OF(filling_row, used_share)},
+           {"free_gpus", "Free", PACE_SHOW_REAL, PACE_OF(filling_row, free)},
+           {"lost_share", "Lost of free", PACE_SHOW_SHARE, PACE_OF(filling_row, lost_share)},
+           {"lost_of_all_share", "of all", PACE_SHOW_SHARE, PACE_OF(filling_row, lost_of_all_share)});
 
 static void put_filling(pace_node *root, const pace_capacity *c) {
     pace_node *table = pace_open_table(root, &filling, 0);

@@ -12,24 +12,19 @@ typedef struct {
     double share, flop_per_s, bytes_per_s, flop_per_byte, roofline_share, modelled_share;
 } category_row;
 
-static const pace_table categories = {
-    .key = "categories",
-    .title = "Device time by what is computed",
-    .audience = PACE_FOR_ALL,
-    .rows_shown = 16,
-    .hidden_when_empty = true,
-    PACE_CELLS({"name", "kind of work", PACE_SHOW_WORD, PACE_OF(category_row, of.name)},
-               {"kernels", "kernels", PACE_SHOW_INT, PACE_OF(category_row, of.kernels)},
-               {"time_ns", "time", PACE_SHOW_NS, PACE_OF(category_row, of.time_ns)},
-               {"share", "share", PACE_SHOW_SHARE, PACE_OF(category_row, share)},
-               {"bound", "bound by", PACE_SHOW_TEXT, PACE_OF(category_row, bound)},
-               {"flop", NULL, PACE_SHOW_REAL, PACE_KNOWN_OF(category_row, of.flop)},
-               {"moved_bytes", NULL, PACE_SHOW_BYTES, PACE_KNOWN_OF(category_row, of.bytes)},
-               {"flop_per_byte", "flop/byte", PACE_SHOW_REAL, PACE_OF(category_row, flop_per_byte)},
-               {"flop_per_s", "flop/s", PACE_SHOW_RATE, PACE_OF(category_row, flop_per_s)},
-               {"bytes_per_s", "byte/s", PACE_SHOW_RATE, PACE_OF(category_row, bytes_per_s)},
-               {"roofline_share", "roofline", PACE_SHOW_SHARE, PACE_OF(category_row, roofline_share)},
-               {"modelled_share", "known for", PACE_SHOW_SHARE, PACE_OF(category_row, modelled_share)})};
+PACE_TABLE_IF_ROWS(categories, "categories", "Device time by what is computed", PACE_FOR_ALL, 16,
+                   {"name", "kind of work", PACE_SHOW_WORD, PACE_OF(category_row, of.name)},
+                   {"kernels", "kernels", PACE_SHOW_INT, PACE_OF(category_row, of.kernels)},
+                   {"time_ns", "time", PACE_SHOW_NS, PACE_OF(category_row, of.time_ns)},
+                   {"share", "share", PACE_SHOW_SHARE, PACE_OF(category_row, share)},
+                   {"bound", "bound by", PACE_SHOW_TEXT, PACE_OF(category_row, bound)},
+                   {"flop", NULL, PACE_SHOW_REAL, PACE_KNOWN_OF(category_row, of.flop)},
+                   {"moved_bytes", NULL, PACE_SHOW_BYTES, PACE_KNOWN_OF(category_row, of.bytes)},
+                   {"flop_per_byte", "flop/byte", PACE_SHOW_REAL, PACE_OF(category_row, flop_per_byte)},
+                   {"flop_per_s", "flop/s", PACE_SHOW_RATE, PACE_OF(category_row, flop_per_s)},
+                   {"bytes_per_s", "byte/s", PACE_SHOW_RATE, PACE_OF(category_row, bytes_per_s)},
+                   {"roofline_share", "roofline", PACE_SHOW_SHARE, PACE_OF(category_row, roofline_share)},
+                   {"modelled_share", "known for", PACE_SHOW_SHARE, PACE_OF(category_row, modelled_share)});
 
 static double rate(double amount, double per) { return per > 0 && amount > 0 ? amount / per : NAN; }
 

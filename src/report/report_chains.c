@@ -15,19 +15,14 @@ typedef struct {
     double share;
 } chain_row;
 
-static const pace_table chains_table = {.key = "kernel_chains",
-                                        .title = "Chains of simple kernels that fusing would shorten",
-                                        .audience = PACE_FOR_ALL,
-                                        .rows_shown = 6,
-                                        .hidden_when_empty = true,
-                                        PACE_CELLS({"text", "operators of its kernels", PACE_SHOW_TEXT,
-                                                    PACE_OF(chain_row, text)},
-                                                   {"first_kernel", NULL, PACE_SHOW_TEXT, PACE_OF(chain_row, first)},
-                                                   {"kernels", "kernels", PACE_SHOW_INT, PACE_OF(chain_row, kernels)},
-                                                   {"times", "times", PACE_SHOW_INT, PACE_OF(chain_row, times)},
-                                                   {"time_ns", "time", PACE_SHOW_NS, PACE_OF(chain_row, time_ns)},
-                                                   {"gap_ns", "gaps", PACE_SHOW_NS, PACE_OF(chain_row, gap_ns)},
-                                                   {"share", "share", PACE_SHOW_SHARE, PACE_OF(chain_row, share)})};
+PACE_TABLE_IF_ROWS(chains_table, "kernel_chains", "Chains of simple kernels that fusing would shorten", PACE_FOR_ALL, 6,
+                   {"text", "operators of its kernels", PACE_SHOW_TEXT, PACE_OF(chain_row, text)},
+                   {"first_kernel", NULL, PACE_SHOW_TEXT, PACE_OF(chain_row, first)},
+                   {"kernels", "kernels", PACE_SHOW_INT, PACE_OF(chain_row, kernels)},
+                   {"times", "times", PACE_SHOW_INT, PACE_OF(chain_row, times)},
+                   {"time_ns", "time", PACE_SHOW_NS, PACE_OF(chain_row, time_ns)},
+                   {"gap_ns", "gaps", PACE_SHOW_NS, PACE_OF(chain_row, gap_ns)},
+                   {"share", "share", PACE_SHOW_SHARE, PACE_OF(chain_row, share)});
 
 enum { ONE_NAME = 40, WHOLE_TEXT = 1024 };
 

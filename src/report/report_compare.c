@@ -119,16 +119,15 @@ typedef struct {
     double spread;
 } side_row;
 
-static const pace_table sides = {"sides", "What is compared", PACE_FOR_ALL, 0,
-                                 PACE_CELLS({"side", "", PACE_SHOW_TEXT, PACE_OF(side_row, side)},
-                                            {"path", "trace", PACE_SHOW_TEXT, PACE_OF(side_row, path)},
-                                            {"rank", "rank", PACE_SHOW_TEXT, PACE_OF(side_row, rank)},
-                                            {"typical_ns", "typical step", PACE_SHOW_NS, PACE_OF(side_row, typical_ns)},
-                                            {"least_ns", "least", PACE_SHOW_NS, PACE_OF(side_row, least_ns)},
-                                            {"most_ns", "most", PACE_SHOW_NS, PACE_OF(side_row, most_ns)},
-                                            {"spread", "spread", PACE_SHOW_SHARE, PACE_OF(side_row, spread)},
-                                            {"steps", "steps", PACE_SHOW_INT, PACE_OF(side_row, steps)},
-                                            {"left_out", "left out", PACE_SHOW_INT, PACE_OF(side_row, left_out)})};
+PACE_TABLE(sides, "sides", "What is compared", PACE_FOR_ALL, 0, {"side", "", PACE_SHOW_TEXT, PACE_OF(side_row, side)},
+           {"path", "trace", PACE_SHOW_TEXT, PACE_OF(side_row, path)},
+           {"rank", "rank", PACE_SHOW_TEXT, PACE_OF(side_row, rank)},
+           {"typical_ns", "typical step", PACE_SHOW_NS, PACE_OF(side_row, typical_ns)},
+           {"least_ns", "least", PACE_SHOW_NS, PACE_OF(side_row, least_ns)},
+           {"most_ns", "most", PACE_SHOW_NS, PACE_OF(side_row, most_ns)},
+           {"spread", "spread", PACE_SHOW_SHARE, PACE_OF(side_row, spread)},
+           {"steps", "steps", PACE_SHOW_INT, PACE_OF(side_row, steps)},
+           {"left_out", "left out", PACE_SHOW_INT, PACE_OF(side_row, left_out)});
 
 static void put_side(pace_node *table, const char *name, const pace_step_side *side) {
     char rank[PACE_RANK_NAME];
@@ -149,12 +148,11 @@ typedef struct {
     int64_t a_ns, b_ns, change_ns;
 } resource_row;
 
-static const pace_table resources = {
-    "resources", "The typical step by resource", PACE_FOR_ALL, 0,
-    PACE_CELLS({"resource", "resource", PACE_SHOW_WORD, PACE_OF(resource_row, resource)},
-               {"a_ns", "A", PACE_SHOW_NS, PACE_OF(resource_row, a_ns)},
-               {"b_ns", "B", PACE_SHOW_NS, PACE_OF(resource_row, b_ns)},
-               {"change_ns", "B - A", PACE_SHOW_NS, PACE_OF(resource_row, change_ns)})};
+PACE_TABLE(resources, "resources", "The typical step by resource", PACE_FOR_ALL, 0,
+           {"resource", "resource", PACE_SHOW_WORD, PACE_OF(resource_row, resource)},
+           {"a_ns", "A", PACE_SHOW_NS, PACE_OF(resource_row, a_ns)},
+           {"b_ns", "B", PACE_SHOW_NS, PACE_OF(resource_row, b_ns)},
+           {"change_ns", "B - A", PACE_SHOW_NS, PACE_OF(resource_row, change_ns)});
 
 static void put_matrices(pace_node *root, const pace_matrix *a, const pace_matrix *b) {
     pace_node *table = pace_open_table(root, &resources, 0);

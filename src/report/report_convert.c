@@ -16,14 +16,12 @@ typedef struct {
     int64_t host_nodes, device_nodes, exchanges, timed_nodes;
 } file_row;
 
-static const pace_table files = {
-    "files", "Files written", PACE_FOR_ALL, 20,
-    PACE_CELLS({"path", "file", PACE_SHOW_TEXT, PACE_OF(file_row, path)},
-               {"rank", "rank", PACE_SHOW_INT, PACE_OF(file_row, rank)},
-               {"host_nodes", "host nodes", PACE_SHOW_INT, PACE_OF(file_row, host_nodes)},
-               {"device_nodes", "device nodes", PACE_SHOW_INT, PACE_OF(file_row, device_nodes)},
-               {"exchanges", "exchanges", PACE_SHOW_INT, PACE_OF(file_row, exchanges)},
-               {"timed_nodes", "with a duration", PACE_SHOW_INT, PACE_OF(file_row, timed_nodes)})};
+PACE_TABLE(files, "files", "Files written", PACE_FOR_ALL, 20, {"path", "file", PACE_SHOW_TEXT, PACE_OF(file_row, path)},
+           {"rank", "rank", PACE_SHOW_INT, PACE_OF(file_row, rank)},
+           {"host_nodes", "host nodes", PACE_SHOW_INT, PACE_OF(file_row, host_nodes)},
+           {"device_nodes", "device nodes", PACE_SHOW_INT, PACE_OF(file_row, device_nodes)},
+           {"exchanges", "exchanges", PACE_SHOW_INT, PACE_OF(file_row, exchanges)},
+           {"timed_nodes", "with a duration", PACE_SHOW_INT, PACE_OF(file_row, timed_nodes)});
 
 static const char *const losses[] = {
     "the kind, shape and precision of an operation: its arithmetic and bytes stay, in whole numbers",

@@ -8,37 +8,27 @@ typedef struct {
     pace_counted_kernel of;
 } kernel_row;
 
-static const pace_table kernel_table = {
-    .key = "kernel_counters",
-    .title = "Arithmetic that kernels executed, by hardware counters",
-    .audience = PACE_FOR_ALL,
-    .rows_shown = 10,
-    .hidden_when_empty = true,
-    PACE_CELLS({"name", "kernel", PACE_SHOW_TEXT, PACE_OF(kernel_row, name)},
-               {"operator", "operator", PACE_SHOW_TEXT, PACE_OF(kernel_row, op)},
-               {"times", "times", PACE_SHOW_INT, PACE_OF(kernel_row, of.ranges)},
-               {"half_flop", "fp16 flop", PACE_SHOW_REAL, PACE_OF(kernel_row, of.flop[PACE_COUNTED_HALF])},
-               {"single_flop", "fp32 flop", PACE_SHOW_REAL, PACE_OF(kernel_row, of.flop[PACE_COUNTED_SINGLE])},
-               {"double_flop", "fp64 flop", PACE_SHOW_REAL, PACE_OF(kernel_row, of.flop[PACE_COUNTED_DOUBLE])})};
+PACE_TABLE_IF_ROWS(kernel_table, "kernel_counters", "Arithmetic that kernels executed, by hardware counters",
+                   PACE_FOR_ALL, 10, {"name", "kernel", PACE_SHOW_TEXT, PACE_OF(kernel_row, name)},
+                   {"operator", "operator", PACE_SHOW_TEXT, PACE_OF(kernel_row, op)},
+                   {"times", "times", PACE_SHOW_INT, PACE_OF(kernel_row, of.ranges)},
+                   {"half_flop", "fp16 flop", PACE_SHOW_REAL, PACE_OF(kernel_row, of.flop[PACE_COUNTED_HALF])},
+                   {"single_flop", "fp32 flop", PACE_SHOW_REAL, PACE_OF(kernel_row, of.flop[PACE_COUNTED_SINGLE])},
+                   {"double_flop", "fp64 flop", PACE_SHOW_REAL, PACE_OF(kernel_row, of.flop[PACE_COUNTED_DOUBLE])});
 
 typedef struct {
     const char *name, *counter, *how;
     pace_counter_row of;
 } counter_row;
 
-static const pace_table counter_table = {.key = "counters",
-                                         .title = "Hardware counters by kernel",
-                                         .audience = PACE_FOR_ALL,
-                                         .rows_shown = 10,
-                                         .hidden_when_empty = true,
-                                         PACE_CELLS({"name", "kernel", PACE_SHOW_TEXT, PACE_OF(counter_row, name)},
-                                                    {"counter", "counter", PACE_SHOW_TEXT,
-                                                     PACE_OF(counter_row, counter)},
-                                                    {"times", "times", PACE_SHOW_INT, PACE_OF(counter_row, of.ranges)},
-                                                    {"value", "value", PACE_SHOW_REAL, PACE_OF(counter_row, of.value)},
-                                                    {"is", "is", PACE_SHOW_WORD, PACE_OF(counter_row, how)},
-                                                    {"least", NULL, PACE_SHOW_REAL, PACE_OF(counter_row, of.least)},
-                                                    {"most", NULL, PACE_SHOW_REAL, PACE_OF(counter_row, of.most)})};
+PACE_TABLE_IF_ROWS(counter_table, "counters", "Hardware counters by kernel", PACE_FOR_ALL, 10,
+                   {"name", "kernel", PACE_SHOW_TEXT, PACE_OF(counter_row, name)},
+                   {"counter", "counter", PACE_SHOW_TEXT, PACE_OF(counter_row, counter)},
+                   {"times", "times", PACE_SHOW_INT, PACE_OF(counter_row, of.ranges)},
+                   {"value", "value", PACE_SHOW_REAL, PACE_OF(counter_row, of.value)},
+                   {"is", "is", PACE_SHOW_WORD, PACE_OF(counter_row, how)},
+                   {"least", NULL, PACE_SHOW_REAL, PACE_OF(counter_row, of.least)},
+                   {"most", NULL, PACE_SHOW_REAL, PACE_OF(counter_row, of.most)});
 
 static void put_kernels(pace_node *root, const pace_names *names, const pace_counters *counters) {
     pace_node *table = pace_open_table(root, &kernel_table, 0);

@@ -109,14 +109,12 @@ typedef struct {
     double share;
 } top_row;
 
-static const pace_table top = {"top", NULL, PACE_FOR_ALL, 10,
-                               PACE_CELLS({"name", "on the path", PACE_SHOW_TEXT, PACE_OF(top_row, name)},
-                                          {"resource", "resource", PACE_SHOW_WORD,
-                                           PACE_WORD_OF(top_row, resource, pace_advice_names)},
-                                          {"what", "what", PACE_SHOW_WORD, PACE_OF(top_row, what)},
-                                          {"count", "times", PACE_SHOW_INT, PACE_OF(top_row, count)},
-                                          {"time_ns", "time", PACE_SHOW_NS, PACE_OF(top_row, time_ns)},
-                                          {"share", "share", PACE_SHOW_SHARE, PACE_OF(top_row, share)})};
+PACE_TABLE(top, "top", NULL, PACE_FOR_ALL, 10, {"name", "on the path", PACE_SHOW_TEXT, PACE_OF(top_row, name)},
+           {"resource", "resource", PACE_SHOW_WORD, PACE_WORD_OF(top_row, resource, pace_advice_names)},
+           {"what", "what", PACE_SHOW_WORD, PACE_OF(top_row, what)},
+           {"count", "times", PACE_SHOW_INT, PACE_OF(top_row, count)},
+           {"time_ns", "time", PACE_SHOW_NS, PACE_OF(top_row, time_ns)},
+           {"share", "share", PACE_SHOW_SHARE, PACE_OF(top_row, share)});
 
 static pace_status put_top(pace_node *path, const pace_critical *critical, const pace_analysis *analysis) {
     int64_t length = critical->to_ns - critical->from_ns;
@@ -184,12 +182,11 @@ typedef struct {
     int64_t step_if_free_ns;
 } advice_row;
 
-static const pace_table advice = {
-    "advice", "What would help most", PACE_FOR_ALL, 0,
-    PACE_CELLS({"resource", "resource", PACE_SHOW_WORD, PACE_OF(advice_row, resource)},
-               {"elasticity", "of the path", PACE_SHOW_SHARE, PACE_OF(advice_row, elasticity)},
-               {"at_most", "at most saved", PACE_SHOW_SHARE, PACE_OF(advice_row, at_most)},
-               {"step_if_free_ns", "step without it", PACE_SHOW_NS, PACE_OF(advice_row, step_if_free_ns)})};
+PACE_TABLE(advice, "advice", "What would help most", PACE_FOR_ALL, 0,
+           {"resource", "resource", PACE_SHOW_WORD, PACE_OF(advice_row, resource)},
+           {"elasticity", "of the path", PACE_SHOW_SHARE, PACE_OF(advice_row, elasticity)},
+           {"at_most", "at most saved", PACE_SHOW_SHARE, PACE_OF(advice_row, at_most)},
+           {"step_if_free_ns", "step without it", PACE_SHOW_NS, PACE_OF(advice_row, step_if_free_ns)});
 
 /* Whether freeing resource `a` saves less than `b`; where both save alike, whether it is less of the path. */
 static bool helps_less(const pace_critical *critical, int a, int b) {
@@ -222,15 +219,14 @@ static void put_advice(pace_node *root, const pace_critical *critical) {
 
 /* --- who is late, who waits -------------------------------------------------------------------------------------- */
 
-static const pace_table balance = {
-    "balance", "Late ranks and waiting ranks", PACE_FOR_ALL, 16,
-    PACE_CELLS({"device_id", "device", PACE_SHOW_INT, PACE_OF(pace_lateness, device), .only_if = WITH_DEVICES},
-               {"rank", "rank", PACE_SHOW_INT, PACE_OF(pace_lateness, rank)},
-               {"times_last", "times last", PACE_SHOW_INT, PACE_OF(pace_lateness, times_last)},
-               {"late_ns", "late by", PACE_SHOW_NS, PACE_OF(pace_lateness, late_ns)},
-               {"waiting_ns", "waiting for others", PACE_SHOW_NS, PACE_OF(pace_lateness, waiting_ns)},
-               {"compute_ns", "compute", PACE_SHOW_NS, PACE_OF(pace_lateness, compute_ns)},
-               {"compute_over_mean", "compute over mean", PACE_SHOW_SHARE, PACE_OF(pace_lateness, compute_over_mean)})};
+PACE_TABLE(balance, "balance", "Late ranks and waiting ranks", PACE_FOR_ALL, 16,
+           {"device_id", "device", PACE_SHOW_INT, PACE_OF(pace_lateness, device), .only_if = WITH_DEVICES},
+           {"rank", "rank", PACE_SHOW_INT, PACE_OF(pace_lateness, rank)},
+           {"times_last", "times last", PACE_SHOW_INT, PACE_OF(pace_lateness, times_last)},
+           {"late_ns", "late by", PACE_SHOW_NS, PACE_OF(pace_lateness, late_ns)},
+           {"waiting_ns", "waiting for others", PACE_SHOW_NS, PACE_OF(pace_lateness, waiting_ns)},
+           {"compute_ns", "compute", PACE_SHOW_NS, PACE_OF(pace_lateness, compute_ns)},
+           {"compute_over_mean", "compute over mean", PACE_SHOW_SHARE, PACE_OF(pace_lateness, compute_over_mean)});
 
 static pace_status put_lateness(pace_node *root, const pace_analysis *analysis) {
     char name[PACE_RANK_NAME];
@@ -265,22 +261,17 @@ typedef struct {
     uint32_t last_device;
 } collective_row;
 
-static const pace_table collectives = {
-    "collectives",
-    "Collectives across ranks",
-    PACE_FOR_ALL,
-    16,
-    .hidden_when_empty = true,
-    PACE_CELLS({"name", "collective", PACE_SHOW_TEXT, PACE_OF(collective_row, name)},
-               {"end_ns", NULL, PACE_SHOW_INT, PACE_OF(collective_row, end_ns)},
-               {"bytes", "bytes", PACE_SHOW_BYTES, PACE_OF(collective_row, bytes)},
-               {"transfer_ns", "transfer", PACE_SHOW_NS, PACE_OF(collective_row, transfer_ns)},
-               {"wait_ns", "waiting, mean", PACE_SHOW_NS, PACE_OF(collective_row, wait_ns)},
-               {"last_rank", "last rank", PACE_SHOW_INT, PACE_OF(collective_row, last_rank)},
-               {"cause", "late because of", PACE_SHOW_WORD, PACE_OF(collective_row, cause)},
-               {"cause_ns", "late by", PACE_SHOW_NS, PACE_OF(collective_row, cause_ns)},
-               {"last_device", "last device", PACE_SHOW_INT, PACE_OF(collective_row, last_device),
-                .only_if = WITH_DEVICES})};
+PACE_TABLE_IF_ROWS(collectives, "collectives", "Collectives across ranks", PACE_FOR_ALL, 16,
+                   {"name", "collective", PACE_SHOW_TEXT, PACE_OF(collective_row, name)},
+                   {"end_ns", NULL, PACE_SHOW_INT, PACE_OF(collective_row, end_ns)},
+                   {"bytes", "bytes", PACE_SHOW_BYTES, PACE_OF(collective_row, bytes)},
+                   {"transfer_ns", "transfer", PACE_SHOW_NS, PACE_OF(collective_row, transfer_ns)},
+                   {"wait_ns", "waiting, mean", PACE_SHOW_NS, PACE_OF(collective_row, wait_ns)},
+                   {"last_rank", "last rank", PACE_SHOW_INT, PACE_OF(collective_row, last_rank)},
+                   {"cause", "late because of", PACE_SHOW_WORD, PACE_OF(collective_row, cause)},
+                   {"cause_ns", "late by", PACE_SHOW_NS, PACE_OF(collective_row, cause_ns)},
+                   {"last_device", "last device", PACE_SHOW_INT, PACE_OF(collective_row, last_device),
+                    .only_if = WITH_DEVICES});
 
 static void put_collectives(pace_node *root, const pace_analysis *analysis) {
     const pace_collectives *c = &analysis->collectives;

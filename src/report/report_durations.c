@@ -9,17 +9,13 @@ typedef struct {
     double kernel_share, share;
 } bin_row;
 
-static const pace_table durations = {.key = "kernel_durations",
-                                     .title = "Kernels by how long they take",
-                                     .audience = PACE_FOR_ALL,
-                                     .hidden_when_empty = true,
-                                     PACE_CELLS({"from_ns", "from", PACE_SHOW_NS, PACE_OF(bin_row, bin.from_ns)},
-                                                {"to_ns", "to below", PACE_SHOW_NS, PACE_OF(bin_row, to_ns)},
-                                                {"kernels", "kernels", PACE_SHOW_INT, PACE_OF(bin_row, bin.kernels)},
-                                                {"kernel_share", "of kernels", PACE_SHOW_SHARE,
-                                                 PACE_OF(bin_row, kernel_share)},
-                                                {"time_ns", "time", PACE_SHOW_NS, PACE_OF(bin_row, bin.time_ns)},
-                                                {"share", "of their time", PACE_SHOW_SHARE, PACE_OF(bin_row, share)})};
+PACE_TABLE_IF_ROWS(durations, "kernel_durations", "Kernels by how long they take", PACE_FOR_ALL, 0,
+                   {"from_ns", "from", PACE_SHOW_NS, PACE_OF(bin_row, bin.from_ns)},
+                   {"to_ns", "to below", PACE_SHOW_NS, PACE_OF(bin_row, to_ns)},
+                   {"kernels", "kernels", PACE_SHOW_INT, PACE_OF(bin_row, bin.kernels)},
+                   {"kernel_share", "of kernels", PACE_SHOW_SHARE, PACE_OF(bin_row, kernel_share)},
+                   {"time_ns", "time", PACE_SHOW_NS, PACE_OF(bin_row, bin.time_ns)},
+                   {"share", "of their time", PACE_SHOW_SHARE, PACE_OF(bin_row, share)});
 
 static bin_row row_of(const pace_duration_bins *bins, size_t i) {
     const pace_duration_bin *bin = &bins->items[i];

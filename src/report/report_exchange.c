@@ -18,30 +18,28 @@ typedef struct {
     const char *algorithm, *protocol, *bottleneck, *rung;
 } size_row;
 
-static const pace_table sizes = {"sizes", "Time and bandwidth by size", PACE_FOR_ALL, 0,
-                                 PACE_CELLS({"bytes", "size B", PACE_SHOW_INT, PACE_OF(size_row, bytes)},
-                                            {"time_us", "time µs", PACE_SHOW_REAL, PACE_OF(size_row, time_us)},
-                                            {"algbw_GB_per_s", "algbw GB/s", PACE_SHOW_REAL, PACE_OF(size_row, algbw)},
-                                            {"busbw_GB_per_s", "busbw GB/s", PACE_SHOW_REAL, PACE_OF(size_row, busbw)},
-                                            {"algorithm", "algorithm", PACE_SHOW_TEXT, PACE_OF(size_row, algorithm)},
-                                            {"protocol", "protocol", PACE_SHOW_TEXT, PACE_OF(size_row, protocol)},
-                                            {"low_us", "low µs", PACE_SHOW_REAL, PACE_OF(size_row, low_us)},
-                                            {"high_us", "high µs", PACE_SHOW_REAL, PACE_OF(size_row, high_us)},
-                                            {"bottleneck", "limited by", PACE_SHOW_TEXT, PACE_OF(size_row, bottleneck)},
-                                            {"rung", NULL, PACE_SHOW_TEXT, PACE_OF(size_row, rung)})};
+PACE_TABLE(sizes, "sizes", "Time and bandwidth by size", PACE_FOR_ALL, 0,
+           {"bytes", "size B", PACE_SHOW_INT, PACE_OF(size_row, bytes)},
+           {"time_us", "time µs", PACE_SHOW_REAL, PACE_OF(size_row, time_us)},
+           {"algbw_GB_per_s", "algbw GB/s", PACE_SHOW_REAL, PACE_OF(size_row, algbw)},
+           {"busbw_GB_per_s", "busbw GB/s", PACE_SHOW_REAL, PACE_OF(size_row, busbw)},
+           {"algorithm", "algorithm", PACE_SHOW_TEXT, PACE_OF(size_row, algorithm)},
+           {"protocol", "protocol", PACE_SHOW_TEXT, PACE_OF(size_row, protocol)},
+           {"low_us", "low µs", PACE_SHOW_REAL, PACE_OF(size_row, low_us)},
+           {"high_us", "high µs", PACE_SHOW_REAL, PACE_OF(size_row, high_us)},
+           {"bottleneck", "limited by", PACE_SHOW_TEXT, PACE_OF(size_row, bottleneck)},
+           {"rung", NULL, PACE_SHOW_TEXT, PACE_OF(size_row, rung)});
 
-static const pace_table help = {"help", "What would help most", PACE_FOR_ALL, 0,
-                                PACE_CELLS({"change", "Change", PACE_SHOW_TEXT, PACE_OF(pace_exchange_saving, change)},
-                                           {"smallest_saved_share", "saves of smallest size", PACE_SHOW_SHARE,
-                                            PACE_OF(pace_exchange_saving, of_smallest)},
-                                           {"largest_saved_share", "of largest size", PACE_SHOW_SHARE,
-                                            PACE_OF(pace_exchange_saving, of_largest)})};
+PACE_TABLE(help, "help", "What would help most", PACE_FOR_ALL, 0,
+           {"change", "Change", PACE_SHOW_TEXT, PACE_OF(pace_exchange_saving, change)},
+           {"smallest_saved_share", "saves of smallest size", PACE_SHOW_SHARE,
+            PACE_OF(pace_exchange_saving, of_smallest)},
+           {"largest_saved_share", "of largest size", PACE_SHOW_SHARE, PACE_OF(pace_exchange_saving, of_largest)});
 
-static const pace_table changes = {
-    "changes", "Which way goes from which size on", PACE_FOR_ALL, 0,
-    PACE_CELLS({"from_bytes", "from B", PACE_SHOW_INT, PACE_OF(pace_exchange_change, from_bytes)},
-               {"algorithm", "algorithm", PACE_SHOW_TEXT, PACE_OF(pace_exchange_change, algorithm)},
-               {"protocol", "protocol", PACE_SHOW_TEXT, PACE_OF(pace_exchange_change, protocol)})};
+PACE_TABLE(changes, "changes", "Which way goes from which size on", PACE_FOR_ALL, 0,
+           {"from_bytes", "from B", PACE_SHOW_INT, PACE_OF(pace_exchange_change, from_bytes)},
+           {"algorithm", "algorithm", PACE_SHOW_TEXT, PACE_OF(pace_exchange_change, algorithm)},
+           {"protocol", "protocol", PACE_SHOW_TEXT, PACE_OF(pace_exchange_change, protocol)});
 
 /* Curves for a page, and where they change. */
 static pace_status put_curves(pace_node *root, const pace_exchange_asked *a) {

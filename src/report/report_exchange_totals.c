@@ -15,26 +15,21 @@ typedef struct {
     int64_t ranks, nodes, mean_ns, expected_ns;
 } exchange_row;
 
-static const pace_table exchanges = {
-    "exchanges",
-    "Communication of this rank, whole trace",
-    PACE_FOR_ALL,
-    12,
-    .hidden_when_empty = true,
-    PACE_CELLS({"collective", "collective", PACE_SHOW_TEXT, PACE_OF(exchange_row, of.collective)},
-               {"group", "group", PACE_SHOW_TEXT, PACE_OF(exchange_row, of.group)},
-               {"ranks", "ranks", PACE_SHOW_INT, PACE_OF(exchange_row, ranks)},
-               {"nodes", NULL, PACE_SHOW_INT, PACE_OF(exchange_row, nodes)},
-               {"bytes", "bytes", PACE_SHOW_BYTES, PACE_OF(exchange_row, bytes)},
-               {"dtype", "type", PACE_SHOW_TEXT, PACE_OF(exchange_row, of.dtype)},
-               {"calls", "calls", PACE_SHOW_INT, PACE_OF(exchange_row, of.calls)},
-               {"mean_ns", "mean", PACE_SHOW_NS, PACE_OF(exchange_row, mean_ns)},
-               {"least_ns", "least", PACE_SHOW_NS, PACE_OF(exchange_row, of.least_ns)},
-               {"algbw_bytes_per_s", NULL, PACE_SHOW_RATE, PACE_OF(exchange_row, of.algbw_per_s)},
-               {"busbw_bytes_per_s", "busbw", PACE_SHOW_RATE, PACE_OF(exchange_row, of.busbw_per_s)},
-               {"expected_ns", "links take", PACE_SHOW_NS, PACE_OF(exchange_row, expected_ns)},
-               {"exposed_ns", NULL, PACE_SHOW_NS, PACE_OF(exchange_row, of.exposed_ns)},
-               {"late_ns", "others late", PACE_SHOW_NS, PACE_OF(exchange_row, of.late_ns)})};
+PACE_TABLE_IF_ROWS(exchanges, "exchanges", "Communication of this rank, whole trace", PACE_FOR_ALL, 12,
+                   {"collective", "collective", PACE_SHOW_TEXT, PACE_OF(exchange_row, of.collective)},
+                   {"group", "group", PACE_SHOW_TEXT, PACE_OF(exchange_row, of.group)},
+                   {"ranks", "ranks", PACE_SHOW_INT, PACE_OF(exchange_row, ranks)},
+                   {"nodes", NULL, PACE_SHOW_INT, PACE_OF(exchange_row, nodes)},
+                   {"bytes", "bytes", PACE_SHOW_BYTES, PACE_OF(exchange_row, bytes)},
+                   {"dtype", "type", PACE_SHOW_TEXT, PACE_OF(exchange_row, of.dtype)},
+                   {"calls", "calls", PACE_SHOW_INT, PACE_OF(exchange_row, of.calls)},
+                   {"mean_ns", "mean", PACE_SHOW_NS, PACE_OF(exchange_row, mean_ns)},
+                   {"least_ns", "least", PACE_SHOW_NS, PACE_OF(exchange_row, of.least_ns)},
+                   {"algbw_bytes_per_s", NULL, PACE_SHOW_RATE, PACE_OF(exchange_row, of.algbw_per_s)},
+                   {"busbw_bytes_per_s", "busbw", PACE_SHOW_RATE, PACE_OF(exchange_row, of.busbw_per_s)},
+                   {"expected_ns", "links take", PACE_SHOW_NS, PACE_OF(exchange_row, expected_ns)},
+                   {"exposed_ns", NULL, PACE_SHOW_NS, PACE_OF(exchange_row, of.exposed_ns)},
+                   {"late_ns", "others late", PACE_SHOW_NS, PACE_OF(exchange_row, of.late_ns)});
 
 static void put_rows(pace_node *root, const pace_exchange_totals *totals) {
     pace_node *table = pace_open_table(root, &exchanges, 0);

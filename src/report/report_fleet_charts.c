@@ -12,21 +12,18 @@ typedef struct {
     double at[QUANTILES];
 } curve_row;
 
-static const pace_table distributions = {"distributions", NULL, PACE_FOR_JSON, 0,
-                                         PACE_CELLS({"quantity", NULL, PACE_SHOW_TEXT, PACE_OF(curve_row, quantity)},
-                                                    {"class", NULL, PACE_SHOW_TEXT, PACE_OF(curve_row, class)},
-                                                    {"level", NULL, PACE_SHOW_TEXT, PACE_OF(curve_row, level)},
-                                                    {"least", NULL, PACE_SHOW_REAL, PACE_OF(curve_row, at[0])},
-                                                    {"p1", NULL, PACE_SHOW_REAL, PACE_OF(curve_row, at[1])},
-                                                    {"p5", NULL, PACE_SHOW_REAL, PACE_OF(curve_row, at[2])},
-                                                    {"p10", NULL, PACE_SHOW_REAL, PACE_OF(curve_row, at[3])},
-                                                    {"p25", NULL, PACE_SHOW_REAL, PACE_OF(curve_row, at[4])},
-                                                    {"median", NULL, PACE_SHOW_REAL, PACE_OF(curve_row, at[5])},
-                                                    {"p75", NULL, PACE_SHOW_REAL, PACE_OF(curve_row, at[6])},
-                                                    {"p90", NULL, PACE_SHOW_REAL, PACE_OF(curve_row, at[7])},
-                                                    {"p95", NULL, PACE_SHOW_REAL, PACE_OF(curve_row, at[8])},
-                                                    {"p99", NULL, PACE_SHOW_REAL, PACE_OF(curve_row, at[9])},
-                                                    {"greatest", NULL, PACE_SHOW_REAL, PACE_OF(curve_row, at[10])})};
+PACE_TABLE(
+    distributions, "distributions", NULL, PACE_FOR_JSON, 0,
+    {"quantity", NULL, PACE_SHOW_TEXT, PACE_OF(curve_row, quantity)},
+    {"class", NULL, PACE_SHOW_TEXT, PACE_OF(curve_row, class)},
+    {"level", NULL, PACE_SHOW_TEXT, PACE_OF(curve_row, level)},
+    {"least", NULL, PACE_SHOW_REAL, PACE_OF(curve_row, at[0])}, {"p1", NULL, PACE_SHOW_REAL, PACE_OF(curve_row, at[1])},
+    {"p5", NULL, PACE_SHOW_REAL, PACE_OF(curve_row, at[2])}, {"p10", NULL, PACE_SHOW_REAL, PACE_OF(curve_row, at[3])},
+    {"p25", NULL, PACE_SHOW_REAL, PACE_OF(curve_row, at[4])},
+    {"median", NULL, PACE_SHOW_REAL, PACE_OF(curve_row, at[5])},
+    {"p75", NULL, PACE_SHOW_REAL, PACE_OF(curve_row, at[6])}, {"p90", NULL, PACE_SHOW_REAL, PACE_OF(curve_row, at[7])},
+    {"p95", NULL, PACE_SHOW_REAL, PACE_OF(curve_row, at[8])}, {"p99", NULL, PACE_SHOW_REAL, PACE_OF(curve_row, at[9])},
+    {"greatest", NULL, PACE_SHOW_REAL, PACE_OF(curve_row, at[10])});
 
 static void put_curve(pace_node *table, pace_sketch *sketch, const char *quantity, const char *class,
                       const char *level) {

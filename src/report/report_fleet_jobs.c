@@ -4,32 +4,30 @@
 
 /* --- levels ------------------------------------------------------------------------------------------------------- */
 
-static const pace_table composition = {
-    "composition", "Composition", PACE_FOR_ALL, 0,
-    PACE_CELLS({"architecture", "Architecture", PACE_SHOW_TEXT, PACE_OF(pace_fleet_part, architecture)},
-               {"count", "Count", PACE_SHOW_INT, PACE_OF(pace_fleet_part, count)},
-               {"share", "Share", PACE_SHOW_SHARE, PACE_OF(pace_fleet_part, share)})};
+PACE_TABLE(composition, "composition", "Composition", PACE_FOR_ALL, 0,
+           {"architecture", "Architecture", PACE_SHOW_TEXT, PACE_OF(pace_fleet_part, architecture)},
+           {"count", "Count", PACE_SHOW_INT, PACE_OF(pace_fleet_part, count)},
+           {"share", "Share", PACE_SHOW_SHARE, PACE_OF(pace_fleet_part, share)});
 
 #define SHARE(component, bound) PACE_OF(pace_fleet_shares, share[PACE_COMPONENT_##component].bound)
 
-static const pace_table shares = {
-    "shares", "Mean share of a step", PACE_FOR_ALL, 0,
-    PACE_CELLS({"architecture", "Architecture", PACE_SHOW_TEXT, PACE_OF(pace_fleet_shares, architecture)},
-               {"input_share", "Input", PACE_SHOW_SHARE, SHARE(INPUT, middle)},
-               {"input_share_low", NULL, PACE_SHOW_SHARE, SHARE(INPUT, low)},
-               {"input_share_high", NULL, PACE_SHOW_SHARE, SHARE(INPUT, high)},
-               {"compute_bound_share", "Compute-bound", PACE_SHOW_SHARE, SHARE(COMPUTE, middle)},
-               {"compute_bound_share_low", NULL, PACE_SHOW_SHARE, SHARE(COMPUTE, low)},
-               {"compute_bound_share_high", NULL, PACE_SHOW_SHARE, SHARE(COMPUTE, high)},
-               {"memory_bound_share", "Memory-bound", PACE_SHOW_SHARE, SHARE(MEMORY, middle)},
-               {"memory_bound_share_low", NULL, PACE_SHOW_SHARE, SHARE(MEMORY, low)},
-               {"memory_bound_share_high", NULL, PACE_SHOW_SHARE, SHARE(MEMORY, high)},
-               {"weights_share", "Weights", PACE_SHOW_SHARE, SHARE(WEIGHTS, middle)},
-               {"weights_share_low", "from", PACE_SHOW_SHARE, SHARE(WEIGHTS, low)},
-               {"weights_share_high", "to", PACE_SHOW_SHARE, SHARE(WEIGHTS, high)},
-               {"weights_median_share", "Weights, median", PACE_SHOW_SHARE, PACE_OF(pace_fleet_shares, weights_median)},
-               {"weights_over_80_share", "over 80 %", PACE_SHOW_SHARE, PACE_OF(pace_fleet_shares, weights_over_80)},
-               {"input_over_50_share", NULL, PACE_SHOW_SHARE, PACE_OF(pace_fleet_shares, input_over_50)})};
+PACE_TABLE(shares, "shares", "Mean share of a step", PACE_FOR_ALL, 0,
+           {"architecture", "Architecture", PACE_SHOW_TEXT, PACE_OF(pace_fleet_shares, architecture)},
+           {"input_share", "Input", PACE_SHOW_SHARE, SHARE(INPUT, middle)},
+           {"input_share_low", NULL, PACE_SHOW_SHARE, SHARE(INPUT, low)},
+           {"input_share_high", NULL, PACE_SHOW_SHARE, SHARE(INPUT, high)},
+           {"compute_bound_share", "Compute-bound", PACE_SHOW_SHARE, SHARE(COMPUTE, middle)},
+           {"compute_bound_share_low", NULL, PACE_SHOW_SHARE, SHARE(COMPUTE, low)},
+           {"compute_bound_share_high", NULL, PACE_SHOW_SHARE, SHARE(COMPUTE, high)},
+           {"memory_bound_share", "Memory-bound", PACE_SHOW_SHARE, SHARE(MEMORY, middle)},
+           {"memory_bound_share_low", NULL, PACE_SHOW_SHARE, SHARE(MEMORY, low)},
+           {"memory_bound_share_high", NULL, PACE_SHOW_SHARE, SHARE(MEMORY, high)},
+           {"weights_share", "Weights", PACE_SHOW_SHARE, SHARE(WEIGHTS, middle)},
+           {"weights_share_low", "from", PACE_SHOW_SHARE, SHARE(WEIGHTS, low)},
+           {"weights_share_high", "to", PACE_SHOW_SHARE, SHARE(WEIGHTS, high)},
+           {"weights_median_share", "Weights, median", PACE_SHOW_SHARE, PACE_OF(pace_fleet_shares, weights_median)},
+           {"weights_over_80_share", "over 80 %", PACE_SHOW_SHARE, PACE_OF(pace_fleet_shares, weights_over_80)},
+           {"input_over_50_share", NULL, PACE_SHOW_SHARE, PACE_OF(pace_fleet_shares, input_over_50)});
 
 static const char *const level_titles[PACE_LEVELS][2] = {{"Composition, by job", "Mean share of a step, by job"},
                                                          {"Composition, by cNode", "Mean share of a step, by cNode"}};
@@ -74,17 +72,15 @@ void pace_put_fleet_matrix(pace_node *root, const pace_fleet_view *view) {
 
 /* --- sizes -------------------------------------------------------------------------------------------------------- */
 
-static const pace_table sizes = {
-    "sizes", "Sizes of jobs", PACE_FOR_ALL, 0,
-    PACE_CELLS({"architecture", "Architecture", PACE_SHOW_TEXT, PACE_OF(pace_fleet_size, architecture)},
-               {"cnodes_median", "cNodes, median", PACE_SHOW_INT, PACE_OF(pace_fleet_size, cnodes_median)},
-               {"cnodes_p90", "90th percentile", PACE_SHOW_INT, PACE_OF(pace_fleet_size, cnodes_p90)},
-               {"cnodes_most", "most", PACE_SHOW_INT, PACE_OF(pace_fleet_size, cnodes_most)},
-               {"over_8_share", "more than 8", PACE_SHOW_SHARE, PACE_OF(pace_fleet_size, over_8_share)},
-               {"weight_median_bytes", "Weights, median", PACE_SHOW_BYTES,
-                PACE_OF(pace_fleet_size, weight_median_bytes)},
-               {"weight_p90_bytes", "90th percentile", PACE_SHOW_BYTES, PACE_OF(pace_fleet_size, weight_p90_bytes)},
-               {"weight_most_bytes", "most", PACE_SHOW_BYTES, PACE_OF(pace_fleet_size, weight_most_bytes)})};
+PACE_TABLE(sizes, "sizes", "Sizes of jobs", PACE_FOR_ALL, 0,
+           {"architecture", "Architecture", PACE_SHOW_TEXT, PACE_OF(pace_fleet_size, architecture)},
+           {"cnodes_median", "cNodes, median", PACE_SHOW_INT, PACE_OF(pace_fleet_size, cnodes_median)},
+           {"cnodes_p90", "90th percentile", PACE_SHOW_INT, PACE_OF(pace_fleet_size, cnodes_p90)},
+           {"cnodes_most", "most", PACE_SHOW_INT, PACE_OF(pace_fleet_size, cnodes_most)},
+           {"over_8_share", "more than 8", PACE_SHOW_SHARE, PACE_OF(pace_fleet_size, over_8_share)},
+           {"weight_median_bytes", "Weights, median", PACE_SHOW_BYTES, PACE_OF(pace_fleet_size, weight_median_bytes)},
+           {"weight_p90_bytes", "90th percentile", PACE_SHOW_BYTES, PACE_OF(pace_fleet_size, weight_p90_bytes)},
+           {"weight_most_bytes", "most", PACE_SHOW_BYTES, PACE_OF(pace_fleet_size, weight_most_bytes)});
 
 void pace_put_fleet_sizes(pace_node *root, pace_fleet_view *view) {
     pace_node *table = pace_open_table(root, &sizes, 0);
@@ -94,19 +90,17 @@ void pace_put_fleet_sizes(pace_node *root, pace_fleet_view *view) {
 
 /* --- bottlenecks -------------------------------------------------------------------------------------------------- */
 
-static const pace_table bottlenecks = {
-    "bottlenecks", "Bottlenecks: the largest component of a step", PACE_FOR_ALL, 0,
-    PACE_CELLS({"bottleneck", "Bottleneck", PACE_SHOW_WORD, PACE_OF(pace_fleet_bottleneck, bottleneck)},
-               {"jobs", "Jobs", PACE_SHOW_INT, PACE_OF(pace_fleet_bottleneck, jobs)},
-               {"jobs_share", "of all", PACE_SHOW_SHARE, PACE_OF(pace_fleet_bottleneck, jobs_share)},
-               {"cnodes", "cNodes", PACE_SHOW_INT, PACE_OF(pace_fleet_bottleneck, cnodes)},
-               {"cnodes_share", "of all", PACE_SHOW_SHARE, PACE_OF(pace_fleet_bottleneck, cnodes_share)},
-               {"gpu_hours", "GPU-hours of these jobs", PACE_SHOW_REAL, PACE_OF(pace_fleet_bottleneck, hours)},
-               {"lost_gpu_hours", "GPU-hours lost, all jobs", PACE_SHOW_REAL,
-                PACE_OF(pace_fleet_bottleneck, lost_hours)},
-               {"lost_share", "of all", PACE_SHOW_SHARE, PACE_OF(pace_fleet_bottleneck, lost_share.middle)},
-               {"lost_share_low", "from", PACE_SHOW_SHARE, PACE_OF(pace_fleet_bottleneck, lost_share.low)},
-               {"lost_share_high", "to", PACE_SHOW_SHARE, PACE_OF(pace_fleet_bottleneck, lost_share.high)})};
+PACE_TABLE(bottlenecks, "bottlenecks", "Bottlenecks: the largest component of a step", PACE_FOR_ALL, 0,
+           {"bottleneck", "Bottleneck", PACE_SHOW_WORD, PACE_OF(pace_fleet_bottleneck, bottleneck)},
+           {"jobs", "Jobs", PACE_SHOW_INT, PACE_OF(pace_fleet_bottleneck, jobs)},
+           {"jobs_share", "of all", PACE_SHOW_SHARE, PACE_OF(pace_fleet_bottleneck, jobs_share)},
+           {"cnodes", "cNodes", PACE_SHOW_INT, PACE_OF(pace_fleet_bottleneck, cnodes)},
+           {"cnodes_share", "of all", PACE_SHOW_SHARE, PACE_OF(pace_fleet_bottleneck, cnodes_share)},
+           {"gpu_hours", "GPU-hours of these jobs", PACE_SHOW_REAL, PACE_OF(pace_fleet_bottleneck, hours)},
+           {"lost_gpu_hours", "GPU-hours lost, all jobs", PACE_SHOW_REAL, PACE_OF(pace_fleet_bottleneck, lost_hours)},
+           {"lost_share", "of all", PACE_SHOW_SHARE, PACE_OF(pace_fleet_bottleneck, lost_share.middle)},
+           {"lost_share_low", "from", PACE_SHOW_SHARE, PACE_OF(pace_fleet_bottleneck, lost_share.low)},
+           {"lost_share_high", "to", PACE_SHOW_SHARE, PACE_OF(pace_fleet_bottleneck, lost_share.high)});
 
 void pace_put_fleet_bottlenecks(pace_node *root, const pace_fleet_view *view) {
     pace_node *table = pace_open_table(root, &bottlenecks, 0);
@@ -116,23 +110,22 @@ void pace_put_fleet_bottlenecks(pace_node *root, const pace_fleet_view *view) {
 
 enum { WITH_USERS = 1, WITH_MOVES = 2 };
 
-static const pace_table worst_jobs = {
-    "worst_jobs", "Worst jobs: most GPU-hours lost to each bottleneck", PACE_FOR_ALL, 12,
-    PACE_CELLS({"bottleneck", "Bottleneck", PACE_SHOW_WORD, PACE_OF(pace_fleet_loser, bottleneck)},
-               {"job", "Job", PACE_SHOW_TEXT, PACE_OF(pace_fleet_loser, id)},
-               {"user", "User", PACE_SHOW_TEXT, PACE_OF(pace_fleet_loser, user), .shown_if = WITH_USERS},
-               {"architecture", "Architecture", PACE_SHOW_TEXT, PACE_OF(pace_fleet_loser, architecture)},
-               {"cnodes", "cNodes", PACE_SHOW_INT, PACE_OF(pace_fleet_loser, cnodes)},
-               {"gpu_hours", "GPU-hours", PACE_SHOW_REAL, PACE_OF(pace_fleet_loser, hours)},
-               {"bottleneck_share", "Share", PACE_SHOW_SHARE, PACE_OF(pace_fleet_loser, share)},
-               {"lost_gpu_hours", "lost", PACE_SHOW_REAL, PACE_OF(pace_fleet_loser, lost_hours.middle)},
-               {"lost_gpu_hours_low", NULL, PACE_SHOW_REAL, PACE_OF(pace_fleet_loser, lost_hours.low)},
-               {"lost_gpu_hours_high", NULL, PACE_SHOW_REAL, PACE_OF(pace_fleet_loser, lost_hours.high)},
-               {"better_as", "Better as", PACE_SHOW_TEXT, PACE_OF(pace_fleet_loser, target), .shown_if = WITH_MOVES},
-               {"saved_gpu_hours", "saves", PACE_SHOW_REAL, PACE_OF(pace_fleet_loser, saved_hours.middle),
-                .shown_if = WITH_MOVES},
-               {"saved_gpu_hours_low", NULL, PACE_SHOW_REAL, PACE_OF(pace_fleet_loser, saved_hours.low)},
-               {"saved_gpu_hours_high", NULL, PACE_SHOW_REAL, PACE_OF(pace_fleet_loser, saved_hours.high)})};
+PACE_TABLE(worst_jobs, "worst_jobs", "Worst jobs: most GPU-hours lost to each bottleneck", PACE_FOR_ALL, 12,
+           {"bottleneck", "Bottleneck", PACE_SHOW_WORD, PACE_OF(pace_fleet_loser, bottleneck)},
+           {"job", "Job", PACE_SHOW_TEXT, PACE_OF(pace_fleet_loser, id)},
+           {"user", "User", PACE_SHOW_TEXT, PACE_OF(pace_fleet_loser, user), .shown_if = WITH_USERS},
+           {"architecture", "Architecture", PACE_SHOW_TEXT, PACE_OF(pace_fleet_loser, architecture)},
+           {"cnodes", "cNodes", PACE_SHOW_INT, PACE_OF(pace_fleet_loser, cnodes)},
+           {"gpu_hours", "GPU-hours", PACE_SHOW_REAL, PACE_OF(pace_fleet_loser, hours)},
+           {"bottleneck_share", "Share", PACE_SHOW_SHARE, PACE_OF(pace_fleet_loser, share)},
+           {"lost_gpu_hours", "lost", PACE_SHOW_REAL, PACE_OF(pace_fleet_loser, lost_hours.middle)},
+           {"lost_gpu_hours_low", NULL, PACE_SHOW_REAL, PACE_OF(pace_fleet_loser, lost_hours.low)},
+           {"lost_gpu_hours_high", NULL, PACE_SHOW_REAL, PACE_OF(pace_fleet_loser, lost_hours.high)},
+           {"better_as", "Better as", PACE_SHOW_TEXT, PACE_OF(pace_fleet_loser, target), .shown_if = WITH_MOVES},
+           {"saved_gpu_hours", "saves", PACE_SHOW_REAL, PACE_OF(pace_fleet_loser, saved_hours.middle),
+            .shown_if = WITH_MOVES},
+           {"saved_gpu_hours_low", NULL, PACE_SHOW_REAL, PACE_OF(pace_fleet_loser, saved_hours.low)},
+           {"saved_gpu_hours_high", NULL, PACE_SHOW_REAL, PACE_OF(pace_fleet_loser, saved_hours.high)});
 
 static unsigned users_and_moves(const pace_fleet *fleet) {
     unsigned flags = 0;

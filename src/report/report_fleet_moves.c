@@ -12,67 +12,63 @@
 #define AFTER(name) PACE_OF(pace_fleet_moved, after_share[PACE_COMPONENT_##name])
 #define MOVED(member) PACE_OF(pace_fleet_moved, member)
 
-static const pace_table projections = {
-    "projections", "PS/Worker jobs as another architecture", PACE_FOR_ALL, 0,
-    PACE_CELLS({"architecture", "Target", PACE_SHOW_TEXT, MOVED(architecture)},
-               {"jobs", "Jobs", PACE_SHOW_INT, MOVED(jobs)}, {"gains_share", "gain", PACE_SHOW_SHARE, VERDICT(GAINS)},
-               {"fewer_replicas_share", "fewer replicas", PACE_SHOW_SHARE, VERDICT(FEWER_REPLICAS)},
-               {"shared_pcie_share", "shared PCIe", PACE_SHOW_SHARE, VERDICT(SHARED_PCIE)},
-               {"slower_share", "both", PACE_SHOW_SHARE, VERDICT(SLOWER)},
-               {"too_large_share", "too large", PACE_SHOW_SHARE, VERDICT(TOO_LARGE)},
-               {"gains_share_low", NULL, PACE_SHOW_SHARE, MOVED(gains.low)},
-               {"gains_share_high", NULL, PACE_SHOW_SHARE, MOVED(gains.high)},
-               {"gains_cnodes_share", NULL, PACE_SHOW_SHARE, MOVED(gains_cnodes_share)},
-               {"single_speedup_mean", NULL, PACE_SHOW_REAL, MOVED(single_speedup.middle)},
-               {"single_speedup_mean_low", NULL, PACE_SHOW_REAL, MOVED(single_speedup.low)},
-               {"single_speedup_mean_high", NULL, PACE_SHOW_REAL, MOVED(single_speedup.high)},
-               {"single_speedup_median", "One cNode, times", PACE_SHOW_REAL, MOVED(single_median)},
-               {"throughput_speedup_mean", NULL, PACE_SHOW_REAL, MOVED(throughput_speedup.middle)},
-               {"throughput_speedup_mean_low", NULL, PACE_SHOW_REAL, MOVED(throughput_speedup.low)},
-               {"throughput_speedup_mean_high", NULL, PACE_SHOW_REAL, MOVED(throughput_speedup.high)},
-               {"throughput_speedup_p10", NULL, PACE_SHOW_REAL, MOVED(throughput_p10)},
-               {"throughput_speedup_median", "Throughput, times", PACE_SHOW_REAL, MOVED(throughput_median)},
-               {"throughput_speedup_p90", NULL, PACE_SHOW_REAL, MOVED(throughput_p90)},
-               {"saved_gpu_hours", NULL, PACE_SHOW_REAL, MOVED(saved_hours)},
-               {"saved_share", "GPU-hours saved", PACE_SHOW_SHARE, MOVED(saved_share.middle)},
-               {"saved_share_low", NULL, PACE_SHOW_SHARE, MOVED(saved_share.low)},
-               {"saved_share_high", NULL, PACE_SHOW_SHARE, MOVED(saved_share.high)},
-               {"input_before_share", NULL, PACE_SHOW_SHARE, BEFORE(INPUT)},
-               {"compute_bound_before_share", NULL, PACE_SHOW_SHARE, BEFORE(COMPUTE)},
-               {"memory_bound_before_share", NULL, PACE_SHOW_SHARE, BEFORE(MEMORY)},
-               {"weights_before_share", NULL, PACE_SHOW_SHARE, BEFORE(WEIGHTS)},
-               {"input_after_share", NULL, PACE_SHOW_SHARE, AFTER(INPUT)},
-               {"compute_bound_after_share", NULL, PACE_SHOW_SHARE, AFTER(COMPUTE)},
-               {"memory_bound_after_share", NULL, PACE_SHOW_SHARE, AFTER(MEMORY)},
-               {"weights_after_share", NULL, PACE_SHOW_SHARE, AFTER(WEIGHTS)})};
+PACE_TABLE(projections, "projections", "PS/Worker jobs as another architecture", PACE_FOR_ALL, 0,
+           {"architecture", "Target", PACE_SHOW_TEXT, MOVED(architecture)},
+           {"jobs", "Jobs", PACE_SHOW_INT, MOVED(jobs)}, {"gains_share", "gain", PACE_SHOW_SHARE, VERDICT(GAINS)},
+           {"fewer_replicas_share", "fewer replicas", PACE_SHOW_SHARE, VERDICT(FEWER_REPLICAS)},
+           {"shared_pcie_share", "shared PCIe", PACE_SHOW_SHARE, VERDICT(SHARED_PCIE)},
+           {"slower_share", "both", PACE_SHOW_SHARE, VERDICT(SLOWER)},
+           {"too_large_share", "too large", PACE_SHOW_SHARE, VERDICT(TOO_LARGE)},
+           {"gains_share_low", NULL, PACE_SHOW_SHARE, MOVED(gains.low)},
+           {"gains_share_high", NULL, PACE_SHOW_SHARE, MOVED(gains.high)},
+           {"gains_cnodes_share", NULL, PACE_SHOW_SHARE, MOVED(gains_cnodes_share)},
+           {"single_speedup_mean", NULL, PACE_SHOW_REAL, MOVED(single_speedup.middle)},
+           {"single_speedup_mean_low", NULL, PACE_SHOW_REAL, MOVED(single_speedup.low)},
+           {"single_speedup_mean_high", NULL, PACE_SHOW_REAL, MOVED(single_speedup.high)},
+           {"single_speedup_median", "One cNode, times", PACE_SHOW_REAL, MOVED(single_median)},
+           {"throughput_speedup_mean", NULL, PACE_SHOW_REAL, MOVED(throughput_speedup.middle)},
+           {"throughput_speedup_mean_low", NULL, PACE_SHOW_REAL, MOVED(throughput_speedup.low)},
+           {"throughput_speedup_mean_high", NULL, PACE_SHOW_REAL, MOVED(throughput_speedup.high)},
+           {"throughput_speedup_p10", NULL, PACE_SHOW_REAL, MOVED(throughput_p10)},
+           {"throughput_speedup_median", "Throughput, times", PACE_SHOW_REAL, MOVED(throughput_median)},
+           {"throughput_speedup_p90", NULL, PACE_SHOW_REAL, MOVED(throughput_p90)},
+           {"saved_gpu_hours", NULL, PACE_SHOW_REAL, MOVED(saved_hours)},
+           {"saved_share", "GPU-hours saved", PACE_SHOW_SHARE, MOVED(saved_share.middle)},
+           {"saved_share_low", NULL, PACE_SHOW_SHARE, MOVED(saved_share.low)},
+           {"saved_share_high", NULL, PACE_SHOW_SHARE, MOVED(saved_share.high)},
+           {"input_before_share", NULL, PACE_SHOW_SHARE, BEFORE(INPUT)},
+           {"compute_bound_before_share", NULL, PACE_SHOW_SHARE, BEFORE(COMPUTE)},
+           {"memory_bound_before_share", NULL, PACE_SHOW_SHARE, BEFORE(MEMORY)},
+           {"weights_before_share", NULL, PACE_SHOW_SHARE, BEFORE(WEIGHTS)},
+           {"input_after_share", NULL, PACE_SHOW_SHARE, AFTER(INPUT)},
+           {"compute_bound_after_share", NULL, PACE_SHOW_SHARE, AFTER(COMPUTE)},
+           {"memory_bound_after_share", NULL, PACE_SHOW_SHARE, AFTER(MEMORY)},
+           {"weights_after_share", NULL, PACE_SHOW_SHARE, AFTER(WEIGHTS)});
 
-static const pace_table projection_bounds = {
-    "projection_bounds", "PS/Worker jobs as another architecture: 90 % intervals and means", PACE_FOR_PEOPLE, 0,
-    PACE_CELLS({"architecture", "Target", PACE_SHOW_TEXT, MOVED(architecture)},
-               {"gains_low", "gain from", PACE_SHOW_SHARE, MOVED(gains.low)},
-               {"gains_high", "to", PACE_SHOW_SHARE, MOVED(gains.high)},
-               {"single_speedup_mean", "One cNode", PACE_SHOW_REAL, MOVED(single_speedup.middle)},
-               {"single_low", "from", PACE_SHOW_REAL, MOVED(single_speedup.low)},
-               {"single_high", "to", PACE_SHOW_REAL, MOVED(single_speedup.high)},
-               {"throughput_speedup_mean", "Throughput", PACE_SHOW_REAL, MOVED(throughput_speedup.middle)},
-               {"throughput_low", "from", PACE_SHOW_REAL, MOVED(throughput_speedup.low)},
-               {"throughput_high", "to", PACE_SHOW_REAL, MOVED(throughput_speedup.high)},
-               {"saved_low", "GPU-hours saved", PACE_SHOW_SHARE, MOVED(saved_share.low)},
-               {"saved_high", "to", PACE_SHOW_SHARE, MOVED(saved_share.high)})};
+PACE_TABLE(projection_bounds, "projection_bounds", "PS/Worker jobs as another architecture: 90 % intervals and means",
+           PACE_FOR_PEOPLE, 0, {"architecture", "Target", PACE_SHOW_TEXT, MOVED(architecture)},
+           {"gains_low", "gain from", PACE_SHOW_SHARE, MOVED(gains.low)},
+           {"gains_high", "to", PACE_SHOW_SHARE, MOVED(gains.high)},
+           {"single_speedup_mean", "One cNode", PACE_SHOW_REAL, MOVED(single_speedup.middle)},
+           {"single_low", "from", PACE_SHOW_REAL, MOVED(single_speedup.low)},
+           {"single_high", "to", PACE_SHOW_REAL, MOVED(single_speedup.high)},
+           {"throughput_speedup_mean", "Throughput", PACE_SHOW_REAL, MOVED(throughput_speedup.middle)},
+           {"throughput_low", "from", PACE_SHOW_REAL, MOVED(throughput_speedup.low)},
+           {"throughput_high", "to", PACE_SHOW_REAL, MOVED(throughput_speedup.high)},
+           {"saved_low", "GPU-hours saved", PACE_SHOW_SHARE, MOVED(saved_share.low)},
+           {"saved_high", "to", PACE_SHOW_SHARE, MOVED(saved_share.high)});
 
 typedef struct {
     char name[64];
     double share[PACE_JOB_COMPONENTS];
 } mean_step;
 
-static const pace_table before_and_after = {
-    "before_and_after", "Mean share of a step, before and after", PACE_FOR_PEOPLE, 0,
-    PACE_CELLS(
-        {"jobs", "Jobs that fit", PACE_SHOW_TEXT, PACE_OF(mean_step, name)},
-        {"input_share", "Input", PACE_SHOW_SHARE, PACE_OF(mean_step, share[PACE_COMPONENT_INPUT])},
-        {"compute_bound_share", "Compute-bound", PACE_SHOW_SHARE, PACE_OF(mean_step, share[PACE_COMPONENT_COMPUTE])},
-        {"memory_bound_share", "Memory-bound", PACE_SHOW_SHARE, PACE_OF(mean_step, share[PACE_COMPONENT_MEMORY])},
-        {"weights_share", "Weights", PACE_SHOW_SHARE, PACE_OF(mean_step, share[PACE_COMPONENT_WEIGHTS])})};
+PACE_TABLE(before_and_after, "before_and_after", "Mean share of a step, before and after", PACE_FOR_PEOPLE, 0,
+           {"jobs", "Jobs that fit", PACE_SHOW_TEXT, PACE_OF(mean_step, name)},
+           {"input_share", "Input", PACE_SHOW_SHARE, PACE_OF(mean_step, share[PACE_COMPONENT_INPUT])},
+           {"compute_bound_share", "Compute-bound", PACE_SHOW_SHARE, PACE_OF(mean_step, share[PACE_COMPONENT_COMPUTE])},
+           {"memory_bound_share", "Memory-bound", PACE_SHOW_SHARE, PACE_OF(mean_step, share[PACE_COMPONENT_MEMORY])},
+           {"weights_share", "Weights", PACE_SHOW_SHARE, PACE_OF(mean_step, share[PACE_COMPONENT_WEIGHTS])});
 
 static void put_mean_step(pace_node *table, const char *name, const char *when,
                           const double share[PACE_JOB_COMPONENTS]) {
@@ -152,14 +148,13 @@ static const pace_table gains[PACE_ASKED_KINDS] = {
     }
 
 /* People see the bounds in tables of their own: beside each figure they would not fit on a screen. */
-static const pace_table gain_bounds = {
-    "bounds", NULL, PACE_FOR_PEOPLE, 0,
-    PACE_CELLS({"change", "Change", PACE_SHOW_TEXT, GAIN(change)}, BOUNDS(PACE_JOB_1W1G, "1w1g from"),
-               BOUNDS(PACE_JOB_1WNG, "1wng from"), BOUNDS(PACE_JOB_PS_WORKER, "PS/Worker from"),
-               BOUNDS(PACE_JOB_ALLREDUCE_LOCAL, "local from"), BOUNDS(PACE_JOB_ALLREDUCE_CLUSTER, "cluster from"),
-               BOUNDS(PACE_JOB_PEARL, "PEARL from"), BOUNDS(PACE_CLASS_PROJECTED, "PS as local from"),
-               {"saved_low", "saved from", PACE_SHOW_SHARE, GAIN(saved_share.low), .only_if = SAVED},
-               {"saved_high", "to", PACE_SHOW_SHARE, GAIN(saved_share.high), .only_if = SAVED})};
+PACE_TABLE(gain_bounds, "bounds", NULL, PACE_FOR_PEOPLE, 0, {"change", "Change", PACE_SHOW_TEXT, GAIN(change)},
+           BOUNDS(PACE_JOB_1W1G, "1w1g from"), BOUNDS(PACE_JOB_1WNG, "1wng from"),
+           BOUNDS(PACE_JOB_PS_WORKER, "PS/Worker from"), BOUNDS(PACE_JOB_ALLREDUCE_LOCAL, "local from"),
+           BOUNDS(PACE_JOB_ALLREDUCE_CLUSTER, "cluster from"), BOUNDS(PACE_JOB_PEARL, "PEARL from"),
+           BOUNDS(PACE_CLASS_PROJECTED, "PS as local from"),
+           {"saved_low", "saved from", PACE_SHOW_SHARE, GAIN(saved_share.low), .only_if = SAVED},
+           {"saved_high", "to", PACE_SHOW_SHARE, GAIN(saved_share.high), .only_if = SAVED});
 
 /* The next three classes of those that a fleet has, taken from `*left`. */
 static unsigned next_classes(unsigned *left) {
@@ -206,15 +201,14 @@ static void put_kind(pace_node *root, const pace_fleet_view *view, pace_asked_ki
     }
 }
 
-static const pace_table sensitivity = {
-    "sensitivity", "The resource that matters most", PACE_FOR_ALL, 0,
-    PACE_CELLS({"class", "Jobs", PACE_SHOW_TEXT, PACE_OF(pace_fleet_sensitivity, class)},
-               {"resource", "Most sensitive to", PACE_SHOW_TEXT, PACE_OF(pace_fleet_sensitivity, resource)},
-               {"rate", NULL, PACE_SHOW_REAL, PACE_OF(pace_fleet_sensitivity, rate)},
-               {"change", "at", PACE_SHOW_TEXT, PACE_OF(pace_fleet_sensitivity, change)},
-               {"speedup", "Mean speed-up", PACE_SHOW_REAL, PACE_OF(pace_fleet_sensitivity, speedup.middle)},
-               {"speedup_low", "from", PACE_SHOW_REAL, PACE_OF(pace_fleet_sensitivity, speedup.low)},
-               {"speedup_high", "to", PACE_SHOW_REAL, PACE_OF(pace_fleet_sensitivity, speedup.high)})};
+PACE_TABLE(sensitivity, "sensitivity", "The resource that matters most", PACE_FOR_ALL, 0,
+           {"class", "Jobs", PACE_SHOW_TEXT, PACE_OF(pace_fleet_sensitivity, class)},
+           {"resource", "Most sensitive to", PACE_SHOW_TEXT, PACE_OF(pace_fleet_sensitivity, resource)},
+           {"rate", NULL, PACE_SHOW_REAL, PACE_OF(pace_fleet_sensitivity, rate)},
+           {"change", "at", PACE_SHOW_TEXT, PACE_OF(pace_fleet_sensitivity, change)},
+           {"speedup", "Mean speed-up", PACE_SHOW_REAL, PACE_OF(pace_fleet_sensitivity, speedup.middle)},
+           {"speedup_low", "from", PACE_SHOW_REAL, PACE_OF(pace_fleet_sensitivity, speedup.low)},
+           {"speedup_high", "to", PACE_SHOW_REAL, PACE_OF(pace_fleet_sensitivity, speedup.high)});
 
 static void put_sensitivity(pace_node *root, const pace_fleet_view *view) {
     pace_node *table = pace_open_table(root, &sensitivity, 0);
@@ -223,17 +217,16 @@ static void put_sensitivity(pace_node *root, const pace_fleet_view *view) {
         if (pace_fleet_sensitivity_of(&row, view, c)) pace_table_put(table, &row);
 }
 
-static const pace_table speedup_by_share = {
-    "speedup_by_share", NULL, PACE_FOR_JSON, 0,
-    PACE_CELLS({"change", "Change", PACE_SHOW_TEXT, PACE_OF(pace_fleet_tenth, change)},
-               {"resource", NULL, PACE_SHOW_TEXT, PACE_OF(pace_fleet_tenth, resource)},
-               {"rate", NULL, PACE_SHOW_REAL, PACE_OF(pace_fleet_tenth, rate)},
-               {"from_share", "Share from", PACE_SHOW_SHARE, PACE_OF(pace_fleet_tenth, from_share)},
-               {"to_share", "to", PACE_SHOW_SHARE, PACE_OF(pace_fleet_tenth, to_share)},
-               {"jobs", "Jobs", PACE_SHOW_INT, PACE_OF(pace_fleet_tenth, jobs)},
-               {"speedup", "Mean speed-up", PACE_SHOW_REAL, PACE_OF(pace_fleet_tenth, speedup.middle)},
-               {"speedup_low", NULL, PACE_SHOW_REAL, PACE_OF(pace_fleet_tenth, speedup.low)},
-               {"speedup_high", NULL, PACE_SHOW_REAL, PACE_OF(pace_fleet_tenth, speedup.high)})};
+PACE_TABLE(speedup_by_share, "speedup_by_share", NULL, PACE_FOR_JSON, 0,
+           {"change", "Change", PACE_SHOW_TEXT, PACE_OF(pace_fleet_tenth, change)},
+           {"resource", NULL, PACE_SHOW_TEXT, PACE_OF(pace_fleet_tenth, resource)},
+           {"rate", NULL, PACE_SHOW_REAL, PACE_OF(pace_fleet_tenth, rate)},
+           {"from_share", "Share from", PACE_SHOW_SHARE, PACE_OF(pace_fleet_tenth, from_share)},
+           {"to_share", "to", PACE_SHOW_SHARE, PACE_OF(pace_fleet_tenth, to_share)},
+           {"jobs", "Jobs", PACE_SHOW_INT, PACE_OF(pace_fleet_tenth, jobs)},
+           {"speedup", "Mean speed-up", PACE_SHOW_REAL, PACE_OF(pace_fleet_tenth, speedup.middle)},
+           {"speedup_low", NULL, PACE_SHOW_REAL, PACE_OF(pace_fleet_tenth, speedup.low)},
+           {"speedup_high", NULL, PACE_SHOW_REAL, PACE_OF(pace_fleet_tenth, speedup.high)});
 
 /* Speed-up against the share of the resource that is made faster. */
 static void put_tenths(pace_node *root, const pace_fleet_view *view) {
@@ -256,17 +249,17 @@ void pace_put_fleet_questions(pace_node *root, const pace_fleet_view *view) {
 
 /* --- assumptions -------------------------------------------------------------------------------------------------- */
 
-static const pace_table assumptions = {
-    "assumptions", "Conclusions under other assumptions", PACE_FOR_ALL, 0,
-    PACE_CELLS(
-        {"assumption", "Assumed", PACE_SHOW_TEXT, PACE_OF(pace_fleet_assumed, assumption)},
-        {"weights_job_share", "Weights, jobs", PACE_SHOW_SHARE, PACE_OF(pace_fleet_assumed, weights_job_share)},
-        {"weights_cnode_share", "Weights, cNodes", PACE_SHOW_SHARE, PACE_OF(pace_fleet_assumed, weights_cnode_share)},
-        {"weights_longest_cnode_share", "longest, cNodes", PACE_SHOW_SHARE,
-         PACE_OF(pace_fleet_assumed, weights_longest_cnode_share)},
-        {"ps_gains_share", "PS gain as local", PACE_SHOW_SHARE, PACE_OF(pace_fleet_assumed, ps_gains_share)},
-        {"ps_network_speedup", "PS on fast network", PACE_SHOW_REAL, PACE_OF(pace_fleet_assumed, ps_network_speedup)},
-        {"confidence", "Confidence", PACE_SHOW_TEXT, PACE_OF(pace_fleet_assumed, confidence)})};
+PACE_TABLE(assumptions, "assumptions", "Conclusions under other assumptions", PACE_FOR_ALL, 0,
+           {"assumption", "Assumed", PACE_SHOW_TEXT, PACE_OF(pace_fleet_assumed, assumption)},
+           {"weights_job_share", "Weights, jobs", PACE_SHOW_SHARE, PACE_OF(pace_fleet_assumed, weights_job_share)},
+           {"weights_cnode_share", "Weights, cNodes", PACE_SHOW_SHARE,
+            PACE_OF(pace_fleet_assumed, weights_cnode_share)},
+           {"weights_longest_cnode_share", "longest, cNodes", PACE_SHOW_SHARE,
+            PACE_OF(pace_fleet_assumed, weights_longest_cnode_share)},
+           {"ps_gains_share", "PS gain as local", PACE_SHOW_SHARE, PACE_OF(pace_fleet_assumed, ps_gains_share)},
+           {"ps_network_speedup", "PS on fast network", PACE_SHOW_REAL,
+            PACE_OF(pace_fleet_assumed, ps_network_speedup)},
+           {"confidence", "Confidence", PACE_SHOW_TEXT, PACE_OF(pace_fleet_assumed, confidence)});
 
 void pace_put_fleet_assumptions(pace_node *root, const pace_fleet_view *view) {
     pace_node *table = pace_open_table(root, &assumptions, 0);

@@ -18,26 +18,25 @@ typedef struct {
     double value, change;
 } run_row;
 
-static const pace_table runs = {"runs", "Runs, the last one first", PACE_FOR_ALL, 20,
-                                PACE_CELLS({"run", "run", PACE_SHOW_INT, PACE_OF(run_row, run)},
-                                           {"at", "stored (UTC)", PACE_SHOW_TEXT, PACE_OF(run_row, at)},
-                                           {"label", "label", PACE_SHOW_TEXT, PACE_OF(run_row, label)},
-                                           {"value", "value", PACE_SHOW_REAL, PACE_OF(run_row, value)},
-                                           {"change", "against the median before", PACE_SHOW_SHARE,
-                                            PACE_OF(run_row, change)})};
+PACE_TABLE(runs, "runs", "Runs, the last one first", PACE_FOR_ALL, 20,
+           {"run", "run", PACE_SHOW_INT, PACE_OF(run_row, run)},
+           {"at", "stored (UTC)", PACE_SHOW_TEXT, PACE_OF(run_row, at)},
+           {"label", "label", PACE_SHOW_TEXT, PACE_OF(run_row, label)},
+           {"value", "value", PACE_SHOW_REAL, PACE_OF(run_row, value)},
+           {"change", "against the median before", PACE_SHOW_SHARE, PACE_OF(run_row, change)});
 
 typedef struct {
     const char *path, *verdict;
     double before, last, change, p;
 } value_row;
 
-static const pace_table changes = {"changes", "Values that changed, the largest change first", PACE_FOR_ALL, 15,
-                                   PACE_CELLS({"path", "value", PACE_SHOW_TEXT, PACE_OF(value_row, path)},
-                                              {"before", "before", PACE_SHOW_REAL, PACE_OF(value_row, before)},
-                                              {"last", "last", PACE_SHOW_REAL, PACE_OF(value_row, last)},
-                                              {"change", "change", PACE_SHOW_SHARE, PACE_OF(value_row, change)},
-                                              {"p_value", "p", PACE_SHOW_REAL, PACE_OF(value_row, p)},
-                                              {"verdict", "verdict", PACE_SHOW_TEXT, PACE_OF(value_row, verdict)})};
+PACE_TABLE(changes, "changes", "Values that changed, the largest change first", PACE_FOR_ALL, 15,
+           {"path", "value", PACE_SHOW_TEXT, PACE_OF(value_row, path)},
+           {"before", "before", PACE_SHOW_REAL, PACE_OF(value_row, before)},
+           {"last", "last", PACE_SHOW_REAL, PACE_OF(value_row, last)},
+           {"change", "change", PACE_SHOW_SHARE, PACE_OF(value_row, change)},
+           {"p_value", "p", PACE_SHOW_REAL, PACE_OF(value_row, p)},
+           {"verdict", "verdict", PACE_SHOW_TEXT, PACE_OF(value_row, verdict)});
 
 typedef struct {
     const char *file;
@@ -214,20 +213,15 @@ typedef struct {
     double last, change, level_change;
 } series_row;
 
-static const pace_table all_series = {
-    "all_series",
-    "Series",
-    PACE_FOR_ALL,
-    30,
-    .hidden_when_empty = true,
-    PACE_CELLS({"series", "series", PACE_SHOW_TEXT, PACE_OF(series_row, series)},
-               {"value", "value", PACE_SHOW_TEXT, PACE_OF(series_row, value)},
-               {"runs", "runs", PACE_SHOW_INT, PACE_OF(series_row, runs)},
-               {"last", "last", PACE_SHOW_REAL, PACE_OF(series_row, last)},
-               {"change", "against before", PACE_SHOW_SHARE, PACE_OF(series_row, change)},
-               {"verdict", "verdict", PACE_SHOW_TEXT, PACE_OF(series_row, verdict)},
-               {"since_run", "level since run", PACE_SHOW_INT, PACE_OF(series_row, since_run)},
-               {"level_change", "level", PACE_SHOW_SHARE, PACE_OF(series_row, level_change)})};
+PACE_TABLE_IF_ROWS(all_series, "all_series", "Series", PACE_FOR_ALL, 30,
+                   {"series", "series", PACE_SHOW_TEXT, PACE_OF(series_row, series)},
+                   {"value", "value", PACE_SHOW_TEXT, PACE_OF(series_row, value)},
+                   {"runs", "runs", PACE_SHOW_INT, PACE_OF(series_row, runs)},
+                   {"last", "last", PACE_SHOW_REAL, PACE_OF(series_row, last)},
+                   {"change", "against before", PACE_SHOW_SHARE, PACE_OF(series_row, change)},
+                   {"verdict", "verdict", PACE_SHOW_TEXT, PACE_OF(series_row, verdict)},
+                   {"since_run", "level since run", PACE_SHOW_INT, PACE_OF(series_row, since_run)},
+                   {"level_change", "level", PACE_SHOW_SHARE, PACE_OF(series_row, level_change)});
 
 static const char *value_of(const view *v, const char *series) {
     const char *verb = "";

@@ -11,17 +11,12 @@ typedef struct {
     double share;
 } cause_row;
 
-static const pace_table idle_causes = {
-    "idle_causes",
-    "Why the device was idle, whole trace",
-    PACE_FOR_ALL,
-    0,
-    .hidden_when_empty = true,
-    PACE_CELLS({"cause", "cause", PACE_SHOW_TEXT, PACE_OF(cause_row, cause)},
-               {"meaning", "the device was idle because", PACE_SHOW_TEXT, PACE_OF(cause_row, meaning)},
-               {"count", "gaps", PACE_SHOW_INT, PACE_OF(cause_row, count)},
-               {"time_ns", "time", PACE_SHOW_NS, PACE_OF(cause_row, time_ns)},
-               {"share", "share of window", PACE_SHOW_SHARE, PACE_OF(cause_row, share)})};
+PACE_TABLE_IF_ROWS(idle_causes, "idle_causes", "Why the device was idle, whole trace", PACE_FOR_ALL, 0,
+                   {"cause", "cause", PACE_SHOW_TEXT, PACE_OF(cause_row, cause)},
+                   {"meaning", "the device was idle because", PACE_SHOW_TEXT, PACE_OF(cause_row, meaning)},
+                   {"count", "gaps", PACE_SHOW_INT, PACE_OF(cause_row, count)},
+                   {"time_ns", "time", PACE_SHOW_NS, PACE_OF(cause_row, time_ns)},
+                   {"share", "share of window", PACE_SHOW_SHARE, PACE_OF(cause_row, share)});
 
 void pace_put_idle_causes(pace_node *root, const pace_rank *rank) {
     static const char *const meanings[PACE_IDLE_CAUSES] = {"the host fetched input",

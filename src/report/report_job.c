@@ -5,43 +5,40 @@
 #include "report/show.h"
 #include "report/table.h"
 
-static const pace_table parts = {
-    "parts", "Parts of a step", PACE_FOR_ALL, 0,
-    PACE_CELLS({"part", "Part", PACE_SHOW_WORD, PACE_OF(pace_job_part_time, part)},
-               {"resource", "Limited by", PACE_SHOW_TEXT, PACE_OF(pace_job_part_time, resource)},
-               {"time_s", "Time", PACE_SHOW_S, PACE_OF(pace_job_part_time, time_s)},
-               {"share", "Share", PACE_SHOW_SHARE, PACE_OF(pace_job_part_time, share)},
-               {"if_free_s", "Step without it", PACE_SHOW_S, PACE_OF(pace_job_part_time, if_free_s)})};
+PACE_TABLE(parts, "parts", "Parts of a step", PACE_FOR_ALL, 0,
+           {"part", "Part", PACE_SHOW_WORD, PACE_OF(pace_job_part_time, part)},
+           {"resource", "Limited by", PACE_SHOW_TEXT, PACE_OF(pace_job_part_time, resource)},
+           {"time_s", "Time", PACE_SHOW_S, PACE_OF(pace_job_part_time, time_s)},
+           {"share", "Share", PACE_SHOW_SHARE, PACE_OF(pace_job_part_time, share)},
+           {"if_free_s", "Step without it", PACE_SHOW_S, PACE_OF(pace_job_part_time, if_free_s)});
 
-static const pace_table moves = {
-    "projections", "As another architecture", PACE_FOR_ALL, 0,
-    PACE_CELLS({"architecture", "Architecture", PACE_SHOW_TEXT, PACE_OF(pace_job_move, architecture)},
-               {"cnodes", "cNodes", PACE_SHOW_INT, PACE_OF(pace_job_move, cnodes)},
-               {"step_s", "Step", PACE_SHOW_S, PACE_OF(pace_job_move, step_s)},
-               {"low_s", "low", PACE_SHOW_S, PACE_OF(pace_job_move, low_s)},
-               {"high_s", "high", PACE_SHOW_S, PACE_OF(pace_job_move, high_s)},
-               {"single_speedup", "One cNode, times", PACE_SHOW_REAL, PACE_OF(pace_job_move, single_speedup)},
-               {"throughput_speedup", "Throughput, times", PACE_SHOW_REAL, PACE_OF(pace_job_move, throughput_speedup)},
-               {"verdict", "Verdict", PACE_SHOW_WORD, PACE_OF(pace_job_move, verdict)})};
+PACE_TABLE(moves, "projections", "As another architecture", PACE_FOR_ALL, 0,
+           {"architecture", "Architecture", PACE_SHOW_TEXT, PACE_OF(pace_job_move, architecture)},
+           {"cnodes", "cNodes", PACE_SHOW_INT, PACE_OF(pace_job_move, cnodes)},
+           {"step_s", "Step", PACE_SHOW_S, PACE_OF(pace_job_move, step_s)},
+           {"low_s", "low", PACE_SHOW_S, PACE_OF(pace_job_move, low_s)},
+           {"high_s", "high", PACE_SHOW_S, PACE_OF(pace_job_move, high_s)},
+           {"single_speedup", "One cNode, times", PACE_SHOW_REAL, PACE_OF(pace_job_move, single_speedup)},
+           {"throughput_speedup", "Throughput, times", PACE_SHOW_REAL, PACE_OF(pace_job_move, throughput_speedup)},
+           {"verdict", "Verdict", PACE_SHOW_WORD, PACE_OF(pace_job_move, verdict)});
 
-static const pace_table gains = {
-    "changes", "What would help", PACE_FOR_ALL, 0,
-    PACE_CELLS({"change", "Change", PACE_SHOW_TEXT, PACE_OF(pace_job_gain, change)},
-               {"step_s", "Step", PACE_SHOW_S, PACE_OF(pace_job_gain, step_s)},
-               {"low_s", "low", PACE_SHOW_S, PACE_OF(pace_job_gain, low_s)},
-               {"high_s", "high", PACE_SHOW_S, PACE_OF(pace_job_gain, high_s)},
-               {"speedup", "Throughput, times", PACE_SHOW_REAL, PACE_OF(pace_job_gain, speedup)},
-               {"confidence", "Confidence", PACE_SHOW_TEXT, PACE_OF(pace_job_gain, confidence)})};
+PACE_TABLE(gains, "changes", "What would help", PACE_FOR_ALL, 0,
+           {"change", "Change", PACE_SHOW_TEXT, PACE_OF(pace_job_gain, change)},
+           {"step_s", "Step", PACE_SHOW_S, PACE_OF(pace_job_gain, step_s)},
+           {"low_s", "low", PACE_SHOW_S, PACE_OF(pace_job_gain, low_s)},
+           {"high_s", "high", PACE_SHOW_S, PACE_OF(pace_job_gain, high_s)},
+           {"speedup", "Throughput, times", PACE_SHOW_REAL, PACE_OF(pace_job_gain, speedup)},
+           {"confidence", "Confidence", PACE_SHOW_TEXT, PACE_OF(pace_job_gain, confidence)});
 
 typedef struct {
     const char *feature, *unit;
     double value;
 } feature_row;
 
-static const pace_table features = {"features", "What a step of one cNode does", PACE_FOR_ALL, 0,
-                                    PACE_CELLS({"feature", "Feature", PACE_SHOW_WORD, PACE_OF(feature_row, feature)},
-                                               {"amount", "Amount", PACE_SHOW_REAL, PACE_OF(feature_row, value)},
-                                               {"unit", "Unit", PACE_SHOW_TEXT, PACE_OF(feature_row, unit)})};
+PACE_TABLE(features, "features", "What a step of one cNode does", PACE_FOR_ALL, 0,
+           {"feature", "Feature", PACE_SHOW_WORD, PACE_OF(feature_row, feature)},
+           {"amount", "Amount", PACE_SHOW_REAL, PACE_OF(feature_row, value)},
+           {"unit", "Unit", PACE_SHOW_TEXT, PACE_OF(feature_row, unit)});
 
 /* As a row of a table of jobs has them, so that the job can be put beside others. */
 static void put_features(pace_node *root, const pace_job_asked *a) {

@@ -35,37 +35,31 @@ static kernel_row row_of(const pace_rank *rank, const pace_kernel_row *from, int
     return row;
 }
 
-static const pace_table kernels = {
-    "kernels", "Device time by kernel", PACE_FOR_ALL, 10,
-    PACE_CELLS({"name", "name", PACE_SHOW_TEXT, PACE_OF(kernel_row, name)},
-               {"calls", "calls", PACE_SHOW_INT, PACE_OF(kernel_row, of.calls.count)},
-               {"time_ns", "time", PACE_SHOW_NS, PACE_OF(kernel_row, of.calls.sum_ns)},
-               {"share", "share", PACE_SHOW_SHARE, PACE_OF(kernel_row, share)},
-               {"least_ns", "min", PACE_SHOW_NS, PACE_OF(kernel_row, of.calls.least_ns)},
-               {"median_ns", "median", PACE_SHOW_NS, PACE_WHOLE_OF(kernel_row, of.calls.median_ns)},
-               {"mean_ns", NULL, PACE_SHOW_NS, PACE_WHOLE_OF(kernel_row, mean_ns)},
-               {"most_ns", "max", PACE_SHOW_NS, PACE_OF(kernel_row, of.calls.most_ns)},
-               {"std_ns", "std", PACE_SHOW_NS, PACE_WHOLE_OF(kernel_row, of.calls.std_ns)},
-               {"occupancy", NULL, PACE_SHOW_SHARE, PACE_OF(kernel_row, of.occupancy)},
-               {"occupancy_known", NULL, PACE_SHOW_SHARE, PACE_OF(kernel_row, of.occupancy_known)},
-               {"grid", NULL, PACE_SHOW_TEXT, PACE_OF(kernel_row, grid)},
-               {"block", NULL, PACE_SHOW_TEXT, PACE_OF(kernel_row, block)},
-               {"blocks_per_sm", NULL, PACE_SHOW_REAL, PACE_OF(kernel_row, blocks_per_sm)},
-               {"launches", NULL, PACE_SHOW_INT, PACE_OF(kernel_row, of.launches)})};
+PACE_TABLE(kernels, "kernels", "Device time by kernel", PACE_FOR_ALL, 10,
+           {"name", "name", PACE_SHOW_TEXT, PACE_OF(kernel_row, name)},
+           {"calls", "calls", PACE_SHOW_INT, PACE_OF(kernel_row, of.calls.count)},
+           {"time_ns", "time", PACE_SHOW_NS, PACE_OF(kernel_row, of.calls.sum_ns)},
+           {"share", "share", PACE_SHOW_SHARE, PACE_OF(kernel_row, share)},
+           {"least_ns", "min", PACE_SHOW_NS, PACE_OF(kernel_row, of.calls.least_ns)},
+           {"median_ns", "median", PACE_SHOW_NS, PACE_WHOLE_OF(kernel_row, of.calls.median_ns)},
+           {"mean_ns", NULL, PACE_SHOW_NS, PACE_WHOLE_OF(kernel_row, mean_ns)},
+           {"most_ns", "max", PACE_SHOW_NS, PACE_OF(kernel_row, of.calls.most_ns)},
+           {"std_ns", "std", PACE_SHOW_NS, PACE_WHOLE_OF(kernel_row, of.calls.std_ns)},
+           {"occupancy", NULL, PACE_SHOW_SHARE, PACE_OF(kernel_row, of.occupancy)},
+           {"occupancy_known", NULL, PACE_SHOW_SHARE, PACE_OF(kernel_row, of.occupancy_known)},
+           {"grid", NULL, PACE_SHOW_TEXT, PACE_OF(kernel_row, grid)},
+           {"block", NULL, PACE_SHOW_TEXT, PACE_OF(kernel_row, block)},
+           {"blocks_per_sm", NULL, PACE_SHOW_REAL, PACE_OF(kernel_row, blocks_per_sm)},
+           {"launches", NULL, PACE_SHOW_INT, PACE_OF(kernel_row, of.launches)});
 
 /* The same rows, the other half of their columns: both together are wider than a page. */
-static const pace_table launches = {
-    .key = "kernel_launches",
-    .title = "How these kernels were launched",
-    .audience = PACE_FOR_PEOPLE,
-    .rows_shown = 10,
-    .hidden_when_empty = true,
-    PACE_CELLS({"name", "name", PACE_SHOW_TEXT, PACE_OF(kernel_row, name)},
-               {"grid", "grid", PACE_SHOW_TEXT, PACE_OF(kernel_row, grid)},
-               {"block", "block", PACE_SHOW_TEXT, PACE_OF(kernel_row, block)},
-               {"blocks_per_sm", "blocks per SM", PACE_SHOW_REAL, PACE_OF(kernel_row, blocks_per_sm)},
-               {"occupancy", "occupancy", PACE_SHOW_SHARE, PACE_OF(kernel_row, of.occupancy)},
-               {"launches", "shapes", PACE_SHOW_INT, PACE_OF(kernel_row, of.launches)})};
+PACE_TABLE_IF_ROWS(launches, "kernel_launches", "How these kernels were launched", PACE_FOR_PEOPLE, 10,
+                   {"name", "name", PACE_SHOW_TEXT, PACE_OF(kernel_row, name)},
+                   {"grid", "grid", PACE_SHOW_TEXT, PACE_OF(kernel_row, grid)},
+                   {"block", "block", PACE_SHOW_TEXT, PACE_OF(kernel_row, block)},
+                   {"blocks_per_sm", "blocks per SM", PACE_SHOW_REAL, PACE_OF(kernel_row, blocks_per_sm)},
+                   {"occupancy", "occupancy", PACE_SHOW_SHARE, PACE_OF(kernel_row, of.occupancy)},
+                   {"launches", "shapes", PACE_SHOW_INT, PACE_OF(kernel_row, of.launches)});
 
 static void put_launches(pace_node *root, const pace_rank *rank, const pace_kernel_rows *rows,
                          const pace_work_shown *shown) {
@@ -88,22 +82,17 @@ typedef struct {
     char least_rank[PACE_RANK_NAME], most_rank[PACE_RANK_NAME];
 } rank_row;
 
-static const pace_table by_rank = {
-    .key = "kernels_by_rank",
-    .title = "Kernels that one rank spends most on beyond the others",
-    .audience = PACE_FOR_ALL,
-    .rows_shown = 10,
-    .hidden_when_empty = true,
-    PACE_CELLS({"name", "name", PACE_SHOW_TEXT, PACE_OF(rank_row, name)},
-               {"ranks", "ranks", PACE_SHOW_INT, PACE_OF(rank_row, of.ranks)},
-               {"least_calls", NULL, PACE_SHOW_INT, PACE_OF(rank_row, of.least_calls)},
-               {"most_calls", NULL, PACE_SHOW_INT, PACE_OF(rank_row, of.most_calls)},
-               {"least_ns", "least", PACE_SHOW_NS, PACE_OF(rank_row, of.least_ns)},
-               {"least_rank", "by", PACE_SHOW_TEXT, PACE_OF(rank_row, least_rank)},
-               {"median_ns", "median", PACE_SHOW_NS, PACE_WHOLE_OF(rank_row, of.median_ns)},
-               {"most_ns", "most", PACE_SHOW_NS, PACE_OF(rank_row, of.most_ns)},
-               {"most_rank", "by", PACE_SHOW_TEXT, PACE_OF(rank_row, most_rank)},
-               {"median_call_ns", NULL, PACE_SHOW_NS, PACE_WHOLE_OF(rank_row, of.median_call_ns)})};
+PACE_TABLE_IF_ROWS(by_rank, "kernels_by_rank", "Kernels that one rank spends most on beyond the others", PACE_FOR_ALL,
+                   10, {"name", "name", PACE_SHOW_TEXT, PACE_OF(rank_row, name)},
+                   {"ranks", "ranks", PACE_SHOW_INT, PACE_OF(rank_row, of.ranks)},
+                   {"least_calls", NULL, PACE_SHOW_INT, PACE_OF(rank_row, of.least_calls)},
+                   {"most_calls", NULL, PACE_SHOW_INT, PACE_OF(rank_row, of.most_calls)},
+                   {"least_ns", "least", PACE_SHOW_NS, PACE_OF(rank_row, of.least_ns)},
+                   {"least_rank", "by", PACE_SHOW_TEXT, PACE_OF(rank_row, least_rank)},
+                   {"median_ns", "median", PACE_SHOW_NS, PACE_WHOLE_OF(rank_row, of.median_ns)},
+                   {"most_ns", "most", PACE_SHOW_NS, PACE_OF(rank_row, of.most_ns)},
+                   {"most_rank", "by", PACE_SHOW_TEXT, PACE_OF(rank_row, most_rank)},
+                   {"median_call_ns", NULL, PACE_SHOW_NS, PACE_WHOLE_OF(rank_row, of.median_call_ns)});
 
 static pace_status put_ranks(pace_node *root, const pace_analysis *analysis, const pace_work_shown *shown) {
     pace_kernel_ranks ranks;

@@ -12,27 +12,22 @@ typedef struct {
     pace_launch_row of;
 } launch_row;
 
-static const pace_table launches = {
-    .key = "launches",
-    .title = "Launches by runtime call",
-    .audience = PACE_FOR_ALL,
-    .rows_shown = 6,
-    .hidden_when_empty = true,
-    PACE_CELLS({"call", "call", PACE_SHOW_TEXT, PACE_OF(launch_row, call)},
-               {"calls", "calls", PACE_SHOW_INT, PACE_OF(launch_row, of.calls.count)},
-               {"call_sum_ns", NULL, PACE_SHOW_NS, PACE_OF(launch_row, of.calls.sum_ns)},
-               {"call_median_ns", "call median", PACE_SHOW_NS, PACE_WHOLE_OF(launch_row, of.calls.median_ns)},
-               {"call_p90_ns", "call p90", PACE_SHOW_NS, PACE_WHOLE_OF(launch_row, of.calls.p90_ns)},
-               {"call_most_ns", NULL, PACE_SHOW_NS, PACE_OF(launch_row, of.calls.most_ns)},
-               {"long_calls", "long calls", PACE_SHOW_INT, PACE_OF(launch_row, of.long_calls)},
-               {"work", NULL, PACE_SHOW_INT, PACE_OF(launch_row, of.delays.count)},
-               {"delay_median_ns", "delay median", PACE_SHOW_NS, PACE_WHOLE_OF(launch_row, of.delays.median_ns)},
-               {"delay_p90_ns", "delay p90", PACE_SHOW_NS, PACE_WHOLE_OF(launch_row, of.delays.p90_ns)},
-               {"delay_most_ns", NULL, PACE_SHOW_NS, PACE_OF(launch_row, of.delays.most_ns)},
-               {"long_delays", NULL, PACE_SHOW_INT, PACE_OF(launch_row, of.long_delays)},
-               {"short_work", "short work", PACE_SHOW_INT, PACE_OF(launch_row, of.short_work)},
-               {"short_work_ns", NULL, PACE_SHOW_NS, PACE_OF(launch_row, of.short_work_ns)},
-               {"below_call", "below its call", PACE_SHOW_INT, PACE_OF(launch_row, of.below_call)})};
+PACE_TABLE_IF_ROWS(launches, "launches", "Launches by runtime call", PACE_FOR_ALL, 6,
+                   {"call", "call", PACE_SHOW_TEXT, PACE_OF(launch_row, call)},
+                   {"calls", "calls", PACE_SHOW_INT, PACE_OF(launch_row, of.calls.count)},
+                   {"call_sum_ns", NULL, PACE_SHOW_NS, PACE_OF(launch_row, of.calls.sum_ns)},
+                   {"call_median_ns", "call median", PACE_SHOW_NS, PACE_WHOLE_OF(launch_row, of.calls.median_ns)},
+                   {"call_p90_ns", "call p90", PACE_SHOW_NS, PACE_WHOLE_OF(launch_row, of.calls.p90_ns)},
+                   {"call_most_ns", NULL, PACE_SHOW_NS, PACE_OF(launch_row, of.calls.most_ns)},
+                   {"long_calls", "long calls", PACE_SHOW_INT, PACE_OF(launch_row, of.long_calls)},
+                   {"work", NULL, PACE_SHOW_INT, PACE_OF(launch_row, of.delays.count)},
+                   {"delay_median_ns", "delay median", PACE_SHOW_NS, PACE_WHOLE_OF(launch_row, of.delays.median_ns)},
+                   {"delay_p90_ns", "delay p90", PACE_SHOW_NS, PACE_WHOLE_OF(launch_row, of.delays.p90_ns)},
+                   {"delay_most_ns", NULL, PACE_SHOW_NS, PACE_OF(launch_row, of.delays.most_ns)},
+                   {"long_delays", NULL, PACE_SHOW_INT, PACE_OF(launch_row, of.long_delays)},
+                   {"short_work", "short work", PACE_SHOW_INT, PACE_OF(launch_row, of.short_work)},
+                   {"short_work_ns", NULL, PACE_SHOW_NS, PACE_OF(launch_row, of.short_work_ns)},
+                   {"below_call", "below its call", PACE_SHOW_INT, PACE_OF(launch_row, of.below_call)});
 
 static pace_status put_launches(pace_node *root, const pace_rank *rank, const pace_work_shown *shown,
                                 const pace_launch_limits *limits) {
@@ -60,19 +55,14 @@ typedef struct {
     double full_share;
 } queue_row;
 
-static const pace_table queues = {
-    .key = "queues",
-    .title = "Work waiting on each stream",
-    .audience = PACE_FOR_ALL,
-    .rows_shown = 8,
-    .hidden_when_empty = true,
-    PACE_CELLS({"stream", "stream", PACE_SHOW_TEXT, PACE_OF(queue_row, stream)},
-               {"work", "launched", PACE_SHOW_INT, PACE_OF(queue_row, of.pieces)},
-               {"median_length", "median length", PACE_SHOW_REAL, PACE_OF(queue_row, of.median)},
-               {"most", "max length", PACE_SHOW_INT, PACE_OF(queue_row, of.most)},
-               {"empty_share", "found empty", PACE_SHOW_SHARE, PACE_OF(queue_row, of.empty_share)},
-               {"full_ns", "full for", PACE_SHOW_NS, PACE_OF(queue_row, of.full_ns)},
-               {"full_share", NULL, PACE_SHOW_SHARE, PACE_OF(queue_row, full_share)})};
+PACE_TABLE_IF_ROWS(queues, "queues", "Work waiting on each stream", PACE_FOR_ALL, 8,
+                   {"stream", "stream", PACE_SHOW_TEXT, PACE_OF(queue_row, stream)},
+                   {"work", "launched", PACE_SHOW_INT, PACE_OF(queue_row, of.pieces)},
+                   {"median_length", "median length", PACE_SHOW_REAL, PACE_OF(queue_row, of.median)},
+                   {"most", "max length", PACE_SHOW_INT, PACE_OF(queue_row, of.most)},
+                   {"empty_share", "found empty", PACE_SHOW_SHARE, PACE_OF(queue_row, of.empty_share)},
+                   {"full_ns", "full for", PACE_SHOW_NS, PACE_OF(queue_row, of.full_ns)},
+                   {"full_share", NULL, PACE_SHOW_SHARE, PACE_OF(queue_row, full_share)});
 
 static pace_status put_queues(pace_node *root, const pace_rank *rank, const pace_work_shown *shown,
                               const pace_launch_limits *limits) {
@@ -102,20 +92,15 @@ typedef struct {
     double bytes, largest_bytes;
 } copy_row;
 
-static const pace_table copies = {
-    .key = "copies",
-    .title = "Copies and fills of device memory",
-    .audience = PACE_FOR_ALL,
-    .rows_shown = 8,
-    .hidden_when_empty = true,
-    PACE_CELLS({"name", "kind", PACE_SHOW_TEXT, PACE_OF(copy_row, name)},
-               {"calls", "calls", PACE_SHOW_INT, PACE_OF(copy_row, of.calls.count)},
-               {"time_ns", "time", PACE_SHOW_NS, PACE_OF(copy_row, of.calls.sum_ns)},
-               {"median_ns", NULL, PACE_SHOW_NS, PACE_WHOLE_OF(copy_row, of.calls.median_ns)},
-               {"total_bytes", "bytes", PACE_SHOW_BYTES, PACE_OF(copy_row, bytes)},
-               {"bytes_per_s", "byte/s", PACE_SHOW_RATE, PACE_OF(copy_row, of.bytes_per_s)},
-               {"largest_bytes", "largest", PACE_SHOW_BYTES, PACE_OF(copy_row, largest_bytes)},
-               {"best_bytes_per_s", "its byte/s", PACE_SHOW_RATE, PACE_OF(copy_row, of.best_bytes_per_s)})};
+PACE_TABLE_IF_ROWS(copies, "copies", "Copies and fills of device memory", PACE_FOR_ALL, 8,
+                   {"name", "kind", PACE_SHOW_TEXT, PACE_OF(copy_row, name)},
+                   {"calls", "calls", PACE_SHOW_INT, PACE_OF(copy_row, of.calls.count)},
+                   {"time_ns", "time", PACE_SHOW_NS, PACE_OF(copy_row, of.calls.sum_ns)},
+                   {"median_ns", NULL, PACE_SHOW_NS, PACE_WHOLE_OF(copy_row, of.calls.median_ns)},
+                   {"total_bytes", "bytes", PACE_SHOW_BYTES, PACE_OF(copy_row, bytes)},
+                   {"bytes_per_s", "byte/s", PACE_SHOW_RATE, PACE_OF(copy_row, of.bytes_per_s)},
+                   {"largest_bytes", "largest", PACE_SHOW_BYTES, PACE_OF(copy_row, largest_bytes)},
+                   {"best_bytes_per_s", "its byte/s", PACE_SHOW_RATE, PACE_OF(copy_row, of.best_bytes_per_s)});
 
 static pace_status put_copies(pace_node *root, const pace_rank *rank, const pace_work_shown *shown) {
     pace_copy_rows rows;

@@ -18,49 +18,47 @@ typedef struct {
 /* Some steps have several ranks; all have one; some do not count. */
 enum { SEVERAL = 1, NOTED = 2, ALONE = 4 };
 
-static const pace_table steps = {
-    "steps", "Steps predicted and measured", PACE_FOR_ALL, 0,
-    PACE_CELLS({"model", "Model", PACE_SHOW_TEXT, PACE_OF(live_row, of.model)},
-               {"batch", "Batch", PACE_SHOW_INT, PACE_OF(live_row, of.batch)},
-               {"ranks", "Ranks", PACE_SHOW_INT, PACE_OF(live_row, of.ranks), .shown_if = SEVERAL},
-               {"approach", "Approach", PACE_SHOW_TEXT, PACE_OF(live_row, of.approach), .shown_if = SEVERAL},
-               {"link", "Link", PACE_SHOW_TEXT, PACE_OF(live_row, of.link), .shown_if = SEVERAL},
-               {"predicted_ns", "Predicted", PACE_SHOW_NS, PACE_OF(live_row, predicted_ns)},
-               {"low_ns", "Low", PACE_SHOW_NS, PACE_OF(live_row, low_ns)},
-               {"high_ns", "High", PACE_SHOW_NS, PACE_OF(live_row, high_ns)},
-               {"measured_ns", "Measured", PACE_SHOW_NS, PACE_OF(live_row, measured_ns)},
-               {"least_ns", "Least", PACE_SHOW_NS, PACE_OF(live_row, least_ns), .shown_if = ALONE},
-               {"most_ns", "Most", PACE_SHOW_NS, PACE_OF(live_row, most_ns), .shown_if = ALONE},
-               {"error_share", "Error", PACE_SHOW_SHARE, PACE_OF(live_row, of.error)},
-               {"runs", NULL, PACE_SHOW_INT, PACE_OF(live_row, of.runs)},
-               {"note", "Note", PACE_SHOW_TEXT, PACE_OF(live_row, note), .shown_if = NOTED})};
+PACE_TABLE(steps, "steps", "Steps predicted and measured", PACE_FOR_ALL, 0,
+           {"model", "Model", PACE_SHOW_TEXT, PACE_OF(live_row, of.model)},
+           {"batch", "Batch", PACE_SHOW_INT, PACE_OF(live_row, of.batch)},
+           {"ranks", "Ranks", PACE_SHOW_INT, PACE_OF(live_row, of.ranks), .shown_if = SEVERAL},
+           {"approach", "Approach", PACE_SHOW_TEXT, PACE_OF(live_row, of.approach), .shown_if = SEVERAL},
+           {"link", "Link", PACE_SHOW_TEXT, PACE_OF(live_row, of.link), .shown_if = SEVERAL},
+           {"predicted_ns", "Predicted", PACE_SHOW_NS, PACE_OF(live_row, predicted_ns)},
+           {"low_ns", "Low", PACE_SHOW_NS, PACE_OF(live_row, low_ns)},
+           {"high_ns", "High", PACE_SHOW_NS, PACE_OF(live_row, high_ns)},
+           {"measured_ns", "Measured", PACE_SHOW_NS, PACE_OF(live_row, measured_ns)},
+           {"least_ns", "Least", PACE_SHOW_NS, PACE_OF(live_row, least_ns), .shown_if = ALONE},
+           {"most_ns", "Most", PACE_SHOW_NS, PACE_OF(live_row, most_ns), .shown_if = ALONE},
+           {"error_share", "Error", PACE_SHOW_SHARE, PACE_OF(live_row, of.error)},
+           {"runs", NULL, PACE_SHOW_INT, PACE_OF(live_row, of.runs)},
+           {"note", "Note", PACE_SHOW_TEXT, PACE_OF(live_row, note), .shown_if = NOTED});
 
-static const pace_table shares = {
-    "shares", "FP | BP | WU, predicted and measured", PACE_FOR_ALL, 0,
-    PACE_CELLS({"model", "Model", PACE_SHOW_TEXT, PACE_OF(live_row, of.model)},
-               {"batch", "Batch", PACE_SHOW_INT, PACE_OF(live_row, of.batch)},
-               {"ranks", "Ranks", PACE_SHOW_INT, PACE_OF(live_row, of.ranks), .shown_if = SEVERAL},
-               {"approach", "Approach", PACE_SHOW_TEXT, PACE_OF(live_row, of.approach), .shown_if = SEVERAL},
-               {"link", "Link", PACE_SHOW_TEXT, PACE_OF(live_row, of.link), .shown_if = SEVERAL},
-               {"predicted_forward_share", "FP predicted", PACE_SHOW_SHARE, PACE_OF(live_row, of.predicted_forward)},
-               {"measured_forward_share", "measured", PACE_SHOW_SHARE, PACE_OF(live_row, of.measured_forward)},
-               {"predicted_backward_share", "BP predicted", PACE_SHOW_SHARE, PACE_OF(live_row, of.predicted_backward)},
-               {"measured_backward_share", "measured", PACE_SHOW_SHARE, PACE_OF(live_row, of.measured_backward)},
-               {"predicted_update_share", "WU predicted", PACE_SHOW_SHARE, PACE_OF(live_row, of.predicted_update)},
-               {"measured_update_share", "measured", PACE_SHOW_SHARE, PACE_OF(live_row, of.measured_update)},
-               {"predicted_exchange_share", "Exposed predicted", PACE_SHOW_SHARE,
-                PACE_OF(live_row, of.predicted_exchange), .shown_if = SEVERAL},
-               {"measured_exchange_share", "measured", PACE_SHOW_SHARE, PACE_OF(live_row, of.measured_exchange),
-                .shown_if = SEVERAL})};
+PACE_TABLE(shares, "shares", "FP | BP | WU, predicted and measured", PACE_FOR_ALL, 0,
+           {"model", "Model", PACE_SHOW_TEXT, PACE_OF(live_row, of.model)},
+           {"batch", "Batch", PACE_SHOW_INT, PACE_OF(live_row, of.batch)},
+           {"ranks", "Ranks", PACE_SHOW_INT, PACE_OF(live_row, of.ranks), .shown_if = SEVERAL},
+           {"approach", "Approach", PACE_SHOW_TEXT, PACE_OF(live_row, of.approach), .shown_if = SEVERAL},
+           {"link", "Link", PACE_SHOW_TEXT, PACE_OF(live_row, of.link), .shown_if = SEVERAL},
+           {"predicted_forward_share", "FP predicted", PACE_SHOW_SHARE, PACE_OF(live_row, of.predicted_forward)},
+           {"measured_forward_share", "measured", PACE_SHOW_SHARE, PACE_OF(live_row, of.measured_forward)},
+           {"predicted_backward_share", "BP predicted", PACE_SHOW_SHARE, PACE_OF(live_row, of.predicted_backward)},
+           {"measured_backward_share", "measured", PACE_SHOW_SHARE, PACE_OF(live_row, of.measured_backward)},
+           {"predicted_update_share", "WU predicted", PACE_SHOW_SHARE, PACE_OF(live_row, of.predicted_update)},
+           {"measured_update_share", "measured", PACE_SHOW_SHARE, PACE_OF(live_row, of.measured_update)},
+           {"predicted_exchange_share", "Exposed predicted", PACE_SHOW_SHARE, PACE_OF(live_row, of.predicted_exchange),
+            .shown_if = SEVERAL},
+           {"measured_exchange_share", "measured", PACE_SHOW_SHARE, PACE_OF(live_row, of.measured_exchange),
+            .shown_if = SEVERAL});
 
-static const pace_table figures = {"figures", "Figures against their bars", PACE_FOR_ALL, 0,
-                                   PACE_CELLS({"case", "Case", PACE_SHOW_TEXT, PACE_OF(pace_live_judged, name)},
-                                              {"metric", "Metric", PACE_SHOW_TEXT, PACE_OF(pace_live_judged, metric)},
-                                              {"n", "n", PACE_SHOW_INT, PACE_OF(pace_live_judged, count)},
-                                              {"value", "Value", PACE_SHOW_REAL, PACE_OF(pace_live_judged, value)},
-                                              {"bar", "Bar", PACE_SHOW_TEXT, PACE_OF(pace_live_judged, bar)},
-                                              {"holds", "Holds", PACE_SHOW_TEXT, PACE_OF(pace_live_judged, holds)},
-                                              {"means", "Of", PACE_SHOW_TEXT, PACE_OF(pace_live_judged, means)})};
+PACE_TABLE(figures, "figures", "Figures against their bars", PACE_FOR_ALL, 0,
+           {"case", "Case", PACE_SHOW_TEXT, PACE_OF(pace_live_judged, name)},
+           {"metric", "Metric", PACE_SHOW_TEXT, PACE_OF(pace_live_judged, metric)},
+           {"n", "n", PACE_SHOW_INT, PACE_OF(pace_live_judged, count)},
+           {"value", "Value", PACE_SHOW_REAL, PACE_OF(pace_live_judged, value)},
+           {"bar", "Bar", PACE_SHOW_TEXT, PACE_OF(pace_live_judged, bar)},
+           {"holds", "Holds", PACE_SHOW_TEXT, PACE_OF(pace_live_judged, holds)},
+           {"means", "Of", PACE_SHOW_TEXT, PACE_OF(pace_live_judged, means)});
 
 static int64_t ns(double seconds) { return isfinite(seconds) ? llround(1e9 * seconds) : PACE_NO_INT; }
 

@@ -78,26 +78,25 @@ typedef struct {
     const char *confidence;
 } device_row;
 
-static const pace_table devices = {
-    "devices", "Devices", PACE_FOR_ALL, 0,
-    PACE_CELLS({"name", "Name", PACE_SHOW_TEXT, PACE_OF(device_row, of.name)},
-               {"vendor", NULL, PACE_SHOW_TEXT, PACE_OF(device_row, of.vendor)},
-               {"fp32_flop_per_s", "FP32", PACE_SHOW_RATE, PACE_KNOWN_OF(device_row, of.flop_per_s[PACE_FP32])},
-               {"tf32_flop_per_s", "TF32", PACE_SHOW_RATE, PACE_KNOWN_OF(device_row, of.flop_per_s[PACE_TF32])},
-               {"fp16_flop_per_s", "FP16", PACE_SHOW_RATE, PACE_KNOWN_OF(device_row, of.flop_per_s[PACE_FP16])},
-               {"bf16_flop_per_s", "BF16", PACE_SHOW_RATE, PACE_KNOWN_OF(device_row, of.flop_per_s[PACE_BF16])},
-               {"fp8_flop_per_s", "FP8", PACE_SHOW_RATE, PACE_KNOWN_OF(device_row, of.flop_per_s[PACE_FP8])},
-               {"memory_bytes", "Memory", PACE_SHOW_BYTES, PACE_KNOWN_OF(device_row, of.memory_bytes)},
-               {"memory_bytes_per_s", "Bandwidth", PACE_SHOW_RATE, PACE_KNOWN_OF(device_row, of.memory_bytes_per_s)},
-               {"sm_count", "SMs", PACE_SHOW_INT, PACE_KNOWN_OF(device_row, of.sm_count)},
-               {"confidence", NULL, PACE_SHOW_TEXT, PACE_OF(device_row, confidence)},
-               {"achievable_bf16_flop_per_s", NULL, PACE_SHOW_RATE,
-                PACE_KNOWN_OF(device_row, of.achievable_flop_per_s[PACE_BF16])},
-               {"achievable_bytes_per_s", NULL, PACE_SHOW_RATE, PACE_KNOWN_OF(device_row, of.achievable_bytes_per_s)},
-               {"l2_bytes_per_s", NULL, PACE_SHOW_RATE, PACE_KNOWN_OF(device_row, of.l2_bytes_per_s)},
-               {"pcie_pinned_bytes_per_s", NULL, PACE_SHOW_RATE, PACE_KNOWN_OF(device_row, of.pcie_pinned_bytes_per_s)},
-               {"launch_s", NULL, PACE_SHOW_REAL, PACE_KNOWN_OF(device_row, of.launch_s)},
-               {"source", NULL, PACE_SHOW_TEXT, PACE_OF(device_row, of.source)})};
+PACE_TABLE(devices, "devices", "Devices", PACE_FOR_ALL, 0,
+           {"name", "Name", PACE_SHOW_TEXT, PACE_OF(device_row, of.name)},
+           {"vendor", NULL, PACE_SHOW_TEXT, PACE_OF(device_row, of.vendor)},
+           {"fp32_flop_per_s", "FP32", PACE_SHOW_RATE, PACE_KNOWN_OF(device_row, of.flop_per_s[PACE_FP32])},
+           {"tf32_flop_per_s", "TF32", PACE_SHOW_RATE, PACE_KNOWN_OF(device_row, of.flop_per_s[PACE_TF32])},
+           {"fp16_flop_per_s", "FP16", PACE_SHOW_RATE, PACE_KNOWN_OF(device_row, of.flop_per_s[PACE_FP16])},
+           {"bf16_flop_per_s", "BF16", PACE_SHOW_RATE, PACE_KNOWN_OF(device_row, of.flop_per_s[PACE_BF16])},
+           {"fp8_flop_per_s", "FP8", PACE_SHOW_RATE, PACE_KNOWN_OF(device_row, of.flop_per_s[PACE_FP8])},
+           {"memory_bytes", "Memory", PACE_SHOW_BYTES, PACE_KNOWN_OF(device_row, of.memory_bytes)},
+           {"memory_bytes_per_s", "Bandwidth", PACE_SHOW_RATE, PACE_KNOWN_OF(device_row, of.memory_bytes_per_s)},
+           {"sm_count", "SMs", PACE_SHOW_INT, PACE_KNOWN_OF(device_row, of.sm_count)},
+           {"confidence", NULL, PACE_SHOW_TEXT, PACE_OF(device_row, confidence)},
+           {"achievable_bf16_flop_per_s", NULL, PACE_SHOW_RATE,
+            PACE_KNOWN_OF(device_row, of.achievable_flop_per_s[PACE_BF16])},
+           {"achievable_bytes_per_s", NULL, PACE_SHOW_RATE, PACE_KNOWN_OF(device_row, of.achievable_bytes_per_s)},
+           {"l2_bytes_per_s", NULL, PACE_SHOW_RATE, PACE_KNOWN_OF(device_row, of.l2_bytes_per_s)},
+           {"pcie_pinned_bytes_per_s", NULL, PACE_SHOW_RATE, PACE_KNOWN_OF(device_row, of.pcie_pinned_bytes_per_s)},
+           {"launch_s", NULL, PACE_SHOW_REAL, PACE_KNOWN_OF(device_row, of.launch_s)},
+           {"source", NULL, PACE_SHOW_TEXT, PACE_OF(device_row, of.source)});
 
 static void add_row(pace_node *table, const pace_device_catalog *catalog, const pace_device *device) {
     pace_figure_source source = pace_device_figure_source(catalog, device, "flop_per_s", NULL);
@@ -124,11 +123,10 @@ typedef struct {
     const char *figure, *confidence, *source;
 } source_row;
 
-static const pace_table sources = {"sources", NULL, PACE_FOR_JSON, 0,
-                                   PACE_CELLS({"figure", "Figure", PACE_SHOW_TEXT, PACE_OF(source_row, figure)},
-                                              {"confidence", "Confidence", PACE_SHOW_TEXT,
-                                               PACE_OF(source_row, confidence)},
-                                              {"source", "Source", PACE_SHOW_TEXT, PACE_OF(source_row, source)})};
+PACE_TABLE(sources, "sources", NULL, PACE_FOR_JSON, 0,
+           {"figure", "Figure", PACE_SHOW_TEXT, PACE_OF(source_row, figure)},
+           {"confidence", "Confidence", PACE_SHOW_TEXT, PACE_OF(source_row, confidence)},
+           {"source", "Source", PACE_SHOW_TEXT, PACE_OF(source_row, source)});
 
 static void put_source(pace_node *table, const description *d, const char *shown_key, const char *key,
                        const char *precision) {
@@ -188,13 +186,12 @@ static void set_source(figure_row *row, description *d, const char *key, const c
     row->source = source_number(d, source.source);
 }
 
-static const pace_table rates = {"rates", "Rates", PACE_FOR_PEOPLE, 0,
-                                 PACE_CELLS({"precision", "Precision", PACE_SHOW_TEXT, PACE_OF(figure_row, title)},
-                                            {"flop_per_s", "Peak", PACE_SHOW_RATE, PACE_OF(figure_row, peak)},
-                                            {"achievable", "Measured", PACE_SHOW_RATE, PACE_OF(figure_row, achievable)},
-                                            {"confidence", "Confidence", PACE_SHOW_TEXT,
-                                             PACE_OF(figure_row, confidence)},
-                                            {"source", "Source", PACE_SHOW_INT, PACE_OF(figure_row, source)})};
+PACE_TABLE(rates, "rates", "Rates", PACE_FOR_PEOPLE, 0,
+           {"precision", "Precision", PACE_SHOW_TEXT, PACE_OF(figure_row, title)},
+           {"flop_per_s", "Peak", PACE_SHOW_RATE, PACE_OF(figure_row, peak)},
+           {"achievable", "Measured", PACE_SHOW_RATE, PACE_OF(figure_row, achievable)},
+           {"confidence", "Confidence", PACE_SHOW_TEXT, PACE_OF(figure_row, confidence)},
+           {"source", "Source", PACE_SHOW_INT, PACE_OF(figure_row, source)});
 
 static void describe_rates(pace_node *root, description *d) {
     pace_node *table = pace_open_table(root, &rates, 0);
@@ -210,12 +207,11 @@ static void describe_rates(pace_node *root, description *d) {
     }
 }
 
-static const pace_table one_figure = {"figures", "Figures", PACE_FOR_PEOPLE, 0,
-                                      PACE_CELLS({"figure", "Figure", PACE_SHOW_TEXT, PACE_OF(figure_row, title)},
-                                                 {"value", "Value", PACE_SHOW_TEXT, PACE_OF(figure_row, value)},
-                                                 {"confidence", "Confidence", PACE_SHOW_TEXT,
-                                                  PACE_OF(figure_row, confidence)},
-                                                 {"source", "Source", PACE_SHOW_INT, PACE_OF(figure_row, source)})};
+PACE_TABLE(one_figure, "figures", "Figures", PACE_FOR_PEOPLE, 0,
+           {"figure", "Figure", PACE_SHOW_TEXT, PACE_OF(figure_row, title)},
+           {"value", "Value", PACE_SHOW_TEXT, PACE_OF(figure_row, value)},
+           {"confidence", "Confidence", PACE_SHOW_TEXT, PACE_OF(figure_row, confidence)},
+           {"source", "Source", PACE_SHOW_INT, PACE_OF(figure_row, source)});
 
 static void describe_figures(pace_node *root, description *d) {
     pace_node *table = pace_open_table(root, &one_figure, 0);

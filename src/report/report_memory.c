@@ -15,21 +15,17 @@ typedef struct {
     double first_bytes, peak_bytes, last_bytes, reserved_bytes, taken_bytes;
 } device_row;
 
-static const pace_table devices = {
-    .key = "memory_devices",
-    .title = "Memory held by the framework's allocator",
-    .audience = PACE_FOR_ALL,
-    .hidden_when_empty = true,
-    PACE_CELLS({"device", "device", PACE_SHOW_TEXT, PACE_OF(device_row, device)},
-               {"events", "events", PACE_SHOW_INT, PACE_OF(device_row, events)},
-               {"first_bytes", "at first", PACE_SHOW_BYTES, PACE_OF(device_row, first_bytes)},
-               {"peak_bytes", "peak", PACE_SHOW_BYTES, PACE_OF(device_row, peak_bytes)},
-               {"peak_after_ns", "peak after", PACE_SHOW_NS, PACE_OF(device_row, peak_after_ns)},
-               {"peak_step", "in", PACE_SHOW_TEXT, PACE_OF(device_row, step)},
-               {"last_bytes", "at last", PACE_SHOW_BYTES, PACE_OF(device_row, last_bytes)},
-               {"peak_reserved_bytes", "reserved", PACE_SHOW_BYTES, PACE_OF(device_row, reserved_bytes)},
-               {"taken_bytes", "taken in all", PACE_SHOW_BYTES, PACE_OF(device_row, taken_bytes)},
-               {"basis", NULL, PACE_SHOW_TEXT, PACE_OF(device_row, basis)})};
+PACE_TABLE_IF_ROWS(devices, "memory_devices", "Memory held by the framework's allocator", PACE_FOR_ALL, 0,
+                   {"device", "device", PACE_SHOW_TEXT, PACE_OF(device_row, device)},
+                   {"events", "events", PACE_SHOW_INT, PACE_OF(device_row, events)},
+                   {"first_bytes", "at first", PACE_SHOW_BYTES, PACE_OF(device_row, first_bytes)},
+                   {"peak_bytes", "peak", PACE_SHOW_BYTES, PACE_OF(device_row, peak_bytes)},
+                   {"peak_after_ns", "peak after", PACE_SHOW_NS, PACE_OF(device_row, peak_after_ns)},
+                   {"peak_step", "in", PACE_SHOW_TEXT, PACE_OF(device_row, step)},
+                   {"last_bytes", "at last", PACE_SHOW_BYTES, PACE_OF(device_row, last_bytes)},
+                   {"peak_reserved_bytes", "reserved", PACE_SHOW_BYTES, PACE_OF(device_row, reserved_bytes)},
+                   {"taken_bytes", "taken in all", PACE_SHOW_BYTES, PACE_OF(device_row, taken_bytes)},
+                   {"basis", NULL, PACE_SHOW_TEXT, PACE_OF(device_row, basis)});
 
 /* As PyTorch numbers kinds of devices. */
 static void name_device(char *out, size_t size, const pace_memory_device *device) {
@@ -73,19 +69,14 @@ typedef struct {
     double taken_bytes, largest_bytes, at_peak_bytes;
 } operator_row;
 
-static const pace_table operators = {
-    .key = "memory_operators",
-    .title = "What took memory",
-    .audience = PACE_FOR_ALL,
-    .rows_shown = 8,
-    .hidden_when_empty = true,
-    PACE_CELLS({"name", "operator", PACE_SHOW_TEXT, PACE_OF(operator_row, name)},
-               {"module", "module of the largest", PACE_SHOW_TEXT, PACE_OF(operator_row, module)},
-               {"device", "device", PACE_SHOW_TEXT, PACE_OF(operator_row, device)},
-               {"times", "times", PACE_SHOW_INT, PACE_OF(operator_row, count)},
-               {"taken_bytes", "taken", PACE_SHOW_BYTES, PACE_OF(operator_row, taken_bytes)},
-               {"largest_bytes", "largest", PACE_SHOW_BYTES, PACE_OF(operator_row, largest_bytes)},
-               {"at_peak_bytes", "held at peak", PACE_SHOW_BYTES, PACE_OF(operator_row, at_peak_bytes)})};
+PACE_TABLE_IF_ROWS(operators, "memory_operators", "What took memory", PACE_FOR_ALL, 8,
+                   {"name", "operator", PACE_SHOW_TEXT, PACE_OF(operator_row, name)},
+                   {"module", "module of the largest", PACE_SHOW_TEXT, PACE_OF(operator_row, module)},
+                   {"device", "device", PACE_SHOW_TEXT, PACE_OF(operator_row, device)},
+                   {"times", "times", PACE_SHOW_INT, PACE_OF(operator_row, count)},
+                   {"taken_bytes", "taken", PACE_SHOW_BYTES, PACE_OF(operator_row, taken_bytes)},
+                   {"largest_bytes", "largest", PACE_SHOW_BYTES, PACE_OF(operator_row, largest_bytes)},
+                   {"at_peak_bytes", "held at peak", PACE_SHOW_BYTES, PACE_OF(operator_row, at_peak_bytes)});
 
 static void put_operators(pace_node *root, const pace_rank *rank, const pace_memory_use *use) {
     const pace_names *names = &rank->step.names;
@@ -151,17 +142,13 @@ typedef struct {
     size_t count;
 } kind_row;
 
-static const pace_table kind_table = {
-    .key = "memory_kinds",
-    .title = "What memory is held for",
-    .audience = PACE_FOR_ALL,
-    .hidden_when_empty = true,
-    PACE_CELLS({"device", "device", PACE_SHOW_TEXT, PACE_OF(kind_row, device)},
-               {"name", "held for", PACE_SHOW_TEXT, PACE_OF(kind_row, name)},
-               {"at_peak_bytes", "at the peak", PACE_SHOW_BYTES, PACE_OF(kind_row, peak_bytes)},
-               {"share", "share", PACE_SHOW_SHARE, PACE_OF(kind_row, share)},
-               {"most_bytes", "most at any time", PACE_SHOW_BYTES, PACE_OF(kind_row, most_bytes)},
-               {"count", "allocations", PACE_SHOW_INT, PACE_OF(kind_row, count)})};
+PACE_TABLE_IF_ROWS(kind_table, "memory_kinds", "What memory is held for", PACE_FOR_ALL, 0,
+                   {"device", "device", PACE_SHOW_TEXT, PACE_OF(kind_row, device)},
+                   {"name", "held for", PACE_SHOW_TEXT, PACE_OF(kind_row, name)},
+                   {"at_peak_bytes", "at the peak", PACE_SHOW_BYTES, PACE_OF(kind_row, peak_bytes)},
+                   {"share", "share", PACE_SHOW_SHARE, PACE_OF(kind_row, share)},
+                   {"most_bytes", "most at any time", PACE_SHOW_BYTES, PACE_OF(kind_row, most_bytes)},
+                   {"count", "allocations", PACE_SHOW_INT, PACE_OF(kind_row, count)});
 
 typedef struct {
     char device[32];
@@ -169,21 +156,18 @@ typedef struct {
     double total, bytes[PACE_HELD_KINDS];
 } state_row;
 
-static const pace_table state_table = {
-    .key = "memory_timeline",
-    .audience = PACE_FOR_JSON,
-    .hidden_when_empty = true,
-    PACE_CELLS({"device", NULL, PACE_SHOW_TEXT, PACE_OF(state_row, device)},
-               {"after_ns", NULL, PACE_SHOW_INT, PACE_OF(state_row, at_ns)},
-               {"total_bytes", NULL, PACE_SHOW_BYTES, PACE_OF(state_row, total)},
-               {"before_bytes", NULL, PACE_SHOW_BYTES, PACE_OF(state_row, bytes[PACE_HELD_BEFORE])},
-               {"parameter_bytes", NULL, PACE_SHOW_BYTES, PACE_OF(state_row, bytes[PACE_HELD_PARAMETERS])},
-               {"optimizer_bytes", NULL, PACE_SHOW_BYTES, PACE_OF(state_row, bytes[PACE_HELD_OPTIMIZER])},
-               {"gradient_bytes", NULL, PACE_SHOW_BYTES, PACE_OF(state_row, bytes[PACE_HELD_GRADIENTS])},
-               {"activation_bytes", NULL, PACE_SHOW_BYTES, PACE_OF(state_row, bytes[PACE_HELD_ACTIVATIONS])},
-               {"input_bytes", NULL, PACE_SHOW_BYTES, PACE_OF(state_row, bytes[PACE_HELD_INPUT])},
-               {"temporary_bytes", NULL, PACE_SHOW_BYTES, PACE_OF(state_row, bytes[PACE_HELD_TEMPORARY])},
-               {"other_bytes", NULL, PACE_SHOW_BYTES, PACE_OF(state_row, bytes[PACE_HELD_OTHER])})};
+PACE_TABLE_IF_ROWS(state_table, "memory_timeline", NULL, PACE_FOR_JSON, 0,
+                   {"device", NULL, PACE_SHOW_TEXT, PACE_OF(state_row, device)},
+                   {"after_ns", NULL, PACE_SHOW_INT, PACE_OF(state_row, at_ns)},
+                   {"total_bytes", NULL, PACE_SHOW_BYTES, PACE_OF(state_row, total)},
+                   {"before_bytes", NULL, PACE_SHOW_BYTES, PACE_OF(state_row, bytes[PACE_HELD_BEFORE])},
+                   {"parameter_bytes", NULL, PACE_SHOW_BYTES, PACE_OF(state_row, bytes[PACE_HELD_PARAMETERS])},
+                   {"optimizer_bytes", NULL, PACE_SHOW_BYTES, PACE_OF(state_row, bytes[PACE_HELD_OPTIMIZER])},
+                   {"gradient_bytes", NULL, PACE_SHOW_BYTES, PACE_OF(state_row, bytes[PACE_HELD_GRADIENTS])},
+                   {"activation_bytes", NULL, PACE_SHOW_BYTES, PACE_OF(state_row, bytes[PACE_HELD_ACTIVATIONS])},
+                   {"input_bytes", NULL, PACE_SHOW_BYTES, PACE_OF(state_row, bytes[PACE_HELD_INPUT])},
+                   {"temporary_bytes", NULL, PACE_SHOW_BYTES, PACE_OF(state_row, bytes[PACE_HELD_TEMPORARY])},
+                   {"other_bytes", NULL, PACE_SHOW_BYTES, PACE_OF(state_row, bytes[PACE_HELD_OTHER])});
 
 static bool ever_held(const pace_memory_kinds *kinds, size_t k) { return kinds->most_bytes[k] > 0; }
 

@@ -7,20 +7,15 @@
 
 enum { WITH_DEVICES = 1 }; /* a trace has several */
 
-static const pace_table bubbles = {
-    "bubbles",
-    "Pipeline bubbles: idle while a peer is late",
-    PACE_FOR_ALL,
-    16,
-    .hidden_when_empty = true,
-    PACE_CELLS({"device_id", "device", PACE_SHOW_INT, PACE_OF(pace_bubble, device), .only_if = WITH_DEVICES},
-               {"rank", "rank", PACE_SHOW_INT, PACE_OF(pace_bubble, rank)},
-               {"forward_ns", "waiting in forward", PACE_SHOW_NS, PACE_OF(pace_bubble, forward_ns)},
-               {"backward_ns", "in backward", PACE_SHOW_NS, PACE_OF(pace_bubble, backward_ns)},
-               {"other_ns", "elsewhere", PACE_SHOW_NS, PACE_OF(pace_bubble, other_ns)},
-               {"waiting_ns", "per step", PACE_SHOW_NS, PACE_OF(pace_bubble, waiting_ns)},
-               {"share", "of the step", PACE_SHOW_SHARE, PACE_OF(pace_bubble, share)},
-               {"exposed_ns", "transfer exposed", PACE_SHOW_NS, PACE_OF(pace_bubble, exposed_ns)})};
+PACE_TABLE_IF_ROWS(bubbles, "bubbles", "Pipeline bubbles: idle while a peer is late", PACE_FOR_ALL, 16,
+                   {"device_id", "device", PACE_SHOW_INT, PACE_OF(pace_bubble, device), .only_if = WITH_DEVICES},
+                   {"rank", "rank", PACE_SHOW_INT, PACE_OF(pace_bubble, rank)},
+                   {"forward_ns", "waiting in forward", PACE_SHOW_NS, PACE_OF(pace_bubble, forward_ns)},
+                   {"backward_ns", "in backward", PACE_SHOW_NS, PACE_OF(pace_bubble, backward_ns)},
+                   {"other_ns", "elsewhere", PACE_SHOW_NS, PACE_OF(pace_bubble, other_ns)},
+                   {"waiting_ns", "per step", PACE_SHOW_NS, PACE_OF(pace_bubble, waiting_ns)},
+                   {"share", "of the step", PACE_SHOW_SHARE, PACE_OF(pace_bubble, share)},
+                   {"exposed_ns", "transfer exposed", PACE_SHOW_NS, PACE_OF(pace_bubble, exposed_ns)});
 
 static void put_bubbles(pace_node *root, const pace_analysis *analysis) {
     pace_node *table = pace_open_table(root, &bubbles, pace_analysis_has_devices(analysis) ? WITH_DEVICES : 0);
@@ -37,22 +32,18 @@ static void put_bubbles(pace_node *root, const pace_analysis *analysis) {
                            worst.rank, (double)worst.waiting_ns / 1e6, 100 * worst.share);
 }
 
-static const pace_table pairs = {
-    "point_to_point",
-    "Messages: who waits for whom, per step",
-    PACE_FOR_ALL,
-    16,
-    .hidden_when_empty = true,
-    PACE_CELLS({"source", "from", PACE_SHOW_INT, PACE_OF(pace_message_pair, source)},
-               {"destination", "to", PACE_SHOW_INT, PACE_OF(pace_message_pair, destination)},
-               {"group", "group", PACE_SHOW_TEXT, PACE_OF(pace_message_pair, group)},
-               {"messages", "messages", PACE_SHOW_INT, PACE_OF(pace_message_pair, messages)},
-               {"bytes", "bytes", PACE_SHOW_BYTES, PACE_OF(pace_message_pair, bytes)},
-               {"kernel_ns", "kernels", PACE_SHOW_NS, PACE_OF(pace_message_pair, kernel_ns)},
-               {"transfer_ns", "transfer", PACE_SHOW_NS, PACE_OF(pace_message_pair, transfer_ns)},
-               {"destination_wait_ns", "receiver waits", PACE_SHOW_NS, PACE_OF(pace_message_pair, destination_wait_ns)},
-               {"source_wait_ns", "sender waits", PACE_SHOW_NS, PACE_OF(pace_message_pair, source_wait_ns)},
-               {"cause", "late because of", PACE_SHOW_TEXT, PACE_OF(pace_message_pair, cause)})};
+PACE_TABLE_IF_ROWS(pairs, "point_to_point", "Messages: who waits for whom, per step", PACE_FOR_ALL, 16,
+                   {"source", "from", PACE_SHOW_INT, PACE_OF(pace_message_pair, source)},
+                   {"destination", "to", PACE_SHOW_INT, PACE_OF(pace_message_pair, destination)},
+                   {"group", "group", PACE_SHOW_TEXT, PACE_OF(pace_message_pair, group)},
+                   {"messages", "messages", PACE_SHOW_INT, PACE_OF(pace_message_pair, messages)},
+                   {"bytes", "bytes", PACE_SHOW_BYTES, PACE_OF(pace_message_pair, bytes)},
+                   {"kernel_ns", "kernels", PACE_SHOW_NS, PACE_OF(pace_message_pair, kernel_ns)},
+                   {"transfer_ns", "transfer", PACE_SHOW_NS, PACE_OF(pace_message_pair, transfer_ns)},
+                   {"destination_wait_ns", "receiver waits", PACE_SHOW_NS,
+                    PACE_OF(pace_message_pair, destination_wait_ns)},
+                   {"source_wait_ns", "sender waits", PACE_SHOW_NS, PACE_OF(pace_message_pair, source_wait_ns)},
+                   {"cause", "late because of", PACE_SHOW_TEXT, PACE_OF(pace_message_pair, cause)});
 
 static pace_status put_pairs(pace_node *root, const pace_analysis *analysis) {
     pace_message_pairs rows;
@@ -67,15 +58,14 @@ static void put_cause(pace_node *table, const void *row) {
     pace_table_text(table, m->cause ? m->cause : "-");
 }
 
-static const pace_table messages = {
-    "messages", NULL, PACE_FOR_JSON, 0,
-    PACE_CELLS({"source", NULL, PACE_SHOW_INT, PACE_OF(pace_p2p_message, number[PACE_SENDS])},
-               {"destination", NULL, PACE_SHOW_INT, PACE_OF(pace_p2p_message, number[PACE_RECEIVES])},
-               {"last_start_ns", NULL, PACE_SHOW_INT, PACE_OF(pace_p2p_message, last_start_ns)},
-               {"end_ns", NULL, PACE_SHOW_INT, PACE_OF(pace_p2p_message, end_ns)},
-               {"source_wait_ns", NULL, PACE_SHOW_NS, PACE_OF(pace_p2p_message, wait_ns[PACE_SENDS])},
-               {"destination_wait_ns", NULL, PACE_SHOW_NS, PACE_OF(pace_p2p_message, wait_ns[PACE_RECEIVES])},
-               {"cause", NULL, PACE_SHOW_TEXT, PACE_BY(put_cause)})};
+PACE_TABLE(messages, "messages", NULL, PACE_FOR_JSON, 0,
+           {"source", NULL, PACE_SHOW_INT, PACE_OF(pace_p2p_message, number[PACE_SENDS])},
+           {"destination", NULL, PACE_SHOW_INT, PACE_OF(pace_p2p_message, number[PACE_RECEIVES])},
+           {"last_start_ns", NULL, PACE_SHOW_INT, PACE_OF(pace_p2p_message, last_start_ns)},
+           {"end_ns", NULL, PACE_SHOW_INT, PACE_OF(pace_p2p_message, end_ns)},
+           {"source_wait_ns", NULL, PACE_SHOW_NS, PACE_OF(pace_p2p_message, wait_ns[PACE_SENDS])},
+           {"destination_wait_ns", NULL, PACE_SHOW_NS, PACE_OF(pace_p2p_message, wait_ns[PACE_RECEIVES])},
+           {"cause", NULL, PACE_SHOW_TEXT, PACE_BY(put_cause)});
 
 static void put_each(pace_node *root, const pace_analysis *analysis) {
     pace_node *table = pace_open_table(root, &messages, 0);

@@ -19,28 +19,24 @@ typedef struct {
     int64_t parameters, multiply_adds, layers, sequence;
 } model_row;
 
-static const pace_table models = {
-    "models", "Models", PACE_FOR_ALL, 0,
-    PACE_CELLS({"name", "Model", PACE_SHOW_TEXT, PACE_OF(model_row, name)},
-               {"family", NULL, PACE_SHOW_TEXT, PACE_OF(model_row, family)},
-               {"parameters", "Parameters", PACE_SHOW_INT, PACE_OF(model_row, parameters)},
-               {"multiply_adds", "Multiply-adds", PACE_SHOW_INT, PACE_OF(model_row, multiply_adds)},
-               {"activation_bytes", "Activations", PACE_SHOW_BYTES, PACE_OF(model_row, total.activation_bytes)},
-               {"layers", "Layers", PACE_SHOW_INT, PACE_OF(model_row, layers)},
-               {"sequence", "Sequence", PACE_SHOW_INT, PACE_OF(model_row, sequence)})};
+PACE_TABLE(models, "models", "Models", PACE_FOR_ALL, 0, {"name", "Model", PACE_SHOW_TEXT, PACE_OF(model_row, name)},
+           {"family", NULL, PACE_SHOW_TEXT, PACE_OF(model_row, family)},
+           {"parameters", "Parameters", PACE_SHOW_INT, PACE_OF(model_row, parameters)},
+           {"multiply_adds", "Multiply-adds", PACE_SHOW_INT, PACE_OF(model_row, multiply_adds)},
+           {"activation_bytes", "Activations", PACE_SHOW_BYTES, PACE_OF(model_row, total.activation_bytes)},
+           {"layers", "Layers", PACE_SHOW_INT, PACE_OF(model_row, layers)},
+           {"sequence", "Sequence", PACE_SHOW_INT, PACE_OF(model_row, sequence)});
 
 typedef struct {
     const char *name, *kind, *shape;
     int64_t parameters, multiply_adds;
 } layer_row;
 
-static const pace_table layers = {
-    "layers", "Layers", PACE_FOR_ALL, 0,
-    PACE_CELLS({"name", "Layer", PACE_SHOW_TEXT, PACE_OF(layer_row, name)},
-               {"kind", "Kind", PACE_SHOW_TEXT, PACE_OF(layer_row, kind)},
-               {"shape", "Output", PACE_SHOW_TEXT, PACE_OF(layer_row, shape)},
-               {"parameters", "Parameters", PACE_SHOW_INT, PACE_OF(layer_row, parameters)},
-               {"multiply_adds", "Multiply-adds", PACE_SHOW_INT, PACE_OF(layer_row, multiply_adds)})};
+PACE_TABLE(layers, "layers", "Layers", PACE_FOR_ALL, 0, {"name", "Layer", PACE_SHOW_TEXT, PACE_OF(layer_row, name)},
+           {"kind", "Kind", PACE_SHOW_TEXT, PACE_OF(layer_row, kind)},
+           {"shape", "Output", PACE_SHOW_TEXT, PACE_OF(layer_row, shape)},
+           {"parameters", "Parameters", PACE_SHOW_INT, PACE_OF(layer_row, parameters)},
+           {"multiply_adds", "Multiply-adds", PACE_SHOW_INT, PACE_OF(layer_row, multiply_adds)});
 
 static int64_t count_of(double value) { return value > 0 ? (int64_t)value : PACE_NO_INT; }
 

@@ -12,41 +12,31 @@ typedef struct {
     double share;
 } module_row;
 
-static const pace_table tree_table = {
-    .key = "module_tree",
-    .title = "Device time by module, as a tree",
-    .audience = PACE_FOR_ALL,
-    .rows_shown = 20,
-    .hidden_when_empty = true,
-    PACE_CELLS({"name", "module or annotation", PACE_SHOW_TEXT, PACE_OF(module_row, name)},
-               {"path", NULL, PACE_SHOW_TEXT, PACE_OF(module_row, path)},
-               {"kind", NULL, PACE_SHOW_TEXT, PACE_OF(module_row, sort)},
-               {"depth", NULL, PACE_SHOW_INT, PACE_OF(module_row, depth)},
-               {"instances", "alike", PACE_SHOW_INT, PACE_OF(module_row, instances)},
-               {"calls", "calls", PACE_SHOW_INT, PACE_OF(module_row, calls)},
-               {"time_ns", "time", PACE_SHOW_NS, PACE_OF(module_row, time_ns)},
-               {"share", "share", PACE_SHOW_SHARE, PACE_OF(module_row, share)},
-               {"forward_ns", "forward", PACE_SHOW_NS, PACE_OF(module_row, forward_ns)},
-               {"backward_ns", "backward", PACE_SHOW_NS, PACE_OF(module_row, backward_ns)},
-               {"other_ns", NULL, PACE_SHOW_NS, PACE_OF(module_row, other_ns)},
-               {"own_ns", "itself", PACE_SHOW_NS, PACE_OF(module_row, own_ns)},
-               {"host_ns", NULL, PACE_SHOW_NS, PACE_OF(module_row, host_ns)})};
+PACE_TABLE_IF_ROWS(tree_table, "module_tree", "Device time by module, as a tree", PACE_FOR_ALL, 20,
+                   {"name", "module or annotation", PACE_SHOW_TEXT, PACE_OF(module_row, name)},
+                   {"path", NULL, PACE_SHOW_TEXT, PACE_OF(module_row, path)},
+                   {"kind", NULL, PACE_SHOW_TEXT, PACE_OF(module_row, sort)},
+                   {"depth", NULL, PACE_SHOW_INT, PACE_OF(module_row, depth)},
+                   {"instances", "alike", PACE_SHOW_INT, PACE_OF(module_row, instances)},
+                   {"calls", "calls", PACE_SHOW_INT, PACE_OF(module_row, calls)},
+                   {"time_ns", "time", PACE_SHOW_NS, PACE_OF(module_row, time_ns)},
+                   {"share", "share", PACE_SHOW_SHARE, PACE_OF(module_row, share)},
+                   {"forward_ns", "forward", PACE_SHOW_NS, PACE_OF(module_row, forward_ns)},
+                   {"backward_ns", "backward", PACE_SHOW_NS, PACE_OF(module_row, backward_ns)},
+                   {"other_ns", NULL, PACE_SHOW_NS, PACE_OF(module_row, other_ns)},
+                   {"own_ns", "itself", PACE_SHOW_NS, PACE_OF(module_row, own_ns)},
+                   {"host_ns", NULL, PACE_SHOW_NS, PACE_OF(module_row, host_ns)});
 
-static const pace_table class_table = {
-    .key = "module_classes",
-    .title = "Device time by class of module",
-    .audience = PACE_FOR_ALL,
-    .rows_shown = 10,
-    .hidden_when_empty = true,
-    PACE_CELLS({"name", "class", PACE_SHOW_TEXT, PACE_OF(module_row, name)},
-               {"instances", "modules", PACE_SHOW_INT, PACE_OF(module_row, instances)},
-               {"calls", "calls", PACE_SHOW_INT, PACE_OF(module_row, calls)},
-               {"time_ns", "time", PACE_SHOW_NS, PACE_OF(module_row, time_ns)},
-               {"share", "share", PACE_SHOW_SHARE, PACE_OF(module_row, share)},
-               {"forward_ns", "forward", PACE_SHOW_NS, PACE_OF(module_row, forward_ns)},
-               {"backward_ns", "backward", PACE_SHOW_NS, PACE_OF(module_row, backward_ns)},
-               {"other_ns", NULL, PACE_SHOW_NS, PACE_OF(module_row, other_ns)},
-               {"own_ns", "itself", PACE_SHOW_NS, PACE_OF(module_row, own_ns)})};
+PACE_TABLE_IF_ROWS(class_table, "module_classes", "Device time by class of module", PACE_FOR_ALL, 10,
+                   {"name", "class", PACE_SHOW_TEXT, PACE_OF(module_row, name)},
+                   {"instances", "modules", PACE_SHOW_INT, PACE_OF(module_row, instances)},
+                   {"calls", "calls", PACE_SHOW_INT, PACE_OF(module_row, calls)},
+                   {"time_ns", "time", PACE_SHOW_NS, PACE_OF(module_row, time_ns)},
+                   {"share", "share", PACE_SHOW_SHARE, PACE_OF(module_row, share)},
+                   {"forward_ns", "forward", PACE_SHOW_NS, PACE_OF(module_row, forward_ns)},
+                   {"backward_ns", "backward", PACE_SHOW_NS, PACE_OF(module_row, backward_ns)},
+                   {"other_ns", NULL, PACE_SHOW_NS, PACE_OF(module_row, other_ns)},
+                   {"own_ns", "itself", PACE_SHOW_NS, PACE_OF(module_row, own_ns)});
 
 static module_row row_of(const char *name, size_t instances, size_t calls, const pace_module_time *all,
                          const pace_module_time *own, int64_t total_ns) {
@@ -112,18 +102,13 @@ typedef struct {
     int64_t self_ns, operators_ns, all_ns, device_ns;
 } frame_row;
 
-static const pace_table frame_table = {
-    .key = "python_frames",
-    .title = "Python functions by the time of their own lines",
-    .audience = PACE_FOR_ALL,
-    .rows_shown = 10,
-    .hidden_when_empty = true,
-    PACE_CELLS({"name", "function", PACE_SHOW_TEXT, PACE_OF(frame_row, name)},
-               {"calls", "calls", PACE_SHOW_INT, PACE_OF(frame_row, calls)},
-               {"self_ns", "itself", PACE_SHOW_NS, PACE_OF(frame_row, self_ns)},
-               {"operators_ns", "in operators", PACE_SHOW_NS, PACE_OF(frame_row, operators_ns)},
-               {"all_ns", "in all", PACE_SHOW_NS, PACE_OF(frame_row, all_ns)},
-               {"device_ns", "device", PACE_SHOW_NS, PACE_OF(frame_row, device_ns)})};
+PACE_TABLE_IF_ROWS(frame_table, "python_frames", "Python functions by the time of their own lines", PACE_FOR_ALL, 10,
+                   {"name", "function", PACE_SHOW_TEXT, PACE_OF(frame_row, name)},
+                   {"calls", "calls", PACE_SHOW_INT, PACE_OF(frame_row, calls)},
+                   {"self_ns", "itself", PACE_SHOW_NS, PACE_OF(frame_row, self_ns)},
+                   {"operators_ns", "in operators", PACE_SHOW_NS, PACE_OF(frame_row, operators_ns)},
+                   {"all_ns", "in all", PACE_SHOW_NS, PACE_OF(frame_row, all_ns)},
+                   {"device_ns", "device", PACE_SHOW_NS, PACE_OF(frame_row, device_ns)});
 
 static pace_status put_frames(pace_node *root, const pace_rank *rank, const pace_work_shown *shown) {
     pace_python_frames frames;

@@ -23,15 +23,14 @@ typedef struct {
     pace_overhead_row of;
 } overhead_row;
 
-static const pace_table by_operator = {
-    "overheads_by_operator", "Host overhead per operator", PACE_FOR_ALL, 12,
-    PACE_CELLS({"type", "host time", PACE_SHOW_WORD, PACE_OF(overhead_row, type)},
-               {"name", "name", PACE_SHOW_TEXT, PACE_OF(overhead_row, name)},
-               {"count", "count", PACE_SHOW_INT, PACE_OF(overhead_row, of.count)},
-               {"median_ns", "median", PACE_SHOW_NS, PACE_WHOLE_OF(overhead_row, of.median_ns)},
-               {"mean_ns", "mean", PACE_SHOW_NS, PACE_WHOLE_OF(overhead_row, of.mean_ns)},
-               {"std_ns", "std", PACE_SHOW_NS, PACE_WHOLE_OF(overhead_row, of.std_ns)},
-               {"total_ns", "total", PACE_SHOW_NS, PACE_WHOLE_OF(overhead_row, of.sum_ns)})};
+PACE_TABLE(by_operator, "overheads_by_operator", "Host overhead per operator", PACE_FOR_ALL, 12,
+           {"type", "host time", PACE_SHOW_WORD, PACE_OF(overhead_row, type)},
+           {"name", "name", PACE_SHOW_TEXT, PACE_OF(overhead_row, name)},
+           {"count", "count", PACE_SHOW_INT, PACE_OF(overhead_row, of.count)},
+           {"median_ns", "median", PACE_SHOW_NS, PACE_WHOLE_OF(overhead_row, of.median_ns)},
+           {"mean_ns", "mean", PACE_SHOW_NS, PACE_WHOLE_OF(overhead_row, of.mean_ns)},
+           {"std_ns", "std", PACE_SHOW_NS, PACE_WHOLE_OF(overhead_row, of.std_ns)},
+           {"total_ns", "total", PACE_SHOW_NS, PACE_WHOLE_OF(overhead_row, of.sum_ns)});
 
 static void put_row(pace_node *table, const pace_rank *rank, const pace_overhead_row *row) {
     const char *name = row->name ? pace_names_text(&rank->step.names, row->name) : NULL;

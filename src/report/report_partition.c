@@ -49,27 +49,26 @@ typedef struct {
 
 enum { DAYS = 1, PRICE = 2, PLACES = 4, MANY = 8 };
 
-static const pace_table choice_table = {
-    "configurations", "The fastest configurations", PACE_FOR_ALL, 0,
-    PACE_CELLS({"machine", "on", PACE_SHOW_TEXT, PACE_OF(choice_row, machine), .shown_if = PLACES},
-               {"machines", "machines", PACE_SHOW_INT, PACE_WHOLE_OF(choice_row, machines)},
-               {"dp", "replicas (dp)", PACE_SHOW_INT, PACE_WHOLE_OF(choice_row, of.partition.replicas)},
-               {"tp", "workers (tp)", PACE_SHOW_INT, PACE_WHOLE_OF(choice_row, of.partition.workers)},
-               {"threads", "threads", PACE_SHOW_INT, PACE_WHOLE_OF(choice_row, of.partition.threads)},
-               {"servers", "servers", PACE_SHOW_INT, PACE_WHOLE_OF(choice_row, of.partition.servers)},
-               {"segments", "segments", PACE_SHOW_TEXT, PACE_OF(choice_row, segments)},
-               {"sample_ns", "a sample", PACE_SHOW_NS, PACE_NS_OF(choice_row, of.time.sample_s)},
-               {"low_ns", NULL, PACE_SHOW_NS, PACE_LOW_NS_OF(choice_row, time_s)},
-               {"high_ns", NULL, PACE_SHOW_NS, PACE_HIGH_NS_OF(choice_row, time_s)},
-               {"sample_s", NULL, PACE_SHOW_REAL, PACE_OF(choice_row, of.time.sample_s)},
-               {"samples_per_s", "samples /s", PACE_SHOW_REAL, PACE_OF(choice_row, samples_per_s)},
-               {"slower_share", "slower", PACE_SHOW_SHARE, PACE_OF(choice_row, slower), .shown_if = MANY},
-               {"speedup", "speedup", PACE_SHOW_REAL, PACE_OF(choice_row, speedup)},
-               {"memory_bytes", "memory", PACE_SHOW_BYTES, PACE_OF(choice_row, of.time.worker_bytes)},
-               {"threads_are", NULL, PACE_SHOW_TEXT, PACE_OF(choice_row, threads_are)},
-               {"days", NULL, PACE_SHOW_REAL, PACE_OF(choice_row, days)},
-               {"price", "price", PACE_SHOW_REAL, PACE_OF(choice_row, price), .shown_if = PRICE},
-               {"loses_in", NULL, PACE_SHOW_TEXT, PACE_OF(choice_row, loses_in)})};
+PACE_TABLE(choice_table, "configurations", "The fastest configurations", PACE_FOR_ALL, 0,
+           {"machine", "on", PACE_SHOW_TEXT, PACE_OF(choice_row, machine), .shown_if = PLACES},
+           {"machines", "machines", PACE_SHOW_INT, PACE_WHOLE_OF(choice_row, machines)},
+           {"dp", "replicas (dp)", PACE_SHOW_INT, PACE_WHOLE_OF(choice_row, of.partition.replicas)},
+           {"tp", "workers (tp)", PACE_SHOW_INT, PACE_WHOLE_OF(choice_row, of.partition.workers)},
+           {"threads", "threads", PACE_SHOW_INT, PACE_WHOLE_OF(choice_row, of.partition.threads)},
+           {"servers", "servers", PACE_SHOW_INT, PACE_WHOLE_OF(choice_row, of.partition.servers)},
+           {"segments", "segments", PACE_SHOW_TEXT, PACE_OF(choice_row, segments)},
+           {"sample_ns", "a sample", PACE_SHOW_NS, PACE_NS_OF(choice_row, of.time.sample_s)},
+           {"low_ns", NULL, PACE_SHOW_NS, PACE_LOW_NS_OF(choice_row, time_s)},
+           {"high_ns", NULL, PACE_SHOW_NS, PACE_HIGH_NS_OF(choice_row, time_s)},
+           {"sample_s", NULL, PACE_SHOW_REAL, PACE_OF(choice_row, of.time.sample_s)},
+           {"samples_per_s", "samples /s", PACE_SHOW_REAL, PACE_OF(choice_row, samples_per_s)},
+           {"slower_share", "slower", PACE_SHOW_SHARE, PACE_OF(choice_row, slower), .shown_if = MANY},
+           {"speedup", "speedup", PACE_SHOW_REAL, PACE_OF(choice_row, speedup)},
+           {"memory_bytes", "memory", PACE_SHOW_BYTES, PACE_OF(choice_row, of.time.worker_bytes)},
+           {"threads_are", NULL, PACE_SHOW_TEXT, PACE_OF(choice_row, threads_are)},
+           {"days", NULL, PACE_SHOW_REAL, PACE_OF(choice_row, days)},
+           {"price", "price", PACE_SHOW_REAL, PACE_OF(choice_row, price), .shown_if = PRICE},
+           {"loses_in", NULL, PACE_SHOW_TEXT, PACE_OF(choice_row, loses_in)});
 
 /* What an epoch's time is spent on, for one of its samples. */
 enum { PARTS = 5 };
@@ -133,12 +132,11 @@ typedef struct {
 #define PART_CELL(key, title, part) \
     { key, title, PACE_SHOW_NS, PACE_OF(parts_row, ns[part]) }
 
-static const pace_table parts_table = {
-    "parts", "What the time of a sample is spent on", PACE_FOR_ALL, 0,
-    PACE_CELLS({"configuration", "configuration", PACE_SHOW_TEXT, PACE_OF(parts_row, configuration)},
-               PART_CELL("compute_ns", "compute", 0), PART_CELL("contention_ns", "contention", 1),
-               PART_CELL("traffic_ns", "traffic", 2), PART_CELL("exchange_ns", "servers", 3),
-               PART_CELL("wait_ns", "wait", 4), {"hidden_ns", "hidden", PACE_SHOW_NS, PACE_OF(parts_row, hidden_ns)})};
+PACE_TABLE(parts_table, "parts", "What the time of a sample is spent on", PACE_FOR_ALL, 0,
+           {"configuration", "configuration", PACE_SHOW_TEXT, PACE_OF(parts_row, configuration)},
+           PART_CELL("compute_ns", "compute", 0), PART_CELL("contention_ns", "contention", 1),
+           PART_CELL("traffic_ns", "traffic", 2), PART_CELL("exchange_ns", "servers", 3),
+           PART_CELL("wait_ns", "wait", 4), {"hidden_ns", "hidden", PACE_SHOW_NS, PACE_OF(parts_row, hidden_ns)});
 
 static void put_parts(pace_node *root, const pace_partition_asked *a, const pace_partition_place *p) {
     pace_node *table = pace_open_table(root, &parts_table, 0);
@@ -173,15 +171,14 @@ typedef struct {
     char configuration[SAYS];
 } front_row;
 
-static const pace_table front_table = {
-    "front", "Time against machines: each is faster than all with fewer", PACE_FOR_ALL, 0,
-    PACE_CELLS({"machines", "machines", PACE_SHOW_INT, PACE_OF(front_row, machines)},
-               {"sample_ns", "a sample", PACE_SHOW_NS, PACE_OF(front_row, sample_ns)},
-               {"speedup", "speedup", PACE_SHOW_REAL, PACE_OF(front_row, speedup)},
-               {"per_machine", "of a machine", PACE_SHOW_REAL, PACE_OF(front_row, per_machine)},
-               {"days", "days", PACE_SHOW_REAL, PACE_OF(front_row, days), .shown_if = DAYS},
-               {"price", "price", PACE_SHOW_REAL, PACE_OF(front_row, price), .shown_if = PRICE},
-               {"configuration", "configuration", PACE_SHOW_TEXT, PACE_OF(front_row, configuration)})};
+PACE_TABLE(front_table, "front", "Time against machines: each is faster than all with fewer", PACE_FOR_ALL, 0,
+           {"machines", "machines", PACE_SHOW_INT, PACE_OF(front_row, machines)},
+           {"sample_ns", "a sample", PACE_SHOW_NS, PACE_OF(front_row, sample_ns)},
+           {"speedup", "speedup", PACE_SHOW_REAL, PACE_OF(front_row, speedup)},
+           {"per_machine", "of a machine", PACE_SHOW_REAL, PACE_OF(front_row, per_machine)},
+           {"days", "days", PACE_SHOW_REAL, PACE_OF(front_row, days), .shown_if = DAYS},
+           {"price", "price", PACE_SHOW_REAL, PACE_OF(front_row, price), .shown_if = PRICE},
+           {"configuration", "configuration", PACE_SHOW_TEXT, PACE_OF(front_row, configuration)});
 
 static void put_front(pace_node *root, const pace_partition_asked *a, const pace_partition_place *p) {
     pace_node *table = pace_open_table(root, &front_table, flags_of(a)), *chart = NULL;

@@ -67,34 +67,33 @@ enum {
 
 #define CONFIGURED(field) PACE_WHOLE_OF(choice_row, of.candidate.config.field)
 
-static const pace_table choice_table = {
-    "configurations", "The fastest configurations", PACE_FOR_ALL, 0,
-    PACE_CELLS({"machine", "on", PACE_SHOW_TEXT, PACE_OF(choice_row, machine), .shown_if = MACHINES},
-               {"tp", "tp", PACE_SHOW_INT, CONFIGURED(tp), .shown_if = TENSORS},
-               {"pp", "pp", PACE_SHOW_INT, CONFIGURED(pp), .shown_if = PIPELINES},
-               {"vpp", "vpp", PACE_SHOW_INT, CONFIGURED(vpp), .shown_if = CHUNKS},
-               {"cp", "cp", PACE_SHOW_INT, CONFIGURED(cp), .shown_if = CONTEXT},
-               {"ep", "ep", PACE_SHOW_INT, CONFIGURED(ep), .shown_if = EXPERTS},
-               {"dp", "dp", PACE_SHOW_INT, CONFIGURED(dp)},
-               {"idle_devices", "idle", PACE_SHOW_INT, PACE_WHOLE_OF(choice_row, of.idle), .shown_if = IDLE},
-               {"zero_stage", "ZeRO", PACE_SHOW_INT, CONFIGURED(zero_stage), .shown_if = ZERO},
-               {"zero_group", "over", PACE_SHOW_INT, CONFIGURED(zero_group), .shown_if = HYBRID},
-               {"schedule", "order", PACE_SHOW_TEXT, PACE_OF(choice_row, schedule), .shown_if = ORDERS},
-               {"micro_batch", "micro", PACE_SHOW_INT, CONFIGURED(micro_batch)},
-               {"recompute", "recompute", PACE_SHOW_TEXT, PACE_OF(choice_row, recompute)},
-               {"step_ns", "step", PACE_SHOW_NS, PACE_NS_OF(choice_row, of.time_s)},
-               {"low_ns", "low", PACE_SHOW_NS, PACE_LOW_NS_OF(choice_row, of.time_s)},
-               {"high_ns", "high", PACE_SHOW_NS, PACE_HIGH_NS_OF(choice_row, of.time_s)},
-               {"step_s", NULL, PACE_SHOW_REAL, PACE_OF(choice_row, of.time_s)},
-               {"slower_share", "slower", PACE_SHOW_SHARE, PACE_OF(choice_row, slower)},
-               {"chance_share", "chance", PACE_SHOW_SHARE, PACE_OF(choice_row, chance)},
-               {"fastest_share", NULL, PACE_SHOW_SHARE, PACE_OF(choice_row, of.fastest)},
-               {"samples_per_s", NULL, PACE_SHOW_REAL, PACE_OF(choice_row, of.samples_per_s)},
-               {"memory_bytes", "memory", PACE_SHOW_BYTES, PACE_OF(choice_row, of.need_bytes)},
-               {"fits", "fits", PACE_SHOW_TEXT, PACE_OF(choice_row, fits)},
-               {"days", NULL, PACE_SHOW_REAL, PACE_OF(choice_row, of.days)},
-               {"price", NULL, PACE_SHOW_REAL, PACE_OF(choice_row, of.price)},
-               {"loses_in", NULL, PACE_SHOW_TEXT, PACE_OF(choice_row, loses)})};
+PACE_TABLE(choice_table, "configurations", "The fastest configurations", PACE_FOR_ALL, 0,
+           {"machine", "on", PACE_SHOW_TEXT, PACE_OF(choice_row, machine), .shown_if = MACHINES},
+           {"tp", "tp", PACE_SHOW_INT, CONFIGURED(tp), .shown_if = TENSORS},
+           {"pp", "pp", PACE_SHOW_INT, CONFIGURED(pp), .shown_if = PIPELINES},
+           {"vpp", "vpp", PACE_SHOW_INT, CONFIGURED(vpp), .shown_if = CHUNKS},
+           {"cp", "cp", PACE_SHOW_INT, CONFIGURED(cp), .shown_if = CONTEXT},
+           {"ep", "ep", PACE_SHOW_INT, CONFIGURED(ep), .shown_if = EXPERTS},
+           {"dp", "dp", PACE_SHOW_INT, CONFIGURED(dp)},
+           {"idle_devices", "idle", PACE_SHOW_INT, PACE_WHOLE_OF(choice_row, of.idle), .shown_if = IDLE},
+           {"zero_stage", "ZeRO", PACE_SHOW_INT, CONFIGURED(zero_stage), .shown_if = ZERO},
+           {"zero_group", "over", PACE_SHOW_INT, CONFIGURED(zero_group), .shown_if = HYBRID},
+           {"schedule", "order", PACE_SHOW_TEXT, PACE_OF(choice_row, schedule), .shown_if = ORDERS},
+           {"micro_batch", "micro", PACE_SHOW_INT, CONFIGURED(micro_batch)},
+           {"recompute", "recompute", PACE_SHOW_TEXT, PACE_OF(choice_row, recompute)},
+           {"step_ns", "step", PACE_SHOW_NS, PACE_NS_OF(choice_row, of.time_s)},
+           {"low_ns", "low", PACE_SHOW_NS, PACE_LOW_NS_OF(choice_row, of.time_s)},
+           {"high_ns", "high", PACE_SHOW_NS, PACE_HIGH_NS_OF(choice_row, of.time_s)},
+           {"step_s", NULL, PACE_SHOW_REAL, PACE_OF(choice_row, of.time_s)},
+           {"slower_share", "slower", PACE_SHOW_SHARE, PACE_OF(choice_row, slower)},
+           {"chance_share", "chance", PACE_SHOW_SHARE, PACE_OF(choice_row, chance)},
+           {"fastest_share", NULL, PACE_SHOW_SHARE, PACE_OF(choice_row, of.fastest)},
+           {"samples_per_s", NULL, PACE_SHOW_REAL, PACE_OF(choice_row, of.samples_per_s)},
+           {"memory_bytes", "memory", PACE_SHOW_BYTES, PACE_OF(choice_row, of.need_bytes)},
+           {"fits", "fits", PACE_SHOW_TEXT, PACE_OF(choice_row, fits)},
+           {"days", NULL, PACE_SHOW_REAL, PACE_OF(choice_row, of.days)},
+           {"price", NULL, PACE_SHOW_REAL, PACE_OF(choice_row, of.price)},
+           {"loses_in", NULL, PACE_SHOW_TEXT, PACE_OF(choice_row, loses)});
 
 static unsigned flags_of(const pace_plan_asked *a) {
     unsigned flags = a->places.count > 1 ? MACHINES : 0;
@@ -140,18 +139,13 @@ typedef struct {
 #define PART_CELL(key, title, part) \
     { key, title, PACE_SHOW_NS, PACE_OF(parts_row, ns[part]), .shown_if = 1U << (part) }
 
-static const pace_table parts_table = {
-    "parts",
-    "Where the time of each goes, in closed form",
-    PACE_FOR_ALL,
-    0,
-    .hidden_when_empty = true,
-    PACE_CELLS({"configuration", "configuration", PACE_SHOW_TEXT, PACE_OF(parts_row, configuration)},
-               PART_CELL("compute_ns", "compute", 0), PART_CELL("host_ns", "host", 1),
-               PART_CELL("bubble_ns", "bubble", 2), PART_CELL("tensor_ns", "tensor exch.", 3),
-               PART_CELL("context_ns", "context exch.", 4), PART_CELL("expert_ns", "expert exch.", 5),
-               PART_CELL("pipeline_ns", "pipeline exch.", 6), PART_CELL("data_ns", "data exch.", 7),
-               PART_CELL("update_ns", "update", 8), PART_CELL("other_ns", "other", 9))};
+PACE_TABLE_IF_ROWS(parts_table, "parts", "Where the time of each goes, in closed form", PACE_FOR_ALL, 0,
+                   {"configuration", "configuration", PACE_SHOW_TEXT, PACE_OF(parts_row, configuration)},
+                   PART_CELL("compute_ns", "compute", 0), PART_CELL("host_ns", "host", 1),
+                   PART_CELL("bubble_ns", "bubble", 2), PART_CELL("tensor_ns", "tensor exch.", 3),
+                   PART_CELL("context_ns", "context exch.", 4), PART_CELL("expert_ns", "expert exch.", 5),
+                   PART_CELL("pipeline_ns", "pipeline exch.", 6), PART_CELL("data_ns", "data exch.", 7),
+                   PART_CELL("update_ns", "update", 8), PART_CELL("other_ns", "other", 9));
 
 static void put_parts(pace_node *root, const pace_plan_place *p) {
     unsigned flags = 0;
@@ -201,16 +195,11 @@ typedef struct {
     char configuration[PACE_PLAN_SAYS];
 } otherwise_row;
 
-static const pace_table otherwise_table = {
-    "sensitivity",
-    "If something takes longer than is thought",
-    PACE_FOR_ALL,
-    0,
-    .hidden_when_empty = true,
-    PACE_CELLS({"what", "what", PACE_SHOW_TEXT, PACE_OF(otherwise_row, what)},
-               {"factor", "times", PACE_SHOW_REAL, PACE_OF(otherwise_row, factor)},
-               {"lost_share", "first loses", PACE_SHOW_SHARE, PACE_OF(otherwise_row, lost)},
-               {"configuration", "the fastest then", PACE_SHOW_TEXT, PACE_OF(otherwise_row, configuration)})};
+PACE_TABLE_IF_ROWS(otherwise_table, "sensitivity", "If something takes longer than is thought", PACE_FOR_ALL, 0,
+                   {"what", "what", PACE_SHOW_TEXT, PACE_OF(otherwise_row, what)},
+                   {"factor", "times", PACE_SHOW_REAL, PACE_OF(otherwise_row, factor)},
+                   {"lost_share", "first loses", PACE_SHOW_SHARE, PACE_OF(otherwise_row, lost)},
+                   {"configuration", "the fastest then", PACE_SHOW_TEXT, PACE_OF(otherwise_row, configuration)});
 
 static void put_otherwise(pace_node *root, const pace_plan_place *p) {
     pace_node *table = pace_open_table(root, &otherwise_table, 0);
@@ -226,16 +215,11 @@ typedef struct {
     size_t count;
 } refusal_row;
 
-static const pace_table refusal_table = {"refused",
-                                         "Why others cannot be",
-                                         PACE_FOR_ALL,
-                                         8,
-                                         .hidden_when_empty = true,
-                                         PACE_CELLS({"machine", NULL, PACE_SHOW_TEXT, PACE_OF(refusal_row, machine)},
-                                                    {"configurations", "configurations", PACE_SHOW_INT,
-                                                     PACE_OF(refusal_row, count)},
-                                                    {"reason", NULL, PACE_SHOW_TEXT, PACE_OF(refusal_row, reason)},
-                                                    {"first", "such as", PACE_SHOW_TEXT, PACE_OF(refusal_row, first)})};
+PACE_TABLE_IF_ROWS(refusal_table, "refused", "Why others cannot be", PACE_FOR_ALL, 8,
+                   {"machine", NULL, PACE_SHOW_TEXT, PACE_OF(refusal_row, machine)},
+                   {"configurations", "configurations", PACE_SHOW_INT, PACE_OF(refusal_row, count)},
+                   {"reason", NULL, PACE_SHOW_TEXT, PACE_OF(refusal_row, reason)},
+                   {"first", "such as", PACE_SHOW_TEXT, PACE_OF(refusal_row, first)});
 
 static void put_refusals(pace_node *root, const pace_plan_asked *a) {
     pace_node *table = pace_open_table(root, &refusal_table, 0);
@@ -254,27 +238,26 @@ typedef struct {
     double per_s, days, price, energy_kwh, goodput, between_s, interval_s, straggling, learning;
 } place_row;
 
-static const pace_table place_table = {
-    "machines", "By machine", PACE_FOR_ALL, 0,
-    PACE_CELLS({"machine", "machine", PACE_SHOW_TEXT, PACE_OF(place_row, machine)},
-               {"devices", "devices", PACE_SHOW_INT, PACE_OF(place_row, devices)},
-               {"global_batch", "batch", PACE_SHOW_INT, PACE_OF(place_row, batch), .shown_if = BATCHES},
-               {"tried", "tried", PACE_SHOW_INT, PACE_OF(place_row, tried)},
-               {"fitting", "fit", PACE_SHOW_INT, PACE_OF(place_row, fitting)},
-               {"too_large", "too big", PACE_SHOW_INT, PACE_OF(place_row, too_large)},
-               {"may_fit", "may fit", PACE_SHOW_INT, PACE_OF(place_row, may_fit)},
-               {"refused", "refused", PACE_SHOW_INT, PACE_OF(place_row, refused)},
-               {"step_ns", "best step", PACE_SHOW_NS, PACE_OF(place_row, step_ns)},
-               {"samples_per_s", "samples /s", PACE_SHOW_REAL, PACE_OF(place_row, per_s)},
-               {"days", "days", PACE_SHOW_REAL, PACE_OF(place_row, days), .shown_if = DAYS},
-               {"price", "price", PACE_SHOW_REAL, PACE_OF(place_row, price), .shown_if = PRICE},
-               {"energy_kwh", "kWh", PACE_SHOW_REAL, PACE_OF(place_row, energy_kwh), .shown_if = DAYS},
-               {"goodput_share", "progress", PACE_SHOW_SHARE, PACE_OF(place_row, goodput), .shown_if = FAILURES},
-               {"failures_s", NULL, PACE_SHOW_S, PACE_OF(place_row, between_s)},
-               {"checkpoint_s", NULL, PACE_SHOW_S, PACE_OF(place_row, interval_s)},
-               {"straggling", NULL, PACE_SHOW_REAL, PACE_OF(place_row, straggling)},
-               {"learning", NULL, PACE_SHOW_REAL, PACE_OF(place_row, learning)},
-               {"front", NULL, PACE_SHOW_TEXT, PACE_OF(place_row, front)})};
+PACE_TABLE(place_table, "machines", "By machine", PACE_FOR_ALL, 0,
+           {"machine", "machine", PACE_SHOW_TEXT, PACE_OF(place_row, machine)},
+           {"devices", "devices", PACE_SHOW_INT, PACE_OF(place_row, devices)},
+           {"global_batch", "batch", PACE_SHOW_INT, PACE_OF(place_row, batch), .shown_if = BATCHES},
+           {"tried", "tried", PACE_SHOW_INT, PACE_OF(place_row, tried)},
+           {"fitting", "fit", PACE_SHOW_INT, PACE_OF(place_row, fitting)},
+           {"too_large", "too big", PACE_SHOW_INT, PACE_OF(place_row, too_large)},
+           {"may_fit", "may fit", PACE_SHOW_INT, PACE_OF(place_row, may_fit)},
+           {"refused", "refused", PACE_SHOW_INT, PACE_OF(place_row, refused)},
+           {"step_ns", "best step", PACE_SHOW_NS, PACE_OF(place_row, step_ns)},
+           {"samples_per_s", "samples /s", PACE_SHOW_REAL, PACE_OF(place_row, per_s)},
+           {"days", "days", PACE_SHOW_REAL, PACE_OF(place_row, days), .shown_if = DAYS},
+           {"price", "price", PACE_SHOW_REAL, PACE_OF(place_row, price), .shown_if = PRICE},
+           {"energy_kwh", "kWh", PACE_SHOW_REAL, PACE_OF(place_row, energy_kwh), .shown_if = DAYS},
+           {"goodput_share", "progress", PACE_SHOW_SHARE, PACE_OF(place_row, goodput), .shown_if = FAILURES},
+           {"failures_s", NULL, PACE_SHOW_S, PACE_OF(place_row, between_s)},
+           {"checkpoint_s", NULL, PACE_SHOW_S, PACE_OF(place_row, interval_s)},
+           {"straggling", NULL, PACE_SHOW_REAL, PACE_OF(place_row, straggling)},
+           {"learning", NULL, PACE_SHOW_REAL, PACE_OF(place_row, learning)},
+           {"front", NULL, PACE_SHOW_TEXT, PACE_OF(place_row, front)});
 
 static void put_places(pace_node *root, const pace_plan_asked *a) {
     pace_node *table = pace_open_table(root, &place_table, flags_of(a));
@@ -340,8 +323,8 @@ typedef struct {
     const char *line;
 } launch_row;
 
-static const pace_table launch_table = {"launch", "Told to the program that trains", PACE_FOR_ALL, 0,
-                                        PACE_CELLS({"line", "line", PACE_SHOW_TEXT, PACE_OF(launch_row, line)})};
+PACE_TABLE(launch_table, "launch", "Told to the program that trains", PACE_FOR_ALL, 0,
+           {"line", "line", PACE_SHOW_TEXT, PACE_OF(launch_row, line)});
 
 static void put_launch(pace_node *root, const pace_plan_asked *a) {
     char title[96];
@@ -357,15 +340,14 @@ typedef struct {
     char configuration[PACE_PLAN_SAYS];
 } change_row;
 
-static const pace_table change_table = {
-    "changes", "What to change in yours, each alone", PACE_FOR_ALL, 0,
-    PACE_CELLS({"setting", "setting", PACE_SHOW_TEXT, PACE_OF(change_row, of.field)},
-               {"from", "yours", PACE_SHOW_TEXT, PACE_OF(change_row, of.from)},
-               {"to", "better", PACE_SHOW_TEXT, PACE_OF(change_row, of.to)},
-               {"step_ns", "step", PACE_SHOW_NS, PACE_NS_OF(change_row, of.choice.time_s)},
-               {"step_s", NULL, PACE_SHOW_REAL, PACE_OF(change_row, of.choice.time_s)},
-               {"faster_share", "shorter by", PACE_SHOW_SHARE, PACE_OF(change_row, faster)},
-               {"configuration", "then", PACE_SHOW_TEXT, PACE_OF(change_row, configuration)})};
+PACE_TABLE(change_table, "changes", "What to change in yours, each alone", PACE_FOR_ALL, 0,
+           {"setting", "setting", PACE_SHOW_TEXT, PACE_OF(change_row, of.field)},
+           {"from", "yours", PACE_SHOW_TEXT, PACE_OF(change_row, of.from)},
+           {"to", "better", PACE_SHOW_TEXT, PACE_OF(change_row, of.to)},
+           {"step_ns", "step", PACE_SHOW_NS, PACE_NS_OF(change_row, of.choice.time_s)},
+           {"step_s", NULL, PACE_SHOW_REAL, PACE_OF(change_row, of.choice.time_s)},
+           {"faster_share", "shorter by", PACE_SHOW_SHARE, PACE_OF(change_row, faster)},
+           {"configuration", "then", PACE_SHOW_TEXT, PACE_OF(change_row, configuration)});
 
 static void put_changes(pace_node *root, const pace_plan_asked *a) {
     double yours_s = a->yours.time_s.median;

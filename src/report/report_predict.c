@@ -32,18 +32,17 @@ typedef struct {
     double speedup;
 } scenario_row;
 
-static const pace_table scenarios = {
-    "scenarios", "Step time today and under each change", PACE_FOR_ALL, 0,
-    PACE_CELLS({"scenario", "what if", PACE_SHOW_TEXT, PACE_OF(scenario_row, label)},
-               {"step_ns", "step", PACE_SHOW_NS, PACE_OF(scenario_row, step_ns)},
-               {"low_ns", "low", PACE_SHOW_NS, PACE_OF(scenario_row, low_ns)},
-               {"high_ns", "high", PACE_SHOW_NS, PACE_OF(scenario_row, high_ns)},
-               {"speedup", "speed-up", PACE_SHOW_REAL, PACE_OF(scenario_row, speedup)},
-               {"compute_ns", "compute", PACE_SHOW_NS, PACE_OF(scenario_row, compute_ns)},
-               {"memory_ns", "memory", PACE_SHOW_NS, PACE_OF(scenario_row, memory_ns)},
-               {"exposed_ns", "exposed", PACE_SHOW_NS, PACE_OF(scenario_row, exposed_ns)},
-               {"idle_ns", "idle", PACE_SHOW_NS, PACE_OF(scenario_row, idle_ns)},
-               {"rung", NULL, PACE_SHOW_TEXT, PACE_OF(scenario_row, rung)})};
+PACE_TABLE(scenarios, "scenarios", "Step time today and under each change", PACE_FOR_ALL, 0,
+           {"scenario", "what if", PACE_SHOW_TEXT, PACE_OF(scenario_row, label)},
+           {"step_ns", "step", PACE_SHOW_NS, PACE_OF(scenario_row, step_ns)},
+           {"low_ns", "low", PACE_SHOW_NS, PACE_OF(scenario_row, low_ns)},
+           {"high_ns", "high", PACE_SHOW_NS, PACE_OF(scenario_row, high_ns)},
+           {"speedup", "speed-up", PACE_SHOW_REAL, PACE_OF(scenario_row, speedup)},
+           {"compute_ns", "compute", PACE_SHOW_NS, PACE_OF(scenario_row, compute_ns)},
+           {"memory_ns", "memory", PACE_SHOW_NS, PACE_OF(scenario_row, memory_ns)},
+           {"exposed_ns", "exposed", PACE_SHOW_NS, PACE_OF(scenario_row, exposed_ns)},
+           {"idle_ns", "idle", PACE_SHOW_NS, PACE_OF(scenario_row, idle_ns)},
+           {"rung", NULL, PACE_SHOW_TEXT, PACE_OF(scenario_row, rung)});
 
 static void put_scenario(pace_node *table, const pace_prediction *p, size_t number) {
     pace_estimate step_s = p->results[number].step_s;
@@ -173,16 +172,15 @@ typedef struct {
 
 #define BY_RUNG(rung) PACE_SHOW_INT, PACE_OF(family_row, of.by_rung[PACE_RUNG_##rung])
 
-static const pace_table families = {
-    "families", "Where the kernel times come from", PACE_FOR_ALL, 0,
-    PACE_CELLS({"family", "kernels", PACE_SHOW_TEXT, PACE_OF(family_row, name)},
-               {"launches", "launches", PACE_SHOW_INT, PACE_OF(family_row, of.launches)},
-               {"kernel_ns", "time", PACE_SHOW_NS, PACE_OF(family_row, kernel_ns)},
-               {"spread", "spread", PACE_SHOW_SHARE, PACE_OF(family_row, spread)},
-               {"measured", "measured", BY_RUNG(MEASURED)}, {"calibrated", "calibrated", BY_RUNG(CALIBRATED)},
-               {"learned", "learned", BY_RUNG(LEARNED)}, {"formula", "formula", BY_RUNG(FORMULA)},
-               {"roofline", "roofline", BY_RUNG(ROOFLINE)},
-               {"unknown", "amount unknown", PACE_SHOW_INT, PACE_OF(family_row, of.unknown)})};
+PACE_TABLE(families, "families", "Where the kernel times come from", PACE_FOR_ALL, 0,
+           {"family", "kernels", PACE_SHOW_TEXT, PACE_OF(family_row, name)},
+           {"launches", "launches", PACE_SHOW_INT, PACE_OF(family_row, of.launches)},
+           {"kernel_ns", "time", PACE_SHOW_NS, PACE_OF(family_row, kernel_ns)},
+           {"spread", "spread", PACE_SHOW_SHARE, PACE_OF(family_row, spread)},
+           {"measured", "measured", BY_RUNG(MEASURED)}, {"calibrated", "calibrated", BY_RUNG(CALIBRATED)},
+           {"learned", "learned", BY_RUNG(LEARNED)}, {"formula", "formula", BY_RUNG(FORMULA)},
+           {"roofline", "roofline", BY_RUNG(ROOFLINE)},
+           {"unknown", "amount unknown", PACE_SHOW_INT, PACE_OF(family_row, of.unknown)});
 
 /* What the kernels' times rest on, for the last scenario: the families that matter, and what is not known. */
 static void put_families(pace_node *root, const pace_forecast_result *result) {
@@ -201,9 +199,9 @@ typedef struct {
     size_t calls;
 } unknown_row;
 
-static const pace_table unknown_operators = {"unknown_operators", "Operators whose work is unknown", PACE_FOR_JSON, 0,
-                                             PACE_CELLS({"operator", NULL, PACE_SHOW_TEXT, PACE_OF(unknown_row, name)},
-                                                        {"calls", NULL, PACE_SHOW_INT, PACE_OF(unknown_row, calls)})};
+PACE_TABLE(unknown_operators, "unknown_operators", "Operators whose work is unknown", PACE_FOR_JSON, 0,
+           {"operator", NULL, PACE_SHOW_TEXT, PACE_OF(unknown_row, name)},
+           {"calls", NULL, PACE_SHOW_INT, PACE_OF(unknown_row, calls)});
 
 /* Operators of the first rank that work on the device without saying how much. */
 static void put_unknown(pace_node *root, const pace_prediction *p, const pace_forecast_result *result) {

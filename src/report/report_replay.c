@@ -4,19 +4,18 @@
 #include "report/machine_note.h"
 #include "report/table.h"
 
-static const pace_table workloads = {
-    "workloads", "Replayed on the machine's links", PACE_FOR_ALL, 0,
-    PACE_CELLS({"workload", "workload", PACE_SHOW_TEXT, PACE_OF(pace_replayed_workload, name)},
-               {"ranks", "ranks", PACE_SHOW_INT, PACE_OF(pace_replayed_workload, ranks)},
-               {"nodes_read", "nodes", PACE_SHOW_INT, PACE_OF(pace_replayed_workload, nodes_read)},
-               {"time_us", "time µs", PACE_SHOW_REAL, PACE_US_OF(pace_replayed_workload, time_s)},
-               {"work_us", "work µs", PACE_SHOW_REAL, PACE_US_OF(pace_replayed_workload, work_s)},
-               {"low_us", "low µs", PACE_SHOW_REAL, PACE_LOW_US_OF(pace_replayed_workload, time_s)},
-               {"high_us", "high µs", PACE_SHOW_REAL, PACE_HIGH_US_OF(pace_replayed_workload, time_s)},
-               {"bottleneck", "busiest link", PACE_SHOW_TEXT, PACE_KNOWN_OF(pace_replayed_workload, bottleneck)},
-               {"utilisation_share", "used", PACE_SHOW_SHARE, PACE_OF(pace_replayed_workload, busiest_share)},
-               {"messages", "messages", PACE_SHOW_INT, PACE_OF(pace_replayed_workload, messages)},
-               {"sent_bytes", "sent", PACE_SHOW_BYTES, PACE_OF(pace_replayed_workload, sent_bytes)})};
+PACE_TABLE(workloads, "workloads", "Replayed on the machine's links", PACE_FOR_ALL, 0,
+           {"workload", "workload", PACE_SHOW_TEXT, PACE_OF(pace_replayed_workload, name)},
+           {"ranks", "ranks", PACE_SHOW_INT, PACE_OF(pace_replayed_workload, ranks)},
+           {"nodes_read", "nodes", PACE_SHOW_INT, PACE_OF(pace_replayed_workload, nodes_read)},
+           {"time_us", "time µs", PACE_SHOW_REAL, PACE_US_OF(pace_replayed_workload, time_s)},
+           {"work_us", "work µs", PACE_SHOW_REAL, PACE_US_OF(pace_replayed_workload, work_s)},
+           {"low_us", "low µs", PACE_SHOW_REAL, PACE_LOW_US_OF(pace_replayed_workload, time_s)},
+           {"high_us", "high µs", PACE_SHOW_REAL, PACE_HIGH_US_OF(pace_replayed_workload, time_s)},
+           {"bottleneck", "busiest link", PACE_SHOW_TEXT, PACE_KNOWN_OF(pace_replayed_workload, bottleneck)},
+           {"utilisation_share", "used", PACE_SHOW_SHARE, PACE_OF(pace_replayed_workload, busiest_share)},
+           {"messages", "messages", PACE_SHOW_INT, PACE_OF(pace_replayed_workload, messages)},
+           {"sent_bytes", "sent", PACE_SHOW_BYTES, PACE_OF(pace_replayed_workload, sent_bytes)});
 
 static void warn_of(pace_report *report, const pace_replayed_workload *w) {
     if (w->apart)

@@ -20,26 +20,25 @@ typedef struct {
  * side by side, what is compared has the room. */
 enum { MODELS = 1, APPROACHES = 2, BATCHES = 4, ONE_CURVE = 8, LIMITS = 16, MEMORY = 32 };
 
-static const pace_table points = {
-    "points", "By model, approach, batch and workers", PACE_FOR_ALL, 0,
-    PACE_CELLS(
-        {"model", "model", PACE_SHOW_TEXT, PACE_OF(point_row, model), .shown_if = MODELS},
-        {"approach", "approach", PACE_SHOW_TEXT, PACE_OF(point_row, approach), .shown_if = APPROACHES},
-        {"batch", "batch", PACE_SHOW_INT, PACE_WHOLE_OF(point_row, of.batch), .shown_if = BATCHES},
-        {"workers", "workers", PACE_SHOW_INT, PACE_OF(point_row, of.workers)},
-        {"step_ns", "step", PACE_SHOW_NS, PACE_NS_OF(point_row, of.point.step_s)},
-        {"low_ns", "low", PACE_SHOW_NS, PACE_LOW_NS_OF(point_row, of.point.step_s), .shown_if = ONE_CURVE},
-        {"high_ns", "high", PACE_SHOW_NS, PACE_HIGH_NS_OF(point_row, of.point.step_s), .shown_if = ONE_CURVE},
-        {"samples_per_s", "samples /s", PACE_SHOW_REAL, PACE_OF(point_row, of.samples_per_s)},
-        {"efficiency_share", "eff.", PACE_SHOW_SHARE, PACE_OF(point_row, of.efficiency)},
-        {"fp_bp_ns", "FP+BP", PACE_SHOW_NS, PACE_NS_OF(point_row, of.fp_bp_s)},
-        {"wu_ns", "WU", PACE_SHOW_NS, PACE_NS_OF(point_row, of.wu_s)},
-        {"exposed_ns", "exposed", PACE_SHOW_NS, PACE_NS_OF(point_row, of.point.times.exposed_s), .shown_if = ONE_CURVE},
-        {"skew_ns", NULL, PACE_SHOW_NS, PACE_NS_OF(point_row, of.point.times.skew_s)},
-        {"exchange_ns", NULL, PACE_SHOW_NS, PACE_NS_OF(point_row, of.point.times.exchange_s)},
-        {"memory_bytes", "memory", PACE_SHOW_BYTES, PACE_OF(point_row, memory_bytes), .shown_if = MEMORY},
-        {"first_bytes", NULL, PACE_SHOW_BYTES, PACE_OF(point_row, first_bytes)},
-        {"bottleneck", "limit", PACE_SHOW_TEXT, PACE_OF(point_row, of.point.times.bottleneck), .shown_if = LIMITS})};
+PACE_TABLE(points, "points", "By model, approach, batch and workers", PACE_FOR_ALL, 0,
+           {"model", "model", PACE_SHOW_TEXT, PACE_OF(point_row, model), .shown_if = MODELS},
+           {"approach", "approach", PACE_SHOW_TEXT, PACE_OF(point_row, approach), .shown_if = APPROACHES},
+           {"batch", "batch", PACE_SHOW_INT, PACE_WHOLE_OF(point_row, of.batch), .shown_if = BATCHES},
+           {"workers", "workers", PACE_SHOW_INT, PACE_OF(point_row, of.workers)},
+           {"step_ns", "step", PACE_SHOW_NS, PACE_NS_OF(point_row, of.point.step_s)},
+           {"low_ns", "low", PACE_SHOW_NS, PACE_LOW_NS_OF(point_row, of.point.step_s), .shown_if = ONE_CURVE},
+           {"high_ns", "high", PACE_SHOW_NS, PACE_HIGH_NS_OF(point_row, of.point.step_s), .shown_if = ONE_CURVE},
+           {"samples_per_s", "samples /s", PACE_SHOW_REAL, PACE_OF(point_row, of.samples_per_s)},
+           {"efficiency_share", "eff.", PACE_SHOW_SHARE, PACE_OF(point_row, of.efficiency)},
+           {"fp_bp_ns", "FP+BP", PACE_SHOW_NS, PACE_NS_OF(point_row, of.fp_bp_s)},
+           {"wu_ns", "WU", PACE_SHOW_NS, PACE_NS_OF(point_row, of.wu_s)},
+           {"exposed_ns", "exposed", PACE_SHOW_NS, PACE_NS_OF(point_row, of.point.times.exposed_s),
+            .shown_if = ONE_CURVE},
+           {"skew_ns", NULL, PACE_SHOW_NS, PACE_NS_OF(point_row, of.point.times.skew_s)},
+           {"exchange_ns", NULL, PACE_SHOW_NS, PACE_NS_OF(point_row, of.point.times.exchange_s)},
+           {"memory_bytes", "memory", PACE_SHOW_BYTES, PACE_OF(point_row, memory_bytes), .shown_if = MEMORY},
+           {"first_bytes", NULL, PACE_SHOW_BYTES, PACE_OF(point_row, first_bytes)},
+           {"bottleneck", "limit", PACE_SHOW_TEXT, PACE_OF(point_row, of.point.times.bottleneck), .shown_if = LIMITS});
 
 static unsigned differences(const pace_workers_asked *a) {
     unsigned flags = 0;

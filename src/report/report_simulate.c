@@ -20,25 +20,24 @@ typedef struct {
     pace_simulation_answer of;
 } size_row;
 
-static const pace_table sizes = {
-    "sizes", "Simulated time and bandwidth by size", PACE_FOR_ALL, 0,
-    PACE_CELLS({"bytes", "size B", PACE_SHOW_INT, PACE_OF(size_row, bytes)},
-               {"time_us", "time µs", PACE_SHOW_REAL, PACE_US_OF(size_row, of.time_s)},
-               {"algbw_GB_per_s", "algbw GB/s", PACE_SHOW_REAL, PACE_OF(size_row, algbw)},
-               {"busbw_GB_per_s", "busbw GB/s", PACE_SHOW_REAL, PACE_OF(size_row, busbw)},
-               {"algorithm", "algorithm", PACE_SHOW_TEXT, PACE_OF(size_row, algorithm)},
-               {"protocol", "protocol", PACE_SHOW_TEXT, PACE_OF(size_row, protocol)},
-               {"program", NULL, PACE_SHOW_TEXT, PACE_OF(size_row, program)},
-               {"closed_form_us", "closed form µs", PACE_SHOW_REAL, PACE_US_OF(size_row, of.closed_s)},
-               {"apart_share", NULL, PACE_SHOW_SHARE, PACE_OF(size_row, apart)},
-               {"why_apart", NULL, PACE_SHOW_TEXT, PACE_OF(size_row, why)},
-               {"low_us", "low µs", PACE_SHOW_REAL, PACE_LOW_US_OF(size_row, time_s)},
-               {"high_us", "high µs", PACE_SHOW_REAL, PACE_HIGH_US_OF(size_row, time_s)},
-               {"bottleneck", "busiest link", PACE_SHOW_TEXT, PACE_OF(size_row, bottleneck)},
-               {"utilisation_share", "used", PACE_SHOW_SHARE, PACE_OF(size_row, of.flows.busiest_share)},
-               {"messages", NULL, PACE_SHOW_INT, PACE_OF(size_row, of.flows.messages)},
-               {"stragglers_us", NULL, PACE_SHOW_REAL, PACE_OF(size_row, stragglers_us)},
-               {"simulated_ranks", "ranks simulated", PACE_SHOW_INT, PACE_OF(size_row, of.flows.simulated_ranks)})};
+PACE_TABLE(sizes, "sizes", "Simulated time and bandwidth by size", PACE_FOR_ALL, 0,
+           {"bytes", "size B", PACE_SHOW_INT, PACE_OF(size_row, bytes)},
+           {"time_us", "time µs", PACE_SHOW_REAL, PACE_US_OF(size_row, of.time_s)},
+           {"algbw_GB_per_s", "algbw GB/s", PACE_SHOW_REAL, PACE_OF(size_row, algbw)},
+           {"busbw_GB_per_s", "busbw GB/s", PACE_SHOW_REAL, PACE_OF(size_row, busbw)},
+           {"algorithm", "algorithm", PACE_SHOW_TEXT, PACE_OF(size_row, algorithm)},
+           {"protocol", "protocol", PACE_SHOW_TEXT, PACE_OF(size_row, protocol)},
+           {"program", NULL, PACE_SHOW_TEXT, PACE_OF(size_row, program)},
+           {"closed_form_us", "closed form µs", PACE_SHOW_REAL, PACE_US_OF(size_row, of.closed_s)},
+           {"apart_share", NULL, PACE_SHOW_SHARE, PACE_OF(size_row, apart)},
+           {"why_apart", NULL, PACE_SHOW_TEXT, PACE_OF(size_row, why)},
+           {"low_us", "low µs", PACE_SHOW_REAL, PACE_LOW_US_OF(size_row, time_s)},
+           {"high_us", "high µs", PACE_SHOW_REAL, PACE_HIGH_US_OF(size_row, time_s)},
+           {"bottleneck", "busiest link", PACE_SHOW_TEXT, PACE_OF(size_row, bottleneck)},
+           {"utilisation_share", "used", PACE_SHOW_SHARE, PACE_OF(size_row, of.flows.busiest_share)},
+           {"messages", NULL, PACE_SHOW_INT, PACE_OF(size_row, of.flows.messages)},
+           {"stragglers_us", NULL, PACE_SHOW_REAL, PACE_OF(size_row, stragglers_us)},
+           {"simulated_ranks", "ranks simulated", PACE_SHOW_INT, PACE_OF(size_row, of.flows.simulated_ranks)});
 
 enum { LOGGED_OPERATIONS = 100000 };
 

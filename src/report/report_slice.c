@@ -12,17 +12,16 @@ typedef struct {
     double bytes, kept_bytes;
 } file_row;
 
-static const pace_table files = {"files", "Files written", PACE_FOR_ALL, 20,
-                                 PACE_CELLS({"path", "file", PACE_SHOW_TEXT, PACE_OF(file_row, path)},
-                                            {"of", "cut from", PACE_SHOW_TEXT, PACE_OF(file_row, of)},
-                                            {"rank", "rank", PACE_SHOW_INT, PACE_OF(file_row, rank)},
-                                            {"steps", "steps", PACE_SHOW_INT, PACE_OF(file_row, steps)},
-                                            {"first_step", "first", PACE_SHOW_TEXT, PACE_OF(file_row, first)},
-                                            {"last_step", "last", PACE_SHOW_TEXT, PACE_OF(file_row, last)},
-                                            {"trace_events", "events", PACE_SHOW_INT, PACE_OF(file_row, events)},
-                                            {"events", "kept", PACE_SHOW_INT, PACE_OF(file_row, kept_events)},
-                                            {"trace_bytes", "bytes", PACE_SHOW_BYTES, PACE_OF(file_row, bytes)},
-                                            {"bytes", "kept", PACE_SHOW_BYTES, PACE_OF(file_row, kept_bytes)})};
+PACE_TABLE(files, "files", "Files written", PACE_FOR_ALL, 20, {"path", "file", PACE_SHOW_TEXT, PACE_OF(file_row, path)},
+           {"of", "cut from", PACE_SHOW_TEXT, PACE_OF(file_row, of)},
+           {"rank", "rank", PACE_SHOW_INT, PACE_OF(file_row, rank)},
+           {"steps", "steps", PACE_SHOW_INT, PACE_OF(file_row, steps)},
+           {"first_step", "first", PACE_SHOW_TEXT, PACE_OF(file_row, first)},
+           {"last_step", "last", PACE_SHOW_TEXT, PACE_OF(file_row, last)},
+           {"trace_events", "events", PACE_SHOW_INT, PACE_OF(file_row, events)},
+           {"events", "kept", PACE_SHOW_INT, PACE_OF(file_row, kept_events)},
+           {"trace_bytes", "bytes", PACE_SHOW_BYTES, PACE_OF(file_row, bytes)},
+           {"bytes", "kept", PACE_SHOW_BYTES, PACE_OF(file_row, kept_bytes)});
 
 static file_row row_of(const pace_slice_done *done) {
     return (file_row){.path = done->output,

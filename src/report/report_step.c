@@ -71,11 +71,10 @@ typedef struct {
     double share;
 } part_row;
 
-static const pace_table part_table = {"parts", "The slowest rank's step", PACE_FOR_ALL, 0,
-                                      PACE_CELLS({"part", "Where the time goes", PACE_SHOW_TEXT,
-                                                  PACE_OF(part_row, name)},
-                                                 {"time_ns", "time", PACE_SHOW_NS, PACE_OF(part_row, time_ns)},
-                                                 {"share", "share", PACE_SHOW_SHARE, PACE_OF(part_row, share)})};
+PACE_TABLE(part_table, "parts", "The slowest rank's step", PACE_FOR_ALL, 0,
+           {"part", "Where the time goes", PACE_SHOW_TEXT, PACE_OF(part_row, name)},
+           {"time_ns", "time", PACE_SHOW_NS, PACE_OF(part_row, time_ns)},
+           {"share", "share", PACE_SHOW_SHARE, PACE_OF(part_row, share)});
 
 static void put_parts(pace_node *root, const pace_step_time *t, double skew_s) {
     const struct {
@@ -105,10 +104,9 @@ typedef struct {
     double bytes;
 } memory_row;
 
-static const pace_table memory_table = {
-    "memory", "Memory of the fullest rank", PACE_FOR_ALL, 0,
-    PACE_CELLS({"kind", "Memory of each rank", PACE_SHOW_TEXT, PACE_OF(memory_row, kind)},
-               {"held_bytes", "memory", PACE_SHOW_BYTES, PACE_OF(memory_row, bytes)})};
+PACE_TABLE(memory_table, "memory", "Memory of the fullest rank", PACE_FOR_ALL, 0,
+           {"kind", "Memory of each rank", PACE_SHOW_TEXT, PACE_OF(memory_row, kind)},
+           {"held_bytes", "memory", PACE_SHOW_BYTES, PACE_OF(memory_row, bytes)});
 
 static void put_memory(pace_node *root, const pace_step_plan *plan) {
     const memory_row kinds[] = {{"parameters", plan->memory.weight_bytes},
@@ -124,10 +122,9 @@ typedef struct {
     double saved;
 } saving;
 
-static const pace_table help_table = {"help", "What would help most", PACE_FOR_ALL, 0,
-                                      PACE_CELLS({"change", "Without", PACE_SHOW_TEXT, PACE_OF(saving, change)},
-                                                 {"saved_share", "the step saves", PACE_SHOW_SHARE,
-                                                  PACE_OF(saving, saved)})};
+PACE_TABLE(help_table, "help", "What would help most", PACE_FOR_ALL, 0,
+           {"change", "Without", PACE_SHOW_TEXT, PACE_OF(saving, change)},
+           {"saved_share", "the step saves", PACE_SHOW_SHARE, PACE_OF(saving, saved)});
 
 PACE_ORDER(larger_first, saving, PACE_DOWN(saved))
 

@@ -76,20 +76,15 @@ typedef struct {
     double pace, step_time, saved_share;
 } group_row;
 
-static const pace_table groups = {"groups",
-                                  "Groups of slow workers",
-                                  PACE_FOR_ALL,
-                                  32,
-                                  true,
-                                  PACE_CELLS({"job", "Job", PACE_SHOW_TEXT, PACE_OF(group_row, job)},
-                                             {"group", "Group", PACE_SHOW_INT, PACE_OF(group_row, group)},
-                                             {"worker_count", "Number", PACE_SHOW_INT, PACE_OF(group_row, count)},
-                                             {"pace", "Pace", PACE_SHOW_REAL, PACE_OF(group_row, pace)},
-                                             {"step_time_without", "Step without", PACE_SHOW_REAL,
-                                              PACE_OF(group_row, step_time)},
-                                             {"time_unit", "Unit", PACE_SHOW_TEXT, PACE_OF(group_row, time_unit)},
-                                             {"saved_share", "Saves", PACE_SHOW_SHARE, PACE_OF(group_row, saved_share)},
-                                             {"workers", "Workers", PACE_SHOW_TEXT, PACE_OF(group_row, workers)})};
+PACE_TABLE_IF_ROWS(groups, "groups", "Groups of slow workers", PACE_FOR_ALL, 32,
+                   {"job", "Job", PACE_SHOW_TEXT, PACE_OF(group_row, job)},
+                   {"group", "Group", PACE_SHOW_INT, PACE_OF(group_row, group)},
+                   {"worker_count", "Number", PACE_SHOW_INT, PACE_OF(group_row, count)},
+                   {"pace", "Pace", PACE_SHOW_REAL, PACE_OF(group_row, pace)},
+                   {"step_time_without", "Step without", PACE_SHOW_REAL, PACE_OF(group_row, step_time)},
+                   {"time_unit", "Unit", PACE_SHOW_TEXT, PACE_OF(group_row, time_unit)},
+                   {"saved_share", "Saves", PACE_SHOW_SHARE, PACE_OF(group_row, saved_share)},
+                   {"workers", "Workers", PACE_SHOW_TEXT, PACE_OF(group_row, workers)});
 
 static void put_groups(pace_node *table, const pace_straggler_job *j) {
     for (size_t g = 1; g < j->groups.groups.count; g++) {
@@ -107,15 +102,11 @@ typedef struct {
     double pace;
 } node_row;
 
-static const pace_table nodes = {"nodes",
-                                 "Nodes over all jobs",
-                                 PACE_FOR_ALL,
-                                 32,
-                                 true,
-                                 PACE_CELLS({"node", "Node", PACE_SHOW_TEXT, PACE_OF(node_row, node)},
-                                            {"jobs", "Jobs", PACE_SHOW_INT, PACE_OF(node_row, jobs)},
-                                            {"slow_jobs", "Slow in", PACE_SHOW_INT, PACE_OF(node_row, slow_jobs)},
-                                            {"pace", "Pace", PACE_SHOW_REAL, PACE_OF(node_row, pace)})};
+PACE_TABLE_IF_ROWS(nodes, "nodes", "Nodes over all jobs", PACE_FOR_ALL, 32,
+                   {"node", "Node", PACE_SHOW_TEXT, PACE_OF(node_row, node)},
+                   {"jobs", "Jobs", PACE_SHOW_INT, PACE_OF(node_row, jobs)},
+                   {"slow_jobs", "Slow in", PACE_SHOW_INT, PACE_OF(node_row, slow_jobs)},
+                   {"pace", "Pace", PACE_SHOW_REAL, PACE_OF(node_row, pace)});
 
 static void put_node_sentence(pace_node *root, const pace_stragglers_asked *asked) {
     const pace_straggler_node *worst = asked->nodes.count ? &asked->nodes.items[0] : NULL;
@@ -139,16 +130,14 @@ typedef struct {
     double mean_time, usual_pace, lost_share;
 } worker_row;
 
-static const pace_table workers = {
-    "workers", "Workers", PACE_FOR_ALL, 64,
-    PACE_CELLS({"job", "Job", PACE_SHOW_TEXT, PACE_OF(worker_row, job)},
-               {"worker", "Worker", PACE_SHOW_TEXT, PACE_OF(worker_row, worker)},
-               {"iterations", "Iterations", PACE_SHOW_INT, PACE_OF(worker_row, iterations)},
-               {"mean_time", "Mean time", PACE_SHOW_REAL, PACE_OF(worker_row, mean_time)},
-               {"time_unit", "Unit", PACE_SHOW_TEXT, PACE_OF(worker_row, time_unit)},
-               {"usual_pace", "Usual pace", PACE_SHOW_REAL, PACE_OF(worker_row, usual_pace)},
-               {"group", "Group", PACE_SHOW_INT, PACE_OF(worker_row, group)},
-               {"lost_share", "Delayed the job", PACE_SHOW_SHARE, PACE_OF(worker_row, lost_share)})};
+PACE_TABLE(workers, "workers", "Workers", PACE_FOR_ALL, 64, {"job", "Job", PACE_SHOW_TEXT, PACE_OF(worker_row, job)},
+           {"worker", "Worker", PACE_SHOW_TEXT, PACE_OF(worker_row, worker)},
+           {"iterations", "Iterations", PACE_SHOW_INT, PACE_OF(worker_row, iterations)},
+           {"mean_time", "Mean time", PACE_SHOW_REAL, PACE_OF(worker_row, mean_time)},
+           {"time_unit", "Unit", PACE_SHOW_TEXT, PACE_OF(worker_row, time_unit)},
+           {"usual_pace", "Usual pace", PACE_SHOW_REAL, PACE_OF(worker_row, usual_pace)},
+           {"group", "Group", PACE_SHOW_INT, PACE_OF(worker_row, group)},
+           {"lost_share", "Delayed the job", PACE_SHOW_SHARE, PACE_OF(worker_row, lost_share)});
 
 static void put_workers(pace_node *table, const pace_straggler_job *j) {
     for (size_t w = 0; w < j->rows.workers.count; w++) {
@@ -165,16 +154,15 @@ typedef struct {
     pace_slow_spell spell;
 } spell_row;
 
-static const pace_table spells = {
-    "spells", "Slow spells of workers", PACE_FOR_ALL, 32,
-    PACE_CELLS({"job", "Job", PACE_SHOW_TEXT, PACE_OF(spell_row, job)},
-               {"worker", "Worker", PACE_SHOW_TEXT, PACE_OF(spell_row, worker)},
-               {"first_iteration", "From", PACE_SHOW_REAL, PACE_OF(spell_row, first_iteration)},
-               {"last_iteration", "To", PACE_SHOW_REAL, PACE_OF(spell_row, last_iteration)},
-               {"begins_at_share", "Begins at", PACE_SHOW_SHARE, PACE_OF(spell_row, begins_at_share)},
-               {"slowdown", "Times slower", PACE_SHOW_REAL, PACE_OF(spell_row, spell.slowdown)},
-               {"worst_slowdown", "At worst", PACE_SHOW_REAL, PACE_OF(spell_row, spell.worst)},
-               {"lost_share", "Delayed the job", PACE_SHOW_SHARE, PACE_OF(spell_row, lost_share)})};
+PACE_TABLE(spells, "spells", "Slow spells of workers", PACE_FOR_ALL, 32,
+           {"job", "Job", PACE_SHOW_TEXT, PACE_OF(spell_row, job)},
+           {"worker", "Worker", PACE_SHOW_TEXT, PACE_OF(spell_row, worker)},
+           {"first_iteration", "From", PACE_SHOW_REAL, PACE_OF(spell_row, first_iteration)},
+           {"last_iteration", "To", PACE_SHOW_REAL, PACE_OF(spell_row, last_iteration)},
+           {"begins_at_share", "Begins at", PACE_SHOW_SHARE, PACE_OF(spell_row, begins_at_share)},
+           {"slowdown", "Times slower", PACE_SHOW_REAL, PACE_OF(spell_row, spell.slowdown)},
+           {"worst_slowdown", "At worst", PACE_SHOW_REAL, PACE_OF(spell_row, spell.worst)},
+           {"lost_share", "Delayed the job", PACE_SHOW_SHARE, PACE_OF(spell_row, lost_share)});
 
 static void put_spells(pace_node *table, const pace_straggler_job *j) {
     const double *labels = j->rows.labels.items;
@@ -191,14 +179,13 @@ typedef struct {
     pace_slowdown of;
 } slowdown_row;
 
-static const pace_table slowdown = {
-    "slowdown", "Slow-down by number of workers", PACE_FOR_ALL, 0,
-    PACE_CELLS({"job", "Job", PACE_SHOW_TEXT, PACE_OF(slowdown_row, job)},
-               {"workers", "Workers", PACE_SHOW_INT, PACE_OF(slowdown_row, of.workers)},
-               {"expected_slowdown", "Expected slow-down", PACE_SHOW_REAL, PACE_OF(slowdown_row, of.expected)},
-               {"low_slowdown", "Low", PACE_SHOW_REAL, PACE_OF(slowdown_row, of.low)},
-               {"high_slowdown", "High", PACE_SHOW_REAL, PACE_OF(slowdown_row, of.high)},
-               {"measured_slowdown", "Measured", PACE_SHOW_REAL, PACE_OF(slowdown_row, of.measured)})};
+PACE_TABLE(slowdown, "slowdown", "Slow-down by number of workers", PACE_FOR_ALL, 0,
+           {"job", "Job", PACE_SHOW_TEXT, PACE_OF(slowdown_row, job)},
+           {"workers", "Workers", PACE_SHOW_INT, PACE_OF(slowdown_row, of.workers)},
+           {"expected_slowdown", "Expected slow-down", PACE_SHOW_REAL, PACE_OF(slowdown_row, of.expected)},
+           {"low_slowdown", "Low", PACE_SHOW_REAL, PACE_OF(slowdown_row, of.low)},
+           {"high_slowdown", "High", PACE_SHOW_REAL, PACE_OF(slowdown_row, of.high)},
+           {"measured_slowdown", "Measured", PACE_SHOW_REAL, PACE_OF(slowdown_row, of.measured)});
 
 static void put_slowdown(pace_node *table, const pace_straggler_job *j) {
     for (size_t i = 0; i < j->sizes; i++) pace_table_put(table, &(slowdown_row){j->name, j->slowdown[i]});

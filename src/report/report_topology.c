@@ -9,18 +9,17 @@ typedef struct {
     int devices, nics;
 } machine_row;
 
-static const pace_table machines = {
-    "machines", "Machines: nodes of devices and their links", PACE_FOR_ALL, 0,
-    PACE_CELLS({"name", "Name", PACE_SHOW_TEXT, PACE_OF(machine_row, name)},
-               {"device", "Device", PACE_SHOW_TEXT, PACE_OF(machine_row, device)},
-               {"devices_of_node", "Devices", PACE_SHOW_INT, PACE_OF(machine_row, devices)},
-               {"inside", "Inside", PACE_SHOW_TEXT, PACE_OF(machine_row, inside)},
-               {"inside_bytes_per_s", "one device", PACE_SHOW_RATE, PACE_OF(machine_row, inside_bytes_per_s)},
-               {"between", "Between", PACE_SHOW_TEXT, PACE_OF(machine_row, between)},
-               {"nics", "NICs", PACE_SHOW_INT, PACE_OF(machine_row, nics)},
-               {"nic_bytes_per_s", "one NIC", PACE_SHOW_RATE, PACE_OF(machine_row, nic_bytes_per_s)},
-               {"confidence", NULL, PACE_SHOW_TEXT, PACE_OF(machine_row, confidence)},
-               {"source", NULL, PACE_SHOW_TEXT, PACE_OF(machine_row, source)})};
+PACE_TABLE(machines, "machines", "Machines: nodes of devices and their links", PACE_FOR_ALL, 0,
+           {"name", "Name", PACE_SHOW_TEXT, PACE_OF(machine_row, name)},
+           {"device", "Device", PACE_SHOW_TEXT, PACE_OF(machine_row, device)},
+           {"devices_of_node", "Devices", PACE_SHOW_INT, PACE_OF(machine_row, devices)},
+           {"inside", "Inside", PACE_SHOW_TEXT, PACE_OF(machine_row, inside)},
+           {"inside_bytes_per_s", "one device", PACE_SHOW_RATE, PACE_OF(machine_row, inside_bytes_per_s)},
+           {"between", "Between", PACE_SHOW_TEXT, PACE_OF(machine_row, between)},
+           {"nics", "NICs", PACE_SHOW_INT, PACE_OF(machine_row, nics)},
+           {"nic_bytes_per_s", "one NIC", PACE_SHOW_RATE, PACE_OF(machine_row, nic_bytes_per_s)},
+           {"confidence", NULL, PACE_SHOW_TEXT, PACE_OF(machine_row, confidence)},
+           {"source", NULL, PACE_SHOW_TEXT, PACE_OF(machine_row, source)});
 
 static const char *kind_of(const pace_link *link) {
     return link->kind == PACE_LINK_NONE ? NULL : pace_link_kind_names[link->kind];

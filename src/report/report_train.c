@@ -12,22 +12,21 @@ typedef struct {
     int64_t median_ns, low_ns, high_ns, forward_ns, backward_data_ns, backward_weights_ns;
 } part_row;
 
-static const pace_table stages = {"stages", "Where a step's time goes", PACE_FOR_ALL, 0,
-                                  PACE_CELLS({"stage", "Stage", PACE_SHOW_WORD, PACE_OF(part_row, of.name)},
-                                             {"median_ns", "Median", PACE_SHOW_NS, PACE_OF(part_row, median_ns)},
-                                             {"low_ns", "Low", PACE_SHOW_NS, PACE_OF(part_row, low_ns)},
-                                             {"high_ns", "High", PACE_SHOW_NS, PACE_OF(part_row, high_ns)},
-                                             {"share", "Share", PACE_SHOW_SHARE, PACE_OF(part_row, of.share)})};
+PACE_TABLE(stages, "stages", "Where a step's time goes", PACE_FOR_ALL, 0,
+           {"stage", "Stage", PACE_SHOW_WORD, PACE_OF(part_row, of.name)},
+           {"median_ns", "Median", PACE_SHOW_NS, PACE_OF(part_row, median_ns)},
+           {"low_ns", "Low", PACE_SHOW_NS, PACE_OF(part_row, low_ns)},
+           {"high_ns", "High", PACE_SHOW_NS, PACE_OF(part_row, high_ns)},
+           {"share", "Share", PACE_SHOW_SHARE, PACE_OF(part_row, of.share)});
 
-static const pace_table layers = {
-    "layers", "What each layer takes", PACE_FOR_ALL, 20,
-    PACE_CELLS({"layer", "Layer", PACE_SHOW_TEXT, PACE_OF(part_row, of.name)},
-               {"kind", "Kind", PACE_SHOW_TEXT, PACE_OF(part_row, of.kind)},
-               {"forward_ns", "Forward", PACE_SHOW_NS, PACE_OF(part_row, forward_ns)},
-               {"backward_data_ns", "Backward, data", PACE_SHOW_NS, PACE_OF(part_row, backward_data_ns)},
-               {"backward_weights_ns", "Backward, weights", PACE_SHOW_NS, PACE_OF(part_row, backward_weights_ns)},
-               {"time_ns", "Together", PACE_SHOW_NS, PACE_OF(part_row, median_ns)},
-               {"share", "Share", PACE_SHOW_SHARE, PACE_OF(part_row, of.share)})};
+PACE_TABLE(layers, "layers", "What each layer takes", PACE_FOR_ALL, 20,
+           {"layer", "Layer", PACE_SHOW_TEXT, PACE_OF(part_row, of.name)},
+           {"kind", "Kind", PACE_SHOW_TEXT, PACE_OF(part_row, of.kind)},
+           {"forward_ns", "Forward", PACE_SHOW_NS, PACE_OF(part_row, forward_ns)},
+           {"backward_data_ns", "Backward, data", PACE_SHOW_NS, PACE_OF(part_row, backward_data_ns)},
+           {"backward_weights_ns", "Backward, weights", PACE_SHOW_NS, PACE_OF(part_row, backward_weights_ns)},
+           {"time_ns", "Together", PACE_SHOW_NS, PACE_OF(part_row, median_ns)},
+           {"share", "Share", PACE_SHOW_SHARE, PACE_OF(part_row, of.share)});
 
 static int64_t ns(double seconds) { return llround(1e9 * seconds); }
 

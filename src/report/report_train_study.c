@@ -8,28 +8,27 @@
 
 enum { REFEREES = 1 }; /* some runs are other frameworks' */
 
-static const pace_table runs = {
-    "runs", "Trainings side by side", PACE_FOR_ALL, 0,
-    PACE_CELLS({"model", "Model", PACE_SHOW_TEXT, PACE_OF(pace_study_row, model)},
-               {"runner", "Runner", PACE_SHOW_TEXT, PACE_OF(pace_study_row, runner), .shown_if = REFEREES},
-               {"approach", "Approach", PACE_SHOW_TEXT, PACE_OF(pace_study_row, approach)},
-               {"scaling", NULL, PACE_SHOW_TEXT, PACE_OF(pace_study_row, scaling)},
-               {"ranks", "Ranks", PACE_SHOW_INT, PACE_OF(pace_study_row, ranks)},
-               {"batch", "Batch", PACE_SHOW_INT, PACE_OF(pace_study_row, batch)},
-               {"samples_per_s", "Samples/s", PACE_SHOW_REAL, PACE_OF(pace_study_row, samples_per_s)},
-               {"samples_low_per_s", NULL, PACE_SHOW_REAL, PACE_OF(pace_study_row, samples_low_per_s)},
-               {"samples_high_per_s", NULL, PACE_SHOW_REAL, PACE_OF(pace_study_row, samples_high_per_s)},
-               {"step_ns", "Step", PACE_SHOW_NS, PACE_OF(pace_study_row, step_ns)},
-               {"compute_share", "FP+BP", PACE_SHOW_SHARE, PACE_OF(pace_study_row, compute_share)},
-               {"exchange_share", "Exposed", PACE_SHOW_SHARE, PACE_OF(pace_study_row, exchange_share)},
-               {"update_share", "WU", PACE_SHOW_SHARE, PACE_OF(pace_study_row, update_share)},
-               {"speedup", "Speedup", PACE_SHOW_REAL, PACE_OF(pace_study_row, speedup)},
-               {"efficiency", "Efficiency", PACE_SHOW_SHARE, PACE_OF(pace_study_row, efficiency)},
-               {"against_referee", "Of the referee", PACE_SHOW_SHARE, PACE_OF(pace_study_row, against_referee),
-                .shown_if = REFEREES},
-               {"last_loss", NULL, PACE_SHOW_REAL, PACE_OF(pace_study_row, last_loss)},
-               {"transport", NULL, PACE_SHOW_TEXT, PACE_OF(pace_study_row, transport)},
-               {"status", "Status", PACE_SHOW_TEXT, PACE_OF(pace_study_row, status)})};
+PACE_TABLE(runs, "runs", "Trainings side by side", PACE_FOR_ALL, 0,
+           {"model", "Model", PACE_SHOW_TEXT, PACE_OF(pace_study_row, model)},
+           {"runner", "Runner", PACE_SHOW_TEXT, PACE_OF(pace_study_row, runner), .shown_if = REFEREES},
+           {"approach", "Approach", PACE_SHOW_TEXT, PACE_OF(pace_study_row, approach)},
+           {"scaling", NULL, PACE_SHOW_TEXT, PACE_OF(pace_study_row, scaling)},
+           {"ranks", "Ranks", PACE_SHOW_INT, PACE_OF(pace_study_row, ranks)},
+           {"batch", "Batch", PACE_SHOW_INT, PACE_OF(pace_study_row, batch)},
+           {"samples_per_s", "Samples/s", PACE_SHOW_REAL, PACE_OF(pace_study_row, samples_per_s)},
+           {"samples_low_per_s", NULL, PACE_SHOW_REAL, PACE_OF(pace_study_row, samples_low_per_s)},
+           {"samples_high_per_s", NULL, PACE_SHOW_REAL, PACE_OF(pace_study_row, samples_high_per_s)},
+           {"step_ns", "Step", PACE_SHOW_NS, PACE_OF(pace_study_row, step_ns)},
+           {"compute_share", "FP+BP", PACE_SHOW_SHARE, PACE_OF(pace_study_row, compute_share)},
+           {"exchange_share", "Exposed", PACE_SHOW_SHARE, PACE_OF(pace_study_row, exchange_share)},
+           {"update_share", "WU", PACE_SHOW_SHARE, PACE_OF(pace_study_row, update_share)},
+           {"speedup", "Speedup", PACE_SHOW_REAL, PACE_OF(pace_study_row, speedup)},
+           {"efficiency", "Efficiency", PACE_SHOW_SHARE, PACE_OF(pace_study_row, efficiency)},
+           {"against_referee", "Of the referee", PACE_SHOW_SHARE, PACE_OF(pace_study_row, against_referee),
+            .shown_if = REFEREES},
+           {"last_loss", NULL, PACE_SHOW_REAL, PACE_OF(pace_study_row, last_loss)},
+           {"transport", NULL, PACE_SHOW_TEXT, PACE_OF(pace_study_row, transport)},
+           {"status", "Status", PACE_SHOW_TEXT, PACE_OF(pace_study_row, status)});
 
 static const pace_study_row *fastest(const pace_study_done *s) {
     const pace_study_row *best = NULL;

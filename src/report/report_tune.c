@@ -21,22 +21,21 @@ typedef struct {
     double saved, low, high;
 } choice_row;
 
-static const pace_table choices = {
-    "choices", "Which algorithm and protocol, by size", PACE_FOR_ALL, 0,
-    PACE_CELLS({"collective", "Collective", PACE_SHOW_TEXT, PACE_OF(choice_row, collective)},
-               {"nodes", NULL, PACE_SHOW_INT, PACE_OF(choice_row, nodes)},
-               {"ranks", "Ranks", PACE_SHOW_INT, PACE_OF(choice_row, ranks)},
-               {"from_bytes", "from", PACE_SHOW_BYTES, PACE_OF(choice_row, from)},
-               {"to_bytes", "to", PACE_SHOW_BYTES, PACE_OF(choice_row, to)},
-               {"algorithm", "Takes", PACE_SHOW_TEXT, PACE_OF(choice_row, algorithm)},
-               {"protocol", "", PACE_SHOW_TEXT, PACE_OF(choice_row, protocol)},
-               {"channels", NULL, PACE_SHOW_INT, PACE_OF(choice_row, channels)},
-               {"choice", "Choice", PACE_SHOW_TEXT, PACE_OF(choice_row, choice)},
-               {"against_algorithm", "Against", PACE_SHOW_TEXT, PACE_OF(choice_row, against_algorithm)},
-               {"against_protocol", "", PACE_SHOW_TEXT, PACE_OF(choice_row, against_protocol)},
-               {"saved_share", "saves", PACE_SHOW_SHARE, PACE_OF(choice_row, saved)},
-               {"saved_low_share", "at least", PACE_SHOW_SHARE, PACE_OF(choice_row, low)},
-               {"saved_high_share", NULL, PACE_SHOW_SHARE, PACE_OF(choice_row, high)})};
+PACE_TABLE(choices, "choices", "Which algorithm and protocol, by size", PACE_FOR_ALL, 0,
+           {"collective", "Collective", PACE_SHOW_TEXT, PACE_OF(choice_row, collective)},
+           {"nodes", NULL, PACE_SHOW_INT, PACE_OF(choice_row, nodes)},
+           {"ranks", "Ranks", PACE_SHOW_INT, PACE_OF(choice_row, ranks)},
+           {"from_bytes", "from", PACE_SHOW_BYTES, PACE_OF(choice_row, from)},
+           {"to_bytes", "to", PACE_SHOW_BYTES, PACE_OF(choice_row, to)},
+           {"algorithm", "Takes", PACE_SHOW_TEXT, PACE_OF(choice_row, algorithm)},
+           {"protocol", "", PACE_SHOW_TEXT, PACE_OF(choice_row, protocol)},
+           {"channels", NULL, PACE_SHOW_INT, PACE_OF(choice_row, channels)},
+           {"choice", "Choice", PACE_SHOW_TEXT, PACE_OF(choice_row, choice)},
+           {"against_algorithm", "Against", PACE_SHOW_TEXT, PACE_OF(choice_row, against_algorithm)},
+           {"against_protocol", "", PACE_SHOW_TEXT, PACE_OF(choice_row, against_protocol)},
+           {"saved_share", "saves", PACE_SHOW_SHARE, PACE_OF(choice_row, saved)},
+           {"saved_low_share", "at least", PACE_SHOW_SHARE, PACE_OF(choice_row, low)},
+           {"saved_high_share", NULL, PACE_SHOW_SHARE, PACE_OF(choice_row, high)});
 
 typedef struct {
     const char *collective, *own_algorithm, *best_algorithm, *rung;
@@ -45,22 +44,21 @@ typedef struct {
     double saved, low, high;
 } size_row;
 
-static const pace_table by_size = {
-    "sizes", "By size", PACE_FOR_JSON, 0,
-    PACE_CELLS({"collective", NULL, PACE_SHOW_TEXT, PACE_OF(size_row, collective)},
-               {"nodes", NULL, PACE_SHOW_INT, PACE_OF(size_row, nodes)},
-               {"ranks", NULL, PACE_SHOW_INT, PACE_OF(size_row, ranks)},
-               {"bytes", NULL, PACE_SHOW_INT, PACE_WHOLE_OF(size_row, of.bytes)},
-               {"own_algorithm", NULL, PACE_SHOW_TEXT, PACE_OF(size_row, own_algorithm)},
-               {"own_protocol", NULL, PACE_SHOW_TEXT, PACE_OF(size_row, of.own.protocol)},
-               {"own_us", NULL, PACE_SHOW_REAL, PACE_US_OF(size_row, of.own_s)},
-               {"best_algorithm", NULL, PACE_SHOW_TEXT, PACE_OF(size_row, best_algorithm)},
-               {"best_protocol", NULL, PACE_SHOW_TEXT, PACE_OF(size_row, of.best.protocol)},
-               {"best_us", NULL, PACE_SHOW_REAL, PACE_US_OF(size_row, of.best_s)},
-               {"saved_share", NULL, PACE_SHOW_SHARE, PACE_OF(size_row, saved)},
-               {"saved_low_share", NULL, PACE_SHOW_SHARE, PACE_OF(size_row, low)},
-               {"saved_high_share", NULL, PACE_SHOW_SHARE, PACE_OF(size_row, high)},
-               {"rung", NULL, PACE_SHOW_TEXT, PACE_OF(size_row, rung)})};
+PACE_TABLE(by_size, "sizes", "By size", PACE_FOR_JSON, 0,
+           {"collective", NULL, PACE_SHOW_TEXT, PACE_OF(size_row, collective)},
+           {"nodes", NULL, PACE_SHOW_INT, PACE_OF(size_row, nodes)},
+           {"ranks", NULL, PACE_SHOW_INT, PACE_OF(size_row, ranks)},
+           {"bytes", NULL, PACE_SHOW_INT, PACE_WHOLE_OF(size_row, of.bytes)},
+           {"own_algorithm", NULL, PACE_SHOW_TEXT, PACE_OF(size_row, own_algorithm)},
+           {"own_protocol", NULL, PACE_SHOW_TEXT, PACE_OF(size_row, of.own.protocol)},
+           {"own_us", NULL, PACE_SHOW_REAL, PACE_US_OF(size_row, of.own_s)},
+           {"best_algorithm", NULL, PACE_SHOW_TEXT, PACE_OF(size_row, best_algorithm)},
+           {"best_protocol", NULL, PACE_SHOW_TEXT, PACE_OF(size_row, of.best.protocol)},
+           {"best_us", NULL, PACE_SHOW_REAL, PACE_US_OF(size_row, of.best_s)},
+           {"saved_share", NULL, PACE_SHOW_SHARE, PACE_OF(size_row, saved)},
+           {"saved_low_share", NULL, PACE_SHOW_SHARE, PACE_OF(size_row, low)},
+           {"saved_high_share", NULL, PACE_SHOW_SHARE, PACE_OF(size_row, high)},
+           {"rung", NULL, PACE_SHOW_TEXT, PACE_OF(size_row, rung)});
 
 /* Nothing else is expected to be faster. */
 static bool stands_alone(const pace_tuned_row *row) { return !row->changes && !(row->gain > 0); }

@@ -82,20 +82,15 @@ typedef struct {
     double mean_s, median_s, p90_s, gpu_hours, of_all;
 } wait_row;
 
-static const pace_table waiting = {
-    "waiting",
-    "Who waits",
-    PACE_FOR_ALL,
-    12,
-    true,
-    PACE_CELLS({"by", "By", PACE_SHOW_TEXT, PACE_OF(wait_row, by)},
-               {"name", "", PACE_SHOW_TEXT, PACE_OF(wait_row, name)},
-               {"waits", "Waits", PACE_SHOW_INT, PACE_OF(wait_row, waits)},
-               {"median_s", "Median", PACE_SHOW_S, PACE_OF(wait_row, median_s)},
-               {"p90_s", "90 %", PACE_SHOW_S, PACE_OF(wait_row, p90_s)},
-               {"mean_s", "Mean", PACE_SHOW_S, PACE_OF(wait_row, mean_s)},
-               {"gpu_hours", "GPU-hours waited for", PACE_SHOW_REAL, PACE_OF(wait_row, gpu_hours)},
-               {"gpu_hours_share", "Of all", PACE_SHOW_SHARE, PACE_OF(wait_row, of_all)})};
+PACE_TABLE_IF_ROWS(waiting, "waiting", "Who waits", PACE_FOR_ALL, 12,
+                   {"by", "By", PACE_SHOW_TEXT, PACE_OF(wait_row, by)},
+                   {"name", "", PACE_SHOW_TEXT, PACE_OF(wait_row, name)},
+                   {"waits", "Waits", PACE_SHOW_INT, PACE_OF(wait_row, waits)},
+                   {"median_s", "Median", PACE_SHOW_S, PACE_OF(wait_row, median_s)},
+                   {"p90_s", "90 %", PACE_SHOW_S, PACE_OF(wait_row, p90_s)},
+                   {"mean_s", "Mean", PACE_SHOW_S, PACE_OF(wait_row, mean_s)},
+                   {"gpu_hours", "GPU-hours waited for", PACE_SHOW_REAL, PACE_OF(wait_row, gpu_hours)},
+                   {"gpu_hours_share", "Of all", PACE_SHOW_SHARE, PACE_OF(wait_row, of_all)});
 
 static void put_waits(pace_node *root, const pace_usage_asked *a) {
     static const struct {
@@ -122,30 +117,25 @@ typedef struct {
     double gpu_hours, means[PACE_USAGE_COUNTERS], flop_low, flop_high, memory;
 } counter_row;
 
-static const pace_table counters = {
-    "counters",
-    "What GPUs did while they were held",
-    PACE_FOR_ALL,
-    12,
-    true,
-    PACE_CELLS({"by", "By", PACE_SHOW_TEXT, PACE_OF(counter_row, by)},
-               {"name", "", PACE_SHOW_TEXT, PACE_OF(counter_row, name)},
-               {"gpu_hours", NULL, PACE_SHOW_REAL, PACE_OF(counter_row, gpu_hours)},
-               {"active_share", "Active", PACE_SHOW_SHARE, PACE_OF(counter_row, means[0])},
-               {"gpu_util_share", "Util.", PACE_SHOW_SHARE, PACE_OF(counter_row, means[1])},
-               {"sm_share", "SMs", PACE_SHOW_SHARE, PACE_OF(counter_row, means[2])},
-               {"occupancy_share", NULL, PACE_SHOW_SHARE, PACE_OF(counter_row, means[3])},
-               {"tensor_share", "Matrix", PACE_SHOW_SHARE, PACE_OF(counter_row, means[4])},
-               {"dram_share", "Memory", PACE_SHOW_SHARE, PACE_OF(counter_row, means[5])},
-               {"pcie_tx_bytes_per_s", NULL, PACE_SHOW_REAL, PACE_OF(counter_row, means[6])},
-               {"pcie_rx_bytes_per_s", "From host", PACE_SHOW_RATE, PACE_OF(counter_row, means[7])},
-               {"nvlink_tx_bytes_per_s", "NVLink out", PACE_SHOW_RATE, PACE_OF(counter_row, means[8])},
-               {"nvlink_rx_bytes_per_s", NULL, PACE_SHOW_REAL, PACE_OF(counter_row, means[9])},
-               {"power_w", "Power, W", PACE_SHOW_REAL, PACE_OF(counter_row, means[10])},
-               {"estimated_low_flop_per_s", "FLOP/s from", PACE_SHOW_RATE, PACE_OF(counter_row, flop_low)},
-               {"estimated_high_flop_per_s", "to", PACE_SHOW_RATE, PACE_OF(counter_row, flop_high)},
-               {"estimated_memory_bytes_per_s", "Memory B/s", PACE_SHOW_RATE, PACE_OF(counter_row, memory)},
-               {"limit", "Mostly", PACE_SHOW_TEXT, PACE_OF(counter_row, limit)})};
+PACE_TABLE_IF_ROWS(counters, "counters", "What GPUs did while they were held", PACE_FOR_ALL, 12,
+                   {"by", "By", PACE_SHOW_TEXT, PACE_OF(counter_row, by)},
+                   {"name", "", PACE_SHOW_TEXT, PACE_OF(counter_row, name)},
+                   {"gpu_hours", NULL, PACE_SHOW_REAL, PACE_OF(counter_row, gpu_hours)},
+                   {"active_share", "Active", PACE_SHOW_SHARE, PACE_OF(counter_row, means[0])},
+                   {"gpu_util_share", "Util.", PACE_SHOW_SHARE, PACE_OF(counter_row, means[1])},
+                   {"sm_share", "SMs", PACE_SHOW_SHARE, PACE_OF(counter_row, means[2])},
+                   {"occupancy_share", NULL, PACE_SHOW_SHARE, PACE_OF(counter_row, means[3])},
+                   {"tensor_share", "Matrix", PACE_SHOW_SHARE, PACE_OF(counter_row, means[4])},
+                   {"dram_share", "Memory", PACE_SHOW_SHARE, PACE_OF(counter_row, means[5])},
+                   {"pcie_tx_bytes_per_s", NULL, PACE_SHOW_REAL, PACE_OF(counter_row, means[6])},
+                   {"pcie_rx_bytes_per_s", "From host", PACE_SHOW_RATE, PACE_OF(counter_row, means[7])},
+                   {"nvlink_tx_bytes_per_s", "NVLink out", PACE_SHOW_RATE, PACE_OF(counter_row, means[8])},
+                   {"nvlink_rx_bytes_per_s", NULL, PACE_SHOW_REAL, PACE_OF(counter_row, means[9])},
+                   {"power_w", "Power, W", PACE_SHOW_REAL, PACE_OF(counter_row, means[10])},
+                   {"estimated_low_flop_per_s", "FLOP/s from", PACE_SHOW_RATE, PACE_OF(counter_row, flop_low)},
+                   {"estimated_high_flop_per_s", "to", PACE_SHOW_RATE, PACE_OF(counter_row, flop_high)},
+                   {"estimated_memory_bytes_per_s", "Memory B/s", PACE_SHOW_RATE, PACE_OF(counter_row, memory)},
+                   {"limit", "Mostly", PACE_SHOW_TEXT, PACE_OF(counter_row, limit)});
 
 _Static_assert(PACE_USAGE_COUNTERS == 11, "every counter has its column");
 
@@ -186,20 +176,15 @@ typedef struct {
     double gpu_hours, hours_share, cost, user_share;
 } change_row;
 
-static const pace_table changes = {
-    "changes",
-    "What to change, and what it gives back at most",
-    PACE_FOR_ALL,
-    0,
-    true,
-    PACE_CELLS({"change", NULL, PACE_SHOW_TEXT, PACE_OF(change_row, change)},
-               {"text", "Change", PACE_SHOW_TEXT, PACE_OF(change_row, text)},
-               {"runs", "Runs", PACE_SHOW_INT, PACE_OF(change_row, runs)},
-               {"gpu_hours", "GPU-hours", PACE_SHOW_REAL, PACE_OF(change_row, gpu_hours)},
-               {"gpu_hours_share", "Of all", PACE_SHOW_SHARE, PACE_OF(change_row, hours_share)},
-               {"cost", "Worth", PACE_SHOW_REAL, PACE_OF(change_row, cost)},
-               {"user", "Most by", PACE_SHOW_TEXT, PACE_OF(change_row, user)},
-               {"user_share", "of it", PACE_SHOW_SHARE, PACE_OF(change_row, user_share)})};
+PACE_TABLE_IF_ROWS(changes, "changes", "What to change, and what it gives back at most", PACE_FOR_ALL, 0,
+                   {"change", NULL, PACE_SHOW_TEXT, PACE_OF(change_row, change)},
+                   {"text", "Change", PACE_SHOW_TEXT, PACE_OF(change_row, text)},
+                   {"runs", "Runs", PACE_SHOW_INT, PACE_OF(change_row, runs)},
+                   {"gpu_hours", "GPU-hours", PACE_SHOW_REAL, PACE_OF(change_row, gpu_hours)},
+                   {"gpu_hours_share", "Of all", PACE_SHOW_SHARE, PACE_OF(change_row, hours_share)},
+                   {"cost", "Worth", PACE_SHOW_REAL, PACE_OF(change_row, cost)},
+                   {"user", "Most by", PACE_SHOW_TEXT, PACE_OF(change_row, user)},
+                   {"user_share", "of it", PACE_SHOW_SHARE, PACE_OF(change_row, user_share)});
 
 static void put_changes(pace_node *root, const pace_usage_asked *a) {
     pace_node *table = pace_open_table(root, &changes, 0);
@@ -225,23 +210,19 @@ typedef struct {
     double hours_share, low_gflop, high_gflop;
 } model_row;
 
-static const pace_table models = {
-    "models",
-    "What the models need that types of work name (estimated)",
-    PACE_FOR_ALL,
-    12,
-    true,
-    PACE_CELLS({"type", "Type", PACE_SHOW_TEXT, PACE_OF(model_row, type)},
-               {"gpu_hours", NULL, PACE_SHOW_REAL, PACE_OF(model_row, model.gpu_hours)},
-               {"gpu_hours_share", "GPU-hours", PACE_SHOW_SHARE, PACE_OF(model_row, hours_share)},
-               {"variants", "Variants", PACE_SHOW_INT, PACE_OF(model_row, variants)},
-               {"low_weight_bytes", "Weights from", PACE_SHOW_BYTES, PACE_OF(model_row, model.weight_bytes.low)},
-               {"high_weight_bytes", "to", PACE_SHOW_BYTES, PACE_OF(model_row, model.weight_bytes.high)},
-               {"low_weight_traffic_bytes", NULL, PACE_SHOW_BYTES, PACE_OF(model_row, model.weight_traffic_bytes.low)},
-               {"high_weight_traffic_bytes", "Traffic a step, to", PACE_SHOW_BYTES,
-                PACE_OF(model_row, model.weight_traffic_bytes.high)},
-               {"low_gflop_per_sample", "GFLOP a sample from", PACE_SHOW_REAL, PACE_OF(model_row, low_gflop)},
-               {"high_gflop_per_sample", "to", PACE_SHOW_REAL, PACE_OF(model_row, high_gflop)})};
+PACE_TABLE_IF_ROWS(models, "models", "What the models need that types of work name (estimated)", PACE_FOR_ALL, 12,
+                   {"type", "Type", PACE_SHOW_TEXT, PACE_OF(model_row, type)},
+                   {"gpu_hours", NULL, PACE_SHOW_REAL, PACE_OF(model_row, model.gpu_hours)},
+                   {"gpu_hours_share", "GPU-hours", PACE_SHOW_SHARE, PACE_OF(model_row, hours_share)},
+                   {"variants", "Variants", PACE_SHOW_INT, PACE_OF(model_row, variants)},
+                   {"low_weight_bytes", "Weights from", PACE_SHOW_BYTES, PACE_OF(model_row, model.weight_bytes.low)},
+                   {"high_weight_bytes", "to", PACE_SHOW_BYTES, PACE_OF(model_row, model.weight_bytes.high)},
+                   {"low_weight_traffic_bytes", NULL, PACE_SHOW_BYTES,
+                    PACE_OF(model_row, model.weight_traffic_bytes.low)},
+                   {"high_weight_traffic_bytes", "Traffic a step, to", PACE_SHOW_BYTES,
+                    PACE_OF(model_row, model.weight_traffic_bytes.high)},
+                   {"low_gflop_per_sample", "GFLOP a sample from", PACE_SHOW_REAL, PACE_OF(model_row, low_gflop)},
+                   {"high_gflop_per_sample", "to", PACE_SHOW_REAL, PACE_OF(model_row, high_gflop)});
 
 static void put_models(pace_node *root, const pace_usage_asked *a) {
     pace_node *table = pace_open_table(root, &models, 0);
@@ -260,18 +241,13 @@ typedef struct {
     pace_usage_reading reading;
 } file_row;
 
-static const pace_table files = {"files",
-                                 "What was read",
-                                 PACE_FOR_ALL,
-                                 0,
-                                 false,
-                                 PACE_CELLS({"source", "Source", PACE_SHOW_TEXT, PACE_OF(file_row, source)},
-                                            {"mapping", NULL, PACE_SHOW_TEXT, PACE_OF(file_row, name)},
-                                            {"rows", "Rows", PACE_SHOW_INT, PACE_OF(file_row, reading.rows)},
-                                            {"taken", "Used", PACE_SHOW_INT, PACE_OF(file_row, reading.taken)},
-                                            {"skipped", "Steps of jobs", PACE_SHOW_INT,
-                                             PACE_OF(file_row, reading.skipped)},
-                                            {"refused", "Refused", PACE_SHOW_INT, PACE_OF(file_row, reading.refused)})};
+PACE_TABLE(files, "files", "What was read", PACE_FOR_ALL, 0,
+           {"source", "Source", PACE_SHOW_TEXT, PACE_OF(file_row, source)},
+           {"mapping", NULL, PACE_SHOW_TEXT, PACE_OF(file_row, name)},
+           {"rows", "Rows", PACE_SHOW_INT, PACE_OF(file_row, reading.rows)},
+           {"taken", "Used", PACE_SHOW_INT, PACE_OF(file_row, reading.taken)},
+           {"skipped", "Steps of jobs", PACE_SHOW_INT, PACE_OF(file_row, reading.skipped)},
+           {"refused", "Refused", PACE_SHOW_INT, PACE_OF(file_row, reading.refused)});
 
 static void put_files(pace_node *root, const pace_usage_asked *a) {
     pace_node *table = pace_open_table(root, &files, 0);
@@ -285,12 +261,8 @@ typedef struct {
     const char *price;
 } price_row;
 
-static const pace_table prices = {"prices",
-                                  "Prices of an hour",
-                                  PACE_FOR_ALL,
-                                  0,
-                                  true,
-                                  PACE_CELLS({"price", "Price", PACE_SHOW_TEXT, PACE_OF(price_row, price)})};
+PACE_TABLE_IF_ROWS(prices, "prices", "Prices of an hour", PACE_FOR_ALL, 0,
+                   {"price", "Price", PACE_SHOW_TEXT, PACE_OF(price_row, price)});
 
 static void put_prices(pace_node *root, const pace_usage_asked *a) {
     pace_node *table = pace_open_table(root, &prices, 0);

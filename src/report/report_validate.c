@@ -7,17 +7,16 @@
 
 /* --- the report --------------------------------------------------------------------------------------------------- */
 
-static const pace_table figure_table = {
-    "figures", "Figures", PACE_FOR_ALL, 0,
-    PACE_CELLS({"case", "Case", PACE_SHOW_TEXT, PACE_OF(pace_validation_figure, name)},
-               {"metric", "Metric", PACE_SHOW_TEXT, PACE_OF(pace_validation_figure, metric)},
-               {"n", "Rows", PACE_SHOW_INT, PACE_OF(pace_validation_figure, rows)},
-               {"value", "Value", PACE_SHOW_REAL, PACE_OF(pace_validation_figure, value)},
-               {"ledger_value", "Ledger", PACE_SHOW_REAL, PACE_OF(pace_validation_figure, before)},
-               {"bar", "Bar", PACE_SHOW_TEXT, PACE_OF(pace_validation_figure, bar)},
-               {"holds", NULL, PACE_SHOW_TEXT, PACE_OF(pace_validation_figure, holds)},
-               {"verdict", "Verdict", PACE_SHOW_TEXT, PACE_OF(pace_validation_figure, verdict)},
-               {"note", NULL, PACE_SHOW_TEXT, PACE_OF(pace_validation_figure, note)})};
+PACE_TABLE(figure_table, "figures", "Figures", PACE_FOR_ALL, 0,
+           {"case", "Case", PACE_SHOW_TEXT, PACE_OF(pace_validation_figure, name)},
+           {"metric", "Metric", PACE_SHOW_TEXT, PACE_OF(pace_validation_figure, metric)},
+           {"n", "Rows", PACE_SHOW_INT, PACE_OF(pace_validation_figure, rows)},
+           {"value", "Value", PACE_SHOW_REAL, PACE_OF(pace_validation_figure, value)},
+           {"ledger_value", "Ledger", PACE_SHOW_REAL, PACE_OF(pace_validation_figure, before)},
+           {"bar", "Bar", PACE_SHOW_TEXT, PACE_OF(pace_validation_figure, bar)},
+           {"holds", NULL, PACE_SHOW_TEXT, PACE_OF(pace_validation_figure, holds)},
+           {"verdict", "Verdict", PACE_SHOW_TEXT, PACE_OF(pace_validation_figure, verdict)},
+           {"note", NULL, PACE_SHOW_TEXT, PACE_OF(pace_validation_figure, note)});
 
 static void say_kept(pace_node *root, const pace_validation *v) {
     size_t live = pace_validation_kept(v, "live"), held = pace_validation_kept(v, "held");

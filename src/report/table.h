@@ -2,11 +2,9 @@
  * Tables declared once: each column stands in one line with the place its cell comes from, so that the two cannot
  * drift.
  *
- *     static const pace_table idle_causes = {"idle_causes", "Why the device was idle", PACE_FOR_ALL, 0,
- *                                            (const pace_table_column[]){
- *                                                {"cause", "cause", PACE_SHOW_TEXT, PACE_OF(row, cause)},
- *                                                {"time_ns", "time", PACE_SHOW_NS, PACE_OF(row, time_ns)},
- *                                                {0}}};
+ *     PACE_TABLE(idle_causes, "idle_causes", "Why the device was idle", PACE_FOR_ALL, 0,
+ *                {"cause", "cause", PACE_SHOW_TEXT, PACE_OF(row, cause)},
+ *                {"time_ns", "time", PACE_SHOW_NS, PACE_OF(row, time_ns)});
  *     pace_put_table(root, &idle_causes, rows, count, sizeof *rows);
  */
 #pragma once
@@ -80,6 +78,12 @@ typedef struct {
     .columns = (const pace_table_column[]) { \
         __VA_ARGS__, { 0 }                   \
     }
+/* Declares a table: its name here, its key and title, who sees it, how many rows people see (0 = all), its columns. */
+#define PACE_TABLE(name, key, title, audience, rows_shown, ...) \
+    static const pace_table name = {key, title, audience, rows_shown, false, PACE_CELLS(__VA_ARGS__)}
+/* The same of a table that people see only if it has rows. */
+#define PACE_TABLE_IF_ROWS(name, key, title, audience, rows_shown, ...) \
+    static const pace_table name = {key, title, audience, rows_shown, true, PACE_CELLS(__VA_ARGS__)}
 /* The cell is a member of the row. A member of a type that no cell can show does not compile. */
 #define PACE_OF(type, field) .cell = {.member = PACE_MEMBER_OF(type, field), .offset = offsetof(type, field)}
 /* The cell is made of a member, so that a row need not repeat what an answer holds. */
