@@ -174,8 +174,9 @@ static const char *framework_word(const pace_step_row *out, const pace_step_read
     if (out->model->sequence == 0) return pace_step_row_execution(r, row) ? "" : GRAPHS;
     const char *suite = pace_step_row_suite_framework(out, r, row);
     if (suite) return suite;
-    return out->device->generation > 0 && out->device->generation <= LAST_EAGER_GENERATION ? "megatron-eager"
-                                                                                           : "megatron";
+    bool eager = out->device->generation > 0 && out->device->generation <= LAST_EAGER_GENERATION;
+    bool deepspeed = eager && *pace_step_cell(r, row, PACE_STEP_ZERO_STAGE); /* ZeRO is its word */
+    return deepspeed ? "megatron-deepspeed" : eager ? "megatron-eager" : "megatron";
 }
 
 /* The most power that a part with the device's peak is made for: what is known of its steps was measured so. */

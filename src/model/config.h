@@ -65,6 +65,8 @@ typedef struct {
     double imbalance;      /* experts that are divided: tokens of the rank that has most, percent above the mean */
     double bucket_bytes;   /* data parallel: gradients exchanged at once */
     int gradients;         /* a pace_gradient_way; no setting of a model, but of how its gradients are exchanged */
+    bool
+        selects_products; /* nor this: selective recomputation keeps every second product and attention, nothing else */
     bool sorts_on_host; /* nor this, but a framework's: of each layer of experts a pass begins with a call "dispatch" */
 } pace_config;
 

@@ -41,6 +41,9 @@ pace_status pace_model_check_parallel(const pace_model *model, const pace_config
 /** Activation bytes of one sample on one rank: of what layers first to last make or need, what is kept for backward. */
 double pace_model_kept_bytes(const pace_model *model, const pace_config *config, uint32_t first, uint32_t last);
 
+/** Of these layers, scores of one sample on one rank that a loss turns into a softmax. */
+double pace_model_scores(const pace_model *model, const pace_config *config, uint32_t first, uint32_t last);
+
 /** The sequence length a configuration means for the model. */
 double pace_model_sequence(const pace_model *model, const pace_config *config);
 /** Elements of a tensor of one sample on one rank of `tp`. */

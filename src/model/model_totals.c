@@ -94,9 +94,21 @@ static int widest_input(const pace_model *model, const pace_layer *layer, const 
 
 /* Full recomputation keeps what comes into a segment; selective, all but what attention has between its inputs and its
  * output (Korthikanti et al. 2022, section 5). */
+static bool selects(const pace_layer *layer, const pace_config *config) {
+    return config->selects_products && config->recompute == PACE_RECOMPUTE_SELECTIVE && layer->segment > 0;
+}
+
 static bool keeps_own(const pace_layer *layer, const pace_config *config) {
+    if (selects(layer, config)) return layer->kind == PACE_LAYER_ATTENTION;
     if (config->recompute == PACE_RECOMPUTE_FULL) return layer->segment == 0;
     return config->recompute == PACE_RECOMPUTE_NONE || !layer->rule->recomputed;
+}
+
+/* Torchtitan's selective recomputation keeps what comes into a segment, every second product, and attention's output. */
+static bool is_selected(const pace_layer *layer, const pace_config *config, unsigned *products) {
+    if (!selects(layer, config)) return false;
+    if (layer->kind == PACE_LAYER_LINEAR) return (*products)++ % 2 == 0;
+    return layer->kind == PACE_LAYER_ATTENTION || layer->kind == PACE_LAYER_EXPERTS;
 }
 
 /* Attention in one kernel needs its output again; so does the product behind it, and holds the same tensor. */
@@ -113,8 +125,8 @@ static bool is_fused_away(const pace_layer *layer, const pace_layer *input, cons
 
 static bool keeps_input_of(const pace_model *model, const pace_layer *layer, uint32_t from, const pace_config *config) {
     if (is_fused_away(layer, &model->layers.items[from], config)) return false;
-    if (config->recompute == PACE_RECOMPUTE_FULL && layer->segment > 0)
-        return model->layers.items[from].segment != layer->segment;
+    bool whole = config->recompute == PACE_RECOMPUTE_FULL && layer->segment > 0;
+    if (whole || selects(layer, config)) return model->layers.items[from].segment != layer->segment;
     return layer->rule->keeps & PACE_KEEPS_INPUT;
 }
 
@@ -123,6 +135,7 @@ double pace_model_kept_bytes(const pace_model *model, const pace_config *config,
     int *bytes = pace_alloc(count + 1, sizeof *bytes);
     bool *kept = pace_alloc(count + 1, sizeof *kept);
     double sum = 0, sequence = pace_model_sequence(model, config);
+    unsigned products = 0;
     for (uint32_t i = 0; bytes && kept && i < count; i++) {
         const pace_layer *layer = &model->layers.items[i];
         bool own = keeps_own(layer, config);
@@ -130,6 +143,8 @@ double pace_model_kept_bytes(const pace_model *model, const pace_config *config,
         if (own && i >= first && i <= last && layer->rule->kept_extra)
             sum += layer->rule->kept_extra(model, layer, config, bytes[i]);
         if (own && keeps_output(layer, config)) kept[i] = true;
+        if (i == 0 || model->layers.items[i - 1].segment != layer->segment) products = 0;
+        if (is_selected(layer, config, &products)) kept[i] = true;
         for (uint32_t k = 0; k < layer->input_count; k++) {
             uint32_t from = model->inputs.items[layer->first_input + k];
             if (keeps_input_of(model, layer, from, config)) kept[storage_of(model, from)] = true;
@@ -139,6 +154,14 @@ double pace_model_kept_bytes(const pace_model *model, const pace_config *config,
         if (kept[i]) sum += bytes[i] * elements_on_rank(&model->layers.items[i].shape, config, sequence);
     pace_free(bytes);
     pace_free(kept);
+    return sum;
+}
+
+double pace_model_scores(const pace_model *model, const pace_config *config, uint32_t first, uint32_t last) {
+    double sum = 0, sequence = pace_model_sequence(model, config);
+    for (uint32_t i = first; i <= last && i < model->layers.count; i++)
+        if (model->layers.items[i].rule->kept_extra == pace_kept_softmax)
+            sum += elements_on_rank(&model->layers.items[i].shape, config, sequence);
     return sum;
 }
 

@@ -48,39 +48,55 @@ static pace_status read_schedules(pace_framework *out, const pace_yaml *yaml, co
     return PACE_OK;
 }
 
-static pace_status read_framework(pace_framework *out, const pace_yaml *yaml, const pace_yaml_node *node) {
-    *out = (pace_framework){0};
-    const struct {
-        const char *key;
-        double *value, scale, most;
-        bool optional; /* 0 where nobody says */
-    } numbers[] = {{"launch_us", &out->launch_s, 1e-6, 1e4},
-                   {"dispatch_us", &out->dispatch_s, 1e-6, 1e5},
-                   {"gradient_bytes", &out->gradient_bytes, 1, 8},
-                   {"state_bytes", &out->state_bytes, 1, 64},
-                   {"update_bytes", &out->update_bytes, 1, 256},
-                   {"overlap_gradients", &out->overlap_gradients, 1, 1},
-                   {"overlap_pipeline", &out->overlap_pipeline, 1, 1},
-                   {"overlap_tensor", &out->overlap_tensor, 1, 1},
-                   {"overlap_context", &out->overlap_context, 1, 1},
-                   {"overlap_expert", &out->overlap_expert, 1, 1},
-                   {"zero_stage", &out->zero_stage, 1, 3},
-                   {"sequence_parallel", &out->sequence_parallel, 1, 1},
-                   {"step_ms", &out->step_s, 1e-3, 1e4},
-                   {"accumulate_bytes", &out->accumulate_bytes, 1, 64, true},
-                   {"scatter_messages", &out->scatter_messages, 1, 1, true}};
-    const char *name = pace_yaml_text(pace_yaml_get(node, "name"));
-    if (!name || strlen(name) >= sizeof out->name) return fail_at(yaml, node, "a framework with a short name");
-    snprintf(out->name, sizeof out->name, "%s", name);
-    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+typedef struct {
+    const char *key;
+    double *value, scale, most;
+} named_number;
+
+/* What is optional stays as it is where nobody says. */
+static pace_status read_numbers(const named_number *numbers, size_t count, bool optional, const pace_yaml *yaml,
+                                const pace_yaml_node *node) {
+    for (size_t i = 0; i < count; i++) {
         const pace_yaml_node *value = pace_yaml_get(node, numbers[i].key);
         double number;
-        if (!value && numbers[i].optional) continue;
+        if (!value && optional) continue;
         if (!value) return fail_at(yaml, node, numbers[i].key);
         PACE_TRY(pace_yaml_number(&number, yaml, value));
         if (!(number >= 0 && number <= numbers[i].most)) return fail_at(yaml, value, "a number within its range");
         *numbers[i].value = number * numbers[i].scale;
     }
+    return PACE_OK;
+}
+
+static pace_status read_framework(pace_framework *out, const pace_yaml *yaml, const pace_yaml_node *node) {
+    *out = (pace_framework){.loss_kept_bytes = 4};
+    const named_number needed[] = {{"launch_us", &out->launch_s, 1e-6, 1e4},
+                                   {"dispatch_us", &out->dispatch_s, 1e-6, 1e5},
+                                   {"gradient_bytes", &out->gradient_bytes, 1, 8},
+                                   {"state_bytes", &out->state_bytes, 1, 64},
+                                   {"update_bytes", &out->update_bytes, 1, 256},
+                                   {"overlap_gradients", &out->overlap_gradients, 1, 1},
+                                   {"overlap_pipeline", &out->overlap_pipeline, 1, 1},
+                                   {"overlap_tensor", &out->overlap_tensor, 1, 1},
+                                   {"overlap_context", &out->overlap_context, 1, 1},
+                                   {"overlap_expert", &out->overlap_expert, 1, 1},
+                                   {"zero_stage", &out->zero_stage, 1, 3},
+                                   {"sequence_parallel", &out->sequence_parallel, 1, 1},
+                                   {"step_ms", &out->step_s, 1e-3, 1e4}};
+    const named_number others[] = {{"accumulates", &out->accumulates, 1, 1},
+                                   {"bf16_gradient_bytes", &out->bf16_gradient_bytes, 1, 8},
+                                   {"buffer_bytes", &out->buffer_bytes, 1, 1e11},
+                                   {"formed_state_bytes", &out->formed_state_bytes, 1, 64},
+                                   {"workspaces", &out->workspaces, 1, 16},
+                                   {"loss_kept_bytes", &out->loss_kept_bytes, 1, 64},
+                                   {"loss_formed_bytes", &out->loss_formed_bytes, 1, 64},
+                                   {"selects_products", &out->selects_products, 1, 1},
+                                   {"scatter_messages", &out->scatter_messages, 1, 1}};
+    const char *name = pace_yaml_text(pace_yaml_get(node, "name"));
+    if (!name || strlen(name) >= sizeof out->name) return fail_at(yaml, node, "a framework with a short name");
+    snprintf(out->name, sizeof out->name, "%s", name);
+    PACE_TRY(read_numbers(needed, sizeof needed / sizeof *needed, false, yaml, node));
+    PACE_TRY(read_numbers(others, sizeof others / sizeof *others, true, yaml, node));
     PACE_TRY(read_zero_stages(out, yaml, node));
     PACE_TRY(read_schedules(out, yaml, node));
     return read_words(out, yaml, node);
@@ -96,12 +112,31 @@ static pace_status read_attention(pace_attention_kernel_entry *out, const pace_y
     return pace_yaml_number(&out->factor, yaml, factor);
 }
 
+/* What a device's memory holds besides, whatever the framework; none where nobody says. */
+static pace_status read_held(pace_frameworks *out) {
+    const pace_yaml_node *held = pace_yaml_get(pace_yaml_root(out->yaml), "held");
+    static const char *const keys[] = {"workspace", "workspace_hopper", "context", "communicators"};
+    double bytes[] = {0, 0, 0, 0};
+    for (size_t i = 0; held && i < sizeof keys / sizeof *keys; i++) {
+        const pace_yaml_node *value = pace_yaml_get(pace_yaml_get(held, keys[i]), "bytes");
+        if (!value) return fail_at(out->yaml, held, keys[i]);
+        PACE_TRY(pace_yaml_number(&bytes[i], out->yaml, value));
+        if (!(bytes[i] >= 0)) return fail_at(out->yaml, value, "bytes");
+    }
+    for (size_t i = 0; i < out->count; i++) {
+        out->items[i].workspace_bytes[0] = bytes[0], out->items[i].workspace_bytes[1] = bytes[1];
+        out->items[i].context_bytes = bytes[2], out->items[i].communicator_bytes = bytes[3];
+    }
+    return PACE_OK;
+}
+
 static pace_status read_all(pace_frameworks *out) {
     const pace_yaml_node *root = pace_yaml_root(out->yaml), *list = pace_yaml_get(root, "frameworks");
     if (pace_yaml_count(list) < 1 || pace_yaml_count(list) > PACE_FRAMEWORKS_MOST)
         return fail_at(out->yaml, list ? list : root, "1 to 16 frameworks");
     for (; out->count < pace_yaml_count(list); out->count++)
         PACE_TRY(read_framework(&out->items[out->count], out->yaml, pace_yaml_item(list, out->count)));
+    PACE_TRY(read_held(out));
     const pace_yaml_node *attention = pace_yaml_get(root, "attention");
     if (pace_yaml_count(attention) > PACE_FRAMEWORKS_MOST) return fail_at(out->yaml, attention, "at most 16 kernels");
     for (; out->attention_count < pace_yaml_count(attention); out->attention_count++)
@@ -213,6 +248,7 @@ pace_status pace_frameworks_named(const pace_framework **out, const pace_framewo
 }
 
 void pace_framework_defaults(pace_config *config, const pace_framework *framework) {
+    config->selects_products = framework->selects_products > 0;
     config->execution = framework->execution;
     config->attention = framework->attention;
     config->zero_stage = framework->zero_stage;

@@ -15,10 +15,21 @@ typedef struct {
         overlap_expert;                   /* shares that may hide */
     double zero_stage, sequence_parallel; /* when nobody says */
     double step_s;                        /* of every step */
-    double accumulate_bytes;              /* moved per parameter and micro-batch to add its gradient to those before */
+    double accumulates;                   /* whether a pass of its own adds a micro-batch's gradients to those before */
     double scatter_messages;              /* whether ranks that share layers send a part of a message each */
-    bool zero_known[PACE_ZERO_STAGES];    /* stages of ZeRO that it has; all where nobody says */
-    bool schedule_known[PACE_SCHEDULES];  /* orders of pipelines that a plan looks at; 1F1B where nobody says */
+    double
+        bf16_gradient_bytes; /* of gradients in bf16, beside those of one micro-batch; 0 = as of other half precision */
+    double buffer_bytes;     /* held whatever the model is */
+    double formed_state_bytes;  /* of state_bytes: formed when the optimizer runs, where activations were */
+    double workspaces;       /* of libraries of products, workspace_bytes each */
+    double loss_kept_bytes,
+        loss_formed_bytes; /* per score, beside the scores: until backward; in the loss's backward */
+    double
+        selects_products; /* whether selective recomputation keeps every second product and attention, nothing else */
+    double workspace_bytes[2];                /* before Hopper, and from Hopper on */
+    double context_bytes, communicator_bytes; /* of a device's memory, what no allocator of the framework gives */
+    bool zero_known[PACE_ZERO_STAGES];        /* stages of ZeRO that it has; all where nobody says */
+    bool schedule_known[PACE_SCHEDULES];      /* orders of pipelines that a plan looks at; 1F1B where nobody says */
 } pace_framework;
 
 /** Whether a framework's steps are as src/model lowers them, with the host costs of catalog/frameworks.yaml. */

@@ -112,9 +112,15 @@ static double sharded_over(const pace_config *config, int zero_stage) {
     return config->zero_stage >= zero_stage ? all : 1;
 }
 
+/* Gradients in bf16 that are added to wider ones. */
+static bool adds_wider(const pace_step_plan *plan) {
+    return plan->config.precision == PACE_RUN_BF16 && plan->framework->bf16_gradient_bytes > 0;
+}
+
 /* Of one gradient: as wide as its parameter, unless the framework keeps those of half precision wider. */
 static double gradient_bytes(const pace_step_plan *plan) {
     double own = pace_config_parameter_bytes(&plan->config), kept = plan->framework->gradient_bytes;
+    if (adds_wider(plan)) kept = plan->framework->bf16_gradient_bytes;
     return kept > own ? kept : own;
 }
 
@@ -326,12 +332,18 @@ static bool is_on(const pace_step_plan *plan, const pace_slot_part *part, double
     return pace_step_tail_stage(plan, &part->part) == stage && chunk == plan->config.vpp - 1;
 }
 
+/* What is counted has a softmax in single precision beside the scores. */
+static double part_kept_bytes(const pace_step_plan *plan, const pace_slot_part *part) {
+    const double counted = 4;
+    return part->kept_bytes + (plan->framework->loss_kept_bytes - counted) * part->scores;
+}
+
 double pace_step_kept_bytes(const pace_step_plan *plan, double stage, double chunk) {
     double kept = 0;
     for (unsigned i = 0; i < plan->slots->count; i++) {
         const pace_slot_part *part = &plan->slots->parts[i];
         double times = part->part.place == PACE_PART_LAYER ? part->part.turns * chunk_layers(plan, stage) : 1;
-        if (is_on(plan, part, stage, chunk)) kept += part->kept_bytes * times;
+        if (is_on(plan, part, stage, chunk)) kept += part_kept_bytes(plan, part) * times;
     }
     return kept;
 }
@@ -341,7 +353,8 @@ double pace_step_again_bytes(const pace_step_plan *plan, double stage) {
     for (unsigned i = 0; i < plan->slots->count; i++) {
         const pace_slot_part *part = &plan->slots->parts[i];
         bool held = is_on(plan, part, stage, 0) || is_on(plan, part, stage, plan->config.vpp - 1);
-        if (held) widest = fmax(widest, part->whole_bytes - part->kept_bytes);
+        double formed = part->whole_bytes - part->kept_bytes, loss = plan->framework->loss_formed_bytes * part->scores;
+        if (held) widest = fmax(widest, fmax(formed, loss));
     }
     return widest;
 }
@@ -352,7 +365,7 @@ static double tail_bytes(const pace_step_plan *plan, double stage) {
     for (unsigned i = 0; i < plan->slots->count; i++) {
         const pace_slot_part *part = &plan->slots->parts[i];
         bool last = part->part.place == PACE_PART_TAIL && part->part.behind >= plan->slots->layers;
-        if (last && is_on(plan, part, stage, plan->config.vpp - 1)) sum += part->kept_bytes;
+        if (last && is_on(plan, part, stage, plan->config.vpp - 1)) sum += part_kept_bytes(plan, part);
     }
     return sum;
 }
@@ -374,6 +387,16 @@ static double tables(const pace_step_slots *slots, double ep) {
     return sum;
 }
 
+/* ZeRO 3: a layer that runs, the next one ahead of it, and the gradients of one before they are scattered (Zhao et al. 2023,
+ * section 3.4). */
+static double gathered_bytes(const pace_step_plan *plan) {
+    const double ahead = fmin(2, plan->slots->layers);
+    share layer = layer_share(plan->slots);
+    double bytes = pace_config_is_amp(&plan->config) ? 2 : pace_config_parameter_bytes(&plan->config);
+    double over = sharded_over(&plan->config, 3);
+    return over > 1 ? (ahead * bytes + gradient_bytes(plan)) * (layer.dense + layer.expert) : 0;
+}
+
 pace_step_memory pace_step_stage_memory(const pace_step_plan *plan, double stage) {
     const pace_config *config = &plan->config;
     share held = stage_share(plan, stage);
@@ -384,26 +407,44 @@ pace_step_memory pace_step_stage_memory(const pace_step_plan *plan, double stage
         double over = sharded_over(config, i), expert_over = over > 1 ? copies : 1;
         parameters[i] = held.dense / over + held.expert / expert_over;
     }
-    double state = half ? plan->framework->state_bytes : 8; /* without a master copy: the parameters are it */
+    double formed = adds_wider(plan) ? weight : 0; /* by one micro-batch */
+    double later = half ? plan->framework->formed_state_bytes : 0;
+    double state = half ? plan->framework->state_bytes - later : 8; /* without a master copy: the parameters are it */
     pace_step_memory memory = {.weight_bytes = weight * (parameters[3] + tables(plan->slots, config->ep)),
                                .activation_bytes = stage_activations(plan, stage)};
     if (trains) {
-        memory.gradient_bytes = gradient_bytes(plan) * parameters[2];
+        memory.gradient_bytes = (gradient_bytes(plan) + formed) * parameters[2] + gathered_bytes(plan);
         memory.optimizer_bytes = state * plan->slots->states * parameters[1];
+        memory.activation_bytes = fmax(memory.activation_bytes, later * parameters[1]);
     }
-    memory.all_bytes = memory.weight_bytes + memory.gradient_bytes + memory.optimizer_bytes + memory.activation_bytes;
+    memory.library_bytes = plan->library_bytes;
+    memory.all_bytes = memory.weight_bytes + memory.gradient_bytes + memory.optimizer_bytes + memory.activation_bytes +
+                       memory.library_bytes;
     return memory;
+}
+
+/* What libraries and the framework hold, and what of the device's memory is no framework's to give. */
+static void add_held(pace_step_plan *plan, const pace_step_place *place) {
+    enum { HOPPER = 90 };
+    const pace_framework *framework = plan->framework;
+    const pace_device *device = place->device;
+    plan->device_bytes = device->memory_bytes;
+    if (device->generation == 0) return; /* another vendor's: nothing is known */
+    plan->library_bytes =
+        framework->workspaces * framework->workspace_bytes[device->generation >= HOPPER] + framework->buffer_bytes;
+    double others = pace_config_ranks(&plan->config) > 1 ? framework->communicator_bytes : 0;
+    plan->device_bytes = fmax(0, plan->device_bytes - framework->context_bytes - others);
 }
 
 static void add_memory(pace_step_plan *plan, const pace_step_place *place) {
     double stages[3];
     unsigned count = unlike_stages(stages, plan);
+    add_held(plan, place);
     for (unsigned i = 0; i < count; i++) {
         pace_step_memory one = pace_step_stage_memory(plan, stages[i]);
         if (one.all_bytes > plan->memory.all_bytes) plan->memory = one;
         plan->last_rank_bytes = one.all_bytes;
     }
-    plan->device_bytes = place->device->memory_bytes;
 }
 
 /* --- update ------------------------------------------------------------------------------------------------------- */
@@ -448,7 +489,8 @@ static void add_update(pace_step_plan *plan, const pace_step_place *place) {
     if (plan->framework->update_bytes > 0) plan->update_s = plan->framework->update_bytes * updated / rate;
     else if (all > 0) plan->update_s = plan->slots->rest_s[PACE_REST_UPDATE] * updated / all;
     if (config->zero_stage < 3 && plan->micro_batches > 1)
-        plan->add_s = plan->framework->accumulate_bytes / rate * (1 - 1 / plan->micro_batches);
+        plan->add_s = plan->framework->accumulates * (pace_config_parameter_bytes(config) + 2 * gradient_bytes(plan)) /
+                      rate * (1 - 1 / plan->micro_batches);
     if (pace_framework_is_lowered(plan->framework) && all > 0) add_rest(plan, (held.dense + held.expert) / all);
 }
 

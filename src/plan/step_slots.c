@@ -323,6 +323,7 @@ static pace_status size_part(pace_step_slots *slots, const pace_model *model, co
     whole.recompute = PACE_RECOMPUTE_NONE;
     if (config->mode != PACE_TRAINING) return PACE_OK;
     out->kept_bytes = kept(model, config, part);
+    out->scores = config->micro_batch * pace_model_scores(model, config, part->first, part->last);
     out->whole_bytes = config->recompute == PACE_RECOMPUTE_NONE ? out->kept_bytes : kept(model, &whole, part);
     return PACE_OK;
 }

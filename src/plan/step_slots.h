@@ -39,6 +39,7 @@ typedef struct {
     pace_model_part part;
     pace_slot pass[PACE_PART_PASSES];
     double kept_bytes;  /* activations of one micro-batch that wait for backward */
+    double scores;      /* of one micro-batch that a loss turns into a softmax */
     double whole_bytes; /* the same without recomputation: what its own backward needs at once */
 } pace_slot_part;
 

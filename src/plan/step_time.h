@@ -26,7 +26,7 @@ pace_step_factors pace_step_factors_none(void);
 
 /* What a rank holds at most. */
 typedef struct {
-    double all_bytes, weight_bytes, gradient_bytes, optimizer_bytes, activation_bytes;
+    double all_bytes, weight_bytes, gradient_bytes, optimizer_bytes, activation_bytes, library_bytes;
 } pace_step_memory;
 
 /* Everything that does not depend on factors. */
@@ -61,9 +61,10 @@ typedef struct {
     double rest_s, rest_host_s;   /* lowered frameworks: kernels of gradients, of one step; and what the host takes to
                                    issue these and the update */
     double turns_s;               /* lowered frameworks, pipelines of few micro-batches: what formulas miss of them */
+    double library_bytes;         /* of each stage's memory: workspaces of libraries, buffers of the framework */
     pace_step_memory memory;      /* of the fullest rank */
     double last_rank_bytes;       /* what a rank of the last stage holds, which is the one that Megatron logs */
-    double device_bytes;          /* memory of the device; 0 = unknown */
+    double device_bytes;          /* memory of the device that a framework can give; 0 = unknown */
 } pace_step_plan;
 
 /* Seconds of one step on the slowest rank; the parts add up to the total. */

@@ -113,6 +113,7 @@ static void put_memory(pace_node *root, const pace_step_plan *plan) {
                                 {"gradients", plan->memory.gradient_bytes},
                                 {"optimizer", plan->memory.optimizer_bytes},
                                 {"activations", plan->memory.activation_bytes},
+                                {"libraries", plan->memory.library_bytes},
                                 {"all", plan->memory.all_bytes}};
     pace_put_table(root, &memory_table, kinds, sizeof kinds / sizeof *kinds, sizeof *kinds);
 }
