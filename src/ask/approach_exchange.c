@@ -4,7 +4,6 @@
 #include "base/halving.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 static pace_status copy_rate_of(double *out, pace_catalog *catalog, const char *name, const pace_doubts *doubts) {
     pace_device_catalog devices;
@@ -73,21 +72,6 @@ static pace_status check_options(const pace_exchange_options *o) {
                      o->collective);
 }
 
-static int by_bytes(const void *a, const void *b) {
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-static pace_status read_sizes(pace_sizes *out, const char *text) {
-    size_t kept = 0;
-    PACE_TRY(pace_read_sizes(out, text ? text : "8..1G"));
-    qsort(out->items, out->count, sizeof *out->items, by_bytes);
-    for (size_t i = 0; i < out->count; i++)
-        if (kept == 0 || out->items[i] > out->items[kept - 1]) out->items[kept++] = out->items[i];
-    out->count = kept;
-    return PACE_OK;
-}
-
 static pace_status open_all(pace_approach_exchange_asked *a, const pace_exchange_options *options) {
     pace_catalog *catalog = options->context->catalog;
     pace_approach_opened opened;
@@ -102,7 +86,9 @@ static pace_status open_all(pace_approach_exchange_asked *a, const pace_exchange
         PACE_TRY(pace_approach_make_ready(&opened, catalog, &a->approaches.items.items[i], &a->machine));
         PACE_TRY(PACE_PUSH(&a->opened, opened));
     }
-    return read_sizes(&a->sizes, options->bytes);
+    PACE_TRY(pace_read_sizes(&a->sizes, options->bytes ? options->bytes : "8..1G"));
+    pace_sizes_in_order(&a->sizes);
+    return PACE_OK;
 }
 
 static pace_status add_points(pace_approach_exchange_asked *a) {

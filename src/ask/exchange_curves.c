@@ -1,6 +1,7 @@
 #include "ask/exchange_curves.h"
 
 #include "base/halving.h"
+#include "base/sort.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -60,11 +61,6 @@ static pace_status find_changes(pace_exchange_curves *out, const pace_exchange_a
 
 /* --- times -------------------------------------------------------------------------------------------------------- */
 
-static int by_bytes(const void *a, const void *b) {
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 static pace_status add_size(pace_exchange_curves *out, const pace_exchange_asked *a, double bytes) {
     pace_exchange_answer answer;
     bytes = floor(bytes);
@@ -88,7 +84,7 @@ static pace_status draw_sizes(pace_exchange_curves *out, const pace_exchange_ask
     pace_sizes sorted = {0};
     pace_status status = PACE_OK;
     for (size_t i = 0; status == PACE_OK && i < a->sizes.count; i++) status = PACE_PUSH(&sorted, a->sizes.items[i]);
-    if (status == PACE_OK) qsort(sorted.items, sorted.count, sizeof *sorted.items, by_bytes);
+    if (status == PACE_OK) qsort(sorted.items, sorted.count, sizeof *sorted.items, pace_ascending);
     if (status == PACE_OK) status = add_sizes(out, a, &sorted);
     PACE_VEC_FREE(&sorted);
     return status;

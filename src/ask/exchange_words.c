@@ -1,9 +1,11 @@
 #include "ask/exchange_words.h"
 
 #include "base/decimal.h"
+#include "base/sort.h"
 #include "machine/machine.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* Copies a text that will be tokenised. */
@@ -36,6 +38,16 @@ pace_status pace_read_sizes(pace_sizes *out, const char *text) {
     if (read && out->count > 0) return PACE_OK;
     return pace_fail(PACE_E_USAGE,
                      "bytes: expected sizes such as 8..1G, 1M,25MB or 0,8..1G, up to 1 PB, found \"%.60s\"", text);
+}
+
+void pace_sizes_in_order(pace_sizes *sizes) {
+    size_t kept = 0;
+    if (sizes->count) qsort(sizes->items, sizes->count, sizeof *sizes->items, pace_ascending);
+    for (size_t i = 0; i < sizes->count; i++) {
+        double bytes = floor(sizes->items[i]);
+        if (kept == 0 || sizes->items[kept - 1] != bytes) sizes->items[kept++] = bytes;
+    }
+    sizes->count = kept;
 }
 
 pace_status pace_read_collective(pace_collective *out, const char *text) {

@@ -10,6 +10,9 @@ typedef PACE_VEC(double) pace_sizes;
 /** "8..1G": each size twice the last; "1M,25MB": those. PACE_E_USAGE. Free with PACE_VEC_FREE(). */
 pace_status pace_read_sizes(pace_sizes *out, const char *text) PACE_MUST_CHECK;
 
+/** In whole bytes, ascending, each once. */
+void pace_sizes_in_order(pace_sizes *sizes);
+
 /** NULL = allreduce. PACE_E_USAGE lists what there is. */
 pace_status pace_read_collective(pace_collective *out, const char *text) PACE_MUST_CHECK;
 

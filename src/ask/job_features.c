@@ -4,6 +4,7 @@
 #include "base/print.h"
 #include "base/text.h"
 #include "model/lower.h"
+#include "step/op_edit.h"
 
 #include <string.h>
 
@@ -15,10 +16,6 @@ typedef struct {
     double table_bytes, row_bytes; /* embeddings, and the rows of them that are looked up */
 } work;
 
-static bool is_compute_bound(pace_op_family family) {
-    return family == PACE_OP_GEMM || family == PACE_OP_CONVOLUTION || family == PACE_OP_ATTENTION;
-}
-
 /* b tables rows lookups d */
 static void add_tables(work *out, const pace_op *op) {
     double row_bytes = op->size[4] * op->element_bytes;
@@ -29,7 +26,7 @@ static void add_tables(work *out, const pace_op *op) {
 
 static void add_op(work *out, const pace_op *op) {
     if (op->family == PACE_OP_EMBEDDING) add_tables(out, op);
-    if (is_compute_bound(op->family)) out->flop += op->flop;
+    if (pace_op_is_matrix(op->family)) out->flop += op->flop;
     else if (op->family != PACE_OP_TRANSFER) out->memory_bytes += op->read_bytes + op->write_bytes;
     else if (pace_starts(op->kind, "h2d")) out->input_bytes += op->size[0];
 }

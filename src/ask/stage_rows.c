@@ -2,13 +2,6 @@
 
 #include "model/pipeline_stages.h"
 
-static int64_t column_ns(const pace_matrix *matrix, int from, int to) {
-    int64_t sum = 0;
-    for (int stage = 0; stage < PACE_STAGES; stage++)
-        for (int resource = from; resource <= to; resource++) sum += matrix->cell_ns[stage][resource];
-    return sum;
-}
-
 static pace_stage_row row_of(const pace_rank *rank, size_t stage, const pace_step_case *asked,
                              const pace_step_plan *plan) {
     const pace_config *config = &asked->config;
@@ -20,11 +13,11 @@ static pace_stage_row row_of(const pace_rank *rank, size_t stage, const pace_ste
     if (rank->marks.items.count == 0) return row;
     const pace_mark *mark = &rank->marks.items.items[rank->marks.items.count - 1];
     pace_matrix m = pace_matrix_of(&rank->tiles, mark->from_ns, mark->to_ns);
-    row.compute_ns = column_ns(&m, PACE_COMPUTE_BOUND, PACE_COMPUTE_BOUND);
-    row.memory_ns = column_ns(&m, PACE_MEMORY_BOUND, PACE_COPY);
-    row.exposed_ns = column_ns(&m, PACE_EXPOSED_COMMUNICATION, PACE_EXPOSED_COMMUNICATION);
-    row.waits_ns = column_ns(&m, PACE_IDLE_RANK, PACE_IDLE_RANK);
-    row.idle_ns = column_ns(&m, PACE_IDLE_HOST, PACE_IDLE_OTHER) - row.waits_ns;
+    row.compute_ns = pace_matrix_columns(&m, PACE_COMPUTE_BOUND, PACE_COMPUTE_BOUND);
+    row.memory_ns = pace_matrix_columns(&m, PACE_MEMORY_BOUND, PACE_COPY);
+    row.exposed_ns = pace_matrix_columns(&m, PACE_EXPOSED_COMMUNICATION, PACE_EXPOSED_COMMUNICATION);
+    row.waits_ns = pace_matrix_columns(&m, PACE_IDLE_RANK, PACE_IDLE_RANK);
+    row.idle_ns = pace_matrix_columns(&m, PACE_IDLE_HOST, PACE_IDLE_OTHER) - row.waits_ns;
     return row;
 }
 

@@ -6,7 +6,6 @@
 #include "exchange/measured_ways.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { MOST_PLACES = 64 };
@@ -334,26 +333,10 @@ static pace_status tune_nodes(const place *base, int nodes, const numbers *colle
     return PACE_OK;
 }
 
-static int by_bytes(const void *a, const void *b) {
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-/* In order and each once, for rows are made of neighbours. */
-static void sort_sizes(pace_sizes *sizes) {
-    size_t left = 0;
-    qsort(sizes->items, sizes->count, sizeof *sizes->items, by_bytes);
-    for (size_t i = 0; i < sizes->count; i++) {
-        double bytes = floor(sizes->items[i]);
-        if (left == 0 || sizes->items[left - 1] != bytes) sizes->items[left++] = bytes;
-    }
-    sizes->count = left;
-}
-
 static pace_status tune(place *p) {
     numbers nodes = {{0}, 0}, collectives = {{0}, 0};
     PACE_TRY(check_library(p));
-    sort_sizes(&p->asked.sizes);
+    pace_sizes_in_order(&p->asked.sizes); /* rows are made of neighbours */
     PACE_TRY(read_nodes(&nodes, p->options->nodes, &p->asked.exchange.machine));
     PACE_TRY(read_collectives(&collectives, p->options->collective));
     p->out->exchange = p->asked.exchange;

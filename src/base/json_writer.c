@@ -332,3 +332,10 @@ void pace_jsonw_document_end(pace_jsonw *json) {
     pace_jsonw_object_end(json);
     pace_sink_text(json->sink, "\n");
 }
+
+void pace_jsonw_texts(pace_jsonw *json, const char *key, const char *const *texts, size_t count) {
+    pace_jsonw_key(json, key);
+    pace_jsonw_array(json);
+    for (size_t i = 0; i < count; i++) pace_jsonw_text(json, texts[i]);
+    pace_jsonw_array_end(json);
+}

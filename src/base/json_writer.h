@@ -44,6 +44,8 @@ void pace_jsonw_compact(pace_jsonw *json);
 /** Text as a JSON string: quotes, backslashes and controls escaped; invalid UTF-8 bytes become U+FFFD; "</",
  * U+2028 and U+2029 are escaped so that the document may stand inside an HTML script element. */
 void pace_jsonw_text(pace_jsonw *json, const char *text);
+/** A member that is an array of texts. */
+void pace_jsonw_texts(pace_jsonw *json, const char *key, const char *const *texts, size_t count);
 void pace_jsonw_text_n(pace_jsonw *json, const char *text, size_t length);
 void pace_jsonw_int(pace_jsonw *json, int64_t value);
 /** Shortest decimal that reads back as the same double; NaN and infinities are written as null. */

@@ -531,9 +531,7 @@ static double exposed_s(const pace_forecast_result *result) {
     if (rank->marks.items.count == 0) return 0;
     const pace_mark *mark = &rank->marks.items.items[rank->marks.items.count - 1];
     pace_matrix matrix = pace_fold_matrix(&result->gap, pace_matrix_of(&rank->tiles, mark->from_ns, mark->to_ns));
-    int64_t sum = 0;
-    for (int stage = 0; stage < PACE_STAGES; stage++) sum += matrix.cell_ns[stage][PACE_EXPOSED_COMMUNICATION];
-    return (double)sum / 1e9;
+    return (double)pace_matrix_columns(&matrix, PACE_EXPOSED_COMMUNICATION, PACE_EXPOSED_COMMUNICATION) / 1e9;
 }
 
 /* Ranks are walked alike; that they are not adds what the slowest of them takes longer, and the uncertainty of both. */

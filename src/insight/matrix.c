@@ -220,9 +220,13 @@ pace_matrix pace_matrix_of(const pace_tiles *tiles, int64_t start_ns, int64_t en
     return matrix;
 }
 
-int64_t pace_matrix_total(const pace_matrix *matrix) {
-    int64_t total = 0;
+int64_t pace_matrix_columns(const pace_matrix *matrix, pace_resource from, pace_resource to) {
+    int64_t sum = 0;
     for (int stage = 0; stage < PACE_STAGES; stage++)
-        for (int resource = 0; resource < PACE_RESOURCES; resource++) total += matrix->cell_ns[stage][resource];
-    return total;
+        for (int resource = (int)from; resource <= (int)to; resource++) sum += matrix->cell_ns[stage][resource];
+    return sum;
+}
+
+int64_t pace_matrix_total(const pace_matrix *matrix) {
+    return pace_matrix_columns(matrix, PACE_COMPUTE_BOUND, PACE_RESOURCES - 1);
 }

@@ -39,6 +39,8 @@ pace_status pace_tiles_build(pace_tiles *out, const pace_work *work, const pace_
 /** The matrix of [start, end), which must lie inside the tiles. */
 pace_matrix pace_matrix_of(const pace_tiles *tiles, int64_t start_ns, int64_t end_ns);
 
+/** The time of resources from one to another, in all stages; of all. */
+int64_t pace_matrix_columns(const pace_matrix *matrix, pace_resource from, pace_resource to);
 int64_t pace_matrix_total(const pace_matrix *matrix);
 
 /** Sets every step's device interval; steps without compute work get an empty one. */

@@ -47,9 +47,3 @@ void pace_mark_numbers(int64_t *out, const pace_marks *marks, const pace_names *
 
 /** The step a host instant belongs to (its annotation or the gap behind it), or -1 before the first. */
 ptrdiff_t pace_marks_at(const pace_marks *marks, int64_t host_ns);
-
-/** The host instant that decides which step a task belongs to: the start of the call that launched it. */
-static inline int64_t pace_task_issued_ns(const pace_step *step, uint32_t task) {
-    uint32_t cause = step->cause[task];
-    return step->start_ns[cause == PACE_NO_TASK ? task : cause];
-}

@@ -23,3 +23,10 @@ void pace_html_text(pace_sink *sink, const char *text) {
         write_code(sink, code, from, at);
     }
 }
+
+void pace_svg_text(pace_sink *sink, double x, double y, const char *anchor, const char *text) {
+    pace_sink_format(sink, "<text x=\"%s\" y=\"%s\" style=\"text-anchor:%s\">", pace_show_fixed(x, 1).text,
+                     pace_show_fixed(y, 1).text, anchor);
+    pace_html_text(sink, text);
+    pace_sink_text(sink, "</text>\n");
+}

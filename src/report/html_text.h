@@ -6,3 +6,6 @@
 /** Text for element content and for quoted attributes: markup is escaped, controls become spaces, bytes that are no
  * UTF-8 become U+FFFD. */
 void pace_html_text(pace_sink *sink, const char *text);
+
+/** The same at a place of a picture; `anchor` says which end of it stands there: start, middle, end. */
+void pace_svg_text(pace_sink *sink, double x, double y, const char *anchor, const char *text);

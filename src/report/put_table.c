@@ -17,6 +17,7 @@ static void put_integer(pace_node *table, const pace_cell_source *cell, int64_t 
     if (cell->words) pace_table_text(table, cell->words[integer]);
     else if (cell->member == PACE_MEMBER_INT64 && integer == PACE_NO_INT) pace_table_none(table);
     else if (cell->as == PACE_AS_KNOWN && integer <= 0) pace_table_none(table);
+    else if (cell->as == PACE_AS_WHOLE && integer < 0) pace_table_none(table);
     else pace_table_int(table, integer);
 }
 

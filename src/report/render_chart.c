@@ -21,13 +21,6 @@ static pace_class part_color(const pace_held_chart *chart, size_t part) {
     return part < chart->part_colors.count ? chart->part_colors.items[part] : palette[part % COLORS];
 }
 
-static void put_text(pace_sink *sink, double x, double y, const char *anchor, const char *text) {
-    pace_sink_format(sink, "<text x=\"%s\" y=\"%s\" style=\"text-anchor:%s\">", pace_show_fixed(x, 1).text,
-                     pace_show_fixed(y, 1).text, anchor);
-    pace_html_text(sink, text);
-    pace_sink_text(sink, "</text>\n");
-}
-
 static void put_line(pace_sink *sink, double x1, double y1, double x2, double y2) {
     pace_sink_format(sink, "<line x1=\"%s\" y1=\"%s\" x2=\"%s\" y2=\"%s\"/>\n", pace_show_fixed(x1, 1).text,
                      pace_show_fixed(y1, 1).text, pace_show_fixed(x2, 1).text, pace_show_fixed(y2, 1).text);
@@ -99,7 +92,7 @@ static void put_number(pace_sink *sink, double x, double y, const char *anchor, 
     int decimals = 0;
     while (decimals < 6 && fabs(value * pow(10, decimals) - round(value * pow(10, decimals))) > 1e-6) decimals++;
     snprintf(text, sizeof text, "%s%s", pace_show_fixed(value, decimals).text, prefixes[prefix]);
-    put_text(sink, x, y, anchor, text);
+    pace_svg_text(sink, x, y, anchor, text);
 }
 
 static void put_axes(pace_sink *sink, const axis *x, const axis *y, const pace_held_chart *chart) {
@@ -115,7 +108,7 @@ static void put_axes(pace_sink *sink, const axis *x, const axis *y, const pace_h
         put_line(sink, x_of(x, value), TOP, x_of(x, value), TOP + HEIGHT);
         put_number(sink, x_of(x, value), TOP + HEIGHT + 16, "middle", value);
     }
-    put_text(sink, (LEFT + WIDTH - RIGHT) / 2.0, TOP + HEIGHT + 36, "middle", chart->x_title);
+    pace_svg_text(sink, (LEFT + WIDTH - RIGHT) / 2.0, TOP + HEIGHT + 36, "middle", chart->x_title);
 }
 
 static void put_dots(pace_sink *sink, const axis *x, const axis *y, const pace_held_curve *curve, pace_class color) {
@@ -245,7 +238,7 @@ static void render_curves(pace_sink *sink, const pace_held_chart *chart) {
 
 static void put_bar(pace_sink *sink, const pace_held_chart *chart, const pace_held_curve *bar, double top) {
     double x = BAR_LEFT, room = WIDTH - BAR_LEFT - RIGHT;
-    put_text(sink, BAR_LEFT - 8, top + 16, "end", bar->name);
+    pace_svg_text(sink, BAR_LEFT - 8, top + 16, "end", bar->name);
     for (size_t i = 0; i < bar->points.count && i < chart->parts.count; i++) {
         double share = bar->points.items[i].y, width = share * room;
         if (!(width > 0)) continue;

@@ -25,18 +25,11 @@ static size_t common_head(const pace_texts *texts) {
     return head;
 }
 
-static void put_text(pace_sink *sink, double x, double y, const char *anchor, const char *text) {
-    pace_sink_format(sink, "<text x=\"%s\" y=\"%s\" style=\"text-anchor:%s\">", pace_show_fixed(x, 1).text,
-                     pace_show_fixed(y, 1).text, anchor);
-    pace_html_text(sink, text);
-    pace_sink_text(sink, "</text>\n");
-}
-
 /* The texts of an axis that has `step` units for each; as many are left out as do not fit. */
 static void put_labels(pace_sink *sink, const pace_texts *texts, double step, double y) {
     size_t head = common_head(texts), every = (size_t)ceil(LABEL / step);
     for (size_t i = 0; i < texts->count; i += every ? every : 1)
-        put_text(sink, LEFT + step * ((double)i + 0.5), y, "middle", texts->items[i] + head);
+        pace_svg_text(sink, LEFT + step * ((double)i + 0.5), y, "middle", texts->items[i] + head);
 }
 
 static void put_attribute(pace_sink *sink, const char *name, const char *text) {
@@ -111,7 +104,7 @@ static pace_status render_heat(pace_sink *sink, const pace_held_grid *grid) {
                      pace_show_fixed(width, 0).text);
     for (size_t r = 0; r < rows; r++) {
         if (rows <= 40 || r % 8 == 0)
-            put_text(sink, LEFT - 8, TOP + h.row * (double)r + h.row / 2 + 4, "end", grid->rows.items[r]);
+            pace_svg_text(sink, LEFT - 8, TOP + h.row * (double)r + h.row / 2 + 4, "end", grid->rows.items[r]);
         for (size_t c = 0; c < columns; c++) put_cell(sink, &h, r, c);
     }
     put_labels(sink, &grid->columns, h.cell, height + 16);
@@ -179,7 +172,7 @@ static pace_status render_bars(pace_sink *sink, const pace_held_grid *grid) {
         pace_sink_format(sink, "<line x1=\"%d\" x2=\"%s\" y1=\"%s\" y2=\"%s\"/>\n", LEFT,
                          pace_show_fixed(width - RIGHT, 1).text, pace_show_fixed(y, 1).text,
                          pace_show_fixed(y, 1).text);
-        put_text(sink, LEFT - 8, y + 4, "end", pace_show_ns((int64_t)at).text);
+        pace_svg_text(sink, LEFT - 8, y + 4, "end", pace_show_ns((int64_t)at).text);
     }
     for (size_t r = 0; r < grid->rows.count; r++) put_bar(sink, grid, r, step, per_ns);
     put_labels(sink, &grid->rows, step, TOP + BARS + 16);

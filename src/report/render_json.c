@@ -105,13 +105,6 @@ static void write_lines(pace_jsonw *json, const pace_report *report, const char 
     pace_jsonw_array_end(json);
 }
 
-static void write_texts(pace_jsonw *json, const char *key, char *const *texts, size_t count) {
-    pace_jsonw_key(json, key);
-    pace_jsonw_array(json);
-    for (size_t i = 0; i < count; i++) pace_jsonw_text(json, texts[i]);
-    pace_jsonw_array_end(json);
-}
-
 static void write_inputs(pace_jsonw *json, const pace_report *report) {
     pace_jsonw_key(json, "inputs");
     pace_jsonw_array(json);
@@ -152,7 +145,7 @@ pace_status pace_render_json(const pace_report *report, pace_sink *sink) {
     pace_jsonw_text(&json, schema);
     pace_jsonw_key(&json, "paceline");
     pace_jsonw_text(&json, pace_version());
-    write_texts(&json, "command", report->command.items, report->command.count);
+    pace_jsonw_texts(&json, "command", (const char *const *)report->command.items, report->command.count);
     write_inputs(&json, report);
     write_members(&json, report->root);
     write_lines(&json, report, "summary", PACE_NODE_STRONG, PACE_NODE_SENTENCE);

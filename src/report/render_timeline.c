@@ -186,17 +186,10 @@ static void write_groups(pace_jsonw *json, const pace_timeline *timeline) {
     pace_jsonw_array_end(json);
 }
 
-static void write_texts(pace_jsonw *json, const char *key, const char *const *texts, size_t count) {
-    pace_jsonw_key(json, key);
-    pace_jsonw_array(json);
-    for (size_t i = 0; i < count; i++) pace_jsonw_text(json, texts[i]);
-    pace_jsonw_array_end(json);
-}
-
 static void write_classes(pace_jsonw *json) {
     const char *classes[PACE_CLASS_COUNT];
     for (int i = 0; i < PACE_CLASS_COUNT; i++) classes[i] = pace_class_name((pace_class)i);
-    write_texts(json, "classes", classes, PACE_CLASS_COUNT);
+    pace_jsonw_texts(json, "classes", classes, PACE_CLASS_COUNT);
 }
 
 static void write_data(pace_sink *sink, const pace_timeline *timeline, unsigned number) {
@@ -209,7 +202,7 @@ static void write_data(pace_sink *sink, const pace_timeline *timeline, unsigned 
     pace_jsonw_init(&json, sink, 0);
     pace_jsonw_object(&json);
     pace_jsonw_key_int(&json, "span_ns", timeline->to_ns - timeline->from_ns);
-    write_texts(&json, "kinds", kinds, PACE_SLICE_KINDS);
+    pace_jsonw_texts(&json, "kinds", kinds, PACE_SLICE_KINDS);
     write_classes(&json);
     write_names(&json, "names", &timeline->names);
     write_labels(&json, &timeline->labels);

@@ -26,8 +26,6 @@ PACE_TABLE_IF_ROWS(categories, "categories", "Device time by what is computed", 
                    {"roofline_share", "roofline", PACE_SHOW_SHARE, PACE_OF(category_row, roofline_share)},
                    {"modelled_share", "known for", PACE_SHOW_SHARE, PACE_OF(category_row, modelled_share)});
 
-static double rate(double amount, double per) { return per > 0 && amount > 0 ? amount / per : NAN; }
-
 static const char *bound_of(const pace_category_row *row) {
     if (row->compute_bound_ns == 0 && row->memory_bound_ns == 0) return NULL;
     return row->compute_bound_ns > row->memory_bound_ns ? "compute" : "memory";
@@ -38,10 +36,10 @@ static category_row row_of(const pace_category_row *from, int64_t total_ns) {
     return (category_row){.of = *from,
                           .bound = bound_of(from),
                           .share = total_ns > 0 ? (double)from->time_ns / (double)total_ns : 0,
-                          .flop_per_s = rate(from->flop, seconds),
-                          .bytes_per_s = rate(from->bytes, seconds),
-                          .flop_per_byte = rate(from->flop, from->bytes),
-                          .roofline_share = rate(from->roofline_s, seconds),
+                          .flop_per_s = pace_known_rate(from->flop, seconds),
+                          .bytes_per_s = pace_known_rate(from->bytes, seconds),
+                          .flop_per_byte = pace_known_rate(from->flop, from->bytes),
+                          .roofline_share = pace_known_rate(from->roofline_s, seconds),
                           .modelled_share = from->time_ns > 0 ? from->modelled_ns / (double)from->time_ns : 0};
 }
 
@@ -61,7 +59,7 @@ static void put_roof(pace_node *chart, const pace_rank *rank, double least, doub
 static void put_roofline(pace_node *root, const pace_rank *rank, const pace_category_rows *rows) {
     double least = INFINITY, most = 0;
     for (size_t i = 0; i < rows->count; i++) {
-        double intensity = rate(rows->items[i].flop, rows->items[i].bytes);
+        double intensity = pace_known_rate(rows->items[i].flop, rows->items[i].bytes);
         if (!(intensity > 0)) continue;
         least = fmin(least, intensity);
         most = fmax(most, intensity);

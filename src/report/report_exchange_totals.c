@@ -12,14 +12,14 @@
 typedef struct {
     pace_exchange_total of;
     double bytes;
-    int64_t ranks, nodes, mean_ns, expected_ns;
+    int64_t mean_ns;
 } exchange_row;
 
 PACE_TABLE_IF_ROWS(exchanges, "exchanges", "Communication of this rank, whole trace", PACE_FOR_ALL, 12,
                    {"collective", "collective", PACE_SHOW_TEXT, PACE_OF(exchange_row, of.collective)},
                    {"group", "group", PACE_SHOW_TEXT, PACE_OF(exchange_row, of.group)},
-                   {"ranks", "ranks", PACE_SHOW_INT, PACE_OF(exchange_row, ranks)},
-                   {"nodes", NULL, PACE_SHOW_INT, PACE_OF(exchange_row, nodes)},
+                   {"ranks", "ranks", PACE_SHOW_INT, PACE_KNOWN_OF(exchange_row, of.group_size)},
+                   {"nodes", NULL, PACE_SHOW_INT, PACE_KNOWN_OF(exchange_row, of.nodes)},
                    {"bytes", "bytes", PACE_SHOW_BYTES, PACE_OF(exchange_row, bytes)},
                    {"dtype", "type", PACE_SHOW_TEXT, PACE_OF(exchange_row, of.dtype)},
                    {"calls", "calls", PACE_SHOW_INT, PACE_OF(exchange_row, of.calls)},
@@ -27,7 +27,7 @@ PACE_TABLE_IF_ROWS(exchanges, "exchanges", "Communication of this rank, whole tr
                    {"least_ns", "least", PACE_SHOW_NS, PACE_OF(exchange_row, of.least_ns)},
                    {"algbw_bytes_per_s", NULL, PACE_SHOW_RATE, PACE_OF(exchange_row, of.algbw_per_s)},
                    {"busbw_bytes_per_s", "busbw", PACE_SHOW_RATE, PACE_OF(exchange_row, of.busbw_per_s)},
-                   {"expected_ns", "links take", PACE_SHOW_NS, PACE_OF(exchange_row, expected_ns)},
+                   {"expected_ns", "links take", PACE_SHOW_NS, PACE_WHOLE_OF(exchange_row, of.expected_ns)},
                    {"exposed_ns", NULL, PACE_SHOW_NS, PACE_OF(exchange_row, of.exposed_ns)},
                    {"late_ns", "others late", PACE_SHOW_NS, PACE_OF(exchange_row, of.late_ns)});
 
@@ -37,10 +37,7 @@ static void put_rows(pace_node *root, const pace_exchange_totals *totals) {
         const pace_exchange_total *row = &totals->items.items[i];
         pace_table_put(table, &(exchange_row){.of = *row,
                                               .bytes = row->bytes >= 0 ? (double)row->bytes : NAN,
-                                              .ranks = row->group_size ? row->group_size : PACE_NO_INT,
-                                              .nodes = row->nodes ? row->nodes : PACE_NO_INT,
-                                              .mean_ns = row->time_ns / (int64_t)row->calls,
-                                              .expected_ns = row->expected_ns >= 0 ? row->expected_ns : PACE_NO_INT});
+                                              .mean_ns = row->time_ns / (int64_t)row->calls});
     }
 }
 

@@ -23,8 +23,6 @@ typedef struct {
     double share, flop_per_call, bytes_per_call, flop_per_s, bytes_per_s, roofline_share;
 } operator_row;
 
-static double rate(double amount, double per) { return per > 0 && amount > 0 ? amount / per : NAN; }
-
 static operator_row row_of(const pace_rank *rank, const pace_operator_row *from, const char *nameless,
                            int64_t total_ns) {
     double calls = (double)from->calls, seconds = from->modelled_ns * 1e-9;
@@ -32,11 +30,11 @@ static operator_row row_of(const pace_rank *rank, const pace_operator_row *from,
                           .calls = from->calls,
                           .time_ns = from->time_ns,
                           .share = total_ns > 0 ? (double)from->time_ns / (double)total_ns : 0,
-                          .flop_per_call = rate(from->flop, calls),
-                          .bytes_per_call = rate(from->bytes, calls),
-                          .flop_per_s = rate(from->flop, seconds),
-                          .bytes_per_s = rate(from->bytes, seconds),
-                          .roofline_share = rate(from->roofline_s, seconds)};
+                          .flop_per_call = pace_known_rate(from->flop, calls),
+                          .bytes_per_call = pace_known_rate(from->bytes, calls),
+                          .flop_per_s = pace_known_rate(from->flop, seconds),
+                          .bytes_per_s = pace_known_rate(from->bytes, seconds),
+                          .roofline_share = pace_known_rate(from->roofline_s, seconds)};
 }
 
 enum { MODELLED = 1 };

@@ -19,13 +19,6 @@
 
 /* --- the report -------------------------------------------------------------------------------------------------- */
 
-static int64_t column_ns(const pace_matrix *matrix, int from, int to) {
-    int64_t sum = 0;
-    for (int stage = 0; stage < PACE_STAGES; stage++)
-        for (int resource = from; resource <= to; resource++) sum += matrix->cell_ns[stage][resource];
-    return sum;
-}
-
 typedef struct {
     const char *label, *rung;
     int64_t step_ns, low_ns, high_ns, compute_ns, memory_ns, exposed_ns, idle_ns;
@@ -48,18 +41,19 @@ static void put_scenario(pace_node *table, const pace_prediction *p, size_t numb
     pace_estimate step_s = p->results[number].step_s;
     pace_matrix m;
     pace_predicted_matrix(&m, &p->results[number]);
-    pace_table_put(table, &(scenario_row){
-                              .label = p->scenarios.items.items[number].label,
-                              .rung = pace_rung_names[step_s.rung],
-                              .step_ns = pace_ns(step_s.median),
-                              .low_ns = pace_estimate_low_ns(step_s),
-                              .high_ns = pace_estimate_high_ns(step_s),
-                              .compute_ns = column_ns(&m, PACE_COMPUTE_BOUND, PACE_COMPUTE_BOUND),
-                              .memory_ns = column_ns(&m, PACE_MEMORY_BOUND, PACE_COPY),
-                              .exposed_ns = column_ns(&m, PACE_EXPOSED_COMMUNICATION, PACE_EXPOSED_COMMUNICATION),
-                              .idle_ns = column_ns(&m, PACE_IDLE_HOST, PACE_IDLE_OTHER),
-                              .speedup = step_s.median > 0 ? p->results[0].step_s.median / step_s.median : (double)NAN,
-                          });
+    pace_table_put(table,
+                   &(scenario_row){
+                       .label = p->scenarios.items.items[number].label,
+                       .rung = pace_rung_names[step_s.rung],
+                       .step_ns = pace_ns(step_s.median),
+                       .low_ns = pace_estimate_low_ns(step_s),
+                       .high_ns = pace_estimate_high_ns(step_s),
+                       .compute_ns = pace_matrix_columns(&m, PACE_COMPUTE_BOUND, PACE_COMPUTE_BOUND),
+                       .memory_ns = pace_matrix_columns(&m, PACE_MEMORY_BOUND, PACE_COPY),
+                       .exposed_ns = pace_matrix_columns(&m, PACE_EXPOSED_COMMUNICATION, PACE_EXPOSED_COMMUNICATION),
+                       .idle_ns = pace_matrix_columns(&m, PACE_IDLE_HOST, PACE_IDLE_OTHER),
+                       .speedup = step_s.median > 0 ? p->results[0].step_s.median / step_s.median : (double)NAN,
+                   });
 }
 
 static void put_called(pace_node *root, const pace_prediction *p) {

@@ -24,8 +24,8 @@ typedef enum {
     PACE_MEMBER_INT64, /* PACE_NO_INT = no value */
     PACE_MEMBER_UINT64,
     PACE_MEMBER_BYTE,
-    PACE_MEMBER_TEXT,  /* const char *; NULL = no value */
-    PACE_MEMBER_CHARS, /* an array of characters */
+    PACE_MEMBER_TEXT,     /* const char *; NULL = no value */
+    PACE_MEMBER_CHARS,    /* an array of characters */
     PACE_MEMBER_ESTIMATE, /* in seconds; one of its ends is shown */
 } pace_member;
 
@@ -33,7 +33,7 @@ typedef enum {
 typedef enum {
     PACE_AS_IT_IS,
     PACE_AS_KNOWN, /* 0 or less, or an empty text = no value */
-    PACE_AS_WHOLE, /* a real, rounded; below 0 or NaN = no value */
+    PACE_AS_WHOLE, /* a number, rounded; below 0 or NaN = no value */
     PACE_AS_NS,    /* the same of seconds, in nanoseconds */
     PACE_AS_US,    /* seconds in microseconds, not rounded */
     PACE_AS_LOW_NS,
@@ -122,6 +122,9 @@ typedef struct {
 
 /** A figure of which 0 or less says that it is not known: NAN then, which a table shows as no value. */
 static inline double pace_known(double figure) { return figure > 0 ? figure : NAN; }
+
+/** An amount over another; NAN where either is not known. */
+static inline double pace_known_rate(double amount, double per) { return per > 0 && amount > 0 ? amount / per : NAN; }
 
 /** Opens a declared table to which pace_table_put() appends rows. `flags` are those of its columns that hold. */
 pace_node *pace_open_table(pace_node *parent, const pace_table *declared, unsigned flags);

@@ -62,12 +62,6 @@ pace_status pace_graph_add_host_work(pace_graph_builder *b, uint32_t task) PACE_
 /** The name of the graph for a name of the step. */
 pace_status pace_graph_rename(pace_name *out, pace_graph_builder *b, pace_name name) PACE_MUST_CHECK;
 
-/** When the host issued a device task: the start of its cause. */
-static inline int64_t pace_graph_issued_ns(const pace_step *step, uint32_t task) {
-    uint32_t cause = step->cause[task];
-    return step->start_ns[cause == PACE_NO_TASK ? task : cause];
-}
-
 /** Whether a call returns only when device work has ended: by its name, or, of a copy, because it was done by then
  * (asynchronous copies of pageable memory are not). */
 bool pace_graph_call_blocks(const pace_graph_builder *b, uint32_t call);

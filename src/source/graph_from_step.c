@@ -166,7 +166,7 @@ static pace_status take_stream(pace_graph_builder *b, const pace_lane *lane) {
         uint32_t cause = step->cause[task];
         if (!in_interval(b, cause == PACE_NO_TASK ? task : cause)) continue;
         bool in_line = launched < end && task < launched;
-        int64_t issued_ns = in_line ? INT64_MIN : pace_graph_issued_ns(step, task);
+        int64_t issued_ns = in_line ? INT64_MIN : pace_task_issued_ns(step, task);
         PACE_TRY(PACE_PUSH(&b->entries,
                            ((pace_graph_entry){issued_ns, step->start_ns[task], task, true, in_line && heads})));
         heads = false;

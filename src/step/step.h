@@ -239,6 +239,12 @@ static inline int64_t pace_step_end_ns(const pace_step *step, uint32_t task) {
     return step->start_ns[task] + step->duration_ns[task];
 }
 
+/** When the host issued a task, which also decides the step it belongs to: the start of the call that launched it. */
+static inline int64_t pace_task_issued_ns(const pace_step *step, uint32_t task) {
+    uint32_t cause = step->cause[task];
+    return step->start_ns[cause == PACE_NO_TASK ? task : cause];
+}
+
 static inline const char *pace_step_name(const pace_step *step, uint32_t task) {
     return pace_names_text(&step->names, step->name[task]);
 }
