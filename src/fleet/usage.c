@@ -132,7 +132,9 @@ static pace_status add_part_without_gpus(pace_usage *usage, const pace_usage_row
     pace_name job;
     pace_usage_fact *fact;
     usage->without_gpus++;
-    if (!row->text[PACE_USAGE_PART].length || !row->text[PACE_USAGE_JOB].length) return PACE_OK;
+    const pace_usage_text *part = &row->text[PACE_USAGE_PART], *whole = &row->text[PACE_USAGE_JOB];
+    bool alone = part->length == whole->length && memcmp(part->data, whole->data, whole->length) == 0;
+    if (!part->length || !whole->length || alone) return PACE_OK;
     PACE_TRY(name_of(&job, usage, row->text[PACE_USAGE_JOB]));
     PACE_TRY(pace_usage_fact_named(&fact, usage, job));
     fact->start_s = fmin(fact->start_s, or_else(row->number[PACE_USAGE_START], INFINITY));

@@ -61,6 +61,14 @@ static void say_held(pace_node *root, const pace_usage_asked *a) {
 
 static void say_judged(pace_node *root, const pace_usage_asked *a) {
     const pace_usage_figures *f = &a->figures;
+    if (f->all.judged_gpu_hours <= 0) {
+        pace_node_sentence(
+            root, true,
+            "Whether GPUs were idle cannot be said without their counters (DCGM, by job). How runs ended "
+            "is known of %s of the GPU-hours, how long they waited of %s.",
+            pace_show_share(share(f->stated_gpu_hours, f->all.gpu_hours)).text, count_of(f->all.waits, "job").text);
+        return;
+    }
     pace_node_sentence(
         root, true,
         "What GPUs did is known of %s of the jobs and %s of the GPU-hours (counters); how runs ended of %s "
@@ -80,7 +88,7 @@ static void say_estimate(pace_node *root, const pace_usage_asked *a) {
             "Of %s GPU-hours without counters %s (%s to %s) are estimated to be idle, as jobs of the same "
             "type with counters are.",
             hours_of(e->gpu_hours).text, hours_of(e->idle).text, hours_of(e->low).text, hours_of(e->high).text);
-    else if (blind > all->gpu_hours * 1e-9)
+    else if (all->judged_gpu_hours > 0 && blind > all->gpu_hours * 1e-9)
         pace_node_sentence(root, false,
                            "Whether the other %s GPU-hours were idle cannot be said: give the GPUs' counters, too "
                            "(DCGM, by job).",

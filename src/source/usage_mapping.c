@@ -62,8 +62,16 @@ static pace_status read_unit(double *out, const pace_yaml *yaml, const pace_yaml
     return pace_yaml_get(map, key) ? pace_yaml_positive(out, yaml, map, key, 1e18) : PACE_OK;
 }
 
+static pace_status read_slices(const pace_yaml_node **out, const pace_yaml *yaml, const pace_yaml_node *map) {
+    double count;
+    for (size_t i = 0; i < pace_yaml_count(map); i++)
+        PACE_TRY(pace_yaml_positive(&count, yaml, map, pace_yaml_key(map, i), 64));
+    *out = map;
+    return PACE_OK;
+}
+
 static pace_status read_column(pace_usage_column *out, const pace_yaml *yaml, const pace_yaml_node *node) {
-    static const char *const known[] = {"column", "unit", "before", "list", "take", NULL};
+    static const char *const known[] = {"column", "unit", "before", "list", "take", "slices", NULL};
     int take;
     out->unit = 1;
     if (!pace_yaml_is_map(node)) return read_names(out, yaml, node);
@@ -76,7 +84,7 @@ static pace_status read_column(pace_usage_column *out, const pace_yaml *yaml, co
     out->take = (pace_usage_take)take;
     out->before = pace_yaml_text(pace_yaml_get(node, "before"));
     out->list = pace_yaml_text(pace_yaml_get(node, "list"));
-    return PACE_OK;
+    return read_slices(&out->slices, yaml, pace_yaml_get(node, "slices"));
 }
 
 static pace_status read_fields(pace_usage_mapping *out, const pace_yaml *yaml, const pace_yaml_node *map) {

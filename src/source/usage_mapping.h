@@ -36,7 +36,8 @@ typedef struct {
     size_t name_count;                   /* 0 = the source does not have the field */
     double unit;                         /* what one of the column is in ours */
     const char *before;                  /* the text ends before the first of these characters; NULL = whole */
-    const char *list; /* "gres/gpu": the count of this in "key=count,key:model=count"; NULL = plain */
+    const char *list;             /* "gres/gpu": the count of this in "key=count,key:model=count"; NULL = plain */
+    const pace_yaml_node *slices; /* how many slices a GPU has, by a word of its model's name; "" = any other */
     pace_usage_take take;
 } pace_usage_column;
 

@@ -1,10 +1,12 @@
 #include "source/usage_row.h"
 
+#include "base/decimal.h"
 #include "base/text.h"
 #include "source/usage_words.h"
 
 #include <math.h>
 #include <string.h>
+#include <strings.h>
 
 static const char *const expected[] = {"a text", "a number", "a time such as 2023-03-01T00:18:22",
                                        "a duration such as 1-02:03:04"};
@@ -44,12 +46,35 @@ static bool read_number(pace_usage_row *row, double *out, pace_usage_cell cell, 
     }
 }
 
+static bool has_word(pace_usage_text text, const char *word) {
+    size_t length = strlen(word);
+    for (size_t i = 0; i + length <= text.length; i++)
+        if (strncasecmp(text.data + i, word, length) == 0) return true;
+    return false;
+}
+
+/* The share of a GPU that one of a model is: less than 1 of a slice (MIG). */
+static double share_of(pace_usage_text model, const pace_yaml_node *slices) {
+    int own = pace_usage_slices(model);
+    double all = NAN;
+    for (size_t i = 0; own && i < pace_yaml_count(slices) && isnan(all); i++)
+        if (has_word(model, pace_yaml_key(slices, i)) &&
+            !pace_number_parse(&all, pace_yaml_text(pace_yaml_item(slices, i))))
+            all = NAN;
+    return own && own < all ? own / all : 1;
+}
+
 static bool read_list(pace_usage_row *out, pace_usage_field field, const pace_usage_column *column,
                       pace_usage_text text) {
     size_t kinds;
     pace_usage_gpus gpus[PACE_USAGE_KINDS_OF_GPU];
     if (strcmp(column->list, "brackets") == 0) return pace_usage_brackets(&out->number[field], text);
     if (!pace_usage_list(&out->number[field], gpus, &kinds, text, column->list)) return false;
+    for (size_t i = 0; i < kinds; i++) {
+        double share = share_of(gpus[i].model, column->slices);
+        out->number[field] -= gpus[i].count * (1 - share);
+        gpus[i].count *= share;
+    }
     if (kinds == 0 || out->gpu_kinds > 0) return true;
     memcpy(out->gpus, gpus, kinds * sizeof *gpus);
     out->gpu_kinds = kinds;

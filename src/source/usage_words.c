@@ -123,7 +123,17 @@ bool pace_usage_duration(double *out, pace_usage_text text) {
     return true;
 }
 
-/* The next "key=count" of a list; false at its end. */
+/* "gpu:a100:8(S:0-3)", as older tables have it: the count is behind the last colon. */
+static void split_colon(pace_usage_text *key, pace_usage_text *value) {
+    const char *bracket = memchr(key->data, '(', key->length);
+    size_t length = bracket ? (size_t)(bracket - key->data) : key->length, digits = 0;
+    while (digits < length && pace_is_digit(key->data[length - 1 - digits])) digits++;
+    if (digits == 0 || digits == length || key->data[length - 1 - digits] != ':') return;
+    *value = (pace_usage_text){key->data + length - digits, digits};
+    key->length = length - digits - 1;
+}
+
+/* The next "key=count" or "key:count" of a list; false at its end. */
 static bool next_part(pace_usage_text *key, pace_usage_text *value, pace_usage_text *rest) {
     if (rest->length == 0) return false;
     const char *comma = memchr(rest->data, ',', rest->length);
@@ -132,6 +142,7 @@ static bool next_part(pace_usage_text *key, pace_usage_text *value, pace_usage_t
     size_t before = equals ? (size_t)(equals - rest->data) : length;
     *key = (pace_usage_text){rest->data, before};
     *value = (pace_usage_text){rest->data + before + (equals != NULL), length - before - (equals != NULL)};
+    if (!equals) split_colon(key, value);
     rest->data += length + (comma != NULL);
     rest->length -= length + (comma != NULL);
     return true;
@@ -162,6 +173,19 @@ bool pace_usage_list(double *total, pace_usage_gpus *out, size_t *count, pace_us
     if (*total > sum && *count > 0) add_model(out, count, (pace_usage_text){"", 0}, *total - sum);
     *total = fmax(*total, sum);
     return true;
+}
+
+int pace_usage_slices(pace_usage_text model) {
+    for (size_t i = 1; i + 4 < model.length; i++) {
+        const char *at = model.data + i, *end = model.data + model.length;
+        int64_t slices, memory;
+        const char *from = at - 1;
+        if (*at != 'g' || !digits(&slices, &from, at, 1)) continue;
+        at++;
+        if (sign(&at, end, '.') && digits(&memory, &at, end, 3) && sign(&at, end, 'g') && sign(&at, end, 'b'))
+            return (int)slices;
+    }
+    return 0;
 }
 
 /* "3-10:2" or "12". */

@@ -21,9 +21,12 @@ bool pace_usage_zone(double *out, pace_usage_text text);
 /** "1-02:03:04", "26:03:04", "03:04.250" or plain seconds. */
 bool pace_usage_duration(double *out, pace_usage_text text);
 
-/** "billing=64,gres/gpu:a100=8,gres/gpu=8" asked for "gres/gpu": how many in all, and by model. What the total has beyond
+/** "billing=64,gres/gpu:a100=8,gres/gpu=8" (or "gpu:a100:8") asked for "gres/gpu": how many in all, and by model. What the total has beyond
  * its models is of no model. `*count` = 0 when the list does not have it. False for a count that is none. */
 bool pace_usage_list(double *total, pace_usage_gpus *out, size_t *count, pace_usage_text text, const char *key);
+
+/** Of "a100_3g.20gb", a slice of a GPU, how many of the GPU's slices it is: 3; 0 where the name is of no slice. */
+int pace_usage_slices(pace_usage_text model);
 
 /** How many numbers "123_[3-10,12%2]" has in its brackets; 1 without any. False for brackets that hold something else. */
 bool pace_usage_brackets(double *out, pace_usage_text text);

@@ -163,6 +163,17 @@ def test_slurm():
     for ids, count in (("9_[1]", 1), ("9_[1,3-5%1]", 4), ("9_[0-8:4]", 3), ("9", 1)):
         again = usage(put("array.txt", open(path).read().replace("1002_[3-10%2]", ids)))
         expect(again["runs_pending"] == count, ids, again["runs_pending"])
+    # counts behind a colon, slices of GPUs (3 and 1 of 7, 2 of an A30's 4), and both components of a heterogeneous job
+    odd = ["JobID|User|Partition|State|Submit|Start|End|Elapsed|AllocTRES|ReqTRES"]
+    for job, tres in (("1", "gres/gpu:a100:8,mem=1.50T"), ("2", "gres/gpu=2,gres/gpu:a100_3g.20gb=2"), ("3", "gres/gpu:a30_2g.12gb=1,gres/gpu=1"),
+                      ("4+0", "gres/gpu:h100=2,gres/gpu=2"), ("4+1", "gres/gpu:h100=2,gres/gpu=2"), ("4+2", "cpu=4"),
+                      ("5_7", "gres/gpu:nvidia_a100_1g.10gb(S:0-1)=1,gres/gpumem=10G"), ("4+0", "gres/gpu:h100=2,gres/gpu=2")):
+        odd.append(f"{job}|u|q|COMPLETED|2026-03-29T01:30:00|2026-03-29T03:30:00|2026-03-29T05:30:00|02:00:00|cpu=8,{tres}|")
+    strange = usage(put("odd.txt", "\n".join(odd) + "\n"), "--price", "7")
+    expect(near(strange["gpu_hours"], 2 * (8 + 2 * 3 / 7 + 0.5 + 2 + 2 + 1 / 7)) and near(strange["cost"], 7 * strange["gpu_hours"]), "odd lists",
+           strange["gpu_hours"], strange["warnings"])
+    expect(strange["jobs"] == 5 and strange["runs"] == 6 and strange["waits"] == 5 and strange["runs_repeated"] == 1, "heterogeneous",
+           strange["jobs"], strange["runs"], strange["waits"], strange["runs_repeated"])
     prices = usage(path, "--price", "a100=2", "--price", "0.5")
     hours = collections.Counter()
     for r in slurm_runs(path):
@@ -563,7 +574,7 @@ def test_page():
     expect(code == 0 and "GPU-hours by user" in out and "What to change" in out, "page")
     code, out, _ = run(sample("sacct.txt"))
     lead = out.splitlines()[:3]
-    expect("held 332 GPU-hours" in lead[0] and "of the jobs and 0.0 %" in lead[1], "what could be judged leads", lead)
+    expect("held 332 GPU-hours" in lead[0] and "idle cannot be said without their counters" in lead[1], "what could be judged leads", lead)
     titles = [line for line in out.splitlines() if line.startswith(("By ", "What ", "Who ")) and len(line) < 60]
     expect(len(titles) == len(set(titles)), "no two tables of one title", titles)
 

@@ -76,6 +76,12 @@ static void lists_tell_models_apart(void **state) {
     assert_true(total == 6 && count == 2);
     assert_true(pace_usage_list(&total, gpus, &count, text("gres/gpu:a=1,gres/gpu=3"), "gres/gpu"));
     assert_true(total == 3 && count == 2 && gpus[1].count == 2 && gpus[1].model.length == 0);
+    assert_true(pace_usage_list(&total, gpus, &count, text("gpu:v100:4(S:0-1),craynetwork:1"), "gpu"));
+    assert_true(total == 4 && count == 1 && gpus[0].count == 4);
+    assert_int_equal(pace_usage_slices(text("nvidia_a100_3g.20gb")), 3);
+    assert_int_equal(pace_usage_slices(text("1g.5gb")), 1);
+    assert_int_equal(pace_usage_slices(text("a100g.80gb")), 0);
+    assert_int_equal(pace_usage_slices(text("h100-80gb")), 0);
     assert_true(pace_usage_list(&total, gpus, &count, text("cpu=4"), "gres/gpu"));
     assert_true(total == 0 && count == 0);
     assert_false(pace_usage_list(&total, gpus, &count, text("gres/gpu=-1"), "gres/gpu"));
