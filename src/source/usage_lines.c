@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-enum { WINDOW = 1 << 20, LONGEST_LINE = 1 << 24 };
+enum { WINDOW = 1 << 17, LONGEST_LINE = 1 << 24 };
 
 /* A window of the input; lines are cut out of it. */
 typedef struct {
