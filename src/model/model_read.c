@@ -31,7 +31,7 @@ typedef struct {
 
 static const char *const top_keys[] = {"family", "about",  "source", "parameters", "variants", "inputs",
                                        "blocks", "layers", "loss",   "names",      "stated",   "recipe"};
-static const char *const modifiers[] = {"name", "from", "as", "repeat", "each", "shard"};
+static const char *const modifiers[] = {"name", "from", "as", "repeat", "when", "each", "shard"};
 
 static pace_status fail_at(const model_reader *reader, const pace_yaml_node *node, const char *what) {
     return pace_fail(PACE_E_INPUT, "%s: %s", pace_yaml_place(reader->yaml, node), what);
@@ -92,7 +92,7 @@ static pace_status add_layer(model_reader *reader, const pace_yaml_node *node, p
 /* An item of a list of layers, taken apart. */
 typedef struct {
     const pace_yaml_node *node, *value; /* the item; the kind's options or NULL */
-    const pace_yaml_node *from, *as, *repeat, *each, *shard;
+    const pace_yaml_node *from, *as, *repeat, *when, *each, *shard;
     const char *kind;
     char name[MAX_PATH];
 } layer_item;
@@ -114,6 +114,7 @@ static pace_status take_apart(layer_item *item, const model_reader *reader, cons
     item->from = pace_yaml_get(node, "from");
     item->as = pace_yaml_get(node, "as");
     item->repeat = pace_yaml_get(node, "repeat");
+    item->when = pace_yaml_get(node, "when");
     item->each = pace_yaml_get(node, "each");
     item->shard = pace_yaml_get(node, "shard");
     return PACE_OK;
@@ -376,6 +377,16 @@ static pace_status read_repeated(model_reader *reader, layer_item *item, const p
     return PACE_OK;
 }
 
+/* A layer that a variant has or has not: no block that is repeated, which pipelines and recomputation would count. */
+static pace_status read_perhaps(model_reader *reader, layer_item *item, const pace_scope *scope, uint32_t *current,
+                                bool *left_out) {
+    double times = 0;
+    PACE_TRY(pace_model_number(&times, reader->yaml, item->when, scope));
+    if (times != 0 && times != 1) return fail_at(reader, item->when, "expected 0 or 1");
+    *left_out = times == 0;
+    return *left_out ? PACE_OK : read_once(reader, item, scope, current);
+}
+
 static pace_status read_each(model_reader *reader, layer_item *item, const pace_scope *scope, uint32_t *current) {
     pace_number_list list = {0};
     char name[MAX_PATH];
@@ -396,9 +407,11 @@ static pace_status read_layers(model_reader *reader, const pace_yaml_node *list,
         layer_item item;
         PACE_TRY(take_apart(&item, reader, pace_yaml_item(list, i)));
         PACE_TRY(name_item(&item, reader, list, i));
-        if (item.repeat && item.each) return fail_at(reader, item.each, "\"each\" beside \"repeat\"");
+        if (!!item.repeat + !!item.each + !!item.when > 1)
+            return fail_at(reader, pace_yaml_item(list, i), "expected one of \"repeat\", \"each\" and \"when\"");
         bool left_out = false;
         if (item.repeat) PACE_TRY(read_repeated(reader, &item, scope, current, &left_out));
+        else if (item.when) PACE_TRY(read_perhaps(reader, &item, scope, current, &left_out));
         else if (item.each) PACE_TRY(read_each(reader, &item, scope, current));
         else PACE_TRY(read_once(reader, &item, scope, current));
         if (!item.as || (left_out && item.from)) continue;

@@ -22,6 +22,7 @@
  *   repeat: N        N copies, one after the other; expressions may name the copy's number `i` (0, 1, …); 0 leaves the
  *                    layer out, and its `as` too where it has `from`; directly under `layers`, full recomputation
  *                    runs each copy again
+ *   when: N          it stands there where N is 1, not where it is 0, as with `repeat`; but it is no block that repeats
  *   each: {w: LIST}  one copy for each number of a list, which expressions may name `w`
  *   shard: column    linear layers: how tensor parallelism splits them (or row)
  *
