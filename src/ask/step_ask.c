@@ -1,6 +1,7 @@
 #include "ask/step_ask.h"
 
 #include "ask/found_model.h"
+#include "ask/setting_effects.h"
 #include "model/model_settings.h"
 #include "model/pipeline_turns.h"
 #include "model/recorded.h"
@@ -55,17 +56,10 @@ static void fill(pace_config *config, const pace_config *usual) {
     if (config->sequence_parallel == UNSAID) config->sequence_parallel = usual->sequence_parallel;
 }
 
-static pace_status check_mode(const pace_config *config, const pace_words *set) {
-    const char *const *keys = pace_settings_of_training;
-    for (size_t i = 0; config->mode == PACE_INFERENCE && keys[i]; i++)
-        if (pace_settings_name(set, (const char *const[]){keys[i], NULL}))
-            return pace_fail(PACE_E_USAGE, "set: %s has no effect on inference", keys[i]);
-    return PACE_OK;
-}
-
-/* `devices` of the machine: 1 = of no matter; 0 = how they share the step is still to be chosen. */
+/* `devices` of the machine: 1 = of no matter; 0 = how they share the step is still to be chosen. `alone`: it is not one of
+ * several numbers of workers, to which settings apply where they can. */
 static pace_status open_model(pace_step_asked *a, pace_catalog *catalog, const char *name, const pace_words *set,
-                              double devices) {
+                              double devices, bool alone) {
     const char *framework = pace_framework_asked(set);
     pace_config *config = &a->asked.config, usual = pace_config_default();
     PACE_TRY(pace_frameworks_load(&a->frameworks, catalog));
@@ -76,8 +70,7 @@ static pace_status open_model(pace_step_asked *a, pace_catalog *catalog, const c
     config->zero_stage = config->sequence_parallel = config->ep = UNSAID;
     pace_model_settings own;
     PACE_TRY(pace_model_settings_read(&own, config, set));
-    pace_status status = check_mode(config, set);
-    if (status == PACE_OK) status = pace_found_model_open(&a->model, catalog, name, own.items.items, own.items.count);
+    pace_status status = pace_found_model_open(&a->model, catalog, name, own.items.items, own.items.count);
     pace_model_settings_free(&own);
     PACE_TRY(status);
     a->has_model = true;
@@ -91,23 +84,21 @@ static pace_status open_model(pace_step_asked *a, pace_catalog *catalog, const c
             "set: global_batch %g is no multiple of micro_batch x %g, the devices, which all train by data "
             "parallelism where neither dp, tp nor pp is said",
             config->global_batch, devices);
-    if (config->sequence_parallel > 0 && config->tp == 1 && devices > 0)
-        return pace_fail(PACE_E_USAGE, "set: sequence_parallel has no effect without tp above 1");
-    if (config->zero_stage > 0 && config->dp * config->cp == 1 && devices > 0)
-        return pace_fail(PACE_E_USAGE, "set: zero_stage has no effect without dp or cp above 1");
     pace_step_defaults_of(&usual, a->asked.framework, &a->model);
     bool shards = config->zero_stage != UNSAID;
     fill(config, &usual);
     bool shared = devices > 0;
+    PACE_TRY(pace_settings_check_effect(set, config, &a->model, shared && alone));
     if (shared && config->dp * config->cp == 1 && !pace_framework_is_lowered(a->asked.framework))
         config->zero_stage = 0;
     if (shared && config->tp == 1) config->sequence_parallel = 0;
-    if (config->ep == UNSAID) config->ep = 1, a->asked.assumes_tables = pace_step_spreads_tables(config, &a->model, shards);
+    if (config->ep == UNSAID)
+        config->ep = 1, a->asked.assumes_tables = pace_step_spreads_tables(config, &a->model, shards);
     return PACE_OK;
 }
 
 pace_status pace_step_model_open(pace_step_asked *out, pace_catalog *catalog, const char *name, const pace_words *set) {
-    return open_model(out, catalog, name, set, 1);
+    return open_model(out, catalog, name, set, 1, true);
 }
 
 static pace_status join(pace_step_asked *a, pace_catalog *catalog) {
@@ -249,9 +240,13 @@ static pace_status split_global_batch(pace_step_asked *a, const pace_words *set)
 pace_status pace_step_asked_open(pace_step_asked *out, pace_catalog *catalog, const pace_step_words *words) {
     const pace_machine *machine = words->machine;
     bool joined = machine && !words->compared;
-    PACE_TRY(open_model(out, catalog, words->name, words->set, joined ? (double)machine->devices * machine->nodes : 1));
+    PACE_TRY(open_model(out, catalog, words->name, words->set, joined ? (double)machine->devices * machine->nodes : 1,
+                        !words->chosen));
     PACE_TRY(open_place(out, catalog, words));
     PACE_TRY(pace_device_check_precision(words->device, pace_config_matrix_precision(&out->asked.config)));
+    out->convolves_in_tf32 = out->asked.config.precision != PACE_RUN_TF32 &&
+                             pace_model_convolves_in_tf32(&out->model, &out->asked.config) &&
+                             pace_cost_precision(words->device, PACE_OP_CONVOLUTION, PACE_TF32) == PACE_TF32;
     PACE_TRY(open_approach(out, catalog, words));
     PACE_TRY(open_pricer(out, catalog, words));
     PACE_TRY(split_global_batch(out, words->set));
@@ -266,7 +261,7 @@ pace_status pace_step_asked_open(pace_step_asked *out, pace_catalog *catalog, co
 }
 
 pace_status pace_step_unshared_open(pace_step_asked *out, pace_catalog *catalog, const pace_step_words *words) {
-    PACE_TRY(open_model(out, catalog, words->name, words->set, 0));
+    PACE_TRY(open_model(out, catalog, words->name, words->set, 0, true));
     PACE_TRY(open_place(out, catalog, words));
     if (!out->asked.exchange && words->machine && words->machine->devices * words->machine->nodes > 1)
         PACE_TRY(join(out, catalog));

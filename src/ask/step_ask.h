@@ -16,6 +16,7 @@ typedef struct {
     pace_step_pricer pricer;
     pace_step_solution settled; /* pace_step_settle(); nothing on a CPU, which has no closed form */
     bool all_devices;           /* data parallel over all of the machine's, since nobody said how it is shared */
+    bool convolves_in_tf32;     /* although all is held in fp32, as PyTorch lets cuDNN */
     bool largest_batch;         /* micro-batch: the largest power of two that fits, since nobody said one */
     bool usual_rounds; /* micro-batches of a pipeline: pace_step_usual_rounds(), since nobody said a global batch */
     bool has_model, has_pricer;

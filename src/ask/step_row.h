@@ -151,6 +151,9 @@ bool pace_step_row_words(pace_step_row *out, const pace_step_reader *reader, siz
 void pace_step_find_fields(pace_step_reader *reader);
 /** Sets the fields of which a cell holds a value, as --set does. Notes the others in the row's status. */
 void pace_step_row_fields(pace_step_row *out, const pace_step_reader *reader, size_t row);
+/** Notes the fields of which a cell holds a value that can change nothing: --set is refused then, but tables say of all rows
+ * what means nothing in some. */
+void pace_step_row_note_idle(pace_step_row *out, const pace_step_reader *reader, size_t row);
 /** Words that a sample has on the average where what is padding is skipped, as the row's benchmark is known for; and
  * what no column tells of the model's words. */
 void pace_step_row_padding(pace_step_row *out, const pace_step_reader *r, size_t row);

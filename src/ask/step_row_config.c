@@ -280,6 +280,7 @@ bool pace_step_row_config(pace_step_row *out, pace_step_reader *r, size_t row) {
     if (pace_step_number(&seq, r, row, PACE_STEP_SEQ) && seq >= 1) config->sequence = floor(seq);
     pace_step_row_padding(out, r, row);
     if (!pace_step_row_words(out, r, row) || !set_ranks(out, r, row)) return false;
+    pace_step_row_note_idle(out, r, row);
     out->half_causal = pace_step_said(r->things, "flop", pace_step_cell(r, row, PACE_STEP_FRAMEWORK)) != NULL;
     set_power(out, r, row);
     set_products_again(out, r, row);

@@ -1,6 +1,6 @@
 /* Columns of a step table that are called as fields of a configuration: their cells say what --set KEY=VALUE says. */
 #include "ask/column_finder.h"
-#include "model/model_settings.h"
+#include "ask/setting_effects.h"
 #include "ask/step_cells.h"
 #include "ask/step_row.h"
 #include "base/text.h"
@@ -22,20 +22,6 @@ void pace_step_find_fields(pace_step_reader *r) {
     }
 }
 
-static bool is_of_training(const char *key) {
-    for (size_t i = 0; pace_settings_of_training[i]; i++)
-        if (strcmp(pace_settings_of_training[i], key) == 0) return true;
-    return false;
-}
-
-/* As --set is told of them. */
-static void note_idle(pace_step_row *out, const pace_step_reader *r, size_t row) {
-    for (size_t i = 0; out->config.mode == PACE_INFERENCE && pace_config_key(i); i++)
-        if (r->field[i] >= 0 && *pace_csv_cell(&r->rows->csv, row, (size_t)r->field[i]) &&
-            is_of_training(pace_config_key(i)))
-            pace_step_note(out, "no effect on inference: %s", pace_config_key(i));
-}
-
 void pace_step_row_fields(pace_step_row *out, const pace_step_reader *r, size_t row) {
     for (size_t i = 0; pace_config_key(i); i++) {
         char value[32] = "";
@@ -44,5 +30,13 @@ void pace_step_row_fields(pace_step_row *out, const pace_step_reader *r, size_t 
         if (!*value || pace_config_set(&out->config, pace_config_key(i), value) == PACE_OK) continue;
         if (!is_read(r, r->field[i])) pace_step_note(out, "unknown %s \"%.30s\"", pace_config_key(i), text);
     }
-    note_idle(out, r, row);
+}
+
+void pace_step_row_note_idle(pace_step_row *out, const pace_step_reader *r, size_t row) {
+    for (size_t i = 0; pace_config_key(i); i++) {
+        const char *key = pace_config_key(i);
+        if (r->field[i] < 0 || !*pace_csv_cell(&r->rows->csv, row, (size_t)r->field[i])) continue;
+        const char *why = pace_setting_idle(key, &out->config, out->model, true);
+        if (why) pace_step_note(out, "%s has no effect %s", key, why);
+    }
 }

@@ -7,6 +7,8 @@
 
 #include <string.h>
 
+#include <string.h>
+
 struct pace_cost {
     pace_cost_figures figures;
     pace_doubts doubts;
@@ -83,9 +85,24 @@ static void hold_back(pace_cost_parts *parts, double times, double reaction_s) {
     parts->held_more = times / now;
 }
 
+/* MIOpen, AMD's library of convolutions, has no TF32. */
+pace_precision pace_cost_precision(const pace_device *device, pace_op_family family, pace_precision precision) {
+    bool without = family == PACE_OP_CONVOLUTION && strcmp(device->vendor, "AMD") == 0;
+    without |= !(device->flop_per_s[PACE_TF32] > 0);
+    return precision == PACE_TF32 && without ? PACE_FP32 : precision;
+}
+
+static pace_op done_as(const pace_device *device, const pace_op *op) {
+    pace_op done = *op;
+    done.precision = pace_cost_precision(device, op->family, op->precision);
+    return done;
+}
+
 /* Returns the figure the parts are of; NULL when there is no formula for them. */
 static const pace_cost_figure *formula_parts(pace_cost_parts *parts, const pace_cost *cost, const pace_device *device,
-                                             const pace_op *op) {
+                                             const pace_op *asked) {
+    pace_op done = done_as(device, asked);
+    const pace_op *op = &done;
     pace_formula formula = pace_formula_of(op->family);
     const pace_cost_figure *figure = pace_cost_figures_of(&cost->figures, op, device);
     if (!formula || !figure) return NULL;
@@ -134,9 +151,9 @@ static bool by_roofline(pace_estimate *out, const pace_cost *cost, const pace_de
 }
 
 /* What a fit is asked of an operation: where none of its rows quantises, the product alone. */
-static pace_op asked_of(bool *apart, const pace_fit_model *fit, const pace_op *op) {
+static pace_op asked_of(bool *apart, const pace_fit_model *fit, const pace_device *device, const pace_op *op) {
     *apart = pace_quantises(op) && !pace_fit_knows_kind(fit, op);
-    return *apart ? pace_quantised_alone(op) : *op;
+    return *apart ? pace_quantised_alone(op) : done_as(device, op);
 }
 
 static bool by_fit(pace_estimate *out, const pace_cost *cost, const pace_device *device, const pace_op *op,
@@ -144,7 +161,7 @@ static bool by_fit(pace_estimate *out, const pace_cost *cost, const pace_device 
     for (size_t i = cost->fits.count; i-- > 0;) {
         bool apart;
         const pace_fit_model *fit = &cost->fits.items[i];
-        pace_op asked = asked_of(&apart, fit, op);
+        pace_op asked = asked_of(&apart, fit, device, op);
         if (!pace_fit_time(out, fit, &asked, device, source, &cost->doubts)) continue;
         if (apart) out->median += pace_quantise_s(op, &cost->figures.quantise, device);
         return true;
@@ -156,7 +173,7 @@ const char *pace_cost_beyond(const pace_cost *cost, const pace_device *device, c
     for (size_t i = cost->fits.count; i-- > 0;) {
         bool apart;
         const char *beyond;
-        pace_op asked = asked_of(&apart, &cost->fits.items[i], op);
+        pace_op asked = asked_of(&apart, &cost->fits.items[i], device, op);
         if (pace_fit_beyond(&beyond, &cost->fits.items[i], &asked, device, source)) return beyond;
     }
     return NULL;

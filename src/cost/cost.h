@@ -56,3 +56,6 @@ double pace_cost_start_share(const pace_cost *cost, const pace_device *device, c
  * the roofline of the bytes and the time of a small kernel, or what kernels usually take; with a wide spread
  * (catalog/costs.yaml, guess). Always answers. */
 pace_estimate pace_cost_guess_op(const pace_cost *cost, const pace_device *device, const pace_op *op);
+
+/** What a device computes a family in that may be computed in `precision`: in FP32 where it has no TF32. */
+pace_precision pace_cost_precision(const pace_device *device, pace_op_family family, pace_precision precision);

@@ -15,6 +15,7 @@ static const char *const updates[] = {"foreach", "fused", "loop", NULL};
 static const char *const executions[] = {"eager", "compiled", "graph", NULL};
 static const char *const attentions[] = {"fused", "math", NULL};
 static const char *const inputs[] = {"synthetic", "pinned", "pageable", "usual", NULL};
+static const char *const tf32_uses[] = {"convolutions", "none", NULL};
 static const char *const indices[] = {"usual", "int64", "int32", NULL};
 static const char *const recomputes[] = {"none", "selective", "full", NULL};
 static const char *const schedules[] = {"1f1b", "gpipe", "zero-bubble", "zb-v", "dualpipe-v", NULL};
@@ -30,6 +31,7 @@ static const struct {
     {"sequence", offsetof(pace_config, sequence), NULL, 0},
     {"mode", offsetof(pace_config, mode), modes, 0},
     {"precision", offsetof(pace_config, precision), precisions, 0},
+    {"allow_tf32", offsetof(pace_config, allow_tf32), tf32_uses, 0},
     {"optimizer", offsetof(pace_config, optimizer), optimizers, 0},
     {"update", offsetof(pace_config, update), updates, 0},
     {"execution", offsetof(pace_config, execution), executions, 0},
@@ -199,6 +201,11 @@ pace_precision pace_config_matrix_precision(const pace_config *config) {
     case PACE_RUN_FP8: return PACE_FP8;
     default: return PACE_FP32;
     }
+}
+
+pace_precision pace_config_convolution_precision(const pace_config *config) {
+    bool single = config->precision == PACE_RUN_FP32 && config->allow_tf32 == PACE_TF32_IN_CONVOLUTIONS;
+    return single ? PACE_TF32 : pace_config_matrix_precision(config);
 }
 
 int pace_config_parameter_bytes(const pace_config *config) {

@@ -37,6 +37,11 @@ typedef enum { PACE_INPUT_SYNTHETIC, PACE_INPUT_PINNED, PACE_INPUT_PAGEABLE, PAC
 /* How wide indices of rows and tokens are when they are copied: as the model's recipe has it, else 8 bytes. */
 typedef enum { PACE_INDICES_USUAL, PACE_INDICES_INT64, PACE_INDICES_INT32 } pace_index_width;
 
+/* What a device with a rate for TF32 multiplies in it although all is held in fp32: PyTorch allows it to cuDNN, not to
+ * cuBLAS, unless told otherwise (torch.backends.cudnn.allow_tf32, torch.backends.cuda.matmul.allow_tf32). Where all may,
+ * the precision is tf32. */
+typedef enum { PACE_TF32_IN_CONVOLUTIONS, PACE_TF32_NOWHERE } pace_tf32_use;
+
 /* How data-parallel ranks are given gradients: in buckets that are copied to and from (DistributedDataParallel), each
  * tensor for itself, or so and with the parameters pulled from servers before each layer's forward pass, or in buckets that
  * products add to where they lie (Megatron's buffers). */
@@ -51,7 +56,8 @@ typedef struct {
     double micro_batch;  /* samples of one forward pass on one rank */
     double global_batch; /* samples of one step on all ranks; 0 = micro_batch x dp */
     double sequence;     /* tokens of a sample; 0 = the model's own */
-    int mode, precision, optimizer, update, execution, attention, input, indices, recompute; /* of the enums above */
+    int mode, precision, allow_tf32, optimizer, update, execution, attention, input, indices,
+        recompute;         /* of the enums above */
     int schedule;          /* a pace_pipeline_schedule: in which order a pipeline takes micro-batches */
     double keep_gradients; /* 1 = gradients are zeroed and added to; 0 = dropped (set_to_none) */
     double read_loss;      /* 1 = the host reads the loss and waits for it */
@@ -127,5 +133,7 @@ pace_config pace_config_unshared(const pace_config *config);
 double pace_config_micro_batches(const pace_config *config);
 /** The precision of matrix products, and the bytes of one element of a parameter. */
 pace_precision pace_config_matrix_precision(const pace_config *config);
+/** That of convolutions; a device without TF32 has them in FP32. */
+pace_precision pace_config_convolution_precision(const pace_config *config);
 int pace_config_parameter_bytes(const pace_config *config);
 bool pace_config_is_amp(const pace_config *config);

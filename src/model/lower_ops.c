@@ -84,7 +84,7 @@ pace_op pace_lower_convolution(const pace_lowering *to, const pace_layer *layer,
     const pace_shape *in = &pace_layer_input(to->model, layer, 0)->shape;
     return finish((pace_op){.family = PACE_OP_CONVOLUTION,
                             .pass = pass,
-                            .precision = bytes == 2 ? held(to, 2) : pace_config_matrix_precision(to->config),
+                            .precision = bytes == 2 ? held(to, 2) : pace_config_convolution_precision(to->config),
                             .element_bytes = bytes,
                             .size = {to->batch, in->channels, in->height, in->width, layer->shape.channels,
                                      option[PACE_OPTION_KERNEL], option[PACE_OPTION_KERNEL_WIDTH],

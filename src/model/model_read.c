@@ -1,5 +1,8 @@
 #include "model/model_read.h"
 
+#include "base/numbers.h"
+#include "base/text.h"
+
 #include "model/config.h"
 #include "model/expression.h"
 #include "model/layer.h"
@@ -422,6 +425,12 @@ static pace_status read_layers(model_reader *reader, const pace_yaml_node *list,
 }
 
 /* ---- the document ---- */
+
+bool pace_model_is_key(const char *text, size_t length) {
+    for (size_t i = 0; i < PACE_COUNT(top_keys); i++)
+        if (pace_span_is(text, length, top_keys[i])) return true;
+    return false;
+}
 
 static pace_status read_shape(pace_layer *layer, const model_reader *reader, const pace_yaml_node *spec,
                               const pace_scope *scope) {

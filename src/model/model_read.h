@@ -48,3 +48,6 @@ pace_status pace_model_build(pace_model *out, const pace_yaml *yaml, const char 
 
 /** The names of a document's models, in order; NULL behind the last. */
 const char *pace_model_variant(const pace_yaml *yaml, size_t index);
+
+/** Whether a description may have this key at its top. */
+bool pace_model_is_key(const char *text, size_t length);

@@ -158,6 +158,7 @@ static void put_help(pace_node *root, const asked *a) {
 /* What an answer rests on, said or not. */
 static void put_how(pace_node *root, const asked *a) {
     const pace_config *config = &a->step->asked.config;
+    const char *tf32 = a->step->convolves_in_tf32 ? " with convolutions in TF32" : "";
     const char *framework = a->step->asked.framework->name;
     const char *recompute = a->step->settled.recomputed ? "full (assumed: without it the step does not fit)"
                                                         : pace_config_word(config, "recompute");
@@ -173,13 +174,13 @@ static void put_how(pace_node *root, const asked *a) {
         snprintf(more, sizeof more, ", %.0f a step%s", batches,
                  a->step->usual_rounds ? " (assumed: eight a stage)" : "");
     if (config->mode != PACE_TRAINING)
-        pace_node_note(root, "Inference, micro-batch %.0f%s%s, framework %s, %s, %s; change these with --set.",
-                       config->micro_batch, assumed, of, framework, execution, precision);
+        pace_node_note(root, "Inference, micro-batch %.0f%s%s, framework %s, %s, %s%s; change these with --set.",
+                       config->micro_batch, assumed, of, framework, execution, precision, tf32);
     else
         pace_node_note(
             root,
-            "Training, micro-batch %.0f%s%s%s, framework %s, %s, %s, optimizer %s, recomputation %s; change these with --set.",
-            config->micro_batch, assumed, of, more, framework, execution, precision,
+            "Training, micro-batch %.0f%s%s%s, framework %s, %s, %s%s, optimizer %s, recomputation %s; change these with --set.",
+            config->micro_batch, assumed, of, more, framework, execution, precision, tf32,
             pace_config_word(config, "optimizer"), recompute);
 }
 

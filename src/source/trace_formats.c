@@ -2,9 +2,11 @@
 
 #include "base/json_reader.h"
 #include "base/text.h"
+#include "model/model_read.h"
 #include "source/chakra.h"
 #include "source/execution_trace.h"
 #include "source/foreign.h"
+#include "source/model_inputs.h"
 #include "source/nsys.h"
 
 #include <paceline/paceline.h>
@@ -38,15 +40,23 @@ static bool begins_chakra(const char *path, const unsigned char *bytes, size_t l
     return true;
 }
 
-/* A description is a map: a line of text with a colon before anything that JSON begins with. */
-static bool begins_model(const char *path, const unsigned char *bytes, size_t length) {
-    (void)path;
+/* The start of the first line that is neither empty nor a comment nor where a document begins. */
+static size_t first_line(const unsigned char *bytes, size_t length) {
     size_t at = 0;
-    while (at < length && (bytes[at] == ' ' || bytes[at] == '\n' || bytes[at] == '\r')) at++;
-    if (at < length && (bytes[at] == '#' || bytes[at] == '-')) return true;
-    size_t from = at;
+    while (at < length) {
+        while (at < length && pace_is_space((char)bytes[at])) at++;
+        if (at == length || (bytes[at] != '#' && bytes[at] != '-')) return at;
+        while (at < length && bytes[at] != '\n') at++;
+    }
+    return at;
+}
+
+/* A description is a map whose first key is known; one that begins with a long comment has its name. */
+static bool begins_model(const char *path, const unsigned char *bytes, size_t length) {
+    size_t from = first_line(bytes, length), at = from;
+    if (from == length) return length > 0 && pace_model_is_file(path);
     while (at < length && pace_is_name((char)bytes[at])) at++;
-    return at > from && at < length && bytes[at] == ':';
+    return at < length && bytes[at] == ':' && pace_model_is_key((const char *)bytes + from, at - from);
 }
 
 /* --- the formats -------------------------------------------------------------------------------------------------- */

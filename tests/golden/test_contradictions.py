@@ -42,8 +42,29 @@ def test_outputs(folder):
 def test_no_effect():
     for setting in ("optimizer=adam", "recompute=full", "update=loop", "zero_stage=1"):
         refused((*MODEL, "--set", "mode=inference", "--set", setting), "no effect on inference")
+    for setting, why in (("attention=math", "without attention layers"), ("indices=int32", "looks nothing up"),
+                         ("recompute=selective", "without attention layers"), ("recompute=full", "repeats no block"),
+                         ("bucket_bytes=1000000", "no gradients are exchanged"), ("allow_tf32=none,precision=amp", "precision=fp32")):
+        refused((*MODEL, "--set", setting), "set: " + setting.split("=")[0], why)
     code, out, err = run("predict", "gpt2", "--on", "v100", "--set", "sequence=100000", "--set", "micro_batch=1", "-q")
     expect(code == 1 and "one sample's activations" in " ".join(out.split()), out[:300])
+
+
+def step_s(*words):
+    code, out, err = run("predict", *words, "-f", "json", "-q")
+    return json.loads(out)["values"]["step.median_s"] if code == 0 else expect(False, words, err)
+
+
+def test_tf32():
+    """PyTorch lets cuDNN convolve fp32 in TF32 (torch.backends.cudnn.allow_tf32), which devices have since compute capability 8.0."""
+    same, other = ("rtx-3090", "v100-sxm2-16", "mi300x"), ("a100-80-sxm", "h100-80-sxm")
+    for device in same + other:
+        question = ("resnet50", "--on", device, "--set", "micro_batch=64")
+        usual, strict = step_s(*question), step_s(*question, "--set", "allow_tf32=none")
+        # A 3090 multiplies TF32 at the rate of its FP32; cuDNN is NVIDIA's.
+        expect(usual == strict if device in same else usual < 0.8 * strict, device, usual, strict)
+    code, out, _ = run("predict", "resnet50", "--on", "a100-80-sxm", "--set", "micro_batch=64", "-q")
+    expect("fp32 with convolutions in TF32" in " ".join(out.split()), out[:400])
 
 
 def idle_figures(*words):
@@ -120,6 +141,7 @@ for test in (test_twice, test_outputs, test_separators, test_pipes):
     with tempfile.TemporaryDirectory() as scratch:
         test(scratch)
 test_no_effect()
+test_tf32()
 test_idle_figures()
 test_nothing_left()
 test_units()

@@ -200,17 +200,17 @@ def test_idle():
 
 
 def test_simpler():
-    """A network whose time ZeRO or recomputation changes by a hair runs without."""
+    """A network whose time ZeRO changes by a hair runs without; and it repeats no block that could be recomputed."""
     _, answer, err = plan("resnet50", "--on", "dgx-h100", "--set", "global_batch=2048", "--set", "framework=megatron-core",
                           "--set", "micro_batch=256", "--set", "dp=8")
     times = {}
-    for zero, recompute in itertools.product((0, 1), ("none", "full")):
+    for zero in (0, 1):
         _, out, _ = run("predict", "resnet50", "--on", "dgx-h100", "--set", "global_batch=2048", "--set", "framework=megatron-core", "--set",
-                        "micro_batch=256", "--set", "dp=8", "--set", f"zero_stage={zero}", "--set", f"recompute={recompute}", "-f", "json", "-q")
-        times[zero, recompute] = json.loads(out)["values"]["step.median_s"]
+                        "micro_batch=256", "--set", "dp=8", "--set", f"zero_stage={zero}", "-f", "json", "-q")
+        times[zero] = json.loads(out)["values"]["step.median_s"]
     first, fastest = answer["configurations"][0], min(times.values())
     simplest = next(key for key in sorted(times) if times[key] <= 1.01 * fastest)
-    expect((first["zero_stage"], first["recompute"]) == simplest, "the simplest within the tie", first, times, err)
+    expect((first["zero_stage"], first["recompute"]) == (simplest, "none"), "the simplest within the tie", first, times, err)
 
 
 def test_settle():
