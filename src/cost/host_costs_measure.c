@@ -275,8 +275,8 @@ static pace_status measure_launches(pace_launch_costs *out, const pace_graph *gr
         free_ns[launch->stream] = pace_step_end_ns(step, launch->task);
     }
     if (status == PACE_OK)
-        *out = (pace_launch_costs){median_of(samples.lags.items, samples.lags.count),
-                                   median_of(samples.gaps.items, samples.gaps.count)};
+        *out = (pace_launch_costs){.lag_ns = median_of(samples.lags.items, samples.lags.count),
+                                   .between_ns = median_of(samples.gaps.items, samples.gaps.count)};
     pace_free(free_ns);
     PACE_VEC_FREE(&samples.lags);
     PACE_VEC_FREE(&samples.gaps);
