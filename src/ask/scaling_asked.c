@@ -8,6 +8,7 @@
 #include "model/model_settings.h"
 #include "source/model_inputs.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -22,6 +23,9 @@ typedef struct {
 pace_status pace_scaling_asked_open(pace_scaling_asked *out, pace_catalog *catalog) {
     PACE_TRY(pace_device_catalog_load(&out->devices, catalog));
     PACE_TRY(pace_approaches_load(&out->approaches, catalog));
+    pace_doubts doubts;
+    PACE_TRY(pace_doubts_load(&doubts, catalog));
+    out->recipe_spread = doubts.figure[PACE_DOUBT_ROW_RECIPE];
     PACE_TRY(pace_names_init(&out->texts));
     PACE_TRY(pace_names_init(&out->place_names));
     PACE_TRY(pace_names_init(&out->step_names));
@@ -260,6 +264,8 @@ pace_status pace_scaling_row_advise(char *out, size_t size, pace_scaling_asked *
     return pace_scaling_advise(out, size, asked->devices.documents, &worded.words, "", "batch=", 1);
 }
 
+bool pace_scaling_says_recipe(const pace_scaling_row *row) { return row->one_worker > 0 || *row->approach; }
+
 pace_status pace_scaling_answer(pace_estimate *out_s, pace_scaling_asked *asked, const pace_scaling_row *row,
                                 const pace_scaling_fit *fit) {
     pace_scaling_fit none = pace_scaling_fit_none();
@@ -281,6 +287,7 @@ pace_status pace_scaling_answer(pace_estimate *out_s, pace_scaling_asked *asked,
     asked->need_bytes = solution.plan.memory.all_bytes;
     asked->has_bytes = solution.plan.device_bytes;
     if (!known) out_s->median += by->fixed_s;
+    if (!pace_scaling_says_recipe(row)) out_s->spread = hypot(out_s->spread, asked->recipe_spread);
     asked->beyond = NULL;
     if (!fit) return PACE_OK;
     *out_s = (pace_estimate){out_s->median, fit->spread, PACE_RUNG_LEARNED};

@@ -26,7 +26,8 @@ typedef struct {
     bool took_on;              /* of the row that was answered last */
     pace_step_fitting fitting; /* of that row, into its device's memory */
     double need_bytes, has_bytes;
-    const char *beyond; /* of that row: what lies outside the rows of the fit, in words; NULL = nothing */
+    double recipe_spread; /* of rows that do not say what ran */
+    const char *beyond;   /* of that row: what lies outside the rows of the fit, in words; NULL = nothing */
     pace_device_catalog devices;
     pace_approaches approaches;
     pace_names texts, place_names, step_names, exchange_names;
@@ -38,6 +39,9 @@ typedef struct {
 pace_status pace_scaling_asked_open(pace_scaling_asked *out, pace_catalog *catalog) PACE_MUST_CHECK;
 /** Also of one that is all zero, or that failed to open. */
 void pace_scaling_asked_close(pace_scaling_asked *asked);
+
+/** Whether a row says what ran, by an approach or by one worker's rate. */
+bool pace_scaling_says_recipe(const pace_scaling_row *row);
 
 /** Gives a row without a batch that of one worker alone: of its settings, else by the rule of step_ask.h. */
 pace_status pace_scaling_complete(pace_scaling_row *row, pace_scaling_asked *asked) PACE_MUST_CHECK;

@@ -1,5 +1,6 @@
 #include "ask/scaling_fit.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -184,7 +185,7 @@ static pace_status choose(pace_scaling_fit *fit, pace_scaling_score *score, cons
 }
 
 pace_status pace_scaling_fit_learn(pace_scaling_fit *out, pace_scaling_score *score_out, pace_scaling_samples *samples,
-                                   const char *split) {
+                                   const char *split, double unlike) {
     pace_scaling_score score = {.error.rows = samples->count};
     pace_scaling_fit fit;
     if (samples->count < LEAST)
@@ -195,6 +196,10 @@ pace_status pace_scaling_fit_learn(pace_scaling_fit *out, pace_scaling_score *sc
     pace_status status = unit ? choose(&fit, &score, samples, unit) : PACE_E_MEMORY;
     pace_free(unit);
     if (status != PACE_OK) return status;
+    bool rows = strcmp(score.held_out, "row") == 0;
+    if (!rows)
+        fit.spread =
+            hypot(fit.spread, unlike / (double)(score.units - 1)); /* two that are alike say little of a third */
     for (size_t i = 0; i < samples->count; i++) {
         const double amounts[PACE_SCALING_SEEN] = {samples->items[i].workers, samples->items[i].batch};
         pace_fit_ranges_add(fit.seen, amounts, PACE_SCALING_SEEN);

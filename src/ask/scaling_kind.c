@@ -98,6 +98,23 @@ static void answer_row(pace_row_answer *out, void *state, size_t table, size_t q
     out->cells[0].text = out->known ? pace_step_fitting_names[s->asked.fitting] : "";
 }
 
+/* Rows that do not say what ran have intervals that are as wide for it. */
+static pace_status remark(pace_findings *out, const void *state) {
+    const scalings *s = state;
+    size_t silent = 0, all = 0;
+    for (size_t t = 0; t < s->tables.count; t++)
+        for (size_t i = 0; i < s->tables.items[t].rows.count; i++, all++)
+            silent += !pace_scaling_says_recipe(row_of(s, t, i));
+    if (!silent || s->fitted) return PACE_OK;
+    pace_doubt_catalog doubts;
+    PACE_TRY(pace_doubt_catalog_load(&doubts, s->options->context->catalog));
+    const pace_doubt_words *words = &doubts.words[PACE_DOUBT_ROW_RECIPE];
+    pace_found_warn(out, PACE_WARN_WIDE_INTERVAL,
+                    "%zu of %zu rows are known no better than within a factor of %.1f: %s (removed by %s)", silent, all,
+                    exp(1.645 * doubts.doubts.figure[PACE_DOUBT_ROW_RECIPE]), words->says, words->removed_by);
+    return PACE_OK;
+}
+
 static pace_status advise(char *out, size_t size, void *state, size_t table, size_t question) {
     scalings *s = state;
     return pace_scaling_row_advise(out, size, &s->asked, row_of(state, table, question));
@@ -128,7 +145,8 @@ static pace_status learn(void *state, pace_row_keep keep, void *context) {
     pace_scaling_samples samples = {0};
     s->fitted = false;
     pace_status status = add_samples(s, &samples, keep, context);
-    if (status == PACE_OK) status = pace_scaling_fit_learn(&s->fit, &s->score, &samples, s->options->split);
+    if (status == PACE_OK)
+        status = pace_scaling_fit_learn(&s->fit, &s->score, &samples, s->options->split, s->asked.recipe_spread);
     PACE_VEC_FREE(&samples);
     s->fitted = status == PACE_OK;
     return status;
@@ -201,6 +219,7 @@ const pace_row_kind pace_scaling_kind = {.name = "scaling",
                                          .question = question_of,
                                          .answer = answer_row,
                                          .advise = advise,
+                                         .remark = remark,
                                          .learn = learn,
                                          .save = save,
                                          .describe = describe};

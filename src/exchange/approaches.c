@@ -319,14 +319,11 @@ static pace_status check_network(const pace_approach *approach, const pace_machi
                      approach->name, machine->name, pace_link_kind_names[machine->between.kind], list);
 }
 
-/* NCCL's rings have one TCP connection from node to node; buffers of the host do not use the devices' links. */
+/* Buffers of the host do not use the devices' links. */
 pace_status pace_approach_open(pace_exchange *out, pace_catalog *catalog, const pace_approach *approach,
                                const pace_machine *machine) {
     pace_machine used = *machine;
     PACE_TRY(check_network(approach, machine));
-    bool by_stream = approach->nccl && machine->stream_bytes_per_s > 0;
-    if (by_stream && used.between.bytes_per_s > machine->stream_bytes_per_s)
-        used.between.bytes_per_s = machine->stream_bytes_per_s;
     if (approach->host_bytes_per_s > 0 && used.devices > 1) {
         used.mesh_devices = 0;
         used.inside.bytes_per_s = approach->host_bytes_per_s;

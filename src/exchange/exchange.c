@@ -45,6 +45,12 @@ static double node_rate(const pace_machine *m, int ranks_per_node) {
     return m->between.bytes_per_s * used / m->oversubscription;
 }
 
+/* A ring of NCCL has one TCP connection over each NIC. */
+static double nccl_node_rate(const pace_machine *m, int ranks_per_node) {
+    double stream = m->stream_bytes_per_s > 0 ? m->stream_bytes_per_s / m->between.bytes_per_s : 1;
+    return node_rate(m, ranks_per_node) * fmin(1, stream);
+}
+
 /* What a device without a brick to its peer has: its slot, and its part of the link between sockets when all devices of
  * a socket cross it, or one alone. */
 static double host_pair_rate(const pace_machine *m, bool alone) {
@@ -248,7 +254,7 @@ static void prepare(pace_nccl_curves *curves, const pace_exchange *e, const pace
     const pace_machine *m = &e->machine;
     int senders = q->collective == PACE_SENDRECV ? 1 : q->ranks_per_node;
     pace_nccl_prepare(curves, nccl, m, q->collective, q->ranks_per_node, nodes, inside_rate(m, q->ranks_per_node),
-                      node_rate(m, senders));
+                      nccl_node_rate(m, senders));
     if (q->element_bytes == 1 && pace_collective_rows[q->collective].adds)
         for (int p = 0; p < PACE_NCCL_PROTOCOLS; p++)
             curves->bytes_per_s[PACE_NCCL_NVLS][p] = curves->bytes_per_s[PACE_NCCL_NVLSTREE][p] = 0;

@@ -4,6 +4,7 @@
 #include "insight/critical.h"
 #include "forecast/forecast_edit.h"
 #include "forecast/forecast_gradients.h"
+#include "forecast/exchange_delay.h"
 #include "forecast/forecast_price.h"
 #include "forecast/self_check.h"
 #include "insight/step_choice.h"
@@ -524,30 +525,19 @@ static pace_status price_and_walk(walk_room *room, pace_forecast_result *result,
     return pace_analysis_of_steps(&result->analysis, forecast->catalog, room->steps, room->count, room->names, device);
 }
 
-/* Communication that nothing hides in the last of the steps. */
-static double exposed_s(const pace_forecast_result *result) {
-    const pace_analysis *analysis = &result->analysis;
-    const pace_rank *rank = pace_analysis_slowest(analysis);
-    if (rank->marks.items.count == 0) return 0;
-    const pace_mark *mark = &rank->marks.items.items[rank->marks.items.count - 1];
-    pace_matrix matrix = pace_fold_matrix(&result->gap, pace_matrix_of(&rank->tiles, mark->from_ns, mark->to_ns));
-    return (double)pace_matrix_columns(&matrix, PACE_EXPOSED_COMMUNICATION, PACE_EXPOSED_COMMUNICATION) / 1e9;
-}
-
 /* Ranks are walked alike; that they are not adds what the slowest of them takes longer, and the uncertainty of both. */
 static void add_exchange(pace_forecast_result *result, const pace_scenario *scenario, const pace_doubts *doubts) {
     pace_forecast_exchange *exchange = &result->exchange;
     pace_estimate *step_s = &result->step_s;
     if (exchange->ranks < 2) return;
-    exchange->exposed_s = exposed_s(result);
+    exchange->exposed_s = pace_exchange_exposed_s(result);
     double alone_s = exchange->alone_s > 0 ? exchange->alone_s : step_s->median - exchange->exposed_s;
     exchange->skew_s = pace_gradients_skew_s(&scenario->approach, exchange->ranks, alone_s);
     step_s->median += exchange->skew_s;
-    double share = exchange->exposed_s / step_s->median * doubts->figure[PACE_DOUBT_SCALING_EXCHANGE];
     double alike = doubts->figure[PACE_DOUBT_SCALING_STEP];
-    step_s->spread = sqrt(step_s->spread * step_s->spread + share * share + alike * alike);
-    result->used.added[PACE_DOUBT_SCALING_EXCHANGE] = share;
+    step_s->spread = hypot(step_s->spread, alike);
     result->used.added[PACE_DOUBT_SCALING_STEP] = alike;
+    pace_exchange_doubt_step(result, scenario, doubts);
 }
 
 /* Of a folded forecast what a round adds. */

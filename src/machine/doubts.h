@@ -80,6 +80,7 @@ typedef enum {
     X(LATENCY_INSIDE, "latency_inside", VALUE)         \
     X(LATENCY_BETWEEN, "latency_between", VALUE)       \
     X(LAUNCH, "launch", VALUE)                         \
+    X(TCP_STREAM, "tcp_stream", VALUE)                 \
     X(LINK_SHARE, "link_share", VALUE)                 \
     X(STAGED_SHARE, "staged_share", VALUE)             \
     X(SOCKET_SHARE, "socket_share", VALUE)             \
@@ -96,6 +97,7 @@ typedef enum {
     X(ROW_SIZE, "row_size", TIMES)                     \
     X(ROW_EXPERTS, "row_experts", TIMES)               \
     X(ROW_SCHEDULE, "row_schedule", TIMES)             \
+    X(ROW_RECIPE, "row_recipe", SPREAD)                \
     X(JOB_PRIOR, "job_prior", SPREAD)                  \
     X(JOB_SAMPLE, "job_sample", SPREAD)
 

@@ -104,7 +104,8 @@ void pace_machine_catalog_free(pace_machine_catalog *catalog);
  *    "FILE.yaml", "FILE.yaml*4" the one machine of a file
  *    "a100*4 nvlink=300GB/s"    devices (of the catalogue, or of a file that has no machine) of one node and how they are joined: nvlink=, xgmi= or pcie= (one device, one
  *                               direction); latency=3us; launch=10us; and for several nodes nodes=2 net=25GB/s (or
- *                               200Gb/s; one NIC) nics=8 net-latency=5us net-kind=roce. pcie= may say sockets=2, and
+ *                               200Gb/s; one NIC) nics=8 net-latency=5us net-kind=roce net-stream=10Gb/s (one TCP
+ *                               connection). pcie= may say sockets=2, and
  *                               peer=no or peer=yes where the driver differs from the device's entry
  *    "dgx-h100*64 net=fat-tree:2:1"   any of these with changes: fat-tree[:LEAF[xPOD]], rails[:NODES],
  *                               dragonfly:NODESxROUTERS, torus:XxYxZ, switch; behind it the oversubscription

@@ -29,7 +29,7 @@ static int split_count(char *name) {
     return (int)count;
 }
 
-static pace_status set_link(parser *p, pace_link *link, pace_link_kind kind, const char *value, pace_doubt latency) {
+static pace_status set_rate(const parser *p, double *out, const char *value) {
     double rate;
     size_t length = strlen(value);
     if (pace_parse_rate(&rate, value) && rate > 0 && strspn(value + length - 1, "0123456789."))
@@ -38,8 +38,13 @@ static pace_status set_link(parser *p, pace_link *link, pace_link_kind kind, con
     if (!pace_parse_rate(&rate, value) || !(rate > 0))
         return pace_fail(PACE_E_USAGE, "%s: expected a bandwidth above 0 such as 300GB/s or 200Gb/s, found \"%.40s\"",
                          p->text, value);
+    *out = rate;
+    return PACE_OK;
+}
+
+static pace_status set_link(parser *p, pace_link *link, pace_link_kind kind, const char *value, pace_doubt latency) {
+    PACE_TRY(set_rate(p, &link->bytes_per_s, value));
     link->kind = kind;
-    link->bytes_per_s = rate;
     link->efficiency = p->doubts.figure[PACE_DOUBT_LINK_SHARE];
     if (!(link->latency_s > 0)) link->latency_s = p->doubts.figure[latency];
     return PACE_OK;
@@ -106,6 +111,7 @@ static pace_status set_option(parser *p, char *word) {
         return pace_fail(PACE_E_USAGE, "%s: expected net-kind= infiniband, roce, efa, tcp or aries, found \"%.40s\"",
                          p->text, value);
     }
+    if (strcmp(word, "net-stream") == 0) return set_rate(p, &m->stream_bytes_per_s, value);
     if (strcmp(word, "latency") == 0) return set_time(p, &m->inside.latency_s, value);
     if (strcmp(word, "net-latency") == 0) return set_time(p, &m->between.latency_s, value);
     if (strcmp(word, "launch") == 0) return set_time(p, &m->launch_s, value);
@@ -113,7 +119,7 @@ static pace_status set_option(parser *p, char *word) {
     if (strcmp(word, "nics") == 0) return set_whole(p, &m->nics, value);
     return pace_fail(PACE_E_USAGE,
                      "%s: unknown key \"%.40s\": expected nvlink, xgmi, pcie, peer, sockets, latency, launch, nodes, "
-                     "net, nics, net-kind or net-latency",
+                     "net, nics, net-kind, net-stream or net-latency",
                      p->text, word);
 }
 
@@ -150,6 +156,8 @@ static pace_status of_device(parser *p, const char *name, int count, char *optio
     PACE_TRY(find_device(p, name));
     for (char *word = strtok_r(options, " ,", &rest); word; word = strtok_r(NULL, " ,", &rest))
         PACE_TRY(set_option(p, word));
+    if (m->between.kind == PACE_LINK_TCP && !(m->stream_bytes_per_s > 0))
+        m->stream_bytes_per_s = p->doubts.figure[PACE_DOUBT_TCP_STREAM];
     return pace_machine_check(m);
 }
 

@@ -237,7 +237,7 @@ def measures():
             for model, n, placement in asked:
                 file.write(f"v100,{placement},{model},16,{n},{dict(rate=100, each=5 * n, all=5, s=0.2)[name]}\n")
         code, out, err = run("--rows", path, *on)
-        expect(code == 0 and not err, code, err)
+        expect(code == 0 and "6 of 6 rows" in err and "nothing of its software" in err, code, err)
         made[name] = list(csv.DictReader(io.StringIO(out)))
     for (_, n, placement), rate, each, together, s in zip(asked, *made.values()):
         step = float(s["predicted"])
@@ -249,6 +249,50 @@ def measures():
     expect(at[1, "packed"] == at[1, "spread"] and at[8, "spread"] > 1.2 * at[8, "packed"], at)
     alone = points("resnet50", "--on", "v100*8 pcie=12GB/s", "--workers", "8", "--approach", "ddp", "--batch", "16")[0]
     expect(abs(at[8, "packed"] / alone["step_ns"] * 1e9 - 1) < 1e-6, at, alone)
+
+
+def answers(text, *words):
+    path = os.path.join(tempfile.mkdtemp(prefix="paceline-scaling-"), "rows.csv")
+    with open(path, "w") as file:
+        file.write(text)
+    code, out, err = run("--rows", path, "--kind", "scaling", "--format", "csv", *words)
+    expect(code == 0, err)
+    return list(csv.DictReader(io.StringIO(out))), err
+
+
+def doubted():
+    """A row that does not say what ran is known less well than one that does, and the answer says so."""
+    def width(row):
+        return float(row["high"]) / float(row["low"])
+
+    (named, silent), err = answers("machine,model,workers,batch,approach\ndgx-1-v100,resnet50,8,32,ddp\ndgx-1-v100,resnet50,8,32,\n")
+    expect(named["predicted"] == silent["predicted"] and width(silent) > 1.2 * width(named), named, silent)
+    expect("1 of 2 rows" in err and "nothing of its software" in err and "removed by columns approach and one_worker" in err, err)
+    _, err = answers("machine,model,workers,batch,approach\ndgx-1-v100,resnet50,8,32,ddp\n")
+    expect("software" not in err, err)
+
+
+def hidden():
+    """An exchange that the step hides may be slower than hidden: the interval reaches the step of a network half as fast."""
+    for batch in (32, 64, 128):
+        found, slower = (points("resnet50", "--on", f"a100*8 nvlink=300GB/s net={rate}Gb/s", "--workers", "16", "--batch", str(batch))[0]
+                         for rate in (25, 12.5))
+        expect(found["exposed_ns"] < 0.5 * found["exchange_ns"] or batch == 32, found)
+        expect(found["high_ns"] >= slower["step_ns"], batch, found, slower)
+
+
+def stream():
+    """NCCL sends from node to node over one TCP connection, whatever the network carries besides."""
+    def step(net):
+        return points("vgg16", "--on", f"t4*4 pcie=12GB/s {net}", "--workers", "8", "--batch", "16")[0]["step_ns"]
+
+    by_stream = step("net=100Gb/s net-kind=tcp net-stream=5Gb/s")
+    expect(by_stream == step("net=50Gb/s net-kind=tcp net-stream=5Gb/s") == step("net=5Gb/s net-kind=tcp"), by_stream)
+    usual = step("net=100Gb/s net-kind=tcp")
+    expect(usual == step("net=100Gb/s net-kind=tcp net-stream=13.68Gb/s") > step("net=100Gb/s net-kind=tcp net-stream=100Gb/s"), usual)
+    expect(step("net=100Gb/s net-kind=infiniband") < usual < by_stream, usual)
+    code, _, err = run("vgg16", "--on", "t4*4 pcie=12GB/s net=100Gb/s net-stream=5", "--workers", "8")
+    expect(code == 2 and "has no unit" in err, code, err)
 
 
 def fitted():
@@ -264,7 +308,7 @@ def fitted():
 
     def answers(*words):
         code, out, err = run("--rows", path, "--kind", "scaling", "--format", "csv", *words)
-        expect(code == 0 and not err, code, err)
+        expect(code == 0 and ("--fit" in words or "nothing of its software" in err), code, err)
         return list(csv.DictReader(io.StringIO(out)))
 
     def fit_rows(*words):
@@ -371,6 +415,9 @@ pulls()
 several_models()
 recorded()
 measures()
+doubted()
+hidden()
+stream()
 fitted()
 embeddings()
 formats()

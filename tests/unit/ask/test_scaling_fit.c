@@ -54,7 +54,7 @@ static void test_nothing_to_fit(void **state) {
         pace_scaling_fit none = pace_scaling_fit_none();
         assert_true(fabs(pace_scaling_fit_step_s(&none, &all.items[i]) / all.items[i].measured_s - 1) < 1e-12);
     }
-    assert_int_equal(pace_scaling_fit_learn(&fit, &score, &all, NULL), PACE_OK);
+    assert_int_equal(pace_scaling_fit_learn(&fit, &score, &all, NULL, 0), PACE_OK);
     assert_string_equal(score.chosen, "nothing");
     assert_string_equal(score.held_out, "model");
     assert_int_equal(score.units, 4);
@@ -85,7 +85,7 @@ static void test_factors_found(void **state) {
     pace_scaling_samples all = made(1.4, 0.8, 3, 0.01, 1);
     pace_scaling_fit fit;
     pace_scaling_score score;
-    assert_int_equal(pace_scaling_fit_learn(&fit, &score, &all, "model"), PACE_OK);
+    assert_int_equal(pace_scaling_fit_learn(&fit, &score, &all, "model", 0), PACE_OK);
     assert_true(score.error.formula_mape > 0.2 && score.error.mape < 0.05);
     assert_true(fabs(log(fit.compute / 1.4)) < 0.1 && fabs(log(fit.between / 3)) < 0.15 &&
                 fabs(log(fit.inside / 0.8)) < 0.3);
@@ -98,7 +98,7 @@ static void test_devices_found(void **state) {
     pace_scaling_samples all = made(1.3, 1, 1, 0.05, 1.8);
     pace_scaling_fit fit;
     pace_scaling_score score;
-    assert_int_equal(pace_scaling_fit_learn(&fit, &score, &all, NULL), PACE_OK);
+    assert_int_equal(pace_scaling_fit_learn(&fit, &score, &all, NULL, 0), PACE_OK);
     assert_true(fit.group_count >= 2 && score.error.mape < 0.08);
     double apart = pace_scaling_fit_compute(&fit, "y", "a") / pace_scaling_fit_compute(&fit, "x", "a");
     assert_true(fabs(log(apart / 1.8)) < 0.2);
@@ -142,13 +142,13 @@ static void test_refused(void **state) {
     pace_scaling_samples all = made(1, 1, 1, 0.05, 1);
     pace_scaling_fit fit;
     pace_scaling_score score;
-    assert_int_equal(pace_scaling_fit_learn(&fit, &score, &all, "colour"), PACE_E_USAGE);
+    assert_int_equal(pace_scaling_fit_learn(&fit, &score, &all, "colour", 0), PACE_E_USAGE);
     all.count = 7;
-    assert_int_equal(pace_scaling_fit_learn(&fit, &score, &all, NULL), PACE_E_INPUT);
+    assert_int_equal(pace_scaling_fit_learn(&fit, &score, &all, NULL, 0), PACE_E_INPUT);
     all.count = 10; /* of one model, on two devices */
-    assert_int_equal(pace_scaling_fit_learn(&fit, &score, &all, NULL), PACE_OK);
+    assert_int_equal(pace_scaling_fit_learn(&fit, &score, &all, NULL, 0), PACE_OK);
     assert_string_equal(score.held_out, "device");
-    assert_int_equal(pace_scaling_fit_learn(&fit, &score, &all, "model"), PACE_E_INPUT);
+    assert_int_equal(pace_scaling_fit_learn(&fit, &score, &all, "model", 0), PACE_E_INPUT);
     PACE_VEC_FREE(&all);
 }
 

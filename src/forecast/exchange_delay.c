@@ -1,0 +1,58 @@
+#include "forecast/exchange_delay.h"
+
+#include <math.h>
+
+double pace_exchange_exposed_s(const pace_forecast_result *result) {
+    const pace_analysis *analysis = &result->analysis;
+    const pace_rank *rank = pace_analysis_slowest(analysis);
+    if (rank->marks.items.count == 0) return 0;
+    const pace_mark *mark = &rank->marks.items.items[rank->marks.items.count - 1];
+    pace_matrix matrix = pace_fold_matrix(&result->gap, pace_matrix_of(&rank->tiles, mark->from_ns, mark->to_ns));
+    return (double)pace_matrix_columns(&matrix, PACE_EXPOSED_COMMUNICATION, PACE_EXPOSED_COMMUNICATION) / 1e9;
+}
+
+/* Where the last forward pass of a step ends, and where its update begins. */
+typedef struct {
+    int64_t from_ns, to_ns;
+} last_backward;
+
+static last_backward backward_of(const pace_rank *rank, const pace_mark *mark) {
+    const pace_work_items *items = &rank->work.items;
+    last_backward last = {mark->from_ns, mark->to_ns};
+    for (size_t i = 0; i < items->count; i++) {
+        const pace_work_item *item = &items->items[i];
+        if (item->start_ns < mark->from_ns || item->start_ns >= mark->to_ns || item->class > PACE_WORK_MEMORY_BOUND)
+            continue;
+        if (item->stage == PACE_STAGE_FORWARD) last = (last_backward){item->end_ns, mark->to_ns};
+        if (item->stage == PACE_STAGE_UPDATE && last.to_ns == mark->to_ns) last.to_ns = item->start_ns;
+    }
+    return last;
+}
+
+/* Exchanges in that pass, `times` as long each: how much later than now the update can begin. */
+static double late_s(const pace_rank *rank, double times) {
+    const pace_intervals *all = &rank->work.communication;
+    if (rank->marks.items.count == 0) return 0;
+    last_backward pass = backward_of(rank, &rank->marks.items.items[rank->marks.items.count - 1]);
+    double left_ns = 0, latest_ns = 0; /* from the update on */
+    for (size_t i = all->count; i-- > 0;) {
+        const pace_interval *one = &all->items[i];
+        if (one->start_ns < pass.from_ns || one->start_ns >= pass.to_ns) continue;
+        left_ns += times * (double)(one->end_ns - one->start_ns);
+        latest_ns = fmax(latest_ns, (double)(one->start_ns - pass.to_ns) + left_ns);
+    }
+    return latest_ns / 1e9;
+}
+
+void pace_exchange_doubt_step(pace_forecast_result *result, const pace_scenario *scenario, const pace_doubts *doubts) {
+    const double z90 = 1.645;
+    pace_estimate *step_s = &result->step_s;
+    pace_doubt model = pace_exchange_doubt(&scenario->exchange, scenario->exchange.machine.nodes);
+    double form = doubts->figure[PACE_DOUBT_SCALING_EXCHANGE], own = hypot(form, doubts->figure[model]);
+    double times = exp(z90 * own), exposed_s = (times - 1) * result->exchange.exposed_s;
+    double later_s = fmax(exposed_s, late_s(pace_analysis_slowest(&result->analysis), times));
+    double added = log1p(later_s / step_s->median) / z90;
+    step_s->spread = hypot(step_s->spread, added);
+    result->used.added[model] = hypot(result->used.added[model], added * doubts->figure[model] / own);
+    result->used.added[PACE_DOUBT_SCALING_EXCHANGE] = added * form / own;
+}
