@@ -76,10 +76,17 @@ static void bind(reader *r) {
     r->stream->binding.skip = -1;
 }
 
+/* What the path has in place of the star that a wanted one ends with; NULL = it is another. */
+static const char *suffix_of(const reader *r, size_t i) {
+    size_t before = strlen(r->paths[i]);
+    bool star = before > 0 && r->paths[i][before - 1] == '*' && strncmp(r->paths[i], r->path, before - 1) == 0;
+    return star ? r->path + before - 1 : NULL;
+}
+
 /* Whether a value at the path, or below it, is wanted. */
 static bool leads_somewhere(const reader *r) {
     for (size_t i = 0; i < r->path_count; i++)
-        if (strncmp(r->paths[i], r->path, r->path_length) == 0) return true;
+        if (strncmp(r->paths[i], r->path, r->path_length) == 0 || suffix_of(r, i)) return true;
     const char *each = r->stream->binding.mapping->each;
     return each && strncmp(each, r->path, r->path_length) == 0;
 }
@@ -112,15 +119,28 @@ static pace_status keep_text(reader *r, cell *out, const char *text, size_t leng
     return PACE_OK;
 }
 
+/* A count of slices of GPUs, in GPUs. */
+static pace_usage_text in_gpus(char out[32], const reader *r, const char *model, pace_usage_text text) {
+    double count;
+    if (!pace_usage_number(&count, text)) return text;
+    count *= pace_usage_share((pace_usage_text){model, strlen(model)},
+                              r->stream->binding.mapping->fields[PACE_USAGE_GPUS].slices);
+    return (pace_usage_text){out, (size_t)pace_snprintf(out, 32, "%.17g", count)};
+}
+
 static pace_status keep_scalar(reader *r, pace_json_token token) {
     size_t length;
+    char number[32];
     for (size_t i = 0; i < r->path_count; i++) {
-        if (strcmp(r->paths[i], r->path) != 0) continue;
+        const char *suffix = suffix_of(r, i);
+        if (!suffix && strcmp(r->paths[i], r->path) != 0) continue;
         bool escaped = token == PACE_JSON_STRING && pace_json_escaped(r->json);
         const char *text = escaped ? pace_json_decoded(r->json, &length) : pace_json_text(r->json, &length);
         if (!text) return PACE_E_MEMORY;
         cell one = {.path = (int)i, .element = r->of_element[i] ? r->element : -1};
-        PACE_TRY(keep_text(r, &one, text, length));
+        pace_usage_text kept = {text, length};
+        if (suffix) kept = in_gpus(number, r, suffix, kept);
+        PACE_TRY(keep_text(r, &one, kept.data, kept.length));
         return PACE_PUSH(&r->cells, one);
     }
     return PACE_OK;

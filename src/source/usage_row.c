@@ -53,8 +53,7 @@ static bool has_word(pace_usage_text text, const char *word) {
     return false;
 }
 
-/* The share of a GPU that one of a model is: less than 1 of a slice (MIG). */
-static double share_of(pace_usage_text model, const pace_yaml_node *slices) {
+double pace_usage_share(pace_usage_text model, const pace_yaml_node *slices) {
     int own = pace_usage_slices(model);
     double all = NAN;
     for (size_t i = 0; own && i < pace_yaml_count(slices) && isnan(all); i++)
@@ -71,7 +70,7 @@ static bool read_list(pace_usage_row *out, pace_usage_field field, const pace_us
     if (strcmp(column->list, "brackets") == 0) return pace_usage_brackets(&out->number[field], text);
     if (!pace_usage_list(&out->number[field], gpus, &kinds, text, column->list)) return false;
     for (size_t i = 0; i < kinds; i++) {
-        double share = share_of(gpus[i].model, column->slices);
+        double share = pace_usage_share(gpus[i].model, column->slices);
         out->number[field] -= gpus[i].count * (1 - share);
         gpus[i].count *= share;
     }
@@ -149,6 +148,9 @@ pace_usage_verdict pace_usage_row_read(pace_usage_row *out, char why[PACE_USAGE_
     out->zoneless = false;
     for (int field = 0; field < PACE_USAGE_FIELDS; field++)
         if (!read_field(out, why, binding, field, cells)) return PACE_ROW_REFUSED;
+    if (out->gpu_kinds == 0) /* where all GPUs of a node are cut alike, only their model tells */
+        out->number[PACE_USAGE_GPUS] *=
+            pace_usage_share(out->text[PACE_USAGE_GPU], binding->mapping->fields[PACE_USAGE_GPUS].slices);
     read_state(out, binding);
     read_metrics(out, binding, cells);
     if (binding->mapping->fields[PACE_USAGE_METRIC].name_count) read_named_metric(out, binding);

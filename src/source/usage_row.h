@@ -11,6 +11,9 @@ typedef struct {
     int skip;
 } pace_usage_binding;
 
+/** The share of a GPU that one of a model is: less than 1 of a slice (MIG), by how many slices a GPU has. */
+double pace_usage_share(pace_usage_text model, const pace_yaml_node *slices);
+
 enum { PACE_USAGE_WHY = 192 };
 
 typedef enum { PACE_ROW_TAKEN, PACE_ROW_SKIPPED, PACE_ROW_REFUSED } pace_usage_verdict;

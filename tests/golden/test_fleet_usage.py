@@ -472,6 +472,20 @@ def test_kubernetes():
     hold(usage(path), runs, {"users": "user", "types": "type", "gpus": "gpu", "states": "state"}, "kubernetes")
 
 
+def test_slices_of_kubernetes():
+    """MIG: slices as resources of their own, an A30's, and a node whose GPUs are all cut alike."""
+    def pod(name, limits, product=None):
+        return {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": name, "namespace": "n", "creationTimestamp": "2026-03-01T08:00:00Z"},
+                "spec": {"nodeSelector": {"nvidia.com/gpu.product": product} if product else {},
+                         "containers": [{"resources": {"limits": l}} for l in limits]},
+                "status": {"phase": "Succeeded", "startTime": "2026-03-01T08:00:00Z",
+                           "containerStatuses": [{"state": {"terminated": {"finishedAt": "2026-03-01T09:00:00Z"}}}]}}
+    pods = [pod("a", [{"cpu": "4", "nvidia.com/mig-3g.20gb": "1"}, {"nvidia.com/mig-1g.5gb": "2"}]), pod("b", [{"nvidia.com/mig-2g.12gb": "1"}]),
+            pod("c", [{"nvidia.com/gpu": "2"}], "NVIDIA-A100-SXM4-40GB-MIG-2g.10gb"), pod("d", [{"nvidia.com/gpu": "4"}], "NVIDIA-A100-SXM4-40GB")]
+    answer = usage(put("pods.json", json.dumps({"apiVersion": "v1", "items": pods})))
+    expect(near(answer["gpu_hours"], 5 / 7 + 2 / 4 + 4 / 7 + 4) and answer["jobs"] == 4, "slices", answer["gpu_hours"])
+
+
 def test_public_trace():
     path = os.path.join(SHARED, "cluster", "alibaba_gpu_v2023_pods.csv.gz")
     if not SHARED or not os.path.exists(path):
