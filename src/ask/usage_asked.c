@@ -25,8 +25,10 @@ pace_status pace_usage_are_records(bool *out, const char *const *paths, size_t c
     const pace_usage_mapping *found = NULL;
     pace_status status = pace_usage_mappings_load(&mappings, options->context->catalog, &options->mapping);
     /* the reader of job tables says of a file why it cannot be read, under mpirun to all processes */
-    for (size_t i = 0; status == PACE_OK && !found && i < count; i++)
-        if (pace_usage_recognise(&found, &mappings, paths[i]) == PACE_E_MEMORY) status = PACE_E_MEMORY;
+    for (size_t i = 0; status == PACE_OK && !found && i < count; i++) {
+        pace_status one = pace_usage_recognise(&found, &mappings, paths[i]);
+        if (one == PACE_E_MEMORY || one == PACE_E_USAGE) status = one == PACE_E_MEMORY ? one : PACE_E_INPUT;
+    }
     *out = found != NULL || options->mapping.count > 0;
     pace_usage_mappings_free(&mappings);
     return status;

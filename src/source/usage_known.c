@@ -130,6 +130,27 @@ const pace_usage_mapping *pace_usage_recognised(const pace_usage_mappings *mappi
     return best;
 }
 
+/* A mapping whose columns the header has between other characters, as sacct's with --delimiter; `*found` is the one there. */
+static const pace_usage_mapping *separated_otherwise(char *found, const pace_usage_mappings *mappings, char *head,
+                                                     size_t length) {
+    for (const char *one = "|,;\t"; *one && length > 0; one++)
+        for (size_t i = 0; i < mappings->count; i++) {
+            pace_usage_mapping other = mappings->items[i];
+            *found = *one;
+            if (other.json || other.columns || *one == other.separator) continue;
+            other.separator = *one;
+            if (known_by_lines(&other, head, head + length)) return &mappings->items[i];
+        }
+    return NULL;
+}
+
+/* As messages show it. */
+static const char *shown(char separator, char out[2]) {
+    out[0] = separator;
+    out[1] = '\0';
+    return separator == '\t' ? "tabs" : out;
+}
+
 pace_status pace_usage_recognise(const pace_usage_mapping **out, const pace_usage_mappings *mappings,
                                  const char *path) {
     pace_input *input;
@@ -143,6 +164,12 @@ pace_status pace_usage_recognise(const pace_usage_mapping **out, const pace_usag
     } while (status == PACE_OK && got > 0 && length < PACE_USAGE_HEAD);
     if (length > 0 && status == PACE_E_INPUT) status = PACE_OK;
     if (status == PACE_OK) *out = pace_usage_recognised(mappings, head, length);
+    char there, texts[2][2];
+    const pace_usage_mapping *near =
+        status == PACE_OK && !*out ? separated_otherwise(&there, mappings, head, length) : NULL;
+    if (near)
+        status = pace_fail(PACE_E_USAGE, "%s: the columns of %s stand between \"%s\": expected \"%s\"", path,
+                           near->title, shown(there, texts[0]), shown(near->separator, texts[1]));
     pace_free(head);
     pace_input_free(input);
     return status;

@@ -14,7 +14,8 @@ enum { PACE_USAGE_HEAD = 1 << 16 }; /* bytes that are looked at to recognise a f
  * knows most of its columns; NULL = none does. `head` is changed. */
 const pace_usage_mapping *pace_usage_recognised(const pace_usage_mappings *mappings, char *head, size_t length);
 
-/** The same of a file, which can be read from its start afterwards. */
+/** The same of a file, which can be read from its start afterwards. PACE_E_USAGE: it has the columns of a mapping, with other
+ * characters between them. */
 pace_status pace_usage_recognise(const pace_usage_mapping **out, const pace_usage_mappings *mappings,
                                  const char *path) PACE_MUST_CHECK;
 

@@ -1,5 +1,5 @@
 """What `paceline fleet` tells of the records of schedulers and of GPUs' counters: figures counted here from the same files, odd
-input in one line, and public traces where they are at hand."""
+input in one line, and public traces where they are at hand. Long because each source is read here a second time."""
 import collections
 import csv
 import datetime
@@ -470,6 +470,15 @@ def test_kubernetes():
                         type=pod["metadata"]["labels"]["training.kubeflow.org/replica-type"],
                         gpu=pod["spec"]["nodeSelector"]["nvidia.com/gpu.product"]))
     hold(usage(path), runs, {"users": "user", "types": "type", "gpus": "gpu", "states": "state"}, "kubernetes")
+
+
+def test_other_separators():
+    text = open(sample("sacct.txt")).read()
+    for other in ";\t":
+        code, out, err = run(put("other.txt", text.replace("|", other)))
+        expect(code == 3 and not out and 'Slurm sacct' in err and 'expected "|"' in err, "separator", code, err)
+    code, _, _ = run(put("other.txt", text), "--format", "json")
+    expect(code == 0, "the right one")
 
 
 def test_slices_of_kubernetes():
