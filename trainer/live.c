@@ -94,7 +94,7 @@ static pace_status answer(pace_answer **out, pace_live *l) {
                            .learned = l->fitted || pace_question_has(l->question, "fit"),
                            .stopped = l->stopped,
                            .cores = l->cores,
-                           .runner = "paceline",
+                           .runner = l->runner ? l->runner : "paceline",
                            .step_count = l->all.count,
                            .figures = figures,
                            .figure_count = PACE_LIVE_FIGURES};

@@ -31,8 +31,9 @@ typedef struct {
     size_t runs, steps, threads;
     int cores;
     bool quick;
-    char folder[64]; /* of all files below; "" = none was made yet */
-    const char *on;  /* the device's entry */
+    char folder[64];    /* of all files below; "" = none was made yet */
+    const char *on;     /* the device's entry */
+    const char *runner; /* another framework that trains; NULL = ours */
     char entry[PACE_LIVE_PATH], rows[PACE_LIVE_PATH], fit[PACE_LIVE_PATH], overheads[PACE_LIVE_PATH];
     char small[PACE_LIVE_PATH], large[PACE_LIVE_PATH]; /* models of the probes */
     bool calibrates;                                   /* here and now */

@@ -130,8 +130,8 @@ static pace_status read_training(pace_live *l, void *to, const pace_answer *answ
     return PACE_OK;
 }
 
-/* Several ranks are processes of their own; so is their row. */
-static pace_status train_ranks(pace_live *l, pace_live_run *run) {
+/* Several ranks, and those of another framework, are processes of their own; so is their row. */
+static pace_status train_apart(pace_live *l, pace_live_run *run) {
     pace_study_words words = {.count = 0};
     pace_study_row row = {.model = run->step.model, .approach = run->step.approach, .ranks = run->step.ranks};
     PACE_TRY(pace_study_words_begin(&words, run->step.link, run->step.ranks));
@@ -141,7 +141,8 @@ static pace_status train_ranks(pace_live *l, pace_live_run *run) {
     pace_study_words_number(&words, "--warm-up", 2);
     pace_study_words_number(&words, "--threads", (double)l->threads);
     if (!run->step.link) pace_study_words_number(&words, "--ranks", row.ranks);
-    pace_study_words_put(&words, "--approach", row.approach);
+    if (!l->runner) pace_study_words_put(&words, "--approach", row.approach);
+    pace_study_words_put(&words, "--runner", l->runner);
     pace_status status = pace_study_run(&row, pace_study_words_end(&words));
     if (status == PACE_OK && row.done) {
         const double shares[PACE_LIVE_PARTS] = {row.forward_share, row.backward_share, row.exchange_share,
@@ -149,6 +150,7 @@ static pace_status train_ranks(pace_live *l, pace_live_run *run) {
         run->runs[run->step.runs] = 1e-9 * (double)row.step_ns;
         for (int i = 0; i < PACE_LIVE_PARTS; i++) run->parts[i][run->step.runs] = shares[i] * (double)row.step_ns;
         run->step.runs++;
+        if (l->runner) pace_snprintf(l->software, sizeof l->software, "%s", l->runner);
     } else if (status == PACE_OK)
         pace_snprintf(run->status, sizeof run->status, "%s", row.status ? row.status : "it failed");
     pace_study_row_free(&row);
@@ -157,7 +159,7 @@ static pace_status train_ranks(pace_live *l, pace_live_run *run) {
 
 pace_status pace_live_train(pace_live *l, pace_live_run *run) {
     if (*run->status) return PACE_OK; /* failed before: it will again */
-    if (pace_live_exchanges(&run->step)) return train_ranks(l, run);
+    if (pace_live_exchanges(&run->step) || l->runner) return train_apart(l, run);
     return inquire(l, &(inquiry){"train", word_training, &run->step, pace_train, read_training, run});
 }
 
@@ -178,9 +180,27 @@ static pace_status read_overhead(pace_live *l, void *to, const pace_answer *answ
     return PACE_OK;
 }
 
+/* Another framework tells no layers. Two of sixteen neurons and a loss take no time: what there is, seven passes share. */
+static pace_status overhear_apart(pace_live *l, double *pass_ns) {
+    enum { PASSES = 7 }; /* linear, linear, loss; loss, linear by data and weights, linear by weights */
+    pace_live_run *probe = pace_alloc(1, sizeof *probe);
+    if (!probe) return PACE_E_MEMORY;
+    probe->step = (pace_live_step){.model = l->small, .batch = 1, .ranks = 1};
+    pace_status status = train_apart(l, probe);
+    if (status == PACE_OK && !probe->step.runs) status = pace_fail(PACE_E_MISSING, "live: %s", probe->status);
+    *pass_ns = (probe->parts[0][0] + probe->parts[1][0]) / PASSES;
+    pace_free(probe);
+    return status;
+}
+
 pace_status pace_live_overhear(pace_live *l) {
     double pass_ns;
     pace_live_step probe = {.model = l->small, .batch = 1};
+    if (l->runner) {
+        PACE_TRY(overhear_apart(l, &pass_ns));
+        l->overheard = true;
+        return pace_live_write_overheads(l->overheads, pass_ns);
+    }
     PACE_TRY(inquire(l, &(inquiry){"train", word_training, &probe, pace_train, read_overhead, &pass_ns}));
     PACE_TRY(pace_live_write_overheads(l->overheads, pass_ns));
     l->overheard = true;
@@ -198,7 +218,8 @@ static pace_status word_prediction(pace_question *q, const pace_live *l, const v
     PACE_TRY(pace_question_set(q, "set", text));
     PACE_TRY(pace_question_set(q, "set", "optimizer=momentum"));
     PACE_TRY(pace_question_set(q, "set", "input=synthetic"));
-    PACE_TRY(pace_question_set(q, "set", "update=fused")); /* as trainer/update_rules.c: one pass over all */
+    if (!l->runner)
+        PACE_TRY(pace_question_set(q, "set", "update=fused")); /* as trainer/update_rules.c: one pass over all */
     if (a->approach) {
         pace_snprintf(text, sizeof text, "dp=%d", a->ranks);
         PACE_TRY(pace_question_set(q, "set", text));

@@ -65,17 +65,34 @@ static pace_status add_step(pace_live *l, pace_live_step step) {
     return PACE_PUSH(&l->all, ((pace_live_run){.step = step}));
 }
 
-static bool is_known(const char *approach) {
+/* PyTorch exchanges as DistributedDataParallel does, within this host. */
+static pace_status read_runner(pace_live *l) {
+    static const char *const own[] = {"approach", "link"};
+    const char *runner = pace_question_text(l->question, "runner");
+    if (!runner || strcmp(runner, "paceline") == 0) return PACE_OK;
+    if (strcmp(runner, "torch") != 0)
+        return pace_fail(PACE_E_USAGE, "runner: expected paceline or torch, found \"%.40s\"", runner);
+    for (size_t i = 0; i < sizeof own / sizeof *own; i++)
+        if (pace_question_has(l->question, own[i]))
+            return pace_fail(PACE_E_USAGE,
+                             "%s: it has no effect on " PACE_FIELD "runner torch, whose ranks use Gloo here", own[i]);
+    l->runner = runner;
+    return PACE_OK;
+}
+
+static bool is_known(const pace_live *l, const char *approach) {
+    if (l->runner) return true;
     for (size_t i = 0; pace_exchange_name(i); i++)
         if (strcmp(pace_exchange_name(i), approach) == 0) return true;
     return false;
 }
 
 static pace_status add_roads(pace_live *l, pace_live_step step) {
-    static const char *const usual[] = {"mpi-opt", "horovod-mpi", NULL}, *const memory[] = {"memory", NULL};
+    static const char *const usual[] = {"mpi-opt", "horovod-mpi", NULL}, *const memory[] = {"memory", NULL},
+                             *const torch[] = {"ddp", NULL};
     const pace_question *q = l->question;
-    for (size_t a = 0; (step.approach = item_or(q, "approach", a, usual)); a++) {
-        if (!is_known(step.approach))
+    for (size_t a = 0; (step.approach = item_or(q, "approach", a, l->runner ? torch : usual)); a++) {
+        if (!is_known(l, step.approach))
             return pace_fail(PACE_E_USAGE, "approach: \"%.60s\" is not carried out by " PACE_FIELD "live",
                              step.approach);
         for (size_t k = 0; (step.link = item_or(q, "link", k, memory)); k++) {
@@ -129,6 +146,7 @@ pace_status pace_live_grid(pace_live *l) {
     l->quick = pace_question_has(l->question, "quick");
     l->on = pace_question_text(l->question, "on");
     l->cores = cores_here();
+    PACE_TRY(read_runner(l));
     PACE_TRY(list_steps(l));
     return check_used(l);
 }

@@ -8,12 +8,25 @@
 #include <math.h>
 #include <string.h>
 
-static pace_status probe_once(double *out_s, pace_live *l, const pace_live_road *road, const char *model) {
+/* A part of the probe's step; NAN where it could not be trained. */
+static pace_status time_part(double *out_s, pace_live *l, const pace_live_road *road, const char *model, int ranks,
+                             int part) {
     pace_live_run run = {
-        .step = {.model = model, .batch = 1, .ranks = road->ranks, .approach = road->approach, .link = road->link}};
+        .step = {.model = model, .batch = 1, .ranks = ranks, .approach = road->approach, .link = road->link}};
     *out_s = NAN;
     PACE_TRY(pace_live_train(l, &run));
-    if (run.step.runs) *out_s = 1e-9 * run.parts[2][0];
+    if (run.step.runs) *out_s = 1e-9 * run.parts[part][0];
+    return PACE_OK;
+}
+
+/* Another framework exchanges inside of backward: what that takes beyond one rank's. */
+static pace_status probe_once(double *out_s, pace_live *l, const pace_live_road *road, const char *model) {
+    enum { BACKWARD = 1, EXCHANGE = 2 };
+    double alone_s;
+    PACE_TRY(time_part(out_s, l, road, model, road->ranks, l->runner ? BACKWARD : EXCHANGE));
+    if (!l->runner) return PACE_OK;
+    PACE_TRY(time_part(&alone_s, l, road, model, 1, BACKWARD));
+    *out_s = fmax(*out_s - alone_s, 0);
     return PACE_OK;
 }
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Trains a network as a framework does that people run, to be held beside Paceline's own trainer.
 
-    referee.py --runner torch|horovod --network FILE.json --result FILE [--ranks N] [--batch N] ...
+    referee.py --runner torch|horovod|tensorflow --network FILE.json --result FILE [--ranks N] [--batch N] ...
 
 The network is what `paceline train` would train: layers with kinds, inputs and options. The result has a line for each thing that was
 measured: its name, then numbers or text. Exit status 4: a package is missing, 2: a layer that this script does not know.
@@ -12,7 +12,12 @@ import os
 import socket
 import subprocess
 import sys
+import threading
 import time
+import traceback
+
+sys.dont_write_bytecode = True  # the folder of modules may be anybody's
+RUNNERS = ("torch", "horovod", "tensorflow")
 
 
 def fail(status, text):
@@ -107,10 +112,44 @@ def build(torch, layers):
                 values.append(value)
             return last
 
-    losses = [layer["word"] for layer in layers if layer["kind"] == "loss"]
-    if sum(not layer["inputs"] for layer in layers) != 1 or losses != ["cross_entropy"]:
-        fail(2, "expected a network with one input and one loss, cross_entropy")
     return Network(), functional
+
+
+def read_layers(arguments):
+    """The layers, and the shape of a sample; refused without one input and the loss that all runners know."""
+    with open(arguments.network, encoding="utf-8") as file:
+        layers = json.load(file)["layers"]
+    losses = [layer["word"] for layer in layers if layer["kind"] == "loss"]
+    sources = [layer for layer in layers if not layer["inputs"]]
+    if len(sources) != 1 or losses != ["cross_entropy"]:
+        fail(2, "expected a network with one input and one loss, cross_entropy")
+    names = ("channels", "height", "width") if sources[0]["word"] == "image" else ("channels",)
+    return layers, [int(sources[0][name]) for name in names]
+
+
+def classes_of(layers):
+    return int(next(layer for layer in layers if layer["word"] == "cross_entropy")["channels"])
+
+
+def write_result(arguments, software, approach, parameters, measured):
+    """`measured`: for each name its numbers, the steps' own first."""
+    with open(arguments.result, "w", encoding="utf-8") as file:
+        for name, text in (("software", software), ("approach", approach), ("parameters", parameters)):
+            print(name, text, file=file)
+        for name, values in measured.items():
+            print(name, *(repr(value) for value in values), file=file)
+
+
+def end_with_parent():
+    """Nobody waits for a process whose parent has gone."""
+    parent = os.getppid()
+
+    def watch():
+        while os.getppid() == parent:
+            time.sleep(0.5)
+        os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()
 
 
 def make_optimizer(torch, arguments, parameters):
@@ -135,19 +174,15 @@ def join(torch, arguments, model, optimizer):
 
 def train(arguments):
     torch = import_torch()
-    with open(arguments.network, encoding="utf-8") as file:
-        layers = json.load(file)["layers"]
+    layers, shape = read_layers(arguments)
     torch.set_num_threads(arguments.threads)
     torch.manual_seed(arguments.seed)
     model, functional = build(torch, layers)
     parameters = sum(p.numel() for p in model.parameters())
     model, optimizer, approach, rank = join(torch, arguments, model, make_optimizer(torch, arguments, model.parameters()))
-    source = next(layer for layer in layers if not layer["inputs"])
-    loss_layer = next(layer for layer in layers if layer["word"] == "cross_entropy")
-    shape = [int(source[k]) for k in ("channels", "height", "width")] if source["word"] == "image" else [int(source["channels"])]
     torch.manual_seed(arguments.seed + 1000 * rank)
     data = torch.randn(arguments.batch, *shape)
-    labels = torch.randint(int(loss_layer["channels"]), (arguments.batch,))
+    labels = torch.randint(classes_of(layers), (arguments.batch,))
     times = {"step": [], "forward": [], "backward": [], "update": []}
     losses = []
     for step in range(arguments.warm_up + arguments.steps):
@@ -165,12 +200,7 @@ def train(arguments):
             times[name].append(at[end] - at[begin])
         losses.append(loss.item())
     if rank == 0:
-        with open(arguments.result, "w", encoding="utf-8") as file:
-            print("software", "PyTorch", torch.__version__, file=file)
-            print("approach", approach, file=file)
-            print("parameters", parameters, file=file)
-            for name, values in {**times, "loss": losses}.items():
-                print(name, *(repr(value) for value in values), file=file)
+        write_result(arguments, f"PyTorch {torch.__version__}", approach, parameters, {**times, "loss": losses})
     if approach == "ddp over gloo":
         torch.distributed.destroy_process_group()
 
@@ -199,6 +229,14 @@ def start_ranks(arguments):
     return status or max((one.returncode for one in ranks), key=abs)
 
 
+def import_tensorflow():
+    try:
+        import tensorflow
+        return tensorflow
+    except ImportError:
+        fail(4, f"TensorFlow is not in {sys.executable} (the package tensorflow-cpu); PACELINE_PYTHON names another interpreter")
+
+
 def check_packages(arguments):
     import_torch()
     if arguments.runner == "horovod" and arguments.ranks > 1:
@@ -210,8 +248,16 @@ def check_packages(arguments):
 
 def main():
     arguments = asked()
-    if arguments.runner not in ("torch", "horovod"):
-        fail(4, f"{arguments.runner} is not carried out: expected torch or horovod")
+    if arguments.runner not in RUNNERS:
+        fail(2, f"expected one of {', '.join(RUNNERS)}, found {arguments.runner}")
+    end_with_parent()
+    if arguments.runner == "tensorflow":
+        os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
+        os.environ["CUDA_VISIBLE_DEVICES"] = "-1"  # the processors alone, as all runners
+        tensorflow = import_tensorflow()
+        import paceline_referee_tensorflow
+        paceline_referee_tensorflow.train(tensorflow, arguments, sys.modules[__name__])
+        return
     if not os.environ.get("PACELINE_REFEREE_RANK"):
         check_packages(arguments)
     if arguments.ranks > 1 and not os.environ.get("PACELINE_REFEREE_RANK"):
@@ -223,4 +269,9 @@ def main():
 
 
 if __name__ == "__main__":
-    main()
+    try:
+        main()
+    except Exception as fault:  # whatever a framework says: one line of it is told
+        traceback.print_exc()
+        said = [line.strip() for line in str(fault).splitlines() if line.strip()] or ["no reason"]
+        fail(3, f"{type(fault).__name__}: {(said[-1] if said[0].endswith(':') else said[0])[:150]}")

@@ -14,19 +14,18 @@
 extern char **environ;
 
 void pace_program_reason(char *out, size_t size, const char *path) {
-    char text[4096] = "";
+    static const char begin[] = "paceline train: ";
+    char line[4096];
     FILE *file = fopen(path, "r");
-    if (!file) return;
-    size_t length = fread(text, 1, sizeof text - 1, file);
-    fclose(file);
-    text[length] = '\0';
-    for (char *rest = NULL, *line = strtok_r(text, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
-        const char *said = strstr(line, "paceline train: ");
-        if (!said) continue;
-        pace_snprintf(out, size, "%s", said + strlen("paceline train: "));
-        return;
-    }
     pace_snprintf(out, size, "it failed");
+    while (file && fgets(line, sizeof line, file)) {
+        const char *said = strstr(line, begin);
+        if (!said) continue;
+        line[strcspn(line, "\n")] = '\0';
+        pace_snprintf(out, size, "%s", said + strlen(begin));
+        break;
+    }
+    if (file) fclose(file);
 }
 
 int pace_program_run(const char *const *words, const char *said) {

@@ -14,14 +14,16 @@ static const pace_live_figure *find(const pace_live_done *done, const char *name
     return NULL;
 }
 
-/* An entry {figure, case, metric, bar, means}. */
+/* An entry {figure, case, metric, bar, means}, and the runner where that is not Paceline's own. */
 static pace_status judge(pace_live_verdict *v, const pace_live_done *done, const pace_yaml_node *entry) {
     const char *figure = pace_yaml_text(pace_yaml_get(entry, "figure"));
     pace_live_judged one = {.name = pace_yaml_text(pace_yaml_get(entry, "case")),
                             .metric = pace_yaml_text(pace_yaml_get(entry, "metric")),
                             .bar = pace_yaml_text(pace_yaml_get(entry, "bar")),
                             .means = pace_yaml_text(pace_yaml_get(entry, "means"))};
+    const char *runner = pace_yaml_text(pace_yaml_get(entry, "runner"));
     pace_bar bar;
+    if (strcmp(runner ? runner : "paceline", done->runner) != 0) return PACE_OK;
     if (!figure || !one.name || !one.metric || !one.bar || !one.means || !pace_bar_parse(&bar, one.metric, one.bar))
         return pace_fail(PACE_E_INPUT, "%s: expected {figure, case, metric, bar, means}",
                          pace_yaml_place(v->cases.yaml, entry));

@@ -31,7 +31,9 @@ PACE_TABLE(layers, "layers", "What each layer takes", PACE_FOR_ALL, 20,
 static int64_t ns(double seconds) { return llround(1e9 * seconds); }
 
 static void put_parts(pace_node *root, const pace_table *declared, const pace_trained_part *parts, size_t count) {
-    pace_node *table = pace_open_table(root, declared, 0);
+    pace_table shown = *declared;
+    if (!count) shown.audience = PACE_FOR_JSON;
+    pace_node *table = pace_open_table(root, &shown, 0);
     for (size_t i = 0; i < count; i++) {
         const pace_trained_part *p = &parts[i];
         pace_table_put(table, &(part_row){*p, ns(p->median_s), ns(p->low_s), ns(p->high_s), ns(p->forward_s),
@@ -49,6 +51,12 @@ static void put_sentences(pace_node *root, const pace_training_done *t) {
     pace_node_sentence(root, true, "%s: %.1f samples/s (%.1f to %.1f), a step of %.3f ms on %d rank%s of %d thread%s",
                        t->model, t->samples_per_s, t->samples_per_s_low, t->samples_per_s_high, 1e3 * t->step_s,
                        t->ranks, t->ranks == 1 ? "" : "s", t->threads, t->threads == 1 ? "" : "s");
+    if (!t->part_count) {
+        pace_node_sentence(root, false,
+                           "%s runs a step as one graph, whose stages are not told apart; the loss went from %.4f to %.4f.",
+                           t->software, t->first_loss, t->last_loss);
+        return;
+    }
     pace_node_sentence(root, false, "FP %.1f %% | BP %.1f %% | WU %.1f %% of a step; the loss went from %.4f to %.4f.",
                        100 * share_of(t, "forward"), 100 * share_of(t, "backward"), 100 * share_of(t, "update"),
                        t->first_loss, t->last_loss);

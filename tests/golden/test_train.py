@@ -189,14 +189,32 @@ def test_referee(folder):
         if layer["kind"] == "linear":
             total += options["out"] * (wide + 1)
     expect(total == 431080, "Caffe's LeNet", total)
-    for words, code, *wanted in ((("--runner", "caffe"), 2, "--runner", "torch"), (("--runner", "torch", "--approach", "grpc"), 2, "--approach", "torch"),
-                                 (("--runner", "tensorflow"), 4, "TensorFlow")):
+    for words, code, *wanted in ((("--runner", "caffe"), 2, "--runner", "torch"), (("--runner", "torch", "--approach", "grpc"), 2, "--approach", "torch")):
         status, _, err = run("train", "lenet", *words)
         expect_line(status, err, code, *wanted)
+    entry = os.path.join(folder, "box.yaml")
+    with open(entry, "w", encoding="utf-8") as file:
+        file.write(ENTRY)
+    live = ("validate", "--live", "--on", entry, "--runner")
+    code, out, err = run(*live, "torch", "--model", "lenet", "--batch", "4", "--runs", "2", "--steps", "3", "--ranks", "1", "--ranks", "2", "--format", "json")
+    expect(code == 0, err)
+    answer = json.loads(out)
+    strict_schema.hold(answer, "live")
+    expect(answer["runner"] == "torch" and [row["measured_ns"] for row in answer["steps"]] == [3000000] * 2, answer["steps"])
+    expect([row["approach"] for row in answer["steps"]] == [None, "ddp"], answer["steps"])
+    expect(all(row["case"].startswith("train/live-torch-") for row in answer["figures"]), answer["figures"])
+    for more, *wanted in ((("torch", "--ranks", "2", "--approach", "grpc"), "--approach", "torch"), (("caffe",), "--runner", "torch")):
+        status, _, err = run(*live, *more)
+        expect_line(status, err, 2, *wanted)
     with open(stub, "w", encoding="utf-8") as file:
         file.write("#!/bin/sh\necho paceline train: runner: PyTorch is not in here >&2\nexit 4\n")
     status, _, err = run("train", "lenet", "--runner", "torch")
     expect_line(status, err, 4, "PyTorch is not in here")
+    with open(stub, "w", encoding="utf-8") as file:  # an interpreter without packages
+        file.write(f"#!/bin/sh\nexec {sys.executable} -I -S \"$@\"\n")
+    for runner, package in (("torch", "torch"), ("horovod", "torch"), ("tensorflow", "tensorflow-cpu")):
+        status, _, err = run("train", "lenet", "--runner", runner)
+        expect_line(status, err, 4, f"the package {package}", "PACELINE_PYTHON")
     del os.environ["PACELINE_PYTHON"]
 
 
