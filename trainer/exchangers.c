@@ -13,6 +13,7 @@ static const struct {
     {"horovod-mpi", "paceline-train-mpi.so", "libopenmpi-dev", " fusion "},
     {"p2p", "paceline-train-mpi.so", "libopenmpi-dev", ""},
     {"mpi-opt", "paceline-train-collective.so", "libopenmpi-dev", " fusion "},
+    {"pearl", "paceline-train-collective.so", "libopenmpi-dev", " fusion "},
     {"grpc", "paceline-train-grpc.so", "libgrpc-dev", " asynchronous servers port "},
     {"grpc+mpi", "paceline-train-grpc.so", "libgrpc-dev", " asynchronous servers port "},
     {"grpc+ucx", "paceline-train-ucx.so", "libucx-dev", " asynchronous servers port "},
@@ -26,7 +27,7 @@ static pace_status fail_unknown(const char *approach) {
     char all[256] = "";
     for (size_t i = 0; i < KNOWN; i++)
         pace_snprintf(all + strlen(all), sizeof all - strlen(all), "%s%s", i ? ", " : "", known[i].approach);
-    return pace_fail(PACE_E_USAGE, "approach: expected one of %s, found \"%.60s\"", all, approach);
+    return pace_fail(PACE_E_USAGE, "approach: expected one of %s, segments, found \"%.60s\"", all, approach);
 }
 
 /* KNOWN for one that is not. */

@@ -6,7 +6,7 @@
 
 #include "model/layer_rule.h"
 
-enum { PACE_ENGINE_VERSION = 2, PACE_ENGINE_MESSAGE = 512 };
+enum { PACE_ENGINE_VERSION = 3, PACE_ENGINE_MESSAGE = 512 };
 
 typedef enum {
     PACE_ENGINE_OK,
@@ -23,7 +23,8 @@ typedef struct {
     const uint32_t *inputs; /* of all layers: numbers of layers */
     const double *rows;     /* of embedding bags whose tables differ */
     size_t batch, sequence;
-    uint64_t seed; /* of what dropout takes out */
+    uint64_t seed;        /* of what dropout takes out */
+    size_t shards, shard; /* two or more: of tables of bags only rows shard, shard + shards, … are here */
 } pace_engine_network;
 
 typedef enum {
@@ -49,6 +50,8 @@ typedef struct {
     const int32_t *index;
     const float *gradient;
     size_t indices, gradients;
+    size_t tables, lookups, width; /* a sample looks up `lookups` rows of each table */
+    float *fetched; /* where the rows of all indices go before forward, where tables are split; else NULL */
 } pace_engine_rows;
 
 typedef enum { PACE_PASS_FORWARD, PACE_PASS_DATA, PACE_PASS_WEIGHTS, PACE_ENGINE_PASSES } pace_engine_pass;

@@ -3,17 +3,12 @@
 #include "base/decimal.h"
 #include "base/print.h"
 #include "exchangers.h"
+#include "here.h"
 #include "hosts.h"
 #include "live_road.h"
 
 #include <math.h>
-#include <sched.h>
 #include <string.h>
-
-static int cores_here(void) {
-    cpu_set_t set;
-    return sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
-}
 
 static pace_status read_count(size_t *out, const char *field, const char *text, double most) {
     double value;
@@ -145,7 +140,7 @@ pace_status pace_live_grid(pace_live *l) {
     PACE_TRY(read_whole(&l->threads, l->question, "threads", 1, 4096));
     l->quick = pace_question_has(l->question, "quick");
     l->on = pace_question_text(l->question, "on");
-    l->cores = cores_here();
+    l->cores = pace_cores_here();
     PACE_TRY(read_runner(l));
     PACE_TRY(list_steps(l));
     return check_used(l);

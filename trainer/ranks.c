@@ -60,6 +60,9 @@ pace_status pace_train_ranks_read(pace_train_ranks *out, const pace_question *qu
     r.fusion_bytes = pace_question_number(question, "fusion");
     r.timeout_s = pace_question_number(question, "timeout");
     *out = r;
+    if (!processes) return PACE_OK;
+    pace_patient_open(&out->patient, processes, r.timeout_s);
+    out->processes = &out->patient.is;
     return PACE_OK;
 }
 
@@ -115,16 +118,20 @@ static int take_any(void *context, int rank, const void *bytes, size_t length) {
     return 0;
 }
 
-bool pace_train_ranks_any(const pace_train_ranks *ranks, bool mine) {
+pace_status pace_train_ranks_any(bool *out, const pace_train_ranks *ranks, bool mine) {
     const pace_processes *p = ranks->processes;
     bool any = false;
+    int failed = -1;
     const void **to_each = pace_alloc((size_t)p->count, sizeof *to_each);
     size_t *lengths = pace_alloc((size_t)p->count, sizeof *lengths);
     for (int i = 0; i < p->count && to_each && lengths; i++) to_each[i] = &mine, lengths[i] = sizeof mine;
-    if (!to_each || !lengths || p->exchange(p, to_each, lengths, take_any, &any) != 0) any = mine;
+    bool room = to_each && lengths;
+    if (room) failed = p->exchange(p, to_each, lengths, take_any, &any);
     pace_free(to_each);
     pace_free(lengths);
-    return any;
+    *out = any;
+    if (!room) return PACE_E_MEMORY;
+    return failed ? pace_patient_failed(p, "ranks told each other nothing") : PACE_OK;
 }
 
 /* --- what they found ------------------------------------------------------------------------------------------------- */
@@ -152,5 +159,5 @@ pace_status pace_train_ranks_mean(const pace_train_ranks *ranks, double *values,
     int failed = ranks->processes->gather(ranks->processes, values, count * sizeof *values, add, &all);
     for (size_t i = 0; i < count && ranks->rank == 0; i++) values[i] = all.sums[i] / ranks->count;
     pace_free(all.sums);
-    return failed ? pace_fail(PACE_E_INTERNAL, "ranks took different numbers of steps") : PACE_OK;
+    return failed ? pace_patient_failed(ranks->processes, "ranks took different numbers of steps") : PACE_OK;
 }

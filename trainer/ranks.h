@@ -1,13 +1,15 @@
 /* The ranks of a training: how many there are, what they exchange gradients with, and what they tell each other at the end. */
 #pragma once
 
+#include "patient.h"
 #include "exchangers.h"
 #include "trained_network.h"
 #include "paceline/train.h"
 #include "step_record.h"
 
 typedef struct {
-    const pace_processes *processes; /* NULL for one rank */
+    const pace_processes *processes; /* NULL for one rank; else those of `patient` */
+    pace_patient patient;
     int rank, count;
     int near;             /* ranks of this host */
     const char *approach; /* NULL = nothing is exchanged */
@@ -23,7 +25,7 @@ pace_status pace_train_ranks_read(pace_train_ranks *out, const pace_question *qu
 pace_status pace_train_ranks_begin(pace_exchange *out, const pace_train_ranks *ranks, const pace_network *network,
                                    const pace_train_update *update, pace_step_record *record) PACE_MUST_CHECK;
 
-/** Whether any rank says so. Called by all of several ranks. */
-bool pace_train_ranks_any(const pace_train_ranks *ranks, bool mine);
+/** Whether any rank says so. Called by all of several ranks. PACE_E_IO where one does not answer. */
+pace_status pace_train_ranks_any(bool *out, const pace_train_ranks *ranks, bool mine) PACE_MUST_CHECK;
 /** The mean over the ranks of each of `count` values, on rank 0. Collective. */
 pace_status pace_train_ranks_mean(const pace_train_ranks *ranks, double *values, size_t count) PACE_MUST_CHECK;

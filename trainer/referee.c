@@ -4,12 +4,12 @@
 #include "base/median.h"
 #include "base/shared_object.h"
 #include "base/whole_file.h"
+#include "here.h"
 #include "run_program.h"
 #include "trained_network.h"
 
 #include <errno.h>
 #include <math.h>
-#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -58,12 +58,11 @@ static pace_status refuse_others(const referee *r) {
 }
 
 static pace_status read_question(referee *r) {
-    cpu_set_t here;
     const pace_question *q = r->question;
     PACE_TRY(refuse_others(r));
     if (pace_question_input_count(q) != 1)
         return pace_fail(PACE_E_USAGE, "expected one model, found %zu", pace_question_input_count(q));
-    r->cores = sched_getaffinity(0, sizeof here, &here) == 0 ? CPU_COUNT(&here) : 1;
+    r->cores = pace_cores_here();
     r->ranks = (int)number_or(q, "ranks", 1);
     r->batch = number_or(q, "batch", 32), r->steps = number_or(q, "steps", 20), r->warm_up = number_or(q, "warm_up", 5);
     if (r->ranks < 1 || r->batch < 1 || r->steps < 1)

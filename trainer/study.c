@@ -2,11 +2,11 @@
 
 #include "base/memory.h"
 #include "exchangers.h"
+#include "here.h"
 #include "study_run.h"
 #include "study_words.h"
 
 #include <math.h>
-#include <sched.h>
 #include <string.h>
 
 typedef struct {
@@ -102,8 +102,7 @@ static pace_status read_question(study *s, const pace_question *question) {
 
 /* All runs have as many threads a rank, so that one rank is what several are held against. */
 static int threads_of_rank(int most_ranks) {
-    cpu_set_t set;
-    int here = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
+    int here = pace_cores_here();
     return here > most_ranks ? here / most_ranks : 1;
 }
 

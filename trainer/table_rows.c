@@ -1,6 +1,7 @@
 #include "table_rows.h"
 
 #include "base/memory.h"
+#include "patient.h"
 
 #include <string.h>
 
@@ -58,11 +59,12 @@ static pace_status gather(const pace_table_rows *rows, const pace_layer_rows *l,
     memcpy(own, looked_up.index, l->indices * sizeof(int32_t));
     memcpy(own + l->indices * sizeof(int32_t), looked_up.gradient, l->gradients * sizeof(float));
     for (int r = 0; to && lengths && r < p->count; r++) to[r] = own, lengths[r] = part_bytes(l);
-    int failed = to && lengths ? p->exchange(p, to, lengths, take, (void *)(uintptr_t)l) : -1;
+    bool room = to && lengths;
+    int failed = room ? p->exchange(p, to, lengths, take, (void *)(uintptr_t)l) : -1;
     pace_free(to);
     pace_free(lengths);
-    if (failed < 0) return PACE_E_MEMORY;
-    return failed ? pace_fail(PACE_E_INTERNAL, "ranks looked up different numbers of rows") : PACE_OK;
+    if (!room) return PACE_E_MEMORY;
+    return failed ? pace_patient_failed(p, "ranks looked up different numbers of rows") : PACE_OK;
 }
 
 pace_status pace_table_rows_gather(pace_table_rows *rows, const pace_network *n, pace_step_record *record) {

@@ -3,8 +3,10 @@
  */
 #include "base/median.h"
 #include "base/words.h"
+#include "here.h"
 #include "ranks.h"
 #include "referee.h"
+#include "segmented.h"
 #include "study.h"
 #include "train_trace.h"
 #include "training.h"
@@ -12,8 +14,6 @@
 #include "paceline/train.h"
 
 #include <math.h>
-#include <sched.h>
-#include <stdio.h>
 #include <string.h>
 
 #ifdef _OPENMP
@@ -44,27 +44,12 @@ typedef struct {
     double *losses, *rights;
     size_t done;                  /* steps that count */
     pace_exchanger_counts before; /* they */
+    uint64_t rows_before;         /* sent of split tables */
     pace_training_done found;
     pace_exchanger_counts transport; /* of the whole run */
 } training_run;
 
 /* --- the question ---------------------------------------------------------------------------------------------------- */
-
-static int cores_here(void) {
-    cpu_set_t set;
-    return sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
-}
-
-/* Bytes that programs may take without others being swapped out; 0 = nobody knows. */
-static double free_bytes(void) {
-    unsigned long long kib = 0;
-    char line[128];
-    FILE *file = fopen("/proc/meminfo", "r");
-    while (file && !kib && fgets(line, sizeof line, file))
-        if (sscanf(line, "MemAvailable: %llu kB", &kib) != 1) kib = 0;
-    if (file) fclose(file);
-    return 1024.0 * (double)kib;
-}
 
 /* A whole number of a field, or what it is where nobody says. */
 static pace_status whole_number(size_t *out, const pace_question *question, const char *field, size_t usual,
@@ -102,14 +87,14 @@ static pace_status read_numbers(train_asked *a, const pace_question *question) {
     PACE_TRY(read_clock(a, question));
     a->seed = seed;
     a->rate = pace_question_number(question, "rate");
-    double memory = pace_question_number(question, "memory"), there = free_bytes();
+    double memory = pace_question_number(question, "memory"), there = pace_free_bytes();
     a->memory_bytes = memory > 0 && (there <= 0 || memory < there) ? memory : there;
     return PACE_OK;
 }
 
 static pace_status read_question(train_asked *a, const pace_question *question) {
     size_t inputs = pace_question_input_count(question);
-    *a = (train_asked){.question = question, .cores = cores_here()};
+    *a = (train_asked){.question = question, .cores = pace_cores_here()};
     if (inputs != 1) return pace_fail(PACE_E_USAGE, "expected one model, found %zu", inputs);
     a->model = pace_question_input(question, 0);
     a->data = pace_question_text(question, "data");
@@ -124,6 +109,16 @@ static pace_status read_question(train_asked *a, const pace_question *question) 
 
 /* --- the steps ------------------------------------------------------------------------------------------------------- */
 
+/* Sparse tables of several ranks: split, or the same on all. */
+static pace_status open_tables(pace_training *t, const train_asked *a, bool splits) {
+    if (!splits) return pace_table_rows_open(&t->rows, &t->network, a->ranks.processes);
+    PACE_TRY(pace_shard_rows_open(&t->shards, &t->network, a->ranks.processes));
+    if (t->shards.layer_count) return PACE_OK;
+    return pace_fail(PACE_E_USAGE,
+                     "approach: pearl splits tables over ranks, and %s has none: expected a model with embedding_bag",
+                     a->model);
+}
+
 static pace_status open_training(training_run *r) {
     const train_asked *a = &r->asked;
     pace_network_asked network = {
@@ -133,6 +128,8 @@ static pace_status open_training(training_run *r) {
     omp_set_dynamic(0);
     omp_set_num_threads(a->threads);
 #endif
+    bool splits = a->ranks.count > 1 && strcmp(a->ranks.approach, "pearl") == 0;
+    if (splits) network.shards = (size_t)a->ranks.count, network.shard = (size_t)a->ranks.rank;
     PACE_TRY(pace_network_open(&t->network, &network));
     PACE_TRY(pace_updater_open(&t->updater, &t->network, a->rate));
     pace_samples_asked samples = {.word = a->data,
@@ -149,27 +146,29 @@ static pace_status open_training(training_run *r) {
     r->losses = pace_alloc(a->steps + 1, sizeof *r->losses);
     r->rights = pace_alloc(a->steps + 1, sizeof *r->rights);
     if (!r->losses || !r->rights) return PACE_E_MEMORY;
-    PACE_TRY(pace_table_rows_open(&t->rows, &t->network, a->ranks.processes));
+    PACE_TRY(open_tables(t, a, splits));
     return pace_train_ranks_begin(&t->exchange, &a->ranks, &t->network, &t->updater.rule, &r->record);
 }
 
 /* Whether one of the ranks was told to stop: all stop after the same step. Ranks that wait for nobody are not stopped. */
-static bool stops(const train_asked *a) {
-    bool mine = pace_question_stopped(a->question);
-    return a->ranks.count == 1 ? mine : !a->ranks.asynchronous && pace_train_ranks_any(&a->ranks, mine);
+static pace_status stops(bool *out, const train_asked *a) {
+    *out = a->ranks.count == 1 && pace_question_stopped(a->question);
+    if (a->ranks.count == 1 || a->ranks.asynchronous) return PACE_OK;
+    return pace_train_ranks_any(out, &a->ranks, pace_question_stopped(a->question));
 }
 
 static pace_status run_steps(training_run *r) {
     const train_asked *a = &r->asked;
     double loss, right;
     for (size_t i = 0; i < a->warm_up + a->steps; i++) {
-        if (stops(a)) {
-            r->found.stopped = true;
-            return PACE_OK;
-        }
+        PACE_TRY(stops(&r->found.stopped, a));
+        if (r->found.stopped) return PACE_OK;
         pace_question_progress(a->question, "steps", i, a->warm_up + a->steps);
         r->record.step = i < a->warm_up ? PACE_WARMING : i - a->warm_up;
-        if (i == a->warm_up) r->before = pace_exchange_counts(&r->training.exchange);
+        if (i == a->warm_up) {
+            r->before = pace_exchange_counts(&r->training.exchange);
+            r->rows_before = r->training.shards.sent_bytes;
+        }
         PACE_TRY(pace_training_step(&r->training, &loss, &right));
         if (i < a->warm_up) continue;
         r->losses[r->done] = loss;
@@ -261,8 +260,9 @@ static pace_status answer(pace_answer **out, training_run *r) {
     f->approach = r->asked.ranks.approach;
     pace_exchanger_counts counts = pace_exchange_counts(&r->training.exchange);
     r->transport = counts;
-    f->exchanged_bytes =
-        counts.sent_bytes - r->before.sent_bytes + r->done * pace_table_rows_sent_bytes(&r->training.rows);
+    f->exchanged_bytes = counts.sent_bytes - r->before.sent_bytes +
+                         r->done * pace_table_rows_sent_bytes(&r->training.rows) + r->training.shards.sent_bytes -
+                         r->rows_before;
     if (f->approach) f->transport = r->transport.transport;
     f->threads = r->asked.threads;
     f->oversubscribed = r->asked.ranks.near * f->threads > r->asked.cores;
@@ -294,6 +294,7 @@ static pace_status run(pace_answer **out, training_run *r) {
 static void close_run(training_run *r) {
     pace_exchange_close(&r->training.exchange);
     pace_table_rows_close(&r->training.rows);
+    pace_shard_rows_close(&r->training.shards);
     pace_samples_close(&r->training.samples);
     pace_updater_close(&r->training.updater);
     pace_network_close(&r->training.network);
@@ -308,6 +309,8 @@ pace_status pace_train(pace_answer **out, pace_context *context, const pace_ques
     (void)context; /* its own catalogue: it trains once */
     if (strcmp(pace_question_verb(question), "train") != 0)
         return pace_fail(PACE_E_USAGE, "%s: expected a question of train", pace_question_verb(question));
+    if (pace_segments_asked(question) && !pace_question_has(question, "study"))
+        return pace_train_segments(out, question);
     if (pace_referee_asked(question) && !pace_question_has(question, "study")) return pace_train_referee(out, question);
     if (pace_question_has(question, "study")) return pace_train_study(out, question);
     training_run *r = pace_alloc(1, sizeof *r);

@@ -84,7 +84,9 @@ static pace_status describe_network(pace_network *n, const pace_network_asked *a
                                          .rows = n->model.rows.items,
                                          .batch = asked->batch,
                                          .sequence = (size_t)pace_model_sequence(&n->model, &n->config),
-                                         .seed = asked->seed};
+                                         .seed = asked->seed,
+                                         .shards = asked->shards,
+                                         .shard = asked->shard};
     return PACE_OK;
 }
 
@@ -94,6 +96,17 @@ static pace_status describe_network(pace_network *n, const pace_network_asked *a
 static double normal(uint64_t *stream) {
     double u = 1 - pace_random_uniform(stream), v = pace_random_uniform(stream);
     return sqrt(-2 * log(u)) * cos(6.283185307179586 * v);
+}
+
+/* The rows that are here of a table whose rows are drawn one after another. */
+static void draw_rows(float *plain, const pace_network *n, const pace_engine_tensor *t, uint64_t stream) {
+    size_t shards = n->described.shards > 1 && t->sparse ? n->described.shards : 1, width = t->dims[1];
+    size_t rows = shards > 1 ? t->fan_in : t->dims[0];
+    for (size_t r = 0; r < rows; r++)
+        for (size_t c = 0; c < width; c++) {
+            float value = (float)(0.02 * normal(&stream));
+            if (r % shards == n->described.shard % shards) plain[r / shards * width + c] = value;
+        }
 }
 
 /* PyTorch's: uniform up to the root of 1 / fan-in for weights; tables normal, as GPT-2's; scales 1, shifts 0. */
@@ -107,10 +120,9 @@ static pace_status fill_tensor(pace_network *n, size_t i, uint64_t seed) {
     float *plain = pace_alloc(count, sizeof *plain);
     if (!plain) return PACE_E_MEMORY;
     double most = sqrt(1 / (double)t->fan_in);
-    for (size_t e = 0; e < count; e++)
-        plain[e] = t->role == PACE_ROLE_SCALE   ? 1
-                   : t->role == PACE_ROLE_TABLE ? (float)(0.02 * normal(&stream))
-                                                : (float)(most * (2 * pace_random_uniform(&stream) - 1));
+    if (t->role == PACE_ROLE_TABLE) draw_rows(plain, n, t, stream);
+    for (size_t e = 0; e < count && t->role != PACE_ROLE_TABLE; e++)
+        plain[e] = t->role == PACE_ROLE_SCALE ? 1 : (float)(most * (2 * pace_random_uniform(&stream) - 1));
     pace_engine_result result = n->engine->set_tensor(n->net, i, false, plain, message);
     pace_free(plain);
     return pace_network_status(result, message);

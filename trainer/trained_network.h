@@ -23,8 +23,9 @@ typedef struct {
     pace_words set;
     size_t batch; /* samples of a step on this rank */
     uint64_t seed;
-    double most_bytes;  /* of memory */
-    const char *folder; /* of modules; NULL = where they usually lie */
+    size_t shards, shard; /* of tables of bags; shards below two: all is here */
+    double most_bytes;    /* of memory */
+    const char *folder;   /* of modules; NULL = where they usually lie */
 } pace_network_asked;
 
 /** Builds the model, plans its layers, sees that they fit the memory and fills the parameters. Errors: PACE_E_USAGE for a

@@ -46,7 +46,8 @@ static void update(pace_training *t) {
     pace_updater_next(&t->updater);
     for (size_t i = 0; i < t->network.tensor_count; i++) {
         bool sparse = t->network.tensors[i].sparse;
-        if (sparse && t->rows.layer_count) pace_table_rows_update(&t->rows, &t->network, i, t->updater.rule.rate);
+        if (sparse && t->shards.layer_count) pace_shard_rows_update(&t->shards, &t->network, i, t->updater.rule.rate);
+        else if (sparse && t->rows.layer_count) pace_table_rows_update(&t->rows, &t->network, i, t->updater.rule.rate);
         else if (sparse || !pace_exchange_updates(&t->exchange)) pace_updater_tensor(&t->updater, &t->network, i);
     }
 }
@@ -62,11 +63,14 @@ pace_status pace_training_step(pace_training *t, double *loss, double *right) {
     int64_t start = pace_record_now_ns(t->record), at = start;
     if (t->number) pace_samples_next(&t->samples, &t->network);
     end_part(t, PACE_PART_OF_INPUT, &at);
+    if (t->shards.layer_count) PACE_TRY(pace_shard_rows_fetch(&t->shards, &t->network, t->record));
+    end_part(t, PACE_PART_OF_WAIT, &at);
     PACE_TRY(forward(t));
     end_part(t, PACE_PART_OF_FORWARD, &at);
     PACE_TRY(backward(t));
     end_part(t, PACE_PART_OF_BACKWARD, &at);
     PACE_TRY(pace_exchange_finish(&t->exchange));
+    if (t->shards.layer_count) PACE_TRY(pace_shard_rows_return(&t->shards, &t->network, t->record));
     PACE_TRY(pace_table_rows_gather(&t->rows, &t->network, t->record));
     end_part(t, PACE_PART_OF_WAIT, &at);
     update(t);

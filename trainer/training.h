@@ -3,6 +3,7 @@
 
 #include "exchangers.h"
 #include "samples.h"
+#include "shard_rows.h"
 #include "step_record.h"
 #include "table_rows.h"
 #include "update.h"
@@ -12,7 +13,8 @@ typedef struct {
     pace_updater updater;
     pace_samples samples;
     pace_exchange exchange; /* of gradients; not opened with one rank */
-    pace_table_rows rows;   /* of sparse tables; not opened with one rank */
+    pace_table_rows rows;   /* of sparse tables that every rank has; not opened with one rank */
+    pace_shard_rows shards; /* of sparse tables that ranks split; not opened but for pearl */
     pace_step_record *record;
     uint32_t number; /* of the step that runs */
 } pace_training;

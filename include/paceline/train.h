@@ -48,6 +48,9 @@ typedef struct {
     uint64_t exchanged_bytes; /**< sent by rank 0 in the measured steps */
     const char *transport;    /**< what carried them; NULL = nothing */
     const char *runner;       /**< "torch"; NULL = Paceline's own trainer */
+    int replicas, workers,
+        servers;                /**< of layers over workers: of a replica its workers; replicas 0 = not so trained */
+    double worker_weight_bytes; /**< that one of them has */
 } pace_training_done;
 
 /** One training of a study. */

@@ -52,9 +52,10 @@ static void put_sentences(pace_node *root, const pace_training_done *t) {
                        t->model, t->samples_per_s, t->samples_per_s_low, t->samples_per_s_high, 1e3 * t->step_s,
                        t->ranks, t->ranks == 1 ? "" : "s", t->threads, t->threads == 1 ? "" : "s");
     if (!t->part_count) {
-        pace_node_sentence(root, false,
-                           "%s runs a step as one graph, whose stages are not told apart; the loss went from %.4f to %.4f.",
-                           t->software, t->first_loss, t->last_loss);
+        pace_node_sentence(
+            root, false,
+            "%s runs a step as one graph, whose stages are not told apart; the loss went from %.4f to %.4f.",
+            t->software, t->first_loss, t->last_loss);
         return;
     }
     pace_node_sentence(root, false, "FP %.1f %% | BP %.1f %% | WU %.1f %% of a step; the loss went from %.4f to %.4f.",
@@ -71,6 +72,12 @@ static void put_settings(pace_node *root, const pace_training_done *t) {
     pace_node_int(root, "ranks", t->ranks);
     pace_node_int(root, "threads", t->threads);
     pace_node_text(root, "approach", t->approach);
+    if (t->replicas) {
+        pace_node_int(root, "replicas", t->replicas);
+        pace_node_int(root, "workers", t->workers);
+        pace_node_int(root, "servers", t->servers);
+        pace_node_real(root, "worker_weight_bytes", t->worker_weight_bytes);
+    }
     pace_node_int(root, "batch", (int64_t)t->batch);
     pace_node_int(root, "steps", (int64_t)t->steps);
     pace_node_int(root, "warm_up", (int64_t)t->warm_up);

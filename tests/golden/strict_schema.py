@@ -35,7 +35,7 @@ UNITLESS |= {"long_calls", "work", "long_delays", "short_work", "below_call", "m
 UNITLESS |= {"least_calls", "most_calls", "occupancy", "occupancy_known", "blocks_per_sm"}  # of kernels
 UNITLESS |= {"tp", "pp", "vpp", "cp", "ep", "dp", "zero_stage", "zero_group", "micro_batch", "devices", "tried", "fitting", "too_large", "may_fit",
              "refused", "configurations", "days", "price", "energy_kwh", "idle_devices", "global_batch", "straggling", "learning"}  # of plans
-UNITLESS |= {"machines", "servers", "per_machine", "best.speedup"}  # of partitions
+UNITLESS |= {"machines", "servers", "replicas", "per_machine", "best.speedup"}  # of partitions
 UNITLESS |= {"channels"}  # of choices
 UNITLESS |= {"calibrated_now", "stopped", "oversubscribed", "warm_up", "first_loss", "last_loss", "accuracy"}  # of trainings
 IN_A_COLUMN = {"predicted", "low", "high", "value", "ledger_value"}  # the unit is the row's own

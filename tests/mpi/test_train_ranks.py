@@ -6,14 +6,14 @@ import signal
 import subprocess
 import sys
 import tempfile
-import time
 
 sys.path.insert(0, os.path.join(os.environ["PACELINE_SOURCE"], "tests", "golden"))
 import strict_schema
+from ranks_under_attack import await_ranks, await_switches
 from under_mpirun import BUILD, ENV, EVERYTHING
 
 APPROACHES = {"mpi-opt": "collective", "grpc": "grpc", "horovod-mpi": "mpi", "baidu-mpi": "mpi", "p2p": "mpi", "grpc+ucx": "ucx",
-              "grpc+mpi": "grpc"}
+              "grpc+mpi": "grpc"}  # of dense gradients; pearl is below
 wrong = []
 
 
@@ -89,6 +89,16 @@ with tempfile.TemporaryDirectory() as folder:
     for approach in here if EVERYTHING else here[1:2]:
         parts = train("--ranks", "2", "--batch", "6", "--approach", approach, *settings, model=path)
         expect(parts and close(parts["last_loss"], whole["last_loss"]), "tables of all ranks", approach, parts, whole["last_loss"])
+    if module("collective"):
+        for ranks, batch in ((2, 6), (3, 4)) if EVERYTHING else ((3, 4),):
+            parts = train("--ranks", str(ranks), "--batch", str(batch), "--approach", "pearl", *settings, model=path)
+            expect(parts and close(parts["last_loss"], whole["last_loss"]), "split tables", ranks, parts, whole["last_loss"])
+            # rows, their gradients (4 floats each) and who is asked for them (2 integers): at least the lookups in tables of others
+            expect(parts and parts["exchanged_bytes"] > 3 * batch * 6 * (2 * 4 + 2) * 4 / 4, parts["exchanged_bytes"])
+            replicated = train("--ranks", str(ranks), "--batch", str(batch), "--approach", "mpi-opt", *settings, model=path)
+            expect(parts["memory_bytes"] < replicated["memory_bytes"], parts["memory_bytes"], replicated["memory_bytes"])
+        code, out, err = run("--ranks", "2", "--approach", "pearl", "--steps", "1")
+        expect(code == 2 and "pearl splits tables" in err and len(err.strip().splitlines()) == 1, code, err)
     expect(abs(whole["last_loss"] - whole["first_loss"]) > 0.01, "tables move", whole["first_loss"], whole["last_loss"])
     code, out, err = run("--ranks", "2", "--approach", "grpc", "--asynchronous", "--steps", "1", model=path)
     expect(code == 2 and "asynchronous" in out + err, code, err[-500:])
@@ -112,32 +122,13 @@ for status, words, wanted in ((2, ("--ranks", "2", "--approach", "verbs"), "expe
     expect(code == status and wanted in err and len(err.strip().splitlines()) == 1, words, code, (out + err)[-600:])
 
 
-def processes_of(words):
-    """Those of this program with these words."""
-    found = []
-    for each in filter(str.isdigit, os.listdir("/proc")):
-        try:
-            with open(f"/proc/{each}/cmdline", encoding="utf-8") as file:
-                said = file.read().split("\0")
-        except OSError:
-            continue  # it has ended
-        if said[:1 + len(words)] == [os.environ["PACELINE"], *words]:
-            found.append(int(each))
-    return found
-
-
 # Told to stop, all ranks do so after the same step, and what they measured is reported; a rank that is killed is said.
 for number, status, wanted in ((signal.SIGINT, 0, "Stopped after"), (signal.SIGKILL, 128 + signal.SIGKILL, "ended by signal 9")):
     run_of = subprocess.Popen([os.environ["PACELINE"], "train", "lenet", "--ranks", "2", "--batch", "2", "--threads", "1", "--steps",
                                "100000", "--warm-up", "0"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=ENV)
-    ranks_of = []
-    for _ in range(600):
-        ranks_of = processes_of("train lenet --ranks 2 --batch 2".split())
-        if len(ranks_of) == 3:  # the one that waits for mpirun, and two ranks
-            break
-        time.sleep(0.1)
-    time.sleep(10 if "ASAN_OPTIONS" in os.environ else 3)
-    os.kill(run_of.pid if number == signal.SIGINT else max(ranks_of), number)
+    ranks_of = await_ranks(run_of, "train lenet --ranks 2 --batch 2".split(), "collective")
+    await_switches(ranks_of, 300)  # steps are being made
+    os.kill(run_of.pid if number == signal.SIGINT else ranks_of[-1], number)
     out, err = run_of.communicate(timeout=120)
     expect(run_of.returncode == status and wanted in err.decode(), number, run_of.returncode, (out + err)[-800:])
 for what in wrong:

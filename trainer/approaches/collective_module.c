@@ -1,6 +1,9 @@
-/* Module: the approach over libpaceline_collective. */
+/* Module: the approaches over libpaceline_collective. */
 #include "../gradient_exchange.h"
 
-extern const pace_exchanger pace_exchanger_mpi_opt;
+extern const pace_exchanger pace_exchanger_mpi_opt, pace_exchanger_pearl;
 
-const pace_exchanger *pace_train_exchanger(size_t i) { return i == 0 ? &pace_exchanger_mpi_opt : NULL; }
+const pace_exchanger *pace_train_exchanger(size_t i) {
+    static const pace_exchanger *const all[] = {&pace_exchanger_mpi_opt, &pace_exchanger_pearl};
+    return i < sizeof all / sizeof *all ? all[i] : NULL;
+}

@@ -41,10 +41,12 @@ pace_result pace_lane_fail(pace_lane *lane, pace_result result, const char *form
     return lane->result = result;
 }
 
+void pace_lane_moved(pace_lane *lane) { atomic_fetch_add(&lane->progress, 1); }
+
 void pace_lane_record(pace_lane *lane, const char *name, const char *collective, size_t elements, int64_t start_ns) {
     pace_exchange_event event = {name, collective, elements, 1, start_ns, pace_clock_ns()};
     lane->counts.busy_ns += event.end_ns - start_ns;
-    atomic_fetch_add(&lane->progress, 1);
+    pace_lane_moved(lane);
     if (lane->setup.record) lane->setup.record(lane->setup.record_context, &event);
 }
 
@@ -82,18 +84,26 @@ static bool wait_for_step(pace_lane *lane) {
     return !lane->stop;
 }
 
+static void say(pace_lane *lane, bool *over, bool failed) {
+    pthread_mutex_lock(&lane->mutex);
+    if (failed) lane->failed = true;
+    *over = false;
+    pthread_cond_broadcast(&lane->changed);
+    pthread_mutex_unlock(&lane->mutex);
+}
+
 static void *run(void *state) {
     pace_lane *lane = state;
-    while (wait_for_step(lane)) {
+    pace_result opened = lane->way->open(lane);
+    say(lane, &lane->opening, opened != PACE_EXCHANGER_OK);
+    while (opened == PACE_EXCHANGER_OK && wait_for_step(lane)) {
         pace_result result = lane->way->step(lane);
         if (result == PACE_EXCHANGER_OK) pace_lane_passed(lane); /* all is exchanged before backward has ended */
-        pthread_mutex_lock(&lane->mutex);
-        if (result != PACE_EXCHANGER_OK) lane->failed = true;
-        lane->stepping = false;
-        pthread_cond_broadcast(&lane->changed);
-        pthread_mutex_unlock(&lane->mutex);
+        say(lane, &lane->stepping, result != PACE_EXCHANGER_OK);
         if (result != PACE_EXCHANGER_OK) break;
     }
+    if (!lane->failed && !lane->stepping) lane->way->close(lane, false);
+    say(lane, &lane->closing, false);
     return NULL;
 }
 
@@ -142,17 +152,17 @@ static struct timespec later(double seconds) {
 }
 
 /* Locked. Patience begins anew with everything that is exchanged. */
-static void wait_for_lane(pace_lane *lane) {
+static void wait_while(pace_lane *lane, const bool *busy, const char *during, uint64_t step) {
     double patience = lane->setup.timeout_s > 0 ? lane->setup.timeout_s : 60;
     uint64_t before = lane->progress;
     struct timespec until = later(patience);
-    while (lane->stepping && !lane->failed) {
-        if (pthread_cond_timedwait(&lane->changed, &lane->mutex, &until) != ETIMEDOUT || !lane->stepping) continue;
+    while (*busy && !lane->failed) {
+        if (pthread_cond_timedwait(&lane->changed, &lane->mutex, &until) != ETIMEDOUT || !*busy) continue;
         if (lane->progress == before) {
             lane->stuck = lane->failed = true;
             pace_lane_fail(lane, PACE_EXCHANGER_FAILED,
-                           "nothing came from the others for %ld s in step %llu: a rank or a server does not answer",
-                           (long)patience, (unsigned long long)lane->step);
+                           "nothing came from the others for %ld s %s %llu: a rank or a server does not answer",
+                           (long)patience, during, (unsigned long long)step);
             return;
         }
         before = lane->progress;
@@ -180,7 +190,7 @@ pace_result pace_lane_finish(void *state, char *message) {
             lane->seen = lane->said;
             lane->finishing = true;
             pthread_cond_broadcast(&lane->changed);
-            wait_for_lane(lane);
+            wait_while(lane, &lane->stepping, "in step", lane->step);
         }
     }
     bool failed = lane->failed;
@@ -221,14 +231,20 @@ pace_result pace_lane_open(void **state, const pace_way *way, const pace_exchang
         pace_snprintf(message, PACE_EXCHANGER_MESSAGE, "%s: out of memory", way->name);
         return PACE_EXCHANGER_FAILED;
     }
-    if (way->open(lane) == PACE_EXCHANGER_OK) {
-        lane->has_thread = pthread_create(&lane->thread, NULL, run, lane) == 0;
-        if (lane->has_thread) return *state = lane, PACE_EXCHANGER_OK;
+    lane->opening = lane->closing = true;
+    if (pthread_create(&lane->thread, NULL, run, lane) != 0) {
         pace_lane_fail(lane, PACE_EXCHANGER_FAILED, "no thread could be made");
+        pace_result result = forward(lane, message);
+        release(lane);
+        return result;
     }
+    pthread_mutex_lock(&lane->mutex);
+    wait_while(lane, &lane->opening, "before step", 1);
+    bool failed = lane->failed;
+    pthread_mutex_unlock(&lane->mutex);
+    if (!failed) return *state = lane, PACE_EXCHANGER_OK;
     pace_result result = forward(lane, message);
-    way->close(lane, true);
-    release(lane);
+    pace_lane_close(lane);
     return result;
 }
 
@@ -239,12 +255,15 @@ void pace_lane_close(void *state) {
     pace_lane *lane = state;
     if (!lane) return;
     pthread_mutex_lock(&lane->mutex);
-    bool stuck = lane->stuck, failed = lane->failed || lane->stepping;
+    bool failed = lane->failed || lane->stepping;
+    if (failed) lane->failed = true;
     lane->stop = true;
     pthread_cond_broadcast(&lane->changed);
+    if (!failed) wait_while(lane, &lane->closing, "behind step", lane->step);
+    bool stuck = lane->stuck;
     pthread_mutex_unlock(&lane->mutex);
     if (stuck) pthread_detach(lane->thread);
     else pthread_join(lane->thread, NULL);
-    lane->way->close(lane, failed);
+    if (failed || stuck) lane->way->close(lane, true);
     if (!stuck) release(lane);
 }

@@ -20,11 +20,11 @@ typedef pace_exchanger_result pace_result;
 
 typedef struct {
     const char *name;
-    /** Collective, on the thread of the trainer. Keeps what it needs in lane->own. */
+    /** Collective, on the thread of the lane. Keeps what it needs in lane->own. */
     pace_result (*open)(pace_lane *lane);
     /** On the thread of the lane: all tensors of one step, as pace_lane_next() gives them. */
     pace_result (*step)(pace_lane *lane);
-    /** On the thread of the trainer. After a failure the others may be gone: nothing collective then. */
+    /** On the thread of the lane; after a failure on that of the trainer, and nothing collective, since the others may be gone. */
     void (*close)(pace_lane *lane, bool failed);
 } pace_way;
 
@@ -38,8 +38,9 @@ struct pace_lane {
     pthread_cond_t changed;
     size_t *order;     /* tensors as they became ready in this step */
     size_t said, seen; /* of them: ready, and shown to the lane */
-    bool finishing, stepping, failed, stuck, has_thread;
-    _Atomic bool stop; /* leave whatever waits */
+    bool finishing, stepping, failed, stuck;
+    bool opening, closing; /* what the thread is about, and the trainer waits for */
+    _Atomic bool stop;     /* leave whatever waits */
     _Atomic uint64_t progress;
     char message[PACE_EXCHANGER_MESSAGE];
     pace_result result;
@@ -61,6 +62,9 @@ size_t pace_lane_seen(pace_lane *lane);
 
 /** Waits until the trainer has come to finish(): from then on nobody reads weights. False when all is over. */
 bool pace_lane_passed(pace_lane *lane);
+
+/** Something moved: whoever waits is patient again. */
+void pace_lane_moved(pace_lane *lane);
 
 /** Something has been exchanged since start_ns: counted, and told to whoever draws. */
 void pace_lane_record(pace_lane *lane, const char *name, const char *collective, size_t elements, int64_t start_ns);

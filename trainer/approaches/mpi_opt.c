@@ -1,4 +1,7 @@
-/* The coordinator of horovod_mpi.c over libpaceline_collective, its buffer in memory that all ranks of a host see. */
+/*
+ * The coordinator of horovod_mpi.c over libpaceline_collective, its buffer in memory that all ranks of a host see. PEARL's dense part
+ * goes the same way; its tables are trainer/shard_rows.h.
+ */
 #include "coordinator.h"
 #include "paceline/collective.h"
 
@@ -54,3 +57,4 @@ static void close_optimized(pace_lane *lane, bool after_failure) {
 }
 
 PACE_LANE_EXCHANGER(mpi_opt, "mpi-opt", false, open_optimized, step, close_optimized);
+PACE_LANE_EXCHANGER(pearl, "pearl", false, open_optimized, step, close_optimized);

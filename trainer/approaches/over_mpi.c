@@ -65,6 +65,7 @@ pace_result pace_mpi_share_weights(pace_lane *lane, MPI_Comm comm) {
     for (size_t i = 0; i < lane->setup.tensor_count; i++) {
         const pace_train_tensor *t = &lane->setup.tensors[i];
         PACE_MPI_TRY(lane, t->name, MPI_Bcast(t->weights, (int)t->elements, MPI_FLOAT, 0, comm));
+        pace_lane_moved(lane);
     }
     return PACE_EXCHANGER_OK;
 }

@@ -103,6 +103,7 @@ static void count(pace_lane *lane, const call *k) {
 
 /* The answer is here: the call is over, unless its tensor is moving still. */
 static pace_result answered(pace_store_client *c, call *k) {
+    pace_lane_moved(c->is.lane);
     pace_result result = k->status == GRPC_STATUS_OK ? PACE_EXCHANGER_OK : refused(c, k);
     bool holds = k->ask.kind == PACE_STORE_PULL && !c->is.carrier;
     if (result == PACE_EXCHANGER_OK && holds &&

@@ -138,15 +138,44 @@ static void sum_rows(net *n, node *of) {
         }
 }
 
+static bool is_split(const net *n) { return n->of->shards > 1; }
+
+/* Of a table; one at least, since oneDNN knows no tensor without elements. */
+static size_t rows_here(const net *n, size_t rows) {
+    if (!is_split(n)) return rows;
+    return rows > n->of->shard ? (rows - n->of->shard - 1) / n->of->shards + 1 : 1;
+}
+
+static size_t indices_count(const node *of) { return of->rows * (size_t)OPT(of, TABLES) * (size_t)OPT(of, LOOKUPS); }
+
+/* Rows that others may have sent: those of a bag lie behind each other. */
+static void sum_fetched(net *n, node *of) {
+    const float *from = tensor_floats(n, of->kept[0]);
+    float *out = tensor_floats(n, of->value);
+    size_t bags = of->rows * (size_t)OPT(of, TABLES), lookups = (size_t)OPT(of, LOOKUPS),
+           width = (size_t)OPT(of, WIDTH);
+#pragma omp parallel for schedule(static)
+    for (size_t bag = 0; bag < bags; bag++) {
+        float *to = out + bag * width;
+        memset(to, 0, width * sizeof *to);
+        for (size_t l = 0; l < lookups; l++)
+            for (size_t c = 0; c < width; c++) to[c] += from[(bag * lookups + l) * width + c];
+    }
+}
+
 void forward_embedding_bag(net *n, node *of) {
     dnnl_memory_desc_t out = rows_desc(of->rows, of->columns);
     if (!take_indices(n, of)) return;
     for (size_t t = 0; t < (size_t)OPT(of, TABLES) && !n->failed; t++) {
-        dnnl_memory_desc_t table = rows_desc(rows_of_table(n, of, t), (size_t)OPT(of, WIDTH));
+        dnnl_memory_desc_t table = rows_desc(rows_here(n, rows_of_table(n, of, t)), (size_t)OPT(of, WIDTH));
         parameter_new(n, of, PACE_ROLE_TABLE, &table, &table, rows_of_table(n, of, t));
     }
     of->value = tensor_new(n, &out);
-    act_function(n, of, PACE_PASS_FORWARD, sum_rows);
+    if (is_split(n)) {
+        dnnl_memory_desc_t fetched = rows_desc(indices_count(of), (size_t)OPT(of, WIDTH));
+        of->kept[0] = tensor_new(n, &fetched);
+    }
+    act_function(n, of, PACE_PASS_FORWARD, is_split(n) ? sum_fetched : sum_rows);
 }
 
 /* Nothing is computed: the update takes the gradient of the sums, which stays until then. */
@@ -160,8 +189,12 @@ void rows_of_tables(const net *n, const parameter *p, pace_engine_rows *out) {
     const node *of = &n->nodes[p->layer];
     *out = (pace_engine_rows){.index = indices_of(n, of),
                               .gradient = tensor_floats(n, of->turned ? of->turned : of->gradient),
-                              .indices = of->rows * (size_t)OPT(of, TABLES) * (size_t)OPT(of, LOOKUPS),
-                              .gradients = of->rows * of->columns};
+                              .indices = indices_count(of),
+                              .gradients = of->rows * of->columns,
+                              .tables = (size_t)OPT(of, TABLES),
+                              .lookups = (size_t)OPT(of, LOOKUPS),
+                              .width = (size_t)OPT(of, WIDTH),
+                              .fetched = is_split(n) ? tensor_floats(n, of->kept[0]) : NULL};
 }
 
 void update_table_rows(net *n, parameter *p, float rate, const pace_engine_rows *given) {
