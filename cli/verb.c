@@ -90,6 +90,8 @@ static bool suits(pace_format format, const pace_question *question) {
     return false;
 }
 
+enum { PROCESS_0_SAYS_IN_S = 10 };
+
 static int ask(cli_arguments *arguments, pace_context *context, pace_question *question, pace_format format) {
     const char *verb = arguments->verb->name;
     bool calibrates = strcmp(verb, "calibrate") == 0, trains = strcmp(verb, "train") == 0,
@@ -116,7 +118,11 @@ static int ask(cli_arguments *arguments, pace_context *context, pace_question *q
                          : trains   ? pace_train(&answer, context, question)
                          : lives    ? pace_validate_live(&answer, context, question)
                                     : pace_ask(&answer, context, question);
-    bool lost = trains && status == PACE_E_IO;              /* another rank is: whoever sees it says so */
+    bool lost = trains && status == PACE_E_IO; /* another rank is: whoever sees it says so */
+    if (trains && status != PACE_OK && processes && processes->rank > 0 && !lost) {
+        (void)sleep(PROCESS_0_SAYS_IN_S); /* it says the same, and ends all; else it has not failed */
+        lost = true;
+    }
     bool says = !processes || processes->rank == 0 || lost; /* else process 0 says it */
     int result = status == PACE_OK ? CLI_DONE : says ? cli_fail(verb, status) : cli_exit_status(status);
     if (trains && processes && status != PACE_OK)

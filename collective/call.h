@@ -1,7 +1,7 @@
 /* One exchange as it is passed from how it was asked to how it is done. */
 #pragma once
 
-#include "comm.h"
+#include "comm_state.h"
 
 typedef struct {
     int collective; /* pace_collective, or PACE_BARRIER */

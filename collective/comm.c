@@ -1,5 +1,5 @@
 /* Opening a communicator: who is on which host, the settings, the shared memory. */
-#include "comm.h"
+#include "comm_state.h"
 #include "parcels.h"
 
 #include "call.h"
@@ -203,17 +203,6 @@ void pace_comm_close(pace_comm *c) {
     pace_free(c->local_of);
     pace_free(c->scratch);
     pace_free(c);
-}
-
-void *pace_comm_scratch(pace_comm *c, size_t bytes) {
-    size_t aligned = bytes + 64;
-    if (aligned > c->scratch_bytes) {
-        char *grown = pace_resize(c->scratch, aligned, 1);
-        if (!grown) return NULL;
-        c->scratch = grown;
-        c->scratch_bytes = aligned;
-    }
-    return c->scratch + (-(uintptr_t)c->scratch & 63);
 }
 
 int pace_comm_rank(const pace_comm *comm) { return comm->rank; }

@@ -6,7 +6,7 @@
  */
 #pragma once
 
-#include "comm.h"
+#include "comm_state.h"
 
 /** Sets comm->parcel_bytes: what the settings say, else what a short exchange between the first two hosts shows.
  * Collective. */

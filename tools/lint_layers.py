@@ -2,7 +2,7 @@
 """Checks the rules of the house that a compiler does not.
 
 A room of src/ includes only itself and the rooms before it; cli/ includes only the public headers and its own; calibrate/
-includes base and machine besides, collective/ base, machine and exchange, trainer/ base, machine, step and model; files of src/ form no circles, neither of
+includes base and machine besides, collective/ base, machine and exchange, trainer/ base, machine, step and model; files of src/, collective/, trainer/ and calibrate/ form no circles, neither of
 includes nor of calls (NAME.h and NAME.c count as one file); numbers are read and printed by base/decimal.h and
 base/print.h, which no locale changes; file names are unique across src/, cli/, calibrate/, collective/ and trainer/, so that a name
 says which file is meant; no source file grows past 600 lines unless its opening comment says why ("Long because ...").
@@ -77,18 +77,37 @@ def check_outside(folder, rooms):
     return check
 
 
-def relations(root):
-    """Which files of src/ include each other's headers, and which call each other: two graphs {node: {node, ...}}."""
+def node_of(root, folder, path):
+    """NAME.h and NAME.c are one file: "ROOM/NAME" in src/, the path without its suffix elsewhere."""
+    return str(path.relative_to(root / "src" if folder == "src" else root).with_suffix(""))
+
+
+def target_of(node, target, texts):
+    """The node that an include of another names: from the root of its folder, or beside it."""
+    near = Path(node).parent
+    beside = str(Path(*[part for part in (near / target).parts])).removesuffix(".h")
+    while ".." in beside.split("/"):
+        parts = beside.split("/")
+        at = parts.index("..")
+        beside = "/".join(parts[: at - 1] + parts[at + 1 :])
+    return next((one for one in (target[:-2], beside) if one in texts), None)
+
+
+def relations(root, folder):
+    """Which files of a folder include each other's headers, and which call each other: two graphs {node: {node, ...}}."""
     texts = {}
-    for path in sources(root / "src"):
-        node = f"{path.parent.name}/{path.stem}"
-        texts.setdefault(node, {})[path.suffix] = path.read_text(encoding="utf-8", errors="replace")
+    for path in sources(root / folder):
+        texts.setdefault(node_of(root, folder, path), {})[path.suffix] = path.read_text(encoding="utf-8", errors="replace")
     code = {node: NOT_CODE.sub(" ", parts[".c"]) for node, parts in texts.items() if ".c" in parts}
-    home = {name: node for node, text in code.items() for name in DEFINED.findall(text)}
+    homes = {}
+    for node, text in code.items():
+        for name in DEFINED.findall(text):
+            homes.setdefault(name, set()).add(node)
+    home = {name: min(nodes) for name, nodes in homes.items() if len(nodes) == 1}  # modules may each define what one of them exports
     includes, calls = {node: set() for node in texts}, {node: set() for node in texts}
     for node, parts in texts.items():
         for text in parts.values():
-            includes[node].update(target[:-2] for _, target in INCLUDE.findall(text) if target[:-2] in texts)
+            includes[node].update(filter(None, (target_of(node, target, texts) for _, target in INCLUDE.findall(text))))
     for node, text in code.items():
         calls[node].update(home[name] for name in set(re.findall(r"\bpace_\w+", text)) if name in home)
     for graph in (includes, calls):
@@ -122,10 +141,10 @@ def circles(graph):
     return found
 
 
-def check_circles(root, faults):
-    for verb, graph in relations(root).items():
+def check_circles(root, folder, faults):
+    for verb, graph in relations(root, folder).items():
         for circle in circles(graph):
-            path = min((root / "src").glob(f"{min(circle)}.[ch]"))
+            path = min((root / "src" if folder == "src" else root).glob(f"{min(circle)}.[ch]*"))
             steps = "; ".join(f"{a} {verb} {', '.join(sorted(graph[a] & circle))}" for a in sorted(circle))
             faults.append((path, 1, f"a circle of files: {steps}"))
 
@@ -193,7 +212,8 @@ def main():
             lines = text.count("\n")
             if lines > LINES and "Long because" not in text[:1500]:
                 faults.append((path, LINES + 1, f"{lines} lines; past {LINES} the opening comment says why: 'Long because'"))
-    check_circles(root, faults)
+    for folder in ("src", "collective", "trainer", "calibrate"):
+        check_circles(root, folder, faults)
     for path, line, what in faults:
         print(f"{path.relative_to(root) if path.is_relative_to(root) else path}:{line}: {what}")
     if not faults:

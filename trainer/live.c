@@ -3,7 +3,7 @@
  * turn. Calibration and the probes of links are spread over the same rounds, so that what others do on the machine meanwhile
  * meets all alike; predictions are made at the end, from calibration and probes alone. Everything is asked as anybody would ask it.
  */
-#include "live.h"
+#include "live_state.h"
 
 #include "live_ask.h"
 #include "live_files.h"

@@ -1,7 +1,7 @@
 /* The closed loop's questions to the other verbs: calibrate, fit, predict, train. */
 #pragma once
 
-#include "live.h"
+#include "live_state.h"
 
 /** A round's part of a calibration: families of operations in turn, so that all are measured among the runs. */
 pace_status pace_live_calibrate(pace_live *live, size_t round) PACE_MUST_CHECK;

@@ -1,7 +1,7 @@
 /* What the closed loop writes for the other verbs to read: probes, host overheads, machines. All in one folder, which is removed. */
 #pragma once
 
-#include "live.h"
+#include "live_state.h"
 
 /** Makes the folder and the models of the probes in it. PACE_E_IO. */
 pace_status pace_live_files_make(pace_live *live) PACE_MUST_CHECK;

@@ -1,7 +1,7 @@
 /* What each approach exchanges by on this machine, by networks of two sizes. */
 #pragma once
 
-#include "live.h"
+#include "live_state.h"
 
 /** Trains both probes once. */
 pace_status pace_live_road_probe(pace_live *live, pace_live_road *road) PACE_MUST_CHECK;

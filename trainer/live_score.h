@@ -1,7 +1,7 @@
 /* Figures of merit of the closed loop. */
 #pragma once
 
-#include "live.h"
+#include "live_state.h"
 
 enum { PACE_LIVE_FIGURES = 8 };
 

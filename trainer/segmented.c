@@ -229,9 +229,6 @@ static pace_status run_module(segmented *s) {
                                            [PACE_EXCHANGER_FAILED] = PACE_E_IO};
     char path[2048], reason[256];
     pace_segments_fn run = NULL;
-    if (!s->processes)
-        return pace_fail(PACE_E_USAGE,
-                         "approach: segments are exchanged by ranks: expected " PACE_FIELD "ranks of two or more");
     if (!pace_shared_object_find(path, sizeof path, NULL, "paceline-train-segments.so"))
         return pace_fail(PACE_E_MISSING,
                          "approach segments: build Paceline where there is the Debian package libopenmpi-dev");
@@ -278,11 +275,12 @@ static pace_status answer(pace_answer **out, segmented *s) {
     d->command = pace_question_command(s->question, &d->command_count);
     d->model = pace_names_text(&s->network.model.names, s->network.model.name);
     d->optimizer = "sgd", d->software = "Paceline, a sample a thread", d->data = "synthetic", d->approach = "segments";
-    d->ranks = s->processes->count, d->threads = run->threads;
-    d->oversubscribed = d->ranks * run->threads > pace_cores_here();
+    d->ranks = s->processes ? s->processes->count : 1, d->threads = run->threads;
+    d->oversubscribed = run->replicas * run->workers * run->threads + run->servers > pace_cores_here();
     d->exchanged_bytes = run->sent_bytes / run->done * d->steps;
-    pace_snprintf(s->transport, sizeof s->transport, "MPI: %d x %d workers, %d server%s", run->replicas, run->workers,
-                  run->servers, run->servers == 1 ? "" : "s");
+    pace_snprintf(s->transport, sizeof s->transport, "%s: %d x %d workers, %d server%s",
+                  d->ranks > 1 ? "MPI" : "nothing", run->replicas, run->workers, run->servers,
+                  run->servers == 1 ? "" : "s");
     d->transport = s->transport;
     d->parts = s->parts, d->part_count = PACE_SEGMENT_PARTS;
     d->replicas = run->replicas, d->workers = run->workers, d->servers = run->servers;

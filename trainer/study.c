@@ -3,6 +3,7 @@
 #include "base/memory.h"
 #include "exchangers.h"
 #include "here.h"
+#include "study_predict.h"
 #include "study_run.h"
 #include "study_words.h"
 
@@ -26,6 +27,7 @@ static pace_status add(study *s, const char *model, const char *approach, int ra
     row.efficiency = row.speedup = row.against_referee = NAN;
     row.samples_per_s = row.samples_low_per_s = row.samples_high_per_s = row.last_loss = NAN;
     row.compute_share = row.exchange_share = row.update_share = NAN;
+    row.predicted_samples_per_s = row.error = NAN;
     row.step_ns = INT64_MIN;
     return PACE_PUSH(&s->rows, row);
 }
@@ -53,6 +55,28 @@ static pace_status list_scaling(study *s, const char *model) {
     return PACE_OK;
 }
 
+/* Replicas share weights by a server. */
+static pace_status add_partition(study *s, const char *model, int threads, int replicas, int workers) {
+    int servers = replicas > 1;
+    if (replicas * workers + servers > s->ranks) return PACE_OK;
+    PACE_TRY(add(s, model, "segments", replicas * workers + servers, s->batch, NULL));
+    pace_study_row *row = &s->rows.items[s->rows.count - 1];
+    row->approach = "segments";
+    row->threads = threads, row->replicas = replicas, row->workers = workers, row->servers = servers;
+    return PACE_OK;
+}
+
+/* Threads x segments x replicas, each doubling, with as many servers as that needs. */
+static pace_status list_partitions(study *s, const char *model) {
+    bool asked = pace_question_has(s->question, "threads");
+    int only = (int)pace_question_number(s->question, "threads"), most = asked ? only : pace_cores_here();
+    for (int threads = asked ? only : 1; threads <= most; threads *= 2)
+        for (int replicas = 1; replicas <= s->ranks; replicas *= 2)
+            for (int workers = 1; workers <= s->ranks; workers *= 2)
+                PACE_TRY(add_partition(s, model, threads, replicas, workers));
+    return PACE_OK;
+}
+
 /* Approaches, and who runs them for real. One rank has none. */
 static const struct {
     const char *approach, *runner;
@@ -73,11 +97,16 @@ static const struct {
     pace_status (*list)(study *s, const char *model);
     int ranks; /* where nobody says */
     size_t batch;
-} kinds[] = {{"approaches", list_approaches, 2, 32},
-             {"batch", list_batches, 1, 128},
-             {"scaling", list_scaling, 4, 32},
-             {"stages", list_scaling, 8, 32},
-             {"referees", list_referees, 2, 32}};
+} kinds[] = {{"approaches", list_approaches, 2, 32}, {"batch", list_batches, 1, 128},
+             {"scaling", list_scaling, 4, 32},       {"stages", list_scaling, 8, 32},
+             {"referees", list_referees, 2, 32},     {"partition", list_partitions, 4, 32}};
+
+static pace_status check_partition(const study *s, bool partitions) {
+    if (partitions && s->approach) return pace_fail(PACE_E_USAGE, "approach: the study partition runs segments");
+    if (partitions || !pace_question_has(s->question, "on")) return PACE_OK;
+    return pace_fail(PACE_E_USAGE, "on: it has no effect on the study %s: expected " PACE_FIELD "study partition",
+                     s->kind);
+}
 
 static pace_status read_question(study *s, const pace_question *question) {
     *s = (study){.question = question, .kind = pace_question_text(question, "study")};
@@ -90,11 +119,13 @@ static pace_status read_question(study *s, const pace_question *question) {
         if (s->ranks < 1 || s->batch < 1) return pace_fail(PACE_E_USAGE, "ranks: expected one or more, as of batch");
         if (k == 0 && s->ranks < 2) return pace_fail(PACE_E_USAGE, "ranks: approaches exchange between two or more");
         if (k == 0 && s->approach) return pace_fail(PACE_E_USAGE, "approach: the study runs all of them");
+        PACE_TRY(check_partition(s, kinds[k].list == list_partitions));
         for (size_t i = 0; i < pace_question_input_count(question); i++)
             PACE_TRY(kinds[k].list(s, pace_question_input(question, i)));
         return s->rows.count ? PACE_OK : pace_fail(PACE_E_USAGE, "expected a model, found none");
     }
-    return pace_fail(PACE_E_USAGE, "study: expected approaches, batch, scaling, stages or referees, found \"%.40s\"",
+    return pace_fail(PACE_E_USAGE,
+                     "study: expected approaches, batch, scaling, stages, referees or partition, found \"%.40s\"",
                      s->kind);
 }
 
@@ -112,7 +143,7 @@ static void put_asked(pace_study_words *w, const pace_question *question, int th
                                              {"seed", "--seed"},    {"loader", "--loader"},   {"rate", "--rate"},
                                              {"memory", "--memory"}};
     const char *item;
-    if (!pace_question_has(question, "threads")) pace_study_words_number(w, "--threads", threads);
+    if (!pace_question_has(question, "threads") && threads) pace_study_words_number(w, "--threads", threads);
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
         if (pace_question_has(question, numbers[i][0]))
             pace_study_words_number(w, numbers[i][1], pace_question_number(question, numbers[i][0]));
@@ -120,16 +151,31 @@ static void put_asked(pace_study_words *w, const pace_question *question, int th
     for (size_t i = 0; (item = pace_question_item(question, "set", i)); i++) pace_study_words_put(w, "--set", item);
 }
 
+static void put_partition(pace_study_words *w, const pace_question *question, pace_study_row *row) {
+    static const char *const dp[] = {"dp=1", "dp=2", "dp=4", "dp=8", "dp=16", "dp=32", "dp=64"};
+    static const char *const tp[] = {"tp=1", "tp=2", "tp=4", "tp=8", "tp=16", "tp=32", "tp=64"};
+    int r = 0, k = 0;
+    while (1 << r < row->replicas) r++;
+    while (1 << k < row->workers) k++;
+    pace_study_words_put(w, "--set", dp[r]);
+    pace_study_words_put(w, "--set", tp[k]);
+    pace_study_words_number(w, "--servers", row->servers);
+    if (!pace_question_has(question, "threads")) pace_study_words_number(w, "--threads", row->threads);
+}
+
 static pace_status run_one(study *s, pace_study_row *row) {
     pace_study_words w;
     PACE_TRY(pace_study_words_begin(&w, NULL, row->ranks));
     pace_study_words_put(&w, NULL, row->model);
-    put_asked(&w, s->question, threads_of_rank(s->ranks));
+    put_asked(&w, s->question, row->replicas ? 0 : threads_of_rank(s->ranks));
+    if (row->replicas) put_partition(&w, s->question, row);
     pace_study_words_number(&w, "--batch", (double)row->batch);
+    if (row->replicas) pace_study_words_put(&w, "--approach", row->approach);
     if (row->ranks > 1) {
         pace_study_words_number(&w, "--ranks", row->ranks);
-        if (!row->runner) pace_study_words_put(&w, "--approach", row->approach);
-        if (!row->runner) pace_study_words_put(&w, "--overlap", pace_question_text(s->question, "overlap"));
+        if (!row->runner && !row->replicas) pace_study_words_put(&w, "--approach", row->approach);
+        if (!row->runner && !row->replicas)
+            pace_study_words_put(&w, "--overlap", pace_question_text(s->question, "overlap"));
     }
     pace_study_words_put(&w, "--runner", row->runner);
     return pace_study_run(row, pace_study_words_end(&w));
@@ -158,9 +204,10 @@ static bool same_runner(const pace_study_row *a, const pace_study_row *b) {
 static const pace_study_row *alone(const study *s, const pace_study_row *row) {
     for (size_t i = 0; i < s->rows.count; i++) {
         const pace_study_row *other = &s->rows.items[i];
+        if (row->replicas && (other->replicas != 1 || other->workers != 1 || other->threads != 1)) continue;
         bool alike = other->scaling == row->scaling ||
                      (other->scaling && row->scaling && strcmp(other->scaling, row->scaling) == 0);
-        if (other->done && other->ranks == 1 && alike && strcmp(other->model, row->model) == 0 &&
+        if (other->done && (other->ranks == 1 || row->replicas) && alike && strcmp(other->model, row->model) == 0 &&
             same_runner(row, other) && (row->scaling || other->batch == row->batch))
             return other;
     }
@@ -174,7 +221,7 @@ static void compare(study *s) {
         const pace_study_row *one = row->done && !row->oversubscribed ? alone(s, row) : NULL;
         if (!one) continue;
         row->speedup = row->samples_per_s / one->samples_per_s;
-        row->efficiency = row->speedup / row->ranks;
+        row->efficiency = row->speedup / (row->replicas ? row->replicas * row->workers * row->threads : row->ranks);
     }
 }
 
@@ -187,6 +234,16 @@ static void hold_against_referees(study *s) {
     }
 }
 
+static pace_status predict_partitions(study *s, pace_context *context) {
+    const char *on = pace_question_text(s->question, "on");
+    for (size_t i = 0; on && i < s->rows.count; i++) {
+        pace_study_row *row = &s->rows.items[i];
+        PACE_TRY(pace_study_predict(row, context, on));
+        if (row->done && !row->oversubscribed) row->error = row->predicted_samples_per_s / row->samples_per_s - 1;
+    }
+    return PACE_OK;
+}
+
 static pace_status check_any(const study *s) {
     for (size_t i = 0; i < s->rows.count; i++)
         if (s->rows.items[i].done) return PACE_OK;
@@ -194,7 +251,7 @@ static pace_status check_any(const study *s) {
                      s->rows.items[0].status ? s->rows.items[0].status : "nobody knows why");
 }
 
-pace_status pace_train_study(pace_answer **out, const pace_question *question) {
+pace_status pace_train_study(pace_answer **out, pace_context *context, const pace_question *question) {
     study s;
     pace_study_done done = {.size = sizeof done};
     pace_status status = read_question(&s, question);
@@ -203,6 +260,9 @@ pace_status pace_train_study(pace_answer **out, const pace_question *question) {
     if (status == PACE_OK) {
         compare(&s);
         hold_against_referees(&s);
+        status = predict_partitions(&s, context);
+    }
+    if (status == PACE_OK) {
         done.command = pace_question_command(question, &done.command_count);
         done.study = s.kind, done.rows = s.rows.items, done.row_count = s.rows.count;
         status = pace_study_answer(out, &done);

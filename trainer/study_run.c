@@ -50,7 +50,8 @@ static pace_json_token read_member(void *context, const char *key) {
     } numbers[] = {{"samples_per_s", &row->samples_per_s},
                    {"samples_low_per_s", &row->samples_low_per_s},
                    {"samples_high_per_s", &row->samples_high_per_s},
-                   {"last_loss", &row->last_loss}};
+                   {"last_loss", &row->last_loss},
+                   {"worker_weight_bytes", &row->worker_weight_bytes}};
     pace_json_token token = pace_json_next(r->json);
     size_t length;
     if (token == PACE_JSON_ARRAY && strcmp(key, "stages") == 0) return pace_json_each_object(r->json, read_stage, r);

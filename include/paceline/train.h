@@ -68,6 +68,11 @@ typedef struct {
     double forward_share, backward_share;               /**< the parts of compute_share */
     const char *runner;                                 /**< "torch"; NULL = Paceline's own trainer */
     double against_referee; /**< samples a second over those of the runner that its approach stands for; NAN = none */
+    int threads, replicas, workers,
+        servers;                    /**< of layers over workers; workers: of a replica; replicas 0 = not so trained */
+    double worker_weight_bytes;     /**< that one of them has */
+    double predicted_samples_per_s; /**< NAN = nobody asked */
+    double error;                   /**< predicted over measured, less 1 */
 } pace_study_row;
 
 /** A study to report. Borrowed by pace_study_answer(). */

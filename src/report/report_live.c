@@ -2,6 +2,7 @@
 #include "ask/live_figures.h"
 #include "report/answer.h"
 #include "report/answer_store.h"
+#include "report/lead_runs.h"
 #include "report/table.h"
 
 #include "paceline/train.h"
@@ -122,14 +123,8 @@ static void warn(pace_report *report, const pace_live_done *done) {
     if (done->stopped)
         pace_report_lead(report, PACE_WARN_STOPPED_EARLY,
                          "Stopped before all runs were made: what follows is of these.");
-    if (crowded)
-        pace_report_lead(
-            report, PACE_WARN_OVERSUBSCRIBED,
-            "%zu of %zu steps had more ranks and threads than there are processors: no figure counts them.", crowded,
-            done->step_count);
-    if (failed)
-        pace_report_lead(report, PACE_WARN_RUN_FAILED, "%zu of %zu steps could not be trained: see their note.", failed,
-                         done->step_count);
+    pace_lead_runs(report, &(pace_runs_led){"steps", done->step_count, crowded, "no figure counts them", failed,
+                                            "trained", "note"});
 }
 
 /* What is judged, and what is reported of it. */

@@ -1,24 +1,35 @@
 /* The report of a study of `paceline train`: a row a training. */
 #include "report/answer.h"
+#include "report/lead_runs.h"
 #include "report/table.h"
 
 #include "paceline/train.h"
 
 #include <string.h>
 
-enum { REFEREES = 1 }; /* some runs are other frameworks' */
+/* Some runs are other frameworks', are of layers over workers (else WHOLE), are predicted. */
+enum { REFEREES = 1, PARTITIONED = 2, PREDICTED = 4, WHOLE = 8 };
 
 PACE_TABLE(runs, "runs", "Trainings side by side", PACE_FOR_ALL, 0,
            {"model", "Model", PACE_SHOW_TEXT, PACE_OF(pace_study_row, model)},
            {"runner", "Runner", PACE_SHOW_TEXT, PACE_OF(pace_study_row, runner), .shown_if = REFEREES},
-           {"approach", "Approach", PACE_SHOW_TEXT, PACE_OF(pace_study_row, approach)},
+           {"approach", "Approach", PACE_SHOW_TEXT, PACE_OF(pace_study_row, approach), .shown_if = WHOLE},
            {"scaling", NULL, PACE_SHOW_TEXT, PACE_OF(pace_study_row, scaling)},
-           {"ranks", "Ranks", PACE_SHOW_INT, PACE_OF(pace_study_row, ranks)},
-           {"batch", "Batch", PACE_SHOW_INT, PACE_OF(pace_study_row, batch)},
+           {"ranks", "Ranks", PACE_SHOW_INT, PACE_OF(pace_study_row, ranks), .shown_if = WHOLE},
+           {"threads", "Threads", PACE_SHOW_INT, PACE_OF(pace_study_row, threads), .shown_if = PARTITIONED},
+           {"replicas", "Replicas", PACE_SHOW_INT, PACE_OF(pace_study_row, replicas), .shown_if = PARTITIONED},
+           {"workers", "Workers", PACE_SHOW_INT, PACE_OF(pace_study_row, workers), .shown_if = PARTITIONED},
+           {"servers", "Servers", PACE_SHOW_INT, PACE_OF(pace_study_row, servers), .shown_if = PARTITIONED},
+           {"worker_weight_bytes", "Weights", PACE_SHOW_BYTES, PACE_OF(pace_study_row, worker_weight_bytes),
+            .shown_if = PARTITIONED},
+           {"batch", "Batch", PACE_SHOW_INT, PACE_OF(pace_study_row, batch), .shown_if = WHOLE},
            {"samples_per_s", "Samples/s", PACE_SHOW_REAL, PACE_OF(pace_study_row, samples_per_s)},
            {"samples_low_per_s", NULL, PACE_SHOW_REAL, PACE_OF(pace_study_row, samples_low_per_s)},
            {"samples_high_per_s", NULL, PACE_SHOW_REAL, PACE_OF(pace_study_row, samples_high_per_s)},
-           {"step_ns", "Step", PACE_SHOW_NS, PACE_OF(pace_study_row, step_ns)},
+           {"predicted_samples_per_s", "Predicted", PACE_SHOW_REAL, PACE_OF(pace_study_row, predicted_samples_per_s),
+            .shown_if = PREDICTED},
+           {"error_share", "Error", PACE_SHOW_SHARE, PACE_OF(pace_study_row, error), .shown_if = PREDICTED},
+           {"step_ns", "Step", PACE_SHOW_NS, PACE_OF(pace_study_row, step_ns), .shown_if = WHOLE},
            {"compute_share", "FP+BP", PACE_SHOW_SHARE, PACE_OF(pace_study_row, compute_share)},
            {"exchange_share", "Exposed", PACE_SHOW_SHARE, PACE_OF(pace_study_row, exchange_share)},
            {"update_share", "WU", PACE_SHOW_SHARE, PACE_OF(pace_study_row, update_share)},
@@ -43,14 +54,8 @@ static void warn(pace_report *report, const pace_study_done *s) {
     if (s->stopped)
         pace_report_lead(report, PACE_WARN_STOPPED_EARLY, "Stopped after %zu runs: what follows is of these alone.",
                          s->row_count);
-    if (crowded)
-        pace_report_lead(
-            report, PACE_WARN_OVERSUBSCRIBED,
-            "%zu of %zu runs had more ranks and threads than there are processors: they get no efficiency.", crowded,
-            s->row_count);
-    if (failed)
-        pace_report_lead(report, PACE_WARN_RUN_FAILED, "%zu of %zu runs could not be made: see their status.", failed,
-                         s->row_count);
+    pace_lead_runs(report,
+                   &(pace_runs_led){"runs", s->row_count, crowded, "they get no efficiency", failed, "made", "status"});
 }
 
 static pace_status build(pace_report *report, void *context) {
@@ -66,9 +71,16 @@ static pace_status build(pace_report *report, void *context) {
     pace_node_text(root, "study", s->study);
     pace_node_bool(root, "stopped", s->stopped);
     unsigned flags = 0;
-    for (size_t i = 0; i < s->row_count; i++) flags |= s->rows[i].runner ? REFEREES : 0U;
+    for (size_t i = 0; i < s->row_count; i++)
+        flags |= (s->rows[i].runner ? REFEREES : 0U) | (s->rows[i].replicas ? PARTITIONED : WHOLE) |
+                 (s->rows[i].predicted_samples_per_s > 0 ? PREDICTED : 0U);
     pace_node *table = pace_open_table(root, &runs, flags);
     for (size_t i = 0; i < s->row_count; i++) pace_table_put(table, &s->rows[i]);
+    if (!(flags & WHOLE))
+        pace_node_note(
+            root,
+            "Workers: of a replica, each with a segment of every layer; weights: those of a worker. Speedup is against one "
+            "thread of one worker: beyond the number of workers and threads a smaller part fits a cache.");
     pace_node_note(
         root,
         "FP+BP: forward and backward; exposed: exchange that backward does not hide; WU: the update of weights on the "

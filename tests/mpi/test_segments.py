@@ -99,7 +99,7 @@ with tempfile.TemporaryDirectory() as folder:
         file.write(NETWORK)
     common = (path, "--batch", str(BATCH), "--rate", str(RATE), "--steps", "6", "--warm-up", "0", "--threads", "1")
     wanted = reference_losses(6)
-    cuts = [("--ranks", "2"), ("--ranks", "2", "--servers", "1")] + [("--ranks", "3"), ("--ranks", "4", "--set", "tp=3", "--servers", "1")] * EVERYTHING
+    cuts = [(), ("--ranks", "2"), ("--ranks", "2", "--servers", "1")] + [("--ranks", "3"), ("--ranks", "4", "--set", "tp=3", "--servers", "1")] * EVERYTHING
     for words in cuts:
         code, out, err = run(*common, *words)
         expect(code == 0, words, err[-600:])
@@ -117,7 +117,7 @@ with tempfile.TemporaryDirectory() as folder:
     for words, status, text in (((*common, "--ranks", "3", "--set", "dp=2"), 2, "replicas of 1 worker"), ((*common, "--ranks", "4"), 2, "no segment for each worker"),
                                 (("lenet", "--ranks", "2"), 2, "fully connected"), ((*common, "--ranks", "2", "--overlap", "off"), 2, "--overlap"),
                                 ((*common, "--ranks", "2", "--memory", "100"), 2, "expected more workers"),
-                                (common, 2, "--ranks"), ((*common, "--ranks", "2", "--set", "optimizer=adam"), 2, "plain SGD")):
+                                ((*common, "--ranks", "2", "--set", "optimizer=adam"), 2, "plain SGD")):
         code, out, err = run(*words)
         expect(code != 0 and text in err and len(err.strip().splitlines()) == 1, words, code, (out + err)[-600:])
 for what in wrong:

@@ -107,15 +107,30 @@ with tempfile.TemporaryDirectory() as folder:
     done = subprocess.run([os.environ["PACELINE"], "analyze", folder, "--format", "json"], capture_output=True, env=ENV, check=False)
     read = json.loads(done.stdout) if done.returncode == 0 else {}
     expect(len(read.get("ranks", ())) == 2 and read.get("collectives"), "the traces of two ranks", os.listdir(folder), done.stderr[-500:])
-kinds = (("approaches", "2", 8), ("batch", "2", 2), ("scaling", "2", 5), ("stages", "2", 5)) if EVERYTHING else (("batch", "2", 2),)
+kinds = (("approaches", "2", 8), ("batch", "2", 2), ("scaling", "2", 5), ("stages", "2", 5), ("partition", "2", 8)) if EVERYTHING else (("batch", "2", 2),)
 for study, batch, count in kinds:
-    code, out, err = run("--study", study, "--batch", batch, "--steps", "1", "--warm-up", "0", "--format", "json")
+    code, out, err = run("--study", study, "--batch", batch, "--steps", "1", "--warm-up", "0", "--format", "json",
+                         model="mlp" if study == "partition" else "lenet")
     expect(code == 0, study, err[-1000:])
     answer = json.loads(out) if code == 0 else {"runs": []}
     if code == 0:
         strict_schema.hold(answer, "study")
     expect(len(answer["runs"]) == count or study != "batch", study, len(answer["runs"]))
     expect(all(one["samples_per_s"] > 0 for one in answer["runs"] if one["approach"] in (None, *here)), study, answer["runs"])
+# The study of partitions: what it says of each run is what the same run says alone, and what predict says of it.
+code, out, err = run("--study", "partition", "--ranks", "2", "--batch", "4", "--steps", "2", "--on", "epyc-zen5-2t*4 net=10Gb/s", "--format", "json", model="mlp")
+expect(code == 0, err[-1000:])
+if code == 0:
+    answer = json.loads(out)
+    strict_schema.hold(answer, "study")
+    rows = {(row["replicas"], row["workers"]): row for row in answer["runs"]}
+    expect(list(rows) == [(1, 1), (1, 2)], list(rows))
+    one, two = rows[1, 1], rows[1, 2]
+    expect(one["worker_weight_bytes"] == 4 * (785 * 800 + 801 * 10) and two["worker_weight_bytes"] * 2 == one["worker_weight_bytes"], one, two)
+    told = subprocess.run([os.environ["PACELINE"], "predict", "mlp", "--on", "epyc-zen5-2t*4 net=10Gb/s", "--set", "dp=1", "--set", "tp=2", "--set",
+                           "threads=1", "--set", "servers=0", "--set", "global_batch=4", "--format", "json"], capture_output=True, env=ENV, check=False)
+    sample_s = json.loads(told.stdout)["values"]["best.sample_s"]
+    expect(abs(two["predicted_samples_per_s"] * sample_s - 1) < 1e-9, two["predicted_samples_per_s"], sample_s)
 for status, words, wanted in ((2, ("--ranks", "2", "--approach", "verbs"), "expected one of"), (2, ("--overlap", "on"), "no effect"),
                               (2, ("--ranks", "2", "--overlap", "half"), "expected on or off"), (2, ("--study", "sleep"), "expected approaches, batch")):
     code, out, err = run("--steps", "1", *words)

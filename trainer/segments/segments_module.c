@@ -14,6 +14,7 @@ static bool meet(const pace_segments_run *run, MPI_Comm *all) {
 
 pace_exchanger_result pace_train_segments_run(pace_segments_run *run) {
     static MPI_Comm all; /* stays where it is for an MPI that is waiting still */
+    if (run->replicas * run->workers + run->servers == 1) return pace_segment_work(run, MPI_COMM_NULL);
     if (!meet(run, &all)) {
         pace_snprintf(run->message, sizeof run->message, "segments, rank %d: a rank does not answer", run->rank);
         return PACE_EXCHANGER_FAILED;
