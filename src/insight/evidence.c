@@ -121,5 +121,11 @@ void pace_evidence_say(char *out, size_t size, const pace_evidence *e, int64_t l
                       "kernels of CUDA graphs may be missing; the device pauses for %.0f %% of the %s inside launches "
                       "of graphs",
                       100.0 * (double)e->graph_pause_ns / (double)length_ns, whole);
+    else if (e->queued_ns * 2 > length_ns)
+        pace_snprintf(
+            out, size,
+            "for %.0f %% of the %s the device stood idle although work was queued on it, as when another process "
+            "computes there (the trace records this one alone)",
+            100.0 * (double)e->queued_ns / (double)length_ns, whole);
     else pace_snprintf(out, size, "the trace does not say what more than half of the %s waited for", whole);
 }

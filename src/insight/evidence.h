@@ -18,6 +18,7 @@ typedef struct {
     pace_evidence_gap lacks;
     size_t launches, without_work; /* launch calls; those without device work */
     int64_t graph_pause_ns;        /* in [start, end): pauses between kernels of one graph launch */
+    int64_t queued_ns;             /* the same, of waits unexplained: the device idles although work is queued on it */
 } pace_evidence;
 
 /** What is lacking, as a clause without its full stop; of `whole` ("step", "trace"), which takes `length_ns`. */

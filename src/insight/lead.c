@@ -172,13 +172,21 @@ static pace_status judge_series(pace_lead *lead, const pace_critical *critical, 
     return status;
 }
 
+/* Where every kernel has its launch, work that waited for its launch alone was queued. */
+static void judge_waits(pace_evidence *evidence, const pace_critical *critical, const pace_rank *rank) {
+    int64_t step_ns = critical->to_ns - critical->from_ns;
+    if (evidence->lacks != PACE_EVIDENCE_WHOLE || rank->bytes == 0) return;
+    if (critical->by_resource_ns[PACE_ADVICE_GAP] <= step_ns / 2) return;
+    evidence->lacks = PACE_EVIDENCE_UNEXPLAINED;
+    if (rank->step.linked_kernels == rank->step.kind_count[PACE_TASK_KERNEL])
+        evidence->queued_ns = pace_idle_causes(rank, critical->from_ns, critical->to_ns).time_ns[PACE_IDLE_BY_LAUNCH];
+}
+
 pace_status pace_lead_find(pace_lead *out, const pace_critical *critical, const pace_analysis *analysis,
                            const pace_rank *rank) {
     pace_lead lead = {.resource = PACE_ADVICES, .step_ns = critical->to_ns - critical->from_ns};
     PACE_TRY(pace_evidence_find(&lead.evidence, rank, critical->from_ns, critical->to_ns));
-    if (lead.evidence.lacks == PACE_EVIDENCE_WHOLE && rank->bytes > 0 &&
-        critical->by_resource_ns[PACE_ADVICE_GAP] > lead.step_ns / 2)
-        lead.evidence.lacks = PACE_EVIDENCE_UNEXPLAINED;
+    judge_waits(&lead.evidence, critical, rank);
     if (critical->pieces.count) {
         pace_evidence evidence = lead.evidence;
         PACE_TRY(pace_lead_of(&lead, critical, analysis, rank, saves_most(critical)));

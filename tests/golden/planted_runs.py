@@ -298,6 +298,91 @@ def saved_again(run):
             event["ts"] = float(1.7e15 + event["ts"])
 
 
+def reduce_each_micro_batch(run):
+    """Four micro-batches a step, whose gradients are all reduced each time, though only the last needs it (no no_sync())."""
+    def body(_):
+        for _ in range(4):
+            run.each(lambda rank: layers(rank, 3, 250))
+            run.reduce(4000)
+        run.each(finish)
+    run.steps(5, body)
+
+
+def gathers_in_turn(run):
+    """FSDP without prefetch: each layer's all-gather begins when the layer before is done, and its kernels wait for it."""
+    def layer(number, us, gather):
+        run.reduce(1200, name=gather, **{"Collective name": "_allgather_base"})
+        for rank in run.ranks:
+            with rank.annotate(f"nn.Module: Block_{number}", "python_function"):
+                rank.kernel("aten::addmm", us, name="ampere_sgemm_128x128_tn")
+
+    def body(_):
+        for number in range(6):
+            layer(number, 300, "ncclDevKernel_AllGather_RING_LL")
+        for number in range(6):
+            layer(number, 600, "ncclDevKernel_AllGather_RING_LL")
+            run.reduce(900, name="ncclDevKernel_ReduceScatter_Sum_f32_RING_LL",
+                       **{"Collective name": "_reduce_scatter_base"})
+        run.each(finish)
+    run.steps(5, body)
+
+
+def copy_queue(run):
+    """Each step's batch is copied from pinned memory on a stream of its own a step ahead, in 7 ms; its kernels take 3 ms."""
+    arrived = {}
+
+    def body(_):
+        for rank in run.ranks:
+            batch = arrived.get(rank, 0.0)
+            rank.copy(7000, stream=9, op="aten::to", size=160 << 20)
+            arrived[rank] = rank.free[9]
+            rank.free[7] = max(rank.free.get(7, 0.0), batch)
+            layers(rank, 4, 250)
+        run.reduce(100)
+        run.each(finish)
+    run.steps(6, body)
+
+
+def only_one_step(run):
+    """The profiler recorded one step alone, whose batch the main thread decodes for 10 ms."""
+    def load(rank, _):
+        with rank.annotate("enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__"):
+            rank.work(10000)
+    train(run, count=1, before=load)
+
+
+def shared_device(run):
+    """Another process computes on the device by turns: behind each kernel of 300 us it takes 500 us, with work queued here."""
+    def body(_):
+        for rank in run.ranks:
+            for _ in range(16):
+                rank.free[7] = rank.free.get(7, 0.0) + 500
+                rank.kernel("aten::addmm", 300, name="ampere_sgemm_128x128_tn")
+        run.each(finish)
+    run.steps(5, body)
+
+
+def checkpoint_each_step(run):
+    """Every step ends with a checkpoint that the main thread writes for 12 ms, behind a copy of the weights."""
+    def body(_):
+        run.each(lambda rank: layers(rank, 6, 300))
+        run.reduce()
+        for rank in run.ranks:
+            update(rank, 100)
+            with rank.function("train.py(97): save_checkpoint"):
+                with rank.operator("aten::to"):
+                    rank.issue("cudaMemcpyAsync", "gpu_memcpy", "Memcpy DtoH (Device -> Pageable)", 800, 7, bytes=16 << 20)
+                    rank.wait()
+                with rank.function("torch/serialization.py(933): save"):
+                    rank.work(12000)
+    run.steps(5, body)
+
+
+def clocks_sink(run):
+    """The device heats up: the same kernels take 6 % longer each step."""
+    train(run, count=12, pass_us=lambda _, number: 300 * 1.06 ** number)
+
+
 def pipeline(run, batches, slow_stage=None):
     """1F1B over the ranks: forwards and backwards of micro-batches pass from stage to stage by messages alone."""
     import pipeline_trace as p

@@ -139,6 +139,13 @@ def steps(rank, count, body, first=1):
     rank.wait(call="cudaDeviceSynchronize")
 
 
+def record(path, count, body):
+    """The recording of one process."""
+    rank = Rank()
+    steps(rank, count, body)
+    return [rank.write(path)]
+
+
 def layers(rank, count=12, us=400.0, host_us=6.0):
     """A forward and a backward pass of large kernels: the device is busy, the host far ahead."""
     for layer in range(count):
@@ -167,9 +174,7 @@ def slow_loader(path):
         layers(rank)
         update(rank)
         rank.item()
-    rank = Rank()
-    steps(rank, 6, body)
-    return [rank.write(path)]
+    return record(path, 6, body)
 
 
 def loader_on_another_thread(path):
@@ -186,9 +191,7 @@ def loader_on_another_thread(path):
         layers(rank)
         update(rank)
         rank.item()
-    rank = Rank()
-    steps(rank, 6, body)
-    return [rank.write(path)]
+    return record(path, 6, body)
 
 
 def item_in_loop(path):
@@ -199,9 +202,7 @@ def item_in_loop(path):
             rank.item()
             rank.work(60)
         update(rank, 20)
-    rank = Rank()
-    steps(rank, 5, body)
-    return [rank.write(path)]
+    return record(path, 5, body)
 
 
 def small_kernels(path):
@@ -210,9 +211,7 @@ def small_kernels(path):
         for _ in range(300):
             rank.kernel("aten::add", 2, host_us=8, name="vectorized_elementwise_kernel")
         update(rank, 3)
-    rank = Rank()
-    steps(rank, 5, body)
-    return [rank.write(path)]
+    return record(path, 5, body)
 
 
 def fragmented_copies(path):
@@ -223,9 +222,7 @@ def fragmented_copies(path):
         rank.kernel("aten::mul", 900, name="vectorized_elementwise_kernel")
         update(rank, 50)
         rank.item()
-    rank = Rank()
-    steps(rank, 4, body)
-    return [rank.write(path)]
+    return record(path, 4, body)
 
 
 def slow_function(path):
@@ -250,9 +247,7 @@ def inside_blocking_copy(path):
         layers(rank, 4, 300)
         update(rank)
         rank.item()
-    rank = Rank()
-    steps(rank, 5, body)
-    return [rank.write(path)]
+    return record(path, 5, body)
 
 
 def large_kernels(path):
@@ -261,9 +256,7 @@ def large_kernels(path):
         rank.copy(20)
         layers(rank, 8, 3000)
         update(rank)
-    rank = Rank()
-    steps(rank, 5, body)
-    return [rank.write(path)]
+    return record(path, 5, body)
 
 
 def memory_kernels(path):
@@ -272,9 +265,7 @@ def memory_kernels(path):
         for _ in range(10):
             rank.kernel("aten::mul", 2500, name="vectorized_elementwise_kernel")
         update(rank)
-    rank = Rank()
-    steps(rank, 5, body)
-    return [rank.write(path)]
+    return record(path, 5, body)
 
 
 def evenly_spread(path):
@@ -284,9 +275,16 @@ def evenly_spread(path):
             rank.kernel("aten::addmm", 1000, stream=7, name="ampere_sgemm_128x128_tn")
             rank.kernel("aten::mul", 980, stream=8, name="vectorized_elementwise_kernel")
             rank.copy(990, stream=9, size=1 << 24)
-    rank = Rank()
-    steps(rank, 5, body)
-    return [rank.write(path)]
+    return record(path, 5, body)
+
+
+def reduce_and_update(ranks, us, **args):
+    """All ranks reduce their gradients, wait for the sum and end the step."""
+    collective(ranks, us, **args)
+    for rank in ranks:
+        rank.free[7] = max(rank.free[7], rank.free[20])
+        update(rank)
+        rank.item()
 
 
 def run_ranks(path, world, count, body):
@@ -312,11 +310,7 @@ def slow_rank(path, world=4, slow=2, us=640):
     def body(ranks, _):
         for rank in ranks:
             layers(rank, 8, us if rank.rank == slow else 400)
-        collective(ranks, 300)
-        for rank in ranks:
-            rank.free[7] = max(rank.free[7], rank.free[20])
-            update(rank)
-            rank.item()
+        reduce_and_update(ranks, 300)
     return run_ranks(path, world, 5, body)
 
 
@@ -328,11 +322,7 @@ def slow_host_rank(path, world=4, slow=1):
                 with rank.function("train.py(44): log_metrics"):
                     rank.work(8000)
             layers(rank, 8, 200)
-        collective(ranks, 300)
-        for rank in ranks:
-            rank.free[7] = max(rank.free[7], rank.free[20])
-            update(rank)
-            rank.item()
+        reduce_and_update(ranks, 300)
     return run_ranks(path, world, 5, body)
 
 
@@ -341,11 +331,7 @@ def late_all_reduce(path, world=4):
     def body(ranks, _):
         for rank in ranks:
             layers(rank, 8, 250)
-        collective(ranks, 12000)
-        for rank in ranks:
-            rank.free[7] = max(rank.free[7], rank.free[20])
-            update(rank)
-            rank.item()
+        reduce_and_update(ranks, 12000)
     return run_ranks(path, world, 5, body)
 
 
@@ -360,9 +346,7 @@ def generation(path):
                             **{"Input Dims": dims, "Input type": ["c10::Half"] * 3})
                 rank.kernel("aten::mm", us / 3, name="ampere_sgemm_128x128_tn")
             rank.item()
-    rank = Rank()
-    steps(rank, 3, body)
-    return [rank.write(path)]
+    return record(path, 3, body)
 
 
 def slow_rank_alone(path):
@@ -375,11 +359,7 @@ def network_alone(path):
     def body(ranks, _):
         for rank in ranks:
             layers(rank, 4, 250)
-        collective(ranks, 22000, **{"In msg nelems": 800000000, "Out msg nelems": 800000000})
-        for rank in ranks:
-            rank.free[7] = max(rank.free[7], rank.free[20])
-            update(rank)
-            rank.item()
+        reduce_and_update(ranks, 22000, **{"In msg nelems": 800000000, "Out msg nelems": 800000000})
     return run_ranks(path, 4, 5, body)[:1]
 
 
@@ -391,9 +371,7 @@ def pageable_copies(path):
         layers(rank, 4, 600)
         update(rank)
         rank.item()
-    rank = Rank()
-    steps(rank, 5, body)
-    return [rank.write(path)]
+    return record(path, 5, body)
 
 
 def pinned_copies(path):
@@ -404,9 +382,7 @@ def pinned_copies(path):
         layers(rank, 8, 600)
         update(rank)
         rank.item()
-    rank = Rank()
-    steps(rank, 5, body)
-    return [rank.write(path)]
+    return record(path, 5, body)
 
 
 def decode_loop(path):
@@ -419,9 +395,7 @@ def decode_loop(path):
             for _ in range(80):
                 rank.kernel("aten::linear", 3, host_us=7, name="gemv_kernel_bf16")
             rank.item()
-    rank = Rank()
-    steps(rank, 4, body)
-    return [rank.write(path)]
+    return record(path, 4, body)
 
 
 def late_all_to_all(path, world=4, slow=2):
