@@ -2,6 +2,7 @@
 
 #include "ask/context.h"
 #include "ask/predict_calibration.h"
+#include "forecast/saving_bound.h"
 
 #include <math.h>
 
@@ -243,6 +244,56 @@ static pace_status doubt_replay(pace_prediction *p) {
         100 * (replayed_s / measured_s - 1));
 }
 
+/* What its scenarios act on, where that is known; whether it is of any. */
+static bool find_sets(unsigned *sets, const pace_prediction *p) {
+    unsigned any = 0;
+    for (size_t i = 1; i < p->result_count; i++) any |= sets[i] = pace_scenario_acts_on(&p->scenarios.items.items[i]);
+    return any != 0;
+}
+
+static pace_status hold_to(pace_prediction *p, size_t number, double at_most) {
+    const pace_scenario *scenario = &p->scenarios.items.items[number];
+    pace_forecast_result *result = &p->results[number];
+    double walked_s = result->step_s.median, now_s = p->results[0].step_s.median;
+    double samples = pace_saving_samples(scenario->batch, &result->edits);
+    if (!pace_saving_hold(&result->step_s, now_s, samples, at_most)) return PACE_OK;
+    return pace_warn(&p->inputs.warnings, PACE_WARN_SAVING_BOUNDED, scenario->label,
+                     "walked with one figure for each operator the step would take %.4g ms; the recorded step without "
+                     "all that this acts on would be %.1f %% shorter, and no more than that is said to be saved",
+                     walked_s * 1e3, 100 * at_most);
+}
+
+static pace_status hold_all(pace_prediction *p, const pace_critical *critical, const unsigned *sets) {
+    const pace_analysis *measured = &p->inputs.measured;
+    double *at_most = pace_alloc(p->result_count, sizeof *at_most);
+    if (!at_most) return PACE_E_MEMORY;
+    pace_status status =
+        pace_saving_bounds(at_most, critical, measured, pace_analysis_slowest(measured), sets, p->result_count);
+    for (size_t i = 1; status == PACE_OK && i < p->result_count; i++)
+        if (sets[i]) status = hold_to(p, i, at_most[i]);
+    pace_free(at_most);
+    return status;
+}
+
+/* As analyze does with its remedies. A recording that has no path, or whose path cannot be walked, has no bounds. */
+static pace_status hold_savings(pace_prediction *p) {
+    const pace_analysis *measured = &p->inputs.measured;
+    pace_critical critical;
+    if (!p->inputs.is_measured || p->result_count < 2) return PACE_OK;
+    unsigned *sets = pace_alloc(p->result_count, sizeof *sets);
+    if (!sets) return PACE_E_MEMORY;
+    pace_status status = PACE_OK;
+    if (find_sets(sets, p)) {
+        status = pace_critical_find_across(&critical, measured, pace_analysis_slowest(measured));
+        if (status == PACE_OK) {
+            if (critical.pieces.count) status = hold_all(p, &critical, sets);
+            pace_critical_free(&critical);
+        }
+    }
+    pace_free(sets);
+    return status == PACE_E_INPUT ? PACE_OK : status;
+}
+
 /* Hosts of files are the walk's alone. */
 static pace_status check_walk(const pace_prediction *p, const pace_predict_options *options) {
     if (!p->is_model || p->is_framed || p->step.asked.device->is_cpu || options->overheads.count) return PACE_OK;
@@ -337,6 +388,7 @@ pace_status pace_prediction_run(pace_prediction *p, const char *const *paths, si
     PACE_TRY(check_fits(p));
     doubt_gap(p);
     PACE_TRY(doubt_replay(p));
+    PACE_TRY(hold_savings(p));
     PACE_TRY(check_walk(p, options));
     move_to_answer(p);
     widen(p);

@@ -35,6 +35,7 @@
     X(FIRST_USES, "first_uses", true, "Calls that took far longer the first time were left out.")                      \
     X(REPLAY_OFF, "replay_off", true,                                                                                  \
       "The replay of a recording takes much longer or shorter than what was recorded.")                                \
+    X(SAVING_BOUNDED, "saving_bounded", false, "A what-if saves no more than the recorded step allows.")               \
     X(WHAT_IF_IDLE, "what_if_idle", true, "A what-if found nothing to change.")                                        \
     X(FIGURE_IDLE, "figure_idle", true, "A changed figure of a device or machine moves no number of the answer.")      \
     X(WHAT_IF_JOINED, "what_if_joined", false, "What-ifs are answered together, not each alone.")                      \

@@ -5,6 +5,7 @@
 #include "base/print.h"
 #include "forecast/forecast.h"
 #include "forecast/remedy_values.h"
+#include "forecast/saving_bound.h"
 #include "insight/passes.h"
 
 #include <inttypes.h>
@@ -276,38 +277,26 @@ static pace_status try_row(trial *t, size_t number) {
 
 /* --- all of them -------------------------------------------------------------------------------------------------- */
 
-/* What a remedy may save: time of its resources, and input, which a host that has less to do fetches while the device works. */
-static unsigned may_save(const pace_remedy_row *row) {
-    bool of_host = row->resources & 1U << PACE_ADVICE_HOST;
-    return row->resources | (of_host ? 1U << PACE_ADVICE_INPUT : 0);
-}
-
-/* The walk knows one figure for each operator, the replay of the recorded step every delay: where the walk saves more than
- * the replay does without all that the remedy acts on, the step takes what the replay leaves. */
-static void bound(pace_remedy *remedy, double now_s) {
-    if (remedy->saved_share <= remedy->at_most_share) return;
-    pace_estimate *step = &remedy->step_s;
-    double bounded_s = now_s * remedy->samples * (1 - remedy->at_most_share);
-    step->spread = hypot(step->spread, log(bounded_s / step->median));
-    step->median = bounded_s;
-    remedy->saved_share = remedy->at_most_share;
+/* Where a what-if may act on anything, the remedy names what it acts on. */
+static unsigned acts_on(const pace_remedy_row *row) {
+    return row->what_if->acts_on ? row->what_if->acts_on : row->resources;
 }
 
 static pace_status find_bounds(trial *t, const pace_rank *rank) {
-    pace_remedies *out = t->out;
-    size_t count = out->items.count;
-    double step_ns = (double)(t->critical->to_ns - t->critical->from_ns);
-    unsigned *resources = pace_alloc(count + 1, sizeof *resources);
-    int64_t *without_ns = pace_alloc(count + 1, sizeof *without_ns);
-    pace_status status = resources && without_ns ? PACE_OK : PACE_E_MEMORY;
-    for (size_t i = 0; status == PACE_OK && i < count; i++) resources[i] = may_save(&out->items.items[i].row);
-    if (status == PACE_OK) status = pace_critical_without(without_ns, t->critical, t->analysis, rank, resources, count);
+    size_t count = t->out->items.count;
+    unsigned *sets = pace_alloc(count + 1, sizeof *sets);
+    double *at_most = pace_alloc(count + 1, sizeof *at_most);
+    pace_status status = sets && at_most ? PACE_OK : PACE_E_MEMORY;
+    for (size_t i = 0; status == PACE_OK && i < count; i++) sets[i] = acts_on(&t->out->items.items[i].row);
+    if (status == PACE_OK) status = pace_saving_bounds(at_most, t->critical, t->analysis, rank, sets, count);
     for (size_t i = 0; status == PACE_OK && i < count; i++) {
-        out->items.items[i].at_most_share = 1 - (double)without_ns[i] / step_ns;
-        bound(&out->items.items[i], out->replayed_s);
+        pace_remedy *remedy = &t->out->items.items[i];
+        remedy->at_most_share = at_most[i];
+        if (pace_saving_hold(&remedy->step_s, t->out->replayed_s, remedy->samples, at_most[i]))
+            remedy->saved_share = at_most[i];
     }
-    pace_free(resources);
-    pace_free(without_ns);
+    pace_free(sets);
+    pace_free(at_most);
     return status;
 }
 

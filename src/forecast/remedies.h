@@ -21,17 +21,14 @@ extern const char *const pace_remedies_outcome_names[PACE_REMEDIES_OUTCOMES];
 
 typedef struct {
     pace_remedy_row row;
-    char *value;      /* of the what-if; NULL = it takes none */
-    char *says, *how; /* of the row, with the value */
-    pace_estimate
-        step_s;      /* median and rung as predict gives them, unless bounded; the spread is also of the row's saving */
-    double walked_s; /* as predict gives it; step_s is longer where the recorded step bounds what can be saved */
-    double samples;  /* times as many as now that the step takes: a batch's; else 1 */
-    double saved_share; /* of the step of today, for as many samples */
-    double
-        at_most_share; /* of the recorded step, saved if nothing that it acts on took time (pace_critical_without()): a
-                             bound on saved_share */
-    double busiest_s;  /* the busiest stream, or thread where the host is the device, of a step */
+    char *value;          /* of the what-if; NULL = it takes none */
+    char *says, *how;     /* of the row, with the value */
+    pace_estimate step_s; /* median and rung as predict gives them; the spread is also of the row's saving */
+    double walked_s;      /* before its saving was bounded (saving_bound.h) */
+    double samples;       /* times as many as now that the step takes: a batch's; else 1 */
+    double saved_share;   /* of the step of today, for as many samples */
+    double at_most_share; /* of the recorded step: the bound on saved_share */
+    double busiest_s;     /* the busiest stream, or thread where the host is the device, of a step */
     pace_advice resource; /* that it acts on: of its resources that matter, the one with most time on the path */
     pace_culprit culprit; /* what stands behind that resource */
 } pace_remedy;

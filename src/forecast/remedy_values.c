@@ -1,5 +1,7 @@
 #include "forecast/remedy_values.h"
 
+#include "forecast/saving_bound.h"
+
 #include "base/decimal.h"
 #include "base/print.h"
 #include "forecast/batch_size.h"
@@ -44,8 +46,8 @@ bool pace_remedy_value_at(pace_remedy_value_text out, const pace_remedy_row *row
 
 double pace_remedy_samples(const pace_remedy_row *row, const pace_forecast_edits *edits, const char *value) {
     double wanted;
-    if (row->what_if != &pace_if_batch || edits->present.samples <= 0 || !pace_number_parse(&wanted, value)) return 1;
-    return wanted / (double)edits->present.samples;
+    bool asked = row->what_if == &pace_if_batch && pace_number_parse(&wanted, value);
+    return pace_saving_samples(asked ? wanted : 0, edits);
 }
 
 static size_t count_marks(const char *text, const char *mark) {

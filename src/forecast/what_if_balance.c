@@ -144,6 +144,7 @@ static pace_status apply(pace_editing *e) {
 
 const pace_what_if pace_if_balance_tables = {
     .option = PACE_WHAT_IF_FLAG("balance_tables", "spread embedding tables evenly over ranks"),
+    .acts_on = 1U << PACE_ADVICE_BALANCE | 1U << PACE_ADVICE_NETWORK,
     .label = "balanced tables",
     .turn = PACE_TURN_BALANCE,
     .apply = apply,

@@ -155,6 +155,7 @@ static pace_status apply(pace_editing *e) {
 
 const pace_what_if pace_if_batch = {
     .option = PACE_WHAT_IF_VALUES("batch", "N", "run N samples on each rank", "micro_batch", " step scaling "),
+    .acts_on = 1U << PACE_ADVICE_HOST | 1U << PACE_ADVICE_NETWORK | 1U << PACE_ADVICE_MEMORY,
     .label = "batch %s",
     .of_host = true,
     .alone = true,

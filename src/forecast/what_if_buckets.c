@@ -348,6 +348,7 @@ static pace_status apply(pace_editing *e) {
 const pace_what_if pace_if_bucket_cap = {
     .option = PACE_WHAT_IF_VALUES("bucket_cap", "MIB", "sum gradients in buckets of MIB MiB, as they are formed", NULL,
                                   " step "),
+    .acts_on = 1U << PACE_ADVICE_NETWORK,
     .label = "buckets of %s MiB",
     .alone = true,
     .parse = parse,

@@ -166,6 +166,8 @@ static pace_status apply(pace_editing *e) {
 const pace_what_if pace_if_balance_experts = {
     .option = PACE_WHAT_IF_VALUES("balance_experts", "REGEX", "spread work whose name matches evenly over ranks", NULL,
                                   " step "),
+    .acts_on =
+        1U << PACE_ADVICE_BALANCE | 1U << PACE_ADVICE_NETWORK | 1U << PACE_ADVICE_COMPUTE | 1U << PACE_ADVICE_MEMORY,
     .label = "%s spread evenly",
     .alone = true,
     .turn = PACE_TURN_BALANCE,

@@ -182,6 +182,7 @@ const char pace_what_if_tables_note[] =
 
 const pace_what_if pace_if_fuse_tables = {
     .option = PACE_WHAT_IF_FLAG("fuse_tables", "look up embedding tables together"),
+    .acts_on = 1U << PACE_ADVICE_MEMORY | 1U << PACE_ADVICE_HOST,
     .label = "fused tables",
     .turn = PACE_TURN_FUSE,
     .apply = apply_tables,
@@ -194,6 +195,7 @@ const pace_what_if pace_if_fuse_tables = {
 const pace_what_if pace_if_fuse = {
     .option =
         PACE_WHAT_IF_VALUES("fuse", "REGEX", "fuse chains of element-wise kernels whose name matches", NULL, " step "),
+    .acts_on = 1U << PACE_ADVICE_MEMORY | 1U << PACE_ADVICE_HOST,
     .label = "fuse %s",
     .of_host = true,
     .turn = PACE_TURN_FUSE,

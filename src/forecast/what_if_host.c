@@ -62,6 +62,7 @@ static pace_status capture(pace_editing *e) {
 const pace_what_if pace_if_drop_overhead = {
     .option = PACE_WHAT_IF_VALUES("drop_overhead", "TYPE", "remove host overhead of a type: T1 to T5, or all", NULL,
                                   " step "),
+    .acts_on = 1U << PACE_ADVICE_HOST,
     .label = "without overhead %s",
     .parse = parse_drop,
     .asked = drops,
@@ -73,6 +74,7 @@ const pace_what_if pace_if_drop_overhead = {
 
 const pace_what_if pace_if_graph = {
     .option = PACE_WHAT_IF_FLAG("graph", "launch the step as one device graph"),
+    .acts_on = 1U << PACE_ADVICE_HOST,
     .label = "as one device graph",
     .parse = parse_graph,
     .asked = graph_asked,

@@ -105,6 +105,7 @@ static pace_status apply_algorithm(pace_editing *e) {
 const pace_what_if pace_if_links = {
     .option =
         PACE_WHAT_IF_VALUES("links", "FACTOR", "recorded exchanges over links FACTOR times as fast", NULL, " step "),
+    .acts_on = 1U << PACE_ADVICE_NETWORK,
     .label = "links %s times as fast",
     .alone = true,
     .parse = parse_links,
@@ -121,6 +122,7 @@ const pace_what_if pace_if_links = {
 const pace_what_if pace_if_exchange_bytes = {
     .option = PACE_WHAT_IF_VALUES("exchange_bytes", "FACTOR", "sums over ranks of FACTOR times as many bytes", NULL,
                                   " step "),
+    .acts_on = 1U << PACE_ADVICE_NETWORK,
     .label = "%s of the bytes summed",
     .alone = true,
     .parse = parse_bytes,
@@ -135,6 +137,7 @@ const pace_what_if pace_if_exchange_bytes = {
 const pace_what_if pace_if_exchange_algorithm = {
     .option = PACE_WHAT_IF_VALUES("exchange_algorithm", "REGEX", "recorded exchanges by another algorithm (ring, tree)",
                                   NULL, " step "),
+    .acts_on = 1U << PACE_ADVICE_NETWORK,
     .label = "exchanges by %s",
     .alone = true,
     .turn = PACE_TURN_SIZE,

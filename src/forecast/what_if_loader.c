@@ -74,6 +74,7 @@ static pace_status apply(pace_editing *e) {
 const pace_what_if pace_if_loader = {
     .option =
         PACE_WHAT_IF_VALUES("loader", "N", "fetch input with N worker processes, ahead of the step", NULL, " step "),
+    .acts_on = 1U << PACE_ADVICE_INPUT,
     .label = "loader with %s workers",
     .alone = true,
     .of_host = true,

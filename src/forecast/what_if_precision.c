@@ -68,6 +68,7 @@ static pace_status apply(pace_editing *e) {
 const pace_what_if pace_if_precision = {
     .option = PACE_WHAT_IF_VALUES("precision", "NAME", "compute matrices in fp32, tf32, fp16, bf16 or fp8", "precision",
                                   " step "),
+    .acts_on = 1U << PACE_ADVICE_COMPUTE | 1U << PACE_ADVICE_MEMORY,
     .label = "precision %s",
     .alone = true,
     .parse = parse,

@@ -111,6 +111,7 @@ static pace_status apply(pace_editing *e) {
 
 const pace_what_if pace_if_fuse_update = {
     .option = PACE_WHAT_IF_FLAG("fuse_update", "make the optimizer's update one kernel a step"),
+    .acts_on = 1U << PACE_ADVICE_HOST | 1U << PACE_ADVICE_MEMORY,
     .label = "fused update",
     .of_host = true,
     .turn = PACE_TURN_FUSE,

@@ -86,6 +86,7 @@ static pace_status apply_sync(pace_editing *e) {
 
 const pace_what_if pace_if_pinned = {
     .option = PACE_WHAT_IF_FLAG("pinned", "copy from pinned instead of pageable memory"),
+    .acts_on = 1U << PACE_ADVICE_COPY | 1U << PACE_ADVICE_HOST | 1U << PACE_ADVICE_INPUT,
     .label = "pinned copies",
     .turn = PACE_TURN_SIZE,
     .apply = apply_pinned,
@@ -97,6 +98,7 @@ const pace_what_if pace_if_pinned = {
 const pace_what_if pace_if_drop_sync = {
     .option = PACE_WHAT_IF_VALUES("drop_sync", "REGEX",
                                   "remove the wait of calls that match, or lie within what matches", NULL, " step "),
+    .acts_on = 1U << PACE_ADVICE_HOST | 1U << PACE_ADVICE_COPY,
     .label = "without waiting in %s",
     .turn = PACE_TURN_COUNT,
     .apply = apply_sync,

@@ -6,6 +6,7 @@
 
 #include "forecast/forecast_data.h"
 #include "forecast/variant.h"
+#include "insight/advice.h"
 
 #include <regex.h>
 
@@ -25,6 +26,7 @@ typedef enum { PACE_TURN_COUNT, PACE_TURN_SIZE, PACE_TURN_BALANCE, PACE_TURN_FUS
 typedef struct {
     pace_option option; /* PACE_WHAT_IF_FLAG() or PACE_WHAT_IF_VALUES() */
     const char *label;  /* of its scenario, %s = the value */
+    unsigned acts_on;   /* resources whose time it can save, 1 << pace_advice of each; 0 = any (saving_bound.h) */
     bool of_host;       /* it is asked of steps of the host alone, too */
     bool alone;         /* of two values only one can be: nothing stands for both together */
     /* Reads a value, or NULL of a flag, into a scenario. PACE_E_USAGE. NULL: a flag, or a regular expression, is kept among the

@@ -54,7 +54,7 @@ static remedy_row row_of(const pace_remedy *remedy, const pace_remedies *remedie
                       .rung = pace_rung_names[remedy->step_s.rung],
                       .rank = rank >= 0 ? rank : PACE_NO_INT,
                       .saved_s = remedy->saved_share * remedies->replayed_s,
-                      .speedup = remedies->replayed_s / remedy->walked_s};
+                      .speedup = remedies->replayed_s / remedy->step_s.median};
     word(&row, remedy, remedies->steps);
     return row;
 }

@@ -39,8 +39,11 @@ def check_road(path, remedy):
     """The same what-if asked by hand gives the same step, to the last bit of the ratio."""
     document = answer("predict", path, *shlex.split(remedy["ask"]))
     now, asked = document["scenarios"][0], document["scenarios"][1]
-    expect(asked["step_ns"] == remedy["walked_ns"], path, "another step", remedy["ask"], asked["step_ns"], remedy["walked_ns"])
-    expect(asked["speedup"] == remedy["speedup"], path, "other bits", remedy["ask"], asked["speedup"], remedy["speedup"])
+    bounded = [one for one in document["warnings"] if one["code"] == "saving_bounded"]
+    if not (bounded and "--steps" in remedy["ask"]):  # of some steps another one is the typical one, and has its own bound
+        expect(asked["step_ns"] == remedy["step_ns"], path, "another step", remedy["ask"], asked["step_ns"], remedy["step_ns"])
+        expect(asked["speedup"] == remedy["speedup"], path, "other bits", remedy["ask"], asked["speedup"], remedy["speedup"])
+    expect(bool(bounded) == (asked["step_ns"] > remedy["walked_ns"]), path, "a bound that is not said", asked, remedy)
     expect(remedy["low_ns"] <= asked["low_ns"] and asked["high_ns"] <= remedy["high_ns"], path, "narrower than predict's", remedy, asked)
     return now
 
