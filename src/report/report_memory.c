@@ -10,21 +10,21 @@
 typedef struct {
     char device[32];
     const char *basis, *step;
-    size_t events;
-    int64_t peak_after_ns;
-    double first_bytes, peak_bytes, last_bytes, reserved_bytes, taken_bytes;
+    int64_t peak_after_ns, first_bytes;
+    pace_memory_device of;
 } device_row;
 
 PACE_TABLE_IF_ROWS(devices, "memory_devices", "Memory held by the framework's allocator", PACE_FOR_ALL, 0,
                    {"device", "device", PACE_SHOW_TEXT, PACE_OF(device_row, device)},
-                   {"events", "events", PACE_SHOW_INT, PACE_OF(device_row, events)},
+                   {"events", "events", PACE_SHOW_INT, PACE_OF(device_row, of.events)},
                    {"first_bytes", "at first", PACE_SHOW_BYTES, PACE_OF(device_row, first_bytes)},
-                   {"peak_bytes", "peak", PACE_SHOW_BYTES, PACE_OF(device_row, peak_bytes)},
+                   {"peak_bytes", "peak", PACE_SHOW_BYTES, PACE_OF(device_row, of.peak_bytes)},
                    {"peak_after_ns", "peak after", PACE_SHOW_NS, PACE_OF(device_row, peak_after_ns)},
                    {"peak_step", "in", PACE_SHOW_TEXT, PACE_OF(device_row, step)},
-                   {"last_bytes", "at last", PACE_SHOW_BYTES, PACE_OF(device_row, last_bytes)},
-                   {"peak_reserved_bytes", "reserved", PACE_SHOW_BYTES, PACE_OF(device_row, reserved_bytes)},
-                   {"taken_bytes", "taken in all", PACE_SHOW_BYTES, PACE_OF(device_row, taken_bytes)},
+                   {"last_bytes", "at last", PACE_SHOW_BYTES, PACE_OF(device_row, of.last_bytes)},
+                   {"peak_reserved_bytes", "reserved", PACE_SHOW_BYTES,
+                    PACE_WHOLE_OF(device_row, of.peak_reserved_bytes)},
+                   {"taken_bytes", "taken in all", PACE_SHOW_BYTES, PACE_OF(device_row, of.taken_bytes)},
                    {"basis", NULL, PACE_SHOW_TEXT, PACE_OF(device_row, basis)});
 
 /* As PyTorch numbers kinds of devices. */
@@ -33,17 +33,11 @@ static void name_device(char *out, size_t size, const pace_memory_device *device
     else snprintf(out, size, "device %d", device->device_id);
 }
 
-static double bytes_or_none(int64_t bytes) { return bytes >= 0 ? (double)bytes : NAN; }
-
 static device_row row_of(const pace_rank *rank, const pace_memory_device *from) {
     device_row row = {.basis = from->totals ? "totals" : "changes",
-                      .events = from->events,
                       .peak_after_ns = from->peak_at_ns - rank->step.begins_ns,
-                      .first_bytes = from->totals ? (double)from->first_bytes : NAN,
-                      .peak_bytes = (double)from->peak_bytes,
-                      .last_bytes = (double)from->last_bytes,
-                      .reserved_bytes = bytes_or_none(from->peak_reserved_bytes),
-                      .taken_bytes = (double)from->taken_bytes};
+                      .first_bytes = from->totals ? from->first_bytes : PACE_NO_INT,
+                      .of = *from};
     ptrdiff_t mark = pace_marks_at(&rank->marks, from->peak_at_ns);
     row.step = mark >= 0 ? pace_names_text(&rank->step.names, rank->marks.items.items[mark].label) : NULL;
     name_device(row.device, sizeof row.device, from);
@@ -65,18 +59,17 @@ static void put_devices(pace_node *root, const pace_rank *rank, const pace_memor
 typedef struct {
     const char *name, *module;
     char device[32];
-    size_t count;
-    double taken_bytes, largest_bytes, at_peak_bytes;
+    pace_memory_operator of;
 } operator_row;
 
 PACE_TABLE_IF_ROWS(operators, "memory_operators", "What took memory", PACE_FOR_ALL, 8,
                    {"name", "operator", PACE_SHOW_TEXT, PACE_OF(operator_row, name)},
                    {"module", "module of the largest", PACE_SHOW_TEXT, PACE_OF(operator_row, module)},
                    {"device", "device", PACE_SHOW_TEXT, PACE_OF(operator_row, device)},
-                   {"times", "times", PACE_SHOW_INT, PACE_OF(operator_row, count)},
-                   {"taken_bytes", "taken", PACE_SHOW_BYTES, PACE_OF(operator_row, taken_bytes)},
-                   {"largest_bytes", "largest", PACE_SHOW_BYTES, PACE_OF(operator_row, largest_bytes)},
-                   {"at_peak_bytes", "held at peak", PACE_SHOW_BYTES, PACE_OF(operator_row, at_peak_bytes)});
+                   {"times", "times", PACE_SHOW_INT, PACE_OF(operator_row, of.count)},
+                   {"taken_bytes", "taken", PACE_SHOW_BYTES, PACE_OF(operator_row, of.taken_bytes)},
+                   {"largest_bytes", "largest", PACE_SHOW_BYTES, PACE_OF(operator_row, of.largest_bytes)},
+                   {"at_peak_bytes", "held at peak", PACE_SHOW_BYTES, PACE_WHOLE_OF(operator_row, of.at_peak_bytes)});
 
 static void put_operators(pace_node *root, const pace_rank *rank, const pace_memory_use *use) {
     const pace_names *names = &rank->step.names;
@@ -85,10 +78,7 @@ static void put_operators(pace_node *root, const pace_rank *rank, const pace_mem
         const pace_memory_operator *from = &use->operators.items[i];
         operator_row row = {.name = from->name ? pace_names_text(names, from->name) : "(outside all operators)",
                             .module = from->module ? pace_names_text(names, from->module) : NULL,
-                            .count = from->count,
-                            .taken_bytes = (double)from->taken_bytes,
-                            .largest_bytes = (double)from->largest_bytes,
-                            .at_peak_bytes = bytes_or_none(from->at_peak_bytes)};
+                            .of = *from};
         name_device(row.device, sizeof row.device, &use->devices.items[from->device]);
         pace_table_put(table, &row);
     }

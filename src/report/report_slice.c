@@ -6,34 +6,26 @@
 #include <inttypes.h>
 
 typedef struct {
-    const char *path, *of, *first, *last;
-    int64_t rank; /* PACE_NO_INT = not known */
-    int64_t steps, events, kept_events;
-    double bytes, kept_bytes;
+    pace_slice_done of;
+    const char *first, *last;
 } file_row;
 
-PACE_TABLE(files, "files", "Files written", PACE_FOR_ALL, 20, {"path", "file", PACE_SHOW_TEXT, PACE_OF(file_row, path)},
-           {"of", "cut from", PACE_SHOW_TEXT, PACE_OF(file_row, of)},
-           {"rank", "rank", PACE_SHOW_INT, PACE_OF(file_row, rank)},
-           {"steps", "steps", PACE_SHOW_INT, PACE_OF(file_row, steps)},
+PACE_TABLE(files, "files", "Files written", PACE_FOR_ALL, 20,
+           {"path", "file", PACE_SHOW_TEXT, PACE_OF(file_row, of.output)},
+           {"of", "cut from", PACE_SHOW_TEXT, PACE_OF(file_row, of.path)},
+           {"rank", "rank", PACE_SHOW_INT, PACE_WHOLE_OF(file_row, of.rank)},
+           {"steps", "steps", PACE_SHOW_INT, PACE_KNOWN_OF(file_row, of.steps)},
            {"first_step", "first", PACE_SHOW_TEXT, PACE_OF(file_row, first)},
            {"last_step", "last", PACE_SHOW_TEXT, PACE_OF(file_row, last)},
-           {"trace_events", "events", PACE_SHOW_INT, PACE_OF(file_row, events)},
-           {"events", "kept", PACE_SHOW_INT, PACE_OF(file_row, kept_events)},
-           {"trace_bytes", "bytes", PACE_SHOW_BYTES, PACE_OF(file_row, bytes)},
-           {"bytes", "kept", PACE_SHOW_BYTES, PACE_OF(file_row, kept_bytes)});
+           {"trace_events", "events", PACE_SHOW_INT, PACE_OF(file_row, of.counts.events)},
+           {"events", "kept", PACE_SHOW_INT, PACE_OF(file_row, of.counts.kept_events)},
+           {"trace_bytes", "bytes", PACE_SHOW_BYTES, PACE_OF(file_row, of.counts.bytes)},
+           {"bytes", "kept", PACE_SHOW_BYTES, PACE_OF(file_row, of.counts.kept_bytes)});
 
 static file_row row_of(const pace_slice_done *done) {
-    return (file_row){.path = done->output,
-                      .of = done->path,
+    return (file_row){.of = *done,
                       .first = done->steps ? done->first_step : NULL,
-                      .last = done->steps ? done->last_step : NULL,
-                      .rank = done->rank >= 0 ? done->rank : PACE_NO_INT,
-                      .steps = done->steps ? (int64_t)done->steps : PACE_NO_INT,
-                      .events = (int64_t)done->counts.events,
-                      .kept_events = (int64_t)done->counts.kept_events,
-                      .bytes = (double)done->counts.bytes,
-                      .kept_bytes = (double)done->counts.kept_bytes};
+                      .last = done->steps ? done->last_step : NULL};
 }
 
 static void put_answer(pace_node *root, const pace_slices *slices) {
