@@ -57,7 +57,8 @@ double pace_network_slowness_at(const pace_machine *m, int nodes, int distance) 
 /* Pairs inside a block send nothing beyond it. */
 static bool within(int block, int distance) { return block > 0 && block % (2 * distance) == 0; }
 
-double pace_network_slowness_of_pairs(const pace_machine *m, int nodes, int distance) {
+/* The same where node k sends to k ^ distance, a power of two. */
+static double slowness_of_pairs(const pace_machine *m, int nodes, int distance) {
     const pace_network *n = &m->network;
     bool leaves = n->kind == PACE_NETWORK_FAT_TREE || n->kind == PACE_NETWORK_RAILS;
     if (n->kind != PACE_NETWORK_TORUS && within(n->shape[0], distance)) return 1;
@@ -142,7 +143,7 @@ void pace_network_slowness_of(pace_network_slowness *out, const pace_machine *m,
     if (!out->shared) return;
     for (int i = 0; i < PACE_NODE_DISTANCES; i++) {
         out->of_distance[i] = 1 << i < nodes ? pace_network_slowness_at(m, nodes, 1 << i) : 1;
-        out->of_pair[i] = 1 << i < nodes ? pace_network_slowness_of_pairs(m, nodes, 1 << i) : 1;
+        out->of_pair[i] = 1 << i < nodes ? slowness_of_pairs(m, nodes, 1 << i) : 1;
     }
     for (int d = 1; d < nodes; d += step) sum += pace_network_slowness_at(m, nodes, d), weight++;
     out->of_all = sum / weight;

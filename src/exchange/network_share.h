@@ -11,9 +11,6 @@
  * one rail to the same rail. At least 1. */
 double pace_network_slowness_at(const pace_machine *machine, int nodes, int distance);
 
-/** The same where node k sends to k ^ distance, a power of two. */
-double pace_network_slowness_of_pairs(const pace_machine *machine, int nodes, int distance);
-
 /** The same where one NIC sends alone. */
 double pace_network_slowness_alone(const pace_machine *machine);
 

@@ -7,12 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *const pace_usage_size_names[PACE_USAGE_SIZES] = {"part of one", "1",       "2 to 7",
-                                                             "8",           "9 to 63", "64 and more"};
+/* Of runs by their GPUs. */
+static const char *const size_names[] = {"part of one", "1", "2 to 7", "8", "9 to 63", "64 and more"};
 
 const char *const pace_usage_limit_names[PACE_USAGE_LIMITS] = {NULL, "waiting", "matrix units", "memory"};
 
-int pace_usage_size_of(double gpus) {
+static int size_of(double gpus) {
     return gpus < 1 ? 0 : gpus < 2 ? 1 : gpus < 8 ? 2 : gpus < 9 ? 3 : gpus < 64 ? 4 : 5;
 }
 
@@ -23,13 +23,13 @@ bool pace_usage_is_lost(const pace_usage_run *run) {
 
 const char *pace_usage_group_name(const pace_usage *usage, pace_usage_by by, const pace_usage_group *group) {
     if (by == PACE_BY_STATE) return group->name ? pace_usage_state_names[group->name - 1] : "(not said)";
-    if (by == PACE_BY_SIZE) return pace_usage_size_names[group->name];
+    if (by == PACE_BY_SIZE) return size_names[group->name];
     return group->name ? pace_usage_name(usage, group->name) : "(not said)";
 }
 
 static pace_name key_of(const pace_usage_run *run, int by) {
     if (by == PACE_BY_STATE) return run->has_state ? (pace_name)run->state + 1 : 0;
-    if (by == PACE_BY_SIZE) return (pace_name)pace_usage_size_of(run->gpus > 0 ? run->gpus : run->asked);
+    if (by == PACE_BY_SIZE) return (pace_name)size_of(run->gpus > 0 ? run->gpus : run->asked);
     return run->by[by];
 }
 

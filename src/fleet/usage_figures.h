@@ -67,11 +67,6 @@ typedef struct {
     double stated_gpu_hours; /* of runs whose end is known: completed, failed, … */
 } pace_usage_figures;
 
-/* Bounds of sizes: 1, up to 7, 8, up to 63, 64 and more GPUs, or a part of one. */
-enum { PACE_USAGE_SIZES = 6 };
-extern const char *const pace_usage_size_names[PACE_USAGE_SIZES];
-int pace_usage_size_of(double gpus);
-
 /** `prices` has the price of a GPU-hour for each name of a GPU, NAN = none; `rates` what it can do, NULL = not known; `fewest` judged jobs of a type are needed to
  * estimate others of it. Free in either case. */
 pace_status pace_usage_figures_of(pace_usage_figures *out, const pace_usage *usage, const double *prices,

@@ -48,8 +48,9 @@ pace_status pace_scaling_open(pace_scaling_exchange *out, pace_catalog *catalog,
     return PACE_OK;
 }
 
-pace_status pace_scaling_over(pace_scaling_point *out, const pace_gradient_profile *profile, double compute_spread,
-                              const pace_approach *approach, const pace_scaling_exchange *over) {
+/* The step of workers over what was opened for them. */
+static pace_status step_over(pace_scaling_point *out, const pace_gradient_profile *profile, double compute_spread,
+                             const pace_approach *approach, const pace_scaling_exchange *over) {
     const double z90 = 1.645, *doubts = over->exchange.doubts.figure;
     double wide = z90 * doubts[PACE_DOUBT_SCALING_EXCHANGE], alike = doubts[PACE_DOUBT_SCALING_STEP];
     pace_gradient_times times, slow, fast;
@@ -68,5 +69,5 @@ pace_status pace_scaling_at(pace_scaling_point *out, pace_catalog *catalog, cons
                             const pace_device *device, int workers) {
     pace_scaling_exchange over;
     PACE_TRY(pace_scaling_open(&over, catalog, approach, machine, device, workers, 0));
-    return pace_scaling_over(out, profile, compute_spread, approach, &over);
+    return step_over(out, profile, compute_spread, approach, &over);
 }

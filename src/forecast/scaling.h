@@ -31,12 +31,8 @@ pace_status pace_scaling_open(pace_scaling_exchange *out, pace_catalog *catalog,
                               const pace_machine *machine, const pace_device *device, int workers,
                               int nodes) PACE_MUST_CHECK;
 
-/** The step of workers over what was opened for them. */
-pace_status pace_scaling_over(pace_scaling_point *out, const pace_gradient_profile *profile, double compute_spread,
-                              const pace_approach *approach, const pace_scaling_exchange *over) PACE_MUST_CHECK;
-
-/** Both at once: the step of `workers`, each with the profile's. `compute_spread` is of the profile's times;
- * `device` is the workers'. */
+/** The step of `workers`, each with the profile's: opens what they exchange over. `compute_spread` is of the profile's
+ * times; `device` is the workers'. */
 pace_status pace_scaling_at(pace_scaling_point *out, pace_catalog *catalog, const pace_gradient_profile *profile,
                             double compute_spread, const pace_approach *approach, const pace_machine *machine,
                             const pace_device *device, int workers) PACE_MUST_CHECK;

@@ -35,8 +35,10 @@ static pace_status add_fetch(uint32_t *out, pace_graph *graph, uint32_t of, uint
     return PACE_OK;
 }
 
-pace_status pace_what_if_loader(size_t *moved, pace_variant *variant, double workers, double steps_ns,
-                                double handover_ns) {
+/* Stretches of input that take longer than `handover_ns` are fetched by `workers` processes and handed over; `steps_ns`
+ * is what all of the graph's steps took. *moved counts the stretches. */
+static pace_status load_ahead(size_t *moved, pace_variant *variant, double workers, double steps_ns,
+                              double handover_ns) {
     pace_graph *graph = &variant->graph;
     pace_input_stretches input = pace_graph_stretches(graph);
     size_t count = graph->nodes.count;
@@ -63,7 +65,7 @@ static pace_status apply(pace_editing *e) {
     size_t all = 0;
     for (size_t i = 0; i < e->count; i++) {
         size_t moved;
-        PACE_TRY(pace_what_if_loader(&moved, &e->variants[i], workers, e->ranks[i].steps_ns, handover_ns));
+        PACE_TRY(load_ahead(&moved, &e->variants[i], workers, e->ranks[i].steps_ns, handover_ns));
         all += moved;
     }
     if (all) return PACE_OK;

@@ -86,7 +86,8 @@ static pace_status fuse_all(uint32_t *into, size_t *fused, pace_variant *v) {
     return PACE_OK;
 }
 
-pace_status pace_what_if_fuse_update(size_t *fused, pace_variant *variant) {
+/* The element-wise kernels of each update, of one thread and stream, become one. *fused counts those that went. */
+static pace_status fuse_updates(size_t *fused, pace_variant *variant) {
     uint32_t *into = pace_alloc(variant->graph.launches.count + 1, sizeof *into);
     if (!into) return PACE_E_MEMORY;
     *fused = 0;
@@ -101,7 +102,7 @@ static pace_status apply(pace_editing *e) {
     size_t all = 0;
     for (size_t i = 0; i < e->count; i++) {
         size_t fused;
-        PACE_TRY(pace_what_if_fuse_update(&fused, &e->variants[i]));
+        PACE_TRY(fuse_updates(&fused, &e->variants[i]));
         all += fused;
     }
     if (all) return PACE_OK;

@@ -22,7 +22,9 @@ static pace_status pin(pace_variant *variant, uint32_t launch) {
     return pace_variant_set_op(variant, launch, &op);
 }
 
-pace_status pace_what_if_pinned(size_t *changed, pace_variant *variant, bool known_device) {
+/* Copies from pageable memory come from pinned memory, as fast where the device is not known, and calls that waited for
+ * them do not. *changed counts the copies. */
+static pace_status pin_copies(size_t *changed, pace_variant *variant, bool known_device) {
     pace_graph *graph = &variant->graph;
     *changed = 0;
     for (size_t i = 0; i < graph->nodes.count; i++) {
@@ -43,7 +45,7 @@ static pace_status apply_pinned(pace_editing *e) {
     size_t all = 0;
     for (size_t i = 0; i < e->count; i++) {
         size_t changed;
-        PACE_TRY(pace_what_if_pinned(&changed, &e->variants[i], device != NULL));
+        PACE_TRY(pin_copies(&changed, &e->variants[i], device != NULL));
         all += changed;
     }
     if (all) return PACE_OK;
@@ -59,7 +61,8 @@ static bool is_named(const pace_graph *graph, uint32_t node, const regex_t *name
     return false;
 }
 
-size_t pace_what_if_drop_sync(pace_variant *variant, const regex_t *names) {
+/* Calls that wait for the device and match, or stand within what does, wait for nothing. Returns how many. */
+static size_t drop_calls(pace_variant *variant, const regex_t *names) {
     pace_graph *graph = &variant->graph;
     size_t count = 0;
     for (uint32_t i = 0; i < graph->nodes.count; i++) {
@@ -75,7 +78,7 @@ static pace_status apply_sync(pace_editing *e) {
     size_t all = 0;
     for (size_t i = 0; i < e->count; i++)
         for (size_t k = 0; (named = pace_scenario_value_at(e->scenario, "drop_sync", k)); k++)
-            all += pace_what_if_drop_sync(&e->variants[i], &named->name);
+            all += drop_calls(&e->variants[i], &named->name);
     if (all) return PACE_OK;
     return pace_fail(PACE_E_INPUT,
                      "drop_sync: %s: no call that waits for the device has a matching name or stands within one",

@@ -94,9 +94,6 @@ pace_status pace_what_if_fuse(size_t *fused, pace_variant *variant, const regex_
  * within one annotation): Lin et al. 2022, the embedding co-design. *fused counts those that went. */
 pace_status pace_what_if_fuse_tables(size_t *fused, pace_variant *variant) PACE_MUST_CHECK;
 
-/** The element-wise kernels of each update, of one thread and stream, become one. *fused counts those that went. */
-pace_status pace_what_if_fuse_update(size_t *fused, pace_variant *variant) PACE_MUST_CHECK;
-
 /** Tables move between ranks until their costs are even: largest first, each to the rank that has least (`cost_s` gives
  * each rank's launches' costs in seconds). All-to-all exchanges follow the widest rank. Returns PACE_E_INPUT where
  * fewer than two ranks have lookups. */
@@ -110,15 +107,3 @@ typedef struct {
 } pace_input_stretches;
 
 pace_input_stretches pace_graph_stretches(const pace_graph *graph);
-
-/** Stretches of input that take longer than `handover_ns` are fetched by `workers` processes and handed over; `steps_ns`
- * is what all of the graph's steps took. *moved counts the stretches. */
-pace_status pace_what_if_loader(size_t *moved, pace_variant *variant, double workers, double steps_ns,
-                                double handover_ns) PACE_MUST_CHECK;
-
-/** Copies from pageable memory come from pinned memory, as fast where the device is not known, and calls that waited for
- * them do not. *changed counts the copies. */
-pace_status pace_what_if_pinned(size_t *changed, pace_variant *variant, bool known_device) PACE_MUST_CHECK;
-
-/** Calls that wait for the device and match, or stand within what does, wait for nothing. Returns how many. */
-size_t pace_what_if_drop_sync(pace_variant *variant, const regex_t *names);

@@ -5,7 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *pace_path_name(const pace_analysis *analysis, const pace_path_piece *piece) {
+/* The name of a piece's task; "" = nothing recorded. */
+static const char *name_of_piece(const pace_analysis *analysis, const pace_path_piece *piece) {
     return piece->task == PACE_NO_TASK ? "" : pace_step_name(&analysis->ranks.items[piece->rank]->step, piece->task);
 }
 
@@ -39,7 +40,7 @@ static size_t gather(pace_path_row *rows, const pace_critical *critical, const p
     for (size_t i = 0; i < critical->pieces.count; i++) {
         const pace_path_piece *piece = &critical->pieces.items[i];
         const pace_step *step = &analysis->ranks.items[piece->rank]->step;
-        rows[i] = (pace_path_row){.name = pace_path_name(analysis, piece),
+        rows[i] = (pace_path_row){.name = name_of_piece(analysis, piece),
                                   .rank = piece->rank,
                                   .number = piece->task == PACE_NO_TASK ? 0 : step->name[piece->task],
                                   .resource = piece->resource,

@@ -19,9 +19,6 @@ typedef struct {
     size_t count;
 } pace_path_rows;
 
-/** The name of a piece's task; "" = nothing recorded. */
-const char *pace_path_name(const pace_analysis *analysis, const pace_path_piece *piece);
-
 pace_status pace_path_rows_of(pace_path_rows *out, const pace_critical *critical,
                               const pace_analysis *analysis) PACE_MUST_CHECK;
 void pace_path_rows_free(pace_path_rows *rows);

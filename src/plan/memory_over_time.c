@@ -77,8 +77,10 @@ static double states_of(const pace_step_plan *plan, uint32_t stage) {
     return memory.all_bytes - memory.activation_bytes;
 }
 
-pace_status pace_memory_over_time(pace_memory_points *out, const pace_rank *walked, const pace_graph *graph,
-                                  const pace_step_plan *plan, uint32_t stage) {
+/* Of a stage (from 0) that was walked as this rank. `graph` is what was walked; none where it has no turns, or was edited
+ * since it was lowered. */
+static pace_status memory_of_stage(pace_memory_points *out, const pace_rank *walked, const pace_graph *graph,
+                                   const pace_step_plan *plan, uint32_t stage) {
     const pace_pipeline pipeline = pace_config_pipeline(&plan->config);
     pace_memory_points points = {0};
     pace_turns turns;
@@ -115,7 +117,7 @@ pace_status pace_memory_series_of(pace_memory_series *out, const pace_analysis *
     pace_status status = series.stages ? PACE_OK : PACE_E_MEMORY;
     while (status == PACE_OK && series.count < count && series.count < walked->ranks.count) {
         size_t at = series.count++;
-        status = pace_memory_over_time(&series.stages[at], walked->ranks.items[at], graphs[at], plan, (uint32_t)at);
+        status = memory_of_stage(&series.stages[at], walked->ranks.items[at], graphs[at], plan, (uint32_t)at);
     }
     return PACE_GIVE(out, series, status, pace_memory_series_free(&series));
 }

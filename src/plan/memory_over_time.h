@@ -14,12 +14,7 @@ typedef struct {
 
 typedef PACE_VEC(pace_memory_point) pace_memory_points; /* free with PACE_VEC_FREE() */
 
-/** Of the last step of a stage (from 0) that was walked as this rank; held_bytes stands from its instant to the next. `graph`
- * is what was walked; none where it has no turns, or was edited since it was lowered. */
-pace_status pace_memory_over_time(pace_memory_points *out, const pace_rank *walked, const pace_graph *graph,
-                                  const pace_step_plan *plan, uint32_t stage) PACE_MUST_CHECK;
-
-/* The same of every stage. */
+/* Of the last step of every stage that was walked; held_bytes stands from its instant to the next. */
 typedef struct {
     pace_memory_points *stages;
     size_t count;

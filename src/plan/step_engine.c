@@ -63,7 +63,8 @@ pace_status pace_step_usual_approach(pace_approach *out, pace_catalog *catalog) 
     return pace_approach_named(out, catalog, "ddp");
 }
 
-void pace_step_take_approach(pace_config *config, const pace_approach *approach) {
+/* What the approach asks of a lowered step: buckets, single tensors, parameters that are pulled. */
+static void take_approach(pace_config *config, const pace_approach *approach) {
     bool buckets = pace_approach_has_buckets(approach);
     if (!buckets) config->bucket_bytes = 1;
     if (!buckets) config->gradients = pace_approach_pulls(approach) ? PACE_GRADIENTS_PULLED : PACE_GRADIENTS_TENSORS;
@@ -115,7 +116,7 @@ pace_status pace_step_forecast(pace_forecast *out, pace_catalog *catalog, const 
     pace_gradient_tables tables = {0};
     bool framed = !pace_framework_is_lowered(asked->framework);
     if (framed) config = pace_step_frame_config(asked->framework, &config);
-    else if (asked->approach) pace_step_take_approach(&config, asked->approach);
+    else if (asked->approach) take_approach(&config, asked->approach);
     PACE_TRY(lower_stages(&stages, asked, &config, name));
     pace_status status = pace_forecast_of_graphs(out, catalog, stages.graphs, stages.count, stages.names, asked->device,
                                                  pace_execution_modes[config.execution]);

@@ -72,9 +72,6 @@ bool pace_step_has_operators(const pace_step_case *asked);
 /** How PyTorch's ranks exchange gradients where nobody says: "ddp" of catalog/approaches.yaml. */
 pace_status pace_step_usual_approach(pace_approach *out, pace_catalog *catalog) PACE_MUST_CHECK;
 
-/** What the approach asks of a lowered step: buckets, single tensors, parameters that are pulled. */
-void pace_step_take_approach(pace_config *config, const pace_approach *approach);
-
 /** A forecast of a case that has operators, for what-ifs beside its answer. `name` is borrowed. */
 pace_status pace_step_forecast(pace_forecast *out, pace_catalog *catalog, const pace_step_case *asked,
                                const char *name) PACE_MUST_CHECK;

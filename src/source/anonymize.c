@@ -138,8 +138,9 @@ static const char *const fixed[] = {"gpu_memcpy",       "gpu_memset",       "mem
 static const char *const kernels[] = {"kernel", "concurrent_kernel", NULL};
 static const char *const frames[] = {"python_function", NULL};
 
-const char *pace_anonymous_name(char *out, size_t size, const pace_anonymizer *a, const char *category,
-                                const char *name) {
+/* The name of something of a category ("cpu_op", "kernel", ...), cut to `size`; returns `out`. */
+static const char *anonymous_name(char *out, size_t size, const pace_anonymizer *a, const char *category,
+                                  const char *name) {
     if (is_of(category, fixed)) snprintf(out, size, "%s", name);
     else if (is_of(category, kernels)) mask_kernel(out, size, a, name);
     else if (!is_of(category, frames)) mask_host_name(out, size, a, name);
@@ -182,7 +183,7 @@ static void mask_value(char *out, size_t size, const masker *m, const pace_event
     static const char *const codes[] = {"ph", "cat", "s", "bp", NULL};
     bool known = is_any(m->a->values, text) && strcmp(value->member, "args") == 0;
     if (is_number(text) || known || is_of(value->member, codes)) snprintf(out, size, "%s", text);
-    else if (strcmp(value->member, "name") == 0) pace_anonymous_name(out, size, m->a, m->category, text);
+    else if (strcmp(value->member, "name") == 0) anonymous_name(out, size, m->a, m->category, text);
     else if (m->metadata) mask_label(out, size, text);
     else if (strcmp(value->member, "args") == 0 && is_any(m->a->arguments, value->argument) &&
              names_no_other(m->a->namespaces, text))

@@ -16,10 +16,6 @@ typedef struct {
 pace_status pace_anonymizer_open(pace_anonymizer *out, pace_catalog *catalog,
                                  const pace_kernel_classes *classes) PACE_MUST_CHECK;
 
-/** The name of something of a category ("cpu_op", "kernel", ...), cut to `size`; returns `out`. */
-const char *pace_anonymous_name(char *out, size_t size, const pace_anonymizer *anonymizer, const char *category,
-                                const char *name);
-
 /** Writes an event, given as the file has it, without names. */
 void pace_anonymize_event(pace_sink *sink, const pace_anonymizer *anonymizer, const pace_kineto_event *event,
                           const char *bytes, size_t length);
