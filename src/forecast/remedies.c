@@ -347,6 +347,20 @@ static pace_status give_up(pace_remedies *out) {
     return out->why ? PACE_OK : PACE_E_MEMORY;
 }
 
+/* What a recording without marked steps holds beside a step that repeats. */
+static pace_status note_first_uses(pace_remedies *out, const pace_forecast *forecast) {
+    char text[192];
+    for (size_t i = 0; i < forecast->ranks.count && !out->why; i++) {
+        const pace_forecast_rank *rank = &forecast->ranks.items[i];
+        if (rank->first_uses.count == 0) continue;
+        pace_snprintf(text, sizeof text, "%zu first uses, such as '%.80s', are in the recording",
+                      rank->first_uses.count, pace_names_text(&rank->graph.names, rank->first_uses.longest));
+        out->why = pace_copy_text(text, strlen(text));
+        if (!out->why) return PACE_E_MEMORY;
+    }
+    return PACE_OK;
+}
+
 /* The step as it is, walked: what savings are told against. */
 static pace_status walk_as_it_is(trial *t) {
     pace_scenario scenario;
@@ -362,7 +376,7 @@ static pace_status walk_as_it_is(trial *t) {
     double error = t->out->replayed_s / t->out->measured_s - 1;
     if (!(t->out->measured_s > 0) || !(fabs(error) <= t->catalog.most_error))
         t->out->outcome = PACE_REMEDIES_REPLAY_OFF;
-    return PACE_OK;
+    return t->out->outcome == PACE_REMEDIES_REPLAY_OFF ? note_first_uses(t->out, &t->forecast) : PACE_OK;
 }
 
 static pace_status try_here(trial *t, const pace_rank *rank) {

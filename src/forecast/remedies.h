@@ -35,7 +35,7 @@ typedef struct {
 
 typedef struct {
     pace_remedies_outcome outcome;
-    char *why;   /* where the steps cannot be walked; NULL = they can */
+    char *why;   /* that nothing was tried; NULL = the outcome says it */
     char *steps; /* the numbers of those that were walked, "3:5"; NULL = all */
     double measured_s, replayed_s;
     size_t tried, refused; /* refused: the device or the trace has no use for it */

@@ -118,11 +118,19 @@ static void put_nothing(pace_node *root, const pace_remedies *remedies) {
                            "them with 'paceline predict'.");
         break;
     case PACE_REMEDIES_REPLAY_OFF:
-        pace_node_sentence(root, false,
-                           "No remedy was tried: replayed from one figure for each operator, the step takes %s instead "
-                           "of %s.",
-                           pace_show_ns(pace_ns(remedies->replayed_s)).text,
-                           pace_show_ns(pace_ns(remedies->measured_s)).text);
+        if (remedies->why)
+            pace_node_sentence(root, false,
+                               "No remedy was tried: %s, which a repeated step does not make; without them it takes %s "
+                               "instead of %s. Record steps behind warm-up ones: torch.profiler.schedule(wait=1, "
+                               "warmup=1, active=3).",
+                               remedies->why, pace_show_ns(pace_ns(remedies->replayed_s)).text,
+                               pace_show_ns(pace_ns(remedies->measured_s)).text);
+        else
+            pace_node_sentence(
+                root, false,
+                "No remedy was tried: replayed from one figure for each operator, the step takes %s instead "
+                "of %s.",
+                pace_show_ns(pace_ns(remedies->replayed_s)).text, pace_show_ns(pace_ns(remedies->measured_s)).text);
         break;
     case PACE_REMEDIES_NO_REPLAY:
         pace_node_sentence(root, false, "No remedy was tried: the steps cannot be replayed (%s).", remedies->why);

@@ -11,15 +11,15 @@ PROGRAM = os.environ["PACELINE"]
 OPERATORS, USUAL_US, FIRST_US, KERNEL_US = 40, 50, 3e6, 10
 
 
-def trace(steps, lost=()):
-    """One thread that launches a kernel from each operator; the first call loads a library before it launches."""
+def trace(steps, lost=(), first=0):
+    """One thread that launches a kernel from each operator; the first convolution loads a library before it launches."""
     events, now = [], 1000.0
     begin = now
     for i in range(OPERATORS):
-        length = FIRST_US if i == 0 else USUAL_US
+        length = FIRST_US if i == first else USUAL_US
         launch = now + length - 8
         common = {"ph": "X", "pid": 1, "tid": 1}
-        events.append({**common, "cat": "cpu_op", "name": "aten::mul", "ts": now, "dur": length})
+        events.append({**common, "cat": "cpu_op", "name": "aten::conv2d" if i >= first else "aten::mul", "ts": now, "dur": length})
         if i not in lost:
             events.append({**common, "cat": "cuda_runtime", "name": "cudaLaunchKernel", "ts": launch, "dur": 5,
                            "args": {"correlation": i + 1}})
@@ -32,13 +32,17 @@ def trace(steps, lost=()):
     return {"schemaVersion": 1, "deviceProperties": [{"id": 0, "name": "NVIDIA A100-SXM4-80GB"}], "traceEvents": events}
 
 
-def predict(folder, document):
+def ask(verb, folder, document):
     path = os.path.join(folder, "trace.json")
     with open(path, "w") as out:
         json.dump(document, out)
-    done = subprocess.run([PROGRAM, "predict", path, "-f", "json", "-q"], capture_output=True, text=True)
-    expect(done.returncode == 0, "predicted", done.stderr)
-    answer = json.loads(done.stdout)
+    done = subprocess.run([PROGRAM, verb, path, "-f", "json", "-q"], capture_output=True, text=True)
+    expect(done.returncode == 0, verb, done.stderr)
+    return json.loads(done.stdout)
+
+
+def predict(folder, document):
+    answer = ask("predict", folder, document)
     return answer, {warning["code"] for warning in answer["warnings"]}
 
 
@@ -47,6 +51,10 @@ with tempfile.TemporaryDirectory() as folder:
     usual_s = OPERATORS * (USUAL_US + 5) * 1e-6
     expect("first_uses" in codes, "first uses are told", codes)
     expect(abs(answer["values"]["step.median_s"] / usual_s - 1) < 0.03, "without the first", answer["values"], usual_s)
+    tried = ask("analyze", folder, trace(False, first=20))["remedies_tried"]
+    expect(tried["outcome"] == "replay_differs" and "'aten::conv2d'" in tried["why"], "why no remedy is tried", tried)
+    tried = ask("analyze", folder, trace(True))["remedies_tried"]
+    expect(tried["outcome"] == "tried" and tried["why"] is None, "remedies of a step that is marked", tried)
     answer, codes = predict(folder, trace(True))
     expect("first_uses" not in codes and "replay_off" not in codes, "a step that is marked stays whole", codes)
     expect(abs(answer["step"]["walked_ns"] / answer["step"]["measured_ns"] - 1) < 0.03, "its mean", answer["step"])
