@@ -10,18 +10,17 @@
 
 typedef struct {
     const char *text, *first;
-    size_t kernels, times;
-    int64_t time_ns, gap_ns;
+    pace_kernel_chain of;
     double share;
 } chain_row;
 
 PACE_TABLE_IF_ROWS(chains_table, "kernel_chains", "Chains of simple kernels that fusing would shorten", PACE_FOR_ALL, 6,
                    {"text", "operators of its kernels", PACE_SHOW_TEXT, PACE_OF(chain_row, text)},
                    {"first_kernel", NULL, PACE_SHOW_TEXT, PACE_OF(chain_row, first)},
-                   {"kernels", "kernels", PACE_SHOW_INT, PACE_OF(chain_row, kernels)},
-                   {"times", "times", PACE_SHOW_INT, PACE_OF(chain_row, times)},
-                   {"time_ns", "time", PACE_SHOW_NS, PACE_OF(chain_row, time_ns)},
-                   {"gap_ns", "gaps", PACE_SHOW_NS, PACE_OF(chain_row, gap_ns)},
+                   {"kernels", "kernels", PACE_SHOW_INT, PACE_OF(chain_row, of.kernels)},
+                   {"times", "times", PACE_SHOW_INT, PACE_OF(chain_row, of.times)},
+                   {"time_ns", "time", PACE_SHOW_NS, PACE_OF(chain_row, of.time_ns)},
+                   {"gap_ns", "gaps", PACE_SHOW_NS, PACE_OF(chain_row, of.gap_ns)},
                    {"share", "share", PACE_SHOW_SHARE, PACE_OF(chain_row, share)});
 
 enum { ONE_NAME = 40, WHOLE_TEXT = 1024 };
@@ -67,10 +66,7 @@ static pace_status put_row(pace_node *table, const pace_rank *rank, const pace_k
     PACE_TRY(write_chain(text, &rank->step, chains, from, cache));
     pace_table_put(table, &(chain_row){.text = text,
                                        .first = pace_names_text(&rank->step.names, chains->names.items[from->first]),
-                                       .kernels = from->kernels,
-                                       .times = from->times,
-                                       .time_ns = from->time_ns,
-                                       .gap_ns = from->gap_ns,
+                                       .of = *from,
                                        .share = total_ns > 0 ? (double)from->time_ns / (double)total_ns : 0});
     return PACE_OK;
 }

@@ -13,21 +13,21 @@
 #include <math.h>
 
 typedef struct {
-    int64_t bytes;
-    double time_us, algbw, busbw, low_us, high_us;
-    const char *algorithm, *protocol, *bottleneck, *rung;
+    double bytes, algbw, busbw;
+    pace_exchange_answer of;
+    const char *rung;
 } size_row;
 
 PACE_TABLE(sizes, "sizes", "Time and bandwidth by size", PACE_FOR_ALL, 0,
-           {"bytes", "size B", PACE_SHOW_INT, PACE_OF(size_row, bytes)},
-           {"time_us", "time µs", PACE_SHOW_REAL, PACE_OF(size_row, time_us)},
+           {"bytes", "size B", PACE_SHOW_INT, PACE_WHOLE_OF(size_row, bytes)},
+           {"time_us", "time µs", PACE_SHOW_REAL, PACE_US_OF(size_row, of.time_s)},
            {"algbw_GB_per_s", "algbw GB/s", PACE_SHOW_REAL, PACE_OF(size_row, algbw)},
            {"busbw_GB_per_s", "busbw GB/s", PACE_SHOW_REAL, PACE_OF(size_row, busbw)},
-           {"algorithm", "algorithm", PACE_SHOW_TEXT, PACE_OF(size_row, algorithm)},
-           {"protocol", "protocol", PACE_SHOW_TEXT, PACE_OF(size_row, protocol)},
-           {"low_us", "low µs", PACE_SHOW_REAL, PACE_OF(size_row, low_us)},
-           {"high_us", "high µs", PACE_SHOW_REAL, PACE_OF(size_row, high_us)},
-           {"bottleneck", "limited by", PACE_SHOW_TEXT, PACE_OF(size_row, bottleneck)},
+           {"algorithm", "algorithm", PACE_SHOW_TEXT, PACE_OF(size_row, of.algorithm)},
+           {"protocol", "protocol", PACE_SHOW_TEXT, PACE_OF(size_row, of.protocol)},
+           {"low_us", "low µs", PACE_SHOW_REAL, PACE_LOW_US_OF(size_row, of.time_s)},
+           {"high_us", "high µs", PACE_SHOW_REAL, PACE_HIGH_US_OF(size_row, of.time_s)},
+           {"bottleneck", "limited by", PACE_SHOW_TEXT, PACE_OF(size_row, of.bottleneck)},
            {"rung", NULL, PACE_SHOW_TEXT, PACE_OF(size_row, rung)});
 
 PACE_TABLE(help, "help", "What would help most", PACE_FOR_ALL, 0,
@@ -81,10 +81,7 @@ static pace_status put_sizes(pace_node *root, const pace_exchange_asked *a) {
         if (*why && unfitted++ == 0) pace_snprintf(first, sizeof first, "%s", why);
         beyond += given.used.beyond_sizes;
         double algbw = given.time_s.median > 0 ? bytes / given.time_s.median / 1e9 : NAN;
-        pace_table_put(table, &(size_row){llround(bytes), given.time_s.median * 1e6, algbw, algbw * factor,
-                                          pace_estimate_low(given.time_s) * 1e6, pace_estimate_high(given.time_s) * 1e6,
-                                          given.algorithm, given.protocol, given.bottleneck,
-                                          pace_rung_names[given.time_s.rung]});
+        pace_table_put(table, &(size_row){bytes, algbw, algbw * factor, given, pace_rung_names[given.time_s.rung]});
     }
     warn_of_sizes(pace_node_report(root), beyond, a->sizes.count);
     warn_of_fit(pace_node_report(root), unfitted, a->sizes.count, first);

@@ -21,15 +21,16 @@
 
 typedef struct {
     const char *label, *rung;
-    int64_t step_ns, low_ns, high_ns, compute_ns, memory_ns, exposed_ns, idle_ns;
+    pace_estimate step_s;
+    int64_t compute_ns, memory_ns, exposed_ns, idle_ns;
     double speedup;
 } scenario_row;
 
 PACE_TABLE(scenarios, "scenarios", "Step time today and under each change", PACE_FOR_ALL, 0,
            {"scenario", "what if", PACE_SHOW_TEXT, PACE_OF(scenario_row, label)},
-           {"step_ns", "step", PACE_SHOW_NS, PACE_OF(scenario_row, step_ns)},
-           {"low_ns", "low", PACE_SHOW_NS, PACE_OF(scenario_row, low_ns)},
-           {"high_ns", "high", PACE_SHOW_NS, PACE_OF(scenario_row, high_ns)},
+           {"step_ns", "step", PACE_SHOW_NS, PACE_NS_OF(scenario_row, step_s)},
+           {"low_ns", "low", PACE_SHOW_NS, PACE_LOW_NS_OF(scenario_row, step_s)},
+           {"high_ns", "high", PACE_SHOW_NS, PACE_HIGH_NS_OF(scenario_row, step_s)},
            {"speedup", "speed-up", PACE_SHOW_REAL, PACE_OF(scenario_row, speedup)},
            {"compute_ns", "compute", PACE_SHOW_NS, PACE_OF(scenario_row, compute_ns)},
            {"memory_ns", "memory", PACE_SHOW_NS, PACE_OF(scenario_row, memory_ns)},
@@ -45,9 +46,7 @@ static void put_scenario(pace_node *table, const pace_prediction *p, size_t numb
                    &(scenario_row){
                        .label = p->scenarios.items.items[number].label,
                        .rung = pace_rung_names[step_s.rung],
-                       .step_ns = pace_ns(step_s.median),
-                       .low_ns = pace_estimate_low_ns(step_s),
-                       .high_ns = pace_estimate_high_ns(step_s),
+                       .step_s = step_s,
                        .compute_ns = pace_matrix_columns(&m, PACE_COMPUTE_BOUND, PACE_COMPUTE_BOUND),
                        .memory_ns = pace_matrix_columns(&m, PACE_MEMORY_BOUND, PACE_COPY),
                        .exposed_ns = pace_matrix_columns(&m, PACE_EXPOSED_COMMUNICATION, PACE_EXPOSED_COMMUNICATION),
