@@ -111,6 +111,60 @@ static void test_missing_values(void **state) {
     pace_report_free(report);
 }
 
+typedef struct {
+    double seconds, figure;
+    int64_t count;
+    const char *text;
+    pace_estimate time_s;
+} made_row;
+
+PACE_TABLE(made, "made", "Made of members", PACE_FOR_ALL, 0, {"ns", NULL, PACE_SHOW_NS, PACE_NS_OF(made_row, seconds)},
+           {"us", NULL, PACE_SHOW_REAL, PACE_US_OF(made_row, seconds)},
+           {"whole", NULL, PACE_SHOW_INT, PACE_WHOLE_OF(made_row, figure)},
+           {"known", NULL, PACE_SHOW_REAL, PACE_KNOWN_OF(made_row, figure)},
+           {"known_count", NULL, PACE_SHOW_INT, PACE_KNOWN_OF(made_row, count)},
+           {"from_0", NULL, PACE_SHOW_INT, PACE_WHOLE_OF(made_row, count)},
+           {"said", NULL, PACE_SHOW_TEXT, PACE_KNOWN_OF(made_row, text)},
+           {"median", NULL, PACE_SHOW_REAL, PACE_OF(made_row, time_s)},
+           {"median_ns", NULL, PACE_SHOW_NS, PACE_NS_OF(made_row, time_s)},
+           {"low_ns", NULL, PACE_SHOW_NS, PACE_LOW_NS_OF(made_row, time_s)},
+           {"high_ns", NULL, PACE_SHOW_NS, PACE_HIGH_NS_OF(made_row, time_s)},
+           {"low_us", NULL, PACE_SHOW_REAL, PACE_LOW_US_OF(made_row, time_s)},
+           {"high_us", NULL, PACE_SHOW_REAL, PACE_HIGH_US_OF(made_row, time_s)});
+
+/* The ends of an interval of 90 % are exp(-+1.6449 spread) times the median, in whole nanoseconds rounded outwards. */
+static void test_made_of_members(void **state) {
+    (void)state;
+    pace_report *report = new_report();
+    const made_row rows[] = {{2.6e-9, 2.6, 7, "word", {2, 0.1, PACE_RUNG_FORMULA}},
+                             {-1e-9, 0, 0, "", {1, 0, PACE_RUNG_FORMULA}},
+                             {NAN, NAN, -1, NULL, {1, 0, PACE_RUNG_FORMULA}}};
+    pace_put_table(pace_report_root(report), &made, rows, 3, sizeof *rows);
+    const pace_node *table = pace_report_root(report)->first;
+    assert_int_equal(cell_of(table, 0, "ns").integer, 3);
+    assert_true(fabs(cell_of(table, 0, "us").real / 2.6e-3 - 1) < 1e-12);
+    assert_int_equal(cell_of(table, 0, "whole").integer, 3);
+    assert_true(cell_of(table, 0, "known").real == 2.6);
+    assert_int_equal(cell_of(table, 0, "known_count").integer, 7);
+    assert_string_equal(cell_of(table, 0, "said").text, "word");
+    assert_true(cell_of(table, 0, "median").real == 2);
+    assert_int_equal(cell_of(table, 0, "median_ns").integer, 2000000000);
+    assert_int_equal(cell_of(table, 0, "low_ns").integer, 1696660348);
+    assert_int_equal(cell_of(table, 0, "high_ns").integer, INT64_C(2357572631));
+    assert_true(fabs(cell_of(table, 0, "low_us").real - 1696660.3482) < 1e-3);
+    assert_true(fabs(cell_of(table, 0, "high_us").real - 2357572.6303) < 1e-3);
+    static const char *const none[] = {"ns", "known", "known_count", "said"};
+    for (size_t i = 0; i < sizeof none / sizeof *none; i++)
+        for (size_t at = 1; at < 3; at++) assert_int_equal(cell_of(table, at, none[i]).kind, PACE_CELL_NONE);
+    assert_int_equal(cell_of(table, 1, "whole").integer, 0);
+    assert_int_equal(cell_of(table, 1, "from_0").integer, 0);
+    assert_true(cell_of(table, 1, "us").real < 0);
+    assert_int_equal(cell_of(table, 2, "whole").kind, PACE_CELL_NONE);
+    assert_int_equal(cell_of(table, 2, "from_0").kind, PACE_CELL_NONE);
+    assert_int_equal(cell_of(table, 2, "us").kind, PACE_CELL_NONE);
+    pace_report_free(report);
+}
+
 /* A column that is left out shifts no cell: those behind it stay under their own headings. */
 static void test_flags(void **state) {
     (void)state;
@@ -129,12 +183,7 @@ static void test_flags(void **state) {
     pace_report_free(report);
 }
 
-static const pace_table shy = {"shy",
-                               "Shy",
-                               PACE_FOR_ALL,
-                               0,
-                               .hidden_when_empty = true,
-                               PACE_CELLS({"number", "Number", PACE_SHOW_INT, PACE_OF(row, number)})};
+PACE_TABLE_IF_ROWS(shy, "shy", "Shy", PACE_FOR_ALL, 0, {"number", "Number", PACE_SHOW_INT, PACE_OF(row, number)});
 
 static void test_hidden_when_empty(void **state) {
     (void)state;
@@ -174,6 +223,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_every_type),
         cmocka_unit_test(test_missing_values),
+        cmocka_unit_test(test_made_of_members),
         cmocka_unit_test(test_flags),
         cmocka_unit_test(test_hidden_when_empty),
         cmocka_unit_test(test_rows_of_longer_structs),
