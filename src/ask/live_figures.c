@@ -51,7 +51,7 @@ void pace_live_verdict_free(pace_live_verdict *v) {
 
 /* --- the ledger ------------------------------------------------------------------------------------------------------ */
 
-/* Cut before the clock rate or the like: the first line that names the processor. */
+/* What the first line that names the processor says of it. */
 static void read_processor(char *out, size_t size) {
     char line[256];
     FILE *file = fopen("/proc/cpuinfo", "r");
@@ -60,7 +60,7 @@ static void read_processor(char *out, size_t size) {
         const char *name = strncmp(line, "model name", 10) == 0 ? strchr(line, ':') : NULL;
         if (!name) continue;
         line[strcspn(line, "\n")] = '\0';
-        snprintf(out, size, "%.80s", name + 2);
+        snprintf(out, size, "%.80s", name + 1 + strspn(name + 1, " "));
         break;
     }
     if (file) fclose(file);
