@@ -64,7 +64,14 @@ static pace_status build(pace_report *report, void *context) {
     pace_node *root = pace_report_root(report);
     const pace_study_row *best = fastest(s);
     warn(report, s);
-    if (best)
+    if (best && best->replicas)
+        pace_node_sentence(
+            root, true,
+            "Most samples a second: %.1f, %s by %d replica%s of %d worker%s of %d thread%s and %d server%s.",
+            best->samples_per_s, best->model, best->replicas, best->replicas == 1 ? "" : "s", best->workers,
+            best->workers == 1 ? "" : "s", best->threads, best->threads == 1 ? "" : "s", best->servers,
+            best->servers == 1 ? "" : "s");
+    else if (best)
         pace_node_sentence(root, true, "Most samples a second: %.1f, %s on %d rank%s of batch %zu%s%s.",
                            best->samples_per_s, best->model, best->ranks, best->ranks == 1 ? "" : "s", best->batch,
                            best->approach ? " by " : "", best->approach ? best->approach : "");
