@@ -224,6 +224,7 @@ int pace_server_open(pace_server **out, const char *interface, int port, const p
     char address[128];
     pace_server *s = calloc(1, sizeof *s);
     if (!s) return 0;
+    setenv("GRPC_VERBOSITY", "NONE", 0); /* the worker says what is wrong, in one line */
     grpc_init();
     s->carrier = carrier;
     s->queue = grpc_completion_queue_create_for_next(NULL);

@@ -53,10 +53,8 @@ static pace_result spawn(pid_t *out, int *port, pace_lane *lane, const char *pro
         return pace_lane_fail(lane, PACE_EXCHANGER_MISSING, "the server %s cannot be started: %s", path,
                               strerror(error));
     if (*port) return PACE_EXCHANGER_OK;
-    return pace_lane_fail(lane, PACE_EXCHANGER_FAILED,
-                          wanted ? "port %d is in use: a server listens there already"
-                                 : "a server did not listen on port %d",
-                          wanted);
+    if (!wanted) return pace_lane_fail(lane, PACE_EXCHANGER_FAILED, "a server ended before it listened");
+    return pace_lane_fail(lane, PACE_EXCHANGER_FAILED, "port %d is in use: a server listens there already", wanted);
 }
 
 /* All agree on whether all went well: who failed keeps its own message. */
