@@ -54,6 +54,9 @@ static void fill(pace_config *config, const pace_config *usual) {
     if (config->zero_stage == UNSAID) config->zero_stage = usual->zero_stage;
     if (pace_schedule_is_v(config->schedule) && config->vpp == 1) config->vpp = PACE_V_CHUNKS;
     if (config->sequence_parallel == UNSAID) config->sequence_parallel = usual->sequence_parallel;
+    config->selects_products = usual->selects_products;
+    config->keeps_fp8 = usual->keeps_fp8;
+    config->routes_inside = usual->routes_inside;
 }
 
 /* `devices` of the machine: 1 = of no matter; 0 = how they share the step is still to be chosen. `alone`: it is not one of

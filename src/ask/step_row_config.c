@@ -35,23 +35,27 @@ static double by_nodes(const pace_step_row *out, const pace_step_reader *r, size
     return nodes * each;
 }
 
-/* Fewer samples than ranks: several share one, layers first within a node, then words. */
-static void assume_split(pace_step_row *out, const pace_step_reader *r, double ranks, double global) {
+/* Fewer samples at once than ranks: several share one, layers first within a node; then those of a step that takes several
+ * micro-batches are cut into stages, which these fill, and words of others. */
+static void assume_split(pace_step_row *out, const pace_step_reader *r, double ranks, double global, double turns) {
     pace_config *config = &out->config;
-    double split = global > 0 ? ranks / global : 1;
+    double split = global > 0 ? ranks * fmax(1, turns) / global : 1;
     if (!(split > 1) || config->cp > 1) return;
     while (config->tp < split && config->tp < 8) config->tp *= 2;
-    while (config->tp * config->cp < split) config->cp *= 2;
+    double *rest = turns > 1 ? &config->pp : &config->cp;
+    while (config->tp * *rest < split) *rest *= 2;
     pace_step_doubt(out, r, PACE_DOUBT_ROW_SPLIT);
-    pace_step_note(out, "assumed tp %g, cp %g: fewer samples than devices", config->tp, config->cp);
+    pace_step_note(out, "assumed tp %g, %s %g: fewer samples %sthan devices", config->tp, turns > 1 ? "pp" : "cp",
+                   *rest, turns > 1 ? "at once " : "");
 }
 
-/* Nothing is said of how ranks share the work: each has the whole model where that leaves half of its memory, else
- * parameters are sharded over all. */
+/* Nothing is said of how ranks share the work: each has the whole model, or its share of one that several have, where that
+ * leaves half of its memory, else parameters are sharded over all. */
 static void assume_data_parallel(pace_step_row *out) {
-    double whole = 16 * pace_model_total(out->model, &out->config).parameters; /* weights, gradients, Adam's states */
-    bool fits = out->device->memory_bytes > 0 && whole < out->device->memory_bytes / 2;
-    out->config.zero_stage = fits ? 0 : 3;
+    double each = out->config.frozen > 0 ? 2 : 16; /* weights; and gradients, Adam's states */
+    double whole = each * pace_model_total(out->model, &out->config).parameters / (out->config.tp * out->config.pp);
+    bool fits = out->config.pp > 1 || (out->device->memory_bytes > 0 && whole < out->device->memory_bytes / 2);
+    if (out->config.pp == 1) out->config.zero_stage = fits ? 0 : 3;
     pace_step_note(out, fits ? "assumed data parallelism" : "assumed fully sharded data parallelism");
 }
 
@@ -135,8 +139,10 @@ static bool set_ranks(pace_step_row *out, const pace_step_reader *r, size_t row)
     bool shared = pace_step_at_least_one(r, row, PACE_STEP_TP) || pace_step_at_least_one(r, row, PACE_STEP_PP) ||
                   dp > 0 || config->tp * config->pp > 1;
     bool silent = r->distributed && n > 1 && !shared && config->zero_stage == out->framework->zero_stage;
+    if (silent)
+        assume_split(out, r, n, pace_step_at_least_one(r, row, PACE_STEP_GLOBAL_BATCH),
+                     pace_step_at_least_one(r, row, PACE_STEP_GRAD_ACCUM));
     if (silent && config->zero_stage < 3) assume_data_parallel(out);
-    if (silent) assume_split(out, r, n, pace_step_at_least_one(r, row, PACE_STEP_GLOBAL_BATCH));
     double each = config->tp * config->pp * config->cp;
     if (n == 0 && dp == 0) {
         dp = fmod(config->cp * config->tp, config->ep) == 0 ? 1 : config->ep;

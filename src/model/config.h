@@ -73,6 +73,9 @@ typedef struct {
     int gradients;         /* a pace_gradient_way; no setting of a model, but of how its gradients are exchanged */
     bool
         selects_products; /* nor this: selective recomputation keeps every second product and attention, nothing else */
+    bool keeps_fp8;       /* nor this: products in FP8 keep their inputs so */
+    bool
+        routes_inside; /* nor this: experts weigh what they compute before their last product, whose output is not kept */
     bool sorts_on_host; /* nor this, but a framework's: of each layer of experts a pass begins with a call "dispatch" */
 } pace_config;
 

@@ -58,12 +58,21 @@ double pace_kept_lstm(const pace_model *model, const pace_layer *layer, const pa
     return 6 * element_bytes * elements_of(model, layer, config) * layer->option[PACE_OPTION_LAYERS];
 }
 
+/* Transformer Engine casts inputs of products, and keeps them so for the gradients of weights. */
+static bool keeps_fp8(const pace_layer *layer, const pace_config *config) {
+    bool whole = config->recompute == PACE_RECOMPUTE_FULL || config->selects_products;
+    bool product = layer->kind == PACE_LAYER_LINEAR || layer->rule->expert_elements;
+    return product && config->keeps_fp8 && config->precision == PACE_RUN_FP8 && layer->segment > 0 && !whole;
+}
+
 double pace_kept_experts(const pace_model *model, const pace_layer *layer, const pace_config *config,
                          int element_bytes) {
     const double *option = layer->option;
     double up = option[PACE_OPTION_GATED] > 0 ? 2 : 1;
-    return element_bytes * pace_model_sequence(model, config) / config->cp * option[PACE_OPTION_TOPK] *
-           (2 * layer->shape.channels + (up + 1) * option[PACE_OPTION_FFN] / config->tp);
+    double input = keeps_fp8(layer, config) ? 1 : element_bytes, output = config->routes_inside ? 0 : element_bytes;
+    return pace_model_sequence(model, config) / config->cp * option[PACE_OPTION_TOPK] *
+           ((input + output) * layer->shape.channels +
+            (up * element_bytes + input) * option[PACE_OPTION_FFN] / config->tp);
 }
 
 double pace_kept_interaction(const pace_model *model, const pace_layer *layer, const pace_config *config,
@@ -133,11 +142,12 @@ static bool keeps_input_of(const pace_model *model, const pace_layer *layer, uin
 double pace_model_kept_bytes(const pace_model *model, const pace_config *config, uint32_t first, uint32_t last) {
     size_t count = model->layers.count;
     int *bytes = pace_alloc(count + 1, sizeof *bytes);
-    bool *kept = pace_alloc(count + 1, sizeof *kept);
+    bool *kept = pace_alloc(count + 1, sizeof *kept), *in_fp8 = pace_alloc(count + 1, sizeof *in_fp8);
     double sum = 0, sequence = pace_model_sequence(model, config);
     unsigned products = 0;
-    for (uint32_t i = 0; bytes && kept && i < count; i++) {
+    for (uint32_t i = 0; bytes && kept && in_fp8 && i < count; i++) {
         const pace_layer *layer = &model->layers.items[i];
+        bool *inputs = layer->kind == PACE_LAYER_LINEAR && keeps_fp8(layer, config) ? in_fp8 : kept;
         bool own = keeps_own(layer, config);
         bytes[i] = pace_layer_element_bytes(layer, config, widest_input(model, layer, bytes));
         if (own && i >= first && i <= last && layer->rule->kept_extra)
@@ -147,11 +157,13 @@ double pace_model_kept_bytes(const pace_model *model, const pace_config *config,
         if (is_selected(layer, config, &products)) kept[i] = true;
         for (uint32_t k = 0; k < layer->input_count; k++) {
             uint32_t from = model->inputs.items[layer->first_input + k];
-            if (keeps_input_of(model, layer, from, config)) kept[storage_of(model, from)] = true;
+            if (keeps_input_of(model, layer, from, config)) inputs[storage_of(model, from)] = true;
         }
     }
-    for (uint32_t i = first; bytes && kept && i <= last && i < count; i++)
-        if (kept[i]) sum += bytes[i] * elements_on_rank(&model->layers.items[i].shape, config, sequence);
+    for (uint32_t i = first; bytes && kept && in_fp8 && i <= last && i < count; i++)
+        sum +=
+            ((kept[i] ? bytes[i] : 0) + in_fp8[i]) * elements_on_rank(&model->layers.items[i].shape, config, sequence);
+    pace_free(in_fp8);
     pace_free(bytes);
     pace_free(kept);
     return sum;

@@ -91,6 +91,8 @@ static pace_status read_framework(pace_framework *out, const pace_yaml *yaml, co
                                    {"loss_kept_bytes", &out->loss_kept_bytes, 1, 64},
                                    {"loss_formed_bytes", &out->loss_formed_bytes, 1, 64},
                                    {"selects_products", &out->selects_products, 1, 1},
+                                   {"keeps_fp8", &out->keeps_fp8, 1, 1},
+                                   {"routes_inside", &out->routes_inside, 1, 1},
                                    {"scatter_messages", &out->scatter_messages, 1, 1}};
     const char *name = pace_yaml_text(pace_yaml_get(node, "name"));
     if (!name || strlen(name) >= sizeof out->name) return fail_at(yaml, node, "a framework with a short name");
@@ -249,6 +251,8 @@ pace_status pace_frameworks_named(const pace_framework **out, const pace_framewo
 
 void pace_framework_defaults(pace_config *config, const pace_framework *framework) {
     config->selects_products = framework->selects_products > 0;
+    config->keeps_fp8 = framework->keeps_fp8 > 0;
+    config->routes_inside = framework->routes_inside > 0;
     config->execution = framework->execution;
     config->attention = framework->attention;
     config->zero_stage = framework->zero_stage;

@@ -20,12 +20,15 @@ typedef struct {
     double
         bf16_gradient_bytes; /* of gradients in bf16, beside those of one micro-batch; 0 = as of other half precision */
     double buffer_bytes;     /* held whatever the model is */
-    double formed_state_bytes;  /* of state_bytes: formed when the optimizer runs, where activations were */
-    double workspaces;       /* of libraries of products, workspace_bytes each */
+    double formed_state_bytes; /* of state_bytes: formed when the optimizer runs, where activations were */
+    double workspaces;         /* of libraries of products, workspace_bytes each */
     double loss_kept_bytes,
         loss_formed_bytes; /* per score, beside the scores: until backward; in the loss's backward */
     double
         selects_products; /* whether selective recomputation keeps every second product and attention, nothing else */
+    double keeps_fp8;     /* whether products in FP8 keep their inputs so */
+    double
+        routes_inside; /* whether experts weigh what they compute before their last product, whose output is not kept */
     double workspace_bytes[2];                /* before Hopper, and from Hopper on */
     double context_bytes, communicator_bytes; /* of a device's memory, what no allocator of the framework gives */
     bool zero_known[PACE_ZERO_STAGES];        /* stages of ZeRO that it has; all where nobody says */

@@ -14,7 +14,7 @@ typedef struct {
     const pace_device *device;
     const pace_step_host *host;
     double numbers[13];
-    int words[9];
+    int words[12];
 } slot_key;
 
 struct pace_slot_cache {
@@ -67,8 +67,9 @@ static slot_key key_of(const pace_model *model, const pace_config *config, const
                         config->keep_gradients,
                         config->imbalance,
                         config->bucket_bytes};
-    int words[] = {config->mode,      config->precision, config->execution, config->attention, config->input,
-                   config->recompute, config->optimizer, config->update,    config->indices};
+    int words[] = {config->mode,    config->precision,        config->execution, config->attention,
+                   config->input,   config->recompute,        config->optimizer, config->update,
+                   config->indices, config->selects_products, config->keeps_fp8, config->routes_inside};
     memcpy(key.numbers, numbers, sizeof numbers);
     memcpy(key.words, words, sizeof words);
     return key;

@@ -299,6 +299,21 @@ def test_memory_beside_tensors():
     assert memory_of(*asked)["gradients"] == 3 * half == 3 * 2 * 8030261248  # BLOOM's chronicles: 4 bytes a parameter more in bf16
 
 
+def test_products_in_fp8_keep_less():
+    """Transformer Engine keeps inputs of products in FP8: of a layer's width those of QKV, of the first and (four widths) of the second product
+    behind it lose a byte each; attention keeps its output in half precision, and the product behind it another in FP8."""
+    asked = ("gpt3_1.3b", "--on", "dgx-h100", "--set", "framework=megatron", "--set", "recompute=none", "--set", "micro_batch=1", "--set", "precision=")
+    half, small = (memory_of(*asked[:-1], asked[-1] + name)["activations"] for name in ("bf16", "fp8"))
+    assert half - small == (1 + 1 + 4 - 1) * 24 * 2048 * 2048, (half, small)
+
+
+def test_samples_at_once():
+    """Eight samples in four micro-batches are two at once: four of eight devices share one; LoRA's weights alone then fit into half of each."""
+    rows = ask("model,device,n_gpu,global_batch,grad_accum\nllama2_70b_lora,h100-80-sxm,8,8,4\ngpt3_175b,h100-80-sxm,256,1024,256\n")
+    assert "assumed tp 4, pp 1" in rows[0]["status"] and "assumed data parallelism" in rows[0]["status"], rows[0]
+    assert "assumed tp 8, pp 8" in rows[1]["status"], rows[1]
+
+
 def test_memory_of_torchtitan():
     """The published peaks of eight H100, eager loss: what it forms, what selective recomputation keeps, and gathered layers are counted."""
     if not DATA.is_dir():
