@@ -142,6 +142,7 @@ const pace_option_row pace_option_table[] = {
      TEXT("within", "DAYS", NULL, "find the smallest part of each machine that is done by then: 30d", NULL, NULL)},
     {PLAN, LIST("price", "PRICE", NULL, "price of a device's hour: one for all machines, or one for each", NULL, NULL)},
     {PLAN, TEXT("from", "FILE", NULL, "your torchtitan TOML or Megatron-LM arguments: what to change", NULL, NULL)},
+    {PLAN, LIST("fit", "FILE", NULL, "use what 'paceline fit --kind step' learned of your own runs", NULL, NULL)},
     {PLAN, TEXT("failures", "MTBF:SAVE:RESTART", NULL,
                 "a device's failures, and checkpoints (50000h:60s:10m): more days", NULL, NULL)},
     {PLAN, TEXT("critical_batch", "N", NULL, "tokens of a step beyond which batches learn worse: 4M", NULL, NULL)},

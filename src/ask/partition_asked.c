@@ -140,6 +140,7 @@ static pace_status search(pace_partition_asked *a, const pace_partition_settings
 static pace_status ask(pace_partition_asked *a, pace_partition_settings *s, const char *name) {
     pace_plan_words words;
     const char *idle = a->options->failures         ? "failures"
+                       : a->options->fits.count     ? "fit"
                        : a->options->from           ? "from"
                        : a->options->critical_batch ? "critical_batch"
                        : a->options->jitter         ? "jitter"

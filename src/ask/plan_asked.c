@@ -2,6 +2,7 @@
 
 #include "ask/context.h"
 #include "ask/launcher.h"
+#include "ask/plan_beyond.h"
 #include "ask/plan_words.h"
 #include "base/order.h"
 #include "model/model_settings.h"
@@ -299,6 +300,8 @@ pace_status pace_plan_ask(pace_plan_asked *out, const char *name, const pace_pla
     find_front(out);
     if (!out->stopped) PACE_TRY(improve(out));
     if (!out->stopped) PACE_TRY(find_loosened(out, name));
+    if (!out->stopped) PACE_TRY(pace_plan_find_half(out, name));
+    if (!out->stopped) PACE_TRY(pace_plan_find_enough(out, name));
     if (!out->stopped) PACE_TRY(draw_best(out));
     return find_launch(out);
 }
@@ -312,6 +315,7 @@ void pace_plan_asked_free(pace_plan_asked *asked) {
     PACE_VEC_FREE(&asked->set);
     pace_launcher_settings_free(&asked->file);
     pace_texts_free(&asked->launch);
+    pace_predict_fits_free(&asked->fits);
     pace_device_catalog_free(&asked->devices);
 }
 

@@ -42,6 +42,11 @@ pace_status pace_plan_terms_read(pace_plan_asked *a) {
     if (o->failures) PACE_TRY(pace_plan_failures(&a->failures, o->failures));
     PACE_TRY(pace_approach_set_jitter(&approach, o->jitter));
     a->jitter = approach.skew;
+    PACE_TRY(pace_predict_fits_open(&a->fits, &o->fits));
+    if (a->fits.kernels.count)
+        return pace_fail(PACE_E_USAGE,
+                         "fit: expected a fit of steps (fit " PACE_FIELD "kind step), found %s, of kernels",
+                         a->fits.kernels.items[0]);
     return check_terms(o);
 }
 
@@ -117,6 +122,7 @@ static void take_jitter(pace_plan_place *p, const pace_plan_asked *a, double dev
 pace_status pace_plan_place_open(pace_plan_place *p, pace_plan_asked *a, const char *name) {
     const pace_device *device;
     PACE_TRY(pace_device_resolve(&device, &a->devices, p->machine.device, 0));
+    p->fits = &a->fits;
     if (device->is_cpu)
         return pace_fail(PACE_E_USAGE,
                          "on: expected accelerators, found the CPU %s, of which no configuration is searched",
@@ -192,7 +198,7 @@ static pace_status solve_choice(pace_plan_choice *out, pace_plan_place *p, const
     one.may_recompute = false;
     if (pace_config_ranks(&one.config) < 2) one.exchange = NULL;
     PACE_TRY(pace_step_solve(&solution, &p->step.pricer, &one));
-    choice.time_s = solution.time_s;
+    choice.time_s = pace_predict_fits_step(p->fits, &solution, &one);
     choice.need_bytes = solution.plan.memory.all_bytes;
     choice.close =
         !pace_step_surely_fits(choice.need_bytes, solution.plan.device_bytes, pace_cost_doubts(p->step.pricer.cost));

@@ -36,6 +36,7 @@ typedef struct {
 /* One machine that is offered, or a part of it: so many of its nodes. */
 typedef struct {
     pace_machine machine;
+    const pace_predict_fits *fits; /* borrowed */
     pace_step_asked step;
     pace_plan_space space;
     pace_plan_found found;
@@ -63,6 +64,13 @@ typedef struct {
     pace_plan_choice choice;
 } pace_plan_change;
 
+/* The fastest of a machine, or of a setting, that was not asked for. */
+typedef struct {
+    pace_plan_choice choice;
+    char machine[64];
+    double devices; /* 0 = nothing */
+} pace_plan_beside;
+
 typedef struct {
     const pace_plan_options *options;
     pace_plan_options with_file; /* the options, and what the user's file fixes */
@@ -72,6 +80,7 @@ typedef struct {
     char yours_refused[240];            /* why it cannot be */
     PACE_VEC(pace_plan_change) changes; /* fastest first; only such as are faster, or fit where it does not */
     pace_device_catalog devices;
+    pace_predict_fits fits;
     PACE_VEC(pace_plan_place *) places; /* as asked, parts of a machine from the smallest */
     double tokens, within_days;         /* NAN = not said */
     pace_failures failures;             /* 0 = not said */
@@ -82,8 +91,11 @@ typedef struct {
     const char *
         launcher; /* what the best configuration is told to, and how; borrowed from the catalogue; NULL = nothing fits */
     pace_texts launch;
-    pace_analysis *picture; /* the schedule of the fastest; NULL = it has no pipeline, or none can be drawn */
-    bool order_changed;     /* the closed form put another configuration first on some machine */
+    pace_analysis *picture;  /* the schedule of the fastest; NULL = it has no pipeline, or none can be drawn */
+    pace_plan_beside half;   /* in autocast, where nobody said a precision and it is fp32 */
+    char half_word[16];      /* "amp_bf16" */
+    pace_plan_beside enough; /* done in time, where nothing that is offered is */
+    bool order_changed;      /* the closed form put another configuration first on some machine */
 } pace_plan_asked;
 
 /** Reads what is asked for of all machines. PACE_E_USAGE for words that mean nothing or contradict each other. */

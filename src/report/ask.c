@@ -153,6 +153,7 @@ static pace_status ask_plan(pace_report **out, const pace_question *question) {
                                  .within = pace_question_text(question, "within"),
                                  .price = pace_question_words(question, "price"),
                                  .from = pace_question_text(question, "from"),
+                                 .fits = pace_question_words(question, "fit"),
                                  .failures = pace_question_text(question, "failures"),
                                  .critical_batch = pace_question_text(question, "critical_batch"),
                                  .jitter = pace_question_text(question, "jitter"),

@@ -32,7 +32,7 @@ void pace_say_found(pace_report *report, const pace_model *model, const pace_con
                        pace_show_real(totals.parameters).text, pace_config_word(config, "precision"));
     if (l->vocab > 0 && l->outputs == l->vocab)
         pace_node_sentence(root, false,
-                           "The weight of its output is taken as one of its own; " PACE_FIELD "set tied=1 makes it the "
+                           "The weight of its output is taken as one of its own; --set tied=1 makes it the "
                            "table of the vocabulary.");
     say_kernels(root, recorded);
     if (l->left_out > 0)

@@ -149,6 +149,32 @@ static void say_straggling(pace_node *root, const pace_plan_asked *a, const pace
             100 * a->jitter);
 }
 
+/* What would be, beyond what is offered. */
+static void say_enough(pace_node *root, const pace_plan_asked *a) {
+    const pace_plan_beside *one = &a->enough;
+    char config[PACE_PLAN_SAYS];
+    if (!(one->devices > 0)) {
+        pace_node_sentence(root, false, "Nor are up to %d times as many nodes%s.", PACE_PLAN_NODES_MOST,
+                           a->batch_assumed ? ", with the global batch that was assumed" : " with this global batch");
+        return;
+    }
+    pace_plan_say_config(config, &one->choice.candidate.config);
+    pace_node_sentence(root, false,
+                       "The fewest nodes that would be: %s, %.0f devices (%s), %s days with steps of %.0f samples.",
+                       one->machine, one->devices, config, pace_show_real(one->choice.days).text,
+                       one->choice.candidate.config.global_batch);
+}
+
+static void say_half(pace_node *root, const pace_plan_asked *a, const pace_plan_place *p) {
+    const pace_plan_beside *half = &a->half;
+    if (!(half->devices > 0)) return;
+    pace_node_sentence(root, false,
+                       "Nobody said a precision: this is fp32. In %s the fastest takes %s, %.2f times as fast "
+                       "(--set precision=%s).",
+                       a->half_word, pace_show_ns(pace_ns(half->choice.time_s.median)).text,
+                       p->choices.items[0].time_s.median / half->choice.time_s.median, a->half_word);
+}
+
 static void say_best(pace_node *root, const pace_plan_asked *a, const pace_plan_place *p) {
     const pace_plan_choice *one = &p->choices.items[0];
     char config[PACE_PLAN_SAYS], rate[64], next[128] = "";
@@ -164,6 +190,7 @@ static void say_best(pace_node *root, const pace_plan_asked *a, const pace_plan_
                        pace_show_ns(pace_ns(one->time_s.median)).text,
                        pace_show_ns(pace_estimate_low_ns(one->time_s)).text,
                        pace_show_ns(pace_estimate_high_ns(one->time_s)).text, rate, next);
+    say_half(root, a, p);
     pace_say_found(pace_node_report(root), p->step.asked.model, &p->step.asked.config);
     say_sure(root, p);
     say_idle(root, p);
@@ -173,12 +200,13 @@ static void say_best(pace_node *root, const pace_plan_asked *a, const pace_plan_
     say_timing(root, a, p);
     if (isnan(one->days)) return;
     char price[64] = "";
-    if (!isnan(one->price)) pace_snprintf(price, sizeof price, " and cost %s", pace_show_real(one->price).text);
+    if (!isnan(one->price)) pace_snprintf(price, sizeof price, ", cost %s", pace_show_real(one->price).text);
     char energy[64] = "";
     if (!isnan(one->energy_kwh))
-        pace_snprintf(energy, sizeof energy, " and %s kWh at rated power", pace_show_real(one->energy_kwh).text);
-    pace_node_sentence(root, false, "%s take %s days%s%s.", a->options->tokens, pace_show_real(one->days).text, price,
-                       energy);
+        pace_snprintf(energy, sizeof energy, " and use %s kWh at rated power", pace_show_real(one->energy_kwh).text);
+    pace_node_sentence(root, false, "%s %s take %s days%s%s.", a->options->tokens,
+                       pace_model_sequence(p->step.asked.model, &p->step.asked.config) > 0 ? "tokens" : "samples",
+                       pace_show_real(one->days).text, price, energy);
     if (a->options->failures) say_failures(root, p);
 }
 
@@ -191,6 +219,7 @@ static void say_smallest(pace_report *report, pace_node *root, const pace_plan_a
         return;
     }
     pace_node_sentence(root, true, "No part of what is offered is done within %s.", a->options->within);
+    say_enough(root, a);
     pace_report_deny(report);
 }
 
@@ -203,9 +232,15 @@ static void say_loosened(pace_node *root, const pace_plan_place *p) {
         if (one->nodes > 0) pace_node_sentence(root, false, "On %d nodes %s fits.", one->nodes, config);
         else pace_node_sentence(root, false, "Without %s=%s something fits: %s.", one->field, one->value, config);
     }
-    if (p->loosened.count == 0)
+    if (p->loosened.count > 0) return;
+    if (p->machine.nics > 0)
         pace_node_sentence(root, false, "No single setting left out makes it fit, nor up to %d times the nodes.",
                            PACE_PLAN_NODES_MOST);
+    else
+        pace_node_sentence(root, false,
+                           "No single setting left out makes it fit; %s has no network, so more nodes were not tried: "
+                           "offer a machine of several devices.",
+                           p->machine.name);
 }
 
 static void say_nothing_fits(pace_report *report, const pace_plan_asked *a) {

@@ -1,0 +1,86 @@
+#include "ask/plan_beyond.h"
+
+#include "ask/plan_asked.h"
+#include "model/model_settings.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* The fastest of a machine under the options as they are now; `out` is untouched where nothing fits or can be. */
+static pace_status answer_beside(pace_plan_beside *out, pace_plan_asked *a, const char *name,
+                                 const pace_machine *machine, double price) {
+    bool assumed = a->batch_assumed, changed = a->order_changed;
+    pace_plan_place *p = pace_alloc(1, sizeof *p);
+    if (!p) return PACE_E_MEMORY;
+    p->machine = *machine;
+    p->device_price = price;
+    pace_status status = pace_plan_place_open(p, a, name);
+    if (status == PACE_OK) status = pace_plan_place_answer(p, a);
+    if (status == PACE_OK && p->choices.count) {
+        out->choice = p->choices.items[0];
+        snprintf(out->machine, sizeof out->machine, "%s", machine->name);
+        out->devices = p->space.devices;
+    }
+    pace_plan_place_close(p);
+    a->batch_assumed = assumed;
+    a->order_changed = changed;
+    return status == PACE_E_MEMORY ? status : PACE_OK;
+}
+
+pace_status pace_plan_find_half(pace_plan_asked *a, const char *name) {
+    const pace_plan_options *all = a->options;
+    const pace_plan_place *best = pace_plan_best(a, false);
+    if (!best || pace_settings_name(&all->set, (const char *const[]){"precision", NULL}) ||
+        best->step.asked.config.precision != PACE_RUN_FP32)
+        return PACE_OK;
+    const double *rates = best->step.asked.device->flop_per_s;
+    const char *word = rates[PACE_BF16] > 0 ? "amp_bf16" : rates[PACE_FP16] > 0 ? "amp" : NULL;
+    if (!word) return PACE_OK;
+    pace_plan_options half = *all;
+    const char **words = pace_alloc(all->set.count + 1, sizeof *words);
+    if (!words) return PACE_E_MEMORY;
+    char setting[32];
+    snprintf(setting, sizeof setting, "precision=%s", word);
+    for (size_t i = 0; i < all->set.count; i++) words[i] = all->set.items[i];
+    words[all->set.count] = setting;
+    half.set = (pace_words){words, all->set.count + 1};
+    half.top = 1;
+    a->options = &half;
+    const pace_machine machine = best->machine;
+    pace_status status = answer_beside(&a->half, a, name, &machine, best->device_price);
+    a->options = all;
+    pace_free(words);
+    snprintf(a->half_word, sizeof a->half_word, "%s", word);
+    return status;
+}
+
+static pace_status try_nodes(pace_plan_beside *out, bool *enough, pace_plan_asked *a, const char *name, int nodes) {
+    const pace_plan_place *last = a->places.items[a->places.count - 1];
+    pace_machine more = last->machine;
+    pace_plan_beside beside = {.devices = 0};
+    more.nodes = nodes;
+    snprintf(more.name, sizeof more.name, "%.*s*%d", (int)strcspn(last->machine.name, "*"), last->machine.name, nodes);
+    PACE_TRY(answer_beside(&beside, a, name, &more, last->device_price));
+    *enough = beside.devices > 0 && beside.choice.days <= a->within_days;
+    if (*enough) *out = beside;
+    return PACE_OK;
+}
+
+pace_status pace_plan_find_enough(pace_plan_asked *a, const char *name) {
+    if (!a->options->within || pace_plan_smallest(a) || a->places.count == 0) return PACE_OK;
+    const pace_machine *offered = &a->places.items[a->places.count - 1]->machine;
+    int less = offered->nodes, nodes = less;
+    bool enough = false;
+    while (!enough && offered->nics > 0 && nodes < PACE_PLAN_NODES_MOST * offered->nodes) {
+        less = nodes;
+        nodes *= 2;
+        PACE_TRY(try_nodes(&a->enough, &enough, a, name, nodes));
+    }
+    while (enough && nodes > less + 1) {
+        int middle = less + (nodes - less) / 2;
+        bool is;
+        PACE_TRY(try_nodes(&a->enough, &is, a, name, middle));
+        *(is ? &nodes : &less) = middle;
+    }
+    return PACE_OK;
+}

@@ -1,0 +1,80 @@
+"""What `plan` says beside what was asked: half precision, how many nodes would be enough, and what a fit of one's own runs says."""
+import itertools
+import json
+import os
+import re
+import sys
+import tempfile
+
+from checks import expect, expect_line, finish, run
+
+
+def plan(*words):
+    code, out, err = run("plan", *words, "-f", "json", "-q")
+    return code, json.loads(out) if out else None, err
+
+
+def test_half():
+    """In fp32 that nobody said the answer names the fastest of autocast: the one that plan gives when it is asked."""
+    words = ["gpt2", "--on", "v100", "--set", "global_batch=64"]
+    code, answer, err = plan(*words)
+    said = next((s for s in answer["summary"] if "Nobody said a precision" in s), "")
+    times = re.search(r"([\d.]+) times as fast", said)
+    _, half, _ = plan(*words, "--set", "precision=amp", "--top", "1")
+    ratio = answer["configurations"][0]["step_s"] / half["configurations"][0]["step_s"]
+    expect(code == 0 and times and abs(float(times[1]) - ratio) < 0.006 and "precision=amp)" in said, said, ratio, err)
+    _, said_so, _ = plan(*words, "--set", "precision=fp32")
+    expect(not any("Nobody said" in s for s in said_so["summary"]), "said", said_so["summary"])
+
+
+def test_enough():
+    """Where no part is done in time: so many nodes are, and one less is not."""
+    words = ["--set", "framework=megatron-core", "--set", "global_batch=256", "--tokens", "2T", "--within", "10d"]
+    code, answer, err = plan("gpt3_1.3b", "--on", "dgx-h100*1", *words)
+    said = next((s for s in answer["summary"] if "fewest nodes that would be" in s), "")
+    found = re.search(r"dgx-h100\*(\d+), (\d+) devices", said)
+    expect(code == 1 and found and int(found[2]) == 8 * int(found[1]), answer["summary"], err)
+    if found:
+        code, one, _ = plan("gpt3_1.3b", "--on", f"dgx-h100*{found[1]}", *words)
+        expect(code == 0 and any(f"dgx-h100*{found[1]}," in s for s in one["summary"]), "enough", one["summary"])
+        code, less, _ = plan("gpt3_1.3b", "--on", f"dgx-h100*{int(found[1]) - 1}", *words)
+        expect(code == 1, "one less is not", less["summary"])
+
+
+def test_no_network():
+    code, answer, _ = plan("llama3_8b", "--on", "a100*1")
+    expect(code == 1 and any("has no network" in s for s in answer["summary"]), answer["summary"])
+
+
+def test_fit():
+    """A fit of one's own runs counts as in predict, to the last bit."""
+    with tempfile.TemporaryDirectory() as folder:
+        table, fit = os.path.join(folder, "runs.csv"), os.path.join(folder, "runs.fit")
+        with open(table, "w") as out:
+            out.write("model,system,n_gpu,tp,pp,dp,micro_batch,global_batch,framework,precision,step_time_s\n")
+            for model, tp in itertools.product(("gpt3_1.3b", "gpt3_2.7b", "gpt3_350m", "gpt3_760m"), (1, 2, 4)):
+                sets = [f"tp={tp}", f"dp={8 // tp}", "global_batch=64", "micro_batch=1", "framework=megatron-core"]
+                _, said, _ = run("predict", model, "--on", "dgx-h100", "-f", "json", "-q", *[w for s in sets for w in ("--set", s)])
+                seconds = 1.5 * json.loads(said)["values"]["step.median_s"]
+                out.write(f"{model},dgx-h100,8,{tp},1,{8 // tp},1,64,megatron-core,bf16,{seconds}\n")
+        code, _, err = run("fit", "--kind", "step", table, "-o", fit, "-q")
+        expect(code == 0, "fit", err)
+        sets = ["global_batch=64", "framework=megatron-core", "precision=bf16"]
+        code, answer, err = plan("gpt3_1.3b", "--on", "dgx-h100", "--fit", fit, *[w for s in sets for w in ("--set", s)])
+        _, plain, _ = plan("gpt3_1.3b", "--on", "dgx-h100", *[w for s in sets for w in ("--set", s)])
+        expect(code == 0 and answer["configurations"][0]["step_s"] != plain["configurations"][0]["step_s"], "moves", err)
+        for row in answer["configurations"]:
+            keys = ("tp", "pp", "vpp", "dp", "micro_batch", "recompute", "schedule", "zero_stage")
+            one = sets + [f"{key}={row[key]}" for key in keys if key != "zero_stage" or row["dp"] > 1]
+            code, out, err = run("predict", "gpt3_1.3b", "--on", "dgx-h100", "--fit", fit, "-f", "json", "-q",
+                                 *[w for s in one for w in ("--set", s)])
+            expect(code == 0 and json.loads(out)["values"]["step.median_s"] == row["step_s"], "predict's", row, err)
+        code, _, err = run("plan", "gpt2", "--on", "dgx-h100", "--fit", table)
+        expect_line(code, err, 2, "runs.csv")
+
+
+test_half()
+test_enough()
+test_no_network()
+test_fit()
+sys.exit(finish())
