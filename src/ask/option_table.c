@@ -147,6 +147,7 @@ const pace_option_row pace_option_table[] = {
                 "a device's failures, and checkpoints (50000h:60s:10m): more days", NULL, NULL)},
     {PLAN, TEXT("critical_batch", "N", NULL, "tokens of a step beyond which batches learn worse: 4M", NULL, NULL)},
     {PLAN, TEXT("jitter", "SHARE", NULL, "how much the devices' step times differ: 3%, 0 = not at all", NULL, NULL)},
+    {PLAN, FLAG("together", NULL, "the machines are one cluster: each trains a share of every step", NULL, NULL)},
     {PLAN,
      NUMBER("top", "N", "configurations", NULL, "show the N fastest configurations of each machine (5)", NULL, NULL)},
 

@@ -141,6 +141,7 @@ static pace_status ask(pace_partition_asked *a, pace_partition_settings *s, cons
     pace_plan_words words;
     const char *idle = a->options->failures         ? "failures"
                        : a->options->fits.count     ? "fit"
+                       : a->options->together       ? "together"
                        : a->options->from           ? "from"
                        : a->options->critical_batch ? "critical_batch"
                        : a->options->jitter         ? "jitter"

@@ -3,6 +3,7 @@
 #include "ask/context.h"
 #include "ask/launcher.h"
 #include "ask/plan_beyond.h"
+#include "ask/plan_together.h"
 #include "ask/plan_words.h"
 #include "base/order.h"
 #include "model/model_settings.h"
@@ -298,6 +299,7 @@ pace_status pace_plan_ask(pace_plan_asked *out, const char *name, const pace_pla
     PACE_TRY(read_file(out));
     for (size_t i = 0; i < options->on.count; i++) PACE_TRY(add_machine(out, name, i));
     find_front(out);
+    if (options->together && !out->stopped) PACE_TRY(pace_plan_share_out(out));
     if (!out->stopped) PACE_TRY(improve(out));
     if (!out->stopped) PACE_TRY(find_loosened(out, name));
     if (!out->stopped) PACE_TRY(pace_plan_find_half(out, name));
@@ -312,6 +314,7 @@ void pace_plan_asked_free(pace_plan_asked *asked) {
     for (size_t i = 0; i < asked->places.count; i++) pace_plan_place_close(asked->places.items[i]);
     PACE_VEC_FREE(&asked->places);
     PACE_VEC_FREE(&asked->changes);
+    PACE_VEC_FREE(&asked->together.shares);
     PACE_VEC_FREE(&asked->set);
     pace_launcher_settings_free(&asked->file);
     pace_texts_free(&asked->launch);

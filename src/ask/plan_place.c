@@ -19,6 +19,11 @@ static bool is_set(const pace_plan_options *o, const char *key) {
 }
 
 static pace_status check_terms(const pace_plan_options *o) {
+    if (o->together && o->on.count < 2)
+        return pace_fail(PACE_E_USAGE, "together: expected two machines at least (on), found %zu", o->on.count);
+    if (o->together && (o->within || o->failures || !is_set(o, "global_batch")))
+        return pace_fail(PACE_E_USAGE, "together: expected " PACE_FIELD
+                                       "set global_batch=N, which the machines share, and neither within nor failures");
     if (o->failures && !o->tokens)
         return pace_fail(PACE_E_USAGE,
                          "failures: has no effect without " PACE_FIELD "tokens, which say what is trained");
@@ -307,6 +312,27 @@ pace_status pace_plan_place_best(pace_plan_choice *out, const pace_plan_asked *a
         if (status != PACE_E_MEMORY) status = PACE_OK;
     }
     pace_plan_found_free(&found);
+    p->space = space;
+    return status;
+}
+
+pace_status pace_plan_place_share(pace_plan_choice *out, const pace_plan_asked *a, pace_plan_place *p, double samples,
+                                  bool timed) {
+    const double whole = p->step.asked.config.global_batch;
+    pace_plan_space space = p->space;
+    pace_plan_found found = {0};
+    const pace_plan_rules rules = rules_of(p, a);
+    *out = (pace_plan_choice){.time_s = {.median = INFINITY}};
+    p->step.asked.config.global_batch = samples;
+    pace_status status = make_space(p, a->options);
+    if (status == PACE_OK) status = pace_plan_search(&found, &p->step.pricer, &p->step.asked, &p->space, &rules);
+    for (size_t i = 0; status == PACE_OK && isinf(out->time_s.median) && i < found.fitting.count; i++) {
+        if (timed) status = solve_choice(out, p, &found.fitting.items[i], a->tokens);
+        else out->time_s.median = found.fitting.items[i].closed_s;
+        if (status != PACE_E_MEMORY) status = PACE_OK; /* the next */
+    }
+    pace_plan_found_free(&found);
+    p->step.asked.config.global_batch = whole;
     p->space = space;
     return status;
 }

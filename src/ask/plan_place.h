@@ -71,6 +71,21 @@ typedef struct {
     double devices; /* 0 = nothing */
 } pace_plan_beside;
 
+/* One machine of several that train together: its share of every step. */
+typedef struct {
+    const pace_plan_place *place;
+    double samples;
+    pace_plan_choice choice;
+} pace_plan_share;
+
+typedef struct {
+    PACE_VEC(pace_plan_share) shares; /* none = not asked, or they cannot */
+    double step_s;                    /* of the slowest, and the exchange */
+    double exchange_s;                /* gradients summed between machines */
+    double even_s;                    /* the step if every device had as many samples; INFINITY = cannot be */
+    double days, price;               /* of all tokens; NAN = not asked */
+} pace_plan_together;
+
 typedef struct {
     const pace_plan_options *options;
     pace_plan_options with_file; /* the options, and what the user's file fixes */
@@ -91,7 +106,8 @@ typedef struct {
     const char *
         launcher; /* what the best configuration is told to, and how; borrowed from the catalogue; NULL = nothing fits */
     pace_texts launch;
-    pace_analysis *picture;  /* the schedule of the fastest; NULL = it has no pipeline, or none can be drawn */
+    pace_analysis *picture; /* the schedule of the fastest; NULL = it has no pipeline, or none can be drawn */
+    pace_plan_together together;
     pace_plan_beside half;   /* in autocast, where nobody said a precision and it is fp32 */
     char half_word[16];      /* "amp_bf16" */
     pace_plan_beside enough; /* done in time, where nothing that is offered is */
@@ -107,6 +123,10 @@ pace_status pace_plan_place_open(pace_plan_place *p, pace_plan_asked *a, const c
 pace_status pace_plan_place_search(pace_plan_place *p, const pace_plan_asked *a) PACE_MUST_CHECK;
 /** Searches, and answers the fastest: p->choices. */
 pace_status pace_plan_place_answer(pace_plan_place *p, pace_plan_asked *a) PACE_MUST_CHECK;
+/** The fastest of a place for a step of so many samples, which need not be the step's: INFINITY where nothing fits. Not
+ * `timed`: its closed form's time alone. */
+pace_status pace_plan_place_share(pace_plan_choice *out, const pace_plan_asked *a, pace_plan_place *p, double samples,
+                                  bool timed) PACE_MUST_CHECK;
 void pace_plan_place_close(pace_plan_place *p);
 
 /** The fastest that fits with some fields pinned to `config`, on all devices; `out` is untouched where nothing does. */

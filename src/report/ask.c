@@ -154,6 +154,7 @@ static pace_status ask_plan(pace_report **out, const pace_question *question) {
                                  .price = pace_question_words(question, "price"),
                                  .from = pace_question_text(question, "from"),
                                  .fits = pace_question_words(question, "fit"),
+                                 .together = pace_question_flag(question, "together"),
                                  .failures = pace_question_text(question, "failures"),
                                  .critical_batch = pace_question_text(question, "critical_batch"),
                                  .jitter = pace_question_text(question, "jitter"),

@@ -210,6 +210,41 @@ static void say_best(pace_node *root, const pace_plan_asked *a, const pace_plan_
     if (a->options->failures) say_failures(root, p);
 }
 
+/* Machines that train one model: what each has of a step, and what that gains. */
+static void say_together(pace_node *root, const pace_plan_asked *a, const pace_plan_place *best) {
+    const pace_plan_together *t = &a->together;
+    char even[96] = "", config[PACE_PLAN_SAYS];
+    double alone_s = best->choices.items[0].time_s.median;
+    if (!a->options->together) return;
+    if (t->shares.count == 0) {
+        pace_report_deny(pace_node_report(root));
+        pace_node_sentence(root, true,
+                           "Together they cannot train it: it fits on fewer than two of them, or too few samples "
+                           "are shared.");
+        return;
+    }
+    if (isfinite(t->even_s))
+        pace_snprintf(even, sizeof even, " With as many samples for every device it would take %s.",
+                      pace_show_ns(pace_ns(t->even_s)).text);
+    pace_node_sentence(
+        root, true,
+        "Together a step of %.0f samples takes %s, %.2f times as fast as on %s alone; %s of it sums gradients "
+        "between the machines.%s",
+        best->step.asked.config.global_batch, pace_show_ns(pace_ns(t->step_s)).text, alone_s / t->step_s,
+        best->machine.name, pace_show_ns(pace_ns(t->exchange_s)).text, even);
+    for (size_t i = 0; i < t->shares.count; i++) {
+        const pace_plan_share *one = &t->shares.items[i];
+        pace_plan_say_config(config, &one->choice.candidate.config);
+        pace_node_sentence(root, false, "%s trains %.0f of them in %s: %s.", one->place->machine.name, one->samples,
+                           pace_show_ns(pace_ns(one->choice.time_s.median)).text, config);
+    }
+    if (isnan(t->days)) return;
+    char price[64] = "";
+    if (!isnan(t->price)) pace_snprintf(price, sizeof price, " and cost %s", pace_show_real(t->price).text);
+    pace_node_sentence(root, false, "Together %s take %s days%s.", a->options->tokens, pace_show_real(t->days).text,
+                       price);
+}
+
 static void say_smallest(pace_report *report, pace_node *root, const pace_plan_asked *a) {
     const pace_plan_place *p = pace_plan_smallest(a);
     if (p) {
@@ -333,6 +368,7 @@ void pace_plan_say_answer(pace_report *report, pace_node *root, const pace_plan_
         say_loosened(root, a->places.items[a->places.count - 1]);
     } else {
         if (a->options->within) say_smallest(report, root, a);
+        say_together(root, a, best);
         say_best(root, a, best);
         const pace_plan_place *cheapest = priced ? pace_plan_best(a, true) : best;
         if (cheapest != best)

@@ -190,6 +190,45 @@ static pace_status put_losses(pace_node *root, const pace_plan_place *p) {
 }
 
 typedef struct {
+    const char *machine;
+    int64_t devices, samples, step_ns;
+    double step_s;
+    char configuration[PACE_PLAN_SAYS];
+} share_row;
+
+static const pace_table share_table = {"shares",
+                                       "Together: what each trains of every step",
+                                       PACE_FOR_ALL,
+                                       0,
+                                       .hidden_when_empty = true,
+                                       PACE_CELLS({"machine", "machine", PACE_SHOW_TEXT, PACE_OF(share_row, machine)},
+                                                  {"devices", "devices", PACE_SHOW_INT, PACE_OF(share_row, devices)},
+                                                  {"samples", "samples", PACE_SHOW_INT, PACE_OF(share_row, samples)},
+                                                  {"step_ns", "its step", PACE_SHOW_NS, PACE_OF(share_row, step_ns)},
+                                                  {"step_s", NULL, PACE_SHOW_REAL, PACE_OF(share_row, step_s)},
+                                                  {"configuration", "configuration", PACE_SHOW_TEXT,
+                                                   PACE_OF(share_row, configuration)})};
+
+static void put_shares(pace_report *report, pace_node *root, const pace_plan_together *t) {
+    if (t->shares.count == 0) return;
+    pace_node *table = pace_open_table(root, &share_table, 0);
+    for (size_t i = 0; i < t->shares.count; i++) {
+        const pace_plan_share *one = &t->shares.items[i];
+        double time_s = one->choice.time_s.median;
+        share_row row = {one->place->machine.name,
+                         (int64_t)one->place->space.devices,
+                         (int64_t)one->samples,
+                         pace_ns(time_s),
+                         time_s,
+                         ""};
+        pace_plan_say_config(row.configuration, &one->choice.candidate.config);
+        pace_table_put(table, &row);
+    }
+    pace_report_value(report, "together.step_s", t->step_s);
+    pace_report_value(report, "together.exchange_s", t->exchange_s);
+}
+
+typedef struct {
     const char *what;
     double factor, lost;
     char configuration[PACE_PLAN_SAYS];
@@ -366,6 +405,7 @@ static pace_status describe(pace_report *report, void *context) {
     pace_node *root = pace_report_root(report);
     const pace_plan_place *best = pace_plan_best(a, false), *shown = best ? best : a->places.items[0];
     pace_plan_say_answer(report, root, a, best);
+    put_shares(report, root, &a->together);
     put_changes(root, a);
     pace_node *table = pace_open_table(root, &choice_table, flags_of(a));
     for (size_t i = 0; i < a->places.count; i++) put_place(table, a->places.items[i]);
