@@ -7,8 +7,3 @@
  * nothing or contradict each other; those of machines and models. */
 pace_status pace_plan_ask(pace_plan_asked *out, const char *name, const pace_plan_options *options) PACE_MUST_CHECK;
 void pace_plan_asked_free(pace_plan_asked *asked);
-
-/** The place whose best choice trains fastest, or with `cheapest` at the least price; NULL if nothing fits anywhere. */
-const pace_plan_place *pace_plan_best(const pace_plan_asked *asked, bool cheapest);
-/** The smallest place that trains all tokens within the days asked for; NULL = none. */
-const pace_plan_place *pace_plan_smallest(const pace_plan_asked *asked);

@@ -1,6 +1,5 @@
 #include "ask/plan_beyond.h"
 
-#include "ask/plan_asked.h"
 #include "model/model_settings.h"
 
 #include <stdio.h>

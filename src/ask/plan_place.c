@@ -344,3 +344,26 @@ void pace_plan_place_close(pace_plan_place *p) {
     pace_step_asked_close(&p->step);
     pace_free(p);
 }
+
+/* --- which one ---------------------------------------------------------------------------------------------------- */
+
+const pace_plan_place *pace_plan_best(const pace_plan_asked *asked, bool cheapest) {
+    const pace_plan_place *best = NULL;
+    for (size_t i = 0; i < asked->places.count; i++) {
+        const pace_plan_place *p = asked->places.items[i];
+        if (p->choices.count == 0) continue;
+        const pace_plan_choice *one = &p->choices.items[0], *first = best ? &best->choices.items[0] : NULL;
+        if (!first || (cheapest ? one->price < first->price : one->progress_per_s > first->progress_per_s)) best = p;
+    }
+    return best;
+}
+
+const pace_plan_place *pace_plan_smallest(const pace_plan_asked *asked) {
+    const pace_plan_place *smallest = NULL;
+    for (size_t i = 0; i < asked->places.count; i++) {
+        const pace_plan_place *p = asked->places.items[i];
+        if (p->choices.count == 0 || !(p->choices.items[0].days <= asked->within_days)) continue;
+        if (!smallest || p->space.devices < smallest->space.devices) smallest = p;
+    }
+    return smallest;
+}

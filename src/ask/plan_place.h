@@ -132,3 +132,8 @@ void pace_plan_place_close(pace_plan_place *p);
 /** The fastest that fits with some fields pinned to `config`, on all devices; `out` is untouched where nothing does. */
 pace_status pace_plan_place_best(pace_plan_choice *out, const pace_plan_asked *a, pace_plan_place *p,
                                  const pace_config *config, const bool pinned[PACE_PLAN_FIELDS]) PACE_MUST_CHECK;
+
+/** The place whose best choice trains fastest, or with `cheapest` at the least price; NULL if nothing fits anywhere. */
+const pace_plan_place *pace_plan_best(const pace_plan_asked *asked, bool cheapest);
+/** The smallest place that trains all tokens within the days asked for; NULL = none. */
+const pace_plan_place *pace_plan_smallest(const pace_plan_asked *asked);

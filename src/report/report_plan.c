@@ -191,36 +191,25 @@ static pace_status put_losses(pace_node *root, const pace_plan_place *p) {
 
 typedef struct {
     const char *machine;
-    int64_t devices, samples, step_ns;
-    double step_s;
+    double devices;
+    pace_plan_share of;
     char configuration[PACE_PLAN_SAYS];
 } share_row;
 
-static const pace_table share_table = {"shares",
-                                       "Together: what each trains of every step",
-                                       PACE_FOR_ALL,
-                                       0,
-                                       .hidden_when_empty = true,
-                                       PACE_CELLS({"machine", "machine", PACE_SHOW_TEXT, PACE_OF(share_row, machine)},
-                                                  {"devices", "devices", PACE_SHOW_INT, PACE_OF(share_row, devices)},
-                                                  {"samples", "samples", PACE_SHOW_INT, PACE_OF(share_row, samples)},
-                                                  {"step_ns", "its step", PACE_SHOW_NS, PACE_OF(share_row, step_ns)},
-                                                  {"step_s", NULL, PACE_SHOW_REAL, PACE_OF(share_row, step_s)},
-                                                  {"configuration", "configuration", PACE_SHOW_TEXT,
-                                                   PACE_OF(share_row, configuration)})};
+PACE_TABLE_IF_ROWS(share_table, "shares", "Together: what each trains of every step", PACE_FOR_ALL, 0,
+                   {"machine", "machine", PACE_SHOW_TEXT, PACE_OF(share_row, machine)},
+                   {"devices", "devices", PACE_SHOW_INT, PACE_WHOLE_OF(share_row, devices)},
+                   {"samples", "samples", PACE_SHOW_INT, PACE_WHOLE_OF(share_row, of.samples)},
+                   {"step_ns", "its step", PACE_SHOW_NS, PACE_NS_OF(share_row, of.choice.time_s)},
+                   {"step_s", NULL, PACE_SHOW_REAL, PACE_OF(share_row, of.choice.time_s)},
+                   {"configuration", "configuration", PACE_SHOW_TEXT, PACE_OF(share_row, configuration)});
 
 static void put_shares(pace_report *report, pace_node *root, const pace_plan_together *t) {
     if (t->shares.count == 0) return;
     pace_node *table = pace_open_table(root, &share_table, 0);
     for (size_t i = 0; i < t->shares.count; i++) {
         const pace_plan_share *one = &t->shares.items[i];
-        double time_s = one->choice.time_s.median;
-        share_row row = {one->place->machine.name,
-                         (int64_t)one->place->space.devices,
-                         (int64_t)one->samples,
-                         pace_ns(time_s),
-                         time_s,
-                         ""};
+        share_row row = {one->place->machine.name, one->place->space.devices, *one, ""};
         pace_plan_say_config(row.configuration, &one->choice.candidate.config);
         pace_table_put(table, &row);
     }
