@@ -6,6 +6,7 @@
 #include "study_predict.h"
 #include "study_run.h"
 #include "study_words.h"
+#include "trained_network.h"
 
 #include <math.h>
 #include <string.h>
@@ -32,11 +33,29 @@ static pace_status add(study *s, const char *model, const char *approach, int ra
     return PACE_PUSH(&s->rows, row);
 }
 
-/* One rank, then every approach on as many as were asked for. */
+/* Whether a model has tables that ranks can split; one that cannot be read has: its run says why. */
+static bool has_tables(const study *s, const char *model) {
+    const char *set[64];
+    pace_network network;
+    pace_network_asked asked = {.model = model, .set = {.items = set}, .batch = 1};
+    while (asked.set.count < sizeof set / sizeof *set &&
+           (set[asked.set.count] = pace_question_item(s->question, "set", asked.set.count)))
+        asked.set.count++;
+    if (pace_network_plan(&network, &asked) != PACE_OK) return true;
+    bool found = false;
+    for (size_t i = 0; i < network.model.layers.count; i++)
+        found = found || network.model.layers.items[i].kind == PACE_LAYER_EMBEDDING_BAG;
+    pace_network_close(&network);
+    return found;
+}
+
+/* One rank, then every approach on as many as were asked for; PEARL's where there is something to split. */
 static pace_status list_approaches(study *s, const char *model) {
     PACE_TRY(add(s, model, NULL, 1, s->batch, NULL));
+    bool tables = has_tables(s, model);
     for (size_t i = 0; pace_exchange_name(i); i++)
-        PACE_TRY(add(s, model, pace_exchange_name(i), s->ranks, s->batch, NULL));
+        if (tables || strcmp(pace_exchange_name(i), "pearl") != 0)
+            PACE_TRY(add(s, model, pace_exchange_name(i), s->ranks, s->batch, NULL));
     return PACE_OK;
 }
 
