@@ -195,10 +195,12 @@ typedef struct {
 
 static double pipe_s(const pipe *p, double k) { return (p->hops + k) * (p->alpha_s + p->bytes / k * p->s_per_byte); }
 
-/* The best whole number of them. */
+/* The best number of them; the best whole one. */
+static double ideal_segments(const pipe *p) {
+    return p->hops > 0 && p->alpha_s > 0 ? fmax(sqrt(p->hops * p->bytes * p->s_per_byte / p->alpha_s), 1) : 1;
+}
 static double best_segments(const pipe *p) {
-    double k = p->hops > 0 && p->alpha_s > 0 ? sqrt(p->hops * p->bytes * p->s_per_byte / p->alpha_s) : 1;
-    k = k < 1 ? 1 : floor(k);
+    double k = floor(ideal_segments(p));
     return pipe_s(p, k) < pipe_s(p, k + 1) ? k : k + 1;
 }
 
@@ -280,7 +282,17 @@ static double chain_segments(const pace_exchange_terms *t) { return segments_of(
 static double tree_segments(const pace_exchange_terms *t) { return segments_of(tree_pipe(t)); }
 
 static double piped(pipe p) { return pipe_s(&p, best_segments(&p)); }
-static double chain(const pace_exchange_terms *t) { return piped(chain_pipe(t)); }
+
+/* The first piece takes every hop; the others follow it, one after the other over the slowest. Pieces need not be whole, so
+ * that time grows with bytes. */
+static double chain(const pace_exchange_terms *t) {
+    const pipe p = chain_pipe(t);
+    double k = ideal_segments(&p), piece = t->bytes / k, far = t->nodes - 1, near = t->ranks - 1 - far;
+    double first_s = far > 0 ? far * far_alone(t, piece) : 0, byte_s = p.s_per_byte;
+    if (near > 0) first_s += near * lone_pair(t, piece);
+    if (t->collective == PACE_REDUCE) first_s += (t->ranks - 1) * add_s(t, piece);
+    return first_s + (k - 1) * piece * byte_s;
+}
 static double pipelined_tree(const pace_exchange_terms *t) { return piped(tree_pipe(t)); }
 
 static double scatter_allgather(const pace_exchange_terms *t) {
