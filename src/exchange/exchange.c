@@ -302,7 +302,7 @@ static pace_status solve_nccl(pace_exchange_answer *out, const pace_exchange *e,
                          q->algorithm < 0 ? "any algorithm" : pace_nccl_algorithm_names[q->algorithm],
                          q->protocol < 0 ? "any protocol" : pace_nccl_protocol_names[q->protocol], m->name);
     pace_doubt doubt = pace_exchange_doubt(e, q->nodes);
-    double own = e->doubts.figure[doubt], host = 0, spread = own;
+    double own = e->doubts.figure[doubt], host = 0, foreign = e->nccl.reached.foreign, spread = hypot(own, foreign);
     if (doubt != PACE_DOUBT_NCCL_BELIEF) {
         host = e->nccl.reached.host[e->stack].spread * waiting;
         spread = hypot(spread, host);
@@ -313,6 +313,7 @@ static pace_status solve_nccl(pace_exchange_answer *out, const pace_exchange *e,
                                   .bottleneck = ""};
     out->used.added[doubt] = own;
     out->used.added[PACE_DOUBT_NCCL_HOST] = host;
+    out->used.added[PACE_DOUBT_NCCL_DEVICE] = foreign;
     return PACE_OK;
 }
 

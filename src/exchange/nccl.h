@@ -59,6 +59,7 @@ typedef struct {
     double launch, hop; /* times the machine's launch_s; times every latency */
     double wait[PACE_REACHED_KINDS], least[PACE_REACHED_KINDS], fill[PACE_REACHED_KINDS], bytes[PACE_REACHED_KINDS];
     double own_part, full_channels_bytes;
+    double foreign; /* spread of what is reached on devices of which none was fitted */
     pace_nccl_host host[PACE_STACKS];
 } pace_nccl_reached;
 

@@ -48,6 +48,7 @@ typedef enum {
     X(SCALING_STEP, "scaling_step", SPREAD)            \
     X(APPROACH_COSTS, "approach_costs", SPREAD)        \
     X(NCCL, "nccl", SPREAD)                            \
+    X(NCCL_DEVICE, "nccl_device", TABLE)               \
     X(NCCL_BELIEF, "nccl_belief", SPREAD)              \
     X(TEXTBOOK, "textbook", SPREAD)                    \
     X(NETWORK, "network", SPREAD)                      \
