@@ -67,7 +67,24 @@ static void doubt_untold(pace_step_row *out, const pace_step_reader *r) {
 
 /* Products and all else that goes over words are as of so many words; attention within samples goes with the mean of
  * their squares, which is more than the square of the mean. */
+/* How many words a benchmark packs into a sample, where no column says. */
+static void set_packed(pace_step_row *out, const pace_step_reader *r, size_t row) {
+    const pace_yaml *yaml = r->things->columns;
+    const pace_yaml_node *all = pace_yaml_get(pace_yaml_get(pace_yaml_root(yaml), "step"), "packed");
+    for (size_t i = 0; i < pace_yaml_count(all) && !*pace_step_cell(r, row, PACE_STEP_SEQ); i++) {
+        const pace_yaml_node *entry = pace_yaml_item(all, i);
+        const char *suite = pace_yaml_text(pace_yaml_get(entry, "suite")),
+                   *says = pace_yaml_text(pace_yaml_get(entry, "says"));
+        double words = number_of(yaml, entry, "seq");
+        if (!suite || !says || !is_of(out, pace_yaml_get(entry, "model")) || !says_suite(r, row, suite)) continue;
+        if (!pace_step_says(pace_step_cell(r, row, PACE_STEP_MODEL), says) || !(words >= 1)) continue;
+        out->config.sequence = words;
+        pace_step_note(out, "%g words, as the benchmark packs them", words);
+    }
+}
+
 void pace_step_row_padding(pace_step_row *out, const pace_step_reader *r, size_t row) {
+    set_packed(out, r, row);
     const pace_yaml *yaml = r->things->columns;
     const pace_yaml_node *all = pace_yaml_get(pace_yaml_get(pace_yaml_root(yaml), "step"), "padding");
     doubt_untold(out, r);
