@@ -178,7 +178,7 @@ def check_standard_input(folder):
         piped = subprocess.run([PACELINE, "predict", "-", *words], input=text, capture_output=True)
         assert piped.returncode == 0, (name, piped.stderr)
         assert json.loads(piped.stdout)["scenarios"] == of_file["scenarios"], name
-    for text, said in ((b"hello", "expected a JSON value"), (b"", "the end of the input"), (demo[:5], "breaks off"), (b"- a\n", "expected a map")):
+    for text, said in ((b"hello", "expected a JSON value"), (b"", "the end of the input"), (demo[:5], "breaks off"), (b"- a\n", "byte 1: expected a number"), (b"family: f\nlayers: 3\n", "a model needs the text")):
         done = subprocess.run([PACELINE, "predict", "-", "--on", "a100-40-sxm"], input=text, capture_output=True)
         assert done.returncode == 3 and done.stderr.count(b"\n") == 1 and said in done.stderr.decode(), (text[:9], done.stderr)
 
