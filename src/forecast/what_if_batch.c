@@ -111,7 +111,7 @@ static pace_status change_launch(batch_change *c, uint32_t number) {
 static void grow_input(pace_graph *graph, double factor) {
     for (size_t i = 0; i < graph->nodes.count; i++) {
         pace_graph_node *node = &graph->nodes.items[i];
-        if (node->spends_ns >= 0) node->spends_ns = llround((double)node->spends_ns * factor);
+        if (pace_graph_node_fetches(node)) node->spends_ns = llround((double)node->spends_ns * factor);
     }
 }
 

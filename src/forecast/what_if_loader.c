@@ -20,7 +20,7 @@ static pace_status parse(pace_scenario *scenario, const char *text) {
 pace_input_stretches pace_graph_stretches(const pace_graph *graph) {
     pace_input_stretches sum = {0};
     for (size_t i = 0; i < graph->nodes.count; i++)
-        if (graph->nodes.items[i].spends_ns >= 0) {
+        if (pace_graph_node_fetches(&graph->nodes.items[i])) {
             sum.count++;
             sum.ns += (double)graph->nodes.items[i].spends_ns;
         }
@@ -47,7 +47,8 @@ static pace_status load_ahead(size_t *moved, pace_variant *variant, double worke
     *moved = 0;
     for (uint32_t i = 0; i < count; i++) {
         double ns = (double)graph->nodes.items[i].spends_ns, each = ns / workers;
-        if (!(ns > handover_ns)) continue; /* it stood ready already */
+        if (!pace_graph_node_fetches(&graph->nodes.items[i]) || !(ns > handover_ns))
+            continue; /* it stood ready already */
         if (first) each = fmax(0, each - (steps_ns - input.ns) / (double)input.count);
         uint32_t fetch;
         PACE_TRY(add_fetch(&fetch, graph, i, thread, each));

@@ -38,6 +38,7 @@ typedef enum {
     X(EXCHANGE_BUCKET, "exchange_bucket", SPREAD)      \
     X(RATIO_CORRELATION, "ratio_correlation", VALUE)   \
     X(HOST_LINK, "host_link", VALUE)                   \
+    X(HOST_UPDATE, "host_update", VALUE)               \
     X(HOST_AMOUNTS, "host_amounts", SPREAD)            \
     X(LOADER_HANDOVER, "loader_handover", VALUE)       \
     X(BALANCED_TABLES, "balanced_tables", SPREAD)      \

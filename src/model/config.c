@@ -20,6 +20,8 @@ static const char *const indices[] = {"usual", "int64", "int32", NULL};
 static const char *const recomputes[] = {"none", "selective", "full", NULL};
 static const char *const schedules[] = {"1f1b", "gpipe", "zero-bubble", "zb-v", "dualpipe-v", NULL};
 
+static const char *const offloads[] = {"none", "optimizer", NULL};
+
 static const struct {
     const char *key;
     size_t offset;
@@ -49,6 +51,7 @@ static const struct {
     {"cp", offsetof(pace_config, cp), NULL, 1},
     {"ep", offsetof(pace_config, ep), NULL, 1},
     {"zero_stage", offsetof(pace_config, zero_stage), NULL, 0},
+    {"offload", offsetof(pace_config, offload), offloads, 0},
     {"zero_group", offsetof(pace_config, zero_group), NULL, 0},
     {"sequence_parallel", offsetof(pace_config, sequence_parallel), NULL, 0},
     {"frozen", offsetof(pace_config, frozen), NULL, 0},
@@ -137,6 +140,21 @@ static pace_status check_zero_group(const pace_config *config) {
     return PACE_OK;
 }
 
+/* What updates in place of the device runs between the launches of a step. */
+static pace_status check_offload(const pace_config *config) {
+    if (config->offload == PACE_OFFLOAD_NONE) return PACE_OK;
+    if (!pace_config_trains(config) || config->optimizer == PACE_NO_UPDATE)
+        return pace_fail(PACE_E_USAGE,
+                         "offload %s: expected training with an optimizer whose states can lie on the host",
+                         offloads[config->offload]);
+    if (config->execution == PACE_CUDA_GRAPH)
+        return pace_fail(PACE_E_USAGE,
+                         "offload %s: expected execution eager or compiled, found graph: a captured step does not wait "
+                         "for the host",
+                         offloads[config->offload]);
+    return PACE_OK;
+}
+
 pace_status pace_config_check_shares(const pace_config *config) {
     double once = config->micro_batch * config->dp;
     if (fmod(config->global_batch, once) != 0)
@@ -148,6 +166,7 @@ pace_status pace_config_check_shares(const pace_config *config) {
     if (config->zero_stage > 3)
         return pace_fail(PACE_E_USAGE, "zero_stage: expected 0 to 3, found %g", config->zero_stage);
     PACE_TRY(check_zero_group(config));
+    PACE_TRY(check_offload(config));
     if (config->imbalance > 0 && config->ep < 2)
         return pace_fail(PACE_E_USAGE, "imbalance %g: expected ep of 2 or more, found %g: one rank has all experts",
                          config->imbalance, config->ep);

@@ -52,12 +52,16 @@ typedef enum {
     PACE_GRADIENTS_IN_PLACE
 } pace_gradient_way;
 
+/* What lies in the host's memory: states of the optimizer, which the host's processors then update (ZeRO-Offload, Ren et al. 2021). */
+typedef enum { PACE_OFFLOAD_NONE, PACE_OFFLOAD_OPTIMIZER } pace_offload;
+
 typedef struct {
     double micro_batch;  /* samples of one forward pass on one rank */
     double global_batch; /* samples of one step on all ranks; 0 = micro_batch x dp */
     double sequence;     /* tokens of a sample; 0 = the model's own */
     int mode, precision, allow_tf32, optimizer, update, execution, attention, input, indices,
         recompute;         /* of the enums above */
+    int offload;           /* a pace_offload */
     int schedule;          /* a pace_pipeline_schedule: in which order a pipeline takes micro-batches */
     double keep_gradients; /* 1 = gradients are zeroed and added to; 0 = dropped (set_to_none) */
     double read_loss;      /* 1 = the host reads the loss and waits for it */
@@ -76,6 +80,7 @@ typedef struct {
     bool keeps_fp8;       /* nor this: products in FP8 keep their inputs so */
     bool
         routes_inside; /* nor this: experts weigh what they compute before their last product, whose output is not kept */
+    double host_update_ns; /* nor this: what a rank's share of its host takes to update one parameter */
     bool sorts_on_host; /* nor this, but a framework's: of each layer of experts a pass begins with a call "dispatch" */
 } pace_config;
 

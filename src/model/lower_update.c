@@ -2,6 +2,7 @@
 #include "model/lower_ops.h"
 #include "model/lower_shards.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -105,11 +106,31 @@ static void update_all(pace_lowering *to, double parameters, double tensors) {
                             pace_lower_share(to, to->tensors.items[i].elements, to->tensors.items[i].expert, 1));
 }
 
+/* Between the memories of device and host; the host waits for it. */
+static void move(pace_lowering *to, const char *name, const char *kind, double bytes) {
+    pace_emit_open(to, name);
+    pace_emit_op(to, "aten::copy_", pace_emit_transfer(kind, bytes));
+    if (to->status == PACE_OK) to->graph->nodes.items[to->last_node[0]].waits_launch = to->last_launch;
+    pace_emit_close(to);
+}
+
+/* Gradients go to the host, which updates, and parameters come back: 2 bytes of each a parameter where both are halves (Ren et
+ * al. 2021, section 4.1). That copies hide behind the backward pass, or behind updates, is not counted. */
+static void update_on_host(pace_lowering *to, double parameters) {
+    int bytes = pace_config_parameter_bytes(to->config);
+    move(to, "offload::gradients", "d2h_pinned", bytes * parameters);
+    pace_emit_host(to, "offload::host_update");
+    if (to->status == PACE_OK)
+        to->graph->nodes.items[to->last_node[0]].spends_ns = llround(parameters * to->config->host_update_ns);
+    move(to, "offload::parameters", "h2d_pinned", bytes * parameters);
+}
+
 void pace_lower_update(pace_lowering *to) {
     double parameters, tensors;
     count_parameters(to, 1, &parameters, &tensors);
     to->stage = PACE_STAGE_UPDATE;
     if (to->region == PACE_NO_NODE) pace_emit_annotation(to, optimizers[to->config->optimizer].step);
-    if (parameters > 0) update_all(to, parameters, tensors);
+    if (parameters > 0 && to->config->offload == PACE_OFFLOAD_OPTIMIZER) update_on_host(to, parameters);
+    else if (parameters > 0) update_all(to, parameters, tensors);
     if (to->region == PACE_NO_NODE) pace_emit_close(to);
 }

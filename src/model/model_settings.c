@@ -62,7 +62,7 @@ bool pace_settings_name(const pace_words *set, const char *const *keys) {
 
 const char *const pace_settings_of_training[] = {"optimizer",  "update",       "recompute",
                                                  "zero_stage", "zero_group",   "keep_gradients",
-                                                 "read_loss",  "bucket_bytes", "frozen",
+                                                 "read_loss",  "bucket_bytes", "frozen",       "offload",
                                                  NULL};
 
 bool pace_settings_name_sharing(const pace_words *set) {

@@ -106,6 +106,14 @@ static pace_status lower_stages(lowered_stages *out, const pace_step_case *asked
     return status;
 }
 
+static pace_status find_host_update(pace_config *config, pace_catalog *catalog, const pace_step_case *asked) {
+    pace_doubts doubts;
+    if (config->offload == PACE_OFFLOAD_NONE) return PACE_OK;
+    PACE_TRY(pace_doubts_load(&doubts, catalog));
+    config->host_update_ns = pace_step_host_update_ns(config, asked->exchange, &doubts);
+    return PACE_OK;
+}
+
 /* A pipeline drains before its update: what a step finds left of the one before is the host's lead alone. */
 enum { PIPELINE_REPEATS = 2 };
 
@@ -117,6 +125,7 @@ pace_status pace_step_forecast(pace_forecast *out, pace_catalog *catalog, const 
     bool framed = !pace_framework_is_lowered(asked->framework);
     if (framed) config = pace_step_frame_config(asked->framework, &config);
     else if (asked->approach) take_approach(&config, asked->approach);
+    PACE_TRY(find_host_update(&config, catalog, asked));
     PACE_TRY(lower_stages(&stages, asked, &config, name));
     pace_status status = pace_forecast_of_graphs(out, catalog, stages.graphs, stages.count, stages.names, asked->device,
                                                  pace_execution_modes[config.execution]);

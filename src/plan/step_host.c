@@ -103,3 +103,8 @@ pace_status pace_step_host_gradients_s(double *out_s, const pace_step_host *host
     pace_step_free(&step);
     return PACE_OK;
 }
+
+double pace_step_host_update_ns(const pace_config *config, const pace_exchange *exchange, const pace_doubts *doubts) {
+    double ranks = pace_config_ranks(config), devices = exchange ? exchange->machine.devices : 1;
+    return 1e9 * doubts->figure[PACE_DOUBT_HOST_UPDATE] * (ranks < devices ? ranks : devices);
+}

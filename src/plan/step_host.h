@@ -2,7 +2,7 @@
 #pragma once
 
 #include "cost/host_costs_measure.h"
-#include "machine/device.h"
+#include "exchange/exchange.h"
 #include "model/config.h"
 
 /* Host costs of a way to run (catalog/frameworks.yaml), as a walk takes them. */
@@ -34,3 +34,6 @@ pace_status pace_step_host_and_device_s(double *host_s, double *device_s, const 
 /** Seconds until the host issues the last exchange of gradients of a graph; 0 where it has none. */
 pace_status pace_step_host_gradients_s(double *out_s, const pace_step_host *host,
                                        const pace_graph *graph) PACE_MUST_CHECK;
+
+/** Nanoseconds that the host of a rank takes to update one parameter: ranks of a node share its processors. */
+double pace_step_host_update_ns(const pace_config *config, const pace_exchange *exchange, const pace_doubts *doubts);

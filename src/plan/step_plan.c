@@ -2,7 +2,9 @@
 #include "plan/step_time.h"
 
 #include "cost/formula.h"
+#include "model/emit.h"
 #include "model/pipeline_stages.h"
+#include "plan/step_host.h"
 
 #include <math.h>
 
@@ -412,10 +414,11 @@ pace_step_memory pace_step_stage_memory(const pace_step_plan *plan, double stage
     double state = half ? plan->framework->state_bytes - later : 8; /* without a master copy: the parameters are it */
     pace_step_memory memory = {.weight_bytes = weight * (parameters[3] + tables(plan->slots, config->ep)),
                                .activation_bytes = stage_activations(plan, stage)};
+    bool on_host = config->offload == PACE_OFFLOAD_OPTIMIZER;
     if (trains) {
         memory.gradient_bytes = (gradient_bytes(plan) + formed) * parameters[2] + gathered_bytes(plan);
-        memory.optimizer_bytes = state * plan->slots->states * parameters[1];
-        memory.activation_bytes = fmax(memory.activation_bytes, later * parameters[1]);
+        if (!on_host) memory.optimizer_bytes = state * plan->slots->states * parameters[1];
+        if (!on_host) memory.activation_bytes = fmax(memory.activation_bytes, later * parameters[1]);
     }
     memory.library_bytes = plan->library_bytes;
     memory.all_bytes = memory.weight_bytes + memory.gradient_bytes + memory.optimizer_bytes + memory.activation_bytes +
@@ -479,25 +482,45 @@ static void add_input(pace_step_plan *plan) {
     plan->rest_host_s = plan->micro_batches * plan->input_host_s;
 }
 
-static void add_update(pace_step_plan *plan, const pace_step_place *place) {
+/* Both copies, and between them the host's update. */
+static pace_status offload_update(pace_step_plan *plan, double parameters, const pace_step_place *place) {
+    static const char *const ways[] = {"d2h_pinned", "h2d_pinned"};
+    const pace_config *config = &plan->config;
+    plan->update_s =
+        parameters * pace_step_host_update_ns(config, place->exchange, pace_cost_doubts(place->cost)) / 1e9;
+    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
+        pace_op op = pace_emit_transfer(ways[i], parameters * pace_config_parameter_bytes(config));
+        pace_estimate price_s;
+        PACE_TRY(pace_price_cached(&price_s, place->prices, place->cost, place->device, &op, PACE_SUSTAINED));
+        plan->update_s += price_s.median;
+    }
+    plan->rest_host_s += plan->update_s; /* the host waits for both */
+    return PACE_OK;
+}
+
+static pace_status add_update(pace_step_plan *plan, const pace_step_place *place) {
     const pace_config *config = &plan->config;
     share held = fullest(plan);
     double over = sharded_over(config, 1), rate = pace_device_sustained_bytes_per_s(place->device);
-    if (!pace_config_trains(config) || !(rate > 0)) return;
+    if (!pace_config_trains(config) || !(rate > 0)) return PACE_OK;
     double expert_over = over > 1 ? group_of(config, true).ranks : 1;
     double updated = held.dense / over + held.expert / expert_over, all = plan->slots->parameters;
-    if (plan->framework->update_bytes > 0) plan->update_s = plan->framework->update_bytes * updated / rate;
+    if (config->offload == PACE_OFFLOAD_OPTIMIZER) PACE_TRY(offload_update(plan, updated, place));
+    else if (plan->framework->update_bytes > 0) plan->update_s = plan->framework->update_bytes * updated / rate;
     else if (all > 0) plan->update_s = plan->slots->rest_s[PACE_REST_UPDATE] * updated / all;
     if (config->zero_stage < 3 && plan->micro_batches > 1)
         plan->add_s = plan->framework->accumulates * (pace_config_parameter_bytes(config) + 2 * gradient_bytes(plan)) /
                       rate * (1 - 1 / plan->micro_batches);
     if (pace_framework_is_lowered(plan->framework) && all > 0) add_rest(plan, (held.dense + held.expert) / all);
+    return PACE_OK;
 }
 
 pace_status pace_step_plan_outline(pace_step_plan *out, const pace_step_slots *slots, const pace_framework *framework,
                                    const pace_config *config, const pace_step_place *place, double attention) {
     pace_step_plan plan = {.slots = slots, .framework = framework, .config = *config, .attention = attention};
     PACE_TRY(pace_config_check_shares(config));
+    if (config->offload && place->device->is_cpu)
+        return pace_fail(PACE_E_USAGE, "offload: %s is the host itself: there is no other memory", place->device->name);
     plan.micro_batches = pace_config_micro_batches(config);
     PACE_TRY(cut(&plan));
     add_memory(&plan, place);
@@ -508,8 +531,7 @@ pace_status pace_step_plan_outline(pace_step_plan *out, const pace_step_slots *s
 pace_status pace_step_plan_finish(pace_step_plan *plan, const pace_step_place *place) {
     PACE_TRY(exchange_all(plan, place));
     add_input(plan);
-    add_update(plan, place);
-    return PACE_OK;
+    return add_update(plan, place);
 }
 
 pace_status pace_step_plan_make(pace_step_plan *out, const pace_step_slots *slots, const pace_framework *framework,

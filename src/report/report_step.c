@@ -179,9 +179,9 @@ static void put_how(pace_node *root, const asked *a) {
     else
         pace_node_note(
             root,
-            "Training, micro-batch %.0f%s%s%s, framework %s, %s, %s%s, optimizer %s, recomputation %s; change these with --set.",
+            "Training, micro-batch %.0f%s%s%s, framework %s, %s, %s%s, optimizer %s%s, recomputation %s; change these with --set.",
             config->micro_batch, assumed, of, more, framework, execution, precision, tf32,
-            pace_config_word(config, "optimizer"), recompute);
+            pace_config_word(config, "optimizer"), config->offload ? " offloaded to the host" : "", recompute);
 }
 
 static void put_tables(pace_node *root, const pace_step_asked *step) {

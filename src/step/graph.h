@@ -33,6 +33,11 @@ typedef struct {
     uint8_t stage;         /* pace_stage; PACE_STAGE_NONE = to be found from names */
 } pace_graph_node;
 
+/** Whether the node fetches input for a time of its own. The update on the host has one, too. */
+static inline bool pace_graph_node_fetches(const pace_graph_node *node) {
+    return node->spends_ns >= 0 && node->stage != PACE_STAGE_UPDATE;
+}
+
 /* A kernel, copy, memset or exchange put on a stream. */
 typedef struct {
     pace_name name;      /* the kernel's, 0 = unknown */

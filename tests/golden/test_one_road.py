@@ -24,7 +24,7 @@ FIELDS = {
     "execution": ["eager", "compiled", "graph"], "attention": ["fused", "math"], "input": ["synthetic", "pinned", "pageable"],
     "recompute": ["none", "selective", "full"], "keep_gradients": [0, 1], "read_loss": [0, 1], "frozen": [0, 1],
     "bucket_bytes": [1000000]}
-OF_TRAINING = {"optimizer", "update", "recompute", "keep_gradients", "read_loss", "frozen", "bucket_bytes", "zero_stage", "zero_group"}
+OF_TRAINING = {"optimizer", "update", "recompute", "keep_gradients", "read_loss", "frozen", "bucket_bytes", "zero_stage", "zero_group", "offload"}
 EVERY = 12 if "ASAN_OPTIONS" in os.environ else 1  # so many models are asked about under the sanitizers
 
 
@@ -52,6 +52,9 @@ def question(model, dice):
     idle = set() if model["sequence"] else {"attention", "recompute"}  # options refuse what can change nothing
     idle |= {"bucket_bytes"} if settings["dp"] * settings.get("cp", 1) == 1 else set()
     settings = {key: value for key, value in settings.items() if key not in idle}
+    trains = settings.get("mode") != "inference" and not settings.get("frozen") and settings.get("optimizer") in ("adam", "adamw")
+    if trains and settings.get("execution") != "graph":
+        settings["offload"] = "optimizer"
     if settings.get("precision") in HALF_OF[machine]:
         settings["precision"] = "fp16"
     if "pp" in settings:
@@ -68,7 +71,7 @@ def by_options(asked):
 
 def by_rows(questions):
     """All of them in one table; a row's ranks are its product. An empty cell says nothing."""
-    keys = ["micro_batch", "global_batch", "dp", "tp", "pp", "cp", "vpp", "schedule", "zero_stage", "zero_group", *FIELDS]
+    keys = ["micro_batch", "global_batch", "dp", "tp", "pp", "cp", "vpp", "schedule", "zero_stage", "zero_group", "offload", *FIELDS]
     text = io.StringIO()
     table = csv.DictWriter(text, ["model", "machine", "n_gpu", "framework", *keys])
     table.writeheader()

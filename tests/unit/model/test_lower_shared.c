@@ -52,6 +52,44 @@ static void test_exchanges(void **state) {
     pace_model_free(&model);
 }
 
+static double transferred(const pace_graph *graph, const char *kind) {
+    double sum = 0;
+    for (size_t i = 0; i < graph->launches.count; i++) {
+        uint32_t op = graph->launches.items[i].op;
+        if (op != PACE_NO_OP && strcmp(graph->ops.items[op].kind, kind) == 0) sum += graph->ops.items[op].size[0];
+    }
+    return sum;
+}
+
+/* ZeRO-Offload moves 2 bytes of each half gradient to the host and 2 of each half parameter back (Ren et al. 2021, section 4.1),
+ * of those that a rank updates, and the device updates nothing. */
+static void test_offload(void **state) {
+    (void)state;
+    pace_model_setting settings[] = {{"hidden", 256}, {"layers", 3}, {"heads", 4}, {"seq", 64}};
+    pace_model model = load("gpt", settings, 4);
+    for (double dp = 1; dp <= 4; dp *= 4) {
+        pace_config config = pace_config_default();
+        config.precision = PACE_RUN_BF16;
+        config.optimizer = PACE_ADAM;
+        config.offload = PACE_OFFLOAD_OPTIMIZER;
+        config.input = PACE_INPUT_SYNTHETIC;
+        config.dp = dp;
+        config.global_batch = 3 * dp; /* micro-batches add on the device */
+        config.zero_stage = dp > 1 ? 1 : 0;
+        config.host_update_ns = 2;
+        pace_graph graph = lower(&model, &config);
+        double parameters = pace_model_total(&model, &config).gradient_bytes / 2 / dp;
+        assert_true(fabs(transferred(&graph, "d2h_pinned") / (2 * parameters) - 1) < 1e-12);
+        assert_true(fabs(transferred(&graph, "h2d_pinned") / (2 * parameters) - 1) < 1e-12);
+        int64_t spent_ns = 0;
+        for (size_t i = 0; i < graph.nodes.count; i++)
+            if (graph.nodes.items[i].spends_ns > 0) spent_ns += graph.nodes.items[i].spends_ns;
+        assert_true(fabs((double)spent_ns - 2 * parameters) <= 1);
+        pace_graph_free(&graph);
+    }
+    pace_model_free(&model);
+}
+
 /* Context parallelism splits tokens, not work: each rank has all keys, and gathers those of the others. */
 static void test_context_and_experts(void **state) {
     (void)state;
@@ -224,9 +262,8 @@ static void test_stages(void **state) {
 int main(void) {
     unsetenv("PACELINE_CATALOG");
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_exchanges), cmocka_unit_test(test_context_and_experts),
-        cmocka_unit_test(test_zero),      cmocka_unit_test(test_hybrid),
-        cmocka_unit_test(test_stages),
+        cmocka_unit_test(test_exchanges), cmocka_unit_test(test_offload), cmocka_unit_test(test_context_and_experts),
+        cmocka_unit_test(test_zero),      cmocka_unit_test(test_hybrid),  cmocka_unit_test(test_stages),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
