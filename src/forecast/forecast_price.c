@@ -2,6 +2,7 @@
 
 #include "base/pattern.h"
 #include "cost/roofline.h"
+#include "exchange/token_routes.h"
 #include "step/host_operators.h"
 #include "step/op_edit.h"
 
@@ -225,6 +226,12 @@ static pace_status by_exchange(pace_estimate *out_ns, const pace_pricing *p, uin
                                    exchange->group_stride > 0 ? exchange->group_stride : 1));
     question.ranks_per_node = place.ranks_per_node;
     question.nodes = place.nodes;
+    const pace_token_routes routes = {exchange->routed_nodes, exchange->routed_copies};
+    if (routes.nodes > 0) {
+        PACE_TRY(pace_token_exchange_time(out_ns, &p->scenario->exchange, &question, &place, &routes));
+        out_ns->median *= 1e9 * p->scenario->slowness;
+        return PACE_OK;
+    }
     question.bytes *= place.crowding;
     bool sums = exchange->role == PACE_ROLE_GRADIENT && question.collective == PACE_ALLREDUCE; /* ZeRO scatters */
     if (p->scenario->has_approach && (pull || sums)) return by_approach(out_ns, p, &question);

@@ -56,6 +56,7 @@ static const struct {
     {"sequence_parallel", offsetof(pace_config, sequence_parallel), NULL, 0},
     {"frozen", offsetof(pace_config, frozen), NULL, 0},
     {"imbalance", offsetof(pace_config, imbalance), NULL, 0},
+    {"expert_nodes", offsetof(pace_config, expert_nodes), NULL, 0},
     {"bucket_bytes", offsetof(pace_config, bucket_bytes), NULL, 1},
 };
 enum { FIELDS = sizeof fields / sizeof *fields };
@@ -170,6 +171,9 @@ pace_status pace_config_check_shares(const pace_config *config) {
     if (config->imbalance > 0 && config->ep < 2)
         return pace_fail(PACE_E_USAGE, "imbalance %g: expected ep of 2 or more, found %g: one rank has all experts",
                          config->imbalance, config->ep);
+    if (config->expert_nodes > 0 && config->ep < 2)
+        return pace_fail(PACE_E_USAGE, "expert_nodes %g: expected ep of 2 or more, found %g: one rank has all experts",
+                         config->expert_nodes, config->ep);
     if (config->vpp > 1 && config->pp < 2)
         return pace_fail(PACE_E_USAGE, "vpp %g: expected pp of 2 or more, found %g", config->vpp, config->pp);
     if (config->schedule != 0 && config->pp < 2)

@@ -73,6 +73,7 @@ typedef struct {
         sequence_parallel; /* 1 = what tensor parallelism leaves whole is split by tokens (Korthikanti et al. 2022) */
     double frozen;         /* 1 = parameters get no gradient: adapters are trained beside them (LoRA) */
     double imbalance;      /* experts that are divided: tokens of the rank that has most, percent above the mean */
+    double expert_nodes;   /* experts that are divided: nodes that a token goes to, at most, once to each; 0 = any */
     double bucket_bytes;   /* data parallel: gradients exchanged at once */
     int gradients;         /* a pace_gradient_way; no setting of a model, but of how its gradients are exchanged */
     bool

@@ -181,7 +181,7 @@ pace_expert_size pace_lower_expert_size(const pace_lowering *to, const pace_laye
     double rows = to->batch * to->sequence * layer->option[PACE_OPTION_TOPK] * more;
     double experts = layer->option[PACE_OPTION_EXPERTS] / to->config->ep;
     double groups = rows < experts ? rows : experts;
-    return (pace_expert_size){groups, rows / groups, rows};
+    return (pace_expert_size){groups, rows / groups, rows, layer->option[PACE_OPTION_TOPK]};
 }
 
 bool pace_lower_is_cast(const pace_layer *layer) {
@@ -208,7 +208,7 @@ double pace_lower_tied_elements(const pace_lowering *to, const pace_layer *layer
 }
 
 void pace_lower_dispatch(pace_lowering *to, const pace_expert_size *size, double channels, int bytes) {
-    if (to->config->ep > 1) pace_emit_exchange(to, "alltoall", PACE_GROUP_EXPERT, size->rows * channels * bytes);
+    if (to->config->ep > 1) pace_emit_tokens(to, size->rows * channels * bytes, size->copies);
 }
 
 bool pace_lower_has_tied_copy(const pace_lowering *to) {

@@ -33,6 +33,7 @@ typedef struct {
 /** Experts' products: `groups` of `each` rows, together `rows`. */
 typedef struct {
     double groups, each, rows;
+    double copies; /* of a token */
 } pace_expert_size;
 
 pace_attention pace_lower_attention_size(const pace_lowering *to, const pace_layer *layer);

@@ -56,6 +56,8 @@ pace_status pace_model_check_parallel(const pace_model *model, const pace_config
         return pace_fail(PACE_E_USAGE, "cp %g: the model \"%s\" has no sequence to split", config->cp, name);
     if (config->ep > 1 && (experts == 0 || fmod(experts, config->ep) != 0))
         return pace_fail(PACE_E_USAGE, "ep %g does not divide the %g experts of \"%s\"", config->ep, experts, name);
+    if (config->expert_nodes > 0 && !routed)
+        return pace_fail(PACE_E_USAGE, "expert_nodes %g: the model \"%s\" has no experts", config->expert_nodes, name);
     if (config->imbalance > 0 && !routed)
         return pace_fail(PACE_E_USAGE, "imbalance %g: the model \"%s\" has no experts", config->imbalance, name);
     return PACE_OK;

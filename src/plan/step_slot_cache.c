@@ -13,7 +13,7 @@ typedef struct {
     const pace_exchange *exchange;
     const pace_device *device;
     const pace_step_host *host;
-    double numbers[13];
+    double numbers[14];
     int words[14];
 } slot_key;
 
@@ -66,6 +66,7 @@ static slot_key key_of(const pace_model *model, const pace_config *config, const
                         config->pp > 1 && pace_schedule_splits(config->schedule),
                         config->keep_gradients,
                         config->imbalance,
+                        config->expert_nodes,
                         config->bucket_bytes};
     int words[] = {config->mode,    config->precision,        config->execution, config->attention,
                    config->input,   config->recompute,        config->optimizer, config->update,

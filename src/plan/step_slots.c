@@ -1,27 +1,41 @@
 #include "plan/step_slots.h"
 
+#include "exchange/token_routes.h"
 #include "model/pipeline_turns.h"
 
 #include <math.h>
 
 /* --- exchanges ---------------------------------------------------------------------------------------------------- */
 
-pace_status pace_group_exchange_s(double *out_s, bool *across, const pace_exchange *exchange,
-                                  pace_collective collective, double bytes, double size, double stride) {
+/* What a group exchanges: the tokens of experts may be routed. */
+typedef struct {
+    pace_collective collective;
+    double bytes, size, stride;
+    pace_token_routes routes;
+} group_exchange;
+
+static pace_status group_exchange_s(double *out_s, bool *across, const pace_exchange *exchange,
+                                    const group_exchange *of) {
     pace_estimate time_s;
-    if (!exchange) return pace_fail(PACE_E_USAGE, "%g ranks: expected a machine of several devices", size);
+    if (!exchange) return pace_fail(PACE_E_USAGE, "%g ranks: expected a machine of several devices", of->size);
     pace_group_place place;
-    PACE_TRY(pace_group_place_find(&place, &exchange->machine, 0, (int64_t)size, (int64_t)stride));
+    PACE_TRY(pace_group_place_find(&place, &exchange->machine, 0, (int64_t)of->size, (int64_t)of->stride));
     *across = place.nodes > 1;
-    pace_exchange_question question = {.collective = collective,
-                                       .bytes = bytes * place.crowding,
+    pace_exchange_question question = {.collective = of->collective,
+                                       .bytes = of->bytes,
                                        .ranks_per_node = place.ranks_per_node,
                                        .nodes = place.nodes,
                                        .algorithm = PACE_ANY,
                                        .protocol = PACE_ANY};
-    PACE_TRY(pace_exchange_time(&time_s, exchange, &question));
+    PACE_TRY(pace_token_exchange_time(&time_s, exchange, &question, &place, &of->routes));
     *out_s = time_s.median;
     return PACE_OK;
+}
+
+pace_status pace_group_exchange_s(double *out_s, bool *across, const pace_exchange *exchange,
+                                  pace_collective collective, double bytes, double size, double stride) {
+    const group_exchange of = {collective, bytes, size, stride, {0, 0}};
+    return group_exchange_s(out_s, across, exchange, &of);
 }
 
 static pace_slot_group slot_group(uint8_t kind) {
@@ -34,12 +48,16 @@ static pace_status price_exchange(double *out_s, pace_slot *slot, pace_step_slot
                                   const pace_graph_exchange *exchange, const pace_step_place *place) {
     pace_slot_group group = slot_group(exchange->group_kind);
     pace_collective collective;
-    double seconds, bytes = exchange->bytes;
+    double seconds = 0, bytes = exchange->bytes;
     if (!pace_collective_find(&collective, pace_names_text(&graph->names, exchange->collective)))
         return pace_fail(PACE_E_INTERNAL, "a lowered exchange has no known collective");
     if (pace_collective_rows[collective].of_parts) bytes *= (double)exchange->group_size;
-    PACE_TRY(pace_group_exchange_s(&seconds, &slots->across[group], place->exchange, collective, bytes,
-                                   (double)exchange->group_size, (double)exchange->group_stride));
+    const group_exchange of = {collective,
+                               bytes,
+                               (double)exchange->group_size,
+                               (double)exchange->group_stride,
+                               {exchange->routed_nodes, exchange->routed_copies}};
+    PACE_TRY(group_exchange_s(&seconds, &slots->across[group], place->exchange, &of));
     slot->exchange_s[group] += seconds;
     *out_s = seconds;
     return PACE_OK;

@@ -68,6 +68,8 @@ typedef struct {
     int64_t group_stride; /* between its ranks' numbers; 0 = unknown */
     int64_t peer;         /* send, recv: the other rank; -1 = none */
     double bytes;         /* what one rank puts in; all-gather: its part */
+    double routed_nodes;  /* tokens to experts: nodes that a token goes to, at most; 0 = any; */
+    double routed_copies; /* and to how many experts */
     uint8_t group_kind;   /* pace_group_kind */
     uint8_t role;         /* pace_exchange_role */
     int32_t
