@@ -66,13 +66,22 @@ static void gather_block(pace_lowering *to, uint32_t from) {
     to->pulls[from] = of_experts != PACE_NO_LAUNCH ? of_experts : launch;
 }
 
+/* What was updated is given to the others before the step's first pass, whether or not its input has come. */
+static void gather_all(pace_lowering *to) {
+    uint32_t input = to->await_exchange;
+    to->await_exchange = PACE_NO_LAUNCH;
+    for (uint32_t from = to->part.first; from <= to->part.last; from = end_of_block(to, from) + 1)
+        gather_block(to, from);
+    to->await_exchange = input;
+}
+
 void pace_lower_gather(pace_lowering *to, uint32_t layer) {
-    uint32_t last = goes_back(to) ? to->part.first : to->part.last;
+    uint32_t last = goes_back(to) ? to->part.first : to->part.last, end = end_of_block(to, layer);
     if (!gathers(to) || !begins_block(to, layer)) return;
-    bool first = layer == (goes_back(to) ? to->part.last : to->part.first);
-    if (first) gather_block(to, layer);
-    uint32_t end = end_of_block(to, layer);
-    if (end != last) gather_block(to, goes_back(to) ? end - 1 : end + 1);
+    bool first = layer == (goes_back(to) ? to->part.last : to->part.first), each = to->config->zero_stage >= 3;
+    if (first && !each) gather_all(to);
+    if (first && each) gather_block(to, layer);
+    if (end != last && each) gather_block(to, goes_back(to) ? end - 1 : end + 1);
     if (to->pulls[layer] != PACE_NO_LAUNCH) to->await_pull = to->pulls[layer];
     to->pulls[layer] = PACE_NO_LAUNCH;
 }
