@@ -72,17 +72,18 @@ static void cast_inputs_back(pace_lowering *to, const layer_view *view) {
 
 /* The parameters' gradients too, before they are kept. */
 static void cast_parameters_back(pace_lowering *to, const layer_view *view) {
-    if (pace_config_is_amp(to->config) && view->bytes == 2 && view->layer->parameters > 0)
-        cast_back(to, pace_lower_parameters(to, view->layer), 2, 4);
+    bool cast = pace_config_is_amp(to->config) && view->bytes == 2 && !(to->config->frozen > 0);
+    if (cast && view->layer->parameters > 0) cast_back(to, pace_lower_parameters(to, view->layer), 2, 4);
 }
 
 void pace_backward_convolution(pace_lowering *to, const layer_view *view) {
+    bool weights = !(to->config->frozen > 0);
     pace_emit_open_backward(to, "ConvolutionBackward0");
     pace_emit_open(to, "aten::convolution_backward");
     if (view->wants)
         pace_emit_launch(to, pace_lower_convolution(to, view->layer, PACE_PASS_BACKWARD_DATA, view->bytes));
-    pace_emit_launch(to, pace_lower_convolution(to, view->layer, PACE_PASS_BACKWARD_WEIGHT, view->bytes));
-    if (view->layer->option[PACE_OPTION_BIAS] > 0)
+    if (weights) pace_emit_launch(to, pace_lower_convolution(to, view->layer, PACE_PASS_BACKWARD_WEIGHT, view->bytes));
+    if (weights && view->layer->option[PACE_OPTION_BIAS] > 0)
         pace_emit_launch(to,
                          pace_emit_rows(to, PACE_OP_REDUCTION, "sum", PACE_PASS_FORWARD, view->layer->shape.channels,
                                         pace_emit_places(to, &view->layer->shape), view->bytes));
@@ -464,7 +465,7 @@ static void expert_weights(pace_lowering *to, const layer_view *view, const pace
     pace_emit_op(to, "aten::mm", pace_emit_gemm(to, 1, option[PACE_OPTION_EXPERTS], in, tokens, view->bytes));
     pace_emit_close_backward(to);
     cast_parameters_back(to, view);
-    if (!(to->config->frozen > 0)) accumulate_experts(to, view);
+    accumulate_experts(to, view);
 }
 
 void pace_backward_experts(pace_lowering *to, const layer_view *view) {
@@ -512,7 +513,7 @@ void pace_backward_experts(pace_lowering *to, const layer_view *view) {
     pace_emit_close_backward(to);
     if (to->turn.pass == PACE_TURN_INPUTS) return;
     cast_parameters_back(to, view);
-    if (!(to->config->frozen > 0)) accumulate_experts(to, view);
+    accumulate_experts(to, view);
 }
 
 void pace_backward_view(pace_lowering *to, const layer_view *view) {

@@ -143,7 +143,27 @@ def refused():
         expect(done.returncode == 2 and said in done.stderr and done.stderr.count("\n") == 1, words, done.stderr)
 
 
+def step_s(*settings, model="vit_large_32", machine="dgx-1-v100"):
+    return predict(model, "--on", machine, *(word for one in settings for word in ("--set", one)))["values"]["step.median_s"]
+
+
+def gathers():
+    """Stages gather what ZeRO 1 has updated at the same time, before their input has come: two gathers one behind the other (20 ms each,
+    of 600 MB between two of NVLink's neighbours) would make the step longer than one without."""
+    shared = ("micro_batch=2", "dp=2", "pp=2", "global_batch=4")
+    expect(step_s(*shared, "zero_stage=1") < step_s(*shared), "reduced and gathered is what is summed, and each updates half")
+
+
+def frozen():
+    """Parameters without gradients exchange none: eight ranks are as fast as one."""
+    alone = step_s("micro_batch=8", "frozen=1", "input=synthetic", "execution=compiled", model="lenet", machine="a100-80-sxm")
+    eight = step_s("micro_batch=8", "frozen=1", "input=synthetic", "execution=compiled", "dp=8", model="lenet", machine="hgx-a100-80")
+    expect(alone == eight, "nothing is exchanged", alone, eight)
+
+
 bubbles()
+gathers()
+frozen()
 memory()
 memory_over_time()
 changes()
