@@ -228,21 +228,6 @@ static void set_power(pace_step_row *out, const pace_step_reader *r, size_t row)
     out->attention_factor *= cbrt(full / limit);
 }
 
-/* What selective recomputation runs again of the products, where a framework means more by it than attention: a share
- * of the forward pass, which is a third of all. */
-static void set_products_again(pace_step_row *out, const pace_step_reader *r, size_t row) {
-    const pace_yaml *yaml = r->things->columns;
-    const pace_yaml_node *step = pace_yaml_get(pace_yaml_root(yaml), "step"),
-                         *all = pace_yaml_get(step, "products_again");
-    const char *framework = pace_step_cell(r, row, PACE_STEP_FRAMEWORK);
-    double share;
-    if (out->config.recompute != PACE_RECOMPUTE_SELECTIVE || out->config.mode != PACE_TRAINING) return;
-    for (size_t i = 0; i < pace_yaml_count(all); i++)
-        if (pace_step_says(framework, pace_yaml_key(all, i)) &&
-            pace_yaml_number(&share, yaml, pace_yaml_item(all, i)) == PACE_OK)
-            out->matrix_factor *= 1 + share / 3;
-}
-
 /* Products in 8 bits that are scaled block by block, by the precision's first words. */
 static void set_block_scaled(pace_step_row *out, const pace_step_reader *r, size_t row) {
     const pace_yaml *yaml = r->things->columns;
@@ -289,7 +274,6 @@ bool pace_step_row_config(pace_step_row *out, pace_step_reader *r, size_t row) {
     pace_step_row_note_idle(out, r, row);
     out->half_causal = pace_step_said(r->things, "flop", pace_step_cell(r, row, PACE_STEP_FRAMEWORK)) != NULL;
     set_power(out, r, row);
-    set_products_again(out, r, row);
     set_block_scaled(out, r, row);
     drop_sharding(out, r, row);
     if (config->mode != PACE_TRAINING) config->recompute = PACE_RECOMPUTE_NONE;

@@ -6,9 +6,12 @@ static bool is_skipped(const pace_lowering *to, uint32_t layer) {
     return to->model->layers.items[layer].training_only && to->config->mode != PACE_TRAINING;
 }
 
-/* Selective recomputation is of attention whose scores went through memory; full, of segments. */
-static bool runs_again(const pace_lowering *to, uint32_t number) {
+/* Selective recomputation is of attention whose scores went through memory, or of all that a framework does not select; full,
+ * of segments. */
+static bool runs_again(const pace_lowering *to, uint32_t number, unsigned *products) {
     const pace_layer *layer = &to->model->layers.items[number];
+    if (to->config->selects_products && to->config->recompute == PACE_RECOMPUTE_SELECTIVE)
+        return !pace_layer_is_selected(layer, to->config, products) && layer->segment > 0;
     if (to->config->recompute == PACE_RECOMPUTE_FULL) return layer->segment > 0;
     return to->config->recompute == PACE_RECOMPUTE_SELECTIVE && layer->rule->recomputed &&
            to->config->attention == PACE_ATTENTION_MATH;
@@ -20,8 +23,10 @@ static void lower_layers(pace_lowering *to, uint32_t first, uint32_t last, pace_
             if (!is_skipped(to, i)) pace_lower_backward(to, i);
         return;
     }
+    unsigned products = 0; /* a part is of one segment */
     for (uint32_t i = first; i <= last && to->status == PACE_OK; i++)
-        if (!is_skipped(to, i) && (pass == PACE_PART_FORWARD || runs_again(to, i))) pace_lower_forward(to, i);
+        if (!is_skipped(to, i) && (pass == PACE_PART_FORWARD || runs_again(to, i, &products)))
+            pace_lower_forward(to, i);
 }
 
 /* Compiled: one operator issues all, and neighbours are fused. */

@@ -41,6 +41,10 @@ pace_status pace_model_check_parallel(const pace_model *model, const pace_config
 /** Activation bytes of one sample on one rank: of what layers first to last make or need, what is kept for backward. */
 double pace_model_kept_bytes(const pace_model *model, const pace_config *config, uint32_t first, uint32_t last);
 
+/** Whether the framework's selective recomputation (torchtitan's) keeps a layer's output: beside what comes into a segment every
+ * second product, and attention's and experts' outputs. `products`: how many of the segment came before, 0 at first. */
+bool pace_layer_is_selected(const pace_layer *layer, const pace_config *config, unsigned *products);
+
 /** Of these layers, scores of one sample on one rank that a loss turns into a softmax. */
 double pace_model_scores(const pace_model *model, const pace_config *config, uint32_t first, uint32_t last);
 

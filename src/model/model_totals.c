@@ -101,20 +101,19 @@ static int widest_input(const pace_model *model, const pace_layer *layer, const 
     return widest;
 }
 
-/* Full recomputation keeps what comes into a segment; selective, all but what attention has between its inputs and its
- * output (Korthikanti et al. 2022, section 5). */
 static bool selects(const pace_layer *layer, const pace_config *config) {
     return config->selects_products && config->recompute == PACE_RECOMPUTE_SELECTIVE && layer->segment > 0;
 }
 
+/* Full recomputation keeps what comes into a segment; selective, all but what attention has between its inputs and its
+ * output (Korthikanti et al. 2022, section 5). */
 static bool keeps_own(const pace_layer *layer, const pace_config *config) {
     if (selects(layer, config)) return layer->kind == PACE_LAYER_ATTENTION;
     if (config->recompute == PACE_RECOMPUTE_FULL) return layer->segment == 0;
     return config->recompute == PACE_RECOMPUTE_NONE || !layer->rule->recomputed;
 }
 
-/* Torchtitan's selective recomputation keeps what comes into a segment, every second product, and attention's output. */
-static bool is_selected(const pace_layer *layer, const pace_config *config, unsigned *products) {
+bool pace_layer_is_selected(const pace_layer *layer, const pace_config *config, unsigned *products) {
     if (!selects(layer, config)) return false;
     if (layer->kind == PACE_LAYER_LINEAR) return (*products)++ % 2 == 0;
     return layer->kind == PACE_LAYER_ATTENTION || layer->kind == PACE_LAYER_EXPERTS;
@@ -154,7 +153,7 @@ double pace_model_kept_bytes(const pace_model *model, const pace_config *config,
             sum += layer->rule->kept_extra(model, layer, config, bytes[i]);
         if (own && keeps_output(layer, config)) kept[i] = true;
         if (i == 0 || model->layers.items[i - 1].segment != layer->segment) products = 0;
-        if (is_selected(layer, config, &products)) kept[i] = true;
+        if (pace_layer_is_selected(layer, config, &products)) kept[i] = true;
         for (uint32_t k = 0; k < layer->input_count; k++) {
             uint32_t from = model->inputs.items[layer->first_input + k];
             if (keeps_input_of(model, layer, from, config)) inputs[storage_of(model, from)] = true;

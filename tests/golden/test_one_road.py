@@ -117,6 +117,16 @@ def check_defaults(dice, models):
             expect("no effect" in status or "is no multiple" in one, "a row answers what options refuse", asked, one, status)
 
 
+def check_selective():
+    """What torchtitan recomputes selectively costs by every door, less than recomputing all."""
+    times = []
+    for kind in ("none", "selective", "full"):
+        asked = ("qwen3-0.6b", "hgx-a100-80", {"framework": "torchtitan", "micro_batch": 4, "dp": 8, "recompute": kind})
+        times.append(by_options(asked))
+        expect(float(by_own_row(asked)[0]) == times[-1], "rows and options recompute alike", asked)
+    expect(times == sorted(set(times)), "more is recomputed, and it takes longer", times)
+
+
 def check_exchanges(dice):
     """A row about an exchange and options, which name the newest library or none."""
     table, asked = ["system,collective,nodes,gpus,bytes,library"], []
@@ -185,6 +195,7 @@ def main():
         for (asked, one), other in zip(few, by_python([asked for asked, _ in few])):
             expect(isinstance(one, str) == isinstance(other, str) and (isinstance(one, str) or one == other),
                    "Python and options differ", asked, one, other)
+    check_selective()
     check_defaults(dice, models()[::EVERY])
     check_exchanges(dice)
     print(f"{answered} of {len(questions)} questions answered; Python {'too' if LIBRARY.exists() else 'has no library here'}")
