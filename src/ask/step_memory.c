@@ -8,7 +8,7 @@
 /* What one try changes; 0 = as asked. */
 typedef struct {
     double micro_batch, dp, tp, pp, zero_stage;
-    bool recompute;
+    bool recompute, offload;
 } change;
 
 typedef struct {
@@ -24,6 +24,7 @@ static bool fits(search *s, const change *c) {
     pace_step_solution solution;
     if (c->micro_batch > 0) config->micro_batch = c->micro_batch;
     if (c->recompute) config->recompute = PACE_RECOMPUTE_FULL;
+    if (c->offload) config->offload = PACE_OFFLOAD_OPTIMIZER;
     if (c->dp > 0) config->dp = c->dp;
     if (c->tp > 0) config->tp = c->tp;
     if (c->pp > 0) config->pp = c->pp;
@@ -44,6 +45,11 @@ static void add_setting(char out[PACE_REMEDY_TEXT], const char *option, const ch
     pace_snprintf(out + used, PACE_REMEDY_TEXT - used, "%s%s%s%.0f", used ? " " : "", option, name, value);
 }
 
+static void add_word(char out[PACE_REMEDY_TEXT], const char *option, const char *word) {
+    size_t used = strlen(out);
+    pace_snprintf(out + used, PACE_REMEDY_TEXT - used, "%s%s%s", used ? " " : "", option, word);
+}
+
 static void say(char out[PACE_REMEDY_TEXT], const change *c, const pace_memory_asked *memory) {
     const char *option = memory->option;
     *out = '\0';
@@ -54,8 +60,8 @@ static void say(char out[PACE_REMEDY_TEXT], const change *c, const pace_memory_a
     if (c->micro_batch > 0 && memory->batch_option)
         add_setting(out, memory->batch_option, "", c->micro_batch * fmax(1, memory->batch_times));
     else if (c->micro_batch > 0) add_setting(out, option, "micro_batch=", c->micro_batch);
-    size_t used = strlen(out);
-    if (c->recompute) pace_snprintf(out + used, PACE_REMEDY_TEXT - used, "%s%srecompute=full", used ? " " : "", option);
+    if (c->recompute) add_word(out, option, "recompute=full");
+    if (c->offload) add_word(out, option, "offload=optimizer");
 }
 
 /* The largest power of two below the micro-batch; 0 below 1. */
@@ -68,7 +74,8 @@ static double smaller(const search *s, double micro_batch) {
 
 static bool may_recompute(const search *s) {
     const pace_config *config = &s->memory->asked->config;
-    return config->mode == PACE_TRAINING && config->recompute != PACE_RECOMPUTE_FULL;
+    bool asked = config->recompute == PACE_RECOMPUTE_FULL && !s->memory->asked->assumes_recompute;
+    return config->mode == PACE_TRAINING && !asked;
 }
 
 static bool may_shard(const search *s) {
@@ -109,9 +116,16 @@ static bool by_splitting(change *out, search *s) {
     return false;
 }
 
+/* The optimizer's states on the host. */
+static bool by_offloading(change *out, search *s) {
+    *out = (change){.offload = true};
+    return s->memory->asked->config.offload == PACE_OFFLOAD_NONE && fits(s, out);
+}
+
 /* All that do alone: "a, b or c". */
 static bool one_change(char out[PACE_REMEDY_TEXT], search *s) {
-    static bool (*const ways[])(change * out, search * s) = {by_batch, by_recomputing, by_sharding, by_splitting};
+    static bool (*const ways[])(change * out, search * s) = {by_batch, by_recomputing, by_sharding, by_splitting,
+                                                             by_offloading};
     enum { WAYS = sizeof ways / sizeof *ways };
     change found[WAYS];
     size_t count = 0;
@@ -157,7 +171,8 @@ static bool spread(char out[PACE_REMEDY_TEXT], search *s) {
 static bool several_changes(char out[PACE_REMEDY_TEXT], search *s) {
     if (shrink(out, s, (change){0})) return true;
     if (may_shard(s) && shrink(out, s, (change){.zero_stage = 3})) return true;
-    return s->memory->machine && s->devices > 1 && spread(out, s);
+    if (s->memory->machine && s->devices > 1) return spread(out, s);
+    return s->memory->asked->config.offload == PACE_OFFLOAD_NONE && shrink(out, s, (change){.offload = true});
 }
 
 pace_status pace_step_remedy(char out[PACE_REMEDY_TEXT], const pace_memory_asked *memory) {
