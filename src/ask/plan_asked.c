@@ -197,34 +197,66 @@ static bool may_be_left_out(const pace_plan_place *p, const char *key) {
     return is;
 }
 
-static pace_status leave_out(pace_plan_place *p, pace_plan_asked *a, const char *name, size_t number) {
+/* The search once more with other settings. */
+static pace_status try_settings(pace_plan_place *p, pace_plan_asked *a, const char *name, pace_words set,
+                                pace_plan_loosened *change) {
     const pace_plan_options *all = a->options;
-    pace_plan_options less = *all;
+    pace_plan_options other = *all;
+    bool assumed = a->batch_assumed;
+    other.set = set;
+    a->options = &other;
+    pace_status status = try_change(p, a, name, &p->machine, change);
+    a->batch_assumed = assumed;
+    a->options = all;
+    return status;
+}
+
+/* The settings without the one of a number; of a number beyond, with another one. */
+static pace_status other_settings(const char ***out, pace_words *set, const pace_words *all, size_t without,
+                                  const char *with) {
+    const char **words = pace_alloc(all->count + 1, sizeof *words);
+    if (!words) return PACE_E_MEMORY;
+    *set = (pace_words){words, 0};
+    for (size_t i = 0; i < all->count; i++)
+        if (i != without) words[set->count++] = all->items[i];
+    if (with) words[set->count++] = with;
+    *out = words;
+    return PACE_OK;
+}
+
+static pace_status leave_out(pace_plan_place *p, pace_plan_asked *a, const char *name, size_t number) {
     pace_plan_loosened change = {.nodes = 0};
-    const char *word = all->set.items[number], *equals = strchr(word, '=');
+    const char *word = a->options->set.items[number], *equals = strchr(word, '='), **words;
+    pace_words less;
     if (!equals) return PACE_OK;
     snprintf(change.field, sizeof change.field, "%.*s", (int)(equals - word), word);
     snprintf(change.value, sizeof change.value, "%s", equals + 1);
     if (!may_be_left_out(p, change.field)) return PACE_OK;
-    const char **words = pace_alloc(all->set.count, sizeof *words);
-    if (!words) return PACE_E_MEMORY;
-    less.set = (pace_words){words, 0};
-    for (size_t i = 0; i < all->set.count; i++)
-        if (i != number) words[less.set.count++] = all->set.items[i];
-    a->options = &less;
-    bool assumed = a->batch_assumed;
-    pace_status status = try_change(p, a, name, &p->machine, &change);
-    a->batch_assumed = assumed;
-    a->options = all;
+    PACE_TRY(other_settings(&words, &less, &a->options->set, number, NULL));
+    pace_status status = try_settings(p, a, name, less, &change);
     pace_free(words);
     return status;
 }
 
-/* Single changes with which something fits: each setting left out, and more nodes of the same machine. */
+/* The optimizer's states on the host, where nobody said where they are. */
+static pace_status put_on_host(pace_plan_place *p, pace_plan_asked *a, const char *name) {
+    static const char *const keys[] = {"offload", NULL};
+    pace_plan_loosened change = {.field = "offload", .value = "optimizer", .added = true};
+    const char **words;
+    pace_words more;
+    if (pace_settings_name(&a->options->set, keys)) return PACE_OK;
+    PACE_TRY(other_settings(&words, &more, &a->options->set, SIZE_MAX, "offload=optimizer"));
+    pace_status status = try_settings(p, a, name, more, &change);
+    pace_free(words);
+    return status;
+}
+
+/* Single changes with which something fits: each setting left out, states on the host, and more nodes of the same machine. */
 static pace_status find_loosened(pace_plan_asked *a, const char *name) {
     pace_plan_place *p = a->places.items[a->places.count - 1];
     if (pace_plan_best(a, false)) return PACE_OK;
     for (size_t i = 0; i < a->options->set.count; i++) PACE_TRY(leave_out(p, a, name, i));
+    PACE_TRY(put_on_host(p, a, name));
     pace_machine more = p->machine;
     size_t before = p->loosened.count;
     for (int times = 2; times <= PACE_PLAN_NODES_MOST && p->machine.nics > 0; times *= 2) {

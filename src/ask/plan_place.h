@@ -28,9 +28,10 @@ enum { PACE_PLAN_NODES_MOST = 64 };
 
 /* A single change with which something fits where nothing does. */
 typedef struct {
-    char field[32], value[32]; /* a setting that is left out */
+    char field[32], value[32]; /* a setting that is left out, or said besides */
     int nodes;                 /* 0, or so many nodes of the same machine */
     pace_config config;        /* the fastest then, in closed form */
+    bool added;                /* the setting is said besides, not left out */
 } pace_plan_loosened;
 
 /* One machine that is offered, or a part of it: so many of its nodes. */

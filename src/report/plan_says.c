@@ -265,17 +265,22 @@ static void say_loosened(pace_node *root, const pace_plan_place *p) {
         const pace_plan_loosened *one = &p->loosened.items[i];
         pace_plan_say_config(config, &one->config);
         if (one->nodes > 0) pace_node_sentence(root, false, "On %d nodes %s fits.", one->nodes, config);
-        else pace_node_sentence(root, false, "Without %s=%s something fits: %s.", one->field, one->value, config);
+        else
+            pace_node_sentence(root, false, "%s %s=%s something fits: %s.", one->added ? "With" : "Without", one->field,
+                               one->value, config);
     }
     if (p->loosened.count > 0) return;
     if (p->machine.nics > 0)
-        pace_node_sentence(root, false, "No single setting left out makes it fit, nor up to %d times the nodes.",
-                           PACE_PLAN_NODES_MOST);
+        pace_node_sentence(
+            root, false,
+            "No single setting left out makes it fit, nor the optimizer on the host, nor up to %d times the nodes.",
+            PACE_PLAN_NODES_MOST);
     else
-        pace_node_sentence(root, false,
-                           "No single setting left out makes it fit; %s has no network, so more nodes were not tried: "
-                           "offer a machine of several devices.",
-                           p->machine.name);
+        pace_node_sentence(
+            root, false,
+            "No single setting left out makes it fit, nor the optimizer on the host; %s has no network, so more nodes were not tried: "
+            "offer a machine of several devices.",
+            p->machine.name);
 }
 
 static void say_nothing_fits(pace_report *report, const pace_plan_asked *a) {

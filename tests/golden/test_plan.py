@@ -199,6 +199,15 @@ def test_idle():
     expect(any(s.startswith(f"It leaves {rows[0]['idle_devices']} of 56 devices idle") for s in answer["summary"]), "said", answer["summary"])
 
 
+def test_offloaded():
+    """Where nothing fits the optimizer's states are tried on the host, and what is said to fit does."""
+    words = ("gpt3_2.7b", "--on", "v100-sxm2-32", "--set", "global_batch=16")
+    code, answer, err = plan(*words)
+    expect(code == 1 and any("With offload=optimizer something fits: micro-batch 4" in one for one in answer["summary"]), answer["summary"], err)
+    code, answer, err = plan(*words, "--set", "offload=optimizer")
+    expect(code == 0 and answer["configurations"][0]["micro_batch"] == 4, answer["summary"], err)
+
+
 def test_simpler():
     """A network whose time ZeRO changes by a hair runs without; and it repeats no block that could be recomputed."""
     _, answer, err = plan("resnet50", "--on", "dgx-h100", "--set", "global_batch=2048", "--set", "framework=megatron-core",
@@ -293,6 +302,7 @@ def test_smallest():
 
 
 test_idle()
+test_offloaded()
 test_simpler()
 test_settle()
 test_learning_and_jitter()
