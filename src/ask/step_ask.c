@@ -120,6 +120,15 @@ static pace_status open_pricer(pace_step_asked *a, pace_catalog *catalog, const 
     return pace_cost_add_timed(a->pricer.cost, &recorded->device, recorded->kernels.items, recorded->kernels.count);
 }
 
+/* Experts of fewer nodes than a token may go to are all within its reach. */
+static pace_status check_routes(const pace_config *config, const pace_machine *machine) {
+    double ranks = pace_config_group_size(config, PACE_GROUP_EXPERT);
+    double nodes = ceil(ranks * (double)pace_config_stride(config, PACE_GROUP_EXPERT) / machine->devices);
+    if (!(config->expert_nodes > 0) || config->expert_nodes < nodes) return PACE_OK;
+    return pace_fail(PACE_E_USAGE, "set: expert_nodes has no effect: the experts are on %g node%s of %s", nodes,
+                     nodes == 1 ? "" : "s", machine->name);
+}
+
 static pace_status open_place(pace_step_asked *a, pace_catalog *catalog, const pace_step_words *words) {
     double ranks = pace_config_ranks(&a->asked.config), devices = 1;
     a->asked.device = words->device;
@@ -128,6 +137,7 @@ static pace_status open_place(pace_step_asked *a, pace_catalog *catalog, const p
     if (words->machine) {
         a->machine = *words->machine;
         devices = (double)a->machine.devices * a->machine.nodes;
+        PACE_TRY(check_routes(&a->asked.config, &a->machine));
     }
     if (ranks > 1 && !words->machine)
         return pace_fail(

@@ -46,6 +46,7 @@ def test_no_effect():
                          ("recompute=selective", "without attention layers"), ("recompute=full", "repeats no block"),
                          ("bucket_bytes=1000000", "no gradients are exchanged"), ("allow_tf32=none,precision=amp", "precision=fp32")):
         refused((*MODEL, "--set", setting), "set: " + setting.split("=")[0], why)
+    refused(("predict", "mixtral-8x7b", "--on", "dgx-h100*2", "--set", "micro_batch=1,dp=8,ep=8,expert_nodes=1"), "expert_nodes has no effect", "on 1 node")
     code, out, err = run("predict", "gpt2", "--on", "v100", "--set", "sequence=100000", "--set", "micro_batch=1", "-q")
     expect(code == 1 and "one sample's activations" in " ".join(out.split()), out[:300])
 
