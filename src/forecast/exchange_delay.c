@@ -44,10 +44,17 @@ static double late_s(const pace_rank *rank, double times) {
     return latest_ns / 1e9;
 }
 
+/* On how many nodes the ranks are that exchange: one, or all that there are. */
+static int nodes_of(const pace_forecast_result *result, const pace_scenario *scenario) {
+    const pace_machine *machine = &scenario->exchange.machine;
+    int64_t on_node = scenario->ranks_per_node > 0 ? scenario->ranks_per_node : machine->devices;
+    return result->exchange.span <= on_node ? 1 : machine->nodes;
+}
+
 void pace_exchange_doubt_step(pace_forecast_result *result, const pace_scenario *scenario, const pace_doubts *doubts) {
     const double z90 = 1.645;
     pace_estimate *step_s = &result->step_s;
-    pace_doubt model = pace_exchange_doubt(&scenario->exchange, scenario->exchange.machine.nodes);
+    pace_doubt model = pace_exchange_doubt(&scenario->exchange, nodes_of(result, scenario));
     double form = doubts->figure[PACE_DOUBT_SCALING_EXCHANGE], own = hypot(form, doubts->figure[model]);
     double times = exp(z90 * own), exposed_s = (times - 1) * result->exchange.exposed_s;
     double later_s = fmax(exposed_s, late_s(pace_analysis_slowest(&result->analysis), times));

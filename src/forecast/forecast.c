@@ -512,6 +512,7 @@ static pace_status price_and_walk(walk_room *room, pace_forecast_result *result,
         PACE_TRY(price_rank(room, i, result, &pricing));
     }
     if (scenario->has_approach) result->exchange.ranks = pace_gradients_ranks(&room->variants[0].graph);
+    result->exchange.span = pace_gradients_span(&room->variants[0].graph);
     pace_pricing first = {forecast, &ranks[0], &room->variants[0], scenario, NULL};
     PACE_TRY(exchange_and_walk(room, result, &first, &options));
     const pace_device *device = scenario->device ? scenario->device : forecast->device;

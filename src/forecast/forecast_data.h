@@ -79,6 +79,7 @@ typedef struct {
 /* How gradients were exchanged, where an approach was named. */
 typedef struct {
     int64_t ranks;              /* that exchange; 0 = none do, or no approach was named */
+    int64_t span;               /* neighbouring ranks that they are among */
     double alone_s;             /* the step without it; 0 = was not walked */
     double exchange_s;          /* with nothing to hide behind */
     double exposed_s;           /* what of all communication nothing hid, the whole step's */

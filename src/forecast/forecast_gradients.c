@@ -42,6 +42,16 @@ int64_t pace_gradients_ranks(const pace_graph *graph) {
     return ranks * copies;
 }
 
+int64_t pace_gradients_span(const pace_graph *graph) {
+    int64_t span = 0;
+    for (uint32_t i = 0; i < graph->exchanges.count; i++) {
+        const pace_graph_exchange *exchange = &graph->exchanges.items[i];
+        int64_t own = exchange->group_size * exchange->group_stride;
+        if (exchange->role == PACE_ROLE_GRADIENT && own > span) span = own;
+    }
+    return span;
+}
+
 static pace_status place_ranks(pace_approach_setup *out, const pace_pricing *p, const gradient_launches *launches) {
     pace_group_place place;
     PACE_TRY(pace_group_place_find(&place, &p->scenario->exchange.machine, p->scenario->ranks_per_node, launches->ranks,

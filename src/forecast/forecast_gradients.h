@@ -15,3 +15,5 @@ pace_status pace_gradients_price(double *launch_ns, pace_forecast_exchange *out,
 
 /** How many ranks exchange gradients in a graph; 0 = none do. */
 int64_t pace_gradients_ranks(const pace_graph *graph);
+/** Neighbouring ranks from the first to the last of the widest group that exchanges gradients; 0 = none does. */
+int64_t pace_gradients_span(const pace_graph *graph);
