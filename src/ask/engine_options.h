@@ -148,8 +148,8 @@ typedef struct {
     pace_words price;   /**< of one device's hour: one for all machines, or one each */
     const char *within; /**< "30d": the smallest part of each machine that trains so long at most; with tokens */
     const char *from;   /**< a configuration of torchtitan or Megatron-LM to be improved; NULL = none */
-    pace_words fits;      /**< a fit of steps, as of `paceline fit --kind step`; none = the formulas */
-    bool together;        /**< all machines train one model: each has a share of every step */
+    pace_words fits;    /**< a fit of steps, as of `paceline fit --kind step`; none = the formulas */
+    bool together;      /**< all machines train one model: each has a share of every step */
     const char *failures; /**< "50000h:60s:10m": of one device, a checkpoint, a restart; with tokens; NULL = none */
     const char *critical_batch;  /**< "4M" tokens of a step from which larger batches learn worse; NULL = not said */
     const char *jitter;          /**< how much devices' steps differ, "0.05" or "5%"; NULL = the catalogue's */
