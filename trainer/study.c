@@ -42,9 +42,7 @@ static bool has_tables(const study *s, const char *model) {
            (set[asked.set.count] = pace_question_item(s->question, "set", asked.set.count)))
         asked.set.count++;
     if (pace_network_plan(&network, &asked) != PACE_OK) return true;
-    bool found = false;
-    for (size_t i = 0; i < network.model.layers.count; i++)
-        found = found || network.model.layers.items[i].kind == PACE_LAYER_EMBEDDING_BAG;
+    bool found = pace_model_has_layer(&network.model, PACE_LAYER_EMBEDDING_BAG);
     pace_network_close(&network);
     return found;
 }

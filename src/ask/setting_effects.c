@@ -12,16 +12,11 @@ typedef struct {
     bool placed;
 } question;
 
-static bool has_layer(const pace_model *model, pace_layer_kind kind) {
-    for (size_t i = 0; i < model->layers.count; i++)
-        if (model->layers.items[i].kind == kind) return true;
-    return false;
-}
-
-static bool attends(const question *q) { return has_layer(q->model, PACE_LAYER_ATTENTION); }
+static bool attends(const question *q) { return pace_model_has_layer(q->model, PACE_LAYER_ATTENTION); }
 
 static bool looks_up(const question *q) {
-    return has_layer(q->model, PACE_LAYER_EMBEDDING) || has_layer(q->model, PACE_LAYER_EMBEDDING_BAG);
+    return pace_model_has_layer(q->model, PACE_LAYER_EMBEDDING) ||
+           pace_model_has_layer(q->model, PACE_LAYER_EMBEDDING_BAG);
 }
 
 static bool has_replicas(const question *q) { return !q->placed || pace_config_shares_gradients(q->config); }
@@ -34,7 +29,7 @@ static bool splits_tokens(const question *q) {
 }
 
 static bool convolves_in_fp32(const question *q) {
-    return q->config->precision == PACE_RUN_FP32 && has_layer(q->model, PACE_LAYER_CONVOLUTION);
+    return q->config->precision == PACE_RUN_FP32 && pace_model_has_layer(q->model, PACE_LAYER_CONVOLUTION);
 }
 
 static bool recomputes_blocks(const question *q) {
@@ -57,7 +52,7 @@ static const struct {
     {"indices", looks_up, "on a model that looks nothing up in a table"},
     {"recompute", recomputes_blocks, "with the value full on a model that repeats no block of layers"},
     {"recompute", recomputes_attention, "with the value selective on a model without attention layers"},
-    {"allow_tf32", convolves_in_fp32, "but on convolutions of a model in precision=fp32"},
+    {"allow_tf32", convolves_in_fp32, "without convolutions in precision=fp32"},
 };
 
 static bool is_of_training(const char *key) {
@@ -85,5 +80,6 @@ pace_status pace_settings_check_effect(const pace_words *set, const pace_config 
 }
 
 bool pace_model_convolves_in_tf32(const pace_model *model, const pace_config *config) {
-    return pace_config_convolution_precision(config) == PACE_TF32 && has_layer(model, PACE_LAYER_CONVOLUTION);
+    return pace_config_convolution_precision(config) == PACE_TF32 &&
+           pace_model_has_layer(model, PACE_LAYER_CONVOLUTION);
 }

@@ -8,12 +8,6 @@
 
 enum { UNSAID = -1 };
 
-static bool attends(const pace_model *model) {
-    for (size_t i = 0; i < model->layers.count; i++)
-        if (model->layers.items[i].kind == PACE_LAYER_ATTENTION) return true;
-    return false;
-}
-
 /* As it was recorded. */
 static void follow(pace_config *config, const pace_recorded *recorded) {
     if (recorded->precision != PACE_NOT_RECORDED) config->precision = recorded->precision;
@@ -24,7 +18,7 @@ static void follow(pace_config *config, const pace_recorded *recorded) {
 void pace_step_defaults_of(pace_config *config, const pace_framework *framework, const pace_model *model) {
     pace_framework_defaults(config, framework);
     config->precision = framework->precision;
-    config->recompute = attends(model) ? framework->recompute : PACE_RECOMPUTE_NONE;
+    config->recompute = pace_model_has_layer(model, PACE_LAYER_ATTENTION) ? framework->recompute : PACE_RECOMPUTE_NONE;
     config->optimizer = model->sequence > 0 ? PACE_ADAM : PACE_SGD;
     if (model->recorded) follow(config, model->recorded);
 }
@@ -137,7 +131,6 @@ static pace_status open_place(pace_step_asked *a, pace_catalog *catalog, const p
     if (words->machine) {
         a->machine = *words->machine;
         devices = (double)a->machine.devices * a->machine.nodes;
-        PACE_TRY(check_routes(&a->asked.config, &a->machine));
     }
     if (ranks > 1 && !words->machine)
         return pace_fail(
@@ -256,6 +249,7 @@ pace_status pace_step_asked_open(pace_step_asked *out, pace_catalog *catalog, co
     PACE_TRY(open_model(out, catalog, words->name, words->set, joined ? (double)machine->devices * machine->nodes : 1,
                         !words->chosen));
     PACE_TRY(open_place(out, catalog, words));
+    if (machine) PACE_TRY(check_routes(&out->asked.config, machine));
     PACE_TRY(pace_device_check_precision(words->device, pace_config_matrix_precision(&out->asked.config)));
     out->convolves_in_tf32 = out->asked.config.precision != PACE_RUN_TF32 &&
                              pace_model_convolves_in_tf32(&out->model, &out->asked.config) &&

@@ -5,8 +5,7 @@
 #include "cost/roofline.h"
 #include "cost/timed_ops.h"
 
-#include <string.h>
-
+#include <math.h>
 #include <string.h>
 
 struct pace_cost {
@@ -202,9 +201,10 @@ pace_status pace_cost_op(pace_estimate *out_s, const pace_cost *cost, const pace
 /* What a recording says of the operation, or of the one most like it. A small kernel says how long a device takes to start
  * one, a large one at which rate it works: one says so much less of the other. */
 static void take_timed(pace_estimate *out, const pace_cost *cost, const pace_device *device, const pace_op *op) {
-    const pace_timed_ratio *like = pace_timed_ops_nearest(&cost->timed, op);
+    pace_op done = done_as(device, op);
+    const pace_timed_ratio *like = pace_timed_ops_nearest(&cost->timed, &done);
     if (!like) return;
-    bool same = pace_op_equal(&like->op, op) && strcmp(cost->timed.device, device->name) == 0;
+    bool same = pace_op_equal(&like->op, &done) && strcmp(cost->timed.device, device->name) == 0;
     double alike = 1 - fabs(like->start_share - pace_cost_start_share(cost, device, op));
     out->median *= same ? like->ratio : pow(like->ratio, alike);
     out->rung = same ? PACE_RUNG_MEASURED : PACE_RUNG_CALIBRATED;

@@ -62,3 +62,9 @@ pace_status pace_model_check_parallel(const pace_model *model, const pace_config
         return pace_fail(PACE_E_USAGE, "imbalance %g: the model \"%s\" has no experts", config->imbalance, name);
     return PACE_OK;
 }
+
+bool pace_model_has_layer(const pace_model *model, pace_layer_kind kind) {
+    for (size_t i = 0; i < model->layers.count; i++)
+        if (model->layers.items[i].kind == kind) return true;
+    return false;
+}

@@ -31,6 +31,9 @@ typedef struct {
     double weight_bytes, gradient_bytes, optimizer_bytes;
 } pace_model_totals;
 
+/** Whether a layer of the model is of a kind. */
+bool pace_model_has_layer(const pace_model *model, pace_layer_kind kind);
+
 /** Adds up a model under a configuration (its precision, attention kernel, optimizer, sequence). */
 pace_model_totals pace_model_total(const pace_model *model, const pace_config *config);
 

@@ -2,7 +2,6 @@
 
 #include "base/numbers.h"
 #include "base/text.h"
-
 #include "model/config.h"
 #include "model/expression.h"
 #include "model/layer.h"

@@ -208,6 +208,12 @@ def test_offloaded():
     expect(code == 0 and answer["configurations"][0]["micro_batch"] == 4, answer["summary"], err)
 
 
+def test_routed():
+    """How many nodes the experts are on is the search's to choose: a limit of them is none of a plan's mistakes."""
+    code, answer, err = plan("mixtral-8x7b", "--on", "dgx-h100*4", "--set", "expert_nodes=2", "--set", "global_batch=64", "--set", "precision=bf16")
+    expect(code == 0 and answer["configurations"][0]["ep"] > 1, answer and answer["summary"], err)
+
+
 def test_simpler():
     """A network whose time ZeRO changes by a hair runs without; and it repeats no block that could be recomputed."""
     _, answer, err = plan("resnet50", "--on", "dgx-h100", "--set", "global_batch=2048", "--set", "framework=megatron-core",
@@ -303,6 +309,7 @@ def test_smallest():
 
 test_idle()
 test_offloaded()
+test_routed()
 test_simpler()
 test_settle()
 test_learning_and_jitter()
