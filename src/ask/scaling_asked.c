@@ -5,6 +5,7 @@
 
 #include "machine/device_resolve.h"
 #include "machine/machine_described.h"
+#include "model/adapters.h"
 #include "model/model_settings.h"
 #include "source/model_inputs.h"
 
@@ -133,7 +134,9 @@ static pace_status make_step(pace_scaling_worker *step, pace_catalog *catalog, c
     config.micro_batch = row->batch;
     pace_status status = pace_model_open(&model, catalog, row->model, settings.items.items, settings.items.count);
     if (status == PACE_OK) {
-        status = pace_gradient_profile_make(&step->profile, &step_s, catalog, &model, &config, device);
+        status = pace_model_take_adapters(&model, &config);
+        if (status == PACE_OK)
+            status = pace_gradient_profile_make(&step->profile, &step_s, catalog, &model, &config, device);
         pace_model_free(&model);
     }
     pace_model_settings_free(&settings);

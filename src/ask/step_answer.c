@@ -76,7 +76,7 @@ pace_status pace_step_row_answer(pace_step_answer *out, pace_step_pricer *pricer
 void pace_step_group_name(char *out, size_t size, const pace_step_case *asked) {
     const pace_config *config = &asked->config;
     snprintf(out, size, "%s %s%s", asked->device->name, pace_config_word(config, "precision"),
-             config->frozen > 0              ? " lora"
-             : config->mode != PACE_TRAINING ? " inference"
-                                             : "");
+             config->frozen + config->lora > 0 ? " lora"
+             : config->mode != PACE_TRAINING   ? " inference"
+                                               : "");
 }

@@ -2,6 +2,7 @@
 
 #include "ask/found_model.h"
 #include "ask/setting_effects.h"
+#include "model/adapters.h"
 #include "model/model_settings.h"
 #include "model/pipeline_turns.h"
 #include "model/recorded.h"
@@ -23,7 +24,9 @@ void pace_step_defaults_of(pace_config *config, const pace_framework *framework,
     if (model->recorded) follow(config, model->recorded);
 }
 
-double pace_step_usual_rounds(const pace_config *config) { return config->pp > 1 ? 8 * config->pp : 1; }
+double pace_step_usual_rounds(const pace_config *config) {
+    return config->pp > 1 && config->mode == PACE_TRAINING ? 8 * config->pp : 1;
+}
 
 bool pace_model_has_tables(const pace_model *model) {
     bool tables = false;
@@ -71,6 +74,7 @@ static pace_status open_model(pace_step_asked *a, pace_catalog *catalog, const c
     pace_model_settings_free(&own);
     PACE_TRY(status);
     a->has_model = true;
+    PACE_TRY(pace_model_take_adapters(&a->model, config));
     a->asked.model = &a->model;
     a->asked.may_recompute = config->recompute == UNSAID;
     a->all_devices = devices > 1 && config->mode == PACE_TRAINING && !pace_settings_name_ranks(set);

@@ -85,7 +85,7 @@ static void complete(pace_step_row *out, pace_step_reader *r, said s) {
     }
     if (s.global == 0) {
         s.global = s.micro * config->dp * (s.times > 0 ? s.times : pace_step_usual_rounds(config));
-        if (s.times == 0 && config->pp > 1) pace_step_doubt(out, r, PACE_DOUBT_ROW_MICRO_BATCHES);
+        if (s.times == 0 && pace_step_usual_rounds(config) > 1) pace_step_doubt(out, r, PACE_DOUBT_ROW_MICRO_BATCHES);
         if (r->column[PACE_STEP_GLOBAL_BATCH] >= 0) pace_step_note(out, "assumed global_batch %g", s.global);
     }
     if (s.micro * config->dp > s.global && s.global >= config->dp) { /* stated for two tables' sake: per device */

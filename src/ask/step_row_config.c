@@ -52,7 +52,7 @@ static void assume_split(pace_step_row *out, const pace_step_reader *r, double r
 /* Nothing is said of how ranks share the work: each has the whole model, or its share of one that several have, where that
  * leaves half of its memory, else parameters are sharded over all. */
 static void assume_data_parallel(pace_step_row *out) {
-    double each = out->config.frozen > 0 ? 2 : 16; /* weights; and gradients, Adam's states */
+    double each = out->config.frozen > 0 || out->config.lora > 0 ? 2 : 16; /* weights; and gradients, Adam's states */
     double whole = each * pace_model_total(out->model, &out->config).parameters / (out->config.tp * out->config.pp);
     bool fits = out->config.pp > 1 || (out->device->memory_bytes > 0 && whole < out->device->memory_bytes / 2);
     if (out->config.pp == 1) out->config.zero_stage = fits ? 0 : 3;
@@ -270,7 +270,7 @@ bool pace_step_row_config(pace_step_row *out, pace_step_reader *r, size_t row) {
     pace_step_defaults_of(config, out->framework, out->model);
     if (pace_step_number(&seq, r, row, PACE_STEP_SEQ) && seq >= 1) config->sequence = floor(seq);
     pace_step_row_padding(out, r, row);
-    if (!pace_step_row_words(out, r, row) || !set_ranks(out, r, row)) return false;
+    if (!pace_step_row_words(out, r, row) || !pace_step_row_adapt(out, r) || !set_ranks(out, r, row)) return false;
     pace_step_row_note_idle(out, r, row);
     out->half_causal = pace_step_said(r->things, "flop", pace_step_cell(r, row, PACE_STEP_FRAMEWORK)) != NULL;
     set_power(out, r, row);

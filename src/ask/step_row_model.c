@@ -2,6 +2,7 @@
 #include "ask/step_cells.h"
 #include "ask/step_row.h"
 #include "base/print.h"
+#include "model/adapters.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -41,26 +42,36 @@ static void set_stated(settings *with, const pace_step_reader *r, size_t row, co
             set(with, sizes[i].key, value);
 }
 
+static pace_step_model *known(const pace_step_things *things, const char *key) {
+    for (size_t i = 0; i < things->models.count; i++)
+        if (strcmp(things->models.items[i]->key, key) == 0) return things->models.items[i];
+    return NULL;
+}
+
+static pace_status add(pace_step_model **out, pace_step_things *things, const char *key) {
+    pace_step_model *one = pace_alloc(1, sizeof *one);
+    if (!one) return PACE_E_MEMORY;
+    one->key = pace_copy_text(key, strlen(key));
+    pace_status status = one->key ? PACE_PUSH(&things->models, one) : PACE_E_MEMORY;
+    if (status == PACE_OK) {
+        *out = one;
+        return PACE_OK;
+    }
+    pace_free(one->key);
+    pace_free(one);
+    return status;
+}
+
 static pace_status load(pace_step_model **out, pace_step_things *things, const char *name, const settings *with) {
     char key[320];
     size_t used = (size_t)snprintf(key, sizeof key, "%.79s", name);
     for (size_t i = 0; i < with->count && used < sizeof key; i++)
         used += (size_t)pace_snprintf(key + used, sizeof key - used, " %.8s=%.9g", with->items[i].key,
                                       with->items[i].value);
-    for (size_t i = 0; i < things->models.count; i++)
-        if (strcmp(things->models.items[i]->key, key) == 0) {
-            *out = things->models.items[i];
-            return PACE_OK;
-        }
-    pace_step_model *one = pace_alloc(1, sizeof *one);
-    if (!one) return PACE_E_MEMORY;
-    one->key = pace_copy_text(key, strlen(key));
-    pace_status status = one->key ? PACE_PUSH(&things->models, one) : PACE_E_MEMORY;
-    if (status != PACE_OK) {
-        pace_free(one->key);
-        pace_free(one);
-        return status;
-    }
+    *out = known(things, key);
+    if (*out) return PACE_OK;
+    pace_step_model *one;
+    PACE_TRY(add(&one, things, key));
     if (pace_model_load(&one->model, things->devices.documents, name, with->items, with->count) != PACE_OK)
         snprintf(one->failed, sizeof one->failed, "%.150s", pace_message());
     *out = one;
@@ -214,6 +225,33 @@ static bool take(pace_step_model **model, pace_step_row *out, pace_step_reader *
     if (load(model, r->things, name, with) == PACE_OK) return true;
     pace_step_note(out, "%.100s", pace_message());
     return false;
+}
+
+static pace_status adapted_of(pace_step_model **out, pace_step_things *things, const pace_step_row *row) {
+    const pace_step_model *plain = NULL;
+    char key[400];
+    for (size_t i = 0; i < things->models.count; i++)
+        if (&things->models.items[i]->model == row->model) plain = things->models.items[i];
+    pace_snprintf(key, sizeof key, "%.320s lora=%g %s", plain->key, row->config.lora,
+                  pace_config_word(&row->config, "lora_layers"));
+    *out = known(things, key);
+    if (*out) return PACE_OK;
+    PACE_TRY(add(out, things, key));
+    if (pace_model_adapt(&(*out)->model, row->model, &row->config) != PACE_OK)
+        snprintf((*out)->failed, sizeof(*out)->failed, "%.150s", pace_message());
+    return PACE_OK;
+}
+
+bool pace_step_row_adapt(pace_step_row *out, pace_step_reader *r) {
+    pace_step_model *model;
+    if (!(out->config.lora > 0)) return true;
+    bool known = adapted_of(&model, r->things, out) == PACE_OK;
+    if (!known || *model->failed) {
+        pace_step_note(out, "%.140s", known ? model->failed : pace_message());
+        return false;
+    }
+    out->model = &model->model;
+    return true;
 }
 
 bool pace_step_row_model(pace_step_row *out, pace_step_reader *r, size_t row) {

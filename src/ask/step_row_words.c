@@ -120,10 +120,17 @@ static void set_schedule(pace_step_row *out, const pace_step_reader *r, size_t r
     pace_step_doubt(out, r, PACE_DOUBT_ROW_SCHEDULE);
 }
 
+/* Adapters whose rank no column says are not counted, but what they leave frozen. */
+static void set_adapters(pace_step_row *out, const pace_step_reader *r, size_t row) {
+    const char *task = pace_step_cell(r, row, PACE_STEP_TASK), *model = pace_step_cell(r, row, PACE_STEP_MODEL);
+    bool adapts = pace_step_says(task, "lora") || pace_step_says(model, "lora");
+    if (!adapts || out->config.mode != PACE_TRAINING || out->config.lora > 0 || out->config.frozen > 0) return;
+    out->config.frozen = 1;
+    pace_step_note(out, "adapters not counted: no column lora has their rank");
+}
+
 bool pace_step_row_words(pace_step_row *out, const pace_step_reader *r, size_t row) {
-    const char *mode = pace_step_cell(r, row, PACE_STEP_MODE), *task = pace_step_cell(r, row, PACE_STEP_TASK);
-    if (pace_step_says(task, "lora") || pace_step_says(pace_step_cell(r, row, PACE_STEP_MODEL), "lora"))
-        out->config.frozen = 1;
+    const char *mode = pace_step_cell(r, row, PACE_STEP_MODE);
     if (pace_step_says(mode, "inf") || pace_step_says(mode, "forward")) out->config.mode = PACE_INFERENCE;
     set_recompute(out, r, row);
     set_execution(out, r, row);
@@ -132,5 +139,6 @@ bool pace_step_row_words(pace_step_row *out, const pace_step_reader *r, size_t r
     set_schedule(out, r, row);
     bool known = set_precision(out, r, row);
     pace_step_row_fields(out, r, row);
+    set_adapters(out, r, row);
     return known;
 }

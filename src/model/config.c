@@ -20,6 +20,7 @@ static const char *const indices[] = {"usual", "int64", "int32", NULL};
 static const char *const recomputes[] = {"none", "selective", "full", NULL};
 static const char *const schedules[] = {"1f1b", "gpipe", "zero-bubble", "zb-v", "dualpipe-v", NULL};
 
+static const char *const lora_layers[] = {"attention", "all", NULL};
 static const char *const offloads[] = {"none", "optimizer", NULL};
 
 static const struct {
@@ -55,6 +56,8 @@ static const struct {
     {"zero_group", offsetof(pace_config, zero_group), NULL, 0},
     {"sequence_parallel", offsetof(pace_config, sequence_parallel), NULL, 0},
     {"frozen", offsetof(pace_config, frozen), NULL, 0},
+    {"lora", offsetof(pace_config, lora), NULL, 0},
+    {"lora_layers", offsetof(pace_config, lora_layers), lora_layers, 0},
     {"imbalance", offsetof(pace_config, imbalance), NULL, 0},
     {"expert_nodes", offsetof(pace_config, expert_nodes), NULL, 0},
     {"bucket_bytes", offsetof(pace_config, bucket_bytes), NULL, 1},
@@ -156,6 +159,24 @@ static pace_status check_offload(const pace_config *config) {
     return PACE_OK;
 }
 
+/* Gradients of adapters' few weights leave a turn of their own nothing to fill a bubble with. */
+static pace_status check_lora(const pace_config *config) {
+    if (config->lora == 0 && config->lora_layers == PACE_LORA_ATTENTION) return PACE_OK;
+    if (config->lora == 0)
+        return pace_fail(PACE_E_USAGE, "lora_layers %s: expected lora=RANK beside it",
+                         lora_layers[config->lora_layers]);
+    if (config->mode != PACE_TRAINING)
+        return pace_fail(PACE_E_USAGE, "lora %g: expected training: adapters are merged for inference", config->lora);
+    if (config->frozen > 0)
+        return pace_fail(PACE_E_USAGE, "lora %g: expected frozen 0: adapters are trained", config->lora);
+    if (pace_schedule_splits(config->schedule))
+        return pace_fail(
+            PACE_E_USAGE,
+            "lora %g: expected schedule 1f1b or gpipe, found %s: it puts off gradients of weights, which are frozen",
+            config->lora, schedules[config->schedule]);
+    return PACE_OK;
+}
+
 pace_status pace_config_check_shares(const pace_config *config) {
     double once = config->micro_batch * config->dp;
     if (fmod(config->global_batch, once) != 0)
@@ -168,6 +189,7 @@ pace_status pace_config_check_shares(const pace_config *config) {
         return pace_fail(PACE_E_USAGE, "zero_stage: expected 0 to 3, found %g", config->zero_stage);
     PACE_TRY(check_zero_group(config));
     PACE_TRY(check_offload(config));
+    PACE_TRY(check_lora(config));
     if (config->imbalance > 0 && config->ep < 2)
         return pace_fail(PACE_E_USAGE, "imbalance %g: expected ep of 2 or more, found %g: one rank has all experts",
                          config->imbalance, config->ep);

@@ -55,6 +55,9 @@ typedef enum {
 /* What lies in the host's memory: states of the optimizer, which the host's processors then update (ZeRO-Offload, Ren et al. 2021). */
 typedef enum { PACE_OFFLOAD_NONE, PACE_OFFLOAD_OPTIMIZER } pace_offload;
 
+/* Beside which products low-rank adapters stand: those around attention (Hu et al. 2021, section 4.2), or all of repeated blocks. */
+typedef enum { PACE_LORA_ATTENTION, PACE_LORA_ALL } pace_lora_layers;
+
 typedef struct {
     double micro_batch;  /* samples of one forward pass on one rank */
     double global_batch; /* samples of one step on all ranks; 0 = micro_batch x dp */
@@ -71,7 +74,9 @@ typedef struct {
                           (hybrid sharding, Zhao et al. 2023); 0 = all */
     double
         sequence_parallel; /* 1 = what tensor parallelism leaves whole is split by tokens (Korthikanti et al. 2022) */
-    double frozen;         /* 1 = parameters get no gradient: adapters are trained beside them (LoRA) */
+    double frozen;         /* 1 = parameters get no gradient */
+    double lora;           /* rank of adapters, which alone are trained (model/adapters.h); 0 = none */
+    int lora_layers;       /* a pace_lora_layers */
     double imbalance;      /* experts that are divided: tokens of the rank that has most, percent above the mean */
     double expert_nodes;   /* experts that are divided: nodes that a token goes to, at most, once to each; 0 = any */
     double bucket_bytes;   /* data parallel: gradients exchanged at once */
@@ -133,6 +138,11 @@ static inline bool pace_config_shares_gradients(const pace_config *config) { ret
 /** Whether parameters are trained: neither in inference nor where they are frozen. */
 static inline bool pace_config_trains(const pace_config *config) {
     return config->mode == PACE_TRAINING && !(config->frozen > 0);
+}
+
+/** Whether all of them are: not adapters alone. */
+static inline bool pace_config_trains_all(const pace_config *config) {
+    return pace_config_trains(config) && !(config->lora > 0);
 }
 
 /** The same where one rank holds all layers and all states: without pipelines and ZeRO. */

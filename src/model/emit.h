@@ -53,6 +53,7 @@ typedef struct pace_lowering {
     uint32_t *gradients; /* arrived at its output in this backward pass */
     uint32_t *uses;      /* layers that read it */
     bool *needs_gradient;
+    bool frozen;     /* the layer at hand: its parameters get no gradient */
     uint32_t *pulls; /* that bring its (block's) parameters; PACE_NO_LAUNCH = none do, or they are here */
     pace_gradient_bucket bucket, expert_bucket; /* gradients not yet exchanged */
     pace_gradient_tensors tensors;              /* whose gradients have come in this micro-batch, the step's last */

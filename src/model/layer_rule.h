@@ -19,6 +19,7 @@ typedef enum {
     PACE_LAYER_LOCAL_NORM, /* over neighbouring channels (AlexNet's) */
     PACE_LAYER_ACTIVATION,
     PACE_LAYER_DROPOUT,
+    PACE_LAYER_SCALE, /* by a number */
     PACE_LAYER_MAX_POOL,
     PACE_LAYER_AVERAGE_POOL,
     PACE_LAYER_ADAPTIVE_POOL,
@@ -91,6 +92,7 @@ typedef struct pace_layer {
     const struct pace_layer_rule *rule; /* of its kind */
     uint8_t shard;                      /* pace_shard */
     bool training_only;
+    bool frozen;      /* its parameters get no gradient */
     uint32_t segment; /* 1, 2, …: the turn of a repeated block that full recomputation runs again; 0 = none */
     uint32_t first_input, input_count; /* in the model's inputs */
     pace_shape shape;                  /* of its output */

@@ -47,6 +47,7 @@ static const pace_layer_rule rules[] = {
      .keeps = PACE_KEEPS_INPUT, .kept_extra = pace_kept_squares},
     {"dropout", PACE_LAYER_DROPOUT, ONE_INPUT, OF(same), BY(dropout, dropout), OPTIONS(TAKES(P, 0.5)),
      .kept_extra = pace_kept_mask},
+    {"scale", PACE_LAYER_SCALE, ONE_INPUT, OF(same), BY(scale, scale)},
     {"max_pool", PACE_LAYER_MAX_POOL, ONE_INPUT, OF(pool), BY(pool, pool),
      OPTIONS(NEEDS(KERNEL), FOLLOWS(STRIDE), TAKES(PAD, 0), TAKES(CEIL, 0)),
      .keeps = PACE_KEEPS_INPUT, .kept_extra = pace_kept_places},

@@ -111,7 +111,7 @@ static void lower_pulls(pace_lowering *to) {
     pace_emit_open(to, "c10d::pull_");
     for (uint32_t i = 0; i < to->model->layers.count && to->status == PACE_OK; i++) {
         const pace_layer *layer = &to->model->layers.items[i];
-        double elements = layer->rule->sparse ? 0 : pace_lower_parameters(to, layer);
+        double elements = layer->rule->sparse || layer->frozen ? 0 : pace_lower_parameters(to, layer);
         if (elements > 0) to->pulls[i] = pace_emit_pull(to, elements * pace_config_parameter_bytes(to->config));
     }
     pace_emit_close(to);
@@ -292,7 +292,7 @@ static void lower_tied(pace_lowering *to) {
         const pace_layer *layer = &to->model->layers.items[i];
         if (pace_lower_is_tied(layer)) elements += pace_lower_tied_elements(to, layer);
     }
-    if (!pace_lower_has_tied_copy(to) || !ends || !(elements > 0) || to->config->frozen > 0) return;
+    if (!pace_lower_has_tied_copy(to) || !ends || !(elements > 0) || !pace_config_trains_all(to->config)) return;
     pace_emit_tied_gradients(to, elements * pace_config_parameter_bytes(to->config));
 }
 

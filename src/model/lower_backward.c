@@ -72,12 +72,12 @@ static void cast_inputs_back(pace_lowering *to, const layer_view *view) {
 
 /* The parameters' gradients too, before they are kept. */
 static void cast_parameters_back(pace_lowering *to, const layer_view *view) {
-    bool cast = pace_config_is_amp(to->config) && view->bytes == 2 && !(to->config->frozen > 0);
+    bool cast = pace_config_is_amp(to->config) && view->bytes == 2 && !to->frozen;
     if (cast && view->layer->parameters > 0) cast_back(to, pace_lower_parameters(to, view->layer), 2, 4);
 }
 
 void pace_backward_convolution(pace_lowering *to, const layer_view *view) {
-    bool weights = !(to->config->frozen > 0);
+    bool weights = !to->frozen;
     pace_emit_open_backward(to, "ConvolutionBackward0");
     pace_emit_open(to, "aten::convolution_backward");
     if (view->wants)
@@ -106,9 +106,7 @@ static bool is_last_to_read(const pace_lowering *to, const layer_view *view) {
 
 /* A zero-bubble pipeline forms gradients of inputs first, those of weights in a turn of their own. */
 static bool forms_inputs(const pace_lowering *to) { return to->turn.pass != PACE_TURN_WEIGHTS; }
-static bool forms_weights(const pace_lowering *to) {
-    return to->turn.pass != PACE_TURN_INPUTS && !(to->config->frozen > 0);
-}
+static bool forms_weights(const pace_lowering *to) { return to->turn.pass != PACE_TURN_INPUTS && !to->frozen; }
 
 /* The embedding has a gradient of its own to be added to; on another stage than it the copy keeps its own. */
 static void accumulate_linear(pace_lowering *to, const layer_view *view, double n, double k) {
@@ -160,9 +158,11 @@ void pace_backward_rms_norm(pace_lowering *to, const layer_view *view) {
     double n = view->elements, columns = view->layer->option[PACE_OPTION_WIDTH], rows = n / columns;
     pace_emit_open_backward(to, "MulBackward0"); /* by the weight */
     pace_emit_op(to, "aten::mul", pace_emit_elementwise(to, "mul", n, 1, 1, view->bytes));
-    pace_emit_op(to, "aten::mul", pace_emit_elementwise(to, "mul", n, 2, 1, view->bytes));
-    pace_emit_op(to, "aten::sum",
-                 pace_emit_rows(to, PACE_OP_REDUCTION, "sum", PACE_PASS_FORWARD, columns, rows, view->bytes));
+    if (!to->frozen) {
+        pace_emit_op(to, "aten::mul", pace_emit_elementwise(to, "mul", n, 2, 1, view->bytes));
+        pace_emit_op(to, "aten::sum",
+                     pace_emit_rows(to, PACE_OP_REDUCTION, "sum", PACE_PASS_FORWARD, columns, rows, view->bytes));
+    }
     pace_emit_close_backward(to);
     accumulate_all(to, view);
     pace_emit_open_backward(to, "MulBackward0"); /* by the scale */
@@ -202,6 +202,10 @@ void pace_backward_dropout(pace_lowering *to, const layer_view *view) {
            pace_emit_elementwise(to, "dropout", view->elements, 1 + 1.0 / view->bytes, 1, view->bytes));
 }
 
+void pace_backward_scale(pace_lowering *to, const layer_view *view) {
+    simple(to, view, "MulBackward0", "aten::mul", pace_emit_elementwise(to, "mul", view->elements, 1, 1, view->bytes));
+}
+
 /* Windows may overlap: the gradient is zeroed, then added to. */
 void pace_backward_pool(pace_lowering *to, const layer_view *view) {
     bool max = view->layer->kind == PACE_LAYER_MAX_POOL;
@@ -227,7 +231,7 @@ void pace_backward_adaptive_pool(pace_lowering *to, const layer_view *view) {
 static void embedding_gradient(pace_lowering *to, const layer_view *view, double width) {
     double table = view->layer->option[PACE_OPTION_ROWS] * width;
     if (view->layer->kind == PACE_LAYER_EMBEDDING) table /= to->config->tp;
-    if (to->config->frozen > 0) return;
+    if (to->frozen) return;
     pace_emit_open_backward(to, "EmbeddingBackward0");
     pace_emit_open(to, "aten::embedding_backward");
     pace_emit_open(to, "aten::embedding_dense_backward");
@@ -247,9 +251,10 @@ void pace_backward_embedding(pace_lowering *to, const layer_view *view) {
 
 void pace_backward_positions(pace_lowering *to, const layer_view *view) {
     pace_emit_open_backward(to, "AddBackward0");
-    pace_emit_op(to, "aten::sum", /* over the samples */
-                 pace_emit_rows(to, PACE_OP_REDUCTION, "sum", PACE_PASS_FORWARD, view->elements / to->batch, to->batch,
-                                view->bytes));
+    if (!to->frozen)
+        pace_emit_op(to, "aten::sum", /* over the samples */
+                     pace_emit_rows(to, PACE_OP_REDUCTION, "sum", PACE_PASS_FORWARD, view->elements / to->batch,
+                                    to->batch, view->bytes));
     give_all(to, view);
     pace_emit_close_backward(to);
     embedding_gradient(to, view, view->layer->shape.channels);
@@ -506,7 +511,7 @@ void pace_backward_experts(pace_lowering *to, const layer_view *view) {
     pace_emit_close_backward(to);
     pace_emit_open_backward(to, "MmBackward0");
     pace_emit_op(to, "aten::mm", pace_emit_gemm(to, 1, tokens, in, option[PACE_OPTION_EXPERTS], bytes));
-    if (to->turn.pass != PACE_TURN_INPUTS)
+    if (forms_weights(to))
         pace_emit_op(to, "aten::mm", pace_emit_gemm(to, 1, option[PACE_OPTION_EXPERTS], in, tokens, bytes));
     pace_emit_op(to, "aten::add_", pace_emit_elementwise(to, "add", tokens * in, 2, 1, bytes));
     give_all(to, view);
@@ -568,6 +573,7 @@ void pace_lower_backward(pace_lowering *to, uint32_t number) {
     layer_view view = pace_layer_view_of(to, number);
     bool inputs = forms_inputs(to);
     to->keeps = false;
+    to->frozen = to->config->frozen > 0 || view.layer->frozen;
     if (!view.layer->rule->backward || !to->needs_gradient[number]) return;
     bool apart = view.layer->kind == PACE_LAYER_LINEAR || view.layer->kind == PACE_LAYER_EXPERTS;
     if (!inputs && !apart) return; /* others form both at once */

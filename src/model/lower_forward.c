@@ -134,6 +134,10 @@ void pace_forward_dropout(pace_lowering *to, const layer_view *view) {
     pace_emit_close(to);
 }
 
+void pace_forward_scale(pace_lowering *to, const layer_view *view) {
+    pace_emit_op(to, "aten::mul", pace_emit_elementwise(to, "mul", view->elements, 1, 1, view->bytes));
+}
+
 void pace_forward_pool(pace_lowering *to, const layer_view *view) {
     bool max = view->layer->kind == PACE_LAYER_MAX_POOL;
     if (max) pace_emit_open(to, "aten::max_pool2d");

@@ -26,7 +26,7 @@ static void exchange_bucket(pace_lowering *to, pace_gradient_bucket *bucket, dou
 }
 
 void pace_lower_gradient(pace_lowering *to, pace_gradient_tensor tensor) {
-    if (to->config->frozen > 0) return;
+    if (to->frozen) return;
     int bytes = pace_config_parameter_bytes(to->config);
     double elements = tensor.elements;
     bool shared = pace_config_shares_gradients(to->config);

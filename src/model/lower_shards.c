@@ -57,7 +57,7 @@ static void gather_block(pace_lowering *to, uint32_t from) {
     for (uint32_t i = first; i <= last; i++) {
         const pace_layer *layer = &to->model->layers.items[i];
         double experts = pace_lower_experts(to, layer);
-        if (layer->rule->sparse) continue;
+        if (layer->rule->sparse || (layer->frozen && to->config->zero_stage < 3)) continue;
         elements[to->config->ep > 1] += experts;
         elements[0] += pace_lower_parameters(to, layer) - experts;
     }

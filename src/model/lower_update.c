@@ -44,7 +44,7 @@ static void count_layers(const pace_lowering *to, const pace_layer_range *of, in
     for (uint32_t i = of->first; i <= of->last; i++) {
         const pace_layer *layer = &to->model->layers.items[i];
         double experts = pace_lower_experts(to, layer), tied = tied_copy(to, layer);
-        if (layer->rule->sparse) continue;
+        if (layer->rule->sparse || layer->frozen) continue;
         *parameters += pace_lower_share(to, pace_lower_parameters(to, layer) - experts + tied, false, zero_stage) +
                        pace_lower_share(to, experts, true, zero_stage);
         *tensors += layer->tensors + (tied > 0);

@@ -39,6 +39,8 @@ pace_status pace_model_check_parallel(const pace_model *model, const pace_config
     const char *name = pace_names_text(&model->names, model->name);
     double experts = 0;
     bool sharded = false, routed = false;
+    if (config->lora != model->lora)
+        return pace_fail(PACE_E_USAGE, "lora %g: adapters are not placed here: expected lora 0", config->lora);
     for (size_t i = 0; i < model->layers.count; i++) {
         const pace_layer *layer = &model->layers.items[i];
         sharded |= layer->shard != PACE_SHARD_NONE;

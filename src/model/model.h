@@ -14,6 +14,7 @@ typedef struct pace_model {
     double sequence;            /* its own length, 0 = it has none */
     bool pinned, short_indices; /* its recipe: batches come from pinned memory, indices are of 4 bytes */
     uint32_t segments;
+    double lora; /* rank of its adapters (model/adapters.h); 0 = it has none */
     PACE_VEC(pace_layer) layers;
     PACE_VEC(uint32_t) inputs;      /* numbers of layers */
     PACE_VEC(double) rows;          /* of embedding bags whose tables differ; a layer's begin at option ROWS */
@@ -25,6 +26,7 @@ void pace_model_free(pace_model *model);
 /* What a model is and needs; per sample, at the configuration's sequence. */
 typedef struct {
     double parameters, tensors;
+    double trained;          /* of these parameters: those that are not frozen */
     double multiply_adds;    /* forward; causal attention counted in full, as is usual */
     double activation_bytes; /* kept for backward, per sample: each tensor once, masks and indices too; what a
                                 recomputed part needs while its own backward runs is not in it */

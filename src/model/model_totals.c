@@ -135,6 +135,7 @@ static bool keeps_input_of(const pace_model *model, const pace_layer *layer, uin
     if (is_fused_away(layer, &model->layers.items[from], config)) return false;
     bool whole = config->recompute == PACE_RECOMPUTE_FULL && layer->segment > 0;
     if (whole || selects(layer, config)) return model->layers.items[from].segment != layer->segment;
+    if (layer->frozen && layer->kind == PACE_LAYER_LINEAR) return false; /* only the gradient of its weight needs it */
     return layer->rule->keeps & PACE_KEEPS_INPUT;
 }
 
@@ -185,12 +186,14 @@ pace_model_totals pace_model_total(const pace_model *model, const pace_config *c
         const pace_layer *layer = &model->layers.items[i];
         total.parameters += layer->parameters;
         total.tensors += layer->tensors;
+        if (!layer->frozen) total.trained += layer->parameters;
         if (layer->training_only) continue;
         total.multiply_adds +=
             layer->multiply_adds[0] + sequence * (layer->multiply_adds[1] + sequence * layer->multiply_adds[2]);
     }
     total.activation_bytes = pace_model_kept_bytes(model, config, 0, UINT32_MAX);
-    total.weight_bytes = total.gradient_bytes = total.parameters * held;
-    total.optimizer_bytes = total.parameters * held * states[config->optimizer];
+    total.weight_bytes = total.parameters * held;
+    total.gradient_bytes = total.trained * held;
+    total.optimizer_bytes = total.trained * held * states[config->optimizer];
     return total;
 }

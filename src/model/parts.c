@@ -10,7 +10,7 @@ void pace_model_parts_free(pace_model_parts *parts) {
 }
 
 static bool alike_layers(const pace_layer *a, const pace_layer *b) {
-    return a->rule == b->rule && a->shard == b->shard && a->parameters == b->parameters &&
+    return a->rule == b->rule && a->shard == b->shard && a->parameters == b->parameters && a->frozen == b->frozen &&
            memcmp(a->option, b->option, sizeof a->option) == 0 && a->shape.channels == b->shape.channels &&
            a->shape.sharded == b->shape.sharded;
 }
@@ -36,6 +36,8 @@ static void count_parameters(pace_model_part *part, const pace_model *model, con
         }
         part->parameters += router;
         part->expert_parameters += all - router;
+        part->trained_parameters += layer->frozen ? 0 : router;
+        part->trained_expert_parameters += layer->frozen ? 0 : all - router;
     }
 }
 

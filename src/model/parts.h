@@ -11,13 +11,14 @@ typedef enum { PACE_PART_HEAD, PACE_PART_LAYER, PACE_PART_TAIL } pace_part_place
 
 typedef struct {
     pace_part_place place;
-    uint32_t first, last;     /* layers of the model; of a repeated part its first turn */
-    double turns;             /* 1 for head and tail */
-    double behind;            /* of a tail: so many repeated turns come before it; less than all where others follow */
-    double parameters;        /* of one turn on one rank, without the routed experts' */
-    double expert_parameters; /* the routed experts', which fewer ranks share */
-    double table_parameters;  /* of embedding bags: spread over `ep`, updated where they are */
-    double tensors;           /* parameter tensors of one turn */
+    uint32_t first, last; /* layers of the model; of a repeated part its first turn */
+    double turns;         /* 1 for head and tail */
+    double behind;        /* of a tail: so many repeated turns come before it; less than all where others follow */
+    double parameters;    /* of one turn on one rank, without the routed experts' */
+    double trained_parameters, trained_expert_parameters; /* of both: those that are not frozen */
+    double expert_parameters;                             /* the routed experts', which fewer ranks share */
+    double table_parameters; /* of embedding bags: spread over `ep`, updated where they are */
+    double tensors;          /* parameter tensors of one turn */
 } pace_model_part;
 
 typedef struct {

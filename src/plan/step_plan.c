@@ -1,6 +1,7 @@
 /* What a configuration fixes about a step: stages, exchanges of gradients and parameters, memory. */
 #include "plan/step_time.h"
 
+#include "base/numbers.h"
 #include "cost/formula.h"
 #include "model/emit.h"
 #include "model/pipeline_stages.h"
@@ -24,22 +25,31 @@ static pace_status cut(pace_step_plan *plan) {
 /* --- sizes -------------------------------------------------------------------------------------------------------- */
 
 typedef struct {
-    double dense, expert; /* parameters */
+    double dense, expert;           /* parameters */
+    double trained, trained_expert; /* of these, those that are not frozen */
 } share;
 
 static share part_share(const pace_slot_part *part) {
-    return (share){part->part.parameters, part->part.expert_parameters};
+    return (share){part->part.parameters, part->part.expert_parameters, part->part.trained_parameters,
+                   part->part.trained_expert_parameters};
 }
+
+static void add_share(share *into, share one, double times) {
+    into->dense += times * one.dense;
+    into->expert += times * one.expert;
+    into->trained += times * one.trained;
+    into->trained_expert += times * one.trained_expert;
+}
+
+/* What has gradients. */
+static share trained_of(share held) { return (share){.dense = held.trained, .expert = held.trained_expert}; }
 
 /* The mean of all layers; kinds are spread over the stages. */
 static share layer_share(const pace_step_slots *slots) {
     share sum = {0};
     for (unsigned i = 0; i < slots->count; i++) {
-        share one = part_share(&slots->parts[i]);
         double turns = slots->parts[i].part.turns / slots->layers;
-        if (slots->parts[i].part.place != PACE_PART_LAYER) continue;
-        sum.dense += one.dense * turns;
-        sum.expert += one.expert * turns;
+        if (slots->parts[i].part.place == PACE_PART_LAYER) add_share(&sum, part_share(&slots->parts[i]), turns);
     }
     return sum;
 }
@@ -47,10 +57,7 @@ static share layer_share(const pace_step_slots *slots) {
 static share place_share(const pace_step_slots *slots, pace_part_place place) {
     share sum = {0};
     for (unsigned i = 0; i < slots->count; i++) {
-        share one = part_share(&slots->parts[i]);
-        if (slots->parts[i].part.place != place) continue;
-        sum.dense += one.dense;
-        sum.expert += one.expert;
+        if (slots->parts[i].part.place == place) add_share(&sum, part_share(&slots->parts[i]), 1);
     }
     return sum;
 }
@@ -78,20 +85,19 @@ static share tail_share(const pace_step_plan *plan, double stage) {
     for (unsigned i = 0; i < plan->slots->count; i++) {
         const pace_slot_part *part = &plan->slots->parts[i];
         if (part->part.place != PACE_PART_TAIL || pace_step_tail_stage(plan, &part->part) != stage) continue;
-        sum.dense += part_share(part).dense;
-        sum.expert += part_share(part).expert;
+        add_share(&sum, part_share(part), 1);
     }
     return sum;
 }
 
 /* Parameters of a stage. With several stages a tied output layer is held on both ends. */
 static share stage_share(const pace_step_plan *plan, double stage) {
-    share layer = layer_share(plan->slots), sum = {0};
-    sum.dense = layers_of(plan, stage) * layer.dense;
-    sum.expert = layers_of(plan, stage) * layer.expert;
-    if (has_head(stage)) sum.dense += place_share(plan->slots, PACE_PART_HEAD).dense;
-    sum.dense += tail_share(plan, stage).dense;
-    if (has_tail(plan, stage) && plan->config.pp > 1 && !is_v(plan)) sum.dense += plan->slots->tied_parameters;
+    share sum = {0};
+    add_share(&sum, layer_share(plan->slots), layers_of(plan, stage));
+    if (has_head(stage)) add_share(&sum, place_share(plan->slots, PACE_PART_HEAD), 1);
+    add_share(&sum, tail_share(plan, stage), 1);
+    double tied = has_tail(plan, stage) && plan->config.pp > 1 && !is_v(plan) ? plan->slots->tied_parameters : 0;
+    add_share(&sum, (share){.dense = tied, .trained = pace_config_trains_all(&plan->config) ? tied : 0}, 1);
     return sum;
 }
 
@@ -101,8 +107,10 @@ static share fullest(const pace_step_plan *plan) {
     unsigned count = unlike_stages(stages, plan);
     for (unsigned i = 0; i < count; i++) {
         share one = stage_share(plan, stages[i]);
-        if (one.dense > most.dense) most.dense = one.dense;
-        if (one.expert > most.expert) most.expert = one.expert;
+        most.dense = fmax(most.dense, one.dense);
+        most.expert = fmax(most.expert, one.expert);
+        most.trained = fmax(most.trained, one.trained);
+        most.trained_expert = fmax(most.trained_expert, one.trained_expert);
     }
     return most;
 }
@@ -210,7 +218,7 @@ static pace_status exchange_gradients(gradient_exchange *out, const pace_step_pl
 static pace_status exchange_all_gradients(pace_step_plan *plan, const pace_step_place *place) {
     const pace_config *config = &plan->config;
     gradient_group replicas = group_of(config, false), of_experts = group_of(config, true);
-    share held = fullest(plan);
+    share held = trained_of(fullest(plan));
     gradient_exchange dense, expert;
     PACE_TRY(exchange_gradients(&dense, plan, &plan->slots->buckets, held.dense, &replicas, place));
     PACE_TRY(exchange_gradients(&expert, plan, &plan->slots->expert_buckets, held.expert, &of_experts, place));
@@ -244,7 +252,7 @@ static pace_status gather(double *seconds, pace_step_plan *plan, share what, con
 /* Hybrid sharding: gradients of a block that were scattered, summed over the copies. */
 static pace_status replicate(double *seconds, pace_step_plan *plan, share what, const pace_step_place *place) {
     gradient_group group = group_of(&plan->config, false);
-    double bytes = (what.dense + what.expert) * gradient_bytes(plan) / group.ranks;
+    double bytes = (what.trained + what.trained_expert) * gradient_bytes(plan) / group.ranks;
     bool across, trains = pace_config_trains(&plan->config);
     *seconds = 0;
     if (!trains || group.copies < 2) return PACE_OK;
@@ -254,10 +262,11 @@ static pace_status replicate(double *seconds, pace_step_plan *plan, share what, 
     return PACE_OK;
 }
 
-static pace_status shard_block(double *gather_s, double *replicate_s, pace_step_plan *plan, share what,
-                               const pace_step_place *place) {
-    PACE_TRY(gather(gather_s, plan, what, place));
-    return replicate(replicate_s, plan, what, place);
+static pace_status shard_block(pace_step_shards *out, pace_step_plan *plan, share what, const pace_step_place *place) {
+    PACE_TRY(gather(&out->gather_s, plan, what, place));
+    out->scatter_s = out->gather_s;
+    if (!pace_config_trains_all(&plan->config)) PACE_TRY(gather(&out->scatter_s, plan, trained_of(what), place));
+    return replicate(&out->replicate_s, plan, what, place);
 }
 
 /* What comes first in the model: its head, or where it has none its first layer. */
@@ -266,7 +275,7 @@ static pace_status gather_first(pace_step_plan *plan, const pace_step_place *pla
     bool gathers = plan->config.zero_stage == 1 || plan->config.zero_stage == 2;
     bool trains = pace_config_trains(&plan->config);
     if (!gathers || !trains || !pace_framework_is_lowered(plan->framework)) return PACE_OK;
-    return gather(&plan->gather_first_s, plan, head.dense > 0 ? head : layer_share(plan->slots), place);
+    return gather(&plan->gather_first_s, plan, trained_of(head.trained > 0 ? head : layer_share(plan->slots)), place);
 }
 
 /* A message to the next stage, which all ranks that share a layer would send whole: each sends its part, and they gather it
@@ -290,17 +299,16 @@ static pace_status exchange_all(pace_step_plan *plan, const pace_step_place *pla
     PACE_TRY(gather_first(plan, place));
     if (pace_config_trains(config)) PACE_TRY(exchange_all_gradients(plan, place));
     if (config->zero_stage >= 3) {
-        PACE_TRY(shard_block(&plan->gather_s, &plan->replicate_s, plan, layer_share(plan->slots), place));
-        PACE_TRY(shard_block(&plan->gather_end_s[0], &plan->replicate_end_s[0], plan,
-                             place_share(plan->slots, PACE_PART_HEAD), place));
-        PACE_TRY(shard_block(&plan->gather_end_s[1], &plan->replicate_end_s[1], plan,
-                             place_share(plan->slots, PACE_PART_TAIL), place));
+        const share whats[] = {[PACE_PART_LAYER] = layer_share(plan->slots),
+                               [PACE_PART_HEAD] = place_share(plan->slots, PACE_PART_HEAD),
+                               [PACE_PART_TAIL] = place_share(plan->slots, PACE_PART_TAIL)};
+        for (size_t i = 0; i < PACE_COUNT(whats); i++) PACE_TRY(shard_block(&plan->shards[i], plan, whats[i], place));
     }
     if (config->pp < 2) return PACE_OK;
     double far = (double)pace_config_stride(config, PACE_GROUP_PIPELINE);
     bool tied_across;
     PACE_TRY(price_message(plan, place, far));
-    if (plan->slots->tied_parameters > 0 && !is_v(plan) && pace_config_trains(config))
+    if (plan->slots->tied_parameters > 0 && !is_v(plan) && pace_config_trains_all(config))
         PACE_TRY(pace_group_exchange_s(&plan->tied_s, &tied_across, place->exchange, PACE_ALLREDUCE,
                                        plan->slots->tied_parameters * gradient_bytes(plan), 2, far * (config->pp - 1)));
     return PACE_OK;
@@ -396,7 +404,9 @@ static double gathered_bytes(const pace_step_plan *plan) {
     share layer = layer_share(plan->slots);
     double bytes = pace_config_is_amp(&plan->config) ? 2 : pace_config_parameter_bytes(&plan->config);
     double over = sharded_over(&plan->config, 3);
-    return over > 1 ? (ahead * bytes + gradient_bytes(plan)) * (layer.dense + layer.expert) : 0;
+    return over > 1 ? ahead * bytes * (layer.dense + layer.expert) +
+                          gradient_bytes(plan) * (layer.trained + layer.trained_expert)
+                    : 0;
 }
 
 pace_step_memory pace_step_stage_memory(const pace_step_plan *plan, double stage) {
@@ -404,10 +414,12 @@ pace_step_memory pace_step_stage_memory(const pace_step_plan *plan, double stage
     share held = stage_share(plan, stage);
     double copies = pace_config_group_size(config, pace_config_shard_group(config, true));
     bool trains = pace_config_trains(config), half = pace_config_parameter_bytes(config) == 2;
-    double weight = half ? 2 : 4, parameters[4]; /* by the stage of ZeRO that divides them */
+    double weight = half ? 2 : 4,
+           parameters[4]; /* by the stage of ZeRO that divides them; weights of 3, else trained */
     for (int i = 1; i <= 3; i++) {
         double over = sharded_over(config, i), expert_over = over > 1 ? copies : 1;
-        parameters[i] = held.dense / over + held.expert / expert_over;
+        share of = i < 3 ? trained_of(held) : held;
+        parameters[i] = of.dense / over + of.expert / expert_over;
     }
     double formed = adds_wider(plan) ? weight : 0; /* by one micro-batch */
     double later = half ? plan->framework->formed_state_bytes : 0;
@@ -500,11 +512,11 @@ static pace_status offload_update(pace_step_plan *plan, double parameters, const
 
 static pace_status add_update(pace_step_plan *plan, const pace_step_place *place) {
     const pace_config *config = &plan->config;
-    share held = fullest(plan);
+    share held = trained_of(fullest(plan));
     double over = sharded_over(config, 1), rate = pace_device_sustained_bytes_per_s(place->device);
     if (!pace_config_trains(config) || !(rate > 0)) return PACE_OK;
     double expert_over = over > 1 ? group_of(config, true).ranks : 1;
-    double updated = held.dense / over + held.expert / expert_over, all = plan->slots->parameters;
+    double updated = held.dense / over + held.expert / expert_over, all = plan->slots->trained_parameters;
     if (config->offload == PACE_OFFLOAD_OPTIMIZER) PACE_TRY(offload_update(plan, updated, place));
     else if (plan->framework->update_bytes > 0) plan->update_s = plan->framework->update_bytes * updated / rate;
     else if (all > 0) plan->update_s = plan->slots->rest_s[PACE_REST_UPDATE] * updated / all;

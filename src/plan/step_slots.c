@@ -337,7 +337,7 @@ static pace_status size_part(pace_step_slots *slots, const pace_model *model, co
         return pace_fail(PACE_E_LIMIT, "expected a model of at most %d kinds of layers", PACE_SLOT_PARTS);
     pace_slot_part *out = &slots->parts[slots->count++];
     *out = (pace_slot_part){.part = *part};
-    slots->parameters += part->turns * (part->parameters + part->expert_parameters);
+    slots->trained_parameters += part->turns * (part->trained_parameters + part->trained_expert_parameters);
     whole.recompute = PACE_RECOMPUTE_NONE;
     if (config->mode != PACE_TRAINING) return PACE_OK;
     out->kept_bytes = kept(model, config, part);

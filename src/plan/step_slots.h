@@ -49,7 +49,7 @@ typedef struct {
     unsigned char turn[PACE_SLOT_TURNS];                            /* of the layers in order: which part each is */
     unsigned turns;                                                 /* that are known; 0 = there are more than fit */
     double layers;                                                  /* of the model */
-    double parameters;                                              /* of one rank, if it held all layers */
+    double trained_parameters;                                      /* of one rank, if it held all layers */
     double rest_s[PACE_MODEL_RESTS], rest_host_s[PACE_MODEL_RESTS]; /* of these: kernels, and what the host takes to
                                                                        issue them besides; where a host is known */
     pace_slot_buckets buckets, expert_buckets;                      /* of gradients; where a host is known */

@@ -102,30 +102,27 @@ static double gradient_share(const pace_step_plan *plan) {
 static work part_work(const pace_step_plan *plan, const pace_step_factors *f, const pace_slot_part *part,
                       pace_part_pass from, pace_part_pass to) {
     work w = {0};
-    double gather_s = part->part.place == PACE_PART_LAYER  ? plan->gather_s
-                      : part->part.place == PACE_PART_HEAD ? plan->gather_end_s[0]
-                                                           : plan->gather_end_s[1];
-    double replicate_s = part->part.place == PACE_PART_LAYER  ? plan->replicate_s
-                         : part->part.place == PACE_PART_HEAD ? plan->replicate_end_s[0]
-                                                              : plan->replicate_end_s[1];
+    const pace_step_shards *of = &plan->shards[part->part.place];
     double gradients = gradient_share(plan), again_s = 0;
     bool trains = plan->config.mode == PACE_TRAINING;
     for (int pass = (int)from; pass <= (int)to; pass++) {
         bool backward = pass == PACE_PART_BACKWARD;
         if (pass != PACE_PART_FORWARD && !trains) continue;
-        slot_shards shards = {.gather_s = pass == PACE_PART_RECOMPUTE ? 0 : gather_s,
-                              .reduce_s =
-                                  backward && !(plan->config.frozen > 0) ? gather_s * gradients + replicate_s : 0,
+        bool reduces = backward && !(plan->config.frozen > 0);
+        slot_shards shards = {.gather_s = pass == PACE_PART_RECOMPUTE ? 0 : of->gather_s,
+                              .reduce_s = reduces ? of->scatter_s * gradients + of->replicate_s : 0,
                               .beside_s = backward && is_lowered(plan) ? again_s : 0};
         pace_slot slot = part->pass[pass];
-        if (backward) slot.stream_s += plan->add_s * (part->part.parameters + part->part.expert_parameters);
+        if (backward)
+            slot.stream_s += plan->add_s * (part->part.trained_parameters + part->part.trained_expert_parameters);
         work one = slot_work(plan, f, &slot, &shards);
         if (pass == PACE_PART_RECOMPUTE) again_s = total(&one);
         if (pass != PACE_PART_FORWARD) {
             one.backward_s = total(&one);
             one.backward_issue_s = one.issue_s;
         }
-        if (backward && !(plan->config.frozen > 0)) one.weights_s = f->matrix * part->pass[pass].matrix_s / 2;
+        if (backward && pace_config_trains_all(&plan->config))
+            one.weights_s = f->matrix * part->pass[pass].matrix_s / 2;
         add(&w, &one, 1);
     }
     return w;

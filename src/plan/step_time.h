@@ -29,6 +29,12 @@ typedef struct {
     double all_bytes, weight_bytes, gradient_bytes, optimizer_bytes, activation_bytes, library_bytes;
 } pace_step_memory;
 
+/* Of a block whose parameters ranks divide: they are gathered; as many as are trained would be; hybrid sharding: its gradients
+ * are summed over the copies. */
+typedef struct {
+    double gather_s, scatter_s, replicate_s;
+} pace_step_shards;
+
 /* Everything that does not depend on factors. */
 typedef struct {
     const pace_step_slots *slots; /* borrowed */
@@ -47,14 +53,12 @@ typedef struct {
     double gradient_cover_s; /* kernels of gradients beside their exchange */
     double gradient_host_s;  /* of rest_host_s what the host takes to issue these */
     double accumulate_s,
-        accumulate_host_s;  /* of rest_s, rest_host_s: gradients added to those of a micro-batch before */
-    double gather_s;        /* ZeRO 3: the parameters of one layer */
-    double gather_end_s[2]; /* of head and tail */
-    double replicate_s, replicate_end_s[2]; /* hybrid sharding: their gradients summed over the copies */
-    double gathered_s;                      /* ZeRO 1 and 2 of lowered frameworks: what replicas updated, once a step */
-    double gather_first_s;                  /* of it the first block, which nothing hides */
-    double tied_s;                          /* the shared table's gradient, between first and last stage */
-    double last_bucket_s; /* of gradient_s: what nothing can hide, since it is ready when backward ends */
+        accumulate_host_s;      /* of rest_s, rest_host_s: gradients added to those of a micro-batch before */
+    pace_step_shards shards[3]; /* ZeRO 3: of one layer, of head and tail, by pace_part_place */
+    double gathered_s;          /* ZeRO 1 and 2 of lowered frameworks: what replicas updated, once a step */
+    double gather_first_s;      /* of it the first block, which nothing hides */
+    double tied_s;              /* the shared table's gradient, between first and last stage */
+    double last_bucket_s;       /* of gradient_s: what nothing can hide, since it is ready when backward ends */
     double update_s;
     double update_host_s;         /* of rest_host_s */
     double input_s, input_host_s; /* lowered frameworks: a micro-batch is copied in, and the host waits for it */

@@ -75,6 +75,8 @@ static pace_status describe_all(pace_report *report, pace_catalog *catalog, cons
     pace_model_settings settings;
     PACE_TRY(pace_model_settings_read(&settings, &config, set));
     pace_status status = pace_config_check(&config);
+    if (status == PACE_OK && config.lora > 0)
+        status = pace_fail(PACE_E_USAGE, PACE_FIELD "set lora: adapters need a model's name");
     if (status == PACE_OK && settings.items.count)
         status = pace_fail(PACE_E_USAGE, PACE_FIELD "set %.80s: a model's parameter needs a model's name",
                            settings.items.items[0].key);

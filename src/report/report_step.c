@@ -184,6 +184,16 @@ static void put_how(pace_node *root, const asked *a) {
             pace_config_word(config, "optimizer"), config->offload ? " offloaded to the host" : "", recompute);
 }
 
+static void put_adapters(pace_node *root, const pace_step_asked *step) {
+    const pace_config *config = &step->asked.config;
+    pace_model_totals total = pace_model_total(&step->model, config);
+    if (config->lora > 0)
+        pace_node_note(root, "Adapters of rank %g beside %s: %s of %s parameters are trained.", config->lora,
+                       config->lora_layers == PACE_LORA_ALL ? "all products of repeated blocks"
+                                                            : "the products around attention",
+                       pace_show_real(total.trained).text, pace_show_real(total.parameters).text);
+}
+
 static void put_tables(pace_node *root, const pace_step_asked *step) {
     if (step->all_devices)
         pace_node_note(root, "Assumed: all %g devices train by data parallelism; --set dp, tp, pp says otherwise.",
@@ -269,6 +279,7 @@ static pace_status build(pace_report *report, void *context) {
                        pace_step_has_operators(&a->step->asked) ? "; its what-ifs are walked" : "");
     put_how(root, a);
     put_tables(root, a->step);
+    put_adapters(root, a->step);
     put_sharing(root, a);
     PACE_TRY(put_picture(report, a));
     pace_node_text(root, "model", pace_names_text(&a->step->model.names, a->step->model.name));
@@ -347,6 +358,7 @@ void pace_put_closed_form(pace_report *report, pace_step_asked *step, const char
     pace_node_real(node, "device_memory_bytes", plan->device_bytes > 0 ? plan->device_bytes : NAN);
     put_how(root, &a);
     put_tables(root, step);
+    put_adapters(root, step);
     if (pace_config_ranks(&step->asked.config) < 2 && !large) return;
     pace_node_note(root, "Check: the closed form makes it %s (%s to %s) on %s, %+.1f %%.",
                    pace_show_ns(pace_ns(s.median)).text, pace_show_ns(pace_ns(low_s)).text,

@@ -24,7 +24,7 @@ FIELDS = {
     "execution": ["eager", "compiled", "graph"], "attention": ["fused", "math"], "input": ["synthetic", "pinned", "pageable"],
     "recompute": ["none", "selective", "full"], "keep_gradients": [0, 1], "read_loss": [0, 1], "frozen": [0, 1],
     "bucket_bytes": [1000000]}
-OF_TRAINING = {"optimizer", "update", "recompute", "keep_gradients", "read_loss", "frozen", "bucket_bytes", "zero_stage", "zero_group", "offload"}
+OF_TRAINING = {"optimizer", "update", "recompute", "keep_gradients", "read_loss", "frozen", "lora", "bucket_bytes", "zero_stage", "zero_group", "offload"}
 EVERY = 12 if "ASAN_OPTIONS" in os.environ else 1  # so many models are asked about under the sanitizers
 
 
@@ -55,6 +55,8 @@ def question(model, dice):
     trains = settings.get("mode") != "inference" and not settings.get("frozen") and settings.get("optimizer") in ("adam", "adamw")
     if trains and settings.get("execution") != "graph":
         settings["offload"] = "optimizer"
+    if trains and model["sequence"] and settings.get("schedule") != "zero-bubble" and dice.random() < 1 / 4:
+        settings["lora"] = dice.choice([4, 64])
     if settings.get("precision") in HALF_OF[machine]:
         settings["precision"] = "fp16"
     if "pp" in settings:
@@ -71,7 +73,7 @@ def by_options(asked):
 
 def by_rows(questions):
     """All of them in one table; a row's ranks are its product. An empty cell says nothing."""
-    keys = ["micro_batch", "global_batch", "dp", "tp", "pp", "cp", "vpp", "schedule", "zero_stage", "zero_group", "offload", *FIELDS]
+    keys = ["micro_batch", "global_batch", "dp", "tp", "pp", "cp", "vpp", "schedule", "zero_stage", "zero_group", "offload", "lora", *FIELDS]
     text = io.StringIO()
     table = csv.DictWriter(text, ["model", "machine", "n_gpu", "framework", *keys])
     table.writeheader()

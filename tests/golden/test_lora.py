@@ -1,0 +1,86 @@
+"""Low-rank adapters: what is trained and exchanged (counts that PEFT prints), what is not computed, by options, a row and the timeline."""
+import csv
+import io
+import json
+import tempfile
+from pathlib import Path
+
+from checks import expect, finish, run
+
+BASE = ("precision=bf16", "micro_batch=1", "optimizer=adam", "update=fused")
+
+
+def words(settings):
+    return [word for setting in settings for word in ("--set", setting)]
+
+
+def answer(model, *settings, on="dgx-h100"):
+    code, out, err = run("predict", model, "--on", on, *words((*BASE, *settings)), "-q", "-f", "json")
+    expect(code in (0, 1), model, settings, err)
+    return json.loads(out)
+
+
+def trace_of(model, *settings):
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "step.json"
+        run("predict", model, "--on", "dgx-h100", *words((*BASE, *settings)), "-q", "-f", "perfetto", "-o", str(path))
+        return json.loads(path.read_text())["traceEvents"]
+
+
+def check_counts():
+    """PEFT's print_trainable_parameters() of Llama 2 7B: 4,194,304 with r=8 on two products of each of 32 blocks, so twice that on the four
+    around attention; 39,976,960 with r=16 on all seven."""
+    for settings, trained in ((("lora=8",), 8_388_608), (("lora=16", "lora_layers=all"), 39_976_960)):
+        exchanged = [int(event["args"]["In msg nelems"]) for event in trace_of("llama-2-7b", "dp=2", *settings)
+                     if event.get("cat") == "kernel" and event["args"].get("Collective name") == "allreduce"]
+        expect(sum(exchanged) % trained == 0 and exchanged, "gradients of adapters alone are exchanged", sum(exchanged), trained)
+
+
+def check_products():
+    """Of a frozen product backward has one product, of an adapter four beside two forward: 224 products of 32 blocks and the output layer."""
+    backward = {}
+    for name, settings in (("whole", ("dp=1",)), ("lora", ("dp=1", "lora=8", "lora_layers=all"))):
+        events = trace_of("llama-2-7b", *settings)
+        backward[name] = sum(event.get("name") == "autograd::engine::evaluate_function: MmBackward0" for event in events)
+        kept = sum("AccumulateGrad" in event.get("name", "") for event in events)
+        steps = backward[name] / (225 if name == "whole" else 225 + 448)
+        expect(steps == int(steps) > 0, "products of backward", name, backward)
+        expect(kept == steps * (291 if name == "whole" else 448), "tensors that get a gradient", name, kept, steps)
+
+
+def check_memory():
+    """Adam's states and gradients of what is trained; the inputs of frozen products are not kept."""
+    whole, lora = (answer("gpt2", "dp=1", *more)["closed_form"]["memory_bytes"] for more in ((), ("lora=8",)))
+    states = (2 + 2 * 2) * 124_439_808
+    expect(whole - lora > 0.99 * states, "gradients and states", whole, lora, states)
+
+
+def check_roads():
+    for model, said in (("qwen3-0.6b", {"lora": 16, "dp": 8, "zero_stage": 3, "recompute": "full"}),
+                        ("gpt2", {"lora": 8, "lora_layers": "all", "dp": 2, "pp": 2, "global_batch": 16, "recompute": "none"})):
+        said |= {"micro_batch": 2, "precision": "bf16", "framework": "pytorch"}
+        code, out, err = run("predict", model, "--on", "dgx-h100", *words(f"{key}={value}" for key, value in said.items()), "-q", "-f", "json")
+        one = json.loads(out)
+        gap = one["closed_form"]["step_ns"] / 1e9 / one["values"]["step.median_s"] - 1
+        expect(abs(gap) < 0.05, "closed form and walk", model, said, gap)
+        with tempfile.TemporaryDirectory() as folder:
+            table = Path(folder) / "rows.csv"
+            with open(table, "w", newline="") as file:
+                csv.writer(file).writerows([["model", "machine", *said], [model, "dgx-h100", *said.values()]])
+            row = next(csv.DictReader(io.StringIO(run("predict", "--rows", str(table), "--kind", "step", "-f", "csv")[1])))
+        expect(float(row["predicted"]) == one["values"]["step.median_s"], "row and options differ", model, row)
+
+
+def check_refusals():
+    for model, settings, says in (("resnet50", ["lora=8"], "no products"), ("gpt2", ["lora=8", "mode=inference"], "lora"),
+                                  ("gpt2", ["lora=8", "frozen=1"], "frozen"), ("gpt2", ["lora_layers=all"], "lora=RANK"),
+                                  ("gpt2", ["lora=8", "pp=2", "schedule=zero-bubble"], "zero-bubble")):
+        code, _, err = run("predict", model, "--on", "dgx-h100", *words(settings), "-q")
+        expect(code == 2 and says in err, "refused", model, settings, code, err)
+    code, _, err = run("models", "--set", "lora=8")
+    expect(code == 2 and "lora" in err, "all models", code, err)
+
+
+for check in (check_counts, check_products, check_memory, check_roads, check_refusals):
+    check()
+finish()
