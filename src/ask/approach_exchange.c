@@ -49,10 +49,7 @@ pace_status pace_approach_exchange_time(pace_estimate *out, pace_approach_parts 
 /* --- some approaches, some sizes ---------------------------------------------------------------------------------- */
 
 void pace_approach_exchange_asked_free(pace_approach_exchange_asked *a) {
-    PACE_VEC_FREE(&a->opened);
-    PACE_VEC_FREE(&a->points);
-    PACE_VEC_FREE(&a->crossings);
-    PACE_VEC_FREE(&a->sizes);
+    PACE_VEC_FREE(&a->opened, &a->points, &a->crossings, &a->sizes);
     pace_approach_list_free(&a->approaches);
     pace_approaches_free(&a->table);
 }

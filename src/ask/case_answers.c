@@ -68,9 +68,7 @@ static pace_status word_question(pace_question **out, letters *words, const aske
     pace_question *question;
     PACE_TRY(pace_question_new(&question, a->context, verb ? verb : ""));
     pace_status status = say_all(question, words, a, node);
-    if (status != PACE_OK) pace_question_free(question);
-    else *out = question;
-    return status;
+    return PACE_GIVE(out, question, status, pace_question_free(question));
 }
 
 static bool same_words(const letters *a, const letters *b) {
@@ -243,8 +241,7 @@ static pace_status score_tables(asker *a) {
 static void close_asker(asker *a) {
     pace_answer_free(a->first.answer);
     pace_answer_free(a->second.answer);
-    PACE_VEC_FREE(&a->first.words);
-    PACE_VEC_FREE(&a->second.words);
+    PACE_VEC_FREE(&a->first.words, &a->second.words);
     if (a->at.written) unlink(a->written);
     if (a->at.table) unlink(a->table);
 }

@@ -214,9 +214,7 @@ pace_status pace_cases_load(pace_cases *out, const char *path) {
     pace_cases cases = {0};
     pace_status status = read_file(&cases, path);
     if (status == PACE_OK) status = read_cases(&cases);
-    if (status != PACE_OK) pace_cases_free(&cases);
-    else *out = cases;
-    return status;
+    return PACE_GIVE(out, cases, status, pace_cases_free(&cases));
 }
 
 void pace_cases_free(pace_cases *cases) {

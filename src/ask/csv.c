@@ -162,9 +162,7 @@ pace_status pace_csv_open(pace_csv *out, const char *path) { return pace_input_r
 
 void pace_csv_free(pace_csv *csv) {
     pace_free(csv->name);
-    PACE_VEC_FREE(&csv->text);
-    PACE_VEC_FREE(&csv->cells);
-    PACE_VEC_FREE(&csv->lines);
+    PACE_VEC_FREE(&csv->text, &csv->cells, &csv->lines);
     *csv = (pace_csv){0};
 }
 

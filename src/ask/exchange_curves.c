@@ -9,11 +9,7 @@
 
 enum { A_DOUBLING = 4 }; /* sizes drawn of each */
 
-void pace_exchange_curves_free(pace_exchange_curves *c) {
-    PACE_VEC_FREE(&c->sizes);
-    PACE_VEC_FREE(&c->changes);
-    PACE_VEC_FREE(&c->measured);
-}
+void pace_exchange_curves_free(pace_exchange_curves *c) { PACE_VEC_FREE(&c->sizes, &c->changes, &c->measured); }
 
 /* --- where the library changes its way ---------------------------------------------------------------------------- */
 

@@ -326,8 +326,7 @@ static pace_status add_curve(pace_exchange_fit *fit, const pace_exchange_row *co
         }
         if (left > 0) status = pace_exchange_fit_add(fit, &key, points, left);
     }
-    pace_free(points);
-    pace_free(chosen);
+    PACE_FREE(points, chosen);
     return status;
 }
 

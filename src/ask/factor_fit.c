@@ -91,8 +91,7 @@ pace_status pace_fit_groups_learn(pace_fit_group *groups, unsigned *count, const
         group->log_offset = drawn_median(left, rows);
         ++*count;
     }
-    pace_free(left);
-    pace_free(seen);
+    PACE_FREE(left, seen);
     return status;
 }
 

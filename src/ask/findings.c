@@ -8,8 +8,7 @@ void pace_findings_free(pace_findings *findings) {
         pace_found *one = &findings->items.items[i];
         for (size_t c = 0; c < one->cells.count; c++) pace_free((char *)one->cells.items[c].text);
         PACE_VEC_FREE(&one->cells);
-        pace_free(one->key);
-        pace_free(one->text);
+        PACE_FREE(one->key, one->text);
     }
     PACE_VEC_FREE(&findings->items);
     *findings = (pace_findings){0};
@@ -27,8 +26,7 @@ static char *copy(pace_findings *findings, const char *text) {
 static void add(pace_findings *findings, pace_found one) {
     if (findings->status == PACE_OK) findings->status = PACE_PUSH(&findings->items, one);
     if (findings->status == PACE_OK) return;
-    pace_free(one.key);
-    pace_free(one.text);
+    PACE_FREE(one.key, one.text);
 }
 
 void pace_found_int(pace_findings *findings, const char *key, size_t value) {

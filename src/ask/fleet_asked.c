@@ -63,8 +63,7 @@ static pace_status read_stretches(pace_fleet_asked *c, const char *const *paths,
     how->stretches = NULL;
     how->known_ids = NULL;
     how->known_count = 0;
-    PACE_VEC_FREE(&repeats);
-    PACE_VEC_FREE(&stretches);
+    PACE_VEC_FREE(&repeats, &stretches);
     return status;
 }
 

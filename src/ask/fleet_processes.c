@@ -36,8 +36,7 @@ static pace_status tell_all(const pace_processes *processes, const void *bytes, 
     size_t *lengths = pace_alloc(count, sizeof *lengths);
     for (size_t i = 0; same && lengths && i < count; i++) same[i] = bytes, lengths[i] = length;
     int failed = processes->exchange(processes, same, lengths, take, context);
-    pace_free(same);
-    pace_free(lengths);
+    PACE_FREE(same, lengths);
     return failed ? fail_talk() : PACE_OK;
 }
 
@@ -167,9 +166,7 @@ pace_status pace_fleet_find_repeats(pace_fleet_hashes *out, pace_job_ids *ids, p
     if (status == PACE_OK && (!lists || !bytes || !lengths)) status = PACE_E_MEMORY;
     if (pace_fleet_agree(status, processes) == PACE_OK)
         status = find_repeats(out, ids, processes, lists, lists + count, bytes, lengths);
-    pace_free(lists);
-    pace_free(bytes);
-    pace_free(lengths);
+    PACE_FREE(lists, bytes, lengths);
     return status;
 }
 

@@ -53,9 +53,7 @@ pace_status pace_history_series(pace_series_list *out, const pace_results *resul
         all.items[0] = asked;
         all.count = 1;
     }
-    if (status != PACE_OK) PACE_VEC_FREE(&all);
-    else *out = all;
-    return status;
+    return PACE_GIVE(out, all, status, PACE_VEC_FREE(&all));
 }
 
 /* --- one value ---------------------------------------------------------------------------------------------------- */
@@ -185,9 +183,7 @@ pace_status pace_value_history_find(pace_value_history *out, const pace_results 
     if (status == PACE_OK && history.values.count == 0) status = no_value(results, series, path);
     if (status == PACE_OK) status = compare(&history, options);
     if (status == PACE_OK) status = find_level(&history, options);
-    if (status != PACE_OK) pace_value_history_free(&history);
-    else *out = history;
-    return status;
+    return PACE_GIVE(out, history, status, pace_value_history_free(&history));
 }
 
 pace_status pace_value_history_of(pace_value_history *out, const pace_stored_figure *const *figures, size_t count,
@@ -199,15 +195,10 @@ pace_status pace_value_history_of(pace_value_history *out, const pace_stored_fig
         if (status == PACE_OK) status = PACE_PUSH(&history.values, figures[i]->value);
     }
     if (status == PACE_OK) status = compare(&history, options);
-    if (status != PACE_OK) pace_value_history_free(&history);
-    else *out = history;
-    return status;
+    return PACE_GIVE(out, history, status, pace_value_history_free(&history));
 }
 
-void pace_value_history_free(pace_value_history *history) {
-    PACE_VEC_FREE(&history->runs);
-    PACE_VEC_FREE(&history->values);
-}
+void pace_value_history_free(pace_value_history *history) { PACE_VEC_FREE(&history->runs, &history->values); }
 
 double pace_history_worse_by(const pace_value_history *history, double ratio) {
     return history->more_is_better ? 1 - ratio : ratio - 1;

@@ -129,16 +129,12 @@ pace_status pace_iteration_rows_read(pace_iteration_rows *out, pace_catalog *cat
     pace_status status = pace_names_init(&rows.names);
     if (status == PACE_OK) status = read_table(&rows, &t, catalog);
     pace_csv_free(&t.csv);
-    PACE_VEC_FREE(&t.slots);
-    PACE_VEC_FREE(&t.seen);
+    PACE_VEC_FREE(&t.slots, &t.seen);
     return PACE_GIVE(out, rows, status, pace_iteration_rows_free(&rows));
 }
 
 void pace_iteration_rows_free(pace_iteration_rows *rows) {
     pace_names_free(&rows->names);
-    PACE_VEC_FREE(&rows->workers);
-    PACE_VEC_FREE(&rows->nodes);
-    PACE_VEC_FREE(&rows->labels);
-    PACE_VEC_FREE(&rows->times);
+    PACE_VEC_FREE(&rows->workers, &rows->nodes, &rows->labels, &rows->times);
     *rows = (pace_iteration_rows){0};
 }

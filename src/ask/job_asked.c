@@ -258,9 +258,7 @@ pace_status pace_job_ask(pace_job_asked *out, const pace_job_options *options) {
 }
 
 void pace_job_asked_free(pace_job_asked *asked) {
-    PACE_VEC_FREE(&asked->times);
-    PACE_VEC_FREE(&asked->moves);
-    PACE_VEC_FREE(&asked->gains);
+    PACE_VEC_FREE(&asked->times, &asked->moves, &asked->gains);
     pace_jobs_free(&asked->jobs);
     pace_job_catalog_free(&asked->catalog);
 }

@@ -26,8 +26,7 @@ typedef struct {
 } jobs;
 
 static void drop_fit(jobs *j) {
-    PACE_VEC_FREE(&j->samples);
-    PACE_VEC_FREE(&j->machines);
+    PACE_VEC_FREE(&j->samples, &j->machines);
     pace_free(j->held_s);
     j->held_s = NULL;
     j->unusable = 0;

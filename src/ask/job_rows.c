@@ -158,9 +158,7 @@ pace_status pace_job_rows_read(pace_job_rows *out, pace_input *input, const pace
 
 void pace_job_rows_free(pace_job_rows *rows) {
     for (size_t i = 0; i < rows->faults.count; i++) pace_free(rows->faults.items[i]);
-    PACE_VEC_FREE(&rows->faults);
-    PACE_VEC_FREE(&rows->machines);
-    PACE_VEC_FREE(&rows->machine_of);
+    PACE_VEC_FREE(&rows->faults, &rows->machines, &rows->machine_of);
     pace_jobs_free(&rows->jobs);
     pace_csv_free(&rows->csv);
 }

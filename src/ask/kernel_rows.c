@@ -538,6 +538,5 @@ pace_status pace_kernel_rows_read(pace_kernel_rows *out, pace_input *input, cons
 
 void pace_kernel_rows_free(pace_kernel_rows *rows) {
     pace_csv_free(&rows->csv);
-    PACE_VEC_FREE(&rows->rows);
-    PACE_VEC_FREE(&rows->parts);
+    PACE_VEC_FREE(&rows->rows, &rows->parts);
 }

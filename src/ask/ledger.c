@@ -58,9 +58,7 @@ pace_status pace_ledger_read(pace_ledger *out, const char *path) {
     PACE_TRY(pace_csv_open(&csv, path));
     pace_status status = read_lines(&ledger, &csv);
     pace_csv_free(&csv);
-    if (status != PACE_OK) pace_ledger_free(&ledger);
-    else *out = ledger;
-    return status;
+    return PACE_GIVE(out, ledger, status, pace_ledger_free(&ledger));
 }
 
 /* --- writing ------------------------------------------------------------------------------------------------------ */

@@ -344,10 +344,7 @@ void pace_plan_asked_free(pace_plan_asked *asked) {
     if (asked->picture) pace_analysis_free(asked->picture);
     pace_free(asked->picture);
     for (size_t i = 0; i < asked->places.count; i++) pace_plan_place_close(asked->places.items[i]);
-    PACE_VEC_FREE(&asked->places);
-    PACE_VEC_FREE(&asked->changes);
-    PACE_VEC_FREE(&asked->together.shares);
-    PACE_VEC_FREE(&asked->set);
+    PACE_VEC_FREE(&asked->places, &asked->changes, &asked->together.shares, &asked->set);
     pace_launcher_settings_free(&asked->file);
     pace_texts_free(&asked->launch);
     pace_predict_fits_free(&asked->fits);

@@ -339,8 +339,7 @@ pace_status pace_plan_place_share(pace_plan_choice *out, const pace_plan_asked *
 
 void pace_plan_place_close(pace_plan_place *p) {
     pace_plan_found_free(&p->found);
-    PACE_VEC_FREE(&p->choices);
-    PACE_VEC_FREE(&p->loosened);
+    PACE_VEC_FREE(&p->choices, &p->loosened);
     pace_step_asked_close(&p->step);
     pace_free(p);
 }

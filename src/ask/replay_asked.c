@@ -100,9 +100,7 @@ static void free_workload(workload *w) {
         pace_graph_free(&w->graphs[i]);
         pace_free(w->launch_ns[i]);
     }
-    pace_free(w->graphs);
-    pace_free(w->ranks);
-    pace_free(w->launch_ns);
+    PACE_FREE(w->graphs, w->ranks, w->launch_ns);
 }
 
 static pace_status read_workload(workload *w, const replayer *r, const pace_run_file *files, size_t count) {

@@ -35,9 +35,7 @@ pace_status pace_scaling_asked_open(pace_scaling_asked *out, pace_catalog *catal
 
 void pace_scaling_asked_close(pace_scaling_asked *a) {
     for (size_t i = 0; i < a->steps.count; i++) pace_gradient_profile_free(&a->steps.items[i].profile);
-    PACE_VEC_FREE(&a->steps);
-    PACE_VEC_FREE(&a->places);
-    PACE_VEC_FREE(&a->exchanges);
+    PACE_VEC_FREE(&a->steps, &a->places, &a->exchanges);
     pace_names_free(&a->texts);
     pace_names_free(&a->place_names);
     pace_names_free(&a->step_names);

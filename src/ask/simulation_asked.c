@@ -80,8 +80,7 @@ pace_status pace_simulation_ask(pace_simulation_asked *a, const pace_simulate_op
 void pace_simulation_asked_free(pace_simulation_asked *a) {
     if (a->open) pace_simulation_close(&a->simulation);
     if (a->even_open) pace_simulation_close(&a->even);
-    PACE_VEC_FREE(&a->sizes);
-    PACE_VEC_FREE(&a->background);
+    PACE_VEC_FREE(&a->sizes, &a->background);
     pace_free(a->slowness);
 }
 

@@ -267,8 +267,7 @@ static pace_status write_file(pace_slices *slices, cutter *c, const pace_paths *
     if (status == PACE_OK && count) status = keep_steps(c, &done, first, count);
     if (status == PACE_OK) status = PACE_PUSH(&slices->files, done);
     if (status != PACE_OK) {
-        pace_free(done.path);
-        pace_free(done.output);
+        PACE_FREE(done.path, done.output);
         return status;
     }
     pace_slice_done *kept = &slices->files.items[slices->files.count - 1];
@@ -341,15 +340,12 @@ pace_status pace_slices_write(pace_slices *out, const char *const *inputs, size_
     if (status == PACE_OK) status = slice_all(&slices, &c, &paths);
     pace_paths_free(&paths);
     pace_kernel_classes_free(classes);
-    if (status != PACE_OK) pace_slices_free(&slices);
-    else *out = slices;
-    return status;
+    return PACE_GIVE(out, slices, status, pace_slices_free(&slices));
 }
 
 void pace_slices_free(pace_slices *slices) {
     for (size_t i = 0; i < slices->files.count; i++) {
-        pace_free(slices->files.items[i].path);
-        pace_free(slices->files.items[i].output);
+        PACE_FREE(slices->files.items[i].path, slices->files.items[i].output);
     }
     PACE_VEC_FREE(&slices->files);
 }

@@ -182,8 +182,7 @@ static pace_status choose(pace_step_fit *fit, pace_step_fit_score *score, const 
 static pace_status choose_fit(pace_step_fit *fit, pace_step_fit_score *score, const samples *all) {
     unsigned *fold = pace_alloc(all->items.count, sizeof *fold), *unit = pace_alloc(all->items.count, sizeof *unit);
     pace_status status = fold && unit ? choose(fit, score, all, fold, unit) : PACE_E_MEMORY;
-    pace_free(fold);
-    pace_free(unit);
+    PACE_FREE(fold, unit);
     return status;
 }
 

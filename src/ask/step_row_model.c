@@ -57,8 +57,7 @@ static pace_status add(pace_step_model **out, pace_step_things *things, const ch
         *out = one;
         return PACE_OK;
     }
-    pace_free(one->key);
-    pace_free(one);
+    PACE_FREE(one->key, one);
     return status;
 }
 

@@ -64,17 +64,14 @@ static void close_things(pace_step_things *things) {
     if (!things) return;
     for (size_t i = 0; i < things->models.count; i++) {
         pace_model_free(&things->models.items[i]->model);
-        pace_free(things->models.items[i]->key);
-        pace_free(things->models.items[i]);
+        PACE_FREE(things->models.items[i]->key, things->models.items[i]);
     }
     for (size_t i = 0; i < things->places.count; i++) {
-        pace_free(things->places.items[i]->key);
-        pace_free(things->places.items[i]);
+        PACE_FREE(things->places.items[i]->key, things->places.items[i]);
     }
     if (things->has_pricer) pace_step_pricer_close(&things->pricer);
     pace_model_names_free(&things->names);
-    PACE_VEC_FREE(&things->models);
-    PACE_VEC_FREE(&things->places);
+    PACE_VEC_FREE(&things->models, &things->places);
     pace_machine_catalog_free(&things->machines);
     pace_device_catalog_free(&things->devices);
     pace_free(things);

@@ -21,8 +21,7 @@ typedef struct {
 double pace_tuned_saving(double ratio) { return 1 - 1 / ratio; }
 
 void pace_tuned_free(pace_tuned *t) {
-    PACE_VEC_FREE(&t->rows);
-    PACE_VEC_FREE(&t->sizes);
+    PACE_VEC_FREE(&t->rows, &t->sizes);
     pace_free(t->text);
 }
 

@@ -139,8 +139,7 @@ static pace_status assign_folds(checker *c) {
             status = fold_of(&fold, c, &known, t, i);
             if (status == PACE_OK) status = PACE_PUSH(&c->fold[t], fold);
         }
-        PACE_VEC_FREE(&known.limits);
-        PACE_VEC_FREE(&known.classes);
+        PACE_VEC_FREE(&known.limits, &known.classes);
         PACE_TRY(status);
     }
     return PACE_OK;

@@ -195,7 +195,6 @@ void pace_validation_free(pace_validation *v) {
     PACE_VEC_FREE(&v->runs);
     pace_ledger_free(&v->fresh);
     pace_ledger_free(&v->kept);
-    PACE_VEC_FREE(&v->figures);
-    PACE_VEC_FREE(&v->worse);
+    PACE_VEC_FREE(&v->figures, &v->worse);
     pace_cases_free(&v->cases);
 }

@@ -12,11 +12,9 @@ enum { MOST_WORKERS = 1 << 20 };
 
 void pace_workers_asked_free(pace_workers_asked *a) {
     for (size_t i = 0; i < a->inputs.count; i++) pace_scaling_input_free(&a->inputs.items[i]);
-    PACE_VEC_FREE(&a->inputs);
-    PACE_VEC_FREE(&a->points);
+    PACE_VEC_FREE(&a->inputs, &a->points);
     pace_approach_list_free(&a->approaches);
-    PACE_VEC_FREE(&a->workers);
-    PACE_VEC_FREE(&a->batches);
+    PACE_VEC_FREE(&a->workers, &a->batches);
     pace_approaches_free(&a->table);
     pace_device_catalog_free(&a->devices);
 }

@@ -192,9 +192,7 @@ void pace_input_free(pace_input *input) {
     ZSTD_freeDStream(input->zstd);
     if (input->stream && !input->peeks && input->fd != STDIN_FILENO) end_stream(input->stream);
     else if (input->owns_fd && input->fd >= 0) close(input->fd);
-    pace_free(input->chunk);
-    pace_free(input->name);
-    pace_free(input);
+    PACE_FREE(input->chunk, input->name, input);
 }
 
 const char *pace_input_name(const pace_input *input) { return input->name; }

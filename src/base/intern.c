@@ -52,9 +52,7 @@ pace_status pace_names_init(pace_names *names) {
 }
 
 void pace_names_free(pace_names *names) {
-    PACE_VEC_FREE(&names->bytes);
-    PACE_VEC_FREE(&names->offset);
-    PACE_VEC_FREE(&names->hash);
+    PACE_VEC_FREE(&names->bytes, &names->offset, &names->hash);
     pace_free(names->slots);
     *names = (pace_names){0};
 }

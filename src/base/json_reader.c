@@ -35,8 +35,7 @@ pace_status pace_json_open(pace_json **out, pace_input *input) {
 void pace_json_free(pace_json *json) {
     if (!json) return;
     PACE_VEC_FREE(&json->decoded);
-    pace_free(json->window);
-    pace_free(json);
+    PACE_FREE(json->window, json);
 }
 
 /* ---- window ---- */

@@ -22,6 +22,27 @@ char *pace_format_text(const char *format, va_list arguments) PACE_MUST_CHECK;
 
 void pace_free(void *block);
 
+/* `what` is done to each of at most 12 arguments. */
+#define PACE_EACH_1(what, a) what(a)
+#define PACE_EACH_2(what, a, ...) what(a), PACE_EACH_1(what, __VA_ARGS__)
+#define PACE_EACH_3(what, a, ...) what(a), PACE_EACH_2(what, __VA_ARGS__)
+#define PACE_EACH_4(what, a, ...) what(a), PACE_EACH_3(what, __VA_ARGS__)
+#define PACE_EACH_5(what, a, ...) what(a), PACE_EACH_4(what, __VA_ARGS__)
+#define PACE_EACH_6(what, a, ...) what(a), PACE_EACH_5(what, __VA_ARGS__)
+#define PACE_EACH_7(what, a, ...) what(a), PACE_EACH_6(what, __VA_ARGS__)
+#define PACE_EACH_8(what, a, ...) what(a), PACE_EACH_7(what, __VA_ARGS__)
+#define PACE_EACH_9(what, a, ...) what(a), PACE_EACH_8(what, __VA_ARGS__)
+#define PACE_EACH_10(what, a, ...) what(a), PACE_EACH_9(what, __VA_ARGS__)
+#define PACE_EACH_11(what, a, ...) what(a), PACE_EACH_10(what, __VA_ARGS__)
+#define PACE_EACH_12(what, a, ...) what(a), PACE_EACH_11(what, __VA_ARGS__)
+#define PACE_EACH_OF(a, b, c, d, e, f, g, h, i, j, k, l, chosen, ...) chosen
+#define PACE_EACH(what, ...)                                                                                    \
+    (PACE_EACH_OF(__VA_ARGS__, PACE_EACH_12, PACE_EACH_11, PACE_EACH_10, PACE_EACH_9, PACE_EACH_8, PACE_EACH_7, \
+                  PACE_EACH_6, PACE_EACH_5, PACE_EACH_4, PACE_EACH_3, PACE_EACH_2, PACE_EACH_1, )(what, __VA_ARGS__))
+
+/** Frees several blocks. */
+#define PACE_FREE(...) PACE_EACH(pace_free, __VA_ARGS__)
+
 /** Grows the array `*data` of `size`-byte elements so that `need` of them fit (doubling). */
 pace_status pace_grow(void *data, size_t *capacity, size_t need, size_t size) PACE_MUST_CHECK;
 
@@ -42,7 +63,9 @@ pace_status pace_grow(void *data, size_t *capacity, size_t need, size_t size) PA
 /** Appends a `value` that owns memory, which `release` frees when there is no room; evaluates to a pace_status. */
 #define PACE_KEEP(vec, value, release) (PACE_PUSH(vec, value) == PACE_OK ? PACE_OK : ((void)(release), PACE_E_MEMORY))
 
-#define PACE_VEC_FREE(vec) (pace_free((vec)->items), (vec)->items = NULL, (vec)->count = (vec)->capacity = 0)
+/** Frees arrays, which are empty then. */
+#define PACE_VEC_FREE(...) PACE_EACH(PACE_VEC_FREE_ONE, __VA_ARGS__)
+#define PACE_VEC_FREE_ONE(vec) (pace_free((vec)->items), (vec)->items = NULL, (vec)->count = (vec)->capacity = 0)
 
 /** How many allocations have failed so far on this thread, and on those that worked for it in pace_for_each(). A caller
  * that goes on after a failure, as past a row that cannot be answered, compares two counts to learn whether memory was

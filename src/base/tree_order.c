@@ -38,8 +38,7 @@ pace_status pace_tree_order(uint32_t *place, const uint32_t *parent, const doubl
         qsort(siblings, count - 1, sizeof *siblings, by_parent);
         number_nodes(place, siblings, size, count);
     }
-    pace_free(siblings);
-    pace_free(size);
+    PACE_FREE(siblings, size);
     return status;
 }
 
@@ -63,9 +62,6 @@ pace_status pace_tree_arrange(void *nodes, size_t count, size_t size, size_t par
         *parent_in(arranged, place[i], size, parent_at) = place[parent[i]];
     }
     if (status == PACE_OK) memcpy(nodes, arranged, count * size);
-    pace_free(place);
-    pace_free(parent);
-    pace_free(weights);
-    pace_free(arranged);
+    PACE_FREE(place, parent, weights, arranged);
     return status;
 }

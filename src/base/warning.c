@@ -13,10 +13,7 @@ const pace_warning_kind *pace_warning_kind_at(size_t index) {
     return index < PACE_WARNING_CODES ? &pace_warning_kinds[index] : NULL;
 }
 
-static void free_one(pace_held_warning *one) {
-    pace_free(one->text);
-    pace_free(one->place);
-}
+static void free_one(pace_held_warning *one) { PACE_FREE(one->text, one->place); }
 
 pace_status pace_warn_take(pace_warnings *to, pace_warning_code code, const char *place, char *text) {
     pace_held_warning one = {code, text, place ? pace_copy_text(place, strlen(place)) : NULL};

@@ -65,10 +65,8 @@ static void free_node(pace_yaml_node *node) {
     if (!node) return;
     for (size_t i = 0; i < node->keys.count; i++) pace_free(node->keys.items[i]);
     for (size_t i = 0; i < node->children.count; i++) free_node(node->children.items[i]);
-    PACE_VEC_FREE(&node->keys);
-    PACE_VEC_FREE(&node->children);
-    pace_free(node->text);
-    pace_free(node);
+    PACE_VEC_FREE(&node->keys, &node->children);
+    PACE_FREE(node->text, node);
 }
 
 static pace_status copy_scalar(char **out, const yaml_reader *reader, const yaml_event_t *event) {
@@ -232,8 +230,7 @@ pace_status pace_yaml_parse(pace_yaml **out, const char *name, const void *bytes
 void pace_yaml_free(pace_yaml *yaml) {
     if (!yaml) return;
     free_node(yaml->root);
-    pace_free(yaml->name);
-    pace_free(yaml);
+    PACE_FREE(yaml->name, yaml);
 }
 
 const pace_yaml_node *pace_yaml_root(const pace_yaml *yaml) { return yaml ? yaml->root : NULL; }

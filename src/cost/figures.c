@@ -159,10 +159,7 @@ pace_status pace_cost_figures_load(pace_cost_figures *out, pace_catalog *catalog
     return PACE_GIVE(out, figures, status, pace_cost_figures_free(&figures));
 }
 
-void pace_cost_figures_free(pace_cost_figures *figures) {
-    PACE_VEC_FREE(&figures->rows);
-    PACE_VEC_FREE(&figures->loads);
-}
+void pace_cost_figures_free(pace_cost_figures *figures) { PACE_VEC_FREE(&figures->rows, &figures->loads); }
 
 static bool on_matrix_units(const pace_op *op, const pace_device *device) {
     return (unsigned)op->precision < PACE_PRECISIONS && op->precision != PACE_FP64 &&

@@ -278,8 +278,7 @@ static pace_status measure_launches(pace_launch_costs *out, const pace_graph *gr
         *out = (pace_launch_costs){.lag_ns = median_of(samples.lags.items, samples.lags.count),
                                    .between_ns = median_of(samples.gaps.items, samples.gaps.count)};
     pace_free(free_ns);
-    PACE_VEC_FREE(&samples.lags);
-    PACE_VEC_FREE(&samples.gaps);
+    PACE_VEC_FREE(&samples.lags, &samples.gaps);
     return status;
 }
 
@@ -295,8 +294,7 @@ pace_status pace_host_costs_measure(pace_host_costs *costs, pace_launch_costs *l
     if (status == PACE_OK) status = pool_all(&m);
     pace_free(m.open);
     pace_graph_lanes_free(&lanes);
-    PACE_VEC_FREE(&m.samples);
-    PACE_VEC_FREE(&m.tails);
+    PACE_VEC_FREE(&m.samples, &m.tails);
     if (status == PACE_OK) status = measure_launches(launch, graph, step);
     return status;
 }

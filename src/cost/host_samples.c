@@ -12,8 +12,7 @@ pace_status pace_host_samples_init(pace_host_samples *samples) {
 
 void pace_host_samples_free(pace_host_samples *samples) {
     pace_names_free(&samples->names);
-    PACE_VEC_FREE(&samples->workloads);
-    PACE_VEC_FREE(&samples->items);
+    PACE_VEC_FREE(&samples->workloads, &samples->items);
     *samples = (pace_host_samples){0};
 }
 

@@ -301,10 +301,7 @@ pace_status pace_transfer_measure(pace_transfer_score out[PACE_OVERHEAD_TYPES], 
         status = measure_type(&scores[type], &s, (pace_overhead_type)type);
         pairs += s.score.pairs;
     }
-    pace_free(s.first);
-    pace_free(s.scratch);
-    pace_free(s.by_workload);
-    pace_free(s.errors[0]);
+    PACE_FREE(s.first, s.scratch, s.by_workload, s.errors[0]);
     if (status == PACE_OK && pairs == 0)
         status = pace_fail(PACE_E_INPUT, "expected host overheads of two models or more with operators in common");
     if (status == PACE_OK) memcpy(out, scores, sizeof scores);

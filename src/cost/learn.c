@@ -73,10 +73,7 @@ bool pace_learned_time(pace_estimate *out_s, const pace_learned *learned, const 
 
 void pace_learned_free(pace_learned *learned) {
     for (size_t i = 0; i < learned->series.count; i++) pace_nearest_free(&learned->series.items[i].near);
-    PACE_VEC_FREE(&learned->series);
-    PACE_VEC_FREE(&learned->bases);
-    PACE_VEC_FREE(&learned->points);
-    PACE_VEC_FREE(&learned->values);
+    PACE_VEC_FREE(&learned->series, &learned->bases, &learned->points, &learned->values);
     pace_trees_free(&learned->trees);
 }
 

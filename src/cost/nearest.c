@@ -72,8 +72,7 @@ pace_status pace_nearest_build(pace_nearest *out, const float *points, const uin
 }
 
 void pace_nearest_free(pace_nearest *tree) {
-    pace_free(tree->order);
-    pace_free(tree->axis);
+    PACE_FREE(tree->order, tree->axis);
     *tree = (pace_nearest){0};
 }
 

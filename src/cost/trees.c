@@ -273,10 +273,7 @@ pace_status pace_trees_fit(pace_trees *out, const float *features, unsigned feat
     return PACE_GIVE(out, trees, status, pace_trees_free(&trees));
 }
 
-void pace_trees_free(pace_trees *trees) {
-    PACE_VEC_FREE(&trees->nodes);
-    PACE_VEC_FREE(&trees->roots);
-}
+void pace_trees_free(pace_trees *trees) { PACE_VEC_FREE(&trees->nodes, &trees->roots); }
 
 double pace_trees_predict(const pace_trees *trees, const float *features) {
     double sum = (double)trees->start;

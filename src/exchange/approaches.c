@@ -173,10 +173,7 @@ pace_status pace_approaches_load(pace_approaches *out, pace_catalog *catalog) {
     return PACE_GIVE(out, rows, status, pace_approaches_free(&rows));
 }
 
-void pace_approaches_free(pace_approaches *approaches) {
-    PACE_VEC_FREE(&approaches->rows);
-    PACE_VEC_FREE(&approaches->spellings);
-}
+void pace_approaches_free(pace_approaches *approaches) { PACE_VEC_FREE(&approaches->rows, &approaches->spellings); }
 
 /* The longest spelling that a longer text holds: "gRPC parameter server (TF 1.1.0)". Short ones are parts of other words. */
 static const pace_approach *spelling_within(const pace_approaches *approaches, const char *squeezed) {

@@ -86,10 +86,7 @@ static size_t thin(pace_curve_point *points, size_t count) {
     return left;
 }
 
-void pace_exchange_fit_free(pace_exchange_fit *fit) {
-    PACE_VEC_FREE(&fit->curves);
-    PACE_VEC_FREE(&fit->points);
-}
+void pace_exchange_fit_free(pace_exchange_fit *fit) { PACE_VEC_FREE(&fit->curves, &fit->points); }
 
 pace_status pace_exchange_fit_add(pace_exchange_fit *fit, const pace_exchange_curve *key, pace_curve_point *points,
                                   size_t count) {

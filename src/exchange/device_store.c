@@ -130,8 +130,6 @@ pace_status pace_device_store_s(double *out_s, double *ends_s, const pace_device
         send_back(&w, n, INFINITY);
         *out_s = w.end_s;
     }
-    pace_free(w.t.root);
-    pace_free(w.t.ready);
-    pace_free(w.t.sent);
+    PACE_FREE(w.t.root, w.t.ready, w.t.sent);
     return good ? PACE_OK : PACE_E_MEMORY;
 }

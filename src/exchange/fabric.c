@@ -21,9 +21,7 @@ pace_status pace_fabric_make(pace_fabric *out, uint32_t ranks, uint64_t links, u
 }
 
 void pace_fabric_free(pace_fabric *fabric) {
-    pace_free(fabric->bytes_per_s);
-    pace_free(fabric->link_class);
-    pace_free(fabric->place);
+    PACE_FREE(fabric->bytes_per_s, fabric->link_class, fabric->place);
     if (fabric->free_plan) fabric->free_plan(fabric->plan);
     *fabric = (pace_fabric){0};
 }

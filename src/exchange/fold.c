@@ -95,8 +95,7 @@ static pace_status fill(pace_fold *out, uint32_t *colour_of, uint32_t ranks, uin
     fold.first = pace_alloc(count, sizeof *fold.first);
     fold.members = pace_alloc(count, sizeof *fold.members);
     if (!fold.first || !fold.members) {
-        pace_free(fold.first);
-        pace_free(fold.members);
+        PACE_FREE(fold.first, fold.members);
         return PACE_E_MEMORY;
     }
     for (uint32_t rank = ranks; rank-- > 0;) {
@@ -149,17 +148,11 @@ pace_status pace_fold_ranks(pace_fold *out, const pace_program *program, const u
     if (status == PACE_OK) count = refine_all(&f, kind_of);
     if (status == PACE_OK) status = count < ranks ? fill(out, f.colour_of, ranks, count) : pace_fold_none(out, ranks);
     if (status != PACE_OK || count == ranks) pace_free(f.colour_of);
-    pace_free(f.peer_first);
-    pace_free(f.peers);
-    pace_free(f.marks);
-    pace_free(f.slots);
-    pace_free(f.of_slot);
+    PACE_FREE(f.peer_first, f.peers, f.marks, f.slots, f.of_slot);
     return status;
 }
 
 void pace_fold_free(pace_fold *fold) {
-    pace_free(fold->colour_of);
-    pace_free(fold->first);
-    pace_free(fold->members);
+    PACE_FREE(fold->colour_of, fold->first, fold->members);
     *fold = (pace_fold){0};
 }

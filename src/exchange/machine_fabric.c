@@ -22,12 +22,7 @@ static void free_plan(void *of) {
     plan *p = of;
     if (!p) return;
     pace_node_graph_free(&p->node);
-    pace_free(p->out_link);
-    pace_free(p->in_link);
-    pace_free(p->slowness);
-    pace_free(p->slow_way);
-    pace_free(p->slow_place);
-    pace_free(p);
+    PACE_FREE(p->out_link, p->in_link, p->slowness, p->slow_way, p->slow_place, p);
 }
 
 /* --- ways --------------------------------------------------------------------------------------------------------- */
@@ -189,14 +184,12 @@ static pace_status grow(pace_fabric *f, uint32_t links) {
     double *rates = pace_alloc(links, sizeof *rates);
     uint32_t *classes = pace_alloc(links, sizeof *classes);
     if (!rates || !classes) {
-        pace_free(rates);
-        pace_free(classes);
+        PACE_FREE(rates, classes);
         return PACE_E_MEMORY;
     }
     memcpy(rates, f->bytes_per_s, f->link_count * sizeof *rates);
     memcpy(classes, f->link_class, f->link_count * sizeof *classes);
-    pace_free(f->bytes_per_s);
-    pace_free(f->link_class);
+    PACE_FREE(f->bytes_per_s, f->link_class);
     f->bytes_per_s = rates;
     f->link_class = classes;
     f->link_count = links;

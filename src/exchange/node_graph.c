@@ -227,10 +227,8 @@ pace_status pace_node_graph_init(pace_node_graph *out, const pace_machine *m) {
 }
 
 void pace_node_graph_free(pace_node_graph *graph) {
-    PACE_VEC_FREE(&graph->links);
-    PACE_VEC_FREE(&graph->hops);
-    pace_free(graph->first);
-    pace_free(graph->nic_of);
+    PACE_VEC_FREE(&graph->links, &graph->hops);
+    PACE_FREE(graph->first, graph->nic_of);
 }
 
 void pace_node_link_describe(char *out, size_t size, const pace_node_link *link) {

@@ -14,13 +14,8 @@ pace_status pace_program_init(pace_program *program, uint32_t ranks) {
 }
 
 void pace_program_free(pace_program *program) {
-    pace_free(program->class_of);
-    pace_free(program->peer_slots);
-    PACE_VEC_FREE(&program->classes);
-    PACE_VEC_FREE(&program->lanes);
-    PACE_VEC_FREE(&program->operations);
-    PACE_VEC_FREE(&program->peers);
-    PACE_VEC_FREE(&program->places);
+    PACE_FREE(program->class_of, program->peer_slots);
+    PACE_VEC_FREE(&program->classes, &program->lanes, &program->operations, &program->peers, &program->places);
     program->class_of = program->peer_slots = NULL;
 }
 

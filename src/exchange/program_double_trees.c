@@ -187,8 +187,7 @@ static pace_status of_nodes(pace_program *p, const sizes *q, const chains *c) {
         for (uint32_t d = 0; d < kinds && status == PACE_OK; d++)
             status = add_class(p, q, c, d, &known[k * PACE_TREES]);
     for (uint32_t rank = 0; rank < q->ranks; rank++) p->class_of[rank] = kind_of[rank / g] * kinds + rank % g % kinds;
-    pace_free(known);
-    pace_free(kind_of);
+    PACE_FREE(known, kind_of);
     return status;
 }
 

@@ -219,7 +219,6 @@ pace_status pace_program_pipelined_tree(pace_program *p, const sizes *q) {
     pace_status status = PACE_OK;
     for (size_t k = 0; k < count && status == PACE_OK; k++) status = add_tree(p, q, &known[k * PACE_TREES]);
     memcpy(p->class_of, kind_of, q->ranks * sizeof *kind_of);
-    pace_free(known);
-    pace_free(kind_of);
+    PACE_FREE(known, kind_of);
     return status;
 }

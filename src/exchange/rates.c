@@ -17,9 +17,7 @@ pace_status pace_rates_init(pace_rates *rates, const double *bytes_per_s, uint32
 
 void pace_rates_free(pace_rates *rates) {
     pace_free(rates->links);
-    PACE_VEC_FREE(&rates->touched);
-    PACE_VEC_FREE(&rates->crossings);
-    PACE_VEC_FREE(&rates->heap);
+    PACE_VEC_FREE(&rates->touched, &rates->crossings, &rates->heap);
 }
 
 /* --- a heap of what fills up next, the least share on top; shares grow only, so entries are renewed when met ------ */

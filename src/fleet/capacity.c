@@ -14,8 +14,7 @@ const char *const pace_request_names[PACE_REQUESTS] = {"no GPU", "part of a GPU"
 
 void pace_cluster_free(pace_cluster *cluster) {
     pace_texts_free(&cluster->models);
-    PACE_VEC_FREE(&cluster->pods);
-    PACE_VEC_FREE(&cluster->nodes);
+    PACE_VEC_FREE(&cluster->pods, &cluster->nodes);
 }
 
 static int request_of(const pace_pod *pod) {
@@ -385,17 +384,11 @@ pace_status pace_capacity_of(pace_capacity *out, const pace_cluster *cluster, si
                  r.shapes && r.used;
     pace_status status = whole ? run(&r) : PACE_E_MEMORY;
     if (status == PACE_OK) capacity.total = total_of(&capacity, cluster->models.count);
-    pace_free(r.nodes);
-    pace_free(r.places);
-    pace_free(r.events);
-    pace_free(r.shapes);
-    pace_free(r.used);
+    PACE_FREE(r.nodes, r.places, r.events, r.shapes, r.used);
     return PACE_GIVE(out, capacity, status, pace_capacity_free(&capacity));
 }
 
 void pace_capacity_free(pace_capacity *capacity) {
-    pace_free(capacity->models);
-    pace_free(capacity->instants);
-    pace_free(capacity->filling);
+    PACE_FREE(capacity->models, capacity->instants, capacity->filling);
     *capacity = (pace_capacity){0};
 }

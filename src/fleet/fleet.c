@@ -41,8 +41,7 @@ void pace_fleet_free(pace_fleet *fleet) {
         pace_sketch_free(&fleet->projections[t].single);
         pace_sketch_free(&fleet->projections[t].throughput);
     }
-    pace_free(fleet->answers);
-    pace_free(fleet->conclusions);
+    PACE_FREE(fleet->answers, fleet->conclusions);
     *fleet = (pace_fleet){0};
 }
 

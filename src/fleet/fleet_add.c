@@ -41,7 +41,6 @@ pace_status pace_fleet_add(pace_fleet *fleet, const pace_jobs *jobs) {
     pace_fleet_block *block = pace_alloc(1, sizeof *block);
     uint32_t *place = pace_alloc(jobs->count, sizeof *place);
     pace_status status = block && place ? add_all(fleet, block, place, jobs) : PACE_E_MEMORY;
-    pace_free(block);
-    pace_free(place);
+    PACE_FREE(block, place);
     return status;
 }

@@ -9,11 +9,7 @@ typedef struct {
     PACE_VEC(pace_sketch *) sketches;
 } fields;
 
-static void free_fields(fields *f) {
-    PACE_VEC_FREE(&f->counts);
-    PACE_VEC_FREE(&f->sums);
-    PACE_VEC_FREE(&f->sketches);
-}
+static void free_fields(fields *f) { PACE_VEC_FREE(&f->counts, &f->sums, &f->sketches); }
 
 static pace_status add_counts(fields *f, uint64_t *counts, size_t count) {
     for (size_t i = 0; i < count; i++) PACE_TRY(PACE_PUSH(&f->counts, &counts[i]));

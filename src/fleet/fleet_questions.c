@@ -251,7 +251,5 @@ pace_status pace_fleet_questions_make(pace_fleet_questions *out, const pace_job_
 }
 
 void pace_fleet_questions_free(pace_fleet_questions *questions) {
-    PACE_VEC_FREE(&questions->items);
-    PACE_VEC_FREE(&questions->assumptions);
-    PACE_VEC_FREE(&questions->levers);
+    PACE_VEC_FREE(&questions->items, &questions->assumptions, &questions->levers);
 }

@@ -236,10 +236,7 @@ pace_status pace_job_catalog_load(pace_job_catalog *out, pace_catalog *catalog) 
 
 void pace_job_catalog_free(pace_job_catalog *catalog) {
     for (size_t i = 0; i < catalog->sweeps.count; i++) PACE_VEC_FREE(&catalog->sweeps.items[i].values);
-    PACE_VEC_FREE(&catalog->sweeps);
-    PACE_VEC_FREE(&catalog->machines);
-    PACE_VEC_FREE(&catalog->software);
-    PACE_VEC_FREE(&catalog->assumptions);
+    PACE_VEC_FREE(&catalog->sweeps, &catalog->machines, &catalog->software, &catalog->assumptions);
     pace_device_catalog_free(&catalog->devices);
     pace_machine_catalog_free(&catalog->named);
     *catalog = (pace_job_catalog){0};

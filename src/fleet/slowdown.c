@@ -129,9 +129,6 @@ pace_status pace_slowdown_of(pace_slowdown *out, const size_t *sizes, size_t cou
         status =
             pace_fail(PACE_E_INPUT, "expected at least 2 iterations with the times of 2 workers or more, found none");
     if (status == PACE_OK) estimate(out, sizes, count, &s);
-    pace_free(s.draws);
-    pace_free(s.weight);
-    pace_free(s.resampled);
-    pace_free(s.row);
+    PACE_FREE(s.draws, s.weight, s.resampled, s.row);
     return status;
 }

@@ -13,12 +13,7 @@ pace_status pace_usage_init(pace_usage *usage) {
 
 void pace_usage_free(pace_usage *usage) {
     pace_names_free(&usage->names);
-    PACE_VEC_FREE(&usage->runs);
-    PACE_VEC_FREE(&usage->facts);
-    PACE_VEC_FREE(&usage->gauges);
-    PACE_VEC_FREE(&usage->fact_of);
-    PACE_VEC_FREE(&usage->gauge_of);
-    PACE_VEC_FREE(&usage->waits);
+    PACE_VEC_FREE(&usage->runs, &usage->facts, &usage->gauges, &usage->fact_of, &usage->gauge_of, &usage->waits);
     pace_id_set_free(&usage->seen);
     pace_usage_nodes_free(&usage->nodes);
 }

@@ -83,8 +83,7 @@ pace_status pace_usage_changes_of(pace_usage_changes *out, const pace_usage *usa
         add_all(out, usage, prices, rules, hours, users, count);
         find_users(out, usage, hours, users, count);
     }
-    pace_free(users);
-    pace_free(hours);
+    PACE_FREE(users, hours);
     if (!hours) return PACE_E_MEMORY;
     qsort(out->items, PACE_USAGE_CHANGES, sizeof *out->items, most_first);
     while (out->count < PACE_USAGE_CHANGES && out->items[out->count].gpu_hours > 0) out->count++;

@@ -152,8 +152,7 @@ static pace_status add_waits(pace_usage_groups *groups, const adding *a, int by)
     }
     for (size_t g = 0; status == PACE_OK && g < groups->count; g++)
         settle_waits(&groups->items[g], waits + from[g] - groups->items[g].waits, groups->items[g].waits);
-    pace_free(from);
-    pace_free(waits);
+    PACE_FREE(from, waits);
     return status;
 }
 
@@ -217,8 +216,7 @@ static pace_status order_by_job(uint32_t **out, const pace_usage *usage) {
     uint32_t *order = pace_alloc(usage->runs.count + 1, sizeof *order);
     size_t *from = pace_alloc(names + 1, sizeof *from);
     if (!order || !from) {
-        pace_free(order);
-        pace_free(from);
+        PACE_FREE(order, from);
         return PACE_E_MEMORY;
     }
     for (size_t i = 0; i < usage->runs.count; i++) from[usage->runs.items[i].job]++;
@@ -354,8 +352,7 @@ pace_status pace_usage_figures_of(pace_usage_figures *out, const pace_usage *usa
     *out = (pace_usage_figures){0};
     adding a = {.usage = usage, .prices = prices, .rates = rates};
     pace_status status = fill(out, &a, fewest);
-    pace_free(a.order);
-    pace_free(a.place_of);
+    PACE_FREE(a.order, a.place_of);
     return status;
 }
 

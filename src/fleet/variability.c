@@ -213,8 +213,7 @@ pace_status pace_variability_of(pace_variability *out, const pace_iterations *da
     s.ratio = pace_alloc(data->iterations * data->workers, sizeof *s.ratio);
     s.some = pace_alloc(data->iterations * data->workers, sizeof *s.some);
     pace_status status = v.workers && s.ratio && s.some ? find_all(&v, &s) : PACE_E_MEMORY;
-    pace_free(s.ratio);
-    pace_free(s.some);
+    PACE_FREE(s.ratio, s.some);
     return PACE_GIVE(out, v, status, pace_variability_free(&v));
 }
 

@@ -24,9 +24,7 @@ static void free_rank(pace_forecast_rank *rank) {
 void pace_forecast_free(pace_forecast *forecast) {
     for (size_t i = 0; i < forecast->ranks.count; i++) free_rank(&forecast->ranks.items[i]);
     for (size_t i = 0; i < forecast->offloaded.count; i++) free_rank(&forecast->offloaded.items[i]);
-    PACE_VEC_FREE(&forecast->ranks);
-    PACE_VEC_FREE(&forecast->offloaded);
-    PACE_VEC_FREE(&forecast->tables);
+    PACE_VEC_FREE(&forecast->ranks, &forecast->offloaded, &forecast->tables);
     if (forecast->prices) pace_price_cache_free(forecast->prices);
     pace_free(forecast->prices);
     pace_cost_free(forecast->cost);
@@ -460,11 +458,7 @@ static bool make_room(walk_room *room, size_t count) {
 static void free_room(walk_room *room) {
     for (size_t i = 0; room->launch_ns && i < room->count; i++) pace_free(room->launch_ns[i]);
     for (size_t i = 0; room->variants && i < room->count; i++) pace_variant_free(&room->variants[i]);
-    pace_free(room->launch_ns);
-    pace_free(room->variants);
-    pace_free(room->ranks);
-    pace_free(room->steps);
-    pace_free(room->names);
+    PACE_FREE(room->launch_ns, room->variants, room->ranks, room->steps, room->names);
 }
 
 static pace_status price_rank(walk_room *room, size_t number, pace_forecast_result *result,

@@ -12,10 +12,7 @@ typedef struct {
     int64_t ranks, stride;
 } gradient_launches;
 
-static void free_launches(gradient_launches *launches) {
-    PACE_VEC_FREE(&launches->pushes);
-    PACE_VEC_FREE(&launches->pulls);
-}
+static void free_launches(gradient_launches *launches) { PACE_VEC_FREE(&launches->pushes, &launches->pulls); }
 
 static pace_status find_launches(gradient_launches *out, const pace_graph *graph) {
     for (uint32_t i = 0; i < graph->launches.count; i++) {

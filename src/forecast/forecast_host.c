@@ -64,8 +64,7 @@ pace_status pace_forecast_host_levels(size_t out[PACE_HOST_LEVELS], const pace_f
         s.launches = pace_alloc(graph->nodes.count + 1, sizeof *s.launches);
         bool made = s.level && s.launches;
         if (made) take_rank(levels, &s);
-        pace_free(s.level);
-        pace_free(s.launches);
+        PACE_FREE(s.level, s.launches);
         if (!made) return PACE_E_MEMORY;
     }
     for (int level = 0; level < PACE_HOST_LEVELS; level++) out[level] = levels[level];

@@ -79,7 +79,6 @@ pace_status pace_keep_recorded_order(pace_variant *variant, const pace_step *rec
         wait_in_order(&o, begins, count);
     }
     pace_status status = o.ended && begins ? PACE_OK : PACE_E_MEMORY;
-    pace_free(o.ended);
-    pace_free(begins);
+    PACE_FREE(o.ended, begins);
     return status;
 }

@@ -15,17 +15,12 @@
 const char *const pace_remedies_outcome_names[PACE_REMEDIES_OUTCOMES] = {"tried", "unknown", "too_large",
                                                                          "replay_differs", "no_replay"};
 
-static void free_remedy(pace_remedy *remedy) {
-    pace_free(remedy->value);
-    pace_free(remedy->says);
-    pace_free(remedy->how);
-}
+static void free_remedy(pace_remedy *remedy) { PACE_FREE(remedy->value, remedy->says, remedy->how); }
 
 void pace_remedies_free(pace_remedies *remedies) {
     for (size_t i = 0; i < remedies->items.count; i++) free_remedy(&remedies->items.items[i]);
     PACE_VEC_FREE(&remedies->items);
-    pace_free(remedies->why);
-    pace_free(remedies->steps);
+    PACE_FREE(remedies->why, remedies->steps);
     *remedies = (pace_remedies){0};
 }
 
@@ -295,8 +290,7 @@ static pace_status find_bounds(trial *t, const pace_rank *rank) {
         if (pace_saving_hold(&remedy->step_s, t->out->replayed_s, remedy->samples, at_most[i]))
             remedy->saved_share = at_most[i];
     }
-    pace_free(sets);
-    pace_free(at_most);
+    PACE_FREE(sets, at_most);
     return status;
 }
 

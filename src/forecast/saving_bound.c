@@ -16,8 +16,7 @@ pace_status pace_saving_bounds(double *at_most_share, const pace_critical *criti
     for (size_t i = 0; status == PACE_OK && i < count; i++) resources[i] = may_save(acts_on[i]);
     if (status == PACE_OK) status = pace_critical_without(without_ns, critical, analysis, rank, resources, count);
     for (size_t i = 0; status == PACE_OK && i < count; i++) at_most_share[i] = 1 - (double)without_ns[i] / step_ns;
-    pace_free(resources);
-    pace_free(without_ns);
+    PACE_FREE(resources, without_ns);
     return status;
 }
 

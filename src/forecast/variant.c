@@ -6,8 +6,7 @@
 
 void pace_variant_free(pace_variant *variant) {
     pace_graph_free(&variant->graph);
-    pace_free(variant->launches);
-    pace_free(variant->next_part);
+    PACE_FREE(variant->launches, variant->next_part);
     *variant = (pace_variant){0};
 }
 

@@ -314,10 +314,7 @@ static pace_status change_rank(size_t *changed, pace_editing *e, size_t rank, co
                    .limit_bytes = limit_bytes};
     pace_status status = walk_passes(&b);
     if (status == PACE_OK) status = pace_variant_insert(b.variant, b.inserted.items, b.inserted.count);
-    PACE_VEC_FREE(&b.pass.gradients);
-    PACE_VEC_FREE(&b.pass.sums);
-    PACE_VEC_FREE(&b.buckets);
-    PACE_VEC_FREE(&b.inserted);
+    PACE_VEC_FREE(&b.pass.gradients, &b.pass.sums, &b.buckets, &b.inserted);
     *changed += b.changed;
     return status;
 }

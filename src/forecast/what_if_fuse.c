@@ -88,8 +88,7 @@ pace_status pace_what_if_fuse(size_t *fused, pace_variant *variant, const regex_
         status = find_chains(into, last, fused, variant, names);
     }
     if (status == PACE_OK) status = pace_variant_merge(variant, into);
-    pace_free(into);
-    pace_free(last);
+    PACE_FREE(into, last);
     return status;
 }
 

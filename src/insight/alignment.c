@@ -88,8 +88,7 @@ static pace_status compare(pace_step_alignment *out, const pace_rank *first, con
                : common < a_count || common < b_count ? PACE_STEPS_PARTLY
                                                       : PACE_STEPS_ALIGN;
     }
-    pace_free(a);
-    pace_free(b);
+    PACE_FREE(a, b);
     return status;
 }
 

@@ -20,8 +20,7 @@ void pace_analysis_free(pace_analysis *analysis) {
     for (size_t i = 0; i < analysis->ranks.count; i++)
         if (analysis->ranks.items[i]->trace) free_rank(analysis->ranks.items[i]);
     for (size_t i = 0; i < analysis->traces.count; i++) free_rank(analysis->traces.items[i]);
-    PACE_VEC_FREE(&analysis->ranks);
-    PACE_VEC_FREE(&analysis->traces);
+    PACE_VEC_FREE(&analysis->ranks, &analysis->traces);
     pace_warnings_free(&analysis->warnings);
     pace_collectives_free(&analysis->collectives);
     pace_messages_free(&analysis->messages);
@@ -405,9 +404,7 @@ pace_status pace_analysis_load(pace_analysis *out, pace_catalog *catalog, const 
     if (status == PACE_OK && !analysis.elsewhere) status = understand(&analysis, options);
     pace_readings_free(&readings);
     pace_paths_free(&paths);
-    if (status != PACE_OK) pace_analysis_free(&analysis);
-    else *out = analysis;
-    return status;
+    return PACE_GIVE(out, analysis, status, pace_analysis_free(&analysis));
 }
 
 static pace_status take_step(pace_analysis *analysis, pace_step *step, const char *name, const pace_device *device) {
@@ -439,9 +436,7 @@ pace_status pace_analysis_of_steps(pace_analysis *out, pace_catalog *catalog, pa
         status = take_step(&analysis, &steps[taken], names[taken], device);
     for (; taken < count; taken++) pace_step_free(&steps[taken]);
     if (status == PACE_OK) status = pace_analysis_join(&analysis);
-    if (status != PACE_OK) pace_analysis_free(&analysis);
-    else *out = analysis;
-    return status;
+    return PACE_GIVE(out, analysis, status, pace_analysis_free(&analysis));
 }
 
 const pace_rank *pace_analysis_slowest(const pace_analysis *analysis) {

@@ -139,11 +139,8 @@ pace_status pace_call_stacks_sum(pace_call_stacks *out, const pace_rank *rank, c
     PACE_TRY(pace_names_init(&b.stacks.names));
     pace_status status = build(&b, rank, choice);
     pace_child_index_free(&b.children);
-    pace_free(b.name_of);
-    pace_free(b.node_of);
-    if (status != PACE_OK) pace_call_stacks_free(&b.stacks);
-    else *out = b.stacks;
-    return status;
+    PACE_FREE(b.name_of, b.node_of);
+    return PACE_GIVE(out, b.stacks, status, pace_call_stacks_free(&b.stacks));
 }
 
 void pace_call_stacks_free(pace_call_stacks *stacks) {

@@ -110,9 +110,7 @@ pace_status pace_call_tree_compare(pace_call_tree *out, const pace_step_change *
     if (status == PACE_OK) status = add_side(&b, &change->b, false);
     if (status == PACE_OK) status = order(&b.tree);
     pace_child_index_free(&b.children);
-    if (status != PACE_OK) pace_call_tree_free(&b.tree);
-    else *out = b.tree;
-    return status;
+    return PACE_GIVE(out, b.tree, status, pace_call_tree_free(&b.tree));
 }
 
 void pace_call_tree_free(pace_call_tree *tree) {

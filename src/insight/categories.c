@@ -88,9 +88,6 @@ pace_status pace_categories_sum(pace_category_rows *out, const pace_rank *rank, 
     pace_op_cache_init(&s.cache);
     pace_status status = s.row_of_name && s.priced ? sum(&s, choice) : PACE_E_MEMORY;
     pace_op_cache_free(&s.cache);
-    pace_free(s.row_of_name);
-    pace_free(s.priced);
-    if (status != PACE_OK) PACE_VEC_FREE(&s.rows);
-    else *out = s.rows;
-    return status;
+    PACE_FREE(s.row_of_name, s.priced);
+    return PACE_GIVE(out, s.rows, status, PACE_VEC_FREE(&s.rows));
 }

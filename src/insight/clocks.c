@@ -94,7 +94,6 @@ pace_status pace_clocks_align(pace_rank *const *ranks, size_t rank_count, const 
         for (size_t r = 1; r < rank_count; r++)
             if (!a.known[r]) ranks[r]->shift_ns = wall_clock_difference(ranks[0], ranks[r]);
     }
-    pace_free(a.known);
-    pace_free(a.differences);
+    PACE_FREE(a.known, a.differences);
     return status;
 }

@@ -7,10 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-void pace_collectives_free(pace_collectives *collectives) {
-    PACE_VEC_FREE(&collectives->items);
-    PACE_VEC_FREE(&collectives->parts);
-}
+void pace_collectives_free(pace_collectives *collectives) { PACE_VEC_FREE(&collectives->items, &collectives->parts); }
 
 /* --- matching --------------------------------------------------------------------------------------------------- */
 
@@ -22,10 +19,7 @@ typedef struct {
 
 enum { ANY_STEP = -1, NO_STEP = -2 };
 
-static void free_list(item_list *list) {
-    PACE_VEC_FREE(&list->items);
-    PACE_VEC_FREE(&list->steps);
-}
+static void free_list(item_list *list) { PACE_VEC_FREE(&list->items, &list->steps); }
 
 static const pace_work_item *item_at(const pace_rank *rank, uint32_t item) { return &rank->work.items.items[item]; }
 
@@ -294,8 +288,7 @@ static pace_status match_with(pace_collectives *out, pace_rank *const *ranks, si
     for (size_t r = 0; status == PACE_OK && r < rank_count; r++) status = list_communication(&m.lists[r], ranks[r]);
     if (status == PACE_OK) status = match_all(&m);
     for (size_t r = 0; m.lists && r < rank_count; r++) free_list(&m.lists[r]);
-    pace_free(m.lists);
-    pace_free(m.member);
+    PACE_FREE(m.lists, m.member);
     return status;
 }
 
@@ -306,9 +299,7 @@ pace_status pace_collectives_match(pace_collectives *out, pace_rank *const *rank
         return PACE_OK;
     }
     pace_status status = match_with(&c, ranks, rank_count, false);
-    if (status != PACE_OK) pace_collectives_free(&c);
-    else *out = c;
-    return status;
+    return PACE_GIVE(out, c, status, pace_collectives_free(&c));
 }
 
 /* --- matches that are none ---------------------------------------------------------------------------------------- */

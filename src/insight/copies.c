@@ -58,8 +58,7 @@ static pace_status make_rows(pace_copy_rows *out, const pace_step *step, const c
         for (next = i + 1; next < all->count && all->items[next].name == all->items[i].name; next++) {}
         status = PACE_PUSH(out, measure(step, all->items + i, next - i, durations, scratch));
     }
-    pace_free(durations);
-    pace_free(scratch);
+    PACE_FREE(durations, scratch);
     if (out->count) qsort(out->items, out->count, sizeof *out->items, by_time);
     return status;
 }
@@ -70,7 +69,5 @@ pace_status pace_copies_measure(pace_copy_rows *out, const pace_rank *rank, cons
     pace_status status = gather(&all, rank, choice);
     if (status == PACE_OK) status = make_rows(&rows, &rank->step, &all);
     PACE_VEC_FREE(&all);
-    if (status != PACE_OK) PACE_VEC_FREE(&rows);
-    else *out = rows;
-    return status;
+    return PACE_GIVE(out, rows, status, PACE_VEC_FREE(&rows));
 }

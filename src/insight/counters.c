@@ -164,7 +164,4 @@ pace_status pace_counters_sum(pace_counters *out, const pace_rank *rank) {
     return PACE_GIVE(out, s.sums, status, pace_counters_free(&s.sums));
 }
 
-void pace_counters_free(pace_counters *counters) {
-    PACE_VEC_FREE(&counters->kernels);
-    PACE_VEC_FREE(&counters->rows);
-}
+void pace_counters_free(pace_counters *counters) { PACE_VEC_FREE(&counters->kernels, &counters->rows); }

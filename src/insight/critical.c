@@ -6,10 +6,7 @@
 
 #include <stdlib.h>
 
-void pace_critical_free(pace_critical *critical) {
-    PACE_VEC_FREE(&critical->pieces);
-    PACE_VEC_FREE(&critical->by_rank_ns);
-}
+void pace_critical_free(pace_critical *critical) { PACE_VEC_FREE(&critical->pieces, &critical->by_rank_ns); }
 
 /* --- which step ------------------------------------------------------------------------------------------------ */
 
@@ -147,8 +144,7 @@ static pace_status analyse(pace_critical *out, pace_joint *joint, const pace_ran
     if (status == PACE_OK) status = walk_back(out, joint, bound);
     if (status == PACE_OK && all)
         status = pace_without_each(out->without_ns, joint, rank, out->from_ns, out->to_ns, is_first_step(out), start);
-    pace_free(start);
-    pace_free(bound);
+    PACE_FREE(start, bound);
     return status;
 }
 
@@ -190,9 +186,7 @@ static pace_status find(pace_critical *out, const pace_analysis *analysis, const
     if (status == PACE_OK) status = check_size(&joint, &critical, asked->fold);
     if (status == PACE_OK) status = analyse(&critical, &joint, rank, !asked->fold);
     pace_joint_free(&joint);
-    if (status != PACE_OK) pace_critical_free(&critical);
-    else *out = critical;
-    return status;
+    return PACE_GIVE(out, critical, status, pace_critical_free(&critical));
 }
 
 pace_status pace_critical_find(pace_critical *out, const pace_rank *rank) {

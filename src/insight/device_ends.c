@@ -26,9 +26,7 @@ pace_status pace_device_ends_find(pace_device_ends *out, const pace_replay *repl
     PACE_TRY(pace_lane_merge_open(&merge, replay, on_device, true, PACE_MERGE_BY_END));
     pace_status status = list_ends(&ends, &merge);
     pace_lane_merge_free(&merge);
-    if (status != PACE_OK) pace_device_ends_free(&ends);
-    else *out = ends;
-    return status;
+    return PACE_GIVE(out, ends, status, pace_device_ends_free(&ends));
 }
 
 void pace_device_ends_free(pace_device_ends *ends) { PACE_VEC_FREE(&ends->ends); }

@@ -78,10 +78,7 @@ pace_status pace_segments_add_exchange_calls(pace_replay *replay, const pace_ste
         if (asked && begun && waiting) match(replay, step, asked, calls.count, begun, ranges.count, waiting);
         else status = PACE_E_MEMORY;
     }
-    pace_free(asked);
-    pace_free(begun);
-    pace_free(waiting);
-    PACE_VEC_FREE(&calls);
-    PACE_VEC_FREE(&ranges);
+    PACE_FREE(asked, begun, waiting);
+    PACE_VEC_FREE(&calls, &ranges);
     return status;
 }

@@ -227,9 +227,7 @@ static pace_status push_row(pace_fused_pairs *out, pace_fused_row row, const cha
     pace_status status = row.operators && row.kernels && row.modules ? PACE_OK : PACE_E_MEMORY;
     if (status == PACE_OK) status = PACE_PUSH(&out->rows, row);
     if (status == PACE_OK) return PACE_OK;
-    pace_free(row.operators);
-    pace_free(row.kernels);
-    pace_free(row.modules);
+    PACE_FREE(row.operators, row.kernels, row.modules);
     return status;
 }
 
@@ -328,18 +326,13 @@ pace_status pace_fused_pairs_of(pace_fused_pairs *out, const pace_step_change *c
     matcher m = {.eager = b_ns > 0 ? &change->a : &change->b, .compiled = b_ns > 0 ? &change->b : &change->a};
     pace_status status = match(&pairs, &m);
     pace_names_free(&m.names);
-    PACE_VEC_FREE(&m.entries);
-    PACE_VEC_FREE(&m.modules);
-    if (status != PACE_OK) pace_fused_pairs_free(&pairs);
-    else *out = pairs;
-    return status;
+    PACE_VEC_FREE(&m.entries, &m.modules);
+    return PACE_GIVE(out, pairs, status, pace_fused_pairs_free(&pairs));
 }
 
 void pace_fused_pairs_free(pace_fused_pairs *pairs) {
     for (size_t i = 0; i < pairs->rows.count; i++) {
-        pace_free(pairs->rows.items[i].operators);
-        pace_free(pairs->rows.items[i].kernels);
-        pace_free(pairs->rows.items[i].modules);
+        PACE_FREE(pairs->rows.items[i].operators, pairs->rows.items[i].kernels, pairs->rows.items[i].modules);
     }
     PACE_VEC_FREE(&pairs->rows);
 }

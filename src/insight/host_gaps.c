@@ -82,7 +82,5 @@ pace_status pace_host_gaps_of(pace_host_gaps *out, const pace_step_change *chang
     pace_status status = add_side(&gaps, &change->a, true);
     if (status == PACE_OK) status = add_side(&gaps, &change->b, false);
     if (status == PACE_OK && gaps.count) qsort(gaps.items, gaps.count, sizeof *gaps.items, by_change);
-    if (status != PACE_OK) PACE_VEC_FREE(&gaps);
-    else *out = gaps;
-    return status;
+    return PACE_GIVE(out, gaps, status, PACE_VEC_FREE(&gaps));
 }

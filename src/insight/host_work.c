@@ -98,7 +98,6 @@ pace_status pace_host_work_add(pace_work_items *items, int64_t *call_ns, const p
     pace_status status = add(&h);
     *call_ns = h.operators.call_ns;
     pace_host_operators_free(&h.operators);
-    pace_free(h.known);
-    pace_free(h.left_ns);
+    PACE_FREE(h.known, h.left_ns);
     return status;
 }

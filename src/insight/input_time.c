@@ -124,7 +124,5 @@ pace_status pace_input_times_find(pace_input_times *out, const pace_step *step) 
     if (status == PACE_OK) status = find_all(&times, step, &own, &f);
     pace_free(f.lanes);
     pace_input_times_free(&own);
-    if (status != PACE_OK) pace_input_times_free(&times);
-    else *out = times;
-    return status;
+    return PACE_GIVE(out, times, status, pace_input_times_free(&times));
 }

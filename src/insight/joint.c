@@ -252,9 +252,7 @@ pace_status pace_joint_build(pace_joint *out, const pace_analysis *analysis, uin
     for (size_t r = 0; r < analysis->ranks.count; r++) PACE_VEC_FREE(&j.arrivals[r]);
     pace_free(j.arrivals);
     PACE_VEC_FREE(&j.points);
-    if (status != PACE_OK) pace_joint_free(&joint);
-    else *out = joint;
-    return status;
+    return PACE_GIVE(out, joint, status, pace_joint_free(&joint));
 }
 
 pace_status pace_joint_alone(pace_joint *out, const pace_rank *rank, uint32_t index, int64_t from_ns, int64_t to_ns) {

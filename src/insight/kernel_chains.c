@@ -139,15 +139,10 @@ pace_status pace_kernel_chains_find(pace_kernel_chains *out, const pace_rank *ra
         if (lane->device && (!rank->trace || lane->device_id == rank->device_id)) status = walk_lane(&f, lane);
     }
     keep_repeated(&f.chains);
-    pace_free(f.fuses);
-    pace_free(f.slots);
-    if (status != PACE_OK) pace_kernel_chains_free(&f.chains);
-    else *out = f.chains;
-    return status;
+    PACE_FREE(f.fuses, f.slots);
+    return PACE_GIVE(out, f.chains, status, pace_kernel_chains_free(&f.chains));
 }
 
 void pace_kernel_chains_free(pace_kernel_chains *chains) {
-    PACE_VEC_FREE(&chains->names);
-    PACE_VEC_FREE(&chains->tasks);
-    PACE_VEC_FREE(&chains->rows);
+    PACE_VEC_FREE(&chains->names, &chains->tasks, &chains->rows);
 }

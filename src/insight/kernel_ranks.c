@@ -95,9 +95,7 @@ pace_status pace_kernel_ranks_find(pace_kernel_ranks *out, const pace_analysis *
     }
     if (status == PACE_OK) status = make_rows(&ranks, &all, analysis->ranks.count);
     PACE_VEC_FREE(&all);
-    if (status != PACE_OK) pace_kernel_ranks_free(&ranks);
-    else *out = ranks;
-    return status;
+    return PACE_GIVE(out, ranks, status, pace_kernel_ranks_free(&ranks));
 }
 
 void pace_kernel_ranks_free(pace_kernel_ranks *ranks) {

@@ -132,14 +132,6 @@ pace_status pace_kernel_stats(pace_kernel_rows *out, const pace_rank *rank, cons
     if (choice->name) PACE_TRY(pace_pattern_compile(&pattern, "filter:", choice->name));
     pace_status status = sort_calls(&rows, &s, rank, choice, choice->name ? &pattern : NULL);
     if (choice->name) regfree(&pattern);
-    pace_free(s.first);
-    pace_free(s.tasks);
-    pace_free(s.durations);
-    pace_free(s.scratch);
-    pace_free(s.launch_ns);
-    pace_free(s.occupancy);
-    pace_free(s.self_ns);
-    if (status != PACE_OK) PACE_VEC_FREE(&rows);
-    else *out = rows;
-    return status;
+    PACE_FREE(s.first, s.tasks, s.durations, s.scratch, s.launch_ns, s.occupancy, s.self_ns);
+    return PACE_GIVE(out, rows, status, PACE_VEC_FREE(&rows));
 }

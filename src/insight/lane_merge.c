@@ -47,11 +47,7 @@ pace_status pace_lane_merge_open(pace_lane_merge *out, const pace_replay *replay
     return PACE_OK;
 }
 
-void pace_lane_merge_free(pace_lane_merge *merge) {
-    pace_free(merge->heap);
-    pace_free(merge->next);
-    pace_free(merge->at_ns);
-}
+void pace_lane_merge_free(pace_lane_merge *merge) { PACE_FREE(merge->heap, merge->next, merge->at_ns); }
 
 uint32_t pace_lane_merge_next(int64_t *at_ns, pace_lane_merge *m) {
     if (m->count == 0) return PACE_NO_SEGMENT;

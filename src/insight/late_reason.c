@@ -99,10 +99,7 @@ static pace_status explain(pace_late_reason *out, const pace_analysis *analysis,
     bool works = out->known && out->resource <= PACE_COPY;
     if (status == PACE_OK && works) status = find_kernel(out, &f, latest);
     for (size_t r = 0; f.rows && r < count; r++) PACE_VEC_FREE(&f.rows[r]);
-    pace_free(f.rows);
-    pace_free(f.steps);
-    pace_free(all);
-    pace_free(scratch);
+    PACE_FREE(f.rows, f.steps, all, scratch);
     return status;
 }
 

@@ -26,8 +26,7 @@ pace_status pace_lateness_of(pace_lateness **out, const pace_analysis *analysis)
     pace_status status = rows && late_ns ? PACE_OK : PACE_E_MEMORY;
     if (status == PACE_OK) status = pace_collectives_lateness(late_ns, c, analysis->ranks.items, ranks, NULL);
     if (status != PACE_OK) {
-        pace_free(rows);
-        pace_free(late_ns);
+        PACE_FREE(rows, late_ns);
         return status;
     }
     for (size_t r = 0; r < ranks; r++) {

@@ -40,8 +40,7 @@ static pace_status by_collectives(finder *f) {
         counted[i] = counts(f, c->parts.items + c->items.items[i].first_part, spreads);
     if (status == PACE_OK) status = pace_collectives_lateness(f->late_ns, c, f->ranks, f->count, counted);
     for (size_t r = 0; spreads && r < f->count; r++) pace_spread_free(&spreads[r]);
-    pace_free(spreads);
-    pace_free(counted);
+    PACE_FREE(spreads, counted);
     return status;
 }
 

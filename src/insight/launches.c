@@ -124,13 +124,6 @@ pace_status pace_launches_measure(pace_launch_rows *out, const pace_rank *rank, 
     pace_status status = m.end && m.seen && m.pieces && m.calls && m.delays && m.scratch ? PACE_OK : PACE_E_MEMORY;
     if (status == PACE_OK && room) gather(&m, &rank->work, choice);
     if (status == PACE_OK) status = make_rows(&rows, &m);
-    pace_free(m.end);
-    pace_free(m.seen);
-    pace_free(m.pieces);
-    pace_free(m.calls);
-    pace_free(m.delays);
-    pace_free(m.scratch);
-    if (status != PACE_OK) PACE_VEC_FREE(&rows);
-    else *out = rows;
-    return status;
+    PACE_FREE(m.end, m.seen, m.pieces, m.calls, m.delays, m.scratch);
+    return PACE_GIVE(out, rows, status, PACE_VEC_FREE(&rows));
 }

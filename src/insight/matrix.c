@@ -66,8 +66,7 @@ pace_status pace_marks_set_intervals(pace_marks *marks, const pace_work *work) {
             marks->items.items[i].to_ns = bound;
         }
     }
-    pace_free(last);
-    pace_free(first_launched);
+    PACE_FREE(last, first_launched);
     return status;
 }
 
@@ -198,9 +197,7 @@ pace_status pace_tiles_build(pace_tiles *out, const pace_work *work, const pace_
         if (status == PACE_OK) status = sweep(&t, begin);
     }
     pace_input_times_free(&t.input);
-    if (status != PACE_OK) PACE_VEC_FREE(&tiles);
-    else *out = tiles;
-    return status;
+    return PACE_GIVE(out, tiles, status, PACE_VEC_FREE(&tiles));
 }
 
 pace_matrix pace_matrix_of(const pace_tiles *tiles, int64_t start_ns, int64_t end_ns) {

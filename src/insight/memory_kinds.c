@@ -165,8 +165,7 @@ pace_status pace_memory_kinds_find(pace_memory_kinds **out, const pace_rank *ran
     }
     for (size_t d = 0; status == PACE_OK && d < use->devices.count; d++)
         if (use->devices.items[d].totals) status = walk_device(&kinds[d], &f, &use->devices.items[d]);
-    pace_free(f.kind);
-    pace_free(f.partner);
+    PACE_FREE(f.kind, f.partner);
     return PACE_GIVE(out, kinds, status, pace_memory_kinds_free(kinds, use->devices.count));
 }
 

@@ -130,14 +130,8 @@ pace_status pace_memory_use_find(pace_memory_use *out, const pace_rank *rank) {
     pace_status status = f.device_of ? pace_memory_lives(&f.partner, f.step) : PACE_E_MEMORY;
     if (status == PACE_OK) status = find_devices(&f);
     if (status == PACE_OK) status = find_operators(&f);
-    pace_free(f.device_of);
-    pace_free(f.partner);
-    if (status != PACE_OK) pace_memory_use_free(&f.use);
-    else *out = f.use;
-    return status;
+    PACE_FREE(f.device_of, f.partner);
+    return PACE_GIVE(out, f.use, status, pace_memory_use_free(&f.use));
 }
 
-void pace_memory_use_free(pace_memory_use *use) {
-    PACE_VEC_FREE(&use->devices);
-    PACE_VEC_FREE(&use->operators);
-}
+void pace_memory_use_free(pace_memory_use *use) { PACE_VEC_FREE(&use->devices, &use->operators); }

@@ -230,9 +230,6 @@ pace_status pace_message_sides_find(pace_message_sides *out, pace_rank *rank) {
         if (rank->work.items.items[i].class == PACE_WORK_COMMUNICATION) status = find_of_kernel(&f, i);
     if (status == PACE_OK) status = settle_batches(&f);
     if (sides.count) qsort(sides.items, sides.count, sizeof *sides.items, by_item);
-    PACE_VEC_FREE(&f.records);
-    PACE_VEC_FREE(&f.batches);
-    if (status != PACE_OK) PACE_VEC_FREE(&sides);
-    else *out = sides;
-    return status;
+    PACE_VEC_FREE(&f.records, &f.batches);
+    return PACE_GIVE(out, sides, status, PACE_VEC_FREE(&sides));
 }

@@ -89,9 +89,7 @@ pace_status pace_messages_match(pace_messages *out, pace_rank *const *ranks, con
         status = join(&messages, ranks, rank_count, halves + first, end - first);
     }
     pace_free(halves);
-    if (status != PACE_OK) pace_messages_free(&messages);
-    else *out = messages;
-    return status;
+    return PACE_GIVE(out, messages, status, pace_messages_free(&messages));
 }
 
 /* --- waiting and transfer ----------------------------------------------------------------------------------------- */

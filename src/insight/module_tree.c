@@ -246,16 +246,12 @@ pace_status pace_module_tree_build(pace_module_tree *out, const pace_rank *rank,
     PACE_TRY(pace_names_init(&b.tree.names));
     pace_status status = build(&b, rank, choice, from_ns, to_ns);
     pace_child_index_free(&b.children);
-    pace_free(b.part_of);
-    pace_free(b.node_of);
+    PACE_FREE(b.part_of, b.node_of);
     PACE_VEC_FREE(&b.seen);
-    if (status != PACE_OK) pace_module_tree_free(&b.tree);
-    else *out = b.tree;
-    return status;
+    return PACE_GIVE(out, b.tree, status, pace_module_tree_free(&b.tree));
 }
 
 void pace_module_tree_free(pace_module_tree *tree) {
     pace_names_free(&tree->names);
-    PACE_VEC_FREE(&tree->nodes);
-    PACE_VEC_FREE(&tree->classes);
+    PACE_VEC_FREE(&tree->nodes, &tree->classes);
 }

@@ -64,6 +64,5 @@ pace_status pace_operator_pairs_of(pace_operator_pairs *out, const pace_step_cha
 
 void pace_operator_pairs_free(pace_operator_pairs *pairs) {
     pace_free(pairs->items);
-    PACE_VEC_FREE(&pairs->a);
-    PACE_VEC_FREE(&pairs->b);
+    PACE_VEC_FREE(&pairs->a, &pairs->b);
 }

@@ -147,8 +147,7 @@ static pace_status sum(pace_operator_rows *out, const pace_rank *rank, pace_grou
         const pace_work_item *item = &rank->work.items.items[i];
         if (pace_work_is_chosen(item, choice)) status = add_item(&s, item);
     }
-    pace_free(s.row_of);
-    pace_free(s.priced);
+    PACE_FREE(s.row_of, s.priced);
     pace_op_cache_free(&s.cache);
     if (status != PACE_OK) {
         PACE_VEC_FREE(&s.rows);
@@ -176,9 +175,7 @@ pace_status pace_operators_sum_chosen(pace_operator_rows *out, const pace_rank *
     pace_operator_rows rows;
     PACE_TRY(sum(&rows, rank, grouping, choice));
     pace_status status = choice->name ? keep_matching(&rows, &rank->step.names, choice->name) : PACE_OK;
-    if (status != PACE_OK) PACE_VEC_FREE(&rows);
-    else *out = rows;
-    return status;
+    return PACE_GIVE(out, rows, status, PACE_VEC_FREE(&rows));
 }
 
 pace_status pace_operators_sum_within(pace_operator_rows *out, const pace_rank *rank, pace_grouping grouping,

@@ -12,8 +12,7 @@
 static const int64_t shortest_t1_ns = 2000, longest_t1_ns = 200000; /* both excluded */
 
 void pace_overheads_free(pace_overheads *overheads) {
-    PACE_VEC_FREE(&overheads->rows);
-    PACE_VEC_FREE(&overheads->samples);
+    PACE_VEC_FREE(&overheads->rows, &overheads->samples);
     *overheads = (pace_overheads){0};
 }
 
@@ -225,9 +224,7 @@ pace_status pace_overheads_measure(pace_overheads *out, const pace_rank *rank, d
     measurer m = {.step = &rank->step, .event_ns = profiler_event_ns, .host_only = host_only};
     pace_status status = take_step(&m);
     if (status == PACE_OK) status = finish(out, &m);
-    pace_free(m.row_of);
-    pace_free(m.annotation);
-    PACE_VEC_FREE(&m.rows);
-    PACE_VEC_FREE(&m.samples);
+    PACE_FREE(m.row_of, m.annotation);
+    PACE_VEC_FREE(&m.rows, &m.samples);
     return status;
 }

@@ -134,13 +134,8 @@ pace_status pace_python_frames_sum(pace_python_frames *out, const pace_rank *ran
     summer s = {.step = &rank->step, .from_ns = from_ns, .to_ns = to_ns};
     PACE_TRY(pace_names_init(&s.frames.names));
     pace_status status = rank->step.kind_count[PACE_TASK_PYTHON] ? sum(&s, rank, choice) : PACE_OK;
-    pace_free(s.row_of);
-    pace_free(s.row_at);
-    pace_free(s.open_until);
-    pace_free(s.frame_of);
-    if (status != PACE_OK) pace_python_frames_free(&s.frames);
-    else *out = s.frames;
-    return status;
+    PACE_FREE(s.row_of, s.row_at, s.open_until, s.frame_of);
+    return PACE_GIVE(out, s.frames, status, pace_python_frames_free(&s.frames));
 }
 
 void pace_python_frames_free(pace_python_frames *frames) {

@@ -62,11 +62,6 @@ pace_status pace_queues_measure(pace_queue_rows *out, const pace_rank *rank, con
     pace_status status = s.launched && s.begun && s.lengths && s.scratch ? PACE_OK : PACE_E_MEMORY;
     for (uint32_t lane = 0; room && lane < rank->step.lanes.count && status == PACE_OK; lane++)
         if (is_own(rank, &rank->step.lanes.items[lane])) status = add_lane(&rows, &s, &rank->step, lane, choice, full);
-    pace_free(s.launched);
-    pace_free(s.begun);
-    pace_free(s.lengths);
-    pace_free(s.scratch);
-    if (status != PACE_OK) PACE_VEC_FREE(&rows);
-    else *out = rows;
-    return status;
+    PACE_FREE(s.launched, s.begun, s.lengths, s.scratch);
+    return PACE_GIVE(out, rows, status, PACE_VEC_FREE(&rows));
 }

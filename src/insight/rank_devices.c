@@ -22,9 +22,7 @@ pace_status pace_rank_device_ids(pace_device_ids *out, const pace_step *step) {
         const pace_lane *lane = &step->lanes.items[i];
         if (pace_lane_works(step, lane)) status = add_id(&ids, lane->device_id);
     }
-    if (status != PACE_OK) PACE_VEC_FREE(&ids);
-    else *out = ids;
-    return status;
+    return PACE_GIVE(out, ids, status, PACE_VEC_FREE(&ids));
 }
 
 static pace_status copy_marks(pace_marks *out, const pace_marks *marks) {

@@ -53,7 +53,4 @@ pace_status pace_rank_steps_of(pace_rank_steps *out, const pace_analysis *analys
     return status;
 }
 
-void pace_rank_steps_free(pace_rank_steps *steps) {
-    pace_free((void *)steps->labels);
-    pace_free(steps->own_ns);
-}
+void pace_rank_steps_free(pace_rank_steps *steps) { PACE_FREE((void *)steps->labels, steps->own_ns); }

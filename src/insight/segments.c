@@ -384,12 +384,9 @@ pace_status pace_segments_build_cut(pace_replay *out, pace_arrivals *arrivals, p
         memset(b.first_segment, 0xff, rank->step.count * sizeof *b.first_segment);
         status = build(&b, arrivals, devices, count);
     }
-    pace_free(b.first_segment);
-    pace_free(b.lane_on_device);
+    PACE_FREE(b.first_segment, b.lane_on_device);
     pace_device_ends_free(&b.ends);
-    if (status != PACE_OK) pace_replay_free(&replay);
-    else *out = replay;
-    return status;
+    return PACE_GIVE(out, replay, status, pace_replay_free(&replay));
 }
 
 pace_status pace_segments_build(pace_replay *out, const pace_rank *rank, int64_t from_ns, int64_t to_ns) {

@@ -98,7 +98,5 @@ pace_status pace_spread_measure(pace_spread *out, const pace_rank *rank) {
         measure_usual(&spread, rank, lengths);
     }
     pace_free(lengths);
-    if (status != PACE_OK) pace_spread_free(&spread);
-    else *out = spread;
-    return status;
+    return PACE_GIVE(out, spread, status, pace_spread_free(&spread));
 }

@@ -208,9 +208,7 @@ pace_status pace_stages_attribute(pace_step *step, const pace_marks *marks, cons
         attribute_device_by_name(step);
         attribute_by_neighbours(step);
     }
-    pace_free(names.of_operator);
-    pace_free(names.of_annotation);
-    pace_free(backward);
+    PACE_FREE(names.of_operator, names.of_annotation, backward);
     PACE_VEC_FREE(&runs);
     return status;
 }

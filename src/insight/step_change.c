@@ -64,15 +64,10 @@ pace_status pace_step_change_find(pace_step_change *out, const pace_rank *a, con
     pace_status status = find_side(&change.a, a);
     if (status == PACE_OK) status = find_side(&change.b, b);
     if (status == PACE_OK) status = compare(&change);
-    if (status != PACE_OK) pace_step_change_free(&change);
-    else *out = change;
-    return status;
+    return PACE_GIVE(out, change, status, pace_step_change_free(&change));
 }
 
-void pace_step_change_free(pace_step_change *change) {
-    PACE_VEC_FREE(&change->a.lengths_ns);
-    PACE_VEC_FREE(&change->b.lengths_ns);
-}
+void pace_step_change_free(pace_step_change *change) { PACE_VEC_FREE(&change->a.lengths_ns, &change->b.lengths_ns); }
 
 double pace_per_step(const pace_step_side *side, int64_t time_ns) {
     return (double)time_ns / (side->steps ? (double)side->steps : 1);

@@ -81,8 +81,7 @@ pace_status pace_step_shift_find(pace_step_shift *out, const pace_rank *rank, co
     }
     if (status == PACE_OK) status = pace_change_point_find(&point, lengths, count);
     if (status == PACE_OK) judge(&shift, rank, &point, marks, count);
-    pace_free(lengths);
-    pace_free(marks);
+    PACE_FREE(lengths, marks);
     if (status == PACE_OK) *out = shift;
     return status;
 }

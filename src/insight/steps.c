@@ -178,8 +178,7 @@ static pace_status add_periodic(pace_marks *marks, pace_step *step) {
         marks->certainty = best;
         marks->basis = pace_names_text(&step->names, chosen);
     }
-    pace_free(gaps);
-    pace_free(tried);
+    PACE_FREE(gaps, tried);
     return status;
 }
 
@@ -249,9 +248,7 @@ pace_status pace_marks_find(pace_marks *out, pace_step *step, const char *regex)
     if (regex) regfree(&compiled);
     set_bounds(&marks, step);
     leave_out_broken(&marks, step);
-    if (status != PACE_OK) pace_marks_free(&marks);
-    else *out = marks;
-    return status;
+    return PACE_GIVE(out, marks, status, pace_marks_free(&marks));
 }
 
 /* --- numbers ------------------------------------------------------------------------------------------------------ */

@@ -87,8 +87,6 @@ pace_status pace_segments_add_thread_edges(pace_replay *replay, const bool *on_d
     pace_status status = q.last && q.before && q.after ? PACE_OK : PACE_E_MEMORY;
     for (size_t i = 0; status == PACE_OK && i < lanes; i++) q.last[i] = PACE_NO_SEGMENT;
     if (status == PACE_OK) status = sweep_lanes(&q, on_device, from_ns);
-    pace_free(q.last);
-    pace_free(q.before);
-    pace_free(q.after);
+    PACE_FREE(q.last, q.before, q.after);
     return status;
 }

@@ -289,7 +289,5 @@ pace_status pace_zones_plan(pace_trace_zones **out, pace_rank *const *traces, si
                      : make_wishes(&list, traces, trace_count, reported, mark);
     if (status == PACE_OK) status = plan(zones, &list, traces, trace_count, limits);
     PACE_VEC_FREE(&list);
-    if (status != PACE_OK) pace_zones_free(zones, trace_count);
-    else *out = zones;
-    return status;
+    return PACE_GIVE(out, zones, status, pace_zones_free(zones, trace_count));
 }

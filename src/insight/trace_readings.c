@@ -152,7 +152,5 @@ pace_status pace_readings_read(pace_readings *out, const pace_paths *paths, pace
     reader r = {.paths = paths, .options = options, .processes = options->processes};
     pace_status status = so_far == PACE_OK ? read_all(&r) : so_far;
     if (r.processes) status = share(&r, status);
-    if (status != PACE_OK) pace_readings_free(&r.readings);
-    else *out = r.readings;
-    return status;
+    return PACE_GIVE(out, r.readings, status, pace_readings_free(&r.readings));
 }

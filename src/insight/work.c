@@ -8,12 +8,7 @@
 #include <string.h>
 
 void pace_work_free(pace_work *work) {
-    PACE_VEC_FREE(&work->items);
-    PACE_VEC_FREE(&work->busy);
-    PACE_VEC_FREE(&work->compute);
-    PACE_VEC_FREE(&work->communication);
-    PACE_VEC_FREE(&work->memory);
-    PACE_VEC_FREE(&work->calls);
+    PACE_VEC_FREE(&work->items, &work->busy, &work->compute, &work->communication, &work->memory, &work->calls);
 }
 
 /* --- classes ------------------------------------------------------------------------------------------------ */

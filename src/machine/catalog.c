@@ -60,13 +60,11 @@ void pace_catalog_free(pace_catalog *catalog) {
     PACE_VEC_FREE(&catalog->kept);
     for (size_t i = 0; i < catalog->documents.count; i++) {
         pace_yaml_free(catalog->documents.items[i]->yaml);
-        pace_free(catalog->documents.items[i]->name);
-        pace_free(catalog->documents.items[i]);
+        PACE_FREE(catalog->documents.items[i]->name, catalog->documents.items[i]);
     }
     PACE_VEC_FREE(&catalog->documents);
     pthread_mutex_destroy(&catalog->lock);
-    pace_free(catalog->directory);
-    pace_free(catalog);
+    PACE_FREE(catalog->directory, catalog);
 }
 
 /* `*found` is false when the directory has no such file. */

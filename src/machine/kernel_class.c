@@ -116,8 +116,7 @@ pace_status pace_kernel_classes_load(pace_kernel_classes **out, pace_catalog *ca
 
 void pace_kernel_classes_free(pace_kernel_classes *classes) {
     if (!classes) return;
-    PACE_VEC_FREE(&classes->kernels.rules);
-    PACE_VEC_FREE(&classes->communication.rules);
+    PACE_VEC_FREE(&classes->kernels.rules, &classes->communication.rules);
     pace_free(classes);
 }
 

@@ -16,15 +16,13 @@ pace_status pace_scope_bind(pace_scope *scope, const char *name, const double *v
     for (size_t i = 0; i < scope->bindings.count; i++) {
         pace_binding *old = &scope->bindings.items[i];
         if (strcmp(old->name, name) != 0) continue;
-        pace_free(old->name);
-        pace_free(old->values);
+        PACE_FREE(old->name, old->values);
         *old = binding;
         return PACE_OK;
     }
     if (PACE_PUSH(&scope->bindings, binding) == PACE_OK) return PACE_OK;
 out:
-    pace_free(binding.name);
-    pace_free(binding.values);
+    PACE_FREE(binding.name, binding.values);
     return PACE_E_MEMORY;
 }
 
@@ -39,8 +37,7 @@ const pace_binding *pace_scope_find(const pace_scope *scope, const char *name, s
 
 void pace_scope_free(pace_scope *scope) {
     for (size_t i = 0; i < scope->bindings.count; i++) {
-        pace_free(scope->bindings.items[i].name);
-        pace_free(scope->bindings.items[i].values);
+        PACE_FREE(scope->bindings.items[i].name, scope->bindings.items[i].values);
     }
     PACE_VEC_FREE(&scope->bindings);
 }

@@ -360,11 +360,7 @@ pace_status pace_lowering_begin(pace_lowering *out, pace_graph *graph, const pac
 void pace_lowering_end(pace_lowering *to) {
     PACE_VEC_FREE(&to->tensors);
     pace_stages_free(&to->cut);
-    pace_free(to->bytes);
-    pace_free(to->gradients);
-    pace_free(to->uses);
-    pace_free(to->needs_gradient);
-    pace_free(to->pulls);
+    PACE_FREE(to->bytes, to->gradients, to->uses, to->needs_gradient, to->pulls);
 }
 
 static pace_status lower_into(pace_graph *graph, const pace_model *model, const pace_config *config, uint32_t stage) {
@@ -392,9 +388,7 @@ pace_status pace_model_lower(pace_graph *out, const pace_model *model, const pac
     graph.world_size = (int64_t)pace_config_ranks(config);
     graph.micro_batches = pace_config_micro_batches(config);
     graph.rank = stage * pace_config_stride(config, PACE_GROUP_PIPELINE);
-    if (status != PACE_OK) pace_graph_free(&graph);
-    else *out = graph;
-    return status;
+    return PACE_GIVE(out, graph, status, pace_graph_free(&graph));
 }
 
 static pace_status lower_whole_backward(pace_graph *graph, pace_gradient_tensors *tensors, const pace_model *model,
@@ -421,9 +415,7 @@ pace_status pace_model_lower_gradients(pace_graph *out, pace_gradient_tensors *t
     alone.execution = PACE_EAGER;
     PACE_TRY(pace_graph_init(&graph));
     pace_status status = lower_whole_backward(&graph, tensors, model, &alone);
-    if (status != PACE_OK) pace_graph_free(&graph);
-    else *out = graph;
-    return status;
+    return PACE_GIVE(out, graph, status, pace_graph_free(&graph));
 }
 
 static void lower_gradients(pace_lowering *to, pace_model_rest rest, const pace_gradient_tensors *tensors) {
@@ -472,7 +464,5 @@ pace_status pace_model_lower_rest(pace_graph *out, const pace_model *model, cons
     pace_status status = pace_lowering_begin(&to, &graph, model, &whole);
     if (status == PACE_OK) status = lower_rest(&to, rest);
     pace_lowering_end(&to);
-    if (status != PACE_OK) pace_graph_free(&graph);
-    else *out = graph;
-    return status;
+    return PACE_GIVE(out, graph, status, pace_graph_free(&graph));
 }

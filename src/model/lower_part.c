@@ -63,7 +63,5 @@ pace_status pace_model_lower_part(pace_graph *out, const pace_model *model, cons
         status = to.status;
     }
     pace_lowering_end(&to);
-    if (status != PACE_OK) pace_graph_free(&graph);
-    else *out = graph;
-    return status;
+    return PACE_GIVE(out, graph, status, pace_graph_free(&graph));
 }

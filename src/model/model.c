@@ -5,9 +5,7 @@
 
 void pace_model_free(pace_model *model) {
     pace_names_free(&model->names);
-    PACE_VEC_FREE(&model->layers);
-    PACE_VEC_FREE(&model->inputs);
-    PACE_VEC_FREE(&model->rows);
+    PACE_VEC_FREE(&model->layers, &model->inputs, &model->rows);
     pace_recorded_free(model->recorded);
     *model = (pace_model){0};
 }

@@ -163,9 +163,7 @@ double pace_model_kept_bytes(const pace_model *model, const pace_config *config,
     for (uint32_t i = first; bytes && kept && in_fp8 && i <= last && i < count; i++)
         sum +=
             ((kept[i] ? bytes[i] : 0) + in_fp8[i]) * elements_on_rank(&model->layers.items[i].shape, config, sequence);
-    pace_free(in_fp8);
-    pace_free(bytes);
-    pace_free(kept);
+    PACE_FREE(in_fp8, bytes, kept);
     return sum;
 }
 

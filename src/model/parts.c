@@ -4,10 +4,7 @@
 
 #include <string.h>
 
-void pace_model_parts_free(pace_model_parts *parts) {
-    PACE_VEC_FREE(&parts->parts);
-    PACE_VEC_FREE(&parts->order);
-}
+void pace_model_parts_free(pace_model_parts *parts) { PACE_VEC_FREE(&parts->parts, &parts->order); }
 
 static bool alike_layers(const pace_layer *a, const pace_layer *b) {
     return a->rule == b->rule && a->shard == b->shard && a->parameters == b->parameters && a->frozen == b->frozen &&

@@ -59,7 +59,6 @@ pace_status pace_pipeline_fold_block(pace_turn_block *out, bool *found, const pa
         find_steady(out, &less, block, fold);
         *found = out->steady_count >= 2 * block && is_folded(&whole, &less, out, fold);
     }
-    PACE_VEC_FREE(&whole);
-    PACE_VEC_FREE(&less);
+    PACE_VEC_FREE(&whole, &less);
     return status;
 }

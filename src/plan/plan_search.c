@@ -201,7 +201,4 @@ const pace_plan_candidate *pace_plan_sure(const pace_plan_found *found) {
     return NULL;
 }
 
-void pace_plan_found_free(pace_plan_found *found) {
-    PACE_VEC_FREE(&found->fitting);
-    PACE_VEC_FREE(&found->refusals);
-}
+void pace_plan_found_free(pace_plan_found *found) { PACE_VEC_FREE(&found->fitting, &found->refusals); }

@@ -77,10 +77,7 @@ typedef struct {
     size_t count;
 } lowered_stages;
 
-static void free_stages(lowered_stages *stages) {
-    pace_free(stages->graphs);
-    pace_free(stages->names);
-}
+static void free_stages(lowered_stages *stages) { PACE_FREE(stages->graphs, stages->names); }
 
 static pace_status lower_stage(pace_graph *out, const pace_step_case *asked, const pace_config *config,
                                uint32_t stage) {

@@ -161,11 +161,7 @@ static void free_picture(picture *p) {
         pace_host_costs_free(&p->costs[i]);
         PACE_VEC_FREE(&p->stages[i].launch_ns);
     }
-    pace_free(p->stages);
-    pace_free(p->ranks);
-    pace_free(p->costs);
-    pace_free(p->steps);
-    pace_free(p->names);
+    PACE_FREE(p->stages, p->ranks, p->costs, p->steps, p->names);
 }
 
 static pace_status set_hosts(pace_host_costs *costs, const pace_stage_turns *of) {

@@ -112,7 +112,6 @@ pace_status pace_turns_period(double *out_s, const pace_pipeline *pipeline, cons
         status = pace_pipeline_order(&w.stages[s].turns, pipeline, s);
     if (status == PACE_OK) status = walk_steps(out_s, &w);
     for (uint32_t s = 0; w.stages && s < pipeline->stages; s++) PACE_VEC_FREE(&w.stages[s].turns);
-    pace_free(w.stages);
-    pace_free(w.ends);
+    PACE_FREE(w.stages, w.ends);
     return status;
 }

@@ -72,12 +72,10 @@ static pace_status lay_column(pace_answer_column *out, const pace_held_table *he
 
 static void free_table(laid_table *laid) {
     for (size_t i = 0; i < laid->table.column_count; i++) {
-        pace_free((void *)(uintptr_t)laid->table.columns[i].reals);
-        pace_free((void *)(uintptr_t)laid->table.columns[i].integers);
+        PACE_FREE((void *)(uintptr_t)laid->table.columns[i].reals, (void *)(uintptr_t)laid->table.columns[i].integers);
         pace_free((void *)(uintptr_t)laid->table.columns[i].texts);
     }
-    pace_free((void *)(uintptr_t)laid->table.columns);
-    pace_free(laid->path);
+    PACE_FREE((void *)(uintptr_t)laid->table.columns, laid->path);
 }
 
 static pace_status lay_table(layout *l, const pace_node *node) {
@@ -202,8 +200,7 @@ void pace_answer_free(pace_answer *answer) {
     if (!answer) return;
     for (size_t i = 0; i < answer->values.count; i++) pace_free((void *)(uintptr_t)answer->values.items[i].path);
     for (size_t i = 0; i < answer->tables.count; i++) free_table(&answer->tables.items[i]);
-    PACE_VEC_FREE(&answer->values);
-    PACE_VEC_FREE(&answer->tables);
+    PACE_VEC_FREE(&answer->values, &answer->tables);
     pace_report_free(answer->report);
     pace_free(answer);
 }

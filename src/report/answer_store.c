@@ -50,7 +50,6 @@ pace_status pace_store_answer(const pace_question *question, const pace_answer *
     pace_stored_figure *figures = pace_alloc(pace_answer_value_count(answer) + 1, sizeof *figures);
     char *command = join_command(question);
     pace_status status = figures && command ? add(path, question, answer, figures, command) : PACE_E_MEMORY;
-    pace_free(figures);
-    pace_free(command);
+    PACE_FREE(figures, command);
     return status;
 }

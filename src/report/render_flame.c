@@ -127,7 +127,6 @@ pace_status pace_render_flame(pace_sink *sink, const pace_held_flame *held) {
     if (status == PACE_OK) status = flame.status;
     if (status == PACE_OK) status = put_picture(sink, &flame);
     pace_names_free(&flame.names);
-    PACE_VEC_FREE(&flame.boxes);
-    PACE_VEC_FREE(&flame.keys);
+    PACE_VEC_FREE(&flame.boxes, &flame.keys);
     return status;
 }

@@ -317,8 +317,7 @@ static pace_status write_field(page_out *page, const pace_node *field) {
         write_escaped(page, value);
         put(page, "</dd>\n");
     }
-    pace_free(label);
-    pace_free(value);
+    PACE_FREE(label, value);
     return value ? PACE_OK : PACE_E_MEMORY;
 }
 

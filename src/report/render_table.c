@@ -296,8 +296,7 @@ static pace_status write_field(text_out *out, const pace_node *field, size_t lab
         spaces(out, GAP + (label_width > width ? label_width - width : 0));
         pace_sink_format(out->sink, "%s\n", value);
     }
-    pace_free(label);
-    pace_free(value);
+    PACE_FREE(label, value);
     return value ? PACE_OK : PACE_E_MEMORY;
 }
 

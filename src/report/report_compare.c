@@ -256,9 +256,7 @@ static pace_status find_names(name_pairs *out, const pace_step_change *change) {
     pace_status status = pace_operator_pairs_of(&names.operators, change, PACE_BY_OPERATOR);
     if (status == PACE_OK) status = pace_operator_pairs_of(&names.kernels, change, PACE_BY_KERNEL);
     if (status == PACE_OK) status = pace_host_gaps_of(&names.gaps, change);
-    if (status != PACE_OK) free_names(&names);
-    else *out = names;
-    return status;
+    return PACE_GIVE(out, names, status, free_names(&names));
 }
 
 /* The answer: how much, why, and whether the limit holds. */

@@ -26,8 +26,7 @@ enum { NAME_COLUMNS = 60, NAME_SIZE = 4 * NAME_COLUMNS + 8 };
 static const char *shown_name(char out[NAME_SIZE], const char *name) {
     char *clean = pace_show_clean(name ? name : ""), *text = clean ? pace_text_shorten(clean, NAME_COLUMNS) : NULL;
     snprintf(out, NAME_SIZE, "%s", text ? text : "");
-    pace_free(clean);
-    pace_free(text);
+    PACE_FREE(clean, text);
     return out;
 }
 

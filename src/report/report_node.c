@@ -39,13 +39,11 @@ static bool copy_to(char **out, pace_report *report, const char *text) {
 static void free_table(pace_held_table *table) {
     if (!table) return;
     for (size_t i = 0; i < table->columns.count; i++) {
-        pace_free(table->columns.items[i].key);
-        pace_free(table->columns.items[i].title);
+        PACE_FREE(table->columns.items[i].key, table->columns.items[i].title);
     }
     for (size_t i = 0; i < table->cells.count; i++)
         if (table->cells.items[i].kind == PACE_CELL_TEXT) pace_free(table->cells.items[i].text);
-    PACE_VEC_FREE(&table->columns);
-    PACE_VEC_FREE(&table->cells);
+    PACE_VEC_FREE(&table->columns, &table->cells);
     pace_free(table);
 }
 
@@ -53,8 +51,7 @@ static void free_matrix(pace_held_matrix *matrix) {
     if (!matrix) return;
     pace_texts_free(&matrix->rows);
     pace_texts_free(&matrix->columns);
-    pace_free(matrix->cells);
-    pace_free(matrix);
+    PACE_FREE(matrix->cells, matrix);
 }
 
 static void free_timeline(pace_held_timeline *timeline) {
@@ -80,17 +77,14 @@ static void free_chart(pace_held_chart *chart) {
     PACE_VEC_FREE(&chart->bands);
     pace_texts_free(&chart->parts);
     PACE_VEC_FREE(&chart->part_colors);
-    pace_free(chart->x_title);
-    pace_free(chart);
+    PACE_FREE(chart->x_title, chart);
 }
 
 static void free_grid(pace_held_grid *grid) {
     if (!grid) return;
     pace_texts_free(&grid->rows);
     pace_texts_free(&grid->columns);
-    pace_free(grid->values);
-    pace_free(grid->colors);
-    pace_free(grid);
+    PACE_FREE(grid->values, grid->colors, grid);
 }
 
 static bool holds_text(pace_node_kind kind) {
@@ -105,9 +99,7 @@ static void free_one(pace_node *node) {
     if (node->kind == PACE_NODE_CHART) free_chart(node->chart);
     if (node->kind == PACE_NODE_GRID) free_grid(node->grid);
     if (node->kind == PACE_NODE_FLAME) free_flame(node->flame);
-    pace_free(node->key);
-    pace_free(node->title);
-    pace_free(node);
+    PACE_FREE(node->key, node->title, node);
 }
 
 /* Children first, without recursion: a chain of objects may be as deep as a builder likes. */
@@ -131,14 +123,11 @@ void pace_report_free(pace_report *report) {
     for (size_t i = 0; i < report->inputs.count; i++) pace_free(report->inputs.items[i].path);
     pace_texts_free(&report->command);
     pace_warnings_free(&report->warnings);
-    PACE_VEC_FREE(&report->leads);
-    PACE_VEC_FREE(&report->inputs);
+    PACE_VEC_FREE(&report->leads, &report->inputs);
     if (report->free_trace_context) report->free_trace_context(report->trace_context);
     if (report->free_stacks_context) report->free_stacks_context(report->stacks_context);
     if (report->free_stream_context) report->free_stream_context(report->stream_context);
-    pace_free(report->verb);
-    pace_free(report->title);
-    pace_free(report);
+    PACE_FREE(report->verb, report->title, report);
 }
 
 /* ---- the report ------------------------------------------------------------------------------------------- */
@@ -149,8 +138,7 @@ static pace_node *new_node(pace_report *report, pace_node_kind kind, const char 
     node->kind = kind;
     node->report = report;
     if (copy_to(&node->key, report, key) && copy_to(&node->title, report, title)) return node;
-    pace_free(node->key);
-    pace_free(node);
+    PACE_FREE(node->key, node);
     return NULL;
 }
 
@@ -371,8 +359,7 @@ static void add_column(pace_report *report, pace_held_table *table, const pace_c
     if (copy_to(&held.key, report, column->key ? column->key : "") && copy_to(&held.title, report, column->title) &&
         keep(report, PACE_PUSH(&table->columns, held)))
         return;
-    pace_free(held.key);
-    pace_free(held.title);
+    PACE_FREE(held.key, held.title);
 }
 
 pace_node *pace_node_table(pace_node *parent, const char *key, const char *title, pace_audience audience,

@@ -183,9 +183,7 @@ static pace_status put_losses(pace_node *root, const pace_plan_place *p) {
     if (status == PACE_OK)
         pace_node_bars(root, "What each spends more than the fastest, numbered as above", texts + 1, count - 1,
                        part_names, part_colors, PARTS, ns + PARTS);
-    pace_free(names);
-    pace_free((void *)texts);
-    pace_free(ns);
+    PACE_FREE(names, (void *)texts, ns);
     return status;
 }
 

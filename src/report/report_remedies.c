@@ -72,10 +72,7 @@ static void put_behind(pace_node *root, const pace_remedy *remedy) {
         pace_node_note(root, "Acts on %s time, the largest part of which is %s'%s'%s%s%s.",
                        pace_advice_names[remedy->resource], remedy->culprit.before ? "before " : "", what,
                        where ? " in '" : "", where ? where : "", where ? "'" : "");
-    pace_free(name);
-    pace_free(within);
-    pace_free(what);
-    pace_free(where);
+    PACE_FREE(name, within, what, where);
 }
 
 static void put_how(pace_node *root, size_t number, const pace_remedy *remedy) {

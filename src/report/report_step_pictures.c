@@ -20,8 +20,7 @@ pace_status pace_put_step_bars(pace_node *root, const pace_rank *rank) {
     if (status == PACE_OK)
         pace_node_bars(root, "Each step by resource", labels, count, words, pace_resource_colors, PACE_RESOURCES,
                        cells);
-    pace_free((void *)labels);
-    pace_free(cells);
+    PACE_FREE((void *)labels, cells);
     return status;
 }
 
@@ -38,8 +37,7 @@ static pace_status put_heat(pace_node *root, const pace_rank_steps *steps, const
         if (rows < steps->rank_count)
             pace_node_note(root, "The picture holds the first %zu of %zu ranks.", rows, steps->rank_count);
     }
-    pace_free(names);
-    pace_free((void *)texts);
+    PACE_FREE(names, (void *)texts);
     return status;
 }
 

@@ -329,8 +329,7 @@ static pace_status draw_trace(const drawing *of, pace_timeline *out, size_t t, c
     d.classes = pace_alloc(trace->step.count + 1, sizeof *d.classes);
     pace_status status = d.numbers && d.classes ? draw_parts(&d) : PACE_E_MEMORY;
     pace_op_cache_free(&amounts);
-    pace_free(d.numbers);
-    pace_free(d.classes);
+    PACE_FREE(d.numbers, d.classes);
     PACE_VEC_FREE(&d.drawn);
     return status;
 }

@@ -50,8 +50,7 @@ static pace_status number_tasks(numbers *out, const pace_step *step) {
     uint32_t *of = pace_alloc(step->count, sizeof *of);
     call_start *calls = pace_alloc(step->kind_count[PACE_TASK_CALL], sizeof *calls);
     if (!of || !calls) {
-        pace_free(of);
-        pace_free(calls);
+        PACE_FREE(of, calls);
         return PACE_E_MEMORY;
     }
     size_t count = 0;

@@ -224,8 +224,7 @@ size_t pace_text_width(const char *text) {
 void pace_grid_free(pace_grid *grid) {
     for (size_t i = 0; i < grid->columns.count; i++) pace_free(grid->columns.items[i].title);
     for (size_t i = 0; i < grid->cells.count; i++) pace_free(grid->cells.items[i].text);
-    PACE_VEC_FREE(&grid->columns);
-    PACE_VEC_FREE(&grid->cells);
+    PACE_VEC_FREE(&grid->columns, &grid->cells);
 }
 
 static pace_status add_column(pace_grid *grid, const char *title, bool numeric, bool share) {

@@ -49,8 +49,7 @@ void pace_timeline_lane(pace_timeline *timeline, const char *name, pace_timeline
     if (keep(timeline, pictured && !lane.overview_ns ? PACE_E_MEMORY : PACE_OK) &&
         keep(timeline, PACE_PUSH(&group->lanes, lane)))
         return;
-    pace_free(lane.name);
-    pace_free(lane.overview_ns);
+    PACE_FREE(lane.name, lane.overview_ns);
 }
 
 /* --- slices ------------------------------------------------------------------------------------------------------- */
@@ -149,8 +148,7 @@ static void free_lane(pace_packed_lane *lane) {
     pace_packed *columns[] = {&lane->starts, &lane->durations, &lane->labels,
                               &lane->counts, &lane->causes,    &lane->details};
     for (size_t i = 0; i < sizeof columns / sizeof *columns; i++) PACE_VEC_FREE(columns[i]);
-    pace_free(lane->name);
-    pace_free(lane->overview_ns);
+    PACE_FREE(lane->name, lane->overview_ns);
 }
 
 void pace_timeline_close(pace_timeline *timeline) {

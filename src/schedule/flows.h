@@ -49,10 +49,7 @@ typedef struct {
     size_t per_lane;                       /* so many of each lane are kept */
 } pace_flow_log;
 
-static inline void pace_flow_log_free(pace_flow_log *log) {
-    PACE_VEC_FREE(&log->entries);
-    PACE_VEC_FREE(&log->ranks);
-}
+static inline void pace_flow_log_free(pace_flow_log *log) { PACE_VEC_FREE(&log->entries, &log->ranks); }
 
 typedef struct {
     const pace_program *program;

@@ -16,13 +16,7 @@ pace_status pace_active_links_init(pace_active_links *links, const double *bytes
 
 void pace_active_links_free(pace_active_links *links) {
     pace_rates_free(&links->rates);
-    pace_free(links->first);
-    pace_free(links->seen);
-    pace_free(links->new);
-    pace_free(links->full);
-    pace_free(links->dirty);
-    pace_free(links->room);
-    pace_free(links->room_of);
+    PACE_FREE(links->first, links->seen, links->new, links->full, links->dirty, links->room, links->room_of);
 }
 
 void pace_active_flows_init(pace_active_flows *a, const pace_active_links *links, uint32_t most_hops) {
@@ -34,16 +28,8 @@ void pace_active_flows_init(pace_active_flows *a, const pace_active_links *links
 void pace_active_flows_free(pace_active_flows *a) {
     a->rates.links = NULL; /* borrowed */
     pace_rates_free(&a->rates);
-    PACE_VEC_FREE(&a->flows);
-    PACE_VEC_FREE(&a->ways);
-    PACE_VEC_FREE(&a->crossings);
-    PACE_VEC_FREE(&a->free);
-    PACE_VEC_FREE(&a->heap);
-    PACE_VEC_FREE(&a->dirty);
-    PACE_VEC_FREE(&a->started);
-    PACE_VEC_FREE(&a->touched);
-    PACE_VEC_FREE(&a->part);
-    PACE_VEC_FREE(&a->rate);
+    PACE_VEC_FREE(&a->flows, &a->ways, &a->crossings, &a->free, &a->heap, &a->dirty, &a->started, &a->touched);
+    PACE_VEC_FREE(&a->part, &a->rate);
 }
 
 /* --- the heap ----------------------------------------------------------------------------------------------------- */

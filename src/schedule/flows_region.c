@@ -287,7 +287,5 @@ pace_status pace_region_run(pace_flow_region *r, double before_ns) {
 void pace_region_free(pace_flow_region *r) {
     PACE_VEC_FREE(&r->due.heap);
     pace_active_flows_free(&r->active);
-    PACE_VEC_FREE(&r->come.items);
-    PACE_VEC_FREE(&r->outgoing);
-    PACE_VEC_FREE(&r->leaving);
+    PACE_VEC_FREE(&r->come.items, &r->outgoing, &r->leaving);
 }

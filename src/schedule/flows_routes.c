@@ -172,12 +172,7 @@ static pace_status folded_routes(pace_flow_routes *r, const pace_flow_state *s, 
     bool made = r->colour_bytes_per_s && r->colour_link && j.mark && j.colour_of && j.members && j.slots && j.ranks &&
                 j.rank_first;
     pace_status status = made ? joined_routes(r, &j) : PACE_E_MEMORY;
-    pace_free(j.mark);
-    pace_free(j.colour_of);
-    pace_free(j.members);
-    pace_free(j.slots);
-    pace_free(j.ranks);
-    pace_free(j.rank_first);
+    PACE_FREE(j.mark, j.colour_of, j.members, j.slots, j.ranks, j.rank_first);
     PACE_VEC_FREE(&j.route);
     return status;
 }
@@ -194,10 +189,7 @@ pace_status pace_flow_routes_init(pace_flow_routes *routes, const pace_flow_stat
 
 void pace_flow_routes_free(pace_flow_routes *routes) {
     PACE_VEC_FREE(&routes->hops);
-    pace_free(routes->first);
-    pace_free(routes->latency_ns);
-    pace_free(routes->alone_bytes_per_s);
-    pace_free(routes->colour_link);
+    PACE_FREE(routes->first, routes->latency_ns, routes->alone_bytes_per_s, routes->colour_link);
     pace_free(routes->colour_bytes_per_s);
 }
 
@@ -265,7 +257,6 @@ pace_status pace_flow_route_kinds(uint64_t *kinds, const pace_program *p, const 
         if (status == PACE_OK) status = mix_class(kinds, &route, p, c, peers.items, peers.count, most, fabric);
     }
     pace_free(seen);
-    PACE_VEC_FREE(&peers);
-    PACE_VEC_FREE(&route);
+    PACE_VEC_FREE(&peers, &route);
     return status;
 }

@@ -102,8 +102,7 @@ static pace_status run_regions(pace_flow_meeting *m) {
     w.next_ns = pace_alloc((size_t)m->region_count + 1, sizeof *w.next_ns);
     w.due = pace_alloc((size_t)m->region_count + 1, sizeof *w.due);
     pace_status status = w.next_ns && w.due ? run_windows(&w) : PACE_E_MEMORY;
-    pace_free(w.next_ns);
-    pace_free(w.due);
+    PACE_FREE(w.next_ns, w.due);
     return status;
 }
 
@@ -185,13 +184,8 @@ static void free_meeting(pace_flow_meeting *m) {
     pace_stations_free(&m->stations);
     pace_active_links_free(&m->links);
     pace_flow_routes_free(&m->routes);
-    pace_free(m->ports);
-    pace_free(m->due_place);
-    pace_free(m->slot_bytes);
-    pace_free(m->used_bytes);
-    pace_free(m->region_of);
-    PACE_VEC_FREE(&m->others);
-    PACE_VEC_FREE(&m->others_first);
+    PACE_FREE(m->ports, m->due_place, m->slot_bytes, m->used_bytes, m->region_of);
+    PACE_VEC_FREE(&m->others, &m->others_first);
 }
 
 pace_status pace_flow_share(bool *alike, pace_flow_state *state, const pace_fabric *fabric) {

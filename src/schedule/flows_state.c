@@ -193,8 +193,7 @@ static pace_status match_queues(pace_flow_state *s) {
     pace_status status = table.keys && table.slots ? PACE_OK : PACE_E_MEMORY;
     if (status == PACE_OK) status = enter_queues(&table, s);
     if (status == PACE_OK) status = find_queues(&table, s);
-    pace_free(table.keys);
-    pace_free(table.slots);
+    PACE_FREE(table.keys, table.slots);
     return status;
 }
 
@@ -253,21 +252,10 @@ pace_status pace_flow_state_init(pace_flow_state *s, const pace_flows_question *
 }
 
 void pace_flow_state_free(pace_flow_state *s) {
-    pace_free(s->lanes);
-    pace_free(s->unit_lane);
-    pace_free(s->slot);
-    pace_free(s->send_first);
-    pace_free(s->receive_first);
-    PACE_VEC_FREE(&s->send_peers);
-    PACE_VEC_FREE(&s->receive_peers);
-    pace_free(s->send_queue);
-    pace_free(s->queues);
-    pace_free(s->published);
-    pace_free(s->class_published);
-    pace_free(s->unit_published);
-    pace_free(s->ended_ns);
-    pace_free(s->ended_waiting);
-    pace_free(s->next_waiting);
+    PACE_FREE(s->lanes, s->unit_lane, s->slot, s->send_first, s->receive_first);
+    PACE_VEC_FREE(&s->send_peers, &s->receive_peers);
+    PACE_FREE(s->send_queue, s->queues, s->published, s->class_published, s->unit_published, s->ended_ns);
+    PACE_FREE(s->ended_waiting, s->next_waiting);
     PACE_VEC_FREE(&s->messages.items);
 }
 

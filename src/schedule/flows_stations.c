@@ -101,8 +101,7 @@ static pace_status find_stations(pace_stations *st, const pace_flow_state *s, co
         for (uint32_t slot = s->lanes[l].send_queues; slot < pace_flow_slots_end(s, l); slot++)
             look_at(&groups[st->group_of[slot]], s, r, slot, l);
     if (status == PACE_OK) status = open_stations(st, s, groups, number);
-    pace_free(groups);
-    pace_free(number);
+    PACE_FREE(groups, number);
     return status;
 }
 
@@ -121,12 +120,7 @@ pace_status pace_stations_init(pace_stations *st, const pace_flow_state *s, cons
 }
 
 void pace_stations_free(pace_stations *st) {
-    pace_free(st->group_of);
-    pace_free(st->group_lane);
-    pace_free(st->station_of);
-    pace_free(st->bytes_per_s);
-    pace_free(st->alone);
-    pace_free(st->flows);
+    PACE_FREE(st->group_of, st->group_lane, st->station_of, st->bytes_per_s, st->alone, st->flows);
     PACE_VEC_FREE(&st->all);
 }
 

@@ -12,9 +12,7 @@ pace_status pace_gradient_room(pace_gradient_profile *profile, size_t count) {
 }
 
 void pace_gradient_profile_free(pace_gradient_profile *profile) {
-    pace_free(profile->bytes);
-    pace_free(profile->ready_s);
-    pace_free(profile->touched_bytes);
+    PACE_FREE(profile->bytes, profile->ready_s, profile->touched_bytes);
     *profile = (pace_gradient_profile){0};
 }
 
@@ -237,8 +235,7 @@ pace_status pace_gradients_exchange(pace_gradient_times *out, const pace_gradien
 }
 
 void pace_gradient_ends_free(pace_gradient_ends *ends) {
-    pace_free(ends->end_s);
-    pace_free(ends->back_s);
+    PACE_FREE(ends->end_s, ends->back_s);
     *ends = (pace_gradient_ends){0};
 }
 

@@ -199,8 +199,7 @@ static pace_status add_rank(pace_program *p, builder *b, uint32_t rank) {
 
 static void free_builder(builder *b) {
     for (size_t i = 0; i < b->parts.count; i++) pace_program_free(&b->parts.items[i].program);
-    PACE_VEC_FREE(&b->parts);
-    PACE_VEC_FREE(&b->ends);
+    PACE_VEC_FREE(&b->parts, &b->ends);
     pace_meetings_free(&b->meetings);
 }
 

@@ -138,14 +138,12 @@ pace_status pace_meetings_match(pace_meetings *out, const pace_walk_rank *ranks,
     if (status == PACE_OK) status = place_members(out, &m);
     pace_names_free(&m.keys);
     pace_names_free(&m.sequences);
-    PACE_VEC_FREE(&m.seen);
-    PACE_VEC_FREE(&m.arrivals);
+    PACE_VEC_FREE(&m.seen, &m.arrivals);
     return status;
 }
 
 void pace_meetings_free(pace_meetings *meetings) {
     for (size_t i = 0; meetings->of && i < meetings->rank_count; i++) pace_free(meetings->of[i]);
     pace_free(meetings->of);
-    PACE_VEC_FREE(&meetings->items);
-    PACE_VEC_FREE(&meetings->members);
+    PACE_VEC_FREE(&meetings->items, &meetings->members);
 }

@@ -2,10 +2,7 @@
 
 #include <math.h>
 
-void pace_replay_free(pace_replay *replay) {
-    PACE_VEC_FREE(&replay->segments);
-    PACE_VEC_FREE(&replay->lane_first);
-}
+void pace_replay_free(pace_replay *replay) { PACE_VEC_FREE(&replay->segments, &replay->lane_first); }
 
 int pace_segment_depend(pace_segment *segment, uint32_t on, int64_t lag_ns, bool from_start) {
     for (int d = 0; d < PACE_SEGMENT_DEPENDENCIES; d++) {
@@ -137,8 +134,6 @@ pace_status pace_replay_run(const pace_replay *replay, const double factor[PACE_
         w.runnable = w.cursor + 2 * lanes;
         status = walk(&w, (uint32_t)lanes);
     }
-    pace_free(w.done);
-    pace_free(w.waiting_on);
-    pace_free(w.cursor);
+    PACE_FREE(w.done, w.waiting_on, w.cursor);
     return status;
 }

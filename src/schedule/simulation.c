@@ -167,8 +167,7 @@ pace_status pace_simulation_open(pace_simulation *out, const pace_machine *machi
 
 void pace_simulation_close(pace_simulation *simulation) {
     pace_fabric_free(&simulation->fabric);
-    pace_free(simulation->slowness);
-    pace_free(simulation->background);
+    PACE_FREE(simulation->slowness, simulation->background);
 }
 
 static pace_status build(pace_program *out, const pace_simulation *s, int row, double bytes) {

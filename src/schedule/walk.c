@@ -450,16 +450,13 @@ static pace_status count_parameters(compiler *c) {
 static void free_compiler(compiler *c) {
     for (size_t i = 0; c->overheads && i < c->rank_count; i++) pace_free(c->overheads[i]);
     for (size_t i = 0; c->says && i < c->rank_count; i++) pace_free(c->says[i]);
-    pace_free(c->overheads);
-    pace_free(c->says);
-    pace_free(c->parameters);
+    PACE_FREE(c->overheads, c->says, c->parameters);
     for (size_t i = 0; c->instances && i < c->rank_count * c->options->repeats; i++)
         pace_free(c->instances[i].node_end);
     pace_free(c->instances);
     pace_replay_free(&c->replay);
     pace_meetings_free(&c->meetings);
-    PACE_VEC_FREE(&c->links);
-    PACE_VEC_FREE(&c->places);
+    PACE_VEC_FREE(&c->links, &c->places);
 }
 
 static pace_status run(pace_step *out, compiler *c) {

@@ -280,11 +280,7 @@ pace_status pace_walk_timeline(pace_step *out, const pace_walk_rank *ranks, size
             take_segment(&all[places[i].rank], &replay->segments.items[i], &places[i], start_ns[i]);
     if (status == PACE_OK) status = make_steps(out, all, count);
     for (size_t rank = 0; all && rank < count; rank++) {
-        pace_free(all[rank].nodes);
-        pace_free(all[rank].names);
-        pace_free(all[rank].op_names);
-        pace_free(all[rank].members);
-        pace_free(all[rank].lanes);
+        PACE_FREE(all[rank].nodes, all[rank].names, all[rank].op_names, all[rank].members, all[rank].lanes);
     }
     pace_free(all);
     return status;

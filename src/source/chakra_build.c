@@ -331,8 +331,7 @@ static pace_status build(builder *b) {
     b->number = pace_alloc(nodes, sizeof *b->number);
     bool room = ids && waits && b->by_id && b->order && b->dependency && b->state && b->number;
     pace_status status = room ? add_all(b, ids, waits) : PACE_E_MEMORY;
-    pace_free(ids);
-    pace_free(waits);
+    PACE_FREE(ids, waits);
     return status;
 }
 
@@ -356,17 +355,7 @@ pace_status pace_chakra_build(pace_graph *out, pace_read_notes *notes, pace_chak
     builder b = {.nodes = nodes, .input = input, .graph = &graph, .last_host = PACE_NO_NODE};
     pace_status status = build(&b);
     warn(notes, &b);
-    pace_free(b.by_id);
-    pace_free(b.order);
-    pace_free(b.dependency);
-    pace_free(b.state);
-    pace_free(b.number);
-    PACE_VEC_FREE(&b.stack);
-    PACE_VEC_FREE(&b.next);
-    PACE_VEC_FREE(&b.threads);
-    PACE_VEC_FREE(&b.streams);
-    PACE_VEC_FREE(&b.last_of_thread);
-    if (status != PACE_OK) pace_graph_free(&graph);
-    else *out = graph;
-    return status;
+    PACE_FREE(b.by_id, b.order, b.dependency, b.state, b.number);
+    PACE_VEC_FREE(&b.stack, &b.next, &b.threads, &b.streams, &b.last_of_thread);
+    return PACE_GIVE(out, graph, status, pace_graph_free(&graph));
 }

@@ -47,7 +47,6 @@ int64_t pace_chakra_collective_number(const char *name) {
 
 void pace_chakra_nodes_free(pace_chakra_nodes *nodes) {
     pace_names_free(&nodes->names);
-    PACE_VEC_FREE(&nodes->nodes);
-    PACE_VEC_FREE(&nodes->dependencies);
+    PACE_VEC_FREE(&nodes->nodes, &nodes->dependencies);
     *nodes = (pace_chakra_nodes){0};
 }

@@ -176,10 +176,7 @@ pace_status pace_chakra_write(const pace_graph *graph, pace_write_fn write, void
     writer w = {.graph = graph};
     PACE_TRY(pace_sink_open(&w.sink, write, context));
     pace_status status = write_all(&w), closed = pace_sink_close(&w.sink);
-    PACE_VEC_FREE(&w.message);
-    PACE_VEC_FREE(&w.attribute);
-    pace_free(w.last_node);
-    pace_free(w.last_launch);
-    pace_free(w.ids);
+    PACE_VEC_FREE(&w.message, &w.attribute);
+    PACE_FREE(w.last_node, w.last_launch, w.ids);
     return status == PACE_OK ? closed : status;
 }

@@ -131,17 +131,14 @@ pace_status pace_database_open(pace_database **out, const char *path) {
         }
         status = code == SQLITE_OK ? list_tables(database) : fail(database, NULL, code);
     }
-    if (status != PACE_OK) pace_database_free(database);
-    else *out = database;
-    return status;
+    return PACE_GIVE(out, database, status, pace_database_free(database));
 }
 
 void pace_database_free(pace_database *database) {
     if (!database) return;
     sqlite3_close(database->handle);
     pace_texts_free(&database->tables);
-    pace_free(database->path);
-    pace_free(database);
+    PACE_FREE(database->path, database);
 }
 
 bool pace_database_is_short(const pace_database *database) { return database->is_short; }
@@ -219,16 +216,13 @@ pace_status pace_rows_open(pace_rows **out, pace_database *database, const char 
     rows->database = database;
     rows->table = pace_copy_text(table, strlen(table));
     pace_status status = rows->table ? prepare(rows, columns, count, tail) : PACE_E_MEMORY;
-    if (status != PACE_OK) pace_rows_free(rows);
-    else *out = rows;
-    return status;
+    return PACE_GIVE(out, rows, status, pace_rows_free(rows));
 }
 
 void pace_rows_free(pace_rows *rows) {
     if (!rows) return;
     sqlite3_finalize(rows->statement);
-    pace_free(rows->table);
-    pace_free(rows);
+    PACE_FREE(rows->table, rows);
 }
 
 void pace_rows_ask(pace_rows *rows, int64_t value) {

@@ -22,10 +22,7 @@ typedef struct {
     pace_trace_flow *flow;
 } builder;
 
-void pace_trace_ids_free(pace_trace_ids *ids) {
-    PACE_VEC_FREE(&ids->id);
-    PACE_VEC_FREE(&ids->record);
-}
+void pace_trace_ids_free(pace_trace_ids *ids) { PACE_VEC_FREE(&ids->id, &ids->record); }
 
 static const char *name_of(const builder *b, size_t i) {
     return pace_names_text(&b->trace->names, b->trace->nodes.items[i].name);
@@ -174,8 +171,7 @@ static pace_status link_threads(builder *b) {
         link_callers(b);
     }
     pace_status status = next && last ? PACE_OK : PACE_E_MEMORY;
-    pace_free(next);
-    pace_free(last);
+    PACE_FREE(next, last);
     return status;
 }
 
@@ -205,10 +201,8 @@ pace_status pace_execution_trace_read(pace_graph *out, pace_trace_ids *ids, pace
         status = build(&b);
         pace_trace_works_free(&b.works);
         pace_trace_flow_close(b.flow);
-        pace_free(b.number);
-        pace_free(b.thread);
-        PACE_VEC_FREE(&b.threads);
-        PACE_VEC_FREE(&b.node);
+        PACE_FREE(b.number, b.thread);
+        PACE_VEC_FREE(&b.threads, &b.node);
         if (status == PACE_OK && ids) *ids = b.ids;
         else pace_trace_ids_free(&b.ids);
         if (status == PACE_OK) *out = graph;

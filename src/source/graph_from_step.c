@@ -296,20 +296,10 @@ pace_status pace_graph_from_step(pace_graph *out, pace_catalog *catalog, const p
     PACE_TRY(pace_graph_init(&graph));
     pace_graph_builder b = {.catalog = catalog, .step = step, .graph = &graph, .from_ns = from_ns, .to_ns = to_ns};
     pace_status status = build(&b);
-    pace_free(b.holder);
-    pace_free(b.op);
-    pace_free(b.module);
-    pace_free(b.number);
-    pace_free(b.work_end_ns);
-    pace_free(b.fetches);
+    PACE_FREE(b.holder, b.op, b.module, b.number, b.work_end_ns, b.fetches);
     pace_host_operators_free(&b.operators);
-    pace_free(b.renamed);
-    pace_free(b.thread_of);
-    PACE_VEC_FREE(&b.entries);
-    PACE_VEC_FREE(&b.node_task);
-    PACE_VEC_FREE(&b.launch_task);
+    PACE_FREE(b.renamed, b.thread_of);
+    PACE_VEC_FREE(&b.entries, &b.node_task, &b.launch_task);
     pace_kernel_classes_free(b.classes);
-    if (status != PACE_OK) pace_graph_free(&graph);
-    else *out = graph;
-    return status;
+    return PACE_GIVE(out, graph, status, pace_graph_free(&graph));
 }

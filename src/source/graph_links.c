@@ -178,8 +178,7 @@ static pace_status link_streams(pace_graph_builder *b) {
     uint32_t *last_on = pace_alloc(streams + 1, sizeof *last_on);
     int64_t *since = pace_alloc(threads + 1, sizeof *since);
     if (!last_on || !since) {
-        pace_free(last_on);
-        pace_free(since);
+        PACE_FREE(last_on, since);
         return PACE_E_MEMORY;
     }
     memset(last_on, 0xff, (streams + 1) * sizeof *last_on);
@@ -195,8 +194,7 @@ static pace_status link_streams(pace_graph_builder *b) {
         }
         last_on[launch->stream] = i;
     }
-    pace_free(last_on);
-    pace_free(since);
+    PACE_FREE(last_on, since);
     return PACE_OK;
 }
 
@@ -281,8 +279,7 @@ static pace_status link_threads(pace_graph_builder *b) {
             root[b->graph->nodes.items[i].thread] = i;
         }
     }
-    pace_free(root);
-    pace_free(e.order);
+    PACE_FREE(root, e.order);
     return status;
 }
 

@@ -284,9 +284,7 @@ pace_status pace_graph_set_ops(pace_graph_builder *b) {
         memset(s.first, 0xff, (b->graph->nodes.count + 1) * sizeof *s.first);
         status = set_all(&s);
     }
-    pace_free(s.class_of);
-    pace_free(s.next);
-    pace_free(s.first);
+    PACE_FREE(s.class_of, s.next, s.first);
     PACE_VEC_FREE(&s.lookups);
     return status;
 }

@@ -14,9 +14,7 @@ void pace_job_block_clear(pace_job_block *block) {
 
 void pace_job_block_free(pace_job_block *block) {
     pace_jobs_free(&block->jobs);
-    PACE_VEC_FREE(&block->id_hashes);
-    PACE_VEC_FREE(&block->rejects);
-    PACE_VEC_FREE(&block->scratch);
+    PACE_VEC_FREE(&block->id_hashes, &block->rejects, &block->scratch);
 }
 
 /* ---- cells ---- */

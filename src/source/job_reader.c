@@ -132,9 +132,7 @@ static pace_status read_any(pace_job_reading *out, const char *const *paths, siz
         pace_fail(status, "%s", message);
     }
     pace_free(rounds);
-    if (status != PACE_OK) pace_job_reading_free(&reading);
-    else *out = reading;
-    return status;
+    return PACE_GIVE(out, reading, status, pace_job_reading_free(&reading));
 }
 
 pace_status pace_jobs_read(pace_job_reading *out, const char *const *paths, size_t count,

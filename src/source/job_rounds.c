@@ -124,8 +124,7 @@ static pace_status close_rejects(pace_job_rounds *rounds, bool failed) {
 pace_status pace_job_rounds_close(pace_job_rounds *rounds, bool failed) {
     for (size_t i = 0; rounds->blocks && i < rounds->block_count; i++) pace_job_block_free(&rounds->blocks[i]);
     for (size_t i = 0; rounds->repeats && i < rounds->block_count; i++) PACE_VEC_FREE(&rounds->repeats[i].seen);
-    pace_free(rounds->blocks);
-    pace_free(rounds->repeats);
+    PACE_FREE(rounds->blocks, rounds->repeats);
     pace_job_ids_free(&rounds->ids);
     pace_status status = close_rejects(rounds, failed);
     pace_free(rounds->rejects_part);

@@ -93,10 +93,7 @@ void pace_jobs_clear(pace_jobs *jobs) { jobs->count = jobs->text.count = 0; }
 
 void pace_jobs_free(pace_jobs *jobs) {
     for (int i = 0; i < PACE_JOB_COLUMNS; i++) pace_free(jobs->values[i]);
-    pace_free(jobs->architectures);
-    pace_free(jobs->ids);
-    pace_free(jobs->users);
-    pace_free(jobs->lines);
+    PACE_FREE(jobs->architectures, jobs->ids, jobs->users, jobs->lines);
     PACE_VEC_FREE(&jobs->text);
     *jobs = (pace_jobs){0};
 }

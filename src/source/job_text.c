@@ -175,8 +175,7 @@ pace_status pace_job_text_read(pace_job_rounds *rounds, pace_input *input) {
     if (r.padded) r.text = r.padded + PADDING;
     r.from = pace_alloc(rounds->block_count + 2, sizeof *r.from);
     pace_status status = r.text && r.from ? read_rounds(&r) : PACE_E_MEMORY;
-    pace_free(r.padded);
-    pace_free(r.from);
+    PACE_FREE(r.padded, r.from);
     const pace_job_stretch *stretch = rounds->stretch;
     if (status != PACE_OK || (stretch && stretch->begin > 0)) return status; /* counted where the file begins */
     return PACE_PUSH(&rounds->reading->bytes,

@@ -498,7 +498,5 @@ pace_status pace_kineto_read(pace_step *out, pace_input *input, pace_read_notes 
     pace_json_free(r.json);
     pace_kineto_event_free(&r.event);
     PACE_VEC_FREE(&r.open);
-    if (status != PACE_OK) pace_step_free(&step);
-    else *out = step;
-    return status;
+    return PACE_GIVE(out, step, status, pace_step_free(&step));
 }

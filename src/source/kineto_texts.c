@@ -9,8 +9,7 @@ enum { WAYS = 4, SETS = 512 };
 void pace_kineto_texts_free(pace_kineto_texts *texts) {
     pace_names_free(&texts->texts);
     pace_names_free(&texts->lists);
-    PACE_VEC_FREE(&texts->joined);
-    PACE_VEC_FREE(&texts->scratch);
+    PACE_VEC_FREE(&texts->joined, &texts->scratch);
     pace_free(texts->known);
     *texts = (pace_kineto_texts){0};
 }

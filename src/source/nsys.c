@@ -566,10 +566,7 @@ pace_status pace_nsys_read(pace_step *out, const char *path, pace_read_notes *no
     }
     pace_rows_free(r->strings);
     pace_database_free(r->database);
-    PACE_VEC_FREE(&r->processes);
-    PACE_VEC_FREE(&r->visible);
-    PACE_VEC_FREE(&r->records);
-    PACE_VEC_FREE(&r->text);
+    PACE_VEC_FREE(&r->processes, &r->visible, &r->records, &r->text);
     pace_free(r);
     return status;
 }

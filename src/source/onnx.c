@@ -523,9 +523,7 @@ pace_status pace_onnx_parse(pace_model *out, const char *name, const unsigned ch
     if (status == PACE_OK) status = read_graph(&reader, graph);
     pace_names_free(&reader.names);
     PACE_VEC_FREE(&reader.values);
-    if (status != PACE_OK) pace_model_free(&model);
-    else *out = model;
-    return status;
+    return PACE_GIVE(out, model, status, pace_model_free(&model));
 }
 
 /* Mapped, not read: what lies in weights is never touched, so it is never loaded. */

@@ -87,12 +87,7 @@ static pace_status copy_text(char **out, pace_rows *rows, size_t column) {
     return *out ? PACE_OK : PACE_E_MEMORY;
 }
 
-static void free_run(pace_stored_run *run) {
-    pace_free(run->verb);
-    pace_free(run->series);
-    pace_free(run->label);
-    pace_free(run->command);
-}
+static void free_run(pace_stored_run *run) { PACE_FREE(run->verb, run->series, run->label, run->command); }
 
 typedef PACE_VEC(int64_t) id_list;
 
@@ -158,14 +153,11 @@ pace_status pace_results_read(pace_results *out, const char *path) {
     if (status == PACE_OK) status = read_table(&results, &ids, database, false);
     pace_database_free(database);
     PACE_VEC_FREE(&ids);
-    if (status != PACE_OK) pace_results_free(&results);
-    else *out = results;
-    return status;
+    return PACE_GIVE(out, results, status, pace_results_free(&results));
 }
 
 void pace_results_free(pace_results *results) {
     for (size_t i = 0; i < results->runs.count; i++) free_run(&results->runs.items[i]);
     for (size_t i = 0; i < results->figures.count; i++) pace_free(results->figures.items[i].path);
-    PACE_VEC_FREE(&results->runs);
-    PACE_VEC_FREE(&results->figures);
+    PACE_VEC_FREE(&results->runs, &results->figures);
 }

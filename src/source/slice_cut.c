@@ -254,11 +254,8 @@ pace_status pace_slice_cut_find(pace_slice_cut *out, const char *path, int64_t f
     PACE_TRY(pace_names_init(&m.names));
     pace_status status = find(&m, path, &visitor);
     pace_names_free(&m.names);
-    PACE_VEC_FREE(&m.communicates);
-    PACE_VEC_FREE(&m.outsiders);
-    if (status != PACE_OK) pace_slice_cut_free(&cut);
-    else *out = cut;
-    return status;
+    PACE_VEC_FREE(&m.communicates, &m.outsiders);
+    return PACE_GIVE(out, cut, status, pace_slice_cut_free(&cut));
 }
 
 void pace_slice_cut_free(pace_slice_cut *cut) {
@@ -266,8 +263,7 @@ void pace_slice_cut_free(pace_slice_cut *cut) {
     pace_id_set_free(&cut->operators);
     pace_id_set_free(&cut->arrows);
     pace_id_set_free(&cut->context);
-    PACE_VEC_FREE(&cut->context_calls);
-    PACE_VEC_FREE(&cut->devices);
+    PACE_VEC_FREE(&cut->context_calls, &cut->devices);
 }
 
 /* --- judging events ----------------------------------------------------------------------------------------------- */

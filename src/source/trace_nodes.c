@@ -22,8 +22,7 @@ typedef struct {
 
 void pace_trace_nodes_free(pace_trace_nodes *nodes) {
     pace_names_free(&nodes->names);
-    PACE_VEC_FREE(&nodes->nodes);
-    PACE_VEC_FREE(&nodes->tensors);
+    PACE_VEC_FREE(&nodes->nodes, &nodes->tensors);
     *nodes = (pace_trace_nodes){0};
 }
 
@@ -270,7 +269,5 @@ pace_status pace_trace_nodes_read(pace_trace_nodes *out, pace_input *input) {
         qsort(nodes.nodes.items, nodes.nodes.count, sizeof *nodes.nodes.items, by_id);
         status = check_ids(&nodes, input);
     }
-    if (status != PACE_OK) pace_trace_nodes_free(&nodes);
-    else *out = nodes;
-    return status;
+    return PACE_GIVE(out, nodes, status, pace_trace_nodes_free(&nodes));
 }

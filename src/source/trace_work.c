@@ -198,8 +198,7 @@ pace_status pace_trace_works_find(pace_trace_works *out, const pace_trace_nodes 
     pace_trace_work *works = pace_alloc(count, sizeof *works);
     uint32_t *below = pace_alloc(count, sizeof *below); /* families of what the nodes below do, a bit each */
     if (!works || !below) {
-        pace_free(works);
-        pace_free(below);
+        PACE_FREE(works, below);
         return PACE_E_MEMORY;
     }
     for (uint32_t i = (uint32_t)count; i-- > 0;) {

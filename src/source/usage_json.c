@@ -332,9 +332,7 @@ pace_status pace_usage_read_json(pace_usage_stream *stream) {
         status = read_document(r);
         pace_json_free(r->json);
     }
-    PACE_VEC_FREE(&r->cells);
-    PACE_VEC_FREE(&r->text);
-    PACE_VEC_FREE(&r->joined);
+    PACE_VEC_FREE(&r->cells, &r->text, &r->joined);
     pace_free(r);
     return status;
 }

@@ -181,8 +181,7 @@ pace_status pace_usage_read_lines(pace_usage_stream *stream) {
     l->stream = stream;
     pace_status status = read_all(l);
     if (status != PACE_OK) status = pace_usage_broke_off(stream, status, l->line);
-    PACE_VEC_FREE(&l->window);
-    PACE_VEC_FREE(&l->header);
+    PACE_VEC_FREE(&l->window, &l->header);
     pace_free(l);
     return status;
 }

@@ -16,12 +16,7 @@ pace_status pace_graph_init(pace_graph *graph) {
 
 void pace_graph_free(pace_graph *graph) {
     pace_names_free(&graph->names);
-    PACE_VEC_FREE(&graph->nodes);
-    PACE_VEC_FREE(&graph->launches);
-    PACE_VEC_FREE(&graph->ops);
-    PACE_VEC_FREE(&graph->exchanges);
-    PACE_VEC_FREE(&graph->unknown);
-    PACE_VEC_FREE(&graph->turn_ends);
+    PACE_VEC_FREE(&graph->nodes, &graph->launches, &graph->ops, &graph->exchanges, &graph->unknown, &graph->turn_ends);
     pace_free(graph->op_slots);
     *graph = (pace_graph){0};
 }
@@ -239,13 +234,8 @@ static pace_status check_order(const pace_graph *graph) {
         status = pass_all(&check);
         if (status == PACE_E_INPUT) status = name_blocked(&check, graph);
     }
-    PACE_VEC_FREE(&check.from);
-    PACE_VEC_FREE(&check.to);
-    pace_free(check.waiting);
-    pace_free(check.first);
-    pace_free(check.next);
-    pace_free(check.ready);
-    pace_free(last);
+    PACE_VEC_FREE(&check.from, &check.to);
+    PACE_FREE(check.waiting, check.first, check.next, check.ready, last);
     return status;
 }
 

@@ -167,11 +167,6 @@ pace_status pace_graph_merge_launches(pace_graph *graph, uint32_t *into) {
         move_launches(&c, number);
         memcpy(into, number, launches * sizeof *number);
     }
-    pace_free(c.worked);
-    pace_free(c.works);
-    pace_free(c.held);
-    pace_free(c.node_number);
-    pace_free(c.next_node);
-    pace_free(number);
+    PACE_FREE(c.worked, c.works, c.held, c.node_number, c.next_node, number);
     return made ? PACE_OK : PACE_E_MEMORY;
 }

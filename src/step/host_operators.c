@@ -5,9 +5,7 @@
 
 void pace_host_operators_free(pace_host_operators *operators) {
     pace_op_cache_free(&operators->cache);
-    pace_free(operators->family);
-    pace_free(operators->below);
-    pace_free(operators->self_ns);
+    PACE_FREE(operators->family, operators->below, operators->self_ns);
     *operators = (pace_host_operators){0};
 }
 
@@ -75,7 +73,5 @@ pace_status pace_host_operators_find(pace_host_operators *out, const pace_step *
     pace_status status = h.family && h.below && h.self_ns ? PACE_OK : PACE_E_MEMORY;
     if (status == PACE_OK) status = pace_self_times(step, NULL, add_self, &h);
     if (status == PACE_OK) look_below(&h);
-    if (status != PACE_OK) pace_host_operators_free(&h);
-    else *out = h;
-    return status;
+    return PACE_GIVE(out, h, status, pace_host_operators_free(&h));
 }

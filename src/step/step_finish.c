@@ -121,8 +121,7 @@ static pace_status sort_tasks(pace_step *step) {
         permute(step->external, 4, order, step->count, scratch);
         move_records(step, order, scratch);
     }
-    pace_free(order);
-    pace_free(scratch);
+    PACE_FREE(order, scratch);
     return status;
 }
 
@@ -204,8 +203,7 @@ static pace_status link_causes(pace_step *step) {
         if (cause == PACE_NO_TASK) cause = find_link(&ops, step->external, step->external[task]);
         step->cause[task] = cause;
     }
-    pace_free(calls.slots);
-    pace_free(ops.slots);
+    PACE_FREE(calls.slots, ops.slots);
     return status;
 }
 
@@ -239,8 +237,7 @@ static pace_status sort_memory(pace_step *step) {
         memcpy(step->memory.items, events, count * sizeof *events);
     }
     pace_status status = keys && events ? PACE_OK : PACE_E_MEMORY;
-    pace_free(keys);
-    pace_free(events);
+    PACE_FREE(keys, events);
     return status;
 }
 
@@ -253,8 +250,7 @@ pace_status pace_step_finish(pace_step *step) {
     PACE_TRY(link_causes(step));
     PACE_TRY(pace_step_link_waits(step));
     PACE_TRY(pace_step_link_gradients(step));
-    pace_free(step->external);
-    pace_free(step->correlation);
+    PACE_FREE(step->external, step->correlation);
     step->external = step->correlation = NULL;
     return PACE_OK;
 }

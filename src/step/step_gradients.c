@@ -181,11 +181,8 @@ pace_status pace_step_link_gradients(pace_step *step) {
     if (status == PACE_OK) status = follow_arrows(&l);
     if (status == PACE_OK && step->autograd_notes.count) status = link_notes(&l);
     if (status == PACE_OK) order_gradients(step);
-    pace_free(l.forward);
-    pace_free(l.first);
-    PACE_VEC_FREE(&l.threads);
-    PACE_VEC_FREE(&step->autograd_notes);
-    PACE_VEC_FREE(&step->autograd_arrows);
+    PACE_FREE(l.forward, l.first);
+    PACE_VEC_FREE(&l.threads, &step->autograd_notes, &step->autograd_arrows);
     return status;
 }
 

@@ -55,7 +55,5 @@ pace_status pace_step_unpack(pace_step *out, const char **at, const char *end) {
     pace_status status = PACE_OK;
     for (size_t i = 0; status == PACE_OK && i < pace_step_part_count; i++)
         status = unpack_part(&step, &pace_step_parts[i], at, end);
-    if (status != PACE_OK) pace_step_free(&step);
-    else *out = step;
-    return status;
+    return PACE_GIVE(out, step, status, pace_step_free(&step));
 }

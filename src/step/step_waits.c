@@ -171,8 +171,7 @@ pace_status pace_step_link_waits(pace_step *step) {
     if (status == PACE_OK) status = link_records(&l);
     if (status == PACE_OK) status = link_calls(&l);
     if (status == PACE_OK) order_waits(step);
-    pace_free(l.work);
-    pace_free(l.first);
+    PACE_FREE(l.work, l.first);
     return status;
 }
 
