@@ -54,31 +54,71 @@ static inline uint64_t pace_decimal_of(const char *at, unsigned count) {
 #endif
 }
 
+#ifdef __SSE2__
+/* The sixteen bytes from the n-th on keep the last n of sixteen. */
+static const uint8_t pace_decimal_kept[32] = {[16] = 255, 255, 255, 255, 255, 255, 255, 255,
+                                              255,        255, 255, 255, 255, 255, 255, 255};
+
+/* Sixteen digits as a number: joined to pairs, fours, eights. */
+static inline uint64_t pace_decimal_join(__m128i digits) {
+    __m128i pairs = _mm_add_epi16(_mm_mullo_epi16(_mm_and_si128(digits, _mm_set1_epi16(255)), _mm_set1_epi16(10)),
+                                  _mm_srli_epi16(digits, 8));
+    __m128i fours = _mm_madd_epi16(pairs, _mm_set1_epi32(1 << 16 | 100));
+    __m128i eights = _mm_madd_epi16(_mm_packs_epi32(fours, fours), _mm_set1_epi32(1 << 16 | 10000));
+    uint64_t both = (uint64_t)_mm_cvtsi128_si64(eights);
+    return (both & UINT32_MAX) * 100000000 + (both >> 32);
+}
+#endif
+
 /** Reads the digits at `at`, at most 16; returns how many there are. Sixteen bytes before and behind `at` may be read.
  * Numbers in tables are of any length, so asking digit by digit would often be a wrong guess: there is no branch. */
 static inline unsigned pace_decimal_sixteen(const char *at, uint64_t *value) {
 #ifdef __SSE2__
-    static const uint8_t kept[32] = {[16] = 255, 255, 255, 255, 255, 255, 255, 255,
-                                     255,        255, 255, 255, 255, 255, 255, 255};
     const __m128i zeros = _mm_set1_epi8('0');
     __m128i bytes = _mm_xor_si128(_mm_loadu_si128((const __m128i *)(const void *)at), zeros);
     __m128i others = _mm_cmpgt_epi8(_mm_xor_si128(bytes, _mm_set1_epi8(-128)), _mm_set1_epi8(9 - 128));
     unsigned count = (unsigned)__builtin_ctz((unsigned)_mm_movemask_epi8(others) | 0x10000);
-    /* the sixteen bytes that end where the digits do, what is before them made zeros; joined to pairs, fours, eights */
+    /* the sixteen bytes that end where the digits do, what is before them made zeros */
     bytes = _mm_xor_si128(_mm_loadu_si128((const __m128i *)(const void *)(at + count - 16)), zeros);
-    bytes = _mm_and_si128(bytes, _mm_loadu_si128((const __m128i *)(const void *)(kept + count)));
-    __m128i pairs = _mm_add_epi16(_mm_mullo_epi16(_mm_and_si128(bytes, _mm_set1_epi16(255)), _mm_set1_epi16(10)),
-                                  _mm_srli_epi16(bytes, 8));
-    __m128i fours = _mm_madd_epi16(pairs, _mm_set1_epi32(1 << 16 | 100));
-    __m128i eights = _mm_madd_epi16(_mm_packs_epi32(fours, fours), _mm_set1_epi32(1 << 16 | 10000));
-    uint64_t both = (uint64_t)_mm_cvtsi128_si64(eights);
-    *value = (both & UINT32_MAX) * 100000000 + (both >> 32);
+    bytes = _mm_and_si128(bytes, _mm_loadu_si128((const __m128i *)(const void *)(pace_decimal_kept + count)));
+    *value = pace_decimal_join(bytes);
     return count;
 #else
     unsigned count = 0;
     for (*value = 0; count < 16 && at[count] >= '0' && at[count] <= '9'; count++)
         *value = *value * 10 + (unsigned)(at[count] - '0');
     return count;
+#endif
+}
+
+/** Reads the `length` bytes before `end` when they are 1 to 15 digits and nothing else, or up to 14 with a point between
+ * them; false for any other text. Seventeen bytes before `end` may be read. */
+static inline bool pace_decimal_cell(double *out, const char *end, size_t length) {
+#ifdef __SSE2__
+    static const double tens[] = {1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15};
+    if (length - 1 > 14) return false;
+    const __m128i zeros = _mm_set1_epi8('0'), nine = _mm_set1_epi8(9);
+    __m128i kept = _mm_loadu_si128((const __m128i *)(const void *)(pace_decimal_kept + length));
+    __m128i bytes =
+        _mm_and_si128(_mm_xor_si128(_mm_loadu_si128((const __m128i *)(const void *)(end - 16)), zeros), kept);
+    unsigned others = (unsigned)_mm_movemask_epi8(_mm_cmpeq_epi8(_mm_max_epu8(bytes, nine), nine)) ^ 0xffff;
+    if (others == 0) {
+        *out = (double)(int64_t)pace_decimal_join(bytes);
+        return true;
+    }
+    unsigned point = (unsigned)__builtin_ctz(others), behind = 15 - point;
+    if ((others & (others - 1)) != 0 || end[-1 - (int)behind] != '.' || behind == 0 || behind + 1 == length)
+        return false;
+    /* what is before the point moves up by one, onto it */
+    const __m128i fraction = _mm_loadu_si128((const __m128i *)(const void *)(pace_decimal_kept + behind));
+    __m128i moved = _mm_xor_si128(_mm_loadu_si128((const __m128i *)(const void *)(end - 17)), zeros);
+    kept = _mm_loadu_si128((const __m128i *)(const void *)(pace_decimal_kept + length - 1));
+    bytes = _mm_or_si128(_mm_and_si128(fraction, bytes), _mm_andnot_si128(fraction, _mm_and_si128(moved, kept)));
+    *out = (double)(int64_t)pace_decimal_join(bytes) / tens[behind];
+    return true;
+#else
+    (void)out, (void)end, (void)length;
+    return false; /* the readers below read it */
 #endif
 }
 

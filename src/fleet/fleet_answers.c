@@ -7,26 +7,17 @@
 
 /* --- questions ---------------------------------------------------------------------------------------------------- */
 
+/* What a question gives each job: its speed-up, the inverse of that, and the standard deviation of its logarithm. */
 typedef struct {
-    double speedup[PACE_JOB_BLOCK], speedup_error[PACE_JOB_BLOCK];
-    double hours[PACE_JOB_BLOCK], hours_error[PACE_JOB_BLOCK];
+    double speedup[PACE_JOB_BLOCK], longer[PACE_JOB_BLOCK], spread[PACE_JOB_BLOCK];
 } answered;
 
 PACE_FOR_EACH_CPU
 static void find_speedups(answered *restrict out, const pace_fleet_cohort *restrict cohort,
-                          const double *restrict changed_s, const double *restrict spread, double samples) {
+                          const double *restrict changed_s, double samples) {
     for (size_t i = 0; i < cohort->count; i++) {
         out->speedup[i] = cohort->step_s[i] / changed_s[i] * samples;
-        out->speedup_error[i] = out->speedup[i] * spread[i];
-    }
-}
-
-PACE_FOR_EACH_CPU
-static void find_hours(answered *restrict out, const pace_fleet_cohort *restrict cohort,
-                       const double *restrict spread) {
-    for (size_t i = 0; i < cohort->count; i++) {
-        out->hours[i] = cohort->hours[i] / out->speedup[i];
-        out->hours_error[i] = out->hours[i] * spread[i];
+        out->longer[i] = 1 / out->speedup[i];
     }
 }
 
@@ -74,27 +65,110 @@ static void find_tenths(share_tenths *out, const pace_fleet_cohort *cohort) {
     }
 }
 
+/* Speed-ups and their errors in units of a sum. */
+typedef struct {
+    int64_t speedup[PACE_JOB_BLOCK], error[PACE_JOB_BLOCK];
+} answer_units;
+
+/* Adds speed-ups and their errors, by job and by cNode, in one pass; false where one is too large for it. */
+PACE_FOR_EACH_CPU
+static bool add_speedups(addition *restrict out, answer_units *restrict units, const answered *restrict a,
+                         const uint64_t *restrict cnodes, size_t count) {
+    uint64_t speedups = 0, errors = 0, low = 0, high = 0, error_low = 0, error_high = 0, beyond = 0;
+    for (size_t i = 0; i < count; i++) {
+        double speedup = a->speedup[i], error = speedup * a->spread[i];
+        uint64_t unit = (uint64_t)pace_sum_nearest(speedup * PACE_SUM_UNITS), times = cnodes[i] & UINT32_MAX;
+        uint64_t error_unit = (uint64_t)pace_sum_nearest(error * PACE_SUM_UNITS);
+        beyond |= (uint64_t) !(speedup < PACE_SUM_MOST_TIMED) | (uint64_t) !(error < PACE_SUM_MOST_TIMED) |
+                  (uint64_t)(cnodes[i] >= PACE_SUM_MOST_TIMES);
+        units->speedup[i] = (int64_t)unit;
+        units->error[i] = (int64_t)error_unit;
+        speedups += unit;
+        errors += error_unit;
+        low += (unit & UINT32_MAX) * times;
+        high += (unit >> 32) * times;
+        error_low += (error_unit & UINT32_MAX) * times;
+        error_high += (error_unit >> 32) * times;
+    }
+    out->speedup.units = (pace_int128)speedups;
+    out->speedup_error.units = (pace_int128)errors;
+    out->cnode_speedup.units = (pace_int128)high * ((pace_int128)1 << 32) + low;
+    out->cnode_error.units = (pace_int128)error_high * ((pace_int128)1 << 32) + error_low;
+    return !beyond;
+}
+
+/* The same for numbers of any size. */
+static void add_large_speedups(addition *out, const answered *a, const pace_fleet_cohort *cohort,
+                               const uint8_t *tenth) {
+    double error[PACE_JOB_BLOCK];
+    size_t count = cohort->count;
+    memset(out, 0, sizeof *out);
+    for (size_t i = 0; i < count; i++) error[i] = a->speedup[i] * a->spread[i];
+    pace_sum_add_all(&out->speedup, a->speedup, count);
+    pace_sum_add_all(&out->speedup_error, error, count);
+    pace_sum_add_all_times(&out->cnode_speedup, a->speedup, cohort->cnodes, count);
+    pace_sum_add_all_times(&out->cnode_error, error, cohort->cnodes, count);
+    pace_sum_add_each(out->tenth_speedup, PACE_SHARE_TENTHS, tenth, a->speedup, count);
+    pace_sum_add_each(out->tenth_error, PACE_SHARE_TENTHS, tenth, error, count);
+}
+
+/* In turns, so that no sum waits for the one before. */
+static void add_units_of_tenths(addition *out, const answer_units *units, const uint8_t *tenth, size_t count) {
+    enum { TURNS = 4 };
+    int64_t speedup[TURNS][PACE_SHARE_TENTHS] = {{0}}, error[TURNS][PACE_SHARE_TENTHS] = {{0}};
+    for (size_t i = 0; i < count; i++) {
+        speedup[i % TURNS][tenth[i]] += units->speedup[i];
+        error[i % TURNS][tenth[i]] += units->error[i];
+    }
+    for (int t = 0; t < PACE_SHARE_TENTHS; t++)
+        for (int turn = 0; turn < TURNS; turn++) {
+            out->tenth_speedup[t].units += speedup[turn][t];
+            out->tenth_error[t].units += error[turn][t];
+        }
+}
+
+/* GPU-hours of as many samples. */
+PACE_FOR_EACH_CPU
+static void find_hours(double *restrict hours, double *restrict error, const pace_fleet_cohort *restrict cohort,
+                       const answered *restrict a) {
+    for (size_t i = 0; i < cohort->count; i++) {
+        hours[i] = cohort->hours[i] * a->longer[i];
+        error[i] = hours[i] * a->spread[i];
+    }
+}
+
+static void add_hours(addition *out, const pace_fleet_cohort *cohort, const answered *a) {
+    double hours[PACE_JOB_BLOCK], error[PACE_JOB_BLOCK];
+    find_hours(hours, error, cohort, a);
+    pace_sum_add_all(&out->hours, hours, cohort->count);
+    pace_sum_add_all(&out->hours_error, error, cohort->count);
+}
+
+/* Where resources change and parts follow each other, their shares of the step say all. */
+static void answer(answered *out, const pace_fleet_cohort *cohort, const pace_fleet_question *question, double sigma) {
+    double changed_s[PACE_JOB_BLOCK];
+    if (question->kind != PACE_ASKED_SOFTWARE && question->change.overlap == 0) {
+        pace_job_faster_steps(out->speedup, out->longer, out->spread, &cohort->elasticities, cohort->count,
+                              &question->faster, sigma);
+        return;
+    }
+    pace_job_changed_steps(changed_s, out->spread, &cohort->parts, &cohort->elasticities, cohort->count,
+                           &question->change, sigma, question->spread);
+    find_speedups(out, cohort, changed_s, question->samples);
+}
+
 static void find_addition(addition *out, const pace_fleet_cohort *cohort, const pace_fleet_question *question,
                           double sigma, const share_tenths *tenths) {
-    double changed_s[PACE_JOB_BLOCK], spread[PACE_JOB_BLOCK];
-    size_t count = cohort->count;
+    static const uint8_t first_tenth[PACE_JOB_BLOCK];
+    bool of_tenths = tenths && question->kind == PACE_ASKED_HARDWARE;
+    const uint8_t *tenth = of_tenths ? tenths->of[question->resource[0]] : first_tenth;
     answered a;
+    answer_units units;
     memset(out, 0, sizeof *out);
-    pace_job_changed_steps(changed_s, spread, &cohort->parts, &cohort->elasticities, count, &question->change, sigma,
-                           question->spread);
-    find_speedups(&a, cohort, changed_s, spread, question->samples);
-    pace_sum_add_all(&out->speedup, a.speedup, count);
-    pace_sum_add_all(&out->speedup_error, a.speedup_error, count);
-    if (!tenths) return; /* nobody asks for more of jobs that were moved */
-    find_hours(&a, cohort, spread);
-    pace_sum_add_all_times(&out->cnode_speedup, a.speedup, cohort->cnodes, count);
-    pace_sum_add_all_times(&out->cnode_error, a.speedup_error, cohort->cnodes, count);
-    pace_sum_add_all(&out->hours, a.hours, count);
-    pace_sum_add_all(&out->hours_error, a.hours_error, count);
-    if (question->kind != PACE_ASKED_HARDWARE) return;
-    const uint8_t *tenth = tenths->of[question->resource[0]];
-    pace_sum_add_each(out->tenth_speedup, PACE_SHARE_TENTHS, tenth, a.speedup, count);
-    pace_sum_add_each(out->tenth_error, PACE_SHARE_TENTHS, tenth, a.speedup_error, count);
+    answer(&a, cohort, question, sigma);
+    if (!add_speedups(out, &units, &a, cohort->cnodes, cohort->count)) add_large_speedups(out, &a, cohort, tenth);
+    else if (of_tenths) add_units_of_tenths(out, &units, tenth, cohort->count);
+    if (tenths) add_hours(out, cohort, &a); /* nobody asks for more of jobs that were moved */
 }
 
 static void add_as_is(pace_fleet_answer *to, const addition *a, int class) {

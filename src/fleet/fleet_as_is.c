@@ -24,8 +24,8 @@ static pace_status add_component(pace_fleet_group *group, const pace_fleet_cohor
     pace_sum_add_all(&group->mean_step_s[k], cohort->shares.seconds[k], count);
     pace_sum_add_all(&group->lost_hours[k], lost, count);
     pace_sum_add_all(&group->lost_error[k], lost_error, count);
-    PACE_TRY(pace_sketch_add_all(&group->shares[PACE_LEVEL_JOB][k], share, NULL, count));
-    return pace_sketch_add_all(&group->shares[PACE_LEVEL_CNODE][k], share, cnodes, count);
+    return pace_sketch_add_both(&group->shares[PACE_LEVEL_JOB][k], &group->shares[PACE_LEVEL_CNODE][k], share, cnodes,
+                                count);
 }
 
 PACE_FOR_EACH_CPU

@@ -20,6 +20,10 @@ static void raise_resource(pace_fleet_question *question, const pace_job_setting
                            double rate) {
     question->resource[place] = resource;
     question->rate[place] = rate;
+    question->faster.resource[place] = (pace_job_resource)resource;
+    question->faster.factor[place] = rate_of(setting, resource) / rate;
+    if (place == 0) /* until another is raised */
+        question->faster.resource[1] = (pace_job_resource)((resource + 1) % PACE_JOB_RESOURCES);
     for (int p = 0; p < PACE_JOB_PARTS; p++)
         if ((int)pace_job_part_resources[p] == resource)
             question->change.factor[p] *= rate_of(setting, resource) / rate;
@@ -29,6 +33,7 @@ static pace_fleet_question no_change(const pace_job_setting *setting, pace_asked
     return (pace_fleet_question){.kind = kind,
                                  .resource = {-1, -1},
                                  .change = pace_job_unchanged(setting),
+                                 .faster = {.factor = {1, 1}},
                                  .samples = 1,
                                  .price = NAN,
                                  .confidence = ""};

@@ -5,7 +5,7 @@
 #pragma once
 
 #include "base/words.h"
-#include "fleet/job_model.h"
+#include "fleet/job_doubt.h"
 
 /* Classes of jobs that answers are kept for: the architectures, and PS/Worker jobs as AllReduce-Local where they fit.
  */
@@ -20,6 +20,7 @@ typedef struct {
     char text[96];    /* "network 100 Gb/s" */
     const char *name; /* of software; NULL */
     pace_job_change change;
+    pace_job_faster faster; /* of hardware: the resources again, two that differ */
     double samples;         /* factor on the samples of a step */
     double spread;          /* of the logarithm of the change's factors; 0 for rates, which are given exactly */
     double price;           /* of one cNode's upgrade, in any currency; NAN = not known */

@@ -6,6 +6,8 @@
 
 static inline double larger(double a, double b) { return a > b ? a : b; }
 
+static inline double square(double x) { return x * x; }
+
 /* Of a job: seconds on each resource that a moment's delay of it would cost, over the step time. Under full overlap
  * only the longest of input, computation and weights counts. */
 typedef struct {
@@ -62,6 +64,7 @@ static inline __attribute__((always_inline)) void find_elasticities(pace_job_ela
         out->of[PACE_JOB_PCIE][i] = w.pcie;
         out->of[PACE_JOB_NETWORK][i] = w.network;
         out->of[PACE_JOB_NVLINK][i] = w.nvlink;
+        out->squares[i] = square(w.compute) + square(w.memory) + square(w.pcie) + square(w.network) + square(w.nvlink);
     }
 }
 
@@ -92,8 +95,6 @@ void pace_job_speedup_spreads(double *spread, const pace_job_elasticities *befor
                               size_t count, double sigma) {
     speedup_spreads(spread, before, after, count, sigma);
 }
-
-static inline double square(double x) { return x * x; }
 
 static inline __attribute__((always_inline)) void change_steps(double *restrict step_s, double *restrict spread,
                                                                const pace_job_parts *restrict parts,
@@ -136,6 +137,28 @@ void pace_job_changed_steps(double *step_s, double *spread, const pace_job_parts
                             const pace_job_elasticities *before, size_t count, const pace_job_change *change,
                             double sigma, double change_sigma) {
     changed_steps(step_s, spread, parts, before, count, change, sigma, change_sigma);
+}
+
+PACE_FOR_EACH_CPU
+static void faster_steps(double *restrict speedup, double *restrict longer, double *restrict spread,
+                         const pace_job_elasticities *restrict before, size_t count, const pace_job_faster *restrict f,
+                         double sigma) {
+    const double *first = before->of[f->resource[0]], *second = before->of[f->resource[1]];
+    double of_first = f->factor[0], of_second = f->factor[1];
+    for (size_t i = 0; i < count; i++) {
+        double left = 1 - first[i] * (1 - of_first) - second[i] * (1 - of_second), faster = 1 / left;
+        double others = larger(before->squares[i] - square(first[i]) - square(second[i]), 0);
+        double moved = others * square(1 - faster) + square(first[i] * (1 - of_first * faster)) +
+                       square(second[i] * (1 - of_second * faster));
+        speedup[i] = faster;
+        longer[i] = left;
+        spread[i] = sigma * sqrt(moved);
+    }
+}
+
+void pace_job_faster_steps(double *speedup, double *longer, double *spread, const pace_job_elasticities *before,
+                           size_t count, const pace_job_faster *faster, double sigma) {
+    faster_steps(speedup, longer, spread, before, count, faster, sigma);
 }
 
 /* A share s_k moves with x_r by (the part of k that is on r) - s_k E_r. Input, computation and memory are on one

@@ -18,6 +18,7 @@
 
 typedef struct {
     double of[PACE_JOB_RESOURCES][PACE_JOB_BLOCK]; /* 0 to 1; without overlap those of a job add up to 1 */
+    double squares[PACE_JOB_BLOCK];                /* the sum of their squares */
 } pace_job_elasticities;
 
 void pace_job_elasticities_of(pace_job_elasticities *out, const pace_job_parts *parts, size_t count, double overlap);
@@ -31,6 +32,18 @@ void pace_job_speedup_spreads(double *spread, const pace_job_elasticities *befor
 void pace_job_changed_steps(double *step_s, double *spread, const pace_job_parts *parts,
                             const pace_job_elasticities *before, size_t count, const pace_job_change *change,
                             double sigma, double change_sigma);
+
+/* Two resources of a question and the factors on their times; 1 = that one stays as it is. */
+typedef struct {
+    pace_job_resource resource[2];
+    double factor[2];
+} pace_job_faster;
+
+/** The same where resources change and the parts of a step follow each other: the speed-up T/T', T'/T, and the standard
+ * deviation of the logarithm of either. The resources' shares E of the step say all: T'/T = 1 - sum E (1 - factor), and
+ * what is left of each share is divided by that. */
+void pace_job_faster_steps(double *speedup, double *longer, double *spread, const pace_job_elasticities *before,
+                           size_t count, const pace_job_faster *faster, double sigma);
 
 /* The components of jobs: seconds, shares of their sum, and the standard deviations of the shares. */
 typedef struct {

@@ -148,6 +148,43 @@ pace_status pace_sketch_add_all(pace_sketch *sketch, const double *values, const
     return PACE_OK;
 }
 
+static void add_to_both(pace_sketch *sketch, pace_sketch *weighted, const double *values, const uint64_t *weights,
+                        size_t count) {
+    uint64_t tiny = 0, weight = 0, *bins = sketch->bins, *heavy = weighted->bins;
+    uint64_t lowest = LOWEST + sketch->first, lowest_heavy = LOWEST + weighted->first;
+    for (size_t i = 0; i < count; i++) {
+        uint64_t bits;
+        memcpy(&bits, &values[i], sizeof bits);
+        if (values[i] < least_binned()) {
+            tiny++;
+            weight += weights[i];
+            continue;
+        }
+        bins[(bits >> SHIFT) - lowest]++;
+        heavy[(bits >> SHIFT) - lowest_heavy] += weights[i];
+    }
+    sketch->tiny += tiny;
+    weighted->tiny += weight;
+}
+
+pace_status pace_sketch_add_both(pace_sketch *sketch, pace_sketch *weighted, const double *values,
+                                 const uint64_t *weights, size_t count) {
+    if (count == 0) return PACE_OK;
+    summary s = summarize(values, weights, count);
+    if (sketch->exact || weighted->exact || !s.plain || s.greatest >= least_vast() || s.least == s.greatest) {
+        PACE_TRY(pace_sketch_add_all(sketch, values, NULL, count));
+        return pace_sketch_add_all(weighted, values, weights, count);
+    }
+    if (s.greatest >= least_binned()) {
+        PACE_TRY(widen(sketch, bin_of(s.least_binned), bin_of(s.greatest)));
+        PACE_TRY(widen(weighted, bin_of(s.least_binned), bin_of(s.greatest)));
+    }
+    add_to_both(sketch, weighted, values, weights, count);
+    note_range(sketch, s.least == 0 ? 0 : s.least, s.greatest, count);
+    note_range(weighted, s.least == 0 ? 0 : s.least, s.greatest, s.weight);
+    return PACE_OK;
+}
+
 static pace_status merge_bins(pace_sketch *into, const pace_sketch *other) {
     if (other->count > 0) PACE_TRY(widen(into, other->first, other->first + other->count - 1));
     for (size_t i = 0; i < other->count; i++) into->bins[other->first - into->first + i] += other->bins[i];

@@ -48,6 +48,10 @@ void pace_sketch_free(pace_sketch *sketch);
 pace_status pace_sketch_add_all(pace_sketch *sketch, const double *values, const uint64_t *weights,
                                 size_t count) PACE_MUST_CHECK;
 
+/** Adds the values to one sketch once each and to another with their weights: as pace_sketch_add_all() for both. */
+pace_status pace_sketch_add_both(pace_sketch *sketch, pace_sketch *weighted, const double *values,
+                                 const uint64_t *weights, size_t count) PACE_MUST_CHECK;
+
 /** Adds all of `other`; both exact or neither (PACE_E_INTERNAL). */
 pace_status pace_sketch_merge(pace_sketch *into, const pace_sketch *other) PACE_MUST_CHECK;
 

@@ -7,9 +7,9 @@ __extension__ typedef unsigned __int128 bits128;
 /* --- many at once ------------------------------------------------------------------------------------------------- */
 
 /* So many are added in 64 bits: 2^10 values below 2^40, and 2^10 products of 2^32 and 2^21. */
-enum { TOGETHER = 1 << 10, MOST_TIMES = 1 << 21 };
+enum { TOGETHER = PACE_SUM_TOGETHER };
 enum { TURNS = 4 }; /* sums that values of one place are added to in turn: none waits for the last */
-static const double UNITS = 0x1p40, MOST_PLAIN = 0x1p40, MOST_TIMED = 0x1p11;
+static const double UNITS = PACE_SUM_UNITS, MOST_PLAIN = 0x1p40;
 
 static void add_one_by_one(pace_sum *sum, const double *values, const uint64_t *times, size_t count) {
     for (size_t i = 0; i < count; i++) pace_sum_add_times(sum, values[i], times ? times[i] : 1);
@@ -40,7 +40,8 @@ static void add_some_times(pace_sum *sum, const double *values, const uint64_t *
     uint64_t low = 0, high = 0, beyond = 0;
     for (size_t i = 0; i < count; i++) {
         uint64_t units = (uint64_t)pace_sum_nearest(values[i] * UNITS);
-        beyond |= (uint64_t) !(values[i] >= 0 && values[i] < MOST_TIMED) | (uint64_t)(times[i] >= MOST_TIMES);
+        beyond |= (uint64_t) !(values[i] >= 0 && values[i] < PACE_SUM_MOST_TIMED) |
+                  (uint64_t)(times[i] >= PACE_SUM_MOST_TIMES);
         low += (units & UINT32_MAX) * (times[i] & UINT32_MAX);
         high += (units >> 32) * (times[i] & UINT32_MAX);
     }
@@ -57,7 +58,7 @@ PACE_FOR_EACH_CPU
 static void add_some_each(pace_sum *sums, size_t places, const uint8_t *place, const double *values, size_t count) {
     int64_t units[TURNS][PACE_SUM_PLACES] = {{0}}, unit[TOGETHER];
     uint64_t beyond = 0;
-    for (size_t i = 0; i < count; i++) beyond |= (uint64_t) !(fabs(values[i]) < MOST_TIMED);
+    for (size_t i = 0; i < count; i++) beyond |= (uint64_t) !(fabs(values[i]) < PACE_SUM_MOST_TIMED);
     if (PACE_UNLIKELY(beyond)) {
         for (size_t i = 0; i < count; i++) pace_sum_add(&sums[place[i]], values[i]);
         return;

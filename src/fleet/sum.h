@@ -11,6 +11,12 @@
 #include <string.h>
 
 enum { PACE_SUM_FRACTION_BITS = 40 };
+#define PACE_SUM_UNITS 0x1p40 /* in one */
+
+/* Values below PACE_SUM_MOST_TIMED have units that pace_sum_nearest() takes; so many of them, each times a number below
+ * PACE_SUM_MOST_TIMES, are added in 64 bits in two halves. */
+#define PACE_SUM_MOST_TIMED 0x1p11
+enum { PACE_SUM_TOGETHER = 1 << 10, PACE_SUM_MOST_TIMES = 1 << 21 };
 
 /* The largest magnitude of one value; larger ones (and infinities) count as this, NaN as zero. Readers refuse both. */
 #define PACE_SUM_MOST 0x1p62

@@ -46,13 +46,26 @@ static size_t find(const pace_job_id_part *part, uint64_t hash) {
     return slot;
 }
 
-static pace_status grow(pace_job_id_part *part) {
+static pace_status grow(pace_job_id_part *part, size_t slot_count) {
     pace_job_id_part larger = *part;
-    PACE_TRY(open_slots(&larger, 2 * part->slot_count));
+    PACE_TRY(open_slots(&larger, slot_count));
     for (size_t i = 0; i < part->slot_count; i++)
         if (part->slots[i]) larger.slots[find(&larger, part->slots[i])] = part->slots[i];
     pace_free(part->slots);
     *part = larger;
+    return PACE_OK;
+}
+
+static bool is_full(size_t count, size_t slot_count) { return 8 * count > 5 * slot_count; }
+
+pace_status pace_job_ids_expect(pace_job_ids *ids, size_t count) {
+    for (size_t p = 0; p < PACE_JOB_ID_PARTS; p++) {
+        pace_job_id_part *part = &ids->parts[p];
+        size_t share = count / PACE_JOB_ID_PARTS, wanted = share < part->most ? share : part->most;
+        size_t slot_count = part->slot_count;
+        while (is_full(wanted, slot_count)) slot_count *= 2;
+        if (slot_count > part->slot_count) PACE_TRY(grow(part, slot_count));
+    }
     return PACE_OK;
 }
 
@@ -64,8 +77,8 @@ static pace_status add(bool *seen, pace_job_id_part *part, uint64_t hash) {
         part->unchecked++;
         return PACE_OK;
     }
-    if (8 * (part->count + 1) > 5 * part->slot_count) {
-        PACE_TRY(grow(part));
+    if (is_full(part->count + 1, part->slot_count)) {
+        PACE_TRY(grow(part, 2 * part->slot_count));
         slot = find(part, hash);
     }
     part->slots[slot] = hash;

@@ -25,6 +25,9 @@ typedef struct {
 pace_status pace_job_ids_init(pace_job_ids *ids, size_t most) PACE_MUST_CHECK;
 void pace_job_ids_free(pace_job_ids *ids);
 
+/** Makes room for about `count` ids, so that the set need not grow to them step by step. */
+pace_status pace_job_ids_expect(pace_job_ids *ids, size_t count) PACE_MUST_CHECK;
+
 /** Adds those of `count` hashes that belong to a part, in order; seen[i] tells whether the i-th was there already, from
  * before or from these. Adds to *repeats how many were. */
 pace_status pace_job_ids_add_part(bool *seen, size_t *repeats, pace_job_ids *ids, size_t part, const uint64_t *hashes,

@@ -29,8 +29,10 @@ typedef struct {
 void pace_job_block_clear(pace_job_block *block);
 void pace_job_block_free(pace_job_block *block);
 
-/** Parses [text, end), whole lines (the last may lack its break), in place of what the block held. Sixteen
- * bytes before `text` and sixteen from `end` on may be read; the latter are zero or the next line. Errors:
+enum { PACE_JOB_PADDING = 64 };
+
+/** Parses [text, end), whole lines (the last may lack its break), in place of what the block held. PACE_JOB_PADDING
+ * bytes before `text` and as many from `end` on may be read; the latter are zero or the next line. Errors:
  * PACE_E_MEMORY. */
 pace_status pace_job_block_parse(pace_job_block *block, const pace_job_layout *layout, const pace_job_limits *limits,
                                  const char *text, const char *end) PACE_MUST_CHECK;

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { BLOCK_BYTES = 512 << 10, PADDING = 16 /* zeros before and behind the text */ };
+enum { BLOCK_BYTES = 512 << 10, PADDING = PACE_JOB_PADDING /* zeros before and behind the text */ };
 
 typedef struct {
     pace_job_rounds *rounds;
@@ -154,7 +154,16 @@ static void tell(const reader *r) {
                           pace_input_stored_size(r->input));
 }
 
+/* Room for as many ids as the file seems to hold, judged by its first round. */
+static pace_status expect_ids(const reader *r) {
+    double jobs = 0, size = (double)pace_input_stored_size(r->input), read = (double)pace_input_stored_bytes(r->input);
+    if (r->rounds->options->repeats || r->rounds->stretch || !(size > read)) return PACE_OK;
+    for (size_t i = 0; i < r->rounds->used; i++) jobs += (double)r->rounds->blocks[i].jobs.count;
+    return pace_job_ids_expect(&r->rounds->ids, (size_t)(jobs * (double)r->length / (double)r->done * size / read));
+}
+
 static pace_status read_rounds(reader *r) {
+    bool first = true;
     r->rounds->line = 1;
     PACE_TRY(read_on(r));
     PACE_TRY(read_header(r));
@@ -163,6 +172,8 @@ static pace_status read_rounds(reader *r) {
     while (r->length > 0) {
         PACE_TRY(cut(r));
         PACE_TRY(pace_for_each(r->rounds->used, parse_block, r));
+        if (first) PACE_TRY(expect_ids(r));
+        first = false;
         PACE_TRY(pace_job_rounds_give(r->rounds, refill, r));
         tell(r);
     }

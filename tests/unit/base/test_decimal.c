@@ -33,17 +33,48 @@ static void agrees(const char *text) {
     }
     assert_ptr_equal(stop, end);
     assert_memory_equal(&got, &truth, sizeof got);
-    char before[1040] = "", *padded = before + 16;
+    char before[1041] = "", *padded = before + 17;
     int length = snprintf(padded, 1024 - 16, "%.*s,123456789012345", (int)(end - text), text);
     assert_in_range(length, 1, 1024 - 17);
     got = -1;
     assert_ptr_equal(pace_decimal_read_padded(&got, padded, padded + (end - text)), padded + (end - text));
     assert_memory_equal(&got, &truth, sizeof got);
     got = -1;
+    if (pace_decimal_cell(&got, padded + (end - text), (size_t)(end - text)))
+        assert_memory_equal(&got, &truth, sizeof got);
+    got = -1;
     stop = pace_decimal_read_short(&got, padded);
     if (!stop || stop != padded + (end - text)) return; /* one for the others */
     assert_memory_equal(&got, &truth, sizeof got);
 }
+
+#ifdef __SSE2__
+/* Every cell of digits with one point or none is read, and nothing else is taken for a number. */
+static void test_cells(void **state) {
+    (void)state;
+    static const char any[] = "0123456789999999....,x -+eE";
+    char before[64] = "9999999999999999,", *cell = before + 17;
+    int read = 0;
+    for (int round = 0; round < 200000; round++) {
+        size_t length = 1 + next_word() % 18, digits = 0, points = 0;
+        for (size_t i = 0; i < length; i++) {
+            cell[i] = any[next_word() % (round % 2 ? sizeof any - 1 : 18)];
+            digits += cell[i] >= '0' && cell[i] <= '9';
+            points += cell[i] == '.';
+        }
+        cell[length] = '\0';
+        double got = -1, truth = strtod(cell, NULL);
+        bool inside = points == 0 || (cell[0] != '.' && cell[length - 1] != '.');
+        bool plain = digits + points == length && points < 2 && inside && length < 16;
+        assert_int_equal(pace_decimal_cell(&got, cell + length, length), plain);
+        if (plain) assert_memory_equal(&got, &truth, sizeof got);
+        read += plain;
+    }
+    assert_true(read > 50000);
+    double none;
+    assert_false(pace_decimal_cell(&none, cell, 0));
+}
+#endif
 
 static void test_written_numbers(void **state) {
     (void)state;
@@ -158,10 +189,12 @@ static void test_long_numbers(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_written_numbers),
-        cmocka_unit_test(test_texts),
-        cmocka_unit_test(test_long_numbers),
-        cmocka_unit_test(test_any_double),
+
+#ifdef __SSE2__
+        cmocka_unit_test(test_cells),
+#endif
+        cmocka_unit_test(test_written_numbers), cmocka_unit_test(test_texts),
+        cmocka_unit_test(test_long_numbers),    cmocka_unit_test(test_any_double),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -106,7 +106,37 @@ static void test_changed_steps(void **state) {
     check_changed_steps((double[]){2, 2, 2, 1, 1, 1}, 2);
 }
 
+/* Faster resources, alone and in pairs: the same as factors on their parts. */
+static void test_faster_steps(void **state) {
+    (void)state;
+    pace_job_parts parts;
+    pace_job_elasticities elasticities;
+    pace_job_change before = plain(0);
+    double was_s[PACE_JOB_BLOCK], step_s[PACE_JOB_BLOCK], known[PACE_JOB_BLOCK];
+    double speedup[PACE_JOB_BLOCK], longer[PACE_JOB_BLOCK], spread[PACE_JOB_BLOCK];
+    draw(&parts);
+    pace_job_elasticities_of(&elasticities, &parts, JOBS, 0);
+    pace_job_steps(was_s, &parts, JOBS, &before);
+    for (int a = 0; a < PACE_JOB_RESOURCES; a++)
+        for (int b = 0; b < PACE_JOB_RESOURCES; b++) {
+            if (a == b) continue;
+            pace_job_faster faster = {{(pace_job_resource)a, (pace_job_resource)b}, {0.25, b % 2 ? 1 : 1.5}};
+            pace_job_change after = before;
+            for (int k = 0; k < 2; k++)
+                for (int p = 0; p < PACE_JOB_PARTS; p++)
+                    if (pace_job_part_resources[p] == faster.resource[k]) after.factor[p] = faster.factor[k];
+            pace_job_changed_steps(step_s, known, &parts, &elasticities, JOBS, &after, sigma, 0);
+            pace_job_faster_steps(speedup, longer, spread, &elasticities, JOBS, &faster, sigma);
+            for (size_t i = 0; i < JOBS; i++) {
+                near(speedup[i], was_s[i] / step_s[i], 1e-12 * speedup[i]);
+                near(longer[i], step_s[i] / was_s[i], 1e-12 * longer[i]);
+                near(spread[i], known[i], 1e-9);
+            }
+        }
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_elasticities), cmocka_unit_test(test_changed_steps)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_elasticities), cmocka_unit_test(test_changed_steps),
+                                       cmocka_unit_test(test_faster_steps)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

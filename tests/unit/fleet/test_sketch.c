@@ -135,6 +135,34 @@ static void split_and_merge(bool exact) {
     pace_sketch_free(&merged);
 }
 
+/* Two sketches at once, of plain, tiny and vast values and zeros, as one after the other. */
+static void test_both(void **unused) {
+    (void)unused;
+    for (int round = 0; round < 200; round++) {
+        bool exact = round % 7 == 0;
+        pace_sketch one = {.exact = exact}, heavy = one, one_apart = one, heavy_apart = one;
+        for (int block = 0; block < 4; block++) {
+            double values[100];
+            uint64_t weights[100];
+            size_t count = next_word() % 100;
+            for (size_t i = 0; i < count; i++) {
+                values[i] = round % 5 == 0 ? 0.25 : i % 9 == 0 ? 0 : any_value();
+                if (round % 11 == 0) values[i] *= i % 2 ? 0x1p-900 : 0x1p900;
+                weights[i] = next_word() % (round % 3 == 0 ? 2 : 1000) + (round % 2);
+            }
+            assert_int_equal(pace_sketch_add_both(&one, &heavy, values, weights, count), PACE_OK);
+            assert_int_equal(pace_sketch_add_all(&one_apart, values, NULL, count), PACE_OK);
+            assert_int_equal(pace_sketch_add_all(&heavy_apart, values, weights, count), PACE_OK);
+        }
+        pack_equal(&one, &one_apart);
+        pack_equal(&heavy, &heavy_apart);
+        pace_sketch_free(&one);
+        pace_sketch_free(&heavy);
+        pace_sketch_free(&one_apart);
+        pace_sketch_free(&heavy_apart);
+    }
+}
+
 static void test_any_order(void **unused) {
     (void)unused;
     for (uint64_t seed = 1; seed <= 50; seed++) {
@@ -230,8 +258,8 @@ static void test_refusals(void **unused) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_quantiles),    cmocka_unit_test(test_any_order), cmocka_unit_test(test_sums),
-        cmocka_unit_test(test_sums_of_many), cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_quantiles), cmocka_unit_test(test_both),         cmocka_unit_test(test_any_order),
+        cmocka_unit_test(test_sums),      cmocka_unit_test(test_sums_of_many), cmocka_unit_test(test_refusals),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
