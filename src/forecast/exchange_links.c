@@ -55,16 +55,30 @@ static bool question_of(pace_exchange_question *out, pace_machine *machine, cons
     return question.ranks_per_node <= machine->devices;
 }
 
-bool pace_link_price(pace_estimate *out_ns, const pace_link_prices *prices, const pace_graph *graph,
+/* A recording asks thousands of exchanges of a few sorts of groups; links are opened once for each. NULL: they cannot be. */
+static const pace_exchange *open_links(pace_link_prices *prices, const pace_machine *machine, double faster) {
+    size_t held = prices->opened_count < PACE_LINKS_OPENED ? prices->opened_count : PACE_LINKS_OPENED;
+    for (size_t i = 0; i < held; i++)
+        if (prices->opened[i].nodes == machine->nodes && prices->opened[i].faster == faster)
+            return &prices->opened[i].exchange;
+    pace_link_opened *opened = &prices->opened[prices->opened_count % PACE_LINKS_OPENED];
+    pace_machine sped_up = *machine;
+    pace_exchange exchange;
+    speed_up_machine(&sped_up, faster);
+    if (pace_exchange_open(&exchange, prices->catalog, &sped_up, PACE_LIBRARY_AUTO, NULL) != PACE_OK) return NULL;
+    *opened = (pace_link_opened){machine->nodes, faster, exchange};
+    prices->opened_count++;
+    return &opened->exchange;
+}
+
+bool pace_link_price(pace_estimate *out_ns, pace_link_prices *prices, const pace_graph *graph,
                      const pace_graph_exchange *exchange, const pace_link_case *what) {
     pace_machine machine = prices->links.machine;
     pace_exchange_question question;
-    pace_exchange opened;
     if (!question_of(&question, &machine, graph, exchange, what->bytes)) return false;
     question.algorithm = what->algorithm;
-    speed_up_machine(&machine, what->faster);
-    if (pace_exchange_open(&opened, prices->catalog, &machine, PACE_LIBRARY_AUTO, NULL) != PACE_OK) return false;
-    if (pace_exchange_time(out_ns, &opened, &question) != PACE_OK) return false;
+    const pace_exchange *links = open_links(prices, &machine, what->faster);
+    if (!links || pace_exchange_time(out_ns, links, &question) != PACE_OK) return false;
     out_ns->median *= 1e9;
     return out_ns->median > 0;
 }
@@ -73,7 +87,7 @@ double pace_link_explained_ns(const pace_graph_exchange *exchange, double measur
     return exchange->meeting > 0 ? measured_ns : fmin(price_ns, measured_ns);
 }
 
-bool pace_link_reprice(pace_variant *variant, uint32_t launch, double measured_ns, const pace_link_prices *prices,
+bool pace_link_reprice(pace_variant *variant, uint32_t launch, double measured_ns, pace_link_prices *prices,
                        const pace_link_case *then) {
     const pace_graph_exchange *exchange = pace_graph_exchange_of(&variant->graph, launch);
     pace_estimate now_ns, then_ns;

@@ -16,9 +16,20 @@ typedef struct {
     int algorithm; /* PACE_ANY: what the library chooses */
 } pace_link_case;
 
+/* Links that were asked before: so many nodes, links so many times as fast. */
+typedef struct {
+    int nodes;
+    double faster;
+    pace_exchange exchange;
+} pace_link_opened;
+
+enum { PACE_LINKS_OPENED = 4 };
+
 typedef struct {
     pace_link_machine links; /* of the machine that was named, or the catalogue's (insight/link_machine.h) */
     pace_catalog *catalog;
+    pace_link_opened opened[PACE_LINKS_OPENED]; /* the last ones */
+    size_t opened_count;                        /* all that were */
 } pace_link_prices;
 
 /** The links of the ranks of a recorded step. PACE_E_USAGE for steps that were not recorded, whose exchanges the machine
@@ -27,7 +38,7 @@ pace_status pace_link_prices_open(pace_link_prices *out, const pace_editing *edi
                                   const char *what_if) PACE_MUST_CHECK;
 
 /** What an exchange should take, in ns, and the spread of that. False: its size, its ranks or its kind are not known. */
-bool pace_link_price(pace_estimate *out_ns, const pace_link_prices *prices, const pace_graph *graph,
+bool pace_link_price(pace_estimate *out_ns, pace_link_prices *prices, const pace_graph *graph,
                      const pace_graph_exchange *exchange, const pace_link_case *what);
 
 /** What of a measured time follows the links: of an exchange whose ranks were all traced, which is measured from the last
@@ -36,5 +47,5 @@ double pace_link_explained_ns(const pace_graph_exchange *exchange, double measur
 
 /** Gives a recorded exchange the time it takes in another case: of `measured_ns` what links explain becomes what they
  * explain then. False as above. */
-bool pace_link_reprice(pace_variant *variant, uint32_t launch, double measured_ns, const pace_link_prices *prices,
+bool pace_link_reprice(pace_variant *variant, uint32_t launch, double measured_ns, pace_link_prices *prices,
                        const pace_link_case *then);

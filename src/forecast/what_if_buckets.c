@@ -41,7 +41,7 @@ typedef struct {
 } bucket;
 
 typedef struct {
-    const pace_link_prices *prices;
+    pace_link_prices *prices;
     pace_variant *variant;
     const double *measured_ns; /* per part */
     double limit_bytes;
@@ -306,7 +306,7 @@ static pace_status walk_passes(bucketing *b) {
     return end_pass(b);
 }
 
-static pace_status change_rank(size_t *changed, pace_editing *e, size_t rank, const pace_link_prices *prices,
+static pace_status change_rank(size_t *changed, pace_editing *e, size_t rank, pace_link_prices *prices,
                                double limit_bytes) {
     bucketing b = {.prices = prices,
                    .variant = &e->variants[rank],

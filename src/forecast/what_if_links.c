@@ -57,7 +57,7 @@ static bool is_sum(const pace_graph *graph, const pace_graph_exchange *exchange)
            (collective == PACE_ALLREDUCE || collective == PACE_REDUCESCATTER);
 }
 
-static size_t change_rank(const pace_editing *e, size_t rank, const pace_link_prices *prices, const change *to) {
+static size_t change_rank(const pace_editing *e, size_t rank, pace_link_prices *prices, const change *to) {
     pace_variant *variant = &e->variants[rank];
     size_t changed = 0;
     for (uint32_t i = 0; i < variant->graph.launches.count; i++) {
@@ -69,7 +69,7 @@ static size_t change_rank(const pace_editing *e, size_t rank, const pace_link_pr
     return changed;
 }
 
-static pace_status change_all(pace_editing *e, const char *what_if, const pace_link_prices *prices, const change *to) {
+static pace_status change_all(pace_editing *e, const char *what_if, pace_link_prices *prices, const change *to) {
     size_t changed = 0;
     for (size_t r = 0; r < e->count; r++) changed += change_rank(e, r, prices, to);
     e->edits->repriced_exchanges += changed;
