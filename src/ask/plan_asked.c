@@ -100,6 +100,7 @@ static pace_status read_file(pace_plan_asked *a) {
         bool searched = false;
         snprintf(key, sizeof key, "%.*s", (int)strcspn(word, "="), word);
         for (int f = 0; f < PACE_PLAN_FIELDS; f++) searched |= strcmp(key, pace_plan_field_names[f]) == 0;
+        searched &= strcmp(key, "precision") != 0;
         bool said = pace_settings_name(&o->set, (const char *const[]){key, NULL});
         if (!searched && !said && strcmp(key, "sequence_parallel") != 0) PACE_TRY(PACE_PUSH(&a->set, word));
     }
@@ -167,7 +168,9 @@ static pace_status improve(pace_plan_asked *a) {
         a->yours.candidate.config = yours;
         snprintf(a->yours_refused, sizeof a->yours_refused, "%s", "it does not divide, or does not fit into memory");
     }
-    for (int f = 0; f < PACE_PLAN_FIELDS; f++) PACE_TRY(try_field(a, p, &yours, f));
+    bool precise = pace_settings_name(&a->options->set, (const char *const[]){"precision", NULL});
+    for (int f = 0; f < PACE_PLAN_FIELDS; f++)
+        if (f != PACE_PLAN_PRECISION || !precise) PACE_TRY(try_field(a, p, &yours, f));
     if (a->changes.count) qsort(a->changes.items, a->changes.count, sizeof *a->changes.items, by_change);
     return PACE_OK;
 }
@@ -211,15 +214,13 @@ static pace_status try_settings(pace_plan_place *p, pace_plan_asked *a, const ch
     return status;
 }
 
-/* The settings without the one of a number; of a number beyond, with another one. */
-static pace_status other_settings(const char ***out, pace_words *set, const pace_words *all, size_t without,
-                                  const char *with) {
-    const char **words = pace_alloc(all->count + 1, sizeof *words);
+/* The settings without the one of a number. */
+static pace_status settings_without(const char ***out, pace_words *set, const pace_words *all, size_t without) {
+    const char **words = pace_alloc(all->count, sizeof *words);
     if (!words) return PACE_E_MEMORY;
     *set = (pace_words){words, 0};
     for (size_t i = 0; i < all->count; i++)
         if (i != without) words[set->count++] = all->items[i];
-    if (with) words[set->count++] = with;
     *out = words;
     return PACE_OK;
 }
@@ -232,31 +233,17 @@ static pace_status leave_out(pace_plan_place *p, pace_plan_asked *a, const char 
     snprintf(change.field, sizeof change.field, "%.*s", (int)(equals - word), word);
     snprintf(change.value, sizeof change.value, "%s", equals + 1);
     if (!may_be_left_out(p, change.field)) return PACE_OK;
-    PACE_TRY(other_settings(&words, &less, &a->options->set, number, NULL));
+    PACE_TRY(settings_without(&words, &less, &a->options->set, number));
     pace_status status = try_settings(p, a, name, less, &change);
     pace_free(words);
     return status;
 }
 
-/* The optimizer's states on the host, where nobody said where they are. */
-static pace_status put_on_host(pace_plan_place *p, pace_plan_asked *a, const char *name) {
-    static const char *const keys[] = {"offload", NULL};
-    pace_plan_loosened change = {.field = "offload", .value = "optimizer", .added = true};
-    const char **words;
-    pace_words more;
-    if (pace_settings_name(&a->options->set, keys)) return PACE_OK;
-    PACE_TRY(other_settings(&words, &more, &a->options->set, SIZE_MAX, "offload=optimizer"));
-    pace_status status = try_settings(p, a, name, more, &change);
-    pace_free(words);
-    return status;
-}
-
-/* Single changes with which something fits: each setting left out, states on the host, and more nodes of the same machine. */
+/* Single changes with which something fits: each setting left out, and more nodes of the same machine. */
 static pace_status find_loosened(pace_plan_asked *a, const char *name) {
     pace_plan_place *p = a->places.items[a->places.count - 1];
     if (pace_plan_best(a, false)) return PACE_OK;
     for (size_t i = 0; i < a->options->set.count; i++) PACE_TRY(leave_out(p, a, name, i));
-    PACE_TRY(put_on_host(p, a, name));
     pace_machine more = p->machine;
     size_t before = p->loosened.count;
     for (int times = 2; times <= PACE_PLAN_NODES_MOST && p->machine.nics > 0; times *= 2) {
@@ -334,7 +321,7 @@ pace_status pace_plan_ask(pace_plan_asked *out, const char *name, const pace_pla
     if (options->together && !out->stopped) PACE_TRY(pace_plan_share_out(out));
     if (!out->stopped) PACE_TRY(improve(out));
     if (!out->stopped) PACE_TRY(find_loosened(out, name));
-    if (!out->stopped) PACE_TRY(pace_plan_find_half(out, name));
+    if (!out->stopped) PACE_TRY(pace_plan_find_other(out, name));
     if (!out->stopped) PACE_TRY(pace_plan_find_enough(out, name));
     if (!out->stopped) PACE_TRY(draw_best(out));
     return find_launch(out);

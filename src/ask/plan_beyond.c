@@ -26,30 +26,27 @@ static pace_status answer_beside(pace_plan_beside *out, pace_plan_asked *a, cons
     return status == PACE_E_MEMORY ? status : PACE_OK;
 }
 
-pace_status pace_plan_find_half(pace_plan_asked *a, const char *name) {
+pace_status pace_plan_find_other(pace_plan_asked *a, const char *name) {
     const pace_plan_options *all = a->options;
     const pace_plan_place *best = pace_plan_best(a, false);
-    if (!best || pace_settings_name(&all->set, (const char *const[]){"precision", NULL}) ||
-        best->step.asked.config.precision != PACE_RUN_FP32)
-        return PACE_OK;
-    const double *rates = best->step.asked.device->flop_per_s;
-    const char *word = rates[PACE_BF16] > 0 ? "amp_bf16" : rates[PACE_FP16] > 0 ? "amp" : NULL;
-    if (!word) return PACE_OK;
-    pace_plan_options half = *all;
+    if (!best || best->space.values[PACE_PLAN_PRECISION].count < 2) return PACE_OK;
+    const pace_plan_values *both = &best->space.values[PACE_PLAN_PRECISION];
+    pace_config config = best->choices.items[0].candidate.config;
+    config.precision = (int)both->items[config.precision == (int)both->items[0]];
+    pace_plan_options other = *all;
     const char **words = pace_alloc(all->set.count + 1, sizeof *words);
     if (!words) return PACE_E_MEMORY;
     char setting[32];
-    snprintf(setting, sizeof setting, "precision=%s", word);
+    snprintf(setting, sizeof setting, "precision=%s", pace_config_word(&config, "precision"));
     for (size_t i = 0; i < all->set.count; i++) words[i] = all->set.items[i];
     words[all->set.count] = setting;
-    half.set = (pace_words){words, all->set.count + 1};
-    half.top = 1;
-    a->options = &half;
+    other.set = (pace_words){words, all->set.count + 1};
+    other.top = 1;
+    a->options = &other;
     const pace_machine machine = best->machine;
-    pace_status status = answer_beside(&a->half, a, name, &machine, best->device_price);
+    pace_status status = answer_beside(&a->other, a, name, &machine, best->device_price);
     a->options = all;
     pace_free(words);
-    snprintf(a->half_word, sizeof a->half_word, "%s", word);
     return status;
 }
 

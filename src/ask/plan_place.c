@@ -62,6 +62,7 @@ static void assume_batch(pace_plan_asked *a, pace_step_asked *step, double devic
     pace_config *config = &step->asked.config;
     double sequence = pace_model_sequence(&step->model, config), samples = step->frameworks.plan_samples * devices;
     if (is_set(a->options, "global_batch")) return;
+    if (pace_model_has_tables(&step->model)) samples = fmax(devices, step->frameworks.plan_clicks);
     if (sequence > 0) samples = fmax(devices, step->frameworks.plan_tokens / sequence);
     config->global_batch = exp2(round(log2(samples)));
     while (fmod(config->global_batch, devices) != 0 && config->global_batch < devices) config->global_batch *= 2;
@@ -69,22 +70,28 @@ static void assume_batch(pace_plan_asked *a, pace_step_asked *step, double devic
     a->batch_assumed = isnan(a->critical_batch);
 }
 
+/* Autocast, where nobody said a precision and the framework's is fp32; a recording's kernels have theirs. */
+static int half_of(const pace_step_case *one) {
+    const double *rates = one->device->flop_per_s;
+    if (one->config.precision != PACE_RUN_FP32 || one->model->recorded) return PACE_RUN_FP32;
+    return rates[PACE_BF16] > 0 ? PACE_RUN_AMP_BF16 : rates[PACE_FP16] > 0 ? PACE_RUN_AMP : PACE_RUN_FP32;
+}
+
 /* The values of all fields that are not pinned to those of `config`. */
 static pace_status make_values(pace_plan_place *p, const pace_config *config, const bool pinned[PACE_PLAN_FIELDS],
                                bool whole) {
     pace_step_case *one = &p->step.asked;
     pace_model_parts parts;
-    bool experts = false, tables = false;
-    for (size_t i = 0; i < one->model->layers.count; i++) {
+    bool experts = false, tables = pace_model_has_tables(one->model);
+    for (size_t i = 0; i < one->model->layers.count; i++)
         experts |= one->model->layers.items[i].rule->expert_elements != NULL;
-        tables |= one->model->layers.items[i].rule->sparse;
-    }
     PACE_TRY(pace_model_parts_find(&parts, one->model, &one->config));
     const pace_plan_limits limits = {.devices = (double)p->machine.devices * p->machine.nodes,
                                      .devices_of_node = p->machine.devices,
                                      .layers = parts.layers,
                                      .sequence = pace_model_sequence(one->model, &one->config),
                                      .per_step = one->config.global_batch,
+                                     .half = half_of(one),
                                      .experts = experts,
                                      .whole = whole,
                                      .zero_known = one->framework->zero_known,

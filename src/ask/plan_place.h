@@ -28,10 +28,9 @@ enum { PACE_PLAN_NODES_MOST = 64 };
 
 /* A single change with which something fits where nothing does. */
 typedef struct {
-    char field[32], value[32]; /* a setting that is left out, or said besides */
+    char field[32], value[32]; /* a setting that is left out */
     int nodes;                 /* 0, or so many nodes of the same machine */
     pace_config config;        /* the fastest then, in closed form */
-    bool added;                /* the setting is said besides, not left out */
 } pace_plan_loosened;
 
 /* One machine that is offered, or a part of it: so many of its nodes. */
@@ -109,8 +108,7 @@ typedef struct {
     pace_texts launch;
     pace_analysis *picture; /* the schedule of the fastest; NULL = it has no pipeline, or none can be drawn */
     pace_plan_together together;
-    pace_plan_beside half;   /* in autocast, where nobody said a precision and it is fp32 */
-    char half_word[16];      /* "amp_bf16" */
+    pace_plan_beside other;  /* the fastest in the other precision, where two were searched */
     pace_plan_beside enough; /* done in time, where nothing that is offered is */
     bool order_changed;      /* the closed form put another configuration first on some machine */
 } pace_plan_asked;

@@ -149,6 +149,7 @@ static pace_status read_all(pace_frameworks *out) {
         double *into;
     } figures[] = {{"micro_batch_most", "micro_batch_most: {value: ...}", &out->micro_batch_most},
                    {"plan_tokens", "plan_tokens: {value: ...}", &out->plan_tokens},
+                   {"plan_clicks", "plan_clicks: {value: ...}", &out->plan_clicks},
                    {"plan_samples", "plan_samples: {value: ...}", &out->plan_samples},
                    {"plan_tie", "plan_tie: {value: ...}", &out->plan_tie},
                    {"plan_spread", "plan_spread: {value: ...}", &out->plan_spread}};

@@ -20,8 +20,10 @@ typedef struct {
     const pace_plan_rules *rules;
     leader *leaders; /* fastest first; at most rules->wanted */
     size_t leading;
-    double sure_s;   /* of the fastest that surely fits */
-    double split[3]; /* tp, cp, ep that the model can follow; 0 = none yet */
+    double sure_s;              /* of the fastest that surely fits */
+    double split[3];            /* tp, cp, ep that the model can follow; 0 = none yet */
+    bool may_offload;           /* the configuration before is not known to fit */
+    pace_step_memory on_device; /* what it needs */
 } searcher;
 
 /* "tp 8 does not divide the 12 heads" is "tp". A message about a field begins with it. */
@@ -44,7 +46,7 @@ pace_status pace_plan_refuse(pace_plan_found *found, const char *message) {
 
 static bool same_sharing(const pace_config *a, const pace_config *b) {
     return a->tp == b->tp && a->pp == b->pp && a->vpp == b->vpp && a->cp == b->cp && a->ep == b->ep && a->dp == b->dp &&
-           a->micro_batch == b->micro_batch && a->schedule == b->schedule;
+           a->micro_batch == b->micro_batch && a->schedule == b->schedule && a->precision == b->precision;
 }
 
 /* Ways to share a step are told apart, so that the last of the leaders is no faster than the last of as many that are kept. */
@@ -115,9 +117,23 @@ static pace_status check_split(searcher *s, const pace_config *config) {
     return PACE_OK;
 }
 
+/* With the optimizer on the host after the same without, which offloading makes no faster. One whose weights and gradients
+ * are too much by themselves is counted without asking, unless nothing fits and the one that needs least is looked for. */
+static bool is_idle_offload(searcher *s, const pace_config *config) {
+    pace_plan_found *found = s->found;
+    const pace_step_memory *m = &s->on_device;
+    if (config->offload == s->base->config.offload) return false;
+    if (!s->may_offload) return true;
+    double least = m->weight_bytes + m->gradient_bytes + m->library_bytes;
+    if (found->fit == 0 || pace_step_fits(least, found->device_bytes, found->doubts) != PACE_TOO_LARGE) return false;
+    found->tried++;
+    found->too_large++;
+    return true;
+}
+
 static pace_status visit(void *context, const pace_config *config) {
     searcher *s = context;
-    if (is_stopped(s)) return PACE_OK;
+    if (is_stopped(s) || is_idle_offload(s, config)) return PACE_OK;
     pace_step_case one = *s->base;
     pace_step_solution solution;
     one.config = *config;
@@ -128,6 +144,9 @@ static pace_status visit(void *context, const pace_config *config) {
     pace_status status = check_split(s, config);
     const pace_step_limits limits = limits_of(s);
     if (status == PACE_OK) status = pace_step_screen(&solution, s->pricer, &one, &limits);
+    s->may_offload = status == PACE_OK && !pace_step_surely_fits(solution.plan.memory.all_bytes,
+                                                                 solution.plan.device_bytes, s->found->doubts);
+    if (s->may_offload) s->on_device = solution.plan.memory;
     if (status == PACE_OK) return keep(s, config, &solution);
     return status == PACE_E_MEMORY ? status : pace_plan_refuse(s->found, pace_message());
 }
@@ -147,6 +166,7 @@ static int by_time(const void *left, const void *right) {
 static bool is_better(const pace_plan_candidate *a, const pace_plan_candidate *b, const pace_plan_found *found) {
     bool sure = surely_fits(a, found);
     if (sure != surely_fits(b, found)) return sure;
+    if (a->config.offload != b->config.offload) return a->config.offload < b->config.offload;
     if (a->config.zero_stage != b->config.zero_stage) return a->config.zero_stage < b->config.zero_stage;
     if (a->config.zero_group != b->config.zero_group) return a->config.zero_group < b->config.zero_group;
     return a->config.recompute < b->config.recompute;

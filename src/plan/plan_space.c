@@ -6,7 +6,7 @@
 
 const char *const pace_plan_field_names[PACE_PLAN_FIELDS] = {"tp",       "pp",         "vpp",        "cp",
                                                              "ep",       "zero_stage", "zero_group", "micro_batch",
-                                                             "schedule", "recompute"};
+                                                             "schedule", "recompute",  "precision",  "offload"};
 
 /* Shorter sequences gain nothing from being cut: a rank's part would be less than its attention kernel's tile. */
 enum { LONG_SEQUENCE = 16384, CHUNKS_MOST = 8, RECOMPUTATIONS = 3, ZERO_STAGES = 4 };
@@ -37,15 +37,21 @@ static void put_stages(pace_plan_values *values, const pace_plan_limits *l, doub
 }
 
 static double *field_of(pace_config *config, pace_plan_field field) {
-    double *const fields[] = {&config->tp,         &config->pp,         &config->vpp,         &config->cp, &config->ep,
-                              &config->zero_stage, &config->zero_group, &config->micro_batch, NULL,        NULL};
+    double *const fields[PACE_PLAN_FIELDS] = {&config->tp,         &config->pp,          &config->vpp,
+                                              &config->cp,         &config->ep,          &config->zero_stage,
+                                              &config->zero_group, &config->micro_batch, NULL};
     return fields[field];
 }
 
 /* Fields that are one of several words. */
 static int *word_of(pace_config *config, pace_plan_field field) {
-    if (field == PACE_PLAN_SCHEDULE) return &config->schedule;
-    return field == PACE_PLAN_RECOMPUTE ? &config->recompute : NULL;
+    switch (field) {
+    case PACE_PLAN_SCHEDULE: return &config->schedule;
+    case PACE_PLAN_RECOMPUTE: return &config->recompute;
+    case PACE_PLAN_PRECISION: return &config->precision;
+    case PACE_PLAN_OFFLOAD: return &config->offload;
+    default: return NULL;
+    }
 }
 
 static double value_of(pace_config *config, pace_plan_field field) {
@@ -73,6 +79,16 @@ static void fill(pace_plan_values *out, pace_plan_field field, const pace_plan_l
     case PACE_PLAN_SCHEDULE:
         for (int order = 0; order < (cut && trains ? PACE_SCHEDULES : 1); order++)
             if (l->schedule_known[order]) put(out, order);
+        break;
+    case PACE_PLAN_PRECISION:
+        put(out, config->precision);
+        if (config->precision == PACE_RUN_FP32 && l->half != PACE_RUN_FP32) put(out, l->half);
+        break;
+    case PACE_PLAN_OFFLOAD:
+        put(out, PACE_OFFLOAD_NONE);
+        if (trains && config->optimizer != PACE_SGD && config->optimizer != PACE_NO_UPDATE &&
+            config->execution != PACE_CUDA_GRAPH)
+            put(out, PACE_OFFLOAD_OPTIMIZER);
         break;
     default:
         for (int kind = 0; kind < (trains ? RECOMPUTATIONS : 1); kind++) put(out, kind);
@@ -159,11 +175,11 @@ static bool may_order(const pace_config *config) {
     return !chunks || v || divides(pace_config_micro_batches(config), config->pp);
 }
 
-/* Fields that prices of layers depend on come first, so that those are asked for seldom; dp follows from the first six. */
-static const pace_plan_field order[PACE_PLAN_FIELDS] = {PACE_PLAN_TP,        PACE_PLAN_CP,       PACE_PLAN_MICRO_BATCH,
-                                                        PACE_PLAN_RECOMPUTE, PACE_PLAN_EP,       PACE_PLAN_PP,
-                                                        PACE_PLAN_VPP,       PACE_PLAN_SCHEDULE, PACE_PLAN_ZERO,
-                                                        PACE_PLAN_ZERO_GROUP};
+/* Fields that prices of layers depend on come first, so that those are asked for seldom; dp follows from the first seven. */
+static const pace_plan_field order[PACE_PLAN_FIELDS] = {PACE_PLAN_PRECISION,   PACE_PLAN_TP,         PACE_PLAN_CP,
+                                                        PACE_PLAN_MICRO_BATCH, PACE_PLAN_RECOMPUTE,  PACE_PLAN_EP,
+                                                        PACE_PLAN_PP,          PACE_PLAN_VPP,        PACE_PLAN_SCHEDULE,
+                                                        PACE_PLAN_ZERO,        PACE_PLAN_ZERO_GROUP, PACE_PLAN_OFFLOAD};
 
 /* Whether a configuration whose fields are set up to `field` may become one: everything divides, and nothing stands twice for
  * the same. */

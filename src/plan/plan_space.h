@@ -1,6 +1,6 @@
 /*
  * The configurations that a search looks at: every way to share a step out over all devices of a machine, times the
- * micro-batches, the stages of ZeRO and the recomputation that may be chosen.
+ * micro-batches, the stages of ZeRO, the recomputation, the precision and the states on the host that may be chosen.
  */
 #pragma once
 
@@ -25,6 +25,8 @@ typedef enum {
     PACE_PLAN_MICRO_BATCH,
     PACE_PLAN_SCHEDULE,
     PACE_PLAN_RECOMPUTE,
+    PACE_PLAN_PRECISION,
+    PACE_PLAN_OFFLOAD,
     PACE_PLAN_FIELDS
 } pace_plan_field;
 
@@ -45,6 +47,7 @@ typedef struct {
     double layers;   /* that a pipeline may cut */
     double sequence; /* 0 = no sequences: neither tp, pp nor cp */
     double per_step; /* samples of a step */
+    int half;        /* the precision that may take the place of fp32; PACE_RUN_FP32 = none */
     bool experts, tables_follow, whole;
     const bool *zero_known;     /* of four stages: the framework has it */
     const bool *schedule_known; /* of all orders of pipelines */
@@ -58,7 +61,8 @@ void pace_plan_space_make(pace_plan_space *out, const pace_plan_limits *limits, 
 /** Visits every configuration of the space that divides: dp is the most that the devices hold of which micro_batch x dp
  * divides config->global_batch, on whole nodes or within one (devices that are left over are idle); ep divides dp x cp, an
  * interleaved pipeline's chunks have as many layers each; fields that have no effect (vpp without pp, ZeRO without dp) stand
- * once; ZeRO divides over all replicas or over those of a node. Stops at the first visit that fails, whose status it
+ * once; ZeRO divides over all replicas or over those of a node. A configuration with the optimizer on the host follows the
+ * same one without. Stops at the first visit that fails, whose status it
  * returns. */
 pace_status pace_plan_space_visit(const pace_plan_space *space, const pace_config *config,
                                   pace_status (*visit)(void *context, const pace_config *config),

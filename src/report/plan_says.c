@@ -24,6 +24,9 @@ void pace_plan_say_config(char out[PACE_PLAN_SAYS], const pace_config *config) {
     if (config->recompute != PACE_RECOMPUTE_NONE)
         used += (size_t)pace_snprintf(out + used, PACE_PLAN_SAYS - used, ", %s recomputation",
                                       pace_config_word(config, "recompute"));
+    if (config->offload != PACE_OFFLOAD_NONE)
+        used += (size_t)pace_snprintf(out + used, PACE_PLAN_SAYS - used, ", %s on the host",
+                                      pace_config_word(config, "offload"));
     if (config->zero_stage > 0)
         used += (size_t)pace_snprintf(out + used, PACE_PLAN_SAYS - used, ", ZeRO %.0f", config->zero_stage);
     if (pace_config_copies(config) > 1)
@@ -165,14 +168,21 @@ static void say_enough(pace_node *root, const pace_plan_asked *a) {
                        one->choice.candidate.config.global_batch);
 }
 
-static void say_half(pace_node *root, const pace_plan_asked *a, const pace_plan_place *p) {
-    const pace_plan_beside *half = &a->half;
-    if (!(half->devices > 0)) return;
-    pace_node_sentence(root, false,
-                       "Nobody said a precision: this is fp32. In %s the fastest takes %s, %.2f times as fast "
-                       "(--set precision=%s).",
-                       a->half_word, pace_show_ns(pace_ns(half->choice.time_s.median)).text,
-                       p->choices.items[0].time_s.median / half->choice.time_s.median, a->half_word);
+static void say_other(pace_node *root, const pace_plan_asked *a, const pace_plan_place *p) {
+    const pace_config *config = &p->choices.items[0].candidate.config;
+    const pace_plan_choice *other = &a->other.choice;
+    const char *word = pace_config_word(config, "precision");
+    if (p->space.values[PACE_PLAN_PRECISION].count < 2) return;
+    if (!(a->other.devices > 0)) {
+        pace_node_sentence(root, false, "Nobody said a precision: this is %s, in which alone something fits.", word);
+        return;
+    }
+    const char *another = pace_config_word(&other->candidate.config, "precision");
+    pace_node_sentence(
+        root, false,
+        "Nobody said a precision: this is %s. In %s the fastest takes %s, %.2f times as long (--set precision=%s).",
+        word, another, pace_show_ns(pace_ns(other->time_s.median)).text,
+        other->time_s.median / p->choices.items[0].time_s.median, another);
 }
 
 static void say_best(pace_node *root, const pace_plan_asked *a, const pace_plan_place *p) {
@@ -190,7 +200,7 @@ static void say_best(pace_node *root, const pace_plan_asked *a, const pace_plan_
                        pace_show_ns(pace_ns(one->time_s.median)).text,
                        pace_show_ns(pace_estimate_low_ns(one->time_s)).text,
                        pace_show_ns(pace_estimate_high_ns(one->time_s)).text, rate, next);
-    say_half(root, a, p);
+    say_other(root, a, p);
     pace_say_found(pace_node_report(root), p->step.asked.model, &p->step.asked.config);
     say_sure(root, p);
     say_idle(root, p);
@@ -265,22 +275,17 @@ static void say_loosened(pace_node *root, const pace_plan_place *p) {
         const pace_plan_loosened *one = &p->loosened.items[i];
         pace_plan_say_config(config, &one->config);
         if (one->nodes > 0) pace_node_sentence(root, false, "On %d nodes %s fits.", one->nodes, config);
-        else
-            pace_node_sentence(root, false, "%s %s=%s something fits: %s.", one->added ? "With" : "Without", one->field,
-                               one->value, config);
+        else pace_node_sentence(root, false, "Without %s=%s something fits: %s.", one->field, one->value, config);
     }
     if (p->loosened.count > 0) return;
     if (p->machine.nics > 0)
-        pace_node_sentence(
-            root, false,
-            "No single setting left out makes it fit, nor the optimizer on the host, nor up to %d times the nodes.",
-            PACE_PLAN_NODES_MOST);
+        pace_node_sentence(root, false, "No single setting left out makes it fit, nor up to %d times the nodes.",
+                           PACE_PLAN_NODES_MOST);
     else
-        pace_node_sentence(
-            root, false,
-            "No single setting left out makes it fit, nor the optimizer on the host; %s has no network, so more nodes were not tried: "
-            "offer a machine of several devices.",
-            p->machine.name);
+        pace_node_sentence(root, false,
+                           "No single setting left out makes it fit; %s has no network, so more nodes were not tried: "
+                           "offer a machine of several devices.",
+                           p->machine.name);
 }
 
 static void say_nothing_fits(pace_report *report, const pace_plan_asked *a) {
@@ -296,6 +301,12 @@ static void say_nothing_fits(pace_report *report, const pace_plan_asked *a) {
     if (!(p->found.nearest.need_bytes > 0)) {
         pace_report_lead(report, PACE_WARN_NO_CONFIGURATION, "None of %zu configurations can be: %s.", p->found.tried,
                          p->found.refusals.items[0].first);
+        return;
+    }
+    if (p->found.fit > 0) {
+        pace_report_lead(report, PACE_WARN_NO_CONFIGURATION,
+                         "%zu of %zu configurations fit on %s, and none of them could be timed: %s.", p->found.fit,
+                         p->found.tried, p->machine.name, p->found.refusals.items[p->found.refusals.count - 1].first);
         return;
     }
     pace_plan_say_config(config, &p->found.nearest.config);

@@ -40,7 +40,7 @@ static void say_loss(char out[64], const pace_step_time *first, const pace_step_
 /* --- tables ------------------------------------------------------------------------------------------------------- */
 
 typedef struct {
-    const char *machine, *schedule, *recompute;
+    const char *machine, *schedule, *recompute, *precision, *offload;
     pace_plan_choice of;
     const char *fits;
     double slower, chance;
@@ -62,7 +62,9 @@ enum {
     ORDERS = 1024,
     FAILURES = 2048,
     IDLE = 4096,
-    BATCHES = 8192
+    BATCHES = 8192,
+    PRECISIONS = 16384,
+    OFFLOADS = 32768
 };
 
 #define CONFIGURED(field) PACE_WHOLE_OF(choice_row, of.candidate.config.field)
@@ -81,6 +83,8 @@ PACE_TABLE_IF_ROWS(choice_table, "configurations", "The fastest configurations",
                    {"schedule", "order", PACE_SHOW_TEXT, PACE_OF(choice_row, schedule), .shown_if = ORDERS},
                    {"micro_batch", "micro", PACE_SHOW_INT, CONFIGURED(micro_batch)},
                    {"recompute", "recompute", PACE_SHOW_TEXT, PACE_OF(choice_row, recompute)},
+                   {"precision", "precision", PACE_SHOW_TEXT, PACE_OF(choice_row, precision), .shown_if = PRECISIONS},
+                   {"offload", "on host", PACE_SHOW_TEXT, PACE_OF(choice_row, offload), .shown_if = OFFLOADS},
                    {"step_ns", "step", PACE_SHOW_NS, PACE_NS_OF(choice_row, of.time_s)},
                    {"low_ns", "low", PACE_SHOW_NS, PACE_LOW_NS_OF(choice_row, of.time_s)},
                    {"high_ns", "high", PACE_SHOW_NS, PACE_HIGH_NS_OF(choice_row, of.time_s)},
@@ -103,12 +107,13 @@ static unsigned flags_of(const pace_plan_asked *a) {
     for (size_t i = 0; i < a->places.count; i++) {
         const pace_plan_place *p = a->places.items[i];
         if (!isnan(p->device_price) && !isnan(a->tokens)) flags |= PRICE;
+        if (p->space.values[PACE_PLAN_PRECISION].count > 1) flags |= PRECISIONS;
         for (size_t k = 0; k < p->choices.count; k++) {
             const pace_config *c = &p->choices.items[k].candidate.config;
             flags |= (p->choices.items[k].idle > 0 ? IDLE : 0U) | (c->tp > 1 ? TENSORS : 0U) |
                      (c->pp > 1 ? PIPELINES : 0U) | (c->vpp > 1 ? CHUNKS : 0U) | (c->cp > 1 ? CONTEXT : 0U) |
                      (c->ep > 1 ? EXPERTS : 0U) | (c->zero_stage > 0 ? ZERO : 0U) | (c->zero_group > 0 ? HYBRID : 0U) |
-                     (c->schedule > 0 ? ORDERS : 0U);
+                     (c->schedule > 0 ? ORDERS : 0U) | (c->offload > 0 ? OFFLOADS : 0U);
         }
     }
     return flags;
@@ -121,6 +126,8 @@ static void put_place(pace_node *table, const pace_plan_place *p) {
         choice_row row = {.machine = p->machine.name,
                           .schedule = pace_config_word(c, "schedule"),
                           .recompute = pace_config_word(c, "recompute"),
+                          .precision = pace_config_word(c, "precision"),
+                          .offload = pace_config_word(c, "offload"),
                           .of = *one,
                           .slower = one->time_s.median / first->time_s.median - 1,
                           .chance = i > 0 ? one->chance : NAN,

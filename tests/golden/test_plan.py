@@ -47,7 +47,7 @@ def space(layers, heads):
 
 def settings_of(row):
     words = []
-    for key in ("tp", "pp", "vpp", "dp", "micro_batch", "zero_stage", "zero_group", "recompute", "schedule"):
+    for key in ("tp", "pp", "vpp", "dp", "micro_batch", "zero_stage", "zero_group", "recompute", "schedule", "offload"):
         words += ["--set", f"{key}={row[key]}"] if not (key in ("zero_stage", "zero_group") and row["dp"] == 1) else []
     return words
 
@@ -200,12 +200,24 @@ def test_idle():
 
 
 def test_offloaded():
-    """Where nothing fits the optimizer's states are tried on the host, and what is said to fit does."""
-    words = ("gpt3_2.7b", "--on", "v100-sxm2-32", "--set", "global_batch=16")
-    code, answer, err = plan(*words)
-    expect(code == 1 and any("With offload=optimizer something fits: micro-batch 4" in one for one in answer["summary"]), answer["summary"], err)
-    code, answer, err = plan(*words, "--set", "offload=optimizer")
-    expect(code == 0 and answer["configurations"][0]["micro_batch"] == 4, answer["summary"], err)
+    """The optimizer's states lie on the host where nothing fits without, nowhere where all fit, and every time is predict's."""
+    words = ("gpt3_2.7b", "--on", "v100-sxm2-32", "--set", "global_batch=16", "--set", "framework=deepspeed")
+    code, answer, err = plan(*words, "--set", "offload=none")
+    expect(code == 1, answer["summary"], err)
+    code, answer, err = plan(*words, "--top", "2")
+    expect(code == 0 and all(row["offload"] == "optimizer" for row in answer["configurations"]), answer["summary"], err)
+    for row in answer["configurations"]:
+        _, out, err = run("predict", *words, *settings_of(row), "-f", "json", "-q")
+        expect(json.loads(out)["values"]["step.median_s"] == row["step_s"], "predict's time", row, err)
+    _, answer, err = plan("gpt2", "--on", "dgx-h100", "--set", "global_batch=64", "--set", "framework=megatron-core")
+    expect(all(row["offload"] == "none" for row in answer["configurations"]), "all fit", answer["configurations"], err)
+
+
+def test_batch_of_tables():
+    """A recommender's step has MLPerf's 65,536 samples where nobody says so: all devices have some."""
+    code, answer, err = plan("dlrm_dcnv2", "--on", "dgx-a100*2", "--top", "1")
+    expect(code == 0 and "65536 samples were assumed" in json.dumps(answer) and answer["configurations"][0]["idle_devices"] == 0,
+           answer and answer["summary"], err)
 
 
 def test_routed():
@@ -259,7 +271,7 @@ def test_learning_and_jitter():
     expect(abs(ratio - (1 + 0.04 * most)) < 0.04 * 0.02, "the slowest of eight", ratio, err)
     expect(answer["configurations"][0]["step_s"] == plain["configurations"][0]["step_s"], "the step stays predict's", answer)
     torch = ["gpt2", "--on", "dgx-h100", "--set", "global_batch=64", "--set", "tp=1", "--set", "pp=1", "--set", "zero_stage=0",
-             "--set", "micro_batch=8", "--set", "recompute=none", "--top", "1"]
+             "--set", "micro_batch=8", "--set", "recompute=none", "--set", "precision=fp32", "--top", "1"]
     _, answer, err = plan(*torch, "--jitter", "4%")
     _, out, _ = run("predict", "gpt2", "--on", "dgx-h100", *torch[3:-2], "--set", "dp=8", "--jitter", "4%", "-f", "json", "-q")
     expect(answer["configurations"][0]["step_s"] == json.loads(out)["values"]["step.median_s"], "PyTorch's waits in the step", err)
@@ -309,6 +321,7 @@ def test_smallest():
 
 test_idle()
 test_offloaded()
+test_batch_of_tables()
 test_routed()
 test_simpler()
 test_settle()

@@ -1,4 +1,4 @@
-"""What `plan` says beside what was asked: half precision, how many nodes would be enough, and what a fit of one's own runs says."""
+"""What `plan` says beside what was asked: the other precision, how many nodes would be enough, and what a fit of one's own runs says."""
 import itertools
 import json
 import os
@@ -14,15 +14,17 @@ def plan(*words):
     return code, json.loads(out) if out else None, err
 
 
-def test_half():
-    """In fp32 that nobody said the answer names the fastest of autocast: the one that plan gives when it is asked."""
+def test_precision():
+    """Where nobody says a precision, the faster of fp32 and autocast is chosen, and each is what plan gives when it is asked."""
     words = ["gpt2", "--on", "v100", "--set", "global_batch=64"]
     code, answer, err = plan(*words)
     said = next((s for s in answer["summary"] if "Nobody said a precision" in s), "")
-    times = re.search(r"([\d.]+) times as fast", said)
-    _, half, _ = plan(*words, "--set", "precision=amp", "--top", "1")
-    ratio = answer["configurations"][0]["step_s"] / half["configurations"][0]["step_s"]
-    expect(code == 0 and times and abs(float(times[1]) - ratio) < 0.006 and "precision=amp)" in said, said, ratio, err)
+    times = re.search(r"([\d.]+) times as long", said)
+    each = {word: plan(*words, "--set", f"precision={word}", "--top", "1")[1]["configurations"][0] for word in ("fp32", "amp")}
+    ratio = each["fp32"]["step_s"] / each["amp"]["step_s"]
+    expect(code == 0 and ratio > 1 and answer["configurations"][0] == {**each["amp"], "fastest_share": answer["configurations"][0]["fastest_share"]},
+           "the faster", answer["configurations"][0], each, err)
+    expect(times and abs(float(times[1]) - ratio) < 0.006 and "precision=fp32)" in said, said, ratio)
     _, said_so, _ = plan(*words, "--set", "precision=fp32")
     expect(not any("Nobody said" in s for s in said_so["summary"]), "said", said_so["summary"])
 
@@ -73,7 +75,7 @@ def test_fit():
         expect_line(code, err, 2, "runs.csv")
 
 
-test_half()
+test_precision()
 test_enough()
 test_no_network()
 test_fit()

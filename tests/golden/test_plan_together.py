@@ -44,7 +44,7 @@ def test_no():
     expect_line(code, err, 2, "expected two machines at least")
     code, _, err = run("plan", "llama3_8b", "--on", "dgx-h100*2", "--on", "dgx-a100*2", "--together")
     expect_line(code, err, 2, "global_batch=N")
-    code, answer, _ = together(512, "dgx-h100*2", "a100*1")
+    code, answer, _ = plan("--together", "--set", "global_batch=512", "--set", "offload=none", "--on", "dgx-h100*2", "--on", "a100*1")
     expect(code == 1 and any("Together they cannot" in s for s in answer["summary"]), "fits on one alone", answer["summary"])
 
 
