@@ -13,6 +13,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 
 static void print_usage(FILE *to) {
     fprintf(to, "usage: paceline VERB [options] INPUT...\n\nverbs:\n");
@@ -37,10 +40,21 @@ static int unknown_verb(const char *word) {
     return CLI_USAGE;
 }
 
+/* Columns of a trace grow to many megabytes. A block of its own pages grows without a copy and is given back when it is
+ * freed; the C library would soon take such blocks from its heap, where they leave holes behind. */
+static void keep_memory_whole(const char *verb) {
+#ifdef __GLIBC__
+    if (strcmp(verb, "analyze") == 0 || strcmp(verb, "compare") == 0) mallopt(M_MMAP_THRESHOLD, 1 << 20);
+#else
+    (void)verb;
+#endif
+}
+
 static int run_verb(const char *name, int count, const char *const *words) {
     const pace_verb *verb;
     for (size_t i = 0; (verb = pace_verb_at(i)); i++) {
         if (strcmp(name, verb->name) != 0) continue;
+        keep_memory_whole(name);
         const char **copies = calloc((size_t)count, 2 * sizeof *copies);
         if (!copies) return CLI_MEMORY;
         for (int k = 0; k < count; k++) copies[k] = copies[count + k] = words[k];

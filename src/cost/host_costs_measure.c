@@ -72,7 +72,7 @@ static pace_status take_launch(measurer *m, uint32_t number) {
     const pace_launch *launch = &m->graph->launches.items[number];
     if (launch->task != PACE_NO_TASK && !pace_task_on_device(m->step->kind[launch->task]))
         return take_host_work(m, launch);
-    uint32_t call = launch->task == PACE_NO_TASK ? PACE_NO_TASK : m->step->cause[launch->task];
+    uint32_t call = launch->task == PACE_NO_TASK ? PACE_NO_TASK : pace_task_cause(m->step, launch->task);
     if (launch->same_call || call == PACE_NO_TASK || m->step->kind[call] != PACE_TASK_CALL) return PACE_OK;
     if (m->top == PACE_NO_NODE) return PACE_OK;
     pace_name name = node_at(m, m->top)->name;
@@ -241,7 +241,7 @@ typedef struct {
 static pace_status sample_launch(launch_samples *out, const pace_graph *graph, const pace_step *step, uint32_t number,
                                  int64_t free_ns) {
     const pace_launch *launch = &graph->launches.items[number];
-    uint32_t call = step->cause[launch->task];
+    uint32_t call = pace_task_cause(step, launch->task);
     if (call == PACE_NO_TASK || step->kind[call] != PACE_TASK_CALL || launch->same_call) return PACE_OK;
     int64_t start = step->start_ns[launch->task], called = step->start_ns[call];
     bool waits = launch->waits[0] != PACE_NO_LAUNCH || launch->waits[1] != PACE_NO_LAUNCH;

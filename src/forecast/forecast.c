@@ -66,34 +66,37 @@ static void take_steps(pace_forecast_rank *rank, const pace_rank *trace, const w
     if (rank->steps == 0) rank->steps_ns = (double)trace->work.window.span_ns;
 }
 
-/* An exchange lasts from the last rank's arrival; the wait before is what the walk finds. */
-static void take_waits(double *task_ns, const pace_analysis *measured, const pace_rank *trace) {
+/* An exchange lasts from the last rank's arrival; the wait before is what the walk finds. Nanoseconds + 1 of the tasks that
+ * waited, zero for all others: the memory of most is never touched. */
+static void take_waits(int64_t *task_ns, const pace_analysis *measured, const pace_rank *trace) {
     for (size_t r = 0; r < measured->ranks.count; r++) {
         if (pace_rank_trace(measured->ranks.items[r]) != trace) continue;
         const pace_work *work = &measured->ranks.items[r]->work;
         for (size_t i = 0; i < work->items.count; i++) {
             const pace_work_item *item = &work->items.items[i];
-            if (item->wait_until_ns > item->start_ns)
-                task_ns[item->task] = (double)(item->end_ns - item->wait_until_ns);
+            if (item->wait_until_ns > item->start_ns) task_ns[item->task] = item->end_ns - item->wait_until_ns + 1;
         }
     }
 }
 
 static pace_status measure_launches(pace_forecast_rank *rank, const pace_analysis *measured, const pace_rank *trace) {
-    double *task_ns = pace_alloc(trace->step.count + 1, sizeof *task_ns);
+    int64_t *task_ns = pace_alloc(trace->step.count + 1, sizeof *task_ns);
     rank->measured_ns = pace_alloc(rank->graph.launches.count + 1, sizeof *rank->measured_ns);
     if (!task_ns || !rank->measured_ns) {
         pace_free(task_ns);
         return PACE_E_MEMORY;
     }
-    for (size_t i = 0; i < trace->step.count; i++) task_ns[i] = (double)trace->step.duration_ns[i];
     take_waits(task_ns, measured, trace);
     for (size_t i = 0; i < rank->graph.launches.count; i++) {
         const pace_launch *launch = &rank->graph.launches.items[i];
         uint32_t task = launch->task;
         bool of_host = task != PACE_NO_TASK && !pace_task_on_device(trace->step.kind[task]); /* a part of an operator */
         bool own = of_host || launch->heads_line; /* not the time of the task */
-        rank->measured_ns[i] = task == PACE_NO_TASK ? -1 : own ? (double)launch->duration_ns : task_ns[task];
+        int64_t ns = task == PACE_NO_TASK ? -1
+                     : own                ? launch->duration_ns
+                     : task_ns[task]      ? task_ns[task] - 1
+                                          : pace_task_ns(&trace->step, task);
+        rank->measured_ns[i] = (double)ns;
     }
     pace_free(task_ns);
     return PACE_OK;

@@ -20,9 +20,9 @@ void pace_gradient_backward(int64_t *from_ns, int64_t *to_ns, const pace_rank *r
     *to_ns = mark->from_ns;
     for (size_t i = 0; i < rank->tiles.count; i++) {
         const pace_tile *tile = &rank->tiles.items[i];
-        if (tile->stage != PACE_STAGE_BACKWARD || tile->start_ns < mark->from_ns || tile->end_ns > mark->to_ns)
+        if (tile->stage != PACE_STAGE_BACKWARD || tile->start_ns < mark->from_ns || pace_tile_end(tile) > mark->to_ns)
             continue;
         if (tile->start_ns < *from_ns) *from_ns = tile->start_ns;
-        if (tile->end_ns > *to_ns) *to_ns = tile->end_ns;
+        if (pace_tile_end(tile) > *to_ns) *to_ns = pace_tile_end(tile);
     }
 }

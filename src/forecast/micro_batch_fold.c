@@ -30,7 +30,7 @@ pace_fold_round pace_fold_round_of(const pace_graph *graph, uint32_t queue, uint
 /* --- two rounds that are alike ------------------------------------------------------------------------------------- */
 
 static bool is_again(const pace_step *step, uint32_t a, uint32_t b, int64_t period_ns) {
-    return step->start_ns[a] + period_ns == step->start_ns[b] && step->duration_ns[a] == step->duration_ns[b] &&
+    return step->start_ns[a] + period_ns == step->start_ns[b] && pace_task_ns(step, a) == pace_task_ns(step, b) &&
            step->name[a] == step->name[b] && step->kind[a] == step->kind[b];
 }
 

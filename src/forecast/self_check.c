@@ -84,7 +84,7 @@ pace_status pace_self_check_walk(const pace_step *step, const pace_walk_rank *ra
     for (uint32_t task = 0; task < step->count; task++) {
         if (!pace_task_on_device(step->kind[task])) continue;
         found++;
-        if (!pace_step_exchange(step, task)) found_ns += step->duration_ns[task];
+        if (!pace_step_exchange(step, task)) found_ns += pace_task_ns(step, task);
     }
     if (found != expected)
         return pace_fail(PACE_E_INTERNAL, "self-check: expected %zu launches in the walked step, found %zu", expected,

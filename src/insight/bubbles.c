@@ -30,9 +30,9 @@ static waits waits_of(const pace_rank *rank) {
     b.span_ns = to - from;
     for (size_t i = 0; i < rank->tiles.count; i++) {
         const pace_tile *t = &rank->tiles.items[i];
-        if (t->end_ns <= from || t->start_ns >= to || t->item == PACE_NO_TASK) continue;
+        if (pace_tile_end(t) <= from || t->start_ns >= to || t->item == PACE_NO_TASK) continue;
         if (!rank->work.items.items[t->item].message) continue;
-        int64_t took = (t->end_ns < to ? t->end_ns : to) - (t->start_ns > from ? t->start_ns : from);
+        int64_t took = (pace_tile_end(t) < to ? pace_tile_end(t) : to) - (t->start_ns > from ? t->start_ns : from);
         if (t->resource == PACE_IDLE_RANK) {
             b.wait_ns[t->stage] += took;
             b.all_ns += took;

@@ -63,7 +63,7 @@ static int64_t time_inside(const builder *b, uint32_t task) {
 }
 
 static pace_status add_task(builder *b, uint32_t task, uint32_t thread) {
-    uint32_t parent = b->step->parent[task], above = parent == PACE_NO_TASK ? thread : b->node_of[parent];
+    uint32_t parent = pace_task_parent(b->step, task), above = parent == PACE_NO_TASK ? thread : b->node_of[parent];
     int64_t ns = time_inside(b, task), start_ns = b->step->start_ns[task];
     PACE_TRY(child_task(&b->node_of[task], b, above, task));
     pace_stack_node *node = &b->stacks.nodes.items[b->node_of[task]];
@@ -92,7 +92,7 @@ static pace_status add_threads(builder *b) {
 static pace_status descend(uint32_t *at, builder *b, uint32_t task, uint32_t until) {
     uint32_t inside[PACE_STEP_DEPTH + 1];
     size_t count = 0;
-    for (; task != until && task != PACE_NO_TASK && count <= PACE_STEP_DEPTH; task = b->step->parent[task])
+    for (; task != until && task != PACE_NO_TASK && count <= PACE_STEP_DEPTH; task = pace_task_parent(b->step, task))
         inside[count++] = task;
     while (count > 0) PACE_TRY(child_task(at, b, *at, inside[--count]));
     return PACE_OK;
@@ -101,11 +101,11 @@ static pace_status descend(uint32_t *at, builder *b, uint32_t task, uint32_t unt
 /* The node of a launch: its own stack, or below that of the forward operator that it differentiates. */
 static pace_status node_of_launch(uint32_t *out, builder *b, uint32_t launch) {
     const pace_step *step = b->step;
-    for (uint32_t op = launch; op != PACE_NO_TASK && step->gradients.count; op = step->parent[op]) {
+    for (uint32_t op = launch; op != PACE_NO_TASK && step->gradients.count; op = pace_task_parent(step, op)) {
         const pace_gradient *gradient = step->kind[op] == PACE_TASK_OP ? pace_step_gradient(step, op) : NULL;
         if (!gradient || gradient->forward == PACE_NO_TASK) continue;
         PACE_TRY(child_called(out, b, b->node_of[gradient->forward], "(backward)"));
-        return descend(out, b, launch, step->parent[op]);
+        return descend(out, b, launch, pace_task_parent(step, op));
     }
     *out = b->node_of[launch];
     return PACE_OK;
@@ -114,7 +114,7 @@ static pace_status node_of_launch(uint32_t *out, builder *b, uint32_t launch) {
 static pace_status add_work(builder *b, const pace_rank *rank, const pace_work_choice *choice) {
     for (size_t i = 0; i < rank->work.items.count; i++) {
         const pace_work_item *item = &rank->work.items.items[i];
-        uint32_t launch = b->step->cause[item->task], node;
+        uint32_t launch = pace_task_cause(b->step, item->task), node;
         if (!pace_work_is_chosen(item, choice)) continue;
         if (launch == PACE_NO_TASK) PACE_TRY(child_called(&node, b, 0, "(no launch recorded)"));
         else PACE_TRY(node_of_launch(&node, b, launch));

@@ -38,7 +38,7 @@ typedef struct {
 } path;
 
 static void add_parts(path *p, const pace_step *step, uint32_t task, bool modules, bool others) {
-    for (uint32_t at = task; at != PACE_NO_TASK && p->count < MOST_DEPTH; at = step->parent[at]) {
+    for (uint32_t at = task; at != PACE_NO_TASK && p->count < MOST_DEPTH; at = pace_task_parent(step, at)) {
         bool module = step->kind[at] == PACE_TASK_PYTHON;
         const char *part = (module ? modules : others) ? part_of(step, at) : NULL;
         if (part) p->parts[p->count++] = part;
@@ -47,7 +47,7 @@ static void add_parts(path *p, const pace_step *step, uint32_t task, bool module
 
 /* The forward operator that work belongs to; PACE_NO_TASK = it is no backward work, or that is not known. */
 static uint32_t forward_of(const pace_step *step, uint32_t task) {
-    for (uint32_t at = task; at != PACE_NO_TASK && step->gradients.count; at = step->parent[at]) {
+    for (uint32_t at = task; at != PACE_NO_TASK && step->gradients.count; at = pace_task_parent(step, at)) {
         const pace_gradient *gradient = step->kind[at] == PACE_TASK_OP ? pace_step_gradient(step, at) : NULL;
         if (gradient) return gradient->forward;
     }
@@ -55,7 +55,7 @@ static uint32_t forward_of(const pace_step *step, uint32_t task) {
 }
 
 static void find_path(path *p, const pace_step *step, uint32_t task) {
-    uint32_t at = pace_task_on_device(step->kind[task]) ? step->cause[task] : task;
+    uint32_t at = pace_task_on_device(step->kind[task]) ? pace_task_cause(step, task) : task;
     p->count = 0;
     if (at == PACE_NO_TASK) {
         p->parts[p->count++] = "(no launch recorded)";

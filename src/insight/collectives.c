@@ -28,7 +28,7 @@ static const char *name_of(const pace_rank *rank, uint32_t item) {
 }
 
 static int64_t step_of(const pace_rank *rank, const pace_work_item *item, const int64_t *numbers) {
-    bool known = rank->work.host_is_device || rank->step.cause[item->task] != PACE_NO_TASK;
+    bool known = rank->work.host_is_device || pace_task_cause(&rank->step, item->task) != PACE_NO_TASK;
     if (rank->marks.origin != PACE_MARKS_ANNOTATED || !known) return ANY_STEP;
     ptrdiff_t at = pace_marks_at(&rank->marks, pace_task_issued_ns(&rank->step, item->task));
     return at < 0 ? NO_STEP : numbers[at];

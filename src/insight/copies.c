@@ -34,7 +34,7 @@ static pace_copy_row measure(const pace_step *step, const copy *of, size_t count
     double sized_ns = 0;
     for (size_t i = 0; i < count; i++) {
         uint32_t task = of[i].task;
-        durations[i] = step->duration_ns[task];
+        durations[i] = pace_task_ns(step, task);
         if (!step->detail[task]) continue;
         double bytes = (double)step->bytes.items[step->detail[task] - 1];
         row.sized++;

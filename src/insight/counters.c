@@ -64,7 +64,7 @@ static pace_status find_launches(summer *s) {
 /* The operator that launched a range; 0 = unknown. */
 static pace_name operator_of(const summer *s, uint32_t range) {
     uint32_t at = s->sums.launches_match ? s->launches[range] : PACE_NO_TASK;
-    while (at != PACE_NO_TASK && !pace_task_is_operator(s->step, at)) at = s->step->parent[at];
+    while (at != PACE_NO_TASK && !pace_task_is_operator(s->step, at)) at = pace_task_parent(s->step, at);
     return at == PACE_NO_TASK ? 0 : s->step->name[at];
 }
 

@@ -25,7 +25,7 @@ static bool is_operator(const pace_step *step, uint32_t task) {
 
 uint32_t pace_outermost_operator(const pace_step *step, uint32_t task) {
     uint32_t found = PACE_NO_TASK;
-    for (; task != PACE_NO_TASK; task = step->parent[task])
+    for (; task != PACE_NO_TASK; task = pace_task_parent(step, task))
         if (is_operator(step, task)) found = task;
     return found;
 }
@@ -38,12 +38,12 @@ static bool is_own_frame(const char *name) {
 
 uint32_t pace_task_at(const pace_step *step, const pace_lane *lane, int64_t at_ns) {
     uint32_t task = pace_lane_begun_by(step, lane, at_ns);
-    while (task != PACE_NO_TASK && pace_step_end_ns(step, task) <= at_ns) task = step->parent[task];
+    while (task != PACE_NO_TASK && pace_step_end_ns(step, task) <= at_ns) task = pace_task_parent(step, task);
     return task;
 }
 
 const char *pace_host_place(const pace_step *step, uint32_t task) {
-    for (; task != PACE_NO_TASK; task = step->parent[task]) {
+    for (; task != PACE_NO_TASK; task = pace_task_parent(step, task)) {
         const char *name = pace_step_name(step, task);
         if (pace_name_marks_step(name)) continue;
         bool python = step->kind[task] == PACE_TASK_PYTHON;
@@ -81,7 +81,7 @@ static behind behind_piece(const pace_analysis *analysis, const pace_path_piece 
     one.before_ns = piece->waiting ? one.time_ns : 0;
     if (piece->task == PACE_NO_TASK) return one;
     bool device = pace_task_on_device(step->kind[piece->task]);
-    uint32_t op = pace_outermost_operator(step, device ? step->cause[piece->task] : piece->task);
+    uint32_t op = pace_outermost_operator(step, device ? pace_task_cause(step, piece->task) : piece->task);
     one.name = pace_step_name(step, piece->task);
     if (rank->work.host_is_device && piece->resource == PACE_ADVICE_HOST) { /* coming to it is part of calling it */
         const char *place = piece->waiting ? place_of_piece(analysis, piece, home) : NULL;

@@ -50,8 +50,8 @@ uint32_t pace_device_ends_last(const pace_device_ends *ends, int64_t after, int6
         uint32_t segment = ends->ends.items[--at].segment;
         const pace_segment *s = &ends->replay->segments.items[segment];
         if (s->lane == not_lane || pace_segment_end(s) <= after) continue;
-        if (s->resource == PACE_ADVICE_BALANCE) continue;  /* that a wait is over sets nobody free */
-        bool known = step->cause[s->task] != PACE_NO_TASK; /* unknown launchers may have been early */
+        if (s->resource == PACE_ADVICE_BALANCE) continue;            /* that a wait is over sets nobody free */
+        bool known = pace_task_cause(step, s->task) != PACE_NO_TASK; /* unknown launchers may have been early */
         if (!known || pace_task_issued_ns(step, s->task) <= issued_by) return segment;
     }
     return PACE_NO_SEGMENT;

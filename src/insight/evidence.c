@@ -26,8 +26,8 @@ static pace_status count_launches(pace_evidence *out, const pace_step *step) {
     uint8_t *worked = pace_alloc(step->count / 8 + 1, 1); /* a bit a task */
     if (!worked) return PACE_E_MEMORY;
     for (uint32_t task = 0; task < step->count; task++)
-        if (pace_task_on_device(step->kind[task]) && step->cause[task] != PACE_NO_TASK)
-            worked[step->cause[task] / 8] |= (uint8_t)(1u << step->cause[task] % 8);
+        if (pace_task_on_device(step->kind[task]) && pace_task_cause(step, task) != PACE_NO_TASK)
+            worked[pace_task_cause(step, task) / 8] |= (uint8_t)(1u << pace_task_cause(step, task) % 8);
     for (uint32_t task = 0; task < step->count; task++) {
         bool launch = is_launch(step, task);
         out->launches += launch;
@@ -39,8 +39,9 @@ static pace_status count_launches(pace_evidence *out, const pace_step *step) {
 
 static int64_t pause_between(const pace_rank *rank, uint32_t before, uint32_t task, int64_t start_ns, int64_t end_ns) {
     const pace_step *step = &rank->step;
-    uint32_t call = step->cause[task];
-    if (call == PACE_NO_TASK || step->cause[before] != call || !strstr(pace_step_name(step, call), "GraphLaunch"))
+    uint32_t call = pace_task_cause(step, task);
+    if (call == PACE_NO_TASK || pace_task_cause(step, before) != call ||
+        !strstr(pace_step_name(step, call), "GraphLaunch"))
         return 0;
     int64_t from = pace_step_end_ns(step, before), to = step->start_ns[task];
     if (to - from <= GRAPH_PAUSE_NS || from < start_ns || to > end_ns) return 0;
@@ -83,7 +84,7 @@ static int64_t told_ns(const pace_rank *rank, int64_t span_ns) {
     int64_t ns = pace_intervals_within(&rank->work.calls, window->first_ns, window->last_ns) + window->compute_ns;
     for (size_t i = 0; i < rank->tiles.count; i++)
         if (rank->tiles.items[i].resource == PACE_IDLE_INPUT)
-            ns += rank->tiles.items[i].end_ns - rank->tiles.items[i].start_ns;
+            ns += pace_tile_end(&rank->tiles.items[i]) - rank->tiles.items[i].start_ns;
     return ns * 100 < span_ns ? ns : ns + window->exposed_ns;
 }
 

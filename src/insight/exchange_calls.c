@@ -49,7 +49,7 @@ static begin *order(const segment_list *segments, const pace_replay *replay) {
 static void depend(pace_replay *replay, const pace_step *step, uint32_t range, uint32_t call) {
     pace_segment *s = &replay->segments.items[range];
     const pace_segment *on = &replay->segments.items[call];
-    int64_t lag = s->start_ns - on->start_ns, most = step->duration_ns[on->task] + PICK_UP_NS;
+    int64_t lag = s->start_ns - on->start_ns, most = pace_task_ns(step, on->task) + PICK_UP_NS;
     if (on->lane != s->lane) pace_segment_depend(s, call, lag < most ? lag : most, true);
 }
 

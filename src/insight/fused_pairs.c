@@ -90,9 +90,9 @@ static bool is_inside(const pace_step_side *side, const pace_work_item *item) {
 }
 
 static uint32_t innermost_operator(const pace_step *step, uint32_t task) {
-    uint32_t at = pace_task_on_device(step->kind[task]) ? step->cause[task] : task;
+    uint32_t at = pace_task_on_device(step->kind[task]) ? pace_task_cause(step, task) : task;
     while (at != PACE_NO_TASK && (step->kind[at] != PACE_TASK_OP || pace_name_is_label(pace_step_name(step, at))))
-        at = step->parent[at];
+        at = pace_task_parent(step, at);
     return at;
 }
 
@@ -131,7 +131,7 @@ static pace_status note_operators(matcher *m) {
         const pace_work_item *item = &m->eager->rank->work.items.items[i];
         if (!is_inside(m->eager, item)) continue;
         uint32_t at = innermost_operator(step, item->task), own;
-        for (; at != PACE_NO_TASK; at = step->parent[at]) {
+        for (; at != PACE_NO_TASK; at = pace_task_parent(step, at)) {
             if (step->kind[at] != PACE_TASK_OP || pace_name_is_label(pace_step_name(step, at))) continue;
             PACE_TRY(operator_entry(&own, m, pace_step_name(step, at)));
             m->entries.items[own].is_operator = true;
@@ -147,7 +147,7 @@ static pace_status eager_entry(uint32_t *out, matcher *m, uint32_t task) {
     const char *name = name_of_work(step, task, &is_operator);
     if (!is_operator) return entry_of(out, m, name, strlen(name));
     PACE_TRY(operator_entry(out, m, name));
-    for (uint32_t at = innermost_operator(step, task), own; at != PACE_NO_TASK; at = step->parent[at]) {
+    for (uint32_t at = innermost_operator(step, task), own; at != PACE_NO_TASK; at = pace_task_parent(step, at)) {
         if (step->kind[at] != PACE_TASK_OP) continue;
         PACE_TRY(operator_entry(&own, m, pace_step_name(step, at)));
         if (!m->entries.items[own].is_named || m->entries.items[*out].compiled_calls > 0) continue;

@@ -29,11 +29,11 @@ static pace_status add(pace_host_gaps *out, const char *name, double ns, bool is
 
 static pace_status add_gap(pace_host_gaps *out, const pace_step_side *side, const pace_tile *tile, bool is_a) {
     const pace_step *step = &side->rank->step;
-    uint32_t call = step->cause[side->rank->work.items.items[tile->item].task];
-    double part_ns = pace_per_step(side, tile->end_ns - tile->start_ns) / SAMPLES;
+    uint32_t call = pace_task_cause(step, side->rank->work.items.items[tile->item].task);
+    double part_ns = pace_per_step(side, pace_tile_end(tile) - tile->start_ns) / SAMPLES;
     if (call == PACE_NO_TASK) return add(out, "", part_ns * SAMPLES, is_a);
     for (int i = 0; i < SAMPLES; i++) {
-        int64_t at_ns = tile->start_ns + (tile->end_ns - tile->start_ns) * (2 * i + 1) / (2 * SAMPLES);
+        int64_t at_ns = tile->start_ns + (pace_tile_end(tile) - tile->start_ns) * (2 * i + 1) / (2 * SAMPLES);
         PACE_TRY(add(out, name_at(step, step->lane[call], at_ns), part_ns, is_a));
     }
     return PACE_OK;

@@ -65,7 +65,12 @@ static void set_calls(host *h) {
 static pace_status add_item(host *h, uint32_t task, int64_t start_ns, int64_t end_ns, pace_work_class class) {
     uint8_t stage = h->step->stage[task];
     if (end_ns <= start_ns) return PACE_OK;
-    pace_work_item item = {start_ns, end_ns, task, (uint8_t) class, stage, false, INT64_MIN, false};
+    pace_work_item item = {.start_ns = start_ns,
+                           .end_ns = end_ns,
+                           .task = task,
+                           .class = (uint8_t) class,
+                           .stage = stage,
+                           .wait_until_ns = INT64_MIN};
     if (stage == PACE_STAGE_NONE) item.stage = PACE_STAGE_OTHER;
     return PACE_PUSH(h->items, item);
 }

@@ -17,7 +17,7 @@ static bool call_synchronises(const pace_step *step, uint32_t call) {
 static uint32_t synchronising_at(const pace_step *step, uint32_t lane_number, int64_t at_ns) {
     uint32_t task = pace_lane_begun_by(step, &step->lanes.items[lane_number], at_ns);
     while (task != PACE_NO_TASK && (pace_step_end_ns(step, task) < at_ns || !call_synchronises(step, task)))
-        task = step->parent[task];
+        task = pace_task_parent(step, task);
     return task;
 }
 
@@ -27,7 +27,7 @@ static bool waited_for_stream(const pace_step *step, uint32_t task) {
     const pace_wait *waits = pace_step_waits(&count, step, task);
     for (size_t i = 0; i < count; i++)
         if (step->lane[waits[i].on] != step->lane[task] &&
-            pace_step_end_ns(step, waits[i].on) > pace_step_end_ns(step, step->cause[task]))
+            pace_step_end_ns(step, waits[i].on) > pace_step_end_ns(step, pace_task_cause(step, task)))
             return true;
     return false;
 }
@@ -39,7 +39,7 @@ static pace_idle_cause cause_of(uint32_t *call_out, const pace_rank *rank, const
     const pace_step *step = rank->work.step;
     if (tile->resource == PACE_IDLE_INPUT) return PACE_IDLE_BY_INPUT;
     if (rank->work.host_is_device) return PACE_IDLE_BY_HOST;
-    uint32_t task = rank->work.items.items[tile->item].task, call = step->cause[task];
+    uint32_t task = rank->work.items.items[tile->item].task, call = pace_task_cause(step, task);
     if (call == PACE_NO_TASK) return PACE_IDLE_BY_LAUNCH;
     if (tile->resource == PACE_IDLE_OTHER)
         return waited_for_stream(step, task) ? PACE_IDLE_BY_STREAM : PACE_IDLE_BY_LAUNCH;
@@ -57,10 +57,10 @@ pace_idle_sums pace_idle_causes(const pace_rank *rank, int64_t start_ns, int64_t
     for (size_t i = 0; i < rank->tiles.count && rank->tiles.items[i].start_ns < end_ns; i++) {
         const pace_tile *tile = &rank->tiles.items[i];
         if (!is_gap(tile)) continue;
-        bool goes_on = i > 0 && is_gap(tile - 1) && tile[-1].item == tile->item && tile[-1].end_ns == tile->start_ns;
+        bool goes_on = i > 0 && is_gap(tile - 1) && tile[-1].item == tile->item;
         if (!goes_on) gap_start_ns = tile->start_ns;
         int64_t from = tile->start_ns > start_ns ? tile->start_ns : start_ns;
-        int64_t to = tile->end_ns < end_ns ? tile->end_ns : end_ns;
+        int64_t to = pace_tile_end(tile) < end_ns ? pace_tile_end(tile) : end_ns;
         if (to <= from) continue;
         uint32_t call;
         pace_idle_cause cause = cause_of(&call, rank, tile, gap_start_ns);

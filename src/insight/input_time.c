@@ -28,7 +28,7 @@ static bool is_busy_task(const pace_step *step, uint32_t task) {
 static bool busy_at(const pace_step *step, const pace_lane *lane, int64_t at_ns) {
     uint32_t task = pace_lane_begun_by(step, lane, at_ns - 1);
     while (task != PACE_NO_TASK && (pace_step_end_ns(step, task) <= at_ns || !is_busy_task(step, task)))
-        task = step->parent[task];
+        task = pace_task_parent(step, task);
     return task != PACE_NO_TASK;
 }
 

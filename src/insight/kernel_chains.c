@@ -82,12 +82,13 @@ static pace_status end_chain(finder *f) {
     PACE_TRY(row_of(&row, f, names, count));
     int64_t time_ns = 0, gap_ns = 0;
     for (size_t i = 0; i < count; i++) {
-        time_ns += f->step->duration_ns[f->open[i]];
+        time_ns += pace_task_ns(f->step, f->open[i]);
         int64_t gap = i ? f->step->start_ns[f->open[i]] - pace_step_end_ns(f->step, f->open[i - 1]) : 0;
         if (gap > 0) gap_ns += gap;
     }
     uint32_t *example = f->chains.tasks.items + row->first;
-    bool better = f->step->cause[*example] == PACE_NO_TASK && f->step->cause[f->open[0]] != PACE_NO_TASK;
+    bool better =
+        pace_task_cause(f->step, *example) == PACE_NO_TASK && pace_task_cause(f->step, f->open[0]) != PACE_NO_TASK;
     if (better) memcpy(example, f->open, count * sizeof *example); /* one whose operators are known */
     row->times++;
     row->time_ns += time_ns;

@@ -49,7 +49,7 @@ typedef struct {
 
 /* The call that launched a chosen piece; else PACE_NO_TASK. */
 static uint32_t call_of(const pace_step *step, const pace_work_item *item, const pace_work_choice *choice) {
-    uint32_t call = pace_work_is_chosen(item, choice) ? step->cause[item->task] : PACE_NO_TASK;
+    uint32_t call = pace_work_is_chosen(item, choice) ? pace_task_cause(step, item->task) : PACE_NO_TASK;
     return call != PACE_NO_TASK && step->kind[call] == PACE_TASK_CALL ? call : PACE_NO_TASK;
 }
 
@@ -82,7 +82,7 @@ static pace_launch_row measure(measurer *m, pace_name name, const launched *piec
     pace_launch_row row = {.call = name};
     size_t calls = 0;
     for (size_t i = 0; i < count; i++) {
-        int64_t call_ns = step->duration_ns[pieces[i].call], work_ns = step->duration_ns[pieces[i].task];
+        int64_t call_ns = pace_task_ns(step, pieces[i].call), work_ns = pace_task_ns(step, pieces[i].task);
         m->delays[i] = delay_of(step, &pieces[i]);
         row.long_delays += m->delays[i] > m->limits->long_delay_ns;
         row.below_call += work_ns < call_ns;

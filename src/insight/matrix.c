@@ -18,7 +18,7 @@ static int64_t *find_first_launched(const pace_work *work) {
     for (size_t i = 0; first && i < work->step->lanes.count; i++) first[i] = INT64_MIN;
     for (size_t i = 0; first && i < work->items.count; i++) {
         uint32_t task = work->items.items[i].task, lane = work->step->lane[task];
-        if (work->step->cause[task] != PACE_NO_TASK && first[lane] == INT64_MIN)
+        if (pace_task_cause(work->step, task) != PACE_NO_TASK && first[lane] == INT64_MIN)
             first[lane] = work->step->start_ns[task];
     }
     return first;
@@ -27,7 +27,7 @@ static int64_t *find_first_launched(const pace_work *work) {
 /* The step that issued an item of work, -1 = before the first. False: no step did. */
 static bool issued_by(ptrdiff_t *at, const pace_marks *marks, const pace_work *work, const pace_work_item *item,
                       const int64_t *first_launched) {
-    bool known = work->host_is_device || work->step->cause[item->task] != PACE_NO_TASK;
+    bool known = work->host_is_device || pace_task_cause(work->step, item->task) != PACE_NO_TASK;
     int64_t issued_ns = pace_task_issued_ns(work->step, item->task);
     *at = pace_marks_at(marks, issued_ns);
     if (!known && item->start_ns < first_launched[work->step->lane[item->task]]) *at = -1;
@@ -88,12 +88,15 @@ static pace_status push_tile(tiler *t, int64_t start, int64_t end, uint8_t stage
     pace_tiles *tiles = t->tiles;
     if (tiles->count) {
         pace_tile *last = &tiles->items[tiles->count - 1];
-        if (last->end_ns == start && last->item == item && last->resource == resource && last->stage == stage) {
-            last->end_ns = end;
+        if (last->item == item && last->resource == resource && last->stage == stage) {
+            last[1].start_ns = end;
             return PACE_OK;
         }
     }
-    return PACE_PUSH(tiles, ((pace_tile){start, end, stage, (uint8_t)resource, item}));
+    PACE_TRY(pace_grow(&tiles->items, &tiles->capacity, tiles->count + 2, sizeof *tiles->items));
+    tiles->items[tiles->count++] = (pace_tile){start, item, stage, (uint8_t)resource};
+    tiles->items[tiles->count] = (pace_tile){.start_ns = end};
+    return PACE_OK;
 }
 
 static int rank_of(const pace_work_item *item) {
@@ -138,7 +141,8 @@ static pace_status tile_busy(tiler *t, int64_t start, int64_t end, uint32_t inde
 static pace_status tile_host(tiler *t, int64_t start, int64_t end, uint8_t stage, uint32_t next) {
     const pace_step *step = t->work->step;
     uint32_t task = t->work->items.items[next].task;
-    const pace_intervals *input = &t->input.by_lane[step->lane[t->work->host_is_device ? task : step->cause[task]]];
+    const pace_intervals *input =
+        &t->input.by_lane[step->lane[t->work->host_is_device ? task : pace_task_cause(step, task)]];
     size_t low = 0, high = input->count;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
@@ -161,7 +165,7 @@ static pace_status tile_idle(tiler *t, int64_t start, int64_t end, uint32_t next
     const pace_step *step = t->work->step;
     const pace_work_item *item = &t->work->items.items[next];
     if (t->work->host_is_device) return tile_host(t, start, end, item->stage, next);
-    uint32_t cause = step->cause[item->task];
+    uint32_t cause = pace_task_cause(step, item->task);
     if (cause == PACE_NO_TASK) return push_tile(t, start, end, item->stage, PACE_IDLE_OTHER, next);
     int64_t issued_end = pace_step_end_ns(step, cause);
     if (issued_end <= start) return push_tile(t, start, end, item->stage, PACE_IDLE_OTHER, next);
@@ -205,13 +209,13 @@ pace_matrix pace_matrix_of(const pace_tiles *tiles, int64_t start_ns, int64_t en
     size_t low = 0, high = tiles->count;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        if (tiles->items[middle].end_ns > start_ns) high = middle;
+        if (pace_tile_end(&tiles->items[middle]) > start_ns) high = middle;
         else low = middle + 1;
     }
     for (; low < tiles->count && tiles->items[low].start_ns < end_ns; low++) {
         const pace_tile *tile = &tiles->items[low];
         int64_t start = tile->start_ns > start_ns ? tile->start_ns : start_ns;
-        int64_t end = tile->end_ns < end_ns ? tile->end_ns : end_ns;
+        int64_t end = pace_tile_end(tile) < end_ns ? pace_tile_end(tile) : end_ns;
         matrix.cell_ns[tile->stage][tile->resource] += end - start;
     }
     return matrix;

@@ -21,13 +21,17 @@ typedef enum {
 
 extern const char *const pace_resource_names[PACE_RESOURCES];
 
+/* It ends where the next one begins. */
 typedef struct {
-    int64_t start_ns, end_ns;
-    uint8_t stage, resource;
+    int64_t start_ns;
     uint32_t item; /* index into work->items of what runs, or of what is waited for; PACE_NO_TASK = nothing */
+    uint8_t stage, resource;
 } pace_tile;
 
+/* Behind the last of a set that is not empty stands one more, not counted: where that ends. */
 typedef PACE_VEC(pace_tile) pace_tiles;
+
+static inline int64_t pace_tile_end(const pace_tile *tile) { return tile[1].start_ns; }
 
 typedef struct {
     int64_t cell_ns[PACE_STAGES][PACE_RESOURCES];

@@ -35,7 +35,7 @@ static uint8_t stage_at(const finder *f, const pace_memory_event *event) {
 /* Where the outermost ATen operator around an event ends; before the event where there is none. */
 static int64_t operator_ends(const finder *f, const pace_memory_event *event) {
     int64_t end_ns = INT64_MIN;
-    for (uint32_t at = pace_memory_task(f->step, event); at != PACE_NO_TASK; at = f->step->parent[at])
+    for (uint32_t at = pace_memory_task(f->step, event); at != PACE_NO_TASK; at = pace_task_parent(f->step, at))
         if (pace_task_is_operator(f->step, at) && pace_starts(pace_step_name(f->step, at), "aten::"))
             end_ns = pace_step_end_ns(f->step, at);
     return end_ns;

@@ -46,19 +46,19 @@ pace_status pace_memory_lives(uint32_t **out, const pace_step *step) {
 
 uint32_t pace_memory_task(const pace_step *step, const pace_memory_event *event) {
     uint32_t task = pace_lane_begun_by(step, &step->lanes.items[event->lane], event->at_ns);
-    while (task != PACE_NO_TASK && pace_step_end_ns(step, task) < event->at_ns) task = step->parent[task];
+    while (task != PACE_NO_TASK && pace_step_end_ns(step, task) < event->at_ns) task = pace_task_parent(step, task);
     return task;
 }
 
 static uint32_t operator_around(const pace_step *step, uint32_t task) {
-    while (task != PACE_NO_TASK && !pace_task_is_operator(step, task)) task = step->parent[task];
+    while (task != PACE_NO_TASK && !pace_task_is_operator(step, task)) task = pace_task_parent(step, task);
     return task;
 }
 
 uint32_t pace_memory_asker(const pace_step *step, const pace_memory_event *event) {
     uint32_t op = operator_around(step, pace_memory_task(step, event));
     while (op != PACE_NO_TASK && pace_starts(pace_step_name(step, op), "aten::empty")) {
-        uint32_t around = operator_around(step, step->parent[op]);
+        uint32_t around = operator_around(step, pace_task_parent(step, op));
         if (around == PACE_NO_TASK) break;
         op = around;
     }

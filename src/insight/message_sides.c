@@ -73,7 +73,7 @@ static int64_t peer_of_title(const pace_rank *rank, const char *title, const cha
 static const char *title_of(const pace_step *step, uint32_t task) {
     if (task == PACE_NO_TASK) return "";
     if (is_message(says_title(pace_step_name(step, task)))) return pace_step_name(step, task);
-    for (uint32_t inner = task + 1; inner < step->count && step->parent[inner] == task; inner++)
+    for (uint32_t inner = task + 1; inner < step->count && pace_task_parent(step, inner) == task; inner++)
         if (is_message(says_title(pace_step_name(step, inner)))) return pace_step_name(step, inner);
     return "";
 }
@@ -131,7 +131,7 @@ static pace_status add_side(finder *f, pace_message_side side) {
 static uint32_t record_around(saying *said, const pace_step *step, uint32_t task) {
     uint32_t record = PACE_NO_TASK;
     *said = SAYS_NOTHING;
-    for (; task != PACE_NO_TASK; task = step->parent[task]) {
+    for (; task != PACE_NO_TASK; task = pace_task_parent(step, task)) {
         saying own = says_task(step, task);
         if (is_message(own)) record = task;
         if (own != SAYS_NOTHING && (*said == SAYS_NOTHING || is_message(own))) *said = own;
@@ -157,7 +157,7 @@ static pace_status list_records(finder *f) {
         if (!informed && !speaks[step->name[task]]) continue;
         saying above;
         if (!is_message(says_task(step, task))) continue;
-        if (record_around(&above, step, step->parent[task]) != PACE_NO_TASK) continue;
+        if (record_around(&above, step, pace_task_parent(step, task)) != PACE_NO_TASK) continue;
         status = PACE_PUSH(&f->records, ((host_record){task, false}));
     }
     pace_free(speaks);
@@ -179,7 +179,7 @@ static pace_status find_of_kernel(finder *f, uint32_t item) {
     uint32_t task = f->rank->work.items.items[item].task;
     const char *name = pace_step_name(step, task);
     const pace_exchange_info *info = pace_step_exchange(step, task);
-    uint32_t cause = pace_task_on_device(step->kind[task]) ? step->cause[task] : task;
+    uint32_t cause = pace_task_on_device(step->kind[task]) ? pace_task_cause(step, task) : task;
     saying own = SAYS_NOTHING, above;
     if (info) {
         const char *word = pace_names_text(&step->names, info->collective);

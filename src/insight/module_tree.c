@@ -82,7 +82,7 @@ static pace_status enter(builder *b, uint32_t task, uint32_t parent, bool counts
     if (!counts) return PACE_OK;
     pace_module_node *node = &b->tree.nodes.items[b->node_of[task]];
     node->calls++;
-    node->host_ns += b->step->duration_ns[task];
+    node->host_ns += pace_task_ns(b->step, task);
     return PACE_PUSH(&b->seen, ((instance){b->node_of[task], b->step->name[task]}));
 }
 
@@ -91,7 +91,7 @@ static pace_status find_nodes(builder *b, int64_t from_ns, int64_t to_ns) {
     const pace_step *step = b->step;
     for (uint32_t task = 0; task < step->count; task++) {
         if (step->kind[task] > PACE_TASK_CALL) continue;
-        uint32_t parent = step->parent[task] == PACE_NO_TASK ? 0 : b->node_of[step->parent[task]];
+        uint32_t parent = pace_task_parent(step, task) == PACE_NO_TASK ? 0 : b->node_of[pace_task_parent(step, task)];
         b->node_of[task] = parent;
         bool counts = step->start_ns[task] >= from_ns && step->start_ns[task] < to_ns;
         if (is_part(b, task)) PACE_TRY(enter(b, task, parent, counts));
@@ -108,7 +108,7 @@ static pace_status move_backward(builder *b) {
     for (uint32_t task = 0; task < step->count; task++) {
         while (next < step->gradients.count && step->gradients.items[next].task < task) next++;
         const pace_gradient *gradient = next < step->gradients.count ? &step->gradients.items[next] : NULL;
-        uint32_t parent = step->parent[task];
+        uint32_t parent = pace_task_parent(step, task);
         if (gradient && gradient->task == task && gradient->forward != PACE_NO_TASK) {
             b->node_of[task] = b->node_of[gradient->forward];
             moved[task] = 1;
@@ -144,7 +144,8 @@ static void add_work(builder *b, const pace_rank *rank, const pace_work_choice *
     for (size_t i = 0; i < rank->work.items.count; i++) {
         const pace_work_item *item = &rank->work.items.items[i];
         if (!pace_work_is_chosen(item, choice)) continue;
-        uint32_t at = pace_task_on_device(b->step->kind[item->task]) ? b->step->cause[item->task] : item->task;
+        uint32_t at =
+            pace_task_on_device(b->step->kind[item->task]) ? pace_task_cause(b->step, item->task) : item->task;
         pace_module_node *node = &b->tree.nodes.items[at == PACE_NO_TASK ? 0 : b->node_of[at]];
         *pass_of(&node->own, item->stage) += item->end_ns - item->start_ns;
     }

@@ -10,8 +10,8 @@
 
 uint32_t pace_operator_of(const pace_step *step, pace_op_cache *cache, uint32_t task) {
     if (step->kind[task] == PACE_TASK_OP) return task;
-    uint32_t at = step->cause[task], innermost = PACE_NO_TASK;
-    for (; at != PACE_NO_TASK; at = step->parent[at]) {
+    uint32_t at = pace_task_cause(step, task), innermost = PACE_NO_TASK;
+    for (; at != PACE_NO_TASK; at = pace_task_parent(step, at)) {
         if (step->kind[at] != PACE_TASK_OP) continue;
         if (innermost == PACE_NO_TASK) innermost = at;
         pace_op_amount amount;
@@ -22,7 +22,7 @@ uint32_t pace_operator_of(const pace_step *step, pace_op_cache *cache, uint32_t 
 
 /* The forward operator that a backward operator around `task` differentiates; else `task` itself. */
 static uint32_t forward_of(const pace_step *step, uint32_t task) {
-    for (uint32_t at = task; at != PACE_NO_TASK && step->gradients.count; at = step->parent[at]) {
+    for (uint32_t at = task; at != PACE_NO_TASK && step->gradients.count; at = pace_task_parent(step, at)) {
         const pace_gradient *gradient = step->kind[at] == PACE_TASK_OP ? pace_step_gradient(step, at) : NULL;
         if (gradient && gradient->forward != PACE_NO_TASK) return gradient->forward;
     }
@@ -30,10 +30,10 @@ static uint32_t forward_of(const pace_step *step, uint32_t task) {
 }
 
 uint32_t pace_module_of(const pace_step *step, uint32_t task) {
-    uint32_t at = step->kind[task] == PACE_TASK_OP ? task : step->cause[task];
+    uint32_t at = step->kind[task] == PACE_TASK_OP ? task : pace_task_cause(step, task);
     uint32_t annotation = PACE_NO_TASK;
     if (at != PACE_NO_TASK) at = forward_of(step, at);
-    for (; at != PACE_NO_TASK; at = step->parent[at]) {
+    for (; at != PACE_NO_TASK; at = pace_task_parent(step, at)) {
         if (step->kind[at] == PACE_TASK_PYTHON && pace_starts(pace_step_name(step, at), "nn.Module")) return at;
         bool step_mark = pace_name_marks_step(pace_step_name(step, at));
         if (step->kind[at] == PACE_TASK_ANNOTATION && !step_mark && annotation == PACE_NO_TASK) annotation = at;

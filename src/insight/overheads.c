@@ -95,7 +95,7 @@ static pace_status open_op(measurer *m, uint32_t task) {
 static pace_status add_call(measurer *m, uint32_t task, call_class class) {
     const pace_step *step = m->step;
     m->call_end_ns = pace_step_end_ns(step, task);
-    if (class == CALL_WORK) PACE_TRY(add_sample(m, PACE_T4, step->name[task], step->duration_ns[task], 1));
+    if (class == CALL_WORK) PACE_TRY(add_sample(m, PACE_T4, step->name[task], pace_task_ns(step, task), 1));
     if (!m->open) return PACE_OK;
     pace_overhead_type type = m->calls++ ? PACE_T5 : PACE_T2;
     PACE_TRY(add_sample(m, type, step->name[m->op], step->start_ns[task] - m->since_ns, m->events));
@@ -108,7 +108,7 @@ static pace_status add_call(measurer *m, uint32_t task, call_class class) {
  * inside the open operator exactly when its parent is not before that operator. */
 static pace_status take_task(measurer *m, uint32_t task) {
     const pace_step *step = m->step;
-    uint32_t parent = step->parent[task];
+    uint32_t parent = pace_task_parent(step, task);
     bool label = step->kind[task] == PACE_TASK_OP && pace_name_is_label(pace_step_name(step, task));
     bool annotation = label || step->kind[task] == PACE_TASK_ANNOTATION;
     m->annotation[task] = annotation ? task : parent == PACE_NO_TASK ? PACE_NO_TASK : m->annotation[parent];

@@ -56,7 +56,7 @@ static void apply(pace_step *step, const pace_lane *lane, const pass_list *passe
     for (uint32_t task = lane->first; task < lane->first + lane->count; task++)
         if (step->stage[task] == PACE_STAGE_FORWARD) step->stage[task] = stage_at(passes, step->start_ns[task]);
     for (uint32_t task = 0; task < step->count; task++) {
-        uint32_t cause = step->cause[task];
+        uint32_t cause = pace_task_cause(step, task);
         bool launched = cause != PACE_NO_TASK && cause >= lane->first && cause < lane->first + lane->count;
         if (launched && step->stage[task] == PACE_STAGE_FORWARD) step->stage[task] = step->stage[cause];
     }

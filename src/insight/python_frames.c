@@ -70,9 +70,9 @@ static pace_status enter(summer *s, uint32_t task) {
     if (!counts(s, task)) return PACE_OK;
     pace_python_row *at = &s->frames.rows.items[row];
     at->calls++;
-    at->self_ns += s->step->duration_ns[task];
+    at->self_ns += pace_task_ns(s->step, task);
     if (s->step->start_ns[task] < s->open_until[row]) return PACE_OK;
-    at->all_ns += s->step->duration_ns[task];
+    at->all_ns += pace_task_ns(s->step, task);
     s->open_until[row] = pace_step_end_ns(s->step, task);
     return PACE_OK;
 }
@@ -87,14 +87,14 @@ static pace_python_row *counted(summer *s, uint32_t frame) {
 static void take_from_caller(summer *s, uint32_t task, uint32_t parent) {
     pace_python_row *caller = s->step->kind[parent] == PACE_TASK_PYTHON ? counted(s, parent) : NULL;
     if (!caller) return;
-    caller->self_ns -= s->step->duration_ns[task];
-    if (s->step->kind[task] != PACE_TASK_PYTHON) caller->operators_ns += s->step->duration_ns[task];
+    caller->self_ns -= pace_task_ns(s->step, task);
+    if (s->step->kind[task] != PACE_TASK_PYTHON) caller->operators_ns += pace_task_ns(s->step, task);
 }
 
 static pace_status walk_lane(summer *s, const pace_lane *lane) {
     for (size_t i = 0; i < s->row_room; i++) s->open_until[i] = INT64_MIN;
     for (uint32_t task = lane->first; task < lane->first + lane->count; task++) {
-        uint32_t parent = s->step->parent[task];
+        uint32_t parent = pace_task_parent(s->step, task);
         s->frame_of[task] = parent == PACE_NO_TASK ? PACE_NO_TASK : s->frame_of[parent];
         if (s->step->kind[task] == PACE_TASK_PYTHON) PACE_TRY(enter(s, task));
         if (parent != PACE_NO_TASK) take_from_caller(s, task, parent);
@@ -105,7 +105,7 @@ static pace_status walk_lane(summer *s, const pace_lane *lane) {
 static void add_work(summer *s, const pace_rank *rank, const pace_work_choice *choice) {
     for (size_t i = 0; i < rank->work.items.count; i++) {
         const pace_work_item *item = &rank->work.items.items[i];
-        uint32_t cause = rank->work.host_is_device ? PACE_NO_TASK : s->step->cause[item->task];
+        uint32_t cause = rank->work.host_is_device ? PACE_NO_TASK : pace_task_cause(s->step, item->task);
         pace_python_row *row =
             cause == PACE_NO_TASK || !pace_work_is_chosen(item, choice) ? NULL : counted(s, s->frame_of[cause]);
         if (row) row->device_ns += item->end_ns - item->start_ns;

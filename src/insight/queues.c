@@ -41,7 +41,7 @@ static pace_status add_lane(pace_queue_rows *out, stream *s, const pace_step *st
     const pace_lane *lane = &step->lanes.items[number];
     s->count = 0;
     for (uint32_t task = lane->first; task < lane->first + lane->count; task++) {
-        uint32_t call = step->cause[task];
+        uint32_t call = pace_task_cause(step, task);
         if (call == PACE_NO_TASK || step->kind[call] != PACE_TASK_CALL || !is_chosen(step, task, choice)) continue;
         s->launched[s->count] = step->start_ns[call];
         s->begun[s->count++] = step->start_ns[task];

@@ -178,7 +178,7 @@ static pace_status add_input(builder *b, uint32_t *next, const pace_lane *of, in
     const pace_step *step = &b->rank->step;
     uint32_t lane = (uint32_t)(b->replay->lane_first.count - 1), end = of->first + of->count;
     while (*next < end && step->start_ns[*next] < to) {
-        uint32_t task = *next, above = step->parent[task];
+        uint32_t task = *next, above = pace_task_parent(step, task);
         bool heads =
             pace_task_fetches_input(step, task) && (above == PACE_NO_TASK || !pace_task_fetches_input(step, above));
         int64_t until = pace_step_end_ns(step, task);
@@ -232,13 +232,13 @@ static void add_launch_edges(builder *b) {
     for (uint32_t i = 0; i < b->replay->segments.count; i++) {
         pace_segment *s = &b->replay->segments.items[i];
         if (b->first_segment[s->task] != i) continue; /* a later part of the same task */
-        uint32_t cause = b->rank->step.cause[s->task];
+        uint32_t cause = pace_task_cause(&b->rank->step, s->task);
         if (cause == PACE_NO_TASK || b->first_segment[cause] == PACE_NO_SEGMENT) continue;
         int64_t issued = b->rank->step.start_ns[cause], lag = s->start_ns - issued;
         const pace_segment *call = &b->replay->segments.items[b->first_segment[cause]];
         if (call->start_ns != issued || lag < 0) continue; /* began before the window */
         /* a call that loads code takes its time first */
-        int64_t most = b->rank->step.duration_ns[cause] + PACE_LAUNCH_REACHES_NS;
+        int64_t most = pace_task_ns(&b->rank->step, cause) + PACE_LAUNCH_REACHES_NS;
         pace_segment_depend(s, b->first_segment[cause], lag < most ? lag : most, true);
     }
 }
@@ -264,7 +264,7 @@ static void add_blocking_edges(builder *b) {
 }
 
 static int64_t issue_end(const pace_step *step, uint32_t task) {
-    uint32_t cause = step->cause[task];
+    uint32_t cause = pace_task_cause(step, task);
     return cause == PACE_NO_TASK ? step->start_ns[task] : pace_step_end_ns(step, cause);
 }
 

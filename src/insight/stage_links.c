@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 static bool inside_backward(const pace_step *step, uint32_t task) {
-    for (uint32_t at = step->parent[task]; at != PACE_NO_TASK; at = step->parent[at])
+    for (uint32_t at = pace_task_parent(step, task); at != PACE_NO_TASK; at = pace_task_parent(step, at))
         if (pace_step_gradient(step, at)) return true;
     return false;
 }
@@ -13,13 +13,13 @@ static bool inside_backward(const pace_step *step, uint32_t task) {
 void pace_stages_mark_linked(pace_step *step) {
     for (size_t i = 0; i < step->gradients.count; i++) {
         uint32_t forward = step->gradients.items[i].forward;
-        if (forward != PACE_NO_TASK && !step->stage_given[forward])
+        if (forward != PACE_NO_TASK && !pace_stage_is_given(step, forward))
             step->stage[forward] =
                 (uint8_t)(inside_backward(step, forward) ? PACE_STAGE_RECOMPUTE : PACE_STAGE_FORWARD);
     }
     for (size_t i = 0; i < step->gradients.count; i++) {
         uint32_t task = step->gradients.items[i].task;
-        if (!step->stage_given[task]) step->stage[task] = PACE_STAGE_BACKWARD;
+        if (!pace_stage_is_given(step, task)) step->stage[task] = PACE_STAGE_BACKWARD;
     }
 }
 

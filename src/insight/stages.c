@@ -27,8 +27,8 @@ static uint8_t stage_of_name(name_stages *names, const pace_step *step, uint32_t
 
 /* Whether a backward operator, not only an annotation, encloses a task of the backward stage. */
 static bool inside_backward_operator(const pace_step *step, uint32_t task) {
-    for (uint32_t at = step->parent[task]; at != PACE_NO_TASK && step->stage[at] == PACE_STAGE_BACKWARD;
-         at = step->parent[at])
+    for (uint32_t at = pace_task_parent(step, task); at != PACE_NO_TASK && step->stage[at] == PACE_STAGE_BACKWARD;
+         at = pace_task_parent(step, at))
         if (!is_annotation(step, at)) return true;
     return false;
 }
@@ -47,8 +47,8 @@ static void attribute_host_by_name(pace_step *step, name_stages *names) {
         uint8_t *stage = &step->stage[task];
         if (step->kind[task] > PACE_TASK_CALL || *stage < PACE_STAGES) continue;
         uint8_t own = stage_of_name(names, step, task);
-        uint8_t around =
-            step->parent[task] == PACE_NO_TASK ? (uint8_t)PACE_STAGE_NONE : step->stage[step->parent[task]];
+        uint8_t around = pace_task_parent(step, task) == PACE_NO_TASK ? (uint8_t)PACE_STAGE_NONE
+                                                                      : step->stage[pace_task_parent(step, task)];
         if (own != PACE_STAGE_NONE) *stage = own;
         else *stage = *stage == PACE_STAGE_NOTED ? stage_of_noted(step, task, around) : around;
     }
@@ -71,7 +71,7 @@ static void attribute_backward_threads(pace_step *step) {
         if (lane->device) continue;
         size_t backward = 0, all = 0;
         for (uint32_t task = lane->first; task < lane->first + lane->count; task++) {
-            if (step->parent[task] != PACE_NO_TASK || step->kind[task] != PACE_TASK_OP) continue;
+            if (pace_task_parent(step, task) != PACE_NO_TASK || step->kind[task] != PACE_TASK_OP) continue;
             all++;
             backward += step->stage[task] == PACE_STAGE_BACKWARD;
         }
@@ -127,7 +127,7 @@ static uint8_t stage_by_order(const reach *backward, int64_t issued_ns) {
 
 /* A predicted captured graph is one launch whose kernels are of all stages: each brings its own. */
 static bool takes_stage_of_cause(const pace_step *step, uint32_t task) {
-    return step->cause[task] != PACE_NO_TASK && !step->stage_given[task];
+    return pace_task_cause(step, task) != PACE_NO_TASK && !pace_stage_is_given(step, task);
 }
 
 static void attribute_by_order(pace_step *step, const pace_marks *marks, reach *backward, const pace_stage_runs *runs) {
@@ -135,7 +135,7 @@ static void attribute_by_order(pace_step *step, const pace_marks *marks, reach *
         uint8_t kind = step->kind[task];
         if (kind > PACE_TASK_MEMSET) continue;
         if (pace_task_on_device(kind)) {
-            uint32_t cause = step->cause[task];
+            uint32_t cause = pace_task_cause(step, task);
             if (takes_stage_of_cause(step, task)) step->stage[task] = step->stage[cause];
             if (cause == PACE_NO_TASK && step->linked_kernels + (step->kind_count[PACE_TASK_OP] > 0) > 0) continue;
         }
@@ -152,7 +152,7 @@ static void attribute_by_order(pace_step *step, const pace_marks *marks, reach *
 static void settle_device_tasks(pace_step *step) {
     for (uint32_t task = 0; task < step->count; task++) {
         if (!takes_stage_of_cause(step, task)) continue;
-        uint8_t stage = step->stage[step->cause[task]];
+        uint8_t stage = step->stage[pace_task_cause(step, task)];
         if (stage != PACE_STAGE_NONE) step->stage[task] = stage;
     }
 }
@@ -179,8 +179,9 @@ static void attribute_by_neighbours(pace_step *step) {
 static void attribute_device_by_name(pace_step *step) {
     bool no_ops = step->kind_count[PACE_TASK_OP] == 0;
     for (uint32_t task = 0; task < step->count; task++) {
-        if (!pace_task_on_device(step->kind[task]) || (step->cause[task] != PACE_NO_TASK && !no_ops)) continue;
-        if (step->stage_given[task]) continue;
+        if (!pace_task_on_device(step->kind[task]) || (pace_task_cause(step, task) != PACE_NO_TASK && !no_ops))
+            continue;
+        if (pace_stage_is_given(step, task)) continue;
         const char *name = pace_step_name(step, task);
         bool backward = strstr(name, "backward") || strstr(name, "Backward") || strstr(name, "dgrad") ||
                         strstr(name, "wgrad") || strstr(name, "bwd");

@@ -27,7 +27,7 @@ PACE_ORDER(by_start, pace_mark, PACE_UP(start_ns))
 enum { NOT_SEEN, NO_MATCH, RELATED, MATCHES };
 
 static bool inside_a_match(const pace_step *step, const char *known, uint32_t task) {
-    for (uint32_t at = step->parent[task]; at != PACE_NO_TASK; at = step->parent[at])
+    for (uint32_t at = pace_task_parent(step, task); at != PACE_NO_TASK; at = pace_task_parent(step, at))
         if (known[step->name[at]] >= RELATED && step->kind[at] <= PACE_TASK_ANNOTATION) return true;
     return false;
 }

@@ -24,18 +24,18 @@ static pace_status close_run(cutter *c) {
 static void extend_run(cutter *c, uint32_t task) {
     int64_t end_ns = pace_step_end_ns(c->step, task);
     if (end_ns > c->run.end_ns) c->run.end_ns = end_ns;
-    if (c->step->duration_ns[task] > c->step->duration_ns[c->run.longest]) c->run.longest = task;
+    if (pace_task_ns(c->step, task) > pace_task_ns(c->step, c->run.longest)) c->run.longest = task;
     c->run.count = task + 1 - c->run.first;
 }
 
 /* Whether an enclosing task is in the open run: then this one belongs to it. */
 static bool is_inside_run(const cutter *c, uint32_t task) {
-    uint32_t parent = c->step->parent[task];
+    uint32_t parent = pace_task_parent(c->step, task);
     return c->run.count && parent != PACE_NO_TASK && parent >= c->run.first;
 }
 
 static bool joins_run(const cutter *c, uint32_t task, const pace_zone *zone) {
-    return c->run.count && c->step->parent[task] == c->parent &&
+    return c->run.count && pace_task_parent(c->step, task) == c->parent &&
            pace_step_end_ns(c->step, task) - c->run.start_ns <= zone->run_ns;
 }
 
@@ -45,13 +45,13 @@ static pace_status cut_task(cutter *c, uint32_t task, const pace_zone *zone) {
         c->run.count = task + 1 - c->run.first;
         return PACE_OK;
     }
-    bool thin = step->duration_ns[task] < zone->thin_ns;
+    bool thin = pace_task_ns(step, task) < zone->thin_ns;
     if (thin && joins_run(c, task, zone)) {
         extend_run(c, task);
     } else {
         PACE_TRY(close_run(c));
         c->run = (pace_drawn){step->start_ns[task], pace_step_end_ns(step, task), task, 1, task};
-        c->parent = step->parent[task];
+        c->parent = pace_task_parent(step, task);
         if (!thin) return close_run(c);
     }
     return PACE_OK;

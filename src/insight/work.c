@@ -34,15 +34,16 @@ static pace_work_class class_of_name(classifier *c, pace_name name) {
 
 /* The operator around a call that knows its shapes. */
 static uint32_t op_around(const pace_step *step, uint32_t task) {
-    while (task != PACE_NO_TASK && !(step->kind[task] == PACE_TASK_OP && step->detail[task])) task = step->parent[task];
+    while (task != PACE_NO_TASK && !(step->kind[task] == PACE_TASK_OP && step->detail[task]))
+        task = pace_task_parent(step, task);
     return task;
 }
 
 /* A matrix kernel whose operator moves more bytes than its flop can hide is bound by memory: the roofline. */
 static pace_work_class class_of_kernel(classifier *c, uint32_t task) {
     pace_work_class class = class_of_name(c, c->step->name[task]);
-    if (class != PACE_WORK_COMPUTE_BOUND || !c->device || c->step->cause[task] == PACE_NO_TASK) return class;
-    uint32_t op = op_around(c->step, c->step->cause[task]);
+    if (class != PACE_WORK_COMPUTE_BOUND || !c->device || pace_task_cause(c->step, task) == PACE_NO_TASK) return class;
+    uint32_t op = op_around(c->step, pace_task_cause(c->step, task));
     pace_op_amount amount;
     if (op == PACE_NO_TASK || !pace_op_cache_amount(&amount, &c->cache, c->step, op) || amount.flop <= 0) return class;
     double peak = pace_device_peak(c->device, amount.element_bytes);
@@ -58,7 +59,12 @@ static bool is_peer_copy(const char *name) {
 
 static pace_status add_item(pace_work *work, classifier *c, uint32_t task, int64_t start, int64_t end) {
     const pace_step *step = work->step;
-    pace_work_item item = {start, end, task, PACE_WORK_COPY, step->stage[task], false, INT64_MIN, false};
+    pace_work_item item = {.start_ns = start,
+                           .end_ns = end,
+                           .task = task,
+                           .class = PACE_WORK_COPY,
+                           .stage = step->stage[task],
+                           .wait_until_ns = INT64_MIN};
     if (step->kind[task] == PACE_TASK_KERNEL) item.class = (uint8_t)class_of_kernel(c, task);
     else if (step->kind[task] == PACE_TASK_COPY) item.peer_copy = is_peer_copy(pace_step_name(step, task));
     if (item.stage == PACE_STAGE_NONE) item.stage = PACE_STAGE_OTHER;

@@ -16,8 +16,8 @@ typedef struct {
     uint32_t task;
     uint8_t class, stage;  /* pace_work_class, pace_stage */
     bool peer_copy;        /* a copy between devices: communication in the matrix, memory in the windows */
-    int64_t wait_until_ns; /* communication: when the last rank arrived; INT64_MIN = unknown (one rank) */
     bool message;          /* communication between two ranks: a send, a receive, or several at once */
+    int64_t wait_until_ns; /* communication: when the last rank arrived; INT64_MIN = unknown (one rank) */
 } pace_work_item;
 
 typedef PACE_VEC(pace_work_item) pace_work_items;

@@ -27,7 +27,7 @@ static int64_t start_of(const kernels *k, uint32_t number) {
 
 static int64_t end_of(const kernels *k, uint32_t number) {
     uint32_t task = k->first + number;
-    return k->step->start_ns[task] + k->step->duration_ns[task];
+    return k->step->start_ns[task] + pace_task_ns(k->step, task);
 }
 
 static uint32_t computes_of(const pace_graph *graph) {

@@ -47,8 +47,8 @@ pace_status pace_step_hosts_get(const pace_step_host **out, pace_catalog *catalo
 
 static double end_s(const pace_step *step, bool on_device) {
     int64_t last = 0;
-    for (size_t i = 0; i < step->count; i++) {
-        int64_t end = step->start_ns[i] + step->duration_ns[i];
+    for (uint32_t i = 0; i < step->count; i++) {
+        int64_t end = step->start_ns[i] + pace_task_ns(step, i);
         if (pace_task_on_device(step->kind[i]) == on_device && end > last) last = end;
     }
     return (double)last / 1e9;

@@ -148,7 +148,7 @@ static void put_unlinked(pace_node *root, const pace_rank *rank) {
     int64_t time_ns = 0, total_ns = 0;
     for (size_t i = 0; i < rank->work.items.count && !rank->work.host_is_device; i++) {
         const pace_work_item *item = &rank->work.items.items[i];
-        bool unlinked = rank->step.cause[item->task] == PACE_NO_TASK;
+        bool unlinked = pace_task_cause(&rank->step, item->task) == PACE_NO_TASK;
         count += unlinked;
         total_ns += item->end_ns - item->start_ns;
         if (unlinked) time_ns += item->end_ns - item->start_ns;

@@ -93,7 +93,7 @@ static const char *backward_module(const pace_step *step, uint32_t task) {
 /* The slice that launched device work, or that of the forward operator of a backward one; 0 = none. */
 static size_t cause_of(const trace_drawing *d, uint32_t task, bool device) {
     const pace_gradient *gradient = device ? NULL : pace_step_gradient(&d->trace->step, task);
-    uint32_t cause = device ? d->trace->step.cause[task] : gradient ? gradient->forward : PACE_NO_TASK;
+    uint32_t cause = device ? pace_task_cause(&d->trace->step, task) : gradient ? gradient->forward : PACE_NO_TASK;
     return cause == PACE_NO_TASK ? 0 : d->numbers[cause];
 }
 
@@ -248,12 +248,12 @@ static pace_status draw_path(trace_drawing *d, const pace_rank *rank) {
 
 static pace_span stage_at(const void *tiles, size_t index) {
     const pace_tile *tile = &((const pace_tiles *)tiles)->items[index];
-    return (pace_span){tile->start_ns, tile->end_ns, tile->stage};
+    return (pace_span){tile->start_ns, pace_tile_end(tile), tile->stage};
 }
 
 static pace_span resource_at(const void *tiles, size_t index) {
     const pace_tile *tile = &((const pace_tiles *)tiles)->items[index];
-    return (pace_span){tile->start_ns, tile->end_ns, tile->resource};
+    return (pace_span){tile->start_ns, pace_tile_end(tile), tile->resource};
 }
 
 static void put_tile(trace_drawing *d, const pace_rank *rank, const pace_drawn_span *drawn, bool stages) {

@@ -69,7 +69,7 @@ static pace_status number_tasks(numbers *out, const pace_step *step) {
 /* What launched what. */
 static void put_link(pace_jsonw *json, const numbers *n, uint32_t task) {
     const pace_step *step = n->step;
-    uint32_t cause = step->cause[task];
+    uint32_t cause = pace_task_cause(step, task);
     if (step->kind[task] == PACE_TASK_CALL) pace_jsonw_key_int(json, "correlation", n->of[task]);
     else if (step->kind[task] == PACE_TASK_OP) pace_jsonw_key_int(json, "External id", (int64_t)task + 1);
     else if (cause != PACE_NO_TASK && step->kind[cause] == PACE_TASK_CALL)
@@ -81,7 +81,7 @@ static void put_link(pace_jsonw *json, const numbers *n, uint32_t task) {
 static void put_sync(pace_jsonw *json, const numbers *n, uint32_t task) {
     const pace_sync *sync = &n->step->syncs.items[n->step->detail[task] - 1];
     if (sync->call != PACE_NO_TASK) pace_jsonw_key_int(json, "correlation", n->of[sync->call]);
-    uint32_t launch = sync->on == PACE_NO_TASK ? PACE_NO_TASK : n->step->cause[sync->on];
+    uint32_t launch = sync->on == PACE_NO_TASK ? PACE_NO_TASK : pace_task_cause(n->step, sync->on);
     if (launch == PACE_NO_TASK || n->step->kind[launch] != PACE_TASK_CALL) return;
     pace_jsonw_key_int(json, "wait_on_stream", n->step->lane[sync->on]);
     pace_jsonw_key_int(json, "wait_on_cuda_event_record_corr_id", (int64_t)n->of[launch] + 1);
@@ -125,7 +125,7 @@ static void put_task(pace_jsonw *json, const numbers *n, uint32_t task) {
     uint32_t lane = step->lane[task];
     bool device = step->lanes.items[lane].device;
     pace_trace_event_open(json, pace_step_name(step, task), categories[step->kind[task]], device ? 0 : 1, (int64_t)lane,
-                          step->start_ns[task], step->duration_ns[task]);
+                          step->start_ns[task], pace_task_ns(step, task));
     pace_jsonw_key(json, "args");
     pace_jsonw_compact(json);
     pace_jsonw_object(json);
@@ -184,10 +184,10 @@ static void put_tracks(pace_jsonw *json, const pace_rank *rank, int64_t pid, con
         const pace_tile *tile = &rank->tiles.items[i];
         int64_t start_ns = tile->start_ns + rank->shift_ns - clock_ns;
         pace_trace_event_open(json, pace_stage_names[tile->stage], "paceline_stage", pid, 1, start_ns,
-                              tile->end_ns - tile->start_ns);
+                              pace_tile_end(tile) - tile->start_ns);
         pace_jsonw_object_end(json);
         pace_trace_event_open(json, pace_resource_names[tile->resource], "paceline_resource", pid, 2, start_ns,
-                              tile->end_ns - tile->start_ns);
+                              pace_tile_end(tile) - tile->start_ns);
         pace_jsonw_object_end(json);
     }
 }

@@ -22,9 +22,10 @@ static bool is_work(uint8_t resource) {
 
 /* Neighbours of the same stage, and waits between them, are one slice each. */
 static pace_status take(lanes *to, uint32_t rank, const pace_tile *tile, const pace_mark *mark) {
-    slice one = {tile->start_ns, tile->end_ns, rank, tile->stage, is_work(tile->resource)};
+    slice one = {tile->start_ns, pace_tile_end(tile), rank, tile->stage, is_work(tile->resource)};
     slice *last = to->slices.count ? &to->slices.items[to->slices.count - 1] : NULL;
-    if (tile->start_ns < mark->from_ns || tile->end_ns > mark->to_ns || tile->end_ns <= tile->start_ns) return PACE_OK;
+    if (tile->start_ns < mark->from_ns || pace_tile_end(tile) > mark->to_ns || pace_tile_end(tile) <= tile->start_ns)
+        return PACE_OK;
     if (last && last->rank == rank && last->works == one.works && last->end_ns == one.start_ns &&
         (!one.works || last->stage == one.stage)) {
         last->end_ns = one.end_ns;

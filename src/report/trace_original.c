@@ -235,7 +235,7 @@ static void put_tiles(writer *w) {
     name_tracks(w);
     for (size_t i = 0; i < rank->tiles.count; i++) {
         const pace_tile *tile = &rank->tiles.items[i];
-        int64_t start = tile->start_ns + shift, end = tile->end_ns + shift;
+        int64_t start = tile->start_ns + shift, end = pace_tile_end(tile) + shift;
         put_slice(w, "paceline_stage", STAGE_TRACK, start, end, pace_stage_names[tile->stage]);
         end_slice(w);
         put_slice(w, "paceline_resource", RESOURCE_TRACK, start, end, pace_resource_names[tile->resource]);

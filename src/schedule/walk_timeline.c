@@ -126,7 +126,7 @@ static pace_status add_nodes(pace_step *step, extents *e, unsigned repeat) {
         PACE_TRY(take_name(&name, e, step, node->name));
         PACE_TRY(
             pace_step_add_task(step, lane, (pace_task_kind)node->kind, name, at->start_ns, at->end_ns - at->start_ns));
-        pace_step_give_stage(step, node->stage);
+        PACE_TRY(pace_step_give_stage(step, node->stage));
         if (node->shapes) PACE_TRY(take_name(&step->detail[step->count - 1], e, step, node->shapes));
     }
     return PACE_OK;
@@ -235,7 +235,7 @@ static pace_status add_launches(pace_step *step, extents *e, unsigned repeat) {
         PACE_TRY(pace_step_add_task(step, lane, (pace_task_kind)launch->kind, name, e->runs[at].start_ns,
                                     e->runs[at].end_ns - e->runs[at].start_ns));
         step->correlation[step->count - 1] = known ? id : 0;
-        pace_step_give_stage(step, e->graph->nodes.items[launch->node].stage);
+        PACE_TRY(pace_step_give_stage(step, e->graph->nodes.items[launch->node].stage));
         if (launch->exchange) PACE_TRY(note_exchange(step, e, &e->graph->exchanges.items[launch->exchange - 1]));
     }
     return PACE_OK;

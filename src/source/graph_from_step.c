@@ -15,7 +15,7 @@ static bool in_interval(const pace_graph_builder *b, uint32_t task) {
 
 /* The outermost annotation or operator of a stretch in which the thread fetches input. */
 static bool heads_input(const pace_graph_builder *b, uint32_t task) {
-    uint32_t above = b->step->parent[task];
+    uint32_t above = pace_task_parent(b->step, task);
     return b->fetches[task] && (above == PACE_NO_TASK || !b->fetches[above]);
 }
 
@@ -36,7 +36,7 @@ static bool launches_nothing(const pace_graph_builder *b, const pace_lane *lane,
 
 static bool fetches_input(const pace_graph_builder *b, const pace_lane *lane, uint32_t task) {
     const pace_step *step = b->step;
-    uint32_t above = step->parent[task];
+    uint32_t above = pace_task_parent(step, task);
     if (above != PACE_NO_TASK && b->fetches[above]) return true;
     bool named = step->kind[task] == PACE_TASK_ANNOTATION || step->kind[task] == PACE_TASK_OP;
     return named && step->stage[task] == PACE_STAGE_INPUT && launches_nothing(b, lane, task);
@@ -45,7 +45,8 @@ static bool fetches_input(const pace_graph_builder *b, const pace_lane *lane, ui
 /* A call is a node of its own when it blocks, so that what is issued behind it waits, or when no operator makes it. */
 static bool is_node(const pace_graph_builder *b, uint32_t task) {
     const pace_step *step = b->step;
-    uint32_t parent = step->parent[task], op = parent == PACE_NO_TASK ? PACE_NO_TASK : pace_graph_operator(b, parent);
+    uint32_t parent = pace_task_parent(step, task),
+             op = parent == PACE_NO_TASK ? PACE_NO_TASK : pace_graph_operator(b, parent);
     if (!in_interval(b, task)) return false;
     switch (step->kind[task]) {
     case PACE_TASK_OP:
@@ -59,7 +60,7 @@ static bool is_node(const pace_graph_builder *b, uint32_t task) {
 static pace_status module_of(pace_name *out, pace_graph_builder *b, uint32_t task) {
     static const char frame[] = "nn.Module: ";
     const pace_step *step = b->step;
-    uint32_t parent = step->parent[task];
+    uint32_t parent = pace_task_parent(step, task);
     *out = parent == PACE_NO_TASK ? 0 : b->module[parent];
     if (step->kind[task] != PACE_TASK_PYTHON || !pace_starts(pace_step_name(step, task), frame)) return PACE_OK;
     const char *name = pace_step_name(step, task) + sizeof frame - 1;
@@ -95,7 +96,7 @@ static pace_status take_host_lane(pace_graph_builder *b, const task_range *range
     if (range->first == range->end) return PACE_OK;
     const pace_lane *lane = &step->lanes.items[step->lane[range->first]];
     for (uint32_t task = range->first; task < range->end; task++) {
-        uint32_t parent = step->parent[task];
+        uint32_t parent = pace_task_parent(step, task);
         b->fetches[task] = fetches_input(b, lane, task);
         bool node = is_node(b, task);
         b->holder[task] = node ? task + 1 : parent == PACE_NO_TASK ? 0 : b->holder[parent];
@@ -110,7 +111,7 @@ static pace_status take_host_lane(pace_graph_builder *b, const task_range *range
 static void find_work_ends(pace_graph_builder *b, const task_range *ranges) {
     const pace_step *step = b->step;
     for (uint32_t task = 0; task < step->count; task++) {
-        uint32_t cause = step->cause[task];
+        uint32_t cause = pace_task_cause(step, task);
         if (!pace_task_on_device(step->kind[task]) || cause == PACE_NO_TASK) continue;
         const task_range *range = &ranges[step->lane[cause]];
         int64_t end_ns = pace_step_end_ns(step, task) - step->begins_ns + 1;
@@ -135,7 +136,7 @@ static pace_status take_host(pace_graph_builder *b) {
 /* The first task of a stream with a known launch; the end of its tasks when none has one. */
 static uint32_t first_launched(const pace_step *step, const pace_lane *lane) {
     uint32_t task = lane->first, end = lane->first + lane->count;
-    while (task < end && step->cause[task] == PACE_NO_TASK) task++;
+    while (task < end && pace_task_cause(step, task) == PACE_NO_TASK) task++;
     return task;
 }
 
@@ -163,7 +164,7 @@ static pace_status take_stream(pace_graph_builder *b, const pace_lane *lane) {
     bool heads = b->from_ns != INT64_MIN;
     for (uint32_t task = lane->first; task < end; task++) {
         if (!pace_task_on_device(step->kind[task])) continue;
-        uint32_t cause = step->cause[task];
+        uint32_t cause = pace_task_cause(step, task);
         if (!in_interval(b, cause == PACE_NO_TASK ? task : cause)) continue;
         bool in_line = launched < end && task < launched;
         int64_t issued_ns = in_line ? INT64_MIN : pace_task_issued_ns(step, task);
@@ -191,7 +192,8 @@ static uint32_t lane_number(pace_graph_builder *b, uint32_t lane, uint32_t next)
 
 static pace_status add_node(pace_graph_builder *b, uint32_t task) {
     const pace_step *step = b->step;
-    uint32_t above = step->parent[task], holder = above == PACE_NO_TASK ? PACE_NO_TASK : pace_graph_holder(b, above);
+    uint32_t above = pace_task_parent(step, task),
+             holder = above == PACE_NO_TASK ? PACE_NO_TASK : pace_graph_holder(b, above);
     uint32_t parent = holder == PACE_NO_TASK ? PACE_NO_NODE : pace_graph_number(b, holder);
     uint32_t thread = lane_number(b, step->lane[task], b->graph->thread_count), number;
     PACE_TRY(pace_graph_add_node(&number, b->graph, node_kind(b, task), pace_step_name(step, task), parent, thread));
@@ -199,7 +201,7 @@ static pace_status add_node(pace_graph_builder *b, uint32_t task) {
     node->task = task;
     node->module = b->module[task];
     node->stage = step->stage[task];
-    if (heads_input(b, task)) node->spends_ns = step->duration_ns[task];
+    if (heads_input(b, task)) node->spends_ns = pace_task_ns(step, task);
     if (step->kind[task] == PACE_TASK_OP && step->detail[task])
         PACE_TRY(pace_graph_rename(&node->shapes, b, step->detail[task]));
     b->number[task] = number + 1;
@@ -220,8 +222,8 @@ static pace_status unlinked_node(uint32_t *out, pace_graph_builder *b, uint32_t 
 static pace_status add_launch(pace_graph_builder *b, const pace_graph_entry *entry, uint32_t *unlinked) {
     const pace_step *step = b->step;
     uint32_t task = entry->task;
-    uint32_t cause = step->cause[task], holder = cause == PACE_NO_TASK ? PACE_NO_TASK : pace_graph_holder(b, cause),
-             node, number;
+    uint32_t cause = pace_task_cause(step, task),
+             holder = cause == PACE_NO_TASK ? PACE_NO_TASK : pace_graph_holder(b, cause), node, number;
     if (holder == PACE_NO_TASK) PACE_TRY(unlinked_node(&node, b, unlinked));
     else node = pace_graph_number(b, holder);
     uint32_t stream = lane_number(b, step->lane[task], b->graph->stream_count);
@@ -230,12 +232,12 @@ static pace_status add_launch(pace_graph_builder *b, const pace_graph_entry *ent
     launch->task = task;
     launch->heads_line = entry->heads_line;
     launch->duration_ns = entry->heads_line ? pace_step_end_ns(step, task) - in_line_until(b, step->start_ns[task])
-                                            : step->duration_ns[task];
+                                            : pace_task_ns(step, task);
     PACE_TRY(pace_graph_rename(&launch->name, b, step->name[task]));
     if (cause != PACE_NO_TASK && step->kind[cause] == PACE_TASK_CALL) {
         PACE_TRY(pace_graph_rename(&launch->call, b, step->name[cause]));
         launch->same_call = number > 0 && b->launch_task.items[number - 1] != PACE_NO_TASK &&
-                            step->cause[b->launch_task.items[number - 1]] == cause;
+                            pace_task_cause(step, b->launch_task.items[number - 1]) == cause;
     }
     b->number[task] = number + 1;
     return PACE_PUSH(&b->launch_task, task);

@@ -21,10 +21,10 @@ pace_status pace_graph_find_host_work(pace_graph_builder *b) {
 static int64_t own_ns(pace_graph_builder *b, uint32_t task) {
     const pace_step *step = b->step;
     const pace_lane *lane = &step->lanes.items[step->lane[task]];
-    int64_t own = step->duration_ns[task], end = pace_step_end_ns(step, task), told = INT64_MIN;
+    int64_t own = pace_task_ns(step, task), end = pace_step_end_ns(step, task), told = INT64_MIN;
     for (uint32_t i = task + 1; i < lane->first + lane->count && step->start_ns[i] < end; i++) {
         if (step->start_ns[i] < told || pace_host_operator_works(&b->operators, i) == PACE_OP_UNKNOWN) continue;
-        own -= step->duration_ns[i];
+        own -= pace_task_ns(step, i);
         told = pace_step_end_ns(step, i);
     }
     return own > 0 ? own : 0;

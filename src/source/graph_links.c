@@ -111,7 +111,7 @@ static void add_wait(pace_launch *launch, uint32_t on) {
 /* Work that was issued long ago, on a stream that stood still, and started when another stream reached a point. */
 static void link_launch(pace_graph_builder *b, uint32_t number, uint32_t before) {
     const pace_step *step = b->step;
-    uint32_t task = b->launch_task.items[number], cause = step->cause[task];
+    uint32_t task = b->launch_task.items[number], cause = pace_task_cause(step, task);
     int64_t start = step->start_ns[task];
     if (cause == PACE_NO_TASK) return;
     int64_t ready = pace_step_end_ns(step, cause) + LAUNCH_NS;
@@ -185,7 +185,7 @@ static pace_status link_streams(pace_graph_builder *b) {
     for (uint32_t t = 0; t < threads; t++) since[t] = INT64_MIN;
     for (uint32_t i = 0; i < graph->launches.count; i++) {
         pace_launch *launch = &graph->launches.items[i];
-        uint32_t cause = step->cause[b->launch_task.items[i]], last = last_on[launch->stream];
+        uint32_t cause = pace_task_cause(step, b->launch_task.items[i]), last = last_on[launch->stream];
         link_launch(b, i, last == PACE_NO_LAUNCH ? PACE_NO_TASK : b->launch_task.items[last]);
         if (cause != PACE_NO_TASK) {
             int64_t *before = &since[graph->nodes.items[launch->node].thread];
@@ -204,7 +204,7 @@ static pace_status link_streams(pace_graph_builder *b) {
 static bool is_root(const pace_graph_builder *b, uint32_t number) {
     const pace_graph_node *nodes = b->graph->nodes.items;
     if (nodes[number].kind == PACE_TASK_ANNOTATION || b->node_task.items[number] == PACE_NO_TASK) return false;
-    uint32_t above = b->step->parent[b->node_task.items[number]];
+    uint32_t above = pace_task_parent(b->step, b->node_task.items[number]);
     return above == PACE_NO_TASK || pace_graph_operator(b, above) == PACE_NO_TASK;
 }
 

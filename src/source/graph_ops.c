@@ -45,7 +45,8 @@ static pace_op copy_op(const pace_step *step, uint32_t task) {
 /* The kernel says it, or the operators around its call do: old traces have no more than their names. */
 static const char *collective_of(const pace_step *step, uint32_t task) {
     const char *found = pace_collective_in(pace_step_name(step, task));
-    for (uint32_t host = step->cause[task]; !*found && host != PACE_NO_TASK; host = step->parent[host])
+    for (uint32_t host = pace_task_cause(step, task); !*found && host != PACE_NO_TASK;
+         host = pace_task_parent(step, host))
         if (step->kind[host] <= PACE_TASK_ANNOTATION) found = pace_collective_in(pace_step_name(step, host));
     return *found ? found : "sendrecv";
 }
@@ -64,7 +65,7 @@ static double bytes_of_dtype(const char *dtype) {
 /* The bytes of the first tensor among the arguments of the operators around the call. */
 static double bytes_from_shapes(const pace_graph_builder *b, uint32_t task) {
     const pace_step *step = b->step;
-    for (uint32_t host = step->cause[task]; host != PACE_NO_TASK; host = step->parent[host]) {
+    for (uint32_t host = pace_task_cause(step, task); host != PACE_NO_TASK; host = pace_task_parent(step, host)) {
         pace_op_shapes shapes;
         if (step->kind[host] != PACE_TASK_OP || !step->detail[host]) continue;
         if (!pace_op_shapes_parse(&shapes, pace_names_text(&step->names, step->detail[host]))) continue;
@@ -243,7 +244,7 @@ static pace_status sort_launches(op_setter *s) {
     const pace_step *step = b->step;
     for (uint32_t i = (uint32_t)b->graph->launches.count; i-- > 0;) {
         pace_launch *launch = &b->graph->launches.items[i];
-        uint32_t task = b->launch_task.items[i], cause = step->cause[task];
+        uint32_t task = b->launch_task.items[i], cause = pace_task_cause(step, task);
         uint32_t op = cause == PACE_NO_TASK ? PACE_NO_TASK : pace_graph_operator(b, cause);
         if (launch->kind != PACE_TASK_KERNEL) {
             pace_op copy = copy_op(step, task);

@@ -224,18 +224,19 @@ static pace_status begin_task(reader *r) {
     return PACE_PUSH(&r->open, opened);
 }
 
-static void end_task(reader *r) {
+static pace_status end_task(reader *r) {
     uint64_t thread = hash_thread(&r->event);
     size_t i = r->open.count;
     while (i > 0 && r->open.items[i - 1].thread != thread) i--;
-    if (i == 0) return;
+    if (i == 0) return PACE_OK;
     uint32_t task = r->open.items[i - 1].task;
     if (task != PACE_NO_TASK) {
         int64_t duration_ns = r->event.start_ns - r->step->start_ns[task];
-        if (duration_ns > 0 && duration_ns < PACE_LONGEST_NS) r->step->duration_ns[task] = duration_ns;
+        if (duration_ns > 0 && duration_ns < PACE_LONGEST_NS) PACE_TRY(pace_task_set_ns(r->step, task, duration_ns));
     }
     memmove(&r->open.items[i - 1], &r->open.items[i], (r->open.count - i) * sizeof *r->open.items);
     r->open.count--;
+    return PACE_OK;
 }
 
 /* The allocator's instants: all else that has no length is left out. */
@@ -303,7 +304,7 @@ static pace_status keep_event(reader *r) {
         if (!event->known_category) return note_foreign(r);
         return add_task(r, event->duration_ns > 0 ? event->duration_ns : 0);
     case 'B': return begin_task(r);
-    case 'E': end_task(r); return PACE_OK;
+    case 'E': return end_task(r);
     case 's':
     case 'f': return event->autograd ? keep_arrow(r) : PACE_OK;
     case 'i': return keep_memory(r);
@@ -476,7 +477,8 @@ static void find_cut(pace_step *step, int64_t last_ns) {
             last = task;
     step->cut_ns = last_ns;
     if (last == PACE_NO_TASK) return;
-    int64_t issued_ns = step->start_ns[step->cause[last] == PACE_NO_TASK ? last : step->cause[last]];
+    int64_t issued_ns =
+        step->start_ns[pace_task_cause(step, last) == PACE_NO_TASK ? last : pace_task_cause(step, last)];
     if (issued_ns < step->cut_ns) step->cut_ns = issued_ns;
 }
 

@@ -50,7 +50,7 @@ bool pace_host_operator_is_tiny(pace_host_operators *operators, uint32_t task) {
 /* Parents stand before their children on a lane, so that backwards all below a task is known when it comes up. */
 static void look_below(pace_host_operators *h) {
     for (uint32_t task = (uint32_t)h->step->count; task-- > 0;) {
-        uint32_t above = h->step->parent[task];
+        uint32_t above = pace_task_parent(h->step, task);
         if (above == PACE_NO_TASK) continue;
         h->below[above] |= h->below[task];
         pace_op_family family = pace_host_operator_works(h, task);

@@ -21,9 +21,33 @@ pace_status pace_step_init(pace_step *step) {
     return pace_names_init(&step->names);
 }
 
-void pace_step_give_stage(pace_step *step, uint8_t stage) {
+pace_status pace_step_give_stage(pace_step *step, uint8_t stage) {
     step->stage[step->count - 1] = stage;
-    step->stage_given[step->count - 1] = stage != PACE_STAGE_NONE;
+    if (stage == PACE_STAGE_NONE) return PACE_OK;
+    if (!step->stage_given) step->stage_given = pace_alloc(step->capacity, sizeof *step->stage_given);
+    if (!step->stage_given) return PACE_E_MEMORY;
+    step->stage_given[step->count - 1] = 1;
+    return PACE_OK;
+}
+
+PACE_ORDER(long_by_task, pace_long_task, PACE_UP(task))
+
+int64_t pace_long_task_ns(const pace_step *step, uint32_t task) {
+    pace_long_task key = {.task = task};
+    const pace_long_task *found =
+        bsearch(&key, step->long_tasks.items, step->long_tasks.count, sizeof key, long_by_task);
+    return found ? found->duration_ns : PACE_LONG_TASK;
+}
+
+pace_status pace_task_set_ns(pace_step *step, uint32_t task, int64_t duration_ns) {
+    bool fits = duration_ns >= 0 && duration_ns < PACE_LONG_TASK;
+    step->duration[task] = fits ? (uint32_t)duration_ns : PACE_LONG_TASK;
+    return fits ? PACE_OK : PACE_PUSH(&step->long_tasks, ((pace_long_task){task, duration_ns}));
+}
+
+void pace_step_order_long_tasks(pace_step *step) {
+    if (step->long_tasks.count)
+        qsort(step->long_tasks.items, step->long_tasks.count, sizeof *step->long_tasks.items, long_by_task);
 }
 
 /* The slot of a key, or the free one where it belongs. */

@@ -110,6 +110,14 @@ typedef struct {
 
 #define PACE_NO_RANK (-1)
 
+/* A task that lasts longer than its column can say. */
+typedef struct {
+    uint32_t task;
+    int64_t duration_ns;
+} pace_long_task;
+
+#define PACE_LONG_TASK UINT32_MAX
+
 /* A host operator that says what it exchanges. */
 typedef struct {
     uint32_t task, exchange; /* exchange is an index into exchanges */
@@ -151,16 +159,18 @@ typedef struct {
 
     /* tasks, column by column */
     size_t count, capacity;
-    int64_t *start_ns, *duration_ns;
+    int64_t *start_ns;
+    uint32_t *duration; /* nanoseconds, or PACE_LONG_TASK: `long_tasks` has them; read by pace_task_ns() */
     pace_name *name;
-    uint32_t *lane;
-    uint32_t *parent;      /* host: enclosing task on the lane */
-    uint32_t *cause;       /* device: launching call or operator */
+    uint16_t *lane;
+    uint32_t *above;       /* set by pace_step_finish(); read by pace_task_parent() and pace_task_cause() */
     uint32_t *detail;      /* op: name of its shapes; kernel: name of its launch, or an exchange with
                               PACE_DETAIL_EXCHANGE; copy, memset: bytes + 1; sync: sync + 1 */
     uint8_t *kind, *stage; /* pace_task_kind, pace_stage */
-    uint8_t *stage_given;  /* 1 = the step was predicted, or its source knew: the stage is not to be inferred */
-    uint32_t *correlation, *external; /* only until pace_step_finish(); op: correlation is its autograd note + 1 */
+    uint8_t *stage_given;  /* 1 = the step was predicted, or its source knew: the stage is not to be inferred; NULL = of
+                              no task */
+    uint32_t *correlation, *external;    /* only until pace_step_finish(); op: correlation is its autograd note + 1 */
+    PACE_VEC(pace_long_task) long_tasks; /* by task */
 
     PACE_VEC(pace_lane) lanes;
     uint32_t *lane_slots; /* hash table of keys: lane + 1 */
@@ -199,7 +209,12 @@ pace_status pace_step_add_task(pace_step *step, uint32_t lane, pace_task_kind ki
                                int64_t duration_ns) PACE_MUST_CHECK;
 
 /** Gives the task added last its stage; PACE_STAGE_NONE leaves it to be inferred. */
-void pace_step_give_stage(pace_step *step, uint8_t stage);
+pace_status pace_step_give_stage(pace_step *step, uint8_t stage) PACE_MUST_CHECK;
+
+/** Whether a task was given its stage, which is not to be inferred then. */
+static inline bool pace_stage_is_given(const pace_step *step, uint32_t task) {
+    return step->stage_given && step->stage_given[task];
+}
 
 /** The lane of a key, added when new. */
 pace_status pace_step_lane(uint32_t *out, pace_step *step, const char *key, size_t length, bool device,
@@ -235,13 +250,38 @@ const pace_wait *pace_step_waits(size_t *count, const pace_step *step, uint32_t 
 /** What a backward operator differentiates; NULL when the task is not listed as one. */
 const pace_gradient *pace_step_gradient(const pace_step *step, uint32_t task);
 
+/** How long a task of PACE_LONG_TASK lasts. */
+int64_t pace_long_task_ns(const pace_step *step, uint32_t task);
+
+static inline int64_t pace_task_ns(const pace_step *step, uint32_t task) {
+    uint32_t duration = step->duration[task];
+    return duration == PACE_LONG_TASK ? pace_long_task_ns(step, task) : duration;
+}
+
+/** Sets how long a task of no length lasts. Before pace_step_finish(). */
+pace_status pace_task_set_ns(pace_step *step, uint32_t task, int64_t duration_ns) PACE_MUST_CHECK;
+
 static inline int64_t pace_step_end_ns(const pace_step *step, uint32_t task) {
-    return step->start_ns[task] + step->duration_ns[task];
+    return step->start_ns[task] + pace_task_ns(step, task);
+}
+
+static inline bool pace_task_on_device(uint8_t kind) {
+    return kind == PACE_TASK_KERNEL || kind == PACE_TASK_COPY || kind == PACE_TASK_MEMSET;
+}
+
+/** The task around a host task, on its lane; PACE_NO_TASK = none. */
+static inline uint32_t pace_task_parent(const pace_step *step, uint32_t task) {
+    return pace_task_on_device(step->kind[task]) ? PACE_NO_TASK : step->above[task];
+}
+
+/** The call or operator that launched device work; PACE_NO_TASK = none is known. */
+static inline uint32_t pace_task_cause(const pace_step *step, uint32_t task) {
+    return pace_task_on_device(step->kind[task]) ? step->above[task] : PACE_NO_TASK;
 }
 
 /** When the host issued a task, which also decides the step it belongs to: the start of the call that launched it. */
 static inline int64_t pace_task_issued_ns(const pace_step *step, uint32_t task) {
-    uint32_t cause = step->cause[task];
+    uint32_t cause = pace_task_cause(step, task);
     return step->start_ns[cause == PACE_NO_TASK ? task : cause];
 }
 
@@ -277,8 +317,4 @@ bool pace_name_wraps_compiled(const char *name);
  */
 static inline bool pace_task_is_operator(const pace_step *step, uint32_t task) {
     return step->kind[task] == PACE_TASK_OP && !pace_name_marks_step(pace_step_name(step, task));
-}
-
-static inline bool pace_task_on_device(uint8_t kind) {
-    return kind == PACE_TASK_KERNEL || kind == PACE_TASK_COPY || kind == PACE_TASK_MEMSET;
 }

@@ -14,12 +14,12 @@ static bool outlives(const pace_step *step, uint32_t task, uint32_t parent) {
 
 static pace_status check_task(const pace_step *step, uint32_t task, const pace_lane *lane, uint32_t lane_number) {
     if (step->lane[task] != lane_number) return broken(step, task, "stands on another lane's range");
-    if (step->duration_ns[task] < 0) return broken(step, task, "has a negative duration");
-    if (step->duration_ns[task] > INT64_MAX - (step->start_ns[task] > 0 ? step->start_ns[task] : 0))
+    if (pace_task_ns(step, task) < 0) return broken(step, task, "has a negative duration");
+    if (pace_task_ns(step, task) > INT64_MAX - (step->start_ns[task] > 0 ? step->start_ns[task] : 0))
         return broken(step, task, "ends past the last instant");
     if (task > lane->first && step->start_ns[task - 1] > step->start_ns[task])
         return broken(step, task, "starts before its predecessor on the lane");
-    uint32_t parent = step->parent[task], cause = step->cause[task];
+    uint32_t parent = pace_task_parent(step, task), cause = pace_task_cause(step, task);
     if (parent != PACE_NO_TASK && (parent >= task || parent < lane->first))
         return broken(step, task, "its parent does not come before it on its lane");
     if (parent != PACE_NO_TASK && step->start_ns[parent] > step->start_ns[task])
@@ -27,8 +27,6 @@ static pace_status check_task(const pace_step *step, uint32_t task, const pace_l
     if (parent != PACE_NO_TASK && outlives(step, task, parent)) return broken(step, task, "outlives its parent");
     if (cause != PACE_NO_TASK && (cause >= step->count || step->lanes.items[step->lane[cause]].device))
         return broken(step, task, "its cause is not a host task");
-    if (cause != PACE_NO_TASK && !pace_task_on_device(step->kind[task]))
-        return broken(step, task, "has a cause but is no device work");
     return PACE_OK;
 }
 

@@ -10,7 +10,7 @@
 /* Of tasks that start together the longer one encloses the shorter; of equally long ones an operator encloses the call
  * it makes (times of whole microseconds). */
 static int64_t nesting_of(const pace_step *step, uint32_t task) {
-    return -2 * step->duration_ns[task] + (step->kind[task] == PACE_TASK_CALL);
+    return -2 * pace_task_ns(step, task) + (step->kind[task] == PACE_TASK_CALL);
 }
 
 static bool stands_before(const pace_step *step, uint32_t a, uint32_t b) {
@@ -86,6 +86,8 @@ static void permute(void *column, size_t size, const uint32_t *order, size_t cou
         for (size_t i = 0; i < count; i++) memcpy(to + i * 8, from + (size_t)order[i] * 8, 8);
     else if (size == 4)
         for (size_t i = 0; i < count; i++) memcpy(to + i * 4, from + (size_t)order[i] * 4, 4);
+    else if (size == 2)
+        for (size_t i = 0; i < count; i++) memcpy(to + i * 2, from + (size_t)order[i] * 2, 2);
     else
         for (size_t i = 0; i < count; i++) to[i] = from[order[i]];
     memcpy(column, scratch, count * size);
@@ -93,13 +95,16 @@ static void permute(void *column, size_t size, const uint32_t *order, size_t cou
 
 PACE_ORDER(by_task, pace_exchange_record, PACE_UP(task))
 
-/* order[new place] = old place; the records name old places. */
+/* order[new place] = old place; the records and long tasks name old places. */
 static void move_records(pace_step *step, const uint32_t *order, uint32_t *place_of) {
-    if (step->records.count == 0) return;
+    if (step->records.count + step->long_tasks.count == 0) return;
     for (uint32_t i = 0; i < step->count; i++) place_of[order[i]] = i;
     for (size_t i = 0; i < step->records.count; i++)
         step->records.items[i].task = place_of[step->records.items[i].task];
-    qsort(step->records.items, step->records.count, sizeof *step->records.items, by_task);
+    for (size_t i = 0; i < step->long_tasks.count; i++)
+        step->long_tasks.items[i].task = place_of[step->long_tasks.items[i].task];
+    if (step->records.count) qsort(step->records.items, step->records.count, sizeof *step->records.items, by_task);
+    pace_step_order_long_tasks(step);
 }
 
 static pace_status sort_tasks(pace_step *step) {
@@ -110,13 +115,13 @@ static pace_status sort_tasks(pace_step *step) {
     if (status == PACE_OK) {
         make_order(step, order, scratch);
         permute(step->start_ns, 8, order, step->count, scratch);
-        permute(step->duration_ns, 8, order, step->count, scratch);
+        permute(step->duration, 4, order, step->count, scratch);
         permute(step->name, 4, order, step->count, scratch);
-        permute(step->lane, 4, order, step->count, scratch);
+        permute(step->lane, 2, order, step->count, scratch);
         permute(step->detail, 4, order, step->count, scratch);
         permute(step->kind, 1, order, step->count, scratch);
         permute(step->stage, 1, order, step->count, scratch);
-        permute(step->stage_given, 1, order, step->count, scratch);
+        if (step->stage_given) permute(step->stage_given, 1, order, step->count, scratch);
         permute(step->correlation, 4, order, step->count, scratch);
         permute(step->external, 4, order, step->count, scratch);
         move_records(step, order, scratch);
@@ -134,22 +139,22 @@ static void nest_lane(pace_step *step, const pace_lane *lane) {
     uint32_t open = PACE_NO_TASK;
     unsigned depth = 0; /* tasks around and with `open` */
     for (uint32_t task = lane->first; task < lane->first + lane->count; task++) {
-        while (open != PACE_NO_TASK && pace_step_end_ns(step, open) <= step->start_ns[task] &&
-               !(step->duration_ns[open] == 0 && step->duration_ns[task] == 0 &&
-                 step->start_ns[open] == step->start_ns[task])) {
-            open = step->parent[open];
+        while (
+            open != PACE_NO_TASK && pace_step_end_ns(step, open) <= step->start_ns[task] &&
+            !(step->duration[open] == 0 && step->duration[task] == 0 && step->start_ns[open] == step->start_ns[task])) {
+            open = step->above[open];
             depth--;
         }
         uint32_t parent = open;
         for (; parent != PACE_NO_TASK && pace_step_end_ns(step, parent) + rounding_ns < pace_step_end_ns(step, task);
              depth--)
-            parent = step->parent[parent];
+            parent = step->above[parent];
         if (depth == PACE_STEP_DEPTH) {
-            parent = step->parent[parent];
+            parent = step->above[parent];
             depth--;
             step->flattened_count++;
         }
-        step->parent[task] = parent;
+        step->above[task] = parent;
         open = task;
         depth++;
     }
@@ -201,7 +206,7 @@ static pace_status link_causes(pace_step *step) {
         uint32_t cause = find_link(&calls, step->correlation, step->correlation[task]);
         if (cause != PACE_NO_TASK && step->kind[task] == PACE_TASK_KERNEL) step->linked_kernels++;
         if (cause == PACE_NO_TASK) cause = find_link(&ops, step->external, step->external[task]);
-        step->cause[task] = cause;
+        step->above[task] = cause;
     }
     PACE_FREE(calls.slots, ops.slots);
     return status;
@@ -242,9 +247,13 @@ static pace_status sort_memory(pace_step *step) {
 }
 
 pace_status pace_step_finish(pace_step *step) {
+    pace_step_order_long_tasks(step);
     PACE_TRY(sort_tasks(step));
     step->begins_ns = first_start(step);
     PACE_TRY(sort_memory(step));
+    step->above = pace_alloc(step->count, sizeof *step->above);
+    if (!step->above) return PACE_E_MEMORY;
+    if (step->count) memset(step->above, 0xff, step->count * sizeof *step->above);
     for (size_t i = 0; i < step->lanes.count; i++)
         if (!step->lanes.items[i].device) nest_lane(step, &step->lanes.items[i]);
     PACE_TRY(link_causes(step));

@@ -143,7 +143,7 @@ enum { MOST_THREADS = 64 }; /* more are damage, and each costs a pass */
 
 /* Autograd's engine notes a node twice, around it and in it: the outer one stands for both. */
 static bool noted_around(const pace_step *step, uint32_t task, const pace_autograd_note *note) {
-    uint32_t parent = step->parent[task];
+    uint32_t parent = pace_task_parent(step, task);
     const pace_autograd_note *around = parent == PACE_NO_TASK ? NULL : note_of(step, parent);
     return around && around->thread == note->thread && around->sequence == note->sequence;
 }

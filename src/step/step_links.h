@@ -7,5 +7,8 @@
  * name what they wait for. Tasks must be sorted, causes linked, correlations still there. */
 pace_status pace_step_link_waits(pace_step *step) PACE_MUST_CHECK;
 
+/** Puts step->long_tasks in the order of their tasks. */
+void pace_step_order_long_tasks(pace_step *step);
+
 /** Fills step->gradients from autograd's notes and arrows, and frees these. Tasks must be sorted. */
 pace_status pace_step_link_gradients(pace_step *step) PACE_MUST_CHECK;

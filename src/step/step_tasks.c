@@ -1,6 +1,8 @@
 /* Tasks are appended to the columns of a step, which grow together. */
 #include "step/step_parts.h"
 
+#include <stddef.h>
+
 static pace_status grow_column(void *column, size_t capacity, size_t need, size_t size) {
     return pace_grow(column, &capacity, need, size);
 }
@@ -9,7 +11,8 @@ static pace_status grow_columns(pace_step *step) {
     size_t need = step->capacity < 1024 ? 1024 : step->capacity * 2;
     for (size_t i = 0; i < pace_step_column_count; i++) {
         const pace_step_part *part = &pace_step_parts[i];
-        PACE_TRY(grow_column((char *)step + part->items, step->capacity, need, part->size));
+        bool none = part->items == offsetof(pace_step, stage_given) && !step->stage_given;
+        if (!none) PACE_TRY(grow_column((char *)step + part->items, step->capacity, need, part->size));
     }
     step->capacity = need;
     return PACE_OK;
@@ -23,14 +26,12 @@ pace_status pace_step_add_task(pace_step *step, uint32_t lane, pace_task_kind ki
     }
     size_t task = step->count++;
     step->start_ns[task] = start_ns;
-    step->duration_ns[task] = duration_ns;
     step->name[task] = name;
-    step->lane[task] = lane;
-    step->parent[task] = step->cause[task] = PACE_NO_TASK;
+    step->lane[task] = (uint16_t)lane;
     step->detail[task] = step->correlation[task] = step->external[task] = 0;
     step->kind[task] = (uint8_t)kind;
     step->stage[task] = PACE_STAGE_NONE;
-    step->stage_given[task] = 0;
+    if (step->stage_given) step->stage_given[task] = 0;
     step->kind_count[kind]++;
-    return PACE_OK;
+    return pace_task_set_ns(step, (uint32_t)task, duration_ns);
 }

@@ -135,7 +135,7 @@ static pace_status link_calls(linker *l) {
     pace_status status = PACE_OK;
     for (uint32_t task = 0; status == PACE_OK && task < step->count; task++) {
         bool copy = step->kind[task] == PACE_TASK_COPY;
-        uint32_t call = copy ? step->cause[task] : task;
+        uint32_t call = copy ? pace_task_cause(step, task) : task;
         if (call == PACE_NO_TASK || step->kind[call] != PACE_TASK_CALL) continue;
         uint8_t *known = &says[step->name[call]];
         if (*known == UNKNOWN) {

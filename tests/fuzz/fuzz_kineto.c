@@ -36,7 +36,8 @@ static void check_tiles(const pace_rank *rank) {
     if (window->span_ns < 0 || window->busy_ns < 0 || window->idle_ns < 0 || window->exposed_ns < 0) abort();
     for (size_t i = 0; i < rank->tiles.count; i++) {
         const pace_tile *tile = &rank->tiles.items[i];
-        if (tile->end_ns < tile->start_ns || tile->stage >= PACE_STAGES || tile->resource >= PACE_RESOURCES) abort();
+        if (pace_tile_end(tile) < tile->start_ns || tile->stage >= PACE_STAGES || tile->resource >= PACE_RESOURCES)
+            abort();
     }
 }
 
@@ -117,6 +118,13 @@ static pace_status read_trace(pace_step *out, const uint8_t *data, size_t size) 
     return status;
 }
 
+/* Of a finished step, not longer than it is. */
+static void set_duration(pace_step *step, uint32_t task, int64_t duration_ns) {
+    if (step->duration[task] != PACE_LONG_TASK) step->duration[task] = (uint32_t)duration_ns;
+    for (size_t i = 0; i < step->long_tasks.count; i++)
+        if (step->long_tasks.items[i].task == task) step->long_tasks.items[i].duration_ns = duration_ns;
+}
+
 /* The trace beside itself as another rank that was twice as fast: all exchanges match, and somebody always waits. */
 static void check_two_ranks(const uint8_t *data, size_t size, const pace_kernel_classes *classes) {
     pace_analysis analysis = {0};
@@ -128,7 +136,7 @@ static void check_two_ranks(const uint8_t *data, size_t size, const pace_kernel_
         for (uint32_t task = 0; i == 1 && task < rank->step.count; task++) {
             int64_t end = pace_step_end_ns(&rank->step, task) / 2;
             rank->step.start_ns[task] /= 2;
-            rank->step.duration_ns[task] = end - rank->step.start_ns[task];
+            set_duration(&rank->step, task, end - rank->step.start_ns[task]);
         }
         must(pace_rank_understand(rank, classes, test_stage_words(), NULL));
         must(PACE_PUSH(&analysis.traces, rank));

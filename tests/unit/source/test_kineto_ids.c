@@ -38,8 +38,8 @@ static void test_launches(void **state) {
         "kernel", "near", 0, 7, 10,
         "\"device\":0,\"stream\":7,\"correlation\":5") "," EVENT("kernel", "far", 0, 7, 20,
                                                                  "\"device\":0,\"stream\":7,\"correlation\":4294967301") "]");
-    assert_int_equal(step.cause[find("near")], find("cudaLaunchKernel"));
-    assert_int_equal(step.cause[find("far")], PACE_NO_TASK);
+    assert_int_equal(pace_task_cause(&step, find("near")), find("cudaLaunchKernel"));
+    assert_int_equal(pace_task_cause(&step, find("far")), PACE_NO_TASK);
     assert_non_null(strstr(notes.warning, "1 correlation and external ids above 32 bits"));
     pace_step_free(&step);
 }
@@ -50,8 +50,8 @@ static void test_operators(void **state) {
         "kernel", "near", 0, 7, 10,
         "\"device\":0,\"stream\":7,\"External id\":5") "," EVENT("kernel", "far", 0, 7, 20,
                                                                  "\"device\":0,\"stream\":7,\"External id\":4294967301") "]");
-    assert_int_equal(step.cause[find("near")], find("aten::mm"));
-    assert_int_equal(step.cause[find("far")], PACE_NO_TASK);
+    assert_int_equal(pace_task_cause(&step, find("near")), find("aten::mm"));
+    assert_int_equal(pace_task_cause(&step, find("far")), PACE_NO_TASK);
     pace_step_free(&step);
 }
 

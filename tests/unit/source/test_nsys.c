@@ -126,12 +126,12 @@ static void rows_become_linked_tasks(void **state) {
     assert_int_equal(step.count, 7);
     uint32_t kernel = task_named(&step, "sgemm"), op = task_named(&step, "aten::mm");
     assert_int_equal(step.start_ns[kernel], 30); /* from the earliest */
-    assert_int_equal(step.duration_ns[kernel], 40);
+    assert_int_equal(pace_task_ns(&step, kernel), 40);
     assert_int_equal(step.kind[op], PACE_TASK_OP);
     assert_string_equal(pace_names_text(&step.names, step.detail[op]), "[[2,2]]\n\n");
-    assert_string_equal(pace_step_name(&step, step.cause[kernel]), "cudaLaunchKernel");
-    assert_int_equal(step.parent[step.cause[kernel]], op);
-    assert_string_equal(pace_step_name(&step, step.parent[op]), "step");
+    assert_string_equal(pace_step_name(&step, pace_task_cause(&step, kernel)), "cudaLaunchKernel");
+    assert_int_equal(pace_task_parent(&step, pace_task_cause(&step, kernel)), op);
+    assert_string_equal(pace_step_name(&step, pace_task_parent(&step, op)), "step");
     assert_int_equal(step.waits.count, 1); /* the second call, for the kernel */
     assert_int_equal(step.waits.items[0].on, kernel);
     assert_int_equal(step.start_ns[step.waits.items[0].task], 50);

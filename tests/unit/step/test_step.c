@@ -31,12 +31,14 @@ static uint32_t find(const char *name) {
 
 static void below(const char *child, const char *parent) {
     uint32_t expected = parent ? find(parent) : PACE_NO_TASK;
-    if (step.parent[find(child)] != expected) fail_msg("%s is not below %s", child, parent ? parent : "nothing");
+    if (pace_task_parent(&step, find(child)) != expected)
+        fail_msg("%s is not below %s", child, parent ? parent : "nothing");
 }
 
 static void caused_by(const char *task, const char *cause) {
     uint32_t expected = cause ? find(cause) : PACE_NO_TASK;
-    if (step.cause[find(task)] != expected) fail_msg("%s was not caused by %s", task, cause ? cause : "nothing");
+    if (pace_task_cause(&step, find(task)) != expected)
+        fail_msg("%s was not caused by %s", task, cause ? cause : "nothing");
 }
 
 /* In no order; the device before the host. */
@@ -76,7 +78,7 @@ static void test_sorted(void **state) {
             if (task == lane->first) continue;
             assert_true(step.start_ns[task - 1] < step.start_ns[task] ||
                         (step.start_ns[task - 1] == step.start_ns[task] &&
-                         step.duration_ns[task - 1] >= step.duration_ns[task]));
+                         pace_task_ns(&step, task - 1) >= pace_task_ns(&step, task)));
         }
     }
     assert_int_equal(next, step.count);
@@ -112,6 +114,29 @@ static void test_rounding(void **state) {
     pace_step_free(&step);
 }
 
+/* Tasks longer than 32 bits of nanoseconds keep their length when they are sorted, and nest by it. */
+static void test_long_tasks(void **state) {
+    (void)state;
+    const int64_t widest = (int64_t)UINT32_MAX - 1, hour = INT64_C(3600000000000);
+    assert_int_equal(pace_step_init(&step), PACE_OK);
+    add("host 1/2", PACE_TASK_OP, "widest column", 0, widest, 0, 0);
+    add("host 1/2", PACE_TASK_OP, "one more", 0, widest + 1, 0, 0);
+    add("host 1/1", PACE_TASK_OP, "hour", 5000, 5000 + hour, 0, 0);
+    add("host 1/1", PACE_TASK_OP, "day", 0, 24 * hour, 0, 0);
+    add("host 1/1", PACE_TASK_OP, "short", hour + 1000, hour + 2000, 0, 0);
+    assert_int_equal(pace_step_finish(&step), PACE_OK);
+    assert_int_equal(pace_step_check(&step), PACE_OK);
+    assert_int_equal(pace_task_ns(&step, find("widest column")), widest);
+    assert_int_equal(pace_task_ns(&step, find("one more")), widest + 1);
+    assert_int_equal(pace_task_ns(&step, find("hour")), hour);
+    assert_int_equal(pace_task_ns(&step, find("day")), 24 * hour);
+    assert_int_equal(pace_task_ns(&step, find("short")), 1000);
+    below("widest column", "one more");
+    below("hour", "day");
+    below("short", "hour");
+    pace_step_free(&step);
+}
+
 static void test_causes(void **state) {
     (void)state;
     make();
@@ -132,6 +157,14 @@ static void broken(const char *what) {
     if (!strstr(pace_message(), what)) fail_msg("no '%s' in: %s", what, pace_message());
 }
 
+/* Makes a task a long one; the place of its duration. */
+static int64_t *lengthen(uint32_t task) {
+    int64_t duration_ns = step.duration[task];
+    step.duration[task] = PACE_LONG_TASK;
+    assert_int_equal(PACE_PUSH(&step.long_tasks, ((pace_long_task){task, duration_ns})), PACE_OK);
+    return &step.long_tasks.items[0].duration_ns;
+}
+
 /* Puts a value in, expects the complaint, puts the old one back. */
 #define BREAK(type, place, value, what)                    \
     do {                                                   \
@@ -146,17 +179,22 @@ static void test_check(void **state) {
     (void)state;
     make();
     uint32_t outer = find("outer"), inner = find("inner"), kernel = find("by call"), elsewhere = find("elsewhere");
-    BREAK(uint32_t, step.lane[elsewhere], step.lane[kernel], "another lane's range");
-    BREAK(int64_t, step.duration_ns[inner], -1, "negative duration");
-    BREAK(int64_t, step.duration_ns[kernel], INT64_MAX, "past the last instant");
+    BREAK(uint16_t, step.lane[elsewhere], step.lane[kernel], "another lane's range");
+    int64_t *long_ns = lengthen(inner);
+    BREAK(int64_t, *long_ns, -1, "negative duration");
+    step.long_tasks.count = 0;
+    step.duration[inner] = 10000;
+    long_ns = lengthen(kernel);
+    BREAK(int64_t, *long_ns, INT64_MAX, "past the last instant");
+    step.long_tasks.count = 0;
+    step.duration[kernel] = 10000;
     BREAK(int64_t, step.start_ns[inner], 9999, "before its predecessor");
-    BREAK(uint32_t, step.parent[inner], inner, "its parent does not come before it");
-    BREAK(uint32_t, step.parent[outer], inner, "its parent does not come before it");
-    BREAK(uint32_t, step.parent[elsewhere], outer, "its parent does not come before it");
-    BREAK(int64_t, step.duration_ns[find("launch")], 8000 + 2001, "outlives its parent");
-    BREAK(uint32_t, step.cause[kernel], (uint32_t)step.count, "not a host task");
-    BREAK(uint32_t, step.cause[kernel], find("node a"), "not a host task");
-    BREAK(uint32_t, step.cause[inner], outer, "no device work");
+    BREAK(uint32_t, step.above[inner], inner, "its parent does not come before it");
+    BREAK(uint32_t, step.above[outer], inner, "its parent does not come before it");
+    BREAK(uint32_t, step.above[elsewhere], outer, "its parent does not come before it");
+    BREAK(uint32_t, step.duration[find("launch")], 8000 + 2001, "outlives its parent");
+    BREAK(uint32_t, step.above[kernel], (uint32_t)step.count, "not a host task");
+    BREAK(uint32_t, step.above[kernel], find("node a"), "not a host task");
     BREAK(uint32_t, step.lanes.items[1].first, 0, "does not tile");
     BREAK(uint32_t, step.lanes.items[step.lanes.count - 1].count, 1, "lanes hold");
     pace_step_free(&step);
@@ -172,8 +210,9 @@ static void test_empty(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_sorted), cmocka_unit_test(test_nesting), cmocka_unit_test(test_rounding),
-        cmocka_unit_test(test_causes), cmocka_unit_test(test_check),   cmocka_unit_test(test_empty),
+        cmocka_unit_test(test_sorted),     cmocka_unit_test(test_nesting), cmocka_unit_test(test_rounding),
+        cmocka_unit_test(test_long_tasks), cmocka_unit_test(test_causes),  cmocka_unit_test(test_check),
+        cmocka_unit_test(test_empty),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
