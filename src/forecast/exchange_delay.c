@@ -11,6 +11,29 @@ double pace_exchange_exposed_s(const pace_forecast_result *result) {
     return (double)pace_matrix_columns(&matrix, PACE_EXPOSED_COMMUNICATION, PACE_EXPOSED_COMMUNICATION) / 1e9;
 }
 
+static void add_exposed(double by_s[PACE_GROUPS], const pace_rank *rank, int64_t from_ns, int64_t to_ns, double times) {
+    for (size_t i = 0; i < rank->tiles.count; i++) {
+        const pace_tile *tile = &rank->tiles.items[i];
+        int64_t start = tile->start_ns > from_ns ? tile->start_ns : from_ns;
+        int64_t end = pace_tile_end(tile) < to_ns ? pace_tile_end(tile) : to_ns;
+        if (tile->resource != PACE_EXPOSED_COMMUNICATION || tile->item == PACE_NO_TASK || end <= start) continue;
+        const pace_exchange_info *info = pace_step_exchange(&rank->step, rank->work.items.items[tile->item].task);
+        by_s[info ? info->group_kind : PACE_GROUP_UNKNOWN] += times * (double)(end - start) / 1e9;
+    }
+}
+
+void pace_exchange_exposed_by(double by_s[PACE_GROUPS], const pace_forecast_result *result) {
+    const pace_rank *rank = pace_analysis_slowest(&result->analysis);
+    const pace_fold_gap *gap = &result->gap;
+    for (int g = 0; g < PACE_GROUPS; g++) by_s[g] = 0;
+    if (rank->marks.items.count == 0) return;
+    size_t last = rank->marks.items.count - 1;
+    const pace_mark *mark = &rank->marks.items.items[last];
+    add_exposed(by_s, rank, mark->from_ns, mark->to_ns, 1);
+    if (gap->times)
+        add_exposed(by_s, rank, gap->from_ns[last], gap->from_ns[last] + gap->period_ns, (double)gap->times);
+}
+
 /* Where the last forward pass of a step ends, and where its update begins. */
 typedef struct {
     int64_t from_ns, to_ns;

@@ -529,6 +529,7 @@ static void add_exchange(pace_forecast_result *result, const pace_scenario *scen
     pace_estimate *step_s = &result->step_s;
     if (exchange->ranks < 2) return;
     exchange->exposed_s = pace_exchange_exposed_s(result);
+    pace_exchange_exposed_by(exchange->exposed_by_s, result);
     double alone_s = exchange->alone_s > 0 ? exchange->alone_s : step_s->median - exchange->exposed_s;
     exchange->skew_s = pace_gradients_skew_s(&scenario->approach, exchange->ranks, alone_s);
     step_s->median += exchange->skew_s;

@@ -78,13 +78,15 @@ typedef struct {
 
 /* How gradients were exchanged, where an approach was named. */
 typedef struct {
-    int64_t ranks;              /* that exchange; 0 = none do, or no approach was named */
-    int64_t span;               /* neighbouring ranks that they are among */
-    double alone_s;             /* the step without it; 0 = was not walked */
-    double exchange_s;          /* with nothing to hide behind */
-    double exposed_s;           /* what of all communication nothing hid, the whole step's */
-    double skew_s;              /* waiting for the slowest of the ranks: beside the walk, whose ranks are alike */
-    const char *bottleneck;     /* of the lanes; static; NULL = buckets have none */
+    int64_t ranks;     /* that exchange; 0 = none do, or no approach was named */
+    int64_t span;      /* neighbouring ranks that they are among */
+    double alone_s;    /* the step without it; 0 = was not walked */
+    double exchange_s; /* with nothing to hide behind */
+    double exposed_s;  /* what of all communication nothing hid, the whole step's */
+    double exposed_by_s
+        [PACE_GROUPS];      /* of it what each kind of group exchanged; pipelines' sends and receives without waiting */
+    double skew_s;          /* waiting for the slowest of the ranks: beside the walk, whose ranks are alike */
+    const char *bottleneck; /* of the lanes; static; NULL = buckets have none */
     pace_merge_buffers merging; /* of a device store, beside what every rank holds */
 } pace_forecast_exchange;
 

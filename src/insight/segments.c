@@ -228,17 +228,54 @@ static pace_status add_work_lanes(builder *b, bool on_device) {
 
 /* --- edges ----------------------------------------------------------------------------------------------------- */
 
+/* So much work in line on a stream, and a launch that takes long waits for room: half of what CUDA's queue holds. */
+enum { CROWDED = 512, LONG_LAUNCH_NS = 20000 };
+
+/* The first of a lane's segments up to `last` that ends after an instant; one past `last` = none. Work of a stream ends in order. */
+static uint32_t first_ending_after(const pace_segment *segments, uint32_t first, uint32_t last, int64_t at_ns) {
+    uint32_t low = first, high = last + 1;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (pace_segment_end(&segments[middle]) <= at_ns) low = middle + 1;
+        else high = middle;
+    }
+    return low;
+}
+
+/* A launch onto a full queue went on when work of the stream ended inside it. It is cut there, and the wait becomes an edge. */
+static void cut_launch(builder *b, pace_segment *call, uint32_t launched) {
+    pace_segment *segments = b->replay->segments.items;
+    if (call->duration_ns < LONG_LAUNCH_NS) return;
+    uint32_t first = b->replay->lane_first.items[segments[launched].lane];
+    uint32_t now = first_ending_after(segments, first, launched, call->start_ns);
+    if (launched < now + CROWDED) return;
+    uint32_t left = first_ending_after(segments, first, launched, pace_segment_end(call));
+    if (left == now) return;
+    int64_t released = pace_segment_end(&segments[left - 1]);
+    call->duration_ns -= released - call->start_ns;
+    call->start_ns = released;
+    pace_segment_depend(call, left - 1, 0, false);
+}
+
+static bool was_cut(const builder *b, const pace_segment *call) {
+    uint32_t on = call->dependency[0];
+    return on != PACE_NO_SEGMENT && pace_segment_end(&b->replay->segments.items[on]) == call->start_ns;
+}
+
 static void add_launch_edges(builder *b) {
     for (uint32_t i = 0; i < b->replay->segments.count; i++) {
         pace_segment *s = &b->replay->segments.items[i];
         if (b->first_segment[s->task] != i) continue; /* a later part of the same task */
         uint32_t cause = pace_task_cause(&b->rank->step, s->task);
         if (cause == PACE_NO_TASK || b->first_segment[cause] == PACE_NO_SEGMENT) continue;
-        int64_t issued = b->rank->step.start_ns[cause], lag = s->start_ns - issued;
-        const pace_segment *call = &b->replay->segments.items[b->first_segment[cause]];
-        if (call->start_ns != issued || lag < 0) continue; /* began before the window */
+        pace_segment *call = &b->replay->segments.items[b->first_segment[cause]];
+        int64_t issued = b->rank->step.start_ns[cause];
+        if (call->start_ns != issued && !was_cut(b, call)) continue; /* began before the window */
+        if (b->rank->step.kind[cause] == PACE_TASK_CALL) cut_launch(b, call, i);
+        int64_t lag = s->start_ns - call->start_ns;
+        if (lag < 0) continue;
         /* a call that loads code takes its time first */
-        int64_t most = pace_task_ns(&b->rank->step, cause) + PACE_LAUNCH_REACHES_NS;
+        int64_t most = issued + pace_task_ns(&b->rank->step, cause) - call->start_ns + PACE_LAUNCH_REACHES_NS;
         pace_segment_depend(s, b->first_segment[cause], lag < most ? lag : most, true);
     }
 }

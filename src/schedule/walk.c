@@ -190,7 +190,7 @@ static pace_status wait_for_queue(host *h, uint32_t number) {
     uint64_t at = (uint64_t)h->repeat * count + turn_of(launches, count, number);
     if (at < queue) return PACE_OK;
     uint32_t in = instance_of(h->c, h->rank, (unsigned)((at - queue) / count));
-    return add_link(h->c, 2, LINK_LAUNCH_END, in, launches[(at - queue) % count], 0);
+    return add_link(h->c, PACE_WALK_QUEUE, LINK_LAUNCH_END, in, launches[(at - queue) % count], 0);
 }
 
 static pace_status issue(host *h, uint32_t number) {

@@ -11,17 +11,24 @@ typedef struct {
 
 static const extent never = {INT64_MAX, INT64_MIN};
 
+/* An operator's wait for the device. */
+typedef struct {
+    uint32_t node;
+    extent at;
+} device_wait;
+
 typedef struct {
     const pace_graph *graph;
     unsigned repeats;
     extent *nodes, *calls, *runs; /* repeat by repeat */
     extent *steps;                /* per repeat, of thread 0 */
-    pace_name *names;             /* graph's name -> step's + 1 */
-    pace_name plain_call;         /* of launches whose call has no name + 1 */
-    pace_name *op_names;          /* operation -> name of kernels that have none + 1 */
-    pace_name *members;           /* graph's name of a group -> text of its ranks */
-    uint32_t *lanes;              /* threads, then streams -> lane + 1 */
-    size_t ranks;                 /* that are walked */
+    PACE_VEC(device_wait) waits;
+    pace_name *names;     /* graph's name -> step's + 1 */
+    pace_name plain_call; /* of launches whose call has no name + 1 */
+    pace_name *op_names;  /* operation -> name of kernels that have none + 1 */
+    pace_name *members;   /* graph's name of a group -> text of its ranks */
+    uint32_t *lanes;      /* threads, then streams -> lane + 1 */
+    size_t ranks;         /* that are walked */
 } extents;
 
 static void widen(extent *into, int64_t start_ns, int64_t end_ns) {
@@ -48,21 +55,53 @@ static pace_status make_extents(extents *out, const pace_graph *graph, unsigned 
     return PACE_OK;
 }
 
-static void take_segment(extents *e, const pace_segment *segment, const pace_walk_place *place, int64_t start_ns) {
+/* Where a segment of a walk lies. */
+typedef struct {
+    const pace_segment *segment;
+    const pace_walk_place *place;
+    int64_t start_ns, end_ns;
+    int64_t idle_ns; /* before it, since the lane's segment before of the same repeat; its own delay apart */
+    bool for_queue;  /* that long, its launch waited for room */
+} located;
+
+static located locate(const pace_replay *replay, const pace_walk_place *places, const int64_t *start_ns, size_t at) {
+    const pace_segment *s = &replay->segments.items[at];
+    located l = {.segment = s, .place = &places[at], .start_ns = start_ns[at], .end_ns = start_ns[at] + s->duration_ns};
+    uint32_t queue = s->dependency[PACE_WALK_QUEUE];
+    bool follows = at > 0 && s[-1].lane == s->lane && places[at - 1].repeat == places[at].repeat;
+    if (follows) l.idle_ns = l.start_ns - s->delay_ns - start_ns[at - 1] - s[-1].duration_ns;
+    l.for_queue = l.idle_ns > 0 && l.place->launch != PACE_NO_LAUNCH && queue != PACE_NO_SEGMENT &&
+                  start_ns[queue] + replay->segments.items[queue].duration_ns == l.start_ns;
+    return l;
+}
+
+static void take_segment(extents *e, const located *l) {
+    const pace_walk_place *place = l->place;
     size_t nodes = e->graph->nodes.count, launches = e->graph->launches.count;
-    int64_t end_ns = start_ns + segment->duration_ns, from_ns = start_ns - segment->delay_ns;
+    int64_t from_ns = l->start_ns - l->segment->delay_ns, in_call_ns = l->for_queue ? l->idle_ns : 0;
     if (place->node == PACE_NO_NODE) {
-        widen(&e->runs[place->repeat * launches + place->launch], start_ns, end_ns);
+        widen(&e->runs[place->repeat * launches + place->launch], l->start_ns, l->end_ns);
         return;
     }
-    widen(&e->nodes[place->repeat * nodes + place->node], start_ns, end_ns);
+    widen(&e->nodes[place->repeat * nodes + place->node], l->start_ns - in_call_ns, l->end_ns);
     uint32_t around = place->node; /* the gap before an operator is time of the annotations around it */
     while (around != PACE_NO_NODE && e->graph->nodes.items[around].kind != PACE_TASK_ANNOTATION)
         around = e->graph->nodes.items[around].parent;
-    if (around != PACE_NO_NODE) widen(&e->nodes[place->repeat * nodes + around], from_ns, end_ns);
-    if (e->graph->nodes.items[place->node].thread == 0) widen(&e->steps[place->repeat], from_ns, end_ns);
+    if (around != PACE_NO_NODE) widen(&e->nodes[place->repeat * nodes + around], from_ns - in_call_ns, l->end_ns);
+    if (e->graph->nodes.items[place->node].thread == 0) widen(&e->steps[place->repeat], from_ns, l->end_ns);
     if (place->launch != PACE_NO_LAUNCH)
-        widen(&e->calls[place->repeat * launches + place->launch], end_ns - llround(place->call_ns), end_ns);
+        widen(&e->calls[place->repeat * launches + place->launch], l->end_ns - llround(place->call_ns) - in_call_ns,
+              l->end_ns);
+}
+
+/* PyTorch synchronises the stream inside an operator that waits; a recorded call is a node of its own. */
+static pace_status take_wait(extents *e, const located *l) {
+    uint32_t number = l->place->node;
+    if (number == PACE_NO_NODE || l->place->launch != PACE_NO_LAUNCH || l->segment->duration_ns || l->idle_ns <= 0)
+        return PACE_OK;
+    const pace_graph_node *node = &e->graph->nodes.items[number];
+    if (node->waits_launch == PACE_NO_LAUNCH || node->kind != PACE_TASK_OP) return PACE_OK;
+    return PACE_PUSH(&e->waits, ((device_wait){number, {l->start_ns - l->idle_ns, l->start_ns}}));
 }
 
 /* Children come after their parents, so one pass backwards reaches every ancestor. */
@@ -241,8 +280,25 @@ static pace_status add_launches(pace_step *step, extents *e, unsigned repeat) {
     return PACE_OK;
 }
 
+static pace_status add_waits(pace_step *step, extents *e) {
+    static const char call[] = "cudaStreamSynchronize";
+    pace_name name;
+    if (e->waits.count == 0) return PACE_OK;
+    PACE_TRY(pace_names_add(&name, &step->names, call, sizeof call - 1));
+    for (size_t i = 0; i < e->waits.count; i++) {
+        const pace_graph_node *node = &e->graph->nodes.items[e->waits.items[i].node];
+        const extent *at = &e->waits.items[i].at;
+        uint32_t lane;
+        PACE_TRY(lane_of(&lane, step, e, false, node->thread));
+        PACE_TRY(pace_step_add_task(step, lane, PACE_TASK_CALL, name, at->start_ns, at->end_ns - at->start_ns));
+        pace_step_give_stage(step, node->stage);
+    }
+    return PACE_OK;
+}
+
 static pace_status fill_step(pace_step *step, extents *e) {
     PACE_TRY(add_steps(step, e));
+    PACE_TRY(add_waits(step, e));
     for (unsigned repeat = 0; repeat < e->repeats; repeat++) {
         PACE_TRY(add_nodes(step, e, repeat));
         PACE_TRY(add_launches(step, e, repeat));
@@ -275,12 +331,16 @@ pace_status pace_walk_timeline(pace_step *out, const pace_walk_rank *ranks, size
     pace_status status = all ? PACE_OK : PACE_E_MEMORY;
     for (size_t rank = 0; status == PACE_OK && rank < count; rank++)
         status = make_extents(&all[rank], ranks[rank].graph, repeats, count);
-    for (size_t i = 0; status == PACE_OK && i < replay->segments.count; i++)
-        if (places[i].rank != PACE_NOBODY)
-            take_segment(&all[places[i].rank], &replay->segments.items[i], &places[i], start_ns[i]);
+    for (size_t i = 0; status == PACE_OK && i < replay->segments.count; i++) {
+        if (places[i].rank == PACE_NOBODY) continue;
+        located l = locate(replay, places, start_ns, i);
+        take_segment(&all[places[i].rank], &l);
+        status = take_wait(&all[places[i].rank], &l);
+    }
     if (status == PACE_OK) status = make_steps(out, all, count);
     for (size_t rank = 0; all && rank < count; rank++) {
         PACE_FREE(all[rank].nodes, all[rank].names, all[rank].op_names, all[rank].members, all[rank].lanes);
+        PACE_VEC_FREE(&all[rank].waits);
     }
     pace_free(all);
     return status;

@@ -6,6 +6,8 @@
 
 #define PACE_NOBODY UINT32_MAX
 
+enum { PACE_WALK_QUEUE = 2 }; /* the dependency of a launch on what makes room for it in the device's queue */
+
 /* What a segment is part of. */
 typedef struct {
     uint32_t rank;   /* PACE_NOBODY = nobody's */

@@ -259,6 +259,23 @@ def large_kernels(path):
     return record(path, 5, body)
 
 
+def full_queue(path):
+    """Launches wait for room among 1,024 that have not begun; what is launched behind them, on another stream, ends the step."""
+    def body(rank, _):
+        ends = []
+        for i in range(3200):
+            with rank.operator("aten::addmm"):
+                rank.work(6)
+                room = ends[i - 1024] if i >= 1024 else 0.0
+                begun, rank.now = rank.now, max(rank.now, room)
+                ends.append(rank.issue("cudaLaunchKernel", "kernel", "ampere_sgemm_128x128_tn", 50, 7))
+                call = rank.events[-2]
+                call["ts"], call["dur"] = round(begun, 3), round(rank.now - begun, 3)
+        rank.kernel("aten::mul", 60000, stream=8, name="vectorized_elementwise_kernel")
+        rank.wait(stream=8)
+    return record(path, 3, body)
+
+
 def memory_kernels(path):
     """Element-wise kernels of milliseconds."""
     def body(rank, _):

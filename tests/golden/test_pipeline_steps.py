@@ -154,6 +154,19 @@ def gathers():
     expect(step_s(*shared, "zero_stage=1") < step_s(*shared), "reduced and gathered is what is summed, and each updates half")
 
 
+def hosts_that_wait():
+    """Hosts wait for the stages' copies and for room in the devices' queues; where kernels twice as long make the step twice as long, next
+    to nothing of its path is the hosts'."""
+    answer = predict("llama3-8b", "--on", "dgx-h100", *(word for one in ("pp=2", "tp=1", "dp=1", "precision=bf16", "micro_batch=1",
+                     "global_batch=16") for word in ("--set", one)), "--scale", ".*:2")
+    plain, twice = (row["step_ns"] for row in answer["scenarios"][:2])
+    expect(abs(twice / plain - 2) < 0.02, plain, twice)
+    path = answer["critical_path"]["by_resource"]
+    expect(path["host_ns"] + path["input_ns"] < 0.02 * sum(path.values()), path)
+    without = {row["resource"]: row["step_if_free_ns"] for row in answer["advice"]}
+    expect(without["compute"] < 0.6 * twice, without, twice)
+
+
 def frozen():
     """Parameters without gradients exchange none: eight ranks are as fast as one."""
     alone = step_s("micro_batch=8", "frozen=1", "input=synthetic", "execution=compiled", model="lenet", machine="a100-80-sxm")
@@ -163,6 +176,7 @@ def frozen():
 
 bubbles()
 gathers()
+hosts_that_wait()
 frozen()
 memory()
 memory_over_time()
