@@ -19,6 +19,10 @@ static bool looks_up(const question *q) {
            pace_model_has_layer(q->model, PACE_LAYER_EMBEDDING_BAG);
 }
 
+static bool interacts(const question *q) {
+    return q->config->execution == PACE_EAGER && pace_model_has_layer(q->model, PACE_LAYER_INTERACTION);
+}
+
 static bool has_replicas(const question *q) { return !q->placed || pace_config_shares_gradients(q->config); }
 
 /* States that one rank has are not divided; to say so changes nothing and is no mistake. */
@@ -50,6 +54,7 @@ static const struct {
     {"sequence_parallel", splits_tokens, "without tp above 1"},
     {"attention", attends, "on a model without attention layers"},
     {"indices", looks_up, "on a model that looks nothing up in a table"},
+    {"pair_indices", interacts, "on a model without an interaction of vectors, or unless execution=eager"},
     {"recompute", recomputes_blocks, "with the value full on a model that repeats no block of layers"},
     {"recompute", recomputes_attention, "with the value selective on a model without attention layers"},
     {"allow_tf32", convolves_in_fp32, "without convolutions in precision=fp32"},

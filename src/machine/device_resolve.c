@@ -136,6 +136,8 @@ static const struct {
      "pcie_bytes_per_s",
      PACE_IN_BYTES_PER_S,
      {offsetof(pace_device, pcie_pinned_bytes_per_s), offsetof(pace_device, pcie_pageable_bytes_per_s)}},
+    {"pinned", "pcie_pinned_bytes_per_s", PACE_IN_BYTES_PER_S, {0}},
+    {"pageable", "pcie_pageable_bytes_per_s", PACE_IN_BYTES_PER_S, {0}},
 };
 
 /* Below these no device is meant: a unit was forgotten. */
@@ -180,7 +182,7 @@ static pace_status set_figure(pace_device *device, const change *c) {
     if (!figure)
         return pace_fail(
             PACE_E_USAGE,
-            "\"%.80s\": unknown figure; expected memory, memory_size, l2, l2_size, launch, clock, pcie or a "
+            "\"%.80s\": unknown figure; expected memory, memory_size, l2, l2_size, launch, clock, pcie, pinned, pageable or a "
             "precision such as fp16",
             c->text);
     if ((c->factor || figure == &device->boost_hz) && !(*figure > 0))

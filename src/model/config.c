@@ -17,6 +17,8 @@ static const char *const attentions[] = {"fused", "math", NULL};
 static const char *const inputs[] = {"synthetic", "pinned", "pageable", "usual", NULL};
 static const char *const tf32_uses[] = {"convolutions", "none", NULL};
 static const char *const indices[] = {"usual", "int64", "int32", NULL};
+static const char *const loss_reads[] = {"usual", "0", "1", "before_backward", NULL};
+static const char *const pair_indices[] = {"usual", "device", "host", NULL};
 static const char *const recomputes[] = {"none", "selective", "full", NULL};
 static const char *const schedules[] = {"1f1b", "gpipe", "zero-bubble", "zb-v", "dualpipe-v", NULL};
 
@@ -43,7 +45,8 @@ static const struct {
     {"indices", offsetof(pace_config, indices), indices, 0},
     {"recompute", offsetof(pace_config, recompute), recomputes, 0},
     {"keep_gradients", offsetof(pace_config, keep_gradients), NULL, 0},
-    {"read_loss", offsetof(pace_config, read_loss), NULL, 0},
+    {"read_loss", offsetof(pace_config, read_loss), loss_reads, 0},
+    {"pair_indices", offsetof(pace_config, pair_indices), pair_indices, 0},
     {"dp", offsetof(pace_config, dp), NULL, 1},
     {"tp", offsetof(pace_config, tp), NULL, 1},
     {"pp", offsetof(pace_config, pp), NULL, 1},

@@ -37,6 +37,14 @@ typedef enum { PACE_INPUT_SYNTHETIC, PACE_INPUT_PINNED, PACE_INPUT_PAGEABLE, PAC
 /* How wide indices of rows and tokens are when they are copied: as the model's recipe has it, else 8 bytes. */
 typedef enum { PACE_INDICES_USUAL, PACE_INDICES_INT64, PACE_INDICES_INT32 } pace_index_width;
 
+/* When the host reads the loss and waits for it: never, at the end of a step, or before backward, whose host then begins on
+ * an idle device; as the model's recipe has it, else never. */
+typedef enum { PACE_LOSS_USUAL, PACE_LOSS_UNREAD, PACE_LOSS_READ_LAST, PACE_LOSS_READ_FIRST } pace_loss_read;
+
+/* Which pairs of vectors an interaction keeps: known to the device, or lists of the host that it copies in each step and
+ * waits for (Naumov et al.'s DLRM); as the model's recipe has it, else the former. */
+typedef enum { PACE_PAIRS_USUAL, PACE_PAIRS_DEVICE, PACE_PAIRS_HOST } pace_pair_indices;
+
 /* What a device with a rate for TF32 multiplies in it although all is held in fp32: PyTorch allows it to cuDNN, not to
  * cuBLAS, unless told otherwise (torch.backends.cudnn.allow_tf32, torch.backends.cuda.matmul.allow_tf32). Where all may,
  * the precision is tf32. */
@@ -62,12 +70,11 @@ typedef struct {
     double micro_batch;  /* samples of one forward pass on one rank */
     double global_batch; /* samples of one step on all ranks; 0 = micro_batch x dp */
     double sequence;     /* tokens of a sample; 0 = the model's own */
-    int mode, precision, allow_tf32, optimizer, update, execution, attention, input, indices,
+    int mode, precision, allow_tf32, optimizer, update, execution, attention, input, indices, read_loss, pair_indices,
         recompute;         /* of the enums above */
     int offload;           /* a pace_offload */
     int schedule;          /* a pace_pipeline_schedule: in which order a pipeline takes micro-batches */
     double keep_gradients; /* 1 = gradients are zeroed and added to; 0 = dropped (set_to_none) */
-    double read_loss;      /* 1 = the host reads the loss and waits for it */
     double dp, tp, pp, vpp, cp, ep, zero_stage;
     double
         zero_group; /* ranks that ZeRO divides states over: a group of data-parallel neighbours, which others replicate
@@ -97,7 +104,7 @@ extern const char *const pace_execution_modes[];
  * the default of DistributedDataParallel. */
 pace_config pace_config_default(void);
 
-enum { PACE_CONFIG_FIELDS = 32 }; /* at most */
+enum { PACE_CONFIG_FIELDS = 36 }; /* at most */
 
 /** Whether a configuration has a field of this name. */
 bool pace_config_has(const char *key);

@@ -46,6 +46,11 @@ void pace_emit_annotation(pace_lowering *to, const char *name) {
 
 void pace_emit_close(pace_lowering *to) { to->depth--; }
 
+void pace_emit_await(pace_lowering *to) {
+    uint32_t node = to->last_node[to->thread];
+    if (to->status == PACE_OK) to->graph->nodes.items[node].waits_launch = to->last_launch;
+}
+
 void pace_emit_host(pace_lowering *to, const char *name) {
     pace_emit_open(to, name);
     pace_emit_close(to);

@@ -72,6 +72,8 @@ pace_name pace_emit_name(pace_lowering *to, const char *text);
 void pace_emit_open(pace_lowering *to, const char *name);
 void pace_emit_annotation(pace_lowering *to, const char *name); /* opens */
 void pace_emit_close(pace_lowering *to);
+/** The operator at hand waits for what was launched last. */
+void pace_emit_await(pace_lowering *to);
 /** An operator that gives the device nothing. */
 void pace_emit_host(pace_lowering *to, const char *name);
 /** An operator with one launch. */
@@ -146,6 +148,9 @@ void pace_lower_gradient(pace_lowering *to, pace_gradient_tensor tensor);
 
 /* ---- the update (lower_update.c) ---- */
 void pace_lower_zero_grad(pace_lowering *to);
+/** The host reads the loss and waits for it: whether it does so before backward. */
+void pace_lower_read_loss(pace_lowering *to);
+bool pace_lower_reads_first(const pace_lowering *to);
 void pace_lower_update(pace_lowering *to);
 
 /** The products of a layer that repeats are in fp8 where the configuration says so; the last one is not. */

@@ -64,8 +64,7 @@ static void copy_in(pace_lowering *to, double bytes) {
     pace_emit_open(to, "aten::to");
     pace_emit_open(to, "aten::_to_copy");
     pace_emit_op(to, "aten::copy_", pace_emit_transfer(pinned ? "h2d_pinned" : "h2d_pageable", bytes));
-    uint32_t node = to->last_node[0];
-    if (to->status == PACE_OK) to->graph->nodes.items[node].waits_launch = to->last_launch;
+    pace_emit_await(to);
     pace_emit_close(to);
     pace_emit_close(to);
 }
@@ -200,12 +199,7 @@ static void lower_backward(pace_lowering *to) {
 
 static void lower_read_loss(pace_lowering *to) {
     to->stage = PACE_STAGE_OTHER;
-    if (to->config->read_loss <= 0) return;
-    pace_emit_open(to, "aten::item");
-    pace_emit_op(to, "aten::_local_scalar_dense", pace_emit_transfer("d2h_pageable", 4));
-    uint32_t node = to->last_node[0];
-    if (to->status == PACE_OK) to->graph->nodes.items[node].waits_launch = to->last_launch;
-    pace_emit_close(to);
+    if (pace_model_reads_loss(to->model, to->config) == PACE_LOSS_READ_LAST) pace_lower_read_loss(to);
 }
 
 /* graph: a stage is an annotation under the one operator, so that what it launches has a stage. */
@@ -280,6 +274,9 @@ static void lower_turns(pace_lowering *to, const pace_turns *turns) {
         if (forward && i > 0 && !graph) lower_input(to);
         if (forward) forward_turn(to);
         else backward_turn(to);
+        if (i == 0 && pace_config_trains(to->config) && to->config->optimizer != PACE_NO_UPDATE &&
+            pace_lower_reads_first(to))
+            pace_lower_zero_grad(to);
         if (to->status == PACE_OK) to->status = PACE_PUSH(&to->graph->turn_ends, to->computes);
     }
 }
@@ -307,7 +304,7 @@ static void lower_step(pace_lowering *to, const pace_turns *turns) {
         to->stage = PACE_STAGE_FORWARD;
         pace_emit_open(to, "CUDAGraph.replay");
         to->call = pace_emit_name(to, "cudaGraphLaunch");
-    } else if (updates) {
+    } else if (updates && !pace_lower_reads_first(to)) {
         pace_lower_zero_grad(to);
     }
     lower_turns(to, turns);

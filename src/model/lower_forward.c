@@ -8,6 +8,17 @@
 
 typedef pace_layer_view layer_view;
 
+bool pace_lower_reads_first(const pace_lowering *to) {
+    return pace_model_reads_loss(to->model, to->config) == PACE_LOSS_READ_FIRST;
+}
+
+void pace_lower_read_loss(pace_lowering *to) {
+    pace_emit_open(to, "aten::item");
+    pace_emit_op(to, "aten::_local_scalar_dense", pace_emit_transfer("d2h_pageable", 4));
+    pace_emit_await(to);
+    pace_emit_close(to);
+}
+
 /* Networks for images add in place, those for sequences do not. */
 void pace_forward_join(pace_lowering *to, const layer_view *view) {
     bool add = view->layer->kind == PACE_LAYER_ADD, in_place = add && !view->layer->shape.sequence;
@@ -179,12 +190,25 @@ void pace_forward_embedding_bag(pace_lowering *to, const layer_view *view) {
         pace_emit_exchange(to, "alltoall", PACE_GROUP_EXPERT, view->elements * view->bytes);
 }
 
+/* Rows and columns of the pairs, from lists of the host. */
+static void copy_pairs(pace_lowering *to, double vectors) {
+    const pace_config *config = to->config;
+    int where = config->pair_indices == PACE_PAIRS_USUAL ? to->model->pair_indices : config->pair_indices;
+    for (int i = 0; where == PACE_PAIRS_HOST && config->execution == PACE_EAGER && i < 2; i++) {
+        pace_emit_open(to, "aten::to");
+        pace_emit_op(to, "aten::copy_", pace_emit_transfer("h2d_pageable", 8 * vectors * (vectors - 1) / 2));
+        pace_emit_await(to);
+        pace_emit_close(to);
+    }
+}
+
 void pace_forward_interaction(pace_lowering *to, const layer_view *view) {
     double width = view->input->shape.channels;
     double vectors = 1 + pace_layer_input(to->model, view->layer, 1)->shape.channels / width;
     pace_emit_op(to, "aten::cat", pace_emit_copy(to, "concat", to->batch * vectors * width, view->bytes));
     pace_emit_host(to, "aten::transpose");
     pace_emit_op(to, "aten::bmm", pace_emit_gemm(to, to->batch, vectors, vectors, width, view->bytes));
+    copy_pairs(to, vectors);
     pace_emit_op(to, "aten::index", pace_lower_tril(to, vectors, PACE_PASS_FORWARD, view->bytes));
     pace_emit_op(to, "aten::cat", pace_emit_copy(to, "concat", view->elements, view->bytes));
 }
@@ -314,7 +338,7 @@ void pace_forward_concat(pace_lowering *to, const layer_view *view) {
         pace_emit_op(to, "aten::cat", pace_emit_copy(to, "concat", view->elements, view->bytes));
 }
 
-void pace_forward_loss(pace_lowering *to, const layer_view *view) {
+static void forward_loss(pace_lowering *to, const layer_view *view) {
     double rows = pace_emit_places(to, &view->input->shape), columns = pace_emit_channels(to, &view->input->shape);
     if (strcmp(view->layer->word, "cross_entropy") != 0) {
         bool square = strcmp(view->layer->word, "mse") == 0;
@@ -335,6 +359,11 @@ void pace_forward_loss(pace_lowering *to, const layer_view *view) {
                  pace_emit_rows(to, PACE_OP_LOSS, "nll", PACE_PASS_FORWARD, rows, 1, view->bytes));
     pace_emit_close(to);
     pace_emit_close(to);
+}
+
+void pace_forward_loss(pace_lowering *to, const layer_view *view) {
+    forward_loss(to, view);
+    if (pace_lower_reads_first(to)) pace_lower_read_loss(to);
 }
 
 void pace_forward_view(pace_lowering *to, const layer_view *view) {

@@ -10,6 +10,12 @@ void pace_model_free(pace_model *model) {
     *model = (pace_model){0};
 }
 
+pace_loss_read pace_model_reads_loss(const pace_model *model, const pace_config *config) {
+    int when = config->read_loss == PACE_LOSS_USUAL ? model->read_loss : config->read_loss;
+    if (config->mode != PACE_TRAINING || when == PACE_LOSS_USUAL) return PACE_LOSS_UNREAD;
+    return when == PACE_LOSS_READ_FIRST && config->execution != PACE_EAGER ? PACE_LOSS_READ_LAST : (pace_loss_read)when;
+}
+
 double pace_model_sequence(const pace_model *model, const pace_config *config) {
     return config->sequence > 0 ? config->sequence : model->sequence;
 }

@@ -11,8 +11,9 @@
 typedef struct pace_model {
     pace_names names;
     pace_name name, family, about, source;
-    double sequence;            /* its own length, 0 = it has none */
-    bool pinned, short_indices; /* its recipe: batches come from pinned memory, indices are of 4 bytes */
+    double sequence;             /* its own length, 0 = it has none */
+    bool pinned, short_indices;  /* its recipe: batches come from pinned memory, indices are of 4 bytes */
+    int read_loss, pair_indices; /* of its recipe, as a configuration has them */
     uint32_t segments;
     double lora; /* rank of its adapters (model/adapters.h); 0 = it has none */
     PACE_VEC(pace_layer) layers;
@@ -52,6 +53,9 @@ bool pace_layer_is_selected(const pace_layer *layer, const pace_config *config, 
 
 /** Of these layers, scores of one sample on one rank that a loss turns into a softmax. */
 double pace_model_scores(const pace_model *model, const pace_config *config, uint32_t first, uint32_t last);
+
+/** When the host reads the loss, never USUAL. What is captured or compiled is not interrupted: there it is read last. */
+pace_loss_read pace_model_reads_loss(const pace_model *model, const pace_config *config);
 
 /** The sequence length a configuration means for the model. */
 double pace_model_sequence(const pace_model *model, const pace_config *config);

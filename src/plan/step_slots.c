@@ -369,6 +369,7 @@ pace_status pace_step_slots_size(pace_step_slots *out, const pace_model *model, 
                            (config->sequence_parallel > 0 ? config->tp : 1);
     slots.tied_parameters = tied_elements(model, config);
     slots.states = states_of(model, config);
+    slots.reads_loss = pace_model_reads_loss(model, config);
     for (size_t i = 0; status == PACE_OK && i < parts.parts.count; i++)
         status = size_part(&slots, model, config, &parts.parts.items[i]);
     pace_model_parts_free(&parts);

@@ -56,8 +56,9 @@ typedef struct {
     double before_host_s;    /* of rest_host_s what the host takes before the last bucket goes: part of backward */
     pace_gradient_hull hull; /* when they come; the same */
     double states;           /* what the optimizer keeps of a parameter over what Adam keeps */
-    double boundary_bytes;   /* what one micro-batch passes on between stages */
-    double tied_parameters;  /* of the output layer's weight that is the first stage's too */
+    pace_loss_read reads_loss;
+    double boundary_bytes;         /* what one micro-batch passes on between stages */
+    double tied_parameters;        /* of the output layer's weight that is the first stage's too */
     bool across[PACE_SLOT_GROUPS]; /* the group spans nodes */
     pace_rung rung;                /* the worst among the prices */
     double kernels_s, beyond_s;    /* of all prices; of those that a fit has no rows like */

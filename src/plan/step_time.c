@@ -192,9 +192,10 @@ static work stage_work(const pace_step_plan *plan, const model_work *w, double s
 }
 
 /* All passes of one micro-batch, in their order, of a stage that is alone: of the first, of the later ones, which add their
- * gradients, and of the last, whose gradients go into buckets. */
+ * gradients, and of the last, whose gradients go into buckets. `around`: from one loss that is read before backward to the
+ * next, with one micro-batch. */
 typedef struct {
-    pace_clocks forward, first, later, last;
+    pace_clocks forward, first, later, last, around;
 } pass_clocks;
 
 /* A backward pass between whose operators others are issued: as much is lost where host and device take turns. */
@@ -212,8 +213,11 @@ static pass_clocks clocks_of(const pace_step_plan *plan, const pace_step_factors
     pace_clocks backward = stage_work(plan, &back, 0, plan->layers_first).clocks;
     pace_clocks adds = backward_with(backward, f->launch * plan->accumulate_host_s, plan->accumulate_s);
     pace_clocks last = backward_with(adds, f->launch * plan->gradient_host_s, plan->gradient_cover_s);
+    pace_clocks rest = {f->launch * (plan->rest_host_s - plan->gradient_host_s),
+                        plan->rest_s - plan->gradient_cover_s + f->update * plan->update_s, 0};
+    rest.idle_s = larger(rest.host_s, rest.device_s);
     return (pass_clocks){forward, pace_clocks_then(forward, backward), pace_clocks_then(forward, adds),
-                         pace_clocks_then(forward, last)};
+                         pace_clocks_then(forward, last), pace_clocks_then(pace_clocks_then(last, rest), forward)};
 }
 
 /* Of stages in the middle, which may differ where a model has several kinds of layers, the slowest. */
@@ -313,6 +317,12 @@ static double exposed_gathers_s(const pace_step_plan *plan, const pace_step_fact
     return larger(factor(f, plan->gradient_across) * plan->gather_first_s, left_s);
 }
 
+/* A loss that is read before backward finds the device idle in each step; else a batch's copy does. */
+static bool drains_at_loss(const pace_step_plan *plan) {
+    return plan->slots->reads_loss == PACE_LOSS_READ_FIRST && !waits_for_input(plan) && plan->micro_batches == 1 &&
+           plan->config.pp == 1;
+}
+
 static double late_by(pace_clocks clocks) { return larger(0, clocks.idle_s - clocks.device_s); }
 
 /* What the host of a step is late by: it does not wait for the gradients' exchange. A host that reads the loss begins each
@@ -322,7 +332,9 @@ static double late_by(pace_clocks clocks) { return larger(0, clocks.idle_s - clo
 static double host_late_s(const pace_step_plan *plan, const pace_step_factors *f, const pace_step_time *t,
                           const pass_clocks *clocks, double device_s, double host_s) {
     double m = plan->micro_batches, late_s = host_s - device_s - t->data_s - t->bubble_s - t->pipeline_s;
-    if (plan->config.read_loss > 0) late_s += larger(0, t->update_s - f->launch * plan->update_host_s);
+    if (plan->slots->reads_loss == PACE_LOSS_READ_LAST)
+        late_s += larger(0, t->update_s - f->launch * plan->update_host_s);
+    if (drains_at_loss(plan)) late_s = larger(late_s, late_by(clocks->around));
     if (!waits_for_input(plan)) return larger(0, late_s);
     double first = m > 1 ? 1 : 0, later = m > 2 ? m - 2 : 0;
     double before_s = first * late_by(clocks->first) + later * late_by(clocks->later);

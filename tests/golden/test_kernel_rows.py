@@ -221,6 +221,22 @@ def test_depthwise():
         expect(float(apart["predicted"]) < float(dense["predicted"]), "depthwise", apart, dense)
 
 
+def check_copies():
+    """DLRM's step waits for as many copies, beside its batch's, as one that the study recorded on its V100."""
+    table = os.path.join(os.environ.get("PACELINE_SHARED", ""), "dlrm", "v100_dlrm_default_b2048_kernels_20210504.csv")
+    if not os.path.isfile(table):
+        return
+    with open(table, newline="") as file:
+        recorded = [row["kernel"] for row in csv.DictReader(file) if row["iter"] == "0" and row["kernel"].startswith("Memcpy")]
+    code, out, err = run("predict", "dlrm_default", "--on", "v100", "--set", "micro_batch=2048", "--format", "perfetto")
+    expect(code == 0, err)
+    events = json.loads(out)["traceEvents"]
+    steps = sum(event["name"].startswith("ProfilerStep") for event in events)
+    for ours, theirs in (("h2d_pageable", "HtoD (Pageable"), ("d2h_pageable", "DtoH")):
+        count = sum(event["name"] == "transfer_" + ours and event["pid"] == 0 for event in events)
+        expect(count == steps * sum(theirs in name for name in recorded) > 0, ours, count, steps, recorded)
+
+
 def test_recipes():
     """A model's recipe says how its batches come; --set says otherwise. The host waits for copies, pinned or not."""
     def step(*settings):
@@ -229,7 +245,10 @@ def test_recipes():
         expect(code == 0, settings, err)
         return json.loads(out)["values"]["step.median_s"]
     usual = step()
-    expect(usual == step("input=pinned", "indices=int32"), "recipe of DLRM")
+    expect(usual == step("input=pinned", "indices=int32", "read_loss=before_backward", "pair_indices=host"), "recipe of DLRM")
+    known, unread = step("pair_indices=device"), step("pair_indices=device", "read_loss=0")
+    expect(usual > known > unread, "a host that waits in a step is later", usual, known, unread)
+    check_copies()
     expect(usual < step("indices=int64") < step("input=pageable", "indices=int64"), "wider indices, pageable memory")
     code, out, err = run("predict", "resnet50", "--on", "v100", "--set", "micro_batch=64", "--pinned", "--format", "json")
     steps = [one["step_ns"] for one in json.loads(out)["scenarios"]]
