@@ -64,7 +64,7 @@ static pace_status say_all(pace_question *question, letters *words, const asker 
 }
 
 static pace_status word_question(pace_question **out, letters *words, const asker *a, const pace_yaml_node *node) {
-    const char *verb = pace_yaml_text(pace_yaml_get(node, "verb"));
+    const char *verb = pace_yaml_text_of(node, "verb");
     pace_question *question;
     PACE_TRY(pace_question_new(&question, a->context, verb ? verb : ""));
     pace_status status = say_all(question, words, a, node);

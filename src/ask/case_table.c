@@ -114,11 +114,11 @@ static pace_status cells_of(char out[LONGEST], const pace_csv *csv, size_t row, 
  * TEXT}, which without `else` leaves other cells as they are. */
 static pace_status put_made(letters *out, const pace_csv *csv, size_t row, const pace_yaml_node *from) {
     char cells[LONGEST];
-    const char *text = pace_yaml_text(from), *of = text ? text : pace_yaml_text(pace_yaml_get(from, "of"));
+    const char *text = pace_yaml_text(from), *of = text ? text : pace_yaml_text_of(from, "of");
     if (text && *text == '=') return put_cell(out, text + 1);
     PACE_TRY(cells_of(cells, csv, row, of ? of : ""));
     const char *word = pace_case_word_for(pace_yaml_get(from, "words"), cells);
-    const char *otherwise = pace_yaml_text(pace_yaml_get(from, "else"));
+    const char *otherwise = pace_yaml_text_of(from, "else");
     return put_cell(out, word ? word : otherwise ? otherwise : cells);
 }
 

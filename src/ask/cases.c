@@ -62,11 +62,10 @@ static pace_status read_bars(pace_case *out, const pace_yaml *yaml, const pace_y
         const char *metric = pace_yaml_key(bars, i), *text = pace_yaml_text(pace_yaml_item(bars, i));
         if (!metric || !text || !is_metric(metric) || out->bar_count == PACE_CASE_BARS ||
             !pace_bar_parse(&out->bars[out->bar_count], metric, text))
-            return pace_fail(
-                PACE_E_INPUT,
-                "%s: expected a metric (gmae, geomean, mape, signed_mean, max, coverage, …) and a bar such "
-                "as \"<=0.04\" or \"0.85..0.95\"",
-                pace_yaml_place(yaml, pace_yaml_item(bars, i)));
+            return pace_yaml_fail(
+                yaml, pace_yaml_item(bars, i),
+                "expected a metric (gmae, geomean, mape, signed_mean, max, coverage, …) and a bar such "
+                "as \"<=0.04\" or \"0.85..0.95\"");
         out->bar_count++;
     }
     return PACE_OK;
@@ -76,7 +75,7 @@ static pace_status read_number(double *out, const pace_yaml *yaml, const pace_ya
     if (!node) return PACE_OK;
     PACE_TRY(pace_yaml_number(out, yaml, node));
     if (*out > 0 && *out <= most) return PACE_OK;
-    return pace_fail(PACE_E_INPUT, "%s: expected above 0 and at most %g", pace_yaml_place(yaml, node), most);
+    return pace_yaml_fail(yaml, node, "expected above 0 and at most %g", most);
 }
 
 static pace_status read_count(unsigned *out, const pace_yaml *yaml, const pace_yaml_node *node) {
@@ -97,11 +96,11 @@ static const pace_yaml_node *member(const source *from, const char *key) {
 }
 
 static pace_status find_table(source *out, const pace_yaml *yaml, const pace_yaml_node *entry) {
-    const char *name = pace_yaml_text(pace_yaml_get(entry, "table"));
+    const char *name = pace_yaml_text_of(entry, "table");
     *out = (source){entry, NULL};
     if (name) out->table = pace_yaml_get(pace_yaml_get(pace_yaml_root(yaml), "tables"), name);
     if (!name || out->table) return PACE_OK;
-    return pace_fail(PACE_E_INPUT, "%s: no table \"%.60s\"", pace_yaml_place(yaml, entry), name);
+    return pace_yaml_fail(yaml, entry, "no table \"%.60s\"", name);
 }
 
 static pace_status read_files(pace_case *out, const pace_yaml *yaml, const pace_yaml_node *entry,
@@ -109,11 +108,10 @@ static pace_status read_files(pace_case *out, const pace_yaml *yaml, const pace_
     if (out->name && out->ask && !files) return PACE_OK;
     if (!out->name || !pace_yaml_is_list(files) || pace_yaml_count(files) == 0 ||
         pace_yaml_count(files) > PACE_CASE_FILES)
-        return pace_fail(PACE_E_INPUT, "%s: a case needs \"case\" and 1 to %d \"files\"", pace_yaml_place(yaml, entry),
-                         PACE_CASE_FILES);
+        return pace_yaml_fail(yaml, entry, "a case needs \"case\" and 1 to %d \"files\"", PACE_CASE_FILES);
     for (size_t i = 0; i < pace_yaml_count(files); i++) {
         out->files[i] = pace_yaml_text(pace_yaml_item(files, i));
-        if (!out->files[i]) return pace_fail(PACE_E_INPUT, "%s: expected a file", pace_yaml_place(yaml, files));
+        if (!out->files[i]) return pace_yaml_fail(yaml, files, "expected a file");
         out->file_count++;
     }
     return PACE_OK;
@@ -129,9 +127,9 @@ static pace_status read_split(pace_case *out, const pace_yaml *yaml, const pace_
     out->test_where = pace_yaml_get(split, "test_where");
     out->fit_where = pace_yaml_get(split, "fit_where");
     out->near = pace_yaml_get(split, "near");
-    out->by = pace_yaml_text(pace_yaml_get(split, "by"));
-    out->each = pace_yaml_text(pace_yaml_get(split, "each"));
-    out->from = pace_yaml_text(pace_yaml_get(split, "from"));
+    out->by = pace_yaml_text_of(split, "by");
+    out->each = pace_yaml_text_of(split, "each");
+    out->from = pace_yaml_text_of(split, "from");
     PACE_TRY(read_number(&out->test_share, yaml, pace_yaml_get(split, "test"), 1));
     PACE_TRY(read_number(&out->beyond, yaml, pace_yaml_get(split, "beyond"), 1));
     return read_count(&out->folds, yaml, pace_yaml_get(split, "folds"));

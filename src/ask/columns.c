@@ -108,7 +108,7 @@ bool pace_columns_dtype(pace_op *op, const pace_columns *columns, const char *wo
     for (size_t i = 0; i < pace_yaml_count(list); i++) {
         const pace_yaml_node *entry = pace_yaml_item(list, i);
         if (!pace_word_listed(pace_yaml_get(entry, "names"), word)) continue;
-        const char *precision = pace_yaml_text(pace_yaml_get(entry, "precision"));
+        const char *precision = pace_yaml_text_of(entry, "precision");
         double bytes;
         for (int p = 0; precision && p < PACE_PRECISIONS; p++) {
             if (strcmp(pace_precision_key((pace_precision)p), precision) != 0) continue;
@@ -143,10 +143,10 @@ static double number_of(const pace_columns *columns, const pace_yaml_node *entry
 }
 
 static bool take_op(pace_op_words *out, const pace_columns *columns, const pace_yaml_node *entry) {
-    const char *family = pace_yaml_text(pace_yaml_get(entry, "family"));
-    const char *compound = pace_yaml_text(pace_yaml_get(entry, "compound"));
-    const char *kind = pace_yaml_text(pace_yaml_get(entry, "kind"));
-    const char *dtype = pace_yaml_text(pace_yaml_get(entry, "dtype"));
+    const char *family = pace_yaml_text_of(entry, "family");
+    const char *compound = pace_yaml_text_of(entry, "compound");
+    const char *kind = pace_yaml_text_of(entry, "kind");
+    const char *dtype = pace_yaml_text_of(entry, "dtype");
     pace_op *op = &out->op;
     out->compound = compound ? pace_compound_find(compound) : PACE_COMPOUND_NONE;
     op->family = out->compound ? PACE_OP_OTHER : family ? pace_op_family_find(family) : PACE_OP_FAMILIES;

@@ -72,15 +72,15 @@ static pace_status find_size(pace_size_column *out, const pace_columns *columns,
 
 static pace_status find_layout(pace_layout *out, const pace_columns *columns, const pace_csv *csv,
                                const pace_yaml_node *entry) {
-    const char *family = pace_yaml_text(pace_yaml_get(entry, "family"));
-    const char *compound = pace_yaml_text(pace_yaml_get(entry, "compound"));
+    const char *family = pace_yaml_text_of(entry, "family");
+    const char *compound = pace_yaml_text_of(entry, "compound");
     out->family = family ? pace_op_family_find(family) : PACE_OP_FAMILIES;
     out->compound = compound ? pace_compound_find(compound) : PACE_COMPOUND_NONE;
     if (out->compound != PACE_COMPOUND_NONE) {
         out->family = PACE_OP_OTHER;
         out->names = pace_compound_size_names(out->compound, &out->count);
     } else if (out->family != PACE_OP_FAMILIES) out->names = pace_op_size_names(out->family, &out->count);
-    else return pace_fail(PACE_E_INPUT, "%s: expected a family or a compound", pace_yaml_place(columns->yaml, entry));
+    else return pace_yaml_fail(columns->yaml, entry, "expected a family or a compound");
     out->by_op = pace_yaml_get(entry, "by_op") != NULL;
     out->missing = -1;
     for (unsigned i = 0; i < out->count; i++) {
@@ -133,8 +133,7 @@ static pace_status find_all(pace_columns *columns, const pace_csv *csv) {
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) *words[i].column = column_of(columns, csv, words[i].key);
     const pace_yaml_node *sizes = member(columns, "sizes");
     if (!pace_yaml_is_list(sizes) || pace_yaml_count(sizes) > sizeof columns->layouts / sizeof *columns->layouts)
-        return pace_fail(PACE_E_INPUT, "%s: expected a list \"sizes\" of families",
-                         pace_yaml_place(columns->yaml, pace_yaml_root(columns->yaml)));
+        return pace_yaml_fail(columns->yaml, pace_yaml_root(columns->yaml), "expected a list \"sizes\" of families");
     for (size_t i = 0; i < pace_yaml_count(sizes); i++) {
         PACE_TRY(find_layout(&columns->layouts[i], columns, csv, pace_yaml_item(sizes, i)));
         columns->layout_count++;

@@ -129,9 +129,7 @@ static bool was_measured(const pace_exchange_asker *a, const char *word) {
 }
 
 static bool has_curves_of(const pace_exchange_fit *fit, const char *system) {
-    for (size_t i = 0; i < fit->curves.count; i++)
-        if (strcmp(fit->curves.items[i].system, system) == 0) return true;
-    return false;
+    return PACE_FIND(fit->curves.items, fit->curves.count, system, system) != NULL;
 }
 
 /* The name in the fit of the row's system: its own, or another of the same machine. Of a row that names none it is the

@@ -29,8 +29,7 @@ static void drop_fits(exchanges *e) {
 static void close_exchanges(void *state) {
     exchanges *e = state;
     if (!e) return;
-    for (size_t i = 0; i < e->tables.count; i++) pace_exchange_rows_free(&e->tables.items[i]);
-    PACE_VEC_FREE(&e->tables);
+    PACE_VEC_FREE_EACH(&e->tables, pace_exchange_rows_free);
     drop_fits(e);
     pace_exchange_asker_free(&e->asker);
     pace_free(e);

@@ -222,8 +222,8 @@ static pace_status read_json(log_reader *r, const char *text, size_t length, con
     r->ranks = (int)pace_yaml_count(devices);
     for (size_t i = 0; i < pace_yaml_count(devices); i++) {
         const pace_yaml_node *device = pace_yaml_item(devices, i);
-        const char *host = pace_yaml_text(pace_yaml_get(device, "host"));
-        if (!host) host = pace_yaml_text(pace_yaml_get(device, "hostname"));
+        const char *host = pace_yaml_text_of(device, "host");
+        if (!host) host = pace_yaml_text_of(device, "hostname");
         if (host) add_host(r, host);
     }
     PACE_TRY_GOTO(settle(r, defaults), done);
@@ -236,8 +236,7 @@ static pace_status read_json(log_reader *r, const char *text, size_t length, con
         const pace_yaml_node *time = pace_yaml_get(pace_yaml_get(row, "out_of_place"), "time");
         double bytes, time_us;
         if (!size || !time) {
-            status = pace_fail(PACE_E_INPUT, "%s: expected \"size\" and \"out_of_place\": {\"time\"} of a result",
-                               pace_yaml_place(yaml, row));
+            status = pace_yaml_fail(yaml, row, "expected \"size\" and \"out_of_place\": {\"time\"} of a result");
             goto done;
         }
         PACE_TRY_GOTO(pace_yaml_number(&bytes, yaml, size), done);

@@ -112,8 +112,7 @@ pace_status pace_fit_groups_read(pace_fit_group *groups, unsigned *count, const 
     const pace_yaml_node *list = pace_yaml_get(pace_yaml_root(yaml), "groups");
     size_t there = pace_yaml_count(list);
     if (there > PACE_FIT_GROUPS_MOST)
-        return pace_fail(PACE_E_INPUT, "%s: expected at most %d groups", pace_yaml_place(yaml, list),
-                         PACE_FIT_GROUPS_MOST);
+        return pace_yaml_fail(yaml, list, "expected at most %d groups", PACE_FIT_GROUPS_MOST);
     for (size_t i = 0; i < there; i++) {
         const pace_yaml_node *node = pace_yaml_item(list, i);
         PACE_TRY(pace_yaml_copy(groups[i].name, sizeof groups[i].name, yaml, node, "name"));

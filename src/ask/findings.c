@@ -95,9 +95,7 @@ void pace_found_cell_numbers(pace_findings *findings, const double *numbers, siz
 }
 
 const pace_found *pace_findings_find(const pace_findings *findings, const char *key) {
-    for (size_t i = 0; i < findings->items.count; i++)
-        if (strcmp(findings->items.items[i].key, key) == 0) return &findings->items.items[i];
-    return NULL;
+    return PACE_FIND(findings->items.items, findings->items.count, key, key);
 }
 
 size_t pace_found_rows(const pace_found *table) { return table->cells.count / table->column_count; }

@@ -35,12 +35,11 @@ void pace_fit_ranges_write(pace_jsonw *json, const pace_fit_range *ranges, const
 static pace_status read_range(pace_fit_range *out, const pace_yaml *yaml, const pace_yaml_node *node) {
     pace_fit_range range;
     if (!pace_yaml_is_list(node) || pace_yaml_count(node) != 2)
-        return pace_fail(PACE_E_INPUT, "%s: expected the least and the most", pace_yaml_place(yaml, node));
+        return pace_yaml_fail(yaml, node, "expected the least and the most");
     PACE_TRY(pace_yaml_number(&range.low, yaml, pace_yaml_item(node, 0)));
     PACE_TRY(pace_yaml_number(&range.high, yaml, pace_yaml_item(node, 1)));
     if (!(range.low > 0) || !(range.high >= range.low) || !(range.high < 1e30))
-        return pace_fail(PACE_E_INPUT, "%s: expected the least above 0, and the most not below it",
-                         pace_yaml_place(yaml, node));
+        return pace_yaml_fail(yaml, node, "expected the least above 0, and the most not below it");
     *out = range;
     return PACE_OK;
 }

@@ -27,9 +27,7 @@ static identity identify(const char *system, pace_catalog *catalog, const pace_m
 }
 
 static bool seen_before(const pace_exchange_fit *fit, size_t curve) {
-    for (size_t i = 0; i < curve; i++)
-        if (strcmp(fit->curves.items[i].system, fit->curves.items[curve].system) == 0) return true;
-    return false;
+    return PACE_FIND(fit->curves.items, curve, system, fit->curves.items[curve].system) != NULL;
 }
 
 pace_status pace_fit_system_of(const char **out, const pace_exchange_fit *fit, pace_catalog *catalog,

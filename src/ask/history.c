@@ -27,9 +27,7 @@ const char *pace_history_value_of(const char *verb) {
 /* --- series ------------------------------------------------------------------------------------------------------- */
 
 static bool is_listed(const pace_series_list *list, const char *series) {
-    for (size_t i = 0; i < list->count; i++)
-        if (strcmp(list->items[i], series) == 0) return true;
-    return false;
+    return pace_word_number((const char *const *)list->items, list->count, series) >= 0;
 }
 
 static pace_status unknown_series(const pace_series_list *all, const char *asked) {

@@ -35,8 +35,7 @@ static void drop_fit(jobs *j) {
 static void close_jobs(void *state) {
     jobs *j = state;
     if (!j) return;
-    for (size_t i = 0; i < j->tables.count; i++) pace_job_rows_free(&j->tables.items[i]);
-    PACE_VEC_FREE(&j->tables);
+    PACE_VEC_FREE_EACH(&j->tables, pace_job_rows_free);
     drop_fit(j);
     pace_job_catalog_free(&j->catalog);
     pace_free(j);

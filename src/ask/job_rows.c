@@ -166,9 +166,7 @@ void pace_job_rows_free(pace_job_rows *rows) {
 /* --- questions ---------------------------------------------------------------------------------------------------- */
 
 static const pace_job_lever *find_lever(const pace_job_catalog *catalog, const char *name) {
-    for (size_t i = 0; i < catalog->software.count; i++)
-        if (strcmp(catalog->software.items[i].name, name) == 0) return &catalog->software.items[i];
-    return NULL;
+    return PACE_FIND(catalog->software.items, catalog->software.count, name, name);
 }
 
 static pace_status apply_software(double parts_s[PACE_JOB_PARTS], const pace_job_catalog *catalog, const char *text) {

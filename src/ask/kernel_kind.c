@@ -31,8 +31,7 @@ static void drop_fit(kernels *k) {
 static void close_kernels(void *state) {
     kernels *k = state;
     if (!k) return;
-    for (size_t i = 0; i < k->tables.count; i++) pace_kernel_rows_free(&k->tables.items[i]);
-    PACE_VEC_FREE(&k->tables);
+    PACE_VEC_FREE_EACH(&k->tables, pace_kernel_rows_free);
     drop_fit(k);
     pace_cost_free(k->cost);
     pace_device_catalog_free(&k->catalog);

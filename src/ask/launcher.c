@@ -46,8 +46,7 @@ static bool figure_of(double *out, const pace_launching *l, const char *name, si
 /* --- conditions --------------------------------------------------------------------------------------------------- */
 
 static pace_status fail_name(const pace_yaml *yaml, const pace_yaml_node *node, const char *name, size_t length) {
-    return pace_fail(PACE_E_INPUT, "%s: expected a figure of a configuration, found \"%.*s\"",
-                     pace_yaml_place(yaml, node), (int)length, name);
+    return pace_yaml_fail(yaml, node, "expected a figure of a configuration, found \"%.*s\"", (int)length, name);
 }
 
 static pace_status check_above(bool *holds, const pace_yaml *yaml, const pace_yaml_node *above,
@@ -84,7 +83,7 @@ static pace_status fill_in(char out[LINE_MOST], const pace_yaml *yaml, const pac
                            const pace_launching *l) {
     const char *text = pace_yaml_text(node);
     size_t used = 0;
-    if (!text) return pace_fail(PACE_E_INPUT, "%s: expected a text", pace_yaml_place(yaml, node));
+    if (!text) return pace_yaml_fail(yaml, node, "expected a text");
     *out = '\0';
     while (*text && used + 1 < LINE_MOST) {
         size_t plain = strcspn(text, "{"), name;
@@ -136,6 +135,6 @@ pace_status pace_launch_lines(const char **name, pace_texts *lines, pace_catalog
     PACE_TRY(pace_yaml_member(&all, yaml, pace_yaml_root(yaml), "launchers"));
     for (size_t i = 0; i < pace_yaml_count(all); i++)
         if (!chosen || !is_of(chosen, launch->framework)) chosen = pace_yaml_item(all, i);
-    *name = pace_yaml_text(pace_yaml_get(chosen, "name"));
+    *name = pace_yaml_text_of(chosen, "name");
     return add_lines(lines, yaml, pace_yaml_get(chosen, "lines"), launch);
 }

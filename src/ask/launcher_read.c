@@ -48,7 +48,7 @@ static pace_status take_value(reader *r, const pace_yaml_node *meaning, const ch
     double number;
     if (!key) return PACE_OK;
     if (pace_yaml_is_map(how)) {
-        const char *means = pace_yaml_text(pace_yaml_get(how, value));
+        const char *means = pace_yaml_text_of(how, value);
         return means ? put(r, key, means, written) : PACE_OK;
     }
     if (!pace_number_parse(&number, value))
@@ -63,7 +63,7 @@ static const pace_yaml_node *find(reader *r, const char *name) {
         const pace_yaml_node *meaning = pace_yaml_get(pace_yaml_get(launcher, "reads"), name);
         if (!meaning) continue;
         const char *framework = pace_yaml_text(pace_yaml_item(pace_yaml_get(launcher, "frameworks"), 0));
-        r->out->launcher = pace_yaml_text(pace_yaml_get(launcher, "name"));
+        r->out->launcher = pace_yaml_text_of(launcher, "name");
         pace_snprintf(r->out->framework, sizeof r->out->framework, "framework=%.40s", framework ? framework : "");
         return meaning;
     }

@@ -13,10 +13,7 @@ static void free_line(pace_ledger_line *line) {
     for (int k = 0; k < PACE_LEDGER_COLUMNS; k++) pace_free(line->cell[k]);
 }
 
-void pace_ledger_free(pace_ledger *ledger) {
-    for (size_t i = 0; i < ledger->lines.count; i++) free_line(&ledger->lines.items[i]);
-    PACE_VEC_FREE(&ledger->lines);
-}
+void pace_ledger_free(pace_ledger *ledger) { PACE_VEC_FREE_EACH(&ledger->lines, free_line); }
 
 pace_status pace_ledger_add(pace_ledger *ledger, const char *const cells[PACE_LEDGER_COLUMNS]) {
     pace_ledger_line line = {{0}};

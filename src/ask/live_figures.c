@@ -9,24 +9,21 @@
 #include <time.h>
 
 static const pace_live_figure *find(const pace_live_done *done, const char *name) {
-    for (size_t i = 0; i < done->figure_count; i++)
-        if (strcmp(done->figures[i].name, name) == 0) return &done->figures[i];
-    return NULL;
+    return PACE_FIND(done->figures, done->figure_count, name, name);
 }
 
 /* An entry {figure, case, metric, bar, means}, and the runner where that is not Paceline's own. */
 static pace_status judge(pace_live_verdict *v, const pace_live_done *done, const pace_yaml_node *entry) {
-    const char *figure = pace_yaml_text(pace_yaml_get(entry, "figure"));
-    pace_live_judged one = {.name = pace_yaml_text(pace_yaml_get(entry, "case")),
-                            .metric = pace_yaml_text(pace_yaml_get(entry, "metric")),
-                            .bar = pace_yaml_text(pace_yaml_get(entry, "bar")),
-                            .means = pace_yaml_text(pace_yaml_get(entry, "means"))};
-    const char *runner = pace_yaml_text(pace_yaml_get(entry, "runner"));
+    const char *figure = pace_yaml_text_of(entry, "figure");
+    pace_live_judged one = {.name = pace_yaml_text_of(entry, "case"),
+                            .metric = pace_yaml_text_of(entry, "metric"),
+                            .bar = pace_yaml_text_of(entry, "bar"),
+                            .means = pace_yaml_text_of(entry, "means")};
+    const char *runner = pace_yaml_text_of(entry, "runner");
     pace_bar bar;
     if (strcmp(runner ? runner : "paceline", done->runner) != 0) return PACE_OK;
     if (!figure || !one.name || !one.metric || !one.bar || !one.means || !pace_bar_parse(&bar, one.metric, one.bar))
-        return pace_fail(PACE_E_INPUT, "%s: expected {figure, case, metric, bar, means}",
-                         pace_yaml_place(v->cases.yaml, entry));
+        return pace_yaml_fail(v->cases.yaml, entry, "expected {figure, case, metric, bar, means}");
     const pace_live_figure *found = find(done, figure);
     if (!found || !isfinite(found->value)) return PACE_OK;
     one.value = found->value, one.count = (int64_t)found->count;

@@ -15,12 +15,13 @@ static const struct {
 };
 
 static pace_status find_schema(void *out, const pace_yaml *yaml) {
-    const char *schema = pace_yaml_text(pace_yaml_get(pace_yaml_root(yaml), "schema"));
+    const char *schema = pace_yaml_text_of(pace_yaml_root(yaml), "schema");
     int *number = out;
     for (*number = 0; *number < (int)(sizeof documents / sizeof *documents); ++*number)
         if (schema && strcmp(schema, documents[*number].schema) == 0) return PACE_OK;
-    return pace_fail(PACE_E_INPUT, "%s: expected a fit as paceline fit writes it, found the schema \"%.40s\"",
-                     pace_yaml_place(yaml, pace_yaml_root(yaml)), schema ? schema : "none");
+    return pace_yaml_fail(yaml, pace_yaml_root(yaml),
+                          "expected a fit as paceline fit writes it, found the schema \"%.40s\"",
+                          schema ? schema : "none");
 }
 
 /* The first character: '{' of a document, 'P' of a fit of kernels (cost/fit.h), which is no text. */

@@ -23,8 +23,7 @@ typedef struct {
 static void close_scalings(void *state) {
     scalings *s = state;
     if (!s) return;
-    for (size_t i = 0; i < s->tables.count; i++) pace_scaling_rows_free(&s->tables.items[i]);
-    PACE_VEC_FREE(&s->tables);
+    PACE_VEC_FREE_EACH(&s->tables, pace_scaling_rows_free);
     pace_scaling_asked_close(&s->asked);
     pace_free(s);
 }

@@ -10,8 +10,7 @@
 #include <string.h>
 
 void pace_scenarios_free(pace_scenarios *scenarios) {
-    for (size_t i = 0; i < scenarios->items.count; i++) pace_scenario_free(&scenarios->items.items[i]);
-    PACE_VEC_FREE(&scenarios->items);
+    PACE_VEC_FREE_EACH(&scenarios->items, pace_scenario_free);
     pace_texts_free(&scenarios->labels);
 }
 

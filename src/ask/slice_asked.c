@@ -231,9 +231,7 @@ static pace_status check_output(const pace_paths *paths, const char *output) {
 }
 
 static bool is_taken(const pace_slices *slices, const char *output) {
-    for (size_t i = 0; i < slices->files.count; i++)
-        if (strcmp(slices->files.items[i].output, output) == 0) return true;
-    return false;
+    return PACE_FIND(slices->files.items, slices->files.count, output, output) != NULL;
 }
 
 /* A rank may have several files, one a cycle of its profiler: "run.3.json", "run.3.1.json", ... */

@@ -37,8 +37,8 @@ static pace_status read_fit(pace_step_fit *fit, const pace_yaml *yaml) {
     PACE_TRY(pace_yaml_copy(fit->unit, sizeof fit->unit, yaml, root, "unit"));
     PACE_TRY(pace_yaml_real(&fit->unit_s, yaml, root, "unit_s", 0, 1e6));
     if (fit->unit_s == 0 && !pace_step_is_rate(fit->unit))
-        return pace_fail(PACE_E_INPUT, "%s: expected \"unit\" to be a rate where unit_s is 0, found \"%.40s\"",
-                         pace_yaml_place(yaml, root), fit->unit);
+        return pace_yaml_fail(yaml, root, "expected \"unit\" to be a rate where unit_s is 0, found \"%.40s\"",
+                              fit->unit);
     PACE_TRY(pace_yaml_copy(fit->on, sizeof fit->on, yaml, root, "on"));
     PACE_TRY(pace_yaml_real(&fit->spread, yaml, root, "spread", 0, 10));
     PACE_TRY(pace_yaml_member(&factors, yaml, root, "factors"));

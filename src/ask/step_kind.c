@@ -22,8 +22,7 @@ typedef struct {
 static void close_steps(void *state) {
     steps *s = state;
     if (!s) return;
-    for (size_t i = 0; i < s->tables.count; i++) pace_step_rows_free(&s->tables.items[i]);
-    PACE_VEC_FREE(&s->tables);
+    PACE_VEC_FREE_EACH(&s->tables, pace_step_rows_free);
     pace_step_pricer_close(&s->pricer);
     pace_free(s);
 }

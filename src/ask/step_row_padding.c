@@ -33,7 +33,7 @@ static bool is_of(const pace_step_row *out, const pace_yaml_node *family) {
 }
 
 static bool is_meant(const pace_step_row *out, const pace_step_reader *r, size_t row, const pace_yaml_node *entry) {
-    const char *suite = pace_yaml_text(pace_yaml_get(entry, "suite"));
+    const char *suite = pace_yaml_text_of(entry, "suite");
     double words = pace_model_sequence(out->model, &out->config);
     return suite && is_of(out, pace_yaml_get(entry, "model")) && says_suite(r, row, suite) &&
            words == number_of(r->things->columns, entry, "seq");
@@ -44,7 +44,7 @@ const char *pace_step_row_suite_framework(const pace_step_row *out, const pace_s
     const pace_yaml_node *all = pace_yaml_get(pace_yaml_get(pace_yaml_root(yaml), "step"), "padding");
     for (size_t i = 0; i < pace_yaml_count(all); i++) {
         const pace_yaml_node *entry = pace_yaml_item(all, i);
-        if (is_meant(out, r, row, entry)) return pace_yaml_text(pace_yaml_get(entry, "framework"));
+        if (is_meant(out, r, row, entry)) return pace_yaml_text_of(entry, "framework");
     }
     return NULL;
 }
@@ -55,7 +55,7 @@ static void doubt_untold(pace_step_row *out, const pace_step_reader *r) {
     const pace_yaml_node *all = pace_yaml_get(pace_yaml_get(pace_yaml_root(yaml), "step"), "untold");
     for (size_t i = 0; i < pace_yaml_count(all); i++) {
         const pace_yaml_node *entry = pace_yaml_item(all, i), *families = pace_yaml_get(entry, "models");
-        const char *taken = pace_yaml_text(pace_yaml_get(entry, "taken"));
+        const char *taken = pace_yaml_text_of(entry, "taken");
         double spread = number_of(yaml, entry, "spread");
         for (size_t k = 0; k < pace_yaml_count(families); k++)
             if (taken && spread >= 1 && is_of(out, pace_yaml_item(families, k))) {
@@ -73,8 +73,7 @@ static void set_packed(pace_step_row *out, const pace_step_reader *r, size_t row
     const pace_yaml_node *all = pace_yaml_get(pace_yaml_get(pace_yaml_root(yaml), "step"), "packed");
     for (size_t i = 0; i < pace_yaml_count(all) && !*pace_step_cell(r, row, PACE_STEP_SEQ); i++) {
         const pace_yaml_node *entry = pace_yaml_item(all, i);
-        const char *suite = pace_yaml_text(pace_yaml_get(entry, "suite")),
-                   *says = pace_yaml_text(pace_yaml_get(entry, "says"));
+        const char *suite = pace_yaml_text_of(entry, "suite"), *says = pace_yaml_text_of(entry, "says");
         double words = number_of(yaml, entry, "seq");
         if (!suite || !says || !is_of(out, pace_yaml_get(entry, "model")) || !says_suite(r, row, suite)) continue;
         if (!pace_step_says(pace_step_cell(r, row, PACE_STEP_MODEL), says) || !(words >= 1)) continue;

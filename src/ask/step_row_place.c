@@ -13,9 +13,7 @@ static const pace_machine *machine_named(const pace_step_things *things, const c
     char name[64];
     snprintf(name, sizeof name, "%.63s", text);
     for (char *c = name; *c; c++) *c = *c == '_' ? '-' : (char)tolower((unsigned char)*c);
-    for (size_t i = 0; i < things->machines.machines.count; i++)
-        if (strcmp(things->machines.machines.items[i].name, name) == 0) return &things->machines.machines.items[i];
-    return NULL;
+    return PACE_FIND(things->machines.machines.items, things->machines.machines.count, name, name);
 }
 
 /* The first machine that holds the device, or else one of the same generation ("h100-96-hbm2e": one of h100-80-sxm). */

@@ -301,8 +301,7 @@ static pace_status read_collectives(numbers *out, const char *text) {
 
 static pace_status check_dialect(const char *dialect) {
     static const char *const known[] = {"nccl", "rccl", "torchcomms"};
-    for (size_t i = 0; dialect && i < sizeof known / sizeof *known; i++)
-        if (strcmp(known[i], dialect) == 0) return PACE_OK;
+    if (pace_word_number(known, sizeof known / sizeof *known, dialect) >= 0) return PACE_OK;
     if (!dialect) return PACE_OK;
     return pace_fail(PACE_E_USAGE, "dialect: expected nccl, rccl or torchcomms, found \"%.40s\"", dialect);
 }

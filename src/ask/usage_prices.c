@@ -60,8 +60,7 @@ static const pace_yaml_node *entry_with(const pace_yaml_node *list, const char *
 
 static pace_status note_source(pace_usage_prices *out, const pace_yaml_node *entry, const char *gpu, double price) {
     char text[320];
-    const char *source = pace_yaml_text(pace_yaml_get(entry, "source")),
-               *confidence = pace_yaml_text(pace_yaml_get(entry, "confidence"));
+    const char *source = pace_yaml_text_of(entry, "source"), *confidence = pace_yaml_text_of(entry, "confidence");
     pace_snprintf(text, sizeof text, "%.40s: %g USD an hour (%.160s; %.40s)", gpu, price, source ? source : "",
                   confidence ? confidence : "");
     return pace_texts_add(&out->sources, text);

@@ -11,8 +11,8 @@
 enum { MOST_WORKERS = 1 << 20 };
 
 void pace_workers_asked_free(pace_workers_asked *a) {
-    for (size_t i = 0; i < a->inputs.count; i++) pace_scaling_input_free(&a->inputs.items[i]);
-    PACE_VEC_FREE(&a->inputs, &a->points);
+    PACE_VEC_FREE_EACH(&a->inputs, pace_scaling_input_free);
+    PACE_VEC_FREE(&a->points);
     pace_approach_list_free(&a->approaches);
     PACE_VEC_FREE(&a->workers, &a->batches);
     pace_approaches_free(&a->table);

@@ -82,3 +82,18 @@ pace_status pace_grow(void *data, size_t *capacity, size_t need, size_t size) {
     *capacity = grown;
     return PACE_OK;
 }
+
+int pace_word_number(const char *const *words, size_t count, const char *word) {
+    for (size_t i = 0; word && i < count; i++)
+        if (words[i] && strcmp(words[i], word) == 0) return (int)i;
+    return -1;
+}
+
+void *pace_row_named(const void *rows, size_t count, size_t size, size_t at, bool within, const char *name) {
+    for (size_t i = 0; name && i < count; i++) {
+        const char *row = (const char *)rows + i * size, *text = row + at;
+        if (!within) memcpy(&text, row + at, sizeof text);
+        if (strcmp(text, name) == 0) return (void *)row;
+    }
+    return NULL;
+}

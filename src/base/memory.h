@@ -66,6 +66,22 @@ pace_status pace_grow(void *data, size_t *capacity, size_t need, size_t size) PA
 /** Frees arrays, which are empty then. */
 #define PACE_VEC_FREE(...) PACE_EACH(PACE_VEC_FREE_ONE, __VA_ARGS__)
 #define PACE_VEC_FREE_ONE(vec) (pace_free((vec)->items), (vec)->items = NULL, (vec)->count = (vec)->capacity = 0)
+/** The same of an array whose items own memory, which `release(&item)` frees. */
+#define PACE_VEC_FREE_EACH(vec, release)                                                     \
+    do {                                                                                     \
+        for (size_t each_ = 0; each_ < (vec)->count; each_++) release(&(vec)->items[each_]); \
+        PACE_VEC_FREE(vec);                                                                  \
+    } while (0)
+
+/** The number of a word in a list; -1 = it is not there, or NULL. */
+int pace_word_number(const char *const *words, size_t count, const char *word);
+
+/** The first of `count` rows whose text `member` is `name`; NULL = there is none, or no name. */
+#define PACE_FIND(rows, count, member, name) \
+    ((__typeof__(&(rows)[0]))pace_row_named(                                                          \
+        (rows), (count), sizeof *(rows), (size_t)((const char *)&(rows)->member - (const char *)(rows)), \
+        _Generic(&(rows)->member, char **: false, const char **: false, const char *const *: false, default: true), (name)))
+void *pace_row_named(const void *rows, size_t count, size_t size, size_t at, bool within, const char *name);
 
 /** How many allocations have failed so far on this thread, and on those that worked for it in pace_for_each(). A caller
  * that goes on after a failure, as past a row that cannot be answered, compares two counts to learn whether memory was

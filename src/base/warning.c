@@ -36,7 +36,4 @@ pace_status pace_warnings_add(pace_warnings *to, const pace_warnings *from) {
     return PACE_OK;
 }
 
-void pace_warnings_free(pace_warnings *warnings) {
-    for (size_t i = 0; i < warnings->count; i++) free_one(&warnings->items[i]);
-    PACE_VEC_FREE(warnings);
-}
+void pace_warnings_free(pace_warnings *warnings) { PACE_VEC_FREE_EACH(warnings, free_one); }

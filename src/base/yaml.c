@@ -258,10 +258,23 @@ const pace_yaml_node *pace_yaml_get(const pace_yaml_node *map, const char *key) 
 
 const char *pace_yaml_text(const pace_yaml_node *node) { return node && node->kind == NODE_SCALAR ? node->text : NULL; }
 
+const char *pace_yaml_text_of(const pace_yaml_node *map, const char *key) {
+    return pace_yaml_text(pace_yaml_get(map, key));
+}
+
 const char *pace_yaml_place(const pace_yaml *yaml, const pace_yaml_node *node) {
     static _Thread_local char place[512];
     snprintf(place, sizeof place, "%.400s:%zu:%zu", yaml->name, node ? node->line : 1, node ? node->column : 1);
     return place;
+}
+
+pace_status pace_yaml_fail(const pace_yaml *yaml, const pace_yaml_node *node, const char *format, ...) {
+    char text[2048];
+    va_list arguments;
+    va_start(arguments, format);
+    pace_vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    return pace_fail(PACE_E_INPUT, "%s: %s", pace_yaml_place(yaml, node), text);
 }
 
 static const char *skip_digits(const char *at) {
@@ -293,11 +306,10 @@ static bool is_plain_number(const char *at) {
 
 pace_status pace_yaml_number(double *out, const pace_yaml *yaml, const pace_yaml_node *node) {
     const char *text = pace_yaml_text(node);
-    if (!text) return pace_fail(PACE_E_INPUT, "%s: expected a number", pace_yaml_place(yaml, node));
+    if (!text) return pace_yaml_fail(yaml, node, "expected a number");
     if (!node->plain || !is_plain_number(text))
-        return pace_fail(PACE_E_INPUT, "%s: expected a number, found \"%.80s\"", pace_yaml_place(yaml, node), text);
-    if (!pace_number_parse(out, text))
-        return pace_fail(PACE_E_INPUT, "%s: %.80s is out of range", pace_yaml_place(yaml, node), text);
+        return pace_yaml_fail(yaml, node, "expected a number, found \"%.80s\"", text);
+    if (!pace_number_parse(out, text)) return pace_yaml_fail(yaml, node, "%.80s is out of range", text);
     return PACE_OK;
 }
 

@@ -31,7 +31,12 @@ const char *pace_yaml_key(const pace_yaml_node *map, size_t index);
 const pace_yaml_node *pace_yaml_get(const pace_yaml_node *map, const char *key);
 /** A scalar's text, or NULL for maps, lists and NULL. */
 const char *pace_yaml_text(const pace_yaml_node *node);
+/** The same of a member. */
+const char *pace_yaml_text_of(const pace_yaml_node *map, const char *key);
 /** "name:line:column" of a node, for messages of readers. Thread-local buffer. */
 const char *pace_yaml_place(const pace_yaml *yaml, const pace_yaml_node *node);
+/** Fails with PACE_E_INPUT and a message behind the node's place. */
+pace_status pace_yaml_fail(const pace_yaml *yaml, const pace_yaml_node *node, const char *format, ...)
+    PACE_PRINTF(3, 4);
 /** A scalar as a double; plain numbers only, independent of the locale. Fails with the place. */
 pace_status pace_yaml_number(double *out, const pace_yaml *yaml, const pace_yaml_node *node) PACE_MUST_CHECK;

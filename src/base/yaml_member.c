@@ -7,16 +7,16 @@
 
 pace_status pace_yaml_check_schema(const pace_yaml *yaml, const char *schema, const char *what) {
     const pace_yaml_node *root = pace_yaml_root(yaml);
-    const char *found = pace_yaml_text(pace_yaml_get(root, "schema"));
+    const char *found = pace_yaml_text_of(root, "schema");
     if (found && strcmp(found, schema) == 0) return PACE_OK;
-    return pace_fail(PACE_E_INPUT, "%s: expected %s (\"schema\": \"%s\"), found \"%.40s\"", pace_yaml_place(yaml, root),
-                     what, schema, found ? found : "none");
+    return pace_yaml_fail(yaml, root, "expected %s (\"schema\": \"%s\"), found \"%.40s\"", what, schema,
+                          found ? found : "none");
 }
 
 pace_status pace_yaml_member(const pace_yaml_node **out, const pace_yaml *yaml, const pace_yaml_node *map,
                              const char *key) {
     const pace_yaml_node *node = pace_yaml_get(map, key);
-    if (!node) return pace_fail(PACE_E_INPUT, "%s: expected \"%s\"", pace_yaml_place(yaml, map), key);
+    if (!node) return pace_yaml_fail(yaml, map, "expected \"%s\"", key);
     *out = node;
     return PACE_OK;
 }
@@ -25,7 +25,7 @@ pace_status pace_yaml_list(const pace_yaml_node **out, const pace_yaml *yaml, co
                            const char *key) {
     const pace_yaml_node *node = pace_yaml_get(map, key);
     if (!pace_yaml_is_list(node) || pace_yaml_count(node) == 0)
-        return pace_fail(PACE_E_INPUT, "%s: expected a list \"%s\"", pace_yaml_place(yaml, node ? node : map), key);
+        return pace_yaml_fail(yaml, node ? node : map, "expected a list \"%s\"", key);
     *out = node;
     return PACE_OK;
 }
@@ -36,9 +36,10 @@ static pace_status number(double *out, const pace_yaml *yaml, const pace_yaml_no
     return pace_yaml_number(out, yaml, node);
 }
 
-static const char *place(const pace_yaml *yaml, const pace_yaml_node *map, const char *key) {
+/* Where a member is, or should be. */
+static const pace_yaml_node *place(const pace_yaml_node *map, const char *key) {
     const pace_yaml_node *node = pace_yaml_get(map, key);
-    return pace_yaml_place(yaml, node ? node : map);
+    return node ? node : map;
 }
 
 pace_status pace_yaml_real(double *out, const pace_yaml *yaml, const pace_yaml_node *map, const char *key, double least,
@@ -46,8 +47,7 @@ pace_status pace_yaml_real(double *out, const pace_yaml *yaml, const pace_yaml_n
     double value;
     PACE_TRY(number(&value, yaml, map, key));
     if (!(value >= least && value <= most))
-        return pace_fail(PACE_E_INPUT, "%s: expected \"%s\" of %g to %g, found %g", place(yaml, map, key), key, least,
-                         most, value);
+        return pace_yaml_fail(yaml, place(map, key), "expected \"%s\" of %g to %g, found %g", key, least, most, value);
     *out = value;
     return PACE_OK;
 }
@@ -57,8 +57,8 @@ pace_status pace_yaml_positive(double *out, const pace_yaml *yaml, const pace_ya
     double value;
     PACE_TRY(number(&value, yaml, map, key));
     if (!(value > 0 && value <= most))
-        return pace_fail(PACE_E_INPUT, "%s: expected \"%s\" above 0 and at most %g, found %g", place(yaml, map, key),
-                         key, most, value);
+        return pace_yaml_fail(yaml, place(map, key), "expected \"%s\" above 0 and at most %g, found %g", key, most,
+                              value);
     *out = value;
     return PACE_OK;
 }
@@ -68,17 +68,16 @@ pace_status pace_yaml_whole(int *out, const pace_yaml *yaml, const pace_yaml_nod
     double value;
     PACE_TRY(number(&value, yaml, map, key));
     if (!(value >= least && value <= most) || value != floor(value))
-        return pace_fail(PACE_E_INPUT, "%s: expected \"%s\", a whole number of %d to %d, found %g",
-                         place(yaml, map, key), key, least, most, value);
+        return pace_yaml_fail(yaml, place(map, key), "expected \"%s\", a whole number of %d to %d, found %g", key,
+                              least, most, value);
     *out = (int)value;
     return PACE_OK;
 }
 
 pace_status pace_yaml_copy(char *out, size_t size, const pace_yaml *yaml, const pace_yaml_node *map, const char *key) {
-    const char *text = pace_yaml_text(pace_yaml_get(map, key));
+    const char *text = pace_yaml_text_of(map, key);
     if (!text || strlen(text) >= size)
-        return pace_fail(PACE_E_INPUT, "%s: expected \"%s\", a text of less than %zu bytes", place(yaml, map, key), key,
-                         size);
+        return pace_yaml_fail(yaml, place(map, key), "expected \"%s\", a text of less than %zu bytes", key, size);
     memcpy(out, text, strlen(text) + 1);
     return PACE_OK;
 }
@@ -87,7 +86,7 @@ pace_status pace_yaml_word(const char **out, const pace_yaml *yaml, const pace_y
     const pace_yaml_node *node = NULL;
     PACE_TRY(pace_yaml_member(&node, yaml, map, key));
     const char *text = pace_yaml_text(node);
-    if (!text || !*text) return pace_fail(PACE_E_INPUT, "%s: %s: expected a text", pace_yaml_place(yaml, node), key);
+    if (!text || !*text) return pace_yaml_fail(yaml, node, "%s: expected a text", key);
     *out = text;
     return PACE_OK;
 }
@@ -96,7 +95,7 @@ pace_status pace_yaml_flag(bool *out, const pace_yaml *yaml, const pace_yaml_nod
     const pace_yaml_node *node = pace_yaml_get(map, key);
     const char *text = node ? pace_yaml_text(node) : "false";
     if (!text || (strcmp(text, "true") != 0 && strcmp(text, "false") != 0))
-        return pace_fail(PACE_E_INPUT, "%s: %s: expected true or false", pace_yaml_place(yaml, node), key);
+        return pace_yaml_fail(yaml, node, "%s: expected true or false", key);
     *out = strcmp(text, "true") == 0;
     return PACE_OK;
 }

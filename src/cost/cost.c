@@ -25,8 +25,7 @@ pace_status pace_cost_create(pace_cost **out, pace_catalog *catalog) {
 
 void pace_cost_free(pace_cost *cost) {
     if (!cost) return;
-    for (size_t i = 0; i < cost->fits.count; i++) pace_fit_free(&cost->fits.items[i]);
-    PACE_VEC_FREE(&cost->fits);
+    PACE_VEC_FREE_EACH(&cost->fits, pace_fit_free);
     pace_timed_ops_free(&cost->timed);
     pace_cost_figures_free(&cost->figures);
     pace_free(cost);

@@ -12,8 +12,8 @@ static pace_status refuse_unknown(const pace_yaml *yaml, const pace_yaml_node *e
         size_t at = 0;
         while (at < sizeof known / sizeof *known && strcmp(known[at], pace_yaml_key(entry, i)) != 0) at++;
         if (at == sizeof known / sizeof *known)
-            return pace_fail(PACE_E_INPUT, "%s: unknown member \"%.80s\" of a cost",
-                             pace_yaml_place(yaml, pace_yaml_item(entry, i)), pace_yaml_key(entry, i));
+            return pace_yaml_fail(yaml, pace_yaml_item(entry, i), "unknown member \"%.80s\" of a cost",
+                                  pace_yaml_key(entry, i));
     }
     return PACE_OK;
 }
@@ -22,34 +22,29 @@ static pace_status read_figure(double *out, const pace_yaml *yaml, const pace_ya
                                double most) {
     const pace_yaml_node *node = pace_yaml_get(entry, key);
     double value = 0;
-    if (!node) return pace_fail(PACE_E_INPUT, "%s: a cost needs \"%s\"", pace_yaml_place(yaml, entry), key);
+    if (!node) return pace_yaml_fail(yaml, entry, "a cost needs \"%s\"", key);
     PACE_TRY(pace_yaml_number(&value, yaml, node));
     if (!(value > 0) || value > most)
-        return pace_fail(PACE_E_INPUT, "%s: expected \"%s\" above 0 and at most %g", pace_yaml_place(yaml, node), key,
-                         most);
+        return pace_yaml_fail(yaml, node, "expected \"%s\" above 0 and at most %g", key, most);
     *out = value;
     return PACE_OK;
 }
 
 static pace_status read_where(pace_cost_figure *row, const pace_yaml *yaml, const pace_yaml_node *entry) {
-    const char *family = pace_yaml_text(pace_yaml_get(entry, "family"));
-    const char *kind = pace_yaml_text(pace_yaml_get(entry, "kind"));
-    const char *pass = pace_yaml_text(pace_yaml_get(entry, "pass"));
-    const char *vendor = pace_yaml_text(pace_yaml_get(entry, "vendor"));
+    const char *family = pace_yaml_text_of(entry, "family");
+    const char *kind = pace_yaml_text_of(entry, "kind");
+    const char *pass = pace_yaml_text_of(entry, "pass");
+    const char *vendor = pace_yaml_text_of(entry, "vendor");
     const pace_yaml_node *device = pace_yaml_get(entry, "device");
     row->family = family ? pace_op_family_find(family) : PACE_OP_FAMILIES;
-    if (row->family == PACE_OP_FAMILIES)
-        return pace_fail(PACE_E_INPUT, "%s: expected a family of operations", pace_yaml_place(yaml, entry));
+    if (row->family == PACE_OP_FAMILIES) return pace_yaml_fail(yaml, entry, "expected a family of operations");
     if (kind && strlen(kind) >= sizeof row->kind)
-        return pace_fail(PACE_E_INPUT, "%s: kind is longer than %zu characters", pace_yaml_place(yaml, entry),
-                         sizeof row->kind - 1);
+        return pace_yaml_fail(yaml, entry, "kind is longer than %zu characters", sizeof row->kind - 1);
     if (vendor && strlen(vendor) >= sizeof row->vendor)
-        return pace_fail(PACE_E_INPUT, "%s: vendor is longer than %zu characters", pace_yaml_place(yaml, entry),
-                         sizeof row->vendor - 1);
+        return pace_yaml_fail(yaml, entry, "vendor is longer than %zu characters", sizeof row->vendor - 1);
     row->cpu = device != NULL;
     if (device && (!pace_yaml_text(device) || strcmp(pace_yaml_text(device), "cpu") != 0))
-        return pace_fail(PACE_E_INPUT, "%s: expected the device \"cpu\", or none for any",
-                         pace_yaml_place(yaml, device));
+        return pace_yaml_fail(yaml, device, "expected the device \"cpu\", or none for any");
     if (kind) memcpy(row->kind, kind, strlen(kind) + 1);
     if (vendor) memcpy(row->vendor, vendor, strlen(vendor) + 1);
     PACE_TRY(pace_yaml_flag(&row->matrix, yaml, entry, "matrix"));
@@ -57,13 +52,12 @@ static pace_status read_where(pace_cost_figure *row, const pace_yaml *yaml, cons
     row->pass = -1;
     for (int i = 0; pass && i < PACE_PASSES; i++)
         if (strcmp(pace_pass_names[i], pass) == 0) row->pass = i;
-    if (pass && row->pass < 0)
-        return pace_fail(PACE_E_INPUT, "%s: unknown pass \"%.40s\"", pace_yaml_place(yaml, entry), pass);
+    if (pass && row->pass < 0) return pace_yaml_fail(yaml, entry, "unknown pass \"%.40s\"", pass);
     return PACE_OK;
 }
 
 static pace_status read_row(pace_cost_figure *row, const pace_yaml *yaml, const pace_yaml_node *entry) {
-    if (!pace_yaml_is_map(entry)) return pace_fail(PACE_E_INPUT, "%s: a cost is a map", pace_yaml_place(yaml, entry));
+    if (!pace_yaml_is_map(entry)) return pace_yaml_fail(yaml, entry, "a cost is a map");
     PACE_TRY(refuse_unknown(yaml, entry));
     PACE_TRY(read_where(row, yaml, entry));
     PACE_TRY(read_figure(&row->compute, yaml, entry, "compute", 1));
@@ -74,8 +68,7 @@ static pace_status read_row(pace_cost_figure *row, const pace_yaml *yaml, const 
 
 static pace_status read_rows(pace_cost_figures *figures, const pace_yaml *yaml) {
     const pace_yaml_node *list = pace_yaml_get(pace_yaml_root(yaml), "costs");
-    if (!pace_yaml_is_list(list))
-        return pace_fail(PACE_E_INPUT, "%s: expected a list \"costs\"", pace_yaml_place(yaml, pace_yaml_root(yaml)));
+    if (!pace_yaml_is_list(list)) return pace_yaml_fail(yaml, pace_yaml_root(yaml), "expected a list \"costs\"");
     for (size_t i = 0; i < pace_yaml_count(list); i++) {
         pace_cost_figure row = {0};
         PACE_TRY(read_row(&row, yaml, pace_yaml_item(list, i)));
@@ -84,34 +77,29 @@ static pace_status read_rows(pace_cost_figures *figures, const pace_yaml *yaml) 
         figures->last_of[row.family] = (uint32_t)figures->rows.count;
     }
     const pace_yaml_node *l2 = pace_yaml_get(pace_yaml_root(yaml), "l2_over_memory");
-    if (!l2)
-        return pace_fail(PACE_E_INPUT, "%s: expected \"l2_over_memory\"", pace_yaml_place(yaml, pace_yaml_root(yaml)));
+    if (!l2) return pace_yaml_fail(yaml, pace_yaml_root(yaml), "expected \"l2_over_memory\"");
     PACE_TRY(read_figure(&figures->l2_over_memory, yaml, l2, "value", 1000));
     const pace_yaml_node *reaction = pace_yaml_get(pace_yaml_root(yaml), "power_reaction_s");
-    if (!reaction)
-        return pace_fail(PACE_E_INPUT, "%s: expected \"power_reaction_s\"",
-                         pace_yaml_place(yaml, pace_yaml_root(yaml)));
+    if (!reaction) return pace_yaml_fail(yaml, pace_yaml_root(yaml), "expected \"power_reaction_s\"");
     return read_figure(&figures->power_reaction_s, yaml, reaction, "value", 1);
 }
 
 static pace_status read_loads(pace_cost_figures *figures, const pace_yaml *yaml) {
     const pace_yaml_node *list = pace_yaml_get(pace_yaml_root(yaml), "load");
-    if (!pace_yaml_is_list(list))
-        return pace_fail(PACE_E_INPUT, "%s: expected a list \"load\"", pace_yaml_place(yaml, pace_yaml_root(yaml)));
+    if (!pace_yaml_is_list(list)) return pace_yaml_fail(yaml, pace_yaml_root(yaml), "expected a list \"load\"");
     for (size_t i = 0; i < pace_yaml_count(list); i++) {
         const pace_yaml_node *entry = pace_yaml_item(list, i);
-        const char *device = pace_yaml_text(pace_yaml_get(entry, "device"));
+        const char *device = pace_yaml_text_of(entry, "device");
         pace_cost_load load = {0};
         if (!device || !*device || strlen(device) >= sizeof load.device)
-            return pace_fail(PACE_E_INPUT, "%s: expected a device of 1 to %zu characters", pace_yaml_place(yaml, entry),
-                             sizeof load.device - 1);
+            return pace_yaml_fail(yaml, entry, "expected a device of 1 to %zu characters", sizeof load.device - 1);
         memcpy(load.device, device, strlen(device) + 1);
-        const char *precision = pace_yaml_text(pace_yaml_get(entry, "precision"));
+        const char *precision = pace_yaml_text_of(entry, "precision");
         load.precision = precision ? PACE_PRECISIONS : -1;
         for (int p = 0; precision && p < PACE_PRECISIONS; p++)
             if (strcmp(precision, pace_precision_key((pace_precision)p)) == 0) load.precision = p;
         if (load.precision == PACE_PRECISIONS)
-            return pace_fail(PACE_E_INPUT, "%s: unknown precision \"%.40s\"", pace_yaml_place(yaml, entry), precision);
+            return pace_yaml_fail(yaml, entry, "unknown precision \"%.40s\"", precision);
         PACE_TRY(read_figure(&load.factor, yaml, entry, "factor", 10));
         PACE_TRY(PACE_PUSH(&figures->loads, load));
     }
@@ -121,8 +109,7 @@ static pace_status read_loads(pace_cost_figures *figures, const pace_yaml *yaml)
 static pace_status read_guess(pace_cost_guess *out, const pace_yaml *yaml, const char *key, bool tensors) {
     const pace_yaml_node *entry = pace_yaml_get(pace_yaml_get(pace_yaml_root(yaml), "guess"), key);
     if (!pace_yaml_is_map(entry))
-        return pace_fail(PACE_E_INPUT, "%s: expected a map \"guess\" with \"%s\"",
-                         pace_yaml_place(yaml, pace_yaml_root(yaml)), key);
+        return pace_yaml_fail(yaml, pace_yaml_root(yaml), "expected a map \"guess\" with \"%s\"", key);
     if (tensors) PACE_TRY(read_figure(&out->memory, yaml, entry, "memory", 1));
     PACE_TRY(read_figure(&out->fixed_s, yaml, entry, "fixed_s", 1));
     return read_figure(&out->spread, yaml, entry, "spread", 10);
@@ -130,16 +117,14 @@ static pace_status read_guess(pace_cost_guess *out, const pace_yaml *yaml, const
 
 static pace_status read_roofline(pace_cost_figures *figures, const pace_yaml *yaml) {
     const pace_yaml_node *entry = pace_yaml_get(pace_yaml_root(yaml), "roofline");
-    if (!pace_yaml_is_map(entry))
-        return pace_fail(PACE_E_INPUT, "%s: expected a map \"roofline\"", pace_yaml_place(yaml, pace_yaml_root(yaml)));
+    if (!pace_yaml_is_map(entry)) return pace_yaml_fail(yaml, pace_yaml_root(yaml), "expected a map \"roofline\"");
     PACE_TRY(read_figure(&figures->roofline.share, yaml, entry, "share", 1));
     return read_figure(&figures->roofline.spread, yaml, entry, "spread", 10);
 }
 
 static pace_status read_quantise(pace_cost_quantise *out, const pace_yaml *yaml) {
     const pace_yaml_node *entry = pace_yaml_get(pace_yaml_root(yaml), "quantise");
-    if (!pace_yaml_is_map(entry))
-        return pace_fail(PACE_E_INPUT, "%s: expected a map \"quantise\"", pace_yaml_place(yaml, pace_yaml_root(yaml)));
+    if (!pace_yaml_is_map(entry)) return pace_yaml_fail(yaml, pace_yaml_root(yaml), "expected a map \"quantise\"");
     PACE_TRY(read_figure(&out->fixed_s, yaml, entry, "fixed_s", 1));
     PACE_TRY(read_figure(&out->row_s, yaml, entry, "row_s", 1));
     PACE_TRY(read_figure(&out->stride, yaml, entry, "stride", 1e9));

@@ -180,10 +180,7 @@ pace_status pace_fit_parse(pace_fit_model *out, const char *name, const unsigned
     return PACE_OK;
 }
 
-void pace_fit_free(pace_fit_model *fit) {
-    for (size_t i = 0; i < fit->families.count; i++) pace_learned_free(&fit->families.items[i]);
-    PACE_VEC_FREE(&fit->families);
-}
+void pace_fit_free(pace_fit_model *fit) { PACE_VEC_FREE_EACH(&fit->families, pace_learned_free); }
 
 bool pace_fit_knows_kind(const pace_fit_model *fit, const pace_op *op) {
     for (size_t i = 0; i < fit->families.count; i++) {

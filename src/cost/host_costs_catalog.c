@@ -15,18 +15,16 @@ typedef struct {
     const char *mode, *vendor;
 } reader;
 
-static const char *text_of(const pace_yaml_node *entry, const char *key) {
-    return pace_yaml_text(pace_yaml_get(entry, key));
-}
+static const char *text_of(const pace_yaml_node *entry, const char *key) { return pace_yaml_text_of(entry, key); }
 
 static pace_status refuse_unknown(const reader *r, const pace_yaml_node *entry, const char *const *known) {
-    if (!pace_yaml_is_map(entry)) return pace_fail(PACE_E_INPUT, "%s: expected a map", pace_yaml_place(r->yaml, entry));
+    if (!pace_yaml_is_map(entry)) return pace_yaml_fail(r->yaml, entry, "expected a map");
     for (size_t i = 0; i < pace_yaml_count(entry); i++) {
         size_t at = 0;
         while (known[at] && strcmp(known[at], pace_yaml_key(entry, i)) != 0) at++;
         if (!known[at])
-            return pace_fail(PACE_E_INPUT, "%s: unknown member \"%.80s\"",
-                             pace_yaml_place(r->yaml, pace_yaml_item(entry, i)), pace_yaml_key(entry, i));
+            return pace_yaml_fail(r->yaml, pace_yaml_item(entry, i), "unknown member \"%.80s\"",
+                                  pace_yaml_key(entry, i));
     }
     return PACE_OK;
 }
@@ -50,8 +48,7 @@ static const pace_yaml_node *find(const pace_yaml_node *list, const char *key, c
 static pace_status check_source(const reader *r, const pace_yaml_node *entry) {
     const pace_yaml_node *source = find(r->sources, "name", text_of(entry, "source"));
     if (source && text_of(source, "text") && text_of(source, "confidence")) return PACE_OK;
-    return pace_fail(PACE_E_INPUT, "%s: expected \"source\", the name of one of \"sources\"",
-                     pace_yaml_place(r->yaml, entry));
+    return pace_yaml_fail(r->yaml, entry, "expected \"source\", the name of one of \"sources\"");
 }
 
 /* The last that applies. */
@@ -98,18 +95,15 @@ static pace_status read_overhead(pace_host_costs *costs, const reader *r, const 
     PACE_TRY(refuse_unknown(r, entry, known));
     PACE_TRY(check_source(r, entry));
     const char *mode = text_of(entry, "mode"), *type_name = text_of(entry, "type"), *name = text_of(entry, "name");
-    if (!find(r->modes, "mode", mode))
-        return pace_fail(PACE_E_INPUT, "%s: expected \"mode\", one of \"modes\"", pace_yaml_place(r->yaml, entry));
+    if (!find(r->modes, "mode", mode)) return pace_yaml_fail(r->yaml, entry, "expected \"mode\", one of \"modes\"");
     while (type < PACE_OVERHEAD_TYPES && (!type_name || strcmp(pace_overhead_names[type], type_name) != 0)) type++;
-    if (type == PACE_OVERHEAD_TYPES)
-        return pace_fail(PACE_E_INPUT, "%s: expected \"type\", t1 to t5", pace_yaml_place(r->yaml, entry));
+    if (type == PACE_OVERHEAD_TYPES) return pace_yaml_fail(r->yaml, entry, "expected \"type\", t1 to t5");
     PACE_TRY(read_us(&figure.mean_ns, r, entry, "mean_us"));
     if (pace_yaml_get(entry, "std_us")) PACE_TRY(read_us(&figure.std_ns, r, entry, "std_us"));
     double parameters = 0;
     const pace_yaml_node *of = pace_yaml_get(entry, "parameters");
     if (of && (!name || !pace_is_optimizer_step(name) || type != PACE_T2))
-        return pace_fail(PACE_E_INPUT, "%s: expected \"parameters\" of the t2 of an \"Optimizer.step\" alone",
-                         pace_yaml_place(r->yaml, of));
+        return pace_yaml_fail(r->yaml, of, "expected \"parameters\" of the t2 of an \"Optimizer.step\" alone");
     if (of) PACE_TRY(pace_yaml_positive(&parameters, r->yaml, entry, "parameters", MOST_PARAMETERS));
     if (strcmp(mode, r->mode) != 0) return PACE_OK;
     if (of) PACE_TRY(pace_host_costs_add_optimizer(costs, name, parameters, figure.mean_ns));
@@ -124,8 +118,7 @@ static pace_status read_all(pace_host_costs *costs, pace_launch_costs *launch, r
     r->sources = pace_yaml_get(root, "sources");
     r->overheads = pace_yaml_get(root, "overheads");
     if (!pace_yaml_is_list(r->modes) || !pace_yaml_is_list(r->sources) || !pace_yaml_is_list(r->overheads))
-        return pace_fail(PACE_E_INPUT, "%s: expected lists \"sources\", \"modes\" and \"overheads\"",
-                         pace_yaml_place(r->yaml, root));
+        return pace_yaml_fail(r->yaml, root, "expected lists \"sources\", \"modes\" and \"overheads\"");
     PACE_TRY(read_launch(launch, r));
     for (size_t i = 0; i < pace_yaml_count(r->overheads); i++)
         PACE_TRY(read_overhead(costs, r, pace_yaml_item(r->overheads, i)));

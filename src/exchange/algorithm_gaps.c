@@ -7,8 +7,8 @@ static pace_status read_all(pace_algorithm_gaps *out, const pace_yaml *yaml) {
     PACE_TRY(pace_yaml_member(&gaps, yaml, pace_yaml_root(yaml), "gaps"));
     for (size_t i = 0; i < pace_yaml_count(gaps); i++)
         if (pace_exchange_algorithm_find(pace_yaml_key(gaps, i)) < 0)
-            return pace_fail(PACE_E_INPUT, "%s: no algorithm is called \"%.40s\"",
-                             pace_yaml_place(yaml, pace_yaml_item(gaps, i)), pace_yaml_key(gaps, i));
+            return pace_yaml_fail(yaml, pace_yaml_item(gaps, i), "no algorithm is called \"%.40s\"",
+                                  pace_yaml_key(gaps, i));
     for (size_t i = 0; i < pace_exchange_algorithm_count; i++)
         PACE_TRY(pace_yaml_real(&out->of[i], yaml, gaps, pace_exchange_algorithms[i].name, 0, 3));
     return PACE_OK;

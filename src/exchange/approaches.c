@@ -62,7 +62,7 @@ static pace_status read_algorithm(pace_approach *out, const pace_yaml *yaml, con
     if (!node) return PACE_OK;
     out->mpi.algorithm = pace_exchange_algorithm_find(pace_yaml_text(node) ? pace_yaml_text(node) : "");
     if (out->mpi.algorithm >= 0 && !out->nccl) return PACE_OK;
-    return pace_fail(PACE_E_INPUT, "%s: expected an algorithm of the textbook", pace_yaml_place(yaml, node));
+    return pace_yaml_fail(yaml, node, "expected an algorithm of the textbook");
 }
 
 static bool set_place(pace_approach *approach, const char *word) {
@@ -77,7 +77,7 @@ static bool set_place(pace_approach *approach, const char *word) {
 static pace_status read_place(pace_approach *out, const pace_yaml *yaml, const pace_yaml_node *entry) {
     const pace_yaml_node *node = pace_yaml_get(entry, "reduce");
     if (!node || set_place(out, pace_yaml_text(node))) return PACE_OK;
-    return pace_fail(PACE_E_INPUT, "%s: expected reduce: host, device or auto", pace_yaml_place(yaml, node));
+    return pace_yaml_fail(yaml, node, "expected reduce: host, device or auto");
 }
 
 static pace_status read_networks(pace_approach *out, const pace_yaml *yaml, const pace_yaml_node *entry) {
@@ -86,9 +86,7 @@ static pace_status read_networks(pace_approach *out, const pace_yaml *yaml, cons
     for (size_t i = 0; i < pace_yaml_count(list); i++) {
         const char *word = pace_yaml_text(pace_yaml_item(list, i));
         pace_link_kind kind = word ? pace_link_kind_find(word) : PACE_LINK_NONE;
-        if (kind == PACE_LINK_NONE)
-            return pace_fail(PACE_E_INPUT, "%s: expected a kind of link",
-                             pace_yaml_place(yaml, pace_yaml_item(list, i)));
+        if (kind == PACE_LINK_NONE) return pace_yaml_fail(yaml, pace_yaml_item(list, i), "expected a kind of link");
         out->networks |= 1U << kind;
     }
     return PACE_OK;
@@ -101,23 +99,20 @@ static pace_status read_library(pace_approach *out, const pace_yaml *yaml, const
     if (!node) return PACE_OK;
     if (text && strcmp(text, "nccl") == 0) return PACE_OK;
     if (!text || strncmp(text, "nccl-", 5) != 0 || strlen(text + 5) >= sizeof out->line)
-        return pace_fail(PACE_E_INPUT, "%s: expected nccl or nccl-LINE", pace_yaml_place(yaml, node));
+        return pace_yaml_fail(yaml, node, "expected nccl or nccl-LINE");
     memcpy(out->line, text + 5, strlen(text + 5) + 1);
     return PACE_OK;
 }
 
 static int family_of(const char *word) {
-    for (int f = 0; word && f < PACE_APPROACH_FAMILIES; f++)
-        if (strcmp(word, pace_approach_family_names[f]) == 0) return f;
-    return -1;
+    return pace_word_number(pace_approach_family_names, PACE_APPROACH_FAMILIES, word);
 }
 
 static pace_status read_row(pace_approach *out, const pace_yaml *yaml, const pace_yaml_node *entry, double jitter) {
-    const char *name = pace_yaml_text(pace_yaml_get(entry, "name"));
-    *out = (pace_approach){.family = family_of(pace_yaml_text(pace_yaml_get(entry, "family"))), .skew = jitter};
+    const char *name = pace_yaml_text_of(entry, "name");
+    *out = (pace_approach){.family = family_of(pace_yaml_text_of(entry, "family")), .skew = jitter};
     if (!name || strlen(name) >= sizeof out->name || out->family < 0)
-        return pace_fail(PACE_E_INPUT, "%s: expected a name, and family: allreduce, server, device, byteps or pearl",
-                         pace_yaml_place(yaml, entry));
+        return pace_yaml_fail(yaml, entry, "expected a name, and family: allreduce, server, device, byteps or pearl");
     memcpy(out->name, name, strlen(name) + 1);
     PACE_TRY(read_library(out, yaml, entry));
     PACE_TRY(read_algorithm(out, yaml, entry));
@@ -126,8 +121,7 @@ static pace_status read_row(pace_approach *out, const pace_yaml *yaml, const pac
     for (size_t i = 0; i < PACE_COUNT(figures); i++) {
         const pace_yaml_node *node = pace_yaml_get(entry, figures[i].key);
         if (node) PACE_TRY(pace_yaml_number(figure_of(out, i), yaml, node));
-        if (!(*figure_of(out, i) >= 0))
-            return pace_fail(PACE_E_INPUT, "%s: expected 0 or more", pace_yaml_place(yaml, node));
+        if (!(*figure_of(out, i) >= 0)) return pace_yaml_fail(yaml, node, "expected 0 or more");
     }
     return PACE_OK;
 }
@@ -199,9 +193,7 @@ const pace_approach *pace_approach_spelled(const pace_approaches *approaches, co
 }
 
 const pace_approach *pace_approach_find(const pace_approaches *approaches, const char *name) {
-    for (size_t i = 0; i < approaches->rows.count; i++)
-        if (strcmp(approaches->rows.items[i].name, name) == 0) return &approaches->rows.items[i];
-    return NULL;
+    return PACE_FIND(approaches->rows.items, approaches->rows.count, name, name);
 }
 
 /* --- as --approach says ------------------------------------------------------------------------------------------- */

@@ -53,11 +53,11 @@ static pace_status read_points(pace_exchange_fit *fit, const pace_exchange_curve
     pace_curve_point points[PACE_CURVE_KNOTS];
     size_t count = pace_yaml_count(list);
     if (!pace_yaml_is_list(list) || count < 1 || count > PACE_CURVE_KNOTS)
-        return pace_fail(PACE_E_INPUT, "%s: expected 1 to %d points", pace_yaml_place(yaml, list), PACE_CURVE_KNOTS);
+        return pace_yaml_fail(yaml, list, "expected 1 to %d points", PACE_CURVE_KNOTS);
     for (size_t i = 0; i < count; i++) {
         const pace_yaml_node *pair = pace_yaml_item(list, i);
         if (!pace_yaml_is_list(pair) || pace_yaml_count(pair) != 2)
-            return pace_fail(PACE_E_INPUT, "%s: expected [bytes, seconds]", pace_yaml_place(yaml, pair));
+            return pace_yaml_fail(yaml, pair, "expected [bytes, seconds]");
         PACE_TRY(pace_yaml_number(&points[i].bytes, yaml, pace_yaml_item(pair, 0)));
         PACE_TRY(pace_yaml_number(&points[i].time_s, yaml, pace_yaml_item(pair, 1)));
     }
@@ -71,7 +71,7 @@ static pace_status read_curve(pace_exchange_fit *fit, const pace_yaml *yaml, con
     PACE_TRY(pace_yaml_member(&node, yaml, entry, "collective"));
     const char *name = pace_yaml_text(node);
     if (!name || !pace_collective_find(&curve.collective, name))
-        return pace_fail(PACE_E_INPUT, "%s: expected a collective", pace_yaml_place(yaml, node));
+        return pace_yaml_fail(yaml, node, "expected a collective");
     PACE_TRY(pace_yaml_whole(&curve.ranks_per_node, yaml, entry, "ranks_per_node", 1, MOST_WHOLE));
     PACE_TRY(pace_yaml_whole(&curve.nodes, yaml, entry, "nodes", 1, MOST_WHOLE));
     if (pace_yaml_get(entry, "element_bytes"))

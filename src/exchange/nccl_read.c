@@ -15,7 +15,7 @@ const char *const pace_nccl_protocol_names[PACE_NCCL_PROTOCOLS] = {"ll", "ll128"
 static pace_status read_list(double *out, int *count, size_t most, const pace_yaml *yaml, const pace_yaml_node *list) {
     size_t n = pace_yaml_count(list);
     if (!pace_yaml_is_list(list) || n == 0 || n > most || (!count && n != most))
-        return pace_fail(PACE_E_INPUT, "%s: expected a list of %zu numbers", pace_yaml_place(yaml, list), most);
+        return pace_yaml_fail(yaml, list, "expected a list of %zu numbers", most);
     for (size_t i = 0; i < n; i++) PACE_TRY(pace_yaml_number(&out[i], yaml, pace_yaml_item(list, i)));
     if (count) *count = (int)n;
     return PACE_OK;
@@ -27,8 +27,7 @@ static pace_status read_words(bool *out, const pace_yaml *yaml, const pace_yaml_
         const char *word = pace_yaml_text(pace_yaml_item(list, i));
         int k = 0;
         while (k < count && (!word || strcmp(word, names[k]) != 0)) k++;
-        if (k == count)
-            return pace_fail(PACE_E_INPUT, "%s: unknown word", pace_yaml_place(yaml, pace_yaml_item(list, i)));
+        if (k == count) return pace_yaml_fail(yaml, pace_yaml_item(list, i), "unknown word");
         out[k] = true;
     }
     return PACE_OK;
@@ -102,12 +101,12 @@ static pace_status pick_generation(const pace_yaml_node **out, const pace_yaml *
     for (size_t i = 0; i < pace_yaml_count(list); i++) {
         double from;
         const pace_yaml_node *entry = pace_yaml_item(list, i), *node = pace_yaml_get(entry, "from");
-        if (!node) return pace_fail(PACE_E_INPUT, "%s: expected \"from\"", pace_yaml_place(yaml, entry));
+        if (!node) return pace_yaml_fail(yaml, entry, "expected \"from\"");
         PACE_TRY(pace_yaml_number(&from, yaml, node));
         if (generation >= from) *out = entry;
     }
     if (*out) return PACE_OK;
-    return pace_fail(PACE_E_INPUT, "%s: no entry for generation %d", pace_yaml_place(yaml, list), generation);
+    return pace_yaml_fail(yaml, list, "no entry for generation %d", generation);
 }
 
 static pace_status read_generation(pace_nccl *out, const pace_yaml *yaml, const pace_yaml_node *line, int generation) {
@@ -188,7 +187,7 @@ static const pace_yaml_node *find_line(const pace_yaml *yaml, const char *versio
     const pace_yaml_node *lines = pace_yaml_get(pace_yaml_root(yaml), "lines"), *found = NULL;
     int minor = minor_of(version);
     for (size_t i = 0; i < pace_yaml_count(lines) && minor >= 0; i++) {
-        int of_line = minor_of(pace_yaml_text(pace_yaml_get(pace_yaml_item(lines, i), "name")));
+        int of_line = minor_of(pace_yaml_text_of(pace_yaml_item(lines, i), "name"));
         if (!found || (of_line >= 0 && of_line <= minor)) found = pace_yaml_item(lines, i);
     }
     return found;
@@ -197,12 +196,12 @@ static const pace_yaml_node *find_line(const pace_yaml *yaml, const char *versio
 static pace_status read_line(pace_nccl *out, const pace_yaml *yaml, const char *name, int generation) {
     const pace_yaml_node *line = find_line(yaml, name);
     if (!line) return pace_fail(PACE_E_MISSING, "NCCL %.20s: expected a version such as 2.7 or 2.30", name);
-    snprintf(out->line, sizeof out->line, "%.7s", pace_yaml_text(pace_yaml_get(line, "name")));
+    snprintf(out->line, sizeof out->line, "%.7s", pace_yaml_text_of(line, "name"));
     PACE_TRY(read_words(out->algorithms, yaml, pace_yaml_get(line, "algorithms"), pace_nccl_algorithm_names,
                         PACE_NCCL_ALGORITHMS));
     PACE_TRY(read_words(out->protocols, yaml, pace_yaml_get(line, "protocols"), pace_nccl_protocol_names,
                         PACE_NCCL_PROTOCOLS));
-    const char *like = pace_yaml_text(pace_yaml_get(line, "like"));
+    const char *like = pace_yaml_text_of(line, "like");
     if (like) line = find_line(yaml, like);
     if (!line) return pace_fail(PACE_E_INPUT, "nccl.yaml: line %s is like one that is not there", name);
     PACE_TRY(read_constants(out, yaml, line));

@@ -24,17 +24,17 @@ bool pace_job_resource_find(pace_job_resource *out, const char *name) {
 }
 
 static pace_figure_source source_of(const pace_yaml_node *map) {
-    const char *source = pace_yaml_text(pace_yaml_get(map, "source"));
-    const char *confidence = pace_yaml_text(pace_yaml_get(map, "confidence"));
+    const char *source = pace_yaml_text_of(map, "source");
+    const char *confidence = pace_yaml_text_of(map, "confidence");
     return (pace_figure_source){source ? source : "", confidence ? confidence : ""};
 }
 
 static pace_status expect_positive(double *out, const pace_yaml *yaml, const pace_yaml_node *parent,
                                    const pace_yaml_node *node) {
-    if (!node) return pace_fail(PACE_E_INPUT, "%s: expected a figure", pace_yaml_place(yaml, parent));
+    if (!node) return pace_yaml_fail(yaml, parent, "expected a figure");
     PACE_TRY(pace_yaml_number(out, yaml, node));
     if (*out > 0 && isfinite(*out)) return PACE_OK;
-    return pace_fail(PACE_E_INPUT, "%s: expected a number above 0", pace_yaml_place(yaml, node));
+    return pace_yaml_fail(yaml, node, "expected a number above 0");
 }
 
 /* {value, source, confidence} */
@@ -42,7 +42,7 @@ static pace_status read_figure(double *out, pace_figure_source *source, const pa
                                const pace_yaml_node *node) {
     *source = source_of(node);
     if (!*source->source || !*source->confidence)
-        return pace_fail(PACE_E_INPUT, "%s: expected {value, source, confidence}", pace_yaml_place(yaml, node));
+        return pace_yaml_fail(yaml, node, "expected {value, source, confidence}");
     return expect_positive(out, yaml, node, pace_yaml_get(node, "value"));
 }
 
@@ -51,38 +51,36 @@ static pace_status read_figure(double *out, pace_figure_source *source, const pa
 /* Which of some words a member is. */
 static pace_status read_word(int *out, const char *const *words, int count, const pace_yaml *yaml,
                              const pace_yaml_node *map, const char *key) {
-    const char *word = pace_yaml_text(pace_yaml_get(map, key));
+    const char *word = pace_yaml_text_of(map, key);
     for (int i = 0; word && i < count; i++)
         if (strcmp(word, words[i]) == 0) {
             *out = i;
             return PACE_OK;
         }
-    return pace_fail(PACE_E_INPUT, "%s: expected %s: %s, ... or %s", pace_yaml_place(yaml, map), key, words[0],
-                     words[count - 1]);
+    return pace_yaml_fail(yaml, map, "expected %s: %s, ... or %s", key, words[0], words[count - 1]);
 }
 
 static pace_status read_scheme(pace_job_catalog *catalog, bool *seen, const pace_yaml *yaml,
                                const pace_yaml_node *entry) {
     static const char *const places[] = {"host", "device", "partitioned"}, *const spans[] = {"gpu", "server",
                                                                                              "cluster"};
-    const char *name = pace_yaml_text(pace_yaml_get(entry, "name"));
+    const char *name = pace_yaml_text_of(entry, "name");
     const pace_yaml_node *links = pace_yaml_get(entry, "links");
     pace_job_architecture which;
     pace_job_scheme scheme = {.confidence = source_of(entry).confidence};
     double shares;
     int place = 0, span = 0;
     if (!name || !pace_job_architecture_find(&which, name, strlen(name)))
-        return pace_fail(PACE_E_INPUT, "%s: expected the name of an architecture", pace_yaml_place(yaml, entry));
+        return pace_yaml_fail(yaml, entry, "expected the name of an architecture");
     for (size_t i = 0; i < pace_yaml_count(links); i++) {
         pace_job_resource resource;
         if (!pace_job_resource_find(&resource, pace_yaml_text(pace_yaml_item(links, i))))
-            return pace_fail(PACE_E_INPUT, "%s: expected a resource", pace_yaml_place(yaml, links));
+            return pace_yaml_fail(yaml, links, "expected a resource");
         scheme.link[resource] = true;
     }
     PACE_TRY(read_word(&place, places, 3, yaml, entry, "weights"));
     PACE_TRY(read_word(&span, spans, 3, yaml, entry, "span"));
-    if (!pace_yaml_get(entry, "shares_pcie"))
-        return pace_fail(PACE_E_INPUT, "%s: expected shares_pcie", pace_yaml_place(yaml, entry));
+    if (!pace_yaml_get(entry, "shares_pcie")) return pace_yaml_fail(yaml, entry, "expected shares_pcie");
     PACE_TRY(pace_yaml_number(&shares, yaml, pace_yaml_get(entry, "shares_pcie")));
     scheme.shares_pcie = shares > 0;
     scheme.weights = (pace_weights_place)place;
@@ -98,38 +96,34 @@ static pace_status read_schemes(pace_job_catalog *catalog, const pace_yaml *yaml
         PACE_TRY(read_scheme(catalog, seen, yaml, pace_yaml_item(list, i)));
     for (int i = 0; i < PACE_JOB_ARCHITECTURES; i++)
         if (!seen[i])
-            return pace_fail(PACE_E_INPUT, "%s: no architecture \"%s\"", pace_yaml_place(yaml, pace_yaml_root(yaml)),
-                             pace_job_architecture_names[i]);
+            return pace_yaml_fail(yaml, pace_yaml_root(yaml), "no architecture \"%s\"", pace_job_architecture_names[i]);
     return PACE_OK;
 }
 
 /* --- machines ----------------------------------------------------------------------------------------------------- */
 
 static const pace_job_machine *find_machine(const pace_job_catalog *catalog, const char *name) {
-    for (size_t i = 0; name && i < catalog->machines.count; i++)
-        if (strcmp(catalog->machines.items[i].name, name) == 0) return &catalog->machines.items[i];
-    return NULL;
+    return PACE_FIND(catalog->machines.items, catalog->machines.count, name, name);
 }
 
 static pace_status read_machine(pace_job_catalog *catalog, const pace_yaml *yaml, const pace_yaml_node *entry) {
     pace_job_machine machine = {.name = ""};
-    const char *name = pace_yaml_text(pace_yaml_get(entry, "name"));
-    const char *like = pace_yaml_text(pace_yaml_get(entry, "like"));
+    const char *name = pace_yaml_text_of(entry, "name");
+    const char *like = pace_yaml_text_of(entry, "like");
     if (like) {
         const pace_job_machine *base = find_machine(catalog, like);
-        if (!base) return pace_fail(PACE_E_INPUT, "%s: no machine \"%.40s\" above", pace_yaml_place(yaml, entry), like);
+        if (!base) return pace_yaml_fail(yaml, entry, "no machine \"%.40s\" above", like);
         machine = *base;
     }
-    if (!name || strlen(name) >= 48)
-        return pace_fail(PACE_E_INPUT, "%s: expected a name", pace_yaml_place(yaml, entry));
+    if (!name || strlen(name) >= 48) return pace_yaml_fail(yaml, entry, "expected a name");
     memcpy(machine.name, name, strlen(name) + 1);
     for (int i = 0; i < PACE_FIGURES; i++) {
         const pace_yaml_node *node = pace_yaml_get(entry, pace_job_figure_names[i]);
         if (node) PACE_TRY(read_figure(&machine.figure[i], &machine.source[i], yaml, node));
         bool share = i >= PACE_FIGURE_EFFICIENCY && i < PACE_FIGURE_MIXED;
         if (!(machine.figure[i] > 0) || (share && machine.figure[i] > 1))
-            return pace_fail(PACE_E_INPUT, "%s: expected %s%s", pace_yaml_place(yaml, node ? node : entry),
-                             pace_job_figure_names[i], share ? ", at most 1" : "");
+            return pace_yaml_fail(yaml, node ? node : entry, "expected %s%s", pace_job_figure_names[i],
+                                  share ? ", at most 1" : "");
     }
     return PACE_PUSH(&catalog->machines, machine);
 }
@@ -147,8 +141,8 @@ static pace_status read_values(pace_job_sweep *sweep, const pace_yaml *yaml, con
 
 static pace_status read_sweep(pace_job_catalog *catalog, const pace_yaml *yaml, const pace_yaml_node *entry) {
     pace_job_sweep sweep = {.source = source_of(entry)};
-    if (!pace_job_resource_find(&sweep.resource, pace_yaml_text(pace_yaml_get(entry, "resource"))))
-        return pace_fail(PACE_E_INPUT, "%s: expected a resource", pace_yaml_place(yaml, entry));
+    if (!pace_job_resource_find(&sweep.resource, pace_yaml_text_of(entry, "resource")))
+        return pace_yaml_fail(yaml, entry, "expected a resource");
     pace_status status = read_values(&sweep, yaml, pace_yaml_get(entry, "values"));
     if (status == PACE_OK) status = PACE_KEEP(&catalog->sweeps, sweep, PACE_VEC_FREE(&sweep.values));
     return status;
@@ -161,10 +155,10 @@ static pace_status optional(double *out, const pace_yaml *yaml, const pace_yaml_
 
 static pace_status read_lever(pace_job_lever *out, const pace_yaml *yaml, const pace_yaml_node *entry) {
     pace_job_lever lever = {.samples = 1, .rows = 1, .overlap = NAN, .source = source_of(entry)};
-    lever.name = pace_yaml_text(pace_yaml_get(entry, "name"));
-    lever.title = pace_yaml_text(pace_yaml_get(entry, "title"));
+    lever.name = pace_yaml_text_of(entry, "name");
+    lever.title = pace_yaml_text_of(entry, "title");
     if (!lever.name || !lever.title || !*lever.source.confidence)
-        return pace_fail(PACE_E_INPUT, "%s: expected name, title, source, confidence", pace_yaml_place(yaml, entry));
+        return pace_yaml_fail(yaml, entry, "expected name, title, source, confidence");
     for (int i = 0; i < PACE_CHANGE_FACTORS; i++) {
         lever.factor[i] = 1;
         PACE_TRY(optional(&lever.factor[i], yaml, pace_yaml_get(entry, "factors"), change_parts[i]));
@@ -173,14 +167,12 @@ static pace_status read_lever(pace_job_lever *out, const pace_yaml *yaml, const 
     for (int i = 0; i < PACE_JOB_RESOURCES; i++) {
         lever.efficiency[i] = NAN;
         PACE_TRY(optional(&lever.efficiency[i], yaml, pace_yaml_get(entry, "efficiency"), pace_job_resource_names[i]));
-        if (lever.efficiency[i] > 1)
-            return pace_fail(PACE_E_INPUT, "%s: expected efficiencies of at most 1", pace_yaml_place(yaml, entry));
+        if (lever.efficiency[i] > 1) return pace_yaml_fail(yaml, entry, "expected efficiencies of at most 1");
     }
     PACE_TRY(optional(&lever.samples, yaml, entry, "samples"));
     PACE_TRY(optional(&lever.spread, yaml, entry, "spread"));
     PACE_TRY(optional(&lever.overlap, yaml, entry, "overlap"));
-    if (lever.overlap > 1)
-        return pace_fail(PACE_E_INPUT, "%s: expected an overlap of at most 1", pace_yaml_place(yaml, entry));
+    if (lever.overlap > 1) return pace_yaml_fail(yaml, entry, "expected an overlap of at most 1");
     *out = lever;
     return PACE_OK;
 }
@@ -213,8 +205,7 @@ static pace_status read_all(pace_job_catalog *catalog) {
     PACE_TRY(read_levers(catalog, yaml));
     const pace_yaml_node *dense = pace_yaml_get(root, "dense_traffic");
     PACE_TRY(expect_positive(&catalog->dense_traffic, yaml, dense ? dense : root, pace_yaml_get(dense, "value")));
-    if (!spread || catalog->machines.count == 0)
-        return pace_fail(PACE_E_INPUT, "%s: expected machines and a spread", pace_yaml_place(yaml, root));
+    if (!spread || catalog->machines.count == 0) return pace_yaml_fail(yaml, root, "expected machines and a spread");
     return read_figure(&catalog->spread, &catalog->spread_source, yaml, spread);
 }
 

@@ -107,7 +107,7 @@ pace_status pace_job_fit_save(const pace_job_fit *fit, const char *path) {
 
 static pace_status read_fit(pace_job_fit *out, const pace_yaml *yaml) {
     const pace_yaml_node *root = pace_yaml_root(yaml);
-    const char *machine = pace_yaml_text(pace_yaml_get(root, "machine"));
+    const char *machine = pace_yaml_text_of(root, "machine");
     double samples, machines;
     PACE_TRY(pace_yaml_check_schema(yaml, schema, "a fit of jobs"));
     for (int r = 0; r < PACE_JOB_RESOURCES; r++)

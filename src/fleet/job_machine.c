@@ -11,9 +11,7 @@ static int find_figure(const char *key) {
     pace_job_resource resource;
     if (pace_job_resource_find(&resource, key)) return (int)resource;
     if (strcmp(key, "net") == 0) return PACE_JOB_NETWORK;
-    for (int i = 0; i < PACE_FIGURES; i++)
-        if (strcmp(key, pace_job_figure_names[i]) == 0) return i;
-    return -1;
+    return pace_word_number(pace_job_figure_names, PACE_FIGURES, key);
 }
 
 /* What a figure is of; false: of nothing that has a unit. */

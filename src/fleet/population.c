@@ -16,7 +16,7 @@ typedef struct {
 } reader;
 
 static pace_status expected(const reader *r, const pace_yaml_node *node, const char *what) {
-    return pace_fail(PACE_E_INPUT, "%s: expected %s", pace_yaml_place(r->yaml, node), what);
+    return pace_yaml_fail(r->yaml, node, "expected %s", what);
 }
 
 static pace_status read_point(pace_drawn *out, const reader *r, const pace_yaml_node *point, size_t i) {
@@ -32,11 +32,10 @@ static pace_status read_point(pace_drawn *out, const reader *r, const pace_yaml_
 static pace_status read_drawn(pace_drawn *out, const reader *r, const pace_yaml_node *parent, const char *key) {
     const pace_yaml_node *node = pace_yaml_get(parent, key), *points = pace_yaml_get(node, "quantiles");
     const pace_yaml_node *follows = pace_yaml_get(node, "follows_size");
-    const char *is_log = pace_yaml_text(pace_yaml_get(node, "log"));
+    const char *is_log = pace_yaml_text_of(node, "log");
     size_t count = pace_yaml_count(points);
     if (!pace_yaml_is_list(points) || count < 2 || count > PACE_QUANTILES)
-        return pace_fail(PACE_E_INPUT, "%s: expected \"%s\" with 2 to %d quantiles", pace_yaml_place(r->yaml, parent),
-                         key, (int)PACE_QUANTILES);
+        return pace_yaml_fail(r->yaml, parent, "expected \"%s\" with 2 to %d quantiles", key, (int)PACE_QUANTILES);
     *out = (pace_drawn){.count = count, .is_log = is_log && strcmp(is_log, "true") == 0};
     for (size_t i = 0; i < count; i++) PACE_TRY(read_point(out, r, pace_yaml_item(points, i), i));
     if (out->at[0] != 0 || out->at[count - 1] != 1) return expected(r, points, "quantiles from 0 to 1");
@@ -64,7 +63,7 @@ static pace_status find_units(pace_population_class *class, const reader *r) {
 }
 
 static pace_status read_class(pace_population_class *out, const reader *r, const pace_yaml_node *node) {
-    const char *name = pace_yaml_text(pace_yaml_get(node, "architecture"));
+    const char *name = pace_yaml_text_of(node, "architecture");
     const pace_yaml_node *share = pace_yaml_get(pace_yaml_get(node, "share"), "value");
     if (!name || !pace_job_architecture_find(&out->architecture, name, strlen(name)))
         return expected(r, node, "an architecture");
@@ -80,7 +79,7 @@ static pace_status read_class(pace_population_class *out, const reader *r, const
 
 static pace_status read_population(pace_population *out, reader *r) {
     const pace_yaml_node *root = pace_yaml_root(r->yaml), *classes = pace_yaml_get(root, "classes");
-    const pace_job_setting_words words = {.on = pace_yaml_text(pace_yaml_get(root, "on")), .contention = "none"};
+    const pace_job_setting_words words = {.on = pace_yaml_text_of(root, "on"), .contention = "none"};
     size_t count = pace_yaml_count(classes);
     PACE_TRY(pace_job_setting_parse(&r->setting, r->catalog, &words));
     if (!pace_yaml_is_list(classes) || count == 0 || count > PACE_JOB_ARCHITECTURES)

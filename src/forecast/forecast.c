@@ -23,8 +23,8 @@ static void free_rank(pace_forecast_rank *rank) {
 
 void pace_forecast_free(pace_forecast *forecast) {
     for (size_t i = 0; i < forecast->ranks.count; i++) free_rank(&forecast->ranks.items[i]);
-    for (size_t i = 0; i < forecast->offloaded.count; i++) free_rank(&forecast->offloaded.items[i]);
-    PACE_VEC_FREE(&forecast->ranks, &forecast->offloaded, &forecast->tables);
+    PACE_VEC_FREE_EACH(&forecast->offloaded, free_rank);
+    PACE_VEC_FREE(&forecast->ranks, &forecast->tables);
     if (forecast->prices) pace_price_cache_free(forecast->prices);
     pace_free(forecast->prices);
     pace_cost_free(forecast->cost);

@@ -18,8 +18,7 @@ const char *const pace_remedies_outcome_names[PACE_REMEDIES_OUTCOMES] = {"tried"
 static void free_remedy(pace_remedy *remedy) { PACE_FREE(remedy->value, remedy->says, remedy->how); }
 
 void pace_remedies_free(pace_remedies *remedies) {
-    for (size_t i = 0; i < remedies->items.count; i++) free_remedy(&remedies->items.items[i]);
-    PACE_VEC_FREE(&remedies->items);
+    PACE_VEC_FREE_EACH(&remedies->items, free_remedy);
     PACE_FREE(remedies->why, remedies->steps);
     *remedies = (pace_remedies){0};
 }

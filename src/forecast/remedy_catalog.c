@@ -14,7 +14,7 @@ static pace_status read_what_if(const pace_what_if **out, const pace_yaml *yaml,
             *out = pace_what_ifs[i];
             return PACE_OK;
         }
-    return pace_fail(PACE_E_INPUT, "%s: there is no what-if \"%.60s\"", pace_yaml_place(yaml, row), name);
+    return pace_yaml_fail(yaml, row, "there is no what-if \"%.60s\"", name);
 }
 
 static pace_status read_resources(unsigned *out, const pace_yaml *yaml, const pace_yaml_node *row) {
@@ -25,8 +25,8 @@ static pace_status read_resources(unsigned *out, const pace_yaml *yaml, const pa
         int found = 0;
         while (found < PACE_ADVICES && !(name && strcmp(pace_advice_names[found], name) == 0)) found++;
         if (found == PACE_ADVICES)
-            return pace_fail(PACE_E_INPUT, "%s: expected a resource (compute, memory, ...), found \"%.40s\"",
-                             pace_yaml_place(yaml, pace_yaml_item(list, i)), name ? name : "");
+            return pace_yaml_fail(yaml, pace_yaml_item(list, i),
+                                  "expected a resource (compute, memory, ...), found \"%.40s\"", name ? name : "");
         *out |= 1U << found;
     }
     return PACE_OK;
@@ -37,8 +37,7 @@ static pace_status read_values(pace_remedy_row *out, const pace_yaml *yaml, cons
     const pace_yaml_node *values = pace_yaml_get(row, "values");
     const char *word = values ? pace_yaml_text(values) : NULL;
     if ((values != NULL) != (out->what_if->option.argument != NULL))
-        return pace_fail(PACE_E_INPUT, "%s: expected values for a what-if that takes one, and none for a flag",
-                         pace_yaml_place(yaml, row));
+        return pace_yaml_fail(yaml, row, "expected values for a what-if that takes one, and none for a flag");
     if (!values) return PACE_OK;
     if (pace_yaml_is_list(values) && pace_yaml_count(values) > 0) {
         out->value = PACE_REMEDY_LISTED;
@@ -50,8 +49,7 @@ static pace_status read_values(pace_remedy_row *out, const pace_yaml *yaml, cons
             out->value = (pace_remedy_value)i;
             return PACE_OK;
         }
-    return pace_fail(PACE_E_INPUT, "%s: values: expected a list, \"workers\" or \"double_batch\"",
-                     pace_yaml_place(yaml, values));
+    return pace_yaml_fail(yaml, values, "values: expected a list, \"workers\" or \"double_batch\"");
 }
 
 static pace_status read_row(pace_remedy_catalog *out, const pace_yaml *yaml, const pace_yaml_node *node) {

@@ -21,9 +21,7 @@ static const char *collective_of(const batch_change *c, const pace_launch *launc
  * gradients and parameters. */
 static bool exchanges_activations(const char *collective) {
     static const char *const names[] = {"alltoall", "send", "recv", "sendrecv"};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (strcmp(collective, names[i]) == 0) return true;
-    return false;
+    return pace_word_number(names, sizeof names / sizeof *names, collective) >= 0;
 }
 
 /* `doubt` PACE_DOUBTS = none. */

@@ -24,21 +24,17 @@ static pace_status read_stage(uint8_t *out, const pace_yaml *yaml, const pace_ya
     for (uint8_t s = 0; text && s < PACE_STAGES; s++)
         if (strcmp(text, pace_stage_names[s]) == 0) *out = s;
     if (*out == PACE_STAGE_NONE && !(text && strcmp(text, "none") == 0))
-        return pace_fail(PACE_E_INPUT, "%s: expected a stage or \"none\", found \"%.40s\"",
-                         pace_yaml_place(yaml, member), text ? text : "");
+        return pace_yaml_fail(yaml, member, "expected a stage or \"none\", found \"%.40s\"", text ? text : "");
     return PACE_OK;
 }
 
 static pace_status read_texts(const pace_yaml_node **out, const pace_yaml *yaml, const pace_yaml_node *rule,
                               const char *key) {
     *out = pace_yaml_get(rule, key);
-    if (*out && !pace_yaml_is_list(*out))
-        return pace_fail(PACE_E_INPUT, "%s: expected a list of texts", pace_yaml_place(yaml, *out));
+    if (*out && !pace_yaml_is_list(*out)) return pace_yaml_fail(yaml, *out, "expected a list of texts");
     for (size_t i = 0; *out && i < pace_yaml_count(*out); i++) {
         const char *text = pace_yaml_text(pace_yaml_item(*out, i));
-        if (!text || !*text)
-            return pace_fail(PACE_E_INPUT, "%s: expected a part of a name",
-                             pace_yaml_place(yaml, pace_yaml_item(*out, i)));
+        if (!text || !*text) return pace_yaml_fail(yaml, pace_yaml_item(*out, i), "expected a part of a name");
     }
     return PACE_OK;
 }
@@ -50,7 +46,7 @@ static pace_status read_rules(pace_stage_words *words) {
         const pace_yaml_node *node = pace_yaml_item(list, i), *of = pace_yaml_get(node, "of");
         stage_rule rule = {0};
         if (of && !(pace_yaml_text(of) && strcmp(pace_yaml_text(of), "annotation") == 0))
-            return pace_fail(PACE_E_INPUT, "%s: \"of\" can be annotation", pace_yaml_place(words->yaml, of));
+            return pace_yaml_fail(words->yaml, of, "\"of\" can be annotation");
         rule.annotations_only = of != NULL;
         PACE_TRY(read_stage(&rule.stage, words->yaml, node));
         PACE_TRY(read_texts(&rule.equals, words->yaml, node, "equals"));

@@ -84,7 +84,7 @@ pace_figure_source pace_device_figure_source(const pace_device_catalog *catalog,
     const pace_yaml_node *entry = catalog->nodes[device - catalog->devices], *figure = pace_yaml_get(entry, key);
     if (precision) figure = pace_yaml_get(figure, precision);
     const pace_yaml_node *confidence = pace_yaml_get(figure, "confidence");
-    const char *source = pace_yaml_text(pace_yaml_get(figure, "source"));
+    const char *source = pace_yaml_text_of(figure, "source");
     const pace_yaml_node *sources = pace_yaml_get(pace_yaml_root(catalog->yaml), "sources");
     return (pace_figure_source){
         .source = source ? text_or_none(pace_yaml_get(sources, source)) : device->source,

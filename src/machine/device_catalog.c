@@ -6,15 +6,14 @@
 static pace_status refuse_twin(const pace_device_catalog *catalog, size_t index) {
     for (size_t i = 0; i < index; i++)
         if (strcasecmp(catalog->devices[i].name, catalog->devices[index].name) == 0)
-            return pace_fail(PACE_E_INPUT, "%s: a second device named \"%s\"",
-                             pace_yaml_place(catalog->yaml, catalog->nodes[index]), catalog->devices[index].name);
+            return pace_yaml_fail(catalog->yaml, catalog->nodes[index], "a second device named \"%s\"",
+                                  catalog->devices[index].name);
     return PACE_OK;
 }
 
 static pace_status read_devices(pace_device_catalog *catalog) {
     const pace_yaml_node *root = pace_yaml_root(catalog->yaml), *list = pace_yaml_get(root, "devices");
-    if (!pace_yaml_is_list(list))
-        return pace_fail(PACE_E_INPUT, "%s: expected a list \"devices\"", pace_yaml_place(catalog->yaml, root));
+    if (!pace_yaml_is_list(list)) return pace_yaml_fail(catalog->yaml, root, "expected a list \"devices\"");
     size_t count = pace_yaml_count(list);
     catalog->devices = pace_alloc(count, sizeof *catalog->devices);
     catalog->nodes = pace_alloc(count, sizeof *catalog->nodes);

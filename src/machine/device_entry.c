@@ -75,16 +75,14 @@ const char *pace_precision_key(pace_precision precision) { return precision_keys
 static pace_status check_confidence(const reader *r, const pace_yaml_node *node) {
     static const char *const known[] = {"high", "medium", "low"};
     const char *text = pace_yaml_text(node);
-    for (size_t i = 0; text && i < PACE_COUNT(known); i++)
-        if (strcmp(text, known[i]) == 0) return PACE_OK;
-    return pace_fail(PACE_E_INPUT, "%s: expected a confidence: high, medium or low", pace_yaml_place(r->yaml, node));
+    if (pace_word_number(known, PACE_COUNT(known), text) >= 0) return PACE_OK;
+    return pace_yaml_fail(r->yaml, node, "expected a confidence: high, medium or low");
 }
 
 static pace_status check_source(const reader *r, const pace_yaml_node *node) {
     const char *key = pace_yaml_text(node);
-    if (key && pace_yaml_text(pace_yaml_get(r->sources, key))) return PACE_OK;
-    return pace_fail(PACE_E_INPUT, "%s: \"%.80s\" is not in the file's map \"sources\"", pace_yaml_place(r->yaml, node),
-                     key ? key : "");
+    if (key && pace_yaml_text_of(r->sources, key)) return PACE_OK;
+    return pace_yaml_fail(r->yaml, node, "\"%.80s\" is not in the file's map \"sources\"", key ? key : "");
 }
 
 /* The number of a figure that says where it is from; NULL when there is none. */
@@ -96,12 +94,10 @@ static pace_status check_sourced(const pace_yaml_node **value, const reader *r, 
         if (strcmp(key, "value") == 0) *value = member;
         else if (strcmp(key, "source") == 0) PACE_TRY(check_source(r, member));
         else if (strcmp(key, "confidence") == 0) PACE_TRY(check_confidence(r, member));
-        else
-            return pace_fail(PACE_E_INPUT, "%s: unknown member \"%.80s\" of a figure", pace_yaml_place(r->yaml, member),
-                             key);
+        else return pace_yaml_fail(r->yaml, member, "unknown member \"%.80s\" of a figure", key);
     }
     if (*value) return PACE_OK;
-    return pace_fail(PACE_E_INPUT, "%s: a figure needs a \"value\"", pace_yaml_place(r->yaml, figure));
+    return pace_yaml_fail(r->yaml, figure, "a figure needs a \"value\"");
 }
 
 static pace_status read_number(double *out, const reader *r, const pace_yaml_node *node, double most) {
@@ -109,11 +105,11 @@ static pace_status read_number(double *out, const reader *r, const pace_yaml_nod
     if (pace_yaml_is_map(node)) PACE_TRY(check_sourced(&node, r, node));
     PACE_TRY(pace_yaml_number(&value, r->yaml, node));
     if (!(value > 0))
-        return pace_fail(PACE_E_INPUT, "%s: a figure of a device is positive, found %g; leave out what is unknown",
-                         pace_yaml_place(r->yaml, node), value);
+        return pace_yaml_fail(r->yaml, node, "a figure of a device is positive, found %g; leave out what is unknown",
+                              value);
     if (value > most)
-        return pace_fail(PACE_E_INPUT, "%s: %g is beyond any device, expected at most %g (SI units, no prefix)",
-                         pace_yaml_place(r->yaml, node), value, most);
+        return pace_yaml_fail(r->yaml, node, "%g is beyond any device, expected at most %g (SI units, no prefix)",
+                              value, most);
     *out = value;
     return PACE_OK;
 }
@@ -121,26 +117,21 @@ static pace_status read_number(double *out, const reader *r, const pace_yaml_nod
 static pace_status read_text(char *out, size_t size, const reader *r, const char *key) {
     const pace_yaml_node *node = pace_yaml_get(r->entry, key);
     const char *text = pace_yaml_text(node);
-    if (!text || !*text)
-        return pace_fail(PACE_E_INPUT, "%s: a device needs the text \"%s\"",
-                         pace_yaml_place(r->yaml, node ? node : r->entry), key);
-    if (strlen(text) >= size)
-        return pace_fail(PACE_E_INPUT, "%s: longer than %zu characters", pace_yaml_place(r->yaml, node), size - 1);
+    if (!text || !*text) return pace_yaml_fail(r->yaml, node ? node : r->entry, "a device needs the text \"%s\"", key);
+    if (strlen(text) >= size) return pace_yaml_fail(r->yaml, node, "longer than %zu characters", size - 1);
     memcpy(out, text, strlen(text) + 1);
     return PACE_OK;
 }
 
 static pace_status read_rates(double *rates, const reader *r, const pace_yaml_node *node) {
-    if (!pace_yaml_is_map(node))
-        return pace_fail(PACE_E_INPUT, "%s: expected a map of precisions", pace_yaml_place(r->yaml, node));
+    if (!pace_yaml_is_map(node)) return pace_yaml_fail(r->yaml, node, "expected a map of precisions");
     for (size_t i = 0; i < pace_yaml_count(node); i++) {
         int precision = 0;
         while (precision < PACE_PRECISIONS && strcmp(precision_keys[precision], pace_yaml_key(node, i)) != 0)
             precision++;
         const pace_yaml_node *value = pace_yaml_item(node, i);
         if (precision == PACE_PRECISIONS)
-            return pace_fail(PACE_E_INPUT, "%s: unknown precision \"%.80s\"", pace_yaml_place(r->yaml, value),
-                             pace_yaml_key(node, i));
+            return pace_yaml_fail(r->yaml, value, "unknown precision \"%.80s\"", pace_yaml_key(node, i));
         PACE_TRY(read_number(&rates[precision], r, value, MOST_FLOP_PER_S));
     }
     return PACE_OK;
@@ -151,20 +142,18 @@ static pace_status read_kind(bool *is_cpu, const reader *r) {
     const pace_yaml_node *node = pace_yaml_get(r->entry, "kind");
     const char *text = pace_yaml_text(node);
     if (node && (!text || strcmp(text, "cpu") != 0))
-        return pace_fail(PACE_E_INPUT, "%s: expected the kind \"cpu\", or none for an accelerator",
-                         pace_yaml_place(r->yaml, node));
+        return pace_yaml_fail(r->yaml, node, "expected the kind \"cpu\", or none for an accelerator");
     *is_cpu = node != NULL;
     return PACE_OK;
 }
 
 static pace_status check_match(const reader *r) {
     const pace_yaml_node *match = pace_yaml_get(r->entry, "match");
-    if (match && !pace_yaml_is_list(match))
-        return pace_fail(PACE_E_INPUT, "%s: expected a list of phrases", pace_yaml_place(r->yaml, match));
+    if (match && !pace_yaml_is_list(match)) return pace_yaml_fail(r->yaml, match, "expected a list of phrases");
     for (size_t i = 0; i < pace_yaml_count(match); i++) {
         const pace_yaml_node *phrase = pace_yaml_item(match, i);
         const char *text = pace_yaml_text(phrase);
-        if (!text || !*text) return pace_fail(PACE_E_INPUT, "%s: expected a phrase", pace_yaml_place(r->yaml, phrase));
+        if (!text || !*text) return pace_yaml_fail(r->yaml, phrase, "expected a phrase");
     }
     return PACE_OK;
 }
@@ -172,7 +161,7 @@ static pace_status check_match(const reader *r) {
 static pace_status read_count(int *out, const reader *r, const pace_yaml_node *node, double most) {
     double value = 0;
     PACE_TRY(read_number(&value, r, node, most));
-    if (value != floor(value)) return pace_fail(PACE_E_INPUT, "%s: expected a count", pace_yaml_place(r->yaml, node));
+    if (value != floor(value)) return pace_yaml_fail(r->yaml, node, "expected a count");
     *out = (int)value;
     return PACE_OK;
 }
@@ -180,8 +169,7 @@ static pace_status read_count(int *out, const reader *r, const pace_yaml_node *n
 static pace_status read_peer_access(pace_device *device, const reader *r, const pace_yaml_node *value) {
     const char *text = pace_yaml_text(value);
     if (!text || strcmp(text, "nvlink") != 0)
-        return pace_fail(PACE_E_INPUT, "%s: peer_access: expected \"nvlink\", or nothing for access over any link",
-                         pace_yaml_place(r->yaml, value));
+        return pace_yaml_fail(r->yaml, value, "peer_access: expected \"nvlink\", or nothing for access over any link");
     device->peers_over_nvlink = true;
     return PACE_OK;
 }
@@ -195,9 +183,8 @@ static pace_status read_member(pace_device *device, const reader *r, const char 
     for (size_t i = 0; i < PACE_COUNT(number_keys); i++)
         if (strcmp(number_keys[i].key, key) == 0)
             return read_number(number_at(device, number_keys[i].offset), r, value, number_keys[i].most);
-    for (size_t i = 0; i < PACE_COUNT(text_keys); i++)
-        if (strcmp(text_keys[i], key) == 0) return PACE_OK;
-    return pace_fail(PACE_E_INPUT, "%s: unknown member \"%.80s\" of a device", pace_yaml_place(r->yaml, value), key);
+    if (pace_word_number(text_keys, PACE_COUNT(text_keys), key) >= 0) return PACE_OK;
+    return pace_yaml_fail(r->yaml, value, "unknown member \"%.80s\" of a device", key);
 }
 
 /* The first two figures in the wrong order; NULL when there are none. */
@@ -214,15 +201,14 @@ static pace_status check_orders(const pace_device *device, const reader *r) {
     double less, more;
     const figure_order *order = disorder(device, &less, &more);
     if (order)
-        return pace_fail(PACE_E_INPUT, "%s: %s %g is more than %s %g",
-                         pace_yaml_place(r->yaml, pace_yaml_get(r->entry, order->less)), order->less, less, order->more,
-                         more);
+        return pace_yaml_fail(r->yaml, pace_yaml_get(r->entry, order->less), "%s %g is more than %s %g", order->less,
+                              less, order->more, more);
     for (int i = 0; i < PACE_PRECISIONS; i++)
         if (device->achievable_flop_per_s[i] > device->flop_per_s[i])
-            return pace_fail(PACE_E_INPUT, "%s: the achievable %s rate %g is more than the peak %g",
-                             pace_yaml_place(r->yaml, pace_yaml_get(pace_yaml_get(r->entry, "achievable_flop_per_s"),
-                                                                    precision_keys[i])),
-                             precision_keys[i], device->achievable_flop_per_s[i], device->flop_per_s[i]);
+            return pace_yaml_fail(r->yaml,
+                                  pace_yaml_get(pace_yaml_get(r->entry, "achievable_flop_per_s"), precision_keys[i]),
+                                  "the achievable %s rate %g is more than the peak %g", precision_keys[i],
+                                  device->achievable_flop_per_s[i], device->flop_per_s[i]);
     return PACE_OK;
 }
 
@@ -252,14 +238,14 @@ static pace_status check_roofline(const pace_device *device, const reader *r) {
     bool rates = false;
     for (int i = 0; i < PACE_PRECISIONS; i++) rates |= device->flop_per_s[i] > 0;
     if (rates == (device->memory_bytes_per_s > 0)) return PACE_OK;
-    return pace_fail(PACE_E_INPUT, "%s: \"%s\" gives %s but no %s", pace_yaml_place(r->yaml, r->entry), device->name,
-                     rates ? "flop_per_s" : "memory_bytes_per_s", rates ? "memory_bytes_per_s" : "flop_per_s");
+    return pace_yaml_fail(r->yaml, r->entry, "\"%s\" gives %s but no %s", device->name,
+                          rates ? "flop_per_s" : "memory_bytes_per_s", rates ? "memory_bytes_per_s" : "flop_per_s");
 }
 
 pace_status pace_device_entry_read(pace_device *device, const pace_yaml *yaml, const pace_yaml_node *entry,
                                    const pace_yaml_node *sources) {
     const reader r = {yaml, entry, sources};
-    if (!pace_yaml_is_map(entry)) return pace_fail(PACE_E_INPUT, "%s: a device is a map", pace_yaml_place(yaml, entry));
+    if (!pace_yaml_is_map(entry)) return pace_yaml_fail(yaml, entry, "a device is a map");
     PACE_TRY(read_text(device->name, sizeof device->name, &r, "name"));
     PACE_TRY(read_text(device->vendor, sizeof device->vendor, &r, "vendor"));
     PACE_TRY(read_kind(&device->is_cpu, &r));
@@ -270,7 +256,7 @@ pace_status pace_device_entry_read(pace_device *device, const pace_yaml *yaml, c
     if (confidence) PACE_TRY(check_confidence(&r, confidence));
     PACE_TRY(check_orders(device, &r));
     PACE_TRY(check_roofline(device, &r));
-    const char *source = pace_yaml_text(pace_yaml_get(entry, "source"));
+    const char *source = pace_yaml_text_of(entry, "source");
     device->source = source ? source : "";
     return PACE_OK;
 }

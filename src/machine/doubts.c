@@ -52,15 +52,14 @@ static pace_status find(int *out, const pace_yaml *yaml, const pace_yaml_node *e
             *out = i;
             return PACE_OK;
         }
-    return pace_fail(PACE_E_INPUT, "%s: nothing uses a doubt \"%.60s\"", pace_yaml_place(yaml, node), name ? name : "");
+    return pace_yaml_fail(yaml, node, "nothing uses a doubt \"%.60s\"", name ? name : "");
 }
 
 static pace_status read_entry(pace_doubt_catalog *out, bool *seen, const pace_yaml_node *entry) {
     const pace_yaml *yaml = out->yaml;
     int i = 0;
     PACE_TRY(find(&i, yaml, entry));
-    if (seen[i])
-        return pace_fail(PACE_E_INPUT, "%s: a second doubt \"%s\"", pace_yaml_place(yaml, entry), rows[i].name);
+    if (seen[i]) return pace_yaml_fail(yaml, entry, "a second doubt \"%s\"", rows[i].name);
     seen[i] = true;
     pace_doubt_kind kind = rows[i].kind;
     if (kinds[kind].key)
@@ -79,9 +78,7 @@ static pace_status read_all(pace_doubt_catalog *out) {
     PACE_TRY(pace_yaml_list(&list, out->yaml, root, "doubts"));
     for (size_t i = 0; i < pace_yaml_count(list); i++) PACE_TRY(read_entry(out, seen, pace_yaml_item(list, i)));
     for (int i = 0; i < PACE_DOUBTS; i++)
-        if (!seen[i])
-            return pace_fail(PACE_E_INPUT, "%s: expected a doubt \"%s\", found none", pace_yaml_place(out->yaml, list),
-                             rows[i].name);
+        if (!seen[i]) return pace_yaml_fail(out->yaml, list, "expected a doubt \"%s\", found none", rows[i].name);
     return PACE_OK;
 }
 

@@ -13,7 +13,7 @@ static const double MOST_S = 3600, MOST_BYTES = 1e18;
 /* --- reading ------------------------------------------------------------------------------------------------------ */
 
 static pace_status fail_at(const pace_yaml *yaml, const pace_yaml_node *node, const char *what) {
-    return pace_fail(PACE_E_INPUT, "%s: expected %s", pace_yaml_place(yaml, node), what);
+    return pace_yaml_fail(yaml, node, "expected %s", what);
 }
 
 static pace_status read_threads(pace_host *host, const pace_yaml *yaml, const pace_yaml_node *node) {
@@ -104,7 +104,7 @@ static bool split(host_words *out, const char *text) {
 static const pace_yaml_node *find(const pace_yaml *yaml, const char *name) {
     const pace_yaml_node *list = pace_yaml_get(pace_yaml_root(yaml), "hosts");
     for (size_t i = 0; i < pace_yaml_count(list); i++) {
-        const char *text = pace_yaml_text(pace_yaml_get(pace_yaml_item(list, i), "name"));
+        const char *text = pace_yaml_text_of(pace_yaml_item(list, i), "name");
         if (!name || (text && strcmp(text, name) == 0)) return pace_yaml_item(list, i);
     }
     return NULL;

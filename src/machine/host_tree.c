@@ -11,8 +11,7 @@ static pace_status whole(int *out, const pace_yaml *yaml, const pace_yaml_node *
     double value;
     PACE_TRY(pace_yaml_number(&value, yaml, node));
     if (!(value >= 0 && value < below) || value != floor(value))
-        return pace_fail(PACE_E_INPUT, "%s: expected a whole number from 0 to %d", pace_yaml_place(yaml, node),
-                         below - 1);
+        return pace_yaml_fail(yaml, node, "expected a whole number from 0 to %d", below - 1);
     *out = (int)value;
     return PACE_OK;
 }
@@ -23,8 +22,7 @@ static pace_status hang(signed char at[PACE_MESH_MOST], const pace_yaml *yaml, c
         int which = 0;
         PACE_TRY(whole(&which, yaml, pace_yaml_item(list, i), PACE_MESH_MOST));
         if (at[which] != PACE_NOWHERE)
-            return pace_fail(PACE_E_INPUT, "%s: number %d hangs on two switches",
-                             pace_yaml_place(yaml, pace_yaml_item(list, i)), which);
+            return pace_yaml_fail(yaml, pace_yaml_item(list, i), "number %d hangs on two switches", which);
         at[which] = (signed char)vertex;
     }
     return PACE_OK;
@@ -34,8 +32,8 @@ static pace_status read_switch(pace_host_tree *tree, const pace_yaml *yaml, cons
     const pace_yaml_node *socket = pace_yaml_get(map, "socket"), *above = pace_yaml_get(map, "switch");
     int on = 0, vertex = tree->count;
     if (vertex == PACE_TREE_MOST || !socket == !above)
-        return pace_fail(PACE_E_INPUT, "%s: expected one of \"socket\" and \"switch\", of at most %d switches",
-                         pace_yaml_place(yaml, map), PACE_TREE_MOST);
+        return pace_yaml_fail(yaml, map, "expected one of \"socket\" and \"switch\", of at most %d switches",
+                              PACE_TREE_MOST);
     PACE_TRY(whole(&on, yaml, socket ? socket : above, socket ? sockets : vertex - sockets));
     tree->above[vertex] = (signed char)(socket ? on : sockets + on);
     PACE_TRY(pace_yaml_real(&tree->bytes_per_s[vertex], yaml, map, "bytes_per_s", 0, MOST_BYTES_PER_S));

@@ -31,21 +31,16 @@ static const char *const families[] = {
 
 static pace_status check_family(const pace_yaml *yaml, const pace_yaml_node *node) {
     const char *text = pace_yaml_text(node);
-    for (size_t i = 0; i < sizeof families / sizeof *families; i++)
-        if (text && strcmp(families[i], text) == 0) return PACE_OK;
-    return pace_fail(PACE_E_INPUT, "%s: unknown kernel family \"%.80s\"", pace_yaml_place(yaml, node),
-                     text ? text : "");
+    if (pace_word_number(families, sizeof families / sizeof *families, text) >= 0) return PACE_OK;
+    return pace_yaml_fail(yaml, node, "unknown kernel family \"%.80s\"", text ? text : "");
 }
 
 static pace_status check_patterns(const pace_yaml *yaml, const pace_yaml_node *rule, const pace_yaml_node *match) {
-    if (!pace_yaml_is_list(match))
-        return pace_fail(PACE_E_INPUT, "%s: a rule needs a list \"match\"",
-                         pace_yaml_place(yaml, match ? match : rule));
+    if (!pace_yaml_is_list(match)) return pace_yaml_fail(yaml, match ? match : rule, "a rule needs a list \"match\"");
     for (size_t i = 0; i < pace_yaml_count(match); i++) {
         const char *text = pace_yaml_text(pace_yaml_item(match, i));
         if (!text || !text[text[0] == '<'])
-            return pace_fail(PACE_E_INPUT, "%s: expected a part of a kernel's name",
-                             pace_yaml_place(yaml, pace_yaml_item(match, i)));
+            return pace_yaml_fail(yaml, pace_yaml_item(match, i), "expected a part of a kernel's name");
     }
     return PACE_OK;
 }
@@ -54,7 +49,7 @@ static pace_status read_bound(pace_bound *out, const pace_yaml *yaml, const pace
     const char *text = pace_yaml_text(node);
     if (text && strcmp(text, "compute") == 0) *out = PACE_BOUND_COMPUTE;
     else if (text && strcmp(text, "memory") == 0) *out = PACE_BOUND_MEMORY;
-    else return pace_fail(PACE_E_INPUT, "%s: \"bound\" is compute or memory", pace_yaml_place(yaml, node));
+    else return pace_yaml_fail(yaml, node, "\"bound\" is compute or memory");
     return PACE_OK;
 }
 
@@ -67,9 +62,9 @@ static pace_status read_kernel_rule(kernel_rule *out, const pace_yaml *yaml, con
 }
 
 static pace_status read_communication_rule(kernel_rule *out, const pace_yaml *yaml, const pace_yaml_node *node) {
-    out->text = pace_yaml_text(pace_yaml_get(node, "library"));
+    out->text = pace_yaml_text_of(node, "library");
     if (out->text) return PACE_OK;
-    return pace_fail(PACE_E_INPUT, "%s: a rule needs the text \"library\"", pace_yaml_place(yaml, node));
+    return pace_yaml_fail(yaml, node, "a rule needs the text \"library\"");
 }
 
 typedef pace_status (*rule_reader)(kernel_rule *out, const pace_yaml *yaml, const pace_yaml_node *node);

@@ -51,15 +51,15 @@ static pace_status take_network(description *out, const pace_yaml *yaml, const c
     const pace_yaml_node *list = pace_yaml_get(pace_yaml_root(yaml), "networks");
     for (size_t i = 0; i < pace_yaml_count(list); i++) {
         const pace_yaml_node *entry = pace_yaml_item(list, i), *words = pace_yaml_get(entry, "words");
-        const char *rate = pace_yaml_text(pace_yaml_get(entry, "rate"));
+        const char *rate = pace_yaml_text_of(entry, "rate");
         for (size_t k = 0; k < pace_yaml_count(words); k++) {
             const char *known = pace_yaml_text(pace_yaml_item(words, k));
             size_t before = known ? strlen(word) - (strlen(known) < strlen(word) ? strlen(known) : strlen(word)) : 0;
             if (!known || strcasecmp(word + before, known) != 0) continue;
             if (before > 0 && !isdigit((unsigned char)word[before - 1])) continue; /* "10GbE" ends in "gbe" */
-            out->kind = pace_yaml_text(pace_yaml_get(entry, "kind"));
+            out->kind = pace_yaml_text_of(entry, "kind");
             if (rate && out->rate <= 0 && !pace_parse_rate(&out->rate, rate))
-                return pace_fail(PACE_E_INPUT, "%s: expected a rate", pace_yaml_place(yaml, entry));
+                return pace_yaml_fail(yaml, entry, "expected a rate");
         }
     }
     return PACE_OK;

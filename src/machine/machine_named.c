@@ -66,7 +66,7 @@ pace_status pace_machine_named(pace_machine *out, pace_catalog *catalog, const c
         size_t whole = longest(pace_yaml_get(entry, "names"), &text);
         size_t inside = nodes > 1 ? 0 : longest(pace_yaml_get(entry, "node"), &text);
         size_t length = whole > 0 ? whole + MOST : inside; /* a machine's name says more than a device's */
-        if (length > best) best = length, machine = pace_yaml_text(pace_yaml_get(entry, "machine"));
+        if (length > best) best = length, machine = pace_yaml_text_of(entry, "machine");
     }
     pace_status status = machine ? pace_machine_parse(out, catalog, machine) : PACE_E_MISSING;
     if (machine) return status;

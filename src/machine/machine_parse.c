@@ -205,9 +205,7 @@ static pace_status of_file(bool *found, pace_machine *out, pace_catalog *catalog
     bool machine = pace_yaml_get(root, "machines");
     *found = machine || !pace_yaml_get(root, "devices");
     if (machine) status = read_machine(out, catalog, yaml, path);
-    else if (*found)
-        status =
-            pace_fail(PACE_E_INPUT, "%s: expected a list \"machines\" or \"devices\"", pace_yaml_place(yaml, root));
+    else if (*found) status = pace_yaml_fail(yaml, root, "expected a list \"machines\" or \"devices\"");
     pace_yaml_free(yaml);
     if (status == PACE_OK && *found) set_nodes(out, nodes);
     return status;

@@ -47,20 +47,18 @@ static const struct {
 static pace_status read_figure(double *out, const reader *r, const pace_yaml_node *node) {
     static const char *const grades[] = {"high", "medium", "low"};
     if (!pace_yaml_is_map(node)) return pace_yaml_number(out, r->yaml, node);
-    const char *grade = pace_yaml_text(pace_yaml_get(node, "confidence"));
+    const char *grade = pace_yaml_text_of(node, "confidence");
     bool known = false;
     for (size_t i = 0; grade && i < PACE_COUNT(grades); i++) known = known || strcmp(grade, grades[i]) == 0;
-    if (!known || !pace_yaml_text(pace_yaml_get(node, "source")) || !pace_yaml_get(node, "value"))
-        return pace_fail(PACE_E_INPUT, "%s: expected {value, source, confidence: high, medium or low}",
-                         pace_yaml_place(r->yaml, node));
+    if (!known || !pace_yaml_text_of(node, "source") || !pace_yaml_get(node, "value"))
+        return pace_yaml_fail(r->yaml, node, "expected {value, source, confidence: high, medium or low}");
     return pace_yaml_number(out, r->yaml, pace_yaml_get(node, "value"));
 }
 
 static pace_status read_text(char *out, size_t size, const reader *r, const pace_yaml_node *node) {
     const char *text = pace_yaml_text(node);
     if (!text || !*text || strlen(text) >= size)
-        return pace_fail(PACE_E_INPUT, "%s: expected a text of at most %zu characters", pace_yaml_place(r->yaml, node),
-                         size - 1);
+        return pace_yaml_fail(r->yaml, node, "expected a text of at most %zu characters", size - 1);
     memcpy(out, text, strlen(text) + 1);
     return PACE_OK;
 }
@@ -69,14 +67,12 @@ static pace_status read_link(pace_link *link, const reader *r, const pace_yaml_n
     const pace_yaml_node *kind = pace_yaml_get(map, "kind");
     link->kind = pace_link_kind_find(pace_yaml_text(kind));
     if (link->kind == PACE_LINK_NONE)
-        return pace_fail(PACE_E_INPUT,
-                         "%s: expected kind: nvlink, xgmi, pcie, infiniband, roce, efa, tcp or aries, found \"%.40s\"",
-                         pace_yaml_place(r->yaml, kind ? kind : map), kind ? pace_yaml_text(kind) : "nothing");
+        return pace_yaml_fail(r->yaml, kind ? kind : map,
+                              "expected kind: nvlink, xgmi, pcie, infiniband, roce, efa, tcp or aries, found \"%.40s\"",
+                              kind ? pace_yaml_text(kind) : "nothing");
     for (size_t i = 0; i < PACE_COUNT(link_figures); i++) {
         const pace_yaml_node *node = pace_yaml_get(map, link_figures[i].key);
-        if (!node)
-            return pace_fail(PACE_E_INPUT, "%s: expected a figure \"%s\" of the link", pace_yaml_place(r->yaml, map),
-                             link_figures[i].key);
+        if (!node) return pace_yaml_fail(r->yaml, map, "expected a figure \"%s\" of the link", link_figures[i].key);
         PACE_TRY(read_figure((double *)(void *)((char *)link + link_figures[i].offset), r, node));
     }
     return PACE_OK;
@@ -85,19 +81,17 @@ static pace_status read_link(pace_link *link, const reader *r, const pace_yaml_n
 static pace_status read_bricks(const reader *r, const pace_yaml_node *rows) {
     size_t count = pace_yaml_count(rows);
     if (!pace_yaml_is_list(rows) || count < 2 || count > PACE_MESH_MOST)
-        return pace_fail(PACE_E_INPUT, "%s: expected 2 to %d rows of bricks", pace_yaml_place(r->yaml, rows),
-                         PACE_MESH_MOST);
+        return pace_yaml_fail(r->yaml, rows, "expected 2 to %d rows of bricks", PACE_MESH_MOST);
     for (size_t i = 0; i < count; i++) {
         const pace_yaml_node *row = pace_yaml_item(rows, i);
         if (pace_yaml_count(row) != count)
-            return pace_fail(PACE_E_INPUT, "%s: expected %zu bricks, one per device", pace_yaml_place(r->yaml, row),
-                             count);
+            return pace_yaml_fail(r->yaml, row, "expected %zu bricks, one per device", count);
         for (size_t j = 0; j < count; j++) {
             double bricks;
             PACE_TRY(pace_yaml_number(&bricks, r->yaml, pace_yaml_item(row, j)));
             if (!(bricks >= 0 && bricks <= 64) || bricks != floor(bricks) || (i == j && bricks != 0))
-                return pace_fail(PACE_E_INPUT, "%s: expected a number of links from 0 to 64, and 0 to itself",
-                                 pace_yaml_place(r->yaml, pace_yaml_item(row, j)));
+                return pace_yaml_fail(r->yaml, pace_yaml_item(row, j),
+                                      "expected a number of links from 0 to 64, and 0 to itself");
             r->machine->bricks[i][j] = (unsigned char)bricks;
         }
     }
@@ -107,8 +101,7 @@ static pace_status read_bricks(const reader *r, const pace_yaml_node *rows) {
 
 /* A text of the short form: "rails:32:2:1". */
 static pace_status read_network(const reader *r, const pace_yaml_node *node) {
-    if (!pace_yaml_text(node))
-        return pace_fail(PACE_E_INPUT, "%s: expected a network such as fat-tree:4:2:1", pace_yaml_place(r->yaml, node));
+    if (!pace_yaml_text(node)) return pace_yaml_fail(r->yaml, node, "expected a network such as fat-tree:4:2:1");
     return pace_network_parse(&r->machine->network, r->catalog, r->machine, pace_yaml_text(node));
 }
 
@@ -121,7 +114,7 @@ static pace_status read_member(bool *known, const reader *r, const char *key, co
         if (strcmp(key, whole_figures[i].key) == 0) {
             PACE_TRY(read_figure(&value, r, node));
             if (!(value >= 0 && value <= 1 << 20) || value != floor(value))
-                return pace_fail(PACE_E_INPUT, "%s: %s: expected a whole number", pace_yaml_place(r->yaml, node), key);
+                return pace_yaml_fail(r->yaml, node, "%s: expected a whole number", key);
             *(int *)(void *)((char *)m + whole_figures[i].offset) = (int)value;
             return PACE_OK;
         }
@@ -161,19 +154,15 @@ static pace_status read_machine(pace_machine *out, pace_catalog *catalog, const 
                                 const pace_yaml_node *entry) {
     *out = (pace_machine){.nodes = 1, .oversubscription = 1, .network = {.oversubscription = 1}};
     reader r = {yaml, out, catalog};
-    if (!pace_yaml_is_map(entry))
-        return pace_fail(PACE_E_INPUT, "%s: expected a machine", pace_yaml_place(yaml, entry));
+    if (!pace_yaml_is_map(entry)) return pace_yaml_fail(yaml, entry, "expected a machine");
     for (size_t i = 0; i < pace_yaml_count(entry); i++) {
         bool known;
         const char *key = pace_yaml_key(entry, i);
         PACE_TRY(read_member(&known, &r, key, pace_yaml_item(entry, i)));
-        if (!known)
-            return pace_fail(PACE_E_INPUT, "%s: unknown key \"%.40s\" of a machine",
-                             pace_yaml_place(yaml, pace_yaml_item(entry, i)), key);
+        if (!known) return pace_yaml_fail(yaml, pace_yaml_item(entry, i), "unknown key \"%.40s\" of a machine", key);
     }
     if (!*out->name || !*out->source || !*out->confidence)
-        return pace_fail(PACE_E_INPUT, "%s: expected name, source and confidence of a machine",
-                         pace_yaml_place(yaml, entry));
+        return pace_yaml_fail(yaml, entry, "expected name, source and confidence of a machine");
     if (!pace_yaml_get(entry, "generation")) PACE_TRY(take_generation(out, catalog));
     return pace_machine_check(out);
 }

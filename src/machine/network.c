@@ -51,7 +51,7 @@ static pace_status read_entry(double *ports, double *hop_s, pace_catalog *catalo
     for (size_t i = 0; i < pace_yaml_count(list) && status == PACE_OK; i++) {
         const pace_yaml_node *entry = pace_yaml_item(list, i), *count = pace_yaml_get(entry, "switch_ports");
         const pace_yaml_node *hop = pace_yaml_get(entry, "hop_ns");
-        const char *name = pace_yaml_text(pace_yaml_get(entry, "name"));
+        const char *name = pace_yaml_text_of(entry, "name");
         if (!name || strcmp(name, pace_network_kind_names[kind])) continue;
         if (count) status = pace_yaml_number(ports, yaml, count);
         if (hop && status == PACE_OK) status = pace_yaml_number(&hop_ns, yaml, pace_yaml_get(hop, "value"));

@@ -73,7 +73,7 @@ static pace_status number(double *out, const reader *r, const char *key, double 
 
 static pace_status figure(double *out, const reader *r, const pace_yaml_node *entry, const char *key) {
     const pace_yaml_node *node = pace_yaml_get(entry, key);
-    if (!node) return pace_fail(PACE_E_INPUT, "%s: expected \"%s\"", pace_yaml_place(r->yaml, entry), key);
+    if (!node) return pace_yaml_fail(r->yaml, entry, "expected \"%s\"", key);
     return pace_yaml_number(out, r->yaml, node);
 }
 
@@ -121,7 +121,7 @@ static pace_status socket_rate(double *out, const reader *r) {
     if (arch && strcmp(arch, "x86_64") != 0) vendor = arch;
     for (size_t i = 0; i < pace_yaml_count(list); i++) {
         const pace_yaml_node *entry = pace_yaml_item(list, i);
-        const char *known = pace_yaml_text(pace_yaml_get(entry, "vendor"));
+        const char *known = pace_yaml_text_of(entry, "vendor");
         PACE_TRY(figure(&from, r, entry, "from_model"));
         if (vendor && known && strcmp(vendor, known) == 0 && model >= from)
             PACE_TRY(figure(out, r, entry, "bytes_per_s"));
@@ -306,13 +306,13 @@ static pace_status set_nics(pace_machine *m, const reader *r) {
         return PACE_OK;
     }
     for (size_t i = 0; i < pace_yaml_count(list) && !line; i++) {
-        const char *begin = pace_yaml_text(pace_yaml_get(pace_yaml_item(list, i), "name"));
+        const char *begin = pace_yaml_text_of(pace_yaml_item(list, i), "name");
         if (begin && strncmp(name, begin, strlen(begin)) == 0) line = pace_yaml_item(list, i);
     }
     if (!line)
         return pace_fail(PACE_E_INPUT, "%s: NIC \"%s\": expected a kind that catalog/topology.yaml knows by its name",
                          r->xml.name, name);
-    m->between.kind = pace_link_kind_find(pace_yaml_text(pace_yaml_get(line, "kind")));
+    m->between.kind = pace_link_kind_find(pace_yaml_text_of(line, "kind"));
     PACE_TRY(figure(&m->between.efficiency, r, line, "efficiency"));
     return figure(&m->between.latency_s, r, line, "latency_s");
 }

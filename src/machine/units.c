@@ -121,9 +121,7 @@ const char *pace_figure_example(pace_dimension dimension) {
 /* What may follow a decimal prefix. */
 static bool is_counted(const char *text) {
     static const char *const words[] = {"", "B", "B/s", "FLOP", "FLOP/s", "FLOPS", "flop", "flop/s", "flops"};
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-        if (strcmp(text, words[i]) == 0) return true;
-    return false;
+    return pace_word_number(words, sizeof words / sizeof *words, text) >= 0;
 }
 
 bool pace_parse_quantity(double *out, const char *text) {

@@ -93,7 +93,5 @@ static const pace_layer_rule rules[] = {
 /* clang-format on */
 
 const pace_layer_rule *pace_layer_rule_find(const char *word) {
-    for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
-        if (strcmp(rules[i].word, word) == 0) return &rules[i];
-    return NULL;
+    return PACE_FIND(rules, sizeof rules / sizeof *rules, word, word);
 }

@@ -28,7 +28,7 @@ static pace_status add(pace_model_names *names, const pace_model_called *like, c
 /* A model under its own name, and under those that its family's file lists in `names`. */
 static pace_status add_model(void *context, const pace_yaml *yaml, const char *name, bool *stop) {
     const pace_yaml_node *root = pace_yaml_root(yaml), *others = pace_yaml_get(root, "names");
-    const char *family = pace_yaml_text(pace_yaml_get(root, "family"));
+    const char *family = pace_yaml_text_of(root, "family");
     pace_model_called one = {0};
     (void)stop;
     snprintf(one.model, sizeof one.model, "%s", name);
@@ -55,9 +55,7 @@ void pace_model_names_free(pace_model_names *names) { PACE_VEC_FREE(&names->all)
 /* --- finding ------------------------------------------------------------------------------------------------------ */
 
 static const pace_model_called *with_plain(const pace_model_names *names, const char *plain) {
-    for (size_t i = 0; i < names->all.count; i++)
-        if (strcmp(names->all.items[i].plain, plain) == 0) return &names->all.items[i];
-    return NULL;
+    return PACE_FIND(names->all.items, names->all.count, plain, plain);
 }
 
 enum { WORDS_OFF = 6 };
@@ -154,7 +152,7 @@ const char *pace_model_names_refusal(const pace_model_names *names, const char *
         const pace_yaml_node *words = pace_yaml_get(pace_yaml_item(refused, i), "words");
         for (size_t k = 0; k < pace_yaml_count(words); k++) {
             pace_model_plain_name(word, sizeof word, pace_yaml_text(pace_yaml_item(words, k)));
-            if (*word && strstr(plain, word)) return pace_yaml_text(pace_yaml_get(pace_yaml_item(refused, i), "why"));
+            if (*word && strstr(plain, word)) return pace_yaml_text_of(pace_yaml_item(refused, i), "why");
         }
     }
     return NULL;

@@ -36,13 +36,11 @@ static const char *const top_keys[] = {"family", "about",  "source", "parameters
 static const char *const modifiers[] = {"name", "from", "as", "repeat", "when", "each", "shard"};
 
 static pace_status fail_at(const model_reader *reader, const pace_yaml_node *node, const char *what) {
-    return pace_fail(PACE_E_INPUT, "%s: %s", pace_yaml_place(reader->yaml, node), what);
+    return pace_yaml_fail(reader->yaml, node, "%s", what);
 }
 
 static bool is_one_of(const char *key, const char *const *keys, size_t count) {
-    for (size_t i = 0; i < count; i++)
-        if (strcmp(key, keys[i]) == 0) return true;
-    return false;
+    return pace_word_number(keys, count, key) >= 0;
 }
 
 static pace_status refuse_unknown(const model_reader *reader, const pace_yaml_node *map, const pace_yaml_node *known,
@@ -50,8 +48,8 @@ static pace_status refuse_unknown(const model_reader *reader, const pace_yaml_no
     if (map && !pace_yaml_is_map(map)) return fail_at(reader, map, "expected a map of names and numbers");
     for (size_t i = 0; i < pace_yaml_count(map); i++)
         if (!pace_yaml_get(known, pace_yaml_key(map, i)))
-            return pace_fail(PACE_E_INPUT, "%s: %s has no parameter \"%.80s\"",
-                             pace_yaml_place(reader->yaml, pace_yaml_item(map, i)), what, pace_yaml_key(map, i));
+            return pace_yaml_fail(reader->yaml, pace_yaml_item(map, i), "%s has no parameter \"%.80s\"", what,
+                                  pace_yaml_key(map, i));
     return PACE_OK;
 }
 
@@ -76,7 +74,7 @@ static pace_status find_output(uint32_t *out, const model_reader *reader, const 
             *out = reader->saved.items[i].layer;
             return PACE_OK;
         }
-    return pace_fail(PACE_E_INPUT, "%s: no output is named \"%.80s\"", pace_yaml_place(reader->yaml, node), name);
+    return pace_yaml_fail(reader->yaml, node, "no output is named \"%.80s\"", name);
 }
 
 /* The layer is at the model's end when this succeeds. */
@@ -106,8 +104,8 @@ static pace_status take_apart(layer_item *item, const model_reader *reader, cons
         const char *key = pace_yaml_key(node, i);
         if (is_one_of(key, modifiers, sizeof modifiers / sizeof *modifiers)) continue;
         if (item->kind)
-            return pace_fail(PACE_E_INPUT, "%s: \"%.80s\" beside \"%.80s\": expected one kind of layer",
-                             pace_yaml_place(reader->yaml, pace_yaml_item(node, i)), key, item->kind);
+            return pace_yaml_fail(reader->yaml, pace_yaml_item(node, i),
+                                  "\"%.80s\" beside \"%.80s\": expected one kind of layer", key, item->kind);
         item->kind = key;
         const char *text = pace_yaml_text(pace_yaml_item(node, i));
         item->value = text && !*text ? NULL : pace_yaml_item(node, i);
@@ -192,16 +190,15 @@ static pace_status read_options(pace_layer *layer, pace_number_list *rows, const
     if (item->value && !pace_yaml_is_map(item->value)) {
         pace_layer_option option = pace_layer_rule_main(rule);
         if (option == PACE_OPTIONS)
-            return pace_fail(PACE_E_INPUT, "%s: \"%s\" takes no value", pace_yaml_place(reader->yaml, item->value),
-                             item->kind);
+            return pace_yaml_fail(reader->yaml, item->value, "\"%s\" takes no value", item->kind);
         return read_option(layer, rows, reader, option, item->value, scope);
     }
     for (size_t i = 0; i < pace_yaml_count(item->value); i++) {
         const char *key = pace_yaml_key(item->value, i);
         pace_layer_option option = pace_layer_rule_option(rule, key);
         if (option == PACE_OPTIONS)
-            return pace_fail(PACE_E_INPUT, "%s: \"%s\" has no option \"%.80s\"",
-                             pace_yaml_place(reader->yaml, pace_yaml_item(item->value, i)), item->kind, key);
+            return pace_yaml_fail(reader->yaml, pace_yaml_item(item->value, i), "\"%s\" has no option \"%.80s\"",
+                                  item->kind, key);
         PACE_TRY(read_option(layer, rows, reader, option, pace_yaml_item(item->value, i), scope));
     }
     return PACE_OK;
@@ -340,8 +337,7 @@ static pace_status read_once(model_reader *reader, const layer_item *item, const
     } else if (block) {
         PACE_TRY(read_block(reader, item, block, scope, &start));
     } else if (!rule || rule->kind == PACE_LAYER_LOSS) {
-        return pace_fail(PACE_E_INPUT, "%s: no layer or block is called \"%.80s\"",
-                         pace_yaml_place(reader->yaml, item->node), item->kind);
+        return pace_yaml_fail(reader->yaml, item->node, "no layer or block is called \"%.80s\"", item->kind);
     } else if (pace_yaml_is_list(item->value) && pace_layer_rule_main(rule) == PACE_OPTIONS) {
         PACE_TRY(read_join(reader, item, rule, scope, &start));
     } else {
@@ -478,8 +474,8 @@ static pace_status read_text(pace_name *out, model_reader *reader, const char *k
     const pace_yaml_node *node = pace_yaml_get(pace_yaml_root(reader->yaml), key);
     const char *text = pace_yaml_text(node);
     if (!text || !*text)
-        return pace_fail(PACE_E_INPUT, "%s: a model needs the text \"%s\"",
-                         pace_yaml_place(reader->yaml, node ? node : pace_yaml_root(reader->yaml)), key);
+        return pace_yaml_fail(reader->yaml, node ? node : pace_yaml_root(reader->yaml), "a model needs the text \"%s\"",
+                              key);
     return pace_names_add(out, &reader->model->names, text, strlen(text));
 }
 
@@ -552,13 +548,14 @@ static pace_status read_model(model_reader *reader, const char *name, const pace
     uint32_t current = 0;
     for (size_t i = 0; i < pace_yaml_count(root); i++)
         if (!is_one_of(pace_yaml_key(root, i), top_keys, sizeof top_keys / sizeof *top_keys))
-            return pace_fail(PACE_E_INPUT, "%s: unknown member \"%.80s\" of a model",
-                             pace_yaml_place(reader->yaml, pace_yaml_item(root, i)), pace_yaml_key(root, i));
+            return pace_yaml_fail(reader->yaml, pace_yaml_item(root, i), "unknown member \"%.80s\" of a model",
+                                  pace_yaml_key(root, i));
     if (blocks && !pace_yaml_is_map(blocks)) return fail_at(reader, blocks, "expected a map of blocks");
     for (size_t i = 0; i < pace_yaml_count(blocks); i++)
         if (pace_layer_rule_find(pace_yaml_key(blocks, i)))
-            return pace_fail(PACE_E_INPUT, "%s: \"%s\" is a kind of layer, expected another name for a block",
-                             pace_yaml_place(reader->yaml, pace_yaml_item(blocks, i)), pace_yaml_key(blocks, i));
+            return pace_yaml_fail(reader->yaml, pace_yaml_item(blocks, i),
+                                  "\"%s\" is a kind of layer, expected another name for a block",
+                                  pace_yaml_key(blocks, i));
     PACE_TRY(read_names(reader, name));
     PACE_TRY(read_recipe(reader));
     PACE_TRY(read_parameters(scope, reader, name, settings, setting_count));
@@ -571,7 +568,7 @@ static pace_status read_model(model_reader *reader, const char *name, const pace
 const char *pace_model_variant(const pace_yaml *yaml, size_t index) {
     const pace_yaml_node *root = pace_yaml_root(yaml), *variants = pace_yaml_get(root, "variants");
     if (pace_yaml_count(variants)) return pace_yaml_key(variants, index);
-    return index == 0 ? pace_yaml_text(pace_yaml_get(root, "family")) : NULL;
+    return index == 0 ? pace_yaml_text_of(root, "family") : NULL;
 }
 
 pace_status pace_model_build(pace_model *out, const pace_yaml *yaml, const char *name,

@@ -3,7 +3,7 @@
 #include <string.h>
 
 static pace_status fail_at(const pace_yaml *yaml, const pace_yaml_node *node, const char *what) {
-    return pace_fail(PACE_E_INPUT, "%s: %s", pace_yaml_place(yaml, node), what);
+    return pace_yaml_fail(yaml, node, "%s", what);
 }
 
 pace_status pace_model_number(double *out, const pace_yaml *yaml, const pace_yaml_node *node, const pace_scope *scope) {
@@ -37,9 +37,7 @@ pace_status pace_model_numbers(pace_number_list *out, const pace_yaml *yaml, con
 }
 
 static bool is_bound(const pace_scope *scope, const char *name) {
-    for (size_t i = 0; i < scope->bindings.count; i++)
-        if (strcmp(scope->bindings.items[i].name, name) == 0) return true;
-    return false;
+    return PACE_FIND(scope->bindings.items, scope->bindings.count, name, name) != NULL;
 }
 
 /* Binds the members of a map in `scope`, their values read in `values`; those bound already stay when `defaults`. */

@@ -5,14 +5,14 @@
 #include <string.h>
 
 static pace_status fail_at(const pace_yaml *yaml, const pace_yaml_node *node, const char *expected) {
-    return pace_fail(PACE_E_INPUT, "%s: expected %s", pace_yaml_place(yaml, node), expected);
+    return pace_yaml_fail(yaml, node, "expected %s", expected);
 }
 
 static pace_status read_words(pace_framework *out, const pace_yaml *yaml, const pace_yaml_node *node) {
     pace_config config = pace_config_default();
     static const char *const keys[] = {"execution", "attention", "precision", "recompute"};
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
-        const char *word = pace_yaml_text(pace_yaml_get(node, keys[i]));
+        const char *word = pace_yaml_text_of(node, keys[i]);
         if (!word) return fail_at(yaml, node, keys[i]);
         PACE_TRY(pace_config_set(&config, keys[i], word));
     }
@@ -94,7 +94,7 @@ static pace_status read_framework(pace_framework *out, const pace_yaml *yaml, co
                                    {"keeps_fp8", &out->keeps_fp8, 1, 1},
                                    {"routes_inside", &out->routes_inside, 1, 1},
                                    {"scatter_messages", &out->scatter_messages, 1, 1}};
-    const char *name = pace_yaml_text(pace_yaml_get(node, "name"));
+    const char *name = pace_yaml_text_of(node, "name");
     if (!name || strlen(name) >= sizeof out->name) return fail_at(yaml, node, "a framework with a short name");
     snprintf(out->name, sizeof out->name, "%s", name);
     PACE_TRY(read_numbers(needed, sizeof needed / sizeof *needed, false, yaml, node));
@@ -105,8 +105,8 @@ static pace_status read_framework(pace_framework *out, const pace_yaml *yaml, co
 }
 
 static pace_status read_attention(pace_attention_kernel_entry *out, const pace_yaml *yaml, const pace_yaml_node *node) {
-    const char *device = pace_yaml_text(pace_yaml_get(node, "device"));
-    const char *framework = pace_yaml_text(pace_yaml_get(node, "framework"));
+    const char *device = pace_yaml_text_of(node, "device");
+    const char *framework = pace_yaml_text_of(node, "framework");
     const pace_yaml_node *factor = pace_yaml_get(node, "factor");
     if (!device || !framework || !factor) return fail_at(yaml, node, "device, framework and factor");
     snprintf(out->device, sizeof out->device, "%.23s", device);

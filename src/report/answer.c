@@ -199,8 +199,8 @@ pace_status pace_answer_of_report(pace_answer **out, pace_report *report, bool h
 void pace_answer_free(pace_answer *answer) {
     if (!answer) return;
     for (size_t i = 0; i < answer->values.count; i++) pace_free((void *)(uintptr_t)answer->values.items[i].path);
-    for (size_t i = 0; i < answer->tables.count; i++) free_table(&answer->tables.items[i]);
-    PACE_VEC_FREE(&answer->values, &answer->tables);
+    PACE_VEC_FREE_EACH(&answer->tables, free_table);
+    PACE_VEC_FREE(&answer->values);
     pace_report_free(answer->report);
     pace_free(answer);
 }
@@ -222,9 +222,7 @@ static const pace_value *find_value(const pace_answer *answer, const char *path)
         bool of_values = strncmp(value->path, full, sizeof full - 1) == 0;
         if (of_values && strcmp(value->path + sizeof full - 1, path) == 0) return value;
     }
-    for (size_t i = 0; i < answer->values.count; i++)
-        if (strcmp(answer->values.items[i].path, path) == 0) return &answer->values.items[i];
-    return NULL;
+    return PACE_FIND(answer->values.items, answer->values.count, path, path);
 }
 
 static pace_status no_value(const pace_answer *answer, const char *path) {

@@ -154,8 +154,7 @@ static void free_lane(pace_packed_lane *lane) {
 void pace_timeline_close(pace_timeline *timeline) {
     for (size_t g = 0; g < timeline->groups.count; g++) {
         pace_packed_group *group = &timeline->groups.items[g];
-        for (size_t i = 0; i < group->lanes.count; i++) free_lane(&group->lanes.items[i]);
-        PACE_VEC_FREE(&group->lanes);
+        PACE_VEC_FREE_EACH(&group->lanes, free_lane);
         pace_free(group->name);
     }
     PACE_VEC_FREE(&timeline->groups);

@@ -40,9 +40,7 @@ const char *pace_chakra_collective(int64_t number) {
 }
 
 int64_t pace_chakra_collective_number(const char *name) {
-    for (size_t i = 0; i < sizeof collectives / sizeof *collectives; i++)
-        if (strcmp(collectives[i], name) == 0) return (int64_t)i;
-    return -1;
+    return pace_word_number(collectives, sizeof collectives / sizeof *collectives, name);
 }
 
 void pace_chakra_nodes_free(pace_chakra_nodes *nodes) {

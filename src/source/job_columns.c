@@ -18,9 +18,9 @@ static pace_status number(double *out, const pace_yaml *yaml, const pace_yaml_no
 }
 
 static pace_status load_limit(pace_job_limit *out, const pace_yaml *yaml, const pace_yaml_node *node) {
-    const char *whole = pace_yaml_text(pace_yaml_get(node, "whole"));
+    const char *whole = pace_yaml_text_of(node, "whole");
     const pace_yaml_node *hint = pace_yaml_get(node, "hint");
-    const char *unit = pace_yaml_text(pace_yaml_get(hint, "unit"));
+    const char *unit = pace_yaml_text_of(hint, "unit");
     *out = (pace_job_limit){.most = INFINITY, .whole = whole && strcmp(whole, "true") == 0};
     PACE_TRY(number(&out->least, yaml, node, "least"));
     PACE_TRY(number(&out->most, yaml, node, "most"));
@@ -35,8 +35,7 @@ static pace_status load_limits(pace_job_limits *out, const pace_yaml *yaml) {
     for (int i = 0; i < PACE_JOB_COLUMNS; i++) {
         const pace_yaml_node *node = pace_yaml_get(columns, pace_job_column_names[i]);
         if (!node)
-            return pace_fail(PACE_E_INPUT, "%s: expected limits of \"%s\"", pace_yaml_place(yaml, pace_yaml_root(yaml)),
-                             pace_job_column_names[i]);
+            return pace_yaml_fail(yaml, pace_yaml_root(yaml), "expected limits of \"%s\"", pace_job_column_names[i]);
         PACE_TRY(load_limit(&out->of[i], yaml, node));
         out->least[i] = out->of[i].least;
         out->most[i] = out->of[i].most;

@@ -54,7 +54,7 @@ static bool is_name(const pace_yaml_node *entry, const char *text, size_t length
 /* The longest unit that leaves a name: "gb", not "b". */
 static bool has_unit(double *factor, const char **unit, const pace_yaml *yaml, const pace_yaml_node *entry,
                      const header_words *header) {
-    const char *kind = pace_yaml_text(pace_yaml_get(entry, "unit"));
+    const char *kind = pace_yaml_text_of(entry, "unit");
     const pace_yaml_node *units = kind ? pace_yaml_get(pace_yaml_get(pace_yaml_root(yaml), "units"), kind) : NULL;
     size_t length = strlen(header->word), longest = 0;
     bool bracket = *header->unit != '\0';

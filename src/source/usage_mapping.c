@@ -24,16 +24,15 @@ static pace_status word_of(int *out, const pace_yaml *yaml, const pace_yaml_node
             *out = i;
             return PACE_OK;
         }
-    return pace_fail(PACE_E_INPUT,
-                     "%s: %s: expected \"%s\", or another of the words that docs/fleet.md lists, found \"%.40s\"",
-                     pace_yaml_place(yaml, node ? node : map), key, words[0], text ? text : "");
+    return pace_yaml_fail(yaml, node ? node : map,
+                          "%s: expected \"%s\", or another of the words that docs/fleet.md lists, found \"%.40s\"", key,
+                          words[0], text ? text : "");
 }
 
 static pace_status add_name(pace_usage_column *out, const pace_yaml *yaml, const pace_yaml_node *node) {
     const char *text = pace_yaml_text(node);
     if (!text || !*text || out->name_count == PACE_USAGE_NAMES)
-        return pace_fail(PACE_E_INPUT, "%s: expected a column's name, at most %d of them", pace_yaml_place(yaml, node),
-                         PACE_USAGE_NAMES);
+        return pace_yaml_fail(yaml, node, "expected a column's name, at most %d of them", PACE_USAGE_NAMES);
     out->names[out->name_count++] = text;
     return PACE_OK;
 }
@@ -50,8 +49,8 @@ static pace_status check_members(const pace_yaml *yaml, const pace_yaml_node *ma
         const char *const *one = known;
         while (*one && strcmp(*one, pace_yaml_key(map, i)) != 0) one++;
         if (!*one)
-            return pace_fail(PACE_E_INPUT, "%s: \"%.40s\" is unknown here; expected %s, …",
-                             pace_yaml_place(yaml, pace_yaml_item(map, i)), pace_yaml_key(map, i), known[0]);
+            return pace_yaml_fail(yaml, pace_yaml_item(map, i), "\"%.40s\" is unknown here; expected %s, …",
+                                  pace_yaml_key(map, i), known[0]);
     }
     return PACE_OK;
 }
@@ -82,8 +81,8 @@ static pace_status read_column(pace_usage_column *out, const pace_yaml *yaml, co
     PACE_TRY(read_unit(&out->unit, yaml, node, "unit", 1));
     PACE_TRY(word_of(&take, yaml, node, "take", take_names, PACE_TAKES, PACE_TAKE_FIRST));
     out->take = (pace_usage_take)take;
-    out->before = pace_yaml_text(pace_yaml_get(node, "before"));
-    out->list = pace_yaml_text(pace_yaml_get(node, "list"));
+    out->before = pace_yaml_text_of(node, "before");
+    out->list = pace_yaml_text_of(node, "list");
     return read_slices(&out->slices, yaml, pace_yaml_get(node, "slices"));
 }
 
@@ -91,8 +90,8 @@ static pace_status read_fields(pace_usage_mapping *out, const pace_yaml *yaml, c
     for (size_t i = 0; i < pace_yaml_count(map); i++) {
         pace_usage_field field = pace_usage_field_named(pace_yaml_key(map, i));
         if (field == PACE_USAGE_FIELDS)
-            return pace_fail(PACE_E_INPUT, "%s: \"%.40s\" is no field; docs/fleet.md lists them",
-                             pace_yaml_place(yaml, pace_yaml_item(map, i)), pace_yaml_key(map, i));
+            return pace_yaml_fail(yaml, pace_yaml_item(map, i), "\"%.40s\" is no field; docs/fleet.md lists them",
+                                  pace_yaml_key(map, i));
         PACE_TRY(read_column(&out->fields[field], yaml, pace_yaml_item(map, i)));
     }
     return PACE_OK;
@@ -107,9 +106,9 @@ static pace_status read_metric(pace_usage_metric *out, const pace_yaml *yaml, co
     out->name = name;
     out->field = pace_usage_field_named(pace_yaml_text(field) ? pace_yaml_text(field) : "");
     if (out->field < PACE_USAGE_COUNTERS_FROM || out->field == PACE_USAGE_FIELDS)
-        return pace_fail(PACE_E_INPUT, "%s: expected a counter, such as active, found \"%.40s\"",
-                         pace_yaml_place(yaml, field), pace_yaml_text(field) ? pace_yaml_text(field) : "");
-    out->device = pace_yaml_text(pace_yaml_get(map, "device"));
+        return pace_yaml_fail(yaml, field, "expected a counter, such as active, found \"%.40s\"",
+                              pace_yaml_text(field) ? pace_yaml_text(field) : "");
+    out->device = pace_yaml_text_of(map, "device");
     PACE_TRY(read_unit(&out->unit, yaml, map, "unit", 1));
     return read_unit(&out->most, yaml, map, "most", HUGE_VAL);
 }
@@ -117,8 +116,7 @@ static pace_status read_metric(pace_usage_metric *out, const pace_yaml *yaml, co
 static pace_status read_metrics(pace_usage_mapping *out, const pace_yaml *yaml, const pace_yaml_node *map) {
     for (size_t i = 0; i < pace_yaml_count(map); i++) {
         if (out->metric_count == PACE_USAGE_METRICS)
-            return pace_fail(PACE_E_INPUT, "%s: expected at most %d metrics", pace_yaml_place(yaml, map),
-                             PACE_USAGE_METRICS);
+            return pace_yaml_fail(yaml, map, "expected at most %d metrics", PACE_USAGE_METRICS);
         PACE_TRY(read_metric(&out->metrics[out->metric_count++], yaml, pace_yaml_key(map, i), pace_yaml_item(map, i)));
     }
     return PACE_OK;
@@ -137,16 +135,16 @@ static pace_status read_form(pace_usage_mapping *out, const pace_yaml *yaml, con
     PACE_TRY(word_of(&form, yaml, root, "form", form_names, 2, -1));
     out->of = (pace_usage_of)of;
     out->json = form == 1;
-    const char *separator = pace_yaml_text(pace_yaml_get(root, "separator"));
+    const char *separator = pace_yaml_text_of(root, "separator");
     if (separator && strlen(separator) != 1)
-        return pace_fail(PACE_E_INPUT, "%s: expected a separator of one character, found \"%.40s\"",
-                         pace_yaml_place(yaml, pace_yaml_get(root, "separator")), separator);
+        return pace_yaml_fail(yaml, pace_yaml_get(root, "separator"),
+                              "expected a separator of one character, found \"%.40s\"", separator);
     out->separator = separator ? *separator : ',';
-    out->rows = pace_yaml_text(pace_yaml_get(root, "rows"));
-    out->each = pace_yaml_text(pace_yaml_get(root, "each"));
+    out->rows = pace_yaml_text_of(root, "rows");
+    out->each = pace_yaml_text_of(root, "each");
     const pace_yaml_node *skip = pace_yaml_get(root, "leave_out");
-    out->skip_column = pace_yaml_text(pace_yaml_get(skip, "column"));
-    out->skip_having = pace_yaml_text(pace_yaml_get(skip, "having"));
+    out->skip_column = pace_yaml_text_of(skip, "column");
+    out->skip_having = pace_yaml_text_of(skip, "having");
     return read_unit(&out->gap_s, yaml, root, "gap_s", 600);
 }
 
@@ -158,8 +156,7 @@ static pace_status check_needed(const pace_usage_mapping *m, const pace_yaml *ya
                                                  {PACE_USAGE_FIELDS, PACE_USAGE_FIELDS, PACE_USAGE_FIELDS}};
     for (const pace_usage_field *f = needed[m->of]; *f != PACE_USAGE_FIELDS; f++)
         if (m->fields[*f].name_count == 0 && !(*f == PACE_USAGE_DEVICE && m->metric_count && m->metrics[0].device))
-            return pace_fail(PACE_E_INPUT, "%s: expected the field \"%s\", found none", pace_yaml_place(yaml, fields),
-                             pace_usage_fields[*f].name);
+            return pace_yaml_fail(yaml, fields, "expected the field \"%s\", found none", pace_usage_fields[*f].name);
     return PACE_OK;
 }
 
@@ -183,8 +180,8 @@ pace_status pace_usage_mapping_read(pace_usage_mapping *out, const pace_yaml *ya
     out->known_by = pace_yaml_get(root, "known_by");
     out->missing = pace_yaml_get(root, "missing");
     out->zones = pace_yaml_get(root, "zones");
-    out->name = pace_yaml_text(pace_yaml_get(root, "name"));
-    out->title = pace_yaml_text(pace_yaml_get(root, "title"));
+    out->name = pace_yaml_text_of(root, "name");
+    out->title = pace_yaml_text_of(root, "title");
     if (!out->name) out->name = "own";
     if (!out->title) out->title = out->name;
     return PACE_OK;
