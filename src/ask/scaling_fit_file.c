@@ -38,19 +38,15 @@ pace_status pace_scaling_fit_save(const pace_scaling_fit *fit, const char *path)
 
 /* --- reading ------------------------------------------------------------------------------------------------------ */
 
-static pace_status read_fit(pace_scaling_fit *fit, const pace_yaml *yaml) {
+pace_status pace_scaling_fit_read(void *out, const pace_yaml *yaml) {
+    pace_scaling_fit fit = {0};
     const pace_yaml_node *root = pace_yaml_root(yaml);
     PACE_TRY(pace_yaml_check_schema(yaml, schema, "a fit of scaling rows"));
     for (size_t i = 0; i < FIGURES; i++)
-        PACE_TRY(pace_yaml_real((double *)((char *)fit + figures[i].offset), yaml, root, figures[i].key,
+        PACE_TRY(pace_yaml_real((double *)((char *)&fit + figures[i].offset), yaml, root, figures[i].key,
                                 figures[i].least, figures[i].most));
-    PACE_TRY(pace_fit_ranges_read(fit->seen, yaml, pace_scaling_seen_names, PACE_SCALING_SEEN));
-    return pace_fit_groups_read(fit->groups, &fit->group_count, yaml, "log_factor");
-}
-
-pace_status pace_scaling_fit_read(void *out, const pace_yaml *yaml) {
-    pace_scaling_fit fit = {0};
-    PACE_TRY(read_fit(&fit, yaml));
+    PACE_TRY(pace_fit_ranges_read(fit.seen, yaml, pace_scaling_seen_names, PACE_SCALING_SEEN));
+    PACE_TRY(pace_fit_groups_read(fit.groups, &fit.group_count, yaml, "log_factor"));
     *(pace_scaling_fit *)out = fit;
     return PACE_OK;
 }

@@ -30,27 +30,23 @@ pace_status pace_step_fit_save(const pace_step_fit *fit, const char *path) {
 
 /* --- reading ------------------------------------------------------------------------------------------------------ */
 
-static pace_status read_fit(pace_step_fit *fit, const pace_yaml *yaml) {
+pace_status pace_step_fit_read(void *out, const pace_yaml *yaml) {
+    pace_step_fit fit = {0};
     const pace_yaml_node *root = pace_yaml_root(yaml), *factors;
-    double *values = (double *)&fit->factors;
+    double *values = (double *)&fit.factors;
     PACE_TRY(pace_yaml_check_schema(yaml, schema, "a fit of steps"));
-    PACE_TRY(pace_yaml_copy(fit->unit, sizeof fit->unit, yaml, root, "unit"));
-    PACE_TRY(pace_yaml_real(&fit->unit_s, yaml, root, "unit_s", 0, 1e6));
-    if (fit->unit_s == 0 && !pace_step_is_rate(fit->unit))
+    PACE_TRY(pace_yaml_copy(fit.unit, sizeof fit.unit, yaml, root, "unit"));
+    PACE_TRY(pace_yaml_real(&fit.unit_s, yaml, root, "unit_s", 0, 1e6));
+    if (fit.unit_s == 0 && !pace_step_is_rate(fit.unit))
         return pace_yaml_fail(yaml, root, "expected \"unit\" to be a rate where unit_s is 0, found \"%.40s\"",
-                              fit->unit);
-    PACE_TRY(pace_yaml_copy(fit->on, sizeof fit->on, yaml, root, "on"));
-    PACE_TRY(pace_yaml_real(&fit->spread, yaml, root, "spread", 0, 10));
+                              fit.unit);
+    PACE_TRY(pace_yaml_copy(fit.on, sizeof fit.on, yaml, root, "on"));
+    PACE_TRY(pace_yaml_real(&fit.spread, yaml, root, "spread", 0, 10));
     PACE_TRY(pace_yaml_member(&factors, yaml, root, "factors"));
     for (int i = 0; i < PACE_STEP_FACTORS; i++)
         PACE_TRY(pace_yaml_real(&values[i], yaml, factors, pace_step_factor_names[i], 0, 1e6));
-    PACE_TRY(pace_fit_ranges_read(fit->seen, yaml, pace_step_seen_names, PACE_STEP_SEEN));
-    return pace_fit_groups_read(fit->groups, &fit->group_count, yaml, "log_offset");
-}
-
-pace_status pace_step_fit_read(void *out, const pace_yaml *yaml) {
-    pace_step_fit fit = {0};
-    PACE_TRY(read_fit(&fit, yaml));
+    PACE_TRY(pace_fit_ranges_read(fit.seen, yaml, pace_step_seen_names, PACE_STEP_SEEN));
+    PACE_TRY(pace_fit_groups_read(fit.groups, &fit.group_count, yaml, "log_offset"));
     *(pace_step_fit *)out = fit;
     return PACE_OK;
 }

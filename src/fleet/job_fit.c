@@ -105,26 +105,21 @@ pace_status pace_job_fit_save(const pace_job_fit *fit, const char *path) {
     return pace_whole_file_write(path, write_fit, (void *)fit); /* only read */
 }
 
-static pace_status read_fit(pace_job_fit *out, const pace_yaml *yaml) {
+pace_status pace_job_fit_read(void *out, const pace_yaml *yaml) {
+    pace_job_fit fit = {0};
     const pace_yaml_node *root = pace_yaml_root(yaml);
     const char *machine = pace_yaml_text_of(root, "machine");
     double samples, machines;
     PACE_TRY(pace_yaml_check_schema(yaml, schema, "a fit of jobs"));
     for (int r = 0; r < PACE_JOB_RESOURCES; r++)
         PACE_TRY(
-            pace_yaml_positive(&out->efficiency[r], yaml, root, pace_job_figure_names[PACE_FIGURE_EFFICIENCY + r], 1));
-    PACE_TRY(pace_yaml_positive(&out->spread, yaml, root, "spread", 10));
+            pace_yaml_positive(&fit.efficiency[r], yaml, root, pace_job_figure_names[PACE_FIGURE_EFFICIENCY + r], 1));
+    PACE_TRY(pace_yaml_positive(&fit.spread, yaml, root, "spread", 10));
     PACE_TRY(pace_yaml_positive(&samples, yaml, root, "samples", 1e15));
     PACE_TRY(pace_yaml_positive(&machines, yaml, root, "machines", 1e15));
-    out->samples = (size_t)samples;
-    out->machines = (size_t)machines;
-    snprintf(out->machine, sizeof out->machine, "%s", machine ? machine : "");
-    return PACE_OK;
-}
-
-pace_status pace_job_fit_read(void *out, const pace_yaml *yaml) {
-    pace_job_fit fit = {0};
-    PACE_TRY(read_fit(&fit, yaml));
+    fit.samples = (size_t)samples;
+    fit.machines = (size_t)machines;
+    snprintf(fit.machine, sizeof fit.machine, "%s", machine ? machine : "");
     *(pace_job_fit *)out = fit;
     return PACE_OK;
 }

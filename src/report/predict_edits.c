@@ -1,4 +1,4 @@
-#include "report/predict_edits.h"
+#include "report/predict_parts.h"
 
 #include "forecast/what_ifs.h"
 #include "report/show.h"

@@ -1,4 +1,4 @@
-#include "report/predict_gradients.h"
+#include "report/predict_parts.h"
 
 #include "report/analyze_parts.h"
 #include "report/show.h"

@@ -1,4 +1,4 @@
-#include "report/predict_stages.h"
+#include "report/predict_parts.h"
 
 #include "ask/stage_rows.h"
 #include "base/print.h"

@@ -12,7 +12,7 @@
 #include "ask/step_fit.h"
 #include "plan/step_picture.h"
 #include "report/analyze_parts.h"
-#include "report/predict_stages.h"
+#include "report/predict_parts.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -291,7 +291,7 @@ static pace_status add_waits(pace_step *step, extents *e) {
         uint32_t lane;
         PACE_TRY(lane_of(&lane, step, e, false, node->thread));
         PACE_TRY(pace_step_add_task(step, lane, PACE_TASK_CALL, name, at->start_ns, at->end_ns - at->start_ns));
-        pace_step_give_stage(step, node->stage);
+        PACE_TRY(pace_step_give_stage(step, node->stage));
     }
     return PACE_OK;
 }
