@@ -305,7 +305,7 @@ static pace_status check_fits(const pace_prediction *p) {
     size_t priced = 0;
     if (p->fits.kernels.count == 0) return PACE_OK;
     for (size_t i = 0; i < p->result_count; i++)
-        for (int f = 0; f < PACE_OP_FAMILIES; f++)
+        for (int f = 0; f < PACE_FORECAST_FAMILIES; f++)
             priced += p->results[i].families[f].by_rung[PACE_RUNG_LEARNED] +
                       p->results[i].families[f].by_rung[PACE_RUNG_CALIBRATED];
     if (priced) return PACE_OK;

@@ -414,7 +414,7 @@ static pace_status estimate(pace_forecast_result *result, unsigned repeats, cons
                                  length
                            : 0;
     pace_rung rung = PACE_RUNG_MEASURED;
-    for (int f = 0; f < PACE_OP_FAMILIES; f++) kernels += result->families[f].kernel_ns;
+    for (int f = 0; f < PACE_FORECAST_FAMILIES; f++) kernels += result->families[f].kernel_ns;
     if (device && device->is_cpu) {
         double work = fmin(host, work_of_host(result, repeats, kernels));
         host -= work;
@@ -423,7 +423,7 @@ static pace_status estimate(pace_forecast_result *result, unsigned repeats, cons
     double host_spread = of_host->moved > 0 ? hypot(of_host->own, of_host->moved) : of_host->own;
     variance += host * host_spread * host * host_spread;
     double before = variance;
-    for (int f = 0; f < PACE_OP_FAMILIES && kernels > 0; f++) {
+    for (int f = 0; f < PACE_FORECAST_FAMILIES && kernels > 0; f++) {
         double share = on_device * result->families[f].spread_ns / kernels;
         variance += share * share;
         for (int r = PACE_RUNGS - 1; r > (int)rung; r--)

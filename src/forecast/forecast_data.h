@@ -62,6 +62,9 @@ typedef struct {
     size_t by_rung[PACE_RUNGS];
 } pace_forecast_family;
 
+/* Behind the families of operations stand exchanges. */
+enum { PACE_FORECAST_EXCHANGES = PACE_OP_FAMILIES, PACE_FORECAST_FAMILIES };
+
 /* What a scenario's edits came to. */
 typedef struct {
     pace_batch_size present;   /* samples so far, of the first rank; 0 = not asked */
@@ -94,7 +97,7 @@ typedef struct {
     pace_analysis analysis; /* of the walked steps */
     pace_estimate step_s;   /* of the slowest rank: mean of its steps, or the period it settles in; and the skew */
     pace_forecast_exchange exchange;
-    pace_forecast_family families[PACE_OP_FAMILIES];
+    pace_forecast_family families[PACE_FORECAST_FAMILIES];
     pace_forecast_edits edits;
     pace_doubts_used used; /* what step_s rests on */
     size_t beyond;         /* measured kernels faster than their device's roofline allows */

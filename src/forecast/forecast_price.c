@@ -371,13 +371,14 @@ static void take_doubts(const pace_pricing *p, uint32_t number, pace_estimate ns
 
 static void count_in(pace_forecast_family *families, const pace_pricing *p, uint32_t number, pace_estimate ns) {
     const pace_op *op = pace_variant_op(p->variant, number);
-    pace_forecast_family *of = &families[op ? op->family : PACE_OP_UNKNOWN];
+    bool exchange = p->variant->graph.launches.items[number].exchange;
+    pace_forecast_family *of = &families[exchange ? PACE_FORECAST_EXCHANGES : op ? (int)op->family : PACE_OP_UNKNOWN];
     of->kernel_ns += ns.median;
     of->spread_ns += ns.median * ns.spread;
     of->launches++;
     of->by_rung[ns.rung]++;
     if (p->doubt_ns) take_doubts(p, number, ns);
-    if (!is_guessed(p, number) || p->variant->graph.launches.items[number].exchange) return;
+    if (exchange || !is_guessed(p, number)) return;
     of->unknown++;
     of->unknown_ns += ns.median;
     if (measured_ns(p, number) >= 0) return;

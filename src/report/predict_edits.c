@@ -17,7 +17,7 @@ typedef struct {
 
 static coverage cover(const pace_forecast_result *result) {
     coverage sum = {0};
-    for (int f = 0; f < PACE_OP_FAMILIES; f++) {
+    for (int f = 0; f < PACE_FORECAST_FAMILIES; f++) {
         sum.launches += (int64_t)result->families[f].launches;
         sum.unknown += (int64_t)result->families[f].unknown;
         sum.ns += result->families[f].kernel_ns;

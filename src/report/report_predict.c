@@ -172,15 +172,18 @@ PACE_TABLE(families, "families", "Where the kernel times come from", PACE_FOR_AL
            {"roofline", "roofline", BY_RUNG(ROOFLINE)},
            {"unknown", "amount unknown", PACE_SHOW_INT, PACE_OF(family_row, of.unknown)});
 
+static const char *family_name(int f) {
+    return f == PACE_FORECAST_EXCHANGES ? "communication" : pace_op_family_name((pace_op_family)f);
+}
+
 /* What the kernels' times rest on, for the last scenario: the families that matter, and what is not known. */
 static void put_families(pace_node *root, const pace_forecast_result *result) {
     pace_node *table = pace_open_table(root, &families, 0);
-    for (int f = 0; f < PACE_OP_FAMILIES; f++) {
+    for (int f = 0; f < PACE_FORECAST_FAMILIES; f++) {
         const pace_forecast_family *family = &result->families[f];
         double spread = family->kernel_ns > 0 ? family->spread_ns / family->kernel_ns : 0;
         if (family->launches > 0)
-            pace_table_put(table, &(family_row){pace_op_family_name((pace_op_family)f), *family,
-                                                llround(family->kernel_ns), spread});
+            pace_table_put(table, &(family_row){family_name(f), *family, llround(family->kernel_ns), spread});
     }
 }
 
@@ -205,7 +208,7 @@ static void put_unknown(pace_node *root, const pace_prediction *p, const pace_fo
         pace_table_put(table, &(unknown_row){pace_names_text(&graph->names, op->name), op->count});
     }
     pace_forecast_family all = {0};
-    for (int f = 0; f < PACE_OP_FAMILIES; f++) {
+    for (int f = 0; f < PACE_FORECAST_FAMILIES; f++) {
         all.guessed += result->families[f].guessed;
         all.guessed_of_tensors += result->families[f].guessed_of_tensors;
         all.guessed_ns += result->families[f].guessed_ns;
