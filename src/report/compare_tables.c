@@ -12,26 +12,26 @@
 /* --- exchanges ---------------------------------------------------------------------------------------------------- */
 
 typedef struct {
-    const char *collective, *group, *dtype;
+    pace_exchange_pair of;
     int64_t ranks, a_ns, b_ns, change_ns, a_waiting_ns, b_waiting_ns;
-    double bytes, a_calls, b_calls, a_busbw, b_busbw;
+    double bytes;
 } exchange_row;
 
 PACE_TABLE_IF_ROWS(exchanges, "exchanges", "Collectives per step, largest change first", PACE_FOR_ALL, 12,
-                   {"collective", "collective", PACE_SHOW_TEXT, PACE_OF(exchange_row, collective)},
-                   {"group", NULL, PACE_SHOW_TEXT, PACE_OF(exchange_row, group)},
+                   {"collective", "collective", PACE_SHOW_TEXT, PACE_OF(exchange_row, of.collective)},
+                   {"group", NULL, PACE_SHOW_TEXT, PACE_OF(exchange_row, of.group)},
                    {"ranks", "ranks", PACE_SHOW_INT, PACE_OF(exchange_row, ranks)},
                    {"bytes", "bytes", PACE_SHOW_BYTES, PACE_OF(exchange_row, bytes)},
-                   {"dtype", NULL, PACE_SHOW_TEXT, PACE_OF(exchange_row, dtype)},
-                   {"a_calls", "A calls", PACE_SHOW_REAL, PACE_OF(exchange_row, a_calls)},
-                   {"b_calls", "B calls", PACE_SHOW_REAL, PACE_OF(exchange_row, b_calls)},
+                   {"dtype", NULL, PACE_SHOW_TEXT, PACE_OF(exchange_row, of.dtype)},
+                   {"a_calls", "A calls", PACE_SHOW_REAL, PACE_OF(exchange_row, of.a.calls)},
+                   {"b_calls", "B calls", PACE_SHOW_REAL, PACE_OF(exchange_row, of.b.calls)},
                    {"a_ns", "A time", PACE_SHOW_NS, PACE_OF(exchange_row, a_ns)},
                    {"b_ns", "B time", PACE_SHOW_NS, PACE_OF(exchange_row, b_ns)},
                    {"change_ns", "B - A", PACE_SHOW_NS, PACE_OF(exchange_row, change_ns)},
                    {"a_waiting_ns", NULL, PACE_SHOW_NS, PACE_OF(exchange_row, a_waiting_ns)},
                    {"b_waiting_ns", "B waiting", PACE_SHOW_NS, PACE_OF(exchange_row, b_waiting_ns)},
-                   {"a_busbw_bytes_per_s", "A busbw", PACE_SHOW_RATE, PACE_OF(exchange_row, a_busbw)},
-                   {"b_busbw_bytes_per_s", "B busbw", PACE_SHOW_RATE, PACE_OF(exchange_row, b_busbw)});
+                   {"a_busbw_bytes_per_s", "A busbw", PACE_SHOW_RATE, PACE_OF(exchange_row, of.a.busbw_per_s)},
+                   {"b_busbw_bytes_per_s", "B busbw", PACE_SHOW_RATE, PACE_OF(exchange_row, of.b.busbw_per_s)});
 
 static int64_t known_ns(double ns) { return isnan(ns) ? PACE_NO_INT : llround(ns); }
 
@@ -42,20 +42,14 @@ pace_status pace_put_exchange_pairs(pace_node *root, const pace_step_change *cha
     for (size_t i = 0; i < pairs.count; i++) {
         const pace_exchange_pair *p = &pairs.items[i];
         int64_t a_ns = llround(p->a.time_ns), b_ns = llround(p->b.time_ns);
-        pace_table_put(table, &(exchange_row){.collective = p->collective,
-                                              .group = p->group,
-                                              .dtype = p->dtype,
+        pace_table_put(table, &(exchange_row){.of = *p,
                                               .ranks = p->group_size ? p->group_size : PACE_NO_INT,
                                               .bytes = p->bytes >= 0 ? (double)p->bytes : NAN,
-                                              .a_calls = p->a.calls,
-                                              .b_calls = p->b.calls,
                                               .a_ns = a_ns,
                                               .b_ns = b_ns,
                                               .change_ns = b_ns - a_ns,
                                               .a_waiting_ns = known_ns(p->a.waiting_ns),
-                                              .b_waiting_ns = known_ns(p->b.waiting_ns),
-                                              .a_busbw = p->a.busbw_per_s,
-                                              .b_busbw = p->b.busbw_per_s});
+                                              .b_waiting_ns = known_ns(p->b.waiting_ns)});
     }
     PACE_VEC_FREE(&pairs);
     return PACE_OK;

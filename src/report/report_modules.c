@@ -98,17 +98,17 @@ static void put_classes(pace_node *root, const pace_module_tree *tree, const pac
 
 typedef struct {
     const char *name;
-    size_t calls;
-    int64_t self_ns, operators_ns, all_ns, device_ns;
+    pace_python_row of;
+    int64_t self_ns;
 } frame_row;
 
 PACE_TABLE_IF_ROWS(frame_table, "python_frames", "Python functions by the time of their own lines", PACE_FOR_ALL, 10,
                    {"name", "function", PACE_SHOW_TEXT, PACE_OF(frame_row, name)},
-                   {"calls", "calls", PACE_SHOW_INT, PACE_OF(frame_row, calls)},
+                   {"calls", "calls", PACE_SHOW_INT, PACE_OF(frame_row, of.calls)},
                    {"self_ns", "itself", PACE_SHOW_NS, PACE_OF(frame_row, self_ns)},
-                   {"operators_ns", "in operators", PACE_SHOW_NS, PACE_OF(frame_row, operators_ns)},
-                   {"all_ns", "in all", PACE_SHOW_NS, PACE_OF(frame_row, all_ns)},
-                   {"device_ns", "device", PACE_SHOW_NS, PACE_OF(frame_row, device_ns)});
+                   {"operators_ns", "in operators", PACE_SHOW_NS, PACE_OF(frame_row, of.operators_ns)},
+                   {"all_ns", "in all", PACE_SHOW_NS, PACE_OF(frame_row, of.all_ns)},
+                   {"device_ns", "device", PACE_SHOW_NS, PACE_OF(frame_row, of.device_ns)});
 
 static pace_status put_frames(pace_node *root, const pace_rank *rank, const pace_work_shown *shown) {
     pace_python_frames frames;
@@ -116,9 +116,8 @@ static pace_status put_frames(pace_node *root, const pace_rank *rank, const pace
     pace_node *table = pace_open_table(root, &frame_table, 0);
     for (size_t i = 0; i < frames.rows.count; i++) {
         const pace_python_row *from = &frames.rows.items[i];
-        pace_table_put(table, &(frame_row){pace_names_text(&frames.names, from->name), from->calls,
-                                           from->self_ns > 0 ? from->self_ns : 0, from->operators_ns, from->all_ns,
-                                           from->device_ns});
+        pace_table_put(table, &(frame_row){pace_names_text(&frames.names, from->name), *from,
+                                           from->self_ns > 0 ? from->self_ns : 0});
     }
     if (frames.rows.count)
         pace_node_note(root,

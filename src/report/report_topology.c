@@ -4,22 +4,23 @@
 #include <strings.h>
 
 typedef struct {
-    const char *name, *device, *inside, *between, *confidence, *source;
+    pace_machine of;
+    const char *inside, *between;
     double inside_bytes_per_s, nic_bytes_per_s;
-    int devices, nics;
+    int nics;
 } machine_row;
 
 PACE_TABLE(machines, "machines", "Machines: nodes of devices and their links", PACE_FOR_ALL, 0,
-           {"name", "Name", PACE_SHOW_TEXT, PACE_OF(machine_row, name)},
-           {"device", "Device", PACE_SHOW_TEXT, PACE_OF(machine_row, device)},
-           {"devices_of_node", "Devices", PACE_SHOW_INT, PACE_OF(machine_row, devices)},
+           {"name", "Name", PACE_SHOW_TEXT, PACE_OF(machine_row, of.name)},
+           {"device", "Device", PACE_SHOW_TEXT, PACE_OF(machine_row, of.device)},
+           {"devices_of_node", "Devices", PACE_SHOW_INT, PACE_OF(machine_row, of.devices)},
            {"inside", "Inside", PACE_SHOW_TEXT, PACE_OF(machine_row, inside)},
            {"inside_bytes_per_s", "one device", PACE_SHOW_RATE, PACE_OF(machine_row, inside_bytes_per_s)},
            {"between", "Between", PACE_SHOW_TEXT, PACE_OF(machine_row, between)},
            {"nics", "NICs", PACE_SHOW_INT, PACE_OF(machine_row, nics)},
            {"nic_bytes_per_s", "one NIC", PACE_SHOW_RATE, PACE_OF(machine_row, nic_bytes_per_s)},
-           {"confidence", NULL, PACE_SHOW_TEXT, PACE_OF(machine_row, confidence)},
-           {"source", NULL, PACE_SHOW_TEXT, PACE_OF(machine_row, source)});
+           {"confidence", NULL, PACE_SHOW_TEXT, PACE_OF(machine_row, of.confidence)},
+           {"source", NULL, PACE_SHOW_TEXT, PACE_OF(machine_row, of.source)});
 
 static const char *kind_of(const pace_link *link) {
     return link->kind == PACE_LINK_NONE ? NULL : pace_link_kind_names[link->kind];
@@ -31,16 +32,12 @@ void pace_put_machines(pace_node *root, const pace_machine_catalog *catalog) {
     pace_node *table = pace_open_table(root, &machines, 0);
     for (size_t i = 0; i < catalog->machines.count; i++) {
         const pace_machine *m = &catalog->machines.items[i];
-        pace_table_put(table, &(machine_row){.name = m->name,
-                                             .device = m->device,
-                                             .devices = m->devices,
+        pace_table_put(table, &(machine_row){.of = *m,
                                              .inside = kind_of(&m->inside),
                                              .inside_bytes_per_s = rate_of(&m->inside),
                                              .between = kind_of(&m->between),
                                              .nics = m->between.kind == PACE_LINK_NONE ? 0 : m->nics,
-                                             .nic_bytes_per_s = rate_of(&m->between),
-                                             .confidence = m->confidence,
-                                             .source = m->source});
+                                             .nic_bytes_per_s = rate_of(&m->between)});
     }
     pace_node_note(
         root, "Link rates are peaks in one direction. \"paceline predict --kind exchange --on NAME*NODES\" predicts "

@@ -39,15 +39,15 @@ PACE_TABLE(choices, "choices", "Which algorithm and protocol, by size", PACE_FOR
 
 typedef struct {
     const char *collective, *own_algorithm, *best_algorithm, *rung;
-    int nodes, ranks;
+    pace_tuned_row row;
     pace_tuned_size of;
     double saved, low, high;
 } size_row;
 
 PACE_TABLE(by_size, "sizes", "By size", PACE_FOR_JSON, 0,
            {"collective", NULL, PACE_SHOW_TEXT, PACE_OF(size_row, collective)},
-           {"nodes", NULL, PACE_SHOW_INT, PACE_OF(size_row, nodes)},
-           {"ranks", NULL, PACE_SHOW_INT, PACE_OF(size_row, ranks)},
+           {"nodes", NULL, PACE_SHOW_INT, PACE_OF(size_row, row.nodes)},
+           {"ranks", NULL, PACE_SHOW_INT, PACE_OF(size_row, row.ranks)},
            {"bytes", NULL, PACE_SHOW_INT, PACE_WHOLE_OF(size_row, of.bytes)},
            {"own_algorithm", NULL, PACE_SHOW_TEXT, PACE_OF(size_row, own_algorithm)},
            {"own_protocol", NULL, PACE_SHOW_TEXT, PACE_OF(size_row, of.own.protocol)},
@@ -86,8 +86,7 @@ static void put_sizes(pace_node *table, const pace_tuned *t, const pace_tuned_ro
     for (size_t i = row->first; i < row->first + row->count; i++) {
         const pace_tuned_size *s = &t->sizes.items[i];
         pace_table_put(table, &(size_row){.collective = pace_collective_rows[row->collective].name,
-                                          .nodes = row->nodes,
-                                          .ranks = row->ranks,
+                                          .row = *row,
                                           .of = *s,
                                           .own_algorithm = pace_tune_word(s->own.algorithm),
                                           .best_algorithm = pace_tune_word(s->best.algorithm),

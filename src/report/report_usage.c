@@ -12,15 +12,15 @@ static double cost_of(double cost, double priced_hours) { return priced_hours > 
 
 typedef struct {
     const char *name;
-    uint64_t jobs, runs;
-    double gpu_hours, hours_share, cost, judged_share, idle_share, idle_cost, lost_share, lost_cost, median_s, p90_s;
+    pace_usage_group of;
+    double hours_share, cost, judged_share, idle_share, idle_cost, lost_share, lost_cost;
 } group_row;
 
 static const pace_table_column group_columns[] = {
     {"name", "", PACE_SHOW_TEXT, PACE_OF(group_row, name)},
-    {"jobs", "Jobs", PACE_SHOW_INT, PACE_OF(group_row, jobs)},
-    {"runs", NULL, PACE_SHOW_INT, PACE_OF(group_row, runs)},
-    {"gpu_hours", "GPU-hours", PACE_SHOW_REAL, PACE_OF(group_row, gpu_hours)},
+    {"jobs", "Jobs", PACE_SHOW_INT, PACE_OF(group_row, of.jobs)},
+    {"runs", NULL, PACE_SHOW_INT, PACE_OF(group_row, of.runs)},
+    {"gpu_hours", "GPU-hours", PACE_SHOW_REAL, PACE_OF(group_row, of.gpu_hours)},
     {"gpu_hours_share", "Of all", PACE_SHOW_SHARE, PACE_OF(group_row, hours_share)},
     {"cost", "Cost", PACE_SHOW_REAL, PACE_OF(group_row, cost)},
     {"judged_share", "Judged", PACE_SHOW_SHARE, PACE_OF(group_row, judged_share)},
@@ -28,8 +28,8 @@ static const pace_table_column group_columns[] = {
     {"idle_cost", NULL, PACE_SHOW_REAL, PACE_OF(group_row, idle_cost)},
     {"lost_share", "Failed", PACE_SHOW_SHARE, PACE_OF(group_row, lost_share)},
     {"lost_cost", NULL, PACE_SHOW_REAL, PACE_OF(group_row, lost_cost)},
-    {"wait_median_s", "Median wait", PACE_SHOW_S, PACE_OF(group_row, median_s)},
-    {"wait_p90_s", "90 %", PACE_SHOW_S, PACE_OF(group_row, p90_s)},
+    {"wait_median_s", "Median wait", PACE_SHOW_S, PACE_OF(group_row, of.wait_median_s)},
+    {"wait_p90_s", "90 %", PACE_SHOW_S, PACE_OF(group_row, of.wait_p90_s)},
     {0}};
 
 enum { GROUPS_SHOWN = 10 };
@@ -45,18 +45,14 @@ static const pace_table group_tables[PACE_USAGE_BYS] = {
 
 static group_row row_of(const char *name, const pace_usage_group *g, const pace_usage_group *all) {
     return (group_row){.name = name,
-                       .jobs = g->jobs,
-                       .runs = g->runs,
-                       .gpu_hours = g->gpu_hours,
+                       .of = *g,
                        .hours_share = share(g->gpu_hours, all->gpu_hours),
                        .cost = cost_of(g->cost, g->priced_gpu_hours),
                        .judged_share = share(g->judged_gpu_hours, g->gpu_hours),
                        .idle_share = share(g->idle_gpu_hours, g->judged_gpu_hours),
                        .idle_cost = cost_of(g->idle_cost, g->judged_gpu_hours > 0 ? g->priced_gpu_hours : 0),
                        .lost_share = share(g->lost_gpu_hours, g->gpu_hours),
-                       .lost_cost = cost_of(g->lost_cost, g->priced_gpu_hours),
-                       .median_s = g->wait_median_s,
-                       .p90_s = g->wait_p90_s};
+                       .lost_cost = cost_of(g->lost_cost, g->priced_gpu_hours)};
 }
 
 /* Records that do not say by what they could be put together have one group, of no name. */
@@ -78,18 +74,18 @@ static void put_groups(pace_node *root, const pace_usage_asked *a, int by) {
 
 typedef struct {
     const char *by, *name;
-    uint64_t waits;
-    double mean_s, median_s, p90_s, gpu_hours, of_all;
+    pace_usage_group of;
+    double of_all;
 } wait_row;
 
 PACE_TABLE_IF_ROWS(waiting, "waiting", "Who waits", PACE_FOR_ALL, 12,
                    {"by", "By", PACE_SHOW_TEXT, PACE_OF(wait_row, by)},
                    {"name", "", PACE_SHOW_TEXT, PACE_OF(wait_row, name)},
-                   {"waits", "Waits", PACE_SHOW_INT, PACE_OF(wait_row, waits)},
-                   {"median_s", "Median", PACE_SHOW_S, PACE_OF(wait_row, median_s)},
-                   {"p90_s", "90 %", PACE_SHOW_S, PACE_OF(wait_row, p90_s)},
-                   {"mean_s", "Mean", PACE_SHOW_S, PACE_OF(wait_row, mean_s)},
-                   {"gpu_hours", "GPU-hours waited for", PACE_SHOW_REAL, PACE_OF(wait_row, gpu_hours)},
+                   {"waits", "Waits", PACE_SHOW_INT, PACE_OF(wait_row, of.waits)},
+                   {"median_s", "Median", PACE_SHOW_S, PACE_OF(wait_row, of.wait_median_s)},
+                   {"p90_s", "90 %", PACE_SHOW_S, PACE_OF(wait_row, of.wait_p90_s)},
+                   {"mean_s", "Mean", PACE_SHOW_S, PACE_OF(wait_row, of.wait_mean_s)},
+                   {"gpu_hours", "GPU-hours waited for", PACE_SHOW_REAL, PACE_OF(wait_row, of.wait_gpu_hours)},
                    {"gpu_hours_share", "Of all", PACE_SHOW_SHARE, PACE_OF(wait_row, of_all)});
 
 static void put_waits(pace_node *root, const pace_usage_asked *a) {
@@ -103,8 +99,7 @@ static void put_waits(pace_node *root, const pace_usage_asked *a) {
         for (size_t i = 0; is_said(groups, bys[b].by) && i < groups->count; i++) {
             const pace_usage_group *g = &groups->items[i];
             if (g->waits == 0) continue;
-            pace_table_put(table, &(wait_row){bys[b].text, pace_usage_group_name(&a->usage, bys[b].by, g), g->waits,
-                                              g->wait_mean_s, g->wait_median_s, g->wait_p90_s, g->wait_gpu_hours,
+            pace_table_put(table, &(wait_row){bys[b].text, pace_usage_group_name(&a->usage, bys[b].by, g), *g,
                                               share(g->wait_gpu_hours, a->figures.all.wait_gpu_hours)});
         }
     }
@@ -114,27 +109,28 @@ static void put_waits(pace_node *root, const pace_usage_asked *a) {
 
 typedef struct {
     const char *by, *name, *limit;
-    double gpu_hours, means[PACE_USAGE_COUNTERS], flop_low, flop_high, memory;
+    pace_usage_group of;
 } counter_row;
 
 PACE_TABLE_IF_ROWS(counters, "counters", "What GPUs did while they were held", PACE_FOR_ALL, 12,
                    {"by", "By", PACE_SHOW_TEXT, PACE_OF(counter_row, by)},
                    {"name", "", PACE_SHOW_TEXT, PACE_OF(counter_row, name)},
-                   {"gpu_hours", NULL, PACE_SHOW_REAL, PACE_OF(counter_row, gpu_hours)},
-                   {"active_share", "Active", PACE_SHOW_SHARE, PACE_OF(counter_row, means[0])},
-                   {"gpu_util_share", "Util.", PACE_SHOW_SHARE, PACE_OF(counter_row, means[1])},
-                   {"sm_share", "SMs", PACE_SHOW_SHARE, PACE_OF(counter_row, means[2])},
-                   {"occupancy_share", NULL, PACE_SHOW_SHARE, PACE_OF(counter_row, means[3])},
-                   {"tensor_share", "Matrix", PACE_SHOW_SHARE, PACE_OF(counter_row, means[4])},
-                   {"dram_share", "Memory", PACE_SHOW_SHARE, PACE_OF(counter_row, means[5])},
-                   {"pcie_tx_bytes_per_s", NULL, PACE_SHOW_REAL, PACE_OF(counter_row, means[6])},
-                   {"pcie_rx_bytes_per_s", "From host", PACE_SHOW_RATE, PACE_OF(counter_row, means[7])},
-                   {"nvlink_tx_bytes_per_s", "NVLink out", PACE_SHOW_RATE, PACE_OF(counter_row, means[8])},
-                   {"nvlink_rx_bytes_per_s", NULL, PACE_SHOW_REAL, PACE_OF(counter_row, means[9])},
-                   {"power_w", "Power, W", PACE_SHOW_REAL, PACE_OF(counter_row, means[10])},
-                   {"estimated_low_flop_per_s", "FLOP/s from", PACE_SHOW_RATE, PACE_OF(counter_row, flop_low)},
-                   {"estimated_high_flop_per_s", "to", PACE_SHOW_RATE, PACE_OF(counter_row, flop_high)},
-                   {"estimated_memory_bytes_per_s", "Memory B/s", PACE_SHOW_RATE, PACE_OF(counter_row, memory)},
+                   {"gpu_hours", NULL, PACE_SHOW_REAL, PACE_OF(counter_row, of.judged_gpu_hours)},
+                   {"active_share", "Active", PACE_SHOW_SHARE, PACE_OF(counter_row, of.counters[0])},
+                   {"gpu_util_share", "Util.", PACE_SHOW_SHARE, PACE_OF(counter_row, of.counters[1])},
+                   {"sm_share", "SMs", PACE_SHOW_SHARE, PACE_OF(counter_row, of.counters[2])},
+                   {"occupancy_share", NULL, PACE_SHOW_SHARE, PACE_OF(counter_row, of.counters[3])},
+                   {"tensor_share", "Matrix", PACE_SHOW_SHARE, PACE_OF(counter_row, of.counters[4])},
+                   {"dram_share", "Memory", PACE_SHOW_SHARE, PACE_OF(counter_row, of.counters[5])},
+                   {"pcie_tx_bytes_per_s", NULL, PACE_SHOW_REAL, PACE_OF(counter_row, of.counters[6])},
+                   {"pcie_rx_bytes_per_s", "From host", PACE_SHOW_RATE, PACE_OF(counter_row, of.counters[7])},
+                   {"nvlink_tx_bytes_per_s", "NVLink out", PACE_SHOW_RATE, PACE_OF(counter_row, of.counters[8])},
+                   {"nvlink_rx_bytes_per_s", NULL, PACE_SHOW_REAL, PACE_OF(counter_row, of.counters[9])},
+                   {"power_w", "Power, W", PACE_SHOW_REAL, PACE_OF(counter_row, of.counters[10])},
+                   {"estimated_low_flop_per_s", "FLOP/s from", PACE_SHOW_RATE, PACE_OF(counter_row, of.flop_per_s_low)},
+                   {"estimated_high_flop_per_s", "to", PACE_SHOW_RATE, PACE_OF(counter_row, of.flop_per_s_high)},
+                   {"estimated_memory_bytes_per_s", "Memory B/s", PACE_SHOW_RATE,
+                    PACE_OF(counter_row, of.memory_bytes_per_s)},
                    {"limit", "Mostly", PACE_SHOW_TEXT, PACE_OF(counter_row, limit)});
 
 _Static_assert(PACE_USAGE_COUNTERS == 11, "every counter has its column");
@@ -149,15 +145,9 @@ static void put_counters_of(pace_node *table, const pace_usage_asked *a, pace_us
     const pace_usage_groups *groups = &a->figures.by[by];
     for (size_t i = 0; is_said(groups, by) && i < groups->count; i++) {
         const pace_usage_group *g = &groups->items[i];
-        counter_row row = {.by = text,
-                           .name = pace_usage_group_name(&a->usage, by, g),
-                           .gpu_hours = g->judged_gpu_hours};
-        row.limit = pace_usage_limit_names[g->limit];
-        row.flop_low = g->flop_per_s_low;
-        row.flop_high = g->flop_per_s_high;
-        row.memory = g->memory_bytes_per_s;
-        for (int c = 0; c < PACE_USAGE_COUNTERS; c++) row.means[c] = g->counters[c];
-        if (has_counters(g)) pace_table_put(table, &row);
+        if (!has_counters(g)) continue;
+        const char *name = pace_usage_group_name(&a->usage, by, g);
+        pace_table_put(table, &(counter_row){text, name, pace_usage_limit_names[g->limit], *g});
     }
 }
 
