@@ -24,6 +24,7 @@ DEFINITIONS = {
                             "warps_per_sm": "fitted with the formula it is part of",
                             "cache_share": "fitted with the formula it is part of"},
     "formula_gemm.c": {"usual_hz": "the clock that fixed_s of costs.yaml is given at",
+                       "waiting_step_s": "fitted with the formula it is part of",
                        "step_s": "fitted with the formula it is part of", "longest": "fitted with the formula it is part of"},
     "tiles.c": {"all_whole": "2^52: a definition",
                 "start_and_end": "fitted with the formula it is part of",

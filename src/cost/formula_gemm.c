@@ -27,11 +27,16 @@ static bool product(pace_cost_parts *parts, const pace_op *op, const pace_cost_w
     return true;
 }
 
+/* Since Ampere kernels copy into shared memory beside their arithmetic; before, each step waits for its operands. */
+enum { FIRST_ASYNC_COPY_GENERATION = 80 };
+
 /* The steps of one tile's inner loop wait for each other, 2.5 ns each at 1.41 GHz; k of more than 1024 is cut into
- * parts that are summed up. Both as the BF16 products of few tiles on A100 and H100 have it (aiconfigurator). */
+ * parts that are summed up. Both as the BF16 products of few tiles on A100 and H100 have it (aiconfigurator). Of 2.5 to 18 ns
+ * DeepBench's products on P100 and V100, in either precision, say 10. */
 static double chain_s(const pace_device *device, double k) {
-    static const double step_s = 2.5e-9, longest = 1024;
-    return step_s * fmin(k, longest) * start_clock(device);
+    static const double step_s = 2.5e-9, waiting_step_s = 10e-9, longest = 1024;
+    bool waits = device->generation > 0 && device->generation < FIRST_ASYNC_COPY_GENERATION;
+    return (waits ? waiting_step_s : step_s) * fmin(k, longest) * start_clock(device);
 }
 
 /* A CPU's caches feed its products while they run. */
