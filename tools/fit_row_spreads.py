@@ -82,12 +82,17 @@ def fit(tables):
     return 2
 
 
+def crosswise(tables):
+    """{table: (the spread that the other tables say, the share of its rows that this covers)}."""
+    said = {key: fit([other for k, other in tables.items() if k != key]) for key in tables}
+    return {key: (said[key], covered(rows, said[key])) for key, rows in tables.items()}
+
+
 def put(name, tables):
-    spread = fit(list(tables.values()))
+    spread, other = fit(list(tables.values())), crosswise(tables)
     print(f"{name}: {spread:.2f}")
     for key, rows in tables.items():
-        others = fit([other for k, other in tables.items() if k != key])
-        print(f"  {key:10s} {len(rows):4d} rows  covered {covered(rows, spread):.2f}, by the others' {others:.2f} {covered(rows, others):.2f}")
+        print(f"  {key:10s} {len(rows):4d} rows  covered {covered(rows, spread):.2f}, by the others' {other[key][0]:.2f} {other[key][1]:.2f}")
 
 
 def main():
@@ -96,4 +101,5 @@ def main():
         put("row_recipe", {name: rows_of(sys.argv[1], folder, name) for name in TABLES})
 
 
-main()
+if __name__ == "__main__":
+    main()
