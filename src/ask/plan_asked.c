@@ -214,36 +214,50 @@ static pace_status try_settings(pace_plan_place *p, pace_plan_asked *a, const ch
     return status;
 }
 
-/* The settings without the one of a number. */
-static pace_status settings_without(const char ***out, pace_words *set, const pace_words *all, size_t without) {
+/* The settings without one of a number, and another. */
+static pace_status settings_without(const char ***out, pace_words *set, const pace_words *all, size_t one,
+                                    size_t other) {
     const char **words = pace_alloc(all->count, sizeof *words);
     if (!words) return PACE_E_MEMORY;
     *set = (pace_words){words, 0};
     for (size_t i = 0; i < all->count; i++)
-        if (i != without) words[set->count++] = all->items[i];
+        if (i != one && i != other) words[set->count++] = all->items[i];
     *out = words;
     return PACE_OK;
 }
 
-static pace_status leave_out(pace_plan_place *p, pace_plan_asked *a, const char *name, size_t number) {
-    pace_plan_loosened change = {.nodes = 0};
-    const char *word = a->options->set.items[number], *equals = strchr(word, '='), **words;
+/* Splits "KEY=VALUE"; false: it is none that may be left out. */
+static bool read_setting(pace_plan_loosened *out, const pace_plan_place *p, const char *word) {
+    const char *equals = strchr(word, '=');
+    if (!equals) return false;
+    snprintf(out->field, sizeof out->field, "%.*s", (int)(equals - word), word);
+    snprintf(out->value, sizeof out->value, "%s", equals + 1);
+    return may_be_left_out(p, out->field);
+}
+
+/* One setting left out, or with `other` unlike `number` two. */
+static pace_status leave_out(pace_plan_place *p, pace_plan_asked *a, const char *name, size_t number, size_t other) {
+    pace_plan_loosened change = {.nodes = 0}, second = {.nodes = 0};
+    const pace_words *set = &a->options->set;
+    const char **words;
     pace_words less;
-    if (!equals) return PACE_OK;
-    snprintf(change.field, sizeof change.field, "%.*s", (int)(equals - word), word);
-    snprintf(change.value, sizeof change.value, "%s", equals + 1);
-    if (!may_be_left_out(p, change.field)) return PACE_OK;
-    PACE_TRY(settings_without(&words, &less, &a->options->set, number));
+    if (!read_setting(&change, p, set->items[number]) || !read_setting(&second, p, set->items[other])) return PACE_OK;
+    if (other != number) {
+        snprintf(change.field, sizeof change.field, "%.30s and %.25s", set->items[number], second.field);
+        snprintf(change.value, sizeof change.value, "%s", second.value);
+    }
+    PACE_TRY(settings_without(&words, &less, set, number, other));
     pace_status status = try_settings(p, a, name, less, &change);
     pace_free(words);
     return status;
 }
 
-/* Single changes with which something fits: each setting left out, and more nodes of the same machine. */
+/* Single changes with which something fits: each setting left out, and more nodes of the same machine; where none helps, two
+ * settings left out. */
 static pace_status find_loosened(pace_plan_asked *a, const char *name) {
     pace_plan_place *p = a->places.items[a->places.count - 1];
     if (pace_plan_best(a, false)) return PACE_OK;
-    for (size_t i = 0; i < a->options->set.count; i++) PACE_TRY(leave_out(p, a, name, i));
+    for (size_t i = 0; i < a->options->set.count; i++) PACE_TRY(leave_out(p, a, name, i, i));
     pace_machine more = p->machine;
     size_t before = p->loosened.count;
     for (int times = 2; times <= PACE_PLAN_NODES_MOST && p->machine.nics > 0; times *= 2) {
@@ -251,6 +265,8 @@ static pace_status find_loosened(pace_plan_asked *a, const char *name) {
         PACE_TRY(try_change(p, a, name, &more, &(pace_plan_loosened){.nodes = more.nodes}));
         if (p->loosened.count > before) break;
     }
+    for (size_t i = 1; p->loosened.count == 0 && i < a->options->set.count; i++)
+        for (size_t k = 0; k < i; k++) PACE_TRY(leave_out(p, a, name, k, i));
     return PACE_OK;
 }
 
@@ -312,6 +328,7 @@ static void find_front(pace_plan_asked *a) {
 }
 
 pace_status pace_plan_ask(pace_plan_asked *out, const char *name, const pace_plan_options *options) {
+    out->name = name;
     out->options = options;
     PACE_TRY(pace_plan_terms_read(out));
     PACE_TRY(pace_device_catalog_load(&out->devices, options->context->catalog));

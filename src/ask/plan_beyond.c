@@ -59,6 +59,7 @@ static pace_status try_nodes(pace_plan_beside *out, bool *enough, pace_plan_aske
     PACE_TRY(answer_beside(&beside, a, name, &more, last->device_price));
     *enough = beside.devices > 0 && beside.choice.days <= a->within_days;
     if (*enough) *out = beside;
+    else a->nearly = beside;
     return PACE_OK;
 }
 

@@ -28,7 +28,7 @@ enum { PACE_PLAN_NODES_MOST = 64 };
 
 /* A single change with which something fits where nothing does. */
 typedef struct {
-    char field[32], value[32]; /* a setting that is left out */
+    char field[64], value[32]; /* a setting that is left out; "tp=2 and recompute" where only two help */
     int nodes;                 /* 0, or so many nodes of the same machine */
     pace_config config;        /* the fastest then, in closed form */
 } pace_plan_loosened;
@@ -87,6 +87,7 @@ typedef struct {
 } pace_plan_together;
 
 typedef struct {
+    const char *name; /* of the model, as asked; borrowed */
     const pace_plan_options *options;
     pace_plan_options with_file; /* the options, and what the user's file fixes */
     pace_launcher_settings file;
@@ -110,6 +111,7 @@ typedef struct {
     pace_plan_together together;
     pace_plan_beside other;  /* the fastest in the other precision, where two were searched */
     pace_plan_beside enough; /* done in time, where nothing that is offered is */
+    pace_plan_beside nearly; /* where nothing is: the most nodes that were tried */
     bool order_changed;      /* the closed form put another configuration first on some machine */
 } pace_plan_asked;
 

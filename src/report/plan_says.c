@@ -5,6 +5,7 @@
 #include "report/show.h"
 
 #include <math.h>
+#include <string.h>
 
 void pace_plan_say_config(char out[PACE_PLAN_SAYS], const pace_config *config) {
     const struct {
@@ -50,8 +51,8 @@ static void say_sure(pace_node *root, const pace_plan_place *p) {
     while (i < p->choices.count && p->choices.items[i].close) i++;
     pace_shown need = pace_show_bytes(first->need_bytes), has = pace_show_bytes(p->found.device_bytes);
     if (i == p->choices.count) {
-        pace_node_sentence(root, false, "It fits closely: it needs about %s of %s. None of those below surely fits.",
-                           need.text, has.text);
+        pace_node_sentence(root, false, "It fits closely: it needs about %s of %s.%s", need.text, has.text,
+                           i > 1 ? " None of those below surely fits." : "");
         return;
     }
     pace_plan_say_config(config, &p->choices.items[i].candidate.config);
@@ -152,20 +153,31 @@ static void say_straggling(pace_node *root, const pace_plan_asked *a, const pace
             100 * a->jitter);
 }
 
-/* What would be, beyond what is offered. */
+/* What would be, beyond what is offered: "; dgx-h100*22 would be". */
 static void say_enough(pace_node *root, const pace_plan_asked *a) {
-    const pace_plan_beside *one = &a->enough;
+    const bool enough = a->enough.devices > 0;
+    const pace_plan_beside *one = enough ? &a->enough : &a->nearly;
+    const char *within = a->options->within,
+               *batch = a->batch_assumed ? ", with the global batch that was assumed" : "";
     char config[PACE_PLAN_SAYS];
     if (!(one->devices > 0)) {
-        pace_node_sentence(root, false, "Nor are up to %d times as many nodes%s.", PACE_PLAN_NODES_MOST,
-                           a->batch_assumed ? ", with the global batch that was assumed" : " with this global batch");
+        pace_node_sentence(root, true, "No part of what is offered is done within %s.", within);
         return;
     }
     pace_plan_say_config(config, &one->choice.candidate.config);
-    pace_node_sentence(root, false,
-                       "The fewest nodes that would be: %s, %.0f devices (%s), %s days with steps of %.0f samples.",
-                       one->machine, one->devices, config, pace_show_real(one->choice.days).text,
-                       one->choice.candidate.config.global_batch);
+    const pace_shown days = pace_show_real(one->choice.days);
+    double samples = one->choice.candidate.config.global_batch;
+    if (enough)
+        pace_node_sentence(root, true,
+                           "No part of what is offered is done within %s. The fewest nodes that would be: %s, %.0f "
+                           "devices (%s), %s days with steps of %.0f samples%s.",
+                           within, one->machine, one->devices, config, days.text, samples, batch);
+    else
+        pace_node_sentence(
+            root, true,
+            "No part of what is offered is done within %s, nor is %s, the most that was tried: %.0f devices take %s "
+            "days with steps of %.0f samples%s.",
+            within, one->machine, one->devices, days.text, samples, batch);
 }
 
 static void say_other(pace_node *root, const pace_plan_asked *a, const pace_plan_place *p) {
@@ -251,8 +263,8 @@ static void say_together(pace_node *root, const pace_plan_asked *a, const pace_p
     if (isnan(t->days)) return;
     char price[64] = "";
     if (!isnan(t->price)) pace_snprintf(price, sizeof price, " and cost %s", pace_show_real(t->price).text);
-    pace_node_sentence(root, false, "Together %s take %s days%s.", a->options->tokens, pace_show_real(t->days).text,
-                       price);
+    pace_node_sentence(root, false, "Together %s tokens take %s days%s.", a->options->tokens,
+                       pace_show_real(t->days).text, price);
 }
 
 static void say_smallest(pace_report *report, pace_node *root, const pace_plan_asked *a) {
@@ -263,7 +275,6 @@ static void say_smallest(pace_report *report, pace_node *root, const pace_plan_a
                            pace_show_real(p->choices.items[0].days).text);
         return;
     }
-    pace_node_sentence(root, true, "No part of what is offered is done within %s.", a->options->within);
     say_enough(root, a);
     pace_report_deny(report);
 }
@@ -279,13 +290,14 @@ static void say_loosened(pace_node *root, const pace_plan_place *p) {
     }
     if (p->loosened.count > 0) return;
     if (p->machine.nics > 0)
-        pace_node_sentence(root, false, "No single setting left out makes it fit, nor up to %d times the nodes.",
+        pace_node_sentence(root, false, "No one or two settings left out make it fit, nor up to %d times the nodes.",
                            PACE_PLAN_NODES_MOST);
     else
-        pace_node_sentence(root, false,
-                           "No single setting left out makes it fit; %s has no network, so more nodes were not tried: "
-                           "offer a machine of several devices.",
-                           p->machine.name);
+        pace_node_sentence(
+            root, false,
+            "No one or two settings left out make it fit; %s has no network, so more nodes were not tried: "
+            "offer a machine of several devices.",
+            p->machine.name);
 }
 
 static void say_nothing_fits(pace_report *report, const pace_plan_asked *a) {
@@ -339,8 +351,74 @@ static void say_batch(pace_report *report, const pace_plan_asked *a) {
                      p->step.asked.config.global_batch);
 }
 
+/* Whether a setting is one that a choice says itself. */
+static bool is_chosen(const char *word) {
+    size_t length = strcspn(word, "=");
+    bool is = strncmp(word, "dp=", 3) == 0 || strncmp(word, "global_batch=", 13) == 0;
+    for (int f = 0; f < PACE_PLAN_FIELDS; f++)
+        is |= strlen(pace_plan_field_names[f]) == length && strncmp(word, pace_plan_field_names[f], length) == 0;
+    return is;
+}
+
+/* "tp=8,pp=2,…": what tells predict the fastest; a field without an effect is left out. */
+static void say_settings(char *out, size_t size, const pace_plan_asked *a, const pace_plan_place *p) {
+    const pace_config *c = &p->choices.items[0].candidate.config;
+    bool replicas = c->dp > 1, stages = c->pp > 1, sequences = pace_model_sequence(p->step.asked.model, c) > 0;
+    const struct {
+        const char *name;
+        double value;
+        bool said;
+    } numbers[] = {{"global_batch", c->global_batch, true},
+                   {"dp", c->dp, true},
+                   {"micro_batch", c->micro_batch, true},
+                   {"tp", c->tp, c->tp > 1},
+                   {"pp", c->pp, stages},
+                   {"vpp", c->vpp, stages},
+                   {"cp", c->cp, c->cp > 1},
+                   {"ep", c->ep, c->ep > 1},
+                   {"zero_stage", c->zero_stage, replicas},
+                   {"zero_group", c->zero_group, c->zero_group > 0}};
+    const struct {
+        const char *name;
+        bool said;
+    } words[] = {{"schedule", stages},
+                 {"recompute", sequences || c->recompute > 0},
+                 {"precision", true},
+                 {"offload", c->offload > 0}};
+    size_t used = 0;
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers && used < size; i++)
+        if (numbers[i].said)
+            used += (size_t)pace_snprintf(out + used, size - used, "%s%s=%.0f", used ? "," : "", numbers[i].name,
+                                          numbers[i].value);
+    for (size_t i = 0; i < sizeof words / sizeof *words && used < size; i++)
+        if (words[i].said)
+            used += (size_t)pace_snprintf(out + used, size - used, ",%s=%s", words[i].name,
+                                          pace_config_word(c, words[i].name));
+    for (size_t i = 0; i < a->options->set.count && used < size; i++)
+        if (!is_chosen(a->options->set.items[i]))
+            used += (size_t)pace_snprintf(out + used, size - used, " --set '%s'", a->options->set.items[i]);
+}
+
+/* Where the same number comes from. */
+static void put_command(pace_node *root, const pace_plan_asked *a, const pace_plan_place *p) {
+    char settings[900];
+    size_t used, size = sizeof settings;
+    if (p->choices.count == 0) return;
+    say_settings(settings, size, a, p);
+    used = strlen(settings);
+    if (a->options->jitter && pace_framework_is_lowered(p->step.asked.framework))
+        used += (size_t)pace_snprintf(settings + used, size - used, " --jitter %s", a->options->jitter);
+    for (size_t i = 0; i < a->options->fits.count && used < size; i++)
+        used += (size_t)pace_snprintf(settings + used, size - used, " --fit '%s'", a->options->fits.items[i]);
+    const char *on = a->options->on.count == 1 && !a->options->within ? a->options->on.items[0] : p->machine.name;
+    pace_node_note(root, "The fastest asked of predict: paceline predict '%s' --on '%s' --set %s", a->name, on,
+                   settings);
+}
+
 static void put_notes(pace_node *root, const pace_plan_asked *a, const pace_plan_place *best) {
-    const pace_config *config = &best->step.asked.config;
+    const pace_config *config =
+        best->choices.count ? &best->choices.items[0].candidate.config : &best->step.asked.config;
+    put_command(root, a, best);
     pace_node_note(
         root,
         "Training with %s in %s, optimizer %s; change these with --set. Where replicas do not share the batch "

@@ -3,6 +3,7 @@ import itertools
 import json
 import os
 import re
+import shlex
 import sys
 import tempfile
 
@@ -33,7 +34,7 @@ def test_enough():
     """Where no part is done in time: so many nodes are, and one less is not."""
     words = ["--set", "framework=megatron-core", "--set", "global_batch=256", "--tokens", "2T", "--within", "10d"]
     code, answer, err = plan("gpt3_1.3b", "--on", "dgx-h100*1", *words)
-    said = next((s for s in answer["summary"] if "fewest nodes that would be" in s), "")
+    said = answer["summary"][0]
     found = re.search(r"dgx-h100\*(\d+), (\d+) devices", said)
     expect(code == 1 and found and int(found[2]) == 8 * int(found[1]), answer["summary"], err)
     if found:
@@ -41,6 +42,34 @@ def test_enough():
         expect(code == 0 and any(f"dgx-h100*{found[1]}," in s for s in one["summary"]), "enough", one["summary"])
         code, less, _ = plan("gpt3_1.3b", "--on", f"dgx-h100*{int(found[1]) - 1}", *words)
         expect(code == 1, "one less is not", less["summary"])
+
+
+def test_not_enough():
+    """Where even the most nodes that are tried are not enough, the first sentence says how long they take."""
+    words = ["gpt3_1.3b", "--set", "framework=megatron-core", "--set", "global_batch=256", "--tokens", "2T"]
+    code, answer, err = plan(*words, "--on", "dgx-h100*1", "--within", "2h")
+    found = re.search(r"nor is dgx-h100\*64, .* take ([\d.,]+) days", answer["summary"][0])
+    _, most, _ = plan(*words, "--on", "dgx-h100*64", "--top", "1")
+    expect(code == 1 and found and abs(float(found[1].replace(",", "")) / most["configurations"][0]["days"] - 1) < 1e-3, answer["summary"], err)
+
+
+def test_command():
+    """The command that is printed gives the very number."""
+    for words in (["mixtral_8x7b", "--on", "dgx-h100*4", "--set", "framework=megatron-core"], ["dlrm_dcnv2", "--on", "dgx-a100"],
+                  ["resnet50", "--on", "v100*4 nvlink=100GB/s"], ["gpt2", "--on", "dgx-a100*2", "--set", "sequence=512", "--set", "bucket_bytes=50000000"]):
+        code, answer, err = plan(*words, "--top", "1")
+        command = next((note for note in answer["notes"] if "asked of predict" in note), "")
+        again, out, err = run(*shlex.split(command.partition("paceline ")[2]), "-f", "json", "-q")
+        expect(code == again == 0 and json.loads(out)["values"]["step.median_s"] == answer["configurations"][0]["step_s"], command, err)
+
+
+def test_pairs():
+    """Two settings that exclude each other's remedies are named together."""
+    words = ["llama3_8b", "--on", "a100*1", "--set", "framework=megatron-core", "--set", "global_batch=8"]
+    code, answer, err = plan(*words, "--set", "offload=none", "--set", "recompute=none")
+    said = [s for s in answer["summary"] if s.startswith("Without offload=none")]
+    _, alone, _ = plan(*words, "--set", "offload=none")
+    expect(code == 1 and said, answer["summary"], alone["summary"], err)
 
 
 def test_no_network():
@@ -77,6 +106,9 @@ def test_fit():
 
 test_precision()
 test_enough()
+test_not_enough()
+test_command()
+test_pairs()
 test_no_network()
 test_fit()
 sys.exit(finish())
