@@ -473,7 +473,7 @@ static void add_rest(pace_step_plan *plan, double part) {
                                       [PACE_REST_EXCHANGE] = exchanges ? 1 : 0};
     if (exchanges) plan->gradient_cover_s = part * slots->buckets.before_s;
     if (exchanges) plan->gradient_host_s = part * slots->before_host_s;
-    plan->update_host_s = part * slots->rest_host_s[PACE_REST_UPDATE];
+    plan->update_host_s += part * slots->rest_host_s[PACE_REST_UPDATE];
     plan->rest_host_s += plan->update_host_s;
     if (exchanges && plan->config.zero_stage > 0)
         plan->rest_host_s += (plan->layers_most + 2) * slots->rest_host_s[PACE_REST_GATHER];
@@ -506,7 +506,7 @@ static pace_status offload_update(pace_step_plan *plan, double parameters, const
         PACE_TRY(pace_price_cached(&price_s, place->prices, place->cost, place->device, &op, PACE_SUSTAINED));
         plan->update_s += price_s.median;
     }
-    plan->rest_host_s += plan->update_s; /* the host waits for both */
+    plan->update_host_s = plan->update_s; /* the host waits for both */
     return PACE_OK;
 }
 

@@ -42,6 +42,14 @@ def check_time():
     expect(shared - alone > 6 * host_s, "eight ranks that update everything share one host", alone, shared)
 
 
+def check_read_loss():
+    """A host that updates and reads the loss takes the update once."""
+    for settings in (("dp=1", "read_loss=1"), ("dp=8", "read_loss=1", "zero_stage=1"), ("dp=8", "read_loss=1", "global_batch=64")):
+        asked = answer("offload=optimizer", *settings)
+        gap = asked["closed_form"]["step_ns"] / 1e9 / asked["values"]["step.median_s"] - 1
+        expect(abs(gap) < 0.05, "closed form and walk", settings, gap)
+
+
 def check_roads():
     said = {"framework": "pytorch", "precision": "fp32", "recompute": "none", "dp": 2, "micro_batch": 2, "offload": "optimizer"}
     words = [word for key, value in said.items() for word in ("--set", f"{key}={value}")]
@@ -67,6 +75,6 @@ def check_refusals():
         expect(code == 2 and "offload" in err, "refused", settings, code, err)
 
 
-for check in (check_memory, check_time, check_roads, check_refusals):
+for check in (check_memory, check_time, check_read_loss, check_roads, check_refusals):
     check()
 finish()
