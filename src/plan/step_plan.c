@@ -134,6 +134,11 @@ static double gradient_bytes(const pace_step_plan *plan) {
     return kept > own ? kept : own;
 }
 
+/* Of one parameter as replicas give it to each other: a half under autocast. */
+static double gathered_element_bytes(const pace_config *config) {
+    return pace_config_is_amp(config) ? 2 : pace_config_parameter_bytes(config);
+}
+
 /* Exchanges of one step's gradients, alone. */
 typedef struct {
     double all_s, last_s; /* last: of the last bucket, which nothing hides */
@@ -209,7 +214,7 @@ static pace_status exchange_gradients(gradient_exchange *out, const pace_step_pl
     PACE_TRY(find_starts(out, plan, place, buckets, group));
     if (config->zero_stage == 1 || config->zero_stage == 2)
         PACE_TRY(pace_group_exchange_s(&gathered_s, &out->across, place->exchange, PACE_ALLGATHER,
-                                       parameters * pace_config_parameter_bytes(config), group->ranks, group->stride));
+                                       parameters * gathered_element_bytes(config), group->ranks, group->stride));
     if (pace_framework_is_lowered(plan->framework)) out->gathered_s = gathered_s;
     else out->all_s += gathered_s;
     return PACE_OK;
@@ -236,7 +241,7 @@ static pace_status gather(double *seconds, pace_step_plan *plan, share what, con
     bool across;
     gradient_group group = group_of(&plan->config, false), of_experts = group_of(&plan->config, true);
     double expert_s = 0;
-    double bytes = pace_config_is_amp(&plan->config) ? 2 : pace_config_parameter_bytes(&plan->config);
+    double bytes = gathered_element_bytes(&plan->config);
     *seconds = 0;
     if (group.ranks < 2) return PACE_OK;
     PACE_TRY(pace_group_exchange_s(seconds, &across, place->exchange, PACE_ALLGATHER, bytes * what.dense, group.ranks,
@@ -402,7 +407,7 @@ static double tables(const pace_step_slots *slots, double ep) {
 static double gathered_bytes(const pace_step_plan *plan) {
     const double ahead = fmin(2, plan->slots->layers);
     share layer = layer_share(plan->slots);
-    double bytes = pace_config_is_amp(&plan->config) ? 2 : pace_config_parameter_bytes(&plan->config);
+    double bytes = gathered_element_bytes(&plan->config);
     double over = sharded_over(&plan->config, 3);
     return over > 1 ? ahead * bytes * (layer.dense + layer.expert) +
                           gradient_bytes(plan) * (layer.trained + layer.trained_expert)
