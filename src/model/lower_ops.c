@@ -207,6 +207,11 @@ double pace_lower_tied_elements(const pace_lowering *to, const pace_layer *layer
     return layer->shape.channels * pace_layer_input(to->model, layer, 0)->shape.channels / to->config->tp;
 }
 
+double pace_lower_tied_copy(const pace_lowering *to, const pace_layer *layer) {
+    if (!pace_lower_has_tied_copy(to) || !pace_lower_is_tied(layer)) return 0;
+    return pace_lower_tied_elements(to, layer);
+}
+
 void pace_lower_dispatch(pace_lowering *to, const pace_expert_size *size, double channels, int bytes) {
     if (to->config->ep > 1) pace_emit_tokens(to, size->rows * channels * bytes, size->copies);
 }

@@ -63,3 +63,5 @@ bool pace_lower_is_tied(const pace_layer *layer);
 /** Whether the last part of a pipeline is on another stage than the first, and holds a copy of such a table. */
 bool pace_lower_has_tied_copy(const pace_lowering *to);
 double pace_lower_tied_elements(const pace_lowering *to, const pace_layer *layer);
+/** The same of a copy: a shared table is the first stage's. 0 where a layer has none. */
+double pace_lower_tied_copy(const pace_lowering *to, const pace_layer *layer);

@@ -59,7 +59,7 @@ static void gather_block(pace_lowering *to, uint32_t from) {
         double experts = pace_lower_experts(to, layer);
         if (layer->rule->sparse || (layer->frozen && to->config->zero_stage < 3)) continue;
         elements[to->config->ep > 1] += experts;
-        elements[0] += pace_lower_parameters(to, layer) - experts;
+        elements[0] += pace_lower_parameters(to, layer) - experts + pace_lower_tied_copy(to, layer);
     }
     uint32_t launch = gather_from(to, pace_config_shard_group(to->config, false), elements[0]);
     uint32_t of_experts = gather_from(to, PACE_GROUP_EXPERT_DATA, elements[1]); /* in line on the same stream */

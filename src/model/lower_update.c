@@ -33,17 +33,11 @@ static const struct {
                     adamw},
 };
 
-/* A shared table is the first stage's; the last has a copy. */
-static double tied_copy(const pace_lowering *to, const pace_layer *layer) {
-    if (!pace_lower_has_tied_copy(to) || !pace_lower_is_tied(layer)) return 0;
-    return pace_lower_tied_elements(to, layer);
-}
-
 static void count_layers(const pace_lowering *to, const pace_layer_range *of, int zero_stage, double *parameters,
                          double *tensors) {
     for (uint32_t i = of->first; i <= of->last; i++) {
         const pace_layer *layer = &to->model->layers.items[i];
-        double experts = pace_lower_experts(to, layer), tied = tied_copy(to, layer);
+        double experts = pace_lower_experts(to, layer), tied = pace_lower_tied_copy(to, layer);
         if (layer->rule->sparse || layer->frozen) continue;
         *parameters += pace_lower_share(to, pace_lower_parameters(to, layer) - experts + tied, false, zero_stage) +
                        pace_lower_share(to, experts, true, zero_stage);

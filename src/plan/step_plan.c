@@ -90,14 +90,19 @@ static share tail_share(const pace_step_plan *plan, double stage) {
     return sum;
 }
 
+/* Of a table that the last stage has a copy of. */
+static share tied_share(const pace_step_plan *plan) {
+    double tied = plan->config.pp > 1 && !is_v(plan) ? plan->slots->tied_parameters : 0;
+    return (share){.dense = tied, .trained = pace_config_trains_all(&plan->config) ? tied : 0};
+}
+
 /* Parameters of a stage. With several stages a tied output layer is held on both ends. */
 static share stage_share(const pace_step_plan *plan, double stage) {
     share sum = {0};
     add_share(&sum, layer_share(plan->slots), layers_of(plan, stage));
     if (has_head(stage)) add_share(&sum, place_share(plan->slots, PACE_PART_HEAD), 1);
     add_share(&sum, tail_share(plan, stage), 1);
-    double tied = has_tail(plan, stage) && plan->config.pp > 1 && !is_v(plan) ? plan->slots->tied_parameters : 0;
-    add_share(&sum, (share){.dense = tied, .trained = pace_config_trains_all(&plan->config) ? tied : 0}, 1);
+    if (has_tail(plan, stage)) add_share(&sum, tied_share(plan), 1);
     return sum;
 }
 
@@ -268,6 +273,7 @@ static pace_status replicate(double *seconds, pace_step_plan *plan, share what, 
 }
 
 static pace_status shard_block(pace_step_shards *out, pace_step_plan *plan, share what, const pace_step_place *place) {
+    out->elements = what.dense + what.expert;
     PACE_TRY(gather(&out->gather_s, plan, what, place));
     out->scatter_s = out->gather_s;
     if (!pace_config_trains_all(&plan->config)) PACE_TRY(gather(&out->scatter_s, plan, trained_of(what), place));
@@ -304,9 +310,10 @@ static pace_status exchange_all(pace_step_plan *plan, const pace_step_place *pla
     PACE_TRY(gather_first(plan, place));
     if (pace_config_trains(config)) PACE_TRY(exchange_all_gradients(plan, place));
     if (config->zero_stage >= 3) {
-        const share whats[] = {[PACE_PART_LAYER] = layer_share(plan->slots),
-                               [PACE_PART_HEAD] = place_share(plan->slots, PACE_PART_HEAD),
-                               [PACE_PART_TAIL] = place_share(plan->slots, PACE_PART_TAIL)};
+        share whats[] = {[PACE_PART_LAYER] = layer_share(plan->slots),
+                         [PACE_PART_HEAD] = place_share(plan->slots, PACE_PART_HEAD),
+                         [PACE_PART_TAIL] = place_share(plan->slots, PACE_PART_TAIL)};
+        add_share(&whats[PACE_PART_TAIL], tied_share(plan), 1);
         for (size_t i = 0; i < PACE_COUNT(whats); i++) PACE_TRY(shard_block(&plan->shards[i], plan, whats[i], place));
     }
     if (config->pp < 2) return PACE_OK;

@@ -1,6 +1,7 @@
 #include "plan/step_time.h"
 
 #include "model/pipeline_stages.h"
+#include "plan/gather_lanes.h"
 #include "plan/turn_walk.h"
 #include "plan/two_clocks.h"
 
@@ -98,19 +99,31 @@ static double gradient_share(const pace_step_plan *plan) {
     return larger(own, kept) / (pace_config_is_amp(&plan->config) ? 2 : own);
 }
 
+/* Gradients of frozen parameters are not formed. */
+static bool reduces(const pace_step_plan *plan) { return pace_config_trains(&plan->config); }
+
+/* A part of the head, the tail or the layers takes its share of what all of them together, or a mean one, take. */
+static pace_step_shards shards_of(const pace_step_plan *plan, const pace_slot_part *part) {
+    const pace_step_shards *all = &plan->shards[part->part.place];
+    double own = part->part.parameters + part->part.expert_parameters;
+    bool last = part->part.place == PACE_PART_TAIL && part->part.behind >= plan->slots->layers;
+    if (last && plan->config.pp > 1 && !pace_schedule_is_v(plan->config.schedule)) own += plan->slots->tied_parameters;
+    double share = all->elements > 0 ? own / all->elements : 0;
+    return (pace_step_shards){own, share * all->gather_s, share * all->scatter_s, share * all->replicate_s};
+}
+
 /* All passes of one micro-batch over a part: forward, and backward with what runs again before it. */
 static work part_work(const pace_step_plan *plan, const pace_step_factors *f, const pace_slot_part *part,
                       pace_part_pass from, pace_part_pass to) {
     work w = {0};
-    const pace_step_shards *of = &plan->shards[part->part.place];
+    const pace_step_shards of = shards_of(plan, part);
     double gradients = gradient_share(plan), again_s = 0;
     bool trains = plan->config.mode == PACE_TRAINING;
     for (int pass = (int)from; pass <= (int)to; pass++) {
         bool backward = pass == PACE_PART_BACKWARD;
         if (pass != PACE_PART_FORWARD && !trains) continue;
-        bool reduces = backward && !(plan->config.frozen > 0);
-        slot_shards shards = {.gather_s = pass == PACE_PART_RECOMPUTE ? 0 : of->gather_s,
-                              .reduce_s = reduces ? of->scatter_s * gradients + of->replicate_s : 0,
+        slot_shards shards = {.gather_s = pass == PACE_PART_RECOMPUTE ? 0 : of.gather_s,
+                              .reduce_s = backward && reduces(plan) ? of.scatter_s * gradients + of.replicate_s : 0,
                               .beside_s = backward && is_lowered(plan) ? again_s : 0};
         pace_slot slot = part->pass[pass];
         if (backward)
@@ -137,12 +150,13 @@ typedef struct {
 /* Work of one micro-batch on the parts of a model, and of a layer as all kinds together make it. */
 typedef struct {
     work part[PACE_SLOT_PARTS], layer, head, tail;
-    bool back; /* passes from the model's end to its beginning */
+    bool back;   /* passes from the model's end to its beginning */
+    bool has[2]; /* forward, backward */
 } model_work;
 
 static model_work work_of(const pace_step_plan *plan, const pace_step_factors *f, pace_part_pass from,
                           pace_part_pass to) {
-    model_work w = {.back = from != PACE_PART_FORWARD};
+    model_work w = {.back = from != PACE_PART_FORWARD, .has = {from == PACE_PART_FORWARD, to == PACE_PART_BACKWARD}};
     for (unsigned i = 0; i < plan->slots->count; i++) {
         const pace_slot_part *part = &plan->slots->parts[i];
         w.part[i] = part_work(plan, f, part, from, to);
@@ -165,8 +179,72 @@ double pace_step_tail_stage(const pace_step_plan *plan, const pace_model_part *t
     return pace_pipeline_stage(&shape, part);
 }
 
+/* Whether gradients of weights come in turns of their own. */
+static bool puts_off(const pace_step_plan *plan) {
+    return plan->config.pp > 1 && pace_schedule_splits(plan->config.schedule) && reduces(plan);
+}
+
+/* A part as ZeRO 3 gathers it. */
+static pace_gathered_block gathered_block(const pace_step_plan *plan, const pace_step_factors *f,
+                                          const pace_slot_part *part) {
+    const slot_shards alone = {0};
+    const pace_step_shards of = shards_of(plan, part);
+    double again = factor(f, plan->gradient_across);
+    pace_gathered_block block = {.gather_s = again * of.gather_s};
+    if (reduces(plan)) block.reduce_s = again * (of.scatter_s * gradient_share(plan) + of.replicate_s);
+    for (int pass = 0; pass < PACE_PART_PASSES; pass++) {
+        bool trains = plan->config.mode == PACE_TRAINING;
+        work w = slot_work(plan, f, &part->pass[pass], &alone);
+        if (pass == PACE_PART_FORWARD || trains)
+            block.work_s[pass != PACE_PART_FORWARD] += larger(total(&w), w.issue_s);
+    }
+    if (puts_off(plan)) block.work_s[2] = f->matrix * part->pass[PACE_PART_BACKWARD].matrix_s / 2;
+    block.work_s[1] -= block.work_s[2];
+    return block;
+}
+
+/* Which parts a chunk has that begins with the layer `first`, in their order; tails belong to the layer they are behind. */
+static size_t parts_of_chunk(const pace_gathered_block **out, const pace_step_slots *slots,
+                             const pace_gathered_block *blocks, double first, double layers) {
+    size_t count = 0;
+    for (unsigned i = 0; first == 0 && i < slots->count; i++)
+        if (slots->parts[i].part.place == PACE_PART_HEAD) out[count++] = &blocks[i];
+    for (double turn = first; turn < first + layers && turn < slots->turns; turn++) {
+        out[count++] = &blocks[slots->turn[(unsigned)turn]];
+        for (unsigned i = 0; i < slots->count; i++)
+            if (slots->parts[i].part.place == PACE_PART_TAIL && slots->parts[i].part.behind == turn + 1)
+                out[count++] = &blocks[i];
+    }
+    return count;
+}
+
+/* What nothing hides of a stage's gathers and scatters, forward and backward. */
+static void exposed_shards(double out_s[PACE_GATHERED_PASSES], const pace_step_plan *plan, const pace_step_factors *f,
+                           double stage) {
+    enum { CHUNKS = 64, MOST = PACE_SLOT_TURNS + PACE_SLOT_PARTS };
+    const pace_pipeline shape = pace_config_pipeline(&plan->config);
+    pace_gathered_block blocks[PACE_SLOT_PARTS];
+    const pace_gathered_block *order[MOST];
+    pace_gathered_chunk chunks[CHUNKS];
+    size_t used = 0, count = 0;
+    double first = 0, vpp = plan->config.vpp;
+    for (unsigned i = 0; i < plan->slots->count; i++) blocks[i] = gathered_block(plan, f, &plan->slots->parts[i]);
+    for (uint32_t part = 0; part < plan->config.pp * vpp && count < CHUNKS; part++) {
+        uint32_t own = pace_pipeline_stage(&shape, part);
+        double layers = pace_stage_layers(plan->slots->layers, plan->config.pp, own) / vpp;
+        if (own == stage) {
+            chunks[count].blocks = &order[used];
+            chunks[count].count = parts_of_chunk(&order[used], plan->slots, blocks, first, layers);
+            used += chunks[count++].count;
+        }
+        first += layers;
+    }
+    pace_gathers_exposed(out_s, chunks, count, plan->config.mode != PACE_TRAINING ? 1 : puts_off(plan) ? 3 : 2);
+}
+
 /* The layers of a stage as they come, where frameworks cut as src/model does; else as many of all kinds. */
-static work stage_work(const pace_step_plan *plan, const model_work *w, double stage, double layers) {
+static work stage_work(const pace_step_plan *plan, const pace_step_factors *f, const model_work *w, double stage,
+                       double layers) {
     const pace_pipeline shape = pace_config_pipeline(&plan->config);
     double pp = plan->config.pp, vpp = plan->config.vpp;
     work sum = {0};
@@ -188,6 +266,11 @@ static work stage_work(const pace_step_plan *plan, const model_work *w, double s
         tail = pace_clocks_then(tail, w->part[i].clocks);
     }
     sum.clocks = pace_clocks_then(pace_clocks_then(w->back ? tail : head, body), w->back ? head : tail);
+    if (is_lowered(plan) && plan->config.zero_stage >= 3 && plan->slots->turns > 0) {
+        double exposed_s[PACE_GATHERED_PASSES];
+        exposed_shards(exposed_s, plan, f, stage);
+        sum.data_s = (w->has[0] ? exposed_s[0] : 0) + (w->has[1] ? exposed_s[1] + exposed_s[2] : 0);
+    }
     return sum;
 }
 
@@ -209,8 +292,8 @@ static pass_clocks clocks_of(const pace_step_plan *plan, const pace_step_factors
     if (!is_lowered(plan) || plan->config.pp > 1) return (pass_clocks){0};
     model_work ahead = work_of(plan, f, PACE_PART_FORWARD, PACE_PART_FORWARD);
     model_work back = work_of(plan, f, PACE_PART_RECOMPUTE, PACE_PART_BACKWARD);
-    pace_clocks forward = stage_work(plan, &ahead, 0, plan->layers_first).clocks;
-    pace_clocks backward = stage_work(plan, &back, 0, plan->layers_first).clocks;
+    pace_clocks forward = stage_work(plan, f, &ahead, 0, plan->layers_first).clocks;
+    pace_clocks backward = stage_work(plan, f, &back, 0, plan->layers_first).clocks;
     pace_clocks adds = backward_with(backward, f->launch * plan->accumulate_host_s, plan->accumulate_s);
     pace_clocks last = backward_with(adds, f->launch * plan->gradient_host_s, plan->gradient_cover_s);
     pace_clocks rest = {f->launch * (plan->rest_host_s - plan->gradient_host_s),
@@ -221,13 +304,13 @@ static pass_clocks clocks_of(const pace_step_plan *plan, const pace_step_factors
 }
 
 /* Of stages in the middle, which may differ where a model has several kinds of layers, the slowest. */
-static work slowest_between(const pace_step_plan *plan, const model_work *w) {
+static work slowest_between(const pace_step_plan *plan, const pace_step_factors *f, const model_work *w) {
     work slowest = {0};
     bool alike = !is_lowered(plan) || plan->slots->count <= 3;
     double last = plan->config.pp - 2;
-    if (alike) return stage_work(plan, w, 1, plan->layers_most);
+    if (alike) return stage_work(plan, f, w, 1, plan->layers_most);
     for (double stage = 1; stage <= last; stage++) {
-        work one = stage_work(plan, w, stage, pace_stage_layers(plan->slots->layers, plan->config.pp, stage));
+        work one = stage_work(plan, f, w, stage, pace_stage_layers(plan->slots->layers, plan->config.pp, stage));
         if (total(&one) > total(&slowest)) slowest = one;
     }
     return slowest;
@@ -239,10 +322,10 @@ static pipeline stages_of(const pace_step_plan *plan, const pace_step_factors *f
     pipeline p = {.all_s = total(&w.head) + total(&w.tail) + plan->slots->layers * total(&w.layer),
                   .weights_s = w.head.weights_s + w.tail.weights_s + plan->slots->layers * w.layer.weights_s,
                   .backward_s = w.head.backward_s + w.tail.backward_s + plan->slots->layers * w.layer.backward_s};
-    p.slowest = stage_work(plan, &w, 0, plan->layers_first);
+    p.slowest = stage_work(plan, f, &w, 0, plan->layers_first);
     if (pp > 1) {
-        work first = p.slowest, last = stage_work(plan, &w, pp - 1, plan->layers_last), middle = {0};
-        if (pp > 2) middle = slowest_between(plan, &w);
+        work first = p.slowest, last = stage_work(plan, f, &w, pp - 1, plan->layers_last), middle = {0};
+        if (pp > 2) middle = slowest_between(plan, f, &w);
         p.slowest = total(&first) > total(&last) ? first : last;
         bool is_last = !(total(&first) > total(&last)) && !(total(&middle) > total(&last));
         if (total(&middle) > total(&p.slowest)) p.slowest = middle;
@@ -423,7 +506,7 @@ static pace_turn_work turn_of(const pace_step_plan *plan, double stage, pace_par
     pace_step_factors none = pace_step_factors_none();
     model_work w = work_of(plan, &none, from, to);
     double chunks = plan->config.vpp;
-    work all = stage_work(plan, &w, stage, pace_stage_layers(plan->slots->layers, plan->config.pp, stage));
+    work all = stage_work(plan, &none, &w, stage, pace_stage_layers(plan->slots->layers, plan->config.pp, stage));
     pace_turn_work turn = {.products_s = all.products_s / chunks,
                            .others_s = (all.compute_s - all.products_s) / chunks,
                            .weights_s = all.weights_s / chunks,

@@ -30,9 +30,9 @@ typedef struct {
 } pace_step_memory;
 
 /* Of a block whose parameters ranks divide: they are gathered; as many as are trained would be; hybrid sharding: its gradients
- * are summed over the copies. */
+ * are summed over the copies. `elements`: how many all are, with the last stage's copy of a tied table. */
 typedef struct {
-    double gather_s, scatter_s, replicate_s;
+    double elements, gather_s, scatter_s, replicate_s;
 } pace_step_shards;
 
 /* Everything that does not depend on factors. */

@@ -1,0 +1,22 @@
+"""Questions about steps whose closed form was far from their walk, by cause. The walk is the independent one of the two."""
+import json
+
+from checks import expect, finish, run
+
+COMMON = {"micro_batch": 2, "update": "fused"}
+QUESTIONS = [
+    ("halves are gathered under autocast", "gpt2_xl", "dgx-1-v100*2", {"dp": 2, "zero_stage": 2, "precision": "amp", "optimizer": "adamw", "global_batch": 16}),
+    ("the last stage's copy of a table", "bloom-3b", "hgx-a100-80*2", {"pp": 2, "cp": 2, "dp": 2, "zero_stage": 3, "precision": "amp_bf16", "schedule": "gpipe", "micro_batch": 1,
+                                                                      "global_batch": 32, "execution": "compiled", "optimizer": "sgd"}),
+    ("each of several tails is gathered by itself", "mt5-xl", "dgx-1-v100*4", {"dp": 2, "zero_stage": 3, "recompute": "full", "precision": "fp16", "optimizer": "sgd", "global_batch": 16}),
+    ("gathers and scatters share a lane", "opt_13", "dgx-h200*2", {"pp": 4, "cp": 2, "dp": 2, "vpp": 2, "zero_stage": 3, "precision": "bf16", "execution": "compiled", "global_batch": 32}),
+    ("gradients of weights that are put off", "qwen2.5-32b", "dgx-1-v100*2", {"pp": 2, "cp": 2, "schedule": "zb-v", "zero_stage": 3, "recompute": "selective", "attention": "math",
+                                                                            "precision": "amp", "execution": "compiled", "optimizer": "adamw", "global_batch": 16}),
+]
+
+for why, model, machine, settings in QUESTIONS:
+    words = [word for key, value in {**COMMON, **settings}.items() for word in ("--set", f"{key}={value}")]
+    code, out, err = run("predict", model, "--on", machine, *words, "-q", "-f", "json")
+    gap = json.loads(out)["closed_form"]["ratio"] - 1 if code in (0, 1) else err
+    expect(isinstance(gap, float) and abs(gap) < 0.05, why, model, settings, gap)
+finish()

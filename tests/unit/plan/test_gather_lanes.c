@@ -1,0 +1,74 @@
+/* Gathers and scatters of blocks on one lane beside work on another: what is left over, against sums by hand. */
+#include "plan/gather_lanes.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+enum { BLOCKS = 5 };
+
+static void expect(double found, double expected) { assert_true(fabs(found - expected) < 1e-12); }
+
+static void ask(double out_s[PACE_GATHERED_PASSES], const pace_gathered_block *block, size_t count, int passes) {
+    const pace_gathered_block *blocks[BLOCKS];
+    for (size_t i = 0; i < count; i++) blocks[i] = block;
+    const pace_gathered_chunk chunk = {blocks, count};
+    pace_gathers_exposed(out_s, &chunk, 1, passes);
+}
+
+/* The last block of backward is scattered behind it, and the first of forward gathered behind that: nothing hides either. Backward
+ * waits for its first block alone where work is longer than what it hides. */
+static void test_long_work(void **state) {
+    (void)state;
+    double out_s[PACE_GATHERED_PASSES];
+    const pace_gathered_block block = {{10, 20, 0}, 1, 2};
+    for (size_t count = 1; count <= BLOCKS; count++) {
+        ask(out_s, &block, count, 2);
+        expect(out_s[0], 2 + 1);
+        expect(out_s[1], 1);
+    }
+    ask(out_s, &block, BLOCKS, 1);
+    expect(out_s[0], 1);
+    expect(out_s[1], 0);
+}
+
+/* Where exchanges are longer than work, a pass is the exchanges before its last block's work: of backward all gathers, and all scatters but
+ * the last two, which the next forward pass finds before its own gathers, but for that block's work. */
+static void test_long_gathers(void **state) {
+    (void)state;
+    double out_s[PACE_GATHERED_PASSES], n = BLOCKS;
+    const pace_gathered_block block = {{1, 1, 0}, 10, 20};
+    ask(out_s, &block, BLOCKS, 2);
+    expect(out_s[0], 2 * 20 - 1 + 10 * n + 1 - n);
+    expect(out_s[1], 10 * n + 20 * (n - 2) + 1 - n);
+}
+
+/* Gradients of weights that come in a pass of their own are scattered there, where nothing is gathered. */
+static void test_put_off(void **state) {
+    (void)state;
+    double out_s[PACE_GATHERED_PASSES];
+    const pace_gathered_block block = {{10, 10, 10}, 1, 2};
+    ask(out_s, &block, BLOCKS, 3);
+    expect(out_s[0], 2 + 1);
+    expect(out_s[1], 1);
+    expect(out_s[2], 0);
+}
+
+/* What ranks hold whole is not waited for. */
+static void test_nothing(void **state) {
+    (void)state;
+    double out_s[PACE_GATHERED_PASSES];
+    const pace_gathered_block block = {{1, 1, 0}, 0, 0};
+    ask(out_s, &block, BLOCKS, 2);
+    expect(out_s[0] + out_s[1], 0);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_long_work), cmocka_unit_test(test_long_gathers),
+                                       cmocka_unit_test(test_put_off), cmocka_unit_test(test_nothing)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
