@@ -505,12 +505,12 @@ static pace_status price_and_walk(walk_room *room, pace_forecast_result *result,
     PACE_TRY(pace_forecast_edit(room->variants, &result->edits, forecast, scenario));
     PACE_TRY(pace_self_check_edits(room->variants, room->count));
     for (size_t i = 0; i < room->count; i++) {
-        pace_pricing pricing = {forecast, &ranks[i], &room->variants[i], scenario, result->used.added};
+        pace_pricing pricing = {forecast, &ranks[i], &room->variants[i], scenario, result->used.added, NULL};
         PACE_TRY(price_rank(room, i, result, &pricing));
     }
     if (scenario->has_approach) result->exchange.ranks = pace_gradients_ranks(&room->variants[0].graph);
     result->exchange.span = pace_gradients_span(&room->variants[0].graph);
-    pace_pricing first = {forecast, &ranks[0], &room->variants[0], scenario, NULL};
+    pace_pricing first = {forecast, &ranks[0], &room->variants[0], scenario, NULL, NULL};
     PACE_TRY(exchange_and_walk(room, result, &first, &options));
     const pace_device *device = scenario->device ? scenario->device : forecast->device;
     pace_status status = PACE_OK;

@@ -33,7 +33,7 @@ pace_status pace_forecast_pair_times(pace_pair_times times[PACE_OP_FAMILIES], co
     for (size_t i = 0; i < forecast->ranks.count; i++) {
         pace_variant variant;
         PACE_TRY(pace_variant_init(&variant, &forecast->ranks.items[i].graph, pace_cost_doubts(cost)));
-        pace_pricing pricing = {&by_ladder, &forecast->ranks.items[i], &variant, &scenario, NULL};
+        pace_pricing pricing = {&by_ladder, &forecast->ranks.items[i], &variant, &scenario, NULL, NULL};
         pace_status status = pace_price_pair_times(times, &pricing);
         pace_variant_free(&variant);
         if (status != PACE_OK) return status;

@@ -1,5 +1,6 @@
 #include "forecast/forecast_price.h"
 
+#include "base/numbers.h"
 #include "base/pattern.h"
 #include "cost/roofline.h"
 #include "exchange/token_routes.h"
@@ -241,7 +242,7 @@ static pace_status by_exchange(pace_estimate *out_ns, const pace_pricing *p, uin
     return PACE_OK;
 }
 
-static pace_status without_measurement(pace_estimate *out_ns, const pace_pricing *p, uint32_t launch) {
+static pace_status price_anew(pace_estimate *out_ns, const pace_pricing *p, uint32_t launch) {
     const pace_op *op = pace_variant_op(p->variant, launch);
     const pace_device *device = pace_pricing_device(p);
     if (!device)
@@ -254,6 +255,40 @@ static pace_status without_measurement(pace_estimate *out_ns, const pace_pricing
     if (!has_amounts(op)) return PACE_OK;
     double bound = pace_price_bound_ns(device, op);
     if (out_ns->median < bound) out_ns->median = bound;
+    return PACE_OK;
+}
+
+/* --- equal launches ------------------------------------------------------------------------------------------------- */
+
+static bool same_exchange(const pace_graph_exchange *a, const pace_graph_exchange *b) {
+    return a->collective == b->collective && a->bytes == b->bytes && a->group_size == b->group_size &&
+           a->group_stride == b->group_stride && a->role == b->role && a->routed_nodes == b->routed_nodes &&
+           a->routed_copies == b->routed_copies;
+}
+
+/* Where the price of such a launch is kept; NULL = nowhere. */
+static pace_estimate *known_price(const pace_pricing *p, uint32_t launch) {
+    const pace_launch *of = &p->variant->graph.launches.items[launch];
+    pace_known_prices *known = p->known;
+    if (!known) return NULL;
+    if (!of->exchange) return of->op == PACE_NO_OP ? NULL : &known->op_ns[2 * (size_t)of->op + of->guessed];
+    const pace_graph_exchange *exchange = &p->variant->graph.exchanges.items[of->exchange - 1];
+    for (size_t i = 0; i < known->exchange_count; i++)
+        if (same_exchange(&known->exchanges[i].exchange, exchange)) return &known->exchanges[i].ns;
+    if (known->exchange_count == PACE_COUNT(known->exchanges)) return NULL;
+    pace_exchange_price *added = &known->exchanges[known->exchange_count++];
+    *added = (pace_exchange_price){*exchange, {-1, 0, PACE_RUNG_FORMULA}};
+    return &added->ns;
+}
+
+static pace_status without_measurement(pace_estimate *out_ns, const pace_pricing *p, uint32_t launch) {
+    pace_estimate *known = known_price(p, launch);
+    if (known && known->median >= 0) {
+        *out_ns = *known;
+        return PACE_OK;
+    }
+    PACE_TRY(price_anew(out_ns, p, launch));
+    if (known) *known = *out_ns;
     return PACE_OK;
 }
 
@@ -434,11 +469,22 @@ static pace_status price_launches(double *launch_ns, pace_estimate *round_ns, pa
     return PACE_OK;
 }
 
+static pace_status open_known(pace_known_prices *out, const pace_graph *graph) {
+    size_t count = 2 * graph->ops.count;
+    *out = (pace_known_prices){.op_ns = pace_alloc(count + 1, sizeof *out->op_ns)};
+    for (size_t i = 0; out->op_ns && i < count; i++) out->op_ns[i].median = -1;
+    return out->op_ns ? PACE_OK : PACE_E_MEMORY;
+}
+
 pace_status pace_price_launches(double *launch_ns, pace_forecast_family *families, const pace_pricing *pricing) {
     const pace_fold_round *round = &pricing->rank->round;
+    pace_known_prices known = {0};
+    pace_pricing remembering = *pricing;
+    remembering.known = &known;
     pace_estimate *round_ns = pace_alloc(round->last - round->first + 1, sizeof *round_ns);
-    if (!round_ns) return PACE_E_MEMORY;
-    pace_status status = price_launches(launch_ns, round_ns, families, pricing);
+    pace_status status = round_ns ? open_known(&known, &pricing->variant->graph) : PACE_E_MEMORY;
+    if (status == PACE_OK) status = price_launches(launch_ns, round_ns, families, &remembering);
+    pace_free(known.op_ns);
     pace_free(round_ns);
     return status;
 }

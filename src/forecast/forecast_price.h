@@ -4,6 +4,18 @@
 #include "forecast/forecast_data.h"
 #include "forecast/variant.h"
 
+/* What launches took that are priced without a measurement: equal ones take the same. */
+typedef struct {
+    pace_graph_exchange exchange;
+    pace_estimate ns;
+} pace_exchange_price;
+
+typedef struct {
+    pace_estimate *op_ns; /* per operation, known and then guessed; a median below 0 = not yet priced */
+    pace_exchange_price exchanges[16];
+    size_t exchange_count;
+} pace_known_prices;
+
 /* Where a rank's launches are priced, and what they were before. */
 typedef struct {
     const pace_forecast *forecast;
@@ -11,6 +23,7 @@ typedef struct {
     const pace_variant *variant;
     const pace_scenario *scenario;
     double *doubt_ns; /* per doubt: times of launches that rest on it, each times its spread; NULL = not wanted */
+    pace_known_prices *known; /* of the variant; NULL = none are kept */
 } pace_pricing;
 
 /** The device the scenario runs on; NULL = unknown. */

@@ -125,7 +125,7 @@ pace_status pace_what_if_balance_tables(pace_variant *variants, const double *co
 
 static pace_status price_all(pace_editing *e, double **cost_ns) {
     for (size_t i = 0; i < e->count; i++) {
-        pace_pricing pricing = {e->forecast, &e->ranks[i], &e->variants[i], e->scenario, NULL};
+        pace_pricing pricing = {e->forecast, &e->ranks[i], &e->variants[i], e->scenario, NULL, NULL};
         cost_ns[i] = pace_alloc(e->variants[i].graph.launches.count + 1, sizeof **cost_ns);
         if (!cost_ns[i]) return PACE_E_MEMORY;
         PACE_TRY(pace_price_launches(cost_ns[i], NULL, &pricing));
