@@ -1,6 +1,7 @@
 #include "insight/critical.h"
 
 #include "insight/joint.h"
+#include "insight/segments.h"
 #include "insight/typical_step.h"
 #include "insight/without.h"
 
@@ -148,27 +149,53 @@ static pace_status analyse(pace_critical *out, pace_joint *joint, const pace_ran
     return status;
 }
 
-static pace_status make_joint(pace_joint *out, const pace_critical *critical, const pace_analysis *analysis,
-                              const pace_rank *rank, uint32_t index) {
-    int64_t origin = critical->from_ns;
-    if (critical->mark != SIZE_MAX && rank->marks.items.items[critical->mark].start_ns < origin)
-        origin = rank->marks.items.items[critical->mark].start_ns;
-    if (critical->scope != PACE_PATH_OF_ALL_RANKS) return pace_joint_alone(out, rank, index, origin, critical->to_ns);
-    return pace_joint_build(out, analysis, index, origin, critical->to_ns, PACE_JOINT_MOST_SEGMENTS);
+static pace_status too_large(void) {
+    return pace_fail(PACE_E_LIMIT, "more than %d segments in one step of all ranks", PACE_JOINT_MOST_SEGMENTS);
+}
+
+static bool is_folded(const pace_critical *critical, const pace_path_fold *fold) {
+    return fold && fold->times && critical->mark != SIZE_MAX;
 }
 
 /* Whether all ranks' segments could be joined if none had been left out. */
 static pace_status check_size(const pace_joint *joint, const pace_critical *critical, const pace_path_fold *fold) {
-    if (!fold || !fold->times || critical->scope != PACE_PATH_OF_ALL_RANKS || critical->mark == SIZE_MAX)
-        return PACE_OK;
+    if (critical->scope != PACE_PATH_OF_ALL_RANKS || !is_folded(critical, fold)) return PACE_OK;
     int64_t from_ns = fold->from_ns[critical->mark];
     size_t round = 0;
     for (uint32_t i = 0; i < joint->first_meeting; i++) {
         int64_t at_ns = joint->replay.segments.items[i].start_ns;
         round += at_ns >= from_ns && at_ns < from_ns + fold->period_ns;
     }
-    if (joint->first_meeting + round * fold->times <= PACE_JOINT_MOST_SEGMENTS) return PACE_OK;
-    return pace_fail(PACE_E_LIMIT, "more than %d segments in one step of all ranks", PACE_JOINT_MOST_SEGMENTS);
+    return joint->first_meeting + round * fold->times <= PACE_JOINT_MOST_SEGMENTS ? PACE_OK : too_large();
+}
+
+/* The same, before anything is built, where it is clear from the tasks of ranks on one clock. */
+static pace_status foresee_size(const pace_critical *critical, const pace_analysis *analysis, int64_t origin_ns,
+                                const pace_path_fold *fold) {
+    size_t least = 0;
+    if (critical->scope != PACE_PATH_OF_ALL_RANKS || !analysis->made) return PACE_OK;
+    for (size_t r = 0; r < analysis->ranks.count && least <= PACE_JOINT_MOST_SEGMENTS; r++) {
+        const pace_rank *rank = analysis->ranks.items[r];
+        if (rank->shift_ns != 0 || pace_rank_trace(rank) != rank) return PACE_OK;
+        least += pace_segments_least(rank, origin_ns, critical->to_ns);
+        if (!is_folded(critical, fold)) continue;
+        int64_t from_ns = fold->from_ns[critical->mark];
+        least += fold->times * pace_segments_least(rank, from_ns, from_ns + fold->period_ns);
+    }
+    return least <= PACE_JOINT_MOST_SEGMENTS ? PACE_OK : too_large();
+}
+
+static int64_t origin_of(const pace_critical *critical, const pace_rank *rank) {
+    if (critical->mark == SIZE_MAX) return critical->from_ns;
+    int64_t start_ns = rank->marks.items.items[critical->mark].start_ns;
+    return start_ns < critical->from_ns ? start_ns : critical->from_ns;
+}
+
+static pace_status make_joint(pace_joint *out, const pace_critical *critical, const pace_analysis *analysis,
+                              const pace_rank *rank, uint32_t index) {
+    int64_t origin = origin_of(critical, rank);
+    if (critical->scope != PACE_PATH_OF_ALL_RANKS) return pace_joint_alone(out, rank, index, origin, critical->to_ns);
+    return pace_joint_build(out, analysis, index, origin, critical->to_ns, PACE_JOINT_MOST_SEGMENTS);
 }
 
 static pace_status find(pace_critical *out, const pace_analysis *analysis, const pace_rank *rank, uint32_t index,
@@ -182,6 +209,7 @@ static pace_status find(pace_critical *out, const pace_analysis *analysis, const
     pace_status status = choose_step(&critical, rank, asked->mark);
     for (size_t r = 0; status == PACE_OK && r < (analysis ? analysis->ranks.count : 1); r++)
         status = PACE_PUSH(&critical.by_rank_ns, 0);
+    if (status == PACE_OK) status = foresee_size(&critical, analysis, origin_of(&critical, rank), asked->fold);
     if (status == PACE_OK) status = make_joint(&joint, &critical, analysis, rank, index);
     if (status == PACE_OK) status = check_size(&joint, &critical, asked->fold);
     if (status == PACE_OK) status = analyse(&critical, &joint, rank, !asked->fold);
