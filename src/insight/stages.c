@@ -15,9 +15,9 @@ static bool is_annotation(const pace_step *step, uint32_t task) {
 }
 
 static uint8_t stage_of_name(name_stages *names, const pace_step *step, uint32_t task) {
+    if (step->kind[task] == PACE_TASK_CALL) return PACE_STAGE_NONE;
     bool annotation = is_annotation(step, task);
     uint8_t *known = &(annotation ? names->of_annotation : names->of_operator)[step->name[task]];
-    if (step->kind[task] == PACE_TASK_CALL) return PACE_STAGE_NONE;
     if (*known == 0) {
         uint8_t stage = pace_stage_word(names->words, pace_step_name(step, task), annotation);
         *known = stage == PACE_STAGE_NONE ? 1 : (uint8_t)(stage + 2);
