@@ -40,11 +40,12 @@ void *pace_alloc(size_t count, size_t size) {
 }
 
 void *pace_resize(void *block, size_t count, size_t size) {
-    if (!block) return pace_alloc(count, size);
     if (size && count > SIZE_MAX / size) return out_of_memory(count, size);
     size_t bytes = count * size;
     void *resized = must_fail() ? NULL : realloc(block, bytes ? bytes : 1);
-    return resized ? resized : out_of_memory(count, size);
+    if (!resized) return out_of_memory(count, size);
+    if (!block) atomic_fetch_add_explicit(&live_blocks, 1, memory_order_relaxed);
+    return resized;
 }
 
 char *pace_copy_text(const char *text, size_t length) {

@@ -7,11 +7,10 @@
 #include <math.h>
 
 /* A link between lanes, resolved once every segment has its place. */
-typedef enum { LINK_NODE_END, LINK_LAUNCH_ISSUE, LINK_LAUNCH_END } link_kind;
+typedef enum { LINK_NODE_END, LINK_LAUNCH_END } link_kind;
 
 typedef struct {
     uint32_t segment, target;
-    int64_t lag_ns;
     uint8_t kind, slot;
     uint32_t instance; /* rank * repeats + repeat of the target */
 } lane_link;
@@ -65,12 +64,12 @@ static pace_status open_lane(compiler *c) {
     return PACE_PUSH(&c->replay.lane_first, (uint32_t)c->replay.segments.count);
 }
 
+static pace_segment *last_segment(compiler *c) { return &c->replay.segments.items[c->replay.segments.count - 1]; }
+
 /* The last segment added waits for the target, in one of its slots. */
-static pace_status add_link(compiler *c, uint8_t slot, link_kind kind, uint32_t instance, uint32_t target,
-                            int64_t lag_ns) {
+static pace_status add_link(compiler *c, uint8_t slot, link_kind kind, uint32_t instance, uint32_t target) {
     lane_link added = {.segment = (uint32_t)(c->replay.segments.count - 1),
                        .target = target,
-                       .lag_ns = lag_ns,
                        .kind = (uint8_t)kind,
                        .slot = slot,
                        .instance = instance};
@@ -190,7 +189,7 @@ static pace_status wait_for_queue(host *h, uint32_t number) {
     uint64_t at = (uint64_t)h->repeat * count + turn_of(launches, count, number);
     if (at < queue) return PACE_OK;
     uint32_t in = instance_of(h->c, h->rank, (unsigned)((at - queue) / count));
-    return add_link(h->c, PACE_WALK_QUEUE, LINK_LAUNCH_END, in, launches[(at - queue) % count], 0);
+    return add_link(h->c, PACE_WALK_QUEUE, LINK_LAUNCH_END, in, launches[(at - queue) % count]);
 }
 
 static pace_status issue(host *h, uint32_t number) {
@@ -219,8 +218,8 @@ static pace_status wait_at_end(host *h, uint32_t number) {
     uint32_t here = instance_of(h->c, h->rank, h->repeat);
     if (node->waits_node == PACE_NO_NODE && node->waits_launch == PACE_NO_LAUNCH) return PACE_OK;
     PACE_TRY(host_segment(h, 0, number, PACE_NO_LAUNCH, 0));
-    if (node->waits_node != PACE_NO_NODE) PACE_TRY(add_link(h->c, 0, LINK_NODE_END, here, node->waits_node, 0));
-    if (node->waits_launch != PACE_NO_LAUNCH) PACE_TRY(add_link(h->c, 1, LINK_LAUNCH_END, here, node->waits_launch, 0));
+    if (node->waits_node != PACE_NO_NODE) PACE_TRY(add_link(h->c, 0, LINK_NODE_END, here, node->waits_node));
+    if (node->waits_launch != PACE_NO_LAUNCH) PACE_TRY(add_link(h->c, 1, LINK_LAUNCH_END, here, node->waits_launch));
     return PACE_OK;
 }
 
@@ -285,7 +284,7 @@ static pace_status begin_node(host *h, uint32_t number) {
     }
     if (node->after != PACE_NO_NODE) {
         PACE_TRY(host_segment(h, 0, number, PACE_NO_LAUNCH, 0));
-        PACE_TRY(add_link(h->c, 0, LINK_NODE_END, instance_of(h->c, h->rank, h->repeat), node->after, 0));
+        PACE_TRY(add_link(h->c, 0, LINK_NODE_END, instance_of(h->c, h->rank, h->repeat), node->after));
     }
     if (h->top == PACE_NO_NODE && node->kind != PACE_TASK_ANNOTATION) {
         h->top = number;
@@ -321,6 +320,22 @@ static pace_status compile_thread(compiler *c, const pace_graph_lanes *lanes, ui
 
 /* --- streams --------------------------------------------------------------------------------------------------- */
 
+/* Once its launch has reached the device; that counts from the start of the call, which ends the host's segment. Threads are
+ * compiled before streams. */
+static void wait_for_issue(compiler *c, uint32_t rank, uint32_t issue) {
+    pace_segment *segment = last_segment(c);
+    segment->dependency[0] = issue;
+    segment->lag_ns[0] = llround(c->ranks[rank].launch_lag_ns) - llround(c->places.items[issue].call_ns);
+}
+
+/* For the launch to have run, in one of the last segment's slots. */
+static pace_status wait_for_run(compiler *c, uint8_t slot, uint32_t instance, uint32_t launch) {
+    uint32_t run = c->instances[instance].launch_run[launch];
+    if (run == PACE_NO_SEGMENT) return add_link(c, slot, LINK_LAUNCH_END, instance, launch); /* of a stream behind */
+    last_segment(c)->dependency[slot] = run;
+    return PACE_OK;
+}
+
 /* A launch that meets others arrives first, then runs once all have (compile_meeting() makes it wait). */
 static pace_status compile_launch(compiler *c, uint32_t rank, unsigned repeat, uint32_t number) {
     const pace_launch *launch = &c->ranks[rank].graph->launches.items[number];
@@ -330,11 +345,10 @@ static pace_status compile_launch(compiler *c, uint32_t rank, unsigned repeat, u
     double duration = c->ranks[rank].launch_ns[number];
     int64_t holds_ns = c->options->one_launch ? launch->holds_ns : 0;
     PACE_TRY(add_segment(c, holds_ns, meets ? 0 : duration, place));
-    c->replay.segments.items[c->replay.segments.count - 1].overlap_ns = llround(c->ranks[rank].between_ns);
-    PACE_TRY(add_link(c, 0, LINK_LAUNCH_ISSUE, here, number, llround(c->ranks[rank].launch_lag_ns)));
+    last_segment(c)->overlap_ns = llround(c->ranks[rank].between_ns);
+    wait_for_issue(c, rank, c->instances[here].launch_issue[number]);
     for (uint8_t k = 0; k < 2; k++)
-        if (launch->waits[k] != PACE_NO_LAUNCH)
-            PACE_TRY(add_link(c, (uint8_t)(k + 1), LINK_LAUNCH_END, here, launch->waits[k], 0));
+        if (launch->waits[k] != PACE_NO_LAUNCH) PACE_TRY(wait_for_run(c, (uint8_t)(k + 1), here, launch->waits[k]));
     if (meets) PACE_TRY(add_segment(c, 0, duration, place));
     c->instances[here].launch_run[number] = (uint32_t)(c->replay.segments.count - 1);
     return PACE_OK;
@@ -374,6 +388,16 @@ static pace_status compile_rank(compiler *c, const pace_graph_lanes *lanes, uint
     return PACE_OK;
 }
 
+/* About as many segments as will come: one for each operator, two for each launch. */
+static pace_status make_segments(compiler *c) {
+    size_t count = 0;
+    for (size_t rank = 0; rank < c->rank_count; rank++)
+        count += c->ranks[rank].graph->nodes.count + 2 * c->ranks[rank].graph->launches.count;
+    count *= c->options->repeats;
+    PACE_TRY(pace_grow(&c->replay.segments.items, &c->replay.segments.capacity, count, sizeof(pace_segment)));
+    return pace_grow(&c->places.items, &c->places.capacity, count, sizeof(pace_walk_place));
+}
+
 static pace_status compile_lanes(compiler *c) {
     for (uint32_t rank = 0; rank < c->rank_count; rank++) {
         pace_graph_lanes lanes;
@@ -392,18 +416,13 @@ static pace_status compile_lanes(compiler *c) {
 
 /* --- links ------------------------------------------------------------------------------------------------------- */
 
-/* Dependencies count from the end of a segment; a launch's lag from the start of the call that ends its segment. */
+/* Dependencies count from the end of a segment. */
 static void resolve(compiler *c) {
     for (size_t i = 0; i < c->links.count; i++) {
         const lane_link *link = &c->links.items[i];
         const step_instance *at = &c->instances[link->instance];
-        pace_segment *segment = &c->replay.segments.items[link->segment];
-        uint32_t on = link->kind == LINK_NODE_END       ? at->node_end[link->target]
-                      : link->kind == LINK_LAUNCH_ISSUE ? at->launch_issue[link->target]
-                                                        : at->launch_run[link->target];
-        segment->dependency[link->slot] = on;
-        segment->lag_ns[link->slot] = link->lag_ns;
-        if (link->kind == LINK_LAUNCH_ISSUE) segment->lag_ns[link->slot] -= llround(c->places.items[on].call_ns);
+        c->replay.segments.items[link->segment].dependency[link->slot] =
+            link->kind == LINK_NODE_END ? at->node_end[link->target] : at->launch_run[link->target];
     }
 }
 
@@ -418,7 +437,7 @@ static pace_status make_instances(compiler *c) {
             if (!at->node_end) return PACE_E_MEMORY;
             at->launch_issue = at->node_end + nodes;
             at->launch_run = at->launch_issue + launches;
-            for (size_t i = 0; i < launches; i++) at->launch_issue[i] = PACE_NO_SEGMENT;
+            for (size_t i = 0; i < launches; i++) at->launch_issue[i] = at->launch_run[i] = PACE_NO_SEGMENT;
         }
     }
     return PACE_OK;
@@ -477,6 +496,7 @@ pace_status pace_walk(pace_step *out, const pace_walk_rank *ranks, size_t count,
     if (status == PACE_OK) status = make_overheads(&c);
     if (status == PACE_OK) status = count_parameters(&c);
     if (status == PACE_OK) status = pace_meetings_match(&c.meetings, ranks, count);
+    if (status == PACE_OK) status = make_segments(&c);
     if (status == PACE_OK) status = compile_lanes(&c);
     if (status == PACE_OK) {
         resolve(&c);

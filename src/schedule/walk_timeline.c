@@ -297,6 +297,7 @@ static pace_status add_waits(pace_step *step, extents *e) {
 }
 
 static pace_status fill_step(pace_step *step, extents *e) {
+    PACE_TRY(pace_step_reserve(step, e->repeats * (e->graph->nodes.count + 2 * e->graph->launches.count + 1)));
     PACE_TRY(add_steps(step, e));
     PACE_TRY(add_waits(step, e));
     for (unsigned repeat = 0; repeat < e->repeats; repeat++) {

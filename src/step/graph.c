@@ -311,9 +311,7 @@ static pace_status try_order(bool *out, const pace_graph *graph) {
     t.ended = pace_alloc(graph->nodes.count + 1, sizeof *t.ended);
     pace_status status = t.open && t.closing && t.ended ? PACE_OK : PACE_E_MEMORY;
     if (status == PACE_OK) *out = happens_in_order(&t);
-    pace_free(t.open);
-    pace_free(t.closing);
-    pace_free(t.ended);
+    PACE_FREE(t.open, t.closing, t.ended);
     return status;
 }
 

@@ -208,6 +208,9 @@ void pace_step_free(pace_step *step);
 pace_status pace_step_add_task(pace_step *step, uint32_t lane, pace_task_kind kind, pace_name name, int64_t start_ns,
                                int64_t duration_ns) PACE_MUST_CHECK;
 
+/** Makes room for so many tasks in all. */
+pace_status pace_step_reserve(pace_step *step, size_t count) PACE_MUST_CHECK;
+
 /** Gives the task added last its stage; PACE_STAGE_NONE leaves it to be inferred. */
 pace_status pace_step_give_stage(pace_step *step, uint8_t stage) PACE_MUST_CHECK;
 

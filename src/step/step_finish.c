@@ -172,11 +172,12 @@ static size_t slot_of(const link_table *table, uint32_t id) {
 }
 
 static pace_status make_links(link_table *table, const pace_step *step, const uint32_t *ids, pace_task_kind kind) {
-    size_t slots = 64;
-    while (slots < step->kind_count[kind] * 2) slots *= 2;
+    size_t slots = 64, count = 0;
+    for (size_t task = 0; task < step->count; task++) count += step->kind[task] == kind && ids[task] != 0;
+    while (slots < count * 2) slots *= 2;
     *table = (link_table){pace_alloc(slots, sizeof *table->slots), slots - 1};
     if (!table->slots) return PACE_E_MEMORY;
-    for (size_t task = 0; task < step->count; task++) {
+    for (size_t task = 0; count > 0 && task < step->count; task++) {
         if (step->kind[task] != kind || ids[task] == 0) continue;
         size_t slot = slot_of(table, ids[task]);
         while (table->slots[slot] && ids[table->slots[slot] - 1] != ids[task]) slot = (slot + 1) & table->mask;

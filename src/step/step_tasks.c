@@ -7,8 +7,8 @@ static pace_status grow_column(void *column, size_t capacity, size_t need, size_
     return pace_grow(column, &capacity, need, size);
 }
 
-static pace_status grow_columns(pace_step *step) {
-    size_t need = step->capacity < 1024 ? 1024 : step->capacity * 2;
+pace_status pace_step_reserve(pace_step *step, size_t need) {
+    if (need <= step->capacity) return PACE_OK;
     for (size_t i = 0; i < pace_step_column_count; i++) {
         const pace_step_part *part = &pace_step_parts[i];
         bool none = part->items == offsetof(pace_step, stage_given) && !step->stage_given;
@@ -22,7 +22,7 @@ pace_status pace_step_add_task(pace_step *step, uint32_t lane, pace_task_kind ki
                                int64_t duration_ns) {
     if (step->count == step->capacity) {
         if (step->count >= PACE_NO_TASK / 2) return pace_fail(PACE_E_LIMIT, "more than 2147483647 tasks in one trace");
-        PACE_TRY(grow_columns(step));
+        PACE_TRY(pace_step_reserve(step, step->capacity < 1024 ? 1024 : step->capacity * 2));
     }
     size_t task = step->count++;
     step->start_ns[task] = start_ns;
