@@ -51,6 +51,7 @@ DEFINITIONS = {
     "self_check.c": {"rounding": "rounding"},
     "fit_range.c": {"rounding": "rounding"},
     "learn.c": {"rounding": "rounding"},
+    "step_row_check.c": {"MOST": "limit of a check"},
     "device_entry.c": {"MOST_FLOP_PER_S": "limit of a check", "MOST_SMS": "limit of a check", "MOST_GENERATION": "limit of a check"},
     "host_tree.c": {"MOST_BYTES_PER_S": "limit of a check"},
     "config.c": {"MOST": "limit of a check"},

@@ -123,6 +123,7 @@ static pace_status take_model(pace_job_asked *a, described *d, const pace_words 
 /* What is not said is nothing, but for one cNode and one sample. */
 static pace_status read_job(pace_job_asked *a, const char *text, const pace_words *set) {
     described d = {.catalog = a->catalog.devices.documents};
+    pace_job_limits limits;
     char why[128];
     pace_job_values_clear(d.values);
     for (int c = 0; c < PACE_JOB_REQUIRED; c++) d.values[c] = 0;
@@ -131,6 +132,9 @@ static pace_status read_job(pace_job_asked *a, const char *text, const pace_word
     if (!d.named) return pace_fail(PACE_E_USAGE, "job: expected architecture=..., one of the six");
     PACE_TRY(take_model(a, &d, set));
     memcpy(a->values, d.values, sizeof a->values);
+    PACE_TRY(pace_job_limits_load(&limits, d.catalog));
+    if (!pace_job_check(why, sizeof why, &limits, d.architecture, d.values))
+        return pace_fail(PACE_E_USAGE, "job: %s", why);
     PACE_TRY(
         pace_jobs_add(&a->jobs, (pace_job_text){d.id, strlen(d.id)}, (pace_job_text){0}, d.architecture, d.values, 0));
     if (pace_job_fault(why, sizeof why, &a->jobs, 0, &a->catalog)) return pace_fail(PACE_E_USAGE, "job: %s", why);

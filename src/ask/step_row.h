@@ -133,6 +133,8 @@ pace_step_size pace_step_size_stated(const pace_step_reader *reader, size_t row)
 bool pace_step_sizes_guess(pace_step_sizes *out, pace_step_row *row, const pace_step_reader *reader,
                            pace_step_size size);
 
+/** Whether every cell that must hold a number holds one that a step can have. False with the reason in the row's status. */
+bool pace_step_row_check(pace_step_row *out, const pace_step_reader *reader, size_t row);
 /** Puts adapters beside its products where its configuration says so, once. The same. */
 bool pace_step_row_adapt(pace_step_row *out, pace_step_reader *reader);
 /** The row's model, loaded once. False with the reason in the row's status. */

@@ -263,7 +263,11 @@ bool pace_step_row_config(pace_step_row *out, pace_step_reader *r, size_t row) {
     pace_config *config = &out->config;
     double seq;
     *config = pace_config_default();
-    out->framework = pace_frameworks_find(&r->things->frameworks, framework_word(out, r, row));
+    const char *word = framework_word(out, r, row);
+    if (!*word || pace_frameworks_named(&out->framework, &r->things->frameworks, word) != PACE_OK) {
+        out->framework = pace_frameworks_find(&r->things->frameworks, word);
+        if (*word) pace_step_note(out, "unknown framework \"%.30s\", taken for %s", word, out->framework->name);
+    }
     if (strcmp(out->framework->name, GRAPHS) == 0 && !*pace_step_cell(r, row, PACE_STEP_FRAMEWORK))
         pace_step_note(out, "assumed steps recorded as graphs");
     out->attention = pace_frameworks_attention(&r->things->frameworks, out->device->name, out->framework->name);

@@ -120,8 +120,9 @@ static double layers_by_size(const pace_step_reader *r, size_t row, double hidde
 
 /* Multiples of 8 that divide the width, the one whose heads are closest to 128 wide. */
 static double usual_heads(double hidden) {
+    const double most = 1 << 16;
     double best = 1;
-    for (double heads = 8; heads <= hidden / 16; heads += 8)
+    for (double heads = 8; heads <= fmin(hidden / 16, most); heads += 8)
         if (fmod(hidden, heads) == 0 && fabs(log(hidden / heads / 128)) < fabs(log(hidden / best / 128))) best = heads;
     return best;
 }

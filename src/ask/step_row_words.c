@@ -5,6 +5,7 @@
 #include "ask/step_cells.h"
 #include "ask/step_row.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -95,15 +96,19 @@ static void set_sharding(pace_step_row *out, const pace_step_reader *r, size_t r
     const char *said = pace_step_said(r->things, "zero", plain);
     double ranks;
     pace_config *config = &out->config;
-    if (zero[digit] && zero[digit] <= '3') config->zero_stage = zero[digit] - '0';
+    bool staged = zero[digit] && zero[digit] <= '3' && *zero != '-' && !isalnum((unsigned char)zero[digit + 1]);
+    if (*zero && !staged && pace_step_flag(zero) < 0) pace_step_note(out, "unknown zero_stage \"%.20s\"", zero);
+    if (staged) config->zero_stage = zero[digit] - '0';
     else if (pace_step_flag(fsdp) == 1 || (pace_step_number(&ranks, r, row, PACE_STEP_FSDP) && ranks > 1))
         config->zero_stage = 3;
     else if (pace_step_says(text, "fsdp=")) config->zero_stage = strstr(text, "=0") ? 1 : 3;
     else if (said && pace_number_parse(&ranks, said)) config->zero_stage = ranks;
     else if (pace_step_flag(pace_step_cell(r, row, PACE_STEP_DIST_OPT)) >= 0)
         config->zero_stage = pace_step_flag(pace_step_cell(r, row, PACE_STEP_DIST_OPT));
-    if (pace_step_flag(pace_step_cell(r, row, PACE_STEP_SEQ_PAR)) >= 0)
-        config->sequence_parallel = pace_step_flag(pace_step_cell(r, row, PACE_STEP_SEQ_PAR));
+    const char *parallel = pace_step_cell(r, row, PACE_STEP_SEQ_PAR);
+    if (pace_step_flag(parallel) >= 0) config->sequence_parallel = pace_step_flag(parallel);
+    else if (*parallel && !(pace_step_number(&ranks, r, row, PACE_STEP_SEQ_PAR) && ranks >= 0))
+        pace_step_note(out, "unknown sequence_parallel \"%.20s\"", parallel);
     if (pace_step_number(&ranks, r, row, PACE_STEP_ZERO_GROUP)) config->zero_group = ranks;
 }
 

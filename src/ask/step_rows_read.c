@@ -39,9 +39,9 @@ static pace_status add_row(pace_step_reader *r, size_t row) {
                          .attention_factor = 1,
                          .approach = &r->things->approach,
                          .spreads = r->things->frameworks.spreads};
-    bool known = pace_step_row_device(&out, r, row) && pace_step_row_model(&out, r, row) &&
-                 pace_step_row_config(&out, r, row) && pace_step_row_place(&out, r, row) &&
-                 pace_step_row_batches(&out, r, row);
+    bool known = pace_step_row_check(&out, r, row) && pace_step_row_device(&out, r, row) &&
+                 pace_step_row_model(&out, r, row) && pace_step_row_config(&out, r, row) &&
+                 pace_step_row_place(&out, r, row) && pace_step_row_batches(&out, r, row);
     if (!known) out.model = NULL;
     pace_step_row_measured(&out, r, row);
     return PACE_PUSH(&r->rows->rows, out);

@@ -146,15 +146,37 @@ static pace_status split(const char **words, size_t *count, char *text) {
     return PACE_OK;
 }
 
-static pace_status set_word(pace_job_machine *machine, const char *text, const char *word) {
-    char key[64];
+static pace_status find_value(char key[64], const char **value, const char *text, const char *word) {
     const char *equals = strchr(word, '=');
     size_t length = equals ? (size_t)(equals - word) : 0;
-    if (!equals || length >= sizeof key)
+    if (!equals || length >= 64)
         return pace_fail(PACE_E_USAGE, "\"%.80s\": expected KEY=VALUE, found \"%.40s\"", text, word);
     memcpy(key, word, length);
     key[length] = '\0';
-    return pace_job_machine_set(machine, key, equals + 1);
+    *value = equals + 1;
+    return PACE_OK;
+}
+
+/* A factor that is given twice would be taken twice. */
+static pace_status check_once(const char *text, const char *const *words, size_t count) {
+    bool seen[PACE_FIGURES] = {false};
+    char key[64];
+    const char *value = "";
+    for (size_t i = 0; i < count; i++) {
+        PACE_TRY(find_value(key, &value, text, words[i]));
+        int which = find_figure(key);
+        if (which >= 0 && seen[which])
+            return pace_fail(PACE_E_USAGE, "\"%.80s\": %s is given twice", text, pace_job_figure_names[which]);
+        if (which >= 0) seen[which] = true;
+    }
+    return PACE_OK;
+}
+
+static pace_status set_word(pace_job_machine *machine, const char *text, const char *word) {
+    char key[64];
+    const char *value = "";
+    PACE_TRY(find_value(key, &value, text, word));
+    return pace_job_machine_set(machine, key, value);
 }
 
 pace_status pace_job_machine_parse(pace_job_machine *out, const pace_job_catalog *catalog, const char *text) {
@@ -166,6 +188,7 @@ pace_status pace_job_machine_parse(pace_job_machine *out, const pace_job_catalog
     memcpy(copy, text, strlen(text) + 1);
     PACE_TRY(split(words, &count, copy));
     bool named = count > 0 && !strchr(words[0], '='), derived = named && !is_job_machine(&machine, catalog, words[0]);
+    PACE_TRY(check_once(text, words + named, count - named));
     if (derived) PACE_TRY(derive(&machine, catalog, words, count));
     for (size_t i = named; i < count; i++)
         if (!derived || !describes_machine(words[i], true)) PACE_TRY(set_word(&machine, text, words[i]));

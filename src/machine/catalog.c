@@ -49,14 +49,28 @@ pace_status pace_catalog_open(pace_catalog **out) {
     return PACE_OK;
 }
 
-static void forget_kept(pace_catalog *catalog) {
-    for (size_t i = 0; i < catalog->kept.count; i++) catalog->kept.items[i].kind->free(catalog->kept.items[i].value);
-    catalog->kept.count = 0;
+static bool is_made_of(const pace_catalog_kind *kind, const char *name) {
+    for (const char *const *file = kind->files; *file; file++) {
+        bool folder = pace_ends(*file, "/");
+        if (folder ? pace_starts(name, *file) : strcmp(name, *file) == 0) return true;
+    }
+    return false;
+}
+
+/* What was made of one file; NULL: all. */
+static void forget_kept(pace_catalog *catalog, const char *name) {
+    size_t stays = 0;
+    for (size_t i = 0; i < catalog->kept.count; i++) {
+        kept *one = &catalog->kept.items[i];
+        if (!name || is_made_of(one->kind, name)) one->kind->free(one->value);
+        else catalog->kept.items[stays++] = *one;
+    }
+    catalog->kept.count = stays;
 }
 
 void pace_catalog_free(pace_catalog *catalog) {
     if (!catalog) return;
-    forget_kept(catalog);
+    forget_kept(catalog, NULL);
     PACE_VEC_FREE(&catalog->kept);
     for (size_t i = 0; i < catalog->documents.count; i++) {
         pace_yaml_free(catalog->documents.items[i]->yaml);
@@ -111,7 +125,7 @@ static pace_status add_document(document **out, pace_catalog *catalog, const cha
 
 void pace_catalog_forget(pace_catalog *catalog, const char *name) {
     document *one = asked_before(catalog, name);
-    forget_kept(catalog);
+    forget_kept(catalog, name);
     if (!one) return;
     pace_yaml_free(one->yaml);
     one->yaml = NULL;

@@ -33,12 +33,13 @@ pace_status pace_catalog_document(const pace_yaml **out, pace_catalog *catalog, 
 typedef struct {
     pace_status (*make)(void **out, pace_catalog *catalog);
     void (*free)(void *value);
+    const char *const *files; /* of which it is made, up to NULL; "models/" stands for every file of the folder */
 } pace_catalog_kind;
 
 /** The thing of a kind: made when it is first asked for, borrowed from the catalogue. Errors: those of make(). */
 pace_status pace_catalog_kept(const void **out, pace_catalog *catalog, const pace_catalog_kind *kind) PACE_MUST_CHECK;
 
-/** Forgets one file, which has changed, and all that was made of any; other files stay parsed. What was borrowed from
+/** Forgets one file, which has changed, and all that was made of it; other files stay parsed. What was borrowed from
  * either is gone. Not while other threads use the catalogue. */
 void pace_catalog_forget(pace_catalog *catalog, const char *name);
 

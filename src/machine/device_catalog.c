@@ -48,7 +48,8 @@ static pace_status make_kept(void **out, pace_catalog *catalog) {
 
 /* Each has its own extras, and borrows the devices, which are read once. */
 pace_status pace_device_catalog_load(pace_device_catalog *out, pace_catalog *catalog) {
-    static const pace_catalog_kind kind = {make_kept, free_kept};
+    static const char *const files[] = {"devices.yaml", NULL};
+    static const pace_catalog_kind kind = {make_kept, free_kept, files};
     const void *kept;
     PACE_TRY(pace_catalog_kept(&kept, catalog, &kind));
     *out = *(const pace_device_catalog *)kept;

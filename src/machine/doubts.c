@@ -82,17 +82,35 @@ static pace_status read_all(pace_doubt_catalog *out) {
     return PACE_OK;
 }
 
+static pace_status make_kept(void **out, pace_catalog *catalog) {
+    const pace_yaml *yaml;
+    PACE_TRY(pace_catalog_document(&yaml, catalog, "doubts.yaml"));
+    pace_doubt_catalog *kept = pace_alloc(1, sizeof *kept);
+    if (!kept) return PACE_E_MEMORY;
+    kept->yaml = yaml;
+    pace_status status = read_all(kept);
+    return PACE_GIVE(out, kept, status, pace_free(kept));
+}
+
+static pace_status find_kept(const pace_doubt_catalog **out, pace_catalog *catalog) {
+    static const char *const files[] = {"doubts.yaml", NULL};
+    static const pace_catalog_kind kind = {make_kept, pace_free, files};
+    const void *kept;
+    PACE_TRY(pace_catalog_kept(&kept, catalog, &kind));
+    *out = kept;
+    return PACE_OK;
+}
+
 pace_status pace_doubt_catalog_load(pace_doubt_catalog *out, pace_catalog *catalog) {
-    pace_doubt_catalog read = {0};
-    PACE_TRY(pace_catalog_document(&read.yaml, catalog, "doubts.yaml"));
-    PACE_TRY(read_all(&read));
-    *out = read;
+    const pace_doubt_catalog *kept;
+    PACE_TRY(find_kept(&kept, catalog));
+    *out = *kept;
     return PACE_OK;
 }
 
 pace_status pace_doubts_load(pace_doubts *out, pace_catalog *catalog) {
-    pace_doubt_catalog read;
-    PACE_TRY(pace_doubt_catalog_load(&read, catalog));
-    *out = read.doubts;
+    const pace_doubt_catalog *kept;
+    PACE_TRY(find_kept(&kept, catalog));
+    *out = kept->doubts;
     return PACE_OK;
 }

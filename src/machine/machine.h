@@ -93,6 +93,7 @@ typedef struct pace_machine {
 
 typedef struct {
     PACE_VEC(pace_machine) machines;
+    bool borrows; /* machines are those that the catalogue keeps */
 } pace_machine_catalog;
 
 /** All machines of catalog/machines.yaml. */
@@ -154,6 +155,8 @@ pace_status pace_host_tree_check(const pace_machine *machine) PACE_MUST_CHECK;
 /** A rate ("300GB/s", "200Gb/s", "12e9") in bytes per second, and a time ("5us") in seconds. False when it is none. */
 bool pace_parse_rate(double *out, const char *text);
 bool pace_parse_time(double *out, const char *text);
+/** Whether a link may be so fast: outside, a unit was forgotten or a prefix mistyped. */
+bool pace_rate_is_meant(double bytes_per_s);
 /* What a figure is of, and so which units it may have. */
 typedef enum { PACE_IN_BYTES, PACE_IN_BYTES_PER_S, PACE_IN_FLOP_PER_S, PACE_IN_HZ, PACE_IN_S } pace_dimension;
 /** A figure with a unit of its dimension ("2TB/s", "40GiB", "4us", "1.2GHz", "20TFLOP/s"; "Gb/s" are bits). False when it

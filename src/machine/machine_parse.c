@@ -17,6 +17,8 @@ typedef struct {
     const char *text;
     pace_doubts doubts; /* of what the text does not say */
     bool no_peers;      /* its devices reach each other over PCIe through the host's memory alone */
+    unsigned given;     /* keys, by their place in `groups` */
+    int count;          /* of "NAME*COUNT" */
 } parser;
 
 /* "NAME*COUNT": the count, 1 without; 0 when it is none. */
@@ -38,6 +40,7 @@ static pace_status set_rate(const parser *p, double *out, const char *value) {
     if (!pace_parse_rate(&rate, value) || !(rate > 0))
         return pace_fail(PACE_E_USAGE, "%s: expected a bandwidth above 0 such as 300GB/s or 200Gb/s, found \"%.40s\"",
                          p->text, value);
+    if (!pace_rate_is_meant(rate)) return pace_fail(PACE_E_USAGE, "%s: %.40s is beyond any link", p->text, value);
     *out = rate;
     return PACE_OK;
 }
@@ -89,11 +92,45 @@ static pace_status set_inside(parser *p, pace_link_kind kind, const char *value)
     return kind == PACE_LINK_PCIE && p->no_peers ? set_peer(p, "no") : PACE_OK;
 }
 
-static pace_status set_option(parser *p, char *word) {
+/* Keys that say the same of a machine. "net" is a rate or, with letters, how switches join nodes. */
+static const char *const groups[][4] = {{"nvlink", "xgmi", "pcie"},
+                                        {"peer"},
+                                        {"sockets"},
+                                        {"net"},
+                                        {"net-kind"},
+                                        {"net-stream"},
+                                        {"latency"},
+                                        {"net-latency"},
+                                        {"launch"},
+                                        {"nodes"},
+                                        {"nics"},
+                                        {"net"}};
+
+/* What is said twice is said wrong once. The nodes of a machine of the catalogue stand behind its '*'. */
+static pace_status take_key(parser *p, const char *key, const char *value, bool counted) {
+    bool shape = islower((unsigned char)*value);
+    for (size_t i = 0; i < sizeof groups / sizeof *groups; i++) {
+        bool same = false;
+        for (size_t k = 0; groups[i][k]; k++) same |= strcmp(groups[i][k], key) == 0;
+        if (!same || (strcmp(key, "net") == 0 && shape != (i + 1 == sizeof groups / sizeof *groups))) continue;
+        if (p->given >> i & 1)
+            return pace_fail(PACE_E_USAGE, "%s: %s= is given twice%s%s", p->text, key,
+                             groups[i][1] ? ", or beside " : "", groups[i][1] ? "another link inside a node" : "");
+        if (counted && p->count > 1 && strcmp(key, "nodes") == 0)
+            return pace_fail(PACE_E_USAGE, "%s: nodes are given twice: expected *%d or nodes=%.20s", p->text, p->count,
+                             value);
+        p->given |= 1u << i;
+    }
+    return PACE_OK;
+}
+
+/* `counted`: COUNT of "NAME*COUNT" is of nodes. */
+static pace_status set_option(parser *p, char *word, bool counted) {
     pace_machine *m = p->machine;
     char *value = strchr(word, '=');
     if (!value) return pace_fail(PACE_E_USAGE, "%s: expected KEY=VALUE, found \"%.40s\"", p->text, word);
     *value++ = '\0';
+    PACE_TRY(take_key(p, word, value, counted));
     pace_link_kind kind = pace_link_kind_find(word);
     if (kind == PACE_LINK_NVLINK || kind == PACE_LINK_XGMI || kind == PACE_LINK_PCIE) return set_inside(p, kind, value);
     if (strcmp(word, "peer") == 0) return set_peer(p, value);
@@ -155,7 +192,7 @@ static pace_status of_device(parser *p, const char *name, int count, char *optio
     memcpy(m->confidence, "low", 4);
     PACE_TRY(find_device(p, name));
     for (char *word = strtok_r(options, " ,", &rest); word; word = strtok_r(NULL, " ,", &rest))
-        PACE_TRY(set_option(p, word));
+        PACE_TRY(set_option(p, word, false));
     if (m->between.kind == PACE_LINK_TCP && !(m->stream_bytes_per_s > 0))
         m->stream_bytes_per_s = p->doubts.figure[PACE_DOUBT_TCP_STREAM];
     return pace_machine_check(m);
@@ -257,9 +294,10 @@ pace_status pace_machine_parse(pace_machine *out, pace_catalog *catalog, const c
     PACE_TRY(split_words(&count, &options, words, text));
     PACE_TRY(find_machine(&found, &machine, catalog, words, count));
     if (!options) options = none;
+    p.count = count;
     if (!found) PACE_TRY(of_device(&p, words, count, options));
     for (char *word = found ? strtok_r(options, " ,", &rest) : NULL; word; word = strtok_r(NULL, " ,", &rest))
-        PACE_TRY(set_option(&p, word));
+        PACE_TRY(set_option(&p, word, true));
     PACE_TRY(pace_machine_check(&machine));
     *out = machine;
     return PACE_OK;

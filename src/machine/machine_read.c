@@ -75,6 +75,10 @@ static pace_status read_link(pace_link *link, const reader *r, const pace_yaml_n
         if (!node) return pace_yaml_fail(r->yaml, map, "expected a figure \"%s\" of the link", link_figures[i].key);
         PACE_TRY(read_figure((double *)(void *)((char *)link + link_figures[i].offset), r, node));
     }
+    const pace_yaml_node *rate = pace_yaml_get(map, "bytes_per_s");
+    if (!pace_rate_is_meant(link->bytes_per_s))
+        return pace_fail(PACE_E_INPUT, "%s: %g bytes/s is beyond any link", pace_yaml_place(r->yaml, rate),
+                         link->bytes_per_s);
     return PACE_OK;
 }
 
@@ -184,11 +188,30 @@ failed:
     return status;
 }
 
-pace_status pace_machine_catalog_load(pace_machine_catalog *out, pace_catalog *catalog) {
-    const pace_yaml *yaml;
-    PACE_TRY(pace_catalog_document(&yaml, catalog, "machines.yaml"));
-    pace_status status = pace_machines_read(out, catalog, yaml);
-    return status;
+static void free_kept(void *value) {
+    pace_machine_catalog_free(value);
+    pace_free(value);
 }
 
-void pace_machine_catalog_free(pace_machine_catalog *catalog) { PACE_VEC_FREE(&catalog->machines); }
+static pace_status make_kept(void **out, pace_catalog *catalog) {
+    const pace_yaml *yaml;
+    PACE_TRY(pace_catalog_document(&yaml, catalog, "machines.yaml"));
+    pace_machine_catalog *kept = pace_alloc(1, sizeof *kept);
+    pace_status status = kept ? pace_machines_read(kept, catalog, yaml) : PACE_E_MEMORY;
+    return PACE_GIVE(out, kept, status, pace_free(kept));
+}
+
+pace_status pace_machine_catalog_load(pace_machine_catalog *out, pace_catalog *catalog) {
+    static const char *const files[] = {"machines.yaml", "devices.yaml", "networks.yaml", NULL};
+    static const pace_catalog_kind kind = {make_kept, free_kept, files};
+    const void *kept;
+    PACE_TRY(pace_catalog_kept(&kept, catalog, &kind));
+    *out = *(const pace_machine_catalog *)kept;
+    out->borrows = true;
+    return PACE_OK;
+}
+
+void pace_machine_catalog_free(pace_machine_catalog *catalog) {
+    if (!catalog->borrows) PACE_VEC_FREE(&catalog->machines);
+    *catalog = (pace_machine_catalog){0};
+}

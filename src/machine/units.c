@@ -73,6 +73,10 @@ static bool read_with_unit(double *out, const char *text, const unit *units, siz
 bool pace_parse_rate(double *out, const char *text) {
     return read_with_unit(out, text, rates, sizeof rates / sizeof *rates);
 }
+bool pace_rate_is_meant(double bytes_per_s) {
+    const double least = 1e4, most = 1e15;
+    return bytes_per_s >= least && bytes_per_s <= most;
+}
 bool pace_parse_time(double *out, const char *text) {
     return read_with_unit(out, text, times, sizeof times / sizeof *times);
 }

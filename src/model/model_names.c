@@ -43,14 +43,33 @@ static pace_status add_model(void *context, const pace_yaml *yaml, const char *n
     return PACE_OK;
 }
 
-pace_status pace_model_names_load(pace_model_names *out, pace_catalog *catalog) {
-    pace_model_names names = {0};
-    pace_status status = pace_catalog_document(&names.words, catalog, "model_names.yaml");
-    if (status == PACE_OK) status = pace_model_each_description(catalog, add_model, &names);
-    return PACE_GIVE(out, names, status, pace_model_names_free(&names));
+static void free_kept(void *value) {
+    pace_model_names_free(value);
+    pace_free(value);
 }
 
-void pace_model_names_free(pace_model_names *names) { PACE_VEC_FREE(&names->all); }
+static pace_status make_kept(void **out, pace_catalog *catalog) {
+    pace_model_names *kept = pace_alloc(1, sizeof *kept);
+    if (!kept) return PACE_E_MEMORY;
+    pace_status status = pace_catalog_document(&kept->words, catalog, "model_names.yaml");
+    if (status == PACE_OK) status = pace_model_each_description(catalog, add_model, kept);
+    return PACE_GIVE(out, kept, status, free_kept(kept));
+}
+
+pace_status pace_model_names_load(pace_model_names *out, pace_catalog *catalog) {
+    static const char *const files[] = {"model_names.yaml", "models/", NULL};
+    static const pace_catalog_kind kind = {make_kept, free_kept, files};
+    const void *kept;
+    PACE_TRY(pace_catalog_kept(&kept, catalog, &kind));
+    *out = *(const pace_model_names *)kept;
+    out->borrows = true;
+    return PACE_OK;
+}
+
+void pace_model_names_free(pace_model_names *names) {
+    if (!names->borrows) PACE_VEC_FREE(&names->all);
+    *names = (pace_model_names){0};
+}
 
 /* --- finding ------------------------------------------------------------------------------------------------------ */
 

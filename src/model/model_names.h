@@ -14,6 +14,7 @@ typedef struct {
 typedef struct {
     PACE_VEC(pace_model_called) all;
     const pace_yaml *words; /* catalog/model_names.yaml */
+    bool borrows;           /* names are those that the catalogue keeps */
 } pace_model_names;
 
 /** Reads the names of every model; builds none. Free with pace_model_names_free(). */

@@ -8,8 +8,26 @@
 #include "base/yaml.h"
 #include "source/job_table.h"
 
+enum { PACE_JOB_NAME_LONGEST = 96 };
+
+/* A word for a column, or for a unit, as headers are compared: small letters and digits. */
 typedef struct {
-    const pace_yaml *yaml;
+    char text[PACE_JOB_NAME_LONGEST];
+    size_t length;
+    int role;
+    bool alone;   /* counts without a unit */
+    double times; /* of a unit: what it is worth */
+    const char *name;
+} pace_job_word;
+
+typedef struct {
+    PACE_VEC(pace_job_word) words; /* by role */
+    PACE_VEC(pace_job_word) units; /* of each role that has some */
+} pace_job_known_names;
+
+/* Borrowed from the catalogue. */
+typedef struct {
+    const pace_job_known_names *known;
 } pace_job_names;
 
 pace_status pace_job_names_load(pace_job_names *out, pace_catalog *catalog) PACE_MUST_CHECK;

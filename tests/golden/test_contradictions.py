@@ -29,6 +29,19 @@ def test_twice(folder):
     expect(run("analyze", DEMO, "-f", "json", "-f", "json", "-q")[0] == 0, "the same again says nothing else")
 
 
+def test_machine_twice():
+    """A figure of a machine that is given twice was decided by the last, a factor was taken twice."""
+    for on in ("dgx-a100*2 net=10GB/s net=20GB/s", "a100*4 nvlink=300GB/s nvlink=300GB/s", "a100*4 nvlink=300GB/s pcie=10GB/s", "dgx-a100*2 nodes=4", "p4d.24xlarge*2 nodes=3"):
+        refused(("predict", "resnet50", "--on", on), "given twice")
+    job = "architecture=ps_worker,cnodes=8,batch_size=512,flop=1T,memory_access_bytes=10GB,input_bytes=1MB,weight_traffic_bytes=100MB"
+    for on in ("pai-2018 memory=2x memory=3x", "pai-2018 net=1Gb/s network=2Gb/s"):
+        refused(("predict", "--job", job, "--on", on), "given twice")
+    refused(("predict", "--job", job.replace("100MB", "1e30")), "weight_traffic_bytes", "expected at most")
+    expect(run("predict", "resnet50", "--on", "a100*8 nvlink=300GB/s nodes=2 net=25GB/s net=fat-tree:2:1", "-q")[0] == 0, "a rate and a shape are two figures")
+    for on in ("a100*4 nvlink=3B/s", "a100*4 nvlink=1e30GB/s", "a100*4 nvlink=300GB/s nodes=2 net=25GB/s net-stream=1B/s"):
+        refused(("predict", "resnet50", "--on", on), "beyond any link")
+
+
 def test_outputs(folder):
     refused(("analyze", DEMO, "-f", "html", "-o", os.path.join(folder, "x.json")), "is a name of json")
     expect(run("analyze", DEMO, "-f", "perfetto", "-o", os.path.join(folder, "x.json"), "-q")[0] == 0, "Perfetto's traces are JSON")
@@ -143,6 +156,7 @@ for test in (test_twice, test_outputs, test_separators, test_pipes):
         test(scratch)
 test_no_effect()
 test_tf32()
+test_machine_twice()
 test_idle_figures()
 test_nothing_left()
 test_units()

@@ -33,6 +33,22 @@ def ask(text, *words, warn=False):
 HEAD = "device,n_gpu,hidden,layers,heads,seq,vocab,tp,pp,dp,micro_batch,global_batch,precision,recompute\n"
 
 
+def test_cells():
+    """A cell that holds no such number was read as if it were empty; a width of 1e15 was divided for ever."""
+    good = "a100-80-sxm,8,4096,12,32,1024,50000,2,1,4,2,16,bf16,none".split(",")
+    names = HEAD.strip().split(",")
+    for name, values in (("hidden", ("-1", "2.5", "abc", "1e15")), ("heads", ("-1", "2.5", "abc")), ("tp", ("-1", "two")), ("pp", ("1.5", "inf")),
+                         ("n_gpu", ("-8", "abc")), ("micro_batch", ("-1", "1e30")), ("seq", ("-1", "abc"))):
+        for value in values:
+            cells = [value if one == name else cell for one, cell in zip(names, good)]
+            row = ask(HEAD + ",".join(cells) + "\n", warn=True)[0]
+            assert row["predicted"] == "" and f'{name} is "{value}"' in row["status"], (name, value, row)
+    row = ask(HEAD + ",".join(["0:8 100B:16" if one == "global_batch" else cell for one, cell in zip(names, good)]) + "\n")[0]
+    assert row["predicted"] and "left out" in row["status"], row
+    row = ask(HEAD.replace("recompute", "framework,zero_stage,seq_par") + ",".join(good[:-1] + ["abc", "many", "perhaps"]) + "\n")[0]
+    assert all(f'unknown {key} "{value}"' in row["status"] for key, value in (("framework", "abc"), ("zero_stage", "many"), ("sequence_parallel", "perhaps"))), row
+
+
 def test_one_row():
     row = ask(HEAD + "A100-SXM4-80GB,64,3072,30,32,2048,51200,1,1,64,8,512,fp16,full\n")[0]
     assert row["status"] == "ok" and row["unit"] == "s" and row["rung"] == "formula"

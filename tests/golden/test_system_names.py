@@ -8,9 +8,9 @@ EXCHANGE = ("--kind", "exchange", "--bytes", "1M")
 SIMULATED = (*EXCHANGE, "--simulate", "--algorithm", "ring")
 STEP = ("resnet50", "--set", "micro_batch=8")
 SAME = (  # what the clouds and makers call it, what it is here
-    ("p4d.24xlarge", "p4de"),
-    ("p4d.24xlarge*4", "p4de*4"),
-    ("p4d.24xlarge*4 net=fat-tree:2:2", "p4de*4 net=fat-tree:2:2"),
+    ("p4d.24xlarge", "p4d"),
+    ("p4d.24xlarge*4", "p4d*4"),
+    ("p4d.24xlarge*4 net=fat-tree:2:2", "p4d*4 net=fat-tree:2:2"),
     ("P3dn.24xlarge*2", "p3dn*2"),
     ("ND96asr_v4*2", "dgx-a100*2"),
 )
