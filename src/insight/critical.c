@@ -94,12 +94,13 @@ static pace_status walk_back(pace_critical *out, const pace_joint *joint, const 
             continue;
         }
         int d = why - PACE_BOUND_BY_DEPENDENCY;
-        const pace_segment *on = &replay->segments.items[s->dependency[d]];
-        int64_t from = on->start_ns + (s->from_start[d] ? 0 : on->duration_ns);
+        const pace_segment_waits *waits = pace_segment_waits_of(replay, s);
+        const pace_segment *on = &replay->segments.items[waits->dependency[d]];
+        int64_t from = on->start_ns + (waits->from_start[d] ? 0 : on->duration_ns);
         PACE_TRY(add_piece(&w, from, at, s->lag_resource, s->task, true));
         if (from < at) at = from;
-        whole = !s->from_start[d];
-        segment = s->dependency[d];
+        whole = !waits->from_start[d];
+        segment = waits->dependency[d];
     }
     PACE_TRY(add_piece(&w, out->from_ns, at, PACE_ADVICE_GAP, PACE_NO_TASK, true));
     reverse(out);
@@ -111,7 +112,7 @@ static pace_status walk_back(pace_critical *out, const pace_joint *joint, const 
 /* On the home rank; where it met others is counted by nobody. */
 static void count_handovers(pace_critical *out, const pace_joint *joint, const uint8_t *bound) {
     for (uint32_t i = 0; i < joint->home_segments; i++) {
-        const pace_segment *s = &joint->replay.segments.items[i];
+        const pace_segment_waits *s = pace_segment_waits_of(&joint->replay, &joint->replay.segments.items[i]);
         int d = bound[i] - PACE_BOUND_BY_DEPENDENCY;
         if (d < 0 || s->from_start[d] || s->dependency[d] >= joint->first_meeting) continue;
         out->handovers++;

@@ -66,6 +66,7 @@ static uint32_t rank_of_lane(const joiner *j, const pace_replay *replay, size_t 
 static pace_status append(joiner *j, const pace_replay *replay, const trace_ranks *all, int64_t offset_ns) {
     pace_joint *joint = j->joint;
     uint32_t first = (uint32_t)joint->replay.segments.count, lane = (uint32_t)joint->replay.lane_first.count;
+    uint32_t waits = (uint32_t)joint->replay.waits.count;
     for (size_t i = 0; i + 1 < replay->lane_first.count; i++) {
         PACE_TRY(PACE_PUSH(&joint->replay.lane_first, first + replay->lane_first.items[i]));
         PACE_TRY(PACE_PUSH(&joint->lane_rank, rank_of_lane(j, replay, i, all)));
@@ -74,9 +75,14 @@ static pace_status append(joiner *j, const pace_replay *replay, const trace_rank
         pace_segment s = replay->segments.items[i];
         s.start_ns += offset_ns;
         s.lane += lane;
-        for (int d = 0; d < PACE_SEGMENT_DEPENDENCIES; d++)
-            if (s.dependency[d] != PACE_NO_SEGMENT) s.dependency[d] += first;
+        if (s.waits) s.waits += waits;
         PACE_TRY(PACE_PUSH(&joint->replay.segments, s));
+    }
+    for (size_t i = 0; i < replay->waits.count; i++) {
+        pace_segment_waits w = replay->waits.items[i];
+        for (int d = 0; d < PACE_SEGMENT_DEPENDENCIES; d++)
+            if (w.dependency[d] != PACE_NO_SEGMENT) w.dependency[d] += first;
+        PACE_TRY(PACE_PUSH(&joint->replay.waits, w));
     }
     return PACE_OK;
 }
@@ -141,8 +147,7 @@ static pace_status add_meeting(uint32_t *out, joiner *j) {
                           .resource = PACE_ADVICE_BALANCE,
                           .delay_resource = PACE_ADVICE_BALANCE,
                           .lag_resource = PACE_ADVICE_BALANCE};
-        for (int d = 0; d < PACE_SEGMENT_DEPENDENCIES; d++) s.dependency[d] = PACE_NO_SEGMENT;
-        pace_segment_depend(&s, j->points.items[i].segment, 0, true);
+        pace_segment_depend(replay, &s, j->points.items[i].segment, 0, true);
         PACE_TRY(PACE_PUSH(&replay->segments, s));
     }
     *out = (uint32_t)replay->segments.count - 1;
@@ -155,7 +160,7 @@ static void let_wait(joiner *j, uint32_t arrival, uint32_t meeting) {
     if (arrival == PACE_NO_SEGMENT) return;
     pace_segment *own = &j->joint->replay.segments.items[arrival], *transfer = own + 1;
     if (transfer->start_ns < j->joint->replay.segments.items[meeting].start_ns) return;
-    if (pace_segment_depend(transfer, meeting, 0, false) >= 0) own->duration_ns = 0;
+    if (pace_segment_depend(&j->joint->replay, transfer, meeting, 0, false) >= 0) own->duration_ns = 0;
 }
 
 static pace_status join_collective(joiner *j, const uint32_t *parts) {
@@ -234,8 +239,7 @@ static pace_status join(joiner *j) {
         PACE_TRY(join_collective(j, collectives->parts.items + collectives->items.items[i].first_part));
     PACE_TRY(join_messages(j));
     PACE_TRY(PACE_PUSH(&joint->replay.lane_first, (uint32_t)joint->replay.segments.count));
-    pace_replay_explain(&joint->replay);
-    return PACE_OK;
+    return pace_replay_explain(&joint->replay);
 }
 
 pace_status pace_joint_build(pace_joint *out, const pace_analysis *analysis, uint32_t home, int64_t from_ns,
@@ -270,9 +274,11 @@ pace_status pace_joint_alone(pace_joint *out, const pace_rank *rank, uint32_t in
 
 void pace_joint_part(pace_joint *joint) {
     for (uint32_t i = 0; i < joint->first_meeting; i++) {
-        pace_segment *s = &joint->replay.segments.items[i];
+        uint32_t waits = joint->replay.segments.items[i].waits;
+        if (!waits) continue;
+        uint32_t *dependency = joint->replay.waits.items[waits - 1].dependency;
         for (int d = 0; d < PACE_SEGMENT_DEPENDENCIES; d++)
-            if (s->dependency[d] != PACE_NO_SEGMENT && s->dependency[d] >= joint->first_meeting)
-                s->dependency[d] = PACE_NO_SEGMENT;
+            if (dependency[d] != PACE_NO_SEGMENT && dependency[d] >= joint->first_meeting)
+                dependency[d] = PACE_NO_SEGMENT;
     }
 }

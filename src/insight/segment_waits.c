@@ -43,10 +43,10 @@ static wait_list choose(const pace_replay *replay, const pace_step *step, const 
     return list;
 }
 
-static void add(pace_segment *s, const wait_list *list, int64_t lag_ns) {
+static void add(pace_replay *replay, pace_segment *s, const wait_list *list, int64_t lag_ns) {
     for (int i = 0; i < list->count; i++) {
-        int d = pace_segment_depend(s, list->on[i], lag_ns, false);
-        if (d >= 0) s->recorded[d] = true;
+        int d = pace_segment_depend(replay, s, list->on[i], lag_ns, false);
+        if (d >= 0) replay->waits.items[s->waits - 1].recorded[d] = true;
     }
 }
 
@@ -76,6 +76,6 @@ void pace_segments_add_waits(pace_replay *replay, const pace_step *step, const u
         if (list.count == 0) continue;
         bool held = !call || segment_end(&replay->segments.items[list.on[0]]) > s->start_ns;
         if (call && held) cut_call(replay, s, &list);
-        add(s, &list, held ? 0 : -own_time(replay, s));
+        add(replay, s, &list, held ? 0 : -own_time(replay, s));
     }
 }

@@ -41,12 +41,7 @@ static bool waits_for_trace(const builder *b, uint32_t lane, int64_t start) {
 static pace_status add_segment(builder *b, uint32_t task, uint32_t lane, int64_t start, int64_t end, uint8_t resource) {
     if (start < b->from_ns) start = b->from_ns;
     if (end < start) return PACE_OK;
-    pace_segment s = {.start_ns = start,
-                      .duration_ns = end - start,
-                      .task = task,
-                      .lane = lane,
-                      .dependency = {PACE_NO_SEGMENT, PACE_NO_SEGMENT, PACE_NO_SEGMENT},
-                      .resource = resource};
+    pace_segment s = {.start_ns = start, .duration_ns = end - start, .task = task, .lane = lane, .resource = resource};
     s.delay_resource = b->lane_on_device[lane] || waits_for_trace(b, lane, start) ? PACE_ADVICE_GAP : PACE_ADVICE_HOST;
     s.lag_resource = PACE_ADVICE_HOST;
     if (b->first_segment[task] == PACE_NO_SEGMENT) b->first_segment[task] = (uint32_t)b->replay->segments.count;
@@ -254,11 +249,11 @@ static void cut_launch(builder *b, pace_segment *call, uint32_t launched) {
     int64_t released = pace_segment_end(&segments[left - 1]);
     call->duration_ns -= released - call->start_ns;
     call->start_ns = released;
-    pace_segment_depend(call, left - 1, 0, false);
+    pace_segment_depend(b->replay, call, left - 1, 0, false);
 }
 
 static bool was_cut(const builder *b, const pace_segment *call) {
-    uint32_t on = call->dependency[0];
+    uint32_t on = pace_segment_waits_of(b->replay, call)->dependency[0];
     return on != PACE_NO_SEGMENT && pace_segment_end(&b->replay->segments.items[on]) == call->start_ns;
 }
 
@@ -276,7 +271,7 @@ static void add_launch_edges(builder *b) {
         if (lag < 0) continue;
         /* a call that loads code takes its time first */
         int64_t most = issued + pace_task_ns(&b->rank->step, cause) - call->start_ns + PACE_LAUNCH_REACHES_NS;
-        pace_segment_depend(s, b->first_segment[cause], lag < most ? lag : most, true);
+        pace_segment_depend(b->replay, s, b->first_segment[cause], lag < most ? lag : most, true);
     }
 }
 
@@ -296,7 +291,7 @@ static void add_blocking_edges(builder *b) {
         int64_t released = pace_segment_end(&b->replay->segments.items[on]);
         s->duration_ns = pace_segment_end(s) - released;
         s->start_ns = released;
-        pace_segment_depend(s, on, 0, false);
+        pace_segment_depend(b->replay, s, on, 0, false);
     }
 }
 
@@ -311,18 +306,19 @@ static void add_stream_edges(builder *b) {
         if (!b->lane_on_device[lane]) continue;
         for (uint32_t i = b->replay->lane_first.items[lane]; i < b->replay->lane_first.items[lane + 1]; i++) {
             pace_segment *s = &b->replay->segments.items[i];
+            const pace_segment_waits *waits = pace_segment_waits_of(b->replay, s);
             int64_t before = issue_end(&b->rank->step, s->task) + LAUNCH_NS;
             if (i > b->replay->lane_first.items[lane] && pace_segment_end(s - 1) > before)
                 before = pace_segment_end(s - 1);
             for (int d = 0; d < PACE_SEGMENT_DEPENDENCIES; d++) /* what the trace names explains so much */
-                if (s->recorded[d] && pace_segment_end(&b->replay->segments.items[s->dependency[d]]) > before)
-                    before = pace_segment_end(&b->replay->segments.items[s->dependency[d]]);
+                if (waits->recorded[d] && pace_segment_end(&b->replay->segments.items[waits->dependency[d]]) > before)
+                    before = pace_segment_end(&b->replay->segments.items[waits->dependency[d]]);
             if (s->start_ns - before < 2000) continue;
             int64_t after = s->start_ns - HANDOVER_NS > before ? s->start_ns - HANDOVER_NS : before;
             uint32_t on = pace_device_ends_last(&b->ends, after, s->start_ns, s->start_ns, lane);
             if (on == PACE_NO_SEGMENT)
                 on = pace_device_ends_last(&b->ends, after, s->start_ns + ROUNDING_NS, s->start_ns, lane);
-            if (on != PACE_NO_SEGMENT) pace_segment_depend(s, on, 0, false);
+            if (on != PACE_NO_SEGMENT) pace_segment_depend(b->replay, s, on, 0, false);
         }
     }
 }
@@ -346,7 +342,7 @@ static void add_polling_edges(builder *b) {
             int64_t from = i > first[lane] ? pace_segment_end(s - 1) : b->from_ns;
             if (!polled(b, from, s->start_ns) || !pace_device_ends_drained(&b->ends, from, s->start_ns)) continue;
             uint32_t on = pace_device_ends_last(&b->ends, s->start_ns - HANDOVER_NS, s->start_ns, from, UINT32_MAX);
-            if (on != PACE_NO_SEGMENT) pace_segment_depend(s, on, 0, false);
+            if (on != PACE_NO_SEGMENT) pace_segment_depend(b->replay, s, on, 0, false);
         }
     }
 }
@@ -364,7 +360,7 @@ static void cut_polling_operators(builder *b) {
         if (on == PACE_NO_SEGMENT) continue;
         s->start_ns = pace_segment_end(&b->replay->segments.items[on]);
         s->duration_ns = end - s->start_ns;
-        pace_segment_depend(s, on, 0, false);
+        pace_segment_depend(b->replay, s, on, 0, false);
     }
 }
 
@@ -372,12 +368,12 @@ static void cut_polling_operators(builder *b) {
  * so that no circle can close where times are too coarse to tell. */
 static void drop_backward_edges(pace_replay *replay) {
     for (uint32_t i = 0; i < replay->segments.count; i++) {
-        pace_segment *s = &replay->segments.items[i];
-        for (int d = 0; d < PACE_SEGMENT_DEPENDENCIES; d++) {
-            if (s->dependency[d] == PACE_NO_SEGMENT) continue;
-            int64_t start = replay->segments.items[s->dependency[d]].start_ns;
-            if (start > s->start_ns || (start == s->start_ns && s->dependency[d] > i))
-                s->dependency[d] = PACE_NO_SEGMENT;
+        const pace_segment *s = &replay->segments.items[i];
+        for (int d = 0; s->waits && d < PACE_SEGMENT_DEPENDENCIES; d++) {
+            uint32_t *on = &replay->waits.items[s->waits - 1].dependency[d];
+            if (*on == PACE_NO_SEGMENT) continue;
+            int64_t start = replay->segments.items[*on].start_ns;
+            if (start > s->start_ns || (start == s->start_ns && *on > i)) *on = PACE_NO_SEGMENT;
         }
     }
 }
@@ -403,8 +399,7 @@ static pace_status build(builder *b, pace_arrivals *arrivals, pace_rank *const *
     if (host_only) PACE_TRY(pace_segments_add_exchange_calls(b->replay, &b->rank->step, b->first_segment));
     PACE_TRY(pace_segments_add_thread_edges(b->replay, b->lane_on_device, b->from_ns));
     drop_backward_edges(b->replay);
-    pace_replay_explain(b->replay);
-    return PACE_OK;
+    return pace_replay_explain(b->replay);
 }
 
 pace_status pace_segments_build_cut(pace_replay *out, pace_arrivals *arrivals, pace_rank *const *devices, size_t count,

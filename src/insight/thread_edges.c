@@ -62,7 +62,7 @@ static void sweep(quiet_threads *q, pace_lane_merge *starts, pace_lane_merge *en
         for (; ending != PACE_NO_SEGMENT && end_ns <= s->start_ns; ending = pace_lane_merge_next(&end_ns, ends))
             put_last(q, ending);
         uint32_t on = last_to_end(q, s->lane, idle_from, s->start_ns);
-        if (on != PACE_NO_SEGMENT) pace_segment_depend(s, on, 0, false);
+        if (on != PACE_NO_SEGMENT) pace_segment_depend(q->replay, s, on, 0, false);
     }
 }
 

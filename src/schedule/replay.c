@@ -2,14 +2,28 @@
 
 #include <math.h>
 
-void pace_replay_free(pace_replay *replay) { PACE_VEC_FREE(&replay->segments, &replay->lane_first); }
+const pace_segment_waits pace_waits_for_nothing = {.dependency = {PACE_NO_SEGMENT, PACE_NO_SEGMENT, PACE_NO_SEGMENT}};
 
-int pace_segment_depend(pace_segment *segment, uint32_t on, int64_t lag_ns, bool from_start) {
-    for (int d = 0; d < PACE_SEGMENT_DEPENDENCIES; d++) {
-        if (segment->dependency[d] != PACE_NO_SEGMENT) continue;
-        segment->dependency[d] = on;
-        segment->lag_ns[d] = lag_ns;
-        segment->from_start[d] = from_start;
+void pace_replay_free(pace_replay *replay) { PACE_VEC_FREE(&replay->segments, &replay->waits, &replay->lane_first); }
+
+pace_segment_waits *pace_segment_own_waits(pace_replay *replay, pace_segment *segment) {
+    if (!segment->waits) {
+        if (PACE_PUSH(&replay->waits, pace_waits_for_nothing) != PACE_OK) {
+            replay->short_of_memory = true;
+            return NULL;
+        }
+        segment->waits = (uint32_t)replay->waits.count;
+    }
+    return &replay->waits.items[segment->waits - 1];
+}
+
+int pace_segment_depend(pace_replay *replay, pace_segment *segment, uint32_t on, int64_t lag_ns, bool from_start) {
+    pace_segment_waits *waits = pace_segment_own_waits(replay, segment);
+    for (int d = 0; waits && d < PACE_SEGMENT_DEPENDENCIES; d++) {
+        if (waits->dependency[d] != PACE_NO_SEGMENT) continue;
+        waits->dependency[d] = on;
+        waits->lag_ns[d] = lag_ns;
+        waits->from_start[d] = from_start;
         return d;
     }
     return -1;
@@ -17,28 +31,36 @@ int pace_segment_depend(pace_segment *segment, uint32_t on, int64_t lag_ns, bool
 
 static int64_t scaled(int64_t ns, double factor) { return factor == 1 ? ns : llround((double)ns * factor); }
 
-void pace_replay_explain(pace_replay *replay) {
-    for (size_t lane = 0; lane + 1 < replay->lane_first.count; lane++) {
-        for (uint32_t i = replay->lane_first.items[lane]; i < replay->lane_first.items[lane + 1]; i++) {
-            pace_segment *s = &replay->segments.items[i];
-            int64_t ready = replay->origin_ns;
-            if (i > replay->lane_first.items[lane]) {
-                int64_t end = s[-1].start_ns + s[-1].duration_ns;
-                s->overlap_ns = s->start_ns < end ? s->start_ns - end : 0;
-                ready = end + s->overlap_ns;
-            }
-            for (int d = 0; d < PACE_SEGMENT_DEPENDENCIES; d++) {
-                if (s->dependency[d] == PACE_NO_SEGMENT) continue;
-                const pace_segment *on = &replay->segments.items[s->dependency[d]];
-                int64_t base = on->start_ns + (s->from_start[d] ? 0 : on->duration_ns);
-                if (base + s->lag_ns[d] > s->start_ns) s->lag_ns[d] = s->start_ns - base;
-                if (base + s->lag_ns[d] > ready) ready = base + s->lag_ns[d];
-            }
-            s->delay_ns = s->start_ns - ready;
+static pace_status explain(pace_replay *replay, uint32_t lane) {
+    for (uint32_t i = replay->lane_first.items[lane]; i < replay->lane_first.items[lane + 1]; i++) {
+        pace_segment *s = &replay->segments.items[i];
+        int64_t ready = replay->origin_ns;
+        if (i > replay->lane_first.items[lane]) {
+            int64_t end = s[-1].start_ns + s[-1].duration_ns;
+            bool overlaps = s->start_ns < end;
+            pace_segment_waits *own = overlaps || s->waits ? pace_segment_own_waits(replay, s) : NULL;
+            if (overlaps && !own) return PACE_E_MEMORY;
+            if (own) own->overlap_ns = overlaps ? s->start_ns - end : 0;
+            ready = overlaps ? s->start_ns : end;
         }
+        for (int d = 0; s->waits && d < PACE_SEGMENT_DEPENDENCIES; d++) {
+            pace_segment_waits *own = &replay->waits.items[s->waits - 1];
+            if (own->dependency[d] == PACE_NO_SEGMENT) continue;
+            const pace_segment *on = &replay->segments.items[own->dependency[d]];
+            int64_t base = on->start_ns + (own->from_start[d] ? 0 : on->duration_ns);
+            if (base + own->lag_ns[d] > s->start_ns) own->lag_ns[d] = s->start_ns - base;
+            if (base + own->lag_ns[d] > ready) ready = base + own->lag_ns[d];
+        }
+        s->delay_ns = s->start_ns - ready;
     }
+    return PACE_OK;
 }
 
+pace_status pace_replay_explain(pace_replay *replay) {
+    if (replay->short_of_memory) return PACE_E_MEMORY;
+    for (uint32_t lane = 0; lane + 1 < replay->lane_first.count; lane++) PACE_TRY(explain(replay, lane));
+    return PACE_OK;
+}
 typedef struct {
     const pace_replay *replay;
     const double *factor;
@@ -55,25 +77,26 @@ static int64_t end_of(const walker *w, uint32_t segment) {
 }
 
 /* A lag below zero is an overlap, not work: a faster resource does not shorten it. */
-static int64_t lag_of(const walker *w, const pace_segment *s, int d) {
-    return s->lag_ns[d] > 0 ? scaled(s->lag_ns[d], w->factor[s->lag_resource]) : s->lag_ns[d];
+static int64_t lag_of(const walker *w, const pace_segment *s, int64_t lag_ns) {
+    return lag_ns > 0 ? scaled(lag_ns, w->factor[s->lag_resource]) : lag_ns;
 }
 
 /* The dependency that has not run yet, or PACE_NO_SEGMENT after the segment has been placed. */
 static uint32_t place(walker *w, uint32_t segment, bool first) {
     const pace_segment *s = &w->replay->segments.items[segment];
+    const pace_segment_waits *waits = pace_segment_waits_of(w->replay, s);
     int64_t ready = w->replay->origin_ns;
     uint8_t bound = PACE_BOUND_BY_ORIGIN;
     if (!first) {
-        ready = end_of(w, segment - 1) + s->overlap_ns;
+        ready = end_of(w, segment - 1) + waits->overlap_ns;
         if (ready < w->start_ns[segment - 1]) ready = w->start_ns[segment - 1];
         bound = PACE_BOUND_BY_LANE;
     }
-    for (int d = 0; d < PACE_SEGMENT_DEPENDENCIES; d++) {
-        uint32_t on = s->dependency[d];
+    for (int d = 0; s->waits && d < PACE_SEGMENT_DEPENDENCIES; d++) {
+        uint32_t on = waits->dependency[d];
         if (on == PACE_NO_SEGMENT) continue;
         if (!w->done[on]) return on;
-        int64_t met = (s->from_start[d] ? w->start_ns[on] : end_of(w, on)) + lag_of(w, s, d);
+        int64_t met = (waits->from_start[d] ? w->start_ns[on] : end_of(w, on)) + lag_of(w, s, waits->lag_ns[d]);
         if (met > ready) {
             ready = met;
             bound = (uint8_t)(PACE_BOUND_BY_DEPENDENCY + d);

@@ -54,10 +54,13 @@ static pace_status add_segment(compiler *c, int64_t delay_ns, double duration_ns
     pace_segment segment = {.duration_ns = llround(duration_ns),
                             .delay_ns = delay_ns,
                             .task = (uint32_t)c->replay.segments.count,
-                            .lane = (uint32_t)(c->replay.lane_first.count - 1),
-                            .dependency = {PACE_NO_SEGMENT, PACE_NO_SEGMENT, PACE_NO_SEGMENT}};
+                            .lane = (uint32_t)(c->replay.lane_first.count - 1)};
     PACE_TRY(PACE_PUSH(&c->replay.segments, segment));
     return PACE_PUSH(&c->places, place);
+}
+
+static pace_segment_waits *waits_of(compiler *c, uint32_t segment) {
+    return pace_segment_own_waits(&c->replay, &c->replay.segments.items[segment]);
 }
 
 static pace_status open_lane(compiler *c) {
@@ -322,17 +325,18 @@ static pace_status compile_thread(compiler *c, const pace_graph_lanes *lanes, ui
 
 /* Once its launch has reached the device; that counts from the start of the call, which ends the host's segment. Threads are
  * compiled before streams. */
-static void wait_for_issue(compiler *c, uint32_t rank, uint32_t issue) {
-    pace_segment *segment = last_segment(c);
-    segment->dependency[0] = issue;
-    segment->lag_ns[0] = llround(c->ranks[rank].launch_lag_ns) - llround(c->places.items[issue].call_ns);
+static void wait_for_issue(const compiler *c, uint32_t rank, pace_segment_waits *waits, uint32_t issue) {
+    waits->dependency[0] = issue;
+    waits->lag_ns[0] = llround(c->ranks[rank].launch_lag_ns) - llround(c->places.items[issue].call_ns);
 }
 
 /* For the launch to have run, in one of the last segment's slots. */
 static pace_status wait_for_run(compiler *c, uint8_t slot, uint32_t instance, uint32_t launch) {
     uint32_t run = c->instances[instance].launch_run[launch];
     if (run == PACE_NO_SEGMENT) return add_link(c, slot, LINK_LAUNCH_END, instance, launch); /* of a stream behind */
-    last_segment(c)->dependency[slot] = run;
+    pace_segment_waits *waits = waits_of(c, (uint32_t)c->replay.segments.count - 1);
+    if (!waits) return PACE_E_MEMORY;
+    waits->dependency[slot] = run;
     return PACE_OK;
 }
 
@@ -345,8 +349,10 @@ static pace_status compile_launch(compiler *c, uint32_t rank, unsigned repeat, u
     double duration = c->ranks[rank].launch_ns[number];
     int64_t holds_ns = c->options->one_launch ? launch->holds_ns : 0;
     PACE_TRY(add_segment(c, holds_ns, meets ? 0 : duration, place));
-    last_segment(c)->overlap_ns = llround(c->ranks[rank].between_ns);
-    wait_for_issue(c, rank, c->instances[here].launch_issue[number]);
+    pace_segment_waits *waits = waits_of(c, (uint32_t)c->replay.segments.count - 1);
+    if (!waits) return PACE_E_MEMORY;
+    waits->overlap_ns = llround(c->ranks[rank].between_ns);
+    wait_for_issue(c, rank, waits, c->instances[here].launch_issue[number]);
     for (uint8_t k = 0; k < 2; k++)
         if (launch->waits[k] != PACE_NO_LAUNCH) PACE_TRY(wait_for_run(c, (uint8_t)(k + 1), here, launch->waits[k]));
     if (meets) PACE_TRY(add_segment(c, 0, duration, place));
@@ -369,12 +375,16 @@ static pace_status compile_meeting(compiler *c, const pace_meeting *meeting, uns
         const pace_meeting_member *member = &c->meetings.members.items[i];
         uint32_t run = c->instances[instance_of(c, member->rank, repeat)].launch_run[member->launch];
         PACE_TRY(add_segment(c, 0, 0, (pace_walk_place){.rank = PACE_NOBODY}));
-        c->replay.segments.items[c->replay.segments.count - 1].dependency[0] = run - 1;
+        pace_segment_waits *waits = waits_of(c, (uint32_t)c->replay.segments.count - 1);
+        if (!waits) return PACE_E_MEMORY;
+        waits->dependency[0] = run - 1;
     }
     for (uint32_t i = meeting->first; i < meeting->first + meeting->count; i++) {
         const pace_meeting_member *member = &c->meetings.members.items[i];
         uint32_t run = c->instances[instance_of(c, member->rank, repeat)].launch_run[member->launch];
-        c->replay.segments.items[run].dependency[0] = (uint32_t)(c->replay.segments.count - 1);
+        pace_segment_waits *waits = waits_of(c, run);
+        if (!waits) return PACE_E_MEMORY;
+        waits->dependency[0] = (uint32_t)(c->replay.segments.count - 1);
     }
     return PACE_OK;
 }
@@ -417,13 +427,16 @@ static pace_status compile_lanes(compiler *c) {
 /* --- links ------------------------------------------------------------------------------------------------------- */
 
 /* Dependencies count from the end of a segment. */
-static void resolve(compiler *c) {
+static pace_status resolve(compiler *c) {
     for (size_t i = 0; i < c->links.count; i++) {
         const lane_link *link = &c->links.items[i];
         const step_instance *at = &c->instances[link->instance];
-        c->replay.segments.items[link->segment].dependency[link->slot] =
+        pace_segment_waits *waits = waits_of(c, link->segment);
+        if (!waits) return PACE_E_MEMORY;
+        waits->dependency[link->slot] =
             link->kind == LINK_NODE_END ? at->node_end[link->target] : at->launch_run[link->target];
     }
+    return PACE_OK;
 }
 
 static pace_status make_instances(compiler *c) {
@@ -499,8 +512,8 @@ pace_status pace_walk(pace_step *out, const pace_walk_rank *ranks, size_t count,
     if (status == PACE_OK) status = make_segments(&c);
     if (status == PACE_OK) status = compile_lanes(&c);
     if (status == PACE_OK) {
-        resolve(&c);
-        status = run(out, &c);
+        status = resolve(&c);
+        if (status == PACE_OK) status = run(out, &c);
     }
     free_compiler(&c);
     return status;

@@ -67,7 +67,7 @@ typedef struct {
 static located locate(const pace_replay *replay, const pace_walk_place *places, const int64_t *start_ns, size_t at) {
     const pace_segment *s = &replay->segments.items[at];
     located l = {.segment = s, .place = &places[at], .start_ns = start_ns[at], .end_ns = start_ns[at] + s->duration_ns};
-    uint32_t queue = s->dependency[PACE_WALK_QUEUE];
+    uint32_t queue = pace_segment_waits_of(replay, s)->dependency[PACE_WALK_QUEUE];
     bool follows = at > 0 && s[-1].lane == s->lane && places[at - 1].repeat == places[at].repeat;
     if (follows) l.idle_ns = l.start_ns - s->delay_ns - start_ns[at - 1] - s[-1].duration_ns;
     l.for_queue = l.idle_ns > 0 && l.place->launch != PACE_NO_LAUNCH && queue != PACE_NO_SEGMENT &&

@@ -36,9 +36,8 @@ static pace_segment *segment(pace_replay *replay, int64_t start, int64_t duratio
                       .duration_ns = duration,
                       .task = (uint32_t)replay->segments.count,
                       .lane = (uint32_t)replay->lane_first.count - 1,
-                      .dependency = {dependency == NONE ? PACE_NO_SEGMENT : (uint32_t)dependency, PACE_NO_SEGMENT,
-                                     PACE_NO_SEGMENT},
                       .resource = resource};
+    if (dependency != NONE) assert_int_equal(pace_segment_depend(replay, &s, (uint32_t)dependency, 0, false), 0);
     assert_int_equal(PACE_PUSH(&replay->segments, s), PACE_OK);
     return &replay->segments.items[replay->segments.count - 1];
 }
@@ -55,11 +54,11 @@ static void test_by_hand(void **state) {
     segment(&replay, 190, 5, 4, 0);
     lane(&replay);
     pace_segment *s = segment(&replay, 105, 40, 0, 1);
-    s->from_start[0] = true;
-    s->lag_ns[0] = 5;
+    pace_segment_own_waits(&replay, s)->from_start[0] = true;
+    pace_segment_own_waits(&replay, s)->lag_ns[0] = 5;
     segment(&replay, 150, 40, 1, 1); /* 5 ns after its lane: unexplained */
     lane(&replay);
-    pace_replay_explain(&replay);
+    assert_int_equal(pace_replay_explain(&replay), PACE_OK);
     assert_int_equal(replay.segments.items[4].delay_ns, 5);
     assert_int_equal(pace_replay_run(&replay, unit, start, bound), PACE_OK);
     for (int i = 0; i < 5; i++) assert_int_equal(start[i], replay.segments.items[i].start_ns);
@@ -121,12 +120,13 @@ static void make(pace_replay *replay) {
         for (int d = 0; d < PACE_SEGMENT_DEPENDENCIES; d++) {
             uint32_t on = (uint32_t)pick((uint32_t)replay->segments.count);
             if (replay->segments.items[on].start_ns >= s->start_ns) continue;
-            s->dependency[d] = on;
-            s->from_start[d] = pick(2);
-            s->lag_ns[d] = pick(10);
+            pace_segment_waits *waits = pace_segment_own_waits(replay, s);
+            waits->dependency[d] = on;
+            waits->from_start[d] = pick(2);
+            waits->lag_ns[d] = pick(10);
         }
     }
-    pace_replay_explain(replay);
+    assert_int_equal(pace_replay_explain(replay), PACE_OK);
 }
 
 static int64_t by(int64_t ns, double factor) { return (int64_t)llround((double)ns * factor); }
@@ -139,19 +139,20 @@ static void relax(const pace_replay *replay, const double *factor, int64_t *star
         changed = false;
         for (size_t i = 0; i < replay->segments.count; i++) {
             const pace_segment *s = &all[i];
+            const pace_segment_waits *waits = pace_segment_waits_of(replay, s);
             int64_t ready = INT64_MIN / 4;
             if (i == 0 || s[-1].lane != s->lane) {
                 ready = replay->origin_ns;
             } else {
-                int64_t end = start[i - 1] + by(s[-1].duration_ns, factor[s[-1].resource]) + s->overlap_ns;
+                int64_t end = start[i - 1] + by(s[-1].duration_ns, factor[s[-1].resource]) + waits->overlap_ns;
                 ready = end > start[i - 1] ? end : start[i - 1];
             }
             for (int d = 0; d < PACE_SEGMENT_DEPENDENCIES; d++) {
-                uint32_t on = s->dependency[d];
+                uint32_t on = waits->dependency[d];
                 if (on == PACE_NO_SEGMENT) continue;
-                int64_t lag = s->lag_ns[d] > 0 ? by(s->lag_ns[d], factor[s->lag_resource]) : s->lag_ns[d];
+                int64_t lag = waits->lag_ns[d] > 0 ? by(waits->lag_ns[d], factor[s->lag_resource]) : waits->lag_ns[d];
                 int64_t met =
-                    start[on] + (s->from_start[d] ? 0 : by(all[on].duration_ns, factor[all[on].resource])) + lag;
+                    start[on] + (waits->from_start[d] ? 0 : by(all[on].duration_ns, factor[all[on].resource])) + lag;
                 if (met > ready) ready = met;
             }
             ready += by(s->delay_ns, factor[s->delay_resource]);
