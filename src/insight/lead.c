@@ -194,6 +194,7 @@ pace_status pace_lead_find(pace_lead *out, const pace_critical *critical, const 
         if (lead.resource == PACE_ADVICE_NETWORK) PACE_TRY(judge_network(&lead, critical, analysis, rank));
         if (critical->scope == PACE_PATH_OF_ALL_RANKS)
             lead.balance_ns = lead.step_ns - critical->without_ns[PACE_ADVICE_BALANCE];
+        if (lead.resource == PACE_ADVICE_HOST) pace_first_use_find(&lead.first_use, critical, analysis);
         PACE_TRY(judge_series(&lead, critical, analysis, rank));
         PACE_TRY(pace_late_reason_find(&lead.late, analysis));
     }

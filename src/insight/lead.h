@@ -6,6 +6,7 @@
 
 #include "insight/culprit.h"
 #include "insight/evidence.h"
+#include "insight/first_use.h"
 #include "insight/late_reason.h"
 #include "insight/step_series.h"
 
@@ -36,9 +37,10 @@ typedef struct {
     pace_long_steps series;  /* what the steps that take longer than usual cost */
     bool of_long_steps; /* they cost more than anything else: the lead is theirs, saved_ns is what exceeds usual steps
                                 and step_ns the whole run */
-    pace_step_shift shift; /* from one step on all take longer, or less */
-    int64_t balance_ns;    /* saved if no rank waited for another; several ranks alone */
-    pace_late_reason late; /* why the late rank is late */
+    pace_step_shift shift;    /* from one step on all take longer, or less */
+    int64_t balance_ns;       /* saved if no rank waited for another; several ranks alone */
+    pace_late_reason late;    /* why the late rank is late */
+    pace_first_use first_use; /* that takes most of the step; name NULL = none */
 } pace_lead;
 
 /** What stands behind a resource's time on the path, as if the report led with it: resource, culprit, and of the host the

@@ -38,10 +38,10 @@ pace_status pace_put_insights(pace_node *root, pace_analysis *analysis, const pa
 pace_status pace_put_lead(pace_node *root, const pace_critical *critical, const pace_analysis *analysis,
                           const pace_rank *rank, const pace_remedies *remedies) PACE_MUST_CHECK;
 
-/** What to do next: the best remedy. */
+/** What to do next: the best remedy, or why none is named. */
 void pace_put_next(pace_node *root, const pace_remedies *remedies, const pace_lead *lead,
                    const pace_analysis *analysis);
-/** All that save enough, or why there are none. */
+/** All that save enough. */
 void pace_put_remedies(pace_node *root, const pace_remedies *remedies, const pace_analysis *analysis);
 
 /** Critical path, advice, collectives, timeline; with `tries` also remedies. */

@@ -12,7 +12,7 @@
 static const char *const meaning[PACE_ADVICES] = {
     [PACE_ADVICE_COMPUTE] = "kernels limited by arithmetic",
     [PACE_ADVICE_MEMORY] = "kernels limited by memory bandwidth",
-    [PACE_ADVICE_COPY] = "copies between host and device",
+    [PACE_ADVICE_COPY] = "copies of memory between or within host and device",
     [PACE_ADVICE_NETWORK] = "communication that no compute hides",
     [PACE_ADVICE_HOST] = "the CPU that launches the work",
     [PACE_ADVICE_INPUT] = "fetching samples",
@@ -202,7 +202,7 @@ static void put_figures(pace_node *root, const pace_lead *lead, const pace_analy
     pace_node_int(node, "late_excess_ns", lead->late.excess_ns);
     pace_node_text(node, "late_kernel", lead->late.kernel);
     bool on_lead;
-    const pace_remedy *first = remedies ? pace_remedies_first(&on_lead, remedies, lead) : NULL;
+    const pace_remedy *first = remedies && !lead->first_use.name ? pace_remedies_first(&on_lead, remedies, lead) : NULL;
     pace_node_text(node, "next", first ? first->row.id : NULL);
 }
 

@@ -2,6 +2,7 @@
 #include "report/analyze_parts.h"
 
 #include "base/print.h"
+#include "base/text.h"
 #include "report/show.h"
 #include "report/table.h"
 
@@ -98,25 +99,62 @@ static void put_figures(pace_node *root, const pace_remedies *remedies) {
     pace_node_text(node, "why", remedies->why);
 }
 
-/* Why there is nothing to show. */
-static void put_nothing(pace_node *root, const pace_remedies *remedies) {
+/* A step behind it would be another one. */
+static void put_first_use(pace_node *root, const pace_first_use *use) {
+    char *name = pace_show_clean(use->name);
+    pace_node_sentence(
+        root, true,
+        "Next: record later steps, torch.profiler.schedule(wait=1, warmup=1, active=3): one '%s' takes %s "
+        "of this one, the next longest of the name %s. The first use of a library, a kernel or a buffer "
+        "is like that, and steps that are repeated do not have it.",
+        name ? name : use->name, pace_show_ns(use->took_ns).text, pace_show_ns(use->next_ns).text);
+    pace_free(name);
+}
+
+/* One stretch of the host's that holds up the device: no remedy knows what it does. The framework's own operators are
+ * quick, unless something else is behind them. */
+static void put_itself(pace_node *root, const pace_lead *lead) {
+    const pace_culprit *c = &lead->culprit;
+    bool stretch =
+        lead->resource == PACE_ADVICE_HOST && lead->matters && !lead->of_long_steps && c->longest_share >= 0.5;
+    if (!stretch || !c->name || c->before) return;
+    char *name = pace_show_clean(c->name);
+    if (pace_starts(c->name, "aten::"))
+        pace_node_sentence(root, true,
+                           "Next: find out why '%s' takes the host so long in one stretch: a first use (then record "
+                           "later steps), memory taken from the system, or tensors on the CPU.",
+                           name ? name : c->name);
+    else
+        pace_node_sentence(root, true,
+                           "Next: spend less time in '%s' itself, or do it on another thread, ahead of the step.",
+                           name ? name : c->name);
+    pace_free(name);
+}
+
+/* Why no remedy is named: one sentence of those that lead. */
+static void put_nothing(pace_node *root, const pace_remedies *remedies, const pace_lead *lead) {
     size_t counted = remedies->tried - remedies->refused;
     switch (remedies->outcome) {
     case PACE_REMEDIES_TRIED:
-        if (counted)
-            pace_node_sentence(root, false,
+        if (counted == 1)
+            pace_node_sentence(root, true,
+                               "The one remedy that was tried on the replay saves less than %.0f %% of the step.",
+                               100 * remedies->threshold);
+        else if (counted)
+            pace_node_sentence(root, true,
                                "Of %zu remedies that were tried on the replay none saves %.0f %% of the step.", counted,
                                100 * remedies->threshold);
-        else pace_node_sentence(root, false, "The catalogue has no remedy that applies to this step.");
+        else pace_node_sentence(root, true, "The catalogue has no remedy that applies to this step.");
+        put_itself(root, lead);
         break;
     case PACE_REMEDIES_TOO_LARGE:
-        pace_node_sentence(root, false,
+        pace_node_sentence(root, true,
                            "No remedy was tried: one step of the trace is too large to walk again for each. Ask for "
                            "them with 'paceline predict'.");
         break;
     case PACE_REMEDIES_REPLAY_OFF:
         if (remedies->why)
-            pace_node_sentence(root, false,
+            pace_node_sentence(root, true,
                                "No remedy was tried: %s, which a repeated step does not make; without them it takes %s "
                                "instead of %s. Record steps behind warm-up ones: torch.profiler.schedule(wait=1, "
                                "warmup=1, active=3).",
@@ -124,13 +162,13 @@ static void put_nothing(pace_node *root, const pace_remedies *remedies) {
                                pace_show_ns(pace_ns(remedies->measured_s)).text);
         else
             pace_node_sentence(
-                root, false,
+                root, true,
                 "No remedy was tried: replayed from one figure for each operator, the step takes %s instead "
                 "of %s.",
                 pace_show_ns(pace_ns(remedies->replayed_s)).text, pace_show_ns(pace_ns(remedies->measured_s)).text);
         break;
     case PACE_REMEDIES_NO_REPLAY:
-        pace_node_sentence(root, false, "No remedy was tried: the steps cannot be replayed (%s).", remedies->why);
+        pace_node_sentence(root, true, "No remedy was tried: the steps cannot be replayed (%s).", remedies->why);
         break;
     default: break; /* the lead says that what would help is unknown */
     }
@@ -142,7 +180,9 @@ void pace_put_next(pace_node *root, const pace_remedies *remedies, const pace_le
     bool on_lead;
     const pace_remedy *first = pace_remedies_first(&on_lead, remedies, lead);
     char of[80] = "", why[120] = "Next";
-    if (!first) return;
+    if (lead->first_use.name) put_first_use(root, &lead->first_use);
+    else if (!first) put_nothing(root, remedies, lead);
+    if (!first || lead->first_use.name) return;
     if (lead->of_long_steps) pace_snprintf(why, sizeof why, "Next, for the usual steps");
     else if (!on_lead)
         pace_snprintf(why, sizeof why, "No remedy of the catalogue saves %s time here. Next, to save other time",
@@ -170,6 +210,5 @@ void pace_put_remedies(pace_node *root, const pace_remedies *remedies, const pac
                        pace_show_ns(pace_ns(remedies->replayed_s)).text, remedies->steps ? ", of steps " : "",
                        remedies->steps ? remedies->steps : "",
                        row_of(&remedies->items.items[0], remedies, analysis).option);
-    else put_nothing(root, remedies);
     put_figures(root, remedies);
 }

@@ -431,3 +431,112 @@ def late_all_to_all(path, world=4, slow=2):
             update(rank)
             rank.item()
     return run_ranks(path, world, 5, body)
+
+
+def pageable_in_backward(path):
+    """Backward hooks fetch activations that were moved to pageable memory: six copies of 2 ms hold the host and the device."""
+    def body(rank, _):
+        for layer in range(6):
+            rank.kernel("aten::addmm", 300, name="ampere_sgemm_128x128_tn")
+        with rank.annotate("## backward ##"):
+            for layer in range(6):
+                rank.blocking_copy(2000, op="aten::copy_", size=8 << 20, staging_us=600)
+                rank.kernel("AddmmBackward0", 600, name="ampere_sgemm_128x128_nt")
+        update(rank)
+        rank.item()
+    return record(path, 5, body)
+
+
+def busy_pin_thread(path):
+    """The main thread waits for its next batch while the thread that pins memory copies it for 25 ms."""
+    def body(rank, _):
+        begin = rank.now
+        rank.thread = 300
+        with rank.operator("aten::pin_memory"):
+            with rank.operator("aten::_pin_memory"):
+                rank.work(25000)
+        rank.thread, end = 100, rank.now + 15
+        rank.now = begin
+        with rank.annotate("enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__"):
+            rank.work(end - begin)
+        rank.copy(80)
+        layers(rank, 6)
+        update(rank)
+        rank.item()
+    return record(path, 6, body)
+
+
+def update_one_by_one(path):
+    """Adam without foreach: 120 parameters, four kernels of 2 us each behind operators of 10 us."""
+    def body(rank, _):
+        layers(rank, 3, 300)
+        with rank.annotate("Optimizer.step#Adam.step"):
+            for _ in range(120):
+                for op in ("aten::mul_", "aten::addcmul_", "aten::sqrt", "aten::addcdiv_"):
+                    rank.kernel(op, 2, host_us=10, name="vectorized_elementwise_kernel")
+        rank.item()
+    return record(path, 5, body)
+
+
+def graph_with_copies(path):
+    """A CUDA graph of 40 kernels of 20 us, between which nodes copy 4 MB each for 60 us."""
+    def body(rank, _):
+        rank.correlation += 1
+        rank.host("cuda_runtime", "cudaGraphLaunch", rank.now, 30, correlation=rank.correlation)
+        at = max(rank.now + 10, rank.free.get(7, 0))
+        for _ in range(40):
+            same = {"device": 0, "stream": 7, "correlation": rank.correlation}
+            rank.event("kernel", "ampere_sgemm_128x128_tn", at, 20, 0, 7, **same)
+            at += 20.5
+            rank.event("gpu_memcpy", "Memcpy DtoD (Device -> Device)", at, 60, 0, 7, bytes=4 << 20, **same)
+            at += 60.5
+        rank.free[7] = at
+        rank.now += 30
+        rank.wait()
+    return record(path, 6, body)
+
+
+def graph_breaks(path):
+    """A compiled model in 12 pieces: between them the interpreter takes 500 us, each piece launches two kernels of 60 us."""
+    def body(rank, _):
+        for piece in range(12):
+            rank.work(500)
+            with rank.operator("TorchDynamo Cache Lookup"):
+                rank.work(20)
+            with rank.operator(f"Torch-Compiled Region: {piece}/0"):
+                rank.work(40)
+                for name in ("triton_poi_fused_add_0", "triton_red_fused_mean_1"):
+                    rank.kernel(name, 60, host_us=5, name=name)
+        update(rank)
+        rank.item()
+    return record(path, 5, body)
+
+
+def first_launch(path):
+    """One recorded step, the first: the launch of its update loads code for 7 ms."""
+    def body(rank, _):
+        layers(rank, 6, 100)
+        with rank.annotate("Optimizer.step#SGD.step"):
+            with rank.operator("aten::_foreach_add_"):
+                rank.work(5)
+                rank.correlation += 1
+                rank.host("cuda_runtime", "cudaLaunchKernel", rank.now, 7000, correlation=rank.correlation)
+                rank.now += 7000
+                rank.event("kernel", "multi_tensor_apply_kernel", rank.now, 40, 0, 7, device=0, stream=7,
+                           correlation=rank.correlation)
+                rank.free[7] = rank.now + 40
+        rank.item()
+    return record(path, 1, body)
+
+
+def sync_each_gradient(path):
+    """Clipping asks every gradient's norm with .item(): 60 waits in the step."""
+    def body(rank, _):
+        layers(rank, 6, 200)
+        with rank.function("clip.py(12): clip_by_norm"):
+            for _ in range(60):
+                rank.kernel("aten::linalg_vector_norm", 8, host_us=15, name="reduce_kernel")
+                rank.item()
+        update(rank)
+        rank.item()
+    return record(path, 5, body)
