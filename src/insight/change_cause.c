@@ -40,6 +40,18 @@ static const pace_operator_pair *first_that_way(const pace_operator_pairs *pairs
     return NULL;
 }
 
+/* Of what only the side has that lacks `gone`, what changed most the other way: eager operators give way to compiled ones. */
+static const pace_operator_pair *instead_of(const pace_operator_pairs *pairs, const pace_operator_pair *gone,
+                                            const pace_kernel_classes *classes, pace_resource resource) {
+    if (!gone || (gone->a && gone->b)) return NULL;
+    for (size_t i = 0; i < pairs->count; i++) {
+        const pace_operator_pair *pair = &pairs->items[i];
+        bool replaces = gone->a ? !pair->a : !pair->b;
+        if (replaces && *pair->name && (!classes || may_be_of(classes, resource, pair->name))) return pair;
+    }
+    return NULL;
+}
+
 static const pace_host_gap *first_gap_that_way(const pace_host_gaps *gaps, int64_t way) {
     for (size_t i = 0; i < gaps->count; i++) {
         double change = gaps->items[i].b_ns - gaps->items[i].a_ns;
@@ -67,6 +79,8 @@ pace_change_cause pace_change_cause_find(const pace_step_change *change, const p
     bool works = cause.resource <= PACE_COPY; /* on the device, for operators */
     cause.op = works ? first_that_way(operators, cause.cell_ns, NULL, cause.resource) : NULL;
     cause.kernel = first_that_way(kernels, cause.cell_ns, classes, cause.resource);
+    cause.op_instead = instead_of(operators, cause.op, NULL, cause.resource);
+    cause.kernel_instead = instead_of(kernels, cause.kernel, classes, cause.resource);
     if (cause.resource == PACE_IDLE_HOST) cause.host = first_gap_that_way(gaps, cause.cell_ns);
     return cause;
 }

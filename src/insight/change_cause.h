@@ -12,8 +12,10 @@ typedef struct {
     int64_t cell_ns;                  /* the change of the cell; 0 = nothing changed */
     const pace_operator_pair *op;     /* the operator whose work changed most that way; NULL = none did */
     const pace_operator_pair *kernel; /* the kernel; where the cell is communication, the exchange */
-    const pace_host_gap *host;        /* where the cell waits for the host: for what it does; NULL = nothing changed */
-    double a_launches, b_launches;    /* kernels and copies per step */
+    /* what took the place of each: only one side has it, and only the other the operator or kernel; NULL = nothing did */
+    const pace_operator_pair *op_instead, *kernel_instead;
+    const pace_host_gap *host;     /* where the cell waits for the host: for what it does; NULL = nothing changed */
+    double a_launches, b_launches; /* kernels and copies per step */
 } pace_change_cause;
 
 /** `operators`, `kernels` and `gaps` are of the same change; borrowed as long as *out. */

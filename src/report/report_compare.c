@@ -67,6 +67,14 @@ static pace_shown show_change(double ns) {
     return shown;
 }
 
+/* Appends that something else takes the time instead; returns what is used. */
+static size_t name_instead(char *out, size_t size, size_t used, const pace_operator_pair *instead) {
+    if (!instead || used >= size) return used;
+    return used + (size_t)pace_snprintf(out + used, size - used, ", against %.60s, which %s alone has (%s)",
+                                        instead->name, instead->a ? "A" : "B",
+                                        show_change(instead->b_ns - instead->a_ns).text);
+}
+
 /* What changed most in the direction of the cell. */
 static void name_cause(char *out, size_t size, const pace_change_cause *cause) {
     const pace_operator_pair *op = cause->op, *kernel = cause->kernel;
@@ -84,13 +92,15 @@ static void name_cause(char *out, size_t size, const pace_change_cause *cause) {
     if (op)
         used = (size_t)pace_snprintf(out, size, "; most of all operators %.60s (%s a step)", op->name,
                                      show_change(op->b_ns - op->a_ns).text);
+    used = name_instead(out, size, used, cause->op_instead);
     if (kernel && used < size)
-        pace_snprintf(out + used, size - used, "%s %.60s (%s)", op ? ", of kernels" : "; most of all", kernel->name,
-                      show_change(kernel->b_ns - kernel->a_ns).text);
+        used += (size_t)pace_snprintf(out + used, size - used, "%s %.60s (%s)", op ? ", of kernels" : "; most of all",
+                                      kernel->name, show_change(kernel->b_ns - kernel->a_ns).text);
+    name_instead(out, size, used, cause->kernel_instead);
 }
 
 static void put_cause(pace_node *root, const pace_step_change *change, const pace_change_cause *cause) {
-    char names[400], stage[48] = "";
+    char names[640], stage[48] = "";
     pace_node *node = pace_node_object(root, "cause", NULL, PACE_FOR_JSON);
     bool known = cause->cell_ns != 0;
     pace_node_text(node, "stage", known ? pace_stage_names[cause->stage] : NULL);

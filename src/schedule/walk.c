@@ -67,8 +67,6 @@ static pace_status open_lane(compiler *c) {
     return PACE_PUSH(&c->replay.lane_first, (uint32_t)c->replay.segments.count);
 }
 
-static pace_segment *last_segment(compiler *c) { return &c->replay.segments.items[c->replay.segments.count - 1]; }
-
 /* The last segment added waits for the target, in one of its slots. */
 static pace_status add_link(compiler *c, uint8_t slot, link_kind kind, uint32_t instance, uint32_t target) {
     lane_link added = {.segment = (uint32_t)(c->replay.segments.count - 1),
