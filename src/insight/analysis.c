@@ -4,6 +4,7 @@
 #include "insight/alignment.h"
 #include "insight/clocks.h"
 #include "machine/device_resolve.h"
+#include "machine/device_slice.h"
 #include "insight/trace_readings.h"
 
 #include <inttypes.h>
@@ -48,12 +49,20 @@ static pace_status find_asked(const pace_device **out, pace_analysis *analysis, 
     return PACE_OK;
 }
 
+/* A part of a GPU (MIG) is not taken for the whole one. */
+static const pace_device *find_named(pace_analysis *analysis, const char *name, double memory_bytes) {
+    const pace_device *part;
+    size_t length;
+    if (!pace_slice_in(&length, name)) return pace_device_find(&analysis->devices, name, memory_bytes);
+    return pace_device_resolve(&part, &analysis->devices, name, 0) == PACE_OK ? part : NULL;
+}
+
 static pace_status find_device(const pace_device **out, pace_analysis *analysis, const pace_step *step,
                                uint32_t device_id, const pace_analyze_options *options) {
     const pace_traced_device *traced = pace_step_device(step, device_id);
     double memory_bytes = traced ? traced->memory_bytes : 0;
     const char *name = traced && traced->name ? pace_names_text(&step->names, traced->name) : NULL;
-    const pace_device *named = name ? pace_device_find(&analysis->devices, name, memory_bytes) : NULL, *asked = NULL;
+    const pace_device *named = name ? find_named(analysis, name, memory_bytes) : NULL, *asked = NULL;
     if (options->device) PACE_TRY(find_asked(&asked, analysis, options->device, memory_bytes));
     if (asked && named && options->device_field && !is_of(asked, named))
         return pace_fail(

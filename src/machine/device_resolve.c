@@ -1,9 +1,11 @@
 #include "machine/device_resolve.h"
 
 #include "base/decimal.h"
+#include "base/print.h"
 #include "base/text.h"
 #include "machine/device_entry.h"
 #include "machine/device_names.h"
+#include "machine/device_slice.h"
 #include "machine/machine.h"
 
 #include <ctype.h>
@@ -267,10 +269,49 @@ static size_t name_end(const char *text) {
     return (size_t)(at - text);
 }
 
+/* A part of a GPU. Of several GPUs of that name, the one whose part has the memory that the profile names. */
+static pace_status resolve_slice(const pace_device **out, pace_device_catalog *catalog, const char *name,
+                                 const char *text) {
+    pace_slice_profile profile;
+    pace_device_extra *extra;
+    const pace_device *whole;
+    pace_device part;
+    if (!pace_slice_profile_read(&profile, text))
+        return pace_fail(PACE_E_USAGE, "\"%.40s\": expected a part of a GPU such as 3g.20gb, and nothing behind it",
+                         text);
+    double bytes;
+    pace_status status = PACE_E_USAGE;
+    for (size_t nth = 0; status != PACE_OK && (bytes = pace_slice_whole_bytes(catalog->documents, &profile, nth)) > 0;
+         nth++) {
+        PACE_TRY(pace_device_resolve(&whole, catalog, name, bytes));
+        part = *whole;
+        status = pace_slice_of(&part, catalog->documents, text);
+    }
+    if (status != PACE_OK) {
+        PACE_TRY(pace_device_resolve(&whole, catalog, name, 0));
+        part = *whole;
+        PACE_TRY(pace_slice_of(&part, catalog->documents, text));
+    }
+    pace_snprintf(part.name + strlen(part.name), sizeof part.name - strlen(part.name), " mig=%s", text);
+    PACE_TRY(add_extra(&extra, catalog));
+    extra->device = part;
+    *out = &extra->device;
+    return PACE_OK;
+}
+
 pace_status pace_device_resolve(const pace_device **out, pace_device_catalog *catalog, const char *text,
                                 double memory_bytes) {
     size_t changed = name_end(text), path = pace_device_path_length(text);
     const pace_device *found;
+    size_t whole;
+    const char *slice = pace_slice_in(&whole, text);
+    if (slice) {
+        char *name = pace_copy_text(text, whole);
+        if (!name) return PACE_E_MEMORY;
+        pace_status status = resolve_slice(out, catalog, name, slice);
+        pace_free(name);
+        return status;
+    }
     if (changed) {
         char *copy = pace_copy_text(text, strlen(text));
         if (!copy) return PACE_E_MEMORY;

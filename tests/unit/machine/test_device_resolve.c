@@ -145,6 +145,44 @@ static void test_files(void **state) {
     unlink(none);
 }
 
+static void is_part(const char *text, const char *whole, double compute, double memory) {
+    const pace_device *part = resolve(text), *all = resolve(whole);
+    assert_true(strncmp(part->name, whole, strlen(whole)) == 0);
+    assert_true(fabs(part->flop_per_s[PACE_FP16] / all->flop_per_s[PACE_FP16] - compute) < 1e-12);
+    assert_true(fabs(part->achievable_flop_per_s[PACE_BF16] - all->achievable_flop_per_s[PACE_BF16] * compute) < 1);
+    assert_int_equal(part->sm_count, (int)(all->sm_count * compute + 1e-9));
+    assert_true(fabs(part->memory_bytes / all->memory_bytes - memory) < 1e-12);
+    assert_true(fabs(part->memory_bytes_per_s / all->memory_bytes_per_s - memory) < 1e-12);
+    assert_true(part->pcie_bytes_per_s == all->pcie_bytes_per_s && part->boost_hz == all->boost_hz);
+}
+
+/* The shares are those of NVIDIA's table of MIG profiles. */
+static void test_parts(void **state) {
+    (void)state;
+    is_part("a100 mig=3g.20gb", "a100-40-sxm", 3 / 7.0, 4 / 8.0);
+    is_part("a100 mig=3g.40gb", "a100-80-sxm", 3 / 7.0, 4 / 8.0);
+    is_part("a100-40-sxm mig=1g.5gb", "a100-40-sxm", 1 / 7.0, 1 / 8.0);
+    is_part("a100-40-sxm mig=1g.10gb", "a100-40-sxm", 1 / 7.0, 2 / 8.0);
+    is_part("a100-80-sxm MIG 1g.10gb+me", "a100-80-sxm", 1 / 7.0, 1 / 8.0);
+    is_part("NVIDIA A100-SXM4-40GB MIG 2g.10gb", "a100-40-sxm", 2 / 7.0, 2 / 8.0);
+    is_part("a100-80-pcie mig-7g.80gb", "a100-80-pcie", 1, 1);
+    is_part("h100-80-sxm mig=4g.40gb", "h100-80-sxm", 4 / 7.0, 4 / 8.0);
+    is_part("h200-141-sxm mig=1g.18gb", "h200-141-sxm", 1 / 7.0, 1 / 8.0);
+    is_part("h200-141-sxm mig=3g.71gb", "h200-141-sxm", 3 / 7.0, 4 / 8.0);
+    is_part("b200 mig=1g.45gb", "b200", 1 / 7.0, 2 / 8.0);
+    is_part("b300 mig=1g.34gb", "b300", 1 / 7.0, 1 / 8.0);
+    is_part("a30 mig=2g.12gb", "a30", 2 / 4.0, 2 / 4.0);
+    is_part("rtx-pro-6000 mig=1g.24gb", "rtx-pro-6000", 1 / 4.0, 1 / 4.0);
+    const pace_device *slow = resolve("a100-40-sxm clock=705MHz mig=3g.20gb"),
+                      *whole = resolve("a100-40-sxm mig=3g.20gb");
+    assert_true(fabs(slow->flop_per_s[PACE_FP16] / whole->flop_per_s[PACE_FP16] - 0.5) < 1e-12);
+    refuse("a100-40-sxm mig=3g.30gb", PACE_E_USAGE, "1g.5gb, 1g.10gb, 2g.10gb, 3g.20gb, 4g.20gb, 7g.40gb");
+    refuse("a100 mig=5g.20gb", PACE_E_USAGE, "no such part");
+    refuse("v100-sxm2-16 mig=1g.2gb", PACE_E_USAGE, "not known to be cut");
+    refuse("a100 mig=3g.20gb clock=1GHz", PACE_E_USAGE, "nothing behind it");
+    refuse("a100 mig=half", PACE_E_USAGE, "3g.20gb");
+}
+
 static void test_allocations_fail(void **state) {
     (void)state;
     pace_status status = PACE_E_MEMORY;
@@ -159,9 +197,13 @@ static void test_allocations_fail(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_names), cmocka_unit_test(test_changed_figures),
-        cmocka_unit_test(test_units), cmocka_unit_test(test_refused_figures),
-        cmocka_unit_test(test_files), cmocka_unit_test(test_allocations_fail),
+        cmocka_unit_test(test_names),
+        cmocka_unit_test(test_changed_figures),
+        cmocka_unit_test(test_units),
+        cmocka_unit_test(test_refused_figures),
+        cmocka_unit_test(test_files),
+        cmocka_unit_test(test_parts),
+        cmocka_unit_test(test_allocations_fail),
     };
     return cmocka_run_group_tests(tests, load, unload);
 }
