@@ -1,5 +1,7 @@
 #include "fleet/usage.h"
 
+#include "source/usage_row.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -233,8 +235,24 @@ static owner owner_of(pace_usage *usage, const pace_usage_row *row) {
     return (owner){count == 1 ? text_of(usage, job) : nothing, true, count > 1};
 }
 
-static pace_status new_gauge(pace_usage *usage, const owner *whose, const pace_usage_row *row) {
-    pace_usage_gauge gauge = {.by_node = whose->by_node, .shared = whose->shared};
+/* Of a GPU's model and profile together: a model's own number of slices counts. */
+static double share_of(const pace_usage_mapping *mapping, const pace_usage_row *row) {
+    enum { LONGEST = 256 };
+    char text[LONGEST];
+    pace_usage_text slice = row->text[PACE_USAGE_SLICE], gpu = row->text[PACE_USAGE_GPU];
+    if (slice.length == 0) return 1;
+    int length =
+        pace_snprintf(text, sizeof text, "%.*s %.*s", (int)gpu.length, gpu.data, (int)slice.length, slice.data);
+    if (length < 0 || length >= LONGEST) return 1;
+    return pace_usage_share((pace_usage_text){text, (size_t)length}, mapping->fields[PACE_USAGE_SLICE].slices);
+}
+
+static pace_status new_gauge(pace_usage *usage, const owner *whose, const pace_usage_mapping *mapping,
+                             const pace_usage_row *row) {
+    pace_usage_gauge gauge = {.by_node = whose->by_node,
+                              .shared = whose->shared,
+                              .part = row->text[PACE_USAGE_SLICE].length > 0,
+                              .share = share_of(mapping, row)};
     for (int c = 0; c < PACE_USAGE_COUNTERS; c++) gauge.last_s[c] = NAN;
     PACE_TRY(name_of(&gauge.job, usage, whose->job));
     PACE_TRY(names_of(gauge.by, usage, row));
@@ -242,18 +260,21 @@ static pace_status new_gauge(pace_usage *usage, const owner *whose, const pace_u
 }
 
 /* The gauge of a GPU and whoever has it. Texts of names move when names are added: the job's is taken last. */
-static pace_status gauge_of(pace_usage_gauge **out, pace_usage *usage, const pace_usage_row *row) {
-    pace_name device, both, job;
+static pace_status gauge_of(pace_usage_gauge **out, pace_usage *usage, const pace_usage_mapping *mapping,
+                            const pace_usage_row *row) {
+    pace_name device, part, both, job;
     uint32_t *at;
     owner whose = owner_of(usage, row);
     PACE_TRY(name_of(&job, usage, whose.job));
     PACE_TRY(joined_name(&device, usage, "\x1c", row->text[PACE_USAGE_NODE], row->text[PACE_USAGE_DEVICE]));
-    PACE_TRY(joined_name(&both, usage, whose.shared ? "\x1b" : "\x1f", text_of(usage, job), text_of(usage, device)));
+    PACE_TRY(joined_name(&part, usage, "\x1a", text_of(usage, device), row->text[PACE_USAGE_PART]));
+    PACE_TRY(joined_name(&both, usage, whose.shared ? "\x1b" : "\x1f", text_of(usage, job), text_of(usage, part)));
     PACE_TRY(slot(&at, &usage->gauge_of, both));
     if (*at == 0) {
         whose.job = nothing;
-        PACE_TRY(new_gauge(usage, &whose, row));
+        PACE_TRY(new_gauge(usage, &whose, mapping, row));
         usage->gauges.items[usage->gauges.count - 1].job = job;
+        usage->gauges.items[usage->gauges.count - 1].gpu = device;
         *at = (uint32_t)usage->gauges.count;
     }
     *out = &usage->gauges.items[*at - 1];
@@ -266,7 +287,7 @@ static pace_status add_counters(pace_usage *usage, const pace_usage_mapping *map
     double at_s = row->number[PACE_USAGE_AT];
     if (isnan(at_s) || row->text[PACE_USAGE_DEVICE].length == 0) return PACE_OK;
     see(usage, at_s);
-    PACE_TRY(gauge_of(&gauge, usage, row));
+    PACE_TRY(gauge_of(&gauge, usage, mapping, row));
     for (int c = 0; c < PACE_USAGE_COUNTERS; c++) {
         double value = row->number[(int)PACE_USAGE_COUNTERS_FROM + c], passed = at_s - gauge->last_s[c];
         if (isnan(value)) continue;

@@ -52,11 +52,14 @@ typedef struct {
     double seconds[PACE_USAGE_COUNTERS], sums[PACE_USAGE_COUNTERS]; /* of its GPUs' counters: value times time */
 } pace_usage_fact;
 
-/* The counters of one GPU while one job had it. */
+/* The counters of one GPU, or of a part of it, while one job had it. */
 typedef struct {
     pace_name job, by[PACE_BY_STATE];
-    bool by_node; /* the job is the one that held the node then */
-    bool shared;  /* several jobs did */
+    pace_name gpu; /* node and device */
+    bool part;     /* of a GPU that is cut (MIG) */
+    double share;  /* of the GPU; 0 of a whole one whose parts have counters of their own */
+    bool by_node;  /* the job is the one that held the node then */
+    bool shared;   /* several jobs did */
     double last_s[PACE_USAGE_COUNTERS], seconds[PACE_USAGE_COUNTERS], sums[PACE_USAGE_COUNTERS];
 } pace_usage_gauge;
 

@@ -100,11 +100,44 @@ static double seconds_of(const pace_usage_gauge *gauge) {
     return most;
 }
 
+static double hours_of(const pace_usage_gauge *gauge) { return gauge->share * seconds_of(gauge) / 3600; }
+
+/* A GPU's power is read whole where it is cut: each part has the mean of it. */
+static void take_from_whole(pace_usage_gauge *part, const pace_usage_gauge *whole) {
+    double seconds = seconds_of(part);
+    for (int c = 0; c < PACE_USAGE_COUNTERS; c++) {
+        if (part->seconds[c] > 0 || !(whole->seconds[c] > 0)) continue;
+        part->seconds[c] = seconds;
+        part->sums[c] = seconds * whole->sums[c] / whole->seconds[c];
+    }
+}
+
+/* Counters of a GPU and of its parts (MIG) are of the same hours: those of the parts count. */
+static pace_status merge_parts(pace_usage *usage) {
+    uint32_t *whole = pace_alloc(pace_names_count(&usage->names), sizeof *whole);
+    if (!whole) return PACE_E_MEMORY;
+    for (size_t i = 0; i < usage->gauges.count; i++)
+        if (!usage->gauges.items[i].part) whole[usage->gauges.items[i].gpu] = (uint32_t)(i + 1);
+    bool *cut = pace_alloc(pace_names_count(&usage->names), sizeof *cut);
+    for (size_t i = 0; cut && i < usage->gauges.count; i++) {
+        pace_usage_gauge *gauge = &usage->gauges.items[i];
+        if (!gauge->part) continue;
+        cut[gauge->gpu] = true;
+        if (whole[gauge->gpu]) take_from_whole(gauge, &usage->gauges.items[whole[gauge->gpu] - 1]);
+    }
+    for (size_t i = 0; cut && i < usage->gauges.count; i++)
+        if (!usage->gauges.items[i].part && cut[usage->gauges.items[i].gpu]) usage->gauges.items[i].share = 0;
+    pace_status status = cut ? PACE_OK : PACE_E_MEMORY;
+    pace_free(whole);
+    pace_free(cut);
+    return status;
+}
+
 /* Without a table of jobs a GPU's counters are runs themselves: as long as a job was seen on it. */
 static pace_status run_of_gauge(pace_usage *usage, const pace_usage_gauge *gauge) {
     pace_usage_run run = {.job = gauge->job,
-                          .gpus = 1,
-                          .each = 1,
+                          .gpus = gauge->share,
+                          .each = gauge->share,
                           .asked = NAN,
                           .state = PACE_STATE_OTHER,
                           .submit_s = NAN,
@@ -114,10 +147,10 @@ static pace_status run_of_gauge(pace_usage *usage, const pace_usage_gauge *gauge
                           .busy = NAN};
     memcpy(run.by, gauge->by, sizeof run.by);
     run.row = ++usage->rows;
-    run.gpu_hours = run.elapsed_s / 3600;
+    run.gpu_hours = hours_of(gauge);
     take_counters(&run, gauge->seconds, gauge->sums);
     run.judged = isnan(run.busy) ? 0 : run.gpu_hours;
-    return run.elapsed_s > 0 ? PACE_PUSH(&usage->runs, run) : PACE_OK;
+    return run.gpu_hours > 0 ? PACE_PUSH(&usage->runs, run) : PACE_OK;
 }
 
 static bool any_has_job(const pace_usage *usage) {
@@ -131,7 +164,7 @@ static pace_status count_gauges(pace_usage *usage) {
     usage->counted = true;
     for (size_t i = 0; i < usage->gauges.count; i++) {
         const pace_usage_gauge *gauge = &usage->gauges.items[i];
-        if (jobs && !gauge->job) usage->unheld_hours += seconds_of(gauge) / 3600;
+        if (jobs && !gauge->job) usage->unheld_hours += hours_of(gauge);
         else PACE_TRY(run_of_gauge(usage, gauge));
     }
     return PACE_OK;
@@ -149,13 +182,13 @@ static pace_status give_to_job(pace_usage *usage, const pace_usage_gauge *gauge)
     pace_usage_fact *fact;
     PACE_TRY(pace_usage_fact_named(&fact, usage, gauge->job));
     if (gauge->by_node && fact->node_gauges > fact->most_gpus) { /* of which GPUs it held, nobody knows */
-        usage->shared_hours += seconds_of(gauge) / 3600;
+        usage->shared_hours += hours_of(gauge);
         return PACE_OK;
     }
     if (!fact->by[PACE_BY_GPU]) fact->by[PACE_BY_GPU] = gauge->by[PACE_BY_GPU];
     for (int c = 0; c < PACE_USAGE_COUNTERS; c++) {
-        fact->seconds[c] += gauge->seconds[c];
-        fact->sums[c] += gauge->sums[c];
+        fact->seconds[c] += gauge->share * gauge->seconds[c];
+        fact->sums[c] += gauge->share * gauge->sums[c];
     }
     return PACE_OK;
 }
@@ -167,7 +200,7 @@ static pace_status count_node_gauges(pace_usage *usage) {
         const pace_usage_gauge *gauge = &usage->gauges.items[i];
         if (!gauge->by_node || !gauge->job) continue;
         PACE_TRY(pace_usage_fact_named(&fact, usage, gauge->job));
-        fact->node_gauges++;
+        fact->node_gauges += gauge->share;
     }
     double gpus = 0;
     for (size_t i = 0; i < usage->runs.count; i++) {
@@ -185,7 +218,7 @@ static pace_status give_gauges(pace_usage *usage) {
     pace_status status = count_node_gauges(usage);
     for (size_t i = 0; status == PACE_OK && i < usage->gauges.count; i++) {
         const pace_usage_gauge *gauge = &usage->gauges.items[i];
-        double hours = seconds_of(gauge) / 3600;
+        double hours = hours_of(gauge);
         if (gauge->job && has[gauge->job]) status = give_to_job(usage, gauge);
         else if (gauge->shared) usage->shared_hours += hours;
         else if (gauge->job) usage->unmatched_hours += hours;
@@ -237,6 +270,7 @@ static pace_status find_waits(pace_usage *usage) {
 }
 
 pace_status pace_usage_join(pace_usage *usage) {
+    if (usage->gauges.count) PACE_TRY(merge_parts(usage));
     if (usage->runs.count == 0) PACE_TRY(count_gauges(usage));
     else if (usage->gauges.count) PACE_TRY(give_gauges(usage));
     for (size_t i = 0; !usage->counted && i < usage->runs.count; i++) {

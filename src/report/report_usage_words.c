@@ -17,13 +17,15 @@ static words count_of(uint64_t count, const char *one) {
     return out;
 }
 
-/* ", worth 12,345 USD", or nothing. */
+/* ", worth 12,345 USD", or nothing; where GPUs without a price are among those that were held, that is said. */
 static words worth(const pace_usage_asked *a, double cost, double priced_hours) {
     words out = {""};
+    const pace_usage_group *all = &a->figures.all;
+    bool partly = all->priced_gpu_hours < all->gpu_hours * (1 - 1e-9);
     if (priced_hours > 0 && !isnan(cost))
-        pace_snprintf(out.text, sizeof out.text, ", worth %s%s",
+        pace_snprintf(out.text, sizeof out.text, ", worth %s%s%s",
                       cost < 100 ? pace_show_fixed(cost, 2).text : pace_show_int((int64_t)llround(cost)).text,
-                      a->prices.sources.count ? " USD" : "");
+                      a->prices.sources.count ? " USD" : "", partly ? " as far as they have a price" : "");
     return out;
 }
 

@@ -27,6 +27,7 @@ typedef enum {
     X(GPU, "gpu", TEXT)   /* its model */                                                                \
     X(NODE, "node", TEXT)                                                                                \
     X(DEVICE, "device", TEXT) /* of counters: which GPU */                                               \
+    X(SLICE, "slice", TEXT)   /* of it, where it is cut: "3g.20gb"; "part" tells them apart */           \
     X(STATE, "state", TEXT)                                                                              \
     X(METRIC, "metric", TEXT) /* of counters in rows of their own: which */                              \
     X(GPUS, "gpus", NUMBER)   /* held */                                                                 \

@@ -356,6 +356,54 @@ def test_prometheus():
     expect(near(other["unmatched_gpu_hours"], held["1006"] / 3600), "counters of a job that no table has", other["unmatched_gpu_hours"])
 
 
+def test_unpriced_hours():
+    """The worth of a few GPU-hours with a price is not told as that of all."""
+    rows = "JobID|User|State|Submit|Start|End|Elapsed|AllocTRES\n" + "".join(
+        f"{job}|u|COMPLETED|2026-03-01T09:00:00|2026-03-01T09:00:00|2026-03-01T10:00:00|01:00:00|{tres}\n"
+        for job, tres in (("1", "gres/gpu:a100=1"), ("2", "gres/gpu=100")))
+    path = put("unpriced.txt", rows)
+    code, out, err = run(path, "--price", "a100=2")
+    expect(code == 0 and "worth 2.00 as far as they have a price" in " ".join(out.split()), "partly priced", out[:300], err)
+    code, out, err = run(path, "--price", "2")
+    expect(code == 0 and "worth 202." in " ".join(out.split()) and "have a price" not in out, "all priced", out[:300], err)
+
+
+def test_slices_of_dcgm():
+    """Counters of parts of GPUs: a part counts as its share, the whole GPU's series beside them count no hours of their own."""
+    def series(metric, values, job=None, model="NVIDIA A100-SXM4-80GB", gpu="0", **labels):
+        labels = {"__name__": metric, "gpu": gpu, "UUID": "GPU-" + gpu, "modelName": model, "Hostname": "n1", **labels}
+        if job:
+            labels["hpc_job"] = job
+        return {"metric": labels, "values": [[1772355600 + 60 * i, str(v)] for i, v in enumerate(values)]}
+
+    def part(number, profile, **more):
+        return {"GPU_I_ID": str(number), "GPU_I_PROFILE": profile, **more}
+
+    active, power = "DCGM_FI_PROF_GR_ENGINE_ACTIVE", "DCGM_FI_DEV_POWER_USAGE"
+    minutes = 60
+    times = [0.5] * (minutes + 1)
+    result = [series(active, times, "7", **part(13, "1g.10gb")), series(active, [0.2] * (minutes + 1), "7", **part(14, "1g.10gb")),
+              series(active, times, "8", **part(5, "2g.20gb")), series(active, [0.0] * (minutes + 1), "9", **part(1, "3g.40gb")),
+              series(power, [280] * (minutes + 1)),
+              series(active, times, "10", model="NVIDIA A30", gpu="1", **part(3, "1g.6gb")),
+              series(active, times, "11", gpu="2", **part(0, "7g.79gb")), series(power, [300] * (minutes + 1), gpu="2"),
+              series(active, times, "12", gpu="3")]
+    path = put("mig.json", json.dumps({"status": "success", "data": {"resultType": "matrix", "result": result}}))
+    answer = usage(path)
+    shares = {"7": 2 / 7, "8": 2 / 7, "9": 3 / 7, "10": 1 / 4, "11": 1, "12": 1}
+    busy = {"7": 0.7 / 7, "8": 1 / 7, "9": 0, "10": 0.125, "11": 0.5, "12": 0.5}
+    expect(answer["jobs"] == 6, "jobs of parts", answer["jobs"])
+    expect(near(answer["gpu_hours"], sum(shares.values()), 1e-6), "parts count as their shares", answer["gpu_hours"])
+    expect(near(answer["idle_gpu_hours"], sum(shares.values()) - sum(busy.values()), 1e-6), "idle parts", answer["idle_gpu_hours"])
+    expect(answer["unheld_gpu_hours"] == 0, "the whole GPU's series hold no hours beside its parts", answer["unheld_gpu_hours"])
+    jobs = put("mig.txt", "JobID|User|Account|Partition|State|Submit|Start|End|Elapsed|AllocTRES|ReqTRES\n" + "".join(
+        f"{job}|u|a|p|COMPLETED|2026-03-01T09:00:00|2026-03-01T09:00:00|2026-03-01T10:00:00|01:00:00|{tres}|\n"
+        for job, tres in (("7", "gres/gpu:1g.10gb=2"), ("8", "gres/gpu:2g.20gb=1"), ("9", "gres/gpu:3g.40gb=1"))))
+    both = usage(jobs, path)
+    expect(near(both["gpu_hours"], 1, 1e-6) and near(both["judged_share"], 1, 1e-6), "jobs on parts are judged whole", both["judged_share"])
+    expect(near(both["idle_gpu_hours"], 1 - 1.7 / 7, 1e-6), "idle time of jobs on parts", both["idle_gpu_hours"])
+
+
 def test_nodes():
     """Counters that name no job are of the one job that held the node, when zones and GPUs leave no doubt."""
     header = open(sample("sacct.txt")).readline()
