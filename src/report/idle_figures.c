@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 
 static const uint64_t most_read_bytes = 16 << 20;
+static const int64_t most_tried = 100000;
 
 /* --- the numbers of an answer ------------------------------------------------------------------------------------- */
 
@@ -93,11 +94,25 @@ static pace_status try_without(pace_report *report, const pace_question *questio
     return status;
 }
 
-/* Pipes come once; reading much again, or searching a plan again, would take long. */
+/* The configurations that a plan tried. */
+static int64_t tried_by(const pace_report *report) {
+    int64_t tried = 0;
+    for (const pace_node *node = report->root; node; node = pace_node_after(report->root, node)) {
+        if (node->kind != PACE_NODE_TABLE || !node->key || strcmp(node->key, "machines") != 0) continue;
+        const pace_held_table *table = node->table;
+        for (size_t i = 0; i < table->cells.count; i++)
+            if (strcmp(table->columns.items[i % table->columns.count].key, "tried") == 0 &&
+                table->cells.items[i].kind == PACE_CELL_INT)
+                tried += table->cells.items[i].integer;
+    }
+    return tried;
+}
+
+/* Pipes come once; reading much again, or searching a large plan again, would take long. */
 static bool can_ask_again(const pace_report *report, const pace_question *question) {
     uint64_t read_bytes = 0;
     struct stat about;
-    if (strcmp(question->verb->name, "plan") == 0) return false;
+    if (strcmp(question->verb->name, "plan") == 0 && tried_by(report) > most_tried) return false;
     for (size_t i = 0; i < report->inputs.count; i++) {
         const char *path = report->inputs.items[i].path;
         read_bytes += report->inputs.items[i].bytes;
