@@ -4,6 +4,7 @@
 #include "ask/context.h"
 #include "ask/job_assume.h"
 #include "ask/job_features.h"
+#include "base/text.h"
 #include "fleet/projection.h"
 #include "fleet/rate_text.h"
 #include "machine/machine.h"
@@ -32,6 +33,21 @@ static pace_status find_role(int *role, double *factor, const described *d, cons
     PACE_TRY(pace_job_names_load(&names, d->catalog));
     *role = pace_job_name_find(factor, NULL, &names, key);
     return PACE_OK;
+}
+
+static const char *unit_of(int role) {
+    if (role == PACE_JOB_FLOP) return "FLOP";
+    return role >= PACE_JOB_MEMORY_ACCESS_BYTES && role <= PACE_JOB_EMBEDDING_WEIGHT_BYTES ? "B" : "";
+}
+
+/* In the unit of the column. One that the key names ("mem_access_gb") is not said again. */
+static bool read_amount(double *out, int role, double factor, const char *text) {
+    size_t length = strlen(text);
+    if (factor != 1 && length && !pace_is_digit(text[length - 1]) && text[length - 1] != '.') return false;
+    if (role == PACE_JOB_STEP_S && factor == 1 && pace_parse_time(out, text)) return true;
+    if (!pace_parse_amount(out, text, factor == 1 ? unit_of(role) : "")) return false;
+    *out *= factor;
+    return true;
 }
 
 static pace_status set_member(described *d, const char *key, const char *value, const char *place) {
@@ -65,11 +81,12 @@ static pace_status set_member(described *d, const char *key, const char *value, 
     if (d->said[role])
         return pace_fail(PACE_E_USAGE, "%s: \"%.40s\" says %s a second time", place, key, pace_job_role_name(role));
     d->said[role] = true;
-    if (pace_parse_quantity(&d->values[role], value)) {
-        d->values[role] *= factor;
-        return PACE_OK;
-    }
-    return pace_fail(PACE_E_USAGE, "%s: %s: expected a number such as 1.56T or 357MB, found \"%.40s\"", place, key,
+    if (read_amount(&d->values[role], role, factor, value)) return PACE_OK;
+    return pace_fail(PACE_E_USAGE, "%s: %s: expected a number such as %s, found \"%.40s\"", place, key,
+                     factor != 1             ? "3.5, without a unit"
+                     : *unit_of(role) == 'B' ? "357MB"
+                     : *unit_of(role) == 'F' ? "1.56T"
+                                             : "8",
                      value);
 }
 

@@ -175,7 +175,7 @@ static pace_status set_price(pace_fleet_questions *out, const char *text) {
     if (!pace_job_resource_find(&resource, words))
         return pace_fail(PACE_E_USAGE, "price: expected such as network=100Gb/s:3000, found \"%.60s\"", text);
     PACE_TRY(parse_rate(&rate, "price", (int)resource, value));
-    if (!pace_parse_quantity(&price, cost))
+    if (!pace_parse_amount(&price, cost, ""))
         return pace_fail(PACE_E_USAGE, "price: expected a price behind the colon, found \"%.40s\"", cost);
     for (size_t i = 0; i < out->items.count; i++) {
         pace_fleet_question *q = &out->items.items[i];

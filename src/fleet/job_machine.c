@@ -29,7 +29,7 @@ bool pace_job_figure_parse(double *out, int which, const char *text) {
     const double most = 1e18;
     pace_dimension dimension;
     double figure;
-    if (!dimension_of(&dimension, which)) return pace_parse_quantity(out, text) && *out > 0;
+    if (!dimension_of(&dimension, which)) return pace_parse_amount(out, text, "") && *out > 0;
     if (!pace_parse_figure(&figure, text, dimension) || !(figure >= LEAST) || !(figure <= most)) return false;
     *out = figure;
     return true;
@@ -50,7 +50,7 @@ pace_status pace_job_machine_set(pace_job_machine *machine, const char *key, con
         memcpy(number, value, length - 1);
         number[length - 1] = '\0';
     }
-    bool good = factor ? pace_parse_quantity(&figure, number) && figure > 0 && figure <= 1e6
+    bool good = factor ? pace_parse_amount(&figure, number, "") && figure > 0 && figure <= 1e6
                        : pace_job_figure_parse(&figure, which, value);
     if (!good)
         return pace_fail(

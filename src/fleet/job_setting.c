@@ -11,7 +11,7 @@ static pace_status parse_overlap(double *out, const char *text) {
     *out = 0;
     if (!text || strcmp(text, "none") == 0) return PACE_OK;
     if (strcmp(text, "ideal") == 0) *out = 1;
-    else if (!pace_parse_quantity(out, text) || *out > 1)
+    else if (!pace_parse_amount(out, text, "") || *out > 1)
         return pace_fail(PACE_E_USAGE, "overlap: expected none, ideal or a number from 0 to 1, found \"%.40s\"", text);
     return PACE_OK;
 }

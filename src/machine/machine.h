@@ -166,5 +166,6 @@ bool pace_parse_figure(double *out, const char *text, pace_dimension dimension);
 const char *pace_figure_example(pace_dimension dimension);
 /** A size ("8", "64K", "1GiB", "25MB"): K, M, G are 2^10, 2^20, 2^30 as in nccl-tests; kB, MB, GB are decimal. */
 bool pace_parse_bytes(double *out, const char *text);
-/** An amount or a rate ("1.56T", "357MB", "15TFLOP/s", "25Gb/s", "16GiB"), always decimal but for KiB, MiB, GiB. */
-bool pace_parse_quantity(double *out, const char *text);
+/** An amount ("1.56T", "357MB", "16GiB") of a unit, "B", "FLOP" or "" (none), which may be left out; prefixes are decimal
+ * but for KiB, MiB, GiB. False when it has another. */
+bool pace_parse_amount(double *out, const char *text, const char *unit);

@@ -10,6 +10,11 @@ typedef struct {
     double factor;
 } unit;
 
+typedef struct {
+    char prefix;
+    double factor;
+} unit_prefix;
+
 /* The case of a rate's "b" counts: bits or bytes. */
 static const unit rates[] = {
     {"", 1},
@@ -123,27 +128,21 @@ const char *pace_figure_example(pace_dimension dimension) {
 }
 
 /* What may follow a decimal prefix. */
-static bool is_counted(const char *text) {
-    static const char *const words[] = {"", "B", "B/s", "FLOP", "FLOP/s", "FLOPS", "flop", "flop/s", "flops"};
-    return pace_word_number(words, sizeof words / sizeof *words, text) >= 0;
+static bool is_of(const char *of, const char *text) {
+    static const char *const operations[] = {"FLOP", "FLOPs", "flop", "flops"};
+    if (*text == '\0' || strcmp(text, of) == 0) return true;
+    return strcmp(of, *operations) == 0 &&
+           pace_word_number(operations, sizeof operations / sizeof *operations, text) >= 0;
 }
 
-bool pace_parse_quantity(double *out, const char *text) {
-    static const struct {
-        char prefix;
-        double factor;
-    } prefixes[] = {{'k', 1e3}, {'K', 1e3}, {'M', 1e6}, {'G', 1e9}, {'T', 1e12}, {'P', 1e15}};
+bool pace_parse_amount(double *out, const char *text, const char *of) {
+    static const unit_prefix prefixes[] = {{'k', 1e3}, {'K', 1e3}, {'M', 1e6}, {'G', 1e9}, {'T', 1e12}, {'P', 1e15}};
     double value;
-    if (pace_parse_rate(out, text)) return true;
     const char *rest = read_number(&value, text);
     if (!rest) return false;
-    if (strlen(rest) == 3 && strcmp(rest + 1, "iB") == 0) return pace_parse_bytes(out, text);
+    if (strlen(rest) == 3 && strcmp(rest + 1, "iB") == 0) return *of == 'B' && pace_parse_bytes(out, text);
     for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++)
-        if (*rest == prefixes[i].prefix && is_counted(rest + 1)) {
-            *out = value * prefixes[i].factor;
-            return true;
-        }
-    if (!is_counted(rest)) return false;
-    *out = value;
-    return true;
+        if (*rest == prefixes[i].prefix && is_of(of, rest + 1)) return *out = value * prefixes[i].factor, true;
+    if (is_of(of, rest)) *out = value;
+    return is_of(of, rest);
 }

@@ -85,7 +85,8 @@ static void numbers(const char *text) {
     if (pace_parse_rate(&value, text) && !(value >= 0)) abort();
     if (pace_parse_time(&value, text) && !(value >= 0)) abort();
     if (pace_parse_bytes(&value, text) && !(value >= 0)) abort();
-    if (pace_parse_quantity(&value, text) && !(value >= 0)) abort();
+    if (pace_parse_amount(&value, text, "B") && !(value >= 0)) abort();
+    if (pace_parse_amount(&value, text, "FLOP") && !(value >= 0)) abort();
     const char *end = text + strlen(text), *rest = pace_decimal_read(&value, text, end);
     if (rest && (rest < text || rest > end)) abort();
 }

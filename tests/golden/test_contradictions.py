@@ -42,6 +42,18 @@ def test_machine_twice():
         refused(("predict", "resnet50", "--on", on), "beyond any link")
 
 
+def test_units_of_jobs():
+    """A column of a job has its own unit, or none; a key that names one ("mem_access_gb") is followed by a number."""
+    words = {"flop": "1T", "memory_access_bytes": "10GB", "input_bytes": "1MiB", "weight_traffic_bytes": "100MB", "cnodes": "8", "batch_size": "512"}
+
+    def job(**changed):
+        return ("predict", "--job", "architecture=ps_worker," + ",".join(f"{key}={value}" for key, value in {**words, **changed}.items()))
+    for key, value in (("flop", "1TB"), ("flop", "1TFLOP/s"), ("memory_access_bytes", "1TFLOP"), ("weight_traffic_bytes", "10Gb/s"), ("cnodes", "8GB")):
+        refused(job(**{key: value}), key, f'found "{value}"')
+    answers = [run(*job(**changed), "-f", "csv", "-q")[1] for changed in ({}, {"flop": "1000GFLOPs"}, {"memory_access_bytes": "10000000kB"})]
+    expect(answers[0] and len(set(answers)) == 1, answers)
+
+
 def test_outputs(folder):
     refused(("analyze", DEMO, "-f", "html", "-o", os.path.join(folder, "x.json")), "is a name of json")
     expect(run("analyze", DEMO, "-f", "perfetto", "-o", os.path.join(folder, "x.json"), "-q")[0] == 0, "Perfetto's traces are JSON")
@@ -81,8 +93,8 @@ def test_tf32():
     expect("fp32 with convolutions in TF32" in " ".join(out.split()), out[:400])
 
 
-def idle_figures(*words):
-    code, out, err = run("predict", *words, "-f", "json")
+def idle_figures(*words, verb="predict"):
+    code, out, err = run(verb, *words, "-f", "json")
     expect(code == 0, words, err)
     return [one["text"].split()[0] for one in json.loads(out)["warnings"] if one["code"] == "figure_idle"]
 
@@ -96,6 +108,8 @@ def test_idle_figures():
                         (("--kind", "exchange", "--on", "dgx-h100*2 net=10GB/s net-kind=tcp"), []),
                         ((DEMO, "--on", "a100 memory=2x memory_size=1TB"), ["memory_size=1TB"])):
         expect(idle_figures(*words) == idle, words, idle_figures(*words))
+    plan = ("gpt2", "--set", "global_batch=64", "--on")
+    expect(idle_figures(*plan, "dgx-a100 net=10GB/s nvlink=100GB/s", verb="plan") == ["net=10GB/s"], "of two figures a plan names the one that moves nothing")
 
 
 def test_nothing_left():
@@ -157,6 +171,7 @@ for test in (test_twice, test_outputs, test_separators, test_pipes):
 test_no_effect()
 test_tf32()
 test_machine_twice()
+test_units_of_jobs()
 test_idle_figures()
 test_nothing_left()
 test_units()
