@@ -57,10 +57,10 @@ typedef struct {
     const pace_yaml *yaml;
     pace_framework items[PACE_FRAMEWORKS_MOST];
     size_t count;
-    pace_step_spreads spreads;        /* of a step by formula */
-    double micro_batch_most;          /* that is taken where nobody says one */
-    double plan_spread;               /* of ln(measured / predicted) among configurations of one model and batch */
-    double plan_tie;                  /* a share of a step: what differs by less is as long */
+    pace_step_spreads spreads; /* of a step by formula */
+    double micro_batch_most;   /* that is taken where nobody says one */
+    double plan_spread;        /* of ln(measured / predicted) among configurations of one model and batch */
+    double plan_tie;           /* a share of a step: what differs by less is as long */
     double plan_tokens, plan_clicks, plan_samples; /* of a step that is planned without a global batch: of all devices
                                                       (sequences, recommenders), of each */
     pace_attention_kernel_entry attention[PACE_FRAMEWORKS_MOST];
