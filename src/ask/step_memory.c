@@ -145,8 +145,9 @@ static bool one_change(char out[PACE_REMEDY_TEXT], search *s) {
 /* The largest smaller micro-batch of a power of two, without and with all activations recomputed. */
 static bool shrink(char out[PACE_REMEDY_TEXT], search *s, change with) {
     double asked = s->memory->asked->config.micro_batch;
+    int kinds = may_recompute(s) ? 2 : 1;
     for (double micro = asked; micro >= 1; micro = smaller(s, micro))
-        for (int again = 0; again <= may_recompute(s); again++) {
+        for (int again = 0; again < kinds; again++) {
             with.recompute = again;
             with.micro_batch = micro < asked ? micro : 0;
             if (!fits(s, &with)) continue;

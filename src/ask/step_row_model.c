@@ -228,11 +228,10 @@ static bool take(pace_step_model **model, pace_step_row *out, pace_step_reader *
 }
 
 static pace_status adapted_of(pace_step_model **out, pace_step_things *things, const pace_step_row *row) {
-    const pace_step_model *plain = NULL;
+    size_t plain = 0;
     char key[400];
-    for (size_t i = 0; i < things->models.count; i++)
-        if (&things->models.items[i]->model == row->model) plain = things->models.items[i];
-    pace_snprintf(key, sizeof key, "%.320s lora=%g %s", plain->key, row->config.lora,
+    while (&things->models.items[plain]->model != row->model) plain++; /* it is one of them */
+    pace_snprintf(key, sizeof key, "%.320s lora=%g %s", things->models.items[plain]->key, row->config.lora,
                   pace_config_word(&row->config, "lora_layers"));
     *out = known(things, key);
     if (*out) return PACE_OK;

@@ -30,7 +30,8 @@ static double shared(const pace_message_model *model, double bytes, double slown
 }
 
 static int far_index(const pace_exchange_terms *t, int distance) {
-    return distance > t->ranks_per_node ? ilogb(distance / t->ranks_per_node) : 0;
+    int nodes = distance / t->ranks_per_node;
+    return nodes > 1 ? ilogb(nodes) : 0;
 }
 
 /* A message over NICs to the node of the rank so much further, all ranks of a node sending. */

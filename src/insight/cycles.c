@@ -89,7 +89,7 @@ static size_t median_cycle(const pace_cycle *cycles, size_t count) {
     for (size_t i = 0; i < count; i++) {
         size_t before = 0;
         for (size_t k = 0; k < count; k++)
-            before += cycles[k].step_ns < cycles[i].step_ns || (cycles[k].step_ns == cycles[i].step_ns && k < i);
+            before += cycles[k].step_ns < cycles[i].step_ns || (k < i && cycles[k].step_ns == cycles[i].step_ns);
         if (before == (count - 1) / 2) return i;
     }
     return 0;

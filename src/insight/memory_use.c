@@ -60,7 +60,7 @@ static pace_status find_devices(finder *f) {
 /* Whether an event's device still holds at its peak what the event took. */
 static bool held_at_peak(const finder *f, uint32_t event) {
     size_t peak = f->use.devices.items[f->device_of[event]].peak_event;
-    return f->step->memory.items[event].address != 0 && event <= peak && f->partner[event] > peak;
+    return event <= peak && f->step->memory.items[event].address != 0 && f->partner[event] > peak;
 }
 
 /* --- operators ---------------------------------------------------------------------------------------------------- */

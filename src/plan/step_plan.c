@@ -311,8 +311,8 @@ static pace_status exchange_all(pace_step_plan *plan, const pace_step_place *pla
     if (pace_config_trains(config)) PACE_TRY(exchange_all_gradients(plan, place));
     if (config->zero_stage >= 3) {
         share shares[] = {[PACE_PART_LAYER] = layer_share(plan->slots),
-                         [PACE_PART_HEAD] = place_share(plan->slots, PACE_PART_HEAD),
-                         [PACE_PART_TAIL] = place_share(plan->slots, PACE_PART_TAIL)};
+                          [PACE_PART_HEAD] = place_share(plan->slots, PACE_PART_HEAD),
+                          [PACE_PART_TAIL] = place_share(plan->slots, PACE_PART_TAIL)};
         add_share(&shares[PACE_PART_TAIL], tied_share(plan), 1);
         for (size_t i = 0; i < PACE_COUNT(shares); i++) PACE_TRY(shard_block(&plan->shards[i], plan, shares[i], place));
     }

@@ -17,7 +17,7 @@ static pace_status pack(pace_packed *column, uint64_t value) {
 }
 
 /* Small numbers of either sign stay small. */
-static uint64_t zigzag(int64_t value) { return (uint64_t)value << 1 ^ (uint64_t)(value >> 63); }
+static uint64_t zigzag(int64_t value) { return value < 0 ? ~((uint64_t)value << 1) : (uint64_t)value << 1; }
 
 /* --- groups and lanes --------------------------------------------------------------------------------------------- */
 

@@ -419,9 +419,8 @@ static pace_status keep_process(reader *r, pace_rows *rows) {
     if (pace_row_is_null(rows, 0)) return PACE_OK;
     uint64_t process = PROCESS_OF(pace_row_int(rows, 0, 0));
     busy_process *last = r->processes.count ? &r->processes.items[r->processes.count - 1] : NULL;
-    if (!last || last->process != process) return PACE_PUSH(&r->processes, ((busy_process){process, 1}));
-    last->count++;
-    return PACE_OK;
+    if (last && last->process == process) return last->count++, PACE_OK;
+    return PACE_PUSH(&r->processes, ((busy_process){process, 1}));
 }
 
 /* --- tables ----------------------------------------------------------------------------------------------------- */
