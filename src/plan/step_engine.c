@@ -237,6 +237,7 @@ static pace_status walk(pace_step_solution *out, pace_catalog *catalog, const pa
         out->walked = true;
         out->folded = result.gap.times;
         out->time_s = result.step_s;
+        out->used = result.used;
         out->exchange = result.exchange;
         if (out->exchange.ranks > 1 && !(out->exchange.exchange_s > 0)) /* buckets: the lanes know the others' */
             out->exchange.exchange_s = out->plan.gradient_s + out->plan.expert_gradient_s;
@@ -383,7 +384,7 @@ pace_status pace_step_solve(pace_step_solution *out, pace_step_pricer *pricer, c
     if (merging > 0)
         solution.fitting = pace_step_fits(solution.plan.memory.all_bytes + merging, solution.plan.device_bytes,
                                           pace_cost_doubts(pricer->cost));
-    pace_step_widen(&solution.time_s, NULL, pricer, &settled);
+    pace_step_widen(&solution.time_s, &solution.used, pricer, &settled);
     *out = solution;
     return PACE_OK;
 }

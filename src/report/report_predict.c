@@ -314,14 +314,16 @@ pace_status pace_predict(pace_report **out, const char *const *paths, size_t pat
     pace_prediction p = {0};
     pace_report *report = NULL;
     pace_status status = pace_prediction_open(&p, paths, path_count, options);
-    if (status == PACE_OK && p.is_model && !p.is_framed && !pace_step_is_walked(&p.step.asked)) {
-        status = pace_predict_step(&report, &p.step, &p.fits, options);
+    bool closed = status == PACE_OK && p.is_model && !p.is_framed && !pace_step_is_walked(&p.step.asked);
+    if (status == PACE_OK && !closed) status = pace_prediction_run(&p, paths, path_count, options);
+    bool folded = status == PACE_E_LIMIT && p.is_model && !p.is_framed;
+    if (closed || folded) {
+        status = pace_predict_step(&report, &p.step, &p.fits, options, folded);
         if (status == PACE_OK) status = pace_predict_fits_warn(&p.inputs.warnings, &p.fits, &p.step.asked);
         if (status == PACE_OK) pace_report_warn_all(report, &p.inputs.warnings);
         pace_prediction_close(&p);
         return pace_report_give(out, report, status);
     }
-    if (status == PACE_OK) status = pace_prediction_run(&p, paths, path_count, options);
     if (status == PACE_OK) {
         const pace_analyze_options echo = {.context = options->context};
         const pace_analysis *const one[] = {&p.inputs.measured};

@@ -30,9 +30,13 @@ typedef struct {
     double amount;             /* tokens of a step on one device; samples of a model without sequences */
     pace_analysis *picture;    /* of the schedule; NULL = none can be drawn */
     pace_memory_series memory; /* what its stages hold */
+    bool folded;               /* a walk has its time, of a few of its micro-batches */
 } asked;
 
-static pace_status check_options(const pace_predict_options *options, const char *why, bool has_operators) {
+static pace_status check_options(const pace_predict_options *options, const asked *a) {
+    const char *how = a->folded ? "by a few of its micro-batches" : "in closed form";
+    const char *why = a->folded ? "all together have too many launches" : pace_step_why_closed(&a->step->asked);
+    bool has_operators = !a->folded && pace_step_has_operators(&a->step->asked);
     if (options->on.count != 1)
         return pace_fail(PACE_E_USAGE,
                          "a step of many ranks: expected one machine, " PACE_FIELD "on dgx-h100*4, found %zu",
@@ -40,9 +44,9 @@ static pace_status check_options(const pace_predict_options *options, const char
     bool at_odds;
     if (pace_what_ifs_asked(&at_odds, options) || options->overheads.count || options->calibrate.count)
         return pace_fail(PACE_E_USAGE,
-                         "this step is answered in closed form, since %s: expected " PACE_FIELD "on, " PACE_FIELD
+                         "this step is answered %s, since %s: expected " PACE_FIELD "on, " PACE_FIELD
                          "set and " PACE_FIELD "fit%s",
-                         why, has_operators ? ", or what-ifs without host costs of files" : " alone");
+                         how, why, has_operators ? ", or what-ifs without host costs of files" : " alone");
     return PACE_OK;
 }
 
@@ -50,13 +54,24 @@ static pace_step_factors factors_of(const asked *a) {
     return a->fits->step_path ? a->fits->step.factors : pace_step_factors_none();
 }
 
+/* What recomputes all activations unasked was found when the step was settled. */
+static pace_status walk_few(asked *a) {
+    pace_step_solution solution;
+    PACE_TRY(pace_step_solve(&solution, &a->step->pricer, &a->step->asked));
+    solution.recomputed = a->step->settled.recomputed;
+    a->step->settled = solution;
+    return PACE_OK;
+}
+
 static pace_status answer(asked *a, const pace_predict_options *options) {
     const pace_step_case *one = &a->step->asked;
     char group[96];
-    PACE_TRY(check_options(options, pace_step_why_closed(one), pace_step_has_operators(one)));
+    PACE_TRY(check_options(options, a));
+    if (a->folded) PACE_TRY(walk_few(a));
     pace_step_factors factors = factors_of(a);
     pace_step_group_name(group, sizeof group, one);
     pace_step_answer_of(&a->answer, &a->step->settled, &factors, a->fits->step_path ? &a->fits->step : NULL, group);
+    if (a->folded) a->answer.time_s = pace_predict_fits_step(a->fits, &a->step->settled, one);
     a->sequence = pace_model_sequence(one->model, &one->config);
     a->amount = pace_config_micro_batches(&one->config) * one->config.micro_batch * one->config.dp /
                 pace_config_ranks(&one->config) * (a->sequence > 0 ? a->sequence : 1);
@@ -264,6 +279,27 @@ static void warn_of_kernels(pace_report *report, const pace_step_slots *slots) {
             ceil(100 * slots->beyond_s / slots->kernels_s));
 }
 
+static void put_road(pace_node *root, const asked *a) {
+    const pace_step_case *one = &a->step->asked;
+    if (!a->folded) {
+        pace_node_sentence(root, false, "Answered in closed form: %s%s.", pace_step_why_closed(one),
+                           pace_step_has_operators(one) ? "; its what-ifs are walked" : "");
+        return;
+    }
+    double times = pace_config_micro_batches(&one->config);
+    pace_node_sentence(root, false,
+                       "Its %g micro-batches have too many launches to be shown: a few were walked, and what they "
+                       "repeat was counted. Parts and pictures below are the closed form's, which makes it %s; all is "
+                       "shown of fewer micro-batches (--set global_batch=...).",
+                       times, pace_show_ns(pace_ns(a->step->settled.closed_s.median)).text);
+}
+
+static void take_doubts(pace_doubts_used *out, const asked *a, double spread) {
+    *out = a->folded ? a->step->settled.used : (pace_doubts_used){{0}, false};
+    if (a->fits->step_path) out->added[PACE_DOUBT_STEP_FIT] = spread;
+    else if (!a->folded) out->added[PACE_DOUBT_STEP_FORM] = spread;
+}
+
 static pace_status build(pace_report *report, void *context) {
     const asked *a = context;
     pace_node *root = pace_report_root(report);
@@ -275,8 +311,7 @@ static pace_status build(pace_report *report, void *context) {
                        pace_show_ns(pace_ns(high_s)).text, pace_config_ranks(&a->step->asked.config), a->on,
                        pace_show_real(a->amount / s.median).text, a->sequence > 0 ? "tokens" : "samples");
     warn_of_kernels(report, a->step->settled.plan.slots);
-    pace_node_sentence(root, false, "Answered in closed form: %s%s.", pace_step_why_closed(&a->step->asked),
-                       pace_step_has_operators(&a->step->asked) ? "; its what-ifs are walked" : "");
+    put_road(root, a);
     put_how(root, a);
     put_tables(root, a->step);
     put_adapters(root, a->step);
@@ -299,8 +334,8 @@ static pace_status build(pace_report *report, void *context) {
     put_parts(root, &a->answer.parts, a->step->settled.closed_skew_s);
     put_memory(root, &a->step->settled.plan);
     put_help(root, a);
-    pace_doubts_used used = {{0}, false};
-    used.added[a->fits->step_path ? PACE_DOUBT_STEP_FIT : PACE_DOUBT_STEP_FORM] = s.spread;
+    pace_doubts_used used;
+    take_doubts(&used, a, s.spread);
     return pace_put_assumptions(root, a->catalog, &used, s);
 }
 
@@ -318,8 +353,9 @@ static pace_status draw(asked *a) {
 }
 
 pace_status pace_predict_step(pace_report **out, pace_step_asked *step, const pace_predict_fits *fits,
-                              const pace_predict_options *options) {
+                              const pace_predict_options *options, bool folded) {
     asked a = {.step = step,
+               .folded = folded,
                .fits = fits,
                .on = options->on.count ? options->on.items[0] : step->asked.device->name,
                .catalog = options->context->catalog};

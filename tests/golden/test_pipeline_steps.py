@@ -167,6 +167,25 @@ def hosts_that_wait():
     expect(without["compute"] < 0.6 * twice, without, twice)
 
 
+def too_many():
+    """A step whose micro-batches have more launches than are shown is answered all the same, as its row is; what-ifs are refused."""
+    settings = {"dp": "1", "precision": "bf16", "micro_batch": "1", "global_batch": "2048"}
+    words = ("gpt2", "--on", "a100-80-sxm", "--set", ",".join(f"{key}={value}" for key, value in settings.items()))
+    done = subprocess.run([PACELINE, "predict", *words, "--format", "json"], capture_output=True, text=True)
+    expect(done.returncode == 0, done.stderr)
+    answer = json.loads(done.stdout)
+    strict_schema.hold(answer, "step")
+    expect("2048 micro-batches have too many launches" in " ".join(answer["summary"]), answer["summary"])
+    rows = subprocess.run([PACELINE, "predict", "--kind", "step", "--rows", "-", "--on", "a100-80-sxm", "--format", "csv"], capture_output=True, text=True,
+                          input="model,framework," + ",".join(settings) + "\ngpt2,pytorch," + ",".join(settings.values()) + "\n")
+    row = next(csv.DictReader(rows.stdout.splitlines()))
+    expect(float(row["predicted"]) == answer["values"]["step.median_s"], row, answer["values"])
+    fewer = predict(*words[:-1], words[-1].replace("2048", "64"))["values"]["step.median_s"]
+    expect(abs(answer["values"]["step.median_s"] / fewer / 32 - 1) < 0.02, answer["values"], fewer)
+    done = subprocess.run([PACELINE, "predict", *words, "--scale", ".*:2"], capture_output=True, text=True)
+    expect(done.returncode == 2 and "too many launches" in done.stderr, done.returncode, done.stderr)
+
+
 def frozen():
     """Parameters without gradients exchange none: eight ranks are as fast as one."""
     alone = step_s("micro_batch=8", "frozen=1", "input=synthetic", "execution=compiled", model="lenet", machine="a100-80-sxm")
@@ -177,6 +196,7 @@ def frozen():
 bubbles()
 gathers()
 hosts_that_wait()
+too_many()
 frozen()
 memory()
 memory_over_time()
