@@ -21,6 +21,15 @@ pace_status pace_step_row_solve(pace_step_solution *out, pace_step_pricer *price
     return pace_step_solve(out, pricer, &asked);
 }
 
+pace_status pace_step_solve_settled(pace_step_solution *settled, pace_step_pricer *pricer,
+                                    const pace_step_case *asked) {
+    pace_step_solution solution;
+    PACE_TRY(pace_step_solve(&solution, pricer, asked));
+    solution.recomputed = settled->recomputed;
+    *settled = solution;
+    return PACE_OK;
+}
+
 pace_step_factors pace_step_row_factors(const pace_step_row *row, const pace_step_factors *factors) {
     pace_step_factors own = *factors;
     if (row->matrix_factor > 0) own.matrix *= row->matrix_factor;

@@ -54,20 +54,11 @@ static pace_step_factors factors_of(const asked *a) {
     return a->fits->step_path ? a->fits->step.factors : pace_step_factors_none();
 }
 
-/* What recomputes all activations unasked was found when the step was settled. */
-static pace_status walk_few(asked *a) {
-    pace_step_solution solution;
-    PACE_TRY(pace_step_solve(&solution, &a->step->pricer, &a->step->asked));
-    solution.recomputed = a->step->settled.recomputed;
-    a->step->settled = solution;
-    return PACE_OK;
-}
-
 static pace_status answer(asked *a, const pace_predict_options *options) {
     const pace_step_case *one = &a->step->asked;
     char group[96];
     PACE_TRY(check_options(options, a));
-    if (a->folded) PACE_TRY(walk_few(a));
+    if (a->folded) PACE_TRY(pace_step_solve_settled(&a->step->settled, &a->step->pricer, one));
     pace_step_factors factors = factors_of(a);
     pace_step_group_name(group, sizeof group, one);
     pace_step_answer_of(&a->answer, &a->step->settled, &factors, a->fits->step_path ? &a->fits->step : NULL, group);

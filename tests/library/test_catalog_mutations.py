@@ -167,7 +167,7 @@ def by_plan(folder):
         if model not in ("bert_large", "llama3_8b"):
             yield None
             continue
-        full = {"tp": 1, "pp": 1, "cp": 1, "zero_stage": 0, "recompute": "none", "vpp": 1, "sequence_parallel": 0,
+        full = {"tp": 1, "pp": 1, "cp": 1, "zero_stage": 0, "recompute": "none", "vpp": 1, "sequence_parallel": 0, "precision": "fp32", "offload": "none",
                 "global_batch": settings["dp"] * settings["micro_batch"], **settings}
         out, err = run(folder, "plan", model, "--on", machine, "-f", "json", *words_of(full))
         told, said = run(folder, "predict", model, "--on", machine, "-f", "json", *words_of(full))
