@@ -57,6 +57,9 @@ typedef struct {
 /** Tells each other about the call. Errors: PACE_E_IO when the calls differ. */
 pace_status pace_views_open(pace_views *out, pace_comm *comm, const pace_call *call) PACE_MUST_CHECK;
 
+/** Compares the call with those of all ranks, also on other hosts. Errors: PACE_E_IO with both when they differ. */
+pace_status pace_calls_compare(pace_comm *comm, const pace_call *call) PACE_MUST_CHECK;
+
 /** Bytes of a process's input or output: where they are mapped, or copied to `room`. */
 pace_status pace_view(const char **out, const pace_views *views, int process, bool of_output, size_t from, size_t bytes,
                       void *room) PACE_MUST_CHECK;
@@ -79,6 +82,7 @@ const pace_owned *pace_owned_find(const pace_comm *comm, const void *at, size_t 
 
 /** Carries out a row of exchange/algorithms.h among all ranks, or among the leaders of hosts. */
 pace_status pace_program_execute(pace_comm *comm, const pace_call *call, int row, bool of_leaders) PACE_MUST_CHECK;
-/** What programs need; opened once. Collective over all ranks, also where only leaders carry a program out. */
+/** What programs need. Collective over all ranks, also where only leaders carry a program out; MPI opens it and waits for
+ * ever, so it is opened with the communicator and not in an exchange. */
 pace_status pace_executor_open(pace_comm *comm) PACE_MUST_CHECK;
 void pace_executor_free(pace_comm *comm);

@@ -9,18 +9,22 @@
 #include <string.h>
 
 /* Sizes from which another way is faster where no table says: measured on two cores of one cache (docs/collective.md). */
-enum { FLAT_BYTES = 32 << 10, COPY_BYTES = 1 << 20, COPY_PARTS = 32 << 10, OWNED_BYTES = 4 << 10 };
+enum { FLAT_BYTES = 4 << 10, COPY_BYTES = 1 << 20, COPY_PARTS = 32 << 10, OWNED_BYTES = 4 << 10 };
 
 /* --- the way -------------------------------------------------------------------------------------------------------- */
 
 /* Of these every rank has a part of the vector. */
 static bool has_parts(int collective) { return collective == PACE_REDUCESCATTER || collective == PACE_ALLGATHER; }
 
+static int usual_allreduce(const pace_comm *c, size_t bytes) {
+    if (bytes <= FLAT_BYTES) return PACE_WAY_FLAT;
+    return c->near > 2 && c->can_copy && bytes >= COPY_BYTES ? PACE_WAY_COPY : PACE_WAY_STAGED;
+}
+
 static int usual_way_inside(const pace_comm *c, int collective, size_t bytes) {
+    if (collective == PACE_ALLREDUCE) return usual_allreduce(c, bytes);
     if (collective == PACE_BARRIER || collective == PACE_REDUCE) return PACE_WAY_FLAT;
-    if (c->can_copy && bytes >= (has_parts(collective) ? COPY_PARTS : COPY_BYTES)) return PACE_WAY_COPY;
-    if (collective != PACE_ALLREDUCE || c->near == 2) return PACE_WAY_FLAT;
-    return bytes <= FLAT_BYTES ? PACE_WAY_FLAT : PACE_WAY_STAGED;
+    return c->can_copy && bytes >= (has_parts(collective) ? COPY_PARTS : COPY_BYTES) ? PACE_WAY_COPY : PACE_WAY_FLAT;
 }
 
 static int usual_way(const pace_comm *c, int collective, size_t bytes) {
@@ -88,11 +92,11 @@ static pace_status pulled(const pace_views *views, const pace_call *call) {
     }
 }
 
-/* Where buffers may be seen by all, or must be compared, ranks tell each other about the call first. */
+/* Where buffers may be seen by all, ranks tell each other about the call first. */
 static pace_status inside(pace_comm *c, const pace_call *call, int way, size_t bytes) {
     pace_views views = {.owned = false};
     bool may_be_owned = c->owned.count && bytes >= OWNED_BYTES && call->collective != PACE_REDUCE;
-    if (way == PACE_WAY_COPY || may_be_owned || c->settings.check) PACE_TRY(pace_views_open(&views, c, call));
+    if (way == PACE_WAY_COPY || may_be_owned) PACE_TRY(pace_views_open(&views, c, call));
     if (views.owned && may_be_owned) {
         c->counters.owned++;
         return call->collective == PACE_ALLREDUCE ? pace_owned_allreduce(&views, call) : pulled(&views, call);
@@ -110,9 +114,18 @@ static const char *between_hosts(const pace_call *call, size_t bytes) {
     return bytes <= (size_t)64 << 10 ? "recursive_doubling" : "ring";
 }
 
+/* Leaders meet in a sum of nothing, which waits no longer than an exchange does. */
 static pace_status barrier_of_two_levels(pace_comm *c) {
+    int32_t nothing = 0;
+    pace_call across = {.collective = PACE_ALLREDUCE,
+                        .in = (char *)&nothing,
+                        .out = (char *)&nothing,
+                        .count = 1,
+                        .width = sizeof nothing,
+                        .reduce = pace_reduce_of(PACE_ELEMENT_I32, PACE_REDUCTION_SUM)};
     PACE_TRY(pace_board_meet(&c->boards));
-    if (c->me == 0 && PMPI_Barrier(c->leaders) != MPI_SUCCESS) return pace_fail(PACE_E_IO, "MPI failed in a barrier");
+    if (c->me == 0)
+        PACE_TRY(pace_program_execute(c, &across, pace_exchange_algorithm_find("recursive_doubling"), true));
     return pace_board_meet(&c->boards);
 }
 
@@ -156,7 +169,6 @@ static pace_status two_level_broadcast(pace_comm *c, const pace_call *call) {
 }
 
 static pace_status two_level(pace_comm *c, const pace_call *call, size_t bytes) {
-    PACE_TRY(pace_executor_open(c));
     c->counters.programs++;
     switch (call->collective) {
     case PACE_ALLREDUCE: return two_level_allreduce(c, call, bytes);
@@ -208,6 +220,8 @@ static pace_status run(pace_comm *c, const pace_call *call, size_t bytes) {
     c->counters.calls++;
     c->counters.bytes += bytes;
     int64_t start_ns = c->trace ? pace_trace_now_ns() : 0;
+    if (PACE_UNLIKELY(c->settings.check) && c->ranks > 1) status = pace_calls_compare(c, call);
+    if (status != PACE_OK) return failed(c, status);
     if (bytes - 1 < c->small_bytes && call->collective == PACE_ALLREDUCE) {
         c->counters.flat++;
         status = pace_flat_allreduce_small(c, call);

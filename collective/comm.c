@@ -12,7 +12,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-enum { ROOM = 64 << 10, LEAST_ROOM = 16 << 10, MOST_NEAR = 2048 };
+/* Bytes of a note: those with which an allreduce in pieces was fastest on two ranks (docs/collective.md). */
+enum { ROOM = 48 << 10, LEAST_ROOM = 16 << 10, MOST_NEAR = 2048 };
 static const size_t most_boards = (size_t)64 << 20;
 
 /* --- settings ------------------------------------------------------------------------------------------------------- */
@@ -41,10 +42,10 @@ static uint64_t mix(uint64_t hash, const char *text) {
     return hash * 0x9e3779b97f4a7c15u;
 }
 
-/* A host is what shares memory: a name, and what the kernel says of itself since it was started. PACELINE_HOST stands in for
- * both, so that one machine can play several. */
+/* A host is what shares memory and the numbers of processes: a name, what the kernel says of itself since it was started,
+ * and a namespace of processes, as a container has. PACELINE_HOST stands in for all, so that one machine can play several. */
 static uint64_t host_of_this(void) {
-    char name[256] = "", boot[64] = "";
+    char name[256] = "", boot[64] = "", processes[64] = "";
     const char *said = getenv("PACELINE_HOST");
     if (said && *said) return mix(1, said);
     gethostname(name, sizeof name - 1);
@@ -53,7 +54,8 @@ static uint64_t host_of_this(void) {
         if (!fgets(boot, sizeof boot, file)) boot[0] = 0;
         fclose(file);
     }
-    return mix(mix(2, name), boot);
+    if (readlink("/proc/self/ns/pid", processes, sizeof processes - 1) < 0) processes[0] = 0;
+    return mix(mix(mix(2, name), boot), processes);
 }
 
 static void number_hosts(pace_comm *c, const uint64_t *host) {
@@ -144,6 +146,17 @@ static pace_status agree(const pace_comm *c, pace_status status) {
     return status;
 }
 
+/* Ways across hosts, and those that settings name, are programs. */
+static bool may_need_programs(const pace_comm *c) {
+    bool may = c->hosts > 1;
+    for (int i = 0; i < PACE_CHOSEN; i++)
+        for (int k = 0; k < c->settings.choices[i].count; k++) {
+            int way = c->settings.choices[i].of[k].way;
+            may |= way >= PACE_WAY_PROGRAM || way == PACE_WAY_TWO_LEVEL;
+        }
+    return may && c->ranks > 1;
+}
+
 static pace_status open_parts(pace_comm *c) {
     PACE_TRY(share_settings(c));
     PACE_TRY(find_hosts(c));
@@ -151,6 +164,7 @@ static pace_status open_parts(pace_comm *c) {
     PACE_TRY(agree(c, share_memory(c)));
     PACE_TRY(agree(c, pace_parcels_choose(c)));
     PACE_TRY(agree(c, pace_trace_open(&c->trace, c)));
+    if (may_need_programs(c)) PACE_TRY(pace_executor_open(c));
     c->can_copy = !c->settings.no_copy && c->near > 1 && pace_views_can_copy(c);
     c->small_bytes = pace_small_bytes(c);
     return PACE_OK;
@@ -192,7 +206,7 @@ void pace_comm_close(pace_comm *c) {
     PACE_VEC_FREE(&c->owned);
     pace_boards_close(&c->boards);
     pace_segment_close(&c->segment);
-    if (!ended) {
+    if (!ended && c->broken == PACE_OK) { /* MPI may wait for others to free them */
         if (c->local != c->over) free_communicator(&c->local);
         free_communicator(&c->own);
         free_communicator(&c->leaders);

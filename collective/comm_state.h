@@ -39,7 +39,7 @@ struct pace_comm {
     struct pace_view_note *view_notes; /* of each process, about the call that is under way */
     char *scratch;
     size_t scratch_bytes;
-    struct pace_executor *executor; /* made when first needed */
+    struct pace_executor *executor; /* NULL: no way of this communicator is a program */
     pace_device device;             /* size 0: none */
     struct pace_pointers *pointers;
     struct pace_comm_trace *trace; /* NULL: nobody asked */

@@ -10,7 +10,6 @@
 #include "parcels.h"
 #include "rings.h"
 
-#include <sched.h>
 #include <string.h>
 
 enum {
@@ -25,7 +24,7 @@ enum {
 /* A message on its way to another host, in parcels (parcels.h). */
 typedef struct {
     MPI_Request requests[MOST_PARCELS];
-    int parcels; /* 0 = on no way */
+    int parcels, through; /* parcels 0 = on no way; so many of them, the first, are through */
     char *bytes;
 } far_message;
 
@@ -65,20 +64,26 @@ static pace_status open_near(executor *e, pace_comm *c) {
     return pace_pair_rings_open(&e->rings, e->segment.base, c->me, c->near, slot, &c->waiter);
 }
 
+/* What was sent has come or will. After a failure it may never, and MPI keeps the memory of all messages. */
+static void end_far(executor *e, bool failed) {
+    for (int i = 0; i < FAR_SENDS && !failed; i++)
+        for (far_message *m = &e->sends[i]; m->through < m->parcels; m->through++)
+            PMPI_Wait(&m->requests[m->through], MPI_STATUS_IGNORE);
+    if (!failed) pace_free(e->far_memory);
+}
+
 void pace_executor_free(pace_comm *c) {
     executor *e = c->executor;
     if (!e) return;
-    for (int i = 0; i < FAR_SENDS; i++) PMPI_Waitall(e->sends[i].parcels, e->sends[i].requests, MPI_STATUSES_IGNORE);
+    end_far(e, c->broken != PACE_OK);
     for (unsigned i = 0; i < e->kept_count; i++) pace_program_free(&e->kept[i].program);
     pace_pair_rings_close(&e->rings);
     pace_segment_close(&e->segment);
-    pace_free(e->far_memory);
     pace_free(e);
     c->executor = NULL;
 }
 
 pace_status pace_executor_open(pace_comm *c) {
-    if (c->executor) return PACE_OK;
     executor *e = pace_alloc(1, sizeof *e);
     pace_status status = e ? PACE_OK : PACE_E_MEMORY;
     c->executor = e;
@@ -169,7 +174,7 @@ static size_t parcel_at(size_t *bytes, const run *r, size_t message_bytes, int n
 
 /* Sends or takes a message of so many bytes in parcels, which may be none of bytes. False when MPI failed. */
 static bool start_far(far_message *m, const run *r, int other, int channel, size_t bytes, bool sends) {
-    for (m->parcels = 0; !m->parcels || (size_t)m->parcels * r->comm->parcel_bytes < bytes; m->parcels++) {
+    for (m->parcels = m->through = 0; !m->parcels || (size_t)m->parcels * r->comm->parcel_bytes < bytes; m->parcels++) {
         size_t length, from = parcel_at(&length, r, bytes, m->parcels);
         MPI_Request *request = &m->requests[m->parcels];
         int error = sends ? PMPI_Isend(m->bytes + from, (int)length, MPI_BYTE, other, channel, r->far, request)
@@ -181,10 +186,13 @@ static bool start_far(far_message *m, const run *r, int other, int channel, size
 
 /* Whether it has arrived, or was never started. */
 static bool is_through(bool *failed, far_message *m) {
-    int all = 1;
-    *failed = m->parcels && PMPI_Testall(m->parcels, m->requests, &all, MPI_STATUSES_IGNORE) != MPI_SUCCESS;
-    if (all) m->parcels = 0;
-    return all;
+    int one = 1;
+    *failed = false;
+    for (; m->through < m->parcels && one && !*failed; m->through += one)
+        *failed = PMPI_Test(&m->requests[m->through], &one, MPI_STATUS_IGNORE) != MPI_SUCCESS;
+    if (*failed || m->through < m->parcels) return false;
+    m->parcels = 0;
+    return true;
 }
 
 static bool try_send(bool *done, run *r, const pace_peer *peer, const pace_place *place) {
@@ -272,10 +280,7 @@ static pace_status wait_for_more(pace_wait *wait, const run *r) {
         pace_relax();
         return PACE_OK;
     }
-    if (!r->far_waits) return pace_wait_turn(wait, w);
-    w->yields++;
-    sched_yield();
-    return PACE_OK;
+    return r->far_waits ? pace_wait_awake(wait, w) : pace_wait_turn(wait, w);
 }
 
 static pace_status pass(run *r) {
@@ -384,7 +389,6 @@ pace_status pace_program_execute(pace_comm *c, const pace_call *call, int row, b
     bool rooted = call->collective == PACE_BROADCAST || call->collective == PACE_REDUCE;
     r.root = rooted ? call->root : 0;
     r.rank = (rank - r.root + r.ranks) % r.ranks;
-    if (!of_leaders) PACE_TRY(pace_executor_open(c));
     r.e = c->executor;
     PACE_TRY(find_program(&r, row));
     pace_status status = lay_out(&r);

@@ -4,6 +4,7 @@
 
 #include <stdint.h>
 #include <string.h>
+#include <unistd.h>
 
 #if defined(__x86_64__)
 #include <immintrin.h>
@@ -128,6 +129,15 @@ void pace_reduce_divide(void *data, size_t count, pace_element element, int rank
 }
 
 /* --- copies --------------------------------------------------------------------------------------------------------- */
+
+bool pace_is_past_caches(size_t bytes) {
+    static _Atomic size_t most;
+    if (!most) {
+        long third = sysconf(_SC_LEVEL3_CACHE_SIZE);
+        most = third > 0 ? (size_t)third / 2 : (size_t)16 << 20;
+    }
+    return bytes > most;
+}
 
 void pace_copy_past_caches(void *out, const void *in, size_t bytes) {
 #if defined(__x86_64__)

@@ -8,13 +8,6 @@
 /* Of all processes' lines those that are reduced at a time stay in the nearest cache. */
 enum { BLOCK = 8 << 10, LINE = 64 };
 
-static size_t past_caches_from(void) {
-    static size_t bytes;
-    long third = bytes ? 0 : sysconf(_SC_LEVEL3_CACHE_SIZE);
-    if (!bytes) bytes = third > 0 ? (size_t)third / 2 : (size_t)16 << 20;
-    return bytes;
-}
-
 /* Where parts begin: on a line, so that no two processes write to one. */
 static size_t part(const pace_call *call, const pace_comm *c, int i) {
     size_t a_line = LINE / call->width, lines = (call->count + a_line - 1) / a_line,
@@ -45,7 +38,7 @@ static pace_status reduce_block(const pace_views *v, const pace_call *call, size
 pace_status pace_owned_allreduce(const pace_views *v, const pace_call *call) {
     pace_comm *c = v->comm;
     size_t from = part(call, c, c->me), to = part(call, c, c->me + 1), most = BLOCK / call->width;
-    bool past_caches = (size_t)c->near * call->count * call->width > past_caches_from();
+    bool past_caches = pace_is_past_caches((size_t)c->near * call->count * call->width);
     for (; from < to; from += most)
         PACE_TRY(reduce_block(v, call, from, to - from < most ? to - from : most, past_caches));
     return pace_board_meet(&c->boards);

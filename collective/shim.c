@@ -114,116 +114,136 @@ static bool handed_on(pace_comm *c, int collective, size_t bytes) {
 }
 
 /* MPI's error handler decides; the usual one ends the program. */
-static int result(MPI_Comm comm, pace_status status) {
-    if (status == PACE_OK) return MPI_SUCCESS;
-    fprintf(stderr, "libpaceline_mpi: %s\n", pace_comm_message());
-    int class = status == PACE_E_USAGE ? MPI_ERR_BUFFER : status == PACE_E_MEMORY ? MPI_ERR_NO_MEM : MPI_ERR_OTHER;
+static int fail(MPI_Comm comm, int class, const char *why) {
+    fprintf(stderr, "libpaceline_mpi: %s\n", why);
     PMPI_Comm_call_errhandler(comm, class);
     return class;
 }
 
+static int result(MPI_Comm comm, pace_status status) {
+    if (status == PACE_OK) return MPI_SUCCESS;
+    int class = status == PACE_E_USAGE ? MPI_ERR_BUFFER : status == PACE_E_MEMORY ? MPI_ERR_NO_MEM : MPI_ERR_OTHER;
+    return fail(comm, class, pace_comm_message());
+}
+
 static const void *place(const void *in) { return in == MPI_IN_PLACE ? NULL : in; }
+
+/* Without this NULL would be MPI_IN_PLACE to a pace_comm. */
+static bool lacks(const void *in, const void *out, size_t count) {
+    return count && (!in || !out || out == MPI_IN_PLACE);
+}
+
+static int refuse(MPI_Comm comm) {
+    return fail(comm, MPI_ERR_BUFFER, "no buffer was given, or MPI_IN_PLACE where it has no meaning");
+}
 
 /* --- reductions --------------------------------------------------------------------------------------------------------- */
 
 TAKEN int MPI_Allreduce(const void *in, void *out, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
     pace_element element;
     pace_reduction reduction;
-    pace_comm *c = count > 0 && pace_element_of(&element, type) && pace_reduction_of(&reduction, op) ? of(comm) : NULL;
+    pace_comm *c = count >= 0 && pace_element_of(&element, type) && pace_reduction_of(&reduction, op) ? of(comm) : NULL;
     if (!c || handed_on(c, PACE_ALLREDUCE, (size_t)count * pace_element_bytes(element)))
         return PMPI_Allreduce(in, out, count, type, op, comm);
+    if (lacks(in, out, (size_t)count)) return refuse(comm);
     return result(comm, pace_comm_allreduce(c, place(in), out, (size_t)count, element, reduction));
 }
 
 TAKEN int MPI_Reduce(const void *in, void *out, int count, MPI_Datatype type, MPI_Op op, int root, MPI_Comm comm) {
     pace_element element;
     pace_reduction reduction;
-    pace_comm *c = count > 0 && pace_element_of(&element, type) && pace_reduction_of(&reduction, op) ? of(comm) : NULL;
+    pace_comm *c = count >= 0 && pace_element_of(&element, type) && pace_reduction_of(&reduction, op) ? of(comm) : NULL;
     if (!c || root < 0 || root >= c->ranks || handed_on(c, PACE_REDUCE, (size_t)count * pace_element_bytes(element)))
         return PMPI_Reduce(in, out, count, type, op, root, comm);
     void *to = c->rank == root ? out : NULL;
+    if (lacks(in, c->rank == root ? out : in, (size_t)count)) return refuse(comm);
     return result(comm, pace_comm_reduce(c, place(in), to, (size_t)count, element, reduction, root));
 }
 
 TAKEN int MPI_Reduce_scatter_block(const void *in, void *out, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
     pace_element element;
     pace_reduction reduction;
-    pace_comm *c = count > 0 && pace_element_of(&element, type) && pace_reduction_of(&reduction, op) ? of(comm) : NULL;
+    pace_comm *c = count >= 0 && pace_element_of(&element, type) && pace_reduction_of(&reduction, op) ? of(comm) : NULL;
     if (!c || handed_on(c, PACE_REDUCESCATTER, (size_t)count * pace_element_bytes(element) * (size_t)c->ranks))
         return PMPI_Reduce_scatter_block(in, out, count, type, op, comm);
+    if (lacks(in, out, (size_t)count)) return refuse(comm);
     return result(comm, pace_comm_reduce_scatter(c, place(in), out, (size_t)count, element, reduction));
 }
 
 /* --- what only moves ------------------------------------------------------------------------------------------------------ */
 
-/* Bytes of so many elements; 0 also where MPI will say what is wrong. */
-static size_t bytes_of(int count, MPI_Datatype type) {
+/* Bytes of so many elements; false where MPI will say what is wrong. */
+static bool bytes_of(size_t *bytes, int count, MPI_Datatype type) {
     int size = 0;
-    if (count <= 0 || type == MPI_DATATYPE_NULL) return 0;
-    PMPI_Type_size(type, &size);
-    return (size_t)count * (size_t)(size > 0 ? size : 0);
+    if (count < 0 || type == MPI_DATATYPE_NULL) return false;
+    if (PMPI_Type_size(type, &size) != MPI_SUCCESS || size < 0) return false;
+    *bytes = (size_t)count * (size_t)size;
+    return true;
 }
 
-static bool packed(MPI_Comm comm, const void *from, int count, MPI_Datatype type, char *to, size_t bytes) {
+static int pack(MPI_Comm comm, const void *from, int count, MPI_Datatype type, char *to, size_t bytes) {
     int at = 0;
-    return PMPI_Pack(from, count, type, to, (int)bytes, &at, comm) == MPI_SUCCESS && (size_t)at == bytes;
+    return PMPI_Pack(from, count, type, to, (int)bytes, &at, comm);
 }
 
-static bool unpacked(MPI_Comm comm, const char *from, size_t bytes, void *to, int count, MPI_Datatype type) {
+static int unpack(MPI_Comm comm, const char *from, size_t bytes, void *to, int count, MPI_Datatype type) {
     int at = 0;
-    return PMPI_Unpack(from, (int)bytes, &at, to, count, type, comm) == MPI_SUCCESS;
+    return PMPI_Unpack(from, (int)bytes, &at, to, count, type, comm);
 }
 
-static pace_status broadcast_packed(pace_comm *c, MPI_Comm comm, void *buffer, int count, MPI_Datatype type, int root,
-                                    size_t bytes) {
+/* What MPI cannot pack or unpack it says itself; the other ranks get their exchange all the same. */
+static int broadcast_packed(pace_comm *c, MPI_Comm comm, void *buffer, int count, MPI_Datatype type, int root,
+                            size_t bytes) {
     char *room = pace_alloc(bytes, 1);
-    if (!room) return PACE_E_MEMORY;
-    bool done = c->rank != root || packed(comm, buffer, count, type, room, bytes);
-    pace_status status = pace_comm_broadcast(c, room, bytes / 2, PACE_ELEMENT_F16, root);
-    if (c->rank != root) done = unpacked(comm, room, bytes, buffer, count, type);
+    if (!room) return result(comm, PACE_E_MEMORY);
+    int error = c->rank == root ? pack(comm, buffer, count, type, room, bytes) : MPI_SUCCESS;
+    int moved = result(comm, pace_comm_broadcast(c, room, bytes / 2, PACE_ELEMENT_F16, root));
+    if (moved == MPI_SUCCESS && c->rank != root) error = unpack(comm, room, bytes, buffer, count, type);
     pace_free(room);
-    return status == PACE_OK && !done ? pace_fail(PACE_E_INTERNAL, "MPI packs %zu bytes otherwise than it says", bytes)
-                                      : status;
+    return error != MPI_SUCCESS ? error : moved;
 }
 
 /* Bytes are moved as elements of two; odd numbers of them are left to MPI. */
 TAKEN int MPI_Bcast(void *buffer, int count, MPI_Datatype type, int root, MPI_Comm comm) {
-    size_t bytes = bytes_of(count, type);
-    pace_comm *c = bytes && bytes % 2 == 0 ? of(comm) : NULL;
+    size_t bytes = 0;
+    pace_comm *c = bytes_of(&bytes, count, type) && bytes % 2 == 0 ? of(comm) : NULL;
     if (!c || root < 0 || root >= c->ranks || handed_on(c, PACE_BROADCAST, bytes))
         return PMPI_Bcast(buffer, count, type, root, comm);
-    if (!pace_is_plain(type)) return result(comm, broadcast_packed(c, comm, buffer, count, type, root, bytes));
+    if (bytes && !pace_is_plain(type)) return broadcast_packed(c, comm, buffer, count, type, root, bytes);
+    if (lacks(buffer, buffer, bytes)) return refuse(comm);
     return result(comm, pace_comm_broadcast(c, buffer, bytes / 2, PACE_ELEMENT_F16, root));
 }
 
 /* With gaps on either side: packed, gathered, unpacked. */
-static pace_status gather_packed(pace_comm *c, MPI_Comm comm, const void *in, int in_count, MPI_Datatype in_type,
-                                 void *out, int out_count, MPI_Datatype out_type, size_t bytes) {
+static int gather_packed(pace_comm *c, MPI_Comm comm, const void *in, int in_count, MPI_Datatype in_type, void *out,
+                         int out_count, MPI_Datatype out_type, size_t bytes) {
     char *room = pace_alloc((size_t)c->ranks, bytes), *own = room ? room + (size_t)c->rank * bytes : NULL;
     MPI_Aint low, extent;
+    if (!room) return result(comm, PACE_E_MEMORY);
     PMPI_Type_get_extent(out_type, &low, &extent);
     char *mine = (char *)out + (MPI_Aint)c->rank * out_count * extent;
-    if (!room) return PACE_E_MEMORY;
-    bool done = in == MPI_IN_PLACE ? packed(comm, mine, out_count, out_type, own, bytes)
-                                   : packed(comm, in, in_count, in_type, own, bytes);
-    pace_status status = pace_comm_all_gather(c, NULL, room, bytes / 2, PACE_ELEMENT_F16);
-    for (int r = 0; r < c->ranks && status == PACE_OK; r++)
-        done &= unpacked(comm, room + (size_t)r * bytes, bytes, (char *)out + (MPI_Aint)r * out_count * extent,
-                         out_count, out_type);
+    int error = in == MPI_IN_PLACE ? pack(comm, mine, out_count, out_type, own, bytes)
+                                   : pack(comm, in, in_count, in_type, own, bytes);
+    int moved = result(comm, pace_comm_all_gather(c, NULL, room, bytes / 2, PACE_ELEMENT_F16));
+    for (int r = 0; r < c->ranks && error == MPI_SUCCESS && moved == MPI_SUCCESS; r++)
+        error = unpack(comm, room + (size_t)r * bytes, bytes, (char *)out + (MPI_Aint)r * out_count * extent, out_count,
+                       out_type);
     pace_free(room);
-    return status == PACE_OK && !done ? pace_fail(PACE_E_INTERNAL, "MPI packs %zu bytes otherwise than it says", bytes)
-                                      : status;
+    return error != MPI_SUCCESS ? error : moved;
 }
 
 TAKEN int MPI_Allgather(const void *in, int in_count, MPI_Datatype in_type, void *out, int out_count,
                         MPI_Datatype out_type, MPI_Comm comm) {
-    size_t bytes = bytes_of(out_count, out_type);
-    pace_comm *c = bytes && bytes % 2 == 0 ? of(comm) : NULL;
+    size_t bytes = 0, given = 0;
+    pace_comm *c = bytes_of(&bytes, out_count, out_type) && bytes % 2 == 0 ? of(comm) : NULL;
     if (!c || handed_on(c, PACE_ALLGATHER, bytes * (size_t)c->ranks))
         return PMPI_Allgather(in, in_count, in_type, out, out_count, out_type, comm);
-    if (pace_is_plain(out_type) && (in == MPI_IN_PLACE || pace_is_plain(in_type)))
-        return result(comm, pace_comm_all_gather(c, place(in), out, bytes / 2, PACE_ELEMENT_F16));
-    return result(comm, gather_packed(c, comm, in, in_count, in_type, out, out_count, out_type, bytes));
+    if (in != MPI_IN_PLACE && (!bytes_of(&given, in_count, in_type) || given != bytes))
+        return fail(comm, MPI_ERR_TRUNCATE, "MPI_Allgather gives other bytes than it takes of each rank");
+    if (bytes && (!pace_is_plain(out_type) || (in != MPI_IN_PLACE && !pace_is_plain(in_type))))
+        return gather_packed(c, comm, in, in_count, in_type, out, out_count, out_type, bytes);
+    if (lacks(in, out, bytes)) return refuse(comm);
+    return result(comm, pace_comm_all_gather(c, place(in), out, bytes / 2, PACE_ELEMENT_F16));
 }
 
 TAKEN int MPI_Barrier(MPI_Comm comm) {

@@ -35,7 +35,7 @@ static void describe(pace_view_note *note, const pace_comm *c, const pace_call *
         note->out -= (uint64_t)(uintptr_t)out->segment.base + (uint64_t)c->me * out->bytes, note->out_owned = out->id;
 }
 
-static pace_status compare(const pace_comm *c, const pace_view_note *mine, const pace_view_note *theirs, int process) {
+static pace_status compare(const pace_comm *c, const pace_view_note *mine, const pace_view_note *theirs, int rank) {
     if (mine->count == theirs->count && mine->collective == theirs->collective && mine->element == theirs->element &&
         mine->reduction == theirs->reduction && mine->root == theirs->root)
         return PACE_OK;
@@ -45,8 +45,8 @@ static pace_status compare(const pace_comm *c, const pace_view_note *mine, const
         "ranks call differently: rank %d asks for %s of %llu elements (type %d, reduction %d, root %d), rank %d "
         "for %s of %llu elements (type %d, reduction %d, root %d)",
         c->rank, pace_chosen_name(mine->collective), (unsigned long long)mine->count, mine->element, mine->reduction,
-        (int)mine->root, c->rank_of[process], name ? name : "nothing known", (unsigned long long)theirs->count,
-        theirs->element, theirs->reduction, (int)theirs->root);
+        (int)mine->root, rank, name ? name : "nothing known", (unsigned long long)theirs->count, theirs->element,
+        theirs->reduction, (int)theirs->root);
 }
 
 pace_status pace_views_open(pace_views *out, pace_comm *c, const pace_call *call) {
@@ -61,8 +61,34 @@ pace_status pace_views_open(pace_views *out, pace_comm *c, const pace_call *call
         memcpy(&all[p], pace_note(&c->boards, p, number), sizeof *all);
         if (!all[p].in_owned || !all[p].out_owned) out->owned = false;
     }
-    for (int p = 0; p < c->near; p++) PACE_TRY(compare(c, &mine, &all[p], p));
+    for (int p = 0; p < c->near; p++) PACE_TRY(compare(c, &mine, &all[p], c->rank_of[p]));
     return PACE_OK;
+}
+
+/* Notes of all ranks by MPI, one's own behind them. After a failure MPI keeps the memory. */
+static pace_status gather_notes(pace_comm *c, pace_view_note *all) {
+    MPI_Request request;
+    pace_wait wait = {0};
+    bool failed = PMPI_Iallgather(&all[c->ranks], sizeof *all, MPI_BYTE, all, sizeof *all, MPI_BYTE, c->own,
+                                  &request) != MPI_SUCCESS;
+    for (int come = 0; !failed && !come;) {
+        failed = PMPI_Test(&request, &come, MPI_STATUS_IGNORE) != MPI_SUCCESS;
+        if (!come) PACE_TRY(pace_wait_awake(&wait, &c->waiter));
+    }
+    return failed ? pace_fail(PACE_E_IO, "MPI failed to compare the calls of all ranks") : PACE_OK;
+}
+
+pace_status pace_calls_compare(pace_comm *c, const pace_call *call) {
+    pace_views ignored;
+    pace_status status = PACE_OK;
+    if (c->hosts == 1) return pace_views_open(&ignored, c, call);
+    pace_view_note *all = pace_alloc((size_t)c->ranks + 1, sizeof *all);
+    if (!all) return PACE_E_MEMORY;
+    describe(&all[c->ranks], c, call);
+    PACE_TRY(gather_notes(c, all));
+    for (int r = 0; r < c->ranks && status == PACE_OK; r++) status = compare(c, &all[c->ranks], &all[r], r);
+    pace_free(all);
+    return status;
 }
 
 /* --- reading -------------------------------------------------------------------------------------------------------- */

@@ -123,6 +123,12 @@ pace_status pace_wait_turn(pace_wait *wait, pace_waiter *w) {
     return PACE_OK;
 }
 
+pace_status pace_wait_awake(pace_wait *wait, pace_waiter *w) {
+    w->yields++;
+    sched_yield();
+    return look(wait, w);
+}
+
 /* Spinning that was in vain is halved; where it was not, it is tried for longer. */
 void pace_wait_end(pace_wait *wait, pace_waiter *w) {
     if (wait->armed) disarm(wait, w);

@@ -47,6 +47,8 @@ typedef struct {
 
 /** One turn of waiting, past those that spin. PACE_E_IO when another process is gone or patience has ended. */
 pace_status pace_wait_turn(pace_wait *wait, pace_waiter *waiter) PACE_MUST_CHECK;
+/** The same for a message of MPI, which wakes nobody: yields and never sleeps. */
+pace_status pace_wait_awake(pace_wait *wait, pace_waiter *waiter) PACE_MUST_CHECK;
 void pace_wait_end(pace_wait *wait, pace_waiter *waiter);
 
 static inline void pace_relax(void) {

@@ -1,5 +1,6 @@
 /*
- * A rank that fails in the middle: check_failure kill | check | overlap | choice. Every survivor must get a clean error in time.
+ * A rank that fails in the middle: check_failure kill | late | check | none | overlap | choice. Every survivor must get a clean
+ * error in time.
  */
 #include "paceline/collective.h"
 
@@ -39,7 +40,25 @@ static int killed(int ranks) {
     _exit(wrong);
 }
 
-static int differs(void) { return answer(sum(rank == 0 ? 10 : 11), PACE_E_IO); }
+/* The last rank does not come until the others have waited in vain and closed their communicators. */
+static int late(int ranks) {
+    MPI_Comm here;
+    int word = 0;
+    MPI_Comm_split(MPI_COMM_WORLD, rank == ranks - 1, rank, &here);
+    if (rank == ranks - 1) {
+        MPI_Recv(&word, 1, MPI_INT, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        _exit(0);
+    }
+    answer(sum(sizeof vector / sizeof *vector), PACE_E_IO);
+    pace_comm_close(comm);
+    printf("rank %d closed it\n", rank);
+    fflush(stdout);
+    MPI_Barrier(here);
+    if (rank == 0) MPI_Send(&word, 1, MPI_INT, ranks - 1, 0, MPI_COMM_WORLD);
+    _exit(0); /* MPI_Finalize would wait for what was never sent */
+}
+
+static int differs(size_t first, size_t others) { return answer(sum(rank == 0 ? first : others), PACE_E_IO); }
 
 /* What can be refused before anything is exchanged leaves the communicator as it was. */
 static int refused(void) {
@@ -63,7 +82,9 @@ int main(int argc, char **argv) {
         wrong = answer(status, PACE_OK);
         comm = NULL;
     } else if (strcmp(argv[1], "kill") == 0) wrong = killed(ranks);
-    else if (strcmp(argv[1], "check") == 0) wrong = differs();
+    else if (strcmp(argv[1], "late") == 0) wrong = late(ranks);
+    else if (strcmp(argv[1], "check") == 0) wrong = differs(10, 11);
+    else if (strcmp(argv[1], "none") == 0) wrong = differs(0, 11);
     else if (strcmp(argv[1], "overlap") == 0) wrong = refused();
     else {
         wrong = sum(sizeof vector / sizeof *vector) != PACE_OK;

@@ -1,6 +1,7 @@
 /*
  * An MPI program that knows nothing of Paceline: each collective gives what PMPI gives, whatever library stands before it.
- * Communicators come and go, types have gaps, counts are odd, two threads use two communicators.
+ * Communicators come and go, types have gaps, counts are odd, two threads use two communicators:
+ * check_shim [CYCLES [refuse]]; refuse: what cannot be is refused, also where MPI does not look.
  */
 #include <dlfcn.h>
 #include <mpi.h>
@@ -141,6 +142,40 @@ static void left_to_mpi(void) {
     MPI_Comm_free(&half);
 }
 
+static int class_of(int error) {
+    int class = MPI_SUCCESS;
+    MPI_Error_class(error, &class);
+    return class;
+}
+
+/* Arguments that cannot be: an error of a class, on a communicator that wants to know; MPI itself may read from NULL. */
+static void refused(void) {
+    MPI_Comm comm;
+    MPI_Datatype unfinished;
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+    fill(in, MPI_DOUBLE, 100, rank);
+    memcpy(out, in, 100 * sizeof *in);
+    int errors[] = {MPI_Allreduce(NULL, out, 10, MPI_DOUBLE, MPI_SUM, comm),
+                    MPI_Allreduce(in, NULL, 10, MPI_DOUBLE, MPI_SUM, comm),
+                    MPI_Allreduce(in, MPI_IN_PLACE, 10, MPI_DOUBLE, MPI_SUM, comm),
+                    MPI_Allreduce(out, out + 3, 10, MPI_DOUBLE, MPI_SUM, comm),
+                    MPI_Reduce(NULL, out, 10, MPI_DOUBLE, MPI_SUM, 0, comm),
+                    MPI_Reduce_scatter_block(in, MPI_IN_PLACE, 1, MPI_DOUBLE, MPI_SUM, comm),
+                    MPI_Bcast(NULL, 10, MPI_DOUBLE, 0, comm),
+                    MPI_Allgather(NULL, 10, MPI_DOUBLE, out, 10, MPI_DOUBLE, comm)};
+    for (size_t i = 0; i < sizeof errors / sizeof *errors; i++)
+        expect(class_of(errors[i]) == MPI_ERR_BUFFER, "class of buffers", (long)i);
+    expect(class_of(MPI_Allgather(in, 20, MPI_DOUBLE, out, 10, MPI_DOUBLE, comm)) == MPI_ERR_TRUNCATE, "too many", 20);
+    MPI_Type_contiguous(2, MPI_DOUBLE, &unfinished);
+    expect(MPI_Bcast(out, 2, unfinished, 0, comm) != MPI_SUCCESS || rank > 0, "a type that is not committed", 2);
+    MPI_Type_free(&unfinished);
+    expect(!memcmp(out, in, 100 * sizeof *in), "nothing is written", 100);
+    expect(MPI_Allreduce(NULL, NULL, 0, MPI_DOUBLE, MPI_SUM, comm) == MPI_SUCCESS, "nothing of nothing", 0);
+    expect(MPI_Allreduce(MPI_IN_PLACE, out, 1, MPI_DOUBLE, MPI_SUM, comm) == MPI_SUCCESS, "goes on", 1);
+    MPI_Comm_free(&comm);
+}
+
 /* A large message that its receiver must let through while it waits in a collective. */
 static void progress(void) {
     static double large[200000], other[200000];
@@ -213,6 +248,7 @@ int main(int argc, char **argv) {
     moves(copy);
     moves(part);
     left_to_mpi();
+    if (ranks > 1 && argc > 2) refused();
     progress();
     if (level == MPI_THREAD_MULTIPLE) two_threads();
     MPI_Comm_free(&part);

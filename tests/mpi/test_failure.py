@@ -1,11 +1,12 @@
 """A rank killed in the middle of an exchange, ranks that call differently, settings and memory that are not there: one clear error
 on all ranks, in time, and nothing left in /dev/shm."""
 import os
+import re
 import subprocess
 import sys
 import time
 
-from under_mpirun import ENV, EVERYTHING, mpirun, program
+from under_mpirun import ENV, EVERYTHING, mpirun, on_hosts, program
 
 wrong = []
 
@@ -32,8 +33,15 @@ for setting in ("allreduce=flat", "allreduce=copy", "allreduce=ring;shm=posix")[
     said = out.count("ended during an exchange") + out.count("has left the exchange") + out.count("cannot read")
     expect(code != 0 and (said or "signal 9" in out or "Killed" in out), setting, code, out[-1500:])
     expect(time.monotonic() - begin < 30, setting, "took", time.monotonic() - begin)
-code, out = run(2, "check", "check")
-expect(code == 0 and out.count("ranks call differently") == 2 and "10 elements" in out and "11 elements" in out, code, out[-1500:])
+for ways in ("", "allreduce=ring", "allreduce=staged")[: 3 if EVERYTHING else 2]:
+    for what, count in (("check", 10), ("none", 0)):
+        for code, out in (run(2, what, "check", ways), on_hosts((1, 1), program("check_failure"), what, PACELINE_COLLECTIVE="check;" + ways)):
+            expect(code == 0 and out.count("ranks call differently") == 2 and f"{count} elements" in out and "11 elements" in out, ways, what,
+                   code, out[-1500:])
+# Three ranks, of which one is late: on one host, and on another host than the others.
+for ways in ("allreduce=ring", "", "allreduce=copy")[: 3 if EVERYTHING else 1]:
+    for code, out in (run(3, "late", "timeout=1", ways), on_hosts((2, 1), program("check_failure"), "late", timeout=60, PACELINE_COLLECTIVE="timeout=1;" + ways)):
+        expect(len(re.findall(r"rank \d: status \d+, (?:waited 1 s|local rank \d has left)", out)) == 2 and out.count("closed it") == 2, ways, out[-1500:])
 code, out = run(2, "overlap")
 expect(code == 0 and out.count("input and output overlap") == 2, code, out[-1500:])
 BAD = (("allreduce=fast", "found 'fast'"), ("allreduce=flat:8Q", "expected a size"), ("sideways", "expected off, check, nocopy"),
@@ -47,6 +55,11 @@ if EVERYTHING and subprocess.run(["unshare", "-m", "true"], capture_output=True,
                           env=dict(ENV, PACELINE_COLLECTIVE="shm=posix"), check=False)
     out = done.stdout.decode()
     expect(out.count("bytes of shared memory: No space left on device") == 2, "full /dev/shm", done.returncode, out[-1500:])
+# Processes that do not know each other's numbers, as in containers that share a name, exchange as hosts do.
+CONTAINER = ("unshare", "--pid", "--fork", "--mount-proc")
+if subprocess.run([*CONTAINER, "true"], capture_output=True, check=False).returncode == 0:
+    code, out = mpirun(2, "--mca", "pml", "ob1", "--mca", "btl", "self,tcp", *CONTAINER, program("check_failure"), "choice")
+    expect(code == 0 and out.count("small two_level") == 2, "namespaces of processes", code, out[-1500:])
 expect(ours() == before, "left in /dev/shm:", ours())
 for what in wrong:
     print(*what)

@@ -15,13 +15,13 @@ def expect(good, *what):
         wrong.append(what)
 
 
-def run(ranks, cycles, **environment):
+def run(ranks, cycles, *more, **environment):
     words = ["-x", "LD_PRELOAD=" + SHIM] if environment.pop("shim", True) else []
-    return mpirun(ranks, *words, program("check_shim"), str(cycles), **environment)
+    return mpirun(ranks, *words, program("check_shim"), str(cycles), *more, **environment)
 
 
 for ranks in range(1, 10) if EVERYTHING else (2, 3):
-    code, out = run(ranks, 1000 if EVERYTHING and ranks < 4 else 5)
+    code, out = run(ranks, 1000 if EVERYTHING and ranks < 4 else 5, "refuse")
     expect(code == 0 and "0 failures by " in out and "libpaceline_mpi" in out, ranks, code, out[-2000:])
 settings = ("off", "allreduce=mpi;check") if not EVERYTHING else ("off", "allreduce=ring:1K,copy;broadcast=chain;check", "shm=posix",
                                                                  "shm=none", "nocopy")
