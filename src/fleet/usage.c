@@ -292,6 +292,7 @@ static pace_status add_counters(pace_usage *usage, const pace_usage_mapping *map
         double value = row->number[(int)PACE_USAGE_COUNTERS_FROM + c], passed = at_s - gauge->last_s[c];
         if (isnan(value)) continue;
         gauge->last_s[c] = at_s;
+        if (passed > mapping->gap_s) gauge->unseen[c] += passed;
         if (!(passed > 0 && passed <= mapping->gap_s)) continue;
         gauge->seconds[c] += passed;
         gauge->sums[c] += passed * value;

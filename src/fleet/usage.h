@@ -61,6 +61,7 @@ typedef struct {
     bool by_node;  /* the job is the one that held the node then */
     bool shared;   /* several jobs did */
     double last_s[PACE_USAGE_COUNTERS], seconds[PACE_USAGE_COUNTERS], sums[PACE_USAGE_COUNTERS];
+    double unseen[PACE_USAGE_COUNTERS]; /* seconds between values that stand too far apart */
 } pace_usage_gauge;
 
 /* A wait for GPUs: of a job's first run after it was submitted. */
@@ -87,9 +88,11 @@ typedef struct {
     uint32_t rows;                 /* runs so far */
     uint64_t without_gpus;         /* runs that neither hold nor ask for GPUs */
     uint64_t repeated, impossible; /* rows that were there before; that end before they start */
+    uint64_t backwards;            /* jobs that start before they were submitted */
     uint64_t unknown_states;
     char unknown_state[64]; /* the first */
     bool counted;           /* the runs are made of counters: no table of jobs was there */
+    double unseen_hours;    /* of runs made of counters: GPU-hours between values that stand too far apart */
     double unheld_hours;    /* GPU-hours that counters saw and no job held */
     double unmatched_hours; /* GPU-hours of counters of jobs that no table has */
     double shared_hours;    /* GPU-hours of counters on nodes of which it is not clear which GPUs a job held */

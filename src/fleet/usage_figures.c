@@ -27,9 +27,13 @@ const char *pace_usage_group_name(const pace_usage *usage, pace_usage_by by, con
     return group->name ? pace_usage_name(usage, group->name) : "(not said)";
 }
 
-static pace_name key_of(const pace_usage_run *run, int by) {
+static double size_of_run(const pace_usage *usage, const pace_usage_run *run) {
+    return usage->counted ? run->each : run->gpus > 0 ? run->gpus : run->asked;
+}
+
+static pace_name key_of(const pace_usage *usage, const pace_usage_run *run, int by) {
     if (by == PACE_BY_STATE) return run->has_state ? (pace_name)run->state + 1 : 0;
-    if (by == PACE_BY_SIZE) return (pace_name)size_of(run->gpus > 0 ? run->gpus : run->asked);
+    if (by == PACE_BY_SIZE) return (pace_name)size_of(size_of_run(usage, run));
     return run->by[by];
 }
 
@@ -141,13 +145,13 @@ static pace_status add_waits(pace_usage_groups *groups, const adding *a, int by)
     pace_status status = waits && from ? PACE_OK : PACE_E_MEMORY;
     for (size_t i = 0; status == PACE_OK && i < count; i++) {
         const pace_usage_run *run = run_of(usage, &usage->waits.items[i]);
-        pace_usage_group *g = &groups->items[a->place_of[key_of(run, by)] - 1];
+        pace_usage_group *g = &groups->items[a->place_of[key_of(usage, run, by)] - 1];
         g->waits++;
         g->wait_gpu_hours += run->gpus * usage->waits.items[i].seconds / 3600;
     }
     for (size_t g = 0; status == PACE_OK && g < groups->count; at += groups->items[g++].waits) from[g] = at;
     for (size_t i = 0; status == PACE_OK && i < count; i++) {
-        uint32_t g = a->place_of[key_of(run_of(usage, &usage->waits.items[i]), by)] - 1;
+        uint32_t g = a->place_of[key_of(usage, run_of(usage, &usage->waits.items[i]), by)] - 1;
         waits[from[g]++] = usage->waits.items[i].seconds;
     }
     for (size_t g = 0; status == PACE_OK && g < groups->count; g++)
@@ -184,7 +188,7 @@ static pace_status group_runs(pace_usage_groups *groups, adding *a, int by) {
     memset(a->place_of, 0, (pace_names_count(&a->usage->names) + PACE_STATES) * sizeof *a->place_of);
     for (size_t i = 0; i < a->usage->runs.count; i++) {
         const pace_usage_run *run = &a->usage->runs.items[a->order[i]];
-        PACE_TRY(group_of(&g, groups, a->place_of, key_of(run, by)));
+        PACE_TRY(group_of(&g, groups, a->place_of, key_of(a->usage, run, by)));
         add_run(g, a, run);
     }
     PACE_TRY(add_waits(groups, a, by));

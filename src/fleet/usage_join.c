@@ -94,11 +94,15 @@ static void settle_time(const pace_usage *usage, pace_usage_run *run) {
 
 /* --- counters -------------------------------------------------------------------------------------------------------- */
 
-static double seconds_of(const pace_usage_gauge *gauge) {
-    double most = 0;
-    for (int c = 0; c < PACE_USAGE_COUNTERS; c++) most = fmax(most, gauge->seconds[c]);
-    return most;
+/* Of the counter that was seen longest. */
+static int longest_of(const pace_usage_gauge *gauge) {
+    int longest = 0;
+    for (int c = 1; c < PACE_USAGE_COUNTERS; c++)
+        if (gauge->seconds[c] > gauge->seconds[longest]) longest = c;
+    return longest;
 }
+
+static double seconds_of(const pace_usage_gauge *gauge) { return gauge->seconds[longest_of(gauge)]; }
 
 static double hours_of(const pace_usage_gauge *gauge) { return gauge->share * seconds_of(gauge) / 3600; }
 
@@ -133,11 +137,13 @@ static pace_status merge_parts(pace_usage *usage) {
     return status;
 }
 
-/* Without a table of jobs a GPU's counters are runs themselves: as long as a job was seen on it. */
+/* Without a table of jobs a GPU's counters are a part of a run: as long as the job was seen on it. Parts of one job have one
+ * row, and `each` has all its GPUs. */
 static pace_status run_of_gauge(pace_usage *usage, const pace_usage_gauge *gauge) {
+    pace_usage_fact *fact = fact_of(usage, gauge->job);
     pace_usage_run run = {.job = gauge->job,
                           .gpus = gauge->share,
-                          .each = gauge->share,
+                          .each = fact ? fact->most_gpus : gauge->share,
                           .asked = NAN,
                           .state = PACE_STATE_OTHER,
                           .submit_s = NAN,
@@ -146,7 +152,7 @@ static pace_status run_of_gauge(pace_usage *usage, const pace_usage_gauge *gauge
                           .elapsed_s = seconds_of(gauge),
                           .busy = NAN};
     memcpy(run.by, gauge->by, sizeof run.by);
-    run.row = ++usage->rows;
+    run.row = gauge->job ? gauge->job : (uint32_t)pace_names_count(&usage->names) + ++usage->rows;
     run.gpu_hours = hours_of(gauge);
     take_counters(&run, gauge->seconds, gauge->sums);
     run.judged = isnan(run.busy) ? 0 : run.gpu_hours;
@@ -159,13 +165,27 @@ static bool any_has_job(const pace_usage *usage) {
     return false;
 }
 
+/* How many GPUs counters show of a job. */
+static pace_status count_job_gauges(pace_usage *usage) {
+    pace_usage_fact *fact;
+    for (size_t i = 0; i < usage->gauges.count; i++) {
+        const pace_usage_gauge *gauge = &usage->gauges.items[i];
+        if (!gauge->job || !(seconds_of(gauge) > 0)) continue;
+        PACE_TRY(pace_usage_fact_named(&fact, usage, gauge->job));
+        fact->most_gpus += gauge->share;
+    }
+    return PACE_OK;
+}
+
 static pace_status count_gauges(pace_usage *usage) {
     bool jobs = any_has_job(usage);
     usage->counted = true;
+    PACE_TRY(count_job_gauges(usage));
     for (size_t i = 0; i < usage->gauges.count; i++) {
         const pace_usage_gauge *gauge = &usage->gauges.items[i];
         if (jobs && !gauge->job) usage->unheld_hours += hours_of(gauge);
         else PACE_TRY(run_of_gauge(usage, gauge));
+        if (!jobs || gauge->job) usage->unseen_hours += gauge->share * gauge->unseen[longest_of(gauge)] / 3600;
     }
     return PACE_OK;
 }
@@ -248,7 +268,8 @@ static int by_job(const void *left, const void *right) {
     return order ? order : (a->run > b->run) - (a->run < b->run);
 }
 
-/* A job waits once for each time it was submitted, up to its first start; runs without an id wait each. */
+/* A job waits once for each time it was submitted, up to its first start; runs without an id wait each. How long one
+ * waited that started before it was submitted (a clock was set back) is not known. */
 static pace_status find_waits(pace_usage *usage) {
     PACE_VEC(start) starts = {0};
     pace_status status = PACE_OK;
@@ -263,7 +284,8 @@ static pace_status find_waits(pace_usage *usage) {
     for (size_t i = 0; status == PACE_OK && i < starts.count; i++) {
         const start *one = &starts.items[i];
         if (i > 0 && one->job && one->job == one[-1].job && one->submit_s == one[-1].submit_s) continue;
-        status = PACE_PUSH(&usage->waits, ((pace_usage_wait){one->run, fmax(0, one->start_s - one->submit_s)}));
+        if (one->start_s < one->submit_s) usage->backwards++;
+        else status = PACE_PUSH(&usage->waits, ((pace_usage_wait){one->run, one->start_s - one->submit_s}));
     }
     PACE_VEC_FREE(&starts);
     return status;

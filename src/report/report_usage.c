@@ -349,6 +349,11 @@ static void warn_of_runs(pace_report *report, const pace_usage_asked *a) {
     if (u->impossible)
         pace_report_warn(report, PACE_WARN_JOBS_LEFT_OUT, NULL, "runs that end before they start, left out: %llu",
                          (unsigned long long)u->impossible);
+    if (u->backwards)
+        pace_report_warn(report, PACE_WARN_JOBS_LEFT_OUT, NULL,
+                         "jobs that start before they were submitted (a clock was set back): %llu; how long they "
+                         "waited is not known",
+                         (unsigned long long)u->backwards);
     if (a->figures.without_time)
         pace_report_warn(report, PACE_WARN_JOBS_LEFT_OUT, NULL,
                          "runs without an end or a duration: %llu, on %.6g GPUs; their GPU-hours are not known",

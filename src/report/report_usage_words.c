@@ -190,6 +190,11 @@ static void say_open(pace_node *root, const pace_usage_asked *a) {
         pace_node_sentence(root, false,
                            "The counters are all there is: without a table of jobs nobody knows who "
                            "waited, or how they ended.");
+    if (a->usage.unseen_hours > 0)
+        pace_node_sentence(root, false,
+                           "Counters were silent for %s GPU-hours more between values of a GPU and its job: nobody "
+                           "knows whether the job held it then.",
+                           hours_of(a->usage.unseen_hours).text);
 }
 
 void pace_put_usage_sentences(pace_node *root, const pace_usage_asked *asked) {

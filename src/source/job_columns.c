@@ -244,6 +244,12 @@ pace_status pace_job_layout_find(pace_job_layout *out, pace_warnings *remarks, p
     PACE_TRY(pace_job_names_load(&known, catalog));
     PACE_TRY(find_by_other_names(out, remarks, file, names, &known));
     PACE_TRY(check_complete(out, file, names));
+    if (out->place[PACE_JOB_STEP_S] >= 0)
+        PACE_TRY(pace_warn(
+            remarks, PACE_WARN_COLUMN_ASSUMED, file,
+            "%s: measured steps (column \"%.60s\") change no estimate of a fleet; predict --rows %s --kind job "
+            "puts each beside its estimate, fit --kind job learns from them",
+            file, names[out->place[PACE_JOB_STEP_S]], file));
     return remark_unused(out, remarks, file, names);
 }
 

@@ -88,11 +88,14 @@ static bool holds(const char *head, size_t length, const char *word) {
     return false;
 }
 
-static size_t known_by_text(const pace_usage_mapping *m, const char *head, size_t length) {
-    const pace_yaml_node *texts = pace_yaml_get(m->known_by, "text");
+static bool begins_as_json(const char *head, size_t length) {
     size_t at = 0;
     while (at < length && pace_is_space(head[at])) at++;
-    if (at == length || (head[at] != '{' && head[at] != '[')) return 0;
+    return at < length && (head[at] == '{' || head[at] == '[');
+}
+
+static size_t known_by_text(const pace_usage_mapping *m, const char *head, size_t length) {
+    const pace_yaml_node *texts = pace_yaml_get(m->known_by, "text");
     for (size_t i = 0; i < pace_yaml_count(texts); i++) {
         const char *word = pace_yaml_text(pace_yaml_item(texts, i));
         if (!word || !holds(head, length, word)) return 0;
@@ -111,10 +114,10 @@ static size_t known_by_lines(const pace_usage_mapping *m, char *head, char *end)
     return known || !m->columns ? known : known_by_rows(m, line, end);
 }
 
-/* Splitting undoes quotes in place: a mapping looks at a copy, unless the head has none. */
+/* Splitting into cells undoes quotes in place, which would garble JSON. */
 static size_t known(const pace_usage_mapping *m, char *head, size_t length) {
     if (m->own && !m->known_by) return 1;
-    if (length == 0) return 0;
+    if (length == 0 || m->json != begins_as_json(head, length)) return 0;
     return m->json ? known_by_text(m, head, length) : known_by_lines(m, head, head + length);
 }
 
@@ -133,7 +136,7 @@ const pace_usage_mapping *pace_usage_recognised(const pace_usage_mappings *mappi
 /* A mapping whose columns the header has between other characters, as sacct's with --delimiter; `*found` is the one there. */
 static const pace_usage_mapping *separated_otherwise(char *found, const pace_usage_mappings *mappings, char *head,
                                                      size_t length) {
-    for (const char *one = "|,;\t"; *one && length > 0; one++)
+    for (const char *one = "|,;\t"; *one && !begins_as_json(head, length); one++)
         for (size_t i = 0; i < mappings->count; i++) {
             pace_usage_mapping other = mappings->items[i];
             *found = *one;

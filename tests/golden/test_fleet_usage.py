@@ -640,6 +640,55 @@ def test_odd_input():
             run(put("mangled", bytes(mangled)))
 
 
+def prometheus(metric, gpu, values):
+    labels = {"__name__": metric, "gpu": str(gpu), "UUID": f"GPU-{gpu}", "modelName": "NVIDIA H100 80GB HBM3", "Hostname": "n1", "hpc_job": "77"}
+    return {"metric": labels, "values": values}
+
+
+def answered(result, kind="matrix"):
+    return json.dumps({"status": "success", "data": {"resultType": kind, "result": result}}, separators=(",", ":"))
+
+
+def test_counters_of_one_job_with_a_gap():
+    """A job on two GPUs, one of them idle, whose counters are silent for an hour between values of 30 s."""
+    times = [1792972800 + 30 * i for i in range(240) if not 60 <= i < 180]
+    result = [prometheus("DCGM_FI_PROF_GR_ENGINE_ACTIVE", gpu, [[t, busy] for t in times]) for gpu, busy in ((0, "0.9"), (1, "0"))]
+    path = put("gap.json", answered(result))
+    answer = usage(path)
+    seen, silent = 2 * 118 * 30 / 3600, 2 * (121 * 30) / 3600
+    expect(answer["jobs"] == 1 and answer["runs"] == 1 and near(answer["gpu_hours"], seen), "one run on two GPUs", answer["runs"], answer["gpu_hours"])
+    expect([(g["name"], g["jobs"]) for g in answer["sizes"]] == [("2 to 7", 1)], "its size", answer["sizes"])
+    expect(not any(c["change"].startswith("share") for c in answer["changes"]), "a run on two GPUs is not advised to share one", answer["changes"])
+    _, out, _ = run(path)
+    expect(f"silent for {silent:.3g} GPU-hours more" in " ".join(out.split()), "the gap is said", out)
+
+
+def test_answers_without_values():
+    for text, word in ((answered([], "vector"), "instant query"), (json.dumps({"status": "error", "errorType": "bad_data", "error": "x"}), "an error"),
+                       (answered([]), "Prometheus")):
+        code, _, err = run(put("nothing.json", text))
+        expect(code == 3 and word in err and "cnodes" not in err, "what was answered", word, err)
+
+
+def test_compact_json():
+    """Without a space between names and values, as client libraries write."""
+    pods = json.load(open(sample("kubectl_pods.json")))
+    compact, loose = (usage(put("pods.json", json.dumps(pods, separators=s))) for s in ((",", ":"), (", ", ": ")))
+    for answer in (compact, loose):
+        answer.pop("inputs", None)
+    expect(compact["jobs"] > 0 and compact["gpu_hours"] == loose["gpu_hours"], "compact JSON", compact["jobs"])
+
+
+def test_clock_set_back():
+    """Submitted at 02:50 of summer time, started at 02:10 of winter time, which is 20 minutes later: how long it waited is not known."""
+    head = "JobID|User|Account|Partition|State|Submit|Start|End|Elapsed|AllocTRES|ReqTRES|NodeList"
+    rows = ("1|a|a|q|COMPLETED|2026-10-25T02:50:00|2026-10-25T02:10:00|2026-10-25T03:10:00|01:00:00|gres/gpu=2|gres/gpu=2|n1",
+            "2|a|a|q|COMPLETED|2026-10-25T01:00:00|2026-10-25T01:30:00|2026-10-25T02:30:00|02:00:00|gres/gpu=4|gres/gpu=4|n2")
+    answer = usage(put("clock.txt", "\n".join((head,) + rows) + "\n"))
+    expect(answer["waits"] == 1 and near(answer["wait_mean_s"], 1800) and near(answer["gpu_hours"], 10), "waits", answer["waits"], answer["wait_mean_s"])
+    expect("before they were submitted" in json.dumps(answer["warnings"]), "said", answer["warnings"])
+
+
 def test_page():
     code, out, _ = run(sample("sacct.txt"), sample("prometheus.json"), "--format", "html")
     expect(code == 0 and "GPU-hours by user" in out and "What to change" in out, "page")
