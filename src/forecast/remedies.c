@@ -4,6 +4,7 @@
 #include "base/pattern.h"
 #include "base/print.h"
 #include "forecast/forecast.h"
+#include "forecast/remedy_hints.h"
 #include "forecast/remedy_values.h"
 #include "forecast/saving_bound.h"
 #include "insight/passes.h"
@@ -125,23 +126,39 @@ static bool applies(const trial *t, const pace_remedy_row *row, pace_advice reso
     return !row->spread_host || resource != PACE_ADVICE_HOST || pace_lead_spreads(&t->behind[PACE_ADVICE_HOST]);
 }
 
-/* Whether a name of the recording shows that somebody carries the remedy out already. */
-static pace_status is_done(bool *done, const trial *t, const pace_remedy_row *row) {
+/* Whether a task of the recording has a name that fits. */
+static pace_status has_name(bool *found, const trial *t, const char *member, const char *pattern) {
     const pace_step *step = &t->rank->step;
     regex_t names;
-    *done = false;
-    if (!row->done_if) return PACE_OK;
-    PACE_TRY(pace_pattern_compile(&names, "done_if:", row->done_if));
+    *found = false;
+    PACE_TRY(pace_pattern_compile(&names, member, pattern));
     bool *seen = pace_alloc(pace_names_count(&step->names) + 1, sizeof *seen);
-    for (uint32_t task = 0; seen && task < step->count && !*done; task++) {
+    for (uint32_t task = 0; seen && task < step->count && !*found; task++) {
         if (seen[step->name[task]]) continue;
         seen[step->name[task]] = true;
-        *done = pace_pattern_fits(&names, pace_step_name(step, task));
+        *found = pace_pattern_fits(&names, pace_step_name(step, task));
     }
     regfree(&names);
     pace_status status = seen ? PACE_OK : PACE_E_MEMORY;
     pace_free(seen);
     return status;
+}
+
+/* Whether names show that nobody carries the remedy out already, and that there is what it acts on. */
+static pace_status fits_names(bool *fits, const trial *t, const pace_remedy_row *row) {
+    bool done = false, there = true;
+    if (row->done_if) PACE_TRY(has_name(&done, t, "done_if:", row->done_if));
+    if (row->only_if) PACE_TRY(has_name(&there, t, "only_if:", row->only_if));
+    *fits = there && !done;
+    return PACE_OK;
+}
+
+/* Whether what stands behind the resource shows that the remedy would not help. */
+static pace_status is_ruled_out(bool *out, const trial *t, const pace_remedy_row *row, pace_advice resource) {
+    const pace_remedy_hint *hint;
+    PACE_TRY(pace_hint_find(&hint, &t->catalog, &t->behind[resource]));
+    *out = hint && hint->rules_out && strcmp(hint->rules_out, row->id) == 0;
+    return PACE_OK;
 }
 
 /* What a stream works between two instants; exchanges last as long as others let them. */
@@ -196,6 +213,12 @@ static bool changed_something(const pace_what_if *what_if, const pace_forecast_e
     return !what_if->idle || *(const size_t *)(const void *)((const char *)edits + what_if->changed) > 0;
 }
 
+/* Of what is left, by the spread of what is saved: to first order, and no further than to the step as it is. */
+static double spread_of_saving(double left, double spread) {
+    double to_the_step = -log(left) / log(pace_estimate_high((pace_estimate){.median = 1, .spread = 1}));
+    return fmin(spread * (1 - left) / left, to_the_step);
+}
+
 static pace_status take(pace_remedy *remedy, const trial *t, const pace_forecast_result *result, const char *value) {
     double now_s = t->out->replayed_s;
     remedy->step_s = result->step_s;
@@ -204,10 +227,8 @@ static pace_status take(pace_remedy *remedy, const trial *t, const pace_forecast
     remedy->busiest_s = busiest_s(&result->analysis);
     double share = remedy->step_s.median / remedy->samples / now_s; /* of the step of today */
     remedy->saved_share = 1 - share;
-    if (share > 0 && share < 1) {
-        double of_saving = remedy->row.spread * (1 - share) / share;
-        remedy->step_s.spread = hypot(remedy->step_s.spread, of_saving);
-    }
+    if (share > 0 && share < 1)
+        remedy->step_s.spread = hypot(remedy->step_s.spread, spread_of_saving(share, remedy->row.spread));
     if (value && !(remedy->value = pace_copy_text(value, strlen(value)))) return PACE_E_MEMORY;
     PACE_TRY(pace_remedy_words(&remedy->says, remedy->row.says, value));
     PACE_TRY(pace_remedy_words(&remedy->how, remedy->row.how, value));
@@ -245,10 +266,11 @@ static bool is_replaced(const trial *t, const pace_remedy_row *row) {
 static pace_status try_row(trial *t, size_t number) {
     const pace_remedy_row *row = &t->catalog.rows.items[number];
     pace_advice resource = resource_of(t, row);
-    bool done;
+    bool fits, ruled_out;
     if (!applies(t, row, resource) || is_replaced(t, row)) return PACE_OK;
-    PACE_TRY(is_done(&done, t, row));
-    if (done) return PACE_OK;
+    PACE_TRY(fits_names(&fits, t, row));
+    PACE_TRY(is_ruled_out(&ruled_out, t, row, resource));
+    if (!fits || ruled_out) return PACE_OK;
     t->out->tried++;
     pace_status status = PACE_E_USAGE;
     pace_remedy_value_text text;
@@ -379,6 +401,13 @@ static pace_status try_here(trial *t, const pace_rank *rank) {
     return t->out->outcome == PACE_REMEDIES_TRIED ? try_all(t, rank) : PACE_OK;
 }
 
+static pace_status find_hint(pace_remedy_hint *out, const pace_remedy_catalog *catalog, const pace_lead *lead) {
+    const pace_remedy_hint *hint = NULL;
+    if (lead->matters) PACE_TRY(pace_hint_find(&hint, catalog, lead));
+    if (hint) *out = *hint;
+    return PACE_OK;
+}
+
 pace_status pace_remedies_try(pace_remedies *out, const pace_analysis *analysis, const pace_critical *critical,
                               const pace_rank *rank) {
     pace_remedies remedies = {0};
@@ -389,6 +418,7 @@ pace_status pace_remedies_try(pace_remedies *out, const pace_analysis *analysis,
     pace_lead lead;
     pace_status status = pace_lead_find(&lead, critical, analysis, rank);
     t.late_ranks = status == PACE_OK && lead.at_least;
+    if (status == PACE_OK) status = find_hint(&remedies.hint, &t.catalog, &lead);
     if (status == PACE_OK && (lead.evidence.lacks != PACE_EVIDENCE_WHOLE || lead.resource == PACE_ADVICES))
         remedies.outcome = PACE_REMEDIES_NO_EVIDENCE;
     else if (status == PACE_OK) status = try_here(&t, rank);

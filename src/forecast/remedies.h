@@ -40,6 +40,7 @@ typedef struct {
     double measured_s, replayed_s;
     size_t tried, refused; /* refused: the device or the trace has no use for it */
     double threshold;
+    pace_remedy_hint hint;       /* what to do about what leads the report, untried; id NULL = nothing */
     PACE_VEC(pace_remedy) items; /* best first */
 } pace_remedies;
 

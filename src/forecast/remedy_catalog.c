@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-void pace_remedy_catalog_free(pace_remedy_catalog *catalog) { PACE_VEC_FREE(&catalog->rows); }
+void pace_remedy_catalog_free(pace_remedy_catalog *catalog) { PACE_VEC_FREE(&catalog->rows, &catalog->hints); }
 
 static pace_status read_what_if(const pace_what_if **out, const pace_yaml *yaml, const pace_yaml_node *row) {
     const char *name;
@@ -17,17 +17,24 @@ static pace_status read_what_if(const pace_what_if **out, const pace_yaml *yaml,
     return pace_yaml_fail(yaml, row, "there is no what-if \"%.60s\"", name);
 }
 
+static pace_status read_resource(pace_advice *out, const pace_yaml *yaml, const pace_yaml_node *node) {
+    const char *name = pace_yaml_text(node);
+    int found = 0;
+    while (found < PACE_ADVICES && !(name && strcmp(pace_advice_names[found], name) == 0)) found++;
+    if (found == PACE_ADVICES)
+        return pace_yaml_fail(yaml, node, "expected a resource (compute, memory, ...), found \"%.40s\"",
+                              name ? name : "");
+    *out = (pace_advice)found;
+    return PACE_OK;
+}
+
 static pace_status read_resources(unsigned *out, const pace_yaml *yaml, const pace_yaml_node *row) {
     const pace_yaml_node *list;
     PACE_TRY(pace_yaml_list(&list, yaml, row, "resources"));
     for (size_t i = 0; i < pace_yaml_count(list); i++) {
-        const char *name = pace_yaml_text(pace_yaml_item(list, i));
-        int found = 0;
-        while (found < PACE_ADVICES && !(name && strcmp(pace_advice_names[found], name) == 0)) found++;
-        if (found == PACE_ADVICES)
-            return pace_yaml_fail(yaml, pace_yaml_item(list, i),
-                                  "expected a resource (compute, memory, ...), found \"%.40s\"", name ? name : "");
-        *out |= 1U << found;
+        pace_advice resource = PACE_ADVICES;
+        PACE_TRY(read_resource(&resource, yaml, pace_yaml_item(list, i)));
+        *out |= 1U << resource;
     }
     return PACE_OK;
 }
@@ -62,6 +69,7 @@ static pace_status read_row(pace_remedy_catalog *out, const pace_yaml *yaml, con
     PACE_TRY(pace_yaml_flag(&row.spread_host, yaml, node, "spread_host"));
     PACE_TRY(pace_yaml_flag(&row.all_values, yaml, node, "all_values"));
     if (pace_yaml_get(node, "unless")) PACE_TRY(pace_yaml_word(&row.unless, yaml, node, "unless"));
+    if (pace_yaml_get(node, "only_if")) PACE_TRY(pace_yaml_word(&row.only_if, yaml, node, "only_if"));
     if (pace_yaml_get(node, "done_if")) PACE_TRY(pace_yaml_word(&row.done_if, yaml, node, "done_if"));
     PACE_TRY(pace_yaml_word(&row.says, yaml, node, "says"));
     PACE_TRY(pace_yaml_word(&row.how, yaml, node, "how"));
@@ -74,6 +82,23 @@ static pace_status read_row(pace_remedy_catalog *out, const pace_yaml *yaml, con
     return PACE_PUSH(&out->rows, row);
 }
 
+static pace_status read_hint(pace_remedy_catalog *out, const pace_yaml *yaml, const pace_yaml_node *node) {
+    pace_remedy_hint hint = {.most_stretch = 1};
+    const char *resource;
+    PACE_TRY(pace_yaml_word(&hint.id, yaml, node, "id"));
+    PACE_TRY(pace_yaml_word(&resource, yaml, node, "resource"));
+    PACE_TRY(read_resource(&hint.resource, yaml, pace_yaml_get(node, "resource")));
+    PACE_TRY(pace_yaml_word(&hint.names, yaml, node, "names"));
+    PACE_TRY(pace_yaml_word(&hint.says, yaml, node, "says"));
+    PACE_TRY(pace_yaml_flag(&hint.of_long_steps, yaml, node, "of_long_steps"));
+    if (pace_yaml_get(node, "rules_out")) PACE_TRY(pace_yaml_word(&hint.rules_out, yaml, node, "rules_out"));
+    if (pace_yaml_get(node, "least_stretch"))
+        PACE_TRY(pace_yaml_real(&hint.least_stretch, yaml, node, "least_stretch", 0, 1));
+    if (pace_yaml_get(node, "most_stretch"))
+        PACE_TRY(pace_yaml_real(&hint.most_stretch, yaml, node, "most_stretch", 0, 1));
+    return PACE_PUSH(&out->hints, hint);
+}
+
 static pace_status read_all(pace_remedy_catalog *out, const pace_yaml *yaml) {
     const pace_yaml_node *root = pace_yaml_root(yaml), *list;
     PACE_TRY(pace_yaml_real(&out->threshold, yaml, root, "threshold", 0, 1));
@@ -84,6 +109,8 @@ static pace_status read_all(pace_remedy_catalog *out, const pace_yaml *yaml) {
     PACE_TRY(pace_yaml_whole(&out->most_workers, yaml, root, "most_workers", 1, 100000));
     PACE_TRY(pace_yaml_list(&list, yaml, root, "remedies"));
     for (size_t i = 0; i < pace_yaml_count(list); i++) PACE_TRY(read_row(out, yaml, pace_yaml_item(list, i)));
+    PACE_TRY(pace_yaml_list(&list, yaml, root, "hints"));
+    for (size_t i = 0; i < pace_yaml_count(list); i++) PACE_TRY(read_hint(out, yaml, pace_yaml_item(list, i)));
     return PACE_OK;
 }
 

@@ -20,6 +20,7 @@ typedef struct {
     unsigned resources; /* 1 << pace_advice of each */
     pace_remedy_value value;
     const pace_yaml_node *values; /* of those that are listed */
+    const char *only_if;          /* names that the recording needs to have; NULL = none */
     const char *done_if;          /* names that show that it is carried out already; NULL = none do */
     bool all_values;              /* of those that are listed the best is shown; else the first that is not refused */
     const char *unless;           /* id of a row before: not tried where that one could be; NULL = none */
@@ -27,10 +28,20 @@ typedef struct {
     double spread;                /* of what it saves */
 } pace_remedy_row;
 
+/* What to do where names show the cause and nothing replays it. Texts are borrowed from the document. */
+typedef struct {
+    const char *id, *names, *says;
+    const char *rules_out;              /* id of the remedy that would not help then; NULL = none */
+    pace_advice resource;               /* that leads */
+    bool of_long_steps;                 /* only where steps that take longer than usual lead */
+    double least_stretch, most_stretch; /* what share of the resource's time its longest stretch takes */
+} pace_remedy_hint;
+
 typedef struct {
     double threshold, most_error, headroom;
     int most_tasks, most_alone, most_workers;
     PACE_VEC(pace_remedy_row) rows;
+    PACE_VEC(pace_remedy_hint) hints;
 } pace_remedy_catalog;
 
 /** PACE_E_INPUT for a member that is missing or out of range, and a what-if or resource that does not exist. */

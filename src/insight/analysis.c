@@ -362,7 +362,8 @@ static pace_status warn_of_ranks(pace_analysis *analysis) {
     int64_t most = 0;
     for (size_t i = 0; i < count; i++)
         if (analysis->traces.items[i]->step.world_size > most) most = analysis->traces.items[i]->step.world_size;
-    if (most <= (int64_t)count) return PACE_OK;
+    analysis->ranks_missing = most > (int64_t)count;
+    if (!analysis->ranks_missing) return PACE_OK;
     return pace_warn(&analysis->warnings, PACE_WARN_RANKS_MISSING, NULL,
                      "the job has %" PRId64 " ranks and %zu trace%s: what ranks without a trace did is not known", most,
                      count, count == 1 ? " was given" : "s were given");
@@ -385,7 +386,8 @@ static pace_status understand(pace_analysis *analysis, const pace_analyze_option
     analysis->asked = options->has_rank;
     analysis->cut = options->steps.numbers || options->steps.skip;
     if (!options->has_rank) return PACE_OK;
-    return pace_analysis_rank(&analysis->reported, analysis, "rank", options->rank);
+    return pace_analysis_rank(&analysis->reported, analysis, options->rank_field ? options->rank_field : "rank",
+                              options->rank);
 }
 
 static pace_status find_paths(pace_analysis *analysis, pace_paths *paths, const char *const *inputs, size_t count) {

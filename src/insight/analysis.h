@@ -20,6 +20,7 @@ typedef struct {
     pace_messages messages;
     const pace_rank *reported; /* the rank that was asked for, else the latest; NULL = neither */
     bool asked;                /* it was asked for */
+    bool ranks_missing;        /* the traces name more ranks than there are traces */
     bool cut;                  /* steps were chosen */
     bool made;                 /* the steps were made instead of read: their paths only name them */
     pace_latest_rank latest;   /* who makes the others wait */

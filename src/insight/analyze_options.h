@@ -12,6 +12,7 @@ typedef struct {
     pace_step_choice steps; /**< which of them */
     bool has_rank;          /**< `rank` is reported, instead of the one that is chosen */
     int64_t rank;
+    const char *rank_field;     /**< the field that names it; NULL = "rank" */
     const char *filter;         /**< rows of operators, kernels and modules whose name matches; NULL = all */
     const char *stage;          /**< work of this stage in the same tables; NULL = of all */
     size_t rows_shown;          /**< so many rows of each table are shown to people; 0 = as many as each table shows */

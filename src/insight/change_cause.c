@@ -69,13 +69,25 @@ static double launches_of(const pace_step_side *side) {
     return pace_per_step(side, (int64_t)count);
 }
 
+/* Where the ranks of one side are missing, what it waits for them counts as exchange: so does the other's. */
+static pace_matrix without_waits(const pace_matrix *matrix) {
+    pace_matrix sum = *matrix;
+    for (int s = 0; s < PACE_STAGES; s++) {
+        sum.cell_ns[s][PACE_EXPOSED_COMMUNICATION] += sum.cell_ns[s][PACE_IDLE_RANK];
+        sum.cell_ns[s][PACE_IDLE_RANK] = 0;
+    }
+    return sum;
+}
+
 pace_change_cause pace_change_cause_find(const pace_step_change *change, const pace_operator_pairs *operators,
                                          const pace_operator_pairs *kernels, const pace_host_gaps *gaps,
-                                         const pace_kernel_classes *classes) {
+                                         const pace_kernel_classes *classes, bool same_ranks) {
+    pace_matrix a = change->a.typical.matrix, b = change->b.typical.matrix;
+    if (!same_ranks) a = without_waits(&a), b = without_waits(&b);
     pace_change_cause cause = {.step_ns = pace_typical_ns(&change->b) - pace_typical_ns(&change->a),
                                .a_launches = launches_of(&change->a),
                                .b_launches = launches_of(&change->b)};
-    find_cell(&cause, &change->a.typical.matrix, &change->b.typical.matrix);
+    find_cell(&cause, &a, &b);
     bool works = cause.resource <= PACE_COPY; /* on the device, for operators */
     cause.op = works ? first_that_way(operators, cause.cell_ns, NULL, cause.resource) : NULL;
     cause.kernel = first_that_way(kernels, cause.cell_ns, classes, cause.resource);

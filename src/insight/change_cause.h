@@ -18,7 +18,8 @@ typedef struct {
     double a_launches, b_launches; /* kernels and copies per step */
 } pace_change_cause;
 
-/** `operators`, `kernels` and `gaps` are of the same change; borrowed as long as *out. */
+/** `operators`, `kernels` and `gaps` are of the same change; borrowed as long as *out. Unless `same_ranks`, one side lacks ranks
+ * that the other has: waiting for a rank and exchange are one cell then. */
 pace_change_cause pace_change_cause_find(const pace_step_change *change, const pace_operator_pairs *operators,
                                          const pace_operator_pairs *kernels, const pace_host_gaps *gaps,
-                                         const pace_kernel_classes *classes);
+                                         const pace_kernel_classes *classes, bool same_ranks);

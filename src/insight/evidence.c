@@ -101,7 +101,7 @@ static pace_evidence_gap judge(const pace_evidence *evidence, const pace_rank *r
 pace_status pace_evidence_find(pace_evidence *out, const pace_rank *rank, int64_t start_ns, int64_t end_ns) {
     pace_evidence evidence = {0};
     *out = evidence;
-    if (rank->bytes == 0) return PACE_OK; /* predicted: nothing failed to be recorded */
+    if (pace_rank_is_predicted(rank)) return PACE_OK;
     PACE_TRY(count_launches(&evidence, &rank->step));
     evidence.graph_pause_ns = graph_pauses(rank, start_ns, end_ns);
     evidence.lacks = judge(&evidence, rank, end_ns - start_ns);

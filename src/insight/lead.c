@@ -99,7 +99,7 @@ static void judge_host(pace_lead *lead, const pace_rank *rank, const pace_critic
 static pace_status judge_network(pace_lead *lead, const pace_critical *critical, const pace_analysis *analysis,
                                  const pace_rank *rank) {
     pace_exchange_totals totals;
-    if (analysis->ranks.count > 1 || !analysis->devices.documents) return PACE_OK;
+    if (analysis->ranks.count > 1 || !analysis->devices.documents || pace_rank_is_predicted(rank)) return PACE_OK;
     PACE_TRY(pace_exchange_totals_find(&totals, rank, pace_asked_machine(analysis), analysis->devices.documents,
                                        critical->from_ns, critical->to_ns));
     int64_t exposed_ns = totals.exposed_ns + totals.unknown_ns;
@@ -122,6 +122,8 @@ pace_status pace_lead_of(pace_lead *out, const pace_critical *critical, const pa
                       .matters = is_worth(saved_ns, step_ns)};
     PACE_TRY(pace_culprit_find(&lead.culprit, critical, analysis, resource));
     if (resource == PACE_ADVICE_HOST) judge_host(&lead, rank, critical);
+    if (resource == PACE_ADVICE_INPUT)
+        PACE_TRY(pace_meanwhile_find(&lead.meanwhile, critical, analysis, resource, lead.culprit.rank));
     *out = lead;
     return PACE_OK;
 }
@@ -138,16 +140,31 @@ static pace_advice grows_most(const pace_critical *longer, const pace_critical *
     return (pace_advice)best;
 }
 
+/* The step whose annotation, or the gap behind it, holds most of a resource's time in one stretch. */
+static size_t mark_of_longest(const pace_critical *critical, const pace_marks *marks, pace_advice resource) {
+    const pace_path_piece *longest = NULL;
+    for (size_t i = 0; i < critical->pieces.count; i++) {
+        const pace_path_piece *piece = &critical->pieces.items[i];
+        if (piece->resource != resource) continue;
+        if (!longest || piece->end_ns - piece->start_ns > longest->end_ns - longest->start_ns) longest = piece;
+    }
+    ptrdiff_t mark = longest ? pace_marks_at(marks, longest->start_ns) : -1;
+    return mark < 0 ? critical->mark : (size_t)mark;
+}
+
 static pace_status lead_with_long_steps(pace_lead *lead, const pace_critical *critical, const pace_analysis *analysis,
                                         const pace_rank *rank) {
     pace_critical worst;
     PACE_TRY(pace_critical_find_step(&worst, analysis, rank, lead->series.worst));
     pace_advice resource = grows_most(&worst, critical);
+    bool of_host = resource == PACE_ADVICE_HOST || resource == PACE_ADVICE_INPUT;
+    lead->spent_in = of_host ? mark_of_longest(&worst, &rank->marks, resource) : lead->series.worst;
     pace_status status = pace_culprit_find(&lead->culprit, &worst, analysis, resource);
     pace_critical_free(&worst);
     lead->resource = resource;
     lead->of_long_steps = lead->matters = true;
     lead->reason = PACE_HOST_IS_BUSY;
+    lead->meanwhile = (pace_meanwhile){0};
     lead->saved_ns = lead->series.excess_ns;
     lead->step_ns = lead->series.run_ns;
     return status;
@@ -175,7 +192,7 @@ static pace_status judge_series(pace_lead *lead, const pace_critical *critical, 
 /* Where every kernel has its launch, work that waited for its launch alone was queued. */
 static void judge_waits(pace_evidence *evidence, const pace_critical *critical, const pace_rank *rank) {
     int64_t step_ns = critical->to_ns - critical->from_ns;
-    if (evidence->lacks != PACE_EVIDENCE_WHOLE || rank->bytes == 0) return;
+    if (evidence->lacks != PACE_EVIDENCE_WHOLE || pace_rank_is_predicted(rank)) return;
     if (critical->by_resource_ns[PACE_ADVICE_GAP] <= step_ns / 2) return;
     evidence->lacks = PACE_EVIDENCE_UNEXPLAINED;
     if (rank->step.linked_kernels == rank->step.kind_count[PACE_TASK_KERNEL])

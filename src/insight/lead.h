@@ -8,6 +8,7 @@
 #include "insight/evidence.h"
 #include "insight/first_use.h"
 #include "insight/late_reason.h"
+#include "insight/meanwhile.h"
 #include "insight/step_series.h"
 
 /* Why the host holds up the device. */
@@ -29,14 +30,17 @@ typedef struct {
     bool matters;           /* at least a tenth of the step is saved */
     bool at_least;          /* one rank alone: what links take was counted off, so the ranks wait that long or longer */
     pace_culprit culprit;
-    pace_host_reason reason; /* where the resource is the host */
-    size_t times;            /* waits of the host in the step, launches, copies, or operators */
-    int64_t mean_ns;         /* of a kernel, or a copy */
-    int64_t host_mean_ns;    /* host time on the path for each */
-    const char *waits_in;    /* the operator or call most waits stand in; NULL = unknown */
-    pace_long_steps series;  /* what the steps that take longer than usual cost */
+    pace_host_reason reason;  /* where the resource is the host */
+    size_t times;             /* waits of the host in the step, launches, copies, or operators */
+    int64_t mean_ns;          /* of a kernel, or a copy */
+    int64_t host_mean_ns;     /* host time on the path for each */
+    pace_meanwhile meanwhile; /* where the resource is input */
+    const char *waits_in;     /* the operator or call most waits stand in; NULL = unknown */
+    pace_long_steps series;   /* what the steps that take longer than usual cost */
     bool of_long_steps; /* they cost more than anything else: the lead is theirs, saved_ns is what exceeds usual steps
                                 and step_ns the whole run */
+    size_t spent_in;    /* mark in which the host spends what the longest has more of, where they lead; the device
+                                 waits for it in the longest */
     pace_step_shift shift;    /* from one step on all take longer, or less */
     int64_t balance_ns;       /* saved if no rank waited for another; several ranks alone */
     pace_late_reason late;    /* why the late rank is late */
@@ -44,7 +48,7 @@ typedef struct {
 } pace_lead;
 
 /** What stands behind a resource's time on the path, as if the report led with it: resource, culprit, and of the host the
- * reason with its figures are set. */
+ * reason with its figures, and of input what happens meanwhile, are set. */
 pace_status pace_lead_of(pace_lead *out, const pace_critical *critical, const pace_analysis *analysis,
                          const pace_rank *rank, pace_advice resource) PACE_MUST_CHECK;
 

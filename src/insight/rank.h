@@ -40,6 +40,9 @@ pace_status pace_rank_device_ids(pace_device_ids *out, const pace_step *step) PA
 pace_status pace_rank_of_device(pace_rank **out, const pace_rank *trace, uint32_t device_id,
                                 const pace_kernel_classes *classes, const pace_device *device) PACE_MUST_CHECK;
 
+/** Nothing of a predicted step was recorded: each wait and exchange of it has the cause that it was given. */
+static inline bool pace_rank_is_predicted(const pace_rank *rank) { return rank->bytes == 0; }
+
 /** The whole trace: the rank itself, or what it is a device of. */
 static inline const pace_rank *pace_rank_trace(const pace_rank *rank) { return rank->trace ? rank->trace : rank; }
 

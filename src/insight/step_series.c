@@ -23,6 +23,7 @@ pace_long_steps pace_long_steps_of(const pace_rank *rank, const pace_spread *spr
         found.excess_ns += length - spread->median_ns;
         if (found.worst == SIZE_MAX || length > length_of(&rank->marks.items.items[found.worst])) found.worst = i;
     }
+    if (found.worst != SIZE_MAX) found.resource = spread->notes.items[found.worst].resource;
     return found;
 }
 

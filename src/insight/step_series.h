@@ -6,10 +6,11 @@
 
 /* Warm-up apart. */
 typedef struct {
-    size_t steps, longer; /* that did work; outliers longer than the typical step */
-    int64_t run_ns;       /* of all steps together */
-    int64_t excess_ns;    /* by how much the longer ones exceed the median, together */
-    size_t worst;         /* mark of the longest */
+    size_t steps, longer;   /* that did work; outliers longer than the typical step */
+    int64_t run_ns;         /* of all steps together */
+    int64_t excess_ns;      /* by how much the longer ones exceed the median, together */
+    size_t worst;           /* mark of the longest */
+    pace_resource resource; /* that it has most more of than the median step */
 } pace_long_steps;
 
 /* Steps of one level, then of another: more than a tenth apart, and not by chance (one case of twenty). */

@@ -4,6 +4,7 @@
 #include "cost/roofline.h"
 #include "insight/host_work.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 void pace_work_free(pace_work *work) {
@@ -85,41 +86,6 @@ static pace_status add_device_items(pace_work *work, classifier *c, const uint32
 
 PACE_ORDER(by_start, pace_work_item, PACE_UP(start_ns) PACE_UP(task))
 
-/* Behind the ascending run that begins at `from`: a lane's items are one. */
-static size_t run_end(const pace_work_item *items, size_t from, size_t count) {
-    for (from++; from < count && by_start(&items[from - 1], &items[from]) <= 0;) from++;
-    return from < count ? from : count;
-}
-
-/* Joins runs in pairs; returns how many are left. */
-static size_t merge_runs(const pace_work_item *from, pace_work_item *to, size_t count) {
-    size_t runs = 0;
-    for (size_t at = 0; at < count; runs++) {
-        size_t middle = run_end(from, at, count), end = middle < count ? run_end(from, middle, count) : count;
-        for (size_t left = at, right = middle; at < end; at++) {
-            bool takes_left = right == end || (left < middle && by_start(&from[left], &from[right]) <= 0);
-            to[at] = from[takes_left ? left++ : right++];
-        }
-    }
-    return runs;
-}
-
-static pace_status order_items(pace_work *work) {
-    size_t count = work->items.count;
-    if (count == 0 || run_end(work->items.items, 0, count) == count) return PACE_OK;
-    pace_work_item *scratch = pace_alloc(count, sizeof *scratch), *from = work->items.items, *to = scratch;
-    if (!scratch) return PACE_E_MEMORY;
-    for (size_t runs = 2; runs > 1;) {
-        runs = merge_runs(from, to, count);
-        pace_work_item *swap = from;
-        from = to;
-        to = swap;
-    }
-    if (from != work->items.items) memcpy(work->items.items, from, count * sizeof *from);
-    pace_free(scratch);
-    return PACE_OK;
-}
-
 static pace_status make_unions(pace_work *work) {
     for (size_t i = 0; i < work->items.count; i++) {
         const pace_work_item *item = &work->items.items[i];
@@ -185,7 +151,8 @@ static pace_status build(pace_work *out, const pace_step *step, const pace_kerne
     if (status == PACE_OK)
         status = work.host_is_device ? pace_host_work_add(&work.items, &work.call_ns, step, classes)
                                      : add_device_items(&work, &c, only);
-    if (status == PACE_OK) status = order_items(&work);
+    if (status == PACE_OK && work.items.count)
+        qsort(work.items.items, work.items.count, sizeof *work.items.items, by_start);
     if (status == PACE_OK) status = make_unions(&work);
     pace_free(c.known);
     pace_op_cache_free(&c.cache);

@@ -10,6 +10,7 @@
 #include "report/show.h"
 #include "report/table.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -112,7 +113,7 @@ static void put_cause(pace_node *root, const pace_step_change *change, const pac
     pace_node_real(node, "host_operator_change_ns", known && cause->host ? cause->host->b_ns - cause->host->a_ns : NAN);
     pace_node_real(node, "a_launches", cause->a_launches);
     pace_node_real(node, "b_launches", cause->b_launches);
-    if (!known || change->verdict == PACE_CHANGE_NONE) return;
+    if (!known || change->verdict == PACE_CHANGE_NONE || change->verdict == PACE_CHANGE_CHANCE) return;
     name_cause(names, sizeof names, cause);
     if (cause->resource != PACE_IDLE_INPUT)
         pace_snprintf(stage, sizeof stage, " in the %s stage", pace_stage_names[cause->stage]);
@@ -250,6 +251,17 @@ static void put_figures(pace_report *report, const pace_step_change *change) {
     pace_node_text(root, "verdict", pace_change_verdict_names[change->verdict]);
 }
 
+/* Two analyses, or one twice, until the report takes them over. */
+typedef struct {
+    pace_analysis *a, *b;
+    bool taken;
+} pair;
+
+/* Whether what ranks wait for each other is known alike on both sides. */
+static bool same_ranks(const pair *of) {
+    return of->a->ranks.count == of->b->ranks.count || !(of->a->ranks_missing || of->b->ranks_missing);
+}
+
 typedef struct {
     pace_operator_pairs operators, kernels;
     pace_host_gaps gaps;
@@ -269,13 +281,30 @@ static pace_status find_names(name_pairs *out, const pace_step_change *change) {
     return PACE_GIVE(out, names, status, free_names(&names));
 }
 
+/* What ranks without a trace did is not known, on one side alone. */
+static void put_missing(pace_node *root, const pace_step_change *change, const pair *of) {
+    int64_t a = pace_rank_trace(change->a.rank)->step.rank, b = pace_rank_trace(change->b.rank)->step.rank;
+    pace_node_sentence(
+        root, true,
+        "A has traces of %zu ranks and B of %zu: waiting for ranks without a trace looks like exchange, so "
+        "the cause does not tell the two apart.",
+        of->a->ranks.count, of->b->ranks.count);
+    if (a != b && a >= 0 && b >= 0)
+        pace_node_sentence(root, true,
+                           "A is rank %" PRId64 " and B rank %" PRId64
+                           ", whose work may differ: --rank and --with-rank choose others.",
+                           a, b);
+}
+
 /* The answer: how much, why, and whether the limit holds. */
-static void put_answer(pace_report *report, size_t *missed, const pace_step_change *change, const name_pairs *names,
-                       const pace_kernel_classes *classes, const pace_compare_options *options) {
+static void put_answer(pace_report *report, size_t *missed, const pair *of, const pace_step_change *change,
+                       const name_pairs *names, const pace_compare_options *options) {
     pace_node *root = pace_report_root(report);
-    pace_change_cause cause = pace_change_cause_find(change, &names->operators, &names->kernels, &names->gaps, classes);
+    pace_change_cause cause = pace_change_cause_find(change, &names->operators, &names->kernels, &names->gaps,
+                                                     of->a->classes, same_ranks(of));
     put_headline(root, change);
     put_figures(report, change);
+    if (!same_ranks(of)) put_missing(root, change, of);
     put_cause(root, change, &cause);
     put_spread_note(root, change);
     if (change->a.rank->work.host_is_device != change->b.rank->work.host_is_device)
@@ -295,11 +324,11 @@ static void put_evidence(pace_node *root, const pace_step_change *change, const 
     put_pairs(root, &kernels, &names->kernels, change);
 }
 
-static pace_status build(pace_report *report, size_t *missed, const pace_step_change *change,
-                         const pace_kernel_classes *classes, const pace_compare_options *options) {
+static pace_status build(pace_report *report, size_t *missed, const pair *of, const pace_step_change *change,
+                         const pace_compare_options *options) {
     name_pairs names;
     PACE_TRY(find_names(&names, change));
-    put_answer(report, missed, change, &names, classes, options);
+    put_answer(report, missed, of, change, &names, options);
     put_evidence(pace_report_root(report), change, &names);
     free_names(&names);
     PACE_TRY(pace_put_exchange_pairs(pace_report_root(report), change, options->reading.context->catalog));
@@ -315,18 +344,12 @@ static void put_which(pace_node *root, const char *side, const pace_analysis *an
                    analysis->ranks.count, pace_rank_name(name, rank));
 }
 
-/* Two analyses, or one twice, until the report takes them over. */
-typedef struct {
-    pace_analysis *a, *b;
-    bool taken;
-} pair;
-
 static pace_status build_of(pace_report *report, size_t *missed, pair *of, const pace_step_change *change,
                             const pace_compare_options *options) {
     pace_report_show_rows(report, options->reading.rows_shown);
     put_which(pace_report_root(report), "A", of->a, change->a.rank);
     put_which(pace_report_root(report), "B", of->b, change->b.rank);
-    PACE_TRY(build(report, missed, change, of->a->classes, options));
+    PACE_TRY(build(report, missed, of, change, options));
     PACE_TRY(pace_put_compared_timeline(pace_report_root(report), change, of->a, of->b));
     of->taken = true;
     return pace_report_status(report);
@@ -369,7 +392,7 @@ static pace_status compare_traces(pace_report **out, size_t *missed, const char 
                                   const pace_compare_options *options) {
     pair of = {0};
     pace_analyze_options of_b = options->reading;
-    if (options->has_with_rank) of_b.has_rank = true, of_b.rank = options->with_rank;
+    if (options->has_with_rank) of_b.has_rank = true, of_b.rank = options->with_rank, of_b.rank_field = "with_rank";
     PACE_TRY(load(&of.a, paths_of, &options->reading));
     pace_status status = load(&of.b, paths_of + 1, &of_b);
     if (status == PACE_OK) {

@@ -29,7 +29,7 @@ PACE_TABLE_IF_ROWS(exchanges, "exchanges", "Communication of this rank, whole tr
                    {"busbw_bytes_per_s", "busbw", PACE_SHOW_RATE, PACE_OF(exchange_row, of.busbw_per_s)},
                    {"expected_ns", "links take", PACE_SHOW_NS, PACE_WHOLE_OF(exchange_row, of.expected_ns)},
                    {"exposed_ns", NULL, PACE_SHOW_NS, PACE_OF(exchange_row, of.exposed_ns)},
-                   {"late_ns", "others late", PACE_SHOW_NS, PACE_OF(exchange_row, of.late_ns)});
+                   {"late_ns", "beyond", PACE_SHOW_NS, PACE_OF(exchange_row, of.late_ns)});
 
 static void put_rows(pace_node *root, const pace_exchange_totals *totals) {
     pace_node *table = pace_open_table(root, &exchanges, 0);
@@ -57,8 +57,20 @@ static void write_basis(char *out, size_t size, const pace_link_machine *links) 
     }
 }
 
-/* `alone`: without the other ranks their lateness can only be told from what the links would take. */
-static void put_sentence(pace_node *root, const pace_exchange_totals *totals, bool alone) {
+/* Exposed time that neither the links nor late ranks explain, where what a rank waits for the others is known. */
+static int64_t unexplained_ns(const pace_exchange_totals *totals) {
+    int64_t sum = 0;
+    for (size_t i = 0; i < totals->items.count; i++) {
+        const pace_exchange_total *row = &totals->items.items[i];
+        if (row->expected_ns >= 0 && row->waiting_ns >= 0 && row->late_ns > row->waiting_ns)
+            sum += row->late_ns - row->waiting_ns;
+    }
+    return sum;
+}
+
+/* `alone`: without the other ranks their lateness can only be told from what the links would take. With them what neither
+ * explains is told from a tenth of the window on. */
+static void put_sentence(pace_node *root, const pace_exchange_totals *totals, bool alone, int64_t window_ns) {
     const char *machine = totals->links.machine.name;
     char basis[160];
     if (totals->links.basis == PACE_LINKS_UNKNOWN) {
@@ -72,11 +84,19 @@ static void put_sentence(pace_node *root, const pace_exchange_totals *totals, bo
             "the ranks are joined as in %s.",
             pace_show_ns(totals->exposed_ns).text, pace_show_ns(totals->late_ns).text,
             100.0 * (double)totals->late_ns / (double)totals->exposed_ns, machine);
+    if (!alone && unexplained_ns(totals) * 10 >= window_ns)
+        pace_node_sentence(
+            root, true,
+            "Of %s of exposed communication %s (%.0f %%) is neither waiting for late ranks nor what the links of %s take: "
+            "other links, their settings or contention.",
+            pace_show_ns(totals->exposed_ns).text, pace_show_ns(unexplained_ns(totals)).text,
+            100.0 * (double)unexplained_ns(totals) / (double)totals->exposed_ns, machine);
     write_basis(basis, sizeof basis, &totals->links);
-    pace_node_note(root,
-                   "'links take': a call over the links of %s (%s); 'others late': exposed time beyond that. busbw "
-                   "counts the bytes that cross a rank's link.",
-                   machine, basis);
+    pace_node_note(
+        root,
+        "'links take': a call over the links of %s (%s); 'beyond': exposed time beyond that, of late ranks or slower links. busbw "
+        "counts the bytes that cross a rank's link.",
+        machine, basis);
 }
 
 /* Size against bandwidth, a dot for each row; a colour for each kind of collective. */
@@ -112,7 +132,8 @@ pace_status pace_put_exchange_totals(pace_node *root, const pace_analysis *analy
     PACE_TRY(pace_exchange_totals_find(&totals, rank, pace_asked_machine(analysis), catalog, INT64_MIN, INT64_MAX));
     put_rows(root, &totals);
     put_chart(root, &totals);
-    if (totals.items.count) put_sentence(root, &totals, analysis->ranks.count == 1);
+    int64_t window_ns = rank->work.window.last_ns - rank->work.window.first_ns;
+    if (totals.items.count) put_sentence(root, &totals, analysis->ranks.count == 1, window_ns);
     pace_exchange_totals_free(&totals);
     return PACE_OK;
 }

@@ -7,6 +7,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* What each resource's time is, for the reader who meets the word first here. */
 static const char *const meaning[PACE_ADVICES] = {
@@ -39,22 +40,29 @@ static const char *takes(size_t count) { return count == 1 ? "takes" : "take"; }
 /* A few steps cost more than any resource in all others. */
 static void put_long_steps(pace_node *root, const pace_lead *lead, const pace_rank *rank) {
     const pace_long_steps *s = &lead->series;
+    char spent[96] = "";
+    if (lead->spent_in != s->worst)
+        pace_snprintf(spent, sizeof spent, ", which the host spends in %.40s, behind its last launch",
+                      label_of(rank, lead->spent_in));
     pace_node_sentence(root, true,
                        "What would help most: steps as long as the usual ones. %zu of %zu %s %s longer on average; "
                        "without that the run would be %.1f %% shorter.",
                        s->longer, s->steps, takes(s->longer), pace_show_ns(s->excess_ns / (int64_t)s->longer).text,
                        100.0 * (double)s->excess_ns / (double)s->run_ns);
-    pace_node_sentence(root, true, "%.40s is the longest; most of its additional time is %s (%s).",
-                       label_of(rank, s->worst), pace_advice_names[lead->resource], meaning[lead->resource]);
+    pace_node_sentence(root, true, "%.40s is the longest; most of its additional time is %s (%s)%s.",
+                       label_of(rank, s->worst), pace_advice_names[lead->resource], meaning[lead->resource], spent);
 }
 
 /* Steps that take longer now and then, where something else leads. */
-static void mention_long_steps(pace_node *root, const pace_lead *lead) {
+static void mention_long_steps(pace_node *root, const pace_lead *lead, const pace_rank *rank) {
     const pace_long_steps *s = &lead->series;
     if (lead->of_long_steps || s->longer == 0 || s->excess_ns * 20 < s->run_ns) return;
-    pace_node_sentence(root, true,
-                       "%zu of %zu steps %s longer than usual; without that the run would be %.1f %% shorter.",
-                       s->longer, s->steps, takes(s->longer), 100.0 * (double)s->excess_ns / (double)s->run_ns);
+    pace_node_sentence(
+        root, true,
+        "%zu of %zu steps %s longer than usual; without that the run would be %.1f %% shorter. The longest, "
+        "%.40s, has more of %s.",
+        s->longer, s->steps, takes(s->longer), 100.0 * (double)s->excess_ns / (double)s->run_ns,
+        label_of(rank, s->worst), pace_resource_words(s->resource));
 }
 
 static void put_shift(pace_node *root, const pace_lead *lead, const pace_rank *rank) {
@@ -132,16 +140,25 @@ static void put_culprit(pace_node *root, const pace_lead *lead, const pace_rank 
     if (lead->of_long_steps) pace_snprintf(of, sizeof of, " of %.40s", label_of(rank, lead->series.worst));
     char name[NAME_SIZE], around[NAME_SIZE], within[NAME_SIZE];
     const char *resource = pace_advice_names[lead->resource];
-    if (c->within && c->within_share >= 0.5)
+    bool itself = c->name && c->within && !c->before && strcmp(c->name, c->within) == 0;
+    if (c->within && c->within_share >= 0.5 && !itself)
         pace_node_sentence(root, true, "%.0f %% of the %s time on the critical path%s is in '%s'.",
                            100 * c->within_share, resource, of, shown_name(within, c->within));
-    if (!c->name) return;
+    if (!c->name || (c->before && c->within && c->within_share >= c->share)) return; /* it tells what passed before */
     shown_name(name, c->name);
     shown_name(around, c->around);
     pace_node_sentence(root, true,
                        "The largest part of the %s time on the critical path%s is %s'%s'%s%s%s: %.0f %% of it.",
                        resource, of, c->before ? "before " : "", name, c->around ? " of '" : "", around,
                        c->around ? "'" : "", 100 * c->share);
+}
+
+/* What another thread does while input is waited for. */
+static void put_meanwhile(pace_node *root, const pace_meanwhile *meanwhile) {
+    char name[NAME_SIZE];
+    if (meanwhile->share < 0.5) return;
+    pace_node_sentence(root, true, "For %.0f %% of that time another thread is in '%s'.", 100 * meanwhile->share,
+                       shown_name(name, meanwhile->name));
 }
 
 static void put_reason(pace_node *root, const pace_lead *lead) {
@@ -191,6 +208,8 @@ static void put_figures(pace_node *root, const pace_lead *lead, const pace_analy
     pace_node_text(node, "host_reason",
                    lead->resource == PACE_ADVICE_HOST ? pace_host_reason_names[lead->reason] : NULL);
     pace_node_text(node, "waits_in", lead->waits_in);
+    pace_node_text(node, "meanwhile", lead->meanwhile.name);
+    pace_node_real(node, "meanwhile_share", lead->meanwhile.share);
     pace_node_bool(node, "of_long_steps", lead->of_long_steps);
     pace_node_int(node, "long_steps", (int64_t)lead->series.longer);
     pace_node_int(node, "long_steps_excess_ns", lead->series.excess_ns);
@@ -203,6 +222,7 @@ static void put_figures(pace_node *root, const pace_lead *lead, const pace_analy
     pace_node_text(node, "late_kernel", lead->late.kernel);
     bool on_lead;
     const pace_remedy *first = remedies && !lead->first_use.name ? pace_remedies_first(&on_lead, remedies, lead) : NULL;
+    pace_node_text(node, "hint", remedies ? remedies->hint.id : NULL);
     pace_node_text(node, "next", first ? first->row.id : NULL);
 }
 
@@ -221,8 +241,9 @@ pace_status pace_put_lead(pace_node *root, const pace_critical *critical, const 
     else put_saving(root, &lead, rank, whole);
     put_reason(root, &lead);
     put_culprit(root, &lead, rank);
+    put_meanwhile(root, &lead.meanwhile);
     put_rank(root, &lead, analysis);
-    mention_long_steps(root, &lead);
+    mention_long_steps(root, &lead, rank);
     put_shift(root, &lead, rank);
     put_late(root, &lead, analysis);
     if (remedies) pace_put_next(root, remedies, &lead, analysis);

@@ -111,28 +111,42 @@ static void put_first_use(pace_node *root, const pace_first_use *use) {
     pace_free(name);
 }
 
-/* One stretch of the host's that holds up the device: no remedy knows what it does. The framework's own operators are
- * quick, unless something else is behind them. */
-static void put_itself(pace_node *root, const pace_lead *lead) {
+/* The function, module or operator in which one stretch of the host's holds up the device: no remedy knows what it does. NULL =
+ * the time is spread, or nothing was recorded. */
+static const char *stretch_of(const pace_lead *lead) {
     const pace_culprit *c = &lead->culprit;
-    bool stretch =
-        lead->resource == PACE_ADVICE_HOST && lead->matters && !lead->of_long_steps && c->longest_share >= 0.5;
-    if (!stretch || !c->name || c->before) return;
-    char *name = pace_show_clean(c->name);
-    if (pace_starts(c->name, "aten::"))
+    if (lead->resource != PACE_ADVICE_HOST || !lead->matters || c->longest_share < 0.5) return NULL;
+    if (!c->before) return c->name;
+    return c->within_share >= 0.5 ? c->within : NULL;
+}
+
+/* The framework's own operators are quick, unless something else is behind them. */
+static void put_itself(pace_node *root, const char *stretch) {
+    char *name = pace_show_clean(stretch);
+    if (pace_starts(stretch, "aten::"))
         pace_node_sentence(root, true,
                            "Next: find out why '%s' takes the host so long in one stretch: a first use (then record "
                            "later steps), memory taken from the system, or tensors on the CPU.",
-                           name ? name : c->name);
+                           name ? name : stretch);
     else
         pace_node_sentence(root, true,
-                           "Next: spend less time in '%s' itself, or do it on another thread, ahead of the step.",
-                           name ? name : c->name);
+                           "Next: spend less time in '%s' itself, or do it on another thread, beside the step.",
+                           name ? name : stretch);
     pace_free(name);
 }
 
+/* What the cause calls for that no replay tried; false = nothing. */
+static bool put_untried(pace_node *root, const pace_remedies *remedies, const pace_lead *lead,
+                        const pace_remedy *first) {
+    bool little = !first || first->saved_share * (double)lead->step_ns < 0.5 * (double)lead->saved_ns;
+    const char *stretch = little ? stretch_of(lead) : NULL;
+    if (remedies->hint.id) pace_node_sentence(root, true, "Next: %s", remedies->hint.says);
+    else if (stretch) put_itself(root, stretch);
+    return remedies->hint.id || stretch;
+}
+
 /* Why no remedy is named: one sentence of those that lead. */
-static void put_nothing(pace_node *root, const pace_remedies *remedies, const pace_lead *lead) {
+static void put_nothing(pace_node *root, const pace_remedies *remedies) {
     size_t counted = remedies->tried - remedies->refused;
     switch (remedies->outcome) {
     case PACE_REMEDIES_TRIED:
@@ -145,7 +159,6 @@ static void put_nothing(pace_node *root, const pace_remedies *remedies, const pa
                                "Of %zu remedies that were tried on the replay none saves %.0f %% of the step.", counted,
                                100 * remedies->threshold);
         else pace_node_sentence(root, true, "The catalogue has no remedy that applies to this step.");
-        put_itself(root, lead);
         break;
     case PACE_REMEDIES_TOO_LARGE:
         pace_node_sentence(root, true,
@@ -181,9 +194,11 @@ void pace_put_next(pace_node *root, const pace_remedies *remedies, const pace_le
     const pace_remedy *first = pace_remedies_first(&on_lead, remedies, lead);
     char of[80] = "", why[120] = "Next";
     if (lead->first_use.name) put_first_use(root, &lead->first_use);
-    else if (!first) put_nothing(root, remedies, lead);
+    else if (!first) put_nothing(root, remedies);
+    bool untried = !lead->first_use.name && put_untried(root, remedies, lead, first);
     if (!first || lead->first_use.name) return;
-    if (lead->of_long_steps) pace_snprintf(why, sizeof why, "Next, for the usual steps");
+    if (untried) pace_snprintf(why, sizeof why, "Then");
+    else if (lead->of_long_steps) pace_snprintf(why, sizeof why, "Next, for the usual steps");
     else if (!on_lead)
         pace_snprintf(why, sizeof why, "No remedy of the catalogue saves %s time here. Next, to save other time",
                       pace_advice_names[lead->resource]);

@@ -378,6 +378,35 @@ def checkpoint_each_step(run):
     run.steps(5, body)
 
 
+def one_checkpoint(run):
+    """The fourth of ten steps ends with a checkpoint of 90 ms, behind everything it launches."""
+    def body(number):
+        run.each(lambda rank: layers(rank, 6, 300))
+        run.reduce()
+        run.each(finish)
+        for rank in run.ranks if number == 4 else []:
+            with rank.function("train.py(97): save_checkpoint"):
+                rank.work(90000)
+    run.steps(10, body)
+
+
+def workers_restart(run):
+    """Every fifth step is the first of an epoch and waits 60 ms for new workers (persistent_workers=False)."""
+    def load(rank, number):
+        with rank.annotate("enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__"):
+            rank.work(60000 if number % 5 == 0 else 80)
+        rank.copy(80)
+    train(run, count=12, before=load)
+
+
+def compiles_each_step(run):
+    """Every step has another shape, for which the compiler works 100 ms."""
+    def compile_again(rank, _):
+        with rank.annotate("_compile.compile_inner (dynamo_timed)"):
+            rank.work(100000)
+    train(run, count=6, before=compile_again)
+
+
 def clocks_sink(run):
     """The device heats up: the same kernels take 6 % longer each step."""
     train(run, count=12, pass_us=lambda _, number: 300 * 1.06 ** number)

@@ -540,3 +540,51 @@ def sync_each_gradient(path):
         update(rank)
         rank.item()
     return record(path, 5, body)
+
+
+def allocator_retries(path):
+    """Each of six layers finds no room: the allocator gives memory back and takes other, 4 ms beside the device."""
+    def body(rank, _):
+        for _ in range(6):
+            rank.kernel("aten::addmm", 300, name="ampere_sgemm_128x128_tn")
+            with rank.operator("aten::empty"):
+                for call, us in (("cudaFree", 2500), ("cudaMalloc", 1500)):
+                    rank.wait(call=call)
+                    rank.correlation += 1
+                    rank.host("cuda_runtime", call, rank.now, us, correlation=rank.correlation)
+                    rank.now += us
+        update(rank)
+        rank.item()
+    return record(path, 5, body)
+
+
+def odd_sizes(path):
+    """Products in bf16 of sizes that are no multiples of 8: the kernels load one element at a time."""
+    def body(rank, _):
+        for _ in range(12):
+            rank.kernel("aten::addmm", 1400, name="ampere_bf16_s16816gemm_bf16_128x128_ldg8_f2f_align1_stages_64x3_nn",
+                        **{"Input Dims": [[4099], [2048, 4097], [4097, 4099]], "Input type": ["c10::BFloat16"] * 3})
+        update(rank)
+        rank.item()
+    return record(path, 5, body)
+
+
+def large_products(path):
+    """Products of 69 GFLOP in fp32, at four fifths of what the device does without TF32."""
+    def body(rank, _):
+        for _ in range(12):
+            rank.kernel("aten::addmm", 4200, name="ampere_sgemm_128x128_tn",
+                        **{"Input Dims": [[4096], [2048, 4096], [4096, 4096]], "Input type": ["float"] * 3})
+        update(rank)
+        rank.item()
+    return record(path, 5, body)
+
+
+def copy_before_step(path):
+    """The batch is copied for 12 ms from pinned memory on the stream that computes, in front of 5 ms of kernels."""
+    def body(rank, _):
+        rank.copy(12000, op="aten::to", size=300 << 20)
+        layers(rank, 6, 300)
+        update(rank)
+        rank.item()
+    return record(path, 5, body)

@@ -83,6 +83,24 @@ def test_host_operator(folder):
     expect(any("waits for 'my::tokenize'" in s for s in answer["summary"]), answer["summary"])
 
 
+def test_missing_ranks(folder):
+    """B has fewer ranks than A: what a rank waits for the missing ones is no change, and chance has no cause."""
+    paths = {}
+    for side, us in (("whole", 300), ("slower", 360)):
+        work = planted_runs.Run(4)
+        planted_runs.train(work, pass_us=lambda rank, _, us=us: 2 * us if rank.rank == 1 else us)
+        paths[side] = work.write(os.path.join(folder, side + ".json"))
+    whole = os.path.dirname(paths["whole"][0])
+    same = compare(whole, paths["whole"][3], "--rank", "3", "--with-rank", "3")
+    expect(same["verdict"] == "within the spread", same["verdict"])
+    expect(not any("What changed most" in s for s in same["summary"]), same["summary"])
+    expect(any("A has traces of 4 ranks and B of 1" in s for s in same["summary"]), same["summary"])
+    other = compare(whole, paths["slower"][1])  # of the rank that is late in both
+    expect((other["verdict"], other["cause"]["resource"]) == ("significant", "compute_bound"), other["cause"])
+    waiting = compare(whole, paths["slower"][3], "--rank", "3", "--with-rank", "3")  # 18 * 60 us more of waiting, 18 * 60 of work
+    expect(waiting["cause"]["change_ns"] < 1500000, waiting["cause"])
+
+
 def eager(rank, _):
     with rank.annotate("nn.Module: Block_0", "python_function"):
         for number in range(2):
@@ -135,7 +153,7 @@ def test_eager_against_compiled(folder):
     expect(other["fusion"]["compiled"] == "a" and len(other["fused"]) == len(answer["fused"]), other["fusion"])
 
 
-for test in (test_collectives, test_without_metadata, test_host_operator, test_eager_against_compiled):
+for test in (test_collectives, test_without_metadata, test_host_operator, test_missing_ranks, test_eager_against_compiled):
     with tempfile.TemporaryDirectory() as scratch:
         test(scratch)
 sys.exit(finish())

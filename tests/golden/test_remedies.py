@@ -170,6 +170,35 @@ def check_planted(folder):
         expect(any("none saves 3 %" in line for line in document["summary"]), program, "not said", document["summary"])
 
 
+def check_ruled_out(folder):
+    """What would not help is not advised: workers where one thread pins, a graph where the allocator asks the device, or over breaks."""
+    for program, hint, never in (("busy_pin_thread", "pinned_bytes", "loader_workers"), ("allocator_retries", "allocator", "device_graph"),
+                                 ("graph_breaks", None, "device_graph"), ("odd_sizes", "aligned_products", "tf32")):
+        path = getattr(planted_traces, program)(os.path.join(folder, program + ".json.gz"))[0]
+        document = answer("analyze", path)
+        expect(document["lead"]["hint"] == hint, program, "hint", document["lead"])
+        expect(never not in [r["id"] for r in document["remedies"]], program, never, document["remedies"])
+
+
+def check_large_saving(folder):
+    """However much a remedy saves, the doubt of its saving does not reach beyond the step as it is; a little is the walk's."""
+    document = answer("analyze", planted_traces.large_products(os.path.join(folder, "large_products.json.gz"))[0])
+    best = document["remedies"][0]
+    expect(best["saved_share"] > 0.9 and best["high_ns"] < 1.2 * document["remedies_tried"]["replayed_ns"], best, document["remedies_tried"])
+
+
+def check_slow_links(folder):
+    """Four ranks reach an all-reduce of 4 MB together, and it takes 9 ms: nobody is late, and the links of no machine explain it."""
+    planted = planted_runs.Run(4)
+    planted_runs.late_all_reduce(planted)
+    paths = planted.write(os.path.join(folder, "slow_links.json"))
+    document = answer("analyze", os.path.dirname(paths[0]))
+    expect(any("neither waiting for late ranks nor what the links" in s for s in document["summary"]), document["summary"])
+    path = planted_runs.write("slow_rank", 4, os.path.join(folder, "late.json"))[0]
+    document = answer("analyze", os.path.dirname(path))
+    expect(not any("neither waiting for late ranks" in s for s in document["summary"]), document["summary"])
+
+
 def check_forms(folder):
     """Table, CSV and HTML show what JSON has."""
     (path,) = planted_traces.slow_loader(os.path.join(folder, "forms.json.gz"))
@@ -293,6 +322,9 @@ def check_layout():
 def main():
     with tempfile.TemporaryDirectory() as folder:
         check_planted(folder)
+        check_ruled_out(folder)
+        check_large_saving(folder)
+        check_slow_links(folder)
         check_forms(folder)
         check_links(folder)
         check_buckets(folder)
