@@ -96,23 +96,35 @@ static pace_op done_as(const pace_device *device, const pace_op *op) {
     return done;
 }
 
-/* Returns the figure the parts are of; NULL when there is no formula for them. */
-static const pace_cost_figure *formula_parts(pace_cost_parts *parts, const pace_cost *cost, const pace_device *device,
-                                             const pace_op *asked) {
-    pace_op done = done_as(device, asked);
-    const pace_op *op = &done;
+static const pace_cost_figure *parts_of(pace_cost_parts *parts, const pace_cost *cost, const pace_device *device,
+                                        const pace_op *op) {
     pace_formula formula = pace_formula_of(op->family);
     const pace_cost_figure *figure = pace_cost_figures_of(&cost->figures, op, device);
     if (!formula || !figure) return NULL;
     double memory = equivalent(pace_device_sustained_bytes_per_s(device) / pace_usual_memory,
                                device->memory_bytes_per_s / figure->memory);
     double l2 = device->l2_bytes_per_s > 0 ? device->l2_bytes_per_s : memory * cost->figures.l2_over_memory;
-    pace_cost_where where = {device, figure, rate_of(device, op, figure), memory, l2};
+    pace_cost_where where = {device, figure, rate_of(device, op, figure), pace_usual_compute, memory, l2};
     *parts = (pace_cost_parts){0};
     if (!formula(parts, op, &where)) return NULL;
     hold_back(parts, held_back(device, op, where.flop_per_s), cost->figures.power_reaction_s);
     parts->fixed_s += pace_quantise_s(op, &cost->figures.quantise, device);
     return figure;
+}
+
+/* Returns the figure the parts are of; NULL when there is no formula for them. Where a convolution may be in TF32 the
+ * library has its kernels of single precision still, and chooses the faster. */
+static const pace_cost_figure *formula_parts(pace_cost_parts *parts, const pace_cost *cost, const pace_device *device,
+                                             const pace_op *asked) {
+    pace_op done = done_as(device, asked);
+    pace_cost_parts single;
+    const pace_cost_figure *figure = parts_of(parts, cost, device, &done);
+    if (!figure || done.family != PACE_OP_CONVOLUTION || done.precision != PACE_TF32) return figure;
+    done.precision = PACE_FP32;
+    const pace_cost_figure *other = parts_of(&single, cost, device, &done);
+    if (!other || pace_cost_parts_s(&single) >= pace_cost_parts_s(parts)) return figure;
+    *parts = single;
+    return other;
 }
 
 static bool by_formula(pace_estimate *out, const pace_cost *cost, const pace_device *device, const pace_op *op) {
@@ -183,12 +195,17 @@ static bool price(pace_estimate *out, const pace_cost *cost, const pace_device *
            by_roofline(out, cost, device, op);
 }
 
+double pace_cost_part_spread(const pace_cost *cost, const pace_device *device, pace_rung rung) {
+    return device->is_part && rung >= PACE_RUNG_FORMULA ? cost->doubts.figure[PACE_DOUBT_DEVICE_PART] : 0;
+}
+
 pace_status pace_cost_op_from(pace_estimate *out_s, const pace_cost *cost, const pace_device *device, const pace_op *op,
                               const char *source) {
     pace_estimate estimate;
     if (!price(&estimate, cost, device, op, source))
         return pace_fail(PACE_E_INPUT, "no time for an operation of family %s on %s: expected flop or bytes and rates",
                          pace_op_family_name(op->family), device->name);
+    estimate.spread = hypot(estimate.spread, pace_cost_part_spread(cost, device, estimate.rung));
     *out_s = estimate;
     return PACE_OK;
 }

@@ -51,6 +51,8 @@ const char *pace_cost_beyond(const pace_cost *cost, const pace_device *device, c
 
 /** The share of an operation's time, by formula, that its start and end take; 0 where there is no formula. */
 double pace_cost_start_share(const pace_cost *cost, const pace_device *device, const pace_op *op);
+/** What of the spread of a time by this rung is that the device is a part of a GPU; 0 where it is none. */
+double pace_cost_part_spread(const pace_cost *cost, const pace_device *device, pace_rung rung);
 
 /** What an operation takes of which only the bytes of its tensors are known, or (`op` NULL, or without bytes) nothing:
  * the roofline of the bytes and the time of a small kernel, or what kernels usually take; with a wide spread

@@ -4,8 +4,8 @@
 
 #include <string.h>
 
-static const char *const known[] = {"family",  "device", "kind",    "pass",   "vendor",     "matrix", "own",
-                                    "compute", "memory", "fixed_s", "spread", "confidence", "source"};
+static const char *const known[] = {"family", "device",  "kind",   "pass",    "vendor", "below_generation", "matrix",
+                                    "own",    "compute", "memory", "fixed_s", "spread", "confidence",       "source"};
 
 static pace_status refuse_unknown(const pace_yaml *yaml, const pace_yaml_node *entry) {
     for (size_t i = 0; i < pace_yaml_count(entry); i++) {
@@ -49,6 +49,9 @@ static pace_status read_where(pace_cost_figure *row, const pace_yaml *yaml, cons
     if (vendor) memcpy(row->vendor, vendor, strlen(vendor) + 1);
     PACE_TRY(pace_yaml_flag(&row->matrix, yaml, entry, "matrix"));
     PACE_TRY(pace_yaml_flag(&row->own, yaml, entry, "own"));
+    double below = 0;
+    if (pace_yaml_get(entry, "below_generation")) PACE_TRY(read_figure(&below, yaml, entry, "below_generation", 1000));
+    row->below_generation = (int)below;
     row->pass = -1;
     for (int i = 0; pass && i < PACE_PASSES; i++)
         if (strcmp(pace_pass_names[i], pass) == 0) row->pass = i;
@@ -146,9 +149,11 @@ pace_status pace_cost_figures_load(pace_cost_figures *out, pace_catalog *catalog
 
 void pace_cost_figures_free(pace_cost_figures *figures) { PACE_VEC_FREE(&figures->rows, &figures->loads); }
 
-static bool on_matrix_units(const pace_op *op, const pace_device *device) {
-    return (unsigned)op->precision < PACE_PRECISIONS && op->precision != PACE_FP64 &&
-           device->flop_per_s[op->precision] > 3 * device->flop_per_s[PACE_FP32];
+bool pace_cost_on_matrix_units(const pace_op *op, const pace_device *device) {
+    if ((unsigned)op->precision >= PACE_PRECISIONS) return false;
+    pace_precision precision = pace_device_rated_as(device, op->precision);
+    if (precision == PACE_FP64) return false;
+    return precision == PACE_TF32 || device->flop_per_s[precision] > 3 * device->flop_per_s[PACE_FP32];
 }
 
 const pace_cost_figure *pace_cost_figures_of(const pace_cost_figures *figures, const pace_op *op,
@@ -159,7 +164,8 @@ const pace_cost_figure *pace_cost_figures_of(const pace_cost_figures *figures, c
         if (row->pass >= 0 && row->pass != (int)op->pass) continue;
         if (row->cpu && !device->is_cpu) continue;
         if (*row->vendor && strcmp(row->vendor, device->vendor) != 0) continue;
-        if (row->matrix && !on_matrix_units(op, device)) continue;
+        if (row->below_generation && !(device->generation > 0 && device->generation < row->below_generation)) continue;
+        if (row->matrix && !pace_cost_on_matrix_units(op, device)) continue;
         if (*row->kind && (!*op->kind || !strstr(op->kind, row->kind))) continue;
         return row;
     }
@@ -168,7 +174,7 @@ const pace_cost_figure *pace_cost_figures_of(const pace_cost_figures *figures, c
 
 double pace_cost_figures_load_of(const pace_cost_figures *figures, const pace_op *op, const pace_device *device) {
     bool product = op->family == PACE_OP_GEMM || op->family == PACE_OP_ATTENTION;
-    if (!product || device->is_cpu || !on_matrix_units(op, device)) return 1;
+    if (!product || device->is_cpu || !pace_cost_on_matrix_units(op, device)) return 1;
     for (size_t i = 0; i < figures->loads.count; i++) {
         const pace_cost_load *load = &figures->loads.items[i];
         bool applies = load->precision < 0 || load->precision == (int)op->precision;

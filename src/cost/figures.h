@@ -6,12 +6,13 @@
 
 typedef struct {
     pace_op_family family;
-    int pass;        /* -1 = any */
-    char kind[24];   /* a part of the operation's kind; "" = any */
-    char vendor[16]; /* of the device; "" = any */
-    bool cpu;        /* of CPUs; without one for the family, that of accelerators is taken */
-    bool matrix;     /* only on matrix units: at more than thrice the vector rate, as packed halves reach twice */
-    bool own;        /* the device's measured rate of the precision, where known, counts instead of `compute` */
+    int pass;             /* -1 = any */
+    char kind[24];        /* a part of the operation's kind; "" = any */
+    char vendor[16];      /* of the device; "" = any */
+    int below_generation; /* only devices of an earlier generation (compute capability times ten); 0 = any */
+    bool cpu;             /* of CPUs; without one for the family, that of accelerators is taken */
+    bool matrix;          /* only on matrix units: at more than thrice the vector rate, as packed halves reach twice */
+    bool own;             /* the device's measured rate of the precision, where known, counts instead of `compute` */
     double compute, memory; /* shares of the peaks, above 0, at most 1 */
     double fixed_s;         /* of a kernel that does nothing */
     double spread;          /* of ln(measured / predicted) */
@@ -59,6 +60,9 @@ void pace_cost_figures_free(pace_cost_figures *figures);
 /** The last row that applies to the operation on a device, NULL when none does. */
 const pace_cost_figure *pace_cost_figures_of(const pace_cost_figures *figures, const pace_op *op,
                                              const pace_device *device);
+
+/** Whether a device computes the operation's precision on matrix units: in TF32, or at more than thrice the vector rate. */
+bool pace_cost_on_matrix_units(const pace_op *op, const pace_device *device);
 
 /** Times which the arithmetic of an operation takes under load: 1 for what multiplies no matrices, or not on matrix
  * units, and for devices of which nothing is known. */

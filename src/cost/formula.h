@@ -10,6 +10,7 @@
 /* The parts of a kernel's time on one device, in seconds. */
 typedef struct {
     double compute_s, memory_s, l2_s, fixed_s;
+    double layout_s;    /* of kernels before and after it that copy tensors into the layout it takes */
     double chain_s;     /* of steps that wait for each other */
     double held_more;   /* how much longer the arithmetic takes in a step that goes on, where power holds the clock */
     bool partly_hidden; /* arithmetic, traffic and waiting hide each other in part only */
@@ -18,7 +19,8 @@ typedef struct {
 typedef struct {
     const pace_device *device;
     const pace_cost_figure *figure;
-    double flop_per_s; /* peak of the operation's precision; 0 = unknown */
+    double flop_per_s;    /* peak of the operation's precision; 0 = unknown */
+    double product_share; /* of it, that a library's plain products reach */
     double
         memory_bytes_per_s; /* peak; where what the device sustains was measured, that of a usual device that does so */
     double l2_bytes_per_s;  /* of the catalogue, or derived from the memory's */

@@ -67,31 +67,72 @@ static double edges(double high, double wide, double t) {
 }
 
 /* cuDNN's Winograd in one kernel is written for Maxwell and later (maxwell_scudnn_winograd_…); Kepler has
- * Fourier transforms of tiles of 32 x 32 through memory (cuDNN's FFT_TILING). */
+ * Fourier transforms of tiles of 32 x 32 through memory (cuDNN's FFT_TILING), whose products are cuBLAS'. */
 enum { FIRST_FUSED_GENERATION = 50 };
 
-/* Outside the matrix units libraries compute small filters at stride 1 by Winograd's F(t x t, r x r), (t + r - 1)^2
- * multiplications for t^2 outputs instead of r^2 t^2 (Lavin and Gray, CVPR 2016): 3 x 3 in one kernel with t = 2, or
- * through transformed copies of input and output in memory, with t = 4 for 3 x 3 and t = 5 for 5 x 5, as the names of
- * cuDNN's kernels say. Few channels do not pay. Returns the least time. */
+/* A convolution of small filters at stride 1 as products of transformed tiles of t x t outputs. */
+typedef struct {
+    const pace_op *op;
+    const pace_cost_where *where;
+    double high, wide; /* of an image of outputs */
+    double sm_count;
+    double flop_per_s; /* that these products sustain, whose operands lie in order */
+} tiled;
+
+/* Input, filters and output are transformed through memory; between them each of a tile's points is a product of its own: (t + r - 1)^2
+ * multiplications for t^2 outputs instead of r^2 t^2 (Lavin and Gray, CVPR 2016), or of half as many complex numbers, which
+ * take four each. */
+static double through_memory(const tiled *at, double t, bool fourier) {
+    enum { MORE_KERNELS = 3 };
+    static const double wider = 1.5; /* tiles of 9 x 9 points: DeepBench's 5 x 5 filters, 1.3 on V100 and 2 on P100 */
+    const double *s = at->op->size;
+    const pace_cost_figure *figure = at->where->figure;
+    double r = s[R], side = t + r - 1, points = fourier ? side * (side / 2 + 1) : side * side;
+    double tiles = s[N] * ceil(at->high / t) * ceil(at->wide / t), held = fourier ? 2 * points : points;
+    bool data = at->op->pass == PACE_PASS_BACKWARD_DATA;
+    pace_tiling best = at->op->pass == PACE_PASS_BACKWARD_WEIGHT
+                           ? pace_tiling_product(points, s[K], s[C], tiles, at->sm_count)
+                           : pace_tiling_product(points, tiles, data ? s[C] : s[K], data ? s[K] : s[C], at->sm_count);
+    double bytes_per_s = figure->memory * at->where->memory_bytes_per_s;
+    double between = 4 * held * (tiles * (s[C] + s[K]) + s[C] * s[K]); /* written and read once */
+    double tensors = 4 * (s[N] * (s[C] * s[H] * s[W] + s[K] * at->high * at->wide) + s[C] * s[K] * r * r);
+    double product_s = best.cost * 2 * points * (fourier ? 4 : 1) * tiles * s[C] * s[K] / at->flop_per_s;
+    double all_s = fmax(product_s, between / bytes_per_s) + (tensors + between) / bytes_per_s;
+    return all_s * (r == 5 && !fourier ? wider : 1) + MORE_KERNELS * figure->fixed_s * start_clock(at->where->device);
+}
+
+/* In one kernel, of 3 x 3 filters with t = 2: a block takes some filters and tiles, and all channels, which are not split. Of blocks of 8 to
+ * 128 by 8 to 128, and starts of 0 to 64 channels, nearest to NeuSight's rows that name the kernel
+ * (winograd_128x128_ldg1_ldg4). Gradients of weights have no such kernel (cuDNN's table of algorithms). */
+static double in_one_kernel(const tiled *at) {
+    enum { FILTERS = 32, TILES = 128, START = 32, POINTS = 16 };
+    const double *s = at->op->size;
+    bool data = at->op->pass == PACE_PASS_BACKWARD_DATA;
+    double blocks = ceil((data ? s[C] : s[K]) / FILTERS) * ceil(s[N] * ceil(at->high / 2) * ceil(at->wide / 2) / TILES);
+    double waves = ceil(blocks / at->sm_count), deep = (data ? s[K] : s[C]) + START;
+    return waves * at->sm_count * FILTERS * TILES * POINTS * 2 * deep / at->flop_per_s;
+}
+
+/* Outside the matrix units libraries compute small filters at stride 1 by Winograd's F(t x t, r x r): 3 x 3 in one kernel with
+ * t = 2, or through memory, with t = 4 for 3 x 3 and t = 5 for 5 x 5, as the names of cuDNN's kernels say. Returns the
+ * least time. */
 static double winograd(const pace_op *op, const pace_cost_where *where, double direct_s) {
-    enum { FEW = 16 };
+    static const double in_order = 1.2;
     const double *s = op->size;
+    const pace_device *device = where->device;
     double r = s[R], high = s[H] + 2 * s[PAD_H] - r + 1, wide = s[W] + 2 * s[PAD_W] - r + 1;
-    bool fits = (r == 3 || r == 5) && s[S] == r && s[STRIDE_H] == 1 && s[STRIDE_W] == 1 && s[DILATION] == 1 &&
-                s[GROUPS] == 1 && s[C] >= FEW && s[K] >= FEW;
-    bool vector = op->element_bytes == 4 && where->flop_per_s <= where->device->flop_per_s[PACE_FP32];
+    bool fits =
+        (r == 3 || r == 5) && s[S] == r && s[STRIDE_H] == 1 && s[STRIDE_W] == 1 && s[DILATION] == 1 && s[GROUPS] == 1;
+    bool vector = op->element_bytes == 4 && where->flop_per_s <= device->flop_per_s[PACE_FP32];
     if (!fits || !vector || !(high >= 1) || !(wide >= 1)) return direct_s;
-    if (where->device->is_cpu) return r == 3 ? direct_s * 16 / 36 * edges(high, wide, 2) : direct_s;
-    bool kepler = where->device->generation > 0 && where->device->generation < FIRST_FUSED_GENERATION;
-    double t = kepler ? 33 - r : r == 3 ? 4 : 5, side = t + r - 1;
-    double grows = (kepler ? side * (side / 2 + 1) * 2 : side * side) / (t * t); /* numbers for each output */
-    double tensors = 4 * s[N] * (s[C] * s[H] * s[W] + s[K] * high * wide), filters = 4 * s[C] * s[K];
-    double copies = tensors * (1 + 2 * grows) + filters * (r * r + 2 * side * side);
-    double copies_s = copies / (where->figure->memory * where->memory_bytes_per_s);
-    double times = kepler ? 2 * grows : grows; /* a product of complex numbers takes four */
-    double least = fmin(direct_s, direct_s * times / (r * r) * edges(high, wide, t) + copies_s);
-    return r == 3 && !kepler ? fmin(least, direct_s * 16 / 36 * edges(high, wide, 2)) : least;
+    if (device->is_cpu) return r == 3 ? direct_s * 16 / 36 * edges(high, wide, 2) : direct_s;
+    bool kepler = device->generation > 0 && device->generation < FIRST_FUSED_GENERATION;
+    double share = kepler ? where->product_share : in_order * where->figure->compute;
+    tiled at = {op, where, high, wide, fmax(device->sm_count, 1), share * where->flop_per_s};
+    double products = op->pass == PACE_PASS_BACKWARD ? 2 : 1;
+    double least = fmin(direct_s, products * through_memory(&at, kepler ? 33 - r : r == 3 ? 4 : 5, kepler));
+    bool fused = r == 3 && !kepler && op->pass != PACE_PASS_BACKWARD_WEIGHT;
+    return fused ? fmin(least, products * in_one_kernel(&at)) : least;
 }
 
 /* Groups of one channel each have no product to tile: each output is a sum over its window on the vector units, and tensors
@@ -103,18 +144,44 @@ static bool depthwise(pace_cost_parts *parts, const pace_op *op, const pace_cost
     return true;
 }
 
+/* Matrix units take this many bytes of channels at a time; libraries fill up what is less (NVIDIA, Convolutional Layers
+ * User's Guide; cuDNN from 7.3 on). */
+enum { CHANNEL_BYTES = 16 };
+
+static double filled(double channels, double element_bytes) {
+    double whole = CHANNEL_BYTES / element_bytes;
+    return ceil(channels / whole) * whole;
+}
+
+/* Kernels of matrix units take a pixel's channels side by side (NHWC). Frameworks keep single precision an image a channel
+ * (NCHW), so that copies stand before and after, each reading and writing a tensor (nchwToNhwcKernel, nhwcToNchwKernel).
+ * Filters of one pixel at stride 1 are a plain product in either layout, where an image is whole vectors of 16 bytes. */
+static bool changes_layout(const pace_op *op) {
+    const double *s = op->size;
+    bool pixel = s[R] == 1 && s[S] == 1 && s[STRIDE_H] == 1 && s[STRIDE_W] == 1;
+    return op->element_bytes == 4 && !(pixel && fmod(4 * s[H] * s[W], CHANNEL_BYTES) == 0);
+}
+
 /* Output pixels x filters, over the window: the sizes follow from the work (2 m n k of each group). */
 bool pace_formula_convolution(pace_cost_parts *parts, const pace_op *op, const pace_cost_where *where) {
     double groups = op->size[GROUPS] > 0 ? op->size[GROUPS] : 1;
-    double n = op->size[K] / groups, k = op->size[C] / groups * op->size[R] * op->size[S];
+    double n = op->size[K] / groups, c = op->size[C] / groups, window = op->size[R] * op->size[S], k = c * window;
     double products = op->pass == PACE_PASS_BACKWARD ? 2 : 1;
     if (groups > 1 && groups == op->size[C] && !where->device->is_cpu) return depthwise(parts, op, where);
     if (!(n > 0) || !(k > 0)) return false;
-    double m = op->flop / (2 * products * n * k * groups);
+    double m = op->flop / (2 * products * n * k * groups), more = 1;
     if (!(m >= 1)) m = 1;
+    bool matrix = !where->device->is_cpu && pace_cost_on_matrix_units(op, where->device) && op->element_bytes > 0;
+    if (matrix) {
+        double full_n = filled(n, op->element_bytes), full_c = filled(c, op->element_bytes);
+        more = full_n / n * (full_c / c);
+        n = full_n, k = full_c * window;
+    }
     bool known = op->pass == PACE_PASS_BACKWARD_DATA     ? product(parts, op, where, pace_tiling_best, groups, m, k, n)
                  : op->pass == PACE_PASS_BACKWARD_WEIGHT ? product(parts, op, where, pace_tiling_best, groups, n, k, m)
                                                          : product(parts, op, where, pace_tiling_best, groups, m, n, k);
-    if (known) parts->compute_s = winograd(op, where, parts->compute_s);
-    return known;
+    if (!known) return false;
+    parts->compute_s = winograd(op, where, parts->compute_s * more);
+    if (matrix && changes_layout(op)) parts->layout_s = 2 * parts->memory_s;
+    return true;
 }

@@ -139,20 +139,24 @@ static pace_status read_rows(pace_approaches *out, const pace_yaml *yaml) {
     return PACE_OK;
 }
 
-static pace_status add_spelling(pace_approaches *out, size_t row, const char *text) {
-    pace_approach_spelling spelling = {.row = row};
+static pace_status add_spelling(pace_approaches *out, const pace_approach *approach, const char *text) {
+    pace_approach_spelling spelling = {.approach = *approach};
     pace_squeeze(spelling.text, sizeof spelling.text, text, "+");
     return PACE_PUSH(&out->spellings, spelling);
 }
 
+/* By its name, and by the words that the catalogue lists for "NAME" or "NAME:KEY=NUMBER". */
 static pace_status read_spellings(pace_approaches *out, const pace_yaml *yaml) {
     const pace_yaml_node *all = pace_yaml_get(pace_yaml_root(yaml), "spellings");
-    for (size_t r = 0; r < out->rows.count; r++) {
-        const pace_yaml_node *list = pace_yaml_get(all, out->rows.items[r].name);
-        PACE_TRY(add_spelling(out, r, out->rows.items[r].name));
+    for (size_t r = 0; r < out->rows.count; r++)
+        PACE_TRY(add_spelling(out, &out->rows.items[r], out->rows.items[r].name));
+    for (size_t k = 0; k < pace_yaml_count(all); k++) {
+        const pace_yaml_node *list = pace_yaml_item(all, k);
+        pace_approach approach;
+        PACE_TRY(pace_approach_parse(&approach, out, pace_yaml_key(all, k)));
         for (size_t i = 0; i < pace_yaml_count(list); i++) {
             const char *text = pace_yaml_text(pace_yaml_item(list, i));
-            if (text) PACE_TRY(add_spelling(out, r, text));
+            if (text) PACE_TRY(add_spelling(out, &approach, text));
         }
     }
     return PACE_OK;
@@ -178,7 +182,7 @@ static const pace_approach *spelling_within(const pace_approaches *approaches, c
         const pace_approach_spelling *one = &approaches->spellings.items[i];
         if (strlen(one->text) <= longest || !strstr(squeezed, one->text)) continue;
         longest = strlen(one->text);
-        found = &approaches->rows.items[one->row];
+        found = &one->approach;
     }
     return found;
 }
@@ -187,8 +191,7 @@ const pace_approach *pace_approach_spelled(const pace_approaches *approaches, co
     char squeezed[48];
     pace_squeeze(squeezed, sizeof squeezed, text, "+");
     for (size_t i = 0; i < approaches->spellings.count; i++)
-        if (strcmp(approaches->spellings.items[i].text, squeezed) == 0)
-            return &approaches->rows.items[approaches->spellings.items[i].row];
+        if (strcmp(approaches->spellings.items[i].text, squeezed) == 0) return &approaches->spellings.items[i].approach;
     return spelling_within(approaches, squeezed);
 }
 

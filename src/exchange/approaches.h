@@ -73,10 +73,10 @@ typedef struct {
     double on_device;   /* servers hold variables on devices: what comes and goes is copied once more */
 } pace_approach;
 
-/* How a table may spell an approach: small letters, digits and "+" alone. */
+/* How a table may spell an approach, with what the words say of its settings: small letters, digits and "+" alone. */
 typedef struct {
     char text[48];
-    size_t row;
+    pace_approach approach;
 } pace_approach_spelling;
 
 typedef struct {

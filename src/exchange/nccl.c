@@ -93,8 +93,8 @@ static bool possible(const preparation *p, int a, int protocol) {
         return (collective == PACE_ALLREDUCE || gather) && p->out->nodes == 1 && p->per_node > 4 &&
                p->machine->multicast && c->nvls_efficiency > 0;
     case PACE_NCCL_NVLSTREE:
-        return collective == PACE_ALLREDUCE && p->out->nodes > 1 && p->per_node > 2 && p->machine->multicast &&
-               c->nvls_efficiency > 0;
+        return collective == PACE_ALLREDUCE && p->out->nodes > 1 && p->per_node > 2 &&
+               p->per_node <= c->nvls_tree_devices && p->machine->multicast && c->nvls_efficiency > 0;
     case PACE_NCCL_PAT: return gather && p->per_node == 1 && p->out->nodes > 1;
     default: return collective != PACE_ALLTOALL;
     }

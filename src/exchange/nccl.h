@@ -79,8 +79,8 @@ typedef struct {
     double correction[PACE_NCCL_PROTOCOLS][PACE_NCCL_CORRECTIONS];
     int corrections;
     double ll_max[PACE_NCCL_TIERS], ring_ll128[PACE_NCCL_TIERS], tree_ll128[PACE_NCCL_TIERS], tree[PACE_NCCL_TIERS],
-        nvls_tree[PACE_NCCL_TIERS]; /* bytes/s; infinite where the line has none */
-    double nvls_efficiency;
+        nvls_tree[PACE_NCCL_TIERS];            /* bytes/s; infinite where the line has none */
+    double nvls_efficiency, nvls_tree_devices; /* the latter: the most devices of a node that an NVLS tree joins */
     double link_share, speeds[PACE_NCCL_SPEEDS];
     int speed_count;
     pace_nccl_reached reached;

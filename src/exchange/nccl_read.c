@@ -60,6 +60,7 @@ static const struct {
         {"plateau", offsetof(pace_nccl, plateau), 1, 1},
         {"plateau_old", offsetof(pace_nccl, plateau_old), 0, 1},
         {"nic_latency", offsetof(pace_nccl, nic_latency), 0, 1},
+        {"nvls_tree_devices", offsetof(pace_nccl, nvls_tree_devices), 0, 1},
         {"net_overhead_us", offsetof(pace_nccl, net_overhead_s), 0, 1e-6},
 },
   tiers[] = {

@@ -42,7 +42,7 @@ static const struct {
     pace_op_family family;
     const char *kind;
     unsigned sizes;
-    double most[6];
+    double most[7];
 } shapes[] = {
     {PACE_OP_GEMM, "", 4, {1, 65536, 65536, 65536}},
     {PACE_OP_GEMM, "bmm", 4, {512, 2048, 2048, 2048}},
@@ -52,6 +52,7 @@ static const struct {
     {PACE_OP_NORMALIZATION, "layer_norm", 2, {65536, 16384}},
     {PACE_OP_SOFTMAX, "", 2, {65536, 16384}},
     {PACE_OP_REDUCTION, "", 2, {65536, 16384}},
+    {PACE_OP_CONVOLUTION, "", 5, {256, 2048, 256, 256, 2048}},
 };
 
 static pace_op random_op(size_t at, const pace_device *device) {
@@ -66,6 +67,14 @@ static pace_op random_op(size_t at, const pace_device *device) {
     for (unsigned i = 0; i < shapes[at].sizes; i++) op.size[i] = size_up_to(shapes[at].most[i]);
     if (op.family == PACE_OP_ATTENTION) op.size[2] = op.size[1];
     if (op.family == PACE_OP_ELEMENTWISE) op.size[1] = 2, op.size[2] = 1;
+    if (op.family == PACE_OP_CONVOLUTION) {
+        double window = 1 + 2 * (double)draw(3),
+               fixed[] = {window, window, 1, 1, (window - 1) / 2, (window - 1) / 2, 1, 1};
+        memcpy(op.size + 5, fixed, sizeof fixed);
+        op.pass = (pace_pass)draw(3) == 0 ? PACE_PASS_FORWARD
+                  : draw(2)               ? PACE_PASS_BACKWARD_DATA
+                                          : PACE_PASS_BACKWARD_WEIGHT;
+    }
     assert_true(pace_op_complete(&op));
     return op;
 }
@@ -77,11 +86,14 @@ static double time_of(const pace_op *op, const pace_device *device) {
     return time.median;
 }
 
-/* flop / peak or bytes / bandwidth (Williams, Waterman, Patterson, CACM 2009). */
+/* flop / peak or bytes / bandwidth (Williams, Waterman, Patterson, CACM 2009). Convolutions by transformed tiles of 9 x 9 multiply 81
+ * times for 25 outputs of 25 values, those of 6 x 6 36 times for 16 of 9 (Lavin and Gray, CVPR 2016). */
 static double bound_of(const pace_op *op, const pace_device *device) {
     double rate = device->flop_per_s[op->precision];
     if (op->precision == PACE_FP32) rate = fmax(rate, device->flop_per_s[PACE_FP32_MATRIX]);
-    return fmax(op->flop / rate, (op->read_bytes + op->write_bytes) / device->memory_bytes_per_s);
+    double window = op->family == PACE_OP_CONVOLUTION ? op->size[5] : 1;
+    double fewer = window == 3 ? 9 * 16 / 36.0 : window == 5 ? 25 * 25 / 81.0 : 1;
+    return fmax(op->flop / fewer / rate, (op->read_bytes + op->write_bytes) / device->memory_bytes_per_s);
 }
 
 static void say(const pace_op *op, const pace_device *device, double a, double b) {

@@ -241,6 +241,9 @@ static void test_parse(void **state) {
         const pace_approach *found = pace_approach_spelled(&table, spelled[i][0]);
         if (!found || strcmp(found->name, spelled[i][1]) != 0) fail_msg("%s", spelled[i][0]);
     }
+    /* Where variables lie is said beside the approach: what comes and goes is copied once more. */
+    assert_true(pace_approach_spelled(&table, "gRPC PS, variables on GPU")->on_device == 1);
+    assert_true(pace_approach_spelled(&table, "gRPC PS, variables on CPU")->on_device == 0);
     assert_null(pace_approach_spelled(&table, "carrier pigeons"));
     pace_approaches_free(&table);
 }
