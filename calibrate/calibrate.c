@@ -459,7 +459,8 @@ static pace_status read_question(pace_calibrate_options *out, const pace_questio
     if (name && !good_name(name))
         return pace_fail(PACE_E_USAGE, "--name: expected up to 47 letters, digits, '-', '_' or '.', found \"%.60s\"",
                          name);
-    if (threads > 4096) return pace_fail(PACE_E_USAGE, "threads: expected 1 to 4096, found %g", threads);
+    if (threads > 4096 || (threads < 1 && pace_question_has(question, "threads")))
+        return pace_fail(PACE_E_USAGE, "threads: expected 1 to 4096, found %g", threads);
     if (device > 1024) return pace_fail(PACE_E_USAGE, "device: expected a number from 0 to 1024, found %g", device);
     if (rows && (length <= 4 || strcmp(rows + length - 4, ".csv") != 0))
         return pace_fail(PACE_E_USAGE, "output: expected a file ending in .csv, found '%.80s'", rows);

@@ -18,10 +18,11 @@
 
 typedef struct {
     pace_catalog *catalog;
+    pace_context *context;
     double values[PACE_JOB_COLUMNS];
     pace_job_architecture architecture;
     bool named, said[PACE_JOB_COLUMNS];
-    char id[128], model[96];
+    char id[128], model[96], trace[512];
 } described;
 
 /* What a column so named would be in a table of jobs, in our unit: "gpus", "mem_access_gb". */
@@ -50,15 +51,19 @@ static bool read_amount(double *out, int role, double factor, const char *text) 
     return true;
 }
 
+/* Of a model or a trace, whose features the job has. */
+static pace_status set_source(char *out, size_t size, const described *d, const char *value, const char *place) {
+    if (*d->model || *d->trace || strlen(value) >= size)
+        return pace_fail(PACE_E_USAGE, "%s: expected one model or one trace, found \"%.40s\"", place, value);
+    memcpy(out, value, strlen(value) + 1);
+    return PACE_OK;
+}
+
 static pace_status set_member(described *d, const char *key, const char *value, const char *place) {
     int role;
     double factor;
-    if (strcmp(key, "model") == 0) {
-        if (*d->model || strlen(value) >= sizeof d->model)
-            return pace_fail(PACE_E_USAGE, "%s: expected one model, found \"%.40s\"", place, value);
-        memcpy(d->model, value, strlen(value) + 1);
-        return PACE_OK;
-    }
+    if (strcmp(key, "model") == 0) return set_source(d->model, sizeof d->model, d, value, place);
+    if (strcmp(key, "trace") == 0) return set_source(d->trace, sizeof d->trace, d, value, place);
     PACE_TRY(find_role(&role, &factor, d, key));
     if (role == PACE_JOB_ID) {
         snprintf(d->id, sizeof d->id, "%s", value);
@@ -74,7 +79,7 @@ static pace_status set_member(described *d, const char *key, const char *value, 
     }
     if (role < 0 || role >= PACE_JOB_COLUMNS)
         return pace_fail(PACE_E_USAGE,
-                         "%s: unknown member \"%.40s\": expected architecture, model, cnodes, batch_size, flop, "
+                         "%s: unknown member \"%.40s\": expected architecture, model, trace, cnodes, batch_size, flop, "
                          "memory_access_bytes, input_bytes, weight_traffic_bytes, dense_weight_bytes, "
                          "embedding_weight_bytes, ...",
                          place, key);
@@ -119,27 +124,42 @@ static pace_status read_file(described *d, const char *path) {
     return status;
 }
 
-/* What its model says, but for what the words say themselves. */
-static pace_status take_model(pace_job_asked *a, described *d, const pace_words *set) {
+/* A trace without the strides of convolutions, or without shapes, does not say what its step does. */
+static pace_status check_known(const pace_job_asked *a, const described *d) {
+    enum { LEAST_PERCENT = 90 };
+    bool said = d->said[PACE_JOB_FLOP] && d->said[PACE_JOB_MEMORY_ACCESS_BYTES];
+    if (!*d->trace || said || 100 * a->recorded.known_share >= LEAST_PERCENT) return PACE_OK;
+    return pace_fail(PACE_E_INPUT,
+                     "%s: only %.0f %% of the kernels' time is of operators that say what they compute (PyTorch: "
+                     "record_shapes=True, from 2.1 on for convolutions): say flop= and memory_access_bytes=",
+                     d->trace, 100 * a->recorded.known_share);
+}
+
+/* What its model or trace says, but for what the words say themselves. */
+static pace_status take_features(pace_job_asked *a, described *d, const pace_words *set) {
     double values[PACE_JOB_COLUMNS];
     if (!*d->model && set->count)
         return pace_fail(PACE_E_USAGE, "set: has no effect on a job without model=NAME, found \"%.40s\"",
                          set->items[0]);
-    if (!*d->model) return PACE_OK;
-    if (!d->said[PACE_JOB_BATCH_SIZE])
+    if (!*d->model && !*d->trace) return PACE_OK;
+    if (*d->model && !d->said[PACE_JOB_BATCH_SIZE])
         return pace_fail(PACE_E_USAGE, "job: expected batch_size=N beside model=%.40s: samples of a cNode's step",
                          d->model);
     memcpy(values, d->values, sizeof values);
-    PACE_TRY(pace_job_features_of_model(values, d->catalog, d->model, set, d->architecture));
+    if (!d->said[PACE_JOB_BATCH_SIZE]) values[PACE_JOB_BATCH_SIZE] = 0;
+    PACE_TRY(*d->model ? pace_job_features_of_model(values, d->catalog, d->model, set, d->architecture)
+                       : pace_job_features_of_trace(values, &a->recorded, d->context, d->trace, d->architecture));
+    PACE_TRY(check_known(a, d));
     for (int c = 0; c < PACE_JOB_COLUMNS; c++)
         if (!d->said[c]) d->values[c] = values[c];
     memcpy(a->model, d->model, sizeof a->model);
+    memcpy(a->trace, d->trace, sizeof a->trace);
     return PACE_OK;
 }
 
 /* What is not said is nothing, but for one cNode and one sample. */
-static pace_status read_job(pace_job_asked *a, const char *text, const pace_words *set) {
-    described d = {.catalog = a->catalog.devices.documents};
+static pace_status read_job(pace_job_asked *a, const char *text, const pace_words *set, pace_context *context) {
+    described d = {.catalog = a->catalog.devices.documents, .context = context};
     pace_job_limits limits;
     char why[128];
     pace_job_values_clear(d.values);
@@ -147,8 +167,9 @@ static pace_status read_job(pace_job_asked *a, const char *text, const pace_word
     d.values[PACE_JOB_CNODES] = d.values[PACE_JOB_BATCH_SIZE] = 1;
     PACE_TRY(strchr(text, '=') ? read_words(&d, text) : read_file(&d, text));
     if (!d.named) return pace_fail(PACE_E_USAGE, "job: expected architecture=..., one of the six");
-    PACE_TRY(take_model(a, &d, set));
+    PACE_TRY(take_features(a, &d, set));
     memcpy(a->values, d.values, sizeof a->values);
+    a->measured_s = d.said[PACE_JOB_STEP_S] ? d.values[PACE_JOB_STEP_S] : a->recorded.step_s;
     PACE_TRY(pace_job_limits_load(&limits, d.catalog));
     if (!pace_job_check(why, sizeof why, &limits, d.architecture, d.values))
         return pace_fail(PACE_E_USAGE, "job: %s", why);
@@ -274,12 +295,13 @@ static pace_status answer(pace_job_asked *a) {
 
 pace_status pace_job_ask(pace_job_asked *out, const pace_job_options *options) {
     PACE_TRY(pace_job_assume(&out->setting, &out->catalog, options->context->catalog, &options->assume));
-    PACE_TRY(read_job(out, options->job ? options->job : "", &options->set));
+    PACE_TRY(read_job(out, options->job ? options->job : "", &options->set, options->context));
     return answer(out);
 }
 
 void pace_job_asked_free(pace_job_asked *asked) {
     PACE_VEC_FREE(&asked->times, &asked->moves, &asked->gains);
     pace_jobs_free(&asked->jobs);
+    pace_warnings_free(&asked->recorded.warnings);
     pace_job_catalog_free(&asked->catalog);
 }

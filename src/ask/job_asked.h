@@ -2,7 +2,7 @@
 #pragma once
 
 #include "ask/engine_options.h"
-#include "fleet/job_model.h"
+#include "ask/job_features.h"
 
 /* A part of the step that takes time; `if_free_s` is the step without it. */
 typedef struct {
@@ -26,8 +26,11 @@ typedef struct {
 typedef struct {
     pace_job_catalog catalog;
     pace_job_setting setting;
-    pace_jobs jobs; /* one */
-    char model[96]; /* whose features it has; "" = none */
+    pace_jobs jobs;  /* one */
+    char model[96];  /* whose features it has; "" = none */
+    char trace[512]; /* the same of a trace */
+    pace_job_recorded recorded;
+    double measured_s; /* the step as measured: said, or the trace's; 0 = not known */
     double values[PACE_JOB_COLUMNS];
     pace_job_parts parts;
     pace_estimate step_s;

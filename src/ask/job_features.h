@@ -1,7 +1,9 @@
-/* The features of a job (docs/fleet.md) from a model of the catalogue: so that a job of a fleet and the step of its model
- * are one question. Work is counted on the lowered step, as it would be on a recorded one. */
+/* The features of a job (docs/fleet.md) from a model of the catalogue or from a trace, so that a job of a fleet and a step
+ * are one question. Work is counted alike on the model's lowered step and on a recorded one. */
 #pragma once
 
+#include "ask/context.h"
+#include "base/warning.h"
 #include "base/words.h"
 #include "fleet/job_model.h"
 
@@ -12,3 +14,20 @@
  * of embeddings the rows that a step looks up. Errors: those of models and settings. */
 pace_status pace_job_features_of_model(double values[PACE_JOB_COLUMNS], pace_catalog *catalog, const char *model,
                                        const pace_words *set, pace_job_architecture architecture) PACE_MUST_CHECK;
+
+/* A recorded step as the job model divides it. Seconds. */
+typedef struct {
+    double step_s;                            /* 0 = nothing was recorded */
+    double components_s[PACE_JOB_COMPONENTS]; /* what nothing else hides */
+    double idle_s;                            /* the device waits: the model has no part for it */
+    char device[64];                          /* that ran it; "" = unknown */
+    double known_share;                       /* of the kernels' time: those whose work the trace tells */
+    pace_warnings warnings;                   /* of its reading; to be freed */
+} pace_job_recorded;
+
+/** The same from a trace (PyTorch, with shapes) of one worker; each figure is the mean of the trace's steps. A batch size
+ * of 0 in `values` becomes the one that shapes tell. Weights are the trainables alone: a trace does not hold the optimizer's slots.
+ * PACE_E_INPUT for several ranks, and where shapes do not say batch or gradients. */
+pace_status pace_job_features_of_trace(double values[PACE_JOB_COLUMNS], pace_job_recorded *recorded,
+                                       pace_context *context, const char *path,
+                                       pace_job_architecture architecture) PACE_MUST_CHECK;

@@ -39,8 +39,7 @@ static pace_status add_part(const parts *of, int nodes) {
     pace_machine part = *of->machine;
     if (of->asked->stopped) return PACE_OK;
     if (nodes == part.nodes) return add_place(of->asked, of->name, &part, of->price);
-    part.nodes = nodes;
-    snprintf(part.name, sizeof part.name, "%.*s*%d", (int)strcspn(of->machine->name, "*"), of->machine->name, nodes);
+    pace_machine_take_nodes(&part, nodes);
     return add_place(of->asked, of->name, &part, of->price);
 }
 
@@ -261,7 +260,7 @@ static pace_status find_loosened(pace_plan_asked *a, const char *name) {
     pace_machine more = p->machine;
     size_t before = p->loosened.count;
     for (int times = 2; times <= PACE_PLAN_NODES_MOST && p->machine.nics > 0; times *= 2) {
-        more.nodes = p->machine.nodes * times;
+        pace_machine_take_nodes(&more, p->machine.nodes * times);
         PACE_TRY(try_change(p, a, name, &more, &(pace_plan_loosened){.nodes = more.nodes}));
         if (p->loosened.count > before) break;
     }

@@ -54,8 +54,7 @@ static pace_status try_nodes(pace_plan_beside *out, bool *enough, pace_plan_aske
     const pace_plan_place *last = a->places.items[a->places.count - 1];
     pace_machine more = last->machine;
     pace_plan_beside beside = {.devices = 0};
-    more.nodes = nodes;
-    snprintf(more.name, sizeof more.name, "%.*s*%d", (int)strcspn(last->machine.name, "*"), last->machine.name, nodes);
+    pace_machine_take_nodes(&more, nodes);
     PACE_TRY(answer_beside(&beside, a, name, &more, last->device_price));
     *enough = beside.devices > 0 && beside.choice.days <= a->within_days;
     if (*enough) *out = beside;

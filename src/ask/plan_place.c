@@ -70,13 +70,6 @@ static void assume_batch(pace_plan_asked *a, pace_step_asked *step, double devic
     a->batch_assumed = isnan(a->critical_batch);
 }
 
-/* Autocast, where nobody said a precision and the framework's is fp32; a recording's kernels have theirs. */
-static int half_of(const pace_step_case *one) {
-    const double *rates = one->device->flop_per_s;
-    if (one->config.precision != PACE_RUN_FP32 || one->model->recorded) return PACE_RUN_FP32;
-    return rates[PACE_BF16] > 0 ? PACE_RUN_AMP_BF16 : rates[PACE_FP16] > 0 ? PACE_RUN_AMP : PACE_RUN_FP32;
-}
-
 /* The values of all fields that are not pinned to those of `config`. */
 static pace_status make_values(pace_plan_place *p, const pace_config *config, const bool pinned[PACE_PLAN_FIELDS],
                                bool whole) {
@@ -91,7 +84,7 @@ static pace_status make_values(pace_plan_place *p, const pace_config *config, co
                                      .layers = parts.layers,
                                      .sequence = pace_model_sequence(one->model, &one->config),
                                      .per_step = one->config.global_batch,
-                                     .half = half_of(one),
+                                     .half = pace_step_autocast(one),
                                      .experts = experts,
                                      .whole = whole,
                                      .zero_known = one->framework->zero_known,

@@ -3,14 +3,21 @@
 
 #include "base/words.h"
 #include "model/model.h"
+#include "plan/framework.h"
 
-/** Why a setting has no effect on the model under the configuration ("on inference"); NULL = it may have. `placed`: how
- * many ranks share the step is known. */
-const char *pace_setting_idle(const char *key, const pace_config *config, const pace_model *model, bool placed);
+/** A configuration of a model as a framework runs it (NULL: PyTorch). `placed`: how many ranks share the step is known. */
+typedef struct {
+    const pace_config *config;
+    const pace_model *model;
+    const pace_framework *framework;
+    bool placed;
+} pace_setting_question;
 
-/** PACE_E_USAGE names the first of `set` that has no effect on the model under the configuration, and why. */
-pace_status pace_settings_check_effect(const pace_words *set, const pace_config *config, const pace_model *model,
-                                       bool placed) PACE_MUST_CHECK;
+/** Why a setting has no effect on the answer ("on inference"); NULL = it may have. */
+const char *pace_setting_idle(const char *key, const pace_setting_question *asked);
+
+/** PACE_E_USAGE names the first of `set` that has no effect on the answer, and why. */
+pace_status pace_settings_check_effect(const pace_words *set, const pace_setting_question *asked) PACE_MUST_CHECK;
 
 /** Whether it has convolutions that may be computed in TF32 although all is held in fp32. */
 bool pace_model_convolves_in_tf32(const pace_model *model, const pace_config *config);

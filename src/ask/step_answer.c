@@ -78,7 +78,7 @@ pace_status pace_step_row_answer(pace_step_answer *out, pace_step_pricer *pricer
     factors = pace_step_row_factors(row, &factors);
     PACE_TRY(pace_step_row_solve(&solution, pricer, row));
     pace_step_answer_of(out, &solution, &factors, fit, row->group);
-    out->time_s.spread *= row->doubt;
+    out->time_s.spread = hypot(out->time_s.spread * row->doubt, row->unsaid_spread);
     return PACE_OK;
 }
 

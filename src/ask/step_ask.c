@@ -56,6 +56,12 @@ static void fill(pace_config *config, const pace_config *usual) {
     config->routes_inside = usual->routes_inside;
 }
 
+pace_run_precision pace_step_autocast(const pace_step_case *asked) {
+    const double *rates = asked->device->flop_per_s;
+    if (asked->config.precision != PACE_RUN_FP32 || asked->model->recorded) return PACE_RUN_FP32;
+    return rates[PACE_BF16] > 0 ? PACE_RUN_AMP_BF16 : rates[PACE_FP16] > 0 ? PACE_RUN_AMP : PACE_RUN_FP32;
+}
+
 /* `devices` of the machine: 1 = of no matter; 0 = how they share the step is still to be chosen. `alone`: it is not one of
  * several numbers of workers, to which settings apply where they can. */
 static pace_status open_model(pace_step_asked *a, pace_catalog *catalog, const char *name, const pace_words *set,
@@ -77,6 +83,7 @@ static pace_status open_model(pace_step_asked *a, pace_catalog *catalog, const c
     PACE_TRY(pace_model_take_adapters(&a->model, config));
     a->asked.model = &a->model;
     a->asked.may_recompute = config->recompute == UNSAID;
+    a->precision_unsaid = config->precision == UNSAID;
     a->all_devices = devices > 1 && config->mode == PACE_TRAINING && !pace_settings_name_ranks(set);
     if (a->all_devices) config->dp = devices;
     if (a->all_devices && fmod(config->global_batch, config->micro_batch * devices) != 0)
@@ -89,7 +96,8 @@ static pace_status open_model(pace_step_asked *a, pace_catalog *catalog, const c
     bool shards = config->zero_stage != UNSAID;
     fill(config, &usual);
     bool shared = devices > 0;
-    PACE_TRY(pace_settings_check_effect(set, config, &a->model, shared && alone));
+    PACE_TRY(pace_settings_check_effect(set, &(pace_setting_question){config, &a->model, a->asked.framework,
+                                                                      shared && alone}));
     if (shared && config->dp * config->cp == 1 && !pace_framework_is_lowered(a->asked.framework))
         config->zero_stage = 0;
     if (shared && config->tp == 1) config->sequence_parallel = 0;

@@ -18,6 +18,7 @@ typedef struct {
     bool all_devices;           /* data parallel over all of the machine's, since nobody said how it is shared */
     bool convolves_in_tf32;     /* although all is held in fp32, as PyTorch lets cuDNN */
     bool largest_batch;         /* micro-batch: the largest power of two that fits, since nobody said one */
+    bool precision_unsaid;      /* it is the framework's own, since nobody said one */
     bool usual_rounds; /* micro-batches of a pipeline: pace_step_usual_rounds(), since nobody said a global batch */
     bool has_model, has_pricer;
 } pace_step_asked;
@@ -39,6 +40,10 @@ void pace_step_defaults_of(pace_config *config, const pace_framework *framework,
 
 /** Micro-batches of a step that nobody states: so many that a ninth of a pipeline's time is its filling. */
 double pace_step_usual_rounds(const pace_config *config);
+
+/** Autocast to what the device has rates of, where a step runs in fp32; PACE_RUN_FP32 where nothing is to be gained, and of
+ * a recording, whose kernels have theirs. */
+pace_run_precision pace_step_autocast(const pace_step_case *asked);
 
 /** Whether it has tables of which a step touches few rows. */
 bool pace_model_has_tables(const pace_model *model);

@@ -148,6 +148,8 @@ const char *pace_step_said(const pace_step_things *things, const char *kind, con
 const char *pace_step_row_execution(const pace_step_reader *reader, size_t row);
 /** Whose steps the implementations of the benchmark are like that a row is of; NULL without. */
 const char *pace_step_row_suite_framework(const pace_step_row *out, const pace_step_reader *reader, size_t row);
+/** Whether that benchmark's submissions interleave their pipelines. */
+bool pace_step_row_suite_interleaves(const pace_step_row *out, const pace_step_reader *reader, size_t row);
 /** Precision, recomputation, execution, attention and sharding, as the row's words say. */
 bool pace_step_row_words(pace_step_row *out, const pace_step_reader *reader, size_t row);
 /** Finds the columns that are called as fields of a configuration (model/config.h), unless their numbers are read as
@@ -165,5 +167,8 @@ void pace_step_row_padding(pace_step_row *out, const pace_step_reader *r, size_t
 bool pace_step_row_config(pace_step_row *out, pace_step_reader *reader, size_t row);
 /** Its batches, once it is known where it runs. False with the reason in the row's status. */
 bool pace_step_row_batches(pace_step_row *out, pace_step_reader *reader, size_t row);
+/** Once these are known: interleaves the pipelines of benchmarks that do, and widens for interleaving and 8 bits of which a
+ * row says nothing. */
+void pace_step_row_unsaid(pace_step_row *out, const pace_step_reader *reader, size_t row);
 /** A whole number of at least 1 in a cell; 0 without. */
 double pace_step_at_least_one(const pace_step_reader *reader, size_t row, pace_step_column column);

@@ -95,6 +95,8 @@ static void complete(pace_step_row *out, pace_step_reader *r, said s) {
     double rounds = ceil(s.global / (s.micro * config->dp) - 1e-9);
     if (rounds * s.micro * config->dp != s.global)
         pace_step_note(out, "counted %g micro-batches for global_batch %g", rounds, s.global);
+    if (s.times > 0 && s.times != rounds)
+        pace_step_note(out, "global_batch %g takes %g micro-batches, not %g", s.global, rounds, s.times);
     config->micro_batch = s.micro;
     config->global_batch = rounds * s.micro * config->dp;
 }

@@ -26,17 +26,20 @@ void pace_step_row_fields(pace_step_row *out, const pace_step_reader *r, size_t 
     for (size_t i = 0; pace_config_key(i); i++) {
         char value[32] = "";
         const char *text = r->field[i] < 0 ? "" : pace_csv_cell(&r->rows->csv, row, (size_t)r->field[i]);
-        for (size_t k = 0; text[k] && k + 1 < sizeof value; k++) value[k] = pace_lower(text[k]), value[k + 1] = '\0';
+        bool word = pace_config_is_worded(i); /* in any case; not so units */
+        for (size_t k = 0; text[k] && k + 1 < sizeof value; k++)
+            value[k] = word ? pace_lower(text[k]) : text[k], value[k + 1] = '\0';
         if (!*value || pace_config_set(&out->config, pace_config_key(i), value) == PACE_OK) continue;
         if (!is_read(r, r->field[i])) pace_step_note(out, "unknown %s \"%.30s\"", pace_config_key(i), text);
     }
 }
 
 void pace_step_row_note_idle(pace_step_row *out, const pace_step_reader *r, size_t row) {
+    const pace_setting_question asked = {&out->config, out->model, out->framework, true};
     for (size_t i = 0; pace_config_key(i); i++) {
         const char *key = pace_config_key(i);
         if (r->field[i] < 0 || !*pace_csv_cell(&r->rows->csv, row, (size_t)r->field[i])) continue;
-        const char *why = pace_setting_idle(key, &out->config, out->model, true);
+        const char *why = pace_setting_idle(key, &asked);
         if (why) pace_step_note(out, "%s has no effect %s", key, why);
     }
 }

@@ -200,6 +200,7 @@ static const pace_model_called *by_sizes(pace_step_row *out, const pace_step_rea
     if (!has(&heads, r, row, PACE_STEP_HEADS)) {
         heads = usual_heads(size.hidden);
         pace_step_note(out, "assumed %g heads", heads);
+        pace_step_doubt(out, r, PACE_DOUBT_ROW_HEADS);
     }
     bool experts = size.experts > 1 || (has(&value, r, row, PACE_STEP_EXPERTS) && value > 1);
     bool grouped = has(&groups, r, row, PACE_STEP_KV_HEADS) && groups < heads;

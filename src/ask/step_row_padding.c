@@ -49,6 +49,16 @@ const char *pace_step_row_suite_framework(const pace_step_row *out, const pace_s
     return NULL;
 }
 
+bool pace_step_row_suite_interleaves(const pace_step_row *out, const pace_step_reader *r, size_t row) {
+    const pace_yaml_node *all = pace_yaml_get(pace_yaml_get(pace_yaml_root(r->things->columns), "step"), "interleaved");
+    for (size_t i = 0; i < pace_yaml_count(all); i++) {
+        const pace_yaml_node *entry = pace_yaml_item(all, i);
+        const char *suite = pace_yaml_text_of(entry, "suite");
+        if (suite && is_of(out, pace_yaml_get(entry, "model")) && says_suite(r, row, suite)) return true;
+    }
+    return false;
+}
+
 /* What no column tells of a family, and how much less is known of its steps for it. */
 static void doubt_untold(pace_step_row *out, const pace_step_reader *r) {
     const pace_yaml *yaml = r->things->columns;

@@ -97,13 +97,20 @@ static bool by_bus(pace_machine *out, pace_catalog *catalog, const pace_device *
     return pace_machine_parse(out, catalog, text) == PACE_OK;
 }
 
+/* Devices of a node, as the row says: itself, or by how many nodes it takes; 0 = it does not. */
+static double devices_of_node(const pace_step_reader *r, size_t row, double ranks) {
+    double devices, nodes;
+    if (pace_step_number(&devices, r, row, PACE_STEP_GPUS_PER_NODE) && devices >= 1) return devices;
+    return pace_step_number(&nodes, r, row, PACE_STEP_NODES) && nodes >= 1 ? ceil(ranks / nodes) : 0;
+}
+
 /* The machine with what the row says of its nodes. */
 static void fill(pace_step_machine *out, pace_step_reader *r, size_t row, const pace_device *device, double ranks) {
     const char *word = machine_word(r, row), *on = r->defaults->machine;
     pace_machine machine;
     bool silent = !own_device(r, row);
     const pace_machine *known = *word ? machine_named(r->things, word) : machine_of(r->things, device);
-    double devices = 0, gbit = 0;
+    double devices = devices_of_node(r, row, ranks), gbit = 0;
     if (silent && on && pace_machine_asked(&machine, r->things->devices.documents, on) == PACE_OK) known = &machine;
     if (!known && by_bus(&machine, r->things->devices.documents, device)) known = &machine, out->guessed = true;
     if (!known) {
@@ -113,7 +120,7 @@ static void fill(pace_step_machine *out, pace_step_reader *r, size_t row, const 
     }
     machine = *known;
     snprintf(machine.device, sizeof machine.device, "%s", device->name);
-    if (pace_step_number(&devices, r, row, PACE_STEP_GPUS_PER_NODE) && devices >= 1) machine.devices = (int)devices;
+    if (devices >= 1) machine.devices = (int)devices;
     if (pace_step_number(&gbit, r, row, PACE_STEP_NODE_GBIT) && gbit > 0 && machine.nics > 0)
         machine.between.bytes_per_s = gbit * 1e9 / 8 / machine.nics;
     machine.nodes = (int)ceil(ranks / machine.devices) + 1;
@@ -124,11 +131,23 @@ static void fill(pace_step_machine *out, pace_step_reader *r, size_t row, const 
         snprintf(out->failed, sizeof out->failed, "%.150s", pace_message());
 }
 
+/* What the row says of its nodes and is not understood. */
+static void note_unused(pace_step_row *out, const pace_step_reader *r, size_t row) {
+    const char *machine = pace_step_cell(r, row, PACE_STEP_MACHINE),
+               *gbit = pace_step_cell(r, row, PACE_STEP_NODE_GBIT);
+    double rate;
+    if (*machine && *pace_step_cell(r, row, PACE_STEP_DEVICE) && !machine_named(r->things, machine))
+        pace_step_note(out, "unknown machine \"%.40s\"", machine);
+    if (*gbit && !(pace_step_number(&rate, r, row, PACE_STEP_NODE_GBIT) && rate > 0))
+        pace_step_note(out, "unknown inter_node_gbit_per_s \"%.20s\"", gbit);
+}
+
 bool pace_step_row_place(pace_step_row *out, pace_step_reader *r, size_t row) {
     char key[256];
     if (out->ranks <= 1) return true;
-    pace_snprintf(key, sizeof key, "%s|%d|%s|%s|%s|%g", out->device->name, own_device(r, row) != NULL,
-                  machine_word(r, row), pace_step_cell(r, row, PACE_STEP_GPUS_PER_NODE),
+    note_unused(out, r, row);
+    pace_snprintf(key, sizeof key, "%s|%d|%s|%g|%s|%g", out->device->name, own_device(r, row) != NULL,
+                  machine_word(r, row), devices_of_node(r, row, out->ranks),
                   pace_step_cell(r, row, PACE_STEP_NODE_GBIT), out->ranks);
     pace_step_machine *place = NULL;
     for (size_t i = 0; i < r->things->places.count && !place; i++)

@@ -1,6 +1,7 @@
 /* What the words of a row say of how it runs: precision, recomputation, execution, attention, sharding. Which words
  * mean what is data: catalog/columns.yaml, step, says. */
 #include "base/decimal.h"
+#include "base/numbers.h"
 #include "base/text.h"
 #include "ask/step_cells.h"
 #include "ask/step_row.h"
@@ -66,6 +67,7 @@ static void set_recompute(pace_step_row *out, const pace_step_reader *r, size_t 
     if (r->column[PACE_STEP_RECOMPUTE] >= 0 || usual == PACE_RECOMPUTE_NONE) return;
     config->recompute = usual;
     pace_step_note(out, "assumed %s recomputation", pace_config_word(config, "recompute"));
+    pace_step_doubt(out, r, PACE_DOUBT_ROW_RECOMPUTE);
 }
 
 const char *pace_step_row_execution(const pace_step_reader *r, size_t row) {
@@ -75,9 +77,24 @@ const char *pace_step_row_execution(const pace_step_reader *r, size_t row) {
     return pace_step_said(r->things, "execution", *run ? run : notes);
 }
 
+/* A word that its column does not know. */
+static void note_unknown(pace_step_row *out, const pace_step_reader *r, size_t row, pace_step_column column) {
+    const char *text = pace_step_cell(r, row, column);
+    if (*text)
+        pace_step_note(out, "unknown %.20s \"%.30s\"", pace_csv_name(&r->rows->csv, (size_t)r->column[column]), text);
+}
+
 static void set_execution(pace_step_row *out, const pace_step_reader *r, size_t row) {
-    const char *said = pace_step_row_execution(r, row);
+    const char *said = pace_step_row_execution(r, row), *run = pace_step_cell(r, row, PACE_STEP_EXECUTION);
     if (said) out->config.execution = strcmp(said, "eager") == 0 ? PACE_EAGER : PACE_COMPILED;
+    else if (!pace_step_says(run, "graph")) note_unknown(out, r, row, PACE_STEP_EXECUTION);
+    else out->config.execution = PACE_CUDA_GRAPH;
+}
+
+static void set_mode(pace_step_row *out, const pace_step_reader *r, size_t row) {
+    const char *mode = pace_step_cell(r, row, PACE_STEP_MODE);
+    if (pace_step_says(mode, "inf") || pace_step_says(mode, "forward")) out->config.mode = PACE_INFERENCE;
+    else if (!pace_step_says(mode, "train") && !pace_step_says(mode, "tun")) note_unknown(out, r, row, PACE_STEP_MODE);
 }
 
 static void set_attention(pace_step_row *out, const pace_step_reader *r, size_t row) {
@@ -85,6 +102,7 @@ static void set_attention(pace_step_row *out, const pace_step_reader *r, size_t 
     if (pace_step_flag(text) >= 0)
         out->config.attention = pace_step_flag(text) ? PACE_ATTENTION_FUSED : PACE_ATTENTION_MATH;
     else if (said) out->config.attention = strcmp(said, "math") == 0 ? PACE_ATTENTION_MATH : PACE_ATTENTION_FUSED;
+    else note_unknown(out, r, row, PACE_STEP_FLASH);
 }
 
 static void set_sharding(pace_step_row *out, const pace_step_reader *r, size_t row) {
@@ -115,11 +133,15 @@ static void set_sharding(pace_step_row *out, const pace_step_reader *r, size_t r
 /* DualPipe itself, which fills the bubble from both ends with two copies of each parameter, is answered as 1F1B, which is slower. */
 static void set_schedule(pace_step_row *out, const pace_step_reader *r, size_t row) {
     const char *text = pace_step_cell(r, row, PACE_STEP_SCHEDULE);
+    static const char *const usual[] = {"1f1b", "interleave", "dualpipe", "pipedream"};
+    bool known = pace_step_flag(text) >= 0;
+    for (size_t i = 0; i < PACE_COUNT(usual); i++) known |= pace_step_says(text, usual[i]);
     if (pace_step_says(text, "gpipe") || pace_step_says(text, "afab")) out->config.schedule = PACE_SCHEDULE_GPIPE;
     if (pace_step_says(text, "zb") || pace_step_says(text, "zero")) out->config.schedule = PACE_SCHEDULE_ZERO_BUBBLE;
     if (pace_step_says(text, "zbv") || pace_step_says(text, "zb-v")) out->config.schedule = PACE_SCHEDULE_ZB_V;
     bool v = pace_step_says(text, "dualpipev") || pace_step_says(text, "dualpipe-v");
     if (v) out->config.schedule = PACE_SCHEDULE_DUALPIPE_V;
+    if (!known && out->config.schedule == PACE_SCHEDULE_1F1B) note_unknown(out, r, row, PACE_STEP_SCHEDULE);
     if (v || !pace_step_says(text, "dualpipe")) return;
     pace_step_note(out, "schedule \"%.20s\" taken for 1F1B", text);
     pace_step_doubt(out, r, PACE_DOUBT_ROW_SCHEDULE);
@@ -134,9 +156,16 @@ static void set_adapters(pace_step_row *out, const pace_step_reader *r, size_t r
     pace_step_note(out, "adapters not counted: no column lora has their rank");
 }
 
+/* The closed form of others' steps knows no graphs: they run as `usual`. */
+static void drop_graph(pace_step_row *out, int usual) {
+    if (out->config.execution != PACE_CUDA_GRAPH || pace_framework_is_lowered(out->framework)) return;
+    pace_step_note(out, "no effect unless framework=pytorch: execution graph");
+    out->config.execution = usual;
+}
+
 bool pace_step_row_words(pace_step_row *out, const pace_step_reader *r, size_t row) {
-    const char *mode = pace_step_cell(r, row, PACE_STEP_MODE);
-    if (pace_step_says(mode, "inf") || pace_step_says(mode, "forward")) out->config.mode = PACE_INFERENCE;
+    int usual = out->config.execution;
+    set_mode(out, r, row);
     set_recompute(out, r, row);
     set_execution(out, r, row);
     set_attention(out, r, row);
@@ -144,6 +173,7 @@ bool pace_step_row_words(pace_step_row *out, const pace_step_reader *r, size_t r
     set_schedule(out, r, row);
     bool known = set_precision(out, r, row);
     pace_step_row_fields(out, r, row);
+    drop_graph(out, usual);
     set_adapters(out, r, row);
     return known;
 }

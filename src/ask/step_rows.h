@@ -23,6 +23,7 @@ typedef struct {
     double matrix_factor, attention_factor; /* of this row's own: their time over the formula's; 0 = as that */
     double ranks, tokens;                   /* tokens: of a step on one device */
     double doubt;                           /* times the spread: above 1 where sizes were guessed */
+    double unsaid_spread;                   /* and beside it, of what the row leaves open of its pipeline */
     double measured_s;                      /* NAN = not measured */
     double unit_s;                          /* 0 = the unit is a rate */
     const char *unit;

@@ -43,6 +43,7 @@ static pace_status add_row(pace_step_reader *r, size_t row) {
                  pace_step_row_model(&out, r, row) && pace_step_row_config(&out, r, row) &&
                  pace_step_row_place(&out, r, row) && pace_step_row_batches(&out, r, row);
     if (!known) out.model = NULL;
+    else pace_step_row_unsaid(&out, r, row);
     pace_step_row_measured(&out, r, row);
     return PACE_PUSH(&r->rows->rows, out);
 }

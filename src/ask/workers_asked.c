@@ -134,7 +134,9 @@ static pace_scaling_words words_of(const pace_workers_asked *a, const pace_scali
                                 .batch = batch};
 }
 
-/* A model's step is the question that a row or --set dp asks. */
+/* A model's step is the question that a row or --set dp asks. FP+BP is what a worker takes for its samples alone, and
+ * exposed what the exchange adds to that: where a host leaves its device idle, exchanges run in gaps that are there without
+ * them too. */
 static pace_status scale_model(pace_workers_point *out, double *alone, pace_workers_asked *a, pace_scaling_input *input,
                                const pace_approach *approach, double batch, double each, int workers) {
     pace_step_solution one, all;
@@ -142,17 +144,19 @@ static pace_status scale_model(pace_workers_point *out, double *alone, pace_work
     pace_scaling_words words = words_of(a, input, approach, 1, batch);
     words.own_s = rate > 0 ? batch / rate : 0;
     PACE_TRY(pace_scaling_solve(&one, a->options->context->catalog, &words));
-    words.workers = workers;
+    *alone = batch / one.time_s.median;
     words.batch = each;
     words.own_s = rate > 0 ? each / rate : 0;
+    if (each != batch) PACE_TRY(pace_scaling_solve(&one, a->options->context->catalog, &words));
+    words.workers = workers;
     PACE_TRY(pace_scaling_solve(&all, a->options->context->catalog, &words));
-    *alone = batch / one.time_s.median;
     out->point = (pace_scaling_point){.step_s = all.time_s};
-    out->point.times = (pace_gradient_times){.exposed_s = all.exchange.exposed_s,
+    double added_s = all.time_s.median - all.exchange.skew_s - one.time_s.median;
+    out->point.times = (pace_gradient_times){.exposed_s = workers > 1 ? fmax(0, added_s) : 0,
                                              .skew_s = all.exchange.skew_s,
                                              .exchange_s = all.exchange.exchange_s,
                                              .bottleneck = pace_scaling_bottleneck(&all)};
-    out->fp_bp_s = all.forward_backward_s;
+    out->fp_bp_s = one.forward_backward_s;
     out->fitting = all.fitting;
     out->memory_bytes = all.plan.memory.all_bytes + all.exchange.merging.most_bytes;
     out->first_bytes = all.plan.memory.all_bytes + all.exchange.merging.first_bytes;

@@ -388,11 +388,28 @@ static double work_of_host(const pace_forecast_result *result, unsigned repeats,
     return span_ns > 0 ? fmin(1, kernels_ns * repeats / span_ns) : 0;
 }
 
-/* Turns the sums over launches into what each doubt adds to the step: together the variance of its kernels. */
-static void share_doubts(pace_doubts_used *used, double variance) {
+/* Shares a variance among the doubts that its launches rest on. */
+static void share_doubts(pace_doubts_used *used, const double doubt_ns[PACE_DOUBTS], double variance) {
     double sum = 0;
-    for (int i = 0; i < PACE_DOUBTS; i++) sum += used->added[i];
-    for (int i = 0; i < PACE_DOUBTS && sum > 0; i++) used->added[i] = sqrt(variance * used->added[i] / sum);
+    for (int i = 0; i < PACE_DOUBTS; i++) sum += doubt_ns[i];
+    for (int i = 0; i < PACE_DOUBTS && sum > 0; i++)
+        used->added[i] = hypot(used->added[i], sqrt(variance * doubt_ns[i] / sum));
+}
+
+/* Variance of a step of which kernels take this share: families count by their part of the kernels' time. */
+static double kernels_variance(const pace_forecast_result *result, double share) {
+    double kernels_ns = 0, variance = 0;
+    for (int f = 0; f < PACE_OP_FAMILIES; f++) kernels_ns += result->families[f].kernel_ns;
+    for (int f = 0; f < PACE_OP_FAMILIES && kernels_ns > 0; f++)
+        variance += pow(share * result->families[f].spread_ns / kernels_ns, 2);
+    return variance;
+}
+
+/* The same of exchanges. Where gradients are exchanged, pace_exchange_doubt_step() adds what all of them do. */
+static double exchanges_variance(const pace_forecast_result *result, double share) {
+    const pace_forecast_family *all = &result->families[PACE_FORECAST_EXCHANGES];
+    if (result->exchange.ranks > 1 || !(all->kernel_ns > 0)) return 0;
+    return pow(share * all->spread_ns / all->kernel_ns, 2);
 }
 
 /* Shares of the critical path times the spread of what stands on it, and the walk's own error (DESIGN §1). */
@@ -406,7 +423,8 @@ static pace_status estimate(pace_forecast_result *result, unsigned repeats, cons
     if (gap->times) PACE_TRY(pace_fold_path(&path, &steady, gap, &result->analysis));
     else PACE_TRY(pace_critical_find_path(&path, &result->analysis, pace_analysis_slowest(&result->analysis), &whole));
     result->unsteady = !steady;
-    double length = (double)(path.to_ns - path.from_ns), kernels = 0, variance = walk * walk;
+    double length = (double)(path.to_ns - path.from_ns), kernels = 0;
+    double network = length > 0 ? (double)path.by_resource_ns[PACE_ADVICE_NETWORK] / length : 0;
     double host = length > 0 ? (double)path.by_resource_ns[PACE_ADVICE_HOST] / length : 0;
     double on_device = length > 0
                            ? (double)(path.by_resource_ns[PACE_ADVICE_COMPUTE] +
@@ -414,22 +432,21 @@ static pace_status estimate(pace_forecast_result *result, unsigned repeats, cons
                                  length
                            : 0;
     pace_rung rung = PACE_RUNG_MEASURED;
-    for (int f = 0; f < PACE_FORECAST_FAMILIES; f++) kernels += result->families[f].kernel_ns;
+    for (int f = 0; f < PACE_FORECAST_FAMILIES; f++) {
+        kernels += result->families[f].kernel_ns;
+        for (int r = PACE_RUNGS - 1; r > (int)rung; r--)
+            if (result->families[f].by_rung[r]) rung = (pace_rung)r;
+    }
     if (device && device->is_cpu) {
         double work = fmin(host, work_of_host(result, repeats, kernels));
         host -= work;
         on_device += work;
     }
     double host_spread = of_host->moved > 0 ? hypot(of_host->own, of_host->moved) : of_host->own;
-    variance += host * host_spread * host * host_spread;
-    double before = variance;
-    for (int f = 0; f < PACE_FORECAST_FAMILIES && kernels > 0; f++) {
-        double share = on_device * result->families[f].spread_ns / kernels;
-        variance += share * share;
-        for (int r = PACE_RUNGS - 1; r > (int)rung; r--)
-            if (result->families[f].by_rung[r]) rung = (pace_rung)r;
-    }
-    share_doubts(&result->used, variance - before);
+    double of_kernels = kernels_variance(result, on_device), of_exchanges = exchanges_variance(result, network);
+    double variance = walk * walk + pow(host * host_spread, 2) + of_kernels + of_exchanges;
+    share_doubts(&result->used, result->launch_doubts.kernels_ns, of_kernels);
+    share_doubts(&result->used, result->launch_doubts.exchanges_ns, of_exchanges);
     result->used.added[PACE_DOUBT_WALK] = walk;
     if (of_host->of < PACE_DOUBTS) result->used.added[of_host->of] = host * of_host->own;
     result->used.added[PACE_DOUBT_HOST_MOVED] = host * of_host->moved;
@@ -505,7 +522,7 @@ static pace_status price_and_walk(walk_room *room, pace_forecast_result *result,
     PACE_TRY(pace_forecast_edit(room->variants, &result->edits, forecast, scenario));
     PACE_TRY(pace_self_check_edits(room->variants, room->count));
     for (size_t i = 0; i < room->count; i++) {
-        pace_pricing pricing = {forecast, &ranks[i], &room->variants[i], scenario, result->used.added, NULL};
+        pace_pricing pricing = {forecast, &ranks[i], &room->variants[i], scenario, &result->launch_doubts, NULL};
         PACE_TRY(price_rank(room, i, result, &pricing));
     }
     if (scenario->has_approach) result->exchange.ranks = pace_gradients_ranks(&room->variants[0].graph);

@@ -62,6 +62,11 @@ typedef struct {
     size_t by_rung[PACE_RUNGS];
 } pace_forecast_family;
 
+/* Times of launches, each times its spread, by the doubt that it rests on. */
+typedef struct {
+    double kernels_ns[PACE_DOUBTS], exchanges_ns[PACE_DOUBTS];
+} pace_launch_doubts;
+
 /* Behind the families of operations stand exchanges. */
 enum { PACE_FORECAST_EXCHANGES = PACE_OP_FAMILIES, PACE_FORECAST_FAMILIES };
 
@@ -81,16 +86,15 @@ typedef struct {
 
 /* How gradients were exchanged, where an approach was named. */
 typedef struct {
-    int64_t ranks;     /* that exchange; 0 = none do, or no approach was named */
-    int64_t span;      /* neighbouring ranks that they are among */
-    double alone_s;    /* the step without it; 0 = was not walked */
-    double exchange_s; /* with nothing to hide behind */
-    double exposed_s;  /* what of all communication nothing hid, the whole step's */
-    double exposed_by_s
-        [PACE_GROUPS];      /* of it what each kind of group exchanged; pipelines' sends and receives without waiting */
-    double skew_s;          /* waiting for the slowest of the ranks: beside the walk, whose ranks are alike */
-    const char *bottleneck; /* of the lanes; static; NULL = buckets have none */
-    pace_merge_buffers merging; /* of a device store, beside what every rank holds */
+    int64_t ranks;                    /* that exchange; 0 = none do, or no approach was named */
+    int64_t span;                     /* neighbouring ranks that they are among */
+    double alone_s;                   /* the step without it; 0 = was not walked */
+    double exchange_s;                /* with nothing to hide behind */
+    double exposed_s;                 /* what of all communication nothing hid, the whole step's */
+    double exposed_by_s[PACE_GROUPS]; /* that of each kind of group; pipelines' sends and receives without waiting */
+    double skew_s;                    /* waiting for the slowest of the ranks: beside the walk, whose ranks are alike */
+    const char *bottleneck;           /* of the lanes; static; NULL = buckets have none */
+    pace_merge_buffers merging;       /* of a device store, beside what every rank holds */
 } pace_forecast_exchange;
 
 typedef struct {
@@ -100,7 +104,8 @@ typedef struct {
     pace_forecast_family families[PACE_FORECAST_FAMILIES];
     pace_forecast_edits edits;
     pace_doubts_used used; /* what step_s rests on */
-    size_t beyond;         /* measured kernels faster than their device's roofline allows */
-    pace_fold_gap gap;     /* of a folded forecast: what its analysis lacks and the other figures have */
-    bool unsteady;         /* a folded forecast that is to be walked whole: nothing else here counts */
+    pace_launch_doubts launch_doubts;
+    size_t beyond;     /* measured kernels faster than their device's roofline allows */
+    pace_fold_gap gap; /* of a folded forecast: what its analysis lacks and the other figures have */
+    bool unsteady;     /* a folded forecast that is to be walked whole: nothing else here counts */
 } pace_forecast_result;

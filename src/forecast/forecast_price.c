@@ -399,9 +399,14 @@ static pace_doubt doubt_of(const pace_pricing *p, uint32_t number, pace_rung run
 
 static void take_doubts(const pace_pricing *p, uint32_t number, pace_estimate ns) {
     const pace_variant_launch *launch = &p->variant->launches[number];
-    double own = ns.spread * ns.spread - launch->assumed * launch->assumed;
-    p->doubt_ns[doubt_of(p, number, ns.rung)] += ns.median * sqrt(fmax(own, 0));
-    if (launch->assumed > 0) p->doubt_ns[launch->assumed_by] += ns.median * launch->assumed;
+    bool exchange = p->variant->graph.launches.items[number].exchange;
+    const pace_device *device = pace_pricing_device(p);
+    double part = exchange || !device ? 0 : pace_cost_part_spread(p->forecast->cost, device, ns.rung);
+    double own = ns.spread * ns.spread - launch->assumed * launch->assumed - part * part;
+    double *of = exchange ? p->doubts->exchanges_ns : p->doubts->kernels_ns;
+    of[doubt_of(p, number, ns.rung)] += ns.median * sqrt(fmax(own, 0));
+    of[PACE_DOUBT_DEVICE_PART] += ns.median * part;
+    if (launch->assumed > 0) of[launch->assumed_by] += ns.median * launch->assumed;
 }
 
 static void count_in(pace_forecast_family *families, const pace_pricing *p, uint32_t number, pace_estimate ns) {
@@ -412,7 +417,7 @@ static void count_in(pace_forecast_family *families, const pace_pricing *p, uint
     of->spread_ns += ns.median * ns.spread;
     of->launches++;
     of->by_rung[ns.rung]++;
-    if (p->doubt_ns) take_doubts(p, number, ns);
+    if (p->doubts) take_doubts(p, number, ns);
     if (exchange || !is_guessed(p, number)) return;
     of->unknown++;
     of->unknown_ns += ns.median;

@@ -22,8 +22,8 @@ typedef struct {
     const pace_forecast_rank *rank;
     const pace_variant *variant;
     const pace_scenario *scenario;
-    double *doubt_ns; /* per doubt: times of launches that rest on it, each times its spread; NULL = not wanted */
-    pace_known_prices *known; /* of the variant; NULL = none are kept */
+    pace_launch_doubts *doubts; /* adds to them; NULL = not wanted */
+    pace_known_prices *known;   /* of the variant; NULL = none are kept */
 } pace_pricing;
 
 /** The device the scenario runs on; NULL = unknown. */

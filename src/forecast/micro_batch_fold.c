@@ -20,9 +20,8 @@ pace_fold_round pace_fold_round_of(const pace_graph *graph, uint32_t queue, uint
     uint32_t begin = computes_before(graph, first), end = computes_before(graph, first + count);
     return (pace_fold_round){.first = launch_behind(graph, begin),
                              .last = launch_behind(graph, end),
-                             .begin = begin,
                              .count = end - begin,
-                             .reach = end > begin ? (queue + end - begin - 1) / (end - begin) : 0,
+                             .queue = queue,
                              .steady_begin = computes_before(graph, steady_first),
                              .steady_end = computes_before(graph, steady_first + steady_count)};
 }
@@ -52,18 +51,54 @@ static const pace_lane *first_stream(const pace_step *step) {
     return NULL;
 }
 
-/* A host that waits for its device's queue depends on what ended so many rounds ago. */
-static bool queue_repeats(const pace_step *step, uint32_t reach, int64_t from_ns, int64_t period_ns) {
-    const pace_lane *stream = first_stream(step);
-    for (uint32_t i = 1; i <= reach; i++)
-        if (!lane_repeats(step, stream, from_ns - i * period_ns, period_ns)) return false;
+/* A host that waits for its device's queue depends on what ended so many launches ago. */
+static bool queue_repeats(const pace_step *step, const pace_lane *stream, const pace_fold_round *round, int64_t from_ns,
+                          int64_t period_ns) {
+    for (uint32_t before = 0; before < round->queue; before += round->count) {
+        from_ns -= period_ns;
+        if (!lane_repeats(step, stream, from_ns, period_ns)) return false;
+    }
+    return true;
+}
+
+static int64_t end_ns(const pace_step *step, uint32_t task) { return step->start_ns[task] + pace_task_ns(step, task); }
+
+/* When a launch of stream 0 has run: here, and if all rounds before the first were as the first; the later of both. */
+static int64_t run_end_ns(const pace_step *step, uint32_t task, uint32_t first, uint32_t count, int64_t period_ns) {
+    uint32_t before = task < first ? (first - task + count - 1) / count : 0;
+    int64_t steady_ns = end_ns(step, task + before * count) - before * period_ns, here_ns = end_ns(step, task);
+    return steady_ns > here_ns ? steady_ns : here_ns;
+}
+
+/* When its call has ended: here, and if all rounds behind the second were as the second; the earlier of both. */
+static int64_t call_end_ns(const pace_step *step, const pace_lane *stream, uint32_t task, uint32_t second,
+                           uint32_t count, int64_t period_ns) {
+    uint32_t later = task < second ? 0 : (task - second) / count;
+    uint32_t steady = pace_task_cause(step, task - later * count);
+    if (steady == PACE_NO_TASK) return INT64_MIN;
+    int64_t steady_ns = end_ns(step, steady) + later * period_ns;
+    if (task >= stream->first + stream->count) return steady_ns;
+    uint32_t cause = pace_task_cause(step, task);
+    int64_t here_ns = cause == PACE_NO_TASK ? INT64_MIN : end_ns(step, cause);
+    return steady_ns < here_ns ? steady_ns : here_ns;
+}
+
+/* No host waits for the queue, with more rounds or without: each call begins behind the call before, and that ends when the
+ * queue has room. */
+static bool queue_has_room(const pace_step *step, const pace_lane *stream, const pace_fold_round *round,
+                           int64_t from_ns, int64_t period_ns) {
+    uint32_t first = pace_lane_first_from(step, stream, from_ns), second = first + round->count;
+    uint32_t oldest = first - stream->first > round->queue ? first - round->queue : stream->first;
+    for (uint32_t i = oldest; round->queue && i < second; i++)
+        if (run_end_ns(step, i, first, round->count, period_ns) >=
+            call_end_ns(step, stream, i + round->queue - 1, second, round->count, period_ns))
+            return false;
     return true;
 }
 
 /* The rank is at its steady turns from the beginning of the first round to the end of the second. */
-static bool is_among_rounds(const pace_step *step, const pace_fold_round *round, unsigned in_step, unsigned repeats,
-                            int64_t from_ns, int64_t period_ns) {
-    const pace_lane *stream = first_stream(step);
+static bool is_among_rounds(const pace_step *step, const pace_lane *stream, const pace_fold_round *round,
+                            unsigned in_step, unsigned repeats, int64_t from_ns, int64_t period_ns) {
     if (!stream || stream->count % repeats) return false;
     uint32_t before = stream->first + in_step * (stream->count / repeats);
     uint32_t first = pace_lane_first_from(step, stream, from_ns),
@@ -71,33 +106,44 @@ static bool is_among_rounds(const pace_step *step, const pace_fold_round *round,
     return first >= before + round->steady_begin && end <= before + round->steady_end;
 }
 
-/* The first of two rounds, by the rank that begins its own first. */
-static bool find_round(int64_t *from_ns, int64_t *period_ns, const pace_step *step, const pace_fold_round *round,
-                       unsigned in_step, unsigned repeats) {
+static bool rank_is_steady(const pace_rank *rank, const pace_fold_round *round, unsigned in_step, unsigned repeats,
+                           int64_t from_ns, int64_t period_ns) {
+    const pace_step *step = &rank->step;
     const pace_lane *stream = first_stream(step);
-    if (!stream || stream->count % repeats || round->count == 0) return false;
-    uint32_t task = stream->first + in_step * (stream->count / repeats) + round->begin;
-    *from_ns = step->start_ns[task];
-    *period_ns = step->start_ns[task + round->count] - *from_ns;
-    return *period_ns > 0;
+    if (rank->shift_ns != 0 || !is_among_rounds(step, stream, round, in_step, repeats, from_ns, period_ns))
+        return false;
+    for (size_t i = 0; i < step->lanes.count; i++)
+        if (!lane_repeats(step, &step->lanes.items[i], from_ns, period_ns)) return false;
+    return queue_has_room(step, stream, round, from_ns, period_ns) ||
+           queue_repeats(step, stream, round, from_ns, period_ns);
 }
 
+/* Two rounds from an instant on are alike on all ranks. */
+static bool all_are_steady(const pace_analysis *analysis, const pace_fold_round *rounds, unsigned in_step,
+                           unsigned repeats, int64_t from_ns, int64_t period_ns) {
+    for (size_t r = 0; r < analysis->ranks.count; r++)
+        if (!rank_is_steady(analysis->ranks.items[r], &rounds[r], in_step, repeats, from_ns, period_ns)) return false;
+    return true;
+}
+
+/* The last two rounds of a step that are alike: what settles has settled there, if other ranks are not yet draining. */
 static bool step_is_steady(pace_fold_gap *gap, const pace_analysis *analysis, const pace_fold_round *rounds,
                            unsigned in_step, unsigned repeats) {
-    int64_t period_ns, from_ns;
-    if (!find_round(&from_ns, &period_ns, &analysis->ranks.items[0]->step, &rounds[0], in_step, repeats)) return false;
-    if (in_step > 0 && period_ns != gap->period_ns) return false;
-    gap->period_ns = period_ns;
-    gap->from_ns[in_step] = from_ns;
-    for (size_t r = 0; r < analysis->ranks.count; r++) {
-        const pace_step *step = &analysis->ranks.items[r]->step;
-        if (analysis->ranks.items[r]->shift_ns != 0) return false;
-        if (!is_among_rounds(step, &rounds[r], in_step, repeats, from_ns, period_ns)) return false;
-        if (!queue_repeats(step, rounds[r].reach, from_ns, period_ns)) return false;
-        for (size_t i = 0; i < step->lanes.count; i++)
-            if (!lane_repeats(step, &step->lanes.items[i], from_ns, period_ns)) return false;
+    const pace_step *step = &analysis->ranks.items[0]->step;
+    const pace_lane *stream = first_stream(step);
+    uint32_t count = rounds[0].count;
+    if (!stream || stream->count % repeats || count == 0) return false;
+    uint32_t before = stream->first + in_step * (stream->count / repeats);
+    for (uint32_t end = rounds[0].steady_end; end >= rounds[0].steady_begin + 2 * count; end -= count) {
+        int64_t from_ns = step->start_ns[before + end - 2 * count];
+        int64_t period_ns = step->start_ns[before + end - count] - from_ns;
+        if (period_ns <= 0 || (in_step > 0 && period_ns != gap->period_ns)) continue;
+        if (!all_are_steady(analysis, rounds, in_step, repeats, from_ns, period_ns)) continue;
+        gap->period_ns = period_ns;
+        gap->from_ns[in_step] = from_ns;
+        return true;
     }
-    return true;
+    return false;
 }
 
 /* Steps among which none is unusual: they stay so, and in their order, where each is longer by the same. */

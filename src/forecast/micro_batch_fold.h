@@ -9,12 +9,12 @@
 #include "insight/critical.h"
 #include "schedule/walk.h"
 
-/* Of a rank's graph: the launches of the round that would be repeated; and on stream 0, by number, where it begins and how
- * many it has, and where launches of such rounds begin and end. */
+/* Of a rank's graph: the launches of the round that would be repeated; and on stream 0, by number, how many it has, and where
+ * launches of such rounds begin and end. */
 typedef struct {
     uint32_t first, last; /* launches, the last not among them */
-    uint32_t begin, count, steady_begin, steady_end;
-    uint32_t reach; /* rounds back to the launch that the host waits for where the device's queue is full */
+    uint32_t count, steady_begin, steady_end;
+    uint32_t queue; /* as in pace_walk_rank */
 } pace_fold_round;
 
 enum { PACE_FOLD_STEPS = 8 };

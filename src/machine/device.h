@@ -42,6 +42,7 @@ typedef struct {
     double pcie_pinned_bytes_per_s;   /* large copy between host and device, page-locked host memory, measured */
     double pcie_pageable_bytes_per_s; /* the same from ordinary host memory */
     double tdp_w;
+    bool is_part;       /* of a GPU, whose measured figures are the whole's in proportion */
     const char *source; /* where the figures are from; borrowed from the catalogue */
 } pace_device;
 

@@ -96,6 +96,7 @@ static void cut(pace_device *device, const row *r) {
         device->flop_per_s[p] *= compute;
         device->achievable_flop_per_s[p] *= compute;
     }
+    device->is_part = compute < 1 || memory < 1;
     device->sm_count = (int)(device->sm_count * compute);
     device->tdp_w *= compute;
     device->memory_bytes *= memory;

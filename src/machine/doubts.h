@@ -37,6 +37,7 @@ typedef enum {
     X(EXCHANGE_RANKS, "exchange_ranks", SPREAD)        \
     X(EXCHANGE_BUCKET, "exchange_bucket", SPREAD)      \
     X(RATIO_CORRELATION, "ratio_correlation", VALUE)   \
+    X(DEVICE_PART, "device_part", SPREAD)              \
     X(HOST_LINK, "host_link", VALUE)                   \
     X(HOST_UPDATE, "host_update", VALUE)               \
     X(HOST_AMOUNTS, "host_amounts", SPREAD)            \
@@ -89,6 +90,7 @@ typedef enum {
     X(LEARNED_KIND, "learned_kind", SPREAD)            \
     X(STEP_FORM, "step_form", TABLE)                   \
     X(STEP_FIT, "step_fit", TABLE)                     \
+    X(STEP_EXPERTS, "step_experts", TIMES)             \
     X(MEMORY, "memory", VALUE)                         \
     X(ROW_SPLIT, "row_split", TIMES)                   \
     X(SPREAD_TABLES, "spread_tables", TIMES)           \
@@ -99,6 +101,10 @@ typedef enum {
     X(ROW_SIZE, "row_size", TIMES)                     \
     X(ROW_EXPERTS, "row_experts", TIMES)               \
     X(ROW_SCHEDULE, "row_schedule", TIMES)             \
+    X(ROW_INTERLEAVING, "row_interleaving", VALUE)     \
+    X(ROW_PRECISION, "row_precision", TIMES)           \
+    X(ROW_RECOMPUTE, "row_recompute", TIMES)           \
+    X(ROW_HEADS, "row_heads", TIMES)                   \
     X(ROW_RECIPE, "row_recipe", SPREAD)                \
     X(JOB_PRIOR, "job_prior", SPREAD)                  \
     X(JOB_SAMPLE, "job_sample", SPREAD)

@@ -67,8 +67,10 @@ typedef struct {
 
 typedef struct pace_machine {
     char name[64];    /* "dgx-h100*2" */
+    char asked[528];  /* what says it again: "a100*4 nvlink=300GB/s", "FILE.yaml*2" (pace_machine_parse()) */
     char called[64];  /* by which name of tables and logs it was asked for; "" = by its own */
     char device[640]; /* name in catalog/devices.yaml; "FILE.yaml:NAME" where the machine's own file describes it */
+    bool joined;      /* devices and how they are joined were said, so that nodes= says how many nodes */
     int devices;      /* of a node */
     int nodes;
     int nics;                  /* of a node; 0 = nothing joins nodes */
@@ -127,6 +129,9 @@ pace_status pace_machine_named(pace_machine *out, pace_catalog *catalog, const c
  * "p4d.24xlarge", "p4d.24xlarge*4 net=fat-tree". Then `called` is that name. Errors are those of
  * pace_machine_parse(). */
 pace_status pace_machine_asked(pace_machine *out, pace_catalog *catalog, const char *text) PACE_MUST_CHECK;
+
+/** The same machine with so many nodes, as its name and `asked` then say. */
+void pace_machine_take_nodes(pace_machine *machine, int nodes);
 
 /** Rates are positive, counts make sense, and every device can reach every other. PACE_E_INPUT names the fault. */
 pace_status pace_machine_check(const pace_machine *machine) PACE_MUST_CHECK;

@@ -185,6 +185,7 @@ static pace_status of_device(parser *p, const char *name, int count, char *optio
     pace_machine *m = p->machine;
     char *rest = NULL;
     *m = (pace_machine){.devices = count, .nodes = 1, .oversubscription = 1};
+    m->joined = true;
     m->launch_s = p->doubts.figure[PACE_DOUBT_LAUNCH];
     m->network.oversubscription = 1;
     snprintf(m->name, sizeof m->name, "%.63s", p->text);
@@ -282,6 +283,13 @@ static pace_status split_words(int *count, char **options, char *words, const ch
     return pace_fail(PACE_E_USAGE, "%s: expected NAME or NAME*COUNT with a whole number from 1", text);
 }
 
+/* A machine that was changed has no name of its own: the changes belong to it. */
+static void add_changes(pace_machine *m, const char *changes) {
+    char name[sizeof m->name];
+    pace_snprintf(name, sizeof name, "%s %s", m->name, changes);
+    memcpy(m->name, name, sizeof name);
+}
+
 pace_status pace_machine_parse(pace_machine *out, pace_catalog *catalog, const char *text) {
     char words[512], none[1] = "", *options, *rest = NULL;
     pace_machine machine = {0};
@@ -294,13 +302,32 @@ pace_status pace_machine_parse(pace_machine *out, pace_catalog *catalog, const c
     PACE_TRY(split_words(&count, &options, words, text));
     PACE_TRY(find_machine(&found, &machine, catalog, words, count));
     if (!options) options = none;
+    if (found && *options) add_changes(&machine, options);
     p.count = count;
     if (!found) PACE_TRY(of_device(&p, words, count, options));
     for (char *word = found ? strtok_r(options, " ,", &rest) : NULL; word; word = strtok_r(NULL, " ,", &rest))
         PACE_TRY(set_option(&p, word, true));
     PACE_TRY(pace_machine_check(&machine));
+    pace_snprintf(machine.asked, sizeof machine.asked, "%s", text);
     *out = machine;
     return PACE_OK;
+}
+
+/* In "NAME*COUNT CHANGES" the count; in "NAME*DEVICES nodes=COUNT" that of nodes. */
+static void say_nodes(char *text, size_t size, bool joined, int nodes) {
+    char before[sizeof((pace_machine *)0)->asked], count[24];
+    pace_snprintf(before, sizeof before, "%s", text);
+    const char *from = joined ? strstr(before, "nodes=") : strpbrk(before, "* ,");
+    size_t length = from ? (size_t)(from - before) : strlen(before);
+    const char *rest = !from || (!joined && *from != '*') ? before + length : from + strcspn(from, " ,");
+    pace_snprintf(count, sizeof count, "%s%d", !joined ? "*" : from ? "nodes=" : " nodes=", nodes);
+    pace_snprintf(text, size, "%.*s%s%s", (int)length, before, count, rest);
+}
+
+void pace_machine_take_nodes(pace_machine *machine, int nodes) {
+    machine->nodes = nodes;
+    say_nodes(machine->name, sizeof machine->name, machine->joined, nodes);
+    say_nodes(machine->asked, sizeof machine->asked, machine->joined, nodes);
 }
 
 bool pace_machine_is_meant(pace_catalog *catalog, const char *text) {

@@ -1,6 +1,7 @@
 #include "model/config.h"
 
 #include "base/decimal.h"
+#include "machine/machine.h"
 #include "model/pipeline_order.h"
 
 #include <math.h>
@@ -25,45 +26,47 @@ static const char *const schedules[] = {"1f1b", "gpipe", "zero-bubble", "zb-v", 
 static const char *const lora_layers[] = {"attention", "all", NULL};
 static const char *const offloads[] = {"none", "optimizer", NULL};
 
+#define MOST 2147483648.0
+
 static const struct {
     const char *key;
     size_t offset;
-    const char *const *words; /* NULL: a number of at least `least` */
-    double least;
+    const char *const *words; /* NULL: a number from `least` to `most` */
+    double least, most;
 } fields[] = {
-    {"micro_batch", offsetof(pace_config, micro_batch), NULL, 1},
-    {"global_batch", offsetof(pace_config, global_batch), NULL, 0},
-    {"sequence", offsetof(pace_config, sequence), NULL, 0},
-    {"mode", offsetof(pace_config, mode), modes, 0},
-    {"precision", offsetof(pace_config, precision), precisions, 0},
-    {"allow_tf32", offsetof(pace_config, allow_tf32), tf32_uses, 0},
-    {"optimizer", offsetof(pace_config, optimizer), optimizers, 0},
-    {"update", offsetof(pace_config, update), updates, 0},
-    {"execution", offsetof(pace_config, execution), executions, 0},
-    {"attention", offsetof(pace_config, attention), attentions, 0},
-    {"input", offsetof(pace_config, input), inputs, 0},
-    {"indices", offsetof(pace_config, indices), indices, 0},
-    {"recompute", offsetof(pace_config, recompute), recomputes, 0},
-    {"keep_gradients", offsetof(pace_config, keep_gradients), NULL, 0},
-    {"read_loss", offsetof(pace_config, read_loss), loss_reads, 0},
-    {"pair_indices", offsetof(pace_config, pair_indices), pair_indices, 0},
-    {"dp", offsetof(pace_config, dp), NULL, 1},
-    {"tp", offsetof(pace_config, tp), NULL, 1},
-    {"pp", offsetof(pace_config, pp), NULL, 1},
-    {"vpp", offsetof(pace_config, vpp), NULL, 1},
-    {"schedule", offsetof(pace_config, schedule), schedules, 0},
-    {"cp", offsetof(pace_config, cp), NULL, 1},
-    {"ep", offsetof(pace_config, ep), NULL, 1},
-    {"zero_stage", offsetof(pace_config, zero_stage), NULL, 0},
-    {"offload", offsetof(pace_config, offload), offloads, 0},
-    {"zero_group", offsetof(pace_config, zero_group), NULL, 0},
-    {"sequence_parallel", offsetof(pace_config, sequence_parallel), NULL, 0},
-    {"frozen", offsetof(pace_config, frozen), NULL, 0},
-    {"lora", offsetof(pace_config, lora), NULL, 0},
-    {"lora_layers", offsetof(pace_config, lora_layers), lora_layers, 0},
-    {"imbalance", offsetof(pace_config, imbalance), NULL, 0},
-    {"expert_nodes", offsetof(pace_config, expert_nodes), NULL, 0},
-    {"bucket_bytes", offsetof(pace_config, bucket_bytes), NULL, 1},
+    {"micro_batch", offsetof(pace_config, micro_batch), NULL, 1, MOST},
+    {"global_batch", offsetof(pace_config, global_batch), NULL, 0, MOST},
+    {"sequence", offsetof(pace_config, sequence), NULL, 0, MOST},
+    {"mode", offsetof(pace_config, mode), modes, 0, 0},
+    {"precision", offsetof(pace_config, precision), precisions, 0, 0},
+    {"allow_tf32", offsetof(pace_config, allow_tf32), tf32_uses, 0, 0},
+    {"optimizer", offsetof(pace_config, optimizer), optimizers, 0, 0},
+    {"update", offsetof(pace_config, update), updates, 0, 0},
+    {"execution", offsetof(pace_config, execution), executions, 0, 0},
+    {"attention", offsetof(pace_config, attention), attentions, 0, 0},
+    {"input", offsetof(pace_config, input), inputs, 0, 0},
+    {"indices", offsetof(pace_config, indices), indices, 0, 0},
+    {"recompute", offsetof(pace_config, recompute), recomputes, 0, 0},
+    {"keep_gradients", offsetof(pace_config, keep_gradients), NULL, 0, 1},
+    {"read_loss", offsetof(pace_config, read_loss), loss_reads, 0, 0},
+    {"pair_indices", offsetof(pace_config, pair_indices), pair_indices, 0, 0},
+    {"dp", offsetof(pace_config, dp), NULL, 1, MOST},
+    {"tp", offsetof(pace_config, tp), NULL, 1, MOST},
+    {"pp", offsetof(pace_config, pp), NULL, 1, MOST},
+    {"vpp", offsetof(pace_config, vpp), NULL, 1, MOST},
+    {"schedule", offsetof(pace_config, schedule), schedules, 0, 0},
+    {"cp", offsetof(pace_config, cp), NULL, 1, MOST},
+    {"ep", offsetof(pace_config, ep), NULL, 1, MOST},
+    {"zero_stage", offsetof(pace_config, zero_stage), NULL, 0, 3},
+    {"offload", offsetof(pace_config, offload), offloads, 0, 0},
+    {"zero_group", offsetof(pace_config, zero_group), NULL, 0, MOST},
+    {"sequence_parallel", offsetof(pace_config, sequence_parallel), NULL, 0, 1},
+    {"frozen", offsetof(pace_config, frozen), NULL, 0, 1},
+    {"lora", offsetof(pace_config, lora), NULL, 0, MOST},
+    {"lora_layers", offsetof(pace_config, lora_layers), lora_layers, 0, 0},
+    {"imbalance", offsetof(pace_config, imbalance), NULL, 0, MOST},
+    {"expert_nodes", offsetof(pace_config, expert_nodes), NULL, 0, MOST},
+    {"bucket_bytes", offsetof(pace_config, bucket_bytes), NULL, 1, MOST},
 };
 enum { FIELDS = sizeof fields / sizeof *fields };
 _Static_assert((int)FIELDS <= (int)PACE_CONFIG_FIELDS, "there is room for all");
@@ -74,8 +77,6 @@ bool pace_config_is_worded(size_t i) { return i < FIELDS && fields[i].words; }
 
 const char *const pace_execution_modes[] = {
     [PACE_EAGER] = "eager", [PACE_COMPILED] = "compiled", [PACE_CUDA_GRAPH] = "cuda-graph"};
-
-static const double MOST = 2147483648.0;
 
 pace_config pace_config_default(void) {
     return (pace_config){.micro_batch = 1,
@@ -104,7 +105,13 @@ static pace_status fail_word(const char *key, const char *const *words, const ch
 }
 
 static bool is_sound(size_t field, double value) {
-    return value >= fields[field].least && value <= MOST && value == floor(value);
+    return value >= fields[field].least && value <= fields[field].most && value == floor(value);
+}
+
+/* Bytes may have their unit: "25MiB". */
+static bool read_number(double *out, size_t field, const char *text) {
+    bool bytes = fields[field].offset == offsetof(pace_config, bucket_bytes);
+    return pace_number_parse(out, text) || (bytes && pace_parse_bytes(out, text));
 }
 
 bool pace_config_has(const char *key) { return find(key) != FIELDS; }
@@ -121,9 +128,9 @@ pace_status pace_config_set(pace_config *config, const char *key, const char *va
         return PACE_OK;
     }
     double number;
-    if (!pace_number_parse(&number, value) || !is_sound(at, number))
+    if (!read_number(&number, at, value) || !is_sound(at, number))
         return pace_fail(PACE_E_USAGE, "%s: expected a whole number from %g to %.0f, found \"%.80s\"", key,
-                         fields[at].least, MOST, value);
+                         fields[at].least, fields[at].most, value);
     *(double *)target = number;
     return PACE_OK;
 }
@@ -188,8 +195,6 @@ pace_status pace_config_check_shares(const pace_config *config) {
     if (fmod(config->dp * config->cp, config->ep) != 0)
         return pace_fail(PACE_E_USAGE, "ep %g does not divide dp x cp = %g: experts are split over replicas",
                          config->ep, config->dp * config->cp);
-    if (config->zero_stage > 3)
-        return pace_fail(PACE_E_USAGE, "zero_stage: expected 0 to 3, found %g", config->zero_stage);
     PACE_TRY(check_zero_group(config));
     PACE_TRY(check_offload(config));
     PACE_TRY(check_lora(config));
@@ -217,7 +222,7 @@ pace_status pace_config_check(const pace_config *config) {
                 return pace_fail(PACE_E_USAGE, "%s: expected one of its %d values", fields[i].key, count);
         } else if (!is_sound(i, *(const double *)target)) {
             return pace_fail(PACE_E_USAGE, "%s: expected a whole number from %g to %.0f, found %g", fields[i].key,
-                             fields[i].least, MOST, *(const double *)target);
+                             fields[i].least, fields[i].most, *(const double *)target);
         }
     }
     return pace_config_check_shares(config);

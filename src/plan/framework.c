@@ -93,6 +93,7 @@ static pace_status read_framework(pace_framework *out, const pace_yaml *yaml, co
                                    {"selects_products", &out->selects_products, 1, 1},
                                    {"keeps_fp8", &out->keeps_fp8, 1, 1},
                                    {"routes_inside", &out->routes_inside, 1, 1},
+                                   {"interleaves", &out->interleaves, 1, 1},
                                    {"scatter_messages", &out->scatter_messages, 1, 1}};
     const char *name = pace_yaml_text_of(node, "name");
     if (!name || strlen(name) >= sizeof out->name) return fail_at(yaml, node, "a framework with a short name");

@@ -16,7 +16,8 @@ typedef struct {
     double zero_stage, sequence_parallel; /* when nobody says */
     double step_s;                        /* of every step */
     double accumulates;                   /* whether a pass of its own adds a micro-batch's gradients to those before */
-    double scatter_messages;              /* whether ranks that share layers send a part of a message each */
+    double interleaves;      /* whether its pipelines have several chunks of layers a stage where it is told so */
+    double scatter_messages; /* whether ranks that share layers send a part of a message each */
     double
         bf16_gradient_bytes; /* of gradients in bf16, beside those of one micro-batch; 0 = as of other half precision */
     double buffer_bytes;     /* held whatever the model is */

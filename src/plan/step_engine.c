@@ -299,13 +299,31 @@ static double skew_s(const pace_step_case *asked, double alone_s) {
     return pace_gradients_skew_s(asked->approach, (int64_t)(asked->config.dp * asked->config.cp), alone_s);
 }
 
-static void close_form(pace_step_solution *out, const pace_step_case *asked) {
+static bool has_experts(const pace_step_slots *slots) {
+    for (unsigned i = 0; i < slots->count; i++)
+        if (slots->parts[i].part.expert_parameters > 0) return true;
+    return false;
+}
+
+/* By formula, with what is less known of it: a device that is a part, experts. */
+static double closed_spread(pace_doubts_used *used, const pace_step_plan *plan, const pace_step_pricer *pricer,
+                            const pace_step_case *asked, pace_rung rung) {
+    double form = pace_step_spread(plan, &asked->spreads),
+           times = pace_cost_doubts(pricer->cost)->figure[PACE_DOUBT_STEP_EXPERTS];
+    double experts = has_experts(plan->slots) ? form * sqrt(times * times - 1) : 0;
+    double part = pace_cost_part_spread(pricer->cost, asked->device, rung);
+    used->added[PACE_DOUBT_STEP_EXPERTS] = experts;
+    used->added[PACE_DOUBT_DEVICE_PART] = part;
+    return sqrt(form * form + experts * experts + part * part);
+}
+
+static void close_form(pace_step_solution *out, const pace_step_pricer *pricer, const pace_step_case *asked) {
     pace_step_factors none = pace_step_factors_none();
     pace_step_time parts = pace_step_compose(&out->plan, &none);
     pace_rung rung = out->plan.slots->rung > PACE_RUNG_FORMULA ? out->plan.slots->rung : PACE_RUNG_FORMULA;
     out->closed_skew_s = skew_s(asked, parts.total_s - parts.data_s);
     double median = parts.total_s + out->closed_skew_s;
-    out->closed_s = (pace_estimate){median, pace_step_spread(&out->plan, &asked->spreads), rung};
+    out->closed_s = (pace_estimate){median, closed_spread(&out->used, &out->plan, pricer, asked, rung), rung};
 }
 
 /* --- both --------------------------------------------------------------------------------------------------------- */
@@ -336,7 +354,7 @@ pace_status pace_step_settle(pace_step_solution *out, pace_step_pricer *pricer, 
     PACE_TRY(plan_case(&solution, asked, pricer));
     solution.fitting =
         pace_step_fits(solution.plan.memory.all_bytes, solution.plan.device_bytes, pace_cost_doubts(pricer->cost));
-    close_form(&solution, asked);
+    close_form(&solution, pricer, asked);
     solution.time_s = solution.closed_s;
     *out = solution;
     return PACE_OK;
@@ -362,7 +380,7 @@ pace_status pace_step_screen(pace_step_solution *out, pace_step_pricer *pricer, 
     if (pace_step_least_s(plan) > limit_s) return PACE_OK;
     PACE_TRY(pace_step_plan_finish(plan, &place));
     PACE_TRY(pace_step_turns_s(&plan->turns_s, plan));
-    close_form(out, asked);
+    close_form(out, pricer, asked);
     return PACE_OK;
 }
 

@@ -60,7 +60,7 @@ typedef struct {
     double forward_backward_s; /* walked: without what nothing hides of exchanges */
     pace_forecast_exchange exchange;
     double exchange_spread; /* of the walk's spread: what exchanges and unlike ranks add */
-    pace_doubts_used used;  /* walked: what time_s rests on */
+    pace_doubts_used used;  /* what time_s rests on; of the closed form what is not the form itself */
 } pace_step_solution;
 
 /** Why a case is not walked but answered in closed form, as half a sentence; static; NULL = it is walked. */

@@ -39,6 +39,7 @@ static pace_status ask_analyze(pace_report **out, const pace_question *question)
                                     .progress = question->progress,
                                     .progress_context = question->progress_context};
     PACE_TRY(read_view(&options, question));
+    PACE_TRY(pace_asked_above_0(question, "samples"));
     const char *profiler = pace_question_text(question, "profiler_us");
     options.profiler_guess = profiler && strcmp(profiler, "auto") == 0;
     bool number = profiler && !options.profiler_guess && pace_number_parse(&options.profiler_event_us, profiler);
@@ -162,6 +163,7 @@ static pace_status ask_plan(pace_report **out, const pace_question *question) {
                                  .stop = question->stop,
                                  .stop_context = question->stop_context};
     bool hosts;
+    PACE_TRY(pace_asked_above_0(question, "top"));
     PACE_TRY(pace_partition_is_of_hosts(&hosts, question->context->catalog, &options.on));
     if (hosts) return pace_partition_report(out, question->inputs.items[0], &options, false);
     return pace_plan(out, question->inputs.items[0], &options);

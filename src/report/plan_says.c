@@ -410,9 +410,8 @@ static void put_command(pace_node *root, const pace_plan_asked *a, const pace_pl
         used += (size_t)pace_snprintf(settings + used, size - used, " --jitter %s", a->options->jitter);
     for (size_t i = 0; i < a->options->fits.count && used < size; i++)
         used += (size_t)pace_snprintf(settings + used, size - used, " --fit '%s'", a->options->fits.items[i]);
-    const char *on = a->options->on.count == 1 && !a->options->within ? a->options->on.items[0] : p->machine.name;
-    pace_node_note(root, "The fastest asked of predict: paceline predict '%s' --on '%s' --set %s", a->name, on,
-                   settings);
+    pace_node_note(root, "The fastest asked of predict: paceline predict '%s' --on '%s' --set %s", a->name,
+                   p->machine.asked, settings);
 }
 
 static void put_notes(pace_node *root, const pace_plan_asked *a, const pace_plan_place *best) {
@@ -446,10 +445,11 @@ static void say_stopped(pace_report *report, const pace_plan_asked *a, const pac
         tried += a->places.items[i]->found.tried;
         answered += a->places.items[i]->choices.count;
     }
-    pace_report_lead(report, PACE_WARN_STOPPED_EARLY,
-                     "Stopped after %zu configurations of %zu machines, of which %zu were answered: what follows is of "
-                     "these alone.",
-                     tried, a->places.count, answered);
+    pace_report_lead(
+        report, PACE_WARN_STOPPED_EARLY,
+        "Stopped after %zu configurations of %zu machine%s, of which %zu were answered: what follows is of "
+        "these alone.",
+        tried, a->places.count, a->places.count == 1 ? "" : "s", answered);
     if (!best) pace_report_deny(report);
 }
 

@@ -5,6 +5,8 @@
 #include "report/show.h"
 #include "report/table.h"
 
+#include <math.h>
+
 PACE_TABLE(parts, "parts", "Parts of a step", PACE_FOR_ALL, 0,
            {"part", "Part", PACE_SHOW_WORD, PACE_OF(pace_job_part_time, part)},
            {"resource", "Limited by", PACE_SHOW_TEXT, PACE_OF(pace_job_part_time, resource)},
@@ -60,6 +62,38 @@ static void put_features(pace_node *root, const pace_job_asked *a) {
             a->model);
 }
 
+typedef struct {
+    const char *part;
+    double estimated_s, measured_s, estimated_share, measured_share;
+} measured_row;
+
+PACE_TABLE(measured, "measured", "Estimated and measured", PACE_FOR_ALL, 0,
+           {"part", "Part", PACE_SHOW_WORD, PACE_OF(measured_row, part)},
+           {"estimated_s", "Estimated", PACE_SHOW_S, PACE_OF(measured_row, estimated_s)},
+           {"measured_s", "Measured", PACE_SHOW_S, PACE_OF(measured_row, measured_s)},
+           {"estimated_share", "Estimated share", PACE_SHOW_SHARE, PACE_OF(measured_row, estimated_share)},
+           {"measured_share", "Measured share", PACE_SHOW_SHARE, PACE_OF(measured_row, measured_share)});
+
+/* The paper's comparison, of a step that was recorded. */
+static void put_recorded(pace_node *root, const pace_job_asked *a) {
+    measured_row rows[PACE_JOB_COMPONENTS + 1];
+    const pace_job_recorded *r = &a->recorded;
+    double estimated_s = 0;
+    for (int c = 0; c < PACE_JOB_COMPONENTS; c++) estimated_s += a->components_s[c];
+    for (int c = 0; c < PACE_JOB_COMPONENTS; c++)
+        rows[c] = (measured_row){pace_job_component_names[c], a->components_s[c], r->components_s[c],
+                                 a->components_s[c] / estimated_s, r->components_s[c] / r->step_s};
+    rows[PACE_JOB_COMPONENTS] = (measured_row){"idle", 0, r->idle_s, 0, r->idle_s / r->step_s};
+    pace_put_table(root, &measured, rows, PACE_JOB_COMPONENTS + 1, sizeof *rows);
+    pace_node_note(
+        root,
+        "Features of %s, means of its steps: %s of its kernels' time is of operators that say what they do. Measured "
+        "parts are what nothing else hides; weights are exchanges and waiting for other ranks; idle is a device that "
+        "waits, for which the model has no part. Weights of the features are the trainables, without the optimizer's "
+        "slots.",
+        a->trace, pace_show_share(r->known_share).text);
+}
+
 static pace_shown time_of(double s) { return pace_show_ns(pace_ns(s)); }
 
 static void put_answer(pace_node *root, const pace_job_asked *a) {
@@ -80,10 +114,24 @@ static void put_answer(pace_node *root, const pace_job_asked *a) {
                        pace_show_share(a->components_s[a->bottleneck] / sum).text, words[a->bottleneck]);
 }
 
+static void put_measured(pace_node *root, const pace_job_asked *a) {
+    double ratio = a->step_s.median / a->measured_s;
+    bool inside = a->measured_s >= pace_estimate_low(a->step_s) && a->measured_s <= pace_estimate_high(a->step_s);
+    pace_node_real(root, "measured_step_s", a->measured_s);
+    pace_node_sentence(root, true, "%s took %s%s%s: the estimate is %s %s and %s the interval.",
+                       *a->trace ? "The recorded steps" : "The job's steps", time_of(a->measured_s).text,
+                       *a->recorded.device ? " on " : "", a->recorded.device, pace_show_share(fabs(ratio - 1)).text,
+                       ratio >= 1 ? "longer," : "shorter,",
+                       inside ? "the measurement lies inside" : "the measurement lies outside");
+}
+
 static pace_status build(pace_report *report, void *context) {
     const pace_job_asked *a = context;
     pace_node *root = pace_report_root(report);
+    pace_report_warn_all(report, &a->recorded.warnings);
     put_answer(root, a);
+    if (a->measured_s > 0) put_measured(root, a);
+    if (a->recorded.step_s > 0) put_recorded(root, a);
     PACE_PUT_ROWS(root, &parts, &a->times);
     put_features(root, a);
     PACE_PUT_ROWS(root, &moves, &a->moves);

@@ -3,6 +3,7 @@
  */
 #include "model/model_settings.h"
 #include "ask/step_ask.h"
+#include "base/numbers.h"
 #include "report/engines.h"
 #include "ask/context.h"
 #include "report/report.h"
@@ -170,12 +171,28 @@ static pace_status describe_one(pace_report *report, pace_catalog *catalog, cons
     return status;
 }
 
+/* Layers are the same however many ranks, samples or optimizers there are. */
+static pace_status check_set(const pace_words *set) {
+    static const char *const of_layers[] = {"precision", "attention",         "sequence", "tp",         "cp",
+                                            "recompute", "sequence_parallel", "lora",     "lora_layers"};
+    for (size_t i = 0; pace_config_key(i); i++) {
+        const char *key = pace_config_key(i);
+        bool acts = false;
+        for (size_t k = 0; k < PACE_COUNT(of_layers); k++) acts |= strcmp(key, of_layers[k]) == 0;
+        if (!acts && pace_settings_name(set, (const char *const[]){key, NULL}))
+            return pace_fail(PACE_E_USAGE,
+                             "set: %s has no effect on a model's layers; it is for predict, plan and convert", key);
+    }
+    return PACE_OK;
+}
+
 pace_status pace_models(pace_report **out, pace_context *context, const char *name, const pace_words *set) {
     pace_report *report = NULL;
     const char *framework = set ? pace_framework_asked(set) : NULL;
     if (framework)
         return pace_fail(PACE_E_USAGE, "--set framework=%.80s: expected with `paceline predict MODEL --on` alone",
                          framework);
+    PACE_TRY(check_set(set));
     PACE_TRY(pace_report_new(&report, "models", name ? "Model" : "Models"));
     pace_status status =
         name ? describe_one(report, context->catalog, name, set) : describe_all(report, context->catalog, set);

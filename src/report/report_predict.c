@@ -115,6 +115,21 @@ static void put_predicted(pace_node *root, const pace_prediction *p) {
     pace_node_real(step, "fit_factor", p->fit_factor);
 }
 
+/* Which device a short name means, and how many of a machine's have a part in a recorded step. */
+static void put_places(pace_node *root, const pace_prediction *p) {
+    size_t ranks = p->inputs.measured.traces.count;
+    for (size_t i = 1; i < p->result_count; i++) {
+        const pace_scenario *one = &p->scenarios.items.items[i];
+        if (!one->device || strncmp(one->label, "on ", 3) != 0) continue;
+        double devices = one->has_exchange ? (double)one->machine.devices * one->machine.nodes : 1;
+        if (p->inputs.is_measured && devices > (double)ranks)
+            pace_node_sentence(root, true, "\"%.60s\" uses %zu of its %g devices (%s): as many as ranks were recorded.",
+                               one->label, ranks, devices, one->device->name);
+        else if (!strstr(one->label, one->device->name))
+            pace_node_sentence(root, false, "\"%.60s\" means %s.", one->label, one->device->name);
+    }
+}
+
 static void put_headline(pace_node *root, const pace_prediction *p) {
     const pace_forecast_result *end = &p->results[p->result_count - 1];
     char speedup[48] = ""; /* of a step that takes no time, none is defined */
@@ -129,6 +144,8 @@ static void put_headline(pace_node *root, const pace_prediction *p) {
                            pace_show_ns(pace_ns(end->step_s.median)).text,
                            pace_show_ns(pace_estimate_low_ns(end->step_s)).text,
                            pace_show_ns(pace_estimate_high_ns(end->step_s)).text, speedup);
+    put_places(root, p);
+    if (p->is_model && !p->inputs.is_measured) pace_put_unsaid(root, &p->step);
 }
 
 /* Each rank as measured and walked anew. */

@@ -32,7 +32,7 @@ PACE_TABLE(points, "points", "By model, approach, batch and workers", PACE_FOR_A
            {"efficiency_share", "eff.", PACE_SHOW_SHARE, PACE_OF(point_row, of.efficiency)},
            {"fp_bp_ns", "FP+BP", PACE_SHOW_NS, PACE_NS_OF(point_row, of.fp_bp_s)},
            {"wu_ns", "WU", PACE_SHOW_NS, PACE_NS_OF(point_row, of.wu_s)},
-           {"exposed_ns", "exposed", PACE_SHOW_NS, PACE_NS_OF(point_row, of.point.times.exposed_s),
+           {"exposed_ns", "exchange adds", PACE_SHOW_NS, PACE_NS_OF(point_row, of.point.times.exposed_s),
             .shown_if = ONE_CURVE},
            {"skew_ns", NULL, PACE_SHOW_NS, PACE_NS_OF(point_row, of.point.times.skew_s)},
            {"exchange_ns", NULL, PACE_SHOW_NS, PACE_NS_OF(point_row, of.point.times.exchange_s)},
@@ -65,7 +65,7 @@ typedef struct {
 } charts;
 
 static charts add_charts(pace_node *root, const pace_workers_asked *a, const char *name) {
-    static const char *const parts[] = {"FP+BP", "WU: update", "WU: exchange that nothing hides",
+    static const char *const parts[] = {"FP+BP", "WU: update", "WU: what the exchange adds",
                                         "WU: waiting for the slowest"};
     char title[3][128];
     const char *of = a->inputs.count > 1 ? name : "all workers";
@@ -191,7 +191,7 @@ static pace_status build(pace_report *report, void *context) {
     pace_node_note(
         root,
         "%s scaling: batch is of %s. Efficiency is against one worker%s. FP+BP is forward and backward, WU "
-        "the rest: the update, the exposed part of the exchange, and waiting for the slowest worker. low–high is a 90 %% prediction interval. memory: of the device that needs most; those of a "
+        "the rest: the update, what the exchange adds, and waiting for the slowest worker. low–high is a 90 %% prediction interval. memory: of the device that needs most; those of a "
         "device store (p2p) hold what they merge besides.",
         a->options->strong ? "Strong" : "Weak", a->options->strong ? "all workers" : "each worker",
         a->options->one_worker > 0 ? ", whose time is the one given" : "");

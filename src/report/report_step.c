@@ -243,6 +243,23 @@ pace_status pace_put_fit(pace_report *report, pace_step_asked *step) {
     return PACE_OK;
 }
 
+void pace_put_unsaid(pace_node *root, const pace_step_asked *step) {
+    pace_config half = step->asked.config;
+    half.precision = pace_step_autocast(&step->asked);
+    pace_precision in = pace_config_matrix_precision(&half);
+    double single = pace_device_rate(step->asked.device, PACE_FP32), rate = pace_device_rate(step->asked.device, in);
+    if (step->precision_unsaid && rate > single)
+        pace_node_sentence(root, true,
+                           "Nobody said a precision: this is %s's fp32. By the device's peaks products are %.3g times "
+                           "as fast with --set precision=%s.",
+                           step->asked.framework->name, rate / single, pace_config_word(&half, "precision"));
+    if (step->settled.recomputed)
+        pace_node_sentence(
+            root, true,
+            "Nobody said a recomputation: all activations are recomputed; without that the step needs more "
+            "memory than there is.");
+}
+
 void pace_put_step_values(pace_report *report, pace_estimate step_s) {
     pace_report_value(report, "step.median_s", step_s.median);
     pace_report_value(report, "step.low_s", pace_estimate_low(step_s));
@@ -286,9 +303,11 @@ static void put_road(pace_node *root, const asked *a) {
 }
 
 static void take_doubts(pace_doubts_used *out, const asked *a, double spread) {
-    *out = a->folded ? a->step->settled.used : (pace_doubts_used){{0}, false};
+    double form = spread * spread;
+    *out = a->fits->step_path ? (pace_doubts_used){{0}, false} : a->step->settled.used;
+    for (int i = 0; i < PACE_DOUBTS; i++) form -= out->added[i] * out->added[i];
     if (a->fits->step_path) out->added[PACE_DOUBT_STEP_FIT] = spread;
-    else if (!a->folded) out->added[PACE_DOUBT_STEP_FORM] = spread;
+    else if (!a->folded) out->added[PACE_DOUBT_STEP_FORM] = sqrt(fmax(form, 0));
 }
 
 static pace_status build(pace_report *report, void *context) {
@@ -301,6 +320,7 @@ static pace_status build(pace_report *report, void *context) {
                        pace_show_ns(pace_ns(s.median)).text, pace_show_ns(pace_ns(low_s)).text,
                        pace_show_ns(pace_ns(high_s)).text, pace_config_ranks(&a->step->asked.config), a->on,
                        pace_show_real(a->amount / s.median).text, a->sequence > 0 ? "tokens" : "samples");
+    pace_put_unsaid(root, a->step);
     warn_of_kernels(report, a->step->settled.plan.slots);
     put_road(root, a);
     put_how(root, a);

@@ -7,14 +7,14 @@
 
 #include <string.h>
 
-/* Some runs are other frameworks', are of layers over workers (else WHOLE), are predicted. */
-enum { REFEREES = 1, PARTITIONED = 2, PREDICTED = 4, WHOLE = 8 };
+/* Some runs are other frameworks', are of layers over workers (else WHOLE), are predicted, are of weak or strong scaling. */
+enum { REFEREES = 1, PARTITIONED = 2, PREDICTED = 4, WHOLE = 8, SCALED = 16 };
 
 PACE_TABLE(runs, "runs", "Trainings side by side", PACE_FOR_ALL, 0,
            {"model", "Model", PACE_SHOW_TEXT, PACE_OF(pace_study_row, model)},
            {"runner", "Runner", PACE_SHOW_TEXT, PACE_OF(pace_study_row, runner), .shown_if = REFEREES},
            {"approach", "Approach", PACE_SHOW_TEXT, PACE_OF(pace_study_row, approach), .shown_if = WHOLE},
-           {"scaling", NULL, PACE_SHOW_TEXT, PACE_OF(pace_study_row, scaling)},
+           {"scaling", "Scaling", PACE_SHOW_TEXT, PACE_OF(pace_study_row, scaling), .shown_if = SCALED},
            {"ranks", "Ranks", PACE_SHOW_INT, PACE_OF(pace_study_row, ranks), .shown_if = WHOLE},
            {"threads", "Threads", PACE_SHOW_INT, PACE_OF(pace_study_row, threads), .shown_if = PARTITIONED},
            {"replicas", "Replicas", PACE_SHOW_INT, PACE_OF(pace_study_row, replicas), .shown_if = PARTITIONED},
@@ -34,7 +34,7 @@ PACE_TABLE(runs, "runs", "Trainings side by side", PACE_FOR_ALL, 0,
            {"exchange_share", "Exposed", PACE_SHOW_SHARE, PACE_OF(pace_study_row, exchange_share)},
            {"update_share", "WU", PACE_SHOW_SHARE, PACE_OF(pace_study_row, update_share)},
            {"speedup", "Speedup", PACE_SHOW_REAL, PACE_OF(pace_study_row, speedup)},
-           {"efficiency", "Efficiency", PACE_SHOW_SHARE, PACE_OF(pace_study_row, efficiency)},
+           {"efficiency", "Efficiency", PACE_SHOW_SHARE, PACE_OF(pace_study_row, efficiency), .shown_if = WHOLE},
            {"against_referee", "Of the referee", PACE_SHOW_SHARE, PACE_OF(pace_study_row, against_referee),
             .shown_if = REFEREES},
            {"last_loss", NULL, PACE_SHOW_REAL, PACE_OF(pace_study_row, last_loss)},
@@ -80,7 +80,7 @@ static pace_status build(pace_report *report, void *context) {
     unsigned flags = 0;
     for (size_t i = 0; i < s->row_count; i++)
         flags |= (s->rows[i].runner ? REFEREES : 0U) | (s->rows[i].replicas ? PARTITIONED : WHOLE) |
-                 (s->rows[i].predicted_samples_per_s > 0 ? PREDICTED : 0U);
+                 (s->rows[i].predicted_samples_per_s > 0 ? PREDICTED : 0U) | (s->rows[i].scaling ? SCALED : 0U);
     pace_node *table = pace_open_table(root, &runs, flags);
     for (size_t i = 0; i < s->row_count; i++) pace_table_put(table, &s->rows[i]);
     if (!(flags & WHOLE))
@@ -91,7 +91,8 @@ static pace_status build(pace_report *report, void *context) {
     pace_node_note(
         root,
         "FP+BP: forward and backward; exposed: exchange that backward does not hide; WU: the update of weights on the "
-        "worker. Efficiency is of the samples a second of one rank, times the ranks.");
+        "worker.%s",
+        flags & WHOLE ? " Efficiency is of the samples a second of one rank, times the ranks." : "");
     return PACE_OK;
 }
 

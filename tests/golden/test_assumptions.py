@@ -15,6 +15,8 @@ DOUBTS = Path(SOURCE) / "catalog" / "doubts.yaml"
 TRACE = str(Path(tempfile.mkdtemp()) / "trace.json")
 DLRM = ["predict", "dlrm", "--on", "dgx-1-v100", "--set", "dp=8", "--set", "micro_batch=512"]
 GPT2 = ["predict", "gpt2", "--on", "dgx-h100", "--set", "dp=8", "--set", "micro_batch=1"]
+PART = ["predict", "gpt2", "--on", "a100 mig=3g.20gb", "--set", "micro_batch=8"]
+SHARED = ["predict", "llama3-8b", "--on", "dgx-h100", "--set", "tp=8", "--set", "micro_batch=1", "--set", "precision=bf16"]
 # A doubt, and questions that rest on it: what they print and where their interval stands.
 RESTS_ON = [
     ("host_catalog", GPT2),
@@ -30,7 +32,36 @@ RESTS_ON = [
     ("network", ["predict", "--on", "dgx-h100*2", "--collective", "allreduce"]),
     ("textbook", ["predict", "--on", "dgx-h100", "--collective", "allreduce", "--library", "textbook"]),
     ("spread_tables", DLRM),
+    ("device_part", PART),
 ]
+
+
+def of_kernels():
+    """What kernels add is their spread times what they take of the path, however long exchanges are. Families count by their
+    part of all kernels' time, each with the same share of its own spread; exchanges are none of them."""
+    code, out, err = run(*SHARED, "--quiet", "-f", "json")
+    expect(code == 0, err)
+    answer = json.loads(out)
+    path = answer["critical_path"]["by_resource"]
+    device = (path["compute_ns"] + path["memory_ns"] + path["copy_ns"]) / answer["critical_path"]["length_ns"]
+    families = [f for f in answer["families"] if f["family"] != "communication"]
+    expect(len(families) < len(answer["families"]), "exchanges", answer["families"])
+    kernels = sum(f["kernel_ns"] for f in families)
+    variance = sum((device * f["spread"] * f["kernel_ns"] / kernels) ** 2 for f in families)
+    added = {one["doubt"]: one["added_spread"] for one in answer["assumptions"]}
+    expect(abs(added["kernel_formula"] ** 2 / variance - 1) < 0.01, added, variance ** 0.5)
+
+
+def of_parts():
+    """A part of a GPU is less known than the whole, in either engine; one with all of it is as well known."""
+    for framework in ("pytorch", "megatron"):
+        words = ["predict", "gpt2", "--set", "micro_batch=8", "--set", "precision=bf16", "--set", f"framework={framework}", "--quiet", "-f", "json", "--on"]
+        added = {}
+        for part in ("3g.20gb", "7g.40gb"):
+            code, out, err = run(*words, f"a100 mig={part}")
+            expect(code == 0, err)
+            added[part] = {one["doubt"]: one["added_spread"] for one in json.loads(out)["assumptions"]}
+        expect(added["3g.20gb"].get("device_part", 0) > 0.02 and "device_part" not in added["7g.40gb"], framework, added)
 
 
 def changed(name):
@@ -57,6 +88,8 @@ def ask(words, catalog=None):
 def main():
     with open(TRACE, "w") as file:
         subprocess.run([os.environ["MAKE_TRACE"], "--steps", "3", "--layers", "12", "--compact"], stdout=file, check=True)
+    of_kernels()
+    of_parts()
     for name, words in RESTS_ON:
         middle, low, used = ask(words)
         added = [u["added_spread"] for u in used]

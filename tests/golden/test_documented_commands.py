@@ -54,7 +54,8 @@ def advised():
 def put_examples(folder):
     """Files of the names that the pages use."""
     demo = os.path.join(DATA, "demo.json.gz")
-    shutil.copy(demo, os.path.join(folder, "trace.json.gz"))
+    for name in ("trace.json.gz", "worker0.json.gz"):
+        shutil.copy(demo, os.path.join(folder, name))
     for name in ("trace.json", "before.json", "after.json"):
         with gzip.open(demo) as packed, open(os.path.join(folder, name), "wb") as plain:
             shutil.copyfileobj(packed, plain)

@@ -289,6 +289,16 @@ for row in document["sizes"]:
 
 strict_schema.hold(document, "exchange")
 
+# Racks of 72, one, two and twenty (NCCL 2.26.2; README of coreweave/nccl-tests, all-reduce of floats): each time is within its interval.
+for racks, times in ((1, (1806.7, 3108.8, 5589.1, 10094, 20299)), (2, (2156.8, 3574.4, 6264.0, 11469, 21493, 42067)),
+                     (20, (7108.4, 9805.7, 14980, 24782, 45004, 84625))):
+    code, out, err = run("predict", "--kind", "exchange", "--on", f"gb200-nvl72*{racks}", "--collective", "allreduce", "--bytes",
+                         "512M..8G" if racks == 1 else "512M..16G", "--format", "json")
+    sizes = json.loads(out)["sizes"]
+    expect(len(sizes) == len(times), racks, len(sizes))
+    for row, time_us in zip(sizes, times):
+        expect(row["low_us"] < time_us < row["high_us"], racks, row, time_us)
+
 # The catalogue's machines are listed, and each can be asked.
 code, out, err = run("machines", "--format", "json")
 names = {m["name"]: m["nics"] for m in json.loads(out)["machines"]}

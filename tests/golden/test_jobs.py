@@ -388,6 +388,35 @@ def features_of_models():
         expect(code in (2, 4) and part in err, words, code, err)
 
 
+def features_of_traces():
+    """A trace says what its step does: by hand from the shapes of a perceptron's products (two of 512 x 1024 x 1024 forward, three
+    backward, and three with 10 classes) and from its parameters; measured parts add up to the measured step."""
+    trace = os.path.join(SOURCE, "tests", "data", "causes", "big_products.json.gz")
+    document = job("trace=%s,architecture=allreduce_local,cnodes=8" % trace)
+    found = {row["feature"]: row["amount"] for row in document["features"]}
+    gradients = 4 * (2 * (1024 * 1024 + 1024) + 10 * 1024 + 10)
+    expect(found["batch_size"] == 512 and found["flop"] == 2 * 512 * 1024 * (5 * 1024 + 3 * 10), found)
+    expect(found["dense_weight_bytes"] == gradients and abs(found["weight_traffic_bytes"] - 3.5 * gradients) < 1, found)
+    parts = {row["part"]: row for row in document["measured"]}
+    expect(abs(sum(row["measured_s"] for row in parts.values()) / document["measured_step_s"] - 1) < 1e-9, parts)
+    expect(abs(sum(row["estimated_s"] for row in parts.values()) / document["step_s"] - 1) < 1e-9, parts)
+    expect(any("The recorded steps took" in said and " on a CPU: " in said for said in document["summary"]), document["summary"])
+    with_words = job("trace=%s,architecture=1w1g,flop=1T" % trace)
+    expect({row["feature"]: row["amount"] for row in with_words["features"]}["flop"] == 1e12, "said")
+    said = job("architecture=1w1g,flop=1T,step_s=0.21")
+    expect(said["measured_step_s"] == 0.21 and "measured" not in said, said["summary"])
+    expect(any("210" in line and "estimate" in line for line in said["summary"]), said["summary"])
+    for words, part in (("trace=%s,architecture=1w1g,batch_size=64" % trace, "512"),
+                        ("trace=%s,architecture=1w1g,model=lenet" % trace, "one model or one trace"),
+                        ("trace=%s,architecture=1w1g" % trace.replace("big_products", "long_sequences"), "say flop=")):
+        code, out, err = run("predict", "--job", words)
+        expect(code in (2, 3) and part in err, words, code, err)
+    fleet = put("timed.csv", "job,architecture,cnodes,batch_size,flop,memory_access_bytes,input_bytes,weight_traffic_bytes,"
+                "dense_weight_bytes,embedding_weight_bytes,step_s\na,1w1g,1,32,1e12,1e9,1e6,0,1e6,0,0.3\n")
+    code, out, err = run("fleet", fleet)
+    expect(code == 0 and "--kind job" in out, "a fleet says what it does not use", err)
+
+
 def schema():
     """The report of one job is what docs/schemas/job.json says, member by member and in that order."""
     with open(os.path.join(SOURCE, "docs", "schemas", "job.json")) as file:
@@ -402,7 +431,8 @@ def schema():
         elif isinstance(value, list):
             for item in value:
                 ordered(item, node["items"], where + "[]")
-    for text in ("architecture=ps_worker,cnodes=9,flop=1T,weight_traffic_bytes=1GB", "architecture=1w1g,input_bytes=5MB"):
+    for text in ("architecture=ps_worker,cnodes=9,flop=1T,weight_traffic_bytes=1GB", "architecture=1w1g,input_bytes=5MB",
+                 "architecture=1w1g,trace=%s" % os.path.join(SOURCE, "tests", "data", "causes", "big_products.json.gz")):
         document = job(text)
         jsonschema.validate(document, described)
         ordered(document, described, "")
@@ -411,7 +441,8 @@ def schema():
 def main():
     for check in (the_case_studies, closed_forms, one_resource_scaled,
                   rows_of_embeddings_grow_with_the_batch, assumptions, measured_resnet50, efficiencies_are_found,
-                  machines_of_the_catalogue, names_of_others, stated_efficiencies_are_not_fitted, features_of_models, faults, schema):
+                  machines_of_the_catalogue, names_of_others, stated_efficiencies_are_not_fitted, features_of_models, features_of_traces, faults,
+                  schema):
         check()
     return finish()
 

@@ -167,6 +167,14 @@ def hosts_that_wait():
     expect(without["compute"] < 0.6 * twice, without, twice)
 
 
+def leads():
+    """The first sentence names what the table of resources has first, where gathers share links with reductions too."""
+    for machine, zero in (("a100*4 nvlink=300GB/s nodes=4 net=25GB/s", 3), ("p4d*2", 3), ("dgx-h100*2", 0)):
+        answer = predict("llama2-7b", "--on", machine, "--set", f"global_batch=32,dp=16,micro_batch=2,precision=amp_bf16,recompute=none,zero_stage={zero}")
+        most = min(answer["advice"], key=lambda row: row["step_if_free_ns"])
+        expect(answer["lead"]["resource"] == most["resource"], machine, answer["lead"], most)
+
+
 def too_many():
     """A step whose micro-batches have more launches than are shown is answered all the same, as its row is; what-ifs are refused."""
     settings = {"dp": "1", "precision": "bf16", "micro_batch": "1", "global_batch": "2048"}
@@ -196,6 +204,7 @@ def frozen():
 bubbles()
 gathers()
 hosts_that_wait()
+leads()
 too_many()
 frozen()
 memory()

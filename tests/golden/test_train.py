@@ -3,11 +3,11 @@ answers hold to the schema, and what cannot be is refused in one line. Skipped w
 import gzip
 import json
 import os
+import pty
 import signal
 import subprocess
 import sys
 import tempfile
-import time
 
 import strict_schema
 from checks import PACELINE, expect, expect_line, finish, run
@@ -221,11 +221,16 @@ def test_referee(folder):
 def test_interrupted():
     """Ctrl-C ends a run after the present step: what was measured stays, and says so."""
     words = [PACELINE, "train", "mlp", "--batch", "4", "--steps", "1000000", "--warm-up", "1", "--threads", "1", "--format", "json"]
-    with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as running:
-        time.sleep(1.5)
+    ours, terminal = pty.openpty()
+    with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=terminal, text=True) as running:
+        os.close(terminal)
+        said = b""
+        while said.count(b"steps") < 4:  # each step that begins is told to a terminal
+            said += os.read(ours, 4096)
         running.send_signal(signal.SIGINT)
-        out, err = running.communicate(timeout=120)
-    expect(running.returncode == 0, running.returncode, err)
+        out, _ = running.communicate(timeout=120)
+    os.close(ours)
+    expect(running.returncode == 0, running.returncode, said)
     answer = json.loads(out)
     strict_schema.hold(answer, "train")
     expect(answer["stopped"] and 0 < answer["steps"] < 1000000, answer["steps"])

@@ -29,7 +29,7 @@ NUMBER = re.compile(r"(?<=[\s\[{,])-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?(?=[\s,\]}]|$
 STEPS = [("resnet50", "dgx-1-v100", {"dp": 8, "micro_batch": 16}),
          ("bert_large", "hgx-a100-80", {"dp": 8, "micro_batch": 8, "zero_stage": 1}),
          ("dlrm_default", "dgx-h100", {"dp": 4, "ep": 4, "micro_batch": 512}),
-         ("llama3_8b", "dgx-h100", {"dp": 2, "tp": 2, "pp": 2, "micro_batch": 1, "global_batch": 8, "framework": "megatron"})]
+         ("llama3_8b", "dgx-h100", {"dp": 2, "tp": 2, "pp": 2, "vpp": 1, "precision": "bf16", "micro_batch": 1, "global_batch": 8, "framework": "megatron"})]
 EXCHANGES = [("dgx-1-v100", 1, 8, "allreduce", 1 << 20), ("dgx-h100", 2, 16, "allreduce", 1 << 28),
              ("hgx-a100-80", 2, 16, "alltoall", 65536)]
 JOBS = [("pai-2018", {"architecture": "ps_worker", "cnodes": 8, "flop": 330.7e9, "memory_access_bytes": 25.79e9, "input_bytes": 1.2e6,

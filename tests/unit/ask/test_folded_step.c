@@ -25,7 +25,7 @@ static const char *const precisions[] = {"precision=fp32", "precision=fp16", "pr
 static const char *const executions[] = {"execution=eager", "execution=compiled"};
 static const char *const again[] = {"recompute=none", "recompute=full"};
 static const char *const zeros[] = {"zero_stage=0", "zero_stage=1", "zero_stage=2", "zero_stage=3"};
-static const char *const schedules[] = {"schedule=1f1b", "schedule=zero-bubble"};
+static const char *const schedules[] = {"schedule=1f1b", "schedule=zero-bubble", "schedule=zb-v"};
 
 #define ONE_OF(list) (list)[below(seed, sizeof(list) / sizeof *(list))]
 

@@ -129,7 +129,7 @@ static pace_status predict_model(const void *context, int choice) {
 }
 
 static pace_status models(const void *context, int choice) {
-    static const char *const set[] = {"micro_batch=2"};
+    static const char *const set[] = {"classes=20"};
     const pace_words words = {set, 1};
     (void)context;
     pace_report *report = NULL;
