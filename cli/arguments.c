@@ -56,8 +56,10 @@ static bool unknown(const pace_verb *verb, const char *word) {
         if (pace_word_edits(word, cli_option_name(name, option)) < pace_word_edits(word, nearest))
             memcpy(nearest, name, sizeof nearest);
     bool slip = cli_is_slip(word, nearest);
-    cli_say("paceline %s: unknown option '%.80s' (%s%s%ssee 'paceline %s --help')", verb->name, word,
-            slip ? "did you mean " : "", slip ? nearest : "", slip ? "? " : "", verb->name);
+    bool has_settings = !slip && find(verb, "--set", strlen("--set"));
+    cli_say("paceline %s: unknown option '%.80s' (%s%s%ssee 'paceline %s --help'%s)", verb->name, word,
+            slip ? "did you mean " : "", slip ? nearest : "", slip ? "? " : "", verb->name,
+            has_settings ? "; --set KEY=VALUE sets what is run, such as tp=8 or micro_batch=16" : "");
     return false;
 }
 

@@ -63,8 +63,8 @@ static pace_status build_model(pace_network *n, const pace_network_asked *asked)
     n->config.optimizer = PACE_MOMENTUM;
     n->config.micro_batch = (double)asked->batch;
     PACE_TRY(check_settings(&asked->set));
-    PACE_TRY(pace_model_settings_read(&settings, &n->config, &asked->set));
     pace_status status = pace_catalog_open(&catalog);
+    if (status == PACE_OK) status = pace_model_settings_read(&settings, &n->config, catalog, &asked->set);
     if (status == PACE_OK)
         status = pace_model_load(&n->model, catalog, asked->model, settings.items.items, settings.items.count);
     pace_catalog_free(catalog);

@@ -26,7 +26,7 @@ pace_status pace_partition_is_of_hosts(bool *out, pace_catalog *catalog, const p
 static pace_status open_model(pace_partition_asked *a, const char *name, const pace_words *others) {
     pace_model_settings own;
     pace_config unused = pace_config_default();
-    PACE_TRY(pace_model_settings_read(&own, &unused, others));
+    PACE_TRY(pace_model_settings_read(&own, &unused, a->options->context->catalog, others));
     pace_status status =
         pace_model_open(&a->model, a->options->context->catalog, name, own.items.items, own.items.count);
     pace_model_settings_free(&own);

@@ -124,6 +124,21 @@ static void take_jitter(pace_plan_place *p, const pace_plan_asked *a, double dev
     else p->straggling = 1 + a->jitter * pace_expected_most((int)devices);
 }
 
+/* Where a failure comes before a checkpoint and a restart are done, a plan would count days that never end. */
+static pace_status find_goodput(pace_plan_place *p, const pace_plan_asked *a, double devices) {
+    const double least = 0.01;
+    const pace_failures *f = &a->failures;
+    p->goodput = pace_goodput_of(f, devices);
+    if (p->goodput.share >= least) return PACE_OK;
+    char between[32], lost[32];
+    pace_say_span(between, p->goodput.between_failures_s);
+    pace_say_span(lost, f->save_s + f->restart_s);
+    return pace_fail(PACE_E_USAGE,
+                     "failures: one of %.0f devices fails every %s, and a checkpoint and a restart take %s: less than "
+                     "%.0f %% of the time would be progress, and the training would not end",
+                     devices, between, lost, 100 * least);
+}
+
 pace_status pace_plan_place_open(pace_plan_place *p, pace_plan_asked *a, const char *name) {
     const pace_device *device;
     PACE_TRY(pace_device_resolve(&device, &a->devices, p->machine.device, 0));
@@ -139,7 +154,7 @@ pace_status pace_plan_place_open(pace_plan_place *p, pace_plan_asked *a, const c
     double devices = (double)p->machine.devices * p->machine.nodes;
     p->device_w = device->tdp_w;
     p->goodput.share = 1;
-    if (a->failures.save_s > 0) p->goodput = pace_goodput_of(&a->failures, devices);
+    if (a->failures.save_s > 0) PACE_TRY(find_goodput(p, a, devices));
     take_jitter(p, a, devices);
     assume_batch(a, &p->step, devices);
     p->learning = learning_of(p, a, p->step.asked.config.global_batch);

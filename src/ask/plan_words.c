@@ -1,6 +1,8 @@
 #include "ask/plan_words.h"
 
 #include "base/decimal.h"
+#include "base/numbers.h"
+#include "base/print.h"
 
 #include <math.h>
 #include <string.h>
@@ -96,4 +98,15 @@ pace_status pace_plan_failures(pace_failures *out, const char *text) {
             text);
     *out = f;
     return PACE_OK;
+}
+
+void pace_say_span(char out[32], double seconds) {
+    static const struct {
+        double seconds;
+        const char *name;
+    } units[] = {{365.25 * 86400, "years"}, {86400, "days"}, {3600, "hours"}, {60, "minutes"}};
+    size_t unit = 0;
+    while (unit < PACE_COUNT(units) && seconds < 2 * units[unit].seconds) unit++;
+    if (unit == PACE_COUNT(units)) pace_snprintf(out, 32, "%.3g seconds", seconds);
+    else pace_snprintf(out, 32, "%.1f %s", seconds / units[unit].seconds, units[unit].name);
 }

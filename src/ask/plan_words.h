@@ -21,3 +21,6 @@ pace_status pace_plan_price(double *out, const pace_words *price, size_t number,
 
 /** "50000h:60s:10m": hours between failures of a device, a checkpoint's time, a restart's (none: 0). PACE_E_USAGE. */
 pace_status pace_plan_failures(pace_failures *out, const char *text) PACE_MUST_CHECK;
+
+/** A time in its largest unit that is counted at least twice: "16.3 days", "12.1 minutes". */
+void pace_say_span(char out[32], double seconds);

@@ -87,12 +87,24 @@ static pace_status read_model(pace_predict_inputs *out, const char *name, const 
 
 /* --- which it is -------------------------------------------------------------------------------------------------- */
 
+/* "meta-llama/Llama-3.1-8B", as hubs name models: an owner, which is no folder here, and a name. */
+static bool has_owner(const char *input) {
+    struct stat info;
+    char owner[96];
+    const char *slash = strchr(input, '/');
+    size_t length = slash ? (size_t)(slash - input) : 0;
+    if (length == 0 || length >= sizeof owner || !pace_is_alnum(*input) || strchr(slash + 1, '/')) return false;
+    memcpy(owner, input, length);
+    owner[length] = '\0';
+    return slash[1] && stat(owner, &info) != 0;
+}
+
 /* A file that holds a model, or a word that names no file and has no trace's suffix ("gpt3_2.7b" is a model). */
 static bool names_model(const char *input) {
     struct stat info;
     if (pace_is_trace_name(input) || pace_ends(input, ".gz") || pace_ends(input, ".zst")) return false;
     if (pace_model_is_file(input)) return true;
-    return stat(input, &info) != 0 && !strpbrk(input, "/*?[");
+    return stat(input, &info) != 0 && !strpbrk(input, "*?[") && (!strchr(input, '/') || has_owner(input));
 }
 
 pace_status pace_predict_is_model(bool *out, const char *input) {

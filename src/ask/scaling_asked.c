@@ -128,7 +128,7 @@ static pace_status make_step(pace_scaling_worker *step, pace_catalog *catalog, c
     pace_model model;
     pace_estimate step_s;
     PACE_TRY(split_settings(&set, row));
-    PACE_TRY(pace_model_settings_read(&settings, &config, &set.words));
+    PACE_TRY(pace_model_settings_read(&settings, &config, catalog, &set.words));
     config.micro_batch = row->batch;
     pace_status status = pace_model_open(&model, catalog, row->model, settings.items.items, settings.items.count);
     if (status == PACE_OK) {

@@ -19,7 +19,7 @@ static pace_status open_model(pace_scaling_input *input, const pace_scaling_opti
                                                    : NULL;
     if (recorded) return pace_fail(PACE_E_USAGE, "%s: has no effect on a model, whose step is not recorded", recorded);
     input->is_model = true;
-    PACE_TRY(pace_model_settings_read(&settings, &input->config, &options->set));
+    PACE_TRY(pace_model_settings_read(&settings, &input->config, input->catalog, &options->set));
     pace_model_settings_free(&settings);
     if (!pace_settings_name_batch(&options->set) && options->batch.count == 0)
         PACE_TRY(pace_scaling_own_batch(&input->config.micro_batch, options->context->catalog, input->name,

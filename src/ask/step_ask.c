@@ -75,7 +75,7 @@ static pace_status open_model(pace_step_asked *a, pace_catalog *catalog, const c
     config->optimizer = config->precision = config->recompute = config->execution = config->attention = UNSAID;
     config->zero_stage = config->sequence_parallel = config->ep = UNSAID;
     pace_model_settings own;
-    PACE_TRY(pace_model_settings_read(&own, config, set));
+    PACE_TRY(pace_model_settings_read(&own, config, catalog, set));
     pace_status status = pace_found_model_open(&a->model, catalog, name, own.items.items, own.items.count);
     pace_model_settings_free(&own);
     PACE_TRY(status);

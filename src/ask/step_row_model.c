@@ -31,7 +31,7 @@ static bool has(double *out, const pace_step_reader *r, size_t row, pace_step_co
 static void set(settings *to, const char *key, double value) {
     for (size_t i = 0; i < to->count; i++)
         if (strcmp(to->items[i].key, key) == 0) return;
-    if (to->count < SETTINGS) to->items[to->count++] = (pace_model_setting){key, value};
+    if (to->count < SETTINGS) to->items[to->count++] = (pace_model_setting){.key = key, .value = value, .text = ""};
 }
 
 /* What a row states of the sizes that a model takes. */

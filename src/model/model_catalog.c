@@ -52,8 +52,10 @@ static pace_status build_when_called(search *wanted) {
     snprintf(name, sizeof name, "%s", called ? called->model : pace_model_names_closest(&names, wanted->name));
     pace_model_names_free(&names);
     if (!called)
-        return pace_fail(PACE_E_MISSING, "the catalogue has no model \"%.80s\"%s%s%s (a file of yours ends with .yaml)",
-                         wanted->name, *name ? "; the closest name is \"" : "", name, *name ? "\"" : "");
+        return pace_fail(PACE_E_MISSING,
+                         "%sthe catalogue has no model \"%.80s\"%s%s%s (a file of yours ends with .yaml)",
+                         strchr(wanted->name, '/') ? "there is no such file, and " : "", wanted->name,
+                         *name ? "; the closest name is \"" : "", name, *name ? "\"" : "");
     search other = {wanted->out, name, wanted->settings, wanted->setting_count, true, false, wanted->catalog};
     return pace_model_each_description(wanted->catalog, build_when_named, &other);
 }

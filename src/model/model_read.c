@@ -511,20 +511,21 @@ static pace_status read_names(model_reader *reader, const char *name) {
 }
 
 /* What can be set: how a model is run, and the family's own parameters. */
-static pace_status refuse_setting(const pace_yaml_node *parameters, const char *key) {
+static pace_status refuse_setting(const pace_yaml_node *parameters, const pace_model_setting *setting) {
+    PACE_TRY(pace_setting_hint_give(&setting->hint, parameters, setting->key, setting->text));
     char run[400] = "", own[400] = "";
     for (size_t i = 0, used = 0; pace_config_key(i) && used < sizeof run; i++)
         used += (size_t)snprintf(run + used, sizeof run - used, "%s%s", i ? ", " : "", pace_config_key(i));
     for (size_t i = 0, used = 0; i < pace_yaml_count(parameters) && used < sizeof own; i++)
         used += (size_t)snprintf(own + used, sizeof own - used, "%s%s", i ? ", " : "", pace_yaml_key(parameters, i));
     return pace_fail(PACE_E_USAGE, "the model has no parameter \"%.80s\": expected one of how it is run (%s)%s%s%s",
-                     key, run, *own ? ", or of its own (" : "", own, *own ? ")" : "");
+                     setting->key, run, *own ? ", or of its own (" : "", own, *own ? ")" : "");
 }
 
 static pace_status apply_settings(pace_scope *scope, const pace_yaml_node *parameters,
                                   const pace_model_setting *settings, size_t count) {
     for (size_t i = 0; i < count; i++) {
-        if (!pace_yaml_get(parameters, settings[i].key)) return refuse_setting(parameters, settings[i].key);
+        if (!pace_yaml_get(parameters, settings[i].key)) return refuse_setting(parameters, &settings[i]);
         PACE_TRY(pace_scope_bind(scope, settings[i].key, &settings[i].value, 1));
     }
     return PACE_OK;

@@ -34,11 +34,14 @@
 
 #include "base/yaml.h"
 #include "model/model.h"
+#include "model/setting_hint.h"
 
 /** A value that replaces a parameter's default or its variant's. */
 typedef struct {
     const char *key;
     double value;
+    const char *text;       /* the value as it was given */
+    pace_setting_hint hint; /* where no parameter is called so */
 } pace_model_setting;
 
 /** Builds the model `name` of a family's document; NULL = its first variant. Errors: PACE_E_INPUT with the place,

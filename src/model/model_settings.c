@@ -1,22 +1,11 @@
 #include "model/model_settings.h"
-#include "base/words.h"
 
 #include "base/decimal.h"
 
 #include <string.h>
 
-/* A word is of a field of the configuration, whose name may be a slip; a model's own parameters are numbers. */
-static pace_status fail_word(const char *key, const char *value) {
-    const char *nearest = pace_config_key(0);
-    for (size_t i = 1; pace_config_key(i); i++)
-        if (pace_word_edits(key, pace_config_key(i)) < pace_word_edits(key, nearest)) nearest = pace_config_key(i);
-    if (pace_word_edits(key, nearest) <= 2)
-        return pace_fail(PACE_E_USAGE, "set: no setting is called %.80s: did you mean %s=%.80s?", key, nearest, value);
-    return pace_fail(PACE_E_USAGE, "set: %.80s: expected a number, found '%.80s'", key, value);
-}
-
-static pace_status read_word(pace_model_settings *settings, pace_config *config, const char *word) {
-    double value;
+static pace_status read_word(pace_model_settings *settings, pace_config *config, pace_catalog *catalog,
+                             const char *word) {
     PACE_TRY(pace_texts_add(&settings->texts, word));
     char *key = settings->texts.items[settings->texts.count - 1];
     char *equals = strchr(key, '=');
@@ -24,9 +13,11 @@ static pace_status read_word(pace_model_settings *settings, pace_config *config,
         return pace_fail(PACE_E_USAGE, "set: expected KEY=VALUE, found '%.80s'", word);
     *equals = '\0';
     if (pace_config_has(key)) return pace_config_set(config, key, equals + 1);
-    if (!pace_number_parse(&value, equals + 1)) return fail_word(key, equals + 1);
-    pace_model_setting setting = {key, value};
-    return PACE_PUSH(&settings->items, setting);
+    pace_model_setting setting = {.key = key, .text = equals + 1};
+    PACE_TRY(pace_setting_hint_find(&setting.hint, catalog, key, setting.text));
+    if (pace_number_parse(&setting.value, setting.text)) return PACE_PUSH(&settings->items, setting);
+    PACE_TRY(pace_setting_hint_give(&setting.hint, NULL, key, setting.text));
+    return pace_fail(PACE_E_USAGE, "set: %.80s: expected a number, found '%.80s'", key, setting.text);
 }
 
 static bool names_framework(const char *word) { return strncmp(word, "framework=", 10) == 0 && word[10]; }
@@ -38,11 +29,12 @@ const char *pace_framework_asked(const pace_words *set) {
     return asked;
 }
 
-pace_status pace_model_settings_read(pace_model_settings *out, pace_config *config, const pace_words *set) {
+pace_status pace_model_settings_read(pace_model_settings *out, pace_config *config, pace_catalog *catalog,
+                                     const pace_words *set) {
     pace_model_settings settings = {0};
     pace_status status = PACE_OK;
     for (size_t i = 0; set && status == PACE_OK && i < set->count; i++)
-        if (!names_framework(set->items[i])) status = read_word(&settings, config, set->items[i]);
+        if (!names_framework(set->items[i])) status = read_word(&settings, config, catalog, set->items[i]);
     return PACE_GIVE(out, settings, status, pace_model_settings_free(&settings));
 }
 

@@ -11,8 +11,8 @@ typedef struct {
 } pace_model_settings;
 
 /** Sets the configuration's fields in `config` and gathers the rest, "framework=NAME" aside. PACE_E_USAGE says what was
- * expected. */
-pace_status pace_model_settings_read(pace_model_settings *out, pace_config *config,
+ * expected, or meant. */
+pace_status pace_model_settings_read(pace_model_settings *out, pace_config *config, pace_catalog *catalog,
                                      const pace_words *set) PACE_MUST_CHECK;
 /** The framework that "framework=NAME" words ask for, as it stands in the last of them; NULL without. */
 const char *pace_framework_asked(const pace_words *set);

@@ -1,5 +1,6 @@
 #include "report/plan_says.h"
 
+#include "ask/plan_words.h"
 #include "base/print.h"
 #include "report/found_says.h"
 #include "report/show.h"
@@ -61,23 +62,10 @@ static void say_sure(pace_node *root, const pace_plan_place *p) {
         need.text, has.text, 100 * (p->choices.items[i].time_s.median / first->time_s.median - 1), config);
 }
 
-/* "16.3 days", "3.6 hours", "12.1 minutes". */
-static void say_span(char out[32], double seconds) {
-    const double day = 86400, hour = 3600, minute = 60;
-    bool days = seconds >= 2 * day, hours = !days && seconds >= 2 * hour;
-    pace_snprintf(out, 32, "%.1f %s",
-                  seconds / (days    ? day
-                             : hours ? hour
-                                     : minute),
-                  days    ? "days"
-                  : hours ? "hours"
-                          : "minutes");
-}
-
 static void say_failures(pace_node *root, const pace_plan_place *p) {
     char between[32], interval[32];
-    say_span(between, p->goodput.between_failures_s);
-    say_span(interval, p->goodput.interval_s);
+    pace_say_span(between, p->goodput.between_failures_s);
+    pace_say_span(interval, p->goodput.interval_s);
     pace_node_sentence(root, false,
                        "One of %.0f devices fails every %s; with the best interval, a checkpoint every %s, %.1f %% of "
                        "the time is progress.",

@@ -74,13 +74,14 @@ static pace_status describe_all(pace_report *report, pace_catalog *catalog, cons
     pace_node *root = pace_report_root(report);
     pace_config config = pace_config_default();
     pace_model_settings settings;
-    PACE_TRY(pace_model_settings_read(&settings, &config, set));
+    PACE_TRY(pace_model_settings_read(&settings, &config, catalog, set));
     pace_status status = pace_config_check(&config);
     if (status == PACE_OK && config.lora > 0)
         status = pace_fail(PACE_E_USAGE, PACE_FIELD "set lora: adapters need a model's name");
-    if (status == PACE_OK && settings.items.count)
-        status = pace_fail(PACE_E_USAGE, PACE_FIELD "set %.80s: a model's parameter needs a model's name",
-                           settings.items.items[0].key);
+    const pace_model_setting *own = settings.items.count ? &settings.items.items[0] : NULL;
+    if (status == PACE_OK && own) status = pace_setting_hint_give(&own->hint, NULL, own->key, own->text);
+    if (status == PACE_OK && own)
+        status = pace_fail(PACE_E_USAGE, PACE_FIELD "set %.80s: a model's parameter needs a model's name", own->key);
     pace_model_settings_free(&settings);
     PACE_TRY(status);
     model_list list = {.config = &config};

@@ -95,7 +95,7 @@ static void settings(const char *text) {
     const pace_words words = {&text, 1};
     pace_config config = pace_config_default();
     pace_model_settings found;
-    if (fine(pace_model_settings_read(&found, &config, &words))) pace_model_settings_free(&found);
+    if (fine(pace_model_settings_read(&found, &config, test_catalog(), &words))) pace_model_settings_free(&found);
 }
 
 /* The second byte says which option; not those that take a regular expression, whose price is the user's own. */

@@ -49,7 +49,7 @@ with tempfile.TemporaryDirectory() as folder:
         code, _, err = run("predict", "resnet50", "--on", wrong)
         expect_line(code, err, 4, f'the closest name is "{right}"')
     code, _, err = run("predict", "resnet50", "--on", "v100", "--set", "batch=64")
-    expect_line(code, err, 2, "micro_batch", "classes")
+    expect_line(code, err, 2, "did you mean micro_batch=")
 
     # The batch of a model is known, and said.
     code, out, _ = run("predict", "resnet50", "--on", "v100")

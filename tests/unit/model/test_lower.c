@@ -102,7 +102,10 @@ static void test_every_mode(void **state) {
 static void test_transformer_flop(void **state) {
     (void)state;
     double h = 768, l = 5, s = 256, v = 50257, b = 3;
-    pace_model_setting settings[] = {{"hidden", h}, {"layers", l}, {"seq", s}, {"vocab", v}};
+    pace_model_setting settings[] = {{.key = "hidden", .value = h},
+                                     {.key = "layers", .value = l},
+                                     {.key = "seq", .value = s},
+                                     {.key = "vocab", .value = v}};
     pace_model model = load("gpt", settings, 4);
     pace_config config = pace_config_default();
     config.micro_batch = b;
@@ -124,7 +127,10 @@ static void test_transformer_flop(void **state) {
 static void test_recomputation(void **state) {
     (void)state;
     double h = 768, l = 5, s = 256, v = 50257, b = 3;
-    pace_model_setting settings[] = {{"hidden", h}, {"layers", l}, {"seq", s}, {"vocab", v}};
+    pace_model_setting settings[] = {{.key = "hidden", .value = h},
+                                     {.key = "layers", .value = l},
+                                     {.key = "seq", .value = s},
+                                     {.key = "vocab", .value = v}};
     pace_model model = load("gpt", settings, 4);
     pace_config config = pace_config_default();
     config.micro_batch = b;
@@ -431,7 +437,10 @@ static void test_allocations_fail(void **state) {
     pace_config config = pace_config_default();
     fail_allocations(&model, &config, 0);
     pace_model_free(&model);
-    pace_model_setting settings[] = {{"hidden", 64}, {"layers", 4}, {"heads", 4}, {"seq", 16}};
+    pace_model_setting settings[] = {{.key = "hidden", .value = 64},
+                                     {.key = "layers", .value = 4},
+                                     {.key = "heads", .value = 4},
+                                     {.key = "seq", .value = 16}};
     model = load("gpt", settings, 4);
     config.pp = config.vpp = config.dp = 2;
     config.zero_stage = 3;

@@ -23,7 +23,10 @@ static void test_exchanges(void **state) {
     (void)state;
     double h = 1024, l = 6, s = 128, b = 2;
     size_t count;
-    pace_model_setting settings[] = {{"hidden", h}, {"layers", l}, {"heads", 16}, {"seq", s}};
+    pace_model_setting settings[] = {{.key = "hidden", .value = h},
+                                     {.key = "layers", .value = l},
+                                     {.key = "heads", .value = 16},
+                                     {.key = "seq", .value = s}};
     pace_model model = load("gpt", settings, 4);
     pace_config config = pace_config_default();
     config.micro_batch = b;
@@ -65,7 +68,10 @@ static double transferred(const pace_graph *graph, const char *kind) {
  * of those that a rank updates, and the device updates nothing. */
 static void test_offload(void **state) {
     (void)state;
-    pace_model_setting settings[] = {{"hidden", 256}, {"layers", 3}, {"heads", 4}, {"seq", 64}};
+    pace_model_setting settings[] = {{.key = "hidden", .value = 256},
+                                     {.key = "layers", .value = 3},
+                                     {.key = "heads", .value = 4},
+                                     {.key = "seq", .value = 64}};
     pace_model model = load("gpt", settings, 4);
     for (double dp = 1; dp <= 4; dp *= 4) {
         pace_config config = pace_config_default();
@@ -94,7 +100,10 @@ static void test_offload(void **state) {
 static void test_context_and_experts(void **state) {
     (void)state;
     size_t count;
-    pace_model_setting settings[] = {{"hidden", 1024}, {"layers", 2}, {"heads", 16}, {"seq", 512}};
+    pace_model_setting settings[] = {{.key = "hidden", .value = 1024},
+                                     {.key = "layers", .value = 2},
+                                     {.key = "heads", .value = 16},
+                                     {.key = "seq", .value = 512}};
     pace_model model = load("gpt", settings, 4);
     pace_config config = pace_config_default();
     pace_graph whole = lower(&model, &config);
@@ -107,7 +116,10 @@ static void test_context_and_experts(void **state) {
     pace_graph_free(&graph);
     pace_graph_free(&whole);
     pace_model_free(&model);
-    pace_model_setting experts[] = {{"layers", 2}, {"experts", 16}, {"topk", 2}, {"seq", 64}};
+    pace_model_setting experts[] = {{.key = "layers", .value = 2},
+                                    {.key = "experts", .value = 16},
+                                    {.key = "topk", .value = 2},
+                                    {.key = "seq", .value = 64}};
     model = load("qwen3-30b-a3b", experts, 4);
     config = pace_config_default();
     whole = lower(&model, &config);
@@ -146,7 +158,7 @@ static double collected(const pace_graph *graph, const char *collective) {
  * once), stage 3 gathers them twice; and each rank updates its part. */
 static void test_zero(void **state) {
     (void)state;
-    pace_model_setting settings[] = {{"layers", 3}, {"seq", 64}};
+    pace_model_setting settings[] = {{.key = "layers", .value = 3}, {.key = "seq", .value = 64}};
     pace_model model = load("llama2-7b", settings, 2);
     pace_config config = pace_config_default();
     double parameters = pace_model_total(&model, &config).parameters * 4, ranks = 4, micro_batches = 3;
@@ -174,7 +186,7 @@ static void test_zero(void **state) {
  * group, and the W/F copies all-reduce the part of a gradient that each has. Over all ranks it is plain sharding. */
 static void test_hybrid(void **state) {
     (void)state;
-    pace_model_setting settings[] = {{"layers", 3}, {"seq", 64}};
+    pace_model_setting settings[] = {{.key = "layers", .value = 3}, {.key = "seq", .value = 64}};
     pace_model model = load("llama2-7b", settings, 2);
     pace_config config = pace_config_default();
     double parameters = pace_model_total(&model, &config).parameters * 4;
@@ -231,7 +243,10 @@ static void check_stages(const pace_model *model, const pace_config *config) {
 
 static void test_stages(void **state) {
     (void)state;
-    pace_model_setting settings[] = {{"hidden", 1024}, {"layers", 8}, {"heads", 16}, {"seq", 64}};
+    pace_model_setting settings[] = {{.key = "hidden", .value = 1024},
+                                     {.key = "layers", .value = 8},
+                                     {.key = "heads", .value = 16},
+                                     {.key = "seq", .value = 64}};
     pace_model model = load("gpt", settings, 4);
     for (int schedule = 0; schedule < PACE_SCHEDULES; schedule++)
         for (int execution = PACE_EAGER; execution <= PACE_CUDA_GRAPH; execution++)

@@ -181,7 +181,11 @@ static void test_multiply_adds(void **state) {
 /* Narayanan et al. 2021, equation 3, forward and without recomputation: 24 B s l h^2 (1 + s / 6h + V / 12 l h) flop. */
 static void test_transformer_flop(void **state) {
     (void)state;
-    pace_model_setting settings[] = {{"hidden", 1536}, {"layers", 7}, {"heads", 12}, {"seq", 640}, {"vocab", 51200}};
+    pace_model_setting settings[] = {{.key = "hidden", .value = 1536},
+                                     {.key = "layers", .value = 7},
+                                     {.key = "heads", .value = 12},
+                                     {.key = "seq", .value = 640},
+                                     {.key = "vocab", .value = 51200}};
     pace_model model = load("gpt", settings, 5);
     pace_config config = pace_config_default();
     double h = 1536, l = 7, s = 640, v = 51200;
@@ -200,7 +204,10 @@ static double layer_bytes(double h, double a, double s, pace_config config) {
     config.precision = PACE_RUN_FP16;
     config.attention = PACE_ATTENTION_MATH;
     for (int l = 0; l < 2; l++) {
-        pace_model_setting settings[] = {{"hidden", h}, {"heads", a}, {"seq", s}, {"layers", l + 3}};
+        pace_model_setting settings[] = {{.key = "hidden", .value = h},
+                                         {.key = "heads", .value = a},
+                                         {.key = "seq", .value = s},
+                                         {.key = "layers", .value = l + 3}};
         pace_model model = load("gpt", settings, 4);
         bytes[l] = pace_model_total(&model, &config).activation_bytes;
         pace_model_free(&model);
@@ -247,7 +254,7 @@ static void test_every_model(void **state) {
     pace_model model;
     assert_int_equal(pace_model_load(&model, test_catalog(), "resnet51", NULL, 0), PACE_E_MISSING);
     assert_non_null(strstr(pace_message(), "closest name is \"resnet50\""));
-    pace_model_setting wrong = {"height", 3};
+    pace_model_setting wrong = {.key = "height", .value = 3};
     assert_int_equal(pace_model_load(&model, test_catalog(), "gpt", &wrong, 1), PACE_E_USAGE);
     assert_non_null(strstr(pace_message(), "height"));
 }
@@ -395,7 +402,7 @@ static void test_own_file(void **state) {
     model = load(named, NULL, 0);
     assert_true(pace_model_total(&model, &config).parameters == 25);
     pace_model_free(&model);
-    pace_model_setting setting = {"w", 1};
+    pace_model_setting setting = {.key = "w", .value = 1};
     model = load(named, &setting, 1);
     assert_true(pace_model_total(&model, &config).parameters == 5);
     pace_model_free(&model);

@@ -245,11 +245,11 @@ static void test_published_activations(void **state) {
     b.place.exchange = &exchange;
     for (size_t i = 0; i < sizeof runs / sizeof *runs; i++)
         for (int selective = 0; selective < 2; selective++) {
-            pace_model_setting settings[] = {{"hidden", runs[i].hidden},
-                                             {"layers", runs[i].layers},
-                                             {"heads", runs[i].heads},
-                                             {"seq", 2048},
-                                             {"vocab", 51200}};
+            pace_model_setting settings[] = {{.key = "hidden", .value = runs[i].hidden},
+                                             {.key = "layers", .value = runs[i].layers},
+                                             {.key = "heads", .value = runs[i].heads},
+                                             {.key = "seq", .value = 2048},
+                                             {.key = "vocab", .value = 51200}};
             pace_model model;
             pace_step_slots slots;
             pace_step_plan plan;
