@@ -111,11 +111,17 @@ static bool of_other_size(const pace_step_reader *r, size_t row, const pace_mode
 
 /* --- by sizes ----------------------------------------------------------------------------------------------------- */
 
-/* A row that says how many parameters but not how many layers: 12 h^2 each, and the words' table. */
+/* A row that says how many parameters but not how many layers: 12 h^2 each, and the words' table. Stages of a pipeline
+ * hold equally many, which a rounded size hides: "183B" on 12 stages has 72 layers rather than 73. */
 static double layers_by_size(const pace_step_reader *r, size_t row, double hidden, double vocab) {
-    double billions = pace_step_size_stated(r, row).billions;
-    double layers = round((billions * 1e9 - vocab * hidden) / (12 * hidden * hidden));
-    return layers >= 1 ? layers : 0;
+    const double rounding = 0.04;
+    double billions = pace_step_size_stated(r, row).billions, stages;
+    double layers = (billions * 1e9 - vocab * hidden) / (12 * hidden * hidden);
+    if (has(&stages, r, row, PACE_STEP_PP) && stages > 1) {
+        double even = stages * round(layers / stages);
+        if (fabs(even / layers - 1) < rounding) layers = even;
+    }
+    return layers >= 0.5 ? round(layers) : 0;
 }
 
 /* Multiples of 8 that divide the width, the one whose heads are closest to 128 wide. */
@@ -167,7 +173,8 @@ static bool complete(pace_step_sizes *size, pace_step_row *out, const pace_step_
     double vocab = 50257, value;
     bool words = has(&vocab, r, row, PACE_STEP_VOCAB);
     if (has(&value, r, row, PACE_STEP_LAYERS)) size->layers = value;
-    if (size->layers == 0) {
+    bool stated = size->layers > 0;
+    if (!stated) {
         size->layers = layers_by_size(r, row, size->hidden, vocab);
         if (size->layers == 0) {
             pace_step_note(out, "layers is missing");
@@ -175,7 +182,7 @@ static bool complete(pace_step_sizes *size, pace_step_row *out, const pace_step_
         }
         pace_step_note(out, "assumed %g layers, from the size", size->layers);
     }
-    if (!words && vocab_by_size(r, row, size->hidden, size->layers) > 0) {
+    if (stated && !words && vocab_by_size(r, row, size->hidden, size->layers) > 0) {
         vocab = vocab_by_size(r, row, size->hidden, size->layers);
         pace_step_note(out, "assumed vocab %g, from the size", vocab);
     }

@@ -98,6 +98,16 @@ def seconds(**changes):
     return float(row["predicted"]), float(row["memory_bytes"])
 
 
+def test_layers_of_sizes():
+    """Stages hold equally many layers, which rounded sizes hide: the layers of BLOOM's search, which its published TFLOP/s give
+    (96 x 2048 x 2048 samples' tokens x layers x 14400^2 / (seconds x devices))."""
+    published = ((4, "200B", 80), (6, "194B", 78), (7, "191B", 77), (9, "205B", 81), (11, "195B", 77), (12, "183B", 72))
+    rows = ask("device,framework,hidden,size,n_gpu,tp,pp,micro_batch,global_batch\n" +
+               "".join(f"a100-80-sxm,megatron,14400,{size},{8 * pp},8,{pp},1,64\n" for pp, size, _ in published))
+    for row, (pp, size, layers) in zip(rows, published):
+        assert f"assumed {layers} layers, from the size" in row["status"] and "vocab" not in row["status"], (pp, size, row)
+
+
 def test_directions():
     base, memory = seconds()
     assert seconds(recompute="none")[0] < base and seconds(recompute="none")[1] > memory
