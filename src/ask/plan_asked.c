@@ -272,7 +272,7 @@ static pace_status find_loosened(pace_plan_asked *a, const char *name) {
 /* --- the answer --------------------------------------------------------------------------------------------------- */
 
 static pace_status find_launch(pace_plan_asked *a) {
-    const pace_plan_place *best = pace_plan_best(a, false);
+    const pace_plan_place *best = pace_plan_chosen(a);
     if (!best) return PACE_OK;
     const pace_step_case *one = &best->step.asked;
     double ranks = pace_config_ranks(&best->choices.items[0].candidate.config), node = best->machine.devices;
@@ -290,7 +290,7 @@ static pace_status draw_best(pace_plan_asked *a) {
     enum { TURNS_MOST = 4096 };
     pace_plan_place *best = NULL;
     for (size_t i = 0; i < a->places.count; i++)
-        if (a->places.items[i] == pace_plan_best(a, false)) best = a->places.items[i];
+        if (a->places.items[i] == pace_plan_chosen(a)) best = a->places.items[i];
     if (!best) return PACE_OK;
     pace_step_case one = best->step.asked;
     pace_step_solution settled;

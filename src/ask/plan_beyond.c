@@ -28,7 +28,7 @@ static pace_status answer_beside(pace_plan_beside *out, pace_plan_asked *a, cons
 
 pace_status pace_plan_find_other(pace_plan_asked *a, const char *name) {
     const pace_plan_options *all = a->options;
-    const pace_plan_place *best = pace_plan_best(a, false);
+    const pace_plan_place *best = pace_plan_chosen(a);
     if (!best || best->space.values[PACE_PLAN_PRECISION].count < 2) return PACE_OK;
     const pace_plan_values *both = &best->space.values[PACE_PLAN_PRECISION];
     pace_config config = best->choices.items[0].candidate.config;
@@ -63,7 +63,7 @@ static pace_status try_nodes(pace_plan_beside *out, bool *enough, pace_plan_aske
 }
 
 pace_status pace_plan_find_enough(pace_plan_asked *a, const char *name) {
-    if (!a->options->within || pace_plan_smallest(a) || a->places.count == 0) return PACE_OK;
+    if (!a->options->within || pace_plan_smallest(a, false) || a->places.count == 0) return PACE_OK;
     const pace_machine *offered = &a->places.items[a->places.count - 1]->machine;
     int less = offered->nodes, nodes = less;
     bool enough = false;

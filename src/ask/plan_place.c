@@ -237,12 +237,25 @@ static pace_status answer_choice(pace_plan_place *p, const pace_plan_candidate *
     return status == PACE_E_MEMORY ? status : pace_plan_refuse(&p->found, pace_message());
 }
 
+/* Of the first and those that take as long, one that surely fits leads, and of such one without offloading. */
+static void lead_sure(pace_plan_choice *all, size_t count, double tie) {
+    size_t best = 0;
+    for (size_t i = 1; i < count && all[i].time_s.median <= all[0].time_s.median * (1 + tie); i++) {
+        bool safer = all[best].close && !all[i].close, as_safe = all[best].close == all[i].close;
+        if (safer || (as_safe && all[i].candidate.config.offload < all[best].candidate.config.offload)) best = i;
+    }
+    const pace_plan_choice leader = all[best];
+    for (; best > 0; best--) all[best] = all[best - 1];
+    all[0] = leader;
+}
+
 /* Chances take the errors of two configurations as independent. */
 static void order_choices(pace_plan_asked *a, pace_plan_place *p) {
     const pace_plan_choice *first = p->choices.items;
     double screened_s = first->time_s.median, spread = p->step.frameworks.plan_spread;
     qsort(p->choices.items, p->choices.count, sizeof *p->choices.items, by_time);
     a->order_changed |= first->time_s.median < screened_s;
+    lead_sure(p->choices.items, p->choices.count, p->step.frameworks.plan_tie);
     for (size_t i = 0; i < p->choices.count; i++) {
         double apart = log(p->choices.items[i].time_s.median / first->time_s.median);
         p->choices.items[i].chance = 0.5 * erfc(-apart / (2 * spread));
@@ -372,12 +385,19 @@ const pace_plan_place *pace_plan_best(const pace_plan_asked *asked, bool cheapes
     return best;
 }
 
-const pace_plan_place *pace_plan_smallest(const pace_plan_asked *asked) {
+const pace_plan_place *pace_plan_smallest(const pace_plan_asked *asked, bool sure) {
     const pace_plan_place *smallest = NULL;
     for (size_t i = 0; i < asked->places.count; i++) {
         const pace_plan_place *p = asked->places.items[i];
-        if (p->choices.count == 0 || !(p->choices.items[0].days <= asked->within_days)) continue;
+        if (p->choices.count == 0) continue;
+        double longer = sure ? pace_estimate_high(p->choices.items[0].time_s) / p->choices.items[0].time_s.median : 1;
+        if (!(p->choices.items[0].days * longer <= asked->within_days)) continue;
         if (!smallest || p->space.devices < smallest->space.devices) smallest = p;
     }
     return smallest;
+}
+
+const pace_plan_place *pace_plan_chosen(const pace_plan_asked *asked) {
+    const pace_plan_place *smallest = asked->options->within ? pace_plan_smallest(asked, false) : NULL;
+    return smallest ? smallest : pace_plan_best(asked, false);
 }

@@ -136,5 +136,8 @@ pace_status pace_plan_place_best(pace_plan_choice *out, const pace_plan_asked *a
 
 /** The place whose best choice trains fastest, or with `cheapest` at the least price; NULL if nothing fits anywhere. */
 const pace_plan_place *pace_plan_best(const pace_plan_asked *asked, bool cheapest);
-/** The smallest place that trains all tokens within the days asked for; NULL = none. */
-const pace_plan_place *pace_plan_smallest(const pace_plan_asked *asked);
+/** The smallest place that trains all tokens within the days asked for, with `sure` also at the upper end of the step's
+ * interval; NULL = none. */
+const pace_plan_place *pace_plan_smallest(const pace_plan_asked *asked, bool sure);
+/** The place that the question is about: the smallest where days are asked for and one is done by then, else the fastest. */
+const pace_plan_place *pace_plan_chosen(const pace_plan_asked *asked);

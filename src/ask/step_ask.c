@@ -59,7 +59,9 @@ static void fill(pace_config *config, const pace_config *usual) {
 pace_run_precision pace_step_autocast(const pace_step_case *asked) {
     const double *rates = asked->device->flop_per_s;
     if (asked->config.precision != PACE_RUN_FP32 || asked->model->recorded) return PACE_RUN_FP32;
-    return rates[PACE_BF16] > 0 ? PACE_RUN_AMP_BF16 : rates[PACE_FP16] > 0 ? PACE_RUN_AMP : PACE_RUN_FP32;
+    bool frozen = asked->config.lora > 0;
+    if (rates[PACE_BF16] > 0) return frozen ? PACE_RUN_BF16 : PACE_RUN_AMP_BF16;
+    return rates[PACE_FP16] > 0 ? PACE_RUN_AMP : PACE_RUN_FP32;
 }
 
 /* `devices` of the machine: 1 = of no matter; 0 = how they share the step is still to be chosen. `alone`: it is not one of

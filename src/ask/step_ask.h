@@ -41,8 +41,8 @@ void pace_step_defaults_of(pace_config *config, const pace_framework *framework,
 /** Micro-batches of a step that nobody states: so many that a ninth of a pipeline's time is its filling. */
 double pace_step_usual_rounds(const pace_config *config);
 
-/** Autocast to what the device has rates of, where a step runs in fp32; PACE_RUN_FP32 where nothing is to be gained, and of
- * a recording, whose kernels have theirs. */
+/** Autocast to what the device has rates of, where a step runs in fp32; with LoRA, whose frozen weights need no more digits,
+ * bf16 throughout. PACE_RUN_FP32 where nothing is to be gained, and of a recording, whose kernels have theirs. */
 pace_run_precision pace_step_autocast(const pace_step_case *asked);
 
 /** Whether it has tables of which a step touches few rows. */

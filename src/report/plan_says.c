@@ -185,16 +185,30 @@ static void say_other(pace_node *root, const pace_plan_asked *a, const pace_plan
         other->time_s.median / p->choices.items[0].time_s.median, another);
 }
 
+/* How far behind the next is; or that it is as fast, but not as safe. */
+static void say_next(char *out, size_t size, const pace_plan_place *p) {
+    const pace_plan_choice *one = &p->choices.items[0], *next = one + 1;
+    char config[PACE_PLAN_SAYS];
+    *out = '\0';
+    if (p->choices.count < 2) return;
+    double longer = 100 * (next->time_s.median / one->time_s.median - 1);
+    if (longer >= 0) {
+        pace_snprintf(out, size, " The next takes %.1f %% longer; the chance that the first is faster is %.0f %%.",
+                      longer, 100 * next->chance);
+        return;
+    }
+    pace_plan_say_config(config, &next->candidate.config);
+    pace_snprintf(out, size,
+                  " %s takes %.1f %% less, too little to tell apart (plan_tie in catalog/steps.yaml), but %s.", config,
+                  -longer, next->close ? "fits closely" : "offloads");
+}
+
 static void say_best(pace_node *root, const pace_plan_asked *a, const pace_plan_place *p) {
     const pace_plan_choice *one = &p->choices.items[0];
-    char config[PACE_PLAN_SAYS], rate[64], next[128] = "";
+    char config[PACE_PLAN_SAYS], rate[64], next[PACE_PLAN_SAYS + 160];
     pace_plan_say_config(config, &one->candidate.config);
     say_rate(rate, p, one);
-    if (p->choices.count > 1)
-        pace_snprintf(next, sizeof next,
-                      " The next takes %.1f %% longer; the chance that the first is faster is %.0f %%.",
-                      100 * (p->choices.items[1].time_s.median / one->time_s.median - 1),
-                      100 * p->choices.items[1].chance);
+    say_next(next, sizeof next, p);
     pace_node_sentence(root, true, "Fastest on %s: %s. A step of %.0f samples takes %s (%s to %s), %s.%s",
                        p->machine.name, config, one->candidate.config.global_batch,
                        pace_show_ns(pace_ns(one->time_s.median)).text,
@@ -256,11 +270,18 @@ static void say_together(pace_node *root, const pace_plan_asked *a, const pace_p
 }
 
 static void say_smallest(pace_report *report, pace_node *root, const pace_plan_asked *a) {
-    const pace_plan_place *p = pace_plan_smallest(a);
+    const pace_plan_place *p = pace_plan_smallest(a, false), *sure = pace_plan_smallest(a, true);
     if (p) {
-        pace_node_sentence(root, true, "The smallest part that is done within %s: %s, %.0f devices, %s days.",
-                           a->options->within, p->machine.name, p->space.devices,
-                           pace_show_real(p->choices.items[0].days).text);
+        const pace_plan_choice *one = &p->choices.items[0];
+        double per_s = one->days / one->time_s.median;
+        pace_node_sentence(root, true,
+                           "The smallest part that is done within %s: %s, %.0f devices, %s days (%s to %s).",
+                           a->options->within, p->machine.name, p->space.devices, pace_show_real(one->days).text,
+                           pace_show_real(per_s * pace_estimate_low(one->time_s)).text,
+                           pace_show_real(per_s * pace_estimate_high(one->time_s)).text);
+        if (sure && sure != p)
+            pace_node_sentence(root, true, "Done by then at the upper end of its interval, too: %s, %.0f devices.",
+                               sure->machine.name, sure->space.devices);
         return;
     }
     say_enough(root, a);
@@ -332,11 +353,18 @@ static void say_yours(pace_node *root, const pace_plan_asked *a, const pace_plan
 }
 
 static void say_batch(pace_report *report, const pace_plan_asked *a) {
-    const pace_plan_place *p = a->places.items[0];
+    double least = INFINITY, most = 0;
+    char range[64];
     if (!a->batch_assumed) return;
+    for (size_t i = 0; i < a->places.count; i++) {
+        double batch = a->places.items[i]->step.asked.config.global_batch;
+        least = fmin(least, batch);
+        most = fmax(most, batch);
+    }
+    if (most > least) pace_snprintf(range, sizeof range, "%.0f to %.0f samples, by the machine,", least, most);
+    else pace_snprintf(range, sizeof range, "%.0f samples", least);
     pace_report_warn(report, PACE_WARN_BATCH_ASSUMED, NULL,
-                     "no global batch was said: %.0f samples were assumed; --set global_batch=N says another",
-                     p->step.asked.config.global_batch);
+                     "no global batch was said: %s were assumed; --set global_batch=N says another", range);
 }
 
 /* Whether a setting is one that a choice says itself. */

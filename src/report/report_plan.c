@@ -397,7 +397,7 @@ static void put_changes(pace_node *root, const pace_plan_asked *a) {
 static pace_status describe(pace_report *report, void *context) {
     const pace_plan_asked *a = context;
     pace_node *root = pace_report_root(report);
-    const pace_plan_place *best = pace_plan_best(a, false), *shown = best ? best : a->places.items[0];
+    const pace_plan_place *best = pace_plan_chosen(a), *shown = best ? best : a->places.items[0];
     pace_plan_say_answer(report, root, a, best);
     put_shares(report, root, &a->together);
     put_changes(root, a);

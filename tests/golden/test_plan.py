@@ -116,13 +116,22 @@ def test_launch():
 
 def test_deepspeed():
     """The lines are JSON, whose batches agree as DeepSpeed demands: of a device x accumulation x devices of data parallelism."""
-    _, answer, _ = plan("gpt2", "--on", "dgx-h100", "--set", "global_batch=64", "--set", "precision=bf16", "--set", "pp=1",
-                        "--set", "micro_batch=2", "--set", "zero_stage=2", "--set", "zero_group=8", "--set", "dp=8", "--top", "1")
-    lines = [row["line"] for row in answer["launch"]]
-    config = json.loads("".join(lines[next(i for i, line in enumerate(lines) if line.startswith("{")):]))
-    wanted = {"train_batch_size": 64, "train_micro_batch_size_per_gpu": 2, "gradient_accumulation_steps": 4,
-              "bf16": {"enabled": True}, "zero_optimization": {"stage": 2}}
-    expect(config == wanted, "DeepSpeed", config)
+    for offload, zero in (("none", {"stage": 2}), ("optimizer", {"stage": 2, "offload_optimizer": {"device": "cpu"}})):
+        _, answer, _ = plan("gpt2", "--on", "dgx-h100", "--set", "global_batch=64", "--set", "precision=bf16", "--set", "pp=1",
+                            "--set", "micro_batch=2", "--set", "zero_stage=2", "--set", "zero_group=8", "--set", "dp=8",
+                            "--set", f"offload={offload}", "--top", "1")
+        lines = [row["line"] for row in answer["launch"]]
+        config = json.loads("".join(lines[next(i for i, line in enumerate(lines) if line.startswith("{")):]))
+        wanted = {"train_batch_size": 64, "train_micro_batch_size_per_gpu": 2, "gradient_accumulation_steps": 4,
+                  "bf16": {"enabled": True}, "zero_optimization": zero}
+        expect(config == wanted, "DeepSpeed", config)
+
+
+def test_adapted_on_one_card():
+    """LoRA of 7 billion parameters fits a card of 24 GB in bf16 (13.5 GB of frozen weights), though 27 GB of fp32 do not."""
+    code, answer, err = plan("llama2-7b", "--on", "rtx-4090", "--set", "lora=16", "--set", "global_batch=16", "--top", "1")
+    row = answer["configurations"][0] if answer and answer["configurations"] else {}
+    expect(code == 0 and row["precision"] == "bf16" and 13.4e9 < row["memory_bytes"] < 25.8e9, row, err)
 
 
 def test_no():
@@ -317,6 +326,20 @@ def test_smallest():
     if fewest > 1:
         less = next(m for m in answer["machines"] if m["devices"] == 8 * (fewest - 1))
         expect(less["days"] > 3.2, "one less is not", less)
+    expect(answer["launch"][0]["line"].startswith(f"torchrun --nnodes {fewest} "), "told to the smallest", answer["launch"][0])
+    step = next(row for row in answer["configurations"] if row["machine"] == f"dgx-h100*{fewest}")
+    worst = step["days"] * step["high_ns"] / step["step_ns"]
+    expect(any(f"to {worst:.4g})" in s for s in answer["summary"]), "days with an interval", worst, answer["summary"])
+
+
+def test_safe_leads():
+    """What surely fits leads what needs nearly all memory, if that is not a hundredth faster."""
+    _, answer, err = plan("llama3-70b", "--on", "dgx-h100*8", "--set", "framework=megatron-core", "--set", "global_batch=512", "--top", "20")
+    rows = answer["configurations"]
+    least = min(row["step_s"] for row in rows)
+    sure = [row for row in rows if row["fits"] == "yes" and row["offload"] == "none" and row["step_s"] <= 1.01 * least]
+    expect(sure and rows[0] == min(sure, key=lambda row: row["step_s"]), "the fastest of those", rows[:3], err)
+    expect(rows[0]["step_s"] == least or "too little to tell apart" in answer["summary"][0], "said", answer["summary"])
 
 
 test_idle()
@@ -337,5 +360,7 @@ test_fastest_of_all()
 test_tokens_and_price()
 test_launch()
 test_deepspeed()
+test_adapted_on_one_card()
+test_safe_leads()
 test_no()
 sys.exit(finish())
