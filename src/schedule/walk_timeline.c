@@ -254,7 +254,8 @@ static pace_status add_call(pace_step *step, extents *e, const pace_launch *laun
 /* What a trace does not say who launched (source/graph_from_step.c) stays so in the step that is made of it. The captured
  * step of a model launches its work itself. */
 static bool launcher_is_known(const extents *e, const pace_launch *launch) {
-    return launch->task == PACE_NO_TASK || e->graph->nodes.items[launch->node].kind != PACE_TASK_ANNOTATION;
+    const pace_graph_node *node = &e->graph->nodes.items[launch->node];
+    return launch->task == PACE_NO_TASK || node->kind != PACE_TASK_ANNOTATION || node->task != PACE_NO_TASK;
 }
 
 static pace_status add_launches(pace_step *step, extents *e, unsigned repeat) {
