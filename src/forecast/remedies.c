@@ -223,6 +223,7 @@ static pace_status take(pace_remedy *remedy, const trial *t, const pace_forecast
     double now_s = t->out->replayed_s;
     remedy->step_s = result->step_s;
     remedy->walked_s = result->step_s.median;
+    remedy->walked_low_s = pace_estimate_low(result->step_s);
     remedy->samples = pace_remedy_samples(&remedy->row, &result->edits, value);
     remedy->busiest_s = busiest_s(&result->analysis);
     double share = remedy->step_s.median / remedy->samples / now_s; /* of the step of today */
@@ -310,6 +311,10 @@ static pace_status find_bounds(trial *t, const pace_rank *rank) {
         remedy->at_most_share = at_most[i];
         if (pace_saving_hold(&remedy->step_s, t->out->replayed_s, remedy->samples, at_most[i]))
             remedy->saved_share = at_most[i];
+        double least_s = t->out->replayed_s * remedy->samples * (1 - at_most[i]);
+        double least_low_s = fmin(least_s / remedy->walked_s, 1) * remedy->walked_low_s;
+        remedy->low_s = fmax(pace_estimate_low(remedy->step_s), least_low_s);
+        remedy->high_s = pace_estimate_high(remedy->step_s);
     }
     PACE_FREE(sets, at_most);
     return status;

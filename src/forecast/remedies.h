@@ -25,6 +25,9 @@ typedef struct {
     char *says, *how;     /* of the row, with the value */
     pace_estimate step_s; /* median and rung as predict gives them; the spread is also of the row's saving */
     double walked_s;      /* before its saving was bounded (saving_bound.h) */
+    double low_s, high_s; /* 90 %; the saving's spread goes no further than what the replay leaves without all that the
+                             remedy acts on */
+    double walked_low_s;  /* before that spread */
     double samples;       /* times as many as now that the step takes: a batch's; else 1 */
     double saved_share;   /* of the step of today, for as many samples */
     double at_most_share; /* of the recorded step: the bound on saved_share */

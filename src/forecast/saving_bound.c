@@ -38,7 +38,8 @@ double pace_saving_samples(double batch, const pace_forecast_edits *edits) {
 bool pace_saving_hold(pace_estimate *step_s, double now_s, double samples, double at_most_share) {
     double least_s = now_s * samples * (1 - at_most_share);
     if (!(step_s->median < least_s)) return false;
-    step_s->spread = hypot(step_s->spread, log(least_s / step_s->median));
+    double widened = hypot(step_s->spread, log(least_s / step_s->median)), now = now_s * samples;
+    step_s->spread = fmax(step_s->spread, fmin(widened, log(now / least_s) / PACE_NORMAL_90));
     step_s->median = least_s;
     return true;
 }

@@ -20,6 +20,6 @@ unsigned pace_scenario_acts_on(const pace_scenario *scenario);
 /** Times as many samples as the recorded step has that one of `batch` samples takes; 1 where either is unknown (0). */
 double pace_saving_samples(double batch, const pace_forecast_edits *edits);
 
-/** Lengthens a step that saves more than its bound of `now_s`, the walked step as it is, and widens its interval by as much;
- * false = it does not. */
+/** Lengthens a step that saves more than its bound of `now_s`, the walked step as it is, and widens its interval by as much,
+ * though no further than to the step as it is; false = it does not. */
 bool pace_saving_hold(pace_estimate *step_s, double now_s, double samples, double at_most_share);

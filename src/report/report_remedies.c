@@ -20,8 +20,8 @@ PACE_TABLE_IF_ROWS(table_of_remedies, "remedies", "What would help, tried on the
                    {"resource", "acts on", PACE_SHOW_TEXT, PACE_OF(remedy_row, resource)},
                    {"step_ns", "step", PACE_SHOW_NS, PACE_NS_OF(remedy_row, of.step_s)},
                    {"walked_ns", NULL, PACE_SHOW_NS, PACE_NS_OF(remedy_row, of.walked_s)},
-                   {"low_ns", "low", PACE_SHOW_NS, PACE_LOW_NS_OF(remedy_row, of.step_s)},
-                   {"high_ns", "high", PACE_SHOW_NS, PACE_HIGH_NS_OF(remedy_row, of.step_s)},
+                   {"low_ns", "low", PACE_SHOW_NS, PACE_NS_OF(remedy_row, of.low_s)},
+                   {"high_ns", "high", PACE_SHOW_NS, PACE_NS_OF(remedy_row, of.high_s)},
                    {"saved_share", "saved", PACE_SHOW_SHARE, PACE_OF(remedy_row, of.saved_share)},
                    {"at_most_saved_share", NULL, PACE_SHOW_REAL, PACE_OF(remedy_row, of.at_most_share)},
                    {"saved_ns", NULL, PACE_SHOW_NS, PACE_NS_OF(remedy_row, saved_s)},
@@ -206,11 +206,9 @@ void pace_put_next(pace_node *root, const pace_remedies *remedies, const pace_le
         pace_snprintf(of, sizeof of, " than the %s of the slowest rank as replayed",
                       pace_show_ns(pace_ns(remedies->replayed_s)).text);
     pace_node_sentence(root, true, "%s: %s. The step would take %s (%s to %s)%s, %.0f %% less%s%s.", why, first->says,
-                       pace_show_ns(pace_ns(first->step_s.median)).text,
-                       pace_show_ns(pace_estimate_low_ns(first->step_s)).text,
-                       pace_show_ns(pace_estimate_high_ns(first->step_s)).text,
-                       first->samples > 1 ? " with the larger batch" : "", 100 * first->saved_share,
-                       first->samples > 1 ? " for each sample" : "", of);
+                       pace_show_ns(pace_ns(first->step_s.median)).text, pace_show_ns(pace_ns(first->low_s)).text,
+                       pace_show_ns(pace_ns(first->high_s)).text, first->samples > 1 ? " with the larger batch" : "",
+                       100 * first->saved_share, first->samples > 1 ? " for each sample" : "", of);
 }
 
 void pace_put_remedies(pace_node *root, const pace_remedies *remedies, const pace_analysis *analysis) {
