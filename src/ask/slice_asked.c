@@ -15,9 +15,11 @@
 
 /* --- what a trace says of its rank and its steps ------------------------------------------------------------------ */
 
-/* A trace as far as steps are concerned: the tasks that may mark them. */
+/* A trace as far as steps are concerned: the tasks that may mark them. Which of the user's annotations recur as steps do is
+ * seen beside all operators. */
 typedef struct {
     pace_step step;
+    bool all; /* annotations and operators are kept */
     bool has_regex;
     regex_t regex;
     PACE_VEC(uint8_t) marks; /* name -> 0 not looked up, 1 no, 2 may mark a step */
@@ -54,7 +56,7 @@ static pace_status may_mark(bool *out, look *l, pace_name name) {
     uint8_t *known = &l->marks.items[name];
     const char *text = pace_names_text(&l->step.names, name);
     if (*known == 0) {
-        bool may = l->has_regex ? pace_pattern_fits(&l->regex, text) : pace_name_may_mark_step(text);
+        bool may = l->has_regex ? pace_pattern_fits(&l->regex, text) : l->all || pace_name_may_mark_step(text);
         *known = may ? 2 : 1;
     }
     *out = *known == 2;
@@ -272,10 +274,32 @@ static pace_status write_file(pace_slices *slices, cutter *c, const pace_paths *
     return count ? cut_steps(c, kept) : write_slice(c, kept, NULL);
 }
 
+static pace_status open_look(look *l, const pace_slice_options *options) {
+    *l = (look){0};
+    PACE_TRY(pace_step_init(&l->step));
+    pace_status status =
+        options->step_regex ? pace_pattern_compile(&l->regex, "step expression", options->step_regex) : PACE_OK;
+    l->has_regex = options->step_regex && status == PACE_OK;
+    if (status != PACE_OK) look_free(l);
+    return status;
+}
+
+/* A second look, where the profiler marks no step. */
+static pace_status find_marks(cutter *c, const char *path) {
+    PACE_TRY(pace_marks_find(&c->marks, &c->look.step, c->options->step_regex));
+    if (c->look.has_regex || c->marks.origin == PACE_MARKS_ANNOTATED) return PACE_OK;
+    pace_marks_free(&c->marks);
+    look_free(&c->look);
+    PACE_TRY(open_look(&c->look, c->options));
+    c->look.all = true;
+    PACE_TRY(look_at(&c->look, path, c->options));
+    return pace_marks_find(&c->marks, &c->look.step, NULL);
+}
+
 /* Of several files some may lack the steps: other cycles of the profiler. */
 static pace_status slice_steps(pace_slices *slices, cutter *c, const pace_paths *paths, size_t place) {
     size_t first, count;
-    PACE_TRY(pace_marks_find(&c->marks, &c->look.step, c->options->step_regex));
+    PACE_TRY(find_marks(c, paths->items[place]));
     pace_status status =
         pace_step_choice_find(&first, &count, &c->options->steps, &c->marks, &c->look.step.names, paths->items[place]);
     bool lacks = status == PACE_E_USAGE, last = place + 1 == paths->count;
@@ -294,16 +318,6 @@ static pace_status slice_file(pace_slices *slices, cutter *c, const pace_paths *
         return PACE_OK;
     }
     return asks_for_steps(options) ? slice_steps(slices, c, paths, place) : write_file(slices, c, paths, place, 0, 0);
-}
-
-static pace_status open_look(look *l, const pace_slice_options *options) {
-    *l = (look){0};
-    PACE_TRY(pace_step_init(&l->step));
-    pace_status status =
-        options->step_regex ? pace_pattern_compile(&l->regex, "step expression", options->step_regex) : PACE_OK;
-    l->has_regex = options->step_regex && status == PACE_OK;
-    if (status != PACE_OK) look_free(l);
-    return status;
 }
 
 static pace_status slice_all(pace_slices *slices, cutter *c, const pace_paths *paths) {

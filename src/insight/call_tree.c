@@ -29,7 +29,7 @@ static const char *part_of(const pace_step *step, uint32_t task) {
     bool module = step->kind[task] == PACE_TASK_PYTHON && pace_starts(name, "nn.Module: ");
     if (module) name += strlen("nn.Module: ");
     bool counts = module || step->kind[task] == PACE_TASK_OP || step->kind[task] == PACE_TASK_ANNOTATION;
-    return counts && !pace_name_marks_step(name) && !pace_name_wraps_compiled(name) ? name : NULL;
+    return counts && !pace_task_marks_step(step, task) && !pace_name_wraps_compiled(name) ? name : NULL;
 }
 
 typedef struct {

@@ -45,7 +45,7 @@ uint32_t pace_task_at(const pace_step *step, const pace_lane *lane, int64_t at_n
 const char *pace_host_place(const pace_step *step, uint32_t task) {
     for (; task != PACE_NO_TASK; task = pace_task_parent(step, task)) {
         const char *name = pace_step_name(step, task);
-        if (pace_name_marks_step(name)) continue;
+        if (pace_task_marks_step(step, task)) continue;
         bool python = step->kind[task] == PACE_TASK_PYTHON;
         if (python && (pace_starts(name, "nn.Module") || is_own_frame(name))) return name;
         bool annotation = step->kind[task] == PACE_TASK_ANNOTATION || pace_name_is_label(name);

@@ -68,7 +68,7 @@ static bool is_part(const builder *b, uint32_t task) {
     pace_name *known = &b->part_of[b->step->name[task]];
     if (*known == 0) {
         const char *name = pace_step_name(b->step, task);
-        bool part = kind == PACE_TASK_PYTHON ? pace_starts(name, module_prefix) : !pace_name_marks_step(name);
+        bool part = kind == PACE_TASK_PYTHON ? pace_starts(name, module_prefix) : !pace_task_marks_step(b->step, task);
         if (!part) *known = 1;
     }
     return *known != 1;

@@ -35,7 +35,7 @@ uint32_t pace_module_of(const pace_step *step, uint32_t task) {
     if (at != PACE_NO_TASK) at = forward_of(step, at);
     for (; at != PACE_NO_TASK; at = pace_task_parent(step, at)) {
         if (step->kind[at] == PACE_TASK_PYTHON && pace_starts(pace_step_name(step, at), "nn.Module")) return at;
-        bool step_mark = pace_name_marks_step(pace_step_name(step, at));
+        bool step_mark = pace_task_marks_step(step, at);
         if (step->kind[at] == PACE_TASK_ANNOTATION && !step_mark && annotation == PACE_NO_TASK) annotation = at;
     }
     return annotation;

@@ -4,6 +4,7 @@
 #include "base/pattern.h"
 #include "base/sort.h"
 #include "base/text.h"
+#include "insight/recurring_steps.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -46,19 +47,8 @@ static void match_names(char *known, const pace_step *step, const regex_t *regex
     }
 }
 
-/* Compares names as if every number in them were the same. */
-static int compare_families(const char *a, const char *b) {
-    for (;; a++, b++) {
-        while (a[0] >= '0' && a[0] <= '9' && a[1] >= '0' && a[1] <= '9') a++;
-        while (b[0] >= '0' && b[0] <= '9' && b[1] >= '0' && b[1] <= '9') b++;
-        bool numbers = *a >= '0' && *a <= '9' && *b >= '0' && *b <= '9';
-        if (!numbers && *a != *b) return (unsigned char)*a < (unsigned char)*b ? -1 : 1;
-        if (*a == '\0') return 0;
-    }
-}
-
 static int by_family(const void *left, const void *right) {
-    return compare_families(*(const char *const *)left, *(const char *const *)right);
+    return pace_name_family_order(*(const char *const *)left, *(const char *const *)right);
 }
 
 /* Names of the families that match, but do not match themselves. */
@@ -80,7 +70,7 @@ static pace_status find_related(char *known, const pace_step *step) {
 
 /* What matches inside a match is part of that step, not one of its own: an expression that fits everything gives the
  * outermost ranges. */
-static pace_status add_marks(pace_marks *marks, const pace_step *step, const char *known) {
+static pace_status add_marks(pace_marks *marks, pace_step *step, const char *known) {
     for (uint32_t task = 0; task < step->count; task++) {
         char seen = known[step->name[task]];
         if (!may_mark(step, task) || seen < RELATED || inside_a_match(step, known, task)) continue;
@@ -88,16 +78,21 @@ static pace_status add_marks(pace_marks *marks, const pace_step *step, const cha
                                                        .start_ns = step->start_ns[task],
                                                        .end_ns = pace_step_end_ns(step, task),
                                                        .left_out = seen == RELATED})));
+        if (step->kind[task] == PACE_TASK_ANNOTATION) PACE_TRY(pace_step_note_mark(step, step->name[task]));
     }
     return PACE_OK;
 }
 
-static pace_status add_annotated(pace_marks *marks, const pace_step *step, const regex_t *regex) {
+static pace_status add_annotated(pace_marks *marks, pace_step *step, const regex_t *regex) {
     char *known = pace_alloc(pace_names_count(&step->names), 1);
     if (!known) return PACE_E_MEMORY;
     match_names(known, step, regex);
     pace_status status = regex ? find_related(known, step) : PACE_OK;
     if (status == PACE_OK) status = add_marks(marks, step, known);
+    if (status == PACE_OK && !regex && marks->items.count == 0) {
+        status = pace_recurring_steps_find(&marks->basis, known, MATCHES, step);
+        if (status == PACE_OK && marks->basis) status = add_marks(marks, step, known);
+    }
     pace_free(known);
     return status;
 }
@@ -176,7 +171,7 @@ static pace_status add_periodic(pace_marks *marks, pace_step *step) {
     if (chosen) {
         marks->origin = PACE_MARKS_PERIODIC;
         marks->certainty = best;
-        marks->basis = pace_names_text(&step->names, chosen);
+        marks->basis = chosen;
     }
     PACE_FREE(gaps, tried);
     return status;
@@ -218,7 +213,7 @@ static pace_status fail_unmatched(const pace_step *step, const char *regex) {
     size_t used = 0, count = 0;
     for (uint32_t task = 0; task < step->count && count < 5; task++) {
         const char *name = pace_step_name(step, task);
-        if (step->kind[task] != PACE_TASK_ANNOTATION || compare_families(name, last) == 0 || strstr(names, name))
+        if (step->kind[task] != PACE_TASK_ANNOTATION || pace_name_family_order(name, last) == 0 || strstr(names, name))
             continue;
         last = name;
         count++;
@@ -230,6 +225,20 @@ static pace_status fail_unmatched(const pace_step *step, const char *regex) {
                      count == 5 ? ", ..." : "");
 }
 
+/* Steps of one name get numbers, so that a report can say which it means. */
+static pace_status number_labels(pace_marks *marks, pace_step *step) {
+    size_t count = marks->items.count;
+    for (size_t i = 1; i < count; i++)
+        if (marks->items.items[i].label != marks->items.items[0].label) return PACE_OK;
+    const pace_name same = count > 1 ? marks->items.items[0].label : 0;
+    for (size_t i = 0; count > 1 && i < count; i++) {
+        char label[128];
+        snprintf(label, sizeof label, "%.100s #%zu", pace_names_text(&step->names, same), i + 1);
+        PACE_TRY(pace_names_add(&marks->items.items[i].label, &step->names, label, strlen(label)));
+    }
+    return PACE_OK;
+}
+
 static pace_status find(pace_marks *marks, pace_step *step, const char *regex, const regex_t *compiled) {
     if (!regex && step->kept_steps.count) return add_kept(marks, step);
     PACE_TRY(add_annotated(marks, step, compiled));
@@ -237,7 +246,7 @@ static pace_status find(pace_marks *marks, pace_step *step, const char *regex, c
     marks->origin = PACE_MARKS_ANNOTATED;
     marks->certainty = 1;
     qsort(marks->items.items, marks->items.count, sizeof *marks->items.items, by_start);
-    return PACE_OK;
+    return number_labels(marks, step);
 }
 
 pace_status pace_marks_find(pace_marks *out, pace_step *step, const char *regex) {
@@ -253,13 +262,15 @@ pace_status pace_marks_find(pace_marks *out, pace_step *step, const char *regex)
 
 /* --- numbers ------------------------------------------------------------------------------------------------------ */
 
-/* The digits behind the last '#' or blank; -1 without. */
+/* The digits that end a label ("step 3", "step_3", "[3]"); -1 without. */
 static int64_t number_in(const char *label) {
     enum { MOST_DIGITS = 15 };
-    const char *end = label + strlen(label), *at = end;
+    const char *end = label + strlen(label), *at;
     int64_t number = 0;
+    if (end > label && (end[-1] == ']' || end[-1] == ')')) end--;
+    at = end;
     while (at > label && pace_is_digit(at[-1])) at--;
-    if (at == end || at == label || end - at > MOST_DIGITS || (at[-1] != '#' && at[-1] != ' ')) return -1;
+    if (at == end || at == label || end - at > MOST_DIGITS || !strchr("# _-=:[(", at[-1])) return -1;
     for (; at < end; at++) number = number * 10 + (*at - '0');
     return number;
 }

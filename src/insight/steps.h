@@ -20,13 +20,14 @@ typedef struct {
     PACE_VEC(pace_mark) items; /* by start */
     pace_marks_origin origin;
     double certainty;  /* 1 when annotated; for periodic ones the share of occurrences that fit the period */
-    const char *basis; /* the name that repeats, borrowed from the step; NULL when annotated */
+    pace_name basis;   /* the name that repeats; of annotated steps the first that was found by its recurrence, 0 where the
+                          profiler or an expression says which annotations are steps */
     int64_t since_ns;  /* what the host issued earlier is no step's; before the first mark where steps were cut off */
     int64_t until_ns;  /* what the host issues later is no step's: the trace runs on without annotations */
 } pace_marks;
 
-/** Finds steps: outermost annotations matching `regex`, or when NULL the steps a slice was cut for, ProfilerStep#, or else
- * the operator that repeats most regularly. No steps is no error. PACE_E_USAGE for a bad expression. Steps that the
+/** Finds steps: outermost annotations matching `regex`, or when NULL the steps a slice was cut for, ProfilerStep#, else
+ * annotations that recur as steps do, else the operator that repeats most regularly. No steps is no error. PACE_E_USAGE for a bad expression. Steps that the
  * expression leaves out of a family it matches (names equal but for their numbers) are found too, so that a choice of
  * steps changes no step's interval: pace_marks_choose() drops them once the intervals are set. */
 pace_status pace_marks_find(pace_marks *out, pace_step *step, const char *regex) PACE_MUST_CHECK;

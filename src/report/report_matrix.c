@@ -86,12 +86,15 @@ static void put_steps_found(pace_node *root, const pace_rank *rank, const char *
     static const char *const origins[] = {"none", "annotated", "periodic"};
     pace_node_text(found, "origin", origins[marks->origin]);
     pace_node_real(found, "certainty", marks->certainty);
-    pace_node_text(found, "basis", marks->basis);
+    const char *basis = marks->basis ? pace_names_text(&rank->step.names, marks->basis) : NULL;
+    pace_node_text(found, "basis", basis);
     if (marks->origin == PACE_MARKS_PERIODIC)
         pace_node_note(
             root,
             "No step annotations: steps were inferred from the repetition of '%s'; %.0f %% of its gaps fit one period.",
-            marks->basis, 100 * marks->certainty);
+            basis, 100 * marks->certainty);
+    if (marks->origin == PACE_MARKS_ANNOTATED && marks->basis)
+        pace_node_note(root, "Steps: the annotations such as '%s', for they recur; --step-regex names others.", basis);
     if (marks->origin == PACE_MARKS_NONE && regex)
         pace_node_note(root, "No annotation matches '%s': the figures are for the whole trace.", regex);
     else if (marks->origin == PACE_MARKS_NONE)

@@ -235,7 +235,7 @@ static pace_status part_from_next(host *h) {
 static bool ends_step(const host *h, uint32_t number) {
     const pace_graph_node *node = &h->graph->nodes.items[number];
     if (node->kind != PACE_TASK_ANNOTATION) return false;
-    return h->depth == 0 || says(h, node->name, SAYS_STEP);
+    return h->depth == 0 || node->marks_step || says(h, node->name, SAYS_STEP);
 }
 
 static pace_status end_node(host *h) {
@@ -279,7 +279,7 @@ static pace_status begin_node(host *h, uint32_t number) {
     while (h->depth && h->open[h->depth - 1] != node->parent) PACE_TRY(end_node(h));
     h->open[h->depth++] = number;
     begin_optimizer(h, number);
-    if (says(h, node->name, SAYS_STEP)) {
+    if (node->marks_step || says(h, node->name, SAYS_STEP)) {
         h->launched = false;
         PACE_TRY(host_segment(h, 0, number, PACE_NO_LAUNCH, 0)); /* it begins here, whatever is waited for next */
     }

@@ -201,6 +201,7 @@ static pace_status add_node(pace_graph_builder *b, uint32_t task) {
     node->task = task;
     node->module = b->module[task];
     node->stage = step->stage[task];
+    node->marks_step = pace_task_marks_step(step, task);
     if (heads_input(b, task)) node->spends_ns = pace_task_ns(step, task);
     if (step->kind[task] == PACE_TASK_OP && step->detail[task])
         PACE_TRY(pace_graph_rename(&node->shapes, b, step->detail[task]));

@@ -31,6 +31,7 @@ typedef struct {
     int64_t spends_ns;     /* the host spends just so long in it, whatever its name costs; -1 = what its name costs */
     uint8_t kind;          /* PACE_TASK_OP, PACE_TASK_ANNOTATION, PACE_TASK_CALL */
     uint8_t stage;         /* pace_stage; PACE_STAGE_NONE = to be found from names */
+    bool marks_step;       /* an annotation that a recording's steps are found by, beside the profiler's own */
 } pace_graph_node;
 
 /** Whether the node fetches input for a time of its own. The update on the host has one, too. */

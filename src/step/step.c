@@ -84,6 +84,12 @@ pace_status pace_step_lane(uint32_t *out, pace_step *step, const char *key, size
     return PACE_OK;
 }
 
+pace_status pace_step_note_mark(pace_step *step, pace_name name) {
+    while (step->marking.count <= name) PACE_TRY(PACE_PUSH(&step->marking, 0));
+    step->marking.items[name] = 1;
+    return PACE_OK;
+}
+
 bool pace_name_wraps_compiled(const char *name) {
     static const char *const wrappers[] = {"Torch-Compiled Region", "## Call CompiledFxGraph",
                                            "CompiledFunction",      "OptimizedModule",

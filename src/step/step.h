@@ -190,6 +190,7 @@ typedef struct {
     int64_t rank, world_size;                            /* -1 = unknown */
     int64_t base_ns;                                     /* to be added to every time for the wall clock */
     PACE_VEC(pace_kept_step) kept_steps;                 /* of a slice, by start: those it was cut for */
+    PACE_VEC(uint8_t) marking;                           /* name -> 1: of annotations that insight takes for steps */
     int64_t kept_until_ns;                               /* of a slice: where the host's last kept step ends */
     int64_t kept_since_ns;                               /* of a slice: where the first step of its trace began */
     PACE_VEC(pace_traced_device) devices;                /* as it lists them; few of them may have worked */
@@ -309,6 +310,16 @@ int64_t pace_exchange_bytes(const pace_step *step, const pace_exchange_info *inf
 static inline bool pace_name_marks_step(const char *name) {
     return name[0] == 'P' && strncmp(name, "ProfilerStep#", 13) == 0;
 }
+
+/** Whether a task is the mark of a step: the profiler's own, or one of those that insight found. */
+static inline bool pace_task_marks_step(const pace_step *step, uint32_t task) {
+    pace_name name = step->name[task];
+    return (name < step->marking.count && step->marking.items[name]) ||
+           pace_name_marks_step(pace_step_name(step, task));
+}
+
+/** Notes that annotations of this name mark steps. */
+pace_status pace_step_note_mark(pace_step *step, pace_name name) PACE_MUST_CHECK;
 
 /** Whether a name is a label that traces before PyTorch 1.12 record as an operator: it heads operators, it is none. */
 bool pace_name_is_label(const char *name);
