@@ -29,8 +29,18 @@ static void print_usage(FILE *to) {
     fprintf(to, "\n'paceline VERB --help' tells a verb's options; 'paceline --version' the version.\n");
 }
 
+/* Questions that are no verbs of their own. */
+static const struct {
+    const char *word, *instead;
+} asked_elsewhere[] = {{"exchange", "predict --kind exchange"}, {"simulate", "predict --simulate"}};
+
 static int unknown_verb(const char *word) {
     const pace_verb *verb;
+    for (size_t i = 0; i < sizeof asked_elsewhere / sizeof *asked_elsewhere; i++)
+        if (strcmp(word, asked_elsewhere[i].word) == 0) {
+            cli_say("paceline: unknown verb '%s': expected 'paceline %s'", word, asked_elsewhere[i].instead);
+            return CLI_USAGE;
+        }
     const char *nearest = pace_verb_at(0)->name;
     for (size_t i = 1; (verb = pace_verb_at(i)); i++)
         if (pace_word_edits(word, verb->name) < pace_word_edits(word, nearest)) nearest = verb->name;

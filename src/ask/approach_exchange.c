@@ -57,6 +57,7 @@ void pace_approach_exchange_asked_free(pace_approach_exchange_asked *a) {
 static pace_status check_options(const pace_exchange_options *o) {
     pace_collective collective;
     const char *word = o->library ? "library" : o->algorithm ? "algorithm" : o->protocol ? "protocol" : NULL;
+    if (!word && o->ranks > 0) word = "ranks";
     if (!word && o->fit_path) word = "fit";
     if (word)
         return pace_fail(PACE_E_USAGE,

@@ -83,6 +83,7 @@ typedef struct {
     const char *library;    /**< "nccl", "nccl-2.7", "textbook"; NULL = NCCL of unsaid age on NVIDIA's devices */
     const char *algorithm, *protocol; /**< NULL = as the library chooses */
     const char *fit_path;             /**< measured curves from pace_fit(); NULL = none */
+    double ranks;                     /**< the first so many devices; 0 = all */
     pace_words approach; /**< as frameworks exchange gradients, "NAME:KEY=NUMBER,NAME"; none = as the library does */
 } pace_exchange_options;
 

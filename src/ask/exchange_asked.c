@@ -6,6 +6,7 @@
 #include "base/print.h"
 #include "base/text.h"
 
+#include <math.h>
 #include <string.h>
 
 pace_status pace_read_library(pace_exchange_library *out, const char **line, const char *text) {
@@ -30,6 +31,32 @@ static pace_status load_fit(pace_exchange_asked *a, const pace_exchange_options 
     return pace_fit_system_of(&a->system, &a->fit, options->context->catalog, &a->exchange.machine, true);
 }
 
+int pace_exchange_asked_per_node(const pace_exchange_asked *a) {
+    return a->question.ranks_per_node ? a->question.ranks_per_node : a->exchange.machine.devices;
+}
+
+int pace_exchange_asked_nodes(const pace_exchange_asked *a) {
+    return a->question.nodes ? a->question.nodes : a->exchange.machine.nodes;
+}
+
+/* The first devices of one node, or whole nodes: closed forms take ranks to lie evenly. */
+static pace_status place_ranks(pace_exchange_asked *a, double ranks) {
+    const pace_machine *m = &a->exchange.machine;
+    if (ranks == 0) return PACE_OK;
+    if (ranks != floor(ranks) || ranks < 2 || ranks > (double)m->devices * m->nodes)
+        return pace_fail(PACE_E_USAGE, "ranks: expected a whole number from 2 to %.0f, the devices of %s, found %g",
+                         (double)m->devices * m->nodes, m->name, ranks);
+    if (ranks > m->devices && fmod(ranks, m->devices) != 0)
+        return pace_fail(
+            PACE_E_USAGE,
+            "ranks: %.0f ranks do not divide into nodes of %d: expected at most %d, or whole nodes; " PACE_FIELD
+            "simulate with " PACE_FIELD "algorithm ring takes any number",
+            ranks, m->devices, m->devices);
+    a->question.ranks_per_node = ranks < m->devices ? (int)ranks : m->devices;
+    a->question.nodes = (int)ranks / a->question.ranks_per_node;
+    return PACE_OK;
+}
+
 pace_status pace_exchange_ask(pace_exchange_asked *a, const pace_exchange_options *options) {
     pace_machine machine;
     pace_exchange_library library;
@@ -43,6 +70,7 @@ pace_status pace_exchange_ask(pace_exchange_asked *a, const pace_exchange_option
     a->exchange.stack = pace_exchange_stack_of("", options->library ? options->library : "");
     if (options->fit_path) a->exchange.stack = pace_exchange_stack_beside_curves(a->exchange.stack);
     a->question = (pace_exchange_question){.collective = PACE_ALLREDUCE, .algorithm = PACE_ANY, .protocol = PACE_ANY};
+    PACE_TRY(place_ranks(a, options->ranks));
     PACE_TRY(pace_read_collective(&a->question.collective, options->collective));
     if (options->algorithm)
         PACE_TRY(pace_exchange_name_algorithm(&a->question.algorithm, &a->exchange, options->algorithm));
@@ -58,13 +86,12 @@ void pace_exchange_asked_free(pace_exchange_asked *a) {
 }
 
 static pace_status fitted(pace_estimate *out, pace_doubts_used *used, const pace_exchange_asked *a, double bytes) {
-    const pace_machine *m = &a->exchange.machine;
     pace_nccl_stack told = pace_exchange_stack_of("", a->options->library ? a->options->library : "");
     const pace_fit_question measured = {.system = a->system,
                                         .collective = a->question.collective,
                                         .bytes = bytes,
-                                        .ranks_per_node = m->devices,
-                                        .nodes = m->nodes,
+                                        .ranks_per_node = pace_exchange_asked_per_node(a),
+                                        .nodes = pace_exchange_asked_nodes(a),
                                         .stack = pace_exchange_stack_of_curves(&a->fit, a->system, told),
                                         .model = &a->exchange,
                                         .doubts = &a->exchange.doubts,
@@ -107,7 +134,7 @@ pace_status pace_exchange_savings(pace_exchange_saving out[PACE_EXCHANGE_CHANGES
     static const char *const changes[PACE_EXCHANGE_CHANGES] = {"links inside a node twice as fast",
                                                                "network twice as fast", "network latency halved"};
     double small = a->sizes.items[0], large = a->sizes.items[a->sizes.count - 1];
-    *count = a->exchange.machine.nodes == 1 ? 1 : PACE_EXCHANGE_CHANGES;
+    *count = pace_exchange_asked_nodes(a) == 1 ? 1 : PACE_EXCHANGE_CHANGES;
     for (size_t i = 0; i < *count; i++) {
         pace_exchange changed = a->exchange;
         out[i].change = changes[i];

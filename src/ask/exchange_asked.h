@@ -23,6 +23,10 @@ pace_status pace_read_library(pace_exchange_library *out, const char **line, con
 pace_status pace_exchange_ask(pace_exchange_asked *out, const pace_exchange_options *options) PACE_MUST_CHECK;
 void pace_exchange_asked_free(pace_exchange_asked *asked);
 
+/** The ranks that take part: of a node, and on how many nodes. */
+int pace_exchange_asked_per_node(const pace_exchange_asked *asked);
+int pace_exchange_asked_nodes(const pace_exchange_asked *asked);
+
 /** Of a size: by the fit where one is given and tells, else in closed form; the rung says which. */
 pace_status pace_exchange_asked_answer(pace_exchange_answer *out, const pace_exchange_asked *asked,
                                        double bytes) PACE_MUST_CHECK;

@@ -88,12 +88,12 @@ static pace_status draw_sizes(pace_exchange_curves *out, const pace_exchange_ask
 
 /* Of the curves of this collective on these ranks, sizes within those that were asked. */
 static pace_status add_measured(pace_exchange_curves *out, const pace_exchange_asked *a) {
-    const pace_machine *m = &a->exchange.machine;
+    int per_node = pace_exchange_asked_per_node(a), nodes = pace_exchange_asked_nodes(a);
     double least = out->sizes.items[0].bytes, most = out->sizes.items[out->sizes.count - 1].bytes;
     for (size_t i = 0; a->system && i < a->fit.curves.count; i++) {
         const pace_exchange_curve *c = &a->fit.curves.items[i];
         const pace_curve_point *points = a->fit.points.items + c->first;
-        bool here = c->collective == a->question.collective && c->ranks_per_node == m->devices && c->nodes == m->nodes;
+        bool here = c->collective == a->question.collective && c->ranks_per_node == per_node && c->nodes == nodes;
         if (!here || strcmp(c->system, a->system) != 0) continue;
         for (uint32_t k = 0; k < c->count; k++)
             if (points[k].bytes >= least && points[k].bytes <= most) PACE_TRY(PACE_PUSH(&out->measured, points[k]));
@@ -102,7 +102,8 @@ static pace_status add_measured(pace_exchange_curves *out, const pace_exchange_a
 }
 
 pace_status pace_exchange_curves_make(pace_exchange_curves *out, const pace_exchange_asked *a) {
-    out->bus_factor = pace_bus_factor(a->question.collective, a->exchange.machine.devices * a->exchange.machine.nodes);
+    int ranks = pace_exchange_asked_per_node(a) * pace_exchange_asked_nodes(a);
+    out->bus_factor = pace_bus_factor(a->question.collective, ranks);
     PACE_TRY(draw_sizes(out, a));
     PACE_TRY(find_changes(out, a));
     return add_measured(out, a);

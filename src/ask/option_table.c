@@ -283,9 +283,9 @@ const pace_option_row pace_option_table[] = {
     {PREDICT, TEXT("algorithm", "NAME", EXCHANGES, "use this algorithm, not the library's choice", "algorithm",
                    " exchange simulate replay ")},
     {PREDICT, TEXT("protocol", "NAME", EXCHANGES, "ll, ll128 or simple", NULL, " exchange ")},
+    {PREDICT, NUMBER("ranks", "N", "ranks", EXCHANGES, "use the first N devices", NULL, " exchange simulate ")},
 
     {PREDICT, FLAG("simulate", MESSAGES, "simulate every message; messages share links", NULL, " simulate replay ")},
-    {PREDICT, NUMBER("ranks", "N", "ranks", MESSAGES, "use the first N devices", NULL, " simulate ")},
     {PREDICT, NUMBER("jobs", "N", "jobs", MESSAGES, "run N such jobs side by side", NULL, " simulate ")},
     {PREDICT,
      LIST("straggler", "SHARE:RATE", MESSAGES, "slow ranks: 1%:0.5 = 1 % of them at half rate", NULL, " simulate ")},

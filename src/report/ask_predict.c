@@ -42,7 +42,7 @@ static bool is_about_exchange(const pace_question *question) {
 
 /* Simulating has fields of its own, which mean nothing without it. */
 static pace_status check_simulated(const pace_question *question) {
-    static const char *const fields[] = {"ranks", "jobs", "straggler", "background", "unfolded"};
+    static const char *const fields[] = {"jobs", "straggler", "background", "unfolded"};
     for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
         if (pace_question_has(question, fields[i]) && !pace_question_flag(question, "simulate"))
             return pace_fail(PACE_E_USAGE, "%s: has no effect without " PACE_FIELD "simulate", fields[i]);
@@ -129,6 +129,7 @@ static pace_status ask_exchange(pace_report **out, const pace_question *question
                                      .library = pace_question_text(question, "library"),
                                      .algorithm = pace_question_text(question, "algorithm"),
                                      .protocol = pace_question_text(question, "protocol"),
+                                     .ranks = pace_question_number(question, "ranks"),
                                      .approach = pace_question_words(question, "approach")};
     if (options.approach.count) return pace_predict_approaches(out, &options);
     return pace_predict_exchange(out, &options);

@@ -68,7 +68,7 @@ static void warn_of_fit(pace_report *report, size_t unfitted, size_t count, cons
 }
 
 static pace_status put_sizes(pace_node *root, const pace_exchange_asked *a) {
-    int ranks = a->exchange.machine.devices * a->exchange.machine.nodes;
+    int ranks = pace_exchange_asked_per_node(a) * pace_exchange_asked_nodes(a);
     double factor = pace_bus_factor(a->question.collective, ranks);
     pace_node *table = pace_open_table(root, &sizes, 0);
     size_t beyond = 0, unfitted = 0;
@@ -91,6 +91,7 @@ static pace_status put_sizes(pace_node *root, const pace_exchange_asked *a) {
 static pace_status build(pace_report *report, void *context) {
     const pace_exchange_asked *a = context;
     const pace_machine *m = &a->exchange.machine;
+    int nodes = pace_exchange_asked_nodes(a), ranks = pace_exchange_asked_per_node(a) * nodes;
     pace_node *root = pace_report_root(report);
     pace_exchange_answer largest;
     pace_exchange_saving savings[PACE_EXCHANGE_CHANGES];
@@ -100,20 +101,20 @@ static pace_status build(pace_report *report, void *context) {
     PACE_TRY(pace_exchange_asked_answer(&largest, a, bytes));
     pace_node_text(root, "machine", m->name);
     pace_node_text(root, "collective", pace_collective_rows[a->question.collective].name);
-    pace_node_int(root, "ranks", (int64_t)m->devices * m->nodes);
-    pace_node_int(root, "nodes", m->nodes);
+    pace_node_int(root, "ranks", ranks);
+    pace_node_int(root, "nodes", nodes);
     pace_node_text(root, "library", a->exchange.library == PACE_LIBRARY_NCCL ? a->exchange.nccl.line : "textbook");
-    if (m->devices * m->nodes == 1)
+    if (ranks == 1)
         pace_report_warn(report, PACE_WARN_EXCHANGE_IDLE, m->name,
                          "%s is a single device, which exchanges nothing: name a machine, such as dgx-h100, or "
                          "\"%s*8 nvlink=450GB/s\"",
                          m->name, m->name);
     pace_node_sentence(root, true,
                        "%s of %s on %d rank%s of %s takes %.4g ms (90 %% interval %.4g to %.4g ms), limited by %s.",
-                       pace_collective_rows[a->question.collective].name, pace_show_bytes(bytes).text,
-                       m->devices * m->nodes, m->devices * m->nodes == 1 ? "" : "s", m->name,
-                       largest.time_s.median * 1e3, pace_estimate_low(largest.time_s) * 1e3,
-                       pace_estimate_high(largest.time_s) * 1e3, largest.bottleneck);
+                       pace_collective_rows[a->question.collective].name, pace_show_bytes(bytes).text, ranks,
+                       ranks == 1 ? "" : "s", m->name, largest.time_s.median * 1e3,
+                       pace_estimate_low(largest.time_s) * 1e3, pace_estimate_high(largest.time_s) * 1e3,
+                       largest.bottleneck);
     PACE_TRY(put_sizes(root, a));
     PACE_TRY(put_curves(root, a));
     PACE_TRY(pace_exchange_savings(savings, &count, a));

@@ -87,7 +87,8 @@ pace_status pace_library_simulation_run(pace_simulation_answer *out, pace_librar
     pace_simulation own;
     pace_library_run chosen = {.algorithm = ""};
     if (!s->nodes_of_job)
-        return pace_fail(PACE_E_USAGE, "%u ranks do not divide into nodes of %d: expected an algorithm",
+        return pace_fail(PACE_E_USAGE,
+                         "%u ranks do not divide into nodes of %d: expected " PACE_FIELD "algorithm ring, or another",
                          s->ranks_of_job, machine.devices);
     PACE_TRY(pace_exchange_way_find(&chosen.way, library, &asked));
     chosen.algorithm = pace_nccl_algorithm_names[chosen.way.algorithm];

@@ -124,8 +124,9 @@ static pace_status check_algorithm(const pace_simulation *s, double bytes) {
     if (row >= 0)
         return (whole ? pace_exchange_algorithm_applies(row, &terms) : can_scattered(s)) ? PACE_OK : no_algorithm(s);
     if (whole) return PACE_OK;
-    return pace_fail(PACE_E_USAGE, "%u ranks do not divide into nodes of %d: expected an algorithm", s->ranks_of_job,
-                     s->machine->devices);
+    return pace_fail(PACE_E_USAGE,
+                     "%u ranks do not divide into nodes of %d: expected " PACE_FIELD "algorithm ring, or another",
+                     s->ranks_of_job, s->machine->devices);
 }
 
 typedef struct {

@@ -2,6 +2,7 @@
 #include "base/text.h"
 #include "source/usage_cells.h"
 #include "source/usage_reader.h"
+#include "source/usage_samples.h"
 #include "source/usage_words.h"
 
 #include <string.h>
@@ -114,9 +115,21 @@ static size_t known_by_lines(const pace_usage_mapping *m, char *head, char *end)
     return known || !m->columns ? known : known_by_rows(m, line, end);
 }
 
+/* The first sample, behind comments and samples without labels. */
+static bool known_as_samples(char *head, char *end) {
+    char *next;
+    for (char *line = head; line < end; line = next) {
+        char *stop = pace_usage_line_end(&next, line, end);
+        if (pace_usage_begins_sample(line, (size_t)(stop - line))) return true;
+        if (stop > line && *line != '#' && memchr(line, ',', (size_t)(stop - line))) return false;
+    }
+    return false;
+}
+
 /* Splitting into cells undoes quotes in place, which would garble JSON. */
 static size_t known(const pace_usage_mapping *m, char *head, size_t length) {
     if (m->own && !m->known_by) return 1;
+    if (m->samples) return known_as_samples(head, head + length) ? known_by_text(m, head, length) : 0;
     if (length == 0 || m->json != begins_as_json(head, length)) return 0;
     return m->json ? known_by_text(m, head, length) : known_by_lines(m, head, head + length);
 }
@@ -140,7 +153,7 @@ static const pace_usage_mapping *separated_otherwise(char *found, const pace_usa
         for (size_t i = 0; i < mappings->count; i++) {
             pace_usage_mapping other = mappings->items[i];
             *found = *one;
-            if (other.json || other.columns || *one == other.separator) continue;
+            if (other.json || other.samples || other.columns || *one == other.separator) continue;
             other.separator = *one;
             if (known_by_lines(&other, head, head + length)) return &mappings->items[i];
         }

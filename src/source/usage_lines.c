@@ -1,6 +1,7 @@
 /* Records as lines of separated values, with a header or with columns that the mapping names. */
 #include "source/usage_cells.h"
 #include "source/usage_forms.h"
+#include "source/usage_samples.h"
 
 #include "base/text.h"
 
@@ -160,6 +161,45 @@ static pace_status row(lines *l, char *line, size_t length) {
     return PACE_OK;
 }
 
+/* Every field has a cell of its own. */
+static void bind_samples(pace_usage_binding *b) {
+    for (int f = 0; f < PACE_USAGE_FIELDS; f++) b->field[f] = b->mapping->fields[f].name_count ? f : -1;
+    for (size_t i = 0; i < b->mapping->metric_count; i++) b->metric[i] = -1;
+    b->skip = -1;
+}
+
+/* Samples of other metrics are no rows. An exporter's own page has no times: it holds one instant, and so no GPU-hours. */
+static pace_status sample(lines *l, char *line, size_t length) {
+    pace_usage_sample s;
+    char why[PACE_USAGE_WHY];
+    const pace_usage_mapping *m = l->stream->binding.mapping;
+    const char *expected = pace_usage_sample_read(&s, m, line, length);
+    if (expected) {
+        l->stream->reading->rows++;
+        pace_snprintf(why, sizeof why, "expected %s", expected);
+        pace_usage_refuse(l->stream, l->line, why);
+        return PACE_OK;
+    }
+    if (!pace_usage_metric_named(m, s.cells.cells[PACE_USAGE_METRIC])) return PACE_OK;
+    if (s.cells.cells[PACE_USAGE_AT].length == 0)
+        return pace_fail(
+            PACE_E_INPUT,
+            "%s:%llu: expected a time behind the value, found none: an exporter's page is one instant, and "
+            "GPU-hours need values over time, as Prometheus's query_range or \"promtool tsdb dump\" gives",
+            pace_input_name(l->stream->input), (unsigned long long)l->line);
+    return pace_usage_deliver(l->stream, s.cells.cells, l->line);
+}
+
+static pace_status read_samples(lines *l) {
+    pace_status status = PACE_OK;
+    char *line;
+    size_t length;
+    bind_samples(&l->stream->binding);
+    while (status == PACE_OK && next_line(&status, &line, &length, l))
+        if (!is_comment(line, length)) status = sample(l, line, length);
+    return status;
+}
+
 static pace_status read_all(lines *l) {
     pace_status status = PACE_OK;
     bool first = true;
@@ -179,7 +219,7 @@ pace_status pace_usage_read_lines(pace_usage_stream *stream) {
     lines *l = pace_alloc(1, sizeof *l);
     if (!l) return PACE_E_MEMORY;
     l->stream = stream;
-    pace_status status = read_all(l);
+    pace_status status = stream->binding.mapping->samples ? read_samples(l) : read_all(l);
     if (status != PACE_OK) status = pace_usage_broke_off(stream, status, l->line);
     PACE_VEC_FREE(&l->window, &l->header);
     pace_free(l);

@@ -8,7 +8,7 @@
 
 static const char *const take_names[PACE_TAKES] = {"first", "last", "sum", "count", "latest", "all"};
 static const char *const of_names[] = {"jobs", "facts", "counters", "nothing"};
-static const char *const form_names[] = {"delimited", "json"};
+static const char *const form_names[] = {"delimited", "json", "samples"};
 
 /* The number of a member's word in a list; `missing` where the member may be left out, -1 = it must be there. */
 static pace_status word_of(int *out, const pace_yaml *yaml, const pace_yaml_node *map, const char *key,
@@ -132,9 +132,10 @@ static pace_status check_states(const pace_yaml *yaml, const pace_yaml_node *map
 static pace_status read_form(pace_usage_mapping *out, const pace_yaml *yaml, const pace_yaml_node *root) {
     int of, form;
     PACE_TRY(word_of(&of, yaml, root, "of", of_names, 4, -1));
-    PACE_TRY(word_of(&form, yaml, root, "form", form_names, 2, -1));
+    PACE_TRY(word_of(&form, yaml, root, "form", form_names, 3, -1));
     out->of = (pace_usage_of)of;
     out->json = form == 1;
+    out->samples = form == 2;
     const char *separator = pace_yaml_text_of(root, "separator");
     if (separator && strlen(separator) != 1)
         return pace_yaml_fail(yaml, pace_yaml_get(root, "separator"),

@@ -54,7 +54,7 @@ typedef struct {
     const pace_yaml *yaml; /* for messages */
     const char *name, *title;
     pace_usage_of of;
-    bool json;
+    bool json, samples; /* neither: lines of separated values */
     char separator;
     const pace_yaml_node *columns; /* of files without a header; NULL = they have one */
     const pace_yaml_node *known_by;

@@ -340,5 +340,29 @@ for name, text, word in [
     code, out, err = run("fit", "--kind", "exchange", put(name, text))
     expect(code == 3 and word in err and len(err.strip().splitlines()) == 1, name, code, err)
 
+def test_ranks():
+    """The first devices: as a machine of so many nodes, as the row of a table says them, and as the simulated library counts them."""
+    def asked(*words):
+        code, out, err = run("predict", "--kind", "exchange", "--bytes", "1K,4M", *words, "-f", "json")
+        expect(code == 0, words, err)
+        return json.loads(out)
+    for collective in ("allreduce", "allgather", "alltoall"):
+        whole = asked("--on", "dgx-h100*2", "--collective", collective)
+        expect(asked("--on", "dgx-h100*4", "--collective", collective, "--ranks", "16")["sizes"] == whole["sizes"], collective)
+        some = asked("--on", "dgx-h100*4", "--collective", collective, "--ranks", "5")
+        expect((some["ranks"], some["nodes"]) == (5, 1), some["ranks"])
+        rows = put("five.csv", "collective,gpus,nodes,bytes\n" + "".join(f"{collective},5,1,{s}\n" for s in (1024, 4 << 20)))
+        told = list(csv.DictReader(io.StringIO(run("predict", "--rows", rows, "--kind", "exchange", "--on", "dgx-h100", "-f", "csv")[1])))
+        for mine, row in zip(some["sizes"], told):
+            expect(abs(mine["time_us"] / float(row["predicted"]) * 1e-6 - 1) < 1e-4, collective, mine, row)
+    simulated = asked("--on", "dgx-h100", "--ranks", "4", "--simulate")["sizes"]
+    for size, closed in zip(simulated, asked("--on", "dgx-h100", "--ranks", "4")["sizes"]):
+        expect(abs(size["closed_form_us"] / closed["time_us"] - 1) < 1e-4, size, closed)
+    for ranks, word in (("12", "divide"), ("1", "from 2 to 16"), ("17", "from 2 to 16"), ("4.5", "whole")):
+        code, out, err = run("predict", "--kind", "exchange", "--on", "dgx-h100*2", "--bytes", "1M", "--ranks", ranks)
+        expect(code == 2 and word in err and len(err.strip().splitlines()) == 1, ranks, code, err)
+
+
 test_page()
+test_ranks()
 sys.exit(finish())

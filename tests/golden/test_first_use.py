@@ -37,6 +37,8 @@ with tempfile.TemporaryDirectory() as folder:
     expect("did you mean" not in err, err)
     code, _, err = run("predict", "--precison", "fp16")
     expect_line(code, err, 2, "did you mean --precision?")
+    code, _, err = run("exchange", "--on", "dgx-h100", "--bytes", "1M")
+    expect_line(code, err, 2, "expected 'paceline predict --kind exchange'")
     code, _, err = run("analyze", "--jsn")
     expect_line(code, err, 2, "unknown option '--jsn'")
     expect("did you mean" not in err, err)

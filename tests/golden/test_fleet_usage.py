@@ -670,6 +670,27 @@ def test_answers_without_values():
         expect(code == 3 and word in err and "cnodes" not in err, "what was answered", word, err)
 
 
+def test_samples():
+    """The same series as a JSON answer and in Prometheus's text forms: milliseconds, seconds, the metric among the labels."""
+    series = json.load(open(sample("prometheus.json")))["data"]["result"]
+    def lines(put_one):
+        return "".join(put_one(s["metric"], float(t), v) for s in series for t, v in s["values"])
+    def labels(metric):
+        return ",".join(k + '="' + v.replace("\\", "\\\\").replace('"', '\\"') + '"' for k, v in metric.items() if k != "__name__")
+    forms = (lines(lambda m, t, v: f"{m['__name__']}{{{labels(m)}}} {v} {t * 1000:.0f}\n"),
+             "# TYPE up gauge\nup 1\n" + lines(lambda m, t, v: f"{m['__name__']}{{{labels(m)},}} {v} {t}\n") + "# EOF\n",
+             lines(lambda m, t, v: f'{{__name__="{m["__name__"]}", {labels(m)}}} {v} {t * 1000:.0f}\n'))
+    wanted = usage(sample("prometheus.json"))
+    for text in forms:
+        answer = usage(put("samples.prom", text))
+        for key in ("gpu_hours", "idle_gpu_hours", "unheld_gpu_hours", "jobs", "runs", "counters"):
+            expect(answer[key] == wanted[key], "the same figures", key, answer[key], wanted[key])
+    code, out, _ = run(put("torn.prom", forms[0].replace('="', '=', 1)))
+    expect(code == 3 or "refused" in out, "a torn label", code)
+    code, _, err = run(put("scrape.prom", lines(lambda m, t, v: f"{m['__name__']}{{{labels(m)}}} {v}\n")))
+    expect(code == 3 and ":1: expected a time behind the value" in err, "one instant", code, err)
+
+
 def test_compact_json():
     """Without a space between names and values, as client libraries write."""
     pods = json.load(open(sample("kubectl_pods.json")))
