@@ -40,8 +40,8 @@ static pace_status add_choice(const reading *r, pace_tuned_row *row, pace_piece 
     if (!named || (pace_piece_cut(&size, &at, stop, "") && !pace_piece_bytes(&row->to_bytes, size)))
         return wrong(r, "a way and a size, such as flat:32K", word_of(r, choice));
     if (row->to_bytes < row->from_bytes) return wrong(r, "sizes that grow", word_of(r, choice));
-    row->best = (pace_tuned_way){word_of(r, way), ""};
-    row->own = (pace_tuned_way){built_in, ""};
+    row->best = (pace_tuned_way){word_of(r, way), "", PACE_ANY};
+    row->own = (pace_tuned_way){built_in, "", PACE_ANY};
     row->first = r->out->sizes.count;
     PACE_TRY(PACE_PUSH(&r->out->rows, *row));
     row->from_bytes = row->to_bytes + 1;

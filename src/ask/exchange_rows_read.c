@@ -3,6 +3,7 @@
 #include "ask/wanted_columns.h"
 #include "ask/exchange_logs.h"
 #include "ask/exchange_stack.h"
+#include "exchange/measured_ways.h"
 #include "base/print.h"
 
 #include <ctype.h>
@@ -24,7 +25,7 @@ typedef struct {
     const pace_yaml *yaml;
     const pace_yaml_node *names;
     int system, device, collective, ranks, per_node, nodes, bytes, elements, dtype, in_place, algorithm, protocol,
-        approach;
+        channels, approach;
     int variant[MOST_VARIANTS];
     int variants;
     double bytes_unit; /* of the column of sizes */
@@ -86,7 +87,8 @@ static pace_status find_columns(reader *r, pace_catalog *catalog) {
         {.key = "dtype", .column = &r->dtype},
         {.key = "in_place", .column = &r->in_place},
         {.key = "algorithm", .column = &r->algorithm},
-        {.key = "protocol", .column = &r->protocol}};
+        {.key = "protocol", .column = &r->protocol},
+        {.key = "channels", .column = &r->channels}};
     const char *name = r->rows->csv.name;
     pace_unit_column bytes = find_with_unit(r, "bytes", "sizes");
     PACE_TRY(pace_wanted_columns_find(catalog, "exchange", &r->rows->csv, wanted, sizeof wanted / sizeof *wanted));
@@ -208,6 +210,10 @@ static void set_variant(pace_exchange_row *out, const reader *r, size_t row) {
         length += (size_t)wrote;
         if (length >= sizeof out->variant) return;
     }
+    double channels;
+    if (!pace_csv_number(&channels, pace_csv_at(&r->rows->csv, row, r->channels)) || channels < 1) return;
+    snprintf(out->variant + length, sizeof out->variant - length, "%s%.0f" PACE_CHANNELS_WORD, length ? "/" : "",
+             channels);
 }
 
 /* "Ring" as "ring"; words for the library's own choice as "". */

@@ -26,7 +26,7 @@ void pace_tuned_free(pace_tuned *t) {
 }
 
 static bool same_way(pace_tuned_way a, pace_tuned_way b) {
-    return strcmp(a.algorithm, b.algorithm) == 0 && strcmp(a.protocol, b.protocol) == 0;
+    return strcmp(a.algorithm, b.algorithm) == 0 && strcmp(a.protocol, b.protocol) == 0 && a.channels == b.channels;
 }
 
 /* --- one size ----------------------------------------------------------------------------------------------------- */
@@ -47,17 +47,22 @@ static pace_fit_question fit_question(const place *p, double bytes) {
 static bool is_modelled(const place *p) { return p->asked.exchange.library == PACE_LIBRARY_NCCL; }
 
 /* What measured curves say of a way. */
-static bool measured_s(pace_estimate *out, const place *p, const pace_exchange_question *q) {
+static bool measured_s(pace_estimate *out, pace_measured_way *way, const place *p, const pace_exchange_question *q) {
     pace_fit_question question = fit_question(p, q->bytes);
-    return p->fit->curves.count > 0 &&
-           pace_measured_way_time(out, p->fit, &question, q->algorithm, q->protocol) == PACE_OK;
+    *way = (pace_measured_way){q->algorithm, q->protocol, PACE_ANY};
+    return p->fit->curves.count > 0 && pace_measured_way_time(out, p->fit, &question, way) == PACE_OK;
+}
+
+static pace_tuned_way named(const pace_exchange_question *q, int channels) {
+    return (pace_tuned_way){pace_nccl_algorithm_names[q->algorithm], pace_nccl_protocol_names[q->protocol], channels};
 }
 
 /* The library's own choice: of its curves, else of curves of that way, else in closed form. */
 static pace_status own_time(pace_estimate *out, const place *p, const pace_exchange_question *q) {
     pace_exchange_answer answer;
     if (p->fit->curves.count && !p->asked.fit.curves.count) {
-        if (measured_s(out, p, q)) return PACE_OK;
+        pace_measured_way way;
+        if (measured_s(out, &way, p, q)) return PACE_OK;
         return pace_fail(PACE_E_MISSING,
                          "fit: holds no curve of the library's own choice, nor %s of %.0f bytes with %s %s on %d nodes",
                          pace_collective_rows[q->collective].name, q->bytes, pace_nccl_algorithm_names[q->algorithm],
@@ -89,12 +94,14 @@ static pace_status choice_spread(double *out, pace_doubts_used *used, const plac
 static pace_status way_gain(pace_tuned_size *out, const place *p, const pace_exchange_question *q,
                             const pace_tuned_size *own, double own_model_s) {
     pace_estimate model, s;
+    pace_measured_way way;
     double spread;
     if (is_modelled(p)) PACE_TRY(pace_exchange_time(&model, &p->asked.exchange, q));
     *out = *own;
-    out->best = (pace_tuned_way){pace_nccl_algorithm_names[q->algorithm], pace_nccl_protocol_names[q->protocol]};
+    out->best = named(q, PACE_ANY);
     out->used = (pace_doubts_used){{0}, false};
-    if (measured_s(&s, p, q)) {
+    if (measured_s(&s, &way, p, q)) {
+        out->best = named(q, way.channels);
         out->best_s = s;
         out->gain = (pace_estimate){own->own_s.median / s.median, hypot(own->own_s.spread, s.spread), s.rung};
         out->used.added[s.rung == PACE_RUNG_MEASURED ? PACE_DOUBT_CURVE_PROBES : PACE_DOUBT_CHOICE] = out->gain.spread;
@@ -116,7 +123,7 @@ static bool is_better(const pace_tuned_size *a, const pace_tuned_size *b) {
 
 static void try_way(pace_tuned_size *size, const place *p, const pace_exchange_question *q, double own_model_s) {
     pace_tuned_size other;
-    pace_tuned_way way = {pace_nccl_algorithm_names[q->algorithm], pace_nccl_protocol_names[q->protocol]};
+    pace_tuned_way way = named(q, PACE_ANY);
     if (!may_choose(p, q->algorithm) || way_gain(&other, p, q, size, own_model_s) != PACE_OK) return;
     bool forced =
         other.gain.rung == PACE_RUNG_MEASURED; /* then it is not what the library does, whatever the model says */
@@ -126,12 +133,12 @@ static void try_way(pace_tuned_size *size, const place *p, const pace_exchange_q
 /* What the library does by itself: as the model says, or as it was measured without a word of it. */
 static pace_status find_own(pace_tuned_way *way, pace_estimate *own_s, pace_estimate *model, const place *p,
                             pace_exchange_question *q) {
-    *way = (pace_tuned_way){"own", ""};
+    *way = (pace_tuned_way){"own", "", PACE_ANY};
     *model = (pace_estimate){NAN, 0, PACE_RUNG_FORMULA};
     if (is_modelled(p)) {
         PACE_TRY(pace_exchange_time(model, &p->asked.exchange, q)); /* says why where nothing can be done */
         (void)pace_exchange_choice(&q->algorithm, &q->protocol, &p->asked.exchange, q);
-        *way = (pace_tuned_way){pace_nccl_algorithm_names[q->algorithm], pace_nccl_protocol_names[q->protocol]};
+        *way = named(q, PACE_ANY);
     }
     return own_time(own_s, p, q);
 }

@@ -11,6 +11,7 @@
 /* One way to do a collective. */
 typedef struct {
     const char *algorithm, *protocol; /* borrowed; protocol "" where there is none */
+    int channels;                     /* PACE_ANY = as many as the library takes */
 } pace_tuned_way;
 
 /* What a size says. */

@@ -5,6 +5,7 @@
 #include "exchange/curve_shapes.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
@@ -20,24 +21,33 @@ static int find_word(const char *word, size_t length, const char *const *names, 
     return PACE_ANY;
 }
 
-/* Words between "/" that are an algorithm or a protocol; PACE_ANY where there is none. */
-static void read_way(int *algorithm, int *protocol, const char *variant) {
-    *algorithm = *protocol = PACE_ANY;
+/* "8 channels"; PACE_ANY for another word. */
+static int read_channels(const char *word, size_t length) {
+    size_t digits = strspn(word, "0123456789");
+    bool is = digits > 0 && digits < 7 && is_word(word + digits, length - digits, PACE_CHANNELS_WORD);
+    return is ? atoi(word) : PACE_ANY;
+}
+
+/* Words between "/" that are an algorithm, a protocol or channels; PACE_ANY where there is none. */
+static pace_measured_way read_way(const char *variant) {
+    pace_measured_way way = {PACE_ANY, PACE_ANY, PACE_ANY};
     for (const char *word = variant; *word;) {
         size_t length = strcspn(word, "/");
         int a = find_word(word, length, pace_nccl_algorithm_names, PACE_NCCL_ALGORITHMS);
         if (a == PACE_ANY && is_word(word, length, "nvls_tree")) a = PACE_NCCL_NVLSTREE;
         int p = find_word(word, length, pace_nccl_protocol_names, PACE_NCCL_PROTOCOLS);
-        if (a != PACE_ANY) *algorithm = a;
-        if (p != PACE_ANY) *protocol = p;
+        int channels = read_channels(word, length);
+        if (a != PACE_ANY) way.algorithm = a;
+        if (p != PACE_ANY) way.protocol = p;
+        if (channels != PACE_ANY) way.channels = channels;
         word += length + (word[length] == '/');
     }
+    return way;
 }
 
 static bool names_way(const pace_exchange_curve *curve) {
-    int algorithm, protocol;
-    read_way(&algorithm, &protocol, curve->variant);
-    return algorithm != PACE_ANY || protocol != PACE_ANY;
+    pace_measured_way way = read_way(curve->variant);
+    return way.algorithm != PACE_ANY || way.protocol != PACE_ANY || way.channels != PACE_ANY;
 }
 
 pace_status pace_exchange_fit_own(pace_exchange_fit *out, const pace_exchange_fit *fit) {
@@ -99,24 +109,28 @@ static bool is_here(const pace_exchange_fit *fit, const pace_exchange_curve *cur
            curve->nodes == q->nodes && strcmp(curve->system, system) == 0;
 }
 
-/* Measured with the way forced, this size between two that were measured. */
-static bool forced_time(pace_estimate *out, const pace_exchange_fit *fit, const pace_fit_question *q, int algorithm,
-                        int protocol) {
+/* Measured with the way forced, this size between two that were measured. Of several the fastest, if there are numbers
+ * of channels among them; else the first. */
+static bool forced_time(pace_estimate *out, const pace_exchange_fit *fit, const pace_fit_question *q,
+                        pace_measured_way *way) {
+    bool found = false;
     for (size_t i = 0; i < fit->curves.count; i++) {
         const pace_exchange_curve *curve = &fit->curves.items[i];
         const pace_curve_point *points = fit->points.items + curve->first;
-        int told_algorithm, told_protocol;
-        read_way(&told_algorithm, &told_protocol, curve->variant);
-        if ((told_algorithm == PACE_ANY && told_protocol == PACE_ANY) || !is_here(fit, curve, q)) continue;
+        pace_measured_way told = read_way(curve->variant);
+        if (!names_way(curve) || !is_here(fit, curve, q) || (found && told.channels == way->channels)) continue;
         if (q->bytes < points[0].bytes || q->bytes > points[curve->count - 1].bytes) continue;
-        if (!goes(q, q->bytes, told_algorithm, told_protocol, algorithm, protocol)) continue;
+        if (!goes(q, q->bytes, told.algorithm, told.protocol, way->algorithm, way->protocol)) continue;
         pace_fit_question alone = *q; /* the model is of another way */
         alone.model = NULL;
-        *out = pace_curve_answer(points, curve->count, &alone, q->ranks_per_node, q->nodes, q->bytes, false);
+        pace_estimate s = pace_curve_answer(points, curve->count, &alone, q->ranks_per_node, q->nodes, q->bytes, false);
+        if (found && s.median >= out->median) continue;
+        *out = s;
         out->rung = PACE_RUNG_MEASURED;
-        return true;
+        way->channels = told.channels;
+        found = true;
     }
-    return false;
+    return found;
 }
 
 enum { NEAR_SIZES = 4 };
@@ -169,12 +183,13 @@ static double doubt_of_distance(const near_sizes *near, const pace_curve_size *a
 }
 
 pace_status pace_measured_way_time(pace_estimate *out_s, const pace_exchange_fit *fit, const pace_fit_question *q,
-                                   int algorithm, int protocol) {
+                                   pace_measured_way *way) {
+    int algorithm = way->algorithm, protocol = way->protocol;
     near_sizes near = {.count = 0};
     pace_curve_size measured[NEAR_SIZES], asked;
     pace_curve_point here = {q->bytes, NAN};
     double squares;
-    bool known = forced_time(out_s, fit, q, algorithm, protocol);
+    bool known = forced_time(out_s, fit, q, way);
     if (known) return PACE_OK;
     find_near(&near, fit, q, algorithm, protocol);
     known = near.count > 0 && modelled(&asked, q, here, algorithm, protocol);

@@ -7,7 +7,16 @@
 
 #include "exchange/calibration.h"
 
-/** The curves that name no algorithm and no protocol: what the library does by itself. Free with
+/* One way: numbers of NCCL's algorithms and protocols. */
+typedef struct {
+    int algorithm, protocol;
+    int channels; /* PACE_ANY = as many as the library takes */
+} pace_measured_way;
+
+/* Behind the number of channels that the library was told to use, as a word of a curve's variant. */
+#define PACE_CHANNELS_WORD " channels"
+
+/** The curves that name no algorithm, no protocol and no number of channels: what the library does by itself. Free with
  * pace_exchange_fit_free(). */
 pace_status pace_exchange_fit_own(pace_exchange_fit *out, const pace_exchange_fit *fit) PACE_MUST_CHECK;
 
@@ -15,7 +24,8 @@ pace_status pace_exchange_fit_own(pace_exchange_fit *out, const pace_exchange_fi
  * which no byte moves; `used` (may be NULL) receives its parts. */
 double pace_way_doubt(pace_doubts_used *used, const pace_doubts *doubts, double waiting);
 
-/** The time of a way on exactly these ranks, of curves of the question's system and collective. `q` has a model; where
+/** The time of a way on exactly these ranks, of curves of the question's system and collective; of several numbers of
+ * channels that were measured the fastest, which `way` receives. `q` has a model; where
  * that is not of NCCL, only curves that name both tell. PACE_E_MISSING when no measured size does. */
 pace_status pace_measured_way_time(pace_estimate *out_s, const pace_exchange_fit *fit, const pace_fit_question *q,
-                                   int algorithm, int protocol) PACE_MUST_CHECK;
+                                   pace_measured_way *way) PACE_MUST_CHECK;

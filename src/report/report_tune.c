@@ -12,8 +12,6 @@
 #include "report/table.h"
 #include "report/tune_file.h"
 
-enum { KEPT_CHANNELS = -1 };
-
 typedef struct {
     const char *collective, *algorithm, *protocol, *choice, *against_algorithm, *against_protocol;
     int nodes, ranks, channels;
@@ -73,7 +71,7 @@ static void put_choice(pace_node *table, const pace_tuned_row *row) {
                                         .to = row->to_bytes <= INT64_MAX ? (int64_t)row->to_bytes : PACE_NO_INT,
                                         .algorithm = pace_tune_word(way->algorithm),
                                         .protocol = way->protocol,
-                                        .channels = KEPT_CHANNELS,
+                                        .channels = way->channels,
                                         .choice = row->changes ? "changed" : "own",
                                         .against_algorithm = lone ? NULL : pace_tune_word(other->algorithm),
                                         .against_protocol = lone ? NULL : other->protocol,
@@ -108,11 +106,13 @@ static const pace_tuned_row *largest(const pace_tuned *t, bool changes) {
 }
 
 static void say_row(pace_node *root, const char *begin, const pace_tuned_row *row) {
-    char text[160];
-    pace_snprintf(text, sizeof text, "%s of %s to %s on %d ranks, %s %s instead of %s %s",
+    char text[200], channels[32] = "";
+    if (row->best.channels != PACE_ANY)
+        pace_snprintf(channels, sizeof channels, " with %d channels", row->best.channels);
+    pace_snprintf(text, sizeof text, "%s of %s to %s on %d ranks, %s %s%s instead of %s %s",
                   pace_collective_rows[row->collective].name, pace_show_bytes((double)row->from_bytes).text,
                   pace_show_bytes((double)row->to_bytes).text, row->ranks, pace_tune_word(row->best.algorithm),
-                  row->best.protocol, pace_tune_word(row->own.algorithm), row->own.protocol);
+                  row->best.protocol, channels, pace_tune_word(row->own.algorithm), row->own.protocol);
     pace_node_sentence(root, true, "%s: %s, expected to save %.3g %% (90 %% interval %.3g to %.3g %%).", begin, text,
                        100 * row->gain, 100 * row->low, 100 * row->high);
 }
@@ -199,9 +199,11 @@ static pace_status build(pace_report *report, void *context) {
     put_tables(root, t);
     PACE_TRY(pace_put_assumptions(root, b->options->context->catalog, &t->used,
                                   (pace_estimate){1, t->widest, PACE_RUNG_FORMULA}));
-    pace_node_note(root, "Choice \"own\": the library's own choice stays, because nothing is faster, or because the "
-                         "gain of the fastest other choice (against) is smaller than its interval. \"changed\": the "
-                         "whole interval is a gain. Channels, and sizes outside the table, stay the library's.");
+    pace_node_note(root,
+                   "Choice \"own\": the library's own choice stays, because nothing is faster, or because the "
+                   "gain of the fastest other choice (against) is smaller than its interval. \"changed\": the "
+                   "whole interval is a gain. Sizes outside the table stay the library's, and so do channels, unless "
+                   "the fit has curves that were measured with a number of them (column channels).");
     say_what_settles(root, t);
     pace_node_note(root, "With -o FILE.csv the changes are written for tuner plug-ins: "
                          "NCCL_TUNER_PLUGIN=libnccl-tuner-paceline.so NCCL_TUNER_CONFIG_FILE=FILE.csv.");

@@ -180,7 +180,7 @@ for name, word in [("apart", "no other device"), ("crossed", "expected"), ("cut"
                    ("unknown-nic", "zz0"), ("zero-net", "speed="), ("width", "link_width=")]:
     code, out, err = run("--on", os.path.join(CORPUS, "bad-" + name + ".xml"))
     expect(code == 3 and word in err and len(err.strip().splitlines()) == 1, name, code, err)
-for word in (["--ranks", "4"], ["--jobs", "2"], ["--straggler", "1%:0.5"], ["--background", "30%"], ["--unfolded"]):
+for word in (["--jobs", "2"], ["--straggler", "1%:0.5"], ["--background", "30%"], ["--unfolded"]):
     alone = subprocess.run([PACELINE, "predict", "--kind", "exchange", "--on", "dgx-h100", *word], capture_output=True, text=True)
     expect(alone.returncode == 2 and "--simulate" in alone.stderr and not alone.stdout, word, alone.stderr)
 code, out, err = run("--on", "nowhere.xml")

@@ -101,6 +101,28 @@ def test_measured():
         expect(abs(end / crossing - 1) < 1e-3, low, high, end, crossing)
 
 
+def test_channels():
+    """A way measured with several numbers of channels: each size takes the fastest, and the file says the number; what was not measured keeps the library's."""
+    laws = {4: (6, 40), 16: (10, 120), 32: (25, 200)}
+    rows = [f"box,allreduce,8,,,,{size},{60 + size / 60e3}" for size in SIZES]
+    rows += [f"box,allreduce,8,ring,simple,{n},{size},{floor + size / rate / 1e3}" for n, (floor, rate) in laws.items() for size in SIZES]
+    fit = fitted("channels", rows, "system,collective,ranks,algorithm,protocol,nchannels,bytes,time_us")
+    words = ["--on", "dgx-h100", "--fit", fit, "--collective", "allreduce", "--bytes", "1K..256M"]
+    chosen_rows = [row for row in table("choices", *words) if row["choice"] == "changed"]
+    expect([row["channels"] for row in chosen_rows] == ["4", "16", "32"], chosen_rows)
+    for low, high in zip((4, 16), (16, 32)):
+        (a, b), (c, d) = laws[low], laws[high]
+        end = next(int(row["to_bytes"]) for row in chosen_rows if row["channels"] == str(low))
+        expect(abs(end / ((c - a) / (1 / b - 1 / d) * 1e3) - 1) < 1e-3, low, high, end)
+    for dialect in ("nccl", "torchcomms"):
+        code, out, err = run("tune", "--dialect", dialect, "-f", "csv", *words)
+        lines = [line.split(",") for line in out.splitlines() if not line.startswith("#")]
+        expect([line[-3] for line in lines] == ["4", "16", "32"], dialect, lines, err)
+    expect("with 32 channels" in " ".join(run("tune", *words)[1].split()), "the first sentences")
+    kept = table("choices", "--on", "dgx-h100", "--collective", "allreduce", "--bytes", "1K..256M")
+    expect({row["channels"] for row in kept} == {"-1"}, kept)
+
+
 def test_close():
     """A way that is 4 % faster than what the library does, within what measurements differ, changes nothing."""
     own = {size: 40 + size / 300e3 for size in SIZES}  # so fast that no way that was not measured is expected to be faster
