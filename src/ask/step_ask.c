@@ -64,6 +64,20 @@ pace_run_precision pace_step_autocast(const pace_step_case *asked) {
     return rates[PACE_FP16] > 0 ? PACE_RUN_AMP : PACE_RUN_FP32;
 }
 
+/* Who names a machine trains on all of it: replicas of tp x pp x cp fill it. */
+static pace_status fill_machine(pace_step_asked *a, const pace_words *set, double devices) {
+    pace_config *config = &a->asked.config;
+    double replicas = pace_config_replicas(config, devices);
+    a->all_devices = config->mode == PACE_TRAINING && replicas > 1 && !pace_settings_name_replicas(set);
+    if (!a->all_devices) return PACE_OK;
+    config->dp = replicas;
+    if (fmod(config->global_batch, config->micro_batch * replicas) == 0) return PACE_OK;
+    return pace_fail(PACE_E_USAGE,
+                     "set: global_batch %g is no multiple of micro_batch x %g, the replicas that fill the %g devices "
+                     "where no dp is said",
+                     config->global_batch, replicas, devices);
+}
+
 /* `devices` of the machine: 1 = of no matter; 0 = how they share the step is still to be chosen. `alone`: it is not one of
  * several numbers of workers, to which settings apply where they can. */
 static pace_status open_model(pace_step_asked *a, pace_catalog *catalog, const char *name, const pace_words *set,
@@ -86,14 +100,7 @@ static pace_status open_model(pace_step_asked *a, pace_catalog *catalog, const c
     a->asked.model = &a->model;
     a->asked.may_recompute = config->recompute == UNSAID;
     a->precision_unsaid = config->precision == UNSAID;
-    a->all_devices = devices > 1 && config->mode == PACE_TRAINING && !pace_settings_name_ranks(set);
-    if (a->all_devices) config->dp = devices;
-    if (a->all_devices && fmod(config->global_batch, config->micro_batch * devices) != 0)
-        return pace_fail(
-            PACE_E_USAGE,
-            "set: global_batch %g is no multiple of micro_batch x %g, the devices, which all train by data "
-            "parallelism where neither dp, tp nor pp is said",
-            config->global_batch, devices);
+    PACE_TRY(fill_machine(a, set, devices));
     pace_step_defaults_of(&usual, a->asked.framework, &a->model);
     bool shards = config->zero_stage != UNSAID;
     fill(config, &usual);
@@ -260,9 +267,10 @@ static pace_status split_global_batch(pace_step_asked *a, const pace_words *set)
 pace_status pace_step_asked_open(pace_step_asked *out, pace_catalog *catalog, const pace_step_words *words) {
     const pace_machine *machine = words->machine;
     bool joined = machine && !words->compared;
-    PACE_TRY(open_model(out, catalog, words->name, words->set, joined ? (double)machine->devices * machine->nodes : 1,
-                        !words->chosen));
+    double devices = joined ? (double)machine->devices * machine->nodes : 1;
+    PACE_TRY(open_model(out, catalog, words->name, words->set, devices, !words->chosen));
     PACE_TRY(open_place(out, catalog, words));
+    out->idle_devices = fmax(0, devices - pace_config_ranks(&out->asked.config));
     if (machine) PACE_TRY(check_routes(&out->asked.config, machine));
     PACE_TRY(pace_device_check_precision(words->device, pace_config_matrix_precision(&out->asked.config)));
     out->convolves_in_tf32 = out->asked.config.precision != PACE_RUN_TF32 &&

@@ -15,7 +15,8 @@ typedef struct {
     pace_approach approach;
     pace_step_pricer pricer;
     pace_step_solution settled; /* pace_step_settle(); nothing on a CPU, which has no closed form */
-    bool all_devices;           /* data parallel over all of the machine's, since nobody said how it is shared */
+    bool all_devices;           /* replicas fill the machine, since nobody said how many there are */
+    double idle_devices;        /* of the machine: those that no rank is on */
     bool convolves_in_tf32;     /* although all is held in fp32, as PyTorch lets cuDNN */
     bool largest_batch;         /* micro-batch: the largest power of two that fits, since nobody said one */
     bool precision_unsaid;      /* it is the framework's own, since nobody said one */

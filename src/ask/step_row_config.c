@@ -93,17 +93,14 @@ static bool is_said(const pace_step_reader *r, size_t row, const pace_step_colum
     return false;
 }
 
-/* A machine without a word of how many ranks there are: each device trains a replica, as for predict MODEL. 0 = it was
- * said, or no machine was. */
+/* A machine without a word of how many ranks there are: replicas fill it, as for predict MODEL. 0 = it was said, or no
+ * machine was. */
 static double all_devices(pace_step_row *out, const pace_step_reader *r, size_t row) {
-    static const pace_step_column ranks[] = {PACE_STEP_N_GPU, PACE_STEP_NODES, PACE_STEP_TP, PACE_STEP_PP,
-                                             PACE_STEP_CP,    PACE_STEP_EP,    PACE_STEP_DP};
-    const pace_config *config = &out->config;
-    bool shared = config->tp * config->pp * config->cp * config->ep > 1;
-    if (config->mode != PACE_TRAINING || shared || is_said(r, row, ranks, sizeof ranks / sizeof *ranks)) return 0;
-    double devices = pace_step_row_devices(r, row);
-    if (devices > 1) pace_step_note(out, "assumed dp %g: all devices", devices);
-    return devices > 1 ? devices : 0;
+    static const pace_step_column ranks[] = {PACE_STEP_N_GPU, PACE_STEP_NODES, PACE_STEP_DP};
+    if (out->config.mode != PACE_TRAINING || is_said(r, row, ranks, sizeof ranks / sizeof *ranks)) return 0;
+    double devices = pace_step_row_devices(r, row), replicas = pace_config_replicas(&out->config, devices);
+    if (replicas > 1) pace_step_note(out, "assumed dp %g: all devices", replicas);
+    return replicas > 1 ? devices : 0;
 }
 
 /* What means something in pipelines only. */

@@ -268,6 +268,11 @@ int pace_config_parameter_bytes(const pace_config *config) {
 
 double pace_config_ranks(const pace_config *config) { return config->dp * config->tp * config->pp * config->cp; }
 
+double pace_config_replicas(const pace_config *config, double devices) {
+    double replicas = devices / (config->tp * config->pp * config->cp);
+    return replicas == floor(replicas) ? replicas : 0;
+}
+
 double pace_config_copies(const pace_config *config) {
     return config->zero_stage > 0 && config->zero_group > 0 ? config->dp * config->cp / config->zero_group : 1;
 }

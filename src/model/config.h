@@ -129,6 +129,8 @@ pace_status pace_config_check_shares(const pace_config *config) PACE_MUST_CHECK;
 
 /** Ranks of a step. Neighbours are of one tensor-parallel group; then come context, expert, data and pipeline. */
 double pace_config_ranks(const pace_config *config);
+/** dp with which replicas of tp x pp x cp ranks fill so many devices; 0 where they leave some over. */
+double pace_config_replicas(const pace_config *config, double devices);
 /** How many ranks a group has, and how far they are apart. PACE_GROUP_DATA holds the replicas of parameters, whose
  * gradients are summed: over data and context; PACE_GROUP_EXPERT_DATA those of experts. */
 double pace_config_group_size(const pace_config *config, pace_group_kind group);

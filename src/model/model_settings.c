@@ -62,8 +62,8 @@ bool pace_settings_name_sharing(const pace_words *set) {
     return pace_settings_name(set, keys);
 }
 
-bool pace_settings_name_ranks(const pace_words *set) {
-    static const char *const keys[] = {"dp", "tp", "pp", "cp", "ep", NULL};
+bool pace_settings_name_replicas(const pace_words *set) {
+    static const char *const keys[] = {"dp", NULL};
     return pace_settings_name(set, keys);
 }
 

@@ -20,8 +20,8 @@ const char *pace_framework_asked(const pace_words *set);
 bool pace_settings_name(const pace_words *set, const char *const *keys);
 /** Whether they say how a step is shared out over ranks. */
 bool pace_settings_name_sharing(const pace_words *set);
-/** Whether they say how many ranks there are. */
-bool pace_settings_name_ranks(const pace_words *set);
+/** Whether they say how many replicas there are. */
+bool pace_settings_name_replicas(const pace_words *set);
 /** Names of settings that only a step that trains has; NULL behind the last. */
 extern const char *const pace_settings_of_training[];
 /** Whether they say how many samples a step has. */

@@ -202,8 +202,8 @@ static void put_adapters(pace_node *root, const pace_step_asked *step) {
 
 static void put_tables(pace_node *root, const pace_step_asked *step) {
     if (step->all_devices)
-        pace_node_note(root, "Assumed: all %g devices train by data parallelism; --set dp, tp, pp says otherwise.",
-                       pace_config_ranks(&step->asked.config));
+        pace_node_note(root, "Assumed: all %g devices train, so dp is %g; --set dp, tp, pp says otherwise.",
+                       pace_config_ranks(&step->asked.config), step->asked.config.dp);
     if (step->asked.assumes_tables)
         pace_node_note(root,
                        "Assumed: embedding tables are spread over all %g ranks; --set ep=1 keeps them whole on each.",
@@ -245,9 +245,13 @@ pace_status pace_put_fit(pace_report *report, pace_step_asked *step) {
 
 void pace_put_unsaid(pace_node *root, const pace_step_asked *step) {
     pace_config half = step->asked.config;
+    double ranks = pace_config_ranks(&half);
     half.precision = pace_step_autocast(&step->asked);
     pace_precision in = pace_config_matrix_precision(&half);
     double single = pace_device_rate(step->asked.device, PACE_FP32), rate = pace_device_rate(step->asked.device, in);
+    if (step->idle_devices > 0)
+        pace_node_sentence(root, true, "That is %g of the %g devices of %s.", ranks, ranks + step->idle_devices,
+                           step->machine.name);
     if (step->precision_unsaid && rate > single)
         pace_node_sentence(root, true,
                            "Nobody said a precision: this is %s's fp32. By the device's peaks products are %.3g times "

@@ -123,12 +123,12 @@ with tempfile.TemporaryDirectory() as folder:
     code, out, _ = run("predict", "resnet50", "--on", "dgx-1-v100", "--on", "h100", "--set", "micro_batch=32")
     expect(code == 0 and "One device of each machine is compared" in " ".join(out.split()) and "on v100-sxm2-16." in out, out[:600])
     code, _, err = run("predict", "gpt2", "--on", "dgx-1-v100", "--set", "global_batch=4")
-    expect_line(code, err, 2, "the devices", "dp")
+    expect_line(code, err, 2, "8 devices", "dp")
     grown = document("predict", "resnet50", "--on", "v100", "--batch", "64")["scenarios"]
     asked = document("predict", "resnet50", "--on", "v100", "--set", "micro_batch=64")["scenarios"]
     step = {s["scenario"]: s["step_ns"] for s in grown}
     expect(abs(step["batch 64"] / asked[0]["step_ns"] - 1) < 0.02, step, asked[0]["step_ns"])
-    code, out, _ = run("predict", "llama3-70b", "--on", "dgx-h100*4", "--set", "tp=8", "--set", "pp=2", "--set", "global_batch=16")
+    code, out, _ = run("predict", "llama3-70b", "--on", "dgx-h100*4", "--set", "tp=8", "--set", "pp=2", "--set", "dp=1", "--set", "global_batch=16")
     expect("micro-batch 1 of 8192 tokens, 16 a step" in out, out[:400])
     code, out, _ = run("models", "llama3-70b")
     expect("70.55 billion parameters" in out, out[:200])  # Grattafiori et al. 2024: 70B
@@ -193,6 +193,18 @@ with tempfile.TemporaryDirectory() as folder:
     # Several settings behind one --set are those settings; what is no machine is told from too many devices.
     apart = document("predict", "gpt2", "--on", "dgx-h100", "--set", "tp=4", "--set", "micro_batch=4")
     expect(document("predict", "gpt2", "--on", "dgx-h100", "--set", "tp=4,micro_batch=4")["values"] == apart["values"], "--set a=1,b=2")
+
+    # Who names a machine trains on all of it: replicas of tp x pp x cp ranks fill it, by options and rows; fewer are said.
+    for said, dp in (("tp=4", 2), ("tp=2,pp=2", 2), ("tp=4,cp=2", 1), ("pp=3", 1), ("tp=4,dp=1", 1)):
+        filled = document("predict", "gpt2", "--on", "dgx-h100", "--set", said + ",micro_batch=4")
+        words = dict([word.split("=") for word in said.split(",")], dp=str(dp))
+        told = document("predict", "gpt2", "--on", "dgx-h100", "--set", ",".join(f"{k}={v}" for k, v in words.items()) + ",micro_batch=4")
+        expect(filled["values"] == told["values"], said, filled["values"], told["values"])
+        used = dp * int(words.get("tp", 1)) * int(words.get("pp", 1)) * int(words.get("cp", 1))
+        expect((f"That is {used} of the 8 devices of dgx-h100." in filled["summary"]) == (used < 8), said, filled["summary"])
+        names = [name for name in words if name != "dp"] if "dp" not in said else list(words)
+        row = rows(table("all.csv", ",".join(["machine", "model", "framework", "micro_batch", *names]) + "\n" + ",".join(["dgx-h100", "gpt2", "pytorch", "4", *[words[n] for n in names]]) + "\n"), "--kind", "step")[0]
+        expect(float(row["predicted"]) == filled["values"]["step.median_s"], said, row, filled["values"]["step.median_s"])
     for words, status, said in ((["--set", "tp=8,tp=4"], 2, "tp is set twice"), (["--set", "tp=2,4"], 2, 'found "2,4"')):
         expect_line(*[run("predict", "gpt2", "--on", "dgx-h100", *words)[i] for i in (0, 2)], status, said)
     for machine, status, said in (("dgx-h800*2", 4, 'no device "dgx-h800"'), ("h800*8*2", 2, "h800*8 nvlink="),

@@ -133,12 +133,12 @@ def refused():
     on = ("gpt2", "--on", "dgx-h100", "--set")
     for words, said in (((*on, "pp=16"), "at most its 8 devices"), ((*on, "pp=4", "--set", "vpp=2"), "12"), ((*on, "schedule=gpipe"), "pp of 2 or more"),
                         ((*on, "pp=2", "--set", "vpp=2", "--set", "schedule=gpipe"), "one chunk"),
-                        ((*on, "pp=2", "--set", "vpp=2", "--set", "global_batch=5"), "multiple of 2 micro-batches"),
+                        ((*on, "pp=2", "--set", "vpp=2", "--set", "dp=1", "--set", "global_batch=5"), "multiple of 2 micro-batches"),
                         ((*on, "pp=2", "--set", "dp=2", "--approach", "ps"), "fills buckets"), (("resnet50", *on[1:], "pp=2"), "1 layers"),
                         ((*on, "imbalance=10"), "ep of 2 or more"),
                         (("dlrm_mlperf", *on[1:], "dp=8", "--set", "imbalance=10"), "has no experts"),
                         ((*on, "pp=2", "--set", "schedule=zb-v", "--set", "vpp=4"), "vpp=2"),
-                        ((*on, "pp=2", "--set", "schedule=dualpipe-v", "--set", "global_batch=3"), "4 or more micro-batches")):
+                        ((*on, "pp=2", "--set", "schedule=dualpipe-v", "--set", "dp=1", "--set", "global_batch=3"), "4 or more micro-batches")):
         done = subprocess.run([PACELINE, "predict", *words], capture_output=True, text=True)
         expect(done.returncode == 2 and said in done.stderr and done.stderr.count("\n") == 1, words, done.stderr)
 
