@@ -9,7 +9,7 @@
 #include <string.h>
 
 /* Sizes from which another way is faster where no table says: measured on two cores of one cache (docs/collective.md). */
-enum { FLAT_BYTES = 4 << 10, COPY_BYTES = 1 << 20, COPY_PARTS = 32 << 10, OWNED_BYTES = 4 << 10 };
+enum { FLAT_BYTES = 4 << 10, STAGED_BYTES = 64 << 10, COPY_BYTES = 1 << 20, COPY_PARTS = 32 << 10, OWNED_BYTES = 4 << 10 };
 
 /* --- the way -------------------------------------------------------------------------------------------------------- */
 
@@ -18,7 +18,8 @@ static bool has_parts(int collective) { return collective == PACE_REDUCESCATTER 
 
 static int usual_allreduce(const pace_comm *c, size_t bytes) {
     if (bytes <= FLAT_BYTES) return PACE_WAY_FLAT;
-    return c->near > 2 && c->can_copy && bytes >= COPY_BYTES ? PACE_WAY_COPY : PACE_WAY_STAGED;
+    bool reads_others = c->can_copy && bytes > STAGED_BYTES && !pace_is_past_caches((size_t)c->near * bytes);
+    return reads_others ? PACE_WAY_COPY : PACE_WAY_STAGED;
 }
 
 static int usual_way_inside(const pace_comm *c, int collective, size_t bytes) {
