@@ -18,14 +18,21 @@
 typedef struct {
     char name[64];
     size_t edits;
+    char beginning[200]; /* names that begin with the wanted one */
+    size_t begin;        /* how many */
 } nearest;
 
 /* Names are often cut short: "v101" is nearer to v100-sxm2-16 than to gv100. */
 static void come_near(nearest *best, const char *wanted, const char *name) {
     char part[64];
-    if (strncasecmp(name, wanted, strlen(wanted)) == 0 && (!*best->name || best->edits > 0)) {
+    bool of_best = best->begin && pace_starts(name, best->name); /* mi300x-node beside mi300x */
+    if (strncasecmp(name, wanted, strlen(wanted)) == 0 && !of_best) {
+        size_t used = strlen(best->beginning);
+        if (used + strlen(name) + 8 < sizeof best->beginning)
+            pace_snprintf(best->beginning + used, sizeof best->beginning - used, "%s%s", used ? ", " : "", name);
+        else if (!pace_ends(best->beginning, "…")) memcpy(best->beginning + used, ", …", sizeof ", …");
+        if (best->begin++ == 0) snprintf(best->name, sizeof best->name, "%s", name);
         best->edits = 0;
-        snprintf(best->name, sizeof best->name, "%s", name);
     }
     for (size_t length = 1; length <= strlen(name) && length < sizeof part; length++) {
         if (name[length] != '-' && name[length] != '\0') continue;
@@ -48,6 +55,8 @@ static pace_status fail_unknown(const pace_device_catalog *catalog, const char *
     if (!*best.name) return pace_fail(PACE_E_MISSING, "the device catalogue is empty");
     if (strcasecmp(best.name, name) == 0)
         return pace_fail(PACE_E_USAGE, "\"%s\" is a machine: expected its name, or NAME*COUNT, and no more", best.name);
+    if (*name && best.begin > 1)
+        return pace_fail(PACE_E_USAGE, "\"%.80s\" fits several, say which: %s", name, best.beginning);
     if (2 * best.edits > strlen(name)) /* a guess would not help */
         return pace_fail(PACE_E_MISSING, "the catalogue has no device \"%.80s\" ('paceline machines' lists all)", name);
     return pace_fail(

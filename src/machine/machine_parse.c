@@ -181,6 +181,25 @@ static pace_status find_device(parser *p, const char *name) {
     return pace_fail(PACE_E_MISSING, "%.60s: neither a machine nor a device of the catalogue, nor a file", name);
 }
 
+/* Devices that nobody joined: machines of the catalogue hold them joined. */
+static pace_status check_joined(const parser *p) {
+    const pace_machine *m = p->machine;
+    pace_machine_catalog list;
+    char names[160] = "";
+    if (m->devices < 2 || m->inside.kind != PACE_LINK_NONE) return PACE_OK;
+    PACE_TRY(pace_machine_catalog_load(&list, p->catalog));
+    for (size_t i = 0; i < list.machines.count; i++) {
+        const pace_machine *known = &list.machines.items[i];
+        size_t used = strlen(names);
+        if (known->devices > 1 && strcmp(known->device, m->device) == 0)
+            pace_snprintf(names + used, sizeof names - used, "%s%s", used ? ", " : "; machines that hold them: ",
+                          known->name);
+    }
+    pace_machine_catalog_free(&list);
+    return pace_fail(PACE_E_INPUT, "%s: its %d devices are not connected: expected nvlink=, xgmi= or pcie=%s", m->name,
+                     m->devices, names);
+}
+
 static pace_status of_device(parser *p, const char *name, int count, char *options) {
     pace_machine *m = p->machine;
     char *rest = NULL;
@@ -196,6 +215,7 @@ static pace_status of_device(parser *p, const char *name, int count, char *optio
         PACE_TRY(set_option(p, word, false));
     if (m->between.kind == PACE_LINK_TCP && !(m->stream_bytes_per_s > 0))
         m->stream_bytes_per_s = p->doubts.figure[PACE_DOUBT_TCP_STREAM];
+    PACE_TRY(check_joined(p));
     return pace_machine_check(m);
 }
 
