@@ -3,7 +3,9 @@
 #include "base/print.h"
 #include "base/text.h"
 #include "base/yaml_member.h"
+#include "model/pipeline_stages.h"
 
+#include <math.h>
 #include <string.h>
 
 enum { LINE_MOST = 256 };
@@ -12,6 +14,7 @@ enum { LINE_MOST = 256 };
 
 static bool figure_of(double *out, const pace_launching *l, const char *name, size_t length) {
     const pace_config *c = l->config;
+    const double ends = pace_ends_count(l->layers, c->pp, c->vpp);
     const struct {
         const char *name;
         double value;
@@ -34,7 +37,9 @@ static bool figure_of(double *out, const pace_launching *l, const char *name, si
                    {"nodes", l->nodes},
                    {"devices_of_node", l->devices_of_node},
                    {"devices", l->nodes * l->devices_of_node},
-                   {"layers_of_chunk", l->layers / (c->pp * c->vpp)}};
+                   {"ends_count", ends},
+                   {"layers_uneven", !ends && fmod(l->layers, c->pp * c->vpp) != 0},
+                   {"layers_of_chunk", (l->layers + 2 * ends) / (c->pp * c->vpp)}};
     for (size_t i = 0; i < sizeof figures / sizeof *figures; i++)
         if (pace_span_is(name, length, figures[i].name)) {
             *out = figures[i].value;

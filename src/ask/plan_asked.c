@@ -123,7 +123,11 @@ static pace_status read_yours(pace_config *out, pace_plan_asked *a, pace_plan_pl
         snprintf(key, sizeof key, "%.*s", (int)(equals - word), word);
         if (pace_config_has(key)) PACE_TRY(pace_config_set(&config, key, equals + 1));
     }
-    if (a->file.layers_of_chunk > 0) config.vpp = p->layers / (config.pp * a->file.layers_of_chunk);
+    if (a->file.layers_of_chunk > 0) {
+        double of_stages = config.pp * a->file.layers_of_chunk;
+        bool ends = fmod(p->layers, of_stages) != 0 && fmod(p->layers + 2, of_stages) == 0;
+        config.vpp = (p->layers + 2 * ends) / of_stages;
+    }
     if (!pace_settings_name(&(pace_words){(const char *const *)a->file.settings.items, a->file.settings.count},
                             (const char *const[]){"zero_stage", NULL}) &&
         strcmp(p->step.asked.framework->name, "fsdp") == 0)

@@ -8,6 +8,24 @@ double pace_stage_layers(double layers, double stages, double stage) {
     return stage >= 1 && stage <= middle && stage <= rest ? each + 1 : each;
 }
 
+static bool divides(double of, double by) { return fmod(of, by) == 0; }
+
+bool pace_ends_count(double layers, double stages, double chunks) {
+    double parts = stages * chunks;
+    return !divides(layers, parts) && divides(layers + 2, parts) && layers + 2 > parts;
+}
+
+bool pace_chunks_may(double layers, double stages, double chunks, bool v) {
+    return chunks < 2 || divides(layers, stages * chunks) || (!v && pace_ends_count(layers, stages, chunks));
+}
+
+double pace_part_layers(const pace_pipeline *pipeline, double layers, uint32_t part) {
+    double stages = pipeline->stages, chunks = pipeline->chunks;
+    bool end = part == 0 || part + 1 == pipeline->stages * pipeline->chunks;
+    if (chunks > 1 && pace_ends_count(layers, stages, chunks)) return (layers + 2) / (stages * chunks) - end;
+    return pace_stage_layers(layers, stages, pace_pipeline_stage(pipeline, part)) / chunks;
+}
+
 pace_status pace_stages_check(double layers, double stages) {
     if (stages <= layers) return PACE_OK;
     return pace_fail(PACE_E_USAGE, "pp %g: expected no more stages than the model's %g layers", stages, layers);
@@ -32,7 +50,7 @@ static pace_status cut(pace_stages *out, const turns *found, const pace_model *m
     uint32_t parts = out->stages * out->chunks, layers = (uint32_t)found->first.count, next = 0;
     double all = layers ? layers : 1;
     PACE_TRY(pace_stages_check(all, out->stages));
-    if (out->chunks > 1 && layers % parts)
+    if (!pace_chunks_may(layers, out->stages, out->chunks, pace_schedule_is_v((int)pipeline->schedule)))
         return pace_fail(PACE_E_USAGE,
                          "vpp %u: expected layers that divide evenly by %u stages x %u chunks = %u, found %u",
                          out->chunks, out->stages, out->chunks, parts, layers);
@@ -40,7 +58,7 @@ static pace_status cut(pace_stages *out, const turns *found, const pace_model *m
     if (!out->parts) return PACE_E_MEMORY;
     for (uint32_t part = 0; part < parts; part++) {
         out->parts[part].first = part == 0 ? 0 : found->first.items[next];
-        next += (uint32_t)pace_stage_layers(all, out->stages, pace_pipeline_stage(pipeline, part)) / out->chunks;
+        next += (uint32_t)pace_part_layers(pipeline, all, part);
         out->parts[part].last = (part + 1 == parts ? (uint32_t)model->layers.count : found->first.items[next]) - 1;
     }
     return PACE_OK;

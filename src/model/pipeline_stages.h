@@ -21,6 +21,16 @@ typedef struct {
  * out even (as for BLOOM's 70 layers on 12 stages), else the stages in the middle take the rest. */
 double pace_stage_layers(double layers, double stages, double stage);
 
+/** Whether stages may hold so many chunks: alike ones, or, outside of V schedules, such as are alike where head and tail
+ * count as a layer each (Llama 3's 126 layers on 16 stages of 4 chunks, of two layers but the first and the last). */
+bool pace_chunks_may(double layers, double stages, double chunks, bool v);
+
+/** Repeated layers in a part, in the model's order: of a stage, or one of its chunks. */
+double pace_part_layers(const pace_pipeline *pipeline, double layers, uint32_t part);
+
+/** Whether head and tail count as a layer each: the first and last part have one less. */
+bool pace_ends_count(double layers, double stages, double chunks);
+
 /** Whether that many layers can be cut so. PACE_E_USAGE for more stages than layers. */
 pace_status pace_stages_check(double layers, double stages) PACE_MUST_CHECK;
 

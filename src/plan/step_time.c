@@ -173,8 +173,7 @@ double pace_step_tail_stage(const pace_step_plan *plan, const pace_model_part *t
     bool between = tail->behind < plan->slots->layers && pace_framework_is_lowered(plan->framework);
     for (uint32_t i = 0; between && i < parts && turns < tail->behind; i++) {
         part = i;
-        turns +=
-            pace_stage_layers(plan->slots->layers, plan->config.pp, pace_pipeline_stage(&shape, i)) / plan->config.vpp;
+        turns += pace_part_layers(&shape, plan->slots->layers, i);
     }
     return pace_pipeline_stage(&shape, part);
 }
@@ -231,7 +230,7 @@ static void exposed_shards(double out_s[PACE_GATHERED_PASSES], const pace_step_p
     for (unsigned i = 0; i < plan->slots->count; i++) blocks[i] = gathered_block(plan, f, &plan->slots->parts[i]);
     for (uint32_t part = 0; part < plan->config.pp * vpp && count < CHUNKS; part++) {
         uint32_t own = pace_pipeline_stage(&shape, part);
-        double layers = pace_stage_layers(plan->slots->layers, plan->config.pp, own) / vpp;
+        double layers = pace_part_layers(&shape, plan->slots->layers, part);
         if (own == stage) {
             chunks[count].blocks = &order[used];
             chunks[count].count = parts_of_chunk(&order[used], plan->slots, blocks, first, layers);
@@ -249,10 +248,10 @@ static work stage_work(const pace_step_plan *plan, const pace_step_factors *f, c
     double pp = plan->config.pp, vpp = plan->config.vpp;
     work sum = {0};
     if (!is_lowered(plan) || plan->slots->turns == 0) add(&sum, &w->layer, layers);
-    double each = layers / vpp, before = 0; /* layers of the parts before, in the model's order */
+    double before = 0; /* layers of the parts before, in the model's order */
     for (double part = 0; is_lowered(plan) && plan->slots->turns > 0 && part < pp * vpp; part++) {
         double own = pace_pipeline_stage(&shape, (uint32_t)part),
-               many = own == stage ? each : pace_stage_layers(plan->slots->layers, pp, own) / vpp;
+               many = pace_part_layers(&shape, plan->slots->layers, (uint32_t)part);
         for (double i = before; own == stage && i < before + many && i < plan->slots->turns; i++)
             add(&sum, &w->part[plan->slots->turn[(unsigned)i]], 1);
         before += many;
