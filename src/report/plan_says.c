@@ -185,30 +185,34 @@ static void say_other(pace_node *root, const pace_plan_asked *a, const pace_plan
         other->time_s.median / p->choices.items[0].time_s.median, another);
 }
 
-/* How far behind the next is; or that it is as fast, but not as safe. */
-static void say_next(char *out, size_t size, const pace_plan_place *p) {
+/* How far behind the next is. */
+static void say_next(char out[128], const pace_plan_place *p) {
+    const pace_plan_choice *one = &p->choices.items[0], *next = one + 1;
+    double longer = p->choices.count > 1 ? next->time_s.median / one->time_s.median - 1 : -1;
+    *out = '\0';
+    if (longer >= 0)
+        pace_snprintf(out, 128, " The next takes %.1f %% longer; the chance that the first is faster is %.0f %%.",
+                      100 * longer, 100 * next->chance);
+}
+
+/* That the next is faster by a hair, but not as safe. */
+static void say_unsafe(pace_node *root, const pace_plan_place *p) {
     const pace_plan_choice *one = &p->choices.items[0], *next = one + 1;
     char config[PACE_PLAN_SAYS];
-    *out = '\0';
-    if (p->choices.count < 2) return;
-    double longer = 100 * (next->time_s.median / one->time_s.median - 1);
-    if (longer >= 0) {
-        pace_snprintf(out, size, " The next takes %.1f %% longer; the chance that the first is faster is %.0f %%.",
-                      longer, 100 * next->chance);
-        return;
-    }
+    if (p->choices.count < 2 || next->time_s.median >= one->time_s.median) return;
     pace_plan_say_config(config, &next->candidate.config);
-    pace_snprintf(out, size,
-                  " %s takes %.1f %% less, too little to tell apart (plan_tie in catalog/steps.yaml), but %s.", config,
-                  -longer, next->close ? "fits closely" : "offloads");
+    pace_node_sentence(root, false,
+                       "%s would be %.1f %% faster, too little to tell apart (plan_tie in catalog/steps.yaml), and %s.",
+                       config, 100 * (one->time_s.median / next->time_s.median - 1),
+                       next->close ? "fits closely" : "offloads");
 }
 
 static void say_best(pace_node *root, const pace_plan_asked *a, const pace_plan_place *p) {
     const pace_plan_choice *one = &p->choices.items[0];
-    char config[PACE_PLAN_SAYS], rate[64], next[PACE_PLAN_SAYS + 160];
+    char config[PACE_PLAN_SAYS], rate[64], next[128];
     pace_plan_say_config(config, &one->candidate.config);
     say_rate(rate, p, one);
-    say_next(next, sizeof next, p);
+    say_next(next, p);
     pace_node_sentence(root, true, "Fastest on %s: %s. A step of %.0f samples takes %s (%s to %s), %s.%s",
                        p->machine.name, config, one->candidate.config.global_batch,
                        pace_show_ns(pace_ns(one->time_s.median)).text,
@@ -218,6 +222,7 @@ static void say_best(pace_node *root, const pace_plan_asked *a, const pace_plan_
     pace_say_found(pace_node_report(root), p->step.asked.model, &p->step.asked.config);
     say_sure(root, p);
     say_idle(root, p);
+    say_unsafe(root, p);
     say_simpler(root, p);
     say_learning(root, a, p);
     say_straggling(root, a, p);
