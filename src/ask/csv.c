@@ -134,7 +134,7 @@ static pace_status read_all(reader *r, pace_input *input) {
     bool first = true;
     for (size_t got = 1; status == PACE_OK && got > 0;) {
         status = pace_input_read(input, buffer, CHUNK, &got);
-        if (status == PACE_E_INPUT) status = fail_lost(r);
+        if (status == PACE_E_INPUT && !first) status = fail_lost(r);
         size_t at = first && got >= 3 && memcmp(buffer, "\xef\xbb\xbf", 3) == 0 ? 3 : 0; /* a byte order mark */
         first = false;
         for (; status == PACE_OK && at < got; at++) {

@@ -26,12 +26,13 @@ static pace_status find_schema(void *out, const pace_yaml *yaml) {
 
 /* The first character: '{' of a document, 'P' of a fit of kernels (cost/fit.h), which is no text. */
 static pace_status first_of(char *out, const char *path) {
+    char head[512] = "";
     pace_input *input;
     size_t got;
-    *out = '\0';
     PACE_TRY(pace_input_peek(&input, path));
-    pace_status status = pace_input_read(input, out, 1, &got);
+    pace_status status = pace_input_read(input, head, sizeof head, &got);
     pace_input_free(input);
+    *out = head[0];
     return status;
 }
 

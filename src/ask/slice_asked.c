@@ -203,9 +203,12 @@ static pace_status check(const char *const *inputs, size_t count, const pace_sli
         return pace_fail(PACE_E_USAGE,
                          "output: expected a name that ends with .json, .json.gz or .json.zst, found '%.200s'",
                          options->output ? options->output : "");
+    struct stat about;
     for (size_t i = 0; i < count; i++)
-        if (strcmp(inputs[i], "-") == 0)
-            return pace_fail(PACE_E_USAGE, "expected files, for each is read more than once, found standard input");
+        if (strcmp(inputs[i], "-") == 0 || (stat(inputs[i], &about) == 0 && S_ISFIFO(about.st_mode)))
+            return pace_fail(PACE_E_USAGE,
+                             "expected files, for each is read more than once, found %s, which comes once",
+                             strcmp(inputs[i], "-") == 0 ? "standard input" : inputs[i]);
     return PACE_OK;
 }
 

@@ -15,9 +15,10 @@
 #include <zlib.h>
 #include <zstd.h>
 
+#include "base/foreign_bytes.h"
 #include "base/memory.h"
 
-enum { CHUNK_BYTES = 256 << 10, MAGIC_BYTES = 4, MESSAGE_BYTES = 1024 };
+enum { CHUNK_BYTES = 256 << 10, MAGIC_BYTES = 4, HEAD_BYTES = 512, MESSAGE_BYTES = 1024 };
 
 /* Real traces compress 10 to 100 times; gzip reaches 1032 times, zstd far more. */
 #define BOMB_RATIO UINT64_C(200)
@@ -235,12 +236,12 @@ static pace_status read_fd(pace_input *input, void *buffer, size_t capacity, siz
 }
 
 /* Makes sure of at least one stored byte; none are left when the file is over. A pipe may deliver single bytes, so
- * it reads on until a magic number would fit. */
+ * it reads on until the head would fit that tells what it is. */
 static pace_status fill_chunk(pace_input *input) {
     if (left_over(input) > 0 || input->fd < 0) return PACE_OK;
     input->base += input->length;
     input->at = input->length = 0;
-    while (input->length < MAGIC_BYTES) {
+    while (input->length < HEAD_BYTES) {
         size_t got = 0;
         PACE_TRY(read_fd(input, input->chunk + input->length, CHUNK_BYTES - input->length, &got));
         if (got == 0) break;
@@ -414,10 +415,10 @@ static pace_status check_size(const pace_input *input) {
                      input->name, (unsigned long long)stored, (unsigned long long)BOMB_RATIO);
 }
 
-/* Every format that is read is UTF-8 or binary, and no binary one begins like this. */
-static pace_status check_encoding(const pace_input *input, const unsigned char *first, size_t count) {
-    if (count < 2 || (memcmp(first, "\xff\xfe", 2) != 0 && memcmp(first, "\xfe\xff", 2) != 0)) return PACE_OK;
-    return pace_fail(PACE_E_INPUT, "%s: is text in UTF-16: write it as UTF-8 (iconv -f UTF-16 -t UTF-8)", input->name);
+/* What no reader takes is told by its first bytes, here for all of them. */
+static pace_status check_known(const pace_input *input, const unsigned char *first, size_t count) {
+    if (input->fd < 0) return PACE_OK;
+    return pace_foreign_bytes_refuse(input->name, first, count, input->kind != KIND_PLAIN);
 }
 
 static pace_status decode(pace_input *input, unsigned char *buffer, size_t capacity, size_t *got) {
@@ -428,7 +429,7 @@ static pace_status decode(pace_input *input, unsigned char *buffer, size_t capac
                                                     : read_zstd(input, buffer, capacity, got);
     input->produced += *got;
     if (status == PACE_OK && first) {
-        status = check_encoding(input, buffer, *got);
+        status = check_known(input, buffer, *got);
         if (status != PACE_OK) *got = 0;
     }
     return status == PACE_OK ? check_size(input) : status;

@@ -19,7 +19,8 @@ pace_status pace_whole_file_write(const char *path, pace_fill_fn fill, void *con
     if (status == PACE_OK) {
         status = fill(&sink, context);
         pace_status closed = pace_sink_close(&sink);
-        if (status == PACE_OK && closed != PACE_OK) status = pace_fail_in(closed, path);
+        bool cannot_write = closed != PACE_OK && (status == PACE_OK || status == PACE_E_IO);
+        if (cannot_write) status = pace_fail_in(closed, path);
     }
     return pace_beside_close(&beside, status);
 }

@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/stat.h>
 
 /* --- names ------------------------------------------------------------------------------------------------------ */
 
@@ -48,6 +49,12 @@ static void come_near(nearest *best, const char *wanted, const char *name) {
 static pace_status fail_unknown(const pace_device_catalog *catalog, const char *name) {
     nearest best = {0};
     pace_machine_catalog machines = {0};
+    struct stat about;
+    if (stat(name, &about) == 0)
+        return pace_fail(PACE_E_MISSING,
+                         "the catalogue has no device \"%.80s\": a file that describes devices or machines ends with "
+                         ".yaml, .yml or .json",
+                         name);
     for (size_t i = 0; i < catalog->count; i++) come_near(&best, name, catalog->devices[i].name);
     PACE_TRY(pace_machine_catalog_load(&machines, catalog->documents));
     for (size_t i = 0; i < machines.machines.count; i++) come_near(&best, name, machines.machines.items[i].name);

@@ -1,5 +1,6 @@
 #include "model/model_catalog.h"
 
+#include "base/numbers.h"
 #include "machine/catalog.h"
 #include "model/model_names.h"
 
@@ -60,10 +61,18 @@ static pace_status build_when_called(search *wanted) {
     return pace_model_each_description(wanted->catalog, build_when_named, &other);
 }
 
-/* "FILE.yaml" or "FILE.yaml:NAME" */
-static pace_status load_file(pace_model *out, const char *name, const char *suffix, const pace_model_setting *settings,
+size_t pace_model_path_length(const char *name) {
+    static const char *const suffixes[] = {".yaml", ".yml"};
+    for (size_t i = 0; i < PACE_COUNT(suffixes); i++) {
+        const char *suffix = strstr(name, suffixes[i]);
+        const char *end = suffix ? suffix + strlen(suffixes[i]) : NULL;
+        if (end && (*end == '\0' || *end == ':')) return (size_t)(end - name);
+    }
+    return 0;
+}
+
+static pace_status load_file(pace_model *out, const char *name, size_t length, const pace_model_setting *settings,
                              size_t setting_count) {
-    size_t length = (size_t)(suffix - name) + strlen(".yaml");
     char *path = pace_copy_text(name, length);
     pace_yaml *yaml = NULL;
     if (!path) return PACE_E_MEMORY;
@@ -86,8 +95,8 @@ static pace_status load_standard_input(pace_model *out, const pace_model_setting
 pace_status pace_model_load(pace_model *out, pace_catalog *catalog, const char *name,
                             const pace_model_setting *settings, size_t setting_count) {
     if (strcmp(name, "-") == 0) return load_standard_input(out, settings, setting_count);
-    const char *suffix = strstr(name, ".yaml");
-    if (suffix && (suffix[5] == '\0' || suffix[5] == ':')) return load_file(out, name, suffix, settings, setting_count);
+    size_t path = pace_model_path_length(name);
+    if (path > 0) return load_file(out, name, path, settings, setting_count);
     search wanted = {out, name, settings, setting_count, true, false, catalog};
     PACE_TRY(pace_model_each_description(catalog, build_when_named, &wanted));
     wanted.to_the_letter = false;

@@ -10,6 +10,9 @@
 pace_status pace_model_load(pace_model *out, pace_catalog *catalog, const char *name,
                             const pace_model_setting *settings, size_t setting_count) PACE_MUST_CHECK;
 
+/** How much of "FILE.yaml:NAME" or "FILE.yml" is the file's path; 0 = it names none. */
+size_t pace_model_path_length(const char *name);
+
 /** Calls `visit` with every model of the catalogue, file by file, until it fails. */
 typedef pace_status (*pace_model_visit)(void *context, const pace_model *model);
 pace_status pace_model_each(pace_catalog *catalog, pace_model_visit visit, void *context) PACE_MUST_CHECK;

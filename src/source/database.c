@@ -1,5 +1,6 @@
 #include "source/database.h"
 
+#include "base/input.h"
 #include "base/texts.h"
 
 #include <inttypes.h>
@@ -10,7 +11,13 @@
 #include <sys/stat.h>
 
 /* A table read once costs some steps of SQLite's machine for each byte of the file. */
-enum { LONGEST_VALUE = 1 << 26, STEPS_BETWEEN_CHECKS = 10000, STEPS_ANYWAY = 100000000, STEPS_PER_BYTE = 50 };
+enum {
+    HEAD = 512,
+    LONGEST_VALUE = 1 << 26,
+    STEPS_BETWEEN_CHECKS = 10000,
+    STEPS_ANYWAY = 100000000,
+    STEPS_PER_BYTE = 50
+};
 
 struct pace_database {
     sqlite3 *handle;
@@ -36,12 +43,25 @@ static pace_status fail_spent(const pace_database *database, const char *table) 
                      database->path, table, database->most_steps);
 }
 
+static pace_status read_head(void *out, pace_input *input) {
+    size_t got;
+    return pace_input_read(input, out, HEAD, &got);
+}
+
+/* SQLite calls this "not an error". */
+static pace_status fail_other(const char *path) {
+    char head[HEAD];
+    PACE_TRY(pace_input_read_file(head, path, read_head));
+    return pace_fail(PACE_E_INPUT, "%s: expected an SQLite database, found another format", path);
+}
+
 static pace_status fail(const pace_database *database, const char *table, int code) {
     if (is_spent(database)) return fail_spent(database, table ? table : "sqlite_master");
     pace_status status = code == SQLITE_NOMEM                             ? PACE_E_MEMORY
                          : code == SQLITE_CANTOPEN || code == SQLITE_PERM ? PACE_E_IO
                                                                           : PACE_E_INPUT;
     const char *reason = database->handle ? sqlite3_errmsg(database->handle) : sqlite3_errstr(code);
+    if (!table && code == SQLITE_NOTADB) return fail_other(database->path);
     if (!table) return pace_fail(status, "%s: expected an SQLite database: %s", database->path, reason);
     return pace_fail(status, "%s: table %s: cannot be read: %s", database->path, table, reason);
 }

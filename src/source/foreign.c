@@ -5,12 +5,6 @@
 
 #include <string.h>
 
-/* Such as torch.cuda.memory._dump_snapshot() writes. */
-#define PICKLE                                                                            \
-    "a pickle of Python (a memory snapshot of PyTorch is one)",                           \
-        "reading one may run code hidden in it, so it is never read: record memory with " \
-        "torch.profiler.profile(profile_memory=True), or look at a snapshot of your own at pytorch.org/memory_viz"
-
 #define NSYS "record the program with Nsight Systems (nsys profile), then export it: nsys export --type sqlite"
 #define TORCH "record the step with torch.profiler, on AMD devices too, or with Nsight Systems"
 
@@ -21,19 +15,6 @@ static const struct {
     const char *suffixes[3];
     const char *what, *todo;
 } known[] = {
-    {"\xfd"
-     "7zXZ",
-     5,
-     {0},
-     "compressed by xz",
-     "decompress it: xz -d"},
-    {"BZh", 3, {0}, "compressed by bzip2", "decompress it: bzip2 -d"},
-    {"PK\x03\x04", 4, {0}, "a zip archive", "unpack it: unzip"},
-    {"SQLite format 3", 15, {0}, "a compressed database", "decompress it first"},
-    {"\x80\x02", 2, {0}, PICKLE},
-    {"\x80\x03", 2, {0}, PICKLE},
-    {"\x80\x04", 2, {0}, PICKLE},
-    {"\x80\x05", 2, {0}, PICKLE},
     {"{\"rocprofiler-sdk-tool\"", 23, {0}, "a profile of rocprofv3", TORCH},
     {"{\n  \"rocprofiler-sdk-tool\"", 26, {0}, "a profile of rocprofv3", TORCH},
     {"\"Kind\",\"Agent_Id\"", 17, {0}, "a table of rocprofv3", TORCH},
@@ -46,6 +27,21 @@ static const struct {
     {NULL, 0, {".onnx"}, "a model, which has no times", "paceline predict FILE --on DEVICE"},
     {NULL, 0, {".xplane.pb", ".pb"}, "a profile of JAX or TensorFlow", NSYS},
     {NULL, 0, {".pftrace", ".perfetto-trace"}, "a Perfetto trace in protobuf", TORCH},
+    {NULL,
+     0,
+     {".csv", ".csv.gz", ".tsv"},
+     "a table",
+     "fleet reads tables of jobs, predict answers one question a row (" PACE_FIELD "rows FILE), fit learns from one"},
+};
+
+/* JSON of other programs, by a member at its top. */
+static const struct {
+    const char *member, *what, *todo;
+} documents[] = {
+    {"architectures", "a model's configuration of Hugging Face",
+     "name the model ('paceline models' lists them), and set what differs: " PACE_FIELD "set hidden=4096"},
+    {"nbformat", "a notebook of Jupyter", TORCH},
+    {"profiles", "a profile of speedscope or py-spy", TORCH},
 };
 
 static bool is_known(size_t i, const char *path, const unsigned char *bytes, size_t length) {
@@ -60,6 +56,13 @@ pace_status pace_foreign_refuse(const char *path, const unsigned char *bytes, si
     for (size_t i = 0; i < PACE_COUNT(known); i++)
         if (is_known(i, path, bytes, length))
             return pace_fail(PACE_E_INPUT, "%s: is %s: %s", path, known[i].what, known[i].todo);
+    return PACE_OK;
+}
+
+pace_status pace_foreign_refuse_member(const char *path, const pace_json *json) {
+    for (size_t i = 0; i < PACE_COUNT(documents); i++)
+        if (pace_json_is(json, documents[i].member))
+            return pace_fail(PACE_E_INPUT, "%s: is %s: %s", path, documents[i].what, documents[i].todo);
     return PACE_OK;
 }
 

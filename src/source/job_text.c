@@ -13,7 +13,7 @@ typedef struct {
     pace_input *input;
     char *padded, *text;           /* text: behind the padding */
     size_t length, capacity, done; /* [done, length) was not parsed so far */
-    bool over;
+    bool over, begun;
     uint64_t left;  /* bytes of the stretch that were not read so far */
     char rest[256]; /* of the last row of a stream that broke off */
     size_t rest_length;
@@ -45,8 +45,9 @@ static pace_status read_on(reader *r) {
     while (!r->over && r->length < r->capacity) {
         size_t got, room = r->capacity - r->length;
         pace_status status = pace_input_read(r->input, r->text + r->length, room < r->left ? room : r->left, &got);
-        if (status == PACE_E_INPUT) return break_off(r);
+        if (status == PACE_E_INPUT && r->begun) return break_off(r);
         PACE_TRY(status);
+        r->begun = true;
         r->length += got;
         r->left -= got;
         r->over = got == 0 || r->left == 0;

@@ -1,13 +1,10 @@
 #include "source/model_inputs.h"
 
 #include "base/text.h"
+#include "model/model_catalog.h"
 #include "source/onnx.h"
 
-#include <string.h>
-
-bool pace_model_is_file(const char *name) {
-    return pace_ends(name, ".onnx") || pace_ends(name, ".yaml") || strstr(name, ".yaml:") != NULL;
-}
+bool pace_model_is_file(const char *name) { return pace_ends(name, ".onnx") || pace_model_path_length(name) > 0; }
 
 pace_status pace_model_open(pace_model *out, pace_catalog *catalog, const char *name,
                             const pace_model_setting *settings, size_t setting_count) {

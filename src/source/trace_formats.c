@@ -139,15 +139,20 @@ static const pace_trace_format *by_name(const format_list *list, const char *pat
     return &list->formats[0];
 }
 
-static const pace_trace_format *by_members(const format_list *list, pace_json *json, const char *path) {
-    if (pace_json_next(json) != PACE_JSON_OBJECT) return by_name(list, path);
-    for (int i = 0; i < MOST_MEMBERS && pace_json_next(json) == PACE_JSON_KEY; i++) {
-        const pace_trace_format *found = with_member(list, json);
-        if (found) return found;
-        pace_json_token token = pace_json_skip(json);
-        if (token == PACE_JSON_ERROR || token == PACE_JSON_TRUNCATED) break;
-    }
-    return &list->formats[0];
+static pace_status by_members(const pace_trace_format **out, const format_list *list, pace_json *json,
+                              const char *path) {
+    *out = &list->formats[0];
+    if (pace_json_next(json) != PACE_JSON_OBJECT) *out = by_name(list, path);
+    else
+        for (int i = 0; i < MOST_MEMBERS && pace_json_next(json) == PACE_JSON_KEY; i++) {
+            const pace_trace_format *found = with_member(list, json);
+            if (found) *out = found;
+            if (found) return PACE_OK;
+            PACE_TRY(pace_foreign_refuse_member(path, json));
+            pace_json_token token = pace_json_skip(json);
+            if (token == PACE_JSON_ERROR || token == PACE_JSON_TRUNCATED) break;
+        }
+    return PACE_OK;
 }
 
 static pace_status first_bytes(unsigned char *bytes, size_t capacity, size_t *length, const char *path) {
@@ -167,7 +172,7 @@ static pace_status of_json(const pace_trace_format **out, const format_list *lis
     PACE_TRY(pace_input_peek(&input, path));
     pace_status status = pace_json_open(&json, input);
     if (status == PACE_OK) {
-        *out = by_members(list, json, path);
+        status = by_members(out, list, json, path);
         pace_json_free(json);
     }
     pace_input_free(input);
@@ -223,6 +228,11 @@ void pace_trace_patterns(char *out, size_t size) {
 pace_status pace_graph_read(pace_graph *out, pace_read_notes *notes, const pace_trace_format *format,
                             const char *path) {
     pace_input *input;
+    if (format->holds == PACE_HOLDS_MODEL)
+        return pace_fail(PACE_E_INPUT,
+                         "%s: is a model's description: expected a file whose name ends with .yaml, or - for standard "
+                         "input",
+                         path);
     if (!format->read_graph)
         return pace_fail(PACE_E_INPUT, "%s: expected a step without times, found a %s", path, format->name);
     PACE_TRY(pace_input_open(&input, path));

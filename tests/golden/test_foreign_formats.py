@@ -1,0 +1,129 @@
+"""Files of other programs are told by their first bytes, by every verb that reads files: one line that names the format and what to do."""
+import bz2
+import gzip
+import io
+import json
+import lzma
+import os
+import pickle
+import sqlite3
+import struct
+import sys
+import tarfile
+import tempfile
+import zipfile
+
+from checks import expect, expect_line, finish, run
+
+EVENTS = json.dumps({"traceEvents": [{"ph": "X", "cat": "cpu_op", "name": "a", "pid": 1, "tid": 1, "ts": 1, "dur": 2}]})
+
+
+def zipped(**members):
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w") as archive:
+        for name, content in members.items():
+            archive.writestr(name, content)
+    return out.getvalue()
+
+
+def tarred():
+    out = io.BytesIO()
+    with tarfile.open(fileobj=out, mode="w") as archive:
+        about = tarfile.TarInfo("trace.json")
+        about.size = len(EVENTS)
+        archive.addfile(about, io.BytesIO(EVENTS.encode()))
+    return out.getvalue()
+
+
+def database(folder):
+    path = os.path.join(folder, "made")
+    with sqlite3.connect(path) as made:
+        made.execute("create table t(x)")
+    with open(path, "rb") as file:
+        return file.read()
+
+
+def weights():
+    head = b'{"w":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}}'
+    return struct.pack("<Q", len(head)) + head + bytes(4)
+
+
+# Beginnings as the formats' own documents state them, or made by Python's writers; what is to be said of each.
+def formats(folder):
+    yield lzma.compress(EVENTS.encode()), "xz -d"
+    yield bz2.compress(EVENTS.encode()), "bzip2 -d"
+    yield b"\x04\x22\x4d\x18" + bytes(40), "lz4 -d"
+    yield b"7z\xbc\xaf\x27\x1c" + bytes(40), "7z x"
+    yield zipped(**{"trace.json": EVENTS}), "unzip"
+    yield zipped(**{"archive/data.pkl": b"\x80\x02}q\0.", "archive/version": b"3"}), "a checkpoint of PyTorch"
+    yield zipped(**{"arr_0.npy": b"\x93NUMPY\x01\0"}), "an archive of NumPy"
+    yield zipped(**{"[Content_Types].xml": b"<x/>"}), "save its table as CSV"
+    yield tarred(), "tar -xf"
+    yield gzip.compress(tarred()), "tar -xf"
+    yield gzip.compress(database(folder)), "decompress it first"
+    yield b"PAR1" + bytes(60), "a table in Parquet"
+    yield b"ARROW1\0\0" + bytes(60), "Arrow"
+    yield b"\x89HDF\r\n\x1a\n" + bytes(60), "HDF5"
+    yield b"\x93NUMPY\x01\0" + bytes(60), "NumPy"
+    for protocol in (2, 3, 4, 5):
+        yield pickle.dumps({"segments": [], "device_traces": []}, protocol=protocol), "never read"
+    yield weights(), "safetensors"
+    yield b"GGUF\x03\0\0\0" + bytes(60), "GGUF"
+    yield b"%PDF-1.7\n%\xe2\xe3\n", "PDF"
+    yield b"\x89PNG\r\n\x1a\n" + bytes(40), "a picture"
+    yield b"\x7fELF\x02\x01\x01" + bytes(60), "a program"
+    yield b"<!DOCTYPE html>\n<html><head><title>Sign in</title>", "a page in HTML"
+    yield b'\n  <HTML lang="en"><body>404', "a page in HTML"
+    yield b"version https://git-lfs.github.com/spec/v1\noid sha256:4d7a\nsize 12345\n", "git lfs pull"
+    yield b"/annex/objects/SHA256E-s1--00.json\n", "git annex get"
+    yield b"\xff\xfe" + EVENTS.encode("utf-16le"), "UTF-16"
+    yield b"\xfe\xff" + EVENTS.encode("utf-16be"), "UTF-16"
+    yield EVENTS.encode("utf-16le"), "UTF-16"
+    yield b"\xff\xfe\0\0" + EVENTS.encode("utf-32le"), "UTF-32"
+
+
+def doors(path):
+    for words in (("analyze", path), ("predict", path, "--on", "t4"), ("models", path), ("predict", "--rows", path), ("fit", "--kind", "kernel", path, "-o", path + ".fit"),
+                  ("fleet", path), ("history", path), ("predict", "lenet", "--on", "t4", "--fit", path), ("convert", path, "-o", path + ".et"), ("tune", path)):
+        yield words
+
+
+def main():
+    with tempfile.TemporaryDirectory(prefix="paceline-foreign-") as folder:
+        path = os.path.join(folder, "given")
+        for content, said in formats(folder):
+            with open(path, "wb") as file:
+                file.write(content)
+            for words in doors(path):
+                code, out, err = run(*words)
+                expect_line(code, err, 3, said)
+                expect(out == "" and err.count(path) >= 1, words, out, err)
+            code, _, err = run("analyze", "-", stdin=content)
+            expect_line(code, err, 3, said, "<stdin>")
+
+        for name, text, said in (("config.json", '{"architectures": ["LlamaForCausalLM"], "hidden_size": 4096}', "Hugging Face"),
+                                 ("a.ipynb", '{"cells": [], "nbformat": 4}', "notebook"), ("t.csv", "a,b\n1,2\n", "is a table")):
+            with open(os.path.join(folder, name), "w") as file:
+                file.write(text)
+            for verb in ("analyze", "models"):
+                code, _, err = run(verb, os.path.join(folder, name))
+                expect_line(code, err, 3, said)
+
+        # a description by another name, or through a pipe, is told how to be read; .yml is .yaml
+        model = "family: mine\nabout: m\nsource: s\ninputs: {x: {features: 8}}\nlayers: [linear: 4]\nloss: cross_entropy\n"
+        for name, good in (("m.yml", True), ("m.yml:mine", True), ("m.yaml", True), ("m.txt", False)):
+            with open(os.path.join(folder, name.split(":")[0]), "w") as file:
+                file.write(model)
+            code, _, err = run("models", os.path.join(folder, name))
+            expect(code == (0 if good else 3) and (good or "ends with .yaml, or -" in err), name, code, err)
+        expect(run("models", "-", stdin=model.encode())[0] == 0, "standard input")
+        code, _, err = run("predict", "lenet", "--on", os.path.join(folder, "m.txt"))
+        expect_line(code, err, 4, "ends with .yaml")
+        pipe = os.path.join(folder, "pipe")
+        os.mkfifo(pipe)
+        code, _, err = run("slice", pipe, "-o", os.path.join(folder, "s.json"))  # it hung
+        expect_line(code, err, 2, "comes once")
+    return finish()
+
+
+sys.exit(main())
