@@ -435,6 +435,17 @@ static void put_command(pace_node *root, const pace_plan_asked *a, const pace_pl
                    p->machine.asked, settings);
 }
 
+/* That experts beyond a node are searched as far as plain exchanges allow. */
+static void put_routes(pace_node *root, const pace_plan_place *best) {
+    const pace_plan_space *space = &best->space;
+    bool experts = space->values[PACE_PLAN_EP].count > 1 && !space->tables_follow;
+    if (!experts || best->machine.nodes < 2 || best->step.asked.config.expert_nodes > 0) return;
+    pace_node_note(root,
+                   "Each copy of a token goes to its expert's rank by itself, on whatever node. Where the router keeps "
+                   "a token to few nodes and copies share the way, as DeepSeek V3's do, --set expert_nodes=4 lets "
+                   "experts spread over more of them.");
+}
+
 static void put_notes(pace_node *root, const pace_plan_asked *a, const pace_plan_place *best) {
     const pace_config *config =
         best->choices.count ? &best->choices.items[0].candidate.config : &best->step.asked.config;
@@ -457,6 +468,7 @@ static void put_notes(pace_node *root, const pace_plan_asked *a, const pace_plan
         "Memory is known to a quarter. Closely: with that it may need more than the device has; may fit and too big: it "
         "needs more as counted, and such are not among the configurations. Sequence parallelism as the framework has it "
         "where tp > 1.");
+    put_routes(root, best);
 }
 
 static void say_stopped(pace_report *report, const pace_plan_asked *a, const pace_plan_place *best) {

@@ -253,6 +253,9 @@ def test_routed():
     """How many nodes the experts are on is the search's to choose: a limit of them is none of a plan's mistakes."""
     code, answer, err = plan("mixtral-8x7b", "--on", "dgx-h100*4", "--set", "expert_nodes=2", "--set", "global_batch=64", "--set", "precision=bf16")
     expect(code == 0 and answer["configurations"][0]["ep"] > 1, answer and answer["summary"], err)
+    expect("expert_nodes=4" not in json.dumps(answer), "said already", answer["summary"])
+    _, answer, err = plan("mixtral-8x7b", "--on", "dgx-h100*2", "--set", "framework=megatron-core", "--set", "global_batch=64", "--top", "1")
+    expect("--set expert_nodes=4" in json.dumps(answer), "a router's limit is named", err)
 
 
 def test_simpler():
