@@ -58,6 +58,8 @@ pace_status pace_put_step_bars(pace_node *root, const pace_rank *rank) PACE_MUST
 pace_status pace_put_rank_heat(pace_node *root, const pace_analysis *analysis, const pace_rank *rank) PACE_MUST_CHECK;
 
 /** What the rank exchanged by its kernels' metadata, and how much of it is waiting for late ranks at least. */
+/** What exchanges cost the kernels that run beside them. */
+pace_status pace_put_beside_exchanges(pace_node *root, const pace_rank *rank) PACE_MUST_CHECK;
 pace_status pace_put_exchange_totals(pace_node *root, const pace_analysis *analysis, const pace_rank *rank,
                                      pace_catalog *catalog) PACE_MUST_CHECK;
 

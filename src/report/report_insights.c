@@ -278,6 +278,7 @@ pace_status pace_put_insights(pace_node *root, pace_analysis *analysis, const pa
                               const pace_typical_step *typical, const pace_analyze_options *options) {
     PACE_TRY(pace_put_critical(root, analysis, rank, true));
     PACE_TRY(pace_put_exchange_totals(root, analysis, rank, options->context->catalog));
+    PACE_TRY(pace_put_beside_exchanges(root, rank));
     pace_put_idle_causes(root, rank);
     PACE_TRY(put_operators(root, analysis, rank, typical, options));
     double profiler_event_us;

@@ -25,6 +25,7 @@ UNITLESS = {"matters", "before", "steps", "left_out", "host_nodes", "device_node
 UNITLESS |= {"runs", "since_run", "level_change", "run", "runs_before", "runs_last", "median_before", "median_last", "before", "last", "change", "value"}  # of histories
 UNITLESS |= {"of_long_steps", "long_steps", "shift_ratio"}  # of leads
 UNITLESS |= {"trace_events", "steps"}  # of slices
+UNITLESS |= {"slowdown"}  # of kernels beside exchanges
 UNITLESS |= {"tried", "refused"}  # of remedies
 UNITLESS |= {"ratio_low", "ratio_high", "p_value", "a_launches", "b_launches", "left_out", "depth"}  # of comparisons
 UNITLESS |= {"flop", "flop_per_byte"}  # of kinds of work
