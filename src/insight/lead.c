@@ -170,11 +170,12 @@ static pace_status lead_with_long_steps(pace_lead *lead, const pace_critical *cr
     return status;
 }
 
-/* Whether what exceeds usual steps is a tenth of the run, and more than the lead would save of the rest. */
+/* Whether what exceeds usual steps is a tenth of the run, and more than half of what the lead would save of the rest: a step
+ * may become as long as the usual ones, but no resource will take no time. */
 static bool long_steps_cost_most(const pace_lead *lead) {
     const pace_long_steps *s = &lead->series;
     double usual_ns = (double)(s->run_ns - s->excess_ns) * (double)lead->saved_ns / (double)lead->step_ns;
-    return s->longer > 0 && is_worth(s->excess_ns, s->run_ns) && (double)s->excess_ns > usual_ns;
+    return s->longer > 0 && is_worth(s->excess_ns, s->run_ns) && 2 * (double)s->excess_ns > usual_ns;
 }
 
 static pace_status judge_series(pace_lead *lead, const pace_critical *critical, const pace_analysis *analysis,
