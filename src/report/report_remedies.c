@@ -135,6 +135,22 @@ static void put_itself(pace_node *root, const char *stretch) {
     pace_free(name);
 }
 
+/* Whether the host is held up before an operator where nothing was recorded, in one stretch. */
+static bool is_unrecorded(const pace_lead *lead) {
+    const pace_culprit *c = &lead->culprit;
+    return lead->resource == PACE_ADVICE_HOST && lead->matters && c->longest_share >= 0.5 && c->before && c->name;
+}
+
+static void put_unrecorded(pace_node *root, const pace_lead *lead) {
+    char *name = pace_show_clean(lead->culprit.name);
+    pace_node_sentence(root, true,
+                       "Next: find out what the host does before '%s', for nothing is recorded there: record Python's "
+                       "frames, torch.profiler.profile(with_stack=True), or name its parts with "
+                       "torch.profiler.record_function('...').",
+                       name ? name : lead->culprit.name);
+    pace_free(name);
+}
+
 /* What the cause calls for that no replay tried; false = nothing. */
 static bool put_untried(pace_node *root, const pace_remedies *remedies, const pace_lead *lead,
                         const pace_remedy *first) {
@@ -142,7 +158,9 @@ static bool put_untried(pace_node *root, const pace_remedies *remedies, const pa
     const char *stretch = little ? stretch_of(lead) : NULL;
     if (remedies->hint.id) pace_node_sentence(root, true, "Next: %s", remedies->hint.says);
     else if (stretch) put_itself(root, stretch);
-    return remedies->hint.id || stretch;
+    else if (little && is_unrecorded(lead)) put_unrecorded(root, lead);
+    else return false;
+    return true;
 }
 
 /* Why no remedy is named: one sentence of those that lead. */
