@@ -323,6 +323,32 @@ static pace_status slice_file(pace_slices *slices, cutter *c, const pace_paths *
     return asks_for_steps(options) ? slice_steps(slices, c, paths, place) : write_file(slices, c, paths, place, 0, 0);
 }
 
+static bool has_rank(const pace_slices *slices, const char *number, size_t length) {
+    for (size_t i = 0; i < slices->files.count; i++) {
+        char text[24];
+        snprintf(text, sizeof text, "%" PRId64, slices->files.items[i].rank);
+        if (pace_span_is(number, length, text)) return true;
+    }
+    return false;
+}
+
+static pace_status name_absent_ranks(pace_slices *slices, const char *asked) {
+    if (!asked) return PACE_OK;
+    char *absent = pace_alloc(2 * strlen(asked) + 1, 1);
+    if (!absent) return PACE_E_MEMORY;
+    size_t used = 0;
+    for (size_t length; *asked; asked += length + (asked[length] == ',')) {
+        length = strcspn(asked, ",");
+        if (has_rank(slices, asked, length)) continue;
+        if (used) used += (size_t)snprintf(absent + used, 3, ", ");
+        memcpy(absent + used, asked, length);
+        used += length;
+    }
+    if (used) slices->absent = absent;
+    else pace_free(absent);
+    return PACE_OK;
+}
+
 static pace_status slice_all(pace_slices *slices, cutter *c, const pace_paths *paths) {
     for (size_t i = 0; i < paths->count; i++) {
         PACE_TRY(open_look(&c->look, c->options));
@@ -330,6 +356,7 @@ static pace_status slice_all(pace_slices *slices, cutter *c, const pace_paths *p
         look_free(&c->look);
         PACE_TRY(status);
     }
+    PACE_TRY(name_absent_ranks(slices, c->options->ranks));
     if (slices->files.count == 0 && slices->without_steps)
         return pace_fail(PACE_E_USAGE, "steps: expected some that the inputs of these ranks have, found '%.80s'",
                          c->options->steps.numbers ? c->options->steps.numbers : "");
@@ -363,4 +390,5 @@ void pace_slices_free(pace_slices *slices) {
         PACE_FREE(slices->files.items[i].path, slices->files.items[i].output);
     }
     PACE_VEC_FREE(&slices->files);
+    PACE_FREE(slices->absent);
 }

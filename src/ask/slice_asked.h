@@ -16,6 +16,7 @@ typedef struct {
     PACE_VEC(pace_slice_done) files;
     size_t other_ranks;   /* inputs that are of ranks nobody asked for */
     size_t without_steps; /* inputs that have none of the steps */
+    char *absent;         /* ranks asked for that no input is of, "5, 99"; NULL = none */
 } pace_slices;
 
 /** Writes the slices. PACE_E_USAGE for an output that is no .json or .json.gz or is an input, for steps or ranks that no

@@ -56,6 +56,9 @@ static pace_status describe(pace_report *report, void *context) {
             pace_report_warn(report, PACE_WARN_FILE_CUT_OFF, done->path, "%s", done->counts.warning);
     }
     put_answer(root, slices);
+    if (slices->absent)
+        pace_report_warn(report, PACE_WARN_RANKS_MISSING, NULL,
+                         "nothing was written of these ranks that were asked for: %s", slices->absent);
     pace_node *table = pace_open_table(root, &files, 0);
     for (size_t i = 0; i < slices->files.count; i++)
         pace_table_put(table, &(file_row[]){row_of(&slices->files.items[i])});

@@ -214,6 +214,9 @@ def test_ranks(folder):
     inputs = os.path.join(folder, "r*.json")
     files = document("slice", inputs, "--ranks", "0,7", "-o", os.path.join(folder, "few.json.gz"))["files"]
     expect([os.path.basename(row["path"]) for row in files] == ["few.0.json.gz", "few.7.json.gz"], files)
+    answer = document("slice", inputs, "--ranks", "0,5,7,99", "-o", os.path.join(folder, "few.json.gz"))
+    expect(len(answer["files"]) == 2 and answer["warnings"][0]["code"] == "ranks_missing", "two of four ranks", answer)
+    expect(answer["warnings"][0]["text"].endswith("asked for: 5, 99"), "the absent ones are named", answer["warnings"])
     files = document("slice", inputs, "--ranks", "1", "-o", os.path.join(folder, "one.json"))["files"]
     expect([os.path.basename(row["path"]) for row in files] == ["one.json"] and files[0]["rank"] == 1, files)
     later = secret_trace()
