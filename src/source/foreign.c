@@ -18,6 +18,8 @@ static const struct {
     {"{\"rocprofiler-sdk-tool\"", 23, {0}, "a profile of rocprofv3", TORCH},
     {"{\n  \"rocprofiler-sdk-tool\"", 26, {0}, "a profile of rocprofv3", TORCH},
     {"\"Kind\",\"Agent_Id\"", 17, {0}, "a table of rocprofv3", TORCH},
+    {"\"Index\",\"KernelName\"", 20, {0}, "a table of rocprof", TORCH},
+    {"\"Name\",\"Calls\",\"TotalDurationNs\"", 32, {0}, "a table of rocprof", TORCH},
     {NULL, 0, {".nsys-rep", ".qdrep"}, "a report of Nsight Systems", "export it: nsys export --type sqlite"},
     {NULL,
      0,

@@ -30,6 +30,7 @@ typedef struct {
         uint32_t lane;
     } lanes[LANE_CACHE];
     PACE_VEC(open_task) open; /* B without its E yet */
+    uint64_t foreign_begun;   /* B of another tool */
     pace_name foreign;        /* the category of the first complete event of another one; 0 = none, or it has none */
     bool joined;              /* several ranks, written for viewers */
     uint64_t wide_ids;        /* ids left out because a task's columns hold 32 bits */
@@ -270,9 +271,9 @@ static pace_status note_foreign(reader *r) {
     return PACE_OK;
 }
 
-/* Complete events, none of which the profiler of PyTorch could have written. */
+/* Complete events, or such as begin and end, none of which the profiler of PyTorch could have written. */
 static bool is_foreign(const reader *r) {
-    return r->step->complete_count > 0 && r->step->count == 0 && r->step->counters.count == 0 &&
+    return r->step->complete_count + r->foreign_begun > 0 && r->step->count == 0 && r->step->counters.count == 0 &&
            r->step->memory.count == 0;
 }
 
@@ -282,7 +283,7 @@ static pace_status refuse_foreign(const reader *r, const char *name) {
         "%s: expected events of the PyTorch profiler (categories such as cpu_op, kernel, cuda_runtime), found "
         "%" PRIu64 " of another tool (%s%.40s%s): record the step with torch.profiler, or the program with "
         "Nsight Systems (nsys profile, nsys export --type sqlite)",
-        name, r->step->complete_count,
+        name, r->step->complete_count + r->foreign_begun,
         r->foreign ? "category '"
                    : "without a category, as the trace viewer "
                      "of JAX and TensorFlow writes them",
@@ -303,7 +304,10 @@ static pace_status keep_event(reader *r) {
         if (event->counts) return keep_counters(r);
         if (!event->known_category) return note_foreign(r);
         return add_task(r, event->duration_ns > 0 ? event->duration_ns : 0);
-    case 'B': return begin_task(r);
+    case 'B':
+        if (!event->known_category) r->foreign_begun++;
+        if (!event->known_category) PACE_TRY(note_foreign(r));
+        return begin_task(r);
     case 'E': return end_task(r);
     case 's':
     case 'f': return event->autograd ? keep_arrow(r) : PACE_OK;
