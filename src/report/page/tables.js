@@ -71,6 +71,7 @@ function makeCards(table) {
   Array.from(table.rows).forEach((row) => {
     Array.from(row.cells).forEach((cell, column) => {
       if (cell.tagName === 'TD') cell.setAttribute('data-label', titles[column] || '');
+      if (/^\d+$/.test(cell.textContent.trim())) cell.classList.add('number');
     });
   });
 }

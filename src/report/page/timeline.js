@@ -43,7 +43,7 @@ function pythonSwitch(view) {
 function makeBar(view, bar) {
   const input = element('input'), found = element('span', '', 'tl-found');
   input.type = 'search';
-  input.placeholder = 'Search slices: part of a name, /regex/, =name';
+  input.placeholder = 'Search: name, /regex/, =name';
   input.setAttribute('aria-label', 'Search slices');
   found.setAttribute('role', 'status');
   const finder = new TimelineSearch(view, input, found);
