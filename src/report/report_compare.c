@@ -13,6 +13,7 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* --- the answer --------------------------------------------------------------------------------------------------- */
 
@@ -94,6 +95,7 @@ static void name_cause(char *out, size_t size, const pace_change_cause *cause) {
         used = (size_t)pace_snprintf(out, size, "; most of all operators %.60s (%s a step)", op->name,
                                      show_change(op->b_ns - op->a_ns).text);
     used = name_instead(out, size, used, cause->op_instead);
+    if (op && kernel && strcmp(op->name, kernel->name) == 0) return; /* the host is the device */
     if (kernel && used < size)
         used += (size_t)pace_snprintf(out + used, size - used, "%s %.60s (%s)", op ? ", of kernels" : "; most of all",
                                       kernel->name, show_change(kernel->b_ns - kernel->a_ns).text);

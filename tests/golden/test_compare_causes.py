@@ -7,7 +7,7 @@ import tempfile
 
 import planted_runs
 import strict_schema
-from checks import expect, finish, run
+from checks import SOURCE, expect, finish, run
 from planted_traces import Rank, steps, update
 
 
@@ -153,7 +153,14 @@ def test_eager_against_compiled(folder):
     expect(other["fusion"]["compiled"] == "a" and len(other["fused"]) == len(answer["fused"]), other["fusion"])
 
 
-for test in (test_collectives, test_without_metadata, test_host_operator, test_missing_ranks, test_eager_against_compiled):
+def test_host_alone(_):
+    """Recordings of a CPU: its operators are its kernels, and each is named once."""
+    folder = os.path.join(SOURCE, "tests", "data", "remedies", "unfused_chain-")
+    said = " ".join(compare(folder + "before.json.gz", folder + "after.json.gz")["summary"])
+    expect(said.count("aten::tanh") == 1 and said.count("CompiledFunctionBackward") == 1, "each is named once", said)
+
+
+for test in (test_collectives, test_without_metadata, test_host_operator, test_missing_ranks, test_eager_against_compiled, test_host_alone):
     with tempfile.TemporaryDirectory() as scratch:
         test(scratch)
 sys.exit(finish())
