@@ -9,7 +9,13 @@
 #include <string.h>
 
 /* Sizes from which another way is faster where no table says: measured on two cores of one cache (docs/collective.md). */
-enum { FLAT_BYTES = 4 << 10, STAGED_BYTES = 64 << 10, COPY_BYTES = 1 << 20, COPY_PARTS = 32 << 10, OWNED_BYTES = 4 << 10 };
+enum {
+    FLAT_BYTES = 4 << 10,
+    STAGED_BYTES = 64 << 10,
+    COPY_BYTES = 1 << 20,
+    COPY_PARTS = 32 << 10,
+    OWNED_BYTES = 4 << 10
+};
 
 /* --- the way -------------------------------------------------------------------------------------------------------- */
 

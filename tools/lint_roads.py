@@ -61,7 +61,7 @@ ROADS = {
         "pace_step_check_walk": ("step_engine", "prediction"),
     },
     "one answer": {
-        "pace_step_solve": ("step_engine", "scaling_solve step_answer plan_place"),
+        "pace_step_solve": ("step_engine", "step_answer plan_place"),
     },
 }
 

@@ -58,7 +58,8 @@ static pace_status solve(pace_step_solution *out, pace_catalog *catalog, const p
         asked->ranks_per_node = one.setup.ranks_per_node;
     double slowness = (w->slowness > 0 ? w->slowness : 1) / stretch;
     if (slowness != 1) asked->slowness = slowness;
-    if (status == PACE_OK) status = pace_step_solve(out, &one.step.pricer, asked);
+    if (status == PACE_OK) status = pace_step_solve_settled(&one.step.settled, &one.step.pricer, asked);
+    *out = one.step.settled;
     pace_step_asked_close(&one.step);
     return status;
 }
@@ -143,7 +144,7 @@ pace_status pace_scaling_solve(pace_step_solution *out, pace_catalog *catalog, c
 pace_status pace_scaling_own_batch(double *out, pace_catalog *catalog, const char *model, const pace_words *set,
                                    const pace_device *device) {
     pace_step_asked one = {0};
-    pace_step_words words = {.name = model, .set = set, .device = device};
+    pace_step_words words = {.name = model, .set = set, .several = true, .device = device};
     pace_status status = pace_step_asked_open(&one, catalog, &words);
     if (status == PACE_OK) *out = one.asked.config.micro_batch;
     pace_step_asked_close(&one);

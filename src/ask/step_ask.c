@@ -268,7 +268,7 @@ pace_status pace_step_asked_open(pace_step_asked *out, pace_catalog *catalog, co
     const pace_machine *machine = words->machine;
     bool joined = machine && !words->compared;
     double devices = joined ? (double)machine->devices * machine->nodes : 1;
-    PACE_TRY(open_model(out, catalog, words->name, words->set, devices, !words->chosen));
+    PACE_TRY(open_model(out, catalog, words->name, words->set, devices, !words->chosen && !words->several));
     PACE_TRY(open_place(out, catalog, words));
     out->idle_devices = fmax(0, devices - pace_config_ranks(&out->asked.config));
     if (machine) PACE_TRY(check_routes(&out->asked.config, machine));

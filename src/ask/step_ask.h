@@ -29,6 +29,7 @@ typedef struct {
     const pace_words *set; /* "KEY=VALUE" */
     const char *approach, *jitter;
     const pace_approach *chosen; /* instead of both; NULL = as they say */
+    bool several;                /* one of several numbers of workers, to which settings apply where they can */
     const pace_device *device;
     const pace_machine *machine;   /* NULL = the device alone */
     const pace_predict_fits *fits; /* of kernels; NULL = none */

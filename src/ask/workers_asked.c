@@ -136,28 +136,33 @@ static pace_scaling_words words_of(const pace_workers_asked *a, const pace_scali
 
 /* A model's step is the question that a row or --set dp asks. FP+BP is what a worker takes for its samples alone, and
  * exposed what the exchange adds to that: where a host leaves its device idle, exchanges run in gaps that are there without
- * them too. */
+ * them too. One who must recompute what the workers keep, since ZeRO shares out the model, is no measure: *alone is 0. */
 static pace_status scale_model(pace_workers_point *out, double *alone, pace_workers_asked *a, pace_scaling_input *input,
                                const pace_approach *approach, double batch, double each, int workers) {
     pace_step_solution one, all;
+    bool recomputed;
     double rate = a->options->one_worker;
     pace_scaling_words words = words_of(a, input, approach, 1, batch);
     words.own_s = rate > 0 ? batch / rate : 0;
     PACE_TRY(pace_scaling_solve(&one, a->options->context->catalog, &words));
     *alone = batch / one.time_s.median;
+    recomputed = one.recomputed;
     words.batch = each;
     words.own_s = rate > 0 ? each / rate : 0;
     if (each != batch) PACE_TRY(pace_scaling_solve(&one, a->options->context->catalog, &words));
     words.workers = workers;
     PACE_TRY(pace_scaling_solve(&all, a->options->context->catalog, &words));
     out->point = (pace_scaling_point){.step_s = all.time_s};
-    double added_s = all.time_s.median - all.exchange.skew_s - one.time_s.median;
+    if (recomputed != all.recomputed) *alone = 0;
+    bool alike = one.recomputed == all.recomputed;
+    double added_s = alike ? all.time_s.median - all.exchange.skew_s - one.time_s.median : all.exchange.exposed_s;
     out->point.times = (pace_gradient_times){.exposed_s = workers > 1 ? fmax(0, added_s) : 0,
                                              .skew_s = all.exchange.skew_s,
                                              .exchange_s = all.exchange.exchange_s,
                                              .bottleneck = pace_scaling_bottleneck(&all)};
-    out->fp_bp_s = one.forward_backward_s;
+    out->fp_bp_s = alike ? one.forward_backward_s : all.forward_backward_s - all.exchange.exposed_s;
     out->fitting = all.fitting;
+    out->recomputed = all.recomputed;
     out->memory_bytes = all.plan.memory.all_bytes + all.exchange.merging.most_bytes;
     out->first_bytes = all.plan.memory.all_bytes + all.exchange.merging.first_bytes;
     out->device_bytes = all.plan.device_bytes;
@@ -178,26 +183,34 @@ static pace_status scale_recording(pace_workers_point *out, double *alone, pace_
     return PACE_OK;
 }
 
-/* Efficiency: against one worker with its batch (weak), or with all of the batch (strong). */
+/* Efficiency: against one worker with its batch (weak), or with all of the batch (strong); else against the first of
+ * the `before` points of this curve that recomputes as this one does. */
 static pace_status scale(pace_workers_point *out, pace_workers_asked *a, pace_scaling_input *input,
-                         const pace_approach *approach, double batch, int workers) {
+                         const pace_approach *approach, double batch, int workers, const pace_workers_point *curve,
+                         size_t before) {
     double each, alone;
+    const pace_workers_point *first = NULL;
     PACE_TRY(batch_of_one(&each, a, batch, workers));
     PACE_TRY((input->is_model ? scale_model : scale_recording)(out, &alone, a, input, approach, batch, each, workers));
     out->samples_per_s = each * workers / out->point.step_s.median;
+    for (size_t i = before; i-- > 0;)
+        if (curve[i].recomputed == out->recomputed) first = &curve[i];
+    out->against = alone > 0 ? 1 : first ? first->workers : workers;
+    if (!(alone > 0)) alone = first ? first->samples_per_s / first->workers : out->samples_per_s / workers;
     out->efficiency = out->samples_per_s / workers / alone;
     out->wu_s = out->point.step_s.median - out->fp_bp_s;
     return PACE_OK;
 }
 
 static pace_status add_curve(pace_workers_asked *a, size_t input, size_t approach, double batch) {
+    size_t begin = a->points.count;
     for (size_t w = 0; w < a->workers.count; w++) {
         pace_workers_point point = {.input = input,
                                     .approach = approach,
                                     .batch = batch,
                                     .workers = a->workers.items[w]};
         PACE_TRY(scale(&point, a, &a->inputs.items[input], &a->approaches.items.items[approach], batch,
-                       a->workers.items[w]));
+                       a->workers.items[w], a->points.items + begin, w));
         PACE_TRY(PACE_PUSH(&a->points, point));
     }
     return PACE_OK;

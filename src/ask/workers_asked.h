@@ -14,6 +14,8 @@ typedef struct {
     double batch;           /* as asked: of each worker, or of all (strong scaling) */
     int workers;
     double samples_per_s, efficiency;
+    int against; /* whose samples per second and worker the efficiency is measured by: 1, or the curve's first alike */
+    bool recomputed; /* since it would not fit else */
     pace_scaling_point point;
     double fp_bp_s, wu_s;
     pace_step_fitting fitting;         /* of a model's rank, which needs and has: */

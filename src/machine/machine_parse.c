@@ -192,8 +192,8 @@ static pace_status check_joined(const parser *p) {
         const pace_machine *known = &list.machines.items[i];
         size_t used = strlen(names);
         if (known->devices > 1 && strcmp(known->device, m->device) == 0)
-            pace_snprintf(names + used, sizeof names - used, "%s%s", used ? ", " : "; machines that hold them: ",
-                          known->name);
+            pace_snprintf(names + used, sizeof names - used, "%s%s",
+                          used ? ", " : "; machines that hold them: ", known->name);
     }
     pace_machine_catalog_free(&list);
     return pace_fail(PACE_E_INPUT, "%s: its %d devices are not connected: expected nvlink=, xgmi= or pcie=%s", m->name,

@@ -180,6 +180,18 @@ static void tell_batches(pace_report *report, const pace_workers_asked *a) {
     }
 }
 
+static void tell_measure(pace_node *root, const pace_workers_asked *a) {
+    for (size_t i = 0; i < a->points.count; i++)
+        if (a->points.items[i].against > 1) {
+            pace_node_sentence(
+                root, true,
+                "Efficiency is against %d workers: one alone, who holds all of the model, must recompute "
+                "what they keep.",
+                a->points.items[i].against);
+            return;
+        }
+}
+
 static pace_status build(pace_report *report, void *context) {
     const pace_workers_asked *a = context;
     pace_node *root = pace_report_root(report);
@@ -187,10 +199,11 @@ static pace_status build(pace_report *report, void *context) {
     pace_node_text(root, "device", a->device->name);
     pace_node_text(root, "scaling", a->options->strong ? "strong" : "weak");
     put_points(root, a);
+    tell_measure(root, a);
     say_memory(report, a);
     pace_node_note(
         root,
-        "%s scaling: batch is of %s. Efficiency is against one worker%s. FP+BP is forward and backward, WU "
+        "%s scaling: batch is of %s. Efficiency is against one worker%s unless said. FP+BP is forward and backward, WU "
         "the rest: the update, what the exchange adds, and waiting for the slowest worker. low–high is a 90 %% prediction interval. memory: of the device that needs most; those of a "
         "device store (p2p) hold what they merge besides.",
         a->options->strong ? "Strong" : "Weak", a->options->strong ? "all workers" : "each worker",

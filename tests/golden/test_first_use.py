@@ -177,6 +177,11 @@ with tempfile.TemporaryDirectory() as folder:
     alone, eight = document("predict", "resnet50", "--on", "dgx-1-v100", "--workers", "1,8", "--batch", "64")["points"]
     expect(alone["exposed_ns"] == 0 < eight["exposed_ns"], alone, eight)
     expect(abs(eight["step_ns"] - eight["skew_ns"] - alone["step_ns"] - eight["exposed_ns"]) <= 2, alone, eight)
+    # ZeRO shares out what one worker cannot hold: several are measured by the first of them, which recompute nothing either.
+    told = json.loads(run("predict", "llama3-8b", "--on", "dgx-h100*4", "--workers", "1,8,32", "--set", "precision=amp_bf16,zero_stage=3", "--format", "json")[1])
+    shared = told["points"]
+    expect(shared[1]["efficiency_share"] == 1 > shared[2]["efficiency_share"] > 0.5 and all(p["fp_bp_ns"] < p["step_ns"] for p in shared), shared)
+    expect("Efficiency is against 8 workers" in " ".join(told["summary"]) and not shared[0]["step_ns"] < shared[1]["step_ns"], told["summary"])
     code, out, _ = run("predict", "resnet50", "--on", "dgx-1-v100", "--workers", "64", "--batch", "64")
     expect("e+04" not in out.splitlines()[0], out[:100])
 
