@@ -1,8 +1,10 @@
 #include "source/slice_member.h"
 
 #include "base/json_walk.h"
+#include "base/text.h"
 #include "source/event_time.h"
 
+#include <stdio.h>
 #include <string.h>
 
 enum { MOST_STEPS = 1 << 20 };
@@ -62,7 +64,21 @@ pace_json_token pace_slice_member_read(pace_step *step, pace_json *json, pace_st
     return pace_json_each_member(json, read_member, &r);
 }
 
-void pace_slice_member_write(pace_sink *sink, const pace_step *step) {
+enum { LABEL_SIZE = 32 };
+
+/* Of a step that the user named only the number: the last one of its label, else its place. */
+static const char *nameless(char out[LABEL_SIZE], const char *label, size_t place) {
+    const char *end = label + strlen(label);
+    if (pace_name_marks_step(label)) return label;
+    while (end > label && !pace_is_digit(end[-1])) end--;
+    const char *digits = end;
+    while (digits > label && pace_is_digit(digits[-1])) digits--;
+    if (digits < end) snprintf(out, LABEL_SIZE, "step %.*s", (int)(end - digits < 15 ? end - digits : 15), digits);
+    else snprintf(out, LABEL_SIZE, "step %zu", place);
+    return out;
+}
+
+void pace_slice_member_write(pace_sink *sink, const pace_step *step, bool names) {
     pace_jsonw json;
     pace_sink_text(sink, "\"" PACE_SLICE_MEMBER "\": ");
     pace_jsonw_init(&json, sink, 0);
@@ -76,7 +92,9 @@ void pace_slice_member_write(pace_sink *sink, const pace_step *step) {
     for (size_t i = 0; i < step->kept_steps.count; i++) {
         const pace_kept_step *kept = &step->kept_steps.items[i];
         pace_jsonw_object(&json);
-        pace_jsonw_key_text(&json, "label", pace_names_text(&step->names, kept->label));
+        char number[LABEL_SIZE];
+        const char *label = pace_names_text(&step->names, kept->label);
+        pace_jsonw_key_text(&json, "label", names ? label : nameless(number, label, i + 1));
         pace_jsonw_key(&json, "ts");
         pace_jsonw_ns_as_us(&json, kept->start_ns);
         pace_jsonw_key(&json, "end");

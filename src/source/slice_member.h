@@ -10,5 +10,5 @@
 /** Reads the member behind its '{' into step->kept_steps, kept_since_ns and kept_until_ns. */
 pace_json_token pace_slice_member_read(pace_step *step, pace_json *json, pace_status *status);
 
-/** Writes these of a step, key and value. */
-void pace_slice_member_write(pace_sink *sink, const pace_step *step);
+/** Writes these of a step, key and value; without `names` a step that the user named is "step 3". */
+void pace_slice_member_write(pace_sink *sink, const pace_step *step, bool names);

@@ -78,7 +78,7 @@ static pace_status copy(writer *w) {
     pace_sink_text(w->sink, "{");
     if (job->steps->kept_steps.count) {
         begin_member(w);
-        pace_slice_member_write(w->sink, job->steps);
+        pace_slice_member_write(w->sink, job->steps, job->anonymizer == NULL);
     }
     PACE_TRY(pace_trace_events_read(&notes, job->path, &visitor));
     if (!w->in_events && w->counts->kept_events == 0) {

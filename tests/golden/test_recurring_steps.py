@@ -58,6 +58,16 @@ def test_slice(folder):
     expect(part["step_matrices"] == whole["step_matrices"][2:4], "matrices of a slice")
 
 
+def test_anonymous_slice(folder):
+    """The names of steps are the user's too."""
+    path, cut = write(folder, "acme step {}"), os.path.join(folder, "cut.json")
+    subprocess.run([PACELINE, "slice", path, "--steps", "5:6", "--anonymize", "-o", cut], check=True, capture_output=True)
+    with open(cut, encoding="utf-8") as file:
+        expect("acme" not in file.read(), "a step's name stands in the slice")
+    steps = analyze([cut])["ranks"][0]["steps"]
+    expect([step["label"] for step in steps] == ["step 5", "step 6"], "steps without names", steps)
+
+
 def count(folder, body):
     rank = planted_traces.Rank()
     body(rank)
@@ -110,6 +120,7 @@ def test_recorded(folder):
 with tempfile.TemporaryDirectory() as work:
     test_words(work)
     test_slice(work)
+    test_anonymous_slice(work)
     test_parts(work)
     test_recorded(work)
 sys.exit(finish())
