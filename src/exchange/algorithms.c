@@ -93,11 +93,20 @@ static double lone_step_at(const pace_exchange_terms *t, int distance, double by
 static double share(const pace_exchange_terms *t) { return (double)(t->ranks - 1) / t->ranks; }
 static double add_s(const pace_exchange_terms *t, double bytes) { return bytes * t->reduce_s_per_byte; }
 
-/* Ranks beyond a power of two give their vector to a neighbour first and get the result last. */
-static double fold(const pace_exchange_terms *t) {
-    if ((t->ranks & (t->ranks - 1)) == 0) return 0;
-    int far = 1 << floor_log2(t->ranks);
-    return 2 * shift_at(t, far, t->ranks, t->bytes) + add_s(t, t->bytes);
+/* Ranks beyond so many give their vector to one of those first and get the result last. */
+static double fold_beyond(const pace_exchange_terms *t, int whole) {
+    return whole == t->ranks ? 0 : 2 * shift_at(t, whole, t->ranks, t->bytes) + add_s(t, t->bytes);
+}
+
+/* Beyond a power of two. */
+static double fold(const pace_exchange_terms *t) { return fold_beyond(t, 1 << floor_log2(t->ranks)); }
+
+/* Where near partners exchange first, others do so while the first vectors are on their way. If all that take one sit in
+ * one of the last blocks, or on one node, they wait for nobody else who does: one latency is hidden. */
+static double hidden_in_fold(const pace_exchange_terms *t, int whole, int block) {
+    int more = t->ranks - whole;
+    bool hidden = more <= block || (t->nodes > 1 && more <= t->ranks_per_node);
+    return more > 0 && hidden ? shift_at(t, whole, t->ranks, 0) : 0;
 }
 
 /* --- any number of ranks ----------------------------------------------------------------------------------------- */
@@ -154,7 +163,9 @@ static double ring(const pace_exchange_terms *t) {
 
 static double recursive_doubling(const pace_exchange_terms *t) {
     int levels = floor_log2(t->ranks);
-    double s = t->collective == PACE_ALLREDUCE ? fold(t) : 0, sent = t->bytes / t->ranks;
+    int whole = 1 << levels;
+    double s = 0, sent = t->bytes / t->ranks;
+    if (t->collective == PACE_ALLREDUCE) s = fold(t) - hidden_in_fold(t, whole, whole / 2);
     for (int i = 0; i < levels; i++) {
         if (t->collective == PACE_ALLREDUCE) s += step_at(t, 1 << i, t->bytes) + add_s(t, t->bytes);
         else s += step_at(t, 1 << (levels - 1 - i), sent), sent *= 2; /* far partners first, while there is little */
@@ -304,11 +315,17 @@ static double scatter_allgather(const pace_exchange_terms *t) {
 
 /* --- many ports -------------------------------------------------------------------------------------------------- */
 
-/* Every rank sends to and adds from radix - 1 others at each level. */
+/* Every rank of the most that fill whole levels sends to and adds from radix - 1 others at each level, or from all there
+ * are at the last. */
 static double knomial(const pace_exchange_terms *t) {
-    double s = 0;
-    for (int distance = 1; distance < t->ranks; distance *= PACE_KNOMIAL) {
-        int others = (t->ranks + distance - 1) / distance;
+    int whole = 1, last;
+    while (whole <= t->ranks / PACE_KNOMIAL) whole *= PACE_KNOMIAL;
+    last = t->ranks / whole;
+    double s = fold_beyond(t, whole * last);
+    s -= hidden_in_fold(t, whole * last, last > 1 ? whole : whole / PACE_KNOMIAL);
+    whole *= last;
+    for (int distance = 1; distance < whole; distance *= PACE_KNOMIAL) {
+        int others = whole / distance;
         others = others < PACE_KNOMIAL ? others - 1 : PACE_KNOMIAL - 1;
         int block = distance * (others + 1);
         double one = shift_at(t, distance, block, t->bytes), next = one - shift_at(t, distance, block, 0);
@@ -416,12 +433,16 @@ static double bruck_level(const pace_exchange_terms *t, int ranks, int stride, d
 }
 
 /* Bruck et al. 1997: an all-gather doubles what it holds, inside nodes last; a reduce-scatter goes the same way back. An
- * all-to-all sends half of everything at each of lg n steps. */
+ * all-to-all sends half of everything at each of lg n steps: at each the last rank of a node sends across, over the same
+ * NIC, so that all bytes count as far; of latencies those of the longest steps do. */
 static double bruck_to_all(const pace_exchange_terms *t) {
     double s = 0, sent = t->bytes / 2;
     int far = first_far_step(t);
-    for (int i = 0; i < ceil_log2(t->ranks); i++)
-        s += 1 << i >= far ? shift_at(t, 1 << i, t->ranks, sent) : any_pair(t, sent);
+    for (int i = 0; i < ceil_log2(t->ranks); i++) {
+        double shift_s = shift_at(t, 1 << i, t->ranks, 0);
+        s += 1 << i >= far ? shift_s : any_pair(t, 0);
+        s += shift_at(t, 1 << i, t->ranks, sent) - shift_s;
+    }
     return s;
 }
 

@@ -41,18 +41,6 @@ PACE_TABLE(changes, "changes", "Which way goes from which size on", PACE_FOR_ALL
            {"algorithm", "algorithm", PACE_SHOW_TEXT, PACE_OF(pace_exchange_change, algorithm)},
            {"protocol", "protocol", PACE_SHOW_TEXT, PACE_OF(pace_exchange_change, protocol)});
 
-/* Curves for a page, and where they change. */
-static pace_status put_curves(pace_node *root, const pace_exchange_asked *a) {
-    pace_exchange_curves curves = {0};
-    pace_status status = pace_exchange_curves_make(&curves, a);
-    if (status == PACE_OK) {
-        pace_put_exchange_charts(root, &curves);
-        PACE_PUT_ROWS(root, &changes, &curves.changes);
-    }
-    pace_exchange_curves_free(&curves);
-    return status;
-}
-
 static void warn_of_sizes(pace_report *report, size_t beyond, size_t count) {
     if (beyond)
         pace_report_warn(report, PACE_WARN_EXTRAPOLATED, "sizes",
@@ -88,6 +76,30 @@ static pace_status put_sizes(pace_node *root, const pace_exchange_asked *a) {
     return PACE_OK;
 }
 
+/* A page leads with its curves; where they change stands below the sizes. */
+static pace_status put_answers(pace_node *root, const pace_exchange_asked *a) {
+    pace_exchange_curves curves = {0};
+    pace_status status = pace_exchange_curves_make(&curves, a);
+    if (status == PACE_OK) pace_put_exchange_charts(root, &curves);
+    if (status == PACE_OK) status = put_sizes(root, a);
+    if (status == PACE_OK) PACE_PUT_ROWS(root, &changes, &curves.changes);
+    pace_exchange_curves_free(&curves);
+    return status;
+}
+
+/* Sizes go from what waits to what moves bytes: both ends are said. */
+static pace_status say_smallest(pace_node *root, const pace_exchange_asked *a, double largest) {
+    pace_exchange_answer given;
+    double bytes = largest;
+    for (size_t i = 0; i < a->sizes.count; i++) bytes = fmin(bytes, a->sizes.items[i]);
+    if (!(bytes < largest)) return PACE_OK;
+    PACE_TRY(pace_exchange_asked_answer(&given, a, bytes));
+    pace_node_sentence(root, true, "%s takes %.4g ms (%.4g to %.4g ms), limited by %s.", pace_show_bytes(bytes).text,
+                       given.time_s.median * 1e3, pace_estimate_low(given.time_s) * 1e3,
+                       pace_estimate_high(given.time_s) * 1e3, given.bottleneck);
+    return PACE_OK;
+}
+
 static pace_status build(pace_report *report, void *context) {
     const pace_exchange_asked *a = context;
     const pace_machine *m = &a->exchange.machine;
@@ -115,8 +127,8 @@ static pace_status build(pace_report *report, void *context) {
                        ranks == 1 ? "" : "s", m->name, largest.time_s.median * 1e3,
                        pace_estimate_low(largest.time_s) * 1e3, pace_estimate_high(largest.time_s) * 1e3,
                        largest.bottleneck);
-    PACE_TRY(put_sizes(root, a));
-    PACE_TRY(put_curves(root, a));
+    PACE_TRY(say_smallest(root, a, bytes));
+    PACE_TRY(put_answers(root, a));
     PACE_TRY(pace_exchange_savings(savings, &count, a));
     pace_put_table(root, &help, savings, count, sizeof *savings);
     PACE_TRY(pace_put_assumptions(root, a->options->context->catalog, &largest.used, largest.time_s));

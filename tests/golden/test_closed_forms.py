@@ -28,6 +28,12 @@ def asked(on, collective, algorithm, *words):
     return json.loads(out) if code == 0 else None
 
 
+# Folding in step: on one wire a rank, where nothing but latencies counts, for every number of ranks.
+for ranks in (3, 5, 6, 7, 11, 13, 24, 27):
+    for algorithm in ("recursive_doubling", "rabenseifner", "knomial"):
+        size = asked(f"ethernet-10g*{ranks}", "allreduce", algorithm, "--simulate")["sizes"][0]
+        expect(abs(size["time_us"] / size["closed_form_us"] - 1) < 2e-3, "latencies of a fold", algorithm, ranks, size)
+
 machines = json.loads(run("machines", "--format", "json")[1])["machines"]
 exact, gaps = 0, defaultdict(list)
 for machine in machines:

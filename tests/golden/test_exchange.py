@@ -80,6 +80,7 @@ def test_page():
         page = run(*words, *more, "-f", "html")[1]
         charts = page.split('<svg class="chart"')[1:]
         expect(len(charts) == 2, len(charts), more)
+        expect(page.index('<svg class="chart"') < page.index("<table"), "the page leads with its curves", more)
         for chart in charts:
             chart = chart.split("</svg>")[0]
             expect(chart.count("<polyline") == 3 and chart.count("<circle") == dots and chart.count('class="band"') == len(changes) - 1, more, chart[:300])
