@@ -206,10 +206,14 @@ static pace_status answer_parts(pace_job_asked *a) {
 }
 
 static pace_status answer_moves(pace_job_asked *a) {
+    pace_job_parts room;
+    double shared_s[PACE_JOB_BLOCK];
+    pace_job_architecture from = (pace_job_architecture)a->jobs.architectures[0];
+    a->moved_from_s = *pace_project_from(&room, shared_s, &a->jobs, 0, 1, &a->step_s.median, &a->setting, from);
     for (int target = PACE_JOB_1WNG; target < PACE_JOB_ARCHITECTURES; target++) {
         pace_projection p;
-        if (target == a->jobs.architectures[0]) continue;
-        pace_project(&p, &a->jobs, 0, 1, &a->step_s.median, &a->setting, (pace_job_architecture)target);
+        if (target == (int)from) continue;
+        pace_project(&p, &a->jobs, 0, 1, &a->step_s.median, &a->setting, from, (pace_job_architecture)target);
         pace_estimate step_s = pace_job_estimate(p.step_s[0], &a->setting);
         pace_job_move move = {pace_job_architecture_names[target],
                               pace_projected_verdict_names[p.verdict[0]],

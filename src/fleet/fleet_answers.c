@@ -259,7 +259,7 @@ static void conclude_ps(pace_fleet_conclusion *out, const pace_fleet_block *b, c
     networked.overlap = setting->overlap;
     pace_job_steps(step_s, parts, count, &unchanged);
     pace_job_steps(networked_s, parts, count, &networked);
-    pace_project(&p, &b->jobs, 0, count, step_s, setting, PACE_JOB_ALLREDUCE_LOCAL);
+    pace_project(&p, &b->jobs, 0, count, step_s, setting, b->architecture, PACE_JOB_ALLREDUCE_LOCAL);
     for (size_t i = 0; i < count; i++) out->ps_gains += p.verdict[i] == PACE_PROJECTED_GAINS;
     divide(speedup, step_s, networked_s, count);
     pace_sum_add_all(&out->ps_network_speedup, speedup, count);

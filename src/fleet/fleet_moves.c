@@ -106,7 +106,7 @@ pace_status pace_fleet_add_moved(pace_fleet *fleet, pace_fleet_block *b) {
     pace_job_shares shares;
     for (int t = 0; t < PACE_FLEET_TARGETS; t++) {
         pace_projection *p = &b->projections[t];
-        pace_project(p, &b->jobs, 0, count, b->as_is.step_s, setting, pace_fleet_targets[t]);
+        pace_project(p, &b->jobs, 0, count, b->as_is.step_s, setting, b->architecture, pace_fleet_targets[t]);
         pace_job_elasticities_of(&after, &p->parts, count, setting->overlap);
         pace_job_speedup_spreads(p->spread, &b->as_is.elasticities, &after, count, setting->spread);
         pace_job_shares_of(&shares, &p->parts, count, setting->spread);

@@ -2,6 +2,8 @@
 
 #include "base/each_cpu.h"
 
+#include <string.h>
+
 const pace_job_resource pace_job_part_resources[PACE_JOB_PARTS] = {PACE_JOB_PCIE,    PACE_JOB_COMPUTE, PACE_JOB_MEMORY,
                                                                    PACE_JOB_NETWORK, PACE_JOB_PCIE,    PACE_JOB_NVLINK};
 
@@ -109,6 +111,7 @@ void pace_job_parts_as(pace_job_parts *out, const pace_jobs *jobs, size_t first,
                        const pace_job_setting *setting, pace_job_architecture architecture, bool contention) {
     scheme_cost cost = cost_of(setting, architecture, contention);
     compute_parts(out, jobs, first, count, setting, &cost, NULL);
+    memset(out->rows, 0, count * sizeof *out->rows);
 }
 
 pace_job_change pace_job_unchanged(const pace_job_setting *setting) {

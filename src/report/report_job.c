@@ -135,6 +135,11 @@ static pace_status build(pace_report *report, void *context) {
     PACE_PUT_ROWS(root, &parts, &a->times);
     put_features(root, a);
     PACE_PUT_ROWS(root, &moves, &a->moves);
+    if (a->moved_from_s != a->step_s.median)
+        pace_node_note(root,
+                       "Other architectures are compared with a step of %s: replicas of a server share its host link "
+                       "before the move as after it (--contention projected).",
+                       time_of(a->moved_from_s).text);
     PACE_PUT_ROWS(root, &gains, &a->gains);
     if (a->best != SIZE_MAX)
         pace_node_sentence(root, true, "Doubling one resource helps most with %s: %s times as fast.",

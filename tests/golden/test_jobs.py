@@ -124,6 +124,25 @@ def closed_forms():
     expect(near(slow["step_s"] / fast["step_s"], 2.333, 3), slow["step_s"], fast["step_s"])
 
 
+def links_are_shared_before_and_after():
+    """PAI's ResNet-50, 8 replicas of a server with V100: 38 MB of input share the host link (10 GB/s, 0.7 of it) as AllReduce-Local and as PEARL
+    alike, 43.4 ms each; as PS/Worker, a replica a server, 5.4 ms. By hand, in s."""
+    text = ("architecture={},cnodes=8,flop=1.56T,memory_access_bytes=31.9GB,input_bytes=38MB,weight_traffic_bytes=357MB")
+    work, alone = 1.56e12 / 10.5e12 + 31.9e9 / 0.63e12, 38e6 / 7e9
+    servers, nvlink = 357e6 / (0.7 * 3.125e9) + 357e6 / 7e9, 357e6 / 35e9
+    local = work + 8 * alone + nvlink
+    def moved(architecture, contention="projected"):
+        answer = job(text.format(architecture), "--on", "pai-v100", "--contention", contention)
+        return {p["architecture"]: p["single_speedup"] for p in answer["projections"]}
+    for contention in ("projected", "all"):
+        from_local, from_servers = moved("allreduce_local", contention), moved("ps_worker", contention)
+        expect(abs(from_local["pearl"] - 1) < 1e-9, contention, from_local)
+        expect(abs(from_local["ps_worker"] / (local / (work + alone + servers)) - 1) < 1e-9, contention, from_local)
+        expect(abs(from_servers["allreduce_local"] / ((work + alone + servers) / local) - 1) < 1e-9, contention, from_servers)
+        expect(abs(from_local["ps_worker"] * from_servers["allreduce_local"] - 1) < 1e-9, "there and back", contention)
+    expect(abs(moved("allreduce_local", "none")["pearl"] - 1) < 1e-9, "nothing is shared")
+
+
 def one_resource_scaled():
     """1 / (1 - s + s / k), for each resource and k, with the shares of a mixed job."""
     text = ("architecture=ps_worker,cnodes=4,flop=1T,memory_access_bytes=60GB,input_bytes=100MB,weight_traffic_bytes=200MB")
@@ -439,7 +458,7 @@ def schema():
 
 
 def main():
-    for check in (the_case_studies, closed_forms, one_resource_scaled,
+    for check in (the_case_studies, closed_forms, links_are_shared_before_and_after, one_resource_scaled,
                   rows_of_embeddings_grow_with_the_batch, assumptions, measured_resnet50, efficiencies_are_found,
                   machines_of_the_catalogue, names_of_others, stated_efficiencies_are_not_fitted, features_of_models, features_of_traces, faults,
                   schema):
