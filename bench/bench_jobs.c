@@ -60,7 +60,8 @@ static double moved(const pace_jobs *jobs, const pace_job_setting *setting) {
     double sum = 0;
     for (int i = 0; i < PACE_JOB_BLOCK; i++) step_s[i] = 1;
     for (size_t first = 0; first < JOBS; first += PACE_JOB_BLOCK) {
-        pace_project(&projection, jobs, first, PACE_JOB_BLOCK, step_s, setting, PACE_JOB_ALLREDUCE_LOCAL);
+        pace_project(&projection, jobs, first, PACE_JOB_BLOCK, step_s, setting, PACE_JOB_PS_WORKER,
+                     PACE_JOB_ALLREDUCE_LOCAL);
         sum += projection.throughput_speedup[first % PACE_JOB_BLOCK];
     }
     return sum;

@@ -39,7 +39,7 @@ ROADS = {
         "pace_slot_buckets_add": ("slot_buckets", "step_slots"),  # both ask pace_bucket_is_full(), model/buckets.h
     },
     "one placement of groups on nodes": {
-        "pace_group_place_find": ("exchange", "forecast_gradients forecast_price step_slots token_routes"),
+        "pace_group_place_find": ("exchange", "forecast_gradients forecast_price gradients step_slots token_routes"),
     },
     "one overlap": {
         "pace_walk_timeline": ("walk_timeline", "walk"),

@@ -40,7 +40,7 @@ pace_status pace_approach_exchange_time(pace_estimate *out, pace_approach_parts 
                                         const pace_approach_opened *opened, int ranks_per_node, int nodes,
                                         double bytes) {
     const pace_machine *m = &opened->exchange.machine;
-    pace_approach_setup setup = {ranks_per_node, nodes, opened->copy_rate, 0};
+    pace_approach_setup setup = {ranks_per_node, nodes, opened->copy_rate, 0, 0};
     PACE_TRY(pace_approach_parts_find(parts, &opened->approach, &opened->exchange, &setup, bytes, 1));
     find_spread(out, used, opened, nodes ? nodes : m->nodes, parts);
     return PACE_OK;

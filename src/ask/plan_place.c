@@ -120,7 +120,8 @@ static double learning_of(const pace_plan_place *p, const pace_plan_asked *a, do
 static void take_jitter(pace_plan_place *p, const pace_plan_asked *a, double devices) {
     p->straggling = 1;
     if (isnan(a->jitter)) return;
-    if (pace_framework_is_lowered(p->step.asked.framework)) p->step.approach.skew = a->jitter;
+    bool lowered = pace_framework_is_lowered(p->step.asked.framework);
+    if (lowered) p->step.approach.skew = a->jitter, p->step.approach.skew_inside = 1;
     else p->straggling = 1 + a->jitter * pace_expected_most((int)devices);
 }
 

@@ -48,11 +48,12 @@ static pace_status name_of(pace_name *out, pace_scaling_asked *a, const char *te
     return pace_names_add(out, &a->texts, text, strlen(text));
 }
 
-/* "DEVICE*4 net=…": the row's own device in the machine's place of one. */
-static void machine_text(char *out, size_t size, const char *device, const char *machine) {
+/* "DEVICE*4 net=…": the row's own device in the machine's place of one. What words of the approach say of the network ("Horovod NCCL
+ * RDMA") belongs to a machine that the row describes. */
+static void machine_text(char *out, size_t size, const char *device, const char *machine, const char *network) {
     const char *star = strchr(machine, '*');
     if (*device && star && strchr(star, '=')) snprintf(out, size, "%.80s%s", device, star);
-    else snprintf(out, size, "%s", machine);
+    else snprintf(out, size, "%s%s%s", machine, *network ? " " : "", network);
 }
 
 /* As --on would have it, else as tables name systems: "Piz Daint XC50, 1 P100 a node"; or as they describe them, which
@@ -75,8 +76,11 @@ static pace_status place_by(const pace_scaling_where **out, pace_scaling_asked *
     char text[512];
     pace_scaling_where made;
     pace_name name;
+    const char *network = "";
     if (strlen(machine) >= sizeof text - 80) return pace_fail(PACE_E_INPUT, "machine: too long");
-    machine_text(text, sizeof text, row->device, machine);
+    if (machine == row->machine && strpbrk(machine, " /,"))
+        PACE_TRY(pace_machine_network_word(&network, a->devices.documents, row->approach));
+    machine_text(text, sizeof text, row->device, machine, strchr(machine, '=') ? "" : network);
     if (!pace_names_find(&name, &a->place_names, text, strlen(text))) {
         bool from_on = a->on && strcmp(machine, a->on) == 0;
         PACE_TRY(from_on ? pace_machine_asked(&made.machine, a->devices.documents, text)
@@ -326,7 +330,7 @@ pace_status pace_scaling_sample_of(pace_scaling_sample *out, pace_scaling_asked 
     double own_s = pace_gradient_profile_step_s(&r.profile);
     pace_scaling_sample sample = {.own_s = row->one_worker > 0 ? row->batch / row->one_worker : own_s,
                                   .skew = r.approach.skew,
-                                  .most = pace_expected_most(setup->ranks_per_node * setup->nodes),
+                                  .most = pace_gradients_most(&r.approach, &r.over.exchange.machine, setup->ranks_per_node, setup->nodes),
                                   .between = setup->nodes > 1,
                                   .own_known = row->one_worker > 0,
                                   .measured_s = row->batch * row->workers / row->measured,

@@ -28,6 +28,7 @@ static const struct {
     {"fresh_s_per_byte", offsetof(pace_approach, fresh_s_per_byte)},
     {"fresh_bytes", offsetof(pace_approach, fresh_bytes)},
     {"skew", offsetof(pace_approach, skew)},
+    {"skew_inside", offsetof(pace_approach, skew_inside)},
     {"host_bytes_per_s", offsetof(pace_approach, host_bytes_per_s)},
     {"negotiate_s", offsetof(pace_approach, negotiate_s)},
     {"fuses_bytes", offsetof(pace_approach, fuses_bytes)},
@@ -108,9 +109,11 @@ static int family_of(const char *word) {
     return pace_word_number(pace_approach_family_names, PACE_APPROACH_FAMILIES, word);
 }
 
-static pace_status read_row(pace_approach *out, const pace_yaml *yaml, const pace_yaml_node *entry, double jitter) {
+static pace_status read_row(pace_approach *out, const pace_yaml *yaml, const pace_yaml_node *entry, double jitter,
+                            double inside) {
     const char *name = pace_yaml_text_of(entry, "name");
-    *out = (pace_approach){.family = family_of(pace_yaml_text_of(entry, "family")), .skew = jitter};
+    *out = (pace_approach){
+        .family = family_of(pace_yaml_text_of(entry, "family")), .skew = jitter, .skew_inside = inside};
     if (!name || strlen(name) >= sizeof out->name || out->family < 0)
         return pace_yaml_fail(yaml, entry, "expected a name, and family: allreduce, server, device, byteps or pearl");
     memcpy(out->name, name, strlen(name) + 1);
@@ -121,6 +124,7 @@ static pace_status read_row(pace_approach *out, const pace_yaml *yaml, const pac
     for (size_t i = 0; i < PACE_COUNT(figures); i++) {
         const pace_yaml_node *node = pace_yaml_get(entry, figures[i].key);
         if (node) PACE_TRY(pace_yaml_number(figure_of(out, i), yaml, node));
+        if (node && figure_of(out, i) == &out->skew) out->skew_inside = 1;
         if (!(*figure_of(out, i) >= 0)) return pace_yaml_fail(yaml, node, "expected 0 or more");
     }
     return PACE_OK;
@@ -128,12 +132,15 @@ static pace_status read_row(pace_approach *out, const pace_yaml *yaml, const pac
 
 static pace_status read_rows(pace_approaches *out, const pace_yaml *yaml) {
     const pace_yaml_node *list = pace_yaml_get(pace_yaml_root(yaml), "approaches");
-    const pace_yaml_node *node = pace_yaml_get(pace_yaml_root(yaml), "jitter");
-    double jitter = 0;
+    const pace_yaml_node *node = pace_yaml_get(pace_yaml_root(yaml), "jitter"),
+                         *share = pace_yaml_get(pace_yaml_root(yaml), "jitter_inside");
+    double jitter = 0, inside = 1;
     if (node) PACE_TRY(pace_yaml_number(&jitter, yaml, node));
+    if (share) PACE_TRY(pace_yaml_number(&inside, yaml, share));
+    if (!(inside >= 0 && inside <= 1)) return pace_yaml_fail(yaml, share, "expected a share from 0 to 1");
     for (size_t i = 0; i < pace_yaml_count(list); i++) {
         pace_approach row;
-        PACE_TRY(read_row(&row, yaml, pace_yaml_item(list, i), jitter));
+        PACE_TRY(read_row(&row, yaml, pace_yaml_item(list, i), jitter, inside));
         PACE_TRY(PACE_PUSH(&out->rows, row));
     }
     return PACE_OK;
@@ -245,6 +252,7 @@ static pace_status set_figure(pace_approach *approach, char *word) {
     for (size_t i = 0; i < PACE_COUNT(figures); i++) {
         if (strcmp(word, figures[i].key) != 0) continue;
         *figure_of(approach, i) = number;
+        if (figure_of(approach, i) == &approach->skew) approach->skew_inside = 1;
         return PACE_OK;
     }
     return unknown_key(approach->name, word);
@@ -298,6 +306,7 @@ pace_status pace_approach_set_jitter(pace_approach *approach, const char *text) 
         return pace_fail(PACE_E_USAGE,
                          "jitter: expected a share of the step from 0 to 1, such as 0.05 or 5%%, found '%.40s'", text);
     approach->skew = share;
+    approach->skew_inside = 1;
     return PACE_OK;
 }
 
@@ -410,6 +419,7 @@ pace_status pace_approach_device_s(double *out_s, double *ends_s, const pace_app
         nodes = setup->nodes ? setup->nodes : machine->nodes;
     pace_device_store store = {.machine = machine,
                                .ranks = near,
+                               .add_rate = setup->memory_rate,
                                .copy_s = approach->copy_s,
                                .slowness = setup->slowness};
     if (nodes > 1 || near > PACE_MESH_MOST)
@@ -423,7 +433,7 @@ static pace_status device_s(double *out_s, const question *q, double bytes) {
     double part[PACE_MESH_MOST];
     pace_gradients even = {part, (size_t)q->ranks_per_node};
     pace_approach each = *q->approach;
-    pace_approach_setup setup = {q->ranks_per_node, q->nodes, q->copy_rate, 0};
+    pace_approach_setup setup = {q->ranks_per_node, q->nodes, q->copy_rate, 0, 0};
     for (int i = 0; i < q->ranks_per_node && i < PACE_MESH_MOST; i++) part[i] = bytes / q->ranks_per_node;
     each.copy_s /= q->ranks_per_node;
     return pace_approach_device_s(out_s, NULL, &each, &q->exchange->machine, &setup, &even, NULL);

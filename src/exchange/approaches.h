@@ -64,6 +64,7 @@ typedef struct {
     double copies, control_s, encode_s_per_byte, negotiate_s, fuses_bytes, cycle_s;
     double fresh_s_per_byte, fresh_bytes;
     double skew, host_bytes_per_s;
+    double skew_inside; /* share of the skew that workers of one node have among themselves */
     double copy_s;  /* device store: of a copy beside its bytes */
     double groups;  /* so many tensors, counted from the model's first, go together in one launch, one after another */
     double rooted;  /* reduced to one rank and broadcast from it */
@@ -128,6 +129,7 @@ typedef struct {
     int ranks_per_node, nodes; /* 0 = all of the machine */
     double copy_rate;          /* bytes/s between device and host; must be above 0 */
     double slowness;           /* all exchanges take so many times as long; 0 = 1 */
+    double memory_rate;        /* bytes/s of a device's memory, for what it adds; 0 = adding costs nothing */
 } pace_approach_setup;
 
 /* What one exchange takes, by what takes it. */

@@ -74,6 +74,7 @@ typedef struct {
     const pace_gradients *gradients;
     tensors t;
     double free_s[PACE_MESH_MOST]; /* the one thread of a device that copies away from it */
+    double adds_s[PACE_MESH_MOST]; /* of a device's time, what additions took so far */
     double end_s, *ends_s;         /* of all; of each, NULL = not asked */
 } walk;
 
@@ -84,12 +85,26 @@ static double copy(walk *w, size_t i, size_t from, size_t to, double ready_s, bo
     return w->free_s[from];
 }
 
+/* Times that a tensor crosses the memory of the device that merges it, beside once for each rank: the sum is written; its own
+ * gradient is copied into the buffer that is summed, and the sum back to where it is used, each read and written
+ * (CommDevice's Reduce and Broadcast). */
+enum { MERGING_PASSES = 5 };
+
 static void gather(walk *w, size_t i, double ready_s) {
     double end = ready_s;
     for (int j = 0; j < w->store->ranks; j++)
         if ((size_t)j != w->t.root[i]) end = pace_most(end, copy(w, i, (size_t)j, w->t.root[i], ready_s, true));
-    double add_rate = w->store->add_rate;
-    w->t.ready[i] = end + (add_rate > 0 ? w->store->ranks * w->gradients->bytes[i] / add_rate : 0);
+    double passes = w->store->ranks + MERGING_PASSES;
+    double add_s = w->store->add_rate > 0 ? passes * w->gradients->bytes[i] / w->store->add_rate : 0;
+    w->t.ready[i] = end + add_s;
+    w->adds_s[w->t.root[i]] += add_s;
+}
+
+/* Additions take turns with the backward pass: what it makes after them comes that much later. */
+static double delayed(const walk *w) {
+    double most = 0;
+    for (int r = 0; r < w->store->ranks; r++) most = pace_most(most, w->adds_s[r]);
+    return most;
 }
 
 /* Sums go back in the order in which they are there, those that are by `until_s`. */
@@ -123,11 +138,13 @@ pace_status pace_device_store_s(double *out_s, double *ends_s, const pace_device
         place(&w.t, store->ranks, gradients);
         w.t.roots = roots_of(&w.t, gradients);
         for (size_t i = 0; i < n; i++) {
-            double ready = ready_s ? ready_s[i] : 0;
+            double ready = ready_s ? ready_s[i] + delayed(&w) : 0;
             send_back(&w, i, ready);
             gather(&w, i, ready);
         }
         send_back(&w, n, INFINITY);
+        if (ready_s && n) w.end_s = pace_most(w.end_s, ready_s[n - 1] + delayed(&w));
+        if (ready_s && n && ends_s) ends_s[n - 1] = pace_most(ends_s[n - 1], w.end_s);
         *out_s = w.end_s;
     }
     PACE_FREE(w.t.root, w.t.ready, w.t.sent);

@@ -548,7 +548,9 @@ static void add_exchange(pace_forecast_result *result, const pace_scenario *scen
     exchange->exposed_s = pace_exchange_exposed_s(result);
     pace_exchange_exposed_by(exchange->exposed_by_s, result);
     double alone_s = exchange->alone_s > 0 ? exchange->alone_s : step_s->median - exchange->exposed_s;
-    exchange->skew_s = pace_gradients_skew_s(&scenario->approach, exchange->ranks, alone_s);
+    pace_gradient_ranks ranks = {scenario->has_exchange ? &scenario->exchange.machine : NULL, scenario->ranks_per_node,
+                                 exchange->ranks, exchange->span / exchange->ranks};
+    exchange->skew_s = pace_gradients_skew_among(&exchange->jitter, &scenario->approach, &ranks, alone_s);
     step_s->median += exchange->skew_s;
     double alike = doubts->figure[PACE_DOUBT_SCALING_STEP];
     step_s->spread = hypot(step_s->spread, alike);

@@ -93,6 +93,7 @@ typedef struct {
     double exposed_s;                 /* what of all communication nothing hid, the whole step's */
     double exposed_by_s[PACE_GROUPS]; /* that of each kind of group; pipelines' sends and receives without waiting */
     double skew_s;                    /* waiting for the slowest of the ranks: beside the walk, whose ranks are alike */
+    double jitter;                    /* how much the ranks' steps differ */
     const char *bottleneck;           /* of the lanes; static; NULL = buckets have none */
     pace_merge_buffers merging;       /* of a device store, beside what every rank holds */
 } pace_forecast_exchange;

@@ -56,6 +56,7 @@ static pace_status place_ranks(pace_approach_setup *out, const pace_pricing *p, 
     *out = (pace_approach_setup){.ranks_per_node = place.ranks_per_node,
                                  .nodes = place.nodes,
                                  .copy_rate = pace_pricing_copy_rate(p),
+                                 .memory_rate = pace_adding_rate(pace_pricing_device(p)),
                                  .slowness = place.crowding * p->scenario->slowness};
     return PACE_OK;
 }

@@ -25,6 +25,10 @@ double pace_pricing_copy_rate(const pace_pricing *p) {
     return pace_device_host_rate(pace_pricing_device(p), pace_cost_doubts(p->forecast->cost));
 }
 
+double pace_adding_rate(const pace_device *device) {
+    return device->achievable_bytes_per_s > 0 ? device->achievable_bytes_per_s : device->memory_bytes_per_s;
+}
+
 static bool moves(const pace_pricing *p) {
     const pace_device *here = p->forecast->device, *there = p->scenario->device;
     return there && (!here || strcmp(here->name, there->name) != 0);
@@ -191,7 +195,7 @@ static int64_t ranks_of(bool *known, const pace_pricing *p, const pace_graph_exc
 static pace_status by_approach(pace_estimate *out_ns, const pace_pricing *p, const pace_exchange_question *question) {
     double s = 0;
     pace_approach_setup setup = {question->ranks_per_node, question->nodes, pace_pricing_copy_rate(p),
-                                 p->scenario->slowness};
+                                 p->scenario->slowness, 0};
     if (!pace_scenario_has_lanes(p->scenario))
         PACE_TRY(
             pace_approach_buffer_s(&s, &p->scenario->approach, &p->scenario->exchange, &setup, question->bytes, 1));

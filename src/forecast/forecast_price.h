@@ -32,6 +32,9 @@ const pace_device *pace_pricing_device(const pace_pricing *pricing);
 /** Bytes/s between that device, which must be known, and its host. */
 double pace_pricing_copy_rate(const pace_pricing *pricing);
 
+/** Bytes/s of a device's memory where it adds vectors. */
+double pace_adding_rate(const pace_device *device);
+
 /** Time of one launch of the variant, ns, without the scenario's scales. */
 pace_status pace_price_launch(pace_estimate *out_ns, const pace_pricing *pricing, uint32_t launch) PACE_MUST_CHECK;
 

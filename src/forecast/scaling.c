@@ -1,5 +1,7 @@
 #include "forecast/scaling.h"
 
+#include "forecast/forecast_price.h"
+
 #include <math.h>
 
 bool pace_scaling_rate_can_be(double samples_per_s) { return samples_per_s >= 1e-6 && samples_per_s <= 1e12; }
@@ -44,6 +46,7 @@ pace_status pace_scaling_open(pace_scaling_exchange *out, pace_catalog *catalog,
     PACE_TRY(pace_scaling_place(&placed, &opened.setup, machine, workers, nodes));
     PACE_TRY(pace_approach_open(&opened.exchange, catalog, approach, &placed));
     opened.setup.copy_rate = pace_device_host_rate(device, &opened.exchange.doubts);
+    opened.setup.memory_rate = pace_adding_rate(device);
     *out = opened;
     return PACE_OK;
 }

@@ -3,6 +3,7 @@
 #include "base/decimal.h"
 #include "base/print.h"
 #include "machine/device_names.h"
+#include "machine/name_words.h"
 
 #include <ctype.h>
 #include <stdlib.h>
@@ -105,6 +106,23 @@ static pace_status word(char *out, size_t size, pace_catalog *catalog, const des
     }
     pace_device_catalog_free(&devices);
     return status;
+}
+
+pace_status pace_machine_network_word(const char **out, pace_catalog *catalog, const char *text) {
+    const pace_yaml *yaml;
+    *out = "";
+    PACE_TRY(pace_catalog_document(&yaml, catalog, "system_names.yaml"));
+    const pace_yaml_node *list = pace_yaml_get(pace_yaml_root(yaml), "networks");
+    for (size_t i = 0; i < pace_yaml_count(list); i++) {
+        const pace_yaml_node *words = pace_yaml_get(pace_yaml_item(list, i), "words");
+        for (size_t k = 0; k < pace_yaml_count(words); k++) {
+            const char *known = pace_yaml_text(pace_yaml_item(words, k));
+            if (!known || !pace_name_has_word(text, known, strlen(known))) continue;
+            *out = known;
+            return PACE_OK;
+        }
+    }
+    return PACE_OK;
 }
 
 pace_status pace_machine_described(pace_machine *out, pace_catalog *catalog, const char *text, int nodes) {

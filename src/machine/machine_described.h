@@ -3,6 +3,10 @@
 
 #include "machine/machine.h"
 
+/** The first word of a text that names a kind of network (catalog/system_names.yaml, `networks`), as the catalogue has it:
+ * "rdma" of "Horovod NCCL RDMA"; "" for none. */
+pace_status pace_machine_network_word(const char **out, pace_catalog *catalog, const char *text) PACE_MUST_CHECK;
+
 /** Reads "N x DEVICE" of a node, a rate of the network and words for its kind (catalog/system_names.yaml, `networks`).
  * Several devices of a node are taken to be joined by PCIe at their own rate, unless a word or the device speaks of
  * other links. `nodes` above 1 need a network. PACE_E_MISSING for what is no such description, without a message of its

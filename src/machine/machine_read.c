@@ -29,6 +29,7 @@ static const struct {
           {"socket_share", offsetof(pace_machine, socket_share)},
           {"stream_bytes_per_s", offsetof(pace_machine, stream_bytes_per_s)},
           {"server_bytes_per_s", offsetof(pace_machine, server_bytes_per_s)},
+          {"jitter_inside", offsetof(pace_machine, jitter_inside)},
           {"launch_s", offsetof(pace_machine, launch_s)},
           {"brick_bytes_per_s", offsetof(pace_machine, brick_bytes_per_s)},
           {"pcie_bytes_per_s", offsetof(pace_machine, pcie_bytes_per_s)},

@@ -296,7 +296,10 @@ static pace_status plan_case(pace_step_solution *out, pace_step_case *asked, pac
 static double skew_s(const pace_step_case *asked, double alone_s) {
     bool exchanges = pace_config_trains(&asked->config);
     if (!exchanges || !asked->approach || !pace_framework_is_lowered(asked->framework)) return 0;
-    return pace_gradients_skew_s(asked->approach, (int64_t)(asked->config.dp * asked->config.cp), alone_s);
+    double jitter;
+    pace_gradient_ranks ranks = {asked->exchange ? &asked->exchange->machine : NULL, asked->ranks_per_node,
+                                 (int64_t)(asked->config.dp * asked->config.cp), (int64_t)asked->config.tp};
+    return pace_gradients_skew_among(&jitter, asked->approach, &ranks, alone_s);
 }
 
 static bool has_experts(const pace_step_slots *slots) {

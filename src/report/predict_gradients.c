@@ -29,7 +29,7 @@ static void put_object(pace_node *root, const pace_scenario *scenario, const pac
         pace_node_text(one, "group", pace_group_names[g]);
         pace_node_int(one, "exposed_ns", pace_ns(exchange->exposed_by_s[g]));
     }
-    pace_node_real(node, "jitter_share", scenario->approach.skew);
+    pace_node_real(node, "jitter_share", exchange->jitter);
     pace_node_int(node, "skew_ns", pace_ns(exchange->skew_s));
     if (exchange->bottleneck) pace_node_text(node, "bottleneck", exchange->bottleneck);
     else pace_node_null(node, "bottleneck");
@@ -82,7 +82,7 @@ void pace_put_gradients(pace_report *report, const pace_scenario *scenario, cons
                        "slowest rank (step times vary by %.3g %%) adds %s.",
                        exchange->ranks, scenario->approach.name, exchanges_more(exchange) ? "; in all," : ":",
                        pace_show_ns(pace_ns(exchange->exposed_s)).text, by_groups(exchange, groups, sizeof groups),
-                       limit_of(exchange, limit, sizeof limit), 100 * scenario->approach.skew,
+                       limit_of(exchange, limit, sizeof limit), 100 * exchange->jitter,
                        pace_show_ns(pace_ns(exchange->skew_s)).text);
     put_object(root, scenario, exchange);
 }

@@ -57,8 +57,24 @@ void pace_gradient_ends_free(pace_gradient_ends *ends);
 /** The largest of `count` draws of a standard normal, as expected: Blom's score (1958). */
 double pace_expected_most(int count);
 
+/** `machine` may be NULL. How far the slowest of `nodes` times `near` workers is behind, in the approach's skew: what differs among workers of a node
+ * and what differs among nodes are normal each. */
+double pace_gradients_most(const pace_approach *approach, const pace_machine *machine, int near, int nodes);
+
 /** What the slowest of so many ranks takes longer than one alone, whose step is `step_s`. */
-double pace_gradients_skew_s(const pace_approach *approach, int64_t ranks, double step_s);
+double pace_gradients_skew_s(const pace_approach *approach, const pace_machine *machine, int near, int nodes,
+                             double step_s);
+
+/* Ranks that wait for each other. */
+typedef struct {
+    const pace_machine *machine; /* NULL = not known: each has a node of its own */
+    int per_node;                /* ranks of any kind; 0 = as many as a node has devices */
+    int64_t count, stride;
+} pace_gradient_ranks;
+
+/** The same of ranks by where they sit, and how much the steps of workers that sit so differ. */
+double pace_gradients_skew_among(double *jitter, const pace_approach *approach, const pace_gradient_ranks *ranks,
+                                 double step_s);
 
 /** The step with its exchange. `exchange` is open for the approach (pace_approach_open()). Errors: those of
  * pace_approach_buffer_s(). */
