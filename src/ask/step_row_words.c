@@ -46,6 +46,12 @@ static bool set_precision(pace_step_row *out, const pace_step_reader *r, size_t 
     return false;
 }
 
+/* A table may have both: what the parameters are in, and whether products run in 8 bits. */
+static void set_fp8(pace_step_row *out, const pace_step_reader *r, size_t row) {
+    const char *fp8 = pace_step_cell(r, row, PACE_STEP_FP8);
+    if (*fp8 && pace_step_flag(fp8) != 0) out->config.precision = PACE_RUN_FP8;
+}
+
 /* The configuration still has what the framework does where nobody says. */
 static void set_recompute(pace_step_row *out, const pace_step_reader *r, size_t row) {
     int usual = out->config.recompute;
@@ -173,6 +179,7 @@ bool pace_step_row_words(pace_step_row *out, const pace_step_reader *r, size_t r
     set_schedule(out, r, row);
     bool known = set_precision(out, r, row);
     pace_step_row_fields(out, r, row);
+    set_fp8(out, r, row);
     drop_graph(out, usual);
     set_adapters(out, r, row);
     return known;

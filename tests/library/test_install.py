@@ -78,6 +78,14 @@ def check_completions(prefix):
             expect(done.returncode == 0 and not done.stderr, shell, done.stderr)
     script = f". {share}/{files['bash']}; COMP_WORDS=(paceline predict --pre); COMP_CWORD=2; _paceline paceline --pre predict; echo ${{COMPREPLY[*]}}"
     expect(output("bash", "-c", script).split() == ["--precision"], "bash completes --pre")
+    path = dict(os.environ, PATH=os.path.join(prefix, "bin") + os.pathsep + os.environ["PATH"])
+    for words, last, wanted in (("predict --on dgx-h1", "--on", "dgx-h100"), ("plan --on h100", "--on", "h100-80-sxm"), ("models llama3.1-8", "models", "llama3.1-8b"),
+                                ("machines a100-4", "machines", "a100-40-sxm"), ("predict resnet5", "predict", "resnet50")):
+        script = f". {share}/{files['bash']}; COMP_WORDS=(paceline {words}); COMP_CWORD=$((${{#COMP_WORDS[@]}}-1)); _paceline paceline {words.split()[-1]} {last}; echo ${{COMPREPLY[*]}}"
+        expect(wanted in output("bash", "-c", script, env=path, cwd="/").split(), "bash completes", words)
+        if shutil.which("fish"):
+            shown = output("fish", "--no-config", "-c", f"source {share}/{files['fish']}; complete -C 'paceline {words}'", cwd="/", env=path)
+            expect(wanted in shown.split(), "fish completes", words, shown)
     if shutil.which("fish"):
         shown = output("fish", "--no-config", "-c", f"source {share}/{files['fish']}; complete -C 'paceline predict --pre'", cwd="/")
         expect(shown.split()[0] == "--precision", "fish completes --pre", shown)
