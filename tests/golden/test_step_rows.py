@@ -50,6 +50,17 @@ def test_cells():
     assert all(f'unknown {key} "{value}"' in row["status"] for key, value in (("framework", "abc"), ("zero_stage", "many"), ("sequence_parallel", "perhaps"))), row
 
 
+def test_fp8_beside_a_precision():
+    """Tables say what parameters are in and whether products run in 8 bits; it was answered as bf16."""
+    cells = "16,2048,16,16,2048,50000,2,2,4,2,64,bf16,none"
+    rows = ask(HEAD.strip() + ",fp8\n" + "".join(f"{device},{cells},{fp8}\n" for device, fp8 in (("h100-80-sxm", "0"), ("h100-80-sxm", "true"))))
+    assert rows[0]["memory_bytes"] != rows[1]["memory_bytes"], rows
+    refused = ask(HEAD.strip() + f",fp8\na100-80-sxm,{cells},e4m3\n", warn=True)[0]
+    assert refused["predicted"] == "" and "no rate for fp8" in refused["status"], refused
+    alone = ask(HEAD + f"h100-80-sxm,{cells}\n".replace("bf16", "fp8"))[0]
+    assert all(alone[key] == rows[1][key] for key in ("predicted", "low", "high", "memory_bytes")), (alone, rows[1])
+
+
 def test_one_row():
     row = ask(HEAD + "A100-SXM4-80GB,64,3072,30,32,2048,51200,1,1,64,8,512,fp16,full\n")[0]
     assert row["status"] == "ok" and row["unit"] == "s" and row["rung"] == "formula"
