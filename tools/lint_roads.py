@@ -44,7 +44,7 @@ ROADS = {
     "one overlap": {
         "pace_walk_timeline": ("walk_timeline", "walk"),
         "pace_gradient_hull_make": ("gradient_hull", "step_slots"),  # the closed form's stand-in for it
-        "pace_gradient_hull_behind_s": ("gradient_hull", "step_time"),
+        "pace_gradient_hull_behind_s": ("gradient_hull", "step_time gather_lanes"),
         "pace_gradients_ends": ("gradients", "forecast_gradients"),  # approaches whose exchanges occupy lanes
     },
     "one walk": {

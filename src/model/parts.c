@@ -65,7 +65,7 @@ static pace_status divide(pace_model_parts *out, const pace_model *model, const 
     if (repeated || out->parts.count == 0) return PACE_OK;
     out->parts.items[0].place = PACE_PART_LAYER; /* a convolutional network: one stage, whole */
     out->layers = 1;
-    return PACE_OK;
+    return PACE_PUSH(&out->order, (uint32_t)0);
 }
 
 /* Of the kind that is repeated most, between whose turns most stages are cut. */

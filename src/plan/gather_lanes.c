@@ -1,45 +1,60 @@
 #include "plan/gather_lanes.h"
 
-#include <stdbool.h>
+#include <math.h>
 
+/* Until when each is busy. */
 typedef struct {
-    double compute_s, exchange_s; /* until when each lane is busy */
+    double host_s, compute_s, exchange_s;
 } lanes;
 
-static double later(double a, double b) { return a > b ? a : b; }
-
-/* Behind what was computed. Returns when it has ended; what is nothing is not waited for. */
-static double exchange(lanes *l, double seconds) {
+/* Behind what was computed and issued. Returns when it has ended; what is nothing is not waited for. */
+static double exchange(lanes *l, double seconds, double call_s) {
     if (!(seconds > 0)) return 0;
-    l->exchange_s = later(l->exchange_s, l->compute_s) + seconds;
+    l->host_s += call_s;
+    l->exchange_s = fmax(fmax(l->exchange_s, l->compute_s), l->host_s) + seconds;
     return l->exchange_s;
+}
+
+static void compute(lanes *l, pace_clocks work, double ready_s) {
+    double begun_s = l->host_s;
+    l->host_s += work.host_s;
+    l->compute_s = fmax(fmax(l->compute_s, ready_s) + work.device_s, begun_s + work.idle_s);
+}
+
+/* Which of a pass's blocks comes as the i-th. */
+static size_t turn_of(const pace_gathered_chunk *chunk, bool back, size_t i) { return back ? chunk->count - 1 - i : i; }
+
+/* Work that is spread over a pass: as much is lost where host and device take turns. */
+static pace_clocks work_with(pace_clocks work, pace_clocks more, double share) {
+    pace_clocks c = {work.host_s + share * more.host_s, work.device_s + share * more.device_s, 0};
+    c.idle_s = fmax(c.host_s, c.device_s) + work.idle_s - fmax(work.host_s, work.device_s);
+    return c;
 }
 
 static void take_pass(lanes *l, const pace_gathered_chunk *chunk, int pass, int passes) {
     bool back = pass > 0, gathers = pass < 2, scatters = back && pass + 1 == passes;
     double ready_s = 0, next_s = 0;
     for (size_t i = 0; i < chunk->count; i++) {
-        const pace_gathered_block *block = chunk->blocks[back ? chunk->count - 1 - i : i];
-        const pace_gathered_block *next =
-            i + 1 == chunk->count ? NULL : chunk->blocks[back ? chunk->count - 2 - i : i + 1];
-        if (i == 0 && gathers) ready_s = exchange(l, block->gather_s);
-        next_s = next && gathers ? exchange(l, next->gather_s) : 0;
-        l->compute_s = later(l->compute_s, ready_s) + block->work_s[pass];
-        if (scatters) exchange(l, block->reduce_s);
+        const pace_gathered_block *block = chunk->blocks[turn_of(chunk, back, i)];
+        const pace_gathered_block *next = i + 1 == chunk->count ? NULL : chunk->blocks[turn_of(chunk, back, i + 1)];
+        if (i == 0 && gathers) ready_s = exchange(l, block->gather_s, block->call_s);
+        next_s = next && gathers ? exchange(l, next->gather_s, next->call_s) : 0;
+        compute(l, block->pass[pass], ready_s);
+        if (scatters) exchange(l, block->reduce_s, block->call_s);
         ready_s = next_s;
     }
 }
 
 static double work_of(const pace_gathered_chunk *chunk, int pass) {
     double sum = 0;
-    for (size_t i = 0; i < chunk->count; i++) sum += chunk->blocks[i]->work_s[pass];
+    for (size_t i = 0; i < chunk->count; i++) sum += chunk->blocks[i]->pass[pass].device_s;
     return sum;
 }
 
 void pace_gathers_exposed(double out_s[PACE_GATHERED_PASSES], const pace_gathered_chunk *chunks, size_t count,
                           int passes) {
     enum { ROUNDS = 2 };
-    lanes l = {0, 0};
+    lanes l = {0, 0, 0};
     for (int pass = 0; pass < PACE_GATHERED_PASSES; pass++) out_s[pass] = 0;
     for (int round = 0; round < ROUNDS; round++)
         for (int pass = 0; pass < passes; pass++) {
@@ -49,6 +64,84 @@ void pace_gathers_exposed(double out_s[PACE_GATHERED_PASSES], const pace_gathere
                 take_pass(&l, chunk, pass, passes);
                 work_s += work_of(chunk, pass);
             }
-            out_s[pass] = later(0, l.compute_s - begun_s - work_s);
+            out_s[pass] = fmax(0, l.compute_s - begun_s - work_s);
         }
+}
+
+/* --- one stage alone ---------------------------------------------------------------------------------------------- */
+
+static void take_input(lanes *l, const pace_stage_alone *step) {
+    for (double i = 0; i < step->copies; i++) {
+        l->host_s += step->copy_host_s;
+        l->compute_s = fmax(l->compute_s, l->host_s) + step->copy_s;
+        if (step->copy_host_s > 0) l->host_s = l->compute_s;
+    }
+}
+
+/* All blocks are gathered in line, behind the update before. */
+static void forward_once(lanes *l, const pace_stage_alone *step) {
+    const pace_gathered_chunk *chunk = &step->chunk;
+    double ready_s[PACE_GATHERED_BLOCKS];
+    for (size_t i = 0; i < chunk->count; i++)
+        ready_s[i] = exchange(l, chunk->blocks[i]->gather_s, chunk->blocks[i]->call_s);
+    for (size_t i = 0; i < chunk->count; i++) compute(l, chunk->blocks[i]->pass[0], ready_s[i]);
+}
+
+static void take_plain(lanes *l, const pace_stage_alone *step, bool back, pace_clocks more) {
+    const pace_gathered_chunk *chunk = &step->chunk;
+    for (size_t i = 0; i < chunk->count; i++) {
+        const pace_gathered_block *block = chunk->blocks[turn_of(chunk, back, i)];
+        compute(l, work_with(block->pass[back], more, block->share), 0);
+    }
+}
+
+static void take_forward(lanes *l, const pace_stage_alone *step, bool first) {
+    if (step->zero_stage >= 3) take_pass(l, &step->chunk, 0, 2);
+    else if (first) forward_once(l, step);
+    else take_plain(l, step, false, (pace_clocks){0});
+}
+
+static void take_backward(lanes *l, const pace_stage_alone *step, bool first, bool last) {
+    double begun_s = l->compute_s;
+    pace_clocks more = first ? (pace_clocks){0} : step->add;
+    if (step->zero_stage >= 3) {
+        take_pass(l, &step->chunk, 1, 2);
+        if (last) l->compute_s = fmax(l->compute_s, l->exchange_s);
+        return;
+    }
+    if (last) more = pace_clocks_then(more, step->fill);
+    take_plain(l, step, true, more);
+    if (!last || !(step->gradients_s > 0)) return;
+    double left_s = pace_gradient_hull_behind_s(step->hull, step->gradients_s, step->starts_s, l->compute_s - begun_s);
+    l->compute_s += fmax(left_s, step->last_s);
+}
+
+/* From some micro-batch on each takes as long as the one before. */
+static void take_micro_batches(lanes *l, const pace_stage_alone *step) {
+    enum { WALKED = 6, REGULAR = 3 };
+    double walked = fmin(step->micro_batches, WALKED), more = step->micro_batches - walked;
+    for (double i = 0; i < walked; i++) {
+        lanes before = *l;
+        take_input(l, step);
+        take_forward(l, step, i == 0);
+        if (step->reads_first) l->host_s = fmax(l->host_s, l->compute_s);
+        take_backward(l, step, i == 0, i + 1 == walked);
+        if (i != REGULAR || !(more > 0)) continue;
+        l->host_s += more * (l->host_s - before.host_s);
+        l->compute_s += more * (l->compute_s - before.compute_s);
+        l->exchange_s += more * (l->exchange_s - before.exchange_s);
+    }
+}
+
+double pace_stage_alone_s(const pace_stage_alone *step) {
+    enum { STEPS = 3 };
+    lanes l = {0, 0, 0};
+    double begun_s = 0;
+    for (int i = 0; i < STEPS; i++) {
+        begun_s = l.compute_s;
+        take_micro_batches(&l, step);
+        compute(&l, step->end, 0);
+        if (step->reads_last) l.host_s = fmax(l.host_s, l.compute_s);
+    }
+    return l.compute_s - begun_s;
 }

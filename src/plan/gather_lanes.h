@@ -1,27 +1,53 @@
 /*
- * ZeRO 3: what of gathers and scatters nothing hides, block by block on two lanes. A block is gathered while the one before it
- * computes, the first of a pass behind what was computed before; its gradients are scattered when its backward pass has ended. One
- * lane computes, the other exchanges, in the order in which src/model/lower_shards.c issues both.
+ * A stage's step block by block on three clocks: of the host, which issues work, of the device, which computes, and of its exchanges.
+ * ZeRO 3 gathers a block while the one before it computes, the first of a pass behind what was computed before, and scatters its
+ * gradients when its backward pass has ended; ZeRO 1 and 2 gather all blocks in line when a step begins, each in time for its own
+ * forward pass. Orders are those of src/model/lower_shards.c.
  */
 #pragma once
 
+#include "plan/gradient_hull.h"
+#include "plan/two_clocks.h"
+
+#include <stdbool.h>
 #include <stddef.h>
 
-enum { PACE_GATHERED_PASSES = 3 };
+enum { PACE_GATHERED_PASSES = 3, PACE_GATHERED_BLOCKS = 544 };
 
 typedef struct {
-    double work_s
+    pace_clocks pass
         [PACE_GATHERED_PASSES]; /* forward; backward with what runs again before it; gradients of weights where they are put off */
     double gather_s, reduce_s;
+    double call_s; /* what the host takes to issue one of both */
+    double share;  /* of all gradients, those of this block */
 } pace_gathered_block;
 
 /* Layers of a stage between whose passes others come: blocks in the order of the forward pass. */
 typedef struct {
     const pace_gathered_block *const *blocks;
-    size_t count;
+    size_t count; /* PACE_GATHERED_BLOCKS at most */
 } pace_gathered_chunk;
 
 /** What each pass of one micro-batch takes longer than its work, where another micro-batch comes before. `passes`: 1 forward alone,
  * 2 with backward, 3 with gradients of weights in a pass of their own, which gathers nothing and scatters. */
 void pace_gathers_exposed(double out_s[PACE_GATHERED_PASSES], const pace_gathered_chunk *chunks, size_t count,
                           int passes);
+
+/* A training step of one stage. */
+typedef struct {
+    pace_gathered_chunk chunk;
+    double micro_batches;
+    int zero_stage;
+    bool reads_first, reads_last; /* the host waits for the loss, before backward or behind the step */
+    double copies, copy_s,
+        copy_host_s;  /* of each micro-batch: the host issues one and waits for it, unless copy_host_s is 0 */
+    pace_clocks add;  /* gradients are added to those of the micro-batches before, and */
+    pace_clocks fill; /* of the last put into buckets: spread over a backward pass */
+    pace_clocks end;  /* what follows gradients */
+    const pace_gradient_hull *hull; /* ZeRO below 3: when buckets go */
+    double gradients_s, starts_s,
+        last_s; /* what buckets take in all, of it whatever their size, and the last of them */
+} pace_stage_alone;
+
+/** How often the device begins such a step where one follows the other. */
+double pace_stage_alone_s(const pace_stage_alone *step);

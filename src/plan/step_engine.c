@@ -7,6 +7,7 @@
 #include "model/recorded.h"
 #include "plan/step_frame.h"
 #include "plan/step_spread.h"
+#include "plan/step_turns.h"
 
 #include <math.h>
 

@@ -242,21 +242,33 @@ static pace_status exchange_all_gradients(pace_step_plan *plan, const pace_step_
     return PACE_OK;
 }
 
-static pace_status gather(double *seconds, pace_step_plan *plan, share what, const pace_step_place *place) {
+/* What ranks that divide parameters among them gather of these, or scatter. */
+static pace_status exchange_block(double *seconds, pace_step_plan *plan, pace_collective collective, double bytes,
+                                  share what, const pace_step_place *place) {
     bool across;
     gradient_group group = group_of(&plan->config, false), of_experts = group_of(&plan->config, true);
     double expert_s = 0;
-    double bytes = gathered_element_bytes(&plan->config);
     *seconds = 0;
     if (group.ranks < 2) return PACE_OK;
-    PACE_TRY(pace_group_exchange_s(seconds, &across, place->exchange, PACE_ALLGATHER, bytes * what.dense, group.ranks,
+    PACE_TRY(pace_group_exchange_s(seconds, &across, place->exchange, collective, bytes * what.dense, group.ranks,
                                    group.stride));
     plan->gradient_across = across;
     if (what.expert > 0 && of_experts.ranks > 1)
-        PACE_TRY(pace_group_exchange_s(&expert_s, &across, place->exchange, PACE_ALLGATHER, bytes * what.expert,
+        PACE_TRY(pace_group_exchange_s(&expert_s, &across, place->exchange, collective, bytes * what.expert,
                                        of_experts.ranks, of_experts.stride));
     *seconds += expert_s;
     return PACE_OK;
+}
+
+static pace_status gather(double *seconds, pace_step_plan *plan, share what, const pace_step_place *place) {
+    return exchange_block(seconds, plan, PACE_ALLGATHER, gathered_element_bytes(&plan->config), what, place);
+}
+
+/* Of a gradient that ZeRO 3 scatters. */
+static double scattered_element_bytes(const pace_step_plan *plan) {
+    double kept = plan->framework->gradient_bytes;
+    if (!pace_framework_is_lowered(plan->framework)) return kept;
+    return fmax(pace_config_parameter_bytes(&plan->config), kept);
 }
 
 /* Hybrid sharding: gradients of a block that were scattered, summed over the copies. */
@@ -275,8 +287,8 @@ static pace_status replicate(double *seconds, pace_step_plan *plan, share what, 
 static pace_status shard_block(pace_step_shards *out, pace_step_plan *plan, share what, const pace_step_place *place) {
     out->elements = what.dense + what.expert;
     PACE_TRY(gather(&out->gather_s, plan, what, place));
-    out->scatter_s = out->gather_s;
-    if (!pace_config_trains_all(&plan->config)) PACE_TRY(gather(&out->scatter_s, plan, trained_of(what), place));
+    PACE_TRY(exchange_block(&out->scatter_s, plan, PACE_REDUCESCATTER, scattered_element_bytes(plan), trained_of(what),
+                            place));
     return replicate(&out->replicate_s, plan, what, place);
 }
 
@@ -305,16 +317,24 @@ static pace_status price_message(pace_step_plan *plan, const pace_step_place *pl
     return PACE_OK;
 }
 
+/* ZeRO 3 before each pass; ZeRO 1 and 2 of lowered frameworks what was updated. */
+static bool gathers_blocks(const pace_step_plan *plan) {
+    if (plan->config.zero_stage == 0 || plan->config.zero_stage >= 3) return plan->config.zero_stage >= 3;
+    return pace_framework_is_lowered(plan->framework) && pace_config_trains(&plan->config);
+}
+
 static pace_status exchange_all(pace_step_plan *plan, const pace_step_place *place) {
     const pace_config *config = &plan->config;
     PACE_TRY(gather_first(plan, place));
     if (pace_config_trains(config)) PACE_TRY(exchange_all_gradients(plan, place));
-    if (config->zero_stage >= 3) {
+    if (gathers_blocks(plan)) {
         share shares[] = {[PACE_PART_LAYER] = layer_share(plan->slots),
                           [PACE_PART_HEAD] = place_share(plan->slots, PACE_PART_HEAD),
                           [PACE_PART_TAIL] = place_share(plan->slots, PACE_PART_TAIL)};
         add_share(&shares[PACE_PART_TAIL], tied_share(plan), 1);
-        for (size_t i = 0; i < PACE_COUNT(shares); i++) PACE_TRY(shard_block(&plan->shards[i], plan, shares[i], place));
+        for (size_t i = 0; i < PACE_COUNT(shares); i++)
+            PACE_TRY(
+                shard_block(&plan->shards[i], plan, config->zero_stage < 3 ? trained_of(shares[i]) : shares[i], place));
     }
     if (config->pp < 2) return PACE_OK;
     double far = (double)pace_config_stride(config, PACE_GROUP_PIPELINE);

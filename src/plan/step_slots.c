@@ -221,6 +221,7 @@ static pace_status price_rest(pace_step_slots *slots, const pace_model *model, c
     PACE_TRY(pace_model_lower_rest(&graph, model, config, rest));
     pace_status status = price_graph(&slot, NULL, slots, &graph, place);
     if (status == PACE_OK) status = pace_step_host_s(&slots->rest_host_s[rest], place->host, &graph);
+    if (rest == PACE_REST_INPUT) slots->input_copies = slot.launches;
     if (status == PACE_OK && rest == PACE_REST_EXCHANGE)
         status = pace_step_host_gradients_s(&slots->before_host_s, place->host, &graph);
     pace_graph_free(&graph);

@@ -53,6 +53,7 @@ typedef struct {
     double rest_s[PACE_MODEL_RESTS], rest_host_s[PACE_MODEL_RESTS]; /* of these: kernels, and what the host takes to
                                                                        issue them besides; where a host is known */
     pace_slot_buckets buckets, expert_buckets;                      /* of gradients; where a host is known */
+    double input_copies;     /* of a micro-batch: samples and targets, each waited for; the same */
     double before_host_s;    /* of rest_host_s what the host takes before the last bucket goes: part of backward */
     pace_gradient_hull hull; /* when they come; the same */
     double states;           /* what the optimizer keeps of a parameter over what Adam keeps */

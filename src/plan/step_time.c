@@ -2,7 +2,6 @@
 
 #include "model/pipeline_stages.h"
 #include "plan/gather_lanes.h"
-#include "plan/turn_walk.h"
 #include "plan/two_clocks.h"
 
 pace_step_factors pace_step_factors_none(void) { return (pace_step_factors){1, 1, 1, 1, 1, 1, 1, 1, 1}; }
@@ -91,21 +90,14 @@ static work slot_work(const pace_step_plan *plan, const pace_step_factors *f, co
     return w;
 }
 
-/* Bytes of a gradient that is scattered over those of its parameter as it is gathered. Under autocast halves are gathered and
- * singles scattered. */
-static double gradient_share(const pace_step_plan *plan) {
-    double own = pace_config_parameter_bytes(&plan->config), kept = plan->framework->gradient_bytes;
-    if (!is_lowered(plan)) return kept / own;
-    return larger(own, kept) / (pace_config_is_amp(&plan->config) ? 2 : own);
-}
-
 /* Gradients of frozen parameters are not formed. */
 static bool reduces(const pace_step_plan *plan) { return pace_config_trains(&plan->config); }
 
 /* A part of the head, the tail or the layers takes its share of what all of them together, or a mean one, take. */
 static pace_step_shards shards_of(const pace_step_plan *plan, const pace_slot_part *part) {
     const pace_step_shards *all = &plan->shards[part->part.place];
-    double own = part->part.parameters + part->part.expert_parameters;
+    double own = plan->config.zero_stage < 3 ? part->part.trained_parameters + part->part.trained_expert_parameters
+                                             : part->part.parameters + part->part.expert_parameters;
     bool last = part->part.place == PACE_PART_TAIL && part->part.behind >= plan->slots->layers;
     if (last && plan->config.pp > 1 && !pace_schedule_is_v(plan->config.schedule)) own += plan->slots->tied_parameters;
     double share = all->elements > 0 ? own / all->elements : 0;
@@ -116,14 +108,14 @@ static pace_step_shards shards_of(const pace_step_plan *plan, const pace_slot_pa
 static work part_work(const pace_step_plan *plan, const pace_step_factors *f, const pace_slot_part *part,
                       pace_part_pass from, pace_part_pass to) {
     work w = {0};
-    const pace_step_shards of = shards_of(plan, part);
-    double gradients = gradient_share(plan), again_s = 0;
+    const pace_step_shards of = plan->config.zero_stage >= 3 ? shards_of(plan, part) : (pace_step_shards){0};
+    double again_s = 0;
     bool trains = plan->config.mode == PACE_TRAINING;
     for (int pass = (int)from; pass <= (int)to; pass++) {
         bool backward = pass == PACE_PART_BACKWARD;
         if (pass != PACE_PART_FORWARD && !trains) continue;
         slot_shards shards = {.gather_s = pass == PACE_PART_RECOMPUTE ? 0 : of.gather_s,
-                              .reduce_s = backward && reduces(plan) ? of.scatter_s * gradients + of.replicate_s : 0,
+                              .reduce_s = backward && reduces(plan) ? of.scatter_s + of.replicate_s : 0,
                               .beside_s = backward && is_lowered(plan) ? again_s : 0};
         pace_slot slot = part->pass[pass];
         if (backward)
@@ -183,22 +175,33 @@ static bool puts_off(const pace_step_plan *plan) {
     return plan->config.pp > 1 && pace_schedule_splits(plan->config.schedule) && reduces(plan);
 }
 
-/* A part as ZeRO 3 gathers it. */
+/* A pass on two clocks, or on one that has both. */
+static pace_clocks pass_clocks_of(const work *w, bool hosts) {
+    double both_s = larger(total(w), w->issue_s);
+    return hosts ? w->clocks : (pace_clocks){0, both_s, both_s};
+}
+
+/* A part as ZeRO gathers it. */
 static pace_gathered_block gathered_block(const pace_step_plan *plan, const pace_step_factors *f,
-                                          const pace_slot_part *part) {
+                                          const pace_slot_part *part, bool hosts) {
     const slot_shards alone = {0};
     const pace_step_shards of = shards_of(plan, part);
-    double again = factor(f, plan->gradient_across);
+    double again = factor(f, plan->gradient_across), all = plan->slots->trained_parameters;
     pace_gathered_block block = {.gather_s = again * of.gather_s};
-    if (reduces(plan)) block.reduce_s = again * (of.scatter_s * gradient_share(plan) + of.replicate_s);
+    if (hosts) block.call_s = f->launch * plan->slots->rest_host_s[PACE_REST_GATHER];
+    if (all > 0) block.share = (part->part.trained_parameters + part->part.trained_expert_parameters) / all;
+    if (reduces(plan)) block.reduce_s = again * (of.scatter_s + of.replicate_s);
     for (int pass = 0; pass < PACE_PART_PASSES; pass++) {
-        bool trains = plan->config.mode == PACE_TRAINING;
+        bool forward = pass == PACE_PART_FORWARD, trains = plan->config.mode == PACE_TRAINING;
         work w = slot_work(plan, f, &part->pass[pass], &alone);
-        if (pass == PACE_PART_FORWARD || trains)
-            block.work_s[pass != PACE_PART_FORWARD] += larger(total(&w), w.issue_s);
+        if (forward || trains) block.pass[!forward] = pace_clocks_then(block.pass[!forward], pass_clocks_of(&w, hosts));
     }
-    if (puts_off(plan)) block.work_s[2] = f->matrix * part->pass[PACE_PART_BACKWARD].matrix_s / 2;
-    block.work_s[1] -= block.work_s[2];
+    if (puts_off(plan)) {
+        double weights_s = f->matrix * part->pass[PACE_PART_BACKWARD].matrix_s / 2;
+        block.pass[1].device_s -= weights_s;
+        block.pass[1].idle_s -= weights_s;
+        block.pass[2] = (pace_clocks){0, weights_s, weights_s};
+    }
     return block;
 }
 
@@ -217,28 +220,45 @@ static size_t parts_of_chunk(const pace_gathered_block **out, const pace_step_sl
     return count;
 }
 
-/* What nothing hides of a stage's gathers and scatters, forward and backward. */
-static void exposed_shards(double out_s[PACE_GATHERED_PASSES], const pace_step_plan *plan, const pace_step_factors *f,
-                           double stage) {
-    enum { CHUNKS = 64, MOST = PACE_SLOT_TURNS + PACE_SLOT_PARTS };
-    const pace_pipeline shape = pace_config_pipeline(&plan->config);
+enum { STAGE_CHUNKS = 64 };
+
+/* Chunks of a stage, each with its parts in order. */
+typedef struct {
     pace_gathered_block blocks[PACE_SLOT_PARTS];
-    const pace_gathered_block *order[MOST];
-    pace_gathered_chunk chunks[CHUNKS];
-    size_t used = 0, count = 0;
+    const pace_gathered_block *order[PACE_GATHERED_BLOCKS];
+    pace_gathered_chunk chunks[STAGE_CHUNKS];
+    size_t count;
+} stage_blocks;
+
+_Static_assert(PACE_GATHERED_BLOCKS >= PACE_SLOT_TURNS + PACE_SLOT_PARTS, "all parts of a model");
+
+static void blocks_of(stage_blocks *out, const pace_step_plan *plan, const pace_step_factors *f, double stage,
+                      bool hosts) {
+    const pace_pipeline shape = pace_config_pipeline(&plan->config);
+    size_t used = 0;
     double first = 0, vpp = plan->config.vpp;
-    for (unsigned i = 0; i < plan->slots->count; i++) blocks[i] = gathered_block(plan, f, &plan->slots->parts[i]);
-    for (uint32_t part = 0; part < plan->config.pp * vpp && count < CHUNKS; part++) {
+    out->count = 0;
+    for (unsigned i = 0; i < plan->slots->count; i++)
+        out->blocks[i] = gathered_block(plan, f, &plan->slots->parts[i], hosts);
+    for (uint32_t part = 0; part < plan->config.pp * vpp && out->count < STAGE_CHUNKS; part++) {
         uint32_t own = pace_pipeline_stage(&shape, part);
         double layers = pace_part_layers(&shape, plan->slots->layers, part);
         if (own == stage) {
-            chunks[count].blocks = &order[used];
-            chunks[count].count = parts_of_chunk(&order[used], plan->slots, blocks, first, layers);
-            used += chunks[count++].count;
+            pace_gathered_chunk *chunk = &out->chunks[out->count++];
+            chunk->blocks = &out->order[used];
+            chunk->count = parts_of_chunk(&out->order[used], plan->slots, out->blocks, first, layers);
+            used += chunk->count;
         }
         first += layers;
     }
-    pace_gathers_exposed(out_s, chunks, count, plan->config.mode != PACE_TRAINING ? 1 : puts_off(plan) ? 3 : 2);
+}
+
+/* What nothing hides of a stage's gathers and scatters, forward and backward. */
+static void exposed_shards(double out_s[PACE_GATHERED_PASSES], const pace_step_plan *plan, const pace_step_factors *f,
+                           double stage) {
+    stage_blocks of;
+    blocks_of(&of, plan, f, stage, false);
+    pace_gathers_exposed(out_s, of.chunks, of.count, plan->config.mode != PACE_TRAINING ? 1 : puts_off(plan) ? 3 : 2);
 }
 
 /* The layers of a stage as they come, where frameworks cut as src/model does; else as many of all kinds. */
@@ -425,6 +445,17 @@ static double host_late_s(const pace_step_plan *plan, const pace_step_factors *f
     return m * plan->input_host_s + before_s + larger(late_by(clocks->last), late_s);
 }
 
+/* What is less than formulas thought, the host is less late, and less of exchanges is exposed. */
+static void add_turns(pace_step_time *t, const pace_step_plan *plan) {
+    double *late_s = plan->config.pp > 1 ? &t->bubble_s : &t->host_s, *less_s[] = {&t->host_s, &t->data_s};
+    *late_s += plan->turns_s;
+    for (size_t i = 0; i < sizeof less_s / sizeof *less_s && *late_s < 0; i++) {
+        double taken_s = fmin(-*late_s, larger(0, *less_s[i]));
+        if (less_s[i] != late_s) *less_s[i] -= taken_s, *late_s += taken_s;
+    }
+    *late_s = larger(0, *late_s);
+}
+
 pace_step_time pace_step_compose(const pace_step_plan *plan, const pace_step_factors *f) {
     const pace_framework *framework = plan->framework;
     pipeline p = stages_of(plan, f);
@@ -455,11 +486,7 @@ pace_step_time pace_step_compose(const pace_step_plan *plan, const pace_step_fac
         t.compute_s += plan->rest_s;
         t.host_s = host_late_s(plan, f, &t, &clocks, device_s, host_s);
     }
-    t.bubble_s += plan->turns_s;
-    if (t.bubble_s < 0) { /* less than the host was thought late */
-        t.host_s = larger(0, t.host_s + t.bubble_s);
-        t.bubble_s = 0;
-    }
+    add_turns(&t, plan);
     t.other_s = f->step * framework->step_s;
     t.total_s = t.compute_s + t.host_s + t.tensor_s + t.context_s + t.expert_s + t.pipeline_s + t.data_s + t.bubble_s +
                 t.update_s + t.other_s;
@@ -530,61 +557,37 @@ pace_stage_turns pace_step_turns(const pace_step_plan *plan, double stage) {
                               .other_s = t.other_s};
 }
 
-/* --- few turns ---------------------------------------------------------------------------------------------------- */
+/* --- one stage alone ---------------------------------------------------------------------------------------------- */
 
-static void take_times(pace_turn_times *out, const pace_turn_work *w, bool back) {
-    double device_s = w->products_s + w->others_s + w->data_s;
-    for (int g = 0; g < PACE_SLOT_GROUPS; g++) device_s += w->group_s[g];
-    int pass = back ? PACE_TURN_BACKWARD : PACE_TURN_FORWARD;
-    out->device_s[pass] = device_s;
-    out->host_s[pass] = w->host_s;
-    out->idle_s[pass] = w->idle_s;
-    if (!back) return;
-    out->device_s[PACE_TURN_WEIGHTS] = w->weights_s;
-    out->device_s[PACE_TURN_INPUTS] = device_s - w->weights_s;
-    out->host_s[PACE_TURN_WEIGHTS] = w->weights_host_s;
-    out->host_s[PACE_TURN_INPUTS] = w->host_s - w->weights_host_s;
-    double turns_s = w->idle_s - larger(w->host_s, device_s);
-    out->idle_s[PACE_TURN_INPUTS] = turns_s + larger(out->host_s[PACE_TURN_INPUTS], out->device_s[PACE_TURN_INPUTS]);
+/* Host and device of what comes once a step, or once a micro-batch. */
+static pace_clocks issued(double host_s, double device_s) {
+    return (pace_clocks){host_s, device_s, larger(host_s, device_s)};
 }
 
-/* A captured step has its batch before it begins. */
-static void take_input(pace_turn_times *out, const pace_step_plan *plan) {
-    if (plan->config.execution == PACE_CUDA_GRAPH) return;
-    out->input_device_s = plan->input_s;
-    out->input_host_s = plan->input_host_s;
-    out->end_device_s -= plan->micro_batches * plan->input_s;
-    out->end_host_s -= plan->micro_batches * plan->input_host_s;
-}
-
-static pace_status walk_turns(double *out_s, const pace_step_plan *plan, const pace_step_time *t) {
-    const pace_pipeline shape = pace_config_pipeline(&plan->config);
-    pace_turn_times *stages = pace_alloc(shape.stages, sizeof *stages);
-    if (!stages) return PACE_E_MEMORY;
-    double message_s = 0;
-    for (uint32_t s = 0; s < shape.stages; s++) {
-        pace_stage_turns turns = pace_step_turns(plan, s);
-        take_times(&stages[s], &turns.forward, false);
-        take_times(&stages[s], &turns.backward, true);
-        stages[s].end_device_s = turns.gradients_s + t->update_s + plan->rest_s;
-        stages[s].end_host_s = plan->rest_host_s;
-        take_input(&stages[s], plan);
-        message_s = turns.message_s;
-    }
-    pace_status status = pace_turns_period(out_s, &shape, stages, message_s);
-    pace_free(stages);
-    return status;
-}
-
-pace_status pace_step_turns_s(double *out_s, const pace_step_plan *plan) {
-    enum { FEW = 1024 };
-    const pace_config *config = &plan->config;
-    pace_step_factors none = pace_step_factors_none();
-    double turns = plan->micro_batches * config->vpp * config->pp, period_s;
-    *out_s = 0;
-    if (!is_lowered(plan) || config->pp < 2 || config->mode != PACE_TRAINING || turns > FEW) return PACE_OK;
-    pace_step_time t = pace_step_compose(plan, &none);
-    PACE_TRY(walk_turns(&period_s, plan, &t));
-    *out_s = period_s - (t.total_s - t.other_s);
-    return PACE_OK;
+double pace_step_alone_s(const pace_step_plan *plan) {
+    const pace_step_factors none = pace_step_factors_none();
+    const bool graph = plan->config.execution == PACE_CUDA_GRAPH;
+    double m = plan->micro_batches, adds = m - 1;
+    double gathers_s = 0, copies = plan->slots->input_copies;
+    stage_blocks of;
+    blocks_of(&of, plan, &none, 0, true);
+    if (plan->config.zero_stage == 1 || plan->config.zero_stage == 2)
+        gathers_s = (plan->layers_most + 2) * plan->slots->rest_host_s[PACE_REST_GATHER];
+    double host_s = plan->rest_host_s - m * plan->input_host_s - adds * plan->accumulate_host_s - plan->gradient_host_s;
+    double device_s = plan->rest_s - m * plan->input_s - adds * plan->accumulate_s - plan->gradient_cover_s;
+    return pace_stage_alone_s(&(pace_stage_alone){.chunk = of.chunks[0],
+                                                  .micro_batches = m,
+                                                  .zero_stage = (int)plan->config.zero_stage,
+                                                  .reads_first = plan->slots->reads_loss == PACE_LOSS_READ_FIRST,
+                                                  .reads_last = plan->slots->reads_loss == PACE_LOSS_READ_LAST,
+                                                  .copies = copies,
+                                                  .copy_s = copies > 0 ? plan->input_s / copies : 0,
+                                                  .copy_host_s = copies > 0 && !graph ? plan->input_host_s / copies : 0,
+                                                  .add = issued(plan->accumulate_host_s, plan->accumulate_s),
+                                                  .fill = issued(plan->gradient_host_s, plan->gradient_cover_s),
+                                                  .end = issued(host_s - gathers_s, device_s + plan->update_s),
+                                                  .hull = &plan->slots->hull,
+                                                  .gradients_s = plan->gradient_s + plan->expert_gradient_s,
+                                                  .starts_s = plan->gradient_starts_s,
+                                                  .last_s = plan->last_bucket_s});
 }

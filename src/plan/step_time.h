@@ -64,7 +64,7 @@ typedef struct {
     double input_s, input_host_s; /* lowered frameworks: a micro-batch is copied in, and the host waits for it */
     double rest_s, rest_host_s;   /* lowered frameworks: kernels of gradients, of one step; and what the host takes to
                                    issue these and the update */
-    double turns_s;               /* lowered frameworks, pipelines of few micro-batches: what formulas miss of them */
+    double turns_s;               /* lowered frameworks: what formulas miss of steps that are gone through */
     double library_bytes;         /* of each stage's memory: workspaces of libraries, buffers of the framework */
     pace_step_memory memory;      /* of the fullest rank */
     double last_rank_bytes;       /* what a rank of the last stage holds, which is the one that Megatron logs */
@@ -129,9 +129,8 @@ typedef struct {
     double update_s, other_s;
 } pace_stage_turns;
 
-/** What the turns of a pipeline of few micro-batches take longer than pace_step_compose() makes of many: `turns_s` of a plan
- * that is complete but for it. 0 for other pipelines. */
-pace_status pace_step_turns_s(double *out_s, const pace_step_plan *plan) PACE_MUST_CHECK;
+/** The step of a plan of one stage, gone through block by block (gather_lanes.h): lowered frameworks, training. */
+double pace_step_alone_s(const pace_step_plan *plan);
 
 /** Of a stage, from 0. */
 pace_stage_turns pace_step_turns(const pace_step_plan *plan, double stage);

@@ -12,6 +12,10 @@ QUESTIONS = [
     ("gathers and scatters share a lane", "opt_13", "dgx-h200*2", {"pp": 4, "cp": 2, "dp": 2, "vpp": 2, "zero_stage": 3, "precision": "bf16", "execution": "compiled", "global_batch": 32}),
     ("gradients of weights that are put off", "qwen2.5-32b", "dgx-1-v100*2", {"pp": 2, "cp": 2, "schedule": "zb-v", "zero_stage": 3, "recompute": "selective", "attention": "math",
                                                                             "precision": "amp", "execution": "compiled", "optimizer": "adamw", "global_batch": 16}),
+    ("gathers hide what a late host loses", "vit_large_16", "dgx-1-v100*2", {"dp": 16, "zero_stage": 1, "precision": "fp16", "optimizer": "sgd", "micro_batch": 1, "global_batch": 16}),
+    ("a network of one block", "vgg11", "hgx-a100-80*4", {"dp": 16, "zero_stage": 2, "precision": "bf16", "optimizer": "adamw", "update": "foreach", "micro_batch": 4, "global_batch": 64}),
+    ("singles are scattered, halves gathered", "lenet", "hgx-a100-80*4", {"dp": 32, "zero_stage": 3, "precision": "amp", "execution": "graph", "optimizer": "adamw", "micro_batch": 1, "global_batch": 128}),
+    ("each of two copies is waited for", "mlp", "hgx-a100-80*2", {"dp": 8, "precision": "bf16", "execution": "compiled", "optimizer": "sgd", "micro_batch": 2, "global_batch": 64}),
 ]
 
 for why, model, machine, settings in QUESTIONS:

@@ -25,7 +25,7 @@ static void ask(double out_s[PACE_GATHERED_PASSES], const pace_gathered_block *b
 static void test_long_work(void **state) {
     (void)state;
     double out_s[PACE_GATHERED_PASSES];
-    const pace_gathered_block block = {{10, 20, 0}, 1, 2};
+    const pace_gathered_block block = {.pass = {{0, 10, 10}, {0, 20, 20}, {0, 0, 0}}, .gather_s = 1, .reduce_s = 2};
     for (size_t count = 1; count <= BLOCKS; count++) {
         ask(out_s, &block, count, 2);
         expect(out_s[0], 2 + 1);
@@ -41,7 +41,7 @@ static void test_long_work(void **state) {
 static void test_long_gathers(void **state) {
     (void)state;
     double out_s[PACE_GATHERED_PASSES], n = BLOCKS;
-    const pace_gathered_block block = {{1, 1, 0}, 10, 20};
+    const pace_gathered_block block = {.pass = {{0, 1, 1}, {0, 1, 1}, {0, 0, 0}}, .gather_s = 10, .reduce_s = 20};
     ask(out_s, &block, BLOCKS, 2);
     expect(out_s[0], 2 * 20 - 1 + 10 * n + 1 - n);
     expect(out_s[1], 10 * n + 20 * (n - 2) + 1 - n);
@@ -51,7 +51,7 @@ static void test_long_gathers(void **state) {
 static void test_put_off(void **state) {
     (void)state;
     double out_s[PACE_GATHERED_PASSES];
-    const pace_gathered_block block = {{10, 10, 10}, 1, 2};
+    const pace_gathered_block block = {.pass = {{0, 10, 10}, {0, 10, 10}, {0, 10, 10}}, .gather_s = 1, .reduce_s = 2};
     ask(out_s, &block, BLOCKS, 3);
     expect(out_s[0], 2 + 1);
     expect(out_s[1], 1);
@@ -62,7 +62,7 @@ static void test_put_off(void **state) {
 static void test_nothing(void **state) {
     (void)state;
     double out_s[PACE_GATHERED_PASSES];
-    const pace_gathered_block block = {{1, 1, 0}, 0, 0};
+    const pace_gathered_block block = {.pass = {{0, 1, 1}, {0, 1, 1}, {0, 0, 0}}, .gather_s = 0, .reduce_s = 0};
     ask(out_s, &block, BLOCKS, 2);
     expect(out_s[0] + out_s[1], 0);
 }

@@ -1,0 +1,8 @@
+/* What formulas miss of PyTorch's steps: they are gone through turn by turn, or where there is one stage block by block. */
+#pragma once
+
+#include "plan/step_time.h"
+
+/** What a step takes longer, gone through, than pace_step_compose() makes of it: `turns_s` of a plan
+ * that is complete but for it. 0 for pipelines of many micro-batches and for other frameworks. */
+pace_status pace_step_turns_s(double *out_s, const pace_step_plan *plan) PACE_MUST_CHECK;
