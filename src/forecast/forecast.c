@@ -414,14 +414,16 @@ static double exchanges_variance(const pace_forecast_result *result, double shar
 
 /* Shares of the critical path times the spread of what stands on it, and the walk's own error (DESIGN §1). */
 static pace_status estimate(pace_forecast_result *result, unsigned repeats, const pace_device *device,
-                            const host_doubts *of_host, const pace_doubts *doubts) {
+                            const host_doubts *of_host, const pace_doubts *doubts, bool explains) {
     double walk = doubts->figure[PACE_DOUBT_WALK];
     const pace_path_fold whole = {0};
     pace_fold_gap *gap = &result->gap;
     pace_critical path;
     bool steady = true;
+    const pace_rank *slowest = pace_analysis_slowest(&result->analysis);
     if (gap->times) PACE_TRY(pace_fold_path(&path, &steady, gap, &result->analysis));
-    else PACE_TRY(pace_critical_find_path(&path, &result->analysis, pace_analysis_slowest(&result->analysis), &whole));
+    else if (explains) PACE_TRY(pace_critical_find_across(&path, &result->analysis, slowest));
+    else PACE_TRY(pace_critical_find_path(&path, &result->analysis, slowest, &whole));
     result->unsteady = !steady;
     double length = (double)(path.to_ns - path.from_ns), kernels = 0;
     double network = length > 0 ? (double)path.by_resource_ns[PACE_ADVICE_NETWORK] / length : 0;
@@ -452,7 +454,8 @@ static pace_status estimate(pace_forecast_result *result, unsigned repeats, cons
     result->used.added[PACE_DOUBT_HOST_MOVED] = host * of_host->moved;
     double step_ns = pace_analysis_step_ns(&result->analysis, repeats - 1) + (double)(gap->times * gap->period_ns);
     result->step_s = (pace_estimate){step_ns / 1e9, sqrt(variance), rung};
-    pace_critical_free(&path);
+    if (explains) result->path = path;
+    else pace_critical_free(&path);
     return PACE_OK;
 }
 
@@ -584,7 +587,8 @@ pace_status pace_forecast_run(pace_forecast_result *out, const pace_forecast *fo
     const pace_device *device = scenario->device ? scenario->device : forecast->device;
     const pace_doubts *doubts = pace_cost_doubts(forecast->cost);
     host_doubts of_host = host_doubts_of(forecast, scenario);
-    if (status == PACE_OK && !result.unsteady) status = estimate(&result, forecast->repeats, device, &of_host, doubts);
+    if (status == PACE_OK && !result.unsteady) 
+        status = estimate(&result, forecast->repeats, device, &of_host, doubts, scenario->explains);
     if (status == PACE_OK) {
         add_exchange(&result, scenario, doubts);
         *out = result;
@@ -594,4 +598,7 @@ pace_status pace_forecast_run(pace_forecast_result *out, const pace_forecast *fo
     return status;
 }
 
-void pace_forecast_result_free(pace_forecast_result *result) { pace_analysis_free(&result->analysis); }
+void pace_forecast_result_free(pace_forecast_result *result) {
+    pace_critical_free(&result->path);
+    pace_analysis_free(&result->analysis);
+}

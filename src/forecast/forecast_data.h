@@ -5,6 +5,7 @@
 #include "cost/host_costs_measure.h"
 #include "cost/price_cache.h"
 #include "insight/analysis.h"
+#include "insight/critical.h"
 #include "forecast/batch_size.h"
 #include "forecast/micro_batch_fold.h"
 #include "forecast/pair_calibration.h"
@@ -109,4 +110,5 @@ typedef struct {
     size_t beyond;     /* measured kernels faster than their device's roofline allows */
     pace_fold_gap gap; /* of a folded forecast: what its analysis lacks and the other figures have */
     bool unsteady;     /* a folded forecast that is to be walked whole: nothing else here counts */
+    pace_critical path; /* with what each resource is worth, where the scenario explains; else empty */
 } pace_forecast_result;

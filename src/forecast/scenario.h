@@ -29,6 +29,7 @@ typedef struct {
     pace_approach approach;                     /* when it was */
     double overhead_scale[PACE_OVERHEAD_TYPES]; /* 0 = dropped */
     bool one_launch;                            /* captured as a device graph */
+    bool explains;                              /* its critical path is asked for, with what each resource is worth */
     double batch;                               /* samples on each rank; 0 = as many as now */
     double samples;                             /* as many as now, where that was said; 0 = to be inferred */
     bool has_precision;                         /* of matrix operations */

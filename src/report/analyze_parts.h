@@ -45,8 +45,10 @@ void pace_put_next(pace_node *root, const pace_remedies *remedies, const pace_le
 void pace_put_remedies(pace_node *root, const pace_remedies *remedies, const pace_analysis *analysis);
 
 /** Critical path, advice, collectives, timeline; with `tries` also remedies. */
-pace_status pace_put_critical(pace_node *root, const pace_analysis *analysis, const pace_rank *rank,
-                              bool tries) PACE_MUST_CHECK;
+pace_status pace_put_path(pace_node *root, const pace_critical *critical, const pace_analysis *analysis,
+                          const pace_rank *rank, bool tries) PACE_MUST_CHECK;
+/** The same of the rank's typical step, with remedies. */
+pace_status pace_put_critical(pace_node *root, const pace_analysis *analysis, const pace_rank *rank) PACE_MUST_CHECK;
 
 /** The timeline of all traces, at first of the step that the critical path is of. The analysis' ranks must outlive the
  * report. */

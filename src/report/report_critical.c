@@ -299,19 +299,23 @@ static pace_status put_help(pace_node *root, const pace_critical *critical, cons
     return status;
 }
 
-pace_status pace_put_critical(pace_node *root, const pace_analysis *analysis, const pace_rank *rank, bool tries) {
-    pace_critical critical;
-    PACE_TRY(pace_critical_find_across(&critical, analysis, rank));
-    pace_status status = PACE_OK;
-    if (critical.to_ns > critical.from_ns) {
-        status = pace_put_timeline(root, analysis, rank, &critical);
-        put_advice(root, &critical);
-        if (status == PACE_OK) status = put_help(root, &critical, analysis, rank, tries);
-        if (status == PACE_OK) status = put_path(root, &critical, analysis, rank);
+pace_status pace_put_path(pace_node *root, const pace_critical *critical, const pace_analysis *analysis,
+                          const pace_rank *rank, bool tries) {
+    if (critical->to_ns > critical->from_ns) {
+        PACE_TRY(pace_put_timeline(root, analysis, rank, critical));
+        put_advice(root, critical);
+        PACE_TRY(put_help(root, critical, analysis, rank, tries));
+        PACE_TRY(put_path(root, critical, analysis, rank));
     }
     put_collectives(root, analysis);
-    if (status == PACE_OK) status = pace_put_messages(root, analysis);
-    if (status == PACE_OK) status = put_lateness(root, analysis);
+    PACE_TRY(pace_put_messages(root, analysis));
+    return put_lateness(root, analysis);
+}
+
+pace_status pace_put_critical(pace_node *root, const pace_analysis *analysis, const pace_rank *rank) {
+    pace_critical critical;
+    PACE_TRY(pace_critical_find_across(&critical, analysis, rank));
+    pace_status status = pace_put_path(root, &critical, analysis, rank, true);
     pace_critical_free(&critical);
     return status;
 }

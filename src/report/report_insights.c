@@ -276,7 +276,7 @@ static pace_status profiler_cost(double *out_us, pace_node *root, const pace_ran
 
 pace_status pace_put_insights(pace_node *root, pace_analysis *analysis, const pace_rank *rank,
                               const pace_typical_step *typical, const pace_analyze_options *options) {
-    PACE_TRY(pace_put_critical(root, analysis, rank, true));
+    PACE_TRY(pace_put_critical(root, analysis, rank));
     PACE_TRY(pace_put_exchange_totals(root, analysis, rank, options->context->catalog));
     PACE_TRY(pace_put_beside_exchanges(root, rank));
     pace_put_idle_causes(root, rank);

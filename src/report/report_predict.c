@@ -314,7 +314,7 @@ static pace_status build(pace_report *report, pace_prediction *p, const pace_pre
     put_unknown(root, p, end);
     PACE_TRY(pace_put_assumptions(root, options->context->catalog, &end->used, end->step_s));
     PACE_TRY(put_host_costs(root, p));
-    PACE_TRY(pace_put_critical(root, &end->analysis, slowest, false));
+    PACE_TRY(pace_put_path(root, &end->path, &end->analysis, slowest, false));
     return pace_report_status(report);
 }
 
@@ -322,7 +322,9 @@ static pace_status build(pace_report *report, pace_prediction *p, const pace_pre
 static pace_status give_timeline(pace_report *report, pace_prediction *p) {
     pace_analysis *analysis = pace_alloc(1, sizeof *analysis);
     if (!analysis) return PACE_E_MEMORY;
-    *analysis = p->results[--p->result_count].analysis;
+    pace_forecast_result *last = &p->results[--p->result_count];
+    *analysis = last->analysis;
+    pace_critical_free(&last->path);
     pace_report_set_trace(report, pace_write_analysis_trace, analysis, pace_free_analysis);
     return PACE_OK;
 }
