@@ -425,14 +425,12 @@ static pace_status estimate(pace_forecast_result *result, unsigned repeats, cons
     else if (explains) PACE_TRY(pace_critical_find_across(&path, &result->analysis, slowest));
     else PACE_TRY(pace_critical_find_path(&path, &result->analysis, slowest, &whole));
     result->unsteady = !steady;
+    const int64_t *by_ns = path.by_resource_ns;
+    int64_t device_ns = by_ns[PACE_ADVICE_COMPUTE] + by_ns[PACE_ADVICE_MEMORY] + by_ns[PACE_ADVICE_COPY];
     double length = (double)(path.to_ns - path.from_ns), kernels = 0;
-    double network = length > 0 ? (double)path.by_resource_ns[PACE_ADVICE_NETWORK] / length : 0;
-    double host = length > 0 ? (double)path.by_resource_ns[PACE_ADVICE_HOST] / length : 0;
-    double on_device = length > 0
-                           ? (double)(path.by_resource_ns[PACE_ADVICE_COMPUTE] +
-                                      path.by_resource_ns[PACE_ADVICE_MEMORY] + path.by_resource_ns[PACE_ADVICE_COPY]) /
-                                 length
-                           : 0;
+    double network = length > 0 ? (double)by_ns[PACE_ADVICE_NETWORK] / length : 0;
+    double host = length > 0 ? (double)by_ns[PACE_ADVICE_HOST] / length : 0;
+    double on_device = length > 0 ? (double)device_ns / length : 0;
     pace_rung rung = PACE_RUNG_MEASURED;
     for (int f = 0; f < PACE_FORECAST_FAMILIES; f++) {
         kernels += result->families[f].kernel_ns;
@@ -587,7 +585,7 @@ pace_status pace_forecast_run(pace_forecast_result *out, const pace_forecast *fo
     const pace_device *device = scenario->device ? scenario->device : forecast->device;
     const pace_doubts *doubts = pace_cost_doubts(forecast->cost);
     host_doubts of_host = host_doubts_of(forecast, scenario);
-    if (status == PACE_OK && !result.unsteady) 
+    if (status == PACE_OK && !result.unsteady)
         status = estimate(&result, forecast->repeats, device, &of_host, doubts, scenario->explains);
     if (status == PACE_OK) {
         add_exchange(&result, scenario, doubts);

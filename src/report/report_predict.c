@@ -97,7 +97,8 @@ static void put_predicted(pace_node *root, const pace_prediction *p) {
         pace_snprintf(shared, sizeof shared, ", %.0f replicas of %.0f", replicas, ranks / replicas);
     pace_node_sentence(root, true, "The step would take %s (%s to %s) on %s%s%s.",
                        pace_show_ns(pace_ns(step_s->median)).text, pace_show_ns(pace_estimate_low_ns(*step_s)).text,
-                       pace_show_ns(pace_estimate_high_ns(*step_s)).text, count, p->inputs.forecast.device->name, shared);
+                       pace_show_ns(pace_estimate_high_ns(*step_s)).text, count, p->inputs.forecast.device->name,
+                       shared);
     pace_node *step = pace_node_object(root, "step", NULL, PACE_FOR_JSON);
     pace_node_null(step, "measured_ns");
     pace_node_int(step, "walked_ns", pace_ns(step_s->median / p->fit_factor - p->results[0].exchange.skew_s));
