@@ -34,7 +34,8 @@ typedef struct {
     double values[PACE_JOB_COLUMNS];
     pace_job_parts parts;
     pace_estimate step_s;
-    double moved_from_s; /* the step that moves are compared with: its replicas share what those of the moved job share */
+    double
+        moved_from_s; /* the step that moves are compared with: its replicas share what those of the moved job share */
     double samples_per_s, components_s[PACE_JOB_COMPONENTS];
     pace_job_component bottleneck;
     PACE_VEC(pace_job_part_time) times;

@@ -330,7 +330,8 @@ pace_status pace_scaling_sample_of(pace_scaling_sample *out, pace_scaling_asked 
     double own_s = pace_gradient_profile_step_s(&r.profile);
     pace_scaling_sample sample = {.own_s = row->one_worker > 0 ? row->batch / row->one_worker : own_s,
                                   .skew = r.approach.skew,
-                                  .most = pace_gradients_most(&r.approach, &r.over.exchange.machine, setup->ranks_per_node, setup->nodes),
+                                  .most = pace_gradients_most(&r.approach, &r.over.exchange.machine,
+                                                              setup->ranks_per_node, setup->nodes),
                                   .between = setup->nodes > 1,
                                   .own_known = row->one_worker > 0,
                                   .measured_s = row->batch * row->workers / row->measured,

@@ -112,8 +112,8 @@ static int family_of(const char *word) {
 static pace_status read_row(pace_approach *out, const pace_yaml *yaml, const pace_yaml_node *entry, double jitter,
                             double inside) {
     const char *name = pace_yaml_text_of(entry, "name");
-    *out = (pace_approach){
-        .family = family_of(pace_yaml_text_of(entry, "family")), .skew = jitter, .skew_inside = inside};
+    *out =
+        (pace_approach){.family = family_of(pace_yaml_text_of(entry, "family")), .skew = jitter, .skew_inside = inside};
     if (!name || strlen(name) >= sizeof out->name || out->family < 0)
         return pace_yaml_fail(yaml, entry, "expected a name, and family: allreduce, server, device, byteps or pearl");
     memcpy(out->name, name, strlen(name) + 1);

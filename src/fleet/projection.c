@@ -34,8 +34,7 @@ void pace_project(pace_projection *out, const pace_jobs *jobs, size_t first, siz
     const pace_job_scheme *scheme = &setting->catalog->schemes[architecture];
     double unshared_s[PACE_JOB_BLOCK], shared_s[PACE_JOB_BLOCK];
     double devices = setting->machine.figure[PACE_FIGURE_DEVICES];
-    const double *before_s =
-        pace_project_from(&out->parts, shared_s, jobs, first, count, step_s, setting, from);
+    const double *before_s = pace_project_from(&out->parts, shared_s, jobs, first, count, step_s, setting, from);
     double most = scheme->span == PACE_SPAN_GPU ? 1 : devices;
     pace_job_change unchanged = pace_job_unchanged(setting);
     pace_job_parts_as(&out->parts, jobs, first, count, setting, architecture, false);

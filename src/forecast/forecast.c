@@ -416,21 +416,19 @@ static double exchanges_variance(const pace_forecast_result *result, double shar
 static pace_status estimate(pace_forecast_result *result, unsigned repeats, const pace_device *device,
                             const host_doubts *of_host, const pace_doubts *doubts, bool explains) {
     double walk = doubts->figure[PACE_DOUBT_WALK];
-    const pace_path_fold whole = {0};
     pace_fold_gap *gap = &result->gap;
     pace_critical path;
     bool steady = true;
     const pace_rank *slowest = pace_analysis_slowest(&result->analysis);
     if (gap->times) PACE_TRY(pace_fold_path(&path, &steady, gap, &result->analysis));
     else if (explains) PACE_TRY(pace_critical_find_across(&path, &result->analysis, slowest));
-    else PACE_TRY(pace_critical_find_path(&path, &result->analysis, slowest, &whole));
+    else PACE_TRY(pace_critical_find_path(&path, &result->analysis, slowest, &(pace_path_fold){0}));
     result->unsteady = !steady;
     const int64_t *by_ns = path.by_resource_ns;
     int64_t device_ns = by_ns[PACE_ADVICE_COMPUTE] + by_ns[PACE_ADVICE_MEMORY] + by_ns[PACE_ADVICE_COPY];
-    double length = (double)(path.to_ns - path.from_ns), kernels = 0;
-    double network = length > 0 ? (double)by_ns[PACE_ADVICE_NETWORK] / length : 0;
-    double host = length > 0 ? (double)by_ns[PACE_ADVICE_HOST] / length : 0;
-    double on_device = length > 0 ? (double)device_ns / length : 0;
+    double length = (double)(path.to_ns > path.from_ns ? path.to_ns - path.from_ns : 1), kernels = 0;
+    double network = (double)by_ns[PACE_ADVICE_NETWORK] / length, on_device = (double)device_ns / length;
+    double host = (double)by_ns[PACE_ADVICE_HOST] / length;
     pace_rung rung = PACE_RUNG_MEASURED;
     for (int f = 0; f < PACE_FORECAST_FAMILIES; f++) {
         kernels += result->families[f].kernel_ns;

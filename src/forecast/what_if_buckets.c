@@ -85,7 +85,8 @@ static double weight_of(const pace_graph *graph, uint32_t node) {
 
 /* Where one pass ends and the next begins: a step, or its update. */
 static bool parts_passes(const pace_graph *graph, uint32_t node) {
-    return graph->nodes.items[node].marks_step || pace_name_marks_step(node_name(graph, node)) || pace_is_optimizer_step(node_name(graph, node));
+    return graph->nodes.items[node].marks_step || pace_name_marks_step(node_name(graph, node)) ||
+           pace_is_optimizer_step(node_name(graph, node));
 }
 
 static bool is_sum(const pace_graph *graph, uint32_t launch) {

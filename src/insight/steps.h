@@ -19,11 +19,12 @@ typedef enum { PACE_MARKS_NONE, PACE_MARKS_ANNOTATED, PACE_MARKS_PERIODIC } pace
 typedef struct {
     PACE_VEC(pace_mark) items; /* by start */
     pace_marks_origin origin;
-    double certainty;  /* 1 when annotated; for periodic ones the share of occurrences that fit the period */
-    pace_name basis;   /* the name that repeats; of annotated steps the first that was found by its recurrence, 0 where the
+    double certainty; /* 1 when annotated; for periodic ones the share of occurrences that fit the period */
+    pace_name
+        basis; /* the name that repeats; of annotated steps the first that was found by its recurrence, 0 where the
                           profiler or an expression says which annotations are steps */
-    int64_t since_ns;  /* what the host issued earlier is no step's; before the first mark where steps were cut off */
-    int64_t until_ns;  /* what the host issues later is no step's: the trace runs on without annotations */
+    int64_t since_ns; /* what the host issued earlier is no step's; before the first mark where steps were cut off */
+    int64_t until_ns; /* what the host issues later is no step's: the trace runs on without annotations */
 } pace_marks;
 
 /** Finds steps: outermost annotations matching `regex`, or when NULL the steps a slice was cut for, ProfilerStep#, else

@@ -82,7 +82,7 @@ typedef struct pace_machine {
     double socket_share;       /* of their rate that is left where a group spans sockets */
     double oversubscription;   /* of the network between nodes, >= 1 */
     double stream_bytes_per_s; /* most that one TCP connection carries; 0 = no such limit */
-    double jitter_inside;      /* share of the workers' jitter that those of one node have among themselves; 0 = the usual */
+    double jitter_inside; /* share of the workers' jitter that those of one node have among themselves; 0 = the usual */
     double server_bytes_per_s; /* what one gRPC parameter server takes in, or gives out; 0 = as the approach says */
     double launch_s;           /* of an exchange that moves nothing: call, launch, end */
     int mesh_devices;          /* 0, or the devices that bricks describes */

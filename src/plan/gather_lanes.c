@@ -103,7 +103,8 @@ static void take_forward(lanes *l, const pace_stage_alone *step, bool first) {
 
 static void take_backward(lanes *l, const pace_stage_alone *step, bool first, bool last) {
     double begun_s = l->compute_s;
-    pace_clocks more = first ? (pace_clocks){0} : step->add;
+    pace_clocks more = {0};
+    if (!first) more = step->add;
     if (step->zero_stage >= 3) {
         take_pass(l, &step->chunk, 1, 2);
         if (last) l->compute_s = fmax(l->compute_s, l->exchange_s);

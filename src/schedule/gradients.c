@@ -222,8 +222,8 @@ double pace_gradients_skew_s(const pace_approach *approach, const pace_machine *
 double pace_gradients_skew_among(double *jitter, const pace_approach *approach, const pace_gradient_ranks *ranks,
                                  double step_s) {
     pace_group_place place, alone = {1, (int)ranks->count, 1};
-    bool known = ranks->machine && pace_group_place_find(&place, ranks->machine, ranks->per_node, ranks->count,
-                                                         ranks->stride) == PACE_OK;
+    bool known = ranks->machine &&
+                 pace_group_place_find(&place, ranks->machine, ranks->per_node, ranks->count, ranks->stride) == PACE_OK;
     if (!known) place = alone;
     *jitter = approach->skew * (place.nodes > 1 ? 1 : inside_of(approach, ranks->machine));
     return pace_gradients_skew_s(approach, ranks->machine, place.ranks_per_node, place.nodes, step_s);

@@ -11,7 +11,7 @@ MEANT = {
     "zero=3": "zero_stage=3?", "fsdp=true": "zero_stage=3?", "bf16=true": "precision=bf16?", "fp16=1": "precision=fp16?", "dtype=bf16": "precision=bf16?",
     "bf16=false": "precision?", "gradient_checkpointing=full": "recompute=full?", "gradient_checkpointing=true": "recompute? recompute: expected one of none,",
     "compile=true": "execution=compiled?", "flash_attention=true": "attention=fused?", "seq_len=128": "sequence=128?", "num_layers=12": "layers=12?",
-    "hidden_size=512": "hidden=512?", "n_head=8": "heads=8?", "precison=fp16": "precision=fp16?", "framwork=megatron": "framework=megatron?",
+    "hidden_size=512": "hidden=512?", "n_head=8": "heads=8?", "precisjon=fp16": "precision=fp16?", "fremework=megatron": "framework=megatron?",
     "gpus=8": "the machine says how many", "world_size=8": "the machine says how many", "nodes=2": "the machine says how many",
     "gradient_accumulation_steps=4": "global_batch is micro_batch x dp",
 }
