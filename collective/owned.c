@@ -38,7 +38,8 @@ static pace_status reduce_block(const pace_views *v, const pace_call *call, size
 pace_status pace_owned_allreduce(const pace_views *v, const pace_call *call) {
     pace_comm *c = v->comm;
     size_t from = part(call, c, c->me), to = part(call, c, c->me + 1), most = BLOCK / call->width;
-    bool past_caches = pace_is_past_caches((size_t)c->near * call->count * call->width);
+    bool in_place = call->in == call->out; /* lines that were read a moment ago are written where they are */
+    bool past_caches = !in_place && pace_is_past_caches((size_t)c->near * call->count * call->width);
     for (; from < to; from += most)
         PACE_TRY(reduce_block(v, call, from, to - from < most ? to - from : most, past_caches));
     return pace_board_meet(&c->boards);
