@@ -3,6 +3,7 @@
 
 #include "insight/alignment.h"
 #include "insight/clocks.h"
+#include "insight/mean_step.h"
 #include "machine/device_resolve.h"
 #include "machine/device_slice.h"
 #include "insight/trace_readings.h"
@@ -436,6 +437,19 @@ static pace_status take_step(pace_analysis *analysis, pace_step *step, const cha
     return status;
 }
 
+static int64_t waits_ns(const pace_rank *rank) {
+    pace_matrix matrix = pace_mean_step_of(rank).matrix;
+    return pace_matrix_columns(&matrix, PACE_IDLE_RANK, PACE_IDLE_RANK);
+}
+
+/* All stages of a pipeline take as long: the one that waits least for its peers sets the pace. NULL = no pipeline. */
+static const pace_rank *busiest_stage(const pace_analysis *analysis) {
+    const pace_rank *busiest = NULL;
+    for (size_t i = 0; analysis->messages.items.count > 0 && i < analysis->ranks.count; i++)
+        if (!busiest || waits_ns(analysis->ranks.items[i]) < waits_ns(busiest)) busiest = analysis->ranks.items[i];
+    return busiest;
+}
+
 pace_status pace_analysis_of_steps(pace_analysis *out, pace_catalog *catalog, pace_step *steps, size_t count,
                                    const char *const *names, const pace_device *device) {
     pace_analysis analysis = {.made = true};
@@ -447,6 +461,7 @@ pace_status pace_analysis_of_steps(pace_analysis *out, pace_catalog *catalog, pa
         status = take_step(&analysis, &steps[taken], names[taken], device);
     for (; taken < count; taken++) pace_step_free(&steps[taken]);
     if (status == PACE_OK) status = pace_analysis_join(&analysis);
+    if (status == PACE_OK) analysis.reported = busiest_stage(&analysis);
     return PACE_GIVE(out, analysis, status, pace_analysis_free(&analysis));
 }
 

@@ -325,7 +325,8 @@ static void close_form(pace_step_solution *out, const pace_step_pricer *pricer, 
     pace_step_factors none = pace_step_factors_none();
     pace_step_time parts = pace_step_compose(&out->plan, &none);
     pace_rung rung = out->plan.slots->rung > PACE_RUNG_FORMULA ? out->plan.slots->rung : PACE_RUNG_FORMULA;
-    out->closed_skew_s = skew_s(asked, parts.total_s - parts.data_s);
+    double exchanged_s = parts.tensor_s + parts.context_s + parts.expert_s + parts.pipeline_s + parts.data_s;
+    out->closed_skew_s = skew_s(asked, parts.total_s - exchanged_s);
     double median = parts.total_s + out->closed_skew_s;
     out->closed_s = (pace_estimate){median, closed_spread(&out->used, &out->plan, pricer, asked, rung), rung};
 }

@@ -309,7 +309,7 @@ static pace_status build(pace_report *report, pace_prediction *p, const pace_pre
     pace_predicted_matrix(&matrix, end);
     pace_put_matrix(root, "matrix", "Where the time of the predicted step goes", PACE_FOR_ALL, &matrix);
     if (p->is_model && p->step.asked.config.pp > 1)
-        pace_node_note(root, "The matrix is of the stage that takes longest, rank %lld.",
+        pace_node_note(root, "The matrix is of the stage that waits least, rank %lld.",
                        (long long)slowest->step.rank);
     put_families(root, end);
     put_unknown(root, p, end);
