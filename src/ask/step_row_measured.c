@@ -69,8 +69,7 @@ static double flop(const pace_step_row *row, bool hardware) {
     double counted_once =
         pace_model_total(row->model, config).multiply_adds - (row->half_causal ? causal_half(row) : 0);
     double forward = 2 * counted_once * config->global_batch;
-    double passes = config->mode != PACE_TRAINING ? 1 : config->frozen + config->lora > 0 ? 2 : 3;
-    return forward * (passes + (hardware && config->recompute == PACE_RECOMPUTE_FULL));
+    return forward * (pace_config_passes(config) + (hardware && config->recompute == PACE_RECOMPUTE_FULL));
 }
 
 /* Megatron's own figures count what is recomputed, as those of its time did (Narayanan et al. 2021, equation 3); later

@@ -240,6 +240,14 @@ double pace_config_micro_batches(const pace_config *config) {
     return config->global_batch > 0 ? config->global_batch / (config->micro_batch * config->dp) : 1;
 }
 
+double pace_config_samples(const pace_config *config) {
+    return pace_config_micro_batches(config) * config->micro_batch * config->dp;
+}
+
+double pace_config_passes(const pace_config *config) {
+    return config->mode != PACE_TRAINING ? 1 : config->frozen + config->lora > 0 ? 2 : 3;
+}
+
 bool pace_config_is_amp(const pace_config *config) {
     return config->precision == PACE_RUN_AMP || config->precision == PACE_RUN_AMP_BF16;
 }

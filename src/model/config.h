@@ -159,6 +159,10 @@ pace_config pace_config_unshared(const pace_config *config);
 
 /** Micro-batches of a step on one rank. */
 double pace_config_micro_batches(const pace_config *config);
+/** Samples of a step on all ranks. */
+double pace_config_samples(const pace_config *config);
+/** A step's arithmetic over that of its forward pass: backward is twice as much, with frozen weights once. */
+double pace_config_passes(const pace_config *config);
 /** The precision of matrix products, and the bytes of one element of a parameter. */
 pace_precision pace_config_matrix_precision(const pace_config *config);
 /** That of convolutions; a device without TF32 has them in FP32. */

@@ -35,12 +35,10 @@ void pace_plan_say_config(char out[PACE_PLAN_SAYS], const pace_config *config) {
         pace_snprintf(out + used, PACE_PLAN_SAYS - used, " in groups of %.0f", config->zero_group);
 }
 
-/* "at 412 tokens/s per device", or samples. */
-static void say_rate(char out[64], const pace_plan_place *p, const pace_plan_choice *one) {
-    const pace_step_case *asked = &p->step.asked;
-    double sequence = pace_model_sequence(asked->model, &asked->config);
-    double rate = one->samples_per_s * (sequence > 0 ? sequence : 1) / p->space.devices;
-    pace_snprintf(out, 64, "%s %s/s per device", pace_show_real(rate).text, sequence > 0 ? "tokens" : "samples");
+pace_step_rate pace_plan_rate(const pace_plan_place *p, const pace_plan_choice *one) {
+    pace_step_case asked = p->step.asked;
+    asked.config = one->candidate.config;
+    return pace_step_rate_of(&asked, one->time_s.median, p->space.devices);
 }
 
 /* Of a first choice that may not fit after all: the next that surely does. */
@@ -209,15 +207,14 @@ static void say_unsafe(pace_node *root, const pace_plan_place *p) {
 
 static void say_best(pace_node *root, const pace_plan_asked *a, const pace_plan_place *p) {
     const pace_plan_choice *one = &p->choices.items[0];
-    char config[PACE_PLAN_SAYS], rate[64], next[128];
+    char config[PACE_PLAN_SAYS], next[128];
     pace_plan_say_config(config, &one->candidate.config);
-    say_rate(rate, p, one);
     say_next(next, p);
     pace_node_sentence(root, true, "Fastest on %s: %s. A step of %.0f samples takes %s (%s to %s), %s.%s",
                        p->machine.name, config, one->candidate.config.global_batch,
                        pace_show_ns(pace_ns(one->time_s.median)).text,
                        pace_show_ns(pace_estimate_low_ns(one->time_s)).text,
-                       pace_show_ns(pace_estimate_high_ns(one->time_s)).text, rate, next);
+                       pace_show_ns(pace_estimate_high_ns(one->time_s)).text, pace_plan_rate(p, one).text, next);
     say_other(root, a, p);
     pace_say_found(pace_node_report(root), p->step.asked.model, &p->step.asked.config);
     say_sure(root, p);

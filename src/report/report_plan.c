@@ -43,7 +43,7 @@ typedef struct {
     const char *machine, *schedule, *recompute, *precision, *offload;
     pace_plan_choice of;
     const char *fits;
-    double slower, chance;
+    double slower, chance, mfu;
     char loses[64];
 } choice_row;
 
@@ -93,6 +93,7 @@ PACE_TABLE_IF_ROWS(choice_table, "configurations", "The fastest configurations",
                    {"chance_share", "chance", PACE_SHOW_SHARE, PACE_OF(choice_row, chance)},
                    {"fastest_share", NULL, PACE_SHOW_SHARE, PACE_OF(choice_row, of.fastest)},
                    {"samples_per_s", NULL, PACE_SHOW_REAL, PACE_OF(choice_row, of.samples_per_s)},
+                   {"mfu_share", NULL, PACE_SHOW_SHARE, PACE_OF(choice_row, mfu)},
                    {"memory_bytes", "memory", PACE_SHOW_BYTES, PACE_OF(choice_row, of.need_bytes)},
                    {"fits", "fits", PACE_SHOW_TEXT, PACE_OF(choice_row, fits)},
                    {"days", NULL, PACE_SHOW_REAL, PACE_OF(choice_row, of.days)},
@@ -131,6 +132,7 @@ static void put_place(pace_node *table, const pace_plan_place *p) {
                           .of = *one,
                           .slower = one->time_s.median / first->time_s.median - 1,
                           .chance = i > 0 ? one->chance : NAN,
+                          .mfu = pace_plan_rate(p, one).mfu,
                           .fits = one->close ? "closely" : "yes"};
         if (i > 0) say_loss(row.loses, &first->candidate.parts, &one->candidate.parts);
         pace_table_put(table, &row);

@@ -4,6 +4,7 @@
 #include "ask/scenarios.h"
 #include "ask/step_memory.h"
 #include "report/report_step.h"
+#include "report/step_rate.h"
 #include "ask/context.h"
 
 #include "report/report.h"
@@ -26,8 +27,6 @@ typedef struct {
     pace_catalog *catalog;
     const pace_predict_fits *fits;
     pace_step_answer answer;
-    double sequence;           /* of the model; 0 = none */
-    double amount;             /* tokens of a step on one device; samples of a model without sequences */
     pace_analysis *picture;    /* of the schedule; NULL = none can be drawn */
     pace_memory_series memory; /* what its stages hold */
     bool folded;               /* a walk has its time, of a few of its micro-batches */
@@ -63,9 +62,6 @@ static pace_status answer(asked *a, const pace_predict_options *options) {
     pace_step_group_name(group, sizeof group, one);
     pace_step_answer_of(&a->answer, &a->step->settled, &factors, a->fits->step_path ? &a->fits->step : NULL, group);
     if (a->folded) a->answer.time_s = pace_predict_fits_step(a->fits, &a->step->settled, one);
-    a->sequence = pace_model_sequence(one->model, &one->config);
-    a->amount = pace_config_micro_batches(&one->config) * one->config.micro_batch * one->config.dp /
-                pace_config_ranks(&one->config) * (a->sequence > 0 ? a->sequence : 1);
     return PACE_OK;
 }
 
@@ -318,12 +314,13 @@ static pace_status build(pace_report *report, void *context) {
     const asked *a = context;
     pace_node *root = pace_report_root(report);
     pace_estimate s = a->answer.time_s;
-    double low_s = pace_estimate_low(s), high_s = pace_estimate_high(s);
+    double low_s = pace_estimate_low(s), high_s = pace_estimate_high(s),
+           ranks = pace_config_ranks(&a->step->asked.config);
+    const pace_step_rate rate = pace_step_rate_of(&a->step->asked, s.median, ranks);
     PACE_TRY(pace_put_fit(report, a->step));
-    pace_node_sentence(root, true, "The step would take %s (%s to %s) on %g of %s: %s %s/s per device.",
+    pace_node_sentence(root, true, "The step would take %s (%s to %s) on %g of %s: %s.",
                        pace_show_ns(pace_ns(s.median)).text, pace_show_ns(pace_ns(low_s)).text,
-                       pace_show_ns(pace_ns(high_s)).text, pace_config_ranks(&a->step->asked.config), a->on,
-                       pace_show_real(a->amount / s.median).text, a->sequence > 0 ? "tokens" : "samples");
+                       pace_show_ns(pace_ns(high_s)).text, ranks, a->on, rate.text);
     pace_put_unsaid(root, a->step);
     warn_of_kernels(report, a->step->settled.plan.slots);
     put_road(root, a);
@@ -336,13 +333,14 @@ static pace_status build(pace_report *report, void *context) {
     pace_node_text(root, "machine", a->on);
     pace_node_text(root, "device", a->step->asked.device->name);
     pace_node_text(root, "framework", a->step->asked.framework->name);
-    pace_node_int(root, "ranks", (int64_t)pace_config_ranks(&a->step->asked.config));
+    pace_node_int(root, "ranks", (int64_t)ranks);
     pace_node *step = pace_node_object(root, "step", NULL, PACE_FOR_JSON);
     pace_node_int(step, "step_ns", pace_ns(s.median));
     pace_node_int(step, "low_ns", pace_estimate_low_ns(s));
     pace_node_int(step, "high_ns", pace_estimate_high_ns(s));
     pace_node_text(step, "rung", pace_rung_names[s.rung]);
-    pace_node_real(step, "device_tokens_per_s", a->sequence > 0 ? a->amount / s.median : (double)NAN);
+    pace_node_real(step, "device_tokens_per_s", rate.of_tokens ? rate.per_s : (double)NAN);
+    pace_node_real(step, "mfu_share", rate.mfu);
     pace_node_real(step, "device_memory_bytes",
                    a->step->settled.plan.device_bytes > 0 ? a->step->settled.plan.device_bytes : NAN);
     pace_put_step_values(report, s);

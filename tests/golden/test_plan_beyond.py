@@ -30,6 +30,25 @@ def test_precision():
     expect(not any("Nobody said" in s for s in said_so["summary"]), "said", said_so["summary"])
 
 
+def test_utilization():
+    """MFU is that of Chowdhery et al. 2022, appendix B: tokens/s times (6 N + 12 L h s) over the peak; Llama 2 7B has 32 layers 4096 wide, and A100s
+    312 TFLOP/s. `predict` says the same of the same step. A LoRA's backward has half the arithmetic."""
+    fixed = ["--set", "framework=megatron-core", "--set", "global_batch=64"]
+    _, answer, err = plan("llama2_7b", "--on", "dgx-a100", *fixed, "--top", "1")
+    one = answer["configurations"][0]
+    tokens_per_s = one["samples_per_s"] * 4096 / 8
+    mfu = tokens_per_s * (6 * (6738415616 - 32000 * 4096) + 12 * 32 * 4096 * 4096) / 312e12
+    expect(abs(one["mfu_share"] / mfu - 1) < 0.002, "mfu", one, mfu, err)
+    expect(f"(MFU {100 * one['mfu_share']:.1f} % of the bf16 peak)" in answer["summary"][0], answer["summary"][0])
+    keys = ("dp", "tp", "pp", "vpp", "zero_stage", "micro_batch", "recompute", "precision", "offload")
+    settings = ",".join(f"{key}={one[key]}" for key in keys if key != "vpp" or one["pp"] > 1)
+    _, out, err = run("predict", "llama2_7b", "--on", "dgx-a100", *fixed, "--set", settings, "-f", "json", "-q")
+    expect(json.loads(out)["step"]["mfu_share"] == one["mfu_share"], "predict", out[:300], err)
+    _, out, _ = run("predict", "llama2_7b", "--on", "dgx-a100", *fixed, "--set", f"lora=16,precision=bf16,dp=8,micro_batch=1", "-f", "json", "-q")
+    lora = json.loads(out)["step"]
+    expect(0.66 < lora["mfu_share"] / (lora["device_tokens_per_s"] / tokens_per_s * mfu) < 0.68, "lora", lora, mfu)
+
+
 def test_enough():
     """Where no part is done in time: so many nodes are, and one less is not."""
     words = ["--set", "framework=megatron-core", "--set", "global_batch=256", "--tokens", "2T", "--within", "10d"]
