@@ -24,6 +24,7 @@ typedef struct {
     regex_t regex;
     PACE_VEC(uint8_t) marks; /* name -> 0 not looked up, 1 no, 2 may mark a step */
     int64_t last_ns;         /* the last end of the host's work */
+    uint64_t events;
     pace_json *json;
 } look;
 
@@ -67,6 +68,7 @@ static pace_status look_at_event(void *context, const pace_kineto_event *event, 
     look *l = context;
     bool marks;
     (void)bytes, (void)length;
+    l->events++;
     if (event->phase != 'X' || !event->has_start || !event->known_category || event->kind > PACE_TASK_CALL)
         return PACE_OK;
     int64_t duration_ns = event->duration_ns > 0 ? event->duration_ns : 0;
@@ -97,6 +99,7 @@ static pace_status look_at(look *l, const char *path, const pace_slice_options *
     pace_read_notes notes;
     l->last_ns = INT64_MIN;
     PACE_TRY(pace_trace_events_read(&notes, path, &visitor));
+    if (l->events == 0) return pace_fail(PACE_E_INPUT, "%s: expected trace events, found an empty list", path);
     if (l->step.count) { /* steps that are found by their period end with the host's work */
         uint32_t lane;
         PACE_TRY(pace_step_lane(&lane, &l->step, "end", 3, false, 0));

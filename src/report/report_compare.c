@@ -102,8 +102,13 @@ static void name_cause(char *out, size_t size, const pace_change_cause *cause) {
     name_instead(out, size, used, cause->kernel_instead);
 }
 
+/* A change that may be chance has none. */
+static bool tells_cause(const pace_step_change *change) {
+    return change->verdict != PACE_CHANGE_NONE && change->verdict != PACE_CHANGE_CHANCE;
+}
+
 static void put_cause(pace_node *root, const pace_step_change *change, const pace_change_cause *cause) {
-    char names[640], stage[48] = "";
+    char names[640], stage[48] = "", rest[96];
     pace_node *node = pace_node_object(root, "cause", NULL, PACE_FOR_JSON);
     bool known = cause->cell_ns != 0;
     pace_node_text(node, "stage", known ? pace_stage_names[cause->stage] : NULL);
@@ -115,13 +120,15 @@ static void put_cause(pace_node *root, const pace_step_change *change, const pac
     pace_node_real(node, "host_operator_change_ns", known && cause->host ? cause->host->b_ns - cause->host->a_ns : NAN);
     pace_node_real(node, "a_launches", cause->a_launches);
     pace_node_real(node, "b_launches", cause->b_launches);
-    if (!known || change->verdict == PACE_CHANGE_NONE || change->verdict == PACE_CHANGE_CHANCE) return;
+    if (!known || !tells_cause(change)) return;
     name_cause(names, sizeof names, cause);
     if (cause->resource != PACE_IDLE_INPUT)
         pace_snprintf(stage, sizeof stage, " in the %s stage", pace_stage_names[cause->stage]);
-    pace_node_sentence(root, false, "What changed most is %s%s: %s of the step's %s%s.",
-                       pace_resource_words(cause->resource), stage, show_change((double)cause->cell_ns).text,
-                       show_change((double)cause->step_ns).text, names);
+    bool outweighs = llabs(cause->cell_ns) > llabs(cause->step_ns);
+    pace_snprintf(rest, sizeof rest, outweighs ? ", the rest of the step %s" : " of the step's %s",
+                  show_change((double)(cause->step_ns - (outweighs ? cause->cell_ns : 0))).text);
+    pace_node_sentence(root, false, "What changed most is %s%s: %s%s%s.", pace_resource_words(cause->resource), stage,
+                       show_change((double)cause->cell_ns).text, rest, names);
 }
 
 /* --- tables ------------------------------------------------------------------------------------------------------- */
@@ -287,10 +294,9 @@ static pace_status find_names(name_pairs *out, const pace_step_change *change) {
 static void put_missing(pace_node *root, const pace_step_change *change, const pair *of) {
     int64_t a = pace_rank_trace(change->a.rank)->step.rank, b = pace_rank_trace(change->b.rank)->step.rank;
     pace_node_sentence(
-        root, true,
-        "A has traces of %zu ranks and B of %zu: waiting for ranks without a trace looks like exchange, so "
-        "the cause does not tell the two apart.",
-        of->a->ranks.count, of->b->ranks.count);
+        root, true, "A has traces of %zu rank%s and B of %zu: waiting for ranks without a trace looks like exchange%s.",
+        of->a->ranks.count, of->a->ranks.count == 1 ? "" : "s", of->b->ranks.count,
+        tells_cause(change) ? ", so the cause does not tell the two apart" : "");
     if (a != b && a >= 0 && b >= 0)
         pace_node_sentence(root, true,
                            "A is rank %" PRId64 " and B rank %" PRId64

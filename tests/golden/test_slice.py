@@ -253,6 +253,9 @@ def test_refused(folder):
     other = os.path.join(folder, "not.json")
     with open(other, "w") as file:
         file.write('{"a": 1}')
+    empty = os.path.join(folder, "empty.json")
+    with open(empty, "w") as file:
+        file.write("[]")
     for code, word, words in (
         (2, "is an input", [copy, "-o", copy]),
         (2, ".json", [copy, "-o", os.path.join(folder, "x.txt")]),
@@ -267,11 +270,12 @@ def test_refused(folder):
         (2, "step expression", [copy, "--step-regex", "(", "-o", output]),
         (2, "standard input", ["-", "-o", output]),
         (3, "Kineto", [other, "-o", output]),
+        (3, "an empty list", [empty, "-o", output]),
         (3, "cannot be created", [copy, "-o", os.path.join(folder, "no", "x.json")]),
     ):
         done, _, err = run("slice", *words)
         expect_line(done, err, code, word)
-    expect(sorted(os.listdir(folder)) == ["copy.json.gz", "not.json"], "left behind", os.listdir(folder))
+    expect(sorted(os.listdir(folder)) == ["copy.json.gz", "empty.json", "not.json"], "left behind", os.listdir(folder))
 
 
 for test in (test_same_figures, test_events_are_the_original, test_links, test_names, test_names_inside_names, test_ranks, test_cut_off_file, test_refused):
