@@ -17,7 +17,8 @@ static pace_status read_word(pace_model_settings *settings, pace_config *config,
     PACE_TRY(pace_setting_hint_find(&setting.hint, catalog, key, setting.text));
     if (pace_number_parse(&setting.value, setting.text)) return PACE_PUSH(&settings->items, setting);
     PACE_TRY(pace_setting_hint_give(&setting.hint, NULL, key, setting.text));
-    return pace_fail(PACE_E_USAGE, "set: %.80s: expected a number, found '%.80s'", key, setting.text);
+    return pace_fail(PACE_E_USAGE, "set: %.80s is no setting that takes a word: expected a number, found '%.80s'", key,
+                     setting.text);
 }
 
 static bool names_framework(const char *word) { return strncmp(word, "framework=", 10) == 0 && word[10]; }

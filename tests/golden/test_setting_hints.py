@@ -13,7 +13,7 @@ MEANT = {
     "compile=true": "execution=compiled?", "flash_attention=true": "attention=fused?", "seq_len=128": "sequence=128?", "num_layers=12": "layers=12?",
     "hidden_size=512": "hidden=512?", "n_head=8": "heads=8?", "precisjon=fp16": "precision=fp16?", "fremework=megatron": "framework=megatron?",
     "gpus=8": "the machine says how many", "world_size=8": "the machine says how many", "nodes=2": "the machine says how many",
-    "gradient_accumulation_steps=4": "global_batch is micro_batch x dp",
+    "gradient_accumulation_steps=4": "global_batch is micro_batch x dp", "task=inference": "mode=inference?", "phase=decode": "one by one are not answered",
 }
 
 
@@ -30,6 +30,8 @@ def main():
         expect_line(code, err, 2, "micro_batch=16")
     code, _, err = run("predict", "resnet50", "--on", "a100-80-sxm", "--set", "num_layers=5")  # a network that has none
     expect_line(code, err, 2, 'no parameter "num_layers"', "image")
+    code, _, err = run("predict", "gpt2", "--on", "a100-80-sxm", "--set", "foo=bar")
+    expect_line(code, err, 2, "foo is no setting that takes a word", "'bar'")
     code, _, err = run("predict", "gpt2", "--on", "a100-80-sxm", "--tp", "8")
     expect_line(code, err, 2, "--set KEY=VALUE")
 
