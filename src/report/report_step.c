@@ -7,6 +7,7 @@
 #include "report/step_rate.h"
 #include "ask/context.h"
 
+#include "base/numbers.h"
 #include "report/report.h"
 #include "report/show.h"
 #include "report/table.h"
@@ -110,14 +111,17 @@ PACE_TABLE(memory_table, "memory", "Memory of the fullest rank", PACE_FOR_ALL, 0
            {"kind", "Memory of each rank", PACE_SHOW_TEXT, PACE_OF(memory_row, kind)},
            {"held_bytes", "memory", PACE_SHOW_BYTES, PACE_OF(memory_row, bytes)});
 
-static void put_memory(pace_node *root, const pace_step_plan *plan) {
+void pace_put_step_memory(pace_node *root, const pace_step_plan *plan) {
     const memory_row kinds[] = {{"parameters", plan->memory.weight_bytes},
                                 {"gradients", plan->memory.gradient_bytes},
                                 {"optimizer", plan->memory.optimizer_bytes},
                                 {"activations", plan->memory.activation_bytes},
                                 {"libraries", plan->memory.library_bytes},
                                 {"all", plan->memory.all_bytes}};
-    pace_put_table(root, &memory_table, kinds, sizeof kinds / sizeof *kinds, sizeof *kinds);
+    pace_put_table(root, &memory_table, kinds, PACE_COUNT(kinds), sizeof *kinds);
+    if (plan->device_bytes > 0)
+        pace_node_note(root, "%s of the device's %s.", pace_show_bytes(plan->memory.all_bytes).text,
+                       pace_show_bytes(plan->device_bytes).text);
 }
 
 typedef struct {
@@ -345,7 +349,7 @@ static pace_status build(pace_report *report, void *context) {
                    a->step->settled.plan.device_bytes > 0 ? a->step->settled.plan.device_bytes : NAN);
     pace_put_step_values(report, s);
     put_parts(root, &a->answer.parts, a->step->settled.closed_skew_s);
-    put_memory(root, &a->step->settled.plan);
+    pace_put_step_memory(root, &a->step->settled.plan);
     put_help(root, a);
     pace_doubts_used used;
     take_doubts(&used, a, s.spread);
