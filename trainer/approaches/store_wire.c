@@ -57,5 +57,6 @@ bool pace_wire_peek(grpc_byte_buffer *message, void *head, size_t head_bytes) {
 }
 
 gpr_timespec pace_wire_in(double seconds) {
+    if (seconds <= 0) return gpr_inf_past(GPR_CLOCK_MONOTONIC); /* gRPC waits for 1 ms until "now" */
     return gpr_time_add(gpr_now(GPR_CLOCK_MONOTONIC), gpr_time_from_nanos((int64_t)(seconds * 1e9), GPR_TIMESPAN));
 }

@@ -40,5 +40,5 @@ bool pace_wire_read(grpc_byte_buffer *message, void *head, size_t head_bytes, vo
 /** Its start alone. False when it is shorter. */
 bool pace_wire_peek(grpc_byte_buffer *message, void *head, size_t head_bytes);
 
-/** From now. */
+/** From now; 0: gRPC looks and does not wait. */
 gpr_timespec pace_wire_in(double seconds);
