@@ -87,7 +87,7 @@ static pace_status read_numbers(train_asked *a, const pace_question *question) {
     PACE_TRY(read_clock(a, question));
     a->seed = seed;
     a->rate = pace_question_number(question, "rate");
-    double memory = pace_question_number(question, "memory"), there = pace_free_bytes();
+    double memory = pace_question_number(question, "memory"), there = pace_free_bytes() / a->ranks.near;
     a->memory_bytes = memory > 0 && (there <= 0 || memory < there) ? memory : there;
     return PACE_OK;
 }

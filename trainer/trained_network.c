@@ -156,13 +156,28 @@ static double states_of(const pace_config *config) {
                                                                                : 0;
 }
 
+/* Parameters, their gradients and states, which no batch makes smaller. Rows of tables have neither gradient nor state. */
+static double fixed_bytes(const pace_network *n, bool states_alone) {
+    double bytes = 0, states = states_of(&n->config);
+    for (size_t i = 0; i < n->engine->tensor_count(n->net); i++) {
+        pace_engine_tensor t;
+        n->engine->tensor(n->net, i, &t);
+        bytes += sizeof(float) * (double)t.elements * ((t.sparse ? 0 : states) + (states_alone ? 0 : t.sparse ? 1 : 2));
+    }
+    return bytes;
+}
+
 static pace_status plan_memory(pace_network *n, const pace_network_asked *asked) {
     for (size_t i = 0; i < n->model.layers.count; i++) n->parameters += n->model.layers.items[i].parameters;
-    n->memory_bytes = n->engine->memory_bytes(n->net) + states_of(&n->config) * 4 * n->parameters;
+    n->memory_bytes = n->engine->memory_bytes(n->net) + fixed_bytes(n, true);
     if (asked->most_bytes <= 0 || n->memory_bytes <= asked->most_bytes) return PACE_OK;
-    return pace_fail(PACE_E_LIMIT,
-                     "%s: a batch of %zu takes %.1f MB of memory, and %.1f MB are there: expected a smaller batch",
-                     asked->model, asked->batch, n->memory_bytes / 1e6, asked->most_bytes / 1e6);
+    return pace_fail(
+        PACE_E_LIMIT,
+        "%s: a batch of %zu takes %.2f GB of memory on each rank, and %.2f GB are there for it: expected %s",
+        asked->model, asked->batch, n->memory_bytes / 1e9, asked->most_bytes / 1e9,
+        fixed_bytes(n, false) > asked->most_bytes
+            ? "a smaller model (its parameters, gradients and optimizer's states alone take more)"
+            : "a smaller batch");
 }
 
 pace_status pace_network_plan(pace_network *out, const pace_network_asked *asked) {

@@ -73,6 +73,19 @@ def test_models(folder):
     expect([row["kind"] for row in answer["layers"]] == ["linear", "relu", "linear", "cross_entropy"], answer["layers"])
 
 
+def test_memory(folder):
+    """Rows of tables have no gradient and no states: Adam needs two more numbers for each other parameter alone. What no batch makes fit says so."""
+    path = os.path.join(folder, "tables.yaml")
+    with open(path, "w", encoding="utf-8") as file:
+        file.write("family: net\nabout: a\nsource: b\ninputs: {sparse: {indices: 2}}\nloss: binary_cross_entropy\n"
+                   "layers:\n  - {embedding_bag: {rows: 500000, width: 4, tables: 1, lookups: 2}, from: sparse}\n  - linear: 1\n  - sigmoid\n")
+    sgd, adam = (train(path, "--batch", "2", "--steps", "1", "--warm-up", "0", "--set", f"optimizer={word}")["memory_bytes"] for word in ("sgd", "adam"))
+    expect(8e6 < sgd < 8.1e6 and 0 < adam - sgd < 1000, sgd, adam)
+    for words, wanted in ((("mlp", "--memory", "2MB"), "smaller model"), (("lenet", "--batch", "4096", "--memory", "20MB"), "smaller batch")):
+        status, _, err = run("train", *words, "--threads", "1")
+        expect_line(status, err, 3, "memory", wanted)
+
+
 ENTRY = """sources: {here: "made up"}
 devices:
   - name: box
@@ -250,7 +263,7 @@ def test_refused(folder):
         (("lenet", "--data", "cats"), 2, "--data", "digits"),
         (("vgg16", "--batch", "1", "--data", "digits"), 2, "28 x 28"),
         (("vgg16", "--batch", "32", "--memory", "1e9"), 3, "vgg16", "memory"),
-        (("vgg16", "--batch", "32", "--memory", "1GB"), 3, "1000.0 MB are there"),
+        (("vgg16", "--batch", "32", "--memory", "1GB"), 3, "1.00 GB are there"),
         (("lenet", "--memory", "1GB/s"), 2, "--memory", "unit"),
         (("lenet", "--set", "tp=2"), 2, "tp", "no effect"),
         (("lenet", "--fusion", "1MiB"), 2, "--fusion", "no effect on one rank"),
@@ -281,6 +294,7 @@ test_interrupted()
 with tempfile.TemporaryDirectory() as scratch:
     test_trace(scratch)
     test_models(scratch)
+    test_memory(scratch)
     test_live(scratch)
     test_referee(scratch)
     test_files(scratch)
