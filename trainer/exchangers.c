@@ -27,7 +27,11 @@ static pace_status fail_unknown(const char *approach) {
     char all[256] = "";
     for (size_t i = 0; i < KNOWN; i++)
         pace_snprintf(all + strlen(all), sizeof all - strlen(all), "%s%s", i ? ", " : "", known[i].approach);
-    return pace_fail(PACE_E_USAGE, "approach: expected one of %s, segments, found \"%.60s\"", all, approach);
+    return pace_fail(
+        PACE_E_USAGE,
+        "approach: expected one of %s, segments, found \"%.60s\" (predict knows others, which need devices or "
+        "networks that nothing here drives)",
+        all, approach);
 }
 
 /* KNOWN for one that is not. */

@@ -1,5 +1,6 @@
 /* The report of `paceline train`: samples a second, where a step's time goes, and what each layer takes. */
 #include "report/answer.h"
+#include "report/show.h"
 #include "report/table.h"
 
 #include "paceline/train.h"
@@ -58,9 +59,17 @@ static void put_sentences(pace_node *root, const pace_training_done *t) {
             t->software, t->first_loss, t->last_loss);
         return;
     }
-    pace_node_sentence(root, false, "FP %.1f %% | BP %.1f %% | WU %.1f %% of a step; the loss went from %.4f to %.4f.",
-                       100 * share_of(t, "forward"), 100 * share_of(t, "backward"), 100 * share_of(t, "update"),
-                       t->first_loss, t->last_loss);
+    char exposed[64] = "";
+    if (t->transport)
+        pace_snprintf(exposed, sizeof exposed, "exchange that is waited for %.1f %% | ",
+                      100 * share_of(t, "exposed_exchange"));
+    pace_node_sentence(root, false,
+                       "FP %.1f %% | BP %.1f %% | %sWU %.1f %% of a step; the loss went from %.4f to %.4f.",
+                       100 * share_of(t, "forward"), 100 * share_of(t, "backward"), exposed,
+                       100 * share_of(t, "update"), t->first_loss, t->last_loss);
+    if (t->transport && *t->transport)
+        pace_node_sentence(root, false, "A rank sent %s in a step, by %s.",
+                           pace_show_bytes((double)t->exchanged_bytes / (double)t->steps).text, t->transport);
 }
 
 static void put_settings(pace_node *root, const pace_training_done *t) {
@@ -113,6 +122,16 @@ static void warn(pace_report *report, const pace_training_done *t) {
             t->ranks, t->threads);
 }
 
+/* Fewer than five values cannot bound a median with 90 %: 1 - 2 / 2^n of all cases lie between the least and the most. */
+static void put_note(pace_node *root, size_t steps) {
+    bool few = steps < 5;
+    pace_node_note(root,
+                   "Times are medians over %zu step%s; low and high %s the true median in %.3g %% of all cases, by "
+                   "order statistics.%s",
+                   steps, steps == 1 ? "" : "s", few ? "are the fastest and the slowest, which hold" : "hold",
+                   few ? 100 * (1 - ldexp(2, -(int)steps)) : 90.0, few ? " Five steps (--steps) hold it in 90 %." : "");
+}
+
 static pace_status build(pace_report *report, void *context) {
     const pace_training_done *t = context;
     pace_report_set_command(report, t->command, t->command_count);
@@ -123,11 +142,7 @@ static pace_status build(pace_report *report, void *context) {
     put_figures(root, t);
     put_parts(root, &stages, t->parts, t->part_count);
     put_parts(root, &layers, t->layers, t->layer_count);
-    pace_node_note(
-        root,
-        "Times are medians over %zu steps; low and high hold the true median in 90 %% of all cases, by order "
-        "statistics.",
-        t->steps);
+    put_note(root, t->steps);
     return PACE_OK;
 }
 
