@@ -34,9 +34,10 @@ static said read(pace_step_row *out, const pace_step_reader *r, size_t row) {
         pace_step_note(out, "%.20s taken for the global batch",
                        pace_csv_name(&r->rows->csv, (size_t)r->column[PACE_STEP_MICRO_BATCH]));
     }
-    if (s.global == 0 && pace_step_number(&words, r, row, PACE_STEP_TOKENS_BATCH) && words > 0) {
+    double sequence = pace_model_sequence(out->model, &out->config);
+    if (s.global == 0 && sequence > 0 && pace_step_number(&words, r, row, PACE_STEP_TOKENS_BATCH) && words > 0) {
         if (words < 1000) words *= 1e6; /* "4M", or 4 for as many millions */
-        s.global = fmax(1, round(words / pace_model_sequence(out->model, &out->config)));
+        s.global = fmax(1, round(words / sequence));
     }
     return s;
 }
