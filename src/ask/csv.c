@@ -152,6 +152,7 @@ pace_status pace_csv_read(pace_csv *out, pace_input *input) {
     csv.name = pace_copy_text(name, strlen(name));
     reader r = {.csv = &csv, .line = 1};
     pace_status status = csv.name ? read_all(&r, input) : PACE_E_MEMORY;
+    if (status == PACE_OK && !(csv.looked = pace_alloc(csv.columns, sizeof *csv.looked))) status = PACE_E_MEMORY;
     csv.bytes = pace_input_stored_bytes(input);
     return PACE_GIVE(out, csv, status, pace_csv_free(&csv));
 }
@@ -161,7 +162,7 @@ static pace_status read_input(void *out, pace_input *input) { return pace_csv_re
 pace_status pace_csv_open(pace_csv *out, const char *path) { return pace_input_read_file(out, path, read_input); }
 
 void pace_csv_free(pace_csv *csv) {
-    pace_free(csv->name);
+    PACE_FREE(csv->name, csv->looked);
     PACE_VEC_FREE(&csv->text, &csv->cells, &csv->lines);
     *csv = (pace_csv){0};
 }

@@ -14,6 +14,7 @@ typedef struct {
     PACE_VEC(size_t) cells;   /* offsets into text: the header's, then row by row */
     PACE_VEC(uint32_t) lines; /* of the file, by row */
     size_t columns, rows;
+    bool *looked;   /* by column: at a cell of it; NULL = nobody counts */
     uint64_t bytes; /* as stored */
 } pace_csv;
 
@@ -28,6 +29,7 @@ static inline const char *pace_csv_name(const pace_csv *csv, size_t column) {
 }
 
 static inline const char *pace_csv_cell(const pace_csv *csv, size_t row, size_t column) {
+    if (csv->looked) csv->looked[column] = true;
     return csv->text.items + csv->cells.items[(row + 1) * csv->columns + column];
 }
 

@@ -30,6 +30,7 @@
     X(KIND_ASSUMED, "kind_assumed", true, "What the rows of a table ask about was told by their columns.")             \
     X(UNIT_ASSUMED, "unit_assumed", true, "The unit of a column was told by its figures.")                             \
     X(COLUMN_ASSUMED, "column_assumed", true, "A column was recognised by another name, or is not used.")              \
+    X(COLUMN_UNREAD, "column_unread", false, "A column of a table of questions is not read.")                          \
     X(SIZES_UNKNOWN, "sizes_unknown", true, "Kernels of unknown size take a large part of the time.")                  \
     X(WORK_OVERSTATED, "work_overstated", true, "Kernels were measured faster than the device can be.")                \
     X(FIRST_USES, "first_uses", true, "Calls that took far longer the first time were left out.")                      \

@@ -1,6 +1,7 @@
 /* `paceline predict --rows`: the rows of a table given back, each with its own cells and then those of the answer. A
  * column of the table that is named like one of the answer's is replaced. */
 #include "ask/context.h"
+#include "base/print.h"
 #include "ask/predict_fits.h"
 #include "report/engines.h"
 #include "ask/row_kinds.h"
@@ -11,7 +12,7 @@
 #include <string.h>
 #include <strings.h>
 
-enum { TIME_COLUMNS = 5, MOST_COLUMNS = 1 + TIME_COLUMNS + 1 + PACE_ROW_CELLS };
+enum { COLUMNS_NAMED = 12, TIME_COLUMNS = 5, MOST_COLUMNS = 1 + TIME_COLUMNS + 1 + PACE_ROW_CELLS };
 
 /* How every answer begins; `question` only where a row may be several. */
 static const pace_column question_column = {"question", "question", PACE_SHOW_TEXT};
@@ -26,6 +27,7 @@ typedef struct {
     const pace_row_kind *kind;
     void *state;
     pace_row_table from;
+    bool *looked;                      /* at which columns, when it was read */
     pace_column columns[MOST_COLUMNS]; /* of the answer */
     size_t count;
     pace_node *table;
@@ -150,6 +152,29 @@ static pace_status put_remarks(pace_report *report, const answers *a) {
     return status;
 }
 
+static bool says_something(const pace_csv *csv, size_t column) {
+    for (size_t row = 0; row < csv->rows; row++)
+        if (*pace_csv_cell(csv, row, column)) return true;
+    return false;
+}
+
+/* Names the columns that say something and that no reader looked at: of remarks, of another meaning, or with a slip in the name. */
+static void warn_of_unread(pace_report *report, const answers *a) {
+    const pace_csv *csv = a->from.csv;
+    char names[COLUMNS_NAMED * 44] = "", more[40] = "";
+    size_t unread = 0;
+    for (size_t c = 0; c < csv->columns; c++) {
+        size_t used = strlen(names);
+        if (a->looked[c] || !*pace_csv_name(csv, c) || !says_something(csv, c)) continue;
+        if (++unread <= COLUMNS_NAMED)
+            pace_snprintf(names + used, sizeof names - used, "%s%.40s", used ? ", " : "", pace_csv_name(csv, c));
+    }
+    if (unread > COLUMNS_NAMED) pace_snprintf(more, sizeof more, " and %zu more", unread - COLUMNS_NAMED);
+    if (unread > 0)
+        pace_report_warn(report, PACE_WARN_COLUMN_UNREAD, NULL, "column%s %s%s %s not read", unread == 1 ? "" : "s",
+                         names, more, unread == 1 ? "is" : "are");
+}
+
 static pace_status build(pace_report *report, void *context) {
     answers *a = context;
     pace_node *root = pace_report_root(report);
@@ -168,6 +193,7 @@ static pace_status build(pace_report *report, void *context) {
                          "from the nearest rows",
                          a->beyond, a->from.questions, a->beyond_which, a->beyond_what);
     PACE_TRY(put_remarks(report, a));
+    warn_of_unread(report, a);
     pace_node_int(root, "answered", (int64_t)a->answered);
     pace_node_int(root, "asked", (int64_t)a->from.questions);
     if (a->answered < a->from.questions)
@@ -185,8 +211,12 @@ static pace_status open_rows(answers *a, const char *path, const pace_rows_optio
     }
     PACE_TRY(pace_row_kind_read_file(a->kind, a->state, path));
     a->from = a->kind->table(a->state, 0);
-    if (a->from.csv && a->from.csv->columns > 0) return PACE_OK;
-    return pace_fail(PACE_E_INPUT, "%s: expected a table of questions; a log is for paceline fit", a->from.name);
+    if (!a->from.csv || a->from.csv->columns == 0)
+        return pace_fail(PACE_E_INPUT, "%s: expected a table of questions; a log is for paceline fit", a->from.name);
+    a->looked = pace_alloc(a->from.csv->columns, sizeof *a->looked);
+    if (!a->looked) return PACE_E_MEMORY;
+    memcpy(a->looked, a->from.csv->looked, a->from.csv->columns * sizeof *a->looked);
+    return PACE_OK;
 }
 
 pace_status pace_predict_rows_of_kind(pace_report **out, const pace_row_kind *kind, const char *path,
@@ -195,6 +225,7 @@ pace_status pace_predict_rows_of_kind(pace_report **out, const pace_row_kind *ki
     pace_status status = open_rows(&a, path, options);
     if (status == PACE_OK) status = pace_report_build(out, "predict", "Rows predicted", build, &a);
     kind->close(a.state);
+    pace_free(a.looked);
     return status;
 }
 

@@ -26,7 +26,7 @@ def ask(text, *words, warn=False):
         file.write(text)
         file.flush()
         done = run("predict", "--kind", "step", "--rows", file.name, "--format", "csv", *words)
-        said = [line for line in done.stderr.splitlines() if "Does not fit: " not in line and "do not say their micro-batch" not in line]
+        said = [line for line in done.stderr.splitlines() if "Does not fit: " not in line and "do not say their micro-batch" not in line and "not read" not in line]
         assert warn == bool(said), done.stderr
         return list(csv.DictReader(done.stdout.splitlines()))
 
@@ -464,6 +464,19 @@ def test_model():
                           (("--set", "ep=2"), "experts"), (("--set", "zero_stage=4"), "zero_stage")):
         done = run(*changed(words, *extra), status=2)
         assert reason in done.stderr and done.stderr.count("\n") == 1, done.stderr
+
+
+def test_unread_columns(tmp="unread.csv"):
+    """A column with a slip in its name is named; an empty one says nothing. Samples that are no words have no tokens to count batches in."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder) / tmp
+        path.write_text("device,model,micro_bach,url,seq\na100-80-sxm,gpt2,4,,512\n")
+        assert "warning: column micro_bach is not read" in run("predict", "--kind", "step", "--rows", path).stderr
+        path.write_text("device,model,micro_batch,seq\na100-80-sxm,gpt2,4,512\n")
+        assert "not read" not in run("predict", "--kind", "step", "--rows", path).stderr
+        path.write_text("device,model,global_batch_tokens\nv100-sxm2-16,resnet50,65536\n")
+        answers = list(csv.DictReader(run("predict", "--kind", "step", "--rows", path, "--format", "csv").stdout.splitlines()))
+        assert float(answers[0]["predicted"]) > 0
 
 
 def test_tables():
