@@ -62,7 +62,7 @@ with tempfile.TemporaryDirectory() as folder:
         expect(("Does not fit" in err) == (not fits), batch, err)
     expect("It would fit with --set micro_batch=128." in " ".join(out.split()), out[:300])
     code, out, _ = run("predict", "resnet50", "--on", "dgx-1-v100", "--set", "micro_batch=32")
-    expect("on 8 v100-sxm2-16, data parallel." in " ".join(out.split()) and "Assumed: all 8 devices" in out, out[:800])
+    expect("on 8 v100-sxm2-16, data parallel:" in " ".join(out.split()) and "Assumed: all 8 devices" in out, out[:800])
     code, out, _ = run("predict", "resnet50", "--on", "dgx-1-v100", "--workers", "1,8", "--batch", "100000", "-q")
     expect(code == 1 and out.startswith("Does not fit: resnet50 with a batch of 100000 on 1 worker needs"), code, out[:200])
     # Every word of a device's name counts, and only one device may be meant.
@@ -125,7 +125,7 @@ with tempfile.TemporaryDirectory() as folder:
     refused = rows(table("p.csv", "model,device,n_gpu,precision,micro_batch\nresnet50,v100-sxm2-16,1,bf16,8\nresnet50,v100-sxm2-16,1,fp16,8\n"), "--kind", "step")
     expect("no rate for bf16" in refused[0]["status"] and refused[0]["predicted"] == "" and refused[1]["predicted"], refused)
     code, out, _ = run("predict", "resnet50", "--on", "dgx-1-v100", "--on", "h100", "--set", "micro_batch=32")
-    expect(code == 0 and "One device of each machine is compared" in " ".join(out.split()) and "on v100-sxm2-16." in out, out[:600])
+    expect(code == 0 and "One device of each machine is compared" in " ".join(out.split()) and "on v100-sxm2-16:" in out, out[:600])
     code, _, err = run("predict", "gpt2", "--on", "dgx-1-v100", "--set", "global_batch=4")
     expect_line(code, err, 2, "8 devices", "dp")
     grown = document("predict", "resnet50", "--on", "v100", "--batch", "64")["scenarios"]
