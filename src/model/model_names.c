@@ -146,6 +146,21 @@ static size_t longest_common(const char *a, const char *b) {
     return best;
 }
 
+static size_t common_head(const char *a, const char *b) {
+    size_t n = 0;
+    while (a[n] && a[n] == b[n]) n++;
+    return n;
+}
+
+/* How near two names are: names of one family begin alike ("dlrm_small" and "dlrm_default"), which counts before any other
+ * part that they share. 0 when they share less than half of either and no beginning. */
+static size_t nearness(const char *a, const char *b) {
+    enum { FAMILY = 3, FIRST = 64 }; /* the fewest letters that name a family; more than a name has */
+    size_t head = common_head(a, b), common = longest_common(a, b);
+    bool half = 2 * common >= strlen(a) && 2 * common >= strlen(b);
+    return (head >= FAMILY ? FIRST * head : 0) + (head >= FAMILY || half ? common : 0);
+}
+
 const char *pace_model_names_closest(const pace_model_names *names, const char *text) {
     const char *best = "";
     char plain[64];
@@ -153,10 +168,9 @@ const char *pace_model_names_closest(const pace_model_names *names, const char *
     pace_model_plain_name(plain, sizeof plain, behind_owner(text));
     for (size_t i = 0; i < names->all.count; i++) {
         const pace_model_called *one = &names->all.items[i];
-        size_t common = longest_common(plain, one->plain), length = strlen(one->plain);
-        if (common < most || (common == most && length >= shortest)) continue;
-        if (2 * common < strlen(plain) || 2 * common < length) continue;
-        most = common;
+        size_t near = nearness(plain, one->plain), length = strlen(one->plain);
+        if (near == 0 || near < most || (near == most && length >= shortest)) continue;
+        most = near;
         shortest = length;
         best = one->model;
     }

@@ -44,13 +44,11 @@ static int64_t count_of(double value) { return value > 0 ? (int64_t)value : PACE
 typedef struct {
     pace_node *table;
     const pace_config *config;
-    size_t count;
 } model_list;
 
 static pace_status add_model(void *context, const pace_model *model) {
     model_list *list = context;
     pace_model_totals total = pace_model_total(model, list->config);
-    list->count++;
     pace_table_put(list->table, &(model_row){.name = pace_names_text(&model->names, model->name),
                                              .family = pace_names_text(&model->names, model->family),
                                              .total = total,
@@ -84,6 +82,9 @@ static pace_status describe_all(pace_report *report, pace_catalog *catalog, cons
         status = pace_fail(PACE_E_USAGE, PACE_FIELD "set %.80s: a model's parameter needs a model's name", own->key);
     pace_model_settings_free(&settings);
     PACE_TRY(status);
+    pace_node_sentence(root, true,
+                       "\"paceline models NAME\" lists the layers of one of these models, \"paceline predict "
+                       "NAME --on DEVICE\" tells how long its training step takes.");
     model_list list = {.config = &config};
     list.table = pace_open_table(root, &models, 0);
     PACE_TRY(pace_model_each(catalog, add_model, &list));

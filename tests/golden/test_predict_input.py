@@ -86,6 +86,8 @@ def check_words():
     for name in ("GPT2", "gpt-2"):
         understood = run("models", name)
         assert understood.returncode == 0 and understood.stdout == run("models", "gpt2").stdout, understood
+    # A name of the same family is nearer than one that shares a longer part ("t5-small").
+    refuse(4, 'the closest name is "dlrm_', "models", "dlrm_small")
     for name in ("GPT2zz", "gpt-2-zz"):
         refuse(4, 'the closest name is "gpt2"', "models", name)
     done = run("predict", "lenet", "--on", "v100-sxm2-16", "--scale", "x" * 1000 + ":2")
