@@ -83,6 +83,6 @@ const pace_what_if pace_if_graph = {
     .changed = offsetof(pace_forecast_edits, captured),
     .idle = "device graphs launch all of the step's work already",
     .assumption =
-        "Device graph: of a recorded step, work that did not overlap on the device still does not, and where the device "
+        "Device graph: it ends where the host waits for the device, and the next begins behind; of a recorded step, work that did not overlap on the device still does not, and where the device "
         "stood still for no recorded cause it does so still.",
 };

@@ -220,8 +220,9 @@ static pace_status wait_at_end(host *h, uint32_t number) {
     if (node->waits_node == PACE_NO_NODE && node->waits_launch == PACE_NO_LAUNCH) return PACE_OK;
     PACE_TRY(host_segment(h, 0, number, PACE_NO_LAUNCH, 0));
     if (node->waits_node != PACE_NO_NODE) PACE_TRY(add_link(h->c, 0, LINK_NODE_END, here, node->waits_node));
-    if (node->waits_launch != PACE_NO_LAUNCH) PACE_TRY(add_link(h->c, 1, LINK_LAUNCH_END, here, node->waits_launch));
-    return PACE_OK;
+    if (node->waits_launch == PACE_NO_LAUNCH) return PACE_OK;
+    h->launched = false; /* a captured graph ends where the host waits for the device: the next one begins behind */
+    return add_link(h->c, 1, LINK_LAUNCH_END, here, node->waits_launch);
 }
 
 /* A host that costs nothing takes a nanosecond a step all the same: steps that begin at one instant are one. */

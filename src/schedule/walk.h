@@ -13,8 +13,8 @@
 
 typedef struct {
     double scale[PACE_OVERHEAD_TYPES]; /* of each type of overhead: 1 = as it is, 0 = dropped */
-    bool one_launch;                   /* a captured graph: the host launches it whole, with one call */
-    unsigned repeats;                  /* of the step, at least 1; the device's queue lives on from one to the next */
+    bool one_launch;  /* captured graphs: the host launches with one call what lies between two of its waits */
+    unsigned repeats; /* of the step, at least 1; the device's queue lives on from one to the next */
 } pace_walk_options;
 
 /** Walks the ranks together. `out` receives a finished step per rank (count of them), each repeat under an annotation
