@@ -75,13 +75,42 @@ static pace_status by_work(finder *f) {
 
 /* --- the rank ----------------------------------------------------------------------------------------------------- */
 
+static int64_t longest_span(const finder *f) {
+    int64_t longest = 0;
+    for (size_t r = 0; r < f->count; r++)
+        if (f->ranks[r]->work.window.span_ns > longest) longest = f->ranks[r]->work.window.span_ns;
+    return longest;
+}
+
+/* Where groups of ranks never meet, one may take far longer than a rank that another group waits for a little. */
 static void choose(pace_latest_rank *out, const finder *f) {
     size_t latest = 0;
     for (size_t r = 1; r < f->count; r++)
         if (f->late_ns[r] > f->late_ns[latest]) latest = r;
+    int64_t span = f->ranks[latest]->work.window.span_ns;
     out->by_ns = f->late_ns[latest];
-    if (out->by_ns > 0 && out->by_ns >= f->ranks[latest]->work.window.span_ns / 100) out->rank = f->ranks[latest];
+    if (out->by_ns > 0 && out->by_ns >= span / 100 && out->by_ns >= longest_span(f) - span)
+        out->rank = f->ranks[latest];
     for (size_t r = 0; r < f->count; r++) out->ranks += f->late_ns[r] > 0 && f->late_ns[r] * 2 >= out->by_ns;
+}
+
+/* What the median of the others loses to waiting, all usual steps together: kernels beside an exchange hide its wait. */
+static pace_status find_hidden(pace_latest_rank *latest, const finder *f) {
+    int64_t *lost = pace_alloc(f->count, sizeof *lost);
+    pace_status status = lost ? PACE_OK : PACE_E_MEMORY;
+    size_t others = 0;
+    for (size_t r = 0; status == PACE_OK && r < f->count; r++) {
+        pace_mean_step step;
+        if (f->ranks[r] == latest->rank) continue;
+        status = pace_usual_step_of(&step, f->ranks[r]);
+        for (int s = 0; status == PACE_OK && s < PACE_STAGES; s++)
+            lost[others] += step.matrix.cell_ns[s][PACE_IDLE_RANK] * (int64_t)(step.steps ? step.steps : 1);
+        others++;
+    }
+    if (status == PACE_OK) pace_order_ns(lost, others);
+    latest->hidden = status == PACE_OK && lost[(others - 1) / 2] * 2 < latest->by_ns;
+    pace_free(lost);
+    return status;
 }
 
 pace_status pace_latest_rank_find(pace_latest_rank *out, pace_rank *const *ranks, size_t count,
@@ -91,6 +120,7 @@ pace_status pace_latest_rank_find(pace_latest_rank *out, pace_rank *const *ranks
     pace_status status = f.late_ns ? PACE_OK : PACE_E_MEMORY;
     if (status == PACE_OK && count > 1) status = latest.by_work ? by_work(&f) : by_collectives(&f);
     if (status == PACE_OK && count > 1) choose(&latest, &f);
+    if (status == PACE_OK && latest.rank && !latest.by_work) status = find_hidden(&latest, &f);
     pace_free(f.late_ns);
     if (status == PACE_OK) *out = latest;
     return status;

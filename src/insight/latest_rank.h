@@ -8,10 +8,12 @@
 #include "insight/collectives.h"
 
 typedef struct {
-    const pace_rank *rank; /* NULL = none makes the others wait for a hundredth of their time */
-    int64_t by_ns;         /* by how much it came after the median rank, or worked longer, all usual steps together */
-    size_t ranks;          /* that are at least half as late */
-    bool by_work;          /* ranks pass messages: by_ns is work */
+    /* NULL = none makes the others wait for a hundredth of their time, or as long as another takes longer. */
+    const pace_rank *rank;
+    int64_t by_ns; /* by how much it came after the median rank, or worked longer, all usual steps together */
+    size_t ranks;  /* that are at least half as late */
+    bool by_work;  /* ranks pass messages: by_ns is work */
+    bool hidden;   /* half of the others compute meanwhile: they lose less than half of by_ns */
 } pace_latest_rank;
 
 /** Of ranks that are joined; `messages` says whether they pass any. */

@@ -55,6 +55,12 @@ static void put_which(pace_node *root, const pace_analysis *analysis, const pace
         pace_node_sentence(
             root, true, "The others wait for %s%s: its own work takes %.0f %% of the time more than the median rank's.",
             pace_rank_name(late, latest->rank), more, percent);
+    else if (latest->rank && latest->hidden)
+        pace_node_sentence(
+            root, true,
+            "Exchanges begin late on %s%s, half of the others hold theirs open for %.0f %% of the time or "
+            "longer; kernels beside them hide most of it.",
+            pace_rank_name(late, latest->rank), more, percent);
     else if (latest->rank)
         pace_node_sentence(root, true, "The others wait for %s%s, half of them for %.0f %% of the time or longer.",
                            pace_rank_name(late, latest->rank), more, percent);

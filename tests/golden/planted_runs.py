@@ -7,6 +7,7 @@ import json
 import os
 import random
 
+import planted_loops
 from planted_traces import Rank, collective, layers, update
 
 FAST = "ncclDevKernel_AllReduce_Sum_f32_RING_LL"
@@ -456,5 +457,5 @@ def write(program, world, path):
     if program == "slow_stage":
         return write_pipeline(path, world, 4 * world, world // 2)
     run = Run(world)
-    globals()[program](run)
+    (globals().get(program) or getattr(planted_loops, program))(run)
     return run.write(path)
