@@ -20,6 +20,15 @@ bool pace_span_ends(const char *text, size_t length, const char *with) {
     return length >= size && memcmp(text + length - size, with, size) == 0;
 }
 
+const char *pace_span_listed(const char *text, size_t length, const char *list) {
+    for (size_t size; *list; list += size + (list[size] == ' ')) {
+        size = strcspn(list, " ");
+        size_t same = size - (list[size - 1] == '*');
+        if ((length == same || (same < size && length > same)) && memcmp(text, list, same) == 0) return list;
+    }
+    return NULL;
+}
+
 void pace_squeeze(char *out, size_t size, const char *text, const char *also) {
     size_t n = 0;
     for (; *text && n + 1 < size; text++)

@@ -15,6 +15,9 @@ bool pace_ends(const char *text, const char *with);
 bool pace_span_is(const char *text, size_t length, const char *word);
 bool pace_span_starts(const char *text, size_t length, const char *with);
 bool pace_span_ends(const char *text, size_t length, const char *with);
+/** The word of a list, one space between two, that the span is, or NULL; "view*" stands for every word that begins with
+ * "view". */
+const char *pace_span_listed(const char *text, size_t length, const char *list);
 
 static inline bool pace_is_digit(char c) { return (unsigned char)(c - '0') <= 9; }
 

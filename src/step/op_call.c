@@ -1,5 +1,4 @@
 #include "step/op_call.h"
-
 #include "base/text.h"
 
 #include <string.h>
@@ -37,104 +36,22 @@ unsigned pace_ops_of_call(pace_op out[PACE_CALL_OPS], pace_op_family *family, co
 }
 
 /* Operators of the namespace aten that launch nothing of their own, without the "_" of calls in place. */
-static const char *const idle[] = {
-    "view",
-    "_unsafe_view",
-    "as_strided",
-    "_reshape_alias",
-    "reshape",
-    "reshape_as",
-    "transpose",
-    "t",
-    "permute",
-    "slice",
-    "select",
-    "narrow",
-    "expand",
-    "expand_as",
-    "squeeze",
-    "unsqueeze",
-    "detach",
-    "alias",
-    "split",
-    "chunk",
-    "unbind",
-    "split_with_sizes",
-    "flatten",
-    "unflatten",
-    "view_as",
-    "diagonal",
-    "unfold",
-    "empty",
-    "empty_like",
-    "empty_strided",
-    "new_empty",
-    "new_empty_strided",
-    "resize",
-    "resize_as",
-    "set",
-    "lift_fresh",
-    "to",
-    "_to_copy",
-    "contiguous",
-    "type_as",
-    "broadcast_to",
-    "broadcast_tensors",
-    "result_type",
-    "is_nonzero",
-    "item",
-    "size",
-    "stride",
-    "numel",
-    "requires_grad",
-    "retain_grad",
-    "record_stream",
-    "is_pinned",
-    "pin_memory",
-    "swapaxes",
-    "movedim",
-    "real",
-    "zeros",
-    "zeros_like",
-    "ones",
-    "ones_like",
-    "full",
-    "full_like",
-    "new_zeros",
-    "new_full",
-    "new_ones",
-    "scalar_tensor",
-    "unsafe_split",
-    "unsafe_chunk",
-    "_version",
-    "_has_compatible_shallow_copy_type",
-    "is_same_size",
-    "can_cast",
-    "_local_scalar_dense",
-    "dropout",
-    "feature_dropout",
-    "alpha_dropout",
-    "numpy_T",
-    "resolve_conj",
-    "resolve_neg",
-    "unflatten_dense_tensors",
-    "mT",
-    "mH",
-    "adjoint",
-    "conj",
-    "swapdims",
-    "flatten_dense_tensors",
-};
+static const char idle[] =
+    "view _unsafe_view as_strided _reshape_alias reshape reshape_as transpose t permute slice select narrow "
+    "expand expand_as squeeze unsqueeze detach alias split chunk unbind split_with_sizes flatten unflatten "
+    "view_as diagonal unfold empty empty_like empty_strided new_empty new_empty_strided resize resize_as set "
+    "lift_fresh to _to_copy contiguous type_as broadcast_to broadcast_tensors result_type is_nonzero item size "
+    "stride numel requires_grad retain_grad record_stream is_pinned pin_memory swapaxes movedim real zeros "
+    "zeros_like ones ones_like full full_like new_zeros new_full new_ones scalar_tensor unsafe_split unsafe_chunk "
+    "_version _has_compatible_shallow_copy_type is_same_size can_cast _local_scalar_dense dropout feature_dropout "
+    "alpha_dropout numpy_T resolve_conj resolve_neg unflatten_dense_tensors mT mH adjoint conj swapdims "
+    "flatten_dense_tensors";
 
 bool pace_op_is_idle(const char *name) {
     if (!pace_starts(name, "aten::")) return strcmp(name, "detach") == 0 || strcmp(name, "detach_") == 0;
     name += 6;
     size_t length = strlen(name), plain = length > 1 && name[length - 1] == '_' ? length - 1 : length;
-    for (size_t i = 0; i < sizeof idle / sizeof *idle; i++) {
-        size_t size = strlen(idle[i]);
-        if ((size == length || size == plain) && memcmp(idle[i], name, size) == 0) return true;
-    }
-    return false;
+    return pace_span_listed(name, length, idle) || pace_span_listed(name, plain, idle);
 }
 
 bool pace_op_works_itself(pace_op_family family, uint32_t below) {

@@ -10,10 +10,11 @@ typedef bool (*pace_op_call_formula)(const pace_op_rule *rule, const pace_op_sha
 
 struct pace_op_rule {
     const char *prefix; /* namespace */
-    const char *name;   /* "*" at the end: anything may follow */
+    const char *names;  /* with a space between; "*" at the end of one: anything may follow */
     pace_op_family family;
     pace_op_call_formula formula; /* NULL: only the family is known */
     int a, b, c;                  /* the formula's own: argument positions, operations per element */
+    char name[64];                /* of a call: which of the names */
 };
 
 /* a, b: the matrices' positions, c: the addend's or -1 */

@@ -38,6 +38,22 @@ static void test_spans(void **state) {
     free(piece);
 }
 
+/* Words of a list are whole words; one with a star stands for all that begin so. */
+static void test_listed(void **state) {
+    (void)state;
+    static const char list[] = "view view_as clamp* to";
+    assert_string_equal(pace_span_listed("to", 2, list), "to");
+    assert_ptr_equal(pace_span_listed("view", 4, list), list);
+    assert_ptr_equal(pace_span_listed("view_as", 7, list), list + 5);
+    assert_ptr_equal(pace_span_listed("clamp", 5, list), list + 13);
+    assert_ptr_equal(pace_span_listed("clamp_min", 9, list), list + 13);
+    assert_null(pace_span_listed("vie", 3, list));
+    assert_null(pace_span_listed("view_", 5, list));
+    assert_null(pace_span_listed("o", 1, list));
+    assert_null(pace_span_listed("tos", 3, list));
+    assert_null(pace_span_listed("to", 2, ""));
+}
+
 static void test_letters(void **state) {
     (void)state;
     static const char digits[] = "0123456789";
@@ -91,8 +107,8 @@ static void test_long_words(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_starts_and_ends), cmocka_unit_test(test_spans),      cmocka_unit_test(test_letters),
-        cmocka_unit_test(test_edits),           cmocka_unit_test(test_long_words),
+        cmocka_unit_test(test_starts_and_ends), cmocka_unit_test(test_spans), cmocka_unit_test(test_listed),
+        cmocka_unit_test(test_letters),         cmocka_unit_test(test_edits), cmocka_unit_test(test_long_words),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
