@@ -1,5 +1,4 @@
 #include "ask/capacity_asked.h"
-
 #include "ask/cluster_rows.h"
 
 enum { INSTANTS = 24 }; /* at which the use is told, over the time of the trace */

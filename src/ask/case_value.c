@@ -1,5 +1,4 @@
 #include "ask/case_value.h"
-
 #include "base/decimal.h"
 #include "base/memory.h"
 

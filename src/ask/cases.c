@@ -1,12 +1,10 @@
 #include "ask/cases.h"
-
 #include "base/decimal.h"
 #include "base/text.h"
 #include "base/yaml_member.h"
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 

@@ -1,5 +1,4 @@
 #include "ask/cluster_rows.h"
-
 #include "base/text.h"
 #include "ask/wanted_columns.h"
 

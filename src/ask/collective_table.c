@@ -1,5 +1,4 @@
 #include "ask/collective_table.h"
-
 #include "base/decimal.h"
 #include "base/input.h"
 #include "base/pieces.h"

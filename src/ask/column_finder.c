@@ -1,5 +1,4 @@
 #include "ask/column_finder.h"
-
 #include "base/text.h"
 
 #include <stdio.h>

@@ -1,5 +1,4 @@
 #include "ask/columns.h"
-
 #include "ask/column_finder.h"
 #include "base/decimal.h"
 #include "base/text.h"

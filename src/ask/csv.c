@@ -1,5 +1,4 @@
 #include "ask/csv.h"
-
 #include "base/decimal.h"
 
 #include <stdio.h>

@@ -1,5 +1,4 @@
 #include "ask/exchange_answer.h"
-
 #include "ask/exchange_stack.h"
 #include "ask/fit_system.h"
 

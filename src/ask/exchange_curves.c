@@ -1,5 +1,4 @@
 #include "ask/exchange_curves.h"
-
 #include "base/halving.h"
 #include "base/sort.h"
 

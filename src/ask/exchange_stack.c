@@ -1,5 +1,4 @@
 #include "ask/exchange_stack.h"
-
 #include "base/print.h"
 
 #include <ctype.h>

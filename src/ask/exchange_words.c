@@ -1,5 +1,4 @@
 #include "ask/exchange_words.h"
-
 #include "base/decimal.h"
 #include "base/sort.h"
 #include "machine/machine.h"

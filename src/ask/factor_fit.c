@@ -1,12 +1,10 @@
 #include "ask/factor_fit.h"
-
 #include "base/memory.h"
 #include "base/sort.h"
 #include "base/yaml_member.h"
 #include "cost/simplex.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { DISTINCT = 30 }; /* rows that say something of their own: neighbours in a sweep say the same many times */

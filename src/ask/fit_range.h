@@ -7,8 +7,6 @@
 #include "base/json_writer.h"
 #include "base/yaml.h"
 
-#include <stdbool.h>
-
 /* Zeros: nothing is known. */
 typedef struct {
     double low, high;

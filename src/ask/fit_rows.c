@@ -1,5 +1,4 @@
 #include "ask/fit_rows.h"
-
 #include "base/whole_file.h"
 
 #include <math.h>

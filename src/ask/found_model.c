@@ -1,5 +1,4 @@
 #include "ask/found_model.h"
-
 #include "ask/predict_inputs.h"
 #include "base/text.h"
 #include "model/recorded.h"

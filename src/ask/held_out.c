@@ -1,5 +1,4 @@
 #include "ask/held_out.h"
-
 #include "base/estimate.h"
 #include "base/memory.h"
 #include "base/sort.h"

@@ -1,5 +1,4 @@
 #include "ask/history.h"
-
 #include "base/change_point.h"
 #include "base/sort.h"
 #include "base/text.h"

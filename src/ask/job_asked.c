@@ -1,6 +1,5 @@
 #include "ask/job_asked.h"
 #include "ask/engine_options.h"
-
 #include "ask/context.h"
 #include "ask/job_assume.h"
 #include "ask/job_features.h"

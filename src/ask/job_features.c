@@ -1,5 +1,4 @@
 #include "ask/job_features.h"
-
 #include "ask/predict_inputs.h"
 #include "ask/step_ask.h"
 #include "base/print.h"
@@ -9,8 +8,6 @@
 #include "insight/rank_steps.h"
 #include "model/lower.h"
 #include "step/op_edit.h"
-
-#include <string.h>
 
 enum { MOST_SETTINGS = 64 };
 

@@ -1,5 +1,4 @@
 #include "ask/job_rows.h"
-
 #include "ask/wanted_columns.h"
 #include "source/job_names.h"
 

@@ -1,5 +1,4 @@
 #include "ask/kernel_rows.h"
-
 #include "base/decimal.h"
 #include "base/sort.h"
 #include "exchange/algorithms.h"

@@ -1,5 +1,4 @@
 #include "ask/launcher.h"
-
 #include "base/print.h"
 #include "base/text.h"
 #include "base/yaml_member.h"

@@ -1,5 +1,4 @@
 #include "ask/launcher_read.h"
-
 #include "base/decimal.h"
 #include "base/input.h"
 #include "base/print.h"

@@ -1,5 +1,4 @@
 #include "ask/ledger.h"
-
 #include "ask/csv.h"
 #include "base/numbers.h"
 #include "base/whole_file.h"

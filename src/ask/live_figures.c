@@ -1,5 +1,4 @@
 #include "ask/live_figures.h"
-
 #include "ask/ledger.h"
 #include "base/yaml_member.h"
 

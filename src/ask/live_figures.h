@@ -2,7 +2,6 @@
 #pragma once
 
 #include "ask/cases.h"
-
 #include "paceline/train.h"
 
 /* A figure that has a case; texts are borrowed from the cases. */

@@ -1,5 +1,4 @@
 #include "ask/measured_columns.h"
-
 #include "base/order.h"
 
 #include <stdio.h>

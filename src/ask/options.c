@@ -1,5 +1,4 @@
 #include "ask/options.h"
-
 #include "ask/option_table.h"
 #include "forecast/what_ifs.h"
 

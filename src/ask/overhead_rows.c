@@ -1,5 +1,4 @@
 #include "ask/overhead_rows.h"
-
 #include "base/print.h"
 #include "base/whole_file.h"
 #include "ask/wanted_columns.h"

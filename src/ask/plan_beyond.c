@@ -1,9 +1,7 @@
 #include "ask/plan_beyond.h"
-
 #include "model/model_settings.h"
 
 #include <stdio.h>
-#include <string.h>
 
 /* The fastest of a machine under the options as they are now; `out` is untouched where nothing fits or can be. */
 static pace_status answer_beside(pace_plan_beside *out, pace_plan_asked *a, const char *name,

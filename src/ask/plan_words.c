@@ -1,5 +1,4 @@
 #include "ask/plan_words.h"
-
 #include "base/decimal.h"
 #include "base/numbers.h"
 #include "base/print.h"

@@ -1,5 +1,4 @@
 #include "ask/predict_fits.h"
-
 #include "ask/fit_rows.h"
 
 #include <string.h>

@@ -1,10 +1,8 @@
 #include "ask/profiler_rows.h"
-
 #include "ask/wanted_columns.h"
 #include "base/sort.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 enum { LEAST_ROWS = 3 };
 

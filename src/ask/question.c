@@ -1,6 +1,5 @@
 #include "ask/question.h"
 #include "base/words.h"
-
 #include "base/decimal.h"
 #include "machine/machine.h"
 

@@ -1,5 +1,4 @@
 #include "ask/replay_asked.h"
-
 #include "ask/context.h"
 #include "ask/exchange_words.h"
 #include "ask/run_files.h"

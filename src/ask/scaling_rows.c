@@ -1,5 +1,4 @@
 #include "ask/scaling_rows.h"
-
 #include "forecast/scaling.h"
 #include "machine/catalog.h"
 #include "ask/column_finder.h"

@@ -1,5 +1,4 @@
 #include "ask/scaling_solve.h"
-
 #include "ask/step_memory.h"
 #include "base/print.h"
 #include "forecast/scaling.h"

@@ -1,6 +1,5 @@
 #include "ask/scenarios.h"
 #include "ask/engine_options.h"
-
 #include "machine/device_resolve.h"
 
 #include <math.h>

@@ -1,5 +1,4 @@
 #include "ask/setting_effects.h"
-
 #include "base/numbers.h"
 #include "model/model_settings.h"
 

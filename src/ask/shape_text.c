@@ -1,5 +1,4 @@
 #include "ask/shape_text.h"
-
 #include "base/decimal.h"
 #include "base/text.h"
 

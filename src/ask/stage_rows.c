@@ -1,5 +1,4 @@
 #include "ask/stage_rows.h"
-
 #include "model/pipeline_stages.h"
 
 static pace_stage_row row_of(const pace_rank *rank, size_t stage, const pace_step_case *asked,

@@ -1,5 +1,4 @@
 #include "ask/step_ask.h"
-
 #include "ask/found_model.h"
 #include "ask/setting_effects.h"
 #include "model/adapters.h"

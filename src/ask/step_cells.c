@@ -1,5 +1,4 @@
 #include "ask/step_cells.h"
-
 #include "base/decimal.h"
 #include "base/print.h"
 

@@ -1,5 +1,4 @@
 #include "ask/step_memory.h"
-
 #include "base/print.h"
 
 #include <math.h>

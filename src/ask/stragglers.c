@@ -1,5 +1,4 @@
 #include "ask/stragglers.h"
-
 #include "base/order.h"
 
 #include <math.h>

@@ -1,5 +1,4 @@
 #include "ask/trace_memory.h"
-
 #include "forecast/batch_size.h"
 #include "insight/memory_use.h"
 

@@ -1,5 +1,4 @@
 #include "ask/usage_models.h"
-
 #include "base/text.h"
 #include "model/config.h"
 #include "model/model_catalog.h"

@@ -1,5 +1,4 @@
 #include "ask/usage_prices.h"
-
 #include "base/decimal.h"
 #include "base/text.h"
 #include "base/yaml_member.h"

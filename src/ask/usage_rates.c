@@ -1,5 +1,4 @@
 #include "ask/usage_rates.h"
-
 #include "machine/device.h"
 
 #include <math.h>

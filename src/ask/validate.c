@@ -1,6 +1,5 @@
 #include "ask/validate.h"
 #include "ask/engine_options.h"
-
 #include "ask/case_table.h"
 #include "base/sort.h"
 

@@ -1,5 +1,4 @@
 #include "ask/validation.h"
-
 #include "ask/case_answers.h"
 #include "ask/row_kinds.h"
 #include "base/parallel.h"

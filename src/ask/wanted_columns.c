@@ -1,5 +1,4 @@
 #include "ask/wanted_columns.h"
-
 #include "ask/column_finder.h"
 
 #include <math.h>

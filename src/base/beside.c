@@ -1,5 +1,4 @@
 #include "base/beside.h"
-
 #include "base/memory.h"
 
 #include <dirent.h>

@@ -1,5 +1,4 @@
 #include "base/change_point.h"
-
 #include "base/order.h"
 #include "base/random.h"
 #include "base/sort.h"

@@ -1,5 +1,4 @@
 #include "base/foreign_bytes.h"
-
 #include "base/numbers.h"
 #include "base/text.h"
 

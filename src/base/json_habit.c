@@ -1,5 +1,4 @@
 #include "base/json_habit.h"
-
 #include "base/json_quick.h"
 
 #include <string.h>

@@ -6,8 +6,6 @@
 
 #include "base/decimal.h"
 
-#include <stddef.h>
-
 typedef enum {
     PACE_JSON_VALUE_OTHER,
     PACE_JSON_VALUE_NUMBER,

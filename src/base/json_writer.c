@@ -3,7 +3,6 @@
  * only printf of a floating-point number has its decimal point put right.
  */
 #include "base/json_writer.h"
-
 #include "base/decimal.h"
 #include "base/print.h"
 

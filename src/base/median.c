@@ -1,5 +1,4 @@
 #include "base/median.h"
-
 #include "base/sort.h"
 
 #include <math.h>

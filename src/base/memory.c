@@ -1,5 +1,4 @@
 #include "base/memory.h"
-
 #include "base/print.h"
 
 #include <stdatomic.h>

@@ -1,5 +1,4 @@
 #include "base/normal_mixture.h"
-
 #include "base/estimate.h"
 #include "base/numbers.h"
 

@@ -1,5 +1,4 @@
 #include "base/packer.h"
-
 #include "base/memory.h"
 #include "base/text.h"
 

@@ -1,5 +1,4 @@
 #include "base/parallel.h"
-
 #include "base/input.h"
 #include "base/memory.h"
 

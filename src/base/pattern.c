@@ -1,5 +1,4 @@
 #include "base/pattern.h"
-
 #include "base/text.h"
 
 #include <stdint.h>

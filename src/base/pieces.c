@@ -1,5 +1,4 @@
 #include "base/pieces.h"
-
 #include "base/decimal.h"
 #include "base/text.h"
 

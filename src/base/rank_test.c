@@ -1,5 +1,4 @@
 #include "base/rank_test.h"
-
 #include "base/sort.h"
 
 #include <math.h>

@@ -1,5 +1,4 @@
 #include "base/shared_object.h"
-
 #include "base/print.h"
 
 #include <dlfcn.h>

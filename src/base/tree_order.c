@@ -1,5 +1,4 @@
 #include "base/tree_order.h"
-
 #include "base/memory.h"
 #include "base/order.h"
 

@@ -1,5 +1,4 @@
 #include "base/whole_file.h"
-
 #include "base/beside.h"
 
 #include <errno.h>

@@ -3,7 +3,6 @@
  * that building and freeing may recurse.
  */
 #include "base/yaml.h"
-
 #include "base/decimal.h"
 #include "base/input.h"
 #include "base/order.h"

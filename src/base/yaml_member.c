@@ -1,5 +1,4 @@
 #include "base/yaml_member.h"
-
 #include "base/text.h"
 
 #include <math.h>

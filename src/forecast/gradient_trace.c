@@ -3,7 +3,6 @@
 #include "forecast/gradient_profile.h"
 
 #include "base/text.h"
-#include "insight/analysis.h"
 #include "forecast/forecast.h"
 #include "forecast/gradient_parts.h"
 #include "step/op_shapes.h"

@@ -1,7 +1,5 @@
 #include "forecast/variant_insert.h"
 
-#include <string.h>
-
 static uint32_t moved(const uint32_t *number, uint32_t launch) {
     return launch == PACE_NO_LAUNCH ? launch : number[launch];
 }

@@ -4,7 +4,6 @@
 #include "step/op_edit.h"
 
 #include <math.h>
-#include <string.h>
 
 typedef struct {
     pace_variant *variant;

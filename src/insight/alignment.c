@@ -1,7 +1,6 @@
 #include "insight/alignment.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
 
 /* No exchange outlasts the ten minutes after which NCCL gives up, and clocks of one job are minutes apart at most. */
 static const int64_t longest_apart_ns = INT64_C(600000000000);

@@ -1,7 +1,6 @@
 #include "insight/device_ends.h"
 
 #include "insight/advice.h"
-#include "insight/steps.h"
 
 enum { MOST_TRIES = 256 };
 

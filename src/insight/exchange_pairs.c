@@ -4,7 +4,6 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 static pace_exchange_side side_of(const pace_step_side *side, const pace_exchange_total *row) {
     return (pace_exchange_side){.calls = pace_per_step(side, (int64_t)row->calls),

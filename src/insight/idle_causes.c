@@ -1,8 +1,6 @@
 #include "insight/idle_causes.h"
 #include "step/call_names.h"
 
-#include <string.h>
-
 const char *const pace_idle_cause_names[PACE_IDLE_CAUSES] = {"input", "synchronisation", "host", "stream", "launch"};
 
 /* Whether a call is known to have waited for the device: by a recorded wait, else by its name. */

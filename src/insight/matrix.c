@@ -2,8 +2,6 @@
 
 #include "insight/input_time.h"
 
-#include <stdlib.h>
-
 const char *const pace_resource_names[PACE_RESOURCES] = {"compute_bound", "memory_bound",
                                                          "copy",          "exposed_communication",
                                                          "idle_host",     "idle_rank",

@@ -3,7 +3,6 @@
 #include "base/order.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 /* The name of a piece's task; "" = nothing recorded. */
 static const char *name_of_piece(const pace_analysis *analysis, const pace_path_piece *piece) {

@@ -3,7 +3,6 @@
  * that does not exist is an error, so that a misspelt one is never silently ignored.
  */
 #include "machine/catalog.h"
-
 #include "base/text.h"
 
 #include <dirent.h>

@@ -3,7 +3,6 @@
  * case-insensitive), so that "L4" is not found in "L40S".
  */
 #include "machine/device.h"
-
 #include "machine/name_words.h"
 
 #include <math.h>

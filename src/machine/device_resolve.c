@@ -1,5 +1,4 @@
 #include "machine/device_resolve.h"
-
 #include "base/decimal.h"
 #include "base/print.h"
 #include "base/text.h"

@@ -1,5 +1,4 @@
 #include "machine/device_slice.h"
-
 #include "base/decimal.h"
 #include "base/print.h"
 #include "machine/catalog.h"

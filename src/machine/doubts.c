@@ -1,5 +1,4 @@
 #include "machine/doubts.h"
-
 #include "base/yaml_member.h"
 
 #include <string.h>

@@ -1,5 +1,4 @@
 #include "machine/host.h"
-
 #include "base/text.h"
 #include "base/yaml_member.h"
 

@@ -2,7 +2,6 @@
  * Rules in the catalogue's order, tried one after the other: a name is classified once, so nothing faster is needed.
  */
 #include "machine/kernel_class.h"
-
 #include "base/text.h"
 #include "base/yaml_member.h"
 

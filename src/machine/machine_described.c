@@ -1,5 +1,4 @@
 #include "machine/machine_described.h"
-
 #include "base/decimal.h"
 #include "base/print.h"
 #include "machine/device_names.h"

@@ -1,5 +1,4 @@
 #include "machine/topology_xml.h"
-
 #include "base/decimal.h"
 #include "base/input.h"
 #include "base/order.h"

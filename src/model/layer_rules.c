@@ -1,8 +1,6 @@
 /* The kinds of layers, one row for every word of a model's YAML. */
 #include "model/layer_kinds.h"
 
-#include <string.h>
-
 #define OPTIONS(...)          \
     .options = {__VA_ARGS__}, \
     .option_count = sizeof((const pace_layer_default[]){__VA_ARGS__}) / sizeof(pace_layer_default)

@@ -1,7 +1,6 @@
 /* Values by path and tables by column, read out of the tree once, when the answer is made: reading changes nothing. */
 #include "base/beside.h"
 #include "report/answer.h"
-
 #include "base/packer.h"
 #include "report/report_node.h"
 

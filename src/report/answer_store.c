@@ -1,5 +1,4 @@
 #include "report/answer_store.h"
-
 #include "base/text.h"
 #include "source/results_store.h"
 

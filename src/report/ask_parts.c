@@ -4,7 +4,6 @@
 #include "base/print.h"
 
 #include <string.h>
-
 #include <math.h>
 
 pace_job_assumptions pace_asked_of_jobs(const pace_question *question) {

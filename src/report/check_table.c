@@ -1,5 +1,4 @@
 #include "report/check_table.h"
-
 #include "report/table.h"
 
 typedef struct {

@@ -1,5 +1,4 @@
 #include "report/exchange_charts.h"
-
 #include "base/print.h"
 #include "report/show.h"
 

@@ -1,5 +1,4 @@
 #include "report/exchange_timeline.h"
-
 #include "base/order.h"
 #include "report/timeline.h"
 

@@ -1,5 +1,4 @@
 #include "report/found_says.h"
-
 #include "base/print.h"
 #include "model/recorded.h"
 #include "report/show.h"

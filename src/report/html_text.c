@@ -1,5 +1,4 @@
 #include "report/html_text.h"
-
 #include "report/show.h"
 
 static void write_code(pace_sink *sink, uint32_t code, const char *from, const char *to) {

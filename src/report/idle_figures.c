@@ -1,5 +1,4 @@
 #include "report/idle_figures.h"
-
 #include "ask/options.h"
 #include "report/report_node.h"
 

@@ -1,5 +1,4 @@
 #include "report/machine_note.h"
-
 #include "base/text.h"
 
 #include <string.h>

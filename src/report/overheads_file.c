@@ -1,7 +1,6 @@
 /* The host overheads of every trace, with their raw samples, as a file of their own: what cost/host_costs_read.c pools
  * and what leave-one-out needs. */
 #include "report/analyze_parts.h"
-
 #include "base/whole_file.h"
 #include "insight/overheads.h"
 

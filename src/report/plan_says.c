@@ -1,5 +1,4 @@
 #include "report/plan_says.h"
-
 #include "ask/plan_words.h"
 #include "base/print.h"
 #include "report/found_says.h"

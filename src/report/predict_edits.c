@@ -1,7 +1,5 @@
 #include "report/predict_parts.h"
-
 #include "forecast/what_ifs.h"
-#include "report/show.h"
 #include "report/table.h"
 
 static bool edits(const pace_scenario *scenario) {

@@ -1,5 +1,4 @@
 #include "report/predict_parts.h"
-
 #include "ask/stage_rows.h"
 #include "base/print.h"
 #include "report/show.h"

@@ -1,5 +1,4 @@
 #include "report/render_chart.h"
-
 #include "report/html_text.h"
 #include "report/show.h"
 

@@ -2,7 +2,6 @@
  * The CSV renderer: one table or matrix of the report, quoted as RFC 4180 says, with plain numbers.
  */
 #include "report/report_node.h"
-
 #include "base/decimal.h"
 
 #include <math.h>

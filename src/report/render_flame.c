@@ -1,6 +1,5 @@
 /* Writes a flame graph: a picture for readers without a script, whose boxes page/flame.js widens. */
 #include "report/flame.h"
-
 #include "report/html_text.h"
 #include "report/show.h"
 

@@ -1,5 +1,4 @@
 #include "report/render_grid.h"
-
 #include "base/sort.h"
 #include "report/html_text.h"
 #include "report/show.h"

@@ -11,7 +11,6 @@
 #include "report/show.h"
 #include "report/timeline.h"
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define ROW_CAP 1000 /* rows of one table in the page, shown or folded away */

@@ -1,11 +1,9 @@
 #include "report/report_assumptions.h"
-
 #include "base/order.h"
 #include "report/table.h"
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 typedef struct {
     const char *name;

@@ -1,7 +1,6 @@
 /* The report of `paceline calibrate`: what was measured, how well, and what the machine can do. */
 #include "report/answer.h"
 #include "report/table.h"
-
 #include "paceline/calibrate.h"
 
 #include <math.h>

@@ -1,6 +1,5 @@
 /* Device time by what is computed. */
 #include "report/analyze_parts.h"
-
 #include "cost/roofline.h"
 #include "insight/categories.h"
 

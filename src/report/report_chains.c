@@ -1,9 +1,7 @@
 /* Chains of simple kernels that a compiler could fuse. */
 #include "report/analyze_parts.h"
 #include "report/show.h"
-
 #include "base/text.h"
-
 #include "insight/kernel_chains.h"
 
 #include <string.h>

@@ -1,6 +1,5 @@
 /* Hardware counters that the profiler recorded with kernels. */
 #include "report/analyze_parts.h"
-
 #include "insight/counters.h"
 
 typedef struct {

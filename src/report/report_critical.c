@@ -1,6 +1,5 @@
 /* Critical path, what would help most, collectives. */
 #include "report/analyze_parts.h"
-
 #include "insight/lateness.h"
 #include "insight/path_rows.h"
 #include "report/show.h"

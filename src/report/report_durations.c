@@ -1,6 +1,5 @@
 /* Kernels by how long they take. */
 #include "report/analyze_parts.h"
-
 #include "insight/duration_bins.h"
 
 typedef struct {

@@ -1,6 +1,5 @@
 /* What the reported rank exchanged, by its kernels' metadata, against what the catalogue's links would take. */
 #include "report/analyze_parts.h"
-
 #include "base/print.h"
 #include "insight/exchange_totals.h"
 #include "report/show.h"

@@ -1,6 +1,5 @@
 /* Flame graphs of a rank: modules, and call stacks, which the folded formats write whole. */
 #include "report/analyze_parts.h"
-
 #include "base/text.h"
 #include "base/tree_order.h"
 #include "insight/call_stacks.h"

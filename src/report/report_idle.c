@@ -1,7 +1,6 @@
 /* Why the device stood idle. */
 #include "report/analyze_parts.h"
 #include "report/table.h"
-
 #include "insight/idle_causes.h"
 
 typedef struct {

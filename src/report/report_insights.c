@@ -4,13 +4,11 @@
 #include "ask/context.h"
 #include "base/text.h"
 #include "report/analyze_parts.h"
-
 #include "insight/operators.h"
 #include "insight/throughput.h"
 #include "report/table.h"
 #include "report/work_shown.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 

@@ -1,11 +1,8 @@
 /* Kernels by name: the spread of their times, how they were launched, how they differ between ranks. */
 #include "report/analyze_parts.h"
-
 #include "insight/kernel_ranks.h"
 #include "insight/kernel_stats.h"
 #include "insight/launch_shape.h"
-
-#include <math.h>
 
 typedef struct {
     const char *name;

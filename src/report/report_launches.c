@@ -1,6 +1,5 @@
 /* How the host put work on the device: launch calls, queues of streams, copies. */
 #include "report/analyze_parts.h"
-
 #include "insight/copies.h"
 #include "insight/launches.h"
 #include "insight/queues.h"

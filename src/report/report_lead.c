@@ -1,6 +1,5 @@
 /* What the analyze report leads with: what saves most, and what stands behind it. */
 #include "report/analyze_parts.h"
-
 #include "base/print.h"
 #include "insight/lead.h"
 #include "report/show.h"

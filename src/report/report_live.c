@@ -4,7 +4,6 @@
 #include "report/answer_store.h"
 #include "report/lead_runs.h"
 #include "report/table.h"
-
 #include "paceline/train.h"
 
 #include <math.h>

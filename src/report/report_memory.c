@@ -1,10 +1,8 @@
 /* What the framework's allocator held: peaks by device, what holds memory at the peak, a curve over time. */
 #include "report/analyze_parts.h"
-
 #include "insight/memory_kinds.h"
 
 #include <inttypes.h>
-#include <math.h>
 #include <stdio.h>
 
 typedef struct {

@@ -1,6 +1,5 @@
 /* Device time by module, as a tree and by class; frames of Python by self time. */
 #include "report/analyze_parts.h"
-
 #include "insight/module_tree.h"
 #include "insight/python_frames.h"
 

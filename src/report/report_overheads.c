@@ -1,7 +1,6 @@
 /* The host overheads of the analyze report. */
 #include "report/analyze_parts.h"
 #include "report/table.h"
-
 #include "insight/overheads.h"
 
 #include <math.h>

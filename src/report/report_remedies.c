@@ -1,6 +1,5 @@
 /* What would help, tried on the replay: the remedies that save enough, best first, and how each is done. */
 #include "report/analyze_parts.h"
-
 #include "base/print.h"
 #include "base/text.h"
 #include "report/show.h"

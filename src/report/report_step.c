@@ -6,7 +6,6 @@
 #include "report/report_step.h"
 #include "report/step_rate.h"
 #include "ask/context.h"
-
 #include "base/numbers.h"
 #include "report/report.h"
 #include "report/show.h"

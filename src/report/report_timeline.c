@@ -12,7 +12,6 @@
 #include "step/call_names.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* Some ten bytes of a page are a slice: a page stays below 10 MB. */

@@ -3,9 +3,7 @@
 #include "base/order.h"
 #include "report/analyze_parts.h"
 #include "report/trace_original.h"
-
 #include "base/trace_event.h"
-
 #include "insight/critical.h"
 
 #include <inttypes.h>

@@ -2,7 +2,6 @@
 #include "report/answer.h"
 #include "report/show.h"
 #include "report/table.h"
-
 #include "paceline/train.h"
 
 #include <math.h>

@@ -2,7 +2,6 @@
 #include "report/answer.h"
 #include "report/lead_runs.h"
 #include "report/table.h"
-
 #include "paceline/train.h"
 
 #include <string.h>

@@ -3,7 +3,6 @@
  * type, parameters and namespaces. What is still too wide loses its middle.
  */
 #include "report/show.h"
-
 #include "base/text.h"
 
 #include <stdio.h>

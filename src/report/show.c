@@ -2,7 +2,6 @@
  * How values look to people.
  */
 #include "report/show.h"
-
 #include "base/print.h"
 #include "base/text.h"
 

@@ -1,5 +1,4 @@
 #include "report/stage_lanes.h"
-
 #include "base/print.h"
 #include "report/timeline.h"
 

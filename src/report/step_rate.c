@@ -1,5 +1,4 @@
 #include "report/step_rate.h"
-
 #include "base/print.h"
 #include "report/show.h"
 

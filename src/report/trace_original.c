@@ -1,6 +1,5 @@
 #include "base/print.h"
 #include "report/trace_original.h"
-
 #include "insight/critical.h"
 #include "source/event_rewrite.h"
 #include "source/trace_events.h"

@@ -1,5 +1,4 @@
 #include "source/anonymize.h"
-
 #include "base/text.h"
 #include "base/yaml_member.h"
 #include "source/event_rewrite.h"

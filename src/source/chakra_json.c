@@ -1,6 +1,5 @@
 /* Chakra's JSON form: {"workload_graph": [{"Id", "Name", "NodeType", "data_deps", "ctrlDeps", "runtime", …}]}. */
 #include "source/chakra_nodes.h"
-
 #include "base/json_walk.h"
 
 #include <string.h>

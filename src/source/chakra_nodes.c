@@ -1,9 +1,7 @@
 #include "source/chakra_nodes.h"
-
 #include "base/text.h"
 
 #include <stddef.h>
-#include <string.h>
 
 static const struct {
     const char *name;

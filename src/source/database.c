@@ -1,5 +1,4 @@
 #include "source/database.h"
-
 #include "base/input.h"
 #include "base/texts.h"
 

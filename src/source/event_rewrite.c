@@ -1,5 +1,4 @@
 #include "source/event_rewrite.h"
-
 #include "base/json_reader.h"
 #include "base/text.h"
 

@@ -1,10 +1,8 @@
 #include "source/execution_trace.h"
-
 #include "base/text.h"
 #include "source/trace_work.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { ANNOTATION_SCOPE = 7 }; /* at::RecordScope::USER_SCOPE */

@@ -1,5 +1,4 @@
 #include "source/foreign.h"
-
 #include "base/numbers.h"
 #include "base/text.h"
 

@@ -1,5 +1,4 @@
 #include "source/graph_from_step.h"
-
 #include "base/order.h"
 #include "base/text.h"
 #include "source/graph_builder.h"

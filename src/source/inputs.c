@@ -1,5 +1,4 @@
 #include "source/inputs.h"
-
 #include "base/text.h"
 #include "source/trace_formats.h"
 

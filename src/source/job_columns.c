@@ -1,5 +1,4 @@
 #include "source/job_columns.h"
-
 #include "base/decimal.h"
 #include "base/each_cpu.h"
 #include "base/print.h"

@@ -1,5 +1,4 @@
 #include "source/job_lines.h"
-
 #include "base/decimal.h"
 #include "base/each_cpu.h"
 #include "base/intern.h"

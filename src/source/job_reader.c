@@ -1,5 +1,4 @@
 #include "source/job_reader.h"
-
 #include "source/job_rounds.h"
 #include "source/nsys.h"
 

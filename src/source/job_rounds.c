@@ -1,5 +1,4 @@
 #include "source/job_rounds.h"
-
 #include "base/decimal.h"
 #include "base/parallel.h"
 

@@ -1,5 +1,4 @@
 #include "source/job_stretches.h"
-
 #include "source/nsys.h"
 
 #include <errno.h>

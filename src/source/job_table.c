@@ -1,5 +1,4 @@
 #include "source/job_table.h"
-
 #include "base/text.h"
 
 #include <math.h>

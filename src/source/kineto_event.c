@@ -2,7 +2,6 @@
 #include "source/kineto_event.h"
 
 #include <assert.h>
-#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 

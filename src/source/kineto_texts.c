@@ -1,5 +1,4 @@
 #include "source/kineto_texts.h"
-
 #include "base/json_compact.h"
 
 #include <string.h>

@@ -1,5 +1,4 @@
 #include "source/model_inputs.h"
-
 #include "base/text.h"
 #include "model/model_catalog.h"
 #include "source/onnx.h"

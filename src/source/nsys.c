@@ -1,6 +1,5 @@
 /* The tables of an export, and how their rows become tasks. */
 #include "source/nsys.h"
-
 #include "base/order.h"
 #include "base/print.h"
 #include "source/database.h"

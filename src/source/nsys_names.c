@@ -1,5 +1,4 @@
 #include "source/nsys_names.h"
-
 #include "base/text.h"
 
 #include <stdio.h>

@@ -1,5 +1,4 @@
 #include "source/onnx.h"
-
 #include "model/layer.h"
 #include "source/wire.h"
 

@@ -1,5 +1,4 @@
 #include "source/results_store.h"
-
 #include "source/database.h"
 
 #include <math.h>

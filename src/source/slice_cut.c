@@ -1,5 +1,4 @@
 #include "source/slice_cut.h"
-
 #include "base/order.h"
 #include "source/event_time.h"
 

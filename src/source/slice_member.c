@@ -1,5 +1,4 @@
 #include "source/slice_member.h"
-
 #include "base/json_walk.h"
 #include "base/text.h"
 #include "source/event_time.h"

@@ -1,5 +1,4 @@
 #include "source/slice_write.h"
-
 #include "base/packer.h"
 #include "base/whole_file.h"
 #include "source/slice_member.h"

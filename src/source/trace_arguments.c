@@ -1,7 +1,6 @@
 /* The arguments of a node: from the JSON of their values, shapes and types to shapes as Kineto writes them, and to the
  * tensors that are read and written. */
 #include "source/trace_nodes.h"
-
 #include "base/text.h"
 
 #include <stdlib.h>

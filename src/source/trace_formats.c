@@ -1,5 +1,4 @@
 #include "source/trace_formats.h"
-
 #include "base/json_reader.h"
 #include "base/text.h"
 #include "model/model_read.h"
@@ -10,7 +9,6 @@
 #include "source/nsys.h"
 
 #include <paceline/paceline.h>
-
 #include <stdio.h>
 #include <string.h>
 

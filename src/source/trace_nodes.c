@@ -1,7 +1,6 @@
 /* The document of an execution trace: 1.0.0 and 1.0.1 name a node's members one by one, from 1.0.2 on they are inputs,
  * outputs and a list of attributes. Members are told by their names, whatever the schema says it is. */
 #include "source/trace_nodes.h"
-
 #include "base/json_walk.h"
 #include "base/order.h"
 

@@ -1,10 +1,8 @@
 /* Which nodes of an execution trace work on the device, and what they do there. */
 #include "source/trace_work.h"
-
 #include "base/text.h"
 #include "source/collective_names.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 uint32_t pace_trace_find(const pace_trace_nodes *trace, int64_t id) {

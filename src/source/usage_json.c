@@ -3,7 +3,6 @@
  * text has the path of the members and arrays ("[]") it stands in, and a mapping's columns are such paths.
  */
 #include "source/usage_forms.h"
-
 #include "base/decimal.h"
 #include "base/json_reader.h"
 #include "base/text.h"

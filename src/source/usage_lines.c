@@ -2,7 +2,6 @@
 #include "source/usage_cells.h"
 #include "source/usage_forms.h"
 #include "source/usage_samples.h"
-
 #include "base/text.h"
 
 #include <string.h>

@@ -1,5 +1,4 @@
 #include "source/usage_mapping.h"
-
 #include "base/text.h"
 #include "base/yaml_member.h"
 

@@ -1,5 +1,4 @@
 #include "source/usage_reader.h"
-
 #include "source/usage_forms.h"
 
 pace_status pace_usage_read(pace_usage_reading *out, pace_input *input, const pace_usage_mapping *mapping,

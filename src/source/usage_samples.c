@@ -1,10 +1,7 @@
 #include "source/usage_samples.h"
-
 #include "base/print.h"
 #include "base/text.h"
 #include "source/usage_words.h"
-
-#include <string.h>
 
 /* Times are milliseconds (Prometheus's text form), or seconds (OpenMetrics): seconds reach this in the year 5138,
  * milliseconds reached it in 1973. */

@@ -1,5 +1,4 @@
 #include "source/usage_words.h"
-
 #include "base/decimal.h"
 #include "base/text.h"
 

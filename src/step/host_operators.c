@@ -1,5 +1,4 @@
 #include "step/host_operators.h"
-
 #include "base/text.h"
 #include "step/op_call.h"
 

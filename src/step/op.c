@@ -1,5 +1,4 @@
 #include "step/op.h"
-
 #include "base/intern.h"
 #include "base/text.h"
 

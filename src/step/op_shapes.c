@@ -1,5 +1,4 @@
 #include "step/op_shapes.h"
-
 #include "base/text.h"
 
 #include <math.h>

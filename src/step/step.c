@@ -1,5 +1,4 @@
 #include "step/step.h"
-
 #include "base/order.h"
 #include "base/text.h"
 

@@ -1,5 +1,4 @@
 #include "step/step_pack.h"
-
 #include "step/step_parts.h"
 
 pace_status pace_pack(pace_packed *out, const void *bytes, size_t length) {
