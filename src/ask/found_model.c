@@ -201,8 +201,8 @@ static pace_status build(pace_model *out, const pace_recorded *recorded, const c
                          const pace_model_setting *settings, size_t setting_count) {
     char text[PACE_FOUND_MODEL_TEXT];
     pace_yaml *yaml;
-    size_t length = pace_found_layers_write(text, sizeof text, &recorded->layers);
-    PACE_TRY(pace_yaml_parse(&yaml, path, text, length));
+    pace_found_layers_write(text, sizeof text, &recorded->layers);
+    PACE_TRY(pace_yaml_parse(&yaml, path, text, strlen(text)));
     pace_status status = pace_model_build(out, yaml, NULL, settings, setting_count);
     pace_yaml_free(yaml);
     return status;

@@ -2,9 +2,9 @@
 #include "base/change_point.h"
 #include "base/sort.h"
 #include "base/text.h"
+#include "base/print.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -31,9 +31,7 @@ static bool is_listed(const pace_series_list *list, const char *series) {
 
 static pace_status unknown_series(const pace_series_list *all, const char *asked) {
     char known[256] = "";
-    size_t used = 0;
-    for (size_t i = 0; i < all->count && used < sizeof known; i++)
-        used += (size_t)snprintf(known + used, sizeof known - used, "%s%s", used ? ", " : "", all->items[i]);
+    for (size_t i = 0; i < all->count; i++) pace_list(known, sizeof known, ", ", "%s", all->items[i]);
     return pace_fail(PACE_E_USAGE, "series: expected one of %s, found '%.80s'", known, asked);
 }
 

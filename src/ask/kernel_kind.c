@@ -4,6 +4,7 @@
 #include "ask/fit_rows.h"
 #include "ask/row_kind.h"
 #include "machine/device_resolve.h"
+#include "base/print.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -165,15 +166,13 @@ static void put_family(pace_findings *out, const pace_fit_family *family) {
 
 static size_t count_fitted(pace_findings *out, const pace_fit_outcome *outcome) {
     char few[512] = "";
-    size_t fitted = 0, used = 0;
+    size_t fitted = 0;
     for (size_t i = 0; i < outcome->families.count; i++) {
         const pace_fit_family *family = &outcome->families.items[i];
         if (family->learned) fitted += family->rows;
-        else if (used < sizeof few)
-            used += (size_t)pace_snprintf(few + used, sizeof few - used, "%s%s %zu", used ? ", " : "",
-                                          pace_op_family_name(family->family), family->rows);
+        else pace_list(few, sizeof few, ", ", "%s %zu", pace_op_family_name(family->family), family->rows);
     }
-    if (used)
+    if (*few)
         pace_found_warn(out, PACE_WARN_TOO_FEW_ROWS,
                         "families with too few rows to learn from (at least %d) are left out: %s", PACE_LEARN_LEAST,
                         few);

@@ -1,27 +1,23 @@
 #include "ask/row_kind.h"
+#include "base/print.h"
 
-#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 
 pace_status pace_row_kind_find(const pace_row_kind **out, const pace_row_kinds *among, const char *name,
                                bool predicted) {
     char names[256] = "";
-    size_t used = 0, last = among->count;
+    size_t last = among->count;
     for (size_t i = 0; i < among->count; i++)
         if (!predicted || among->items[i]->answer) last = i;
-    for (size_t i = 0; i < among->count && used < sizeof names; i++) {
+    for (size_t i = 0; i < among->count; i++) {
         const pace_row_kind *kind = among->items[i];
         if (predicted && !kind->answer) continue;
         if (strcmp(kind->name, name) == 0) {
             *out = kind;
             return PACE_OK;
         }
-        used += (size_t)snprintf(names + used, sizeof names - used, "%s%s",
-                                 used == 0   ? ""
-                                 : i == last ? " or "
-                                             : ", ",
-                                 kind->name);
+        pace_list(names, sizeof names, i == last ? " or " : ", ", "%s", kind->name);
     }
     return pace_fail(PACE_E_USAGE, "kind: expected %s, found \"%.40s\"", names, name);
 }

@@ -5,6 +5,7 @@
 #include "ask/row_kind.h"
 #include "ask/step_fit.h"
 #include "ask/step_memory.h"
+#include "base/print.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -73,11 +74,9 @@ static void set_values(pace_row_answer *out, const pace_step_row *row, double un
 static void set_status(pace_row_answer *out, const pace_step_row *row, const pace_step_answer *answer) {
     static const char *const fits[] = {"", "may not fit into memory", "does not fit into memory"};
     const char *notes[] = {fits[answer->fitting], answer->recomputed ? "assumed full recomputation" : "", row->status};
-    size_t used = 0;
     for (size_t i = 0; i < sizeof notes / sizeof *notes; i++)
-        if (*notes[i] && used < sizeof out->status)
-            used += (size_t)snprintf(out->status + used, sizeof out->status - used, "%s%s", used ? "; " : "", notes[i]);
-    if (used == 0) snprintf(out->status, sizeof out->status, "ok");
+        if (*notes[i]) pace_list(out->status, sizeof out->status, "; ", "%s", notes[i]);
+    if (!*out->status) snprintf(out->status, sizeof out->status, "ok");
 }
 
 static void answer_row(pace_row_answer *out, void *state, size_t table, size_t question) {

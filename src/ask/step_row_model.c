@@ -62,11 +62,10 @@ static pace_status add(pace_step_model **out, pace_step_things *things, const ch
 }
 
 static pace_status load(pace_step_model **out, pace_step_things *things, const char *name, const settings *with) {
-    char key[320];
-    size_t used = (size_t)snprintf(key, sizeof key, "%.79s", name);
-    for (size_t i = 0; i < with->count && used < sizeof key; i++)
-        used += (size_t)pace_snprintf(key + used, sizeof key - used, " %.8s=%.9g", with->items[i].key,
-                                      with->items[i].value);
+    char key[320] = "";
+    pace_append(key, sizeof key, "%.79s", name);
+    for (size_t i = 0; i < with->count; i++)
+        pace_append(key, sizeof key, " %.8s=%.9g", with->items[i].key, with->items[i].value);
     *out = known(things, key);
     if (*out) return PACE_OK;
     pace_step_model *one;

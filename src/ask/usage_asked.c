@@ -2,15 +2,13 @@
 #include "ask/context.h"
 #include "base/yaml_member.h"
 #include "source/usage_words.h"
+#include "base/print.h"
 
 #include <string.h>
 
 static pace_status name_known(const pace_usage_mappings *mappings, const char *path) {
     char names[512] = "";
-    size_t length = 0;
-    for (size_t i = 0; i < mappings->count && length < sizeof names; i++)
-        length += (size_t)pace_snprintf(names + length, sizeof names - length, "%s%s", i ? ", " : "",
-                                        mappings->items[i].name);
+    for (size_t i = 0; i < mappings->count; i++) pace_list(names, sizeof names, ", ", "%s", mappings->items[i].name);
     return pace_fail(
         PACE_E_INPUT,
         "%s: expected records of a cluster (%s), found neither their columns nor their first bytes; " PACE_FIELD

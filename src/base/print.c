@@ -30,6 +30,23 @@ int pace_snprintf(char *out, size_t size, const char *format, ...) {
     return length;
 }
 
+void pace_append(char *out, size_t size, const char *format, ...) {
+    size_t used = strlen(out);
+    va_list arguments;
+    va_start(arguments, format);
+    pace_vsnprintf(out + used, size - used, format, arguments);
+    va_end(arguments);
+}
+
+void pace_list(char *out, size_t size, const char *separator, const char *format, ...) {
+    if (*out) pace_append(out, size, "%s", separator);
+    size_t used = strlen(out);
+    va_list arguments;
+    va_start(arguments, format);
+    pace_vsnprintf(out + used, size - used, format, arguments);
+    va_end(arguments);
+}
+
 void pace_print_figure(char out[32], double value, int digits) {
     char plain[28];
     pace_snprintf(plain, sizeof plain, "%.*g", digits, value);

@@ -15,6 +15,11 @@
 int pace_snprintf(char *out, size_t size, const char *format, ...) PACE_PRINTF(3, 4);
 int pace_vsnprintf(char *out, size_t size, const char *format, va_list arguments);
 
+/** Puts formatted text behind the text in `out`, of `size` bytes in all. What does not fit is cut. */
+void pace_append(char *out, size_t size, const char *format, ...) PACE_PRINTF(3, 4);
+/** The same of an item of a list: behind `separator`, unless it is the first. */
+void pace_list(char *out, size_t size, const char *separator, const char *format, ...) PACE_PRINTF(4, 5);
+
 /** The "C" locale; borrowed. */
 locale_t pace_c_locale(void);
 

@@ -2,6 +2,7 @@
 #include "fleet/job_machine_derive.h"
 
 #include "base/text.h"
+#include "base/print.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -115,15 +116,14 @@ static bool is_known(const pace_job_catalog *catalog, const char *name) {
 /* Builds the machine that the first word and those that describe it say. */
 static pace_status derive(pace_job_machine *out, const pace_job_catalog *catalog, const char *const *words,
                           size_t count) {
-    char text[512];
+    char text[512] = "";
     pace_machine machine;
     bool joined = is_known(catalog, words[0]);
-    size_t length = (size_t)snprintf(text, sizeof text, "%s", words[0]);
+    pace_append(text, sizeof text, "%s", words[0]);
     for (size_t i = 1; i < count; i++)
         joined = joined || strncmp(words[i], "nvlink=", 7) == 0 || strncmp(words[i], "xgmi=", 5) == 0;
     for (size_t i = 1; i < count; i++)
-        if (describes_machine(words[i], joined))
-            length += (size_t)snprintf(text + length, sizeof text - length, " %s", words[i]);
+        if (describes_machine(words[i], joined)) pace_append(text, sizeof text, " %s", words[i]);
     pace_status status = pace_machine_parse(&machine, catalog->devices.documents, text);
     if (status == PACE_E_MISSING)
         return pace_fail(PACE_E_MISSING,

@@ -7,9 +7,9 @@
 #include "machine/device_resolve.h"
 #include "machine/device_slice.h"
 #include "insight/trace_readings.h"
+#include "base/print.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -324,18 +324,15 @@ static int64_t time_taken_ns(const pace_rank *device) {
 pace_status pace_analysis_rank(const pace_rank **out, const pace_analysis *analysis, const char *field,
                                int64_t number) {
     char known[128] = "";
-    size_t used = 0;
     const pace_rank *best = NULL;
     for (size_t i = 0; i < analysis->ranks.count; i++) {
         const pace_rank *rank = analysis->ranks.items[i];
-        if (rank->step.rank >= 0 && used < sizeof known)
-            used +=
-                (size_t)snprintf(known + used, sizeof known - used, "%s%" PRId64, used ? ", " : "", rank->step.rank);
+        if (rank->step.rank >= 0) pace_list(known, sizeof known, ", ", "%" PRId64, rank->step.rank);
         if (rank->step.rank == number && (!best || time_taken_ns(rank) > time_taken_ns(best))) best = rank;
     }
     if (!best)
         return pace_fail(PACE_E_USAGE, "%s: expected one that the traces name (%s), found %" PRId64, field,
-                         used ? known : "none is named", number);
+                         *known ? known : "none is named", number);
     *out = best;
     return PACE_OK;
 }

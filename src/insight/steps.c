@@ -5,6 +5,7 @@
 #include "base/sort.h"
 #include "base/text.h"
 #include "insight/recurring_steps.h"
+#include "base/print.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -210,15 +211,14 @@ static void set_bounds(pace_marks *marks, const pace_step *step) {
 static pace_status fail_unmatched(const pace_step *step, const char *regex) {
     char names[240] = "";
     const char *last = "";
-    size_t used = 0, count = 0;
+    size_t count = 0;
     for (uint32_t task = 0; task < step->count && count < 5; task++) {
         const char *name = pace_step_name(step, task);
         if (step->kind[task] != PACE_TASK_ANNOTATION || pace_name_family_order(name, last) == 0 || strstr(names, name))
             continue;
         last = name;
         count++;
-        if (used < sizeof names)
-            used += (size_t)snprintf(names + used, sizeof names - used, "%s%.60s", used ? ", " : "", name);
+        pace_list(names, sizeof names, ", ", "%.60s", name);
     }
     if (count == 0) return pace_fail(PACE_E_INPUT, "step expression '%.80s': the trace has no annotations", regex);
     return pace_fail(PACE_E_INPUT, "step expression '%.80s' matches no annotation; there are: %s%s", regex, names,

@@ -4,9 +4,9 @@
  */
 #include "machine/device.h"
 #include "machine/name_words.h"
+#include "base/print.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <strings.h>
 
 /* Characters of the phrase's words when all of them occur in `name`, else 0. */
@@ -106,14 +106,11 @@ pace_precision pace_device_rated_as(const pace_device *device, pace_precision pr
 
 pace_status pace_device_check_precision(const pace_device *device, pace_precision precision) {
     char has[160] = "";
-    size_t used = 0;
     if (device->flop_per_s[precision] > 0) return PACE_OK;
     for (int i = 0; i < PACE_PRECISIONS; i++)
-        if (device->flop_per_s[i] > 0 && used < sizeof has)
-            used += (size_t)snprintf(has + used, sizeof has - used, "%s%s", used ? ", " : "",
-                                     pace_precision_key((pace_precision)i));
+        if (device->flop_per_s[i] > 0) pace_list(has, sizeof has, ", ", "%s", pace_precision_key((pace_precision)i));
     return pace_fail(PACE_E_USAGE, "precision: %s has no rate for %s in the catalogue, which has %s", device->name,
-                     pace_precision_key(precision), used ? has : "none of it");
+                     pace_precision_key(precision), *has ? has : "none of it");
 }
 
 double pace_device_rate(const pace_device *device, pace_precision precision) {

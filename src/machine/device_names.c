@@ -1,6 +1,7 @@
 #include "machine/device_names.h"
 #include "base/text.h"
 #include "machine/name_words.h"
+#include "base/print.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -97,15 +98,13 @@ pace_status pace_device_named(const pace_device **out, const pace_device_catalog
                               double memory_bytes) {
     const pace_device *found = called(catalog, text);
     char all[240] = "";
-    size_t used = 0, count = 0;
+    size_t count = 0;
     if (!found) found = of_phrase(catalog, text, memory_bytes);
     for (size_t i = 0; !found && i < catalog->count; i++)
         if (is_described(&catalog->devices[i], catalog->nodes[i], text)) {
             count++;
             *out = &catalog->devices[i];
-            if (used < sizeof all)
-                used +=
-                    (size_t)snprintf(all + used, sizeof all - used, "%s%s", used ? ", " : "", catalog->devices[i].name);
+            pace_list(all, sizeof all, ", ", "%s", catalog->devices[i].name);
         }
     if (count > 1) return pace_fail(PACE_E_USAGE, "\"%.60s\" fits several devices, say which: %s", text, all);
     if (count == 0) *out = found;

@@ -3,10 +3,10 @@
 #include "base/decimal.h"
 #include "machine/machine.h"
 #include "model/pipeline_order.h"
+#include "base/print.h"
 
 #include <math.h>
 #include <stddef.h>
-#include <stdio.h>
 #include <string.h>
 
 static const char *const modes[] = {"inference", "training", NULL};
@@ -99,8 +99,7 @@ static size_t find(const char *key) {
 
 static pace_status fail_word(const char *key, const char *const *words, const char *value) {
     char list[160] = "";
-    for (size_t i = 0, used = 0; words[i] && used < sizeof list; i++)
-        used += (size_t)snprintf(list + used, sizeof list - used, "%s%s", i ? ", " : "", words[i]);
+    for (size_t i = 0; words[i]; i++) pace_list(list, sizeof list, ", ", "%s", words[i]);
     return pace_fail(PACE_E_USAGE, "%s: expected one of %s, found \"%.80s\"", key, list, value);
 }
 

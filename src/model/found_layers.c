@@ -292,37 +292,35 @@ static const char apart[] =
     "            - {linear: {out: kv_heads*head_dim, bias: biases}, shard: column, from: x, as: v, name: v}\n"
     "            - {attention: {heads: heads, kv_heads: kv_heads, causal: causal}, from: [q, k, v]}\n";
 
-static size_t write_forward(char *out, size_t size, const pace_found_layers *l) {
-    if (!l->gated)
-        return (size_t)pace_snprintf(out, size,
-                                     "            - {linear: {out: ffn, bias: biases}, shard: column, name: up}\n"
-                                     "            - %s\n",
-                                     l->activation);
-    return (
-        size_t)pace_snprintf(out, size,
-                             "            - multiply:\n"
-                             "                - [{linear: {out: ffn, bias: biases}, shard: column, name: gate}, %s]\n"
-                             "                - [{linear: {out: ffn, bias: biases}, shard: column, name: up}]\n",
-                             l->activation);
+static void write_forward(char *out, size_t size, const pace_found_layers *l) {
+    if (!l->gated) {
+        pace_append(out, size,
+                    "            - {linear: {out: ffn, bias: biases}, shard: column, name: up}\n"
+                    "            - %s\n",
+                    l->activation);
+        return;
+    }
+    pace_append(out, size,
+                "            - multiply:\n"
+                "                - [{linear: {out: ffn, bias: biases}, shard: column, name: gate}, %s]\n"
+                "                - [{linear: {out: ffn, bias: biases}, shard: column, name: up}]\n",
+                l->activation);
 }
 
-static size_t write_ends(char *out, size_t size, const pace_found_layers *l) {
-    size_t used = 0;
-    if (l->vocab > 0) used = (size_t)pace_snprintf(out, size, "  - embedding: {rows: vocab, width: hidden}\n");
-    else used = (size_t)pace_snprintf(out, size, "  - {linear: hidden, name: embed}\n");
-    if (l->positions > 0) used += (size_t)pace_snprintf(out + used, size - used, "  - positions: positions\n");
-    used += (size_t)pace_snprintf(out + used, size - used, "  - {layer: {}, repeat: layers, name: layers}\n  - %s\n",
-                                  l->root_norms ? "rms_norm" : "layer_norm");
+static void write_ends(char *out, size_t size, const pace_found_layers *l) {
+    if (l->vocab > 0) pace_append(out, size, "  - embedding: {rows: vocab, width: hidden}\n");
+    else pace_append(out, size, "  - {linear: hidden, name: embed}\n");
+    if (l->positions > 0) pace_append(out, size, "  - positions: positions\n");
+    pace_append(out, size, "  - {layer: {}, repeat: layers, name: layers}\n  - %s\n",
+                l->root_norms ? "rms_norm" : "layer_norm");
     if (l->outputs > 0)
-        used += (size_t)pace_snprintf(out + used, size - used,
-                                      "  - {linear: {out: outputs, bias: 0, tied: tied}, shard: column, name: head}\n");
-    return used;
+        pace_append(out, size, "  - {linear: {out: outputs, bias: 0, tied: tied}, shard: column, name: head}\n");
 }
 
-size_t pace_found_layers_write(char *out, size_t size, const pace_found_layers *l) {
+void pace_found_layers_write(char *out, size_t size, const pace_found_layers *l) {
     const char *norm = l->root_norms ? "rms_norm" : "layer_norm",
                *dropout = l->dropout ? "            - dropout: 0.1\n" : "";
-    size_t used = (size_t)pace_snprintf(
+    pace_snprintf(
         out, size,
         "family: found\nabout: layers found in a recorded step\nsource: the recording\nparameters: {hidden: %.0f, layers: %.0f, heads: %.0f, "
         "kv_heads: %.0f, head_dim: %.0f, ffn: %.0f, vocab: %.0f, positions: %.0f, outputs: %.0f, seq: %.0f, biases: %d, "
@@ -331,15 +329,15 @@ size_t pace_found_layers_write(char *out, size_t size, const pace_found_layers *
         l->hidden, l->layers, l->heads, l->kv_heads, l->head_dim, l->ffn, l->vocab, l->positions, l->outputs,
         l->sequence, l->biased, l->causal, l->vocab > 0 ? "tokens: seq" : "vectors: [seq, hidden]",
         l->outputs > 0 ? "cross_entropy" : "mse", norm);
-    used += (size_t)pace_snprintf(out + used, size - used, "%s", l->qkv[1] > 0 ? apart : joined);
-    used += (size_t)pace_snprintf(out + used, size - used,
-                                  "            - {linear: {out: hidden, bias: biases}, shard: row, name: out}\n%s"
-                                  "        name: attention\n      - add:\n          - []\n          - - %s\n",
-                                  dropout, norm);
-    used += write_forward(out + used, size - used, l);
-    used += (size_t)pace_snprintf(out + used, size - used,
-                                  "            - {linear: {out: hidden, bias: biases}, shard: row, name: down}\n%s"
-                                  "        name: mlp\nlayers:\n",
-                                  dropout);
-    return used + write_ends(out + used, size - used, l);
+    pace_append(out, size, "%s", l->qkv[1] > 0 ? apart : joined);
+    pace_append(out, size,
+                "            - {linear: {out: hidden, bias: biases}, shard: row, name: out}\n%s"
+                "        name: attention\n      - add:\n          - []\n          - - %s\n",
+                dropout, norm);
+    write_forward(out, size, l);
+    pace_append(out, size,
+                "            - {linear: {out: hidden, bias: biases}, shard: row, name: down}\n%s"
+                "        name: mlp\nlayers:\n",
+                dropout);
+    write_ends(out, size, l);
 }

@@ -35,5 +35,5 @@ typedef struct {
 pace_status pace_found_layers_find(pace_found_layers *out, const pace_found_call *calls, size_t count) PACE_MUST_CHECK;
 
 enum { PACE_FOUND_MODEL_TEXT = 4096 };
-/** As a description in the language of models (model/model_read.h), of PACE_FOUND_MODEL_TEXT bytes at most; how many. */
-size_t pace_found_layers_write(char *out, size_t size, const pace_found_layers *found);
+/** As a description in the language of models (model/model_read.h), of PACE_FOUND_MODEL_TEXT bytes at most. */
+void pace_found_layers_write(char *out, size_t size, const pace_found_layers *found);

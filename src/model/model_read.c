@@ -6,6 +6,7 @@
 #include "model/expression.h"
 #include "model/layer.h"
 #include "model/model_values.h"
+#include "base/print.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -514,10 +515,9 @@ static pace_status read_names(model_reader *reader, const char *name) {
 static pace_status refuse_setting(const pace_yaml_node *parameters, const pace_model_setting *setting) {
     PACE_TRY(pace_setting_hint_give(&setting->hint, parameters, setting->key, setting->text));
     char run[400] = "", own[400] = "";
-    for (size_t i = 0, used = 0; pace_config_key(i) && used < sizeof run; i++)
-        used += (size_t)snprintf(run + used, sizeof run - used, "%s%s", i ? ", " : "", pace_config_key(i));
-    for (size_t i = 0, used = 0; i < pace_yaml_count(parameters) && used < sizeof own; i++)
-        used += (size_t)snprintf(own + used, sizeof own - used, "%s%s", i ? ", " : "", pace_yaml_key(parameters, i));
+    for (size_t i = 0; pace_config_key(i); i++) pace_list(run, sizeof run, ", ", "%s", pace_config_key(i));
+    for (size_t i = 0; i < pace_yaml_count(parameters); i++)
+        pace_list(own, sizeof own, ", ", "%s", pace_yaml_key(parameters, i));
     return pace_fail(PACE_E_USAGE, "the model has no parameter \"%.80s\": expected one of how it is run (%s)%s%s%s",
                      setting->key, run, *own ? ", or of its own (" : "", own, *own ? ")" : "");
 }

@@ -53,13 +53,10 @@ static const char *about_of(const pace_asked_kind *kinds, size_t count, const ch
 
 static pace_status refuse(const pace_option *option, const char *asked, const pace_asked_kind *kinds, size_t count) {
     char where[600] = "";
-    size_t used = 0;
     for (size_t i = 0; i < count; i++) {
         char word[40];
         pace_snprintf(word, sizeof word, " %.30s ", kinds[i].word);
-        if (strstr(option->kinds, word) && used < sizeof where)
-            used +=
-                (size_t)pace_snprintf(where + used, sizeof where - used, "%s%s", used ? ", or " : "", kinds[i].about);
+        if (strstr(option->kinds, word)) pace_list(where, sizeof where, ", or ", "%s", kinds[i].about);
     }
     return pace_fail(PACE_E_USAGE, "%s: has no effect on %s; it is for %s", option->name, about_of(kinds, count, asked),
                      where);

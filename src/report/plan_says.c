@@ -13,25 +13,17 @@ void pace_plan_say_config(char out[PACE_PLAN_SAYS], const pace_config *config) {
         double value;
     } ways[] = {{"tp", config->tp}, {"pp", config->pp}, {"vpp", config->vpp},
                 {"cp", config->cp}, {"ep", config->ep}, {"dp", config->dp}};
-    size_t used = 0;
+    *out = '\0';
     for (size_t i = 0; i < sizeof ways / sizeof *ways; i++)
-        if (ways[i].value > 1)
-            used += (size_t)pace_snprintf(out + used, PACE_PLAN_SAYS - used, "%s%s=%.0f", used ? " " : "", ways[i].name,
-                                          ways[i].value);
-    if (config->schedule != 0)
-        used += (size_t)pace_snprintf(out + used, PACE_PLAN_SAYS - used, " %s", pace_config_word(config, "schedule"));
-    used += (size_t)pace_snprintf(out + used, PACE_PLAN_SAYS - used, "%smicro-batch %.0f", used ? ", " : "",
-                                  config->micro_batch);
+        if (ways[i].value > 1) pace_list(out, PACE_PLAN_SAYS, " ", "%s=%.0f", ways[i].name, ways[i].value);
+    if (config->schedule != 0) pace_append(out, PACE_PLAN_SAYS, " %s", pace_config_word(config, "schedule"));
+    pace_list(out, PACE_PLAN_SAYS, ", ", "micro-batch %.0f", config->micro_batch);
     if (config->recompute != PACE_RECOMPUTE_NONE)
-        used += (size_t)pace_snprintf(out + used, PACE_PLAN_SAYS - used, ", %s recomputation",
-                                      pace_config_word(config, "recompute"));
+        pace_append(out, PACE_PLAN_SAYS, ", %s recomputation", pace_config_word(config, "recompute"));
     if (config->offload != PACE_OFFLOAD_NONE)
-        used += (size_t)pace_snprintf(out + used, PACE_PLAN_SAYS - used, ", %s on the host",
-                                      pace_config_word(config, "offload"));
-    if (config->zero_stage > 0)
-        used += (size_t)pace_snprintf(out + used, PACE_PLAN_SAYS - used, ", ZeRO %.0f", config->zero_stage);
-    if (pace_config_copies(config) > 1)
-        pace_snprintf(out + used, PACE_PLAN_SAYS - used, " in groups of %.0f", config->zero_group);
+        pace_append(out, PACE_PLAN_SAYS, ", %s on the host", pace_config_word(config, "offload"));
+    if (config->zero_stage > 0) pace_append(out, PACE_PLAN_SAYS, ", ZeRO %.0f", config->zero_stage);
+    if (pace_config_copies(config) > 1) pace_append(out, PACE_PLAN_SAYS, " in groups of %.0f", config->zero_group);
 }
 
 pace_step_rate pace_plan_rate(const pace_plan_place *p, const pace_plan_choice *one) {
@@ -402,31 +394,25 @@ static void say_settings(char *out, size_t size, const pace_plan_asked *a, const
                  {"recompute", sequences || c->recompute > 0},
                  {"precision", true},
                  {"offload", c->offload > 0}};
-    size_t used = 0;
-    for (size_t i = 0; i < sizeof numbers / sizeof *numbers && used < size; i++)
-        if (numbers[i].said)
-            used += (size_t)pace_snprintf(out + used, size - used, "%s%s=%.0f", used ? "," : "", numbers[i].name,
-                                          numbers[i].value);
-    for (size_t i = 0; i < sizeof words / sizeof *words && used < size; i++)
-        if (words[i].said)
-            used += (size_t)pace_snprintf(out + used, size - used, ",%s=%s", words[i].name,
-                                          pace_config_word(c, words[i].name));
-    for (size_t i = 0; i < a->options->set.count && used < size; i++)
-        if (!is_chosen(a->options->set.items[i]))
-            used += (size_t)pace_snprintf(out + used, size - used, " --set '%s'", a->options->set.items[i]);
+    *out = '\0';
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+        if (numbers[i].said) pace_list(out, size, ",", "%s=%.0f", numbers[i].name, numbers[i].value);
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (words[i].said) pace_append(out, size, ",%s=%s", words[i].name, pace_config_word(c, words[i].name));
+    for (size_t i = 0; i < a->options->set.count; i++)
+        if (!is_chosen(a->options->set.items[i])) pace_append(out, size, " --set '%s'", a->options->set.items[i]);
 }
 
 /* Where the same number comes from. */
 static void put_command(pace_node *root, const pace_plan_asked *a, const pace_plan_place *p) {
-    char settings[900];
-    size_t used, size = sizeof settings;
+    char settings[900] = "";
+    size_t size = sizeof settings;
     if (p->choices.count == 0) return;
     say_settings(settings, size, a, p);
-    used = strlen(settings);
     if (a->options->jitter && pace_framework_is_lowered(p->step.asked.framework))
-        used += (size_t)pace_snprintf(settings + used, size - used, " --jitter %s", a->options->jitter);
-    for (size_t i = 0; i < a->options->fits.count && used < size; i++)
-        used += (size_t)pace_snprintf(settings + used, size - used, " --fit '%s'", a->options->fits.items[i]);
+        pace_append(settings, size, " --jitter %s", a->options->jitter);
+    for (size_t i = 0; i < a->options->fits.count; i++)
+        pace_append(settings, size, " --fit '%s'", a->options->fits.items[i]);
     pace_node_note(root, "The fastest asked of predict: paceline predict '%s' --on '%s' --set %s", a->name,
                    p->machine.asked, settings);
 }

@@ -1,6 +1,7 @@
 #include "report/predict_parts.h"
 #include "forecast/what_ifs.h"
 #include "report/table.h"
+#include "base/print.h"
 
 static bool edits(const pace_scenario *scenario) {
     for (size_t i = 0; i < pace_what_if_count; i++)
@@ -93,7 +94,7 @@ static void say_assumptions(pace_node *root, const pace_scenario *scenarios, siz
 static void list_names(char *out, size_t size, const pace_graph *graph) {
     enum { MOST = 8 };
     const char *names[MOST];
-    size_t count = 0, used = 0;
+    size_t count = 0;
     *out = '\0';
     for (size_t i = 0; i < graph->launches.count && count < MOST; i++) {
         const pace_launch *launch = &graph->launches.items[i];
@@ -103,10 +104,9 @@ static void list_names(char *out, size_t size, const pace_graph *graph) {
         for (size_t k = 0; k < count; k++) known |= strcmp(names[k], name) == 0;
         if (known) continue;
         names[count++] = name;
-        if (used < size)
-            used += (size_t)pace_snprintf(out + used, size - used, "%s%.60s", used ? ", " : "; there are: ", name);
+        pace_append(out, size, "%s%.60s", *out ? ", " : "; there are: ", name);
     }
-    if (count == MOST && used < size) pace_snprintf(out + used, size - used, ", ...");
+    if (count == MOST) pace_append(out, size, ", ...");
 }
 
 /* A what-if that changes nothing is likely not the one that was meant. */

@@ -2,6 +2,7 @@
 
 #include "report/analyze_parts.h"
 #include "report/show.h"
+#include "base/print.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -49,15 +50,13 @@ static bool exchanges_more(const pace_forecast_exchange *exchange) {
 
 /* " (tp 1.4 s, pp 101 ms)", of what is at least a hundredth. */
 static const char *by_groups(const pace_forecast_exchange *exchange, char *text, size_t size) {
-    size_t used = 0;
     text[0] = '\0';
     for (int g = PACE_GROUP_UNKNOWN + 1; g < PACE_GROUPS && exchanges_more(exchange); g++) {
         double own_s = exchange->exposed_by_s[g];
-        if (own_s < 0.01 * exchange->exposed_s || used >= size) continue;
-        used += (size_t)pace_snprintf(text + used, size - used, "%s%s %s", used ? ", " : " (", pace_group_names[g],
-                                      pace_show_ns(pace_ns(own_s)).text);
+        if (own_s < 0.01 * exchange->exposed_s) continue;
+        pace_append(text, size, "%s%s %s", *text ? ", " : " (", pace_group_names[g], pace_show_ns(pace_ns(own_s)).text);
     }
-    if (used && used < size) pace_snprintf(text + used, size - used, ")");
+    if (*text) pace_append(text, size, ")");
     return text;
 }
 

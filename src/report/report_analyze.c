@@ -5,6 +5,7 @@
 #include "report/analyze_parts.h"
 #include "report/show.h"
 #include "report/table.h"
+#include "base/print.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -247,15 +248,15 @@ static void put_step_table(pace_node *root, const pace_rank *rank, const pace_sp
 /* What the headline's median leaves out, by name. */
 static void put_left_out(pace_node *root, const pace_rank *rank, const pace_spread *spread,
                          const pace_typical_step *typical) {
-    char text[512];
-    size_t used = 0, named = 0;
-    for (size_t k = 0; k < spread->notes.count && used + 96 < sizeof text; k++) {
+    char text[512] = "";
+    size_t named = 0;
+    for (size_t k = 0; k < spread->notes.count && strlen(text) + 96 < sizeof text; k++) {
         pace_step_verdict verdict = spread->notes.items[k].verdict;
         const pace_mark *mark = &rank->marks.items.items[k];
         if (verdict != PACE_STEP_WARM_UP && verdict != PACE_STEP_OUTLIER) continue;
-        used += (size_t)pace_snprintf(text + used, sizeof text - used, "%s%.40s (%s, %s)", named++ ? ", " : "",
-                                      pace_names_text(&rank->step.names, mark->label), pace_step_verdict_names[verdict],
-                                      pace_show_ns(mark->to_ns - mark->from_ns).text);
+        pace_append(text, sizeof text, "%s%.40s (%s, %s)", named++ ? ", " : "",
+                    pace_names_text(&rank->step.names, mark->label), pace_step_verdict_names[verdict],
+                    pace_show_ns(mark->to_ns - mark->from_ns).text);
     }
     if (typical->steps > 1)
         pace_node_sentence(root, false,

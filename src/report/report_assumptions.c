@@ -1,8 +1,8 @@
 #include "report/report_assumptions.h"
 #include "base/order.h"
 #include "report/table.h"
+#include "base/print.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 
 typedef struct {
@@ -25,11 +25,9 @@ PACE_ORDER(largest_first, row, PACE_DOWN(added) PACE_TEXT(name))
 /* Of the largest, in words: in a table such texts would be cut. */
 static void put_removal(pace_node *parent, const row *rows, size_t count) {
     enum { NAMED = 3 };
-    char text[640];
-    size_t length = 0;
+    char text[640] = "";
     for (size_t i = 0; i < count && i < NAMED && rows[i].added >= rows[0].added / 10; i++)
-        length += (size_t)snprintf(text + length, sizeof text - length, "%s%.40s by %.160s", i ? "; " : "",
-                                   rows[i].name, rows[i].words.removed_by);
+        pace_list(text, sizeof text, "; ", "%.40s by %.160s", rows[i].name, rows[i].words.removed_by);
     if (count) pace_node_note(parent, "What removes the largest assumptions: %s.", text);
 }
 

@@ -3,6 +3,7 @@
 #include "report/show.h"
 #include "base/text.h"
 #include "insight/kernel_chains.h"
+#include "base/print.h"
 
 #include <string.h>
 
@@ -36,19 +37,18 @@ static char *name_of(const pace_step *step, pace_op_cache *cache, uint32_t task)
 /* "pow + mean + rsqrt + mul x 2": a name that repeats is counted. */
 static pace_status write_chain(char out[WHOLE_TEXT], const pace_step *step, const pace_kernel_chains *chains,
                                const pace_kernel_chain *chain, pace_op_cache *cache) {
-    size_t used = 0, alike = 0;
+    size_t alike = 0;
     char *before = NULL;
     out[0] = '\0';
-    for (size_t i = 0; i <= chain->kernels && used < WHOLE_TEXT; i++) {
+    for (size_t i = 0; i <= chain->kernels; i++) {
         char *name = i < chain->kernels ? name_of(step, cache, chains->tasks.items[chain->first + i]) : NULL;
         if (i < chain->kernels && !name) {
             pace_free(before);
             return PACE_E_MEMORY;
         }
         bool same = before && name && strcmp(before, name) == 0;
-        if (before && !same && alike > 1) used += (size_t)pace_snprintf(out + used, WHOLE_TEXT - used, " x %zu", alike);
-        if (name && !same && used < WHOLE_TEXT)
-            used += (size_t)pace_snprintf(out + used, WHOLE_TEXT - used, "%s%s", i ? " + " : "", name);
+        if (before && !same && alike > 1) pace_append(out, WHOLE_TEXT, " x %zu", alike);
+        if (name && !same) pace_list(out, WHOLE_TEXT, " + ", "%s", name);
         alike = same ? alike + 1 : 1;
         pace_free(before);
         before = name;

@@ -172,10 +172,9 @@ static void bounds_title(char *out, size_t size, pace_asked_kind kind, unsigned 
     static const char *const names[PACE_FLEET_CLASSES] = {"1w1g",    "1wng",  "PS/Worker",  "AllReduce local",
                                                           "cluster", "PEARL", "PS as local"};
     static const char *const asked[PACE_ASKED_KINDS] = {"One resource", "Two resources", "Other software"};
-    size_t used = (size_t)pace_snprintf(out, size, "%s, 90 %% intervals", asked[kind]);
+    pace_snprintf(out, size, "%s, 90 %% intervals", asked[kind]);
     for (int c = 0, count = 0; c < PACE_FLEET_CLASSES; c++)
-        if (classes >> c & 1)
-            used += (size_t)pace_snprintf(out + used, size - used, "%s%s", count++ ? ", " : ": ", names[c]);
+        if (classes >> c & 1) pace_append(out, size, "%s%s", count++ ? ", " : ": ", names[c]);
 }
 
 static void put_gains(pace_node *table, const pace_fleet_view *view, pace_asked_kind kind) {

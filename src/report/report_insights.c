@@ -8,6 +8,7 @@
 #include "insight/throughput.h"
 #include "report/table.h"
 #include "report/work_shown.h"
+#include "base/print.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -218,16 +219,15 @@ static pace_status refuse_filter(const pace_rank *rank, const char *filter) {
     enum { NAMED = 8 };
     pace_operator_rows rows;
     char names[640] = "";
-    size_t used = 0, named = 0;
+    size_t named = 0;
     PACE_TRY(pace_operators_sum(&rows, rank, PACE_BY_OPERATOR));
-    for (size_t i = 0; i < rows.count && named < NAMED && used < sizeof names; i++)
+    for (size_t i = 0; i < rows.count && named < NAMED; i++)
         if (rows.items[i].name && ++named)
-            used += (size_t)pace_snprintf(names + used, sizeof names - used, "%s%.60s", used ? ", " : "",
-                                          pace_names_text(&rank->step.names, rows.items[i].name));
+            pace_list(names, sizeof names, ", ", "%.60s", pace_names_text(&rank->step.names, rows.items[i].name));
     PACE_VEC_FREE(&rows);
     return pace_fail(PACE_E_USAGE,
                      "filter: expected a part of the name of an operator, kernel or module, found '%.80s'%s%s%s",
-                     filter, used ? "; there are: " : "", names, named == NAMED ? ", ..." : "");
+                     filter, *names ? "; there are: " : "", names, named == NAMED ? ", ..." : "");
 }
 
 static pace_status put_operators(pace_node *root, const pace_analysis *analysis, const pace_rank *rank,

@@ -3,6 +3,7 @@
 #include "insight/kernel_ranks.h"
 #include "insight/kernel_stats.h"
 #include "insight/launch_shape.h"
+#include "base/print.h"
 
 typedef struct {
     const char *name;
@@ -13,10 +14,9 @@ typedef struct {
 
 /* "132 x 1 x 4", without what is 1 behind. */
 static void write_three(char *out, size_t size, const double three[3]) {
-    size_t used = 0, parts = three[2] > 1 ? 3 : three[1] > 1 ? 2 : three[0] > 0 ? 1 : 0;
+    size_t parts = three[2] > 1 ? 3 : three[1] > 1 ? 2 : three[0] > 0 ? 1 : 0;
     out[0] = '\0';
-    for (size_t i = 0; i < parts; i++)
-        used += (size_t)pace_snprintf(out + used, size - used, "%s%.0f", i ? " x " : "", three[i]);
+    for (size_t i = 0; i < parts; i++) pace_list(out, size, " x ", "%.0f", three[i]);
 }
 
 static kernel_row row_of(const pace_rank *rank, const pace_kernel_row *from, int64_t total_ns) {

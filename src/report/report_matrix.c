@@ -129,15 +129,13 @@ static void put_shares(pace_node *root, const pace_matrix *step, bool of_host) {
          column_sum(step, PACE_IDLE_HOST) + column_sum(step, PACE_IDLE_INPUT) + column_sum(step, PACE_IDLE_OTHER)},
     };
     int64_t total = pace_matrix_total(step);
-    char text[256];
-    size_t used = 0;
+    char text[256] = "";
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
         double percent = share(parts[i].time_ns, total);
         if (percent < 0.05) continue;
-        used += (size_t)pace_snprintf(text + used, sizeof text - used, "%s%.1f %% %s", used ? ", " : "", percent,
-                                      parts[i].name);
+        pace_list(text, sizeof text, ", ", "%.1f %% %s", percent, parts[i].name);
     }
-    if (used) pace_node_sentence(root, true, "Where %s goes: %s.", of_host ? "the host's time" : "it", text);
+    if (*text) pace_node_sentence(root, true, "Where %s goes: %s.", of_host ? "the host's time" : "it", text);
 }
 
 void pace_put_headline(pace_node *root, const pace_analysis *analysis, const pace_rank *rank,

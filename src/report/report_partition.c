@@ -11,12 +11,11 @@ enum { SAYS = 400, ROWS = 5 };
 
 /* "8/8/1", or "8" where all layers have as many. */
 static void say_segments(char out[SAYS], const pace_partition *p, size_t layers) {
-    size_t used = 0, alike = 1;
+    size_t alike = 1;
     while (alike < layers && p->segments[alike] == p->segments[0]) alike++;
     size_t shown = alike == layers ? 1 : layers;
     *out = '\0';
-    for (size_t l = 0; l < shown && used < SAYS; l++)
-        used += (size_t)pace_snprintf(out + used, SAYS - used, "%s%.0f", l ? "/" : "", p->segments[l]);
+    for (size_t l = 0; l < shown; l++) pace_list(out, SAYS, "/", "%.0f", p->segments[l]);
 }
 
 /* As settings: "dp=5 tp=3 threads=2 servers=1 segments=3"; what is 1 or none is left out. */
@@ -25,15 +24,13 @@ static void say_partition(char out[SAYS], const pace_partition *p, size_t layers
         const char *name;
         double value, silent;
     } ways[] = {{"dp", p->replicas, 1}, {"tp", p->workers, 1}, {"threads", p->threads, 0}, {"servers", p->servers, 0}};
-    size_t used = 0;
+    *out = '\0';
     for (size_t i = 0; i < sizeof ways / sizeof *ways; i++)
-        if (ways[i].value != ways[i].silent)
-            used += (size_t)pace_snprintf(out + used, SAYS - used, "%s%s=%.0f", used ? " " : "", ways[i].name,
-                                          ways[i].value);
+        if (ways[i].value != ways[i].silent) pace_list(out, SAYS, " ", "%s=%.0f", ways[i].name, ways[i].value);
     if (p->workers < 2) return;
     char segments[SAYS];
     say_segments(segments, p, layers);
-    pace_snprintf(out + used, SAYS - used, " segments=%.300s", segments);
+    pace_append(out, SAYS, " segments=%.300s", segments);
 }
 
 /* --- tables ------------------------------------------------------------------------------------------------------- */

@@ -2,8 +2,8 @@
 #include "ask/validation.h"
 #include "report/engines.h"
 #include "report/table.h"
+#include "base/print.h"
 
-#include <stdio.h>
 
 /* --- the report --------------------------------------------------------------------------------------------------- */
 
@@ -32,13 +32,12 @@ static void say_kept(pace_node *root, const pace_validation *v) {
 /* Once for each case. */
 static void say_worse(pace_node *root, const pace_validation *v) {
     char names[1000] = "";
-    size_t used = 0;
-    for (size_t i = 0; i < v->worse.count && used < sizeof names; i++) {
+    for (size_t i = 0; i < v->worse.count; i++) {
         if (i > 0 && v->worse.items[i] == v->worse.items[i - 1]) continue;
-        used += (size_t)snprintf(names + used, sizeof names - used, "%s%s", used ? ", " : "", v->worse.items[i]);
+        pace_list(names, sizeof names, ", ", "%s", v->worse.items[i]);
     }
     pace_node_int(root, "worse", (int64_t)v->worse.count);
-    if (used) pace_node_sentence(root, true, "Worse than in the ledger: %s.", names);
+    if (*names) pace_node_sentence(root, true, "Worse than in the ledger: %s.", names);
 }
 
 static void describe(pace_report *report, const pace_validation *v) {

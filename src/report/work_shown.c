@@ -1,4 +1,5 @@
 #include "report/work_shown.h"
+#include "base/print.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -11,10 +12,8 @@ static void measure(pace_work_shown *shown, const pace_rank *rank) {
 }
 
 static pace_status unknown_stage(const char *name) {
-    char known[128];
-    size_t used = 0;
-    for (int s = 0; s < PACE_STAGES && used < sizeof known; s++)
-        used += (size_t)snprintf(known + used, sizeof known - used, "%s%s", s ? ", " : "", pace_stage_names[s]);
+    char known[128] = "";
+    for (int s = 0; s < PACE_STAGES; s++) pace_list(known, sizeof known, ", ", "%s", pace_stage_names[s]);
     return pace_fail(PACE_E_USAGE, "stage: expected one of %s, found '%.80s'", known, name);
 }
 

@@ -29,7 +29,21 @@ static void a_point_stands_before_an_exponent(void **state) {
     }
 }
 
+/* What does not fit is cut, and what comes after it is left out. */
+static void items_are_put_behind_one_another(void **state) {
+    (void)state;
+    char text[12] = "";
+    pace_list(text, sizeof text, ", ", "%d", 1);
+    pace_list(text, sizeof text, ", ", "%s=%g", "b", 0.5);
+    assert_string_equal(text, "1, b=0.5");
+    pace_append(text, sizeof text, ";%s", "long words");
+    assert_string_equal(text, "1, b=0.5;lo");
+    pace_list(text, sizeof text, ", ", "%d", 2);
+    assert_string_equal(text, "1, b=0.5;lo");
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(a_point_stands_before_an_exponent)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(a_point_stands_before_an_exponent),
+                                       cmocka_unit_test(items_are_put_behind_one_another)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
