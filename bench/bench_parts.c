@@ -77,7 +77,7 @@ int main(int argc, char **argv) {
         double alone_s = read_alone(argv[1]);
         moment start = now();
         must(pace_input_open(&input, argv[1]));
-        must(pace_kineto_read(&rank.step, input, &notes, NULL, NULL));
+        must(pace_kineto_read(&rank.step, input, &notes, (pace_progress){0}));
         pace_input_free(input);
         moment loaded = now();
         ask(&rank, classes);

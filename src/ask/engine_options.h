@@ -4,6 +4,7 @@
  */
 #pragma once
 
+#include "base/progress.h"
 #include "base/words.h"
 #include "forecast/what_ifs.h"
 #include "insight/analyze_options.h"
@@ -22,10 +23,9 @@ typedef struct {
     double samples;       /**< as many as it has; 0 = inferred from shapes */
     pace_words fits;      /**< files of pace_fit(), the last that knows an operation's family answers */
     pace_words overheads; /**< files of host overheads, pooled, to use in place of the inputs' own */
-    const char *step_regex;    /**< POSIX extended regular expression of step annotations; NULL = find them */
-    pace_step_choice steps;    /**< of a trace: which of them */
-    pace_progress_fn progress; /**< may be NULL */
-    void *progress_context;
+    const char *step_regex; /**< POSIX extended regular expression of step annotations; NULL = find them */
+    pace_step_choice steps; /**< of a trace: which of them */
+    pace_progress progress; /**< may be NULL */
 } pace_predict_options;
 
 /** Options of pace_compare(). Zero-initialise for defaults. */
@@ -45,8 +45,7 @@ typedef struct {
     const char *step_regex; /**< POSIX extended regular expression of step annotations; NULL = find them */
     pace_step_choice steps; /**< which steps; all = everything, steps or not */
     bool anonymize;         /**< replace names that catalog/public_names.yaml does not know */
-    pace_progress_fn progress; /**< may be NULL */
-    void *progress_context;
+    pace_progress progress; /**< may be NULL */
 } pace_slice_options;
 
 /** What the job model assumes (docs/fleet.md). NULL = as the catalogue has it. */
@@ -69,9 +68,8 @@ typedef struct {
     uint64_t seed;          /**< pace_fit(): which groups are held out */
     const char *collective; /**< kind "exchange": of rows that name none; NULL = they must */
     int probes;             /**< pace_fit(), kind "exchange": sizes of a curve that are fitted for the score; 0 = 6 */
-    pace_job_assumptions job;  /**< kind "job"; its machine is `device`, its fit `fit_path` */
-    pace_progress_fn progress; /**< may be NULL */
-    void *progress_context;
+    pace_job_assumptions job; /**< kind "job"; its machine is `device`, its fit `fit_path` */
+    pace_progress progress;   /**< may be NULL */
 } pace_rows_options;
 
 /** Options of pace_predict_exchange(). Zero-initialise for defaults. */
@@ -173,8 +171,7 @@ typedef struct {
     bool exact;                      /**< exact quantiles, in memory that grows with the jobs */
     const pace_processes *processes; /**< each reads some of the files; NULL = this one reads all. Only process 0 has a
                                       report, the others get NULL */
-    pace_progress_fn progress;       /**< may be NULL */
-    void *progress_context;
+    pace_progress progress;          /**< may be NULL */
 } pace_fleet_options;
 
 /** Options of pace_cluster_usage(). Zero-initialise for defaults. */
@@ -195,18 +192,16 @@ typedef struct {
     const char *data_path;  /**< folder the cases' files lie in */
     const char *glob;       /**< only cases whose name matches; NULL = all */
     const char
-        *ledger_path; /**< put the figures into this ledger, in place of those of the same cases; NULL = do not */
-    pace_ask_fn ask;  /**< pace_ask(), for cases that ask a question for each row */
-    pace_progress_fn progress; /**< may be NULL; `done` and `total` count cases */
-    void *progress_context;
+        *ledger_path;       /**< put the figures into this ledger, in place of those of the same cases; NULL = do not */
+    pace_ask_fn ask;        /**< pace_ask(), for cases that ask a question for each row */
+    pace_progress progress; /**< may be NULL; `done` and `total` count cases */
 } pace_validate_options;
 
 /** Options of pace_convert(). Zero-initialise for defaults. */
 typedef struct {
-    pace_context *context;     /**< what is asked; must be given */
-    const char *output;        /**< the file to write, "NAME.et"; of several ranks "NAME.RANK.et" */
-    pace_words set;            /**< of a model: "KEY=VALUE" of its configuration or its parameters */
-    const char *step_regex;    /**< POSIX extended regular expression of step annotations; NULL = find them */
-    pace_progress_fn progress; /**< may be NULL */
-    void *progress_context;
+    pace_context *context;  /**< what is asked; must be given */
+    const char *output;     /**< the file to write, "NAME.et"; of several ranks "NAME.RANK.et" */
+    pace_words set;         /**< of a model: "KEY=VALUE" of its configuration or its parameters */
+    const char *step_regex; /**< POSIX extended regular expression of step annotations; NULL = find them */
+    pace_progress progress; /**< may be NULL */
 } pace_convert_options;

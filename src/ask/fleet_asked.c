@@ -111,8 +111,7 @@ static pace_status read_jobs(pace_fleet_asked *c, const char *const *paths, size
                                    .table = options->table,
                                    .most_rejected = options->most_rejected,
                                    .repeats = options->repeats,
-                                   .progress = options->progress,
-                                   .progress_context = options->progress_context};
+                                   .progress = options->progress};
     if (options->processes) PACE_TRY(read_shared(c, paths, count, &how, options));
     else PACE_TRY(read_own(c, paths, count, &how, options->exact));
     if (options->processes && options->processes->rank > 0) return PACE_OK;

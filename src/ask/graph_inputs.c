@@ -57,8 +57,7 @@ static pace_status read_traces(pace_graph_inputs *out, const char *const *inputs
     pace_forecast forecast;
     pace_analyze_options reading = {.context = options->context,
                                     .step_regex = options->step_regex,
-                                    .progress = options->progress,
-                                    .progress_context = options->progress_context};
+                                    .progress = options->progress};
     PACE_TRY(pace_analysis_load(&measured, options->context->catalog, inputs, count, &reading));
     pace_status status = pace_forecast_of_analysis(&forecast, &measured, NULL);
     if (status == PACE_OK) {

@@ -25,8 +25,7 @@ static pace_status read_traces(pace_predict_inputs *out, const char *const *inpu
                                     .steps = options->steps,
                                     .device = options->from,
                                     .device_field = "from",
-                                    .progress = options->progress,
-                                    .progress_context = options->progress_context};
+                                    .progress = options->progress};
     if (options->set.count)
         return pace_fail(PACE_E_USAGE, PACE_FIELD "set is for models, found a trace: %s", inputs[0]);
     PACE_TRY(pace_analysis_load(&out->measured, options->context->catalog, inputs, count, &reading));

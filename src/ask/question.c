@@ -154,8 +154,7 @@ pace_status pace_question_set_command(pace_question *question, const char *const
 }
 
 void pace_question_set_progress(pace_question *question, pace_progress_fn progress, void *context) {
-    question->progress = progress;
-    question->progress_context = context;
+    question->progress = (pace_progress){progress, context};
 }
 
 void pace_question_set_stop(pace_question *question, bool (*stop)(void *context), void *context) {
@@ -207,7 +206,7 @@ const char *const *pace_question_command(const pace_question *question, size_t *
 }
 
 void pace_question_progress(const pace_question *question, const char *what, uint64_t done, uint64_t total) {
-    if (question->progress) question->progress(question->progress_context, what, done, total);
+    pace_progress_tell(question->progress, what, done, total);
 }
 
 bool pace_question_stopped(const pace_question *question) {

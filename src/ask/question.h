@@ -1,6 +1,7 @@
 /* A question as the library sees it: what was set, by the rows of the table of options. */
 #pragma once
 
+#include "base/progress.h"
 #include "ask/options.h"
 #include "base/texts.h"
 #include "base/words.h"
@@ -18,8 +19,7 @@ struct pace_question {
     pace_field_value *values; /* by the place of the option */
     size_t count;
     pace_texts inputs, command;
-    pace_progress_fn progress;
-    void *progress_context;
+    pace_progress progress;
     bool (*stop)(void *context);
     void *stop_context;
     const pace_processes *processes;

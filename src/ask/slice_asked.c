@@ -93,8 +93,7 @@ static pace_status look_at(look *l, const char *path, const pace_slice_options *
                                   .member = look_at_member,
                                   .context = l,
                                   .names = &l->step.names,
-                                  .progress = options->progress,
-                                  .progress_context = options->progress_context};
+                                  .progress = options->progress};
     pace_read_notes notes;
     l->last_ns = INT64_MIN;
     PACE_TRY(pace_trace_events_read(&notes, path, &visitor));
@@ -153,15 +152,13 @@ static pace_status write_slice(cutter *c, pace_slice_done *done, const pace_slic
                           .is_other = is_other,
                           .context = c,
                           .anonymizer = c->anonymizer,
-                          .progress = c->options->progress,
-                          .progress_context = c->options->progress_context};
+                          .progress = c->options->progress};
     return pace_slice_write(&done->counts, done->output, &job);
 }
 
 static pace_status cut_steps(cutter *c, pace_slice_done *done) {
     pace_slice_cut cut;
-    PACE_TRY(pace_slice_cut_find(&cut, done->path, c->from_ns, c->until_ns, c->classes, c->options->progress,
-                                 c->options->progress_context));
+    PACE_TRY(pace_slice_cut_find(&cut, done->path, c->from_ns, c->until_ns, c->classes, c->options->progress));
     pace_status status = write_slice(c, done, &cut);
     pace_slice_cut_free(&cut);
     return status;

@@ -44,7 +44,7 @@ static void tell(pace_validation *v, const pace_case *one) {
     const pace_validate_options *options = v->options;
 #pragma omp critical(pace_validate_progress)
     {
-        if (options->progress) options->progress(options->progress_context, one->name, v->done, v->runs.count);
+        pace_progress_tell(options->progress, one->name, v->done, v->runs.count);
         v->done++;
     }
 }

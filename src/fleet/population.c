@@ -231,19 +231,19 @@ static void put_header(pace_sink *sink, uint64_t seed, uint64_t count) {
     pace_sink_text(sink, ",gpu_hours\n");
 }
 
-static pace_status write_rounds(pace_sink *sink, writer *w, uint64_t count, pace_progress_fn progress, void *context) {
+static pace_status write_rounds(pace_sink *sink, writer *w, uint64_t count, pace_progress progress) {
     for (w->first = 0; w->first < count; w->first += w->count) {
         w->count = count - w->first < BLOCKS * JOBS_PER_BLOCK ? count - w->first : BLOCKS * JOBS_PER_BLOCK;
         size_t blocks = (size_t)((w->count + JOBS_PER_BLOCK - 1) / JOBS_PER_BLOCK);
         PACE_TRY(pace_for_each(blocks, write_block, w));
         for (size_t i = 0; i < blocks; i++) pace_sink_bytes(sink, w->text[i], w->length[i]);
-        if (progress) progress(context, "jobs", w->first + w->count, count);
+        pace_progress_tell(progress, "jobs", w->first + w->count, count);
     }
     return PACE_OK;
 }
 
 pace_status pace_population_write(pace_sink *sink, const pace_population *population, uint64_t seed, uint64_t count,
-                                  pace_progress_fn progress, void *progress_context) {
+                                  pace_progress progress) {
     writer w = {.population = population, .seed = seed};
     pace_status status = PACE_OK;
     put_header(sink, seed, count);
@@ -251,7 +251,7 @@ pace_status pace_population_write(pace_sink *sink, const pace_population *popula
         w.text[i] = pace_alloc(JOBS_PER_BLOCK, LONGEST_LINE);
         if (!w.text[i]) status = PACE_E_MEMORY;
     }
-    if (status == PACE_OK) status = write_rounds(sink, &w, count, progress, progress_context);
+    if (status == PACE_OK) status = write_rounds(sink, &w, count, progress);
     for (size_t i = 0; i < BLOCKS; i++) pace_free(w.text[i]);
     return status;
 }

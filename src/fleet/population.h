@@ -5,6 +5,7 @@
  */
 #pragma once
 
+#include "base/progress.h"
 #include "base/json_writer.h"
 #include "fleet/job_model.h"
 
@@ -41,4 +42,4 @@ void pace_population_job(double values[PACE_JOB_COLUMNS], pace_job_architecture 
 
 /** Writes jobs [0, count) as CSV, after a comment line that says they are synthetic. */
 pace_status pace_population_write(pace_sink *sink, const pace_population *population, uint64_t seed, uint64_t count,
-                                  pace_progress_fn progress, void *progress_context) PACE_MUST_CHECK;
+                                  pace_progress progress) PACE_MUST_CHECK;

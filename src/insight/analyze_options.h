@@ -1,6 +1,7 @@
 /* What reading and understanding traces is asked with. */
 #pragma once
 
+#include "base/progress.h"
 #include "insight/step_choice.h"
 
 /** Options of pace_analyze() and pace_compare(). Zero-initialise for defaults. */
@@ -24,6 +25,5 @@ typedef struct {
     double samples_per_step;    /**< samples (or tokens) a step trains on, for throughput; 0 = unknown */
     bool check;                 /**< run the invariant checker on everything that is built */
     const pace_processes *processes; /**< that share the reading; NULL = this one reads all */
-    pace_progress_fn progress;       /**< may be NULL */
-    void *progress_context;
+    pace_progress progress;          /**< may be NULL */
 } pace_analyze_options;

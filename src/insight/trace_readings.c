@@ -46,10 +46,9 @@ static pace_status read_one(void *context, size_t worker, size_t i) {
     reader *r = context;
     pace_reading *reading = &r->readings.items[i];
     if (!is_own(r, i)) return PACE_OK;
-    pace_progress_fn progress = tells_progress(r, worker) ? r->options->progress : NULL;
+    pace_progress progress = tells_progress(r, worker) ? r->options->progress : (pace_progress){0};
     pace_step step;
-    pace_status status =
-        pace_trace_read(&step, r->paths->items[i], &reading->notes, progress, r->options->progress_context);
+    pace_status status = pace_trace_read(&step, r->paths->items[i], &reading->notes, progress);
     if (status != PACE_OK) return keep_failure(reading, status);
     reading->step = step;
     return PACE_OK;

@@ -36,8 +36,7 @@ static pace_status ask_analyze(pace_report **out, const pace_question *question)
                                     .processes = question->processes,
                                     .samples_per_step = pace_question_number(question, "samples"),
                                     .check = pace_question_flag(question, "check"),
-                                    .progress = question->progress,
-                                    .progress_context = question->progress_context};
+                                    .progress = question->progress};
     PACE_TRY(read_view(&options, question));
     PACE_TRY(pace_asked_above_0(question, "samples"));
     const char *profiler = pace_question_text(question, "profiler_us");
@@ -68,8 +67,7 @@ static pace_status ask_compare(pace_report **out, size_t *missed, const pace_que
     size_t with_rank = 0;
     pace_compare_options options = {.reading = {.context = question->context,
                                                 .step_regex = pace_question_text(question, "step_regex"),
-                                                .progress = question->progress,
-                                                .progress_context = question->progress_context}};
+                                                .progress = question->progress}};
     PACE_TRY(read_view(&options.reading, question));
     PACE_TRY(pace_asked_whole(&with_rank, question, "with_rank"));
     PACE_TRY(read_limit(&options.has_limit, &options.limit, question));
@@ -96,8 +94,7 @@ static pace_status ask_convert(pace_report **out, const pace_question *question)
                                     .output = pace_question_text(question, "output"),
                                     .set = pace_question_words(question, "set"),
                                     .step_regex = pace_question_text(question, "step_regex"),
-                                    .progress = question->progress,
-                                    .progress_context = question->progress_context};
+                                    .progress = question->progress};
     return pace_convert(out, PACE_ASKED_INPUTS(question), &options);
 }
 
@@ -107,8 +104,7 @@ static pace_status ask_slice(pace_report **out, const pace_question *question) {
                                   .ranks = pace_question_text(question, "ranks"),
                                   .step_regex = pace_question_text(question, "step_regex"),
                                   .anonymize = pace_question_flag(question, "anonymize"),
-                                  .progress = question->progress,
-                                  .progress_context = question->progress_context};
+                                  .progress = question->progress};
     PACE_TRY(pace_asked_steps(&options.steps, question));
     return pace_slice_traces(out, PACE_ASKED_INPUTS(question), &options);
 }
@@ -138,8 +134,7 @@ static pace_status ask_fit(pace_report **out, const pace_question *question) {
                                  .collective = pace_question_text(question, "collective"),
                                  .probes = probes <= 1024 ? (int)probes : -1,
                                  .job = pace_asked_of_jobs(question),
-                                 .progress = question->progress,
-                                 .progress_context = question->progress_context};
+                                 .progress = question->progress};
     return pace_fit(out, PACE_ASKED_INPUTS(question), &options);
 }
 
@@ -206,8 +201,7 @@ static pace_status ask_validate(pace_report **out, size_t *missed, const pace_qu
                                      .glob = only_input(question),
                                      .ledger_path = pace_question_text(question, "ledger"),
                                      .ask = pace_ask,
-                                     .progress = question->progress,
-                                     .progress_context = question->progress_context};
+                                     .progress = question->progress};
     if (!options.data_path) return pace_fail(PACE_E_USAGE, "data: expected the folder the cases' tables lie in");
     return pace_validate(out, missed, &options);
 }

@@ -22,8 +22,7 @@ static pace_status ask_jobs(pace_report **out, const pace_question *question) {
                                   .repeats = pace_question_flag(question, "repeats"),
                                   .exact = pace_question_flag(question, "exact"),
                                   .processes = question->processes,
-                                  .progress = question->progress,
-                                  .progress_context = question->progress_context};
+                                  .progress = question->progress};
     if (!(options.most_rejected > 0 && options.most_rejected <= 1))
         return pace_fail(PACE_E_USAGE, "most_rejected: expected a share above 0, at most 1, found %g",
                          options.most_rejected);
@@ -40,14 +39,12 @@ static pace_status ask_jobs(pace_report **out, const pace_question *question) {
 typedef struct {
     pace_population population;
     uint64_t jobs, seed;
-    pace_progress_fn progress;
-    void *progress_context;
+    pace_progress progress;
 } made_up;
 
 static pace_status write_jobs(void *context, pace_sink *sink) {
     made_up *made = context;
-    return pace_population_write(sink, &made->population, made->seed, made->jobs, made->progress,
-                                 made->progress_context);
+    return pace_population_write(sink, &made->population, made->seed, made->jobs, made->progress);
 }
 
 static pace_status make_up(pace_report **out, const pace_question *question) {
@@ -57,7 +54,6 @@ static pace_status make_up(pace_report **out, const pace_question *question) {
     made->jobs = (uint64_t)pace_question_number(question, "synthesize");
     made->seed = (uint64_t)pace_question_number(question, "seed");
     made->progress = question->progress;
-    made->progress_context = question->progress_context;
     pace_status status = pace_population_load(&made->population, question->context->catalog);
     if (status == PACE_OK) status = pace_report_new(&report, "fleet", "Jobs made up");
     if (status != PACE_OK) {

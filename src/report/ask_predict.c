@@ -107,8 +107,7 @@ static pace_status ask_rows(pace_report **out, const pace_question *question) {
                                  .fit_path = pace_question_text(question, "fit"),
                                  .collective = pace_question_text(question, "collective"),
                                  .job = pace_asked_of_jobs(question),
-                                 .progress = question->progress,
-                                 .progress_context = question->progress_context};
+                                 .progress = question->progress};
     return pace_predict_rows(out, pace_question_text(question, "rows"), &options);
 }
 
@@ -210,8 +209,7 @@ static pace_status ask_step(pace_report **out, const pace_question *question) {
                                     .fits = pace_question_words(question, "fit"),
                                     .overheads = pace_question_words(question, "overheads"),
                                     .step_regex = pace_question_text(question, "step_regex"),
-                                    .progress = question->progress,
-                                    .progress_context = question->progress_context};
+                                    .progress = question->progress};
     take_what_ifs(options.what_ifs, question);
     PACE_TRY(pace_asked_steps(&options.steps, question));
     PACE_TRY(approach_of(&options.approach, question));

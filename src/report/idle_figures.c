@@ -78,7 +78,7 @@ static pace_status try_without(pace_report *report, const pace_question *questio
                                pace_idle_ask ask) {
     const pace_texts *on = &question->values[field].texts;
     pace_question asked = *question;
-    asked.progress = NULL;
+    asked.progress = (pace_progress){0};
     asked.values = pace_alloc(question->count, sizeof *asked.values);
     if (!asked.values) return PACE_E_MEMORY;
     memcpy(asked.values, question->values, question->count * sizeof *asked.values);

@@ -1,6 +1,7 @@
 /* How tables of jobs are read, and what came of it. */
 #pragma once
 
+#include "base/progress.h"
 #include "base/input.h"
 #include "base/texts.h"
 #include "source/job_columns.h"
@@ -24,8 +25,7 @@ typedef struct {
     const pace_job_stretches *stretches; /* partial: what to read of the files; NULL = all of them */
     const uint64_t *known_ids;           /* partial: ids that rows of others had before, as hashes */
     size_t known_count;
-    pace_progress_fn progress;
-    void *progress_context;
+    pace_progress progress;
 } pace_job_reader_options;
 
 /* What was read. Free with pace_job_reading_free(). */

@@ -150,9 +150,8 @@ static pace_status go_to_stretch(reader *r) {
 
 static void tell(const reader *r) {
     const pace_job_reader_options *options = r->rounds->options;
-    if (options->progress)
-        options->progress(options->progress_context, r->rounds->name, pace_input_stored_bytes(r->input),
-                          pace_input_stored_size(r->input));
+    pace_progress_tell(options->progress, r->rounds->name, pace_input_stored_bytes(r->input),
+                       pace_input_stored_size(r->input));
 }
 
 /* Room for as many ids as the file seems to hold, judged by its first round. */

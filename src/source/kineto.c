@@ -35,8 +35,7 @@ typedef struct {
     uint64_t wide_ids;        /* ids left out because a task's columns hold 32 bits */
     int64_t last_ns;          /* start of the task read last */
     pace_status status;
-    pace_progress_fn progress;
-    void *progress_context;
+    pace_progress progress;
 } reader;
 
 /* Ids that mark launches are 32 bits wide in CUPTI. A larger one is left out rather than cut to somebody else's. */
@@ -335,9 +334,9 @@ static pace_json_token read_events(reader *r) {
             return token;
         }
         if (pace_json_failed(token)) return token;
-        if (r->progress && count % 65536 == 0)
-            r->progress(r->progress_context, "reading", pace_input_stored_bytes(r->input),
-                        pace_input_stored_size(r->input));
+        if (r->progress.tell && count % 65536 == 0)
+            pace_progress_tell(r->progress, "reading", pace_input_stored_bytes(r->input),
+                               pace_input_stored_size(r->input));
     }
 }
 
@@ -485,11 +484,10 @@ static void find_cut(pace_step *step, int64_t last_ns) {
     if (issued_ns < step->cut_ns) step->cut_ns = issued_ns;
 }
 
-pace_status pace_kineto_read(pace_step *out, pace_input *input, pace_read_notes *notes, pace_progress_fn progress,
-                             void *progress_context) {
+pace_status pace_kineto_read(pace_step *out, pace_input *input, pace_read_notes *notes, pace_progress progress) {
     pace_step step;
     PACE_TRY(pace_step_init(&step));
-    reader r = {.step = &step, .input = input, .progress = progress, .progress_context = progress_context};
+    reader r = {.step = &step, .input = input, .progress = progress};
     *notes = (pace_read_notes){0};
     pace_status status = pace_json_open(&r.json, input);
     if (status == PACE_OK) {

@@ -4,6 +4,7 @@
  */
 #pragma once
 
+#include "base/progress.h"
 #include "base/input.h"
 #include "base/warning.h"
 #include "step/step.h"
@@ -20,5 +21,5 @@ typedef struct {
 
 /** Reads one trace to its end and finishes the step. A trace that breaks off or turns malformed after its first
  * event is kept as far as it goes, with a warning; otherwise PACE_E_INPUT with file and byte offset. */
-pace_status pace_kineto_read(pace_step *out, pace_input *input, pace_read_notes *notes, pace_progress_fn progress,
-                             void *progress_context) PACE_MUST_CHECK;
+pace_status pace_kineto_read(pace_step *out, pace_input *input, pace_read_notes *notes,
+                             pace_progress progress) PACE_MUST_CHECK;

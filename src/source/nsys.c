@@ -490,7 +490,7 @@ static pace_status refuse_other(void *context, const char *name) {
     return pace_foreign_refuse_table(((const reader *)context)->path, name);
 }
 
-static pace_status read_tables(reader *r, pace_progress_fn progress, void *progress_context) {
+static pace_status read_tables(reader *r, pace_progress progress) {
     bool found = false;
     for (size_t i = 0; i < TABLES; i++)
         found = found || (tables[i].events && pace_database_has(r->database, tables[i].name));
@@ -502,7 +502,7 @@ static pace_status read_tables(reader *r, pace_progress_fn progress, void *progr
                          r->path);
     PACE_TRY(open_strings(r));
     for (size_t i = 0; i < TABLES; i++) {
-        if (progress) progress(progress_context, "reading", r->notes->bytes / TABLES * i, r->notes->bytes);
+        pace_progress_tell(progress, "reading", r->notes->bytes / TABLES * i, r->notes->bytes);
         if (pace_database_has(r->database, tables[i].name)) PACE_TRY(read_table(r, &tables[i]));
     }
     return PACE_OK;
@@ -539,16 +539,15 @@ static uint64_t size_of(const char *path) {
     return stat(path, &about) == 0 && about.st_size > 0 ? (uint64_t)about.st_size : 0;
 }
 
-static pace_status read_all(reader *r, pace_progress_fn progress, void *progress_context) {
+static pace_status read_all(reader *r, pace_progress progress) {
     PACE_TRY(pace_database_open(&r->database, r->path));
-    PACE_TRY(read_tables(r, progress, progress_context));
+    PACE_TRY(read_tables(r, progress));
     PACE_TRY(judge(r));
     count_from_earliest(r->step);
     return pace_step_finish(r->step);
 }
 
-pace_status pace_nsys_read(pace_step *out, const char *path, pace_read_notes *notes, pace_progress_fn progress,
-                           void *progress_context) {
+pace_status pace_nsys_read(pace_step *out, const char *path, pace_read_notes *notes, pace_progress progress) {
     pace_step step;
     *notes = (pace_read_notes){.bytes = size_of(path)};
     reader *r = pace_alloc(1, sizeof *r);
@@ -558,7 +557,7 @@ pace_status pace_nsys_read(pace_step *out, const char *path, pace_read_notes *no
         r->path = path;
         r->step = &step;
         r->notes = notes;
-        status = read_all(r, progress, progress_context);
+        status = read_all(r, progress);
         if (status != PACE_OK) pace_step_free(&step);
         else *out = step;
     }

@@ -7,6 +7,7 @@
  */
 #pragma once
 
+#include "base/progress.h"
 #include "source/kineto.h"
 
 /** Whether a regular file begins as SQLite databases do. */
@@ -15,5 +16,5 @@ bool pace_is_database(const char *path);
 /** Reads one export and finishes the step; its times are from the earliest event, base_ns is that instant. What can be
  * read of a damaged file is kept, with a warning. PACE_E_INPUT with file, table and what was expected for a database
  * that is no export or holds no event; PACE_E_MISSING when built without SQLite. */
-pace_status pace_nsys_read(pace_step *out, const char *path, pace_read_notes *notes, pace_progress_fn progress,
-                           void *progress_context) PACE_MUST_CHECK;
+pace_status pace_nsys_read(pace_step *out, const char *path, pace_read_notes *notes,
+                           pace_progress progress) PACE_MUST_CHECK;

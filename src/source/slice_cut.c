@@ -246,10 +246,10 @@ static pace_status find(measurer *m, const char *path, pace_event_visitor *visit
 }
 
 pace_status pace_slice_cut_find(pace_slice_cut *out, const char *path, int64_t from_ns, int64_t until_ns,
-                                const pace_kernel_classes *classes, pace_progress_fn progress, void *progress_context) {
+                                const pace_kernel_classes *classes, pace_progress progress) {
     pace_slice_cut cut = {.from_ns = from_ns, .until_ns = until_ns, .host_from_ns = from_ns, .least = UINT64_MAX};
     measurer m = {.cut = &cut, .classes = classes, .prune_at = 4096, .operator_ns = INT64_MIN};
-    pace_event_visitor visitor = {.progress = progress, .progress_context = progress_context};
+    pace_event_visitor visitor = {.progress = progress};
     PACE_TRY(pace_names_init(&m.names));
     pace_status status = find(&m, path, &visitor);
     pace_names_free(&m.names);

@@ -8,6 +8,7 @@
  */
 #pragma once
 
+#include "base/progress.h"
 #include "base/id_set.h"
 #include "machine/kernel_class.h"
 #include "source/trace_events.h"
@@ -41,8 +42,7 @@ typedef struct {
 
 /** Finds what belongs to the host window [from_ns, until_ns) of the trace at `path`. */
 pace_status pace_slice_cut_find(pace_slice_cut *out, const char *path, int64_t from_ns, int64_t until_ns,
-                                const pace_kernel_classes *classes, pace_progress_fn progress,
-                                void *progress_context) PACE_MUST_CHECK;
+                                const pace_kernel_classes *classes, pace_progress progress) PACE_MUST_CHECK;
 void pace_slice_cut_free(pace_slice_cut *cut);
 
 /** Whether an event belongs to the slice. Of events with a begin and an end apart ('B', 'E') each is judged by its own

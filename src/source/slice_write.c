@@ -66,12 +66,8 @@ static pace_status put_member(void *context, const char *key, const char *bytes,
 
 static pace_status copy(writer *w) {
     const pace_slice_job *job = w->job;
-    pace_event_visitor visitor = {.event = put_event,
-                                  .member = put_member,
-                                  .context = w,
-                                  .names = &w->names,
-                                  .progress = job->progress,
-                                  .progress_context = job->progress_context};
+    pace_event_visitor visitor = {
+        .event = put_event, .member = put_member, .context = w, .names = &w->names, .progress = job->progress};
     pace_read_notes notes;
     w->first_member = true;
     pace_sink_text(w->sink, "{");

@@ -2,6 +2,7 @@
  * to be anonymous. */
 #pragma once
 
+#include "base/progress.h"
 #include "source/anonymize.h"
 #include "source/slice_cut.h"
 
@@ -12,8 +13,7 @@ typedef struct {
     bool (*is_other)(void *context, const char *name, int64_t start_ns); /* the mark of a step that is not kept */
     void *context;
     const pace_anonymizer *anonymizer; /* NULL = names stay */
-    pace_progress_fn progress;
-    void *progress_context;
+    pace_progress progress;
 } pace_slice_job;
 
 typedef struct {

@@ -20,9 +20,8 @@ bool pace_is_database(const char *path) {
 }
 
 #ifndef PACE_HAVE_SQLITE
-pace_status pace_nsys_read(pace_step *out, const char *path, pace_read_notes *notes, pace_progress_fn progress,
-                           void *progress_context) {
-    (void)out, (void)notes, (void)progress, (void)progress_context;
+pace_status pace_nsys_read(pace_step *out, const char *path, pace_read_notes *notes, pace_progress progress) {
+    (void)out, (void)notes, (void)progress;
     return pace_fail(PACE_E_MISSING,
                      "%s: is an SQLite database, and this paceline was built without SQLite; install libsqlite3-dev "
                      "and build it again",

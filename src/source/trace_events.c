@@ -18,9 +18,8 @@ typedef struct {
 
 static void tell_progress(const reader *r) {
     const pace_event_visitor *v = r->visitor;
-    if (v->progress && r->events % EVENTS_PER_PROGRESS == 0)
-        v->progress(v->progress_context, "reading", pace_input_stored_bytes(r->input),
-                    pace_input_stored_size(r->input));
+    if (v->progress.tell && r->events % EVENTS_PER_PROGRESS == 0)
+        pace_progress_tell(v->progress, "reading", pace_input_stored_bytes(r->input), pace_input_stored_size(r->input));
 }
 
 static pace_json_token read_event(reader *r) {

@@ -2,6 +2,7 @@
  * grow with the trace, except by its distinct names. */
 #pragma once
 
+#include "base/progress.h"
 #include "source/kineto_event.h"
 #include "source/trace_formats.h"
 
@@ -12,8 +13,7 @@ typedef struct {
     pace_status (*member)(void *context, const char *key, const char *bytes, size_t length);
     void *context;
     pace_names *names; /* the events' names */
-    pace_progress_fn progress;
-    void *progress_context;
+    pace_progress progress;
 } pace_event_visitor;
 
 /** Reads a trace. One that breaks off behind its first event is read as far as it goes: notes->warning says where.

@@ -59,11 +59,10 @@ static bool begins_model(const char *path, const unsigned char *bytes, size_t le
 
 /* --- the formats -------------------------------------------------------------------------------------------------- */
 
-static pace_status read_kineto(pace_step *out, const char *path, pace_read_notes *notes, pace_progress_fn progress,
-                               void *progress_context) {
+static pace_status read_kineto(pace_step *out, const char *path, pace_read_notes *notes, pace_progress progress) {
     pace_input *input;
     PACE_TRY(pace_input_open(&input, path));
-    pace_status status = pace_kineto_read(out, input, notes, progress, progress_context);
+    pace_status status = pace_kineto_read(out, input, notes, progress);
     pace_input_free(input);
     return status;
 }
@@ -254,14 +253,13 @@ static void note_depth(pace_read_notes *notes, const pace_step *step, const char
 }
 
 /* A trace may be long before its first member that tells: here its first bytes must, or it is of the first format. */
-pace_status pace_trace_read(pace_step *out, const char *path, pace_read_notes *notes, pace_progress_fn progress,
-                            void *progress_context) {
+pace_status pace_trace_read(pace_step *out, const char *path, pace_read_notes *notes, pace_progress progress) {
     const format_list list = {pace_trace_formats, pace_trace_format_count};
     const pace_trace_format *format;
     PACE_TRY(by_bytes(&format, &list, path));
     if (format && !format->read_step) return refuse_untimed(path, format);
     if (!format) format = &pace_trace_formats[0];
-    pace_status status = format->read_step(out, path, notes, progress, progress_context);
+    pace_status status = format->read_step(out, path, notes, progress);
     if (status == PACE_OK) note_depth(notes, out, path);
     bool again = status == PACE_E_INPUT && strcmp(path, "-") != 0;
     if (!again || pace_trace_format_of(&format, path) != PACE_OK || format->read_step) return status;

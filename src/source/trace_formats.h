@@ -4,6 +4,7 @@
  */
 #pragma once
 
+#include "base/progress.h"
 #include "source/kineto.h"
 #include "step/graph.h"
 
@@ -19,8 +20,7 @@ typedef struct {
     const char *suffixes; /* of such files in a directory, each between spaces: " .et .et.gz "; NULL = not looked for */
     const char *members;  /* JSON: each between spaces, one of which stands among the first members; NULL = not JSON */
     bool (*begins)(const char *path, const unsigned char *bytes, size_t length); /* told by its first bytes; or NULL */
-    pace_status (*read_step)(pace_step *out, const char *path, pace_read_notes *notes, pace_progress_fn progress,
-                             void *progress_context);
+    pace_status (*read_step)(pace_step *out, const char *path, pace_read_notes *notes, pace_progress progress);
     pace_status (*read_graph)(pace_graph *out, pace_read_notes *notes, pace_input *input);
 } pace_trace_format;
 
@@ -43,5 +43,5 @@ pace_status pace_graph_read(pace_graph *out, pace_read_notes *notes, const pace_
 
 /** Reads a profiler's trace: a database by its own format, all else ("-" too) by the first. Free with
  * pace_step_free(). */
-pace_status pace_trace_read(pace_step *out, const char *path, pace_read_notes *notes, pace_progress_fn progress,
-                            void *progress_context) PACE_MUST_CHECK;
+pace_status pace_trace_read(pace_step *out, const char *path, pace_read_notes *notes,
+                            pace_progress progress) PACE_MUST_CHECK;

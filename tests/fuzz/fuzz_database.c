@@ -67,7 +67,7 @@ static void make(const uint8_t *data, size_t size) {
 static void read_export(void) {
     pace_step step;
     pace_read_notes notes;
-    pace_status status = pace_nsys_read(&step, path, &notes, NULL, NULL);
+    pace_status status = pace_nsys_read(&step, path, &notes, (pace_progress){0});
     if (status != PACE_OK) {
         if (!*pace_message() || status == PACE_E_INTERNAL) abort();
         return;

@@ -113,7 +113,7 @@ static pace_status read_trace(pace_step *out, const uint8_t *data, size_t size) 
     pace_read_notes notes;
     pace_input *input;
     PACE_TRY(pace_input_open_memory(&input, "fuzz", data, size));
-    pace_status status = pace_kineto_read(out, input, &notes, NULL, NULL);
+    pace_status status = pace_kineto_read(out, input, &notes, (pace_progress){0});
     pace_input_free(input);
     return status;
 }

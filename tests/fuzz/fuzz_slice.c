@@ -42,7 +42,7 @@ static void read_back(const pace_slice_counts *counts) {
     pace_read_notes notes;
     if (counts->kept_events > counts->events) abort();
     if (pace_input_open(&input, out_path) != PACE_OK) abort();
-    pace_status status = pace_kineto_read(&step, input, &notes, NULL, NULL);
+    pace_status status = pace_kineto_read(&step, input, &notes, (pace_progress){0});
     pace_input_free(input);
     if (status == PACE_OK && step.event_count != counts->kept_events) abort();
     if (status == PACE_OK) pace_step_free(&step);
@@ -56,7 +56,7 @@ static void cut(const pace_kernel_classes *classes, const pace_anonymizer *anony
     pace_slice_cut found;
     pace_slice_counts counts;
     pace_step steps;
-    if (pace_slice_cut_find(&found, in_path, from, until, classes, NULL, NULL) != PACE_OK) return;
+    if (pace_slice_cut_find(&found, in_path, from, until, classes, (pace_progress){0}) != PACE_OK) return;
     if (pace_step_init(&steps) != PACE_OK) abort();
     pace_slice_job job = {.path = in_path, .cut = &found, .steps = &steps, .anonymizer = anonymizer};
     if (pace_slice_write(&counts, out_path, &job) == PACE_OK && counts.warning[0] == '\0') read_back(&counts);

@@ -82,7 +82,7 @@ static pace_status measured(void) {
     pace_step step;
     pace_graph graph;
     PACE_TRY(pace_input_open_memory(&input, "measured", text, sizeof text - 1));
-    pace_status status = pace_kineto_read(&step, input, &notes, NULL, NULL);
+    pace_status status = pace_kineto_read(&step, input, &notes, (pace_progress){0});
     pace_input_free(input);
     if (status != PACE_OK) return status;
     status = pace_graph_from_step(&graph, test_catalog(), &step, INT64_MIN, INT64_MAX);

@@ -88,7 +88,7 @@ static collected make(uint64_t seed, uint64_t count) {
     pace_population population;
     assert_int_equal(pace_population_load(&population, test_catalog()), PACE_OK);
     assert_int_equal(pace_sink_open(&sink, collect, &made), PACE_OK);
-    assert_int_equal(pace_population_write(&sink, &population, seed, count, NULL, NULL), PACE_OK);
+    assert_int_equal(pace_population_write(&sink, &population, seed, count, (pace_progress){0}), PACE_OK);
     assert_int_equal(pace_sink_close(&sink), PACE_OK);
     return made;
 }

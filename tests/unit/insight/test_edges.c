@@ -43,7 +43,7 @@ static void read_trace(const char *events) {
     text[length - 1] = ']';
     rank = (pace_rank){0};
     assert_int_equal(pace_input_open_memory(&input, "here", (const uint8_t *)text, length), PACE_OK);
-    assert_int_equal(pace_kineto_read(&rank.step, input, &notes, NULL, NULL), PACE_OK);
+    assert_int_equal(pace_kineto_read(&rank.step, input, &notes, (pace_progress){0}), PACE_OK);
     pace_input_free(input);
     free(text);
     assert_int_equal(pace_step_check(&rank.step), PACE_OK);

@@ -77,7 +77,7 @@ static void read_bytes(pace_step *step, const char *text) {
     pace_input *input;
     pace_read_notes notes;
     assert_int_equal(pace_input_open_memory(&input, "test", text, strlen(text)), PACE_OK);
-    assert_int_equal(pace_kineto_read(step, input, &notes, NULL, NULL), PACE_OK);
+    assert_int_equal(pace_kineto_read(step, input, &notes, (pace_progress){0}), PACE_OK);
     pace_input_free(input);
 }
 
@@ -199,7 +199,7 @@ static void check_trace(const char *path) {
     pace_step step;
     pace_graph graph;
     assert_int_equal(pace_input_open(&input, path), PACE_OK);
-    assert_int_equal(pace_kineto_read(&step, input, &notes, NULL, NULL), PACE_OK);
+    assert_int_equal(pace_kineto_read(&step, input, &notes, (pace_progress){0}), PACE_OK);
     pace_input_free(input);
     if (pace_graph_from_step(&graph, test_catalog(), &step, INT64_MIN, INT64_MAX) != PACE_OK)
         fail_msg("%s: %s", path, pace_message());
@@ -229,7 +229,7 @@ static void a_host_is_its_own_device(void **state) {
     if (!source) skip();
     snprintf(path, sizeof path, "%s/tests/data/demo.json.gz", source);
     assert_int_equal(pace_input_open(&input, path), PACE_OK);
-    assert_int_equal(pace_kineto_read(&step, input, &notes, NULL, NULL), PACE_OK);
+    assert_int_equal(pace_kineto_read(&step, input, &notes, (pace_progress){0}), PACE_OK);
     pace_input_free(input);
     assert_int_equal(pace_graph_from_step(&graph, test_catalog(), &step, INT64_MIN, INT64_MAX), PACE_OK);
     assert_int_equal(pace_graph_check(&graph), PACE_OK);

@@ -16,7 +16,7 @@ static pace_read_notes notes;
 static void read_trace(const char *text) {
     pace_input *input;
     assert_int_equal(pace_input_open_memory(&input, "here", (const uint8_t *)text, strlen(text)), PACE_OK);
-    assert_int_equal(pace_kineto_read(&step, input, &notes, NULL, NULL), PACE_OK);
+    assert_int_equal(pace_kineto_read(&step, input, &notes, (pace_progress){0}), PACE_OK);
     pace_input_free(input);
 }
 

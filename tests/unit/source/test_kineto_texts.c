@@ -42,7 +42,7 @@ static void read_operators(pace_step *step, size_t which) {
     pace_input *input;
     pace_read_notes notes;
     assert_int_equal(pace_input_open_memory(&input, "here", text, strlen(text)), PACE_OK);
-    pace_status status = pace_kineto_read(step, input, &notes, NULL, NULL);
+    pace_status status = pace_kineto_read(step, input, &notes, (pace_progress){0});
     assert_int_equal(status, operators[which].text ? PACE_OK : PACE_E_INPUT);
     pace_input_free(input);
 }
@@ -76,7 +76,7 @@ static void test_many(void **state) {
     pace_read_notes notes;
     pace_step step;
     assert_int_equal(pace_input_open_memory(&input, "here", text, strlen(text)), PACE_OK);
-    assert_int_equal(pace_kineto_read(&step, input, &notes, NULL, NULL), PACE_OK);
+    assert_int_equal(pace_kineto_read(&step, input, &notes, (pace_progress){0}), PACE_OK);
     for (uint32_t task = 0; task < step.count; task++) {
         char wanted[64];
         int number = (int)(step.start_ns[task] / 10000);

@@ -120,7 +120,7 @@ static void rows_become_linked_tasks(void **state) {
     pace_step step;
     pace_read_notes notes;
     write_export(path);
-    assert_int_equal(pace_trace_read(&step, path, &notes, NULL, NULL), PACE_OK);
+    assert_int_equal(pace_trace_read(&step, path, &notes, (pace_progress){0}), PACE_OK);
     assert_string_equal(notes.warning, "");
     assert_int_equal(pace_step_check(&step), PACE_OK);
     assert_int_equal(step.count, 7);
@@ -150,7 +150,7 @@ static void memory_runs_out(void **state) {
         pace_step step;
         pace_read_notes notes;
         pace_memory_fail_at(n);
-        status = pace_trace_read(&step, path, &notes, NULL, NULL);
+        status = pace_trace_read(&step, path, &notes, (pace_progress){0});
         pace_memory_fail_at(0);
         if (status == PACE_OK) pace_step_free(&step);
         else assert_int_equal(status, PACE_E_MEMORY);
@@ -172,7 +172,7 @@ static void without_sqlite_the_package_is_named(void **state) {
     pace_read_notes notes;
     assert_int_equal(write(file, "SQLite format 3", 16), 16);
     close(file);
-    assert_int_equal(pace_trace_read(&step, path, &notes, NULL, NULL), PACE_E_MISSING);
+    assert_int_equal(pace_trace_read(&step, path, &notes, (pace_progress){0}), PACE_E_MISSING);
     assert_non_null(strstr(pace_message(), "libsqlite3-dev"));
     unlink(path);
 #endif
