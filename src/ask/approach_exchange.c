@@ -45,8 +45,6 @@ pace_status pace_approach_exchange_time(pace_estimate *out, pace_approach_parts 
     return PACE_OK;
 }
 
-/* --- some approaches, some sizes ---------------------------------------------------------------------------------- */
-
 void pace_approach_exchange_asked_free(pace_approach_exchange_asked *a) {
     PACE_VEC_FREE(&a->opened, &a->points, &a->crossings, &a->sizes);
     pace_approach_list_free(&a->approaches);
@@ -100,8 +98,6 @@ static pace_status add_points(pace_approach_exchange_asked *a) {
         }
     return PACE_OK;
 }
-
-/* --- where one overtakes another ---------------------------------------------------------------------------------- */
 
 typedef struct {
     const pace_approach_opened *first, *other;

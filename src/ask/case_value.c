@@ -8,8 +8,6 @@
 
 enum { LONGEST = 1024 };
 
-/* --- rows of tables ----------------------------------------------------------------------------------------------- */
-
 static const pace_answer_column *column_of(const pace_answer_table *table, const char *name, size_t length) {
     for (size_t i = 0; i < table->column_count; i++) {
         const char *other = table->columns[i].name;
@@ -116,8 +114,6 @@ static pace_status cell_of(double *out, const pace_answer_table *table, const ch
     if (!isnan(*out)) return PACE_OK;
     return pace_fail(PACE_E_MISSING, "\"%.200s\": the answer does not know it", text);
 }
-
-/* --- expressions -------------------------------------------------------------------------------------------------- */
 
 static pace_status operand(double *out, const pace_answer *answer, const char *text) {
     char path[LONGEST];

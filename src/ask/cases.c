@@ -28,27 +28,11 @@ bool pace_bar_holds(const pace_bar *bar, double value) { return value >= bar->le
 
 /* The end of a metric's name: median_mape is the median of mapes. */
 static bool is_metric(const char *metric) {
-    static const char *const figures[] = {"gmae",
-                                          "geomean",
-                                          "mape",
-                                          "signed_mean",
-                                          "max",
-                                          "coverage",
-                                          "median_error",
-                                          "median_ratio",
-                                          "mean_distance",
-                                          "share_right",
-                                          "max_distance",
-                                          "mean_value",
-                                          "geometric_ratio",
-                                          "share_at_most",
-                                          "differing",
-                                          "medians_apart",
-                                          "sum",
-                                          NULL};
+    static const char figures[] =
+        "gmae geomean mape signed_mean max coverage median_error median_ratio mean_distance share_right max_distance "
+        "mean_value geometric_ratio share_at_most differing medians_apart sum";
     static const char *const over[] = {"median_", "mean_", "p90_", "max_", "least_", NULL};
-    for (int i = 0; figures[i]; i++)
-        if (strcmp(figures[i], metric) == 0) return true;
+    if (pace_span_listed(metric, strlen(metric), figures)) return true;
     for (int i = 0; over[i]; i++)
         if (pace_starts(metric, over[i]) && is_metric(metric + strlen(over[i]))) return true;
     return false;

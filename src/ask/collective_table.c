@@ -28,8 +28,6 @@ static char *word_of(const reading *r, pace_piece piece) {
     return word;
 }
 
-/* --- choices ------------------------------------------------------------------------------------------------------ */
-
 /* "flat:32K", whose sizes begin behind those of the row before. */
 static pace_status add_choice(const reading *r, pace_tuned_row *row, pace_piece choice) {
     const char *at = choice.at, *stop = choice.at + choice.length;
@@ -58,8 +56,6 @@ static pace_status read_item(const reading *r, char *line) {
     while (pace_piece_cut(&choice, &at, stop, ",")) PACE_TRY(add_choice(r, &row, choice));
     return PACE_OK;
 }
-
-/* --- what was measured -------------------------------------------------------------------------------------------- */
 
 /* The row of the ranks that are read, of a collective and a size. */
 static pace_tuned_row *find_row(const reading *r, pace_collective collective, double bytes) {
@@ -106,8 +102,6 @@ static pace_status read_comment(const reading *r, char *line) {
     count_in(row, &size);
     return PACE_PUSH(&r->out->sizes, size);
 }
-
-/* --- lines -------------------------------------------------------------------------------------------------------- */
 
 static pace_status read_ranks(reading *r, const char *number) {
     double ranks;

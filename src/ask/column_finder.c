@@ -53,8 +53,6 @@ int pace_find_column(const pace_csv *csv, const pace_yaml_node *names) {
     return column;
 }
 
-/* --- with a unit -------------------------------------------------------------------------------------------------- */
-
 /* Fills `out` with the column's unit, or none. False when what is behind the stem is no unit. */
 static bool unit_behind(pace_unit_column *out, const char *rest, const pace_yaml *yaml, const pace_yaml_node *units) {
     out->unit = 0;

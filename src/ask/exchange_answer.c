@@ -76,8 +76,6 @@ const pace_exchange *pace_exchange_curve_model(pace_nccl_stack *stack, pace_exch
     return ready(asker, &row, true) == PACE_OK ? &asker->exchange : NULL;
 }
 
-/* --- as frameworks exchange --------------------------------------------------------------------------------------- */
-
 void pace_exchange_asker_free(pace_exchange_asker *asker) { pace_approaches_free(&asker->approaches); }
 
 static pace_status make_approach_ready(pace_exchange_asker *a, const pace_exchange_row *row) {

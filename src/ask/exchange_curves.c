@@ -10,8 +10,6 @@ enum { A_DOUBLING = 4 }; /* sizes drawn of each */
 
 void pace_exchange_curves_free(pace_exchange_curves *c) { PACE_VEC_FREE(&c->sizes, &c->changes, &c->measured); }
 
-/* --- where the library changes its way ---------------------------------------------------------------------------- */
-
 /* What it does by itself, or what it was told to. */
 static pace_status way_at(pace_exchange_answer *out, const pace_exchange_asked *a, double bytes) {
     pace_exchange_question q = a->question;
@@ -53,8 +51,6 @@ static pace_status find_changes(pace_exchange_curves *out, const pace_exchange_a
     }
     return PACE_OK;
 }
-
-/* --- times -------------------------------------------------------------------------------------------------------- */
 
 static pace_status add_size(pace_exchange_curves *out, const pace_exchange_asked *a, double bytes) {
     pace_exchange_answer answer;

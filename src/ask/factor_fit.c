@@ -24,8 +24,6 @@ bool pace_fit_group_missing(const pace_fit_group *groups, unsigned count, const 
     return of_kind;
 }
 
-/* --- factors ------------------------------------------------------------------------------------------------------ */
-
 typedef struct {
     const pace_factors *factors;
     const pace_factor_samples *samples;
@@ -57,8 +55,6 @@ void pace_factors_learn(double *x, const pace_factors *factors, const pace_facto
     pace_simplex(x, factors->count, step, evaluations, cost_of, &o);
     factors->set(factors->context, x);
 }
-
-/* --- groups ------------------------------------------------------------------------------------------------------- */
 
 /* The median of what is left, drawn towards none. */
 static double drawn_median(double *left, size_t rows) {
@@ -120,8 +116,6 @@ pace_status pace_fit_groups_read(pace_fit_group *groups, unsigned *count, const 
     *count = (unsigned)there;
     return PACE_OK;
 }
-
-/* --- candidates --------------------------------------------------------------------------------------------------- */
 
 static bool is_fold(const pace_factor_samples *samples, unsigned fold) {
     for (size_t i = 0; i < samples->count; i++)

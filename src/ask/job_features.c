@@ -97,8 +97,6 @@ pace_status pace_job_features_of_model(double values[PACE_JOB_COLUMNS], pace_cat
     return status;
 }
 
-/* --- from a trace ------------------------------------------------------------------------------------------------- */
-
 /* The means of a rank's steps. */
 static void measure(pace_job_recorded *out, const pace_rank *rank) {
     double sum[PACE_RESOURCES] = {0}, steps = 0;

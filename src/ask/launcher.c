@@ -9,8 +9,6 @@
 
 enum { LINE_MOST = 256 };
 
-/* --- figures ------------------------------------------------------------------------------------------------------ */
-
 static bool figure_of(double *out, const pace_launching *l, const char *name, size_t length) {
     const pace_config *c = l->config;
     const double ends = pace_ends_count(l->layers, c->pp, c->vpp);
@@ -47,8 +45,6 @@ static bool figure_of(double *out, const pace_launching *l, const char *name, si
     return false;
 }
 
-/* --- conditions --------------------------------------------------------------------------------------------------- */
-
 static pace_status fail_name(const pace_yaml *yaml, const pace_yaml_node *node, const char *name, size_t length) {
     return pace_yaml_fail(yaml, node, "expected a figure of a configuration, found \"%.*s\"", (int)length, name);
 }
@@ -79,8 +75,6 @@ static pace_status check_is(bool *holds, const pace_yaml *yaml, const pace_yaml_
     }
     return PACE_OK;
 }
-
-/* --- lines -------------------------------------------------------------------------------------------------------- */
 
 /* "--micro-batch-size {micro_batch}" with its figures. */
 static pace_status fill_in(char out[LINE_MOST], const pace_yaml *yaml, const pace_yaml_node *node,

@@ -17,8 +17,6 @@ typedef struct {
     char section[WORD];
 } reader;
 
-/* --- what a word means -------------------------------------------------------------------------------------------- */
-
 static pace_status put(reader *r, const char *key, const char *value, const char *written) {
     pace_launcher_settings *s = r->out;
     char text[TEXT];
@@ -71,8 +69,6 @@ static const pace_yaml_node *find(reader *r, const char *name) {
 
 static bool takes_none(const pace_yaml_node *meaning) { return pace_yaml_get(pace_yaml_item(meaning, 0), "") != NULL; }
 
-/* --- TOML --------------------------------------------------------------------------------------------------------- */
-
 static char *trim(char *text) {
     while (isspace((unsigned char)*text)) text++;
     for (size_t n = strlen(text); n > 0 && isspace((unsigned char)text[n - 1]); n--) text[n - 1] = '\0';
@@ -92,8 +88,6 @@ static pace_status read_pair(reader *r, char *line, char *equals) {
     pace_snprintf(written, sizeof written, "%.100s = %.100s", name, value);
     return take_value(r, meaning, value, written);
 }
-
-/* --- arguments ---------------------------------------------------------------------------------------------------- */
 
 static pace_status read_flags(reader *r, char *line) {
     char *rest = line, *word;

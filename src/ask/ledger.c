@@ -57,8 +57,6 @@ pace_status pace_ledger_read(pace_ledger *out, const char *path) {
     return PACE_GIVE(out, ledger, status, pace_ledger_free(&ledger));
 }
 
-/* --- writing ------------------------------------------------------------------------------------------------------ */
-
 static pace_status add_line(pace_ledger *all, const pace_ledger_line *line) {
     return pace_ledger_add(all, (const char *const *)line->cell);
 }
@@ -116,8 +114,6 @@ pace_status pace_ledger_update(const char *path, const pace_ledger *fresh) {
     pace_ledger_free(&old);
     return status;
 }
-
-/* --- changes ------------------------------------------------------------------------------------------------------ */
 
 /* Another compiler rounds otherwise, and a tree may split elsewhere. */
 static const double ROUNDING = 0.004;

@@ -45,8 +45,6 @@ void pace_live_verdict_free(pace_live_verdict *v) {
     pace_cases_free(&v->cases);
 }
 
-/* --- the ledger ------------------------------------------------------------------------------------------------------ */
-
 /* What the first line that names the processor says of it. */
 static void read_processor(char *out, size_t size) {
     char line[256];

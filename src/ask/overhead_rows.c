@@ -70,8 +70,6 @@ pace_status pace_overhead_rows_read(pace_host_samples *samples, pace_catalog *ca
     return strstr(d.path, ".json") ? pace_host_costs_scan(input, take_figure, &d) : read_table(samples, catalog, input);
 }
 
-/* --- written ---------------------------------------------------------------------------------------------------- */
-
 static void write_sample(pace_jsonw *json, const pace_host_samples *samples, const pace_host_sample *sample) {
     const pace_host_workload *workload = &samples->workloads.items[sample->workload];
     char label[1024];

@@ -26,8 +26,6 @@ pace_status pace_row_kind_read_file(const pace_row_kind *kind, void *state, cons
     return pace_input_read_file(state, path, kind->read);
 }
 
-/* --- whose table a file is ---------------------------------------------------------------------------------------- */
-
 enum { HEAD = 1 << 16 };
 
 static const pace_row_kind *firmest(const pace_row_kinds *among, const pace_columns *columns, const pace_csv *csv) {
@@ -90,8 +88,6 @@ const pace_row_kind *pace_row_kind_of_file(const pace_row_kinds *among, pace_cat
     pace_free(head);
     return kind;
 }
-
-/* --- what kinds have in common ------------------------------------------------------------------------------------ */
 
 uint64_t pace_row_spread_bits(uint64_t x) {
     x = (x ^ (x >> 31)) * UINT64_C(0x7fb5d329728ea185);

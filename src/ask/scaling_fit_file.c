@@ -36,8 +36,6 @@ pace_status pace_scaling_fit_save(const pace_scaling_fit *fit, const char *path)
     return pace_whole_file_write(path, write_fit, (void *)fit); /* only read */
 }
 
-/* --- reading ------------------------------------------------------------------------------------------------------ */
-
 pace_status pace_scaling_fit_read(void *out, const pace_yaml *yaml) {
     pace_scaling_fit fit = {0};
     const pace_yaml_node *root = pace_yaml_root(yaml);

@@ -9,8 +9,6 @@ void pace_scaling_input_free(pace_scaling_input *input) {
     if (!input->is_model) pace_predict_inputs_free(&input->inputs);
 }
 
-/* --- opening ------------------------------------------------------------------------------------------------------ */
-
 static pace_status open_model(pace_scaling_input *input, const pace_scaling_options *options) {
     pace_model_settings settings;
     const char *recorded = options->from           ? "from"
@@ -75,8 +73,6 @@ pace_status pace_scaling_input_open(pace_scaling_input *out, const char *name, c
 double pace_scaling_input_batch(const pace_scaling_input *input) {
     return input->is_model ? input->config.micro_batch : input->samples;
 }
-
-/* --- one worker's step -------------------------------------------------------------------------------------------- */
 
 /* Walked anew on the device, with another batch where one is asked for. */
 static pace_status step_of_recording(pace_worker_step *step, const pace_scaling_input *input) {

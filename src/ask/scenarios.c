@@ -13,8 +13,6 @@ void pace_scenarios_free(pace_scenarios *scenarios) {
     pace_texts_free(&scenarios->labels);
 }
 
-/* --- what is asked ------------------------------------------------------------------------------------------------ */
-
 pace_words *pace_what_if_words(pace_predict_options *options, const char *name) {
     size_t i = 0;
     while (strcmp(pace_what_ifs[i]->option.name, name) != 0) i++;
@@ -37,8 +35,6 @@ size_t pace_what_ifs_asked(bool *at_odds, const pace_predict_options *options) {
     }
     return count;
 }
-
-/* --- where it runs ------------------------------------------------------------------------------------------------ */
 
 static pace_status put_machine(pace_scenario *scenario, const pace_machine *machine, pace_device_catalog *devices) {
     PACE_TRY(pace_device_to_run_on(&scenario->device, devices, machine->device));
@@ -73,8 +69,6 @@ static pace_status put_device(pace_scenario *scenario, const char *text, pace_de
     if (status != PACE_OK && nameless) status = put_named(scenario, status, text, devices);
     return status == PACE_OK ? PACE_OK : pace_fail_in(status, "on");
 }
-
-/* --- all of them -------------------------------------------------------------------------------------------------- */
 
 typedef struct {
     pace_scenarios *out;

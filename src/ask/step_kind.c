@@ -60,8 +60,6 @@ static void question_of(pace_row_question *out, const void *state, size_t table,
     *out = (pace_row_question){row->row, row->model && row->measured_s > 0 ? row->measured_s : NAN};
 }
 
-/* --- answers ------------------------------------------------------------------------------------------------------ */
-
 /* In the row's unit; the higher a rate, the less time. */
 static void set_values(pace_row_answer *out, const pace_step_row *row, double unit_s) {
     pace_row_answer_time(out, unit_s > 0 ? unit_s : 1);
@@ -119,8 +117,6 @@ static pace_status advise(char *out, size_t size, void *state, size_t table, siz
                                       .option = ""};
     return pace_step_advise(out, size, &memory, &solution.plan);
 }
-
-/* --- fit ---------------------------------------------------------------------------------------------------------- */
 
 static pace_status learn(void *state, pace_row_keep keep, void *context) {
     steps *s = state;

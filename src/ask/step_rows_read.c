@@ -13,8 +13,6 @@ static const char *const keys[PACE_STEP_COLUMNS] = {
     "dist_opt",     "seq_par",     "flash",        "schedule",   "power",      "tokens_batch",
     "train_tokens", "train_steps", "suite"};
 
-/* --- columns ------------------------------------------------------------------------------------------------------ */
-
 static pace_status find_columns(pace_step_reader *r) {
     static const pace_step_column sharing[] = {PACE_STEP_N_GPU, PACE_STEP_NODES, PACE_STEP_TP, PACE_STEP_PP,
                                                PACE_STEP_DP};
@@ -29,8 +27,6 @@ static pace_status find_columns(pace_step_reader *r) {
     return pace_fail(PACE_E_INPUT, "%s: expected a column \"model\", or \"hidden\", \"layers\", \"heads\", \"seq\"",
                      r->rows->csv.name);
 }
-
-/* --- rows --------------------------------------------------------------------------------------------------------- */
 
 static pace_status add_row(pace_step_reader *r, size_t row) {
     pace_step_row out = {.row = (uint32_t)row,

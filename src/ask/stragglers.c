@@ -86,8 +86,6 @@ size_t pace_steadily_slow(const pace_straggler_job *j, double *lost) {
     return slowest;
 }
 
-/* ---- nodes ---- */
-
 static pace_status node_named(pace_straggler_node **out, pace_stragglers_asked *asked, const char *name) {
     for (size_t n = 0; n < asked->nodes.count; n++)
         if (strcmp(asked->nodes.items[n].name, name) == 0) {

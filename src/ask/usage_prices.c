@@ -12,8 +12,6 @@ static pace_status read_price(double *out, const char *text) {
     return pace_fail(PACE_E_USAGE, "price: expected what a GPU costs an hour, 2.5 or a100=1.8, found \"%.40s\"", text);
 }
 
-/* --- as the question says -------------------------------------------------------------------------------------------- */
-
 /* Whether a GPU is called so: by its own name, or by a word of it. */
 static bool is_called(const char *gpu, const char *name, size_t length) {
     char wanted[64], has[64];
@@ -47,8 +45,6 @@ static pace_status state_prices(pace_usage_prices *out, const pace_words *price,
                 PACE_TRY(state_price(out, price->items[i], names, used));
     return PACE_OK;
 }
-
-/* --- as the catalogue has it ----------------------------------------------------------------------------------------- */
 
 /* The entry that lists a word under `key`; NULL = none. */
 static const pace_yaml_node *entry_with(const pace_yaml_node *list, const char *key, const char *word) {

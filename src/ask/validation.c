@@ -10,8 +10,6 @@
 #include <string.h>
 #include <unistd.h>
 
-/* --- cases -------------------------------------------------------------------------------------------------------- */
-
 static bool is_asked(const pace_validate_options *options, const char *name) {
     return !options->glob || fnmatch(options->glob, name, 0) == 0;
 }
@@ -64,8 +62,6 @@ static pace_status run_case(void *context, size_t worker, size_t i) {
     if (r->status != PACE_OK) snprintf(r->message, sizeof r->message, "%s", pace_message());
     return PACE_OK;
 }
-
-/* --- figures ------------------------------------------------------------------------------------------------------ */
 
 static pace_status add_line(pace_validation *v, const pace_case *one, const pace_bar *bar, size_t rows, double value) {
     char count[24], text[24];
@@ -171,8 +167,6 @@ size_t pace_validation_kept(const pace_validation *v, const char *split) {
     }
     return count;
 }
-
-/* --- all of it ---------------------------------------------------------------------------------------------------- */
 
 static pace_status run_all(pace_validation *v) {
     PACE_TRY(pace_cases_load(&v->cases, v->options->cases_path));

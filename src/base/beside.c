@@ -32,8 +32,6 @@ static int enlist(const char *path) {
     return -1; /* past so many a signal leaves one behind, which a later run removes */
 }
 
-/* --- names -------------------------------------------------------------------------------------------------------- */
-
 /* Processes are alive or not on their own host. */
 static unsigned host(void) {
     char name[256] = "";
@@ -76,8 +74,6 @@ static void remove_leftovers(const char *target) {
             unlink(path);
     closedir(all);
 }
-
-/* --- a file ------------------------------------------------------------------------------------------------------- */
 
 static pace_status fail(const char *path, const char *what) {
     return pace_fail(PACE_E_IO, "%s: %s: %s", path, what, strerror(errno));

@@ -4,8 +4,6 @@
 
 #include <string.h>
 
-/* ---- plain arrays ---- */
-
 /* Behind the string or number at `at`, NULL when it is neither, or not in the window to its end: the zeros there stop it. */
 static inline char *pass_plain(char *at) {
     if (*at == '"') {
@@ -59,8 +57,6 @@ bool pace_json_array_again(pace_json *json, const char *array, size_t length) {
 }
 
 const char *pace_json_place(const pace_json *json) { return json->token; }
-
-/* ---- members ---- */
 
 static inline bool try_quick_member(pace_json *json, const char **key, size_t *key_length) {
     char *at = pace_json_quick_begin(json), *value = at ? pace_json_quick_key(at, key, key_length) : NULL;

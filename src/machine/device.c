@@ -91,8 +91,6 @@ pace_figure_source pace_device_figure_source(const pace_device_catalog *catalog,
     };
 }
 
-/* --- rates --------------------------------------------------------------------------------------------------- */
-
 /* Itself, when the device has it; else the next wider one. */
 pace_precision pace_device_rated_as(const pace_device *device, pace_precision precision) {
     static const pace_precision wider[PACE_PRECISIONS] = {

@@ -74,8 +74,6 @@ pace_status pace_machine_named(pace_machine *out, pace_catalog *catalog, const c
                      nodes > 1 ? ", or none whose network is known" : "");
 }
 
-/* --- of --on ------------------------------------------------------------------------------------------------------ */
-
 /* "p4d.24xlarge*4 net=fat-tree:2": its name, its nodes and what is changed of it. False when it is no such text. */
 static bool split(char name[MOST], int *nodes, const char **changes, const char *text) {
     size_t length = strcspn(text, "*=");

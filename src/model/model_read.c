@@ -480,20 +480,14 @@ static pace_status read_text(pace_name *out, model_reader *reader, const char *k
     return pace_names_add(out, &reader->model->names, text, strlen(text));
 }
 
-static bool is_of_recipe(const char *key) {
-    static const char *const keys[] = {"input", "indices", "read_loss", "pair_indices"};
-    for (size_t i = 0; i < PACE_COUNT(keys); i++)
-        if (strcmp(key, keys[i]) == 0) return true;
-    return false;
-}
-
 /* How its training is usually run. */
 static pace_status read_recipe(model_reader *reader) {
     const pace_yaml_node *recipe = pace_yaml_get(pace_yaml_root(reader->yaml), "recipe");
     for (size_t i = 0; i < pace_yaml_count(recipe); i++) {
         const char *key = pace_yaml_key(recipe, i), *word = pace_yaml_text(pace_yaml_item(recipe, i));
         pace_config config = pace_config_default();
-        if (!key || !word || !is_of_recipe(key) || pace_config_set(&config, key, word) != PACE_OK)
+        if (!key || !word || !pace_span_listed(key, strlen(key), "input indices read_loss pair_indices") ||
+            pace_config_set(&config, key, word) != PACE_OK)
             return fail_at(reader, recipe,
                            "expected input, indices, read_loss and pair_indices, as a configuration has them");
         if (config.input == PACE_INPUT_PINNED) reader->model->pinned = true;

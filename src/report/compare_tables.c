@@ -9,8 +9,6 @@
 #include <math.h>
 #include <string.h>
 
-/* --- exchanges ---------------------------------------------------------------------------------------------------- */
-
 typedef struct {
     pace_exchange_pair of;
     int64_t ranks, a_ns, b_ns, change_ns, a_waiting_ns, b_waiting_ns;
@@ -54,8 +52,6 @@ pace_status pace_put_exchange_pairs(pace_node *root, const pace_step_change *cha
     PACE_VEC_FREE(&pairs);
     return PACE_OK;
 }
-
-/* --- fused operators ---------------------------------------------------------------------------------------------- */
 
 typedef struct {
     const char *match, *operators, *kernels, *modules;
@@ -102,8 +98,6 @@ pace_status pace_put_fused_pairs(pace_node *root, const pace_step_change *change
     pace_fused_pairs_free(&pairs);
     return PACE_OK;
 }
-
-/* --- call paths --------------------------------------------------------------------------------------------------- */
 
 typedef struct {
     const char *name, *path;

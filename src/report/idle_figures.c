@@ -8,8 +8,6 @@
 static const uint64_t most_read_bytes = 16 << 20;
 static const int64_t most_tried = 100000;
 
-/* --- the numbers of an answer ------------------------------------------------------------------------------------- */
-
 static uint64_t add(uint64_t sum, double value) {
     uint64_t bits[2] = {sum, 0};
     memcpy(&bits[1], &value, sizeof value);
@@ -34,8 +32,6 @@ static uint64_t numbers_of(const pace_report *report) {
     }
     return sum;
 }
-
-/* --- asked again -------------------------------------------------------------------------------------------------- */
 
 /* One KEY=VALUE of one text of `on`: items[text][from .. to). */
 typedef struct {

@@ -48,8 +48,6 @@ pace_status pace_put_stages(pace_report *report, const pace_analysis *walked, co
     return PACE_OK;
 }
 
-/* --- memory over time --------------------------------------------------------------------------------------------- */
-
 typedef struct {
     int64_t stage, at_ns;
     double held_bytes;

@@ -42,8 +42,6 @@ static void put_box(pace_sink *sink, double x, double y, double width, double he
                      pace_show_fixed(y, 1).text, pace_show_fixed(width, 1).text, pace_show_fixed(height, 1).text);
 }
 
-/* --- heat map ----------------------------------------------------------------------------------------------------- */
-
 typedef struct {
     const pace_held_grid *grid;
     double median, most, cell, row; /* most: the largest share by which a value is off the median */
@@ -110,8 +108,6 @@ static pace_status render_heat(pace_sink *sink, const pace_held_grid *grid) {
     pace_sink_text(sink, "</svg>\n");
     return PACE_OK;
 }
-
-/* --- bars --------------------------------------------------------------------------------------------------------- */
 
 static int64_t bar_sum(const pace_held_grid *grid, size_t row) {
     int64_t sum = 0;

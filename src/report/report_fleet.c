@@ -4,8 +4,6 @@
 #include "ask/fleet_asked.h"
 #include "report/show.h"
 
-/* --- the sentences an operator needs ------------------------------------------------------------------------------ */
-
 static const char *const architecture_words[PACE_JOB_ARCHITECTURES] = {
     "1w1g", "1wng", "PS/Worker", "AllReduce-Local", "AllReduce-Cluster", "PEARL"};
 static const char *const component_words[PACE_JOB_COMPONENTS] = {"input", "compute-bound work", "memory-bound work",
@@ -97,8 +95,6 @@ static void say_worst(pace_node *root, const pace_fleet_asked *c) {
                        *worst->id ? worst->id : "(no name)", pace_show_share(worst->share).text,
                        pace_show_real(worst->hours).text, component_words[of]);
 }
-
-/* --- the report --------------------------------------------------------------------------------------------------- */
 
 static void put_counts(pace_node *root, const pace_fleet_asked *c) {
     pace_node_int(root, "jobs", (int64_t)c->view.all.jobs);

@@ -2,8 +2,6 @@
 #include "report/fleet_parts.h"
 #include "report/table.h"
 
-/* --- levels ------------------------------------------------------------------------------------------------------- */
-
 PACE_TABLE(composition, "composition", "Composition", PACE_FOR_ALL, 0,
            {"architecture", "Architecture", PACE_SHOW_TEXT, PACE_OF(pace_fleet_part, architecture)},
            {"count", "Count", PACE_SHOW_INT, PACE_OF(pace_fleet_part, count)},
@@ -50,8 +48,6 @@ void pace_put_fleet_levels(pace_node *root, pace_fleet_view *view) {
     put_level(levels, view, PACE_LEVEL_CNODE, "By cNode: every GPU with a replica counts once");
 }
 
-/* --- the matrix --------------------------------------------------------------------------------------------------- */
-
 /* Features tell the copying of input from forward, backward and update, which are one stage here. */
 void pace_put_fleet_matrix(pace_node *root, const pace_fleet_view *view) {
     static const char *const stages[] = {"input", "forward_backward_update"};
@@ -70,8 +66,6 @@ void pace_put_fleet_matrix(pace_node *root, const pace_fleet_view *view) {
                      resources, 4, &cells[0][0]);
 }
 
-/* --- sizes -------------------------------------------------------------------------------------------------------- */
-
 PACE_TABLE(sizes, "sizes", "Sizes of jobs", PACE_FOR_ALL, 0,
            {"architecture", "Architecture", PACE_SHOW_TEXT, PACE_OF(pace_fleet_size, architecture)},
            {"cnodes_median", "cNodes, median", PACE_SHOW_INT, PACE_OF(pace_fleet_size, cnodes_median)},
@@ -87,8 +81,6 @@ void pace_put_fleet_sizes(pace_node *root, pace_fleet_view *view) {
     for (int a = 0; a < PACE_JOB_ARCHITECTURES; a++)
         if (view->fleet.groups[a].jobs > 0) pace_table_put(table, &(pace_fleet_size[]){pace_fleet_size_of(view, a)});
 }
-
-/* --- bottlenecks -------------------------------------------------------------------------------------------------- */
 
 PACE_TABLE(bottlenecks, "bottlenecks", "Bottlenecks: the largest component of a step", PACE_FOR_ALL, 0,
            {"bottleneck", "Bottleneck", PACE_SHOW_WORD, PACE_OF(pace_fleet_bottleneck, bottleneck)},

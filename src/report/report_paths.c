@@ -6,8 +6,6 @@
 #include <stdio.h>
 #include <string.h>
 
-/* --- the walk ----------------------------------------------------------------------------------------------------- */
-
 /* Told of a node that has a key and stands in JSON, and of its path; false ends the walk. */
 typedef bool (*node_fn)(void *context, const char *path, const pace_node *node);
 
@@ -64,8 +62,6 @@ static void walk_report(const pace_report *report, node_fn visit, void *context)
     walk w = {.visit = visit, .context = context};
     walk_members(&w, report->root);
 }
-
-/* --- one table ---------------------------------------------------------------------------------------------------- */
 
 static bool is_tabular(const pace_node *node) {
     return node->kind == PACE_NODE_TABLE || node->kind == PACE_NODE_MATRIX;

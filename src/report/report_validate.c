@@ -5,8 +5,6 @@
 #include "base/print.h"
 
 
-/* --- the report --------------------------------------------------------------------------------------------------- */
-
 PACE_TABLE(figure_table, "figures", "Figures", PACE_FOR_ALL, 0,
            {"case", "Case", PACE_SHOW_TEXT, PACE_OF(pace_validation_figure, name)},
            {"metric", "Metric", PACE_SHOW_TEXT, PACE_OF(pace_validation_figure, metric)},

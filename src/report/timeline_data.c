@@ -8,8 +8,6 @@ static bool keep(pace_timeline *timeline, pace_status status) {
     return timeline->status == PACE_OK;
 }
 
-/* --- numbers ------------------------------------------------------------------------------------------------------ */
-
 /* Seven bits a byte, the lowest first; the high bit says that more follow. */
 static pace_status pack(pace_packed *column, uint64_t value) {
     for (; value >= 0x80; value >>= 7) PACE_TRY(PACE_PUSH(column, (unsigned char)(value | 0x80)));
@@ -18,8 +16,6 @@ static pace_status pack(pace_packed *column, uint64_t value) {
 
 /* Small numbers of either sign stay small. */
 static uint64_t zigzag(int64_t value) { return value < 0 ? ~((uint64_t)value << 1) : (uint64_t)value << 1; }
-
-/* --- groups and lanes --------------------------------------------------------------------------------------------- */
 
 static pace_packed_group *last_group(pace_timeline *timeline) {
     return timeline->groups.count ? &timeline->groups.items[timeline->groups.count - 1] : NULL;
@@ -51,8 +47,6 @@ void pace_timeline_lane(pace_timeline *timeline, const char *name, pace_timeline
         return;
     PACE_FREE(lane.name, lane.overview_ns);
 }
-
-/* --- slices ------------------------------------------------------------------------------------------------------- */
 
 static pace_status intern(pace_name *out, pace_names *names, const char *text) {
     *out = 0;
@@ -132,8 +126,6 @@ void pace_timeline_note(pace_timeline *timeline, const char *format, ...) {
     if (keep(timeline, text ? PACE_OK : PACE_E_MEMORY)) keep(timeline, pace_texts_add(&timeline->notes, text));
     pace_free(text);
 }
-
-/* --- opening and closing ------------------------------------------------------------------------------------------ */
 
 pace_status pace_timeline_open(pace_timeline *timeline, int64_t from_ns, int64_t to_ns) {
     *timeline = (pace_timeline){.from_ns = from_ns, .to_ns = to_ns};

@@ -13,8 +13,6 @@ static size_t squeeze(char out[LONGEST], const char *text, size_t length) {
     return kept;
 }
 
-/* --- reading ------------------------------------------------------------------------------------------------------ */
-
 static pace_status add_words(pace_job_known_names *out, const pace_yaml_node *list, int role, bool alone) {
     for (size_t i = 0; i < pace_yaml_count(list); i++) {
         const char *name = pace_yaml_text(pace_yaml_item(list, i));
@@ -73,8 +71,6 @@ pace_status pace_job_names_load(pace_job_names *out, pace_catalog *catalog) {
     out->known = kept;
     return PACE_OK;
 }
-
-/* --- finding ------------------------------------------------------------------------------------------------------ */
 
 /* Letters and digits in lower case, up to what stands in brackets, which is the unit. */
 typedef struct {

@@ -55,8 +55,6 @@ static pace_status for_bytes(const char *path, uint64_t begin, uint64_t end, byt
     return status;
 }
 
-/* --- cutting ------------------------------------------------------------------------------------------------------ */
-
 typedef struct {
     uint64_t passed;
     bool found;
@@ -121,8 +119,6 @@ pace_status pace_job_stretches_of(pace_job_stretches *out, const char *const *pa
     }
     return PACE_OK;
 }
-
-/* --- counting ----------------------------------------------------------------------------------------------------- */
 
 static bool count_line_ends(void *context, const char *bytes, size_t length) {
     uint64_t *lines = context;

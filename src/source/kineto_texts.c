@@ -26,8 +26,6 @@ size_t pace_kineto_text_length(const pace_kineto_texts *texts, pace_name text) {
     return text ? pace_names_length(&texts->texts, text) : 0;
 }
 
-/* ---- text as it comes ---- */
-
 static pace_status append(pace_kineto_texts *to, const char *text, size_t length) {
     PACE_TRY(pace_grow(&to->scratch.items, &to->scratch.capacity, to->scratch.count + length, 1));
     memcpy(to->scratch.items + to->scratch.count, text, length);
@@ -75,8 +73,6 @@ static pace_json_token capture(pace_kineto_texts *to, pace_json *json, pace_json
         if (depth == 0) return PACE_JSON_STRING;
     }
 }
-
-/* ---- arrays that were read before ---- */
 
 /* The arrays that may be the one at hand: those of this kind of event that begin alike. */
 static pace_known_array *set_of(uint32_t *key, const pace_kineto_texts *texts, const pace_json *json, uint32_t about) {
@@ -137,8 +133,6 @@ pace_status pace_kineto_text_add(pace_name *out, pace_kineto_texts *texts, const
     if (value->kind == PACE_JSON_VALUE_NUMBER) return pace_names_add(out, &texts->texts, value->text, value->length);
     return pace_names_add(out, &texts->texts, value->text - 1, value->length + 2); /* with its quotes */
 }
-
-/* ---- lists ---- */
 
 static pace_status join(pace_name *out, pace_kineto_texts *texts, const pace_name *parts, size_t count,
                         pace_names *names) {

@@ -6,8 +6,6 @@
 
 enum { PATIENCE_MS = 10000, MOST_FIGURES = 1 << 26 };
 
-/* --- writing ------------------------------------------------------------------------------------------------------ */
-
 static const char tables[] = "CREATE TABLE IF NOT EXISTS paceline_runs (id INTEGER PRIMARY KEY, at_s INTEGER NOT NULL, "
                              "verb TEXT NOT NULL, series TEXT NOT NULL, label TEXT NOT NULL, command TEXT NOT NULL);"
                              "CREATE TABLE IF NOT EXISTS paceline_figures (run INTEGER NOT NULL REFERENCES "
@@ -76,8 +74,6 @@ pace_status pace_results_add(const char *path, const pace_stored_run *run, const
     sqlite3_close(s.handle); /* rolls back what was not committed */
     return status;
 }
-
-/* --- reading ------------------------------------------------------------------------------------------------------ */
 
 static pace_status copy_text(char **out, pace_rows *rows, size_t column) {
     size_t length = 0;

@@ -22,8 +22,6 @@ static bool names_tensor(const char *type, size_t length) {
     return false;
 }
 
-/* --- tensors -------------------------------------------------------------------------------------------------- */
-
 static int64_t read_number(const char **at) {
     char *end;
     long long value = strtoll(*at, &end, 10);
@@ -67,8 +65,6 @@ static pace_status keep_all_tensors(uint32_t *count, pace_trace_nodes *nodes, co
         if (names_tensor(type, type_length)) PACE_TRY(keep_tensors(count, nodes, value, value_length));
     return PACE_OK;
 }
-
-/* --- shapes, types and numbers as one text ----------------------------------------------------------------------- */
 
 /* "Tensor(float)" is float; a list of them is TensorList(float); numbers and lists of them are scalars. */
 static pace_status append_type(pace_text *text, const char *type, size_t length) {
@@ -129,8 +125,6 @@ static pace_status keep_shapes(pace_trace_node *node, pace_trace_nodes *nodes, p
     PACE_TRY(pace_text_append(text, "]", 1));
     return pace_names_add(&node->shapes, &nodes->names, text->items, text->count);
 }
-
-/* --- words and numbers among the arguments ------------------------------------------------------------------------ */
 
 /* A device: "cpu", "cuda:0". A collective: its sequence number, then somewhere its name. */
 static pace_status keep_words(pace_trace_node *node, pace_trace_nodes *nodes, const pace_trace_arguments *a) {

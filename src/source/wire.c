@@ -112,8 +112,6 @@ bool pace_wire_field_next(pace_wire_field *out, const unsigned char **at, const 
     return !*broken;
 }
 
-/* --- writing -------------------------------------------------------------------------------------------------- */
-
 static size_t encode(unsigned char *to, uint64_t value) {
     size_t length = 0;
     do {

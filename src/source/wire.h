@@ -8,8 +8,6 @@
 #include "base/json_writer.h"
 #include "base/memory.h"
 
-/* --- reading -------------------------------------------------------------------------------------------------- */
-
 typedef struct {
     pace_input *input;
     unsigned char *buffer;
@@ -40,8 +38,6 @@ bool pace_wire_field_next(pace_wire_field *out, const unsigned char **at, const 
 
 /** The next number of a packed list. */
 bool pace_wire_varint(uint64_t *out, const unsigned char **at, const unsigned char *end);
-
-/* --- writing -------------------------------------------------------------------------------------------------- */
 
 typedef PACE_VEC(unsigned char) pace_wire_bytes;
 

@@ -2,8 +2,6 @@
 
 #include <string.h>
 
-/* --- copies ------------------------------------------------------------------------------------------------------ */
-
 static pace_status copy_names(pace_names *out, const pace_names *names) {
     for (size_t i = 0; i < pace_names_count(names); i++) {
         const char *text = pace_names_text(names, (pace_name)i);
@@ -59,8 +57,6 @@ pace_status pace_graph_copy(pace_graph *out, const pace_graph *graph) {
     *out = copy;
     return PACE_OK;
 }
-
-/* --- leaving out -------------------------------------------------------------------------------------------------- */
 
 typedef struct {
     pace_graph *graph;

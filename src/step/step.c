@@ -176,4 +176,3 @@ int64_t pace_exchange_bytes(const pace_step *step, const pace_exchange_info *inf
     return elements * element_bytes(pace_names_text(&step->names, info->dtype));
 }
 
-/* --- finishing: nesting ----------------------------------------------------------------------------------- */

@@ -69,8 +69,6 @@ static uint32_t maker(const linker *l, uint32_t lane, int64_t sequence, uint32_t
     return l->step->start_ns[found] < l->step->start_ns[task] ? found : PACE_NO_TASK;
 }
 
-/* --- arrows ------------------------------------------------------------------------------------------------- */
-
 /* The operator that begins where an arrow ends: the innermost with a note, else the innermost. */
 static uint32_t operator_at(const pace_step *step, const pace_autograd_arrow *arrow) {
     const pace_lane *lane = &step->lanes.items[arrow->lane];
@@ -116,8 +114,6 @@ static pace_status follow_arrows(linker *l) {
             PACE_TRY(follow_arrow(l, operator_at(step, &arrows[i]), operator_at(step, &arrows[i + 1])));
     return PACE_OK;
 }
-
-/* --- notes -------------------------------------------------------------------------------------------------- */
 
 /* The lane that noted most of the numbers this thread's backward operators ask for; the first of equals. */
 static pace_status find_thread(linker *l, int64_t thread) {

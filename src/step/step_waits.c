@@ -20,8 +20,6 @@ typedef struct {
     uint32_t *first; /* lane -> its first in `work`; one more at the end */
 } linker;
 
-/* --- streams ------------------------------------------------------------------------------------------------ */
-
 static pace_status list_work(linker *l) {
     const pace_step *step = l->step;
     size_t count =
@@ -62,8 +60,6 @@ static uint32_t next_launched(const linker *l, uint32_t lane, uint32_t correlati
     uint32_t at = in_line(l, lane, correlation + 1);
     return at < l->first[lane + 1] ? l->work[at] : PACE_NO_TASK;
 }
-
-/* --- waits -------------------------------------------------------------------------------------------------- */
 
 /* A wait that the times contradict is none: the event was recorded elsewhere, or the record is of something else. */
 static pace_status add_wait(linker *l, uint32_t task, uint32_t on) {
