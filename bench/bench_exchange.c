@@ -13,6 +13,7 @@
 #include "schedule/graph_program.h"
 #include "schedule/simulation.h"
 #include "catalog_of_tests.h"
+#include "nodes_fabric_of_tests.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -71,9 +72,9 @@ static void run(const bench_case *c) {
                                          .group = c->group,
                                          .segments = c->segments};
     check(pace_program_build(&program, c->collective, c->algorithm, &sizes));
-    const pace_fabric_nodes_shape shape = {c->ranks / 8, 8, 32, true, 450e9, rate, 32 * 8 * rate / 4};
+    const nodes_shape shape = {c->ranks / 8, 8, 32, true, 450e9, rate, 32 * 8 * rate / 4};
     if (c->shared == SWITCH) check(pace_fabric_switch(&fabric, c->ranks, rate, NULL));
-    if (c->shared == LEAVES) check(pace_fabric_nodes(&fabric, &shape));
+    if (c->shared == LEAVES) check(make_nodes_fabric(&fabric, &shape));
     pace_wire wires[2] = {{.latency_ns = 500, .ns_per_byte = c->shared == LEAVES ? 0 : 1e9 / rate},
                           {.latency_ns = 2000, .ns_per_byte = 0}};
     const pace_flows_question question = {.program = &program,

@@ -45,19 +45,12 @@ void pace_fabric_describe(char out[PACE_FABRIC_NAME], const pace_fabric *fabric,
     else snprintf(out, PACE_FABRIC_NAME, "link %u", link);
 }
 
-static pace_status check_rate(const char *what, double bytes_per_s) {
-    if (bytes_per_s > 0) return PACE_OK;
-    return pace_fail(PACE_E_INPUT, "%s: expected a bandwidth above 0, found %g bytes/s", what, bytes_per_s);
-}
-
 static void set_link(pace_fabric *fabric, uint32_t link, uint32_t class, double bytes_per_s) {
     fabric->bytes_per_s[link] = bytes_per_s;
     fabric->link_class[link] = class;
 }
 
 static pace_status cross(pace_route *out, uint32_t link) { return PACE_PUSH(out, ((pace_hop){link, 1})); }
-
-/* --- a switch ----------------------------------------------------------------------------------------------------- */
 
 static pace_status switch_route(pace_route *out, const pace_fabric *fabric, uint32_t from, uint32_t to) {
     PACE_TRY(cross(out, from));
@@ -77,7 +70,9 @@ static uint32_t class_of_speed(double speeds[SPEEDS], uint32_t *count, double sp
 pace_status pace_fabric_switch(pace_fabric *out, uint32_t ranks, double bytes_per_s, const double *slowness) {
     double speeds[SPEEDS];
     uint32_t count = 0;
-    PACE_TRY(check_rate("port of the switch", bytes_per_s));
+    if (!(bytes_per_s > 0))
+        return pace_fail(PACE_E_INPUT, "port of the switch: expected a bandwidth above 0, found %g bytes/s",
+                         bytes_per_s);
     PACE_TRY(pace_fabric_make(out, ranks, 2 * (uint64_t)ranks, 2 * SPEEDS));
     out->route = switch_route;
     for (uint32_t rank = 0; rank < ranks; rank++) {
@@ -86,54 +81,5 @@ pace_status pace_fabric_switch(pace_fabric *out, uint32_t ranks, double bytes_pe
         set_link(out, rank, 2 * class, rate);
         set_link(out, ranks + rank, 2 * class + 1, rate);
     }
-    return PACE_OK;
-}
-
-/* --- a ring ------------------------------------------------------------------------------------------------------- */
-
-/* --- nodes on leaves ---------------------------------------------------------------------------------------------- */
-
-enum { DEVICE_OUT, DEVICE_IN, NIC_OUT, NIC_IN, LEAF_UP, LEAF_DOWN, NODE_CLASSES };
-
-/* size: ranks of a node, ranks of a NIC, ranks of a leaf (0 = one switch for all). Links stand class by class. */
-static pace_status nodes_route(pace_route *out, const pace_fabric *fabric, uint32_t from, uint32_t to) {
-    uint32_t ranks = fabric->place_count, nics = ranks / fabric->size[1], leaf = fabric->size[2];
-    if (from / fabric->size[0] == to / fabric->size[0]) {
-        PACE_TRY(cross(out, from));
-        return cross(out, ranks + to);
-    }
-    uint32_t base = 2 * ranks;
-    PACE_TRY(cross(out, base + from / fabric->size[1]));
-    PACE_TRY(cross(out, base + nics + to / fabric->size[1]));
-    if (!leaf || from / leaf == to / leaf) return PACE_OK;
-    base += 2 * nics;
-    PACE_TRY(cross(out, base + from / leaf));
-    return cross(out, base + ranks / leaf + to / leaf);
-}
-
-static void set_links(pace_fabric *fabric, uint32_t *next, uint32_t class, uint32_t count, double bytes_per_s) {
-    for (uint32_t i = 0; i < 2 * count; i++) set_link(fabric, (*next)++, class + (i >= count), bytes_per_s);
-}
-
-pace_status pace_fabric_nodes(pace_fabric *out, const pace_fabric_nodes_shape *shape) {
-    uint64_t ranks = (uint64_t)shape->nodes * shape->ranks_per_node;
-    if (!ranks || ranks >= UINT32_MAX / 8)
-        return pace_fail(PACE_E_INPUT, "%u nodes of %u ranks: expected at least 1 and at most 500 million ranks",
-                         shape->nodes, shape->ranks_per_node);
-    if (shape->nodes_per_leaf && shape->nodes % shape->nodes_per_leaf)
-        return pace_fail(PACE_E_INPUT, "%u nodes do not divide into leaves of %u", shape->nodes, shape->nodes_per_leaf);
-    PACE_TRY(check_rate("port of a device", shape->device_bytes_per_s));
-    PACE_TRY(check_rate("NIC", shape->nic_bytes_per_s));
-    if (shape->nodes_per_leaf) PACE_TRY(check_rate("links above a leaf", shape->leaf_bytes_per_s));
-    uint32_t nics = shape->rails ? (uint32_t)ranks : shape->nodes;
-    uint32_t leaves = shape->nodes_per_leaf ? shape->nodes / shape->nodes_per_leaf : 0, next = 0;
-    PACE_TRY(pace_fabric_make(out, (uint32_t)ranks, 2 * (ranks + nics + leaves), NODE_CLASSES));
-    out->route = nodes_route;
-    out->size[0] = shape->ranks_per_node;
-    out->size[1] = shape->rails ? 1 : shape->ranks_per_node;
-    out->size[2] = shape->nodes_per_leaf * shape->ranks_per_node;
-    set_links(out, &next, DEVICE_OUT, (uint32_t)ranks, shape->device_bytes_per_s);
-    set_links(out, &next, NIC_OUT, nics, shape->nic_bytes_per_s);
-    set_links(out, &next, LEAF_UP, leaves, shape->leaf_bytes_per_s);
     return PACE_OK;
 }

@@ -21,7 +21,6 @@ struct pace_fabric {
     double *bytes_per_s;  /* per link and direction */
     uint32_t *link_class; /* links that are alike but for where they are; folding joins them */
     uint32_t class_count;
-    uint32_t size[3]; /* for `route` */
     /* Appends the links from one place to another. */
     pace_status (*route)(pace_route *out, const pace_fabric *fabric, uint32_t from, uint32_t to);
     /* Of a message beside its wire's; NULL = none. */
@@ -56,17 +55,5 @@ pace_status pace_fabric_make(pace_fabric *out, uint32_t ranks, uint64_t links, u
  * rate. */
 pace_status pace_fabric_switch(pace_fabric *out, uint32_t ranks, double bytes_per_s,
                                const double *slowness) PACE_MUST_CHECK;
-
-/* Nodes on leaf switches below a spine. */
-typedef struct {
-    uint32_t nodes, ranks_per_node, nodes_per_leaf; /* nodes_per_leaf 0: one switch for all */
-    bool rails;                                     /* a NIC for every rank of a node; else one for the node */
-    double device_bytes_per_s;                      /* of a rank's port inside its node */
-    double nic_bytes_per_s;                         /* of one NIC */
-    double leaf_bytes_per_s; /* of all links from one leaf to the spine, one way; nodes_per_leaf 0: not used */
-} pace_fabric_nodes_shape;
-
-/** Device ports inside nodes, NICs, leaf switches with an oversubscribed way up. */
-pace_status pace_fabric_nodes(pace_fabric *out, const pace_fabric_nodes_shape *shape) PACE_MUST_CHECK;
 
 void pace_fabric_free(pace_fabric *fabric);
