@@ -88,7 +88,7 @@ static pace_status look_up_all(pace_usage_prices *out, pace_catalog *catalog, co
 
 pace_status pace_usage_prices_find(pace_usage_prices *out, pace_catalog *catalog, const pace_words *price,
                                    const pace_names *names, const bool *used) {
-    *out = (pace_usage_prices){.stated = price->count > 0};
+    *out = (pace_usage_prices){0};
     if (!(out->of = pace_alloc(pace_names_count(names), sizeof *out->of))) return PACE_E_MEMORY;
     for (size_t n = 0; n < pace_names_count(names); n++) out->of[n] = NAN;
     PACE_TRY(state_prices(out, price, names, used));

@@ -9,7 +9,6 @@
 typedef struct {
     double *of;         /* by name; NAN = no price */
     pace_texts sources; /* of the prices that were used, "a100: 1.8 USD …" */
-    bool stated;        /* all by the question */
 } pace_usage_prices;
 
 /** `price` has "2.5" for all GPUs and "a100=1.8" for those so called; `used` are the names of GPUs that there are. Errors:

@@ -1,6 +1,6 @@
 /*
  * How long one message takes: piecewise linear in its size, one piece per protocol of the library (eager, rendezvous,
- * …). One piece is Hockney's model (alpha + beta m); LogGP and PLogP are given in the same form.
+ * …). One piece is Hockney's model (alpha + beta m); LogGP and PLogP have the same form.
  */
 #pragma once
 
@@ -18,14 +18,6 @@ typedef struct {
 /** Hockney 1994: alpha + m beta. */
 static inline pace_message_model pace_message_hockney(double alpha_s, double s_per_byte) {
     return (pace_message_model){1, {{0, alpha_s, s_per_byte}}};
-}
-
-/** LogGP (Alexandrov et al. 1995): o + (m - 1) G + L + o; the gap g between messages of one sender adds to what the
- * overhead o does not already fill. */
-static inline pace_message_model pace_message_loggp(double latency_s, double overhead_s, double gap_s,
-                                                    double gap_s_per_byte) {
-    double wait = gap_s > overhead_s ? gap_s - overhead_s : 0;
-    return (pace_message_model){1, {{0, latency_s + 2 * overhead_s + wait - gap_s_per_byte, gap_s_per_byte}}};
 }
 
 static inline double pace_message_s(const pace_message_model *model, double bytes) {

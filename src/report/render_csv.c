@@ -77,7 +77,7 @@ static void write_matrix(pace_sink *sink, const pace_held_matrix *matrix) {
 }
 
 pace_status pace_render_csv(const pace_report *report, const pace_write_options *options, pace_sink *sink) {
-    if (report->stream && !options->table) return report->stream(report->stream_context, sink);
+    if (report->stream && !options->table) return report->stream(report->streamed.context, sink);
     const pace_node *node = NULL;
     PACE_TRY(pace_report_find_table(&node, report, options->table));
     if (node->kind == PACE_NODE_TABLE) write_table(sink, node->table);

@@ -122,7 +122,7 @@ static pace_status put_picture(pace_sink *sink, const pace_flame *flame) {
 pace_status pace_render_flame(pace_sink *sink, const pace_held_flame *held) {
     pace_flame flame = {0};
     PACE_TRY(pace_names_init(&flame.names));
-    pace_status status = held->draw(held->context, &flame);
+    pace_status status = held->draw(held->by.context, &flame);
     if (status == PACE_OK) status = flame.status;
     if (status == PACE_OK) status = put_picture(sink, &flame);
     pace_names_free(&flame.names);

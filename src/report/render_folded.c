@@ -5,5 +5,5 @@
 
 pace_status pace_render_folded(const pace_report *report, bool device, pace_sink *sink) {
     if (!report->stacks) return pace_fail(PACE_E_USAGE, "this report has no call stacks to write as folded");
-    return report->stacks(report->stacks_context, device, sink);
+    return report->stacks(report->stacked.context, device, sink);
 }

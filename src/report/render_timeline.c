@@ -232,7 +232,7 @@ static void write_timeline(pace_sink *sink, const pace_timeline *timeline, unsig
 pace_status pace_render_timeline(pace_sink *sink, const pace_held_timeline *held, unsigned number) {
     pace_timeline timeline;
     PACE_TRY(pace_timeline_open(&timeline, held->from_ns, held->to_ns));
-    pace_status status = held->draw(held->context, &timeline);
+    pace_status status = held->draw(held->by.context, &timeline);
     if (status == PACE_OK) status = timeline.status;
     if (status == PACE_OK) write_timeline(sink, &timeline, number);
     pace_timeline_close(&timeline);

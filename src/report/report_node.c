@@ -54,16 +54,8 @@ static void free_matrix(pace_held_matrix *matrix) {
     PACE_FREE(matrix->cells, matrix);
 }
 
-static void free_timeline(pace_held_timeline *timeline) {
-    if (!timeline) return;
-    if (timeline->free_context) timeline->free_context(timeline->context);
-    pace_free(timeline);
-}
-
-static void free_flame(pace_held_flame *flame) {
-    if (!flame) return;
-    if (flame->free_context) flame->free_context(flame->context);
-    pace_free(flame);
+static void free_context(pace_held_context *by) {
+    if (by->free_context) by->free_context(by->context);
 }
 
 static void free_chart(pace_held_chart *chart) {
@@ -95,10 +87,11 @@ static void free_one(pace_node *node) {
     if (holds_text(node->kind)) pace_free(node->text);
     if (node->kind == PACE_NODE_TABLE) free_table(node->table);
     if (node->kind == PACE_NODE_MATRIX) free_matrix(node->matrix);
-    if (node->kind == PACE_NODE_TIMELINE) free_timeline(node->timeline);
+    if (node->kind == PACE_NODE_TIMELINE && node->timeline) free_context(&node->timeline->by);
     if (node->kind == PACE_NODE_CHART) free_chart(node->chart);
     if (node->kind == PACE_NODE_GRID) free_grid(node->grid);
-    if (node->kind == PACE_NODE_FLAME) free_flame(node->flame);
+    if (node->kind == PACE_NODE_FLAME && node->flame) free_context(&node->flame->by);
+    if (node->kind == PACE_NODE_TIMELINE || node->kind == PACE_NODE_FLAME) pace_free(node->held);
     PACE_FREE(node->key, node->title, node);
 }
 
@@ -124,9 +117,9 @@ void pace_report_free(pace_report *report) {
     pace_texts_free(&report->command);
     pace_warnings_free(&report->warnings);
     PACE_VEC_FREE(&report->leads, &report->inputs);
-    if (report->free_trace_context) report->free_trace_context(report->trace_context);
-    if (report->free_stacks_context) report->free_stacks_context(report->stacks_context);
-    if (report->free_stream_context) report->free_stream_context(report->stream_context);
+    free_context(&report->traced);
+    free_context(&report->stacked);
+    free_context(&report->streamed);
     PACE_FREE(report->verb, report->title, report);
 }
 
@@ -198,25 +191,24 @@ bool pace_report_warning_leads(const pace_report *report, size_t index) {
     return false;
 }
 
-void pace_report_set_trace(pace_report *report, pace_trace_fn write, void *context, void (*free_context)(void *)) {
-    if (report->free_trace_context) report->free_trace_context(report->trace_context);
+static void take_context(pace_held_context *by, void *context, void (*release)(void *)) {
+    free_context(by);
+    *by = (pace_held_context){context, release};
+}
+
+void pace_report_set_trace(pace_report *report, pace_trace_fn write, void *context, void (*release)(void *)) {
+    take_context(&report->traced, context, release);
     report->trace = write;
-    report->trace_context = context;
-    report->free_trace_context = free_context;
 }
 
-void pace_report_set_stacks(pace_report *report, pace_stacks_fn write, void *context, void (*free_context)(void *)) {
-    if (report->free_stacks_context) report->free_stacks_context(report->stacks_context);
+void pace_report_set_stacks(pace_report *report, pace_stacks_fn write, void *context, void (*release)(void *)) {
+    take_context(&report->stacked, context, release);
     report->stacks = write;
-    report->stacks_context = context;
-    report->free_stacks_context = free_context;
 }
 
-void pace_report_set_stream(pace_report *report, pace_stream_fn write, void *context, void (*free_context)(void *)) {
-    if (report->free_stream_context) report->free_stream_context(report->stream_context);
+void pace_report_set_stream(pace_report *report, pace_stream_fn write, void *context, void (*release)(void *)) {
+    take_context(&report->streamed, context, release);
     report->stream = write;
-    report->stream_context = context;
-    report->free_stream_context = free_context;
 }
 
 /* ---- nodes ------------------------------------------------------------------------------------------------ */
@@ -430,10 +422,10 @@ void pace_node_matrix(pace_node *parent, const char *key, const char *title, pac
 }
 
 void pace_node_timeline(pace_node *parent, const char *title, int64_t from_ns, int64_t to_ns, pace_draw_fn draw,
-                        void *context, void (*free_context)(void *)) {
+                        void *context, void (*release)(void *)) {
     pace_node *node = add_holder(parent, PACE_NODE_TIMELINE, NULL, title, PACE_FOR_PEOPLE, sizeof(pace_held_timeline));
-    if (node) *node->timeline = (pace_held_timeline){from_ns, to_ns, draw, context, free_context};
-    else if (free_context) free_context(context);
+    if (node) *node->timeline = (pace_held_timeline){from_ns, to_ns, draw, {context, release}};
+    else if (release) release(context);
 }
 
 /* A copy of `count` things; NULL when there are none or memory ran out. */
@@ -512,11 +504,10 @@ void pace_chart_log_y(pace_node *node) {
     if (chart) chart->log_y = true;
 }
 
-void pace_node_flame(pace_node *parent, const char *title, pace_flame_fn draw, void *context,
-                     void (*free_context)(void *)) {
+void pace_node_flame(pace_node *parent, const char *title, pace_flame_fn draw, void *context, void (*release)(void *)) {
     pace_node *node = add_holder(parent, PACE_NODE_FLAME, NULL, title, PACE_FOR_PEOPLE, sizeof *node->flame);
-    if (node) *node->flame = (pace_held_flame){draw, context, free_context};
-    else if (free_context) free_context(context);
+    if (node) *node->flame = (pace_held_flame){draw, {context, release}};
+    else if (release) release(context);
 }
 
 void pace_chart_band(pace_node *node, double low, double high, const char *name) {

@@ -58,12 +58,17 @@ typedef struct {
     int64_t whole_ns; /* what the width of its bars stands for; 0 = its longest bar */
 } pace_held_matrix;
 
+/* What a function draws or writes from when the report is written. */
+typedef struct {
+    void *context;
+    void (*free_context)(void *); /* NULL: it is borrowed */
+} pace_held_context;
+
 /* Drawn when a page is written: see report/timeline.h. */
 typedef struct {
     int64_t from_ns, to_ns; /* what is shown at first */
     pace_draw_fn draw;
-    void *context;
-    void (*free_context)(void *);
+    pace_held_context by;
 } pace_held_timeline;
 
 typedef struct {
@@ -85,8 +90,7 @@ typedef struct {
 /* Drawn when a page is written: see report/flame.h. */
 typedef struct {
     pace_flame_fn draw;
-    void *context;
-    void (*free_context)(void *);
+    pace_held_context by;
 } pace_held_flame;
 
 /* Curves; or, with parts, stacked bars. */
@@ -143,14 +147,9 @@ struct pace_report {
     PACE_VEC(size_t) leads; /* warnings that people read as sentences that lead */
     pace_node *root;
     pace_trace_fn trace;
-    void *trace_context;
-    void (*free_trace_context)(void *);
     pace_stacks_fn stacks;
-    void *stacks_context;
-    void (*free_stacks_context)(void *);
     pace_stream_fn stream; /* NULL: CSV is a table */
-    void *stream_context;
-    void (*free_stream_context)(void *);
+    pace_held_context traced, stacked, streamed;
 };
 
 /** The class's name, as the style sheet spells it. */

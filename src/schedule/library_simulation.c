@@ -104,7 +104,6 @@ pace_status pace_library_simulation_run(pace_simulation_answer *out, pace_librar
     }
     pace_free(background);
     if (status != PACE_OK) return status;
-    out->program_s = out->closed_s;
     out->closed_s = chosen.way.time_s;
     *run = chosen;
     return PACE_OK;

@@ -186,7 +186,7 @@ static pace_status build(pace_program *out, const pace_simulation *s, int row, d
 static pace_status run_by(pace_simulation_answer *out, const pace_simulation *s, int row, double bytes,
                           pace_flow_log *log) {
     static const pace_wire wires[2] = {{0}}; /* links and latencies are the fabric's */
-    pace_simulation_answer answer = {.closed_s = NAN, .program_s = NAN, .algorithm = row};
+    pace_simulation_answer answer = {.closed_s = NAN, .algorithm = row};
     pace_program program;
     PACE_TRY(build(&program, s, row, bytes));
     const pace_flows_question q = {.program = &program,
@@ -203,7 +203,7 @@ static pace_status run_by(pace_simulation_answer *out, const pace_simulation *s,
     answer.time_s = answer.flows.end_ns * 1e-9 + s->machine->launch_s;
     if (s->nodes_of_job) {
         pace_exchange_terms terms = terms_of(s, bytes);
-        answer.closed_s = answer.program_s = pace_exchange_algorithms[row].time_s(&terms) + s->machine->launch_s;
+        answer.closed_s = pace_exchange_algorithms[row].time_s(&terms) + s->machine->launch_s;
     }
     if (answer.flows.busiest_share > 0) pace_fabric_describe(answer.bottleneck, &s->fabric, answer.flows.busiest_link);
     *out = answer;

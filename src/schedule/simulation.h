@@ -32,10 +32,9 @@ typedef struct {
 } pace_simulation;
 
 typedef struct {
-    double time_s;    /* of the last job's last rank; with the machine's launch */
-    double closed_s;  /* of one job undisturbed; NAN = there is none */
-    double program_s; /* the closed form of the program's row: another where a library's stands in closed_s */
-    int algorithm;    /* which row */
+    double time_s;   /* of the last job's last rank; with the machine's launch */
+    double closed_s; /* of one job undisturbed; NAN = there is none */
+    int algorithm;   /* which row */
     char bottleneck[PACE_FABRIC_NAME];
     pace_flows_result flows;
 } pace_simulation_answer;

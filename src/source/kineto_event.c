@@ -53,7 +53,7 @@ void pace_kineto_event_clear(pace_kineto_event *event) {
     event->counters.count = 0;
     event->name = 0;
     event->pid[0] = event->tid[0] = '\0';
-    event->has_start = event->has_duration = event->has_shapes = event->has_exchange = false;
+    event->has_start = event->has_shapes = event->has_exchange = false;
     event->start_ns = event->duration_ns = 0;
     event->device = event->stream = event->bytes = event->wait_stream = event->sequence = -1;
     event->correlation = event->external = event->id = event->record_correlation = 0;
@@ -348,7 +348,7 @@ static pace_status keep_member(pace_kineto_event *event, const pace_json_value *
     switch (value->meaning) {
     case PHASE: event->phase = value->length ? value->text[0] : 0; break;
     case START: event->has_start = pace_json_value_us_to_ns(value, &event->start_ns); break;
-    case DURATION: event->has_duration = pace_json_value_us_to_ns(value, &event->duration_ns); break;
+    case DURATION: (void)pace_json_value_us_to_ns(value, &event->duration_ns); break;
     case CATEGORY: keep_category(event, value->text, value->length); break;
     case NAME: return intern(&event->name, value, json, names);
     case PROCESS: copy_id(event->pid, value); break;

@@ -32,7 +32,7 @@ typedef struct {
     bool reads_arrows; /* across events: arrows that no reader of steps needs are read whole too */
     pace_name name;
     char pid[PACE_ID_TEXT], tid[PACE_ID_TEXT];
-    bool has_start, has_duration;
+    bool has_start;
     int64_t start_ns, duration_ns;
     /* args */
     int64_t device, stream; /* -1 = not given */

@@ -101,8 +101,6 @@ static void test_protocol_pieces(void **state) {
     pace_message_model m = {2, {{0, 1e-6, 1e-9}, {8192, 5e-6, 1e-10}}};
     near(pace_message_s(&m, 8191), 1e-6 + 8191e-9);
     near(pace_message_s(&m, 8192), 5e-6 + 8192e-10);
-    m = pace_message_loggp(5e-6, 1e-6, 0.5e-6, 1e-9);
-    near(pace_message_s(&m, 1001), 1e-6 + 1000e-9 + 5e-6 + 1e-6);
 }
 
 /* Nothing is faster than its busiest port; with the switch adding (n + 1)/n counts. Peaks, not what is reached. */
