@@ -202,18 +202,14 @@ static bool says_yes(const char *text) {
 }
 
 static void set_variant(pace_exchange_row *out, const reader *r, size_t row) {
-    size_t length = 0;
     for (int i = 0; i < r->variants + 1; i++) {
         const char *word = i < r->variants ? pace_csv_at(&r->rows->csv, row, r->variant[i]) : "in place";
         if (!*word || (i == r->variants && !says_yes(pace_csv_at(&r->rows->csv, row, r->in_place)))) continue;
-        int wrote = snprintf(out->variant + length, sizeof out->variant - length, "%s%.40s", length ? "/" : "", word);
-        length += (size_t)wrote;
-        if (length >= sizeof out->variant) return;
+        pace_list(out->variant, sizeof out->variant, "/", "%.40s", word);
     }
     double channels;
     if (!pace_csv_number(&channels, pace_csv_at(&r->rows->csv, row, r->channels)) || channels < 1) return;
-    snprintf(out->variant + length, sizeof out->variant - length, "%s%.0f" PACE_CHANNELS_WORD, length ? "/" : "",
-             channels);
+    pace_list(out->variant, sizeof out->variant, "/", "%.0f" PACE_CHANNELS_WORD, channels);
 }
 
 /* "Ring" as "ring"; words for the library's own choice as "". */

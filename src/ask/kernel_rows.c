@@ -4,6 +4,7 @@
 #include "exchange/algorithms.h"
 #include "ask/measured_columns.h"
 #include "ask/shape_text.h"
+#include "base/print.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -168,8 +169,7 @@ static void mark_quantised(pace_kernel_row *out, const reader *r) {
     const char *how =
         pace_columns_quantised(columns, out->source, pace_csv_at(&r->rows->csv, out->row, columns->dtype));
     size_t length = strlen(op->kind);
-    if (*how && length + 1 + strlen(how) < sizeof op->kind)
-        snprintf(op->kind + length, sizeof op->kind - length, "%s%s", length ? "_" : "", how);
+    if (*how && length + 1 + strlen(how) < sizeof op->kind) pace_list(op->kind, sizeof op->kind, "_", "%s", how);
 }
 
 /* "NT", "TN": of the columns trans_a and trans_b, or of one. */
@@ -178,7 +178,7 @@ static void mark_transposes(pace_op *op, const char *a, const char *b, const cha
     if (strlen(layout) == 2 && strspn(layout, "nNtT") == 2) a = layout, b = layout + 1;
     if ((!*a && !*b) || op->family != PACE_OP_GEMM || length + 3 >= sizeof op->kind) return;
     bool at = strchr("tTyY1cC", *a ? *a : 'n') != NULL, bt = strchr("tTyY1cC", *b ? *b : 'n') != NULL;
-    snprintf(op->kind + length, sizeof op->kind - length, "%s%c%c", length ? "_" : "", at ? 't' : 'n', bt ? 't' : 'n');
+    pace_list(op->kind, sizeof op->kind, "_", "%c%c", at ? 't' : 'n', bt ? 't' : 'n');
 }
 
 /* --- sizes -------------------------------------------------------------------------------------------------------- */

@@ -80,23 +80,22 @@ static pace_status check_is(bool *holds, const pace_yaml *yaml, const pace_yaml_
 static pace_status fill_in(char out[LINE_MOST], const pace_yaml *yaml, const pace_yaml_node *node,
                            const pace_launching *l) {
     const char *text = pace_yaml_text(node);
-    size_t used = 0;
     if (!text) return pace_yaml_fail(yaml, node, "expected a text");
     *out = '\0';
-    while (*text && used + 1 < LINE_MOST) {
+    while (*text && strlen(out) + 1 < LINE_MOST) {
         size_t plain = strcspn(text, "{"), name;
         double figure;
-        used += (size_t)pace_snprintf(out + used, LINE_MOST - used, "%.*s", (int)plain, text);
+        pace_append(out, LINE_MOST, "%.*s", (int)plain, text);
         text += plain;
-        if (!*text || used + 1 >= LINE_MOST) break;
+        if (!*text || strlen(out) + 1 >= LINE_MOST) break;
         if (text[1] == '{') { /* "{{" is a brace */
-            used += (size_t)pace_snprintf(out + used, LINE_MOST - used, "{");
+            pace_append(out, LINE_MOST, "{");
             text += 2;
             continue;
         }
         name = strcspn(text + 1, "}");
         if (!figure_of(&figure, l, text + 1, name)) return fail_name(yaml, node, text + 1, name);
-        used += (size_t)pace_snprintf(out + used, LINE_MOST - used, "%.0f", figure);
+        pace_append(out, LINE_MOST, "%.0f", figure);
         text += 1 + name + (text[1 + name] == '}');
     }
     return PACE_OK;

@@ -1,5 +1,6 @@
 #include "ask/measured_columns.h"
 #include "base/order.h"
+#include "base/print.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -100,7 +101,7 @@ static bool read_rate(candidate *out, const pace_columns *columns, const char *p
         forward |= ahead;
         backward |= back;
         if (!ahead && !back && place_in(words_of(columns, "rate_besides"), at) < 0)
-            snprintf(name + strlen(name), sizeof name - strlen(name), "%s", at);
+            pace_append(name, sizeof name, "%s", at);
     }
     double flop = number_at(columns, words_of(columns, "flop_rates"), name);
     double bytes = number_at(columns, words_of(columns, "byte_rates"), name);

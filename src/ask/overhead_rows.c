@@ -74,8 +74,7 @@ static void write_sample(pace_jsonw *json, const pace_host_samples *samples, con
     const pace_host_workload *workload = &samples->workloads.items[sample->workload];
     char label[1024];
     snprintf(label, sizeof label, "%s", pace_names_text(&samples->names, workload->model));
-    size_t used = strlen(label);
-    if (workload->batch > 0) pace_snprintf(label + used, sizeof label - used, " %g", workload->batch);
+    if (workload->batch > 0) pace_append(label, sizeof label, " %g", workload->batch);
     pace_jsonw_compact(json);
     pace_jsonw_object(json);
     pace_jsonw_key_text(json, "workload", label);

@@ -2,7 +2,6 @@
 #include "base/print.h"
 
 #include <math.h>
-#include <string.h>
 
 /* What one try changes; 0 = as asked. */
 typedef struct {
@@ -40,13 +39,11 @@ static bool fits(search *s, const change *c) {
 }
 
 static void add_setting(char out[PACE_REMEDY_TEXT], const char *option, const char *name, double value) {
-    size_t used = strlen(out);
-    pace_snprintf(out + used, PACE_REMEDY_TEXT - used, "%s%s%s%.0f", used ? " " : "", option, name, value);
+    pace_list(out, PACE_REMEDY_TEXT, " ", "%s%s%.0f", option, name, value);
 }
 
 static void add_word(char out[PACE_REMEDY_TEXT], const char *option, const char *word) {
-    size_t used = strlen(out);
-    pace_snprintf(out + used, PACE_REMEDY_TEXT - used, "%s%s%s", used ? " " : "", option, word);
+    pace_list(out, PACE_REMEDY_TEXT, " ", "%s%s", option, word);
 }
 
 static void say(char out[PACE_REMEDY_TEXT], const change *c, const pace_memory_asked *memory) {
@@ -132,9 +129,8 @@ static bool one_change(char out[PACE_REMEDY_TEXT], search *s) {
     for (size_t i = 0; i < WAYS; i++) count += ways[i](&found[count], s);
     for (size_t i = 0; i < count; i++) {
         char one[PACE_REMEDY_TEXT];
-        size_t used = strlen(out);
         say(one, &found[i], s->memory);
-        pace_snprintf(out + used, PACE_REMEDY_TEXT - used, "%s%s", i == 0 ? "" : i + 1 < count ? ", " : " or ", one);
+        pace_list(out, PACE_REMEDY_TEXT, i + 1 < count ? ", " : " or ", "%s", one);
     }
     return count > 0;
 }

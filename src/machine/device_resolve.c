@@ -29,7 +29,7 @@ static void come_near(nearest *best, const char *wanted, const char *name) {
     if (strncasecmp(name, wanted, strlen(wanted)) == 0 && !of_best) {
         size_t used = strlen(best->beginning);
         if (used + strlen(name) + 8 < sizeof best->beginning)
-            pace_snprintf(best->beginning + used, sizeof best->beginning - used, "%s%s", used ? ", " : "", name);
+            pace_list(best->beginning, sizeof best->beginning, ", ", "%s", name);
         else if (!pace_ends(best->beginning, "…")) memcpy(best->beginning + used, ", …", sizeof ", …");
         if (best->begin++ == 0) snprintf(best->name, sizeof best->name, "%s", name);
         best->edits = 0;
@@ -262,13 +262,12 @@ static pace_status resolve_changed(const pace_device **out, pace_device_catalog 
     PACE_TRY(pace_device_resolve(&device, catalog, text, memory_bytes));
     PACE_TRY(add_extra(&extra, catalog));
     extra->device = *device;
-    size_t used = strlen(device->name), seen_count = 0;
+    size_t seen_count = 0;
     const double *seen[MOST_CHANGES];
     char *rest = NULL;
     for (char *word = strtok_r(changes, " \t,", &rest); word; word = strtok_r(NULL, " \t,", &rest)) {
         PACE_TRY(change_figure(&extra->device, word, seen, &seen_count));
-        int wrote = snprintf(extra->device.name + used, sizeof extra->device.name - used, " %s", word);
-        used += (size_t)wrote < sizeof extra->device.name - used ? (size_t)wrote : sizeof extra->device.name - used - 1;
+        pace_append(extra->device.name, sizeof extra->device.name, " %s", word);
     }
     pace_status status = pace_device_check(&extra->device);
     if (status == PACE_OK) *out = &extra->device;

@@ -4,7 +4,6 @@
 #include "machine/catalog.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
@@ -106,9 +105,7 @@ static void cut(pace_device *device, const row *r) {
 }
 
 static void list(char *out, size_t size, const pace_device *device, const row *r) {
-    size_t used = strlen(out);
-    pace_snprintf(out + used, size - used, "%s%dg.%.0fgb", used ? ", " : "", r->slices,
-                  gib_of(device->memory_bytes) * r->memory / r->whole_memory);
+    pace_list(out, size, ", ", "%dg.%.0fgb", r->slices, gib_of(device->memory_bytes) * r->memory / r->whole_memory);
 }
 
 static pace_status cut_kind(pace_device *device, const pace_yaml *yaml, const pace_yaml_node *kind,

@@ -96,12 +96,9 @@ static pace_status word(char *out, size_t size, pace_catalog *catalog, const des
         known && d->count > 1 && (d->other_links || strstr(device->name, "sxm") || device->pcie_bytes_per_s <= 0);
     if (!known || linked) status = PACE_E_MISSING;
     else {
-        int n = pace_snprintf(out, size, "%s*%d", device->name, d->count);
-        if (d->count > 1)
-            n += pace_snprintf(out + n, size - (size_t)n, " pcie=%.9gGB/s", device->pcie_bytes_per_s / 1e9);
-        if (d->rate > 0)
-            pace_snprintf(out + n, size - (size_t)n, " net=%.9gGB/s net-kind=%s", d->rate / 1e9,
-                          d->kind ? d->kind : "tcp");
+        pace_snprintf(out, size, "%s*%d", device->name, d->count);
+        if (d->count > 1) pace_append(out, size, " pcie=%.9gGB/s", device->pcie_bytes_per_s / 1e9);
+        if (d->rate > 0) pace_append(out, size, " net=%.9gGB/s net-kind=%s", d->rate / 1e9, d->kind ? d->kind : "tcp");
     }
     pace_device_catalog_free(&devices);
     return status;

@@ -4,6 +4,7 @@
 #include "machine/device_resolve.h"
 #include "machine/machine_read.h"
 #include "machine/topology_xml.h"
+#include "base/print.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -190,10 +191,8 @@ static pace_status check_joined(const parser *p) {
     PACE_TRY(pace_machine_catalog_load(&list, p->catalog));
     for (size_t i = 0; i < list.machines.count; i++) {
         const pace_machine *known = &list.machines.items[i];
-        size_t used = strlen(names);
         if (known->devices > 1 && strcmp(known->device, m->device) == 0)
-            pace_snprintf(names + used, sizeof names - used, "%s%s",
-                          used ? ", " : "; machines that hold them: ", known->name);
+            pace_append(names, sizeof names, "%s%s", *names ? ", " : "; machines that hold them: ", known->name);
     }
     pace_machine_catalog_free(&list);
     return pace_fail(PACE_E_INPUT, "%s: its %d devices are not connected: expected nvlink=, xgmi= or pcie=%s", m->name,

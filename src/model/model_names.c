@@ -2,6 +2,7 @@
 
 #include "machine/catalog.h"
 #include "model/model_files.h"
+#include "base/print.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -12,10 +13,10 @@
 static void list_sizes(char *out, size_t size, const pace_yaml_node *root) {
     const pace_yaml_node *stated = pace_yaml_get(root, "stated"), *parameters = pace_yaml_get(root, "parameters");
     size_t count = stated ? pace_yaml_count(stated) : pace_yaml_count(parameters);
-    size_t used = (size_t)snprintf(out, size, " ");
+    pace_snprintf(out, size, " ");
     for (size_t i = 0; i < count; i++) {
         const char *key = stated ? pace_yaml_text(pace_yaml_item(stated, i)) : pace_yaml_key(parameters, i);
-        if (key && used + strlen(key) + 2 < size) used += (size_t)snprintf(out + used, size - used, "%s ", key);
+        if (key && strlen(out) + strlen(key) + 2 < size) pace_append(out, size, "%s ", key);
     }
 }
 

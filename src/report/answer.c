@@ -3,6 +3,7 @@
 #include "report/answer.h"
 #include "base/packer.h"
 #include "report/report_node.h"
+#include "base/print.h"
 
 #include <errno.h>
 #include <math.h>
@@ -105,7 +106,7 @@ static pace_status add_value(layout *l, pace_value value) {
 
 static size_t enter(layout *l, const char *key) {
     size_t length = strlen(l->path);
-    snprintf(l->path + length, sizeof l->path - length, "%s%s", length ? "." : "", key);
+    pace_list(l->path, sizeof l->path, ".", "%s", key);
     return length;
 }
 

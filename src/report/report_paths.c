@@ -2,6 +2,7 @@
  * A report's tables, by path: the keys of JSON joined by dots, items of lists by number ("step_matrices.0.matrix").
  */
 #include "report/report_node.h"
+#include "base/print.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -18,7 +19,7 @@ typedef struct {
 /* Appends a key to the path; returns the length to cut it back to. */
 static size_t enter(walk *w, const char *key) {
     size_t length = strlen(w->path);
-    snprintf(w->path + length, sizeof w->path - length, "%s%s", length ? "." : "", key);
+    pace_list(w->path, sizeof w->path, ".", "%s", key);
     return length;
 }
 

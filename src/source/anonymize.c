@@ -2,6 +2,7 @@
 #include "base/text.h"
 #include "base/yaml_member.h"
 #include "source/event_rewrite.h"
+#include "base/print.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -80,12 +81,11 @@ static size_t head_of(const pace_anonymizer *a, const char *name) {
 
 /* A hash of the name, and the parts of it by which its stage is known. */
 static void hash_name(char *out, size_t size, const pace_anonymizer *a, const char *prefix, const char *name) {
-    size_t used = (size_t)snprintf(out, size, "%s_%010llx", prefix, hash_of(name));
+    pace_snprintf(out, size, "%s_%010llx", prefix, hash_of(name));
     for (size_t i = 0; i < pace_yaml_count(a->stages); i++) {
         const pace_yaml_node *parts = pace_yaml_get(pace_yaml_item(a->stages, i), "contains");
         for (size_t k = 0; parts && k < pace_yaml_count(parts); k++)
-            if (strstr(name, text_at(parts, k)) && used < size)
-                used += (size_t)snprintf(out + used, size - used, " %s", text_at(parts, k));
+            if (strstr(name, text_at(parts, k))) pace_append(out, size, " %s", text_at(parts, k));
     }
 }
 

@@ -3,9 +3,9 @@
 #include "source/chakra_nodes.h"
 #include "source/collective_names.h"
 #include "source/event_time.h"
+#include "base/print.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -337,15 +337,15 @@ static pace_status build(builder *b) {
 
 static void warn(pace_read_notes *notes, const builder *b) {
     const char *file = pace_input_name(b->input);
-    int used = 0;
+    *notes->warning = '\0';
     notes->code = PACE_WARN_EVENTS_LEFT_OUT;
     if (b->circular)
-        used = snprintf(notes->warning, sizeof notes->warning,
-                        "%s: control dependencies contradict the data dependencies; they were left out", file);
-    if (b->missing && used >= 0 && (size_t)used < sizeof notes->warning)
-        snprintf(notes->warning + used, sizeof notes->warning - (size_t)used,
-                 "%s%s: %" PRIu64 " dependencies name nodes that are not in the file; they were left out",
-                 used ? "; " : "", file, b->missing);
+        pace_append(notes->warning, sizeof notes->warning,
+                    "%s: control dependencies contradict the data dependencies; they were left out", file);
+    if (b->missing)
+        pace_list(notes->warning, sizeof notes->warning, "; ",
+                  "%s: %" PRIu64 " dependencies name nodes that are not in the file; they were left out", file,
+                  b->missing);
 }
 
 pace_status pace_chakra_build(pace_graph *out, pace_read_notes *notes, pace_chakra_nodes *nodes,

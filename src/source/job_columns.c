@@ -148,7 +148,6 @@ static pace_status find_by_other_names(pace_job_layout *layout, pace_warnings *r
                                        const char *const *names, const pace_job_names *known) {
     bool ours[PACE_JOB_ROLES];
     char text[400] = "";
-    size_t length = 0;
     for (int role = 0; role < PACE_JOB_ROLES; role++) ours[role] = layout->place[role] >= 0;
     for (size_t i = 0; i < layout->count; i++) {
         double factor = 1;
@@ -158,16 +157,14 @@ static pace_status find_by_other_names(pace_job_layout *layout, pace_warnings *r
         if (layout->place[role] >= 0 && !is_needed(role)) continue; /* nothing depends on which it is */
         PACE_TRY(give_role(layout, file, names, i, role));
         layout->factor[i] = factor;
-        int added = snprintf(text + length, sizeof text - length, "%s\"%.40s\"", length ? ", " : "", names[i]);
-        if (factor != 1)
-            added += pace_snprintf(text + length + added, sizeof text - length - (size_t)added, " times %g", factor);
-        length += (size_t)added;
-        length += (size_t)snprintf(text + length, sizeof text - length, " as %s", pace_job_role_name(role));
-        if (length < sizeof text - 120) continue;
+        pace_list(text, sizeof text, ", ", "\"%.40s\"", names[i]);
+        if (factor != 1) pace_append(text, sizeof text, " times %g", factor);
+        pace_append(text, sizeof text, " as %s", pace_job_role_name(role));
+        if (strlen(text) < sizeof text - 120) continue;
         PACE_TRY(pace_warn(remarks, PACE_WARN_COLUMN_ASSUMED, file, "%s: read %s", file, text));
-        length = 0;
+        *text = '\0';
     }
-    return length ? pace_warn(remarks, PACE_WARN_COLUMN_ASSUMED, file, "%s: read %s", file, text) : PACE_OK;
+    return *text ? pace_warn(remarks, PACE_WARN_COLUMN_ASSUMED, file, "%s: read %s", file, text) : PACE_OK;
 }
 
 /* One "column" whose name is a line of names. */
@@ -187,10 +184,9 @@ static pace_status check_complete(const pace_job_layout *layout, const char *fil
         const char *name = pace_job_role_name(role), *closest = closest_column(layout, names, name);
         char others[200] = "";
         for (int more = role + 1; more < PACE_JOB_ROLES; more++) {
-            size_t used = strlen(others);
             if (is_needed(more) && layout->place[more] < 0)
-                snprintf(others + used, sizeof others - used, "%s%s",
-                         used ? ", " : "; missing too: ", pace_job_role_name(more));
+                pace_append(others, sizeof others, "%s%s",
+                            *others ? ", " : "; missing too: ", pace_job_role_name(more));
         }
         if (!closest || (pace_word_edits(name, closest) > strlen(name) / 2 && !strcasestr(closest, name)))
             return pace_fail(

@@ -163,8 +163,8 @@ static uint32_t gpu_of(const reader *r, uint64_t process, int64_t device) {
 }
 
 static void write_device_key(char *key, size_t size, uint32_t gpu, int64_t stream) {
-    int length = snprintf(key, size, "device %" PRIu32, gpu);
-    if (stream >= 0) snprintf(key + length, size - (size_t)length, " stream %" PRId64, stream);
+    pace_snprintf(key, size, "device %" PRIu32, gpu);
+    if (stream >= 0) pace_append(key, size, " stream %" PRId64, stream);
 }
 
 /* A stream, or with stream -1 the device as a whole. */

@@ -7,6 +7,7 @@
 #include "source/foreign.h"
 #include "source/model_inputs.h"
 #include "source/nsys.h"
+#include "base/print.h"
 
 #include <paceline/paceline.h>
 #include <stdio.h>
@@ -210,13 +211,11 @@ bool pace_is_trace_name(const char *name) {
 }
 
 void pace_trace_patterns(char *out, size_t size) {
-    size_t used = 0;
     *out = '\0';
     for (size_t i = 0; i < pace_trace_format_count; i++) {
         const char *at = pace_trace_formats[i].suffixes;
         for (size_t length; at && (at += strspn(at, " "), length = strcspn(at, " ")) > 0; at += length)
-            if (used + length + 4 < size)
-                used += (size_t)snprintf(out + used, size - used, "%s*%.*s", used ? ", " : "", (int)length, at);
+            if (strlen(out) + length + 4 < size) pace_list(out, size, ", ", "*%.*s", (int)length, at);
     }
 }
 
