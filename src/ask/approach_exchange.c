@@ -1,5 +1,4 @@
 #include "ask/approach_exchange.h"
-#include "ask/context.h"
 #include "base/halving.h"
 
 #include <math.h>

@@ -2,7 +2,6 @@
 
 #include "ask/case_table.h"
 #include "ask/case_words.h"
-#include "base/json_writer.h"
 #include "base/whole_file.h"
 #include "ask/case_value.h"
 

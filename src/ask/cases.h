@@ -4,7 +4,6 @@
  */
 #pragma once
 
-#include "base/yaml.h"
 #include "machine/catalog.h"
 
 enum { PACE_CASE_FILES = 4, PACE_CASE_BARS = 6 };

@@ -1,6 +1,5 @@
 #include "ask/columns.h"
 
-#include "base/text.h"
 #include "exchange/algorithms.h"
 
 #include <math.h>

@@ -9,7 +9,6 @@
 #include "ask/csv.h"
 #include "base/text.h"
 #include "base/yaml_member.h"
-#include "step/op.h"
 
 #include <math.h>
 

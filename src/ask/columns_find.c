@@ -1,4 +1,3 @@
-#include "ask/columns.h"
 #include "ask/column_finder.h"
 #include "base/decimal.h"
 #include "base/text.h"

@@ -4,7 +4,7 @@
  */
 #pragma once
 
-#include "base/progress.h"
+#include "ask/context.h"
 #include "base/words.h"
 #include "forecast/what_ifs.h"
 #include "insight/analyze_options.h"

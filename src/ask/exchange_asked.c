@@ -1,5 +1,4 @@
 #include "ask/exchange_asked.h"
-#include "ask/context.h"
 #include "ask/exchange_stack.h"
 #include "ask/fit_system.h"
 #include "base/print.h"

@@ -4,7 +4,6 @@
 #include "ask/engine_options.h"
 #include "ask/exchange_words.h"
 #include "exchange/calibration.h"
-#include "exchange/exchange.h"
 
 typedef struct {
     const pace_exchange_options *options;

@@ -1,6 +1,4 @@
 /* The row kind "exchange": one collective among the devices of a machine. */
-#include "ask/context.h"
-#include "ask/engine_options.h"
 #include "ask/exchange_answer.h"
 #include "ask/exchange_logs.h"
 #include "ask/row_kind.h"

@@ -1,4 +1,3 @@
-#include "ask/exchange_rows.h"
 #include "ask/column_finder.h"
 #include "ask/wanted_columns.h"
 #include "ask/exchange_logs.h"

@@ -1,7 +1,6 @@
 /* From tables of measurements to a fit, and from a fit file to a ladder of costs. */
 #pragma once
 
-#include "cost/cost.h"
 #include "ask/kernel_rows.h"
 
 /* What became of the rows of one family. */

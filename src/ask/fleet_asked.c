@@ -1,6 +1,4 @@
 #include "ask/fleet_asked.h"
-#include "ask/engine_options.h"
-#include "ask/context.h"
 #include "ask/fleet_processes.h"
 #include "ask/job_assume.h"
 

@@ -1,6 +1,4 @@
 #include "ask/graph_inputs.h"
-#include "ask/engine_options.h"
-#include "ask/context.h"
 #include "ask/predict_inputs.h"
 #include "ask/step_ask.h"
 #include "model/lower.h"

@@ -1,5 +1,4 @@
 #include "ask/iteration_rows.h"
-#include "ask/csv.h"
 #include "ask/wanted_columns.h"
 #include "base/order.h"
 

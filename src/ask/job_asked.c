@@ -1,8 +1,5 @@
 #include "ask/job_asked.h"
-#include "ask/engine_options.h"
-#include "ask/context.h"
 #include "ask/job_assume.h"
-#include "ask/job_features.h"
 #include "base/text.h"
 #include "fleet/projection.h"
 #include "fleet/rate_text.h"

@@ -1,5 +1,4 @@
 #include "ask/job_assume.h"
-#include "ask/engine_options.h"
 #include "fleet/job_fit.h"
 
 /* A fit knows what its rows ran on where they did not say. */

@@ -1,6 +1,4 @@
 /* The row kind "job": one training job by the features of Alibaba-PAI's model. */
-#include "ask/context.h"
-#include "ask/engine_options.h"
 #include "ask/job_rows.h"
 #include "ask/job_assume.h"
 #include "ask/row_kind.h"

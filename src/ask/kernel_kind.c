@@ -1,6 +1,4 @@
 /* The row kind "kernel": one operation on one device. */
-#include "ask/context.h"
-#include "ask/engine_options.h"
 #include "ask/fit_rows.h"
 #include "ask/row_kind.h"
 #include "machine/device_resolve.h"

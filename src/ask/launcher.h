@@ -1,7 +1,6 @@
 /* What to tell the program that trains, so that it runs a configuration (catalog/launchers.yaml). */
 #pragma once
 
-#include "base/texts.h"
 #include "machine/catalog.h"
 #include "model/config.h"
 

@@ -1,7 +1,6 @@
 /* A configuration of the program that trains, as its user wrote it, in our settings (catalog/launchers.yaml, `reads`). */
 #pragma once
 
-#include "base/texts.h"
 #include "machine/catalog.h"
 
 typedef struct {

@@ -1,7 +1,5 @@
 /* The row kind "overhead": what one operator costs the host in one workload. */
 #include "ask/overhead_rows.h"
-#include "ask/context.h"
-#include "ask/engine_options.h"
 #include "ask/row_kind.h"
 #include "cost/host_transfer.h"
 

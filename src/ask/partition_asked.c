@@ -1,5 +1,4 @@
 #include "ask/partition_asked.h"
-#include "ask/context.h"
 #include "model/model_settings.h"
 #include "ask/partition_settings.h"
 #include "ask/plan_words.h"

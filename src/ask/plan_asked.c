@@ -1,5 +1,4 @@
 #include "ask/plan_asked.h"
-#include "ask/context.h"
 #include "ask/launcher.h"
 #include "ask/plan_beyond.h"
 #include "ask/plan_together.h"

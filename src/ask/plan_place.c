@@ -1,5 +1,4 @@
 #include "ask/plan_place.h"
-#include "ask/context.h"
 #include "ask/plan_words.h"
 #include "base/order.h"
 #include "machine/device_resolve.h"

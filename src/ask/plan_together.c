@@ -1,5 +1,4 @@
 #include "ask/plan_together.h"
-#include "ask/context.h"
 #include "exchange/exchange.h"
 
 #include <math.h>

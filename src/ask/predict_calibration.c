@@ -1,6 +1,4 @@
 #include "ask/predict_calibration.h"
-#include "ask/engine_options.h"
-#include "ask/context.h"
 
 #include <string.h>
 

@@ -1,6 +1,4 @@
 #include "ask/predict_inputs.h"
-#include "ask/engine_options.h"
-#include "ask/context.h"
 #include "base/text.h"
 #include "source/inputs.h"
 #include "source/trace_formats.h"

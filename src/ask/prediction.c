@@ -1,5 +1,4 @@
 #include "ask/prediction.h"
-#include "ask/context.h"
 #include "ask/predict_calibration.h"
 #include "forecast/saving_bound.h"
 

@@ -1,7 +1,6 @@
 /* What `predict` finds of one step: as it is and under every what-if. */
 #pragma once
 
-#include "ask/engine_options.h"
 #include "ask/predict_inputs.h"
 #include "ask/scenarios.h"
 #include "ask/step_ask.h"

@@ -1,7 +1,5 @@
 /* The row kind "profiler": a step timed with and without a profiler. */
 #include "ask/profiler_rows.h"
-#include "ask/context.h"
-#include "ask/engine_options.h"
 #include "ask/row_kind.h"
 
 #include <string.h>

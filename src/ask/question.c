@@ -1,5 +1,4 @@
 #include "ask/question.h"
-#include "base/words.h"
 #include "base/decimal.h"
 #include "machine/machine.h"
 

@@ -1,12 +1,10 @@
 #include "ask/replay_asked.h"
-#include "ask/context.h"
 #include "ask/exchange_words.h"
 #include "ask/run_files.h"
 #include "base/print.h"
 #include "cost/cost.h"
 #include "exchange/exchange.h"
 #include "machine/device.h"
-#include "schedule/flows.h"
 #include "schedule/graph_program.h"
 #include "source/trace_formats.h"
 

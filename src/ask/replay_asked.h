@@ -5,7 +5,6 @@
 
 #include "ask/engine_options.h"
 #include "base/estimate.h"
-#include "base/memory.h"
 #include "exchange/machine_fabric.h"
 #include "source/inputs.h"
 

@@ -1,6 +1,5 @@
 #include "ask/scaling_asked.h"
 #include "ask/scaling_solve.h"
-#include "base/words.h"
 #include "machine/device_resolve.h"
 #include "machine/machine_described.h"
 #include "model/adapters.h"

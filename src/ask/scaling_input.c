@@ -1,6 +1,4 @@
 #include "ask/scaling_input.h"
-#include "ask/engine_options.h"
-#include "ask/context.h"
 #include "ask/scaling_solve.h"
 
 void pace_scaling_input_free(pace_scaling_input *input) {

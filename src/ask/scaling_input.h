@@ -1,7 +1,6 @@
 /* What is scaled over workers: one worker's step of a model, of a trace, or of an execution trace. */
 #pragma once
 
-#include "ask/engine_options.h"
 #include "forecast/gradient_profile.h"
 #include "model/config.h"
 #include "model/model_settings.h"

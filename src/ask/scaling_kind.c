@@ -1,6 +1,4 @@
 /* The row kind "scaling": one model on some workers of a machine, with one approach to share gradients. */
-#include "ask/context.h"
-#include "ask/engine_options.h"
 #include "ask/fit_findings.h"
 #include "ask/row_kind.h"
 #include "base/print.h"

@@ -1,6 +1,5 @@
 #include "ask/scaling_rows.h"
 #include "forecast/scaling.h"
-#include "machine/catalog.h"
 #include "ask/column_finder.h"
 #include "ask/wanted_columns.h"
 #include "base/yaml_member.h"

@@ -4,8 +4,6 @@
  */
 #pragma once
 
-#include "base/input.h"
-#include "base/memory.h"
 #include "machine/catalog.h"
 #include "ask/csv.h"
 

@@ -1,5 +1,4 @@
 #include "ask/scenarios.h"
-#include "ask/engine_options.h"
 #include "machine/device_resolve.h"
 
 #include <math.h>

@@ -4,7 +4,6 @@
 #include "base/texts.h"
 #include "ask/engine_options.h"
 #include "forecast/forecast.h"
-#include "forecast/what_ifs.h"
 
 typedef struct {
     PACE_VEC(pace_scenario) items; /* the first is the step as it is */

@@ -1,5 +1,4 @@
 #include "ask/simulation_asked.h"
-#include "ask/context.h"
 #include "ask/exchange_asked.h"
 #include "ask/exchange_stack.h"
 

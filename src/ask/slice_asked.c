@@ -1,5 +1,4 @@
 #include "ask/slice_asked.h"
-#include "ask/context.h"
 #include "base/json_walk.h"
 #include "base/pattern.h"
 #include "base/numbers.h"

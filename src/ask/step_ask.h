@@ -1,7 +1,6 @@
 /* A model's step as a question words it: settings, a device, a machine, an approach. One rule for what nobody says. */
 #pragma once
 
-#include "ask/engine_options.h"
 #include "ask/predict_fits.h"
 #include "plan/step_engine.h"
 

@@ -7,7 +7,6 @@
 #include "ask/factor_fit.h"
 #include "ask/fit_range.h"
 #include "ask/step_rows.h"
-#include "plan/step_engine.h"
 
 enum { PACE_STEP_FACTORS = sizeof(pace_step_factors) / sizeof(double) };
 

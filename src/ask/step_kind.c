@@ -1,6 +1,4 @@
 /* The row kind "step": one training step of a model, in one configuration, on one machine. */
-#include "ask/context.h"
-#include "ask/engine_options.h"
 #include "ask/fit_findings.h"
 #include "ask/row_kind.h"
 #include "ask/step_fit.h"

@@ -2,7 +2,6 @@
 #include "ask/step_ask.h"
 #include "ask/step_cells.h"
 #include "ask/step_fit.h"
-#include "ask/step_row.h"
 #include "base/text.h"
 
 #include <math.h>

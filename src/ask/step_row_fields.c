@@ -2,7 +2,6 @@
 #include "ask/column_finder.h"
 #include "ask/setting_effects.h"
 #include "ask/step_cells.h"
-#include "ask/step_row.h"
 #include "base/text.h"
 
 #include <string.h>

@@ -2,7 +2,6 @@
  * tokens, samples or operations turn into one. */
 #include "ask/column_finder.h"
 #include "ask/step_cells.h"
-#include "ask/step_row.h"
 
 #include <math.h>
 #include <string.h>

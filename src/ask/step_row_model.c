@@ -1,6 +1,5 @@
 /* What a row trains: a model of the catalogue, or one of its templates with the row's sizes. */
 #include "ask/step_cells.h"
-#include "ask/step_row.h"
 #include "base/print.h"
 #include "model/adapters.h"
 

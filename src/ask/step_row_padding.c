@@ -1,7 +1,6 @@
 /* Benchmarks whose samples are shorter than the words a step has room for, and are run without the padding: which they
  * are, and by how much, is data (catalog/columns.yaml, step, padding). */
 #include "ask/step_cells.h"
-#include "ask/step_row.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,6 +1,5 @@
 /* Where a row runs: its device, and the machine that joins several of them. */
 #include "ask/step_cells.h"
-#include "ask/step_row.h"
 #include "base/print.h"
 
 #include <ctype.h>

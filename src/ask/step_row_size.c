@@ -1,6 +1,5 @@
 /* A model of which a row says only how large it is: "7B", "8x7B", "30B-A3B", 1.3. */
 #include "ask/step_cells.h"
-#include "ask/step_row.h"
 #include "base/decimal.h"
 
 #include <ctype.h>

@@ -1,7 +1,6 @@
 /* What a row leaves open of how its step is run, beside what framework and batch give: how pipelines are interleaved, and
  * whether a device that can multiply in 8 bits does. */
 #include "ask/step_cells.h"
-#include "ask/step_row.h"
 #include "model/parts.h"
 
 #include <math.h>

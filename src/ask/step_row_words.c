@@ -4,7 +4,6 @@
 #include "base/numbers.h"
 #include "base/text.h"
 #include "ask/step_cells.h"
-#include "ask/step_row.h"
 
 #include <ctype.h>
 #include <stdio.h>

@@ -1,5 +1,4 @@
 #include "ask/tune_asked.h"
-#include "ask/context.h"
 #include "ask/exchange_stack.h"
 #include "base/halving.h"
 #include "exchange/measured_ways.h"

@@ -5,7 +5,6 @@
  */
 #pragma once
 
-#include "ask/engine_options.h"
 #include "ask/exchange_asked.h"
 
 /* One way to do a collective. */

@@ -1,5 +1,4 @@
 #include "ask/usage_asked.h"
-#include "ask/context.h"
 #include "base/yaml_member.h"
 #include "source/usage_words.h"
 #include "base/print.h"

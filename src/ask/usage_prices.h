@@ -2,7 +2,6 @@
 #pragma once
 
 #include "base/intern.h"
-#include "base/texts.h"
 #include "base/words.h"
 #include "machine/catalog.h"
 

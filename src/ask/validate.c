@@ -1,5 +1,4 @@
 #include "ask/validate.h"
-#include "ask/engine_options.h"
 #include "ask/case_table.h"
 #include "base/sort.h"
 

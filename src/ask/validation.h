@@ -1,7 +1,6 @@
 /* What `paceline validate` computes: the cases that are asked for, their figures against their bars and the ledger. */
 #pragma once
 
-#include "ask/engine_options.h"
 #include "ask/ledger.h"
 #include "ask/validate.h"
 

@@ -1,5 +1,4 @@
 #include "ask/workers_asked.h"
-#include "ask/context.h"
 #include "ask/scaling_solve.h"
 #include "base/decimal.h"
 #include "machine/device_resolve.h"

@@ -11,7 +11,6 @@
 #include "base/input.h"
 #include "base/json_scan.h"
 #include "base/json_token.h"
-#include "base/text.h"
 
 /* What may come next. */
 typedef enum {

@@ -1,5 +1,4 @@
 #include "base/status.h"
-#include "base/print.h"
 
 #include <stdarg.h>
 #include <string.h>

@@ -1,5 +1,4 @@
 #include "machine/device_names.h"
-#include "base/text.h"
 #include "machine/name_words.h"
 #include "base/print.h"
 

@@ -1,9 +1,7 @@
 /* The parts of the analyze report, one file each. Private to report/. */
 #pragma once
 
-#include "insight/analyze_options.h"
 #include "forecast/remedies.h"
-#include "insight/analysis.h"
 #include "insight/critical.h"
 #include "insight/mean_step.h"
 #include "insight/typical_step.h"

@@ -2,11 +2,9 @@
 #include "base/decimal.h"
 #include "base/input.h"
 #include "machine/machine.h"
-#include "report/engines.h"
 #include "report/idle_figures.h"
 #include "report/answer.h"
 #include "report/answer_store.h"
-#include "ask/context.h"
 #include "ask/partition_asked.h"
 #include "report/ask_parts.h"
 

@@ -1,8 +1,6 @@
 /* The five kinds of questions of `fleet`: tables of jobs, records of a cluster, iterations of workers, pods and nodes, jobs
  * that are made up. */
-#include "ask/context.h"
 #include "ask/usage_asked.h"
-#include "report/engines.h"
 #include "fleet/population.h"
 #include "report/ask_parts.h"
 #include "source/nsys.h"

@@ -1,6 +1,4 @@
 #include "report/ask_parts.h"
-#include "ask/engine_options.h"
-#include "ask/context.h"
 #include "base/print.h"
 
 #include <string.h>

@@ -1,7 +1,6 @@
 /* What the verbs' own files share: the answer to a question, by filling what an engine is asked with. */
 #pragma once
 
-#include "ask/engine_options.h"
 #include "ask/question.h"
 #include "ask/row_kinds.h"
 #include "report/engines.h"

@@ -1,10 +1,8 @@
 /* The eight kinds of questions of `predict`: which one is asked, and what its engine is asked with. */
 #include "report/ask_parts.h"
 #include "model/model_settings.h"
-#include "ask/context.h"
 #include "ask/partition_asked.h"
 #include "base/print.h"
-#include "report/engines.h"
 
 #include <string.h>
 

@@ -1,7 +1,6 @@
 /* The engines behind the verbs, each with the report of what it found. pace_ask() words them. */
 #pragma once
 
-#include "ask/engine_options.h"
 #include "ask/history.h"
 #include "report/report.h"
 

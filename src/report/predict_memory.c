@@ -1,6 +1,5 @@
 /* Which what-ifs of a recording do not fit into the device's memory: the first line of the answer. */
 #include "report/predict_parts.h"
-#include "ask/context.h"
 #include "ask/trace_memory.h"
 #include "report/show.h"
 

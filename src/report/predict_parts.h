@@ -2,7 +2,6 @@
 #pragma once
 
 #include "ask/prediction.h"
-#include "plan/memory_over_time.h"
 #include "report/report.h"
 
 /** A table with a row for each scenario, and sentences on those that assume something. */

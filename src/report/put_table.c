@@ -1,4 +1,3 @@
-#include "report/table.h"
 #include "report/report_node.h"
 
 /* The integer member of a row, of whatever width. False for members that are no integers. */

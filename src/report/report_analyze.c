@@ -1,7 +1,6 @@
 /* pace_analyze(): loads the traces, asks insight, and lays the answer out. */
 #include "insight/spread.h"
 #include "report/engines.h"
-#include "ask/context.h"
 #include "report/analyze_parts.h"
 #include "report/show.h"
 #include "report/table.h"

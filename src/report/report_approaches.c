@@ -1,6 +1,5 @@
 /* The report of `paceline predict --kind exchange --approach A,B`: one exchange by each approach, against size. */
 #include "ask/approach_exchange.h"
-#include "ask/context.h"
 #include "report/engines.h"
 #include "report/machine_note.h"
 #include "report/report_assumptions.h"

@@ -1,7 +1,6 @@
 /* pace_compare(): two traces, or two ranks of one run, side by side: how much longer the typical step of B is, whether
  * that is more than steps differ anyway, why, and whether a limit holds. */
 #include "base/print.h"
-#include "ask/context.h"
 #include "insight/change_cause.h"
 #include "report/analyze_parts.h"
 #include "report/compare_parts.h"

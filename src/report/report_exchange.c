@@ -1,12 +1,10 @@
 /* The report of `paceline predict --kind exchange`: time and bandwidth against size, in the form of nccl-tests. */
 #include "base/print.h"
 #include "report/engines.h"
-#include "ask/context.h"
 #include "report/report_assumptions.h"
 #include "report/exchange_charts.h"
 #include "report/machine_note.h"
 #include "ask/exchange_asked.h"
-#include "report/report.h"
 #include "report/show.h"
 #include "report/table.h"
 

@@ -1,6 +1,5 @@
 /* The report of `paceline fit`: what was learned from tables, and how well rows are predicted that the fit did not see.
  */
-#include "ask/context.h"
 #include "report/engines.h"
 #include "ask/row_kinds.h"
 #include "report/report_rows.h"

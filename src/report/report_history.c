@@ -1,6 +1,5 @@
 /* pace_history(): the runs of a series, whether the last ones are worse than those before, and which values changed. */
 #include "base/print.h"
-#include "ask/history.h"
 #include "report/check_table.h"
 #include "report/engines.h"
 #include "report/show.h"

@@ -1,13 +1,9 @@
 /* The insights of the analyze report, most useful first. */
 #include "insight/profiler_cost.h"
-#include "insight/analyze_options.h"
 #include "ask/context.h"
 #include "base/text.h"
 #include "report/analyze_parts.h"
-#include "insight/operators.h"
 #include "insight/throughput.h"
-#include "report/table.h"
-#include "report/work_shown.h"
 #include "base/print.h"
 
 #include <stdio.h>

@@ -4,8 +4,6 @@
 #include "base/print.h"
 #include "report/engines.h"
 #include "machine/device_resolve.h"
-#include "ask/context.h"
-#include "report/report.h"
 #include "report/report_topology.h"
 #include "report/table.h"
 

@@ -5,8 +5,6 @@
 #include "ask/step_ask.h"
 #include "base/numbers.h"
 #include "report/engines.h"
-#include "ask/context.h"
-#include "report/report.h"
 #include "report/show.h"
 #include "report/table.h"
 #include "source/model_inputs.h"

@@ -5,7 +5,6 @@
 
 #include "base/intern.h"
 #include "base/texts.h"
-#include "report/report.h"
 #include "report/table.h"
 
 typedef enum {

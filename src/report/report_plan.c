@@ -1,5 +1,4 @@
 /* The report of `paceline plan`: the fastest configurations, what each loses, and what cannot be. */
-#include "ask/plan_asked.h"
 #include "base/print.h"
 #include "report/engines.h"
 #include "report/plan_says.h"

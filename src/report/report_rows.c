@@ -1,6 +1,5 @@
 /* `paceline predict --rows`: the rows of a table given back, each with its own cells and then those of the answer. A
  * column of the table that is named like one of the answer's is replaced. */
-#include "ask/context.h"
 #include "base/print.h"
 #include "ask/predict_fits.h"
 #include "report/engines.h"

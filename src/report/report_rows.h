@@ -1,7 +1,6 @@
 /* The reports of rows of one kind. Private to report/. */
 #pragma once
 
-#include "ask/engine_options.h"
 #include "ask/row_kind.h"
 #include "report/report.h"
 

@@ -5,7 +5,6 @@
 #include "report/engines.h"
 #include "ask/simulation_asked.h"
 #include "report/exchange_timeline.h"
-#include "report/report.h"
 #include "report/show.h"
 #include "report/table.h"
 

@@ -1,7 +1,6 @@
 /* A model's distributed step in closed form: what `paceline predict MODEL --on dgx-h100*4 --set pp=2 ...` answers. */
 #pragma once
 
-#include "ask/engine_options.h"
 #include "ask/step_ask.h"
 #include "report/report.h"
 

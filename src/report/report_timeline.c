@@ -8,7 +8,6 @@
 #include "report/resource_look.h"
 #include "report/show.h"
 #include "report/timeline.h"
-#include "step/op_shapes.h"
 #include "step/call_names.h"
 
 #include <inttypes.h>

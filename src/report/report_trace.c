@@ -4,7 +4,6 @@
 #include "report/analyze_parts.h"
 #include "report/trace_original.h"
 #include "base/trace_event.h"
-#include "insight/critical.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

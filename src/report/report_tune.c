@@ -1,12 +1,9 @@
 /* The report of `paceline tune`: the table of choices, what each gains, and the file that plug-ins read. */
 #include "ask/collective_table.h"
-#include "ask/context.h"
-#include "ask/tune_asked.h"
 #include "base/memory.h"
 #include "base/print.h"
 #include "report/engines.h"
 #include "report/machine_note.h"
-#include "report/report.h"
 #include "report/report_assumptions.h"
 #include "report/show.h"
 #include "report/table.h"

@@ -2,7 +2,6 @@
 #include "base/decimal.h"
 #include "base/each_cpu.h"
 #include "base/print.h"
-#include "machine/catalog.h"
 #include "source/job_names.h"
 
 #include <math.h>

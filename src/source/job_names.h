@@ -5,7 +5,6 @@
 #pragma once
 
 #include "machine/catalog.h"
-#include "base/yaml.h"
 #include "source/job_table.h"
 
 enum { PACE_JOB_NAME_LONGEST = 96 };

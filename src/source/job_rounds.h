@@ -5,7 +5,6 @@
 #pragma once
 
 #include "base/json_writer.h"
-#include "source/job_ids.h"
 #include "source/job_lines.h"
 #include "source/job_reading.h"
 

@@ -1,7 +1,6 @@
 /* The document around the events, and how an event becomes a task. */
 #include "source/kineto.h"
 #include "source/event_time.h"
-#include "source/kineto_event.h"
 #include "source/slice_member.h"
 
 #include <inttypes.h>

@@ -1,7 +1,6 @@
 /* One trace event as read, before it becomes a task; and the tables that name its parts. Private to source/. */
 #pragma once
 
-#include "base/intern.h"
 #include "base/json_habit.h"
 #include "source/kineto_texts.h"
 #include "step/step.h"

@@ -7,7 +7,6 @@
  */
 #pragma once
 
-#include "base/progress.h"
 #include "source/kineto.h"
 
 /** Whether a regular file begins as SQLite databases do. */

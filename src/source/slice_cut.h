@@ -8,7 +8,6 @@
  */
 #pragma once
 
-#include "base/progress.h"
 #include "base/id_set.h"
 #include "machine/kernel_class.h"
 #include "source/trace_events.h"

@@ -2,7 +2,6 @@
  * grow with the trace, except by its distinct names. */
 #pragma once
 
-#include "base/progress.h"
 #include "source/kineto_event.h"
 #include "source/trace_formats.h"
 

@@ -1,5 +1,4 @@
 #include "source/trace_formats.h"
-#include "base/json_reader.h"
 #include "base/text.h"
 #include "model/model_read.h"
 #include "source/chakra.h"

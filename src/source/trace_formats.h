@@ -4,7 +4,6 @@
  */
 #pragma once
 
-#include "base/progress.h"
 #include "source/kineto.h"
 #include "step/graph.h"
 

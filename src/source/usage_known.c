@@ -1,6 +1,5 @@
 /* Which mapping a file is of, by its header or its first rows. */
 #include "base/text.h"
-#include "source/usage_cells.h"
 #include "source/usage_reader.h"
 #include "source/usage_samples.h"
 #include "source/usage_words.h"

@@ -1,5 +1,4 @@
 /* Records as lines of separated values, with a header or with columns that the mapping names. */
-#include "source/usage_cells.h"
 #include "source/usage_forms.h"
 #include "source/usage_samples.h"
 #include "base/text.h"

@@ -6,7 +6,6 @@
 
 #include "base/input.h"
 #include "base/json_writer.h"
-#include "base/memory.h"
 
 typedef struct {
     pace_input *input;

@@ -3,7 +3,6 @@
  * attention backward 2.5 times forward, since it forms the scores anew; convolution backward twice forward).
  * Lower-order terms such as adding a bias are left out of matrix products.
  */
-#include "step/op_arguments.h"
 #include "step/op_formulas.h"
 
 #include <string.h>

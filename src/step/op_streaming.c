@@ -1,6 +1,5 @@
 /* Formulas of operators that run through memory once: normalization, softmax, reductions, element-wise, copies,
  * pooling, losses, updates. */
-#include "step/op_arguments.h"
 #include "base/text.h"
 #include "step/op_formulas.h"
 
