@@ -1,5 +1,4 @@
 #include "exchange/algorithm_gaps.h"
-
 #include "base/yaml_member.h"
 
 static pace_status read_all(pace_algorithm_gaps *out, const pace_yaml *yaml) {

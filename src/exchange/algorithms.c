@@ -1,5 +1,4 @@
 #include "exchange/algorithms.h"
-
 #include "exchange/program_build.h"
 
 #include <math.h>

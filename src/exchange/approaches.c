@@ -1,5 +1,4 @@
 #include "exchange/approaches.h"
-
 #include "base/decimal.h"
 #include "base/numbers.h"
 #include "base/text.h"

@@ -1,5 +1,4 @@
 #include "exchange/calibration.h"
-
 #include "base/numbers.h"
 #include "base/order.h"
 
@@ -8,8 +7,6 @@
 
 /* All of these were chosen on the NCCL 2.27 curves of one A100 node (docs/exchange.md) and on nothing else. */
 static const double probe_from_bytes = 32768, probe_to_bytes = 33554432; /* where protocols change */
-
-/* --- one curve --------------------------------------------------------------------------------------------------- */
 
 double pace_curve_time(const pace_curve_point *points, size_t count, double bytes) {
     if (bytes <= points[0].bytes || count < 2) return points[0].time_s;

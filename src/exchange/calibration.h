@@ -7,7 +7,6 @@
  */
 #pragma once
 
-#include "base/estimate.h"
 #include "base/memory.h"
 #include "exchange/exchange.h"
 

@@ -1,7 +1,6 @@
 /* What measured curves say of an exchange that was not measured: docs/exchange.md, "Calibration". */
 #include "base/numbers.h"
 #include "base/sort.h"
-#include "exchange/calibration.h"
 #include "exchange/calibration_curve.h"
 
 #include <math.h>

@@ -1,5 +1,4 @@
 #include "exchange/calibration_curve.h"
-
 #include "base/numbers.h"
 #include "exchange/curve_shapes.h"
 
@@ -53,8 +52,6 @@ static pace_curve_size size_of(const asked_curve *c, double bytes, double time_s
     if (c->q->model && !modelled(&size, c, bytes)) size.model_s = 0;
     return size;
 }
-
-/* --- the sizes that count ----------------------------------------------------------------------------------------- */
 
 /* The first size above the one asked. */
 static size_t first_above(const asked_curve *c) {
@@ -120,8 +117,6 @@ static pace_estimate shaped(double *lines, const asked_curve *c, const pace_curv
     if (!(asked->model_s > 0)) *lines = 1;
     return s;
 }
-
-/* --- inside and outside ------------------------------------------------------------------------------------------- */
 
 /* How many doublings the size asked is beyond those that were measured. */
 static double distance(const asked_curve *c, double log2_bytes) {

@@ -46,8 +46,6 @@ pace_status pace_exchange_fit_save(const pace_exchange_fit *fit, const char *pat
     return pace_whole_file_write(path, write_fit, (void *)fit); /* only read */
 }
 
-/* --- reading ------------------------------------------------------------------------------------------------------ */
-
 static pace_status read_points(pace_exchange_fit *fit, const pace_exchange_curve *curve, const pace_yaml *yaml,
                                const pace_yaml_node *list) {
     pace_curve_point points[PACE_CURVE_KNOTS];

@@ -1,5 +1,4 @@
 #include "exchange/curve_shapes.h"
-
 #include "base/normal_mixture.h"
 #include "base/numbers.h"
 

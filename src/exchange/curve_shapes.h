@@ -6,7 +6,6 @@
  */
 #pragma once
 
-#include "base/estimate.h"
 #include "machine/doubts.h"
 
 enum { PACE_SHAPE_SIZES = 10 };

@@ -1,5 +1,4 @@
 #include "exchange/exchange.h"
-
 #include "base/numbers.h"
 #include "exchange/network_share.h"
 #include "exchange/steady_memory.h"

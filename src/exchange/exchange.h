@@ -6,7 +6,6 @@
  */
 #pragma once
 
-#include "base/estimate.h"
 #include "exchange/algorithm_gaps.h"
 #include "exchange/nccl.h"
 #include "machine/doubts.h"

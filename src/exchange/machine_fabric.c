@@ -1,5 +1,4 @@
 #include "exchange/machine_fabric.h"
-
 #include "exchange/network_links.h"
 #include "exchange/node_graph.h"
 

@@ -1,5 +1,4 @@
 #include "exchange/measured_ways.h"
-
 #include "base/numbers.h"
 #include "exchange/calibration_curve.h"
 #include "exchange/curve_shapes.h"

@@ -1,5 +1,4 @@
 #include "exchange/nccl.h"
-
 #include "base/numbers.h"
 #include "exchange/network_share.h"
 

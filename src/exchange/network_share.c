@@ -1,5 +1,4 @@
 #include "exchange/network_share.h"
-
 #include "base/numbers.h"
 
 #include <math.h>
@@ -71,8 +70,6 @@ double pace_network_slowness_alone(const pace_machine *m) {
     if (n->kind != PACE_NETWORK_TORUS || m->nodes < 2) return 1;
     return pace_most(2.0 * torus_dimensions(n) / m->nics, 1);
 }
-
-/* --- switches beyond the first ------------------------------------------------------------------------------------ */
 
 /* The share of nodes whose partner is in another block. */
 static double crossing(double block, int nodes, int distance, bool pairs) {

@@ -37,8 +37,6 @@ static pace_status append(pace_program *program, pace_operation operation) {
     return PACE_OK;
 }
 
-/* --- peers, each once -------------------------------------------------------------------------------------------- */
-
 static uint64_t hash_of(const pace_peer *peer) {
     uint64_t hash = ((uint64_t)peer->kind << 16 | peer->channel) * 0x9e3779b97f4a7c15u;
     hash = (hash ^ peer->stride) * 0xbf58476d1ce4e5b9u;
@@ -87,8 +85,6 @@ pace_peer pace_peer_back(pace_peer peer) {
     return peer;
 }
 
-/* --- operations -------------------------------------------------------------------------------------------------- */
-
 static pace_status message(pace_program *program, pace_operation_kind kind, pace_peer peer, uint8_t wire,
                            double bytes) {
     uint32_t number;
@@ -111,8 +107,6 @@ pace_status pace_program_local(pace_program *program, pace_operation_kind kind, 
 pace_status pace_program_wait(pace_program *program, uint32_t lane, uint32_t operation) {
     return append(program, (pace_operation){PACE_OPERATION_WAIT, 0, lane, operation});
 }
-
-/* --- the check --------------------------------------------------------------------------------------------------- */
 
 static pace_status check_operation(const pace_program *program, const pace_rank_class *class,
                                    const pace_operation *operation, size_t number) {

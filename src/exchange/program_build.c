@@ -1,5 +1,4 @@
 #include "exchange/program_build.h"
-
 #include "machine/machine.h"
 
 typedef pace_program_question sizes;

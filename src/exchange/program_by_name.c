@@ -1,5 +1,4 @@
 #include "exchange/program_by_name.h"
-
 #include "exchange/algorithms.h"
 
 #include <math.h>

@@ -28,8 +28,6 @@ pace_status pace_program_leaders(pace_program *p, const sizes *q) {
     return PACE_OK;
 }
 
-/* --- in the switch (NVLink SHARP) --------------------------------------------------------------------------------- */
-
 enum { CONTROL, DATA };
 
 static pace_peer on(pace_peer peer, uint8_t channel) {
@@ -93,8 +91,6 @@ pace_status pace_program_multicast(pace_program *p, const sizes *q) {
     }
     return PACE_OK;
 }
-
-/* --- several jobs ------------------------------------------------------------------------------------------------- */
 
 /* Whether every rank of the jobs side by side sees its peers as those of one job do. */
 static bool spans_jobs(const pace_program *p) {

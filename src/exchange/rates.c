@@ -20,8 +20,6 @@ void pace_rates_free(pace_rates *rates) {
     PACE_VEC_FREE(&rates->touched, &rates->crossings, &rates->heap);
 }
 
-/* --- a heap of what fills up next, the least share on top; shares grow only, so entries are renewed when met ------ */
-
 static void sift_down(pace_rates_entry *heap, size_t count, size_t i) {
     pace_rates_entry entry = heap[i];
     for (size_t child; (child = 2 * i + 1) < count; i = child) {
@@ -40,8 +38,6 @@ static void drop_top(pace_rates *r) {
     r->heap.items[0] = r->heap.items[--r->heap.count];
     if (r->heap.count) sift_down(r->heap.items, r->heap.count, 0);
 }
-
-/* --- filling ------------------------------------------------------------------------------------------------------ */
 
 static pace_status load_links(pace_rates *r, const pace_flow *flows, uint32_t count) {
     uint32_t crossings = 0;

@@ -1,5 +1,4 @@
 #include "exchange/saturating_curve.h"
-
 #include "cost/simplex.h"
 
 #include <math.h>

@@ -1,5 +1,4 @@
 #include "exchange/steady_memory.h"
-
 #include "base/numbers.h"
 
 #include <math.h>

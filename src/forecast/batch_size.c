@@ -1,5 +1,4 @@
 #include "forecast/batch_size.h"
-
 #include "base/text.h"
 #include "forecast/tensor_roles.h"
 

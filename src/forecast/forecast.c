@@ -1,11 +1,9 @@
 #include "forecast/forecast.h"
-
 #include "cost/host_costs_catalog.h"
 #include "insight/critical.h"
 #include "forecast/forecast_edit.h"
 #include "forecast/forecast_gradients.h"
 #include "forecast/exchange_delay.h"
-#include "forecast/forecast_price.h"
 #include "forecast/self_check.h"
 #include "insight/step_choice.h"
 #include "source/graph_from_step.h"

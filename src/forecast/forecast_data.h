@@ -1,17 +1,13 @@
 /* A step to be predicted, and what comes of it: what the parts of a forecast hand to each other. */
 #pragma once
 
-#include "cost/cost.h"
 #include "cost/host_costs_measure.h"
 #include "cost/price_cache.h"
-#include "insight/analysis.h"
-#include "insight/critical.h"
 #include "forecast/batch_size.h"
 #include "forecast/micro_batch_fold.h"
 #include "forecast/pair_calibration.h"
 #include "forecast/scenario.h"
 #include "schedule/gradients.h"
-#include "schedule/walk.h"
 
 typedef struct {
     const char *name; /* of the input, borrowed */

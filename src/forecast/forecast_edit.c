@@ -1,5 +1,4 @@
 #include "forecast/forecast_edit.h"
-
 #include "forecast/forecast_price.h"
 #include "forecast/what_ifs.h"
 

@@ -4,8 +4,6 @@
 #include <stddef.h>
 #include <stdlib.h>
 
-/* --- which launches ----------------------------------------------------------------------------------------------- */
-
 /* Launches in the order in which their stream does them. */
 typedef struct {
     PACE_VEC(uint32_t) pushes, pulls;
@@ -61,8 +59,6 @@ static pace_status place_ranks(pace_approach_setup *out, const pace_pricing *p, 
     return PACE_OK;
 }
 
-/* --- when gradients are ready ------------------------------------------------------------------------------------- */
-
 static bool walked_gradients(const pace_step *step, uint32_t task) {
     const pace_exchange_info *info = step->kind[task] == PACE_TASK_KERNEL ? pace_step_exchange(step, task) : NULL;
     return info && info->role == PACE_ROLE_GRADIENT;
@@ -107,8 +103,6 @@ static pace_status make_profile(pace_gradient_profile *profile, const pace_prici
         pace_gradient_profile_mark_table(profile, &p->forecast->tables.items[i]);
     return PACE_OK;
 }
-
-/* --- what exchanges take ------------------------------------------------------------------------------------------ */
 
 static void price_pushes(double *launch_ns, const gradient_launches *launches, const pace_gradient_profile *profile,
                          const pace_gradient_ends *ends) {

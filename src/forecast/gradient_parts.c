@@ -1,5 +1,4 @@
 #include "forecast/gradient_parts.h"
-
 #include "insight/matrix.h"
 
 static double stage_s(const pace_matrix *matrix, int stage) {

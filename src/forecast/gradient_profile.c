@@ -1,5 +1,4 @@
 #include "forecast/gradient_profile.h"
-
 #include "forecast/forecast.h"
 #include "forecast/gradient_parts.h"
 #include "forecast/gradient_tables.h"
@@ -44,8 +43,6 @@ static pace_status walk(pace_forecast_result *out, pace_catalog *catalog, pace_f
     return status;
 }
 
-/* --- the step alone ----------------------------------------------------------------------------------------------- */
-
 static const pace_mark *last_step(const pace_rank *rank) {
     return rank->marks.items.count ? &rank->marks.items.items[rank->marks.items.count - 1] : NULL;
 }
@@ -56,8 +53,6 @@ static pace_status take_stages(pace_gradient_profile *profile, const pace_rank *
     pace_gradient_stages(profile, rank, mark);
     return PACE_OK;
 }
-
-/* --- when gradients are ready ------------------------------------------------------------------------------------- */
 
 static bool is_exchange(const pace_step *step, uint32_t task) {
     return step->kind[task] == PACE_TASK_KERNEL && pace_step_exchange(step, task) != NULL;

@@ -1,7 +1,6 @@
 /* The gradients of a step that was recorded, or walked from one: where autograd accumulates them. */
 #include "base/order.h"
 #include "forecast/gradient_profile.h"
-
 #include "base/text.h"
 #include "forecast/forecast.h"
 #include "forecast/gradient_parts.h"

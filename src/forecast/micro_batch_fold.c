@@ -1,5 +1,4 @@
 #include "forecast/micro_batch_fold.h"
-
 #include "insight/spread.h"
 
 #include <string.h>

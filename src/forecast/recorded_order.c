@@ -1,5 +1,4 @@
 #include "forecast/recorded_order.h"
-
 #include "base/order.h"
 #include "step/launch_time.h"
 

@@ -1,9 +1,7 @@
 #include "forecast/remedies.h"
-
 #include "base/order.h"
 #include "base/pattern.h"
 #include "base/print.h"
-#include "forecast/forecast.h"
 #include "forecast/remedy_hints.h"
 #include "forecast/remedy_values.h"
 #include "forecast/saving_bound.h"

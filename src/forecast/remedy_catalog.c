@@ -1,5 +1,4 @@
 #include "forecast/remedy_catalog.h"
-
 #include "base/yaml_member.h"
 
 #include <string.h>

@@ -2,7 +2,6 @@
 #pragma once
 
 #include "forecast/what_ifs.h"
-#include "insight/advice.h"
 
 /* Where a remedy's value comes from. */
 typedef enum {

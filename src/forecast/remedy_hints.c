@@ -1,5 +1,4 @@
 #include "forecast/remedy_hints.h"
-
 #include "base/pattern.h"
 
 /* What stands behind half of the resource's time or more, or most of the waits. */

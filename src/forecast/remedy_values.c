@@ -1,7 +1,5 @@
 #include "forecast/remedy_values.h"
-
 #include "forecast/saving_bound.h"
-
 #include "base/decimal.h"
 #include "base/print.h"
 #include "forecast/batch_size.h"

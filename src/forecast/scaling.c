@@ -1,5 +1,4 @@
 #include "forecast/scaling.h"
-
 #include "forecast/forecast_price.h"
 
 #include <math.h>

@@ -1,5 +1,4 @@
 #include "forecast/scenario.h"
-
 #include "base/pattern.h"
 
 #include <stdio.h>

@@ -6,8 +6,6 @@
 /* Sums of doubles in another order. */
 static const double rounding = 1e-9;
 
-/* --- edits -------------------------------------------------------------------------------------------------------- */
-
 static const char *node_name(const pace_variant *v, uint32_t launch) {
     return pace_names_text(&v->graph.names, v->graph.nodes.items[v->graph.launches.items[launch].node].name);
 }
@@ -53,8 +51,6 @@ pace_status pace_self_check_edits(const pace_variant *variants, size_t count) {
     return PACE_OK;
 }
 
-/* --- prices ------------------------------------------------------------------------------------------------------- */
-
 pace_status pace_self_check_prices(size_t *beyond, const double *launch_ns, const pace_pricing *pricing) {
     const pace_device *device = pace_pricing_device(pricing);
     for (uint32_t i = 0; device && i < pricing->variant->graph.launches.count; i++) {
@@ -73,8 +69,6 @@ pace_status pace_self_check_prices(size_t *beyond, const double *launch_ns, cons
     }
     return PACE_OK;
 }
-
-/* --- the walk ----------------------------------------------------------------------------------------------------- */
 
 pace_status pace_self_check_walk(const pace_step *step, const pace_walk_rank *rank, unsigned repeats) {
     int64_t expected_ns = 0, found_ns = 0;

@@ -1,12 +1,9 @@
 #include "forecast/tensor_roles.h"
-
 #include "base/text.h"
 
 #include <string.h>
 
 void pace_tensor_roles_free(pace_tensor_roles *roles) { PACE_VEC_FREE(&roles->parameters); }
-
-/* --- where a node stands ------------------------------------------------------------------------------------------ */
 
 static bool any_around(const pace_graph *graph, uint32_t node, bool (*is)(const char *name)) {
     for (; node != PACE_NO_NODE; node = graph->nodes.items[node].parent)
@@ -53,8 +50,6 @@ bool pace_node_shapes(pace_op_shapes *out, const pace_graph *graph, uint32_t nod
         if (parse(out, graph, node) && has_tensor(out)) return true;
     return false;
 }
-
-/* --- which arguments are parameters ------------------------------------------------------------------------------- */
 
 #define AT(argument) (1U << (argument))
 

@@ -1,5 +1,4 @@
 #include "forecast/variant.h"
-
 #include "step/graph_edit.h"
 
 #include <math.h>

@@ -121,8 +121,6 @@ pace_status pace_what_if_balance_tables(pace_variant *variants, const double *co
     return status;
 }
 
-/* --- the row --------------------------------------------------------------------------------------------------- */
-
 static pace_status price_all(pace_editing *e, double **cost_ns) {
     for (size_t i = 0; i < e->count; i++) {
         pace_pricing pricing = {e->forecast, &e->ranks[i], &e->variants[i], e->scenario, NULL, NULL};

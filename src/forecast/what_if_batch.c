@@ -122,8 +122,6 @@ pace_status pace_what_if_batch(pace_variant *variant, double samples, double wan
     return status;
 }
 
-/* --- the row --------------------------------------------------------------------------------------------------- */
-
 static pace_status parse(pace_scenario *scenario, const char *text) {
     double batch;
     if (!pace_number_parse(&batch, text) || !(batch >= 1) || batch > 1e9 || batch != floor(batch))

@@ -22,8 +22,6 @@ static bool is_named(const pace_graph *graph, uint32_t launch, const regex_t *na
     return false;
 }
 
-/* --- work --------------------------------------------------------------------------------------------------------- */
-
 static double measured_ns(const pace_editing *e, size_t rank, uint32_t launch) {
     return e->ranks[rank].measured_ns[e->variants[rank].launches[launch].part];
 }
@@ -86,8 +84,6 @@ static pace_status even_work(size_t *changed, pace_editing *e, const regex_t *na
     return status;
 }
 
-/* --- all-to-alls -------------------------------------------------------------------------------------------------- */
-
 /* What the ranks of a meeting put into it. */
 typedef struct {
     double most, sum;
@@ -143,8 +139,6 @@ static pace_status even_exchanges(pace_editing *e) {
     pace_free(all);
     return PACE_OK;
 }
-
-/* --- the row ------------------------------------------------------------------------------------------------------ */
 
 static pace_status apply(pace_editing *e) {
     const pace_scenario_value *named = pace_scenario_value_at(e->scenario, "balance_experts", 0);

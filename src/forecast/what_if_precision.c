@@ -39,8 +39,6 @@ pace_status pace_what_if_precision(size_t *changes, pace_variant *variant, pace_
     return PACE_OK;
 }
 
-/* --- the row --------------------------------------------------------------------------------------------------- */
-
 static pace_status parse(pace_scenario *scenario, const char *text) {
     static const pace_precision known[] = {PACE_FP32, PACE_TF32, PACE_FP16, PACE_BF16, PACE_FP8};
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {

@@ -7,8 +7,6 @@ static bool blocks(const pace_graph_node *node) {
     return node->kind == PACE_TASK_CALL && node->waits_launch != PACE_NO_LAUNCH;
 }
 
-/* --- pinned copies ------------------------------------------------------------------------------------------------ */
-
 static const char pageable[] = "h2d_pageable", pinned[] = "h2d_pinned"; /* kinds of operations (step/op.h) */
 
 static bool is_pageable(const pace_variant *variant, uint32_t launch) {
@@ -52,8 +50,6 @@ static pace_status apply_pinned(pace_editing *e) {
     return pace_fail(PACE_E_INPUT, "pinned: %s: no copy is known to come from pageable memory", e->ranks[0].name);
 }
 
-/* --- synchronisations --------------------------------------------------------------------------------------------- */
-
 /* The call, or something around it, has the name. */
 static bool is_named(const pace_graph *graph, uint32_t node, const regex_t *names) {
     for (; node != PACE_NO_NODE; node = graph->nodes.items[node].parent)
@@ -84,8 +80,6 @@ static pace_status apply_sync(pace_editing *e) {
                      "drop_sync: %s: no call that waits for the device has a matching name or stands within one",
                      e->ranks[0].name);
 }
-
-/* --- the rows ----------------------------------------------------------------------------------------------------- */
 
 const pace_what_if pace_if_pinned = {
     .option = PACE_WHAT_IF_FLAG("pinned", "copy from pinned instead of pageable memory"),

@@ -74,8 +74,6 @@ pace_status pace_what_ifs_apply(pace_editing *editing, const pace_what_if *const
 /* Noted of both what-ifs of tables. */
 extern const char pace_what_if_tables_note[];
 
-/* --- what they do to a variant ------------------------------------------------------------------------------------ */
-
 /** A step of `samples` on each rank becomes one of `wanted`. What is as large as the parameters stays: updates,
  * gradients' accumulation and exchange. Fetching input grows in proportion. Of the other operations the size that counts samples grows in proportion, and
  * so do transfers from the host and exchanges of activations. Where an operation's sizes are unknown its time is taken
