@@ -51,17 +51,12 @@ static double normal_tail(const samples *s, double u) {
     return 0.5 * erfc(-(u + 0.5 - n * m / 2) / sqrt(2 * variance));
 }
 
-static int ascending(const void *left, const void *right) {
-    int64_t a = *(const int64_t *)left, b = *(const int64_t *)right;
-    return (a > b) - (a < b);
-}
-
 static pace_status measure(samples *s) {
     int64_t *all = pace_alloc(s->n + s->m, sizeof *all);
     if (!all) return PACE_E_MEMORY;
     for (size_t i = 0; i < s->n; i++) all[i] = s->a[i];
     for (size_t j = 0; j < s->m; j++) all[s->n + j] = s->b[j];
-    qsort(all, s->n + s->m, sizeof *all, ascending);
+    pace_order_ns(all, s->n + s->m);
     for (size_t i = 0, next; i < s->n + s->m; i = next) {
         for (next = i + 1; next < s->n + s->m && all[next] == all[i]; next++) {}
         double t = (double)(next - i);
@@ -82,8 +77,6 @@ static double tail(const distribution *d, double u) {
     return d->ways ? lower_tail(d->ways, d->s->n, d->s->m, u) : normal_tail(d->s, u);
 }
 
-static int by_value(const void *left, const void *right) { return pace_ascending(left, right); }
-
 static pace_status find_interval(pace_rank_test *out, const distribution *d) {
     const samples *s = d->s;
     size_t pairs = s->n * s->m, k = 0;
@@ -93,7 +86,7 @@ static pace_status find_interval(pace_rank_test *out, const distribution *d) {
     if (!ratios) return PACE_E_MEMORY;
     for (size_t i = 0; i < s->n; i++)
         for (size_t j = 0; j < s->m; j++) ratios[i * s->m + j] = (double)s->b[j] / (double)s->a[i];
-    qsort(ratios, pairs, sizeof *ratios, by_value);
+    qsort(ratios, pairs, sizeof *ratios, pace_ascending);
     out->low = ratios[k];
     out->high = ratios[pairs - 1 - k];
     pace_free(ratios);

@@ -1,4 +1,5 @@
 #include "cost/timed_ops.h"
+#include "base/order.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -9,11 +10,7 @@ typedef struct {
     const pace_timed_op *call;
 } sorted_call;
 
-static int by_hash(const void *left, const void *right) {
-    const sorted_call *a = left, *b = right;
-    if (a->hash != b->hash) return a->hash < b->hash ? -1 : 1;
-    return (a->call > b->call) - (a->call < b->call);
-}
+PACE_ORDER(by_hash, sorted_call, PACE_UP(hash) PACE_UP(call))
 
 /* Calls of one operation, which stand together. */
 static pace_timed_ratio sum_up(const sorted_call *calls, size_t count) {

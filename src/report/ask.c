@@ -26,15 +26,15 @@ static pace_status read_view(pace_analyze_options *out, const pace_question *que
 }
 
 static pace_status ask_analyze(pace_report **out, const pace_question *question) {
-    pace_analyze_options options = {.context = question->context,
-                                    .step_regex = pace_question_text(question, "step_regex"),
-                                    .overheads_path = pace_question_text(question, "overheads"),
-                                    .device = pace_question_text(question, "on"),
+    pace_analyze_options options = {PACE_ASKED_OWN(context),
+                                    PACE_ASKED(text, step_regex),
+                                    PACE_ASKED_AS(overheads_path, text, overheads),
+                                    PACE_ASKED_AS(device, text, on),
                                     .device_field = "on",
-                                    .processes = question->processes,
-                                    .samples_per_step = pace_question_number(question, "samples"),
-                                    .check = pace_question_flag(question, "check"),
-                                    .progress = question->progress};
+                                    PACE_ASKED_OWN(processes),
+                                    PACE_ASKED_AS(samples_per_step, number, samples),
+                                    PACE_ASKED(flag, check),
+                                    PACE_ASKED_OWN(progress)};
     PACE_TRY(read_view(&options, question));
     PACE_TRY(pace_asked_above_0(question, "samples"));
     const char *profiler = pace_question_text(question, "profiler_us");
@@ -63,9 +63,8 @@ static pace_status read_limit(bool *has_limit, double *limit, const pace_questio
 
 static pace_status ask_compare(pace_report **out, size_t *missed, const pace_question *question) {
     size_t with_rank = 0;
-    pace_compare_options options = {.reading = {.context = question->context,
-                                                .step_regex = pace_question_text(question, "step_regex"),
-                                                .progress = question->progress}};
+    pace_compare_options options = {
+        .reading = {PACE_ASKED_OWN(context), PACE_ASKED(text, step_regex), PACE_ASKED_OWN(progress)}};
     PACE_TRY(read_view(&options.reading, question));
     PACE_TRY(pace_asked_whole(&with_rank, question, "with_rank"));
     PACE_TRY(read_limit(&options.has_limit, &options.limit, question));
@@ -75,8 +74,7 @@ static pace_status ask_compare(pace_report **out, size_t *missed, const pace_que
 }
 
 static pace_status ask_history(pace_report **out, size_t *missed, const pace_question *question) {
-    pace_history_options options = {.series = pace_question_text(question, "series"),
-                                    .value = pace_question_text(question, "value")};
+    pace_history_options options = {PACE_ASKED(text, series), PACE_ASKED(text, value)};
     PACE_TRY(pace_asked_above_0(question, "last"));
     PACE_TRY(pace_asked_above_0(question, "window"));
     PACE_TRY(pace_asked_above_0(question, "top"));
@@ -88,21 +86,14 @@ static pace_status ask_history(pace_report **out, size_t *missed, const pace_que
 }
 
 static pace_status ask_convert(pace_report **out, const pace_question *question) {
-    pace_convert_options options = {.context = question->context,
-                                    .output = pace_question_text(question, "output"),
-                                    .set = pace_question_words(question, "set"),
-                                    .step_regex = pace_question_text(question, "step_regex"),
-                                    .progress = question->progress};
+    pace_convert_options options = {PACE_ASKED_OWN(context), PACE_ASKED(text, output), PACE_ASKED(words, set),
+                                    PACE_ASKED(text, step_regex), PACE_ASKED_OWN(progress)};
     return pace_convert(out, PACE_ASKED_INPUTS(question), &options);
 }
 
 static pace_status ask_slice(pace_report **out, const pace_question *question) {
-    pace_slice_options options = {.context = question->context,
-                                  .output = pace_question_text(question, "output"),
-                                  .ranks = pace_question_text(question, "ranks"),
-                                  .step_regex = pace_question_text(question, "step_regex"),
-                                  .anonymize = pace_question_flag(question, "anonymize"),
-                                  .progress = question->progress};
+    pace_slice_options options = {PACE_ASKED_OWN(context),      PACE_ASKED(text, output),    PACE_ASKED(text, ranks),
+                                  PACE_ASKED(text, step_regex), PACE_ASKED(flag, anonymize), PACE_ASKED_OWN(progress)};
     PACE_TRY(pace_asked_steps(&options.steps, question));
     return pace_slice_traces(out, PACE_ASKED_INPUTS(question), &options);
 }
@@ -123,16 +114,16 @@ static pace_status check_fit_fields(const pace_question *question) {
 static pace_status ask_fit(pace_report **out, const pace_question *question) {
     PACE_TRY(check_fit_fields(question));
     double probes = pace_question_number(question, "probes");
-    pace_rows_options options = {.context = question->context,
-                                 .kind = pace_question_text(question, "kind"),
-                                 .device = pace_question_text(question, "on"),
-                                 .fit_path = pace_question_text(question, "output"),
-                                 .split = pace_question_text(question, "split"),
+    pace_rows_options options = {PACE_ASKED_OWN(context),
+                                 PACE_ASKED(text, kind),
+                                 PACE_ASKED_AS(device, text, on),
+                                 PACE_ASKED_AS(fit_path, text, output),
+                                 PACE_ASKED(text, split),
                                  .seed = (uint64_t)pace_question_number(question, "seed"),
-                                 .collective = pace_question_text(question, "collective"),
+                                 PACE_ASKED(text, collective),
                                  .probes = probes <= 1024 ? (int)probes : -1,
                                  .job = pace_asked_of_jobs(question),
-                                 .progress = question->progress};
+                                 PACE_ASKED_OWN(progress)};
     return pace_fit(out, PACE_ASKED_INPUTS(question), &options);
 }
 
@@ -140,21 +131,14 @@ static pace_status ask_fit(pace_report **out, const pace_question *question) {
 static pace_status ask_plan(pace_report **out, const pace_question *question) {
     *out = NULL;
     if (question->processes && question->processes->rank > 0) return PACE_OK;
-    pace_plan_options options = {.context = question->context,
-                                 .on = pace_question_words(question, "on"),
-                                 .set = pace_question_words(question, "set"),
-                                 .tokens = pace_question_text(question, "tokens"),
-                                 .within = pace_question_text(question, "within"),
-                                 .price = pace_question_words(question, "price"),
-                                 .from = pace_question_text(question, "from"),
-                                 .fits = pace_question_words(question, "fit"),
-                                 .together = pace_question_flag(question, "together"),
-                                 .failures = pace_question_text(question, "failures"),
-                                 .critical_batch = pace_question_text(question, "critical_batch"),
-                                 .jitter = pace_question_text(question, "jitter"),
-                                 .top = pace_question_number(question, "top"),
-                                 .stop = question->stop,
-                                 .stop_context = question->stop_context};
+    pace_plan_options options = {PACE_ASKED_OWN(context),          PACE_ASKED(words, on),
+                                 PACE_ASKED(words, set),           PACE_ASKED(text, tokens),
+                                 PACE_ASKED(text, within),         PACE_ASKED(words, price),
+                                 PACE_ASKED(text, from),           PACE_ASKED_AS(fits, words, fit),
+                                 PACE_ASKED(flag, together),       PACE_ASKED(text, failures),
+                                 PACE_ASKED(text, critical_batch), PACE_ASKED(text, jitter),
+                                 PACE_ASKED(number, top),          PACE_ASKED_OWN(stop),
+                                 PACE_ASKED_OWN(stop_context)};
     bool hosts;
     PACE_TRY(pace_asked_above_0(question, "top"));
     PACE_TRY(pace_partition_is_of_hosts(&hosts, question->context->catalog, &options.on));
@@ -168,15 +152,11 @@ static const char *only_input(const pace_question *question) {
 
 static pace_status ask_tune(pace_report **out, const pace_question *question) {
     static const char *const fields[] = {"on", "fit", "collective", "bytes", "nodes", "library", "dialect"};
-    pace_tune_options options = {.context = question->context,
-                                 .table = only_input(question),
-                                 .on = pace_question_text(question, "on"),
-                                 .fit_path = pace_question_text(question, "fit"),
-                                 .collective = pace_question_text(question, "collective"),
-                                 .bytes = pace_question_text(question, "bytes"),
-                                 .nodes = pace_question_text(question, "nodes"),
-                                 .library = pace_question_text(question, "library"),
-                                 .dialect = pace_question_text(question, "dialect")};
+    pace_tune_options options = {PACE_ASKED_OWN(context),      .table = only_input(question),
+                                 PACE_ASKED(text, on),         PACE_ASKED_AS(fit_path, text, fit),
+                                 PACE_ASKED(text, collective), PACE_ASKED(text, bytes),
+                                 PACE_ASKED(text, nodes),      PACE_ASKED(text, library),
+                                 PACE_ASKED(text, dialect)};
     for (size_t i = 0; options.table && i < sizeof fields / sizeof *fields; i++)
         if (pace_question_has(question, fields[i]))
             return pace_fail(PACE_E_USAGE, "%s: has no effect on a table of choices that were measured", fields[i]);
@@ -193,13 +173,10 @@ static pace_status ask_models(pace_report **out, const pace_question *question) 
 }
 
 static pace_status ask_validate(pace_report **out, size_t *missed, const pace_question *question) {
-    pace_validate_options options = {.context = question->context,
-                                     .cases_path = pace_question_text(question, "cases"),
-                                     .data_path = pace_question_text(question, "data"),
-                                     .glob = only_input(question),
-                                     .ledger_path = pace_question_text(question, "ledger"),
-                                     .ask = pace_ask,
-                                     .progress = question->progress};
+    pace_validate_options options = {
+        PACE_ASKED_OWN(context),      PACE_ASKED_AS(cases_path, text, cases),   PACE_ASKED_AS(data_path, text, data),
+        .glob = only_input(question), PACE_ASKED_AS(ledger_path, text, ledger), .ask = pace_ask,
+        PACE_ASKED_OWN(progress)};
     if (!options.data_path) return pace_fail(PACE_E_USAGE, "data: expected the folder the cases' tables lie in");
     return pace_validate(out, missed, &options);
 }

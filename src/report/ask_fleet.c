@@ -9,18 +9,18 @@
 
 static pace_status ask_jobs(pace_report **out, const pace_question *question) {
     bool limited = pace_question_has(question, "most_rejected");
-    pace_fleet_options options = {.context = question->context,
+    pace_fleet_options options = {PACE_ASKED_OWN(context),
                                   .assume = pace_asked_of_jobs(question),
-                                  .sweep = pace_question_words(question, "sweep"),
-                                  .price = pace_question_words(question, "price"),
-                                  .columns = pace_question_text(question, "columns"),
-                                  .table = pace_question_text(question, "database_table"),
-                                  .rejects_path = pace_question_text(question, "rejects"),
+                                  PACE_ASKED(words, sweep),
+                                  PACE_ASKED(words, price),
+                                  PACE_ASKED(text, columns),
+                                  PACE_ASKED_AS(table, text, database_table),
+                                  PACE_ASKED_AS(rejects_path, text, rejects),
                                   .most_rejected = limited ? pace_question_number(question, "most_rejected") : 0.01,
-                                  .repeats = pace_question_flag(question, "repeats"),
-                                  .exact = pace_question_flag(question, "exact"),
-                                  .processes = question->processes,
-                                  .progress = question->progress};
+                                  PACE_ASKED(flag, repeats),
+                                  PACE_ASKED(flag, exact),
+                                  PACE_ASKED_OWN(processes),
+                                  PACE_ASKED_OWN(progress)};
     if (!(options.most_rejected > 0 && options.most_rejected <= 1))
         return pace_fail(PACE_E_USAGE, "most_rejected: expected a share above 0, at most 1, found %g",
                          options.most_rejected);
@@ -77,10 +77,8 @@ static pace_status ask_iterations(pace_report **out, const pace_question *questi
 }
 
 static pace_usage_options usage_options(const pace_question *question) {
-    return (pace_usage_options){.context = question->context,
-                                .mapping = pace_question_words(question, "mapping"),
-                                .price = pace_question_words(question, "price"),
-                                .zone = pace_question_text(question, "zone")};
+    return (pace_usage_options){PACE_ASKED_OWN(context), PACE_ASKED(words, mapping), PACE_ASKED(words, price),
+                                PACE_ASKED(text, zone)};
 }
 
 static pace_status ask_usage(pace_report **out, const pace_question *question) {

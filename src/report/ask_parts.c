@@ -5,12 +5,9 @@
 #include <math.h>
 
 pace_job_assumptions pace_asked_of_jobs(const pace_question *question) {
-    return (pace_job_assumptions){.on = pace_question_text(question, "on"),
-                                  .fit_path = pace_question_text(question, "fit"),
-                                  .overlap = pace_question_text(question, "overlap"),
-                                  .contention = pace_question_text(question, "contention"),
-                                  .nvlink = pace_question_text(question, "nvlink"),
-                                  .efficiency = pace_question_text(question, "efficiency")};
+    return (pace_job_assumptions){PACE_ASKED(text, on),      PACE_ASKED_AS(fit_path, text, fit),
+                                  PACE_ASKED(text, overlap), PACE_ASKED(text, contention),
+                                  PACE_ASKED(text, nvlink),  PACE_ASKED(text, efficiency)};
 }
 
 pace_status pace_asked_above_0(const pace_question *question, const char *field) {
@@ -27,7 +24,7 @@ pace_status pace_asked_whole(size_t *out, const pace_question *question, const c
 }
 
 pace_status pace_asked_steps(pace_step_choice *out, const pace_question *question) {
-    *out = (pace_step_choice){.numbers = pace_question_text(question, "steps")};
+    *out = (pace_step_choice){PACE_ASKED_AS(numbers, text, steps)};
     PACE_TRY(pace_asked_whole(&out->skip, question, "skip"));
     return pace_step_choice_check(out);
 }

@@ -5,6 +5,12 @@
 #include "ask/row_kinds.h"
 #include "report/engines.h"
 
+/** Members of an engine's options: the field of that name, a text, words, a number or a flag; the same of another name; and
+ * what a question has besides fields. */
+#define PACE_ASKED(type, field) PACE_ASKED_AS(field, type, field)
+#define PACE_ASKED_AS(member, type, field) .member = pace_question_##type(question, #field)
+#define PACE_ASKED_OWN(member) .member = question->member
+
 /** The inputs, borrowed. */
 #define PACE_ASKED_INPUTS(question) (const char *const *)(question)->inputs.items, (question)->inputs.count
 

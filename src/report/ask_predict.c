@@ -99,77 +99,54 @@ static pace_status check_fields(const pace_question *question, kind asked) {
 /* --- the kinds ---------------------------------------------------------------------------------------------------- */
 
 static pace_status ask_rows(pace_report **out, const pace_question *question) {
-    pace_rows_options options = {.context = question->context,
-                                 .kind = pace_question_text(question, "kind"),
-                                 .device = pace_question_text(question, "on"),
-                                 .fit_path = pace_question_text(question, "fit"),
-                                 .collective = pace_question_text(question, "collective"),
-                                 .job = pace_asked_of_jobs(question),
-                                 .progress = question->progress};
+    pace_rows_options options = {PACE_ASKED_OWN(context),         PACE_ASKED(text, kind),
+                                 PACE_ASKED_AS(device, text, on), PACE_ASKED_AS(fit_path, text, fit),
+                                 PACE_ASKED(text, collective),    .job = pace_asked_of_jobs(question),
+                                 PACE_ASKED_OWN(progress)};
     return pace_predict_rows(out, pace_question_text(question, "rows"), &options);
 }
 
 static pace_status ask_job(pace_report **out, const pace_question *question) {
-    pace_job_options options = {.context = question->context,
-                                .job = pace_question_text(question, "job"),
-                                .set = pace_question_words(question, "set"),
+    pace_job_options options = {PACE_ASKED_OWN(context), PACE_ASKED(text, job), PACE_ASKED(words, set),
                                 .assume = pace_asked_of_jobs(question)};
     return pace_predict_job(out, &options);
 }
 
 static pace_status ask_exchange(pace_report **out, const pace_question *question) {
-    pace_exchange_options options = {.context = question->context,
-                                     .on = pace_question_text(question, "on"),
-                                     .fit_path = pace_question_text(question, "fit"),
-                                     .collective = pace_question_text(question, "collective"),
-                                     .bytes = pace_question_text(question, "bytes"),
-                                     .library = pace_question_text(question, "library"),
-                                     .algorithm = pace_question_text(question, "algorithm"),
-                                     .protocol = pace_question_text(question, "protocol"),
-                                     .ranks = pace_question_number(question, "ranks"),
-                                     .approach = pace_question_words(question, "approach")};
+    pace_exchange_options options = {
+        PACE_ASKED_OWN(context),      PACE_ASKED(text, on),       PACE_ASKED_AS(fit_path, text, fit),
+        PACE_ASKED(text, collective), PACE_ASKED(text, bytes),    PACE_ASKED(text, library),
+        PACE_ASKED(text, algorithm),  PACE_ASKED(text, protocol), PACE_ASKED(number, ranks),
+        PACE_ASKED(words, approach)};
     if (options.approach.count) return pace_predict_approaches(out, &options);
     return pace_predict_exchange(out, &options);
 }
 
 static pace_status ask_simulation(pace_report **out, const pace_question *question) {
-    pace_simulate_options options = {.context = question->context,
-                                     .on = pace_question_text(question, "on"),
-                                     .collective = pace_question_text(question, "collective"),
-                                     .bytes = pace_question_text(question, "bytes"),
-                                     .library = pace_question_text(question, "library"),
-                                     .algorithm = pace_question_text(question, "algorithm"),
-                                     .ranks = pace_question_number(question, "ranks"),
-                                     .jobs = pace_question_number(question, "jobs"),
-                                     .straggler = pace_question_words(question, "straggler"),
-                                     .background = pace_question_words(question, "background"),
-                                     .unfolded = pace_question_flag(question, "unfolded")};
+    pace_simulate_options options = {PACE_ASKED_OWN(context),      PACE_ASKED(text, on),
+                                     PACE_ASKED(text, collective), PACE_ASKED(text, bytes),
+                                     PACE_ASKED(text, library),    PACE_ASKED(text, algorithm),
+                                     PACE_ASKED(number, ranks),    PACE_ASKED(number, jobs),
+                                     PACE_ASKED(words, straggler), PACE_ASKED(words, background),
+                                     PACE_ASKED(flag, unfolded)};
     if (question->inputs.count) return pace_simulate_traces(out, PACE_ASKED_INPUTS(question), &options);
     return pace_simulate_exchange(out, &options);
 }
 
 static pace_status ask_scaling(pace_report **out, const pace_question *question) {
-    pace_scaling_options options = {.context = question->context,
-                                    .on = pace_question_text(question, "on"),
-                                    .workers = pace_question_text(question, "workers"),
-                                    .approach = pace_question_words(question, "approach"),
-                                    .jitter = pace_question_text(question, "jitter"),
-                                    .batch = pace_question_words(question, "batch"),
-                                    .set = pace_question_words(question, "set"),
-                                    .strong = pace_question_flag(question, "strong"),
-                                    .one_worker = pace_question_number(question, "one_worker"),
-                                    .samples = pace_question_number(question, "samples"),
-                                    .from = pace_question_text(question, "from"),
-                                    .step_regex = pace_question_text(question, "step_regex")};
+    pace_scaling_options options = {PACE_ASKED_OWN(context),        PACE_ASKED(text, on),
+                                    PACE_ASKED(text, workers),      PACE_ASKED(words, approach),
+                                    PACE_ASKED(text, jitter),       PACE_ASKED(words, batch),
+                                    PACE_ASKED(words, set),         PACE_ASKED(flag, strong),
+                                    PACE_ASKED(number, one_worker), PACE_ASKED(number, samples),
+                                    PACE_ASKED(text, from),         PACE_ASKED(text, step_regex)};
     if (options.strong && pace_question_flag(question, "weak"))
         return pace_fail(PACE_E_USAGE, "weak: expected either " PACE_FIELD "weak or " PACE_FIELD "strong, found both");
     return pace_predict_scaling(out, PACE_ASKED_INPUTS(question), &options);
 }
 
 static pace_status ask_partition(pace_report **out, const pace_question *question) {
-    const pace_plan_options options = {.context = question->context,
-                                       .on = pace_question_words(question, "on"),
-                                       .set = pace_question_words(question, "set")};
+    const pace_plan_options options = {PACE_ASKED_OWN(context), PACE_ASKED(words, on), PACE_ASKED(words, set)};
     if (question->inputs.count > 1)
         return pace_fail(PACE_E_USAGE, "expected one model on hosts, found %zu", question->inputs.count);
     return pace_partition_report(out, question->inputs.items[0], &options, true);
@@ -197,17 +174,12 @@ static void take_what_ifs(pace_words *out, const pace_question *question) {
 }
 
 static pace_status ask_step(pace_report **out, const pace_question *question) {
-    pace_predict_options options = {.context = question->context,
-                                    .on = pace_question_words(question, "on"),
-                                    .from = pace_question_text(question, "from"),
-                                    .set = pace_question_words(question, "set"),
-                                    .jitter = pace_question_text(question, "jitter"),
-                                    .calibrate = pace_question_words(question, "calibrate"),
-                                    .samples = pace_question_number(question, "samples"),
-                                    .fits = pace_question_words(question, "fit"),
-                                    .overheads = pace_question_words(question, "overheads"),
-                                    .step_regex = pace_question_text(question, "step_regex"),
-                                    .progress = question->progress};
+    pace_predict_options options = {PACE_ASKED_OWN(context),      PACE_ASKED(words, on),
+                                    PACE_ASKED(text, from),       PACE_ASKED(words, set),
+                                    PACE_ASKED(text, jitter),     PACE_ASKED(words, calibrate),
+                                    PACE_ASKED(number, samples),  PACE_ASKED_AS(fits, words, fit),
+                                    PACE_ASKED(words, overheads), PACE_ASKED(text, step_regex),
+                                    PACE_ASKED_OWN(progress)};
     take_what_ifs(options.what_ifs, question);
     PACE_TRY(pace_asked_steps(&options.steps, question));
     PACE_TRY(approach_of(&options.approach, question));
