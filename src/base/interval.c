@@ -1,4 +1,5 @@
 #include "base/interval.h"
+#include "base/order.h"
 
 pace_status pace_intervals_add(pace_intervals *set, int64_t start_ns, int64_t end_ns) {
     if (end_ns <= start_ns) return PACE_OK;
@@ -14,12 +15,8 @@ pace_status pace_intervals_add(pace_intervals *set, int64_t start_ns, int64_t en
 
 /* The first interval that ends after `at`. */
 static size_t first_after(const pace_intervals *set, int64_t at) {
-    size_t low = 0, high = set->count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (set->items[middle].end_ns > at) high = middle;
-        else low = middle + 1;
-    }
+    size_t low = 0;
+    PACE_SEARCH(low, set->count, middle, set->items[middle].end_ns <= at);
     return low;
 }
 

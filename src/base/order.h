@@ -1,5 +1,5 @@
 /*
- * Orders for qsort(), declared by their keys: the first key that differs decides.
+ * Orders for qsort(), declared by their keys: the first key that differs decides; and the search in what is in order.
  *
  *     PACE_ORDER(by_time, pace_category_row, PACE_DOWN(time_ns) PACE_TEXT(name))
  */
@@ -34,3 +34,19 @@
         const int other_order = other(a, b); \
         if (other_order) return other_order; \
     }
+
+/* Moves `low` up to the first place below `high` of which a condition about the place `at` does not hold, or to `high`. It
+ * holds of all places before that one, and of none behind.
+ *
+ *     size_t first = 0;
+ *     PACE_SEARCH(first, set->count, i, set->items[i].end_ns <= at_ns);
+ */
+#define PACE_SEARCH(low, high, at, holds)                          \
+    do {                                                           \
+        __typeof__(low) end_ = (high);                             \
+        while ((low) < end_) {                                     \
+            const __typeof__(low) at = (low) + (end_ - (low)) / 2; \
+            if (holds) (low) = at + 1;                             \
+            else end_ = at;                                        \
+        }                                                          \
+    } while (0)

@@ -1,4 +1,5 @@
 #include "cost/trees.h"
+#include "base/order.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -76,12 +77,8 @@ static void make_edges(booster *b, const float *features, unsigned feature, floa
 }
 
 static uint8_t bin_of(const float *edges, unsigned used, float value) {
-    unsigned low = 0, high = used; /* first edge >= value; past the last: bin `used` */
-    while (low < high) {
-        unsigned middle = (low + high) / 2;
-        if (edges[middle] < value) low = middle + 1;
-        else high = middle;
-    }
+    unsigned low = 0; /* first edge >= value; past the last: bin `used` */
+    PACE_SEARCH(low, used, middle, edges[middle] < value);
     return (uint8_t)low;
 }
 

@@ -1,6 +1,7 @@
 #include "exchange/calibration_curve.h"
 #include "base/numbers.h"
 #include "exchange/curve_shapes.h"
+#include "base/order.h"
 
 #include <math.h>
 
@@ -55,12 +56,8 @@ static pace_curve_size size_of(const asked_curve *c, double bytes, double time_s
 
 /* The first size above the one asked. */
 static size_t first_above(const asked_curve *c) {
-    size_t low = 0, high = c->count;
-    while (low < high) {
-        size_t middle = (low + high) / 2;
-        if (c->points[middle].bytes > c->bytes) high = middle;
-        else low = middle + 1;
-    }
+    size_t low = 0;
+    PACE_SEARCH(low, c->count, middle, !(c->points[middle].bytes > c->bytes));
     return low;
 }
 

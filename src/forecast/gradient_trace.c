@@ -36,12 +36,8 @@ static pace_status order_launches(launched **out, size_t *count, const pace_step
 
 /* When all that was launched by an instant is done; the instant itself when nothing was. */
 static int64_t done_ns(const launched *list, size_t count, int64_t by_ns) {
-    size_t low = 0, high = count;
-    while (low < high) {
-        size_t middle = (low + high) / 2;
-        if (list[middle].issued_ns <= by_ns) low = middle + 1;
-        else high = middle;
-    }
+    size_t low = 0;
+    PACE_SEARCH(low, count, middle, list[middle].issued_ns <= by_ns);
     return low && list[low - 1].end_ns > by_ns ? list[low - 1].end_ns : by_ns;
 }
 

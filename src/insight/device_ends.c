@@ -1,6 +1,7 @@
 #include "insight/device_ends.h"
 
 #include "insight/advice.h"
+#include "base/order.h"
 
 enum { MOST_TRIES = 256 };
 
@@ -32,12 +33,8 @@ void pace_device_ends_free(pace_device_ends *ends) { PACE_VEC_FREE(&ends->ends);
 
 /* How many have ended by an instant. */
 static size_t ended_by(const pace_device_ends *ends, int64_t at_ns) {
-    size_t low = 0, high = ends->ends.count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (ends->ends.items[middle].end_ns <= at_ns) low = middle + 1;
-        else high = middle;
-    }
+    size_t low = 0;
+    PACE_SEARCH(low, ends->ends.count, middle, ends->ends.items[middle].end_ns <= at_ns);
     return low;
 }
 

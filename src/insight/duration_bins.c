@@ -1,4 +1,5 @@
 #include "insight/duration_bins.h"
+#include "base/order.h"
 
 /* The first bin begins at 0, the last has no end. */
 static void set_ends(pace_duration_bins *bins) {
@@ -12,12 +13,8 @@ static void set_ends(pace_duration_bins *bins) {
 }
 
 static pace_duration_bin *bin_of(pace_duration_bins *bins, int64_t duration_ns) {
-    size_t low = 0, high = PACE_DURATION_BINS - 1;
-    while (low < high) {
-        size_t middle = (low + high) / 2;
-        if (duration_ns < bins->items[middle].to_ns) high = middle;
-        else low = middle + 1;
-    }
+    size_t low = 0;
+    PACE_SEARCH(low, PACE_DURATION_BINS - 1, middle, duration_ns >= bins->items[middle].to_ns);
     return &bins->items[low];
 }
 

@@ -1,6 +1,7 @@
 #include "insight/matrix.h"
 
 #include "insight/input_time.h"
+#include "base/order.h"
 
 const char *const pace_resource_names[PACE_RESOURCES] = {"compute_bound", "memory_bound",
                                                          "copy",          "exposed_communication",
@@ -141,12 +142,8 @@ static pace_status tile_host(tiler *t, int64_t start, int64_t end, uint8_t stage
     uint32_t task = t->work->items.items[next].task;
     const pace_intervals *input =
         &t->input.by_lane[step->lane[t->work->host_is_device ? task : pace_task_cause(step, task)]];
-    size_t low = 0, high = input->count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (input->items[middle].end_ns > start) high = middle;
-        else low = middle + 1;
-    }
+    size_t low = 0;
+    PACE_SEARCH(low, input->count, middle, input->items[middle].end_ns <= start);
     for (; low < input->count && input->items[low].start_ns < end; low++) {
         int64_t from = input->items[low].start_ns > start ? input->items[low].start_ns : start;
         int64_t to = input->items[low].end_ns < end ? input->items[low].end_ns : end;
@@ -204,12 +201,8 @@ pace_status pace_tiles_build(pace_tiles *out, const pace_work *work, const pace_
 
 pace_matrix pace_matrix_of(const pace_tiles *tiles, int64_t start_ns, int64_t end_ns) {
     pace_matrix matrix = {0};
-    size_t low = 0, high = tiles->count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (pace_tile_end(&tiles->items[middle]) > start_ns) high = middle;
-        else low = middle + 1;
-    }
+    size_t low = 0;
+    PACE_SEARCH(low, tiles->count, middle, pace_tile_end(&tiles->items[middle]) <= start_ns);
     for (; low < tiles->count && tiles->items[low].start_ns < end_ns; low++) {
         const pace_tile *tile = &tiles->items[low];
         int64_t start = tile->start_ns > start_ns ? tile->start_ns : start_ns;

@@ -165,12 +165,8 @@ static pace_status list_records(finder *f) {
 }
 
 static size_t first_record_from(const finder *f, uint32_t task) {
-    size_t low = 0, high = f->records.count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (f->records.items[middle].task < task) low = middle + 1;
-        else high = middle;
-    }
+    size_t low = 0;
+    PACE_SEARCH(low, f->records.count, middle, f->records.items[middle].task < task);
     return low;
 }
 

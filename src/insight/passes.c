@@ -1,6 +1,7 @@
 #include "insight/passes.h"
 
 #include "step/op_shapes.h"
+#include "base/order.h"
 
 #include <string.h>
 
@@ -42,12 +43,8 @@ static pace_status find_passes(pass_list *out, const pace_step *step, const pace
 }
 
 static uint8_t stage_at(const pass_list *passes, int64_t host_ns) {
-    size_t low = 0, high = passes->count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (passes->items[middle].from_ns <= host_ns) low = middle + 1;
-        else high = middle;
-    }
+    size_t low = 0;
+    PACE_SEARCH(low, passes->count, middle, passes->items[middle].from_ns <= host_ns);
     uint8_t stage = low ? passes->items[low - 1].stage : (uint8_t)PACE_STAGE_NONE;
     return stage == PACE_STAGE_NONE ? (uint8_t)PACE_STAGE_FORWARD : stage;
 }

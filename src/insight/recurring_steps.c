@@ -145,12 +145,8 @@ typedef struct {
 } window;
 
 static bool is_within(const window *windows, size_t count, int64_t at_ns) {
-    size_t low = 0, high = count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (windows[middle].start_ns <= at_ns) low = middle + 1;
-        else high = middle;
-    }
+    size_t low = 0;
+    PACE_SEARCH(low, count, middle, windows[middle].start_ns <= at_ns);
     return low && at_ns < windows[low - 1].end_ns;
 }
 

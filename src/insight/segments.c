@@ -228,12 +228,8 @@ enum { CROWDED = 512, LONG_LAUNCH_NS = 20000 };
 
 /* The first of a lane's segments up to `last` that ends after an instant; one past `last` = none. Work of a stream ends in order. */
 static uint32_t first_ending_after(const pace_segment *segments, uint32_t first, uint32_t last, int64_t at_ns) {
-    uint32_t low = first, high = last + 1;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (pace_segment_end(&segments[middle]) <= at_ns) low = middle + 1;
-        else high = middle;
-    }
+    uint32_t low = first;
+    PACE_SEARCH(low, last + 1, middle, pace_segment_end(&segments[middle]) <= at_ns);
     return low;
 }
 

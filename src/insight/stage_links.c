@@ -65,12 +65,8 @@ pace_status pace_stage_runs_find(pace_stage_runs *out, const pace_step *step, co
 
 /* The last run that begins by an instant; runs->count when none does. */
 static size_t run_at(const pace_stage_runs *runs, int64_t host_ns) {
-    size_t low = 0, high = runs->count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (runs->items[middle].from_ns <= host_ns) low = middle + 1;
-        else high = middle;
-    }
+    size_t low = 0;
+    PACE_SEARCH(low, runs->count, middle, runs->items[middle].from_ns <= host_ns);
     return low ? low - 1 : runs->count;
 }
 

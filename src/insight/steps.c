@@ -14,12 +14,8 @@
 void pace_marks_free(pace_marks *marks) { PACE_VEC_FREE(&marks->items); }
 
 ptrdiff_t pace_marks_at(const pace_marks *marks, int64_t host_ns) {
-    size_t low = 0, high = marks->items.count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (marks->items.items[middle].start_ns <= host_ns) low = middle + 1;
-        else high = middle;
-    }
+    size_t low = 0;
+    PACE_SEARCH(low, marks->items.count, middle, marks->items.items[middle].start_ns <= host_ns);
     return (ptrdiff_t)low - 1;
 }
 

@@ -101,12 +101,8 @@ static pace_status make_unions(pace_work *work) {
 }
 
 static size_t first_item_from(const pace_work *work, int64_t start_ns) {
-    size_t low = 0, high = work->items.count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (work->items.items[middle].start_ns < start_ns) low = middle + 1;
-        else high = middle;
-    }
+    size_t low = 0;
+    PACE_SEARCH(low, work->items.count, middle, work->items.items[middle].start_ns < start_ns);
     return low;
 }
 

@@ -53,12 +53,8 @@ typedef struct {
 PACE_ORDER(compare_ids, id_of_node, PACE_UP(id))
 
 static uint32_t find(const id_of_node *ids, size_t count, uint64_t id) {
-    size_t low = 0, high = count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (ids[middle].id < id) low = middle + 1;
-        else high = middle;
-    }
+    size_t low = 0;
+    PACE_SEARCH(low, count, middle, ids[middle].id < id);
     return low < count && ids[low].id == id ? ids[low].node : PACE_NO_NODE;
 }
 

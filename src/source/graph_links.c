@@ -26,12 +26,8 @@ bool pace_graph_call_blocks(const pace_graph_builder *b, uint32_t call) {
 static uint32_t ended_on_lane(const pace_graph_builder *b, const pace_lane *lane, int64_t after, int64_t until,
                               uint32_t launch) {
     const pace_step *step = b->step;
-    uint32_t low = lane->first, high = lane->first + lane->count;
-    while (low < high) { /* ends ascend on a stream, but for overlaps of a few nanoseconds */
-        uint32_t middle = low + (high - low) / 2;
-        if (pace_step_end_ns(step, middle) <= until) low = middle + 1;
-        else high = middle;
-    }
+    uint32_t low = lane->first; /* ends ascend on a stream, but for overlaps of a few nanoseconds */
+    PACE_SEARCH(low, lane->first + lane->count, middle, pace_step_end_ns(step, middle) <= until);
     for (uint32_t tries = 0; low > lane->first && tries < 16; tries++) {
         uint32_t task = --low;
         if (pace_step_end_ns(step, task) <= after) break;
@@ -240,12 +236,8 @@ static void order_endings(endings *e, const pace_graph_builder *b) {
 /* What of all other threads ended last by an instant; what ended inside an operator that still runs counts too, since
  * autograd hands work over from within. */
 static uint32_t ended_by(const endings *e, const pace_graph *graph, uint32_t thread, int64_t instant_ns) {
-    uint32_t low = 0, high = e->count;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (e->order[middle].end_ns <= instant_ns) low = middle + 1;
-        else high = middle;
-    }
+    uint32_t low = 0;
+    PACE_SEARCH(low, e->count, middle, e->order[middle].end_ns <= instant_ns);
     if (low == 0) return PACE_NO_NODE;
     uint32_t last = e->last[low - 1];
     return graph->nodes.items[last].thread != thread ? last : e->other[low - 1];

@@ -285,12 +285,8 @@ static pace_status keep_record(reader *r, pace_rows *rows) {
 
 /* The last record of an event before the wait, or NULL. */
 static const event_record *recorded(const reader *r, const event_record *wait) {
-    size_t low = 0, high = r->records.count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (by_event(&r->records.items[middle], wait) < 0) low = middle + 1;
-        else high = middle;
-    }
+    size_t low = 0;
+    PACE_SEARCH(low, r->records.count, middle, by_event(&r->records.items[middle], wait) < 0);
     const event_record *found = low ? &r->records.items[low - 1] : NULL;
     return found && found->process == wait->process && found->context == wait->context && found->event == wait->event
                ? found

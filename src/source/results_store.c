@@ -1,5 +1,6 @@
 #include "source/results_store.h"
 #include "source/database.h"
+#include "base/order.h"
 
 #include <math.h>
 #include <sqlite3.h>
@@ -100,12 +101,8 @@ static pace_status read_run(pace_results *results, id_list *ids, pace_rows *rows
 
 /* Runs stand by ascending id. */
 static size_t find_run(const id_list *ids, int64_t id) {
-    size_t low = 0, high = ids->count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (ids->items[middle] < id) low = middle + 1;
-        else high = middle;
-    }
+    size_t low = 0;
+    PACE_SEARCH(low, ids->count, middle, ids->items[middle] < id);
     return low < ids->count && ids->items[low] == id ? low : SIZE_MAX;
 }
 

@@ -213,12 +213,8 @@ PACE_ORDER(by_thread, pace_slice_call, PACE_UP(thread) PACE_UP(at_ns))
 /* Whether a host event is around a call that launched kept work of another step. */
 static bool encloses_context(const pace_slice_cut *cut, const pace_kineto_event *event) {
     pace_slice_call from = {thread_of(event), event->start_ns};
-    size_t low = 0, high = cut->context_calls.count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (by_thread(&cut->context_calls.items[middle], &from) < 0) low = middle + 1;
-        else high = middle;
-    }
+    size_t low = 0;
+    PACE_SEARCH(low, cut->context_calls.count, middle, by_thread(&cut->context_calls.items[middle], &from) < 0);
     if (low == cut->context_calls.count) return false;
     const pace_slice_call *next = &cut->context_calls.items[low];
     return next->thread == from.thread && next->at_ns <= end_of(event);

@@ -2,16 +2,13 @@
 #include "source/trace_work.h"
 #include "base/text.h"
 #include "source/collective_names.h"
+#include "base/order.h"
 
 #include <string.h>
 
 uint32_t pace_trace_find(const pace_trace_nodes *trace, int64_t id) {
-    size_t low = 0, high = trace->nodes.count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (trace->nodes.items[middle].id < id) low = middle + 1;
-        else high = middle;
-    }
+    size_t low = 0;
+    PACE_SEARCH(low, trace->nodes.count, middle, trace->nodes.items[middle].id < id);
     return low < trace->nodes.count && trace->nodes.items[low].id == id ? (uint32_t)low : PACE_NO_NODE;
 }
 

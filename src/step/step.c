@@ -100,12 +100,8 @@ bool pace_name_wraps_compiled(const char *name) {
 }
 
 uint32_t pace_lane_first_from(const pace_step *step, const pace_lane *lane, int64_t at_ns) {
-    uint32_t low = lane->first, high = lane->first + lane->count;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (step->start_ns[middle] < at_ns) low = middle + 1;
-        else high = middle;
-    }
+    uint32_t low = lane->first;
+    PACE_SEARCH(low, lane->first + lane->count, middle, step->start_ns[middle] < at_ns);
     return low;
 }
 
@@ -175,4 +171,3 @@ int64_t pace_exchange_bytes(const pace_step *step, const pace_exchange_info *inf
     if (elements <= 0 || elements >= INT64_MAX / 8) return -1;
     return elements * element_bytes(pace_names_text(&step->names, info->dtype));
 }
-

@@ -58,12 +58,8 @@ static pace_status list_forward(linker *l) {
 
 /* The last forward operator of a lane with this number, begun before `task`; or PACE_NO_TASK. */
 static uint32_t maker(const linker *l, uint32_t lane, int64_t sequence, uint32_t task) {
-    uint32_t low = l->first[lane], first = low, high = l->first[lane + 1];
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (l->forward[middle].sequence <= sequence) low = middle + 1;
-        else high = middle;
-    }
+    uint32_t low = l->first[lane], first = low;
+    PACE_SEARCH(low, l->first[lane + 1], middle, l->forward[middle].sequence <= sequence);
     if (low == first || l->forward[low - 1].sequence != sequence) return PACE_NO_TASK;
     uint32_t found = l->forward[low - 1].task;
     return l->step->start_ns[found] < l->step->start_ns[task] ? found : PACE_NO_TASK;
@@ -72,12 +68,8 @@ static uint32_t maker(const linker *l, uint32_t lane, int64_t sequence, uint32_t
 /* The operator that begins where an arrow ends: the innermost with a note, else the innermost. */
 static uint32_t operator_at(const pace_step *step, const pace_autograd_arrow *arrow) {
     const pace_lane *lane = &step->lanes.items[arrow->lane];
-    uint32_t low = lane->first, high = lane->first + lane->count, found = PACE_NO_TASK;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (step->start_ns[middle] < arrow->at_ns) low = middle + 1;
-        else high = middle;
-    }
+    uint32_t low = lane->first, found = PACE_NO_TASK;
+    PACE_SEARCH(low, lane->first + lane->count, middle, step->start_ns[middle] < arrow->at_ns);
     for (; low < lane->first + lane->count && step->start_ns[low] == arrow->at_ns; low++)
         if (step->kind[low] == PACE_TASK_OP && (note_of(step, low) || found == PACE_NO_TASK || !note_of(step, found)))
             found = low;
@@ -183,12 +175,8 @@ pace_status pace_step_link_gradients(pace_step *step) {
 }
 
 const pace_gradient *pace_step_gradient(const pace_step *step, uint32_t task) {
-    size_t low = 0, high = step->gradients.count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (step->gradients.items[middle].task < task) low = middle + 1;
-        else high = middle;
-    }
+    size_t low = 0;
+    PACE_SEARCH(low, step->gradients.count, middle, step->gradients.items[middle].task < task);
     bool found = low < step->gradients.count && step->gradients.items[low].task == task;
     return found ? &step->gradients.items[low] : NULL;
 }

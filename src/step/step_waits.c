@@ -40,12 +40,8 @@ static pace_status list_work(linker *l) {
 /* How many of a stream's tasks have a correlation below `bound`, as an index into `work`. A stream works in order of
  * launch, so correlations ascend on it. */
 static uint32_t in_line(const linker *l, uint32_t lane, uint32_t bound) {
-    uint32_t low = l->first[lane], high = l->first[lane + 1];
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (l->step->correlation[l->work[middle]] < bound) low = middle + 1;
-        else high = middle;
-    }
+    uint32_t low = l->first[lane];
+    PACE_SEARCH(low, l->first[lane + 1], middle, l->step->correlation[l->work[middle]] < bound);
     return low;
 }
 
@@ -172,12 +168,8 @@ pace_status pace_step_link_waits(pace_step *step) {
 }
 
 const pace_wait *pace_step_waits(size_t *count, const pace_step *step, uint32_t task) {
-    size_t low = 0, high = step->waits.count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (step->waits.items[middle].task < task) low = middle + 1;
-        else high = middle;
-    }
+    size_t low = 0;
+    PACE_SEARCH(low, step->waits.count, middle, step->waits.items[middle].task < task);
     *count = 0;
     while (low + *count < step->waits.count && step->waits.items[low + *count].task == task) ++*count;
     return *count ? step->waits.items + low : NULL;
