@@ -46,6 +46,11 @@ def test_utilization():
     expect(json.loads(out)["step"]["mfu_share"] == one["mfu_share"], "predict", out[:300], err)
     _, out, _ = run("predict", "llama2_7b", "--on", "dgx-a100", *fixed, "--set", f"lora=16,precision=bf16,dp=8,micro_batch=1", "-f", "json", "-q")
     lora = json.loads(out)["step"]
+    settings = "zero_stage=3,dp=8,micro_batch=4,global_batch=32,precision=amp_bf16"  # a step that is walked
+    _, out, err = run("predict", "gpt2", "--on", "dgx-a100", "--set", settings, "-f", "json", "-q")
+    walked = json.loads(out)
+    mfu_of_walk = 4 * 1024 / walked["values"]["step.median_s"] * (6 * 85056000 + 6 * 50257 * 768 + 12 * 12 * 768 * 1024) / 312e12
+    expect(abs(walked["step"]["mfu_share"] / mfu_of_walk - 1) < 0.01, "walked", walked["step"], mfu_of_walk)
     expect(0.66 < lora["mfu_share"] / (lora["device_tokens_per_s"] / tokens_per_s * mfu) < 0.68, "lora", lora, mfu)
 
 
@@ -132,6 +137,7 @@ def test_fit():
 
 
 test_precision()
+test_utilization()
 test_enough()
 test_not_enough()
 test_command()
