@@ -146,6 +146,7 @@ typedef struct {
     const char *tokens; /**< to be trained on: "15T", "300G"; samples for a model without sequences; NULL = not said */
     pace_words price;   /**< of one device's hour: one for all machines, or one each */
     const char *within; /**< "30d": the smallest part of each machine that trains so long at most; with tokens */
+    const char *budget; /**< "2M": what all tokens may cost at most; with tokens and price; NULL = not said */
     const char *from;   /**< a configuration of torchtitan or Megatron-LM to be improved; NULL = none */
     pace_words fits;    /**< a fit of steps, as of `paceline fit --kind step`; none = the formulas */
     bool together;      /**< all machines train one model: each has a share of every step */

@@ -124,6 +124,19 @@ static bool is_of(const pace_yaml_node *launcher, const char *framework) {
     return false;
 }
 
+pace_status pace_launch_frameworks(const char *names[PACE_LAUNCHERS_MOST], size_t *count, pace_catalog *catalog) {
+    const pace_yaml *yaml;
+    const pace_yaml_node *all;
+    PACE_TRY(pace_catalog_document(&yaml, catalog, "launchers.yaml"));
+    PACE_TRY(pace_yaml_member(&all, yaml, pace_yaml_root(yaml), "launchers"));
+    *count = 0;
+    for (size_t i = 0; i < pace_yaml_count(all) && *count < PACE_LAUNCHERS_MOST; i++) {
+        const char *name = pace_yaml_text(pace_yaml_item(pace_yaml_get(pace_yaml_item(all, i), "frameworks"), 0));
+        if (name) names[(*count)++] = name;
+    }
+    return PACE_OK;
+}
+
 pace_status pace_launch_lines(const char **name, pace_texts *lines, pace_catalog *catalog,
                               const pace_launching *launch) {
     const pace_yaml *yaml;

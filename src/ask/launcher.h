@@ -11,6 +11,12 @@ typedef struct {
     double nodes, devices_of_node, layers, sequence;
 } pace_launching;
 
+enum { PACE_LAUNCHERS_MOST = 8 };
+
+/** The framework that each launcher is for, the first where it is for several; borrowed from the catalogue. */
+pace_status pace_launch_frameworks(const char *names[PACE_LAUNCHERS_MOST], size_t *count,
+                                   pace_catalog *catalog) PACE_MUST_CHECK;
+
 /** The launcher's name, borrowed from the catalogue, and its lines for a configuration. Errors: PACE_E_INPUT for a
  * catalogue that cannot be, with the place. Free `lines` with pace_texts_free(), also after a failure. */
 pace_status pace_launch_lines(const char **name, pace_texts *lines, pace_catalog *catalog,

@@ -142,11 +142,12 @@ static pace_status ask(pace_partition_asked *a, pace_partition_settings *s, cons
                        : a->options->together       ? "together"
                        : a->options->from           ? "from"
                        : a->options->critical_batch ? "critical_batch"
+                       : a->options->budget         ? "budget"
                        : a->options->jitter         ? "jitter"
                                                     : NULL;
     if (idle) return pace_fail(PACE_E_USAGE, "%s: has no effect on hosts: expected machines of accelerators", idle);
     PACE_TRY(pace_partition_settings_read(s, &a->options->set));
-    PACE_TRY(pace_plan_words_read(&words, a->options->tokens, a->options->within, NULL));
+    PACE_TRY(pace_plan_words_read(&words, a->options));
     a->samples = words.amount;
     a->within_days = words.within_days;
     a->fixed = s->fixed;

@@ -41,9 +41,8 @@ static pace_status add_part(const parts *of, int nodes) {
     return add_place(of->asked, of->name, &part, of->price);
 }
 
-static bool last_is_within(const pace_plan_asked *a) {
-    const pace_plan_place *p = a->places.items[a->places.count - 1];
-    return p->choices.count > 0 && p->choices.items[0].days <= a->within_days;
+static bool last_is_done(const pace_plan_asked *a) {
+    return pace_plan_is_done(a, a->places.items[a->places.count - 1], false);
 }
 
 static int by_devices(const void *left, const void *right) {
@@ -51,23 +50,33 @@ static int by_devices(const void *left, const void *right) {
     return ((*a)->space.devices > (*b)->space.devices) - ((*a)->space.devices < (*b)->space.devices);
 }
 
-/* The smallest part that is done in time: twice as many nodes each time, then between the last two. */
+/* Adds parts between one that is done and one that is not, until they are neighbours. */
+static pace_status narrow(const parts *of, int done, int undone) {
+    while (abs(done - undone) > 1 && !of->asked->stopped) {
+        int nodes = undone + (done - undone) / 2;
+        PACE_TRY(add_part(of, nodes));
+        *(last_is_done(of->asked) ? &done : &undone) = nodes;
+    }
+    return PACE_OK;
+}
+
+/* Twice as many nodes each time; then between the last two the smallest part that is done in time or, where only a budget
+ * was said, the largest that is done for it. */
 static pace_status add_parts(const parts *of) {
     pace_plan_asked *a = of->asked;
     size_t first = a->places.count;
-    int most = of->machine->nodes, less = 0, enough = 0;
-    for (int nodes = 1; nodes < most; nodes *= 2) {
+    int most = of->machine->nodes, smallest = 0, below = 0, largest = 0, above = 0;
+    for (int nodes = 1;; nodes = nodes < most / 2 + most % 2 ? 2 * nodes : most) {
         PACE_TRY(add_part(of, nodes));
-        if (!enough && last_is_within(a)) enough = nodes;
-        if (!enough) less = nodes;
+        bool done = last_is_done(a);
+        if (done && !smallest) smallest = nodes;
+        if (!smallest) below = nodes;
+        if (done) largest = nodes, above = 0;
+        else if (largest && !above) above = nodes;
+        if (nodes == most || a->stopped) break;
     }
-    PACE_TRY(add_part(of, most));
-    if (!enough && last_is_within(a)) enough = most;
-    while (enough > less + 1 && !a->stopped) {
-        int nodes = less + (enough - less) / 2;
-        PACE_TRY(add_part(of, nodes));
-        *(last_is_within(a) ? &enough : &less) = nodes;
-    }
+    if (a->options->within && smallest) PACE_TRY(narrow(of, smallest, below));
+    if (!a->options->within && above) PACE_TRY(narrow(of, largest, above));
     qsort(a->places.items + first, a->places.count - first, sizeof *a->places.items, by_devices);
     return PACE_OK;
 }
@@ -77,7 +86,17 @@ static pace_status add_machine(pace_plan_asked *a, const char *name, size_t numb
     parts of = {a, name, &machine, NAN};
     PACE_TRY(pace_machine_asked(&machine, a->options->context->catalog, a->options->on.items[number]));
     PACE_TRY(pace_plan_price(&of.price, &a->options->price, number, a->options->on.count));
-    return a->options->within ? add_parts(&of) : add_part(&of, machine.nodes);
+    return a->options->within || a->options->budget ? add_parts(&of) : add_part(&of, machine.nodes);
+}
+
+/* Of all machines: where nobody says a batch, that of the largest is everybody's. */
+static pace_status count_devices(pace_plan_asked *a) {
+    for (size_t i = 0; i < a->options->on.count; i++) {
+        pace_machine machine;
+        PACE_TRY(pace_machine_asked(&machine, a->options->context->catalog, a->options->on.items[i]));
+        a->most_devices = fmax(a->most_devices, (double)machine.devices * machine.nodes);
+    }
+    return PACE_OK;
 }
 
 /* --- the user's own configuration --------------------------------------------------------------------------------- */
@@ -87,7 +106,7 @@ static pace_status read_file(pace_plan_asked *a) {
     const pace_plan_options *o = a->options;
     if (!o->from) return PACE_OK;
     if (o->on.count > 1) return pace_fail(PACE_E_USAGE, "from: expected one machine (on), found %zu", o->on.count);
-    if (o->within) return pace_fail(PACE_E_USAGE, "from: expected no parts of machines (within)");
+    if (o->within || o->budget) return pace_fail(PACE_E_USAGE, "from: expected no parts of machines (within, budget)");
     PACE_TRY(pace_launcher_read(&a->file, o->context->catalog, o->from));
     for (size_t i = 0; i < o->set.count; i++) PACE_TRY(PACE_PUSH(&a->set, o->set.items[i]));
     if (!pace_framework_asked(&o->set)) PACE_TRY(PACE_PUSH(&a->set, a->file.framework));
@@ -334,12 +353,14 @@ pace_status pace_plan_ask(pace_plan_asked *out, const char *name, const pace_pla
     PACE_TRY(pace_plan_terms_read(out));
     PACE_TRY(pace_device_catalog_load(&out->devices, options->context->catalog));
     PACE_TRY(read_file(out));
+    PACE_TRY(count_devices(out));
     for (size_t i = 0; i < options->on.count; i++) PACE_TRY(add_machine(out, name, i));
     find_front(out);
     if (options->together && !out->stopped) PACE_TRY(pace_plan_share_out(out));
     if (!out->stopped) PACE_TRY(improve(out));
     if (!out->stopped) PACE_TRY(find_loosened(out, name));
     if (!out->stopped) PACE_TRY(pace_plan_find_other(out, name));
+    if (!out->stopped) PACE_TRY(pace_plan_find_framework(out, name));
     if (!out->stopped) PACE_TRY(pace_plan_find_enough(out, name));
     if (!out->stopped) PACE_TRY(draw_best(out));
     return find_launch(out);

@@ -19,9 +19,10 @@ static bool is_set(const pace_plan_options *o, const char *key) {
 static pace_status check_terms(const pace_plan_options *o) {
     if (o->together && o->on.count < 2)
         return pace_fail(PACE_E_USAGE, "together: expected two machines at least (on), found %zu", o->on.count);
-    if (o->together && (o->within || o->failures || !is_set(o, "global_batch")))
-        return pace_fail(PACE_E_USAGE, "together: expected " PACE_FIELD
-                                       "set global_batch=N, which the machines share, and neither within nor failures");
+    if (o->together && (o->within || o->budget || o->failures || !is_set(o, "global_batch")))
+        return pace_fail(PACE_E_USAGE,
+                         "together: expected " PACE_FIELD
+                         "set global_batch=N, which the machines share, and none of within, budget and failures");
     if (o->failures && !o->tokens)
         return pace_fail(PACE_E_USAGE,
                          "failures: has no effect without " PACE_FIELD "tokens, which say what is trained");
@@ -38,9 +39,10 @@ pace_status pace_plan_terms_read(pace_plan_asked *a) {
     pace_approach approach = {.skew = NAN};
     if (o->on.count == 0)
         return pace_fail(PACE_E_USAGE, "on: expected a machine, such as dgx-h100*2 (paceline machines lists them)");
-    PACE_TRY(pace_plan_words_read(&words, o->tokens, o->within, o->critical_batch));
+    PACE_TRY(pace_plan_words_read(&words, o));
     a->tokens = words.amount;
     a->within_days = words.within_days;
+    a->budget = words.budget;
     a->critical_batch = words.critical;
     if (o->failures) PACE_TRY(pace_plan_failures(&a->failures, o->failures));
     PACE_TRY(pace_approach_set_jitter(&approach, o->jitter));
@@ -55,9 +57,10 @@ pace_status pace_plan_terms_read(pace_plan_asked *a) {
 
 /* --- a place ------------------------------------------------------------------------------------------------------ */
 
-/* Everybody is compared at one batch: where nobody says it, at the catalogue's. */
-static void assume_batch(pace_plan_asked *a, pace_step_asked *step, double devices) {
+/* Everybody is compared at one batch: where nobody says it, at the catalogue's for the largest machine. */
+static void assume_batch(pace_plan_asked *a, pace_step_asked *step, double here) {
     pace_config *config = &step->asked.config;
+    double devices = fmax(here, a->most_devices);
     double sequence = pace_model_sequence(&step->model, config), samples = step->frameworks.plan_samples * devices;
     if (is_set(a->options, "global_batch")) return;
     if (pace_model_has_tables(&step->model)) samples = fmax(devices, step->frameworks.plan_clicks);
@@ -160,7 +163,9 @@ pace_status pace_plan_place_open(pace_plan_place *p, pace_plan_asked *a, const c
     return make_space(p, a->options);
 }
 
-static size_t top_of(const pace_plan_options *o) { return o->top > 0 ? (size_t)o->top : o->within ? 1 : 5; }
+/* Of parts of machines, which are many, one is shown. */
+static bool has_parts(const pace_plan_options *o) { return o->within || o->budget; }
+static size_t top_of(const pace_plan_options *o) { return o->top > 0 ? (size_t)o->top : has_parts(o) ? 1 : 5; }
 
 /* The fastest of each question's own number, and some in the place of those that a walk refuses. */
 static pace_plan_rules rules_of(const pace_plan_place *p, const pace_plan_asked *a) {
@@ -304,7 +309,7 @@ static pace_status answer_sure(pace_plan_place *p, const pace_plan_asked *a) {
     const pace_plan_candidate *sure = pace_plan_sure(&p->found);
     for (size_t i = 0; i < p->choices.count; i++)
         if (!p->choices.items[i].close) return PACE_OK;
-    return sure && p->choices.count && !a->options->within ? answer_choice(p, sure, a->tokens) : PACE_OK;
+    return sure && p->choices.count && !has_parts(a->options) ? answer_choice(p, sure, a->tokens) : PACE_OK;
 }
 
 /* Once stopped, the first is answered alone. */
@@ -373,14 +378,39 @@ void pace_plan_place_close(pace_plan_place *p) {
 
 /* --- which one ---------------------------------------------------------------------------------------------------- */
 
+static bool is_in_time(const pace_plan_asked *a, const pace_plan_choice *one, double longer) {
+    return isnan(a->within_days) || one->days * longer <= a->within_days;
+}
+
+static bool is_in_budget(const pace_plan_asked *a, const pace_plan_choice *one, double longer) {
+    return isnan(a->budget) || one->price * longer <= a->budget;
+}
+
+bool pace_plan_is_done(const pace_plan_asked *asked, const pace_plan_place *place, bool sure) {
+    if (place->choices.count == 0) return false;
+    const pace_plan_choice *one = &place->choices.items[0];
+    double longer = sure ? pace_estimate_high(one->time_s) / one->time_s.median : 1;
+    return is_in_time(asked, one, longer) && is_in_budget(asked, one, longer);
+}
+
+/* What a place must be to be looked at, from the strictest to anything that fits. */
+typedef enum { DONE, IN_TIME, FITS } demand;
+
+static bool meets(const pace_plan_asked *a, const pace_plan_place *p, demand what) {
+    if (p->choices.count == 0) return false;
+    return what == FITS || (what == IN_TIME ? is_in_time(a, &p->choices.items[0], 1) : pace_plan_is_done(a, p, false));
+}
+
 const pace_plan_place *pace_plan_best(const pace_plan_asked *asked, bool cheapest) {
     const pace_plan_place *best = NULL;
-    for (size_t i = 0; i < asked->places.count; i++) {
-        const pace_plan_place *p = asked->places.items[i];
-        if (p->choices.count == 0) continue;
-        const pace_plan_choice *one = &p->choices.items[0], *first = best ? &best->choices.items[0] : NULL;
-        if (!first || (cheapest ? one->price < first->price : one->progress_per_s > first->progress_per_s)) best = p;
-    }
+    for (demand what = DONE; !best && what <= FITS; what++)
+        for (size_t i = 0; i < asked->places.count; i++) {
+            const pace_plan_place *p = asked->places.items[i];
+            if (!meets(asked, p, what)) continue;
+            const pace_plan_choice *one = &p->choices.items[0], *first = best ? &best->choices.items[0] : NULL;
+            if (!first || (cheapest ? one->price < first->price : one->progress_per_s > first->progress_per_s))
+                best = p;
+        }
     return best;
 }
 
@@ -388,15 +418,14 @@ const pace_plan_place *pace_plan_smallest(const pace_plan_asked *asked, bool sur
     const pace_plan_place *smallest = NULL;
     for (size_t i = 0; i < asked->places.count; i++) {
         const pace_plan_place *p = asked->places.items[i];
-        if (p->choices.count == 0) continue;
-        double longer = sure ? pace_estimate_high(p->choices.items[0].time_s) / p->choices.items[0].time_s.median : 1;
-        if (!(p->choices.items[0].days * longer <= asked->within_days)) continue;
+        if (!pace_plan_is_done(asked, p, sure)) continue;
         if (!smallest || p->space.devices < smallest->space.devices) smallest = p;
     }
     return smallest;
 }
 
 const pace_plan_place *pace_plan_chosen(const pace_plan_asked *asked) {
-    const pace_plan_place *smallest = asked->options->within ? pace_plan_smallest(asked, false) : NULL;
-    return smallest ? smallest : pace_plan_best(asked, false);
+    const pace_plan_place *smallest = pace_plan_smallest(asked, false);
+    if (asked->options->within && smallest) return smallest;
+    return pace_plan_best(asked, asked->options->budget && !smallest);
 }

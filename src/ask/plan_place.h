@@ -98,7 +98,8 @@ typedef struct {
     pace_device_catalog devices;
     pace_predict_fits fits;
     PACE_VEC(pace_plan_place *) places; /* as asked, parts of a machine from the smallest */
-    double tokens, within_days;         /* NAN = not said */
+    double tokens, within_days, budget; /* NAN = not said */
+    double most_devices;                /* of the machines that are offered */
     pace_failures failures;             /* 0 = not said */
     double critical_batch;              /* tokens, or samples of models without sequences; NAN = not said */
     double jitter;                      /* of devices' steps, as a share; NAN = not said */
@@ -110,8 +111,10 @@ typedef struct {
     pace_analysis *picture; /* the schedule of the fastest; NULL = it has no pipeline, or none can be drawn */
     pace_plan_together together;
     pace_plan_beside other;  /* the fastest in the other precision, where two were searched */
+    pace_plan_beside framed; /* the fastest of another framework, where nobody named one */
+    const char *framework;   /* that one; borrowed from the catalogue */
     pace_plan_beside enough; /* done in time, where nothing that is offered is */
-    pace_plan_beside nearly; /* where nothing is: the most nodes that were tried */
+    pace_plan_beside nearly; /* where nothing is: the fastest of all that were tried */
     bool order_changed;      /* the closed form put another configuration first on some machine */
 } pace_plan_asked;
 
@@ -134,10 +137,14 @@ void pace_plan_place_close(pace_plan_place *p);
 pace_status pace_plan_place_best(pace_plan_choice *out, const pace_plan_asked *a, pace_plan_place *p,
                                  const pace_config *config, const bool pinned[PACE_PLAN_FIELDS]) PACE_MUST_CHECK;
 
-/** The place whose best choice trains fastest, or with `cheapest` at the least price; NULL if nothing fits anywhere. */
+/** Whether a place's best choice trains all tokens within the days and for the budget that were said, with `sure` also at the
+ * upper end of the step's interval. */
+bool pace_plan_is_done(const pace_plan_asked *asked, const pace_plan_place *place, bool sure);
+/** The place whose best choice trains fastest, or with `cheapest` at the least price: of those that are done within days and
+ * budget, where there are none of those that are done in time, else of all; NULL if nothing fits anywhere. */
 const pace_plan_place *pace_plan_best(const pace_plan_asked *asked, bool cheapest);
-/** The smallest place that trains all tokens within the days asked for, with `sure` also at the upper end of the step's
- * interval; NULL = none. */
+/** The smallest place that is done (pace_plan_is_done()); NULL = none. */
 const pace_plan_place *pace_plan_smallest(const pace_plan_asked *asked, bool sure);
-/** The place that the question is about: the smallest where days are asked for and one is done by then, else the fastest. */
+/** The place that the question is about: where days are asked for the smallest that is done; where a budget is and nothing is
+ * done for it the cheapest; else the fastest. */
 const pace_plan_place *pace_plan_chosen(const pace_plan_asked *asked);

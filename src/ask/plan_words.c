@@ -39,9 +39,19 @@ static bool parse_days(double *out, const char *text) {
     return true;
 }
 
-pace_status pace_plan_words_read(pace_plan_words *out, const char *tokens, const char *within,
-                                 const char *critical_batch) {
-    pace_plan_words words = {NAN, NAN, NAN};
+/* What is measured against all tokens has no effect without them. */
+static pace_status check_terms(const pace_plan_options *o) {
+    if (o->within && !o->tokens)
+        return pace_fail(PACE_E_USAGE, "within: has no effect without " PACE_FIELD "tokens, which say what is trained");
+    if (o->budget && (!o->tokens || o->price.count == 0))
+        return pace_fail(PACE_E_USAGE, "budget: has no effect without " PACE_FIELD
+                                       "tokens, which say what is trained, and " PACE_FIELD "price of a device's hour");
+    return PACE_OK;
+}
+
+pace_status pace_plan_words_read(pace_plan_words *out, const pace_plan_options *options) {
+    const char *tokens = options->tokens, *within = options->within, *critical_batch = options->critical_batch;
+    pace_plan_words words = {NAN, NAN, NAN, NAN};
     if (critical_batch && !parse_count(&words.critical, critical_batch))
         return pace_fail(PACE_E_USAGE, "critical_batch: expected the tokens of a step, such as 4M, found \"%.40s\"",
                          critical_batch);
@@ -50,10 +60,12 @@ pace_status pace_plan_words_read(pace_plan_words *out, const char *tokens, const
                          tokens);
     if (within && !parse_days(&words.within_days, within))
         return pace_fail(PACE_E_USAGE, "within: expected days or hours, such as 30d or 12h, found \"%.40s\"", within);
-    if (within && !tokens)
-        return pace_fail(PACE_E_USAGE, "within: has no effect without " PACE_FIELD "tokens, which say what is trained");
+    if (options->budget && !parse_count(&words.budget, options->budget))
+        return pace_fail(PACE_E_USAGE,
+                         "budget: expected what all tokens may cost, such as 2M or 50000, found \"%.40s\"",
+                         options->budget);
     *out = words;
-    return PACE_OK;
+    return check_terms(options);
 }
 
 pace_status pace_plan_price(double *out, const pace_words *price, size_t number, size_t machines) {

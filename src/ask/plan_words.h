@@ -1,20 +1,19 @@
 /* Words of a plan: how much is trained, in which time, at what price. */
 #pragma once
 
-#include "base/words.h"
-#include "base/status.h"
+#include "ask/engine_options.h"
 #include "plan/goodput.h"
 
 typedef struct {
     double amount;      /* tokens, or samples of models without sequences; NAN = not said */
     double within_days; /* NAN = not said */
     double critical;    /* tokens, or samples, of a step; NAN = not said */
+    double budget;      /* of money; NAN = not said */
 } pace_plan_words;
 
-/** "15T", "300G", "1e12" and "30d", "12h" and "4M"; each may be NULL. PACE_E_USAGE for what is neither, and for a time without
- * an amount. */
-pace_status pace_plan_words_read(pace_plan_words *out, const char *tokens, const char *within,
-                                 const char *critical_batch) PACE_MUST_CHECK;
+/** Reads the options' tokens ("15T", "300G", "1e12"), within ("30d", "12h"), critical batch ("4M") and budget ("2M"); each may be
+ * NULL. PACE_E_USAGE for words without a meaning, for a time or a budget without tokens, and for a budget without prices. */
+pace_status pace_plan_words_read(pace_plan_words *out, const pace_plan_options *options) PACE_MUST_CHECK;
 
 /** The price of an hour on the n-th of `machines`: one for all, or one for each; NAN = none said. PACE_E_USAGE. */
 pace_status pace_plan_price(double *out, const pace_words *price, size_t number, size_t machines) PACE_MUST_CHECK;

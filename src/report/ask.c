@@ -131,14 +131,13 @@ static pace_status ask_fit(pace_report **out, const pace_question *question) {
 static pace_status ask_plan(pace_report **out, const pace_question *question) {
     *out = NULL;
     if (question->processes && question->processes->rank > 0) return PACE_OK;
-    pace_plan_options options = {PACE_ASKED_OWN(context),          PACE_ASKED(words, on),
-                                 PACE_ASKED(words, set),           PACE_ASKED(text, tokens),
-                                 PACE_ASKED(text, within),         PACE_ASKED(words, price),
-                                 PACE_ASKED(text, from),           PACE_ASKED_AS(fits, words, fit),
-                                 PACE_ASKED(flag, together),       PACE_ASKED(text, failures),
-                                 PACE_ASKED(text, critical_batch), PACE_ASKED(text, jitter),
-                                 PACE_ASKED(number, top),          PACE_ASKED_OWN(stop),
-                                 PACE_ASKED_OWN(stop_context)};
+    pace_plan_options options = {
+        PACE_ASKED_OWN(context),     PACE_ASKED(words, on),      PACE_ASKED(words, set),
+        PACE_ASKED(text, tokens),    PACE_ASKED(text, within),   PACE_ASKED(words, price),
+        PACE_ASKED(text, budget),    PACE_ASKED(text, from),     PACE_ASKED_AS(fits, words, fit),
+        PACE_ASKED(flag, together),  PACE_ASKED(text, failures), PACE_ASKED(text, critical_batch),
+        PACE_ASKED(text, jitter),    PACE_ASKED(number, top),    PACE_ASKED_OWN(stop),
+        PACE_ASKED_OWN(stop_context)};
     bool hosts;
     PACE_TRY(pace_asked_above_0(question, "top"));
     PACE_TRY(pace_partition_is_of_hosts(&hosts, question->context->catalog, &options.on));

@@ -2,35 +2,11 @@
 #include "ask/plan_words.h"
 #include "base/print.h"
 #include "report/found_says.h"
+#include "report/plan_offers.h"
 #include "report/show.h"
 
 #include <math.h>
 #include <string.h>
-
-void pace_plan_say_config(char out[PACE_PLAN_SAYS], const pace_config *config) {
-    const struct {
-        const char *name;
-        double value;
-    } ways[] = {{"tp", config->tp}, {"pp", config->pp}, {"vpp", config->vpp},
-                {"cp", config->cp}, {"ep", config->ep}, {"dp", config->dp}};
-    *out = '\0';
-    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++)
-        if (ways[i].value > 1) pace_list(out, PACE_PLAN_SAYS, " ", "%s=%.0f", ways[i].name, ways[i].value);
-    if (config->schedule != 0) pace_append(out, PACE_PLAN_SAYS, " %s", pace_config_word(config, "schedule"));
-    pace_list(out, PACE_PLAN_SAYS, ", ", "micro-batch %.0f", config->micro_batch);
-    if (config->recompute != PACE_RECOMPUTE_NONE)
-        pace_append(out, PACE_PLAN_SAYS, ", %s recomputation", pace_config_word(config, "recompute"));
-    if (config->offload != PACE_OFFLOAD_NONE)
-        pace_append(out, PACE_PLAN_SAYS, ", %s on the host", pace_config_word(config, "offload"));
-    if (config->zero_stage > 0) pace_append(out, PACE_PLAN_SAYS, ", ZeRO %.0f", config->zero_stage);
-    if (pace_config_copies(config) > 1) pace_append(out, PACE_PLAN_SAYS, " in groups of %.0f", config->zero_group);
-}
-
-pace_step_rate pace_plan_rate(const pace_plan_place *p, const pace_plan_choice *one) {
-    pace_step_case asked = p->step.asked;
-    asked.config = one->candidate.config;
-    return pace_step_rate_of(&asked, one->time_s.median, p->space.devices);
-}
 
 /* Of a first choice that may not fit after all: the next that surely does. */
 static void say_sure(pace_node *root, const pace_plan_place *p) {
@@ -42,13 +18,15 @@ static void say_sure(pace_node *root, const pace_plan_place *p) {
     pace_shown need = pace_show_bytes(first->need_bytes), has = pace_show_bytes(p->found.device_bytes);
     if (i == p->choices.count) {
         pace_node_sentence(root, false, "It fits closely: it needs about %s of %s.%s", need.text, has.text,
-                           i > 1 ? " None of those below surely fits." : "");
+                           pace_plan_sure(&p->found) ? "" : " No configuration surely fits.");
         return;
     }
     pace_plan_say_config(config, &p->choices.items[i].candidate.config);
+    double longer = p->choices.items[i].time_s.median / first->time_s.median - 1;
     pace_node_sentence(
-        root, false, "It fits closely: it needs about %s of %s. The fastest that surely fits takes %.1f %% longer: %s.",
-        need.text, has.text, 100 * (p->choices.items[i].time_s.median / first->time_s.median - 1), config);
+        root, longer > p->step.frameworks.plan_spread,
+        "It fits closely: it needs about %s of %s. The fastest that surely fits takes %.1f %% longer: %s.", need.text,
+        has.text, 100 * longer, config);
 }
 
 static void say_failures(pace_node *root, const pace_plan_place *p) {
@@ -130,33 +108,6 @@ static void say_straggling(pace_node *root, const pace_plan_asked *a, const pace
             100 * a->jitter);
 }
 
-/* What would be, beyond what is offered: "; dgx-h100*22 would be". */
-static void say_enough(pace_node *root, const pace_plan_asked *a) {
-    const bool enough = a->enough.devices > 0;
-    const pace_plan_beside *one = enough ? &a->enough : &a->nearly;
-    const char *within = a->options->within,
-               *batch = a->batch_assumed ? ", with the global batch that was assumed" : "";
-    char config[PACE_PLAN_SAYS];
-    if (!(one->devices > 0)) {
-        pace_node_sentence(root, true, "No part of what is offered is done within %s.", within);
-        return;
-    }
-    pace_plan_say_config(config, &one->choice.candidate.config);
-    const pace_shown days = pace_show_real(one->choice.days);
-    double samples = one->choice.candidate.config.global_batch;
-    if (enough)
-        pace_node_sentence(root, true,
-                           "No part of what is offered is done within %s. The fewest nodes that would be: %s, %.0f "
-                           "devices (%s), %s days with steps of %.0f samples%s.",
-                           within, one->machine, one->devices, config, days.text, samples, batch);
-    else
-        pace_node_sentence(
-            root, true,
-            "No part of what is offered is done within %s, nor is %s, the most that was tried: %.0f devices take %s "
-            "days with steps of %.0f samples%s.",
-            within, one->machine, one->devices, days.text, samples, batch);
-}
-
 static void say_other(pace_node *root, const pace_plan_asked *a, const pace_plan_place *p) {
     const pace_config *config = &p->choices.items[0].candidate.config;
     const pace_plan_choice *other = &a->other.choice;
@@ -174,6 +125,28 @@ static void say_other(pace_node *root, const pace_plan_asked *a, const pace_plan
         other->time_s.median / p->choices.items[0].time_s.median, another);
 }
 
+/* What another framework would take, where nobody named one and it is faster by more than such steps are told apart. */
+static void say_framework(pace_node *root, const pace_plan_asked *a, const pace_plan_place *p) {
+    const pace_plan_choice *one = &a->framed.choice;
+    char config[PACE_PLAN_SAYS];
+    if (!a->framework) return;
+    pace_plan_say_config(config, &one->candidate.config);
+    const char *closely = one->close ? " closely" : "";
+    const pace_shown took = pace_show_ns(pace_ns(one->time_s.median));
+    if (p->choices.count == 0) {
+        pace_node_sentence(root, true, "Nobody said a framework: with --set framework=%s %s fits%s; a step takes %s.",
+                           a->framework, config, closely, took.text);
+        return;
+    }
+    double times = p->choices.items[0].time_s.median / one->time_s.median;
+    if (times < 1 + p->step.frameworks.plan_spread) return;
+    pace_node_sentence(
+        root, true,
+        "Nobody said a framework: this is %s. With --set framework=%s the fastest is %.2f times as fast: "
+        "%s, %s, which fits%s.",
+        p->step.asked.framework->name, a->framework, times, took.text, config, closely);
+}
+
 /* How far behind the next is. */
 static void say_next(char out[128], const pace_plan_place *p) {
     const pace_plan_choice *one = &p->choices.items[0], *next = one + 1;
@@ -187,8 +160,9 @@ static void say_next(char out[128], const pace_plan_place *p) {
 /* That the next is faster by a hair, but not as safe. */
 static void say_unsafe(pace_node *root, const pace_plan_place *p) {
     const pace_plan_choice *one = &p->choices.items[0], *next = one + 1;
+    const double shown = 1e-3;
     char config[PACE_PLAN_SAYS];
-    if (p->choices.count < 2 || next->time_s.median >= one->time_s.median) return;
+    if (p->choices.count < 2 || one->time_s.median / next->time_s.median - 1 < shown) return;
     pace_plan_say_config(config, &next->candidate.config);
     pace_node_sentence(root, false,
                        "%s would be %.1f %% faster, too little to tell apart (plan_tie in catalog/steps.yaml), and %s.",
@@ -206,6 +180,7 @@ static void say_best(pace_node *root, const pace_plan_asked *a, const pace_plan_
                        pace_show_ns(pace_ns(one->time_s.median)).text,
                        pace_show_ns(pace_estimate_low_ns(one->time_s)).text,
                        pace_show_ns(pace_estimate_high_ns(one->time_s)).text, pace_plan_rate(p, one).text, next);
+    say_framework(root, a, p);
     say_other(root, a, p);
     pace_say_found(pace_node_report(root), p->step.asked.model, &p->step.asked.config);
     say_sure(root, p);
@@ -221,7 +196,8 @@ static void say_best(pace_node *root, const pace_plan_asked *a, const pace_plan_
     char energy[64] = "";
     if (!isnan(one->energy_kwh))
         pace_snprintf(energy, sizeof energy, " and use %s kWh at rated power", pace_show_real(one->energy_kwh).text);
-    pace_node_sentence(root, false, "%s %s take %s days%s%s.", a->options->tokens,
+    bool said = a->options->within || a->options->budget || a->options->together;
+    pace_node_sentence(root, !said, "%s %s take %s days%s%s.", a->options->tokens,
                        pace_model_sequence(p->step.asked.model, &p->step.asked.config) > 0 ? "tokens" : "samples",
                        pace_show_real(one->days).text, price, energy);
     if (a->options->failures) say_failures(root, p);
@@ -260,25 +236,6 @@ static void say_together(pace_node *root, const pace_plan_asked *a, const pace_p
     if (!isnan(t->price)) pace_snprintf(price, sizeof price, " and cost %s", pace_show_real(t->price).text);
     pace_node_sentence(root, false, "Together %s tokens take %s days%s.", a->options->tokens,
                        pace_show_real(t->days).text, price);
-}
-
-static void say_smallest(pace_report *report, pace_node *root, const pace_plan_asked *a) {
-    const pace_plan_place *p = pace_plan_smallest(a, false), *sure = pace_plan_smallest(a, true);
-    if (p) {
-        const pace_plan_choice *one = &p->choices.items[0];
-        double per_s = one->days / one->time_s.median;
-        pace_node_sentence(root, true,
-                           "The smallest part that is done within %s: %s, %.0f devices, %s days (%s to %s).",
-                           a->options->within, p->machine.name, p->space.devices, pace_show_real(one->days).text,
-                           pace_show_real(per_s * pace_estimate_low(one->time_s)).text,
-                           pace_show_real(per_s * pace_estimate_high(one->time_s)).text);
-        if (sure && sure != p)
-            pace_node_sentence(root, true, "Done by then at the upper end of its interval, too: %s, %.0f devices.",
-                               sure->machine.name, sure->space.devices);
-        return;
-    }
-    say_enough(root, a);
-    pace_report_deny(report);
 }
 
 /* What would make it fit, each alone. */
@@ -469,21 +426,17 @@ static void say_stopped(pace_report *report, const pace_plan_asked *a, const pac
 }
 
 void pace_plan_say_answer(pace_report *report, pace_node *root, const pace_plan_asked *a, const pace_plan_place *best) {
-    bool priced = !isnan(a->tokens) && a->options->price.count > 0;
     say_stopped(report, a, best);
     if (!best && a->stopped) return;
     if (!best) {
         say_nothing_fits(report, a);
+        say_framework(root, a, a->places.items[a->places.count - 1]);
         say_loosened(root, a->places.items[a->places.count - 1]);
     } else {
-        if (a->options->within) say_smallest(report, root, a);
+        if (a->options->within || a->options->budget) pace_plan_say_done(report, root, a);
         say_together(root, a, best);
         say_best(root, a, best);
-        const pace_plan_place *cheapest = priced ? pace_plan_best(a, true) : best;
-        if (cheapest != best)
-            pace_node_sentence(root, false, "Cheapest: %s, %s in %s days.", cheapest->machine.name,
-                               pace_show_real(cheapest->choices.items[0].price).text,
-                               pace_show_real(cheapest->choices.items[0].days).text);
+        pace_plan_say_cheapest(root, a, best);
     }
     say_yours(root, a, best ? best : a->places.items[0]);
 }

@@ -72,9 +72,65 @@ def test_not_enough():
     """Where even the most nodes that are tried are not enough, the first sentence says how long they take."""
     words = ["gpt3_1.3b", "--set", "framework=megatron-core", "--set", "global_batch=256", "--tokens", "2T"]
     code, answer, err = plan(*words, "--on", "dgx-h100*1", "--within", "2h")
-    found = re.search(r"nor is dgx-h100\*64, .* take ([\d.,]+) days", answer["summary"][0])
-    _, most, _ = plan(*words, "--on", "dgx-h100*64", "--top", "1")
-    expect(code == 1 and found and abs(float(found[1].replace(",", "")) / most["configurations"][0]["days"] - 1) < 1e-3, answer["summary"], err)
+    found = re.search(r"the fastest of these, dgx-h100\*(\d+), .* takes ([\d.,]+) days", answer["summary"][0])
+    expect(code == 1 and found, answer["summary"], err)
+    days = {nodes: plan(*words, "--on", f"dgx-h100*{nodes}", "--top", "1")[1]["configurations"][0]["days"] for nodes in (2, 4, 8, 16, 32, 64)}
+    expect(int(found[1]) == min(days, key=days.get) and abs(float(found[2].replace(",", "")) / min(days.values()) - 1) < 1e-3, found[0], days)
+
+
+def test_enough_of_any():
+    """Of several machines the cheapest number of nodes counts, or without prices the fewest devices, whichever is named last."""
+    words = ["gpt3_1.3b", "--set", "framework=megatron-core", "--set", "global_batch=256", "--tokens", "2T", "--within", "10d"]
+    for prices in ([], ["--price", "2", "--price", "2"], ["--price", "20", "--price", "1"]):
+        alone = []
+        for i, on in enumerate(("dgx-h100*1", "dgx-a100*1")):
+            _, answer, _ = plan(*words, "--on", on, *(prices[2 * i:2 * i + 2]))
+            said = re.search(r"that would be: (\S+)\*(\d+), (\d+) devices .* days(?: for ([\d,]+))?", answer["summary"][0])
+            alone.append((float((said[4] or said[3]).replace(",", "")), f"{said[1]}*{said[2]}"))
+        _, answer, err = plan(*words, "--on", "dgx-h100*1", "--on", "dgx-a100*1", *prices)
+        expect(f"be: {min(alone)[1]}, " in answer["summary"][0], alone, answer["summary"], err)
+
+
+def test_budget():
+    """The cheapest of what is done in time, the fastest that money buys, and what is bought where nothing is done for it. All by the table."""
+    words = ["llama3-70b", "--on", "dgx-h100*64", "--set", "framework=megatron-core", "--set", "global_batch=512", "--tokens", "1T", "--price", "3"]
+    code, answer, err = plan(*words, "--within", "60d", "--budget", "900k")
+    done = [m for m in answer["machines"] if m["days"] and m["days"] <= 60 and m["price"] <= 900e3]
+    smallest, cheapest = min(done, key=lambda m: m["devices"])["machine"], min(done, key=lambda m: m["price"])["machine"]
+    says = [s for s in answer["summary"] if s.startswith("The cheapest that is done within 60d for at most 900k: ")]
+    expect(code == 0 and answer["summary"][0].startswith(f"The smallest part that is done within 60d for at most 900k: {smallest}, "), answer["summary"], err)
+    expect(smallest == cheapest or (says and cheapest + " (" in says[0]), cheapest, answer["summary"])
+    code, answer, err = plan(*words, "--within", "60d")
+    cheapest = min((m for m in answer["machines"] if m["days"] and m["days"] <= 60), key=lambda m: m["price"])["machine"]
+    expect(code == 0 and any(s.startswith("The cheapest that is done within 60d: " + cheapest) for s in answer["summary"]), cheapest, answer["summary"])
+    code, answer, err = plan(*words, "--budget", "760k")
+    done = [m for m in answer["machines"] if m["days"] and m["price"] <= 760e3]
+    expect(code == 0 and f"for at most 760k: {min(done, key=lambda m: m['days'])['machine']}, " in answer["summary"][0], done, answer["summary"])
+    code, answer, err = plan(*words, "--budget", "300k")
+    least = min((m for m in answer["machines"] if m["price"]), key=lambda m: m["price"])
+    bought = re.search(r"The cheapest, (\S+), .* the budget pays for ([\d.]+)G tokens", answer["summary"][0])
+    expect(code == 1 and bought and bought[1] == least["machine"] and abs(float(bought[2]) / (1000 * 300e3 / least["price"]) - 1) < 1e-3, answer["summary"], least)
+    for less in (words[:-2], [*words[:-4], "--price", "3"]):
+        code, _, err = run("plan", *less, "--budget", "1M", "-q")
+        expect_line(code, err, 2, "budget: has no effect without")
+
+
+def test_one_batch():
+    """Where nobody says a batch, all machines are compared at one."""
+    _, answer, err = plan("gpt3_1.3b", "--on", "dgx-a100", "--on", "dgx-a100*300", "--set", "framework=megatron-core", "--top", "1")
+    _, images, _ = plan("resnet50", "--on", "dgx-a100", "--on", "dgx-a100*2", "--top", "1")
+    expect(len({m["global_batch"] for m in answer["machines"]}) == len({m["global_batch"] for m in images["machines"]}) == 1, answer["machines"], images["machines"], err)
+
+
+def test_framework():
+    """Where nobody names a framework and another one's fastest is much faster, the answer says what that one gives when it is asked."""
+    words = ["llama3-405b", "--on", "dgx-h100*128", "--set", "precision=bf16", "--top", "1"]
+    _, answer, err = plan(*words)
+    said = re.search(r"--set framework=(\S+) the fastest is ([\d.]+) times as fast", " ".join(answer["summary"][:3]))
+    _, other, _ = plan(*words, "--set", f"framework={said[1]}")
+    expect(abs(answer["configurations"][0]["step_s"] / other["configurations"][0]["step_s"] - float(said[2])) < 0.01, said[0], err)
+    _, named, _ = plan(*words, "--set", "framework=pytorch")
+    expect(not any("Nobody said a framework" in s for s in named["summary"]), named["summary"])
 
 
 def test_command():
@@ -140,6 +196,10 @@ test_precision()
 test_utilization()
 test_enough()
 test_not_enough()
+test_enough_of_any()
+test_budget()
+test_one_batch()
+test_framework()
 test_command()
 test_parts()
 test_pairs()

@@ -1,0 +1,36 @@
+#include "report/plan_choice_says.h"
+
+#include "base/print.h"
+
+void pace_plan_say_config(char out[PACE_PLAN_SAYS], const pace_config *config) {
+    const struct {
+        const char *name;
+        double value;
+    } ways[] = {{"tp", config->tp}, {"pp", config->pp}, {"vpp", config->vpp},
+                {"cp", config->cp}, {"ep", config->ep}, {"dp", config->dp}};
+    size_t used = 0;
+    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++)
+        if (ways[i].value > 1)
+            used += (size_t)pace_snprintf(out + used, PACE_PLAN_SAYS - used, "%s%s=%.0f", used ? " " : "", ways[i].name,
+                                          ways[i].value);
+    if (config->schedule != 0)
+        used += (size_t)pace_snprintf(out + used, PACE_PLAN_SAYS - used, " %s", pace_config_word(config, "schedule"));
+    used += (size_t)pace_snprintf(out + used, PACE_PLAN_SAYS - used, "%smicro-batch %.0f", used ? ", " : "",
+                                  config->micro_batch);
+    if (config->recompute != PACE_RECOMPUTE_NONE)
+        used += (size_t)pace_snprintf(out + used, PACE_PLAN_SAYS - used, ", %s recomputation",
+                                      pace_config_word(config, "recompute"));
+    if (config->offload != PACE_OFFLOAD_NONE)
+        used += (size_t)pace_snprintf(out + used, PACE_PLAN_SAYS - used, ", %s on the host",
+                                      pace_config_word(config, "offload"));
+    if (config->zero_stage > 0)
+        used += (size_t)pace_snprintf(out + used, PACE_PLAN_SAYS - used, ", ZeRO %.0f", config->zero_stage);
+    if (pace_config_copies(config) > 1)
+        pace_snprintf(out + used, PACE_PLAN_SAYS - used, " in groups of %.0f", config->zero_group);
+}
+
+pace_step_rate pace_plan_rate(const pace_plan_place *p, const pace_plan_choice *one) {
+    pace_step_case asked = p->step.asked;
+    asked.config = one->candidate.config;
+    return pace_step_rate_of(&asked, one->time_s.median, p->space.devices);
+}
