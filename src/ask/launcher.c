@@ -12,6 +12,7 @@ enum { LINE_MOST = 256 };
 static bool figure_of(double *out, const pace_launching *l, const char *name, size_t length) {
     const pace_config *c = l->config;
     const double ends = pace_ends_count(l->layers, c->pp, c->vpp);
+    const bool uneven = !(ends > 0) && fmod(l->layers, c->pp * c->vpp) != 0;
     const struct {
         const char *name;
         double value;
@@ -35,7 +36,8 @@ static bool figure_of(double *out, const pace_launching *l, const char *name, si
                    {"devices_of_node", l->devices_of_node},
                    {"devices", l->nodes * l->devices_of_node},
                    {"ends_count", ends},
-                   {"layers_uneven", !ends && fmod(l->layers, c->pp * c->vpp) != 0},
+                   {"layers_uneven", uneven},
+                   {"layers_even", !uneven},
                    {"layers_of_chunk", (l->layers + 2 * ends) / (c->pp * c->vpp)}};
     for (size_t i = 0; i < sizeof figures / sizeof *figures; i++)
         if (pace_span_is(name, length, figures[i].name)) {

@@ -4,10 +4,11 @@
 static pace_stage_row row_of(const pace_rank *rank, size_t stage, const pace_step_case *asked,
                              const pace_step_plan *plan) {
     const pace_config *config = &asked->config;
+    const pace_pipeline pipeline = pace_config_pipeline(config);
     pace_stage_row row = {.stage = (int64_t)stage,
                           .rank = rank->step.rank,
                           .stands_for = (int64_t)(config->tp * config->cp * config->dp),
-                          .layers = (int64_t)pace_stage_layers(plan->slots->layers, config->pp, (double)stage),
+                          .layers = (int64_t)pace_held_layers(&pipeline, plan->slots->layers, (uint32_t)stage),
                           .held_bytes = pace_step_stage_memory(plan, (double)stage).all_bytes};
     if (rank->marks.items.count == 0) return row;
     const pace_mark *mark = &rank->marks.items.items[rank->marks.items.count - 1];

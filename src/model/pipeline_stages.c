@@ -15,20 +15,23 @@ bool pace_ends_count(double layers, double stages, double chunks) {
     return !divides(layers, parts) && divides(layers + 2, parts) && layers + 2 > parts;
 }
 
-bool pace_chunks_may(double layers, double stages, double chunks, bool v) {
-    return chunks < 2 || divides(layers, stages * chunks) || (!v && pace_ends_count(layers, stages, chunks));
-}
-
 double pace_part_layers(const pace_pipeline *pipeline, double layers, uint32_t part) {
-    double stages = pipeline->stages, chunks = pipeline->chunks;
-    bool end = part == 0 || part + 1 == pipeline->stages * pipeline->chunks;
-    if (chunks > 1 && pace_ends_count(layers, stages, chunks)) return (layers + 2) / (stages * chunks) - end;
-    return pace_stage_layers(layers, stages, pace_pipeline_stage(pipeline, part)) / chunks;
+    return pace_stage_layers(layers, (double)pipeline->stages * pipeline->chunks, part);
 }
 
-pace_status pace_stages_check(double layers, double stages) {
-    if (stages <= layers) return PACE_OK;
-    return pace_fail(PACE_E_USAGE, "pp %g: expected no more stages than the model's %g layers", stages, layers);
+double pace_held_layers(const pace_pipeline *pipeline, double layers, uint32_t stage) {
+    double sum = 0;
+    for (uint32_t chunk = 0; chunk < pipeline->chunks; chunk++)
+        sum += pace_part_layers(pipeline, layers, pace_pipeline_part(pipeline, stage, chunk));
+    return sum;
+}
+
+pace_status pace_stages_check(double layers, double stages, double chunks) {
+    if (stages > layers)
+        return pace_fail(PACE_E_USAGE, "pp %g: expected no more stages than the model's %g layers", stages, layers);
+    if (chunks < 2 || stages * chunks <= layers) return PACE_OK;
+    return pace_fail(PACE_E_USAGE, "vpp %g: expected no more chunks (%g stages x %g = %g) than the model's %g layers",
+                     chunks, stages, chunks, stages * chunks, layers);
 }
 
 /* Turns of repeated blocks, in order; what follows a turn without being repeated belongs to it. */
@@ -49,11 +52,7 @@ static pace_status find_turns(turns *out, const pace_model *model) {
 static pace_status cut(pace_stages *out, const turns *found, const pace_model *model, const pace_pipeline *pipeline) {
     uint32_t parts = out->stages * out->chunks, layers = (uint32_t)found->first.count, next = 0;
     double all = layers ? layers : 1;
-    PACE_TRY(pace_stages_check(all, out->stages));
-    if (!pace_chunks_may(layers, out->stages, out->chunks, pace_schedule_is_v((int)pipeline->schedule)))
-        return pace_fail(PACE_E_USAGE,
-                         "vpp %u: expected layers that divide evenly by %u stages x %u chunks = %u, found %u",
-                         out->chunks, out->stages, out->chunks, parts, layers);
+    PACE_TRY(pace_stages_check(all, out->stages, out->chunks));
     out->parts = pace_alloc(parts, sizeof *out->parts);
     if (!out->parts) return PACE_E_MEMORY;
     for (uint32_t part = 0; part < parts; part++) {

@@ -21,20 +21,20 @@ typedef struct {
  * out even (as for BLOOM's 70 layers on 12 stages), else the stages in the middle take the rest. */
 double pace_stage_layers(double layers, double stages, double stage);
 
-/** Whether stages may hold so many chunks: alike ones, or, outside of V schedules, such as are alike where head and tail
- * count as a layer each (Llama 3's 126 layers on 16 stages of 4 chunks, of two layers but the first and the last). */
-bool pace_chunks_may(double layers, double stages, double chunks, bool v);
-
-/** Repeated layers in a part, in the model's order: of a stage, or one of its chunks. */
+/** Repeated layers in a part, in the model's order: of a stage, or one of its chunks. Chunks are cut by the rule of stages: Llama 3's
+ * 126 layers on 16 stages of 4 chunks are two each but in the first and the last (arXiv 2407.21783, section 3.3.2). */
 double pace_part_layers(const pace_pipeline *pipeline, double layers, uint32_t part);
+
+/** Repeated layers of all chunks of a stage (from 0). */
+double pace_held_layers(const pace_pipeline *pipeline, double layers, uint32_t stage);
 
 /** Whether head and tail count as a layer each: the first and last part have one less. */
 bool pace_ends_count(double layers, double stages, double chunks);
 
-/** Whether that many layers can be cut so. PACE_E_USAGE for more stages than layers. */
-pace_status pace_stages_check(double layers, double stages) PACE_MUST_CHECK;
+/** Whether that many layers can be cut so. PACE_E_USAGE for more stages or chunks than layers. */
+pace_status pace_stages_check(double layers, double stages, double chunks) PACE_MUST_CHECK;
 
-/** Cuts a model. Errors: those of pace_stages_check(); PACE_E_USAGE for chunks that would not be alike. */
+/** Cuts a model. Errors: those of pace_stages_check(). */
 pace_status pace_stages_cut(pace_stages *out, const pace_model *model, const pace_config *config) PACE_MUST_CHECK;
 void pace_stages_free(pace_stages *stages);
 

@@ -164,12 +164,11 @@ static bool is_sharding(const pace_config *config, const pace_plan_space *space,
 }
 
 static bool may_chunk(const pace_config *config, const pace_plan_space *space) {
-    return config->vpp == 1 || (config->pp > 1 && pace_chunks_may(space->layers, config->pp, config->vpp, false));
+    return config->vpp == 1 || (config->pp > 1 && config->pp * config->vpp <= space->layers);
 }
 
-static bool may_order(const pace_config *config, const pace_plan_space *space) {
+static bool may_order(const pace_config *config) {
     bool chunks = config->vpp > 1, v = pace_schedule_is_v(config->schedule);
-    if (!pace_chunks_may(space->layers, config->pp, config->vpp, v)) return false;
     if (config->schedule != PACE_SCHEDULE_1F1B && config->pp < 2) return false;
     if (v && config->vpp != PACE_V_CHUNKS) return false;
     if (config->schedule == PACE_SCHEDULE_DUALPIPE_V && pace_config_micro_batches(config) < 2 * config->pp)
@@ -196,7 +195,7 @@ static bool may_be(const walker *w, pace_config *config, pace_plan_field field) 
         if (space->tables_follow) config->ep = replicas;
         return divides(replicas, config->ep);
     case PACE_PLAN_VPP: return may_chunk(config, space);
-    case PACE_PLAN_SCHEDULE: return may_order(config, space);
+    case PACE_PLAN_SCHEDULE: return may_order(config);
     case PACE_PLAN_ZERO: return config->zero_stage == 0 || replicas > 1 || space->values[PACE_PLAN_ZERO].count == 1;
     case PACE_PLAN_ZERO_GROUP: return is_sharding(config, space, replicas);
     default: return true;

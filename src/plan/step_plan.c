@@ -11,14 +11,23 @@
 
 /* --- stages ------------------------------------------------------------------------------------------------------- */
 
+/* Of the stages in the middle the first with most layers, which is the second but of uneven chunks. */
+static void find_fullest(pace_step_plan *plan) {
+    plan->fullest = plan->config.pp > 2;
+    plan->layers_most = pace_step_layers_of(plan, plan->fullest);
+    for (double stage = 2; plan->config.vpp > 1 && stage < plan->config.pp - 1; stage++) {
+        double layers = pace_step_layers_of(plan, stage);
+        if (layers > plan->layers_most) plan->fullest = stage, plan->layers_most = layers;
+    }
+}
+
 static pace_status cut(pace_step_plan *plan) {
-    double layers = plan->slots->layers, pp = plan->config.pp;
     const pace_pipeline pipeline = pace_config_pipeline(&plan->config);
     PACE_TRY(pace_pipeline_check(&pipeline));
-    PACE_TRY(pace_stages_check(layers, pp));
-    plan->layers_first = pace_stage_layers(layers, pp, 0);
-    plan->layers_last = pace_stage_layers(layers, pp, pp - 1);
-    plan->layers_most = pp > 2 ? pace_stage_layers(layers, pp, 1) : plan->layers_first;
+    PACE_TRY(pace_stages_check(plan->slots->layers, plan->config.pp, plan->config.vpp));
+    plan->layers_first = pace_step_layers_of(plan, 0);
+    plan->layers_last = pace_step_layers_of(plan, plan->config.pp - 1);
+    find_fullest(plan);
     return PACE_OK;
 }
 
@@ -69,14 +78,10 @@ static bool has_tail(const pace_step_plan *plan, double stage) {
     return stage == (is_v(plan) ? 0 : plan->config.pp - 1);
 }
 
-static double layers_of(const pace_step_plan *plan, double stage) {
-    return pace_stage_layers(plan->slots->layers, plan->config.pp, stage);
-}
-
-/* Those that may differ: the first, the second, which has most layers, and the last. Returns how many there are. */
+/* Those that may differ: the first, the one in the middle that has most layers, and the last. Returns how many there are. */
 static unsigned unlike_stages(double out[3], const pace_step_plan *plan) {
     double pp = plan->config.pp;
-    out[0] = 0, out[1] = pp > 2 ? 1 : pp - 1, out[2] = pp - 1;
+    out[0] = 0, out[1] = pp > 2 ? plan->fullest : pp - 1, out[2] = pp - 1;
     return pp > 2 ? 3 : (unsigned)pp;
 }
 
@@ -99,7 +104,7 @@ static share tied_share(const pace_step_plan *plan) {
 /* Parameters of a stage. With several stages a tied output layer is held on both ends. */
 static share stage_share(const pace_step_plan *plan, double stage) {
     share sum = {0};
-    add_share(&sum, layer_share(plan->slots), layers_of(plan, stage));
+    add_share(&sum, layer_share(plan->slots), pace_step_layers_of(plan, stage));
     if (has_head(stage)) add_share(&sum, place_share(plan->slots, PACE_PART_HEAD), 1);
     add_share(&sum, tail_share(plan, stage), 1);
     if (has_tail(plan, stage)) add_share(&sum, tied_share(plan), 1);
@@ -364,7 +369,7 @@ static double in_flight(const pace_step_plan *plan, double stage) {
 
 /* Layers of one chunk of a stage, over the model's. */
 static double chunk_layers(const pace_step_plan *plan, double stage) {
-    return layers_of(plan, stage) / plan->slots->layers / plan->config.vpp;
+    return pace_step_layers_of(plan, stage) / plan->slots->layers / plan->config.vpp;
 }
 
 /* Of tails, the last chunk of their stage. */

@@ -158,6 +158,11 @@ static model_work work_of(const pace_step_plan *plan, const pace_step_factors *f
     return w;
 }
 
+double pace_step_layers_of(const pace_step_plan *plan, double stage) {
+    const pace_pipeline cut = pace_config_pipeline(&plan->config);
+    return pace_held_layers(&cut, plan->slots->layers, (uint32_t)stage);
+}
+
 double pace_step_tail_stage(const pace_step_plan *plan, const pace_model_part *tail) {
     const pace_pipeline shape = pace_config_pipeline(&plan->config);
     double parts = plan->config.pp * plan->config.vpp, turns = 0;
@@ -327,9 +332,9 @@ static work slowest_between(const pace_step_plan *plan, const pace_step_factors 
     work slowest = {0};
     bool alike = !is_lowered(plan) || plan->slots->count <= 3;
     double last = plan->config.pp - 2;
-    if (alike) return stage_work(plan, f, w, 1, plan->layers_most);
+    if (alike) return stage_work(plan, f, w, plan->fullest, plan->layers_most);
     for (double stage = 1; stage <= last; stage++) {
-        work one = stage_work(plan, f, w, stage, pace_stage_layers(plan->slots->layers, plan->config.pp, stage));
+        work one = stage_work(plan, f, w, stage, pace_step_layers_of(plan, stage));
         if (total(&one) > total(&slowest)) slowest = one;
     }
     return slowest;
@@ -532,7 +537,7 @@ static pace_turn_work turn_of(const pace_step_plan *plan, double stage, pace_par
     pace_step_factors none = pace_step_factors_none();
     model_work w = work_of(plan, &none, from, to);
     double chunks = plan->config.vpp;
-    work all = stage_work(plan, &none, &w, stage, pace_stage_layers(plan->slots->layers, plan->config.pp, stage));
+    work all = stage_work(plan, &none, &w, stage, pace_step_layers_of(plan, stage));
     pace_turn_work turn = {.products_s = all.products_s / chunks,
                            .others_s = (all.compute_s - all.products_s) / chunks,
                            .weights_s = all.weights_s / chunks,

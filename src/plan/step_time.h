@@ -42,7 +42,7 @@ typedef struct {
     pace_config config;
     double attention; /* pace_frameworks_attention() */
     double micro_batches;
-    double layers_most;               /* of the stage that has most */
+    double fullest, layers_most;      /* the stage in the middle that has most layers, and these */
     double layers_first, layers_last; /* of the stages with head and tail */
     double pass_s;                    /* one message to the next stage */
     double add_s; /* each micro-batch, for each parameter: its gradient is added to those before; 0 = lowered */
@@ -97,6 +97,9 @@ pace_status pace_step_plan_finish(pace_step_plan *plan, const pace_step_place *p
 /** What the step of an outline with priced slots takes at least: no more than pace_step_compose()'s total, with turns_s, whatever
  * its exchanges of gradients and messages take. */
 double pace_step_least_s(const pace_step_plan *plan);
+
+/** Repeated layers of a stage, from 0. */
+double pace_step_layers_of(const pace_step_plan *plan, double stage);
 
 /** The stage that a tail is on: that of the turn before it, as src/model cuts; of other frameworks the model's last. */
 double pace_step_tail_stage(const pace_step_plan *plan, const pace_model_part *tail);

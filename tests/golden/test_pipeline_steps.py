@@ -130,9 +130,24 @@ def framed():
         expect(0.45 < half < 0.75, words, half)  # hosts are not scaled
 
 
+def uneven():
+    """Chunks need not be alike. DeepSeek-V3's 61 layers on 16 stages of 2 chunks: Megatron Core's documentation lays them out as 29 chunks
+    of 2 layers and 3 beside embedding, prediction and loss; here too 29 have 2, and those at the ends 1. Walk and closed form agree."""
+    settings = "framework=megatron-core,pp=16,dp=8,ep=8,micro_batch=1,global_batch=512"
+    for order, held in (("schedule=dualpipe-v", [2, 3, *[4] * 14]), ("vpp=2", [3, *[4] * 13, 3, 3])):
+        done = subprocess.run([PACELINE, "predict", "deepseek-v3", "--on", "dgx-h100*16", "--set", f"{settings},{order}", "-f", "json", "-q"], capture_output=True, text=True)
+        layers = [stage["layers"] for stage in json.loads(done.stdout)["stages"]]
+        expect(layers == held and sum(layers) == 61, order, layers, done.stderr)
+    for more in ("vpp=2,pp=4,global_batch=96", "schedule=zb-v,pp=5,global_batch=80"):
+        done = subprocess.run([PACELINE, "predict", "gpt2", "--on", "dgx-h100", "--set", f"dp=1,micro_batch=8,{more}", "-f", "json", "-q"], capture_output=True, text=True)
+        answer = json.loads(done.stdout)
+        expect(abs(answer["closed_form"]["ratio"] - 1) < 0.08 and sum(stage["layers"] for stage in answer["stages"]) == 12, more, answer["closed_form"], done.stderr)
+
+
 def refused():
     on = ("gpt2", "--on", "dgx-h100", "--set")
-    for words, said in (((*on, "pp=16"), "at most its 8 devices"), ((*on, "pp=4", "--set", "vpp=2"), "12"), ((*on, "schedule=gpipe"), "pp of 2 or more"),
+    for words, said in (((*on, "pp=16"), "at most its 8 devices"), ((*on, "pp=4", "--set", "vpp=4"), "the model's 12 layers"),
+                        ((*on, "pp=4", "--set", "vpp=4", "--set", "framework=megatron-core"), "the model's 12 layers"), ((*on, "schedule=gpipe"), "pp of 2 or more"),
                         ((*on, "pp=2", "--set", "vpp=2", "--set", "schedule=gpipe"), "one chunk"),
                         ((*on, "pp=2", "--set", "vpp=2", "--set", "dp=1", "--set", "global_batch=5"), "multiple of 2 micro-batches"),
                         ((*on, "pp=2", "--set", "dp=2", "--approach", "ps"), "fills buckets"), (("resnet50", *on[1:], "pp=2"), "1 layers"),
@@ -224,5 +239,6 @@ changes()
 rows_and_options()
 drawn()
 framed()
+uneven()
 refused()
 sys.exit(finish())

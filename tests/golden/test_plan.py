@@ -38,8 +38,7 @@ def space(layers, heads):
         dp = replicas(tp * pp, micro)
         if not dp or (zero and dp < 2):
             continue
-        ends = (layers + 2) % (pp * vpp) == 0 and layers + 2 > pp * vpp  # both count as a layer
-        if vpp > 1 and (pp < 2 or BATCH // (micro * dp) % pp or (layers % (pp * vpp) and not ends)):
+        if vpp > 1 and (pp < 2 or BATCH // (micro * dp) % pp or pp * vpp > layers):
             continue
         tried += 1
         refused += heads % tp != 0
