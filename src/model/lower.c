@@ -456,7 +456,7 @@ pace_status pace_model_lower_rest(pace_graph *out, const pace_model *model, cons
     pace_lowering to;
     pace_config whole = pace_config_unshared(config);
     if (rest == PACE_REST_EXCHANGE && whole.dp < 2) whole.dp = 2;
-    if (rest == PACE_REST_EXCHANGE && config->zero_stage > 0) whole.zero_stage = 1;
+    if (rest == PACE_REST_EXCHANGE) whole.zero_stage = config->zero_stage < 2 ? config->zero_stage : 2;
     PACE_TRY(pace_graph_init(&graph));
     pace_status status = pace_lowering_begin(&to, &graph, model, &whole);
     if (status == PACE_OK) status = lower_rest(&to, rest);

@@ -59,7 +59,8 @@ void pace_lower_send_buckets(pace_lowering *to) {
     exchange_bucket(to, &to->expert_bucket, 0, true);
 }
 
-/* What ZeRO scatters is updated where it comes. */
+/* ZeRO 1 divides the optimizer alone (ZeroRedundancyOptimizer beside DistributedDataParallel), so that gradients come back from their
+ * buckets; what later stages scatter is updated where it comes. */
 void pace_lower_last_bucket(pace_lowering *to) {
     if (!pace_config_shares_gradients(to->config)) return;
     pace_lower_send_buckets(to);
@@ -68,6 +69,6 @@ void pace_lower_last_bucket(pace_lowering *to) {
         pace_emit_op(to, "aten::fill_", pace_emit_copy(to, "fill", 1, 4));
         return;
     }
-    for (size_t i = 0; i < to->tensors.count && to->config->zero_stage == 0; i++)
+    for (size_t i = 0; i < to->tensors.count && to->config->zero_stage < 2; i++)
         copy_from_bucket(to, to->tensors.items[i].elements);
 }

@@ -62,7 +62,7 @@ static slot_key key_of(const pace_model *model, const pace_config *config, const
                         config->frozen,
                         config->sequence_parallel,
                         pace_config_shares_gradients(config),
-                        config->zero_stage > 0,
+                        config->zero_stage < 2 ? config->zero_stage : 2,
                         config->pp > 1 && pace_schedule_splits(config->schedule),
                         config->keep_gradients,
                         config->imbalance,

@@ -130,6 +130,16 @@ def framed():
         expect(0.45 < half < 0.75, words, half)  # hosts are not scaled
 
 
+def copied_back():
+    """ZeRO 1 is DistributedDataParallel with a divided optimizer: the gradients of ResNet-50's 161 tensors come back from their buckets."""
+    launches = []
+    for stage in (1, 2):
+        done = subprocess.run([PACELINE, "predict", "resnet50", "--on", "dgx-h100", "--set", f"dp=8,micro_batch=32,global_batch=256,zero_stage={stage}", "-f", "json", "-q"],
+                              capture_output=True, text=True)
+        launches.append(json.loads(done.stdout)["edits"][0]["launches"])
+    expect(launches[0] - launches[1] == 161, launches)
+
+
 def uneven():
     """Chunks need not be alike. DeepSeek-V3's 61 layers on 16 stages of 2 chunks: Megatron Core's documentation lays them out as 29 chunks
     of 2 layers and 3 beside embedding, prediction and loss; here too 29 have 2, and those at the ends 1. Walk and closed form agree."""
@@ -239,6 +249,7 @@ changes()
 rows_and_options()
 drawn()
 framed()
+copied_back()
 uneven()
 refused()
 sys.exit(finish())
