@@ -435,8 +435,9 @@ static pace_status find_tensors(pace_gradient_tensors *out, const pace_lowering 
 static pace_status lower_rest(pace_lowering *to, pace_model_rest rest) {
     pace_gradient_tensors tensors;
     if (rest == PACE_REST_INPUT) lower_input(to);
-    if (rest == PACE_REST_GATHER) pace_emit_gather(to, PACE_GROUP_DATA, 1);
-    if (rest == PACE_REST_INPUT || rest == PACE_REST_GATHER) return to->status;
+    if (rest == PACE_REST_GATHER || rest == PACE_REST_SHARD) pace_emit_gather(to, PACE_GROUP_DATA, 1);
+    if (rest == PACE_REST_SHARD) pace_lower_flat_copy(to, "fsdp::split_with_sizes_copy", 1, 4);
+    if (rest == PACE_REST_INPUT || rest == PACE_REST_GATHER || rest == PACE_REST_SHARD) return to->status;
     if (rest == PACE_REST_UPDATE) {
         if (to->config->optimizer == PACE_NO_UPDATE) return PACE_OK;
         if (to->config->update == PACE_UPDATE_LOOP) PACE_TRY(find_tensors(&to->tensors, to));

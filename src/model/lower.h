@@ -46,6 +46,7 @@ typedef enum {
     PACE_REST_EXCHANGE, /* the same as plain, divided, exchanged in buckets, and copied back from them unless ZeRO 2 scatters them */
     PACE_REST_INPUT,  /* a micro-batch comes to the device */
     PACE_REST_GATHER, /* the parameters of one block gathered, as far as the host is concerned */
+    PACE_REST_SHARD,  /* the same, or gradients scattered, with the copy out of FSDP's flat buffer or into it */
     PACE_REST_UPDATE, /* gradients zeroed where they are kept, and all parameters updated */
     PACE_MODEL_RESTS
 } pace_model_rest;

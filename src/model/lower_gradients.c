@@ -1,6 +1,14 @@
 /* What happens to the gradients of parameters: they are kept, put into buckets, and exchanged between ranks. */
 #include "model/emit.h"
 
+void pace_lower_flat_copy(pace_lowering *to, const char *name, double elements, int bytes) {
+    pace_emit_flush(to); /* no compiler fuses it with what it computes */
+    pace_emit_open(to, name);
+    pace_emit_op(to, "aten::copy_", pace_emit_copy(to, "copy", elements, bytes));
+    pace_emit_close(to);
+    pace_emit_flush(to);
+}
+
 /* ZeRO scatters what it reduces. Where its group has replicas, these add their parts (hybrid sharding). */
 static void send_gradients(pace_lowering *to, pace_group_kind group, double bytes) {
     double shards = pace_config_group_size(to->config, PACE_GROUP_SHARD);
@@ -21,6 +29,8 @@ static void exchange_bucket(pace_lowering *to, pace_gradient_bucket *bucket, dou
     bucket->bytes += bytes;
     if (bucket->bytes <= 0 || pace_config_group_size(config, group) < 2) return;
     if (!last && (config->zero_stage >= 3 || !pace_bucket_is_full(bucket, config->bucket_bytes))) return;
+    int each = pace_config_parameter_bytes(config);
+    if (config->zero_stage >= 3) pace_lower_flat_copy(to, "fsdp::chunk_cat", bucket->bytes / each, each);
     send_gradients(to, group, bucket->bytes);
     *bucket = (pace_gradient_bucket){.number = bucket->number + 1};
 }

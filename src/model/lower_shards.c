@@ -44,16 +44,20 @@ static bool gathers(const pace_lowering *to) {
     return trains && to->turn.pass == PACE_TURN_FORWARD && to->turn.micro_batch == 0;
 }
 
-static uint32_t gather_from(pace_lowering *to, pace_group_kind group, double elements) {
-    int bytes = pace_config_is_amp(to->config) ? 2 : pace_config_parameter_bytes(to->config);
-    double ranks = pace_config_group_size(to->config, group);
-    if (!(elements > 0) || ranks < 2) return PACE_NO_LAUNCH;
-    return pace_emit_gather(to, group, elements / ranks * bytes);
+static int gathered_bytes(const pace_lowering *to) {
+    return pace_config_is_amp(to->config) ? 2 : pace_config_parameter_bytes(to->config);
 }
 
-static void gather_block(pace_lowering *to, uint32_t from) {
+static uint32_t gather_from(pace_lowering *to, pace_group_kind group, double elements) {
+    double ranks = pace_config_group_size(to->config, group);
+    if (!(elements > 0) || ranks < 2) return PACE_NO_LAUNCH;
+    return pace_emit_gather(to, group, elements / ranks * gathered_bytes(to));
+}
+
+/* Of a block: parameters of all ranks, and of experts. */
+static void block_elements(double elements[2], const pace_lowering *to, uint32_t from) {
     uint32_t end = end_of_block(to, from), first = from < end ? from : end, last = from < end ? end : from;
-    double elements[2] = {0}; /* of all ranks, of experts */
+    elements[0] = elements[1] = 0;
     for (uint32_t i = first; i <= last; i++) {
         const pace_layer *layer = &to->model->layers.items[i];
         double experts = pace_lower_experts(to, layer);
@@ -61,6 +65,11 @@ static void gather_block(pace_lowering *to, uint32_t from) {
         elements[to->config->ep > 1] += experts;
         elements[0] += pace_lower_parameters(to, layer) - experts + pace_lower_tied_copy(to, layer);
     }
+}
+
+static void gather_block(pace_lowering *to, uint32_t from) {
+    double elements[2];
+    block_elements(elements, to, from);
     uint32_t launch = gather_from(to, pace_config_shard_group(to->config, false), elements[0]);
     uint32_t of_experts = gather_from(to, PACE_GROUP_EXPERT_DATA, elements[1]); /* in line on the same stream */
     to->pulls[from] = of_experts != PACE_NO_LAUNCH ? of_experts : launch;
@@ -82,7 +91,13 @@ void pace_lower_gather(pace_lowering *to, uint32_t layer) {
     if (first && !each) gather_all(to);
     if (first && each) gather_block(to, layer);
     if (end != last && each) gather_block(to, goes_back(to) ? end - 1 : end + 1);
-    if (to->pulls[layer] != PACE_NO_LAUNCH) to->await_pull = to->pulls[layer];
+    if (to->pulls[layer] != PACE_NO_LAUNCH) {
+        double elements[2];
+        block_elements(elements, to, layer);
+        to->await_pull = to->pulls[layer];
+        if (each)
+            pace_lower_flat_copy(to, "fsdp::split_with_sizes_copy", elements[0] + elements[1], gathered_bytes(to));
+    }
     to->pulls[layer] = PACE_NO_LAUNCH;
 }
 

@@ -9,28 +9,6 @@
 
 #include <math.h>
 
-/* --- stages ------------------------------------------------------------------------------------------------------- */
-
-/* Of the stages in the middle the first with most layers, which is the second but of uneven chunks. */
-static void find_fullest(pace_step_plan *plan) {
-    plan->fullest = plan->config.pp > 2;
-    plan->layers_most = pace_step_layers_of(plan, plan->fullest);
-    for (double stage = 2; plan->config.vpp > 1 && stage < plan->config.pp - 1; stage++) {
-        double layers = pace_step_layers_of(plan, stage);
-        if (layers > plan->layers_most) plan->fullest = stage, plan->layers_most = layers;
-    }
-}
-
-static pace_status cut(pace_step_plan *plan) {
-    const pace_pipeline pipeline = pace_config_pipeline(&plan->config);
-    PACE_TRY(pace_pipeline_check(&pipeline));
-    PACE_TRY(pace_stages_check(plan->slots->layers, plan->config.pp, plan->config.vpp));
-    plan->layers_first = pace_step_layers_of(plan, 0);
-    plan->layers_last = pace_step_layers_of(plan, plan->config.pp - 1);
-    find_fullest(plan);
-    return PACE_OK;
-}
-
 /* --- sizes -------------------------------------------------------------------------------------------------------- */
 
 typedef struct {
@@ -289,11 +267,27 @@ static pace_status replicate(double *seconds, pace_step_plan *plan, share what, 
     return PACE_OK;
 }
 
+/* Of so many elements from one buffer to another. */
+static pace_status flat_copy(double *seconds, const pace_step_plan *plan, double elements, double bytes,
+                             const pace_step_place *place) {
+    const pace_lowering to = {.config = &plan->config};
+    pace_op op = pace_emit_copy(&to, "copy", elements, (int)bytes);
+    pace_estimate price_s;
+    *seconds = 0;
+    if (!pace_framework_is_lowered(plan->framework) || plan->config.zero_stage < 3 || !(elements > 0)) return PACE_OK;
+    PACE_TRY(pace_price_cached(&price_s, place->prices, place->cost, place->device, &op, PACE_SUSTAINED));
+    *seconds = price_s.median;
+    return PACE_OK;
+}
+
 static pace_status shard_block(pace_step_shards *out, pace_step_plan *plan, share what, const pace_step_place *place) {
     out->elements = what.dense + what.expert;
     PACE_TRY(gather(&out->gather_s, plan, what, place));
     PACE_TRY(exchange_block(&out->scatter_s, plan, PACE_REDUCESCATTER, scattered_element_bytes(plan), trained_of(what),
                             place));
+    PACE_TRY(flat_copy(&out->unpack_s, plan, out->elements, gathered_element_bytes(&plan->config), place));
+    PACE_TRY(flat_copy(&out->pack_s, plan, what.trained + what.trained_expert,
+                       pace_config_parameter_bytes(&plan->config), place));
     return replicate(&out->replicate_s, plan, what, place);
 }
 
@@ -571,7 +565,7 @@ pace_status pace_step_plan_outline(pace_step_plan *out, const pace_step_slots *s
     if (config->offload && place->device->is_cpu)
         return pace_fail(PACE_E_USAGE, "offload: %s is the host itself: there is no other memory", place->device->name);
     plan.micro_batches = pace_config_micro_batches(config);
-    PACE_TRY(cut(&plan));
+    PACE_TRY(pace_step_stages_cut(&plan));
     add_memory(&plan, place);
     *out = plan;
     return PACE_OK;

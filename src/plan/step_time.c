@@ -54,11 +54,12 @@ static double factor(const pace_step_factors *f, bool across) { return across ? 
 /* ZeRO 3, of one slot: parameters gathered, gradients scattered; work beside its own that hides them. */
 typedef struct {
     double gather_s, reduce_s, beside_s;
+    double copy_s; /* out of and into flat buffers */
 } slot_shards;
 
 /* What the host takes to issue both. */
 static double shard_host_s(const pace_step_plan *plan, const slot_shards *shards) {
-    return ((shards->gather_s > 0) + (shards->reduce_s > 0)) * plan->slots->rest_host_s[PACE_REST_GATHER];
+    return ((shards->gather_s > 0) + (shards->reduce_s > 0)) * plan->slots->rest_host_s[PACE_REST_SHARD];
 }
 
 static work slot_work(const pace_step_plan *plan, const pace_step_factors *f, const pace_slot *slot,
@@ -67,7 +68,7 @@ static work slot_work(const pace_step_plan *plan, const pace_step_factors *f, co
     const double overlap[PACE_SLOT_GROUPS] = {framework->overlap_tensor, framework->overlap_context,
                                               framework->overlap_expert};
     work w = {.products_s = f->matrix * slot->matrix_s + f->attention * plan->attention * slot->attention_s};
-    w.compute_s = w.products_s + f->stream * slot->stream_s + slot->gap_s;
+    w.compute_s = w.products_s + f->stream * (slot->stream_s + shards->copy_s) + slot->gap_s;
     double device_s = w.compute_s,
            host_s = f->launch * (framework->launch_s * slot->launches + framework->dispatch_s * slot->dispatches +
                                  slot->host_s + shard_host_s(plan, shards));
@@ -101,7 +102,18 @@ static pace_step_shards shards_of(const pace_step_plan *plan, const pace_slot_pa
     bool last = part->part.place == PACE_PART_TAIL && part->part.behind >= plan->slots->layers;
     if (last && plan->config.pp > 1 && !pace_schedule_is_v(plan->config.schedule)) own += plan->slots->tied_parameters;
     double share = all->elements > 0 ? own / all->elements : 0;
-    return (pace_step_shards){own, share * all->gather_s, share * all->scatter_s, share * all->replicate_s};
+    return (pace_step_shards){own,
+                              share * all->gather_s,
+                              share * all->scatter_s,
+                              share * all->replicate_s,
+                              share * all->unpack_s,
+                              share * all->pack_s};
+}
+
+/* What a pass of a part copies out of and into flat buffers. */
+static double copies_s(const pace_step_plan *plan, const pace_step_shards *of, int pass) {
+    if (plan->config.zero_stage < 3 || pass == PACE_PART_RECOMPUTE) return 0;
+    return of->unpack_s + (pass == PACE_PART_BACKWARD && reduces(plan) ? of->pack_s : 0);
 }
 
 /* All passes of one micro-batch over a part: forward, and backward with what runs again before it. */
@@ -116,7 +128,8 @@ static work part_work(const pace_step_plan *plan, const pace_step_factors *f, co
         if (pass != PACE_PART_FORWARD && !trains) continue;
         slot_shards shards = {.gather_s = pass == PACE_PART_RECOMPUTE ? 0 : of.gather_s,
                               .reduce_s = backward && reduces(plan) ? of.scatter_s + of.replicate_s : 0,
-                              .beside_s = backward && is_lowered(plan) ? again_s : 0};
+                              .beside_s = backward && is_lowered(plan) ? again_s : 0,
+                              .copy_s = copies_s(plan, &of, pass)};
         pace_slot slot = part->pass[pass];
         if (backward)
             slot.stream_s += plan->add_s * (part->part.trained_parameters + part->part.trained_expert_parameters);
@@ -158,23 +171,6 @@ static model_work work_of(const pace_step_plan *plan, const pace_step_factors *f
     return w;
 }
 
-double pace_step_layers_of(const pace_step_plan *plan, double stage) {
-    const pace_pipeline cut = pace_config_pipeline(&plan->config);
-    return pace_held_layers(&cut, plan->slots->layers, (uint32_t)stage);
-}
-
-double pace_step_tail_stage(const pace_step_plan *plan, const pace_model_part *tail) {
-    const pace_pipeline shape = pace_config_pipeline(&plan->config);
-    double parts = plan->config.pp * plan->config.vpp, turns = 0;
-    uint32_t part = (uint32_t)parts - 1;
-    bool between = tail->behind < plan->slots->layers && pace_framework_is_lowered(plan->framework);
-    for (uint32_t i = 0; between && i < parts && turns < tail->behind; i++) {
-        part = i;
-        turns += pace_part_layers(&shape, plan->slots->layers, i);
-    }
-    return pace_pipeline_stage(&shape, part);
-}
-
 /* Whether gradients of weights come in turns of their own. */
 static bool puts_off(const pace_step_plan *plan) {
     return plan->config.pp > 1 && pace_schedule_splits(plan->config.schedule) && reduces(plan);
@@ -189,15 +185,16 @@ static pace_clocks pass_clocks_of(const work *w, bool hosts) {
 /* A part as ZeRO gathers it. */
 static pace_gathered_block gathered_block(const pace_step_plan *plan, const pace_step_factors *f,
                                           const pace_slot_part *part, bool hosts) {
-    const slot_shards alone = {0};
     const pace_step_shards of = shards_of(plan, part);
     double again = factor(f, plan->gradient_across), all = plan->slots->trained_parameters;
     pace_gathered_block block = {.gather_s = again * of.gather_s};
-    if (hosts) block.call_s = f->launch * plan->slots->rest_host_s[PACE_REST_GATHER];
+    bool flat = plan->config.zero_stage >= 3;
+    if (hosts) block.call_s = f->launch * plan->slots->rest_host_s[flat ? PACE_REST_SHARD : PACE_REST_GATHER];
     if (all > 0) block.share = (part->part.trained_parameters + part->part.trained_expert_parameters) / all;
     if (reduces(plan)) block.reduce_s = again * (of.scatter_s + of.replicate_s);
     for (int pass = 0; pass < PACE_PART_PASSES; pass++) {
         bool forward = pass == PACE_PART_FORWARD, trains = plan->config.mode == PACE_TRAINING;
+        const slot_shards alone = {.copy_s = copies_s(plan, &of, pass)};
         work w = slot_work(plan, f, &part->pass[pass], &alone);
         if (forward || trains) block.pass[!forward] = pace_clocks_then(block.pass[!forward], pass_clocks_of(&w, hosts));
     }
@@ -503,7 +500,7 @@ pace_step_time pace_step_compose(const pace_step_plan *plan, const pace_step_fac
 /* Of all passes of a part, without what ZeRO 3 gathers. */
 static double least_part_s(const pace_step_plan *plan, const pace_slot_part *part) {
     const pace_step_factors none = pace_step_factors_none();
-    const slot_shards no_shards = {0, 0, 0};
+    const slot_shards no_shards = {0};
     double sum = 0;
     for (int pass = 0; pass < PACE_PART_PASSES; pass++) {
         if (pass != PACE_PART_FORWARD && plan->config.mode != PACE_TRAINING) continue;

@@ -33,6 +33,7 @@ typedef struct {
  * are summed over the copies. `elements`: how many all are, with the last stage's copy of a tied table. */
 typedef struct {
     double elements, gather_s, scatter_s, replicate_s;
+    double unpack_s, pack_s; /* lowered frameworks: parameters copied out of the buffer, gradients into it */
 } pace_step_shards;
 
 /* Everything that does not depend on factors. */
@@ -97,6 +98,9 @@ pace_status pace_step_plan_finish(pace_step_plan *plan, const pace_step_place *p
 /** What the step of an outline with priced slots takes at least: no more than pace_step_compose()'s total, with turns_s, whatever
  * its exchanges of gradients and messages take. */
 double pace_step_least_s(const pace_step_plan *plan);
+
+/** Counts the layers of the stages: layers_first, layers_last, layers_most, fullest. Errors: those of pipelines and stages. */
+pace_status pace_step_stages_cut(pace_step_plan *plan) PACE_MUST_CHECK;
 
 /** Repeated layers of a stage, from 0. */
 double pace_step_layers_of(const pace_step_plan *plan, double stage);

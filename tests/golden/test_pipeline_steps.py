@@ -138,6 +138,12 @@ def copied_back():
                               capture_output=True, text=True)
         launches.append(json.loads(done.stdout)["edits"][0]["launches"])
     expect(launches[0] - launches[1] == 161, launches)
+    # FSDP's traces have a copy out of the flat buffer for each gather, twice a block, and one into it for each scatter; GPT-2 is 12 blocks, head and tail.
+    done = subprocess.run([PACELINE, "predict", "gpt2", "--on", "dgx-a100", "--set", "dp=8,micro_batch=4,global_batch=32,zero_stage=3,precision=amp_bf16", "--format", "perfetto", "-q"],
+                          capture_output=True, text=True)
+    names = [event["name"] for event in json.loads(done.stdout)["traceEvents"] if event.get("cat") in ("cpu_op", "user_annotation")]
+    steps = sum(name.startswith("ProfilerStep") for name in names)
+    expect((names.count("fsdp::split_with_sizes_copy"), names.count("fsdp::chunk_cat")) == (28 * steps, 14 * steps) and steps, steps, done.stderr)
 
 
 def uneven():
