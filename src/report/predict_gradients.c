@@ -78,10 +78,11 @@ void pace_put_gradients(pace_report *report, const pace_scenario *scenario, cons
     pace_node_sentence(root, false,
                        "%" PRId64
                        " ranks exchange gradients by %s%s %s of communication is exposed%s%s. Waiting for the "
-                       "slowest rank (step times vary by %.3g %%) adds %s.",
+                       "slowest rank (step times vary by %.3g %%) adds %s%s.",
                        exchange->ranks, scenario->approach.name, exchanges_more(exchange) ? "; in all," : ":",
                        pace_show_ns(pace_ns(exchange->exposed_s)).text, by_groups(exchange, groups, sizeof groups),
                        limit_of(exchange, limit, sizeof limit), 100 * exchange->jitter,
-                       pace_show_ns(pace_ns(exchange->skew_s)).text);
+                       pace_show_ns(pace_ns(exchange->skew_s)).text,
+                       exchange->skew_s > 0 ? ", which timelines of ranks do not show" : "");
     put_object(root, scenario, exchange);
 }

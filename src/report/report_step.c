@@ -270,9 +270,14 @@ void pace_put_step_values(pace_report *report, pace_estimate step_s) {
 static pace_status put_picture(pace_report *report, const asked *a) {
     if (!a->picture) return PACE_OK;
     double drawn_s = pace_analysis_step_ns(a->picture, PACE_DRAWN_STEPS - 1) / 1e9;
+    double skew_s = a->step->settled.closed_skew_s;
+    char without[80] = "";
+    if (skew_s > 0)
+        pace_snprintf(without, sizeof without, ", without the wait of %s for the slowest rank",
+                      pace_show_ns(pace_ns(skew_s)).text);
     pace_node_note(pace_report_root(report),
-                   "The timeline draws the closed form's schedule, turn by turn: there the step takes %s.",
-                   pace_show_ns(pace_ns(drawn_s)).text);
+                   "The timeline draws the closed form's schedule, turn by turn: there the step takes %s%s.",
+                   pace_show_ns(pace_ns(drawn_s)).text, without);
     PACE_TRY(pace_put_stages(report, a->picture, a->step));
     pace_put_stage_memory(report, &a->memory, a->step->settled.plan.device_bytes);
     return PACE_OK;

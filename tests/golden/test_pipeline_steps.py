@@ -146,6 +146,14 @@ def copied_back():
     expect((names.count("fsdp::split_with_sizes_copy"), names.count("fsdp::chunk_cat")) == (28 * steps, 14 * steps) and steps, steps, done.stderr)
 
 
+def waits_that_no_timeline_shows():
+    """The step is what its timeline shows and the wait for the slowest replica, and the answer says which part the timeline lacks."""
+    answer = predict("gpt2", "--on", "dgx-a100", "--set", "dp=8", "--set", "micro_batch=4", "--set", "precision=amp_bf16")
+    shown, waited = answer["step"]["walked_ns"], answer["exchange"]["skew_ns"]
+    expect(waited > 0 and abs(shown + waited - answer["scenarios"][0]["step_ns"]) <= 2, answer["step"], waited)
+    expect(any("timelines of ranks do not show" in sentence for sentence in answer["summary"]), answer["summary"])
+
+
 def uneven():
     """Chunks need not be alike. DeepSeek-V3's 61 layers on 16 stages of 2 chunks: Megatron Core's documentation lays them out as 29 chunks
     of 2 layers and 3 beside embedding, prediction and loss; here too 29 have 2, and those at the ends 1. Walk and closed form agree."""
@@ -256,6 +264,7 @@ rows_and_options()
 drawn()
 framed()
 copied_back()
+waits_that_no_timeline_shows()
 uneven()
 refused()
 sys.exit(finish())
