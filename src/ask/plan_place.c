@@ -241,13 +241,20 @@ static pace_status answer_choice(pace_plan_place *p, const pace_plan_candidate *
     return status == PACE_E_MEMORY ? status : pace_plan_refuse(&p->found, pace_message());
 }
 
-/* Of the first and those that take as long, one that surely fits leads, and of such one without offloading. */
+static double chunks_of(const pace_plan_choice *one) { return one->candidate.config.pp * one->candidate.config.vpp; }
+
+/* Whether one that takes as long should lead: it surely fits, else it does not offload, else its pipeline is the shorter. */
+static bool is_safer(const pace_plan_choice *one, const pace_plan_choice *other) {
+    if (one->close != other->close) return other->close;
+    int offload = one->candidate.config.offload, of_other = other->candidate.config.offload;
+    return offload != of_other ? offload < of_other : chunks_of(one) < chunks_of(other);
+}
+
+/* Of the first and those that take as long, the safest leads. */
 static void lead_sure(pace_plan_choice *all, size_t count, double tie) {
     size_t best = 0;
-    for (size_t i = 1; i < count && all[i].time_s.median <= all[0].time_s.median * (1 + tie); i++) {
-        bool safer = all[best].close && !all[i].close, as_safe = all[best].close == all[i].close;
-        if (safer || (as_safe && all[i].candidate.config.offload < all[best].candidate.config.offload)) best = i;
-    }
+    for (size_t i = 1; i < count && all[i].time_s.median <= all[0].time_s.median * (1 + tie); i++)
+        if (is_safer(&all[i], &all[best])) best = i;
     const pace_plan_choice leader = all[best];
     for (; best > 0; best--) all[best] = all[best - 1];
     all[0] = leader;

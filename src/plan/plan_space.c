@@ -163,8 +163,15 @@ static bool is_sharding(const pace_config *config, const pace_plan_space *space,
            replicas > group && divides(replicas, group);
 }
 
+static bool is_even(double layers, double stages, double chunks) {
+    return divides(layers, stages * chunks) || pace_ends_count(layers, stages, chunks);
+}
+
+/* Uneven chunks need a layout written by hand: they are tried where so many stages have no even ones. */
 static bool may_chunk(const pace_config *config, const pace_plan_space *space) {
-    return config->vpp == 1 || (config->pp > 1 && config->pp * config->vpp <= space->layers);
+    double pp = config->pp, vpp = config->vpp, layers = space->layers;
+    if (vpp == 1 || pp < 2) return vpp == 1;
+    return is_even(layers, pp, vpp) || (!is_even(layers, pp, 2) && pp * vpp <= layers);
 }
 
 static bool may_order(const pace_config *config) {

@@ -167,7 +167,9 @@ static void say_unsafe(pace_node *root, const pace_plan_place *p) {
     pace_node_sentence(root, false,
                        "%s would be %.1f %% faster, too little to tell apart (plan_tie in catalog/steps.yaml), and %s.",
                        config, 100 * (one->time_s.median / next->time_s.median - 1),
-                       next->close ? "fits closely" : "offloads");
+                       next->close && !one->close                                       ? "fits closely"
+                       : next->candidate.config.offload > one->candidate.config.offload ? "offloads"
+                                                                                        : "has a longer pipeline");
 }
 
 static void say_best(pace_node *root, const pace_plan_asked *a, const pace_plan_place *p) {
