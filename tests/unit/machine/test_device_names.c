@@ -94,6 +94,8 @@ static void test_spellings(void **state) {
         {"NVIDIA B200 SXM", "b200"},
         {"NVIDIA B300 SXM", "b300"},
         {"NVIDIA GB200 SXM", "gb200"},
+        {"NVIDIA GB300", "gb300"},
+        {"NVIDIA A800-SXM4-80GB", "a800-80-sxm"},
         {"Intel Gaudi 2", "gaudi2"},
         {"Intel Gaudi 3", "gaudi3"},
         {"AMD MI300X", "mi300x"},

@@ -107,6 +107,8 @@ static void test_parameters(void **state) {
         {"llama3.2-1b", 1235814400},
         {"llama3.2-3b", 3212749824},
         {"mistral-7b", 7241732096},
+        {"olmo2-7b", 7298617344 - 32 * 2 * 4096}, /* without the norms of queries and keys */
+        {"smollm3-3b", 3075098624},
         {"qwen2.5-7b", 7615616512},
         {"qwen2.5-72b", 72706203648},
         {"mixtral-8x7b", 46702792704},
