@@ -53,6 +53,7 @@ static void fill(pace_config *config, const pace_config *usual) {
     config->selects_products = usual->selects_products;
     config->keeps_fp8 = usual->keeps_fp8;
     config->routes_inside = usual->routes_inside;
+    config->tokens_once = usual->tokens_once;
 }
 
 pace_run_precision pace_step_autocast(const pace_step_case *asked) {

@@ -93,6 +93,7 @@ typedef struct {
     bool keeps_fp8;       /* nor this: products in FP8 keep their inputs so */
     bool
         routes_inside; /* nor this: experts weigh what they compute before their last product, whose output is not kept */
+    bool tokens_once;      /* nor this: tokens cross to each node once, whatever expert_nodes says */
     double host_update_ns; /* nor this: what a rank's share of its host takes to update one parameter */
     bool sorts_on_host; /* nor this, but a framework's: of each layer of experts a pass begins with a call "dispatch" */
 } pace_config;

@@ -226,9 +226,9 @@ void pace_emit_exchange(pace_lowering *to, const char *collective, pace_group_ki
     if (number != PACE_NO_LAUNCH) to->await_exchange = number;
 }
 
-void pace_emit_tokens(pace_lowering *to, double bytes, double copies) {
+void pace_emit_tokens(pace_lowering *to, double bytes, double copies, double nodes) {
     pace_graph_exchange exchange = exchange_of(to, "alltoall", PACE_GROUP_EXPERT, PACE_ROLE_ACTIVATION, bytes);
-    exchange.routed_nodes = to->config->expert_nodes;
+    exchange.routed_nodes = nodes;
     exchange.routed_copies = copies;
     uint32_t number = call_exchange(to, "alltoall", &exchange, BETWEEN);
     if (number != PACE_NO_LAUNCH) to->await_exchange = number;

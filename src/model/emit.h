@@ -91,8 +91,8 @@ void pace_emit_flush(pace_lowering *to);
 /** An exchange of activations, for which the next operation on stream 0 waits. */
 void pace_emit_exchange(pace_lowering *to, const char *collective, pace_group_kind group, double bytes);
 
-/** Tokens to the ranks of their experts, or back: of each so many copies. */
-void pace_emit_tokens(pace_lowering *to, double bytes, double copies);
+/** Tokens to the ranks of their experts, or back: of each so many copies, on at most so many nodes (0 = each by itself). */
+void pace_emit_tokens(pace_lowering *to, double bytes, double copies, double nodes);
 
 /** Gradients of the data-parallel ranks of a group, summed behind what stream 0 was given and beside what follows. */
 void pace_emit_gradients(pace_lowering *to, const char *collective, pace_group_kind group, double bytes);

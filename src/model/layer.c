@@ -31,6 +31,7 @@ static const char *const option_names[PACE_OPTIONS] = {
     [PACE_OPTION_EXPERTS] = "experts",
     [PACE_OPTION_BIDIRECTIONAL] = "bidirectional",
     [PACE_OPTION_TOPK] = "topk",
+    [PACE_OPTION_NODES] = "nodes",
     [PACE_OPTION_FFN] = "ffn",
     [PACE_OPTION_GATED] = "gated",
     [PACE_OPTION_KERNEL_WIDTH] = "kernel",
@@ -79,7 +80,7 @@ static pace_status check_option(const pace_layer *layer, pace_layer_option optio
     bool may_be_zero = option == PACE_OPTION_PAD || option == PACE_OPTION_PAD_WIDTH || option == PACE_OPTION_BIAS ||
                        option == PACE_OPTION_TIED || option == PACE_OPTION_CEIL || option == PACE_OPTION_CAUSAL ||
                        option == PACE_OPTION_ROTARY || option == PACE_OPTION_BIDIRECTIONAL ||
-                       option == PACE_OPTION_GATED;
+                       option == PACE_OPTION_GATED || option == PACE_OPTION_NODES;
     if (value == PACE_SAME_AS_BEFORE) return PACE_OK;
     if (isnan(value)) return pace_fail(PACE_E_INPUT, "\"%s\" needs \"%s\"", layer->word, option_names[option]);
     if (option == PACE_OPTION_P || option == PACE_OPTION_DROPOUT) {

@@ -70,6 +70,7 @@ typedef enum {
     PACE_OPTION_BIDIRECTIONAL,
     PACE_OPTION_EXPERTS,
     PACE_OPTION_TOPK,
+    PACE_OPTION_NODES, /* that a router keeps a token to; 0 = any */
     PACE_OPTION_FFN,
     PACE_OPTION_GATED,
     PACE_OPTIONS

@@ -76,7 +76,7 @@ static const pace_layer_rule rules[] = {
      OPTIONS(NEEDS(HIDDEN), TAKES(LAYERS, 1), TAKES(BIDIRECTIONAL, 0)), .autocast = PACE_AUTOCAST_HALF,
      .keeps = PACE_KEEPS_INPUT, .kept_extra = pace_kept_lstm},
     {"experts", PACE_LAYER_EXPERTS, ONE_INPUT, OF(experts), BY(experts, experts),
-     OPTIONS(NEEDS(EXPERTS), NEEDS(TOPK), NEEDS(FFN), TAKES(GATED, 1), TAKES(BIAS, 0)),
+     OPTIONS(NEEDS(EXPERTS), NEEDS(TOPK), NEEDS(FFN), TAKES(GATED, 1), TAKES(BIAS, 0), TAKES(NODES, 0)),
      .autocast = PACE_AUTOCAST_HALF, .keeps = PACE_KEEPS_INPUT, .kept_extra = pace_kept_experts,
      .expert_elements = pace_expert_elements},
     {"add", PACE_LAYER_ADD, .least = 1, .most = PACE_LAYER_INPUTS, OF(join), BY(join, add)},

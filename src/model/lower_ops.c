@@ -181,7 +181,8 @@ pace_expert_size pace_lower_expert_size(const pace_lowering *to, const pace_laye
     double rows = to->batch * to->sequence * layer->option[PACE_OPTION_TOPK] * more;
     double experts = layer->option[PACE_OPTION_EXPERTS] / to->config->ep;
     double groups = rows < experts ? rows : experts;
-    return (pace_expert_size){groups, rows / groups, rows, layer->option[PACE_OPTION_TOPK]};
+    return (pace_expert_size){groups, rows / groups, rows, layer->option[PACE_OPTION_TOPK],
+                              layer->option[PACE_OPTION_NODES]};
 }
 
 bool pace_lower_is_cast(const pace_layer *layer) {
@@ -212,8 +213,15 @@ double pace_lower_tied_copy(const pace_lowering *to, const pace_layer *layer) {
     return pace_lower_tied_elements(to, layer);
 }
 
+/* Nodes to which a token goes at most, once to each; 0 = every copy goes by itself. */
+static double token_nodes(const pace_config *config, const pace_expert_size *size) {
+    if (config->expert_nodes > 0 || !config->tokens_once) return config->expert_nodes;
+    return size->nodes > 0 ? size->nodes : size->copies;
+}
+
 void pace_lower_dispatch(pace_lowering *to, const pace_expert_size *size, double channels, int bytes) {
-    if (to->config->ep > 1) pace_emit_tokens(to, size->rows * channels * bytes, size->copies);
+    if (!(to->config->ep > 1)) return;
+    pace_emit_tokens(to, size->rows * channels * bytes, size->copies, token_nodes(to->config, size));
 }
 
 bool pace_lower_has_tied_copy(const pace_lowering *to) {

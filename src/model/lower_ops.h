@@ -34,6 +34,7 @@ typedef struct {
 typedef struct {
     double groups, each, rows;
     double copies; /* of a token */
+    double nodes;  /* that the router keeps a token to; 0 = any */
 } pace_expert_size;
 
 pace_attention pace_lower_attention_size(const pace_lowering *to, const pace_layer *layer);

@@ -93,6 +93,7 @@ static pace_status read_framework(pace_framework *out, const pace_yaml *yaml, co
                                    {"selects_products", &out->selects_products, 1, 1},
                                    {"keeps_fp8", &out->keeps_fp8, 1, 1},
                                    {"routes_inside", &out->routes_inside, 1, 1},
+                                   {"tokens_once", &out->tokens_once, 1, 1},
                                    {"interleaves", &out->interleaves, 1, 1},
                                    {"scatter_messages", &out->scatter_messages, 1, 1}};
     const char *name = pace_yaml_text_of(node, "name");
@@ -255,6 +256,7 @@ void pace_framework_defaults(pace_config *config, const pace_framework *framewor
     config->selects_products = framework->selects_products > 0;
     config->keeps_fp8 = framework->keeps_fp8 > 0;
     config->routes_inside = framework->routes_inside > 0;
+    config->tokens_once = framework->tokens_once > 0;
     config->execution = framework->execution;
     config->attention = framework->attention;
     config->zero_stage = framework->zero_stage;

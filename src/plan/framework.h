@@ -30,6 +30,7 @@ typedef struct {
     double keeps_fp8;     /* whether products in FP8 keep their inputs so */
     double
         routes_inside; /* whether experts weigh what they compute before their last product, whose output is not kept */
+    double tokens_once; /* whether a token crosses to each node once, and is copied to its experts' ranks there */
     double workspace_bytes[2];                /* before Hopper, and from Hopper on */
     double context_bytes, communicator_bytes; /* of a device's memory, what no allocator of the framework gives */
     bool zero_known[PACE_ZERO_STAGES];        /* stages of ZeRO that it has; all where nobody says */

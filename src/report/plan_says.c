@@ -380,7 +380,8 @@ static void put_command(pace_node *root, const pace_plan_asked *a, const pace_pl
 static void put_routes(pace_node *root, const pace_plan_place *best) {
     const pace_plan_space *space = &best->space;
     bool experts = space->values[PACE_PLAN_EP].count > 1 && !space->tables_follow;
-    if (!experts || best->machine.nodes < 2 || best->step.asked.config.expert_nodes > 0) return;
+    const pace_config *config = &best->step.asked.config;
+    if (!experts || best->machine.nodes < 2 || config->expert_nodes > 0 || config->tokens_once) return;
     pace_node_note(root,
                    "Each copy of a token goes to its expert's rank by itself, on whatever node. Where the router keeps "
                    "a token to few nodes and copies share the way, as DeepSeek V3's do, --set expert_nodes=4 lets "
