@@ -48,12 +48,45 @@ static void assume_split(pace_step_row *out, const pace_step_reader *r, double r
                    *rest, turns > 1 ? "at once " : "");
 }
 
+/* Whether twice as many ranks may share the model so: then they do. */
+static bool double_if_possible(pace_step_row *out, double ranks, double *degree) {
+    *degree *= 2;
+    bool possible = fmod(ranks, *degree) == 0 && pace_model_check_parallel(out->model, &out->config) == PACE_OK;
+    if (!possible) *degree /= 2;
+    return possible;
+}
+
+/* Megatron's ranks share experts and layers, each within a node, and then stages, until `whole` bytes leave half of a device's
+ * memory. */
+static void assume_layers_shared(pace_step_row *out, const pace_step_reader *r, double ranks, double whole) {
+    pace_config *config = &out->config;
+    double room = out->device->memory_bytes / 2, node = 8;
+    while (config->ep < node && whole > room * config->ep && double_if_possible(out, ranks, &config->ep)) continue;
+    whole /= config->ep;
+    while (config->tp < node && whole > room * config->tp && double_if_possible(out, ranks / config->ep, &config->tp))
+        continue;
+    while (whole > room * config->tp * config->pp &&
+           double_if_possible(out, ranks / (config->ep * config->tp), &config->pp))
+        continue;
+    pace_step_doubt(out, r, PACE_DOUBT_ROW_SPLIT);
+    pace_step_note(out, "assumed tp %g, pp %g, ep %g", config->tp, config->pp, config->ep);
+}
+
 /* Nothing is said of how ranks share the work: each has the whole model, or its share of one that several have, where that
- * leaves half of its memory, else parameters are sharded over all. */
-static void assume_data_parallel(pace_step_row *out) {
-    double each = out->config.frozen > 0 || out->config.lora > 0 ? 2 : 16; /* weights; and gradients, Adam's states */
-    double whole = each * pace_model_total(out->model, &out->config).parameters / (out->config.tp * out->config.pp);
-    bool fits = out->config.pp > 1 || (out->device->memory_bytes > 0 && whole < out->device->memory_bytes / 2);
+ * leaves half of its memory, else parameters are sharded over all, or layers by a framework that does not shard. */
+static void assume_data_parallel(pace_step_row *out, const pace_step_reader *r, double ranks) {
+    bool frozen = out->config.frozen > 0 || out->config.lora > 0,
+         shards = out->framework->zero_known[3] || out->model->sequence == 0;
+    double each = frozen   ? 2
+                  : shards ? 16
+                           : 6; /* weights; and gradients; and Adam's states, unless replicas share these */
+    double whole = each * pace_model_total(out->model, &out->config).parameters;
+    double room = out->device->memory_bytes / 2 * out->config.tp * out->config.pp;
+    bool fits = out->config.pp > 1 || whole < room;
+    if (!shards && !fits && room > 0) {
+        assume_layers_shared(out, r, ranks, whole);
+        return;
+    }
     if (out->config.pp == 1) out->config.zero_stage = fits ? 0 : 3;
     pace_step_note(out, fits ? "assumed data parallelism" : "assumed fully sharded data parallelism");
 }
@@ -138,7 +171,7 @@ static bool set_ranks(pace_step_row *out, const pace_step_reader *r, size_t row)
     if (silent)
         assume_split(out, r, n, pace_step_at_least_one(r, row, PACE_STEP_GLOBAL_BATCH),
                      pace_step_at_least_one(r, row, PACE_STEP_GRAD_ACCUM));
-    if (silent && config->zero_stage < 3) assume_data_parallel(out);
+    if (silent && config->zero_stage < 3) assume_data_parallel(out, r, n);
     double each = config->tp * config->pp * config->cp;
     if (n == 0 && dp == 0) {
         dp = fmod(config->cp * config->tp, config->ep) == 0 ? 1 : config->ep;
@@ -264,6 +297,8 @@ bool pace_step_row_config(pace_step_row *out, pace_step_reader *r, size_t row) {
         out->framework = pace_frameworks_find(&r->things->frameworks, word);
         if (*word) pace_step_note(out, "unknown framework \"%.30s\", taken for %s", word, out->framework->name);
     }
+    const char *about = out->framework->about;
+    if (*word && about && !pace_step_says(word, out->framework->name)) pace_step_note(out, "taken for %s", about);
     if (strcmp(out->framework->name, GRAPHS) == 0 && !*pace_step_cell(r, row, PACE_STEP_FRAMEWORK))
         pace_step_note(out, "assumed steps recorded as graphs");
     out->attention = pace_frameworks_attention(&r->things->frameworks, out->device->name, out->framework->name);

@@ -5,6 +5,8 @@
 
 #include <math.h>
 
+enum { ENDS = 2 }; /* head and tail, which may stand for a layer each (Llama 3 405B: 126 layers on 16 stages) */
+
 /* Chunks of layers that each stage may have, at most as many as are usual: each holds as many of the repeated layers, and
  * micro-batches come in rounds of all stages. */
 static double usual_chunks(const pace_step_row *row, double most) {
@@ -14,7 +16,7 @@ static double usual_chunks(const pace_step_row *row, double most) {
     if (fmod(rounds, config->pp) != 0 || pace_model_parts_find(&parts, row->model, config) != PACE_OK) return 1;
     double chunks = 1;
     for (double v = 2; v <= most; v++)
-        if (fmod(parts.layers, config->pp * v) == 0) chunks = v;
+        if (fmod(parts.layers, config->pp * v) == 0 || fmod(parts.layers + ENDS, config->pp * v) == 0) chunks = v;
     pace_model_parts_free(&parts);
     return chunks;
 }
@@ -31,17 +33,18 @@ static void doubt_chunks(pace_step_row *out, double chunks) {
 
 static void set_chunks(pace_step_row *out, const pace_step_reader *r, size_t row) {
     pace_config *config = &out->config;
-    bool said =
-        *pace_step_cell(r, row, PACE_STEP_VPP) || *pace_step_cell(r, row, PACE_STEP_SCHEDULE) || config->vpp > 1;
+    const char *schedule = pace_step_cell(r, row, PACE_STEP_SCHEDULE);
+    bool interleaved = pace_step_says(schedule, "interleav");
+    bool said = *pace_step_cell(r, row, PACE_STEP_VPP) || (*schedule && !interleaved) || config->vpp > 1;
     if (said || config->pp < 2 || config->mode != PACE_TRAINING || !(out->framework->interleaves > 0)) return;
     double chunks = usual_chunks(out, r->things->doubts.figure[PACE_DOUBT_ROW_INTERLEAVING]);
     if (chunks == 1) return;
-    if (!pace_step_row_suite_interleaves(out, r, row)) {
+    if (!interleaved && !pace_step_row_suite_interleaves(out, r, row)) {
         doubt_chunks(out, chunks);
         return;
     }
     config->vpp = chunks;
-    pace_step_note(out, "assumed vpp %g, as the benchmark's submissions have", chunks);
+    pace_step_note(out, interleaved ? "assumed vpp %g" : "assumed vpp %g, as the benchmark's submissions have", chunks);
 }
 
 /* A device is asked in 16 bits where nobody says; steps of sequences on devices that have 8 may be run in these. */

@@ -99,6 +99,7 @@ static pace_status read_framework(pace_framework *out, const pace_yaml *yaml, co
     const char *name = pace_yaml_text_of(node, "name");
     if (!name || strlen(name) >= sizeof out->name) return fail_at(yaml, node, "a framework with a short name");
     snprintf(out->name, sizeof out->name, "%s", name);
+    out->about = pace_yaml_text_of(node, "about");
     PACE_TRY(read_numbers(needed, sizeof needed / sizeof *needed, false, yaml, node));
     PACE_TRY(read_numbers(others, sizeof others / sizeof *others, true, yaml, node));
     PACE_TRY(read_zero_stages(out, yaml, node));

@@ -8,6 +8,8 @@ enum { PACE_ZERO_STAGES = 4 };
 
 typedef struct {
     char name[32];
+    const char
+        *about; /* whose software of which year it stands for, where its words say less; borrowed; NULL = nothing */
     int execution, attention, precision, recompute; /* as in pace_config */
     double launch_s, dispatch_s;                    /* of the host: per kernel or exchange, per layer of experts */
     double gradient_bytes, state_bytes, update_bytes;

@@ -172,7 +172,8 @@ def test_names():
     for name, known in (("Llama-3.1-405B", "llama3.1-405b"), ("meta-llama/Llama-3.1-8B-Instruct", "llama3.1-8b"),
                         ("GPT-3 175B", "gpt3_175b"), ("Mixtral 8x7B", "mixtral-8x7b"), ("Qwen2.5 72B", "qwen2.5-72b"),
                         ("deepseek-ai/DeepSeek-V3-Base", "deepseek-v3"), ("Nemotron-4 340B", "nemotron4-340b"),
-                        ("bert-large-uncased", "bert_large"), ("Mistral-7B-v0.1", "mistral-7b")):
+                        ("bert-large-uncased", "bert_large"), ("Mistral-7B-v0.1", "mistral-7b"), ("Qwen3 MoE 30B", "qwen3-30b-a3b"),
+                        ("allenai/OLMo-2-1124-13B", "olmo2-13b"), ("HuggingFaceTB/SmolLM3-3B", "smollm3-3b"), ("Llama 2 34B", "codellama-34b")):
         rows = ask(text + "".join(f"H100,64,{n},2048,1,1,1,64,bf16\n" for n in (name, known)))
         assert rows[0]["predicted"] == rows[1]["predicted"] != "", (name, rows)
     rows = ask("gpu,model,batch,precision\nA100,ResNet-50,32,fp16\nA100,resnet50,32,fp16\nA100,vgg,32,fp32\n")
@@ -313,11 +314,13 @@ def test_frameworks():
     """One question has one answer, asked as a row or alone; the framework is said, and the closest where there is none."""
     ask_alone = ("predict", "llama3-8b", "--on", "dgx-h100*2", "--set", "dp=4", "--set", "tp=4", "--set", "micro_batch=2",
                  "--set", "global_batch=32", "--format", "json")
-    for name, means in (("megatron", "megatron-core"), ("NeMo 24.07", "megatron-core"), ("torchtitan", "fsdp"), ("deepspeed", "megatron-deepspeed")):
+    for name, means in (("megatron", "megatron-core"), ("Megatron-LM", "megatron-lm"), ("NeMo 24.07", "megatron-core"), ("NeMo AutoModel", "automodel"), ("torchtitan", "fsdp"), ("deepspeed", "megatron-deepspeed")):
         answer = json.loads(run(*ask_alone, "--set", f"framework={name}").stdout)
         row = ask("model,machine,n_gpu,tp,dp,micro_batch,global_batch,framework\n" + f"llama3-8b,dgx-h100,16,4,4,2,32,{name}\n")[0]
         assert answer["framework"] == means
         assert abs(answer["step"]["step_ns"] / 1e9 / float(row["predicted"]) - 1) < 1e-6, (name, row)
+    rows = ask("model,device,n_gpu,framework\n" + "".join(f"llama3-8b,h100-80-sxm,8,{name}\n" for name in ("deepspeed", "Megatron-DeepSpeed")))
+    assert "taken for Megatron-DeepSpeed of 2022" in rows[0]["status"] and "taken for" not in rows[1]["status"], rows
     plain, named = (json.loads(run(*ask_alone, *more).stdout) for more in ((), ("--set", "framework=pytorch")))
     assert plain["step"] == named["step"] and any("framework pytorch" in note for note in plain["notes"])
     assert "the closest is 'deepspeed'" in run(*ask_alone, "--set", "framework=deepsped", status=2).stderr
@@ -369,6 +372,27 @@ def test_samples_at_once():
     rows = ask("model,device,n_gpu,global_batch,grad_accum\nllama2_70b_lora,h100-80-sxm,8,8,4\ngpt3_175b,h100-80-sxm,256,1024,256\n")
     assert "assumed tp 4, pp 1" in rows[0]["status"] and "assumed data parallelism" in rows[0]["status"], rows[0]
     assert "assumed tp 8, pp 8" in rows[1]["status"], rows[1]
+
+
+def test_unsaid_shares():
+    """Megatron has no ZeRO 3: where nobody says how devices share GPT-3, they share its layers. Llama 3 405B's 126 layers are interleaved
+    over 16 stages (arXiv 2407.21783, section 3.3.2): what only "interleaved" said was answered with a pipeline that is not."""
+    rows = ask("model,device,n_gpu,global_batch,framework\n" + "".join(f"gpt3_175b,h100-80-sxm,4608,1152,{f}\n" for f in ("Megatron-LM", "torchtitan")))
+    assert "assumed tp 8, pp 4" in rows[0]["status"], rows[0]
+    assert "pp" not in rows[1]["status"], rows[1]
+    head = "model,device,n_gpu,tp,pp,dp,global_batch,framework,schedule\n"
+    rows = ask(head + "".join(f"llama3.1-405b,h100-80-sxm,8192,8,16,64,2048,FSDP,{schedule}\n" for schedule in ("1f1b", "interleaved")))
+    assert "assumed vpp 4" in rows[1]["status"] and float(rows[1]["predicted"]) < 0.9 * float(rows[0]["predicted"]), rows
+
+
+def test_published_steps():
+    """Megatron-LM hides exchanges only where it is told to: 40.0 s of GPT-3 on 256 A100 (arXiv 2402.15627, table 2). DeepSeek-V3 sends a
+    token to at most 4 nodes, once to each: 180 thousand device-hours for 10^12 tokens (arXiv 2412.19437, section 1), 19.9 s a step."""
+    head = "model,layers,hidden,heads,vocab,seq,device,n_gpu,tp,pp,vpp,ep,micro_batch,global_batch,precision,framework\n"
+    rows = ask(head + "gpt3-175b,96,12288,128,64000,2048,A100-80GB-SXM,256,8,8,6,,1,768,bf16,Megatron-LM\n"
+               "DeepSeek-V3,,,,,4096,H800,2048,1,16,,64,1,15360,fp8,HAI-LLM\n")
+    for row, seconds, off in zip(rows, (40.0, 19.9), (0.12, 0.35)):
+        assert abs(float(row["predicted"]) / seconds - 1) < off and float(row["low"]) < seconds < float(row["high"]), row
 
 
 def test_memory_of_torchtitan():
