@@ -160,13 +160,28 @@ static pace_matrix round_matrix(const pace_fold_gap *gap, const pace_rank *rank,
     return pace_matrix_of(&rank->tiles, from_ns, from_ns + gap->period_ns);
 }
 
-pace_status pace_fold_find(pace_fold_gap *out, bool *steady, const pace_analysis *analysis,
-                           const pace_fold_round *rounds, unsigned repeats, uint32_t times) {
-    const pace_rank *slowest = pace_analysis_slowest(analysis);
+/* The busiest stage of the whole step: in a folded one filling and draining count for too much. */
+static pace_status report_busiest(pace_analysis *analysis, const pace_fold_gap *gap, unsigned in_step) {
+    int64_t *more_ns = pace_alloc(analysis->ranks.count + 1, sizeof *more_ns);
+    if (!more_ns) return PACE_E_MEMORY;
+    for (size_t i = 0; i < analysis->ranks.count; i++) {
+        pace_matrix round = round_matrix(gap, analysis->ranks.items[i], in_step, 0);
+        more_ns[i] = gap->times * pace_matrix_columns(&round, PACE_IDLE_RANK, PACE_IDLE_RANK);
+    }
+    pace_analysis_report_busiest(analysis, more_ns);
+    pace_free(more_ns);
+    return PACE_OK;
+}
+
+pace_status pace_fold_find(pace_fold_gap *out, bool *steady, pace_analysis *analysis, const pace_fold_round *rounds,
+                           unsigned repeats, uint32_t times) {
     pace_fold_gap gap = {.times = times};
     *steady = repeats <= PACE_FOLD_STEPS;
-    if (*steady) PACE_TRY(all_are_usual(steady, slowest, repeats));
     for (unsigned i = 0; *steady && i < repeats; i++) *steady = step_is_steady(&gap, analysis, rounds, i, repeats);
+    if (!*steady) return PACE_OK;
+    PACE_TRY(report_busiest(analysis, &gap, repeats - 1));
+    const pace_rank *slowest = pace_analysis_slowest(analysis);
+    PACE_TRY(all_are_usual(steady, slowest, repeats));
     if (!*steady) return PACE_OK;
     pace_matrix again = round_matrix(&gap, slowest, repeats - 1, 1);
     gap.matrix = round_matrix(&gap, slowest, repeats - 1, 0);

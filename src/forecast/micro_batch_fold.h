@@ -32,9 +32,10 @@ typedef struct {
 pace_fold_round pace_fold_round_of(const pace_graph *graph, uint32_t queue, uint32_t first, uint32_t count,
                                    uint32_t steady_first, uint32_t steady_count);
 
-/** Finds the gap of a walked step. *steady = false: the step is to be walked whole. */
-pace_status pace_fold_find(pace_fold_gap *out, bool *steady, const pace_analysis *analysis,
-                           const pace_fold_round *rounds, unsigned repeats, uint32_t times) PACE_MUST_CHECK;
+/** Finds the gap of a walked step, and which rank is the slowest of the whole step. *steady = false: the step is to be walked with
+ * more micro-batches. */
+pace_status pace_fold_find(pace_fold_gap *out, bool *steady, pace_analysis *analysis, const pace_fold_round *rounds,
+                           unsigned repeats, uint32_t times) PACE_MUST_CHECK;
 
 /** The matrix of the last step, with what was left out of it. */
 pace_matrix pace_fold_matrix(const pace_fold_gap *gap, pace_matrix folded);

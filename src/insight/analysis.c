@@ -439,12 +439,13 @@ static int64_t waits_ns(const pace_rank *rank) {
     return pace_matrix_columns(&matrix, PACE_IDLE_RANK, PACE_IDLE_RANK);
 }
 
-/* All stages of a pipeline take as long: the one that waits least for its peers sets the pace. NULL = no pipeline. */
-static const pace_rank *busiest_stage(const pace_analysis *analysis) {
-    const pace_rank *busiest = NULL;
-    for (size_t i = 0; analysis->messages.items.count > 0 && i < analysis->ranks.count; i++)
-        if (!busiest || waits_ns(analysis->ranks.items[i]) < waits_ns(busiest)) busiest = analysis->ranks.items[i];
-    return busiest;
+void pace_analysis_report_busiest(pace_analysis *analysis, const int64_t *more_ns) {
+    int64_t least_ns = INT64_MAX;
+    for (size_t i = 0; analysis->messages.items.count > 0 && i < analysis->ranks.count; i++) {
+        int64_t ns = waits_ns(analysis->ranks.items[i]) + (more_ns ? more_ns[i] : 0);
+        if (ns < least_ns) analysis->reported = analysis->ranks.items[i];
+        if (ns < least_ns) least_ns = ns;
+    }
 }
 
 pace_status pace_analysis_of_steps(pace_analysis *out, pace_catalog *catalog, pace_step *steps, size_t count,
@@ -458,7 +459,7 @@ pace_status pace_analysis_of_steps(pace_analysis *out, pace_catalog *catalog, pa
         status = take_step(&analysis, &steps[taken], names[taken], device);
     for (; taken < count; taken++) pace_step_free(&steps[taken]);
     if (status == PACE_OK) status = pace_analysis_join(&analysis);
-    if (status == PACE_OK) analysis.reported = busiest_stage(&analysis);
+    if (status == PACE_OK) pace_analysis_report_busiest(&analysis, NULL);
     return PACE_GIVE(out, analysis, status, pace_analysis_free(&analysis));
 }
 

@@ -2,14 +2,20 @@
 
 /* Enough to fill, to settle, and to see two blocks alike: an interleaved order takes micro-batches in rounds of one a stage, and
  * needs two of them to fill, however many chunks there are. */
-static const struct { uint32_t settles, of_a_stage, of_a_round; } enough[PACE_FOLD_TRIES] = {{8, 1, 4}, {12, 6, 12}};
+static const struct {
+    uint32_t settles, of_a_stage, of_a_round;
+    bool queues;
+} enough[PACE_FOLD_TRIES] = {{8, 1, 4, false}, {8, 1, 4, true}, {12, 6, 12, false}};
 
 enum { WORTHWHILE = 3 };
 
-pace_pipeline_fold pace_pipeline_fold_of(const pace_pipeline *p, unsigned attempt) {
+pace_pipeline_fold pace_pipeline_fold_of(const pace_pipeline *p, unsigned attempt, uint32_t queued) {
     pace_pipeline_fold fold = {.less = *p, .round = p->chunks > 1 ? p->stages : 1};
     uint32_t each = p->chunks > 1 ? enough[attempt].of_a_round : enough[attempt].of_a_stage;
     uint32_t least = enough[attempt].settles + each * p->stages;
+    if (enough[attempt].queues)
+        least += 2 * queued * fold.round; /* a host fills the queue, then stops before the others do */
+    if (enough[attempt].queues && queued == 0) return fold;
     if (p->forward_only || p->schedule == PACE_SCHEDULE_GPIPE || p->micro_batches / WORTHWHILE < least) return fold;
     fold.times = (p->micro_batches - least) / fold.round;
     fold.less.micro_batches = p->micro_batches - fold.times * fold.round;

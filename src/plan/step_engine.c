@@ -172,13 +172,13 @@ static double forward_backward_s(const pace_forecast_result *result) {
 }
 
 /* A host that issues single launches waits for each batch, so that rounds may be alike. */
-static pace_pipeline_fold fold_of(const pace_step_case *asked, unsigned attempt) {
+static pace_pipeline_fold fold_of(const pace_step_case *asked, unsigned attempt, uint32_t queued) {
     const pace_pipeline pipeline = pace_config_pipeline(&asked->config);
     pace_pipeline_fold whole = {.less = pipeline, .round = 1};
     bool buckets = !asked->approach || pace_approach_has_buckets(asked->approach);
     bool issues = asked->config.execution != PACE_CUDA_GRAPH && !asked->device->is_cpu;
     if (asked->unfolded || asked->config.mode != PACE_TRAINING || !buckets || !issues) return whole;
-    return pace_pipeline_fold_of(&pipeline, attempt);
+    return pace_pipeline_fold_of(&pipeline, attempt, queued);
 }
 
 static pace_status find_rounds(bool *found, pace_forecast *forecast, const pace_step_case *asked,
@@ -197,8 +197,19 @@ static pace_status find_rounds(bool *found, pace_forecast *forecast, const pace_
     return PACE_OK;
 }
 
-/* *steady = false: the step has no rounds that are alike, and is to be walked whole. */
-static pace_status walk_folded(pace_forecast_result *out, bool *steady, pace_catalog *catalog,
+/* Rounds whose launches the queue of a rank's device holds; of the rank with most. */
+static uint32_t queued_rounds(const pace_forecast *forecast) {
+    uint32_t most = 0;
+    for (size_t i = 0; i < forecast->ranks.count; i++) {
+        const pace_fold_round *round = &forecast->ranks.items[i].round;
+        uint32_t rounds = round->count ? (round->queue + round->count - 1) / round->count : 0;
+        if (rounds > most) most = rounds;
+    }
+    return most;
+}
+
+/* *steady = false: the step has no rounds that are alike, and is to be walked with more; the queues hold *queued of them. */
+static pace_status walk_folded(pace_forecast_result *out, bool *steady, uint32_t *queued, pace_catalog *catalog,
                                const pace_step_case *asked, const pace_pipeline_fold *fold) {
     pace_forecast forecast;
     pace_scenario scenario;
@@ -207,6 +218,7 @@ static pace_status walk_folded(pace_forecast_result *out, bool *steady, pace_cat
     PACE_TRY(pace_step_forecast(&forecast, catalog, &less, pace_names_text(&asked->model->names, asked->model->name)));
     *steady = true;
     pace_status status = fold->times ? find_rounds(steady, &forecast, asked, fold) : PACE_OK;
+    *queued = queued_rounds(&forecast);
     if (status == PACE_OK && *steady) {
         status = open_scenario(&scenario, catalog, asked);
         if (status == PACE_OK) status = pace_forecast_run(out, &forecast, &scenario);
@@ -224,11 +236,12 @@ static pace_status walk_case(pace_forecast_result *out, pace_catalog *catalog, c
     const pace_pipeline pipeline = pace_config_pipeline(&asked->config);
     const pace_pipeline_fold whole = {.less = pipeline, .round = 1};
     bool steady = false;
+    uint32_t queued = 0;
     for (unsigned i = 0; !steady && i < PACE_FOLD_TRIES; i++) {
-        pace_pipeline_fold fold = fold_of(asked, i);
-        if (fold.times) PACE_TRY(walk_folded(out, &steady, catalog, asked, &fold));
+        pace_pipeline_fold fold = fold_of(asked, i, queued);
+        if (fold.times) PACE_TRY(walk_folded(out, &steady, &queued, catalog, asked, &fold));
     }
-    return steady ? PACE_OK : walk_folded(out, &steady, catalog, asked, &whole);
+    return steady ? PACE_OK : walk_folded(out, &steady, &queued, catalog, asked, &whole);
 }
 
 static pace_status walk(pace_step_solution *out, pace_catalog *catalog, const pace_step_case *asked) {

@@ -23,8 +23,8 @@ static uint32_t unfolded_turns(const pace_pipeline *p, const pace_pipeline_fold 
     return count;
 }
 
-static void check_folds(const pace_pipeline *p, unsigned attempt) {
-    pace_pipeline_fold fold = pace_pipeline_fold_of(p, attempt);
+static void check_folds(const pace_pipeline *p, unsigned attempt, uint32_t queued) {
+    pace_pipeline_fold fold = pace_pipeline_fold_of(p, attempt, queued);
     assert_int_equal(fold.less.micro_batches + fold.times * fold.round, p->micro_batches);
     uint32_t passes = pace_schedule_splits(p->schedule) && p->stages > 1 ? 3 : 2;
     for (uint32_t s = 0; s < p->stages && fold.times && !pace_schedule_is_v(p->schedule); s++)
@@ -40,15 +40,16 @@ static void test_orders(void **state) {
                     pace_pipeline p = {(pace_pipeline_schedule)schedule, stages, chunks, m - m % stages, false};
                     if (pace_schedule_is_v(schedule) && stages < 2) continue;
                     if (pace_pipeline_check(&p) != PACE_OK) continue;
-                    for (unsigned i = 0; i < PACE_FOLD_TRIES; i++) check_folds(&p, i);
+                    for (unsigned i = 0; i < 3 * PACE_FOLD_TRIES; i++)
+                        check_folds(&p, i % PACE_FOLD_TRIES, i / PACE_FOLD_TRIES);
                 }
 }
 
 static void test_whole(void **state) {
     (void)state;
     pace_pipeline few = {PACE_SCHEDULE_1F1B, 4, 1, 16, false}, all = {PACE_SCHEDULE_GPIPE, 4, 1, 512, false};
-    assert_int_equal(pace_pipeline_fold_of(&few, 0).times, 0);
-    assert_int_equal(pace_pipeline_fold_of(&all, 0).times, 0); /* nothing is repeated forward and back */
+    assert_int_equal(pace_pipeline_fold_of(&few, 0, 4).times, 0);
+    assert_int_equal(pace_pipeline_fold_of(&all, 0, 4).times, 0); /* nothing is repeated forward and back */
 }
 
 int main(void) {
