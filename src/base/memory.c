@@ -4,6 +4,9 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+
+enum { HUGE_PAGE = 2 << 20, LARGE = 2 * HUGE_PAGE };
 
 static atomic_uint_fast64_t fail_countdown;
 static atomic_int_fast64_t live_blocks;
@@ -31,9 +34,18 @@ static void *out_of_memory(size_t count, size_t size) {
     return NULL;
 }
 
+/* Large blocks are touched nearly whole: in large pages that costs a tenth of the faults, and spares most look-ups of addresses. */
+static void prefer_huge_pages(void *block, size_t bytes) {
+    if (PACE_LIKELY(bytes < LARGE)) return;
+    uintptr_t begin = ((uintptr_t)block + HUGE_PAGE - 1) / HUGE_PAGE * HUGE_PAGE;
+    uintptr_t end = ((uintptr_t)block + bytes) / HUGE_PAGE * HUGE_PAGE;
+    if (begin < end) (void)!madvise((void *)begin, end - begin, MADV_HUGEPAGE);
+}
+
 void *pace_alloc(size_t count, size_t size) {
     void *block = must_fail() ? NULL : calloc(count ? count : 1, size ? size : 1);
     if (!block) return out_of_memory(count, size);
+    prefer_huge_pages(block, count * size);
     atomic_fetch_add_explicit(&live_blocks, 1, memory_order_relaxed);
     return block;
 }
@@ -43,6 +55,7 @@ void *pace_resize(void *block, size_t count, size_t size) {
     size_t bytes = count * size;
     void *resized = must_fail() ? NULL : realloc(block, bytes ? bytes : 1);
     if (!resized) return out_of_memory(count, size);
+    prefer_huge_pages(resized, bytes);
     if (!block) atomic_fetch_add_explicit(&live_blocks, 1, memory_order_relaxed);
     return resized;
 }

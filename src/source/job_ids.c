@@ -1,20 +1,13 @@
 #include "source/job_ids.h"
 
-#include <sys/mman.h>
-
-enum { FIRST_SLOTS = 1 << 12, AHEAD = 32, TOGETHER = 4096, HUGE_PAGE = 2 << 20 };
+enum { FIRST_SLOTS = 1 << 12, AHEAD = 32, TOGETHER = 4096 };
 
 static const size_t MOST_IDS = (size_t)1 << 27;
 
-/* Any slot may be next: large pages spare the processor most of the look-ups of addresses. */
 static pace_status open_slots(pace_job_id_part *part, size_t count) {
     part->slots = pace_alloc(count, sizeof *part->slots);
     if (!part->slots) return PACE_E_MEMORY;
     part->slot_count = count;
-    size_t bytes = count * sizeof *part->slots;
-    uintptr_t begin = ((uintptr_t)part->slots + HUGE_PAGE - 1) / HUGE_PAGE * HUGE_PAGE;
-    uintptr_t end = ((uintptr_t)part->slots + bytes) / HUGE_PAGE * HUGE_PAGE;
-    if (begin < end) (void)!madvise((void *)begin, end - begin, MADV_HUGEPAGE);
     return PACE_OK;
 }
 
