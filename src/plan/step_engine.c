@@ -208,9 +208,32 @@ static uint32_t queued_rounds(const pace_forecast *forecast) {
     return most;
 }
 
+static double device_s(const pace_turn_work *turn) {
+    double sum = turn->products_s + turn->others_s + turn->data_s;
+    for (int g = 0; g < PACE_SLOT_GROUPS; g++) sum += turn->group_s[g];
+    return sum;
+}
+
+/* Hosts of stages that copy no batch fill their queues where they are faster than their devices. */
+static bool fills_queues(const pace_step_plan *plan) {
+    pace_stage_turns turns = pace_step_turns(plan, floor(plan->config.pp / 2));
+    double host_s = turns.forward.host_s + turns.backward.host_s;
+    return plan->config.pp > 2 && host_s < device_s(&turns.forward) + device_s(&turns.backward);
+}
+
+/* Some rank's queue is not filled and emptied within the rounds that it walks. */
+static bool is_too_short(const pace_forecast *forecast, uint32_t queued) {
+    for (size_t i = 0; i < forecast->ranks.count; i++) {
+        const pace_fold_round *round = &forecast->ranks.items[i].round;
+        if (round->steady_end - round->steady_begin <= 2 * queued * round->count) return true;
+    }
+    return false;
+}
+
 /* *steady = false: the step has no rounds that are alike, and is to be walked with more; the queues hold *queued of them. */
 static pace_status walk_folded(pace_forecast_result *out, bool *steady, uint32_t *queued, pace_catalog *catalog,
-                               const pace_step_case *asked, const pace_pipeline_fold *fold) {
+                               const pace_step_case *asked, const pace_pipeline_fold *fold,
+                               const pace_step_plan *plan) {
     pace_forecast forecast;
     pace_scenario scenario;
     pace_step_case less = *asked;
@@ -219,6 +242,7 @@ static pace_status walk_folded(pace_forecast_result *out, bool *steady, uint32_t
     *steady = true;
     pace_status status = fold->times ? find_rounds(steady, &forecast, asked, fold) : PACE_OK;
     *queued = queued_rounds(&forecast);
+    if (*steady && fold->times && is_too_short(&forecast, *queued)) *steady = !fills_queues(plan);
     if (status == PACE_OK && *steady) {
         status = open_scenario(&scenario, catalog, asked);
         if (status == PACE_OK) status = pace_forecast_run(out, &forecast, &scenario);
@@ -232,21 +256,22 @@ static pace_status walk_folded(pace_forecast_result *out, bool *steady, uint32_t
     return status;
 }
 
-static pace_status walk_case(pace_forecast_result *out, pace_catalog *catalog, const pace_step_case *asked) {
+static pace_status walk_case(pace_forecast_result *out, pace_catalog *catalog, const pace_step_case *asked,
+                             const pace_step_plan *plan) {
     const pace_pipeline pipeline = pace_config_pipeline(&asked->config);
     const pace_pipeline_fold whole = {.less = pipeline, .round = 1};
     bool steady = false;
     uint32_t queued = 0;
     for (unsigned i = 0; !steady && i < PACE_FOLD_TRIES; i++) {
         pace_pipeline_fold fold = fold_of(asked, i, queued);
-        if (fold.times) PACE_TRY(walk_folded(out, &steady, &queued, catalog, asked, &fold));
+        if (fold.times) PACE_TRY(walk_folded(out, &steady, &queued, catalog, asked, &fold, plan));
     }
-    return steady ? PACE_OK : walk_folded(out, &steady, &queued, catalog, asked, &whole);
+    return steady ? PACE_OK : walk_folded(out, &steady, &queued, catalog, asked, &whole, plan);
 }
 
 static pace_status walk(pace_step_solution *out, pace_catalog *catalog, const pace_step_case *asked) {
     pace_forecast_result result;
-    pace_status status = walk_case(&result, catalog, asked);
+    pace_status status = walk_case(&result, catalog, asked, &out->plan);
     if (status == PACE_OK) {
         out->walked = true;
         out->folded = result.gap.times;
