@@ -300,7 +300,8 @@ static void lower_step(pace_lowering *to, const pace_turns *turns) {
     if (pulls && training) lower_pulls(to);
     take_turn(to, &turns->items[0]);
     lower_input(to);
-    if (graph) { /* captured: it begins with zeroed gradients and holds the update */
+    if (graph) { /* captured: it has all its batches, begins with zeroed gradients and holds the update */
+        for (double i = 1; i < pace_config_micro_batches(to->config); i++) lower_input(to);
         to->stage = PACE_STAGE_FORWARD;
         pace_emit_open(to, "CUDAGraph.replay");
         to->call = pace_emit_name(to, "cudaGraphLaunch");

@@ -396,6 +396,22 @@ static void test_executions(void **state) {
     }
 }
 
+/* A captured step of several micro-batches has each of them copied before it begins. */
+static void test_captured_batches(void **state) {
+    (void)state;
+    pace_model model = load("resnet50", NULL, 0);
+    pace_config config = pace_config_default();
+    config.global_batch = 3 * config.micro_batch;
+    pace_graph eager = lower(&model, &config);
+    config.execution = PACE_CUDA_GRAPH;
+    pace_graph captured = lower(&model, &config);
+    assert_int_equal(count_family(&captured, PACE_OP_TRANSFER), 3 * 2); /* images and targets */
+    assert_int_equal(count_family(&eager, PACE_OP_TRANSFER), 3 * 2);
+    pace_graph_free(&eager);
+    pace_graph_free(&captured);
+    pace_model_free(&model);
+}
+
 static void test_refused(void **state) {
     (void)state;
     static const char *const cases[][2] = {{"pp", "2"},  {"cp", "2"},           {"ep", "2"},
@@ -453,12 +469,13 @@ static void test_allocations_fail(void **state) {
 int main(void) {
     unsetenv("PACELINE_CATALOG");
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_every_model),      cmocka_unit_test(test_every_mode),
-        cmocka_unit_test(test_transformer_flop), cmocka_unit_test(test_batch_doubles),
-        cmocka_unit_test(test_deterministic),    cmocka_unit_test(test_structure),
-        cmocka_unit_test(test_executions),       cmocka_unit_test(test_measured_resnet50),
-        cmocka_unit_test(test_measured_loop),    cmocka_unit_test(test_recomputation),
-        cmocka_unit_test(test_refused),          cmocka_unit_test(test_allocations_fail),
+        cmocka_unit_test(test_every_model),       cmocka_unit_test(test_every_mode),
+        cmocka_unit_test(test_transformer_flop),  cmocka_unit_test(test_batch_doubles),
+        cmocka_unit_test(test_deterministic),     cmocka_unit_test(test_structure),
+        cmocka_unit_test(test_executions),        cmocka_unit_test(test_captured_batches),
+        cmocka_unit_test(test_measured_resnet50), cmocka_unit_test(test_measured_loop),
+        cmocka_unit_test(test_recomputation),     cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_allocations_fail),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
