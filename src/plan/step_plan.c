@@ -103,6 +103,12 @@ static share fullest(const pace_step_plan *plan) {
     return most;
 }
 
+double pace_step_stage_part(const pace_step_plan *plan, double stage) {
+    share own = stage_share(plan, stage), most = fullest(plan);
+    double all = most.trained + most.trained_expert;
+    return all > 0 ? (own.trained + own.trained_expert) / all : 1;
+}
+
 /* --- exchanges ---------------------------------------------------------------------------------------------------- */
 
 static double sharded_over(const pace_config *config, int zero_stage) {

@@ -150,7 +150,6 @@ static void add_slot(pace_slot *into, const pace_slot *slot, double times) {
     into->stream_s += times * slot->stream_s;
     into->gap_s += times * slot->gap_s;
     into->host_s += times * slot->host_s;
-    into->weights_host_s += times * slot->weights_host_s;
     into->launches += times * slot->launches;
     for (int g = 0; g < PACE_SLOT_GROUPS; g++) into->exchange_s[g] += times * slot->exchange_s[g];
 }
@@ -173,24 +172,25 @@ static pace_status price_seam(pace_slot *slot, pace_step_slots *slots, const pac
     return PACE_OK;
 }
 
-static pace_status host_alone(double *out_s, const pace_model *model, const pace_config *config,
-                              const pace_model_part *part, pace_part_pass pass, const pace_step_place *place) {
-    pace_graph graph;
-    PACE_TRY(pace_model_lower_part(&graph, model, config, part->first, part->last, pass));
-    pace_status status = pace_step_host_s(out_s, place->host, &graph);
-    pace_graph_free(&graph);
-    return status;
+static pace_status price_pieces(pace_slot *slot, pace_step_slots *slots, const pace_model *model,
+                                const pace_config *config, const pace_model_part *part, pace_part_pass pass,
+                                const pace_step_place *place) {
+    PACE_TRY(price_layers(slot, slots, model, config, part->first, part->last, pass, place));
+    return price_seam(slot, slots, model, config, part, pass, place);
 }
 
-/* Backward in two turns visits layers with weights twice. */
-static pace_status split_host(pace_slot *slot, const pace_model *model, const pace_config *config,
-                              const pace_model_part *part, const pace_step_place *place) {
-    double whole_s, inputs_s;
-    if (!place->host || config->pp < 2 || !pace_schedule_splits(config->schedule)) return PACE_OK;
-    PACE_TRY(host_alone(&whole_s, model, config, part, PACE_PART_BACKWARD, place));
-    PACE_TRY(host_alone(&inputs_s, model, config, part, PACE_PART_INPUTS, place));
-    PACE_TRY(host_alone(&slot->weights_host_s, model, config, part, PACE_PART_WEIGHTS, place));
-    slot->host_s += inputs_s + slot->weights_host_s - whole_s;
+/* Backward in two turns visits layers with weights twice, and compiled fuses less. */
+static pace_status price_backward(pace_slot *slot, pace_step_slots *slots, const pace_model *model,
+                                  const pace_config *config, const pace_model_part *part,
+                                  const pace_step_place *place) {
+    pace_slot weights;
+    bool splits = config->pp > 1 && pace_schedule_splits(config->schedule);
+    if (!place->host || !splits) return price_pieces(slot, slots, model, config, part, PACE_PART_BACKWARD, place);
+    PACE_TRY(price_pieces(slot, slots, model, config, part, PACE_PART_INPUTS, place));
+    PACE_TRY(price_pieces(&weights, slots, model, config, part, PACE_PART_WEIGHTS, place));
+    add_slot(slot, &weights, 1);
+    slot->weights_host_s = weights.host_s;
+    slot->weights_s = device_s(&weights);
     return PACE_OK;
 }
 
@@ -199,9 +199,8 @@ static pace_status price_pass(pace_slot *slot, pace_step_slots *slots, const pac
                               const pace_step_place *place) {
     if (pass != PACE_PART_FORWARD && config->mode != PACE_TRAINING) return PACE_OK;
     if (pass == PACE_PART_RECOMPUTE && config->recompute == PACE_RECOMPUTE_NONE) return PACE_OK;
-    PACE_TRY(price_layers(slot, slots, model, config, part->first, part->last, pass, place));
-    PACE_TRY(price_seam(slot, slots, model, config, part, pass, place));
-    if (pass == PACE_PART_BACKWARD) PACE_TRY(split_host(slot, model, config, part, place));
+    if (pass == PACE_PART_BACKWARD) PACE_TRY(price_backward(slot, slots, model, config, part, place));
+    else PACE_TRY(price_pieces(slot, slots, model, config, part, pass, place));
     for (uint32_t i = part->first; i <= part->last && slot->launches > 0; i++)
         slot->dispatches += model->layers.items[i].rule->expert_elements != NULL;
     return PACE_OK;
@@ -219,9 +218,14 @@ static pace_status price_rest(pace_step_slots *slots, const pace_model *model, c
     pace_graph graph;
     pace_slot slot = {0};
     PACE_TRY(pace_model_lower_rest(&graph, model, config, rest));
-    pace_status status = price_graph(&slot, NULL, slots, &graph, place);
+    size_t count = graph.launches.count;
+    double *launch_ns = pace_alloc(count + 1, sizeof *launch_ns);
+    pace_status status = launch_ns ? price_graph(&slot, launch_ns, slots, &graph, place) : PACE_E_MEMORY;
     if (status == PACE_OK) status = pace_step_host_s(&slots->rest_host_s[rest], place->host, &graph);
     if (rest == PACE_REST_INPUT) slots->input_copies = slot.launches;
+    if (rest == PACE_REST_INPUT && count > 0 && slot.stream_s > 0)
+        slots->targets = launch_ns[count - 1] / 1e9 / slot.stream_s;
+    pace_free(launch_ns);
     if (status == PACE_OK && rest == PACE_REST_EXCHANGE)
         status = pace_step_host_gradients_s(&slots->before_host_s, place->host, &graph);
     pace_graph_free(&graph);

@@ -28,6 +28,7 @@ typedef struct {
     double exchange_s[PACE_SLOT_GROUPS]; /* one after the other, each alone */
     double host_s;                       /* what its operators take to be issued; 0 where no host is known */
     double weights_host_s; /* of it, where gradients of weights come in a turn of their own: that turn's */
+    double weights_s;      /* and on the device; 0 = not known */
     double gap_s;          /* between kernels that follow at once, as far as the host is known */
     double
         turns_s; /* host and device take turns at being late: what both together take longer than the later of them */
@@ -53,6 +54,7 @@ typedef struct {
     double rest_s[PACE_MODEL_RESTS], rest_host_s[PACE_MODEL_RESTS]; /* of these: kernels, and what the host takes to
                                                                        issue them besides; where a host is known */
     pace_slot_buckets buckets, expert_buckets;                      /* of gradients; where a host is known */
+    double targets;          /* of what copying a micro-batch takes, the share of its targets, which come last */
     double input_copies;     /* of a micro-batch: samples and targets, each waited for; the same */
     double before_host_s;    /* of rest_host_s what the host takes before the last bucket goes: part of backward */
     pace_gradient_hull hull; /* when they come; the same */

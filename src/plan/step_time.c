@@ -91,6 +91,11 @@ static work slot_work(const pace_step_plan *plan, const pace_step_factors *f, co
     return w;
 }
 
+/* Of a backward pass, gradients of weights: without more known half of its products. */
+static double weights_s(const pace_step_factors *f, const pace_slot *backward) {
+    return backward->weights_s > 0 ? backward->weights_s : f->matrix * backward->matrix_s / 2;
+}
+
 /* Gradients of frozen parameters are not formed. */
 static bool reduces(const pace_step_plan *plan) { return pace_config_trains(&plan->config); }
 
@@ -139,8 +144,7 @@ static work part_work(const pace_step_plan *plan, const pace_step_factors *f, co
             one.backward_s = total(&one);
             one.backward_issue_s = one.issue_s;
         }
-        if (backward && pace_config_trains_all(&plan->config))
-            one.weights_s = f->matrix * part->pass[pass].matrix_s / 2;
+        if (backward && pace_config_trains_all(&plan->config)) one.weights_s = weights_s(f, &part->pass[pass]);
         add(&w, &one, 1);
     }
     return w;
@@ -199,10 +203,10 @@ static pace_gathered_block gathered_block(const pace_step_plan *plan, const pace
         if (forward || trains) block.pass[!forward] = pace_clocks_then(block.pass[!forward], pass_clocks_of(&w, hosts));
     }
     if (puts_off(plan)) {
-        double weights_s = f->matrix * part->pass[PACE_PART_BACKWARD].matrix_s / 2;
-        block.pass[1].device_s -= weights_s;
-        block.pass[1].idle_s -= weights_s;
-        block.pass[2] = (pace_clocks){0, weights_s, weights_s};
+        double later_s = weights_s(f, &part->pass[PACE_PART_BACKWARD]);
+        block.pass[1].device_s -= later_s;
+        block.pass[1].idle_s -= later_s;
+        block.pass[2] = (pace_clocks){0, later_s, later_s};
     }
     return block;
 }
@@ -302,21 +306,14 @@ typedef struct {
     pace_clocks forward, first, later, last, around;
 } pass_clocks;
 
-/* A backward pass between whose operators others are issued: as much is lost where host and device take turns. */
-static pace_clocks backward_with(pace_clocks backward, double host_s, double device_s) {
-    pace_clocks c = {backward.host_s + host_s, backward.device_s + device_s, 0};
-    c.idle_s = larger(c.host_s, c.device_s) + backward.idle_s - larger(backward.host_s, backward.device_s);
-    return c;
-}
-
 static pass_clocks clocks_of(const pace_step_plan *plan, const pace_step_factors *f) {
     if (!is_lowered(plan) || plan->config.pp > 1) return (pass_clocks){0};
     model_work ahead = work_of(plan, f, PACE_PART_FORWARD, PACE_PART_FORWARD);
     model_work back = work_of(plan, f, PACE_PART_RECOMPUTE, PACE_PART_BACKWARD);
     pace_clocks forward = stage_work(plan, f, &ahead, 0, plan->layers_first).clocks;
     pace_clocks backward = stage_work(plan, f, &back, 0, plan->layers_first).clocks;
-    pace_clocks adds = backward_with(backward, f->launch * plan->accumulate_host_s, plan->accumulate_s);
-    pace_clocks last = backward_with(adds, f->launch * plan->gradient_host_s, plan->gradient_cover_s);
+    pace_clocks adds = pace_clocks_with(backward, f->launch * plan->accumulate_host_s, plan->accumulate_s);
+    pace_clocks last = pace_clocks_with(adds, f->launch * plan->gradient_host_s, plan->gradient_cover_s);
     pace_clocks rest = {f->launch * (plan->rest_host_s - plan->gradient_host_s),
                         plan->rest_s - plan->gradient_cover_s + f->update * plan->update_s, 0};
     rest.idle_s = larger(rest.host_s, rest.device_s);

@@ -105,6 +105,9 @@ pace_status pace_step_stages_cut(pace_step_plan *plan) PACE_MUST_CHECK;
 /** Repeated layers of a stage, from 0. */
 double pace_step_layers_of(const pace_step_plan *plan, double stage);
 
+/** What of the trained parameters of the fullest stage a stage holds, 0 to 1. */
+double pace_step_stage_part(const pace_step_plan *plan, double stage);
+
 /** The stage that a tail is on: that of the turn before it, as src/model cuts; of other frameworks the model's last. */
 double pace_step_tail_stage(const pace_step_plan *plan, const pace_model_part *tail);
 

@@ -21,13 +21,32 @@ static void take_times(pace_turn_times *out, const pace_turn_work *w, bool back)
     out->idle_s[PACE_TURN_INPUTS] = turns_s + fmax(out->host_s[PACE_TURN_INPUTS], out->device_s[PACE_TURN_INPUTS]);
 }
 
-/* A captured step has its batch before it begins. */
-static void take_input(pace_turn_times *out, const pace_step_plan *plan) {
-    if (plan->config.execution == PACE_CUDA_GRAPH) return;
-    out->input_device_s = plan->input_s;
-    out->input_host_s = plan->input_host_s;
-    out->end_device_s -= plan->micro_batches * plan->input_s;
-    out->end_host_s -= plan->micro_batches * plan->input_host_s;
+/* A captured step has all its batches before it begins. */
+static void take_input(pace_turn_times *out, const pace_step_plan *plan, const pace_pipeline *shape, uint32_t stage) {
+    double copies_all = plan->slots->input_copies, host = copies_all > 0 ? 1 / copies_all : 0;
+    const double share[PACE_TURN_ENDS] = {1 - plan->slots->targets, plan->slots->targets};
+    const double host_share[PACE_TURN_ENDS] = {1 - host, host};
+    const uint32_t parts[PACE_TURN_ENDS] = {0, shape->stages * shape->chunks - 1};
+    for (int end = 0; end < PACE_TURN_ENDS; end++) {
+        bool copies = pace_pipeline_stage(shape, parts[end]) == stage,
+             graph = plan->config.execution == PACE_CUDA_GRAPH;
+        out->input_device_s[end] = copies && !graph ? share[end] * plan->input_s : 0;
+        out->input_host_s[end] = copies && !graph ? host_share[end] * plan->input_host_s : 0;
+        if (copies && graph) out->end_device_s += plan->micro_batches * share[end] * plan->input_s;
+        if (copies && graph) out->end_host_s += plan->micro_batches * host_share[end] * plan->input_host_s;
+    }
+}
+
+/* Gradients are added as they are formed; what else comes beside the passes stands at the step's end, but for inputs. `part`: of
+ * what the fullest stage has to add and to update. */
+static void take_rest(pace_turn_times *out, const pace_step_plan *plan, double part, double update_s) {
+    double m = plan->micro_batches, chunks = plan->config.vpp;
+    double device_s = plan->rest_s - m * plan->input_s - (m - 1) * plan->accumulate_s + update_s;
+    double host_s = plan->rest_host_s - m * plan->input_host_s - (m - 1) * plan->accumulate_host_s;
+    out->add_device_s = part * plan->accumulate_s / chunks;
+    out->add_host_s = part * plan->accumulate_host_s / chunks;
+    out->end_device_s = part * device_s;
+    out->end_host_s = part * host_s;
 }
 
 static pace_status walk_turns(double *out_s, const pace_step_plan *plan, const pace_step_time *t) {
@@ -39,9 +58,10 @@ static pace_status walk_turns(double *out_s, const pace_step_plan *plan, const p
         pace_stage_turns turns = pace_step_turns(plan, s);
         take_times(&stages[s], &turns.forward, false);
         take_times(&stages[s], &turns.backward, true);
-        stages[s].end_device_s = turns.gradients_s + t->update_s + plan->rest_s;
-        stages[s].end_host_s = plan->rest_host_s;
-        take_input(&stages[s], plan);
+        take_rest(&stages[s], plan, pace_step_stage_part(plan, s), t->update_s);
+        take_input(&stages[s], plan, &shape, s);
+        stages[s].end_device_s += turns.gradients_s;
+        stages[s].ends_together = plan->tied_s > 0 && (s == 0 || s + 1 == shape.stages);
         message_s = turns.message_s;
     }
     pace_status status = pace_turns_period(out_s, &shape, stages, message_s);

@@ -2,6 +2,7 @@
 
 #include "base/status.h"
 #include "model/pipeline_order.h"
+#include "plan/two_clocks.h"
 
 #include <math.h>
 
@@ -43,29 +44,51 @@ static void take_input(const turn_walk *w, uint32_t stage, const pace_turn *t) {
     stage_clock *s = &w->stages[stage];
     const pace_turn_times *times = &w->times[stage];
     uint32_t part = pace_pipeline_part(w->pipeline, stage, t->chunk);
-    bool end = part == 0 || part + 1 == w->pipeline->stages * w->pipeline->chunks;
-    if (t->pass != PACE_TURN_FORWARD || !end || !(times->input_device_s > 0)) return;
-    s->host_s += times->input_host_s;
-    s->device_s = s->host_s = fmax(s->device_s, s->host_s) + times->input_device_s;
+    bool last = part + 1 == w->pipeline->stages * w->pipeline->chunks, end = part == 0 || last;
+    if (t->pass != PACE_TURN_FORWARD || !end || !(times->input_device_s[last] > 0)) return;
+    s->host_s += times->input_host_s[last];
+    s->device_s = s->host_s = fmax(s->device_s, s->host_s) + times->input_device_s[last];
+}
+
+/* Host and device of a turn. The first micro-batch has no gradients to add to; kernels that add stand between the others, so that
+ * as much is lost where host and device take turns. */
+static pace_clocks clocks_of(const pace_turn_times *times, const pace_turn *t) {
+    pace_clocks c = {times->host_s[t->pass], times->device_s[t->pass], 0};
+    bool forms_weights = t->pass == PACE_TURN_BACKWARD || t->pass == PACE_TURN_WEIGHTS;
+    c.idle_s = fmax(times->idle_s[t->pass], c.device_s);
+    if (t->micro_batch == 0 || !forms_weights) return c;
+    return pace_clocks_with(c, times->add_host_s, times->add_device_s);
 }
 
 static bool take(turn_walk *w, uint32_t stage) {
     stage_clock *s = &w->stages[stage];
     const pace_turn *t = &s->turns.items[s->next];
-    const pace_turn_times *times = &w->times[stage];
+    const pace_clocks turn = clocks_of(&w->times[stage], t);
     bool far, back = t->pass != PACE_TURN_FORWARD;
     double from = sent(&far, w, stage, t);
     if (isnan(from)) return false;
     take_input(w, stage, t);
     double begun_s = s->host_s;
-    s->host_s += times->host_s[t->pass];
+    s->host_s += turn.host_s;
     double start_s = fmax(s->device_s, from) + (far ? w->message_s : 0);
-    double idle_s = fmax(times->idle_s[t->pass], times->device_s[t->pass]);
-    s->device_s = fmax(fmax(start_s + times->device_s[t->pass], begun_s + idle_s), s->host_s);
+    s->device_s = fmax(fmax(start_s + turn.device_s, begun_s + turn.idle_s), s->host_s);
     if (t->pass != PACE_TURN_WEIGHTS)
         *end_of(w, back, pace_pipeline_part(w->pipeline, stage, t->chunk), t->micro_batch) = s->device_s;
     s->next++;
     return true;
+}
+
+/* What comes once a step. Stages that end together begin with it when the last of them has ended its turns. */
+static void end_step(const turn_walk *w) {
+    double together_s = 0;
+    for (uint32_t s = 0; s < w->pipeline->stages; s++)
+        if (w->times[s].ends_together) together_s = fmax(together_s, w->stages[s].device_s);
+    for (uint32_t s = 0; s < w->pipeline->stages; s++) {
+        stage_clock *clock = &w->stages[s];
+        if (w->times[s].ends_together) clock->device_s = together_s;
+        clock->host_s += w->times[s].end_host_s;
+        clock->device_s = fmax(clock->device_s + w->times[s].end_device_s, clock->host_s);
+    }
 }
 
 static pace_status walk_step(turn_walk *w) {
@@ -81,11 +104,7 @@ static pace_status walk_step(turn_walk *w) {
             while (w->stages[s].next < w->stages[s].turns.count && take(w, s)) left--;
         if (left == before) return pace_fail(PACE_E_INTERNAL, "stages of a pipeline wait for each other for ever");
     }
-    for (uint32_t s = 0; s < w->pipeline->stages; s++) {
-        stage_clock *clock = &w->stages[s];
-        clock->host_s += w->times[s].end_host_s;
-        clock->device_s = fmax(clock->device_s + w->times[s].end_device_s, clock->host_s);
-    }
+    end_step(w);
     return PACE_OK;
 }
 

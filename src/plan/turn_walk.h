@@ -6,7 +6,7 @@
 
 #include "model/pipeline_turns.h"
 
-enum { PACE_TURN_PASSES = 4 };
+enum { PACE_TURN_PASSES = 4, PACE_TURN_ENDS = 2 };
 
 /* Of one stage, seconds: each pass over one of its chunks on the device and on the host that issues it, and what every step has
  * behind the last. */
@@ -14,8 +14,13 @@ typedef struct {
     double device_s[PACE_TURN_PASSES], host_s[PACE_TURN_PASSES]; /* by pace_turn_pass */
     double idle_s[PACE_TURN_PASSES]; /* if the device has nothing to do when the host begins, until it has done all */
     double end_device_s, end_host_s;
-    /* of a forward pass over the model's first or last part: a batch, or its targets, which the host waits for; 0 = it does not */
-    double input_device_s, input_host_s;
+    double add_device_s,
+        add_host_s; /* of a pass that forms gradients of weights: added to those of the micro-batch before */
+    bool
+        ends_together; /* behind its last turn the stage adds gradients of a table that others hold, which do so, too */
+    /* before a forward pass over the model's first part its batch is copied, before one over its last its targets: on the device,
+     * which the host waits for, and on the host */
+    double input_device_s[PACE_TURN_ENDS], input_host_s[PACE_TURN_ENDS];
 } pace_turn_times;
 
 /** How long a step takes that follows another: of the stage that takes longest. `stages`: one each; a message takes `message_s`

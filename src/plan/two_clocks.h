@@ -18,6 +18,13 @@ static inline pace_clocks pace_clocks_then(pace_clocks first, pace_clocks next) 
                          fmax(first.idle_s + next.device_s, first.host_s + next.idle_s)};
 }
 
+/* Work between whose operators others are issued: as much is lost where host and device take turns. */
+static inline pace_clocks pace_clocks_with(pace_clocks work, double host_s, double device_s) {
+    pace_clocks all = {work.host_s + host_s, work.device_s + device_s, 0};
+    all.idle_s = fmax(all.host_s, all.device_s) + work.idle_s - fmax(work.host_s, work.device_s);
+    return all;
+}
+
 /* So many times the same; of a part of a time, as much is lost at its ends. */
 static inline pace_clocks pace_clocks_times(pace_clocks one, double times) {
     double longer_s = fmax(one.host_s, one.device_s);

@@ -64,13 +64,39 @@ static void test_input(void **state) {
     double plain_s, waiting_s;
     pace_turn_times all[2] = {ahead, ahead};
     assert_int_equal(pace_turns_period(&plain_s, &pipeline, all, 0), PACE_OK);
-    all[0] = waits, all[0].input_device_s = 2;
+    all[0] = waits, all[0].input_device_s[0] = 2;
     assert_int_equal(pace_turns_period(&waiting_s, &pipeline, all, 0), PACE_OK);
     expect(waiting_s, plain_s + 3 * 2); /* the copies, on the first stage, which is the one that waits least */
 }
 
+/* Gradients are added to those of the micro-batch before: once a micro-batch but the first, and while the pipeline drains one stage
+ * after the other. */
+static void test_adds(void **state) {
+    (void)state;
+    pace_turn_times one = {.device_s = {1, 2, 1, 1}, .add_device_s = 0.5};
+    for (uint32_t m = 2 * STAGES; m <= 4 * STAGES; m += STAGES) {
+        expect(period(PACE_SCHEDULE_1F1B, 1, m, one, 0), 3.0 * m + 0.5 * (m - 1) + (STAGES - 1) * 3.5);
+        expect(period(PACE_SCHEDULE_GPIPE, 1, m, one, 0), 3.0 * m + 0.5 * (m - 1) + (STAGES - 1) * 3.5);
+    }
+}
+
+/* Both stages add gradients of one table. A last stage whose host is late, and waits for its targets, issues no more while the first
+ * stage computes. */
+static void test_ends_together(void **state) {
+    (void)state;
+    pace_pipeline pipeline = {PACE_SCHEDULE_GPIPE, 2, 1, 1, false};
+    pace_turn_times all[2] = {{.device_s = {10, 10}}, {.device_s = {1, 1}, .host_s = {20}, .input_device_s = {0, 1}}};
+    double apart_s, together_s;
+    assert_int_equal(pace_turns_period(&apart_s, &pipeline, all, 0), PACE_OK);
+    all[0].ends_together = all[1].ends_together = true;
+    assert_int_equal(pace_turns_period(&together_s, &pipeline, all, 0), PACE_OK);
+    expect(apart_s, 1 + 20 + 1);
+    expect(together_s, 1 + 20 + 1 + 10);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_formulas), cmocka_unit_test(test_messages),
-                                       cmocka_unit_test(test_late_hosts), cmocka_unit_test(test_input)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_formulas),   cmocka_unit_test(test_messages),
+                                       cmocka_unit_test(test_late_hosts), cmocka_unit_test(test_input),
+                                       cmocka_unit_test(test_adds),       cmocka_unit_test(test_ends_together)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
