@@ -1,6 +1,7 @@
 #include "ask/columns.h"
 
 #include "exchange/algorithms.h"
+#include "base/text.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -34,10 +35,8 @@ static bool uses(const pace_layout *layout, size_t column) {
 /* The closest of the columns that mean nothing yet. */
 static const char *closest_column(const pace_csv *csv, const pace_layout *layout, const char *word) {
     const char *best = NULL;
-    for (size_t i = 0; i < csv->columns; i++) {
-        const char *name = pace_csv_name(csv, i);
-        if (!uses(layout, i) && (!best || pace_word_edits(word, name) < pace_word_edits(word, best))) best = name;
-    }
+    for (size_t i = 0; i < csv->columns; i++)
+        if (!uses(layout, i)) best = pace_word_nearer(word, best, pace_csv_name(csv, i));
     return best ? best : pace_csv_name(csv, 0);
 }
 

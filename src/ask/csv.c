@@ -1,5 +1,6 @@
 #include "ask/csv.h"
 #include "base/decimal.h"
+#include "base/text.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -182,8 +183,7 @@ int pace_csv_find_any_case(const pace_csv *csv, const char *name, size_t length)
 
 const char *pace_csv_closest(const pace_csv *csv, const char *name) {
     const char *best = pace_csv_name(csv, 0);
-    for (size_t i = 1; i < csv->columns; i++)
-        if (pace_word_edits(name, pace_csv_name(csv, i)) < pace_word_edits(name, best)) best = pace_csv_name(csv, i);
+    for (size_t i = 1; i < csv->columns; i++) best = pace_word_nearer(name, best, pace_csv_name(csv, i));
     return best;
 }
 

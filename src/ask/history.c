@@ -164,8 +164,7 @@ static pace_status no_value(const pace_results *results, const char *series, con
     for (size_t i = 0; i < results->figures.count; i++) {
         const pace_stored_figure *figure = &results->figures.items[i];
         bool ours = strcmp(results->runs.items[figure->run].series, series) == 0;
-        if (ours && (!*closest || pace_word_edits(path, figure->path) < pace_word_edits(path, closest)))
-            closest = figure->path;
+        if (ours) closest = pace_word_nearer(path, closest, figure->path);
     }
     return pace_fail(PACE_E_USAGE, "value: no run of %s has \"%.200s\"; the closest is \"%.200s\"", series, path,
                      closest);

@@ -5,6 +5,7 @@
 #include "ask/measured_columns.h"
 #include "ask/shape_text.h"
 #include "base/print.h"
+#include "base/text.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -54,9 +55,7 @@ static bool is_place(const char *name) {
 
 static const char *closest_device(const pace_device_catalog *catalog, const char *name) {
     const char *best = "";
-    for (size_t i = 0; i < catalog->count; i++)
-        if (i == 0 || pace_word_edits(name, catalog->devices[i].name) < pace_word_edits(name, best))
-            best = catalog->devices[i].name;
+    for (size_t i = 0; i < catalog->count; i++) best = pace_word_nearer(name, best, catalog->devices[i].name);
     return best;
 }
 

@@ -1,6 +1,7 @@
 #include "ask/options.h"
 #include "ask/option_table.h"
 #include "forecast/what_ifs.h"
+#include "base/text.h"
 
 #include <string.h>
 
@@ -40,8 +41,7 @@ pace_status pace_verb_find(const pace_verb **out, const char *name) {
             *out = &pace_verb_table[i];
             return PACE_OK;
         }
-        if (pace_word_edits(name, pace_verb_table[i].name) < pace_word_edits(name, closest))
-            closest = pace_verb_table[i].name;
+        closest = pace_word_nearer(name, closest, pace_verb_table[i].name);
     }
     return pace_fail(PACE_E_USAGE, "unknown verb \"%.80s\"; the closest is \"%s\"", name, closest);
 }
@@ -56,8 +56,7 @@ const pace_option *pace_option_find(size_t *index, const char *verb, const char 
 pace_status pace_option_unknown(const char *verb, const char *name) {
     const char *closest = "";
     const pace_option *option;
-    for (size_t i = 0; (option = pace_option_at(verb, i)); i++)
-        if (!*closest || pace_word_edits(name, option->name) < pace_word_edits(name, closest)) closest = option->name;
+    for (size_t i = 0; (option = pace_option_at(verb, i)); i++) closest = pace_word_nearer(name, closest, option->name);
     return pace_fail(PACE_E_USAGE, "%s has no field \"%.80s\": did you mean \"%s\"?", verb, name, closest);
 }
 

@@ -56,6 +56,11 @@ size_t pace_word_edits(const char *a, const char *b) {
     return row[width];
 }
 
+const char *pace_word_nearer(const char *wanted, const char *best, const char *name) {
+    bool nearer = !best || !*best || pace_word_edits(wanted, name) < pace_word_edits(wanted, best);
+    return nearer ? name : best;
+}
+
 bool pace_same_letters(const char *a, size_t length, const char *b) {
     for (const char *end = a + length;;) {
         while (a < end && *a && !pace_is_alnum(*a)) a++;

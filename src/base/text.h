@@ -38,6 +38,9 @@ void pace_squeeze(char *out, size_t size, const char *text, const char *also);
 bool pace_same_letters(const char *a, size_t length, const char *b);
 bool pace_same_word(const char *a, const char *b);
 
+/** `name` if it is spelled more like `wanted` than `best` is, or if there is no best (NULL or ""); else `best`. */
+const char *pace_word_nearer(const char *wanted, const char *best, const char *name);
+
 enum { PACE_PLAIN_NAME = 64 };
 
 /** "Avg Time [ms]", "avgTimeMs" and "avg-time/ms" are all "avg_time_ms": words in small letters with one "_" between

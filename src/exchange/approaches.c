@@ -3,11 +3,11 @@
 #include "base/numbers.h"
 #include "base/text.h"
 #include "exchange/algorithms.h"
+#include "base/print.h"
 
 #include <limits.h>
 #include <math.h>
 #include <stddef.h>
-#include <stdio.h>
 #include <string.h>
 
 const char *const pace_approach_family_names[PACE_APPROACH_FAMILIES] = {
@@ -207,18 +207,13 @@ const pace_approach *pace_approach_find(const pace_approaches *approaches, const
 
 /* --- as --approach says ------------------------------------------------------------------------------------------- */
 
-static void append(char *list, size_t size, const char *word) {
-    size_t length = strlen(list);
-    snprintf(list + length, size - length, "%s%s", length ? ", " : "", word);
-}
-
 static pace_status unknown_name(const pace_approaches *approaches, const char *name) {
     char list[512] = "";
     const char *best = "";
     for (size_t i = 0; i < approaches->rows.count; i++) {
         const char *own = approaches->rows.items[i].name;
-        append(list, sizeof list, own);
-        if (!*best || pace_word_edits(name, own) < pace_word_edits(name, best)) best = own;
+        pace_list(list, sizeof list, ", ", "%s", own);
+        best = pace_word_nearer(name, best, own);
     }
     return pace_fail(PACE_E_USAGE, "unknown approach \"%.40s\": the closest name is \"%s\"; expected one of %s", name,
                      best, list);
@@ -226,7 +221,7 @@ static pace_status unknown_name(const pace_approaches *approaches, const char *n
 
 static pace_status unknown_key(const char *name, const char *key) {
     char list[512] = "cache, reduce";
-    for (size_t i = 0; i < PACE_COUNT(figures); i++) append(list, sizeof list, figures[i].key);
+    for (size_t i = 0; i < PACE_COUNT(figures); i++) pace_list(list, sizeof list, ", ", "%s", figures[i].key);
     return pace_fail(PACE_E_USAGE, "%s: unknown key \"%.40s\": expected one of %s", name, key, list);
 }
 
@@ -314,7 +309,7 @@ static pace_status check_network(const pace_approach *approach, const pace_machi
     char list[96] = "";
     if (machine->nodes < 2 || approach->networks >> machine->between.kind & 1) return PACE_OK;
     for (int kind = 0; kind < PACE_LINK_KINDS; kind++)
-        if (approach->networks >> kind & 1) append(list, sizeof list, pace_link_kind_names[kind]);
+        if (approach->networks >> kind & 1) pace_list(list, sizeof list, ", ", "%s", pace_link_kind_names[kind]);
     return pace_fail(PACE_E_USAGE, "%s cannot run on %s, whose nodes are joined by %s: it needs one of %s",
                      approach->name, machine->name, pace_link_kind_names[machine->between.kind], list);
 }

@@ -84,11 +84,9 @@ static bool is_job_machine(pace_job_machine *out, const pace_job_catalog *catalo
 static const char *closest_name(const pace_job_catalog *catalog, const char *name) {
     const char *best = catalog->machines.items[0].name;
     for (size_t i = 1; i < catalog->machines.count; i++)
-        if (pace_word_edits(name, catalog->machines.items[i].name) < pace_word_edits(name, best))
-            best = catalog->machines.items[i].name;
+        best = pace_word_nearer(name, best, catalog->machines.items[i].name);
     for (size_t i = 0; i < catalog->named.machines.count; i++)
-        if (pace_word_edits(name, catalog->named.machines.items[i].name) < pace_word_edits(name, best))
-            best = catalog->named.machines.items[i].name;
+        best = pace_word_nearer(name, best, catalog->named.machines.items[i].name);
     return best;
 }
 

@@ -1,4 +1,5 @@
 #include "plan/framework.h"
+#include "base/text.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -238,8 +239,7 @@ const pace_framework *pace_frameworks_find(const pace_frameworks *frameworks, co
 static const char *closest(const pace_frameworks *frameworks, const char *name) {
     const char *best = frameworks->items[0].name, *known;
     for (size_t i = 0; i < frameworks->count; i++)
-        for (size_t k = 0; (known = word_of(frameworks, i, k)); k++)
-            if (pace_word_edits(name, known) < pace_word_edits(name, best)) best = known;
+        for (size_t k = 0; (known = word_of(frameworks, i, k)); k++) best = pace_word_nearer(name, best, known);
     return best;
 }
 

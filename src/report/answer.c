@@ -4,6 +4,7 @@
 #include "base/packer.h"
 #include "report/report_node.h"
 #include "base/print.h"
+#include "base/text.h"
 
 #include <errno.h>
 #include <math.h>
@@ -228,8 +229,7 @@ static const pace_value *find_value(const pace_answer *answer, const char *path)
 static pace_status no_value(const pace_answer *answer, const char *path) {
     const char *closest = "";
     for (size_t i = 0; i < answer->values.count; i++)
-        if (!*closest || pace_word_edits(path, answer->values.items[i].path) < pace_word_edits(path, closest))
-            closest = answer->values.items[i].path;
+        closest = pace_word_nearer(path, closest, answer->values.items[i].path);
     return pace_fail(PACE_E_MISSING, "the answer has no value \"%.200s\"; the closest is \"%.200s\"", path, closest);
 }
 

@@ -3,6 +3,7 @@
 #include "base/each_cpu.h"
 #include "base/print.h"
 #include "source/job_names.h"
+#include "base/text.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -60,9 +61,7 @@ static bool is_needed(int role) {
 
 static const char *closest_role(const char *name, size_t *distance) {
     const char *best = pace_job_role_name(0);
-    for (int role = 1; role < PACE_JOB_ROLES; role++)
-        if (pace_word_edits(name, pace_job_role_name(role)) < pace_word_edits(name, best))
-            best = pace_job_role_name(role);
+    for (int role = 1; role < PACE_JOB_ROLES; role++) best = pace_word_nearer(name, best, pace_job_role_name(role));
     if (distance) *distance = pace_word_edits(name, best);
     return best;
 }
@@ -71,9 +70,7 @@ static const char *closest_role(const char *name, size_t *distance) {
 static const char *closest_column(const pace_job_layout *layout, const char *const *names, const char *word) {
     const char *best = NULL;
     for (size_t i = 0; i < layout->count; i++)
-        if (layout->role[i] == PACE_JOB_NO_ROLE &&
-            (!best || pace_word_edits(word, names[i]) < pace_word_edits(word, best)))
-            best = names[i];
+        if (layout->role[i] == PACE_JOB_NO_ROLE) best = pace_word_nearer(word, best, names[i]);
     return best;
 }
 

@@ -54,6 +54,15 @@ static void test_listed(void **state) {
     assert_null(pace_span_listed("to", 2, ""));
 }
 
+static void test_nearer(void **state) {
+    (void)state;
+    assert_string_equal(pace_word_nearer("hidden", "heads", "hiden"), "hiden");
+    assert_string_equal(pace_word_nearer("hidden", "hiden", "heads"), "hiden");
+    assert_string_equal(pace_word_nearer("abc", "abd", "abe"), "abd"); /* the first of those that are as near */
+    assert_string_equal(pace_word_nearer("abc", "", "xyz"), "xyz");
+    assert_string_equal(pace_word_nearer("abc", NULL, "xyz"), "xyz");
+}
+
 static void test_letters(void **state) {
     (void)state;
     static const char digits[] = "0123456789";
@@ -107,8 +116,9 @@ static void test_long_words(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_starts_and_ends), cmocka_unit_test(test_spans), cmocka_unit_test(test_listed),
-        cmocka_unit_test(test_letters),         cmocka_unit_test(test_edits), cmocka_unit_test(test_long_words),
+        cmocka_unit_test(test_starts_and_ends), cmocka_unit_test(test_spans),   cmocka_unit_test(test_listed),
+        cmocka_unit_test(test_nearer),          cmocka_unit_test(test_letters), cmocka_unit_test(test_edits),
+        cmocka_unit_test(test_long_words),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
