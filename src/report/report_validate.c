@@ -4,7 +4,6 @@
 #include "report/table.h"
 #include "base/print.h"
 
-
 PACE_TABLE(figure_table, "figures", "Figures", PACE_FOR_ALL, 0,
            {"case", "Case", PACE_SHOW_TEXT, PACE_OF(pace_validation_figure, name)},
            {"metric", "Metric", PACE_SHOW_TEXT, PACE_OF(pace_validation_figure, metric)},
