@@ -4,6 +4,8 @@
  */
 #include "host_facts.h"
 
+#include "base/third_cache.h"
+
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -52,8 +54,9 @@ static double last_cache_bytes(void) {
 }
 #else
 static double last_cache_bytes(void) {
-    long l3 = sysconf(_SC_LEVEL3_CACHE_SIZE), l2 = sysconf(_SC_LEVEL2_CACHE_SIZE);
-    return l3 > 0 ? (double)l3 : l2 > 0 ? (double)l2 : 0;
+    size_t third = pace_third_cache_bytes();
+    long second = third ? 0 : sysconf(_SC_LEVEL2_CACHE_SIZE);
+    return third ? (double)third : second > 0 ? (double)second : 0;
 }
 #endif
 

@@ -1,6 +1,7 @@
 #include "kernels.h"
 
 #include "base/each_cpu.h"
+#include "base/third_cache.h"
 
 #include <stdint.h>
 #include <stdio.h>
@@ -131,20 +132,10 @@ void pace_reduce_divide(void *data, size_t count, pace_element element, int rank
 
 /* --- copies --------------------------------------------------------------------------------------------------------- */
 
-/* Bytes that processors share; 0 = unknown. On some AMD hosts the C library counts the caches of a whole socket. */
-static size_t third_cache_bytes(void) {
-    long bytes = 0, kibibytes = 0;
-    FILE *file = fopen("/sys/devices/system/cpu/cpu0/cache/index3/size", "re");
-    if (file && fscanf(file, "%ldK", &kibibytes) == 1) bytes = kibibytes * 1024;
-    if (file) (void)fclose(file);
-    if (bytes <= 0) bytes = sysconf(_SC_LEVEL3_CACHE_SIZE);
-    return bytes > 0 ? (size_t)bytes : 0;
-}
-
 bool pace_is_past_caches(size_t bytes) {
     static _Atomic size_t most;
     if (!most) {
-        size_t third = third_cache_bytes();
+        size_t third = pace_third_cache_bytes();
         most = third ? third / 2 : (size_t)16 << 20;
     }
     return bytes > most;
