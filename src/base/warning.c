@@ -30,9 +30,21 @@ pace_status pace_warn(pace_warnings *to, pace_warning_code code, const char *pla
     return pace_warn_take(to, code, place, text);
 }
 
+static bool holds(const pace_warnings *list, const pace_held_warning *one) {
+    for (size_t i = 0; i < list->count; i++) {
+        const pace_held_warning *other = &list->items[i];
+        bool same_place =
+            one->place && other->place ? strcmp(one->place, other->place) == 0 : one->place == other->place;
+        if (one->code == other->code && same_place && strcmp(one->text, other->text) == 0) return true;
+    }
+    return false;
+}
+
 pace_status pace_warnings_add(pace_warnings *to, const pace_warnings *from) {
-    for (size_t i = 0; i < from->count; i++)
-        PACE_TRY(pace_warn(to, from->items[i].code, from->items[i].place, "%s", from->items[i].text));
+    for (size_t i = 0; i < from->count; i++) {
+        const pace_held_warning *one = &from->items[i];
+        if (!holds(to, one)) PACE_TRY(pace_warn(to, one->code, one->place, "%s", one->text));
+    }
     return PACE_OK;
 }
 

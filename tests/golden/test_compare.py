@@ -128,6 +128,13 @@ def test_ranks(folder):
     expect(swapped["a_step_ns"] == answer["b_step_ns"] and swapped["b_step_ns"] == answer["a_step_ns"], "ranks of two inputs")
 
 
+def test_said_once(folder):
+    """What is true of both sides in the same words is said once."""
+    paths = [trace(folder, f"of_many_{rank}.json", 5, {"backward": 2000 + 300 * rank}, rank=rank, seed=rank) for rank in (0, 1)]
+    missing = [warning for warning in compare(*paths)["warnings"] if warning["code"] == "ranks_missing"]
+    expect(len(missing) == 1, missing)
+
+
 def test_eager_against_compiled(folder):
     """Modules that one side lacks match at the last node that both have."""
     eager, compiled = trace(folder, "eager.json", 4), trace(folder, "compiled.json", 4, {"norm": 100}, compiled=True)
@@ -160,7 +167,7 @@ def test_refused(folder):
         expect_line(code, err, 2, word)
 
 
-for test in (test_found, test_largest_per_step_first, test_chance, test_limit, test_ranks, test_eager_against_compiled, test_host, test_page, test_refused):
+for test in (test_found, test_largest_per_step_first, test_chance, test_limit, test_ranks, test_said_once, test_eager_against_compiled, test_host, test_page, test_refused):
     with tempfile.TemporaryDirectory() as scratch:
         test(scratch)
 sys.exit(finish())
