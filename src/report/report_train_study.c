@@ -6,8 +6,9 @@
 
 #include <string.h>
 
-/* Some runs are other frameworks', are of layers over workers (else WHOLE), are predicted, are of weak or strong scaling. */
-enum { REFEREES = 1, PARTITIONED = 2, PREDICTED = 4, WHOLE = 8, SCALED = 16 };
+/* Some runs are other frameworks', are of layers over workers (else WHOLE), are predicted, are of weak or strong scaling.
+ * A speedup is one against a single worker: of runs on several, whole or in parts. */
+enum { REFEREES = 1, PARTITIONED = 2, PREDICTED = 4, WHOLE = 8, SCALED = 16, SPEEDUPS = 32, JOINED = 64 };
 
 PACE_TABLE(runs, "runs", "Trainings side by side", PACE_FOR_ALL, 0,
            {"model", "Model", PACE_SHOW_TEXT, PACE_OF(pace_study_row, model)},
@@ -32,8 +33,8 @@ PACE_TABLE(runs, "runs", "Trainings side by side", PACE_FOR_ALL, 0,
            {"compute_share", "FP+BP", PACE_SHOW_SHARE, PACE_OF(pace_study_row, compute_share)},
            {"exchange_share", "Exposed", PACE_SHOW_SHARE, PACE_OF(pace_study_row, exchange_share)},
            {"update_share", "WU", PACE_SHOW_SHARE, PACE_OF(pace_study_row, update_share)},
-           {"speedup", "Speedup", PACE_SHOW_REAL, PACE_OF(pace_study_row, speedup)},
-           {"efficiency", "Efficiency", PACE_SHOW_SHARE, PACE_OF(pace_study_row, efficiency), .shown_if = WHOLE},
+           {"speedup", "Speedup", PACE_SHOW_REAL, PACE_OF(pace_study_row, speedup), .shown_if = SPEEDUPS},
+           {"efficiency", "Efficiency", PACE_SHOW_SHARE, PACE_OF(pace_study_row, efficiency), .shown_if = JOINED},
            {"against_referee", "Of the referee", PACE_SHOW_SHARE, PACE_OF(pace_study_row, against_referee),
             .shown_if = REFEREES},
            {"last_loss", NULL, PACE_SHOW_REAL, PACE_OF(pace_study_row, last_loss)},
@@ -79,7 +80,9 @@ static pace_status build(pace_report *report, void *context) {
     unsigned flags = 0;
     for (size_t i = 0; i < s->row_count; i++)
         flags |= (s->rows[i].runner ? REFEREES : 0U) | (s->rows[i].replicas ? PARTITIONED : WHOLE) |
-                 (s->rows[i].predicted_samples_per_s > 0 ? PREDICTED : 0U) | (s->rows[i].scaling ? SCALED : 0U);
+                 (s->rows[i].predicted_samples_per_s > 0 ? PREDICTED : 0U) | (s->rows[i].scaling ? SCALED : 0U) |
+                 (s->rows[i].replicas ? SPEEDUPS : 0U) |
+                 (s->rows[i].ranks > 1 && !s->rows[i].replicas ? SPEEDUPS | JOINED : 0U);
     pace_node *table = pace_open_table(root, &runs, flags);
     for (size_t i = 0; i < s->row_count; i++) pace_table_put(table, &s->rows[i]);
     if (!(flags & WHOLE))
@@ -91,7 +94,7 @@ static pace_status build(pace_report *report, void *context) {
         root,
         "FP+BP: forward and backward; exposed: exchange that backward does not hide; WU: the update of weights on the "
         "worker.%s",
-        flags & WHOLE ? " Efficiency is of the samples a second of one rank, times the ranks." : "");
+        flags & JOINED ? " Efficiency is of the samples a second of one rank, times the ranks." : "");
     return PACE_OK;
 }
 
