@@ -30,7 +30,7 @@
     X(KIND_ASSUMED, "kind_assumed", true, "What the rows of a table ask about was told by their columns.")             \
     X(UNIT_ASSUMED, "unit_assumed", true, "The unit of a column was told by its figures.")                             \
     X(COLUMN_ASSUMED, "column_assumed", true, "A column was recognised by another name, or is not used.")              \
-    X(COLUMN_UNREAD, "column_unread", false, "A column of a table of questions is not read.")                          \
+    X(COLUMN_UNREAD, "column_unread", false, "A column of a table is not read.")                                       \
     X(SIZES_UNKNOWN, "sizes_unknown", true, "Kernels of unknown size take a large part of the time.")                  \
     X(WORK_OVERSTATED, "work_overstated", true, "Kernels were measured faster than the device can be.")                \
     X(FIRST_USES, "first_uses", true, "Calls that took far longer the first time were left out.")                      \
@@ -79,7 +79,7 @@ pace_status pace_warn(pace_warnings *to, pace_warning_code code, const char *pla
 /** The same, taking over `text`, whatever comes of it. PACE_E_MEMORY for NULL, a text that there was no memory for. */
 pace_status pace_warn_take(pace_warnings *to, pace_warning_code code, const char *place, char *text) PACE_MUST_CHECK;
 
-/** Appends copies of all of another list. */
+/** Appends copies of those of another list that this one does not hold word for word. */
 pace_status pace_warnings_add(pace_warnings *to, const pace_warnings *from) PACE_MUST_CHECK;
 
 void pace_warnings_free(pace_warnings *warnings);

@@ -4,6 +4,7 @@
 #include "ask/row_kinds.h"
 #include "report/report_rows.h"
 #include "report/show_findings.h"
+#include "report/unread_columns.h"
 
 static pace_status learn(const pace_row_kind *kind, void *state, const char *const *paths, size_t count,
                          const pace_rows_options *options) {
@@ -18,6 +19,18 @@ typedef struct {
     size_t tables;
 } fitted;
 
+static pace_status warn_of_unread(pace_report *report, const fitted *f) {
+    pace_unread_columns unread = {0};
+    pace_status status = PACE_OK;
+    for (size_t i = 0; i < f->tables && status == PACE_OK; i++) {
+        const pace_csv *csv = f->kind->table(f->state, i).csv;
+        if (csv && csv->looked) status = pace_unread_columns_add(&unread, csv, csv->looked);
+    }
+    if (status == PACE_OK) pace_warn_of_unread_columns(report, &unread);
+    pace_unread_columns_free(&unread);
+    return status;
+}
+
 static pace_status build(pace_report *report, void *context) {
     const fitted *f = context;
     pace_findings findings = {0};
@@ -28,7 +41,7 @@ static pace_status build(pace_report *report, void *context) {
     pace_status status = f->kind->describe(&findings, f->state);
     if (status == PACE_OK) status = pace_put_findings(report, &findings);
     pace_findings_free(&findings);
-    return status;
+    return status == PACE_OK ? warn_of_unread(report, f) : status;
 }
 
 pace_status pace_fit_rows_of_kind(pace_report **out, const pace_row_kind *kind, const char *const *paths, size_t count,

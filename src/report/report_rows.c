@@ -7,11 +7,12 @@
 #include "report/report_rows.h"
 #include "report/show.h"
 #include "report/show_findings.h"
+#include "report/unread_columns.h"
 
 #include <string.h>
 #include <strings.h>
 
-enum { COLUMNS_NAMED = 12, TIME_COLUMNS = 5, MOST_COLUMNS = 1 + TIME_COLUMNS + 1 + PACE_ROW_CELLS };
+enum { TIME_COLUMNS = 5, MOST_COLUMNS = 1 + TIME_COLUMNS + 1 + PACE_ROW_CELLS };
 
 /* How every answer begins; `question` only where a row may be several. */
 static const pace_column question_column = {"question", "question", PACE_SHOW_TEXT};
@@ -151,27 +152,12 @@ static pace_status put_remarks(pace_report *report, const answers *a) {
     return status;
 }
 
-static bool says_something(const pace_csv *csv, size_t column) {
-    for (size_t row = 0; row < csv->rows; row++)
-        if (*pace_csv_cell(csv, row, column)) return true;
-    return false;
-}
-
-/* Names the columns that say something and that no reader looked at: of remarks, of another meaning, or with a slip in the name. */
-static void warn_of_unread(pace_report *report, const answers *a) {
-    const pace_csv *csv = a->from.csv;
-    char names[COLUMNS_NAMED * 44] = "", more[40] = "";
-    size_t unread = 0;
-    for (size_t c = 0; c < csv->columns; c++) {
-        size_t used = strlen(names);
-        if (a->looked[c] || !*pace_csv_name(csv, c) || !says_something(csv, c)) continue;
-        if (++unread <= COLUMNS_NAMED)
-            pace_snprintf(names + used, sizeof names - used, "%s%.40s", used ? ", " : "", pace_csv_name(csv, c));
-    }
-    if (unread > COLUMNS_NAMED) pace_snprintf(more, sizeof more, " and %zu more", unread - COLUMNS_NAMED);
-    if (unread > 0)
-        pace_report_warn(report, PACE_WARN_COLUMN_UNREAD, NULL, "column%s %s%s %s not read", unread == 1 ? "" : "s",
-                         names, more, unread == 1 ? "is" : "are");
+static pace_status warn_of_unread(pace_report *report, const answers *a) {
+    pace_unread_columns unread = {0};
+    pace_status status = pace_unread_columns_add(&unread, a->from.csv, a->looked);
+    if (status == PACE_OK) pace_warn_of_unread_columns(report, &unread);
+    pace_unread_columns_free(&unread);
+    return status;
 }
 
 static pace_status build(pace_report *report, void *context) {
@@ -192,7 +178,7 @@ static pace_status build(pace_report *report, void *context) {
                          "from the nearest rows",
                          a->beyond, a->from.questions, a->beyond_which, a->beyond_what);
     PACE_TRY(put_remarks(report, a));
-    warn_of_unread(report, a);
+    PACE_TRY(warn_of_unread(report, a));
     pace_node_int(root, "answered", (int64_t)a->answered);
     pace_node_int(root, "asked", (int64_t)a->from.questions);
     if (a->answered < a->from.questions)

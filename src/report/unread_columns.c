@@ -1,0 +1,43 @@
+#include "report/unread_columns.h"
+
+#include "base/print.h"
+
+#include <string.h>
+
+enum { COLUMNS_NAMED = 12 };
+
+static bool says_something(const pace_csv *csv, size_t column) {
+    for (size_t row = 0; row < csv->rows; row++)
+        if (*pace_csv_cell(csv, row, column)) return true;
+    return false;
+}
+
+static bool is_listed(const pace_unread_columns *unread, const char *name) {
+    for (size_t i = 0; i < unread->names.count; i++)
+        if (strcmp(unread->names.items[i], name) == 0) return true;
+    return false;
+}
+
+pace_status pace_unread_columns_add(pace_unread_columns *to, const pace_csv *csv, const bool *looked) {
+    for (size_t c = 0; c < csv->columns; c++) {
+        const char *name = pace_csv_name(csv, c);
+        if (looked[c] || !*name || is_listed(to, name) || !says_something(csv, c)) continue;
+        PACE_TRY(PACE_PUSH(&to->names, name));
+    }
+    return PACE_OK;
+}
+
+void pace_warn_of_unread_columns(pace_report *report, const pace_unread_columns *unread) {
+    char names[COLUMNS_NAMED * 44] = "", more[40] = "";
+    size_t count = unread->names.count;
+    for (size_t i = 0; i < count && i < COLUMNS_NAMED; i++) {
+        size_t used = strlen(names);
+        pace_snprintf(names + used, sizeof names - used, "%s%.40s", used ? ", " : "", unread->names.items[i]);
+    }
+    if (count > COLUMNS_NAMED) pace_snprintf(more, sizeof more, " and %zu more", count - COLUMNS_NAMED);
+    if (count > 0)
+        pace_report_warn(report, PACE_WARN_COLUMN_UNREAD, NULL, "column%s %s%s %s not read", count == 1 ? "" : "s",
+                         names, more, count == 1 ? "is" : "are");
+}
+
+void pace_unread_columns_free(pace_unread_columns *unread) { PACE_VEC_FREE(&unread->names); }
