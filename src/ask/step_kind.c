@@ -164,7 +164,8 @@ static pace_status describe(pace_findings *out, const void *state) {
 static int claims(const pace_columns *columns, const pace_csv *csv) {
     static const char *const words[] = {"model",    "hidden",      "layers",       "n_gpu",    "tp",         "pp", "dp",
                                         "params_b", "micro_batch", "global_batch", "sharding", "zero_stage", NULL};
-    return pace_columns_present(columns, "step", csv, words) >= 3 ? 30 : 0;
+    int present = pace_columns_present(columns, "step", csv, words);
+    return present >= 5 ? 60 : present >= 3 ? 30 : 0; /* five outweigh a word that also names an operation: "family" */
 }
 
 static const pace_column answer_columns[] = {{"memory_bytes", "memory_bytes", PACE_SHOW_BYTES},
