@@ -180,6 +180,15 @@ static pace_status predict_row(pace_estimate *out, pace_exchange_asker *a, const
     return pace_fail(PACE_E_MISSING, "%s", refused);
 }
 
+/* A row's device, where its system is a machine of another: names of devices begin with their family, "h100-80-sxm". */
+static bool names_other_device(const pace_exchange_asker *a, const pace_exchange_row *row) {
+    char family[32];
+    const char *device = a->exchange.machine.device;
+    if (!a->has_exchange || !*row->device || strcmp(row->device, row->system) == 0) return false;
+    snprintf(family, sizeof family, "%.*s", (int)strcspn(device, "-"), device);
+    return !strcasestr(row->device, family);
+}
+
 pace_status pace_exchange_row_answer(pace_estimate *out, pace_exchange_asker *asker, const pace_exchange_row *row) {
     pace_exchange_row placed = *row;
     asker->used = (pace_doubts_used){0};
@@ -187,5 +196,7 @@ pace_status pace_exchange_row_answer(pace_estimate *out, pace_exchange_asker *as
     fill_nodes(asker, &placed);
     if (!(row->bytes > 0) || !(row->ranks_per_node > 0))
         return pace_fail(PACE_E_INPUT, "%s", *row->status ? row->status : "expected a size above 0");
-    return predict_row(out, asker, &placed);
+    PACE_TRY(predict_row(out, asker, &placed));
+    asker->unused_device = names_other_device(asker, row);
+    return PACE_OK;
 }

@@ -26,6 +26,7 @@ typedef struct {
     char ready_on[64];
     int ready_nodes;
     pace_approach_opened ready;
+    bool unused_device; /* by the row answered last: its machine has another */
     char unfitted[200]; /* why the fit did not give the last answer; "" = it did, or there is none */
 } pace_exchange_asker;
 

@@ -73,6 +73,15 @@ static void question_of(pace_row_question *out, const void *state, size_t table,
     *out = (pace_row_question){row->row, *row->status ? NAN : row->time_s};
 }
 
+/* Which cells of an answered row change nothing. */
+static void say_unused(pace_row_answer *out, const exchanges *e, const pace_exchange_row *row) {
+    bool curves = e->fit.curves.count > 0 && !*e->asker.unfitted;
+    const char *unused[] = {e->asker.unused_device ? "device" : "", row->unused_elements ? "elements" : "",
+                            row->unused_per_node ? "gpus_per_node" : "", row->said_in_place && !curves ? "inplace" : "",
+                            row->said_channels && !curves ? "channels" : ""};
+    pace_row_say_unused(out, unused, sizeof unused / sizeof *unused);
+}
+
 static void answer_row(pace_row_answer *out, void *state, size_t table, size_t question) {
     exchanges *e = state;
     const pace_exchange_rows *rows = &e->tables.items[table];
@@ -85,6 +94,7 @@ static void answer_row(pace_row_answer *out, void *state, size_t table, size_t q
     snprintf(out->status, sizeof out->status, "%s", out->known ? "ok" : pace_message());
     if (out->known && *e->asker.unfitted)
         snprintf(out->status, sizeof out->status, "ok, the fit is not used: %s", e->asker.unfitted);
+    if (out->known) say_unused(out, e, &rows->rows.items[question]);
 }
 
 static pace_status learn(void *state, pace_row_keep keep, void *context) {

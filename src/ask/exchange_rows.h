@@ -19,14 +19,17 @@ typedef struct {
     char variant[96]; /* library, implementation, algorithm, in place: as the row says, joined by "/" */
     pace_collective collective;
     int ranks_per_node, nodes;
-    char algorithm[24], protocol[16]; /* "" = the library's choice */
-    char approach[48];                /* as frameworks exchange; "" = the library alone */
-    double bytes, time_s;             /* time NAN: not measured */
-    int element_bytes;                /* 0 = not said */
-    pace_nccl_stack stack;            /* what started it */
-    bool nodes_guessed;               /* no column said how many: as few as a machine that is known allows */
-    char status[96];                  /* "" = it can be asked */
-    char unmeasured[72];              /* "" = its time is a time; else it can be asked but not fitted */
+    char algorithm[24], protocol[16];  /* "" = the library's choice */
+    char approach[48];                 /* as frameworks exchange; "" = the library alone */
+    double bytes, time_s;              /* time NAN: not measured */
+    int element_bytes;                 /* 0 = not said */
+    pace_nccl_stack stack;             /* what started it */
+    bool unused_elements;              /* they say other bytes than the row's */
+    bool unused_per_node;              /* ranks and nodes say another number */
+    bool said_in_place, said_channels; /* only measured curves tell these apart */
+    bool nodes_guessed;                /* no column said how many: as few as a machine that is known allows */
+    char status[96];                   /* "" = it can be asked */
+    char unmeasured[72];               /* "" = its time is a time; else it can be asked but not fitted */
 } pace_exchange_row;
 
 typedef struct {

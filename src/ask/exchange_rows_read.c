@@ -121,6 +121,7 @@ static bool set_ranks(pace_exchange_row *out, const reader *r, size_t row) {
     if (*pace_csv_at(&r->rows->csv, row, r->per_node) &&
         !whole(&near, out, "ranks of a node", pace_csv_at(&r->rows->csv, row, r->per_node)))
         return false;
+    out->unused_per_node = near > 0 && ranks > 0 && nodes > 0 && near * nodes != ranks;
     if (ranks == 0 && near > 0) ranks = near * (nodes > 0 ? nodes : 1);
     if (ranks == 0 && m) {
         if (nodes == 0) nodes = m->nodes;
@@ -156,6 +157,13 @@ static double element_bytes(const char *dtype) {
     return 0;
 }
 
+/* Elements are counted of a rank or of all. */
+static void hold_elements(pace_exchange_row *out, const reader *r, size_t row, double element) {
+    double count, ranks = (double)out->ranks_per_node * out->nodes;
+    if (r->bytes < 0 || !pace_csv_number(&count, pace_csv_at(&r->rows->csv, row, r->elements))) return;
+    out->unused_elements = count * element != out->bytes && count * element * ranks != out->bytes;
+}
+
 static bool set_bytes(pace_exchange_row *out, const reader *r, size_t row) {
     const char *text = pace_csv_at(&r->rows->csv, row, r->bytes >= 0 ? r->bytes : r->elements),
                *dtype = pace_csv_at(&r->rows->csv, row, r->dtype);
@@ -169,6 +177,7 @@ static bool set_bytes(pace_exchange_row *out, const reader *r, size_t row) {
     if (!good && r->bytes >= 0 && pace_parse_bytes(&value, text)) good = true, each = 1;
     if (good && value >= 0 && value * each <= largest_bytes) {
         out->bytes = value * each;
+        hold_elements(out, r, row, element);
         return true;
     }
     snprintf(out->status, sizeof out->status, "bytes: expected a size of 0 or more, found \"%.30s\"", text);
@@ -207,7 +216,9 @@ static void set_variant(pace_exchange_row *out, const reader *r, size_t row) {
         pace_list(out->variant, sizeof out->variant, "/", "%.40s", word);
     }
     double channels;
-    if (!pace_csv_number(&channels, pace_csv_at(&r->rows->csv, row, r->channels)) || channels < 1) return;
+    out->said_in_place = says_yes(pace_csv_at(&r->rows->csv, row, r->in_place));
+    out->said_channels = pace_csv_number(&channels, pace_csv_at(&r->rows->csv, row, r->channels)) && channels >= 1;
+    if (!out->said_channels) return;
     pace_list(out->variant, sizeof out->variant, "/", "%.0f" PACE_CHANNELS_WORD, channels);
 }
 

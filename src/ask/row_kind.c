@@ -108,6 +108,13 @@ pace_status pace_row_group(uint64_t *out, const pace_csv *csv, size_t row, const
     return PACE_OK;
 }
 
+void pace_row_say_unused(pace_row_answer *answer, const char *const *columns, size_t count) {
+    char list[128] = "";
+    for (size_t i = 0; i < count; i++)
+        if (*columns[i]) pace_list(list, sizeof list, ", ", "%s", columns[i]);
+    if (*list) pace_append(answer->status, sizeof answer->status, "; no effect: %s", list);
+}
+
 void pace_row_answer_time(pace_row_answer *answer, double unit_s) {
     answer->values[0] = answer->time_s.median / unit_s;
     answer->values[1] = pace_estimate_low(answer->time_s) / unit_s;

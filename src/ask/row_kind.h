@@ -114,5 +114,8 @@ pace_status pace_row_kind_read_file(const pace_row_kind *kind, void *state, cons
 pace_status pace_row_group(uint64_t *out, const pace_csv *csv, size_t row, const char *by) PACE_MUST_CHECK;
 uint64_t pace_row_spread_bits(uint64_t x);
 
+/** Adds to the status which columns say something that changes nothing in the answer; "" in `columns` = none. */
+void pace_row_say_unused(pace_row_answer *answer, const char *const *columns, size_t count);
+
 /** Fills `values` with a time in units of `unit_s`. */
 void pace_row_answer_time(pace_row_answer *answer, double unit_s);

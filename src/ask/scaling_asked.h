@@ -24,6 +24,7 @@ typedef struct {
 typedef struct {
     const char *on;            /* --on, for rows whose machine no catalogue knows; NULL = not given; borrowed */
     bool took_on;              /* of the row that was answered last */
+    bool unused_servers;       /* of that row: its approach has none */
     pace_step_fitting fitting; /* of that row, into its device's memory */
     double need_bytes, has_bytes;
     double recipe_spread; /* of rows that do not say what ran */

@@ -70,6 +70,15 @@ static void question_of(pace_row_question *out, const void *state, size_t table,
     *out = (pace_row_question){row->row, measured ? row->batch * row->workers / row->measured : NAN};
 }
 
+/* What was assumed, and which cells change nothing. */
+static void say_how(pace_row_answer *out, const pace_scaling_asked *asked, const pace_scaling_row *row) {
+    const char *unused[] = {*row->unused_placement ? "placement" : "", asked->unused_servers ? "servers" : ""};
+    if (asked->took_on) snprintf(out->status, sizeof out->status, "took --on for \"%.80s\"", row->machine);
+    else if (row->batch_assumed) pace_snprintf(out->status, sizeof out->status, "assumed a batch of %g", row->batch);
+    else snprintf(out->status, sizeof out->status, "ok");
+    pace_row_say_unused(out, unused, 2);
+}
+
 /* In the table's own measure; the slow end of the step is the low end of a rate. */
 static void answer_row(pace_row_answer *out, void *state, size_t table, size_t question) {
     scalings *s = state;
@@ -84,9 +93,7 @@ static void answer_row(pace_row_answer *out, void *state, size_t table, size_t q
     double times[] = {out->time_s.median, seconds ? fast : slow, seconds ? slow : fast};
     for (int i = 0; i < 3; i++) out->values[i] = pace_scaling_measure(rows, row, times[i]);
     if (!out->known) snprintf(out->status, sizeof out->status, "%s", *row->status ? row->status : pace_message());
-    else if (s->asked.took_on) snprintf(out->status, sizeof out->status, "took --on for \"%.80s\"", row->machine);
-    else if (row->batch_assumed) pace_snprintf(out->status, sizeof out->status, "assumed a batch of %g", row->batch);
-    else snprintf(out->status, sizeof out->status, "ok");
+    else say_how(out, &s->asked, row);
     if (out->known && s->asked.beyond) pace_snprintf(out->beyond, sizeof out->beyond, "%s", s->asked.beyond);
     out->batch_assumed = out->known && row->batch_assumed;
     out->fitting = out->known ? s->asked.fitting : PACE_FITS;

@@ -13,7 +13,7 @@ typedef struct {
     const char *usual_machine;
     int machine, device, model, approach, settings, workers, batch, nodes, placement, servers, one_worker;
     int measured[PACE_SCALING_MEASURES];
-    const pace_yaml_node *spread; /* words for workers that sit on nodes of their own */
+    const pace_yaml_node *spread, *packed; /* words for workers that sit on nodes of their own, or fill nodes */
 } reader;
 
 void pace_scaling_rows_free(pace_scaling_rows *rows) {
@@ -40,6 +40,7 @@ static pace_status find_columns(reader *r, pace_catalog *catalog, const pace_yam
     for (int i = 0; i < PACE_SCALING_MEASURES; i++)
         r->measured[i] = pace_find_column_whole(csv, pace_yaml_get(names, measures[i]));
     r->spread = pace_yaml_get(names, "spread_words");
+    r->packed = pace_yaml_get(names, "packed_words");
     for (int i = PACE_SCALING_MEASURES; i-- > 0;)
         if (r->measured[i] >= 0) r->rows->measure = i, r->rows->measured = r->measured[i];
     return PACE_OK;
@@ -113,6 +114,15 @@ double pace_scaling_measure(const pace_scaling_rows *rows, const pace_scaling_ro
     }
 }
 
+/* A number of nodes counts before a word; workers fill nodes unless a word spreads them. */
+static void place(pace_scaling_row *row, const reader *r, size_t number) {
+    const char *word = pace_csv_at(&r->rows->csv, number, r->placement);
+    bool spread = pace_word_listed(r->spread, word);
+    if (spread && r->nodes < 0) row->nodes = row->workers;
+    bool followed = spread ? row->nodes == row->workers : pace_word_listed(r->packed, word);
+    row->unused_placement = followed ? "" : word;
+}
+
 static pace_status add_row(reader *r, size_t number) {
     pace_scaling_row row = {.row = (uint32_t)number};
     row.machine = pace_csv_at(&r->rows->csv, number, r->machine);
@@ -129,8 +139,7 @@ static pace_status add_row(reader *r, size_t number) {
     rate(&row.one_worker, &row, "one_worker", pace_csv_at(&r->rows->csv, number, r->one_worker), 0);
     row.device = pace_csv_at(&r->rows->csv, number, r->device);
     whole(&row.nodes, &row, "nodes", pace_csv_at(&r->rows->csv, number, r->nodes), 0, 1 << 20);
-    if (r->nodes < 0 && pace_word_listed(r->spread, pace_csv_at(&r->rows->csv, number, r->placement)))
-        row.nodes = row.workers;
+    place(&row, r, number);
     row.measured = measured_of(r, &row, pace_csv_at(&r->rows->csv, number, r->rows->measured));
     return PACE_PUSH(&r->rows->rows, row);
 }

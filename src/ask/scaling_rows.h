@@ -19,6 +19,7 @@ typedef struct {
     double one_worker;                                 /* samples/s measured of one; 0 = to be predicted */
     double measured;                                   /* samples/s of all; NAN = not measured */
     char status[160];                                  /* why it can't be asked; "" = it can */
+    const char *unused_placement; /* what a cell says of places that nothing follows; "" = nothing */
 } pace_scaling_row;
 
 /* What a table measures, and is answered in. */

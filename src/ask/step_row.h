@@ -170,5 +170,7 @@ bool pace_step_row_batches(pace_step_row *out, pace_step_reader *reader, size_t 
 /** Once these are known: interleaves the pipelines of benchmarks that do, and widens for interleaving and 8 bits of which a
  * row says nothing. */
 void pace_step_row_unsaid(pace_step_row *out, const pace_step_reader *reader, size_t row);
+/** Names the cells that change nothing in the answer; the configuration must be complete. */
+void pace_step_row_unused(pace_step_row *out, const pace_step_reader *reader, size_t row);
 /** A whole number of at least 1 in a cell; 0 without. */
 double pace_step_at_least_one(const pace_step_reader *reader, size_t row, pace_step_column column);

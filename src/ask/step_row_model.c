@@ -276,6 +276,9 @@ bool pace_step_row_model(pace_step_row *out, pace_step_reader *r, size_t row) {
         pace_step_note(out, "%.140s", model->failed);
         return false;
     }
+    const char *topk = pace_step_cell(r, row, PACE_STEP_TOPK);
+    if (*topk && !pace_model_called_takes(found, "topk"))
+        pace_step_note(out, "no effect without experts: topk %.20s", topk);
     out->model = &model->model;
     return true;
 }

@@ -137,12 +137,22 @@ for row in rows:
 code, out, err = run("predict", "--rows", put("other.csv", table(4, SIZES, "elsewhere")), "--kind", "exchange", "--fit", fit)
 expect(code == 0 and all("nothing like it" in r["status"] for r in csv.DictReader(io.StringIO(out))), out[:300])
 
+# Cells that change nothing in an answer are named in its status; cells that agree with the others say nothing.
+idle = put("idle.csv", """system,device,collective,nodes,gpus,gpus_per_node,bytes,elements,channels,inplace
+dgx-h100,a100,allreduce,1,8,4,1048576,5,8,1
+dgx-h100,H100 SXM,allreduce,1,8,8,1048576,262144,,0
+""")
+code, out, err = run("predict", "--kind", "exchange", "--rows", idle)
+said = [row["status"] for row in csv.DictReader(io.StringIO(out))]
+expect(said == ["ok; no effect: device, elements, gpus_per_node, inplace, channels", "ok"], said, err)
+
+
 # Columns by other names, units, separators and spellings: each table fits and answers itself, in its own unit.
 def self_answer(name, text, unit, scale, *how):
     path = put(name, text)
     fit = os.path.join(FOLDER, name + ".json")
     code, out, err = run("fit", "--kind", "exchange", path, "-o", fit, *how)
-    expect(code == 0 and not err, name, err)
+    expect(code == 0 and all("not read" in line for line in err.splitlines()), name, err)
     code, out, err = run("predict", "--kind", "exchange", "--rows", path, "--fit", fit, *how)
     rows = list(csv.DictReader(io.StringIO(out)))
     expect(code == 0 and len(rows) == len(SIZES), name, err)

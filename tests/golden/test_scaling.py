@@ -433,7 +433,18 @@ def modes():
         expect(code == 2 and part in err and not out and len(err.strip().splitlines()) == 1, words, code, err)
 
 
+def cells_without_effect():
+    """Cells that change nothing are named: servers of an approach without them, words of places that nobody knows."""
+    with tempfile.NamedTemporaryFile("w", suffix=".csv") as file:
+        file.write("machine,model,approach,workers,batch,placement,servers\ndgx-1-v100,resnet50,ddp,8,32,somewhere,4\n"
+                   "dgx-1-v100,resnet50,grpc,8,32,packed,4\n")
+        file.flush()
+        said = [row["status"] for row in csv.DictReader(io.StringIO(run("--kind", "scaling", "--rows", file.name)[1]))]
+    expect(said == ["ok; no effect: placement, servers", "ok"], said)
+
+
 weak_and_strong()
+cells_without_effect()
 batch_taken()
 modes()
 batches()

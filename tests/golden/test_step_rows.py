@@ -490,17 +490,49 @@ def test_model():
         assert reason in done.stderr and done.stderr.count("\n") == 1, done.stderr
 
 
-def test_unread_columns(tmp="unread.csv"):
+def test_unread_columns():
     """A column with a slip in its name is named; an empty one says nothing. Samples that are no words have no tokens to count batches in."""
     with tempfile.TemporaryDirectory() as folder:
-        path = pathlib.Path(folder) / tmp
+        path = pathlib.Path(folder) / "unread.csv"
         path.write_text("device,model,micro_bach,url,seq\na100-80-sxm,gpt2,4,,512\n")
         assert "warning: column micro_bach is not read" in run("predict", "--kind", "step", "--rows", path).stderr
         path.write_text("device,model,micro_batch,seq\na100-80-sxm,gpt2,4,512\n")
         assert "not read" not in run("predict", "--kind", "step", "--rows", path).stderr
+        path.write_text("device,n_gpu,hidden,layers,heads,seq,vocab,tp,pp,dp,micro_batch,global_batch,precision,url,step_time_s\n"
+                        + "".join(f"a100-80-sxm,8,{1024 * n},12,16,1024,50000,{t},1,{8 // t},2,{16 * n},bf16,there,{0.5 * n}\n" for n in (1, 2, 3) for t in (1, 2, 4)))
+        assert "warning: column url is not read" in run("fit", "--kind", "step", path).stderr
         path.write_text("device,model,global_batch_tokens\nv100-sxm2-16,resnet50,65536\n")
         answers = list(csv.DictReader(run("predict", "--kind", "step", "--rows", path, "--format", "csv").stdout.splitlines()))
         assert float(answers[0]["predicted"]) > 0
+
+
+def test_cells_without_effect():
+    """A cell that changes nothing is named in its row's status; one that is followed is not."""
+    shape = "device,n_gpu,hidden,layers,heads,seq,vocab,tp,pp,micro_batch,global_batch"
+    sizes = "h100-80-sxm,8,1024,12,16,1024,50000,1,1,1,16"
+    for names, cells, said in (("precision,task", "bf16,inference", "no effect: task inference"), ("precision,task", "bf16,pretrain", None),
+                               ("precision,task", "bf16,sft", None), ("precision,zero_stage,fsdp", "bf16,3,0", "no effect: fsdp 0"),
+                               ("precision,zero_stage,fsdp", "bf16,1,1", "zero_stage 1 counts"), ("precision,fsdp", "bf16,1", None),
+                               ("precision,zero_stage,dist_opt", "bf16,0,1", "no effect: dist_opt 1"), ("precision,dist_opt", "bf16,1", None),
+                               ("precision,zero_stage,zero_group", "bf16,3,some", "no effect: zero_group some"), ("precision,zero_stage,zero_group", "bf16,3,4", None),
+                               ("precision,power_limit", "bf16,900", "no effect: power_limit 900"), ("precision,power_limit", "fp32,300", "no effect: power_limit 300"),
+                               ("precision,power_limit", "bf16,300", None), ("precision,topk", "bf16,2", "no effect without experts: topk 2"),
+                               ("precision,experts,topk", "bf16,8,2", None)):
+        with tempfile.NamedTemporaryFile("w", suffix=".csv") as file:
+            file.write(f"{shape},{names}\n{sizes},{cells}\n")
+            file.flush()
+            done = run("predict", "--kind", "step", "--rows", file.name)
+        status = next(csv.DictReader(done.stdout.splitlines()))["status"]
+        assert (said in status) if said else ("no effect" not in status and "counts" not in status), (names, cells, status)
+
+
+def test_family_is_no_operation():
+    """A table of steps with a column "family", whose "moe" also names an operation, is one of steps without --kind."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder) / "experts.csv"
+        path.write_text("family,hidden,layers,heads,experts,topk,device,n_gpu,tp,ep,micro_batch,global_batch,seq\n"
+                        "moe,4096,32,32,8,2,h100-80-sxm,64,1,8,1,128,4096\n")
+        assert "read as --kind step" in run("predict", "--rows", path).stderr
 
 
 def test_tables():
