@@ -171,10 +171,24 @@ static void mark_quantised(pace_kernel_row *out, const reader *r) {
     if (*how && length + 1 + strlen(how) < sizeof op->kind) pace_list(op->kind, sizeof op->kind, "_", "%s", how);
 }
 
+static bool is_order(const char *layout) { return strlen(layout) == 2 && strspn(layout, "nNtT") == 2; }
+
+/* Which column says how operands lie, and whether that is a word for products. */
+static void find_order(pace_kernel_row *out, const char *a, const char *b, const char *layout) {
+    static const char no[] = "nNfF0-", yes[] = "tTyY1cC";
+    const char *text = *layout ? layout : *a && !strchr(no, *a) ? a : *b && !strchr(no, *b) ? b : "";
+    bool usual = !*text || (is_order(layout) && strspn(layout, "nN") == 2);
+    out->ordered = usual ? "" : text == layout ? "layout" : text == a ? "trans_a" : "trans_b";
+    out->order_known =
+        out->op.family == PACE_OP_GEMM && (text == layout ? is_order(layout) : *text && strchr(yes, *text));
+}
+
 /* "NT", "TN": of the columns trans_a and trans_b, or of one. */
-static void mark_transposes(pace_op *op, const char *a, const char *b, const char *layout) {
+static void mark_transposes(pace_kernel_row *out, const char *a, const char *b, const char *layout) {
+    pace_op *op = &out->op;
     size_t length = strlen(op->kind);
-    if (strlen(layout) == 2 && strspn(layout, "nNtT") == 2) a = layout, b = layout + 1;
+    find_order(out, a, b, layout);
+    if (is_order(layout)) a = layout, b = layout + 1;
     if ((!*a && !*b) || op->family != PACE_OP_GEMM || length + 3 >= sizeof op->kind) return;
     bool at = strchr("tTyY1cC", *a ? *a : 'n') != NULL, bt = strchr("tTyY1cC", *b ? *b : 'n') != NULL;
     pace_list(op->kind, sizeof op->kind, "_", "%c%c", at ? 't' : 'n', bt ? 't' : 'n');
@@ -319,7 +333,7 @@ static bool set_sizes(pace_kernel_row *out, const pace_op_words *words, const re
         if (fill_sizes(out, words, r, layout)) {
             *out->status = '\0';
             mark_quantised(out, r);
-            mark_transposes(&out->op, pace_csv_at(&r->rows->csv, out->row, columns->trans_a),
+            mark_transposes(out, pace_csv_at(&r->rows->csv, out->row, columns->trans_a),
                             pace_csv_at(&r->rows->csv, out->row, columns->trans_b),
                             pace_csv_at(&r->rows->csv, out->row, columns->layout));
             out->shape = pace_hash(out->op.size, sizeof out->op.size) ^ (uint64_t)out->op.family;
@@ -403,7 +417,7 @@ static pace_status complete(pace_kernel_row *one, reader *r, pace_compound compo
 
 static pace_status add_row(reader *r, size_t row) {
     const pace_columns *columns = &r->rows->columns;
-    pace_kernel_row asked = {.row = (uint32_t)row, .time_s = NAN};
+    pace_kernel_row asked = {.row = (uint32_t)row, .ordered = "", .time_s = NAN};
     pace_op_words words = PACE_OP_NO_WORDS;
     pace_compound compound = PACE_COMPOUND_NONE;
     asked.source = pace_csv_at(&r->rows->csv, row, columns->source);

@@ -15,6 +15,8 @@ typedef struct {
     const char *source;        /* borrowed from the table */
     double time_s;             /* NAN: not measured */
     uint64_t shape;            /* the same sizes, whatever the device, precision, pass or source */
+    const char *ordered;       /* the column that says how operands lie, otherwise than usual; "" = none */
+    bool order_known;          /* only fits tell known orders apart, and nothing others */
     char status[144];          /* "" = it can be asked */
 } pace_kernel_row;
 

@@ -295,6 +295,15 @@ def test_power():
     expect(seconds(slow) > 2 * 4096**3 / (65e12 * 500 / 1590), "a clock below the one that power allows", slow)
 
 
+def test_order_of_operands():
+    """Formulas do not tell transposed operands apart, nor products anything of images: the status says so."""
+    product, images = "m,n,k,dtype,{}\n1024,1024,1024,fp16,{}\n", "op,n,c,h,w,k,r,s,dtype,{}\nconv,32,64,56,56,64,3,3,fp16,{}\n"
+    for table, column, cell, said in ((product, "layout", "TN", "ok; no effect: layout"), (product, "layout", "NN", "ok"), (product, "layout", "rows", "ok; no effect: layout"),
+                                      (product, "trans_a", "true", "ok; no effect: trans_a"), (product, "trans_b", "0", "ok"), (images, "layout", "NHWC", "ok; no effect: layout")):
+        status = ask(table.format(column, cell), "--on", "a100")[0]["status"]
+        expect(status == said, column, cell, status)
+
+
 for name, test in sorted(globals().items()):
     if name.startswith("test_"):
         test()
