@@ -30,10 +30,8 @@ pace_status pace_unread_columns_add(pace_unread_columns *to, const pace_csv *csv
 void pace_warn_of_unread_columns(pace_report *report, const pace_unread_columns *unread) {
     char names[COLUMNS_NAMED * 44] = "", more[40] = "";
     size_t count = unread->names.count;
-    for (size_t i = 0; i < count && i < COLUMNS_NAMED; i++) {
-        size_t used = strlen(names);
-        pace_snprintf(names + used, sizeof names - used, "%s%.40s", used ? ", " : "", unread->names.items[i]);
-    }
+    for (size_t i = 0; i < count && i < COLUMNS_NAMED; i++)
+        pace_list(names, sizeof names, ", ", "%.40s", unread->names.items[i]);
     if (count > COLUMNS_NAMED) pace_snprintf(more, sizeof more, " and %zu more", count - COLUMNS_NAMED);
     if (count > 0)
         pace_report_warn(report, PACE_WARN_COLUMN_UNREAD, NULL, "column%s %s%s %s not read", count == 1 ? "" : "s",
