@@ -267,8 +267,9 @@ static void say_nothing_fits(pace_report *report, const pace_plan_asked *a) {
     pace_report_deny(report);
     if (p->found.tried == 0) {
         pace_report_lead(report, PACE_WARN_NO_CONFIGURATION,
-                         "No configuration can be: none of those asked for divides %.0f samples over %.0f devices.",
-                         p->step.asked.config.global_batch, p->space.devices);
+                         "No configuration can be: none of those asked for divides %.0f samples over %.0f devices and "
+                         "%.0f layers over its stages and chunks.",
+                         p->step.asked.config.global_batch, p->space.devices, p->layers);
         return;
     }
     if (!(p->found.nearest.need_bytes > 0)) {
