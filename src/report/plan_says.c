@@ -249,7 +249,7 @@ static void say_loosened(pace_node *root, const pace_plan_place *p) {
         if (one->nodes > 0) pace_node_sentence(root, false, "On %d nodes %s fits.", one->nodes, config);
         else pace_node_sentence(root, false, "Without %s=%s something fits: %s.", one->field, one->value, config);
     }
-    if (p->loosened.count > 0) return;
+    if (p->loosened.count > 0 || p->found.fit > 0) return; /* what fits and was not timed has said why */
     if (p->machine.nics > 0)
         pace_node_sentence(root, false, "No one or two settings left out make it fit, nor up to %d times the nodes.",
                            PACE_PLAN_NODES_MOST);

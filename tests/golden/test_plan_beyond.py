@@ -161,8 +161,15 @@ def test_pairs():
 
 
 def test_no_network():
-    code, answer, _ = plan("llama3_8b", "--on", "a100*1")
+    code, answer, _ = plan("llama3_70b", "--on", "a100*1")
     expect(code == 1 and any("has no network" in s for s in answer["summary"]), answer["summary"])
+
+
+def test_too_long():
+    """What fits, but has too many launches to be walked, is not said to fit nowhere; a framework that fits is named."""
+    code, answer, err = plan("llama3-8b", "--on", "h100-sxm", "--top", "1")
+    text = " ".join(answer["summary"])
+    expect(code == 1 and "make it fit" not in text and "--set framework=" in text, answer["summary"], err)
 
 
 def test_fit():
@@ -204,5 +211,6 @@ test_command()
 test_parts()
 test_pairs()
 test_no_network()
+test_too_long()
 test_fit()
 sys.exit(finish())
