@@ -42,16 +42,28 @@ uint32_t pace_task_at(const pace_step *step, const pace_lane *lane, int64_t at_n
     return task;
 }
 
+/* Whether a host task says by itself where time goes. */
+static bool is_place(const pace_step *step, uint32_t task) {
+    const char *name = pace_step_name(step, task);
+    bool python = step->kind[task] == PACE_TASK_PYTHON;
+    if (python && (pace_starts(name, "nn.Module") || is_own_frame(name))) return true;
+    bool annotation = step->kind[task] == PACE_TASK_ANNOTATION || pace_name_is_label(name);
+    return annotation && step->kind[task] <= PACE_TASK_ANNOTATION;
+}
+
+/* The user's function around a whole step says nothing of the step: PyTorch's function within it says more. */
 const char *pace_host_place(const pace_step *step, uint32_t task) {
+    const char *outermost = NULL;
     for (; task != PACE_NO_TASK; task = pace_task_parent(step, task)) {
         const char *name = pace_step_name(step, task);
-        if (pace_task_marks_step(step, task)) continue;
-        bool python = step->kind[task] == PACE_TASK_PYTHON;
-        if (python && (pace_starts(name, "nn.Module") || is_own_frame(name))) return name;
-        bool annotation = step->kind[task] == PACE_TASK_ANNOTATION || pace_name_is_label(name);
-        if (annotation && step->kind[task] <= PACE_TASK_ANNOTATION) return name;
+        if (pace_task_marks_step(step, task)) {
+            if (outermost) return outermost;
+            continue;
+        }
+        if (is_place(step, task)) return name;
+        if (step->kind[task] == PACE_TASK_PYTHON && pace_starts(name, "torch/")) outermost = name;
     }
-    return NULL;
+    return outermost;
 }
 
 static const char *name_or_none(const pace_step *step, uint32_t task) {
@@ -116,6 +128,15 @@ static behind longest_behind(behind *all, size_t count) {
     return best;
 }
 
+/* Names the operators alone: one may run many kernels, none of which takes much. */
+static behind *by_operator(behind *all, size_t count) {
+    for (size_t i = 0; i < count; i++) {
+        if (all[i].around[0]) all[i].name = all[i].around;
+        all[i].around = "";
+    }
+    return all;
+}
+
 static holder longest_holder(holder *all, size_t count) {
     holder best = {.name = NULL}, sum = best;
     if (count) qsort(all, count, sizeof *all, by_holder);
@@ -156,12 +177,17 @@ static pace_status find_name(pace_culprit *out, const pace_critical *critical, c
     for (size_t i = 0; i < critical->pieces.count; i++)
         if (critical->pieces.items[i].resource == resource)
             all[count++] = behind_piece(analysis, &critical->pieces.items[i], critical->home);
+    int64_t whole = critical->by_resource_ns[resource];
     behind most = longest_behind(all, count);
+    if (10 * most.time_ns < whole) {
+        behind of_operator = longest_behind(by_operator(all, count), count);
+        if (2 * of_operator.time_ns >= whole) most = of_operator;
+    }
     out->name = most.name[0] ? most.name : NULL;
     out->around = most.around[0] ? most.around : NULL;
     out->before = 2 * most.before_ns > most.time_ns;
-    out->share = share_of(most.time_ns, critical->by_resource_ns[resource]);
-    out->longest_share = share_of(most.longest_ns, critical->by_resource_ns[resource]);
+    out->share = share_of(most.time_ns, whole);
+    out->longest_share = share_of(most.longest_ns, whole);
     pace_free(all);
     return PACE_OK;
 }

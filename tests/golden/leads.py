@@ -6,6 +6,7 @@ import subprocess
 import tempfile
 
 import planted_devices
+import planted_jobs
 import planted_runs
 import planted_traces
 
@@ -32,7 +33,8 @@ def planted(recording, folder):
     program, _, device = recording.partition("@")
     name, _, world = program.partition("*")
     if world:
-        paths = planted_runs.write(name, int(world), os.path.join(folder, f"{name}.json"))
+        module = planted_jobs if name in vars(planted_jobs) and name not in vars(planted_runs) else planted_runs
+        paths = module.write(name, int(world), os.path.join(folder, f"{name}.json"))
     else:
         paths = getattr(planted_traces, name)(os.path.join(folder, name + ".json.gz"))
     return planted_devices.rewrite(paths, device) if device else paths

@@ -182,7 +182,7 @@ def loader_on_another_thread(path):
     def body(rank, _):
         rank.thread = 200
         rank.work(20)
-        with rank.annotate("enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__"):
+        with rank.annotate("enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__"):
             rank.run("aten::empty", 5)
             rank.work(30000)
         rank.thread = 100

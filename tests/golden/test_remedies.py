@@ -8,6 +8,7 @@ import shlex
 import sys
 import tempfile
 
+import planted_jobs
 import planted_runs
 import planted_traces
 from checks import SHARED, SOURCE, expect, finish, run
@@ -170,14 +171,21 @@ def check_planted(folder):
         expect(any("none saves 3 %" in line for line in document["summary"]), program, "not said", document["summary"])
 
 
+def check_hinted(path, program, hint, never):
+    document = answer("analyze", path)
+    expect(document["lead"]["hint"] == hint, program, "hint", document["lead"])
+    expect(never not in [r["id"] for r in document["remedies"]], program, never, document["remedies"])
+
+
 def check_ruled_out(folder):
-    """What would not help is not advised: workers where one thread pins, a graph where the allocator asks the device, or over breaks."""
+    """What would not help is not advised: workers where one thread pins, so many workers where there are some already, a graph where
+    the allocator asks the device, or over breaks."""
     for program, hint, never in (("busy_pin_thread", "pinned_bytes", "loader_workers"), ("allocator_retries", "allocator", "device_graph"),
                                  ("graph_breaks", None, "device_graph"), ("odd_sizes", "aligned_products", "tf32")):
-        path = getattr(planted_traces, program)(os.path.join(folder, program + ".json.gz"))[0]
-        document = answer("analyze", path)
-        expect(document["lead"]["hint"] == hint, program, "hint", document["lead"])
-        expect(never not in [r["id"] for r in document["remedies"]], program, never, document["remedies"])
+        check_hinted(getattr(planted_traces, program)(os.path.join(folder, program + ".json.gz"))[0], program, hint, never)
+    for program, hint, never in (("workers_fall_behind", "more_workers", "loader_workers"), ("pins_in_loop", "pinned_once", None),
+                                 ("weights_copied_out", "copies_out", None), ("annotated_evaluation", "evaluation", None)):
+        check_hinted(planted_jobs.write(program, 1, os.path.join(folder, program + ".json"))[0], program, hint, never)
 
 
 def check_large_saving(folder):
