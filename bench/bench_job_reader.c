@@ -2,7 +2,7 @@
 #include <stdio.h>
 
 #include "bench_clock.h"
-#include "source/job_reader.h"
+#include "source/jobs/job_reader.h"
 #include "catalog_of_tests.h"
 
 static pace_status take(void *context, size_t worker, size_t file, const pace_jobs *jobs) {

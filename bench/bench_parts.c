@@ -11,10 +11,10 @@
 
 #include "bench_clock.h"
 #include "insight/critical.h"
-#include "insight/operators.h"
-#include "insight/overheads.h"
+#include "insight/tables/operators.h"
+#include "insight/tables/overheads.h"
 #include "insight/spread.h"
-#include "source/kineto.h"
+#include "source/traces/kineto.h"
 #include "stage_words_of_tests.h"
 
 typedef struct {

@@ -3,7 +3,7 @@
  * searches' processor time. */
 #include "bench_clock.h"
 #include "ask/context.h"
-#include "ask/plan_place.h"
+#include "ask/plan/plan_place.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -3,7 +3,7 @@
 #define PACE_TESTS_STAGE_WORDS_OF_TESTS_H
 
 #include "catalog_of_tests.h"
-#include "insight/stage_words.h"
+#include "insight/steps/stage_words.h"
 
 static pace_stage_words *test_stage_words_loaded;
 

@@ -143,7 +143,7 @@ def check(path, text):
 def main():
     root = Path(sys.argv[1] if len(sys.argv) > 1 else Path(__file__).resolve().parent.parent)
     faults, files = [], 0
-    for path in sorted((root / "src").glob("*/*.[ch]")):
+    for path in sorted((root / "src").rglob("*.[ch]")):
         if path.parent.name == "base":
             continue
         files += 1

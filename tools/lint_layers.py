@@ -25,8 +25,8 @@ def sources(folder):
 
 def check_room(root, path, text, faults):
     parts = path.relative_to(root / "src").parts
-    if len(parts) != 2:
-        faults.append((path, 1, "a source file lies in src/ROOM/"))
+    if len(parts) not in (2, 3):
+        faults.append((path, 1, "a source file lies in src/ROOM/ or src/ROOM/CORNER/"))
         return
     room = parts[0]
     if room not in ROOMS:

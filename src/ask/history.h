@@ -2,7 +2,7 @@
 #pragma once
 
 #include "ask/engine_options.h"
-#include "insight/step_change.h"
+#include "insight/compare/step_change.h"
 #include "source/results_store.h"
 
 /* Options of pace_history(). Zero-initialise for defaults. */

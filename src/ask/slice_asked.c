@@ -4,7 +4,7 @@
 #include "base/numbers.h"
 #include "base/text.h"
 #include "source/inputs.h"
-#include "source/slice_member.h"
+#include "source/slice/slice_member.h"
 
 #include <inttypes.h>
 #include <stdio.h>

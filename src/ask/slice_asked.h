@@ -2,7 +2,7 @@
 #pragma once
 
 #include "ask/engine_options.h"
-#include "source/slice_write.h"
+#include "source/slice/slice_write.h"
 
 typedef struct {
     char *path, *output;

@@ -4,7 +4,7 @@
 
 #include "machine/device.h"
 #include "machine/machine.h"
-#include "source/job_table.h"
+#include "source/jobs/job_table.h"
 
 /* What a job needs of a machine. */
 typedef enum {

@@ -1,6 +1,6 @@
 #include "fleet/usage.h"
 
-#include "source/usage_row.h"
+#include "source/usage/usage_row.h"
 
 #include <math.h>
 #include <string.h>

@@ -9,7 +9,7 @@
 #include "base/id_set.h"
 #include "base/intern.h"
 #include "fleet/usage_nodes.h"
-#include "source/usage_mapping.h"
+#include "source/usage/usage_mapping.h"
 
 /* By what runs are put together. */
 typedef enum {

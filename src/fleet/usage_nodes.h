@@ -2,7 +2,7 @@
 #pragma once
 
 #include "base/intern.h"
-#include "source/usage_fields.h"
+#include "source/usage/usage_fields.h"
 
 typedef struct {
     pace_name node, job;

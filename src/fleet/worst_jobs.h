@@ -3,7 +3,7 @@
 #pragma once
 
 #include "fleet/pack.h"
-#include "source/job_table.h"
+#include "source/jobs/job_table.h"
 
 enum { PACE_WORST_MOST = 20, PACE_WORST_TEXT = 256 };
 

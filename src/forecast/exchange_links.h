@@ -7,7 +7,7 @@
 
 #include "exchange/exchange.h"
 #include "forecast/what_ifs.h"
-#include "insight/link_machine.h"
+#include "insight/ranks/link_machine.h"
 
 /* What one exchange does. */
 typedef struct {
@@ -26,7 +26,7 @@ typedef struct {
 enum { PACE_LINKS_OPENED = 4 };
 
 typedef struct {
-    pace_link_machine links; /* of the machine that was named, or the catalogue's (insight/link_machine.h) */
+    pace_link_machine links; /* of the machine that was named, or the catalogue's (insight/ranks/link_machine.h) */
     pace_catalog *catalog;
     pace_link_opened opened[PACE_LINKS_OPENED]; /* the last ones */
     size_t opened_count;                        /* all that were */

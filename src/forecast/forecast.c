@@ -5,8 +5,8 @@
 #include "forecast/forecast_gradients.h"
 #include "forecast/exchange_delay.h"
 #include "forecast/self_check.h"
-#include "insight/step_choice.h"
-#include "source/graph_from_step.h"
+#include "insight/steps/step_choice.h"
+#include "source/graphs/graph_from_step.h"
 #include "step/graph_edit.h"
 
 #include <string.h>
@@ -100,7 +100,7 @@ static pace_status measure_launches(pace_forecast_rank *rank, const pace_analysi
     return PACE_OK;
 }
 
-/* Who met whom is what the analysis found (insight/collectives.h), where it joined several ranks: collectives counted one by one
+/* Who met whom is what the analysis found (insight/ranks/collectives.h), where it joined several ranks: collectives counted one by one
  * would meet others' once a recording lacks some. Messages are matched by their peers. */
 static pace_status take_meetings(pace_graph *graph, const pace_analysis *measured, const pace_rank *trace) {
     if (measured->ranks.count < 2) return PACE_OK;

@@ -10,7 +10,7 @@
 #include "forecast/forecast_data.h"
 
 /** What a measured analysis says of its ranks' graphs and host costs; `measured` must outlive it. Overheads of the
- * trace are used as they are. Of `steps` ("3:4", insight/step_choice.h; NULL = all) it is the same as of an analysis of these
+ * trace are used as they are. Of `steps` ("3:4", insight/steps/step_choice.h; NULL = all) it is the same as of an analysis of these
  * alone. */
 pace_status pace_forecast_of_analysis(pace_forecast *out, const pace_analysis *measured,
                                       const char *steps) PACE_MUST_CHECK;

@@ -5,7 +5,7 @@
 #include "forecast/remedy_hints.h"
 #include "forecast/remedy_values.h"
 #include "forecast/saving_bound.h"
-#include "insight/passes.h"
+#include "insight/steps/passes.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

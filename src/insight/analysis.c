@@ -1,9 +1,9 @@
 #include "insight/analysis.h"
 #include "insight/analyze_options.h"
 
-#include "insight/alignment.h"
-#include "insight/clocks.h"
-#include "insight/mean_step.h"
+#include "insight/ranks/alignment.h"
+#include "insight/ranks/clocks.h"
+#include "insight/steps/mean_step.h"
 #include "machine/device_resolve.h"
 #include "machine/device_slice.h"
 #include "insight/trace_readings.h"

@@ -3,9 +3,9 @@
 
 #include "base/warning.h"
 #include "insight/analyze_options.h"
-#include "insight/cycles.h"
-#include "insight/latest_rank.h"
-#include "insight/messages.h"
+#include "insight/steps/cycles.h"
+#include "insight/ranks/latest_rank.h"
+#include "insight/ranks/messages.h"
 #include "machine/machine.h"
 
 typedef struct {

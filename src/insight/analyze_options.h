@@ -2,7 +2,7 @@
 #pragma once
 
 #include "base/progress.h"
-#include "insight/step_choice.h"
+#include "insight/steps/step_choice.h"
 
 /** Options of pace_analyze() and pace_compare(). Zero-initialise for defaults. */
 typedef struct {

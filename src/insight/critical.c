@@ -1,8 +1,8 @@
 #include "insight/critical.h"
 
-#include "insight/joint.h"
+#include "insight/ranks/joint.h"
 #include "insight/segments.h"
-#include "insight/typical_step.h"
+#include "insight/steps/typical_step.h"
 #include "insight/without.h"
 
 #include <stdlib.h>

@@ -43,7 +43,7 @@ typedef struct {
     size_t handovers, recorded_handovers;
 } pace_critical;
 
-/** Analyses one step of the rank alone: the typical one (insight/typical_step.h). No work, no path: pieces stay empty. */
+/** Analyses one step of the rank alone: the typical one (insight/steps/typical_step.h). No work, no path: pieces stay empty. */
 pace_status pace_critical_find(pace_critical *out, const pace_rank *rank) PACE_MUST_CHECK;
 
 /** The same step of the same rank (one of the analysis'), with a path that goes on, where the rank waited for another,

@@ -2,7 +2,7 @@
 
 #include "base/order.h"
 #include "base/text.h"
-#include "insight/operators.h"
+#include "insight/tables/operators.h"
 
 #include <stdlib.h>
 #include <string.h>

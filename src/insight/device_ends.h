@@ -1,7 +1,7 @@
 /* When the work of a device ended, over all its streams. Private to insight/. */
 #pragma once
 
-#include "insight/lane_merge.h"
+#include "insight/timeline/lane_merge.h"
 #include "step/step.h"
 
 typedef struct {

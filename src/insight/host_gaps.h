@@ -2,7 +2,7 @@
  * where none does the user's function, module or annotation. Calls that launch are part of their operator. */
 #pragma once
 
-#include "insight/step_change.h"
+#include "insight/compare/step_change.h"
 
 typedef struct {
     const char *name;  /* borrowed from a step; "" = nothing is recorded */

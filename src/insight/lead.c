@@ -1,7 +1,7 @@
 #include "insight/lead.h"
 
 #include "insight/culprit.h"
-#include "insight/exchange_totals.h"
+#include "insight/ranks/exchange_totals.h"
 #include "insight/idle_causes.h"
 
 const char *const pace_host_reason_names[] = {"busy", "waits_for_device", "launches", "small_copies", "calls"};

@@ -6,10 +6,10 @@
 
 #include "insight/culprit.h"
 #include "insight/evidence.h"
-#include "insight/first_use.h"
-#include "insight/late_reason.h"
+#include "insight/steps/first_use.h"
+#include "insight/ranks/late_reason.h"
 #include "insight/meanwhile.h"
-#include "insight/step_series.h"
+#include "insight/compare/step_series.h"
 
 /* Why the host holds up the device. */
 typedef enum {

@@ -4,7 +4,7 @@
  */
 #pragma once
 
-#include "insight/steps.h"
+#include "insight/steps/steps.h"
 #include "insight/work.h"
 
 typedef enum {

@@ -1,7 +1,7 @@
 #include "insight/rank.h"
 
-#include "insight/passes.h"
-#include "insight/stages.h"
+#include "insight/steps/passes.h"
+#include "insight/steps/stages.h"
 
 pace_status pace_rank_understand(pace_rank *rank, const pace_kernel_classes *classes, const pace_stage_words *words,
                                  const char *step_regex) {

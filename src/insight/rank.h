@@ -7,7 +7,7 @@
 #pragma once
 
 #include "insight/matrix.h"
-#include "insight/stage_words.h"
+#include "insight/steps/stage_words.h"
 
 typedef struct pace_rank {
     char *path;

@@ -3,7 +3,7 @@
 #include "base/order.h"
 #include "insight/advice.h"
 #include "insight/device_ends.h"
-#include "insight/exchange_calls.h"
+#include "insight/ranks/exchange_calls.h"
 #include "insight/input_time.h"
 #include "insight/segment_waits.h"
 #include "insight/thread_edges.h"

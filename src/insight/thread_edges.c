@@ -2,7 +2,7 @@
  * that the one that went quiet last is its end; a thread that works again is taken out when it is met. */
 #include "insight/thread_edges.h"
 
-#include "insight/lane_merge.h"
+#include "insight/timeline/lane_merge.h"
 
 /* A shorter pause is no waking. */
 enum { PAUSE_NS = 1000 };

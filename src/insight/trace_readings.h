@@ -3,7 +3,7 @@
 
 #include "insight/analyze_options.h"
 #include "source/inputs.h"
-#include "source/trace_formats.h"
+#include "source/traces/trace_formats.h"
 
 /** What became of one file. */
 typedef struct {

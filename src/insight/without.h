@@ -3,7 +3,7 @@
 #pragma once
 
 #include "insight/advice.h"
-#include "insight/joint.h"
+#include "insight/ranks/joint.h"
 
 /** Sets the length of the step [from, to) of rank `home` without each resource, from a joint replay of the step; `first`: it is the first of the trace; `start`
  * has room for every segment. Takes the joint apart: the last run is of ranks that do not wait for each other. */

@@ -27,7 +27,7 @@ typedef struct {
     pace_window window;   /* of the whole trace */
 } pace_work;
 
-/** `device` may be NULL (unknown). Stages must have been attributed (insight/stages.h). */
+/** `device` may be NULL (unknown). Stages must have been attributed (insight/steps/stages.h). */
 pace_status pace_work_build(pace_work *out, const pace_step *step, const pace_kernel_classes *classes,
                             const pace_device *device) PACE_MUST_CHECK;
 /** The work of one device of a trace of several. */

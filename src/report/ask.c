@@ -2,10 +2,10 @@
 #include "base/decimal.h"
 #include "base/input.h"
 #include "machine/machine.h"
-#include "report/idle_figures.h"
+#include "report/analyze/idle_figures.h"
 #include "report/answer.h"
-#include "report/answer_store.h"
-#include "ask/partition_asked.h"
+#include "report/analyze/answer_store.h"
+#include "ask/plan/partition_asked.h"
 #include "report/ask_parts.h"
 
 #include <string.h>

@@ -1,9 +1,9 @@
 /* The five kinds of questions of `fleet`: tables of jobs, records of a cluster, iterations of workers, pods and nodes, jobs
  * that are made up. */
-#include "ask/usage_asked.h"
+#include "ask/fleet/usage_asked.h"
 #include "fleet/population.h"
 #include "report/ask_parts.h"
-#include "source/nsys.h"
+#include "source/traces/nsys.h"
 
 #include <math.h>
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "ask/question.h"
-#include "ask/row_kinds.h"
+#include "ask/rows/row_kinds.h"
 #include "report/engines.h"
 
 /** Members of an engine's options: the field of that name, a text, words, a number or a flag; the same of another name; and

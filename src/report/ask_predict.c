@@ -1,7 +1,7 @@
 /* The eight kinds of questions of `predict`: which one is asked, and what its engine is asked with. */
 #include "report/ask_parts.h"
 #include "model/model_settings.h"
-#include "ask/partition_asked.h"
+#include "ask/plan/partition_asked.h"
 #include "base/print.h"
 
 #include <string.h>

@@ -1,8 +1,8 @@
 /* How one choice of a plan is worded. */
 #pragma once
 
-#include "ask/plan_place.h"
-#include "report/step_rate.h"
+#include "ask/plan/plan_place.h"
+#include "report/predict/step_rate.h"
 
 enum { PACE_PLAN_SAYS = 200 };
 

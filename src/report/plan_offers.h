@@ -1,7 +1,7 @@
 /* Sentences about what is offered: which part is done within days and budget, and which is the cheapest. */
 #pragma once
 
-#include "ask/plan_asked.h"
+#include "ask/plan/plan_asked.h"
 #include "report/report.h"
 
 /** Which place is done within the days and for the budget that were said, or what would be. */

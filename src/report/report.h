@@ -148,7 +148,7 @@ void pace_chart_stacked(pace_node *chart);
 /** The axis of y is one of factors of ten, too; y = 0 is left out. */
 void pace_chart_log_y(pace_node *chart);
 
-/** A picture for people (HTML only; not in JSON): a flame graph. `draw` fills it (report/flame.h) when a page is written,
+/** A picture for people (HTML only; not in JSON): a flame graph. `draw` fills it (report/analyze/flame.h) when a page is written,
  * and `free_context` frees `context` with the report. The node takes the context over, whatever comes of it. */
 typedef struct pace_flame pace_flame;
 typedef pace_status (*pace_flame_fn)(void *context, pace_flame *flame);

@@ -2,7 +2,7 @@
  * The report of `paceline models`: the models of the catalogue as a table, or one model layer by layer.
  */
 #include "model/model_settings.h"
-#include "ask/step_ask.h"
+#include "ask/predict/step_ask.h"
 #include "base/numbers.h"
 #include "report/engines.h"
 #include "report/show.h"

@@ -86,7 +86,7 @@ typedef struct {
     char *name;
 } pace_held_band;
 
-/* Drawn when a page is written: see report/flame.h. */
+/* Drawn when a page is written: see report/analyze/flame.h. */
 typedef struct {
     pace_flame_fn draw;
     pace_held_context by;

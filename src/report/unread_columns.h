@@ -2,7 +2,7 @@
  * the name. */
 #pragma once
 
-#include "ask/csv.h"
+#include "ask/rows/csv.h"
 #include "report/report.h"
 
 typedef struct {

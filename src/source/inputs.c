@@ -1,6 +1,6 @@
 #include "source/inputs.h"
 #include "base/text.h"
-#include "source/trace_formats.h"
+#include "source/traces/trace_formats.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -1,6 +1,6 @@
 #include "source/model_inputs.h"
 #include "base/text.h"
-#include "source/onnx.h"
+#include "source/traces/onnx.h"
 
 bool pace_model_is_file(const char *name) { return pace_ends(name, ".onnx") || pace_model_path_length(name) > 0; }
 

@@ -1,5 +1,5 @@
 /* Which files are SQLite databases, and what is said of them where SQLite is missing. */
-#include "source/nsys.h"
+#include "source/traces/nsys.h"
 #include "source/results_store.h"
 
 #include <stdio.h>

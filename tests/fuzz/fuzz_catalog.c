@@ -18,9 +18,9 @@
 #include "machine/machine.h"
 #include "machine/topology_xml.h"
 #include "plan/framework.h"
-#include "ask/columns.h"
-#include "source/job_columns.h"
-#include "source/job_names.h"
+#include "ask/rows/columns.h"
+#include "source/jobs/job_columns.h"
+#include "source/jobs/job_names.h"
 #include "catalog_of_tests.h"
 #include "fuzz/scratch_folder.h"
 

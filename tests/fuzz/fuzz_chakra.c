@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "source/chakra.h"
+#include "source/traces/chakra.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -3,8 +3,8 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "ask/cluster_rows.h"
-#include "ask/iteration_rows.h"
+#include "ask/rows/cluster_rows.h"
+#include "ask/rows/iteration_rows.h"
 #include "catalog_of_tests.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

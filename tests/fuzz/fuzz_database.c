@@ -12,8 +12,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "source/job_reader.h"
-#include "source/nsys.h"
+#include "source/jobs/job_reader.h"
+#include "source/traces/nsys.h"
 #include "source/results_store.h"
 #include "catalog_of_tests.h"
 #include "fuzz/scratch_folder.h"

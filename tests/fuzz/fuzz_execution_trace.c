@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "source/execution_trace.h"
+#include "source/traces/execution_trace.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

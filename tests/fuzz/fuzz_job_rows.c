@@ -3,7 +3,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "ask/job_rows.h"
+#include "ask/rows/job_rows.h"
 #include "catalog_of_tests.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -9,10 +9,10 @@
 
 #include "insight/critical.h"
 #include "insight/idle_causes.h"
-#include "insight/operators.h"
-#include "insight/overheads.h"
+#include "insight/tables/operators.h"
+#include "insight/tables/overheads.h"
 #include "insight/spread.h"
-#include "source/kineto.h"
+#include "source/traces/kineto.h"
 #include "stage_words_of_tests.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

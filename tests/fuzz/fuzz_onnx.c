@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "model/lower.h"
-#include "source/onnx.h"
+#include "source/traces/onnx.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

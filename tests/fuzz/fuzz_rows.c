@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ask/kernel_rows.h"
+#include "ask/rows/kernel_rows.h"
 #include "catalog_of_tests.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -4,7 +4,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "ask/scaling_fit.h"
+#include "ask/rows/scaling_fit.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -11,8 +11,8 @@
 
 #include "catalog_of_tests.h"
 #include "fuzz/scratch_folder.h"
-#include "source/kineto.h"
-#include "source/slice_write.h"
+#include "source/traces/kineto.h"
+#include "source/slice/slice_write.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -7,9 +7,9 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "ask/cases.h"
-#include "ask/overhead_rows.h"
-#include "ask/profiler_rows.h"
+#include "ask/validate/cases.h"
+#include "ask/rows/overhead_rows.h"
+#include "ask/rows/profiler_rows.h"
 #include "catalog_of_tests.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ask/step_fit.h"
+#include "ask/step_rows/step_fit.h"
 #include "catalog_of_tests.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -6,7 +6,7 @@
 
 #include "catalog_of_tests.h"
 #include "fleet/usage_advice.h"
-#include "source/usage_reader.h"
+#include "source/usage/usage_reader.h"
 
 static void check_usage_group(const pace_usage_group *g) {
     double rounding = 1e-6 * (1 + g->gpu_hours);

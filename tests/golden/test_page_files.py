@@ -6,7 +6,7 @@ import subprocess
 import sys
 
 SOURCE = os.environ.get("PACELINE_SOURCE", ".")
-FOLDER = os.path.join(SOURCE, "src", "report", "page")
+FOLDER = os.path.join(SOURCE, "src", "report", "render", "page")
 LATER = {"optional chaining": r"\?\.[a-zA-Z_(\[]", "nullish operator": r"\?\?", "private member": r"\bthis\.#", "bigint": r"\b\d+n\b",
          "replaceAll": r"\.replaceAll\(", "at()": r"\.at\(-", "import": r"^\s*import\b", "eval": r"\beval\(|new Function\(",
          "markup": r"innerHTML|outerHTML|insertAdjacentHTML|document\.write"}
@@ -19,7 +19,7 @@ def read(path):
 
 def main():
     names = [n for n in re.search(r"pace_page_files\s+(.*?)\)", read(os.path.join(SOURCE, "CMakeLists.txt")), re.S)[1].split()]
-    assert sorted(names) == sorted(os.listdir(FOLDER)), "CMakeLists.txt lists the files of src/report/page"
+    assert sorted(names) == sorted(os.listdir(FOLDER)), "CMakeLists.txt lists the files of src/report/render/page"
     for name in names:
         text = read(os.path.join(FOLDER, name))
         assert "http:" not in text and "https:" not in text and "</" not in text and "url(" not in text, name

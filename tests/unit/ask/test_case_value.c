@@ -8,7 +8,7 @@
 #include <math.h>
 
 #include "report/answer.h"
-#include "ask/case_value.h"
+#include "ask/validate/case_value.h"
 #include "report/table.h"
 
 typedef struct {

@@ -1,5 +1,5 @@
 /* What started an exchange, from words that published tables and logs use. */
-#include "ask/exchange_stack.h"
+#include "ask/rows/exchange_stack.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 /* Steps of many micro-batches that are walked with fewer, against the same walked whole: every figure to the last bit. */
-#include "ask/step_ask.h"
+#include "ask/predict/step_ask.h"
 #include "cost/optimizer_line.h"
 #include "model/lower.h"
 

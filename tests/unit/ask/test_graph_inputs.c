@@ -11,11 +11,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ask/graph_inputs.h"
+#include "ask/predict/graph_inputs.h"
 #include "ask/engine_options.h"
 #include "catalog_of_tests.h"
 #include "model/model_catalog.h"
-#include "source/chakra.h"
+#include "source/traces/chakra.h"
 
 typedef struct {
     unsigned char *bytes;

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "ask/scaling_fit.h"
+#include "ask/rows/scaling_fit.h"
 
 static const char *const models[] = {"a", "b", "c", "d"}, *const devices[] = {"x", "y"};
 

@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "exhaust.h"
-#include "ask/scenarios.h"
+#include "ask/predict/scenarios.h"
 #include "report/engines.h"
 #include "catalog_of_tests.h"
 

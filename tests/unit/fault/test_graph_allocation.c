@@ -1,7 +1,7 @@
 /* Every allocation of the graph readers and writers fails once: each time with a status and nothing left behind. */
-#include "source/chakra.h"
-#include "source/execution_trace.h"
-#include "source/graph_from_step.h"
+#include "source/traces/chakra.h"
+#include "source/traces/execution_trace.h"
+#include "source/graphs/graph_from_step.h"
 #include "catalog_of_tests.h"
 
 #include <setjmp.h>

@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include "fleet/population.h"
-#include "source/job_reader.h"
+#include "source/jobs/job_reader.h"
 #include "catalog_of_tests.h"
 
 #include <math.h>

@@ -13,9 +13,9 @@
 #include "base/input.h"
 #include "insight/critical.h"
 #include "insight/idle_causes.h"
-#include "insight/operators.h"
+#include "insight/tables/operators.h"
 #include "insight/segments.h"
-#include "source/kineto.h"
+#include "source/traces/kineto.h"
 #include "stage_words_of_tests.h"
 
 #define EVENT(cat, name, pid, tid, ts, dur, args)                                                           \

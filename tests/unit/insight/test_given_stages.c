@@ -1,5 +1,5 @@
 /* A predicted step says its stages and what its exchanges are for: names that say otherwise change neither. */
-#include "insight/stages.h"
+#include "insight/steps/stages.h"
 #include "schedule/walk.h"
 
 #include <setjmp.h>

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "insight/critical.h"
-#include "insight/joint.h"
+#include "insight/ranks/joint.h"
 #include "stage_words_of_tests.h"
 
 enum { MOST_RANKS = 4, MOST_OPS = 9, MOST_MEETINGS = 8 };

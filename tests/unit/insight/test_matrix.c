@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "insight/matrix.h"
-#include "insight/stages.h"
+#include "insight/steps/stages.h"
 #include "stage_words_of_tests.h"
 
 enum { MOST = 64 };

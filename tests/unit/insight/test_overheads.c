@@ -11,9 +11,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "insight/overheads.h"
+#include "insight/tables/overheads.h"
 #include "report/report.h"
-#include "report/analyze_parts.h"
+#include "report/analyze/analyze_parts.h"
 
 static pace_rank rank;
 

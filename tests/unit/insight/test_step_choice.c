@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include "base/memory.h"
-#include "insight/step_choice.h"
+#include "insight/steps/step_choice.h"
 
 static pace_names names;
 static pace_marks marks;

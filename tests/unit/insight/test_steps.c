@@ -7,7 +7,7 @@
 #include <cmocka.h>
 #include <string.h>
 
-#include "insight/steps.h"
+#include "insight/steps/steps.h"
 
 static pace_step step;
 static pace_marks marks;

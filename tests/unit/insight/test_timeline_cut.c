@@ -10,8 +10,8 @@
 #include <cmocka.h>
 #include <stdio.h>
 
-#include "insight/timeline_cut.h"
-#include "insight/timeline_zones.h"
+#include "insight/timeline/timeline_cut.h"
+#include "insight/timeline/timeline_zones.h"
 
 enum { STEPS = 20, OPERATORS = 200, KERNEL_NS = 700, STEP_NS = 1000000 };
 

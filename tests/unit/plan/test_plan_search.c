@@ -1,6 +1,6 @@
 /* A search that prunes finds what one that times everything finds: the fastest, in order, and the same counts. */
 #include "ask/context.h"
-#include "ask/plan_place.h"
+#include "ask/plan/plan_place.h"
 
 #include <math.h>
 #include <setjmp.h>

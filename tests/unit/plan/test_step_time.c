@@ -2,7 +2,7 @@
 #include "model/lower.h"
 #include "model/model_catalog.h"
 #include "plan/step_time.h"
-#include "ask/step_fit.h"
+#include "ask/step_rows/step_fit.h"
 #include "schedule/replay.h"
 #include "catalog_of_tests.h"
 

@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 #include "base/decimal.h"
-#include "ask/scenarios.h"
+#include "ask/predict/scenarios.h"
 #include "report/engines.h"
 #include "base/print.h"
 #include "paceline/paceline.h"

@@ -14,9 +14,9 @@
 
 #include "ask/context.h"
 #include "ask/engine_options.h"
-#include "ask/row_kinds.h"
-#include "ask/validate.h"
-#include "report/report_rows.h"
+#include "ask/rows/row_kinds.h"
+#include "ask/validate/validate.h"
+#include "report/predict/report_rows.h"
 
 /* --- the kind ----------------------------------------------------------------------------------------------------- */
 

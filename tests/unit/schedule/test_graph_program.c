@@ -2,7 +2,7 @@
  * written as sends and receives against the same ring as a collective. */
 #include "schedule/flows.h"
 #include "schedule/graph_program.h"
-#include "source/chakra.h"
+#include "source/traces/chakra.h"
 
 #include <math.h>
 #include <setjmp.h>

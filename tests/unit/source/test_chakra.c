@@ -1,5 +1,5 @@
 /* Chakra traces: published ones in both forms, what is written read back and by protoc, and nonsense. */
-#include "source/chakra.h"
+#include "source/traces/chakra.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "source/execution_trace.h"
+#include "source/traces/execution_trace.h"
 
 typedef pace_status (*reader)(pace_graph *, pace_read_notes *, pace_input *);
 

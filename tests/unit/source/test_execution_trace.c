@@ -1,6 +1,6 @@
 /* Execution traces of every schema: the same small step written in each, published counts of real ones, and nonsense.
  */
-#include "source/execution_trace.h"
+#include "source/traces/execution_trace.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,7 @@
 /* Measured steps as graphs: nothing is lost, times are kept, and what waited waits. */
-#include "source/graph_from_step.h"
+#include "source/graphs/graph_from_step.h"
 #include "source/inputs.h"
-#include "source/kineto.h"
+#include "source/traces/kineto.h"
 #include "catalog_of_tests.h"
 
 #include <setjmp.h>

@@ -6,8 +6,8 @@
 
 #include <cmocka.h>
 
-#include "source/job_ids.h"
-#include "source/job_reader.h"
+#include "source/jobs/job_ids.h"
+#include "source/jobs/job_reader.h"
 #include "catalog_of_tests.h"
 
 #include <math.h>

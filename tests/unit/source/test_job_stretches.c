@@ -1,5 +1,5 @@
 /* Files dealt to processes: every row to exactly one of them, in order, wherever the cuts fall. */
-#include "source/job_stretches.h"
+#include "source/jobs/job_stretches.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 /* Jobs in columns: what is added comes back, at any size, and nothing is kept that was cleared. */
-#include "source/job_table.h"
+#include "source/jobs/job_table.h"
 
 #include <math.h>
 #include <setjmp.h>

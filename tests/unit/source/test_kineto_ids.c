@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/input.h"
-#include "source/kineto.h"
+#include "source/traces/kineto.h"
 
 static pace_step step;
 static pace_read_notes notes;

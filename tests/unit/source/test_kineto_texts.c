@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "base/input.h"
-#include "source/kineto.h"
+#include "source/traces/kineto.h"
 
 enum { ROUNDS = 40 };
 

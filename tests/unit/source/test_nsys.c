@@ -9,10 +9,10 @@
 
 #include <cmocka.h>
 
-#include "source/trace_formats.h"
+#include "source/traces/trace_formats.h"
 
 #ifdef PACE_HAVE_SQLITE
-#include "source/nsys_names.h"
+#include "source/traces/nsys_names.h"
 
 #include <sqlite3.h>
 

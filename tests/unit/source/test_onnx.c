@@ -1,7 +1,7 @@
 /* ONNX graphs as models: real ones against published counts, a small one written here, and bytes that are none. */
 #include "model/lower.h"
-#include "source/onnx.h"
-#include "source/wire.h"
+#include "source/traces/onnx.h"
+#include "source/traces/wire.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 /* A format is a row: one that the library does not have is told apart beside those it has. */
-#include "source/trace_formats.h"
+#include "source/traces/trace_formats.h"
 
 #include <paceline/paceline.h>
 

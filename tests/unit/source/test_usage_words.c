@@ -7,7 +7,7 @@
 #include <cmocka.h>
 
 #include "fleet/usage_nodes.h"
-#include "source/usage_words.h"
+#include "source/usage/usage_words.h"
 
 static pace_usage_text text(const char *words) { return (pace_usage_text){words, strlen(words)}; }
 

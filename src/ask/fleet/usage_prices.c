@@ -1,0 +1,101 @@
+#include "ask/fleet/usage_prices.h"
+#include "base/decimal.h"
+#include "base/text.h"
+#include "base/yaml_member.h"
+#include "machine/device.h"
+
+#include <math.h>
+#include <string.h>
+
+static pace_status read_price(double *out, const char *text) {
+    if (pace_number_parse(out, text) && *out >= 0 && *out < 1e6) return PACE_OK;
+    return pace_fail(PACE_E_USAGE, "price: expected what a GPU costs an hour, 2.5 or a100=1.8, found \"%.40s\"", text);
+}
+
+/* Whether a GPU is called so: by its own name, or by a word of it. */
+static bool is_called(const char *gpu, const char *name, size_t length) {
+    char wanted[64], has[64];
+    pace_snprintf(wanted, sizeof wanted, "%.*s", (int)(length < 60 ? length : 60), name);
+    pace_squeeze(has, sizeof has, gpu, "");
+    pace_squeeze(wanted, sizeof wanted, wanted, "");
+    return *wanted && strstr(has, wanted);
+}
+
+static pace_status state_price(pace_usage_prices *out, const char *word, const pace_names *names, const bool *used) {
+    const char *equals = strchr(word, '=');
+    double price;
+    bool found = false;
+    PACE_TRY(read_price(&price, equals ? equals + 1 : word));
+    for (size_t n = 0; n < pace_names_count(names); n++) {
+        if (!used[n] || (equals && !is_called(pace_names_text(names, (pace_name)n), word, (size_t)(equals - word))))
+            continue;
+        if (equals || isnan(out->of[n])) out->of[n] = price;
+        found = true;
+    }
+    if (found || !equals) return PACE_OK;
+    return pace_fail(PACE_E_USAGE, "price: no record has a GPU called \"%.*s\"", (int)(equals - word), word);
+}
+
+/* Prices of some GPUs stand before one of all. */
+static pace_status state_prices(pace_usage_prices *out, const pace_words *price, const pace_names *names,
+                                const bool *used) {
+    for (int plain = 0; plain < 2; plain++)
+        for (size_t i = 0; i < price->count; i++)
+            if ((strchr(price->items[i], '=') == NULL) == (plain != 0))
+                PACE_TRY(state_price(out, price->items[i], names, used));
+    return PACE_OK;
+}
+
+/* The entry that lists a word under `key`; NULL = none. */
+static const pace_yaml_node *entry_with(const pace_yaml_node *list, const char *key, const char *word) {
+    for (size_t i = 0; word && i < pace_yaml_count(list); i++)
+        if (pace_word_listed(pace_yaml_get(pace_yaml_item(list, i), key), word)) return pace_yaml_item(list, i);
+    return NULL;
+}
+
+static pace_status note_source(pace_usage_prices *out, const pace_yaml_node *entry, const char *gpu, double price) {
+    char text[320];
+    const char *source = pace_yaml_text_of(entry, "source"), *confidence = pace_yaml_text_of(entry, "confidence");
+    pace_snprintf(text, sizeof text, "%.40s: %g USD an hour (%.160s; %.40s)", gpu, price, source ? source : "",
+                  confidence ? confidence : "");
+    return pace_texts_add(&out->sources, text);
+}
+
+static pace_status look_up(pace_usage_prices *out, pace_name name, const pace_names *names, const pace_yaml *yaml,
+                           const pace_device_catalog *devices) {
+    const char *gpu = pace_names_text(names, name);
+    const pace_yaml_node *list = pace_yaml_get(pace_yaml_root(yaml), "prices");
+    const pace_device *device = *gpu ? pace_device_find(devices, gpu, 0) : NULL;
+    const pace_yaml_node *entry = entry_with(list, "names", *gpu ? gpu : NULL);
+    if (!entry) entry = entry_with(list, "devices", device ? device->name : NULL);
+    if (!entry) return PACE_OK;
+    PACE_TRY(pace_yaml_positive(&out->of[name], yaml, entry, "usd_per_hour", 1e6));
+    return note_source(out, entry, gpu, out->of[name]);
+}
+
+static pace_status look_up_all(pace_usage_prices *out, pace_catalog *catalog, const pace_names *names,
+                               const bool *used) {
+    const pace_yaml *yaml;
+    pace_device_catalog devices = {0};
+    PACE_TRY(pace_catalog_document(&yaml, catalog, "prices.yaml"));
+    PACE_TRY(pace_device_catalog_load(&devices, catalog));
+    pace_status status = PACE_OK;
+    for (size_t n = 0; status == PACE_OK && n < pace_names_count(names); n++)
+        if (used[n] && isnan(out->of[n])) status = look_up(out, (pace_name)n, names, yaml, &devices);
+    pace_device_catalog_free(&devices);
+    return status;
+}
+
+pace_status pace_usage_prices_find(pace_usage_prices *out, pace_catalog *catalog, const pace_words *price,
+                                   const pace_names *names, const bool *used) {
+    *out = (pace_usage_prices){0};
+    if (!(out->of = pace_alloc(pace_names_count(names), sizeof *out->of))) return PACE_E_MEMORY;
+    for (size_t n = 0; n < pace_names_count(names); n++) out->of[n] = NAN;
+    PACE_TRY(state_prices(out, price, names, used));
+    return look_up_all(out, catalog, names, used);
+}
+
+void pace_usage_prices_free(pace_usage_prices *prices) {
+    pace_free(prices->of);
+    pace_texts_free(&prices->sources);
+}

@@ -1,0 +1,108 @@
+#include "ask/predict/predict_fits.h"
+#include "ask/rows/fit_rows.h"
+
+#include <string.h>
+
+/* Fits that are JSON, by their schema; `belongs` says which question uses one that predictions of a step do not. */
+static const struct {
+    const char *schema, *name, *kind, *belongs;
+} documents[] = {
+    {"paceline.step-fit/1", "steps", "step", NULL},
+    {"paceline.scaling-fit/1", "scaling", "scaling", "predict --kind scaling --rows TABLE"},
+    {"paceline.exchange-fit/1", "exchanges", "exchange", "predict --kind exchange"},
+    {"paceline.job-fit/1", "jobs", "job", "fleet, or predict --kind job"},
+};
+
+static pace_status find_schema(void *out, const pace_yaml *yaml) {
+    const char *schema = pace_yaml_text_of(pace_yaml_root(yaml), "schema");
+    int *number = out;
+    for (*number = 0; *number < (int)(sizeof documents / sizeof *documents); ++*number)
+        if (schema && strcmp(schema, documents[*number].schema) == 0) return PACE_OK;
+    return pace_yaml_fail(yaml, pace_yaml_root(yaml),
+                          "expected a fit as paceline fit writes it, found the schema \"%.40s\"",
+                          schema ? schema : "none");
+}
+
+/* The first character: '{' of a document, 'P' of a fit of kernels (cost/fit.h), which is no text. */
+static pace_status first_of(char *out, const char *path) {
+    char head[512] = "";
+    pace_input *input;
+    size_t got;
+    PACE_TRY(pace_input_peek(&input, path));
+    pace_status status = pace_input_read(input, head, sizeof head, &got);
+    pace_input_free(input);
+    *out = head[0];
+    return status;
+}
+
+static pace_status add_document(pace_predict_fits *out, const char *path) {
+    int number;
+    PACE_TRY(pace_yaml_read_file(&number, path, find_schema));
+    if (documents[number].belongs)
+        return pace_fail(PACE_E_USAGE, "fit: %s is a fit of %s, which belongs to %s", path, documents[number].name,
+                         documents[number].belongs);
+    if (out->step_path)
+        return pace_fail(PACE_E_USAGE, "fit: expected one fit of steps, found %s after %s", path, out->step_path);
+    out->step_path = path;
+    return pace_step_fit_load(&out->step, path);
+}
+
+pace_status pace_predict_fit_of_kind(const char *path, const char *kind) {
+    const char *found = "kernel";
+    char first;
+    int number;
+    PACE_TRY(first_of(&first, path));
+    if (first != '{' && first != 'P') return PACE_OK; /* its reader says what is wrong */
+    if (first == '{') {
+        PACE_TRY(pace_yaml_read_file(&number, path, find_schema));
+        found = documents[number].kind;
+    }
+    if (strcmp(found, kind) == 0) return PACE_OK;
+    return pace_fail(
+        PACE_E_USAGE,
+        "fit: %s is a fit of kind %s, and the table's rows are of kind %s: expected a fit of these, or " PACE_FIELD
+        "kind %s",
+        path, found, kind, found);
+}
+
+pace_status pace_predict_fits_open(pace_predict_fits *out, const pace_words *files) {
+    *out = (pace_predict_fits){0};
+    for (size_t i = 0; i < files->count; i++) {
+        char first;
+        PACE_TRY(first_of(&first, files->items[i]));
+        PACE_TRY(first == '{' ? add_document(out, files->items[i]) : PACE_PUSH(&out->kernels, files->items[i]));
+    }
+    return PACE_OK;
+}
+
+void pace_predict_fits_free(pace_predict_fits *fits) { PACE_VEC_FREE(&fits->kernels); }
+
+pace_status pace_predict_fits_kernels(const pace_predict_fits *fits, pace_cost *cost) {
+    for (size_t i = 0; fits && i < fits->kernels.count; i++) {
+        pace_fit_model fit;
+        PACE_TRY(pace_fit_load(&fit, fits->kernels.items[i]));
+        PACE_TRY(pace_cost_add_fit(cost, &fit));
+    }
+    return PACE_OK;
+}
+
+pace_status pace_predict_fits_warn(pace_warnings *to, const pace_predict_fits *fits, const pace_step_case *asked) {
+    char group[96];
+    if (!fits->step_path) return PACE_OK;
+    pace_step_group_name(group, sizeof group, asked);
+    const char *beyond = pace_step_fit_beyond(&fits->step, asked, group);
+    if (!beyond) return PACE_OK;
+    return pace_warn(to, PACE_WARN_EXTRAPOLATED, fits->step_path,
+                     "the fit has no rows like this step (%s): its factors are carried over from the nearest rows",
+                     beyond);
+}
+
+pace_estimate pace_predict_fits_step(const pace_predict_fits *fits, const pace_step_solution *solution,
+                                     const pace_step_case *asked) {
+    pace_step_answer answer;
+    char group[96];
+    if (!fits->step_path) return solution->time_s;
+    pace_step_group_name(group, sizeof group, asked);
+    pace_step_answer_of(&answer, solution, &fits->step.factors, &fits->step, group);
+    return answer.time_s;
+}

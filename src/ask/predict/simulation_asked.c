@@ -1,0 +1,129 @@
+#include "ask/predict/simulation_asked.h"
+#include "ask/predict/exchange_asked.h"
+#include "ask/rows/exchange_stack.h"
+
+#include <math.h>
+
+/* A count of an option; 0 = not given. */
+static pace_status read_count(uint32_t *out, const char *option, double value) {
+    *out = (uint32_t)value;
+    if (value >= 0 && value <= UINT32_MAX && value == floor(value)) return PACE_OK;
+    return pace_fail(PACE_E_USAGE, "%s: expected a whole number from 1, found %g", option, value);
+}
+
+static pace_status read_stragglers(pace_simulation_asked *a, const pace_words *words) {
+    pace_simulation_question *q = &a->question;
+    uint32_t ranks = q->ranks ? q->ranks : (uint32_t)a->machine.devices * (uint32_t)a->machine.nodes;
+    if (!words->count) return PACE_OK;
+    a->slowness = pace_alloc((size_t)ranks + 1, sizeof *a->slowness); /* one more: the switch */
+    if (!a->slowness) return PACE_E_MEMORY;
+    for (uint32_t r = 0; r <= ranks; r++) a->slowness[r] = 1;
+    for (size_t i = 0; i < words->count; i++) PACE_TRY(pace_read_straggler(a->slowness, ranks, words->items[i]));
+    q->slowness = a->slowness;
+    return PACE_OK;
+}
+
+/* Whose choice is simulated where no algorithm is named: that which answers without --simulate. */
+static pace_status take_library(pace_simulation_asked *a, const pace_simulate_options *options) {
+    pace_exchange_library library;
+    const char *line;
+    PACE_TRY(pace_read_library(&library, &line, options->library));
+    if (options->algorithm && options->library && library != PACE_LIBRARY_TEXTBOOK)
+        return pace_fail(PACE_E_USAGE, "library: has no effect with " PACE_FIELD "simulate and " PACE_FIELD
+                                       "algorithm, which is of the textbook's");
+    if (options->algorithm) return PACE_OK;
+    PACE_TRY(pace_exchange_open(&a->library, options->context->catalog, &a->machine, library, line));
+    a->library.stack = pace_exchange_stack_of("", options->library ? options->library : "");
+    a->by_library = a->library.library == PACE_LIBRARY_NCCL;
+    return PACE_OK;
+}
+
+pace_status pace_simulation_ask(pace_simulation_asked *a, const pace_simulate_options *options) {
+    pace_simulation_question *q = &a->question;
+    if (!options->on)
+        return pace_fail(PACE_E_USAGE, "expected a machine: " PACE_FIELD "on dgx-h100*2 (see docs/simulation.md)");
+    PACE_TRY(pace_machine_asked(&a->machine, options->context->catalog, options->on));
+    a->collective = options->collective;
+    PACE_TRY(pace_read_collective(&q->collective, options->collective));
+    PACE_TRY(pace_read_sizes(&a->sizes, options->bytes ? options->bytes : "8..1G"));
+    PACE_TRY(read_count(&q->ranks, "ranks", options->ranks));
+    PACE_TRY(read_count(&q->jobs, "jobs", options->jobs));
+    PACE_TRY(read_stragglers(a, &options->straggler));
+    for (size_t i = 0; i < options->background.count; i++)
+        PACE_TRY(pace_read_background(&a->background, &q->network_share, options->background.items[i]));
+    if (q->network_share > 0 && q->network_share < 1 && a->machine.nodes < 2)
+        return pace_fail(PACE_E_USAGE,
+                         "background: has no effect on %s: a share of the network is of links between nodes",
+                         a->machine.name);
+    q->background = a->background.items;
+    q->background_count = a->background.count;
+    q->unfolded = options->unfolded;
+    q->algorithm = PACE_ANY;
+    if (options->algorithm) {
+        const pace_exchange textbook = {.library = PACE_LIBRARY_TEXTBOOK};
+        PACE_TRY(pace_exchange_name_algorithm(&q->algorithm, &textbook, options->algorithm));
+    }
+    PACE_TRY(take_library(a, options));
+    PACE_TRY(pace_doubts_load(&a->doubts, options->context->catalog));
+    PACE_TRY(pace_simulation_open(&a->simulation, &a->machine, q));
+    a->open = true;
+    if (!a->slowness) return PACE_OK;
+    pace_simulation_question even = *q;
+    even.slowness = NULL;
+    PACE_TRY(pace_simulation_open(&a->even, &a->machine, &even));
+    a->even_open = true;
+    return PACE_OK;
+}
+
+void pace_simulation_asked_free(pace_simulation_asked *a) {
+    if (a->open) pace_simulation_close(&a->simulation);
+    if (a->even_open) pace_simulation_close(&a->even);
+    PACE_VEC_FREE(&a->sizes, &a->background);
+    pace_free(a->slowness);
+}
+
+/* Ranks within a node are as sure as a node, however many nodes there are besides. */
+pace_estimate pace_simulation_estimate(const pace_simulation_asked *a, double time_s) {
+    int nodes = a->simulation.nodes_of_job == 1 ? 1 : a->machine.nodes;
+    return (pace_estimate){time_s, pace_exchange_textbook_spread(&a->doubts, nodes), PACE_RUNG_FORMULA};
+}
+
+static pace_status run_on(pace_simulation_answer *out, pace_library_run *run, const pace_simulation_asked *a,
+                          const pace_simulation *simulation, double bytes, pace_flow_log *log) {
+    *run = (pace_library_run){.algorithm = "", .protocol = ""};
+    if (!a->by_library || simulation->ranks_of_job == 1) return pace_simulation_run(out, simulation, bytes, log);
+    return pace_library_simulation_run(out, run, simulation, &a->library, bytes, log);
+}
+
+pace_status pace_simulation_asked_run(pace_simulation_answer *out, pace_library_run *run,
+                                      const pace_simulation_asked *a, double bytes, pace_flow_log *log) {
+    return run_on(out, run, a, &a->simulation, bytes, log);
+}
+
+const char *pace_simulation_why_apart(const pace_simulation_asked *a, const pace_simulation_answer *given) {
+    const pace_simulation_question *q = &a->question;
+    double ratio = given->time_s / given->closed_s;
+    if (!(given->closed_s > 0) || fabs(log(ratio)) <= log(1.05)) return NULL;
+    if (q->slowness || q->network_share > 0 || q->background_count || q->jobs > 1 || a->simulation.question.jobs > 1)
+        return "it knows of no slow ranks, other jobs or traffic of others";
+    if (ratio < 1) return "messages overlap on their way, where it adds them up";
+    return "messages meet on links that it takes to be free";
+}
+
+pace_status pace_simulation_stragglers(pace_stragglers_cost *out, const pace_simulation_asked *a, double bytes,
+                                       const pace_simulation_answer *given) {
+    pace_simulation_answer even;
+    pace_stragglers_cost cost = {.rate = 1};
+    pace_library_run run;
+    if (a->even_open) {
+        PACE_TRY(run_on(&even, &run, a, &a->even, bytes, NULL));
+        cost.cost_s = given->time_s - even.time_s;
+    }
+    for (uint32_t rank = 0; a->even_open && rank < a->simulation.question.ranks; rank++) {
+        if (a->slowness[rank] == 1) continue;
+        if (1 / a->slowness[rank] < cost.rate) cost.rate = 1 / a->slowness[rank], cost.slowest = rank;
+        cost.count++;
+    }
+    *out = cost;
+    return PACE_OK;
+}

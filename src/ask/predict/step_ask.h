@@ -1,0 +1,81 @@
+/* A model's step as a question words it: settings, a device, a machine, an approach. One rule for what nobody says. */
+#pragma once
+
+#include "ask/predict/predict_fits.h"
+#include "plan/step_engine.h"
+
+/* A case and what it borrows. It must not move once it is open. */
+typedef struct {
+    pace_step_case asked;
+    pace_frameworks frameworks;
+    pace_model model;
+    pace_machine machine;
+    pace_exchange exchange;
+    pace_approach approach;
+    pace_step_pricer pricer;
+    pace_step_solution settled; /* pace_step_settle(); nothing on a CPU, which has no closed form */
+    bool all_devices;           /* replicas fill the machine, since nobody said how many there are */
+    double idle_devices;        /* of the machine: those that no rank is on */
+    bool convolves_in_tf32;     /* although all is held in fp32, as PyTorch lets cuDNN */
+    bool largest_batch;         /* micro-batch: the largest power of two that fits, since nobody said one */
+    bool precision_unsaid;      /* it is the framework's own, since nobody said one */
+    bool usual_rounds; /* micro-batches of a pipeline: pace_step_usual_rounds(), since nobody said a global batch */
+    bool has_model, has_pricer;
+} pace_step_asked;
+
+typedef struct {
+    const char *name;      /* of the model, or its file */
+    const pace_words *set; /* "KEY=VALUE" */
+    const char *approach, *jitter;
+    const pace_approach *chosen; /* instead of both; NULL = as they say */
+    bool several;                /* one of several numbers of workers, to which settings apply where they can */
+    const pace_device *device;
+    const pace_machine *machine;   /* NULL = the device alone */
+    const pace_predict_fits *fits; /* of kernels; NULL = none */
+    bool compared;                 /* with other machines: one device of each, unless `set` shares the step */
+} pace_step_words;
+
+/** What a configuration is where nobody says: as the framework runs steps, which recomputes layers with attention only; the
+ * optimizer is Adam for models of sequences, plain SGD for others. */
+void pace_step_defaults_of(pace_config *config, const pace_framework *framework, const pace_model *model);
+
+/** Micro-batches of a step that nobody states: so many that a ninth of a pipeline's time is its filling. */
+double pace_step_usual_rounds(const pace_config *config);
+
+/** Autocast to what the device has rates of, where a step runs in fp32; with LoRA, whose frozen weights need no more digits,
+ * bf16 throughout. PACE_RUN_FP32 where nothing is to be gained, and of a recording, whose kernels have theirs. */
+pace_run_precision pace_step_autocast(const pace_step_case *asked);
+
+/** Whether it has tables of which a step touches few rows. */
+bool pace_model_has_tables(const pace_model *model);
+
+/** Tables of a recommender are spread over all of its ranks where nobody says: true when that was assumed. Its ranks share no
+ * other states then, unless it is said that they do (`shards`). */
+bool pace_step_spreads_tables(pace_config *config, const pace_model *model, bool shards);
+
+/** Opens a case's model in its framework and configuration, without a device: what is lowered or counted, not yet timed.
+ * Errors: those of models, settings and frameworks. Close it also after a failure. */
+pace_status pace_step_model_open(pace_step_asked *out, pace_catalog *catalog, const char *name,
+                                 const pace_words *set) PACE_MUST_CHECK;
+
+/** The rule for a micro-batch that nobody says, in options, rows and --workers alike: the largest power of two that fits, at
+ * most `most` (catalog/steps.yaml, micro_batch_most); 1 on a CPU, in pipelines, and where not even 2 fit. */
+pace_status pace_step_choose_batch(double *out, pace_step_pricer *pricer, const pace_step_case *asked,
+                                   double most) PACE_MUST_CHECK;
+
+/** The rule for the micro-batch of a rank that trains so many samples a step: all at once where they fit into memory,
+ * else the largest equal part that does; 1 in pipelines, which are filled with many. */
+pace_status pace_step_split_batch(double *out, pace_step_pricer *pricer, const pace_step_case *asked,
+                                  double samples) PACE_MUST_CHECK;
+
+/** Opens a case and settles it. Where nobody says, a machine's devices all train a replica, and a micro-batch is the
+ * largest power of two that fits (at most catalog/steps.yaml's). Errors: those of models, settings, frameworks and approaches; PACE_E_USAGE for more ranks than the
+ * machine has. Close it also after a failure. */
+pace_status pace_step_asked_open(pace_step_asked *out, pace_catalog *catalog,
+                                 const pace_step_words *words) PACE_MUST_CHECK;
+
+/** Opens a case whose sharing is still to be chosen, over all devices of its machine: nothing is settled, and the machine
+ * is joined if it has several devices. Errors: those of pace_step_asked_open(). Close it also after a failure. */
+pace_status pace_step_unshared_open(pace_step_asked *out, pace_catalog *catalog,
+                                    const pace_step_words *words) PACE_MUST_CHECK;
+void pace_step_asked_close(pace_step_asked *asked);

@@ -1,6 +1,0 @@
-/* The list of row kinds. */
-#pragma once
-
-#include "ask/row_kind.h"
-
-extern const pace_row_kinds pace_all_row_kinds;

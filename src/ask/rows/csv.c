@@ -1,0 +1,204 @@
+#include "ask/rows/csv.h"
+#include "base/decimal.h"
+#include "base/text.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+enum { CHUNK = 1 << 16, MOST_COLUMNS = 4096 };
+
+typedef enum { LINE_START, CELL_START, PLAIN, QUOTED, QUOTE_SEEN, COMMENT } state;
+
+typedef struct {
+    pace_csv *csv;
+    state state;
+    size_t cells; /* of the row so far */
+    uint32_t line, row_line;
+    bool header_done;
+    char separator; /* the first comma, semicolon or tab of the header; 0 = none yet */
+} reader;
+
+static pace_status fault(const reader *r, const char *what) {
+    return pace_fail(PACE_E_INPUT, "%s:%u: %s", r->csv->name, r->line, what);
+}
+
+static pace_status start_cell(reader *r) {
+    if (r->cells == MOST_COLUMNS) return fault(r, "more than 4096 columns");
+    r->cells++;
+    return PACE_PUSH(&r->csv->cells, r->csv->text.count);
+}
+
+static pace_status end_cell(reader *r) { return PACE_PUSH(&r->csv->text, '\0'); }
+
+/* Columns without a name may be many: spreadsheets end lines with commas. */
+static pace_status check_names(const reader *r) {
+    const pace_csv *csv = r->csv;
+    for (size_t i = 1; i < csv->columns; i++) {
+        const char *name = pace_csv_name(csv, i);
+        size_t first = *name ? (size_t)pace_csv_find(csv, name) : i;
+        if (first < i)
+            return pace_fail(PACE_E_INPUT, "%s:%u: expected each column once, found \"%.60s\" as columns %zu and %zu",
+                             csv->name, r->row_line, name, first + 1, i + 1);
+    }
+    return PACE_OK;
+}
+
+static pace_status end_row(reader *r) {
+    pace_csv *csv = r->csv;
+    if (!r->header_done) {
+        csv->columns = r->cells;
+        r->header_done = true;
+        PACE_TRY(check_names(r));
+    } else if (r->cells != csv->columns) {
+        return pace_fail(PACE_E_INPUT, "%s:%u: expected %zu cells as in the header, found %zu", csv->name, r->row_line,
+                         csv->columns, r->cells);
+    } else {
+        PACE_TRY(PACE_PUSH(&csv->lines, r->row_line));
+        csv->rows++;
+    }
+    r->cells = 0;
+    r->state = LINE_START;
+    return PACE_OK;
+}
+
+static pace_status take(reader *r, char c) {
+    if (c == '\0') return fault(r, "a NUL byte: expected text");
+    if (r->state == LINE_START) {
+        if (c == '\r' || c == '\n') return PACE_OK; /* an empty line */
+        r->row_line = r->line;
+        if (c == '#' && !r->header_done) {
+            r->state = COMMENT;
+            return PACE_OK;
+        }
+        r->state = CELL_START;
+    }
+    switch (r->state) {
+    case COMMENT:
+        if (c == '\n') r->state = LINE_START;
+        return PACE_OK;
+    case CELL_START:
+        PACE_TRY(start_cell(r));
+        r->state = c == '"' ? QUOTED : PLAIN;
+        if (c == '"') return PACE_OK;
+        break;
+    case QUOTED:
+        if (c != '"') return PACE_PUSH(&r->csv->text, c);
+        r->state = QUOTE_SEEN;
+        return PACE_OK;
+    case QUOTE_SEEN:
+        if (c == '"') {
+            r->state = QUOTED;
+            return PACE_PUSH(&r->csv->text, c);
+        }
+        r->state = PLAIN;
+        break;
+    default: break;
+    }
+    if (!r->separator && (c == ',' || c == ';' || c == '\t')) r->separator = c;
+    if (c == r->separator) {
+        r->state = CELL_START;
+        return end_cell(r);
+    }
+    if (c == '\n') {
+        PACE_TRY(end_cell(r));
+        return end_row(r);
+    }
+    return c == '\r' ? PACE_OK : PACE_PUSH(&r->csv->text, c);
+}
+
+static pace_status finish(reader *r) {
+    if (r->state == QUOTED) return pace_fail(PACE_E_INPUT, "%s:%u: a quote is left open", r->csv->name, r->row_line);
+    if (r->state == CELL_START) PACE_TRY(start_cell(r));
+    if (r->state == CELL_START || r->state == PLAIN || r->state == QUOTE_SEEN) {
+        PACE_TRY(end_cell(r));
+        PACE_TRY(end_row(r));
+    }
+    if (!r->header_done) return pace_fail(PACE_E_INPUT, "%s: empty: expected a line of column names", r->csv->name);
+    return PACE_OK;
+}
+
+/* A table without its end is refused: what is lost may be what mattered. The message at hand says where the file breaks
+ * off. */
+static pace_status fail_lost(const reader *r) {
+    char why[512];
+    snprintf(why, sizeof why, "%s", pace_message());
+    return pace_fail(PACE_E_INPUT, "%s in line %u; the %zu whole rows before it are not used either: the rest is lost",
+                     why, r->line, r->csv->rows);
+}
+
+static pace_status read_all(reader *r, pace_input *input) {
+    char *buffer = pace_alloc(CHUNK, 1);
+    if (!buffer) return PACE_E_MEMORY;
+    pace_status status = PACE_OK;
+    bool first = true;
+    for (size_t got = 1; status == PACE_OK && got > 0;) {
+        status = pace_input_read(input, buffer, CHUNK, &got);
+        if (status == PACE_E_INPUT && !first) status = fail_lost(r);
+        size_t at = first && got >= 3 && memcmp(buffer, "\xef\xbb\xbf", 3) == 0 ? 3 : 0; /* a byte order mark */
+        first = false;
+        for (; status == PACE_OK && at < got; at++) {
+            status = take(r, buffer[at]);
+            r->line += buffer[at] == '\n';
+        }
+    }
+    pace_free(buffer);
+    return status == PACE_OK ? finish(r) : status;
+}
+
+pace_status pace_csv_read(pace_csv *out, pace_input *input) {
+    pace_csv csv = {0};
+    const char *name = pace_input_name(input);
+    csv.name = pace_copy_text(name, strlen(name));
+    reader r = {.csv = &csv, .line = 1};
+    pace_status status = csv.name ? read_all(&r, input) : PACE_E_MEMORY;
+    if (status == PACE_OK && !(csv.looked = pace_alloc(csv.columns, sizeof *csv.looked))) status = PACE_E_MEMORY;
+    csv.bytes = pace_input_stored_bytes(input);
+    return PACE_GIVE(out, csv, status, pace_csv_free(&csv));
+}
+
+static pace_status read_input(void *out, pace_input *input) { return pace_csv_read(out, input); }
+
+pace_status pace_csv_open(pace_csv *out, const char *path) { return pace_input_read_file(out, path, read_input); }
+
+void pace_csv_free(pace_csv *csv) {
+    PACE_FREE(csv->name, csv->looked);
+    PACE_VEC_FREE(&csv->text, &csv->cells, &csv->lines);
+    *csv = (pace_csv){0};
+}
+
+int pace_csv_find(const pace_csv *csv, const char *name) {
+    for (size_t i = 0; i < csv->columns; i++)
+        if (strcmp(pace_csv_name(csv, i), name) == 0) return (int)i;
+    return -1;
+}
+
+int pace_csv_find_any_case(const pace_csv *csv, const char *name, size_t length) {
+    for (size_t i = 0; i < csv->columns; i++) {
+        const char *own = pace_csv_name(csv, i);
+        if (strlen(own) == length && strncasecmp(own, name, length) == 0) return (int)i;
+    }
+    return -1;
+}
+
+const char *pace_csv_closest(const pace_csv *csv, const char *name) {
+    const char *best = pace_csv_name(csv, 0);
+    for (size_t i = 1; i < csv->columns; i++) best = pace_word_nearer(name, best, pace_csv_name(csv, i));
+    return best;
+}
+
+/* Whole numbers of at most 15 digits, which are most of what tables hold; false leaves `cell` to the reader of decimals. */
+static bool whole_number(double *out, const char *cell) {
+    double value = 0;
+    int digits = 0;
+    for (; *cell >= '0' && *cell <= '9' && digits < 16; cell++, digits++) value = value * 10 + (*cell - '0');
+    if (*cell || digits == 0 || digits > 15) return false;
+    *out = value;
+    return true;
+}
+
+bool pace_csv_number(double *out, const char *cell) {
+    while (*cell == ' ') cell++;
+    if (whole_number(out, cell)) return true;
+    return pace_number_parse(out, cell);
+}

@@ -1,0 +1,272 @@
+#include "ask/rows/exchange_logs.h"
+#include "base/decimal.h"
+#include "base/yaml.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_WORDS = 32, MOST_HOSTS = 64 };
+
+static const char deepspeed_title[] = "---- Performance of ";
+
+typedef struct {
+    pace_exchange_rows *rows;
+    pace_exchange_row common; /* collective and ranks, once known */
+    bool knows_collective;
+    int ranks, hosts;
+    int per_thread, threads; /* of one process, where no rank is listed; 0 = not said */
+    char host[MOST_HOSTS][64];
+    unsigned line;
+    const pace_machine *machine; /* may be NULL */
+} log_reader;
+
+pace_log_kind pace_log_kind_of(const char *text) {
+    const char *start = text + strspn(text, " \t\r\n");
+    if (*start == '{') return PACE_LOG_NCCL_JSON;
+    if (strstr(text, "# OSU ")) return PACE_LOG_OSU;
+    if (strstr(text, deepspeed_title)) return PACE_LOG_DEEPSPEED;
+    for (const char *hash = strchr(text, '#'); hash; hash = strchr(hash + 1, '#')) {
+        size_t length = strcspn(hash, "\n");
+        const char *algbw = strstr(hash, "algbw");
+        bool table = memchr(hash, ',', length) != NULL; /* made of a log: its header may hold "#wrong" */
+        if (algbw && (size_t)(algbw - hash) < length && !table) return PACE_LOG_NCCL_TEXT;
+    }
+    return PACE_LOG_NONE;
+}
+
+/* "all_reduce_perf" in the log, or the name of the file. */
+static void find_collective(log_reader *r, const char *text, const pace_exchange_defaults *defaults) {
+    static const char *const programs[] = {"all_reduce_perf", "all_gather_perf", "reduce_scatter_perf", "alltoall_perf",
+                                           "broadcast_perf",  "sendrecv_perf",   "reduce_perf"};
+    if (defaults->collective) r->knows_collective = pace_collective_find(&r->common.collective, defaults->collective);
+    for (size_t i = 0; i < sizeof programs / sizeof *programs && !r->knows_collective; i++)
+        if (strstr(text, programs[i])) r->knows_collective = pace_collective_find(&r->common.collective, programs[i]);
+    if (r->knows_collective) return;
+    const char *base = strrchr(r->rows->name, '/');
+    r->knows_collective = pace_collective_find(&r->common.collective, base ? base + 1 : r->rows->name);
+}
+
+static void add_host(log_reader *r, const char *name) {
+    for (int i = 0; i < r->hosts; i++)
+        if (strcmp(r->host[i], name) == 0) return;
+    if (r->hosts < MOST_HOSTS) snprintf(r->host[r->hosts++], sizeof *r->host, "%.63s", name);
+}
+
+static pace_status settle(log_reader *r, const pace_exchange_defaults *defaults) {
+    const pace_machine *m = defaults->machine;
+    if (!r->knows_collective)
+        return pace_fail(PACE_E_INPUT,
+                         "%s: does not say which collective it measured: expected " PACE_FIELD "collective, or a "
+                         "file named after it",
+                         r->rows->name);
+    if (r->ranks == 0 && r->per_thread > 1 &&
+        (!m || m->devices * m->nodes == r->per_thread * (r->threads > 0 ? r->threads : 1)))
+        r->ranks = r->per_thread * (r->threads > 0 ? r->threads : 1);
+    if (r->ranks == 0 && m) r->ranks = m->devices * m->nodes, r->hosts = m->nodes;
+    if (r->ranks < 2)
+        return pace_fail(PACE_E_INPUT,
+                         "%s: does not say on how many ranks it ran: expected lines \"#  Rank\", or " PACE_FIELD "on",
+                         r->rows->name);
+    if (r->hosts == 0) r->hosts = m && r->ranks == m->devices * m->nodes ? m->nodes : 1;
+    if (r->ranks % r->hosts)
+        return pace_fail(PACE_E_INPUT, "%s: %d ranks do not divide into %d hosts", r->rows->name, r->ranks, r->hosts);
+    r->common.ranks_per_node = r->ranks / r->hosts;
+    r->common.nodes = r->hosts;
+    if (m) snprintf(r->common.system, sizeof r->common.system, "%.95s", m->name);
+    return PACE_OK;
+}
+
+static pace_status add(log_reader *r, double bytes, double time_us) {
+    pace_exchange_row row = r->common;
+    row.row = r->line;
+    row.bytes = bytes;
+    row.time_s = time_us * 1e-6;
+    return PACE_PUSH(&r->rows->rows, row);
+}
+
+static int split(char *line, char **words) {
+    char *rest = NULL;
+    int count = 0;
+    for (char *w = strtok_r(line, " \t\r", &rest); w && count < MOST_WORDS; w = strtok_r(NULL, " \t\r", &rest))
+        words[count++] = w;
+    return count;
+}
+
+/* "# nThread 1 nGpus 8 minBytes …": all the ranks of one process. */
+static void take_counts(log_reader *r, char **words, int count) {
+    for (int i = 0; i + 1 < count; i++) {
+        double value;
+        if (!pace_csv_number(&value, words[i + 1]) || value < 1 || value > 4096) continue;
+        if (strcmp(words[i], "nGpus") == 0) r->per_thread = (int)value;
+        if (strcmp(words[i], "nThread") == 0 || strcmp(words[i], "nThreads") == 0) r->threads = (int)value;
+    }
+}
+
+/* "#  Rank  0 Group  0 Pid  12 on  node1 device  0 …": a rank and its host. */
+static void take_rank(log_reader *r, char **words, int count) {
+    if (count > 2 && strcmp(words[0], "#") == 0 && strncmp(words[1], "nThread", 7) == 0) take_counts(r, words, count);
+    if (count < 3 || strcmp(words[0], "#") != 0 || strcmp(words[1], "Rank") != 0) return;
+    r->ranks++;
+    for (int i = 2; i + 1 < count; i++)
+        if (strcmp(words[i], "on") == 0) add_host(r, words[i + 1]);
+}
+
+/* A row ends with time algbw busbw #wrong, out of place and in place. */
+static pace_status take_nccl(log_reader *r, char **words, int count) {
+    double bytes, time_us;
+    if (count < 10 || !pace_csv_number(&bytes, words[0])) return PACE_OK;
+    if (!pace_csv_number(&time_us, words[count - 8]) || !(time_us > 0))
+        return pace_fail(PACE_E_INPUT, "%s:%u: expected size, count, type and two times with three figures each",
+                         r->rows->name, r->line);
+    return bytes > 0 ? add(r, bytes, time_us) : PACE_OK;
+}
+
+/* An OSU size is what one rank contributes. */
+static pace_status take_osu(log_reader *r, char **words, int count) {
+    double bytes, time_us;
+    if (count < 2 || !pace_csv_number(&bytes, words[0])) return PACE_OK;
+    if (!pace_csv_number(&time_us, words[1]) || !(time_us > 0))
+        return pace_fail(PACE_E_INPUT, "%s:%u: expected a size and a latency in us", r->rows->name, r->line);
+    pace_collective c = r->common.collective;
+    if (c == PACE_ALLGATHER || c == PACE_ALLTOALL) bytes *= r->ranks;
+    return bytes > 0 ? add(r, bytes, time_us) : PACE_OK;
+}
+
+/* "---- Performance of all_reduce on 16 devices ----": the rows below are of these. */
+static pace_status take_section(log_reader *r, char **words, int count, const pace_machine *m) {
+    double ranks;
+    r->knows_collective = count > 5 && pace_collective_find(&r->common.collective, words[3]);
+    if (count > 5 && strcmp(words[3], "pt2pt") == 0) r->common.collective = PACE_SENDRECV, r->knows_collective = true;
+    if (!r->knows_collective || !pace_csv_number(&ranks, words[5]) || !(ranks >= 2 && ranks <= 1 << 20))
+        return pace_fail(PACE_E_INPUT, "%s:%u: expected \"Performance of COLLECTIVE on NUMBER devices\"", r->rows->name,
+                         r->line);
+    r->ranks = (int)ranks;
+    r->common.nodes = m && r->ranks > m->devices && r->ranks % m->devices == 0 ? r->ranks / m->devices : 1;
+    r->common.ranks_per_node = r->ranks / r->common.nodes;
+    return PACE_OK;
+}
+
+/* "2.0 KB  1024x2  34.5 us  …", or without units in bytes and us: elements and their width say the size exactly. Of an
+ * all-gather they are one rank's. */
+static pace_status take_deepspeed(log_reader *r, char **words, int count) {
+    double elements, width, time;
+    int at = 0;
+    if (count > 2 && strcmp(words[0], "----") == 0 && strcmp(words[1], "Performance") == 0)
+        return take_section(r, words, count, r->machine);
+    for (; at + 1 < count; at++) {
+        const char *end = pace_number_read(&elements, words[at]);
+        if (end && *end == 'x' && pace_csv_number(&width, end + 1)) break;
+    }
+    if (!r->knows_collective || at + 1 >= count) return PACE_OK;
+    bool ms = at + 2 < count && strcmp(words[at + 2], "ms") == 0;
+    if (!(elements * width >= 1 && elements * width < 1e18) || !pace_csv_number(&time, words[at + 1]) || !(time > 0))
+        return pace_fail(PACE_E_INPUT, "%s:%u: expected elements x width and a duration", r->rows->name, r->line);
+    if (pace_collective_rows[r->common.collective].adds) r->common.element_bytes = (int)width;
+    else r->common.element_bytes = 0;
+    return add(r, elements * width * (r->common.collective == PACE_ALLGATHER ? r->ranks : 1), ms ? time * 1e3 : time);
+}
+
+typedef pace_status (*take_fn)(log_reader *r, char **words, int count);
+
+/* Launchers put a rank before every line: "[1,0]<stdout>:", "0: ". */
+static char *without_rank(char *line) {
+    char *at = line;
+    if (*at == '[' && (at = strstr(at, "<stdout>:"))) return at + 9;
+    at = line + strspn(line, "0123456789");
+    return at > line && at[0] == ':' && (at[1] == ' ' || at[1] == '\t') ? at + 1 : line;
+}
+
+static pace_status each_line(log_reader *r, const char *text, take_fn take) {
+    char line[1024];
+    char *words[MOST_WORDS];
+    r->line = 0;
+    while (*text) {
+        size_t length = strcspn(text, "\n");
+        snprintf(line, sizeof line, "%.*s", (int)(length < sizeof line ? length : sizeof line - 1), text);
+        r->line++;
+        int count = split(without_rank(line), words);
+        if (count > 0) {
+            if (take) PACE_TRY(take(r, words, count));
+            else take_rank(r, words, count);
+        }
+        text += length + (text[length] == '\n');
+    }
+    return PACE_OK;
+}
+
+/* "# OSU MPI Allreduce Latency Test v7.0", or of messages "# OSU MPI Latency Test": half a round trip of two ranks. */
+static pace_status name_osu(log_reader *r, const char *text) {
+    const char *title = strstr(text, "# OSU ");
+    char line[128];
+    snprintf(line, sizeof line, "%.*s", (int)strcspn(title, "\n") > 120 ? 120 : (int)strcspn(title, "\n"), title);
+    pace_collective found;
+    if (pace_collective_find(&found, line)) r->common.collective = found, r->knows_collective = true;
+    else if (strstr(line, "Bandwidth") || strstr(line, "Message Rate"))
+        return pace_fail(PACE_E_INPUT,
+                         "%s: a bandwidth test keeps many messages under way and tells no time of one: expected a "
+                         "latency test",
+                         r->rows->name);
+    else if (strstr(line, " Latency Test") && !strstr(line, "Multi"))
+        r->common.collective = PACE_SENDRECV, r->knows_collective = true, r->ranks = 2;
+    return PACE_OK;
+}
+
+static pace_status read_json(log_reader *r, const char *text, size_t length, const pace_exchange_defaults *defaults) {
+    pace_yaml *yaml;
+    PACE_TRY(pace_yaml_parse(&yaml, r->rows->name, text, length));
+    const pace_yaml_node *root = pace_yaml_root(yaml), *config = pace_yaml_get(root, "config");
+    const pace_yaml_node *devices = pace_yaml_get(config, "devices"), *results = pace_yaml_get(root, "results");
+    pace_status status = PACE_OK;
+    r->ranks = (int)pace_yaml_count(devices);
+    for (size_t i = 0; i < pace_yaml_count(devices); i++) {
+        const pace_yaml_node *device = pace_yaml_item(devices, i);
+        const char *host = pace_yaml_text_of(device, "host");
+        if (!host) host = pace_yaml_text_of(device, "hostname");
+        if (host) add_host(r, host);
+    }
+    PACE_TRY_GOTO(settle(r, defaults), done);
+    if (!pace_yaml_is_list(results) || pace_yaml_count(results) == 0) {
+        status = pace_fail(PACE_E_INPUT, "%s: expected a list \"results\"", r->rows->name);
+        goto done;
+    }
+    for (size_t i = 0; i < pace_yaml_count(results); i++) {
+        const pace_yaml_node *row = pace_yaml_item(results, i), *size = pace_yaml_get(row, "size");
+        const pace_yaml_node *time = pace_yaml_get(pace_yaml_get(row, "out_of_place"), "time");
+        double bytes, time_us;
+        if (!size || !time) {
+            status = pace_yaml_fail(yaml, row, "expected \"size\" and \"out_of_place\": {\"time\"} of a result");
+            goto done;
+        }
+        PACE_TRY_GOTO(pace_yaml_number(&bytes, yaml, size), done);
+        PACE_TRY_GOTO(pace_yaml_number(&time_us, yaml, time), done);
+        r->line = (unsigned)i + 1;
+        if (bytes > 0) PACE_TRY_GOTO(add(r, bytes, time_us), done);
+    }
+done:
+    pace_yaml_free(yaml);
+    return status;
+}
+
+pace_status pace_log_read(pace_exchange_rows *rows, pace_log_kind kind, char *text, size_t length,
+                          const pace_exchange_defaults *defaults) {
+    log_reader r = {.rows = rows, .common = {.time_s = NAN}, .machine = defaults->machine};
+    if (kind == PACE_LOG_OSU) PACE_TRY(name_osu(&r, text));
+    if (!r.knows_collective && kind != PACE_LOG_DEEPSPEED) find_collective(&r, text, defaults);
+    rows->unit_s = 1e-6;
+    memcpy(rows->unit, "us", 3);
+    if (kind == PACE_LOG_NCCL_JSON) return read_json(&r, text, length, defaults);
+    if (kind == PACE_LOG_DEEPSPEED) {
+        r.common.stack = PACE_STACK_FRAMEWORK;
+        snprintf(r.common.variant, sizeof r.common.variant, "deepspeed");
+        if (r.machine) snprintf(r.common.system, sizeof r.common.system, "%.95s", r.machine->name);
+        PACE_TRY(each_line(&r, text, take_deepspeed));
+    } else {
+        PACE_TRY(each_line(&r, text, NULL));
+        PACE_TRY(settle(&r, defaults));
+        PACE_TRY(each_line(&r, text, kind == PACE_LOG_OSU ? take_osu : take_nccl));
+    }
+    if (rows->rows.count > 0) return PACE_OK;
+    return pace_fail(PACE_E_INPUT, "%s: expected rows of a size and its time, found none", rows->name);
+}

@@ -1,0 +1,40 @@
+/* From tables of measurements to a fit, and from a fit file to a ladder of costs. */
+#pragma once
+
+#include "ask/rows/kernel_rows.h"
+
+/* What became of the rows of one family. */
+typedef struct {
+    pace_op_family family;
+    size_t rows;
+    pace_learned_score score;
+    bool learned; /* false: too few rows */
+} pace_fit_family;
+
+typedef struct {
+    PACE_VEC(pace_fit_family) families;
+    size_t measured, unusable; /* rows */
+    char first_status[176];    /* why the first unusable row is one */
+} pace_fit_outcome;
+
+typedef struct {
+    const char *split; /* what rows are held out together: NULL or "shape", "device", or columns "n,k" */
+    uint64_t seed;
+} pace_fit_rows_options;
+
+/** Learns from the questions of `tables` for which keep(context, table, question) is true (NULL = all). Errors:
+ * PACE_E_INPUT when nothing was measured or no family has enough rows, PACE_E_USAGE for a split that names no column.
+ */
+pace_status pace_fit_rows(pace_fit_model *out, pace_fit_outcome *outcome, const pace_kernel_rows *tables,
+                          size_t table_count, const pace_fit_rows_options *options,
+                          bool (*keep)(void *context, size_t table, size_t question), void *context) PACE_MUST_CHECK;
+void pace_fit_outcome_free(pace_fit_outcome *outcome);
+
+/** The group of a question under a split; see pace_fit_rows_options. */
+pace_status pace_split_group(uint64_t *out, const pace_kernel_rows *table, const pace_kernel_row *row,
+                             const char *split) PACE_MUST_CHECK;
+
+/** Reads a fit from a file. */
+pace_status pace_fit_load(pace_fit_model *out, const char *path) PACE_MUST_CHECK;
+/** Writes it: whole or not at all. */
+pace_status pace_fit_save(const pace_fit_model *fit, const char *path) PACE_MUST_CHECK;

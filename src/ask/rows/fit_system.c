@@ -1,0 +1,52 @@
+#include "ask/rows/fit_system.h"
+
+#include <string.h>
+
+/* Nodes of one make: the same devices by generation, joined alike, and where there are several, by the same NICs. */
+static bool alike(const pace_machine *a, const pace_machine *b, int nodes) {
+    bool inside = a->generation == b->generation && a->inside.kind == b->inside.kind &&
+                  a->inside.bytes_per_s == b->inside.bytes_per_s;
+    bool between =
+        a->nics == b->nics && a->between.kind == b->between.kind && a->between.bytes_per_s == b->between.bytes_per_s;
+    return inside && (nodes < 2 || between);
+}
+
+typedef enum { UNKNOWN, ANOTHER, THE_SAME } identity;
+
+/* What a log's name for a system says of it. A name that describes nodes alone says nothing of a network. */
+static identity identify(const char *system, pace_catalog *catalog, const pace_machine *machine) {
+    pace_machine named;
+    if (strcmp(system, machine->name) == 0) return THE_SAME;
+    for (int nodes = 2; nodes > 0; nodes--) {
+        if (!*system) return UNKNOWN;
+        bool parsed = pace_machine_parse(&named, catalog, system) == PACE_OK && named.devices * named.nodes > 1;
+        if (!parsed && pace_machine_named(&named, catalog, system, nodes) != PACE_OK) continue; /* or a device alone */
+        return alike(&named, machine, nodes) ? THE_SAME : ANOTHER;
+    }
+    return UNKNOWN;
+}
+
+static bool seen_before(const pace_exchange_fit *fit, size_t curve) {
+    return PACE_FIND(fit->curves.items, curve, system, fit->curves.items[curve].system) != NULL;
+}
+
+pace_status pace_fit_system_of(const char **out, const pace_exchange_fit *fit, pace_catalog *catalog,
+                               const pace_machine *machine, bool else_only) {
+    char names[160] = "";
+    size_t systems = 0, unknown = 0;
+    const char *known = NULL;
+    for (size_t i = 0; i < fit->curves.count; i++) {
+        const char *system = fit->curves.items[i].system;
+        if (seen_before(fit, i)) continue;
+        identity is = identify(system, catalog, machine);
+        if (is == THE_SAME && (!known || strcmp(system, machine->name) == 0)) known = system;
+        unknown += is == UNKNOWN;
+        systems++;
+        if (strlen(names) + strlen(system) + 3 < sizeof names) strcat(strcat(names, *names ? ", " : ""), system);
+    }
+    if (!known && else_only && systems == 1 && unknown == 1) known = fit->curves.items[0].system;
+    if (!known)
+        return pace_fail(PACE_E_USAGE, "fit: has no effect on %.60s: its curves are of %s", machine->name, names);
+    *out = known;
+    return PACE_OK;
+}

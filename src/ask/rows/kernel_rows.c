@@ -1,0 +1,554 @@
+#include "ask/rows/kernel_rows.h"
+#include "base/decimal.h"
+#include "base/sort.h"
+#include "exchange/algorithms.h"
+#include "ask/rows/measured_columns.h"
+#include "ask/rows/shape_text.h"
+#include "base/print.h"
+#include "base/text.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+/* Sizes and times past these are slips of the pen, not measurements. */
+static const double largest_size = 1e15, shortest_s = 1e-9, longest_s = 1e5;
+
+/* A word and what it means: tables say few words many times. */
+typedef struct {
+    const char *text;
+    bool known;
+    pace_op_words words;
+    const pace_device *device;
+} memo;
+
+enum { MEMOS = 256 };
+
+typedef struct {
+    pace_kernel_rows *rows;
+    const pace_device_catalog *catalog;
+    const pace_device *fallback;
+    memo ops[MEMOS], dtypes[MEMOS], passes[MEMOS], devices[MEMOS];
+} reader;
+
+/* The place of a text; *fresh: what it means is not there yet. */
+static memo *recall(memo *memos, const char *text, bool *fresh) {
+    memo *at = &memos[pace_hash(text, strlen(text)) % MEMOS];
+    *fresh = !at->text || strcmp(at->text, text) != 0;
+    if (*fresh) *at = (memo){.text = text};
+    return at;
+}
+
+/* --- words -------------------------------------------------------------------------------------------------------- */
+
+/* "cuda:0", "gpu" and numbers name a place in a machine, not what it is. */
+static bool is_place(const char *name) {
+    static const char *const places[] = {"cuda", "gpu", "hip", "rocm", "xpu", "hpu", "default", "none", "nan", "n/a"};
+    size_t length = strcspn(name, ":");
+    if (strspn(name, "0123456789") == strlen(name)) return true;
+    for (size_t i = 0; i < sizeof places / sizeof *places; i++)
+        if (strlen(places[i]) == length && strncasecmp(name, places[i], length) == 0) return true;
+    return false;
+}
+
+static const char *closest_device(const pace_device_catalog *catalog, const char *name) {
+    const char *best = "";
+    for (size_t i = 0; i < catalog->count; i++) best = pace_word_nearer(name, best, catalog->devices[i].name);
+    return best;
+}
+
+/* Tables write "NV_V100" and "A100_SXM", each word for itself, or "RTX2080Ti", all in one. */
+static const pace_device *find_device(const pace_device_catalog *catalog, const char *name) {
+    const pace_device *found = pace_device_find(catalog, name, 0);
+    for (size_t i = 0; i < catalog->count && !found; i++)
+        if (pace_same_word(catalog->devices[i].name, name)) found = &catalog->devices[i];
+    return found;
+}
+
+static bool set_device(pace_kernel_row *out, reader *r, size_t row) {
+    const char *name = pace_csv_at(&r->rows->csv, row, r->rows->columns.device);
+    bool fresh;
+    memo *known = recall(r->devices, name, &fresh);
+    if (fresh) known->device = *name && !is_place(name) ? find_device(r->catalog, name) : r->fallback;
+    out->device = known->device;
+    if (out->device) return true;
+    if (*name && !is_place(name))
+        snprintf(out->status, sizeof out->status, "unknown device \"%.60s\"; the closest name is \"%.40s\"", name,
+                 closest_device(r->catalog, name));
+    else snprintf(out->status, sizeof out->status, "no device: expected a column \"device\" or --on");
+    return false;
+}
+
+static bool set_dtype(pace_kernel_row *out, reader *r, const char *dtype) {
+    bool fresh;
+    memo *known = recall(r->dtypes, dtype, &fresh);
+    if (fresh) known->known = pace_columns_dtype(&known->words.op, &r->rows->columns, dtype);
+    if (!known->known) return false;
+    out->op.precision = known->words.op.precision;
+    out->op.element_bytes = known->words.op.element_bytes;
+    return true;
+}
+
+static bool set_op(pace_op_words *out, reader *r, const char *op) {
+    bool fresh;
+    memo *known = recall(r->ops, op, &fresh);
+    if (fresh) {
+        known->words = PACE_OP_NO_WORDS;
+        known->known = pace_columns_op(&known->words, &r->rows->columns, op);
+    }
+    if (known->known) *out = known->words;
+    return known->known;
+}
+
+static bool set_pass(pace_op_words *out, reader *r, const char *pass) {
+    bool fresh;
+    memo *known = recall(r->passes, pass, &fresh);
+    if (fresh) known->known = pace_columns_pass(&known->words, &r->rows->columns, pass);
+    if (!known->known) return false;
+    out->op.pass = known->words.op.pass;
+    out->both = known->words.both;
+    return true;
+}
+
+static bool no_op(pace_kernel_row *out, const reader *r, const char *op) {
+    pace_collective collective;
+    if (pace_collective_find(&collective, op))
+        snprintf(out->status, sizeof out->status, "\"%.40s\" is an exchange: ask with --kind exchange", op);
+    else if (r->rows->columns.op_is_hint)
+        snprintf(out->status, sizeof out->status, "\"%.60s\" names no operation with sizes: expected a column \"op\"",
+                 op);
+    else snprintf(out->status, sizeof out->status, "unknown operation \"%.60s\"", op);
+    return false;
+}
+
+/* What does not multiply 4 bits multiplies the unpacked operands in ways no table tells of. */
+static bool has_rate(pace_kernel_row *out) {
+    if (out->op.precision != PACE_FP4 || out->device->flop_per_s[PACE_FP4] > 0) return true;
+    snprintf(out->status, sizeof out->status, "no rate of %.40s for products of 4 bits is known", out->device->name);
+    return false;
+}
+
+static bool set_words(pace_kernel_row *out, pace_op_words *words, reader *r, size_t row) {
+    const pace_columns *columns = &r->rows->columns;
+    const char *op = pace_csv_at(&r->rows->csv, row, columns->op),
+               *dtype = pace_csv_at(&r->rows->csv, row, columns->dtype);
+    const char *pass = pace_csv_at(&r->rows->csv, row, columns->pass);
+    pace_op_words moved;
+    *words = PACE_OP_NO_WORDS;
+    if (*op && !set_op(words, r, op)) return no_op(out, r, op);
+    bool direction = *pass && !set_pass(words, r, pass); /* of a transfer: "h2d" */
+    if (direction && set_op(&moved, r, pass) && moved.op.family == PACE_OP_TRANSFER) *words = moved;
+    else if (direction) {
+        snprintf(out->status, sizeof out->status, "unknown pass \"%.40s\"", pass);
+        return false;
+    }
+    out->op = words->op;
+    if (out->op.element_bytes == 0) out->op.precision = PACE_FP32, out->op.element_bytes = 4;
+    if (!*dtype || set_dtype(out, r, dtype)) return has_rate(out);
+    if ((columns->op < 0 || columns->op_is_hint) &&
+        set_op(&moved, r, dtype)) { /* a column "type" may name the operation */
+        *words = moved;
+        words->op.precision = out->op.precision;
+        words->op.element_bytes = out->op.element_bytes;
+        out->op = words->op;
+        return true;
+    }
+    snprintf(out->status, sizeof out->status, "unknown precision \"%.40s\"", dtype);
+    return false;
+}
+
+/* A layer's product of 8 or 4 bits may hold more than the product. */
+static void mark_quantised(pace_kernel_row *out, const reader *r) {
+    const pace_columns *columns = &r->rows->columns;
+    pace_op *op = &out->op;
+    bool narrow = op->precision == PACE_FP8 || op->precision == PACE_INT8 || op->precision == PACE_FP4;
+    if (!narrow || op->family != PACE_OP_GEMM || op->pass != PACE_PASS_FORWARD) return;
+    const char *how =
+        pace_columns_quantised(columns, out->source, pace_csv_at(&r->rows->csv, out->row, columns->dtype));
+    size_t length = strlen(op->kind);
+    if (*how && length + 1 + strlen(how) < sizeof op->kind) pace_list(op->kind, sizeof op->kind, "_", "%s", how);
+}
+
+static bool is_order(const char *layout) { return strlen(layout) == 2 && strspn(layout, "nNtT") == 2; }
+
+/* Which column says how operands lie, and whether that is a word for products. */
+static void find_order(pace_kernel_row *out, const char *a, const char *b, const char *layout) {
+    static const char no[] = "nNfF0-", yes[] = "tTyY1cC";
+    const char *text = *layout ? layout : *a && !strchr(no, *a) ? a : *b && !strchr(no, *b) ? b : "";
+    bool usual = !*text || (is_order(layout) && strspn(layout, "nN") == 2);
+    out->ordered = usual ? "" : text == layout ? "layout" : text == a ? "trans_a" : "trans_b";
+    out->order_known =
+        out->op.family == PACE_OP_GEMM && (text == layout ? is_order(layout) : *text && strchr(yes, *text));
+}
+
+/* "NT", "TN": of the columns trans_a and trans_b, or of one. */
+static void mark_transposes(pace_kernel_row *out, const char *a, const char *b, const char *layout) {
+    pace_op *op = &out->op;
+    size_t length = strlen(op->kind);
+    find_order(out, a, b, layout);
+    if (is_order(layout)) a = layout, b = layout + 1;
+    if ((!*a && !*b) || op->family != PACE_OP_GEMM || length + 3 >= sizeof op->kind) return;
+    bool at = strchr("tTyY1cC", *a ? *a : 'n') != NULL, bt = strchr("tTyY1cC", *b ? *b : 'n') != NULL;
+    pace_list(op->kind, sizeof op->kind, "_", "%c%c", at ? 't' : 'n', bt ? 't' : 'n');
+}
+
+/* --- sizes -------------------------------------------------------------------------------------------------------- */
+
+/* A number, "True", or the first of equal ones: "(3, 3)". */
+static bool read_cell(double *out, const char *text) {
+    pace_shape_text shape;
+    if (pace_csv_number(out, text)) return *out >= 0 && *out <= largest_size;
+    if (strcasecmp(text, "true") == 0 || strcasecmp(text, "yes") == 0) return *out = 1, true;
+    if (strcasecmp(text, "false") == 0 || strcasecmp(text, "no") == 0) return *out = 0, true;
+    if (!strpbrk(text, "([x,") || !pace_shape_parse(&shape, text)) return false;
+    for (unsigned i = 1; i < shape.dims[0]; i++)
+        if (shape.dim[0][i] != shape.dim[0][0]) return false;
+    *out = shape.dim[0][0];
+    return true;
+}
+
+typedef enum { NOT_THERE, READ, WRONG } reading;
+
+static reading read_source(double *out, pace_kernel_row *row, const reader *r, const pace_size_source *source) {
+    double product = 1, sum = 0;
+    for (unsigned i = 0; i < source->count; i++) {
+        const char *text = pace_csv_at(&r->rows->csv, row->row, source->column[i]);
+        double value;
+        if (!*text || strcasecmp(text, "nan") == 0 || strcasecmp(text, "none") == 0 || strcmp(text, "-") == 0)
+            return NOT_THERE;
+        if (!read_cell(&value, text)) {
+            snprintf(row->status, sizeof row->status, "%.24s: expected a size, found \"%.30s\"",
+                     pace_csv_name(&r->rows->csv, (size_t)source->column[i]), text);
+            return WRONG;
+        }
+        product *= value;
+        sum += value;
+    }
+    *out = (source->sum ? sum : product) * source->scale;
+    return READ;
+}
+
+static bool is_shape_column(const pace_columns *columns, int column) {
+    for (unsigned i = 0; i < columns->shape_count; i++)
+        if (columns->shape[i] == column) return true;
+    return false;
+}
+
+/* The first source that is there; NAN when none is. */
+static bool read_size(double *out, pace_kernel_row *row, const reader *r, const pace_size_column *size) {
+    *out = NAN;
+    for (unsigned i = 0; i < size->count; i++) {
+        reading got = read_source(out, row, r, &size->from[i]);
+        if (got == READ) return true;
+        if (got == NOT_THERE) continue;
+        if (!is_shape_column(&r->rows->columns, size->from[i].column[0])) return false;
+        *row->status = '\0'; /* a shape, to be read as one */
+    }
+    return true;
+}
+
+/* What the columns of shapes say: those without an order of their own are tensor after tensor of one operation. */
+static void read_shapes(pace_kernel_row *row, const reader *r) {
+    const pace_columns *columns = &r->rows->columns;
+    pace_shape_text all = {0};
+    for (unsigned i = 0; i < columns->shape_count; i++) {
+        pace_shape_text shape;
+        const char *text = pace_csv_at(&r->rows->csv, row->row, columns->shape[i]);
+        if (!*text || !pace_shape_parse(&shape, text)) continue;
+        if (*columns->shape_order[i] || shape.letter[0]) pace_shape_fill(&row->op, &shape, columns->shape_order[i]);
+        else pace_shape_append(&all, &shape);
+    }
+    if (all.tensors > 0) pace_shape_fill(&row->op, &all, "");
+}
+
+static void say_missing(pace_kernel_row *out, const pace_layout *layout, unsigned size) {
+    if (*out->status) return;
+    snprintf(out->status, sizeof out->status, "%s %s needs a column \"%s\"", layout->compound ? "operation" : "family",
+             layout->compound ? pace_compound_name(layout->compound) : pace_op_family_name(layout->family),
+             layout->names[size]);
+}
+
+enum { KV_HEADS = 2, QUERIES, KEYS, HEAD_DIM, CAUSAL }; /* sizes of attention */
+
+/* Of a sliding window each query sees as many keys, fewer at the start of a causal sequence: on average so many. */
+static void slide_window(pace_kernel_row *out, const reader *r) {
+    double *size = out->op.size, window;
+    const char *text = pace_csv_at(&r->rows->csv, out->row, r->rows->columns.window);
+    if (out->op.family != PACE_OP_ATTENTION || !pace_csv_number(&window, text)) return;
+    if (!(window > 0) || !(window < size[KEYS])) return;
+    if (size[CAUSAL] > 0 && size[QUERIES] > 1) window -= window * window / (2 * size[KEYS]);
+    size[KEYS] = window, size[CAUSAL] = 0;
+}
+
+/* Sizes as one layout finds them, then as shapes say, then by default. */
+static bool fill_sizes(pace_kernel_row *out, const pace_op_words *words, const reader *r, const pace_layout *layout) {
+    bool named = words->op.family != PACE_OP_UNKNOWN;
+    out->op.family = layout->family;
+    for (unsigned i = 0; i < layout->count; i++)
+        if (!read_size(&out->op.size[i], out, r, &layout->size[i])) return false;
+    if (layout->family == PACE_OP_ATTENTION) {
+        if (!isnan(words->queries)) out->op.size[QUERIES] = words->queries;
+        if (!isnan(words->kv_heads)) out->op.size[KV_HEADS] = words->kv_heads;
+        if (!isnan(words->head_dim)) out->op.size[HEAD_DIM] = words->head_dim;
+        if (isnan(out->op.size[CAUSAL])) out->op.size[CAUSAL] = words->causal;
+    }
+    if (r->rows->columns.shape_count > 0 && !layout->compound) read_shapes(out, r);
+    for (unsigned i = 0; i < layout->count; i++) {
+        /* The op's name says how many tensors an element-wise operation reads, unless a column does. */
+        bool tensors = layout->family == PACE_OP_ELEMENTWISE && named && i > 0;
+        if (isnan(out->op.size[i])) out->op.size[i] = tensors ? words->op.size[i] : layout->size[i].fallback;
+        if (!isnan(out->op.size[i])) continue;
+        say_missing(out, layout, i);
+        return false;
+    }
+    slide_window(out, r);
+    return true;
+}
+
+/* Without an operation's name, two tensors of four dimensions are a convolution, other shapes a product. */
+static pace_op_family family_of_shape(const pace_kernel_row *row, const reader *r) {
+    const pace_columns *columns = &r->rows->columns;
+    pace_shape_text shape;
+    for (unsigned i = 0; i < columns->shape_count; i++)
+        if (pace_shape_parse(&shape, pace_csv_at(&r->rows->csv, row->row, columns->shape[i])))
+            return shape.tensors > 1 && shape.dims[0] == 4 && shape.dims[1] == 4 && shape.dim[0][0] != shape.dim[1][0]
+                       ? PACE_OP_CONVOLUTION
+                       : PACE_OP_GEMM;
+    return PACE_OP_UNKNOWN;
+}
+
+static bool set_sizes(pace_kernel_row *out, const pace_op_words *words, const reader *r, pace_compound *compound) {
+    const pace_columns *columns = &r->rows->columns;
+    pace_op_family family = words->op.family;
+    const pace_op asked = out->op;
+    const pace_layout *layout = NULL;
+    if (family == PACE_OP_UNKNOWN && !words->compound &&
+        !pace_columns_layout(columns, PACE_OP_UNKNOWN, PACE_COMPOUND_NONE, NULL))
+        family = family_of_shape(out, r);
+    while ((layout = pace_columns_layout(columns, family, words->compound, layout))) {
+        out->op = asked;
+        *compound = layout->compound;
+        if (fill_sizes(out, words, r, layout)) {
+            *out->status = '\0';
+            mark_quantised(out, r);
+            mark_transposes(out, pace_csv_at(&r->rows->csv, out->row, columns->trans_a),
+                            pace_csv_at(&r->rows->csv, out->row, columns->trans_b),
+                            pace_csv_at(&r->rows->csv, out->row, columns->layout));
+            out->shape = pace_hash(out->op.size, sizeof out->op.size) ^ (uint64_t)out->op.family;
+            return true;
+        }
+    }
+    out->op = asked;
+    if (!*out->status)
+        snprintf(out->status, sizeof out->status, "no sizes: expected columns such as m, n, k, or \"shape\"");
+    return false;
+}
+
+/* --- times -------------------------------------------------------------------------------------------------------- */
+
+/* A cell may bring its unit: "12.3us", as PyTorch's profiler prints it. */
+static bool read_time(double *out, const pace_columns *columns, const char *text, double unit_s) {
+    if (pace_csv_number(out, text)) {
+        *out *= unit_s > 0 ? unit_s : 1;
+        return true;
+    }
+    const char *end = pace_number_read(out, text);
+    double unit = end && *end ? pace_measured_unit(columns, end) : 0;
+    if (!end) return false;
+    *out *= unit;
+    return unit > 0;
+}
+
+static void set_time(pace_kernel_row *out, const reader *r, const pace_measured_column *measured) {
+    const char *text = pace_csv_at(&r->rows->csv, out->row, measured->column);
+    double value;
+    if (!*text || strcasecmp(text, "nan") == 0 || strcasecmp(text, "n/a") == 0 || strcasecmp(text, "oom") == 0) return;
+    bool good = read_time(&value, &r->rows->columns, text, measured->unit_s) && value > 0 && isfinite(value);
+    bool settled = measured->kind == PACE_MEASURED_TIME && measured->unit_s > 0;
+    if (good && (!settled || (value >= shortest_s && value <= longest_s))) out->time_s = value;
+    else
+        snprintf(out->status, sizeof out->status, "%.24s: not a time that was measured: \"%.30s\"",
+                 pace_csv_name(&r->rows->csv, (size_t)measured->column), text);
+}
+
+/* --- rows --------------------------------------------------------------------------------------------------------- */
+
+static pace_status add_parts(pace_kernel_rows *rows, pace_kernel_row *one, const pace_op_part *parts, unsigned count) {
+    if (one->part_count == 0) one->first_part = (uint32_t)rows->parts.count;
+    for (unsigned i = 0; i < count; i++) PACE_TRY(PACE_PUSH(&rows->parts, parts[i]));
+    one->part_count += count;
+    return PACE_OK;
+}
+
+static void sum_work(pace_op *op, const pace_kernel_rows *rows, const pace_kernel_row *row) {
+    op->flop = op->read_bytes = op->write_bytes = 0;
+    for (uint32_t i = 0; i < row->part_count; i++) {
+        const pace_op_part *part = &rows->parts.items[row->first_part + i];
+        op->flop += part->count * part->op.flop;
+        op->read_bytes += part->count * part->op.read_bytes;
+        op->write_bytes += part->count * part->op.write_bytes;
+    }
+}
+
+/* The work of one question: of the operation, of its parts, or of both passes. */
+static pace_status complete(pace_kernel_row *one, reader *r, pace_compound compound, bool both) {
+    bool good = true;
+    int passes = both ? 2 : compound ? 1 : 0;
+    if (passes == 0) good = pace_op_complete(&one->op);
+    for (int pass = 0; good && pass < passes; pass++) {
+        pace_op_part parts[PACE_COMPOUND_PARTS] = {{one->op, 1}};
+        unsigned count = 1;
+        if (both) parts[0].op.pass = pass ? PACE_PASS_BACKWARD : PACE_PASS_FORWARD;
+        pace_op like = parts[0].op;
+        if (compound) count = pace_compound_parts(parts, compound, &like);
+        else good = pace_op_complete(&parts[0].op);
+        good = good && count > 0;
+        if (good) PACE_TRY(add_parts(r->rows, one, parts, count));
+    }
+    if (good && one->part_count > 0) sum_work(&one->op, r->rows, one);
+    if (!good && !*one->status)
+        snprintf(one->status, sizeof one->status, "sizes of %s are not all above 0",
+                 compound ? pace_compound_name(compound) : pace_op_family_name(one->op.family));
+    if (!good) one->op.flop = one->op.read_bytes = one->op.write_bytes = 0;
+    return PACE_OK;
+}
+
+static pace_status add_row(reader *r, size_t row) {
+    const pace_columns *columns = &r->rows->columns;
+    pace_kernel_row asked = {.row = (uint32_t)row, .ordered = "", .time_s = NAN};
+    pace_op_words words = PACE_OP_NO_WORDS;
+    pace_compound compound = PACE_COMPOUND_NONE;
+    asked.source = pace_csv_at(&r->rows->csv, row, columns->source);
+    bool good =
+        set_device(&asked, r, row) && set_words(&asked, &words, r, row) && set_sizes(&asked, &words, r, &compound);
+    for (unsigned i = 0; i < columns->measured_count || i == 0; i++) {
+        const pace_measured_column *measured = columns->measured_count > 0 ? &columns->measured[i] : NULL;
+        pace_kernel_row one = asked;
+        one.measured = i;
+        if (good && measured) {
+            set_time(&one, r, measured);
+            if (measured->pass != PACE_PASSES) one.op.pass = measured->pass;
+        }
+        bool both = measured && measured->pass != PACE_PASSES ? false : words.both || (measured && measured->both);
+        if (good) PACE_TRY(complete(&one, r, compound, both));
+        if (measured && measured->kind != PACE_MEASURED_TIME && one.time_s > 0)
+            one.time_s =
+                (measured->kind == PACE_MEASURED_FLOP_RATE ? one.op.flop : one.op.read_bytes + one.op.write_bytes) /
+                one.time_s;
+        PACE_TRY(PACE_PUSH(&r->rows->rows, one));
+    }
+    return PACE_OK;
+}
+
+bool pace_kernel_row_can_ask(const pace_kernel_row *row) {
+    return row->device && row->op.flop + row->op.read_bytes + row->op.write_bytes > 0;
+}
+
+pace_status pace_kernel_row_price(pace_estimate *out_s, const pace_cost *cost, const pace_kernel_rows *rows,
+                                  const pace_kernel_row *row) {
+    pace_estimate sum = {0, 0, PACE_RUNG_MEASURED};
+    if (row->part_count == 0) return pace_cost_op_from(out_s, cost, row->device, &row->op, row->source);
+    for (uint32_t i = 0; i < row->part_count; i++) {
+        const pace_op_part *part = &rows->parts.items[row->first_part + i];
+        pace_estimate one;
+        PACE_TRY(pace_cost_op_from(&one, cost, row->device, &part->op, row->source));
+        sum.median += part->count * one.median;
+        sum.spread += part->count * one.median * one.spread;
+        if (one.rung > sum.rung) sum.rung = one.rung;
+    }
+    sum.spread /= sum.median;
+    *out_s = sum;
+    return PACE_OK;
+}
+
+const char *pace_kernel_row_beyond(const pace_cost *cost, const pace_kernel_rows *rows, const pace_kernel_row *row) {
+    const char *beyond = NULL;
+    if (row->part_count == 0) return pace_cost_beyond(cost, row->device, &row->op, row->source);
+    for (uint32_t i = 0; i < row->part_count && !beyond; i++)
+        beyond = pace_cost_beyond(cost, row->device, &rows->parts.items[row->first_part + i].op, row->source);
+    return beyond;
+}
+
+double pace_kernel_row_in_unit(const pace_measured_column *measured, const pace_kernel_row *row, double time_s) {
+    if (measured->kind == PACE_MEASURED_TIME) return time_s / measured->unit_s;
+    double work = measured->kind == PACE_MEASURED_FLOP_RATE ? row->op.flop : row->op.read_bytes + row->op.write_bytes;
+    return work / time_s / measured->unit_s;
+}
+
+/* --- units -------------------------------------------------------------------------------------------------------- */
+
+/* The median of log10(measured / predicted in seconds) over the first rows; NAN when none can be asked. */
+static pace_status median_ratio(double *out, pace_catalog *catalog, const pace_kernel_rows *rows, unsigned measured) {
+    enum { MOST = 2000 };
+    pace_cost *cost;
+    double *ratios = pace_alloc(MOST, sizeof *ratios);
+    size_t count = 0;
+    if (!ratios) return PACE_E_MEMORY;
+    pace_status status = pace_cost_create(&cost, catalog);
+    for (size_t i = 0; status == PACE_OK && i < rows->rows.count && count < MOST; i++) {
+        const pace_kernel_row *row = &rows->rows.items[i];
+        pace_estimate time;
+        if (row->measured != measured || !(row->time_s > 0) || !pace_kernel_row_can_ask(row)) continue;
+        if (pace_kernel_row_price(&time, cost, rows, row) == PACE_OK)
+            ratios[count++] = log10(row->time_s / time.median);
+    }
+    if (status == PACE_OK) pace_cost_free(cost);
+    qsort(ratios, count, sizeof *ratios, pace_ascending);
+    *out = count > 0 ? ratios[count / 2] : NAN;
+    pace_free(ratios);
+    return status;
+}
+
+/* A column "latency" without a unit: units are a thousand apart, formulas are not, so the nearest is meant. */
+static pace_status settle_unit(pace_kernel_rows *rows, pace_catalog *catalog, unsigned m) {
+    static const struct {
+        const char *word;
+        double s;
+    } units[] = {{"s", 1}, {"ms", 1e-3}, {"us", 1e-6}, {"ns", 1e-9}};
+    pace_measured_column *measured = &rows->columns.measured[m];
+    const char *said = rows->csv.rows > 0 ? pace_csv_at(&rows->csv, 0, rows->columns.unit) : "";
+    measured->unit_s = *said ? pace_measured_unit(&rows->columns, said) : 0;
+    snprintf(measured->unit, sizeof measured->unit, "%.15s", said);
+    if (!(measured->unit_s > 0)) {
+        double ratio;
+        PACE_TRY(median_ratio(&ratio, catalog, rows, m));
+        int nearest = isnan(ratio) ? 2 : (int)fmin(fmax(round(ratio / 3), 0), 3);
+        measured->unit_s = units[nearest].s;
+        snprintf(measured->unit, sizeof measured->unit, "%s", units[nearest].word);
+        rows->guessed_unit = true;
+    }
+    for (size_t i = 0; i < rows->rows.count; i++)
+        if (rows->rows.items[i].measured == m) rows->rows.items[i].time_s *= measured->unit_s;
+    return PACE_OK;
+}
+
+static pace_status read_rows(pace_kernel_rows *rows, const pace_device_catalog *catalog, const pace_device *device) {
+    reader *r = pace_alloc(1, sizeof *r);
+    if (!r) return PACE_E_MEMORY;
+    r->rows = rows, r->catalog = catalog, r->fallback = device;
+    pace_status status = pace_columns_find(&rows->columns, catalog->documents, &rows->csv);
+    const pace_columns *columns = &rows->columns;
+    if (status == PACE_OK && columns->op < 0 && columns->dtype < 0 && columns->shape_count == 0 &&
+        !pace_columns_layout(columns, PACE_OP_UNKNOWN, PACE_COMPOUND_NONE, NULL))
+        status = pace_columns_fail(columns, &rows->csv, PACE_OP_UNKNOWN);
+    for (size_t i = 0; status == PACE_OK && i < rows->csv.rows; i++) status = add_row(r, i);
+    for (unsigned m = 0; status == PACE_OK && m < columns->measured_count; m++)
+        if (!(columns->measured[m].unit_s > 0)) status = settle_unit(rows, catalog->documents, m);
+    pace_free(r);
+    return status;
+}
+
+pace_status pace_kernel_rows_read(pace_kernel_rows *out, pace_input *input, const pace_device_catalog *catalog,
+                                  const pace_device *device) {
+    pace_kernel_rows rows = {0};
+    PACE_TRY(pace_csv_read(&rows.csv, input));
+    pace_status status = read_rows(&rows, catalog, device);
+    return PACE_GIVE(out, rows, status, pace_kernel_rows_free(&rows));
+}
+
+void pace_kernel_rows_free(pace_kernel_rows *rows) {
+    pace_csv_free(&rows->csv);
+    PACE_VEC_FREE(&rows->rows, &rows->parts);
+}

@@ -1,0 +1,161 @@
+#include "ask/rows/measured_columns.h"
+#include "base/order.h"
+#include "base/print.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A name that only has words of these kinds, and of others that tell nothing apart, is measured: when it has a time, a
+ * unit or a pass. */
+typedef enum { WORD_TIME, WORD_STATISTIC, WORD_FORWARD, WORD_BACKWARD, WORD_DATA, WORD_WEIGHT, WORD_BOTH, WORDS } word;
+
+static const char *const word_keys[WORDS] = {"time", "statistic", "forward", "backward", "data", "weight", "both"};
+
+/* What a name says. Columns of one pass compete: the one with the lowest rank is taken. */
+typedef struct {
+    pace_measured_column column;
+    int rank;
+} candidate;
+
+enum { RANK_NO_UNIT = 100, RANK_FOREIGN = 500, RANK_RATE = 1000 };
+
+static const pace_yaml_node *words_of(const pace_columns *columns, const char *key) {
+    return pace_yaml_get(pace_yaml_get(columns->kernel, "measured"), key);
+}
+
+static int place_in(const pace_yaml_node *list, const char *text) {
+    for (size_t i = 0; i < pace_yaml_count(list); i++) {
+        const char *one = pace_yaml_text(pace_yaml_item(list, i));
+        if (one && strcmp(one, text) == 0) return (int)i;
+    }
+    return -1;
+}
+
+static double number_at(const pace_columns *columns, const pace_yaml_node *map, const char *key) {
+    const pace_yaml_node *node = pace_yaml_get(map, key);
+    double value;
+    return node && pace_yaml_number(&value, columns->yaml, node) == PACE_OK ? value : 0;
+}
+
+double pace_measured_unit(const pace_columns *columns, const char *text) {
+    char plain[PACE_PLAIN_NAME];
+    pace_plain_name(plain, text);
+    return number_at(columns, pace_yaml_get(columns->kernel, "units"), plain);
+}
+
+static void set_pass(pace_measured_column *out, const bool has[WORDS]) {
+    out->pass = has[WORD_WEIGHT]     ? PACE_PASS_BACKWARD_WEIGHT
+                : has[WORD_DATA]     ? PACE_PASS_BACKWARD_DATA
+                : has[WORD_BACKWARD] ? PACE_PASS_BACKWARD
+                : has[WORD_FORWARD]  ? PACE_PASS_FORWARD
+                                     : PACE_PASSES;
+    out->both = has[WORD_BOTH] || (has[WORD_FORWARD] && has[WORD_BACKWARD]);
+    if (out->both) out->pass = PACE_PASSES;
+}
+
+/* "kernel_time_us", "fwd_us", "avg_ns", "us"; a statistic that stands for nothing else is ranked by the list. */
+static bool read_time(candidate *out, const pace_columns *columns, const char *plain) {
+    bool has[WORDS] = {false};
+    char text[PACE_PLAIN_NAME], *rest = NULL;
+    candidate found = {.rank = RANK_NO_UNIT};
+    int statistic = place_in(words_of(columns, "statistic"), "");
+    snprintf(text, sizeof text, "%s", plain);
+    for (char *at = strtok_r(text, "_", &rest); at; at = strtok_r(NULL, "_", &rest)) {
+        double unit = number_at(columns, pace_yaml_get(columns->kernel, "units"), at);
+        bool known = false;
+        if (unit > 0 && found.column.unit_s == 0) {
+            found.column.unit_s = unit;
+            snprintf(found.column.unit, sizeof found.column.unit, "%.15s", at);
+            found.rank -= RANK_NO_UNIT;
+            continue;
+        }
+        for (int w = 0; w < WORDS && !known; w++) {
+            int place = place_in(words_of(columns, word_keys[w]), at);
+            known = place >= 0;
+            if (known) has[w] = true;
+            if (known && w == WORD_STATISTIC) statistic = place;
+        }
+        if (known || place_in(words_of(columns, "besides"), at) >= 0) continue;
+        if (place_in(words_of(columns, "never"), at) >= 0) return false;
+        found.rank = found.rank < RANK_FOREIGN ? found.rank + RANK_FOREIGN : found.rank;
+    }
+    /* "triton_matmul-latency": of an implementation, where nothing says it plainly. */
+    if (found.rank >= RANK_FOREIGN && !has[WORD_TIME]) return false;
+    bool united = found.column.unit_s > 0, passed = has[WORD_FORWARD] || has[WORD_BACKWARD] || has[WORD_BOTH];
+    bool size = strcmp(plain, "s") == 0; /* of a filter or a sequence */
+    if (size || (!has[WORD_TIME] && !united && !passed)) return false;
+    found.rank += statistic >= 0 ? statistic : 0;
+    set_pass(&found.column, has);
+    *out = found;
+    return true;
+}
+
+static bool read_rate(candidate *out, const pace_columns *columns, const char *plain) {
+    char text[PACE_PLAIN_NAME], name[PACE_PLAIN_NAME] = "", *rest = NULL;
+    snprintf(text, sizeof text, "%s", plain);
+    bool forward = false, backward = false;
+    for (char *at = strtok_r(text, "_", &rest); at; at = strtok_r(NULL, "_", &rest)) {
+        bool ahead = place_in(words_of(columns, "forward"), at) >= 0;
+        bool back = place_in(words_of(columns, "backward"), at) >= 0;
+        forward |= ahead;
+        backward |= back;
+        if (!ahead && !back && place_in(words_of(columns, "rate_besides"), at) < 0)
+            pace_append(name, sizeof name, "%s", at);
+    }
+    double flop = number_at(columns, words_of(columns, "flop_rates"), name);
+    double bytes = number_at(columns, words_of(columns, "byte_rates"), name);
+    if (!(flop > 0) && !(bytes > 0)) return false;
+    candidate found = {.rank = RANK_RATE + !(flop > 0)};
+    set_pass(&found.column, (const bool[WORDS]){[WORD_FORWARD] = forward, [WORD_BACKWARD] = backward});
+    found.column.kind = flop > 0 ? PACE_MEASURED_FLOP_RATE : PACE_MEASURED_BYTE_RATE;
+    found.column.unit_s = flop > 0 ? flop : bytes;
+    snprintf(found.column.unit, sizeof found.column.unit, "%s%s",
+             found.column.unit_s >= 1e12  ? "T"
+             : found.column.unit_s >= 1e9 ? "G"
+                                          : "M",
+             flop > 0 ? "FLOP/s" : "B/s");
+    *out = found;
+    return true;
+}
+
+static bool same_question(const pace_measured_column *a, const pace_measured_column *b) {
+    return a->pass == b->pass && a->both == b->both;
+}
+
+/* Of columns with the same question the better; a rate only where there is no time at all. */
+static void add(candidate *all, unsigned *count, const candidate *found) {
+    for (unsigned i = 0; i < *count; i++) {
+        if (!same_question(&all[i].column, &found->column)) continue;
+        if (found->rank < all[i].rank) all[i] = *found;
+        return;
+    }
+    if (*count < PACE_MEASURED_MOST) all[(*count)++] = *found;
+}
+
+PACE_ORDER(by_column, pace_measured_column, PACE_UP(column))
+
+/* A rate where times are. */
+static bool is_spare(const candidate *all, unsigned count, const candidate *one) {
+    for (unsigned i = 0; i < count; i++)
+        if (one->rank >= RANK_RATE && all[i].rank < RANK_RATE) return true;
+    return false;
+}
+
+pace_status pace_measured_find(pace_columns *columns, const pace_csv *csv) {
+    candidate all[PACE_MEASURED_MOST];
+    unsigned count = 0;
+    for (size_t c = 0; c < csv->columns; c++) {
+        char plain[PACE_PLAIN_NAME];
+        candidate found;
+        pace_plain_name(plain, pace_csv_name(csv, c));
+        if ((int)c == columns->pass || (int)c == columns->op || (int)c == columns->unit) continue;
+        if (!read_time(&found, columns, plain) && !read_rate(&found, columns, plain)) continue;
+        found.column.column = (int)c;
+        add(all, &count, &found);
+    }
+    for (unsigned i = 0; i < count; i++)
+        if (!is_spare(all, count, &all[i])) columns->measured[columns->measured_count++] = all[i].column;
+    qsort(columns->measured, columns->measured_count, sizeof *columns->measured, by_column);
+    return PACE_OK;
+}

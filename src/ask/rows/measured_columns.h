@@ -1,0 +1,10 @@
+/* Which columns of a table were measured: times, or rates where no time is (catalog/columns.yaml, kernel.measured). */
+#pragma once
+
+#include "ask/rows/columns.h"
+
+/** Fills measured[] in: the best column of each pass, in the table's order. */
+pace_status pace_measured_find(pace_columns *columns, const pace_csv *csv) PACE_MUST_CHECK;
+
+/** Seconds in a unit of time; 0 when the word is none. */
+double pace_measured_unit(const pace_columns *columns, const char *word);

@@ -1,0 +1,163 @@
+#include "ask/rows/scaling_rows.h"
+#include "forecast/scaling.h"
+#include "ask/rows/column_finder.h"
+#include "ask/rows/wanted_columns.h"
+#include "base/yaml_member.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+typedef struct {
+    pace_scaling_rows *rows;
+    const char *usual_machine;
+    int machine, device, model, approach, settings, workers, batch, nodes, placement, servers, one_worker;
+    int measured[PACE_SCALING_MEASURES];
+    const pace_yaml_node *spread, *packed; /* words for workers that sit on nodes of their own, or fill nodes */
+} reader;
+
+void pace_scaling_rows_free(pace_scaling_rows *rows) {
+    pace_csv_free(&rows->csv);
+    PACE_VEC_FREE(&rows->rows);
+}
+
+static pace_status find_columns(reader *r, pace_catalog *catalog, const pace_yaml_node *names) {
+    pace_csv *csv = &r->rows->csv;
+    const pace_wanted_column wanted[] = {
+        {.key = "machine", .column = &r->machine, .needed = !r->usual_machine, .or_field = "on"},
+        {.key = "model", .column = &r->model, .needed = true},
+        {.key = "workers", .column = &r->workers, .needed = true},
+        {.key = "device", .column = &r->device},
+        {.key = "approach", .column = &r->approach},
+        {.key = "settings", .column = &r->settings},
+        {.key = "batch", .column = &r->batch},
+        {.key = "nodes", .column = &r->nodes},
+        {.key = "placement", .column = &r->placement},
+        {.key = "servers", .column = &r->servers},
+        {.key = "one_worker", .column = &r->one_worker}};
+    static const char *const measures[PACE_SCALING_MEASURES] = {"rate", "steps_per_s", "step_s"};
+    PACE_TRY(pace_wanted_columns_find(catalog, "scaling", csv, wanted, sizeof wanted / sizeof *wanted));
+    for (int i = 0; i < PACE_SCALING_MEASURES; i++)
+        r->measured[i] = pace_find_column_whole(csv, pace_yaml_get(names, measures[i]));
+    r->spread = pace_yaml_get(names, "spread_words");
+    r->packed = pace_yaml_get(names, "packed_words");
+    for (int i = PACE_SCALING_MEASURES; i-- > 0;)
+        if (r->measured[i] >= 0) r->rows->measure = i, r->rows->measured = r->measured[i];
+    return PACE_OK;
+}
+
+/* "" for a column that is not there. */
+static void refuse(pace_scaling_row *row, const char *what, const char *expected, const char *found) {
+    if (!*row->status)
+        snprintf(row->status, sizeof row->status, "%s: expected %s, found \"%.40s\"", what, expected, found);
+}
+
+static void whole(double *out, pace_scaling_row *row, const char *what, const char *text, double fallback,
+                  double most) {
+    *out = fallback;
+    if (!*text && fallback >= 0) return;
+    if (!pace_csv_number(out, text) || !(*out >= 1 && *out <= most) || *out != floor(*out))
+        refuse(row, what, "a whole number from 1", text);
+}
+
+static void rate(double *out, pace_scaling_row *row, const char *what, const char *text, double fallback) {
+    *out = fallback;
+    if (*text && (!pace_csv_number(out, text) || !pace_scaling_rate_can_be(*out))) {
+        *out = fallback;
+        refuse(row, what, "samples/s from 1e-6 to 1e12", text);
+    }
+}
+
+/* In samples/s, with steps counted of all workers together. What cannot be is not measured. */
+static double measured_of(const reader *r, const pace_scaling_row *row, const char *text) {
+    double value, samples = row->batch * row->workers;
+    if (!pace_csv_number(&value, text) || !(value > 0)) return NAN;
+    if (r->rows->measure == PACE_SCALING_SECONDS) value = samples / value;
+    else if (r->rows->measure == PACE_SCALING_STEPS) value *= samples;
+    return pace_scaling_rate_can_be(value) ? value : NAN;
+}
+
+static bool same_but_workers(const pace_scaling_row *a, const pace_scaling_row *b) {
+    return strcmp(a->machine, b->machine) == 0 && strcmp(a->device, b->device) == 0 &&
+           strcmp(a->model, b->model) == 0 && strcmp(a->settings, b->settings) == 0 &&
+           strcmp(a->approach, b->approach) == 0 && a->batch == b->batch;
+}
+
+/* A synchronous step takes no less time with more workers of one batch each. A table in which more workers mostly make
+ * more steps a second counts each worker's steps. */
+static bool counts_each(const pace_scaling_rows *rows) {
+    enum { LOOKED_AT = 1000 };
+    size_t more = 0, fewer = 0, count = rows->rows.count < LOOKED_AT ? rows->rows.count : LOOKED_AT;
+    for (size_t i = 0; i < count; i++)
+        for (size_t k = 0; k < count; k++) {
+            const pace_scaling_row *few = &rows->rows.items[i], *many = &rows->rows.items[k];
+            if (!(many->workers > few->workers) || !same_but_workers(few, many)) continue;
+            if (many->measured / many->workers > 1.1 * few->measured / few->workers) more++;
+            else fewer++;
+        }
+    return more > fewer;
+}
+
+static void count_steps(pace_scaling_rows *rows) {
+    rows->steps_of_each = rows->measure == PACE_SCALING_STEPS && counts_each(rows);
+    for (size_t i = 0; rows->steps_of_each && i < rows->rows.count; i++)
+        rows->rows.items[i].measured /= rows->rows.items[i].workers;
+}
+
+const char *const pace_scaling_measure_names[PACE_SCALING_MEASURES] = {"samples/s", "steps/s", "s"};
+
+double pace_scaling_measure(const pace_scaling_rows *rows, const pace_scaling_row *row, double step_s) {
+    switch (rows->measure) {
+    case PACE_SCALING_SECONDS: return step_s;
+    case PACE_SCALING_STEPS: return (rows->steps_of_each ? row->workers : 1) / step_s;
+    default: return row->batch * row->workers / step_s;
+    }
+}
+
+/* A number of nodes counts before a word; workers fill nodes unless a word spreads them. */
+static void place(pace_scaling_row *row, const reader *r, size_t number) {
+    const char *word = pace_csv_at(&r->rows->csv, number, r->placement);
+    bool spread = pace_word_listed(r->spread, word);
+    if (spread && r->nodes < 0) row->nodes = row->workers;
+    bool followed = spread ? row->nodes == row->workers : pace_word_listed(r->packed, word);
+    row->unused_placement = followed ? "" : word;
+}
+
+static pace_status add_row(reader *r, size_t number) {
+    pace_scaling_row row = {.row = (uint32_t)number};
+    row.machine = pace_csv_at(&r->rows->csv, number, r->machine);
+    if (!*row.machine && r->usual_machine) row.machine = r->usual_machine;
+    row.model = pace_csv_at(&r->rows->csv, number, r->model);
+    row.approach = pace_csv_at(&r->rows->csv, number, r->approach);
+    row.settings = pace_csv_at(&r->rows->csv, number, r->settings);
+    if (!*row.machine) refuse(&row, "machine", "a machine", row.machine);
+    if (!*row.model) refuse(&row, "model", "a model", row.model);
+    whole(&row.workers, &row, "workers", pace_csv_at(&r->rows->csv, number, r->workers), -1, 1 << 20);
+    row.batch_open = !*pace_csv_at(&r->rows->csv, number, r->batch);
+    whole(&row.batch, &row, "batch", pace_csv_at(&r->rows->csv, number, r->batch), 1, 1e9);
+    whole(&row.servers, &row, "servers", pace_csv_at(&r->rows->csv, number, r->servers), 0, 1 << 20);
+    rate(&row.one_worker, &row, "one_worker", pace_csv_at(&r->rows->csv, number, r->one_worker), 0);
+    row.device = pace_csv_at(&r->rows->csv, number, r->device);
+    whole(&row.nodes, &row, "nodes", pace_csv_at(&r->rows->csv, number, r->nodes), 0, 1 << 20);
+    place(&row, r, number);
+    row.measured = measured_of(r, &row, pace_csv_at(&r->rows->csv, number, r->rows->measured));
+    return PACE_PUSH(&r->rows->rows, row);
+}
+
+static pace_status read_rows(pace_scaling_rows *rows, pace_catalog *catalog, const char *machine) {
+    reader r = {.rows = rows, .usual_machine = machine};
+    const pace_yaml *yaml;
+    PACE_TRY(pace_catalog_document(&yaml, catalog, "columns.yaml"));
+    pace_status status = find_columns(&r, catalog, pace_yaml_get(pace_yaml_root(yaml), "scaling"));
+    for (size_t i = 0; status == PACE_OK && i < rows->csv.rows; i++) status = add_row(&r, i);
+    if (status == PACE_OK) count_steps(rows);
+    return status;
+}
+
+pace_status pace_scaling_rows_read(pace_scaling_rows *out, pace_catalog *catalog, pace_input *input,
+                                   const char *machine) {
+    pace_scaling_rows rows = {.measured = -1};
+    PACE_TRY(pace_csv_read(&rows.csv, input));
+    pace_status status = read_rows(&rows, catalog, machine);
+    return PACE_GIVE(out, rows, status, pace_scaling_rows_free(&rows));
+}

@@ -1,0 +1,91 @@
+/* A row about a step, answered. */
+#include "ask/step_rows/step_fit.h"
+
+#include <math.h>
+#include <stdio.h>
+
+pace_step_case pace_step_row_case(const pace_step_row *row) {
+    return (pace_step_case){.model = row->model,
+                            .config = row->config,
+                            .framework = row->framework,
+                            .attention = row->attention,
+                            .spreads = row->spreads,
+                            .device = row->device,
+                            .exchange = row->exchange,
+                            .approach = row->approach,
+                            .may_recompute = row->may_recompute};
+}
+
+pace_status pace_step_row_solve(pace_step_solution *out, pace_step_pricer *pricer, const pace_step_row *row) {
+    pace_step_case asked = pace_step_row_case(row);
+    return pace_step_solve(out, pricer, &asked);
+}
+
+pace_status pace_step_solve_settled(pace_step_solution *settled, pace_step_pricer *pricer,
+                                    const pace_step_case *asked) {
+    pace_step_solution solution;
+    PACE_TRY(pace_step_solve(&solution, pricer, asked));
+    solution.recomputed = settled->recomputed;
+    *settled = solution;
+    return PACE_OK;
+}
+
+pace_step_factors pace_step_row_factors(const pace_step_row *row, const pace_step_factors *factors) {
+    pace_step_factors own = *factors;
+    if (row->matrix_factor > 0) own.matrix *= row->matrix_factor;
+    if (row->attention_factor > 0) own.attention *= row->attention_factor;
+    return own;
+}
+
+void pace_step_answer_of(pace_step_answer *out, const pace_step_solution *solution, const pace_step_factors *factors,
+                         const pace_step_fit *fit, const char *group) {
+    const pace_step_plan *plan = &solution->plan;
+    pace_step_factors none = pace_step_factors_none();
+    *out = (pace_step_answer){.time_s = solution->time_s,
+                              .parts = pace_step_compose(plan, factors),
+                              .memory_bytes = plan->memory.all_bytes,
+                              .last_rank_bytes = plan->last_rank_bytes,
+                              .device_bytes = plan->device_bytes,
+                              .fitting = solution->fitting,
+                              .recomputed = solution->recomputed};
+    double plain_s = pace_step_compose(plan, &none).total_s;
+    if (out->parts.total_s != plain_s) out->time_s.median *= out->parts.total_s / plain_s;
+    if (!fit) return;
+    double offset = exp(pace_fit_group_offset(fit->groups, fit->group_count, group));
+    out->time_s = (pace_estimate){out->time_s.median * offset, fit->spread, PACE_RUNG_CALIBRATED};
+}
+
+const char *const pace_step_seen_names[PACE_STEP_SEEN] = {"devices", "micro-batch", "sequence", "parameters"};
+
+void pace_step_seen_of(double out[PACE_STEP_SEEN], const pace_model *model, const pace_config *config) {
+    out[PACE_STEP_SEEN_DEVICES] = pace_config_ranks(config);
+    out[PACE_STEP_SEEN_MICRO_BATCH] = config->micro_batch;
+    out[PACE_STEP_SEEN_SEQUENCE] = pace_model_sequence(model, config);
+    out[PACE_STEP_SEEN_PARAMETERS] = pace_model_total(model, config).parameters;
+}
+
+const char *pace_step_fit_beyond(const pace_step_fit *fit, const pace_step_case *asked, const char *group) {
+    double amounts[PACE_STEP_SEEN];
+    if (pace_fit_group_missing(fit->groups, fit->group_count, "", group)) return "device, precision or task";
+    pace_step_seen_of(amounts, asked->model, &asked->config);
+    return pace_fit_ranges_beyond(fit->seen, pace_step_seen_names, amounts, PACE_STEP_SEEN);
+}
+
+pace_status pace_step_row_answer(pace_step_answer *out, pace_step_pricer *pricer, const pace_step_row *row,
+                                 const pace_step_fit *fit) {
+    pace_step_factors factors = fit ? fit->factors : pace_step_factors_none();
+    pace_step_solution solution;
+    factors = pace_step_row_factors(row, &factors);
+    PACE_TRY(pace_step_row_solve(&solution, pricer, row));
+    pace_step_answer_of(out, &solution, &factors, fit, row->group);
+    out->time_s.spread = hypot(out->time_s.spread * row->doubt, row->unsaid_spread);
+    return PACE_OK;
+}
+
+void pace_step_group_name(char *out, size_t size, const pace_step_case *asked) {
+    const pace_config *config = &asked->config;
+    snprintf(out, size, "%s %s%s", asked->device->name, pace_config_word(config, "precision"),
+             config->frozen + config->lora > 0 ? " lora"
+             : config->mode != PACE_TRAINING   ? " inference"
+                                               : "");
+}

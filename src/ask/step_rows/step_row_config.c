@@ -1,0 +1,318 @@
+/* How a row runs: precision, batches, and how ranks share the work. */
+#include "base/decimal.h"
+#include "base/text.h"
+#include "ask/predict/step_ask.h"
+#include "ask/step_rows/step_fit.h"
+#include "ask/step_rows/step_cells.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <string.h>
+#include <strings.h>
+
+double pace_step_at_least_one(const pace_step_reader *r, size_t row, pace_step_column column) {
+    double value;
+    return pace_step_number(&value, r, row, column) && value >= 1 && value == floor(value) ? value : 0;
+}
+
+/* Megatron lets experts be split over tensor-parallel ranks as well: the same share each, in groups of another shape.
+ */
+static void split_experts(pace_step_row *out) {
+    pace_config *config = &out->config;
+    double replicas = config->dp * config->cp, stated = config->ep;
+    if (fmod(replicas, stated) == 0 || fmod(replicas * config->tp, stated) != 0) return;
+    config->ep = fmod(stated, config->tp) == 0 ? stated / config->tp : 1;
+    if (fmod(replicas, config->ep) != 0) config->ep = 1;
+    pace_step_note(out, "took ep %g for ep %g within tp %g", stated, config->ep, config->tp);
+}
+
+/* Nodes of so many devices. */
+static double by_nodes(const pace_step_row *out, const pace_step_reader *r, size_t row) {
+    double nodes = pace_step_at_least_one(r, row, PACE_STEP_NODES),
+           each = pace_step_at_least_one(r, row, PACE_STEP_GPUS_PER_NODE);
+    if (each == 0) each = pace_step_row_node(r, row, out->device);
+    return nodes * each;
+}
+
+/* Fewer samples at once than ranks: several share one, layers first within a node; then those of a step that takes several
+ * micro-batches are cut into stages, which these fill, and words of others. */
+static void assume_split(pace_step_row *out, const pace_step_reader *r, double ranks, double global, double turns) {
+    pace_config *config = &out->config;
+    double split = global > 0 ? ranks * fmax(1, turns) / global : 1;
+    if (!(split > 1) || config->cp > 1) return;
+    while (config->tp < split && config->tp < 8) config->tp *= 2;
+    double *rest = turns > 1 ? &config->pp : &config->cp;
+    while (config->tp * *rest < split) *rest *= 2;
+    pace_step_doubt(out, r, PACE_DOUBT_ROW_SPLIT);
+    pace_step_note(out, "assumed tp %g, %s %g: fewer samples %sthan devices", config->tp, turns > 1 ? "pp" : "cp",
+                   *rest, turns > 1 ? "at once " : "");
+}
+
+/* Whether twice as many ranks may share the model so: then they do. */
+static bool double_if_possible(pace_step_row *out, double ranks, double *degree) {
+    *degree *= 2;
+    bool possible = fmod(ranks, *degree) == 0 && pace_model_check_parallel(out->model, &out->config) == PACE_OK;
+    if (!possible) *degree /= 2;
+    return possible;
+}
+
+/* Megatron's ranks share experts and layers, each within a node, and then stages, until `whole` bytes leave half of a device's
+ * memory. */
+static void assume_layers_shared(pace_step_row *out, const pace_step_reader *r, double ranks, double whole) {
+    pace_config *config = &out->config;
+    double room = out->device->memory_bytes / 2, node = 8;
+    while (config->ep < node && whole > room * config->ep && double_if_possible(out, ranks, &config->ep)) continue;
+    whole /= config->ep;
+    while (config->tp < node && whole > room * config->tp && double_if_possible(out, ranks / config->ep, &config->tp))
+        continue;
+    while (whole > room * config->tp * config->pp &&
+           double_if_possible(out, ranks / (config->ep * config->tp), &config->pp))
+        continue;
+    pace_step_doubt(out, r, PACE_DOUBT_ROW_SPLIT);
+    pace_step_note(out, "assumed tp %g, pp %g, ep %g", config->tp, config->pp, config->ep);
+}
+
+/* Nothing is said of how ranks share the work: each has the whole model, or its share of one that several have, where that
+ * leaves half of its memory, else parameters are sharded over all, or layers by a framework that does not shard. */
+static void assume_data_parallel(pace_step_row *out, const pace_step_reader *r, double ranks) {
+    bool frozen = out->config.frozen > 0 || out->config.lora > 0,
+         shards = out->framework->zero_known[3] || out->model->sequence == 0;
+    double each = frozen   ? 2
+                  : shards ? 16
+                           : 6; /* weights; and gradients; and Adam's states, unless replicas share these */
+    double whole = each * pace_model_total(out->model, &out->config).parameters;
+    double room = out->device->memory_bytes / 2 * out->config.tp * out->config.pp;
+    bool fits = out->config.pp > 1 || whole < room;
+    if (!shards && !fits && room > 0) {
+        assume_layers_shared(out, r, ranks, whole);
+        return;
+    }
+    if (out->config.pp == 1) out->config.zero_stage = fits ? 0 : 3;
+    pace_step_note(out, fits ? "assumed data parallelism" : "assumed fully sharded data parallelism");
+}
+
+/* A degree in words: "TP8 PP4", "tp=8,pp=4", "dp 2". 0 without. */
+static double degree_in(const char *text, const char *word) {
+    size_t length = strlen(word);
+    for (const char *c = text; *c; c++) {
+        bool starts = c == text || !isalpha((unsigned char)c[-1]);
+        if (!starts || strncasecmp(c, word, length) != 0) continue;
+        const char *at = c + length + strspn(c + length, " =:_-");
+        double degree;
+        if (pace_is_digit(*at) && pace_number_read(&degree, at) && degree >= 1) return floor(degree);
+    }
+    return 0;
+}
+
+/* "sp" with a number above 1 is in how many parts words are split around attention (Jacobs et al. 2023). */
+static double ulysses(const pace_step_reader *r, size_t row) {
+    double value;
+    return pace_step_number(&value, r, row, PACE_STEP_SEQ_PAR) && value > 1 ? value : 1;
+}
+
+/* Tables of a recommender, where no column says what is split. */
+static bool spread_tables(pace_step_row *out, const pace_step_reader *r, size_t row, bool said) {
+    bool shards = *pace_step_cell(r, row, PACE_STEP_ZERO_STAGE) || *pace_step_cell(r, row, PACE_STEP_SHARDING);
+    if (said || out->ranks <= 1 || !pace_step_spreads_tables(&out->config, out->model, shards)) return false;
+    pace_step_note(out, "tables spread over all devices");
+    pace_step_doubt(out, r, PACE_DOUBT_SPREAD_TABLES);
+    return true;
+}
+
+static bool is_said(const pace_step_reader *r, size_t row, const pace_step_column *columns, size_t count) {
+    for (size_t i = 0; i < count; i++)
+        if (*pace_step_cell(r, row, columns[i])) return true;
+    return false;
+}
+
+/* A machine without a word of how many ranks there are: replicas fill it, as for predict MODEL. 0 = it was said, or no
+ * machine was. */
+static double all_devices(pace_step_row *out, const pace_step_reader *r, size_t row) {
+    static const pace_step_column ranks[] = {PACE_STEP_N_GPU, PACE_STEP_NODES, PACE_STEP_DP};
+    if (out->config.mode != PACE_TRAINING || is_said(r, row, ranks, sizeof ranks / sizeof *ranks)) return 0;
+    double devices = pace_step_row_devices(r, row), replicas = pace_config_replicas(&out->config, devices);
+    if (replicas > 1) pace_step_note(out, "assumed dp %g: all devices", replicas);
+    return replicas > 1 ? devices : 0;
+}
+
+/* What means something in pipelines only. */
+static void drop_pipeline(pace_step_row *out) {
+    pace_config *config = &out->config;
+    if (config->pp > 1) return;
+    if (config->vpp > 1) pace_step_note(out, "no effect without pp: vpp %g", config->vpp);
+    if (config->schedule != PACE_SCHEDULE_1F1B)
+        pace_step_note(out, "no effect without pp: schedule %s", pace_config_word(config, "schedule"));
+    config->vpp = 1;
+    config->schedule = PACE_SCHEDULE_1F1B;
+}
+
+/* dp from the devices, or the devices from the product. */
+static bool set_ranks(pace_step_row *out, const pace_step_reader *r, size_t row) {
+    pace_config *config = &out->config;
+    double n = pace_step_at_least_one(r, row, PACE_STEP_N_GPU), dp = pace_step_at_least_one(r, row, PACE_STEP_DP);
+    double *const shares[] = {&config->tp, &config->pp, &config->vpp, &config->cp, &config->ep};
+    const pace_step_column columns[] = {PACE_STEP_TP, PACE_STEP_PP, PACE_STEP_VPP, PACE_STEP_CP, PACE_STEP_EP};
+    static const char *const words[] = {"tp", "pp", "vpp", "cp", "ep"};
+    const char *text = pace_step_cell(r, row, PACE_STEP_SHARDING);
+    for (size_t i = 0; i < sizeof columns / sizeof *columns; i++) {
+        double value = pace_step_at_least_one(r, row, columns[i]);
+        if (value == 0) value = degree_in(text, words[i]);
+        *shares[i] = value > 0 ? value : 1;
+    }
+    if (dp == 0) dp = degree_in(text, "dp");
+    if (config->cp == 1) config->cp = fmax(1, floor(ulysses(r, row)));
+    if (n == 0) n = by_nodes(out, r, row);
+    if (n == 0 && dp == 0) n = all_devices(out, r, row);
+    drop_pipeline(out);
+    if (pace_schedule_is_v(config->schedule) && config->vpp == 1) config->vpp = PACE_V_CHUNKS;
+    bool shared = pace_step_at_least_one(r, row, PACE_STEP_TP) || pace_step_at_least_one(r, row, PACE_STEP_PP) ||
+                  dp > 0 || config->tp * config->pp > 1;
+    bool silent = r->distributed && n > 1 && !shared && config->zero_stage == out->framework->zero_stage;
+    if (silent)
+        assume_split(out, r, n, pace_step_at_least_one(r, row, PACE_STEP_GLOBAL_BATCH),
+                     pace_step_at_least_one(r, row, PACE_STEP_GRAD_ACCUM));
+    if (silent && config->zero_stage < 3) assume_data_parallel(out, r, n);
+    double each = config->tp * config->pp * config->cp;
+    if (n == 0 && dp == 0) {
+        dp = fmod(config->cp * config->tp, config->ep) == 0 ? 1 : config->ep;
+        if (r->distributed && r->column[PACE_STEP_N_GPU] >= 0) pace_step_note(out, "assumed dp %g", dp);
+    }
+    if (n == 0) n = each * dp;
+    config->dp = n / each;
+    if (config->dp != floor(config->dp) || config->dp < 1 || (dp > 0 && dp != config->dp)) {
+        pace_step_note(out, "n_gpu %g is not tp %g x pp %g x cp %g x dp %g", n, config->tp, config->pp, config->cp,
+                       dp > 0 ? dp : config->dp);
+        return false;
+    }
+    out->ranks = n;
+    if (spread_tables(out, r, row, pace_step_at_least_one(r, row, PACE_STEP_EP) > 0)) return true;
+    split_experts(out);
+    return true;
+}
+
+/* Megatron fused its kernels when the generation behind the A100 came. */
+enum { LAST_EAGER_GENERATION = 80 };
+
+/* The entry of steps.yaml for steps that a host does not launch kernel by kernel. */
+static const char GRAPHS[] = "recorded";
+
+/* A table that names no framework: Megatron of the device's time for language models. Networks without sequences have
+ * no such common framework, so they pay no framework's launches, unless the row speaks of eager or compiled steps as PyTorch
+ * does. */
+static const char *framework_word(const pace_step_row *out, const pace_step_reader *r, size_t row) {
+    const char *text = pace_step_cell(r, row, PACE_STEP_FRAMEWORK);
+    if (*text) return text;
+    if (!r->distributed) return "";
+    if (pace_step_says(pace_step_cell(r, row, PACE_STEP_SHARDING), "fsdp") ||
+        pace_step_flag(pace_step_cell(r, row, PACE_STEP_FSDP)) == 1)
+        return "fsdp";
+    if (out->model->sequence == 0) return pace_step_row_execution(r, row) ? "" : GRAPHS;
+    const char *suite = pace_step_row_suite_framework(out, r, row);
+    if (suite) return suite;
+    bool eager = out->device->generation > 0 && out->device->generation <= LAST_EAGER_GENERATION;
+    bool deepspeed = eager && *pace_step_cell(r, row, PACE_STEP_ZERO_STAGE); /* ZeRO is its word */
+    return deepspeed ? "megatron-deepspeed" : eager ? "megatron-eager" : "megatron";
+}
+
+/* The most power that a part with the device's peak is made for: what is known of its steps was measured so. */
+static double full_power_w(const pace_device_catalog *devices, const pace_device *device) {
+    double most = device->tdp_w;
+    size_t family = strcspn(device->name, "-");
+    for (size_t i = 0; i < devices->count; i++) {
+        const pace_device *one = &devices->devices[i];
+        bool same = strncmp(one->name, device->name, family) == 0 && one->name[family] == device->name[family] &&
+                    one->flop_per_s[PACE_FP16] == device->flop_per_s[PACE_FP16];
+        if (same && one->tdp_w > most) most = one->tdp_w;
+    }
+    return most;
+}
+
+/* Watts in words: "500W", "power=500 W". 0 without. */
+static double watts_in(const char *text) {
+    for (const char *c = text; *c; c++) {
+        if (!isdigit((unsigned char)*c) || (c > text && (isalnum((unsigned char)c[-1]) || c[-1] == '.'))) continue;
+        double value;
+        const char *end = pace_number_read(&value, c);
+        if (!end) continue;
+        while (*end == ' ') end++;
+        if ((*end == 'W' || *end == 'w') && !isalnum((unsigned char)end[1]) && value >= 50 && value <= 3000)
+            return value;
+        c = end - 1;
+    }
+    return 0;
+}
+
+/* Under a limit of power the clock follows its cube root: work a second is as the clock, power as its cube. Of V100 at
+ * 250 W, ResNet-50's epoch takes 1.10 times as long at 164 W of 222 (You et al. 2023, Zeus, traces): power 0.3. Single
+ * precision does not reach the limit. */
+static void set_power(pace_step_row *out, const pace_step_reader *r, size_t row) {
+    double limit = 0, full = full_power_w(&r->things->devices, out->device);
+    if (!pace_step_number(&limit, r, row, PACE_STEP_POWER)) limit = watts_in(pace_step_cell(r, row, PACE_STEP_DEVICE));
+    if (!(limit > 0)) limit = watts_in(pace_step_cell(r, row, PACE_STEP_NOTES));
+    if (!(limit > 0)) limit = out->device->tdp_w;
+    pace_precision products = pace_config_matrix_precision(&out->config);
+    bool matrix_units = products == PACE_FP16 || products == PACE_BF16 || products == PACE_FP8;
+    if (!matrix_units || !(limit > 0) || !(full > limit)) return;
+    out->matrix_factor *= cbrt(full / limit);
+    out->attention_factor *= cbrt(full / limit);
+}
+
+/* Products in 8 bits that are scaled block by block, by the precision's first words. */
+static void set_block_scaled(pace_step_row *out, const pace_step_reader *r, size_t row) {
+    const pace_yaml *yaml = r->things->columns;
+    const pace_yaml_node *entry = pace_yaml_get(pace_yaml_get(pace_yaml_root(yaml), "step"), "block_scaled"),
+                         *words = pace_yaml_get(entry, "words"), *factor = pace_yaml_get(entry, "factor");
+    const char *text = pace_step_cell(r, row, PACE_STEP_PRECISION);
+    double times;
+    if (!factor || pace_yaml_number(&times, yaml, factor) != PACE_OK) return;
+    for (size_t i = 0; i < pace_yaml_count(words); i++) {
+        const char *word = pace_yaml_text(pace_yaml_item(words, i));
+        if (!word || strncasecmp(text, word, strlen(word)) != 0) continue;
+        out->matrix_factor *= times;
+        return;
+    }
+}
+
+/* What means nothing on ranks that hold no replica, or do not share layers: tables say it of all rows. */
+static void drop_sharding(pace_step_row *out, const pace_step_reader *r, size_t row) {
+    pace_config *config = &out->config;
+    bool alone = config->dp * config->cp == 1, whole = config->tp == 1;
+    bool sharded = config->zero_stage > 0 && pace_step_at_least_one(r, row, PACE_STEP_ZERO_STAGE) > 0;
+    if (alone && sharded) pace_step_note(out, "no effect without dp: zero_stage %g", config->zero_stage);
+    if (alone) config->zero_stage = 0;
+    if (config->zero_stage == 0 && config->zero_group > 0)
+        pace_step_note(out, "no effect without zero_stage: zero_group %g", config->zero_group);
+    if (config->zero_stage == 0) config->zero_group = 0;
+    if (whole && pace_step_flag(pace_step_cell(r, row, PACE_STEP_SEQ_PAR)) == 1)
+        pace_step_note(out, "no effect without tp: sequence parallelism");
+    if (whole) config->sequence_parallel = 0;
+}
+
+bool pace_step_row_config(pace_step_row *out, pace_step_reader *r, size_t row) {
+    pace_config *config = &out->config;
+    double seq;
+    *config = pace_config_default();
+    const char *word = framework_word(out, r, row);
+    if (!*word || pace_frameworks_named(&out->framework, &r->things->frameworks, word) != PACE_OK) {
+        out->framework = pace_frameworks_find(&r->things->frameworks, word);
+        if (*word) pace_step_note(out, "unknown framework \"%.30s\", taken for %s", word, out->framework->name);
+    }
+    const char *about = out->framework->about;
+    if (*word && about && !pace_step_says(word, out->framework->name)) pace_step_note(out, "taken for %s", about);
+    if (strcmp(out->framework->name, GRAPHS) == 0 && !*pace_step_cell(r, row, PACE_STEP_FRAMEWORK))
+        pace_step_note(out, "assumed steps recorded as graphs");
+    out->attention = pace_frameworks_attention(&r->things->frameworks, out->device->name, out->framework->name);
+    pace_step_defaults_of(config, out->framework, out->model);
+    if (pace_step_number(&seq, r, row, PACE_STEP_SEQ) && seq >= 1) config->sequence = floor(seq);
+    pace_step_row_padding(out, r, row);
+    if (!pace_step_row_words(out, r, row) || !pace_step_row_adapt(out, r) || !set_ranks(out, r, row)) return false;
+    pace_step_row_note_idle(out, r, row);
+    out->half_causal = pace_step_said(r->things, "flop", pace_step_cell(r, row, PACE_STEP_FRAMEWORK)) != NULL;
+    set_power(out, r, row);
+    set_block_scaled(out, r, row);
+    drop_sharding(out, r, row);
+    pace_step_row_unused(out, r, row);
+    if (config->mode != PACE_TRAINING) config->recompute = PACE_RECOMPUTE_NONE;
+    pace_step_group_name(out->group, sizeof out->group, &(pace_step_case){.config = *config, .device = out->device});
+    return true;
+}

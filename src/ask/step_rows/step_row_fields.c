@@ -1,0 +1,44 @@
+/* Columns of a step table that are called as fields of a configuration: their cells say what --set KEY=VALUE says. */
+#include "ask/rows/column_finder.h"
+#include "ask/predict/setting_effects.h"
+#include "ask/step_rows/step_cells.h"
+#include "base/text.h"
+
+#include <string.h>
+
+static bool is_read(const pace_step_reader *r, int column) {
+    for (int i = 0; i < PACE_STEP_COLUMNS; i++)
+        if (r->column[i] == column) return true;
+    return false;
+}
+
+void pace_step_find_fields(pace_step_reader *r) {
+    for (size_t i = 0; pace_config_key(i); i++) {
+        const char *key = pace_config_key(i);
+        int column = pace_find_column_named(&r->rows->csv, key, strlen(key));
+        bool read = column >= 0 && is_read(r, column);
+        r->field[i] = read && !pace_config_is_worded(i) ? -1 : column;
+    }
+}
+
+void pace_step_row_fields(pace_step_row *out, const pace_step_reader *r, size_t row) {
+    for (size_t i = 0; pace_config_key(i); i++) {
+        char value[32] = "";
+        const char *text = r->field[i] < 0 ? "" : pace_csv_cell(&r->rows->csv, row, (size_t)r->field[i]);
+        bool word = pace_config_is_worded(i); /* in any case; not so units */
+        for (size_t k = 0; text[k] && k + 1 < sizeof value; k++)
+            value[k] = word ? pace_lower(text[k]) : text[k], value[k + 1] = '\0';
+        if (!*value || pace_config_set(&out->config, pace_config_key(i), value) == PACE_OK) continue;
+        if (!is_read(r, r->field[i])) pace_step_note(out, "unknown %s \"%.30s\"", pace_config_key(i), text);
+    }
+}
+
+void pace_step_row_note_idle(pace_step_row *out, const pace_step_reader *r, size_t row) {
+    const pace_setting_question asked = {&out->config, out->model, out->framework, true};
+    for (size_t i = 0; pace_config_key(i); i++) {
+        const char *key = pace_config_key(i);
+        if (r->field[i] < 0 || !*pace_csv_cell(&r->rows->csv, row, (size_t)r->field[i])) continue;
+        const char *why = pace_setting_idle(key, &asked);
+        if (why) pace_step_note(out, "%s has no effect %s", key, why);
+    }
+}

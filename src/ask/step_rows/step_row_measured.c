@@ -1,0 +1,235 @@
+/* What a table measured of its steps: a time, a multiple of it (days of a training run), or a rate that a step's
+ * tokens, samples or operations turn into one. */
+#include "ask/rows/column_finder.h"
+#include "ask/step_rows/step_cells.h"
+
+#include <math.h>
+#include <string.h>
+
+/* --- rates -------------------------------------------------------------------------------------------------------- */
+
+/* What a rate counts, of one device or of all, how often a second, and what of it is 1 in the column. */
+typedef enum {
+    OF_TOKENS,
+    OF_SAMPLES,
+    OF_STEPS,
+    OF_MODEL_FLOP,
+    OF_HARDWARE_FLOP,
+    OF_MODEL_PEAK,
+    OF_HARDWARE_PEAK
+} counted;
+
+static const struct {
+    const char *name;
+    counted what;
+    bool all;       /* devices together */
+    double seconds; /* tokens a day: 86400 */
+    double one;     /* TFLOP/s: 1e12 */
+} rates[PACE_STEP_RATES] = {{"tokens_per_s_per_gpu", OF_TOKENS, false, 1, 1},
+                            {"tokens_per_s", OF_TOKENS, true, 1, 1},
+                            {"samples_per_s_per_gpu", OF_SAMPLES, false, 1, 1},
+                            {"samples_per_s", OF_SAMPLES, true, 1, 1},
+                            {"steps_per_s", OF_STEPS, true, 1, 1},
+                            {"steps_per_min", OF_STEPS, true, 60, 1},
+                            {"steps_per_hour", OF_STEPS, true, 3600, 1},
+                            {"samples_per_min", OF_SAMPLES, true, 60, 1},
+                            {"tokens_per_day", OF_TOKENS, true, 86400, 1},
+                            {"tflops_per_gpu", OF_MODEL_FLOP, false, 1, 1e12},
+                            {"hardware_tflops_per_gpu", OF_HARDWARE_FLOP, false, 1, 1e12},
+                            {"tflops", OF_MODEL_FLOP, true, 1, 1e12},
+                            {"pflops", OF_MODEL_FLOP, true, 1, 1e15},
+                            {"mfu_pct", OF_MODEL_PEAK, false, 1, 0.01},
+                            {"hfu_pct", OF_HARDWARE_PEAK, false, 1, 0.01}};
+
+static int rate_of(const char *name) {
+    for (int i = 0; i < PACE_STEP_RATES; i++)
+        if (strcmp(rates[i].name, name) == 0) return i;
+    return -1;
+}
+
+bool pace_step_is_rate(const char *name) { return rate_of(name) >= 0; }
+
+/* Multiply-adds of a sample that the mask leaves out. */
+static double causal_half(const pace_step_row *row) {
+    double sum = 0, sequence = pace_model_sequence(row->model, &row->config);
+    for (size_t i = 0; i < row->model->layers.count; i++) {
+        const pace_layer *layer = &row->model->layers.items[i];
+        if (layer->kind == PACE_LAYER_ATTENTION && layer->option[PACE_OPTION_CAUSAL] > 0)
+            sum += layer->multiply_adds[2] * sequence * sequence / 2;
+    }
+    return sum;
+}
+
+/* Forward, and backward twice as much (once where weights are frozen): causal attention counted in full, as is usual
+ * (Chowdhery et al. 2022, appendix B). What is run again counts for the hardware: full recomputation is a forward pass;
+ * selective runs nothing again where attention is one kernel. */
+static double flop(const pace_step_row *row, bool hardware) {
+    const pace_config *config = &row->config;
+    double counted_once =
+        pace_model_total(row->model, config).multiply_adds - (row->half_causal ? causal_half(row) : 0);
+    double forward = 2 * counted_once * config->global_batch;
+    return forward * (pace_config_passes(config) + (hardware && config->recompute == PACE_RECOMPUTE_FULL));
+}
+
+/* Megatron's own figures count what is recomputed, as those of its time did (Narayanan et al. 2021, equation 3); later
+ * ones, and utilization, the model's. */
+static bool counts_recomputation(const pace_step_row *row, counted what) {
+    return what == OF_HARDWARE_FLOP || what == OF_HARDWARE_PEAK ||
+           (what == OF_MODEL_FLOP && row->framework->recompute == PACE_RECOMPUTE_FULL);
+}
+
+double pace_step_row_amount(const pace_step_row *row, const char *rate) {
+    int i = rate_of(rate);
+    if (i < 0) return 0;
+    counted what = rates[i].what;
+    double amount = 0;
+    if (what == OF_TOKENS) amount = row->tokens * row->ranks;
+    else if (what == OF_SAMPLES) amount = row->config.global_batch;
+    else if (what == OF_STEPS) amount = 1;
+    else amount = flop(row, counts_recomputation(row, what));
+    if (what == OF_MODEL_PEAK || what == OF_HARDWARE_PEAK)
+        amount /= row->device->flop_per_s[pace_config_matrix_precision(&row->config)];
+    return amount * rates[i].seconds / rates[i].one / (rates[i].all ? 1 : row->ranks);
+}
+
+/* --- names of columns --------------------------------------------------------------------------------------------- */
+
+/* "step_time_s", "Iteration time (ms)"; of `stems` those of so many letters or more also without a unit, for seconds. */
+static bool find_time(pace_step_reader *r, const pace_yaml_node *names, const char *stems, size_t bare_from) {
+    pace_unit_column found = pace_find_unit_column(&r->rows->csv, pace_yaml_get(names, stems), r->things->columns,
+                                                   pace_yaml_get(names, "units"), bare_from);
+    r->measured = found.column;
+    if (found.unit > 0) r->unit_s = found.unit;
+    r->guessed_unit = found.column >= 0 && !(found.unit > 0);
+    return found.column >= 0;
+}
+
+/* Whole names: "s/it", "ms per step". */
+static bool find_ratio(pace_step_reader *r, const pace_yaml_node *names) {
+    static const struct {
+        const char *key;
+        double unit_s;
+    } units[] = {{"s_per_step", 1}, {"ms_per_step", 1e-3}, {"min_per_step", 60}};
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
+        r->measured = pace_find_column_whole(&r->rows->csv, pace_yaml_get(names, units[i].key));
+        if (r->measured < 0) continue;
+        r->unit_s = units[i].unit_s;
+        return true;
+    }
+    return false;
+}
+
+static const struct {
+    const char *name;
+    double seconds;
+    bool each_device;
+} runs[PACE_STEP_RUNS] = {{"train_days", 86400, false},
+                          {"train_hours", 3600, false},
+                          {"train_minutes", 60, false},
+                          {"gpu_hours", 3600, true},
+                          {"gpu_days", 86400, true}};
+
+void pace_step_find_measured(pace_step_reader *r, const pace_yaml_node *names) {
+    r->measured = -1;
+    r->unit_s = 1;
+    if (!find_time(r, names, "measured", SIZE_MAX) && !find_ratio(r, names))
+        find_time(r, names, "times", 5); /* "step" alone is a step's number */
+    for (int i = 0; i < PACE_STEP_RATES; i++)
+        r->rate[i] = pace_find_column_whole(&r->rows->csv, pace_yaml_get(names, rates[i].name));
+    for (int i = 0; i < PACE_STEP_RUNS; i++)
+        r->run[i] = pace_find_column_whole(&r->rows->csv, pace_yaml_get(names, runs[i].name));
+}
+
+/* --- rows --------------------------------------------------------------------------------------------------------- */
+
+static bool positive(double *out, const pace_step_reader *r, size_t row, int column) {
+    char text[64];
+    size_t used = 0;
+    if (column < 0) return false;
+    for (const char *c = pace_csv_cell(&r->rows->csv, row, (size_t)column); *c && used + 1 < sizeof text; c++)
+        if (*c != ',' && *c != '%' && *c != ' ') text[used++] = *c; /* "1,234", "38 %" */
+    text[used] = '\0';
+    return pace_csv_number(out, text) && *out > 0;
+}
+
+static void take_rate(pace_step_row *out, int i) {
+    out->unit_s = 0;
+    out->unit = rates[i].name;
+}
+
+/* Of a model without words there are no tokens, of a device without a peak no shares of it. */
+static bool has_amount(const pace_step_row *row, int i) {
+    double amount = row->model ? pace_step_row_amount(row, rates[i].name) : 1;
+    return amount > 0 && isfinite(amount);
+}
+
+/* The first rate that the row has, else the first that the table asks for. */
+static void measured_rate(pace_step_row *out, const pace_step_reader *r, size_t row) {
+    double value;
+    int asked = -1, found = -1;
+    for (int i = PACE_STEP_RATES - 1; i >= 0; i--) {
+        if (r->rate[i] < 0) continue;
+        if (!has_amount(out, i)) {
+            pace_step_note(out, "%s says nothing of this model", rates[i].name);
+            continue;
+        }
+        asked = i;
+        if (positive(&value, r, row, r->rate[i])) found = i;
+    }
+    int i = found >= 0 ? found : asked;
+    if (i < 0) return;
+    if (r->measured < 0) take_rate(out, i);
+    if (found < 0 || !out->model) return;
+    positive(&value, r, row, r->rate[i]);
+    bool share =
+        (rates[i].what == OF_MODEL_PEAK || rates[i].what == OF_HARDWARE_PEAK) && value <= 1; /* 0.43, not 43 % */
+    out->measured_s = pace_step_row_amount(out, rates[i].name) / (share ? 100 * value : value);
+    if (!(out->measured_s > 0) || !isfinite(out->measured_s)) out->measured_s = NAN;
+}
+
+/* Steps of a whole training run: stated, or its tokens over a step's. 0 without. */
+static double run_steps(const pace_step_row *out, const pace_step_reader *r, size_t row) {
+    double value;
+    if (pace_step_number(&value, r, row, PACE_STEP_TRAIN_STEPS) && value >= 1) return value;
+    if (!pace_step_number(&value, r, row, PACE_STEP_TRAIN_TOKENS) || !(value > 0) || !(out->tokens > 0)) return 0;
+    if (value < 1e5) value *= 1e9; /* billions, which is what such columns count in */
+    return value / (out->tokens * out->ranks);
+}
+
+static bool measured_run(pace_step_row *out, const pace_step_reader *r, size_t row) {
+    double value;
+    for (int i = 0; i < PACE_STEP_RUNS; i++) {
+        if (r->run[i] < 0) continue;
+        double steps = run_steps(out, r, row);
+        if (!(steps > 0)) {
+            pace_step_note(out, "%s needs train_tokens or train_steps: a step's seconds stand instead", runs[i].name);
+            return false;
+        }
+        out->unit = runs[i].name;
+        out->unit_s = runs[i].seconds / steps / (runs[i].each_device ? out->ranks : 1);
+        if (positive(&value, r, row, r->run[i])) out->measured_s = value * out->unit_s;
+        return true;
+    }
+    return false;
+}
+
+void pace_step_row_measured(pace_step_row *out, const pace_step_reader *r, size_t row) {
+    double value;
+    out->measured_s = NAN;
+    out->unit_s = r->unit_s;
+    out->unit = r->unit_s == 60     ? "min"
+                : r->unit_s == 1    ? "s"
+                : r->unit_s == 1e-3 ? "ms"
+                : r->unit_s == 1e-6 ? "us"
+                                    : "ns";
+    if (positive(&value, r, row, r->measured)) {
+        out->measured_s = value * r->unit_s;
+        if (r->guessed_unit)
+            pace_step_note(out, "%.30s taken for seconds", pace_csv_name(&r->rows->csv, (size_t)r->measured));
+        return;
+    }
+    const char *text = r->measured >= 0 ? pace_csv_cell(&r->rows->csv, row, (size_t)r->measured) : "";
+    if (*text) pace_step_note(out, "not a time that was measured: \"%.20s\"", text);
+    else if (r->measured < 0 && out->model && measured_run(out, r, row)) return;
+    else measured_rate(out, r, row);
+}

@@ -1,0 +1,175 @@
+/* Where a row runs: its device, and the machine that joins several of them. */
+#include "ask/step_rows/step_cells.h"
+#include "base/print.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* The machine of the catalogue with this name, "_" read as "-"; NULL when there is none. */
+static const pace_machine *machine_named(const pace_step_things *things, const char *text) {
+    char name[64];
+    snprintf(name, sizeof name, "%.63s", text);
+    for (char *c = name; *c; c++) *c = *c == '_' ? '-' : (char)tolower((unsigned char)*c);
+    return PACE_FIND(things->machines.machines.items, things->machines.machines.count, name, name);
+}
+
+/* The first machine that holds the device, or else one of the same generation ("h100-96-hbm2e": one of h100-80-sxm). */
+static const pace_machine *machine_of(const pace_step_things *things, const pace_device *device) {
+    size_t family = strcspn(device->name, "-");
+    for (int pass = 0; pass < 2; pass++)
+        for (size_t i = 0; i < things->machines.machines.count; i++) {
+            const pace_machine *machine = &things->machines.machines.items[i];
+            bool same = pass == 0 ? strcmp(machine->device, device->name) == 0
+                                  : strncmp(machine->device, device->name, family) == 0 &&
+                                        machine->device[family] == device->name[family];
+            if (same) return machine;
+        }
+    return NULL;
+}
+
+/* Words behind a maker's name ("dgx_gb200" is a gb200). */
+static const pace_device *device_in(const pace_step_things *things, const char *text) {
+    const pace_device *device = pace_device_find(&things->devices, text, 0);
+    char spaced[96];
+    if (device) return device;
+    snprintf(spaced, sizeof spaced, "%.95s", text);
+    for (char *c = spaced; *c; c++)
+        if (*c == '_' || *c == '-') *c = ' ';
+    device = pace_device_find(&things->devices, spaced, 0);
+    for (const char *c = spaced; !device && (c = strchr(c, ' ')); c++)
+        device = pace_device_find(&things->devices, c + 1, 0);
+    return device;
+}
+
+double pace_step_row_node(const pace_step_reader *r, size_t row, const pace_device *device) {
+    const char *text = pace_step_cell(r, row, PACE_STEP_MACHINE);
+    const pace_machine *machine = *text ? machine_named(r->things, text) : NULL;
+    if (!machine) machine = machine_of(r->things, device);
+    return machine ? machine->devices : 0;
+}
+
+static const char *machine_word(const pace_step_reader *r, size_t row) {
+    const char *text = pace_step_cell(r, row, PACE_STEP_MACHINE);
+    return *text && machine_named(r->things, text) ? text : "";
+}
+
+/* What the row's own words name; NULL: nothing known. */
+static const pace_device *own_device(const pace_step_reader *r, size_t row) {
+    const char *device = pace_step_cell(r, row, PACE_STEP_DEVICE), *machine = pace_step_cell(r, row, PACE_STEP_MACHINE);
+    const pace_machine *known = *machine ? machine_named(r->things, machine) : NULL;
+    if (*device) return device_in(r->things, device);
+    if (known) return pace_device_find(&r->things->devices, known->device, 0);
+    return *machine ? device_in(r->things, machine) : NULL;
+}
+
+double pace_step_row_devices(const pace_step_reader *r, size_t row) {
+    const char *text = pace_step_cell(r, row, PACE_STEP_MACHINE), *on = r->defaults->machine;
+    pace_machine machine;
+    if (!*text && on && !own_device(r, row)) text = on;
+    if (!*text || pace_machine_asked(&machine, r->things->devices.documents, text) != PACE_OK) return 0;
+    return (double)machine.devices * machine.nodes;
+}
+
+bool pace_step_row_device(pace_step_row *out, pace_step_reader *r, size_t row) {
+    const char *device = pace_step_cell(r, row, PACE_STEP_DEVICE), *machine = pace_step_cell(r, row, PACE_STEP_MACHINE);
+    const char *on = r->defaults->machine, *word = *device ? device : machine;
+    pace_machine parsed;
+    bool own = (out->device = own_device(r, row)) != NULL;
+    if (!own && on && pace_machine_asked(&parsed, r->things->devices.documents, on) == PACE_OK)
+        out->device = pace_device_find(&r->things->devices, parsed.device, 0);
+    else if (!own && on) out->device = device_in(r->things, on);
+    if (out->device && !own && *word) pace_step_note(out, "took --on for \"%.40s\"", word);
+    if (out->device) return true;
+    if (*word) pace_step_note(out, "unknown device \"%.60s\"", word);
+    else pace_step_note(out, "device is missing (--on supplies one)");
+    return false;
+}
+
+/* Nodes of eight on a PCIe bus, as servers of such boards are, each with 200 Gb/s to the others. */
+static bool by_bus(pace_machine *out, pace_catalog *catalog, const pace_device *device) {
+    char text[128];
+    if (!(device->pcie_bytes_per_s > 0)) return false;
+    pace_snprintf(text, sizeof text, "%.47s*8 pcie=%.4gGB/s nodes=2 net=25GB/s", device->name,
+                  device->pcie_bytes_per_s * 0.8e-9);
+    return pace_machine_parse(out, catalog, text) == PACE_OK;
+}
+
+/* Devices of a node, as the row says: itself, or by how many nodes it takes; 0 = it does not. */
+static double devices_of_node(const pace_step_reader *r, size_t row, double ranks) {
+    double devices, nodes;
+    if (pace_step_number(&devices, r, row, PACE_STEP_GPUS_PER_NODE) && devices >= 1) return devices;
+    return pace_step_number(&nodes, r, row, PACE_STEP_NODES) && nodes >= 1 ? ceil(ranks / nodes) : 0;
+}
+
+/* The machine with what the row says of its nodes. */
+static void fill(pace_step_machine *out, pace_step_reader *r, size_t row, const pace_device *device, double ranks) {
+    const char *word = machine_word(r, row), *on = r->defaults->machine;
+    pace_machine machine;
+    bool silent = !own_device(r, row);
+    const pace_machine *known = *word ? machine_named(r->things, word) : machine_of(r->things, device);
+    double devices = devices_of_node(r, row, ranks), gbit = 0;
+    if (silent && on && pace_machine_asked(&machine, r->things->devices.documents, on) == PACE_OK) known = &machine;
+    if (!known && by_bus(&machine, r->things->devices.documents, device)) known = &machine, out->guessed = true;
+    if (!known) {
+        snprintf(out->failed, sizeof out->failed, "no machine of the catalogue joins several %s: name one with --on",
+                 device->name);
+        return;
+    }
+    machine = *known;
+    snprintf(machine.device, sizeof machine.device, "%s", device->name);
+    if (devices >= 1) machine.devices = (int)devices;
+    if (pace_step_number(&gbit, r, row, PACE_STEP_NODE_GBIT) && gbit > 0 && machine.nics > 0)
+        machine.between.bytes_per_s = gbit * 1e9 / 8 / machine.nics;
+    machine.nodes = (int)ceil(ranks / machine.devices) + 1;
+    if (machine.nics == 0 && ranks > machine.devices)
+        snprintf(out->failed, sizeof out->failed, "%s: nothing joins its nodes", machine.name);
+    else if (pace_exchange_open(&out->exchange, r->things->devices.documents, &machine, PACE_LIBRARY_AUTO, NULL) !=
+             PACE_OK)
+        snprintf(out->failed, sizeof out->failed, "%.150s", pace_message());
+}
+
+/* What the row says of its nodes and is not understood. */
+static void note_unused(pace_step_row *out, const pace_step_reader *r, size_t row) {
+    const char *machine = pace_step_cell(r, row, PACE_STEP_MACHINE),
+               *gbit = pace_step_cell(r, row, PACE_STEP_NODE_GBIT);
+    double rate;
+    if (*machine && *pace_step_cell(r, row, PACE_STEP_DEVICE) && !machine_named(r->things, machine))
+        pace_step_note(out, "unknown machine \"%.40s\"", machine);
+    if (*gbit && !(pace_step_number(&rate, r, row, PACE_STEP_NODE_GBIT) && rate > 0))
+        pace_step_note(out, "unknown inter_node_gbit_per_s \"%.20s\"", gbit);
+}
+
+bool pace_step_row_place(pace_step_row *out, pace_step_reader *r, size_t row) {
+    char key[256];
+    if (out->ranks <= 1) return true;
+    note_unused(out, r, row);
+    pace_snprintf(key, sizeof key, "%s|%d|%s|%g|%s|%g", out->device->name, own_device(r, row) != NULL,
+                  machine_word(r, row), devices_of_node(r, row, out->ranks),
+                  pace_step_cell(r, row, PACE_STEP_NODE_GBIT), out->ranks);
+    pace_step_machine *place = NULL;
+    for (size_t i = 0; i < r->things->places.count && !place; i++)
+        if (strcmp(r->things->places.items[i]->key, key) == 0) place = r->things->places.items[i];
+    if (!place) {
+        place = pace_alloc(1, sizeof *place);
+        if (!place || !(place->key = pace_copy_text(key, strlen(key))) ||
+            PACE_PUSH(&r->things->places, place) != PACE_OK) {
+            if (place) pace_free(place->key);
+            pace_free(place);
+            pace_step_note(out, "%.60s", pace_message());
+            return false;
+        }
+        fill(place, r, row, out->device, out->ranks);
+    }
+    if (*place->failed) {
+        pace_step_note(out, "%.140s", place->failed);
+        return false;
+    }
+    out->exchange = &place->exchange;
+    if (place->guessed) {
+        pace_step_note(out, "assumed nodes of 8 on PCIe, 200 Gb/s between");
+        pace_step_doubt(out, r, PACE_DOUBT_ROW_NODES);
+    }
+    return true;
+}

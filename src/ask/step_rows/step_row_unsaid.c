@@ -1,0 +1,62 @@
+/* What a row leaves open of how its step is run, beside what framework and batch give: how pipelines are interleaved, and
+ * whether a device that can multiply in 8 bits does. */
+#include "ask/step_rows/step_cells.h"
+#include "model/parts.h"
+
+#include <math.h>
+
+enum { ENDS = 2 }; /* head and tail, which may stand for a layer each (Llama 3 405B: 126 layers on 16 stages) */
+
+/* Chunks of layers that each stage may have, at most as many as are usual: each holds as many of the repeated layers, and
+ * micro-batches come in rounds of all stages. */
+static double usual_chunks(const pace_step_row *row, double most) {
+    const pace_config *config = &row->config;
+    pace_model_parts parts;
+    double rounds = config->global_batch / (config->micro_batch * config->dp);
+    if (fmod(rounds, config->pp) != 0 || pace_model_parts_find(&parts, row->model, config) != PACE_OK) return 1;
+    double chunks = 1;
+    for (double v = 2; v <= most; v++)
+        if (fmod(parts.layers, config->pp * v) == 0 || fmod(parts.layers + ENDS, config->pp * v) == 0) chunks = v;
+    pace_model_parts_free(&parts);
+    return chunks;
+}
+
+/* A pipeline of p stages that fills and drains takes (m + (p - 1)/v) / m times as long as one that need not, in v chunks a
+ * stage. What it would be faster by lies at the end of the interval. */
+static void doubt_chunks(pace_step_row *out, double chunks) {
+    const double z90 = 1.645;
+    const pace_config *config = &out->config;
+    double rounds = config->global_batch / (config->micro_batch * config->dp), waits = config->pp - 1;
+    out->unsaid_spread = log((rounds + waits) / (rounds + waits / chunks)) / z90;
+    pace_step_note(out, "assumed vpp 1");
+}
+
+static void set_chunks(pace_step_row *out, const pace_step_reader *r, size_t row) {
+    pace_config *config = &out->config;
+    const char *schedule = pace_step_cell(r, row, PACE_STEP_SCHEDULE);
+    bool interleaved = pace_step_says(schedule, "interleav");
+    bool said = *pace_step_cell(r, row, PACE_STEP_VPP) || (*schedule && !interleaved) || config->vpp > 1;
+    if (said || config->pp < 2 || config->mode != PACE_TRAINING || !(out->framework->interleaves > 0)) return;
+    double chunks = usual_chunks(out, r->things->doubts.figure[PACE_DOUBT_ROW_INTERLEAVING]);
+    if (chunks == 1) return;
+    if (!interleaved && !pace_step_row_suite_interleaves(out, r, row)) {
+        doubt_chunks(out, chunks);
+        return;
+    }
+    config->vpp = chunks;
+    pace_step_note(out, interleaved ? "assumed vpp %g" : "assumed vpp %g, as the benchmark's submissions have", chunks);
+}
+
+/* A device is asked in 16 bits where nobody says; steps of sequences on devices that have 8 may be run in these. */
+static void doubt_precision(pace_step_row *out, const pace_step_reader *r, size_t row) {
+    bool said = *pace_step_cell(r, row, PACE_STEP_PRECISION) || *pace_step_cell(r, row, PACE_STEP_FP8);
+    pace_precision products = pace_config_matrix_precision(&out->config);
+    bool half = products == PACE_FP16 || products == PACE_BF16;
+    if (said || !half || out->model->sequence == 0 || !(out->device->flop_per_s[PACE_FP8] > 0)) return;
+    pace_step_doubt(out, r, PACE_DOUBT_ROW_PRECISION);
+}
+
+void pace_step_row_unsaid(pace_step_row *out, const pace_step_reader *r, size_t row) {
+    set_chunks(out, r, row);
+    doubt_precision(out, r, row);
+}

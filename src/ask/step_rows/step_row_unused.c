@@ -1,0 +1,65 @@
+/* Cells of a row about a step that change nothing in its answer, because another cell counts or because their word is unknown: the
+ * status names them, a rule for each column. */
+#include "ask/step_rows/step_cells.h"
+#include "ask/step_rows/step_row.h"
+
+#include <math.h>
+
+static bool asks_fsdp(const pace_step_reader *r, size_t row) {
+    double ranks;
+    return pace_step_flag(pace_step_cell(r, row, PACE_STEP_FSDP)) == 1 ||
+           (pace_step_number(&ranks, r, row, PACE_STEP_FSDP) && ranks > 1);
+}
+
+static bool is_switch(const pace_step_reader *r, size_t row, pace_step_column column) {
+    double ranks;
+    return pace_step_flag(pace_step_cell(r, row, column)) >= 0 || pace_step_number(&ranks, r, row, column);
+}
+
+static bool is_fsdp_unused(const pace_step_row *row, const pace_step_reader *r, size_t number) {
+    if (!is_switch(r, number, PACE_STEP_FSDP)) return true;
+    return !asks_fsdp(r, number) && row->config.zero_stage == 3;
+}
+
+static bool is_dist_opt_unused(const pace_step_row *row, const pace_step_reader *r, size_t number) {
+    int flag = pace_step_flag(pace_step_cell(r, number, PACE_STEP_DIST_OPT));
+    return flag < 0 || (flag == 1) != (row->config.zero_stage >= 1);
+}
+
+static bool is_zero_group_unused(const pace_step_row *row, const pace_step_reader *r, size_t number) {
+    double ranks;
+    (void)row;
+    return !pace_step_number(&ranks, r, number, PACE_STEP_ZERO_GROUP);
+}
+
+/* No more power than the device takes, and single precision reaches no limit. */
+static bool is_power_unused(const pace_step_row *row, const pace_step_reader *r, size_t number) {
+    double limit, full = row->device->tdp_w;
+    if (!pace_step_number(&limit, r, number, PACE_STEP_POWER) || !(full > 0)) return true;
+    return limit > full || (limit < full && row->matrix_factor == 1);
+}
+
+static bool is_task_unused(const pace_step_row *row, const pace_step_reader *r, size_t number) {
+    (void)row;
+    return !pace_step_said(r->things, "task", pace_step_cell(r, number, PACE_STEP_TASK));
+}
+
+static const struct {
+    pace_step_column column;
+    const char *name;
+    bool (*is_unused)(const pace_step_row *row, const pace_step_reader *reader, size_t number);
+} rules[] = {{PACE_STEP_TASK, "task", is_task_unused},
+             {PACE_STEP_FSDP, "fsdp", is_fsdp_unused},
+             {PACE_STEP_DIST_OPT, "dist_opt", is_dist_opt_unused},
+             {PACE_STEP_ZERO_GROUP, "zero_group", is_zero_group_unused},
+             {PACE_STEP_POWER, "power_limit", is_power_unused}};
+
+void pace_step_row_unused(pace_step_row *out, const pace_step_reader *r, size_t row) {
+    bool replicas = out->config.dp * out->config.cp > 1;
+    if (replicas && asks_fsdp(r, row) && out->config.zero_stage != 3)
+        pace_step_note(out, "fsdp asks for zero_stage 3: zero_stage %g counts", out->config.zero_stage);
+    for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) {
+        const char *text = pace_step_cell(r, row, rules[i].column);
+        if (*text && rules[i].is_unused(out, r, row)) pace_step_note(out, "no effect: %s %.20s", rules[i].name, text);
+    }
+}

@@ -1,0 +1,185 @@
+/* What the words of a row say of how it runs: precision, recomputation, execution, attention, sharding. Which words
+ * mean what is data: catalog/columns.yaml, step, says. */
+#include "base/decimal.h"
+#include "base/numbers.h"
+#include "base/text.h"
+#include "ask/step_rows/step_cells.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+
+const char *pace_step_said(const pace_step_things *things, const char *kind, const char *text) {
+    const pace_yaml_node *step = pace_yaml_get(pace_yaml_root(things->columns), "step");
+    const pace_yaml_node *all = pace_yaml_get(pace_yaml_get(step, "says"), kind);
+    for (size_t i = 0; *text && i < pace_yaml_count(all); i++) {
+        const pace_yaml_node *words = pace_yaml_item(all, i);
+        for (size_t k = 0; k < pace_yaml_count(words); k++) {
+            const char *word = pace_yaml_text(pace_yaml_item(words, k));
+            if (word && pace_step_says(text, word)) return pace_yaml_key(all, i);
+        }
+    }
+    return NULL;
+}
+
+/* What says nothing runs as the framework does; "mixed" of one that runs in single precision is autocast. Products in
+ * 4 bits and in blocks of 8 bits are taken for plain fp8, which is what devices are described by. */
+static bool set_precision(pace_step_row *out, const pace_step_reader *r, size_t row) {
+    const char *text = pace_step_cell(r, row, PACE_STEP_PRECISION), *fp8 = pace_step_cell(r, row, PACE_STEP_FP8);
+    if (*fp8 && pace_step_flag(fp8) != 0) text = "fp8";
+    const char *said = pace_step_said(r->things, "precision", text);
+    if (!said && !*text) said = pace_step_said(r->things, "precision", pace_step_cell(r, row, PACE_STEP_NOTES));
+    if (said) {
+        char key[16];
+        snprintf(key, sizeof key, "%.*s", (int)strcspn(said, "_"), said);
+        if (pace_step_says(text, "fp4")) pace_step_note(out, "4-bit products taken for fp8");
+        return pace_config_set(&out->config, "precision", key) == PACE_OK;
+    }
+    if (!*text || pace_step_says(text, "mixed") || pace_step_says(text, "amp")) {
+        bool mixed = *text && out->framework->precision == PACE_RUN_FP32;
+        out->config.precision = mixed ? PACE_RUN_AMP : out->framework->precision;
+        pace_step_note(out, "assumed %s", pace_config_word(&out->config, "precision"));
+        return true;
+    }
+    pace_step_note(out, "unknown precision \"%.40s\"", text);
+    return false;
+}
+
+/* A table may have both: what the parameters are in, and whether products run in 8 bits. */
+static void set_fp8(pace_step_row *out, const pace_step_reader *r, size_t row) {
+    const char *fp8 = pace_step_cell(r, row, PACE_STEP_FP8);
+    if (*fp8 && pace_step_flag(fp8) != 0) out->config.precision = PACE_RUN_FP8;
+}
+
+/* The configuration still has what the framework does where nobody says. */
+static void set_recompute(pace_step_row *out, const pace_step_reader *r, size_t row) {
+    int usual = out->config.recompute;
+    const char *text = pace_step_cell(r, row, PACE_STEP_RECOMPUTE), *notes = pace_step_cell(r, row, PACE_STEP_NOTES);
+    const char *said = pace_step_said(r->things, "recompute", text);
+    pace_config *config = &out->config;
+    double layers;
+    config->recompute = PACE_RECOMPUTE_NONE;
+    bool counted = pace_step_number(&layers, r, row, PACE_STEP_RECOMPUTE) && layers > 1;
+    if (pace_step_flag(text) >= 0) config->recompute = pace_step_flag(text) ? PACE_RECOMPUTE_FULL : PACE_RECOMPUTE_NONE;
+    else if (said && pace_config_set(config, "recompute", said) == PACE_OK) counted = false;
+    else if (counted) config->recompute = PACE_RECOMPUTE_FULL;
+    else if (*text) pace_step_note(out, "unknown recompute \"%.30s\", taken for none", text);
+    if (pace_step_says(text, "seqpar")) config->sequence_parallel = 1;
+    if (*text) return;
+    said = pace_step_said(r->things, "recompute_notes", notes);
+    if (said && pace_config_set(config, "recompute", said) == PACE_OK) return;
+    out->may_recompute = true;
+    if (r->column[PACE_STEP_RECOMPUTE] >= 0 || usual == PACE_RECOMPUTE_NONE) return;
+    config->recompute = usual;
+    pace_step_note(out, "assumed %s recomputation", pace_config_word(config, "recompute"));
+    pace_step_doubt(out, r, PACE_DOUBT_ROW_RECOMPUTE);
+}
+
+const char *pace_step_row_execution(const pace_step_reader *r, size_t row) {
+    const char *run = pace_step_cell(r, row, PACE_STEP_EXECUTION), *notes = pace_step_cell(r, row, PACE_STEP_NOTES);
+    const char *compile = pace_step_cell(r, row, PACE_STEP_COMPILE);
+    if (*compile) return pace_step_flag(compile) == 0 || pace_step_says(compile, "eager") ? "eager" : "compiled";
+    return pace_step_said(r->things, "execution", *run ? run : notes);
+}
+
+/* A word that its column does not know. */
+static void note_unknown(pace_step_row *out, const pace_step_reader *r, size_t row, pace_step_column column) {
+    const char *text = pace_step_cell(r, row, column);
+    if (*text)
+        pace_step_note(out, "unknown %.20s \"%.30s\"", pace_csv_name(&r->rows->csv, (size_t)r->column[column]), text);
+}
+
+static void set_execution(pace_step_row *out, const pace_step_reader *r, size_t row) {
+    const char *said = pace_step_row_execution(r, row), *run = pace_step_cell(r, row, PACE_STEP_EXECUTION);
+    if (said) out->config.execution = strcmp(said, "eager") == 0 ? PACE_EAGER : PACE_COMPILED;
+    else if (!pace_step_says(run, "graph")) note_unknown(out, r, row, PACE_STEP_EXECUTION);
+    else out->config.execution = PACE_CUDA_GRAPH;
+}
+
+static void set_mode(pace_step_row *out, const pace_step_reader *r, size_t row) {
+    const char *mode = pace_step_cell(r, row, PACE_STEP_MODE);
+    if (pace_step_says(mode, "inf") || pace_step_says(mode, "forward")) out->config.mode = PACE_INFERENCE;
+    else if (!pace_step_says(mode, "train") && !pace_step_says(mode, "tun")) note_unknown(out, r, row, PACE_STEP_MODE);
+}
+
+static void set_attention(pace_step_row *out, const pace_step_reader *r, size_t row) {
+    const char *text = pace_step_cell(r, row, PACE_STEP_FLASH), *said = pace_step_said(r->things, "attention", text);
+    if (pace_step_flag(text) >= 0)
+        out->config.attention = pace_step_flag(text) ? PACE_ATTENTION_FUSED : PACE_ATTENTION_MATH;
+    else if (said) out->config.attention = strcmp(said, "math") == 0 ? PACE_ATTENTION_MATH : PACE_ATTENTION_FUSED;
+    else note_unknown(out, r, row, PACE_STEP_FLASH);
+}
+
+static void set_sharding(pace_step_row *out, const pace_step_reader *r, size_t row) {
+    const char *text = pace_step_cell(r, row, PACE_STEP_SHARDING), *zero = pace_step_cell(r, row, PACE_STEP_ZERO_STAGE);
+    const char *fsdp = pace_step_cell(r, row, PACE_STEP_FSDP);
+    size_t digit = strcspn(zero, "0123456789"); /* "2", "ZeRO-3", "stage 1" */
+    char plain[96];
+    pace_squeeze(plain, sizeof plain, text, "");
+    const char *said = pace_step_said(r->things, "zero", plain);
+    double ranks;
+    pace_config *config = &out->config;
+    bool staged = zero[digit] && zero[digit] <= '3' && *zero != '-' && !isalnum((unsigned char)zero[digit + 1]);
+    if (*zero && !staged && pace_step_flag(zero) < 0) pace_step_note(out, "unknown zero_stage \"%.20s\"", zero);
+    if (staged) config->zero_stage = zero[digit] - '0';
+    else if (pace_step_flag(fsdp) == 1 || (pace_step_number(&ranks, r, row, PACE_STEP_FSDP) && ranks > 1))
+        config->zero_stage = 3;
+    else if (pace_step_says(text, "fsdp=")) config->zero_stage = strstr(text, "=0") ? 1 : 3;
+    else if (said && pace_number_parse(&ranks, said)) config->zero_stage = ranks;
+    else if (pace_step_flag(pace_step_cell(r, row, PACE_STEP_DIST_OPT)) >= 0)
+        config->zero_stage = pace_step_flag(pace_step_cell(r, row, PACE_STEP_DIST_OPT));
+    const char *parallel = pace_step_cell(r, row, PACE_STEP_SEQ_PAR);
+    if (pace_step_flag(parallel) >= 0) config->sequence_parallel = pace_step_flag(parallel);
+    else if (*parallel && !(pace_step_number(&ranks, r, row, PACE_STEP_SEQ_PAR) && ranks >= 0))
+        pace_step_note(out, "unknown sequence_parallel \"%.20s\"", parallel);
+    if (pace_step_number(&ranks, r, row, PACE_STEP_ZERO_GROUP)) config->zero_group = ranks;
+}
+
+/* DualPipe itself, which fills the bubble from both ends with two copies of each parameter, is answered as 1F1B, which is slower. */
+static void set_schedule(pace_step_row *out, const pace_step_reader *r, size_t row) {
+    const char *text = pace_step_cell(r, row, PACE_STEP_SCHEDULE);
+    static const char *const usual[] = {"1f1b", "interleave", "dualpipe", "pipedream"};
+    bool known = pace_step_flag(text) >= 0;
+    for (size_t i = 0; i < PACE_COUNT(usual); i++) known |= pace_step_says(text, usual[i]);
+    if (pace_step_says(text, "gpipe") || pace_step_says(text, "afab")) out->config.schedule = PACE_SCHEDULE_GPIPE;
+    if (pace_step_says(text, "zb") || pace_step_says(text, "zero")) out->config.schedule = PACE_SCHEDULE_ZERO_BUBBLE;
+    if (pace_step_says(text, "zbv") || pace_step_says(text, "zb-v")) out->config.schedule = PACE_SCHEDULE_ZB_V;
+    bool v = pace_step_says(text, "dualpipev") || pace_step_says(text, "dualpipe-v");
+    if (v) out->config.schedule = PACE_SCHEDULE_DUALPIPE_V;
+    if (!known && out->config.schedule == PACE_SCHEDULE_1F1B) note_unknown(out, r, row, PACE_STEP_SCHEDULE);
+    if (v || !pace_step_says(text, "dualpipe")) return;
+    pace_step_note(out, "schedule \"%.20s\" taken for 1F1B", text);
+    pace_step_doubt(out, r, PACE_DOUBT_ROW_SCHEDULE);
+}
+
+/* Adapters whose rank no column says are not counted, but what they leave frozen. */
+static void set_adapters(pace_step_row *out, const pace_step_reader *r, size_t row) {
+    const char *task = pace_step_cell(r, row, PACE_STEP_TASK), *model = pace_step_cell(r, row, PACE_STEP_MODEL);
+    bool adapts = pace_step_says(task, "lora") || pace_step_says(model, "lora");
+    if (!adapts || out->config.mode != PACE_TRAINING || out->config.lora > 0 || out->config.frozen > 0) return;
+    out->config.frozen = 1;
+    pace_step_note(out, "adapters not counted: no column lora has their rank");
+}
+
+/* The closed form of others' steps knows no graphs: they run as `usual`. */
+static void drop_graph(pace_step_row *out, int usual) {
+    if (out->config.execution != PACE_CUDA_GRAPH || pace_framework_is_lowered(out->framework)) return;
+    pace_step_note(out, "no effect unless framework=pytorch: execution graph");
+    out->config.execution = usual;
+}
+
+bool pace_step_row_words(pace_step_row *out, const pace_step_reader *r, size_t row) {
+    int usual = out->config.execution;
+    set_mode(out, r, row);
+    set_recompute(out, r, row);
+    set_execution(out, r, row);
+    set_attention(out, r, row);
+    set_sharding(out, r, row);
+    set_schedule(out, r, row);
+    bool known = set_precision(out, r, row);
+    pace_step_row_fields(out, r, row);
+    set_fp8(out, r, row);
+    drop_graph(out, usual);
+    set_adapters(out, r, row);
+    return known;
+}

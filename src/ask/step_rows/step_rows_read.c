@@ -1,0 +1,94 @@
+#include "ask/rows/column_finder.h"
+#include "ask/step_rows/step_row.h"
+
+/* In the order of pace_step_column. */
+static const char *const keys[PACE_STEP_COLUMNS] = {
+    "device",       "machine",     "model",        "family",     "framework",  "task",
+    "mode",         "precision",   "fp8",          "recompute",  "sharding",   "fsdp",
+    "execution",    "compile",     "notes",        "n_gpu",      "nodes",      "gpus_per_node",
+    "node_gbit",    "params_b",    "hidden",       "layers",     "heads",      "head_dim",
+    "kv_heads",     "ffn",         "vocab",        "image",      "seq",        "experts",
+    "topk",         "tp",          "pp",           "vpp",        "cp",         "ep",
+    "dp",           "micro_batch", "global_batch", "grad_accum", "zero_stage", "zero_group",
+    "dist_opt",     "seq_par",     "flash",        "schedule",   "power",      "tokens_batch",
+    "train_tokens", "train_steps", "suite"};
+
+static pace_status find_columns(pace_step_reader *r) {
+    static const pace_step_column sharing[] = {PACE_STEP_N_GPU, PACE_STEP_NODES, PACE_STEP_TP, PACE_STEP_PP,
+                                               PACE_STEP_DP};
+    const pace_yaml_node *names = pace_yaml_get(pace_yaml_root(r->things->columns), "step");
+    for (int i = 0; i < PACE_STEP_COLUMNS; i++)
+        r->column[i] = pace_find_column(&r->rows->csv, pace_yaml_get(names, keys[i]));
+    pace_step_find_fields(r);
+    pace_step_find_measured(r, names);
+    for (size_t i = 0; i < sizeof sharing / sizeof *sharing; i++) r->distributed |= r->column[sharing[i]] >= 0;
+    if (r->column[PACE_STEP_MODEL] >= 0 || r->column[PACE_STEP_HIDDEN] >= 0 || r->column[PACE_STEP_PARAMS_B] >= 0)
+        return PACE_OK;
+    return pace_fail(PACE_E_INPUT, "%s: expected a column \"model\", or \"hidden\", \"layers\", \"heads\", \"seq\"",
+                     r->rows->csv.name);
+}
+
+static pace_status add_row(pace_step_reader *r, size_t row) {
+    pace_step_row out = {.row = (uint32_t)row,
+                         .doubt = 1,
+                         .matrix_factor = 1,
+                         .attention_factor = 1,
+                         .approach = &r->things->approach,
+                         .spreads = r->things->frameworks.spreads};
+    bool known = pace_step_row_check(&out, r, row) && pace_step_row_device(&out, r, row) &&
+                 pace_step_row_model(&out, r, row) && pace_step_row_config(&out, r, row) &&
+                 pace_step_row_place(&out, r, row) && pace_step_row_batches(&out, r, row);
+    if (!known) out.model = NULL;
+    else pace_step_row_unsaid(&out, r, row);
+    pace_step_row_measured(&out, r, row);
+    return PACE_PUSH(&r->rows->rows, out);
+}
+
+static pace_status open_things(pace_step_things **out, pace_catalog *catalog) {
+    pace_step_things *things = pace_alloc(1, sizeof *things);
+    if (!things) return PACE_E_MEMORY;
+    *out = things;
+    PACE_TRY(pace_catalog_document(&things->columns, catalog, "columns.yaml"));
+    PACE_TRY(pace_doubts_load(&things->doubts, catalog));
+    PACE_TRY(pace_model_names_load(&things->names, catalog));
+    PACE_TRY(pace_device_catalog_load(&things->devices, catalog));
+    PACE_TRY(pace_machine_catalog_load(&things->machines, catalog));
+    PACE_TRY(pace_step_usual_approach(&things->approach, catalog));
+    return pace_frameworks_load(&things->frameworks, catalog);
+}
+
+static void close_things(pace_step_things *things) {
+    if (!things) return;
+    for (size_t i = 0; i < things->models.count; i++) {
+        pace_model_free(&things->models.items[i]->model);
+        PACE_FREE(things->models.items[i]->key, things->models.items[i]);
+    }
+    for (size_t i = 0; i < things->places.count; i++) {
+        PACE_FREE(things->places.items[i]->key, things->places.items[i]);
+    }
+    if (things->has_pricer) pace_step_pricer_close(&things->pricer);
+    pace_model_names_free(&things->names);
+    PACE_VEC_FREE(&things->models, &things->places);
+    pace_machine_catalog_free(&things->machines);
+    pace_device_catalog_free(&things->devices);
+    pace_free(things);
+}
+
+void pace_step_rows_free(pace_step_rows *rows) {
+    pace_csv_free(&rows->csv);
+    PACE_VEC_FREE(&rows->rows);
+    close_things(rows->things);
+    rows->things = NULL;
+}
+
+pace_status pace_step_rows_read(pace_step_rows *out, pace_catalog *catalog, pace_input *input,
+                                const pace_step_defaults *defaults) {
+    pace_step_rows rows = {0};
+    pace_step_reader r = {.rows = &rows, .defaults = defaults};
+    pace_status status = pace_csv_read(&rows.csv, input);
+    if (status == PACE_OK) status = open_things(&rows.things, catalog);
+    r.things = rows.things;
+    if (status == PACE_OK) status = find_columns(&r);
+    for (size_t i = 0; status == PACE_OK && i < rows.csv.rows; i++) status = add_row(&r, i);
+    return PACE_GIVE(out, rows, status, pace_step_rows_free(&rows));
+}

@@ -1,0 +1,260 @@
+#include "ask/validate/case_answers.h"
+
+#include "ask/validate/case_table.h"
+#include "ask/validate/case_words.h"
+#include "base/whole_file.h"
+#include "ask/validate/case_value.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+typedef PACE_VEC(char) letters;
+
+/* The last answer to one of a case's questions, and the words that it was asked with. */
+typedef struct {
+    letters words;
+    pace_answer *answer;
+} asked;
+
+typedef struct {
+    pace_case_score *score;
+    pace_context *context;
+    pace_ask_fn ask;
+    pace_case_place at;
+    asked first, second; /* to `ask` and `against` */
+    char written[64], table[64];
+} asker;
+
+/* --- questions ---------------------------------------------------------------------------------------------------- */
+
+static pace_status note_words(letters *words, const char *field, const char *text) {
+    size_t length = strlen(field) + strlen(text) + 2;
+    PACE_TRY(pace_grow(&words->items, &words->capacity, words->count + length + 1, 1));
+    snprintf(words->items + words->count, length + 1, "%s=%s\n", field, text);
+    words->count += length;
+    return PACE_OK;
+}
+
+/* A text with an empty cell in it is not said. */
+static pace_status say(pace_question *question, letters *words, const asker *a, const char *field, const char *text) {
+    char filled[PACE_CASE_WORDS];
+    bool whole;
+    PACE_TRY(pace_case_fill(filled, &whole, &a->at, text ? text : ""));
+    if (!whole) return PACE_OK;
+    PACE_TRY(note_words(words, field, filled));
+    return strcmp(field, "inputs") == 0 ? pace_question_add_input(question, filled)
+                                        : pace_question_set(question, field, filled);
+}
+
+static pace_status say_all(pace_question *question, letters *words, const asker *a, const pace_yaml_node *node) {
+    for (size_t i = 0; i < pace_yaml_count(node); i++) {
+        const char *field = pace_yaml_key(node, i);
+        const pace_yaml_node *texts = pace_yaml_item(node, i);
+        if (strcmp(field, "verb") == 0 || strcmp(field, "rows") == 0 || strcmp(field, "columns") == 0) continue;
+        if (pace_yaml_text(texts)) PACE_TRY(say(question, words, a, field, pace_yaml_text(texts)));
+        for (size_t k = 0; !pace_yaml_text(texts) && k < pace_yaml_count(texts); k++)
+            PACE_TRY(say(question, words, a, field, pace_yaml_text(pace_yaml_item(texts, k))));
+    }
+    return PACE_OK;
+}
+
+static pace_status word_question(pace_question **out, letters *words, const asker *a, const pace_yaml_node *node) {
+    const char *verb = pace_yaml_text_of(node, "verb");
+    pace_question *question;
+    PACE_TRY(pace_question_new(&question, a->context, verb ? verb : ""));
+    pace_status status = say_all(question, words, a, node);
+    return PACE_GIVE(out, question, status, pace_question_free(question));
+}
+
+static bool same_words(const letters *a, const letters *b) {
+    return a->count == b->count && (a->count == 0 || memcmp(a->items, b->items, a->count) == 0);
+}
+
+/* Says which question failed. */
+static pace_status ask_it(pace_answer **out, const asker *a, const pace_question *question, const letters *words) {
+    pace_status status = a->ask(out, a->context, question);
+    if (status == PACE_OK || status == PACE_E_MEMORY) return status;
+    char message[400];
+    snprintf(message, sizeof message, "%s", pace_message());
+    return pace_fail(status, "case %s: %s\n%.*s", a->at.one->name, message, (int)words->count, words->items);
+}
+
+static pace_status ask_anew(asked *last, const asker *a, const pace_question *question, letters *words) {
+    letters old = last->words;
+    last->words = *words;
+    *words = old;
+    pace_answer_free(last->answer);
+    last->answer = NULL;
+    return ask_it(&last->answer, a, question, &last->words);
+}
+
+/* The answer to the question of this row; the last one where it is asked in the same words. */
+static pace_status answer_row(asked *last, const asker *a, const pace_yaml_node *node) {
+    letters words = {0};
+    pace_question *question = NULL;
+    pace_status status = word_question(&question, &words, a, node);
+    if (status == PACE_OK && !(last->answer && same_words(&words, &last->words)))
+        status = ask_anew(last, a, question, &words);
+    pace_question_free(question);
+    PACE_VEC_FREE(&words);
+    return status;
+}
+
+/* --- figures ------------------------------------------------------------------------------------------------------ */
+
+static pace_status value_of(double *out, const asker *a, const pace_answer *answer, const char *text) {
+    char filled[PACE_CASE_WORDS];
+    bool whole;
+    PACE_TRY(pace_case_fill(filled, &whole, &a->at, text));
+    if (!whole) return pace_fail(PACE_E_MISSING, "case %s: \"%.200s\" names an empty cell", a->at.one->name, text);
+    return pace_case_value(out, answer, filled);
+}
+
+static pace_status is_within(bool *out, const asker *a, const pace_case_row *row) {
+    const pace_case *one = a->at.one;
+    double low = 0, high = 0, apart = 0;
+    if (one->within) PACE_TRY(value_of(&apart, a, a->first.answer, one->within));
+    *out = fabs(row->predicted - row->measured) <= apart;
+    if (!one->low || !one->high) return PACE_OK;
+    PACE_TRY(value_of(&low, a, a->first.answer, one->low));
+    PACE_TRY(value_of(&high, a, a->first.answer, one->high));
+    *out = low <= row->measured && row->measured <= high;
+    return PACE_OK;
+}
+
+static pace_status read_figure(pace_case_row *out, const asker *a, size_t i) {
+    const pace_case *one = a->at.one;
+    const char *expected = pace_yaml_text(pace_yaml_item(one->values, i));
+    const pace_answer *other = one->against ? a->second.answer : a->first.answer;
+    *out = (pace_case_row){0};
+    PACE_TRY(value_of(&out->predicted, a, a->first.answer, pace_yaml_key(one->values, i)));
+    PACE_TRY(value_of(&out->measured, a, other, expected ? expected : ""));
+    if (one->orders && a->at.csv) PACE_TRY(pace_row_group(&out->group, a->at.csv, a->at.row, one->orders));
+    return is_within(&out->within, a, out);
+}
+
+static pace_status score_row(asker *a) {
+    const pace_case *one = a->at.one;
+    PACE_TRY(answer_row(&a->first, a, one->ask));
+    if (one->against) PACE_TRY(answer_row(&a->second, a, one->against));
+    for (size_t i = 0; i < pace_yaml_count(one->values); i++) {
+        pace_case_row row;
+        pace_status status = read_figure(&row, a, i);
+        if (status == PACE_E_MISSING && one->optional) continue;
+        PACE_TRY(status);
+        PACE_TRY(pace_case_score_add(a->score, row));
+    }
+    return PACE_OK;
+}
+
+static pace_status score_table(asker *a, const char *path) {
+    pace_csv csv;
+    PACE_TRY(pace_case_table_make(&csv, a->at.one, path));
+    pace_status status = PACE_OK;
+    a->at.csv = &csv;
+    for (size_t row = 0; status == PACE_OK && row < csv.rows; row++) {
+        bool counts;
+        a->at.row = row;
+        status = pace_case_matches(&counts, &csv, row, a->at.one->where);
+        if (status == PACE_OK && counts) status = score_row(a);
+    }
+    a->at.csv = NULL;
+    pace_csv_free(&csv);
+    return status;
+}
+
+/* --- the question before ------------------------------------------------------------------------------------------ */
+
+static pace_status new_file(char path[64]) {
+    snprintf(path, 64, "/tmp/paceline-case-XXXXXX");
+    int file = mkstemp(path);
+    if (file < 0) return pace_fail(PACE_E_IO, "%s: a file could not be made", path);
+    close(file);
+    return PACE_OK;
+}
+
+static pace_status put_input(pace_sink *sink, void *context) {
+    char bytes[4096];
+    size_t got = 1;
+    while (got > 0) {
+        PACE_TRY(pace_input_read(context, bytes, sizeof bytes, &got));
+        pace_sink_bytes(sink, bytes, got);
+    }
+    return PACE_OK;
+}
+
+static pace_status write_input(void *path, pace_input *input) { return pace_whole_file_write(path, put_input, input); }
+
+/* The rows that the question before reads, as a file. */
+static pace_status write_table(asker *a, const pace_yaml_node *before) {
+    char path[4096];
+    pace_case one = *a->at.one;
+    one.rows = pace_yaml_get(before, "rows");
+    one.columns = pace_yaml_get(before, "columns");
+    if (one.file_count == 0 || (!one.rows && !one.columns)) return PACE_OK;
+    PACE_TRY(pace_case_path(path, sizeof path, &one, a->at.folder, 0));
+    PACE_TRY(new_file(a->table));
+    a->at.table = a->table;
+    return pace_case_table_read(&one, path, write_input, a->table);
+}
+
+static int put_bytes(void *file, const void *bytes, size_t length) {
+    return fwrite(bytes, 1, length, file) == length ? 0 : EIO;
+}
+
+static pace_status write_answer(const pace_answer *answer, const char *path) {
+    FILE *file = fopen(path, "wb");
+    if (!file) return pace_fail(PACE_E_IO, "%s: cannot be written", path);
+    pace_status status = pace_answer_write(answer, PACE_FORMAT_CSV, NULL, put_bytes, file);
+    if (fclose(file) != 0 && status == PACE_OK) status = pace_fail(PACE_E_IO, "%s: cannot be written", path);
+    return status;
+}
+
+/* A question that writes no file has its answer written as CSV. */
+static pace_status ask_before(asker *a) {
+    const pace_yaml_node *before = a->at.one->before;
+    if (!before) return PACE_OK;
+    PACE_TRY(write_table(a, before));
+    PACE_TRY(new_file(a->written));
+    a->at.written = a->written;
+    PACE_TRY(answer_row(&a->first, a, before));
+    return pace_yaml_get(before, "output") ? PACE_OK : write_answer(a->first.answer, a->written);
+}
+
+static pace_status score_tables(asker *a) {
+    const pace_case *one = a->at.one;
+    if (one->over) return score_table(a, one->name);
+    if (one->file_count == 0) return score_row(a);
+    for (unsigned i = 0; i < one->file_count; i++) {
+        char path[4096];
+        PACE_TRY(pace_case_path(path, sizeof path, one, a->at.folder, i));
+        PACE_TRY(score_table(a, path));
+    }
+    return PACE_OK;
+}
+
+static void close_asker(asker *a) {
+    pace_answer_free(a->first.answer);
+    pace_answer_free(a->second.answer);
+    PACE_VEC_FREE(&a->first.words, &a->second.words);
+    if (a->at.written) unlink(a->written);
+    if (a->at.table) unlink(a->table);
+}
+
+pace_status pace_case_answers(pace_case_score *out, pace_context *context, const pace_case *one, const char *folder,
+                              pace_ask_fn ask) {
+    pace_case_score score = {0};
+    asker a = {.score = &score, .context = context, .ask = ask, .at = {.one = one, .folder = folder}};
+    pace_status status = ask_before(&a);
+    if (status == PACE_OK) status = score_tables(&a);
+    if (status == PACE_OK && score.rows.count == 0)
+        status = pace_fail(PACE_E_INPUT, "case %s: no row counts", one->name);
+    close_asker(&a);
+    if (status == PACE_OK) *out = score;
+    else pace_case_score_free(&score);
+    return status;
+}

@@ -1,0 +1,98 @@
+#include "insight/compare/change_cause.h"
+
+#include <string.h>
+
+static void find_cell(pace_change_cause *cause, const pace_matrix *a, const pace_matrix *b) {
+    for (int s = 0; s < PACE_STAGES; s++)
+        for (int r = 0; r < PACE_RESOURCES; r++) {
+            int64_t change = b->cell_ns[s][r] - a->cell_ns[s][r];
+            bool same_way = cause->step_ns >= 0 ? change > cause->cell_ns : change < cause->cell_ns;
+            if (!same_way) continue;
+            cause->cell_ns = change;
+            cause->stage = (pace_stage)s;
+            cause->resource = (pace_resource)r;
+        }
+}
+
+/* Whether a kernel's time may be in cells of a resource. */
+static bool may_be_of(const pace_kernel_classes *classes, pace_resource resource, const char *name) {
+    pace_kernel_class class = pace_kernel_classify(classes, name);
+    bool copy = strncmp(name, "Mem", 3) == 0;
+    switch (resource) {
+    case PACE_COMPUTE_BOUND: return !copy && !class.communication && class.bound == PACE_BOUND_COMPUTE;
+    case PACE_MEMORY_BOUND: return !copy && !class.communication;
+    case PACE_COPY: return copy;
+    case PACE_EXPOSED_COMMUNICATION:
+    case PACE_IDLE_RANK: return class.communication;
+    default: return false;
+    }
+}
+
+/* Pairs stand with the largest change first. `classes` NULL = operators, of which nothing says the resource. */
+static const pace_operator_pair *first_that_way(const pace_operator_pairs *pairs, int64_t way,
+                                                const pace_kernel_classes *classes, pace_resource resource) {
+    for (size_t i = 0; i < pairs->count; i++) {
+        const pace_operator_pair *pair = &pairs->items[i];
+        double change = pair->b_ns - pair->a_ns;
+        if (way >= 0 ? change <= 0 : change >= 0) continue;
+        if (*pair->name && (!classes || may_be_of(classes, resource, pair->name))) return pair;
+    }
+    return NULL;
+}
+
+/* Of what only the side has that lacks `gone`, what changed most the other way: eager operators give way to compiled ones. */
+static const pace_operator_pair *instead_of(const pace_operator_pairs *pairs, const pace_operator_pair *gone,
+                                            const pace_kernel_classes *classes, pace_resource resource) {
+    if (!gone || (gone->a && gone->b)) return NULL;
+    for (size_t i = 0; i < pairs->count; i++) {
+        const pace_operator_pair *pair = &pairs->items[i];
+        bool replaces = gone->a ? !pair->a : !pair->b;
+        if (replaces && *pair->name && (!classes || may_be_of(classes, resource, pair->name))) return pair;
+    }
+    return NULL;
+}
+
+static const pace_host_gap *first_gap_that_way(const pace_host_gaps *gaps, int64_t way) {
+    for (size_t i = 0; i < gaps->count; i++) {
+        double change = gaps->items[i].b_ns - gaps->items[i].a_ns;
+        if (way >= 0 ? change > 0 : change < 0) return &gaps->items[i];
+    }
+    return NULL;
+}
+
+static double launches_of(const pace_step_side *side) {
+    const pace_work *work = &side->rank->work;
+    size_t count = 0;
+    for (size_t i = 0; i < work->items.count; i++)
+        count += side->steps == 0 ||
+                 (work->items.items[i].start_ns >= side->from_ns && work->items.items[i].start_ns < side->to_ns);
+    return pace_per_step(side, (int64_t)count);
+}
+
+/* Where the ranks of one side are missing, what it waits for them counts as exchange: so does the other's. */
+static pace_matrix without_waits(const pace_matrix *matrix) {
+    pace_matrix sum = *matrix;
+    for (int s = 0; s < PACE_STAGES; s++) {
+        sum.cell_ns[s][PACE_EXPOSED_COMMUNICATION] += sum.cell_ns[s][PACE_IDLE_RANK];
+        sum.cell_ns[s][PACE_IDLE_RANK] = 0;
+    }
+    return sum;
+}
+
+pace_change_cause pace_change_cause_find(const pace_step_change *change, const pace_operator_pairs *operators,
+                                         const pace_operator_pairs *kernels, const pace_host_gaps *gaps,
+                                         const pace_kernel_classes *classes, bool same_ranks) {
+    pace_matrix a = change->a.typical.matrix, b = change->b.typical.matrix;
+    if (!same_ranks) a = without_waits(&a), b = without_waits(&b);
+    pace_change_cause cause = {.step_ns = pace_typical_ns(&change->b) - pace_typical_ns(&change->a),
+                               .a_launches = launches_of(&change->a),
+                               .b_launches = launches_of(&change->b)};
+    find_cell(&cause, &a, &b);
+    bool works = cause.resource <= PACE_COPY; /* on the device, for operators */
+    cause.op = works ? first_that_way(operators, cause.cell_ns, NULL, cause.resource) : NULL;
+    cause.kernel = first_that_way(kernels, cause.cell_ns, classes, cause.resource);
+    cause.op_instead = instead_of(operators, cause.op, NULL, cause.resource);
+    cause.kernel_instead = instead_of(kernels, cause.kernel, classes, cause.resource);
+    if (cause.resource == PACE_IDLE_HOST) cause.host = first_gap_that_way(gaps, cause.cell_ns);
+    return cause;
+}

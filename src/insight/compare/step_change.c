@@ -1,0 +1,74 @@
+#include "insight/compare/step_change.h"
+
+#include "base/sort.h"
+
+#include <math.h>
+
+#define LEVEL 0.05 /* one case of twenty */
+
+const char *const pace_change_verdict_names[] = {"nothing to compare", "spread not known", "too few",
+                                                 "within the spread", "significant"};
+
+static pace_status take_steps(pace_step_side *side, const pace_spread *spread) {
+    const pace_rank *rank = side->rank;
+    for (size_t i = 0; i < spread->notes.count; i++) {
+        const pace_mark *mark = &rank->marks.items.items[i];
+        if (mark->to_ns <= mark->from_ns) continue;
+        if (side->steps++ == 0) side->from_ns = mark->from_ns;
+        side->to_ns = mark->to_ns;
+        if (spread->notes.items[i].verdict == PACE_STEP_USUAL)
+            PACE_TRY(PACE_PUSH(&side->lengths_ns, mark->to_ns - mark->from_ns));
+    }
+    if (side->steps == 0 && side->to_ns > side->from_ns)
+        PACE_TRY(PACE_PUSH(&side->lengths_ns, side->to_ns - side->from_ns));
+    pace_order_ns(side->lengths_ns.items, side->lengths_ns.count);
+    return PACE_OK;
+}
+
+static pace_status find_side(pace_step_side *side, const pace_rank *rank) {
+    pace_spread spread;
+    PACE_TRY(pace_spread_measure(&spread, rank));
+    *side = (pace_step_side){.rank = rank,
+                             .from_ns = rank->work.window.first_ns,
+                             .to_ns = rank->work.window.last_ns,
+                             .spread = spread.spread};
+    pace_status status = pace_typical_step_find(&side->typical, rank, &spread);
+    if (status == PACE_OK) status = take_steps(side, &spread);
+    pace_spread_free(&spread);
+    return status;
+}
+
+pace_change_verdict pace_change_judge(size_t a, size_t b, const pace_rank_test *test) {
+    if (a == 0 || b == 0) return PACE_CHANGE_NONE;
+    if (a == 1 && b == 1) return PACE_CHANGE_UNKNOWN;
+    if (test->least_p > LEVEL) return PACE_CHANGE_TOO_FEW;
+    return test->p <= LEVEL ? PACE_CHANGE_REAL : PACE_CHANGE_CHANCE;
+}
+
+static pace_status compare(pace_step_change *change) {
+    pace_rank_test test;
+    const pace_step_side *a = &change->a, *b = &change->b;
+    PACE_TRY(
+        pace_rank_test_of(&test, a->lengths_ns.items, a->lengths_ns.count, b->lengths_ns.items, b->lengths_ns.count));
+    int64_t a_ns = pace_typical_ns(a), b_ns = pace_typical_ns(b);
+    change->ratio = a_ns > 0 && b_ns > 0 ? (double)b_ns / (double)a_ns : NAN;
+    change->low = test.low;
+    change->high = test.high;
+    change->p = test.p;
+    change->verdict = pace_change_judge(a->lengths_ns.count, b->lengths_ns.count, &test);
+    return PACE_OK;
+}
+
+pace_status pace_step_change_find(pace_step_change *out, const pace_rank *a, const pace_rank *b) {
+    pace_step_change change = {0};
+    pace_status status = find_side(&change.a, a);
+    if (status == PACE_OK) status = find_side(&change.b, b);
+    if (status == PACE_OK) status = compare(&change);
+    return PACE_GIVE(out, change, status, pace_step_change_free(&change));
+}
+
+void pace_step_change_free(pace_step_change *change) { PACE_VEC_FREE(&change->a.lengths_ns, &change->b.lengths_ns); }
+
+double pace_per_step(const pace_step_side *side, int64_t time_ns) {
+    return (double)time_ns / (side->steps ? (double)side->steps : 1);
+}

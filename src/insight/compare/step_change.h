@@ -1,0 +1,48 @@
+/* Two ranks' steps against each other: how much longer one's are, and whether that is more than steps differ anyway. */
+#pragma once
+
+#include "base/rank_test.h"
+#include "insight/steps/typical_step.h"
+
+typedef enum {
+    PACE_CHANGE_NONE,    /* a side has no step that did work */
+    PACE_CHANGE_UNKNOWN, /* one value each: nothing is known of how they differ */
+    PACE_CHANGE_TOO_FEW, /* no difference between so few could be told from chance */
+    PACE_CHANGE_CHANCE,  /* values of one kind differ as much in more than one case of twenty */
+    PACE_CHANGE_REAL
+} pace_change_verdict;
+
+extern const char *const pace_change_verdict_names[];
+
+/** Of samples of these sizes, by their test. */
+pace_change_verdict pace_change_judge(size_t a_count, size_t b_count, const pace_rank_test *test);
+
+/* The usual steps of a rank: warm-up and outliers are left out. */
+typedef struct {
+    const pace_rank *rank;
+    pace_typical_step typical;
+    PACE_VEC(int64_t) lengths_ns; /* ascending; of a rank without steps the length of its trace */
+    double spread;                /* a robust standard deviation, relative */
+    int64_t from_ns, to_ns;       /* all its steps */
+    size_t steps;                 /* that did work, within them; 0 = the trace has no steps */
+} pace_step_side;
+
+typedef struct {
+    pace_step_side a, b;
+    double ratio;     /* of b's typical step to a's */
+    double low, high; /* 90 % interval of it; NAN = too few steps */
+    double p;
+    pace_change_verdict verdict;
+} pace_step_change;
+
+/** Both ranks must be tiled; they are borrowed. */
+pace_status pace_step_change_find(pace_step_change *out, const pace_rank *a, const pace_rank *b) PACE_MUST_CHECK;
+void pace_step_change_free(pace_step_change *change);
+
+/** The length of a side's typical step. */
+static inline int64_t pace_typical_ns(const pace_step_side *side) {
+    return side->typical.to_ns - side->typical.from_ns;
+}
+
+/** Per step, of what takes so long in all of a side's steps. */
+double pace_per_step(const pace_step_side *side, int64_t time_ns);

@@ -1,0 +1,33 @@
+/*
+ * What a rank exchanged, by what its communication kernels or their launches say, and what the links that it is taken to use would
+ * take. What a kernel takes beyond that is waiting for late ranks, at least.
+ */
+#pragma once
+
+#include "exchange/collective.h"
+#include "insight/ranks/link_machine.h"
+
+typedef struct {
+    const char *collective, *group, *dtype; /* as the trace writes them, borrowed from the step; where it says nothing
+                                               the kernel's name, "" and "" */
+    int64_t group_size, bytes;              /* bytes as nccl-tests count them; 0 and -1 = not said */
+    int nodes;                              /* that the group fills of the machine; 0 = unknown */
+    size_t calls;
+    int64_t time_ns, least_ns;       /* of all calls; of the shortest */
+    double algbw_per_s, busbw_per_s; /* of a mean call; NAN = unknown */
+    int64_t expected_ns;             /* a call over the machine's links; -1 = unknown */
+    int64_t exposed_ns, late_ns;     /* of all calls: not covered by compute; of that beyond what is expected */
+    int64_t waiting_ns;              /* until the last rank came; -1 = the other ranks' traces are not here */
+} pace_exchange_total;
+
+typedef struct {
+    PACE_VEC(pace_exchange_total) items; /* by time, longest first */
+    pace_link_machine links;
+    int64_t exposed_ns, late_ns; /* sums of those whose time over the links is known */
+    int64_t unknown_ns;          /* exposed time of the others */
+} pace_exchange_totals;
+
+/** Of the work that starts in [start, end), messages apart. `asked` is the machine that was named; NULL = none. */
+pace_status pace_exchange_totals_find(pace_exchange_totals *out, const pace_rank *rank, const pace_machine *asked,
+                                      pace_catalog *catalog, int64_t start_ns, int64_t end_ns) PACE_MUST_CHECK;
+void pace_exchange_totals_free(pace_exchange_totals *totals);

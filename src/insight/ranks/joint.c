@@ -1,0 +1,284 @@
+#include "insight/ranks/joint.h"
+
+#include "base/order.h"
+#include "insight/advice.h"
+#include "insight/segments.h"
+
+#include <stdlib.h>
+
+void pace_joint_free(pace_joint *joint) {
+    pace_replay_free(&joint->replay);
+    PACE_VEC_FREE(&joint->lane_rank);
+}
+
+typedef struct {
+    int64_t at_ns;
+    uint32_t segment; /* an arrival */
+} point;
+
+/* A kernel and a peer it exchanges messages with. */
+typedef struct {
+    uint32_t rank, item, peer_rank, peer_item;
+} encounter;
+
+typedef struct {
+    pace_joint *joint;
+    const pace_analysis *analysis;
+    int64_t from_ns, to_ns;
+    size_t most_segments;
+    pace_arrivals *arrivals; /* per rank, by item; segments counted in the joint replay */
+    PACE_VEC(point) points;  /* of the meeting at hand */
+} joiner;
+
+/* --- the ranks' own segments -------------------------------------------------------------------------------------- */
+
+static int64_t offset_of(const joiner *j, uint32_t rank) { /* to be added to its times */
+    return j->analysis->ranks.items[rank]->shift_ns - j->analysis->ranks.items[j->joint->home]->shift_ns;
+}
+
+/* The ranks that are devices of one trace stand together; they share its host. A rank of one device is alone. */
+typedef struct {
+    uint32_t first, count, host; /* host = the rank to which the host's lanes count */
+} trace_ranks;
+
+static trace_ranks trace_of(const joiner *j, uint32_t rank) {
+    pace_rank *const *ranks = j->analysis->ranks.items;
+    const pace_rank *trace = pace_rank_trace(ranks[rank]);
+    trace_ranks all = {rank, 1, rank};
+    while (all.first > 0 && pace_rank_trace(ranks[all.first - 1]) == trace) all.first--;
+    all.count = rank - all.first + 1;
+    while (all.first + all.count < j->analysis->ranks.count && pace_rank_trace(ranks[all.first + all.count]) == trace)
+        all.count++;
+    return all;
+}
+
+/* Whose lane it is, from its first segment. */
+static uint32_t rank_of_lane(const joiner *j, const pace_replay *replay, size_t lane, const trace_ranks *all) {
+    uint32_t segment = replay->lane_first.items[lane];
+    if (all->count == 1 || segment == replay->lane_first.items[lane + 1]) return all->host;
+    const pace_step *step = &j->analysis->ranks.items[all->host]->step;
+    const pace_lane *own = &step->lanes.items[step->lane[replay->segments.items[segment].task]];
+    for (uint32_t r = all->first; own->device && r < all->first + all->count; r++)
+        if (j->analysis->ranks.items[r]->device_id == own->device_id) return r;
+    return all->host;
+}
+
+static pace_status append(joiner *j, const pace_replay *replay, const trace_ranks *all, int64_t offset_ns) {
+    pace_joint *joint = j->joint;
+    uint32_t first = (uint32_t)joint->replay.segments.count, lane = (uint32_t)joint->replay.lane_first.count;
+    uint32_t waits = (uint32_t)joint->replay.waits.count;
+    for (size_t i = 0; i + 1 < replay->lane_first.count; i++) {
+        PACE_TRY(PACE_PUSH(&joint->replay.lane_first, first + replay->lane_first.items[i]));
+        PACE_TRY(PACE_PUSH(&joint->lane_rank, rank_of_lane(j, replay, i, all)));
+    }
+    for (size_t i = 0; i < replay->segments.count; i++) {
+        pace_segment s = replay->segments.items[i];
+        s.start_ns += offset_ns;
+        s.lane += lane;
+        if (s.waits) s.waits += waits;
+        PACE_TRY(PACE_PUSH(&joint->replay.segments, s));
+    }
+    for (size_t i = 0; i < replay->waits.count; i++) {
+        pace_segment_waits w = replay->waits.items[i];
+        for (int d = 0; d < PACE_SEGMENT_DEPENDENCIES; d++)
+            if (w.dependency[d] != PACE_NO_SEGMENT) w.dependency[d] += first;
+        PACE_TRY(PACE_PUSH(&joint->replay.waits, w));
+    }
+    return PACE_OK;
+}
+
+PACE_ORDER(by_item, pace_arrival, PACE_UP(item))
+
+/* A rank, and the other devices of its trace. */
+static pace_status add_trace(joiner *j, uint32_t rank) {
+    pace_replay own = {0};
+    trace_ranks all = trace_of(j, rank);
+    uint32_t first = (uint32_t)j->joint->replay.segments.count;
+    int64_t offset = offset_of(j, rank);
+    PACE_TRY(pace_segments_build_cut(&own, j->arrivals + all.first, j->analysis->ranks.items + all.first, all.count,
+                                     j->from_ns - offset, j->to_ns - offset));
+    pace_status status = PACE_OK;
+    if (first + own.segments.count > j->most_segments)
+        status = pace_fail(PACE_E_LIMIT, "more than %zu segments in one step of all ranks", j->most_segments);
+    if (status == PACE_OK) status = append(j, &own, &all, offset);
+    pace_replay_free(&own);
+    for (pace_arrivals *arrivals = j->arrivals + all.first; arrivals < j->arrivals + all.first + all.count;
+         arrivals++) {
+        for (size_t i = 0; i < arrivals->count; i++) arrivals->items[i].segment += first;
+        if (arrivals->count) qsort(arrivals->items, arrivals->count, sizeof *arrivals->items, by_item);
+    }
+    return status;
+}
+
+static uint32_t arrival_of(const joiner *j, uint32_t rank, uint32_t item) {
+    const pace_arrivals *arrivals = &j->arrivals[rank];
+    pace_arrival key = {.item = item};
+    const pace_arrival *found =
+        arrivals->count ? bsearch(&key, arrivals->items, arrivals->count, sizeof key, by_item) : NULL;
+    return found ? found->segment : PACE_NO_SEGMENT;
+}
+
+/* --- where ranks meet --------------------------------------------------------------------------------------------- */
+
+static const pace_work_item *item_at(const joiner *j, uint32_t rank, uint32_t item) {
+    return &j->analysis->ranks.items[rank]->work.items.items[item];
+}
+
+/* Adds the arrival of a kernel to the meeting at hand. False: it lies behind the window, and the meeting with it. */
+static bool arrives(pace_status *status, joiner *j, uint32_t rank, uint32_t item) {
+    uint32_t segment = arrival_of(j, rank, item);
+    if (segment == PACE_NO_SEGMENT) return item_at(j, rank, item)->start_ns + offset_of(j, rank) < j->to_ns;
+    *status = PACE_PUSH(&j->points, ((point){j->joint->replay.segments.items[segment].start_ns, segment}));
+    return true;
+}
+
+PACE_ORDER(by_time, point, PACE_UP(at_ns) PACE_UP(segment))
+
+/* The lane of a meeting; *out is its last segment. */
+static pace_status add_meeting(uint32_t *out, joiner *j) {
+    pace_replay *replay = &j->joint->replay;
+    qsort(j->points.items, j->points.count, sizeof *j->points.items, by_time);
+    PACE_TRY(PACE_PUSH(&replay->lane_first, (uint32_t)replay->segments.count));
+    PACE_TRY(PACE_PUSH(&j->joint->lane_rank, PACE_NO_INDEX));
+    for (size_t i = 0; i < j->points.count; i++) {
+        pace_segment s = {.start_ns = j->points.items[i].at_ns,
+                          .task = PACE_NO_TASK,
+                          .lane = (uint32_t)replay->lane_first.count - 1,
+                          .resource = PACE_ADVICE_BALANCE,
+                          .delay_resource = PACE_ADVICE_BALANCE,
+                          .lag_resource = PACE_ADVICE_BALANCE};
+        pace_segment_depend(replay, &s, j->points.items[i].segment, 0, true);
+        PACE_TRY(PACE_PUSH(&replay->segments, s));
+    }
+    *out = (uint32_t)replay->segments.count - 1;
+    return PACE_OK;
+}
+
+/* A transfer that began once all had arrived waited for it. One that was over before (a buffered send, clocks a little
+ * off) did not. */
+static void let_wait(joiner *j, uint32_t arrival, uint32_t meeting) {
+    if (arrival == PACE_NO_SEGMENT) return;
+    pace_segment *own = &j->joint->replay.segments.items[arrival], *transfer = own + 1;
+    if (transfer->start_ns < j->joint->replay.segments.items[meeting].start_ns) return;
+    if (pace_segment_depend(&j->joint->replay, transfer, meeting, 0, false) >= 0) own->duration_ns = 0;
+}
+
+static pace_status join_collective(joiner *j, const uint32_t *parts) {
+    size_t ranks = j->analysis->ranks.count;
+    pace_status status = PACE_OK;
+    j->points.count = 0;
+    for (uint32_t r = 0; r < ranks; r++) {
+        if (parts[r] == PACE_NO_TASK) continue;
+        if (!arrives(&status, j, r, parts[r])) return PACE_OK;
+        PACE_TRY(status);
+    }
+    if (j->points.count < 2) return PACE_OK;
+    uint32_t meeting;
+    PACE_TRY(add_meeting(&meeting, j));
+    for (uint32_t r = 0; r < ranks; r++)
+        if (parts[r] != PACE_NO_TASK) let_wait(j, arrival_of(j, r, parts[r]), meeting);
+    return PACE_OK;
+}
+
+PACE_ORDER(by_kernel, encounter, PACE_UP(rank) PACE_UP(item) PACE_UP(peer_rank) PACE_UP(peer_item))
+
+/* The encounters of one kernel: it waits for the last of its peers. */
+static pace_status join_kernel(joiner *j, const encounter *all, size_t count) {
+    uint32_t own = arrival_of(j, all[0].rank, all[0].item);
+    int64_t end_ns = item_at(j, all[0].rank, all[0].item)->end_ns + offset_of(j, all[0].rank);
+    pace_status status = PACE_OK;
+    j->points.count = 0;
+    if (own == PACE_NO_SEGMENT) return PACE_OK;
+    for (size_t i = 0; i < count; i++) {
+        const encounter *e = &all[i];
+        if (i && by_kernel(e - 1, e) == 0) continue; /* several messages, one kernel on either side */
+        if (item_at(j, e->peer_rank, e->peer_item)->start_ns + offset_of(j, e->peer_rank) >= end_ns) continue;
+        if (!arrives(&status, j, e->peer_rank, e->peer_item)) return PACE_OK;
+        PACE_TRY(status);
+    }
+    if (j->points.count == 0) return PACE_OK;
+    uint32_t meeting;
+    PACE_TRY(add_meeting(&meeting, j));
+    let_wait(j, own, meeting);
+    return PACE_OK;
+}
+
+static pace_status join_messages(joiner *j) {
+    const pace_messages *messages = &j->analysis->messages;
+    encounter *all = pace_alloc(messages->items.count * 2, sizeof *all);
+    if (!all) return PACE_E_MEMORY;
+    size_t count = 0;
+    for (size_t i = 0; i < messages->items.count; i++) {
+        const pace_p2p_message *m = &messages->items.items[i];
+        for (int s = 0; m->matched && s < 2; s++)
+            all[count++] = (encounter){m->rank[s], m->item[s], m->rank[!s], m->item[!s]};
+    }
+    if (count) qsort(all, count, sizeof *all, by_kernel);
+    pace_status status = PACE_OK;
+    for (size_t first = 0, end; status == PACE_OK && first < count; first = end) {
+        for (end = first + 1; end < count && all[end].rank == all[first].rank && all[end].item == all[first].item;)
+            end++;
+        status = join_kernel(j, all + first, end - first);
+    }
+    pace_free(all);
+    return status;
+}
+
+/* --- all of it ---------------------------------------------------------------------------------------------------- */
+
+static pace_status join(joiner *j) {
+    pace_joint *joint = j->joint;
+    trace_ranks home = trace_of(j, joint->home);
+    PACE_TRY(add_trace(j, joint->home));
+    joint->home_segments = (uint32_t)joint->replay.segments.count;
+    for (uint32_t r = 0; r < j->analysis->ranks.count; r += trace_of(j, r).count)
+        if (r != home.first) PACE_TRY(add_trace(j, r));
+    joint->first_meeting = (uint32_t)joint->replay.segments.count;
+    const pace_collectives *collectives = &j->analysis->collectives;
+    for (size_t i = 0; i < collectives->items.count; i++)
+        PACE_TRY(join_collective(j, collectives->parts.items + collectives->items.items[i].first_part));
+    PACE_TRY(join_messages(j));
+    PACE_TRY(PACE_PUSH(&joint->replay.lane_first, (uint32_t)joint->replay.segments.count));
+    return pace_replay_explain(&joint->replay);
+}
+
+pace_status pace_joint_build(pace_joint *out, const pace_analysis *analysis, uint32_t home, int64_t from_ns,
+                             int64_t to_ns, size_t most_segments) {
+    pace_joint joint = {.replay = {.origin_ns = from_ns}, .home = home};
+    joiner j = {.joint = &joint,
+                .analysis = analysis,
+                .from_ns = from_ns,
+                .to_ns = to_ns,
+                .most_segments = most_segments,
+                .arrivals = pace_alloc(analysis->ranks.count, sizeof *j.arrivals)};
+    if (!j.arrivals) return PACE_E_MEMORY;
+    pace_status status = join(&j);
+    for (size_t r = 0; r < analysis->ranks.count; r++) PACE_VEC_FREE(&j.arrivals[r]);
+    pace_free(j.arrivals);
+    PACE_VEC_FREE(&j.points);
+    return PACE_GIVE(out, joint, status, pace_joint_free(&joint));
+}
+
+pace_status pace_joint_alone(pace_joint *out, const pace_rank *rank, uint32_t index, int64_t from_ns, int64_t to_ns) {
+    pace_joint joint = {.home = index};
+    PACE_TRY(pace_segments_build(&joint.replay, rank, from_ns, to_ns));
+    joint.home_segments = joint.first_meeting = (uint32_t)joint.replay.segments.count;
+    for (size_t lane = 0; lane + 1 < joint.replay.lane_first.count; lane++) {
+        if (PACE_PUSH(&joint.lane_rank, index) == PACE_OK) continue;
+        pace_joint_free(&joint);
+        return PACE_E_MEMORY;
+    }
+    *out = joint;
+    return PACE_OK;
+}
+
+void pace_joint_part(pace_joint *joint) {
+    for (uint32_t i = 0; i < joint->first_meeting; i++) {
+        uint32_t waits = joint->replay.segments.items[i].waits;
+        if (!waits) continue;
+        uint32_t *dependency = joint->replay.waits.items[waits - 1].dependency;
+        for (int d = 0; d < PACE_SEGMENT_DEPENDENCIES; d++)
+            if (dependency[d] != PACE_NO_SEGMENT && dependency[d] >= joint->first_meeting)
+                dependency[d] = PACE_NO_SEGMENT;
+    }
+}

@@ -1,0 +1,127 @@
+#include "insight/ranks/latest_rank.h"
+
+#include "base/sort.h"
+#include "insight/steps/mean_step.h"
+#include "insight/spread.h"
+
+typedef struct {
+    pace_rank *const *ranks;
+    size_t count;
+    const pace_collectives *collectives;
+    int64_t *late_ns; /* one a rank */
+} finder;
+
+/* --- by collectives ----------------------------------------------------------------------------------------------- */
+
+static bool any_usual(const pace_spread *spread) {
+    for (size_t i = 0; i < spread->notes.count; i++)
+        if (spread->notes.items[i].verdict == PACE_STEP_USUAL) return true;
+    return false;
+}
+
+/* Whether a collective belongs to a usual step of the first rank that takes part; true where that is not known. */
+static bool counts(const finder *f, const uint32_t *parts, const pace_spread *spreads) {
+    size_t r = 0;
+    while (parts[r] == PACE_NO_TASK) r++;
+    if (!any_usual(&spreads[r])) return true;
+    const pace_rank *rank = f->ranks[r];
+    const pace_work_item *item = &rank->work.items.items[parts[r]];
+    ptrdiff_t mark = pace_marks_at(&rank->marks, pace_task_issued_ns(&rank->step, item->task));
+    return mark < 0 || spreads[r].notes.items[mark].verdict == PACE_STEP_USUAL;
+}
+
+static pace_status by_collectives(finder *f) {
+    const pace_collectives *c = f->collectives;
+    pace_spread *spreads = pace_alloc(f->count, sizeof *spreads);
+    bool *counted = pace_alloc(c->items.count, sizeof *counted);
+    pace_status status = spreads && counted ? PACE_OK : PACE_E_MEMORY;
+    for (size_t r = 0; status == PACE_OK && r < f->count; r++) status = pace_spread_measure(&spreads[r], f->ranks[r]);
+    for (size_t i = 0; status == PACE_OK && i < c->items.count; i++)
+        counted[i] = counts(f, c->parts.items + c->items.items[i].first_part, spreads);
+    if (status == PACE_OK) status = pace_collectives_lateness(f->late_ns, c, f->ranks, f->count, counted);
+    for (size_t r = 0; spreads && r < f->count; r++) pace_spread_free(&spreads[r]);
+    PACE_FREE(spreads, counted);
+    return status;
+}
+
+/* --- by work ------------------------------------------------------------------------------------------------------ */
+
+/* What a rank does itself: not what it waits for others, exchanges, or has in line behind either. */
+static int64_t own_work(const pace_mean_step *step) {
+    static const pace_resource own[] = {PACE_COMPUTE_BOUND, PACE_MEMORY_BOUND, PACE_COPY, PACE_IDLE_HOST,
+                                        PACE_IDLE_INPUT};
+    int64_t sum = 0;
+    for (int s = 0; s < PACE_STAGES; s++)
+        for (size_t i = 0; i < sizeof own / sizeof *own; i++) sum += step->matrix.cell_ns[s][own[i]];
+    return sum * (int64_t)(step->steps ? step->steps : 1);
+}
+
+/* In a pipeline every stage waits for every other; the one with most to do sets the pace. */
+static pace_status by_work(finder *f) {
+    int64_t *order = pace_alloc(f->count, sizeof *order);
+    pace_status status = order ? PACE_OK : PACE_E_MEMORY;
+    for (size_t r = 0; status == PACE_OK && r < f->count; r++) {
+        pace_mean_step step;
+        status = pace_usual_step_of(&step, f->ranks[r]);
+        if (status == PACE_OK) order[r] = f->late_ns[r] = own_work(&step);
+    }
+    if (status == PACE_OK) {
+        pace_order_ns(order, f->count);
+        for (size_t r = 0; r < f->count; r++) f->late_ns[r] -= order[(f->count - 1) / 2];
+    }
+    pace_free(order);
+    return status;
+}
+
+/* --- the rank ----------------------------------------------------------------------------------------------------- */
+
+static int64_t longest_span(const finder *f) {
+    int64_t longest = 0;
+    for (size_t r = 0; r < f->count; r++)
+        if (f->ranks[r]->work.window.span_ns > longest) longest = f->ranks[r]->work.window.span_ns;
+    return longest;
+}
+
+/* Where groups of ranks never meet, one may take far longer than a rank that another group waits for a little. */
+static void choose(pace_latest_rank *out, const finder *f) {
+    size_t latest = 0;
+    for (size_t r = 1; r < f->count; r++)
+        if (f->late_ns[r] > f->late_ns[latest]) latest = r;
+    int64_t span = f->ranks[latest]->work.window.span_ns;
+    out->by_ns = f->late_ns[latest];
+    if (out->by_ns > 0 && out->by_ns >= span / 100 && out->by_ns >= longest_span(f) - span)
+        out->rank = f->ranks[latest];
+    for (size_t r = 0; r < f->count; r++) out->ranks += f->late_ns[r] > 0 && f->late_ns[r] * 2 >= out->by_ns;
+}
+
+/* What the median of the others loses to waiting, all usual steps together: kernels beside an exchange hide its wait. */
+static pace_status find_hidden(pace_latest_rank *latest, const finder *f) {
+    int64_t *lost = pace_alloc(f->count, sizeof *lost);
+    pace_status status = lost ? PACE_OK : PACE_E_MEMORY;
+    size_t others = 0;
+    for (size_t r = 0; status == PACE_OK && r < f->count; r++) {
+        pace_mean_step step;
+        if (f->ranks[r] == latest->rank) continue;
+        status = pace_usual_step_of(&step, f->ranks[r]);
+        for (int s = 0; status == PACE_OK && s < PACE_STAGES; s++)
+            lost[others] += step.matrix.cell_ns[s][PACE_IDLE_RANK] * (int64_t)(step.steps ? step.steps : 1);
+        others++;
+    }
+    if (status == PACE_OK) pace_order_ns(lost, others);
+    latest->hidden = status == PACE_OK && lost[(others - 1) / 2] * 2 < latest->by_ns;
+    pace_free(lost);
+    return status;
+}
+
+pace_status pace_latest_rank_find(pace_latest_rank *out, pace_rank *const *ranks, size_t count,
+                                  const pace_collectives *collectives, bool messages) {
+    pace_latest_rank latest = {.by_work = messages};
+    finder f = {ranks, count, collectives, pace_alloc(count, sizeof *f.late_ns)};
+    pace_status status = f.late_ns ? PACE_OK : PACE_E_MEMORY;
+    if (status == PACE_OK && count > 1) status = latest.by_work ? by_work(&f) : by_collectives(&f);
+    if (status == PACE_OK && count > 1) choose(&latest, &f);
+    if (status == PACE_OK && latest.rank && !latest.by_work) status = find_hidden(&latest, &f);
+    pace_free(f.late_ns);
+    if (status == PACE_OK) *out = latest;
+    return status;
+}

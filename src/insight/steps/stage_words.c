@@ -1,0 +1,100 @@
+#include "insight/steps/stage_words.h"
+
+#include "base/text.h"
+#include "base/yaml_member.h"
+
+#include <string.h>
+
+typedef struct {
+    const pace_yaml_node *equals, *starts, *contains; /* lists; NULL = none */
+    uint8_t stage;
+    bool annotations_only;
+} stage_rule;
+
+struct pace_stage_words {
+    const pace_yaml *yaml;
+    PACE_VEC(stage_rule) rules;
+};
+
+static pace_status read_stage(uint8_t *out, const pace_yaml *yaml, const pace_yaml_node *node) {
+    const pace_yaml_node *member;
+    PACE_TRY(pace_yaml_member(&member, yaml, node, "stage"));
+    const char *text = pace_yaml_text(member);
+    *out = PACE_STAGE_NONE;
+    for (uint8_t s = 0; text && s < PACE_STAGES; s++)
+        if (strcmp(text, pace_stage_names[s]) == 0) *out = s;
+    if (*out == PACE_STAGE_NONE && !(text && strcmp(text, "none") == 0))
+        return pace_yaml_fail(yaml, member, "expected a stage or \"none\", found \"%.40s\"", text ? text : "");
+    return PACE_OK;
+}
+
+static pace_status read_texts(const pace_yaml_node **out, const pace_yaml *yaml, const pace_yaml_node *rule,
+                              const char *key) {
+    *out = pace_yaml_get(rule, key);
+    if (*out && !pace_yaml_is_list(*out)) return pace_yaml_fail(yaml, *out, "expected a list of texts");
+    for (size_t i = 0; *out && i < pace_yaml_count(*out); i++) {
+        const char *text = pace_yaml_text(pace_yaml_item(*out, i));
+        if (!text || !*text) return pace_yaml_fail(yaml, pace_yaml_item(*out, i), "expected a part of a name");
+    }
+    return PACE_OK;
+}
+
+static pace_status read_rules(pace_stage_words *words) {
+    const pace_yaml_node *list;
+    PACE_TRY(pace_yaml_list(&list, words->yaml, pace_yaml_root(words->yaml), "stages"));
+    for (size_t i = 0; i < pace_yaml_count(list); i++) {
+        const pace_yaml_node *node = pace_yaml_item(list, i), *of = pace_yaml_get(node, "of");
+        stage_rule rule = {0};
+        if (of && !(pace_yaml_text(of) && strcmp(pace_yaml_text(of), "annotation") == 0))
+            return pace_yaml_fail(words->yaml, of, "\"of\" can be annotation");
+        rule.annotations_only = of != NULL;
+        PACE_TRY(read_stage(&rule.stage, words->yaml, node));
+        PACE_TRY(read_texts(&rule.equals, words->yaml, node, "equals"));
+        PACE_TRY(read_texts(&rule.starts, words->yaml, node, "starts"));
+        PACE_TRY(read_texts(&rule.contains, words->yaml, node, "contains"));
+        PACE_TRY(PACE_PUSH(&words->rules, rule));
+    }
+    return PACE_OK;
+}
+
+pace_status pace_stage_words_load(pace_stage_words **out, pace_catalog *catalog) {
+    pace_stage_words *words = pace_alloc(1, sizeof *words);
+    if (!words) return PACE_E_MEMORY;
+    pace_status status = pace_catalog_document(&words->yaml, catalog, "stages.yaml");
+    if (status == PACE_OK) status = read_rules(words);
+    return PACE_GIVE(out, words, status, pace_stage_words_free(words));
+}
+
+void pace_stage_words_free(pace_stage_words *words) {
+    if (!words) return;
+    PACE_VEC_FREE(&words->rules);
+    pace_free(words);
+}
+
+static bool any_equals(const pace_yaml_node *list, const char *name) {
+    for (size_t i = 0; list && i < pace_yaml_count(list); i++)
+        if (strcmp(name, pace_yaml_text(pace_yaml_item(list, i))) == 0) return true;
+    return false;
+}
+
+static bool any_starts(const pace_yaml_node *list, const char *name) {
+    for (size_t i = 0; list && i < pace_yaml_count(list); i++)
+        if (pace_starts(name, pace_yaml_text(pace_yaml_item(list, i)))) return true;
+    return false;
+}
+
+static bool any_occurs(const pace_yaml_node *list, const char *name) {
+    for (size_t i = 0; list && i < pace_yaml_count(list); i++)
+        if (strstr(name, pace_yaml_text(pace_yaml_item(list, i)))) return true;
+    return false;
+}
+
+uint8_t pace_stage_word(const pace_stage_words *words, const char *name, bool annotation) {
+    for (size_t i = 0; i < words->rules.count; i++) {
+        const stage_rule *rule = &words->rules.items[i];
+        if (rule->annotations_only && !annotation) continue;
+        if (any_equals(rule->equals, name) || any_starts(rule->starts, name) || any_occurs(rule->contains, name))
+            return rule->stage;
+    }
+    return PACE_STAGE_NONE;
+}

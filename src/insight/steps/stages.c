@@ -1,0 +1,215 @@
+#include "insight/steps/stages.h"
+
+#include "insight/steps/stage_links.h"
+
+#include <string.h>
+
+/* What a name says, looked up once: name -> stage + 2, 1 = nothing, 0 = not looked up; apart for annotations. */
+typedef struct {
+    const pace_stage_words *words;
+    uint8_t *of_operator, *of_annotation;
+} name_stages;
+
+static bool is_annotation(const pace_step *step, uint32_t task) {
+    return step->kind[task] != PACE_TASK_OP || pace_name_is_label(pace_step_name(step, task));
+}
+
+static uint8_t stage_of_name(name_stages *names, const pace_step *step, uint32_t task) {
+    if (step->kind[task] == PACE_TASK_CALL) return PACE_STAGE_NONE;
+    bool annotation = is_annotation(step, task);
+    uint8_t *known = &(annotation ? names->of_annotation : names->of_operator)[step->name[task]];
+    if (*known == 0) {
+        uint8_t stage = pace_stage_word(names->words, pace_step_name(step, task), annotation);
+        *known = stage == PACE_STAGE_NONE ? 1 : (uint8_t)(stage + 2);
+    }
+    return *known == 1 ? (uint8_t)PACE_STAGE_NONE : (uint8_t)(*known - 2);
+}
+
+/* Whether a backward operator, not only an annotation, encloses a task of the backward stage. */
+static bool inside_backward_operator(const pace_step *step, uint32_t task) {
+    for (uint32_t at = pace_task_parent(step, task); at != PACE_NO_TASK && step->stage[at] == PACE_STAGE_BACKWARD;
+         at = pace_task_parent(step, at))
+        if (!is_annotation(step, at)) return true;
+    return false;
+}
+
+/* What autograd noted as forward is that, unless something around it is known to be of another stage; inside a backward
+ * operator it is computed again. */
+static uint8_t stage_of_noted(const pace_step *step, uint32_t task, uint8_t around) {
+    if (around == PACE_STAGE_NONE) return PACE_STAGE_FORWARD;
+    if (around != PACE_STAGE_BACKWARD) return around;
+    return inside_backward_operator(step, task) ? PACE_STAGE_RECOMPUTE : PACE_STAGE_FORWARD;
+}
+
+/* Linked operators keep what their link says; what they enclose follows them where no name says otherwise. */
+static void attribute_host_by_name(pace_step *step, name_stages *names) {
+    for (uint32_t task = 0; task < step->count; task++) {
+        uint8_t *stage = &step->stage[task];
+        if (step->kind[task] > PACE_TASK_CALL || *stage < PACE_STAGES) continue;
+        uint8_t own = stage_of_name(names, step, task);
+        uint8_t around = pace_task_parent(step, task) == PACE_NO_TASK ? (uint8_t)PACE_STAGE_NONE
+                                                                      : step->stage[pace_task_parent(step, task)];
+        if (own != PACE_STAGE_NONE) *stage = own;
+        else *stage = *stage == PACE_STAGE_NOTED ? stage_of_noted(step, task, around) : around;
+    }
+}
+
+/* Whether linked forward operators run on a lane: then it is no thread of the backward pass, whatever else it runs. */
+static bool runs_forward(const pace_step *step, const pace_lane *lane) {
+    for (size_t i = 0; i < step->gradients.count; i++) {
+        uint32_t forward = step->gradients.items[i].forward;
+        if (forward >= lane->first && forward < lane->first + lane->count && step->stage[forward] == PACE_STAGE_FORWARD)
+            return true;
+    }
+    return false;
+}
+
+/* A thread most of whose outermost attributed operators are autograd's runs nothing but the backward pass. */
+static void attribute_backward_threads(pace_step *step) {
+    for (size_t i = 0; i < step->lanes.count; i++) {
+        const pace_lane *lane = &step->lanes.items[i];
+        if (lane->device) continue;
+        size_t backward = 0, all = 0;
+        for (uint32_t task = lane->first; task < lane->first + lane->count; task++) {
+            if (pace_task_parent(step, task) != PACE_NO_TASK || step->kind[task] != PACE_TASK_OP) continue;
+            all++;
+            backward += step->stage[task] == PACE_STAGE_BACKWARD;
+        }
+        if (backward * 2 <= all || runs_forward(step, lane)) continue;
+        for (uint32_t task = lane->first; task < lane->first + lane->count; task++)
+            if (step->kind[task] <= PACE_TASK_CALL && step->stage[task] == PACE_STAGE_NONE)
+                step->stage[task] = PACE_STAGE_BACKWARD;
+    }
+}
+
+typedef struct {
+    int64_t first_ns, last_ns; /* from the first backward operator to the end of the last */
+    bool interleaved;          /* micro-batches take turns in between: order says nothing there */
+} reach;
+
+static reach *reach_at(reach *rows, const pace_marks *marks, int64_t host_ns) {
+    ptrdiff_t at = pace_marks_at(marks, host_ns);
+    return &rows[at < 0 ? (ptrdiff_t)marks->items.count : at];
+}
+
+/* Where links tell, micro-batches must take turns; else it is enough that forward operators begin among backward ones. */
+static void find_interleaved(const pace_step *step, const pace_marks *marks, const pace_stage_runs *runs,
+                             reach *backward) {
+    for (size_t i = 0; i < step->gradients.count; i++) {
+        const pace_gradient *gradient = &step->gradients.items[i];
+        if (pace_stage_runs_cross(runs, step, gradient))
+            reach_at(backward, marks, step->start_ns[gradient->task])->interleaved = true;
+    }
+    for (uint32_t task = 0; runs->count == 0 && task < step->count; task++) {
+        if (step->kind[task] != PACE_TASK_OP || step->stage[task] != PACE_STAGE_FORWARD) continue;
+        reach *row = reach_at(backward, marks, step->start_ns[task]);
+        if (is_annotation(step, task)) continue;
+        if (step->start_ns[task] > row->first_ns && step->start_ns[task] < row->last_ns) row->interleaved = true;
+    }
+}
+
+/* When a step's backward pass begins and ends on the host; the last row is for work outside all steps. */
+static void find_backward(const pace_step *step, const pace_marks *marks, reach *backward) {
+    for (size_t i = 0; i <= marks->items.count; i++) backward[i] = (reach){INT64_MAX, INT64_MIN, false};
+    for (uint32_t task = 0; task < step->count; task++) {
+        if (step->kind[task] != PACE_TASK_OP || step->stage[task] != PACE_STAGE_BACKWARD) continue;
+        reach *row = reach_at(backward, marks, step->start_ns[task]);
+        if (step->start_ns[task] < row->first_ns) row->first_ns = step->start_ns[task];
+        if (pace_step_end_ns(step, task) > row->last_ns) row->last_ns = pace_step_end_ns(step, task);
+    }
+}
+
+static uint8_t stage_by_order(const reach *backward, int64_t issued_ns) {
+    if (backward->first_ns == INT64_MAX || issued_ns < backward->first_ns) return PACE_STAGE_FORWARD;
+    if (issued_ns >= backward->last_ns) return PACE_STAGE_UPDATE;
+    return backward->interleaved ? PACE_STAGE_OTHER : PACE_STAGE_BACKWARD;
+}
+
+/* A predicted captured graph is one launch whose kernels are of all stages: each brings its own. */
+static bool takes_stage_of_cause(const pace_step *step, uint32_t task) {
+    return pace_task_cause(step, task) != PACE_NO_TASK && !pace_stage_is_given(step, task);
+}
+
+static void attribute_by_order(pace_step *step, const pace_marks *marks, reach *backward, const pace_stage_runs *runs) {
+    for (uint32_t task = 0; task < step->count; task++) {
+        uint8_t kind = step->kind[task];
+        if (kind > PACE_TASK_MEMSET) continue;
+        if (pace_task_on_device(kind)) {
+            uint32_t cause = pace_task_cause(step, task);
+            if (takes_stage_of_cause(step, task)) step->stage[task] = step->stage[cause];
+            if (cause == PACE_NO_TASK && step->linked_kernels + (step->kind_count[PACE_TASK_OP] > 0) > 0) continue;
+        }
+        if (step->stage[task] != PACE_STAGE_NONE) continue;
+        if (kind == PACE_TASK_ANNOTATION || kind == PACE_TASK_PYTHON) continue;
+        int64_t issued = pace_task_issued_ns(step, task);
+        const reach *row = reach_at(backward, marks, issued);
+        step->stage[task] = pace_stage_between(runs, marks, issued, row->interleaved);
+        if (step->stage[task] == PACE_STAGE_NONE) step->stage[task] = stage_by_order(row, issued);
+    }
+}
+
+/* Device tasks stand on lanes that may sort before their host's: their stage needs a second look. */
+static void settle_device_tasks(pace_step *step) {
+    for (uint32_t task = 0; task < step->count; task++) {
+        if (!takes_stage_of_cause(step, task)) continue;
+        uint8_t stage = step->stage[pace_task_cause(step, task)];
+        if (stage != PACE_STAGE_NONE) step->stage[task] = stage;
+    }
+}
+
+/* Device work that nothing is known to have launched runs among work that is: it belongs to the stage of the task
+ * before it on its stream, or else of the one after. */
+static void attribute_by_neighbours(pace_step *step) {
+    for (size_t i = 0; i < step->lanes.count; i++) {
+        const pace_lane *lane = &step->lanes.items[i];
+        if (!lane->device) continue;
+        uint8_t stage = PACE_STAGE_NONE;
+        for (uint32_t task = lane->first; task < lane->first + lane->count; task++) {
+            if (step->stage[task] == PACE_STAGE_NONE) step->stage[task] = stage;
+            else stage = step->stage[task];
+        }
+        for (uint32_t task = lane->first + lane->count; task-- > lane->first;) {
+            if (step->stage[task] == PACE_STAGE_NONE) step->stage[task] = stage;
+            else stage = step->stage[task];
+        }
+    }
+}
+
+/* Without operators the kernels' own names are all there is. */
+static void attribute_device_by_name(pace_step *step) {
+    bool no_ops = step->kind_count[PACE_TASK_OP] == 0;
+    for (uint32_t task = 0; task < step->count; task++) {
+        if (!pace_task_on_device(step->kind[task]) || (pace_task_cause(step, task) != PACE_NO_TASK && !no_ops))
+            continue;
+        if (pace_stage_is_given(step, task)) continue;
+        const char *name = pace_step_name(step, task);
+        bool backward = strstr(name, "backward") || strstr(name, "Backward") || strstr(name, "dgrad") ||
+                        strstr(name, "wgrad") || strstr(name, "bwd");
+        bool update = strstr(name, "multi_tensor_apply") || strstr(name, "FusedOptimizer") || strstr(name, "adam");
+        if (backward) step->stage[task] = PACE_STAGE_BACKWARD;
+        else if (update) step->stage[task] = PACE_STAGE_UPDATE;
+    }
+}
+
+pace_status pace_stages_attribute(pace_step *step, const pace_marks *marks, const pace_stage_words *words) {
+    size_t count = pace_names_count(&step->names);
+    name_stages names = {words, pace_alloc(count, 1), pace_alloc(count, 1)};
+    reach *backward = pace_alloc(marks->items.count + 1, sizeof *backward);
+    pace_stage_runs runs = {0};
+    pace_stages_mark_linked(step);
+    pace_status status =
+        names.of_operator && names.of_annotation && backward ? pace_stage_runs_find(&runs, step, marks) : PACE_E_MEMORY;
+    if (status == PACE_OK) {
+        attribute_host_by_name(step, &names);
+        attribute_backward_threads(step);
+        find_backward(step, marks, backward);
+        find_interleaved(step, marks, &runs, backward);
+        attribute_by_order(step, marks, backward, &runs);
+        settle_device_tasks(step);
+        attribute_device_by_name(step);
+        attribute_by_neighbours(step);
+    }
+    PACE_FREE(names.of_operator, names.of_annotation, backward);
+    PACE_VEC_FREE(&runs);
+    return status;
+}

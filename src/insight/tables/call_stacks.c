@@ -1,0 +1,149 @@
+#include "insight/tables/call_stacks.h"
+
+#include "base/child_index.h"
+#include "insight/tables/python_frames.h"
+#include "insight/timeline/thread_name.h"
+
+#include <string.h>
+
+typedef struct {
+    const pace_step *step;
+    pace_call_stacks stacks;
+    pace_child_index children;
+    pace_name *name_of; /* name of the step -> name of the stacks + 1; 0 = not yet looked at */
+    uint32_t *node_of;  /* host task -> its node */
+    int64_t from_ns, to_ns;
+} builder;
+
+static pace_status child_of(uint32_t *out, builder *b, uint32_t parent, pace_name name, uint8_t kind) {
+    uint32_t next = (uint32_t)b->stacks.nodes.count, depth = b->stacks.nodes.items[parent].depth + 1;
+    PACE_TRY(pace_child_index_find(out, &b->children, parent, name, next));
+    if (*out != next) return PACE_OK;
+    return PACE_PUSH(&b->stacks.nodes, ((pace_stack_node){name, parent, depth, kind, 0, 0, 0}));
+}
+
+static pace_status child_called(uint32_t *out, builder *b, uint32_t parent, const char *text) {
+    pace_name name;
+    PACE_TRY(pace_names_add(&name, &b->stacks.names, text, strlen(text)));
+    return child_of(out, b, parent, name, PACE_TASK_OTHER);
+}
+
+static pace_status name_of(pace_name *out, builder *b, uint32_t task) {
+    pace_name *known = &b->name_of[b->step->name[task]];
+    if (*known == 0) {
+        char cut[PACE_FRAME_NAME];
+        const char *text = pace_step_name(b->step, task);
+        pace_name name;
+        if (b->step->kind[task] == PACE_TASK_PYTHON) {
+            pace_python_frame_name(cut, text);
+            text = cut;
+        }
+        PACE_TRY(pace_names_add(&name, &b->stacks.names, text, strlen(text)));
+        *known = name + 1;
+    }
+    *out = *known - 1;
+    return PACE_OK;
+}
+
+/* The node of a task below `parent`. */
+static pace_status child_task(uint32_t *out, builder *b, uint32_t parent, uint32_t task) {
+    pace_name name;
+    PACE_TRY(name_of(&name, b, task));
+    return child_of(out, b, parent, name, b->step->kind[task]);
+}
+
+/* --- host --------------------------------------------------------------------------------------------------------- */
+
+/* What of a task lies in the range. */
+static int64_t time_inside(const builder *b, uint32_t task) {
+    int64_t start_ns = b->step->start_ns[task], end_ns = pace_step_end_ns(b->step, task);
+    if (start_ns < b->from_ns) start_ns = b->from_ns;
+    if (end_ns > b->to_ns) end_ns = b->to_ns;
+    return end_ns > start_ns ? end_ns - start_ns : 0;
+}
+
+static pace_status add_task(builder *b, uint32_t task, uint32_t thread) {
+    uint32_t parent = pace_task_parent(b->step, task), above = parent == PACE_NO_TASK ? thread : b->node_of[parent];
+    int64_t ns = time_inside(b, task), start_ns = b->step->start_ns[task];
+    PACE_TRY(child_task(&b->node_of[task], b, above, task));
+    pace_stack_node *node = &b->stacks.nodes.items[b->node_of[task]];
+    node->calls += start_ns >= b->from_ns && start_ns < b->to_ns;
+    node->host_ns += ns;
+    if (parent != PACE_NO_TASK) b->stacks.nodes.items[above].host_ns -= ns;
+    return PACE_OK;
+}
+
+static pace_status add_threads(builder *b) {
+    for (size_t i = 0; i < b->step->lanes.count; i++) {
+        const pace_lane *lane = &b->step->lanes.items[i];
+        char text[PACE_THREAD_NAME];
+        uint32_t thread;
+        if (lane->device || lane->count == 0) continue;
+        pace_thread_name(text, b->step, lane);
+        PACE_TRY(child_called(&thread, b, 0, text));
+        for (uint32_t task = lane->first; task < lane->first + lane->count; task++) PACE_TRY(add_task(b, task, thread));
+    }
+    return PACE_OK;
+}
+
+/* --- device ------------------------------------------------------------------------------------------------------- */
+
+/* Puts the tasks from `task` out to, but not, `until` below the node `at`. */
+static pace_status descend(uint32_t *at, builder *b, uint32_t task, uint32_t until) {
+    uint32_t inside[PACE_STEP_DEPTH + 1];
+    size_t count = 0;
+    for (; task != until && task != PACE_NO_TASK && count <= PACE_STEP_DEPTH; task = pace_task_parent(b->step, task))
+        inside[count++] = task;
+    while (count > 0) PACE_TRY(child_task(at, b, *at, inside[--count]));
+    return PACE_OK;
+}
+
+/* The node of a launch: its own stack, or below that of the forward operator that it differentiates. */
+static pace_status node_of_launch(uint32_t *out, builder *b, uint32_t launch) {
+    const pace_step *step = b->step;
+    for (uint32_t op = launch; op != PACE_NO_TASK && step->gradients.count; op = pace_task_parent(step, op)) {
+        const pace_gradient *gradient = step->kind[op] == PACE_TASK_OP ? pace_step_gradient(step, op) : NULL;
+        if (!gradient || gradient->forward == PACE_NO_TASK) continue;
+        PACE_TRY(child_called(out, b, b->node_of[gradient->forward], "(backward)"));
+        return descend(out, b, launch, pace_task_parent(step, op));
+    }
+    *out = b->node_of[launch];
+    return PACE_OK;
+}
+
+static pace_status add_work(builder *b, const pace_rank *rank, const pace_work_choice *choice) {
+    for (size_t i = 0; i < rank->work.items.count; i++) {
+        const pace_work_item *item = &rank->work.items.items[i];
+        uint32_t launch = pace_task_cause(b->step, item->task), node;
+        if (!pace_work_is_chosen(item, choice)) continue;
+        if (launch == PACE_NO_TASK) PACE_TRY(child_called(&node, b, 0, "(no launch recorded)"));
+        else PACE_TRY(node_of_launch(&node, b, launch));
+        PACE_TRY(child_task(&node, b, node, item->task));
+        b->stacks.nodes.items[node].device_ns += item->end_ns - item->start_ns;
+    }
+    return PACE_OK;
+}
+
+static pace_status build(builder *b, const pace_rank *rank, const pace_work_choice *choice) {
+    b->name_of = pace_alloc(pace_names_count(&b->step->names), sizeof *b->name_of);
+    b->node_of = pace_alloc(b->step->count, sizeof *b->node_of);
+    if (!b->name_of || !b->node_of) return PACE_E_MEMORY;
+    PACE_TRY(PACE_PUSH(&b->stacks.nodes, ((pace_stack_node){0})));
+    PACE_TRY(add_threads(b));
+    return rank->work.host_is_device ? PACE_OK : add_work(b, rank, choice);
+}
+
+pace_status pace_call_stacks_sum(pace_call_stacks *out, const pace_rank *rank, const pace_work_choice *choice,
+                                 int64_t from_ns, int64_t to_ns) {
+    builder b = {.step = &rank->step, .from_ns = from_ns, .to_ns = to_ns};
+    PACE_TRY(pace_names_init(&b.stacks.names));
+    pace_status status = build(&b, rank, choice);
+    pace_child_index_free(&b.children);
+    PACE_FREE(b.name_of, b.node_of);
+    return PACE_GIVE(out, b.stacks, status, pace_call_stacks_free(&b.stacks));
+}
+
+void pace_call_stacks_free(pace_call_stacks *stacks) {
+    pace_names_free(&stacks->names);
+    PACE_VEC_FREE(&stacks->nodes);
+}

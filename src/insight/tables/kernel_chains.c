@@ -1,0 +1,149 @@
+#include "insight/tables/kernel_chains.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { LONGEST = 16 };
+
+typedef struct {
+    const pace_step *step;
+    const pace_kernel_classes *classes;
+    const pace_work_choice *choice;
+    uint8_t *fuses; /* name -> 1 = no, 2 = yes, 0 = not looked up */
+    pace_kernel_chains chains;
+    uint32_t *slots; /* hash of names: row + 1 */
+    size_t mask;
+    uint32_t open[LONGEST]; /* kernels of the chain at hand */
+    size_t length;
+} finder;
+
+static bool is_simple(finder *f, uint32_t task) {
+    static const char *const simple[] = {"elementwise", "normalization", "softmax", "copy", "loss"};
+    uint8_t *known = &f->fuses[f->step->name[task]];
+    if (*known == 0) {
+        const char *family = pace_kernel_classify(f->classes, pace_step_name(f->step, task)).family;
+        *known = 1;
+        for (size_t i = 0; i < sizeof simple / sizeof *simple; i++)
+            if (strcmp(family, simple[i]) == 0) *known = 2;
+    }
+    return *known == 2;
+}
+
+/* --- rows --------------------------------------------------------------------------------------------------------- */
+
+static bool same_names(const finder *f, const pace_kernel_chain *row, const pace_name *names, size_t count) {
+    return row->kernels == count && memcmp(f->chains.names.items + row->first, names, count * sizeof *names) == 0;
+}
+
+static size_t slot_of(const finder *f, const pace_name *names, size_t count) {
+    size_t slot = pace_hash(names, count * sizeof *names) & f->mask;
+    for (; f->slots[slot]; slot = (slot + 1) & f->mask)
+        if (same_names(f, &f->chains.rows.items[f->slots[slot] - 1], names, count)) break;
+    return slot;
+}
+
+static pace_status grow(finder *f) {
+    size_t slots = f->slots ? (f->mask + 1) * 2 : 256;
+    uint32_t *table = pace_alloc(slots, sizeof *table);
+    if (!table) return PACE_E_MEMORY;
+    pace_free(f->slots);
+    f->slots = table;
+    f->mask = slots - 1;
+    for (uint32_t i = 0; i < f->chains.rows.count; i++) {
+        const pace_kernel_chain *row = &f->chains.rows.items[i];
+        f->slots[slot_of(f, f->chains.names.items + row->first, row->kernels)] = i + 1;
+    }
+    return PACE_OK;
+}
+
+static pace_status row_of(pace_kernel_chain **out, finder *f, const pace_name *names, size_t count) {
+    if (!f->slots || f->chains.rows.count * 2 > f->mask) PACE_TRY(grow(f));
+    size_t slot = slot_of(f, names, count);
+    if (!f->slots[slot]) {
+        pace_kernel_chain row = {.first = f->chains.names.count, .kernels = count};
+        for (size_t i = 0; i < count; i++) PACE_TRY(PACE_PUSH(&f->chains.names, names[i]));
+        for (size_t i = 0; i < count; i++) PACE_TRY(PACE_PUSH(&f->chains.tasks, f->open[i]));
+        PACE_TRY(PACE_PUSH(&f->chains.rows, row));
+        f->slots[slot] = (uint32_t)f->chains.rows.count;
+    }
+    *out = &f->chains.rows.items[f->slots[slot] - 1];
+    return PACE_OK;
+}
+
+/* --- chains ------------------------------------------------------------------------------------------------------- */
+
+static pace_status end_chain(finder *f) {
+    size_t count = f->length;
+    pace_name names[LONGEST];
+    pace_kernel_chain *row;
+    f->length = 0;
+    if (count < 2) return PACE_OK;
+    for (size_t i = 0; i < count; i++) names[i] = f->step->name[f->open[i]];
+    PACE_TRY(row_of(&row, f, names, count));
+    int64_t time_ns = 0, gap_ns = 0;
+    for (size_t i = 0; i < count; i++) {
+        time_ns += pace_task_ns(f->step, f->open[i]);
+        int64_t gap = i ? f->step->start_ns[f->open[i]] - pace_step_end_ns(f->step, f->open[i - 1]) : 0;
+        if (gap > 0) gap_ns += gap;
+    }
+    uint32_t *example = f->chains.tasks.items + row->first;
+    bool better =
+        pace_task_cause(f->step, *example) == PACE_NO_TASK && pace_task_cause(f->step, f->open[0]) != PACE_NO_TASK;
+    if (better) memcpy(example, f->open, count * sizeof *example); /* one whose operators are known */
+    row->times++;
+    row->time_ns += time_ns;
+    row->gap_ns += gap_ns;
+    f->chains.time_ns += time_ns;
+    f->chains.gap_ns += gap_ns;
+    f->chains.kernels += count;
+    return PACE_OK;
+}
+
+static pace_status add_task(finder *f, uint32_t task) {
+    const pace_step *step = f->step;
+    uint8_t stage = step->stage[task] == PACE_STAGE_NONE ? (uint8_t)PACE_STAGE_OTHER : step->stage[task];
+    const pace_work_item item = {.start_ns = step->start_ns[task], .stage = stage};
+    bool fuses = step->kind[task] == PACE_TASK_KERNEL && pace_work_is_chosen(&item, f->choice) && is_simple(f, task);
+    if (!fuses || f->length == LONGEST) PACE_TRY(end_chain(f));
+    if (fuses) f->open[f->length++] = task;
+    return PACE_OK;
+}
+
+static pace_status walk_lane(finder *f, const pace_lane *lane) {
+    for (uint32_t task = lane->first; task < lane->first + lane->count; task++)
+        if (pace_task_on_device(f->step->kind[task])) PACE_TRY(add_task(f, task));
+    return end_chain(f);
+}
+
+static int by_time(const void *left, const void *right) {
+    const pace_kernel_chain *a = left, *b = right;
+    int64_t x = a->time_ns + a->gap_ns, y = b->time_ns + b->gap_ns;
+    if (x != y) return x > y ? -1 : 1;
+    return (a->first > b->first) - (a->first < b->first);
+}
+
+static void keep_repeated(pace_kernel_chains *chains) {
+    size_t kept = 0;
+    for (size_t i = 0; i < chains->rows.count; i++)
+        if (chains->rows.items[i].times > 1) chains->rows.items[kept++] = chains->rows.items[i];
+    chains->rows.count = kept;
+    if (kept) qsort(chains->rows.items, kept, sizeof *chains->rows.items, by_time);
+}
+
+pace_status pace_kernel_chains_find(pace_kernel_chains *out, const pace_rank *rank, const pace_kernel_classes *classes,
+                                    const pace_work_choice *choice) {
+    finder f = {.step = &rank->step, .classes = classes, .choice = choice};
+    f.fuses = pace_alloc(pace_names_count(&rank->step.names), sizeof *f.fuses);
+    pace_status status = f.fuses ? PACE_OK : PACE_E_MEMORY;
+    for (size_t i = 0; i < rank->step.lanes.count && status == PACE_OK; i++) {
+        const pace_lane *lane = &rank->step.lanes.items[i];
+        if (lane->device && (!rank->trace || lane->device_id == rank->device_id)) status = walk_lane(&f, lane);
+    }
+    keep_repeated(&f.chains);
+    PACE_FREE(f.fuses, f.slots);
+    return PACE_GIVE(out, f.chains, status, pace_kernel_chains_free(&f.chains));
+}
+
+void pace_kernel_chains_free(pace_kernel_chains *chains) {
+    PACE_VEC_FREE(&chains->names, &chains->tasks, &chains->rows);
+}

@@ -1,0 +1,205 @@
+#include "insight/tables/operators.h"
+
+#include "base/order.h"
+#include "base/pattern.h"
+#include "base/text.h"
+#include "cost/roofline.h"
+#include "step/op_shapes.h"
+
+#include <stdlib.h>
+
+uint32_t pace_operator_of(const pace_step *step, pace_op_cache *cache, uint32_t task) {
+    if (step->kind[task] == PACE_TASK_OP) return task;
+    uint32_t at = pace_task_cause(step, task), innermost = PACE_NO_TASK;
+    for (; at != PACE_NO_TASK; at = pace_task_parent(step, at)) {
+        if (step->kind[at] != PACE_TASK_OP) continue;
+        if (innermost == PACE_NO_TASK) innermost = at;
+        pace_op_amount amount;
+        if (pace_op_cache_amount(&amount, cache, step, at)) return at;
+    }
+    return innermost;
+}
+
+/* The forward operator that a backward operator around `task` differentiates; else `task` itself. */
+static uint32_t forward_of(const pace_step *step, uint32_t task) {
+    for (uint32_t at = task; at != PACE_NO_TASK && step->gradients.count; at = pace_task_parent(step, at)) {
+        const pace_gradient *gradient = step->kind[at] == PACE_TASK_OP ? pace_step_gradient(step, at) : NULL;
+        if (gradient && gradient->forward != PACE_NO_TASK) return gradient->forward;
+    }
+    return task;
+}
+
+uint32_t pace_module_of(const pace_step *step, uint32_t task) {
+    uint32_t at = step->kind[task] == PACE_TASK_OP ? task : pace_task_cause(step, task);
+    uint32_t annotation = PACE_NO_TASK;
+    if (at != PACE_NO_TASK) at = forward_of(step, at);
+    for (; at != PACE_NO_TASK; at = pace_task_parent(step, at)) {
+        if (step->kind[at] == PACE_TASK_PYTHON && pace_starts(pace_step_name(step, at), "nn.Module")) return at;
+        bool step_mark = pace_task_marks_step(step, at);
+        if (step->kind[at] == PACE_TASK_ANNOTATION && !step_mark && annotation == PACE_NO_TASK) annotation = at;
+    }
+    return annotation;
+}
+
+typedef struct {
+    const pace_rank *rank;
+    pace_grouping grouping;
+    uint32_t *row_of; /* hash table of (name, shapes): row + 1 */
+    size_t row_mask;
+    uint32_t *priced; /* hash set of operator tasks already priced: task + 1 */
+    size_t mask;
+    pace_op_cache cache;
+    pace_operator_rows rows;
+} summer;
+
+/* The slot of a row, or the free one where it belongs. */
+static size_t row_slot(const summer *s, pace_name name, pace_name shapes) {
+    uint64_t key = (uint64_t)name << 32 | shapes;
+    size_t slot = (key * UINT64_C(0x9e3779b97f4a7c15) >> 32) & s->row_mask;
+    for (; s->row_of[slot]; slot = (slot + 1) & s->row_mask) {
+        const pace_operator_row *row = &s->rows.items[s->row_of[slot] - 1];
+        if (row->name == name && row->shapes == shapes) return slot;
+    }
+    return slot;
+}
+
+static pace_status grow_table(summer *s) {
+    size_t slots = s->row_of ? (s->row_mask + 1) * 2 : 256;
+    uint32_t *table = pace_alloc(slots, sizeof *table);
+    if (!table) return PACE_E_MEMORY;
+    pace_free(s->row_of);
+    s->row_of = table;
+    s->row_mask = slots - 1;
+    for (size_t i = 0; i < s->rows.count; i++)
+        s->row_of[row_slot(s, s->rows.items[i].name, s->rows.items[i].shapes)] = (uint32_t)i + 1;
+    return PACE_OK;
+}
+
+static pace_status row_at(pace_operator_row **row, summer *s, pace_name name, pace_name shapes) {
+    if (!s->row_of || s->rows.count * 2 > s->row_mask) PACE_TRY(grow_table(s));
+    size_t slot = row_slot(s, name, shapes);
+    if (!s->row_of[slot]) {
+        PACE_TRY(PACE_PUSH(&s->rows, ((pace_operator_row){.name = name, .shapes = shapes})));
+        s->row_of[slot] = (uint32_t)s->rows.count;
+    }
+    *row = &s->rows.items[s->row_of[slot] - 1];
+    return PACE_OK;
+}
+
+static bool price_once(summer *s, uint32_t op) {
+    size_t slot = ((uint64_t)op * UINT64_C(0x9e3779b97f4a7c15) >> 32) & s->mask;
+    for (; s->priced[slot]; slot = (slot + 1) & s->mask)
+        if (s->priced[slot] == op + 1) return false;
+    s->priced[slot] = op + 1;
+    return true;
+}
+
+/* On the host an operator's self time is not the time of what it computes when an operator within computes it. */
+static bool is_composite(const pace_step *step, pace_op_cache *cache, uint32_t op) {
+    pace_op_amount amount;
+    int64_t end_ns = pace_step_end_ns(step, op);
+    for (uint32_t at = op + 1; at < step->count && step->lane[at] == step->lane[op] && step->start_ns[at] < end_ns;
+         at++)
+        if (pace_op_cache_amount(&amount, cache, step, at)) return true;
+    return false;
+}
+
+bool pace_operator_amount(pace_op_amount *out, const pace_rank *rank, pace_op_cache *cache, uint32_t op) {
+    if (!pace_op_cache_amount(out, cache, &rank->step, op)) return false;
+    return !rank->work.host_is_device || !is_composite(&rank->step, cache, op);
+}
+
+static pace_status add_item(summer *s, const pace_work_item *item) {
+    const pace_step *step = &s->rank->step;
+    bool by_operator = s->grouping == PACE_BY_OPERATOR || s->grouping == PACE_BY_SHAPES;
+    uint32_t op = s->grouping == PACE_BY_MODULE ? pace_module_of(step, item->task)
+                  : by_operator                 ? pace_operator_of(step, &s->cache, item->task)
+                                                : PACE_NO_TASK;
+    pace_name name = s->grouping == PACE_BY_KERNEL ? step->name[item->task] : op == PACE_NO_TASK ? 0 : step->name[op];
+    bool has_shapes = s->grouping == PACE_BY_SHAPES && op != PACE_NO_TASK && step->kind[op] == PACE_TASK_OP;
+    pace_operator_row *row;
+    PACE_TRY(row_at(&row, s, name, has_shapes ? step->detail[op] : 0));
+    int64_t duration = item->end_ns - item->start_ns;
+    row->time_ns += duration;
+    bool first = op == PACE_NO_TASK || !by_operator || price_once(s, op);
+    row->calls += first;
+    pace_op_amount amount;
+    if (!by_operator || op == PACE_NO_TASK || !pace_operator_amount(&amount, s->rank, &s->cache, op)) return PACE_OK;
+    row->modelled_ns += (double)duration;
+    if (!first) return PACE_OK;
+    row->flop += amount.flop;
+    row->bytes += amount.bytes;
+    if (s->rank->device) row->roofline_s += pace_roofline_s(s->rank->device, &amount);
+    return PACE_OK;
+}
+
+PACE_ORDER(by_time, pace_operator_row, PACE_DOWN(time_ns) PACE_UP(name) PACE_UP(shapes))
+
+static pace_status sum(pace_operator_rows *out, const pace_rank *rank, pace_grouping grouping,
+                       const pace_work_choice *choice) {
+    size_t slots = 64, count = rank->work.items.count;
+    while (slots < count * 2) slots *= 2;
+    summer s = {.rank = rank, .grouping = grouping, .mask = slots - 1};
+    s.priced = pace_alloc(slots, sizeof *s.priced);
+    pace_op_cache_init(&s.cache);
+    pace_status status = s.priced ? PACE_OK : PACE_E_MEMORY;
+    for (size_t i = 0; status == PACE_OK && i < count; i++) {
+        const pace_work_item *item = &rank->work.items.items[i];
+        if (pace_work_is_chosen(item, choice)) status = add_item(&s, item);
+    }
+    PACE_FREE(s.row_of, s.priced);
+    pace_op_cache_free(&s.cache);
+    if (status != PACE_OK) {
+        PACE_VEC_FREE(&s.rows);
+        return status;
+    }
+    if (s.rows.count) qsort(s.rows.items, s.rows.count, sizeof *s.rows.items, by_time);
+    *out = s.rows;
+    return PACE_OK;
+}
+
+static pace_status keep_matching(pace_operator_rows *rows, const pace_names *names, const char *expression) {
+    regex_t pattern;
+    size_t kept = 0;
+    PACE_TRY(pace_pattern_compile(&pattern, "filter:", expression));
+    for (size_t i = 0; i < rows->count; i++)
+        if (pace_pattern_fits(&pattern, pace_names_text(names, rows->items[i].name)))
+            rows->items[kept++] = rows->items[i];
+    rows->count = kept;
+    regfree(&pattern);
+    return PACE_OK;
+}
+
+pace_status pace_operators_sum_chosen(pace_operator_rows *out, const pace_rank *rank, pace_grouping grouping,
+                                      const pace_work_choice *choice) {
+    pace_operator_rows rows;
+    PACE_TRY(sum(&rows, rank, grouping, choice));
+    pace_status status = choice->name ? keep_matching(&rows, &rank->step.names, choice->name) : PACE_OK;
+    return PACE_GIVE(out, rows, status, PACE_VEC_FREE(&rows));
+}
+
+pace_status pace_operators_sum_within(pace_operator_rows *out, const pace_rank *rank, pace_grouping grouping,
+                                      int64_t start_ns, int64_t end_ns) {
+    return sum(out, rank, grouping, &(pace_work_choice){start_ns, end_ns, PACE_STAGE_NONE, NULL});
+}
+
+pace_status pace_operators_sum(pace_operator_rows *out, const pace_rank *rank, pace_grouping grouping) {
+    return pace_operators_sum_within(out, rank, grouping, INT64_MIN, INT64_MAX);
+}
+
+int pace_main_element_bytes(const pace_rank *rank) {
+    double flop[9] = {0};
+    const pace_step *step = &rank->step;
+    pace_op_cache cache;
+    pace_op_cache_init(&cache);
+    for (uint32_t task = 0; task < step->count; task++) {
+        pace_op_amount amount;
+        if (!pace_op_cache_amount(&amount, &cache, step, task)) continue;
+        if (amount.element_bytes > 0 && amount.element_bytes <= 8) flop[amount.element_bytes] += amount.flop;
+    }
+    pace_op_cache_free(&cache);
+    int most = 4;
+    for (int bytes = 1; bytes <= 8; bytes++)
+        if (flop[bytes] > flop[most]) most = bytes;
+    return most;
+}

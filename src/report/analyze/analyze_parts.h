@@ -1,0 +1,113 @@
+/* The parts of the analyze report, one file each. Private to report/. */
+#pragma once
+
+#include "forecast/remedies.h"
+#include "insight/critical.h"
+#include "insight/steps/mean_step.h"
+#include "insight/steps/typical_step.h"
+#include "report/report.h"
+#include "report/analyze/work_shown.h"
+
+pace_status pace_new_report(pace_report **out, const char *verb, const char *title,
+                            const pace_analysis *const *analyses, size_t count,
+                            const pace_analyze_options *options) PACE_MUST_CHECK;
+
+void pace_put_matrix(pace_node *node, const char *key, const char *title, pace_audience audience,
+                     const pace_matrix *matrix);
+
+/** A column of the matrix in words that stand in a sentence: "waiting for the host". */
+const char *pace_resource_words(pace_resource resource);
+
+/** The typical step's label, or "whole trace". */
+const char *pace_typical_label(const pace_rank *rank, const pace_typical_step *typical);
+
+/** The sentences that lead the report. */
+void pace_put_headline(pace_node *root, const pace_analysis *analysis, const pace_rank *rank,
+                       const pace_typical_step *typical, const pace_analyze_options *options);
+/** The matrix of the typical step, of every step (JSON) and of the whole window. */
+void pace_put_step_matrix(pace_node *root, const pace_rank *rank, const pace_typical_step *typical);
+/** The same of one device of several, JSON only. */
+pace_status pace_put_json_matrices(pace_node *item, const pace_rank *rank) PACE_MUST_CHECK;
+/** Overheads, critical path, collectives, operators, advice. */
+pace_status pace_put_insights(pace_node *root, pace_analysis *analysis, const pace_rank *rank,
+                              const pace_typical_step *typical, const pace_analyze_options *options) PACE_MUST_CHECK;
+
+/** What saves most, what stands behind it, and what to do next: the sentences that lead. `remedies` NULL = none was tried. */
+pace_status pace_put_lead(pace_node *root, const pace_critical *critical, const pace_analysis *analysis,
+                          const pace_rank *rank, const pace_remedies *remedies) PACE_MUST_CHECK;
+
+/** What to do next: the best remedy, or why none is named. */
+void pace_put_next(pace_node *root, const pace_remedies *remedies, const pace_lead *lead,
+                   const pace_analysis *analysis);
+/** All that save enough. */
+void pace_put_remedies(pace_node *root, const pace_remedies *remedies, const pace_analysis *analysis);
+
+/** Critical path, advice, collectives, timeline; with `tries` also remedies. */
+pace_status pace_put_path(pace_node *root, const pace_critical *critical, const pace_analysis *analysis,
+                          const pace_rank *rank, bool tries) PACE_MUST_CHECK;
+/** The same of the rank's typical step, with remedies. */
+pace_status pace_put_critical(pace_node *root, const pace_analysis *analysis, const pace_rank *rank) PACE_MUST_CHECK;
+
+/** The timeline of all traces, at first of the step that the critical path is of. The analysis' ranks must outlive the
+ * report. */
+pace_status pace_put_timeline(pace_node *root, const pace_analysis *analysis, const pace_rank *rank,
+                              const pace_critical *critical) PACE_MUST_CHECK;
+
+/** Pictures: each step of a rank by resource, and of several ranks each one's own time in each step. */
+pace_status pace_put_step_bars(pace_node *root, const pace_rank *rank) PACE_MUST_CHECK;
+pace_status pace_put_rank_heat(pace_node *root, const pace_analysis *analysis, const pace_rank *rank) PACE_MUST_CHECK;
+
+/** What the rank exchanged by its kernels' metadata, and how much of it is waiting for late ranks at least. */
+/** What exchanges cost the kernels that run beside them. */
+pace_status pace_put_beside_exchanges(pace_node *root, const pace_rank *rank) PACE_MUST_CHECK;
+pace_status pace_put_exchange_totals(pace_node *root, const pace_analysis *analysis, const pace_rank *rank,
+                                     pace_catalog *catalog) PACE_MUST_CHECK;
+
+/** Pipeline bubbles, and who waits for whom in sends and receives. */
+pace_status pace_put_messages(pace_node *root, const pace_analysis *analysis) PACE_MUST_CHECK;
+
+/** Kernels by name, with their spread and their launches; of several ranks, how they differ. Adds the rows to `*found`. */
+pace_status pace_put_kernels(size_t *found, pace_node *root, const pace_analysis *analysis, const pace_rank *rank,
+                             const pace_work_shown *shown) PACE_MUST_CHECK;
+
+/** Launch calls, queues of streams, copies. */
+pace_status pace_put_launches(pace_node *root, const pace_rank *rank, const pace_work_shown *shown,
+                              pace_catalog *catalog) PACE_MUST_CHECK;
+
+/** Modules as a tree and by class; functions of Python. */
+pace_status pace_put_modules(pace_node *root, const pace_rank *rank, const pace_work_shown *shown) PACE_MUST_CHECK;
+
+/** Flame graphs: device time by module; host and device time by call stack, which the folded formats write, too. The rank
+ * must outlive the report. */
+pace_status pace_put_module_flame(pace_node *root, const pace_rank *rank, const pace_work_shown *shown) PACE_MUST_CHECK;
+pace_status pace_put_stacks(pace_node *root, const pace_rank *rank, const pace_work_shown *shown) PACE_MUST_CHECK;
+
+/** Device time by what is computed. */
+pace_status pace_put_categories(pace_node *root, const pace_analysis *analysis, const pace_rank *rank,
+                                const pace_work_shown *shown) PACE_MUST_CHECK;
+
+/** Hardware counters of kernels. */
+pace_status pace_put_counters(pace_node *root, const pace_rank *rank) PACE_MUST_CHECK;
+
+/** What the framework's allocator held. */
+pace_status pace_put_memory(pace_node *root, const pace_rank *rank) PACE_MUST_CHECK;
+
+/** Chains of simple kernels that a compiler could fuse. */
+pace_status pace_put_chains(pace_node *root, const pace_analysis *analysis, const pace_rank *rank,
+                            const pace_work_shown *shown) PACE_MUST_CHECK;
+
+/** Kernels by how long they take. */
+void pace_put_durations(pace_node *root, const pace_rank *rank, const pace_work_shown *shown);
+
+/** Why the device stood idle, by what the work behind each gap waited for. */
+void pace_put_idle_causes(pace_node *root, const pace_rank *rank);
+
+/** The five host overheads of a trace. */
+pace_status pace_put_overheads(pace_node *root, const pace_rank *rank, double profiler_event_us) PACE_MUST_CHECK;
+/** Those of every trace with their raw samples as JSON, whole or not at all. */
+pace_status pace_write_overheads(const char *path, const pace_analysis *analysis,
+                                 double profiler_event_us) PACE_MUST_CHECK;
+
+/** The perfetto format: the slowest rank's trace with stages and critical path as tracks. */
+pace_status pace_write_analysis_trace(void *analysis, const pace_report *report, pace_sink *sink) PACE_MUST_CHECK;
+void pace_free_analysis(void *analysis);

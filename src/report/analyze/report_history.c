@@ -1,0 +1,334 @@
+/* pace_history(): the runs of a series, whether the last ones are worse than those before, and which values changed. */
+#include "base/print.h"
+#include "report/analyze/check_table.h"
+#include "report/engines.h"
+#include "report/show.h"
+#include "report/table.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+
+typedef struct {
+    const char *at, *label;
+    int64_t run;
+    double value, change;
+} run_row;
+
+PACE_TABLE(runs, "runs", "Runs, the last one first", PACE_FOR_ALL, 20,
+           {"run", "run", PACE_SHOW_INT, PACE_OF(run_row, run)},
+           {"at", "stored (UTC)", PACE_SHOW_TEXT, PACE_OF(run_row, at)},
+           {"label", "label", PACE_SHOW_TEXT, PACE_OF(run_row, label)},
+           {"value", "value", PACE_SHOW_REAL, PACE_OF(run_row, value)},
+           {"change", "against the median before", PACE_SHOW_SHARE, PACE_OF(run_row, change)});
+
+typedef struct {
+    const char *path, *verdict;
+    double before, last, change, p;
+} value_row;
+
+PACE_TABLE(changes, "changes", "Values that changed, the largest change first", PACE_FOR_ALL, 15,
+           {"path", "value", PACE_SHOW_TEXT, PACE_OF(value_row, path)},
+           {"before", "before", PACE_SHOW_REAL, PACE_OF(value_row, before)},
+           {"last", "last", PACE_SHOW_REAL, PACE_OF(value_row, last)},
+           {"change", "change", PACE_SHOW_SHARE, PACE_OF(value_row, change)},
+           {"p_value", "p", PACE_SHOW_REAL, PACE_OF(value_row, p)},
+           {"verdict", "verdict", PACE_SHOW_TEXT, PACE_OF(value_row, verdict)});
+
+typedef struct {
+    const char *file;
+    const pace_results *results;
+    const char *series, *path;
+    const pace_history_options *options;
+    pace_value_history chosen;
+    size_t missed;
+} view;
+
+static pace_shown show_value(const char *path, double value) {
+    pace_shown shown;
+    size_t length = strlen(path);
+    if (length > 3 && strcmp(path + length - 3, "_ns") == 0) return pace_show_ns(llround(value));
+    if (length > 2 && strcmp(path + length - 2, "_s") == 0 && !(length > 6 && strcmp(path + length - 6, "_per_s") == 0))
+        return pace_show_ns(llround(value * 1e9));
+    pace_snprintf(shown.text, sizeof shown.text, "%.4g", value);
+    return shown;
+}
+
+static void put_figures(pace_node *root, const view *v) {
+    const pace_value_history *h = &v->chosen;
+    pace_node_text(root, "series", v->series);
+    pace_node_text(root, "value", h->path);
+    pace_node_int(root, "runs_before", (int64_t)h->before);
+    pace_node_int(root, "runs_last", (int64_t)h->last);
+    pace_node_real(root, "median_before", h->before_median);
+    pace_node_real(root, "median_last", h->last_median);
+    pace_node_real(root, "ratio", h->ratio);
+    pace_node_real(root, "ratio_low", h->low);
+    pace_node_real(root, "ratio_high", h->high);
+    pace_node_real(root, "p_value", h->p);
+    pace_node_text(root, "verdict", pace_change_verdict_names[h->verdict]);
+}
+
+static void put_answer(pace_node *root, const view *v) {
+    const pace_value_history *h = &v->chosen;
+    if (h->before == 0) {
+        pace_node_sentence(root, true, "%s: one run of %s, no earlier run to compare with.", v->series, h->path);
+        return;
+    }
+    pace_shown before = show_value(h->path, h->before_median), last = show_value(h->path, h->last_median);
+    double worse = pace_history_worse_by(h, h->ratio);
+    const char *word = h->verdict != PACE_CHANGE_REAL ? "no significant change"
+                       : worse > 0                    ? "a regression"
+                                                      : "an improvement";
+    pace_node_sentence(root, true, "%s: %s. The median of the last %zu is %s, of the %zu before %s (%+.1f %%).",
+                       v->series, word, h->last, last.text, h->before, before.text, 100 * (h->ratio - 1));
+    if (h->verdict == PACE_CHANGE_TOO_FEW || h->verdict == PACE_CHANGE_UNKNOWN)
+        pace_node_note(root, "%zu and %zu runs are too few to tell a change from chance.", h->before, h->last);
+    else pace_node_note(root, "Rank-sum test (Mann-Whitney): p = %.2g; below 0.05 counts as a change.", h->p);
+}
+
+/* From which run on the values stay at another level. */
+static void put_level(pace_node *root, const view *v) {
+    const pace_value_history *h = &v->chosen;
+    const pace_level_change *level = &h->level;
+    pace_node *node = pace_node_object(root, "level", NULL, PACE_FOR_JSON);
+    if (!level->found) {
+        pace_node_null(node, "since_run");
+        pace_node_null(node, "since_label");
+    } else {
+        const pace_stored_run *run = &v->results->runs.items[h->runs.items[level->at]];
+        pace_node_int(node, "since_run", (int64_t)h->runs.items[level->at] + 1);
+        pace_node_text(node, "since_label", run->label);
+        pace_node_sentence(root, true, "Since run %zu%s%.60s%s it stays at %s, before at %s (%+.1f %%).",
+                           h->runs.items[level->at] + 1, *run->label ? " (" : "", run->label, *run->label ? ")" : "",
+                           show_value(h->path, level->after).text, show_value(h->path, level->before).text,
+                           100 * (level->ratio - 1));
+    }
+    pace_node_real(node, "ratio", level->found ? level->ratio : NAN);
+    pace_node_real(node, "p_value", level->found ? level->p : 1);
+}
+
+static void put_check(pace_node *checks, view *v) {
+    const pace_value_history *h = &v->chosen;
+    char name[400], text[200], since[64] = "";
+    bool failed = pace_history_is_worse(h, v->options->limit);
+    v->missed += failed;
+    pace_snprintf(name, sizeof name, "%.120s: %.200s at most %g %% worse", v->series, h->path, 100 * v->options->limit);
+    if (h->level.found)
+        pace_snprintf(since, sizeof since, "; %+.2f %% since run %zu", 100 * (h->level.ratio - 1),
+                      h->runs.items[h->level.at] + 1);
+    if (h->before == 0) pace_snprintf(text, sizeof text, "no earlier run to compare with");
+    else
+        pace_snprintf(text, sizeof text, "%+.2f %%, %s%s", 100 * (h->ratio - 1), pace_change_verdict_names[h->verdict],
+                      since);
+    pace_put_check(checks, name, !failed, text);
+}
+
+static void put_runs(pace_node *root, const view *v) {
+    const pace_value_history *h = &v->chosen;
+    pace_node *table = pace_open_table(root, &runs, 0);
+    for (size_t i = h->values.count; i > 0; i--) {
+        const pace_stored_run *run = &v->results->runs.items[h->runs.items[i - 1]];
+        char at[32] = "";
+        time_t seconds = (time_t)run->at_s;
+        struct tm utc;
+        if (gmtime_r(&seconds, &utc)) strftime(at, sizeof at, "%Y-%m-%d %H:%M:%S", &utc);
+        double value = h->values.items[i - 1];
+        pace_table_put(table, &(run_row){at, run->label, (int64_t)h->runs.items[i - 1] + 1, value,
+                                         h->before_median > 0 ? value / h->before_median - 1 : NAN});
+    }
+    pace_node *chart = pace_node_chart(root, h->path, "run", false);
+    pace_chart_curve(chart, h->path);
+    for (size_t i = 0; i < h->values.count; i++)
+        pace_chart_point(chart, (double)h->runs.items[i] + 1, h->values.items[i]);
+}
+
+/* --- every value -------------------------------------------------------------------------------------------------- */
+
+typedef PACE_VEC(value_row) value_rows;
+
+static int by_change(const void *left, const void *right) {
+    const value_row *a = left, *b = right;
+    double x = fabs(a->change), y = fabs(b->change);
+    if (x < y || x > y) return x > y ? -1 : 1;
+    return strcmp(a->path, b->path);
+}
+
+static int by_path(const void *left, const void *right) {
+    const pace_stored_figure *a = *(const pace_stored_figure *const *)left;
+    const pace_stored_figure *b = *(const pace_stored_figure *const *)right;
+    int order = strcmp(a->path, b->path);
+    return order ? order : (a->run > b->run) - (a->run < b->run);
+}
+
+static pace_status add_value(value_rows *out, const view *v, const pace_stored_figure *const *figures, size_t count) {
+    pace_value_history h;
+    PACE_TRY(pace_value_history_of(&h, figures, count, v->options));
+    pace_status status = PACE_OK;
+    if (h.before && !isnan(h.ratio))
+        status = PACE_PUSH(out, ((value_row){h.path, NULL, h.before_median, h.last_median, h.ratio - 1, h.p}));
+    pace_value_history_free(&h);
+    return status;
+}
+
+/* Of many values some differ by chance: as many times less likely must each be (Bonferroni). */
+static void put_changes(pace_node *root, value_rows *rows) {
+    pace_node *table = pace_open_table(root, &changes, 0);
+    if (rows->count) qsort(rows->items, rows->count, sizeof *rows->items, by_change);
+    for (size_t i = 0; i < rows->count; i++) {
+        value_row *row = &rows->items[i];
+        row->verdict = row->p * (double)rows->count <= 0.05 ? "significant among all values" : "significant alone";
+        if (row->p <= 0.05) pace_table_put(table, row);
+    }
+}
+
+static pace_status find_changes(pace_node *root, const view *v) {
+    size_t count = 0;
+    const pace_stored_figure **figures = pace_alloc(v->results->figures.count, sizeof *figures);
+    value_rows rows = {0};
+    pace_status status = figures ? PACE_OK : PACE_E_MEMORY;
+    for (size_t i = 0; figures && i < v->results->figures.count; i++) {
+        const pace_stored_figure *figure = &v->results->figures.items[i];
+        if (strcmp(v->results->runs.items[figure->run].series, v->series) == 0) figures[count++] = figure;
+    }
+    if (count) qsort(figures, count, sizeof *figures, by_path);
+    for (size_t i = 0, next; status == PACE_OK && i < count; i = next) {
+        for (next = i + 1; next < count && strcmp(figures[next]->path, figures[i]->path) == 0; next++) {}
+        status = add_value(&rows, v, figures + i, next - i);
+    }
+    if (status == PACE_OK) put_changes(root, &rows);
+    PACE_VEC_FREE(&rows);
+    pace_free(figures);
+    return status;
+}
+
+/* --- several series ----------------------------------------------------------------------------------------------- */
+
+typedef struct {
+    const char *series, *value, *verdict;
+    int64_t runs, since_run;
+    double last, change, level_change;
+} series_row;
+
+PACE_TABLE_IF_ROWS(all_series, "all_series", "Series", PACE_FOR_ALL, 30,
+                   {"series", "series", PACE_SHOW_TEXT, PACE_OF(series_row, series)},
+                   {"value", "value", PACE_SHOW_TEXT, PACE_OF(series_row, value)},
+                   {"runs", "runs", PACE_SHOW_INT, PACE_OF(series_row, runs)},
+                   {"last", "last", PACE_SHOW_REAL, PACE_OF(series_row, last)},
+                   {"change", "against before", PACE_SHOW_SHARE, PACE_OF(series_row, change)},
+                   {"verdict", "verdict", PACE_SHOW_TEXT, PACE_OF(series_row, verdict)},
+                   {"since_run", "level since run", PACE_SHOW_INT, PACE_OF(series_row, since_run)},
+                   {"level_change", "level", PACE_SHOW_SHARE, PACE_OF(series_row, level_change)});
+
+static const char *value_of(const view *v, const char *series) {
+    const char *verb = "";
+    for (size_t i = 0; i < v->results->runs.count; i++)
+        if (strcmp(v->results->runs.items[i].series, series) == 0) verb = v->results->runs.items[i].verb;
+    return v->options->value ? v->options->value : pace_history_value_of(verb);
+}
+
+static pace_status open_series(view *v, const char *series) {
+    v->series = series;
+    v->path = value_of(v, series);
+    if (!v->path) return pace_fail(PACE_E_USAGE, "value: expected the path of a value of '%.80s'", v->series);
+    return pace_value_history_find(&v->chosen, v->results, v->series, v->path, v->options);
+}
+
+static void put_series_row(pace_node *table, const view *v) {
+    const pace_value_history *h = &v->chosen;
+    pace_table_put(table,
+                   &(series_row){.series = v->series,
+                                 .value = h->path,
+                                 .verdict = pace_change_verdict_names[h->verdict],
+                                 .runs = (int64_t)h->values.count,
+                                 .since_run = h->level.found ? (int64_t)h->runs.items[h->level.at] + 1 : PACE_NO_INT,
+                                 .last = h->last_median,
+                                 .change = h->ratio - 1,
+                                 .level_change = h->level.found ? h->level.ratio - 1 : NAN});
+}
+
+/* How bad a series is, to tell which is shown whole. */
+static double worst_of(const pace_value_history *h) {
+    double last = h->verdict == PACE_CHANGE_REAL ? pace_history_worse_by(h, h->ratio) : 0;
+    double level = h->level.found ? pace_history_worse_by(h, h->level.ratio) : 0;
+    return fmax(isnan(last) ? 0 : last, isnan(level) ? 0 : level);
+}
+
+/* The series that became worst; those without the value are left out. NULL = none has it. */
+static pace_status find_worst(const char **out, size_t *left_out, view *v, const pace_series_list *list) {
+    double most = -1;
+    *out = NULL;
+    for (size_t i = 0; i < list->count; i++) {
+        pace_status status = open_series(v, list->items[i]);
+        *left_out += status == PACE_E_USAGE;
+        if (status == PACE_E_USAGE) continue;
+        PACE_TRY(status);
+        if (worst_of(&v->chosen) > most) most = worst_of(&v->chosen), *out = list->items[i];
+        pace_value_history_free(&v->chosen);
+    }
+    return PACE_OK;
+}
+
+/* A row and a check for each series. */
+static pace_status put_all(pace_node *root, view *v, const pace_series_list *list) {
+    pace_node *table = pace_open_table(root, &all_series, 0);
+    pace_node *checks = v->options->has_limit ? pace_open_checks(root) : NULL;
+    for (size_t i = 0; i < list->count; i++) {
+        pace_status status = open_series(v, list->items[i]);
+        if (status == PACE_E_USAGE) continue;
+        PACE_TRY(status);
+        if (list->count > 1) put_series_row(table, v);
+        if (checks) put_check(checks, v);
+        pace_value_history_free(&v->chosen);
+    }
+    return PACE_OK;
+}
+
+static pace_status put_chosen(pace_node *root, view *v, const pace_series_list *list, size_t left_out) {
+    put_answer(root, v);
+    put_figures(root, v);
+    if (list->count > 1)
+        pace_node_note(root, "Of %zu series this is the one that became worst; --series NAME shows another.",
+                       list->count);
+    if (left_out) pace_node_note(root, "%zu series without the value are left out.", left_out);
+    view rows = *v; /* whose history is another's while it goes through all */
+    pace_status status = put_all(root, &rows, list);
+    v->missed = rows.missed;
+    put_level(root, v);
+    put_runs(root, v);
+    return status == PACE_OK ? find_changes(root, v) : status;
+}
+
+static pace_status build_of(pace_node *root, view *v, const pace_series_list *list) {
+    const char *worst;
+    size_t left_out = 0;
+    PACE_TRY(find_worst(&worst, &left_out, v, list));
+    PACE_TRY(open_series(v, worst ? worst : list->items[0])); /* where none has it: says so */
+    pace_status status = put_chosen(root, v, list, left_out);
+    pace_value_history_free(&v->chosen);
+    return status;
+}
+
+static pace_status build(pace_report *report, void *context) {
+    view *v = context;
+    struct stat about;
+    pace_series_list list;
+    PACE_TRY(pace_history_series(&list, v->results, v->options->series));
+    pace_report_add_input(report, v->file, stat(v->file, &about) == 0 ? (uint64_t)about.st_size : 0);
+    pace_report_show_rows(report, v->options->rows_shown);
+    pace_status status = build_of(pace_report_root(report), v, &list);
+    PACE_VEC_FREE(&list);
+    return status;
+}
+
+pace_status pace_history(pace_report **out, size_t *missed, const char *path, const pace_history_options *options) {
+    pace_results results;
+    PACE_TRY(pace_results_read(&results, path));
+    view v = {.file = path, .results = &results, .options = options};
+    pace_status status = pace_report_build(out, "history", "Answers over time", build, &v);
+    pace_results_free(&results);
+    *missed = v.missed;
+    return status;
+}

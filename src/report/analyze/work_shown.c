@@ -1,0 +1,43 @@
+#include "report/analyze/work_shown.h"
+#include "base/print.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static void measure(pace_work_shown *shown, const pace_rank *rank) {
+    for (size_t i = 0; i < rank->work.items.count; i++) {
+        const pace_work_item *item = &rank->work.items.items[i];
+        if (pace_work_is_chosen(item, &shown->work)) shown->total_ns += item->end_ns - item->start_ns;
+    }
+}
+
+static pace_status unknown_stage(const char *name) {
+    char known[128] = "";
+    for (int s = 0; s < PACE_STAGES; s++) pace_list(known, sizeof known, ", ", "%s", pace_stage_names[s]);
+    return pace_fail(PACE_E_USAGE, "stage: expected one of %s, found '%.80s'", known, name);
+}
+
+pace_status pace_work_shown_of(pace_work_shown *out, const pace_rank *rank, const pace_analyze_options *options) {
+    size_t marks = rank->marks.items.count;
+    bool steps = marks && (options->steps.numbers || options->steps.skip);
+    *out = (pace_work_shown){.work = {INT64_MIN, INT64_MAX, PACE_STAGE_NONE, options->filter}};
+    out->steps = steps;
+    out->host_from_ns = steps ? rank->marks.items.items[0].start_ns : INT64_MIN;
+    out->host_to_ns = steps ? rank->marks.items.items[marks - 1].end_ns : INT64_MAX;
+    if (steps) out->work.start_ns = rank->marks.items.items[0].from_ns;
+    if (steps) out->work.end_ns = rank->marks.items.items[marks - 1].to_ns;
+    for (uint8_t s = 0; options->stage && s < PACE_STAGES; s++)
+        if (strcmp(pace_stage_names[s], options->stage) == 0) out->work.stage = s;
+    snprintf(out->name, sizeof out->name, "%s%s%s", steps ? "chosen steps" : "whole trace", options->stage ? ", " : "",
+             options->stage ? options->stage : "");
+    measure(out, rank);
+    if (!options->stage || out->work.stage != PACE_STAGE_NONE) return PACE_OK;
+    return unknown_stage(options->stage);
+}
+
+pace_node *pace_work_table(pace_node *root, const pace_table *declared, unsigned flags, const pace_work_shown *shown) {
+    char title[192];
+    if (!declared->title) return pace_open_table(root, declared, flags);
+    snprintf(title, sizeof title, "%s, %s", declared->title, shown->name);
+    return pace_open_table_as(root, declared, flags, title);
+}

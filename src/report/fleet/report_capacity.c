@@ -1,0 +1,195 @@
+/* The report of `paceline fleet --pods --nodes`: what a cluster's GPUs were used for, and which could not be. */
+#include "report/fleet/capacity_parts.h"
+#include "report/engines.h"
+#include "ask/fleet/capacity_asked.h"
+#include "report/table.h"
+
+#include <math.h>
+
+static double share(double part, double whole) { return whole > 0 ? part / whole : NAN; }
+
+typedef struct {
+    const char *model;
+    pace_model_use use;
+    double used_share, busiest_used_share, lost_share;
+} model_row;
+
+PACE_TABLE(models, "models", "By GPU", PACE_FOR_ALL, 0, {"model", "GPU", PACE_SHOW_TEXT, PACE_OF(model_row, model)},
+           {"nodes", "Nodes", PACE_SHOW_INT, PACE_OF(model_row, use.nodes)},
+           {"gpus", "GPUs", PACE_SHOW_INT, PACE_OF(model_row, use.gpus)},
+           {"used_share", "Used", PACE_SHOW_SHARE, PACE_OF(model_row, used_share)},
+           {"busiest_used_share", "Used when busiest", PACE_SHOW_SHARE, PACE_OF(model_row, busiest_used_share)},
+           {"busiest_free_gpus", "Free then", PACE_SHOW_REAL, PACE_OF(model_row, use.free)},
+           {"busiest_lost_share", "Lost of free", PACE_SHOW_SHARE, PACE_OF(model_row, lost_share)});
+
+static void put_models(pace_node *root, const pace_cluster *cluster, const pace_capacity *c) {
+    pace_node *table = pace_open_table(root, &models, 0);
+    for (size_t m = 0; m < cluster->models.count; m++) {
+        const pace_model_use *use = &c->models[m];
+        if (use->gpus == 0) continue;
+        pace_table_put(table, &(model_row){cluster->models.items[m], *use, share(use->used_gpu_hours, use->gpu_hours),
+                                           share(use->busiest_used, (double)use->gpus),
+                                           share(use->lost_on_average, use->free)});
+    }
+}
+
+typedef struct {
+    const char *request;
+    pace_request_use use;
+    double pods_share, gpu_hours_share;
+} request_row;
+
+PACE_TABLE(requests, "requests", "By size of request", PACE_FOR_ALL, 0,
+           {"request", "Request", PACE_SHOW_TEXT, PACE_OF(request_row, request)},
+           {"pods", "Pods", PACE_SHOW_INT, PACE_OF(request_row, use.pods)},
+           {"pods_share", "Of pods", PACE_SHOW_SHARE, PACE_OF(request_row, pods_share)},
+           {"gpu_hours", "GPU-hours", PACE_SHOW_REAL, PACE_OF(request_row, use.gpu_hours)},
+           {"gpu_hours_share", "Of GPU-hours", PACE_SHOW_SHARE, PACE_OF(request_row, gpu_hours_share)},
+           {"never_scheduled", "Never scheduled", PACE_SHOW_INT, PACE_OF(request_row, use.never_scheduled)},
+           {"unplaced", "Not placed", PACE_SHOW_INT, PACE_OF(request_row, use.unplaced)},
+           {"unplaced_filling", "if none leave", PACE_SHOW_INT, PACE_OF(request_row, use.unplaced_filling)},
+           {"median_wait_s", "Median wait", PACE_SHOW_S, PACE_OF(request_row, use.median_wait_s)},
+           {"mean_wait_s", "Mean wait", PACE_SHOW_S, PACE_OF(request_row, use.wait_s)});
+
+static void put_requests(pace_node *root, const pace_cluster *cluster, const pace_capacity *c) {
+    pace_node *table = pace_open_table(root, &requests, 0);
+    for (int kind = 0; kind < PACE_REQUESTS; kind++) {
+        const pace_request_use *use = &c->requests[kind];
+        if (use->pods == 0) continue;
+        pace_table_put(table, &(request_row){pace_request_names[kind], *use,
+                                             share((double)use->pods, (double)cluster->pods.count),
+                                             share(use->gpu_hours, c->total.gpu_hours)});
+    }
+}
+
+typedef struct {
+    const char *model, *request;
+    double free, lost, lost_share;
+} lost_row;
+
+PACE_TABLE(fragmentation, "fragmentation", "Free GPUs that a request cannot use, when busiest", PACE_FOR_ALL, 0,
+           {"model", "GPU", PACE_SHOW_TEXT, PACE_OF(lost_row, model)},
+           {"request", "Request", PACE_SHOW_TEXT, PACE_OF(lost_row, request)},
+           {"free_gpus", "Free GPUs", PACE_SHOW_REAL, PACE_OF(lost_row, free)},
+           {"lost_gpus", "Lost to it", PACE_SHOW_REAL, PACE_OF(lost_row, lost)},
+           {"lost_share", "Lost of free", PACE_SHOW_SHARE, PACE_OF(lost_row, lost_share)});
+
+static void put_lost(pace_node *root, const pace_cluster *cluster, const pace_capacity *c) {
+    pace_node *table = pace_open_table(root, &fragmentation, 0);
+    for (size_t m = 0; m < cluster->models.count; m++) {
+        const pace_model_use *use = &c->models[m];
+        for (int kind = PACE_REQUEST_PART; kind < PACE_REQUESTS && use->gpus > 0; kind++)
+            if (c->requests[kind].pods > 0)
+                pace_table_put(table, &(lost_row){cluster->models.items[m], pace_request_names[kind], use->free,
+                                                  use->lost[kind], share(use->lost[kind], use->free)});
+    }
+}
+
+typedef struct {
+    pace_capacity_instant at;
+    double used_share, lost_share;
+} instant_row;
+
+PACE_TABLE(instants, "instants", "Over time", PACE_FOR_ALL, 0,
+           {"time_s", "At", PACE_SHOW_REAL, PACE_OF(instant_row, at.time_s)},
+           {"used_gpus", "GPUs used", PACE_SHOW_REAL, PACE_OF(instant_row, at.used)},
+           {"used_share", "Used", PACE_SHOW_SHARE, PACE_OF(instant_row, used_share)},
+           {"free_gpus", "Free", PACE_SHOW_REAL, PACE_OF(instant_row, at.free)},
+           {"lost_share", "Lost of free", PACE_SHOW_SHARE, PACE_OF(instant_row, lost_share)});
+
+static void put_instants(pace_node *root, const pace_capacity *c) {
+    pace_node *table = pace_open_table(root, &instants, 0);
+    for (size_t i = 0; i < c->instant_count; i++) {
+        const pace_capacity_instant *at = &c->instants[i];
+        pace_table_put(table, &(instant_row){*at, share(at->used, c->gpus), share(at->lost, at->free)});
+    }
+}
+
+typedef struct {
+    double asked_share, used_share, free, lost_share, lost_of_all_share;
+} filling_row;
+
+PACE_TABLE(filling, "filling", "If all pods had arrived and none had left", PACE_FOR_ALL, 0,
+           {"asked_share", "Asked for", PACE_SHOW_SHARE, PACE_OF(filling_row, asked_share)},
+           {"used_share", "Used", PACE_SHOW_SHARE, PACE_OF(filling_row, used_share)},
+           {"free_gpus", "Free", PACE_SHOW_REAL, PACE_OF(filling_row, free)},
+           {"lost_share", "Lost of free", PACE_SHOW_SHARE, PACE_OF(filling_row, lost_share)},
+           {"lost_of_all_share", "of all", PACE_SHOW_SHARE, PACE_OF(filling_row, lost_of_all_share)});
+
+static void put_filling(pace_node *root, const pace_capacity *c) {
+    pace_node *table = pace_open_table(root, &filling, 0);
+    for (size_t i = 0; i < c->filling_count; i++) {
+        const pace_capacity_filling *at = &c->filling[i];
+        pace_table_put(table, &(filling_row){share(at->asked, c->gpus), share(at->used, c->gpus), at->free,
+                                             share(at->lost, at->free), share(at->lost, c->gpus)});
+    }
+}
+
+static void put_sentences(pace_node *root, const pace_cluster *cluster, const pace_capacity *c) {
+    const pace_capacity_total *all = &c->total;
+    const pace_request_use *part = &c->requests[PACE_REQUEST_PART];
+    pace_node_sentence(root, true,
+                       "%.0f GPUs in %zu nodes: %.1f %% in use on average over %.0f days, %.1f %% when busiest.",
+                       c->gpus, cluster->nodes.count, 100 * c->mean_used / c->gpus, c->span_s / 86400,
+                       100 * all->busiest_used / c->gpus);
+    pace_node_sentence(root, false, "When busiest, %.0f GPUs are free; the average request cannot use %.0f %% of them.",
+                       all->free, 100 * share(all->lost, all->free));
+    pace_node_sentence(root, false,
+                       "Requests for a part of a GPU are %.0f %% of the pods and %.0f %% of the GPU-hours.",
+                       100 * share((double)part->pods, (double)cluster->pods.count),
+                       100 * share(part->gpu_hours, all->gpu_hours));
+    pace_node_sentence(root, false,
+                       "%zu of %zu pods were never scheduled; the replay could not place %zu of the others.",
+                       all->never_scheduled, cluster->pods.count, all->unplaced);
+    const pace_capacity_filling *full = &c->filling[c->filling_count - 1];
+    pace_node_sentence(
+        root, false,
+        "If all pods had arrived and none had left, they would request %.0f %% of the GPUs and get %.0f %%; the "
+        "average request could not use %.0f %% of the free GPUs.",
+        100 * share(full->asked, c->gpus), 100 * share(full->used, c->gpus), 100 * share(full->lost, full->free));
+    pace_node_int(root, "pods", (int64_t)cluster->pods.count);
+    pace_node_int(root, "nodes", (int64_t)cluster->nodes.count);
+    pace_node_real(root, "gpus", c->gpus);
+    pace_node_real(root, "span_s", c->span_s);
+    pace_node_real(root, "used_share", c->mean_used / c->gpus);
+    pace_node_real(root, "busiest_time_s", c->busiest_s);
+    pace_node_real(root, "busiest_used_share", all->busiest_used / c->gpus);
+    pace_node_real(root, "busiest_free_gpus", all->free);
+    pace_node_real(root, "busiest_lost_share", share(all->lost, all->free));
+    pace_node_int(root, "never_scheduled", (int64_t)all->never_scheduled);
+    pace_node_int(root, "unplaced", (int64_t)all->unplaced);
+}
+
+static void describe(pace_node *root, const pace_cluster *cluster, const pace_capacity *c) {
+    put_sentences(root, cluster, c);
+    put_models(root, cluster, c);
+    put_requests(root, cluster, c);
+    put_lost(root, cluster, c);
+    put_filling(root, c);
+    put_instants(root, c);
+    pace_node_note(
+        root,
+        "The trace records when pods ran, not where. The replay places them in scheduling order, each on the fitting "
+        "node with the least free GPU; a real scheduler may do better or worse.");
+    pace_node_note(
+        root,
+        "Lost: free GPU parts that a request cannot use, because they are too small or their node lacks CPU, memory or "
+        "enough of them (Weng et al., USENIX ATC 2023), averaged over the requests made.");
+    pace_put_capacity_charts(root, cluster, c);
+}
+
+static pace_status answer(pace_report *report, void *context) {
+    const pace_capacity_asked *asked = context;
+    for (int i = 0; i < 2; i++) pace_report_add_input(report, asked->paths[i], asked->bytes[i]);
+    describe(pace_report_root(report), &asked->cluster, &asked->found);
+    return PACE_OK;
+}
+
+pace_status pace_cluster_capacity(pace_report **out, pace_catalog *catalog, const char *pods_path,
+                                  const char *nodes_path) {
+    pace_capacity_asked asked;
+    pace_status status = pace_capacity_ask(&asked, catalog, pods_path, nodes_path);
+    if (status == PACE_OK) status = pace_report_build(out, "capacity", "Capacity of a cluster", answer, &asked);
+    pace_capacity_asked_free(&asked);
+    return status;
+}

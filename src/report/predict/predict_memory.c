@@ -1,0 +1,75 @@
+/* Which what-ifs of a recording do not fit into the device's memory: the first line of the answer. */
+#include "report/predict/predict_parts.h"
+#include "ask/predict/trace_memory.h"
+#include "report/show.h"
+
+typedef struct {
+    size_t too_large, unsure, unknown; /* what-ifs */
+    size_t first_too_large, first_unsure, first_unknown;
+    pace_trace_memory large, doubtful;
+} verdict;
+
+static void count(size_t *counted, size_t *first, size_t i) {
+    if ((*counted)++ == 0) *first = i;
+}
+
+static void judge(verdict *v, const pace_trace_memory *memory, size_t i) {
+    if (!memory->known && memory->asked) count(&v->unknown, &v->first_unknown, i);
+    if (!memory->known || memory->fitting == PACE_FITS) return;
+    if (memory->fitting == PACE_TOO_LARGE) {
+        if (v->too_large == 0) v->large = *memory;
+        count(&v->too_large, &v->first_too_large, i);
+    } else {
+        if (v->unsure == 0) v->doubtful = *memory;
+        count(&v->unsure, &v->first_unsure, i);
+    }
+}
+
+static void lead(pace_report *report, const pace_prediction *p, const verdict *v) {
+    const pace_trace_memory *m = &v->large;
+    const char *label = p->scenarios.items.items[v->first_too_large].label;
+    char others[64] = "", advice[64] = "";
+    if (v->too_large > 1)
+        pace_snprintf(others, sizeof others, " Neither do%s %zu more.", v->too_large == 2 ? "es" : "",
+                      v->too_large - 1);
+    if (m->fitting_samples > 0)
+        pace_snprintf(advice, sizeof advice, " It would fit with --batch %.0f.", m->fitting_samples);
+    pace_report_deny(report);
+    pace_report_lead(report, PACE_WARN_DOES_NOT_FIT,
+                     "Does not fit: with \"%.60s\" a rank needs %s %s by the recording's memory events, %s has %s "
+                     "(%.1f times as much).%s%s",
+                     label, m->at_least ? "at least" : "up to", pace_show_bytes(m->need_bytes).text,
+                     m->device ? m->device : "the device", pace_show_bytes(m->has_bytes).text,
+                     m->need_bytes / m->has_bytes, advice, others);
+}
+
+static void warn(pace_report *report, const pace_prediction *p, const verdict *v) {
+    const pace_scenario *all = p->scenarios.items.items;
+    if (v->unsure)
+        pace_report_warn(
+            report, PACE_WARN_MAY_NOT_FIT, all[v->first_unsure].label,
+            "\"%.60s\" may not fit: a rank needs up to %s by the recording's memory events, the device has %s",
+            all[v->first_unsure].label, pace_show_bytes(v->doubtful.need_bytes).text,
+            pace_show_bytes(v->doubtful.has_bytes).text);
+    if (v->unknown)
+        pace_report_warn(report, PACE_WARN_MEMORY_UNKNOWN, all[v->first_unknown].label,
+                         "nothing says whether \"%.60s\" fits into memory: the recording has no memory events of the "
+                         "device that tell (profile_memory=True)",
+                         all[v->first_unknown].label);
+}
+
+pace_status pace_put_trace_fit(pace_report *report, const pace_prediction *p, pace_context *context) {
+    verdict v = {0};
+    pace_doubts doubts;
+    PACE_TRY(pace_doubts_load(&doubts, context->catalog));
+    for (size_t i = 0; p->inputs.is_measured && i < p->scenarios.items.count; i++) {
+        const pace_scenario *one = &p->scenarios.items.items[i];
+        pace_trace_memory memory;
+        if (!one->device && !(one->batch > 0)) continue; /* as recorded: it ran */
+        PACE_TRY(pace_trace_memory_find(&memory, p, i, &doubts));
+        judge(&v, &memory, i);
+    }
+    if (v.too_large) lead(report, p, &v);
+    warn(report, p, &v);
+    return PACE_OK;
+}

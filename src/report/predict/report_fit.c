@@ -1,0 +1,69 @@
+/* The report of `paceline fit`: what was learned from tables, and how well rows are predicted that the fit did not see.
+ */
+#include "report/engines.h"
+#include "ask/rows/row_kinds.h"
+#include "report/predict/report_rows.h"
+#include "report/show_findings.h"
+#include "report/unread_columns.h"
+
+static pace_status learn(const pace_row_kind *kind, void *state, const char *const *paths, size_t count,
+                         const pace_rows_options *options) {
+    for (size_t i = 0; i < count; i++) PACE_TRY(pace_row_kind_read_file(kind, state, paths[i]));
+    PACE_TRY(kind->learn(state, NULL, NULL));
+    return options->fit_path ? kind->save(state, options->fit_path) : PACE_OK;
+}
+
+typedef struct {
+    const pace_row_kind *kind;
+    void *state;
+    size_t tables;
+} fitted;
+
+static pace_status warn_of_unread(pace_report *report, const fitted *f) {
+    pace_unread_columns unread = {0};
+    pace_status status = PACE_OK;
+    for (size_t i = 0; i < f->tables && status == PACE_OK; i++) {
+        const pace_csv *csv = f->kind->table(f->state, i).csv;
+        if (csv && csv->looked) status = pace_unread_columns_add(&unread, csv, csv->looked);
+    }
+    if (status == PACE_OK) pace_warn_of_unread_columns(report, &unread);
+    pace_unread_columns_free(&unread);
+    return status;
+}
+
+static pace_status build(pace_report *report, void *context) {
+    const fitted *f = context;
+    pace_findings findings = {0};
+    for (size_t i = 0; i < f->tables; i++) {
+        pace_row_table table = f->kind->table(f->state, i);
+        pace_report_add_input(report, table.name, table.bytes);
+    }
+    pace_status status = f->kind->describe(&findings, f->state);
+    if (status == PACE_OK) status = pace_put_findings(report, &findings);
+    pace_findings_free(&findings);
+    return status == PACE_OK ? warn_of_unread(report, f) : status;
+}
+
+pace_status pace_fit_rows_of_kind(pace_report **out, const pace_row_kind *kind, const char *const *paths, size_t count,
+                                  const pace_rows_options *options) {
+    fitted f = {.kind = kind, .tables = count};
+    pace_status status = kind->open(&f.state, options);
+    if (status == PACE_OK) status = learn(kind, f.state, paths, count, options);
+    if (status == PACE_OK) status = pace_report_build(out, "fit", kind->title ? kind->title : "Fit", build, &f);
+    kind->close(f.state);
+    return status;
+}
+
+pace_status pace_fit(pace_report **out, const char *const *paths, size_t path_count, const pace_rows_options *options) {
+    uint64_t failures = pace_memory_failures();
+    const pace_row_kind *kind;
+    pace_report *report = NULL;
+    if (path_count == 0) return pace_fail(PACE_E_USAGE, "expected at least one table of measurements");
+    if (options->kind) PACE_TRY(pace_row_kind_find(&kind, &pace_all_row_kinds, options->kind, false));
+    else kind = pace_row_kind_of_file(&pace_all_row_kinds, options->context->catalog, paths[0]);
+    pace_status status = pace_fit_rows_of_kind(&report, kind, paths, path_count, options);
+    if (status == PACE_OK && !options->kind && kind != pace_all_row_kinds.items[0])
+        pace_report_warn(report, PACE_WARN_KIND_ASSUMED, NULL, "read as --kind %s, from the columns of the first table",
+                         kind->name);
+    return pace_report_settle(out, report, status, failures);
+}

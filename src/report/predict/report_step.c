@@ -1,0 +1,420 @@
+#include "base/order.h"
+#include "report/predict/report_assumptions.h"
+#include "ask/predict/scenarios.h"
+#include "ask/predict/step_memory.h"
+#include "report/predict/report_step.h"
+#include "report/predict/step_rate.h"
+#include "base/numbers.h"
+#include "report/show.h"
+#include "report/table.h"
+#include "ask/step_rows/step_fit.h"
+#include "plan/step_picture.h"
+#include "report/analyze/analyze_parts.h"
+#include "report/predict/predict_parts.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+/* --- asking ------------------------------------------------------------------------------------------------------- */
+
+typedef struct {
+    pace_step_asked *step;
+    const char *on;
+    pace_catalog *catalog;
+    const pace_predict_fits *fits;
+    pace_step_answer answer;
+    pace_analysis *picture;    /* of the schedule; NULL = none can be drawn */
+    pace_memory_series memory; /* what its stages hold */
+    bool folded;               /* a walk has its time, of a few of its micro-batches */
+} asked;
+
+static pace_status check_options(const pace_predict_options *options, const asked *a) {
+    const char *how = a->folded ? "by a few of its micro-batches" : "in closed form";
+    const char *why = a->folded ? "all together have too many launches" : pace_step_why_closed(&a->step->asked);
+    bool has_operators = !a->folded && pace_step_has_operators(&a->step->asked);
+    if (options->on.count != 1)
+        return pace_fail(PACE_E_USAGE,
+                         "a step of many ranks: expected one machine, " PACE_FIELD "on dgx-h100*4, found %zu",
+                         options->on.count);
+    bool at_odds;
+    if (pace_what_ifs_asked(&at_odds, options) || options->overheads.count || options->calibrate.count)
+        return pace_fail(PACE_E_USAGE,
+                         "this step is answered %s, since %s: expected " PACE_FIELD "on, " PACE_FIELD
+                         "set and " PACE_FIELD "fit%s",
+                         how, why, has_operators ? ", or what-ifs without host costs of files" : " alone");
+    return PACE_OK;
+}
+
+static pace_step_factors factors_of(const asked *a) {
+    return a->fits->step_path ? a->fits->step.factors : pace_step_factors_none();
+}
+
+static pace_status answer(asked *a, const pace_predict_options *options) {
+    const pace_step_case *one = &a->step->asked;
+    char group[96];
+    PACE_TRY(check_options(options, a));
+    if (a->folded) PACE_TRY(pace_step_solve_settled(&a->step->settled, &a->step->pricer, one));
+    pace_step_factors factors = factors_of(a);
+    pace_step_group_name(group, sizeof group, one);
+    pace_step_answer_of(&a->answer, &a->step->settled, &factors, a->fits->step_path ? &a->fits->step : NULL, group);
+    if (a->folded) a->answer.time_s = pace_predict_fits_step(a->fits, &a->step->settled, one);
+    return PACE_OK;
+}
+
+/* --- the report --------------------------------------------------------------------------------------------------- */
+
+typedef struct {
+    const char *name;
+    int64_t time_ns;
+    double share;
+} part_row;
+
+PACE_TABLE(part_table, "parts", "The slowest rank's step", PACE_FOR_ALL, 0,
+           {"part", "Where the time goes", PACE_SHOW_TEXT, PACE_OF(part_row, name)},
+           {"time_ns", "time", PACE_SHOW_NS, PACE_OF(part_row, time_ns)},
+           {"share", "share", PACE_SHOW_SHARE, PACE_OF(part_row, share)});
+
+static void put_parts(pace_node *root, const pace_step_time *t, double skew_s) {
+    const struct {
+        const char *name;
+        double s;
+    } parts[] = {{"compute", t->compute_s},
+                 {"host", t->host_s},
+                 {"bubble", t->bubble_s},
+                 {"tensor exchange", t->tensor_s},
+                 {"context exchange", t->context_s},
+                 {"expert exchange", t->expert_s},
+                 {"pipeline exchange", t->pipeline_s},
+                 {"data exchange", t->data_s},
+                 {"update", t->update_s},
+                 {"slowest rank", skew_s},
+                 {"other", t->other_s}};
+    pace_node *table = pace_open_table(root, &part_table, 0);
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+        pace_table_put(table, &(part_row){parts[i].name, pace_ns(parts[i].s), parts[i].s / (t->total_s + skew_s)});
+    pace_node_note(root,
+                   "Exchanges count only their exposed part; the bubble is the time to fill and drain the pipeline. "
+                   "docs/step_rows.md has the equations.");
+}
+
+typedef struct {
+    const char *kind;
+    double bytes;
+} memory_row;
+
+PACE_TABLE(memory_table, "memory", "Memory of the fullest rank", PACE_FOR_ALL, 0,
+           {"kind", "Memory of each rank", PACE_SHOW_TEXT, PACE_OF(memory_row, kind)},
+           {"held_bytes", "memory", PACE_SHOW_BYTES, PACE_OF(memory_row, bytes)});
+
+void pace_put_step_memory(pace_node *root, const pace_step_plan *plan) {
+    const memory_row kinds[] = {{"parameters", plan->memory.weight_bytes},
+                                {"gradients", plan->memory.gradient_bytes},
+                                {"optimizer", plan->memory.optimizer_bytes},
+                                {"activations", plan->memory.activation_bytes},
+                                {"libraries", plan->memory.library_bytes},
+                                {"all", plan->memory.all_bytes}};
+    pace_put_table(root, &memory_table, kinds, PACE_COUNT(kinds), sizeof *kinds);
+    if (plan->device_bytes > 0)
+        pace_node_note(root, "%s of the device's %s.", pace_show_bytes(plan->memory.all_bytes).text,
+                       pace_show_bytes(plan->device_bytes).text);
+}
+
+typedef struct {
+    const char *change;
+    double saved;
+} saving;
+
+PACE_TABLE(help_table, "help", "What would help most", PACE_FOR_ALL, 0,
+           {"change", "Without", PACE_SHOW_TEXT, PACE_OF(saving, change)},
+           {"saved_share", "the step saves", PACE_SHOW_SHARE, PACE_OF(saving, saved)});
+
+PACE_ORDER(larger_first, saving, PACE_DOWN(saved))
+
+/* The step once more with each of its causes free: what of it that would save. */
+static void put_help(pace_node *root, const asked *a) {
+    static const char *const words[PACE_STEP_FACTORS] = {"matrix products",
+                                                         "attention",
+                                                         "other kernels",
+                                                         "exchanges inside nodes",
+                                                         "exchanges between nodes",
+                                                         "the host",
+                                                         "the update",
+                                                         NULL,
+                                                         "what every step has besides"};
+    pace_step_factors factors = factors_of(a);
+    double *values = (double *)&factors, all_s = pace_step_compose(&a->step->settled.plan, &factors).total_s;
+    saving savings[PACE_STEP_FACTORS] = {0};
+    size_t count = 0;
+    for (int i = 0; i < PACE_STEP_FACTORS; i++) {
+        double value = values[i];
+        if (!words[i]) continue;
+        values[i] = 0;
+        savings[count++] = (saving){words[i], 1 - pace_step_compose(&a->step->settled.plan, &factors).total_s / all_s};
+        values[i] = value;
+    }
+    qsort(savings, count, sizeof *savings, larger_first);
+    pace_put_table(root, &help_table, savings, count, sizeof *savings);
+}
+
+/* What an answer rests on, said or not. */
+static void put_how(pace_node *root, const asked *a) {
+    const pace_config *config = &a->step->asked.config;
+    const char *tf32 = a->step->convolves_in_tf32 ? " with convolutions in TF32" : "";
+    const char *framework = a->step->asked.framework->name;
+    const char *recompute = a->step->settled.recomputed ? "full (assumed: without it the step does not fit)"
+                                                        : pace_config_word(config, "recompute");
+    const char *execution = pace_config_word(config, "execution"), *precision = pace_config_word(config, "precision");
+    double sequence = pace_model_sequence(&a->step->model, config), batches = pace_config_micro_batches(config);
+    char of[64] = "", more[64] = "";
+    char assumed[80] = "";
+    if (a->step->largest_batch)
+        snprintf(assumed, sizeof assumed, " (assumed: the largest power of two that fits, at most %.0f)",
+                 a->step->frameworks.micro_batch_most);
+    if (sequence > 0) snprintf(of, sizeof of, " of %.0f tokens", sequence);
+    if (batches > 1)
+        snprintf(more, sizeof more, ", %.0f a step%s", batches,
+                 a->step->usual_rounds ? " (assumed: eight a stage)" : "");
+    if (config->mode != PACE_TRAINING)
+        pace_node_note(root, "Inference, micro-batch %.0f%s%s, framework %s, %s, %s%s; change these with --set.",
+                       config->micro_batch, assumed, of, framework, execution, precision, tf32);
+    else
+        pace_node_note(
+            root,
+            "Training, micro-batch %.0f%s%s%s, framework %s, %s, %s%s, optimizer %s%s, recomputation %s; change these with --set.",
+            config->micro_batch, assumed, of, more, framework, execution, precision, tf32,
+            pace_config_word(config, "optimizer"), config->offload ? " offloaded to the host" : "", recompute);
+}
+
+static void put_adapters(pace_node *root, const pace_step_asked *step) {
+    const pace_config *config = &step->asked.config;
+    pace_model_totals total = pace_model_total(&step->model, config);
+    if (config->lora > 0)
+        pace_node_note(root, "Adapters of rank %g beside %s: %s of %s parameters are trained.", config->lora,
+                       config->lora_layers == PACE_LORA_ALL ? "all products of repeated blocks"
+                                                            : "the products around attention",
+                       pace_show_real(total.trained).text, pace_show_real(total.parameters).text);
+}
+
+static void put_tables(pace_node *root, const pace_step_asked *step) {
+    if (step->all_devices)
+        pace_node_note(root, "Assumed: all %g devices train, so dp is %g; --set dp, tp, pp says otherwise.",
+                       pace_config_ranks(&step->asked.config), step->asked.config.dp);
+    if (step->asked.assumes_tables)
+        pace_node_note(root,
+                       "Assumed: embedding tables are spread over all %g ranks; --set ep=1 keeps them whole on each.",
+                       step->asked.config.ep);
+}
+
+/* What a framework shares besides dp, tp, pp, which is not asked for by name. */
+static void put_sharing(pace_node *root, const asked *a) {
+    const pace_config *config = &a->step->asked.config;
+    if (pace_framework_is_lowered(a->step->asked.framework)) return;
+    pace_node_note(root, "ZeRO stage %g, sequence parallelism %s, attention %s.", config->zero_stage,
+                   config->sequence_parallel > 0 ? "on" : "off", pace_config_word(config, "attention"));
+}
+
+pace_status pace_put_fit(pace_report *report, pace_step_asked *step) {
+    const pace_step_plan *plan = &step->settled.plan;
+    const char *device = step->asked.device->name;
+    char advice[PACE_REMEDY_TEXT + 80];
+    double times = plan->device_bytes > 0 ? plan->memory.all_bytes / plan->device_bytes : 0;
+    pace_shown need = pace_show_bytes(plan->memory.all_bytes), has = pace_show_bytes(plan->device_bytes);
+    if (step->settled.fitting == PACE_FITS) return PACE_OK;
+    const pace_memory_asked memory = {.asked = &step->asked,
+                                      .pricer = &step->pricer,
+                                      .machine = step->machine.devices ? &step->machine : NULL,
+                                      .spread_tables = step->asked.assumes_tables,
+                                      .option = "--set "};
+    PACE_TRY(pace_step_advise(advice, sizeof advice, &memory, plan));
+    if (step->settled.fitting == PACE_MAY_FIT) {
+        pace_report_lead(report, PACE_WARN_MAY_NOT_FIT, "May not fit: each rank needs about %s, %s has %s. %s",
+                         need.text, device, has.text, advice);
+        return PACE_OK;
+    }
+    pace_report_deny(report);
+    pace_report_lead(report, PACE_WARN_DOES_NOT_FIT,
+                     "Does not fit: each rank needs %s, %s has %s (%.1f times as much). %s", need.text, device,
+                     has.text, times, advice);
+    return PACE_OK;
+}
+
+void pace_put_unsaid(pace_node *root, const pace_step_asked *step) {
+    pace_config half = step->asked.config;
+    double ranks = pace_config_ranks(&half);
+    half.precision = pace_step_autocast(&step->asked);
+    pace_precision in = pace_config_matrix_precision(&half);
+    double single = pace_device_rate(step->asked.device, PACE_FP32), rate = pace_device_rate(step->asked.device, in);
+    if (step->idle_devices > 0)
+        pace_node_sentence(root, true, "That is %g of the %g devices of %s.", ranks, ranks + step->idle_devices,
+                           step->machine.name);
+    if (step->precision_unsaid && rate > single)
+        pace_node_sentence(root, true,
+                           "Nobody said a precision: this is %s's fp32. By the device's peaks products are %.3g times "
+                           "as fast with --set precision=%s.",
+                           step->asked.framework->name, rate / single, pace_config_word(&half, "precision"));
+    if (step->settled.recomputed)
+        pace_node_sentence(
+            root, true,
+            "Nobody said a recomputation: all activations are recomputed; without that the step needs more "
+            "memory than there is.");
+}
+
+void pace_put_step_values(pace_report *report, pace_estimate step_s) {
+    pace_report_value(report, "step.median_s", step_s.median);
+    pace_report_value(report, "step.low_s", pace_estimate_low(step_s));
+    pace_report_value(report, "step.high_s", pace_estimate_high(step_s));
+}
+
+/* What the timeline shows, and how long that takes. */
+static pace_status put_picture(pace_report *report, const asked *a) {
+    if (!a->picture) return PACE_OK;
+    double drawn_s = pace_analysis_step_ns(a->picture, PACE_DRAWN_STEPS - 1) / 1e9;
+    double skew_s = a->step->settled.closed_skew_s;
+    char without[80] = "";
+    if (skew_s > 0)
+        pace_snprintf(without, sizeof without, ", without the wait of %s for the slowest rank",
+                      pace_show_ns(pace_ns(skew_s)).text);
+    pace_node_note(pace_report_root(report),
+                   "The timeline draws the closed form's schedule, turn by turn: there the step takes %s%s.",
+                   pace_show_ns(pace_ns(drawn_s)).text, without);
+    PACE_TRY(pace_put_stages(report, a->picture, a->step));
+    pace_put_stage_memory(report, &a->memory, a->step->settled.plan.device_bytes);
+    return PACE_OK;
+}
+
+static void warn_of_kernels(pace_report *report, const pace_step_slots *slots) {
+    if (slots->beyond_s > 0)
+        pace_report_warn(
+            report, PACE_WARN_EXTRAPOLATED, pace_doubt_name(PACE_DOUBT_KERNEL_BEYOND),
+            "%.0f %% of the kernels' time is of sizes, a device, a precision or a kind that the fit has no "
+            "rows of: it is carried over from the nearest rows",
+            ceil(100 * slots->beyond_s / slots->kernels_s));
+}
+
+static void put_road(pace_node *root, const asked *a) {
+    const pace_step_case *one = &a->step->asked;
+    if (!a->folded) {
+        pace_node_sentence(root, false, "Answered in closed form: %s%s.", pace_step_why_closed(one),
+                           pace_step_has_operators(one) ? "; its what-ifs are walked" : "");
+        return;
+    }
+    double times = pace_config_micro_batches(&one->config);
+    pace_node_sentence(root, false,
+                       "Its %g micro-batches have too many launches to be shown: a few were walked, and what they "
+                       "repeat was counted. Parts and pictures below are the closed form's, which makes it %s; all is "
+                       "shown of fewer micro-batches (--set global_batch=...).",
+                       times, pace_show_ns(pace_ns(a->step->settled.closed_s.median)).text);
+}
+
+static void take_doubts(pace_doubts_used *out, const asked *a, double spread) {
+    double form = spread * spread;
+    *out = a->fits->step_path ? (pace_doubts_used){{0}, false} : a->step->settled.used;
+    for (int i = 0; i < PACE_DOUBTS; i++) form -= out->added[i] * out->added[i];
+    if (a->fits->step_path) out->added[PACE_DOUBT_STEP_FIT] = spread;
+    else if (!a->folded) out->added[PACE_DOUBT_STEP_FORM] = sqrt(fmax(form, 0));
+}
+
+static pace_status build(pace_report *report, void *context) {
+    const asked *a = context;
+    pace_node *root = pace_report_root(report);
+    pace_estimate s = a->answer.time_s;
+    double low_s = pace_estimate_low(s), high_s = pace_estimate_high(s),
+           ranks = pace_config_ranks(&a->step->asked.config);
+    const pace_step_rate rate = pace_step_rate_of(&a->step->asked, s.median, ranks);
+    PACE_TRY(pace_put_fit(report, a->step));
+    pace_node_sentence(root, true, "The step would take %s (%s to %s) on %g of %s: %s.",
+                       pace_show_ns(pace_ns(s.median)).text, pace_show_ns(pace_ns(low_s)).text,
+                       pace_show_ns(pace_ns(high_s)).text, ranks, a->on, rate.text);
+    pace_put_unsaid(root, a->step);
+    warn_of_kernels(report, a->step->settled.plan.slots);
+    put_road(root, a);
+    put_how(root, a);
+    put_tables(root, a->step);
+    put_adapters(root, a->step);
+    put_sharing(root, a);
+    PACE_TRY(put_picture(report, a));
+    pace_node_text(root, "model", pace_names_text(&a->step->model.names, a->step->model.name));
+    pace_node_text(root, "machine", a->on);
+    pace_node_text(root, "device", a->step->asked.device->name);
+    pace_node_text(root, "framework", a->step->asked.framework->name);
+    pace_node_int(root, "ranks", (int64_t)ranks);
+    pace_node *step = pace_node_object(root, "step", NULL, PACE_FOR_JSON);
+    pace_node_int(step, "step_ns", pace_ns(s.median));
+    pace_node_int(step, "low_ns", pace_estimate_low_ns(s));
+    pace_node_int(step, "high_ns", pace_estimate_high_ns(s));
+    pace_node_text(step, "rung", pace_rung_names[s.rung]);
+    pace_node_real(step, "device_tokens_per_s", rate.of_tokens ? rate.per_s : (double)NAN);
+    pace_node_real(step, "mfu_share", rate.mfu);
+    pace_node_real(step, "device_memory_bytes",
+                   a->step->settled.plan.device_bytes > 0 ? a->step->settled.plan.device_bytes : NAN);
+    pace_put_step_values(report, s);
+    put_parts(root, &a->answer.parts, a->step->settled.closed_skew_s);
+    pace_put_step_memory(root, &a->step->settled.plan);
+    put_help(root, a);
+    pace_doubts_used used;
+    take_doubts(&used, a, s.spread);
+    return pace_put_assumptions(root, a->catalog, &used, s);
+}
+
+/* A pipeline that no order takes has a figure, but no picture. */
+static pace_status draw(asked *a) {
+    const char *name = pace_names_text(&a->step->model.names, a->step->model.name);
+    if (!pace_step_is_drawn(&a->step->asked)) return PACE_OK;
+    a->picture = pace_alloc(1, sizeof *a->picture);
+    if (!a->picture) return PACE_E_MEMORY;
+    pace_status status = pace_step_draw(a->picture, &a->memory, a->catalog, &a->step->settled, &a->step->asked, name);
+    if (status == PACE_OK) return PACE_OK;
+    pace_free(a->picture);
+    a->picture = NULL;
+    return status;
+}
+
+pace_status pace_predict_step(pace_report **out, pace_step_asked *step, const pace_predict_fits *fits,
+                              const pace_predict_options *options, bool folded) {
+    asked a = {.step = step,
+               .folded = folded,
+               .fits = fits,
+               .on = options->on.count ? options->on.items[0] : step->asked.device->name,
+               .catalog = options->context->catalog};
+    pace_report *report = NULL;
+    PACE_TRY(answer(&a, options));
+    PACE_TRY(draw(&a));
+    pace_status status = pace_report_build(&report, "step", "A step of many ranks", build, &a);
+    pace_memory_series_free(&a.memory);
+    if (status != PACE_OK) {
+        if (a.picture) pace_free_analysis(a.picture);
+        return status;
+    }
+    if (a.picture) pace_report_set_trace(report, pace_write_analysis_trace, a.picture, pace_free_analysis);
+    *out = report;
+    return PACE_OK;
+}
+
+/* --- beside a walk ------------------------------------------------------------------------------------------------ */
+
+/* Parameters from which on a model counts as large: the closed form was compared with published runs of such. */
+static const double LARGE_PARAMETERS = 1e9;
+
+void pace_put_closed_form(pace_report *report, pace_step_asked *step, const char *on, double walked_s) {
+    asked a = {.step = step, .on = on};
+    pace_node *root = pace_report_root(report), *node = pace_node_object(root, "closed_form", NULL, PACE_FOR_JSON);
+    pace_estimate s = step->settled.closed_s;
+    double low_s = pace_estimate_low(s), high_s = pace_estimate_high(s);
+    const pace_step_plan *plan = &step->settled.plan;
+    double bytes = plan->memory.all_bytes;
+    bool large = pace_model_total(&step->model, &step->asked.config).parameters >= LARGE_PARAMETERS;
+    pace_node_int(node, "step_ns", pace_ns(s.median));
+    pace_node_int(node, "low_ns", pace_estimate_low_ns(s));
+    pace_node_int(node, "high_ns", pace_estimate_high_ns(s));
+    pace_node_real(node, "ratio", s.median / walked_s);
+    pace_node_real(node, "memory_bytes", bytes);
+    pace_node_real(node, "device_memory_bytes", plan->device_bytes > 0 ? plan->device_bytes : NAN);
+    put_how(root, &a);
+    put_tables(root, step);
+    put_adapters(root, step);
+    if (pace_config_ranks(&step->asked.config) < 2 && !large) return;
+    pace_node_note(root, "Check: the closed form makes it %s (%s to %s) on %s, %+.1f %%.",
+                   pace_show_ns(pace_ns(s.median)).text, pace_show_ns(pace_ns(low_s)).text,
+                   pace_show_ns(pace_ns(high_s)).text, on, 100 * (s.median / walked_s - 1));
+}

@@ -1,0 +1,211 @@
+#include "source/jobs/job_rounds.h"
+#include "base/decimal.h"
+#include "base/parallel.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { BLOCKS_PER_WORKER = 4, FEWEST_SHARED = 32, SHOWN_ROW_BYTES = 200 };
+
+size_t pace_job_workers(void) { return pace_workers(); }
+
+/* ---- refused rows ---- */
+
+static int write_file(void *context, const void *bytes, size_t length) {
+    int file = *(int *)context;
+    for (const char *at = bytes; length > 0;) {
+        ssize_t done = write(file, at, length);
+        if (done < 0 && errno == EINTR) continue;
+        if (done <= 0) return done < 0 ? errno : EIO;
+        at += done;
+        length -= (size_t)done;
+    }
+    return 0;
+}
+
+static pace_status open_rejects(pace_job_rounds *rounds) {
+    static const char suffix[] = ".part";
+    const char *path = rounds->options->rejects_path;
+    struct stat about;
+    rounds->rejects_file = -1;
+    if (!path) return PACE_OK;
+    if (stat(path, &about) != 0 || S_ISREG(about.st_mode)) { /* a pipe or a device must stay one */
+        size_t length = strlen(path);
+        rounds->rejects_part = pace_alloc(length + sizeof suffix, 1);
+        if (!rounds->rejects_part) return PACE_E_MEMORY;
+        memcpy(rounds->rejects_part, path, length);
+        memcpy(rounds->rejects_part + length, suffix, sizeof suffix);
+    }
+    rounds->rejects_file =
+        open(rounds->rejects_part ? rounds->rejects_part : path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    if (rounds->rejects_file < 0) return pace_fail(PACE_E_IO, "%s: %s", path, strerror(errno));
+    PACE_TRY(pace_sink_open(&rounds->rejects, write_file, &rounds->rejects_file));
+    pace_sink_text(&rounds->rejects, "file,line,reason,row\n");
+    return PACE_OK;
+}
+
+static void write_cell(pace_sink *sink, const char *text, size_t length) {
+    pace_sink_text(sink, "\"");
+    if (pace_is_formula(text, length)) pace_sink_text(sink, "'");
+    for (size_t i = 0; i < length; i++) {
+        if (text[i] == '"') pace_sink_text(sink, "\"");
+        pace_sink_bytes(sink, text + i, 1);
+    }
+    pace_sink_text(sink, "\"");
+}
+
+static pace_status add_reject(pace_texts *rejects, const char *file, const pace_job_reject *fault) {
+    char text[1024];
+    pace_snprintf(text, sizeof text, "%s:%llu: %s", file, (unsigned long long)fault->line, fault->why);
+    return pace_texts_add(rejects, text);
+}
+
+pace_status pace_job_rounds_reject(pace_job_rounds *rounds, const pace_job_reject *fault) {
+    pace_job_reading *reading = rounds->reading;
+    reading->rejected++;
+    if (reading->rejects.count < PACE_JOB_SHOWN_REJECTS) PACE_TRY(add_reject(&reading->rejects, rounds->name, fault));
+    if (rounds->rejects_file < 0) return PACE_OK;
+    write_cell(&rounds->rejects, rounds->name, strlen(rounds->name));
+    pace_sink_format(&rounds->rejects, ",%llu,", (unsigned long long)fault->line);
+    write_cell(&rounds->rejects, fault->why, strlen(fault->why));
+    pace_sink_text(&rounds->rejects, ",");
+    write_cell(&rounds->rejects, fault->text, fault->length < SHOWN_ROW_BYTES ? fault->length : SHOWN_ROW_BYTES);
+    pace_sink_text(&rounds->rejects, "\n");
+    return PACE_OK;
+}
+
+/* ---- a round ---- */
+
+static pace_status know_ids(pace_job_rounds *rounds) {
+    PACE_TRY(pace_job_ids_init(&rounds->ids, 0));
+    for (size_t i = 0; i < rounds->options->known_count; i++) {
+        bool seen;
+        size_t repeats;
+        PACE_TRY(pace_job_ids_add(&seen, &repeats, &rounds->ids, &rounds->options->known_ids[i], 1));
+    }
+    return PACE_OK;
+}
+
+/* Threads wait for each other three times a round, and longer where others use the machine: few of them get long rounds. */
+static size_t blocks_of_round(void) {
+    size_t count = BLOCKS_PER_WORKER * pace_job_workers();
+    return pace_job_workers() > 1 && count < FEWEST_SHARED ? FEWEST_SHARED : count;
+}
+
+pace_status pace_job_rounds_open(pace_job_rounds *rounds) {
+    rounds->block_count = blocks_of_round();
+    rounds->blocks = pace_alloc(rounds->block_count, sizeof *rounds->blocks);
+    rounds->repeats = pace_alloc(rounds->block_count, sizeof *rounds->repeats);
+    if (!rounds->blocks || !rounds->repeats) return PACE_E_MEMORY;
+    PACE_TRY(pace_job_limits_load(&rounds->limits, rounds->options->catalog));
+    PACE_TRY(know_ids(rounds));
+    return open_rejects(rounds);
+}
+
+static pace_status close_rejects(pace_job_rounds *rounds, bool failed) {
+    const char *path = rounds->options->rejects_path;
+    pace_status status = rounds->rejects.buffer ? pace_sink_close(&rounds->rejects) : PACE_OK;
+    if (status != PACE_OK) pace_fail_in(status, path);
+    if (rounds->rejects_file < 0) return status;
+    close(rounds->rejects_file);
+    if (!rounds->rejects_part) return status;
+    bool wanted = status == PACE_OK && !(failed && rounds->reading->rejected == 0);
+    if (wanted && rename(rounds->rejects_part, path) == 0) return PACE_OK;
+    if (wanted) status = pace_fail(PACE_E_IO, "%s: could not be replaced: %s", path, strerror(errno));
+    unlink(rounds->rejects_part);
+    return status;
+}
+
+pace_status pace_job_rounds_close(pace_job_rounds *rounds, bool failed) {
+    for (size_t i = 0; rounds->blocks && i < rounds->block_count; i++) pace_job_block_free(&rounds->blocks[i]);
+    for (size_t i = 0; rounds->repeats && i < rounds->block_count; i++) PACE_VEC_FREE(&rounds->repeats[i].seen);
+    PACE_FREE(rounds->blocks, rounds->repeats);
+    pace_job_ids_free(&rounds->ids);
+    pace_status status = close_rejects(rounds, failed);
+    pace_free(rounds->rejects_part);
+    return status;
+}
+
+static pace_status reject_repeat(pace_job_rounds *rounds, const pace_jobs *jobs, size_t job) {
+    const char *id = pace_jobs_id(jobs, job);
+    pace_job_reject fault = {.line = rounds->line + jobs->lines[job], .text = id, .length = strlen(id)};
+    snprintf(fault.why, sizeof fault.why, "job \"%.60s\" was there before (--repeats lets it)", id);
+    rounds->reading->repeated++;
+    return pace_job_rounds_reject(rounds, &fault);
+}
+
+/* Refused rows and repeated ids are listed together, by line. */
+static pace_status list_rejects(pace_job_rounds *rounds, pace_job_block *block, const bool *repeated) {
+    size_t job = repeated ? 0 : block->jobs.count;
+    for (size_t i = 0; i <= block->rejects.count; i++) {
+        uint64_t until = i < block->rejects.count ? block->rejects.items[i].line : UINT64_MAX;
+        for (; job < block->jobs.count && block->jobs.lines[job] < until; job++)
+            if (repeated && repeated[job]) PACE_TRY(reject_repeat(rounds, &block->jobs, job));
+        if (i == block->rejects.count) break;
+        block->rejects.items[i].line += rounds->line;
+        PACE_TRY(pace_job_rounds_reject(rounds, &block->rejects.items[i]));
+    }
+    return PACE_OK;
+}
+
+/* Looks for the ids of all blocks, in order, in one part of those seen before. */
+static pace_status find_repeats(void *context, size_t worker, size_t part) {
+    pace_job_rounds *rounds = context;
+    (void)worker;
+    for (size_t i = 0; i < rounds->used; i++) {
+        pace_job_repeats *repeats = &rounds->repeats[i];
+        repeats->count[part] = 0;
+        PACE_TRY(pace_job_ids_add_part(repeats->seen.items, &repeats->count[part], &rounds->ids, part,
+                                       rounds->blocks[i].id_hashes.items, rounds->blocks[i].jobs.count));
+    }
+    return PACE_OK;
+}
+
+static pace_status find_all_repeats(pace_job_rounds *rounds) {
+    if (rounds->options->repeats) return PACE_OK;
+    for (size_t i = 0; i < rounds->used; i++)
+        PACE_TRY(pace_grow(&rounds->repeats[i].seen.items, &rounds->repeats[i].seen.capacity,
+                           rounds->blocks[i].jobs.count, sizeof(bool)));
+    return pace_for_each(PACE_JOB_ID_PARTS, find_repeats, rounds);
+}
+
+static bool has_repeats(const pace_job_rounds *rounds, const pace_job_repeats *repeats) {
+    size_t count = 0;
+    for (size_t p = 0; p < PACE_JOB_ID_PARTS && !rounds->options->repeats; p++) count += repeats->count[p];
+    return count > 0;
+}
+
+static pace_status settle(pace_job_rounds *rounds, pace_job_block *block, const pace_job_repeats *repeats) {
+    const bool *repeated = has_repeats(rounds, repeats) ? repeats->seen.items : NULL;
+    rounds->reading->rows += block->jobs.count + block->rejects.count;
+    PACE_TRY(list_rejects(rounds, block, repeated));
+    if (repeated) pace_jobs_drop(&block->jobs, repeated);
+    for (size_t i = 0; i < block->jobs.count; i++) block->jobs.lines[i] += rounds->line;
+    rounds->line += block->lines;
+    rounds->reading->jobs += block->jobs.count;
+    return PACE_OK;
+}
+
+typedef struct {
+    pace_job_rounds *rounds;
+    pace_job_meanwhile_fn meanwhile;
+    void *context;
+} giving;
+
+static pace_status give_one(void *context, size_t worker, size_t i) {
+    giving *g = context;
+    if (i == 0) return g->meanwhile ? g->meanwhile(g->context) : PACE_OK;
+    const pace_jobs *jobs = &g->rounds->blocks[i - 1].jobs;
+    return jobs->count > 0 ? g->rounds->take(g->rounds->context, worker, g->rounds->file, jobs) : PACE_OK;
+}
+
+pace_status pace_job_rounds_give(pace_job_rounds *rounds, pace_job_meanwhile_fn meanwhile, void *context) {
+    giving g = {rounds, meanwhile, context};
+    PACE_TRY(find_all_repeats(rounds));
+    for (size_t i = 0; i < rounds->used; i++) PACE_TRY(settle(rounds, &rounds->blocks[i], &rounds->repeats[i]));
+    return pace_for_each(rounds->used + 1, give_one, &g);
+}

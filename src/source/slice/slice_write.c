@@ -1,0 +1,130 @@
+#include "source/slice/slice_write.h"
+#include "base/packer.h"
+#include "base/whole_file.h"
+#include "source/slice/slice_member.h"
+
+#include <stdio.h>
+#include <string.h>
+
+typedef struct {
+    const pace_slice_job *job;
+    pace_slice_counts *counts;
+    pace_sink *sink;
+    pace_names names;
+    bool first_member, in_events, first_event;
+    const char *output;
+} writer;
+
+static void begin_member(writer *w) {
+    if (w->in_events) pace_sink_text(w->sink, "\n]");
+    w->in_events = false;
+    pace_sink_text(w->sink, w->first_member ? "\n" : ",\n");
+    w->first_member = false;
+}
+
+static void begin_event(writer *w) {
+    if (!w->in_events) {
+        begin_member(w);
+        pace_sink_text(w->sink, "\"traceEvents\": [");
+        w->in_events = w->first_event = true;
+    }
+    pace_sink_text(w->sink, w->first_event ? "\n" : ",\n");
+    w->first_event = false;
+}
+
+static bool keeps(const writer *w, const pace_kineto_event *event) {
+    const pace_slice_job *job = w->job;
+    if (!job->cut) return true;
+    if (!pace_slice_keeps(job->cut, event)) return false;
+    bool may_mark = event->known_category && event->kind <= PACE_TASK_ANNOTATION;
+    return !may_mark || !job->is_other ||
+           !job->is_other(job->context, pace_names_text(&w->names, event->name), event->start_ns);
+}
+
+static pace_status put_event(void *context, const pace_kineto_event *event, const char *bytes, size_t length) {
+    writer *w = context;
+    w->counts->events++;
+    if (!keeps(w, event)) return PACE_OK;
+    w->counts->kept_events++;
+    begin_event(w);
+    if (w->job->anonymizer) pace_anonymize_event(w->sink, w->job->anonymizer, event, bytes, length);
+    else pace_sink_bytes(w->sink, bytes, length);
+    if (!w->sink->error) return PACE_OK;
+    return pace_fail(PACE_E_IO, "%s: could not be written: %s", w->output, strerror(w->sink->error));
+}
+
+static pace_status put_member(void *context, const char *key, const char *bytes, size_t length) {
+    writer *w = context;
+    bool ours = strcmp(key, PACE_SLICE_MEMBER) == 0 && w->job->steps->kept_steps.count;
+    if (ours || (w->job->anonymizer && !pace_anonymizer_keeps_member(w->job->anonymizer, key, bytes))) return PACE_OK;
+    begin_member(w);
+    pace_sink_format(w->sink, "\"%s\": ", key);
+    if (w->job->anonymizer) pace_anonymize_member(w->sink, w->job->anonymizer, key, bytes, length);
+    else pace_sink_bytes(w->sink, bytes, length);
+    return PACE_OK;
+}
+
+static pace_status copy(writer *w) {
+    const pace_slice_job *job = w->job;
+    pace_event_visitor visitor = {
+        .event = put_event, .member = put_member, .context = w, .names = &w->names, .progress = job->progress};
+    pace_read_notes notes;
+    w->first_member = true;
+    pace_sink_text(w->sink, "{");
+    if (job->steps->kept_steps.count) {
+        begin_member(w);
+        pace_slice_member_write(w->sink, job->steps, job->anonymizer == NULL);
+    }
+    PACE_TRY(pace_trace_events_read(&notes, job->path, &visitor));
+    if (!w->in_events && w->counts->kept_events == 0) {
+        begin_member(w);
+        pace_sink_text(w->sink, "\"traceEvents\": [");
+        w->in_events = true;
+    }
+    pace_sink_text(w->sink, w->in_events ? "\n]\n}\n" : "\n}\n");
+    w->counts->bytes = notes.bytes;
+    snprintf(w->counts->warning, sizeof w->counts->warning, "%s", notes.warning);
+    return PACE_OK;
+}
+
+static int to_sink(void *sink, const void *bytes, size_t length) {
+    pace_sink_bytes(sink, bytes, length);
+    return ((pace_sink *)sink)->error;
+}
+
+static pace_status copy_to(writer *w, pace_sink *sink) {
+    uint64_t before = sink->written + sink->used;
+    w->sink = sink;
+    pace_status status = copy(w);
+    w->counts->kept_bytes = sink->written + sink->used - before;
+    return status;
+}
+
+static pace_status copy_compressed(writer *w, pace_packer *packer) {
+    pace_sink plain;
+    PACE_TRY(pace_sink_open(&plain, pace_packer_write, packer));
+    pace_status status = copy_to(w, &plain), closed = pace_sink_close(&plain);
+    return status == PACE_OK ? closed : status;
+}
+
+static pace_status fill(pace_sink *sink, void *context) {
+    writer *w = context;
+    pace_packer *packer;
+    pace_pack_kind kind = pace_pack_kind_of(w->output);
+    if (kind == PACE_PACK_KINDS) return copy_to(w, sink);
+    PACE_TRY(pace_packer_open(&packer, kind, to_sink, sink));
+    pace_status status = copy_compressed(w, packer);
+    if (status == PACE_OK) return pace_packer_close(packer);
+    pace_packer_drop(packer);
+    return status;
+}
+
+pace_status pace_slice_write(pace_slice_counts *out, const char *output, const pace_slice_job *job) {
+    pace_slice_counts counts = {0};
+    writer w = {.job = job, .counts = &counts, .output = output};
+    PACE_TRY(pace_names_init(&w.names));
+    pace_status status = pace_whole_file_write(output, fill, &w);
+    pace_names_free(&w.names);
+    if (status == PACE_OK) *out = counts;
+    return status;
+}

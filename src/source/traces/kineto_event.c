@@ -1,0 +1,397 @@
+/* Reading one event object: members and args in any order, numbers also as text, everything else skipped. */
+#include "source/traces/kineto_event.h"
+
+#include <assert.h>
+#include <string.h>
+#include <strings.h>
+
+static const struct {
+    const char *text;
+    pace_task_kind kind;
+} categories[] = {
+    {"cpu_op", PACE_TASK_OP},
+    {"operator", PACE_TASK_OP},
+    {"kernel", PACE_TASK_KERNEL},
+    {"gpu_memcpy", PACE_TASK_COPY},
+    {"memcpy", PACE_TASK_COPY},
+    {"gpu_memset", PACE_TASK_MEMSET},
+    {"memset", PACE_TASK_MEMSET},
+    {"cuda_runtime", PACE_TASK_CALL},
+    {"cuda_driver", PACE_TASK_CALL},
+    {"runtime", PACE_TASK_CALL},
+    {"driver", PACE_TASK_CALL},
+    {"hip_runtime", PACE_TASK_CALL},
+    {"xpu_runtime", PACE_TASK_CALL},
+    {"xpu_driver", PACE_TASK_CALL},
+    {"mtia_runtime", PACE_TASK_CALL},
+    {"mtia_ccp_events", PACE_TASK_KERNEL}, /* on the device */
+    {"hpu_op", PACE_TASK_CALL},            /* of the host */
+    {"glow_runtime", PACE_TASK_CALL},
+    {"privateuse1_runtime", PACE_TASK_CALL},
+    {"privateuse1_driver", PACE_TASK_CALL},
+    {"concurrent_kernel", PACE_TASK_KERNEL},
+    {"user_annotation", PACE_TASK_ANNOTATION},
+    {"python_function", PACE_TASK_PYTHON},
+    {"cuda_sync", PACE_TASK_SYNC},
+};
+
+/* Kind of a category, any capitalisation. False: not a category that becomes tasks. */
+static bool kineto_category(pace_task_kind *kind, const char *text, size_t length) {
+    for (size_t i = 0; i < sizeof categories / sizeof *categories; i++) {
+        if (strlen(categories[i].text) == length && strncasecmp(categories[i].text, text, length) == 0) {
+            *kind = categories[i].kind;
+            return true;
+        }
+    }
+    return false;
+}
+
+void pace_kineto_event_clear(pace_kineto_event *event) {
+    event->phase = 0;
+    event->kind = PACE_TASK_OTHER;
+    event->known_category = event->autograd = event->has_category = event->counts = false;
+    event->counters.count = 0;
+    event->name = 0;
+    event->pid[0] = event->tid[0] = '\0';
+    event->has_start = event->has_shapes = event->has_exchange = false;
+    event->start_ns = event->duration_ns = 0;
+    event->device = event->stream = event->bytes = event->wait_stream = event->sequence = -1;
+    event->correlation = event->external = event->id = event->record_correlation = 0;
+    event->forward_thread = 0;
+    event->memory = (pace_memory_event){.allocated_bytes = -1, .reserved_bytes = -1};
+    event->exchange = (pace_exchange_info){.source = PACE_NO_RANK, .destination = PACE_NO_RANK};
+    memset(event->shapes, 0, sizeof event->shapes);
+    memset(event->launch, 0, sizeof event->launch);
+}
+
+void pace_kineto_event_free(pace_kineto_event *event) {
+    PACE_VEC_FREE(&event->counters);
+    pace_kineto_texts_free(&event->texts);
+}
+
+static bool is_open(pace_json_token token) { return token == PACE_JSON_OBJECT || token == PACE_JSON_ARRAY; }
+
+/* A macro, so that the literal's length is known and the comparison is a few instructions. */
+#define is(text, length, word) ((length) == sizeof(word) - 1 && memcmp(text, word, sizeof(word) - 1) == 0)
+
+/* Any scalar as text, cut to the buffer. Always as many bytes, which the window holds behind every token: no call. */
+static void copy_id(char *out, const pace_json_value *value) {
+    static_assert((int)PACE_ID_TEXT <= (int)PACE_JSON_BEHIND, "the window holds so many bytes behind a token");
+    memcpy(out, value->text, PACE_ID_TEXT);
+    out[value->length < PACE_ID_TEXT ? value->length : PACE_ID_TEXT - 1] = '\0';
+}
+
+static inline int64_t int_or(const pace_json_value *value, int64_t otherwise) {
+    int64_t number;
+    return pace_json_value_int(value, &number) ? number : otherwise;
+}
+
+pace_status pace_kineto_intern(pace_name *out, pace_json *json, pace_names *names) {
+    size_t length;
+    const char *text = pace_json_escaped(json) ? pace_json_decoded(json, &length) : pace_json_text(json, &length);
+    if (!text) return PACE_E_MEMORY;
+    return pace_names_add(out, names, text, length);
+}
+
+/* An escaped value is the last token. */
+static inline pace_status intern(pace_name *out, const pace_json_value *value, pace_json *json, pace_names *names) {
+    if (PACE_UNLIKELY(value->kind == PACE_JSON_VALUE_ESCAPED)) return pace_kineto_intern(out, json, names);
+    return pace_names_add(out, names, value->text, value->length);
+}
+
+/* --- args ----------------------------------------------------------------------------------------------- */
+
+enum {
+    ARG_NONE,
+    ARG_DEVICE,
+    ARG_STREAM,
+    ARG_CORRELATION,
+    ARG_EXTERNAL,
+    ARG_BYTES,
+    ARG_DIMS,
+    ARG_TYPES,
+    ARG_CONCRETE,
+    ARG_GRID,
+    ARG_BLOCK,
+    ARG_OCCUPANCY,
+    ARG_BLOCKS_PER_SM,
+    ARG_ADDRESS,
+    ARG_DEVICE_ID,
+    ARG_DEVICE_TYPE,
+    ARG_TOTAL_ALLOCATED,
+    ARG_TOTAL_RESERVED,
+    ARG_COLLECTIVE,
+    ARG_IN_ELEMENTS,
+    ARG_OUT_ELEMENTS,
+    ARG_GROUP_SIZE,
+    ARG_GROUP,
+    ARG_GROUP_RANKS,
+    ARG_SOURCE,
+    ARG_DESTINATION,
+    ARG_DTYPE,
+    ARG_RECORD_CORRELATION,
+    ARG_WAIT_STREAM,
+    ARG_SEQUENCE,
+    ARG_FORWARD_THREAD
+};
+
+/* The argument names of Kineto, 2021 to today; the length decides first, so most keys cost one comparison. */
+static uint8_t arg_of(const char *key, size_t length) {
+    switch (length) {
+    case 4:
+        if (is(key, length, "Addr")) return ARG_ADDRESS;
+        return is(key, length, "grid") ? ARG_GRID : ARG_NONE;
+    case 5:
+        if (is(key, length, "block")) return ARG_BLOCK;
+        if (is(key, length, "bytes") || is(key, length, "Bytes")) return ARG_BYTES;
+        return is(key, length, "dtype") ? ARG_DTYPE : ARG_NONE;
+    case 6:
+        if (is(key, length, "device")) return ARG_DEVICE;
+        return is(key, length, "stream") ? ARG_STREAM : ARG_NONE;
+    case 8:
+        if (is(key, length, "Src Rank")) return ARG_SOURCE;
+        return is(key, length, "Dst Rank") ? ARG_DESTINATION : ARG_NONE;
+    case 9: return is(key, length, "Device Id") ? ARG_DEVICE_ID : ARG_NONE;
+    case 10:
+        if (is(key, length, "Input Dims")) return ARG_DIMS;
+        if (is(key, length, "Input type")) return ARG_TYPES;
+        return is(key, length, "Group size") ? ARG_GROUP_SIZE : ARG_NONE;
+    case 11:
+        if (is(key, length, "correlation")) return ARG_CORRELATION;
+        if (is(key, length, "Device Type")) return ARG_DEVICE_TYPE;
+        return is(key, length, "External id") || strncasecmp(key, "external id", length) == 0 ? ARG_EXTERNAL : ARG_NONE;
+    case 13:
+        if (is(key, length, "Fwd thread id")) return ARG_FORWARD_THREAD;
+        if (is(key, length, "blocks per SM")) return ARG_BLOCKS_PER_SM;
+        return is(key, length, "In msg nelems") ? ARG_IN_ELEMENTS : ARG_NONE;
+    case 14:
+        if (is(key, length, "wait_on_stream")) return ARG_WAIT_STREAM;
+        if (is(key, length, "Total Reserved")) return ARG_TOTAL_RESERVED;
+        return is(key, length, "Out msg nelems") ? ARG_OUT_ELEMENTS : ARG_NONE;
+    case 15:
+        if (is(key, length, "Concrete Inputs")) return ARG_CONCRETE;
+        if (is(key, length, "Total Allocated")) return ARG_TOTAL_ALLOCATED;
+        if (is(key, length, "Sequence number")) return ARG_SEQUENCE;
+        return is(key, length, "Collective name") ? ARG_COLLECTIVE : ARG_NONE;
+    case 18: return is(key, length, "Process Group Name") ? ARG_GROUP : ARG_NONE;
+    case 19: return is(key, length, "Process Group Ranks") ? ARG_GROUP_RANKS : ARG_NONE;
+    case 25: return is(key, length, "est. achieved occupancy %") ? ARG_OCCUPANCY : ARG_NONE;
+    case 33: return is(key, length, "wait_on_cuda_event_record_corr_id") ? ARG_RECORD_CORRELATION : ARG_NONE;
+    default: return ARG_NONE;
+    }
+}
+
+static inline uint64_t id_or_zero(const pace_json_value *value) {
+    int64_t number = int_or(value, 0);
+    return number > 0 ? (uint64_t)number : 0;
+}
+
+/* A rank of the world, or PACE_NO_RANK. */
+static int64_t rank_of(const pace_json_value *value) {
+    int64_t number = int_or(value, PACE_NO_RANK);
+    return number >= 0 && number < INT32_MAX ? number : PACE_NO_RANK;
+}
+
+/* Where an argument goes that is kept as text; NULL for all others. */
+static pace_name *text_of(pace_kineto_event *event, uint8_t which) {
+    switch (which) {
+    case ARG_DIMS: event->has_shapes = true; return &event->shapes[PACE_SHAPE_DIMS_PART];
+    case ARG_TYPES: return &event->shapes[PACE_SHAPE_TYPES_PART];
+    case ARG_CONCRETE: return &event->shapes[PACE_SHAPE_CONCRETE_PART];
+    case ARG_GRID: return &event->launch[PACE_LAUNCH_GRID];
+    case ARG_BLOCK: return &event->launch[PACE_LAUNCH_BLOCK];
+    case ARG_OCCUPANCY: return &event->launch[PACE_LAUNCH_OCCUPANCY];
+    case ARG_BLOCKS_PER_SM: return &event->launch[PACE_LAUNCH_BLOCKS_PER_SM];
+    default: return NULL;
+    }
+}
+
+static pace_status keep_arg(pace_kineto_event *event, const pace_json_value *value, pace_json *json,
+                            pace_names *names) {
+    pace_name *text;
+    switch (value->meaning) {
+    case ARG_DEVICE: event->device = int_or(value, -1); break;
+    case ARG_STREAM: event->stream = int_or(value, -1); break;
+    case ARG_CORRELATION: event->correlation = id_or_zero(value); break;
+    case ARG_EXTERNAL: event->external = id_or_zero(value); break;
+    case ARG_BYTES: event->bytes = int_or(value, -1); break;
+    case ARG_ADDRESS: event->memory.address = (uint64_t)int_or(value, 0); break;
+    case ARG_DEVICE_ID: event->memory.device_id = (int16_t)int_or(value, -1); break;
+    case ARG_DEVICE_TYPE: event->memory.device_type = (uint8_t)int_or(value, 0); break;
+    case ARG_TOTAL_ALLOCATED: event->memory.allocated_bytes = int_or(value, -1); break;
+    case ARG_TOTAL_RESERVED: event->memory.reserved_bytes = int_or(value, -1); break;
+    case ARG_RECORD_CORRELATION: event->record_correlation = id_or_zero(value); break;
+    case ARG_WAIT_STREAM: event->wait_stream = int_or(value, -1); break;
+    case ARG_SEQUENCE: event->sequence = int_or(value, -1); break;
+    case ARG_FORWARD_THREAD: event->forward_thread = int_or(value, 0); break;
+    case ARG_IN_ELEMENTS: event->exchange.in_elements = int_or(value, 0); break;
+    case ARG_OUT_ELEMENTS: event->exchange.out_elements = int_or(value, 0); break;
+    case ARG_GROUP_SIZE: event->exchange.group_size = int_or(value, 0); break;
+    case ARG_COLLECTIVE: event->has_exchange = true; return intern(&event->exchange.collective, value, json, names);
+    case ARG_GROUP: return intern(&event->exchange.group, value, json, names);
+    case ARG_GROUP_RANKS: return intern(&event->exchange.group_ranks, value, json, names);
+    case ARG_SOURCE: event->exchange.source = rank_of(value); break;
+    case ARG_DESTINATION: event->exchange.destination = rank_of(value); break;
+    case ARG_DTYPE: return intern(&event->exchange.dtype, value, json, names);
+    default:
+        text = text_of(event, value->meaning);
+        return text ? pace_kineto_text_add(text, &event->texts, value) : PACE_OK;
+    }
+    return PACE_OK;
+}
+
+/* The arguments of a range of counters: a number by the name of each counter. */
+static pace_json_token read_counters(pace_kineto_event *event, pace_json *json, pace_names *names,
+                                     pace_status *status) {
+    for (;;) {
+        pace_counter counter = {0};
+        pace_json_token token = pace_json_next(json);
+        if (token != PACE_JSON_KEY) return token;
+        *status = pace_kineto_intern(&counter.counter, json, names);
+        if (*status != PACE_OK) return PACE_JSON_ERROR;
+        token = pace_json_next(json);
+        if (is_open(token)) token = pace_json_leave(json);
+        else if (token == PACE_JSON_NUMBER && pace_json_double(json, &counter.value))
+            *status = PACE_PUSH(&event->counters, counter);
+        if (*status != PACE_OK) return PACE_JSON_ERROR;
+        if (pace_json_failed(token)) return token;
+    }
+}
+
+/* The argument whose first token is the last; returns its last token. */
+static pace_json_token keep_any_arg(pace_kineto_event *event, uint8_t which, pace_json *json, pace_json_token token,
+                                    pace_names *names, pace_status *status) {
+    pace_name *text = text_of(event, which);
+    if (text) return pace_kineto_text_read(text, &event->texts, json, token, event->name * 32 + which, status);
+    if (is_open(token)) return pace_json_leave(json);
+    pace_json_value value = pace_json_value_of(json);
+    value.meaning = which;
+    if (value.kind != PACE_JSON_VALUE_OTHER) *status = keep_arg(event, &value, json, names);
+    return *status == PACE_OK ? token : PACE_JSON_ERROR;
+}
+
+static pace_json_token read_args(pace_kineto_event *event, pace_json *json, pace_names *names, pace_status *status) {
+    pace_json_habit *habit = &event->args[event->kind];
+    for (;;) {
+        uint8_t which;
+        pace_json_value run[PACE_JSON_RUN];
+        size_t count = pace_json_habit_run(json, habit, run);
+        for (size_t i = 0; i < count && *status == PACE_OK; i++) *status = keep_arg(event, &run[i], json, names);
+        if (*status != PACE_OK) return PACE_JSON_ERROR;
+        pace_json_token token = pace_json_habit_member(json, habit, arg_of, &which);
+        if (token == PACE_JSON_OBJECT_END || pace_json_failed(token)) return token;
+        token = keep_any_arg(event, which, json, token, names, status);
+        if (pace_json_failed(token)) return token;
+    }
+}
+
+/* --- the event's own members ----------------------------------------------------------------------------- */
+
+static void read_category(pace_kineto_category *out, const char *text, size_t length) {
+    *out = (pace_kineto_category){.kind = PACE_TASK_OTHER};
+    out->known = kineto_category(&out->kind, text, length);
+    out->autograd = is(text, length, "fwdbwd") || is(text, length, "forward_backward");
+    out->counts = is(text, length, "cuda_profiler_range");
+    out->length = length < sizeof out->text ? length : 0;
+    memcpy(out->text, text, out->length);
+}
+
+static bool is_category(const pace_kineto_category *category, const char *text, size_t length) {
+    return category->length == length && length && memcmp(text, category->text, length) == 0;
+}
+
+/* Categories are few: each is understood once. */
+static size_t find_category(pace_kineto_event *event, const char *text, size_t length) {
+    if (is_category(&event->categories[event->category], text, length)) return event->category;
+    for (size_t i = 0; i < event->category_count; i++)
+        if (is_category(&event->categories[i], text, length)) return i;
+    size_t place = event->category_count;
+    if (length == 0 || length >= sizeof event->categories[0].text || place + 1 >= PACE_KINETO_CATEGORIES)
+        place = PACE_KINETO_CATEGORIES - 1;
+    else event->category_count++;
+    read_category(&event->categories[place], text, length);
+    return place;
+}
+
+static void keep_category(pace_kineto_event *event, const char *text, size_t length) {
+    event->category = find_category(event, text, length);
+    const pace_kineto_category *category = &event->categories[event->category];
+    event->has_category = true;
+    event->known_category = category->known;
+    event->autograd = category->autograd;
+    event->counts = category->counts;
+    event->kind = category->kind;
+}
+
+enum { NO_MEMBER, PHASE, START, DURATION, CATEGORY, NAME, PROCESS, THREAD, IDENTITY, ARGS };
+
+static uint8_t member_of(const char *key, size_t length) {
+    switch (length) {
+    case 2:
+        if (is(key, length, "ph")) return PHASE;
+        if (is(key, length, "ts")) return START;
+        return is(key, length, "id") ? IDENTITY : NO_MEMBER;
+    case 3:
+        if (is(key, length, "dur")) return DURATION;
+        if (is(key, length, "cat")) return CATEGORY;
+        if (is(key, length, "pid")) return PROCESS;
+        return is(key, length, "tid") ? THREAD : NO_MEMBER;
+    case 4:
+        if (is(key, length, "name")) return NAME;
+        return is(key, length, "args") ? ARGS : NO_MEMBER;
+    default: return NO_MEMBER;
+    }
+}
+
+static pace_status keep_member(pace_kineto_event *event, const pace_json_value *value, pace_json *json,
+                               pace_names *names) {
+    switch (value->meaning) {
+    case PHASE: event->phase = value->length ? value->text[0] : 0; break;
+    case START: event->has_start = pace_json_value_us_to_ns(value, &event->start_ns); break;
+    case DURATION: (void)pace_json_value_us_to_ns(value, &event->duration_ns); break;
+    case CATEGORY: keep_category(event, value->text, value->length); break;
+    case NAME: return intern(&event->name, value, json, names);
+    case PROCESS: copy_id(event->pid, value); break;
+    case THREAD: copy_id(event->tid, value); break;
+    case IDENTITY: event->id = id_or_zero(value); break;
+    default: break;
+    }
+    return PACE_OK;
+}
+
+/* An arrow of which nothing is kept but that it was there (one in three events of a trace). */
+static bool is_idle_arrow(const pace_kineto_event *event) {
+    return (event->phase == 's' || event->phase == 'f') && !event->autograd && event->has_start && !event->reads_arrows;
+}
+
+/* The member whose first token is the last; returns its last token. */
+static pace_json_token keep_any_member(pace_kineto_event *event, uint8_t which, pace_json *json, pace_json_token token,
+                                       pace_names *names, pace_status *status) {
+    if (which == ARGS && token == PACE_JSON_OBJECT)
+        return (event->counts ? read_counters : read_args)(event, json, names, status);
+    if (is_open(token)) return pace_json_leave(json);
+    pace_json_value value = pace_json_value_of(json);
+    value.meaning = which;
+    if (value.kind != PACE_JSON_VALUE_OTHER) *status = keep_member(event, &value, json, names);
+    return *status == PACE_OK ? token : PACE_JSON_ERROR;
+}
+
+pace_json_token pace_kineto_event_read(pace_kineto_event *event, pace_json *json, pace_names *names,
+                                       pace_status *status) {
+    *status = PACE_OK;
+    for (;;) {
+        uint8_t which;
+        pace_json_value run[PACE_JSON_RUN];
+        size_t count = pace_json_habit_run(json, &event->members, run);
+        for (size_t i = 0; i < count; i++) {
+            *status = keep_member(event, &run[i], json, names);
+            if (*status != PACE_OK) return PACE_JSON_ERROR;
+            if (run[i].meaning == CATEGORY && is_idle_arrow(event)) return pace_json_leave(json);
+        }
+        pace_json_token token = pace_json_habit_member(json, &event->members, member_of, &which);
+        if (token == PACE_JSON_OBJECT_END || pace_json_failed(token)) return token;
+        token = keep_any_member(event, which, json, token, names, status);
+        if (pace_json_failed(token)) return token;
+        if (which == CATEGORY && is_idle_arrow(event)) return pace_json_leave(json);
+    }
+}

@@ -1,0 +1,265 @@
+#include "source/traces/trace_formats.h"
+#include "base/text.h"
+#include "model/model_read.h"
+#include "source/traces/chakra.h"
+#include "source/traces/execution_trace.h"
+#include "source/traces/foreign.h"
+#include "source/model_inputs.h"
+#include "source/traces/nsys.h"
+#include "base/print.h"
+
+#include <paceline/paceline.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { MOST_MEMBERS = 16, LONGEST_SUFFIX = 15 }; /* formats say what they are before their long member */
+
+/* --- how formats begin -------------------------------------------------------------------------------------------- */
+
+static bool begins_database(const char *path, const unsigned char *bytes, size_t length) {
+    (void)bytes, (void)length;
+    return pace_is_database(path);
+}
+
+/* Chakra's first message is its metadata, behind its length: the version (field 1), a short text such as "0.0.4", or,
+ * where it is left out, attributes (field 2) that begin with their name. */
+static bool begins_chakra(const char *path, const unsigned char *bytes, size_t length) {
+    (void)path;
+    enum { VERSION = 0x0a, ATTRIBUTE = 0x12, NAME = 0x0a, LONGEST = 64 };
+    size_t at = 0;
+    while (at < length && at < 9 && bytes[at] & 0x80) at++;
+    if (at + 3 >= length) return false;
+    if (bytes[at + 1] == ATTRIBUTE) return bytes[at + 3] == NAME;
+    if (bytes[at + 1] != VERSION) return false;
+    size_t size = bytes[at + 2], from = at + 3;
+    if (size == 0 || size > LONGEST || from + size > length) return false;
+    for (size_t i = from; i < from + size; i++)
+        if (!pace_is_alnum((char)bytes[i]) && bytes[i] != '.' && bytes[i] != '-') return false;
+    return true;
+}
+
+/* The start of the first line that is neither empty nor a comment nor where a document begins. */
+static size_t first_line(const unsigned char *bytes, size_t length) {
+    size_t at = 0;
+    while (at < length) {
+        while (at < length && pace_is_space((char)bytes[at])) at++;
+        if (at == length || (bytes[at] != '#' && bytes[at] != '-')) return at;
+        while (at < length && bytes[at] != '\n') at++;
+    }
+    return at;
+}
+
+/* A description is a map whose first key is known; one that begins with a long comment has its name. */
+static bool begins_model(const char *path, const unsigned char *bytes, size_t length) {
+    size_t from = first_line(bytes, length), at = from;
+    if (from == length) return length > 0 && pace_model_is_file(path);
+    while (at < length && pace_is_name((char)bytes[at])) at++;
+    return at < length && bytes[at] == ':' && pace_model_is_key((const char *)bytes + from, at - from);
+}
+
+/* --- the formats -------------------------------------------------------------------------------------------------- */
+
+static pace_status read_kineto(pace_step *out, const char *path, pace_read_notes *notes, pace_progress progress) {
+    pace_input *input;
+    PACE_TRY(pace_input_open(&input, path));
+    pace_status status = pace_kineto_read(out, input, notes, progress);
+    pace_input_free(input);
+    return status;
+}
+
+static pace_status read_execution_trace(pace_graph *out, pace_read_notes *notes, pace_input *input) {
+    (void)notes;
+    return pace_execution_trace_read(out, NULL, input);
+}
+
+const pace_trace_format pace_trace_formats[] = {
+    {.name = "Kineto trace",
+     .holds = PACE_HOLDS_STEP,
+     .suffixes = " .json .json.gz .json.zst ",
+     .members = " traceEvents ",
+     .read_step = read_kineto},
+    {.name = "Nsight Systems export",
+     .holds = PACE_HOLDS_STEP,
+     .suffixes = " .sqlite ",
+     .begins = begins_database,
+     .read_step = pace_nsys_read},
+    {.name = "Chakra trace",
+     .holds = PACE_HOLDS_GRAPH,
+     .suffixes = " .et .et.gz ",
+     .begins = begins_chakra,
+     .read_graph = pace_chakra_read},
+    {.name = "model", .holds = PACE_HOLDS_MODEL, .begins = begins_model},
+    {.name = "Chakra trace in JSON",
+     .holds = PACE_HOLDS_GRAPH,
+     .members = " workload_graph ",
+     .read_graph = pace_chakra_read_json},
+    {.name = "PyTorch execution trace",
+     .holds = PACE_HOLDS_GRAPH,
+     .members = " schema nodes ",
+     .read_graph = read_execution_trace},
+};
+const size_t pace_trace_format_count = sizeof pace_trace_formats / sizeof *pace_trace_formats;
+
+/* --- which it is -------------------------------------------------------------------------------------------------- */
+
+typedef struct {
+    const pace_trace_format *formats;
+    size_t count;
+} format_list;
+
+static const pace_trace_format *with_member(const format_list *list, const pace_json *json) {
+    for (size_t i = 0; i < list->count; i++) {
+        const char *at = list->formats[i].members;
+        for (size_t length; at && (at += strspn(at, " "), length = strcspn(at, " ")) > 0; at += length) {
+            char member[64];
+            snprintf(member, sizeof member, "%.*s", (int)length, at);
+            if (pace_json_is(json, member)) return &list->formats[i];
+        }
+    }
+    return NULL;
+}
+
+static bool has_suffix(const char *suffixes, const char *name) {
+    for (size_t length; suffixes && (suffixes += strspn(suffixes, " "), length = strcspn(suffixes, " ")) > 0;
+         suffixes += length) {
+        char suffix[LONGEST_SUFFIX + 1];
+        snprintf(suffix, sizeof suffix, "%.*s", (int)length, suffixes);
+        if (pace_ends(name, suffix)) return true;
+    }
+    return false;
+}
+
+/* What is no JSON either is of the format that its name says. */
+static const pace_trace_format *by_name(const format_list *list, const char *path) {
+    for (size_t i = 0; i < list->count; i++)
+        if (!list->formats[i].members && has_suffix(list->formats[i].suffixes, path)) return &list->formats[i];
+    return &list->formats[0];
+}
+
+static pace_status by_members(const pace_trace_format **out, const format_list *list, pace_json *json,
+                              const char *path) {
+    *out = &list->formats[0];
+    if (pace_json_next(json) != PACE_JSON_OBJECT) *out = by_name(list, path);
+    else
+        for (int i = 0; i < MOST_MEMBERS && pace_json_next(json) == PACE_JSON_KEY; i++) {
+            const pace_trace_format *found = with_member(list, json);
+            if (found) *out = found;
+            if (found) return PACE_OK;
+            PACE_TRY(pace_foreign_refuse_member(path, json));
+            pace_json_token token = pace_json_skip(json);
+            if (token == PACE_JSON_ERROR || token == PACE_JSON_TRUNCATED) break;
+        }
+    return PACE_OK;
+}
+
+static pace_status first_bytes(unsigned char *bytes, size_t capacity, size_t *length, const char *path) {
+    pace_input *input;
+    pace_status status = PACE_OK;
+    PACE_TRY(pace_input_peek(&input, path));
+    *length = 0;
+    for (size_t got = 1; status == PACE_OK && got > 0 && *length < capacity; *length += got)
+        status = pace_input_read(input, bytes + *length, capacity - *length, &got);
+    pace_input_free(input);
+    return status == PACE_E_INPUT ? PACE_OK : status; /* whoever reads it says so */
+}
+
+static pace_status of_json(const pace_trace_format **out, const format_list *list, const char *path) {
+    pace_input *input;
+    pace_json *json;
+    PACE_TRY(pace_input_peek(&input, path));
+    pace_status status = pace_json_open(&json, input);
+    if (status == PACE_OK) {
+        status = by_members(out, list, json, path);
+        pace_json_free(json);
+    }
+    pace_input_free(input);
+    return status;
+}
+
+/* NULL where its first bytes tell none. What is known and not read is refused. */
+static pace_status by_bytes(const pace_trace_format **out, const format_list *list, const char *path) {
+    unsigned char bytes[256];
+    size_t length = 0;
+    PACE_TRY(first_bytes(bytes, sizeof bytes, &length, path));
+    *out = NULL;
+    for (size_t i = 0; i < list->count && !*out; i++)
+        if (list->formats[i].begins && list->formats[i].begins(path, bytes, length)) *out = &list->formats[i];
+    return *out ? PACE_OK : pace_foreign_refuse(path, bytes, length);
+}
+
+pace_status pace_trace_format_among(const pace_trace_format **out, const char *path, const pace_trace_format *formats,
+                                    size_t count) {
+    const format_list list = {formats, count};
+    const pace_trace_format *found;
+    PACE_TRY(by_bytes(&found, &list, path));
+    if (!found) PACE_TRY(of_json(&found, &list, path));
+    *out = found;
+    return PACE_OK;
+}
+
+pace_status pace_trace_format_of(const pace_trace_format **out, const char *path) {
+    return pace_trace_format_among(out, path, pace_trace_formats, pace_trace_format_count);
+}
+
+bool pace_is_trace_name(const char *name) {
+    const char *slash = strrchr(name, '/');
+    if ((slash ? slash[1] : name[0]) == '.') return false;
+    for (size_t i = 0; i < pace_trace_format_count; i++)
+        if (has_suffix(pace_trace_formats[i].suffixes, name)) return true;
+    return false;
+}
+
+void pace_trace_patterns(char *out, size_t size) {
+    *out = '\0';
+    for (size_t i = 0; i < pace_trace_format_count; i++) {
+        const char *at = pace_trace_formats[i].suffixes;
+        for (size_t length; at && (at += strspn(at, " "), length = strcspn(at, " ")) > 0; at += length)
+            if (strlen(out) + length + 4 < size) pace_list(out, size, ", ", "*%.*s", (int)length, at);
+    }
+}
+
+/* --- reading ------------------------------------------------------------------------------------------------------ */
+
+pace_status pace_graph_read(pace_graph *out, pace_read_notes *notes, const pace_trace_format *format,
+                            const char *path) {
+    pace_input *input;
+    if (format->holds == PACE_HOLDS_MODEL)
+        return pace_fail(PACE_E_INPUT,
+                         "%s: is a model's description: expected a file whose name ends with .yaml, or - for standard "
+                         "input",
+                         path);
+    if (!format->read_graph)
+        return pace_fail(PACE_E_INPUT, "%s: expected a step without times, found a %s", path, format->name);
+    PACE_TRY(pace_input_open(&input, path));
+    pace_status status = format->read_graph(out, notes, input);
+    pace_input_free(input);
+    return status;
+}
+
+static pace_status refuse_untimed(const char *path, const pace_trace_format *format) {
+    return pace_fail(PACE_E_INPUT,
+                     "%s: expected a trace, found a %s, which has no times: paceline predict %s --on DEVICE", path,
+                     format->name, path);
+}
+
+static void note_depth(pace_read_notes *notes, const pace_step *step, const char *path) {
+    if (!step->flattened_count || notes->warning[0]) return;
+    notes->code = PACE_WARN_NESTING_CUT;
+    pace_snprintf(notes->warning, sizeof notes->warning,
+                  "%s: tasks nested deeper than %d levels hang on the task %d levels deep", path, PACE_STEP_DEPTH,
+                  PACE_STEP_DEPTH - 1);
+}
+
+/* A trace may be long before its first member that tells: here its first bytes must, or it is of the first format. */
+pace_status pace_trace_read(pace_step *out, const char *path, pace_read_notes *notes, pace_progress progress) {
+    const format_list list = {pace_trace_formats, pace_trace_format_count};
+    const pace_trace_format *format;
+    PACE_TRY(by_bytes(&format, &list, path));
+    if (format && !format->read_step) return refuse_untimed(path, format);
+    if (!format) format = &pace_trace_formats[0];
+    pace_status status = format->read_step(out, path, notes, progress);
+    if (status == PACE_OK) note_depth(notes, out, path);
+    bool again = status == PACE_E_INPUT && strcmp(path, "-") != 0;
+    if (!again || pace_trace_format_of(&format, path) != PACE_OK || format->read_step) return status;
+    return refuse_untimed(path, format);
+}

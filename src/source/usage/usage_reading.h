@@ -1,0 +1,17 @@
+/* What came of reading a file of cluster records, and who takes its rows. */
+#pragma once
+
+#include "source/usage/usage_mapping.h"
+
+enum { PACE_USAGE_REASON = 512 };
+
+typedef struct {
+    const pace_usage_mapping *mapping;
+    uint64_t rows, taken, skipped, refused;
+    uint64_t bytes;                  /* as stored */
+    char reason[PACE_USAGE_REASON];  /* of the first that was refused: "file:line: …" */
+    char cut_off[PACE_USAGE_REASON]; /* where the file breaks off; "" = it does not */
+} pace_usage_reading;
+
+/** Takes a row, valid during the call. */
+typedef pace_status (*pace_usage_take_fn)(void *context, const pace_usage_mapping *mapping, const pace_usage_row *row);

@@ -1,0 +1,171 @@
+#include "source/usage/usage_row.h"
+#include "base/decimal.h"
+#include "base/text.h"
+#include "source/usage/usage_words.h"
+
+#include <math.h>
+#include <string.h>
+#include <strings.h>
+
+static const char *const expected[] = {"a text", "a number", "a time such as 2023-03-01T00:18:22",
+                                       "a duration such as 1-02:03:04"};
+
+static bool refuse(char why[PACE_USAGE_WHY], const char *name, const char *wanted, pace_usage_text found) {
+    pace_snprintf(why, PACE_USAGE_WHY, "%.40s: expected %s, found \"%.*s\"", name, wanted,
+                  (int)(found.length < 40 ? found.length : 40), found.data);
+    return false;
+}
+
+static const pace_usage_text nothing = {"", 0};
+
+/* The cell of a field, cut as its column says; empty for one that says that there is no value. */
+static pace_usage_text cell_of(const pace_usage_binding *b, int at, const char *before, const pace_usage_text *cells) {
+    if (at < 0) return nothing;
+    pace_usage_text text = pace_usage_trim(cells[at]);
+    if (text.length == 0 || pace_usage_is_missing(b->mapping, text)) return nothing;
+    for (size_t i = 0; before && i < text.length; i++)
+        if (strchr(before, text.data[i])) text.length = i;
+    return text;
+}
+
+static bool read_time(pace_usage_row *row, double *out, pace_usage_text text, const pace_usage_mapping *m) {
+    bool zoned;
+    if (!pace_usage_time(out, &zoned, text, m->zones)) return false;
+    if (!zoned && !isnan(m->zone_s)) *out -= m->zone_s;
+    row->zoneless |= !zoned && isnan(m->zone_s);
+    return true;
+}
+
+static bool read_number(pace_usage_row *row, double *out, pace_usage_cell cell, pace_usage_text text,
+                        const pace_usage_mapping *m) {
+    switch (cell) {
+    case PACE_USAGE_TIME: return read_time(row, out, text, m);
+    case PACE_USAGE_DURATION: return pace_usage_duration(out, text);
+    default: return pace_usage_number(out, text);
+    }
+}
+
+static bool has_word(pace_usage_text text, const char *word) {
+    size_t length = strlen(word);
+    for (size_t i = 0; i + length <= text.length; i++)
+        if (strncasecmp(text.data + i, word, length) == 0) return true;
+    return false;
+}
+
+double pace_usage_share(pace_usage_text model, const pace_yaml_node *slices) {
+    int own = pace_usage_slices(model);
+    double all = NAN;
+    for (size_t i = 0; own && i < pace_yaml_count(slices) && isnan(all); i++)
+        if (has_word(model, pace_yaml_key(slices, i)) &&
+            !pace_number_parse(&all, pace_yaml_text(pace_yaml_item(slices, i))))
+            all = NAN;
+    return own && own < all ? own / all : 1;
+}
+
+static bool read_list(pace_usage_row *out, pace_usage_field field, const pace_usage_column *column,
+                      pace_usage_text text) {
+    size_t kinds;
+    pace_usage_gpus gpus[PACE_USAGE_KINDS_OF_GPU];
+    if (strcmp(column->list, "brackets") == 0) return pace_usage_brackets(&out->number[field], text);
+    if (!pace_usage_list(&out->number[field], gpus, &kinds, text, column->list)) return false;
+    for (size_t i = 0; i < kinds; i++) {
+        double share = pace_usage_share(gpus[i].model, column->slices);
+        out->number[field] -= gpus[i].count * (1 - share);
+        gpus[i].count *= share;
+    }
+    if (kinds == 0 || out->gpu_kinds > 0) return true;
+    memcpy(out->gpus, gpus, kinds * sizeof *gpus);
+    out->gpu_kinds = kinds;
+    return true;
+}
+
+static bool read_field(pace_usage_row *out, char why[PACE_USAGE_WHY], const pace_usage_binding *b, int field,
+                       const pace_usage_text *cells) {
+    const pace_usage_column *column = &b->mapping->fields[field];
+    pace_usage_text text = cell_of(b, b->field[field], column->before, cells);
+    pace_usage_cell cell = pace_usage_fields[field].cell;
+    out->text[field] = text;
+    out->number[field] = NAN;
+    if (text.length == 0 || cell == PACE_USAGE_TEXT) return true;
+    bool good = column->list ? read_list(out, (pace_usage_field)field, column, text)
+                             : read_number(out, &out->number[field], cell, text, b->mapping);
+    out->number[field] *= column->unit;
+    bool can_be = cell == PACE_USAGE_TIME || out->number[field] >= 0;
+    bool blank = field == PACE_USAGE_VALUE; /* drivers write vast numbers for counters that have no value */
+    if (good && (blank || (can_be && fabs(out->number[field]) < 1e15))) return true;
+    return refuse(why, pace_usage_fields[field].name, expected[cell], text);
+}
+
+/* A counter that has a column of its own. What no counter can be counts as none: drivers write such numbers for "blank". */
+static void read_metrics(pace_usage_row *out, const pace_usage_binding *b, const pace_usage_text *cells) {
+    for (size_t i = 0; i < b->mapping->metric_count; i++) {
+        const pace_usage_metric *metric = &b->mapping->metrics[i];
+        pace_usage_text text = cell_of(b, b->metric[i], NULL, cells);
+        double value;
+        if (metric->device || text.length == 0 || !pace_usage_number(&value, text)) continue;
+        value *= metric->unit;
+        if (value >= 0 && value <= metric->most) out->number[metric->field] = value;
+    }
+}
+
+/* A counter that a row names. */
+static void read_named_metric(pace_usage_row *out, const pace_usage_binding *b) {
+    const pace_usage_metric *metric = pace_usage_metric_named(b->mapping, out->text[PACE_USAGE_METRIC]);
+    double value = out->number[PACE_USAGE_VALUE] * (metric ? metric->unit : NAN);
+    if (metric && value >= 0 && value <= metric->most) out->number[metric->field] = value;
+}
+
+static void read_state(pace_usage_row *out, const pace_usage_binding *b) {
+    pace_usage_text text = out->text[PACE_USAGE_STATE];
+    const pace_yaml_node *states = b->mapping->states;
+    out->state = PACE_STATE_OTHER;
+    out->state_known = false;
+    for (size_t i = 0; i < pace_yaml_count(states); i++) {
+        if (!pace_span_is(text.data, text.length, pace_yaml_key(states, i))) continue;
+        const char *word = pace_yaml_text(pace_yaml_item(states, i));
+        for (int s = 0; word && s < PACE_STATES; s++)
+            if (strcmp(word, pace_usage_state_names[s]) == 0) out->state = (pace_usage_state)s;
+        out->state_known = true;
+        return;
+    }
+}
+
+static bool is_skipped(const pace_usage_binding *b, const pace_usage_text *cells) {
+    if (b->skip < 0 || !b->mapping->skip_having) return false;
+    const char *having = b->mapping->skip_having;
+    size_t length = strlen(having);
+    pace_usage_text text = cells[b->skip];
+    for (size_t i = 0; length && i + length <= text.length; i++)
+        if (memcmp(text.data + i, having, length) == 0) return true;
+    return false;
+}
+
+pace_usage_verdict pace_usage_row_read(pace_usage_row *out, char why[PACE_USAGE_WHY], const pace_usage_binding *binding,
+                                       const pace_usage_text *cells) {
+    if (is_skipped(binding, cells)) return PACE_ROW_SKIPPED;
+    out->gpu_kinds = 0;
+    out->zoneless = false;
+    for (int field = 0; field < PACE_USAGE_FIELDS; field++)
+        if (!read_field(out, why, binding, field, cells)) return PACE_ROW_REFUSED;
+    if (out->gpu_kinds == 0) /* where all GPUs of a node are cut alike, only their model tells */
+        out->number[PACE_USAGE_GPUS] *=
+            pace_usage_share(out->text[PACE_USAGE_GPU], binding->mapping->fields[PACE_USAGE_GPUS].slices);
+    read_state(out, binding);
+    read_metrics(out, binding, cells);
+    if (binding->mapping->fields[PACE_USAGE_METRIC].name_count) read_named_metric(out, binding);
+    return PACE_ROW_TAKEN;
+}
+
+bool pace_usage_row_of_device(pace_usage_row *row, const pace_usage_binding *binding, size_t metric,
+                              const pace_usage_text *cells) {
+    const pace_usage_metric *m = &binding->mapping->metrics[metric];
+    pace_usage_text text = m->device ? cell_of(binding, binding->metric[metric], NULL, cells) : nothing;
+    double value;
+    if (text.length == 0 || !pace_usage_number(&value, text)) return false;
+    value *= m->unit;
+    if (!(value >= 0 && value <= m->most)) return false;
+    for (int f = PACE_USAGE_COUNTERS_FROM; f < PACE_USAGE_FIELDS; f++) row->number[f] = NAN;
+    row->number[m->field] = value;
+    row->text[PACE_USAGE_DEVICE] = (pace_usage_text){m->device, strlen(m->device)};
+    return true;
+}

@@ -1,0 +1,28 @@
+/* The cells of a row as fields, by a mapping. */
+#pragma once
+
+#include "source/usage/usage_mapping.h"
+
+/* Which of a file's cells each field and metric is. */
+typedef struct {
+    const pace_usage_mapping *mapping;
+    int field[PACE_USAGE_FIELDS]; /* -1 = not there */
+    int metric[PACE_USAGE_METRICS];
+    int skip;
+} pace_usage_binding;
+
+/** The share of a GPU that one of a model is: less than 1 of a slice (MIG), by how many slices a GPU has. */
+double pace_usage_share(pace_usage_text model, const pace_yaml_node *slices);
+
+enum { PACE_USAGE_WHY = 192 };
+
+typedef enum { PACE_ROW_TAKEN, PACE_ROW_SKIPPED, PACE_ROW_REFUSED } pace_usage_verdict;
+
+/** Reads a row; of one that is refused `why` says why. Texts are borrowed from the cells. Linear in the cells. */
+pace_usage_verdict pace_usage_row_read(pace_usage_row *out, char why[PACE_USAGE_WHY], const pace_usage_binding *binding,
+                                       const pace_usage_text *cells);
+
+/** Makes a row that was read one of the GPU whose counter is a column of its own; false = the metric is none of these, or
+ * has no value here. */
+bool pace_usage_row_of_device(pace_usage_row *row, const pace_usage_binding *binding, size_t metric,
+                              const pace_usage_text *cells);

@@ -1,0 +1,217 @@
+#include "source/usage/usage_words.h"
+#include "base/decimal.h"
+#include "base/text.h"
+
+#include <math.h>
+#include <string.h>
+
+pace_usage_text pace_usage_trim(pace_usage_text text) {
+    while (text.length && pace_is_space(*text.data)) text.data++, text.length--;
+    while (text.length && pace_is_space(text.data[text.length - 1])) text.length--;
+    return text;
+}
+
+bool pace_usage_number(double *out, pace_usage_text text) {
+    double value;
+    const char *end = text.data + text.length;
+    if (text.length == 0 || pace_decimal_read(&value, text.data, end) != end) return false;
+    *out = value;
+    return true;
+}
+
+/* Up to `most` digits at `*at`; false for none. */
+static bool digits(int64_t *out, const char **at, const char *end, int most) {
+    const char *from = *at;
+    for (*out = 0; *at < end && pace_is_digit(**at) && *at - from < most; (*at)++) *out = *out * 10 + (**at - '0');
+    return *at > from;
+}
+
+static bool sign(const char **at, const char *end, char c) { return *at < end && **at == c && ((*at)++, true); }
+
+/* Days from 1970 of a date of the Gregorian calendar: years are counted from March, so that the leap day is the last of its
+ * year; 400 years have 146,097 days. */
+static int64_t days_of(int64_t year, int64_t month, int64_t day) {
+    year -= month <= 2;
+    int64_t era = year / 400, of_era = year - era * 400;
+    int64_t of_year = (153 * (month + (month > 2 ? -3 : 9)) + 2) / 5 + day - 1;
+    return era * 146097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year - 719468;
+}
+
+static bool read_date(double *out, const char **at, const char *end) {
+    static const int longest[] = {31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
+    int64_t year, month, day;
+    if (!digits(&year, at, end, 4) || !sign(at, end, '-') || !digits(&month, at, end, 2) || !sign(at, end, '-') ||
+        !digits(&day, at, end, 2) || month < 1 || month > 12 || day < 1 || day > longest[month - 1])
+        return false;
+    *out = (double)days_of(year, month, day) * 86400;
+    return true;
+}
+
+/* ".25" or nothing. */
+static bool read_fraction(double *seconds, const char **at, const char *end) {
+    const char *from = *at;
+    if (!sign(at, end, '.')) return true;
+    while (*at < end && pace_is_digit(**at)) (*at)++;
+    double fraction;
+    if (*at - from == 1 || pace_decimal_read(&fraction, from, *at) != *at) return false;
+    *seconds += fraction;
+    return true;
+}
+
+static bool read_clock(double *out, const char **at, const char *end) {
+    int64_t hours, minutes, seconds = 0;
+    if (!digits(&hours, at, end, 2) || !sign(at, end, ':') || !digits(&minutes, at, end, 2)) return false;
+    if (sign(at, end, ':') && !digits(&seconds, at, end, 2)) return false;
+    if (hours > 24 || minutes > 59 || seconds > 60) return false;
+    *out = (double)(hours * 3600 + minutes * 60 + seconds);
+    return read_fraction(out, at, end);
+}
+
+/* "Z", "+08:00", "-0730", "+08", a name, or nothing. */
+static bool read_zone(double *out, pace_usage_text text, const pace_yaml_node *zones) {
+    int64_t hours, minutes = 0;
+    const char *at = text.data, *end = at + text.length;
+    *out = 0;
+    if (text.length == 0 || pace_span_is(at, text.length, "Z") || pace_span_is(at, text.length, "UTC")) return true;
+    bool west = *at == '-';
+    if (west || *at == '+') {
+        at++;
+        if (!digits(&hours, &at, end, 2)) return false;
+        sign(&at, end, ':');
+        if (at < end && !digits(&minutes, &at, end, 2)) return false;
+        *out = (west ? -1 : 1) * (double)(hours * 3600 + minutes * 60);
+        return at == end && hours < 24 && minutes < 60;
+    }
+    for (size_t i = 0; i < pace_yaml_count(zones); i++)
+        if (pace_span_is(at, text.length, pace_yaml_key(zones, i)))
+            return pace_yaml_text(pace_yaml_item(zones, i)) &&
+                   pace_number_parse(out, pace_yaml_text(pace_yaml_item(zones, i))) && (*out *= 3600, true);
+    return false;
+}
+
+bool pace_usage_time(double *out, bool *zoned, pace_usage_text text, const pace_yaml_node *zones) {
+    *zoned = true;
+    const char *at = text.data, *end = at + text.length;
+    double date, clock = 0, zone;
+    if (text.length < 8 || !memchr(text.data + 1, '-', text.length - 1)) return pace_usage_number(out, text);
+    if (!read_date(&date, &at, end)) return pace_usage_number(out, text);
+    if (at < end && (*at == 'T' || *at == ' ') && at++ && !read_clock(&clock, &at, end)) return false;
+    pace_usage_text rest = pace_usage_trim((pace_usage_text){at, (size_t)(end - at)});
+    if (!read_zone(&zone, rest, zones)) return false;
+    *zoned = rest.length > 0;
+    *out = date + clock - zone;
+    return true;
+}
+
+bool pace_usage_zone(double *out, pace_usage_text text) { return text.length && read_zone(out, text, NULL); }
+
+bool pace_usage_duration(double *out, pace_usage_text text) {
+    const char *at = text.data, *end = at + text.length;
+    int64_t days = 0, part = 0;
+    double seconds = 0;
+    if (!memchr(at, ':', text.length)) return text.length && *at != '-' && pace_usage_number(out, text);
+    const char *dash = memchr(at, '-', text.length);
+    if (dash && (!digits(&days, &at, end, 9) || !sign(&at, end, '-'))) return false;
+    for (int parts = 0; parts < 3; parts++) {
+        if (!digits(&part, &at, end, 9)) return false;
+        seconds = seconds * 60 + (double)part;
+        if (!sign(&at, end, ':')) break;
+    }
+    if (!read_fraction(&seconds, &at, end) || at != end) return false;
+    *out = (double)days * 86400 + seconds;
+    return true;
+}
+
+/* "gpu:a100:8(S:0-3)", as older tables have it: the count is behind the last colon. */
+static void split_colon(pace_usage_text *key, pace_usage_text *value) {
+    const char *bracket = memchr(key->data, '(', key->length);
+    size_t length = bracket ? (size_t)(bracket - key->data) : key->length, digits = 0;
+    while (digits < length && pace_is_digit(key->data[length - 1 - digits])) digits++;
+    if (digits == 0 || digits == length || key->data[length - 1 - digits] != ':') return;
+    *value = (pace_usage_text){key->data + length - digits, digits};
+    key->length = length - digits - 1;
+}
+
+/* The next "key=count" or "key:count" of a list; false at its end. */
+static bool next_part(pace_usage_text *key, pace_usage_text *value, pace_usage_text *rest) {
+    if (rest->length == 0) return false;
+    const char *comma = memchr(rest->data, ',', rest->length);
+    size_t length = comma ? (size_t)(comma - rest->data) : rest->length;
+    const char *equals = memchr(rest->data, '=', length);
+    size_t before = equals ? (size_t)(equals - rest->data) : length;
+    *key = (pace_usage_text){rest->data, before};
+    *value = (pace_usage_text){rest->data + before + (equals != NULL), length - before - (equals != NULL)};
+    if (!equals) split_colon(key, value);
+    rest->data += length + (comma != NULL);
+    rest->length -= length + (comma != NULL);
+    return true;
+}
+
+static void add_model(pace_usage_gpus *out, size_t *count, pace_usage_text model, double value) {
+    if (*count < PACE_USAGE_KINDS_OF_GPU) out[(*count)++] = (pace_usage_gpus){model, value};
+    else out[*count - 1].count += value;
+}
+
+bool pace_usage_list(double *total, pace_usage_gpus *out, size_t *count, pace_usage_text text, const char *key) {
+    pace_usage_text name, value;
+    size_t length = strlen(key);
+    double number, sum = 0;
+    bool found = false;
+    *total = 0;
+    *count = 0;
+    while (next_part(&name, &value, &text)) {
+        if (!pace_span_starts(name.data, name.length, key)) continue;
+        bool whole = name.length == length;
+        if (!whole && name.data[length] != ':') continue;
+        if (!pace_usage_number(&number, value) || !(number >= 0)) return false;
+        if (whole) *total = number, found = true;
+        else add_model(out, count, (pace_usage_text){name.data + length + 1, name.length - length - 1}, number);
+        sum += whole ? 0 : number;
+    }
+    if (!found) *total = sum;
+    if (*total > sum && *count > 0) add_model(out, count, (pace_usage_text){"", 0}, *total - sum);
+    *total = fmax(*total, sum);
+    return true;
+}
+
+int pace_usage_slices(pace_usage_text model) {
+    for (size_t i = 1; i + 4 < model.length; i++) {
+        const char *at = model.data + i, *end = model.data + model.length;
+        int64_t slices, memory;
+        const char *from = at - 1;
+        if (*at != 'g' || !digits(&slices, &from, at, 1)) continue;
+        at++;
+        if (sign(&at, end, '.') && digits(&memory, &at, end, 3) && sign(&at, end, 'g') && sign(&at, end, 'b'))
+            return (int)slices;
+    }
+    return 0;
+}
+
+/* "3-10:2" or "12". */
+static bool count_range(double *count, const char **at, const char *end) {
+    int64_t first, last, step = 1;
+    if (!digits(&first, at, end, 9)) return false;
+    last = first;
+    if (sign(at, end, '-') && !digits(&last, at, end, 9)) return false;
+    if (sign(at, end, ':') && !digits(&step, at, end, 9)) return false;
+    if (last < first || step < 1) return false;
+    *count += (double)((last - first) / step + 1);
+    return true;
+}
+
+bool pace_usage_brackets(double *out, pace_usage_text text) {
+    const char *open = memchr(text.data, '[', text.length), *end = text.data + text.length;
+    double count = 0;
+    *out = 1;
+    if (!open) return true;
+    const char *close = memchr(open, ']', (size_t)(end - open)), *at = open;
+    if (!close) return false;
+    const char *percent = memchr(open, '%', (size_t)(close - open)), *stop = percent ? percent : close;
+    do {
+        at++;
+        if (!count_range(&count, &at, stop)) return false;
+    } while (at < stop && *at == ',');
+    if (at != stop) return false;
+    *out = count;
+    return true;
+}
