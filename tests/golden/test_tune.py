@@ -118,7 +118,7 @@ def test_channels():
         code, out, err = run("tune", "--dialect", dialect, "-f", "csv", *words)
         lines = [line.split(",") for line in out.splitlines() if not line.startswith("#")]
         expect([line[-3] for line in lines] == ["4", "16", "32"], dialect, lines, err)
-    expect("with 32 channels" in " ".join(run("tune", *words)[1].split()), "the first sentences")
+    expect("ring simple with 4 channels instead of" in " ".join(run("tune", *words)[1].split()), "the first sentences, of the largest gain")
     kept = table("choices", "--on", "dgx-h100", "--collective", "allreduce", "--bytes", "1K..256M")
     expect({row["channels"] for row in kept} == {"-1"}, kept)
 
@@ -284,6 +284,7 @@ broadcast=binomial
 test_one_road()
 test_ranges()
 test_measured()
+test_channels()
 test_close()
 test_few_sizes()
 test_dialects()

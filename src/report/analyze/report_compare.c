@@ -68,37 +68,38 @@ static pace_shown show_change(double ns) {
     return shown;
 }
 
-/* Appends that something else takes the time instead; returns what is used. */
-static size_t name_instead(char *out, size_t size, size_t used, const pace_operator_pair *instead) {
-    if (!instead || used >= size) return used;
-    return used + (size_t)pace_snprintf(out + used, size - used, ", against %.60s, which %s alone has (%s)",
-                                        instead->name, instead->a ? "A" : "B",
-                                        show_change(instead->b_ns - instead->a_ns).text);
+/* Appends that something else takes the time instead. */
+static void name_instead(char *out, size_t size, const pace_operator_pair *instead) {
+    if (instead)
+        pace_append(out, size, ", against %.60s, which %s alone has (%s)", instead->name, instead->a ? "A" : "B",
+                    show_change(instead->b_ns - instead->a_ns).text);
+}
+
+static void name_host(char *out, size_t size, const pace_change_cause *cause) {
+    const char *name = cause->host ? cause->host->name : NULL;
+    if (name)
+        pace_append(out, size, "; most of all the device waits for %s%.60s%s (%s a step)", *name ? "'" : "",
+                    *name ? name : "a host that records nothing", *name ? "'" : "",
+                    show_change(cause->host->b_ns - cause->host->a_ns).text);
+    if (cause->resource == PACE_IDLE_HOST)
+        pace_append(out, size, "; the host launches %.0f kernels and copies a step in A, %.0f in B", cause->a_launches,
+                    cause->b_launches);
 }
 
 /* What changed most in the direction of the cell. */
 static void name_cause(char *out, size_t size, const pace_change_cause *cause) {
     const pace_operator_pair *op = cause->op, *kernel = cause->kernel;
-    size_t used = 0;
     out[0] = '\0';
-    if (cause->host)
-        used = (size_t)pace_snprintf(out, size, "; most of all the device waits for %s%.60s%s (%s a step)",
-                                     *cause->host->name ? "'" : "",
-                                     *cause->host->name ? cause->host->name : "a host that records nothing",
-                                     *cause->host->name ? "'" : "",
-                                     show_change(cause->host->b_ns - cause->host->a_ns).text);
-    if (cause->resource == PACE_IDLE_HOST && used < size)
-        pace_snprintf(out + used, size - used, "; the host launches %.0f kernels and copies a step in A, %.0f in B",
-                      cause->a_launches, cause->b_launches);
+    name_host(out, size, cause);
     if (op)
-        used = (size_t)pace_snprintf(out, size, "; most of all operators %.60s (%s a step)", op->name,
-                                     show_change(op->b_ns - op->a_ns).text);
-    used = name_instead(out, size, used, cause->op_instead);
+        pace_append(out, size, "; most of all operators %.60s (%s a step)", op->name,
+                    show_change(op->b_ns - op->a_ns).text);
+    name_instead(out, size, cause->op_instead);
     if (op && kernel && strcmp(op->name, kernel->name) == 0) return; /* the host is the device */
-    if (kernel && used < size)
-        used += (size_t)pace_snprintf(out + used, size - used, "%s %.60s (%s)", op ? ", of kernels" : "; most of all",
-                                      kernel->name, show_change(kernel->b_ns - kernel->a_ns).text);
-    name_instead(out, size, used, cause->kernel_instead);
+    if (kernel)
+        pace_append(out, size, "%s %.60s (%s)", op ? ", of kernels" : "; most of all", kernel->name,
+                    show_change(kernel->b_ns - kernel->a_ns).text);
+    name_instead(out, size, cause->kernel_instead);
 }
 
 /* A change that may be chance has none. */
