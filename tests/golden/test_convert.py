@@ -68,7 +68,9 @@ def test_model(folder):
     expect(again["device_nodes"] == row["device_nodes"] and again["exchanges"] == row["exchanges"], row, again)
     code, out, err = run("predict", first, "--on", "dgx-h100", "--format", "json")
     expect(code == 0 and json.loads(out)["schema"] == "paceline.predict/1", "predict reads it", err)
-    out = run("convert", "resnet50", "-o", first, "--format", "csv")[1]
+    _, out, err = run("convert", "resnet50", "-o", first, "--format", "csv")
+    expect("a micro-batch of 1 was taken" in err, "predict takes another batch: it is said", err)
+    expect("micro-batch" not in run("convert", "resnet50", "--set", "micro_batch=2", "-o", first.replace(".et", "-2.et"))[2], "a batch that was said")
     expect([line["path"] for line in csv.DictReader(io.StringIO(out))] == [first], out)
 
 

@@ -2,6 +2,7 @@
 #include "ask/predict/predict_inputs.h"
 #include "ask/predict/step_ask.h"
 #include "model/lower.h"
+#include "model/model_settings.h"
 #include "source/inputs.h"
 #include "source/traces/trace_formats.h"
 
@@ -30,6 +31,12 @@ static pace_status keep(pace_graph_inputs *out, const char *name, uint64_t bytes
 static pace_status read_model(pace_graph_inputs *out, const char *name, const pace_convert_options *options) {
     pace_step_asked step = {0};
     pace_status status = pace_step_model_open(&step, options->context->catalog, name, &options->set);
+    if (status == PACE_OK && !pace_settings_name_batch(&options->set))
+        status = pace_warn(
+            &out->warnings, PACE_WARN_BATCH_ASSUMED, name,
+            "no batch was given: a micro-batch of %.0f was taken, where predict takes what fits its device; the "
+            "setting micro_batch says another",
+            step.asked.config.micro_batch);
     for (uint32_t stage = 0; status == PACE_OK && stage < step.asked.config.pp; stage++) {
         pace_graph graph;
         status = pace_model_lower(&graph, step.asked.model, &step.asked.config, stage);
