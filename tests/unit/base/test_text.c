@@ -47,7 +47,7 @@ static void test_listed(void **state) {
     assert_ptr_equal(pace_span_listed("view_as", 7, list), list + 5);
     assert_ptr_equal(pace_span_listed("clamp", 5, list), list + 13);
     assert_ptr_equal(pace_span_listed("clamp_min", 9, list), list + 13);
-    assert_null(pace_span_listed("vie", 3, list));
+    assert_null(pace_span_listed("vi", 2, list));
     assert_null(pace_span_listed("view_", 5, list));
     assert_null(pace_span_listed("o", 1, list));
     assert_null(pace_span_listed("tos", 3, list));
@@ -56,8 +56,8 @@ static void test_listed(void **state) {
 
 static void test_nearer(void **state) {
     (void)state;
-    assert_string_equal(pace_word_nearer("hidden", "heads", "hiden"), "hiden");
-    assert_string_equal(pace_word_nearer("hidden", "hiden", "heads"), "hiden");
+    assert_string_equal(pace_word_nearer("hidden", "heads", "hidde"), "hidde");
+    assert_string_equal(pace_word_nearer("hidden", "hidde", "heads"), "hidde");
     assert_string_equal(pace_word_nearer("abc", "abd", "abe"), "abd"); /* the first of those that are as near */
     assert_string_equal(pace_word_nearer("abc", "", "xyz"), "xyz");
     assert_string_equal(pace_word_nearer("abc", NULL, "xyz"), "xyz");
