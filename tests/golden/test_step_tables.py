@@ -58,6 +58,8 @@ def test_names():
         "t5-11b": ["T5-11B", "google-t5/t5-11b"],
         "t5-v1.1-xl": ["google/flan-t5-xl"],
         "vit_large_16": ["ViT-L/16", "google/vit-large-patch16-224", "vit_large_patch16_224"],
+        "vit_base_32": ["vit_base_patch32_224"],
+        "vit_large_14": ["openai/clip-vit-large-patch14"],
         "bert_large": ["bert-large-uncased", "BERT"],
         "resnet50": ["ResNet-50 v1.5", "torchvision/resnet50"],
         "dlrm_dcnv2": ["dlrm-dcnv2", "DLRM_DCNv2"],
