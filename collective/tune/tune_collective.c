@@ -48,36 +48,47 @@ static pace_status call(pace_comm *comm, int collective, size_t bytes) {
     }
 }
 
-/* Seconds of the slowest rank, the least of some rounds. */
+/* Seconds of the slowest rank. */
 static double time_of(pace_comm *comm, int collective, size_t bytes) {
-    double least = 0;
     int times = bytes < 65536 ? 50 : bytes < ((size_t)4 << 20) ? 5 : 1;
-    for (int round = 0; round < ROUNDS; round++) {
-        if (pace_comm_barrier(comm) != PACE_OK) die();
-        double start = MPI_Wtime(), slowest;
-        for (int i = 0; i < times; i++)
-            if (call(comm, collective, bytes) != PACE_OK) die();
-        double took = (MPI_Wtime() - start) / times;
-        MPI_Allreduce(&took, &slowest, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
-        if (!round || slowest < least) least = slowest;
-    }
-    return least;
+    if (pace_comm_barrier(comm) != PACE_OK) die();
+    double start = MPI_Wtime(), slowest;
+    for (int i = 0; i < times; i++)
+        if (call(comm, collective, bytes) != PACE_OK) die();
+    double took = (MPI_Wtime() - start) / times;
+    MPI_Allreduce(&took, &slowest, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+    return slowest;
 }
 
-/* Times of one way at all sizes; 0 where these ranks cannot go it. */
-static void measure(double times[SIZES], int collective, const char *way) {
+static pace_comm *open_way(int collective, const char *way) {
     char setting[128];
     pace_comm *comm;
     pace_snprintf(setting, sizeof setting, "%s=%s", measured[collective].name, way);
     if (*way) setenv("PACELINE_COLLECTIVE", setting, 1);
     else unsetenv("PACELINE_COLLECTIVE");
     if (pace_comm_open(&comm, NULL) != PACE_OK) die();
+    return comm;
+}
+
+static bool goes(pace_comm *comm, int collective, size_t bytes, const char *way) {
+    const char *chosen = pace_comm_choice(comm, measured[collective].name, bytes);
+    return !*way || (chosen && strcmp(chosen, way) == 0);
+}
+
+/* The least times of all ways at all sizes; 0 where these ranks cannot go one. The ways take turns, for a machine that other
+ * machines share is at times half as fast as a minute before. The way "" is the built-in choice. */
+static void measure(double times[MOST_WAYS][SIZES], int collective, char ways[MOST_WAYS][32], int count) {
+    pace_comm *comms[MOST_WAYS];
+    for (int w = 0; w < count; w++) comms[w] = open_way(collective, ways[w]);
     size_t bytes = LEAST;
-    for (int s = 0; s < SIZES; s++, bytes *= STEP) {
-        const char *chosen = pace_comm_choice(comm, measured[collective].name, bytes);
-        times[s] = !*way || (chosen && strcmp(chosen, way) == 0) ? time_of(comm, collective, bytes) : 0;
-    }
-    pace_comm_close(comm);
+    for (int s = 0; s < SIZES; s++, bytes *= STEP)
+        for (int turn = 0; turn < ROUNDS * count; turn++) {
+            int w = turn % count;
+            if (!goes(comms[w], collective, bytes, ways[w])) continue;
+            double took = time_of(comms[w], collective, bytes);
+            if (turn < count || took < times[w][s]) times[w][s] = took;
+        }
+    for (int w = 0; w < count; w++) pace_comm_close(comms[w]);
 }
 
 static int split(char ways[MOST_WAYS][32], const char *text) {
@@ -110,11 +121,11 @@ static void write_choices(char *line, size_t room, const char *name, const int b
 }
 
 static void tune(char *lines, size_t room, int collective) {
-    static double times[MOST_WAYS][SIZES], usual[SIZES];
-    char ways[MOST_WAYS][32];
+    double times[MOST_WAYS][SIZES] = {{0}};
+    char ways[MOST_WAYS][32] = {""};
     int best[SIZES], count = split(ways, measured[collective].ways);
-    for (int w = 0; w < count; w++) measure(times[w], collective, ways[w]);
-    measure(usual, collective, "");
+    const double *usual = times[count];
+    measure(times, collective, ways, count + 1); /* the last is "" */
     choose(best, times, count);
     size_t bytes = LEAST, used = strlen(lines);
     for (int s = 0; s < SIZES && rank == 0; s++, bytes *= STEP) {
