@@ -1,16 +1,11 @@
 """More runs with one planted cause each (planted_runs.py): ways to share a step among ranks, and habits of training loops."""
-from planted_traces import collective, layers, update
+from planted_traces import collective, finish, layers, update
 
 GATHER = "ncclDevKernel_AllGather_RING_LL"
 SCATTER = "ncclDevKernel_ReduceScatter_Sum_f32_RING_LL"
 MESSAGE = "ncclDevKernel_SendRecv"
 ELEMENTWISE = "vectorized_elementwise_kernel"
 PRODUCT = "ampere_sgemm_128x128_tn"
-
-
-def finish(rank):
-    update(rank, 100)
-    rank.item()
 
 
 def behind(rank, stream):

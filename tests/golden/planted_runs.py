@@ -8,7 +8,7 @@ import os
 import random
 
 import planted_loops
-from planted_traces import Rank, collective, layers, update
+from planted_traces import Rank, collective, finish, layers, update
 
 FAST = "ncclDevKernel_AllReduce_Sum_f32_RING_LL"
 
@@ -53,11 +53,6 @@ class Run:
         folder = path.removesuffix(".json")
         os.makedirs(folder, exist_ok=True)
         return [rank.write(os.path.join(folder, f"rank{rank.rank}.json")) for rank in self.ranks]
-
-
-def finish(rank):
-    update(rank, 100)
-    rank.item()
 
 
 def train(run, count=5, before=None, pass_us=None, reduce_us=200, host_us=6.0, layer_count=6):

@@ -161,6 +161,11 @@ def update(rank, us=150.0):
         rank.kernel("aten::_foreach_add_", us, name="multi_tensor_apply_kernel")
 
 
+def finish(rank):
+    update(rank, 100)
+    rank.item()
+
+
 # --- the programs: each a function of a path that writes one or more recordings -------------------------------------
 
 def slow_loader(path):

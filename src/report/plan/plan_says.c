@@ -2,7 +2,7 @@
 #include "ask/plan/plan_words.h"
 #include "base/print.h"
 #include "report/plan/found_says.h"
-#include "report/plan_offers.h"
+#include "report/plan/plan_offers.h"
 #include "report/show.h"
 
 #include <math.h>

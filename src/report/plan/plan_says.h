@@ -2,7 +2,7 @@
 #pragma once
 
 #include "ask/plan/plan_asked.h"
-#include "report/plan_choice_says.h"
+#include "report/plan/plan_choice_says.h"
 #include "report/report.h"
 
 /** What leads: the fastest, or why nothing fits, and what belongs to it. `best` NULL = nothing fits. */

@@ -4,7 +4,7 @@
 #include "ask/rows/row_kinds.h"
 #include "report/predict/report_rows.h"
 #include "report/show_findings.h"
-#include "report/unread_columns.h"
+#include "report/predict/unread_columns.h"
 
 static pace_status learn(const pace_row_kind *kind, void *state, const char *const *paths, size_t count,
                          const pace_rows_options *options) {

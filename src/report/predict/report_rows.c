@@ -7,7 +7,7 @@
 #include "report/predict/report_rows.h"
 #include "report/show.h"
 #include "report/show_findings.h"
-#include "report/unread_columns.h"
+#include "report/predict/unread_columns.h"
 
 #include <string.h>
 #include <strings.h>

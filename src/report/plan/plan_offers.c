@@ -1,8 +1,8 @@
-#include "report/plan_offers.h"
+#include "report/plan/plan_offers.h"
 
 #include "base/numbers.h"
 #include "base/print.h"
-#include "report/plan_choice_says.h"
+#include "report/plan/plan_choice_says.h"
 #include "report/show.h"
 
 #include <math.h>

@@ -1,4 +1,4 @@
-#include "report/unread_columns.h"
+#include "report/predict/unread_columns.h"
 
 #include "base/print.h"
 
