@@ -1,6 +1,7 @@
 /* Reading one row of a table about steps. Private to ask/step_*.c. */
 #pragma once
 
+#include "ask/rows/column_words.h"
 #include "machine/machine.h"
 #include "model/config.h"
 #include "model/model_catalog.h"
@@ -108,6 +109,8 @@ typedef struct {
 
 /** Finds the columns of what was measured. `names` is catalog/columns.yaml, step. */
 void pace_step_find_measured(pace_step_reader *reader, const pace_yaml_node *names);
+/** What that did not find, by the words of columns. */
+void pace_step_find_measured_words(pace_step_reader *reader, const pace_yaml_node *names, pace_column_words *words);
 /** Reads what was measured in a row that is known otherwise. */
 void pace_step_row_measured(pace_step_row *out, const pace_step_reader *reader, size_t row);
 /** Devices of a node of the machine on which a row runs; 0 = unknown. */

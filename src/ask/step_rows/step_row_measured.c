@@ -104,16 +104,18 @@ static bool find_time(pace_step_reader *r, const pace_yaml_node *names, const ch
     return found.column >= 0;
 }
 
+static const struct {
+    const char *key;
+    double unit_s;
+} ratios[] = {{"s_per_step", 1}, {"ms_per_step", 1e-3}, {"min_per_step", 60}};
+enum { RATIOS = sizeof ratios / sizeof *ratios };
+
 /* Whole names: "s/it", "ms per step". */
 static bool find_ratio(pace_step_reader *r, const pace_yaml_node *names) {
-    static const struct {
-        const char *key;
-        double unit_s;
-    } units[] = {{"s_per_step", 1}, {"ms_per_step", 1e-3}, {"min_per_step", 60}};
-    for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
-        r->measured = pace_find_column_whole(&r->rows->csv, pace_yaml_get(names, units[i].key));
+    for (size_t i = 0; i < RATIOS; i++) {
+        r->measured = pace_find_column_whole(&r->rows->csv, pace_yaml_get(names, ratios[i].key));
         if (r->measured < 0) continue;
-        r->unit_s = units[i].unit_s;
+        r->unit_s = ratios[i].unit_s;
         return true;
     }
     return false;
@@ -138,6 +140,27 @@ void pace_step_find_measured(pace_step_reader *r, const pace_yaml_node *names) {
         r->rate[i] = pace_find_column_whole(&r->rows->csv, pace_yaml_get(names, rates[i].name));
     for (int i = 0; i < PACE_STEP_RUNS; i++)
         r->run[i] = pace_find_column_whole(&r->rows->csv, pace_yaml_get(names, runs[i].name));
+}
+
+static void find_time_words(pace_step_reader *r, const pace_yaml_node *names, pace_column_words *words) {
+    const pace_yaml_node *units = pace_yaml_get(names, "units");
+    size_t unit;
+    for (size_t i = 0; i < RATIOS && r->measured < 0; i++) {
+        r->measured = pace_column_words_find(words, pace_yaml_get(names, ratios[i].key));
+        if (r->measured >= 0) r->unit_s = ratios[i].unit_s;
+    }
+    if (r->measured >= 0) return;
+    r->measured = pace_column_words_find_unit(&unit, words, pace_yaml_get(names, "times"), units);
+    if (r->measured >= 0 && pace_yaml_number(&r->unit_s, r->things->columns, pace_yaml_item(units, unit)) != PACE_OK)
+        r->measured = -1;
+}
+
+void pace_step_find_measured_words(pace_step_reader *r, const pace_yaml_node *names, pace_column_words *words) {
+    if (r->measured < 0) find_time_words(r, names, words);
+    for (int i = 0; i < PACE_STEP_RATES; i++)
+        if (r->rate[i] < 0) r->rate[i] = pace_column_words_find(words, pace_yaml_get(names, rates[i].name));
+    for (int i = 0; i < PACE_STEP_RUNS; i++)
+        if (r->run[i] < 0) r->run[i] = pace_column_words_find(words, pace_yaml_get(names, runs[i].name));
 }
 
 /* --- rows --------------------------------------------------------------------------------------------------------- */

@@ -1,8 +1,10 @@
 /* What a row trains: a model of the catalogue, or one of its templates with the row's sizes. */
 #include "ask/step_rows/step_cells.h"
+#include "base/decimal.h"
 #include "base/print.h"
 #include "model/adapters.h"
 
+#include <ctype.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -224,6 +226,31 @@ static const pace_model_called *by_sizes(pace_step_row *out, const pace_step_rea
     return model;
 }
 
+/* "7B", "70 billion", "": a number of parameters and nothing else. */
+static bool is_size_alone(const char *word) {
+    size_t letters = 0;
+    for (; *word; word++) letters += isalpha((unsigned char)*word) != 0;
+    return letters <= 1;
+}
+
+/* The released decoder that a bare size usually means; NULL without one, or where the row says more than its size. */
+static const pace_model_called *usual(pace_step_row *out, const pace_step_reader *r, size_t row) {
+    const pace_model_names *names = &r->things->names;
+    const pace_yaml_node *all = pace_yaml_get(pace_yaml_get(pace_yaml_root(names->words), "size"), "usual");
+    pace_step_size size = pace_step_size_stated(r, row);
+    double value, billions;
+    bool more = has(&value, r, row, PACE_STEP_HIDDEN) || has(&value, r, row, PACE_STEP_LAYERS) || size.experts > 1 ||
+                size.active > 0 || !is_size_alone(pace_step_cell(r, row, PACE_STEP_MODEL));
+    for (size_t i = 0; !more && i < pace_yaml_count(all); i++) {
+        const pace_model_called *model = pace_model_names_exact(names, pace_yaml_text(pace_yaml_item(all, i)));
+        if (!model || !pace_number_parse(&billions, pace_yaml_key(all, i)) || billions != size.billions) continue;
+        pace_step_note(out, "assumed %.40s, from the size", pace_yaml_text(pace_yaml_item(all, i)));
+        pace_step_doubt(out, r, PACE_DOUBT_ROW_SIZE);
+        return model;
+    }
+    return NULL;
+}
+
 /* --- rows --------------------------------------------------------------------------------------------------------- */
 
 static bool take(pace_step_model **model, pace_step_row *out, pace_step_reader *r, const char *name,
@@ -269,7 +296,9 @@ bool pace_step_row_model(pace_step_row *out, pace_step_reader *r, size_t row) {
         if (of_other_size(r, row, found, model)) found = NULL, with.count = 0;
     }
     if (!found) {
-        found = by_sizes(out, r, row, &with);
+        found = usual(out, r, row);
+        if (found) set_stated(&with, r, row, found);
+        else found = by_sizes(out, r, row, &with);
         if (!found || !take(&model, out, r, found->model, &with)) return false;
     }
     if (*model->failed) {

@@ -47,13 +47,17 @@ static void set_chunks(pace_step_row *out, const pace_step_reader *r, size_t row
     pace_step_note(out, interleaved ? "assumed vpp %g" : "assumed vpp %g, as the benchmark's submissions have", chunks);
 }
 
-/* A device is asked in 16 bits where nobody says; steps of sequences on devices that have 8 may be run in these. */
+/* A device is asked in 16 bits where nobody says; steps of sequences on devices that have 8 may be run in these. Steps of
+ * frameworks that run in single precision unless told may be told. */
 static void doubt_precision(pace_step_row *out, const pace_step_reader *r, size_t row) {
+    const double *peak = out->device->flop_per_s;
     bool said = *pace_step_cell(r, row, PACE_STEP_PRECISION) || *pace_step_cell(r, row, PACE_STEP_FP8);
     pace_precision products = pace_config_matrix_precision(&out->config);
     bool half = products == PACE_FP16 || products == PACE_BF16;
-    if (said || !half || out->model->sequence == 0 || !(out->device->flop_per_s[PACE_FP8] > 0)) return;
-    pace_step_doubt(out, r, PACE_DOUBT_ROW_PRECISION);
+    if (said) return;
+    if (half && out->model->sequence > 0 && peak[PACE_FP8] > 0) pace_step_doubt(out, r, PACE_DOUBT_ROW_PRECISION);
+    if (products == PACE_FP32 && peak[PACE_FP16] > 2 * peak[PACE_FP32])
+        pace_step_doubt(out, r, PACE_DOUBT_ROW_SINGLE_PRECISION);
 }
 
 void pace_step_row_unsaid(pace_step_row *out, const pace_step_reader *r, size_t row) {

@@ -1,4 +1,5 @@
 #include "ask/rows/column_finder.h"
+#include "ask/rows/column_words.h"
 #include "ask/step_rows/step_row.h"
 
 /* In the order of pace_step_column. */
@@ -13,6 +14,31 @@ static const char *const keys[PACE_STEP_COLUMNS] = {
     "dist_opt",     "seq_par",     "flash",        "schedule",   "power",      "tokens_batch",
     "train_tokens", "train_steps", "suite"};
 
+static void mark(bool *taken, const int *columns, size_t count) {
+    for (size_t i = 0; i < count; i++)
+        if (columns[i] >= 0) taken[columns[i]] = true;
+}
+
+/* Columns that have none of the catalogue's names as they stand, by their words. */
+static pace_status find_by_words(pace_step_reader *r, const pace_yaml_node *names) {
+    pace_column_words words;
+    bool *taken = pace_alloc(r->rows->csv.columns + 1, sizeof *taken);
+    if (!taken) return PACE_E_MEMORY;
+    mark(taken, r->column, PACE_STEP_COLUMNS);
+    mark(taken, r->field, PACE_CONFIG_FIELDS);
+    mark(taken, r->rate, PACE_STEP_RATES);
+    mark(taken, r->run, PACE_STEP_RUNS);
+    mark(taken, &r->measured, 1);
+    pace_status status = pace_column_words_open(&words, names, &r->rows->csv, taken);
+    pace_free(taken);
+    PACE_TRY(status);
+    for (int i = 0; i < PACE_STEP_COLUMNS; i++)
+        if (r->column[i] < 0) r->column[i] = pace_column_words_find(&words, pace_yaml_get(names, keys[i]));
+    pace_step_find_measured_words(r, names, &words);
+    pace_column_words_free(&words);
+    return PACE_OK;
+}
+
 static pace_status find_columns(pace_step_reader *r) {
     static const pace_step_column sharing[] = {PACE_STEP_N_GPU, PACE_STEP_NODES, PACE_STEP_TP, PACE_STEP_PP,
                                                PACE_STEP_DP};
@@ -21,6 +47,7 @@ static pace_status find_columns(pace_step_reader *r) {
         r->column[i] = pace_find_column(&r->rows->csv, pace_yaml_get(names, keys[i]));
     pace_step_find_fields(r);
     pace_step_find_measured(r, names);
+    PACE_TRY(find_by_words(r, names));
     for (size_t i = 0; i < sizeof sharing / sizeof *sharing; i++) r->distributed |= r->column[sharing[i]] >= 0;
     if (r->column[PACE_STEP_MODEL] >= 0 || r->column[PACE_STEP_HIDDEN] >= 0 || r->column[PACE_STEP_PARAMS_B] >= 0)
         return PACE_OK;

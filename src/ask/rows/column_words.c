@@ -1,0 +1,94 @@
+#include "ask/rows/column_words.h"
+
+#include "base/memory.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { SHORTEST = 3 }; /* letters of a name that words may lead to: "training (s)" is no sequence's length */
+
+/* The word that stands for `word`, which need not end at `length`; "" for one of the idle ones. */
+static const char *word_for(const pace_column_words *w, char *word, bool whole) {
+    if (!whole && pace_word_listed(w->idle, word)) return "";
+    for (size_t i = 0; i < pace_yaml_count(w->words); i++)
+        if (pace_word_listed(pace_yaml_item(w->words, i), word)) return pace_yaml_key(w->words, i);
+    return word;
+}
+
+static void append(char out[PACE_PLAIN_NAME], const char *word) {
+    size_t used = strlen(out);
+    if (*word) snprintf(out + used, PACE_PLAIN_NAME - used, "%s%s", used ? "_" : "", word);
+}
+
+/* "Images/sec" -> "samples_per_s". `whole`: idle words count, as in the catalogue's own names. */
+static void plain(char out[PACE_PLAIN_NAME], const pace_column_words *w, const char *name, bool whole) {
+    char part[PACE_PLAIN_NAME], words[PACE_PLAIN_NAME];
+    *out = '\0';
+    while (*name) {
+        size_t length = strcspn(name, "/");
+        snprintf(part, sizeof part, "%.*s", (int)length, name);
+        pace_plain_name(words, part);
+        for (char *word = words, *end; *word; word = end) {
+            size_t size = strcspn(word, "_");
+            end = word + size + (word[size] == '_');
+            word[size] = '\0';
+            append(out, word_for(w, word, whole));
+        }
+        name += length;
+        if (*name) append(out, "per"), name++;
+    }
+}
+
+pace_status pace_column_words_open(pace_column_words *out, const pace_yaml_node *section, const pace_csv *csv,
+                                   const bool *taken) {
+    pace_column_words w = {.words = pace_yaml_get(section, "words"), .idle = pace_yaml_get(section, "idle_words")};
+    w.names = pace_alloc(csv->columns + 1, sizeof *w.names);
+    if (!w.names) return PACE_E_MEMORY;
+    w.columns = csv->columns;
+    for (size_t c = 0; c < csv->columns; c++)
+        if (!taken[c]) plain(w.names[c], &w, pace_csv_name(csv, c), false);
+    *out = w;
+    return PACE_OK;
+}
+
+void pace_column_words_free(pace_column_words *words) {
+    pace_free(words->names);
+    words->names = NULL;
+}
+
+static int take(pace_column_words *w, size_t column) {
+    *w->names[column] = '\0';
+    return (int)column;
+}
+
+int pace_column_words_find(pace_column_words *w, const pace_yaml_node *names) {
+    for (size_t i = 0; i < pace_yaml_count(names); i++) {
+        char wanted[PACE_PLAIN_NAME];
+        const char *name = pace_yaml_text(pace_yaml_item(names, i));
+        plain(wanted, w, name ? name : "", true);
+        for (size_t c = 0; strlen(wanted) >= SHORTEST && c < w->columns; c++)
+            if (strcmp(w->names[c], wanted) == 0) return take(w, c);
+    }
+    return -1;
+}
+
+/* Whether a unit follows the stem. */
+static bool unit_follows(size_t *unit, const char *name, const char *stem, const pace_yaml_node *units) {
+    size_t length = strlen(stem);
+    if (strncmp(name, stem, length) != 0 || name[length] != '_') return false;
+    for (*unit = 0; *unit < pace_yaml_count(units); ++*unit)
+        if (strcmp(pace_yaml_key(units, *unit), name + length + 1) == 0) return true;
+    return false;
+}
+
+int pace_column_words_find_unit(size_t *unit, pace_column_words *w, const pace_yaml_node *names,
+                                const pace_yaml_node *units) {
+    for (size_t i = 0; i < pace_yaml_count(names); i++) {
+        char stem[PACE_PLAIN_NAME];
+        const char *name = pace_yaml_text(pace_yaml_item(names, i));
+        plain(stem, w, name ? name : "", true);
+        for (size_t c = 0; strlen(stem) >= SHORTEST && c < w->columns; c++)
+            if (unit_follows(unit, w->names[c], stem, units)) return take(w, c);
+    }
+    return -1;
+}

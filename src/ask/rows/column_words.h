@@ -1,0 +1,29 @@
+/*
+ * Names of columns compared word by word: "Avg. images / sec / GPU" and "samples_per_s_per_gpu" are one. Which words are
+ * one, and which say nothing, is data (catalog/columns.yaml, step, words and idle_words).
+ */
+#pragma once
+
+#include "ask/rows/csv.h"
+#include "base/text.h"
+#include "base/yaml.h"
+
+/* Columns that no name was found for as it stands, by their words. */
+typedef struct {
+    const pace_yaml_node *words, *idle;
+    char (*names)[PACE_PLAIN_NAME]; /* by column; "" = it is taken */
+    size_t columns;
+} pace_column_words;
+
+/** The columns of `csv` for which `taken` is false. `section` is that of columns.yaml; both are borrowed. Free with
+ * pace_column_words_free(). PACE_E_MEMORY. */
+pace_status pace_column_words_open(pace_column_words *out, const pace_yaml_node *section, const pace_csv *csv,
+                                   const bool *taken) PACE_MUST_CHECK;
+void pace_column_words_free(pace_column_words *words);
+
+/** The column that one of the listed names stands for, which is taken from then on; -1 = none. */
+int pace_column_words_find(pace_column_words *words, const pace_yaml_node *names);
+
+/** The same of names with a unit of `units` behind them, whose index is put into `unit`. */
+int pace_column_words_find_unit(size_t *unit, pace_column_words *words, const pace_yaml_node *names,
+                                const pace_yaml_node *units);

@@ -1,0 +1,105 @@
+"""A table of steps may call its columns by any words of the field: the answer is that of the catalogue's own names."""
+import csv
+import os
+import subprocess
+import tempfile
+
+PACELINE = os.environ["PACELINE"]
+OWN = {"model": "llama3-8b", "device": "h100-80-sxm", "n_gpu": "16", "precision": "bf16", "seq": "4096", "micro_batch": "1", "global_batch": "64",
+       "tp": "2", "gpus_per_node": "8"}
+CALLED = {
+    "seq": ("max_seq_length", "Max sequence length", "Seq. len", "Tokens per sample"),
+    "n_gpu": ("GPUs used", "# of GPUs", "Num Devices", "Number of chips", "Total accelerators"),
+    "device": ("Accelerator", "GPU model", "Device type"),
+    "micro_batch": ("Microbatch size", "Batch size / GPU", "BS per GPU", "batch size per accelerator", "bs/gpu"),
+    "global_batch": ("Global BS", "Total batch size", "Global train batch size"),
+    "tp": ("Tensor parallelism", "TP degree", "tensor parallel ways"),
+    "gpus_per_node": ("GPUs/node", "Accelerators per node"),
+}
+MEASURED = {
+    "ms": ("Avg. time per iteration (ms)", "ms per training step", "Mean step time [ms]", "ms / it"),
+    "s": ("avg sec / iteration", "Training step time (s)"),
+    "tokens_per_s_per_gpu": ("Training throughput (tokens/sec/device)", "avg tok/s/GPU", "Tokens / second / accelerator"),
+    "tokens_per_s": ("Training speed (tokens/s)", "Overall tokens/sec"),
+    "samples_per_s": ("Avg images/sec", "Training throughput [img/sec]", "examples / second"),
+    "samples_per_s_per_gpu": ("Images/sec per device", "img/s per GPU"),
+}
+
+
+def ask(row, *words):
+    with tempfile.NamedTemporaryFile("w", suffix=".csv", newline="") as file:
+        table = csv.DictWriter(file, row)
+        table.writeheader()
+        table.writerow(row)
+        file.flush()
+        done = subprocess.run([PACELINE, "predict", "--rows", file.name, *words], capture_output=True, text=True)
+    assert done.returncode == 0, (row, done.stderr)
+    assert "not read" not in done.stderr, (row, done.stderr)
+    return next(csv.DictReader(done.stdout.splitlines()))
+
+
+def renamed(key, name):
+    return {name if one == key else one: value for one, value in OWN.items()}
+
+
+def test_settings():
+    wanted = ask({**OWN, "step_time_s": "5"}, "--kind", "step")
+    for key, names in CALLED.items():
+        for name in names:
+            row = ask({**renamed(key, name), "step_time_s": "5"}, "--kind", "step")
+            assert row["predicted"] == wanted["predicted"], (key, name, row, wanted)
+
+
+def test_measured():
+    for unit, names in MEASURED.items():
+        for name in names:
+            row = ask({**OWN, name: "400"}, "--kind", "step")
+            assert row["unit"] == unit, (name, row)
+
+
+def test_other_words_stay_apart():
+    """A step's number is no number of steps, a loss no time, and letters of units no sizes."""
+    wanted = ask({**OWN, "step_time_s": "5"}, "--kind", "step")
+    for name in ("Training (s)", "avg loss", "max memory (GB)", "iteration"):
+        with tempfile.NamedTemporaryFile("w", suffix=".csv") as file:
+            file.write(",".join([*OWN, "step_time_s", name]) + "\n" + ",".join([*OWN.values(), "5", "7"]) + "\n")
+            file.flush()
+            done = subprocess.run([PACELINE, "predict", "--rows", file.name, "--kind", "step"], capture_output=True, text=True)
+        assert f"column {name} is not read" in done.stderr, (name, done.stderr)
+        assert next(csv.DictReader(done.stdout.splitlines()))["predicted"] == wanted["predicted"], name
+
+
+def test_kind_is_told():
+    """"n" and "bs" are sizes of products too; a model and milliseconds of steps outweigh them."""
+    with tempfile.NamedTemporaryFile("w", suffix=".csv") as file:
+        file.write("network,device,n,bs,ms/step\nbert-large,a100-40-sxm,1,32,150\n")
+        file.flush()
+        done = subprocess.run([PACELINE, "predict", "--rows", file.name], capture_output=True, text=True)
+    assert done.returncode == 0 and "read as --kind step" in done.stderr, done
+
+
+def test_a_size_alone():
+    """"7B" on 4 stages: 35 layers of 4096 were assumed, which no released model has and stages cannot share."""
+    for size, layers, hidden in (("7B", 32, 4096), ("13B", 40, 5120), ("70B", 80, 8192)):
+        row = {**OWN, "model": "", "Model Size": size, "tp": "8", "n_gpu": "64", "step_time_s": "5"}
+        sized, said = ask(row, "--kind", "step"), "assumed "
+        assert said in sized["status"] and ", from the size" in sized["status"], sized
+        name = sized["status"].split("assumed ")[1].split(",")[0]
+        named = ask({**row, "Model Size": "", "model": name}, "--kind", "step")
+        assert named["predicted"] == sized["predicted"], (named, sized)
+        listed = subprocess.run([PACELINE, "models", name], capture_output=True, text=True)
+        last = f"{layers - 1}." in listed.stdout and f"{layers}.attention" not in listed.stdout
+        assert last and str(hidden) in listed.stdout, (name, listed.stdout[:2000])
+
+
+def test_precision_unsaid():
+    """Single precision is a guess on a device that is several times faster in half: the interval says so."""
+    row = {"model": "bert-large", "device": "a100-40-sxm", "micro_batch": "32", "step_time_s": "1"}
+    unsaid, said = ask(row, "--kind", "step"), ask({**row, "precision": "fp32"}, "--kind", "step")
+    wide = [float(one["high"]) / float(one["low"]) for one in (unsaid, said)]
+    assert unsaid["predicted"] == said["predicted"] and wide[0] > 3 * wide[1], (unsaid, said)
+
+
+for name, test in list(globals().items()):
+    if name.startswith("test_"):
+        test()
