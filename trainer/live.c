@@ -51,15 +51,15 @@ static pace_status measure(pace_live *l) {
 
 static pace_status predict(pace_live *l, pace_live_step *step) {
     char machine[PACE_LIVE_PATH], approach[PACE_LIVE_APPROACH];
-    const pace_live_road *road = pace_live_road_of(l, step);
-    pace_live_asked asked = {step->model, l->on, NULL, step->ranks, step->batch};
+    pace_live_road *road = pace_live_road_of(l, step);
+    pace_live_asked asked = {step->model, l->on, NULL, step->ranks, step->batch, 1};
     step->predicted_s = NAN;
     if (road && !road->known) return PACE_OK;
     if (road) {
-        double rate = pace_live_road_rate(road, step->link);
+        double rate = pace_live_road_rate(l, road, step->link);
         PACE_TRY(pace_live_write_machine(machine, l, road, rate));
         pace_live_road_approach(approach, road);
-        asked.on = machine, asked.approach = approach;
+        asked.on = machine, asked.approach = approach, asked.slowed = pace_live_road_slowed(road);
     }
     return pace_live_predict(step, l, &asked);
 }

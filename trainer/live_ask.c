@@ -225,6 +225,10 @@ static pace_status word_prediction(pace_question *q, const pace_live *l, const v
         PACE_TRY(pace_question_set(q, "set", text));
         PACE_TRY(pace_question_set(q, "approach", a->approach));
     }
+    if (a->slowed > 1) {
+        pace_snprintf(text, sizeof text, "aten:%.6g", a->slowed);
+        PACE_TRY(pace_question_set(q, "scale", text));
+    }
     if (l->overheard) PACE_TRY(pace_question_set(q, "overheads", l->overheads));
     if (l->fitted) PACE_TRY(pace_question_set(q, "fit", l->fit));
     for (size_t i = 0; pace_question_item(l->question, "fit", i); i++)
@@ -246,13 +250,21 @@ static void add_stage(double *own, double *exchange, const pace_answer *answer, 
     }
 }
 
+/* The step with all that was asked of it, which is the last scenario. */
+static pace_status read_time(pace_live_step *step, const pace_answer *answer) {
+    const pace_answer_table *table = pace_answer_table_find(answer, "scenarios");
+    double *const times[] = {&step->predicted_s, &step->low_s, &step->high_s};
+    if (!table || !table->rows) return pace_fail(PACE_E_MISSING, "live: predict told no time");
+    for (size_t i = 0; i < sizeof times / sizeof *times; i++)
+        *times[i] = 1e-9 * (double)table->columns[1 + i].integers[table->rows - 1];
+    return PACE_OK;
+}
+
 static pace_status read_prediction(pace_live *l, void *to, const pace_answer *answer) {
     pace_live_step *step = to;
     double exchange = 0, forward = 0, backward = 0, update = 0;
     (void)l;
-    PACE_TRY(pace_answer_value(answer, "step.median_s", &step->predicted_s));
-    PACE_TRY(pace_answer_value(answer, "step.low_s", &step->low_s));
-    PACE_TRY(pace_answer_value(answer, "step.high_s", &step->high_s));
+    PACE_TRY(read_time(step, answer));
     add_stage(&forward, &exchange, answer, "forward");
     add_stage(&backward, &exchange, answer, "backward");
     add_stage(&update, &exchange, answer, "update");

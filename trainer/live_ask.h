@@ -20,6 +20,7 @@ typedef struct {
     const char *model, *on, *approach; /* approach: NULL on one rank */
     int ranks;
     size_t batch;
+    double slowed; /* how many times as long kernels take as alone; 1 = as calibrated */
 } pace_live_asked;
 
 /** Predicts a step: times, and the shares of its four parts. */

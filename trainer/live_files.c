@@ -41,6 +41,14 @@ static pace_status write_probe(const char *path, const char *name, int neurons) 
                       name, neurons, neurons, neurons, neurons);
 }
 
+/* Convolutions that compute for milliseconds and exchange little. */
+static pace_status write_work(const char *path) {
+    return write_text(path, "family: work\nabout: convolutions of few parameters\nsource: made here\n"
+                            "inputs: {image: {image: [32, 56, 56]}}\nloss: cross_entropy\nlayers:\n"
+                            "  - conv: {out: 32, kernel: 3, pad: 1}\n  - relu\n  - conv: {out: 32, kernel: 3, pad: 1}\n"
+                            "  - max_pool: {kernel: 8, stride: 8}\n  - flatten\n  - linear: 2\n");
+}
+
 /* Short: a machine names its device by a path. */
 pace_status pace_live_files_make(pace_live *l) {
     char folder[] = "/tmp/plXXXXXX";
@@ -52,6 +60,8 @@ pace_status pace_live_files_make(pace_live *l) {
     name_file(l->overheads, l, "overheads.json");
     name_file(l->small, l, "small.yaml");
     name_file(l->large, l, "large.yaml");
+    name_file(l->work, l, "work.yaml");
+    PACE_TRY(write_work(l->work));
     PACE_TRY(write_probe(l->small, "small", SMALL));
     return write_probe(l->large, "large", LARGE);
 }

@@ -8,33 +8,47 @@
 #include <math.h>
 #include <string.h>
 
-/* A part of the probe's step; NAN where it could not be trained. */
-static pace_status time_part(double *out_s, pace_live *l, const pace_live_road *road, const char *model, int ranks,
-                             int part) {
+enum { FORWARD, BACKWARD, EXCHANGE }; /* as in pace_live_parts */
+
+/* The parts of a probe's step from `first` to `last`; NAN where it could not be trained. */
+static pace_status time_parts(double *out_s, pace_live *l, const pace_live_road *road, const char *model, int ranks,
+                              int first, int last) {
     pace_live_run run = {
         .step = {.model = model, .batch = 1, .ranks = ranks, .approach = road->approach, .link = road->link}};
     *out_s = NAN;
     PACE_TRY(pace_live_train(l, &run));
-    if (run.step.runs) *out_s = 1e-9 * run.parts[part][0];
+    if (run.step.runs) *out_s = 0;
+    for (int part = first; part <= last; part++) *out_s += 1e-9 * run.parts[part][0];
     return PACE_OK;
 }
 
 /* Another framework exchanges inside of backward: what that takes beyond one rank's. */
 static pace_status probe_once(double *out_s, pace_live *l, const pace_live_road *road, const char *model) {
-    enum { BACKWARD = 1, EXCHANGE = 2 };
     double alone_s;
-    PACE_TRY(time_part(out_s, l, road, model, road->ranks, l->runner ? BACKWARD : EXCHANGE));
+    int part = l->runner ? BACKWARD : EXCHANGE;
+    PACE_TRY(time_parts(out_s, l, road, model, road->ranks, part, part));
     if (!l->runner) return PACE_OK;
-    PACE_TRY(time_part(&alone_s, l, road, model, 1, BACKWARD));
+    PACE_TRY(time_parts(&alone_s, l, road, model, 1, BACKWARD, BACKWARD));
     *out_s = fmax(*out_s - alone_s, 0);
     return PACE_OK;
 }
 
+/* Ranks of one host share its caches, its memory and perhaps a core's units: another rank beside makes each slower. */
+static pace_status probe_slowed(double *out, pace_live *l, const pace_live_road *road) {
+    double beside_s, alone_s;
+    PACE_TRY(time_parts(&beside_s, l, road, l->work, road->ranks, FORWARD, BACKWARD));
+    PACE_TRY(time_parts(&alone_s, l, road, l->work, 1, FORWARD, BACKWARD));
+    *out = beside_s / alone_s;
+    return PACE_OK;
+}
+
 pace_status pace_live_road_probe(pace_live *l, pace_live_road *road) {
-    double small_s, large_s;
+    double small_s, large_s, slowed;
     PACE_TRY(probe_once(&small_s, l, road, l->small));
     PACE_TRY(probe_once(&large_s, l, road, l->large));
-    if (isnan(small_s) || isnan(large_s)) return PACE_OK;
+    PACE_TRY(probe_slowed(&slowed, l, road));
+    if (isnan(small_s) || isnan(large_s) || isnan(slowed)) return PACE_OK;
+    road->slowed[road->runs] = slowed;
     road->small_s[road->runs] = small_s;
     road->large_s[road->runs++] = large_s;
     return PACE_OK;
@@ -50,7 +64,7 @@ static pace_status exposed(double *out_s, pace_live *l, const pace_live_road *ro
     tried.control_s = control_s;
     pace_live_road_approach(approach, &tried);
     PACE_TRY(pace_live_write_machine(path, l, road, road->bytes_per_s));
-    PACE_TRY(pace_live_predict(&step, l, &(pace_live_asked){model, path, approach, road->ranks, 1}));
+    PACE_TRY(pace_live_predict(&step, l, &(pace_live_asked){model, path, approach, road->ranks, 1, 1}));
     *out_s = step.predicted_s * step.predicted_exchange;
     return PACE_OK;
 }
@@ -100,8 +114,22 @@ void pace_live_road_approach(char out[PACE_LIVE_APPROACH], const pace_live_road 
     pace_snprintf(out, PACE_LIVE_APPROACH, "%s:control_s=%.9g:cache=1", road->approach, road->control_s);
 }
 
-double pace_live_road_rate(const pace_live_road *road, const char *link) {
-    double own, other;
+/* What a byte takes between ranks of one host by the same approach: what is left of a link however fast; 0 = unknown. */
+static double memory_s_per_byte(const pace_live *l, const pace_live_road *road) {
+    for (size_t i = 0; i < l->roads.count; i++) {
+        const pace_live_road *near = &l->roads.items[i];
+        bool same = near->ranks == road->ranks && strcmp(near->approach, road->approach) == 0;
+        if (same && !near->link && near->known) return 1 / near->bytes_per_s;
+    }
+    return 0;
+}
+
+double pace_live_road_rate(const pace_live *l, const pace_live_road *road, const char *link) {
+    double own, other, whole = 1 / road->bytes_per_s, host = fmin(memory_s_per_byte(l, road), whole);
     if (!road->link || !pace_parse_rate(&own, road->link) || !pace_parse_rate(&other, link)) return road->bytes_per_s;
-    return road->bytes_per_s * other / own;
+    return 1 / (host + (whole - host) * own / other);
+}
+
+double pace_live_road_slowed(pace_live_road *road) {
+    return fmax(pace_median_interval_of(road->slowed, road->runs, 1).median, 1);
 }

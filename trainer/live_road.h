@@ -1,9 +1,9 @@
-/* What each approach exchanges by on this machine, by networks of two sizes. */
+/* What each approach exchanges by on this machine, by networks of two sizes; and how much ranks of one host slow each other. */
 #pragma once
 
 #include "live_state.h"
 
-/** Trains both probes once. */
+/** Trains the probes once. */
 pace_status pace_live_road_probe(pace_live *live, pace_live_road *road) PACE_MUST_CHECK;
 
 /** The cost of a buffer and the rate with which `predict` says of the probes what they took. */
@@ -15,5 +15,9 @@ void pace_live_road_approach(char out[PACE_LIVE_APPROACH], const pace_live_road 
 /** The road of a step; NULL without exchange. */
 pace_live_road *pace_live_road_of(pace_live *live, const pace_live_step *step);
 
-/** Rate of a road's link: its own link's, by the ratio of both links' rates. */
-double pace_live_road_rate(const pace_live_road *road, const char *link);
+/** Rate of a link of a road: of what a byte takes on the road's own link, the part that memory would not take follows the
+ * ratio of both links' rates. */
+double pace_live_road_rate(const pace_live *live, const pace_live_road *road, const char *link);
+
+/** How many times as long a rank computes beside the others as alone, at least once. */
+double pace_live_road_slowed(pace_live_road *road);

@@ -19,7 +19,8 @@ typedef struct {
 typedef struct {
     const char *approach, *link; /* link: NULL = the memory of this host */
     int ranks;
-    double small_s[PACE_LIVE_RUNS], large_s[PACE_LIVE_RUNS]; /* exposed exchange of the two probes */
+    double small_s[PACE_LIVE_RUNS], large_s[PACE_LIVE_RUNS]; /* exposed exchange of two probes */
+    double slowed[PACE_LIVE_RUNS]; /* what the third computes for, beside the other ranks over alone */
     size_t runs;
     double control_s, bytes_per_s;
     bool known;
@@ -35,9 +36,9 @@ typedef struct {
     const char *on;     /* the device's entry */
     const char *runner; /* another framework that trains; NULL = ours */
     char entry[PACE_LIVE_PATH], rows[PACE_LIVE_PATH], fit[PACE_LIVE_PATH], overheads[PACE_LIVE_PATH];
-    char small[PACE_LIVE_PATH], large[PACE_LIVE_PATH]; /* models of the probes */
-    bool calibrates;                                   /* here and now */
-    bool fitted, overheard;                            /* the files are there */
+    char small[PACE_LIVE_PATH], large[PACE_LIVE_PATH], work[PACE_LIVE_PATH]; /* models of the probes */
+    bool calibrates;                                                         /* here and now */
+    bool fitted, overheard;                                                  /* the files are there */
     unsigned machines; /* files of machines written so far: each has a name of its own */
     bool stopped;
     char software[64];

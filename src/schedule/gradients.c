@@ -33,6 +33,7 @@ typedef struct {
     const pace_exchange *exchange;
     const pace_approach_setup *setup;
     pace_gradient_ends *ends; /* NULL = not asked */
+    double tick_s;            /* after backward began a coordinator looks first */
 } question;
 
 static void put_end(const question *q, size_t tensor, double end_s) {
@@ -67,7 +68,7 @@ static buffer next_buffer(const question *q, size_t from, double free_s) {
         b.ready_s = p->ready_s[last];
         return b;
     }
-    if (a->cycle_s > 0) start = ceil(start / a->cycle_s) * a->cycle_s;
+    if (a->cycle_s > 0) start = q->tick_s + ceil((start - q->tick_s) / a->cycle_s) * a->cycle_s;
     for (; b.next < p->count && b.bytes + p->bytes[b.next] <= a->fuses_bytes; b.next++, b.tensors++) {
         if (is_table(q, b.next)) break;
         if (a->waits <= 0 && p->ready_s[b.next] > start) break;
@@ -99,21 +100,49 @@ static pace_status run_tables(pace_gradient_times *out, double *lane_s, const qu
     return PACE_OK;
 }
 
-static pace_status run_buffers(pace_gradient_times *out, const question *q) {
-    double free_s = 0, s;
+/* All buffers, one after another: when the lane is free. */
+static pace_status run_lane(double *free_s, pace_gradient_times *out, const question *q) {
+    *free_s = 0;
     for (size_t i = 0; i < q->profile->count;) {
+        double s;
         if (is_table(q, i)) {
             i++;
             continue;
         }
-        buffer b = next_buffer(q, i, free_s);
+        buffer b = next_buffer(q, i, *free_s);
         PACE_TRY(pace_approach_buffer_s(&s, q->approach, q->exchange, q->setup, b.bytes, b.tensors));
-        free_s = fmax(free_s, b.ready_s) + s;
-        put_end(q, b.next - 1, free_s);
+        *free_s = fmax(*free_s, b.ready_s) + s;
+        put_end(q, b.next - 1, *free_s);
         out->exchange_s += s;
         out->buffers++;
         i = b.next;
     }
+    return PACE_OK;
+}
+
+/* A coordinator's cycles go on from step to step: steps settle where each takes whole cycles, and so does the time after
+ * backward began at which it looks first. What waits for the last look may be more or less than before: it is tried again.
+ * Steps of few long buffers may never settle, and differ by less than a cycle. */
+static pace_status settle_cycles(question *q) {
+    enum { TURNS = 8 };
+    const pace_gradient_profile *p = q->profile;
+    double free_s, cycle_s = q->approach->cycle_s, rest_s = cycle_s;
+    for (int turn = 0; turn < TURNS && rest_s > 1e-9 * cycle_s; turn++) {
+        question once = *q;
+        pace_gradient_times times = {0};
+        once.ends = NULL;
+        PACE_TRY(run_lane(&free_s, &times, &once));
+        double step_s = p->forward_s + p->update_s + fmax(free_s, p->backward_s);
+        rest_s = ceil(step_s / cycle_s - 1e-9) * cycle_s - step_s;
+        q->tick_s = fmod(q->tick_s + fmax(rest_s, 0), cycle_s);
+    }
+    return PACE_OK;
+}
+
+static pace_status run_buffers(pace_gradient_times *out, question *q) {
+    double free_s;
+    if (q->approach->cycle_s > 0) PACE_TRY(settle_cycles(q));
+    PACE_TRY(run_lane(&free_s, out, q));
     if (q->approach->family == PACE_APPROACH_PEARL) PACE_TRY(run_tables(out, &free_s, q));
     out->exposed_s += fmax(0, free_s - q->profile->backward_s);
     out->bottleneck = "exchange";
@@ -229,7 +258,7 @@ double pace_gradients_skew_among(double *jitter, const pace_approach *approach, 
     return pace_gradients_skew_s(approach, ranks->machine, place.ranks_per_node, place.nodes, step_s);
 }
 
-static pace_status answer(pace_gradient_times *out, const question *q) {
+static pace_status answer(pace_gradient_times *out, question *q) {
     const pace_gradient_profile *profile = q->profile;
     const pace_approach *approach = q->approach;
     const pace_approach_setup *setup = q->setup;
@@ -254,7 +283,7 @@ static pace_status answer(pace_gradient_times *out, const question *q) {
 pace_status pace_gradients_exchange(pace_gradient_times *out, const pace_gradient_profile *profile,
                                     const pace_approach *approach, const pace_exchange *exchange,
                                     const pace_approach_setup *setup) {
-    question q = {profile, approach, exchange, setup, NULL};
+    question q = {profile, approach, exchange, setup, NULL, 0};
     return answer(out, &q);
 }
 
@@ -277,7 +306,7 @@ pace_status pace_gradients_ends(pace_gradient_ends *ends, pace_gradient_times *t
     size_t count = profile->count;
     pace_gradient_ends made = {count, pace_alloc(count + 1, sizeof *made.end_s),
                                pace_alloc(count + 1, sizeof *made.back_s)};
-    question q = {profile, approach, exchange, setup, &made};
+    question q = {profile, approach, exchange, setup, &made, 0};
     pace_status status = made.end_s && made.back_s ? answer(times, &q) : PACE_E_MEMORY;
     if (status != PACE_OK) {
         pace_gradient_ends_free(&made);

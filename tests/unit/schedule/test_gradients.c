@@ -3,6 +3,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -112,6 +113,25 @@ static void test_fusion(void **state) {
 }
 
 /* A pointer cache and reductions on the device each save, and the host pays for large vectors (Awan et al. 2019). */
+/* A coordinator's cycles go on between steps: a step that takes no whole number of them would drift against them until one
+ * more is waited for. What a step would take if the coordinator looked all the time is at most one cycle shorter for
+ * each of its buffers. */
+static void test_cycles(void **state) {
+    (void)state;
+    static const double cycles_s[] = {0.5e-3, 3e-3, 5e-3};
+    static const char *const machines[] = {slow, fast};
+    for (size_t m = 0; m < 2; m++)
+        for (size_t i = 0; i < sizeof cycles_s / sizeof *cycles_s; i++) {
+            char coordinated[64];
+            snprintf(coordinated, sizeof coordinated, "horovod-mpi:fuses_bytes=1e12:skew=0:cycle_s=%g", cycles_s[i]);
+            double at_once_s = asked(machines[m], "horovod-mpi:fuses_bytes=1e12:skew=0:cycle_s=0").step_s;
+            pace_gradient_times times = asked(machines[m], coordinated);
+            double whole = times.step_s / cycles_s[i];
+            assert_true(fabs(whole - round(whole)) < 1e-6);
+            assert_true(times.step_s <= at_once_s + cycles_s[i] * times.buffers);
+        }
+}
+
 static void test_pointer_cache(void **state) {
     (void)state;
     assert_true(asked(slow, "horovod-mpi:cache=1").exchange_s < asked(slow, "horovod-mpi").exchange_s);
@@ -164,9 +184,9 @@ static void test_ends(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_most),   cmocka_unit_test(test_bounds),        cmocka_unit_test(test_against_clock),
-        cmocka_unit_test(test_fusion), cmocka_unit_test(test_pointer_cache), cmocka_unit_test(test_largest_tensor),
-        cmocka_unit_test(test_ends),
+        cmocka_unit_test(test_most),           cmocka_unit_test(test_bounds), cmocka_unit_test(test_against_clock),
+        cmocka_unit_test(test_fusion),         cmocka_unit_test(test_cycles), cmocka_unit_test(test_pointer_cache),
+        cmocka_unit_test(test_largest_tensor), cmocka_unit_test(test_ends),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }
