@@ -78,6 +78,14 @@ def test_kind_is_told():
     assert done.returncode == 0 and "read as --kind step" in done.stderr, done
 
 
+def test_gpu_is_a_device():
+    """A column "GPU" was also a number of them, so that the table was one of Megatron's, with full recomputation; and without a
+    number of heads it was a table of attention."""
+    row = {"Model": "BERT-Large", "Batch": "8", "Sequence Length": "128", "Latency (ms)": "12"}
+    gpu, device = ask({"GPU": "A100", **row}), ask({"device": "A100", **row})
+    assert gpu["predicted"] == device["predicted"] and "recomputation" not in gpu["status"] and "dp" not in gpu["status"], (gpu, device)
+
+
 def test_a_size_alone():
     """"7B" on 4 stages: 35 layers of 4096 were assumed, which no released model has and stages cannot share."""
     for size, layers, hidden in (("7B", 32, 4096), ("13B", 40, 5120), ("70B", 80, 8192)):

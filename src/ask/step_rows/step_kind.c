@@ -162,20 +162,22 @@ static pace_status describe(pace_findings *out, const void *state) {
 }
 
 /* Five words of steps outweigh one that also names an operation ("family"); a model and what only steps are measured in
- * outweigh letters that are also sizes of a product. */
+ * outweigh letters that are also sizes of a product; a model on something is a step where nothing else is claimed. */
 static int claims(const pace_columns *columns, const pace_csv *csv) {
     static const char *const words[] = {"model",    "hidden",      "layers",       "n_gpu",    "tp",         "pp", "dp",
                                         "params_b", "micro_batch", "global_batch", "sharding", "zero_stage", NULL};
-    static const char *const model[] = {"model", NULL};
+    static const char *const model[] = {"model", NULL}, *const where[] = {"device", "machine", "seq", "framework",
+                                                                          NULL};
     static const char *const measured[] = {"s_per_step",           "ms_per_step",
                                            "steps_per_s",          "samples_per_s",
                                            "tokens_per_s",         "samples_per_s_per_gpu",
                                            "tokens_per_s_per_gpu", NULL};
     int present = pace_columns_present(columns, "step", csv, words);
     if (present >= 3) return present >= 5 ? 60 : 30;
-    bool told =
-        pace_columns_present(columns, "step", csv, model) && pace_columns_present(columns, "step", csv, measured);
-    return told ? 25 : 0;
+    if (!pace_columns_present(columns, "step", csv, model)) return 0;
+    return pace_columns_present(columns, "step", csv, measured) ? 25
+           : pace_columns_present(columns, "step", csv, where)  ? 5
+                                                                : 0;
 }
 
 static const pace_column answer_columns[] = {{"memory_bytes", "memory_bytes", PACE_SHOW_BYTES},
