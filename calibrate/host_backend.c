@@ -111,7 +111,7 @@ static void plan(host_state *s, const pace_point *point, double count[3]) {
     default:
         s->items = (size_t)size[PACE_SIZE_ELEMENTS];
         count[0] = count[2] = width * size[PACE_SIZE_ELEMENTS];
-        if (size[PACE_SIZE_INPUTS] > 1) count[1] = count[0];
+        if (size[PACE_SIZE_INPUTS] > 1 || point->op == PACE_MEASURE_MOMENTUM) count[1] = count[0];
     }
     double grains = count[2] / 32768;
     if (point->op == PACE_MEASURE_SUM) grains = count[0] / 32768;

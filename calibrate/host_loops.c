@@ -35,6 +35,16 @@ LOOP(triad_items) {
     for (size_t i = from; i < to; i++) c[i] = a[i] + 1.0001f * b[i];
 }
 
+/* An update of weights c by gradients a, whose running sum is b (SGD with momentum). */
+LOOP(momentum_items) {
+    const float *restrict a = w->a;
+    float *restrict b = w->b, *restrict c = w->c;
+    for (size_t i = from; i < to; i++) {
+        b[i] = 0.9f * b[i] + a[i];
+        c[i] -= 1e-6f * b[i];
+    }
+}
+
 LOOP(copy_doubles) {
     const double *restrict a = (const double *)(const void *)w->a;
     double *restrict c = (double *)(void *)w->c;
@@ -190,6 +200,7 @@ pace_host_loop pace_host_loop_of(const pace_point *point) {
         return forward ? lookup_forward : point->pass == PACE_POINT_BACKWARD ? lookup_backward : NULL;
     if (!forward) return NULL;
     switch (point->op) {
+    case PACE_MEASURE_MOMENTUM: return momentum_items;
     case PACE_MEASURE_RELU: return relu_items;
     case PACE_MEASURE_GELU: return gelu_items;
     case PACE_MEASURE_TANH: return tanh_items;

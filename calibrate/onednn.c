@@ -76,6 +76,24 @@ static dnnl_primitive_desc_t describe_product(const pace_point *point) {
     return dnnl_primitive_desc_create(&out, &matmul, NULL, engine, NULL) == dnnl_success ? out : NULL;
 }
 
+/* The layout in which a convolution leaves so many channels, which is what pools read. */
+static bool layout_between(dnnl_memory_desc_t *out, const dnnl_dim_t in[4], dnnl_data_type_t type) {
+    const dnnl_dim_t filters[4] = {in[1], in[1], 1, 1};
+    const dnnl_dims_t stride = {1, 1}, none = {0, 0};
+    dnnl_memory_desc_t any, pixel;
+    dnnl_convolution_desc_t desc;
+    dnnl_primitive_desc_t made;
+    if (!tensor(&any, 4, in, type, dnnl_format_tag_any) || !tensor(&pixel, 4, filters, type, dnnl_format_tag_any) ||
+        dnnl_convolution_forward_desc_init(&desc, dnnl_forward_training, dnnl_convolution_auto, &any, &pixel, NULL,
+                                           &any, stride, none, none) != dnnl_success ||
+        dnnl_primitive_desc_create(&made, &desc, NULL, engine, NULL) != dnnl_success)
+        return false;
+    *out = *dnnl_primitive_desc_query_md(made, dnnl_query_dst_md, 0);
+    dnnl_primitive_desc_destroy(made);
+    return true;
+}
+
+/* Forward keeps where the largest stood, as training does; backward reads that. */
 static dnnl_primitive_desc_t describe_pooling(const pace_point *point) {
     dnnl_dim_t n = dim(point, PACE_SIZE_N), c = dim(point, PACE_SIZE_C), h = dim(point, PACE_SIZE_H);
     dnnl_dim_t w = dim(point, PACE_SIZE_W);
@@ -87,13 +105,22 @@ static dnnl_primitive_desc_t describe_pooling(const pace_point *point) {
                         windows(w, kernel[1], strides[1], pad[1], 1)};
     dnnl_memory_desc_t source, target;
     dnnl_pooling_desc_t pooling;
-    dnnl_primitive_desc_t out;
-    if (!tensor(&source, 4, in, type_of(point), dnnl_nhwc) || !tensor(&target, 4, to, type_of(point), dnnl_nhwc))
+    dnnl_primitive_desc_t forward, out = NULL;
+    if (!layout_between(&source, in, type_of(point)) || !tensor(&target, 4, to, type_of(point), dnnl_format_tag_any))
         return NULL;
-    if (dnnl_pooling_forward_desc_init(&pooling, dnnl_forward_inference, dnnl_pooling_max, &source, &target, strides,
-                                       kernel, pad, pad) != dnnl_success)
+    if (dnnl_pooling_forward_desc_init(&pooling, dnnl_forward_training, dnnl_pooling_max, &source, &target, strides,
+                                       kernel, pad, pad) != dnnl_success ||
+        dnnl_primitive_desc_create(&forward, &pooling, NULL, engine, NULL) != dnnl_success)
         return NULL;
-    return dnnl_primitive_desc_create(&out, &pooling, NULL, engine, NULL) == dnnl_success ? out : NULL;
+    if (point->pass == PACE_POINT_FORWARD) return forward;
+    target = *dnnl_primitive_desc_query_md(forward, dnnl_query_dst_md, 0);
+    if (point->pass != PACE_POINT_BACKWARD ||
+        dnnl_pooling_backward_desc_init(&pooling, dnnl_pooling_max, &source, &target, strides, kernel, pad, pad) !=
+            dnnl_success ||
+        dnnl_primitive_desc_create(&out, &pooling, NULL, engine, forward) != dnnl_success)
+        out = NULL;
+    dnnl_primitive_desc_destroy(forward);
+    return out;
 }
 
 static dnnl_primitive_desc_t describe_batch_norm(const pace_point *point) {
@@ -164,9 +191,9 @@ static dnnl_primitive_desc_t describe_convolution(const pace_point *point) {
 static dnnl_primitive_desc_t describe_point(const pace_point *point) {
     if (type_of(point) == dnnl_data_type_undef) return NULL;
     if (point->op == PACE_MEASURE_CONVOLUTION) return describe_convolution(point);
+    if (point->op == PACE_MEASURE_MAX_POOLING) return describe_pooling(point);
     if (point->pass != PACE_POINT_FORWARD) return NULL;
     if (point->op == PACE_MEASURE_GEMM) return describe_product(point);
-    if (point->op == PACE_MEASURE_MAX_POOLING) return describe_pooling(point);
     if (point->op == PACE_MEASURE_BATCH_NORM) return describe_batch_norm(point);
     return NULL;
 }

@@ -10,9 +10,10 @@ const char *const pace_point_size_names[PACE_POINT_SIZES] = {
 };
 
 const char *const pace_point_op_names[PACE_MEASURES] = {
-    "gemm", "convolution", "embedding", "copy",         "concat",  "mulu",         "add",        "triad",
-    "relu", "gelu",        "tanh",      "sum",          "softmax", "layer_norm",   "batch_norm", "transpose",
-    "tril", "max_pool2d",  "h2d",       "h2d_pageable", "d2h",     "d2h_pageable", "d2d",        "peer",
+    "gemm",       "convolution",  "embedding", "copy", "concat",     "mulu", "add",
+    "triad",      "momentum",     "relu",      "gelu", "tanh",       "sum",  "softmax",
+    "layer_norm", "batch_norm",   "transpose", "tril", "max_pool2d", "h2d",  "h2d_pageable",
+    "d2h",        "d2h_pageable", "d2d",       "peer",
 };
 
 const char *const pace_point_pass_names[PACE_POINT_PASSES] = {"forward", "backward", "backward_data",
@@ -49,6 +50,7 @@ static const struct {
     [PACE_MEASURE_SCALE] = {SIZE(ELEMENTS), 0, 1},
     [PACE_MEASURE_ADD] = {SIZE(ELEMENTS), 0, 2},
     [PACE_MEASURE_TRIAD] = {SIZE(ELEMENTS), 0, 2},
+    [PACE_MEASURE_MOMENTUM] = {SIZE(ELEMENTS), 0, 0},
     [PACE_MEASURE_RELU] = {SIZE(ELEMENTS), 0, 1},
     [PACE_MEASURE_GELU] = {SIZE(ELEMENTS), 0, 1},
     [PACE_MEASURE_TANH] = {SIZE(ELEMENTS), 0, 1},
@@ -118,6 +120,7 @@ static double elements(const pace_point *point) {
                s[PACE_SIZE_TABLES] * b * s[PACE_SIZE_LOOKUPS];
     case PACE_MEASURE_COPY:
     case PACE_MEASURE_CONCAT: return 2 * s[PACE_SIZE_ELEMENTS];
+    case PACE_MEASURE_MOMENTUM: return 3 * s[PACE_SIZE_ELEMENTS];
     case PACE_MEASURE_SUM: return plane + s[PACE_SIZE_ROWS];
     case PACE_MEASURE_SOFTMAX:
     case PACE_MEASURE_LAYER_NORM:

@@ -43,8 +43,8 @@ static pace_status inquire(pace_live *l, const inquiry *i) {
 /* --- calibrate, fit -------------------------------------------------------------------------------------------------- */
 
 /* What the layers of networks are made of. A device's entry needs products and streams: they come first. */
-static const char *const families[] = {"gemm",        "memory",    "convolution", "pooling",
-                                       "elementwise", "reduction", "softmax",     "normalization"};
+static const char *const families[] = {"gemm",      "memory",  "convolution",   "pooling",  "elementwise",
+                                       "reduction", "softmax", "normalization", "optimizer"};
 enum { FAMILIES = sizeof families / sizeof *families };
 
 /* Which families a round measures: every runs-th, so that each round has its share. */

@@ -47,6 +47,14 @@ static void set_chunks(pace_step_row *out, const pace_step_reader *r, size_t row
     pace_step_note(out, interleaved ? "assumed vpp %g" : "assumed vpp %g, as the benchmark's submissions have", chunks);
 }
 
+/* Whether the table is of steps that were run, in whatever it does not say; else it asks as options do. */
+static bool is_record(const pace_step_reader *r) {
+    bool record = r->measured >= 0;
+    for (int i = 0; i < PACE_STEP_RATES; i++) record |= r->rate[i] >= 0;
+    for (int i = 0; i < PACE_STEP_RUNS; i++) record |= r->run[i] >= 0;
+    return record;
+}
+
 /* A device is asked in 16 bits where nobody says; steps of sequences on devices that have 8 may be run in these. Steps of
  * frameworks that run in single precision unless told may be told. */
 static void doubt_precision(pace_step_row *out, const pace_step_reader *r, size_t row) {
@@ -56,7 +64,7 @@ static void doubt_precision(pace_step_row *out, const pace_step_reader *r, size_
     bool half = products == PACE_FP16 || products == PACE_BF16;
     if (said) return;
     if (half && out->model->sequence > 0 && peak[PACE_FP8] > 0) pace_step_doubt(out, r, PACE_DOUBT_ROW_PRECISION);
-    if (products == PACE_FP32 && peak[PACE_FP16] > 2 * peak[PACE_FP32])
+    if (is_record(r) && products == PACE_FP32 && peak[PACE_FP16] > 2 * peak[PACE_FP32])
         pace_step_doubt(out, r, PACE_DOUBT_ROW_SINGLE_PRECISION);
 }
 
