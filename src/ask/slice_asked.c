@@ -18,6 +18,7 @@
 typedef struct {
     pace_step step;
     bool all; /* annotations and operators are kept */
+    const pace_stage_words *words;
     bool has_regex;
     regex_t regex;
     PACE_VEC(uint8_t) marks; /* name -> 0 not looked up, 1 no, 2 may mark a step */
@@ -55,7 +56,8 @@ static pace_status may_mark(bool *out, look *l, pace_name name) {
     uint8_t *known = &l->marks.items[name];
     const char *text = pace_names_text(&l->step.names, name);
     if (*known == 0) {
-        bool may = l->has_regex ? pace_pattern_fits(&l->regex, text) : l->all || pace_name_may_mark_step(text);
+        bool may =
+            l->has_regex ? pace_pattern_fits(&l->regex, text) : l->all || pace_name_may_mark_step(l->words, text);
         *known = may ? 2 : 1;
     }
     *out = *known == 2;
@@ -110,6 +112,7 @@ static pace_status look_at(look *l, const char *path, const pace_slice_options *
 typedef struct {
     const pace_slice_options *options;
     const pace_kernel_classes *classes;
+    const pace_stage_words *words;
     const pace_anonymizer *anonymizer;
     look look;
     pace_marks marks;
@@ -275,8 +278,8 @@ static pace_status write_file(pace_slices *slices, cutter *c, const pace_paths *
     return count ? cut_steps(c, kept) : write_slice(c, kept, NULL);
 }
 
-static pace_status open_look(look *l, const pace_slice_options *options) {
-    *l = (look){0};
+static pace_status open_look(look *l, const pace_slice_options *options, const pace_stage_words *words) {
+    *l = (look){.words = words};
     PACE_TRY(pace_step_init(&l->step));
     pace_status status =
         options->step_regex ? pace_pattern_compile(&l->regex, "step expression", options->step_regex) : PACE_OK;
@@ -287,14 +290,14 @@ static pace_status open_look(look *l, const pace_slice_options *options) {
 
 /* A second look, where the profiler marks no step. */
 static pace_status find_marks(cutter *c, const char *path) {
-    PACE_TRY(pace_marks_find(&c->marks, &c->look.step, c->options->step_regex));
+    PACE_TRY(pace_marks_find(&c->marks, &c->look.step, c->words, c->options->step_regex));
     if (c->look.has_regex || c->marks.origin == PACE_MARKS_ANNOTATED) return PACE_OK;
     pace_marks_free(&c->marks);
     look_free(&c->look);
-    PACE_TRY(open_look(&c->look, c->options));
+    PACE_TRY(open_look(&c->look, c->options, c->words));
     c->look.all = true;
     PACE_TRY(look_at(&c->look, path, c->options));
-    return pace_marks_find(&c->marks, &c->look.step, NULL);
+    return pace_marks_find(&c->marks, &c->look.step, c->words, NULL);
 }
 
 /* Of several files some may lack the steps: other cycles of the profiler. */
@@ -349,7 +352,7 @@ static pace_status name_absent_ranks(pace_slices *slices, const char *asked) {
 
 static pace_status slice_all(pace_slices *slices, cutter *c, const pace_paths *paths) {
     for (size_t i = 0; i < paths->count; i++) {
-        PACE_TRY(open_look(&c->look, c->options));
+        PACE_TRY(open_look(&c->look, c->options, c->words));
         pace_status status = slice_file(slices, c, paths, i);
         look_free(&c->look);
         PACE_TRY(status);
@@ -369,17 +372,21 @@ pace_status pace_slices_write(pace_slices *out, const char *const *inputs, size_
     pace_slices slices = {0};
     pace_paths paths = {0};
     pace_kernel_classes *classes = NULL;
+    pace_stage_words *words = NULL;
     pace_anonymizer anonymizer;
     cutter c = {.options = options, .anonymizer = options->anonymize ? &anonymizer : NULL};
     PACE_TRY(check(inputs, count, options));
     pace_status status = pace_kernel_classes_load(&classes, options->context->catalog);
+    if (status == PACE_OK) status = pace_stage_words_load(&words, options->context->catalog);
     c.classes = classes;
+    c.words = words;
     if (status == PACE_OK && options->anonymize)
         status = pace_anonymizer_open(&anonymizer, options->context->catalog, classes);
     if (status == PACE_OK) status = pace_paths_expand(&paths, inputs, count);
     if (status == PACE_OK) status = slice_all(&slices, &c, &paths);
     pace_paths_free(&paths);
     pace_kernel_classes_free(classes);
+    pace_stage_words_free(words);
     return PACE_GIVE(out, slices, status, pace_slices_free(&slices));
 }
 

@@ -5,7 +5,7 @@
 
 pace_status pace_rank_understand(pace_rank *rank, const pace_kernel_classes *classes, const pace_stage_words *words,
                                  const char *step_regex) {
-    PACE_TRY(pace_marks_find(&rank->marks, &rank->step, step_regex));
+    PACE_TRY(pace_marks_find(&rank->marks, &rank->step, words, step_regex));
     PACE_TRY(pace_stages_attribute(&rank->step, &rank->marks, words));
     PACE_TRY(pace_passes_attribute(&rank->step));
     PACE_TRY(pace_work_build(&rank->work, &rank->step, classes, rank->device));

@@ -37,33 +37,10 @@ static int compare(const char *a, const char *b, bool numbers) {
 
 int pace_name_family_order(const char *a, const char *b) { return compare(a, b, false); }
 
-/* --- words -------------------------------------------------------------------------------------------------------- */
-
-/* Whether a name has a word, or one that begins with it ("iter", "iteration"), in letters of either case. */
-static bool has_word(const char *name, const char *const *words, size_t count) {
-    for (const char *at = name; *at; at++) {
-        bool begins = pace_is_alpha(*at) && (at == name || !pace_is_alpha(at[-1]) || (*at < 'a' && at[-1] >= 'a'));
-        for (size_t i = 0; begins && i < count; i++) {
-            size_t length = 0;
-            while (words[i][length] && pace_lower(at[length]) == words[i][length]) length++;
-            if (!words[i][length]) return true;
-        }
-    }
-    return false;
-}
-
 /* Parts of a step, or what holds many: they recur too. */
-static bool names_no_step(const char *name) {
-    static const char *const words[] = {"layer",  "block",   "micro",   "chunk",  "stage",  "bucket",
-                                        "expert", "head",    "rank",    "epoch",  "worker", "thread",
-                                        "stream", "encoder", "decoder", "module", "tower",  "phase"};
-    return has_word(name, words, PACE_COUNT(words)) || strstr(name, "::") || pace_name_wraps_compiled(name) ||
-           pace_name_is_label(name) || pace_starts(name, "enumerate(") || pace_starts(name, "Optimizer.");
-}
-
-static bool names_step(const char *name) {
-    static const char *const words[] = {"step", "iter", "batch", "minibatch"};
-    return has_word(name, words, PACE_COUNT(words));
+static bool names_no_step(const pace_stage_words *words, const char *name) {
+    return pace_word_of_part(words, name) || strstr(name, "::") || pace_name_wraps_compiled(name) ||
+           pace_name_is_label(name);
 }
 
 /* --- families ----------------------------------------------------------------------------------------------------- */
@@ -85,9 +62,9 @@ typedef struct {
 
 PACE_ORDER(by_start, entry, PACE_UP(start_ns) PACE_UP(task))
 
-static bool may_be_step(const pace_step *step, uint32_t task) {
+static bool may_be_step(const pace_step *step, const pace_stage_words *words, uint32_t task) {
     return step->kind[task] == PACE_TASK_ANNOTATION && pace_task_ns(step, task) > 0 &&
-           !names_no_step(pace_step_name(step, task));
+           !names_no_step(words, pace_step_name(step, task));
 }
 
 static family *family_of(families *all, const char *name) {
@@ -120,11 +97,11 @@ static pace_status add_entry(families *all, const pace_step *step, const entry *
     return PACE_OK;
 }
 
-static pace_status find_families(families *all, const pace_step *step) {
+static pace_status find_families(families *all, const pace_step *step, const pace_stage_words *words) {
     PACE_VEC(entry) entries = {0};
     pace_status status = PACE_OK;
     for (uint32_t task = 0; status == PACE_OK && task < step->count; task++)
-        if (may_be_step(step, task)) status = PACE_PUSH(&entries, ((entry){step->start_ns[task], task}));
+        if (may_be_step(step, words, task)) status = PACE_PUSH(&entries, ((entry){step->start_ns[task], task}));
     if (entries.count) qsort(entries.items, entries.count, sizeof *entries.items, by_start);
     for (size_t i = 0; status == PACE_OK && i < entries.count; i++) status = add_entry(all, step, &entries.items[i]);
     PACE_VEC_FREE(&entries);
@@ -135,8 +112,8 @@ static pace_status find_families(families *all, const pace_step *step) {
 
 PACE_ORDER(by_time, family, PACE_DOWN(time_ns) PACE_UP(first))
 
-static bool recurs(const family *own) {
-    size_t least = names_step(own->name) ? 2 : 3;
+static bool recurs(const family *own, const pace_stage_words *words) {
+    size_t least = pace_word_of_step(words, own->name) ? 2 : 3;
     return own->count >= least && !own->overlaps && (own->ascends || own->same);
 }
 
@@ -188,12 +165,12 @@ static pace_status judge(bool *fits, const pace_step *step, const family *own) {
     return status;
 }
 
-static pace_status choose(const family **chosen, families *all, const pace_step *step) {
+static pace_status choose(const family **chosen, families *all, const pace_step *step, const pace_stage_words *words) {
     enum { MOST_TRIED = 8 };
     if (all->count) qsort(all->items, all->count, sizeof *all->items, by_time);
     for (size_t i = 0, tried = 0; i < all->count && tried < MOST_TRIED; i++) {
         bool fits;
-        if (!recurs(&all->items[i])) continue;
+        if (!recurs(&all->items[i], words)) continue;
         tried++;
         PACE_TRY(judge(&fits, step, &all->items[i]));
         if (!fits) continue;
@@ -203,11 +180,12 @@ static pace_status choose(const family **chosen, families *all, const pace_step 
     return PACE_OK;
 }
 
-pace_status pace_recurring_steps_find(pace_name *basis, char *known, char value, const pace_step *step) {
+pace_status pace_recurring_steps_find(pace_name *basis, char *known, char value, const pace_step *step,
+                                      const pace_stage_words *words) {
     families all = {0};
     const family *chosen = NULL;
-    pace_status status = find_families(&all, step);
-    if (status == PACE_OK) status = choose(&chosen, &all, step);
+    pace_status status = find_families(&all, step, words);
+    if (status == PACE_OK) status = choose(&chosen, &all, step, words);
     *basis = chosen ? step->name[chosen->first] : 0;
     for (uint32_t task = 0; chosen && task < step->count; task++)
         if (belongs(step, task, chosen)) known[step->name[task]] = value;

@@ -1,5 +1,6 @@
 #include "insight/steps/stage_words.h"
 
+#include "base/numbers.h"
 #include "base/text.h"
 #include "base/yaml_member.h"
 
@@ -14,6 +15,7 @@ typedef struct {
 struct pace_stage_words {
     const pace_yaml *yaml;
     PACE_VEC(stage_rule) rules;
+    const pace_yaml_node *steps, *parts, *parts_start, *once_a_step; /* lists */
 };
 
 static pace_status read_stage(uint8_t *out, const pace_yaml *yaml, const pace_yaml_node *node) {
@@ -57,11 +59,21 @@ static pace_status read_rules(pace_stage_words *words) {
     return PACE_OK;
 }
 
+static pace_status read_marks(pace_stage_words *words) {
+    const pace_yaml_node *marks;
+    PACE_TRY(pace_yaml_member(&marks, words->yaml, pace_yaml_root(words->yaml), "marks"));
+    PACE_TRY(read_texts(&words->steps, words->yaml, marks, "words"));
+    PACE_TRY(read_texts(&words->parts, words->yaml, marks, "parts"));
+    PACE_TRY(read_texts(&words->parts_start, words->yaml, marks, "parts_start"));
+    return read_texts(&words->once_a_step, words->yaml, marks, "once_a_step");
+}
+
 pace_status pace_stage_words_load(pace_stage_words **out, pace_catalog *catalog) {
     pace_stage_words *words = pace_alloc(1, sizeof *words);
     if (!words) return PACE_E_MEMORY;
     pace_status status = pace_catalog_document(&words->yaml, catalog, "stages.yaml");
     if (status == PACE_OK) status = read_rules(words);
+    if (status == PACE_OK) status = read_marks(words);
     return PACE_GIVE(out, words, status, pace_stage_words_free(words));
 }
 
@@ -97,4 +109,32 @@ uint8_t pace_stage_word(const pace_stage_words *words, const char *name, bool an
             return rule->stage;
     }
     return PACE_STAGE_NONE;
+}
+
+/* --- marks -------------------------------------------------------------------------------------------------------- */
+
+/* Whether the letters at a place begin with a word, in either case. */
+static bool begins_with(const char *at, const char *word) {
+    while (*word && pace_lower(*at) == *word) at++, word++;
+    return !*word;
+}
+
+/* Whether a name has a word of the list, or one that begins with it. */
+static bool has_word(const char *name, const pace_yaml_node *list) {
+    for (const char *at = name; list && *at; at++) {
+        bool begins = pace_is_alpha(*at) && (at == name || !pace_is_alpha(at[-1]) || (*at < 'a' && at[-1] >= 'a'));
+        for (size_t i = 0; begins && i < pace_yaml_count(list); i++)
+            if (begins_with(at, pace_yaml_text(pace_yaml_item(list, i)))) return true;
+    }
+    return false;
+}
+
+bool pace_word_of_step(const pace_stage_words *words, const char *name) { return has_word(name, words->steps); }
+
+bool pace_word_of_part(const pace_stage_words *words, const char *name) {
+    return has_word(name, words->parts) || any_starts(words->parts_start, name);
+}
+
+bool pace_word_once_a_step(const pace_stage_words *words, const char *name) {
+    return any_starts(words->once_a_step, name);
 }

@@ -1,4 +1,4 @@
-/* What names say about stages: catalog/stages.yaml. */
+/* What names say about stages, and which may mark steps: catalog/stages.yaml. */
 #pragma once
 
 #include "machine/catalog.h"
@@ -12,3 +12,10 @@ void pace_stage_words_free(pace_stage_words *words);
 
 /** The stage a name says, or PACE_STAGE_NONE; `annotation` = the user or a framework named the range. */
 uint8_t pace_stage_word(const pace_stage_words *words, const char *name, bool annotation);
+
+/** Whether a name has a word of steps ("train_step 3"), or one of parts of steps ("layer 3"). */
+bool pace_word_of_step(const pace_stage_words *words, const char *name);
+bool pace_word_of_part(const pace_stage_words *words, const char *name);
+
+/** Whether a framework writes the name once an iteration. */
+bool pace_word_once_a_step(const pace_stage_words *words, const char *name);

@@ -80,14 +80,15 @@ static pace_status add_marks(pace_marks *marks, pace_step *step, const char *kno
     return PACE_OK;
 }
 
-static pace_status add_annotated(pace_marks *marks, pace_step *step, const regex_t *regex) {
+static pace_status add_annotated(pace_marks *marks, pace_step *step, const pace_stage_words *words,
+                                 const regex_t *regex) {
     char *known = pace_alloc(pace_names_count(&step->names), 1);
     if (!known) return PACE_E_MEMORY;
     match_names(known, step, regex);
     pace_status status = regex ? find_related(known, step) : PACE_OK;
     if (status == PACE_OK) status = add_marks(marks, step, known);
     if (status == PACE_OK && !regex && marks->items.count == 0) {
-        status = pace_recurring_steps_find(&marks->basis, known, MATCHES, step);
+        status = pace_recurring_steps_find(&marks->basis, known, MATCHES, step, words);
         if (status == PACE_OK && marks->basis) status = add_marks(marks, step, known);
     }
     pace_free(known);
@@ -119,18 +120,12 @@ static double regularity(const pace_step *step, pace_name name, int64_t *gaps, s
     return (double)fit / (double)*count;
 }
 
-static bool names_an_iteration(const char *name) {
-    static const char *const words[] = {"Optimizer.step#", "Optimizer.zero_grad#", "enumerate(DataLoader)",
-                                        "## zero_grad",    "## forward",           "DistributedDataParallel.forward"};
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-        if (pace_starts(name, words[i])) return true;
-    return false;
+bool pace_name_may_mark_step(const pace_stage_words *words, const char *name) {
+    return pace_name_marks_step(name) || pace_word_once_a_step(words, name);
 }
 
-bool pace_name_may_mark_step(const char *name) { return pace_name_marks_step(name) || names_an_iteration(name); }
-
 /* The candidate is a name that frameworks use once an iteration; each occurrence opens a step. */
-static pace_status add_periodic(pace_marks *marks, pace_step *step) {
+static pace_status add_periodic(pace_marks *marks, pace_step *step, const pace_stage_words *words) {
     enum { MOST = 4096 };
     int64_t *gaps = pace_alloc(MOST, sizeof *gaps);
     uint8_t *tried = pace_alloc(pace_names_count(&step->names), 1);
@@ -142,7 +137,7 @@ static pace_status add_periodic(pace_marks *marks, pace_step *step) {
         pace_name name = step->name[task];
         if (step->kind[task] > PACE_TASK_ANNOTATION || tried[name]) continue;
         tried[name] = 1;
-        if (!names_an_iteration(pace_names_text(&step->names, name))) continue;
+        if (!pace_word_once_a_step(words, pace_names_text(&step->names, name))) continue;
         size_t count;
         double score = regularity(step, name, gaps, MOST, &count);
         if (count >= 2 && (score > best || (score >= best && count < fewest))) {
@@ -235,21 +230,22 @@ static pace_status number_labels(pace_marks *marks, pace_step *step) {
     return PACE_OK;
 }
 
-static pace_status find(pace_marks *marks, pace_step *step, const char *regex, const regex_t *compiled) {
+static pace_status find(pace_marks *marks, pace_step *step, const pace_stage_words *words, const char *regex,
+                        const regex_t *compiled) {
     if (!regex && step->kept_steps.count) return add_kept(marks, step);
-    PACE_TRY(add_annotated(marks, step, compiled));
-    if (marks->items.count == 0) return regex ? fail_unmatched(step, regex) : add_periodic(marks, step);
+    PACE_TRY(add_annotated(marks, step, words, compiled));
+    if (marks->items.count == 0) return regex ? fail_unmatched(step, regex) : add_periodic(marks, step, words);
     marks->origin = PACE_MARKS_ANNOTATED;
     marks->certainty = 1;
     qsort(marks->items.items, marks->items.count, sizeof *marks->items.items, by_start);
     return number_labels(marks, step);
 }
 
-pace_status pace_marks_find(pace_marks *out, pace_step *step, const char *regex) {
+pace_status pace_marks_find(pace_marks *out, pace_step *step, const pace_stage_words *words, const char *regex) {
     pace_marks marks = {0};
     regex_t compiled;
     if (regex) PACE_TRY(pace_pattern_compile(&compiled, "step expression", regex));
-    pace_status status = find(&marks, step, regex, regex ? &compiled : NULL);
+    pace_status status = find(&marks, step, words, regex, regex ? &compiled : NULL);
     if (regex) regfree(&compiled);
     set_bounds(&marks, step);
     leave_out_broken(&marks, step);

@@ -3,7 +3,7 @@
  */
 #pragma once
 
-#include "step/step.h"
+#include "insight/steps/stage_words.h"
 
 typedef struct {
     pace_name label;
@@ -31,14 +31,15 @@ typedef struct {
  * annotations that recur as steps do, else the operator that repeats most regularly. No steps is no error. PACE_E_USAGE for a bad expression. Steps that the
  * expression leaves out of a family it matches (names equal but for their numbers) are found too, so that a choice of
  * steps changes no step's interval: pace_marks_choose() drops them once the intervals are set. */
-pace_status pace_marks_find(pace_marks *out, pace_step *step, const char *regex) PACE_MUST_CHECK;
+pace_status pace_marks_find(pace_marks *out, pace_step *step, const pace_stage_words *words,
+                            const char *regex) PACE_MUST_CHECK;
 
 /** Drops the steps that are left out. */
 void pace_marks_choose(pace_marks *marks);
 void pace_marks_free(pace_marks *marks);
 
 /** Whether a name may mark a step when no expression says which do. */
-bool pace_name_may_mark_step(const char *name);
+bool pace_name_may_mark_step(const pace_stage_words *words, const char *name);
 
 /** The number of a step: the digits its label ends with ("ProfilerStep#1009", "step 3") where all labels have them in
  * ascending order, else its place, from 1. */

@@ -83,7 +83,7 @@ static void make(void) {
     assert_int_equal(pace_step_finish(&step), PACE_OK);
     assert_int_equal(pace_step_check(&step), PACE_OK);
     assert_true(step.count < MOST);
-    assert_int_equal(pace_marks_find(&marks, &step, NULL), PACE_OK);
+    assert_int_equal(pace_marks_find(&marks, &step, test_stage_words(), NULL), PACE_OK);
     assert_int_equal(pace_stages_attribute(&step, &marks, test_stage_words()), PACE_OK);
     assert_int_equal(pace_work_build(&work, &step, classes, NULL), PACE_OK);
     for (size_t i = 0; i < work.items.count; i++) {

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "insight/steps/steps.h"
+#include "stage_words_of_tests.h"
 
 static pace_step step;
 static pace_marks marks;
@@ -35,7 +36,7 @@ static void add(const char *key, pace_task_kind kind, const char *name, int64_t 
 
 static void find(const char *regex) {
     assert_int_equal(pace_step_finish(&step), PACE_OK);
-    assert_int_equal(pace_marks_find(&marks, &step, regex), PACE_OK);
+    assert_int_equal(pace_marks_find(&marks, &step, test_stage_words(), regex), PACE_OK);
 }
 
 static void is_mark(size_t at, const char *label, int64_t start, int64_t stop) {
@@ -78,9 +79,9 @@ static void test_regex(void **state) {
     is_mark(1, "train batch 2", 50, 90);
     pace_marks_free(&marks);
     marks = (pace_marks){0};
-    assert_int_equal(pace_marks_find(&marks, &step, "no such"), PACE_E_INPUT);
+    assert_int_equal(pace_marks_find(&marks, &step, test_stage_words(), "no such"), PACE_E_INPUT);
     assert_non_null(strstr(pace_message(), "there are: ProfilerStep#1, train batch 1, train batch two"));
-    assert_int_equal(pace_marks_find(&marks, &step, "(train"), PACE_E_USAGE);
+    assert_int_equal(pace_marks_find(&marks, &step, test_stage_words(), "(train"), PACE_E_USAGE);
     assert_non_null(strstr(pace_message(), "(train"));
 }
 

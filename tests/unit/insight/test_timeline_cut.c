@@ -12,6 +12,7 @@
 
 #include "insight/timeline/timeline_cut.h"
 #include "insight/timeline/timeline_zones.h"
+#include "stage_words_of_tests.h"
 
 enum { STEPS = 20, OPERATORS = 200, KERNEL_NS = 700, STEP_NS = 1000000 };
 
@@ -40,7 +41,7 @@ static void make_trace(pace_rank *rank) {
         }
     }
     assert_int_equal(pace_step_finish(&rank->step), PACE_OK);
-    assert_int_equal(pace_marks_find(&rank->marks, &rank->step, NULL), PACE_OK);
+    assert_int_equal(pace_marks_find(&rank->marks, &rank->step, test_stage_words(), NULL), PACE_OK);
     assert_int_equal(rank->marks.items.count, STEPS);
 }
 
