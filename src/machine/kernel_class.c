@@ -1,5 +1,6 @@
 /*
- * Rules in the catalogue's order, tried one after the other: a name is classified once, so nothing faster is needed.
+ * Rules in the catalogue's order, tried one after the other: a name is classified once. Names and patterns are compared in lower
+ * case, since strstr() is several times as fast as strcasestr().
  */
 #include "machine/kernel_class.h"
 #include "base/text.h"
@@ -9,13 +10,15 @@
 
 typedef struct {
     const pace_yaml_node *match;
-    const char *text; /* family or library, borrowed from the YAML */
+    size_t first_pattern; /* of the list's */
+    const char *text;     /* family or library, borrowed from the YAML */
     pace_bound bound;
 } kernel_rule;
 
 typedef struct {
     const pace_yaml *yaml;
     PACE_VEC(kernel_rule) rules;
+    PACE_VEC(char *) patterns; /* of all rules, in lower case */
 } rule_list;
 
 struct pace_kernel_classes {
@@ -40,6 +43,19 @@ static pace_status check_patterns(const pace_yaml *yaml, const pace_yaml_node *r
         const char *text = pace_yaml_text(pace_yaml_item(match, i));
         if (!text || !text[text[0] == '<'])
             return pace_yaml_fail(yaml, pace_yaml_item(match, i), "expected a part of a kernel's name");
+    }
+    return PACE_OK;
+}
+
+static pace_status lower_patterns(rule_list *out, const pace_yaml_node *match) {
+    for (size_t i = 0; i < pace_yaml_count(match); i++) {
+        const char *text = pace_yaml_text(pace_yaml_item(match, i));
+        char *lower = pace_copy_text(text, strlen(text));
+        if (!lower) return PACE_E_MEMORY;
+        for (char *at = lower; *at; at++) *at = pace_lower(*at);
+        pace_status status = PACE_PUSH(&out->patterns, lower);
+        if (status != PACE_OK) pace_free(lower);
+        PACE_TRY(status);
     }
     return PACE_OK;
 }
@@ -75,8 +91,9 @@ static pace_status read_rules(rule_list *out, pace_catalog *catalog, const char 
     PACE_TRY(pace_yaml_list(&list, out->yaml, pace_yaml_root(out->yaml), key));
     for (size_t i = 0; i < pace_yaml_count(list); i++) {
         const pace_yaml_node *node = pace_yaml_item(list, i);
-        kernel_rule rule = {.match = pace_yaml_get(node, "match")};
+        kernel_rule rule = {.match = pace_yaml_get(node, "match"), .first_pattern = out->patterns.count};
         PACE_TRY(check_patterns(out->yaml, node, rule.match));
+        PACE_TRY(lower_patterns(out, rule.match));
         PACE_TRY(reader(&rule, out->yaml, node));
         PACE_TRY(PACE_PUSH(&out->rules, rule));
     }
@@ -108,27 +125,51 @@ pace_status pace_kernel_classes_load(pace_kernel_classes **out, pace_catalog *ca
     return PACE_GIVE(out, classes, status, pace_kernel_classes_free(classes));
 }
 
+static void free_rules(rule_list *list) {
+    for (size_t i = 0; i < list->patterns.count; i++) pace_free(list->patterns.items[i]);
+    PACE_VEC_FREE(&list->patterns, &list->rules);
+}
+
 void pace_kernel_classes_free(pace_kernel_classes *classes) {
     if (!classes) return;
-    PACE_VEC_FREE(&classes->kernels.rules, &classes->communication.rules);
+    free_rules(&classes->kernels);
+    free_rules(&classes->communication);
     pace_free(classes);
 }
 
-static bool occurs(const char *name, const char *pattern) {
+/* A longer name is compared as it is. */
+typedef struct {
+    char lower[1024];
+    const char *text;
+    bool lowered;
+} class_name;
+
+static void lower_name(class_name *out, const char *name) {
+    size_t length = strlen(name);
+    out->lowered = length < sizeof out->lower;
+    out->text = out->lowered ? out->lower : name;
+    for (size_t i = 0; out->lowered && i <= length; i++) out->lower[i] = pace_lower(name[i]);
+}
+
+static const char *next(const class_name *name, const char *at, const char *pattern) {
+    return name->lowered ? strstr(at, pattern) : strcasestr(at, pattern);
+}
+
+static bool occurs(const class_name *name, const char *pattern) {
     bool word_start = pattern[0] == '<';
     if (word_start) pattern++;
-    for (const char *at = name; (at = strcasestr(at, pattern)); at++)
-        if (!word_start || at == name || !pace_is_alnum(at[-1])) return true;
+    for (const char *at = name->text; (at = next(name, at, pattern)); at++)
+        if (!word_start || at == name->text || !pace_is_alnum(at[-1])) return true;
     return false;
 }
 
 /* `*word` is the pattern that occurs; unchanged without one. */
-static const kernel_rule *first_match(const rule_list *list, const char *name, const char **word) {
+static const kernel_rule *first_match(const rule_list *list, const class_name *name, const char **word) {
     for (size_t i = 0; i < list->rules.count; i++) {
         const kernel_rule *rule = &list->rules.items[i];
         for (size_t j = 0; j < pace_yaml_count(rule->match); j++) {
+            if (!occurs(name, list->patterns.items[rule->first_pattern + j])) continue;
             const char *pattern = pace_yaml_text(pace_yaml_item(rule->match, j));
-            if (!occurs(name, pattern)) continue;
             *word = pattern + (pattern[0] == '<');
             return rule;
         }
@@ -138,7 +179,9 @@ static const kernel_rule *first_match(const rule_list *list, const char *name, c
 
 const char *pace_kernel_class_word(const pace_kernel_classes *classes, const char *name) {
     const char *word = NULL;
-    if (!first_match(&classes->communication, name, &word)) first_match(&classes->kernels, name, &word);
+    class_name lower;
+    lower_name(&lower, name);
+    if (!first_match(&classes->communication, &lower, &word)) first_match(&classes->kernels, &lower, &word);
     return word;
 }
 
@@ -146,8 +189,10 @@ pace_kernel_class pace_kernel_classify(const pace_kernel_classes *classes, const
     pace_kernel_class unknown = {.family = "unknown"};
     if (!name) return unknown;
     const char *word;
-    const kernel_rule *rule = first_match(&classes->communication, name, &word);
+    class_name lower;
+    lower_name(&lower, name);
+    const kernel_rule *rule = first_match(&classes->communication, &lower, &word);
     if (rule) return (pace_kernel_class){"communication", rule->text, PACE_BOUND_UNKNOWN, true};
-    rule = first_match(&classes->kernels, name, &word);
+    rule = first_match(&classes->kernels, &lower, &word);
     return rule ? (pace_kernel_class){rule->text, NULL, rule->bound, false} : unknown;
 }
