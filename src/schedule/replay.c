@@ -1,6 +1,7 @@
 #include "schedule/replay.h"
 
 #include <math.h>
+#include <string.h>
 
 const pace_segment_waits pace_waits_for_nothing = {.dependency = {PACE_NO_SEGMENT, PACE_NO_SEGMENT, PACE_NO_SEGMENT}};
 
@@ -61,15 +62,20 @@ pace_status pace_replay_explain(pace_replay *replay) {
     for (uint32_t lane = 0; lane + 1 < replay->lane_first.count; lane++) PACE_TRY(explain(replay, lane));
     return PACE_OK;
 }
+
 typedef struct {
     const pace_replay *replay;
     const double *factor;
-    int64_t *start_ns;
-    uint8_t *bound, *done;
-    uint32_t *cursor, *next_waiting, *waiting_on; /* per lane; per lane; per segment: first lane waiting + 1 */
+    int64_t *start_ns; /* of a segment that has not run: the first lane that waits for it + 1 */
+    uint8_t *bound;
+    uint32_t *cursor, *next_waiting; /* per lane: its first segment that has not run; the next lane that waits + 1 */
     uint32_t *runnable;
     size_t runnable_count;
 } walker;
+
+static bool has_run(const walker *w, uint32_t segment) {
+    return segment < w->cursor[w->replay->segments.items[segment].lane];
+}
 
 static int64_t end_of(const walker *w, uint32_t segment) {
     const pace_segment *s = &w->replay->segments.items[segment];
@@ -95,7 +101,7 @@ static uint32_t place(walker *w, uint32_t segment, bool first) {
     for (int d = 0; s->waits && d < PACE_SEGMENT_DEPENDENCIES; d++) {
         uint32_t on = waits->dependency[d];
         if (on == PACE_NO_SEGMENT) continue;
-        if (!w->done[on]) return on;
+        if (!has_run(w, on)) return on;
         int64_t met = (waits->from_start[d] ? w->start_ns[on] : end_of(w, on)) + lag_of(w, s, waits->lag_ns[d]);
         if (met > ready) {
             ready = met;
@@ -104,28 +110,25 @@ static uint32_t place(walker *w, uint32_t segment, bool first) {
     }
     w->start_ns[segment] = ready + scaled(s->delay_ns, w->factor[s->delay_resource]);
     if (w->bound) w->bound[segment] = bound;
-    w->done[segment] = 1;
     return PACE_NO_SEGMENT;
 }
 
-static void wake(walker *w, uint32_t segment) {
-    for (uint32_t lane = w->waiting_on[segment]; lane; lane = w->next_waiting[lane - 1])
-        w->runnable[w->runnable_count++] = lane - 1;
-    w->waiting_on[segment] = 0;
+static void wake(walker *w, uint32_t first) {
+    for (uint32_t lane = first; lane; lane = w->next_waiting[lane - 1]) w->runnable[w->runnable_count++] = lane - 1;
 }
 
 static void walk_lane(walker *w, uint32_t lane) {
     const uint32_t *first = w->replay->lane_first.items;
     while (w->cursor[lane] < first[lane + 1]) {
-        uint32_t segment = w->cursor[lane];
+        uint32_t segment = w->cursor[lane], waiting = (uint32_t)w->start_ns[segment];
         uint32_t blocker = place(w, segment, segment == first[lane]);
         if (blocker != PACE_NO_SEGMENT) {
-            w->next_waiting[lane] = w->waiting_on[blocker];
-            w->waiting_on[blocker] = lane + 1;
+            w->next_waiting[lane] = (uint32_t)w->start_ns[blocker];
+            w->start_ns[blocker] = lane + 1;
             return;
         }
         w->cursor[lane]++;
-        wake(w, segment);
+        wake(w, waiting);
     }
 }
 
@@ -148,15 +151,12 @@ pace_status pace_replay_run(const pace_replay *replay, const double factor[PACE_
                             uint8_t *bound) {
     size_t count = replay->segments.count, lanes = replay->lane_first.count ? replay->lane_first.count - 1 : 0;
     walker w = {.replay = replay, .factor = factor, .start_ns = start_ns, .bound = bound};
-    w.done = pace_alloc(count, 1);
-    w.waiting_on = pace_alloc(count, sizeof *w.waiting_on);
     w.cursor = pace_alloc(lanes * 3, sizeof *w.cursor);
-    pace_status status = w.done && w.waiting_on && w.cursor ? PACE_OK : PACE_E_MEMORY;
-    if (status == PACE_OK) {
-        w.next_waiting = w.cursor + lanes;
-        w.runnable = w.cursor + 2 * lanes;
-        status = walk(&w, (uint32_t)lanes);
-    }
-    PACE_FREE(w.done, w.waiting_on, w.cursor);
+    if (!w.cursor) return PACE_E_MEMORY;
+    w.next_waiting = w.cursor + lanes;
+    w.runnable = w.cursor + 2 * lanes;
+    if (count) memset(start_ns, 0, count * sizeof *start_ns);
+    pace_status status = walk(&w, (uint32_t)lanes);
+    pace_free(w.cursor);
     return status;
 }
