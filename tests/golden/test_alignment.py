@@ -173,6 +173,18 @@ def test_nobody_late(folder):
     expect(any("No rank makes the others wait" in s for s in document["summary"]), "said", document["summary"])
 
 
+def test_groups_that_never_meet(folder):
+    """Four pairs of ranks, each with all-reduces of its own: what is said of lateness holds within a pair alone."""
+    def body(ranks, _):
+        for rank in ranks:
+            planted_traces.layers(rank, 4)
+        for first in range(0, len(ranks), 2):
+            planted_traces.collective(ranks[first:first + 2], 300, **{"Process Group Ranks": str([first, first + 1])})
+    apart = analyze(planted_traces.run_ranks(os.path.join(folder, "apart.json.gz"), 8, 4, body))["summary"]
+    expect(any("4 groups of ranks never meet" in s for s in apart), "said", apart)
+    expect(not any("all reach collectives together" in s for s in apart), "not all together", apart)
+
+
 def test_late_among_many(folder):
     """The slow rank of 20 is reported, leads the table, and its others' waiting is what it took longer."""
     paths = job(os.path.join(folder, "many"), 20, slow=[17])
@@ -262,6 +274,7 @@ with tempfile.TemporaryDirectory() as work:
     test_cycles(work)
     test_no_common_step(work)
     test_nobody_late(work)
+    test_groups_that_never_meet(work)
     test_late_among_many(work)
     test_two_late(work)
     test_other_run(work)

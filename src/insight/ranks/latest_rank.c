@@ -94,6 +94,31 @@ static void choose(pace_latest_rank *out, const finder *f) {
     for (size_t r = 0; r < f->count; r++) out->ranks += f->late_ns[r] > 0 && f->late_ns[r] * 2 >= out->by_ns;
 }
 
+static uint32_t first_of(const uint32_t *group, uint32_t rank) {
+    while (group[rank] != rank) rank = group[rank];
+    return rank;
+}
+
+/* How many groups of ranks share no collective, directly or through others. */
+static pace_status count_groups(size_t *out, const finder *f) {
+    uint32_t *group = pace_alloc(f->count, sizeof *group);
+    if (!group) return PACE_E_MEMORY;
+    *out = f->count;
+    for (uint32_t r = 0; r < f->count; r++) group[r] = r;
+    for (size_t i = 0; i < f->collectives->items.count; i++) {
+        const uint32_t *parts = f->collectives->parts.items + f->collectives->items.items[i].first_part;
+        for (uint32_t r = 0, met = UINT32_MAX; r < f->count; r++) {
+            if (parts[r] == PACE_NO_TASK) continue;
+            uint32_t own = first_of(group, r);
+            if (met == UINT32_MAX) met = own;
+            *out -= own != met;
+            group[own] = met;
+        }
+    }
+    pace_free(group);
+    return PACE_OK;
+}
+
 /* What the median of the others loses to waiting, all usual steps together: kernels beside an exchange hide its wait. */
 static pace_status find_hidden(pace_latest_rank *latest, const finder *f) {
     int64_t *lost = pace_alloc(f->count, sizeof *lost);
@@ -121,6 +146,7 @@ pace_status pace_latest_rank_find(pace_latest_rank *out, pace_rank *const *ranks
     if (status == PACE_OK && count > 1) status = latest.by_work ? by_work(&f) : by_collectives(&f);
     if (status == PACE_OK && count > 1) choose(&latest, &f);
     if (status == PACE_OK && latest.rank && !latest.by_work) status = find_hidden(&latest, &f);
+    if (status == PACE_OK) status = count_groups(&latest.groups, &f);
     pace_free(f.late_ns);
     if (status == PACE_OK) *out = latest;
     return status;

@@ -14,6 +14,7 @@ typedef struct {
     size_t ranks;  /* that are at least half as late */
     bool by_work;  /* ranks pass messages: by_ns is work */
     bool hidden;   /* half of the others compute meanwhile: they lose less than half of by_ns */
+    size_t groups; /* of ranks that meet, directly or through others; 1 = all do */
 } pace_latest_rank;
 
 /** Of ranks that are joined; `messages` says whether they pass any. */

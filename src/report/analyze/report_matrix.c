@@ -64,6 +64,11 @@ static void put_which(pace_node *root, const pace_analysis *analysis, const pace
     else if (latest->rank)
         pace_node_sentence(root, true, "The others wait for %s%s, half of them for %.0f %% of the time or longer.",
                            pace_rank_name(late, latest->rank), more, percent);
+    else if (analysis->collectives.items.count && latest->groups > 1)
+        pace_node_sentence(root, false,
+                           "No rank makes the others wait for 1 %% of the time. %zu groups of ranks never meet: who is "
+                           "late is told within each alone.",
+                           latest->groups);
     else if (analysis->collectives.items.count)
         pace_node_sentence(
             root, false,
