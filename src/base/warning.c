@@ -30,7 +30,7 @@ pace_status pace_warn(pace_warnings *to, pace_warning_code code, const char *pla
     return pace_warn_take(to, code, place, text);
 }
 
-static bool holds(const pace_warnings *list, const pace_held_warning *one) {
+bool pace_warnings_hold(const pace_warnings *list, const pace_held_warning *one) {
     for (size_t i = 0; i < list->count; i++) {
         const pace_held_warning *other = &list->items[i];
         bool same_place =
@@ -43,7 +43,7 @@ static bool holds(const pace_warnings *list, const pace_held_warning *one) {
 pace_status pace_warnings_add(pace_warnings *to, const pace_warnings *from) {
     for (size_t i = 0; i < from->count; i++) {
         const pace_held_warning *one = &from->items[i];
-        if (!holds(to, one)) PACE_TRY(pace_warn(to, one->code, one->place, "%s", one->text));
+        if (!pace_warnings_hold(to, one)) PACE_TRY(pace_warn(to, one->code, one->place, "%s", one->text));
     }
     return PACE_OK;
 }

@@ -79,6 +79,9 @@ pace_status pace_warn(pace_warnings *to, pace_warning_code code, const char *pla
 /** The same, taking over `text`, whatever comes of it. PACE_E_MEMORY for NULL, a text that there was no memory for. */
 pace_status pace_warn_take(pace_warnings *to, pace_warning_code code, const char *place, char *text) PACE_MUST_CHECK;
 
+/** Whether a list holds a warning word for word. */
+bool pace_warnings_hold(const pace_warnings *list, const pace_held_warning *one);
+
 /** Appends copies of those of another list that this one does not hold word for word. */
 pace_status pace_warnings_add(pace_warnings *to, const pace_warnings *from) PACE_MUST_CHECK;
 

@@ -14,7 +14,7 @@ from checks import SOURCE, expect, expect_line, finish, run
 DEMO = os.path.join(SOURCE, "tests", "data", "demo.json.gz")
 
 
-def trace(folder, name, steps, work=None, rank=None, jitter=0.0, gap=0, compiled=False, seed=1):
+def trace(folder, name, steps, work=None, rank=None, jitter=0.0, gap=0, compiled=False, seed=1, world=2):
     """Steps of two modules. `work` = microseconds of the gemm, the norm and the backward gemm; the device never waits but for `gap`."""
     chance = random.Random(seed)
     work = {"gemm": 1000, "norm": 500, "backward": 2000, **(work or {})}
@@ -43,7 +43,7 @@ def trace(folder, name, steps, work=None, rank=None, jitter=0.0, gap=0, compiled
             at = end
         events.append({**host, "cat": "user_annotation", "name": f"ProfilerStep#{step}", "ts": begin, "dur": at - begin})
         at += 1
-    document = {"traceEvents": events, "distributedInfo": {"rank": rank, "world_size": 2}} if rank is not None else {"traceEvents": events}
+    document = {"traceEvents": events, "distributedInfo": {"rank": rank, "world_size": world}} if rank is not None else {"traceEvents": events}
     path = os.path.join(folder, name)
     with open(path, "w") as file:
         json.dump(document, file)
@@ -132,7 +132,10 @@ def test_said_once(folder):
     """What is true of both sides in the same words is said once."""
     paths = [trace(folder, f"of_many_{rank}.json", 5, {"backward": 2000 + 300 * rank}, rank=rank, seed=rank) for rank in (0, 1)]
     missing = [warning for warning in compare(*paths)["warnings"] if warning["code"] == "ranks_missing"]
-    expect(len(missing) == 1, missing)
+    expect(len(missing) == 1 and missing[0]["text"].startswith("the job"), missing)
+    other = trace(folder, "of_more.json", 5, rank=0, seed=0, world=4)
+    missing = [warning["text"] for warning in compare(paths[0], other)["warnings"] if warning["code"] == "ranks_missing"]
+    expect(len(missing) == 2 and missing[0].startswith("A: the job has 2 ranks") and missing[1].startswith("B: the job has 4"), missing)
 
 
 def test_eager_against_compiled(folder):

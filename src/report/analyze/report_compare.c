@@ -363,11 +363,36 @@ static pace_status build_of(pace_report *report, size_t *missed, pair *of, const
     return pace_report_status(report);
 }
 
+/* A warning about all of one side says which side it is. */
+static pace_status name_side(pace_warnings *own, const pace_warnings *other, const char *side) {
+    pace_warnings named = {0};
+    pace_status status = PACE_OK;
+    for (size_t i = 0; status == PACE_OK && i < own->count; i++) {
+        const pace_held_warning *one = &own->items[i];
+        bool known = one->place || pace_warnings_hold(other, one);
+        status = pace_warn(&named, one->code, one->place, "%s%s", known ? "" : side, one->text);
+    }
+    if (status == PACE_OK) {
+        pace_warnings before = *own;
+        *own = named;
+        named = before;
+    }
+    pace_warnings_free(&named);
+    return status;
+}
+
+static pace_status name_sides(pair *of) {
+    if (of->a == of->b) return PACE_OK;
+    PACE_TRY(name_side(&of->a->warnings, &of->b->warnings, "A: "));
+    return name_side(&of->b->warnings, &of->a->warnings, "B: ");
+}
+
 static pace_status report_change(pace_report **out, size_t *missed, pair *of, const pace_rank *rank_b,
                                  const pace_compare_options *options) {
     const pace_analysis *const both[] = {of->a, of->b};
     pace_step_change change;
     pace_report *report;
+    PACE_TRY(name_sides(of));
     PACE_TRY(pace_step_change_find(&change, pace_analysis_slowest(of->a), rank_b));
     pace_status status =
         pace_new_report(&report, "compare", "Two traces side by side", both, of->a == of->b ? 1 : 2, &options->reading);
