@@ -5,6 +5,9 @@
 #include <string.h>
 
 #define NSYS "record the program with Nsight Systems (nsys profile), then export it: nsys export --type sqlite"
+#define CONVERT                                                                                                         \
+    "write the work of each rank as events of category kernel, steps as user_annotation (docs/formats.md, 'A timeline " \
+    "of your own')"
 #define TORCH "record the step with torch.profiler, on AMD devices too, or with Nsight Systems"
 
 /* By its first bytes, or else by its name's end where its content is no JSON. */
@@ -19,6 +22,7 @@ static const struct {
     {"\"Kind\",\"Agent_Id\"", 17, {0}, "a table of rocprofv3", TORCH},
     {"\"Index\",\"KernelName\"", 20, {0}, "a table of rocprof", TORCH},
     {"\"Name\",\"Calls\",\"TotalDurationNs\"", 32, {0}, "a table of rocprof", TORCH},
+    {"dp_rank,stage,rank,step,optype", 30, {0}, "a table of a job's operations, as StragglerAnalysis has", CONVERT},
     {NULL, 0, {".nsys-rep", ".qdrep"}, "a report of Nsight Systems", "export it: nsys export --type sqlite"},
     {NULL,
      0,
@@ -43,6 +47,7 @@ static const struct {
      "name the model ('paceline models' lists them), and set what differs: " PACE_FIELD "set hidden=4096"},
     {"nbformat", "a notebook of Jupyter", TORCH},
     {"profiles", "a profile of speedscope or py-spy", TORCH},
+    {"1", "a schedule by numbered iterations, as Primus writes for each stage of a pipeline", CONVERT},
 };
 
 static bool is_known(size_t i, const char *path, const unsigned char *bytes, size_t length) {

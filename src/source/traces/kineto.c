@@ -279,7 +279,8 @@ static pace_status refuse_foreign(const reader *r, const char *name) {
         PACE_E_INPUT,
         "%s: expected events of the PyTorch profiler (categories such as cpu_op, kernel, cuda_runtime), found "
         "%" PRIu64 " of another tool (%s%.40s%s): record the step with torch.profiler, or the program with "
-        "Nsight Systems (nsys profile, nsys export --type sqlite)",
+        "Nsight Systems (nsys profile, nsys export --type sqlite); a timeline of your own is read once its device work has the "
+        "category kernel (docs/formats.md)",
         name, r->step->complete_count + r->foreign_begun,
         r->foreign ? "category '"
                    : "without a category, as the trace viewer "
