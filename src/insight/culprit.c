@@ -70,15 +70,19 @@ static const char *name_or_none(const pace_step *step, uint32_t task) {
     return task == PACE_NO_TASK ? "" : pace_step_name(step, task);
 }
 
+/* The module that device work is for, or else where it was launched. */
+static const char *place_of_device_work(const pace_step *step, uint32_t task) {
+    uint32_t module = pace_module_of(step, task), cause = pace_task_cause(step, task);
+    if (module != PACE_NO_TASK) return pace_step_name(step, module);
+    return cause == PACE_NO_TASK ? NULL : pace_host_place(step, cause);
+}
+
 /* Time of a piece is in its rank's clock already when it is the home rank's; a place needs no more than the task. */
 static const char *place_of_piece(const pace_analysis *analysis, const pace_path_piece *piece, uint32_t home) {
     const pace_rank *rank = analysis->ranks.items[piece->rank];
     const pace_step *step = &rank->step;
     if (piece->task == PACE_NO_TASK) return NULL;
-    if (pace_task_on_device(step->kind[piece->task])) {
-        uint32_t module = pace_module_of(step, piece->task);
-        return module == PACE_NO_TASK ? NULL : pace_step_name(step, module);
-    }
+    if (pace_task_on_device(step->kind[piece->task])) return place_of_device_work(step, piece->task);
     if (!piece->waiting) return pace_host_place(step, piece->task);
     int64_t offset = analysis->ranks.items[home]->shift_ns - rank->shift_ns;
     int64_t middle = piece->start_ns + (piece->end_ns - piece->start_ns) / 2 + offset;
