@@ -1,8 +1,10 @@
 /*
  * Texts that are too wide for their column. Names of C++ kernels first lose what tells them least apart: their return
- * type, parameters and namespaces. What is still too wide loses its middle.
+ * type, parameters and namespaces, then the numbers and wrappers around what an element-wise kernel computes. What is still too
+ * wide loses its middle.
  */
 #include "report/show.h"
+#include "base/numbers.h"
 #include "base/text.h"
 
 #include <stdio.h>
@@ -83,6 +85,44 @@ static void simplify(char *text) {
     text[to] = '\0';
 }
 
+/* The bytes of template arguments that are numbers, "128, 4, ". */
+static size_t number_bytes(const char *text) {
+    size_t length = 0, end = 0;
+    while (pace_is_digit(text[length])) {
+        while (pace_is_digit(text[length])) length++;
+        if (!pace_starts(text + length, ", ")) break;
+        end = length += 2;
+    }
+    return end;
+}
+
+/* Takes bytes out of a text. */
+static void drop(char *at, size_t count) { memmove(at, at + count, strlen(at + count) + 1); }
+
+/* The bracket that closes the template arguments that begin at `at`, or NULL. */
+static char *closing(char *at) {
+    for (size_t depth = 1; *at; at++) {
+        depth += *at == '<';
+        depth -= *at == '>';
+        if (depth == 0) return at;
+    }
+    return NULL;
+}
+
+/* "elementwise_kernel<128, 4, gpu_kernel_impl<direct_copy> >" becomes "elementwise_kernel<direct_copy >". */
+static void unwrap(char *text) {
+    static const char *const wrappers[] = {"gpu_kernel_impl_nocast<", "gpu_kernel_impl<"};
+    char *at = strchr(text, '<');
+    if (!at) return;
+    drop(at + 1, number_bytes(at + 1));
+    for (size_t i = 0; i < PACE_COUNT(wrappers); i++) {
+        char *wrapper = strstr(text, wrappers[i]), *end = wrapper ? closing(wrapper + strlen(wrappers[i])) : NULL;
+        if (!end) continue;
+        drop(end, 1);
+        drop(wrapper, strlen(wrappers[i]));
+    }
+}
+
 char *pace_text_simple(const char *text) {
     char *simple = pace_copy_text(text, strlen(text));
     if (simple) simplify(simple);
@@ -93,6 +133,7 @@ char *pace_text_shorten(const char *text, size_t width) {
     if (pace_text_width(text) <= width) return pace_copy_text(text, strlen(text));
     char *simple = pace_text_simple(text);
     if (!simple) return NULL;
+    if (pace_text_width(simple) > width) unwrap(simple);
     char *shorter = cut(simple, width);
     pace_free(simple);
     return shorter;

@@ -5,6 +5,7 @@
 #include <stdint.h>
 
 #include <cmocka.h>
+#include <string.h>
 
 #include "report/show.h"
 
@@ -52,8 +53,23 @@ static void test_widths(void **state) {
     pace_free(label);
 }
 
+/* What an element-wise kernel computes stands behind numbers and wrappers, which go first. */
+static void test_wrapped_functions(void **state) {
+    (void)state;
+    char *shown = pace_text_shorten(
+        "void at::native::elementwise_kernel<128, 4, "
+        "at::native::gpu_kernel_impl_nocast<at::native::direct_copy_kernel_cuda(at::TensorIteratorBase&)::{lambda()#3}> >(int)",
+        60);
+    assert_non_null(strstr(shown, "elementwise_kernel<direct_copy_kernel_c"));
+    pace_free(shown);
+    shown = pace_text_shorten(
+        "void at::native::vectorized_elementwise_kernel<4, at::native::GeluCUDAKernelImpl(at::Tensor&)>(int)", 70);
+    assert_string_equal(shown, "vectorized_elementwise_kernel<4, GeluCUDAKernelImpl(Tensor&)>"); /* there is room */
+    pace_free(shown);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_functions), cmocka_unit_test(test_other_texts),
-                                       cmocka_unit_test(test_widths)};
+                                       cmocka_unit_test(test_widths), cmocka_unit_test(test_wrapped_functions)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
