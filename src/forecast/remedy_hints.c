@@ -2,7 +2,7 @@
 #include "base/pattern.h"
 
 /* What stands behind half of the resource's time or more, or most of the waits. */
-enum { MOST_NAMES = 5 };
+enum { MOST_NAMES = 6 };
 
 static size_t list_names(const char *names[MOST_NAMES], const pace_lead *behind) {
     const pace_culprit *c = &behind->culprit;
@@ -11,6 +11,7 @@ static size_t list_names(const char *names[MOST_NAMES], const pace_lead *behind)
     if (c->share >= 0.5 && c->around && !c->before) names[count++] = c->around;
     if (c->within_share >= 0.5 && c->within) names[count++] = c->within;
     if (behind->reason == PACE_HOST_WAITS && behind->waits_in) names[count++] = behind->waits_in;
+    if (behind->reason == PACE_HOST_LAUNCHES_BLOCK) names[count++] = pace_host_reason_names[behind->reason];
     if (behind->meanwhile.share >= 0.5) names[count++] = behind->meanwhile.name;
     return count;
 }

@@ -1,5 +1,6 @@
 #include "insight/culprit.h"
 
+#include "base/numbers.h"
 #include "base/order.h"
 #include "base/text.h"
 #include "insight/tables/operators.h"
@@ -30,10 +31,15 @@ uint32_t pace_outermost_operator(const pace_step *step, uint32_t task) {
     return found;
 }
 
-/* A frame of the user's own code: not PyTorch's, not a builtin. */
+/* A frame that says what is done: the user's own, or one of what writes logs; not PyTorch's, a builtin, or where Python waits. */
 static bool is_own_frame(const char *name) {
-    return !pace_starts(name, "torch/") && !pace_starts(name, "<") && !strstr(name, "/torch/") &&
-           !pace_starts(name, "threading.py") && !pace_starts(name, "nn.Module");
+    static const char *const others[] = {"torch/",   "<",           "nn.Module",        "threading.py",
+                                         "queue.py", "socket.py",   "multiprocessing/", "concurrent/",
+                                         "asyncio/", "selectors.py"};
+    if (strstr(name, "/tensorboard/")) return true;
+    for (size_t i = 0; i < PACE_COUNT(others); i++)
+        if (pace_starts(name, others[i])) return false;
+    return !strstr(name, "/torch/");
 }
 
 uint32_t pace_task_at(const pace_step *step, const pace_lane *lane, int64_t at_ns) {
@@ -213,6 +219,26 @@ static pace_status find_place(pace_culprit *out, const pace_critical *critical, 
     return PACE_OK;
 }
 
+static bool is_within(const pace_step *step, uint32_t task, const char *place) {
+    while (task != PACE_NO_TASK && pace_step_name(step, task) != place) task = pace_task_parent(step, task);
+    return task != PACE_NO_TASK;
+}
+
+/* Whether kernels of the step are launched within the place. */
+static bool launches_kernels(const pace_culprit *culprit, const pace_critical *critical,
+                             const pace_analysis *analysis) {
+    const pace_rank *rank = analysis->ranks.items[culprit->rank];
+    int64_t offset_ns = analysis->ranks.items[critical->home]->shift_ns - rank->shift_ns;
+    for (size_t i = 0; i < rank->work.items.count; i++) {
+        const pace_work_item *item = &rank->work.items.items[i];
+        if (item->class == PACE_WORK_COPY || item->start_ns < critical->from_ns + offset_ns ||
+            item->start_ns >= critical->to_ns + offset_ns)
+            continue;
+        if (is_within(&rank->step, pace_task_cause(&rank->step, item->task), culprit->within)) return true;
+    }
+    return false;
+}
+
 pace_status pace_culprit_find(pace_culprit *out, const pace_critical *critical, const pace_analysis *analysis,
                               pace_advice resource) {
     pace_culprit culprit = {0};
@@ -222,6 +248,9 @@ pace_status pace_culprit_find(pace_culprit *out, const pace_critical *critical, 
     if (status == PACE_OK) status = find_place(&culprit, critical, analysis, resource);
     if (status == PACE_OK) find_rank(&culprit, critical, resource, by_rank);
     pace_free(by_rank);
-    if (status == PACE_OK) *out = culprit;
-    return status;
+    if (status != PACE_OK) return status;
+    culprit.no_launches =
+        culprit.within && resource == PACE_ADVICE_HOST && !launches_kernels(&culprit, critical, analysis);
+    *out = culprit;
+    return PACE_OK;
 }

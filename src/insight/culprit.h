@@ -9,6 +9,7 @@ typedef struct {
     const char *around; /* the operator that launched the kernel or made the call; NULL = none, or the name itself */
     const char *within; /* the module, annotation or Python function that holds most of it; NULL = none */
     bool before;        /* the time that passes before it; nothing was recorded then */
+    bool no_launches;   /* of host time: what is done within launches no kernels of the step */
     double share, within_share; /* of the resource's time on the path */
     double longest_share;       /* of its longest stretch under one name: 1 = it stands there once */
     uint32_t rank;              /* index of the rank that spends most of it */

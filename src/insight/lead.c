@@ -4,7 +4,8 @@
 #include "insight/ranks/exchange_totals.h"
 #include "insight/idle_causes.h"
 
-const char *const pace_host_reason_names[] = {"busy", "waits_for_device", "launches", "small_copies", "calls"};
+const char *const pace_host_reason_names[] = {"busy",  "waits_for_device", "launches", "small_copies",
+                                              "calls", "launches_block"};
 
 /* A saving is worth leading with from a tenth of the step on. */
 static bool is_worth(int64_t saved_ns, int64_t step_ns) { return saved_ns * 10 >= step_ns; }
@@ -28,9 +29,18 @@ static pace_advice saves_most(const pace_critical *critical) {
 /* --- why the host ------------------------------------------------------------------------------------------------ */
 
 typedef struct {
-    size_t kernels, copies;
+    size_t kernels, copies, inside; /* inside = kernels whose launch returns when they have ended */
     int64_t kernel_ns, copy_ns;
 } device_work;
+
+/* A launch returns some microseconds after it was called, or, where it waits for its kernel, as soon after that has ended. */
+static bool ends_inside_its_launch(const pace_step *step, const pace_work_item *item) {
+    enum { RETURNS_NS = 20000 };
+    uint32_t call = pace_task_cause(step, item->task);
+    if (call == PACE_NO_TASK || step->kind[call] != PACE_TASK_CALL) return false;
+    int64_t after_ns = pace_step_end_ns(step, call) - item->end_ns;
+    return item->start_ns >= step->start_ns[call] && after_ns >= 0 && after_ns < RETURNS_NS;
+}
 
 static device_work work_within(const pace_rank *rank, int64_t from_ns, int64_t to_ns) {
     device_work sum = {0};
@@ -42,6 +52,7 @@ static device_work work_within(const pace_rank *rank, int64_t from_ns, int64_t t
             sum.copy_ns += item->end_ns - item->start_ns;
         } else {
             sum.kernels++;
+            sum.inside += ends_inside_its_launch(&rank->step, item);
             sum.kernel_ns += item->end_ns - item->start_ns;
         }
     }
@@ -60,12 +71,18 @@ static void judge_launches(pace_lead *lead, const pace_rank *rank, const pace_cr
     lead->mean_ns = copies ? sum.copy_ns / (int64_t)sum.copies : sum.kernel_ns / (int64_t)sum.kernels;
     lead->host_mean_ns = critical->by_resource_ns[PACE_ADVICE_HOST] / (int64_t)lead->times;
     if (lead->host_mean_ns > lead->mean_ns) lead->reason = copies ? PACE_HOST_COPIES_BITS : PACE_HOST_LAUNCHES;
+    if (10 * sum.inside >= 9 * all) lead->reason = PACE_HOST_LAUNCHES_BLOCK;
 }
 
 static bool stands_out(const pace_culprit *culprit) { return culprit->longest_share > 0.25; } /* one stretch does */
 
+const char *pace_lead_own_work(const pace_lead *of_host) {
+    const pace_culprit *c = &of_host->culprit;
+    return c->no_launches && c->within_share >= 0.5 ? c->within : NULL;
+}
+
 bool pace_lead_spreads(const pace_lead *of_host) {
-    return of_host->reason != PACE_HOST_WAITS && !stands_out(&of_host->culprit);
+    return of_host->reason != PACE_HOST_WAITS && !stands_out(&of_host->culprit) && !pace_lead_own_work(of_host);
 }
 
 static void judge_calls(pace_lead *lead, const pace_rank *rank, const pace_critical *critical) {

@@ -13,11 +13,12 @@
 
 /* Why the host holds up the device. */
 typedef enum {
-    PACE_HOST_IS_BUSY,     /* with what is named */
-    PACE_HOST_WAITS,       /* for the device: a synchronising call, then the device runs dry */
-    PACE_HOST_LAUNCHES,    /* of many kernels, which take less time than the host takes for each */
-    PACE_HOST_COPIES_BITS, /* the same of copies */
-    PACE_HOST_CALLS,       /* where it is the device: of many operators, none of which stands out */
+    PACE_HOST_IS_BUSY,        /* with what is named */
+    PACE_HOST_WAITS,          /* for the device: a synchronising call, then the device runs dry */
+    PACE_HOST_LAUNCHES,       /* of many kernels, which take less time than the host takes for each */
+    PACE_HOST_COPIES_BITS,    /* the same of copies */
+    PACE_HOST_CALLS,          /* where it is the device: of many operators, none of which stands out */
+    PACE_HOST_LAUNCHES_BLOCK, /* of kernels, each of which returns when its kernel has ended */
     PACE_HOST_REASONS
 } pace_host_reason;
 
@@ -52,7 +53,12 @@ typedef struct {
 pace_status pace_lead_of(pace_lead *out, const pace_critical *critical, const pace_analysis *analysis,
                          const pace_rank *rank, pace_advice resource) PACE_MUST_CHECK;
 
-/** Whether the host's time is spread over many operators and launches: no stretch stands out, and it does not wait. */
+/** The function, module or annotation that most of the host's time goes to and that launches no kernels: a graph of launches does
+ * not take it away. NULL = none. */
+const char *pace_lead_own_work(const pace_lead *of_host);
+
+/** Whether the host's time is spread over many operators and launches: no stretch stands out, it does not wait, and no function
+ * that launches nothing takes most of it. */
 bool pace_lead_spreads(const pace_lead *of_host);
 
 /** `rank` is the one the path was found for. */

@@ -1,4 +1,6 @@
-"""The planted recordings as profilers of other devices write them: categories and calls of XPU, AMD's GPUs and MTIA."""
+"""The planted recordings as profilers of other devices write them: categories and calls of XPU, AMD's GPUs and MTIA. "rocm" has the
+names of AMD's kernels and copies too, which do not say what an exchange does nor from which memory a copy comes.
+"""
 import gzip
 import json
 
@@ -10,8 +12,14 @@ CALLS = {
     "mtia": {"cudaLaunchKernel": "mtiaLaunchKernel", "cudaLaunchKernelExC": "mtiaLaunchKernel", "cudaMemcpyAsync": "mtiaMemcpyAsync",
              "cudaStreamSynchronize": "mtiaStreamSynchronize", "cudaDeviceSynchronize": "mtiaDeviceSynchronize"},
 }
-CATEGORIES = {"xpu": {"cuda_runtime": "xpu_runtime"}, "amd": {}, "mtia": {"cuda_runtime": "mtia_runtime", "kernel": "mtia_ccp_events"}}
-DEVICES = {"xpu": "Intel(R) Data Center GPU Max 1550", "amd": "AMD Instinct MI300X", "mtia": "MTIA"}
+CALLS["rocm"] = {**CALLS["amd"], "cudaGraphLaunch": "hipGraphLaunch", "cuLaunchKernel": "hipModuleLaunchKernel", "cuLaunchKernelEx": "hipModuleLaunchKernel",
+                 "cudaMalloc": "hipMalloc", "cudaFree": "hipFree", "cudaMemsetAsync": "hipMemsetAsync"}
+WORK = {"rocm": [("s16816gemm", "Cijk_Alik_Bljk_BBS_BH_Bias_HA_S_SAV_UserArgs_MT256x192x64_MI16x16x1_SN_LDSB0_AFC1"),
+                 ("sgemm", "Cijk_Ailk_Bljk_SB_MT128x96x32_MI32x32x2_SN_LDSB1_AFC1_AFEM1_AFEM1_ASEM1_CLR1_CADS0"),
+                 ("flash_fwd", "attn_fwd"), ("ncclDevKernel", "ncclDevKernel_Generic_4(ncclDevKernelArgsStorage<4096ul>)"),
+                 ("Memcpy HtoD", "Memcpy HtoD (Host -> Device)"), ("Memcpy DtoH", "Memcpy DtoH (Device -> Host)")]}
+CATEGORIES = {"xpu": {"cuda_runtime": "xpu_runtime"}, "amd": {}, "rocm": {}, "mtia": {"cuda_runtime": "mtia_runtime", "kernel": "mtia_ccp_events"}}
+DEVICES = {"xpu": "Intel(R) Data Center GPU Max 1550", "amd": "AMD Instinct MI300X", "rocm": "AMD Instinct MI300X", "mtia": "MTIA"}
 
 
 def rewrite(paths, kind):
@@ -23,6 +31,8 @@ def rewrite(paths, kind):
         for event in document["traceEvents"]:
             if event["cat"] == "cuda_runtime":
                 event["name"] = CALLS[kind][event["name"]]
+            elif event["pid"] == 0:
+                event["name"] = next((name for part, name in WORK.get(kind, []) if part in event["name"]), event["name"])
             event["cat"] = CATEGORIES[kind].get(event["cat"], event["cat"])
         document["deviceProperties"][0]["name"] = DEVICES[kind]
         with opener(path, "wt") as file:

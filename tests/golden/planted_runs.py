@@ -7,7 +7,9 @@ import json
 import os
 import random
 
+import planted_habits
 import planted_loops
+import planted_meshes
 from planted_traces import Rank, collective, finish, layers, update
 
 FAST = "ncclDevKernel_AllReduce_Sum_f32_RING_LL"
@@ -452,5 +454,6 @@ def write(program, world, path):
     if program == "slow_stage":
         return write_pipeline(path, world, 4 * world, world // 2)
     run = Run(world)
-    (globals().get(program) or getattr(planted_loops, program))(run)
+    modules = (globals(), vars(planted_loops), vars(planted_habits), vars(planted_meshes))
+    next(module[program] for module in modules if program in module)(run)
     return run.write(path)

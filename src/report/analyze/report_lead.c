@@ -169,6 +169,10 @@ static void put_reason(pace_node *root, const pace_lead *lead) {
                            "%zu time%s the host waits for the device and then the device for the host; the longest gap "
                            "follows '%s'.",
                            lead->times, plural, shown_name(name, lead->waits_in));
+    if (lead->reason == PACE_HOST_LAUNCHES_BLOCK)
+        pace_node_sentence(root, true,
+                           "Launches return only when their kernels have ended: %zu kernels of %s on average.",
+                           lead->times, mean.text);
     if (lead->reason == PACE_HOST_CALLS)
         pace_node_sentence(root, true, "The step calls %zu operators; the host takes %s for each on average.",
                            lead->times, host.text);

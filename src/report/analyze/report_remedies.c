@@ -110,11 +110,13 @@ static void put_first_use(pace_node *root, const pace_first_use *use) {
     pace_free(name);
 }
 
-/* The function, module or operator in which one stretch of the host's holds up the device: no remedy knows what it does. NULL =
- * the time is spread, or nothing was recorded. */
+/* The function, module or operator in which one stretch of the host's holds up the device, or that launches nothing itself: no
+ * remedy knows what it does. NULL = the time is spread over launches, or nothing was recorded. */
 static const char *stretch_of(const pace_lead *lead) {
     const pace_culprit *c = &lead->culprit;
-    if (lead->resource != PACE_ADVICE_HOST || !lead->matters || c->longest_share < 0.5) return NULL;
+    if (lead->resource != PACE_ADVICE_HOST || !lead->matters) return NULL;
+    if (pace_lead_own_work(lead)) return pace_lead_own_work(lead);
+    if (c->longest_share < 0.5) return NULL;
     if (!c->before) return c->name;
     return c->within_share >= 0.5 ? c->within : NULL;
 }
@@ -123,10 +125,12 @@ static const char *stretch_of(const pace_lead *lead) {
 static void put_itself(pace_node *root, const char *stretch) {
     char *name = pace_show_clean(stretch);
     if (pace_starts(stretch, "aten::"))
-        pace_node_sentence(root, true,
-                           "Next: find out why '%s' takes the host so long in one stretch: a first use (then record "
-                           "later steps), memory taken from the system, or tensors on the CPU.",
-                           name ? name : stretch);
+        pace_node_sentence(
+            root, true,
+            "Next: find out why '%s' takes the host so long in one stretch: a first use (then record "
+            "later steps), memory taken from the system, tensors on the CPU, or another thread or process "
+            "on its core.",
+            name ? name : stretch);
     else
         pace_node_sentence(root, true,
                            "Next: spend less time in '%s' itself, or do it on another thread, beside the step.",
