@@ -8,6 +8,7 @@ import sys
 import tempfile
 import xml.etree.ElementTree as xml
 
+import planted_traces
 import strict_schema
 from checks import SOURCE, expect, expect_line, finish, run
 
@@ -128,6 +129,22 @@ def test_ranks(folder):
     expect(swapped["a_step_ns"] == answer["b_step_ns"] and swapped["b_step_ns"] == answer["a_step_ns"], "ranks of two inputs")
 
 
+def test_ranks_that_meet(folder):
+    """Ranks that meet end their steps together: what each does itself is compared, and the limit holds for that."""
+    slow = os.path.dirname(planted_traces.slow_rank(os.path.join(folder, "slow.json.gz"))[0])
+    answer = compare(slow, "--rank", "0", "--with-rank", "2", "--fail-on", "+5%", wanted=1)
+    longer = 8 * 3 * 240e3  # eight layers, forward and twice as long backward: 640 instead of 400 us
+    expect(abs(answer["b_step_ns"] - answer["a_step_ns"]) < 1e5, "steps end together", answer["a_step_ns"], answer["b_step_ns"])
+    expect(abs(answer["b_compared_ns"] - answer["a_compared_ns"] - longer) < 2e5, "own time", answer["a_compared_ns"], answer["b_compared_ns"])
+    expect((answer["verdict"], answer["cause"]["resource"]) == ("significant", "compute_bound"), answer["verdict"], answer["cause"])
+    expect(answer["cause"]["kernel"].startswith("ampere_sgemm") and answer["cause"]["change_ns"] > 0, answer["cause"])
+    expect(any("Apart from waiting for late ranks" in s for s in answer["summary"]), answer["summary"])
+    files = compare(*(os.path.join(slow, f"rank{rank}.json.gz") for rank in (0, 2)))
+    expect(any("--rank 0 --with-rank 2" in s for s in files["summary"]), files["summary"])
+    alike = compare(slow, "--rank", "0", "--with-rank", "1", "--fail-on", "+5%")
+    expect(abs(alike["ratio"] - 1) < 0.01, alike["ratio"])
+
+
 def test_said_once(folder):
     """What is true of both sides in the same words is said once."""
     paths = [trace(folder, f"of_many_{rank}.json", 5, {"backward": 2000 + 300 * rank}, rank=rank, seed=rank) for rank in (0, 1)]
@@ -170,7 +187,7 @@ def test_refused(folder):
         expect_line(code, err, 2, word)
 
 
-for test in (test_found, test_largest_per_step_first, test_chance, test_limit, test_ranks, test_said_once, test_eager_against_compiled, test_host, test_page, test_refused):
+for test in (test_found, test_largest_per_step_first, test_chance, test_limit, test_ranks, test_ranks_that_meet, test_said_once, test_eager_against_compiled, test_host, test_page, test_refused):
     with tempfile.TemporaryDirectory() as scratch:
         test(scratch)
 sys.exit(finish())

@@ -69,6 +69,13 @@ static double launches_of(const pace_step_side *side) {
     return pace_per_step(side, (int64_t)count);
 }
 
+/* Of ranks of one run waiting is what the other does longer. */
+static pace_matrix own_time(const pace_matrix *matrix) {
+    pace_matrix own = *matrix;
+    for (int s = 0; s < PACE_STAGES; s++) own.cell_ns[s][PACE_IDLE_RANK] = 0;
+    return own;
+}
+
 /* Where the ranks of one side are missing, what it waits for them counts as exchange: so does the other's. */
 static pace_matrix without_waits(const pace_matrix *matrix) {
     pace_matrix sum = *matrix;
@@ -84,7 +91,8 @@ pace_change_cause pace_change_cause_find(const pace_step_change *change, const p
                                          const pace_kernel_classes *classes, bool same_ranks) {
     pace_matrix a = change->a.typical.matrix, b = change->b.typical.matrix;
     if (!same_ranks) a = without_waits(&a), b = without_waits(&b);
-    pace_change_cause cause = {.step_ns = pace_typical_ns(&change->b) - pace_typical_ns(&change->a),
+    if (change->own) a = own_time(&a), b = own_time(&b);
+    pace_change_cause cause = {.step_ns = pace_compared_ns(&change->b) - pace_compared_ns(&change->a),
                                .a_launches = launches_of(&change->a),
                                .b_launches = launches_of(&change->b)};
     find_cell(&cause, &a, &b);

@@ -6,7 +6,7 @@
 #include "insight/compare/operator_pairs.h"
 
 typedef struct {
-    int64_t step_ns;  /* the change of the whole step */
+    int64_t step_ns;  /* the change of what is compared of the step */
     pace_stage stage; /* of the cell */
     pace_resource resource;
     int64_t cell_ns;                  /* the change of the cell; 0 = nothing changed */

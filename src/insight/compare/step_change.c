@@ -9,7 +9,12 @@
 const char *const pace_change_verdict_names[] = {"nothing to compare", "spread not known", "too few",
                                                  "within the spread", "significant"};
 
-static pace_status take_steps(pace_step_side *side, const pace_spread *spread) {
+static int64_t waits_within(const pace_rank *rank, int64_t from_ns, int64_t to_ns) {
+    pace_matrix matrix = pace_matrix_of(&rank->tiles, from_ns, to_ns);
+    return pace_matrix_columns(&matrix, PACE_IDLE_RANK, PACE_IDLE_RANK);
+}
+
+static pace_status take_steps(pace_step_side *side, const pace_spread *spread, bool own) {
     const pace_rank *rank = side->rank;
     for (size_t i = 0; i < spread->notes.count; i++) {
         const pace_mark *mark = &rank->marks.items.items[i];
@@ -17,15 +22,17 @@ static pace_status take_steps(pace_step_side *side, const pace_spread *spread) {
         if (side->steps++ == 0) side->from_ns = mark->from_ns;
         side->to_ns = mark->to_ns;
         if (spread->notes.items[i].verdict == PACE_STEP_USUAL)
-            PACE_TRY(PACE_PUSH(&side->lengths_ns, mark->to_ns - mark->from_ns));
+            PACE_TRY(PACE_PUSH(&side->lengths_ns, mark->to_ns - mark->from_ns -
+                                                      (own ? waits_within(rank, mark->from_ns, mark->to_ns) : 0)));
     }
     if (side->steps == 0 && side->to_ns > side->from_ns)
-        PACE_TRY(PACE_PUSH(&side->lengths_ns, side->to_ns - side->from_ns));
+        PACE_TRY(PACE_PUSH(&side->lengths_ns,
+                           side->to_ns - side->from_ns - (own ? waits_within(rank, side->from_ns, side->to_ns) : 0)));
     pace_order_ns(side->lengths_ns.items, side->lengths_ns.count);
     return PACE_OK;
 }
 
-static pace_status find_side(pace_step_side *side, const pace_rank *rank) {
+static pace_status find_side(pace_step_side *side, const pace_rank *rank, bool own) {
     pace_spread spread;
     PACE_TRY(pace_spread_measure(&spread, rank));
     *side = (pace_step_side){.rank = rank,
@@ -33,7 +40,9 @@ static pace_status find_side(pace_step_side *side, const pace_rank *rank) {
                              .to_ns = rank->work.window.last_ns,
                              .spread = spread.spread};
     pace_status status = pace_typical_step_find(&side->typical, rank, &spread);
-    if (status == PACE_OK) status = take_steps(side, &spread);
+    if (status == PACE_OK && own)
+        side->waits_ns = pace_matrix_columns(&side->typical.matrix, PACE_IDLE_RANK, PACE_IDLE_RANK);
+    if (status == PACE_OK) status = take_steps(side, &spread, own);
     pace_spread_free(&spread);
     return status;
 }
@@ -50,7 +59,7 @@ static pace_status compare(pace_step_change *change) {
     const pace_step_side *a = &change->a, *b = &change->b;
     PACE_TRY(
         pace_rank_test_of(&test, a->lengths_ns.items, a->lengths_ns.count, b->lengths_ns.items, b->lengths_ns.count));
-    int64_t a_ns = pace_typical_ns(a), b_ns = pace_typical_ns(b);
+    int64_t a_ns = pace_compared_ns(a), b_ns = pace_compared_ns(b);
     change->ratio = a_ns > 0 && b_ns > 0 ? (double)b_ns / (double)a_ns : NAN;
     change->low = test.low;
     change->high = test.high;
@@ -59,10 +68,10 @@ static pace_status compare(pace_step_change *change) {
     return PACE_OK;
 }
 
-pace_status pace_step_change_find(pace_step_change *out, const pace_rank *a, const pace_rank *b) {
-    pace_step_change change = {0};
-    pace_status status = find_side(&change.a, a);
-    if (status == PACE_OK) status = find_side(&change.b, b);
+pace_status pace_step_change_find(pace_step_change *out, const pace_rank *a, const pace_rank *b, bool one_run) {
+    pace_step_change change = {.own = one_run};
+    pace_status status = find_side(&change.a, a, one_run);
+    if (status == PACE_OK) status = find_side(&change.b, b, one_run);
     if (status == PACE_OK) status = compare(&change);
     return PACE_GIVE(out, change, status, pace_step_change_free(&change));
 }

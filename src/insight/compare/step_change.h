@@ -1,4 +1,5 @@
-/* Two ranks' steps against each other: how much longer one's are, and whether that is more than steps differ anyway. */
+/* Two ranks' steps against each other: how much longer one's are, and whether that is more than steps differ anyway. Ranks of one run
+ * end their steps together: what they do themselves, without waiting for late ranks, is compared. */
 #pragma once
 
 #include "base/rank_test.h"
@@ -21,28 +22,35 @@ pace_change_verdict pace_change_judge(size_t a_count, size_t b_count, const pace
 typedef struct {
     const pace_rank *rank;
     pace_typical_step typical;
-    PACE_VEC(int64_t) lengths_ns; /* ascending; of a rank without steps the length of its trace */
-    double spread;                /* a robust standard deviation, relative */
-    int64_t from_ns, to_ns;       /* all its steps */
-    size_t steps;                 /* that did work, within them; 0 = the trace has no steps */
+    PACE_VEC(int64_t)
+    lengths_ns; /* ascending; of a rank without steps the length of its trace; of its own time, if that is compared */
+    int64_t waits_ns;       /* for late ranks, in the typical step; 0 unless own time is compared */
+    double spread;          /* a robust standard deviation, relative */
+    int64_t from_ns, to_ns; /* all its steps */
+    size_t steps;           /* that did work, within them; 0 = the trace has no steps */
 } pace_step_side;
 
 typedef struct {
     pace_step_side a, b;
-    double ratio;     /* of b's typical step to a's */
+    bool own;         /* own time is compared: of two ranks of one run */
+    double ratio;     /* of b's typical step, or its own time, to a's */
     double low, high; /* 90 % interval of it; NAN = too few steps */
     double p;
     pace_change_verdict verdict;
 } pace_step_change;
 
-/** Both ranks must be tiled; they are borrowed. */
-pace_status pace_step_change_find(pace_step_change *out, const pace_rank *a, const pace_rank *b) PACE_MUST_CHECK;
+/** Both ranks must be tiled; they are borrowed. `one_run` = they were recorded together. */
+pace_status pace_step_change_find(pace_step_change *out, const pace_rank *a, const pace_rank *b,
+                                  bool one_run) PACE_MUST_CHECK;
 void pace_step_change_free(pace_step_change *change);
 
 /** The length of a side's typical step. */
 static inline int64_t pace_typical_ns(const pace_step_side *side) {
     return side->typical.to_ns - side->typical.from_ns;
 }
+
+/** What is compared of it. */
+static inline int64_t pace_compared_ns(const pace_step_side *side) { return pace_typical_ns(side) - side->waits_ns; }
 
 /** Per step, of what takes so long in all of a side's steps. */
 double pace_per_step(const pace_step_side *side, int64_t time_ns);

@@ -41,7 +41,8 @@ static void put_spread_note(pace_node *root, const pace_step_change *change) {
 }
 
 static void put_headline(pace_node *root, const pace_step_change *change) {
-    int64_t a = pace_typical_ns(&change->a), b = pace_typical_ns(&change->b);
+    const char *apart = change->own ? "part from waiting for late ranks a" : "";
+    int64_t a = pace_compared_ns(&change->a), b = pace_compared_ns(&change->b);
     if (a <= 0 || b <= 0) {
         pace_node_sentence(root, true, "Nothing to compare: %s.",
                            a > 0   ? "B contains no work"
@@ -55,11 +56,15 @@ static void put_headline(pace_node *root, const pace_step_change *change) {
                       100 * (change->high - 1));
     pace_shown of_a = pace_show_ns(a), of_b = pace_show_ns(b);
     if (change->verdict == PACE_CHANGE_CHANCE)
-        pace_node_sentence(root, true, "No significant change: a typical step takes %s in A and %s in B (%+.1f %%%s).",
+        pace_node_sentence(root, true,
+                           "No significant change: a%s typical step takes %s in A and %s in B (%+.1f %%%s).", apart,
                            of_a.text, of_b.text, 100 * (change->ratio - 1), interval);
     else
-        pace_node_sentence(root, true, "A typical step takes %s in A and %s in B: %+.1f %% (x%.3f%s).", of_a.text,
-                           of_b.text, 100 * (change->ratio - 1), change->ratio, interval);
+        pace_node_sentence(root, true, "A%s typical step takes %s in A and %s in B: %+.1f %% (x%.3f%s).", apart,
+                           of_a.text, of_b.text, 100 * (change->ratio - 1), change->ratio, interval);
+    if (change->own)
+        pace_node_sentence(root, true, "Ranks of one run end their steps together: A waits %s and B %s a step.",
+                           pace_show_ns(change->a.waits_ns).text, pace_show_ns(change->b.waits_ns).text);
 }
 
 static pace_shown show_change(double ns) {
@@ -127,8 +132,9 @@ static void put_cause(pace_node *root, const pace_step_change *change, const pac
     bool outweighs = llabs(cause->cell_ns) > llabs(cause->step_ns);
     pace_snprintf(rest, sizeof rest, outweighs ? ", the rest of the step %s" : " of the step's %s",
                   show_change((double)(cause->step_ns - (outweighs ? cause->cell_ns : 0))).text);
-    pace_node_sentence(root, false, "What changed most is %s%s: %s%s%s.", pace_resource_words(cause->resource), stage,
-                       show_change((double)cause->cell_ns).text, rest, names);
+    pace_node_sentence(root, false, "What %s most is %s%s: %s%s%s.", change->own ? "differs" : "changed",
+                       pace_resource_words(cause->resource), stage, show_change((double)cause->cell_ns).text, rest,
+                       names);
 }
 
 /* --- tables ------------------------------------------------------------------------------------------------------- */
@@ -155,7 +161,7 @@ static void put_side(pace_node *table, const char *name, const pace_step_side *s
     pace_table_put(table, &(side_row){.side = name,
                                       .path = pace_rank_trace(side->rank)->path,
                                       .rank = pace_rank_name(rank, side->rank),
-                                      .typical_ns = pace_typical_ns(side),
+                                      .typical_ns = pace_compared_ns(side),
                                       .least_ns = count ? side->lengths_ns.items[0] : PACE_NO_INT,
                                       .most_ns = count ? side->lengths_ns.items[count - 1] : PACE_NO_INT,
                                       .spread = count > 1 ? side->spread : NAN,
@@ -241,7 +247,7 @@ static void put_check(pace_node *root, size_t *missed, const pace_step_change *c
     if (unknown) pace_snprintf(text, sizeof text, "there is nothing to compare");
     else
         pace_snprintf(text, sizeof text, "%s in A, %s in B: %+.2f %%, %s",
-                      pace_show_ns(pace_typical_ns(&change->a)).text, pace_show_ns(pace_typical_ns(&change->b)).text,
+                      pace_show_ns(pace_compared_ns(&change->a)).text, pace_show_ns(pace_compared_ns(&change->b)).text,
                       100 * (change->ratio - 1), pace_change_verdict_names[change->verdict]);
     pace_put_check(pace_open_checks(root), name, !*missed, text);
     if (*missed) pace_node_sentence(root, false, "The limit of +%g %% is exceeded.", 100 * limit);
@@ -253,6 +259,8 @@ static void put_figures(pace_report *report, const pace_step_change *change) {
     pace_node *root = pace_report_root(report);
     pace_node_int(root, "a_step_ns", pace_typical_ns(&change->a));
     pace_node_int(root, "b_step_ns", pace_typical_ns(&change->b));
+    pace_node_int(root, "a_compared_ns", pace_compared_ns(&change->a));
+    pace_node_int(root, "b_compared_ns", pace_compared_ns(&change->b));
     pace_node_real(root, "ratio", change->ratio);
     pace_node_real(root, "ratio_low", change->low);
     pace_node_real(root, "ratio_high", change->high);
@@ -292,16 +300,28 @@ static pace_status find_names(name_pairs *out, const pace_step_change *change) {
 
 /* What ranks without a trace did is not known, on one side alone. */
 static void put_missing(pace_node *root, const pace_step_change *change, const pair *of) {
-    int64_t a = pace_rank_trace(change->a.rank)->step.rank, b = pace_rank_trace(change->b.rank)->step.rank;
     pace_node_sentence(
         root, true, "A has traces of %zu rank%s and B of %zu: waiting for ranks without a trace looks like exchange%s.",
         of->a->ranks.count, of->a->ranks.count == 1 ? "" : "s", of->b->ranks.count,
         tells_cause(change) ? ", so the cause does not tell the two apart" : "");
-    if (a != b && a >= 0 && b >= 0)
+}
+
+/* Two traces of different ranks, of one run or of two. */
+static void put_other_ranks(pace_node *root, const pace_step_change *change, const pair *of) {
+    int64_t a = pace_rank_trace(change->a.rank)->step.rank, b = pace_rank_trace(change->b.rank)->step.rank;
+    if (of->a == of->b || a == b || a < 0 || b < 0) return;
+    if (!same_ranks(of))
         pace_node_sentence(root, true,
                            "A is rank %" PRId64 " and B rank %" PRId64
                            ", whose work may differ: --rank and --with-rank choose others.",
                            a, b);
+    else if (of->a->ranks_missing && of->b->ranks_missing)
+        pace_node_sentence(
+            root, true,
+            "A is rank %" PRId64 " and B rank %" PRId64
+            ". If they are of one run, they end their steps together: 'paceline compare FOLDER --rank %" PRId64
+            " --with-rank %" PRId64 "' tells what each does itself.",
+            a, b, a, b);
 }
 
 /* The answer: how much, why, and whether the limit holds. */
@@ -313,6 +333,7 @@ static void put_answer(pace_report *report, size_t *missed, const pair *of, cons
     put_headline(root, change);
     put_figures(report, change);
     if (!same_ranks(of)) put_missing(root, change, of);
+    put_other_ranks(root, change, of);
     put_cause(root, change, &cause);
     put_spread_note(root, change);
     if (change->a.rank->work.host_is_device != change->b.rank->work.host_is_device)
@@ -393,7 +414,7 @@ static pace_status report_change(pace_report **out, size_t *missed, pair *of, co
     pace_step_change change;
     pace_report *report;
     PACE_TRY(name_sides(of));
-    PACE_TRY(pace_step_change_find(&change, pace_analysis_slowest(of->a), rank_b));
+    PACE_TRY(pace_step_change_find(&change, pace_analysis_slowest(of->a), rank_b, of->a == of->b));
     pace_status status =
         pace_new_report(&report, "compare", "Two traces side by side", both, of->a == of->b ? 1 : 2, &options->reading);
     if (status == PACE_OK) status = pace_report_give(out, report, build_of(report, missed, of, &change, options));
