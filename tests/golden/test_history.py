@@ -108,6 +108,8 @@ def test_long_ago(folder):
     fill(path, noisy(chance, 20, 1e8) + noisy(chance, 25, 1.04e8))
     answer = history(path, "--fail-on", "+3%", wanted=1)
     expect(abs(answer["level"]["since_run"] - 21) <= 1 and answer["level"]["since_label"] == "made", answer["level"])
+    expect(answer["verdict"] == "significant" or "a regression since run" in answer["summary"][0], "the first line", answer["summary"])
+    expect("no significant change" not in answer["summary"][0], "against the check", answer["summary"][0])
     expect(abs(answer["level"]["ratio"] - 1.04) < 0.01 and "Since run" in " ".join(answer["summary"]), answer["level"], answer["summary"])
     expect(answer["ratio"] < 1.03, "the last three alone do not say it", answer["ratio"])
     later = history(path, "--fail-on", "+3%", "--window", "20")

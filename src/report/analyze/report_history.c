@@ -71,19 +71,26 @@ static void put_figures(pace_node *root, const view *v) {
     pace_node_text(root, "verdict", pace_change_verdict_names[h->verdict]);
 }
 
+/* Runs of a new level are also among those before: then the level tells, and not the last runs alone. */
+static const char *word_of(char since[32], const pace_value_history *h) {
+    bool level = h->verdict != PACE_CHANGE_REAL && h->level.found;
+    since[0] = '\0';
+    if (h->verdict != PACE_CHANGE_REAL && !level) return "no significant change";
+    if (level) pace_snprintf(since, 32, " since run %zu", h->runs.items[h->level.at] + 1);
+    return pace_history_worse_by(h, level ? h->level.ratio : h->ratio) > 0 ? "a regression" : "an improvement";
+}
+
 static void put_answer(pace_node *root, const view *v) {
     const pace_value_history *h = &v->chosen;
+    char since[32];
     if (h->before == 0) {
         pace_node_sentence(root, true, "%s: one run of %s, no earlier run to compare with.", v->series, h->path);
         return;
     }
     pace_shown before = show_value(h->path, h->before_median), last = show_value(h->path, h->last_median);
-    double worse = pace_history_worse_by(h, h->ratio);
-    const char *word = h->verdict != PACE_CHANGE_REAL ? "no significant change"
-                       : worse > 0                    ? "a regression"
-                                                      : "an improvement";
-    pace_node_sentence(root, true, "%s: %s. The median of the last %zu is %s, of the %zu before %s (%+.1f %%).",
-                       v->series, word, h->last, last.text, h->before, before.text, 100 * (h->ratio - 1));
+    const char *word = word_of(since, h);
+    pace_node_sentence(root, true, "%s: %s%s. The median of the last %zu is %s, of the %zu before %s (%+.1f %%).",
+                       v->series, word, since, h->last, last.text, h->before, before.text, 100 * (h->ratio - 1));
     if (h->verdict == PACE_CHANGE_TOO_FEW || h->verdict == PACE_CHANGE_UNKNOWN)
         pace_node_note(root, "%zu and %zu runs are too few to tell a change from chance.", h->before, h->last);
     else pace_node_note(root, "Rank-sum test (Mann-Whitney): p = %.2g; below 0.05 counts as a change.", h->p);
