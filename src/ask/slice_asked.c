@@ -99,6 +99,7 @@ static pace_status look_at(look *l, const char *path, const pace_slice_options *
     l->last_ns = INT64_MIN;
     PACE_TRY(pace_trace_events_read(&notes, path, &visitor));
     if (l->events == 0) return pace_fail(PACE_E_INPUT, "%s: expected trace events, found an empty list", path);
+    if (notes.code == PACE_WARN_FILE_CUT_OFF) l->step.cut_ns = PACE_SLICE_OF_BROKEN_NS;
     if (l->step.count) { /* steps that are found by their period end with the host's work */
         uint32_t lane;
         PACE_TRY(pace_step_lane(&lane, &l->step, "end", 3, false, 0));

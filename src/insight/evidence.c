@@ -91,7 +91,8 @@ static int64_t told_ns(const pace_rank *rank, int64_t span_ns) {
 static pace_evidence_gap judge(const pace_evidence *evidence, const pace_rank *rank, int64_t length_ns) {
     const pace_step *step = &rank->step;
     bool links = step->linked_kernels > 0 || step->kind_count[PACE_TASK_KERNEL] == 0;
-    if (rank->work.host_is_device && (evidence->launches > 0 || names_a_device(step))) return PACE_EVIDENCE_NO_KERNELS;
+    bool known = evidence->launches > 0 || evidence->broken_off || names_a_device(step);
+    if (rank->work.host_is_device && known) return PACE_EVIDENCE_NO_KERNELS;
     int64_t span_ns = host_span(step);
     if (rank->work.host_is_device && told_ns(rank, span_ns) * 10 < span_ns) return PACE_EVIDENCE_UNEXPLAINED;
     if (links && evidence->without_work * 10 > evidence->launches) return PACE_EVIDENCE_FEW_KERNELS;
@@ -103,6 +104,7 @@ pace_status pace_evidence_find(pace_evidence *out, const pace_rank *rank, int64_
     *out = evidence;
     if (pace_rank_is_predicted(rank)) return PACE_OK;
     PACE_TRY(count_launches(&evidence, &rank->step));
+    evidence.broken_off = rank->step.cut_ns != INT64_MAX && rank->step.devices.count > 0;
     evidence.graph_pause_ns = graph_pauses(rank, start_ns, end_ns);
     evidence.lacks = judge(&evidence, rank, end_ns - start_ns);
     *out = evidence;
@@ -112,6 +114,8 @@ pace_status pace_evidence_find(pace_evidence *out, const pace_rank *rank, int64_
 void pace_evidence_say(char *out, size_t size, const pace_evidence *e, int64_t length_ns, const char *whole) {
     if (e->lacks == PACE_EVIDENCE_NO_KERNELS && e->launches)
         pace_snprintf(out, size, "the trace records %zu launches and no work of the device", e->launches);
+    else if (e->lacks == PACE_EVIDENCE_NO_KERNELS && e->broken_off)
+        pace_snprintf(out, size, "the trace breaks off before the work of the device that it names");
     else if (e->lacks == PACE_EVIDENCE_NO_KERNELS)
         pace_snprintf(out, size,
                       "ranks exchange over NCCL, so there is a device, but the trace records none of its work");

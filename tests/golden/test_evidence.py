@@ -48,6 +48,24 @@ def test_launches_alone(folder):
     expect(not any("shorter" in s for s in document["summary"]), "no percentage", document["summary"])
 
 
+def test_broken_off_before_all_calls(folder):
+    """A file that breaks off before the calls and the device's work, as of a profiler that writes operators first: a device is named, so the
+    host is not taken for it; nor in a slice of the whole steps."""
+    rank = planted_traces.Rank()
+    planted_traces.steps(rank, 3, lambda rank, _: planted_traces.layers(rank, 4))
+    rank.events = [e for e in rank.events if e["cat"] in ("cpu_op", "user_annotation")]
+    document = rank.document()
+    text = json.dumps({"deviceProperties": document["deviceProperties"], "traceEvents": document["traceEvents"]})
+    path, kept = os.path.join(folder, "broken.json"), os.path.join(folder, "kept.json")
+    with open(path, "w") as file:
+        file.write(text[:-40])
+    expect(run("slice", path, "--steps", "1:2", "-o", kept)[0] == 0, "sliced")
+    for name in (path, kept):
+        answer = json.loads(run("analyze", name, "--format", "json")[1])
+        expect(found(answer) == "unknown" and answer["lead"]["evidence"] == "no_kernels", name, answer["lead"])
+        expect(any("breaks off before the work of the device" in s for s in answer["summary"]), name, answer["summary"])
+
+
 def test_some_kernels_missing(folder):
     rank = planted_traces.Rank()
     planted_traces.steps(rank, 3, lambda rank, _: planted_traces.layers(rank, 8))
@@ -127,6 +145,7 @@ def check_polling(folder, inside):
 with tempfile.TemporaryDirectory() as work:
     test_graphs(work)
     test_launches_alone(work)
+    test_broken_off_before_all_calls(work)
     test_some_kernels_missing(work)
     test_predictions(work)
     test_cut_rank(work)
