@@ -4,6 +4,7 @@
 #include "base/order.h"
 #include "base/text.h"
 #include "insight/tables/operators.h"
+#include "step/launch_time.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -33,9 +34,9 @@ uint32_t pace_outermost_operator(const pace_step *step, uint32_t task) {
 
 /* A frame that says what is done: the user's own, or one of what writes logs; not PyTorch's, a builtin, or where Python waits. */
 static bool is_own_frame(const char *name) {
-    static const char *const others[] = {"torch/",   "<",           "nn.Module",        "threading.py",
-                                         "queue.py", "socket.py",   "multiprocessing/", "concurrent/",
-                                         "asyncio/", "selectors.py"};
+    static const char *const others[] = {"torch/",      "<",        "nn.Module",   "threading.py", "queue.py",
+                                         "socket.py",   "ssl.py",   "http/",       "urllib3/",     "multiprocessing/",
+                                         "concurrent/", "asyncio/", "selectors.py"};
     if (strstr(name, "/tensorboard/")) return true;
     for (size_t i = 0; i < PACE_COUNT(others); i++)
         if (pace_starts(name, others[i])) return false;
@@ -95,6 +96,15 @@ static const char *place_of_piece(const pace_analysis *analysis, const pace_path
     return pace_host_place(step, pace_task_at(step, &step->lanes.items[step->lane[piece->task]], middle));
 }
 
+/* The call whose length device work waits for, and not what was done before it; PACE_NO_TASK = none. */
+static uint32_t long_launch(const pace_step *step, const pace_path_piece *piece) {
+    uint32_t call =
+        piece->waiting && piece->resource == PACE_ADVICE_HOST ? pace_task_cause(step, piece->task) : PACE_NO_TASK;
+    bool is_long =
+        call != PACE_NO_TASK && step->kind[call] == PACE_TASK_CALL && pace_task_ns(step, call) > PACE_LAUNCH_REACHES_NS;
+    return is_long ? call : PACE_NO_TASK;
+}
+
 static behind behind_piece(const pace_analysis *analysis, const pace_path_piece *piece, uint32_t home) {
     const pace_rank *rank = analysis->ranks.items[piece->rank];
     const pace_step *step = &rank->step;
@@ -104,7 +114,12 @@ static behind behind_piece(const pace_analysis *analysis, const pace_path_piece 
     if (piece->task == PACE_NO_TASK) return one;
     bool device = pace_task_on_device(step->kind[piece->task]);
     uint32_t op = pace_outermost_operator(step, device ? pace_task_cause(step, piece->task) : piece->task);
-    one.name = pace_step_name(step, piece->task);
+    uint32_t call = device ? long_launch(step, piece) : PACE_NO_TASK;
+    one.name = pace_step_name(step, call == PACE_NO_TASK ? piece->task : call);
+    if (call != PACE_NO_TASK) {
+        one.before = false;
+        one.before_ns = 0;
+    }
     if (rank->work.host_is_device && piece->resource == PACE_ADVICE_HOST) { /* coming to it is part of calling it */
         const char *place = piece->waiting ? place_of_piece(analysis, piece, home) : NULL;
         one.name = place ? place : pace_step_name(step, op == PACE_NO_TASK ? piece->task : op);

@@ -40,6 +40,14 @@ static void find_difference(pace_step_note *note, const pace_rank *rank, const p
     }
 }
 
+/* The first step warms up, and those behind it for as long as they are too long and become shorter. */
+static bool warms_up(const pace_spread *spread, const pace_rank *rank, size_t at) {
+    const pace_mark *mark = &rank->marks.items.items[at];
+    if (length_of(mark) <= spread->median_ns) return false;
+    return at == 0 ||
+           (spread->notes.items[at - 1].verdict == PACE_STEP_WARM_UP && length_of(mark) < length_of(mark - 1));
+}
+
 static void judge(pace_spread *spread, const pace_rank *rank, int64_t deviation_ns) {
     const pace_mark *usual = usual_step(&rank->marks, spread->median_ns);
     for (size_t i = 0; i < spread->notes.count; i++) {
@@ -48,7 +56,7 @@ static void judge(pace_spread *spread, const pace_rank *rank, int64_t deviation_
         int64_t off = length_of(mark) - spread->median_ns;
         if (length_of(mark) <= 0) continue;
         if (llabs(off) * 20 > spread->median_ns && (double)llabs(off) > 3 * 1.4826 * (double)deviation_ns)
-            note->verdict = i == 0 && off > 0 ? PACE_STEP_WARM_UP : PACE_STEP_OUTLIER;
+            note->verdict = warms_up(spread, rank, i) ? PACE_STEP_WARM_UP : PACE_STEP_OUTLIER;
         if (note->verdict == PACE_STEP_WARM_UP || note->verdict == PACE_STEP_OUTLIER)
             find_difference(note, rank, mark, usual);
     }

@@ -7,6 +7,7 @@ import json
 import os
 import random
 
+import planted_corners
 import planted_habits
 import planted_loops
 import planted_meshes
@@ -454,6 +455,6 @@ def write(program, world, path):
     if program == "slow_stage":
         return write_pipeline(path, world, 4 * world, world // 2)
     run = Run(world)
-    modules = (globals(), vars(planted_loops), vars(planted_habits), vars(planted_meshes))
+    modules = (globals(), vars(planted_loops), vars(planted_habits), vars(planted_meshes), vars(planted_corners))
     next(module[program] for module in modules if program in module)(run)
     return run.write(path)
