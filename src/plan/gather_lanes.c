@@ -51,21 +51,20 @@ static double work_of(const pace_gathered_chunk *chunk, int pass) {
     return sum;
 }
 
-void pace_gathers_exposed(double out_s[PACE_GATHERED_PASSES], const pace_gathered_chunk *chunks, size_t count,
+void pace_gathers_exposed(double (*out_s)[PACE_GATHERED_PASSES], const pace_gathered_chunk *chunks, size_t count,
                           int passes) {
     enum { ROUNDS = 2 };
     lanes l = {0, 0, 0};
-    for (int pass = 0; pass < PACE_GATHERED_PASSES; pass++) out_s[pass] = 0;
+    for (size_t c = 0; c < count; c++)
+        for (int pass = 0; pass < PACE_GATHERED_PASSES; pass++) out_s[c][pass] = 0;
     for (int round = 0; round < ROUNDS; round++)
-        for (int pass = 0; pass < passes; pass++) {
-            double begun_s = l.compute_s, work_s = 0;
+        for (int pass = 0; pass < passes; pass++)
             for (size_t c = 0; c < count; c++) {
-                const pace_gathered_chunk *chunk = &chunks[pass ? count - 1 - c : c];
-                take_pass(&l, chunk, pass, passes);
-                work_s += work_of(chunk, pass);
+                size_t number = pass ? count - 1 - c : c;
+                double begun_s = l.compute_s;
+                take_pass(&l, &chunks[number], pass, passes);
+                out_s[number][pass] = fmax(0, l.compute_s - begun_s - work_of(&chunks[number], pass));
             }
-            out_s[pass] = fmax(0, l.compute_s - begun_s - work_s);
-        }
 }
 
 /* --- one stage alone ---------------------------------------------------------------------------------------------- */

@@ -28,9 +28,9 @@ typedef struct {
     size_t count; /* PACE_GATHERED_BLOCKS at most */
 } pace_gathered_chunk;
 
-/** What each pass of one micro-batch takes longer than its work, where another micro-batch comes before. `passes`: 1 forward alone,
+/** What each pass of one micro-batch over each chunk takes longer than its work, where another micro-batch comes before. `passes`: 1 forward alone,
  * 2 with backward, 3 with gradients of weights in a pass of their own, which gathers nothing and scatters. */
-void pace_gathers_exposed(double out_s[PACE_GATHERED_PASSES], const pace_gathered_chunk *chunks, size_t count,
+void pace_gathers_exposed(double (*out_s)[PACE_GATHERED_PASSES], const pace_gathered_chunk *chunks, size_t count,
                           int passes);
 
 /* A training step of one stage. */

@@ -216,7 +216,7 @@ static double device_s(const pace_turn_work *turn) {
 
 /* Hosts of stages that copy no batch fill their queues where they are faster than their devices. */
 static bool fills_queues(const pace_step_plan *plan) {
-    pace_stage_turns turns = pace_step_turns(plan, floor(plan->config.pp / 2));
+    pace_chunk_turns turns = pace_step_turns(plan, floor(plan->config.pp / 2), 0);
     double host_s = turns.forward.host_s + turns.backward.host_s;
     return plan->config.pp > 2 && host_s < device_s(&turns.forward) + device_s(&turns.backward);
 }

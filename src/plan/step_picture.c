@@ -1,6 +1,8 @@
 #include "plan/step_picture.h"
 
+#include "forecast/forecast.h"
 #include "model/pipeline_stages.h"
+#include "plan/step_turns.h"
 #include "schedule/walk.h"
 
 #include <math.h>
@@ -14,7 +16,11 @@ typedef struct {
     pace_graph graph;
     PACE_VEC(double) launch_ns;
     const pace_config *config;
+    const pace_chunk_turns *turns;   /* of its chunks */
+    const pace_turn_times *times;    /* the same, with what stands beside the passes */
+    const pace_beside_turns *beside; /* of all stages */
     const pace_turn *turn;
+    double longer;              /* as what is said the stage takes */
     uint32_t stage, node, last; /* the last launch that the next one on stream 0 comes behind */
     uint32_t computes;          /* launches on stream 0 so far */
     bool issued;                /* the turn's call has been made */
@@ -38,7 +44,7 @@ static pace_status put(uint32_t *out, drawing *d, const char *name, uint32_t str
     launch->waits[0] = before;
     d->issued = true;
     d->computes += stream == COMPUTES;
-    return PACE_PUSH(&d->launch_ns, seconds * 1e9);
+    return PACE_PUSH(&d->launch_ns, d->longer * seconds * 1e9);
 }
 
 static pace_status put_kernels(drawing *d, const char *name, double seconds) {
@@ -95,43 +101,72 @@ static pace_status open_node(drawing *d, const char *name, pace_stage stage, con
     return PACE_OK;
 }
 
-static const char *const calls[] = {"forward", "backward", "backward", "weights", "update"};
+static const char *const calls[] = {"forward", "backward", "backward", "weights"};
+static const char copies[] = "copy", ends[] = "update";
 
-static pace_status draw_turn(drawing *d, const pace_turn *turn, const pace_stage_turns *of) {
+/* A micro-batch, or its targets, which the host waits for. */
+static pace_status draw_input(drawing *d, const pace_turn *turn) {
+    const pace_pipeline pipeline = pace_config_pipeline(d->config);
+    uint32_t part = pace_pipeline_part(&pipeline, d->stage, turn->chunk);
+    bool last = part + 1 == pipeline.stages * pipeline.chunks;
+    double seconds = d->times->input_device_s[last];
+    if (turn->pass != PACE_TURN_FORWARD || !(part == 0 || last) || !(seconds > 0)) return PACE_OK;
+    PACE_TRY(open_node(d, "aten::copy_", PACE_STAGE_INPUT, copies));
+    PACE_TRY(put_kernels(d, "Memcpy HtoD", seconds));
+    d->graph.launches.items[d->last].kind = PACE_TASK_COPY;
+    d->graph.nodes.items[d->node].waits_launch = d->last;
+    return PACE_OK;
+}
+
+/* What of a turn's kernels adds gradients to those of the micro-batch before. */
+static double adds_s(const drawing *d, const pace_turn *turn) {
+    bool forms_weights = turn->pass == PACE_TURN_BACKWARD || turn->pass == PACE_TURN_WEIGHTS;
+    return turn->micro_batch > 0 && forms_weights ? d->times[turn->chunk].add_device_s : 0;
+}
+
+static pace_status draw_turn(drawing *d, const pace_turn *turn) {
+    const pace_chunk_turns *of = &d->turns[turn->chunk];
     bool forward = turn->pass == PACE_TURN_FORWARD, weights = turn->pass == PACE_TURN_WEIGHTS;
     const pace_turn_work *w = forward ? &of->forward : &of->backward;
     double products_s = weights ? w->weights_s : w->products_s - (turn->pass == PACE_TURN_INPUTS ? w->weights_s : 0);
+    double message_s = d->beside->message_s;
     char name[64];
     d->turn = turn;
+    PACE_TRY(draw_input(d, turn));
     snprintf(name, sizeof name, "%s, micro-batch %u, chunk %u", calls[turn->pass], turn->micro_batch, turn->chunk);
     PACE_TRY(open_node(d, name, forward ? PACE_STAGE_FORWARD : PACE_STAGE_BACKWARD, calls[turn->pass]));
-    if (weights) return put_kernels(d, "gemm", products_s);
-    PACE_TRY(put_message(d, !forward, false, of->message_s));
-    PACE_TRY(put_between(d, "allgather", PACE_GROUP_DATA, w->data_s));
+    if (!weights) PACE_TRY(put_message(d, !forward, false, message_s));
+    if (!weights) PACE_TRY(put_between(d, "allgather", PACE_GROUP_DATA, w->data_s));
     PACE_TRY(put_kernels(d, "gemm", products_s));
-    PACE_TRY(put_kernels(d, "elementwise", w->others_s));
+    PACE_TRY(put_kernels(d, "elementwise", (weights ? 0 : w->others_s) + adds_s(d, turn)));
+    if (weights) return PACE_OK;
     PACE_TRY(put_between(d, "allreduce", PACE_GROUP_TENSOR, w->group_s[PACE_SLOT_TENSOR]));
     PACE_TRY(put_between(d, "allgather", PACE_GROUP_CONTEXT, w->group_s[PACE_SLOT_CONTEXT]));
     PACE_TRY(put_between(d, "alltoall", PACE_GROUP_EXPERT, w->group_s[PACE_SLOT_EXPERT]));
-    return put_message(d, !forward, true, of->message_s);
+    return put_message(d, !forward, true, message_s);
 }
 
-static pace_status draw_stage(drawing *d, const pace_step_plan *plan, const pace_stage_turns *of) {
+static pace_status draw_turns(drawing *d, const pace_step_plan *plan) {
     pace_pipeline pipeline = pace_config_pipeline(&plan->config);
     pace_turns turns;
     PACE_TRY(pace_pipeline_order(&turns, &pipeline, d->stage));
     pace_status status = PACE_OK;
     for (size_t i = 0; status == PACE_OK && i < turns.count; i++) {
-        status = draw_turn(d, &turns.items[i], of);
+        status = draw_turn(d, &turns.items[i]);
         if (status == PACE_OK) status = PACE_PUSH(&d->graph.turn_ends, d->computes);
     }
     PACE_VEC_FREE(&turns);
-    PACE_TRY(status);
+    return status;
+}
+
+/* Replicas wait for the slowest of them where they exchange gradients. */
+static pace_status draw_stage(drawing *d, const pace_step_plan *plan, double skew_s) {
+    PACE_TRY(draw_turns(d, plan));
     if (plan->config.mode != PACE_TRAINING) return PACE_OK;
-    PACE_TRY(open_node(d, "gradients", PACE_STAGE_BACKWARD, calls[1]));
-    PACE_TRY(put_between(d, "allreduce", PACE_GROUP_DATA, of->gradients_s));
-    PACE_TRY(open_node(d, "update", PACE_STAGE_UPDATE, calls[4]));
-    return put_kernels(d, "elementwise", of->update_s);
+    PACE_TRY(open_node(d, "gradients", PACE_STAGE_BACKWARD, calls[PACE_TURN_BACKWARD]));
+    PACE_TRY(put_between(d, "allreduce", PACE_GROUP_DATA, d->beside->gradients_s + skew_s));
+    PACE_TRY(open_node(d, "update", PACE_STAGE_UPDATE, ends));
+    return put_kernels(d, "elementwise", d->times->end_device_s);
 }
 
 /* --- all stages ---------------------------------------------------------------------------------------------------- */
@@ -142,17 +177,22 @@ typedef struct {
     pace_host_costs *costs; /* of each: the time of a turn is its call's */
     pace_step *steps;
     const char **names;
-    size_t count, opened;
+    pace_chunk_turns *turns; /* stage by stage */
+    pace_turn_times *times;
+    pace_beside_turns beside;
+    size_t count, opened, chunks;
 } picture;
 
-static bool make_room(picture *p, size_t count) {
-    p->count = count;
+static bool make_room(picture *p, const pace_config *config) {
+    size_t count = p->count = (size_t)config->pp;
+    p->chunks = (size_t)config->vpp;
     p->stages = pace_alloc(count, sizeof *p->stages);
     p->ranks = pace_alloc(count, sizeof *p->ranks);
     p->costs = pace_alloc(count, sizeof *p->costs);
     p->steps = pace_alloc(count, sizeof *p->steps);
     p->names = pace_alloc(count, sizeof *p->names);
-    return p->stages && p->ranks && p->costs && p->steps && p->names;
+    p->turns = pace_alloc(count * p->chunks, sizeof *p->turns);
+    return p->stages && p->ranks && p->costs && p->steps && p->names && p->turns;
 }
 
 static void free_picture(picture *p) {
@@ -161,30 +201,49 @@ static void free_picture(picture *p) {
         pace_host_costs_free(&p->costs[i]);
         PACE_VEC_FREE(&p->stages[i].launch_ns);
     }
-    PACE_FREE(p->stages, p->ranks, p->costs, p->steps, p->names);
+    PACE_FREE(p->stages, p->ranks, p->costs, p->steps, p->names, p->turns, p->times);
 }
 
-static pace_status set_hosts(pace_host_costs *costs, const pace_stage_turns *of) {
-    const double host_s[] = {of->forward.host_s, of->backward.host_s, of->other_s};
-    static const char *const of_calls[] = {"forward", "backward", "update"};
-    for (size_t i = 0; i < sizeof host_s / sizeof *host_s; i++)
-        PACE_TRY(pace_host_costs_add(costs, PACE_T4, of_calls[i], (pace_host_cost){host_s[i] * 1e9, 0, 1}));
-    return pace_host_costs_add(costs, PACE_T4, "weights", (pace_host_cost){0, 0, 1});
+/* Calls of turns take the mean of the stage's chunks. All times are `longer` times what they are. */
+static pace_status set_hosts(pace_host_costs *costs, const picture *p, const drawing *d, double longer) {
+    double forward_s = 0, backward_s = 0;
+    for (size_t i = 0; i < p->chunks; i++) {
+        forward_s += d->turns[i].forward.host_s / (double)p->chunks;
+        backward_s += d->turns[i].backward.host_s / (double)p->chunks;
+    }
+    const struct {
+        const char *call;
+        double s;
+    } calls_s[] = {{calls[PACE_TURN_FORWARD], forward_s},
+                   {calls[PACE_TURN_BACKWARD], backward_s},
+                   {calls[PACE_TURN_WEIGHTS], 0},
+                   {copies, fmax(d->times->input_host_s[0], d->times->input_host_s[1])},
+                   {ends, p->beside.other_s + d->times->end_host_s}};
+    for (size_t i = 0; i < sizeof calls_s / sizeof *calls_s; i++)
+        PACE_TRY(
+            pace_host_costs_add(costs, PACE_T4, calls_s[i].call, (pace_host_cost){longer * calls_s[i].s * 1e9, 0, 1}));
+    return PACE_OK;
 }
 
-static pace_status open_stage(picture *p, const pace_step_plan *plan, const char *name) {
+static pace_status open_stage(picture *p, const pace_step_solution *settled, const char *name, double longer) {
+    const pace_step_plan *plan = &settled->plan;
     size_t at = p->opened;
     drawing *d = &p->stages[at];
-    pace_stage_turns of = pace_step_turns(plan, (double)at);
-    *d = (drawing){.config = &plan->config, .stage = (uint32_t)at, .last = PACE_NO_LAUNCH};
+    *d = (drawing){.config = &plan->config,
+                   .turns = &p->turns[at * p->chunks],
+                   .times = &p->times[at * p->chunks],
+                   .beside = &p->beside,
+                   .longer = longer,
+                   .stage = (uint32_t)at,
+                   .last = PACE_NO_LAUNCH};
     PACE_TRY(pace_graph_init(&d->graph));
     pace_status status = pace_host_costs_init(&p->costs[at]);
     if (status != PACE_OK) pace_graph_free(&d->graph);
     PACE_TRY(status);
     p->opened++;
     p->names[at] = name;
-    PACE_TRY(set_hosts(&p->costs[at], &of));
-    PACE_TRY(draw_stage(d, plan, &of));
+    PACE_TRY(set_hosts(&p->costs[at], p, d, longer));
+    PACE_TRY(draw_stage(d, plan, settled->closed_skew_s));
     d->graph.rank = (int64_t)at * pace_config_stride(&plan->config, PACE_GROUP_PIPELINE);
     d->graph.world_size = (int64_t)pace_config_ranks(&plan->config);
     p->ranks[at] = (pace_walk_rank){.graph = &d->graph, .launch_ns = d->launch_ns.items, .costs = &p->costs[at]};
@@ -211,12 +270,21 @@ static pace_status hold_picture(pace_memory_series *out, const picture *p, const
     return status;
 }
 
-pace_status pace_step_draw(pace_analysis *out, pace_memory_series *memory, pace_catalog *catalog,
-                           const pace_step_solution *settled, const pace_step_case *asked, const char *name) {
+static pace_status find_turns(picture *p, const pace_step_plan *plan) {
+    p->beside = pace_step_beside_turns(plan);
+    for (size_t i = 0; i < p->count * p->chunks; i++)
+        p->turns[i] = pace_step_turns(plan, (double)(i / p->chunks), (double)(i % p->chunks));
+    return pace_step_turn_times(&p->times, plan);
+}
+
+/* A picture whose times are all so many times as long. */
+static pace_status draw_longer(pace_analysis *out, pace_memory_series *memory, pace_catalog *catalog,
+                               const pace_step_solution *settled, const pace_step_case *asked, const char *name,
+                               double longer) {
     pace_walk_options options = {.repeats = PACE_DRAWN_STEPS, .scale = {1, 1, 1, 1, 1}};
     picture p = {0};
-    pace_status status = make_room(&p, (size_t)asked->config.pp) ? PACE_OK : PACE_E_MEMORY;
-    while (status == PACE_OK && p.opened < p.count) status = open_stage(&p, &settled->plan, name);
+    pace_status status = make_room(&p, &asked->config) ? find_turns(&p, &settled->plan) : PACE_E_MEMORY;
+    while (status == PACE_OK && p.opened < p.count) status = open_stage(&p, settled, name, longer);
     if (status == PACE_OK) status = pace_walk(p.steps, p.ranks, p.count, &options);
     if (status == PACE_OK) status = pace_analysis_of_steps(out, catalog, p.steps, p.count, p.names, asked->device);
     if (status == PACE_OK) {
@@ -225,4 +293,17 @@ pace_status pace_step_draw(pace_analysis *out, pace_memory_series *memory, pace_
     }
     free_picture(&p);
     return status;
+}
+
+pace_status pace_step_draw(pace_analysis *out, pace_memory_series *memory, double *stretch, pace_catalog *catalog,
+                           const pace_step_solution *settled, const pace_step_case *asked, const char *name) {
+    const double lasts_s = *stretch, alike = 1e-3;
+    *stretch = 1;
+    PACE_TRY(draw_longer(out, memory, catalog, settled, asked, name, 1));
+    double drawn_s = pace_analysis_step_ns(out, PACE_DRAWN_STEPS - 1) / 1e9;
+    if (!(drawn_s > 0) || fabs(lasts_s / drawn_s - 1) < alike) return PACE_OK;
+    pace_analysis_free(out);
+    pace_memory_series_free(memory);
+    *stretch = lasts_s / drawn_s;
+    return draw_longer(out, memory, catalog, settled, asked, name, *stretch);
 }

@@ -1,5 +1,5 @@
 /* What a configuration fixes about a step: stages, exchanges of gradients and parameters, memory. */
-#include "plan/step_time.h"
+#include "plan/step_plan.h"
 
 #include "base/numbers.h"
 #include "cost/formula.h"
@@ -43,12 +43,12 @@ static share layer_share(const pace_step_slots *slots) {
 
 static share place_share(const pace_step_slots *slots, pace_part_place place) {
     share sum = {0};
-    for (unsigned i = 0; i < slots->count; i++) {
+    for (unsigned i = 0; i < slots->count; i++)
         if (slots->parts[i].part.place == place) add_share(&sum, part_share(&slots->parts[i]), 1);
-    }
     return sum;
 }
 
+enum { WHOLE = -1 }; /* of a stage: no part of the model by itself */
 /* A stage by its number, from 0. One alone is the first and the last. */
 static bool has_head(double stage) { return stage == 0; }
 static bool is_v(const pace_step_plan *plan) { return pace_schedule_is_v(plan->config.schedule); }
@@ -60,15 +60,15 @@ static bool has_tail(const pace_step_plan *plan, double stage) {
 static unsigned unlike_stages(double out[3], const pace_step_plan *plan) {
     double pp = plan->config.pp;
     out[0] = 0, out[1] = pp > 2 ? plan->fullest : pp - 1, out[2] = pp - 1;
-    return pp > 2 ? 3 : (unsigned)pp;
+    return (unsigned)fmin(pp, 3);
 }
 
-static share tail_share(const pace_step_plan *plan, double stage) {
+static share tail_share(const pace_step_plan *plan, double stage, double part) {
     share sum = {0};
     for (unsigned i = 0; i < plan->slots->count; i++) {
-        const pace_slot_part *part = &plan->slots->parts[i];
-        if (part->part.place != PACE_PART_TAIL || pace_step_tail_stage(plan, &part->part) != stage) continue;
-        add_share(&sum, part_share(part), 1);
+        const pace_model_part *tail = &plan->slots->parts[i].part;
+        bool own = part < 0 ? pace_step_tail_stage(plan, tail) == stage : pace_step_tail_part(plan, tail) == part;
+        if (own && tail->place == PACE_PART_TAIL) add_share(&sum, part_share(&plan->slots->parts[i]), 1);
     }
     return sum;
 }
@@ -79,13 +79,17 @@ static share tied_share(const pace_step_plan *plan) {
     return (share){.dense = tied, .trained = pace_config_trains_all(&plan->config) ? tied : 0};
 }
 
-/* Parameters of a stage. With several stages a tied output layer is held on both ends. */
-static share stage_share(const pace_step_plan *plan, double stage) {
+/* Parameters of a stage, or of a part of the model that it holds. With several stages a tied output layer is held on both ends. */
+static share stage_share(const pace_step_plan *plan, double stage, double part) {
+    const pace_pipeline shape = pace_config_pipeline(&plan->config);
+    bool whole = part == WHOLE, first = whole ? has_head(stage) : part == 0;
+    bool last = whole ? has_tail(plan, stage) : part == plan->config.pp * plan->config.vpp - 1;
     share sum = {0};
-    add_share(&sum, layer_share(plan->slots), pace_step_layers_of(plan, stage));
-    if (has_head(stage)) add_share(&sum, place_share(plan->slots, PACE_PART_HEAD), 1);
-    add_share(&sum, tail_share(plan, stage), 1);
-    if (has_tail(plan, stage)) add_share(&sum, tied_share(plan), 1);
+    add_share(&sum, layer_share(plan->slots),
+              whole ? pace_step_layers_of(plan, stage) : pace_part_layers(&shape, plan->slots->layers, (uint32_t)part));
+    if (first) add_share(&sum, place_share(plan->slots, PACE_PART_HEAD), 1);
+    add_share(&sum, tail_share(plan, stage, part), 1);
+    if (last) add_share(&sum, tied_share(plan), 1);
     return sum;
 }
 
@@ -94,7 +98,7 @@ static share fullest(const pace_step_plan *plan) {
     double stages[3];
     unsigned count = unlike_stages(stages, plan);
     for (unsigned i = 0; i < count; i++) {
-        share one = stage_share(plan, stages[i]);
+        share one = stage_share(plan, stages[i], WHOLE);
         most.dense = fmax(most.dense, one.dense);
         most.expert = fmax(most.expert, one.expert);
         most.trained = fmax(most.trained, one.trained);
@@ -103,10 +107,17 @@ static share fullest(const pace_step_plan *plan) {
     return most;
 }
 
-double pace_step_stage_part(const pace_step_plan *plan, double stage) {
-    share own = stage_share(plan, stage), most = fullest(plan);
-    double all = most.trained + most.trained_expert;
-    return all > 0 ? (own.trained + own.trained_expert) / all : 1;
+static double part_of_fullest(const pace_step_plan *plan, double stage, double part) {
+    share own = trained_of(stage_share(plan, stage, part)), most = trained_of(fullest(plan));
+    double all = most.dense + most.expert;
+    return all > 0 ? (own.dense + own.expert) / all : 1;
+}
+
+double pace_step_stage_part(const pace_step_plan *plan, double stage) { return part_of_fullest(plan, stage, WHOLE); }
+
+double pace_step_chunk_part(const pace_step_plan *plan, double stage, double chunk) {
+    const pace_pipeline shape = pace_config_pipeline(&plan->config);
+    return part_of_fullest(plan, stage, pace_pipeline_part(&shape, (uint32_t)stage, (uint32_t)chunk));
 }
 
 /* --- exchanges ---------------------------------------------------------------------------------------------------- */
@@ -215,8 +226,7 @@ static pace_status exchange_gradients(gradient_exchange *out, const pace_step_pl
 }
 
 static pace_status exchange_all_gradients(pace_step_plan *plan, const pace_step_place *place) {
-    const pace_config *config = &plan->config;
-    gradient_group replicas = group_of(config, false), of_experts = group_of(config, true);
+    gradient_group replicas = group_of(&plan->config, false), of_experts = group_of(&plan->config, true);
     share held = trained_of(fullest(plan));
     gradient_exchange dense, expert;
     PACE_TRY(exchange_gradients(&dense, plan, &plan->slots->buckets, held.dense, &replicas, place));
@@ -227,7 +237,7 @@ static pace_status exchange_all_gradients(pace_step_plan *plan, const pace_step_
     plan->gradient_across = dense.across;
     plan->expert_gradient_s = expert.all_s;
     plan->expert_across = expert.across;
-    plan->last_bucket_s = pace_framework_is_lowered(plan->framework) && config->zero_stage < 3 ? dense.last_s : 0;
+    plan->last_bucket_s = pace_framework_is_lowered(plan->framework) && plan->config.zero_stage < 3 ? dense.last_s : 0;
     return PACE_OK;
 }
 
@@ -236,8 +246,7 @@ static pace_status exchange_block(double *seconds, pace_step_plan *plan, pace_co
                                   share what, const pace_step_place *place) {
     bool across;
     gradient_group group = group_of(&plan->config, false), of_experts = group_of(&plan->config, true);
-    double expert_s = 0;
-    *seconds = 0;
+    double expert_s = *seconds = 0;
     if (group.ranks < 2) return PACE_OK;
     PACE_TRY(pace_group_exchange_s(seconds, &across, place->exchange, collective, bytes * what.dense, group.ranks,
                                    group.stride));
@@ -255,18 +264,17 @@ static pace_status gather(double *seconds, pace_step_plan *plan, share what, con
 
 /* Of a gradient that ZeRO 3 scatters. */
 static double scattered_element_bytes(const pace_step_plan *plan) {
-    double kept = plan->framework->gradient_bytes;
-    if (!pace_framework_is_lowered(plan->framework)) return kept;
-    return fmax(pace_config_parameter_bytes(&plan->config), kept);
+    double own = pace_framework_is_lowered(plan->framework) ? pace_config_parameter_bytes(&plan->config) : 0;
+    return fmax(own, plan->framework->gradient_bytes);
 }
 
 /* Hybrid sharding: gradients of a block that were scattered, summed over the copies. */
 static pace_status replicate(double *seconds, pace_step_plan *plan, share what, const pace_step_place *place) {
     gradient_group group = group_of(&plan->config, false);
     double bytes = (what.trained + what.trained_expert) * gradient_bytes(plan) / group.ranks;
-    bool across, trains = pace_config_trains(&plan->config);
+    bool across;
     *seconds = 0;
-    if (!trains || group.copies < 2) return PACE_OK;
+    if (!pace_config_trains(&plan->config) || group.copies < 2) return PACE_OK;
     PACE_TRY(pace_group_exchange_s(seconds, &across, place->exchange, PACE_ALLREDUCE, bytes, group.copies,
                                    group.copies_stride));
     plan->gradient_across |= across;
@@ -297,12 +305,16 @@ static pace_status shard_block(pace_step_shards *out, pace_step_plan *plan, shar
     return replicate(&out->replicate_s, plan, what, place);
 }
 
+/* ZeRO 3 before each pass; ZeRO 1 and 2 of lowered frameworks what was updated. */
+static bool gathers_blocks(const pace_step_plan *plan) {
+    if (plan->config.zero_stage == 0 || plan->config.zero_stage >= 3) return plan->config.zero_stage >= 3;
+    return pace_framework_is_lowered(plan->framework) && pace_config_trains(&plan->config);
+}
+
 /* What comes first in the model: its head, or where it has none its first layer. */
 static pace_status gather_first(pace_step_plan *plan, const pace_step_place *place) {
     share head = place_share(plan->slots, PACE_PART_HEAD);
-    bool gathers = plan->config.zero_stage == 1 || plan->config.zero_stage == 2;
-    bool trains = pace_config_trains(&plan->config);
-    if (!gathers || !trains || !pace_framework_is_lowered(plan->framework)) return PACE_OK;
+    if (!gathers_blocks(plan) || plan->config.zero_stage >= 3) return PACE_OK;
     return gather(&plan->gather_first_s, plan, trained_of(head.trained > 0 ? head : layer_share(plan->slots)), place);
 }
 
@@ -320,12 +332,6 @@ static pace_status price_message(pace_step_plan *plan, const pace_step_place *pl
                                    (double)pace_config_stride(config, PACE_GROUP_TENSOR)));
     plan->pass_s += gather_s;
     return PACE_OK;
-}
-
-/* ZeRO 3 before each pass; ZeRO 1 and 2 of lowered frameworks what was updated. */
-static bool gathers_blocks(const pace_step_plan *plan) {
-    if (plan->config.zero_stage == 0 || plan->config.zero_stage >= 3) return plan->config.zero_stage >= 3;
-    return pace_framework_is_lowered(plan->framework) && pace_config_trains(&plan->config);
 }
 
 static pace_status exchange_all(pace_step_plan *plan, const pace_step_place *place) {
@@ -448,7 +454,7 @@ static double gathered_bytes(const pace_step_plan *plan) {
 
 pace_step_memory pace_step_stage_memory(const pace_step_plan *plan, double stage) {
     const pace_config *config = &plan->config;
-    share held = stage_share(plan, stage);
+    share held = stage_share(plan, stage, WHOLE);
     double copies = pace_config_group_size(config, pace_config_shard_group(config, true));
     bool trains = pace_config_trains(config), half = pace_config_parameter_bytes(config) == 2;
     double weight = half ? 2 : 4,

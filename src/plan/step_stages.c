@@ -1,13 +1,13 @@
 /* Which layers the stages of a step hold. */
 #include "model/pipeline_stages.h"
-#include "plan/step_time.h"
+#include "plan/step_plan.h"
 
 double pace_step_layers_of(const pace_step_plan *plan, double stage) {
     const pace_pipeline cut = pace_config_pipeline(&plan->config);
     return pace_held_layers(&cut, plan->slots->layers, (uint32_t)stage);
 }
 
-double pace_step_tail_stage(const pace_step_plan *plan, const pace_model_part *tail) {
+uint32_t pace_step_tail_part(const pace_step_plan *plan, const pace_model_part *tail) {
     const pace_pipeline shape = pace_config_pipeline(&plan->config);
     double parts = plan->config.pp * plan->config.vpp, turns = 0;
     uint32_t part = (uint32_t)parts - 1;
@@ -16,7 +16,12 @@ double pace_step_tail_stage(const pace_step_plan *plan, const pace_model_part *t
         part = i;
         turns += pace_part_layers(&shape, plan->slots->layers, i);
     }
-    return pace_pipeline_stage(&shape, part);
+    return part;
+}
+
+double pace_step_tail_stage(const pace_step_plan *plan, const pace_model_part *tail) {
+    const pace_pipeline shape = pace_config_pipeline(&plan->config);
+    return pace_pipeline_stage(&shape, pace_step_tail_part(plan, tail));
 }
 
 /* Of the stages in the middle the first with most layers, which is the second but of uneven chunks. */

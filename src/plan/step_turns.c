@@ -1,7 +1,7 @@
 #include "plan/step_turns.h"
 
 #include "model/pipeline_stages.h"
-#include "plan/turn_walk.h"
+#include "plan/gather_lanes.h"
 
 #include <math.h>
 
@@ -37,36 +37,87 @@ static void take_input(pace_turn_times *out, const pace_step_plan *plan, const p
     }
 }
 
-/* Gradients are added as they are formed; what else comes beside the passes stands at the step's end, but for inputs. `part`: of
- * what the fullest stage has to add and to update. */
-static void take_rest(pace_turn_times *out, const pace_step_plan *plan, double part, double update_s) {
-    double m = plan->micro_batches, chunks = plan->config.vpp;
-    double device_s = plan->rest_s - m * plan->input_s - (m - 1) * plan->accumulate_s + update_s;
+/* Gradients are added as they are formed; what else comes beside the passes stands at the step's end, but for inputs. Of frameworks that
+ * are not lowered all stages end like the fullest. */
+static void take_rest(pace_turn_times *out, const pace_step_plan *plan, uint32_t stage,
+                      const pace_beside_turns *beside) {
+    const double m = plan->micro_batches;
+    const double part = pace_framework_is_lowered(plan->framework) ? pace_step_stage_part(plan, stage) : 1;
+    double device_s = plan->rest_s - m * plan->input_s - (m - 1) * plan->accumulate_s + beside->update_s;
     double host_s = plan->rest_host_s - m * plan->input_host_s - (m - 1) * plan->accumulate_host_s;
-    out->add_device_s = part * plan->accumulate_s / chunks;
-    out->add_host_s = part * plan->accumulate_host_s / chunks;
     out->end_device_s = part * device_s;
     out->end_host_s = part * host_s;
 }
 
-static pace_status walk_turns(double *out_s, const pace_step_plan *plan, const pace_step_time *t) {
+static void take_chunk(pace_turn_times *out, const pace_step_plan *plan, uint32_t stage, uint32_t chunk) {
+    pace_chunk_turns turns = pace_step_turns(plan, stage, chunk);
+    double part = pace_step_chunk_part(plan, stage, chunk);
+    take_times(out, &turns.forward, false);
+    take_times(out, &turns.backward, true);
+    out->add_device_s = part * plan->accumulate_s;
+    out->add_host_s = part * plan->accumulate_host_s;
+}
+
+pace_status pace_step_turn_times(pace_turn_times **out, const pace_step_plan *plan) {
     const pace_pipeline shape = pace_config_pipeline(&plan->config);
-    pace_turn_times *stages = pace_alloc(shape.stages, sizeof *stages);
-    if (!stages) return PACE_E_MEMORY;
-    double message_s = 0;
+    const pace_beside_turns beside = pace_step_beside_turns(plan);
+    pace_turn_times *times = pace_alloc((size_t)shape.stages * shape.chunks, sizeof *times);
+    if (!times) return PACE_E_MEMORY;
     for (uint32_t s = 0; s < shape.stages; s++) {
-        pace_stage_turns turns = pace_step_turns(plan, s);
-        take_times(&stages[s], &turns.forward, false);
-        take_times(&stages[s], &turns.backward, true);
-        take_rest(&stages[s], plan, pace_step_stage_part(plan, s), t->update_s);
-        take_input(&stages[s], plan, &shape, s);
-        stages[s].end_device_s += turns.gradients_s;
-        stages[s].ends_together = plan->tied_s > 0 && (s == 0 || s + 1 == shape.stages);
-        message_s = turns.message_s;
+        pace_turn_times *first = &times[s * shape.chunks];
+        for (uint32_t chunk = 0; chunk < shape.chunks; chunk++) take_chunk(&first[chunk], plan, s, chunk);
+        take_rest(first, plan, s, &beside);
+        take_input(first, plan, &shape, s);
+        first->ends_together = plan->tied_s > 0 && (s == 0 || s + 1 == shape.stages);
     }
-    pace_status status = pace_turns_period(out_s, &shape, stages, message_s);
-    pace_free(stages);
+    *out = times;
+    return PACE_OK;
+}
+
+static pace_status walk_turns(double *out_s, const pace_step_plan *plan) {
+    const pace_pipeline shape = pace_config_pipeline(&plan->config);
+    const pace_beside_turns beside = pace_step_beside_turns(plan);
+    pace_turn_times *times;
+    PACE_TRY(pace_step_turn_times(&times, plan));
+    for (uint32_t s = 0; s < shape.stages; s++) times[s * shape.chunks].end_device_s += beside.gradients_s;
+    pace_status status = pace_turns_period(out_s, &shape, times, beside.message_s);
+    pace_free(times);
     return status;
+}
+
+/* --- one stage alone ---------------------------------------------------------------------------------------------- */
+
+/* Host and device of what comes once a step, or once a micro-batch. */
+static pace_clocks issued(double host_s, double device_s) {
+    return (pace_clocks){host_s, device_s, fmax(host_s, device_s)};
+}
+
+static double alone_s(const pace_step_plan *plan) {
+    const pace_step_factors none = pace_step_factors_none();
+    const bool graph = plan->config.execution == PACE_CUDA_GRAPH;
+    double m = plan->micro_batches, adds = m - 1;
+    double gathers_s = 0, copies = plan->slots->input_copies;
+    pace_stage_blocks of;
+    pace_stage_blocks_of(&of, plan, &none, 0, true);
+    if (plan->config.zero_stage == 1 || plan->config.zero_stage == 2)
+        gathers_s = (plan->layers_most + 2) * plan->slots->rest_host_s[PACE_REST_GATHER];
+    double host_s = plan->rest_host_s - m * plan->input_host_s - adds * plan->accumulate_host_s - plan->gradient_host_s;
+    double device_s = plan->rest_s - m * plan->input_s - adds * plan->accumulate_s - plan->gradient_cover_s;
+    return pace_stage_alone_s(&(pace_stage_alone){.chunk = of.chunks[0],
+                                                  .micro_batches = m,
+                                                  .zero_stage = (int)plan->config.zero_stage,
+                                                  .reads_first = plan->slots->reads_loss == PACE_LOSS_READ_FIRST,
+                                                  .reads_last = plan->slots->reads_loss == PACE_LOSS_READ_LAST,
+                                                  .copies = copies,
+                                                  .copy_s = copies > 0 ? plan->input_s / copies : 0,
+                                                  .copy_host_s = copies > 0 && !graph ? plan->input_host_s / copies : 0,
+                                                  .add = issued(plan->accumulate_host_s, plan->accumulate_s),
+                                                  .fill = issued(plan->gradient_host_s, plan->gradient_cover_s),
+                                                  .end = issued(host_s - gathers_s, device_s + plan->update_s),
+                                                  .hull = &plan->slots->hull,
+                                                  .gradients_s = plan->gradient_s + plan->expert_gradient_s,
+                                                  .starts_s = plan->gradient_starts_s,
+                                                  .last_s = plan->last_bucket_s});
 }
 
 pace_status pace_step_turns_s(double *out_s, const pace_step_plan *plan) {
@@ -78,8 +129,8 @@ pace_status pace_step_turns_s(double *out_s, const pace_step_plan *plan) {
     if (!pace_framework_is_lowered(plan->framework) || config->mode != PACE_TRAINING) return PACE_OK;
     if (config->pp == 1 ? plan->slots->turns == 0 : turns > FEW) return PACE_OK;
     pace_step_time t = pace_step_compose(plan, &none);
-    if (config->pp == 1) period_s = pace_step_alone_s(plan);
-    else PACE_TRY(walk_turns(&period_s, plan, &t));
+    if (config->pp == 1) period_s = alone_s(plan);
+    else PACE_TRY(walk_turns(&period_s, plan));
     *out_s = period_s - (t.total_s - t.other_s);
     return PACE_OK;
 }

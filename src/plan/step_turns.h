@@ -2,6 +2,11 @@
 #pragma once
 
 #include "plan/step_time.h"
+#include "plan/turn_walk.h"
+
+/** What turns of all chunks take, stage by stage, and what stages have behind them, but for the exchange of gradients: the caller's to
+ * free. */
+pace_status pace_step_turn_times(pace_turn_times **out, const pace_step_plan *plan) PACE_MUST_CHECK;
 
 /** What a step takes longer, gone through, than pace_step_compose() makes of it: `turns_s` of a plan
  * that is complete but for it. 0 for pipelines of many micro-batches and for other frameworks. */

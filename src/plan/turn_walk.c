@@ -25,6 +25,10 @@ static double *end_of(const turn_walk *w, bool back, uint32_t part, uint32_t mic
     return &w->ends[((back ? parts : 0) + part) * (size_t)w->pipeline->micro_batches + micro_batch];
 }
 
+static const pace_turn_times *of_stage(const turn_walk *w, uint32_t stage) {
+    return &w->times[stage * w->pipeline->chunks];
+}
+
 /* When what a turn needs has been sent: -INFINITY = it needs nothing, NAN = not yet. *far = from another stage. */
 static double sent(bool *far, const turn_walk *w, uint32_t stage, const pace_turn *t) {
     bool back = t->pass == PACE_TURN_BACKWARD || t->pass == PACE_TURN_INPUTS;
@@ -42,7 +46,7 @@ static double sent(bool *far, const turn_walk *w, uint32_t stage, const pace_tur
 /* The host waits for the copy, which comes behind what its device has to do. */
 static void take_input(const turn_walk *w, uint32_t stage, const pace_turn *t) {
     stage_clock *s = &w->stages[stage];
-    const pace_turn_times *times = &w->times[stage];
+    const pace_turn_times *times = of_stage(w, stage);
     uint32_t part = pace_pipeline_part(w->pipeline, stage, t->chunk);
     bool last = part + 1 == w->pipeline->stages * w->pipeline->chunks, end = part == 0 || last;
     if (t->pass != PACE_TURN_FORWARD || !end || !(times->input_device_s[last] > 0)) return;
@@ -63,7 +67,7 @@ static pace_clocks clocks_of(const pace_turn_times *times, const pace_turn *t) {
 static bool take(turn_walk *w, uint32_t stage) {
     stage_clock *s = &w->stages[stage];
     const pace_turn *t = &s->turns.items[s->next];
-    const pace_clocks turn = clocks_of(&w->times[stage], t);
+    const pace_clocks turn = clocks_of(of_stage(w, stage) + t->chunk, t);
     bool far, back = t->pass != PACE_TURN_FORWARD;
     double from = sent(&far, w, stage, t);
     if (isnan(from)) return false;
@@ -82,12 +86,12 @@ static bool take(turn_walk *w, uint32_t stage) {
 static void end_step(const turn_walk *w) {
     double together_s = 0;
     for (uint32_t s = 0; s < w->pipeline->stages; s++)
-        if (w->times[s].ends_together) together_s = fmax(together_s, w->stages[s].device_s);
+        if (of_stage(w, s)->ends_together) together_s = fmax(together_s, w->stages[s].device_s);
     for (uint32_t s = 0; s < w->pipeline->stages; s++) {
         stage_clock *clock = &w->stages[s];
-        if (w->times[s].ends_together) clock->device_s = together_s;
-        clock->host_s += w->times[s].end_host_s;
-        clock->device_s = fmax(clock->device_s + w->times[s].end_device_s, clock->host_s);
+        if (of_stage(w, s)->ends_together) clock->device_s = together_s;
+        clock->host_s += of_stage(w, s)->end_host_s;
+        clock->device_s = fmax(clock->device_s + of_stage(w, s)->end_device_s, clock->host_s);
     }
 }
 
@@ -120,10 +124,10 @@ static pace_status walk_steps(double *out_s, turn_walk *w) {
     return PACE_OK;
 }
 
-pace_status pace_turns_period(double *out_s, const pace_pipeline *pipeline, const pace_turn_times *stages,
+pace_status pace_turns_period(double *out_s, const pace_pipeline *pipeline, const pace_turn_times *times,
                               double message_s) {
     size_t parts = (size_t)pipeline->stages * pipeline->chunks;
-    turn_walk w = {.pipeline = pipeline, .times = stages, .message_s = message_s};
+    turn_walk w = {.pipeline = pipeline, .times = times, .message_s = message_s};
     w.stages = pace_alloc(pipeline->stages, sizeof *w.stages);
     w.ends = pace_alloc(2 * parts * pipeline->micro_batches, sizeof *w.ends);
     pace_status status = w.stages && w.ends ? PACE_OK : PACE_E_MEMORY;

@@ -8,8 +8,8 @@
 
 enum { PACE_TURN_PASSES = 4, PACE_TURN_ENDS = 2 };
 
-/* Of one stage, seconds: each pass over one of its chunks on the device and on the host that issues it, and what every step has
- * behind the last. */
+/* Of a chunk of a stage, seconds: each pass over it on the device and on the host that issues it. What every step has behind the last,
+ * and inputs, stand with a stage's first chunk. */
 typedef struct {
     double device_s[PACE_TURN_PASSES], host_s[PACE_TURN_PASSES]; /* by pace_turn_pass */
     double idle_s[PACE_TURN_PASSES]; /* if the device has nothing to do when the host begins, until it has done all */
@@ -23,7 +23,7 @@ typedef struct {
     double input_device_s[PACE_TURN_ENDS], input_host_s[PACE_TURN_ENDS];
 } pace_turn_times;
 
-/** How long a step takes that follows another: of the stage that takes longest. `stages`: one each; a message takes `message_s`
- * once its receiver is ready. */
-pace_status pace_turns_period(double *out_s, const pace_pipeline *pipeline, const pace_turn_times *stages,
+/** How long a step takes that follows another: of the stage that takes longest. `times`: stage by stage each chunk's; a message takes
+ * `message_s` once its receiver is ready. */
+pace_status pace_turns_period(double *out_s, const pace_pipeline *pipeline, const pace_turn_times *times,
                               double message_s) PACE_MUST_CHECK;

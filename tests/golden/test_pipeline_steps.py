@@ -72,6 +72,21 @@ def memory_over_time():
             expect([point["at_ns"] for point in points] == sorted(point["at_ns"] for point in points), words, stage["stage"])
 
 
+def lasts_as_long():
+    """A schedule that is drawn for a step that is not walked takes as long as the answer says: PyTorch's, whose replicas wait for the slowest
+    of 8 and which adds gradients of 768 micro-batches, and Megatron's interleaved one."""
+    for words in (("gpt3-175b", "--on", "hgx-a100-80*64", "tp=8", "pp=8", "dp=8", "micro_batch=1", "global_batch=6144", "precision=bf16"),
+                  ("gpt3-175b", "--on", "dgx-h100*16", "framework=megatron", "tp=8", "pp=8", "vpp=2", "dp=2", "micro_batch=1", "global_batch=128")):
+        asked = [*words[:3], *(word for one in words[3:] for word in ("--set", one))]
+        done = subprocess.run([PACELINE, "predict", *asked, "--format", "json"], capture_output=True, text=True)
+        expect(done.returncode == 0, asked, done.stderr)
+        answer = json.loads(done.stdout)
+        drawn = subprocess.run([PACELINE, "predict", *asked, "--format", "perfetto"], capture_output=True, text=True)
+        took = subprocess.run([PACELINE, "analyze", "-", "--format", "json"], input=drawn.stdout, capture_output=True, text=True)
+        steps = [step["device_ns"] for step in json.loads(took.stdout)["step_table"]]
+        expect(abs(steps[-1] / answer["step"]["step_ns"] - 1) < 0.002, words, steps, answer["step"])
+
+
 def changes():
     """What-ifs apply to all stages: twice the rates make the step half as long, and bubbles stay their share of it."""
     answer = predict(*ALIKE, "--set", "global_batch=16", "--scale", ".*:0.5")
@@ -262,6 +277,7 @@ memory_over_time()
 changes()
 rows_and_options()
 drawn()
+lasts_as_long()
 framed()
 copied_back()
 waits_that_no_timeline_shows()

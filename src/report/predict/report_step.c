@@ -25,6 +25,7 @@ typedef struct {
     const pace_predict_fits *fits;
     pace_step_answer answer;
     pace_analysis *picture;    /* of the schedule; NULL = none can be drawn */
+    double stretch;            /* its times are so many times the closed form's */
     pace_memory_series memory; /* what its stages hold */
     bool folded;               /* a walk has its time, of a few of its micro-batches */
 } asked;
@@ -270,14 +271,16 @@ void pace_put_step_values(pace_report *report, pace_estimate step_s) {
 static pace_status put_picture(pace_report *report, const asked *a) {
     if (!a->picture) return PACE_OK;
     double drawn_s = pace_analysis_step_ns(a->picture, PACE_DRAWN_STEPS - 1) / 1e9;
-    double skew_s = a->step->settled.closed_skew_s;
-    char without[80] = "";
+    double skew_s = a->step->settled.closed_skew_s, more = 100 * (a->stretch - 1);
+    char with[96] = "", stretched[80] = "";
     if (skew_s > 0)
-        pace_snprintf(without, sizeof without, ", without the wait of %s for the slowest rank",
-                      pace_show_ns(pace_ns(skew_s)).text);
+        pace_snprintf(with, sizeof with, ", of which replicas wait %s for the slowest of them",
+                      pace_show_ns(pace_ns(skew_s * a->stretch)).text);
+    if (fabs(more) >= 1)
+        pace_snprintf(stretched, sizeof stretched, ". All turns are drawn %+.0f %% longer for that", more);
     pace_node_note(pace_report_root(report),
-                   "The timeline draws the closed form's schedule, turn by turn: there the step takes %s%s.",
-                   pace_show_ns(pace_ns(drawn_s)).text, without);
+                   "The timeline draws the closed form's schedule, turn by turn: there the step takes %s%s%s.",
+                   pace_show_ns(pace_ns(drawn_s)).text, with, stretched);
     PACE_TRY(pace_put_stages(report, a->picture, a->step));
     pace_put_stage_memory(report, &a->memory, a->step->settled.plan.device_bytes);
     return PACE_OK;
@@ -363,7 +366,9 @@ static pace_status draw(asked *a) {
     if (!pace_step_is_drawn(&a->step->asked)) return PACE_OK;
     a->picture = pace_alloc(1, sizeof *a->picture);
     if (!a->picture) return PACE_E_MEMORY;
-    pace_status status = pace_step_draw(a->picture, &a->memory, a->catalog, &a->step->settled, &a->step->asked, name);
+    a->stretch = a->answer.time_s.median;
+    pace_status status =
+        pace_step_draw(a->picture, &a->memory, &a->stretch, a->catalog, &a->step->settled, &a->step->asked, name);
     if (status == PACE_OK) return PACE_OK;
     pace_free(a->picture);
     a->picture = NULL;

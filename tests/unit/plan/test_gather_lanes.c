@@ -6,6 +6,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include <cmocka.h>
 
@@ -15,9 +16,11 @@ static void expect(double found, double expected) { assert_true(fabs(found - exp
 
 static void ask(double out_s[PACE_GATHERED_PASSES], const pace_gathered_block *block, size_t count, int passes) {
     const pace_gathered_block *blocks[BLOCKS];
+    double of_chunk[1][PACE_GATHERED_PASSES];
     for (size_t i = 0; i < count; i++) blocks[i] = block;
     const pace_gathered_chunk chunk = {blocks, count};
-    pace_gathers_exposed(out_s, &chunk, 1, passes);
+    pace_gathers_exposed(of_chunk, &chunk, 1, passes);
+    memcpy(out_s, of_chunk[0], sizeof of_chunk[0]);
 }
 
 /* The last block of backward is scattered behind it, and the first of forward gathered behind that: nothing hides either. Backward

@@ -10,13 +10,14 @@
 
 #include <cmocka.h>
 
-enum { STAGES = 4 };
+enum { STAGES = 4, CHUNKS_MOST = 2 };
 
 static double period(pace_pipeline_schedule schedule, uint32_t chunks, uint32_t micro_batches, pace_turn_times one,
                      double message_s) {
     pace_pipeline pipeline = {schedule, STAGES, chunks, micro_batches, false};
-    pace_turn_times all[STAGES] = {one, one, one, one};
+    pace_turn_times all[STAGES * CHUNKS_MOST];
     double out_s;
+    for (int i = 0; i < STAGES * CHUNKS_MOST; i++) all[i] = one;
     assert_int_equal(pace_turns_period(&out_s, &pipeline, all, message_s), PACE_OK);
     return out_s;
 }
@@ -94,9 +95,21 @@ static void test_ends_together(void **state) {
     expect(together_s, 1 + 20 + 1 + 10);
 }
 
+/* Two stages of two chunks each, of which the model's last part has the output's table and takes ten times as long: with forward passes
+ * alone a stage works through both of its chunks, and the last stage is the slowest by all that its last chunk takes. */
+static void test_unlike_chunks(void **state) {
+    (void)state;
+    pace_pipeline pipeline = {PACE_SCHEDULE_1F1B, 2, 2, 8, true};
+    pace_turn_times one = {.device_s = {1}}, long_one = {.device_s = {10}}, all[4] = {one, one, one, long_one};
+    double out_s;
+    assert_int_equal(pace_turns_period(&out_s, &pipeline, all, 0), PACE_OK);
+    expect(out_s, 8 * (1 + 10));
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_formulas),   cmocka_unit_test(test_messages),
                                        cmocka_unit_test(test_late_hosts), cmocka_unit_test(test_input),
-                                       cmocka_unit_test(test_adds),       cmocka_unit_test(test_ends_together)};
+                                       cmocka_unit_test(test_adds),       cmocka_unit_test(test_ends_together),
+                                       cmocka_unit_test(test_unlike_chunks)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

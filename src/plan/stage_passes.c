@@ -1,0 +1,316 @@
+#include "plan/stage_passes.h"
+
+#include "model/pipeline_stages.h"
+
+static double larger(double a, double b) { return a > b ? a : b; }
+
+static bool is_lowered(const pace_step_plan *plan) { return pace_framework_is_lowered(plan->framework); }
+
+double pace_passes_s(const pace_passes *w) {
+    double sum = w->compute_s + w->host_s + w->data_s;
+    for (int g = 0; g < PACE_SLOT_GROUPS; g++) sum += w->group_s[g];
+    return sum;
+}
+
+void pace_passes_add(pace_passes *into, const pace_passes *w, double times) {
+    into->clocks = pace_clocks_then(into->clocks, pace_clocks_times(w->clocks, times));
+    into->compute_s += times * w->compute_s;
+    into->host_s += times * w->host_s;
+    into->data_s += times * w->data_s;
+    into->issue_s += times * w->issue_s;
+    into->backward_s += times * w->backward_s;
+    into->backward_issue_s += times * w->backward_issue_s;
+    into->weights_s += times * w->weights_s;
+    into->weights_host_s += times * w->weights_host_s;
+    into->products_s += times * w->products_s;
+    into->hosts_s += times * w->hosts_s;
+    for (int g = 0; g < PACE_SLOT_GROUPS; g++) into->group_s[g] += times * w->group_s[g];
+}
+
+/* ZeRO 3, of one slot: parameters gathered, gradients scattered; work beside its own that hides them. */
+typedef struct {
+    double gather_s, reduce_s, beside_s;
+    double copy_s; /* out of and into flat buffers */
+} slot_shards;
+
+/* What the host takes to issue both. */
+static double shard_host_s(const pace_step_plan *plan, const slot_shards *shards) {
+    return ((shards->gather_s > 0) + (shards->reduce_s > 0)) * plan->slots->rest_host_s[PACE_REST_SHARD];
+}
+
+static pace_passes slot_passes(const pace_step_plan *plan, const pace_step_factors *f, const pace_slot *slot,
+                               const slot_shards *shards) {
+    const pace_framework *framework = plan->framework;
+    const double overlap[PACE_SLOT_GROUPS] = {framework->overlap_tensor, framework->overlap_context,
+                                              framework->overlap_expert};
+    pace_passes w = {.products_s = f->matrix * slot->matrix_s + f->attention * plan->attention * slot->attention_s};
+    w.compute_s = w.products_s + f->stream * (slot->stream_s + shards->copy_s) + slot->gap_s;
+    double device_s = w.compute_s,
+           host_s = f->launch * (framework->launch_s * slot->launches + framework->dispatch_s * slot->dispatches +
+                                 slot->host_s + shard_host_s(plan, shards));
+    for (int g = 0; g < PACE_SLOT_GROUPS; g++) {
+        double alone_s = pace_factor_of(f, plan->slots->across[g]) * slot->exchange_s[g];
+        w.group_s[g] = alone_s > 0 ? pace_exchange_left_s(alone_s, overlap[g], f->hidden, w.compute_s) : 0;
+        device_s += w.group_s[g];
+    }
+    w.hosts_s = host_s;
+    w.weights_host_s = f->launch * slot->weights_host_s;
+    /* an eager host runs ahead where kernels are long, and makes good where they are short */
+    if (is_lowered(plan)) w.issue_s = host_s;
+    else if (host_s > device_s) w.host_s = host_s - device_s;
+    bool one_block = is_lowered(plan) && plan->slots->layers < 2; /* no other hides what it gathers and scatters */
+    double cover_s = one_block ? 0 : shards->beside_s + (host_s > device_s ? host_s : device_s);
+    double exchanged_s = pace_factor_of(f, plan->gradient_across) * (shards->gather_s + shards->reduce_s);
+    if (exchanged_s > 0) w.data_s = pace_exchange_left_s(exchanged_s, framework->overlap_gradients, f->hidden, cover_s);
+    double alone_s = pace_passes_s(&w);
+    w.clocks = (pace_clocks){host_s, alone_s, larger(host_s, alone_s) + slot->turns_s};
+    return w;
+}
+
+/* Of a backward pass, gradients of weights: without more known half of its products. */
+static double weights_s(const pace_step_factors *f, const pace_slot *backward) {
+    return backward->weights_s > 0 ? backward->weights_s : f->matrix * backward->matrix_s / 2;
+}
+
+/* Gradients of frozen parameters are not formed. */
+static bool reduces(const pace_step_plan *plan) { return pace_config_trains(&plan->config); }
+
+/* A part of the head, the tail or the layers takes its share of what all of them together, or a mean one, take. */
+static pace_step_shards shards_of(const pace_step_plan *plan, const pace_slot_part *part) {
+    const pace_step_shards *all = &plan->shards[part->part.place];
+    double own = plan->config.zero_stage < 3 ? part->part.trained_parameters + part->part.trained_expert_parameters
+                                             : part->part.parameters + part->part.expert_parameters;
+    bool last = part->part.place == PACE_PART_TAIL && part->part.behind >= plan->slots->layers;
+    if (last && plan->config.pp > 1 && !pace_schedule_is_v(plan->config.schedule)) own += plan->slots->tied_parameters;
+    double share = all->elements > 0 ? own / all->elements : 0;
+    return (pace_step_shards){own,
+                              share * all->gather_s,
+                              share * all->scatter_s,
+                              share * all->replicate_s,
+                              share * all->unpack_s,
+                              share * all->pack_s};
+}
+
+/* What a pass of a part copies out of and into flat buffers. */
+static double copies_s(const pace_step_plan *plan, const pace_step_shards *of, int pass) {
+    if (plan->config.zero_stage < 3 || pass == PACE_PART_RECOMPUTE) return 0;
+    return of->unpack_s + (pass == PACE_PART_BACKWARD && reduces(plan) ? of->pack_s : 0);
+}
+
+/* All passes of one micro-batch over a part: forward, and backward with what runs again before it. */
+static pace_passes part_passes(const pace_step_plan *plan, const pace_step_factors *f, const pace_slot_part *part,
+                               pace_part_pass from, pace_part_pass to) {
+    pace_passes w = {0};
+    const pace_step_shards of = plan->config.zero_stage >= 3 ? shards_of(plan, part) : (pace_step_shards){0};
+    double again_s = 0;
+    bool trains = plan->config.mode == PACE_TRAINING;
+    for (int pass = (int)from; pass <= (int)to; pass++) {
+        bool backward = pass == PACE_PART_BACKWARD;
+        if (pass != PACE_PART_FORWARD && !trains) continue;
+        slot_shards shards = {.gather_s = pass == PACE_PART_RECOMPUTE ? 0 : of.gather_s,
+                              .reduce_s = backward && reduces(plan) ? of.scatter_s + of.replicate_s : 0,
+                              .beside_s = backward && is_lowered(plan) ? again_s : 0,
+                              .copy_s = copies_s(plan, &of, pass)};
+        pace_slot slot = part->pass[pass];
+        if (backward)
+            slot.stream_s += plan->add_s * (part->part.trained_parameters + part->part.trained_expert_parameters);
+        pace_passes one = slot_passes(plan, f, &slot, &shards);
+        if (pass == PACE_PART_RECOMPUTE) again_s = pace_passes_s(&one);
+        if (pass != PACE_PART_FORWARD) {
+            one.backward_s = pace_passes_s(&one);
+            one.backward_issue_s = one.issue_s;
+        }
+        if (backward && pace_config_trains_all(&plan->config)) one.weights_s = weights_s(f, &part->pass[pass]);
+        pace_passes_add(&w, &one, 1);
+    }
+    return w;
+}
+
+pace_model_passes pace_model_passes_of(const pace_step_plan *plan, const pace_step_factors *f, pace_part_pass from,
+                                       pace_part_pass to) {
+    pace_model_passes w = {.back = from != PACE_PART_FORWARD,
+                           .has = {from == PACE_PART_FORWARD, to == PACE_PART_BACKWARD}};
+    for (unsigned i = 0; i < plan->slots->count; i++) {
+        const pace_slot_part *part = &plan->slots->parts[i];
+        w.part[i] = part_passes(plan, f, part, from, to);
+        if (part->part.place == PACE_PART_LAYER)
+            pace_passes_add(&w.layer, &w.part[i], part->part.turns / plan->slots->layers);
+        else pace_passes_add(part->part.place == PACE_PART_TAIL ? &w.tail : &w.head, &w.part[i], 1);
+    }
+    return w;
+}
+
+/* Whether gradients of weights come in turns of their own. */
+static bool puts_off(const pace_step_plan *plan) {
+    return plan->config.pp > 1 && pace_schedule_splits(plan->config.schedule) && reduces(plan);
+}
+
+/* A pass on two clocks, or on one that has both. */
+static pace_clocks pass_clocks_of(const pace_passes *w, bool hosts) {
+    double both_s = larger(pace_passes_s(w), w->issue_s);
+    return hosts ? w->clocks : (pace_clocks){0, both_s, both_s};
+}
+
+/* A part as ZeRO gathers it. */
+static pace_gathered_block gathered_block(const pace_step_plan *plan, const pace_step_factors *f,
+                                          const pace_slot_part *part, bool hosts) {
+    const pace_step_shards of = shards_of(plan, part);
+    double again = pace_factor_of(f, plan->gradient_across), all = plan->slots->trained_parameters;
+    pace_gathered_block block = {.gather_s = again * of.gather_s};
+    bool flat = plan->config.zero_stage >= 3;
+    if (hosts) block.call_s = f->launch * plan->slots->rest_host_s[flat ? PACE_REST_SHARD : PACE_REST_GATHER];
+    if (all > 0) block.share = (part->part.trained_parameters + part->part.trained_expert_parameters) / all;
+    if (reduces(plan)) block.reduce_s = again * (of.scatter_s + of.replicate_s);
+    for (int pass = 0; pass < PACE_PART_PASSES; pass++) {
+        bool forward = pass == PACE_PART_FORWARD, trains = plan->config.mode == PACE_TRAINING;
+        const slot_shards alone = {.copy_s = copies_s(plan, &of, pass)};
+        pace_passes w = slot_passes(plan, f, &part->pass[pass], &alone);
+        if (forward || trains) block.pass[!forward] = pace_clocks_then(block.pass[!forward], pass_clocks_of(&w, hosts));
+    }
+    if (puts_off(plan)) {
+        double later_s = weights_s(f, &part->pass[PACE_PART_BACKWARD]);
+        block.pass[1].device_s -= later_s;
+        block.pass[1].idle_s -= later_s;
+        block.pass[2] = (pace_clocks){0, later_s, later_s};
+    }
+    return block;
+}
+
+/* Which parts a chunk has that begins with the layer `first`, in their order; tails belong to the layer they are behind. */
+static size_t parts_of_chunk(const pace_gathered_block **out, const pace_step_slots *slots,
+                             const pace_gathered_block *blocks, double first, double layers) {
+    size_t count = 0;
+    for (unsigned i = 0; first == 0 && i < slots->count; i++)
+        if (slots->parts[i].part.place == PACE_PART_HEAD) out[count++] = &blocks[i];
+    for (double turn = first; turn < first + layers && turn < slots->turns; turn++) {
+        out[count++] = &blocks[slots->turn[(unsigned)turn]];
+        for (unsigned i = 0; i < slots->count; i++)
+            if (slots->parts[i].part.place == PACE_PART_TAIL && slots->parts[i].part.behind == turn + 1)
+                out[count++] = &blocks[i];
+    }
+    return count;
+}
+
+_Static_assert(PACE_GATHERED_BLOCKS >= PACE_SLOT_TURNS + PACE_SLOT_PARTS, "all parts of a model");
+
+void pace_stage_blocks_of(pace_stage_blocks *out, const pace_step_plan *plan, const pace_step_factors *f, double stage,
+                          bool hosts) {
+    const pace_pipeline shape = pace_config_pipeline(&plan->config);
+    size_t used = 0;
+    double first = 0, vpp = plan->config.vpp;
+    out->count = 0;
+    for (unsigned i = 0; i < plan->slots->count; i++)
+        out->blocks[i] = gathered_block(plan, f, &plan->slots->parts[i], hosts);
+    for (uint32_t part = 0; part < plan->config.pp * vpp && out->count < PACE_STAGE_CHUNKS; part++) {
+        uint32_t own = pace_pipeline_stage(&shape, part);
+        double layers = pace_part_layers(&shape, plan->slots->layers, part);
+        if (own == stage) {
+            pace_gathered_chunk *chunk = &out->chunks[out->count++];
+            chunk->blocks = &out->order[used];
+            chunk->count = parts_of_chunk(&out->order[used], plan->slots, out->blocks, first, layers);
+            used += chunk->count;
+        }
+        first += layers;
+    }
+}
+
+/* What nothing hides of the gathers and scatters of each chunk of a stage, by pass. */
+static void exposed_shards(double (*out_s)[PACE_GATHERED_PASSES], const pace_step_plan *plan,
+                           const pace_step_factors *f, double stage) {
+    pace_stage_blocks of;
+    pace_stage_blocks_of(&of, plan, f, stage, false);
+    pace_gathers_exposed(out_s, of.chunks, of.count, plan->config.mode != PACE_TRAINING ? 1 : puts_off(plan) ? 3 : 2);
+}
+
+/* --- stages and their chunks -------------------------------------------------------------------------------------- */
+
+/* Whether layers are known one by one, and a framework cuts them as src/model does. */
+static bool has_layers(const pace_step_plan *plan) { return is_lowered(plan) && plan->slots->turns > 0; }
+
+/* Whether a tail is of a part of the model, or where no part is said of a stage. */
+static bool is_tail_of(const pace_step_plan *plan, const pace_model_part *tail, double stage, double part) {
+    if (tail->place != PACE_PART_TAIL) return false;
+    return part < 0 ? pace_step_tail_stage(plan, tail) == stage : pace_step_tail_part(plan, tail) == part;
+}
+
+/* Before the layers that are summed comes the head, behind them come their tails; backward the other way. */
+static void add_ends(pace_passes *sum, const pace_step_plan *plan, const pace_model_passes *w, double stage,
+                     double part) {
+    pace_clocks body = sum->clocks, head = {0}, tail = {0};
+    if (part < 0 ? stage == 0 : part == 0) pace_passes_add(sum, &w->head, 1), head = w->head.clocks;
+    for (unsigned i = 0; i < plan->slots->count; i++) {
+        if (!is_tail_of(plan, &plan->slots->parts[i].part, stage, part)) continue;
+        pace_passes_add(sum, &w->part[i], 1);
+        tail = pace_clocks_then(tail, w->part[i].clocks);
+    }
+    sum->clocks = pace_clocks_then(pace_clocks_then(w->back ? tail : head, body), w->back ? head : tail);
+}
+
+/* The part of the model that begins with the layer `first`. */
+static pace_passes passes_of_part(const pace_step_plan *plan, const pace_model_passes *w, double part, double first,
+                                  double layers) {
+    pace_passes sum = {0};
+    for (double i = first; i < first + layers && i < plan->slots->turns; i++)
+        pace_passes_add(&sum, &w->part[plan->slots->turn[(unsigned)i]], 1);
+    add_ends(&sum, plan, w, 0, part);
+    return sum;
+}
+
+static void add_chunk(pace_passes *sum, const pace_passes *chunk, bool back) {
+    const pace_clocks before = sum->clocks;
+    pace_passes_add(sum, chunk, 1);
+    sum->clocks = back ? pace_clocks_then(chunk->clocks, before) : pace_clocks_then(before, chunk->clocks);
+}
+
+enum { ALL_CHUNKS = -1 };
+
+/* One chunk of a stage, or all of them, layer by layer. */
+static pace_passes chunk_passes(const pace_step_plan *plan, const pace_step_factors *f, const pace_model_passes *w,
+                                double stage, double chunk) {
+    const pace_pipeline shape = pace_config_pipeline(&plan->config);
+    double first = 0, number = 0, parts = plan->config.pp * plan->config.vpp;
+    double exposed_s[PACE_STAGE_CHUNKS][PACE_GATHERED_PASSES];
+    bool gathers = plan->config.zero_stage >= 3;
+    pace_passes sum = {0};
+    if (gathers) exposed_shards(exposed_s, plan, f, stage);
+    for (double part = 0; part < parts; part++) {
+        double layers = pace_part_layers(&shape, plan->slots->layers, (uint32_t)part);
+        bool own = pace_pipeline_stage(&shape, (uint32_t)part) == stage;
+        if (own && (chunk == ALL_CHUNKS || chunk == number)) {
+            pace_passes one = passes_of_part(plan, w, part, first, layers);
+            const double *of_pass = exposed_s[(size_t)fmin(number, PACE_STAGE_CHUNKS - 1)];
+            if (gathers) one.data_s = (w->has[0] ? of_pass[0] : 0) + (w->has[1] ? of_pass[1] + of_pass[2] : 0);
+            if (number == 0 || chunk == number) sum = one;
+            else add_chunk(&sum, &one, w->back);
+        }
+        number += own;
+        first += layers;
+    }
+    return sum;
+}
+
+/* As many layers of all kinds as the stage has. */
+static pace_passes mean_passes(const pace_step_plan *plan, const pace_model_passes *w, double stage) {
+    pace_passes sum = {0};
+    pace_passes_add(&sum, &w->layer, pace_step_layers_of(plan, stage));
+    add_ends(&sum, plan, w, stage, -1);
+    return sum;
+}
+
+pace_passes pace_stage_passes_of(const pace_step_plan *plan, const pace_step_factors *f, const pace_model_passes *w,
+                                 double stage) {
+    return has_layers(plan) ? chunk_passes(plan, f, w, stage, ALL_CHUNKS) : mean_passes(plan, w, stage);
+}
+
+pace_passes pace_chunk_passes_of(const pace_step_plan *plan, const pace_step_factors *f, const pace_model_passes *w,
+                                 double stage, double chunk) {
+    if (has_layers(plan)) return chunk_passes(plan, f, w, stage, chunk);
+    pace_passes all = mean_passes(plan, w, stage), each = {0};
+    pace_passes_add(&each, &all, 1 / plan->config.vpp);
+    return each;
+}
+
+pace_passes pace_slot_passes_of(const pace_step_plan *plan, const pace_step_factors *f, const pace_slot *slot) {
+    const slot_shards none = {0};
+    return slot_passes(plan, f, slot, &none);
+}

@@ -1,0 +1,90 @@
+/*
+ * What a configuration fixes about a step: stages, exchanges of gradients and parameters, memory (docs/step_rows.md). Times are
+ * composed of it (step_time.h).
+ */
+#pragma once
+
+#include "plan/framework.h"
+#include "plan/step_slots.h"
+
+/* What a rank holds at most. */
+typedef struct {
+    double all_bytes, weight_bytes, gradient_bytes, optimizer_bytes, activation_bytes, library_bytes;
+} pace_step_memory;
+
+/* Of a block whose parameters ranks divide: they are gathered; as many as are trained would be; hybrid sharding: its gradients
+ * are summed over the copies. `elements`: how many all are, with the last stage's copy of a tied table. */
+typedef struct {
+    double elements, gather_s, scatter_s, replicate_s;
+    double unpack_s, pack_s; /* lowered frameworks: parameters copied out of the buffer, gradients into it */
+} pace_step_shards;
+
+/* Everything that does not depend on factors. */
+typedef struct {
+    const pace_step_slots *slots; /* borrowed */
+    const pace_framework *framework;
+    pace_config config;
+    double attention; /* pace_frameworks_attention() */
+    double micro_batches;
+    double fullest, layers_most;      /* the stage in the middle that has most layers, and these */
+    double layers_first, layers_last; /* of the stages with head and tail */
+    double pass_s;                    /* one message to the next stage */
+    double add_s; /* each micro-batch, for each parameter: its gradient is added to those before; 0 = lowered */
+    bool pass_across;
+    double gradient_s, expert_gradient_s; /* exchanges of the gradients of one step, alone */
+    double gradient_starts_s;             /* of both: what buckets take whatever their size */
+    bool gradient_across, expert_across;
+    double gradient_cover_s; /* kernels of gradients beside their exchange */
+    double gradient_host_s;  /* of rest_host_s what the host takes to issue these */
+    double accumulate_s,
+        accumulate_host_s;      /* of rest_s, rest_host_s: gradients added to those of a micro-batch before */
+    pace_step_shards shards[3]; /* ZeRO 3: of one layer, of head and tail, by pace_part_place */
+    double gathered_s;          /* ZeRO 1 and 2 of lowered frameworks: what replicas updated, once a step */
+    double gather_first_s;      /* of it the first block, which nothing hides */
+    double tied_s;              /* the shared table's gradient, between first and last stage */
+    double last_bucket_s;       /* of gradient_s: what nothing can hide, since it is ready when backward ends */
+    double update_s;
+    double update_host_s;         /* of rest_host_s */
+    double input_s, input_host_s; /* lowered frameworks: a micro-batch is copied in, and the host waits for it */
+    double rest_s, rest_host_s;   /* lowered frameworks: kernels of gradients, of one step; and what the host takes to
+                                   issue these and the update */
+    double turns_s;               /* lowered frameworks: what formulas miss of steps that are gone through */
+    double library_bytes;         /* of each stage's memory: workspaces of libraries, buffers of the framework */
+    pace_step_memory memory;      /* of the fullest rank */
+    double last_rank_bytes;       /* what a rank of the last stage holds, which is the one that Megatron logs */
+    double device_bytes;          /* memory of the device that a framework can give; 0 = unknown */
+} pace_step_plan;
+
+/** Prepares a configuration on a place. `slots` from pace_step_slots_get() for the same. Errors: PACE_E_USAGE for more
+ * stages than layers, or micro-batches that an interleaved pipeline cannot take; those of exchanges. */
+pace_status pace_step_plan_make(pace_step_plan *out, const pace_step_slots *slots, const pace_framework *framework,
+                                const pace_config *config, const pace_step_place *place,
+                                double attention) PACE_MUST_CHECK;
+/** The same in two parts, for a search: stages and memory of a configuration whose fields are sound by themselves, which needs
+ * slots of known sizes alone; then what needs prices. */
+pace_status pace_step_plan_outline(pace_step_plan *out, const pace_step_slots *slots, const pace_framework *framework,
+                                   const pace_config *config, const pace_step_place *place,
+                                   double attention) PACE_MUST_CHECK;
+pace_status pace_step_plan_finish(pace_step_plan *plan, const pace_step_place *place) PACE_MUST_CHECK;
+
+/** Counts the layers of the stages: layers_first, layers_last, layers_most, fullest. Errors: those of pipelines and stages. */
+pace_status pace_step_stages_cut(pace_step_plan *plan) PACE_MUST_CHECK;
+
+/** Repeated layers of a stage, from 0. */
+double pace_step_layers_of(const pace_step_plan *plan, double stage);
+
+/** What of the trained parameters of the fullest stage a stage holds, 0 to 1; and one of its chunks. */
+double pace_step_stage_part(const pace_step_plan *plan, double stage);
+double pace_step_chunk_part(const pace_step_plan *plan, double stage, double chunk);
+
+/** The part of the model, in its order, that a tail is of: that of the turn before it, as src/model cuts; of other frameworks the
+ * last. And the stage that has it. */
+uint32_t pace_step_tail_part(const pace_step_plan *plan, const pace_model_part *tail);
+double pace_step_tail_stage(const pace_step_plan *plan, const pace_model_part *tail);
+
+/** What a rank of a stage (from 0) holds. */
+pace_step_memory pace_step_stage_memory(const pace_step_plan *plan, double stage);
+
+/** Of it, what one micro-batch leaves behind its forward pass over a chunk, and what backward forms anew of its widest layer. */
+double pace_step_kept_bytes(const pace_step_plan *plan, double stage, double chunk);
+double pace_step_again_bytes(const pace_step_plan *plan, double stage);
