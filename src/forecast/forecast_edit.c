@@ -11,8 +11,12 @@ pace_status pace_forecast_edit(pace_variant *variants, pace_forecast_edits *edit
     pace_editing e = {forecast, scenario, pace_forecast_ranks(forecast, scenario), variants, 0, edits};
     *edits = (pace_forecast_edits){0};
     pace_status status = PACE_OK;
+    const pace_doubts *doubts = pace_cost_doubts(forecast->cost);
+    bool edited = pace_what_ifs_edit(scenario, pace_what_ifs, pace_what_if_count);
     while (status == PACE_OK && e.count < forecast->ranks.count) {
-        status = pace_variant_init(&variants[e.count], &e.ranks[e.count].graph, pace_cost_doubts(forecast->cost));
+        const pace_graph *graph = &e.ranks[e.count].graph;
+        status = edited ? pace_variant_init(&variants[e.count], graph, doubts)
+                        : pace_variant_borrow(&variants[e.count], graph, doubts);
         e.count += status == PACE_OK;
     }
     if (status == PACE_OK) status = pace_what_ifs_apply(&e, pace_what_ifs, pace_what_if_count);
@@ -31,7 +35,7 @@ pace_status pace_forecast_pair_times(pace_pair_times times[PACE_OP_FAMILIES], co
     by_ladder.calibration = NULL;
     for (size_t i = 0; i < forecast->ranks.count; i++) {
         pace_variant variant;
-        PACE_TRY(pace_variant_init(&variant, &forecast->ranks.items[i].graph, pace_cost_doubts(cost)));
+        PACE_TRY(pace_variant_borrow(&variant, &forecast->ranks.items[i].graph, pace_cost_doubts(cost)));
         pace_pricing pricing = {&by_ladder, &forecast->ranks.items[i], &variant, &scenario, NULL, NULL};
         pace_status status = pace_price_pair_times(times, &pricing);
         pace_variant_free(&variant);

@@ -316,7 +316,8 @@ static pace_status price(pace_estimate *out_ns, const pace_pricing *p, uint32_t 
 
 pace_status pace_price_launch(pace_estimate *out_ns, const pace_pricing *p, uint32_t launch) {
     PACE_TRY(price(out_ns, p, launch));
-    out_ns->spread = hypot(out_ns->spread, p->variant->launches[launch].assumed);
+    double assumed = p->variant->launches[launch].assumed;
+    if (assumed > 0) out_ns->spread = hypot(out_ns->spread, assumed);
     return PACE_OK;
 }
 
@@ -400,34 +401,62 @@ static pace_doubt doubt_of(const pace_pricing *p, uint32_t number, pace_rung run
     return rung == PACE_RUNG_FORMULA ? PACE_DOUBT_KERNEL_FORMULA : PACE_DOUBT_KERNEL_ROOFLINE;
 }
 
-static void take_doubts(const pace_pricing *p, uint32_t number, pace_estimate ns) {
+/* What a launch adds to the sums of its family, and to those of what its price rests on. */
+typedef struct {
+    double ns, spread_ns, doubt_ns, part_ns, assumed_ns;
+    pace_forecast_family *family;
+    double *doubts_ns; /* NULL = not wanted */
+    pace_doubt doubt, assumed_by;
+    pace_rung rung;
+    bool unknown, guessed, of_tensors;
+} launch_share;
+
+static void find_doubts(launch_share *out, const pace_pricing *p, uint32_t number, pace_estimate ns) {
     const pace_variant_launch *launch = &p->variant->launches[number];
     bool exchange = p->variant->graph.launches.items[number].exchange;
     const pace_device *device = pace_pricing_device(p);
     double part = exchange || !device ? 0 : pace_cost_part_spread(p->forecast->cost, device, ns.rung);
     double own = ns.spread * ns.spread - launch->assumed * launch->assumed - part * part;
-    double *of = exchange ? p->doubts->exchanges_ns : p->doubts->kernels_ns;
-    of[doubt_of(p, number, ns.rung)] += ns.median * sqrt(fmax(own, 0));
-    of[PACE_DOUBT_DEVICE_PART] += ns.median * part;
-    if (launch->assumed > 0) of[launch->assumed_by] += ns.median * launch->assumed;
+    out->doubts_ns = exchange ? p->doubts->exchanges_ns : p->doubts->kernels_ns;
+    out->doubt = doubt_of(p, number, ns.rung);
+    out->doubt_ns = ns.median * sqrt(fmax(own, 0));
+    out->part_ns = ns.median * part;
+    out->assumed_by = launch->assumed_by;
+    out->assumed_ns = ns.median * launch->assumed;
 }
 
-static void count_in(pace_forecast_family *families, const pace_pricing *p, uint32_t number, pace_estimate ns) {
+static launch_share share_in(pace_forecast_family *families, const pace_pricing *p, uint32_t number, pace_estimate ns) {
     const pace_op *op = pace_variant_op(p->variant, number);
     bool exchange = p->variant->graph.launches.items[number].exchange;
-    pace_forecast_family *of = &families[exchange ? PACE_FORECAST_EXCHANGES : op ? (int)op->family : PACE_OP_UNKNOWN];
-    of->kernel_ns += ns.median;
-    of->spread_ns += ns.median * ns.spread;
+    launch_share share = {.ns = ns.median,
+                          .spread_ns = ns.median * ns.spread,
+                          .family = &families[exchange ? PACE_FORECAST_EXCHANGES
+                                              : op     ? (int)op->family
+                                                       : PACE_OP_UNKNOWN],
+                          .rung = ns.rung,
+                          .unknown = !exchange && is_guessed(p, number)};
+    if (p->doubts) find_doubts(&share, p, number, ns);
+    share.guessed = share.unknown && measured_ns(p, number) < 0;
+    share.of_tensors = share.guessed && has_amounts(op);
+    return share;
+}
+
+static void count_in(const launch_share *share) {
+    pace_forecast_family *of = share->family;
+    of->kernel_ns += share->ns;
+    of->spread_ns += share->spread_ns;
     of->launches++;
-    of->by_rung[ns.rung]++;
-    if (p->doubts) take_doubts(p, number, ns);
-    if (exchange || !is_guessed(p, number)) return;
-    of->unknown++;
-    of->unknown_ns += ns.median;
-    if (measured_ns(p, number) >= 0) return;
-    of->guessed++;
-    of->guessed_of_tensors += has_amounts(op);
-    of->guessed_ns += ns.median;
+    of->by_rung[share->rung]++;
+    if (share->doubts_ns) {
+        share->doubts_ns[share->doubt] += share->doubt_ns;
+        share->doubts_ns[PACE_DOUBT_DEVICE_PART] += share->part_ns;
+        if (share->assumed_ns > 0) share->doubts_ns[share->assumed_by] += share->assumed_ns;
+    }
+    of->unknown += share->unknown;
+    if (share->unknown) of->unknown_ns += share->ns;
+    of->guessed += share->guessed;
+    of->guessed_of_tensors += share->of_tensors;
+    if (share->guessed) of->guessed_ns += share->ns;
 }
 
 pace_status pace_price_pair_times(pace_pair_times times[PACE_OP_FAMILIES], const pace_pricing *pricing) {
@@ -452,27 +481,35 @@ static double share_of(const pace_pricing *p, uint32_t number) {
     return op && op->family == PACE_OP_ATTENTION ? 1 + shares->slower_attention : 1;
 }
 
+/* Shares of the launches of a round that is left out, one after the other. */
+typedef struct {
+    launch_share *items;
+    size_t count;
+} round_shares;
+
 /* Rounds that are left out, launch by launch: in the order, and so with the sums, that the whole step has. */
-static void count_rounds(pace_forecast_family *families, const pace_pricing *p, const pace_estimate *round_ns) {
-    const pace_fold_round *round = &p->rank->round;
-    for (uint32_t times = 0; times < p->forecast->folded; times++)
-        for (uint32_t i = round->first; i < round->last; i++)
-            if (!has_lanes(p, i)) count_in(families, p, i, round_ns[i - round->first]);
+static void count_rounds(const round_shares *round, uint32_t times) {
+    for (uint32_t k = 0; k < times; k++)
+        for (size_t i = 0; i < round->count; i++) count_in(&round->items[i]);
 }
 
-static pace_status price_launches(double *launch_ns, pace_estimate *round_ns, pace_forecast_family *families,
+static pace_status price_launches(double *launch_ns, round_shares *shares, pace_forecast_family *families,
                                   const pace_pricing *pricing) {
     const pace_fold_round *round = &pricing->rank->round;
+    bool scaled = pace_scenario_value_at(pricing->scenario, "scale", 0) != NULL;
     for (uint32_t i = 0; i < pricing->variant->graph.launches.count; i++) {
         pace_estimate ns;
         PACE_TRY(pace_price_launch(&ns, pricing, i));
         ns.median *= share_of(pricing, i);
         ns.median *= pricing->variant->launches[i].slower;
-        pace_price_scale(&ns.median, pricing->scenario, &pricing->variant->graph, i);
+        if (scaled) pace_price_scale(&ns.median, pricing->scenario, &pricing->variant->graph, i);
         launch_ns[i] = ns.median;
-        if (families && !has_lanes(pricing, i)) count_in(families, pricing, i, ns);
-        if (i >= round->first && i < round->last) round_ns[i - round->first] = ns;
-        if (families && round->last > 0 && i + 1 == round->last) count_rounds(families, pricing, round_ns);
+        if (families && !has_lanes(pricing, i)) {
+            launch_share share = share_in(families, pricing, i, ns);
+            count_in(&share);
+            if (i >= round->first && i < round->last) shares->items[shares->count++] = share;
+        }
+        if (round->last > 0 && i + 1 == round->last) count_rounds(shares, pricing->forecast->folded);
     }
     return PACE_OK;
 }
@@ -489,10 +526,9 @@ pace_status pace_price_launches(double *launch_ns, pace_forecast_family *familie
     pace_known_prices known = {0};
     pace_pricing remembering = *pricing;
     remembering.known = &known;
-    pace_estimate *round_ns = pace_alloc(round->last - round->first + 1, sizeof *round_ns);
-    pace_status status = round_ns ? open_known(&known, &pricing->variant->graph) : PACE_E_MEMORY;
-    if (status == PACE_OK) status = price_launches(launch_ns, round_ns, families, &remembering);
-    pace_free(known.op_ns);
-    pace_free(round_ns);
+    round_shares shares = {.items = pace_alloc(round->last - round->first + 1, sizeof *shares.items)};
+    pace_status status = shares.items ? open_known(&known, &pricing->variant->graph) : PACE_E_MEMORY;
+    if (status == PACE_OK) status = price_launches(launch_ns, &shares, families, &remembering);
+    PACE_FREE(known.op_ns, shares.items);
     return status;
 }

@@ -47,16 +47,17 @@ static pace_status check_variant(const pace_variant *v) {
 }
 
 pace_status pace_self_check_edits(const pace_variant *variants, size_t count) {
-    for (size_t i = 0; i < count; i++) PACE_TRY(check_variant(&variants[i]));
+    for (size_t i = 0; i < count; i++)
+        if (!variants[i].borrows) PACE_TRY(check_variant(&variants[i]));
     return PACE_OK;
 }
 
 pace_status pace_self_check_prices(size_t *beyond, const double *launch_ns, const pace_pricing *pricing) {
     const pace_device *device = pace_pricing_device(pricing);
-    for (uint32_t i = 0; device && i < pricing->variant->graph.launches.count; i++) {
+    bool scaled = pace_scenario_value_at(pricing->scenario, "scale", 0) != NULL;
+    for (uint32_t i = 0; device && !scaled && i < pricing->variant->graph.launches.count; i++) {
         const pace_op *op = pace_variant_op(pricing->variant, i);
-        if (!op || pace_scenario_value_at(pricing->scenario, "scale", 0) || pricing->variant->launches[i].slower < 1)
-            continue;
+        if (!op || pricing->variant->launches[i].slower < 1) continue;
         double bound = pace_price_bound_ns(device, op);
         if (!(launch_ns[i] < bound * (1 - rounding))) continue;
         if (!pace_price_was_beyond(pricing, i))

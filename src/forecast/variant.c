@@ -4,14 +4,13 @@
 #include <math.h>
 
 void pace_variant_free(pace_variant *variant) {
-    pace_graph_free(&variant->graph);
+    if (!variant->borrows) pace_graph_free(&variant->graph);
     PACE_FREE(variant->launches, variant->next_part);
     *variant = (pace_variant){0};
 }
 
-pace_status pace_variant_init(pace_variant *out, const pace_graph *original, const pace_doubts *doubts) {
-    pace_variant variant = {.original = original, .doubts = doubts};
-    PACE_TRY(pace_graph_copy(&variant.graph, original));
+pace_status pace_variant_borrow(pace_variant *out, const pace_graph *original, const pace_doubts *doubts) {
+    pace_variant variant = {.original = original, .doubts = doubts, .graph = *original, .borrows = true};
     variant.launches = pace_alloc(original->launches.count + 1, sizeof *variant.launches);
     variant.next_part = pace_alloc(original->launches.count + 1, sizeof *variant.next_part);
     if (!variant.launches || !variant.next_part) {
@@ -24,6 +23,14 @@ pace_status pace_variant_init(pace_variant *out, const pace_graph *original, con
     }
     *out = variant;
     return PACE_OK;
+}
+
+pace_status pace_variant_init(pace_variant *out, const pace_graph *original, const pace_doubts *doubts) {
+    PACE_TRY(pace_variant_borrow(out, original, doubts));
+    pace_status status = pace_graph_copy(&out->graph, original);
+    if (status == PACE_OK) out->borrows = false;
+    else pace_variant_free(out);
+    return status;
 }
 
 static const pace_op *op_of(const pace_graph *graph, uint32_t launch) {

@@ -22,12 +22,17 @@ typedef struct {
     const pace_graph *original; /* borrowed */
     const pace_doubts *doubts;  /* of what-ifs; borrowed */
     pace_graph graph;
+    bool borrows;                  /* the graph is the original's own: nothing may edit it */
     pace_variant_launch *launches; /* per launch of graph */
     uint32_t *next_part;           /* per launch of the original, PACE_NO_LAUNCH = the last */
 } pace_variant;
 
-/** Nothing edited. The original and the doubts must outlive it. */
+/** Nothing edited, in a graph that may be. The original and the doubts must outlive it. */
 pace_status pace_variant_init(pace_variant *out, const pace_graph *original, const pace_doubts *doubts) PACE_MUST_CHECK;
+
+/** The original as it is, which nothing may edit. */
+pace_status pace_variant_borrow(pace_variant *out, const pace_graph *original,
+                                const pace_doubts *doubts) PACE_MUST_CHECK;
 void pace_variant_free(pace_variant *variant);
 
 /** Gives a launch another operation. */

@@ -21,6 +21,12 @@ bool pace_what_if_is_asked(const pace_scenario *scenario, const pace_what_if *wh
                           : pace_scenario_value_at(scenario, what_if->option.name, 0) != NULL;
 }
 
+bool pace_what_ifs_edit(const pace_scenario *scenario, const pace_what_if *const *what_ifs, size_t count) {
+    for (size_t i = 0; i < count; i++)
+        if (what_ifs[i]->apply && pace_what_if_is_asked(scenario, what_ifs[i])) return true;
+    return false;
+}
+
 pace_status pace_what_ifs_apply(pace_editing *editing, const pace_what_if *const *what_ifs, size_t count) {
     for (int turn = 0; turn < PACE_TURNS; turn++)
         for (size_t i = 0; i < count; i++) {

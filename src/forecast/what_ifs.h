@@ -67,6 +67,9 @@ extern const pace_what_if pace_if_batch, pace_if_precision, pace_if_fuse, pace_i
     pace_if_fuse_update, pace_if_links, pace_if_exchange_bytes, pace_if_exchange_algorithm, pace_if_bucket_cap,
     pace_if_balance_experts;
 
+/** Whether the scenario asks for any edit. */
+bool pace_what_ifs_edit(const pace_scenario *scenario, const pace_what_if *const *what_ifs, size_t count);
+
 /** Makes the edits that the scenario asks for, turn by turn. */
 pace_status pace_what_ifs_apply(pace_editing *editing, const pace_what_if *const *what_ifs,
                                 size_t count) PACE_MUST_CHECK;

@@ -1,5 +1,6 @@
 #include "insight/critical.h"
 
+#include "base/order.h"
 #include "insight/ranks/joint.h"
 #include "insight/segments.h"
 #include "insight/steps/typical_step.h"
@@ -150,40 +151,30 @@ static pace_status analyse(pace_critical *out, pace_joint *joint, const pace_ran
     return status;
 }
 
-static pace_status too_large(void) {
-    return pace_fail(PACE_E_LIMIT, "more than %d segments in one step of all ranks", PACE_JOINT_MOST_SEGMENTS);
+/* Work of a rank that begins in a window. */
+static size_t work_in(const pace_work *work, int64_t from_ns, int64_t to_ns) {
+    size_t first = 0, end = 0;
+    PACE_SEARCH(first, work->items.count, middle, work->items.items[middle].start_ns < from_ns);
+    PACE_SEARCH(end, work->items.count, middle, work->items.items[middle].start_ns < to_ns);
+    return end > first ? end - first : 0;
 }
 
-static bool is_folded(const pace_critical *critical, const pace_path_fold *fold) {
-    return fold && fold->times && critical->mark != SIZE_MAX;
-}
-
-/* Whether all ranks' segments could be joined if none had been left out. */
-static pace_status check_size(const pace_joint *joint, const pace_critical *critical, const pace_path_fold *fold) {
-    if (critical->scope != PACE_PATH_OF_ALL_RANKS || !is_folded(critical, fold)) return PACE_OK;
-    int64_t from_ns = fold->from_ns[critical->mark];
-    size_t round = 0;
-    for (uint32_t i = 0; i < joint->first_meeting; i++) {
-        int64_t at_ns = joint->replay.segments.items[i].start_ns;
-        round += at_ns >= from_ns && at_ns < from_ns + fold->period_ns;
-    }
-    return joint->first_meeting + round * fold->times <= PACE_JOINT_MOST_SEGMENTS ? PACE_OK : too_large();
-}
-
-/* The same, before anything is built, where it is clear from the tasks of ranks on one clock. */
-static pace_status foresee_size(const pace_critical *critical, const pace_analysis *analysis, int64_t origin_ns,
-                                const pace_path_fold *fold) {
-    size_t least = 0;
+/* Whether all ranks of a predicted step, with what was left out of it, can be joined: that hangs on their work alone, however many of the
+ * host's operators were walked. */
+static pace_status check_size(const pace_critical *critical, const pace_analysis *analysis, int64_t origin_ns,
+                              const pace_path_fold *fold) {
+    size_t work = 0;
+    bool folded = fold && fold->times && critical->mark != SIZE_MAX;
     if (critical->scope != PACE_PATH_OF_ALL_RANKS || !analysis->made) return PACE_OK;
-    for (size_t r = 0; r < analysis->ranks.count && least <= PACE_JOINT_MOST_SEGMENTS; r++) {
-        const pace_rank *rank = analysis->ranks.items[r];
-        if (rank->shift_ns != 0 || pace_rank_trace(rank) != rank) return PACE_OK;
-        least += pace_segments_least(rank, origin_ns, critical->to_ns);
-        if (!is_folded(critical, fold)) continue;
+    for (size_t r = 0; r < analysis->ranks.count; r++) {
+        const pace_work *of = &analysis->ranks.items[r]->work;
+        work += work_in(of, origin_ns, critical->to_ns);
+        if (!folded) continue;
         int64_t from_ns = fold->from_ns[critical->mark];
-        least += fold->times * pace_segments_least(rank, from_ns, from_ns + fold->period_ns);
+        work += fold->times * work_in(of, from_ns, from_ns + fold->period_ns);
     }
-    return least <= PACE_JOINT_MOST_SEGMENTS ? PACE_OK : too_large();
+    if (work <= PACE_JOINT_MOST_WORK) return PACE_OK;
+    return pace_fail(PACE_E_LIMIT, "more than %d kernels in one step of all ranks", PACE_JOINT_MOST_WORK);
 }
 
 static int64_t origin_of(const pace_critical *critical, const pace_rank *rank) {
@@ -196,7 +187,8 @@ static pace_status make_joint(pace_joint *out, const pace_critical *critical, co
                               const pace_rank *rank, uint32_t index) {
     int64_t origin = origin_of(critical, rank);
     if (critical->scope != PACE_PATH_OF_ALL_RANKS) return pace_joint_alone(out, rank, index, origin, critical->to_ns);
-    return pace_joint_build(out, analysis, index, origin, critical->to_ns, PACE_JOINT_MOST_SEGMENTS);
+    size_t most = analysis->made ? SIZE_MAX : PACE_JOINT_MOST_SEGMENTS; /* check_size() */
+    return pace_joint_build(out, analysis, index, origin, critical->to_ns, most);
 }
 
 static pace_status find(pace_critical *out, const pace_analysis *analysis, const pace_rank *rank, uint32_t index,
@@ -210,9 +202,8 @@ static pace_status find(pace_critical *out, const pace_analysis *analysis, const
     pace_status status = choose_step(&critical, rank, asked->mark);
     for (size_t r = 0; status == PACE_OK && r < (analysis ? analysis->ranks.count : 1); r++)
         status = PACE_PUSH(&critical.by_rank_ns, 0);
-    if (status == PACE_OK) status = foresee_size(&critical, analysis, origin_of(&critical, rank), asked->fold);
+    if (status == PACE_OK) status = check_size(&critical, analysis, origin_of(&critical, rank), asked->fold);
     if (status == PACE_OK) status = make_joint(&joint, &critical, analysis, rank, index);
-    if (status == PACE_OK) status = check_size(&joint, &critical, asked->fold);
     if (status == PACE_OK) status = analyse(&critical, &joint, rank, !asked->fold);
     pace_joint_free(&joint);
     return PACE_GIVE(out, critical, status, pace_critical_free(&critical));

@@ -421,24 +421,3 @@ pace_status pace_segments_build(pace_replay *out, const pace_rank *rank, int64_t
     pace_rank *const one[] = {(pace_rank *)rank}; /* read only: what may be written are arrivals */
     return pace_segments_build_cut(out, NULL, one, 1, from_ns, to_ns);
 }
-
-static size_t host_tasks(const pace_step *step, const pace_lane *lane, int64_t from_ns, int64_t to_ns) {
-    size_t count = 0;
-    for (uint32_t task = pace_lane_first_from(step, lane, from_ns);
-         task < lane->first + lane->count && step->start_ns[task] < to_ns; task++)
-        count += takes_host_time(step, task) && pace_step_end_ns(step, task) > from_ns;
-    return count;
-}
-
-size_t pace_segments_least(const pace_rank *rank, int64_t from_ns, int64_t to_ns) {
-    size_t count = 0;
-    for (size_t i = 0; !rank->work.host_is_device && i < rank->step.lanes.count; i++)
-        if (!rank->step.lanes.items[i].device)
-            count += host_tasks(&rank->step, &rank->step.lanes.items[i], from_ns, to_ns);
-    for (size_t i = 0; i < rank->work.items.count; i++) {
-        const pace_work_item *item = &rank->work.items.items[i];
-        if (item->start_ns >= from_ns && item->end_ns > from_ns && item->start_ns < to_ns)
-            count += item->class == PACE_WORK_COMMUNICATION ? 2 : 1;
-    }
-    return count;
-}

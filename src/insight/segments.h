@@ -21,7 +21,3 @@ pace_status pace_segments_build(pace_replay *out, const pace_rank *rank, int64_t
  * communication item cut and listed in its device's `arrivals`: appended to, the caller's to free even on failure. */
 pace_status pace_segments_build_cut(pace_replay *out, pace_arrivals *arrivals, pace_rank *const *devices, size_t count,
                                     int64_t from_ns, int64_t to_ns) PACE_MUST_CHECK;
-
-/** No more segments than pace_segments_build_cut() finds in [from, to) of a step whose tasks nest to the nanosecond, as one that
- * was made: one for each task, two for each exchange. */
-size_t pace_segments_least(const pace_rank *rank, int64_t from_ns, int64_t to_ns);

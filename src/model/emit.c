@@ -11,36 +11,74 @@ const pace_layer_range *pace_lower_part_of(const pace_lowering *to, uint32_t chu
     return &to->cut.parts[pace_pipeline_part(&pipeline, to->own_stage, chunk)];
 }
 
+static size_t place_of(const char *text) { return ((uintptr_t)text >> 3) % PACE_EMIT_NAMES; }
+
 pace_name pace_emit_name(pace_lowering *to, const char *text) {
-    pace_name name = 0;
-    if (to->status == PACE_OK) to->status = pace_names_add(&name, &to->graph->names, text, strlen(text));
+    pace_names *names = &to->graph->names;
+    size_t at = place_of(text);
+    pace_name name = to->names.name[at];
+    if (to->status != PACE_OK) return 0;
+    if (to->names.text[at] == text && strcmp(pace_names_text(names, name), text) == 0) return name;
+    to->status = pace_names_add(&name, names, text, strlen(text));
+    if (to->status == PACE_OK) to->names.text[at] = text, to->names.name[at] = name;
+    return to->status == PACE_OK ? name : 0;
+}
+
+static const char autograd[] = "autograd::engine::evaluate_function: ";
+
+/* What autograd calls around a backward function. */
+static pace_name name_around(pace_lowering *to, const char *function) {
+    const pace_names *names = &to->graph->names;
+    char text[96];
+    size_t at = place_of(function), length = sizeof autograd - 1;
+    pace_name name = to->around.name[at];
+    if (to->around.text[at] == function && strcmp(pace_names_text(names, name) + length, function) == 0) return name;
+    snprintf(text, sizeof text, "%s%s", autograd, function);
+    name = pace_emit_name(to, text);
+    if (to->status == PACE_OK) to->around.text[at] = function, to->around.name[at] = name;
     return name;
 }
 
-static void add_node(pace_lowering *to, pace_task_kind kind, const char *name) {
+static void add_node(pace_lowering *to, pace_task_kind kind, pace_name name) {
     uint32_t parent = to->depth ? to->open[to->depth - 1] : PACE_NO_NODE, number = 0;
     if (to->status != PACE_OK) return;
     if (to->depth >= PACE_EMIT_DEPTH) {
         to->status = pace_fail(PACE_E_INTERNAL, "lowering opens more than %d operators", PACE_EMIT_DEPTH);
         return;
     }
-    to->status = pace_graph_add_node(&number, to->graph, kind, name, parent, to->thread);
+    to->status = pace_graph_add_named_node(&number, to->graph, kind, name, parent, to->thread);
     if (to->status != PACE_OK) return;
     pace_graph_node *node = &to->graph->nodes.items[number];
     node->stage = (uint8_t)to->stage;
     node->module = to->module;
     node->after = to->after;
     to->after = PACE_NO_NODE;
+    to->left_out[to->thread] = false;
     to->open[to->depth] = to->last_node[to->thread] = number;
 }
 
+/* An operator within one that is open, and for whose name nobody asks. */
+static bool is_left_out(const pace_lowering *to) {
+    if (!to->outermost || to->depth == 0 || to->depth >= PACE_EMIT_DEPTH || to->status != PACE_OK) return false;
+    return to->graph->nodes.items[to->open[to->depth - 1]].kind == PACE_TASK_OP;
+}
+
+/* Whether an operator that opens is a node of the graph. */
+static bool is_node(pace_lowering *to) {
+    if (to->region != PACE_NO_NODE) return false;
+    if (!is_left_out(to)) return true;
+    to->open[to->depth] = to->open[to->depth - 1];
+    to->left_out[to->thread] = true;
+    return false;
+}
+
 void pace_emit_open(pace_lowering *to, const char *name) {
-    if (to->region == PACE_NO_NODE) add_node(to, PACE_TASK_OP, name);
+    if (is_node(to)) add_node(to, PACE_TASK_OP, pace_emit_name(to, name));
     to->depth++;
 }
 
 void pace_emit_annotation(pace_lowering *to, const char *name) {
-    add_node(to, PACE_TASK_ANNOTATION, name);
+    add_node(to, PACE_TASK_ANNOTATION, pace_emit_name(to, name));
     to->depth++;
 }
 
@@ -63,9 +101,8 @@ void pace_emit_op(pace_lowering *to, const char *name, pace_op op) {
 }
 
 void pace_emit_open_backward(pace_lowering *to, const char *name) {
-    char text[96] = "autograd::engine::evaluate_function: ";
-    strncat(text, name, sizeof text - strlen(text) - 1);
-    pace_emit_open(to, text);
+    if (is_node(to)) add_node(to, PACE_TASK_OP, name_around(to, name));
+    to->depth++;
     pace_emit_open(to, name);
 }
 
@@ -178,11 +215,12 @@ void pace_emit_launch(pace_lowering *to, pace_op op) {
 enum { BESIDE = 1, BETWEEN = 2, MESSAGES = 3, WAYS = 4 };
 
 /* Groups of the stages of a pipeline are different ones. */
-static pace_name group_name(pace_lowering *to, const char *group) {
+static pace_name group_name(pace_lowering *to, pace_group_kind group) {
     char name[48];
-    if (to->config->pp < 2) return pace_emit_name(to, group);
-    snprintf(name, sizeof name, "%.16s of stage %u", group, to->own_stage);
-    return pace_emit_name(to, name);
+    if (to->groups[group]) return to->groups[group];
+    if (to->config->pp < 2) return to->groups[group] = pace_emit_name(to, pace_group_names[group]);
+    snprintf(name, sizeof name, "%.16s of stage %u", pace_group_names[group], to->own_stage);
+    return to->groups[group] = pace_emit_name(to, name);
 }
 
 /* Behind what stream 0 was given so far, and what it waits for. */
@@ -200,7 +238,7 @@ static uint32_t launch_on(pace_lowering *to, const pace_graph_exchange *exchange
 static pace_graph_exchange exchange_of(pace_lowering *to, const char *collective, pace_group_kind group,
                                        pace_exchange_role role, double bytes) {
     return (pace_graph_exchange){.collective = pace_emit_name(to, collective),
-                                 .group = group_name(to, pace_group_names[group]),
+                                 .group = group_name(to, group),
                                  .group_size = (int64_t)pace_config_group_size(to->config, group),
                                  .group_stride = pace_config_stride(to->config, group),
                                  .peer = -1,

@@ -9,7 +9,13 @@
 #include "model/pipeline_stages.h"
 #include "step/graph.h"
 
-enum { PACE_EMIT_DEPTH = 8 };
+enum { PACE_EMIT_DEPTH = 8, PACE_EMIT_NAMES = 64 };
+
+/* Texts among the names of a graph, found by where they lie: most are literals, each of which is named a thousand times. */
+typedef struct {
+    const char *text[PACE_EMIT_NAMES];
+    pace_name name[PACE_EMIT_NAMES];
+} pace_emit_names;
 
 typedef struct pace_lowering {
     pace_graph *graph;
@@ -30,17 +36,22 @@ typedef struct pace_lowering {
     pace_name module;
     uint32_t open[PACE_EMIT_DEPTH];
     unsigned depth;
-    uint32_t last_node[2];   /* of each thread */
-    uint32_t region;         /* compiled, graph: the operator that issues everything; PACE_NO_NODE = eager */
-    pace_name call;          /* of its launches, when one call makes all of them */
-    unsigned captured;       /* launches of that call so far */
-    bool dispatches;         /* the next launch is made by the call "dispatch" */
-    uint32_t after;          /* the next node waits for it */
-    uint32_t last_launch;    /* on stream 0 */
-    uint32_t computes;       /* launches there so far */
-    uint32_t await_exchange; /* the next launch on stream 0 waits for it */
-    uint32_t last_exchange;  /* of gradients */
-    uint32_t await_pull;     /* and for this one */
+    bool outermost;        /* operators within others are left out */
+    bool left_out[2];      /* of each thread: one was, behind the last node */
+    uint32_t last_node[2]; /* of each thread */
+    pace_emit_names names;
+    pace_emit_names around;        /* of what autograd calls around a backward function */
+    pace_name groups[PACE_GROUPS]; /* 0 = not yet named */
+    uint32_t region;               /* compiled, graph: the operator that issues everything; PACE_NO_NODE = eager */
+    pace_name call;                /* of its launches, when one call makes all of them */
+    unsigned captured;             /* launches of that call so far */
+    bool dispatches;               /* the next launch is made by the call "dispatch" */
+    uint32_t after;                /* the next node waits for it */
+    uint32_t last_launch;          /* on stream 0 */
+    uint32_t computes;             /* launches there so far */
+    uint32_t await_exchange;       /* the next launch on stream 0 waits for it */
+    uint32_t last_exchange;        /* of gradients */
+    uint32_t await_pull;           /* and for this one */
 
     /* compiled: what is being fused */
     pace_op fused;

@@ -169,17 +169,26 @@ static void backward_layers(pace_lowering *to) {
     leave_region(to);
 }
 
+/* The gradient of the loss, behind whose last operator autograd's thread begins. */
+static void lower_loss_gradient(pace_lowering *to) {
+    bool outermost = to->outermost;
+    to->outermost = false;
+    pace_emit_open(to, "aten::ones_like");
+    pace_emit_op(to, "aten::fill_", pace_emit_copy(to, "fill", 1, 4));
+    pace_emit_close(to);
+    to->outermost = outermost;
+}
+
 /* Thread 0 gives autograd's thread the loss and waits until it is done. In a CUDA graph there are no threads. */
 static void lower_backward(pace_lowering *to) {
     bool threads = to->region == PACE_NO_NODE;
     uint32_t caller = PACE_NO_NODE;
     to->stage = PACE_STAGE_BACKWARD;
     if (threads) {
-        if (is_last_part(to) && to->turn.pass != PACE_TURN_WEIGHTS) {
-            pace_emit_open(to, "aten::ones_like");
-            pace_emit_op(to, "aten::fill_", pace_emit_copy(to, "fill", 1, 4));
-            pace_emit_close(to);
-        }
+        if (is_last_part(to) && to->turn.pass != PACE_TURN_WEIGHTS) lower_loss_gradient(to);
+        if (to->left_out[0] && to->status == PACE_OK)
+            to->status =
+                pace_fail(PACE_E_INTERNAL, "lowering left out the operator that a backward pass begins behind");
         uint32_t loss = to->last_node[0];
         pace_emit_annotation(to, "## backward ##");
         caller = to->last_node[0];
@@ -334,6 +343,7 @@ pace_status pace_lowering_begin(pace_lowering *out, pace_graph *graph, const pac
                         .sequence = pace_model_sequence(model, config) / config->cp,
                         .last_node = {PACE_NO_NODE, PACE_NO_NODE},
                         .region = PACE_NO_NODE,
+                        .outermost = config->outermost && !pace_schedule_is_v(config->schedule),
                         .after = PACE_NO_NODE,
                         .last_launch = PACE_NO_LAUNCH,
                         .await_exchange = PACE_NO_LAUNCH,

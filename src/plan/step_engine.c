@@ -221,28 +221,63 @@ static bool fills_queues(const pace_step_plan *plan) {
     return plan->config.pp > 2 && host_s < device_s(&turns.forward) + device_s(&turns.backward);
 }
 
-/* Some rank's queue is not filled and emptied within the rounds that it walks. */
-static bool is_too_short(const pace_forecast *forecast, uint32_t queued) {
-    for (size_t i = 0; i < forecast->ranks.count; i++) {
-        const pace_fold_round *round = &forecast->ranks.items[i].round;
-        if (round->steady_end - round->steady_begin <= 2 * queued * round->count) return true;
+/* Some stage's queue, which holds so many rounds, is not filled and emptied within the rounds that are walked. */
+static pace_status is_too_short(bool *out, const pace_step_case *asked, const pace_pipeline_fold *fold,
+                                uint32_t queued) {
+    const pace_pipeline pipeline = pace_config_pipeline(&asked->config);
+    *out = false;
+    for (uint32_t stage = 0; !*out && stage < pipeline.stages; stage++) {
+        pace_turn_block block;
+        bool found;
+        PACE_TRY(pace_pipeline_fold_block(&block, &found, &pipeline, fold, stage));
+        *out = found && block.steady_count <= 2 * queued * block.count;
     }
-    return false;
+    return PACE_OK;
+}
+
+/* Launches on stream 0 of the second of some rounds of micro-batches. */
+static uint32_t computes_of_round(const pace_graph *graph, const pace_turns *turns, uint32_t round) {
+    uint32_t sum = 0;
+    for (size_t i = 1; i < turns->count; i++)
+        if (turns->items[i].micro_batch / round == 1) sum += graph->turn_ends.items[i] - graph->turn_ends.items[i - 1];
+    return sum;
+}
+
+/* Rounds that the queue of a stage's device holds, of the stage with most, found from three of them. */
+static pace_status count_queued(uint32_t *most, pace_catalog *catalog, const pace_step_case *asked, uint32_t round) {
+    enum { ROUNDS = 3 };
+    pace_step_case few = *asked;
+    pace_forecast forecast;
+    few.config.global_batch = few.config.micro_batch * few.config.dp * ROUNDS * round;
+    few.config.outermost = true;
+    PACE_TRY(pace_step_forecast(&forecast, catalog, &few, ""));
+    const pace_pipeline pipeline = pace_config_pipeline(&few.config);
+    pace_status status = PACE_OK;
+    for (uint32_t i = 0; status == PACE_OK && i < forecast.ranks.count; i++) {
+        const pace_forecast_rank *rank = &forecast.ranks.items[i];
+        pace_turns turns = {0};
+        status = pace_pipeline_order(&turns, &pipeline, i);
+        uint32_t count = status == PACE_OK ? computes_of_round(&rank->graph, &turns, round) : 0;
+        uint32_t rounds = count ? (rank->launch.queue + count - 1) / count : 0;
+        if (rounds > *most) *most = rounds;
+        PACE_VEC_FREE(&turns);
+    }
+    pace_forecast_free(&forecast);
+    return status;
 }
 
 /* *steady = false: the step has no rounds that are alike, and is to be walked with more; the queues hold *queued of them. */
 static pace_status walk_folded(pace_forecast_result *out, bool *steady, uint32_t *queued, pace_catalog *catalog,
-                               const pace_step_case *asked, const pace_pipeline_fold *fold,
-                               const pace_step_plan *plan) {
+                               const pace_step_case *asked, const pace_pipeline_fold *fold) {
     pace_forecast forecast;
     pace_scenario scenario;
     pace_step_case less = *asked;
     less.config.global_batch = less.config.micro_batch * less.config.dp * fold->less.micro_batches;
+    less.config.outermost = !asked->unfolded;
     PACE_TRY(pace_step_forecast(&forecast, catalog, &less, pace_names_text(&asked->model->names, asked->model->name)));
     *steady = true;
     pace_status status = fold->times ? find_rounds(steady, &forecast, asked, fold) : PACE_OK;
     *queued = queued_rounds(&forecast);
-    if (*steady && fold->times && is_too_short(&forecast, *queued)) *steady = !fills_queues(plan);
     if (status == PACE_OK && *steady) {
         status = open_scenario(&scenario, catalog, asked);
         if (status == PACE_OK) status = pace_forecast_run(out, &forecast, &scenario);
@@ -260,13 +295,16 @@ static pace_status walk_case(pace_forecast_result *out, pace_catalog *catalog, c
                              const pace_step_plan *plan) {
     const pace_pipeline pipeline = pace_config_pipeline(&asked->config);
     const pace_pipeline_fold whole = {.less = pipeline, .round = 1};
-    bool steady = false;
+    bool steady = false, fills = fills_queues(plan);
     uint32_t queued = 0;
     for (unsigned i = 0; !steady && i < PACE_FOLD_TRIES; i++) {
         pace_pipeline_fold fold = fold_of(asked, i, queued);
-        if (fold.times) PACE_TRY(walk_folded(out, &steady, &queued, catalog, asked, &fold, plan));
+        bool too_short = false;
+        if (fold.times && fills && queued == 0) PACE_TRY(count_queued(&queued, catalog, asked, fold.round));
+        if (fold.times && fills) PACE_TRY(is_too_short(&too_short, asked, &fold, queued));
+        if (fold.times && !too_short) PACE_TRY(walk_folded(out, &steady, &queued, catalog, asked, &fold));
     }
-    return steady ? PACE_OK : walk_folded(out, &steady, &queued, catalog, asked, &whole, plan);
+    return steady ? PACE_OK : walk_folded(out, &steady, &queued, catalog, asked, &whole);
 }
 
 static pace_status walk(pace_step_solution *out, pace_catalog *catalog, const pace_step_case *asked) {

@@ -25,7 +25,7 @@ typedef struct {
     bool assumes_tables;           /* nobody said where a recommender's tables lie */
     bool assumes_recompute;        /* set by pace_step_settle(): all are, since the step does not fit else; */
     int unassumed_recompute;       /* then what would be where it does */
-    bool unfolded;                 /* every micro-batch is walked, though fewer say the same; for tests */
+    bool unfolded;                 /* every micro-batch and operator is walked, though fewer say the same; for tests */
 } pace_step_case;
 
 /* What pricing keeps between cases. For one thread. */

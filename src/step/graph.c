@@ -23,7 +23,15 @@ void pace_graph_free(pace_graph *graph) {
 
 pace_status pace_graph_add_node(uint32_t *out, pace_graph *graph, pace_task_kind kind, const char *name,
                                 uint32_t parent, uint32_t thread) {
-    pace_graph_node node = {.parent = parent,
+    pace_name number;
+    PACE_TRY(pace_names_add(&number, &graph->names, name, strlen(name)));
+    return pace_graph_add_named_node(out, graph, kind, number, parent, thread);
+}
+
+pace_status pace_graph_add_named_node(uint32_t *out, pace_graph *graph, pace_task_kind kind, pace_name name,
+                                      uint32_t parent, uint32_t thread) {
+    pace_graph_node node = {.name = name,
+                            .parent = parent,
                             .thread = thread,
                             .after = PACE_NO_NODE,
                             .waits_node = PACE_NO_NODE,
@@ -32,7 +40,6 @@ pace_status pace_graph_add_node(uint32_t *out, pace_graph *graph, pace_task_kind
                             .spends_ns = -1,
                             .kind = (uint8_t)kind,
                             .stage = PACE_STAGE_NONE};
-    PACE_TRY(pace_names_add(&node.name, &graph->names, name, strlen(name)));
     PACE_TRY(PACE_PUSH(&graph->nodes, node));
     if (thread >= graph->thread_count) graph->thread_count = thread + 1;
     *out = (uint32_t)(graph->nodes.count - 1);

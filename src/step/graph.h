@@ -108,6 +108,10 @@ void pace_graph_free(pace_graph *graph);
 pace_status pace_graph_add_node(uint32_t *out, pace_graph *graph, pace_task_kind kind, const char *name,
                                 uint32_t parent, uint32_t thread) PACE_MUST_CHECK;
 
+/** The same of a name that is one of the graph's. */
+pace_status pace_graph_add_named_node(uint32_t *out, pace_graph *graph, pace_task_kind kind, pace_name name,
+                                      uint32_t parent, uint32_t thread) PACE_MUST_CHECK;
+
 /** Appends a launch of the node, to be priced, with no links, placed behind the nodes appended so far; `op` may be
  * NULL.
  */

@@ -146,7 +146,8 @@ static double optimizer_parameters(pace_step_asked *step, double micro_batches) 
     pace_config config = step->asked.config;
     config.global_batch = config.micro_batch * config.dp * micro_batches;
     assert_int_equal(pace_model_lower(&graph, step->asked.model, &config, 0), PACE_OK);
-    double parameters = pace_optimizer_parameters(&graph);
+    double parameters;
+    assert_int_equal(pace_optimizer_parameters(&parameters, &graph), PACE_OK);
     pace_graph_free(&graph);
     return parameters;
 }
