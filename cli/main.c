@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -51,10 +52,18 @@ static int unknown_verb(const char *word) {
 }
 
 /* Columns of a trace grow to many megabytes. A block of its own pages grows without a copy and is given back when it is
- * freed; the C library would soon take such blocks from its heap, where they leave holes behind. */
+ * freed; the C library would soon take such blocks from its heap, where they leave holes behind. Walks of predicted steps take and free as
+ * much again and again: pages that went back to the system would each be asked for and cleared once more. */
 static void keep_memory_whole(const char *verb) {
 #ifdef __GLIBC__
-    if (strcmp(verb, "analyze") == 0 || strcmp(verb, "compare") == 0) mallopt(M_MMAP_THRESHOLD, 1 << 20);
+    enum { MIB = 1 << 20 };
+    if (strcmp(verb, "analyze") == 0 || strcmp(verb, "compare") == 0) {
+        mallopt(M_MMAP_THRESHOLD, MIB);
+    } else {
+        mallopt(M_MMAP_THRESHOLD, 32 * MIB);
+        mallopt(M_TRIM_THRESHOLD, INT_MAX);
+        mallopt(M_TOP_PAD, 64 * MIB);
+    }
 #else
     (void)verb;
 #endif

@@ -44,6 +44,57 @@ void pace_order_ns(int64_t *values, size_t count) {
     if (count) qsort(values, count, sizeof *values, by_value);
 }
 
+/* --- runs --------------------------------------------------------------------------------------------------------- */
+
+typedef struct {
+    size_t size;
+    int (*compare)(const void *left, const void *right);
+} sorting;
+
+/* Where the ascending run that begins at `from` ends. */
+static const char *run_end(const sorting *s, const char *from, const char *end) {
+    for (from += s->size; from < end && s->compare(from - s->size, from) <= 0;) from += s->size;
+    return from < end ? from : end;
+}
+
+static void merge_two(const sorting *s, char *to, const char *left, const char *right, const char *end) {
+    const char *middle = right;
+    while (left < middle && right < end) {
+        const char **from = s->compare(left, right) <= 0 ? &left : &right;
+        memcpy(to, *from, s->size);
+        to += s->size;
+        *from += s->size;
+    }
+    memcpy(to, left < middle ? left : right, (size_t)(left < middle ? middle - left : end - right));
+}
+
+/* Joins runs in pairs; returns how many are left. */
+static size_t merge_runs(const sorting *s, char *to, const char *from, const char *end) {
+    size_t runs = 0;
+    for (; from < end; runs++) {
+        const char *middle = run_end(s, from, end), *last = middle < end ? run_end(s, middle, end) : end;
+        merge_two(s, to, from, middle, last);
+        to += last - from;
+        from = last;
+    }
+    return runs;
+}
+
+void pace_sort_runs(void *items, void *scratch, size_t count, size_t size,
+                    int (*compare)(const void *left, const void *right)) {
+    const sorting s = {size, compare};
+    char *from = items, *to = scratch;
+    const size_t bytes = count * size;
+    if (count < 2 || run_end(&s, from, from + bytes) == from + bytes) return;
+    for (size_t runs = 2; runs > 1;) {
+        runs = merge_runs(&s, to, from, from + bytes);
+        char *swap = from;
+        from = to;
+        to = swap;
+    }
+    if (from != items) memcpy(items, from, bytes);
+}
+
 int pace_ascending(const void *left, const void *right) {
     double a = *(const double *)left, b = *(const double *)right;
     return (a > b) - (a < b);

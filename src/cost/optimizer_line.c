@@ -40,14 +40,30 @@ static bool is_outermost(const pace_graph *graph, const pace_graph_node *node) {
     return node->parent == PACE_NO_NODE || graph->nodes.items[node->parent].kind == PACE_TASK_ANNOTATION;
 }
 
-double pace_optimizer_parameters(const pace_graph *graph) {
+/* What a name says, looked up once: steps have millions of nodes and hundreds of names. */
+enum { OF_OTHERS, OF_STEPS, OF_GRADIENTS };
+
+static void look_up(uint8_t *says, const pace_names *names) {
+    for (size_t i = 0; i < pace_names_count(names); i++) {
+        const char *name = pace_names_text(names, (pace_name)i);
+        says[i] = pace_is_optimizer_step(name)             ? OF_STEPS
+                  : strstr(name, "AccumulateGrad") != NULL ? OF_GRADIENTS
+                                                           : OF_OTHERS;
+    }
+}
+
+pace_status pace_optimizer_parameters(double *out, const pace_graph *graph) {
     double gradients = 0, steps = 0;
+    uint8_t *says = pace_alloc(pace_names_count(&graph->names) + 1, sizeof *says);
+    if (!says) return PACE_E_MEMORY;
+    look_up(says, &graph->names);
     for (size_t i = 0; i < graph->nodes.count; i++) {
         const pace_graph_node *node = &graph->nodes.items[i];
-        const char *name = pace_names_text(&graph->names, node->name);
-        if (pace_is_optimizer_step(name)) steps++;
-        else if (strstr(name, "AccumulateGrad") && is_outermost(graph, node)) gradients++;
+        steps += says[node->name] == OF_STEPS;
+        gradients += says[node->name] == OF_GRADIENTS && is_outermost(graph, node);
     }
+    pace_free(says);
     double micro_batches = graph->micro_batches > 1 ? graph->micro_batches : 1;
-    return steps > 0 ? gradients / steps / micro_batches : 0;
+    *out = steps > 0 ? gradients / steps / micro_batches : 0;
+    return PACE_OK;
 }

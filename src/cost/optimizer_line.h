@@ -26,4 +26,4 @@ bool pace_is_optimizer_step(const char *name);
 
 /** How many parameters a graph's optimizer steps: gradients are accumulated once per parameter and micro-batch (of a graph
  * that does not say how many, per step). 0 = unknown. */
-double pace_optimizer_parameters(const pace_graph *graph);
+pace_status pace_optimizer_parameters(double *out, const pace_graph *graph) PACE_MUST_CHECK;

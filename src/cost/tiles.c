@@ -1,5 +1,6 @@
 #include "cost/tiles.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -20,7 +21,7 @@ const pace_tile pace_tiles[PACE_TILES] = {
 static const double start_and_end = 32;
 
 static const double splitting = 1.05, shortest_k = 128;
-enum { MOST_SPLITS = 16 };
+enum { MOST_SPLITS = 16, SPLITS = 5 };
 
 /* In parts of at least `shortest_k` each: the times of a longer k are then never less. */
 static double split_of(unsigned i, double most) {
@@ -36,21 +37,38 @@ static double round_up(double x) {
     return whole < x ? whole + 1 : whole;
 }
 
+/* Ways to cut k: into how many parts, and how many steps a tile takes for one. */
+typedef struct {
+    double parts[SPLITS], steps[SPLITS];
+    unsigned count;
+} ways;
+
+static ways ways_of(double k, bool product) {
+    double most = k < shortest_k ? 1 : k < shortest_k * MOST_SPLITS ? k / shortest_k : MOST_SPLITS, last = 0;
+    ways out = {.count = 0};
+    for (; out.count < SPLITS && split_of(out.count, most) > last; out.count++) {
+        out.parts[out.count] = last = split_of(out.count, most);
+        out.steps[out.count] = k / last + (product ? start_and_end : 0);
+    }
+    return out;
+}
+
+/* What surely costs more than the best so far is not divided: divisions are most of what a price takes. */
 static pace_tiling best_of(double b, double m, double n, double k, double sm_count, bool product) {
+    const ways cut = ways_of(k, product);
     pace_tiling best = {INFINITY, 1, 0, 1};
-    double more = product ? start_and_end : 0, work = b * m * n * k;
-    double most = k < shortest_k ? 1 : k < shortest_k * MOST_SPLITS ? k / shortest_k : MOST_SPLITS;
+    double work = b * m * n * k;
     if (!(sm_count >= 1)) sm_count = 1;
     for (int i = 0; i < PACE_TILES; i++) {
         const pace_tile *tile = &pace_tiles[i];
-        double tiles = b * round_up(m / tile->m) * round_up(n / tile->n), last = 0;
-        double share = product ? tile->product_share : tile->share;
-        for (unsigned j = 0; split_of(j, most) > last; j++) {
-            double split = last = split_of(j, most);
-            double waves = round_up(tiles * split / sm_count);
-            double steps = waves * sm_count * tile->m * tile->n * (k / split + more);
-            double cost = steps / work / share * (split > 1 ? splitting : 1);
-            if (cost < best.cost) best = (pace_tiling){cost, waves, i, split};
+        double tiles = b * round_up(m / tile->m) * round_up(n / tile->n);
+        double share = product ? tile->product_share : tile->share, scale = work * share * (1 + 16 * DBL_EPSILON);
+        for (unsigned j = 0; j < cut.count; j++) {
+            double waves = round_up(tiles * cut.parts[j] / sm_count);
+            double steps = waves * sm_count * tile->m * tile->n * cut.steps[j];
+            if (steps > best.cost * scale) continue;
+            double cost = steps / work / share * (cut.parts[j] > 1 ? splitting : 1);
+            if (cost < best.cost) best = (pace_tiling){cost, waves, i, cut.parts[j]};
         }
     }
     return best;

@@ -82,11 +82,32 @@ pace_status pace_without_all(int64_t *without_ns, pace_joint *joint, const pace_
     return PACE_OK;
 }
 
+/* Resources that take any time of the replay, one bit each. */
+static unsigned resources_of(const pace_replay *replay) {
+    unsigned used = 0;
+    for (size_t i = 0; i < replay->segments.count; i++) {
+        const pace_segment *s = &replay->segments.items[i];
+        const pace_segment_waits *waits = pace_segment_waits_of(replay, s);
+        if (s->duration_ns != 0) used |= 1U << s->resource;
+        if (s->delay_ns != 0) used |= 1U << s->delay_resource;
+        for (int d = 0; d < PACE_SEGMENT_DEPENDENCIES; d++)
+            if (waits->lag_ns[d] > 0) used |= 1U << s->lag_resource;
+    }
+    return used;
+}
+
 pace_status pace_without_each(int64_t without_ns[PACE_ADVICES], pace_joint *joint, const pace_rank *home,
                               int64_t from_ns, int64_t to_ns, bool first, int64_t *start) {
+    double unit[PACE_REPLAY_RESOURCES];
+    for (unsigned i = 0; i < PACE_REPLAY_RESOURCES; i++) unit[i] = 1;
+    bounded_run as_it_is = {joint, home, from_ns, to_ns, first, unit, start};
+    const int64_t now_ns = step_in_run(&as_it_is);
+    const unsigned used = resources_of(&joint->replay) | 1U << PACE_ADVICE_BALANCE;
     for (int k = 0; k < PACE_ADVICES; k++) { /* balance last: it takes the joint apart */
         int r = (PACE_ADVICE_BALANCE + 1 + k) % PACE_ADVICES;
-        PACE_TRY(pace_without_all(&without_ns[r], joint, home, from_ns, to_ns, first, 1U << r, start));
+        without_ns[r] = now_ns;
+        if (used >> r & 1)
+            PACE_TRY(pace_without_all(&without_ns[r], joint, home, from_ns, to_ns, first, 1U << r, start));
     }
     return PACE_OK;
 }

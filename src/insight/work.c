@@ -1,6 +1,7 @@
 #include "insight/work.h"
 
 #include "base/order.h"
+#include "base/sort.h"
 #include "cost/roofline.h"
 #include "insight/host_work.h"
 
@@ -86,6 +87,15 @@ static pace_status add_device_items(pace_work *work, classifier *c, const uint32
 
 PACE_ORDER(by_start, pace_work_item, PACE_UP(start_ns) PACE_UP(task))
 
+/* Lane by lane they are in order. */
+static pace_status sort_items(pace_work_items *items) {
+    pace_work_item *scratch = pace_alloc(items->count, sizeof *scratch);
+    if (!scratch) return PACE_E_MEMORY;
+    pace_sort_runs(items->items, scratch, items->count, sizeof *scratch, by_start);
+    pace_free(scratch);
+    return PACE_OK;
+}
+
 static pace_status make_unions(pace_work *work) {
     for (size_t i = 0; i < work->items.count; i++) {
         const pace_work_item *item = &work->items.items[i];
@@ -147,8 +157,7 @@ static pace_status build(pace_work *out, const pace_step *step, const pace_kerne
     if (status == PACE_OK)
         status = work.host_is_device ? pace_host_work_add(&work.items, &work.call_ns, step, classes)
                                      : add_device_items(&work, &c, only);
-    if (status == PACE_OK && work.items.count)
-        qsort(work.items.items, work.items.count, sizeof *work.items.items, by_start);
+    if (status == PACE_OK) status = sort_items(&work.items);
     if (status == PACE_OK) status = make_unions(&work);
     pace_free(c.known);
     pace_op_cache_free(&c.cache);

@@ -15,11 +15,20 @@ typedef struct {
     size_t count;
     pace_names keys;      /* meeting number + 1 = name of its key (0 is the empty name) */
     pace_names sequences; /* what is counted per rank */
+    pace_names groups;
+    PACE_VEC(uint32_t) here; /* ranks that have exchanges of each */
+    bool **alone;            /* rank -> its graph's name of a group -> no other rank here has exchanges of it */
     PACE_VEC(uint32_t) seen;
     PACE_VEC(arrival) arrivals;
 } matcher;
 
 static bool is(const char *text, const char *word) { return strcmp(text, word) == 0; }
+
+/* Only messages have a partner that must answer: of a collective's group some ranks may not have been given. */
+static bool is_message(const matcher *m, uint32_t rank, const pace_graph_exchange *exchange) {
+    const char *collective = pace_names_text(&m->ranks[rank].graph->names, exchange->collective);
+    return is(collective, "send") || is(collective, "recv");
+}
 
 static int64_t rank_number(const matcher *m, uint32_t rank) {
     int64_t number = m->ranks[rank].graph->rank;
@@ -55,6 +64,7 @@ static pace_status arrive(matcher *m, uint32_t rank, uint32_t launch, const pace
         snprintf(key, sizeof key, "meeting %" PRId32, exchange->meeting);
         return arrive_as(m, rank, launch, key);
     }
+    if (m->alone[rank][exchange->group] && !is_message(m, rank, exchange)) return PACE_OK;
     sequence_key(sequence, m, rank, exchange);
     snprintf(counted, sizeof counted, "%u: %s", rank, sequence);
     if (is(pace_names_text(&m->ranks[rank].graph->names, exchange->collective), "send")) strcat(counted, "s");
@@ -64,7 +74,39 @@ static pace_status arrive(matcher *m, uint32_t rank, uint32_t launch, const pace
     return arrive_as(m, rank, launch, key);
 }
 
+/* Groups that a rank has exchanges of, each once. `counts` = they are counted, else looked up. */
+static pace_status go_through_groups(matcher *m, uint32_t rank, bool counts) {
+    const pace_graph *graph = m->ranks[rank].graph;
+    bool *seen = pace_alloc(pace_names_count(&graph->names) + 1, sizeof *seen);
+    pace_status status = seen ? PACE_OK : PACE_E_MEMORY;
+    for (size_t i = 0; status == PACE_OK && i < graph->exchanges.count; i++) {
+        pace_name group = graph->exchanges.items[i].group, number;
+        const char *text = pace_names_text(&graph->names, group);
+        if (seen[group]) continue;
+        seen[group] = true;
+        status = pace_names_add(&number, &m->groups, text, strlen(text));
+        while (status == PACE_OK && m->here.count <= number) status = PACE_PUSH(&m->here, 0);
+        if (status == PACE_OK && counts) m->here.items[number]++;
+        if (status == PACE_OK && !counts) m->alone[rank][group] = m->here.items[number] == 1;
+    }
+    pace_free(seen);
+    return status;
+}
+
+static pace_status find_lone_groups(matcher *m) {
+    m->alone = pace_alloc(m->count, sizeof *m->alone);
+    if (!m->alone) return PACE_E_MEMORY;
+    for (uint32_t rank = 0; rank < m->count; rank++) {
+        m->alone[rank] = pace_alloc(pace_names_count(&m->ranks[rank].graph->names) + 1, sizeof **m->alone);
+        if (!m->alone[rank]) return PACE_E_MEMORY;
+        PACE_TRY(go_through_groups(m, rank, true));
+    }
+    for (uint32_t rank = 0; rank < m->count; rank++) PACE_TRY(go_through_groups(m, rank, false));
+    return PACE_OK;
+}
+
 static pace_status find_arrivals(matcher *m) {
+    PACE_TRY(find_lone_groups(m));
     for (uint32_t rank = 0; rank < m->count; rank++) {
         const pace_graph *graph = m->ranks[rank].graph;
         for (uint32_t i = 0; i < graph->launches.count; i++) {
@@ -81,12 +123,11 @@ static bool rank_is_here(const matcher *m, int64_t number) {
     return false;
 }
 
-/* Only messages have a partner that must answer: of a collective's group some ranks may not have been given. */
 static pace_status check_alone(const matcher *m, const arrival *alone) {
     const pace_graph *graph = m->ranks[alone->rank].graph;
     const pace_graph_exchange *exchange = &graph->exchanges.items[graph->launches.items[alone->launch].exchange - 1];
     const char *collective = pace_names_text(&graph->names, exchange->collective);
-    if ((!is(collective, "send") && !is(collective, "recv")) || !rank_is_here(m, exchange->peer)) return PACE_OK;
+    if (!is_message(m, alone->rank, exchange) || !rank_is_here(m, exchange->peer)) return PACE_OK;
     return pace_fail(PACE_E_INPUT, "rank %" PRId64 ": a %s with rank %" PRId64 " has no counterpart there",
                      rank_number(m, alone->rank), collective, exchange->peer);
 }
@@ -134,11 +175,15 @@ pace_status pace_meetings_match(pace_meetings *out, const pace_walk_rank *ranks,
     if (count < 2) return PACE_OK;
     pace_status status = pace_names_init(&m.keys);
     if (status == PACE_OK) status = pace_names_init(&m.sequences);
+    if (status == PACE_OK) status = pace_names_init(&m.groups);
     if (status == PACE_OK) status = find_arrivals(&m);
     if (status == PACE_OK) status = place_members(out, &m);
     pace_names_free(&m.keys);
     pace_names_free(&m.sequences);
-    PACE_VEC_FREE(&m.seen, &m.arrivals);
+    pace_names_free(&m.groups);
+    for (size_t rank = 0; m.alone && rank < count; rank++) pace_free(m.alone[rank]);
+    pace_free(m.alone);
+    PACE_VEC_FREE(&m.seen, &m.arrivals, &m.here);
     return status;
 }
 

@@ -87,6 +87,7 @@ typedef struct {
     uint32_t *open; /* nodes not yet ended, outermost first */
     uint32_t depth;
     uint32_t next_launch; /* of lanes->launches.items */
+    uint32_t turn;        /* of its last launch on stream 0, among those there */
     uint32_t top;         /* the top-level operator that is open, or PACE_NO_NODE */
     uint32_t calls;       /* it has made so far */
     bool begun;           /* its T1 has been spent */
@@ -170,15 +171,11 @@ static uint32_t captured_by(const step_instance *at, uint32_t number) {
     return at->launch_issue[number];
 }
 
-/* Where the launch stands among those of its stream: they are in ascending order. */
-static uint32_t turn_of(const uint32_t *launches, uint32_t count, uint32_t number) {
-    uint32_t from = 0;
-    while (count > from + 1) {
-        uint32_t middle = from + (count - from) / 2;
-        if (launches[middle] <= number) from = middle;
-        else count = middle;
-    }
-    return from;
+/* Where the launch stands among those of its stream, which are in ascending order: from where the one before stood. */
+static uint32_t turn_of(uint32_t *at, const uint32_t *launches, uint32_t number) {
+    while (*at > 0 && launches[*at] > number) --*at;
+    while (launches[*at] < number) ++*at;
+    return *at;
 }
 
 /* The queue of a device holds so many launches: the host waits until the oldest of them has ended. */
@@ -187,7 +184,7 @@ static pace_status wait_for_queue(host *h, uint32_t number) {
     uint32_t count = h->lanes->kernels.first[1] - first;
     if (queue == 0 || h->graph->launches.items[number].stream != 0) return PACE_OK;
     const uint32_t *launches = &h->lanes->kernels.items[first];
-    uint64_t at = (uint64_t)h->repeat * count + turn_of(launches, count, number);
+    uint64_t at = (uint64_t)h->repeat * count + turn_of(&h->turn, launches, number);
     if (at < queue) return PACE_OK;
     uint32_t in = instance_of(h->c, h->rank, (unsigned)((at - queue) / count));
     return add_link(h->c, PACE_WALK_QUEUE, LINK_LAUNCH_END, in, launches[(at - queue) % count]);
@@ -339,12 +336,18 @@ static pace_status wait_for_run(compiler *c, uint8_t slot, uint32_t instance, ui
     return PACE_OK;
 }
 
+/* Whether a launch meets others: of a group that is here with one rank alone nobody waits for anybody. */
+static bool meets_others(const compiler *c, uint32_t rank, uint32_t number) {
+    const uint32_t *of = c->meetings.of[rank];
+    return of && of[number] != PACE_NO_MEETING && c->meetings.items.items[of[number]].count > 1;
+}
+
 /* A launch that meets others arrives first, then runs once all have (compile_meeting() makes it wait). */
 static pace_status compile_launch(compiler *c, uint32_t rank, unsigned repeat, uint32_t number) {
     const pace_launch *launch = &c->ranks[rank].graph->launches.items[number];
     uint32_t here = instance_of(c, rank, repeat);
     pace_walk_place place = {.rank = rank, .repeat = repeat, .node = PACE_NO_NODE, .launch = number};
-    bool meets = c->meetings.of[rank] && c->meetings.of[rank][number] != PACE_NO_MEETING;
+    bool meets = meets_others(c, rank, number);
     double duration = c->ranks[rank].launch_ns[number];
     int64_t holds_ns = c->options->one_launch ? launch->holds_ns : 0;
     PACE_TRY(add_segment(c, holds_ns, meets ? 0 : duration, place));
@@ -418,7 +421,7 @@ static pace_status compile_lanes(compiler *c) {
         if (status != PACE_OK) return status;
     }
     for (size_t i = 0; i < c->meetings.items.count; i++)
-        for (unsigned repeat = 0; repeat < c->options->repeats; repeat++)
+        for (unsigned repeat = 0; c->meetings.items.items[i].count > 1 && repeat < c->options->repeats; repeat++)
             PACE_TRY(compile_meeting(c, &c->meetings.items.items[i], repeat));
     return open_lane(c); /* the end of the last lane */
 }
@@ -474,7 +477,7 @@ static pace_status count_parameters(compiler *c) {
     if (!c->parameters) return PACE_E_MEMORY;
     for (size_t rank = 0; rank < c->rank_count; rank++)
         if (c->ranks[rank].costs->optimizers.count)
-            c->parameters[rank] = pace_optimizer_parameters(c->ranks[rank].graph);
+            PACE_TRY(pace_optimizer_parameters(&c->parameters[rank], c->ranks[rank].graph));
     return PACE_OK;
 }
 

@@ -174,12 +174,15 @@ static void leave_out_silent_devices(matcher *m) {
 
 static pace_status match_all(matcher *m) {
     for (size_t own = 0; own < m->rank_count; own++) {
+        const char *before = NULL; /* the group of the item before: most are of few groups */
         for (size_t r = 0; r < m->rank_count; r++) m->lists[r].first = 0;
         for (size_t i = 0; i < m->lists[own].items.count; i++) {
             uint32_t item = m->lists[own].items.items[i];
             if (item == PACE_NO_TASK) continue;
-            find_members(m->member, group_of(m->ranks[own], item), m->ranks, m->rank_count);
-            leave_out_silent_devices(m);
+            const char *group = group_of(m->ranks[own], item);
+            if (group != before) find_members(m->member, group, m->ranks, m->rank_count);
+            if (group != before) leave_out_silent_devices(m);
+            before = group;
             size_t lowest = 0;
             while (lowest < own && !m->member[lowest]) lowest++;
             if (lowest == own)
