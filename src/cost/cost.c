@@ -160,10 +160,14 @@ static bool by_roofline(pace_estimate *out, const pace_cost *cost, const pace_de
     return bound > 0;
 }
 
-/* What a fit is asked of an operation: where none of its rows quantises, the product alone. */
+/* What a fit is asked of an operation: where none of its rows quantises, the product alone; where none says how images lie,
+ * the convolution in whatever layout was measured. */
 static pace_op asked_of(bool *apart, const pace_fit_model *fit, const pace_device *device, const pace_op *op) {
-    *apart = pace_quantises(op) && !pace_fit_knows_kind(fit, op);
-    return *apart ? pace_quantised_alone(op) : done_as(device, op);
+    bool known = pace_fit_knows_kind(fit, op);
+    *apart = pace_quantises(op) && !known;
+    pace_op asked = *apart ? pace_quantised_alone(op) : done_as(device, op);
+    if (op->family == PACE_OP_CONVOLUTION && !known) asked.kind[0] = '\0';
+    return asked;
 }
 
 static bool by_fit(pace_estimate *out, const pace_cost *cost, const pace_device *device, const pace_op *op,

@@ -4,8 +4,9 @@
 
 #include <string.h>
 
-static const char *const known[] = {"family", "device",  "kind",   "pass",    "vendor", "below_generation", "matrix",
-                                    "own",    "compute", "memory", "fixed_s", "spread", "confidence",       "source"};
+static const char *const known[] = {"family",  "device",    "kind",       "pass",    "vendor",  "below_generation",
+                                    "matrix",  "precision", "own",        "compute", "strided", "memory",
+                                    "fixed_s", "spread",    "confidence", "source"};
 
 static pace_status refuse_unknown(const pace_yaml *yaml, const pace_yaml_node *entry) {
     for (size_t i = 0; i < pace_yaml_count(entry); i++) {
@@ -30,6 +31,15 @@ static pace_status read_figure(double *out, const pace_yaml *yaml, const pace_ya
     return PACE_OK;
 }
 
+/* -1 where nobody says. */
+static pace_status read_precision(int *out, const pace_yaml *yaml, const pace_yaml_node *entry) {
+    const char *word = pace_yaml_text_of(entry, "precision");
+    *out = word ? PACE_PRECISIONS : -1;
+    for (int p = 0; word && p < PACE_PRECISIONS; p++)
+        if (strcmp(word, pace_precision_key((pace_precision)p)) == 0) *out = p;
+    return *out == PACE_PRECISIONS ? pace_yaml_fail(yaml, entry, "unknown precision \"%.40s\"", word) : PACE_OK;
+}
+
 static pace_status read_where(pace_cost_figure *row, const pace_yaml *yaml, const pace_yaml_node *entry) {
     const char *family = pace_yaml_text_of(entry, "family");
     const char *kind = pace_yaml_text_of(entry, "kind");
@@ -52,6 +62,7 @@ static pace_status read_where(pace_cost_figure *row, const pace_yaml *yaml, cons
     double below = 0;
     if (pace_yaml_get(entry, "below_generation")) PACE_TRY(read_figure(&below, yaml, entry, "below_generation", 1000));
     row->below_generation = (int)below;
+    PACE_TRY(read_precision(&row->precision, yaml, entry));
     row->pass = -1;
     for (int i = 0; pass && i < PACE_PASSES; i++)
         if (strcmp(pace_pass_names[i], pass) == 0) row->pass = i;
@@ -64,6 +75,8 @@ static pace_status read_row(pace_cost_figure *row, const pace_yaml *yaml, const 
     PACE_TRY(refuse_unknown(yaml, entry));
     PACE_TRY(read_where(row, yaml, entry));
     PACE_TRY(read_figure(&row->compute, yaml, entry, "compute", 1));
+    row->strided = row->compute;
+    if (pace_yaml_get(entry, "strided")) PACE_TRY(read_figure(&row->strided, yaml, entry, "strided", 1));
     PACE_TRY(read_figure(&row->memory, yaml, entry, "memory", 1));
     PACE_TRY(read_figure(&row->fixed_s, yaml, entry, "fixed_s", 1));
     return read_figure(&row->spread, yaml, entry, "spread", 10);
@@ -97,12 +110,7 @@ static pace_status read_loads(pace_cost_figures *figures, const pace_yaml *yaml)
         if (!device || !*device || strlen(device) >= sizeof load.device)
             return pace_yaml_fail(yaml, entry, "expected a device of 1 to %zu characters", sizeof load.device - 1);
         memcpy(load.device, device, strlen(device) + 1);
-        const char *precision = pace_yaml_text_of(entry, "precision");
-        load.precision = precision ? PACE_PRECISIONS : -1;
-        for (int p = 0; precision && p < PACE_PRECISIONS; p++)
-            if (strcmp(precision, pace_precision_key((pace_precision)p)) == 0) load.precision = p;
-        if (load.precision == PACE_PRECISIONS)
-            return pace_yaml_fail(yaml, entry, "unknown precision \"%.40s\"", precision);
+        PACE_TRY(read_precision(&load.precision, yaml, entry));
         PACE_TRY(read_figure(&load.factor, yaml, entry, "factor", 10));
         PACE_TRY(PACE_PUSH(&figures->loads, load));
     }
@@ -153,7 +161,7 @@ bool pace_cost_on_matrix_units(const pace_op *op, const pace_device *device) {
     if ((unsigned)op->precision >= PACE_PRECISIONS) return false;
     pace_precision precision = pace_device_rated_as(device, op->precision);
     if (precision == PACE_FP64) return false;
-    return precision == PACE_TF32 || device->flop_per_s[precision] > 3 * device->flop_per_s[PACE_FP32];
+    return precision == PACE_TF32 || pace_device_unit_rate(device, precision) > 3 * device->flop_per_s[PACE_FP32];
 }
 
 const pace_cost_figure *pace_cost_figures_of(const pace_cost_figures *figures, const pace_op *op,
@@ -166,6 +174,7 @@ const pace_cost_figure *pace_cost_figures_of(const pace_cost_figures *figures, c
         if (*row->vendor && strcmp(row->vendor, device->vendor) != 0) continue;
         if (row->below_generation && !(device->generation > 0 && device->generation < row->below_generation)) continue;
         if (row->matrix && !pace_cost_on_matrix_units(op, device)) continue;
+        if (row->precision >= 0 && row->precision != (int)op->precision) continue;
         if (*row->kind && (!*op->kind || !strstr(op->kind, row->kind))) continue;
         return row;
     }

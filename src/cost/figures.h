@@ -13,7 +13,9 @@ typedef struct {
     bool cpu;             /* of CPUs; without one for the family, that of accelerators is taken */
     bool matrix;          /* only on matrix units: at more than thrice the vector rate, as packed halves reach twice */
     bool own;             /* the device's measured rate of the precision, where known, counts instead of `compute` */
+    int precision;        /* -1 = any */
     double compute, memory; /* shares of the peaks, above 0, at most 1 */
+    double strided;         /* in the place of compute where filters move by more than one pixel */
     double fixed_s;         /* of a kernel that does nothing */
     double spread;          /* of ln(measured / predicted) */
     uint32_t before;        /* the row before of the same family, + 1; 0 = none */

@@ -7,6 +7,7 @@
 #include "cost/tiles.h"
 
 #include <math.h>
+#include <string.h>
 
 /* A kernel starts and ends in cycles: the fixed times of the catalogue are those at an A100's 1.41 GHz. */
 static double start_clock(const pace_device *device) {
@@ -153,13 +154,33 @@ static double filled(double channels, double element_bytes) {
     return ceil(channels / whole) * whole;
 }
 
+bool pace_device_copies_nchw(const pace_device *device) {
+    enum { FIRST_GENERATION = 70 };
+    return device->generation >= FIRST_GENERATION;
+}
+
 /* Kernels of matrix units take a pixel's channels side by side (NHWC). Frameworks keep single precision an image a channel
- * (NCHW), so that copies stand before and after, each reading and writing a tensor (nchwToNhwcKernel, nhwcToNchwKernel).
- * Filters of one pixel at stride 1 are a plain product in either layout, where an image is whole vectors of 16 bytes. */
-static bool changes_layout(const pace_op *op) {
+ * (NCHW), and half precision where its operation says so; then copies stand before and after, each reading and writing a
+ * tensor (nchwToNhwcKernel, nhwcToNchwKernel). In single precision filters of one pixel at stride 1 are a plain product in
+ * either layout, where an image is whole vectors of 16 bytes. */
+static bool changes_layout(const pace_op *op, const pace_device *device) {
     const double *s = op->size;
     bool pixel = s[R] == 1 && s[S] == 1 && s[STRIDE_H] == 1 && s[STRIDE_W] == 1;
+    if (strcmp(op->kind, "nhwc") == 0) return false;
+    if (op->element_bytes == 2) return strcmp(op->kind, "nchw") == 0 && pace_device_copies_nchw(device);
     return op->element_bytes == 4 && !(pixel && fmod(4 * s[H] * s[W], CHANNEL_BYTES) == 0);
+}
+
+/* Of the peak rate, what a convolution sustains. Boards whose matrix units are held back fetch and address operands as fast as
+ * others: what an implicit product takes beyond a plain one is not slowed. Gradients of strided filters were made faster for nhwc in
+ * half precision (cuDNN 7.4.1's release notes). */
+static double convolution_share(const pace_op *op, const pace_cost_where *where) {
+    bool last = strcmp(op->kind, "nhwc") == 0;
+    bool strided = !last && (op->size[STRIDE_H] > 1 || op->size[STRIDE_W] > 1);
+    double share = strided ? where->figure->strided : where->figure->compute, product = where->product_share;
+    double units = pace_device_unit_rate(where->device, op->precision);
+    if (!(units > where->flop_per_s) || !(product > share)) return share;
+    return 1 / (1 / product + (1 / share - 1 / product) * where->flop_per_s / units);
 }
 
 /* Output pixels x filters, over the window: the sizes follow from the work (2 m n k of each group). */
@@ -181,7 +202,8 @@ bool pace_formula_convolution(pace_cost_parts *parts, const pace_op *op, const p
                  : op->pass == PACE_PASS_BACKWARD_WEIGHT ? product(parts, op, where, pace_tiling_best, groups, n, k, m)
                                                          : product(parts, op, where, pace_tiling_best, groups, m, n, k);
     if (!known) return false;
+    if (matrix) more *= where->figure->compute / convolution_share(op, where);
     parts->compute_s = winograd(op, where, parts->compute_s * more);
-    if (matrix && changes_layout(op)) parts->layout_s = 2 * parts->memory_s;
+    if (matrix && changes_layout(op, where->device)) parts->layout_s = 2 * parts->memory_s;
     return true;
 }

@@ -115,6 +115,12 @@ double pace_device_rate(const pace_device *device, pace_precision precision) {
     return (unsigned)precision < PACE_PRECISIONS ? device->flop_per_s[pace_device_rated_as(device, precision)] : 0;
 }
 
+double pace_device_unit_rate(const pace_device *device, pace_precision precision) {
+    double wider = precision == PACE_TF32 ? 4 : precision == PACE_FP16 || precision == PACE_BF16 ? 2 : 0;
+    double units = wider > 0 ? device->flop_per_s[PACE_INT8] / wider : 0, rate = pace_device_rate(device, precision);
+    return units > rate ? units : rate;
+}
+
 double pace_device_host_rate(const pace_device *device, const pace_doubts *doubts) {
     return device->pcie_bytes_per_s > 0 ? device->pcie_bytes_per_s : doubts->figure[PACE_DOUBT_HOST_LINK];
 }
