@@ -8,7 +8,7 @@
 pace_layer_infer pace_infer_same, pace_infer_convolution, pace_infer_pool, pace_infer_adaptive_pool, pace_infer_flatten,
     pace_infer_select, pace_infer_linear, pace_infer_norm, pace_infer_embedding, pace_infer_positions,
     pace_infer_embedding_bag, pace_infer_interaction, pace_infer_attention, pace_infer_additive_attention,
-    pace_infer_lstm, pace_infer_experts, pace_infer_join, pace_infer_concat;
+    pace_infer_lstm, pace_infer_experts, pace_infer_join, pace_infer_multiply, pace_infer_concat;
 pace_layer_table_of pace_table_embedding, pace_table_embedding_bag;
 double pace_expert_elements(const pace_layer *layer);
 

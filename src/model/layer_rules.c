@@ -80,7 +80,7 @@ static const pace_layer_rule rules[] = {
      .autocast = PACE_AUTOCAST_HALF, .keeps = PACE_KEEPS_INPUT, .kept_extra = pace_kept_experts,
      .expert_elements = pace_expert_elements},
     {"add", PACE_LAYER_ADD, .least = 1, .most = PACE_LAYER_INPUTS, OF(join), BY(join, add)},
-    {"multiply", PACE_LAYER_MULTIPLY, .least = 1, .most = PACE_LAYER_INPUTS, OF(join), BY(join, multiply),
+    {"multiply", PACE_LAYER_MULTIPLY, .least = 1, .most = PACE_LAYER_INPUTS, OF(multiply), BY(join, multiply),
      .keeps = PACE_KEEPS_INPUT},
     {"concat", PACE_LAYER_CONCAT, .least = 1, .most = PACE_LAYER_INPUTS, OF(concat), BY(concat, concat)},
     /* Who called for the cross entropy holds the scores beside their softmax. */

@@ -232,15 +232,31 @@ pace_status pace_infer_experts(pace_layer *layer, const pace_shape *inputs, size
     return PACE_OK;
 }
 
-/* Sum or product of tensors of one shape. */
+static bool is_as_wide(const pace_shape *a, const pace_shape *b) {
+    return a->channels == b->channels && a->sequence == b->sequence && a->sharded == b->sharded;
+}
+
+static pace_status fail_branch(const pace_shape *inputs, size_t i) {
+    return pace_fail(PACE_E_INPUT, "branch 1 gives %g x %g x %g, branch %zu gives %g x %g x %g", inputs[0].channels,
+                     inputs[0].height, inputs[0].width, i + 1, inputs[i].channels, inputs[i].height, inputs[i].width);
+}
+
+/* Product of tensors of one shape, or of an image and a number for each of its channels. */
+pace_status pace_infer_multiply(pace_layer *layer, const pace_shape *inputs, size_t count, const double *rows) {
+    (void)rows;
+    for (size_t i = 1; i < count; i++) {
+        bool alike = flat(&inputs[i]) == flat(&inputs[0]), one = inputs[i].height == 1 && inputs[i].width == 1;
+        if (!is_as_wide(&inputs[i], &inputs[0]) || !(alike || one)) return fail_branch(inputs, i);
+    }
+    layer->shape = inputs[0];
+    return PACE_OK;
+}
+
+/* Sum of tensors of one shape. */
 pace_status pace_infer_join(pace_layer *layer, const pace_shape *inputs, size_t count, const double *rows) {
     (void)rows;
     for (size_t i = 1; i < count; i++)
-        if (flat(&inputs[i]) != flat(&inputs[0]) || inputs[i].sequence != inputs[0].sequence ||
-            inputs[i].sharded != inputs[0].sharded || inputs[i].channels != inputs[0].channels)
-            return pace_fail(PACE_E_INPUT, "branch 1 gives %g x %g x %g, branch %zu gives %g x %g x %g",
-                             inputs[0].channels, inputs[0].height, inputs[0].width, i + 1, inputs[i].channels,
-                             inputs[i].height, inputs[i].width);
+        if (flat(&inputs[i]) != flat(&inputs[0]) || !is_as_wide(&inputs[i], &inputs[0])) return fail_branch(inputs, i);
     layer->shape = inputs[0];
     return PACE_OK;
 }

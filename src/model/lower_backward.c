@@ -535,10 +535,20 @@ void pace_backward_add(pace_lowering *to, const layer_view *view) {
     pace_emit_close_backward(to);
 }
 
+/* The gradient of one factor; where that is a number for each channel, the sum over its places. */
+static void backward_factor(pace_lowering *to, const layer_view *view, uint32_t i) {
+    double share = pace_lower_share_of_input(to, view, i), other = 0, rows = view->elements * share;
+    for (uint32_t k = 0; k < view->layer->input_count; k++)
+        if (k != i) other += pace_lower_share_of_input(to, view, k);
+    pace_emit_op(to, "aten::mul", pace_emit_elementwise(to, "mul", view->elements, 1 + other, 1, view->bytes));
+    if (share < 1)
+        pace_emit_op(to, "aten::sum",
+                     pace_emit_rows(to, PACE_OP_REDUCTION, "sum", PACE_PASS_FORWARD, rows, 1 / share, view->bytes));
+}
+
 void pace_backward_multiply(pace_lowering *to, const layer_view *view) {
     pace_emit_open_backward(to, "MulBackward0");
-    for (uint32_t i = 0; i < view->layer->input_count; i++)
-        pace_emit_op(to, "aten::mul", pace_emit_elementwise(to, "mul", view->elements, 2, 1, view->bytes));
+    for (uint32_t i = 0; i < view->layer->input_count; i++) backward_factor(to, view, i);
     give_all(to, view);
     pace_emit_close_backward(to);
 }

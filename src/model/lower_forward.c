@@ -27,7 +27,8 @@ void pace_forward_join(pace_lowering *to, const layer_view *view) {
                      in_place ? "aten::add_"
                      : add    ? "aten::add"
                               : "aten::mul",
-                     pace_emit_elementwise(to, add ? "add" : "mul", view->elements, 2, 1, view->bytes));
+                     pace_emit_elementwise(to, add ? "add" : "mul", view->elements,
+                                           1 + pace_lower_share_of_input(to, view, i), 1, view->bytes));
 }
 
 /* autocast: what comes in another precision is copied first, and so are the parameters, once a forward pass. */

@@ -18,6 +18,10 @@ pace_layer_view pace_layer_view_of(const pace_lowering *to, uint32_t number) {
                              .wants = has_input && to->needs_gradient[from]};
 }
 
+double pace_lower_share_of_input(const pace_lowering *to, const pace_layer_view *view, uint32_t i) {
+    return pace_emit_elements(to, &pace_layer_input(to->model, view->layer, i)->shape) / view->elements;
+}
+
 static const pace_activation activations[] = {
     {"relu", "relu", "aten::relu_", NULL, "ReluBackward0", "aten::threshold_backward", 2},
     {"relu6", "relu6", "aten::hardtanh_", NULL, "HardtanhBackward0", "aten::hardtanh_backward", 2},

@@ -23,6 +23,9 @@ typedef struct {
     double reads; /* tensors the backward kernel reads */
 } pace_activation;
 
+/** Elements of the i-th input over those of the output: a branch may have one for each channel of an image. */
+double pace_lower_share_of_input(const pace_lowering *to, const pace_layer_view *view, uint32_t i);
+
 const pace_activation *pace_lower_activation(const char *word);
 
 typedef struct {

@@ -44,6 +44,23 @@ static pace_status build_when_named(void *context, const pace_yaml *yaml, const 
     return pace_model_build(wanted->out, yaml, name, wanted->settings, wanted->setting_count);
 }
 
+/* The model that a name of others means, with images of the size that stands in that name unless settings have one. */
+static pace_status build_called(search *wanted, const char *name, bool takes_image) {
+    PACE_VEC(pace_model_setting) settings = {0};
+    double image = takes_image ? pace_model_name_image(wanted->name) : 0;
+    pace_status status = PACE_OK;
+    for (size_t i = 0; status == PACE_OK && i < wanted->setting_count; i++) {
+        if (strcmp(wanted->settings[i].key, "image") == 0) image = 0;
+        status = PACE_PUSH(&settings, wanted->settings[i]);
+    }
+    const pace_model_setting said = {.key = "image", .value = image, .text = ""};
+    if (status == PACE_OK && image > 0) status = PACE_PUSH(&settings, said);
+    search other = {wanted->out, name, settings.items, settings.count, true, false, wanted->catalog};
+    if (status == PACE_OK) status = pace_model_each_description(wanted->catalog, build_when_named, &other);
+    PACE_VEC_FREE(&settings);
+    return status;
+}
+
 /* By a name that others use for it; else the closest is named. */
 static pace_status build_when_called(search *wanted) {
     pace_model_names names;
@@ -51,14 +68,14 @@ static pace_status build_when_called(search *wanted) {
     const pace_model_called *called = pace_model_names_find(&names, wanted->name);
     char name[64];
     snprintf(name, sizeof name, "%s", called ? called->model : pace_model_names_closest(&names, wanted->name));
+    bool takes_image = called && pace_model_called_takes(called, "image");
     pace_model_names_free(&names);
     if (!called)
         return pace_fail(PACE_E_MISSING,
                          "%sthe catalogue has no model \"%.80s\"%s%s%s (a file of yours ends with .yaml)",
                          strchr(wanted->name, '/') ? "there is no such file, and " : "", wanted->name,
                          *name ? "; the closest name is \"" : "", name, *name ? "\"" : "");
-    search other = {wanted->out, name, wanted->settings, wanted->setting_count, true, false, wanted->catalog};
-    return pace_model_each_description(wanted->catalog, build_when_named, &other);
+    return build_called(wanted, name, takes_image);
 }
 
 size_t pace_model_path_length(const char *name) {

@@ -2,6 +2,7 @@
 
 #include "machine/catalog.h"
 #include "model/model_files.h"
+#include "base/decimal.h"
 #include "base/print.h"
 
 #include <stdio.h>
@@ -190,6 +191,19 @@ const char *pace_model_names_refusal(const pace_model_names *names, const char *
         }
     }
     return NULL;
+}
+
+/* Three digits between separators; a patch's size stands behind a word. */
+double pace_model_name_image(const char *text) {
+    enum { DIGITS = 3, LEAST = 160 }; /* below it stand widths in percent ("mobilenetv2_100") */
+    static const char apart[] = "_-.";
+    for (const char *at = strpbrk(text, apart); at; at = strpbrk(at + 1, apart)) {
+        size_t digits = strspn(at + 1, "0123456789");
+        bool ends = at[1 + digits] == '\0' || strchr(apart, at[1 + digits]);
+        double size;
+        if (digits == DIGITS && ends && pace_number_read(&size, at + 1) && size >= LEAST) return size;
+    }
+    return 0;
 }
 
 bool pace_model_called_takes(const pace_model_called *one, const char *parameter) {

@@ -35,5 +35,8 @@ const char *pace_model_names_closest(const pace_model_names *names, const char *
 /** Why a model of this name is not in the catalogue (`refused`); NULL when nothing is known of it. */
 const char *pace_model_names_refusal(const pace_model_names *names, const char *text);
 
+/** The size of images that a model's name says ("vit_large_patch32_384"); 0 = it says none. */
+double pace_model_name_image(const char *text);
+
 /** Whether a parameter is one that a row may set. */
 bool pace_model_called_takes(const pace_model_called *one, const char *parameter);

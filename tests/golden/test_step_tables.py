@@ -71,7 +71,7 @@ def test_names():
         for row in rows[1:]:
             assert row["predicted"] == rows[0]["predicted"], (known, row["model"], row["status"])
     reasons = {"stable diffusion": "diffusion", "mamba-2.8b": "state-space", "maskrcnn": "detectors",
-               "llama4-maverick-400b": "experts", "mobilenet_v2": 'closest name is "mobilenet"', "whatever": "no hidden"}
+               "llama4-maverick-400b": "experts", "mobilenet_v3": 'closest name is "mobilenet', "whatever": "no hidden"}
     for row in ask(head + "".join(f"H100,{name},8,1,8,512,bf16\n" for name in reasons)):
         assert not row["predicted"] and reasons[row["model"]] in row["status"], row
     # a family's name, and the size in a column of its own

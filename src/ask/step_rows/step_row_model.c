@@ -41,6 +41,8 @@ static void set_stated(settings *with, const pace_step_reader *r, size_t row, co
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
         if (pace_model_called_takes(model, sizes[i].key) && has(&value, r, row, sizes[i].column))
             set(with, sizes[i].key, value);
+    value = pace_model_name_image(pace_step_cell(r, row, PACE_STEP_MODEL));
+    if (value > 0 && pace_model_called_takes(model, "image")) set(with, "image", value);
 }
 
 static pace_step_model *known(const pace_step_things *things, const char *key) {
