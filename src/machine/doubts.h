@@ -104,6 +104,8 @@ typedef enum {
     X(ROW_INTERLEAVING, "row_interleaving", VALUE)         \
     X(ROW_PRECISION, "row_precision", TIMES)               \
     X(ROW_SINGLE_PRECISION, "row_single_precision", TIMES) \
+    X(ROW_LAYOUT, "row_layout", SPREAD)                    \
+    X(ROW_FRAMEWORK, "row_framework", TIMES)               \
     X(ROW_RECOMPUTE, "row_recompute", TIMES)               \
     X(ROW_HEADS, "row_heads", TIMES)                       \
     X(ROW_RECIPE, "row_recipe", SPREAD)                    \

@@ -20,6 +20,7 @@ static const char *const tf32_uses[] = {"convolutions", "none", NULL};
 static const char *const indices[] = {"usual", "int64", "int32", NULL};
 static const char *const loss_reads[] = {"usual", "0", "1", "before_backward", NULL};
 static const char *const pair_indices[] = {"usual", "device", "host", NULL};
+static const char *const layouts[] = {"usual", "nchw", "nhwc", NULL};
 static const char *const recomputes[] = {"none", "selective", "full", NULL};
 static const char *const schedules[] = {"1f1b", "gpipe", "zero-bubble", "zb-v", "dualpipe-v", NULL};
 
@@ -46,6 +47,7 @@ static const struct {
     {"attention", offsetof(pace_config, attention), attentions, 0, 0},
     {"input", offsetof(pace_config, input), inputs, 0, 0},
     {"indices", offsetof(pace_config, indices), indices, 0, 0},
+    {"layout", offsetof(pace_config, layout), layouts, 0, 0},
     {"recompute", offsetof(pace_config, recompute), recomputes, 0, 0},
     {"keep_gradients", offsetof(pace_config, keep_gradients), NULL, 0, 1},
     {"read_loss", offsetof(pace_config, read_loss), loss_reads, 0, 0},
@@ -249,6 +251,10 @@ double pace_config_passes(const pace_config *config) {
 
 bool pace_config_is_amp(const pace_config *config) {
     return config->precision == PACE_RUN_AMP || config->precision == PACE_RUN_AMP_BF16;
+}
+
+bool pace_config_holds_nchw(const pace_config *config) {
+    return config->layout == PACE_LAYOUT_NCHW && config->execution != PACE_COMPILED;
 }
 
 pace_precision pace_config_matrix_precision(const pace_config *config) {

@@ -45,6 +45,10 @@ typedef enum { PACE_LOSS_USUAL, PACE_LOSS_UNREAD, PACE_LOSS_READ_LAST, PACE_LOSS
  * waits for (Naumov et al.'s DLRM); as the model's recipe has it, else the former. */
 typedef enum { PACE_PAIRS_USUAL, PACE_PAIRS_DEVICE, PACE_PAIRS_HOST } pace_pair_indices;
 
+/* How images lie in memory: each channel's pixels, or each pixel's channels side by side ("channels last"); as the framework
+ * has them where nobody says. */
+typedef enum { PACE_LAYOUT_USUAL, PACE_LAYOUT_NCHW, PACE_LAYOUT_NHWC } pace_image_layout;
+
 /* What a device with a rate for TF32 multiplies in it although all is held in fp32: PyTorch allows it to cuDNN, not to
  * cuBLAS, unless told otherwise (torch.backends.cudnn.allow_tf32, torch.backends.cuda.matmul.allow_tf32). Where all may,
  * the precision is tf32. */
@@ -72,6 +76,7 @@ typedef struct {
     double sequence;     /* tokens of a sample; 0 = the model's own */
     int mode, precision, allow_tf32, optimizer, update, execution, attention, input, indices, read_loss, pair_indices,
         recompute;         /* of the enums above */
+    int layout;            /* a pace_image_layout */
     int offload;           /* a pace_offload */
     int schedule;          /* a pace_pipeline_schedule: in which order a pipeline takes micro-batches */
     double keep_gradients; /* 1 = gradients are zeroed and added to; 0 = dropped (set_to_none) */
@@ -165,6 +170,9 @@ double pace_config_micro_batches(const pace_config *config);
 double pace_config_samples(const pace_config *config);
 /** A step's arithmetic over that of its forward pass: backward is twice as much, with frozen weights once. */
 double pace_config_passes(const pace_config *config);
+/** Whether convolutions in half precision get images whose channels lie apart. torch.compile lays them out for its kernels
+ * (torch._inductor.config.layout_optimization). */
+bool pace_config_holds_nchw(const pace_config *config);
 /** The precision of matrix products, and the bytes of one element of a parameter. */
 pace_precision pace_config_matrix_precision(const pace_config *config);
 /** That of convolutions; a device without TF32 has them in FP32. */

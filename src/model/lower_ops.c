@@ -83,6 +83,12 @@ const char *pace_lower_attention_name(int bytes, bool backward) {
                     : "aten::_scaled_dot_product_efficient_attention";
 }
 
+/* Single precision has copies before and after its kernels in the layout that frameworks keep it in, whose name is "". */
+static const char *layout_kind(const pace_lowering *to, int bytes) {
+    if (to->config->layout == PACE_LAYOUT_NHWC) return "nhwc";
+    return bytes == 2 && pace_config_holds_nchw(to->config) ? "nchw" : "";
+}
+
 pace_op pace_lower_convolution(const pace_lowering *to, const pace_layer *layer, pace_pass pass, int bytes) {
     const double *option = layer->option;
     const pace_shape *in = &pace_layer_input(to->model, layer, 0)->shape;
@@ -95,7 +101,7 @@ pace_op pace_lower_convolution(const pace_lowering *to, const pace_layer *layer,
                                      option[PACE_OPTION_STRIDE], option[PACE_OPTION_STRIDE_WIDTH],
                                      option[PACE_OPTION_PAD], option[PACE_OPTION_PAD_WIDTH],
                                      option[PACE_OPTION_DILATION], option[PACE_OPTION_GROUPS]}},
-                  "");
+                  layout_kind(to, bytes));
 }
 
 /* Windows that hang over the far edge are padding on one side, so half of it on each: chosen so that the operation

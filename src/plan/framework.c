@@ -17,6 +17,9 @@ static pace_status read_words(pace_framework *out, const pace_yaml *yaml, const 
         if (!word) return fail_at(yaml, node, keys[i]);
         PACE_TRY(pace_config_set(&config, keys[i], word));
     }
+    const char *layout = pace_yaml_text_of(node, "layout");
+    if (layout) PACE_TRY(pace_config_set(&config, "layout", layout));
+    out->layout = config.layout;
     out->execution = config.execution;
     out->attention = config.attention;
     out->precision = config.precision;
@@ -95,6 +98,7 @@ static pace_status read_framework(pace_framework *out, const pace_yaml *yaml, co
                                    {"keeps_fp8", &out->keeps_fp8, 1, 1},
                                    {"routes_inside", &out->routes_inside, 1, 1},
                                    {"tokens_once", &out->tokens_once, 1, 1},
+                                   {"nchw_until", &out->nchw_until, 1, 1000},
                                    {"interleaves", &out->interleaves, 1, 1},
                                    {"scatter_messages", &out->scatter_messages, 1, 1}};
     const char *name = pace_yaml_text_of(node, "name");
@@ -139,12 +143,12 @@ static pace_status read_held(pace_frameworks *out) {
 static pace_status read_all(pace_frameworks *out) {
     const pace_yaml_node *root = pace_yaml_root(out->yaml), *list = pace_yaml_get(root, "frameworks");
     if (pace_yaml_count(list) < 1 || pace_yaml_count(list) > PACE_FRAMEWORKS_MOST)
-        return fail_at(out->yaml, list ? list : root, "1 to 16 frameworks");
+        return fail_at(out->yaml, list ? list : root, "1 to 24 frameworks");
     for (; out->count < pace_yaml_count(list); out->count++)
         PACE_TRY(read_framework(&out->items[out->count], out->yaml, pace_yaml_item(list, out->count)));
     PACE_TRY(read_held(out));
     const pace_yaml_node *attention = pace_yaml_get(root, "attention");
-    if (pace_yaml_count(attention) > PACE_FRAMEWORKS_MOST) return fail_at(out->yaml, attention, "at most 16 kernels");
+    if (pace_yaml_count(attention) > PACE_FRAMEWORKS_MOST) return fail_at(out->yaml, attention, "at most 24 kernels");
     for (; out->attention_count < pace_yaml_count(attention); out->attention_count++)
         PACE_TRY(read_attention(&out->attention[out->attention_count], out->yaml,
                                 pace_yaml_item(attention, out->attention_count)));
@@ -258,8 +262,14 @@ void pace_framework_defaults(pace_config *config, const pace_framework *framewor
     config->keeps_fp8 = framework->keeps_fp8 > 0;
     config->routes_inside = framework->routes_inside > 0;
     config->tokens_once = framework->tokens_once > 0;
+    config->layout = framework->layout;
     config->execution = framework->execution;
     config->attention = framework->attention;
     config->zero_stage = framework->zero_stage;
     config->sequence_parallel = framework->sequence_parallel;
+}
+
+void pace_framework_lay_out(pace_config *config, const pace_framework *framework, const pace_device *device) {
+    bool newer = framework->nchw_until > 0 && device->generation > framework->nchw_until;
+    if (newer && config->layout == PACE_LAYOUT_NCHW) config->layout = PACE_LAYOUT_NHWC;
 }

@@ -10,8 +10,8 @@ typedef struct {
     char name[32];
     const char
         *about; /* whose software of which year it stands for, where its words say less; borrowed; NULL = nothing */
-    int execution, attention, precision, recompute; /* as in pace_config */
-    double launch_s, dispatch_s;                    /* of the host: per kernel or exchange, per layer of experts */
+    int execution, attention, precision, recompute, layout; /* as in pace_config; layout: of images in half precision */
+    double launch_s, dispatch_s; /* of the host: per kernel or exchange, per layer of experts */
     double gradient_bytes, state_bytes, update_bytes;
     double overlap_gradients, overlap_pipeline, overlap_tensor, overlap_context,
         overlap_expert;                   /* shares that may hide */
@@ -32,6 +32,7 @@ typedef struct {
     double keeps_fp8;     /* whether products in FP8 keep their inputs so */
     double
         routes_inside; /* whether experts weigh what they compute before their last product, whose output is not kept */
+    double nchw_until; /* the newest generation of devices on which its images lie so; 0 = on all */
     double tokens_once; /* whether a token crosses to each node once, and is copied to its experts' ranks there */
     double workspace_bytes[2];                /* before Hopper, and from Hopper on */
     double context_bytes, communicator_bytes; /* of a device's memory, what no allocator of the framework gives */
@@ -49,7 +50,7 @@ typedef struct {
     double matrix, attention, stream, inside, between, launch, step, rest;
 } pace_step_spreads;
 
-enum { PACE_FRAMEWORKS_MOST = 16 };
+enum { PACE_FRAMEWORKS_MOST = 24 };
 
 /* Attention kernels that are not made for a device: their time over the formula's. */
 typedef struct {
@@ -85,3 +86,6 @@ pace_status pace_frameworks_named(const pace_framework **out, const pace_framewo
 
 /** How its steps run and are shared where nobody says: execution, attention, ZeRO, sequence parallelism. */
 void pace_framework_defaults(pace_config *config, const pace_framework *framework);
+
+/** How images lie where nobody says and the device is known: versions of a framework that run on it may differ from older ones. */
+void pace_framework_lay_out(pace_config *config, const pace_framework *framework, const pace_device *device);

@@ -1,5 +1,6 @@
 #include "ask/predict/setting_effects.h"
 #include "base/numbers.h"
+#include "cost/formula.h"
 #include "model/model_settings.h"
 
 #include <string.h>
@@ -39,6 +40,13 @@ static bool convolves_in_fp32(const question *q) {
     return q->config->precision == PACE_RUN_FP32 && pace_model_has_layer(q->model, PACE_LAYER_CONVOLUTION);
 }
 
+static bool convolves(const question *q) { return pace_model_has_layer(q->model, PACE_LAYER_CONVOLUTION); }
+
+/* Outside matrix units images are taken as they lie. */
+static bool feeds_matrix_units(const question *q) { return pace_config_convolution_precision(q->config) != PACE_FP32; }
+
+static bool orders_no_images(const question *q) { return q->config->execution != PACE_COMPILED; }
+
 static bool recomputes_blocks(const question *q) {
     return q->config->recompute != PACE_RECOMPUTE_FULL || q->model->segments > 0;
 }
@@ -69,6 +77,9 @@ static const struct {
     {"pair_indices", interacts, "on a model without an interaction of vectors, or unless execution=eager"},
     {"recompute", recomputes_blocks, "with the value full on a model that repeats no block of layers"},
     {"recompute", recomputes_attention, "with the value selective on a model without attention layers"},
+    {"layout", convolves, "on a model without convolutions"},
+    {"layout", orders_no_images, "with execution=compiled, which lays images out itself"},
+    {"layout", feeds_matrix_units, "in single precision without TF32"},
     {"allow_tf32", convolves_in_fp32, "without convolutions in precision=fp32"},
 };
 
@@ -96,5 +107,12 @@ pace_status pace_settings_check_effect(const pace_words *set, const pace_setting
 
 bool pace_model_convolves_in_tf32(const pace_model *model, const pace_config *config) {
     return pace_config_convolution_precision(config) == PACE_TF32 &&
+           pace_model_has_layer(model, PACE_LAYER_CONVOLUTION);
+}
+
+bool pace_model_copies_images(const pace_model *model, const pace_config *config, const pace_device *device) {
+    pace_precision precision = pace_config_convolution_precision(config);
+    bool half = precision == PACE_FP16 || precision == PACE_BF16;
+    return half && pace_config_holds_nchw(config) && pace_device_copies_nchw(device) &&
            pace_model_has_layer(model, PACE_LAYER_CONVOLUTION);
 }

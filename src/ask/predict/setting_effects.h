@@ -21,3 +21,5 @@ pace_status pace_settings_check_effect(const pace_words *set, const pace_setting
 
 /** Whether it has convolutions that may be computed in TF32 although all is held in fp32. */
 bool pace_model_convolves_in_tf32(const pace_model *model, const pace_config *config);
+/** Whether convolutions in half precision copy images that lie channel by channel (nchw). */
+bool pace_model_copies_images(const pace_model *model, const pace_config *config, const pace_device *device);

@@ -13,6 +13,7 @@ static void follow(pace_config *config, const pace_recorded *recorded) {
     if (recorded->precision != PACE_NOT_RECORDED) config->precision = recorded->precision;
     if (recorded->optimizer != PACE_NOT_RECORDED) config->optimizer = recorded->optimizer;
     if (recorded->attention != PACE_NOT_RECORDED) config->attention = recorded->attention;
+    config->layout = PACE_LAYOUT_USUAL; /* a recording says what its kernels take, not in which layout */
 }
 
 void pace_step_defaults_of(pace_config *config, const pace_framework *framework, const pace_model *model) {
@@ -42,9 +43,10 @@ bool pace_step_spreads_tables(pace_config *config, const pace_model *model, bool
 
 /* Defaults depend on the model, and the model on settings: so fields that settings leave alone are told by a mark. */
 static void fill(pace_config *config, const pace_config *usual) {
-    int *const fields[] = {&config->optimizer, &config->precision, &config->recompute, &config->execution,
-                           &config->attention};
-    const int values[] = {usual->optimizer, usual->precision, usual->recompute, usual->execution, usual->attention};
+    int *const fields[] = {&config->optimizer, &config->precision, &config->recompute,
+                           &config->execution, &config->attention, &config->layout};
+    const int values[] = {usual->optimizer, usual->precision, usual->recompute,
+                          usual->execution, usual->attention, usual->layout};
     for (size_t i = 0; i < sizeof values / sizeof *values; i++)
         if (*fields[i] == UNSAID) *fields[i] = values[i];
     if (config->zero_stage == UNSAID) config->zero_stage = usual->zero_stage;
@@ -89,6 +91,7 @@ static pace_status open_model(pace_step_asked *a, pace_catalog *catalog, const c
     if (framework) PACE_TRY(pace_frameworks_named(&a->asked.framework, &a->frameworks, framework));
     *config = usual;
     config->optimizer = config->precision = config->recompute = config->execution = config->attention = UNSAID;
+    config->layout = UNSAID;
     config->zero_stage = config->sequence_parallel = config->ep = UNSAID;
     pace_model_settings own;
     PACE_TRY(pace_model_settings_read(&own, config, catalog, set));
@@ -145,8 +148,11 @@ static pace_status check_routes(const pace_config *config, const pace_machine *m
 }
 
 static pace_status open_place(pace_step_asked *a, pace_catalog *catalog, const pace_step_words *words) {
+    static const char *const layout[] = {"layout", NULL};
     double ranks = pace_config_ranks(&a->asked.config), devices = 1;
     a->asked.device = words->device;
+    if (!pace_settings_name(words->set, layout))
+        pace_framework_lay_out(&a->asked.config, a->asked.framework, words->device);
     a->asked.attention = pace_frameworks_attention(&a->frameworks, words->device->name, a->asked.framework->name);
     a->asked.spreads = a->frameworks.spreads;
     if (words->machine) {

@@ -296,6 +296,7 @@ bool pace_step_row_config(pace_step_row *out, pace_step_reader *r, size_t row) {
     if (!*word || pace_frameworks_named(&out->framework, &r->things->frameworks, word) != PACE_OK) {
         out->framework = pace_frameworks_find(&r->things->frameworks, word);
         if (*word) pace_step_note(out, "unknown framework \"%.30s\", taken for %s", word, out->framework->name);
+        if (*word) pace_step_doubt(out, r, PACE_DOUBT_ROW_FRAMEWORK);
     }
     const char *about = out->framework->about;
     if (*word && about && !pace_step_says(word, out->framework->name)) pace_step_note(out, "taken for %s", about);
@@ -303,6 +304,7 @@ bool pace_step_row_config(pace_step_row *out, pace_step_reader *r, size_t row) {
         pace_step_note(out, "assumed steps recorded as graphs");
     out->attention = pace_frameworks_attention(&r->things->frameworks, out->device->name, out->framework->name);
     pace_step_defaults_of(config, out->framework, out->model);
+    pace_framework_lay_out(config, out->framework, out->device);
     if (pace_step_number(&seq, r, row, PACE_STEP_SEQ) && seq >= 1) config->sequence = floor(seq);
     pace_step_row_padding(out, r, row);
     if (!pace_step_row_words(out, r, row) || !pace_step_row_adapt(out, r) || !set_ranks(out, r, row)) return false;

@@ -1,6 +1,7 @@
-/* What a row leaves open of how its step is run, beside what framework and batch give: how pipelines are interleaved, and
- * whether a device that can multiply in 8 bits does. */
+/* What a row leaves open of how its step is run, beside what framework and batch give: how pipelines are interleaved, whether
+ * a device that can multiply in 8 bits does, and how images lie in memory. */
 #include "ask/step_rows/step_cells.h"
+#include "cost/formula.h"
 #include "model/parts.h"
 
 #include <math.h>
@@ -68,7 +69,22 @@ static void doubt_precision(pace_step_row *out, const pace_step_reader *r, size_
         pace_step_doubt(out, r, PACE_DOUBT_ROW_SINGLE_PRECISION);
 }
 
+/* Whether images are copied for matrix units hangs on how they lie. A row that names its software tells of somebody's run;
+ * another asks what options ask. */
+static void doubt_layout(pace_step_row *out, const pace_step_reader *r, size_t row) {
+    const pace_config *config = &out->config;
+    pace_precision products = pace_config_convolution_precision(config);
+    bool half = products == PACE_FP16 || products == PACE_BF16;
+    bool matters =
+        half && config->execution != PACE_COMPILED && pace_model_has_layer(out->model, PACE_LAYER_CONVOLUTION);
+    bool silent = *pace_step_cell(r, row, PACE_STEP_FRAMEWORK) && !out->says_layout;
+    if (!matters || !silent || !pace_device_copies_nchw(out->device)) return;
+    pace_step_note(out, "assumed layout %s", pace_config_word(config, "layout"));
+    out->unsaid_spread = hypot(out->unsaid_spread, r->things->doubts.figure[PACE_DOUBT_ROW_LAYOUT]);
+}
+
 void pace_step_row_unsaid(pace_step_row *out, const pace_step_reader *r, size_t row) {
     set_chunks(out, r, row);
     doubt_precision(out, r, row);
+    doubt_layout(out, r, row);
 }

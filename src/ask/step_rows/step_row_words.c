@@ -96,6 +96,17 @@ static void set_execution(pace_step_row *out, const pace_step_reader *r, size_t 
     else out->config.execution = PACE_CUDA_GRAPH;
 }
 
+/* Where nobody says, as the framework has it. */
+static void set_layout(pace_step_row *out, const pace_step_reader *r, size_t row) {
+    static const pace_step_column columns[] = {PACE_STEP_LAYOUT, PACE_STEP_NOTES, PACE_STEP_FRAMEWORK};
+    const char *text = pace_step_cell(r, row, PACE_STEP_LAYOUT), *said = NULL;
+    for (size_t i = 0; !said && i < PACE_COUNT(columns); i++)
+        said = pace_step_said(r->things, "layout", pace_step_cell(r, row, columns[i]));
+    if (pace_step_flag(text) >= 0) said = pace_step_flag(text) ? "nhwc" : "nchw";
+    else if (*text && !pace_step_said(r->things, "layout", text)) note_unknown(out, r, row, PACE_STEP_LAYOUT);
+    if (said && pace_config_set(&out->config, "layout", said) == PACE_OK) out->says_layout = true;
+}
+
 static void set_mode(pace_step_row *out, const pace_step_reader *r, size_t row) {
     const char *mode = pace_step_cell(r, row, PACE_STEP_MODE);
     if (pace_step_says(mode, "inf") || pace_step_says(mode, "forward")) out->config.mode = PACE_INFERENCE;
@@ -173,6 +184,7 @@ bool pace_step_row_words(pace_step_row *out, const pace_step_reader *r, size_t r
     set_mode(out, r, row);
     set_recompute(out, r, row);
     set_execution(out, r, row);
+    set_layout(out, r, row);
     set_attention(out, r, row);
     set_sharding(out, r, row);
     set_schedule(out, r, row);

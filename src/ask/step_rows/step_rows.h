@@ -18,6 +18,7 @@ typedef struct {
     pace_step_spreads spreads;              /* of pace_frameworks */
     bool batch_assumed;                     /* the row says no micro-batch */
     bool may_recompute;                     /* the row does not say whether activations are recomputed */
+    bool says_layout;                       /* of images */
     double attention;                       /* pace_frameworks_attention() */
     bool half_causal;                       /* who made the table counts half of causal attention's operations */
     double matrix_factor, attention_factor; /* of this row's own: their time over the formula's; 0 = as that */

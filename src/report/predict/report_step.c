@@ -1,6 +1,7 @@
 #include "base/order.h"
 #include "report/predict/report_assumptions.h"
 #include "ask/predict/scenarios.h"
+#include "ask/predict/setting_effects.h"
 #include "ask/predict/step_memory.h"
 #include "report/predict/report_step.h"
 #include "report/predict/step_rate.h"
@@ -158,10 +159,17 @@ static void put_help(pace_node *root, const asked *a) {
     pace_put_table(root, &help_table, savings, count, sizeof *savings);
 }
 
+/* How convolutions take images, where that is not as they are held. */
+static const char *images_of(const pace_step_asked *step) {
+    if (step->convolves_in_tf32) return " with convolutions in TF32";
+    bool copied = pace_model_copies_images(&step->model, &step->asked.config, step->asked.device);
+    return copied ? " with images in nchw, which convolutions copy (not with layout=nhwc)" : "";
+}
+
 /* What an answer rests on, said or not. */
 static void put_how(pace_node *root, const asked *a) {
     const pace_config *config = &a->step->asked.config;
-    const char *tf32 = a->step->convolves_in_tf32 ? " with convolutions in TF32" : "";
+    const char *images = images_of(a->step);
     const char *framework = a->step->asked.framework->name;
     const char *recompute = a->step->settled.recomputed ? "full (assumed: without it the step does not fit)"
                                                         : pace_config_word(config, "recompute");
@@ -178,12 +186,12 @@ static void put_how(pace_node *root, const asked *a) {
                  a->step->usual_rounds ? " (assumed: eight a stage)" : "");
     if (config->mode != PACE_TRAINING)
         pace_node_note(root, "Inference, micro-batch %.0f%s%s, framework %s, %s, %s%s; change these with --set.",
-                       config->micro_batch, assumed, of, framework, execution, precision, tf32);
+                       config->micro_batch, assumed, of, framework, execution, precision, images);
     else
         pace_node_note(
             root,
             "Training, micro-batch %.0f%s%s%s, framework %s, %s, %s%s, optimizer %s%s, recomputation %s; change these with --set.",
-            config->micro_batch, assumed, of, more, framework, execution, precision, tf32,
+            config->micro_batch, assumed, of, more, framework, execution, precision, images,
             pace_config_word(config, "optimizer"), config->offload ? " offloaded to the host" : "", recompute);
 }
 

@@ -1,0 +1,71 @@
+#!/usr/bin/env python3
+"""Rows about networks for images: how images lie in memory, which size stands in a model's name, whose software trains."""
+import csv
+import os
+import sys
+import tempfile
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+from checks import expect, finish, run
+
+HEAD = "model,device,micro_batch,precision,framework,optimizer,input,layout,image_size,notes"
+# huggingface/pytorch-image-models (5e7d47c), results/benchmark-train-amp-{nhwc,nchw}-pt112-cu113-rtx3090.csv: images a second.
+TIMM = {"resnet18": (512, 3481.78, 2764.22), "resnet50": (512, 1218.01, 826.06), "vgg11": (512, 954.03, 825.98), "densenet121": (256, 913.65, 730.11)}
+
+
+def ask(*rows):
+    """The answers to rows of cells, in seconds."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "rows.csv")
+        Path(path).write_text("\n".join([HEAD, *(",".join(row) for row in rows)]) + "\n")
+        code, out, err = run("predict", "--kind", "step", "--rows", path, "--format", "csv", "--quiet")
+    expect(code == 0, "rows are answered", err)
+    return list(csv.DictReader(out.splitlines()))
+
+
+def timm(model, layout, batch, device="RTX 3090", notes=""):
+    return (model, device, str(batch), "amp", "PyTorch", "momentum", "synthetic", layout, "", notes)
+
+
+def layouts():
+    """Copies for convolutions on matrix units make a step as much longer as it was measured to be, within a fifth of the difference's own error."""
+    for model, (batch, last, first) in TIMM.items():
+        rows = ask(timm(model, "nhwc", batch), timm(model, "nchw", batch), timm(model, "", batch), timm(model, "", batch, notes="channels last"))
+        seconds = [float(row["predicted"]) for row in rows]
+        expect(abs(seconds[1] / seconds[0] / (last / first) - 1) < 0.2, "as much longer as measured", model, seconds[1] / seconds[0], last / first)
+        expect(seconds[2] == seconds[1] and seconds[3] == seconds[0], "PyTorch's layout is nchw unless told otherwise", seconds)
+        expect("assumed layout nchw" in rows[2]["status"] and "layout" not in rows[1]["status"], "the layout is assumed", rows[2]["status"])
+        expect(float(rows[2]["high"]) / float(rows[2]["low"]) > float(rows[1]["high"]) / float(rows[1]["low"]), "and the interval wider", rows[2])
+    old = ask(*(timm("resnet50", layout, 32, "P100-16GB-SXM2") for layout in ("nhwc", "nchw")))
+    expect(old[0]["predicted"] == old[1]["predicted"], "Pascal has no matrix units", old)
+    last, first = ask(("resnet50", "RTX 3090", "64", "fp16", "TensorFlow", "momentum", "", "", "", ""), ("resnet50", "RTX 3090", "64", "fp16", "TensorFlow", "momentum", "", "nchw", "", ""))
+    expect(float(first["predicted"]) > float(last["predicted"]), "on Ampere TensorFlow lays images out for matrix units", first, last)
+
+
+def sizes():
+    """vit_large_patch32_384 was priced with images of 224. 384 / 32 = 12: 145 tokens instead of 50."""
+    rows = ask(timm("vit_large_patch32_384", "", 96), timm("vit_large_patch32_224", "", 96), ("vit_large_patch32_224", "RTX 3090", "96", "amp", "PyTorch", "momentum", "synthetic", "", "384", ""))
+    seconds = [float(row["predicted"]) for row in rows]
+    expect(seconds[0] > 2 * seconds[1], "more tokens", seconds)
+    expect(seconds[2] == seconds[0], "a column says the same", seconds)
+    code, out, err = run("models", "vit_base_patch16_384", "--format", "csv")
+    code_224, out_224, err = run("models", "vit_base_patch16_224", "--format", "csv")
+    expect(code == code_224 == 0 and out != out_224, "options read the size, too", err)
+
+
+def frameworks():
+    """Each is known by name; a word that none has widens the interval."""
+    cells = ("resnet50", "V100-16GB-SXM2", "64", "fp32", "", "momentum", "synthetic", "", "", "")
+    words = ("TensorFlow 1.12", "MXNet", "PaddlePaddle", "TensorFlow XLA", "Keras", "Zzz")
+    rows = ask(*(cells[:4] + (word,) + cells[5:] for word in words))
+    for word, row in zip(words, rows):
+        expect(("unknown framework" in row["status"]) == (word == "Zzz"), word, row["status"])
+    plain = ask(cells[:4] + ("PyTorch",) + cells[5:])[0]
+    expect(float(rows[-1]["high"]) / float(rows[-1]["low"]) > float(plain["high"]) / float(plain["low"]), "an unknown framework is less sure", rows[-1], plain)
+
+
+layouts()
+sizes()
+frameworks()
+finish()
