@@ -65,6 +65,9 @@ static pace_status build_model(pace_network *n, const pace_network_asked *asked)
     PACE_TRY(check_settings(&asked->set));
     pace_status status = pace_catalog_open(&catalog);
     if (status == PACE_OK) status = pace_model_settings_read(&settings, &n->config, catalog, &asked->set);
+    if (status == PACE_OK && n->config.optimizer == PACE_LAMB)
+        status =
+            pace_fail(PACE_E_USAGE, "optimizer lamb: expected one that is trained here: sgd, momentum, adam, adamw");
     if (status == PACE_OK)
         status = pace_model_load(&n->model, catalog, asked->model, settings.items.items, settings.items.count);
     pace_catalog_free(catalog);

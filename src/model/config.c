@@ -11,7 +11,7 @@
 
 static const char *const modes[] = {"inference", "training", NULL};
 static const char *const precisions[] = {"fp32", "tf32", "fp16", "bf16", "amp", "amp_bf16", "fp8", NULL};
-static const char *const optimizers[] = {"sgd", "momentum", "adam", "adamw", "none", NULL};
+static const char *const optimizers[] = {"sgd", "momentum", "adam", "adamw", "lamb", "none", NULL};
 static const char *const updates[] = {"foreach", "fused", "loop", NULL};
 static const char *const executions[] = {"eager", "compiled", "graph", NULL};
 static const char *const attentions[] = {"fused", "math", NULL};

@@ -19,7 +19,7 @@ typedef enum {
     PACE_RUN_FP8,      /* bf16, but the products of repeated layers are in fp8 (Micikevicius et al. 2022) */
 } pace_run_precision;
 
-typedef enum { PACE_SGD, PACE_MOMENTUM, PACE_ADAM, PACE_ADAMW, PACE_NO_UPDATE } pace_optimizer;
+typedef enum { PACE_SGD, PACE_MOMENTUM, PACE_ADAM, PACE_ADAMW, PACE_LAMB, PACE_NO_UPDATE } pace_optimizer;
 /* One kernel per operation over all tensors, one for the whole update, or one per operation and tensor (the only way
  * before PyTorch 1.12). */
 typedef enum { PACE_UPDATE_FOREACH, PACE_UPDATE_FUSED, PACE_UPDATE_LOOP } pace_update;

@@ -9,16 +9,19 @@
 /* What each optimizer does with a tensor (PyTorch's torch/optim); "foreach" does it with all tensors at once. */
 typedef struct {
     const char *name; /* behind "aten::" or "aten::_foreach_" */
-    double inputs;
+    double inputs, outputs;
 } update_pass;
 
-static const update_pass sgd[] = {{"add_", 2}, {0}};
-static const update_pass momentum[] = {{"mul_", 1}, {"add_", 2}, {"add_", 2}, {0}};
-static const update_pass adam[] = {{"lerp_", 2}, {"mul_", 1}, {"addcmul_", 2}, {"sqrt", 1},
-                                   {"div_", 1},  {"add_", 1}, {"addcdiv_", 3}, {0}};
-static const update_pass adamw[] = {{"mul_", 1},     {"lerp_", 2},    {"mul_", 1},
-                                    {"addcmul_", 2}, {"sqrt", 1},     {"div_", 1},
-                                    {"add_", 1},     {"addcdiv_", 3}, {0}};
+static const update_pass sgd[] = {{"add_", 2, 1}, {0}};
+static const update_pass momentum[] = {{"mul_", 1, 1}, {"add_", 2, 1}, {"add_", 2, 1}, {0}};
+static const update_pass adam[] = {{"lerp_", 2, 1}, {"mul_", 1, 1}, {"addcmul_", 2, 1}, {"sqrt", 1, 1},
+                                   {"div_", 1, 1},  {"add_", 1, 1}, {"addcdiv_", 3, 1}, {0}};
+static const update_pass adamw[] = {{"mul_", 1, 1},     {"lerp_", 2, 1},    {"mul_", 1, 1},
+                                    {"addcmul_", 2, 1}, {"sqrt", 1, 1},     {"div_", 1, 1},
+                                    {"add_", 1, 1},     {"addcdiv_", 3, 1}, {0}};
+/* torch.optim has none. You et al. 2020, algorithm 2, with the kernels of its usual implementation (Apex FusedLAMB): the norm of
+ * all gradients; both moments and the update's direction; norms of each tensor and of its direction; the step by their ratio. */
+static const update_pass lamb[] = {{"norm", 1, 0}, {"addcmul_", 4, 3}, {"norm", 2, 0}, {"add_", 2, 1}, {0}};
 
 static const struct {
     const char *step, *zero, *fused, *kind;
@@ -31,6 +34,8 @@ static const struct {
                    adam},
     [PACE_ADAMW] = {"Optimizer.step#AdamW.step", "Optimizer.zero_grad#AdamW.zero_grad", "aten::_fused_adamw_", "adamw",
                     adamw},
+    [PACE_LAMB] = {"Optimizer.step#LAMB.step", "Optimizer.zero_grad#LAMB.zero_grad", "aten::_fused_lamb_", "lamb",
+                   lamb},
 };
 
 static void count_layers(const pace_lowering *to, const pace_layer_range *of, int zero_stage, double *parameters,
@@ -60,7 +65,8 @@ static void update_with(pace_lowering *to, const update_pass *pass, double eleme
     snprintf(name, sizeof name, all ? "aten::_foreach_%s" : "aten::%s", pass->name);
     snprintf(kind, sizeof kind, all ? "foreach_%.*s" : "%.*s", (int)strcspn(pass->name, "_"), pass->name);
     pace_emit_op(to, name,
-                 pace_emit_elementwise(to, kind, elements, pass->inputs, 1, pace_config_parameter_bytes(to->config)));
+                 pace_emit_elementwise(to, kind, elements, pass->inputs, pass->outputs,
+                                       pace_config_parameter_bytes(to->config)));
 }
 
 /* Before the first backward pass tells the tensors apart, they are taken to be of one size. */

@@ -158,9 +158,16 @@ static bool transfer(pace_op *op) {
 /* Tensors of the parameters' size an update reads and writes. */
 static bool optimizer(pace_op *op) {
     if (!positive(op, 1)) return false;
-    bool adam = pace_starts(op->kind, "adam"), momentum = strcmp(op->kind, "momentum") == 0;
-    op->flop = op->size[0] * (adam ? 12 : momentum ? 4 : 2);
-    move(op, op->size[0] * (adam ? 4 : momentum ? 3 : 2), op->size[0] * (adam ? 3 : momentum ? 2 : 1));
+    static const struct {
+        const char *kind;
+        double flop, reads, writes;
+    } known[] = {{"adam", 12, 4, 3}, {"momentum", 4, 3, 2}, {"lamb", 20, 9, 4}}; /* LAMB: model/lower_update.c */
+    double flop = 2, reads = 2, writes = 1;
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (pace_starts(op->kind, known[i].kind))
+            flop = known[i].flop, reads = known[i].reads, writes = known[i].writes;
+    op->flop = op->size[0] * flop;
+    move(op, op->size[0] * reads, op->size[0] * writes);
     return true;
 }
 

@@ -127,7 +127,10 @@ static int optimizer_of(const pace_graph *graph) {
     static const struct {
         const char *name;
         pace_optimizer optimizer;
-    } known[] = {{"step#AdamW.", PACE_ADAMW}, {"step#Adam.", PACE_ADAM}, {"step#SGD.", PACE_SGD}};
+    } known[] = {{"step#AdamW.", PACE_ADAMW},
+                 {"step#Adam.", PACE_ADAM},
+                 {"step#SGD.", PACE_SGD},
+                 {"LAMB.step", PACE_LAMB}};
     for (size_t i = 0; i < graph->nodes.count; i++)
         for (size_t k = 0; k < sizeof known / sizeof *known; k++)
             if (strstr(pace_names_text(&graph->names, graph->nodes.items[i].name), known[k].name))

@@ -83,7 +83,7 @@ static void test_every_mode(void **state) {
             config.execution = variant / 6 % 3;
             config.mode = variant / 18 % 2;
             config.attention = variant / 36;
-            config.optimizer = variant % 5;
+            config.optimizer = variant % 6;
             config.update = variant / 2 % 3;
             config.keep_gradients = variant % 2;
             config.read_loss = config.mode == PACE_TRAINING ? PACE_LOSS_READ_LAST : PACE_LOSS_USUAL;
@@ -95,6 +95,35 @@ static void test_every_mode(void **state) {
         }
         pace_model_free(&model);
     }
+}
+
+/* Bytes that all launches of a stage read and write. */
+static double stage_bytes(const pace_graph *graph, pace_stage stage) {
+    double bytes = 0;
+    for (size_t i = 0; i < graph->launches.count; i++) {
+        const pace_launch *launch = &graph->launches.items[i];
+        if (graph->nodes.items[launch->node].stage != (uint8_t)stage || launch->op == PACE_NO_OP) continue;
+        const pace_op *op = &graph->ops.items[launch->op];
+        bytes += op->read_bytes + op->write_bytes;
+    }
+    return bytes;
+}
+
+/* LAMB reads the gradient for its norm; gradient, parameter and both moments, and writes the moments and a direction; reads
+ * parameter and direction for their norms; and again, and writes the parameter: 13 tensors (Apex's multi_tensor_lamb). */
+static void test_lamb(void **state) {
+    (void)state;
+    pace_model model = load("bert_base", NULL, 0);
+    pace_config config = pace_config_default();
+    config.optimizer = PACE_LAMB;
+    for (config.update = PACE_UPDATE_FOREACH; config.update <= PACE_UPDATE_LOOP; config.update++) {
+        pace_graph graph = lower(&model, &config);
+        double bytes = 13 * 4 * pace_model_total(&model, &config).parameters;
+        assert_true(fabs(stage_bytes(&graph, PACE_STAGE_UPDATE) / bytes - 1) < 1e-9);
+        pace_graph_free(&graph);
+    }
+    assert_true(pace_model_total(&model, &config).optimizer_bytes == 8 * pace_model_total(&model, &config).parameters);
+    pace_model_free(&model);
 }
 
 /* Narayanan et al. 2021, equation 3 without recomputation: 72 B s l h^2 (1 + s / 6h + V / 12 l h), which is 6 N D with
@@ -475,6 +504,7 @@ int main(void) {
         cmocka_unit_test(test_executions),        cmocka_unit_test(test_captured_batches),
         cmocka_unit_test(test_measured_resnet50), cmocka_unit_test(test_measured_loop),
         cmocka_unit_test(test_recomputation),     cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_lamb),
         cmocka_unit_test(test_allocations_fail),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
