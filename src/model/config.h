@@ -27,8 +27,9 @@ typedef enum { PACE_EAGER, PACE_COMPILED, PACE_CUDA_GRAPH } pace_execution;
 typedef enum { PACE_INFERENCE, PACE_TRAINING } pace_mode;
 typedef enum { PACE_RECOMPUTE_NONE, PACE_RECOMPUTE_SELECTIVE, PACE_RECOMPUTE_FULL } pace_recompute;
 
-/* Attention as products and a softmax whose scores go through memory, or as one kernel. */
-typedef enum { PACE_ATTENTION_FUSED, PACE_ATTENTION_MATH } pace_attention_kernel;
+/* Attention as one kernel, or as products and a softmax whose scores go through memory; as the model's recipe has it, else
+ * as one kernel, where nobody says (pace_model_forms_scores()). */
+typedef enum { PACE_ATTENTION_FUSED, PACE_ATTENTION_MATH, PACE_ATTENTION_USUAL } pace_attention_kernel;
 
 /* Where a batch comes from: made on the device, or copied from pinned or pageable host memory; as the model's recipe has
  * it, else pageable, where nobody says. */

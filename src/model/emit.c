@@ -371,6 +371,11 @@ pace_op pace_emit_cast(const pace_lowering *to, double elements, int from_bytes,
     return op;
 }
 
+pace_op pace_emit_written_as(pace_op op, int bytes) {
+    op.write_bytes *= (double)bytes / op.element_bytes;
+    return op;
+}
+
 pace_op pace_emit_transfer(const char *kind, double bytes) {
     pace_op op = {.family = PACE_OP_TRANSFER, .precision = PACE_FP32, .element_bytes = 1, .size = {bytes}};
     set_kind(&op, kind);

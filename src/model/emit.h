@@ -137,6 +137,8 @@ pace_op pace_emit_rows(const pace_lowering *to, pace_op_family family, const cha
 pace_op pace_emit_copy(const pace_lowering *to, const char *kind, double elements, int bytes);
 /** A copy between precisions. */
 pace_op pace_emit_cast(const pace_lowering *to, double elements, int from_bytes, int to_bytes);
+/** The same where what is written has elements of `bytes`. */
+pace_op pace_emit_written_as(pace_op op, int bytes);
 pace_op pace_emit_transfer(const char *kind, double bytes);
 
 /** Makes ready to lower into a graph: what each layer's output is, and who reads it; of a pipeline the first stage. End with

@@ -150,7 +150,7 @@ static void recompute_before(pace_lowering *to, uint32_t number) {
     bool last = number + 1 == to->model->layers.count || layer[1].segment != layer->segment;
     if (to->config->recompute == PACE_RECOMPUTE_FULL && layer->segment > 0 && last) recompute_segment(to, number);
     if (to->config->recompute == PACE_RECOMPUTE_SELECTIVE && layer->rule->recomputed &&
-        to->config->attention == PACE_ATTENTION_MATH)
+        pace_model_forms_scores(to->model, to->config))
         pace_lower_forward(to, number);
 }
 

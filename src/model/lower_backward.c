@@ -341,22 +341,33 @@ void pace_backward_local_norm(pace_lowering *to, const layer_view *view) {
     pace_emit_close_backward(to);
 }
 
-static void backward_attention_math(pace_lowering *to, const layer_view *view, const pace_attention *size) {
-    double products = size->b * size->heads, scores = products * size->queries * size->keys;
-    int bytes = view->bytes;
-    pace_emit_open_backward(to, "CloneBackward0");
-    pace_emit_close_backward(to);
-    two_products(to, products, size->queries, size->value_dim, size->keys, bytes);
-    if (view->layer->option[PACE_OPTION_DROPOUT] > 0)
-        one_map(to, "NativeDropoutBackward0", "aten::native_dropout_backward", "dropout", scores, 1 + 1.0 / bytes,
-                bytes);
+/* From weights to scores: forward's casts, the other way round. */
+static void backward_weights(pace_lowering *to, const pace_attention *size, int bytes) {
+    double scores = size->b * size->heads * size->queries * size->keys;
+    pace_score_bytes wide = pace_lower_score_bytes(to, size, bytes);
+    if (wide.dropped != bytes) cast_back(to, scores, bytes, wide.dropped);
+    if (size->drops)
+        one_map(to, "NativeDropoutBackward0", "aten::native_dropout_backward", "dropout", scores,
+                1 + 1.0 / wide.dropped, wide.dropped);
+    if (wide.dropped == bytes) cast_back(to, scores, bytes, wide.softmax);
     pace_emit_open_backward(to, "SoftmaxBackward0");
     pace_emit_op(to, "aten::_softmax_backward_data",
-                 pace_emit_rows(to, PACE_OP_SOFTMAX, "", PACE_PASS_BACKWARD, scores / size->keys, size->keys, bytes));
+                 pace_emit_written_as(pace_emit_rows(to, PACE_OP_SOFTMAX, "", PACE_PASS_BACKWARD, scores / size->keys,
+                                                     size->keys, wide.softmax),
+                                      wide.masked));
     pace_emit_close_backward(to);
     if (size->causal) one_map(to, "WhereBackward0", "aten::where", "where", scores, 1, bytes);
     else pace_emit_backward_view(to, "AddBackward0");
+    if (wide.masked != bytes) cast_back(to, scores, wide.masked, bytes);
     one_map(to, "DivBackward0", "aten::div", "div", scores, 1, bytes);
+}
+
+static void backward_attention_math(pace_lowering *to, const pace_attention *size, int bytes) {
+    double products = size->b * size->heads;
+    pace_emit_open_backward(to, "CloneBackward0");
+    pace_emit_close_backward(to);
+    two_products(to, products, size->queries, size->value_dim, size->keys, bytes);
+    backward_weights(to, size, bytes);
     two_products(to, products, size->queries, size->keys, size->head_dim, bytes);
 }
 
@@ -364,8 +375,8 @@ void pace_backward_attention(pace_lowering *to, const layer_view *view) {
     pace_attention size = pace_lower_attention_size(to, view->layer);
     double context_bytes = pace_lower_context_bytes(to, &size, view->bytes);
     if (to->config->cp > 1) pace_emit_exchange(to, "allgather", PACE_GROUP_CONTEXT, context_bytes);
-    if (to->config->attention == PACE_ATTENTION_MATH) {
-        backward_attention_math(to, view, &size);
+    if (pace_model_forms_scores(to->model, to->config)) {
+        backward_attention_math(to, &size, view->bytes);
     } else {
         bool half = view->bytes == 2;
         pace_emit_open_backward(to, half ? "ScaledDotProductFlashAttentionBackward0"

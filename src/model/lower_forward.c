@@ -223,23 +223,36 @@ static void forward_rotary(pace_lowering *to, double elements, int bytes) {
     pace_emit_op(to, "aten::add", pace_emit_elementwise(to, "add", elements, 2, 1, bytes));
 }
 
-static void forward_attention_math(pace_lowering *to, const pace_layer *layer, const pace_attention *size, int bytes) {
-    double scores = size->b * size->heads * size->queries * size->keys, products = size->b * size->heads;
+/* From scores to weights. A mask of padding is as wide as parameters, so that autocast's scores are from there on; dropout
+ * follows where weights are still in single precision, or behind a causal mask where they are half again, as Hugging Face's
+ * BERT and GPT-2 have it. */
+static void forward_weights(pace_lowering *to, const pace_attention *size, int bytes) {
+    double scores = size->b * size->heads * size->queries * size->keys;
+    pace_score_bytes wide = pace_lower_score_bytes(to, size, bytes);
+    pace_emit_op(to, "aten::div", pace_emit_elementwise(to, "div", scores, 1, 1, bytes));
+    pace_op mask = pace_emit_elementwise(to, size->causal ? "where" : "add", scores, 1, 1, bytes);
+    pace_emit_op(to, size->causal ? "aten::where" : "aten::add", pace_emit_written_as(mask, wide.masked));
+    pace_emit_open(to, "aten::softmax");
+    pace_emit_op(to, "aten::_softmax",
+                 pace_emit_written_as(pace_emit_rows(to, PACE_OP_SOFTMAX, "", PACE_PASS_FORWARD, scores / size->keys,
+                                                     size->keys, wide.masked),
+                                      wide.softmax));
+    pace_emit_close(to);
+    if (wide.dropped == bytes) cast(to, scores, wide.softmax, bytes);
+    if (size->drops) {
+        pace_emit_open(to, "aten::dropout");
+        pace_emit_op(to, "aten::native_dropout", pace_lower_dropout(to, scores, wide.dropped));
+        pace_emit_close(to);
+    }
+    if (wide.dropped != bytes) cast(to, scores, wide.dropped, bytes);
+}
+
+static void forward_attention_math(pace_lowering *to, const pace_attention *size, int bytes) {
+    double products = size->b * size->heads;
     pace_emit_open(to, "aten::matmul");
     pace_emit_op(to, "aten::bmm", pace_emit_gemm(to, products, size->queries, size->keys, size->head_dim, bytes));
     pace_emit_close(to);
-    pace_emit_op(to, "aten::div", pace_emit_elementwise(to, "div", scores, 1, 1, bytes));
-    pace_emit_op(to, size->causal ? "aten::where" : "aten::add", /* the mask, of the future or of padding */
-                 pace_emit_elementwise(to, size->causal ? "where" : "add", scores, 1, 1, bytes));
-    pace_emit_open(to, "aten::softmax");
-    pace_emit_op(to, "aten::_softmax",
-                 pace_emit_rows(to, PACE_OP_SOFTMAX, "", PACE_PASS_FORWARD, scores / size->keys, size->keys, bytes));
-    pace_emit_close(to);
-    if (layer->option[PACE_OPTION_DROPOUT] > 0 && to->config->mode == PACE_TRAINING) {
-        pace_emit_open(to, "aten::dropout");
-        pace_emit_op(to, "aten::native_dropout", pace_lower_dropout(to, scores, bytes));
-        pace_emit_close(to);
-    }
+    forward_weights(to, size, bytes);
     pace_emit_open(to, "aten::matmul");
     pace_emit_op(to, "aten::bmm", pace_emit_gemm(to, products, size->queries, size->value_dim, size->keys, bytes));
     pace_emit_close(to);
@@ -255,8 +268,8 @@ void pace_forward_attention(pace_lowering *to, const layer_view *view) {
     }
     if (to->config->cp > 1) /* keys and values of all tokens (Liu et al. 2023, ring attention) */
         pace_emit_exchange(to, "allgather", PACE_GROUP_CONTEXT, pace_lower_context_bytes(to, &size, view->bytes));
-    if (to->config->attention == PACE_ATTENTION_MATH) {
-        forward_attention_math(to, view->layer, &size, view->bytes);
+    if (pace_model_forms_scores(to->model, to->config)) {
+        forward_attention_math(to, &size, view->bytes);
         return;
     }
     pace_emit_open(to, "aten::scaled_dot_product_attention");

@@ -61,7 +61,13 @@ pace_attention pace_lower_attention_size(const pace_lowering *to, const pace_lay
                             .keys = to->sequence * to->config->cp, /* those of the other ranks come by */
                             .head_dim = option[PACE_OPTION_HEAD_DIM],
                             .value_dim = option[PACE_OPTION_VALUE_DIM],
-                            .causal = option[PACE_OPTION_CAUSAL] > 0};
+                            .causal = option[PACE_OPTION_CAUSAL] > 0,
+                            .drops = option[PACE_OPTION_DROPOUT] > 0 && to->config->mode == PACE_TRAINING};
+}
+
+pace_score_bytes pace_lower_score_bytes(const pace_lowering *to, const pace_attention *size, int bytes) {
+    if (!pace_config_is_amp(to->config)) return (pace_score_bytes){bytes, bytes, bytes};
+    return size->causal ? (pace_score_bytes){bytes, 4, bytes} : (pace_score_bytes){4, 4, 4};
 }
 
 /* Where queries and values differ in width, the family's one width is their mean: the products come out the same. */

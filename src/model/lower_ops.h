@@ -30,7 +30,7 @@ const pace_activation *pace_lower_activation(const char *word);
 
 typedef struct {
     double b, heads, kv_heads, queries, keys, head_dim, value_dim;
-    bool causal;
+    bool causal, drops; /* drops: dropout of weights */
 } pace_attention;
 
 /** Experts' products: `groups` of `each` rows, together `rows`. */
@@ -39,6 +39,14 @@ typedef struct {
     double copies; /* of a token */
     double nodes;  /* that the router keeps a token to; 0 = any */
 } pace_expert_size;
+
+/* How wide scores are behind the mask and behind the softmax, and weights where dropout takes them. */
+typedef struct {
+    int masked, softmax, dropped;
+} pace_score_bytes;
+
+/** Of attention that forms its scores, `bytes` wide: autocast has the softmax in single precision. */
+pace_score_bytes pace_lower_score_bytes(const pace_lowering *to, const pace_attention *size, int bytes);
 
 pace_attention pace_lower_attention_size(const pace_lowering *to, const pace_layer *layer);
 pace_op pace_lower_attention(const pace_lowering *to, const pace_attention *size, pace_pass pass, int bytes);

@@ -14,7 +14,7 @@ static bool runs_again(const pace_lowering *to, uint32_t number, unsigned *produ
         return !pace_layer_is_selected(layer, to->config, products) && layer->segment > 0;
     if (to->config->recompute == PACE_RECOMPUTE_FULL) return layer->segment > 0;
     return to->config->recompute == PACE_RECOMPUTE_SELECTIVE && layer->rule->recomputed &&
-           to->config->attention == PACE_ATTENTION_MATH;
+           pace_model_forms_scores(to->model, to->config);
 }
 
 static void lower_layers(pace_lowering *to, uint32_t first, uint32_t last, pace_part_pass pass) {

@@ -16,6 +16,12 @@ pace_loss_read pace_model_reads_loss(const pace_model *model, const pace_config 
     return when == PACE_LOSS_READ_FIRST && config->execution != PACE_EAGER ? PACE_LOSS_READ_LAST : (pace_loss_read)when;
 }
 
+/* torch.compile puts one kernel in the place of the products it finds (torch/_inductor/fx_passes/fuse_attention.py). */
+bool pace_model_forms_scores(const pace_model *model, const pace_config *config) {
+    if (config->attention != PACE_ATTENTION_USUAL) return config->attention == PACE_ATTENTION_MATH;
+    return model->forms_scores && config->execution != PACE_COMPILED;
+}
+
 double pace_model_sequence(const pace_model *model, const pace_config *config) {
     return config->sequence > 0 ? config->sequence : model->sequence;
 }

@@ -14,6 +14,7 @@ typedef struct pace_model {
     double sequence;             /* its own length, 0 = it has none */
     bool pinned, short_indices;  /* its recipe: batches come from pinned memory, indices are of 4 bytes */
     int read_loss, pair_indices; /* of its recipe, as a configuration has them */
+    bool forms_scores;           /* of its recipe: attention is products and a softmax */
     uint32_t segments;
     double lora; /* rank of its adapters (model/adapters.h); 0 = it has none */
     PACE_VEC(pace_layer) layers;
@@ -56,6 +57,9 @@ double pace_model_scores(const pace_model *model, const pace_config *config, uin
 
 /** When the host reads the loss, never USUAL. What is captured or compiled is not interrupted: there it is read last. */
 pace_loss_read pace_model_reads_loss(const pace_model *model, const pace_config *config);
+
+/** Whether attention is products and a softmax whose scores go through memory. Compilers replace these by one kernel. */
+bool pace_model_forms_scores(const pace_model *model, const pace_config *config);
 
 /** The sequence length a configuration means for the model. */
 double pace_model_sequence(const pace_model *model, const pace_config *config);

@@ -486,13 +486,15 @@ static pace_status read_recipe(model_reader *reader) {
     for (size_t i = 0; i < pace_yaml_count(recipe); i++) {
         const char *key = pace_yaml_key(recipe, i), *word = pace_yaml_text(pace_yaml_item(recipe, i));
         pace_config config = pace_config_default();
-        if (!key || !word || !pace_span_listed(key, strlen(key), "input indices read_loss pair_indices") ||
+        if (!key || !word || !pace_span_listed(key, strlen(key), "input indices read_loss pair_indices attention") ||
             pace_config_set(&config, key, word) != PACE_OK)
-            return fail_at(reader, recipe,
-                           "expected input, indices, read_loss and pair_indices, as a configuration has them");
+            return fail_at(
+                reader, recipe,
+                "expected input, indices, read_loss, pair_indices and attention, as a configuration has them");
         if (config.input == PACE_INPUT_PINNED) reader->model->pinned = true;
         if (config.indices == PACE_INDICES_INT32) reader->model->short_indices = true;
         if (config.read_loss != PACE_LOSS_USUAL) reader->model->read_loss = config.read_loss;
+        if (config.attention == PACE_ATTENTION_MATH) reader->model->forms_scores = true;
         if (config.pair_indices != PACE_PAIRS_USUAL) reader->model->pair_indices = config.pair_indices;
     }
     return PACE_OK;

@@ -42,9 +42,12 @@ double pace_kept_attention(const pace_model *model, const pace_layer *layer, con
                            int element_bytes) {
     double sequence = pace_model_sequence(model, config);
     double heads = layer->option[PACE_OPTION_HEADS] / (layer->shape.sharded ? config->tp : 1);
-    if (config->attention == PACE_ATTENTION_FUSED) return heads * sequence / config->cp * 4; /* a scale per row */
-    double scores = heads * sequence / config->cp * sequence; /* after softmax; after dropout, and its mask */
-    return scores * (layer->option[PACE_OPTION_DROPOUT] > 0 ? 2 * element_bytes + 1 : element_bytes);
+    if (!pace_model_forms_scores(model, config)) return heads * sequence / config->cp * 4; /* a scale per row */
+    double scores = heads * sequence / config->cp * sequence;
+    bool cast = pace_config_is_amp(config), dropped = layer->option[PACE_OPTION_DROPOUT] > 0;
+    double softmax = cast ? 4 : element_bytes,
+           given = cast || dropped ? element_bytes : 0; /* to the product behind it */
+    return scores * (softmax + given + dropped);        /* and dropout's mask */
 }
 
 double pace_kept_additive_attention(const pace_model *model, const pace_layer *layer, const pace_config *config,
@@ -120,8 +123,8 @@ bool pace_layer_is_selected(const pace_layer *layer, const pace_config *config, 
 }
 
 /* Attention in one kernel needs its output again; so does the product behind it, and holds the same tensor. */
-static bool keeps_output(const pace_layer *layer, const pace_config *config) {
-    bool fused = config->attention == PACE_ATTENTION_FUSED && (layer->rule->keeps & PACE_KEEPS_FUSED);
+static bool keeps_output(const pace_model *model, const pace_layer *layer, const pace_config *config) {
+    bool fused = !pace_model_forms_scores(model, config) && (layer->rule->keeps & PACE_KEEPS_FUSED);
     return fused || (layer->rule->keeps & PACE_KEEPS_OUTPUT);
 }
 
@@ -152,7 +155,7 @@ double pace_model_kept_bytes(const pace_model *model, const pace_config *config,
         bytes[i] = pace_layer_element_bytes(layer, config, widest_input(model, layer, bytes));
         if (own && i >= first && i <= last && layer->rule->kept_extra)
             sum += layer->rule->kept_extra(model, layer, config, bytes[i]);
-        if (own && keeps_output(layer, config)) kept[i] = true;
+        if (own && keeps_output(model, layer, config)) kept[i] = true;
         if (i == 0 || model->layers.items[i - 1].segment != layer->segment) products = 0;
         if (pace_layer_is_selected(layer, config, &products)) kept[i] = true;
         for (uint32_t k = 0; k < layer->input_count; k++) {

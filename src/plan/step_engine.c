@@ -467,7 +467,12 @@ pace_status pace_step_screen(pace_step_solution *out, pace_step_pricer *pricer, 
 
 void pace_step_widen(pace_estimate *time_s, pace_doubts_used *used, const pace_step_pricer *pricer,
                      const pace_step_case *asked) {
-    double times = pace_cost_doubts(pricer->cost)->figure[PACE_DOUBT_SPREAD_TABLES];
+    const double *figures = pace_cost_doubts(pricer->cost)->figure;
+    double times = figures[PACE_DOUBT_SPREAD_TABLES], kernel = figures[PACE_DOUBT_STEP_ATTENTION];
+    if (asked->config.attention == PACE_ATTENTION_USUAL && pace_model_forms_scores(asked->model, &asked->config)) {
+        if (used) used->added[PACE_DOUBT_STEP_ATTENTION] = kernel;
+        time_s->spread = hypot(time_s->spread, kernel);
+    }
     if (!asked->assumes_tables) return;
     if (used) used->added[PACE_DOUBT_SPREAD_TABLES] = time_s->spread * sqrt(times * times - 1);
     time_s->spread *= times;

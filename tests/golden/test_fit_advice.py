@@ -44,7 +44,7 @@ def test_models():
     several, ways = 0, set()
     for model, on, settings in (("bert_large", "dgx-1-v100", ["micro_batch=256"]), ("gpt2-large", "dgx-1-v100", ["dp=2", "micro_batch=4"]),
                                 ("gpt2", "v100", ["micro_batch=48"]), ("gpt3_1.3b", "dgx-1-v100", ["micro_batch=1"]), ("gpt3_1.3b", "v100", ["micro_batch=1"]),
-                                ("bert_large", "dgx-a100*2", ["micro_batch=48", "recompute=none"]), ("bert_large", "dgx-a100", ["dp=4", "micro_batch=50"]), ("gpt3_13b", "dgx-a100", ["micro_batch=2"]),
+                                ("bert_large", "dgx-a100*2", ["micro_batch=48", "recompute=none"]), ("bert_large", "dgx-a100", ["dp=4", "micro_batch=50", "attention=fused"]), ("gpt3_13b", "dgx-a100", ["micro_batch=2"]),
                                 ("gpt2", "dgx-1-v100", ["tp=2", "micro_batch=64"]), ("bert_large", "dgx-1-v100", ["pp=2", "micro_batch=512"]),
                                 ("dlrm_mlperf", "v100", ["micro_batch=1048576"]), ("bert_large", "dgx-a100", ["global_batch=768", "micro_batch=768", "dp=1"])):
         text = doubt(answer(model, "--on", on, *flags(settings)))

@@ -21,7 +21,7 @@ LIBRARY = Path(os.environ["PACELINE_BUILD"]) / "libpaceline.so"
 FIELDS = {
     "mode": ["inference", "training"], "precision": ["fp32", "tf32", "fp16", "bf16", "amp", "amp_bf16", "fp8"],
     "optimizer": ["sgd", "momentum", "adam", "adamw", "lamb", "none"], "update": ["foreach", "fused", "loop"],
-    "execution": ["eager", "compiled", "graph"], "attention": ["fused", "math"], "input": ["synthetic", "pinned", "pageable"],
+    "execution": ["eager", "compiled", "graph"], "attention": ["fused", "math", "usual"], "input": ["synthetic", "pinned", "pageable"],
     "recompute": ["none", "selective", "full"], "keep_gradients": [0, 1], "read_loss": [0, 1], "frozen": [0, 1],
     "bucket_bytes": [1000000]}
 OF_TRAINING = {"optimizer", "update", "recompute", "keep_gradients", "read_loss", "frozen", "lora", "bucket_bytes", "zero_stage", "zero_group", "offload"}

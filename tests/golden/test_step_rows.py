@@ -205,6 +205,35 @@ def test_spellings():
         assert answer["predicted"] == plain["predicted"], (head, answer["status"], answer["predicted"])
 
 
+def test_half_precision_is_autocast():
+    """PyTorch's GradScaler refuses gradients in half precision, so that training in fp16 is autocast; it was answered with parameters, gradients and
+    Adam's states of two bytes each. Inference in fp16 and adapters beside frozen weights are what they say."""
+    head = "device,model,framework,precision,micro_batch,mode,lora\n"
+    same = ask(head + "".join(f"v100-sxm2-16,bert_large,pytorch,{name},8,{rest}\n" for rest in ("train,", "inference,", "train,8") for name in ("fp16", "amp")))
+    assert same[0]["predicted"] == same[1]["predicted"] and "took amp for fp16" in same[0]["status"], same[:2]
+    assert same[2]["predicted"] != same[3]["predicted"] and same[4]["predicted"] != same[5]["predicted"], same[2:]
+    words = ("predict", "bert_large", "--on", "v100-sxm2-16", "--set", "micro_batch=8", "--format", "json", "--set")
+    asked = [json.loads(run(*words, f"precision={name}").stdout) for name in ("fp16", "amp")]
+    assert asked[0]["scenarios"] == asked[1]["scenarios"] and any("autocast" in note for note in asked[0]["notes"]), asked[0]["notes"]
+
+
+def test_sharded_pytorch():
+    """"PyTorch FSDP" was read as PyTorch without sharding, since the longer word counted."""
+    row, plain = ask("device,model,framework,n_gpu,micro_batch,precision,recompute\n" +
+                     "".join(f"a100-80-sxm,llama2-13b,{name},64,1,bf16,full\n" for name in ("PyTorch FSDP", "fsdp")))
+    assert row["predicted"] == plain["predicted"] and row["fits"] == "yes", (row, plain)
+
+
+def test_attention_that_nobody_says():
+    """BERT's usual modules multiply and take a softmax; a column says otherwise, and so does a compiled step, for which nothing is open."""
+    head = "device,model,framework,precision,micro_batch,sequence,execution,attention\n"
+    rows = ask(head + "".join(f"a100-80-sxm,bert_large,pytorch,amp,8,384,{rest}\n" for rest in
+                              ("eager,", "eager,math", "eager,fused", "compiled,", "compiled,fused")))
+    times, wide = [float(row["predicted"]) for row in rows], [float(row["high"]) / float(row["low"]) for row in rows]
+    assert times[0] == times[1] > 1.1 * times[2] and times[3] == times[4], times
+    assert wide[0] > wide[1] and wide[3] == wide[4], wide
+
+
 def test_measured():
     """A time, or a rate: the fit that is made of either says the same."""
     head = "device,n_gpu,model,seq,tp,dp,micro_batch,global_batch,precision"

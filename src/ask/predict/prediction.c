@@ -346,9 +346,12 @@ static void doubt_gap(pace_prediction *p) {
     }
 }
 
+/* A fit's own error holds how attention ran in its rows, as for a row. */
 static void widen(pace_prediction *p) {
+    pace_step_case asked = p->step.asked;
+    if (p->fits.step_path) asked.config.attention = PACE_ATTENTION_FUSED;
     for (size_t i = 0; p->is_model && i < p->result_count; i++)
-        pace_step_widen(&p->results[i].step_s, &p->results[i].used, &p->step.pricer, &p->step.asked);
+        pace_step_widen(&p->results[i].step_s, &p->results[i].used, &p->step.pricer, &asked);
 }
 
 static pace_status hold_stages(pace_prediction *p) {

@@ -66,6 +66,13 @@ pace_run_precision pace_step_autocast(const pace_step_case *asked) {
     return rates[PACE_FP16] > 0 ? PACE_RUN_AMP : PACE_RUN_FP32;
 }
 
+bool pace_step_scales_losses(pace_config *config, const pace_framework *framework, const pace_model *model) {
+    bool taken = config->precision == PACE_RUN_FP16 && config->zero_stage < 3 && pace_config_trains_all(config) &&
+                 pace_framework_is_lowered(framework) && !model->recorded;
+    if (taken) config->precision = PACE_RUN_AMP;
+    return taken;
+}
+
 /* Who names a machine trains on all of it: replicas of tp x pp x cp fill it. */
 static pace_status fill_machine(pace_step_asked *a, const pace_words *set, double devices) {
     pace_config *config = &a->asked.config;
@@ -107,6 +114,7 @@ static pace_status open_model(pace_step_asked *a, pace_catalog *catalog, const c
     pace_step_defaults_of(&usual, a->asked.framework, &a->model);
     bool shards = config->zero_stage != UNSAID;
     fill(config, &usual);
+    a->scales_losses = pace_step_scales_losses(config, a->asked.framework, &a->model);
     bool shared = devices > 0;
     PACE_TRY(pace_settings_check_effect(set, &(pace_setting_question){config, &a->model, a->asked.framework,
                                                                       shared && alone}));

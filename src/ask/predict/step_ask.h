@@ -19,6 +19,7 @@ typedef struct {
     bool convolves_in_tf32;     /* although all is held in fp32, as PyTorch lets cuDNN */
     bool largest_batch;         /* micro-batch: the largest power of two that fits, since nobody said one */
     bool precision_unsaid;      /* it is the framework's own, since nobody said one */
+    bool scales_losses;         /* fp16 was taken for autocast */
     bool usual_rounds; /* micro-batches of a pipeline: pace_step_usual_rounds(), since nobody said a global batch */
     bool has_model, has_pricer;
 } pace_step_asked;
@@ -45,6 +46,11 @@ double pace_step_usual_rounds(const pace_config *config);
 /** Autocast to what the device has rates of, where a step runs in fp32; with LoRA, whose frozen weights need no more digits,
  * bf16 throughout. PACE_RUN_FP32 where nothing is to be gained, and of a recording, whose kernels have theirs. */
 pace_run_precision pace_step_autocast(const pace_step_case *asked);
+
+/** PyTorch trains in fp16 by autocast: its GradScaler refuses gradients in half precision ("Attempting to unscale FP16 gradients",
+ * torch/amp/grad_scaler.py). True where fp16 was taken so. Not where FSDP casts what it gathers and keeps its shards (its
+ * MixedPrecision), nor with adapters beside frozen weights. */
+bool pace_step_scales_losses(pace_config *config, const pace_framework *framework, const pace_model *model);
 
 /** Whether it has tables of which a step touches few rows. */
 bool pace_model_has_tables(const pace_model *model);

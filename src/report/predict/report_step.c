@@ -262,6 +262,8 @@ void pace_put_unsaid(pace_node *root, const pace_step_asked *step) {
                            "Nobody said a precision: this is %s's fp32. By the device's peaks products are %.3g times "
                            "as fast with --set precision=%s.",
                            step->asked.framework->name, rate / single, pace_config_word(&half, "precision"));
+    if (step->scales_losses)
+        pace_node_note(root, "fp16 is taken for autocast (amp): PyTorch scales no gradients in half precision.");
     if (step->settled.recomputed)
         pace_node_sentence(
             root, true,

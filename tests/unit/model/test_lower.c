@@ -76,7 +76,7 @@ static void test_every_mode(void **state) {
     (void)state;
     for (size_t i = 0; i < SOME; i++) {
         pace_model model = load(some[i], NULL, 0);
-        for (int variant = 0; variant < 6 * 3 * 2 * 2; variant++) {
+        for (int variant = 0; variant < 6 * 3 * 2 * 3; variant++) {
             pace_config config = pace_config_default();
             config.micro_batch = 2;
             config.precision = variant % 6;
@@ -124,6 +124,58 @@ static void test_lamb(void **state) {
     }
     assert_true(pace_model_total(&model, &config).optimizer_bytes == 8 * pace_model_total(&model, &config).parameters);
     pace_model_free(&model);
+}
+
+/* Bytes of one more layer in forward, of a sample's attention with one kernel and with scores. */
+static double score_bytes(const char *name, int precision, int attention, int execution) {
+    double bytes[2];
+    for (int l = 0; l < 2; l++) {
+        pace_model_setting settings[] = {{.key = "layers", .value = 1 + l}, {.key = "seq", .value = 512}};
+        pace_model model = load(name, settings, 2);
+        pace_config config = pace_config_default();
+        config.precision = precision, config.attention = attention, config.execution = execution;
+        pace_graph graph = lower(&model, &config);
+        bytes[l] = stage_bytes(&graph, PACE_STAGE_FORWARD);
+        pace_graph_free(&graph);
+        pace_model_free(&model);
+    }
+    return bytes[1] - bytes[0];
+}
+
+/* Scores are written, scaled, masked, made weights, dropped out (with a mask of a byte) and read: each pass reads and writes them.
+ * PyTorch's autocast runs softmax in single precision. BERT's mask of padding is as wide as its parameters, so that all that follows
+ * is too, until the product casts it; GPT-2 casts weights before dropout (Hugging Face's BertSelfAttention, GPT2Attention). */
+static void test_scores_in_memory(void **state) {
+    (void)state;
+    enum { FP16 = 2 + 4 + 4 + 4 + 5 + 2, BERT = 2 + 4 + 6 + 8 + 9 + 6 + 2, GPT = 2 + 4 + 4 + 6 + 6 + 5 + 2 };
+    const struct {
+        const char *model;
+        int precision, bytes;
+    } cases[] = {{"bert_base", PACE_RUN_FP16, FP16},
+                 {"gpt2", PACE_RUN_FP16, FP16},
+                 {"bert_base", PACE_RUN_AMP, BERT},
+                 {"gpt2", PACE_RUN_AMP, GPT}};
+    double scores = 12.0 * 512 * 512;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        double more = score_bytes(cases[i].model, cases[i].precision, PACE_ATTENTION_MATH, PACE_EAGER) -
+                      score_bytes(cases[i].model, cases[i].precision, PACE_ATTENTION_FUSED, PACE_EAGER);
+        assert_true(fabs(more / (cases[i].bytes * scores) - 1) <
+                    0.06); /* and one copy of the output, and kernels' own tensors */
+    }
+}
+
+/* Where nobody says: BERT's modules form scores, unless a compiler finds them; GPT's and Llama's take one kernel. */
+static void test_usual_attention(void **state) {
+    (void)state;
+    const struct {
+        const char *model;
+        int execution, attention;
+    } cases[] = {{"bert_base", PACE_EAGER, PACE_ATTENTION_MATH},
+                 {"bert_base", PACE_COMPILED, PACE_ATTENTION_FUSED},
+                 {"gpt2", PACE_EAGER, PACE_ATTENTION_FUSED}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        assert_true(score_bytes(cases[i].model, PACE_RUN_AMP, PACE_ATTENTION_USUAL, cases[i].execution) ==
+                    score_bytes(cases[i].model, PACE_RUN_AMP, cases[i].attention, cases[i].execution));
 }
 
 /* Narayanan et al. 2021, equation 3 without recomputation: 72 B s l h^2 (1 + s / 6h + V / 12 l h), which is 6 N D with
@@ -498,13 +550,21 @@ static void test_allocations_fail(void **state) {
 int main(void) {
     unsetenv("PACELINE_CATALOG");
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_every_model),       cmocka_unit_test(test_every_mode),
-        cmocka_unit_test(test_transformer_flop),  cmocka_unit_test(test_batch_doubles),
-        cmocka_unit_test(test_deterministic),     cmocka_unit_test(test_structure),
-        cmocka_unit_test(test_executions),        cmocka_unit_test(test_captured_batches),
-        cmocka_unit_test(test_measured_resnet50), cmocka_unit_test(test_measured_loop),
-        cmocka_unit_test(test_recomputation),     cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_every_model),
+        cmocka_unit_test(test_every_mode),
+        cmocka_unit_test(test_transformer_flop),
+        cmocka_unit_test(test_batch_doubles),
+        cmocka_unit_test(test_deterministic),
+        cmocka_unit_test(test_structure),
+        cmocka_unit_test(test_executions),
+        cmocka_unit_test(test_captured_batches),
+        cmocka_unit_test(test_measured_resnet50),
+        cmocka_unit_test(test_measured_loop),
+        cmocka_unit_test(test_recomputation),
+        cmocka_unit_test(test_refused),
         cmocka_unit_test(test_lamb),
+        cmocka_unit_test(test_scores_in_memory),
+        cmocka_unit_test(test_usual_attention),
         cmocka_unit_test(test_allocations_fail),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
