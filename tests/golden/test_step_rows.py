@@ -308,7 +308,7 @@ def test_fit():
         table.write_text(HEAD.strip() + ",step_time_s\n" + "".join(
             f"{row},{1.4 * float(a['predicted'])}\n" for row, a in zip(rows, answers)))
         done = json.loads(run("fit", "--kind", "step", table, "-o", fit, "--format", "json").stdout)
-        assert done["score"][0]["mape"] < 0.02 < 0.25 < done["score"][0]["formula_mape"]
+        assert done["score"][0]["mape"] < 0.025 < 0.25 < done["score"][0]["formula_mape"]
         fitted = ask(HEAD + "\n".join(rows) + "\n", "--fit", fit)
         for before, after in zip(answers, fitted):
             assert abs(float(after["predicted"]) / float(before["predicted"]) / 1.4 - 1) < 0.05

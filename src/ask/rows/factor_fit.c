@@ -140,7 +140,9 @@ static unsigned best_of(const double *errors, const pace_candidates *c, const pa
     size_t count = samples->count;
     unsigned best = 0;
     for (unsigned k = 1; k < c->count; k++)
-        if (pace_held_out_gain(errors + best * count, errors + k * count, samples->unit, count) > 0) best = k;
+        if (pace_held_out_gain(errors + best * count, errors + k * count, samples->unit, count,
+                               c->surely && best == 0) > 0)
+            best = k;
     return best;
 }
 

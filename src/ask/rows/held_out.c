@@ -12,7 +12,13 @@ double pace_held_out_mape(const double *errors, size_t count) {
     return sum;
 }
 
-double pace_held_out_gain(const double *a, const double *b, const unsigned *unit, size_t count) {
+/* Student's t that is exceeded once in twenty times, by Fisher's expansion (Abramowitz and Stegun, 26.7.5). */
+static double student(double freedom) {
+    double z = PACE_NORMAL_90, cube = z * z * z;
+    return z + (cube + z) / (4 * freedom) + (5 * cube * z * z + 16 * cube + 3 * z) / (96 * freedom * freedom);
+}
+
+double pace_held_out_gain(const double *a, const double *b, const unsigned *unit, size_t count, bool surely) {
     double sums[PACE_HELD_OUT_UNITS] = {0}, rows[PACE_HELD_OUT_UNITS] = {0};
     double mean = 0, squares = 0, units = 0, total = (double)count;
     for (size_t i = 0; i < count; i++) {
@@ -25,7 +31,8 @@ double pace_held_out_gain(const double *a, const double *b, const unsigned *unit
     }
     if (units < 2) return -1;
     for (int u = 0; u < PACE_HELD_OUT_UNITS; u++) squares += pow(sums[u] - mean * rows[u], 2);
-    return mean - sqrt(squares * units / (units - 1)) / total;
+    double errors = surely ? student(units - 1) : 1;
+    return mean - errors * sqrt(squares * units / (units - 1)) / total;
 }
 
 pace_status pace_held_out_summarize(pace_held_out *out, double *spread, const double *errors, size_t count,

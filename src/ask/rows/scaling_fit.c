@@ -173,7 +173,7 @@ static pace_status assign(pace_scaling_score *score, pace_scaling_samples *all, 
 static pace_status choose(pace_scaling_fit *fit, pace_scaling_score *score, const pace_scaling_samples *all,
                           unsigned *unit) {
     learner l = {.all = all, .folds = {all->count, UNITS_MOST, unit, unit}};
-    pace_candidates candidates = {CANDIDATES, false, learn, log_error, &l};
+    pace_candidates candidates = {CANDIDATES, false, false, learn, log_error, &l};
     unsigned best;
     double spread;
     for (size_t i = 0; i < all->count; i++) unit[i] = all->items[i].unit;

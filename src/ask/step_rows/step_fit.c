@@ -3,7 +3,7 @@
 #include <math.h>
 #include <stdio.h>
 
-enum { FOLDS = 8, LEAST = 8, EVALUATIONS = 400, LOOKED_AT = 240, MODELS_MOST = PACE_HELD_OUT_UNITS };
+enum { FOLDS = 8, LEAST = 8, LEAST_MODELS = 3, EVALUATIONS = 400, LOOKED_AT = 240, MODELS_MOST = PACE_HELD_OUT_UNITS };
 
 const char *const pace_step_factor_names[PACE_STEP_FACTORS] = {"matrix", "attention", "stream", "inside", "between",
                                                                "launch", "update",    "hidden", "step"};
@@ -47,7 +47,7 @@ static pace_status add_sample(samples *s, const pace_step_row *row, pace_step_pr
     return PACE_KEEP(&s->items, one, pace_free(one));
 }
 
-/* Rows of one size of model are held out together; with few sizes, those of one way to share it. */
+/* Rows of one size of model are held out together; with one or two sizes, those of one way to share it. */
 static size_t assign_folds(samples *s, const pace_step_row *const *rows) {
     const pace_model *seen[MODELS_MOST];
     unsigned models = 0;
@@ -60,7 +60,7 @@ static size_t assign_folds(samples *s, const pace_step_row *const *rows) {
     for (size_t i = 0; i < s->items.count; i++) {
         const pace_config *c = &rows[i]->config;
         sample *one = s->items.items[i];
-        if (models < FOLDS) {
+        if (models < LEAST_MODELS) {
             double mixed = c->tp + 3 * c->pp + 7 * c->micro_batch + 11 * log2(c->dp);
             one->unit = (unsigned)fmod(one->unit + 5 * mixed, MODELS_MOST);
         }
@@ -165,7 +165,7 @@ static pace_status learn(void *context, unsigned held_out, unsigned candidate) {
 static pace_status choose(pace_step_fit *fit, pace_step_fit_score *score, const samples *all, unsigned *fold,
                           unsigned *unit) {
     learner l = {.all = all, .folds = {all->items.count, FOLDS, fold, unit}, .fit = *fit, .share = share_kept(all)};
-    pace_candidates candidates = {CANDIDATES, true, learn, error_kept, &l};
+    pace_candidates candidates = {CANDIDATES, true, true, learn, error_kept, &l};
     unsigned best;
     double spread;
     for (size_t i = 0; i < all->items.count; i++) {
