@@ -107,6 +107,8 @@ typedef enum {
     X(ROW_SINGLE_PRECISION, "row_single_precision", TIMES) \
     X(ROW_LAYOUT, "row_layout", SPREAD)                    \
     X(ROW_FRAMEWORK, "row_framework", TIMES)               \
+    X(ROW_FOUR_BITS, "row_four_bits", TIMES)               \
+    X(ROW_ADAPTERS, "row_adapters", TIMES)                 \
     X(ROW_RECOMPUTE, "row_recompute", TIMES)               \
     X(ROW_HEADS, "row_heads", TIMES)                       \
     X(ROW_RECIPE, "row_recipe", SPREAD)                    \

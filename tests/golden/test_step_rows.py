@@ -224,6 +224,16 @@ def test_sharded_pytorch():
     assert row["predicted"] == plain["predicted"] and row["fits"] == "yes", (row, plain)
 
 
+def test_rows_known_less():
+    """Adapters that no column describes and products in 4 bits are answered, and the interval is wider."""
+    head = "device,model,framework,n_gpu,tp,micro_batch,global_batch,precision,task,lora\n"
+    rows = ask(head + "".join(f"{device},llama3-70b,nemo,8,8,1,32,{precision},{task}\n" for device, precision, task in
+                              (("H100", "bf16", "lora,16"), ("H100", "bf16", "lora,"), ("GB200", "mxfp8", "pretrain,"), ("GB200", "nvfp4", "pretrain,"))))
+    wide = [math.log(float(row["high"]) / float(row["low"])) for row in rows]
+    assert wide[1] > 1.3 * wide[0] and wide[3] > 1.2 * wide[2], (wide, rows)
+    assert "adapters not counted" in rows[1]["status"] and "4-bit" in rows[3]["status"], rows
+
+
 def test_attention_that_nobody_says():
     """BERT's usual modules multiply and take a softmax; a column says otherwise, and so does a compiled step, for which nothing is open."""
     head = "device,model,framework,precision,micro_batch,sequence,execution,attention\n"

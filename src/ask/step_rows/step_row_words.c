@@ -32,7 +32,10 @@ static bool set_precision(pace_step_row *out, const pace_step_reader *r, size_t 
     if (said) {
         char key[16];
         snprintf(key, sizeof key, "%.*s", (int)strcspn(said, "_"), said);
-        if (pace_step_says(text, "fp4")) pace_step_note(out, "4-bit products taken for fp8");
+        if (pace_step_says(text, "fp4")) {
+            pace_step_note(out, "4-bit products taken for fp8");
+            pace_step_doubt(out, r, PACE_DOUBT_ROW_FOUR_BITS);
+        }
         return pace_config_set(&out->config, "precision", key) == PACE_OK;
     }
     if (!*text || pace_step_says(text, "mixed") || pace_step_says(text, "amp")) {
@@ -170,6 +173,7 @@ static void set_adapters(pace_step_row *out, const pace_step_reader *r, size_t r
     if (!adapts || out->config.mode != PACE_TRAINING || out->config.lora > 0 || out->config.frozen > 0) return;
     out->config.frozen = 1;
     pace_step_note(out, "adapters not counted: no column lora has their rank");
+    pace_step_doubt(out, r, PACE_DOUBT_ROW_ADAPTERS);
 }
 
 /* The closed form of others' steps knows no graphs: they run as `usual`. */
