@@ -154,7 +154,7 @@ static pace_status fits_names(bool *fits, const trial *t, const pace_remedy_row 
 /* Whether what stands behind the resource shows that the remedy would not help. */
 static pace_status is_ruled_out(bool *out, const trial *t, const pace_remedy_row *row, pace_advice resource) {
     const pace_remedy_hint *hint;
-    PACE_TRY(pace_hint_find(&hint, &t->catalog, &t->behind[resource]));
+    PACE_TRY(pace_hint_find(&hint, &t->catalog, &t->behind[resource], NULL));
     *out = hint && hint->rules_out && strcmp(hint->rules_out, row->id) == 0;
     return PACE_OK;
 }
@@ -404,9 +404,11 @@ static pace_status try_here(trial *t, const pace_rank *rank) {
     return t->out->outcome == PACE_REMEDIES_TRIED ? try_all(t, rank) : PACE_OK;
 }
 
-static pace_status find_hint(pace_remedy_hint *out, const pace_remedy_catalog *catalog, const pace_lead *lead) {
+static pace_status find_hint(pace_remedy_hint *out, const trial *t, const pace_lead *lead) {
     const pace_remedy_hint *hint = NULL;
-    if (lead->matters) PACE_TRY(pace_hint_find(&hint, catalog, lead));
+    if (lead->matters) PACE_TRY(pace_hint_find(&hint, &t->catalog, lead, t->analysis));
+    for (size_t i = 0; hint && hint->unless && i < t->out->items.count; i++)
+        if (strcmp(t->out->items.items[i].row.id, hint->unless) == 0) return PACE_OK;
     if (hint) *out = *hint;
     return PACE_OK;
 }
@@ -421,10 +423,11 @@ pace_status pace_remedies_try(pace_remedies *out, const pace_analysis *analysis,
     pace_lead lead;
     pace_status status = pace_lead_find(&lead, critical, analysis, rank);
     t.late_ranks = status == PACE_OK && lead.at_least;
-    if (status == PACE_OK) status = find_hint(&remedies.hint, &t.catalog, &lead);
     if (status == PACE_OK && (lead.evidence.lacks != PACE_EVIDENCE_WHOLE || lead.resource == PACE_ADVICES))
         remedies.outcome = PACE_REMEDIES_NO_EVIDENCE;
     else if (status == PACE_OK) status = try_here(&t, rank);
+    if (status == PACE_OK && remedies.outcome != PACE_REMEDIES_NO_EVIDENCE)
+        status = find_hint(&remedies.hint, &t, &lead);
     pace_forecast_free(&t.forecast);
     pace_free(t.answered);
     pace_remedy_catalog_free(&t.catalog);

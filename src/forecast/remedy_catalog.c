@@ -86,10 +86,13 @@ static pace_status read_hint(pace_remedy_catalog *out, const pace_yaml *yaml, co
     const char *resource;
     PACE_TRY(pace_yaml_word(&hint.id, yaml, node, "id"));
     PACE_TRY(pace_yaml_word(&resource, yaml, node, "resource"));
-    PACE_TRY(read_resource(&hint.resource, yaml, pace_yaml_get(node, "resource")));
+    hint.resource = PACE_ADVICES;
+    if (strcmp(resource, "any") != 0) PACE_TRY(read_resource(&hint.resource, yaml, pace_yaml_get(node, "resource")));
     PACE_TRY(pace_yaml_word(&hint.names, yaml, node, "names"));
     PACE_TRY(pace_yaml_word(&hint.says, yaml, node, "says"));
     PACE_TRY(pace_yaml_flag(&hint.of_long_steps, yaml, node, "of_long_steps"));
+    PACE_TRY(pace_yaml_flag(&hint.without_shapes, yaml, node, "without_shapes"));
+    if (pace_yaml_get(node, "unless")) PACE_TRY(pace_yaml_word(&hint.unless, yaml, node, "unless"));
     if (pace_yaml_get(node, "rules_out")) PACE_TRY(pace_yaml_word(&hint.rules_out, yaml, node, "rules_out"));
     if (pace_yaml_get(node, "least_stretch"))
         PACE_TRY(pace_yaml_real(&hint.least_stretch, yaml, node, "least_stretch", 0, 1));

@@ -30,9 +30,11 @@ typedef struct {
 /* What to do where names show the cause and nothing replays it. Texts are borrowed from the document. */
 typedef struct {
     const char *id, *names, *says;
+    const char *unless;                 /* id of a remedy that is said instead, where it saves enough; NULL = none */
     const char *rules_out;              /* id of the remedy that would not help then; NULL = none */
-    pace_advice resource;               /* that leads */
+    pace_advice resource;               /* that leads; PACE_ADVICES = any */
     bool of_long_steps;                 /* only where steps that take longer than usual lead */
+    bool without_shapes;                /* only where operators have no shapes: no replay could try it */
     double least_stretch, most_stretch; /* what share of the resource's time its longest stretch takes */
 } pace_remedy_hint;
 

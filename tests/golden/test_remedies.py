@@ -188,6 +188,20 @@ def check_ruled_out(folder):
         check_hinted(planted_jobs.write(program, 1, os.path.join(folder, program + ".json"))[0], program, hint, never)
 
 
+def check_signs(folder):
+    """What ranks and steps show has advice of its own, and none where a remedy with a figure is better."""
+    for program, world, hint in (("slow_rank", 4, "late_device"), ("throttled", 1, "throttled"), ("slow_stage", 4, "late_stage"),
+                                 ("pipeline_bubble", 4, "pipeline_bubbles"), ("imbalanced_experts", 4, None), ("norm_chain", 1, "fused_chains"),
+                                 ("missing_graph_kernels", 1, None)):
+        paths = planted_runs.write(program, world, os.path.join(folder, f"{program}_{world}.json"))
+        lead = answer("analyze", paths[0] if world == 1 else os.path.dirname(paths[0]))["lead"]
+        expect(lead["hint"] == hint, program, "hint", lead)
+    alone = answer("analyze", planted_traces.slow_rank_alone(os.path.join(folder, "alone.json.gz"))[0])
+    expect(alone["lead"]["hint"] == "record_all_ranks", "one rank alone", alone["lead"])
+    turns = planted_jobs.write("uneven_batches", 4, os.path.join(folder, "turns.json"))
+    expect(answer("analyze", os.path.dirname(turns[0]))["lead"]["hint"] == "late_by_turns", "by turns")
+
+
 def check_large_saving(folder):
     """However much a remedy saves, the doubt of its saving does not reach beyond the step as it is; a little is the walk's."""
     document = answer("analyze", planted_traces.large_products(os.path.join(folder, "large_products.json.gz"))[0])
@@ -331,6 +345,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         check_planted(folder)
         check_ruled_out(folder)
+        check_signs(folder)
         check_large_saving(folder)
         check_slow_links(folder)
         check_forms(folder)
