@@ -1,6 +1,7 @@
 #include "ask/rows/column_words.h"
 
 #include "base/memory.h"
+#include "base/yaml_member.h"
 
 #include <stdio.h>
 #include <string.h>
