@@ -124,29 +124,38 @@ static bool applies(const trial *t, const pace_remedy_row *row, pace_advice reso
     return !row->spread_host || resource != PACE_ADVICE_HOST || pace_lead_spreads(&t->behind[PACE_ADVICE_HOST]);
 }
 
-/* Whether a task of the recording has a name that fits. */
-static pace_status has_name(bool *found, const trial *t, const char *member, const char *pattern) {
+/* How many tasks have a name that fits; `fits` holds what is known of each name: 0 = nothing, 1 = it does not, 2 = it does. */
+static size_t count_fitting(const trial *t, const regex_t *names, uint8_t *fits, bool of_step) {
     const pace_step *step = &t->rank->step;
-    regex_t names;
-    *found = false;
-    PACE_TRY(pace_pattern_compile(&names, member, pattern));
-    bool *seen = pace_alloc(pace_names_count(&step->names) + 1, sizeof *seen);
-    for (uint32_t task = 0; seen && task < step->count && !*found; task++) {
-        if (seen[step->name[task]]) continue;
-        seen[step->name[task]] = true;
-        *found = pace_pattern_fits(&names, pace_step_name(step, task));
+    size_t count = 0;
+    for (uint32_t task = 0; task < step->count; task++) {
+        uint8_t *known = &fits[step->name[task]];
+        if (of_step && (step->start_ns[task] < t->critical->from_ns || step->start_ns[task] >= t->critical->to_ns))
+            continue;
+        if (*known == 0) *known = pace_pattern_fits(names, pace_step_name(step, task)) ? 2 : 1;
+        count += *known == 2;
     }
+    return count;
+}
+
+/* Whether at least so many tasks of the recording, or of the step, have a name that fits. */
+static pace_status has_name(bool *found, const trial *t, const char *member, const char *pattern, size_t least) {
+    regex_t names;
+    PACE_TRY(pace_pattern_compile(&names, member, pattern));
+    uint8_t *fits = pace_alloc(pace_names_count(&t->rank->step.names) + 1, sizeof *fits);
+    *found = fits && count_fitting(t, &names, fits, least > 1) >= least;
     regfree(&names);
-    pace_status status = seen ? PACE_OK : PACE_E_MEMORY;
-    pace_free(seen);
+    pace_status status = fits ? PACE_OK : PACE_E_MEMORY;
+    pace_free(fits);
     return status;
 }
 
 /* Whether names show that nobody carries the remedy out already, and that there is what it acts on. */
 static pace_status fits_names(bool *fits, const trial *t, const pace_remedy_row *row) {
     bool done = false, there = true;
-    if (row->done_if) PACE_TRY(has_name(&done, t, "done_if:", row->done_if));
-    if (row->only_if) PACE_TRY(has_name(&there, t, "only_if:", row->only_if));
+    if (row->done_if) PACE_TRY(has_name(&done, t, "done_if:", row->done_if, 1));
+    if (row->only_if) PACE_TRY(has_name(&there, t, "only_if:", row->only_if, 1));
+    if (!there && row->or_repeated) PACE_TRY(has_name(&there, t, "or_repeated:", row->or_repeated, 2));
     *fits = there && !done;
     return PACE_OK;
 }

@@ -69,6 +69,7 @@ static pace_status read_row(pace_remedy_catalog *out, const pace_yaml *yaml, con
     PACE_TRY(pace_yaml_flag(&row.all_values, yaml, node, "all_values"));
     if (pace_yaml_get(node, "unless")) PACE_TRY(pace_yaml_word(&row.unless, yaml, node, "unless"));
     if (pace_yaml_get(node, "only_if")) PACE_TRY(pace_yaml_word(&row.only_if, yaml, node, "only_if"));
+    if (pace_yaml_get(node, "or_repeated")) PACE_TRY(pace_yaml_word(&row.or_repeated, yaml, node, "or_repeated"));
     if (pace_yaml_get(node, "done_if")) PACE_TRY(pace_yaml_word(&row.done_if, yaml, node, "done_if"));
     PACE_TRY(pace_yaml_word(&row.says, yaml, node, "says"));
     PACE_TRY(pace_yaml_word(&row.how, yaml, node, "how"));

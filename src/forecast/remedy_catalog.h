@@ -20,6 +20,7 @@ typedef struct {
     pace_remedy_value value;
     const pace_yaml_node *values; /* of those that are listed */
     const char *only_if;          /* names that the recording needs to have; NULL = none */
+    const char *or_repeated;      /* names of which two in the step will do instead; NULL = none do */
     const char *done_if;          /* names that show that it is carried out already; NULL = none do */
     bool all_values;              /* of those that are listed the best is shown; else the first that is not refused */
     const char *unless;           /* id of a row before: not tried where that one could be; NULL = none */

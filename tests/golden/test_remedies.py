@@ -188,6 +188,24 @@ def check_ruled_out(folder):
         check_hinted(planted_jobs.write(program, 1, os.path.join(folder, program + ".json"))[0], program, hint, never)
 
 
+def check_unnumbered_regions(folder):
+    """Compiled regions had no numbers once: where several run in a step, the breaks between them go first; one alone has none."""
+    path = planted_traces.graph_breaks(os.path.join(folder, "regions.json.gz"))[0]
+    for several in (True, False):
+        with gzip.open(path, "rt") as file:
+            trace = json.load(file)
+        kept = [e for e in trace["traceEvents"] if several or not e["name"].startswith("Torch-Compiled Region: ") or e["name"].endswith(": 5/0")]
+        for event in kept:
+            if event["name"].startswith("Torch-Compiled Region: "):
+                event["name"] = "Torch-Compiled Region"
+        trace["traceEvents"] = kept
+        made = os.path.join(folder, f"unnumbered_{several}.json")
+        with open(made, "w") as file:
+            json.dump(trace, file)
+        ids = [remedy["id"] for remedy in answer("analyze", made)["remedies"]]
+        expect(("whole_graph" in ids, "device_graph" in ids) == (several, not several), "regions without numbers", several, ids)
+
+
 def check_signs(folder):
     """What ranks and steps show has advice of its own, and none where a remedy with a figure is better."""
     for program, world, hint in (("slow_rank", 4, "late_device"), ("throttled", 1, "throttled"), ("slow_stage", 4, "late_stage"),
@@ -346,6 +364,7 @@ def main():
         check_planted(folder)
         check_ruled_out(folder)
         check_signs(folder)
+        check_unnumbered_regions(folder)
         check_large_saving(folder)
         check_slow_links(folder)
         check_forms(folder)
