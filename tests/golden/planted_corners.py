@@ -270,3 +270,116 @@ def contiguous_of_one(run):
                 rank.kernel("aten::gelu", 60, name=POINTWISE)
         ends(run)
     run.steps(5, body)
+
+
+def sorts_scores(run):
+    """A sampler sorts scores over a large vocabulary: 5 of 8 ms in radix sorts."""
+    def body(_):
+        for rank in run.ranks:
+            for _ in range(10):
+                linear(rank, 280)
+            rank.kernel("aten::sort", 5000, name="void cub::DeviceSegmentedRadixSortKernel<cub::Policy800, true, int, float, long>")
+            to_host(rank)
+    run.steps(6, body)
+
+
+def writer_thread(run):
+    """Another thread writes a checkpoint in Python and holds the interpreter: the main thread's operators take 80 us each, not 14."""
+    def body(_):
+        for rank in run.ranks:
+            begin = rank.now
+            for _ in range(90):
+                linear(rank, 30, host_us=80)
+            end, rank.now, rank.thread = rank.now, begin, 400
+            with rank.function("pickle.py(476): dump"):
+                rank.work(end - begin)
+            rank.thread, rank.now = 100, end
+            fused_update(rank)
+            reads_loss(rank)
+    run.steps(5, body)
+
+
+def joins_in_first_step(run):
+    """The first step sets the communicator up for 900 ms; the others wait for nothing but products."""
+    def body(number):
+        for rank in run.ranks:
+            passes(rank, 5, 300)
+            if number == 1:
+                with rank.operator("c10d::allreduce_"):
+                    rank.run("ncclCommInitRank", 900000)
+        ends(run)
+    run.steps(6, body)
+
+
+def scheduler_of_rates(run):
+    """A hook of the scheduler computes norms of all weights in NumPy on the host: 7 ms a step behind a copy of 0.4."""
+    def rate(rank, _):
+        with rank.function("schedule.py(40): adapt"):
+            to_host(rank, size=1 << 20)
+            rank.work(7000)
+    train(run, extra=rate)
+
+
+def reads_back_masks(run):
+    """Each of 16 layers reads its router's choice back and branches on it in Python: waits, each followed by 200 us of host."""
+    def body(_):
+        for rank in run.ranks:
+            for layer in range(16):
+                with rank.function(f"nn.Module: Router_{layer}"):
+                    linear(rank, 80)
+                    with rank.operator("aten::any"):
+                        rank.kernel("aten::any", 5, host_us=8, name="reduce_kernel")
+                    with rank.operator("aten::is_nonzero"):
+                        rank.item()
+                    rank.work(200)
+            fused_update(rank)
+    run.steps(5, body)
+
+
+def cast_everywhere(run):
+    """Weights are cast to bf16 before every product, as autocast does without its cache: 500 us for products of 300."""
+    def body(_):
+        for rank in run.ranks:
+            for _ in range(12):
+                with rank.operator("aten::to"):
+                    with rank.operator("aten::_to_copy"):
+                        rank.kernel("aten::copy_", 500, name=COPIES.replace("elementwise_kernel<128, 4", "unrolled_elementwise_kernel<4"))
+                linear(rank, 300)
+            fused_update(rank)
+            reads_loss(rank)
+    run.steps(5, body)
+
+
+def gathers_weights_twice(run):
+    """FSDP that frees weights after the forward pass gathers them again: gathers of 1 ms before every block of both passes, not prefetched."""
+    def body(_):
+        for direction in ("forward", "backward"):
+            for layer in range(6):
+                for rank in run.ranks:
+                    with rank.annotate(f"FullyShardedDataParallel._pre_{direction}_unshard"):
+                        rank.work(15)
+                exchange(run, 1000, "_allgather_base")
+                for rank in run.ranks:
+                    linear(rank, 300)
+        ends(run)
+    run.steps(5, body)
+
+
+def late_by_copies(run):
+    """Rank 3's inputs come from the other socket: its pinned copies take 5 ms, the others' 0.5, on the stream that computes."""
+    def body(_):
+        for rank in run.ranks:
+            rank.copy(5000 if rank.rank == 3 else 500, op="aten::to", size=40 << 20)
+            passes(rank, 4, 250)
+        ends(run)
+    run.steps(5, body)
+
+
+def drains_for_logs(run):
+    """Every fifth step synchronises and writes images of the samples for 35 ms."""
+    def log(rank, number):
+        if number % 5 == 0:
+            with rank.function("visualize.py(77): save_grid"):
+                to_host(rank, size=8 << 20)
+                rank.work(35000)
+    train(run, count=14, extra=log)

@@ -109,12 +109,14 @@ static char *closing(char *at) {
     return NULL;
 }
 
-/* "elementwise_kernel<128, 4, gpu_kernel_impl<direct_copy> >" becomes "elementwise_kernel<direct_copy >". */
+/* "elementwise_kernel<128, 4, gpu_kernel_impl<direct_copy(TensorIteratorBase&)> >" becomes "elementwise_kernel<direct_copy >". */
 static void unwrap(char *text) {
+    static const char parameters[] = "(TensorIteratorBase&)";
     static const char *const wrappers[] = {"gpu_kernel_impl_nocast<", "gpu_kernel_impl<"};
     char *at = strchr(text, '<');
     if (!at) return;
     drop(at + 1, number_bytes(at + 1));
+    if ((at = strstr(text, parameters))) drop(at, sizeof parameters - 1);
     for (size_t i = 0; i < PACE_COUNT(wrappers); i++) {
         char *wrapper = strstr(text, wrappers[i]), *end = wrapper ? closing(wrapper + strlen(wrappers[i])) : NULL;
         if (!end) continue;
