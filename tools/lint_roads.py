@@ -48,7 +48,8 @@ ROADS = {
         "pace_gradients_ends": ("gradients", "forecast_gradients"),  # approaches whose exchanges occupy lanes
     },
     "one walk": {
-        "pace_walk": ("walk", "forecast step_host step_picture"),  # a closed form's own schedule, drawn
+        "pace_walk": ("walk", "forecast step_picture"),  # a closed form's own schedule, drawn
+        "pace_walk_ends_of": ("walk", "step_host"),  # what a part's host takes
         "pace_step_forecast": ("step_engine", "predict_inputs"),
     },
     "one closed form": {

@@ -436,34 +436,29 @@ static void lower_gradients(pace_lowering *to, pace_model_rest rest, const pace_
     leave_region(to);
 }
 
-static pace_status find_tensors(pace_gradient_tensors *out, const pace_lowering *to) {
-    pace_graph backward;
-    PACE_TRY(pace_model_lower_gradients(&backward, out, to->model, to->config));
-    pace_graph_free(&backward);
+static pace_status copy_tensors(pace_gradient_tensors *out, const pace_gradient_tensors *tensors) {
+    for (size_t i = 0; i < tensors->count; i++) PACE_TRY(PACE_PUSH(out, tensors->items[i]));
     return PACE_OK;
 }
 
-static pace_status lower_rest(pace_lowering *to, pace_model_rest rest) {
-    pace_gradient_tensors tensors;
+static pace_status lower_rest(pace_lowering *to, pace_model_rest rest, const pace_gradient_tensors *tensors) {
     if (rest == PACE_REST_INPUT) lower_input(to);
     if (rest == PACE_REST_GATHER || rest == PACE_REST_SHARD) pace_emit_gather(to, PACE_GROUP_DATA, 1);
     if (rest == PACE_REST_SHARD) pace_lower_flat_copy(to, "fsdp::split_with_sizes_copy", 1, 4);
     if (rest == PACE_REST_INPUT || rest == PACE_REST_GATHER || rest == PACE_REST_SHARD) return to->status;
     if (rest == PACE_REST_UPDATE) {
         if (to->config->optimizer == PACE_NO_UPDATE) return PACE_OK;
-        if (to->config->update == PACE_UPDATE_LOOP) PACE_TRY(find_tensors(&to->tensors, to));
+        if (to->config->update == PACE_UPDATE_LOOP) PACE_TRY(copy_tensors(&to->tensors, tensors));
         pace_lower_zero_grad(to);
         pace_lower_update(to);
         return to->status;
     }
-    PACE_TRY(find_tensors(&tensors, to));
-    lower_gradients(to, rest, &tensors);
-    PACE_VEC_FREE(&tensors);
+    lower_gradients(to, rest, tensors);
     return to->status;
 }
 
 pace_status pace_model_lower_rest(pace_graph *out, const pace_model *model, const pace_config *config,
-                                  pace_model_rest rest) {
+                                  pace_model_rest rest, const pace_gradient_tensors *tensors) {
     pace_graph graph;
     pace_lowering to;
     pace_config whole = pace_config_unshared(config);
@@ -471,7 +466,7 @@ pace_status pace_model_lower_rest(pace_graph *out, const pace_model *model, cons
     if (rest == PACE_REST_EXCHANGE) whole.zero_stage = config->zero_stage < 2 ? config->zero_stage : 2;
     PACE_TRY(pace_graph_init(&graph));
     pace_status status = pace_lowering_begin(&to, &graph, model, &whole);
-    if (status == PACE_OK) status = lower_rest(&to, rest);
+    if (status == PACE_OK) status = lower_rest(&to, rest, tensors);
     pace_lowering_end(&to);
     return PACE_GIVE(out, graph, status, pace_graph_free(&graph));
 }

@@ -51,7 +51,7 @@ typedef enum {
     PACE_MODEL_RESTS
 } pace_model_rest;
 
-/** Such a part alone, of all parameters of one rank whatever pipeline or ZeRO says (who shares them divides). An update
- * tensor by tensor counts as one of all tensors at once. */
+/** Such a part alone, of all parameters of one rank whatever pipeline or ZeRO says (who shares them divides). `tensors`: those of
+ * pace_model_lower_gradients() for the same; NULL where nothing is trained. */
 pace_status pace_model_lower_rest(pace_graph *out, const pace_model *model, const pace_config *config,
-                                  pace_model_rest rest) PACE_MUST_CHECK;
+                                  pace_model_rest rest, const pace_gradient_tensors *tensors) PACE_MUST_CHECK;

@@ -45,16 +45,7 @@ pace_status pace_step_hosts_get(const pace_step_host **out, pace_catalog *catalo
     return PACE_GIVE(out, host, status, free_host(host));
 }
 
-static double end_s(const pace_step *step, bool on_device) {
-    int64_t last = 0;
-    for (uint32_t i = 0; i < step->count; i++) {
-        int64_t end = step->start_ns[i] + pace_task_ns(step, i);
-        if (pace_task_on_device(step->kind[i]) == on_device && end > last) last = end;
-    }
-    return (double)last / 1e9;
-}
-
-static pace_status walk_part(pace_step *out, const pace_step_host *host, const pace_graph *graph,
+static pace_status walk_part(pace_walk_ends *out, const pace_step_host *host, const pace_graph *graph,
                              const double *launch_ns) {
     pace_walk_rank rank = {.graph = graph,
                            .launch_ns = launch_ns,
@@ -63,44 +54,29 @@ static pace_status walk_part(pace_step *out, const pace_step_host *host, const p
                            .between_ns = host->launch.between_ns};
     pace_walk_options options = {.repeats = 1};
     for (int type = 0; type < PACE_OVERHEAD_TYPES; type++) options.scale[type] = 1;
-    return pace_walk(out, &rank, 1, &options);
+    *out = (pace_walk_ends){0};
+    if (host->execution == PACE_CUDA_GRAPH || graph->nodes.count == 0) return PACE_OK;
+    return pace_walk_ends_of(out, &rank, &options);
 }
 
 pace_status pace_step_host_and_device_s(double *host_s, double *device_s, const pace_step_host *host,
                                         const pace_graph *graph, const double *launch_ns) {
-    *host_s = *device_s = 0;
-    if (host->execution == PACE_CUDA_GRAPH || graph->nodes.count == 0) return PACE_OK;
-    pace_step step;
-    PACE_TRY(walk_part(&step, host, graph, launch_ns));
-    *host_s = end_s(&step, false);
-    *device_s = end_s(&step, true);
-    pace_step_free(&step);
+    pace_walk_ends ends;
+    PACE_TRY(walk_part(&ends, host, graph, launch_ns));
+    *host_s = (double)ends.host_ns / 1e9;
+    *device_s = (double)ends.device_ns / 1e9;
     return PACE_OK;
 }
 
-pace_status pace_step_host_s(double *out_s, const pace_step_host *host, const pace_graph *graph) {
-    double device_s, *launch_ns = pace_alloc(graph->launches.count + 1, sizeof *launch_ns);
-    if (!launch_ns) return PACE_E_MEMORY;
-    pace_status status = pace_step_host_and_device_s(out_s, &device_s, host, graph, launch_ns);
-    pace_free(launch_ns);
-    return status;
-}
-
-/* Kernels of no time begin when they are issued. */
-pace_status pace_step_host_gradients_s(double *out_s, const pace_step_host *host, const pace_graph *graph) {
-    pace_step step;
-    *out_s = 0;
-    if (host->execution == PACE_CUDA_GRAPH) return PACE_OK;
+pace_status pace_step_host_s(double *out_s, double *gradients_s, const pace_step_host *host, const pace_graph *graph) {
+    pace_walk_ends ends;
     double *launch_ns = pace_alloc(graph->launches.count + 1, sizeof *launch_ns);
     if (!launch_ns) return PACE_E_MEMORY;
-    pace_status status = walk_part(&step, host, graph, launch_ns);
+    pace_status status = walk_part(&ends, host, graph, launch_ns);
     pace_free(launch_ns);
     PACE_TRY(status);
-    for (uint32_t i = 0; i < step.count; i++) {
-        const pace_exchange_info *info = pace_step_exchange(&step, i);
-        if (info && info->role == PACE_ROLE_GRADIENT) *out_s = fmax(*out_s, (double)step.start_ns[i] / 1e9);
-    }
-    pace_step_free(&step);
+    *out_s = (double)ends.host_ns / 1e9;
+    *gradients_s = (double)ends.gradients_ns / 1e9;
     return PACE_OK;
 }
 

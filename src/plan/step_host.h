@@ -23,17 +23,14 @@ void pace_step_hosts_free(pace_step_hosts *hosts);
 pace_status pace_step_hosts_get(const pace_step_host **out, pace_catalog *catalog, pace_step_hosts *hosts,
                                 int execution, const char *vendor) PACE_MUST_CHECK;
 
-/** Seconds the host takes to issue a graph when no device holds it up: the graph walked with kernels of no time. Of a
- * captured graph 0: one call issues all of a step. */
-pace_status pace_step_host_s(double *out_s, const pace_step_host *host, const pace_graph *graph) PACE_MUST_CHECK;
+/** Seconds the host takes to issue a graph when no device holds it up: the graph walked with kernels of no time; and until it issues the
+ * last exchange of gradients, 0 where there is none. Of a captured graph 0: one call issues all of a step. */
+pace_status pace_step_host_s(double *out_s, double *gradients_s, const pace_step_host *host,
+                             const pace_graph *graph) PACE_MUST_CHECK;
 
 /** The same, and when the device has done all if its launches take `launch_ns`: of a captured graph 0. */
 pace_status pace_step_host_and_device_s(double *host_s, double *device_s, const pace_step_host *host,
                                         const pace_graph *graph, const double *launch_ns) PACE_MUST_CHECK;
-
-/** Seconds until the host issues the last exchange of gradients of a graph; 0 where it has none. */
-pace_status pace_step_host_gradients_s(double *out_s, const pace_step_host *host,
-                                       const pace_graph *graph) PACE_MUST_CHECK;
 
 /** Nanoseconds that the host of a rank takes to update one parameter: ranks of a node share its processors. */
 double pace_step_host_update_ns(const pace_config *config, const pace_exchange *exchange, const pace_doubts *doubts);

@@ -21,8 +21,10 @@ struct pace_slot_cache {
     slot_key keys[SLOTS];
     pace_step_slots *values[SLOTS]; /* NULL = free */
     unsigned count;
-    pace_step_slots *last; /* of the question before; NULL = none */
-    slot_key last_key;
+    struct {
+        pace_step_slots *slots; /* NULL = none */
+        slot_key key;
+    } last[2]; /* of the question before: of parts, of all */
 };
 
 pace_status pace_slot_cache_create(pace_slot_cache **out) {
@@ -38,7 +40,7 @@ static void forget(pace_slot_cache *cache) {
         cache->values[i] = NULL;
     }
     cache->count = 0;
-    cache->last = NULL;
+    cache->last[0].slots = cache->last[1].slots = NULL;
 }
 
 void pace_slot_cache_free(pace_slot_cache *cache) {
@@ -47,7 +49,9 @@ void pace_slot_cache_free(pace_slot_cache *cache) {
     pace_free(cache);
 }
 
-static slot_key key_of(const pace_model *model, const pace_config *config, const pace_step_place *place) {
+/* `rests`: of all; else of parts, which are the same whatever replicas share. */
+static slot_key key_of(const pace_model *model, const pace_config *config, const pace_step_place *place, bool rests) {
+    enum { OF_PARTS = -1 };
     slot_key key;
     memset(&key, 0, sizeof key); /* padding too: keys are compared and hashed as bytes */
     key.model = model;
@@ -61,8 +65,10 @@ static slot_key key_of(const pace_model *model, const pace_config *config, const
                         config->ep,
                         config->frozen,
                         config->sequence_parallel,
-                        pace_config_shares_gradients(config),
-                        config->zero_stage < 2 ? config->zero_stage : 2,
+                        rests ? pace_config_shares_gradients(config) : OF_PARTS,
+                        !rests                   ? OF_PARTS
+                        : config->zero_stage < 2 ? config->zero_stage
+                                                 : 2,
                         config->pp > 1 && pace_schedule_splits(config->schedule),
                         config->keep_gradients,
                         config->imbalance,
@@ -94,39 +100,49 @@ static pace_status add(pace_step_slots **out, pace_slot_cache *cache, const slot
     return PACE_OK;
 }
 
-static pace_step_slots *find(const pace_slot_cache *cache, const slot_key *key) {
-    if (cache->last && memcmp(&cache->last_key, key, sizeof *key) == 0) return cache->last;
+static pace_step_slots *find(pace_slot_cache *cache, const slot_key *key, bool rests) {
+    pace_step_slots *found = cache->last[rests].slots;
+    if (found && memcmp(&cache->last[rests].key, key, sizeof *key) == 0) return found;
     for (unsigned at = (unsigned)(pace_hash(key, sizeof *key) % SLOTS); cache->values[at]; at = (at + 1) % SLOTS)
         if (memcmp(&cache->keys[at], key, sizeof *key) == 0) return cache->values[at];
     return NULL;
 }
 
-static pace_status get(pace_step_slots **out, pace_slot_cache *cache, const pace_model *model,
-                       const pace_config *config, const pace_step_place *place) {
-    slot_key key = key_of(model, config, place);
-    pace_step_slots slots, *found = find(cache, &key);
+static pace_status get_parts(pace_step_slots **out, pace_slot_cache *cache, const pace_model *model,
+                             const pace_config *config, const pace_step_place *place) {
+    slot_key key = key_of(model, config, place, false);
+    pace_step_slots slots, *found = find(cache, &key, false);
     if (!found) {
         PACE_TRY(pace_step_slots_size(&slots, model, config));
         PACE_TRY(add(&found, cache, &key, &slots));
     }
-    cache->last = *out = found;
-    cache->last_key = key;
+    cache->last[false].slots = *out = found;
+    cache->last[false].key = key;
     return PACE_OK;
 }
 
 pace_status pace_step_slots_sized(const pace_step_slots **out, pace_slot_cache *cache, const pace_model *model,
                                   const pace_config *config, const pace_step_place *place) {
-    pace_step_slots *slots;
-    PACE_TRY(get(&slots, cache, model, config, place));
+    slot_key key = key_of(model, config, place, true);
+    pace_step_slots *slots = find(cache, &key, true);
+    if (!slots) PACE_TRY(get_parts(&slots, cache, model, config, place));
     *out = slots;
     return PACE_OK;
 }
 
 pace_status pace_step_slots_get(const pace_step_slots **out, pace_slot_cache *cache, const pace_model *model,
                                 const pace_config *config, const pace_step_place *place) {
-    pace_step_slots *slots;
-    PACE_TRY(get(&slots, cache, model, config, place));
-    if (!slots->priced) PACE_TRY(pace_step_slots_price(slots, model, config, place));
-    *out = slots;
+    slot_key key = key_of(model, config, place, true);
+    pace_step_slots *parts, *found = find(cache, &key, true);
+    if (!found) {
+        PACE_TRY(get_parts(&parts, cache, model, config, place));
+        PACE_TRY(pace_step_slots_price_parts(parts, model, config, place));
+        pace_step_slots slots = *parts;
+        PACE_TRY(pace_step_slots_price(&slots, model, config, place));
+        PACE_TRY(add(&found, cache, &key, &slots));
+    }
+    cache->last[true].slots = found;
+    cache->last[true].key = key;
+    *out = found;
     return PACE_OK;
 }

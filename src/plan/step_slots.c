@@ -214,20 +214,21 @@ static pace_status price_part(pace_step_slots *slots, pace_slot_part *out, const
 }
 
 static pace_status price_rest(pace_step_slots *slots, const pace_model *model, const pace_config *config,
-                              pace_model_rest rest, const pace_step_place *place) {
+                              pace_model_rest rest, const pace_gradient_tensors *tensors,
+                              const pace_step_place *place) {
     pace_graph graph;
     pace_slot slot = {0};
-    PACE_TRY(pace_model_lower_rest(&graph, model, config, rest));
+    double gradients_s = 0;
+    PACE_TRY(pace_model_lower_rest(&graph, model, config, rest, tensors));
     size_t count = graph.launches.count;
     double *launch_ns = pace_alloc(count + 1, sizeof *launch_ns);
     pace_status status = launch_ns ? price_graph(&slot, launch_ns, slots, &graph, place) : PACE_E_MEMORY;
-    if (status == PACE_OK) status = pace_step_host_s(&slots->rest_host_s[rest], place->host, &graph);
+    if (status == PACE_OK) status = pace_step_host_s(&slots->rest_host_s[rest], &gradients_s, place->host, &graph);
     if (rest == PACE_REST_INPUT) slots->input_copies = slot.launches;
     if (rest == PACE_REST_INPUT && count > 0 && slot.stream_s > 0)
         slots->targets = launch_ns[count - 1] / 1e9 / slot.stream_s;
     pace_free(launch_ns);
-    if (status == PACE_OK && rest == PACE_REST_EXCHANGE)
-        status = pace_step_host_gradients_s(&slots->before_host_s, place->host, &graph);
+    if (rest == PACE_REST_EXCHANGE) slots->before_host_s = gradients_s;
     pace_graph_free(&graph);
     slots->rest_s[rest] = slot.stream_s + slot.launches * place->host->launch.between_ns / 1e9;
     return status;
@@ -282,41 +283,61 @@ static pace_status find_points(bucket_points *to, double host_s, const pace_grap
     return PACE_OK;
 }
 
-static pace_status find_hull(pace_step_slots *slots, const pace_model *model, const pace_config *config,
-                             const pace_step_place *place) {
-    pace_graph graph;
-    pace_gradient_tensors tensors;
+static pace_status find_hull(pace_step_slots *slots, const pace_graph *backward, const pace_gradient_tensors *tensors,
+                             const pace_config *config, const pace_step_place *place) {
     double host_s = 0, launches = 0;
     for (unsigned i = 0; i < slots->count; i++) {
         const pace_slot *back = &slots->parts[i].pass[PACE_PART_BACKWARD];
         host_s += slots->parts[i].part.turns * back->host_s;
         launches += slots->parts[i].part.turns * back->launches;
     }
-    PACE_TRY(pace_model_lower_gradients(&graph, &tensors, model, config));
-    bucket_points sent = {.points = pace_alloc(tensors.count + 2, sizeof *sent.points)};
+    bucket_points sent = {.points = pace_alloc(tensors->count + 2, sizeof *sent.points)};
     pace_status status = sent.points ? PACE_OK : PACE_E_MEMORY;
     if (status == PACE_OK)
-        status = find_points(&sent, launches > 0 ? host_s / launches : 0, &graph, &tensors, config, place);
+        status = find_points(&sent, launches > 0 ? host_s / launches : 0, backward, tensors, config, place);
     if (status == PACE_OK) pace_gradient_hull_make(&slots->hull, sent.points, sent.count);
     pace_free(sent.points);
-    pace_graph_free(&graph);
-    PACE_VEC_FREE(&tensors);
     return status;
 }
 
+/* What a rest is more than in the slots. */
+static void take_off_plain(pace_step_slots *slots, pace_model_rest rest) {
+    slots->rest_s[rest] = fmax(0, slots->rest_s[rest] - slots->rest_s[PACE_REST_PLAIN]);
+    slots->rest_host_s[rest] = fmax(0, slots->rest_host_s[rest] - slots->rest_host_s[PACE_REST_PLAIN]);
+}
+
+/* Of those that hang on no sharing, and when gradients come. */
 static pace_status price_rests(pace_step_slots *slots, const pace_model *model, const pace_config *config,
                                const pace_step_place *place) {
-    bool trains = pace_config_trains(config);
+    pace_graph backward;
+    pace_gradient_tensors tensors;
     if (!place->host) return PACE_OK;
-    for (int rest = 0; rest < PACE_MODEL_RESTS; rest++)
-        if (trains || rest == PACE_REST_INPUT) PACE_TRY(price_rest(slots, model, config, (pace_model_rest)rest, place));
-    if (trains) PACE_TRY(find_hull(slots, model, config, place));
-    for (int rest = PACE_REST_ACCUMULATE; rest <= PACE_REST_EXCHANGE; rest++) { /* what it is more than in the slots */
-        slots->rest_s[rest] = fmax(0, slots->rest_s[rest] - slots->rest_s[PACE_REST_PLAIN]);
-        slots->rest_host_s[rest] = fmax(0, slots->rest_host_s[rest] - slots->rest_host_s[PACE_REST_PLAIN]);
-    }
+    if (!pace_config_trains(config)) return price_rest(slots, model, config, PACE_REST_INPUT, NULL, place);
+    PACE_TRY(pace_model_lower_gradients(&backward, &tensors, model, config));
+    pace_status status = PACE_OK;
+    for (int rest = 0; status == PACE_OK && rest < PACE_MODEL_RESTS; rest++)
+        if (rest != PACE_REST_EXCHANGE)
+            status = price_rest(slots, model, config, (pace_model_rest)rest, &tensors, place);
+    if (status == PACE_OK) status = find_hull(slots, &backward, &tensors, config, place);
+    pace_graph_free(&backward);
+    PACE_VEC_FREE(&tensors);
+    take_off_plain(slots, PACE_REST_ACCUMULATE);
+    return status;
+}
+
+/* Of gradients, by the stage of ZeRO. */
+static pace_status price_gradients(pace_step_slots *slots, const pace_model *model, const pace_config *config,
+                                   const pace_step_place *place) {
+    pace_graph backward;
+    pace_gradient_tensors tensors;
+    if (!place->host || !pace_config_trains(config)) return PACE_OK;
+    PACE_TRY(pace_model_lower_gradients(&backward, &tensors, model, config));
+    pace_status status = price_rest(slots, model, config, PACE_REST_EXCHANGE, &tensors, place);
+    pace_graph_free(&backward);
+    PACE_VEC_FREE(&tensors);
     slots->before_host_s = fmax(0, slots->before_host_s - slots->rest_host_s[PACE_REST_PLAIN]);
-    return PACE_OK;
+    take_off_plain(slots, PACE_REST_EXCHANGE);
+    return status;
 }
 
 static double tied_elements(const pace_model *model, const pace_config *config) {
@@ -382,11 +403,22 @@ pace_status pace_step_slots_size(pace_step_slots *out, const pace_model *model, 
     return status;
 }
 
-pace_status pace_step_slots_price(pace_step_slots *slots, const pace_model *model, const pace_config *config,
-                                  const pace_step_place *place) {
+pace_status pace_step_slots_price_parts(pace_step_slots *slots, const pace_model *model, const pace_config *config,
+                                        const pace_step_place *place) {
     pace_step_slots priced = *slots;
+    if (priced.has_parts) return PACE_OK;
     for (unsigned i = 0; i < priced.count; i++) PACE_TRY(price_part(&priced, &priced.parts[i], model, config, place));
     PACE_TRY(price_rests(&priced, model, config, place));
+    priced.has_parts = true;
+    *slots = priced;
+    return PACE_OK;
+}
+
+pace_status pace_step_slots_price(pace_step_slots *slots, const pace_model *model, const pace_config *config,
+                                  const pace_step_place *place) {
+    PACE_TRY(pace_step_slots_price_parts(slots, model, config, place));
+    pace_step_slots priced = *slots;
+    PACE_TRY(price_gradients(&priced, model, config, place));
     priced.priced = true;
     *slots = priced;
     return PACE_OK;

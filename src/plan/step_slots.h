@@ -66,6 +66,7 @@ typedef struct {
     pace_rung rung;                /* the worst among the prices */
     double kernels_s, beyond_s;    /* of all prices; of those that a fit has no rows like */
     bool priced;                   /* else it has sizes alone: parts, parameters, bytes, layers */
+    bool has_parts;                /* or all prices but those of exchanged gradients */
 } pace_step_slots;
 
 /* On what and with what prices. All are borrowed. */
@@ -81,8 +82,10 @@ typedef struct {
  * PACE_SLOT_PARTS kinds of layers. */
 pace_status pace_step_slots_size(pace_step_slots *out, const pace_model *model,
                                  const pace_config *config) PACE_MUST_CHECK;
-/** Lowers and prices the parts of sized slots. Errors: those of pace_model_lower_part(), PACE_E_USAGE for groups without a
- * machine. */
+/** Lowers and prices sized slots but for the exchange of gradients: what ZeRO and the number of replicas change nothing of; and all of
+ * them. Errors: those of pace_model_lower_part(), PACE_E_USAGE for groups without a machine. */
+pace_status pace_step_slots_price_parts(pace_step_slots *slots, const pace_model *model, const pace_config *config,
+                                        const pace_step_place *place) PACE_MUST_CHECK;
 pace_status pace_step_slots_price(pace_step_slots *slots, const pace_model *model, const pace_config *config,
                                   const pace_step_place *place) PACE_MUST_CHECK;
 

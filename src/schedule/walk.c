@@ -493,30 +493,64 @@ static void free_compiler(compiler *c) {
     PACE_VEC_FREE(&c->links, &c->places);
 }
 
-static pace_status run(pace_step *out, compiler *c) {
+static pace_status compile(compiler *c) {
+    PACE_TRY(make_instances(c));
+    PACE_TRY(make_overheads(c));
+    PACE_TRY(count_parameters(c));
+    PACE_TRY(pace_meetings_match(&c->meetings, c->ranks, c->rank_count));
+    PACE_TRY(make_segments(c));
+    PACE_TRY(compile_lanes(c));
+    return resolve(c);
+}
+
+/* When each segment starts; the caller's to free. */
+static pace_status run(int64_t **start_ns, const compiler *c) {
     static const double unchanged[PACE_REPLAY_RESOURCES] = {1};
-    int64_t *start_ns = pace_alloc(c->replay.segments.count + 1, sizeof *start_ns);
-    if (!start_ns) return PACE_E_MEMORY;
-    pace_status status = pace_replay_run(&c->replay, unchanged, start_ns, NULL);
-    if (status == PACE_OK)
-        status = pace_walk_timeline(out, c->ranks, c->rank_count, c->options->repeats, &c->replay, c->places.items,
-                                    start_ns);
-    pace_free(start_ns);
-    return status;
+    int64_t *starts = pace_alloc(c->replay.segments.count + 1, sizeof *starts);
+    if (!starts) return PACE_E_MEMORY;
+    pace_status status = pace_replay_run(&c->replay, unchanged, starts, NULL);
+    return PACE_GIVE(start_ns, starts, status, pace_free(starts));
 }
 
 pace_status pace_walk(pace_step *out, const pace_walk_rank *ranks, size_t count, const pace_walk_options *options) {
     compiler c = {.ranks = ranks, .rank_count = count, .options = options};
-    pace_status status = make_instances(&c);
-    if (status == PACE_OK) status = make_overheads(&c);
-    if (status == PACE_OK) status = count_parameters(&c);
-    if (status == PACE_OK) status = pace_meetings_match(&c.meetings, ranks, count);
-    if (status == PACE_OK) status = make_segments(&c);
-    if (status == PACE_OK) status = compile_lanes(&c);
-    if (status == PACE_OK) {
-        status = resolve(&c);
-        if (status == PACE_OK) status = run(out, &c);
+    int64_t *start_ns = NULL;
+    pace_status status = compile(&c);
+    if (status == PACE_OK) status = run(&start_ns, &c);
+    if (status == PACE_OK)
+        status = pace_walk_timeline(out, ranks, count, options->repeats, &c.replay, c.places.items, start_ns);
+    pace_free(start_ns);
+    free_compiler(&c);
+    return status;
+}
+
+static bool exchanges_gradients(const pace_graph *graph, uint32_t launch) {
+    const pace_graph_exchange *exchange = pace_graph_exchange_of(graph, launch);
+    return exchange && exchange->role == PACE_ROLE_GRADIENT;
+}
+
+static pace_walk_ends ends_of(const compiler *c, const int64_t *start_ns) {
+    pace_walk_ends ends = {0};
+    for (size_t i = 0; i < c->replay.segments.count; i++) {
+        const pace_walk_place *place = &c->places.items[i];
+        int64_t end_ns = start_ns[i] + c->replay.segments.items[i].duration_ns;
+        bool device = place->node == PACE_NO_NODE;
+        int64_t *last = device ? &ends.device_ns : &ends.host_ns;
+        if (place->rank == PACE_NOBODY) continue;
+        if (end_ns > *last) *last = end_ns;
+        if (device && start_ns[i] > ends.gradients_ns && exchanges_gradients(c->ranks->graph, place->launch))
+            ends.gradients_ns = start_ns[i];
     }
+    return ends;
+}
+
+pace_status pace_walk_ends_of(pace_walk_ends *out, const pace_walk_rank *rank, const pace_walk_options *options) {
+    compiler c = {.ranks = rank, .rank_count = 1, .options = options};
+    int64_t *start_ns = NULL;
+    pace_status status = compile(&c);
+    if (status == PACE_OK) status = run(&start_ns, &c);
+    if (status == PACE_OK) *out = ends_of(&c, start_ns);
+    pace_free(start_ns);
     free_compiler(&c);
     return status;
 }

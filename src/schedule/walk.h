@@ -22,3 +22,13 @@ typedef struct {
  * Errors: PACE_E_INPUT when the ranks' exchanges do not meet or wait for each other in a circle. */
 pace_status pace_walk(pace_step *out, const pace_walk_rank *ranks, size_t count,
                       const pace_walk_options *options) PACE_MUST_CHECK;
+
+/* Instants of a walk from 0. */
+typedef struct {
+    int64_t host_ns, device_ns; /* when all has been issued, and when all has run */
+    int64_t gradients_ns;       /* when the last exchange of gradients starts; 0 = there is none */
+} pace_walk_ends;
+
+/** The same of one rank, walked once, without a timeline. */
+pace_status pace_walk_ends_of(pace_walk_ends *out, const pace_walk_rank *rank,
+                              const pace_walk_options *options) PACE_MUST_CHECK;
