@@ -82,6 +82,10 @@ def test_pipeline(folder):
     expect([row["rank"] for row in stages] == [0, 1, 2, 3], "a file of each stage", stages)
     expect(sum(row["device_nodes"] - row["exchanges"] for row in stages) >= alone[0]["device_nodes"], "all work", stages, alone)
     expect(sum(row["exchanges"] for row in stages) % 2 == 0, "both ends", stages)
+    apart = document("gpt2", "--set", "tp=2", "--set", "pp=2", "--set", "global_batch=2", "-o", staged)["files"]
+    expect([row["rank"] for row in apart] == [0, 2], "the first rank of each stage", apart)
+    code, out, err = run("predict", *(row["path"] for row in apart), "--on", "dgx-h100", "--format", "json")
+    expect(code == 0, "messages reach the file of their stage", err)
 
 
 def test_trace(folder):

@@ -52,12 +52,27 @@ static void count(file_row *row, const pace_graph *graph) {
     }
 }
 
+/* The number of the file that a rank has, which its readers know it by; the rank itself where it is not among them. */
+static int64_t file_of(const pace_graph_inputs *inputs, int64_t rank) {
+    for (size_t i = 0; i < inputs->items.count; i++)
+        if (inputs->items.items[i].graph.rank == rank) return (int64_t)i;
+    return rank;
+}
+
+static void number_peers(const pace_graph_inputs *inputs, pace_graph *graph) {
+    for (size_t i = 0; inputs->items.count > 1 && i < graph->exchanges.count; i++) {
+        int64_t *peer = &graph->exchanges.items[i].peer;
+        if (*peer >= 0) *peer = file_of(inputs, *peer);
+    }
+}
+
 static pace_status write_all(file_row *rows, pace_graph_inputs *inputs, const char *output) {
     bool several = inputs->items.count > 1;
     for (size_t i = 0; i < inputs->items.count; i++) {
         pace_graph *graph = &inputs->items.items[i].graph;
         rows[i].path = path_of(output, (int64_t)i, several);
         if (!rows[i].path) return PACE_E_MEMORY;
+        number_peers(inputs, graph);
         PACE_TRY(pace_whole_file_write(rows[i].path, fill, graph));
         count(&rows[i], graph);
     }
