@@ -209,7 +209,8 @@ pace_status pace_cost_op_from(pace_estimate *out_s, const pace_cost *cost, const
     if (!price(&estimate, cost, device, op, source))
         return pace_fail(PACE_E_INPUT, "no time for an operation of family %s on %s: expected flop or bytes and rates",
                          pace_op_family_name(op->family), device->name);
-    estimate.spread = hypot(estimate.spread, pace_cost_part_spread(cost, device, estimate.rung));
+    double part = pace_cost_part_spread(cost, device, estimate.rung);
+    if (part > 0) estimate.spread = hypot(estimate.spread, part);
     *out_s = estimate;
     return PACE_OK;
 }

@@ -53,7 +53,8 @@ static ways ways_of(double k, bool product) {
     return out;
 }
 
-/* What surely costs more than the best so far is not divided: divisions are most of what a price takes. */
+/* What costs more than the best so far even if all multiprocessors have work throughout is not divided: divisions are most of what a price
+ * takes. */
 static pace_tiling best_of(double b, double m, double n, double k, double sm_count, bool product) {
     const ways cut = ways_of(k, product);
     pace_tiling best = {INFINITY, 1, 0, 1};
@@ -64,9 +65,9 @@ static pace_tiling best_of(double b, double m, double n, double k, double sm_cou
         double tiles = b * round_up(m / tile->m) * round_up(n / tile->n);
         double share = product ? tile->product_share : tile->share, scale = work * share * (1 + 16 * DBL_EPSILON);
         for (unsigned j = 0; j < cut.count; j++) {
+            if (tiles * cut.parts[j] * tile->m * tile->n * cut.steps[j] > best.cost * scale) continue;
             double waves = round_up(tiles * cut.parts[j] / sm_count);
             double steps = waves * sm_count * tile->m * tile->n * cut.steps[j];
-            if (steps > best.cost * scale) continue;
             double cost = steps / work / share * (cut.parts[j] > 1 ? splitting : 1);
             if (cost < best.cost) best = (pace_tiling){cost, waves, i, cut.parts[j]};
         }
