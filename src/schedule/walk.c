@@ -400,14 +400,22 @@ static pace_status compile_rank(compiler *c, const pace_graph_lanes *lanes, uint
     return PACE_OK;
 }
 
-/* About as many segments as will come: one for each operator, two for each launch. */
+/* About as many segments as will come, one for each operator and two for each launch, and as many waits: of each launch, and where a
+ * device's queue may be full of its call. */
 static pace_status make_segments(compiler *c) {
-    size_t count = 0;
-    for (size_t rank = 0; rank < c->rank_count; rank++)
-        count += c->ranks[rank].graph->nodes.count + 2 * c->ranks[rank].graph->launches.count;
-    count *= c->options->repeats;
-    PACE_TRY(pace_grow(&c->replay.segments.items, &c->replay.segments.capacity, count, sizeof(pace_segment)));
-    return pace_grow(&c->places.items, &c->places.capacity, count, sizeof(pace_walk_place));
+    size_t count = 0, waits = 0, links = 0;
+    for (size_t rank = 0; rank < c->rank_count; rank++) {
+        const pace_graph *graph = c->ranks[rank].graph;
+        count += graph->nodes.count + 2 * graph->launches.count;
+        waits += graph->launches.count;
+        links += c->ranks[rank].queue > 0 ? graph->launches.count : 0;
+    }
+    count *= c->options->repeats, waits *= c->options->repeats, links *= c->options->repeats;
+    pace_replay *replay = &c->replay;
+    PACE_TRY(pace_grow(&replay->segments.items, &replay->segments.capacity, count, sizeof *replay->segments.items));
+    PACE_TRY(pace_grow(&replay->waits.items, &replay->waits.capacity, waits + links, sizeof *replay->waits.items));
+    PACE_TRY(pace_grow(&c->links.items, &c->links.capacity, links, sizeof *c->links.items));
+    return pace_grow(&c->places.items, &c->places.capacity, count, sizeof *c->places.items);
 }
 
 static pace_status compile_lanes(compiler *c) {
@@ -481,16 +489,23 @@ static pace_status count_parameters(compiler *c) {
     return PACE_OK;
 }
 
+/* What links name, once they are resolved. */
+static void free_targets(compiler *c) {
+    for (size_t i = 0; c->instances && i < c->rank_count * c->options->repeats; i++)
+        pace_free(c->instances[i].node_end);
+    pace_free(c->instances);
+    c->instances = NULL;
+    PACE_VEC_FREE(&c->links);
+}
+
 static void free_compiler(compiler *c) {
     for (size_t i = 0; c->overheads && i < c->rank_count; i++) pace_free(c->overheads[i]);
     for (size_t i = 0; c->says && i < c->rank_count; i++) pace_free(c->says[i]);
     PACE_FREE(c->overheads, c->says, c->parameters);
-    for (size_t i = 0; c->instances && i < c->rank_count * c->options->repeats; i++)
-        pace_free(c->instances[i].node_end);
-    pace_free(c->instances);
+    free_targets(c);
     pace_replay_free(&c->replay);
     pace_meetings_free(&c->meetings);
-    PACE_VEC_FREE(&c->links, &c->places);
+    PACE_VEC_FREE(&c->places);
 }
 
 static pace_status compile(compiler *c) {
@@ -500,7 +515,9 @@ static pace_status compile(compiler *c) {
     PACE_TRY(pace_meetings_match(&c->meetings, c->ranks, c->rank_count));
     PACE_TRY(make_segments(c));
     PACE_TRY(compile_lanes(c));
-    return resolve(c);
+    PACE_TRY(resolve(c));
+    free_targets(c);
+    return PACE_OK;
 }
 
 /* When each segment starts; the caller's to free. */
