@@ -523,7 +523,7 @@ static pace_status compile(compiler *c) {
 /* When each segment starts; the caller's to free. */
 static pace_status run(int64_t **start_ns, const compiler *c) {
     static const double unchanged[PACE_REPLAY_RESOURCES] = {1};
-    int64_t *starts = pace_alloc(c->replay.segments.count + 1, sizeof *starts);
+    int64_t *starts = pace_resize(NULL, c->replay.segments.count + 1, sizeof *starts); /* all are written */
     if (!starts) return PACE_E_MEMORY;
     pace_status status = pace_replay_run(&c->replay, unchanged, starts, NULL);
     return PACE_GIVE(start_ns, starts, status, pace_free(starts));

@@ -42,7 +42,7 @@ static pace_status make_extents(extents *out, const pace_graph *graph, unsigned 
     size_t nodes = graph->nodes.count * repeats, launches = graph->launches.count * repeats;
     size_t all = nodes + 2 * launches + repeats;
     *out = (extents){.graph = graph, .repeats = repeats, .ranks = ranks};
-    out->nodes = pace_alloc(all + 1, sizeof *out->nodes);
+    out->nodes = pace_resize(NULL, all + 1, sizeof *out->nodes); /* all are written */
     out->names = pace_alloc(pace_names_count(&graph->names) + 1, sizeof *out->names);
     out->op_names = pace_alloc(graph->ops.count + 1, sizeof *out->op_names);
     out->lanes = pace_alloc((size_t)graph->thread_count + graph->stream_count + 1, sizeof *out->lanes);
