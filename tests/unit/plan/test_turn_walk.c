@@ -107,9 +107,9 @@ static void test_unlike_chunks(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_formulas),   cmocka_unit_test(test_messages),
-                                       cmocka_unit_test(test_late_hosts), cmocka_unit_test(test_input),
-                                       cmocka_unit_test(test_adds),       cmocka_unit_test(test_ends_together),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_formulas),     cmocka_unit_test(test_messages),
+                                       cmocka_unit_test(test_late_hosts),   cmocka_unit_test(test_input),
+                                       cmocka_unit_test(test_adds),         cmocka_unit_test(test_ends_together),
                                        cmocka_unit_test(test_unlike_chunks)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
