@@ -142,9 +142,8 @@ void pace_backward_linear(pace_lowering *to, const layer_view *view) {
 }
 
 void pace_backward_batch_norm(pace_lowering *to, const layer_view *view) {
-    simple(to, view, "CudnnBatchNormBackward0", "aten::cudnn_batch_norm_backward",
-           pace_emit_rows(to, PACE_OP_NORMALIZATION, "batch_norm", PACE_PASS_BACKWARD,
-                          pace_emit_places(to, &view->layer->shape), view->layer->shape.channels, view->bytes));
+    pace_op op = pace_lower_batch_norm(to, view, PACE_PASS_BACKWARD);
+    simple(to, view, "CudnnBatchNormBackward0", "aten::cudnn_batch_norm_backward", op);
     accumulate_all(to, view);
 }
 

@@ -88,8 +88,7 @@ void pace_forward_linear(pace_lowering *to, const layer_view *view) {
 }
 
 void pace_forward_batch_norm(pace_lowering *to, const layer_view *view) {
-    pace_op op = pace_emit_rows(to, PACE_OP_NORMALIZATION, "batch_norm", PACE_PASS_FORWARD,
-                                pace_emit_places(to, &view->layer->shape), view->layer->shape.channels, view->bytes);
+    pace_op op = pace_lower_batch_norm(to, view, PACE_PASS_FORWARD);
     bool training = to->config->mode == PACE_TRAINING;
     if (training) /* counts the batches it has seen, on the device */
         pace_emit_op(to, "aten::add_", pace_emit_elementwise(to, "add", 1, 1, 1, 8));

@@ -18,6 +18,20 @@ pace_layer_view pace_layer_view_of(const pace_lowering *to, uint32_t number) {
                              .wants = has_input && to->needs_gradient[from]};
 }
 
+pace_op pace_lower_batch_norm(pace_lowering *to, const pace_layer_view *view, pace_pass pass) {
+    const pace_config *config = to->config;
+    double channels = view->layer->shape.channels, tensors = pass == PACE_PASS_FORWARD ? 1 : 2;
+    bool apart = config->execution == PACE_COMPILED && config->mode == PACE_TRAINING && !config->sums_in_convolutions;
+    if (!apart)
+        return pace_emit_rows(to, PACE_OP_NORMALIZATION, "batch_norm", pass, pace_emit_places(to, &view->layer->shape),
+                              channels, view->bytes);
+    pace_emit_op(to, "aten::var_mean",
+                 pace_emit_rows(to, PACE_OP_REDUCTION, "sum", PACE_PASS_FORWARD, channels,
+                                tensors * view->elements / channels, view->bytes));
+    pace_emit_flush(to);
+    return pace_emit_elementwise(to, "normalize", view->elements, tensors, 1, view->bytes);
+}
+
 double pace_lower_share_of_input(const pace_lowering *to, const pace_layer_view *view, uint32_t i) {
     return pace_emit_elements(to, &pace_layer_input(to->model, view->layer, i)->shape) / view->elements;
 }

@@ -23,6 +23,10 @@ typedef struct {
     double reads; /* tensors the backward kernel reads */
 } pace_activation;
 
+/** A batch norm's kernel in a pass. Of a compiled step the sums over a channel of all images, which it needs before it can begin, are
+ * a kernel of their own, emitted here, and what is left is as any other operation on each element. */
+pace_op pace_lower_batch_norm(pace_lowering *to, const pace_layer_view *view, pace_pass pass);
+
 /** Elements of the i-th input over those of the output: a branch may have one for each channel of an image. */
 double pace_lower_share_of_input(const pace_lowering *to, const pace_layer_view *view, uint32_t i);
 

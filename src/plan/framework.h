@@ -32,7 +32,8 @@ typedef struct {
     double keeps_fp8;     /* whether products in FP8 keep their inputs so */
     double
         routes_inside; /* whether experts weigh what they compute before their last product, whose output is not kept */
-    double nchw_until; /* the newest generation of devices on which its images lie so; 0 = on all */
+    double sums_in_convolutions; /* whether convolutions sum what batch norms behind them need */
+    double nchw_until;           /* the newest generation of devices on which its images lie so; 0 = on all */
     double tokens_once; /* whether a token crosses to each node once, and is copied to its experts' ranks there */
     double workspace_bytes[2];                /* before Hopper, and from Hopper on */
     double context_bytes, communicator_bytes; /* of a device's memory, what no allocator of the framework gives */

@@ -14,7 +14,7 @@ typedef struct {
     const pace_device *device;
     const pace_step_host *host;
     double numbers[15];
-    int words[19];
+    int words[20];
 } slot_key;
 
 struct pace_slot_cache {
@@ -79,7 +79,7 @@ static slot_key key_of(const pace_model *model, const pace_config *config, const
                    config->input,        config->recompute,        config->optimizer,   config->update,
                    config->indices,      config->selects_products, config->keeps_fp8,   config->routes_inside,
                    config->offload,      config->allow_tf32,       config->lora_layers, config->read_loss,
-                   config->pair_indices, config->tokens_once,      config->layout};
+                   config->pair_indices, config->tokens_once,      config->layout,      config->sums_in_convolutions};
     _Static_assert(sizeof numbers == sizeof key.numbers && sizeof words == sizeof key.words, "all have their places");
     memcpy(key.numbers, numbers, sizeof numbers);
     memcpy(key.words, words, sizeof words);

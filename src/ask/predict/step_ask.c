@@ -56,6 +56,7 @@ static void fill(pace_config *config, const pace_config *usual) {
     config->keeps_fp8 = usual->keeps_fp8;
     config->routes_inside = usual->routes_inside;
     config->tokens_once = usual->tokens_once;
+    config->sums_in_convolutions = usual->sums_in_convolutions;
 }
 
 pace_run_precision pace_step_autocast(const pace_step_case *asked) {
