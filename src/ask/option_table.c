@@ -280,7 +280,7 @@ const pace_option_row pace_option_table[] = {
                    " rows.exchange exchange simulate replay ")},
     {PREDICT,
      TEXT("bytes", "SIZES", EXCHANGES, "sizes: 8..1G (default), 1M,25MB, or 0,8..1G", "bytes", " exchange simulate ")},
-    {PREDICT, TEXT("library", "NAME", EXCHANGES, "nccl, nccl-2.7, ... or textbook", NULL, " exchange simulate ")},
+    {PREDICT, TEXT("library", "NAME", EXCHANGES, "nccl, nccl-2.7, ..., rccl or textbook", NULL, " exchange simulate ")},
     {PREDICT, TEXT("algorithm", "NAME", EXCHANGES, "use this algorithm, not the library's choice", "algorithm",
                    " exchange simulate replay ")},
     {PREDICT, TEXT("protocol", "NAME", EXCHANGES, "ll, ll128 or simple", NULL, " exchange ")},

@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-static const char newest_line[] = "2.30";
+static const char newest_line[] = "2.30", rccl_line[] = "rccl";
 
 /* Adding two vectors reads two and writes one, at memory rates far above links': only hosts make it count. */
 static const double reduce_s_per_byte = 0;
@@ -157,15 +157,17 @@ pace_status pace_exchange_open(pace_exchange *out, pace_catalog *catalog, const 
     pace_exchange exchange = {.machine = *machine, .library = library};
     PACE_TRY(pace_doubts_load(&exchange.doubts, catalog));
     PACE_TRY(pace_algorithm_gaps_load(&exchange.gaps, catalog));
-    if (library == PACE_LIBRARY_AUTO)
-        exchange.library = machine->generation > 0 ? PACE_LIBRARY_NCCL : PACE_LIBRARY_TEXTBOOK;
+    const char *own = pace_nccl_library_of(machine);
+    if (library == PACE_LIBRARY_AUTO) exchange.library = own ? PACE_LIBRARY_NCCL : PACE_LIBRARY_TEXTBOOK;
     if (exchange.library == PACE_LIBRARY_NCCL) {
-        if (machine->generation <= 0)
-            return pace_fail(PACE_E_USAGE, "%s: NCCL's model is of NVIDIA's devices: expected another library",
+        bool rccl = machine->generation <= 0;
+        if (!own || (library != PACE_LIBRARY_AUTO && rccl != (line && strcmp(line, rccl_line) == 0)))
+            return pace_fail(PACE_E_USAGE,
+                             "%s: NCCL's model is of NVIDIA's devices, RCCL's of AMD's: expected another library",
                              machine->name);
-        PACE_TRY(pace_nccl_load(&exchange.prices, catalog, newest_line, machine->generation));
+        PACE_TRY(pace_nccl_load(&exchange.prices, catalog, rccl ? rccl_line : newest_line, machine->generation));
         exchange.nccl = exchange.prices;
-        if (line) PACE_TRY(pace_nccl_load(&exchange.nccl, catalog, line, machine->generation));
+        if (line && !rccl) PACE_TRY(pace_nccl_load(&exchange.nccl, catalog, line, machine->generation));
     }
     *out = exchange;
     return PACE_OK;
@@ -187,7 +189,8 @@ pace_status pace_exchange_name_algorithm(int *algorithm, const pace_exchange *ex
                 *algorithm = a;
                 return PACE_OK;
             }
-        return no_such("algorithm of NCCL", name, pace_nccl_algorithm_names, PACE_NCCL_ALGORITHMS, sizeof(char *));
+        return no_such("algorithm of its library", name, pace_nccl_algorithm_names, PACE_NCCL_ALGORITHMS,
+                       sizeof(char *));
     }
     int row = pace_exchange_algorithm_find(name);
     if (row < 0)
@@ -296,8 +299,8 @@ static pace_status solve_nccl(pace_exchange_answer *out, const pace_exchange *e,
     int a = 0, p = 0;
     double waiting = 0, s = steady_time(&a, &p, &waiting, e, q);
     if (!isfinite(s))
-        return pace_fail(PACE_E_USAGE, "NCCL %s cannot do %s with %s and %s on %s", e->nccl.line,
-                         pace_collective_rows[q->collective].name,
+        return pace_fail(PACE_E_USAGE, "%s%s cannot do %s with %s and %s on %s", m->generation > 0 ? "NCCL " : "",
+                         e->nccl.line, pace_collective_rows[q->collective].name,
                          q->algorithm < 0 ? "any algorithm" : pace_nccl_algorithm_names[q->algorithm],
                          q->protocol < 0 ? "any protocol" : pace_nccl_protocol_names[q->protocol], m->name);
     pace_doubt doubt = pace_exchange_doubt(e, q->nodes);
@@ -460,8 +463,8 @@ pace_status pace_exchange_way_find(pace_exchange_way *out, const pace_exchange *
     prepare(&curves, e, nccl, &q, q.nodes);
     way.time_s = steady_time(&way.algorithm, &way.protocol, &share, e, &q);
     if (!isfinite(way.time_s))
-        return pace_fail(PACE_E_USAGE, "NCCL %s cannot do %s on %s", e->nccl.line,
-                         pace_collective_rows[q.collective].name, e->machine.name);
+        return pace_fail(PACE_E_USAGE, "%s%s cannot do %s on %s", e->machine.generation > 0 ? "NCCL " : "",
+                         e->nccl.line, pace_collective_rows[q.collective].name, e->machine.name);
     double own_s = pace_nccl_reached_time(&share, nccl, &curves, way.algorithm, way.protocol, q.bytes,
                                           e->stack == PACE_STACK_BELIEF ? e->stack : PACE_STACK_CURRENT);
     double latency_s = pace_nccl_latency(&curves, way.algorithm, way.protocol, q.bytes);

@@ -10,9 +10,10 @@
 #include "exchange/nccl.h"
 #include "machine/doubts.h"
 
-/* Whose algorithms: NCCL's own model by version line, or the textbook's closed forms over the machine's links. */
+/* Whose algorithms: NCCL's own model by version line, or RCCL's; or the textbook's closed forms over the machine's
+ * links. */
 typedef enum {
-    PACE_LIBRARY_AUTO, /* the newest NCCL on NVIDIA's devices, else the textbook's */
+    PACE_LIBRARY_AUTO, /* the newest NCCL on NVIDIA's devices, RCCL on AMD's, else the textbook's */
     PACE_LIBRARY_TEXTBOOK,
     PACE_LIBRARY_NCCL
 } pace_exchange_library;
@@ -52,8 +53,9 @@ typedef struct {
     pace_algorithm_gaps gaps;      /* PACE_LIBRARY_TEXTBOOK */
 } pace_exchange;
 
-/** Makes a machine ready. `line` is NCCL's version ("2.7"); NULL = the newest. Errors: those of
- * pace_machine_check(); PACE_E_USAGE for NCCL on devices that are not NVIDIA's; PACE_E_MISSING for an unknown line. */
+/** Makes a machine ready. `line` is NCCL's version ("2.7"), or "rccl"; NULL = the newest. With AUTO a version has no part
+ * on AMD's devices. Errors: those of pace_machine_check(); PACE_E_USAGE for a library that is of other devices;
+ * PACE_E_MISSING for an unknown line. */
 pace_status pace_exchange_open(pace_exchange *out, pace_catalog *catalog, const pace_machine *machine,
                                pace_exchange_library library, const char *line) PACE_MUST_CHECK;
 

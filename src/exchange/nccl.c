@@ -15,18 +15,32 @@ typedef struct {
     double per_bus;           /* of bus bandwidth, what a byte of the size asked gets from a ring */
 } preparation;
 
+const char *pace_nccl_library_of(const pace_machine *machine) {
+    return machine->generation > 0 ? "NCCL" : machine->inside.kind == PACE_LINK_XGMI ? "RCCL" : NULL;
+}
+
+/* Bricks carry lines of 128 bytes whole, and hops over them are short. */
+static bool has_bricks(const pace_machine *m) {
+    return m->inside.kind == PACE_LINK_NVLINK || m->inside.kind == PACE_LINK_XGMI;
+}
+
 static int tier(int nodes) { return nodes <= 1 ? 0 : nodes == 2 ? 1 : 2; }
+
+/* What rings have: of the links inside a node and of its NICs the slower. What devices of a node send to others in an
+ * all-to-all does not go round the node: NICs alone carry it. */
+static double bus_rate(const preparation *p) {
+    if (p->out->nodes < 2) return p->link;
+    return p->per_node > 1 && p->out->collective != PACE_ALLTOALL ? pace_least(p->link, p->net) : p->net;
+}
 
 /* The search takes the fastest channels that together use most of the links; fast channels are then split in two. */
 static void search_channels(preparation *p, double inside_rate, double node_rate) {
     const pace_nccl *c = p->nccl;
-    double link = p->machine->inside.kind == PACE_LINK_NVLINK ? inside_rate * c->link_share : inside_rate;
-    double net = node_rate * 0.96; /* NCCL counts 12 GB/s for 100 Gb/s */
-    double rate = p->out->nodes > 1 ? (p->per_node > 1 ? pace_least(link, net) : net) : link;
+    p->link = p->machine->inside.kind == PACE_LINK_NVLINK ? inside_rate * c->link_share : inside_rate;
+    p->net = node_rate * 0.96; /* NCCL counts 12 GB/s for 100 Gb/s */
+    double rate = bus_rate(p);
     int channels = 1;
     p->channel = rate;
-    p->net = net;
-    p->link = link;
     p->bus = 0;
     for (int i = 0; i < c->speed_count && 16 * c->speeds[i] > p->bus; i++) { /* fastest first */
         double fit = rate / c->speeds[i] + 1e-9;
@@ -78,14 +92,19 @@ static double nvls_rate(const preparation *p, bool trees) {
     return one * channels * p->per_bus;
 }
 
+/* Lines of 128 bytes must arrive whole: over bricks they do, over PCIe and TCP they need not. */
+static bool carries_ll128(const preparation *p) {
+    const pace_machine *m = p->machine;
+    if (m->generation > 0 && m->generation < 70) return false;
+    return (p->per_node < 2 || has_bricks(m)) && (p->out->nodes < 2 || m->between.kind != PACE_LINK_TCP);
+}
+
 static bool possible(const preparation *p, int a, int protocol) {
     const pace_nccl *c = p->nccl;
     pace_collective collective = p->out->collective;
     bool gather = collective == PACE_ALLGATHER || collective == PACE_REDUCESCATTER;
     if (!c->algorithms[a] || !c->protocols[protocol]) return false;
-    if (protocol == PACE_NCCL_LL128 &&
-        (p->machine->generation < 70 || (p->per_node > 1 && p->machine->inside.kind != PACE_LINK_NVLINK)))
-        return false;
+    if (protocol == PACE_NCCL_LL128 && !carries_ll128(p)) return false;
     switch (a) {
     case PACE_NCCL_TREE: return collective == PACE_ALLREDUCE;
     case PACE_NCCL_NVLS:
@@ -95,15 +114,15 @@ static bool possible(const preparation *p, int a, int protocol) {
         return collective == PACE_ALLREDUCE && p->out->nodes > 1 && p->per_node > 2 &&
                p->per_node <= c->nvls_tree_devices && p->machine->multicast && c->nvls_efficiency > 0;
     case PACE_NCCL_PAT: return gather && p->per_node == 1 && p->out->nodes > 1;
+    case PACE_NCCL_DIRECT: return (collective == PACE_ALLREDUCE || gather) && p->out->nodes == 1;
     default: return collective != PACE_ALLTOALL;
     }
 }
 
 void pace_nccl_hops(double *near_s, double *far_s, const pace_nccl *c, const pace_machine *machine, int ranks_per_node,
                     int nodes, int a, int protocol) {
-    bool nvlink = machine->inside.kind == PACE_LINK_NVLINK;
     int across = ranks_per_node == 1 && a <= PACE_NCCL_RING ? PACE_NCCL_TREE : a;
-    *near_s = nvlink ? c->nvlink_s[a][protocol] : c->pci_s[a][protocol];
+    *near_s = has_bricks(machine) ? c->nvlink_s[a][protocol] : c->pci_s[a][protocol];
     *far_s = c->net_s[across][protocol];
     if (nodes < 2) return;
     *far_s += c->nic_latency * machine->between.latency_s * (protocol == PACE_NCCL_SIMPLE ? 2 : 1);
@@ -125,6 +144,7 @@ static double latency(const preparation *p, int a, int protocol) {
     case PACE_NCCL_TREE: return base + 2 * ((out->ranks / out->nodes - 1) * intra + levels * inter);
     case PACE_NCCL_NVLS: return base + intra + (out->nodes > 1 ? inter : 0);
     case PACE_NCCL_NVLSTREE: return base + intra + 2 * levels * inter;
+    case PACE_NCCL_DIRECT: return base + pace_collective_rows[out->collective].passes * intra;
     default: return base + log2(out->ranks) * inter / 3.5 + 2.8e-6 * out->ranks;
     }
 }
@@ -135,24 +155,31 @@ static double rate(const preparation *p, int a, int protocol) {
     case PACE_NCCL_RING: return ring_rate(p, protocol);
     case PACE_NCCL_NVLS: return nvls_rate(p, false);
     case PACE_NCCL_NVLSTREE: return nvls_rate(p, true);
+    case PACE_NCCL_DIRECT: return p->bus * p->per_bus;
     default: return ring_rate(p, protocol) * p->nccl->pat_share;
     }
+}
+
+/* Bytes that the links of the bus carry for a byte of the size. Of all-to-alls over nodes that is what a node's devices
+ * send to other nodes, or as much time as a device's own links take: they carry what stays in the node, slots all. */
+static double moved_of(const preparation *p) {
+    const pace_nccl_curves *out = p->out;
+    double all = (double)(out->ranks - 1) / out->ranks, far = (double)(out->ranks - p->per_node) / out->ranks;
+    if (out->collective != PACE_ALLTOALL) return 1;
+    if (out->nodes < 2) return all;
+    double own = p->per_node < 2 ? 0 : (has_bricks(p->machine) ? all - far : all) * p->bus / p->link;
+    return pace_most(p->per_node * far, own);
 }
 
 /* All-to-all and single messages are grouped sends: Simple, one hop, at the rate of the links. */
 static void prepare_messages(preparation *p) {
     pace_nccl_curves *out = p->out;
     const pace_nccl *c = p->nccl;
-    bool nvlink = p->machine->inside.kind == PACE_LINK_NVLINK;
-    double hop = nvlink ? c->nvlink_s[PACE_NCCL_RING][PACE_NCCL_SIMPLE] : c->pci_s[PACE_NCCL_RING][PACE_NCCL_SIMPLE];
+    double hop = has_bricks(p->machine) ? c->nvlink_s[PACE_NCCL_RING][PACE_NCCL_SIMPLE]
+                                        : c->pci_s[PACE_NCCL_RING][PACE_NCCL_SIMPLE];
     if (out->nodes > 1) hop += c->net_s[PACE_NCCL_RING][PACE_NCCL_SIMPLE] + p->machine->between.latency_s;
-    double moved = 1;
-    if (out->collective == PACE_ALLTOALL) {
-        moved = (double)(out->ranks - 1) / out->ranks;
-        if (out->nodes > 1) moved = (double)p->per_node * (out->ranks - p->per_node) / out->ranks;
-    }
     out->latency_s[PACE_NCCL_RING][PACE_NCCL_SIMPLE] = c->base_s[PACE_NCCL_RING][PACE_NCCL_SIMPLE] + hop;
-    out->bytes_per_s[PACE_NCCL_RING][PACE_NCCL_SIMPLE] = p->bus / moved;
+    out->bytes_per_s[PACE_NCCL_RING][PACE_NCCL_SIMPLE] = p->bus / moved_of(p);
 }
 
 /* How many times as long bytes take for what nodes share of their network, which NCCL knows nothing of: rings and trees
@@ -165,10 +192,13 @@ static double network_slowness(const preparation *p) {
     return p->out->collective == PACE_ALLTOALL ? of.of_all : of.of_distance[0];
 }
 
-/* The catalogue's share of the peak that large exchanges reach, against what NCCL counts on. */
+/* The catalogue's share of the peak that large exchanges reach, against what NCCL counts on. RCCL's rings over nodes reach
+ * the rate of the NICs, which is more than bricks carry of an exchange within a node: 341 to 362 GB/s of bus bandwidth
+ * against 315 on MI300X and MI325X (accuracy/published_exchanges.csv, validation). */
 static double slowness(const preparation *p, double inside_rate, double node_rate) {
     const pace_machine *m = p->machine;
-    double inside = p->per_node > 1 ? inside_rate * m->inside.efficiency : INFINITY;
+    bool goes_round = p->out->nodes < 2 || (p->out->collective != PACE_ALLTOALL && m->inside.kind != PACE_LINK_XGMI);
+    double inside = p->per_node > 1 && goes_round ? inside_rate * m->inside.efficiency : INFINITY;
     double across = p->out->nodes > 1 ? node_rate * m->between.efficiency / network_slowness(p) : INFINITY;
     double reached = pace_least(inside, across);
     return reached > 0 && isfinite(reached) ? pace_most(1, p->bus / reached) : 1;
@@ -184,6 +214,7 @@ void pace_nccl_prepare(pace_nccl_curves *out, const pace_nccl *nccl, const pace_
     out->slowness = slowness(&p, inside_rate, node_rate);
     out->launch_s = machine->launch_s;
     out->over_pcie = machine->inside.kind == PACE_LINK_PCIE;
+    out->over_xgmi = machine->inside.kind == PACE_LINK_XGMI;
     out->plateau =
         nodes > 1 ? (machine->generation < 80 && nccl->plateau_old > 0 ? nccl->plateau_old : nccl->plateau) : 1;
     if (collective == PACE_ALLTOALL || collective == PACE_SENDRECV) {

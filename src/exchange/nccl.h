@@ -1,6 +1,6 @@
 /*
- * NCCL's own cost model: the time it expects of every algorithm and protocol, by which it chooses. Constants are
- * catalog/nccl.yaml; docs/exchange.md has the equations.
+ * NCCL's own cost model: the time it expects of every algorithm and protocol, by which it chooses; and RCCL's, which is a
+ * fork of it. Constants are catalog/nccl.yaml; docs/exchange.md has the equations.
  */
 #pragma once
 
@@ -13,6 +13,7 @@ typedef enum {
     PACE_NCCL_NVLS,
     PACE_NCCL_NVLSTREE,
     PACE_NCCL_PAT,
+    PACE_NCCL_DIRECT, /* RCCL's, within a node: every device reads from all others at once (MSCCL) */
     PACE_NCCL_ALGORITHMS
 } pace_nccl_algorithm;
 
@@ -24,7 +25,8 @@ extern const char *const pace_nccl_protocol_names[PACE_NCCL_PROTOCOLS];
 enum { PACE_NCCL_TIERS = 3, PACE_NCCL_SPEEDS = 16, PACE_NCCL_CORRECTIONS = 24 };
 
 /* What moves data, as far as reached times go: lines with flags, lines of 128 bytes, plain buffers, the same over PCIe,
- * sums made by the switch, grouped sends; over several nodes trees above switches, and all else alike. */
+ * sums made by the switch, grouped sends, all devices at once; over several nodes trees above switches, RCCL's ways, and
+ * all else alike. */
 typedef enum {
     PACE_REACHED_LL,
     PACE_REACHED_LL128,
@@ -32,8 +34,10 @@ typedef enum {
     PACE_REACHED_PCIE,
     PACE_REACHED_SWITCH,
     PACE_REACHED_SENDS,
+    PACE_REACHED_DIRECT,
     PACE_REACHED_ACROSS,
     PACE_REACHED_ACROSS_SWITCH,
+    PACE_REACHED_ACROSS_XGMI,
     PACE_REACHED_KINDS
 } pace_nccl_reached_kind;
 
@@ -86,8 +90,11 @@ typedef struct {
     pace_nccl_reached reached;
 } pace_nccl;
 
-/** The constants of a version ("2.30", "2.16") for a generation: of the newest line that is not newer. PACE_E_MISSING for
- * what is no version. */
+/** Whose library exchanges on a machine: NCCL on NVIDIA's devices, RCCL on AMD's, NULL on others. */
+const char *pace_nccl_library_of(const pace_machine *machine);
+
+/** The constants of a version ("2.30", "2.16") for a generation: of the newest line that is not newer; of RCCL for "rccl".
+ * PACE_E_MISSING for what is neither. */
 pace_status pace_nccl_load(pace_nccl *out, pace_catalog *catalog, const char *line, int generation) PACE_MUST_CHECK;
 
 /* What every algorithm and protocol would take for a collective of a group of ranks. */
@@ -96,6 +103,7 @@ typedef struct {
     int ranks, nodes, channels;
     double plateau;
     bool over_pcie;  /* devices of a node are joined by PCIe */
+    bool over_xgmi;  /* by AMD's bricks */
     double launch_s; /* of the machine */
     double slowness; /* how much slower than believed the links carry bytes, at least 1 */
     double latency_s[PACE_NCCL_ALGORITHMS][PACE_NCCL_PROTOCOLS];

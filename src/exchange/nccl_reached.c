@@ -6,8 +6,12 @@
 #include <math.h>
 
 static pace_nccl_reached_kind kind_of(const pace_nccl_curves *c, int algorithm, int protocol) {
-    if (c->nodes > 1) return algorithm == PACE_NCCL_NVLSTREE ? PACE_REACHED_ACROSS_SWITCH : PACE_REACHED_ACROSS;
+    if (c->nodes > 1)
+        return c->over_xgmi                      ? PACE_REACHED_ACROSS_XGMI
+               : algorithm == PACE_NCCL_NVLSTREE ? PACE_REACHED_ACROSS_SWITCH
+                                                 : PACE_REACHED_ACROSS;
     if (pace_collective_rows[c->collective].sends) return PACE_REACHED_SENDS;
+    if (algorithm == PACE_NCCL_DIRECT) return PACE_REACHED_DIRECT;
     if (algorithm == PACE_NCCL_NVLS || algorithm == PACE_NCCL_NVLSTREE) return PACE_REACHED_SWITCH;
     return protocol == PACE_NCCL_LL      ? PACE_REACHED_LL
            : protocol == PACE_NCCL_LL128 ? PACE_REACHED_LL128
@@ -18,17 +22,19 @@ static pace_nccl_reached_kind kind_of(const pace_nccl_curves *c, int algorithm, 
 /* A rank copies its own part from buffer to buffer with the same threads: one part more than there are steps, and
  * cheaper than a step, for nothing is waited for. Networks are so slow that it does not count. */
 static double with_own_part(const pace_nccl_curves *c, pace_nccl_reached_kind kind, double share) {
-    if (kind == PACE_REACHED_SWITCH || kind >= PACE_REACHED_ACROSS || c->ranks < 2) return 1;
+    if (kind == PACE_REACHED_SWITCH || kind >= PACE_REACHED_DIRECT || c->ranks < 2) return 1;
     int passes = pace_collective_rows[c->collective].passes;
     return passes ? 1 + share / ((double)passes * (c->ranks - 1)) : 1;
 }
 
 /* One thread starts device after device: each takes a call, a start of every send, and of more channels for more
- * bytes. Over several nodes every device has a process, which is ready before the network is. */
+ * bytes; RCCL starts all of a device's with one call. Over several nodes every device has a process, which is ready before
+ * the network is. */
 static double host_s(const pace_nccl *nccl, const pace_nccl_curves *c, double bytes, pace_nccl_stack stack) {
     const pace_nccl_host *host = &nccl->reached.host[stack];
     if (c->nodes > 1 && stack != PACE_STACK_FRAMEWORK) return 0;
     double devices = (double)c->ranks / c->nodes, sends = c->collective == PACE_ALLTOALL ? c->ranks : 0;
+    if (c->over_xgmi) return host->call_s + devices * host->device_s;
     double channels =
         pace_collective_rows[c->collective].sends ? 0 : pace_least(1, bytes / nccl->reached.full_channels_bytes);
     return host->call_s + devices * (host->device_s + host->send_s * sends + host->channels_s * channels);

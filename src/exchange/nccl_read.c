@@ -9,7 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *const pace_nccl_algorithm_names[PACE_NCCL_ALGORITHMS] = {"tree", "ring", "nvls", "nvlstree", "pat"};
+const char *const pace_nccl_algorithm_names[PACE_NCCL_ALGORITHMS] = {"tree",     "ring", "nvls",
+                                                                     "nvlstree", "pat",  "direct"};
 const char *const pace_nccl_protocol_names[PACE_NCCL_PROTOCOLS] = {"ll", "ll128", "simple"};
 
 static pace_status read_list(double *out, int *count, size_t most, const pace_yaml *yaml, const pace_yaml_node *list) {
@@ -126,8 +127,10 @@ static pace_status read_generation(pace_nccl *out, const pace_yaml *yaml, const 
     return read_list(out->speeds, &out->speed_count, PACE_NCCL_SPEEDS, yaml, pace_yaml_get(entry, "speeds"));
 }
 
-static const char *const reached_names[PACE_REACHED_KINDS] = {"ll",     "ll128", "simple", "pcie",
-                                                              "switch", "sends", "across", "across_switch"};
+static const char *const reached_names[PACE_REACHED_KINDS] = {"ll",         "ll128",  "simple",
+                                                              "pcie",       "switch", "sends",
+                                                              "direct",     "across", "across_switch",
+                                                              "across_xgmi"};
 static const char *const stack_names[PACE_STACKS] = {"current",     "unsaid",    "older",
                                                      "one_process", "framework", "belief"};
 
@@ -149,7 +152,7 @@ static pace_status read_host(pace_nccl_host *out, const pace_yaml *yaml, const p
     return PACE_OK;
 }
 
-/* What is not said of the stack: on devices as young as the current library nothing else runs. */
+/* What is not said of the stack: on devices as young as the current library, and on AMD's, nothing else runs. */
 static pace_status read_reached(pace_nccl_reached *out, const pace_yaml *yaml, int generation) {
     const pace_yaml_node *root = pace_yaml_get(pace_yaml_root(yaml), "reached"), *hosts = pace_yaml_get(root, "hosts");
     const struct {
@@ -174,7 +177,7 @@ static pace_status read_reached(pace_nccl_reached *out, const pace_yaml *yaml, i
         }
     for (int s = 0; s < PACE_STACKS; s++)
         PACE_TRY(read_host(&out->host[s], yaml, pace_yaml_get(hosts, stack_names[s])));
-    if (generation > 80) out->host[PACE_STACK_UNSAID] = out->host[PACE_STACK_CURRENT];
+    if (generation > 80 || generation == 0) out->host[PACE_STACK_UNSAID] = out->host[PACE_STACK_CURRENT];
     return PACE_OK;
 }
 
@@ -183,12 +186,16 @@ static int minor_of(const char *version) {
     return version && strncmp(version, "2.", 2) == 0 && isdigit((unsigned char)version[2]) ? atoi(version + 2) : -1;
 }
 
-/* The newest line that is not newer than the version, or the oldest: lines are listed from old to new. */
+/* The line of that name; else the newest that is not newer than the version, or the oldest: lines are listed from old to
+ * new. */
 static const pace_yaml_node *find_line(const pace_yaml *yaml, const char *version) {
     const pace_yaml_node *lines = pace_yaml_get(pace_yaml_root(yaml), "lines"), *found = NULL;
     int minor = minor_of(version);
-    for (size_t i = 0; i < pace_yaml_count(lines) && minor >= 0; i++) {
-        int of_line = minor_of(pace_yaml_text_of(pace_yaml_item(lines, i), "name"));
+    for (size_t i = 0; i < pace_yaml_count(lines); i++) {
+        const char *name = pace_yaml_text_of(pace_yaml_item(lines, i), "name");
+        int of_line = minor_of(name);
+        if (name && version && strcmp(name, version) == 0) return pace_yaml_item(lines, i);
+        if (minor < 0) continue;
         if (!found || (of_line >= 0 && of_line <= minor)) found = pace_yaml_item(lines, i);
     }
     return found;
@@ -196,7 +203,7 @@ static const pace_yaml_node *find_line(const pace_yaml *yaml, const char *versio
 
 static pace_status read_line(pace_nccl *out, const pace_yaml *yaml, const char *name, int generation) {
     const pace_yaml_node *line = find_line(yaml, name);
-    if (!line) return pace_fail(PACE_E_MISSING, "NCCL %.20s: expected a version such as 2.7 or 2.30", name);
+    if (!line) return pace_fail(PACE_E_MISSING, "NCCL %.20s: expected a version such as 2.7 or 2.30, or rccl", name);
     snprintf(out->line, sizeof out->line, "%.7s", pace_yaml_text_of(line, "name"));
     PACE_TRY(read_words(out->algorithms, yaml, pace_yaml_get(line, "algorithms"), pace_nccl_algorithm_names,
                         PACE_NCCL_ALGORITHMS));

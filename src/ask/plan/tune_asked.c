@@ -41,8 +41,11 @@ static pace_fit_question fit_question(const place *p, double bytes) {
                                .doubts = &p->asked.exchange.doubts};
 }
 
-/* Where NCCL's model says what the library does by itself. */
-static bool is_modelled(const place *p) { return p->asked.exchange.library == PACE_LIBRARY_NCCL; }
+/* Where NCCL's model says what the library does by itself. What RCCL would gain by another way was held against no
+ * measurement. */
+static bool is_modelled(const place *p) {
+    return p->asked.exchange.library == PACE_LIBRARY_NCCL && p->asked.exchange.machine.generation > 0;
+}
 
 /* What measured curves say of a way. */
 static bool measured_s(pace_estimate *out, pace_measured_way *way, const place *p, const pace_exchange_question *q) {

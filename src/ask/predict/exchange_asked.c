@@ -13,10 +13,11 @@ pace_status pace_read_library(pace_exchange_library *out, const char **line, con
     if (!text) return PACE_OK;
     *out = strcmp(text, "textbook") == 0 ? PACE_LIBRARY_TEXTBOOK : PACE_LIBRARY_NCCL;
     if (pace_starts(text, "nccl-")) *line = text + 5;
+    if (strcmp(text, "rccl") == 0) *line = text;
     if (*out == PACE_LIBRARY_TEXTBOOK || strcmp(text, "nccl") == 0 || *line) return PACE_OK;
-    return pace_fail(PACE_E_USAGE,
-                     "library: expected nccl, a version such as nccl-2.7 or nccl-2.30, or textbook, found \"%.40s\"",
-                     text);
+    return pace_fail(
+        PACE_E_USAGE,
+        "library: expected nccl, a version such as nccl-2.7 or nccl-2.30, rccl, or textbook, found \"%.40s\"", text);
 }
 
 /* Measured curves are of what the library chose: they say nothing of what is asked for by name. */

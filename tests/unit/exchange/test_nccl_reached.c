@@ -73,6 +73,57 @@ static void test_nodes_over_infiniband(void **state) {
     within(time_us(&e, PACE_ALLREDUCE, 8, 4, 17179869184.0, PACE_STACK_CURRENT), 90986, 0.05);
 }
 
+/* All-to-alls over racks of 64 of GB200 leave by all NICs of a rack, not by the links of one device (OCI's quick start of
+ * GB200, NCCL 2.27.3, 8 GiB on two and three racks): 50 GB/s for each device. */
+static void test_all_to_all_over_racks(void **state) {
+    (void)state;
+    pace_exchange e;
+    open_on(&e, "gb200-nvl72*3");
+    within(time_us(&e, PACE_ALLTOALL, 64, 2, 8589934592.0, PACE_STACK_CURRENT), 95018, 0.15);
+    within(time_us(&e, PACE_ALLTOALL, 64, 3, 8589934592.0, PACE_STACK_CURRENT), 136749, 0.15);
+    assert_true(time_us(&e, PACE_ALLTOALL, 64, 2, 8589934592.0, PACE_STACK_CURRENT) > 8589934592.0 / 2 / 50e9 * 1e6);
+}
+
+/* Two nodes of MI355X (two public logs, of which one is of RCCL 2.27.7): trees of lines wait for fourteen hops in the nodes and
+ * two between them, and 128 MiB are moved by a tree at less than the rate of rings. An all-to-all sends at the rate of the
+ * NICs. */
+static void test_rccl_over_nodes(void **state) {
+    (void)state;
+    pace_exchange e;
+    pace_machine m;
+    assert_int_equal(pace_machine_parse(&m, test_catalog(), "mi355x-node*2"), PACE_OK);
+    assert_int_equal(pace_exchange_open(&e, test_catalog(), &m, PACE_LIBRARY_AUTO, NULL), PACE_OK);
+    within(time_us(&e, PACE_ALLREDUCE, 8, 2, 4096, PACE_STACK_CURRENT), 46.9, 0.25);
+    within(time_us(&e, PACE_ALLREDUCE, 8, 2, 4194304, PACE_STACK_CURRENT), (88.6 + 118.6) / 2, 0.25);
+    within(time_us(&e, PACE_ALLREDUCE, 8, 2, 134217728, PACE_STACK_CURRENT), 860.7, 0.25);
+    within(time_us(&e, PACE_ALLREDUCE, 8, 2, 8589934592.0, PACE_STACK_CURRENT), 41863, 0.1);
+    within(time_us(&e, PACE_ALLTOALL, 8, 2, 8589934592.0, PACE_STACK_CURRENT), 88509, 0.15);
+}
+
+static bool uses_lines_of_128_bytes(const char *machine) {
+    pace_exchange e;
+    int algorithm, protocol;
+    bool used = false;
+    open_on(&e, machine);
+    for (double bytes = 8; bytes < 1e9; bytes *= 2) {
+        pace_exchange_question q = {PACE_ALLREDUCE, bytes, 8, 2, PACE_ANY, PACE_ANY, 0};
+        assert_true(pace_exchange_choice(&algorithm, &protocol, &e, &q));
+        used |= protocol == PACE_NCCL_LL128;
+    }
+    return used;
+}
+
+/* TCP may split lines of 128 bytes: no library uses them between nodes over it. Two a3-mega nodes show it: from 2 to 8 MiB
+ * an all-reduce takes what lines of 8 bytes take (published log, 2 MiB). */
+static void test_no_lines_of_128_bytes_over_tcp(void **state) {
+    (void)state;
+    pace_exchange e;
+    assert_true(uses_lines_of_128_bytes("hgx-h100*2"));
+    assert_false(uses_lines_of_128_bytes("a3-mega*2"));
+    open_on(&e, "a3-mega*2");
+    within(time_us(&e, PACE_ALLREDUCE, 8, 2, 2097152, PACE_STACK_CURRENT), 254.0, 0.15);
+}
+
 /* A copy of its own part makes an all-gather of two ranks slower for its bytes than one of eight. */
 static void test_own_part(void **state) {
     (void)state;
@@ -328,6 +379,9 @@ int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_published),
                                        cmocka_unit_test(test_boards_on_pcie),
                                        cmocka_unit_test(test_nodes_over_infiniband),
+                                       cmocka_unit_test(test_all_to_all_over_racks),
+                                       cmocka_unit_test(test_rccl_over_nodes),
+                                       cmocka_unit_test(test_no_lines_of_128_bytes_over_tcp),
                                        cmocka_unit_test(test_own_part),
                                        cmocka_unit_test(test_hosts),
                                        cmocka_unit_test(test_monotone),
