@@ -665,7 +665,8 @@ def test_counters_of_one_job_with_a_gap():
 
 def test_answers_without_values():
     for text, word in ((answered([], "vector"), "instant query"), (json.dumps({"status": "error", "errorType": "bad_data", "error": "x"}), "an error"),
-                       (answered([]), "Prometheus")):
+                       (answered([]), "Prometheus"),
+                       ("#Entity   GPUTL  TENSO   \nID                       \nGPU 0     97     0.310   \n", "dcgmi dmon")):
         code, _, err = run(put("nothing.json", text))
         expect(code == 3 and word in err and "cnodes" not in err, "what was answered", word, err)
 

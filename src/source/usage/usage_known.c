@@ -9,8 +9,10 @@
 enum { ROWS_LOOKED_AT = 5 };
 
 static int place_of(const pace_usage_cells *cells, const char *name) {
-    for (size_t i = 0; i < cells->count && i < PACE_USAGE_MOST_CELLS; i++)
-        if (name && pace_span_is(cells->cells[i].data, cells->cells[i].length, name)) return (int)i;
+    for (size_t i = 0; i < cells->count && i < PACE_USAGE_MOST_CELLS; i++) {
+        pace_usage_text cell = pace_usage_trim(cells->cells[i]);
+        if (name && pace_span_is(cell.data, cell.length, name)) return (int)i;
+    }
     return -1;
 }
 
