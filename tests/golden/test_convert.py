@@ -74,6 +74,16 @@ def test_model(folder):
     expect([line["path"] for line in csv.DictReader(io.StringIO(out))] == [first], out)
 
 
+def test_settles(folder):
+    """What was read back is written as it was: waits do not become nodes of their own, round by round."""
+    for name, *words in (("lenet",), ("resnet50", "--set", "read_loss=before_backward"), ("dlrm_default",), ("gpt2", "--set", "tp=2", "--set", "dp=2")):
+        first, second, third = (os.path.join(folder, f"{name}.{i}.et") for i in (1, 2, 3))
+        row, again = document(name, *words, "-o", first)["files"][0], document(first, "-o", second)["files"][0]
+        expect(again["host_nodes"] == row["host_nodes"], name, "host nodes", row["host_nodes"], again["host_nodes"])
+        document(second, "-o", third)
+        expect(open(second, "rb").read() == open(third, "rb").read(), name, "the second round changes nothing")
+
+
 def test_pipeline(folder):
     """A rank of each stage: together they hold the operators of the whole model, and every message has two ends."""
     whole, staged = os.path.join(folder, "whole.et"), os.path.join(folder, "staged.et")
@@ -134,7 +144,7 @@ def test_refused(folder):
         expect(done.returncode == 3 and "No space left" in done.stderr, "/dev/full", done.returncode, done.stderr)
 
 
-for test in (test_model, test_pipeline, test_trace, test_ranks, test_refused):
+for test in (test_model, test_settles, test_pipeline, test_trace, test_ranks, test_refused):
     with tempfile.TemporaryDirectory() as scratch:
         test(scratch)
 sys.exit(finish())

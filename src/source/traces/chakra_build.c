@@ -31,6 +31,7 @@ typedef struct {
     PACE_VEC(uint32_t) stack, next; /* nodes begun, and the dependency each is at */
     key_list threads, streams;
     PACE_VEC(uint32_t) last_of_thread; /* graph node */
+    PACE_VEC(int64_t) waits_of_thread; /* of that node, what it ends after: those the next node has not named yet */
     uint32_t last_host;                /* graph node, PACE_NO_NODE = none yet */
     bool root;                         /* the last host node stands for a host of which nothing is known */
     uint64_t missing;
@@ -155,14 +156,27 @@ static pace_status index_of(uint32_t *out, key_list *keys, int64_t key) {
 static pace_status add_host(uint32_t *out, builder *b, pace_task_kind kind, const char *name, int64_t thread) {
     uint32_t number = 0;
     PACE_TRY(index_of(&number, &b->threads, thread));
-    while (b->last_of_thread.count < b->threads.count) PACE_TRY(PACE_PUSH(&b->last_of_thread, PACE_NO_NODE));
+    while (b->last_of_thread.count < b->threads.count) {
+        PACE_TRY(PACE_PUSH(&b->last_of_thread, PACE_NO_NODE));
+        PACE_TRY(PACE_PUSH(&b->waits_of_thread, 0));
+    }
     PACE_TRY(pace_graph_add_node(out, b->graph, kind, name, PACE_NO_NODE, number));
     b->last_of_thread.items[number] = b->last_host = *out;
+    b->waits_of_thread.items[number] = 0;
     b->root = false;
     return PACE_OK;
 }
 
-/* What a host node waits for stands before it: a call for each piece of device work, and for each other thread. */
+/* Whether the last node of the thread says that it ends after such a dependency of the next one: then it does. */
+static bool last_waits(builder *b, uint32_t thread, pace_chakra_wait kind, uint32_t on) {
+    if (thread >= b->waits_of_thread.count || !(b->waits_of_thread.items[thread] & kind)) return false;
+    pace_graph_node *last = &b->graph->nodes.items[b->last_of_thread.items[thread]];
+    *(kind == PACE_CHAKRA_WAITS_LAUNCH ? &last->waits_launch : &last->waits_node) = on;
+    b->waits_of_thread.items[thread] &= ~(int64_t)kind;
+    return true;
+}
+
+/* What a host node waits for stands before it: the last node of its thread, if that says so, else a call for each piece of device work, and for each other thread. */
 static pace_status host_waits(uint32_t *after, builder *b, const pace_chakra_node *node) {
     uint32_t thread = 0, wait = 0;
     *after = PACE_NO_NODE;
@@ -171,9 +185,11 @@ static pace_status host_waits(uint32_t *after, builder *b, const pace_chakra_nod
         uint32_t on = b->dependency[node->first_dependency + k];
         if (on == PACE_NO_NODE) continue;
         if (!on_host(node_at(b, on))) {
+            if (last_waits(b, thread, PACE_CHAKRA_WAITS_LAUNCH, b->number[on])) continue;
             PACE_TRY(add_host(&wait, b, PACE_TASK_CALL, "wait", node->thread));
             b->graph->nodes.items[wait].waits_launch = b->number[on];
         } else if (b->graph->nodes.items[b->number[on]].thread != thread) {
+            if (last_waits(b, thread, PACE_CHAKRA_WAITS_NODE, b->number[on])) continue;
             if (*after != PACE_NO_NODE) {
                 PACE_TRY(add_host(&wait, b, PACE_TASK_CALL, "wait", node->thread));
                 b->graph->nodes.items[wait].after = *after;
@@ -190,6 +206,7 @@ static pace_status add_host_node(builder *b, uint32_t i) {
     PACE_TRY(host_waits(&after, b, node));
     PACE_TRY(add_host(&b->number[i], b, PACE_TASK_OP, name_of(b, i), node->thread));
     b->graph->nodes.items[b->number[i]].after = after;
+    b->waits_of_thread.items[b->graph->nodes.items[b->number[i]].thread] = node->waits;
     return PACE_OK;
 }
 
@@ -352,6 +369,6 @@ pace_status pace_chakra_build(pace_graph *out, pace_read_notes *notes, pace_chak
     pace_status status = build(&b);
     warn(notes, &b);
     PACE_FREE(b.by_id, b.order, b.dependency, b.state, b.number);
-    PACE_VEC_FREE(&b.stack, &b.next, &b.threads, &b.streams, &b.last_of_thread);
+    PACE_VEC_FREE(&b.stack, &b.next, &b.threads, &b.streams, &b.last_of_thread, &b.waits_of_thread);
     return PACE_GIVE(out, graph, status, pace_graph_free(&graph));
 }

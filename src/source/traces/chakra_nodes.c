@@ -20,6 +20,7 @@ static const struct {
     {"write_bytes", offsetof(pace_chakra_node, write_bytes)},
     {"group_size", offsetof(pace_chakra_node, group_size)},
     {"group_stride", offsetof(pace_chakra_node, group_stride)},
+    {"waits", offsetof(pace_chakra_node, waits)},
 };
 
 int64_t *pace_chakra_attribute(pace_chakra_node *node, const char *name, size_t length) {

@@ -16,6 +16,9 @@ typedef enum {
     PACE_CHAKRA_COLL
 } pace_chakra_type;
 
+/* What a host node ends after: the device work, or the node of another thread, that the next node of its thread depends on. */
+typedef enum { PACE_CHAKRA_WAITS_LAUNCH = 1, PACE_CHAKRA_WAITS_NODE = 2 } pace_chakra_wait;
+
 typedef struct {
     uint64_t id;
     pace_name name, group;
@@ -25,6 +28,7 @@ typedef struct {
     int64_t operations, tensor_bytes;                        /* of a computation */
     int64_t collective, bytes, source, destination, tag;     /* of an exchange; -1 = not said */
     int64_t exact_ns, write_bytes, group_size, group_stride; /* attributes of our own; -1 = not said */
+    int64_t waits;                                           /* of our own: pace_chakra_wait, added up */
     uint32_t first_dependency, dependencies;
 } pace_chakra_node;
 

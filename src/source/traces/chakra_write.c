@@ -61,6 +61,11 @@ static pace_status put_waits_of_ended(writer *w, uint32_t last, uint32_t parent)
     return PACE_OK;
 }
 
+static int waits_of(const pace_graph_node *node) {
+    return (node->waits_launch != PACE_NO_LAUNCH ? PACE_CHAKRA_WAITS_LAUNCH : 0) +
+           (node->waits_node != PACE_NO_NODE ? PACE_CHAKRA_WAITS_NODE : 0);
+}
+
 static pace_status write_node(writer *w, uint32_t i) {
     const pace_graph_node *node = &w->graph->nodes.items[i];
     uint32_t *last = &w->last_node[node->thread];
@@ -69,6 +74,7 @@ static pace_status write_node(writer *w, uint32_t i) {
     if (node->after != PACE_NO_NODE) PACE_TRY(depend(w, node_id(w, node->after)));
     PACE_TRY(put_attribute(w, "is_cpu_op", ATTR_BOOL, 1));
     PACE_TRY(put_attribute(w, "tid", ATTR_INT64, node->thread));
+    if (waits_of(node)) PACE_TRY(put_attribute(w, "waits", ATTR_INT64, waits_of(node)));
     pace_wire_send(&w->sink, &w->message);
     *last = i;
     return PACE_OK;
