@@ -33,8 +33,12 @@ for kind, columns, cells in KINDS:
     for row, word in zip(ask(kind, "system," + columns, [[w, *cells.split(",")] for w in WORDS], "--on", ON), WORDS):
         expect(row["predicted"] == silent["predicted"], (kind, row, silent))
         expect(row["system"] == word, row)
-        if kind != "exchange":  # there --on answers for all rows
-            expect(f'took --on for "{word[:35]}' in row["status"], row)
+        expect(f'took --on for "{word[:35]}' in row["status"], row)
     for row in ask(kind, "system," + columns, [["our new cluster", *cells.split(",")]]):
         expect(row["predicted"] == "" and row["status"] != "ok", row)
+# Of exchanges --on answers for all rows: also for those that name another machine, and says so; not for those that name it.
+columns, cells = KINDS[2][1:]
+for own, said in (("dgx-h100", True), ("dgx-a100", False), ("DGX A100", False)):
+    row = ask("exchange", "system," + columns, [[own, *cells.split(",")]], "--on", "dgx-a100*2")[0]
+    expect((f'took --on for "{own}"' in row["status"]) == said, own, row["status"])
 finish()

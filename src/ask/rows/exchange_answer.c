@@ -189,6 +189,17 @@ static bool names_other_device(const pace_exchange_asker *a, const pace_exchange
     return !strcasestr(row->device, family);
 }
 
+/* Whether the row names another machine than --on, which answers all the same. */
+static bool is_set_aside(pace_exchange_asker *a, const pace_exchange_row *row) {
+    bool by_own_curve = !*a->unfitted && has_curves_of(a->fit, row->system);
+    if (!a->has_machine || !*row->system || by_own_curve) return false;
+    if (strcmp(a->compared, row->system) != 0) {
+        memcpy(a->compared, row->system, sizeof a->compared);
+        a->compared_other = !pace_system_is_machine(row->system, a->catalog, &a->machine);
+    }
+    return a->compared_other;
+}
+
 pace_status pace_exchange_row_answer(pace_estimate *out, pace_exchange_asker *asker, const pace_exchange_row *row) {
     pace_exchange_row placed = *row;
     asker->used = (pace_doubts_used){0};
@@ -197,6 +208,7 @@ pace_status pace_exchange_row_answer(pace_estimate *out, pace_exchange_asker *as
     if (!(row->bytes > 0) || !(row->ranks_per_node > 0))
         return pace_fail(PACE_E_INPUT, "%s", *row->status ? row->status : "expected a size above 0");
     PACE_TRY(predict_row(out, asker, &placed));
-    asker->unused_device = names_other_device(asker, row);
+    asker->took_on = is_set_aside(asker, row);
+    asker->unused_device = !asker->took_on && names_other_device(asker, row);
     return PACE_OK;
 }

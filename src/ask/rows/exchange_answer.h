@@ -27,6 +27,9 @@ typedef struct {
     int ready_nodes;
     pace_approach_opened ready;
     bool unused_device; /* by the row answered last: its machine has another */
+    bool took_on;       /* the row answered last names another machine than --on */
+    char compared[96];  /* the system that was last compared with --on; "" = none yet */
+    bool compared_other;
     char unfitted[200]; /* why the fit did not give the last answer; "" = it did, or there is none */
 } pace_exchange_asker;
 

@@ -3,6 +3,7 @@
 #include "ask/rows/exchange_logs.h"
 #include "ask/rows/row_kind.h"
 #include "ask/rows/score.h"
+#include "base/print.h"
 #include "exchange/saturating_curve.h"
 
 #include <math.h>
@@ -94,6 +95,8 @@ static void answer_row(pace_row_answer *out, void *state, size_t table, size_t q
     snprintf(out->status, sizeof out->status, "%s", out->known ? "ok" : pace_message());
     if (out->known && *e->asker.unfitted)
         snprintf(out->status, sizeof out->status, "ok, the fit is not used: %s", e->asker.unfitted);
+    if (out->known && e->asker.took_on)
+        pace_append(out->status, sizeof out->status, "; took --on for \"%.40s\"", rows->rows.items[question].system);
     if (out->known) say_unused(out, e, &rows->rows.items[question]);
 }
 

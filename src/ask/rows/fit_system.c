@@ -30,6 +30,10 @@ static bool seen_before(const pace_exchange_fit *fit, size_t curve) {
     return PACE_FIND(fit->curves.items, curve, system, fit->curves.items[curve].system) != NULL;
 }
 
+bool pace_system_is_machine(const char *system, pace_catalog *catalog, const pace_machine *machine) {
+    return identify(system, catalog, machine) == THE_SAME;
+}
+
 pace_status pace_fit_system_of(const char **out, const pace_exchange_fit *fit, pace_catalog *catalog,
                                const pace_machine *machine, bool else_only) {
     char names[160] = "";

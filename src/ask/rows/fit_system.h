@@ -3,6 +3,9 @@
 
 #include "exchange/calibration.h"
 
+/** Whether a name, as rows and logs have it, is known to be such a machine. */
+bool pace_system_is_machine(const char *system, pace_catalog *catalog, const pace_machine *machine);
+
 /** The system of the fit (borrowed from it) that is `machine`: the one of its name; else one that a log's name says is
  * such a machine; else, where `else_only`, the only one, if nobody knows what machine it is. PACE_E_USAGE: none is, and
  * the message names what the fit has. */
