@@ -58,7 +58,13 @@ def test_rows_are_questions(folder):
         "devices:\n  - {name: box, vendor: v, flop_per_s: {fp32: 1e11}, memory_bytes_per_s: 2e10, source: test}\n"
     )
     run("calibrate", "--quick", "--family", "reduction,softmax", "--threads", "1", "--name", "box", "-o", table, "-q")
-    answer = run("predict", "--rows", table, "--on", entry, "--format", "csv").stdout
+    done = run("predict", "--rows", table, "--on", entry, "--format", "csv")
+    assert "not read" not in done.stderr, done.stderr  # how it was measured stands there in each such table
+    lines = table.read_text().replace(",spread,best_us,", ",spread_of_mine,best_us,")
+    (folder / "mine.csv").write_text(lines)
+    mine = run("predict", "--rows", folder / "mine.csv", "--on", entry, "--format", "csv").stderr
+    assert "columns spread_of_mine" in mine and "threads" in mine, mine
+    answer = done.stdout
     answers = list(csv.DictReader(answer.splitlines()))
     assert len(answers) == 5
     assert all(float(row["predicted"]) > 0 for row in answers), answer

@@ -144,11 +144,22 @@ static pace_status find_all(pace_columns *columns, const pace_csv *csv) {
     return pace_measured_find(columns, csv);
 }
 
+/* A table with all columns in which calibrate writes how it measured is calibrate's: that they are not read is no news. */
+static void pass_over_bookkeeping(const pace_columns *columns, const pace_csv *csv) {
+    const pace_yaml_node *names = member(columns, "bookkeeping");
+    size_t count = pace_yaml_count(names);
+    for (size_t i = 0; i < count; i++)
+        if (pace_csv_find(csv, pace_yaml_text(pace_yaml_item(names, i))) < 0) return;
+    for (size_t i = 0; i < count && csv->looked; i++)
+        csv->looked[pace_csv_find(csv, pace_yaml_text(pace_yaml_item(names, i)))] = true;
+}
+
 pace_status pace_columns_find(pace_columns *out, pace_catalog *catalog, const pace_csv *csv) {
     pace_columns columns = {0};
     PACE_TRY(pace_catalog_document(&columns.yaml, catalog, "columns.yaml"));
     columns.kernel = pace_yaml_get(pace_yaml_root(columns.yaml), "kernel");
     pace_status status = find_all(&columns, csv);
+    pass_over_bookkeeping(&columns, csv);
     if (status == PACE_OK) *out = columns;
     return status;
 }
