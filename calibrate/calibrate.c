@@ -461,12 +461,16 @@ static pace_status read_question(pace_calibrate_options *out, const pace_questio
                          name);
     if (threads > 4096 || (threads < 1 && pace_question_has(question, "threads")))
         return pace_fail(PACE_E_USAGE, "threads: expected 1 to 4096, found %g", threads);
+    const char *target = pace_question_input(question, 0);
+    if (pace_question_has(question, "device") && (!target || strcmp(target, "cuda") != 0))
+        return pace_fail(PACE_E_USAGE, "device: it has no effect on %s: expected cuda, whose devices have numbers",
+                         target ? target : "cpu");
     if (device > 1024) return pace_fail(PACE_E_USAGE, "device: expected a number from 0 to 1024, found %g", device);
     if (rows && (length <= 4 || strcmp(rows + length - 4, ".csv") != 0))
         return pace_fail(PACE_E_USAGE, "output: expected a file ending in .csv, found '%.80s'", rows);
     if (rows && entry && strcmp(rows, entry) == 0)
         return pace_fail(PACE_E_USAGE, "entry: expected another file than that of the rows, found '%.80s'", entry);
-    *out = (pace_calibrate_options){.target = pace_question_input(question, 0),
+    *out = (pace_calibrate_options){.target = target,
                                     .device = (int)device,
                                     .effort = quick  ? PACE_EFFORT_QUICK
                                               : full ? PACE_EFFORT_FULL

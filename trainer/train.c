@@ -308,10 +308,11 @@ static void close_run(training_run *r) {
 pace_status pace_train(pace_answer **out, pace_context *context, const pace_question *question) {
     if (strcmp(pace_question_verb(question), "train") != 0)
         return pace_fail(PACE_E_USAGE, "%s: expected a question of train", pace_question_verb(question));
-    if (pace_segments_asked(question) && !pace_question_has(question, "study"))
-        return pace_train_segments(out, question);
-    if (pace_referee_asked(question) && !pace_question_has(question, "study")) return pace_train_referee(out, question);
     if (pace_question_has(question, "study")) return pace_train_study(out, context, question);
+    if (pace_question_has(question, "on"))
+        return pace_fail(PACE_E_USAGE, "on: it has no effect without " PACE_FIELD "study partition");
+    if (pace_segments_asked(question)) return pace_train_segments(out, question);
+    if (pace_referee_asked(question)) return pace_train_referee(out, question);
     training_run *r = pace_alloc(1, sizeof *r);
     if (!r) return PACE_E_MEMORY;
     pace_status status = read_question(&r->asked, question);

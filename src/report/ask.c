@@ -172,10 +172,13 @@ static pace_status ask_models(pace_report **out, const pace_question *question) 
 }
 
 static pace_status ask_validate(pace_report **out, size_t *missed, const pace_question *question) {
+    static const char *const lives[] = {"model",    "batch", "runs",  "steps", "threads", "ranks", "runner",
+                                        "approach", "link",  "quick", "on",    "fit",     NULL};
     pace_validate_options options = {
         PACE_ASKED_OWN(context),      PACE_ASKED_AS(cases_path, text, cases),   PACE_ASKED_AS(data_path, text, data),
         .glob = only_input(question), PACE_ASKED_AS(ledger_path, text, ledger), .ask = pace_ask,
         PACE_ASKED_OWN(progress)};
+    PACE_TRY(pace_asked_only_with(question, "live", lives));
     if (!options.data_path) return pace_fail(PACE_E_USAGE, "data: expected the folder the cases' tables lie in");
     return pace_validate(out, missed, &options);
 }

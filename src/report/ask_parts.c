@@ -15,6 +15,13 @@ pace_status pace_asked_above_0(const pace_question *question, const char *field)
     return pace_fail(PACE_E_USAGE, "%s: expected a number above 0, found 0", field);
 }
 
+pace_status pace_asked_only_with(const pace_question *question, const char *flag, const char *const *fields) {
+    for (; *fields && !pace_question_flag(question, flag); fields++)
+        if (pace_question_has(question, *fields))
+            return pace_fail(PACE_E_USAGE, "%s: has no effect without " PACE_FIELD "%s", *fields, flag);
+    return PACE_OK;
+}
+
 pace_status pace_asked_whole(size_t *out, const pace_question *question, const char *field) {
     double number = pace_question_number(question, field);
     if (number > 1e9 || number > floor(number))

@@ -20,6 +20,10 @@ pace_job_assumptions pace_asked_of_jobs(const pace_question *question);
 /** PACE_E_USAGE unless a number that was said is above 0. */
 pace_status pace_asked_above_0(const pace_question *question, const char *field) PACE_MUST_CHECK;
 
+/** PACE_E_USAGE if one of the fields was said, which mean nothing without a flag; NULL ends them. */
+pace_status pace_asked_only_with(const pace_question *question, const char *flag,
+                                 const char *const *fields) PACE_MUST_CHECK;
+
 /** A number that must be whole; 0 if it was not said. */
 pace_status pace_asked_whole(size_t *out, const pace_question *question, const char *field) PACE_MUST_CHECK;
 

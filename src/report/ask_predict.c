@@ -40,11 +40,8 @@ static bool is_about_exchange(const pace_question *question) {
 
 /* Simulating has fields of its own, which mean nothing without it. */
 static pace_status check_simulated(const pace_question *question) {
-    static const char *const fields[] = {"jobs", "straggler", "background", "unfolded"};
-    for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
-        if (pace_question_has(question, fields[i]) && !pace_question_flag(question, "simulate"))
-            return pace_fail(PACE_E_USAGE, "%s: has no effect without " PACE_FIELD "simulate", fields[i]);
-    return PACE_OK;
+    static const char *const fields[] = {"jobs", "straggler", "background", "unfolded", NULL};
+    return pace_asked_only_with(question, "simulate", fields);
 }
 
 static pace_status kind_of(kind *out, const pace_question *question) {

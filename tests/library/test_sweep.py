@@ -2,6 +2,7 @@
 that a new one is tried without being named here; SWEEP=all in the environment tries every question and value, else a part."""
 import json
 import os
+import re
 import sys
 import tempfile
 import time
@@ -63,8 +64,20 @@ def questions():
     yield "models", ["resnet50"], {}
     yield "machines", ["a100"], {}
     yield "predict", [], {"rows": steps}
+    runs = os.path.join(FOLDER, "runs.sqlite")
+    for series in ("nightly",) * 5 + ("weekly",):
+        pl.analyze(other if series == "weekly" else gpu, store=runs, series=series)
+    yield "history", [runs], {}
+    yield "tune", [], {"on": "dgx-a100*2", "collective": "allreduce", "bytes": "1M"}
+    yield "calibrate", [], {"list": True}
+    yield "train", ["lenet"], {"batch": 2, "steps": 3, "warm_up": 1, "threads": 1}
+    cases = put("cases.yaml", 'cases:\n  - {case: a/b, ask: {verb: models}, values: {"3": "4"}, bars: {mape: "<=0.3"}}\n')
+    yield "validate", [], {"cases": cases, "data": FOLDER}
     if not ALL:
         return
+    yield "calibrate", [], {"quick": True, "family": "reduction", "threads": 1}
+    yield "machines", ["dgx-h100"], {}
+    yield "models", ["gpt2"], {"set": ["layers=2"]}
     yield "plan", ["gpt2"], {"on": "dgx-a100", "set": ["precision=bf16"]}
     yield "analyze", [DEMO], {}
     yield "analyze", [recording("r0", 0, 2), recording("r1", 1, 2, 1.2)], {}
@@ -126,9 +139,21 @@ def values():
     }
 
 
+# What is measured differs from run to run: of such an answer words count and whole numbers that are no times.
+MEASURES = ("train", "calibrate")
+
+
+def leaves(node, path=""):
+    if isinstance(node, (dict, list)):
+        for key, value in node.items() if isinstance(node, dict) else enumerate(node):
+            yield from leaves(value, f"{path}.{key}")
+    elif not isinstance(node, float) and not path.endswith(("_ns", "_bytes")):
+        yield path, re.sub(r"[\d.,]+( [nmµ]?s\b)?", "#", node) if isinstance(node, str) else node
+
+
 # Options that may leave an answer as it is: checks and defaults that are said always, the others where there is nothing for
 # them to do; the whole sweep holds them to changing some answer.
-ALWAYS = {"check": "checks what is answered anyway", "weak": "says the default"}
+ALWAYS = {"check": "checks what is answered anyway", "weak": "says the default", "loader": "makes measured steps longer, by as much"}
 SOMETIMES = {"most_rejected": "a limit of damage", "repeats": "a limit of damage", "on": "of rows that name none", "collective": "of rows that name none",
              "contention": "of jobs whose input shares a link", "nvlink": "of jobs on NVLink"}
 effective = set()
@@ -145,6 +170,8 @@ def asked(verb, inputs, options):
     document = json.loads(answer.json()) if verb != "fleet" or "synthesize" not in options else answer.csv()
     if isinstance(document, dict):
         document.pop("command")
+    if verb in MEASURES:
+        return "answer", frozenset(leaves(document))
     kept = open(options["output"], "rb").read() if "output" in options and os.path.exists(options["output"]) else b""
     return "answer", json.dumps(document), answer.text(width=100) if isinstance(document, dict) else "", kept
 
