@@ -162,18 +162,23 @@ static pace_status ask_software(pace_fleet_questions *out, const pace_job_settin
     return PACE_OK;
 }
 
+static pace_status refuse_price(const char *text) {
+    return pace_fail(PACE_E_USAGE,
+                     "price: expected the price of an upgrade, such as network=100Gb/s:3000, found \"%.60s\"; a GPU's "
+                     "hour has a price where records of a cluster's scheduler are asked about",
+                     text);
+}
+
 /* "network=100Gb/s:3000" */
 static pace_status set_price(pace_fleet_questions *out, const char *text) {
     char words[128];
     double rate, price;
     snprintf(words, sizeof words, "%s", text);
     char *value = strchr(words, '='), *cost = strrchr(words, ':');
-    if (!value || !cost || cost < value || strlen(text) >= sizeof words)
-        return pace_fail(PACE_E_USAGE, "price: expected such as network=100Gb/s:3000, found \"%.60s\"", text);
+    if (!value || !cost || cost < value || strlen(text) >= sizeof words) return refuse_price(text);
     *value++ = *cost++ = '\0';
     pace_job_resource resource;
-    if (!pace_job_resource_find(&resource, words))
-        return pace_fail(PACE_E_USAGE, "price: expected such as network=100Gb/s:3000, found \"%.60s\"", text);
+    if (!pace_job_resource_find(&resource, words)) return refuse_price(text);
     PACE_TRY(parse_rate(&rate, "price", (int)resource, value));
     if (!pace_parse_amount(&price, cost, ""))
         return pace_fail(PACE_E_USAGE, "price: expected a price behind the colon, found \"%.40s\"", cost);

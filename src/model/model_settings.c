@@ -2,7 +2,17 @@
 
 #include "base/decimal.h"
 
+#include <stdio.h>
 #include <string.h>
+
+/* predict has an option "precision" too: the message names the one that was given. */
+static pace_status set_field(pace_config *config, const char *key, const char *value) {
+    char why[400];
+    pace_status status = pace_config_set(config, key, value);
+    if (status == PACE_OK) return PACE_OK;
+    snprintf(why, sizeof why, "%s", pace_message_marked());
+    return pace_fail(status, "set: %s", why);
+}
 
 static pace_status read_word(pace_model_settings *settings, pace_config *config, pace_catalog *catalog,
                              const char *word) {
@@ -12,7 +22,7 @@ static pace_status read_word(pace_model_settings *settings, pace_config *config,
     if (!equals || equals == key || !equals[1])
         return pace_fail(PACE_E_USAGE, "set: expected KEY=VALUE, found '%.80s'", word);
     *equals = '\0';
-    if (pace_config_has(key)) return pace_config_set(config, key, equals + 1);
+    if (pace_config_has(key)) return set_field(config, key, equals + 1);
     pace_model_setting setting = {.key = key, .text = equals + 1};
     PACE_TRY(pace_setting_hint_find(&setting.hint, catalog, key, setting.text));
     if (pace_number_parse(&setting.value, setting.text)) return PACE_PUSH(&settings->items, setting);

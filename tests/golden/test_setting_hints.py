@@ -1,8 +1,9 @@
 """Names that other programs and tables have for a setting lead to ours, in every verb that takes settings; hubs' names of models
 are models; a training whose failures outrun its checkpoints is no plan."""
+import os
 import sys
 
-from checks import expect, expect_line, finish, run
+from checks import SOURCE, expect, expect_line, finish, run
 
 # what Hugging Face, Megatron-LM, DeepSpeed, PyTorch and tables of measurements write
 MEANT = {
@@ -32,6 +33,10 @@ def main():
     expect_line(code, err, 2, 'no parameter "num_layers"', "image")
     code, _, err = run("predict", "gpt2", "--on", "a100-80-sxm", "--set", "foo=bar")
     expect_line(code, err, 2, "foo is no setting that takes a word", "'bar'")
+    code, _, err = run("predict", "gpt2", "--on", "a100-80-sxm", "--set", "precision=fp4")  # predict has --precision, too
+    expect_line(code, err, 2, "--set: precision: expected one of fp32,")
+    code, _, err = run("fleet", os.path.join(SOURCE, "tests", "data", "jobs_synthetic.csv.gz"), "--price", "2.5")
+    expect_line(code, err, 2, "--price: expected the price of an upgrade", "records of a cluster's scheduler")
     code, _, err = run("predict", "gpt2", "--on", "a100-80-sxm", "--tp", "8")
     expect_line(code, err, 2, "--set KEY=VALUE")
 

@@ -51,8 +51,8 @@ static pace_status end_row(reader *r) {
         r->header_done = true;
         PACE_TRY(check_names(r));
     } else if (r->cells != csv->columns) {
-        return pace_fail(PACE_E_INPUT, "%s:%u: expected %zu cells as in the header, found %zu", csv->name, r->row_line,
-                         csv->columns, r->cells);
+        return pace_fail(PACE_E_INPUT, "%s:%u: expected %zu cell%s as in the header, found %zu", csv->name, r->row_line,
+                         csv->columns, csv->columns == 1 ? "" : "s", r->cells);
     } else {
         PACE_TRY(PACE_PUSH(&csv->lines, r->row_line));
         csv->rows++;
