@@ -15,6 +15,7 @@ import planted_traces  # noqa: E402
 
 PACELINE = os.environ["PACELINE"]
 DEMO = os.path.join(HERE, "..", "data", "demo.json.gz")
+JOBS = os.path.join(os.path.dirname(DEMO), "jobs_synthetic.csv.gz")
 FOLDER = tempfile.TemporaryDirectory()
 TRACE = planted_traces.slow_loader(os.path.join(FOLDER.name, "trace.json.gz"))[0]
 VIEW = "document.querySelector('.timeline').timelineView"
@@ -378,13 +379,16 @@ def test_other_timelines():
 
 
 def test_narrow(path):
-    """At 400 px no cell, bar or control lies off-screen."""
+    """At 400 px no cell, bar or control lies off-screen, and no name is cut by the edge of its picture."""
     with Page(400, 800) as page:
         page.open(path)
         expect(page.eval("document.documentElement.scrollWidth") <= 400)
         out = page.eval("""Array.from(document.querySelectorAll('main td, main svg, main canvas, main button, main select, main p, main h2'))
             .filter((e) => e.offsetParent !== null && e.getClientRects().length && e.getBoundingClientRect().right > 401).map((e) => e.outerHTML.slice(0, 80))""")
         expect(out == [], out[:5])
+        cut = page.eval("""Array.from(document.querySelectorAll('main svg.chart text'))
+            .filter((e) => e.getBoundingClientRect().left < e.ownerSVGElement.getBoundingClientRect().left - 1).map((e) => e.textContent)""")
+        expect(cut == [], cut[:5])
         expect(page.problems == [], page.problems)
 
 
@@ -449,6 +453,7 @@ def main():
     for one in (path, ranks):
         test_narrow(one)
         test_without_script(one)
+    test_narrow(page_of("fleet", JOBS))
     test_hostile_names()
     test_details_of_backward_work()
     test_flames()

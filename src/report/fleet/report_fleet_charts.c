@@ -127,15 +127,15 @@ static void draw_parts(pace_node *chart, const char *name, const pace_sum *share
 
 static void draw_before_and_after(pace_node *section, const pace_fleet_view *view) {
     if (view->fleet.groups[PACE_JOB_PS_WORKER].jobs == 0) return;
-    pace_node *parts =
-        pace_node_stacks(section, "PS/Worker jobs before and after a move", component_words, PACE_JOB_COMPONENTS);
+    pace_node *parts = pace_node_stacks(section, "PS/Worker jobs that fit, before a move and as moved", component_words,
+                                        PACE_JOB_COMPONENTS);
     pace_chart_part_colors(parts, component_colors);
     for (int t = 0; t < PACE_FLEET_TARGETS; t++) {
         const pace_fleet_projection *p = &view->fleet.projections[t];
         const char *name = pace_job_architecture_names[pace_fleet_targets[t]];
         char title[64];
         if (p->single.total == 0) continue;
-        snprintf(title, sizeof title, "fit %s: before", name);
+        snprintf(title, sizeof title, "fit %s", name);
         draw_parts(parts, title, p->share_before, p->single.total);
         snprintf(title, sizeof title, "as %s", name);
         draw_parts(parts, title, p->share_after, p->single.total);

@@ -6,7 +6,18 @@
 #include <stdio.h>
 
 /* User units of the picture; the page scales it. */
-enum { WIDTH = 760, LEFT = 56, RIGHT = 16, TOP = 10, HEIGHT = 250, BOTTOM = 46, BAR = 24, BAR_GAP = 8, BAR_LEFT = 190 };
+enum {
+    WIDTH = 760,
+    LEFT = 56,
+    RIGHT = 16,
+    TOP = 10,
+    HEIGHT = 250,
+    BOTTOM = 46,
+    BAR = 24,
+    BAR_GAP = 8,
+    BAR_LEFT = 190,
+    BAR_NAME = 22
+};
 
 static const pace_class palette[] = {PACE_CLASS_COMPUTE, PACE_CLASS_COMMUNICATION, PACE_CLASS_UPDATE, PACE_CLASS_COPY,
                                      PACE_CLASS_HOST,    PACE_CLASS_INPUT,         PACE_CLASS_MEMORY, PACE_CLASS_WAIT};
@@ -235,9 +246,16 @@ static void render_curves(pace_sink *sink, const pace_held_chart *chart) {
 
 /* --- stacked bars ------------------------------------------------------------------------------------------------- */
 
+/* Left of the bar, as much of the name as there is room for; the tool tips have all of it. */
+static void put_bar_name(pace_sink *sink, const char *name, double top) {
+    char *shown = pace_text_shorten(name, BAR_NAME);
+    pace_svg_text(sink, BAR_LEFT - 8, top + 16, "end", shown ? shown : name);
+    pace_free(shown);
+}
+
 static void put_bar(pace_sink *sink, const pace_held_chart *chart, const pace_held_curve *bar, double top) {
     double x = BAR_LEFT, room = WIDTH - BAR_LEFT - RIGHT;
-    pace_svg_text(sink, BAR_LEFT - 8, top + 16, "end", bar->name);
+    put_bar_name(sink, bar->name, top);
     for (size_t i = 0; i < bar->points.count && i < chart->parts.count; i++) {
         double share = bar->points.items[i].y, width = share * room;
         if (!(width > 0)) continue;
