@@ -54,6 +54,14 @@ def test_utilization():
     expect(0.66 < lora["mfu_share"] / (lora["device_tokens_per_s"] / tokens_per_s * mfu) < 0.68, "lora", lora, mfu)
 
 
+def test_peak():
+    """PyTorch's fp32 takes TF32 for convolutions and not for products of matrices (its documentation, "CUDA semantics"): an H100's products then
+    have 66.9 TFLOP/s. A vision transformer cuts its patches by a convolution, and has its arithmetic elsewhere."""
+    for model, peak in (("gpt2", "fp32"), ("dlrm_default", "fp32"), ("vit_base_16", "fp32"), ("resnet50", "tf32")):
+        _, out, err = run("predict", model, "--on", "h100-80-sxm", "-f", "json", "-q")
+        expect(f"% of the {peak} peak)" in " ".join(json.loads(out)["summary"]), model, peak, out[:300], err)
+
+
 def test_enough():
     """Where no part is done in time: so many nodes are, and one less is not."""
     words = ["--set", "framework=megatron-core", "--set", "global_batch=256", "--tokens", "2T", "--within", "10d"]
@@ -201,6 +209,7 @@ def test_fit():
 
 test_precision()
 test_utilization()
+test_peak()
 test_enough()
 test_not_enough()
 test_enough_of_any()
