@@ -341,9 +341,10 @@ pace_status pace_predict(pace_report **out, const char *const *paths, size_t pat
     pace_prediction p = {0};
     pace_report *report = NULL;
     pace_status status = pace_prediction_open(&p, paths, path_count, options);
+    bool opened = status == PACE_OK;
     bool closed = status == PACE_OK && p.is_model && !p.is_framed && !pace_step_is_walked(&p.step.asked);
     if (status == PACE_OK && !closed) status = pace_prediction_run(&p, paths, path_count, options);
-    bool folded = status == PACE_E_LIMIT && p.is_model && !p.is_framed;
+    bool folded = opened && status == PACE_E_LIMIT && p.is_model && !p.is_framed;
     if (closed || folded) {
         status = pace_predict_step(&report, &p.step, &p.fits, options, folded);
         if (status == PACE_OK) status = pace_predict_fits_warn(&p.inputs.warnings, &p.fits, &p.step.asked);
