@@ -32,6 +32,14 @@ static void simple(pace_lowering *to, const layer_view *view, const char *functi
     pace_emit_close_backward(to);
 }
 
+/* A function of one map over elements, whose gradient goes to no input of the layer yet. */
+static void one_map(pace_lowering *to, const char *function, const char *name, const char *kind, double elements,
+                    double inputs, int bytes) {
+    pace_emit_open_backward(to, function);
+    pace_emit_op(to, name, pace_emit_elementwise(to, kind, elements, inputs, 1, bytes));
+    pace_emit_close_backward(to);
+}
+
 static void accumulate(pace_lowering *to, double elements) {
     pace_lower_gradient(to, (pace_gradient_tensor){.elements = elements});
 }
@@ -172,9 +180,7 @@ void pace_backward_rms_norm(pace_lowering *to, const layer_view *view) {
     pace_emit_close_backward(to);
     simple(to, view, "RsqrtBackward0", "aten::mul", pace_emit_elementwise(to, "mul", rows, 2, 1, view->bytes));
     pace_emit_backward_view(to, "AddBackward0");
-    pace_emit_open_backward(to, "MeanBackward1");
-    pace_emit_op(to, "aten::div", pace_emit_elementwise(to, "div", n, 0, 1, view->bytes));
-    pace_emit_close_backward(to);
+    one_map(to, "MeanBackward1", "aten::div", "div", n, 0, view->bytes);
     pace_emit_open_backward(to, "PowBackward0");
     pace_emit_op(to, "aten::mul", pace_emit_elementwise(to, "mul", n, 2, 1, view->bytes));
     pace_emit_op(to, "aten::add_", pace_emit_elementwise(to, "add", n, 2, 1, view->bytes));
@@ -287,15 +293,9 @@ void pace_backward_interaction(pace_lowering *to, const layer_view *view) {
 
 static void backward_rotary(pace_lowering *to, double elements, int bytes) {
     pace_emit_backward_view(to, "AddBackward0");
-    for (int i = 0; i < 2; i++) {
-        pace_emit_open_backward(to, "MulBackward0");
-        pace_emit_op(to, "aten::mul", pace_emit_elementwise(to, "mul", elements, 1, 1, bytes));
-        pace_emit_close_backward(to);
-    }
+    for (int i = 0; i < 2; i++) one_map(to, "MulBackward0", "aten::mul", "mul", elements, 1, bytes);
     pace_emit_backward_view(to, "CatBackward0");
-    pace_emit_open_backward(to, "NegBackward0");
-    pace_emit_op(to, "aten::neg", pace_emit_elementwise(to, "neg", elements / 2, 1, 1, bytes));
-    pace_emit_close_backward(to);
+    one_map(to, "NegBackward0", "aten::neg", "neg", elements / 2, 1, bytes);
     for (int i = 0; i < 2; i++) { /* halves of one tensor: each gradient is padded with zeroes */
         pace_emit_open_backward(to, "SliceBackward0");
         pace_emit_op(to, "aten::slice_backward", pace_emit_copy(to, "fill", elements, bytes));
@@ -309,13 +309,6 @@ static void two_products(pace_lowering *to, double b, double m, double n, double
     pace_emit_open_backward(to, "BmmBackward0");
     pace_emit_op(to, "aten::bmm", pace_emit_gemm(to, b, m, k, n, bytes));
     pace_emit_op(to, "aten::bmm", pace_emit_gemm(to, b, k, n, m, bytes));
-    pace_emit_close_backward(to);
-}
-
-static void one_map(pace_lowering *to, const char *function, const char *name, const char *kind, double elements,
-                    double inputs, int bytes) {
-    pace_emit_open_backward(to, function);
-    pace_emit_op(to, name, pace_emit_elementwise(to, kind, elements, inputs, 1, bytes));
     pace_emit_close_backward(to);
 }
 
