@@ -119,7 +119,8 @@ static void same_launches(pair *p) {
     }
 }
 
-/* The device work that hosts wait for, but for a wait behind which a thread does nothing. */
+/* The device work that hosts wait for, at the node itself or, where that holds others, behind them; but for a wait behind
+ * which a thread does nothing. */
 static void same_host_waits(const pair *p) {
     for (uint32_t i = 0; i < p->graph->nodes.count; i++) {
         const pace_graph_node *a = &p->graph->nodes.items[i];
@@ -128,7 +129,7 @@ static void same_host_waits(const pair *p) {
             const pace_graph_node *next = &p->graph->nodes.items[k];
             follows = next->thread == a->thread && (next->parent == a->parent || next->parent == PACE_NO_NODE);
         }
-        for (uint32_t k = p->node_of[i] + 1; follows && !found && k < p->back->nodes.count; k++)
+        for (uint32_t k = p->node_of[i]; follows && !found && k < p->back->nodes.count; k++)
             found = p->back->nodes.items[k].waits_launch == a->waits_launch;
         assert_true(found || !follows);
     }
