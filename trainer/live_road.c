@@ -33,11 +33,13 @@ static pace_status probe_once(double *out_s, pace_live *l, const pace_live_road 
     return PACE_OK;
 }
 
-/* Ranks of one host share its caches, its memory and perhaps a core's units: another rank beside makes each slower. */
+/* Ranks of one host share its caches, its memory and perhaps a core's units: another rank beside makes each slower. Another
+ * framework exchanges inside of backward, which tells nothing of that. */
 static pace_status probe_slowed(double *out, pace_live *l, const pace_live_road *road) {
     double beside_s, alone_s;
-    PACE_TRY(time_parts(&beside_s, l, road, l->work, road->ranks, FORWARD, BACKWARD));
-    PACE_TRY(time_parts(&alone_s, l, road, l->work, 1, FORWARD, BACKWARD));
+    int last = l->runner ? FORWARD : BACKWARD;
+    PACE_TRY(time_parts(&beside_s, l, road, l->work, road->ranks, FORWARD, last));
+    PACE_TRY(time_parts(&alone_s, l, road, l->work, 1, FORWARD, last));
     *out = beside_s / alone_s;
     return PACE_OK;
 }

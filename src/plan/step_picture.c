@@ -296,8 +296,9 @@ static pace_status draw_longer(pace_analysis *out, pace_memory_series *memory, p
 }
 
 pace_status pace_step_draw(pace_analysis *out, pace_memory_series *memory, double *stretch, pace_catalog *catalog,
-                           const pace_step_solution *settled, const pace_step_case *asked, const char *name) {
-    const double lasts_s = *stretch, alike = 1e-3;
+                           const pace_step_solution *settled, const pace_step_case *asked, const char *name,
+                           double lasts_s) {
+    const double alike = 1e-3;
     *stretch = 1;
     PACE_TRY(draw_longer(out, memory, catalog, settled, asked, name, 1));
     double drawn_s = pace_analysis_step_ns(out, PACE_DRAWN_STEPS - 1) / 1e9;

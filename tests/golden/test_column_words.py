@@ -88,7 +88,7 @@ def test_gpu_is_a_device():
 
 def test_a_size_alone():
     """"7B" on 4 stages: 35 layers of 4096 were assumed, which no released model has and stages cannot share."""
-    for size, layers, hidden in (("7B", 32, 4096), ("13B", 40, 5120), ("70B", 80, 8192)):
+    for size, layers, hidden in (("7B", 32, 4096), ("13B", 40, 5120), ("70B", 80, 8192), ("350M", 24, 1024)):
         row = {**OWN, "model": "", "Model Size": size, "tp": "8", "n_gpu": "64", "step_time_s": "5"}
         sized, said = ask(row, "--kind", "step"), "assumed "
         assert said in sized["status"] and ", from the size" in sized["status"], sized

@@ -323,9 +323,9 @@ static pace_status draw_best(pace_plan_asked *a) {
     PACE_TRY(pace_step_settle(&settled, &best->step.pricer, &one));
     a->picture = pace_alloc(1, sizeof *a->picture);
     if (!a->picture) return PACE_E_MEMORY;
-    double stretch = best->choices.items[0].time_s.median;
-    pace_status status = pace_step_draw(a->picture, &memory, &stretch, a->options->context->catalog, &settled, &one,
-                                        pace_names_text(&one.model->names, one.model->name));
+    pace_status status =
+        pace_step_draw(a->picture, &memory, &a->stretch, a->options->context->catalog, &settled, &one,
+                       pace_names_text(&one.model->names, one.model->name), best->choices.items[0].time_s.median);
     pace_memory_series_free(&memory);
     if (status == PACE_OK) return PACE_OK;
     pace_free(a->picture);

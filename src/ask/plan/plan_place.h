@@ -109,6 +109,7 @@ typedef struct {
         launcher; /* what the best configuration is told to, and how; borrowed from the catalogue; NULL = nothing fits */
     pace_texts launch;
     pace_analysis *picture; /* the schedule of the fastest; NULL = it has no pipeline, or none can be drawn */
+    double stretch;         /* how many times as long as its turns alone that is drawn */
     pace_plan_together together;
     pace_plan_beside other;  /* the fastest in the other precision, where two were searched */
     pace_plan_beside framed; /* the fastest of another framework, where nobody named one */

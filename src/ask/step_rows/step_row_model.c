@@ -240,12 +240,15 @@ static const pace_model_called *usual(pace_step_row *out, const pace_step_reader
     const pace_model_names *names = &r->things->names;
     const pace_yaml_node *all = pace_yaml_get(pace_yaml_get(pace_yaml_root(names->words), "size"), "usual");
     pace_step_size size = pace_step_size_stated(r, row);
+    const double alike = 1e-9; /* "350M" in billions */
     double value, billions;
     bool more = has(&value, r, row, PACE_STEP_HIDDEN) || has(&value, r, row, PACE_STEP_LAYERS) || size.experts > 1 ||
                 size.active > 0 || !is_size_alone(pace_step_cell(r, row, PACE_STEP_MODEL));
     for (size_t i = 0; !more && i < pace_yaml_count(all); i++) {
         const pace_model_called *model = pace_model_names_exact(names, pace_yaml_text(pace_yaml_item(all, i)));
-        if (!model || !pace_number_parse(&billions, pace_yaml_key(all, i)) || billions != size.billions) continue;
+        if (!model || !pace_number_parse(&billions, pace_yaml_key(all, i)) ||
+            fabs(size.billions / billions - 1) > alike)
+            continue;
         pace_step_note(out, "assumed %.40s, from the size", pace_yaml_text(pace_yaml_item(all, i)));
         pace_step_doubt(out, r, PACE_DOUBT_ROW_SIZE);
         return model;

@@ -407,7 +407,10 @@ static pace_status describe(pace_report *report, void *context) {
     put_parts(root, shown);
     PACE_TRY(put_losses(root, shown));
     put_otherwise(root, shown);
-    if (a->picture) PACE_TRY(pace_put_stage_lanes(root, "The fastest, stage by stage", a->picture));
+    if (a->picture) {
+        PACE_TRY(pace_put_stage_lanes(root, "The fastest, stage by stage", a->picture));
+        pace_note_stretch(root, a->stretch);
+    }
     put_launch(root, a);
     put_places(root, a);
     PACE_TRY(put_front(root, a));

@@ -12,6 +12,7 @@
 #include "plan/step_picture.h"
 #include "report/analyze/analyze_parts.h"
 #include "report/predict/predict_parts.h"
+#include "report/predict/stage_lanes.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -281,16 +282,15 @@ void pace_put_step_values(pace_report *report, pace_estimate step_s) {
 static pace_status put_picture(pace_report *report, const asked *a) {
     if (!a->picture) return PACE_OK;
     double drawn_s = pace_analysis_step_ns(a->picture, PACE_DRAWN_STEPS - 1) / 1e9;
-    double skew_s = a->step->settled.closed_skew_s, more = 100 * (a->stretch - 1);
-    char with[96] = "", stretched[80] = "";
+    double skew_s = a->step->settled.closed_skew_s;
+    char with[96] = "";
     if (skew_s > 0)
         pace_snprintf(with, sizeof with, ", of which replicas wait %s for the slowest of them",
                       pace_show_ns(pace_ns(skew_s * a->stretch)).text);
-    if (fabs(more) >= 1)
-        pace_snprintf(stretched, sizeof stretched, ". All turns are drawn %+.0f %% longer for that", more);
     pace_node_note(pace_report_root(report),
-                   "The timeline draws the closed form's schedule, turn by turn: there the step takes %s%s%s.",
-                   pace_show_ns(pace_ns(drawn_s)).text, with, stretched);
+                   "The timeline draws the closed form's schedule, turn by turn: there the step takes %s%s.",
+                   pace_show_ns(pace_ns(drawn_s)).text, with);
+    pace_note_stretch(pace_report_root(report), a->stretch);
     PACE_TRY(pace_put_stages(report, a->picture, a->step));
     pace_put_stage_memory(report, &a->memory, a->step->settled.plan.device_bytes);
     return PACE_OK;
@@ -376,9 +376,8 @@ static pace_status draw(asked *a) {
     if (!pace_step_is_drawn(&a->step->asked)) return PACE_OK;
     a->picture = pace_alloc(1, sizeof *a->picture);
     if (!a->picture) return PACE_E_MEMORY;
-    a->stretch = a->answer.time_s.median;
-    pace_status status =
-        pace_step_draw(a->picture, &a->memory, &a->stretch, a->catalog, &a->step->settled, &a->step->asked, name);
+    pace_status status = pace_step_draw(a->picture, &a->memory, &a->stretch, a->catalog, &a->step->settled,
+                                        &a->step->asked, name, a->answer.time_s.median);
     if (status == PACE_OK) return PACE_OK;
     pace_free(a->picture);
     a->picture = NULL;

@@ -2,6 +2,8 @@
 #include "base/print.h"
 #include "report/timeline.h"
 
+#include <math.h>
+
 typedef struct {
     int64_t start_ns, end_ns;
     uint32_t rank;
@@ -88,4 +90,11 @@ pace_status pace_put_stage_lanes(pace_node *root, const char *title, const pace_
     }
     pace_node_timeline(root, title, from_ns, to_ns, draw, of, free_lanes);
     return PACE_OK;
+}
+
+void pace_note_stretch(pace_node *root, double stretch) {
+    double percent = 100 * (stretch - 1);
+    if (fabs(percent) >= 1)
+        pace_node_note(root, "All turns are drawn %.0f %% %s, so that the drawn step takes as long as the answer says.",
+                       fabs(percent), percent > 0 ? "longer" : "shorter");
 }
