@@ -28,11 +28,8 @@ static pace_status read_whole(size_t *out, const pace_question *q, const char *f
 }
 
 static pace_status refuse_others(const pace_question *q) {
-    static const char *const others[] = {"data", "cases", "ledger"};
-    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
-        if (pace_question_has(q, others[i]))
-            return pace_fail(PACE_E_USAGE, "%s: it has no effect on " PACE_FIELD "live, which reads no tables",
-                             others[i]);
+    if (pace_question_has(q, "data"))
+        return pace_fail(PACE_E_USAGE, "data: it has no effect on " PACE_FIELD "live, which reads no tables");
     if (pace_question_input_count(q))
         return pace_fail(PACE_E_USAGE, "live: expected no pattern of cases, found \"%.60s\"",
                          pace_question_input(q, 0));
