@@ -1,5 +1,6 @@
 """`paceline train` from outside: LeNet learns generated digits, its trace is one that analyze reads to the same stages, its
 answers hold to the schema, and what cannot be is refused in one line. Skipped where the module of layers is not built."""
+import csv
 import gzip
 import json
 import os
@@ -110,10 +111,16 @@ def test_live(folder):
     with open(entry, "w", encoding="utf-8") as file:
         file.write(ENTRY)
     words = ("validate", "--live", "--on", entry, "--model", "lenet", "--batch", "4", "--batch", "2", "--runs", "2", "--steps", "2")
-    code, out, err = run(*words, "--store", store, "--format", "json")
+    ledger = os.path.join(folder, "live.csv")
+    with open(ledger, "w", encoding="utf-8") as file:
+        file.write("case,source,split,metric,unit,n,value,bar,holds,note\n")
+    code, out, err = run(*words, "--store", store, "--ledger", ledger, "--format", "json")
     expect(code == 0, err)
     answer = json.loads(out)
     strict_schema.hold(answer, "live")
+    with open(ledger, encoding="utf-8") as file:
+        kept = {(line["case"], line["metric"]): float(line["value"]) for line in csv.DictReader(file)}
+    expect(abs(kept["train/live-one-rank", "mape"] - answer["mape"]) < 1e-3, kept, answer["mape"])
     expect([row["batch"] for row in answer["steps"]] == [4, 2], answer["steps"])
     for row in answer["steps"]:
         code, out, err = run("predict", "lenet", "--on", entry, "--set", f"micro_batch={row['batch']}", "--set", "optimizer=momentum",
