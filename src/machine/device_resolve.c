@@ -22,6 +22,18 @@ typedef struct {
     size_t begin;        /* how many */
 } nearest;
 
+/* Whether some words of a name, in order, written together are what is wanted: "h100pcie" of h100-80-pcie. */
+static bool is_some_words(const char *wanted, const char *name) {
+    while (*name) {
+        size_t length = strcspn(name, "-");
+        const char *next = name + length + (name[length] == '-');
+        bool begins = length > 0 && strncasecmp(wanted, name, length) == 0;
+        if (begins && (wanted[length] == '\0' || is_some_words(wanted + length, next))) return true;
+        name = next;
+    }
+    return false;
+}
+
 /* Names are often cut short: "v101" is nearer to v100-sxm2-16 than to gv100. */
 static void come_near(nearest *best, const char *wanted, const char *name) {
     char part[64];
@@ -33,6 +45,10 @@ static void come_near(nearest *best, const char *wanted, const char *name) {
         else if (!pace_ends(best->beginning, "…")) memcpy(best->beginning + used, ", …", sizeof ", …");
         if (best->begin++ == 0) snprintf(best->name, sizeof best->name, "%s", name);
         best->edits = 0;
+    }
+    if (best->edits > 0 && is_some_words(wanted, name)) {
+        best->edits = 0;
+        snprintf(best->name, sizeof best->name, "%s", name);
     }
     for (size_t length = 1; length <= strlen(name) && length < sizeof part; length++) {
         if (name[length] != '-' && name[length] != '\0') continue;

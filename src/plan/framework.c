@@ -1,4 +1,5 @@
 #include "plan/framework.h"
+#include "base/print.h"
 #include "base/text.h"
 
 #include <ctype.h>
@@ -248,12 +249,17 @@ static const char *closest(const pace_frameworks *frameworks, const char *name) 
     return best;
 }
 
+static pace_status fail_unknown(const pace_frameworks *frameworks, const char *name) {
+    char known[400] = "";
+    for (size_t i = 0; i < frameworks->count; i++)
+        pace_list(known, sizeof known, ", ", "%s", frameworks->items[i].name);
+    return pace_fail(PACE_E_USAGE, "framework: expected one of %s, found '%.60s'; the closest is '%s'", known, name,
+                     closest(frameworks, name));
+}
+
 pace_status pace_frameworks_named(const pace_framework **out, const pace_frameworks *frameworks, const char *name) {
     const pace_framework *found = containing(frameworks, name);
-    if (!found)
-        return pace_fail(PACE_E_USAGE,
-                         "framework: expected one of catalog/steps.yaml, found '%.60s'; the closest is '%s'", name,
-                         closest(frameworks, name));
+    if (!found) return fail_unknown(frameworks, name);
     *out = found;
     return PACE_OK;
 }

@@ -42,7 +42,7 @@ static pace_status ask_analyze(pace_report **out, const pace_question *question)
     bool number = profiler && !options.profiler_guess && pace_number_parse(&options.profiler_event_us, profiler);
     if (profiler && !options.profiler_guess &&
         !(number && options.profiler_event_us >= 0 && options.profiler_event_us <= 1e6))
-        return pace_fail(PACE_E_USAGE, "profiler_us: expected a number of at least 0, or auto, found '%.80s'",
+        return pace_fail(PACE_E_USAGE, "profiler_us: expected a number from 0 to 1e6, or auto, found '%.80s'",
                          profiler);
     return pace_analyze(out, PACE_ASKED_INPUTS(question), &options);
 }

@@ -130,16 +130,6 @@ static void add_totals(pace_node *root, const pace_model *model, const pace_mode
 /* Counts are written as 64-bit integers. */
 static const double most_counted = 9e18;
 
-/* 25.56 million, 31.46 trillion. */
-static pace_shown show_count(double count) {
-    static const char *const words[] = {"", " thousand", " million", " billion", " trillion", " quadrillion"};
-    pace_shown shown;
-    size_t i = 0;
-    for (; count >= 999.95 && i < 5; i++) count /= 1e3;
-    snprintf(shown.text, sizeof shown.text, "%.30s%s", pace_show_real(count).text, words[i]);
-    return shown;
-}
-
 static pace_status describe_model(pace_node *root, const char *name, const pace_model *model,
                                   const pace_config *config) {
     pace_model_totals total = pace_model_total(model, config);
@@ -150,8 +140,8 @@ static pace_status describe_model(pace_node *root, const char *name, const pace_
     pace_node_sentence(root, true,
                        "%s: %s parameters, %s multiply-adds forward, %s of "
                        "activations per sample",
-                       pace_names_text(&model->names, model->name), show_count(total.parameters).text,
-                       show_count(total.multiply_adds).text, pace_show_bytes(total.activation_bytes).text);
+                       pace_names_text(&model->names, model->name), pace_show_count(total.parameters).text,
+                       pace_show_count(total.multiply_adds).text, pace_show_bytes(total.activation_bytes).text);
     pace_node_sentence(root, false, "%s.", pace_names_text(&model->names, model->about));
     add_totals(root, model, &total, sequence);
     add_layers(root, model, sequence);

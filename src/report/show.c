@@ -82,6 +82,15 @@ static pace_shown scale_to(double value, const char *const *units, size_t unit_c
 
 static const char *const TIME_UNITS[] = {"ns", "µs", "ms", "s"};
 
+pace_shown pace_show_count(double count) {
+    static const char *const words[] = {"", " thousand", " million", " billion", " trillion", " quadrillion"};
+    pace_shown shown;
+    size_t i = 0;
+    for (; count >= 999.95 && i < 5; i++) count /= 1e3;
+    snprintf(shown.text, sizeof shown.text, "%.30s%s", pace_show_real(count).text, words[i]);
+    return shown;
+}
+
 pace_shown pace_show_ns(int64_t ns) { return scale_to((double)ns, TIME_UNITS, 4); }
 
 pace_shown pace_show_bytes(double bytes) {

@@ -14,6 +14,7 @@ typedef struct {
 pace_shown pace_show_fixed(double value, int decimals); /**< 12.30, always with a point */
 pace_shown pace_show_int(int64_t value);                /**< 12,345 */
 pace_shown pace_show_real(double value);                /**< four significant digits */
+pace_shown pace_show_count(double count);               /**< 25.56 million, 31.46 trillion */
 pace_shown pace_show_ns(int64_t ns);                    /**< 812 ns, 4.210 µs, 12.34 ms */
 pace_shown pace_show_bytes(double bytes);               /**< 1.500 GB */
 pace_shown pace_show_rate(double per_second);           /**< 312.1 T/s */

@@ -12,6 +12,8 @@ import tempfile
 
 from checks import SOURCE, expect, expect_line, finish, run
 
+TRACE = os.path.join(SOURCE, "tests", "data", "demo.json.gz")
+
 with tempfile.TemporaryDirectory() as folder:
     def table(name, text):
         path = os.path.join(folder, name)
@@ -47,11 +49,25 @@ with tempfile.TemporaryDirectory() as folder:
     expect_line(*[run("help", "fitt")[i] for i in (0, 2)], 2, "did you mean fit?")
 
     # Machines count among the closest names, and so does the beginning of one.
-    for wrong, right in (("v101", "v100-sxm2-16"), ("dgx-h10", "dgx-h100"), ("hgx-b20", "hgx-b200")):
+    for wrong, right in (("v101", "v100-sxm2-16"), ("dgx-h10", "dgx-h100"), ("hgx-b20", "hgx-b200"), ("h100pcie", "h100-80-pcie")):
         code, _, err = run("predict", "resnet50", "--on", wrong)
         expect_line(code, err, 4, f'the closest name is "{right}"')
     code, _, err = run("predict", "resnet50", "--on", "v100", "--set", "batch=64")
     expect_line(code, err, 2, "did you mean micro_batch=")
+
+    code, _, err = run("predict", "resnet50", "--on", "v100", "--set", "framework=tensorflw")
+    expect_line(code, err, 2, "expected one of pytorch, ", "the closest is 'tensorflow'")
+    code, _, err = run("validate", "--data", "/nowhere")
+    expect_line(code, err, 3, "/nowhere: No such file")
+
+    # A short name is somebody's model, and that is said, with its size.
+    for words in (("predict", "bert", "--on", "v100"), ("predict", "bert", "--on", "dgx-1-v100", "--workers", "1,2"), ("plan", "bert", "--on", "dgx-1-v100")):
+        expect("bert_large: 335.1 million parameters." in " ".join(run(*words)[1].split()), words)
+
+    # A larger batch takes longer; what counts is the time of a sample.
+    out = " ".join(run("predict", TRACE, "--batch", "64", "-q")[1].split())
+    longer, more, faster = map(float, re.search(r"([\d.]+) times as long for ([\d.]+) times as many samples, each ([\d.]+) times as fast", out).groups())
+    expect(more == 16 and abs(more / longer / faster - 1) < 0.01, out[:300])
 
     # The batch of a model is known, and said.
     code, out, _ = run("predict", "resnet50", "--on", "v100")

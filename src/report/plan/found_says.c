@@ -28,7 +28,7 @@ void pace_say_found(pace_report *report, const pace_model *model, const pace_con
                        "The model is what the recording repeats: %.0f layers of width %.0f, %.0f heads%s, feed-forward "
                        "width %.0f%s, sequences of %.0f%s; %s parameters, %s.",
                        l->layers, l->hidden, l->heads, heads, l->ffn, l->gated ? " (gated)" : "", l->sequence, tokens,
-                       pace_show_real(totals.parameters).text, pace_config_word(config, "precision"));
+                       pace_show_count(totals.parameters).text, pace_config_word(config, "precision"));
     if (l->vocab > 0 && l->outputs == l->vocab)
         pace_node_sentence(root, false,
                            "The weight of its output is taken as one of its own; --set tied=1 makes it the "

@@ -3,6 +3,7 @@
 #include "base/print.h"
 #include "report/plan/found_says.h"
 #include "report/plan/plan_offers.h"
+#include "report/predict/model_note.h"
 #include "report/show.h"
 
 #include <math.h>
@@ -185,6 +186,7 @@ static void say_best(pace_node *root, const pace_plan_asked *a, const pace_plan_
     say_framework(root, a, p);
     say_other(root, a, p);
     pace_say_found(pace_node_report(root), p->step.asked.model, &p->step.asked.config);
+    pace_put_model_note(root, p->step.asked.model, &p->step.asked.config);
     say_sure(root, p);
     say_idle(root, p);
     say_unsafe(root, p);

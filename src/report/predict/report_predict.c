@@ -1,5 +1,6 @@
 /* pace_predict(): the step as it is, walked anew, and under every what-if. */
 #include "base/print.h"
+#include "forecast/saving_bound.h"
 #include "report/engines.h"
 #include "report/predict/report_assumptions.h"
 #include "report/plan/found_says.h"
@@ -138,14 +139,26 @@ static void put_places(pace_node *root, const pace_prediction *p) {
     }
 }
 
+/* Of steps with more or fewer samples, both: a step that takes longer may be the faster one for each. Of a step that takes
+ * no time, nothing is defined. */
+static void say_speedup(char out[120], const pace_prediction *p) {
+    const pace_forecast_result *end = &p->results[p->result_count - 1];
+    double longer = end->step_s.median / p->results[0].step_s.median;
+    double samples = pace_saving_samples(p->scenarios.items.items[p->result_count - 1].batch, &end->edits);
+    *out = '\0';
+    if (!(longer > 0)) return;
+    if (samples == 1) pace_snprintf(out, 120, ": %.2f times as fast", 1 / longer);
+    else
+        pace_snprintf(out, 120, ": %s times as long for %s times as many samples, each %.2f times as fast",
+                      pace_show_real(longer).text, pace_show_real(samples).text, samples / longer);
+}
+
 static void put_headline(pace_node *root, const pace_prediction *p) {
     const pace_forecast_result *end = &p->results[p->result_count - 1];
-    char speedup[48] = ""; /* of a step that takes no time, none is defined */
+    char speedup[120];
     if (p->inputs.is_measured) put_measured(root, p);
     else put_predicted(root, p);
-    if (end->step_s.median > 0)
-        pace_snprintf(speedup, sizeof speedup, ": %.2f times as fast",
-                      p->results[0].step_s.median / end->step_s.median);
+    say_speedup(speedup, p);
     if (p->result_count > 1)
         pace_node_sentence(root, true, "With \"%.60s\" it would take %s (%s to %s)%s.",
                            p->scenarios.items.items[p->result_count - 1].label,

@@ -1,7 +1,9 @@
 /* The report of `paceline predict MODEL... --workers`: steps on more and more workers, by approach and batch. */
 #include "ask/predict/workers_asked.h"
 #include "report/engines.h"
+#include "source/model_inputs.h"
 #include "report/predict/machine_note.h"
+#include "report/predict/model_note.h"
 #include "report/show.h"
 #include "base/print.h"
 #include "report/table.h"
@@ -192,6 +194,26 @@ static void tell_measure(pace_node *root, const pace_workers_asked *a) {
         }
 }
 
+static pace_status put_model(pace_node *root, const pace_scaling_input *input, const pace_words *set) {
+    pace_config config = input->config;
+    pace_model_settings settings;
+    pace_model model;
+    PACE_TRY(pace_model_settings_read(&settings, &config, input->catalog, set));
+    pace_status status =
+        pace_model_open(&model, input->catalog, input->name, settings.items.items, settings.items.count);
+    pace_model_settings_free(&settings);
+    PACE_TRY(status);
+    pace_put_model_note(root, &model, &config);
+    pace_model_free(&model);
+    return PACE_OK;
+}
+
+static pace_status put_models(pace_node *root, const pace_workers_asked *a) {
+    for (size_t i = 0; i < a->inputs.count; i++)
+        if (a->inputs.items[i].is_model) PACE_TRY(put_model(root, &a->inputs.items[i], &a->options->set));
+    return PACE_OK;
+}
+
 static pace_status build(pace_report *report, void *context) {
     const pace_workers_asked *a = context;
     pace_node *root = pace_report_root(report);
@@ -208,6 +230,7 @@ static pace_status build(pace_report *report, void *context) {
         "device store (p2p) hold what they merge besides.",
         a->options->strong ? "Strong" : "Weak", a->options->strong ? "all workers" : "each worker",
         a->options->one_worker > 0 ? ", whose time is the one given" : "");
+    PACE_TRY(put_models(root, a));
     pace_put_machine_note(root, &a->machine);
     tell_batches(report, a);
     return PACE_OK;

@@ -3,6 +3,7 @@
 #include "ask/predict/scenarios.h"
 #include "ask/predict/setting_effects.h"
 #include "ask/predict/step_memory.h"
+#include "report/predict/model_note.h"
 #include "report/predict/report_step.h"
 #include "report/predict/step_rate.h"
 #include "base/numbers.h"
@@ -175,6 +176,7 @@ static void put_how(pace_node *root, const asked *a) {
     const char *recompute = a->step->settled.recomputed ? "full (assumed: without it the step does not fit)"
                                                         : pace_config_word(config, "recompute");
     const char *execution = pace_config_word(config, "execution"), *precision = pace_config_word(config, "precision");
+    pace_put_model_note(root, &a->step->model, config);
     double sequence = pace_model_sequence(&a->step->model, config), batches = pace_config_micro_batches(config);
     char of[64] = "", more[64] = "";
     char assumed[80] = "";
