@@ -45,7 +45,7 @@ typedef struct {
     size_t note_count;
     char failure[PACE_BACKEND_MESSAGE]; /* of the first point that a backend could not measure */
     size_t failed;
-    bool stopped;
+    char stopped[160]; /* what is said of a sweep that was; else "" */
     double started_s;
 } calibration;
 
@@ -274,8 +274,10 @@ static pace_status measure_all(calibration *c) {
     size_t count = c->sweep.points.count;
     for (size_t i = 0; i < count; i++) {
         if (pace_question_stopped(o->question)) {
-            c->stopped = true;
-            return note(c, "Stopped after %zu of %zu points; the same command goes on from there.", i, count);
+            snprintf(c->stopped, sizeof c->stopped, "Stopped after %zu of %zu points%s: %s.", i, count,
+                     o->entry_path ? ", without a device entry" : "",
+                     o->rows_path ? "the same command goes on from there" : "what follows is of these alone");
+            return PACE_OK;
         }
         pace_question_progress(o->question, c->sweep.points.items[i].family, i, count);
         PACE_TRY(do_point(c, &c->sweep.points.items[i]));
@@ -337,7 +339,7 @@ static pace_status write_entry(calibration *c) {
     pace_measured_device_make(&measured, &c->rows, &c->facts, c->device, c->known);
     add_figures(c, &measured.device);
     if (!c->options->entry_path) return PACE_OK;
-    if (c->stopped) return note(c, "No device entry was written: the sweep was stopped.");
+    if (*c->stopped) return PACE_OK;
     pace_snprintf(how, sizeof how, "measured by paceline calibrate %s, %s, %s, %d thread%s, %s; median spread %.1f %%",
                   pace_version(), c->date, c->host, c->threads, c->threads == 1 ? "" : "s", c->software,
                   100 * measured.spread);
@@ -392,6 +394,7 @@ static pace_status report(pace_answer **out, calibration *c) {
         .figure_count = c->figure_count,
         .notes = (const char *const *)c->notes,
         .note_count = c->note_count,
+        .stopped = *c->stopped ? c->stopped : NULL,
     };
     pace_status status = pace_calibration_answer(out, &shown);
     pace_free(families);

@@ -220,7 +220,6 @@ static void make_name(neurons *n) {
 }
 
 static pace_status answer(pace_answer **out, neurons *n, double seconds) {
-    static const char *const stopped[] = {"Stopped: no file of hosts was written. The same command begins anew."};
     const pace_host_size *most = &n->host.sizes[n->host.size_count - 1];
     size_t last = n->host.thread_count - 1;
     const pace_calibrated_figure figures[] = {{"multiply_add_s, least weights, one thread",
@@ -249,8 +248,9 @@ static pace_status answer(pace_answer **out, neurons *n, double seconds) {
                                     .family_count = FAMILIES,
                                     .figures = figures,
                                     .figure_count = whole ? sizeof figures / sizeof *figures : 0,
-                                    .notes = stopped,
-                                    .note_count = n->stopped ? 1 : 0};
+                                    .stopped = n->stopped
+                                                   ? "Stopped, without a file of hosts: the same command begins anew."
+                                                   : NULL};
     return pace_calibration_answer(out, &shown);
 }
 

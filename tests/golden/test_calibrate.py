@@ -99,9 +99,16 @@ def test_every_operation_is_a_question(folder):
 
 
 def test_interrupted(folder):
-    table = folder / "rows.csv"
+    """What was measured is kept; without the entry that was asked for, the answer is no."""
+    interrupt(folder / "rows.csv", [], 0)
+    interrupt(folder / "others.csv", ["-e", folder / "box.yaml"], 1)
+    assert not (folder / "box.yaml").exists()
+
+
+def interrupt(table, more, status):
     process = subprocess.Popen(
-        [PACELINE, "calibrate", "--family", "elementwise", "--threads", "1", "-o", table, "--format", "json"],
+        [PACELINE, "calibrate", "--family", "elementwise", "--threads", "1", "-o", table, "--format", "json"]
+        + more,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
@@ -111,11 +118,12 @@ def test_interrupted(folder):
         time.sleep(0.02)
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=200)
-    assert process.returncode == 0, err
+    assert process.returncode == status, err
     report = json.loads(out)
     measured = sum(f["measured"] for f in report["families"])
     assert measured == len(rows_of(table)) >= 2
-    assert any("Stopped after" in note for note in report["notes"]), report["notes"]
+    assert [warning["code"] for warning in report["warnings"]] == ["stopped_early"], report["warnings"]
+    assert report["warnings"][0]["text"].startswith("Stopped after"), report["warnings"]
 
 
 def test_refused(folder):

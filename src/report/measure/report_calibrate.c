@@ -77,6 +77,8 @@ static pace_status build(pace_report *report, void *context) {
     pace_report_set_command(report, calibration->command, calibration->command_count);
     pace_node *root = pace_report_root(report);
     put_head(root, calibration);
+    if (calibration->stopped) pace_report_lead(report, PACE_WARN_STOPPED_EARLY, "%s", calibration->stopped);
+    if (calibration->stopped && calibration->entry_path) pace_report_deny(report);
     put_families(root, calibration);
     put_figures(root, calibration);
     if (!calibration->list)
