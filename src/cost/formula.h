@@ -43,6 +43,10 @@ bool pace_formula_transfer(pace_cost_parts *parts, const pace_op *op, const pace
  * cuDNN from 2018 on. Its first kernels for Volta took either layout (DeepBench's rows of 2017, which say none). */
 bool pace_device_copies_nchw(const pace_device *device);
 
+/** How many times the arithmetic of a convolution a library for processors does, which fills up channels to whole vectors; 1 on other
+ * devices, whose matrix units fill up less. */
+double pace_convolution_filled(const pace_op *op, const pace_device *device);
+
 /** Parts to seconds. */
 double pace_cost_parts_s(const pace_cost_parts *parts);
 

@@ -149,9 +149,26 @@ static bool depthwise(pace_cost_parts *parts, const pace_op *op, const pace_cost
  * User's Guide; cuDNN from 7.3 on). */
 enum { CHANNEL_BYTES = 16 };
 
-static double filled(double channels, double element_bytes) {
-    double whole = CHANNEL_BYTES / element_bytes;
-    return ceil(channels / whole) * whole;
+/* Libraries for processors keep so many channels of a pixel side by side, a vector of AVX-512, and fill up the last (oneDNN's
+ * developer guide, Understanding Memory Formats: nChw16c). Images of up to three channels are read as they are. */
+enum { BLOCK_CHANNELS = 16, IMAGE_CHANNELS = 3 };
+
+static double filled(double channels, double whole) { return ceil(channels / whole) * whole; }
+
+/* Channels and filters of a group as they are filled up, on matrix units or on a processor. */
+static void fill_channels(double *c, double *n, const pace_op *op, const pace_device *device, bool matrix) {
+    double whole = matrix ? CHANNEL_BYTES / op->element_bytes : 1;
+    bool blocked = device->is_cpu && op->size[GROUPS] <= 1;
+    bool image = *c <= IMAGE_CHANNELS && op->pass != PACE_PASS_BACKWARD_DATA;
+    *c = filled(*c, blocked && !image ? BLOCK_CHANNELS : whole);
+    *n = filled(*n, blocked ? BLOCK_CHANNELS : whole);
+}
+
+double pace_convolution_filled(const pace_op *op, const pace_device *device) {
+    double c = op->size[C], n = op->size[K], work = c * n;
+    if (!device->is_cpu || !(work > 0)) return 1;
+    fill_channels(&c, &n, op, device, false);
+    return c * n / work;
 }
 
 bool pace_device_copies_nchw(const pace_device *device) {
@@ -186,18 +203,16 @@ static double convolution_share(const pace_op *op, const pace_cost_where *where)
 /* Output pixels x filters, over the window: the sizes follow from the work (2 m n k of each group). */
 bool pace_formula_convolution(pace_cost_parts *parts, const pace_op *op, const pace_cost_where *where) {
     double groups = op->size[GROUPS] > 0 ? op->size[GROUPS] : 1;
-    double n = op->size[K] / groups, c = op->size[C] / groups, window = op->size[R] * op->size[S], k = c * window;
+    double n = op->size[K] / groups, c = op->size[C] / groups, window = op->size[R] * op->size[S];
     double products = op->pass == PACE_PASS_BACKWARD ? 2 : 1;
     if (groups > 1 && groups == op->size[C] && !where->device->is_cpu) return depthwise(parts, op, where);
-    if (!(n > 0) || !(k > 0)) return false;
-    double m = op->flop / (2 * products * n * k * groups), more = 1;
+    if (!(n > 0) || !(c * window > 0)) return false;
+    double m = op->flop / (2 * products * n * c * window * groups);
     if (!(m >= 1)) m = 1;
     bool matrix = !where->device->is_cpu && pace_cost_on_matrix_units(op, where->device) && op->element_bytes > 0;
-    if (matrix) {
-        double full_n = filled(n, op->element_bytes), full_c = filled(c, op->element_bytes);
-        more = full_n / n * (full_c / c);
-        n = full_n, k = full_c * window;
-    }
+    double work = c * n;
+    fill_channels(&c, &n, op, where->device, matrix);
+    double more = c * n / work, k = c * window;
     bool known = op->pass == PACE_PASS_BACKWARD_DATA     ? product(parts, op, where, pace_tiling_best, groups, m, k, n)
                  : op->pass == PACE_PASS_BACKWARD_WEIGHT ? product(parts, op, where, pace_tiling_best, groups, n, k, m)
                                                          : product(parts, op, where, pace_tiling_best, groups, m, n, k);

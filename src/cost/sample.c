@@ -92,6 +92,7 @@ bool pace_sample_of(pace_sample *out, const pace_op *op, const pace_device *devi
     s.compute_s = op->flop / rate;
     s.memory_s = bytes / bandwidth;
     s.waste = tiling.cost;
+    if (op->family == PACE_OP_CONVOLUTION) s.waste *= pace_convolution_filled(op, device);
     s.steps = has_product ? p.k / tiling.split : 0;
     s.clock = (device->boost_hz > 0 ? device->boost_hz : 1.4e9) / 1.4e9;
     s.place[0] = log2_of(rate), s.place[1] = log2_of(bandwidth), s.place[2] = log2_of(sm_count);

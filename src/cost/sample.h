@@ -14,10 +14,10 @@ typedef struct {
     float at[PACE_NEAREST_AXES];     /* log2 of the principal sizes */
     float trait[PACE_SAMPLE_TRAITS]; /* log2 and fractions, all finite */
     double compute_s, memory_s;      /* at the device's rates, measured ones where known */
-    double waste;                    /* of whole tiles and waves (tiles.h): at least 1 */
-    double steps;                    /* of the longest chain within a tile: k of a product */
-    double clock;                    /* over 1.4 GHz */
-    float place[PACE_SAMPLE_PLACE];  /* of the device: log2 of rate, bandwidth, multiprocessors */
+    double waste; /* of whole tiles and waves (tiles.h), and of whole vectors of channels: at least 1 */
+    double steps; /* of the longest chain within a tile: k of a product */
+    double clock; /* over 1.4 GHz */
+    float place[PACE_SAMPLE_PLACE]; /* of the device: log2 of rate, bandwidth, multiprocessors */
 } pace_sample;
 
 /** False when the operation has no amounts or the device no rates. */
