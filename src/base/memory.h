@@ -78,7 +78,7 @@ int pace_word_number(const char *const *words, size_t count, const char *word);
 
 /** The first of `count` rows whose text `member` is `name`; NULL = there is none, or no name. */
 #define PACE_FIND(rows, count, member, name) \
-    pace_row_named((rows), (count), sizeof *(rows), (size_t)((const char *)&(rows)->member - (const char *)(rows)), \
+    pace_row_named((rows), (count), sizeof *(rows), (count) ? (size_t)((const char *)&(rows)->member - (const char *)(rows)) : 0, \
                    _Generic(&(rows)->member, char **: false, const char **: false, const char *const *: false, default: true), (name))
 void *pace_row_named(const void *rows, size_t count, size_t size, size_t at, bool within, const char *name);
 

@@ -144,7 +144,8 @@ static pace_status read_sweep(pace_job_catalog *catalog, const pace_yaml *yaml, 
     if (!pace_job_resource_find(&sweep.resource, pace_yaml_text_of(entry, "resource")))
         return pace_yaml_fail(yaml, entry, "expected a resource");
     pace_status status = read_values(&sweep, yaml, pace_yaml_get(entry, "values"));
-    if (status == PACE_OK) status = PACE_KEEP(&catalog->sweeps, sweep, PACE_VEC_FREE(&sweep.values));
+    if (status == PACE_OK) return PACE_KEEP(&catalog->sweeps, sweep, PACE_VEC_FREE(&sweep.values));
+    PACE_VEC_FREE(&sweep.values);
     return status;
 }
 

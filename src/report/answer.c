@@ -92,7 +92,8 @@ static pace_status lay_table(layout *l, const pace_node *node) {
         status = lay_column(&columns[i], held, i);
         laid.table.column_count++;
     }
-    if (status == PACE_OK) status = PACE_KEEP(&l->answer->tables, laid, free_table(&laid));
+    if (status == PACE_OK) return PACE_KEEP(&l->answer->tables, laid, free_table(&laid));
+    free_table(&laid);
     return status;
 }
 

@@ -55,7 +55,8 @@ static pace_status put_event(void *context, const pace_kineto_event *event, cons
 
 static pace_status put_member(void *context, const char *key, const char *bytes, size_t length) {
     writer *w = context;
-    bool ours = strcmp(key, PACE_SLICE_MEMBER) == 0 && w->job->steps->kept_steps.count;
+    bool ours =
+        strcmp(key, PACE_SLICE_MEMBER) == 0; /* of the file that is cut: what is still true of it was written before */
     if (ours || (w->job->anonymizer && !pace_anonymizer_keeps_member(w->job->anonymizer, key, bytes))) return PACE_OK;
     begin_member(w);
     pace_sink_format(w->sink, "\"%s\": ", key);
