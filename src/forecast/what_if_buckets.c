@@ -150,7 +150,7 @@ static pace_status fill_buckets(bucketing *b) {
         bool last = i + 1 == b->pass.gradients.count;
         if (!last && !pace_bucket_is_full(&filling, b->limit_bytes)) continue;
         PACE_TRY(PACE_PUSH(&b->buckets, ((bucket){filling.bytes, 0, carrier_of(b, i), i})));
-        filling = (pace_gradient_bucket){0, filling.number + 1};
+        filling = (pace_gradient_bucket){.number = filling.number + 1};
     }
     return PACE_OK;
 }

@@ -20,6 +20,7 @@ typedef PACE_VEC(pace_gradient_tensor) pace_gradient_tensors;
 
 typedef struct {
     double bytes;    /* gradients in it so far */
+    double tensors;  /* whose they are */
     unsigned number; /* buckets that went before it */
 } pace_gradient_bucket;
 

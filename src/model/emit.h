@@ -156,8 +156,9 @@ void pace_lower_backward(pace_lowering *to, uint32_t layer);
 void pace_lower_send_buckets(pace_lowering *to);
 /** The same, and copies all back from their buckets. */
 void pace_lower_last_bucket(pace_lowering *to);
-/** FSDP's copy into or out of the flat buffer that an exchange of ZeRO 3 works on. */
-void pace_lower_flat_copy(pace_lowering *to, const char *name, double elements, int bytes);
+/** FSDP's copy into or out of the flat buffer that an exchange of ZeRO 3 works on, and before it a view of each of the tensors
+ * that are its parts (torch/distributed/fsdp/_fully_shard/_fsdp_collectives.py). */
+void pace_lower_flat_copy(pace_lowering *to, const char *name, double tensors, double elements, int bytes);
 /** What autograd does with one parameter's gradient: keeps or adds it, and gives it to its bucket. */
 void pace_lower_gradient(pace_lowering *to, pace_gradient_tensor tensor);
 

@@ -444,16 +444,15 @@ static pace_status copy_tensors(pace_gradient_tensors *out, const pace_gradient_
 static pace_status lower_rest(pace_lowering *to, pace_model_rest rest, const pace_gradient_tensors *tensors) {
     if (rest == PACE_REST_INPUT) lower_input(to);
     if (rest == PACE_REST_GATHER || rest == PACE_REST_SHARD) pace_emit_gather(to, PACE_GROUP_DATA, 1);
-    if (rest == PACE_REST_SHARD) pace_lower_flat_copy(to, "fsdp::split_with_sizes_copy", 1, 4);
-    if (rest == PACE_REST_INPUT || rest == PACE_REST_GATHER || rest == PACE_REST_SHARD) return to->status;
+    if (rest == PACE_REST_SHARD) pace_lower_flat_copy(to, "fsdp::split_with_sizes_copy", 0, 1, 4);
+    if (rest == PACE_REST_VIEW) pace_emit_host(to, "aten::view");
     if (rest == PACE_REST_UPDATE) {
         if (to->config->optimizer == PACE_NO_UPDATE) return PACE_OK;
         if (to->config->update == PACE_UPDATE_LOOP) PACE_TRY(copy_tensors(&to->tensors, tensors));
         pace_lower_zero_grad(to);
         pace_lower_update(to);
-        return to->status;
     }
-    lower_gradients(to, rest, tensors);
+    if (rest <= PACE_REST_EXCHANGE) lower_gradients(to, rest, tensors);
     return to->status;
 }
 

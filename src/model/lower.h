@@ -47,6 +47,7 @@ typedef enum {
     PACE_REST_INPUT,  /* a micro-batch comes to the device */
     PACE_REST_GATHER, /* the parameters of one block gathered, as far as the host is concerned */
     PACE_REST_SHARD,  /* the same, or gradients scattered, with the copy out of FSDP's flat buffer or into it */
+    PACE_REST_VIEW,   /* a tensor of the block seen as a part of that buffer: nothing but a call */
     PACE_REST_UPDATE, /* gradients zeroed where they are kept, and all parameters updated */
     PACE_MODEL_RESTS
 } pace_model_rest;

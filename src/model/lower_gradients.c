@@ -1,8 +1,9 @@
 /* What happens to the gradients of parameters: they are kept, put into buckets, and exchanged between ranks. */
 #include "model/emit.h"
 
-void pace_lower_flat_copy(pace_lowering *to, const char *name, double elements, int bytes) {
+void pace_lower_flat_copy(pace_lowering *to, const char *name, double tensors, double elements, int bytes) {
     pace_emit_flush(to); /* no compiler fuses it with what it computes */
+    for (double i = 0; i < tensors; i++) pace_emit_host(to, "aten::view");
     pace_emit_open(to, name);
     pace_emit_op(to, "aten::copy_", pace_emit_copy(to, "copy", elements, bytes));
     pace_emit_close(to);
@@ -27,10 +28,12 @@ static void exchange_bucket(pace_lowering *to, pace_gradient_bucket *bucket, dou
     const pace_config *config = to->config;
     pace_group_kind group = bucket == &to->expert_bucket ? PACE_GROUP_EXPERT_DATA : PACE_GROUP_DATA;
     bucket->bytes += bytes;
+    bucket->tensors += bytes > 0;
     if (bucket->bytes <= 0 || pace_config_group_size(config, group) < 2) return;
     if (!last && (config->zero_stage >= 3 || !pace_bucket_is_full(bucket, config->bucket_bytes))) return;
     int each = pace_config_parameter_bytes(config);
-    if (config->zero_stage >= 3) pace_lower_flat_copy(to, "fsdp::chunk_cat", bucket->bytes / each, each);
+    if (config->zero_stage >= 3)
+        pace_lower_flat_copy(to, "fsdp::chunk_cat", bucket->tensors, bucket->bytes / each, each);
     send_gradients(to, group, bucket->bytes);
     *bucket = (pace_gradient_bucket){.number = bucket->number + 1};
 }

@@ -54,24 +54,30 @@ static uint32_t gather_from(pace_lowering *to, pace_group_kind group, double ele
     return pace_emit_gather(to, group, elements / ranks * gathered_bytes(to));
 }
 
-/* Of a block: parameters of all ranks, and of experts. */
-static void block_elements(double elements[2], const pace_lowering *to, uint32_t from) {
+typedef struct {
+    double elements[2]; /* parameters of all ranks, and of experts */
+    double tensors;
+} block_sums;
+
+static block_sums sums_of_block(const pace_lowering *to, uint32_t from) {
     uint32_t end = end_of_block(to, from), first = from < end ? from : end, last = from < end ? end : from;
-    elements[0] = elements[1] = 0;
+    block_sums sums = {0};
     for (uint32_t i = first; i <= last; i++) {
         const pace_layer *layer = &to->model->layers.items[i];
         double experts = pace_lower_experts(to, layer);
         if (layer->rule->sparse || (layer->frozen && to->config->zero_stage < 3)) continue;
-        elements[to->config->ep > 1] += experts;
-        elements[0] += pace_lower_parameters(to, layer) - experts + pace_lower_tied_copy(to, layer);
+        double tied = pace_lower_tied_copy(to, layer);
+        sums.elements[to->config->ep > 1] += experts;
+        sums.elements[0] += pace_lower_parameters(to, layer) - experts + tied;
+        sums.tensors += layer->tensors + (tied > 0);
     }
+    return sums;
 }
 
 static void gather_block(pace_lowering *to, uint32_t from) {
-    double elements[2];
-    block_elements(elements, to, from);
-    uint32_t launch = gather_from(to, pace_config_shard_group(to->config, false), elements[0]);
-    uint32_t of_experts = gather_from(to, PACE_GROUP_EXPERT_DATA, elements[1]); /* in line on the same stream */
+    block_sums sums = sums_of_block(to, from);
+    uint32_t launch = gather_from(to, pace_config_shard_group(to->config, false), sums.elements[0]);
+    uint32_t of_experts = gather_from(to, PACE_GROUP_EXPERT_DATA, sums.elements[1]); /* in line on the same stream */
     to->pulls[from] = of_experts != PACE_NO_LAUNCH ? of_experts : launch;
 }
 
@@ -92,11 +98,11 @@ void pace_lower_gather(pace_lowering *to, uint32_t layer) {
     if (first && each) gather_block(to, layer);
     if (end != last && each) gather_block(to, goes_back(to) ? end - 1 : end + 1);
     if (to->pulls[layer] != PACE_NO_LAUNCH) {
-        double elements[2];
-        block_elements(elements, to, layer);
+        block_sums sums = sums_of_block(to, layer);
         to->await_pull = to->pulls[layer];
         if (each)
-            pace_lower_flat_copy(to, "fsdp::split_with_sizes_copy", elements[0] + elements[1], gathered_bytes(to));
+            pace_lower_flat_copy(to, "fsdp::split_with_sizes_copy", sums.tensors, sums.elements[0] + sums.elements[1],
+                                 gathered_bytes(to));
     }
     to->pulls[layer] = PACE_NO_LAUNCH;
 }

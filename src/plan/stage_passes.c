@@ -30,12 +30,19 @@ void pace_passes_add(pace_passes *into, const pace_passes *w, double times) {
 /* ZeRO 3, of one slot: parameters gathered, gradients scattered; work beside its own that hides them. */
 typedef struct {
     double gather_s, reduce_s, beside_s;
-    double copy_s; /* out of and into flat buffers */
+    double copy_s;  /* out of and into flat buffers */
+    double tensors; /* that are parts of these */
 } slot_shards;
+
+/* What the host takes to issue a gather or a scatter of so many tensors. */
+static double flat_host_s(const pace_step_plan *plan, double tensors) {
+    const double *host_s = plan->slots->rest_host_s;
+    return host_s[PACE_REST_SHARD] + tensors * host_s[PACE_REST_VIEW];
+}
 
 /* What the host takes to issue both. */
 static double shard_host_s(const pace_step_plan *plan, const slot_shards *shards) {
-    return ((shards->gather_s > 0) + (shards->reduce_s > 0)) * plan->slots->rest_host_s[PACE_REST_SHARD];
+    return ((shards->gather_s > 0) + (shards->reduce_s > 0)) * flat_host_s(plan, shards->tensors);
 }
 
 static pace_passes slot_passes(const pace_step_plan *plan, const pace_step_factors *f, const pace_slot *slot,
@@ -110,7 +117,8 @@ static pace_passes part_passes(const pace_step_plan *plan, const pace_step_facto
         slot_shards shards = {.gather_s = pass == PACE_PART_RECOMPUTE ? 0 : of.gather_s,
                               .reduce_s = backward && reduces(plan) ? of.scatter_s + of.replicate_s : 0,
                               .beside_s = backward && is_lowered(plan) ? again_s : 0,
-                              .copy_s = copies_s(plan, &of, pass)};
+                              .copy_s = copies_s(plan, &of, pass),
+                              .tensors = part->part.tensors};
         pace_slot slot = part->pass[pass];
         if (backward)
             slot.stream_s += plan->add_s * (part->part.trained_parameters + part->part.trained_expert_parameters);
@@ -158,7 +166,9 @@ static pace_gathered_block gathered_block(const pace_step_plan *plan, const pace
     double again = pace_factor_of(f, plan->gradient_across), all = plan->slots->trained_parameters;
     pace_gathered_block block = {.gather_s = again * of.gather_s};
     bool flat = plan->config.zero_stage >= 3;
-    if (hosts) block.call_s = f->launch * plan->slots->rest_host_s[flat ? PACE_REST_SHARD : PACE_REST_GATHER];
+    if (hosts)
+        block.call_s =
+            f->launch * (flat ? flat_host_s(plan, part->part.tensors) : plan->slots->rest_host_s[PACE_REST_GATHER]);
     if (all > 0) block.share = (part->part.trained_parameters + part->part.trained_expert_parameters) / all;
     if (reduces(plan)) block.reduce_s = again * (of.scatter_s + of.replicate_s);
     for (int pass = 0; pass < PACE_PART_PASSES; pass++) {
