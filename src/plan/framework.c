@@ -158,6 +158,7 @@ static pace_status read_all(pace_frameworks *out) {
         const char *key, *expected;
         double *into;
     } figures[] = {{"micro_batch_most", "micro_batch_most: {value: ...}", &out->micro_batch_most},
+                   {"mixed_parameters", "mixed_parameters: {value: ...}", &out->mixed_parameters},
                    {"plan_tokens", "plan_tokens: {value: ...}", &out->plan_tokens},
                    {"plan_clicks", "plan_clicks: {value: ...}", &out->plan_clicks},
                    {"plan_samples", "plan_samples: {value: ...}", &out->plan_samples},

@@ -65,6 +65,7 @@ typedef struct {
     size_t count;
     pace_step_spreads spreads; /* of a step by formula */
     double micro_batch_most;   /* that is taken where nobody says one */
+    double mixed_parameters;   /* of a model that is trained in 16 bits where nobody says */
     double plan_spread;        /* of ln(measured / predicted) among configurations of one model and batch */
     double plan_tie;           /* a share of a step: what differs by less is as long */
     double plan_tokens, plan_clicks, plan_samples; /* of a step that is planned without a global batch: of all devices

@@ -67,6 +67,18 @@ pace_run_precision pace_step_autocast(const pace_step_case *asked) {
     return rates[PACE_FP16] > 0 ? PACE_RUN_AMP : PACE_RUN_FP32;
 }
 
+pace_run_precision pace_step_usual_precision(const pace_frameworks *frameworks, const pace_step_case *asked) {
+    const pace_device *device = asked->device;
+    pace_step_case single = *asked;
+    single.config.precision = asked->framework->precision;
+    bool trains = asked->config.mode == PACE_TRAINING,
+         half = device && !device->is_cpu && device->flop_per_s[PACE_BF16] > 0;
+    if (!trains || !half || asked->framework->precision != PACE_RUN_FP32 || asked->model->recorded ||
+        pace_model_total(asked->model, &single.config).parameters < frameworks->mixed_parameters)
+        return (pace_run_precision)single.config.precision;
+    return pace_step_autocast(&single);
+}
+
 bool pace_step_scales_losses(pace_config *config, const pace_framework *framework, const pace_model *model) {
     bool taken = config->precision == PACE_RUN_FP16 && config->zero_stage < 3 && pace_config_trains_all(config) &&
                  pace_framework_is_lowered(framework) && !model->recorded;
@@ -90,8 +102,9 @@ static pace_status fill_machine(pace_step_asked *a, const pace_words *set, doubl
 
 /* `devices` of the machine: 1 = of no matter; 0 = how they share the step is still to be chosen. `alone`: it is not one of
  * several numbers of workers, to which settings apply where they can. */
-static pace_status open_model(pace_step_asked *a, pace_catalog *catalog, const char *name, const pace_words *set,
-                              double devices, bool alone) {
+static pace_status open_model(pace_step_asked *a, pace_catalog *catalog, const pace_step_words *words, double devices,
+                              bool alone) {
+    const pace_words *set = words->set;
     const char *framework = pace_framework_asked(set);
     pace_config *config = &a->asked.config, usual = pace_config_default();
     PACE_TRY(pace_frameworks_load(&a->frameworks, catalog));
@@ -103,7 +116,7 @@ static pace_status open_model(pace_step_asked *a, pace_catalog *catalog, const c
     config->zero_stage = config->sequence_parallel = config->ep = UNSAID;
     pace_model_settings own;
     PACE_TRY(pace_model_settings_read(&own, config, catalog, set));
-    pace_status status = pace_found_model_open(&a->model, catalog, name, own.items.items, own.items.count);
+    pace_status status = pace_found_model_open(&a->model, catalog, words->name, own.items.items, own.items.count);
     pace_model_settings_free(&own);
     PACE_TRY(status);
     a->has_model = true;
@@ -115,6 +128,9 @@ static pace_status open_model(pace_step_asked *a, pace_catalog *catalog, const c
     pace_step_defaults_of(&usual, a->asked.framework, &a->model);
     bool shards = config->zero_stage != UNSAID;
     fill(config, &usual);
+    a->asked.device = words->device;
+    if (a->precision_unsaid && !a->model.recorded)
+        config->precision = pace_step_usual_precision(&a->frameworks, &a->asked);
     a->scales_losses = pace_step_scales_losses(config, a->asked.framework, &a->model);
     bool shared = devices > 0;
     PACE_TRY(pace_settings_check_effect(set, &(pace_setting_question){config, &a->model, a->asked.framework,
@@ -128,7 +144,8 @@ static pace_status open_model(pace_step_asked *a, pace_catalog *catalog, const c
 }
 
 pace_status pace_step_model_open(pace_step_asked *out, pace_catalog *catalog, const char *name, const pace_words *set) {
-    return open_model(out, catalog, name, set, 1, true);
+    const pace_step_words words = {.name = name, .set = set};
+    return open_model(out, catalog, &words, 1, true);
 }
 
 static pace_status join(pace_step_asked *a, pace_catalog *catalog) {
@@ -159,7 +176,6 @@ static pace_status check_routes(const pace_config *config, const pace_machine *m
 static pace_status open_place(pace_step_asked *a, pace_catalog *catalog, const pace_step_words *words) {
     static const char *const layout[] = {"layout", NULL};
     double ranks = pace_config_ranks(&a->asked.config), devices = 1;
-    a->asked.device = words->device;
     if (!pace_settings_name(words->set, layout))
         pace_framework_lay_out(&a->asked.config, a->asked.framework, words->device);
     a->asked.attention = pace_frameworks_attention(&a->frameworks, words->device->name, a->asked.framework->name);
@@ -283,7 +299,7 @@ pace_status pace_step_asked_open(pace_step_asked *out, pace_catalog *catalog, co
     const pace_machine *machine = words->machine;
     bool joined = machine && !words->compared;
     double devices = joined ? (double)machine->devices * machine->nodes : 1;
-    PACE_TRY(open_model(out, catalog, words->name, words->set, devices, !words->chosen && !words->several));
+    PACE_TRY(open_model(out, catalog, words, devices, !words->chosen && !words->several));
     PACE_TRY(open_place(out, catalog, words));
     out->idle_devices = fmax(0, devices - pace_config_ranks(&out->asked.config));
     if (machine) PACE_TRY(check_routes(&out->asked.config, machine));
@@ -305,7 +321,7 @@ pace_status pace_step_asked_open(pace_step_asked *out, pace_catalog *catalog, co
 }
 
 pace_status pace_step_unshared_open(pace_step_asked *out, pace_catalog *catalog, const pace_step_words *words) {
-    PACE_TRY(open_model(out, catalog, words->name, words->set, 0, true));
+    PACE_TRY(open_model(out, catalog, words, 0, true));
     PACE_TRY(open_place(out, catalog, words));
     if (!out->asked.exchange && words->machine && words->machine->devices * words->machine->nodes > 1)
         PACE_TRY(join(out, catalog));

@@ -18,7 +18,7 @@ typedef struct {
     double idle_devices;        /* of the machine: those that no rank is on */
     bool convolves_in_tf32;     /* although all is held in fp32, as PyTorch lets cuDNN */
     bool largest_batch;         /* micro-batch: the largest power of two that fits, since nobody said one */
-    bool precision_unsaid;      /* it is the framework's own, since nobody said one */
+    bool precision_unsaid;      /* it is the usual one, since nobody said one */
     bool scales_losses;         /* fp16 was taken for autocast */
     bool usual_rounds; /* micro-batches of a pipeline: pace_step_usual_rounds(), since nobody said a global batch */
     bool has_model, has_pricer;
@@ -39,6 +39,10 @@ typedef struct {
 /** What a configuration is where nobody says: as the framework runs steps, which recomputes layers with attention only; the
  * optimizer is Adam for models of sequences, plain SGD for others. */
 void pace_step_defaults_of(pace_config *config, const pace_framework *framework, const pace_model *model);
+
+/** The precision that nobody says: the framework's; where that is fp32, large models (catalog/steps.yaml, mixed_parameters) are trained
+ * in mixed precision on devices that have bf16. `asked` has framework, model, device (NULL = none) and mode. */
+pace_run_precision pace_step_usual_precision(const pace_frameworks *frameworks, const pace_step_case *asked);
 
 /** Micro-batches of a step that nobody states: so many that a ninth of a pipeline's time is its filling. */
 double pace_step_usual_rounds(const pace_config *config);

@@ -3,6 +3,7 @@
 #include "base/decimal.h"
 #include "base/numbers.h"
 #include "base/text.h"
+#include "ask/predict/step_ask.h"
 #include "ask/step_rows/step_cells.h"
 
 #include <ctype.h>
@@ -22,13 +23,14 @@ const char *pace_step_said(const pace_step_things *things, const char *kind, con
     return NULL;
 }
 
-/* What says nothing runs as the framework does; "mixed" of one that runs in single precision is autocast. Products in
- * 4 bits and in blocks of 8 bits are taken for plain fp8, which is what devices are described by. */
-static bool set_precision(pace_step_row *out, const pace_step_reader *r, size_t row) {
+/* "mixed" of a framework that runs in single precision is autocast. Products in 4 bits and in blocks of 8 bits are taken for plain
+ * fp8, which is what devices are described by. *says = false: the row has no word for it. */
+static bool set_precision(pace_step_row *out, bool *says, const pace_step_reader *r, size_t row) {
     const char *text = pace_step_cell(r, row, PACE_STEP_PRECISION), *fp8 = pace_step_cell(r, row, PACE_STEP_FP8);
     if (*fp8 && pace_step_flag(fp8) != 0) text = "fp8";
     const char *said = pace_step_said(r->things, "precision", text);
     if (!said && !*text) said = pace_step_said(r->things, "precision", pace_step_cell(r, row, PACE_STEP_NOTES));
+    *says = true;
     if (said) {
         char key[16];
         snprintf(key, sizeof key, "%.*s", (int)strcspn(said, "_"), said);
@@ -38,14 +40,25 @@ static bool set_precision(pace_step_row *out, const pace_step_reader *r, size_t 
         }
         return pace_config_set(&out->config, "precision", key) == PACE_OK;
     }
-    if (!*text || pace_step_says(text, "mixed") || pace_step_says(text, "amp")) {
-        bool mixed = *text && out->framework->precision == PACE_RUN_FP32;
-        out->config.precision = mixed ? PACE_RUN_AMP : out->framework->precision;
+    *says = *text;
+    if (!*text) return true;
+    if (pace_step_says(text, "mixed") || pace_step_says(text, "amp")) {
+        bool single = out->framework->precision == PACE_RUN_FP32;
+        out->config.precision = single ? PACE_RUN_AMP : out->framework->precision;
         pace_step_note(out, "assumed %s", pace_config_word(&out->config, "precision"));
         return true;
     }
     pace_step_note(out, "unknown precision \"%.40s\"", text);
     return false;
+}
+
+static void take_usual_precision(pace_step_row *out, const pace_step_reader *r) {
+    const pace_step_case asked = {.config = out->config,
+                                  .framework = out->framework,
+                                  .model = out->model,
+                                  .device = out->device};
+    out->config.precision = pace_step_usual_precision(&r->things->frameworks, &asked);
+    pace_step_note(out, "assumed %s", pace_config_word(&out->config, "precision"));
 }
 
 /* A table may have both: what the parameters are in, and whether products run in 8 bits. */
@@ -185,6 +198,7 @@ static void drop_graph(pace_step_row *out, int usual) {
 
 bool pace_step_row_words(pace_step_row *out, const pace_step_reader *r, size_t row) {
     int usual = out->config.execution;
+    bool says;
     set_mode(out, r, row);
     set_recompute(out, r, row);
     set_execution(out, r, row);
@@ -192,10 +206,11 @@ bool pace_step_row_words(pace_step_row *out, const pace_step_reader *r, size_t r
     set_attention(out, r, row);
     set_sharding(out, r, row);
     set_schedule(out, r, row);
-    bool known = set_precision(out, r, row);
+    bool known = set_precision(out, &says, r, row);
     pace_step_row_fields(out, r, row);
     set_fp8(out, r, row);
     drop_graph(out, usual);
     set_adapters(out, r, row);
+    if (!says) take_usual_precision(out, r);
     return known;
 }

@@ -265,6 +265,12 @@ void pace_put_unsaid(pace_node *root, const pace_step_asked *step) {
                            "Nobody said a precision: this is %s's fp32. By the device's peaks products are %.3g times "
                            "as fast with --set precision=%s.",
                            step->asked.framework->name, rate / single, pace_config_word(&half, "precision"));
+    else if (step->precision_unsaid && step->asked.framework->precision == PACE_RUN_FP32 &&
+             step->asked.config.precision != PACE_RUN_FP32)
+        pace_node_sentence(root, true,
+                           "Nobody said a precision: this is %s, as models of so many parameters are trained; "
+                           "--set precision=fp32 says otherwise.",
+                           pace_config_word(&step->asked.config, "precision"));
     if (step->scales_losses)
         pace_node_note(root, "fp16 is taken for autocast (amp): PyTorch scales no gradients in half precision.");
     if (step->settled.recomputed)

@@ -1,0 +1,39 @@
+"""The precision that nobody says: mixed for models of a billion parameters on devices that have bf16, fp32 else; and it is said."""
+import csv
+import io
+import json
+import os
+import tempfile
+
+from checks import expect, finish, run
+
+CASES = (("llama3-8b", "h100-sxm", "amp_bf16"), ("llama3-8b", "v100-sxm2-32", "fp32"), ("gpt2", "h100-sxm", "fp32"), ("resnet50", "h100-sxm", "fp32"))
+
+
+def step(model, on, *settings):
+    words = [word for setting in ("micro_batch=1", *settings) for word in ("--set", setting)]
+    code, out, err = run("predict", model, "--on", on, "-q", "-f", "json", *words)
+    expect(code in (0, 1), model, err)
+    return json.loads(out)
+
+
+def row(model, on):
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "rows.csv")
+        with open(path, "w") as file:
+            file.write(f"model,device,micro_batch\n{model},{on},1\n")
+        code, out, err = run("predict", "--rows", path, "--kind", "step", "-f", "csv")
+    expect(code in (0, 1), err)  # 1: it does not fit into memory
+    return next(csv.DictReader(io.StringIO(out)))
+
+
+for model, on, precision in CASES:
+    silent, said = (step(model, on, *words)["values"]["step.median_s"] for words in ((), (f"precision={precision}",)))
+    expect(silent == said, "as if it were said", model, on, silent, said)
+    expect(float(row(model, on)["predicted"]) == said, "a row too", model, on)
+
+adapted = [step("llama3-8b", "h100-sxm", "lora=8", *words)["values"]["step.median_s"] for words in ((), ("precision=bf16",))]
+expect(adapted[0] == adapted[1], "frozen weights lie in bf16", adapted)
+spoken = " ".join(step("llama3-8b", "h100-sxm")["summary"])
+expect("amp_bf16" in spoken and "precision=fp32" in spoken, "the answer says it", spoken)
+finish()
