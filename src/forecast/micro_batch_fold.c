@@ -1,5 +1,5 @@
 #include "forecast/micro_batch_fold.h"
-#include "insight/spread.h"
+#include "insight/steps/typical_step.h"
 
 #include <string.h>
 
@@ -145,14 +145,31 @@ static bool step_is_steady(pace_fold_gap *gap, const pace_analysis *analysis, co
     return false;
 }
 
-/* Steps among which none is unusual: they stay so, and in their order, where each is longer by the same. */
-static pace_status all_are_usual(bool *out, const pace_rank *rank, unsigned repeats) {
-    pace_spread spread;
-    PACE_TRY(pace_spread_measure(&spread, rank));
-    *out = spread.notes.count == repeats;
-    for (size_t i = 0; i < spread.notes.count; i++) *out &= spread.notes.items[i].verdict == PACE_STEP_USUAL;
-    pace_spread_free(&spread);
+/* Whether none of these steps is unusual, and which one is typical. */
+static pace_status all_are_usual(bool *out, size_t *typical, const pace_rank *rank, unsigned repeats) {
+    pace_typical_step step;
+    PACE_TRY(pace_typical_step_of(&step, rank));
+    *out = step.steps == repeats;
+    *typical = step.mark;
     return PACE_OK;
+}
+
+/* The same of the whole steps, each longer by the gap: their typical step must be the folded ones'. */
+static pace_status are_usual_whole(bool *out, const pace_fold_gap *gap, const pace_rank *rank, unsigned repeats) {
+    pace_rank whole = *rank;
+    size_t count = rank->marks.items.count, typical[2];
+    bool folded;
+    whole.marks.items.items = pace_alloc(count + 1, sizeof *whole.marks.items.items);
+    if (!whole.marks.items.items) return PACE_E_MEMORY;
+    for (size_t i = 0; i < count; i++) {
+        whole.marks.items.items[i] = rank->marks.items.items[i];
+        whole.marks.items.items[i].to_ns += gap->times * gap->period_ns;
+    }
+    pace_status status = all_are_usual(&folded, &typical[0], rank, repeats);
+    if (status == PACE_OK) status = all_are_usual(out, &typical[1], &whole, repeats);
+    pace_free(whole.marks.items.items);
+    if (status == PACE_OK) *out &= typical[0] == typical[1];
+    return status;
 }
 
 static pace_matrix round_matrix(const pace_fold_gap *gap, const pace_rank *rank, unsigned in_step, int number) {
@@ -181,7 +198,7 @@ pace_status pace_fold_find(pace_fold_gap *out, bool *steady, pace_analysis *anal
     if (!*steady) return PACE_OK;
     PACE_TRY(report_busiest(analysis, &gap, repeats - 1));
     const pace_rank *slowest = pace_analysis_slowest(analysis);
-    PACE_TRY(all_are_usual(steady, slowest, repeats));
+    PACE_TRY(are_usual_whole(steady, &gap, slowest, repeats));
     if (!*steady) return PACE_OK;
     pace_matrix again = round_matrix(&gap, slowest, repeats - 1, 1);
     gap.matrix = round_matrix(&gap, slowest, repeats - 1, 0);
