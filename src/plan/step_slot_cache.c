@@ -17,6 +17,14 @@ typedef struct {
     int words[20];
 } slot_key;
 
+/* Slots and what they share with others, of which a batch and what runs again are no part. */
+typedef struct {
+    slot_key key;
+    pace_step_slots *slots; /* NULL = none */
+} alike_slots;
+
+enum { ALIKE = 16 };
+
 struct pace_slot_cache {
     slot_key keys[SLOTS];
     pace_step_slots *values[SLOTS]; /* NULL = free */
@@ -25,6 +33,8 @@ struct pace_slot_cache {
         pace_step_slots *slots; /* NULL = none */
         slot_key key;
     } last[2]; /* of the question before: of parts, of all */
+    alike_slots alike[2][ALIKE];
+    unsigned next[2];
 };
 
 pace_status pace_slot_cache_create(pace_slot_cache **out) {
@@ -41,6 +51,7 @@ static void forget(pace_slot_cache *cache) {
     }
     cache->count = 0;
     cache->last[0].slots = cache->last[1].slots = NULL;
+    memset(cache->alike, 0, sizeof cache->alike);
 }
 
 void pace_slot_cache_free(pace_slot_cache *cache) {
@@ -52,6 +63,7 @@ void pace_slot_cache_free(pace_slot_cache *cache) {
 /* `rests`: of all; else of parts, which are the same whatever replicas share. */
 static slot_key key_of(const pace_model *model, const pace_config *config, const pace_step_place *place, bool rests) {
     enum { OF_PARTS = -1 };
+    bool shares = pace_config_shares_gradients(config);
     slot_key key;
     memset(&key, 0, sizeof key); /* padding too: keys are compared and hashed as bytes */
     key.model = model;
@@ -65,7 +77,7 @@ static slot_key key_of(const pace_model *model, const pace_config *config, const
                         config->ep,
                         config->frozen,
                         config->sequence_parallel,
-                        rests ? pace_config_shares_gradients(config) : OF_PARTS,
+                        rests ? shares : OF_PARTS,
                         !rests                   ? OF_PARTS
                         : config->zero_stage < 2 ? config->zero_stage
                                                  : 2,
@@ -108,6 +120,26 @@ static pace_step_slots *find(pace_slot_cache *cache, const slot_key *key, bool r
     return NULL;
 }
 
+/* The key without batch, sequence and recomputation. */
+static slot_key alike_key(const pace_model *model, const pace_config *config, const pace_step_place *place,
+                          bool rests) {
+    pace_config plain = *config;
+    plain.micro_batch = plain.sequence = 1;
+    plain.recompute = PACE_RECOMPUTE_NONE;
+    return key_of(model, &plain, place, rests);
+}
+
+static const pace_step_slots *find_alike(const pace_slot_cache *cache, const slot_key *key, bool rests) {
+    for (unsigned i = 0; i < ALIKE && cache->alike[rests][i].slots; i++)
+        if (memcmp(&cache->alike[rests][i].key, key, sizeof *key) == 0) return cache->alike[rests][i].slots;
+    return NULL;
+}
+
+static void keep_alike(pace_slot_cache *cache, const slot_key *key, pace_step_slots *slots, bool rests) {
+    if (find_alike(cache, key, rests)) return;
+    cache->alike[rests][cache->next[rests]++ % ALIKE] = (alike_slots){*key, slots};
+}
+
 static pace_status get_parts(pace_step_slots **out, pace_slot_cache *cache, const pace_model *model,
                              const pace_config *config, const pace_step_place *place) {
     slot_key key = key_of(model, config, place, false);
@@ -135,11 +167,14 @@ pace_status pace_step_slots_get(const pace_step_slots **out, pace_slot_cache *ca
     slot_key key = key_of(model, config, place, true);
     pace_step_slots *parts, *found = find(cache, &key, true);
     if (!found) {
+        const slot_key alike[2] = {alike_key(model, config, place, false), alike_key(model, config, place, true)};
         PACE_TRY(get_parts(&parts, cache, model, config, place));
-        PACE_TRY(pace_step_slots_price_parts(parts, model, config, place));
+        PACE_TRY(pace_step_slots_price_parts(parts, model, config, place, find_alike(cache, &alike[0], false)));
+        keep_alike(cache, &alike[0], parts, false);
         pace_step_slots slots = *parts;
-        PACE_TRY(pace_step_slots_price(&slots, model, config, place));
+        PACE_TRY(pace_step_slots_price(&slots, model, config, place, find_alike(cache, &alike[1], true)));
         PACE_TRY(add(&found, cache, &key, &slots));
+        keep_alike(cache, &alike[1], found, true);
     }
     cache->last[true].slots = found;
     cache->last[true].key = key;

@@ -4,6 +4,7 @@
 #include "model/pipeline_turns.h"
 
 #include <math.h>
+#include <string.h>
 
 /* --- exchanges ---------------------------------------------------------------------------------------------------- */
 
@@ -306,31 +307,49 @@ static void take_off_plain(pace_step_slots *slots, pace_model_rest rest) {
     slots->rest_host_s[rest] = fmax(0, slots->rest_host_s[rest] - slots->rest_host_s[PACE_REST_PLAIN]);
 }
 
+/* What is of parameters alone is as it is in slots of other batches. Learned prices are asked for again, so that it is known how
+ * many of them a fit has no rows like. */
+static bool take_rests(pace_step_slots *slots, const pace_step_slots *like) {
+    if (!like || like->rung == PACE_RUNG_LEARNED) return false;
+    const double input_s = slots->rest_s[PACE_REST_INPUT], input_host_s = slots->rest_host_s[PACE_REST_INPUT];
+    memcpy(slots->rest_s, like->rest_s, sizeof slots->rest_s);
+    memcpy(slots->rest_host_s, like->rest_host_s, sizeof slots->rest_host_s);
+    slots->rest_s[PACE_REST_INPUT] = input_s, slots->rest_host_s[PACE_REST_INPUT] = input_host_s;
+    if (like->rung > slots->rung) slots->rung = like->rung;
+    return true;
+}
+
 /* Of those that hang on no sharing, and when gradients come. */
 static pace_status price_rests(pace_step_slots *slots, const pace_model *model, const pace_config *config,
-                               const pace_step_place *place) {
+                               const pace_step_place *place, const pace_step_slots *like) {
     pace_graph backward;
     pace_gradient_tensors tensors;
     if (!place->host) return PACE_OK;
     if (!pace_config_trains(config)) return price_rest(slots, model, config, PACE_REST_INPUT, NULL, place);
     PACE_TRY(pace_model_lower_gradients(&backward, &tensors, model, config));
-    pace_status status = PACE_OK;
-    for (int rest = 0; status == PACE_OK && rest < PACE_MODEL_RESTS; rest++)
-        if (rest != PACE_REST_EXCHANGE)
+    pace_status status = price_rest(slots, model, config, PACE_REST_INPUT, &tensors, place);
+    bool taken = status == PACE_OK && take_rests(slots, like);
+    for (int rest = 0; !taken && status == PACE_OK && rest < PACE_MODEL_RESTS; rest++)
+        if (rest != PACE_REST_EXCHANGE && rest != PACE_REST_INPUT)
             status = price_rest(slots, model, config, (pace_model_rest)rest, &tensors, place);
     if (status == PACE_OK) status = find_hull(slots, &backward, &tensors, config, place);
     pace_graph_free(&backward);
     PACE_VEC_FREE(&tensors);
-    take_off_plain(slots, PACE_REST_ACCUMULATE);
+    if (!taken) take_off_plain(slots, PACE_REST_ACCUMULATE);
     return status;
 }
 
 /* Of gradients, by the stage of ZeRO. */
 static pace_status price_gradients(pace_step_slots *slots, const pace_model *model, const pace_config *config,
-                                   const pace_step_place *place) {
+                                   const pace_step_place *place, const pace_step_slots *like) {
     pace_graph backward;
     pace_gradient_tensors tensors;
     if (!place->host || !pace_config_trains(config)) return PACE_OK;
+    if (take_rests(slots, like)) {
+        slots->buckets = like->buckets, slots->expert_buckets = like->expert_buckets;
+        slots->before_host_s = like->before_host_s;
+        return PACE_OK;
+    }
     PACE_TRY(pace_model_lower_gradients(&backward, &tensors, model, config));
     pace_status status = price_rest(slots, model, config, PACE_REST_EXCHANGE, &tensors, place);
     pace_graph_free(&backward);
@@ -404,21 +423,21 @@ pace_status pace_step_slots_size(pace_step_slots *out, const pace_model *model, 
 }
 
 pace_status pace_step_slots_price_parts(pace_step_slots *slots, const pace_model *model, const pace_config *config,
-                                        const pace_step_place *place) {
+                                        const pace_step_place *place, const pace_step_slots *like) {
     pace_step_slots priced = *slots;
     if (priced.has_parts) return PACE_OK;
     for (unsigned i = 0; i < priced.count; i++) PACE_TRY(price_part(&priced, &priced.parts[i], model, config, place));
-    PACE_TRY(price_rests(&priced, model, config, place));
+    PACE_TRY(price_rests(&priced, model, config, place, like));
     priced.has_parts = true;
     *slots = priced;
     return PACE_OK;
 }
 
 pace_status pace_step_slots_price(pace_step_slots *slots, const pace_model *model, const pace_config *config,
-                                  const pace_step_place *place) {
-    PACE_TRY(pace_step_slots_price_parts(slots, model, config, place));
+                                  const pace_step_place *place, const pace_step_slots *like) {
+    PACE_TRY(pace_step_slots_price_parts(slots, model, config, place, NULL));
     pace_step_slots priced = *slots;
-    PACE_TRY(price_gradients(&priced, model, config, place));
+    PACE_TRY(price_gradients(&priced, model, config, place, like));
     priced.priced = true;
     *slots = priced;
     return PACE_OK;

@@ -207,7 +207,7 @@ static void test_parts_are_the_step(void **state) {
             assert_int_equal(pace_model_load(&model, test_catalog(), names[n], NULL, 0), PACE_OK);
             assert_int_equal(pace_model_lower(&graph, &model, &config, 0), PACE_OK);
             assert_int_equal(pace_step_slots_size(&slots, &model, &config), PACE_OK);
-            assert_int_equal(pace_step_slots_price(&slots, &model, &config, &b.place), PACE_OK);
+            assert_int_equal(pace_step_slots_price(&slots, &model, &config, &b.place, NULL), PACE_OK);
             double sum = 0;
             for (unsigned i = 0; i < slots.count; i++)
                 for (int pass = 0; pass < PACE_PART_PASSES; pass++)
@@ -266,7 +266,7 @@ static void test_published_activations(void **state) {
             config.recompute = selective ? PACE_RECOMPUTE_SELECTIVE : PACE_RECOMPUTE_NONE;
             assert_int_equal(pace_model_load(&model, test_catalog(), "gpt", settings, 5), PACE_OK);
             assert_int_equal(pace_step_slots_size(&slots, &model, &config), PACE_OK);
-            assert_int_equal(pace_step_slots_price(&slots, &model, &config, &b.place), PACE_OK);
+            assert_int_equal(pace_step_slots_price(&slots, &model, &config, &b.place, NULL), PACE_OK);
             assert_int_equal(pace_step_plan_make(&plan, &slots, &framework, &config, &b.place, 1), PACE_OK);
             double layer = 0, published = (selective ? runs[i].selective : runs[i].none) * 0x1p30;
             for (unsigned k = 0; k < slots.count; k++)
