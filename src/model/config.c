@@ -25,7 +25,7 @@ static const char *const recomputes[] = {"none", "selective", "full", NULL};
 static const char *const schedules[] = {"1f1b", "gpipe", "zero-bubble", "zb-v", "dualpipe-v", NULL};
 
 static const char *const lora_layers[] = {"attention", "all", NULL};
-static const char *const offloads[] = {"none", "optimizer", NULL};
+static const char *const offloads[] = {"none", "optimizer", "activations", NULL};
 
 #define MOST 2147483648.0
 
@@ -155,10 +155,19 @@ static pace_status check_zero_group(const pace_config *config) {
     return PACE_OK;
 }
 
-/* What updates in place of the device runs between the launches of a step. */
+/* What updates in place of the device runs between the launches of a step. Copies of activations stand between those of a pass. */
 static pace_status check_offload(const pace_config *config) {
+    bool activations = config->offload == PACE_OFFLOAD_ACTIVATIONS;
     if (config->offload == PACE_OFFLOAD_NONE) return PACE_OK;
-    if (!pace_config_trains(config) || config->optimizer == PACE_NO_UPDATE)
+    if (activations && config->mode != PACE_TRAINING)
+        return pace_fail(PACE_E_USAGE, "offload activations: expected training, which keeps them for backward");
+    if (activations && pace_schedule_splits(config->schedule))
+        return pace_fail(
+            PACE_E_USAGE,
+            "offload activations: expected schedule 1f1b or gpipe, found %s: gradients of weights that are "
+            "put off need them once more",
+            schedules[config->schedule]);
+    if (!activations && (!pace_config_trains(config) || config->optimizer == PACE_NO_UPDATE))
         return pace_fail(PACE_E_USAGE,
                          "offload %s: expected training with an optimizer whose states can lie on the host",
                          offloads[config->offload]);

@@ -65,8 +65,9 @@ typedef enum {
     PACE_GRADIENTS_IN_PLACE
 } pace_gradient_way;
 
-/* What lies in the host's memory: states of the optimizer, which the host's processors then update (ZeRO-Offload, Ren et al. 2021). */
-typedef enum { PACE_OFFLOAD_NONE, PACE_OFFLOAD_OPTIMIZER } pace_offload;
+/* What lies in the host's memory: states of the optimizer, which the host's processors then update (ZeRO-Offload, Ren et al. 2021); or
+ * activations between forward and backward (Megatron's --cpu-offloading-num-layers, torchtune's enable_activation_offloading). */
+typedef enum { PACE_OFFLOAD_NONE, PACE_OFFLOAD_OPTIMIZER, PACE_OFFLOAD_ACTIVATIONS } pace_offload;
 
 /* Beside which products low-rank adapters stand: those around attention (Hu et al. 2021, section 4.2), or all of repeated blocks. */
 typedef enum { PACE_LORA_ATTENTION, PACE_LORA_ALL } pace_lora_layers;

@@ -142,8 +142,9 @@ static void issue(pace_lowering *to, const pace_op *op) {
     uint32_t number = add_launch(to, op, 0);
     if (number == PACE_NO_LAUNCH) return;
     to->graph->launches.items[number].waits[0] = to->await_exchange;
-    to->graph->launches.items[number].waits[1] = to->await_pull;
-    to->await_exchange = to->await_pull = PACE_NO_LAUNCH;
+    uint32_t *other = to->await_pull != PACE_NO_LAUNCH ? &to->await_pull : &to->await_copy;
+    to->graph->launches.items[number].waits[1] = *other;
+    to->await_exchange = *other = PACE_NO_LAUNCH;
     to->last_launch = number;
     to->computes++;
 }
@@ -211,8 +212,8 @@ void pace_emit_launch(pace_lowering *to, pace_op op) {
     issue(to, &op);
 }
 
-/* Communicators have streams of their own; messages between stages one for each direction. */
-enum { BESIDE = 1, BETWEEN = 2, MESSAGES = 3, WAYS = 4 };
+/* Communicators have streams of their own; messages between stages, and copies of activations, one for each direction. */
+enum { BESIDE = 1, BETWEEN = 2, MESSAGES = 3, WAYS = 4, COPIES = MESSAGES + 2 * WAYS };
 
 /* Groups of the stages of a pipeline are different ones. */
 static pace_name group_name(pace_lowering *to, pace_group_kind group) {
@@ -303,6 +304,16 @@ void pace_emit_tied_gradients(pace_lowering *to, double bytes) {
     exchange.group_stride *= (int64_t)to->config->pp - 1;
     uint32_t number = call_exchange(to, "allreduce", &exchange, BETWEEN);
     if (number != PACE_NO_LAUNCH) to->await_exchange = number;
+}
+
+uint32_t pace_emit_copy_beside(pace_lowering *to, const char *name, const char *kind, double bytes) {
+    const pace_op op = pace_emit_transfer(kind, bytes);
+    pace_emit_flush(to);
+    pace_emit_open(to, name);
+    uint32_t number = add_launch(to, &op, COPIES + (*kind == 'h'));
+    if (number != PACE_NO_LAUNCH) to->graph->launches.items[number].waits[0] = to->last_launch;
+    pace_emit_close(to);
+    return number;
 }
 
 uint32_t pace_emit_pull(pace_lowering *to, double bytes) {

@@ -52,6 +52,7 @@ typedef struct pace_lowering {
     uint32_t await_exchange;       /* the next launch on stream 0 waits for it */
     uint32_t last_exchange;        /* of gradients */
     uint32_t await_pull;           /* and for this one */
+    uint32_t await_copy;           /* the next that waits for no pull waits for this copy */
 
     /* compiled: what is being fused */
     pace_op fused;
@@ -64,8 +65,9 @@ typedef struct pace_lowering {
     uint32_t *gradients; /* arrived at its output in this backward pass */
     uint32_t *uses;      /* layers that read it */
     bool *needs_gradient;
-    bool frozen;     /* the layer at hand: its parameters get no gradient */
-    uint32_t *pulls; /* that bring its (block's) parameters; PACE_NO_LAUNCH = none do, or they are here */
+    bool frozen;      /* the layer at hand: its parameters get no gradient */
+    uint32_t *copies; /* of activations of the block that ends there: to the host, then back; PACE_NO_LAUNCH = none */
+    uint32_t *pulls;  /* that bring its (block's) parameters; PACE_NO_LAUNCH = none do, or they are here */
     pace_gradient_bucket bucket, expert_bucket; /* gradients not yet exchanged */
     pace_gradient_tensors tensors;              /* whose gradients have come in this micro-batch, the step's last */
     bool accumulates;                           /* a micro-batch before this one left gradients */
@@ -126,6 +128,9 @@ void pace_emit_tied_gradients(pace_lowering *to, double bytes);
 
 /** Parameters that come from servers, on stream 1 behind what stream 0 was given. Returns its launch, of the operator
  * that is open; PACE_NO_LAUNCH after a failure. */
+/** Copies bytes between the memories of host and device ("d2h_pinned", "h2d_pinned"), behind what was computed so far and beside what
+ * follows. */
+uint32_t pace_emit_copy_beside(pace_lowering *to, const char *name, const char *kind, double bytes);
 uint32_t pace_emit_pull(pace_lowering *to, double bytes);
 
 /* ---- operations; `bytes` of an element ---- */

@@ -1,6 +1,7 @@
 #include "model/lower.h"
 
 #include "model/emit.h"
+#include "model/lower_activations.h"
 #include "model/lower_ops.h"
 #include "model/lower_shards.h"
 
@@ -126,6 +127,7 @@ static void lower_forward(pace_lowering *to) {
         pace_lower_gather(to, i);
         if (to->pulls[i] != PACE_NO_LAUNCH) to->await_pull = to->pulls[i]; /* those before have come by then */
         pace_lower_forward(to, i);
+        pace_lower_copy_out(to, i);
     }
     to->module = 0;
     leave_region(to);
@@ -159,6 +161,7 @@ static void backward_layers(pace_lowering *to) {
     enter_region(to, "CompiledFunctionBackward");
     for (uint32_t i = to->part.last + 1; i-- > to->part.first && to->status == PACE_OK;) {
         pace_lower_gather(to, i);
+        pace_lower_copy_in(to, i);
         if (to->turn.pass != PACE_TURN_WEIGHTS) recompute_before(to, i);
         to->module = module_of(to, i);
         pace_lower_backward(to, i);
@@ -348,15 +351,18 @@ pace_status pace_lowering_begin(pace_lowering *out, pace_graph *graph, const pac
                         .last_launch = PACE_NO_LAUNCH,
                         .await_exchange = PACE_NO_LAUNCH,
                         .last_exchange = PACE_NO_LAUNCH,
-                        .await_pull = PACE_NO_LAUNCH};
+                        .await_pull = PACE_NO_LAUNCH,
+                        .await_copy = PACE_NO_LAUNCH};
     to.bytes = pace_alloc(count, sizeof *to.bytes);
     to.gradients = pace_alloc(count, sizeof *to.gradients);
     to.uses = pace_alloc(count, sizeof *to.uses);
     to.needs_gradient = pace_alloc(count, sizeof *to.needs_gradient);
     to.pulls = pace_alloc(count, sizeof *to.pulls);
+    to.copies = pace_alloc(count, sizeof *to.copies);
     for (size_t i = 0; to.pulls && i < count; i++) to.pulls[i] = PACE_NO_LAUNCH;
     to.status = pace_stages_cut(&to.cut, model, config);
-    if (!to.bytes || !to.gradients || !to.uses || !to.needs_gradient || !to.pulls) to.status = PACE_E_MEMORY;
+    if (!to.bytes || !to.gradients || !to.uses || !to.needs_gradient || !to.pulls || !to.copies)
+        to.status = PACE_E_MEMORY;
     if (to.status == PACE_OK) {
         plan_layers(&to);
         to.part = to.cut.parts[0];
@@ -368,7 +374,7 @@ pace_status pace_lowering_begin(pace_lowering *out, pace_graph *graph, const pac
 void pace_lowering_end(pace_lowering *to) {
     PACE_VEC_FREE(&to->tensors);
     pace_stages_free(&to->cut);
-    PACE_FREE(to->bytes, to->gradients, to->uses, to->needs_gradient, to->pulls);
+    PACE_FREE(to->bytes, to->gradients, to->uses, to->needs_gradient, to->pulls, to->copies);
 }
 
 static pace_status lower_into(pace_graph *graph, const pace_model *model, const pace_config *config, uint32_t stage) {

@@ -32,6 +32,7 @@ typedef struct {
     double gather_s, reduce_s, beside_s;
     double copy_s;  /* out of and into flat buffers */
     double tensors; /* that are parts of these */
+    double moved_s; /* activations to the host or back, beside its work */
 } slot_shards;
 
 /* What the host takes to issue a gather or a scatter of so many tensors. */
@@ -43,6 +44,10 @@ static double flat_host_s(const pace_step_plan *plan, double tensors) {
 /* What the host takes to issue both. */
 static double shard_host_s(const pace_step_plan *plan, const slot_shards *shards) {
     return ((shards->gather_s > 0) + (shards->reduce_s > 0)) * flat_host_s(plan, shards->tensors);
+}
+
+static double layers_of_chunk(const pace_step_plan *plan) {
+    return plan->slots->layers / (plan->config.pp * plan->config.vpp);
 }
 
 static pace_passes slot_passes(const pace_step_plan *plan, const pace_step_factors *f, const pace_slot *slot,
@@ -69,6 +74,7 @@ static pace_passes slot_passes(const pace_step_plan *plan, const pace_step_facto
     double cover_s = one_block ? 0 : shards->beside_s + (host_s > device_s ? host_s : device_s);
     double exchanged_s = pace_factor_of(f, plan->gradient_across) * (shards->gather_s + shards->reduce_s);
     if (exchanged_s > 0) w.data_s = pace_exchange_left_s(exchanged_s, framework->overlap_gradients, f->hidden, cover_s);
+    w.compute_s += larger(0, shards->moved_s - larger(host_s, device_s)) * (1 - 1 / layers_of_chunk(plan));
     double alone_s = pace_passes_s(&w);
     w.clocks = (pace_clocks){host_s, alone_s, larger(host_s, alone_s) + slot->turns_s};
     return w;
@@ -104,6 +110,12 @@ static double copies_s(const pace_step_plan *plan, const pace_step_shards *of, i
     return of->unpack_s + (pass == PACE_PART_BACKWARD && reduces(plan) ? of->pack_s : 0);
 }
 
+/* What a pass of a part copies between device and host: nothing of the last layer of each chunk. */
+static double moved_s(const pace_step_plan *plan, const pace_slot_part *part, int pass) {
+    if (pass == PACE_PART_RECOMPUTE || layers_of_chunk(plan) <= 1) return 0;
+    return plan->copies_s[pass == PACE_PART_BACKWARD][part - plan->slots->parts];
+}
+
 /* All passes of one micro-batch over a part: forward, and backward with what runs again before it. */
 static pace_passes part_passes(const pace_step_plan *plan, const pace_step_factors *f, const pace_slot_part *part,
                                pace_part_pass from, pace_part_pass to) {
@@ -118,7 +130,8 @@ static pace_passes part_passes(const pace_step_plan *plan, const pace_step_facto
                               .reduce_s = backward && reduces(plan) ? of.scatter_s + of.replicate_s : 0,
                               .beside_s = backward && is_lowered(plan) ? again_s : 0,
                               .copy_s = copies_s(plan, &of, pass),
-                              .tensors = part->part.tensors};
+                              .tensors = part->part.tensors,
+                              .moved_s = moved_s(plan, part, pass)};
         pace_slot slot = part->pass[pass];
         if (backward)
             slot.stream_s += plan->add_s * (part->part.trained_parameters + part->part.trained_expert_parameters);
@@ -173,7 +186,7 @@ static pace_gathered_block gathered_block(const pace_step_plan *plan, const pace
     if (reduces(plan)) block.reduce_s = again * (of.scatter_s + of.replicate_s);
     for (int pass = 0; pass < PACE_PART_PASSES; pass++) {
         bool forward = pass == PACE_PART_FORWARD, trains = plan->config.mode == PACE_TRAINING;
-        const slot_shards alone = {.copy_s = copies_s(plan, &of, pass)};
+        const slot_shards alone = {.copy_s = copies_s(plan, &of, pass), .moved_s = moved_s(plan, part, pass)};
         pace_passes w = slot_passes(plan, f, &part->pass[pass], &alone);
         if (forward || trains) block.pass[!forward] = pace_clocks_then(block.pass[!forward], pass_clocks_of(&w, hosts));
     }

@@ -106,7 +106,7 @@ static pace_status lower_stages(lowered_stages *out, const pace_step_case *asked
 
 static pace_status find_host_update(pace_config *config, pace_catalog *catalog, const pace_step_case *asked) {
     pace_doubts doubts;
-    if (config->offload == PACE_OFFLOAD_NONE) return PACE_OK;
+    if (config->offload != PACE_OFFLOAD_OPTIMIZER) return PACE_OK;
     PACE_TRY(pace_doubts_load(&doubts, catalog));
     config->host_update_ns = pace_step_host_update_ns(config, asked->exchange, &doubts);
     return PACE_OK;

@@ -5,7 +5,7 @@
 #include "cost/formula.h"
 #include "model/emit.h"
 #include "model/pipeline_stages.h"
-#include "plan/step_host.h"
+#include "plan/step_offload.h"
 
 #include <math.h>
 
@@ -373,9 +373,11 @@ static double in_flight(const pace_step_plan *plan, double stage) {
     return flight < all ? flight : all;
 }
 
-/* Layers of one chunk of a stage, over the model's. */
+static bool copies_activations(const pace_step_plan *plan) { return plan->config.offload == PACE_OFFLOAD_ACTIVATIONS; }
+/* Layers of a chunk whose activations stay on the device, over the model's: of those that are copied the last. */
 static double chunk_layers(const pace_step_plan *plan, double stage) {
-    return pace_step_layers_of(plan, stage) / plan->slots->layers / plan->config.vpp;
+    double part = pace_step_layers_of(plan, stage) / plan->slots->layers / plan->config.vpp;
+    return copies_activations(plan) ? fmin(part, 1 / plan->slots->layers) : part;
 }
 
 /* Of tails, the last chunk of their stage. */
@@ -391,11 +393,20 @@ static double part_kept_bytes(const pace_step_plan *plan, const pace_slot_part *
     return part->kept_bytes + (plan->framework->loss_kept_bytes - counted) * part->scores;
 }
 
-double pace_step_kept_bytes(const pace_step_plan *plan, double stage, double chunk) {
+/* Of a mean layer. */
+static double layer_kept_bytes(const pace_step_plan *plan) {
     double kept = 0;
+    for (unsigned i = 0; i < plan->slots->count; i++)
+        if (plan->slots->parts[i].part.place == PACE_PART_LAYER)
+            kept += plan->slots->parts[i].kept_bytes * plan->slots->parts[i].part.turns / plan->slots->layers;
+    return kept;
+}
+
+double pace_step_kept_bytes(const pace_step_plan *plan, double stage, double chunk) {
+    double layers = chunk_layers(plan, stage), kept = 0;
     for (unsigned i = 0; i < plan->slots->count; i++) {
         const pace_slot_part *part = &plan->slots->parts[i];
-        double times = part->part.place == PACE_PART_LAYER ? part->part.turns * chunk_layers(plan, stage) : 1;
+        double times = part->part.place == PACE_PART_LAYER ? part->part.turns * layers : 1;
         if (is_on(plan, part, stage, chunk)) kept += part_kept_bytes(plan, part) * times;
     }
     return kept;
@@ -409,7 +420,7 @@ double pace_step_again_bytes(const pace_step_plan *plan, double stage) {
         double formed = part->whole_bytes - part->kept_bytes, loss = plan->framework->loss_formed_bytes * part->scores;
         if (held) widest = fmax(widest, fmax(formed, loss));
     }
-    return widest;
+    return widest + (copies_activations(plan) ? layer_kept_bytes(plan) : 0); /* one comes or goes beside that at work */
 }
 
 /* Of the model's end, which a stage's last chunk begins backward with. */
@@ -537,22 +548,6 @@ static void add_input(pace_step_plan *plan) {
     plan->rest_host_s = plan->micro_batches * plan->input_host_s;
 }
 
-/* Both copies, and between them the host's update. */
-static pace_status offload_update(pace_step_plan *plan, double parameters, const pace_step_place *place) {
-    static const char *const ways[] = {"d2h_pinned", "h2d_pinned"};
-    const pace_config *config = &plan->config;
-    plan->update_s =
-        parameters * pace_step_host_update_ns(config, place->exchange, pace_cost_doubts(place->cost)) / 1e9;
-    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
-        pace_op op = pace_emit_transfer(ways[i], parameters * pace_config_parameter_bytes(config));
-        pace_estimate price_s;
-        PACE_TRY(pace_price_cached(&price_s, place->prices, place->cost, place->device, &op, PACE_SUSTAINED));
-        plan->update_s += price_s.median;
-    }
-    plan->update_host_s = plan->update_s; /* the host waits for both */
-    return PACE_OK;
-}
-
 static pace_status add_update(pace_step_plan *plan, const pace_step_place *place) {
     const pace_config *config = &plan->config;
     share held = trained_of(fullest(plan));
@@ -560,9 +555,11 @@ static pace_status add_update(pace_step_plan *plan, const pace_step_place *place
     if (!pace_config_trains(config) || !(rate > 0)) return PACE_OK;
     double expert_over = over > 1 ? group_of(config, true).ranks : 1;
     double updated = held.dense / over + held.expert / expert_over, all = plan->slots->trained_parameters;
-    if (config->offload == PACE_OFFLOAD_OPTIMIZER) PACE_TRY(offload_update(plan, updated, place));
+    bool on_host = config->offload == PACE_OFFLOAD_OPTIMIZER;
+    if (on_host) PACE_TRY(pace_offload_update_s(&plan->update_s, config, updated, place));
     else if (plan->framework->update_bytes > 0) plan->update_s = plan->framework->update_bytes * updated / rate;
     else if (all > 0) plan->update_s = plan->slots->rest_s[PACE_REST_UPDATE] * updated / all;
+    if (on_host) plan->update_host_s = plan->update_s; /* it waits for both copies */
     if (config->zero_stage < 3 && plan->micro_batches > 1)
         plan->add_s = plan->framework->accumulates * (pace_config_parameter_bytes(config) + 2 * gradient_bytes(plan)) /
                       rate * (1 - 1 / plan->micro_batches);
@@ -577,6 +574,8 @@ pace_status pace_step_plan_outline(pace_step_plan *out, const pace_step_slots *s
     if (config->offload && place->device->is_cpu)
         return pace_fail(PACE_E_USAGE, "offload: %s is the host itself: there is no other memory", place->device->name);
     plan.micro_batches = pace_config_micro_batches(config);
+    if (copies_activations(&plan) && slots->layers < 2)
+        return pace_fail(PACE_E_USAGE, "offload activations: expected a model that repeats layers");
     PACE_TRY(pace_step_stages_cut(&plan));
     add_memory(&plan, place);
     *out = plan;
@@ -585,6 +584,7 @@ pace_status pace_step_plan_outline(pace_step_plan *out, const pace_step_slots *s
 
 pace_status pace_step_plan_finish(pace_step_plan *plan, const pace_step_place *place) {
     PACE_TRY(exchange_all(plan, place));
+    if (copies_activations(plan)) PACE_TRY(pace_offload_copies_s(plan->copies_s, plan->slots, place));
     add_input(plan);
     return add_update(plan, place);
 }

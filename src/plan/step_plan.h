@@ -43,6 +43,7 @@ typedef struct {
     double gather_first_s;      /* of it the first block, which nothing hides */
     double tied_s;              /* the shared table's gradient, between first and last stage */
     double last_bucket_s;       /* of gradient_s: what nothing can hide, since it is ready when backward ends */
+    double copies_s[2][PACE_SLOT_PARTS]; /* activations of a micro-batch, to the host and back; by part */
     double update_s;
     double update_host_s;         /* of rest_host_s */
     double input_s, input_host_s; /* lowered frameworks: a micro-batch is copied in, and the host waits for it */

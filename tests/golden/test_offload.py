@@ -75,6 +75,47 @@ def check_refusals():
         expect(code == 2 and "offload" in err, "refused", settings, code, err)
 
 
-for check in (check_memory, check_time, check_read_loss, check_roads, check_refusals):
+LAYERS, WIDTH, SEQUENCE = 24, 2048, 2048  # GPT-3 XL (Brown et al. 2020, table 2.1)
+
+
+def activations(*settings, where="activations"):
+    words = [word for setting in ("micro_batch=8", "precision=bf16", f"offload={where}", *settings) for word in ("--set", setting)]
+    code, out, err = ask("gpt3_1.3b", "--on", "h100-sxm", *words, "-q", "-f", "json")
+    assert code == 0, err
+    return json.loads(out)
+
+
+def check_activations():
+    """With full recomputation a layer keeps its input: all but two of these leave the device, one that stays and one under way."""
+    layer_bytes = 2 * 8 * SEQUENCE * WIDTH
+    whole, moved = (activations("recompute=full", where=where) for where in ("none", "activations"))
+    freed = whole["closed_form"]["memory_bytes"] - moved["closed_form"]["memory_bytes"]
+    expect(abs(freed / ((LAYERS - 2) * layer_bytes) - 1) < 0.02, "inputs of layers lie on the host", freed)
+    times = [one["values"]["step.median_s"] for one in (whole, moved)]
+    expect(abs(times[1] / times[0] - 1) < 0.01, "copies of inputs hide behind computation", times)
+
+
+def check_link():
+    """What layers keep whole is more than PCIe 5.0 x16 (63 GB/s) takes meanwhile: the step is as long as both ways of it."""
+    whole, moved = (activations(where=where) for where in ("none", "activations"))
+    freed = whole["closed_form"]["memory_bytes"] - moved["closed_form"]["memory_bytes"]
+    least_s = 2 * freed / 63e9
+    step_s = moved["values"]["step.median_s"]
+    expect(least_s < step_s < 1.5 * least_s + whole["values"]["step.median_s"] / LAYERS, "the link is the limit", step_s, least_s)
+    gap = moved["closed_form"]["step_ns"] / 1e9 / step_s - 1
+    expect(abs(gap) < 0.02, "closed form and walk", gap)
+
+
+def check_activation_refusals():
+    for settings, word in ((["mode=inference"], "offload"), (["pp=2", "schedule=zero-bubble", "global_batch=16"], "zero-bubble")):
+        words = [w for setting in ["offload=activations", *settings] for w in ("--set", setting)]
+        code, _, err = ask("gpt2", "--on", "dgx-h100", *words, "-q")
+        expect(code == 2 and word in err, "refused", settings, code, err)
+    code, _, err = ask("lenet", "--on", "a100", "--set", "offload=activations", "-q")
+    expect(code == 2 and "repeats" in err, "a model whose layers differ", code, err)
+
+
+for check in (check_memory, check_time, check_read_loss, check_roads, check_refusals, check_activations, check_link,
+              check_activation_refusals):
     check()
 finish()

@@ -187,6 +187,9 @@ static void put_how(pace_node *root, const asked *a) {
     if (batches > 1)
         snprintf(more, sizeof more, ", %.0f a step%s", batches,
                  a->step->usual_rounds ? " (assumed: eight a stage)" : "");
+    const char *offloaded = config->offload == PACE_OFFLOAD_OPTIMIZER     ? " offloaded to the host"
+                            : config->offload == PACE_OFFLOAD_ACTIVATIONS ? ", activations offloaded to the host"
+                                                                          : "";
     if (config->mode != PACE_TRAINING)
         pace_node_note(root, "Inference, micro-batch %.0f%s%s, framework %s, %s, %s%s; change these with --set.",
                        config->micro_batch, assumed, of, framework, execution, precision, images);
@@ -195,7 +198,7 @@ static void put_how(pace_node *root, const asked *a) {
             root,
             "Training, micro-batch %.0f%s%s%s, framework %s, %s, %s%s, optimizer %s%s, recomputation %s; change these with --set.",
             config->micro_batch, assumed, of, more, framework, execution, precision, images,
-            pace_config_word(config, "optimizer"), config->offload ? " offloaded to the host" : "", recompute);
+            pace_config_word(config, "optimizer"), offloaded, recompute);
 }
 
 static void put_adapters(pace_node *root, const pace_step_asked *step) {
