@@ -253,8 +253,21 @@ bool pace_op_equal(const pace_op *a, const pace_op *b) {
            a->write_bytes == b->write_bytes;
 }
 
+/* Of sizes, which do not wait for each other: lowering hashes every operation that it makes. */
+static uint64_t hash_sizes(const double size[PACE_OP_SIZES]) {
+    uint64_t sum = 0, odd = UINT64_C(0x9e3779b97f4a7c15);
+    for (int i = 0; i < PACE_OP_SIZES; i++, odd += UINT64_C(0x3c6ef372fe94f82a)) {
+        uint64_t word;
+        memcpy(&word, &size[i], sizeof word);
+        sum += (word ^ word >> 29) * odd;
+    }
+    return sum;
+}
+
 uint64_t pace_op_hash(const pace_op *op) {
-    const int head[4] = {(int)op->family, (int)op->pass, (int)op->precision, op->element_bytes};
-    uint64_t kind = pace_hash(op->kind, strnlen(op->kind, sizeof op->kind));
-    return pace_hash(head, sizeof head) ^ 3 * kind ^ 5 * pace_hash(op->size, sizeof op->size);
+    const uint64_t words[2] = {(uint64_t)op->family << 40 ^ (uint64_t)op->pass << 32 ^ (uint64_t)op->precision << 16 ^
+                                   (uint64_t)op->element_bytes,
+                               hash_sizes(op->size)};
+    uint64_t kind = *op->kind ? pace_hash(op->kind, strnlen(op->kind, sizeof op->kind)) : 0;
+    return pace_hash(words, sizeof words) ^ 3 * kind;
 }
