@@ -22,7 +22,7 @@ static const char *const loss_reads[] = {"usual", "0", "1", "before_backward", N
 static const char *const pair_indices[] = {"usual", "device", "host", NULL};
 static const char *const layouts[] = {"usual", "nchw", "nhwc", NULL};
 static const char *const recomputes[] = {"none", "selective", "full", NULL};
-static const char *const schedules[] = {"1f1b", "gpipe", "zero-bubble", "zb-v", "dualpipe-v", NULL};
+static const char *const schedules[] = {"1f1b", "gpipe", "zero-bubble", "zb-v", "dualpipe-v", "dualpipe", NULL};
 
 static const char *const lora_layers[] = {"attention", "all", NULL};
 static const char *const offloads[] = {"none", "optimizer", "activations", NULL};
@@ -236,6 +236,20 @@ pace_status pace_config_check(const pace_config *config) {
         }
     }
     return pace_config_check_shares(config);
+}
+
+pace_status pace_config_take_two_way(pace_config *config) {
+    double stages = config->pp / 2;
+    if (config->schedule != PACE_SCHEDULE_DUALPIPE) return PACE_OK;
+    if (stages < 2 || stages != floor(stages) || config->vpp > 1)
+        return pace_fail(PACE_E_USAGE,
+                         "schedule dualpipe: expected an even pp of 4 or more and vpp of 1, found pp %g and vpp %g",
+                         config->pp, config->vpp);
+    config->schedule = PACE_SCHEDULE_DUALPIPE_V;
+    config->vpp = PACE_V_CHUNKS;
+    config->pp = stages;
+    config->dp *= 2;
+    return PACE_OK;
 }
 
 pace_config pace_config_unshared(const pace_config *config) {

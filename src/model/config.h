@@ -164,6 +164,12 @@ static inline bool pace_config_trains_all(const pace_config *config) {
     return pace_config_trains(config) && !(config->lora > 0);
 }
 
+/** DualPipe fills a pipeline from both ends, so that ranks i and pp - 1 - i hold the same two parts: it is two V's of half as many
+ * stages side by side, with each parameter twice and half of the micro-batches each (DeepSeek-AI's DualPipe; cut in half it is their
+ * dualpipev.py). Takes that schedule for dualpipe-v with pp / 2 and twice the replicas; others stay as they are. PACE_E_USAGE for an
+ * odd pp, or one below 4, and for several chunks. */
+pace_status pace_config_take_two_way(pace_config *config) PACE_MUST_CHECK;
+
 /** The same where one rank holds all layers and all states: without pipelines and ZeRO. */
 pace_config pace_config_unshared(const pace_config *config);
 

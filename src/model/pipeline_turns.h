@@ -9,6 +9,7 @@ typedef enum {
     PACE_SCHEDULE_ZERO_BUBBLE,
     PACE_SCHEDULE_ZB_V,
     PACE_SCHEDULE_DUALPIPE_V,
+    PACE_SCHEDULE_DUALPIPE, /* a word for dualpipe-v on half the stages: pace_config_take_two_way() */
     PACE_SCHEDULES
 } pace_pipeline_schedule;
 

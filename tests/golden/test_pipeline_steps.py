@@ -183,6 +183,18 @@ def uneven():
         expect(abs(answer["closed_form"]["ratio"] - 1) < 0.08 and sum(stage["layers"] for stage in answer["stages"]) == 12, more, answer["closed_form"], done.stderr)
 
 
+def two_way():
+    """Eight ranks filled from both ends wait at most (PP/2 - 1)(F + B + B - 3W), W = F and B = 2F, beside m(F + B) (DeepSeek-AI's DualPipe, README),
+    where 1F1B waits (PP - 1)(F + B); each holds two parts of the model, as a V on half of the ranks does."""
+    m = 32
+    answer = predict(*ALIKE, "--set", "schedule=dualpipe", "--set", "dp=1", "--set", f"global_batch={m}", "--jitter", "0%")
+    for share in waits(answer):
+        expect(0.01 < share < 3 * 2 / (3 * m + 3 * 2), "waits", share)
+    on = ("gpt2", "--on", "dgx-h100", "--set", "micro_batch=1", "--set", "global_batch=32")
+    both = [predict(*on, *(w for one in words for w in ("--set", one))) for words in (("pp=4", "dp=2", "schedule=dualpipe"), ("pp=2", "dp=4", "schedule=dualpipe-v"))]
+    expect(both[0]["values"]["step.median_s"] == both[1]["values"]["step.median_s"] and len(both[0]["stages"]) == 2, "one schedule, two words")
+
+
 def refused():
     on = ("gpt2", "--on", "dgx-h100", "--set")
     for words, said in (((*on, "pp=16"), "at most its 8 devices"), ((*on, "pp=4", "--set", "vpp=4"), "the model's 12 layers"),
@@ -193,6 +205,7 @@ def refused():
                         ((*on, "imbalance=10"), "ep of 2 or more"),
                         (("dlrm_mlperf", *on[1:], "dp=8", "--set", "imbalance=10"), "has no experts"),
                         ((*on, "pp=2", "--set", "schedule=zb-v", "--set", "vpp=4"), "vpp=2"),
+                        ((*on, "pp=2", "--set", "schedule=dualpipe"), "even pp of 4 or more"),
                         ((*on, "pp=2", "--set", "schedule=dualpipe-v", "--set", "dp=1", "--set", "global_batch=3"), "4 or more micro-batches")):
         done = subprocess.run([PACELINE, "predict", *words], capture_output=True, text=True)
         expect(done.returncode == 2 and said in done.stderr and done.stderr.count("\n") == 1, words, done.stderr)
@@ -282,5 +295,6 @@ framed()
 copied_back()
 waits_that_no_timeline_shows()
 uneven()
+two_way()
 refused()
 sys.exit(finish())

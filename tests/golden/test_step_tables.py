@@ -194,6 +194,7 @@ def test_words():
     near(ask_for("notes", "capped at 500W"), ask_for("power_limit_w", "500"))
     answer = one(head + "pp,schedule", row + "2,DualPipe")
     assert "taken for 1F1B" in answer["status"]
+    assert "dualpipe-v on pp 2" in one(head + "pp,schedule", row + "4,DualPipe")["status"]
     assert "taken for" not in one(head + "pp,schedule", row + "2,ZB-H1")["status"]
 
 

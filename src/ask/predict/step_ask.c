@@ -125,6 +125,9 @@ static pace_status open_model(pace_step_asked *a, pace_catalog *catalog, const p
     a->asked.may_recompute = config->recompute == UNSAID;
     a->precision_unsaid = config->precision == UNSAID;
     PACE_TRY(fill_machine(a, set, devices));
+    a->two_way = config->schedule == PACE_SCHEDULE_DUALPIPE;
+    if (a->two_way && devices == 0) config->schedule = PACE_SCHEDULE_DUALPIPE_V; /* stages are still to be chosen */
+    PACE_TRY(pace_config_take_two_way(config));
     pace_step_defaults_of(&usual, a->asked.framework, &a->model);
     bool shards = config->zero_stage != UNSAID;
     fill(config, &usual);

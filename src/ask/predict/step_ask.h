@@ -20,6 +20,7 @@ typedef struct {
     bool largest_batch;         /* micro-batch: the largest power of two that fits, since nobody said one */
     bool precision_unsaid;      /* it is the usual one, since nobody said one */
     bool scales_losses;         /* fp16 was taken for autocast */
+    bool two_way;               /* dualpipe was taken for dualpipe-v */
     bool usual_rounds; /* micro-batches of a pipeline: pace_step_usual_rounds(), since nobody said a global batch */
     bool has_model, has_pricer;
 } pace_step_asked;

@@ -146,6 +146,19 @@ static void drop_pipeline(pace_step_row *out) {
     config->schedule = PACE_SCHEDULE_1F1B;
 }
 
+/* A pipeline that DualPipe cannot fill from both ends is answered as 1F1B, which is slower. */
+static void take_two_way(pace_step_row *out, const pace_step_reader *r) {
+    double stages = out->config.pp;
+    if (out->config.schedule != PACE_SCHEDULE_DUALPIPE) return;
+    if (pace_config_take_two_way(&out->config) == PACE_OK) {
+        pace_step_note(out, "dualpipe on pp %g taken for dualpipe-v on pp %g, each held twice", stages, stages / 2);
+        return;
+    }
+    pace_step_note(out, "schedule \"dualpipe\" taken for 1F1B");
+    pace_step_doubt(out, r, PACE_DOUBT_ROW_SCHEDULE);
+    out->config.schedule = PACE_SCHEDULE_1F1B;
+}
+
 /* dp from the devices, or the devices from the product. */
 static bool set_ranks(pace_step_row *out, const pace_step_reader *r, size_t row) {
     pace_config *config = &out->config;
@@ -185,6 +198,7 @@ static bool set_ranks(pace_step_row *out, const pace_step_reader *r, size_t row)
         return false;
     }
     out->ranks = n;
+    take_two_way(out, r);
     if (spread_tables(out, r, row, pace_step_at_least_one(r, row, PACE_STEP_EP) > 0)) return true;
     split_experts(out);
     return true;

@@ -162,10 +162,9 @@ static void set_sharding(pace_step_row *out, const pace_step_reader *r, size_t r
     if (pace_step_number(&ranks, r, row, PACE_STEP_ZERO_GROUP)) config->zero_group = ranks;
 }
 
-/* DualPipe itself, which fills the bubble from both ends with two copies of each parameter, is answered as 1F1B, which is slower. */
 static void set_schedule(pace_step_row *out, const pace_step_reader *r, size_t row) {
     const char *text = pace_step_cell(r, row, PACE_STEP_SCHEDULE);
-    static const char *const usual[] = {"1f1b", "interleave", "dualpipe", "pipedream"};
+    static const char *const usual[] = {"1f1b", "interleave", "pipedream"};
     bool known = pace_step_flag(text) >= 0;
     for (size_t i = 0; i < PACE_COUNT(usual); i++) known |= pace_step_says(text, usual[i]);
     if (pace_step_says(text, "gpipe") || pace_step_says(text, "afab")) out->config.schedule = PACE_SCHEDULE_GPIPE;
@@ -174,9 +173,7 @@ static void set_schedule(pace_step_row *out, const pace_step_reader *r, size_t r
     bool v = pace_step_says(text, "dualpipev") || pace_step_says(text, "dualpipe-v");
     if (v) out->config.schedule = PACE_SCHEDULE_DUALPIPE_V;
     if (!known && out->config.schedule == PACE_SCHEDULE_1F1B) note_unknown(out, r, row, PACE_STEP_SCHEDULE);
-    if (v || !pace_step_says(text, "dualpipe")) return;
-    pace_step_note(out, "schedule \"%.20s\" taken for 1F1B", text);
-    pace_step_doubt(out, r, PACE_DOUBT_ROW_SCHEDULE);
+    if (!v && pace_step_says(text, "dualpipe")) out->config.schedule = PACE_SCHEDULE_DUALPIPE;
 }
 
 /* Adapters whose rank no column says are not counted, but what they leave frozen. */

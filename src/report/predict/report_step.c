@@ -274,6 +274,11 @@ void pace_put_unsaid(pace_node *root, const pace_step_asked *step) {
                            "Nobody said a precision: this is %s, as models of so many parameters are trained; "
                            "--set precision=fp32 says otherwise.",
                            pace_config_word(&step->asked.config, "precision"));
+    if (step->two_way)
+        pace_node_note(root,
+                       "dualpipe on %g stages is answered as dualpipe-v on %g, each held twice: ranks that mirror each "
+                       "other hold the same layers.",
+                       2 * step->asked.config.pp, step->asked.config.pp);
     if (step->scales_losses)
         pace_node_note(root, "fp16 is taken for autocast (amp): PyTorch scales no gradients in half precision.");
     if (step->settled.recomputed)
