@@ -7,6 +7,7 @@ import subprocess
 import tempfile
 from pathlib import Path
 
+import strict_schema
 from checks import expect, finish
 
 PACELINE = os.environ["PACELINE"]
@@ -106,6 +107,20 @@ def check_link():
     expect(abs(gap) < 0.02, "closed form and walk", gap)
 
 
+def check_plan():
+    """A plan that is told to offload activations says so, and its time is predict's."""
+    words = ["--set", "offload=activations", "--set", "global_batch=256", "--set", "precision=bf16"]
+    done = subprocess.run([PACELINE, "plan", "gpt3_1.3b", "--on", "dgx-h100", *words, "--top", "1", "-q", "-f", "json"], capture_output=True, text=True)
+    expect(done.returncode == 0, done.stderr)
+    document = json.loads(done.stdout)
+    strict_schema.hold(document, "plan")
+    best = document["configurations"][0]
+    fields = ("dp", "micro_batch", "tp", "pp", "zero_stage", "recompute", "offload", "precision")
+    settings = [w for key in fields for w in ("--set", f"{key}={best[key]}")]
+    code, out, err = ask("gpt3_1.3b", "--on", "dgx-h100", *settings, "--set", "global_batch=256", "-q", "-f", "json")
+    expect(code == 0 and best["offload"] == "activations" and json.loads(out)["values"]["step.median_s"] == best["step_s"], best, err)
+
+
 def check_activation_refusals():
     for settings, word in ((["mode=inference"], "offload"), (["pp=2", "schedule=zero-bubble", "global_batch=16"], "zero-bubble")):
         words = [w for setting in ["offload=activations", *settings] for w in ("--set", setting)]
@@ -116,6 +131,6 @@ def check_activation_refusals():
 
 
 for check in (check_memory, check_time, check_read_loss, check_roads, check_refusals, check_activations, check_link,
-              check_activation_refusals):
+              check_plan, check_activation_refusals):
     check()
 finish()
