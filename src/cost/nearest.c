@@ -56,23 +56,46 @@ static void split(pace_nearest *tree, size_t low, size_t high) {
     }
 }
 
+static uint32_t group_of(const pace_nearest *tree, uint32_t point) {
+    return tree->groups ? tree->groups[point] : PACE_NEAREST_MIXED;
+}
+
+static pace_nearest_range widened(pace_nearest_range range, pace_nearest_range by) {
+    if (by.least < range.least) range.least = by.least;
+    if (by.group != range.group) range.group = PACE_NEAREST_MIXED;
+    return range;
+}
+
+/* What a search may know of [low, high) without going through it. */
+static pace_nearest_range describe(pace_nearest *tree, size_t low, size_t high) {
+    size_t middle = low + (high - low) / 2;
+    uint32_t point = tree->order[middle];
+    pace_nearest_range range = {point, group_of(tree, point)};
+    if (low < middle) range = widened(range, describe(tree, low, middle));
+    if (middle + 1 < high) range = widened(range, describe(tree, middle + 1, high));
+    tree->ranges[middle] = range;
+    return range;
+}
+
 pace_status pace_nearest_build(pace_nearest *out, const float *points, const uint32_t *groups, size_t count,
                                unsigned axes) {
-    pace_nearest tree = {points, groups, NULL, NULL, count, axes};
+    pace_nearest tree = {.points = points, .groups = groups, .count = count, .axes = axes};
     tree.order = pace_alloc(count ? count : 1, sizeof *tree.order);
     tree.axis = pace_alloc(count ? count : 1, 1);
-    if (!tree.order || !tree.axis) {
+    tree.ranges = pace_alloc(count ? count : 1, sizeof *tree.ranges);
+    if (!tree.order || !tree.axis || !tree.ranges) {
         pace_nearest_free(&tree);
         return PACE_E_MEMORY;
     }
     for (size_t i = 0; i < count; i++) tree.order[i] = (uint32_t)i;
     split(&tree, 0, count);
+    if (count > 0) describe(&tree, 0, count);
     *out = tree;
     return PACE_OK;
 }
 
 void pace_nearest_free(pace_nearest *tree) {
-    PACE_FREE(tree->order, tree->axis);
+    PACE_FREE(tree->order, tree->axis, tree->ranges);
     *tree = (pace_nearest){0};
 }
 
@@ -86,7 +109,7 @@ typedef struct {
 } search;
 
 static void consider(search *s, uint32_t point) {
-    if (s->but != UINT32_MAX && s->tree->groups && s->tree->groups[point] == s->but) return;
+    if (s->but != PACE_NEAREST_MIXED && group_of(s->tree, point) == s->but) return;
     double distance = 0;
     for (unsigned i = 0; i < s->tree->axes; i++) {
         double d = s->scale[i] * ((double)s->at[i] - coordinate(s->tree, point, i));
@@ -104,25 +127,34 @@ static void consider(search *s, uint32_t point) {
     s->distances[place] = distance;
 }
 
-static void visit(search *s, size_t low, size_t high) {
-    if (low >= high) return;
+/* Whether points at least so far away (squared) may be among the nearest. Of many points in one place, the search visits
+ * those with the least indices. */
+static bool may_hold(const search *s, size_t low, size_t high, double distance) {
+    if (low >= high) return false;
+    pace_nearest_range range = s->tree->ranges[low + (high - low) / 2];
+    if (s->but != PACE_NEAREST_MIXED && range.group == s->but) return false;
+    if (s->found < s->most) return true;
+    double worst = s->distances[s->found - 1];
+    return distance < worst || (distance == worst && range.least < s->indices[s->found - 1]);
+}
+
+static void visit(search *s, size_t low, size_t high, double distance) {
+    if (!may_hold(s, low, high, distance)) return;
     size_t middle = low + (high - low) / 2;
     uint32_t point = s->tree->order[middle];
     consider(s, point);
     if (high - low == 1) return;
     unsigned axis = s->tree->axis[middle];
     double apart = s->scale[axis] * ((double)s->at[axis] - coordinate(s->tree, point, axis));
-    bool left = apart < 0;
-    if (left) visit(s, low, middle);
-    else visit(s, middle + 1, high);
-    if (s->found == s->most && apart * apart > s->distances[s->found - 1]) return;
-    if (left) visit(s, middle + 1, high);
-    else visit(s, low, middle);
+    double across = apart * apart > distance ? apart * apart : distance;
+    bool left = apart <= 0;
+    visit(s, left ? low : middle + 1, left ? middle : high, distance);
+    visit(s, left ? middle + 1 : low, left ? high : middle, across);
 }
 
 unsigned pace_nearest_find(uint32_t *indices, double *distances, const pace_nearest *tree, const float *at,
                            const double *scale, uint32_t but, unsigned most) {
     search s = {tree, at, scale, but, indices, distances, most < PACE_NEAREST_MOST ? most : PACE_NEAREST_MOST, 0};
-    if (s.most > 0) visit(&s, 0, tree->count);
+    if (s.most > 0) visit(&s, 0, tree->count, 0);
     return s.found;
 }

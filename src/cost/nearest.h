@@ -5,11 +5,20 @@
 
 enum { PACE_NEAREST_AXES = 6, PACE_NEAREST_MOST = 32 };
 
+/* No group, or several. */
+#define PACE_NEAREST_MIXED UINT32_MAX
+
+/* Of a range of the tree: the least index of a point, and the group of all its points. */
 typedef struct {
-    const float *points;    /* count x PACE_NEAREST_AXES, borrowed */
-    const uint32_t *groups; /* a group per point, borrowed; NULL = none */
-    uint32_t *order;        /* the tree: the middle of each range splits it along its axis */
-    uint8_t *axis;          /* by place in `order` */
+    uint32_t least, group;
+} pace_nearest_range;
+
+typedef struct {
+    const float *points;        /* count x PACE_NEAREST_AXES, borrowed */
+    const uint32_t *groups;     /* a group per point, borrowed; NULL = none */
+    uint32_t *order;            /* the tree: the middle of each range splits it along its axis */
+    uint8_t *axis;              /* by place in `order` */
+    pace_nearest_range *ranges; /* of the range that a place splits */
     size_t count;
     unsigned axes;
 } pace_nearest;

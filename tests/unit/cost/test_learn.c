@@ -82,6 +82,28 @@ static void test_nearest_against_all(void **unused) {
     pace_nearest_free(&tree);
 }
 
+/* Many measurements of one place, as a log that repeats: its nearest are the first, and asking for every point ends. */
+static void test_nearest_of_one_place(void **unused) {
+    (void)unused;
+    enum { MANY = 120000, MOST = 20 };
+    float *same = calloc(MANY, PACE_NEAREST_AXES * sizeof *same);
+    uint32_t *of = malloc(MANY * sizeof *of), found[PACE_NEAREST_MOST];
+    double distances[PACE_NEAREST_MOST], scale[PACE_NEAREST_AXES] = {1, 1, 1, 1};
+    pace_nearest tree;
+    assert_non_null(same);
+    assert_non_null(of);
+    for (uint32_t i = 0; i < MANY; i++) of[i] = i / 1000;
+    assert_int_equal(pace_nearest_build(&tree, same, of, MANY, AXES), PACE_OK);
+    for (uint32_t i = 0; i < MANY; i++) {
+        uint32_t first = of[i] == 0 ? 1000 : 0; /* group 0 has the least indices, and is left out for its own points */
+        assert_int_equal(pace_nearest_find(found, distances, &tree, same, scale, of[i], MOST), MOST);
+        for (uint32_t k = 0; k < MOST; k++) assert_true(found[k] == first + k && distances[k] == 0);
+    }
+    pace_nearest_free(&tree);
+    free(same);
+    free(of);
+}
+
 /* A constant field is that constant anywhere; a measured place is its measurement; halfway between two is their mean.
  */
 static void test_kriging_identities(void **unused) {
@@ -259,9 +281,10 @@ static void test_far_follows_what_is_like_it(void **unused) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_nearest_against_all),      cmocka_unit_test(test_kriging_identities),
-        cmocka_unit_test(test_simplex_finds_the_valley), cmocka_unit_test(test_trees_find_a_step),
-        cmocka_unit_test(test_fit_round_trip),           cmocka_unit_test(test_far_follows_what_is_like_it),
+        cmocka_unit_test(test_nearest_against_all),         cmocka_unit_test(test_nearest_of_one_place),
+        cmocka_unit_test(test_kriging_identities),          cmocka_unit_test(test_simplex_finds_the_valley),
+        cmocka_unit_test(test_trees_find_a_step),           cmocka_unit_test(test_fit_round_trip),
+        cmocka_unit_test(test_far_follows_what_is_like_it),
     };
     return cmocka_run_group_tests(tests, load_doubts, NULL);
 }
