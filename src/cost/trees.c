@@ -19,7 +19,7 @@ typedef struct {
     size_t train, count;
     uint8_t *bins;      /* feature-major: features x count */
     float *edges;       /* features x BINS: the largest value of each bin */
-    unsigned *used;     /* bins of each feature */
+    unsigned *used;     /* bins of each feature; 0: all rows have the same */
     float *predictions; /* of every row */
     float *residuals;   /* of the drawn rows, clipped; scratch of quantiles */
     float *scratch;
@@ -84,10 +84,14 @@ static uint8_t bin_of(const float *edges, unsigned used, float value) {
 
 static void fill_bins(booster *b, const float *features) {
     for (unsigned f = 0; f < b->features; f++) {
+        uint8_t *bins = b->bins + (size_t)f * b->count;
+        bool varies = false;
         make_edges(b, features, f, b->scratch);
-        for (size_t i = 0; i < b->count; i++)
-            b->bins[(size_t)f * b->count + i] =
-                bin_of(b->edges + (size_t)f * BINS, b->used[f], features[i * b->features + f]);
+        for (size_t i = 0; i < b->count; i++) {
+            bins[i] = bin_of(b->edges + (size_t)f * BINS, b->used[f], features[i * b->features + f]);
+            varies = varies || bins[i] != bins[0];
+        }
+        if (!varies) b->used[f] = 0;
     }
 }
 
@@ -162,7 +166,7 @@ static pace_status grow(pace_trees *trees, booster *b, size_t drawn, double clip
         cut best = {1e-9, 0, 0, 0, 0};
         if (depth[at] < b->options->depth && here.end - here.first >= 2 * b->options->least_rows)
             for (unsigned f = 0; f < b->features; f++)
-                if (offered[f]) find_cut(b, &here, f, &best);
+                if (offered[f] && b->used[f] > 0) find_cut(b, &here, f, &best);
         pace_tree_node *node = &trees->nodes.items[root + here.node];
         if (best.left_count == 0) {
             *node = (pace_tree_node){-1, 0, leaf_value(b, &here, clip)};
@@ -214,13 +218,20 @@ static double held_out_error(const booster *b) {
     return sum;
 }
 
+/* Then every further tree is one leaf that adds nothing. */
+static bool nothing_left(const booster *b) {
+    for (size_t i = 0; i < b->train; i++)
+        if (b->targets[i] != b->predictions[i]) return false;
+    return true;
+}
+
 static pace_status boost(pace_trees *trees, booster *b, const float *features) {
     memcpy(b->scratch, b->targets, b->train * sizeof *b->scratch);
     trees->start = b->train ? ranked(b->scratch, b->train, b->train / 2) : 0;
     for (size_t i = 0; i < b->count; i++) b->predictions[i] = trees->start;
     double best = held_out_error(b);
     size_t best_rounds = 0;
-    for (unsigned round = 0; round < b->options->rounds; round++) {
+    for (unsigned round = 0; round < b->options->rounds && !nothing_left(b); round++) {
         PACE_TRY(boost_round(trees, b, features));
         double error = held_out_error(b);
         if (error < best) best = error, best_rounds = trees->roots.count;
