@@ -13,10 +13,20 @@ static const double reduce_s_per_byte = 0;
 
 static pace_doubt textbook_doubt(int nodes) { return nodes > 1 ? PACE_DOUBT_NETWORK : PACE_DOUBT_TEXTBOOK; }
 
+/* Of fabrics on which enough was published, their own. */
+static pace_doubt network_doubt(pace_link_kind between) {
+    switch (between) {
+    case PACE_LINK_INFINIBAND: return PACE_DOUBT_NETWORK_INFINIBAND;
+    case PACE_LINK_ROCE: return PACE_DOUBT_NETWORK_ROCE;
+    case PACE_LINK_EFA: return PACE_DOUBT_NETWORK_EFA;
+    default: return PACE_DOUBT_NETWORK;
+    }
+}
+
 pace_doubt pace_exchange_doubt(const pace_exchange *exchange, int nodes) {
     if (exchange->library != PACE_LIBRARY_NCCL) return textbook_doubt(nodes);
     if (exchange->stack == PACE_STACK_BELIEF) return PACE_DOUBT_NCCL_BELIEF;
-    return nodes > 1 ? PACE_DOUBT_NETWORK : PACE_DOUBT_NCCL;
+    return nodes > 1 ? network_doubt(exchange->machine.between.kind) : PACE_DOUBT_NCCL;
 }
 
 double pace_exchange_textbook_spread(const pace_doubts *doubts, int nodes) {

@@ -105,6 +105,7 @@ static bool possible(const preparation *p, int a, int protocol) {
     bool gather = collective == PACE_ALLGATHER || collective == PACE_REDUCESCATTER;
     if (!c->algorithms[a] || !c->protocols[protocol]) return false;
     if (protocol == PACE_NCCL_LL128 && !carries_ll128(p)) return false;
+    if (protocol != PACE_NCCL_SIMPLE && p->out->nodes > 1 && p->machine->plain_between) return false;
     switch (a) {
     case PACE_NCCL_TREE: return collective == PACE_ALLREDUCE;
     case PACE_NCCL_NVLS:
@@ -129,24 +130,41 @@ void pace_nccl_hops(double *near_s, double *far_s, const pace_nccl *c, const pac
     if (protocol == PACE_NCCL_LL) *near_s *= c->intra_ll_factor;
 }
 
+/* Hops to the next device of a node, one after the other, of rings and trees. */
+static double near_hops(const preparation *p, int a) {
+    const pace_nccl_curves *out = p->out;
+    bool one_way = out->collective == PACE_BROADCAST || out->collective == PACE_REDUCE;
+    if (a == PACE_NCCL_TREE) return 2 * (out->ranks / out->nodes - 1);
+    if (a != PACE_NCCL_RING) return 0;
+    if (one_way) return 1;
+    double crossing = out->nodes > 1 ? pace_collective_steps(out->collective, out->nodes) : 0;
+    return pace_collective_steps(out->collective, out->ranks) - crossing;
+}
+
 static double latency(const preparation *p, int a, int protocol) {
     const pace_nccl *c = p->nccl;
     const pace_nccl_curves *out = p->out;
     double intra, inter, base = c->base_s[a][protocol], levels = p->levels;
     pace_nccl_hops(&intra, &inter, c, p->machine, p->per_node, out->nodes, a, protocol);
     double overhead = out->nodes > 1 ? c->net_overhead_s * (protocol == PACE_NCCL_SIMPLE ? 3 : 1) : 0;
-    double steps = pace_collective_steps(out->collective, out->ranks);
     double crossing = out->nodes > 1 ? pace_collective_steps(out->collective, out->nodes) : 0;
     switch (a) {
     case PACE_NCCL_RING:
         if (out->collective == PACE_BROADCAST || out->collective == PACE_REDUCE) return base + intra + inter * levels;
-        return base + (steps - crossing) * pace_most(intra, overhead) + crossing * inter;
-    case PACE_NCCL_TREE: return base + 2 * ((out->ranks / out->nodes - 1) * intra + levels * inter);
+        return base + near_hops(p, a) * pace_most(intra, overhead) + crossing * inter;
+    case PACE_NCCL_TREE: return base + near_hops(p, a) * intra + 2 * levels * inter;
     case PACE_NCCL_NVLS: return base + intra + (out->nodes > 1 ? inter : 0);
     case PACE_NCCL_NVLSTREE: return base + intra + 2 * levels * inter;
     case PACE_NCCL_DIRECT: return base + pace_collective_rows[out->collective].passes * intra;
     default: return base + log2(out->ranks) * inter / 3.5 + 2.8e-6 * out->ranks;
     }
+}
+
+/* What hops inside a node take beyond what the library counts on. */
+static double late(const preparation *p, int a, int protocol) {
+    double intra, inter, times = p->machine->hop_inside;
+    pace_nccl_hops(&intra, &inter, p->nccl, p->machine, p->per_node, p->out->nodes, a, protocol);
+    return times > 1 ? (times - 1) * near_hops(p, a) * intra : 0;
 }
 
 static double rate(const preparation *p, int a, int protocol) {
@@ -225,6 +243,7 @@ void pace_nccl_prepare(pace_nccl_curves *out, const pace_nccl *nccl, const pace_
         for (int q = a > PACE_NCCL_RING ? PACE_NCCL_SIMPLE : 0; q < PACE_NCCL_PROTOCOLS; q++) {
             if (!possible(&p, a, q)) continue;
             out->latency_s[a][q] = latency(&p, a, q);
+            out->late_s[a][q] = late(&p, a, q);
             out->bytes_per_s[a][q] = rate(&p, a, q);
         }
 }

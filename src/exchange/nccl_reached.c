@@ -51,7 +51,8 @@ double pace_nccl_reached_time(double *waiting_share, const pace_nccl *nccl, cons
     if (stack == PACE_STACK_BELIEF || !isfinite(believed)) return believed;
     pace_nccl_reached_kind kind = kind_of(c, algorithm, protocol);
     int base = protocol == PACE_NCCL_SIMPLE ? PACE_NCCL_SIMPLE : PACE_NCCL_LL;
-    double wait = reached->hop * pace_most(latency_s - nccl->base_s[PACE_NCCL_RING][base], 1e-7);
+    double hops_s = latency_s - nccl->base_s[PACE_NCCL_RING][base] + c->late_s[algorithm][protocol];
+    double wait = reached->hop * pace_most(hops_s, 1e-7);
     double moving =
         (believed - latency_s) * reached->bytes[kind] * c->slowness * with_own_part(c, kind, reached->own_part);
     double filled = sqrt(pace_most(moving, 0) / wait);

@@ -54,6 +54,9 @@ typedef enum {
     X(NCCL_BELIEF, "nccl_belief", SPREAD)                  \
     X(TEXTBOOK, "textbook", SPREAD)                        \
     X(NETWORK, "network", SPREAD)                          \
+    X(NETWORK_INFINIBAND, "network_infiniband", SPREAD)    \
+    X(NETWORK_ROCE, "network_roce", SPREAD)                \
+    X(NETWORK_EFA, "network_efa", SPREAD)                  \
     X(NCCL_HOST, "nccl_host", TABLE)                       \
     X(CHOICE, "choice", SPREAD)                            \
     X(CHOICE_WAITING, "choice_waiting", SPREAD)            \

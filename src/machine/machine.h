@@ -78,6 +78,8 @@ typedef struct pace_machine {
     pace_link inside, between; /* kind PACE_LINK_NONE: not joined */
     bool switched;             /* inside: every device reaches every other at its full rate */
     bool multicast;            /* the switch inside adds and multiplies (NVLS) */
+    double hop_inside;         /* times what the library counts for a hop inside a node; 0 = 1 */
+    bool plain_between;        /* what carries messages between nodes allows NCCL plain buffers alone */
     int sockets;               /* over which PCIe devices of a node are spread evenly; 0 = one */
     double socket_share;       /* of their rate that is left where a group spans sockets */
     double oversubscription;   /* of the network between nodes, >= 1 */

@@ -26,6 +26,7 @@ static const struct {
   real_figures[] =
       {
           {"oversubscription", offsetof(pace_machine, oversubscription)},
+          {"hop_inside", offsetof(pace_machine, hop_inside)},
           {"socket_share", offsetof(pace_machine, socket_share)},
           {"stream_bytes_per_s", offsetof(pace_machine, stream_bytes_per_s)},
           {"server_bytes_per_s", offsetof(pace_machine, server_bytes_per_s)},
@@ -43,6 +44,7 @@ static const struct {
   flags[] = {
       {"switched", offsetof(pace_machine, switched)},
       {"multicast", offsetof(pace_machine, multicast)},
+      {"plain_between", offsetof(pace_machine, plain_between)},
 };
 
 static pace_status read_figure(double *out, const reader *r, const pace_yaml_node *node) {

@@ -29,7 +29,7 @@ RESTS_ON = [
     ("kernel_repeated", ["predict", TRACE, "--batch", "256", "--samples", "32"]),
     ("host_moved", ["predict", TRACE, "--from", "a100-40-sxm", "--on", "h100-80-sxm"]),
     ("nccl", ["predict", "--on", "dgx-h100", "--collective", "allreduce"]),
-    ("network", ["predict", "--on", "dgx-h100*2", "--collective", "allreduce"]),
+    ("network_infiniband", ["predict", "--on", "dgx-h100*2", "--collective", "allreduce"]),
     ("textbook", ["predict", "--on", "dgx-h100", "--collective", "allreduce", "--library", "textbook"]),
     ("spread_tables", DLRM),
     ("device_part", PART),

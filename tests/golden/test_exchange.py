@@ -284,6 +284,18 @@ for name, machine in (("a100_sxm", "hgx-a100-80"), ("8x H100-SXM5 1 node", "hgx-
             f"system,collective,gpus,bytes\n{system},all_reduce,4,1000000\n"))[1])))["predicted"] for system in (name, machine)]
     expect(told[0] and told[0] == told[1], name, told)
 
+# AWS's plug-in for NCCL sets NCCL_PROTO=simple on p4d and p4de and leaves p5 alone (aws-ofi-nccl, platform-aws.c): between nodes, not inside one.
+for on, library, wanted in (("p4d*2", "nccl-2.30", {"simple"}), ("p4de*4", "nccl-2.7", {"simple"}), ("p5*2", "nccl-2.30", {"ll", "ll128", "simple"}),
+                            ("p4d", "nccl-2.30", {"ll", "ll128", "simple"})):
+    code, out, err = run("predict", "--kind", "exchange", "--on", on, "--library", library, "--collective", "allreduce", "--bytes", "8..1G", "--format", "csv")
+    told = {row["protocol"] for row in csv.DictReader(io.StringIO(out))}
+    expect(code == 0 and told == wanted, on, told, err)
+
+# Two nodes by their clouds' names, of which the network is known.
+for name, machine in (("a3-ultragpu-8g", "a3-ultra"), ("a4-highgpu-8g", "a4"), ("p6-b200.48xlarge", "p6-b200"), ("g5.8xlarge", "g5"), ("dgx-a100-80", "hgx-a100-80")):
+    code, out, err = run("predict", "--kind", "exchange", "--on", name + "*2", "--bytes", "1M", "--format", "json")
+    expect(code == 0 and json.loads(out)["machine"].startswith(machine), name, err, out[:300])
+
 # Machines by name answer rows without a fit.
 code, out, err = run("predict", "--kind", "exchange", "--rows", put("machine.csv", table(8, [8, 1 << 20], "dgx-h100")))
 expect(code == 0 and all(r["status"] == "ok" and r["rung"] == "formula" for r in csv.DictReader(io.StringIO(out))), out, err)

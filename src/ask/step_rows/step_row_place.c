@@ -110,6 +110,7 @@ static void fill(pace_step_machine *out, pace_step_reader *r, size_t row, const 
     bool silent = !own_device(r, row);
     const pace_machine *known = *word ? machine_named(r->things, word) : machine_of(r->things, device);
     double devices = devices_of_node(r, row, ranks), gbit = 0;
+    if (known && devices > 1 && known->devices < 2) known = NULL; /* it does not say what joins several of a node */
     if (silent && on && pace_machine_asked(&machine, r->things->devices.documents, on) == PACE_OK) known = &machine;
     if (!known && by_bus(&machine, r->things->devices.documents, device)) known = &machine, out->guessed = true;
     if (!known) {
