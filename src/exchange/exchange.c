@@ -194,11 +194,8 @@ static pace_status no_such(const char *what, const char *name, const char *const
 
 pace_status pace_exchange_name_algorithm(int *algorithm, const pace_exchange *exchange, const char *name) {
     if (exchange->library == PACE_LIBRARY_NCCL) {
-        for (int a = 0; a < PACE_NCCL_ALGORITHMS; a++)
-            if (strcmp(pace_nccl_algorithm_names[a], name) == 0) {
-                *algorithm = a;
-                return PACE_OK;
-            }
+        *algorithm = pace_nccl_algorithm_find(name, strlen(name));
+        if (*algorithm >= 0) return PACE_OK;
         return no_such("algorithm of its library", name, pace_nccl_algorithm_names, PACE_NCCL_ALGORITHMS,
                        sizeof(char *));
     }

@@ -32,8 +32,7 @@ static pace_measured_way read_way(const char *variant) {
     pace_measured_way way = {PACE_ANY, PACE_ANY, PACE_ANY};
     for (const char *word = variant; *word;) {
         size_t length = strcspn(word, "/");
-        int a = find_word(word, length, pace_nccl_algorithm_names, PACE_NCCL_ALGORITHMS);
-        if (a == PACE_ANY && is_word(word, length, "nvls_tree")) a = PACE_NCCL_NVLSTREE;
+        int a = pace_nccl_algorithm_find(word, length);
         int p = find_word(word, length, pace_nccl_protocol_names, PACE_NCCL_PROTOCOLS);
         int channels = read_channels(word, length);
         if (a != PACE_ANY) way.algorithm = a;

@@ -20,6 +20,8 @@ typedef enum {
 typedef enum { PACE_NCCL_LL, PACE_NCCL_LL128, PACE_NCCL_SIMPLE, PACE_NCCL_PROTOCOLS } pace_nccl_protocol;
 
 extern const char *const pace_nccl_algorithm_names[PACE_NCCL_ALGORITHMS];
+/** The algorithm of a word, in NCCL's spelling or in that of its plug-ins; -1 for another word. */
+int pace_nccl_algorithm_find(const char *word, size_t length);
 extern const char *const pace_nccl_protocol_names[PACE_NCCL_PROTOCOLS];
 
 enum { PACE_NCCL_TIERS = 3, PACE_NCCL_SPEEDS = 16, PACE_NCCL_CORRECTIONS = 24 };

@@ -8,9 +8,19 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
-const char *const pace_nccl_algorithm_names[PACE_NCCL_ALGORITHMS] = {"tree",     "ring", "nvls",
-                                                                     "nvlstree", "pat",  "direct"};
+const char *const pace_nccl_algorithm_names[PACE_NCCL_ALGORITHMS] = {"tree",      "ring", "nvls",
+                                                                     "nvls_tree", "pat",  "direct"};
+int pace_nccl_algorithm_find(const char *word, size_t length) {
+    static const char logged[] = "nvlstree"; /* NCCL_ALGO and logs write NVLSTree */
+    for (int a = 0; a < PACE_NCCL_ALGORITHMS; a++) {
+        const char *name = pace_nccl_algorithm_names[a];
+        if (strlen(name) == length && strncasecmp(word, name, length) == 0) return a;
+    }
+    return length == sizeof logged - 1 && strncasecmp(word, logged, length) == 0 ? PACE_NCCL_NVLSTREE : -1;
+}
+
 const char *const pace_nccl_protocol_names[PACE_NCCL_PROTOCOLS] = {"ll", "ll128", "simple"};
 
 static pace_status read_list(double *out, int *count, size_t most, const pace_yaml *yaml, const pace_yaml_node *list) {

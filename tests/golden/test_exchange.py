@@ -291,6 +291,14 @@ for on, library, wanted in (("p4d*2", "nccl-2.30", {"simple"}), ("p4de*4", "nccl
     told = {row["protocol"] for row in csv.DictReader(io.StringIO(out))}
     expect(code == 0 and told == wanted, on, told, err)
 
+# One algorithm with two spellings: ncclAlgoStr and logs have NVLSTree, tuner plug-ins nvls_tree.
+told = [run("predict", "--kind", "exchange", "--on", "dgx-h100*2", "--library", "nccl-2.30", "--collective", "allreduce", "--bytes", "1G",
+            "--algorithm", word, "--format", "csv")[1] for word in ("nvls_tree", "nvlstree", "NVLSTree")]
+expect("nvls_tree" in told[0] and told[0] == told[1] == told[2], told)
+told = run("predict", "--kind", "exchange", "--rows", put("spelled.csv", "system,collective,nodes,gpus,bytes,algorithm\n" + "".join(
+    f"dgx-h100,all_reduce,2,16,1073741824,{word}\n" for word in ("nvls_tree", "nvlstree", "NVLSTree"))))[1]
+expect(len({row["predicted"] for row in csv.DictReader(io.StringIO(told))}) == 1 and "ok" in told, told)
+
 # Two nodes by their clouds' names, of which the network is known.
 for name, machine in (("a3-ultragpu-8g", "a3-ultra"), ("a4-highgpu-8g", "a4"), ("p6-b200.48xlarge", "p6-b200"), ("g5.8xlarge", "g5"), ("dgx-a100-80", "hgx-a100-80")):
     code, out, err = run("predict", "--kind", "exchange", "--on", name + "*2", "--bytes", "1M", "--format", "json")

@@ -66,11 +66,11 @@ static void put_choice(pace_node *table, const pace_tuned_row *row) {
                                         .ranks = row->ranks,
                                         .from = (int64_t)row->from_bytes,
                                         .to = row->to_bytes <= INT64_MAX ? (int64_t)row->to_bytes : PACE_NO_INT,
-                                        .algorithm = pace_tune_word(way->algorithm),
+                                        .algorithm = way->algorithm,
                                         .protocol = way->protocol,
                                         .channels = way->channels,
                                         .choice = row->changes ? "changed" : "own",
-                                        .against_algorithm = lone ? NULL : pace_tune_word(other->algorithm),
+                                        .against_algorithm = lone ? NULL : other->algorithm,
                                         .against_protocol = lone ? NULL : other->protocol,
                                         .saved = lone ? NAN : row->gain,
                                         .low = lone ? NAN : row->low,
@@ -83,8 +83,8 @@ static void put_sizes(pace_node *table, const pace_tuned *t, const pace_tuned_ro
         pace_table_put(table, &(size_row){.collective = pace_collective_rows[row->collective].name,
                                           .row = *row,
                                           .of = *s,
-                                          .own_algorithm = pace_tune_word(s->own.algorithm),
-                                          .best_algorithm = pace_tune_word(s->best.algorithm),
+                                          .own_algorithm = s->own.algorithm,
+                                          .best_algorithm = s->best.algorithm,
                                           .saved = pace_tuned_saving(s->gain.median),
                                           .low = t->text ? NAN : pace_tuned_saving(pace_estimate_low(s->gain)),
                                           .high = t->text ? NAN : pace_tuned_saving(pace_estimate_high(s->gain)),
@@ -108,8 +108,8 @@ static void say_row(pace_node *root, const char *begin, const pace_tuned_row *ro
         pace_snprintf(channels, sizeof channels, " with %d channels", row->best.channels);
     pace_snprintf(text, sizeof text, "%s of %s to %s on %d ranks, %s %s%s instead of %s %s",
                   pace_collective_rows[row->collective].name, pace_show_bytes((double)row->from_bytes).text,
-                  pace_show_bytes((double)row->to_bytes).text, row->ranks, pace_tune_word(row->best.algorithm),
-                  row->best.protocol, channels, pace_tune_word(row->own.algorithm), row->own.protocol);
+                  pace_show_bytes((double)row->to_bytes).text, row->ranks, row->best.algorithm, row->best.protocol,
+                  channels, row->own.algorithm, row->own.protocol);
     pace_node_sentence(root, true, "%s: %s, expected to save %.3g %% (90 %% interval %.3g to %.3g %%).", begin, text,
                        100 * row->gain, 100 * row->low, 100 * row->high);
 }

@@ -3,23 +3,19 @@
 #include <inttypes.h>
 #include <string.h>
 
-const char *pace_tune_word(const char *algorithm) {
-    return strcmp(algorithm, pace_nccl_algorithm_names[PACE_NCCL_NVLSTREE]) == 0 ? "nvls_tree" : algorithm;
-}
-
 /* collective, min, max, algorithm, protocol, channels, nodes, ranks. What example plug-ins know beyond, numPipeOps and
  * regBuff, is any where it does not stand. */
 static void put_nccl(pace_sink *sink, const pace_tuned_row *row) {
     pace_sink_format(sink, "%s,%" PRIu64 ",%" PRIu64 ",%s,%s,%d,%d,%d\n", pace_collective_rows[row->collective].name,
-                     row->from_bytes, row->to_bytes, pace_tune_word(row->best.algorithm), row->best.protocol,
-                     row->best.channels, row->nodes, row->ranks);
+                     row->from_bytes, row->to_bytes, row->best.algorithm, row->best.protocol, row->best.channels,
+                     row->nodes, row->ranks);
 }
 
 /* A rank's share of the bytes, rounded down as the reader does: every total that a row holds, and no gap to the next. */
 static void put_torchcomms(pace_sink *sink, const pace_tuned_row *row) {
     uint64_t ranks = (uint64_t)row->ranks, from = (row->from_bytes + ranks - 1) / ranks, to = row->to_bytes / ranks;
     pace_sink_format(sink, "%s,[%" PRIu64 ",%" PRIu64 "],%s,%s,%d,%d,%d\n", pace_collective_rows[row->collective].name,
-                     from, to, pace_tune_word(row->best.algorithm), row->best.protocol, row->best.channels, row->nodes,
+                     from, to, row->best.algorithm, row->best.protocol, row->best.channels, row->nodes,
                      row->ranks / row->nodes);
 }
 
@@ -27,7 +23,7 @@ static void put_row(pace_sink *sink, const pace_tuned_row *row, bool torchcomms)
     if (!row->changes)
         pace_sink_format(sink, "# %s, %" PRIu64 " to %" PRIu64 " bytes, %d nodes, %d ranks: own choice, %s %s\n",
                          pace_collective_rows[row->collective].name, row->from_bytes, row->to_bytes, row->nodes,
-                         row->ranks, pace_tune_word(row->own.algorithm), row->own.protocol);
+                         row->ranks, row->own.algorithm, row->own.protocol);
     else if (torchcomms) put_torchcomms(sink, row);
     else put_nccl(sink, row);
 }

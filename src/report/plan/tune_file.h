@@ -6,6 +6,3 @@
 
 /** The rows that change the library's choice, a line each; what stays is said in comments. */
 void pace_tune_file_write(pace_sink *sink, const pace_tuned *tuned, const char *dialect);
-
-/** The name that plug-ins have for an algorithm. */
-const char *pace_tune_word(const char *algorithm);
