@@ -2,6 +2,7 @@
 import csv
 import io
 import json
+import math
 import os
 import sys
 import tempfile
@@ -303,6 +304,15 @@ expect(len({row["predicted"] for row in csv.DictReader(io.StringIO(told))}) == 1
 for name, machine in (("a3-ultragpu-8g", "a3-ultra"), ("a4-highgpu-8g", "a4"), ("p6-b200.48xlarge", "p6-b200"), ("g5.8xlarge", "g5"), ("dgx-a100-80", "hgx-a100-80")):
     code, out, err = run("predict", "--kind", "exchange", "--on", name + "*2", "--bytes", "1M", "--format", "json")
     expect(code == 0 and json.loads(out)["machine"].startswith(machine), name, err, out[:300])
+
+# A row's machine is read as --on reads it: a cloud's name, nodes and network.
+system = "p4d.24xlarge*16 net=fat-tree:2:8:1"
+rows = [next(csv.DictReader(io.StringIO(run("predict", "--kind", "exchange", "--rows", put("network.csv",
+        f"system,collective,nodes,gpus,bytes\n{name},all_reduce,16,128,1073741824\n"))[1]))) for name in (system, "p4d.24xlarge")]
+asked = [json.loads(run("predict", "--kind", "exchange", "--on", on, "--collective", "allreduce", "--bytes", "1G", "--format", "json")[1])["sizes"][0]["time_us"]
+         for on in (system, "p4d*16")]
+expect(all(math.isclose(1e6 * float(row["predicted"]), time_us, rel_tol=1e-6) for row, time_us in zip(rows, asked)), rows, asked)
+expect(asked[0] > 1.5 * asked[1], "leaves of two nodes share what leaves them", asked)
 
 # Machines by name answer rows without a fit.
 code, out, err = run("predict", "--kind", "exchange", "--rows", put("machine.csv", table(8, [8, 1 << 20], "dgx-h100")))

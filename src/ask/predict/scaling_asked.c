@@ -58,7 +58,7 @@ static void machine_text(char *out, size_t size, const char *device, const char 
 static pace_status parse_or_name(pace_machine *out, pace_catalog *catalog, const char *text, double workers,
                                  bool described) {
     char refused[400];
-    pace_status status = pace_machine_parse(out, catalog, text);
+    pace_status status = pace_machine_asked(out, catalog, text);
     if (status == PACE_OK || strchr(text, '=')) return status;
     snprintf(refused, sizeof refused, "%.399s", pace_message_marked());
     int nodes = workers > 1 ? 2 : 1;

@@ -9,7 +9,7 @@
 static pace_status machine_of(pace_machine *out, pace_catalog *catalog, const pace_exchange_row *row) {
     int ranks = row->ranks_per_node * row->nodes;
     if (!*row->system) return pace_fail(PACE_E_INPUT, "no machine: expected a column \"system\" or " PACE_FIELD "on");
-    pace_status status = pace_machine_parse(out, catalog, row->system);
+    pace_status status = pace_machine_asked(out, catalog, row->system);
     if (status == PACE_OK && out->devices * out->nodes < ranks && out->devices < row->ranks_per_node)
         status = PACE_E_MISSING; /* a device alone */
     if (status != PACE_OK) status = pace_machine_named(out, catalog, row->system, row->nodes);
@@ -26,7 +26,7 @@ static void fill_nodes(pace_exchange_asker *a, pace_exchange_row *row) {
     if (strcmp(a->spread, row->system) != 0) {
         memcpy(a->spread, row->system, sizeof a->spread);
         bool known =
-            pace_machine_parse(&machine, a->catalog, row->system) == PACE_OK ||
+            pace_machine_asked(&machine, a->catalog, row->system) == PACE_OK ||
             pace_machine_named(&machine, a->catalog, row->system, 2) == PACE_OK; /* one whose network is known */
         a->spread_over = known && machine.devices > 1 ? machine.devices : 0;
     }

@@ -19,7 +19,7 @@ static identity identify(const char *system, pace_catalog *catalog, const pace_m
     if (strcmp(system, machine->name) == 0) return THE_SAME;
     for (int nodes = 2; nodes > 0; nodes--) {
         if (!*system) return UNKNOWN;
-        bool parsed = pace_machine_parse(&named, catalog, system) == PACE_OK && named.devices * named.nodes > 1;
+        bool parsed = pace_machine_asked(&named, catalog, system) == PACE_OK && named.devices * named.nodes > 1;
         if (!parsed && pace_machine_named(&named, catalog, system, nodes) != PACE_OK) continue; /* or a device alone */
         return alike(&named, machine, nodes) ? THE_SAME : ANOTHER;
     }
