@@ -256,6 +256,29 @@ def test_recomputation_is_said_once():
     assert "recomputation" not in one("model,gpu,gpus,batch,images_per_s", "vgg16,V100,8,512,")["status"]
 
 
+def test_attention_in_notes():
+    """One kernel forms no scores, so that its time and memory are below those of products; a step of 131,072 words on eight ranks that hold its
+    scores (16,384 by 131,072 for each of 32 heads, 2 bytes) would need 137 GB for a layer's alone."""
+    head = "device,model,framework,n_gpu,micro_batch,seq,precision,recompute,zero_stage,cp,notes"
+    silent, said = (one(head, f"a100-80-sxm,llama2-7b,deepspeed,8,1,8192,bf16,full,3,,{note}") for note in ("", "flash attention 2"))
+    assert float(said["predicted"]) < 0.8 * float(silent["predicted"]), (said, silent)
+    assert float(said["memory_bytes"]) < float(silent["memory_bytes"])
+    split = one(head, "a100-80-sxm,llama2-7b,deepspeed,8,1,131072,bf16,full,3,8,")
+    assert "one kernel" in split["status"] and float(split["memory_bytes"]) < 80e9, split
+    head += ",attention"
+    told = one(head, "a100-80-sxm,llama2-7b,deepspeed,8,1,8192,bf16,full,3,,flash attention 2,math")
+    assert told["predicted"] == silent["predicted"], (told, silent)
+
+
+def test_nanotron_is_not_sharded():
+    """nanotron has tensor-parallel modules and pipelines of its own: a rank of two by four holds an eighth of the parameters, as a row of
+    PyTorch's does, and its steps are not those of FSDP."""
+    head = "device,layers,hidden,heads,ffn,vocab,seq,framework,n_gpu,tp,pp,dp,micro_batch,global_batch,precision"
+    rows = [one(head, f"H100,24,2048,32,4096,50257,4096,{name},8,2,4,1,4,1024,bf16") for name in ("nanotron", "pytorch", "fsdp")]
+    assert rows[0]["predicted"] == rows[1]["predicted"] != rows[2]["predicted"], rows
+    assert wide(rows[0]) > wide(rows[1]) and "unknown framework" in rows[0]["status"], rows
+
+
 def main():
     for name, test in list(globals().items()):
         if name.startswith("test_"):

@@ -129,12 +129,26 @@ static void set_mode(pace_step_row *out, const pace_step_reader *r, size_t row) 
     else if (!pace_step_says(mode, "train") && !pace_step_says(mode, "tun")) note_unknown(out, r, row, PACE_STEP_MODE);
 }
 
+/* Words that are split over ranks are attended to in one kernel: products and a softmax see the keys of one rank. */
+static void split_attention(pace_step_row *out, const pace_step_reader *r, size_t row) {
+    double ranks;
+    if (out->config.attention != PACE_ATTENTION_MATH || !pace_step_number(&ranks, r, row, PACE_STEP_CP) || ranks < 2)
+        return;
+    out->config.attention = PACE_ATTENTION_FUSED;
+    pace_step_note(out, "assumed attention in one kernel: cp splits words");
+}
+
+/* Where no column says, notes and the framework's words do. */
 static void set_attention(pace_step_row *out, const pace_step_reader *r, size_t row) {
+    static const pace_step_column columns[] = {PACE_STEP_NOTES, PACE_STEP_FRAMEWORK};
     const char *text = pace_step_cell(r, row, PACE_STEP_FLASH), *said = pace_step_said(r->things, "attention", text);
+    for (size_t i = 0; !*text && !said && i < PACE_COUNT(columns); i++)
+        said = pace_step_said(r->things, "attention_notes", pace_step_cell(r, row, columns[i]));
     if (pace_step_flag(text) >= 0)
         out->config.attention = pace_step_flag(text) ? PACE_ATTENTION_FUSED : PACE_ATTENTION_MATH;
     else if (said) out->config.attention = strcmp(said, "math") == 0 ? PACE_ATTENTION_MATH : PACE_ATTENTION_FUSED;
-    else note_unknown(out, r, row, PACE_STEP_FLASH);
+    else if (*text) note_unknown(out, r, row, PACE_STEP_FLASH);
+    else split_attention(out, r, row);
 }
 
 static void set_sharding(pace_step_row *out, const pace_step_reader *r, size_t row) {
