@@ -58,7 +58,13 @@ static bool is_place(const pace_step *step, uint32_t task) {
     return annotation && step->kind[task] <= PACE_TASK_ANNOTATION;
 }
 
-/* The user's function around a whole step says nothing of the step: PyTorch's function within it says more. */
+/* A library's frame that tells where nothing of the user's does: PyTorch's, or that of a queue that other threads fill. */
+static bool is_library_frame(const pace_step *step, uint32_t task) {
+    const char *name = pace_step_name(step, task);
+    return step->kind[task] == PACE_TASK_PYTHON && (pace_starts(name, "torch/") || pace_starts(name, "queue.py("));
+}
+
+/* The user's function around a whole step says nothing of the step: a library's function within it says more. */
 const char *pace_host_place(const pace_step *step, uint32_t task) {
     const char *outermost = NULL;
     for (; task != PACE_NO_TASK; task = pace_task_parent(step, task)) {
@@ -68,7 +74,7 @@ const char *pace_host_place(const pace_step *step, uint32_t task) {
             continue;
         }
         if (is_place(step, task)) return name;
-        if (step->kind[task] == PACE_TASK_PYTHON && pace_starts(name, "torch/")) outermost = name;
+        if (is_library_frame(step, task)) outermost = name;
     }
     return outermost;
 }

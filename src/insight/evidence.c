@@ -1,5 +1,6 @@
 #include "insight/evidence.h"
 
+#include "base/numbers.h"
 #include "base/print.h"
 #include "base/text.h"
 
@@ -59,11 +60,23 @@ static int64_t graph_pauses(const pace_rank *rank, int64_t start_ns, int64_t end
     return sum_ns;
 }
 
-/* Ranges that PyTorch opens around the exchanges of devices: there was one, whatever was recorded of it. */
-static bool names_a_device(const pace_step *step) {
-    for (uint32_t task = 0; task < step->count; task++)
-        if (step->kind[task] <= PACE_TASK_ANNOTATION && pace_starts(pace_step_name(step, task), "nccl:")) return true;
+/* Names of what runs on devices alone: ranges that PyTorch opens around their exchanges, operators of their libraries. */
+static bool names_a_device(const char *name) {
+    static const char *const starts[] = {"nccl:",         "aten::cudnn_convolution", "aten::cudnn_batch_norm",
+                                         "aten::_cudnn_", "aten::miopen_",           "aten::_miopen_",
+                                         "aten::_mps_",   "aten::_lstm_mps",         "hpu::",
+                                         "npu::",         "aten::_flash_attention",  "aten::_efficient_attention"};
+    for (size_t i = 0; i < PACE_COUNT(starts); i++)
+        if (pace_starts(name, starts[i])) return true;
     return false;
+}
+
+/* There was a device, whatever was recorded of it. */
+static const char *name_of_device(const pace_step *step) {
+    for (uint32_t task = 0; task < step->count; task++)
+        if (step->kind[task] <= PACE_TASK_ANNOTATION && names_a_device(pace_step_name(step, task)))
+            return pace_step_name(step, task);
+    return NULL;
 }
 
 /* From the first host task to the end of the last. */
@@ -91,7 +104,7 @@ static int64_t told_ns(const pace_rank *rank, int64_t span_ns) {
 static pace_evidence_gap judge(const pace_evidence *evidence, const pace_rank *rank, int64_t length_ns) {
     const pace_step *step = &rank->step;
     bool links = step->linked_kernels > 0 || step->kind_count[PACE_TASK_KERNEL] == 0;
-    bool known = evidence->launches > 0 || evidence->broken_off || names_a_device(step);
+    bool known = evidence->launches > 0 || evidence->broken_off || evidence->on_device;
     if (rank->work.host_is_device && known) return PACE_EVIDENCE_NO_KERNELS;
     int64_t span_ns = host_span(step);
     if (rank->work.host_is_device && told_ns(rank, span_ns) * 10 < span_ns) return PACE_EVIDENCE_UNEXPLAINED;
@@ -104,6 +117,7 @@ pace_status pace_evidence_find(pace_evidence *out, const pace_rank *rank, int64_
     *out = evidence;
     if (pace_rank_is_predicted(rank)) return PACE_OK;
     PACE_TRY(count_launches(&evidence, &rank->step));
+    if (rank->work.host_is_device) evidence.on_device = name_of_device(&rank->step);
     evidence.broken_off = rank->step.cut_ns != INT64_MAX && rank->step.devices.count > 0;
     evidence.graph_pause_ns = graph_pauses(rank, start_ns, end_ns);
     evidence.lacks = judge(&evidence, rank, end_ns - start_ns);
@@ -117,8 +131,7 @@ void pace_evidence_say(char *out, size_t size, const pace_evidence *e, int64_t l
     else if (e->lacks == PACE_EVIDENCE_NO_KERNELS && e->broken_off)
         pace_snprintf(out, size, "the trace breaks off before the work of the device that it names");
     else if (e->lacks == PACE_EVIDENCE_NO_KERNELS)
-        pace_snprintf(out, size,
-                      "ranks exchange over NCCL, so there is a device, but the trace records none of its work");
+        pace_snprintf(out, size, "'%.80s' runs on a device, but the trace records none of its work", e->on_device);
     else if (e->lacks == PACE_EVIDENCE_FEW_KERNELS)
         pace_snprintf(out, size, "%zu of %zu launches have no kernel in the trace", e->without_work, e->launches);
     else if (e->lacks == PACE_EVIDENCE_GRAPHS)

@@ -5,7 +5,7 @@
 
 typedef enum {
     PACE_EVIDENCE_WHOLE,
-    PACE_EVIDENCE_NO_KERNELS, /* launches or exchanges of a device are recorded, its work is not; or the file breaks off before it */
+    PACE_EVIDENCE_NO_KERNELS, /* launches, operators or exchanges of a device are recorded, its work is not; or the file breaks off before it */
     PACE_EVIDENCE_FEW_KERNELS, /* a tenth of the launches or more has no device work */
     PACE_EVIDENCE_GRAPHS,      /* pauses inside launches of graphs: their kernels may be missing */
     PACE_EVIDENCE_UNEXPLAINED, /* half of the critical path, or nine tenths of a host's trace, have no recorded cause */
@@ -19,6 +19,7 @@ typedef struct {
     size_t launches, without_work; /* launch calls; those without device work */
     int64_t graph_pause_ns;        /* in [start, end): pauses between kernels of one graph launch */
     bool broken_off;               /* the file breaks off before the work of the devices that it names */
+    const char *on_device; /* where the host is the device: what the trace names that runs on another; borrowed, NULL = nothing */
     int64_t queued_ns;             /* the same, of waits unexplained: the device idles although work is queued on it */
 } pace_evidence;
 

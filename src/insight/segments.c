@@ -9,6 +9,7 @@
 #include "insight/thread_edges.h"
 #include "step/launch_time.h"
 #include "step/call_names.h"
+#include "step/exchange_ranges.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -49,6 +50,7 @@ static pace_status add_segment(builder *b, uint32_t task, uint32_t lane, int64_t
 }
 
 static uint8_t host_resource(const pace_step *step, uint32_t task) {
+    if (pace_task_exchanges(step, task)) return PACE_ADVICE_NETWORK;
     return step->stage[task] == PACE_STAGE_INPUT ? PACE_ADVICE_INPUT : PACE_ADVICE_HOST;
 }
 
@@ -56,13 +58,14 @@ static bool is_blocking(const char *name) { return pace_call_synchronises(name) 
 
 static bool may_block(const pace_step *step, uint32_t task) {
     size_t recorded;
+    if (pace_task_exchanges(step, task)) return true;
     if (step->kind[task] != PACE_TASK_CALL) return false;
     pace_step_waits(&recorded, step, task);
     return recorded || is_blocking(pace_step_name(step, task));
 }
 
-/* The time of a task between its children. A call that may block begins with a segment of no length: what the call
- * launches depends on it, wherever the rest of the call is cut. */
+/* The time of a task between its children. A call that may block, or an exchange, begins with a segment of no
+ * length: what the call launches depends on it, wherever the rest of the call is cut. */
 static pace_status add_host_segment(builder *b, uint32_t task, uint32_t lane, int64_t start, int64_t end) {
     const pace_step *step = &b->rank->step;
     uint8_t resource = host_resource(step, task);
@@ -71,7 +74,7 @@ static pace_status add_host_segment(builder *b, uint32_t task, uint32_t lane, in
     return add_segment(b, task, lane, start, end, resource);
 }
 
-/* --- host lanes: operators, calls and what fetches input, by self time --------------------------------------- */
+/* --- host lanes: operators, calls, exchanges and what fetches input, by self time --------------------------------------- */
 
 /* A thread that asks again and again whether the device is done waits; what it asked in between held up nothing. */
 static bool asks(const pace_step *step, uint32_t task) {
@@ -80,7 +83,7 @@ static bool asks(const pace_step *step, uint32_t task) {
 
 static bool takes_host_time(const pace_step *step, uint32_t task) {
     return (step->kind[task] == PACE_TASK_CALL && !asks(step, task)) || pace_task_is_operator(step, task) ||
-           pace_task_fetches_input(step, task);
+           pace_task_fetches_input(step, task) || pace_task_exchanges(step, task);
 }
 
 /* Then its first segment has no length, but it stands where the task starts: that is what its launches depend on. */
@@ -291,9 +294,10 @@ static void add_blocking_edges(builder *b) {
     }
 }
 
-static int64_t issue_end(const pace_step *step, uint32_t task) {
-    uint32_t cause = pace_task_cause(step, task);
-    return cause == PACE_NO_TASK ? step->start_ns[task] : pace_step_end_ns(step, cause);
+/* When its launch had arrived; work whose launch is not recorded may have been in line for as long as its lane exists. */
+static int64_t arrival_of(const builder *b, uint32_t task) {
+    uint32_t cause = pace_task_cause(&b->rank->step, task);
+    return cause == PACE_NO_TASK ? b->from_ns : pace_step_end_ns(&b->rank->step, cause) + LAUNCH_NS;
 }
 
 /* A kernel that was issued long ago, on a stream that stood still, started because another stream reached a point. */
@@ -303,7 +307,7 @@ static void add_stream_edges(builder *b) {
         for (uint32_t i = b->replay->lane_first.items[lane]; i < b->replay->lane_first.items[lane + 1]; i++) {
             pace_segment *s = &b->replay->segments.items[i];
             const pace_segment_waits *waits = pace_segment_waits_of(b->replay, s);
-            int64_t before = issue_end(&b->rank->step, s->task) + LAUNCH_NS;
+            int64_t before = arrival_of(b, s->task);
             if (i > b->replay->lane_first.items[lane] && pace_segment_end(s - 1) > before)
                 before = pace_segment_end(s - 1);
             for (int d = 0; d < PACE_SEGMENT_DEPENDENCIES; d++) /* what the trace names explains so much */

@@ -25,6 +25,9 @@ typedef struct {
     uint8_t resource, delay_resource, lag_resource; /* whose slowness the duration, delay and lags are */
 } pace_segment;
 
+/** When it was measured to end. */
+static inline int64_t pace_segment_end(const pace_segment *s) { return s->start_ns + s->duration_ns; }
+
 /* What a segment waits for beside its lane predecessor. */
 typedef struct {
     int64_t overlap_ns;                             /* <= 0: how far it began before its lane predecessor ended */

@@ -9,6 +9,7 @@ import planted_devices
 import planted_jobs
 import planted_runs
 import planted_traces
+import planted_writers
 
 SOURCE = os.environ.get("PACELINE_SOURCE", ".")
 SHARED = os.environ.get("PACELINE_SHARED", "")
@@ -28,8 +29,8 @@ def analyze(paths, *options):
 
 
 def planted(recording, folder):
-    """Makes the recordings of a program, or with "name*8" of a run of so many ranks, with "@amd" as of another device; returns their
-    paths."""
+    """Makes the recordings of a program, or with "name*8" of a run of so many ranks, with "@amd" as of another device, with "@nsys" as of
+    another profiler; returns their paths."""
     program, _, device = recording.partition("@")
     name, _, world = program.partition("*")
     if world:
@@ -37,7 +38,9 @@ def planted(recording, folder):
         paths = module.write(name, int(world), os.path.join(folder, f"{name}.json"))
     else:
         paths = getattr(planted_traces, name)(os.path.join(folder, name + ".json.gz"))
-    return planted_devices.rewrite(paths, device) if device else paths
+    if not device:
+        return paths
+    return (planted_writers if device in planted_writers.SHAPES else planted_devices).rewrite(paths, device)
 
 
 def document_of(line):

@@ -8,7 +8,7 @@ from planted_habits import (ATTENTION, COPIES, FOREACH, GEMM, POINTWISE, SOFTMAX
 
 GATHER, SCATTER = "ncclDevKernel_AllGather_RING_LL(ncclDevKernelArgsStorage<4096ul>)", "ncclDevKernel_ReduceScatter_Sum_bf16_RING_LL(ncclDevKernelArgsStorage<4096ul>)"
 SEND, REDUCE = "ncclDevKernel_SendRecv(ncclDevKernelArgsStorage<4096ul>)", "ncclDevKernel_AllReduce_Sum_bf16_RING_LL(ncclDevKernelArgsStorage<4096ul>)"
-KERNELS = {"_allgather_base": GATHER, "_reduce_scatter_base": SCATTER, "allreduce": REDUCE, "all_to_allv": SEND, "send": SEND}
+KERNELS = {"_allgather_base": GATHER, "allgather_into_tensor_coalesced": GATHER, "_reduce_scatter_base": SCATTER, "allreduce": REDUCE, "all_to_allv": SEND, "send": SEND}
 SAID = {"_allgather_base": "_all_gather_base", "allreduce": "all_reduce", "all_to_allv": "all_to_all"}
 
 

@@ -2,6 +2,7 @@
 
 #include "base/order.h"
 #include "insight/advice.h"
+#include "insight/ranks/host_exchanges.h"
 #include "insight/segments.h"
 
 #include <stdlib.h>
@@ -224,6 +225,56 @@ static pace_status join_messages(joiner *j) {
     return status;
 }
 
+/* --- where hosts meet --------------------------------------------------------------------------------------------- */
+
+static size_t traces(const joiner *j) {
+    size_t count = 0;
+    for (uint32_t r = 0; r < j->analysis->ranks.count; r += trace_of(j, r).count) count++;
+    return count;
+}
+
+/* What is left of an exchange once the last host is there waits for it. */
+static void cut_at_meeting(joiner *j, uint32_t arrival, uint32_t meeting) {
+    pace_segment *rest = &j->joint->replay.segments.items[arrival + 1];
+    int64_t met_ns = j->joint->replay.segments.items[meeting].start_ns;
+    if (rest->start_ns < met_ns) {
+        rest->duration_ns -= met_ns - rest->start_ns;
+        rest->start_ns = met_ns;
+    }
+    pace_segment_depend(&j->joint->replay, rest, meeting, 0, false);
+}
+
+/* One exchange of all hosts, unless one of them lies outside of the window or, as the clocks tell, was over before the last began. */
+static pace_status join_host_exchange(joiner *j, const pace_host_exchange *parts, size_t count) {
+    int64_t last_ns = INT64_MIN;
+    uint32_t meeting;
+    j->points.count = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (parts[i].segment == PACE_NO_SEGMENT) return PACE_OK;
+        int64_t at_ns = j->joint->replay.segments.items[parts[i].segment].start_ns;
+        if (at_ns > last_ns) last_ns = at_ns;
+        PACE_TRY(PACE_PUSH(&j->points, ((point){at_ns, parts[i].segment})));
+    }
+    for (size_t i = 0; i < count; i++)
+        if (pace_segment_end(&j->joint->replay.segments.items[parts[i].segment + 1]) < last_ns) return PACE_OK;
+    PACE_TRY(add_meeting(&meeting, j));
+    for (size_t i = 0; i < count; i++) cut_at_meeting(j, parts[i].segment, meeting);
+    return PACE_OK;
+}
+
+static pace_status join_hosts(joiner *j) {
+    pace_host_exchanges all;
+    size_t hosts = traces(j);
+    PACE_TRY(pace_host_exchanges_find(&all, &j->joint->replay, j->joint->lane_rank.items, j->analysis));
+    pace_status status = PACE_OK;
+    for (size_t first = 0, end; status == PACE_OK && first < all.count; first = end) {
+        for (end = first + 1; end < all.count && pace_host_exchanges_meet(&all.items[first], &all.items[end]);) end++;
+        if (end - first == hosts && hosts > 1) status = join_host_exchange(j, all.items + first, hosts);
+    }
+    PACE_VEC_FREE(&all);
+    return status;
+}
+
 /* --- all of it ---------------------------------------------------------------------------------------------------- */
 
 static pace_status join(joiner *j) {
@@ -234,6 +285,7 @@ static pace_status join(joiner *j) {
     for (uint32_t r = 0; r < j->analysis->ranks.count; r += trace_of(j, r).count)
         if (r != home.first) PACE_TRY(add_trace(j, r));
     joint->first_meeting = (uint32_t)joint->replay.segments.count;
+    PACE_TRY(join_hosts(j));
     const pace_collectives *collectives = &j->analysis->collectives;
     for (size_t i = 0; i < collectives->items.count; i++)
         PACE_TRY(join_collective(j, collectives->parts.items + collectives->items.items[i].first_part));

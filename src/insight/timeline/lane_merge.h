@@ -21,5 +21,3 @@ void pace_lane_merge_free(pace_lane_merge *merge);
 
 /** The next segment and its time; at equal times that of the highest lane first. PACE_NO_SEGMENT: no more. */
 uint32_t pace_lane_merge_next(int64_t *at_ns, pace_lane_merge *merge);
-
-static inline int64_t pace_segment_end(const pace_segment *s) { return s->start_ns + s->duration_ns; }

@@ -1,0 +1,80 @@
+"""The planted recordings in other shapes: as an export of Nsight Systems, without what links work to its call, without marks of steps, in
+pairs of begin and end, and of ranks that recorded other numbers of steps.
+"""
+import gzip
+import json
+import os
+
+import nsys_export
+
+
+def read(path):
+    with (gzip.open if path.endswith(".gz") else open)(path, "rt") as file:
+        return json.load(file)
+
+
+def write(path, document):
+    with (gzip.open if path.endswith(".gz") else open)(path, "wt") as file:
+        json.dump(document, file)
+
+
+def as_export(path, _):
+    """Python's frames are no part of an export; a driver's calls stand among the runtime's."""
+    document = read(path)
+    events = [{**e, "cat": e["cat"].replace("driver", "runtime")} for e in document["traceEvents"] if e["cat"] != "python_function"]
+    return nsys_export.export(path.split(".json")[0] + ".sqlite", "2026", events, document["deviceProperties"], 1)
+
+
+def edited(edit):
+    def rewrite(path, number):
+        document = read(path)
+        document["traceEvents"] = edit(document["traceEvents"], number)
+        write(path, document)
+        return path
+    return rewrite
+
+
+@edited
+def unlinked(events, _):
+    """No correlations."""
+    for event in events:
+        event["args"].pop("correlation", None)
+    return events
+
+
+@edited
+def unmarked(events, _):
+    return [e for e in events if not e["name"].startswith("ProfilerStep#")]
+
+
+@edited
+def in_pairs(events, _):
+    """Host events as begin and end."""
+    host = [e for e in events if e["pid"] == 1]
+    begins = [{**e, "ph": "B"} for e in host]
+    ends = [{"ph": "E", "pid": e["pid"], "tid": e["tid"], "ts": round(e["ts"] + e["dur"], 3)} for e in host]
+    for event in begins:
+        del event["dur"]
+    order = {"E": 0, "B": 1}
+    pairs = sorted(begins + ends[::-1], key=lambda e: (e["ts"], order[e["ph"]]))
+    return pairs + [e for e in events if e["pid"] != 1]
+
+
+@edited
+def uneven(events, number):
+    """The k-th rank began to record one or two steps late: of its first steps nothing is there."""
+    marks = sorted(e["ts"] for e in events if e["name"].startswith("ProfilerStep#"))
+    begin = marks[number % 3]
+    kept = {e["args"].get("correlation") for e in events if e["pid"] == 1 and e["ts"] >= begin}
+    return [e for e in events if (e["ts"] >= begin if e["pid"] == 1 else e["args"]["correlation"] in kept)]
+
+
+SHAPES = {"nsys": as_export, "unlinked": unlinked, "unmarked": unmarked, "pairs": in_pairs, "uneven": uneven}
+
+
+def rewrite(paths, shape):
+    """Writes the recordings in another shape; returns their paths."""
+    written = [SHAPES[shape](path, number) for number, path in enumerate(paths)]
+    for path in set(paths) - set(written):
+        os.remove(path)
+    return written
