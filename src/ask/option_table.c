@@ -25,7 +25,7 @@ const pace_verb pace_verb_table[PACE_VERBS] = {
     {"slice", "TRACE...", "some steps and ranks of traces, as small traces",
      "Writes some steps of PyTorch profiler traces, and all that these steps need, as traces that any\n"
      "viewer opens: the same events, byte for byte. With --anonymize, names of users are hashed."},
-    {"history", "FILE.sqlite", "answers over time: which runs are worse than those before",
+    {"history", "FILE.sqlite...", "answers over time: which runs are worse than those before",
      "Lists the figures that --store kept, and tells whether the last runs are worse than those\n"
      "before, and which values changed."},
     {"fleet", "FILE...", "where a cluster's time goes, from a table of its jobs",

@@ -82,7 +82,7 @@ static pace_status ask_history(pace_report **out, size_t *missed, const pace_que
     PACE_TRY(pace_asked_whole(&options.window, question, "window"));
     PACE_TRY(pace_asked_whole(&options.rows_shown, question, "top"));
     PACE_TRY(read_limit(&options.has_limit, &options.limit, question));
-    return pace_history(out, missed, question->inputs.items[0], &options);
+    return pace_history(out, missed, PACE_ASKED_INPUTS(question), &options);
 }
 
 static pace_status ask_convert(pace_report **out, const pace_question *question) {
@@ -197,7 +197,7 @@ static const struct {
     {"compare", 1, 2, "two traces", NULL, ask_compare},
     {"convert", 1, SIZE_MAX, "a trace or a model", ask_convert, NULL},
     {"slice", 1, SIZE_MAX, "at least one trace", ask_slice, NULL},
-    {"history", 1, 1, "one file of stored results", NULL, ask_history},
+    {"history", 1, SIZE_MAX, "files of stored results", NULL, ask_history},
     {"fit", 1, SIZE_MAX, "at least one table", ask_fit, NULL},
     {"plan", 1, 1, "one model", ask_plan, NULL},
     {"tune", 0, 1, "at most one table", ask_tune, NULL},

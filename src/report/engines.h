@@ -115,7 +115,8 @@ pace_status pace_convert(pace_report **out, const char *const *paths, size_t pat
 pace_status pace_slice_traces(pace_report **out, const char *const *paths, size_t path_count,
                               const pace_slice_options *options);
 
-/** The runs of a series that --store kept, whether the last ones are worse than those before, and which values changed.
- * `*missed` = limits that do not hold. Errors: PACE_E_USAGE for a series or a value that is not there, PACE_E_INPUT,
+/** The runs of a series that --store kept in `count` files, whether the last ones are worse than those before, and which values changed.
+ * `*missed` = limits that do not hold. Errors: PACE_E_USAGE for a series or a value that is not there or a file given twice, PACE_E_INPUT,
  * PACE_E_IO, PACE_E_MISSING without SQLite. */
-pace_status pace_history(pace_report **out, size_t *missed, const char *path, const pace_history_options *options);
+pace_status pace_history(pace_report **out, size_t *missed, const char *const *paths, size_t count,
+                         const pace_history_options *options);

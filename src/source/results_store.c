@@ -4,6 +4,7 @@
 
 #include <math.h>
 #include <sqlite3.h>
+#include <stdlib.h>
 
 enum { PATIENCE_MS = 10000, MOST_FIGURES = 1 << 26 };
 
@@ -85,29 +86,33 @@ static pace_status copy_text(char **out, pace_rows *rows, size_t column) {
 
 static void free_run(pace_stored_run *run) { PACE_FREE(run->verb, run->series, run->label, run->command); }
 
-typedef PACE_VEC(int64_t) id_list;
+/* Of one file: the ids of its runs, and how many runs other files had before. */
+typedef struct {
+    PACE_VEC(int64_t) ids;
+    size_t first;
+} file_runs;
 
-static pace_status read_run(pace_results *results, id_list *ids, pace_rows *rows) {
+static pace_status read_run(pace_results *results, file_runs *own, pace_rows *rows) {
     pace_stored_run run = {.at_s = pace_row_int(rows, 1, 0)};
     pace_status status = copy_text(&run.verb, rows, 2);
     if (status == PACE_OK) status = copy_text(&run.series, rows, 3);
     if (status == PACE_OK) status = copy_text(&run.label, rows, 4);
     if (status == PACE_OK) status = copy_text(&run.command, rows, 5);
-    if (status == PACE_OK) status = PACE_PUSH(ids, pace_row_int(rows, 0, 0));
+    if (status == PACE_OK) status = PACE_PUSH(&own->ids, pace_row_int(rows, 0, 0));
     if (status == PACE_OK) status = PACE_PUSH(&results->runs, run);
     if (status != PACE_OK) free_run(&run);
     return status;
 }
 
 /* Runs stand by ascending id. */
-static size_t find_run(const id_list *ids, int64_t id) {
+static size_t find_run(const file_runs *own, int64_t id) {
     size_t low = 0;
-    PACE_SEARCH(low, ids->count, middle, ids->items[middle] < id);
-    return low < ids->count && ids->items[low] == id ? low : SIZE_MAX;
+    PACE_SEARCH(low, own->ids.count, middle, own->ids.items[middle] < id);
+    return low < own->ids.count && own->ids.items[low] == id ? own->first + low : SIZE_MAX;
 }
 
-static pace_status read_figure(pace_results *results, const id_list *ids, pace_rows *rows) {
-    pace_stored_figure figure = {.run = find_run(ids, pace_row_int(rows, 0, 0)), .value = pace_row_real(rows, 2)};
+static pace_status read_figure(pace_results *results, const file_runs *own, pace_rows *rows) {
+    pace_stored_figure figure = {.run = find_run(own, pace_row_int(rows, 0, 0)), .value = pace_row_real(rows, 2)};
     if (figure.run == SIZE_MAX || isnan(figure.value) || isinf(figure.value) || results->figures.count == MOST_FIGURES)
         return PACE_OK;
     PACE_TRY(copy_text(&figure.path, rows, 1));
@@ -116,7 +121,7 @@ static pace_status read_figure(pace_results *results, const id_list *ids, pace_r
     return status;
 }
 
-static pace_status read_table(pace_results *results, id_list *ids, pace_database *database, bool runs) {
+static pace_status read_table(pace_results *results, file_runs *own, pace_database *database, bool runs) {
     static const char *const of_runs[] = {"!id", "!at_s", "!verb", "!series", "!label", "!command"};
     static const char *const of_figures[] = {"!run", "!path", "!value"};
     pace_rows *rows;
@@ -125,26 +130,62 @@ static pace_status read_table(pace_results *results, id_list *ids, pace_database
                             runs ? 6 : 3, runs ? "ORDER BY id" : "ORDER BY rowid"));
     pace_status status = pace_rows_next(&more, rows);
     while (status == PACE_OK && more) {
-        status = runs ? read_run(results, ids, rows) : read_figure(results, ids, rows);
+        status = runs ? read_run(results, own, rows) : read_figure(results, own, rows);
         if (status == PACE_OK) status = pace_rows_next(&more, rows);
     }
     pace_rows_free(rows);
     return status;
 }
 
-pace_status pace_results_read(pace_results *out, const char *path) {
+static pace_status read_file(pace_results *results, const char *path) {
     pace_database *database;
-    pace_results results = {0};
-    id_list ids = {0};
+    file_runs own = {.first = results->runs.count};
     PACE_TRY(pace_database_open(&database, path));
     pace_status status = PACE_OK;
     if (!pace_database_has(database, "paceline_runs") || !pace_database_has(database, "paceline_figures"))
         status = pace_fail(PACE_E_INPUT,
                            "%s: expected results that " PACE_FIELD "store wrote, found no table paceline_runs", path);
-    if (status == PACE_OK) status = read_table(&results, &ids, database, true);
-    if (status == PACE_OK) status = read_table(&results, &ids, database, false);
+    if (status == PACE_OK) status = read_table(results, &own, database, true);
+    if (status == PACE_OK) status = read_table(results, &own, database, false);
     pace_database_free(database);
-    PACE_VEC_FREE(&ids);
+    PACE_VEC_FREE(&own.ids);
+    return status;
+}
+
+/* A run, and where it stood before the files' runs were put in order. */
+typedef struct {
+    pace_stored_run run;
+    int64_t at_s;
+    size_t was;
+} moved_run;
+
+PACE_ORDER(by_time, moved_run, PACE_UP(at_s) PACE_UP(was))
+PACE_ORDER(by_run, pace_stored_figure, PACE_UP(run) PACE_TEXT(path))
+
+static pace_status order_by_time(pace_results *results) {
+    size_t count = results->runs.count;
+    moved_run *moved = pace_alloc(count + 1, sizeof *moved);
+    size_t *now = pace_alloc(count + 1, sizeof *now);
+    pace_status status = moved && now ? PACE_OK : PACE_E_MEMORY;
+    for (size_t i = 0; status == PACE_OK && i < count; i++)
+        moved[i] = (moved_run){results->runs.items[i], results->runs.items[i].at_s, i};
+    if (status == PACE_OK) {
+        qsort(moved, count, sizeof *moved, by_time);
+        for (size_t i = 0; i < count; i++) results->runs.items[i] = moved[i].run, now[moved[i].was] = i;
+        for (size_t i = 0; i < results->figures.count; i++)
+            results->figures.items[i].run = now[results->figures.items[i].run];
+        if (results->figures.count)
+            qsort(results->figures.items, results->figures.count, sizeof *results->figures.items, by_run);
+    }
+    PACE_FREE(moved, now);
+    return status;
+}
+
+pace_status pace_results_read(pace_results *out, const char *const *paths, size_t count) {
+    pace_results results = {0};
+    pace_status status = PACE_OK;
+    for (size_t i = 0; status == PACE_OK && i < count; i++) status = read_file(&results, paths[i]);
+    if (status == PACE_OK && count > 1) status = order_by_time(&results);
     return PACE_GIVE(out, results, status, pace_results_free(&results));
 }
 

@@ -16,7 +16,8 @@ typedef struct {
 } pace_stored_figure;
 
 typedef struct {
-    PACE_VEC(pace_stored_run) runs; /* in the order in which they were stored */
+    PACE_VEC(pace_stored_run)
+    runs; /* in the order in which they were stored: of several files by time, else as in the file */
     PACE_VEC(pace_stored_figure) figures;
 } pace_results;
 
@@ -25,6 +26,6 @@ typedef struct {
 pace_status pace_results_add(const char *path, const pace_stored_run *run, const pace_stored_figure *figures,
                              size_t count) PACE_MUST_CHECK;
 
-/** Reads everything. PACE_E_IO, PACE_E_INPUT for what is no database or holds no results. */
-pace_status pace_results_read(pace_results *out, const char *path) PACE_MUST_CHECK;
+/** Reads everything of `count` files. PACE_E_IO, PACE_E_INPUT for what is no database or holds no results. */
+pace_status pace_results_read(pace_results *out, const char *const *paths, size_t count) PACE_MUST_CHECK;
 void pace_results_free(pace_results *results);

@@ -22,12 +22,12 @@ def history(*words, wanted=0):
     return answer
 
 
-def fill(path, values, series="analyze"):
+def fill(path, values, series="analyze", at_s=0):
     """Runs as --store writes them; each of a step time and of a value that never changes."""
     with sqlite3.connect(path) as database:
         for value in values:
-            run_id = database.execute("INSERT INTO paceline_runs (at_s, verb, series, label, command) VALUES (0, 'analyze', ?, 'made', '')",
-                                      (series,)).lastrowid
+            run_id = database.execute("INSERT INTO paceline_runs (at_s, verb, series, label, command) VALUES (?, 'analyze', ?, 'made', '')",
+                                      (at_s, series)).lastrowid
             for name, figure in (("step_spread.median_ns", value), ("window.kernels", 100), ("throughput.steps_per_s", 1e9 / value)):
                 database.execute("INSERT INTO paceline_figures VALUES (?, ?, ?)", (run_id, name, figure))
 
@@ -134,6 +134,23 @@ def test_several_series(folder):
     expect(history(path, "--series", "main-h100", "--fail-on", "+5%")["checks"][0]["holds"] == "yes", "one alone")
 
 
+def test_several_files(folder):
+    """A series kept in two files by turns says what it says in one file; a file given twice is refused."""
+    chance = random.Random(10)
+    values = noisy(chance, 16, 1e8) + noisy(chance, 4, 1.1e8)
+    whole, odd, even = (empty(folder, name + ".sqlite") for name in ("whole", "odd", "even"))
+    for at_s, value in enumerate(values):
+        fill(whole, [value], at_s=at_s)
+        fill(odd if at_s % 2 else even, [value], at_s=at_s)
+    one = history(whole, "--last", "4", "--fail-on", "+5%", wanted=1)
+    two = history(odd, even, "--last", "4", "--fail-on", "+5%", wanted=1)
+    for answer in (one, two):
+        del answer["command"], answer["inputs"]
+    expect(one == two and len(two["runs"]) == 20, "two files", one["summary"], two["summary"])
+    code, _, err = run("history", odd, odd)
+    expect_line(code, err, 2, "which are one")
+
+
 def test_faster(folder):
     chance = random.Random(7)
     path = empty(folder)
@@ -165,7 +182,7 @@ def test_refused(folder):
         (3, "database", ["history", text]),
         (3, "paceline_runs", ["history", other]),
         (3, "nowhere", ["history", os.path.join(folder, "nowhere.sqlite")]),
-        (2, "one file", ["history"]),
+        (2, "files of stored results", ["history"]),
         (2, "--last", ["history", path, "--last", "0"]),
         (2, "--fail-on", ["history", path, "--fail-on", "much"]),
         (2, "no effect without --store", ["analyze", DEMO, "--label", "x"]),
@@ -183,7 +200,7 @@ def test_refused(folder):
 
 if "libsqlite3-dev" in run("history", "/dev/null")[2]:
     sys.exit(print("left out: this paceline has no SQLite"))
-for test in (test_stored, test_regression, test_noise, test_long_ago, test_several_series, test_faster, test_together, test_refused):
+for test in (test_stored, test_regression, test_noise, test_long_ago, test_several_series, test_several_files, test_faster, test_together, test_refused):
     with tempfile.TemporaryDirectory() as scratch:
         test(scratch)
 sys.exit(finish())

@@ -38,7 +38,8 @@ PACE_TABLE(changes, "changes", "Values that changed, the largest change first", 
            {"verdict", "verdict", PACE_SHOW_TEXT, PACE_OF(value_row, verdict)});
 
 typedef struct {
-    const char *file;
+    const char *const *files;
+    size_t file_count;
     const pace_results *results;
     const char *series, *path;
     const pace_history_options *options;
@@ -320,20 +321,37 @@ static pace_status build_of(pace_node *root, view *v, const pace_series_list *li
 
 static pace_status build(pace_report *report, void *context) {
     view *v = context;
-    struct stat about;
     pace_series_list list;
     PACE_TRY(pace_history_series(&list, v->results, v->options->series));
-    pace_report_add_input(report, v->file, stat(v->file, &about) == 0 ? (uint64_t)about.st_size : 0);
+    for (size_t i = 0; i < v->file_count; i++) {
+        struct stat about;
+        pace_report_add_input(report, v->files[i], stat(v->files[i], &about) == 0 ? (uint64_t)about.st_size : 0);
+    }
     pace_report_show_rows(report, v->options->rows_shown);
     pace_status status = build_of(pace_report_root(report), v, &list);
     PACE_VEC_FREE(&list);
     return status;
 }
 
-pace_status pace_history(pace_report **out, size_t *missed, const char *path, const pace_history_options *options) {
+/* Runs of a file that is given twice would count twice. */
+static pace_status check_files(const char *const *paths, size_t count) {
+    for (size_t i = 0; i < count; i++)
+        for (size_t k = 0; k < i; k++) {
+            struct stat one, other;
+            if (stat(paths[i], &one) != 0 || stat(paths[k], &other) != 0) continue;
+            if (one.st_dev == other.st_dev && one.st_ino == other.st_ino)
+                return pace_fail(PACE_E_USAGE, "expected files that differ, found %s and %s, which are one", paths[k],
+                                 paths[i]);
+        }
+    return PACE_OK;
+}
+
+pace_status pace_history(pace_report **out, size_t *missed, const char *const *paths, size_t count,
+                         const pace_history_options *options) {
     pace_results results;
-    PACE_TRY(pace_results_read(&results, path));
-    view v = {.file = path, .results = &results, .options = options};
+    PACE_TRY(check_files(paths, count));
+    PACE_TRY(pace_results_read(&results, paths, count));
+    view v = {.files = paths, .file_count = count, .results = &results, .options = options};
     pace_status status = pace_report_build(out, "history", "Answers over time", build, &v);
     pace_results_free(&results);
     *missed = v.missed;
