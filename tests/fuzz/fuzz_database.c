@@ -100,8 +100,9 @@ static void read_jobs(void) {
 }
 
 static void read_results(void) {
+    const char *const paths[] = {path};
     pace_results results;
-    if (pace_results_read(&results, path) != PACE_OK) {
+    if (pace_results_read(&results, paths, 1) != PACE_OK) {
         if (!*pace_message()) abort();
         return;
     }

@@ -14,7 +14,7 @@
 #include "source/results_store.h"
 
 typedef struct {
-    char folder[64], trace[96], slice[96], results[96];
+    char folder[64], trace[96], slice[96], results[96], more_results[96];
 } files;
 
 /* Four steps; the device runs a step behind the host, so that each slice has work of other steps beside it. */
@@ -64,6 +64,7 @@ static int make_files(void **state) {
     snprintf(made.trace, sizeof made.trace, "%s/trace.json", made.folder);
     snprintf(made.slice, sizeof made.slice, "%s/slice.json.gz", made.folder);
     snprintf(made.results, sizeof made.results, "%s/results.sqlite", made.folder);
+    snprintf(made.more_results, sizeof made.more_results, "%s/more.sqlite", made.folder);
     write_trace(made.trace);
     return 0;
 }
@@ -73,6 +74,7 @@ static int remove_files(void **state) {
     unlink(made->trace);
     unlink(made->slice);
     unlink(made->results);
+    unlink(made->more_results);
     return rmdir(made->folder);
 }
 
@@ -99,7 +101,8 @@ static pace_status history(const void *context, int choice) {
     const pace_history_options options = {.has_limit = true, .limit = 0.05, .last = (size_t)choice + 2};
     pace_report *report = NULL;
     size_t missed;
-    pace_status status = pace_history(&report, &missed, made->results, &options);
+    const char *const paths[] = {made->results, made->more_results};
+    pace_status status = pace_history(&report, &missed, paths, 2, &options);
     if (status == PACE_OK) pace_report_free(report);
     return status;
 }
@@ -109,7 +112,7 @@ static void test_history(void **state) {
     const pace_stored_run run = {.verb = "analyze", .series = "analyze", .label = "", .command = ""};
     for (int i = 0; i < 8; i++) {
         const pace_stored_figure figures[] = {{0, "step_spread.median_ns", 100 + i}, {0, "window.busy_ns", 50 - i}};
-        assert_int_equal(pace_results_add(made->results, &run, figures, 2), PACE_OK);
+        assert_int_equal(pace_results_add(i % 2 ? made->results : made->more_results, &run, figures, 2), PACE_OK);
     }
     assert_true(exhaust(history, *state, 1, 50) > 20);
 }
