@@ -1,27 +1,43 @@
 #include "insight/steps/stage_links.h"
 
 #include "base/order.h"
+#include "base/sort.h"
 
-#include <stdlib.h>
+/* --- sets of tasks, a bit each ------------------------------------------------------------------------------------ */
 
-static bool inside_backward(const pace_step *step, uint32_t task) {
+static uint64_t *make_set(const pace_step *step) { return pace_alloc(step->count / 64 + 1, sizeof(uint64_t)); }
+
+static void put(uint64_t *set, uint32_t task) { set[task / 64] |= (uint64_t)1 << task % 64; }
+
+static bool holds(const uint64_t *set, uint32_t task) { return set[task / 64] >> task % 64 & 1; }
+
+/* --- stages of linked operators ----------------------------------------------------------------------------------- */
+
+static bool inside_backward(const pace_step *step, const uint64_t *differentiate, uint32_t task) {
     for (uint32_t at = pace_task_parent(step, task); at != PACE_NO_TASK; at = pace_task_parent(step, at))
-        if (pace_step_gradient(step, at)) return true;
+        if (holds(differentiate, at)) return true;
     return false;
 }
 
-void pace_stages_mark_linked(pace_step *step) {
+pace_status pace_stages_mark_linked(pace_step *step) {
+    uint64_t *differentiate = make_set(step);
+    if (!differentiate) return PACE_E_MEMORY;
+    for (size_t i = 0; i < step->gradients.count; i++) put(differentiate, step->gradients.items[i].task);
     for (size_t i = 0; i < step->gradients.count; i++) {
         uint32_t forward = step->gradients.items[i].forward;
         if (forward != PACE_NO_TASK && !pace_stage_is_given(step, forward))
             step->stage[forward] =
-                (uint8_t)(inside_backward(step, forward) ? PACE_STAGE_RECOMPUTE : PACE_STAGE_FORWARD);
+                (uint8_t)(inside_backward(step, differentiate, forward) ? PACE_STAGE_RECOMPUTE : PACE_STAGE_FORWARD);
     }
     for (size_t i = 0; i < step->gradients.count; i++) {
         uint32_t task = step->gradients.items[i].task;
         if (!pace_stage_is_given(step, task)) step->stage[task] = PACE_STAGE_BACKWARD;
     }
+    pace_free(differentiate);
+    return PACE_OK;
 }
+
+/* --- their runs --------------------------------------------------------------------------------------------------- */
 
 PACE_ORDER(by_start, pace_stage_run, PACE_UP(from_ns) PACE_UP(to_ns))
 
@@ -44,23 +60,37 @@ static void join(pace_stage_runs *runs) {
     runs->count = kept;
 }
 
+/* Thread by thread, in order of start on each. */
+static pace_status list_operators(pace_stage_runs *runs, const pace_step *step, const pace_marks *marks,
+                                  uint64_t *linked) {
+    for (size_t i = 0; i < step->gradients.count; i++) {
+        const pace_gradient *own = &step->gradients.items[i];
+        put(linked, own->task);
+        if (own->forward != PACE_NO_TASK && step->stage[own->forward] == PACE_STAGE_FORWARD) put(linked, own->forward);
+    }
+    for (uint32_t task = 0; task < step->count; task++) {
+        if (linked[task / 64] == 0) task |= 63; /* none of these */
+        else if (holds(linked, task)) PACE_TRY(add_operator(runs, step, marks, task));
+    }
+    return PACE_OK;
+}
+
+static pace_status order(pace_stage_runs *runs) {
+    pace_stage_run *scratch = pace_alloc(runs->count + 1, sizeof *scratch);
+    if (!scratch) return PACE_E_MEMORY;
+    pace_sort_runs(runs->items, scratch, runs->count, sizeof *scratch, by_start);
+    pace_free(scratch);
+    return PACE_OK;
+}
+
 pace_status pace_stage_runs_find(pace_stage_runs *out, const pace_step *step, const pace_marks *marks) {
     pace_stage_runs runs = {0};
-    pace_status status = PACE_OK;
-    for (size_t i = 0; status == PACE_OK && i < step->gradients.count; i++) {
-        const pace_gradient *own = &step->gradients.items[i];
-        status = add_operator(&runs, step, marks, own->task);
-        bool forward = own->forward != PACE_NO_TASK && step->stage[own->forward] == PACE_STAGE_FORWARD;
-        if (status == PACE_OK && forward) status = add_operator(&runs, step, marks, own->forward);
-    }
-    if (status != PACE_OK) {
-        PACE_VEC_FREE(&runs);
-        return status;
-    }
-    if (runs.count) qsort(runs.items, runs.count, sizeof *runs.items, by_start);
-    join(&runs);
-    *out = runs;
-    return PACE_OK;
+    uint64_t *linked = make_set(step);
+    pace_status status = linked ? list_operators(&runs, step, marks, linked) : PACE_E_MEMORY;
+    if (status == PACE_OK) status = order(&runs);
+    if (status == PACE_OK) join(&runs);
+    pace_free(linked);
+    return PACE_GIVE(out, runs, status, PACE_VEC_FREE(&runs));
 }
 
 /* The last run that begins by an instant; runs->count when none does. */
