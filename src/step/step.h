@@ -179,10 +179,12 @@ typedef struct {
     PACE_VEC(pace_exchange_record) records; /* of host operators, by task once finished */
     PACE_VEC(int64_t) bytes;
     PACE_VEC(pace_sync) syncs;
-    PACE_VEC(pace_memory_event) memory;            /* by time once finished */
-    PACE_VEC(pace_counter) counters;               /* range by range, as the trace lists them */
-    PACE_VEC(pace_wait) waits;                     /* by task, then by on; set by pace_step_finish() */
-    PACE_VEC(pace_gradient) gradients;             /* by task; set by pace_step_finish() */
+    PACE_VEC(pace_memory_event) memory; /* by time once finished */
+    PACE_VEC(pace_counter) counters;    /* range by range, as the trace lists them */
+    PACE_VEC(pace_wait) waits;          /* by task, then by on; set by pace_step_finish() */
+    PACE_VEC(pace_gradient) gradients;  /* by task; set by pace_step_finish() */
+    uint64_t *has_gradient;             /* a bit a task; NULL = no task has one */
+    size_t has_gradient_words;
     PACE_VEC(pace_autograd_note) autograd_notes;   /* only until pace_step_finish() */
     PACE_VEC(pace_autograd_arrow) autograd_arrows; /* only until pace_step_finish() */
 

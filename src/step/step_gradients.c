@@ -152,14 +152,27 @@ static pace_status link_notes(linker *l) {
 
 PACE_ORDER(by_task, pace_gradient, PACE_UP(task) PACE_UP(forward))
 
-static void order_gradients(pace_step *step) {
-    if (step->gradients.count == 0) return;
+static pace_status mark_gradients(pace_step *step) {
+    size_t words = step->count / 64 + 1;
+    uint64_t *marks = pace_alloc(words, sizeof *marks);
+    if (!marks) return PACE_E_MEMORY;
+    for (size_t i = 0; i < step->gradients.count; i++)
+        marks[step->gradients.items[i].task / 64] |= (uint64_t)1 << step->gradients.items[i].task % 64;
+    pace_free(step->has_gradient);
+    step->has_gradient = marks;
+    step->has_gradient_words = words;
+    return PACE_OK;
+}
+
+static pace_status order_gradients(pace_step *step) {
+    if (step->gradients.count == 0) return PACE_OK;
     qsort(step->gradients.items, step->gradients.count, sizeof *step->gradients.items, by_task);
     size_t kept = 1;
     for (size_t i = 1; i < step->gradients.count; i++)
         if (step->gradients.items[i].task != step->gradients.items[kept - 1].task)
             step->gradients.items[kept++] = step->gradients.items[i];
     step->gradients.count = kept;
+    return mark_gradients(step);
 }
 
 pace_status pace_step_link_gradients(pace_step *step) {
@@ -168,7 +181,7 @@ pace_status pace_step_link_gradients(pace_step *step) {
     if (step->autograd_notes.count || step->autograd_arrows.count) status = list_forward(&l);
     if (status == PACE_OK) status = follow_arrows(&l);
     if (status == PACE_OK && step->autograd_notes.count) status = link_notes(&l);
-    if (status == PACE_OK) order_gradients(step);
+    if (status == PACE_OK) status = order_gradients(step);
     PACE_FREE(l.forward, l.first);
     PACE_VEC_FREE(&l.threads, &step->autograd_notes, &step->autograd_arrows);
     return status;
@@ -176,7 +189,7 @@ pace_status pace_step_link_gradients(pace_step *step) {
 
 const pace_gradient *pace_step_gradient(const pace_step *step, uint32_t task) {
     size_t low = 0;
+    if (!step->has_gradient || !(step->has_gradient[task / 64] >> task % 64 & 1)) return NULL;
     PACE_SEARCH(low, step->gradients.count, middle, step->gradients.items[middle].task < task);
-    bool found = low < step->gradients.count && step->gradients.items[low].task == task;
-    return found ? &step->gradients.items[low] : NULL;
+    return &step->gradients.items[low];
 }

@@ -24,7 +24,7 @@ const pace_step_part pace_step_parts[] = {
     VECTOR(waits),          VECTOR(gradients),
     VECTOR(autograd_notes), VECTOR(autograd_arrows),
     VECTOR(devices),        VECTOR(kept_steps),
-    VECTOR(marking),
+    VECTOR(marking),        ARRAY(has_gradient, has_gradient_words, 0),
 };
 const size_t pace_step_column_count = 10, pace_step_part_count = PACE_COUNT(pace_step_parts);
 

@@ -3,41 +3,24 @@
 #include "base/order.h"
 #include "base/sort.h"
 
-/* --- sets of tasks, a bit each ------------------------------------------------------------------------------------ */
-
-static uint64_t *make_set(const pace_step *step) { return pace_alloc(step->count / 64 + 1, sizeof(uint64_t)); }
-
-static void put(uint64_t *set, uint32_t task) { set[task / 64] |= (uint64_t)1 << task % 64; }
-
-static bool holds(const uint64_t *set, uint32_t task) { return set[task / 64] >> task % 64 & 1; }
-
-/* --- stages of linked operators ----------------------------------------------------------------------------------- */
-
-static bool inside_backward(const pace_step *step, const uint64_t *differentiate, uint32_t task) {
+static bool inside_backward(const pace_step *step, uint32_t task) {
     for (uint32_t at = pace_task_parent(step, task); at != PACE_NO_TASK; at = pace_task_parent(step, at))
-        if (holds(differentiate, at)) return true;
+        if (pace_step_gradient(step, at)) return true;
     return false;
 }
 
-pace_status pace_stages_mark_linked(pace_step *step) {
-    uint64_t *differentiate = make_set(step);
-    if (!differentiate) return PACE_E_MEMORY;
-    for (size_t i = 0; i < step->gradients.count; i++) put(differentiate, step->gradients.items[i].task);
+void pace_stages_mark_linked(pace_step *step) {
     for (size_t i = 0; i < step->gradients.count; i++) {
         uint32_t forward = step->gradients.items[i].forward;
         if (forward != PACE_NO_TASK && !pace_stage_is_given(step, forward))
             step->stage[forward] =
-                (uint8_t)(inside_backward(step, differentiate, forward) ? PACE_STAGE_RECOMPUTE : PACE_STAGE_FORWARD);
+                (uint8_t)(inside_backward(step, forward) ? PACE_STAGE_RECOMPUTE : PACE_STAGE_FORWARD);
     }
     for (size_t i = 0; i < step->gradients.count; i++) {
         uint32_t task = step->gradients.items[i].task;
         if (!pace_stage_is_given(step, task)) step->stage[task] = PACE_STAGE_BACKWARD;
     }
-    pace_free(differentiate);
-    return PACE_OK;
 }
-
-/* --- their runs --------------------------------------------------------------------------------------------------- */
 
 PACE_ORDER(by_start, pace_stage_run, PACE_UP(from_ns) PACE_UP(to_ns))
 
@@ -60,7 +43,9 @@ static void join(pace_stage_runs *runs) {
     runs->count = kept;
 }
 
-/* Thread by thread, in order of start on each. */
+static void put(uint64_t *set, uint32_t task) { set[task / 64] |= (uint64_t)1 << task % 64; }
+
+/* Thread by thread, in order of start on each. `linked` has a bit a task. */
 static pace_status list_operators(pace_stage_runs *runs, const pace_step *step, const pace_marks *marks,
                                   uint64_t *linked) {
     for (size_t i = 0; i < step->gradients.count; i++) {
@@ -70,7 +55,7 @@ static pace_status list_operators(pace_stage_runs *runs, const pace_step *step, 
     }
     for (uint32_t task = 0; task < step->count; task++) {
         if (linked[task / 64] == 0) task |= 63; /* none of these */
-        else if (holds(linked, task)) PACE_TRY(add_operator(runs, step, marks, task));
+        else if (linked[task / 64] >> task % 64 & 1) PACE_TRY(add_operator(runs, step, marks, task));
     }
     return PACE_OK;
 }
@@ -85,7 +70,7 @@ static pace_status order(pace_stage_runs *runs) {
 
 pace_status pace_stage_runs_find(pace_stage_runs *out, const pace_step *step, const pace_marks *marks) {
     pace_stage_runs runs = {0};
-    uint64_t *linked = make_set(step);
+    uint64_t *linked = pace_alloc(step->count / 64 + 1, sizeof *linked);
     pace_status status = linked ? list_operators(&runs, step, marks, linked) : PACE_E_MEMORY;
     if (status == PACE_OK) status = order(&runs);
     if (status == PACE_OK) join(&runs);

@@ -14,7 +14,7 @@ typedef PACE_VEC(pace_stage_run) pace_stage_runs;
 
 /** Sets the stage of linked operators: backward, forward, and recompute for a forward operator that a linked backward
  * operator encloses. */
-pace_status pace_stages_mark_linked(pace_step *step) PACE_MUST_CHECK;
+void pace_stages_mark_linked(pace_step *step);
 
 /** The runs of the linked operators, once their stages are set. Empty without links. */
 pace_status pace_stage_runs_find(pace_stage_runs *out, const pace_step *step, const pace_marks *marks) PACE_MUST_CHECK;

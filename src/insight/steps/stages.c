@@ -196,9 +196,9 @@ pace_status pace_stages_attribute(pace_step *step, const pace_marks *marks, cons
     name_stages names = {words, pace_alloc(count, 1), pace_alloc(count, 1)};
     reach *backward = pace_alloc(marks->items.count + 1, sizeof *backward);
     pace_stage_runs runs = {0};
+    pace_stages_mark_linked(step);
     pace_status status =
-        names.of_operator && names.of_annotation && backward ? pace_stages_mark_linked(step) : PACE_E_MEMORY;
-    if (status == PACE_OK) status = pace_stage_runs_find(&runs, step, marks);
+        names.of_operator && names.of_annotation && backward ? pace_stage_runs_find(&runs, step, marks) : PACE_E_MEMORY;
     if (status == PACE_OK) {
         attribute_host_by_name(step, &names);
         attribute_backward_threads(step);
