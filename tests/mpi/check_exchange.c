@@ -4,6 +4,7 @@
  */
 #include "../../trainer/gradient_exchange.h"
 
+#include <dirent.h>
 #include <dlfcn.h>
 #include <math.h>
 #include <mpi.h>
@@ -189,14 +190,26 @@ static void few(void) {
     run(&lists[3], false, 0);
 }
 
-/* Servers are children of the rank that started them. */
-static void kill_servers(void) {
-    char path[64];
+/* Kills the processes that a thread of this rank started; Linux lists children by thread. */
+static int kill_children(const char *thread) {
+    char path[300];
     long process;
-    snprintf(path, sizeof path, "/proc/self/task/%ld/children", (long)getpid());
+    int killed = 0;
+    snprintf(path, sizeof path, "/proc/self/task/%s/children", thread);
     FILE *children = fopen(path, "r");
-    while (children && fscanf(children, "%ld", &process) == 1) kill((pid_t)process, SIGKILL);
+    while (children && fscanf(children, "%ld", &process) == 1) killed += kill((pid_t)process, SIGKILL) == 0;
     if (children) fclose(children);
+    return killed;
+}
+
+/* Servers are children of a thread of the rank that started them. */
+static void kill_servers(void) {
+    int killed = 0;
+    DIR *threads = opendir("/proc/self/task");
+    for (struct dirent *one; threads && (one = readdir(threads));) killed += kill_children(one->d_name);
+    if (threads) closedir(threads);
+    MPI_Allreduce(MPI_IN_PLACE, &killed, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    if (killed == 0) printf("no server was found\n");
 }
 
 /* The last rank goes no further, or servers die; the others say so. */
