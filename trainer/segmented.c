@@ -113,57 +113,118 @@ static pace_neuron_activation activation_of(const char *word) {
 }
 
 static pace_status refuse_layer(const segmented *s, size_t i) {
-    return pace_fail(
-        PACE_E_USAGE,
-        "%s: layer \"%.60s\" (%s): segments are of fully connected layers with relu, sigmoid or tanh between, "
-        "and cross_entropy",
-        s->model, s->network.names[i], s->network.model.layers.items[i].word);
+    return pace_fail(PACE_E_USAGE,
+                     "%s: layer \"%.60s\" (%s): segments are of convolutions and fully connected layers with biases; "
+                     "relu, sigmoid or tanh behind each, one pool behind that of a convolution, and cross_entropy",
+                     s->model, s->network.names[i], s->network.model.layers.items[i].word);
+}
+
+static pace_segment_image image_of(const pace_shape *shape) {
+    return (pace_segment_image){(size_t)shape->height, (size_t)shape->width, (size_t)shape->channels};
+}
+
+static void read_windows(pace_segment_window window[2], const pace_layer *layer) {
+    for (int side = 0; side < 2; side++)
+        window[side] = (pace_segment_window){(size_t)layer->option[PACE_OPTION_KERNEL + side],
+                                             (size_t)layer->option[PACE_OPTION_STRIDE + side],
+                                             (size_t)layer->option[PACE_OPTION_PAD + side]};
+}
+
+static bool add_convolution(pace_segment_layer *to, const pace_layer *layer, const pace_shape *in) {
+    if (layer->option[PACE_OPTION_GROUPS] > 1 || layer->option[PACE_OPTION_DILATION] > 1) return false;
+    *to = (pace_segment_layer){.convolution = true,
+                               .in = image_of(in),
+                               .map = image_of(&layer->shape),
+                               .out = image_of(&layer->shape),
+                               .pool = {{1, 1, 0}, {1, 1, 0}}};
+    read_windows(to->filter, layer);
+    return true;
+}
+
+/* No mean over places that are padded. */
+static bool add_pool(pace_segment_layer *to, const pace_layer *layer) {
+    bool pooled = to->pool[0].kernel * to->pool[1].kernel > 1;
+    to->mean = layer->kind == PACE_LAYER_AVERAGE_POOL;
+    if (!to->convolution || pooled ||
+        (to->mean && layer->option[PACE_OPTION_PAD] + layer->option[PACE_OPTION_PAD_WIDTH] > 0))
+        return false;
+    read_windows(to->pool, layer);
+    to->out = image_of(&layer->shape);
+    return true;
+}
+
+/* Before the pool, wherever it stands: the largest value stays the largest. A mean does not. */
+static bool add_activation(pace_segment_layer *to, const pace_layer *layer) {
+    if (to->activation != PACE_NEURON_NONE || to->mean) return false;
+    to->activation = activation_of(layer->word);
+    return to->activation != PACE_NEURON_NONE;
+}
+
+static bool joins(segmented *s, size_t i) {
+    const pace_layer *layer = &s->network.model.layers.items[i];
+    pace_segments_run *run = &s->run;
+    pace_segment_layer *next = &s->layers[run->layer_count], *last = run->layer_count ? next - 1 : NULL;
+    bool room = run->layer_count < MOST_LAYERS && layer->option[PACE_OPTION_BIAS] > 0;
+    switch (layer->kind) {
+    case PACE_LAYER_INPUT: return i == 0 && (run->inputs = (size_t)pace_shape_elements(&layer->shape, 1, 1)) > 0;
+    case PACE_LAYER_CONVOLUTION:
+        if (!room || !add_convolution(next, layer, &pace_layer_input(&s->network.model, layer, 0)->shape)) return false;
+        run->layer_count++;
+        return true;
+    case PACE_LAYER_LINEAR:
+        *next = (pace_segment_layer){.out = {(size_t)layer->option[PACE_OPTION_OUT], 1, 1}};
+        run->layer_count += room;
+        return room;
+    case PACE_LAYER_MAX_POOL:
+    case PACE_LAYER_AVERAGE_POOL: return last && add_pool(last, layer);
+    case PACE_LAYER_ACTIVATION: return last && add_activation(last, layer);
+    case PACE_LAYER_FLATTEN: return !last || last->convolution;
+    case PACE_LAYER_LOSS:
+        return strcmp(layer->word, "cross_entropy") == 0 && last && !last->convolution &&
+               last->activation == PACE_NEURON_NONE;
+    default: return false;
+    }
 }
 
 static pace_status add_layer(segmented *s, size_t i) {
     const pace_layer *layer = &s->network.model.layers.items[i];
-    pace_segments_run *run = &s->run;
-    pace_segment_layer *last = run->layer_count ? &s->layers[run->layer_count - 1] : NULL;
-    if (layer->kind == PACE_LAYER_INPUT && i == 0) {
-        run->inputs = (size_t)pace_shape_elements(&layer->shape, 1, 1);
-        return PACE_OK;
-    }
-    if (layer->kind == PACE_LAYER_LINEAR && layer->option[PACE_OPTION_BIAS] > 0 && run->layer_count < MOST_LAYERS &&
-        (!last || last->activation != PACE_NEURON_NONE)) {
-        s->layers[run->layer_count++] = (pace_segment_layer){(size_t)layer->option[PACE_OPTION_OUT], PACE_NEURON_NONE};
-        return PACE_OK;
-    }
-    if (layer->kind == PACE_LAYER_ACTIVATION && last && last->activation == PACE_NEURON_NONE &&
-        activation_of(layer->word) != PACE_NEURON_NONE) {
-        last->activation = activation_of(layer->word);
-        return PACE_OK;
-    }
-    bool ends = layer->kind == PACE_LAYER_LOSS && strcmp(layer->word, "cross_entropy") == 0 && last &&
-                last->activation == PACE_NEURON_NONE;
-    bool nothing = layer->kind == PACE_LAYER_FLATTEN && !last;
-    return ends || nothing ? PACE_OK : refuse_layer(s, i);
+    bool chained = layer->kind == PACE_LAYER_INPUT ||
+                   (layer->input_count == 1 && s->network.model.inputs.items[layer->first_input] + 1 == i);
+    return chained && joins(s, i) ? PACE_OK : refuse_layer(s, i);
 }
 
 static pace_status check_widths(const segmented *s) {
     for (size_t l = 0; l < s->run.layer_count; l++)
-        if (s->layers[l].neurons < (size_t)s->run.workers)
-            return pace_fail(PACE_E_USAGE, "set: tp=%d: a layer of %zu neurons has no segment for each worker",
-                             s->run.workers, s->layers[l].neurons);
+        if (s->layers[l].out.height < (size_t)s->run.workers)
+            return pace_fail(PACE_E_USAGE, "set: tp=%d: a layer of %zu %s has no segment for each worker",
+                             s->run.workers, s->layers[l].out.height, s->layers[l].convolution ? "rows" : "neurons");
     return PACE_OK;
 }
 
+/* Each worker has all filters of a convolution. */
 static double weights_of_worker(const pace_segments_run *run) {
     double sum = 0;
-    for (size_t l = 0; l < run->layer_count; l++)
-        sum += ceil((double)run->layers[l].neurons / run->workers) *
-               ((double)(l ? run->layers[l - 1].neurons : run->inputs) + 1);
+    for (size_t l = 0; l < run->layer_count; l++) {
+        const pace_segment_layer *one = &run->layers[l];
+        double inputs = (double)(l ? pace_segment_values(&one[-1].out) : run->inputs);
+        sum += one->convolution ? (double)one->map.channels * (double)(pace_segment_filter_values(one) + 1)
+                                : ceil((double)one->out.height / run->workers) * (inputs + 1);
+    }
     return 4 * sum;
+}
+
+/* Activations and errors of all threads. */
+static double values_of_worker(const pace_segments_run *run) {
+    double sum = (double)run->inputs;
+    for (size_t l = 0; l < run->layer_count; l++)
+        sum += (double)(pace_segment_values(&run->layers[l].out) + pace_segment_values(&run->layers[l].map));
+    return 8 * sum * run->threads;
 }
 
 static pace_status check_memory(segmented *s) {
     double asked = pace_question_number(s->question, "memory"), there = pace_free_bytes();
     double most = asked > 0 && (there <= 0 || asked < there) ? asked : there;
-    s->done.memory_bytes = weights_of_worker(&s->run) * (s->run.servers ? 2 : 1);
+    s->done.memory_bytes = weights_of_worker(&s->run) * (s->run.servers ? 2 : 1) + values_of_worker(&s->run);
     if (most <= 0 || s->done.memory_bytes <= most) return PACE_OK;
     return pace_fail(PACE_E_LIMIT, "%s: a worker takes %.1f MB of memory, and %.1f MB are there: expected more workers",
                      s->model, s->done.memory_bytes / 1e6, most / 1e6);
@@ -193,7 +254,7 @@ static pace_status read_model(segmented *s) {
 
 static pace_status draw(segmented *s) {
     const pace_segments_run *run = &s->run;
-    size_t classes = s->layers[run->layer_count - 1].neurons;
+    size_t classes = s->layers[run->layer_count - 1].out.height;
     int replica = run->rank / run->workers;
     s->samples = pace_alloc(run->batch * run->inputs, sizeof *s->samples);
     s->labels = pace_alloc(run->batch, sizeof *s->labels);

@@ -1,5 +1,6 @@
-"""Layers over workers: the losses are those of a network trained one sample after another in Python, however its layers are cut;
-replicas learn through a parameter server; what cannot be is refused in one line."""
+"""Layers over workers: the losses are those of a network trained one sample after another in Python, however its layers are cut, also
+where each worker moves filters of its own until the end of a batch; replicas learn through a parameter server; what cannot be is
+refused in one line."""
 import json
 import math
 import os
@@ -26,7 +27,24 @@ layers:
   - tanh
   - linear: 3
 """
-SIZES, BATCH, RATE, SEED = (6, 5, 4, 3), 4, 0.5, 1
+IMAGES = """family: net
+about: a
+source: b
+inputs: {x: {image: [2, 9, 7]}}
+loss: cross_entropy
+layers:
+  - conv: {out: 3, kernel: 3, pad: 1}
+  - tanh
+  - max_pool: {kernel: 3, stride: 2}
+  - conv: {out: 4, kernel: [2, 3], pad: [0, 1]}
+  - relu
+  - conv: {out: 3, kernel: 3, pad: 1}
+  - sigmoid
+  - avg_pool: {kernel: [1, 2], stride: 1}
+  - flatten
+  - linear: 3
+"""
+BATCH, RATE, SEED = 4, 0.5, 1
 MASK = (1 << 64) - 1
 wrong = []
 
@@ -50,41 +68,139 @@ def uniform_numbers(seed, number):
         yield (mix(word) >> 11) * 2.0 ** -53
 
 
-def reference_losses(steps):
-    """Plain stochastic gradient descent, a sample at a time."""
-    weights = []
-    for layer, (inputs, neurons) in enumerate(zip(SIZES, SIZES[1:])):
-        rows = []
+class Convolution:
+    """A convolution, its activation and its pool, written window by window. `side` of each is (kernel, stride, pad)."""
+
+    def __init__(self, number, shape, filters, kernels, active, pool=((1, 1, 0), (1, 1, 0)), mean=False):
+        self.shape, self.kernels, self.pool, self.mean = shape, kernels, pool, mean
+        self.active, self.slope = active
+        self.map = [self.outputs(n, side) for n, side in zip(shape, kernels)]
+        self.out = [self.outputs(n, side) for n, side in zip(self.map, pool)]
+        self.filters = filters
+        window = kernels[0][0] * kernels[1][0] * shape[2]
+        self.weights = []
+        for f in range(filters):
+            draw = uniform_numbers(SEED, number << 32 | f)
+            self.weights.append([window ** -0.5 * (2 * next(draw) - 1) for _ in range(window)] + [0.0])
+
+    @staticmethod
+    def outputs(there, side):
+        return (there + 2 * side[2] - side[0]) // side[1] + 1
+
+    @staticmethod
+    def reads(at, side, there):
+        return [(k, at * side[1] + k - side[2]) for k in range(side[0]) if 0 <= at * side[1] + k - side[2] < there]
+
+    def begin(self, workers):
+        self.copies = [[row[:] for row in self.weights] for _ in range(workers)]
+
+    def end(self):
+        for f, row in enumerate(self.weights):
+            self.weights[f] = [w + sum(copy[f][i] - w for copy in self.copies) for i, w in enumerate(row)]
+
+    def inputs(self, y, x):
+        """Pairs of a weight's number and an input's."""
+        return [((ky * self.kernels[1][0] + kx) * self.shape[2] + c, (row * self.shape[1] + column) * self.shape[2] + c)
+                for ky, row in self.reads(y, self.kernels[0], self.shape[0]) for kx, column in self.reads(x, self.kernels[1], self.shape[1])
+                for c in range(self.shape[2])]
+
+    def forward(self, values):
+        """Values behind the pool; notes for each the places of the map, their share, and whose filters made them."""
+        workers, result, self.notes = len(self.copies), [], []
+        for y in range(self.out[0]):
+            owner = next(k for k in range(workers) if y < self.out[0] * (k + 1) // workers)
+            for x in range(self.out[1]):
+                window = [self.inputs(row, column) for _, row in self.reads(y, self.pool[0], self.map[0])
+                          for _, column in self.reads(x, self.pool[1], self.map[1])]
+                for f in range(self.filters):
+                    made = [self.active(sum(self.copies[owner][f][w] * values[i] for w, i in one) + self.copies[owner][f][-1]) for one in window]
+                    places = range(len(made)) if self.mean else [made.index(max(made))]
+                    result.append(sum(made[p] for p in places) / len(places))
+                    self.notes.append((owner, f, [(window[p], made[p], 1 / len(places)) for p in places]))
+        return result
+
+    def backward(self, values, errors):
+        below, moves = [0.0] * len(values), []
+        for error, (owner, f, places) in zip(errors, self.notes):
+            for inputs, made, share in places:
+                by = error * share * self.slope(made)
+                for w, i in inputs:
+                    below[i] += self.copies[owner][f][w] * by
+                    moves.append((owner, f, w, RATE * by * values[i]))
+                moves.append((owner, f, -1, RATE * by))
+        for owner, f, w, by in moves:
+            self.copies[owner][f][w] -= by
+        return below
+
+
+class Linear:
+    def __init__(self, number, inputs, neurons, active):
+        self.active, self.slope = active
+        self.weights = []
         for row in range(neurons):
-            draw = uniform_numbers(SEED, layer << 32 | row)
-            rows.append([inputs ** -0.5 * (2 * next(draw) - 1) for _ in range(inputs)] + [0.0])
-        weights.append(rows)
+            draw = uniform_numbers(SEED, number << 32 | row)
+            self.weights.append([inputs ** -0.5 * (2 * next(draw) - 1) for _ in range(inputs)] + [0.0])
+
+    def begin(self, workers):
+        pass
+
+    def end(self):
+        pass
+
+    def forward(self, values):
+        self.made = [self.active(sum(w * v for w, v in zip(row, values)) + row[-1]) for row in self.weights]
+        return self.made
+
+    def backward(self, values, errors):
+        errors = [error * self.slope(value) for error, value in zip(errors, self.made)]
+        below = [sum(row[i] * error for row, error in zip(self.weights, errors)) for i in range(len(values))]
+        for row, error in zip(self.weights, errors):
+            for i, value in enumerate([*values, 1.0]):
+                row[i] -= RATE * error * value
+        return below
+
+
+RELU, TANH, NONE = ((lambda x: max(x, 0.0), lambda y: float(y > 0)), (math.tanh, lambda y: 1 - y * y), (lambda x: x, lambda y: 1.0))
+SIGMOID = (lambda x: 1 / (1 + math.exp(-x)), lambda y: y * (1 - y))
+
+
+def reference_losses(network, inputs, classes, batch, steps, workers=1):
+    """Plain stochastic gradient descent, a sample at a time."""
     samples = []
-    for i in range(BATCH):
+    for i in range(batch):
         draw = uniform_numbers(~SEED & MASK, i)
-        label = int(next(draw) * SIZES[-1])
-        samples.append((label, [2 * next(draw) - 1 for _ in range(SIZES[0])]))
-    active = (lambda x: max(x, 0.0), math.tanh, lambda x: x)
-    slope = (lambda y: float(y > 0), lambda y: 1 - y * y)
+        label = int(next(draw) * classes)
+        samples.append((label, [2 * next(draw) - 1 for _ in range(inputs)]))
     losses = []
     for _ in range(steps):
         total = 0.0
+        for layer in network:
+            layer.begin(workers)
         for label, sample in samples:
             values = [sample]
-            for layer, rows in enumerate(weights):
-                values.append([active[layer](sum(w * v for w, v in zip(row, values[-1])) + row[-1]) for row in rows])
+            for layer in network:
+                values.append(layer.forward(values[-1]))
             powers = [math.exp(score) for score in values[-1]]
             total -= math.log(powers[label] / sum(powers))
             errors = [power / sum(powers) - (i == label) for i, power in enumerate(powers)]
-            for layer in reversed(range(len(weights))):
-                below = [sum(row[i] * error for row, error in zip(weights[layer], errors)) for i in range(SIZES[layer])]
-                for row, error in zip(weights[layer], errors):
-                    for i, value in enumerate([*values[layer], 1.0]):
-                        row[i] -= RATE * error * value
-                if layer:
-                    errors = [error * slope[layer - 1](value) for error, value in zip(below, values[layer])]
-        losses.append(total / BATCH)
+            for layer, read in zip(reversed(network), reversed(values[:-1])):
+                errors = layer.backward(read, errors)
+        for layer in network:
+            layer.end()
+        losses.append(total / batch)
     return losses
+
+
+def neurons():
+    return [Linear(0, 6, 5, RELU), Linear(1, 5, 4, TANH), Linear(2, 4, 3, NONE)]
+
+
+def images():
+    """Windows that overlap, hang over edges, leave rows unread, and are not square."""
+    first = Convolution(0, (9, 7, 2), 3, ((3, 1, 1), (3, 1, 1)), TANH, ((3, 2, 0), (3, 2, 0)))
+    second = Convolution(1, (4, 3, 3), 4, ((2, 1, 0), (3, 1, 1)), RELU)
+    third = Convolution(2, (3, 3, 4), 3, ((3, 1, 1), (3, 1, 1)), SIGMOID, ((1, 1, 0), (2, 1, 0)), mean=True)
+    return [first, second, third, Linear(3, 18, 3, NONE)]
 
 
 def run(*words):
@@ -94,28 +210,35 @@ def run(*words):
 
 
 with tempfile.TemporaryDirectory() as folder:
-    path = os.path.join(folder, "net.yaml")
+    path, image_path = os.path.join(folder, "net.yaml"), os.path.join(folder, "images.yaml")
     with open(path, "w", encoding="utf-8") as file:
         file.write(NETWORK)
     common = (path, "--batch", str(BATCH), "--rate", str(RATE), "--steps", "6", "--warm-up", "0", "--threads", "1")
-    wanted = reference_losses(6)
+    with open(image_path, "w", encoding="utf-8") as file:
+        file.write(IMAGES)
+    filters = (image_path, *common[1:])
+    one_each = (image_path, "--batch", "1", *common[3:])
     cuts = [(), ("--ranks", "2"), ("--ranks", "2", "--servers", "1")] + [("--ranks", "3"), ("--ranks", "4", "--set", "tp=3", "--servers", "1")] * EVERYTHING
-    for words in cuts:
-        code, out, err = run(*common, *words)
+    asked = [(common, words, reference_losses(neurons(), 6, 3, BATCH, 6)) for words in cuts]
+    for words, workers in [((), 1), (("--ranks", "2"), 2), (("--ranks", "3", "--servers", "1"), 2)] + [(("--ranks", "3"), 3), (("--ranks", "5", "--servers", "2"), 3)] * EVERYTHING:
+        asked.append((filters, words, reference_losses(images(), 126, 3, BATCH, 6, workers)))
+        asked.append((one_each, words, reference_losses(images(), 126, 3, 1, 6)))  # filters are alike after each sample
+    for network, words, wanted in asked:
+        code, out, err = run(*network, *words)
         expect(code == 0, words, err[-600:])
         if code:
             continue
         answer = json.loads(out)
         strict_schema.hold(answer, "train")
         for name, loss in (("first_loss", wanted[0]), ("last_loss", wanted[-1])):
-            expect(abs(answer[name] - loss) < 2e-5 * loss, words, name, answer[name], loss)
+            expect(abs(answer[name] - loss) < 2e-5 * loss, network, words, name, answer[name], loss)
         expect(answer["replicas"] * answer["workers"] + answer["servers"] == answer["ranks"], words, answer["workers"])
     code, out, err = run(*common, "--ranks", "3", "--set", "dp=2", "--servers", "1")  # its replicas never wait for each other
     expect(code == 0 and json.loads(out)["last_loss"] < json.loads(out)["first_loss"], code, (out + err)[-600:])
     code, out, err = run(*common[:-2], "--ranks", "2", "--threads", "3")  # HOGWILD
     expect(code == 0 and json.loads(out)["last_loss"] < json.loads(out)["first_loss"], code, (out + err)[-600:])
     for words, status, text in (((*common, "--ranks", "3", "--set", "dp=2"), 2, "replicas of 1 worker"), ((*common, "--ranks", "4"), 2, "no segment for each worker"),
-                                (("lenet", "--ranks", "2"), 2, "fully connected"), ((*common, "--ranks", "2", "--overlap", "off"), 2, "--overlap"),
+                                (("alexnet", "--ranks", "2"), 2, "one pool behind"), ((*filters, "--ranks", "4"), 2, "3 rows has no segment"), ((*common, "--ranks", "2", "--overlap", "off"), 2, "--overlap"),
                                 ((*common, "--ranks", "2", "--memory", "100"), 2, "expected more workers"),
                                 ((*common, "--ranks", "2", "--set", "optimizer=adam"), 2, "plain SGD")):
         code, out, err = run(*words)

@@ -8,10 +8,18 @@
 
 size_t pace_segment_block_count(const pace_segment_block *b) { return b->rows * b->columns; }
 
+static pace_segment_block sized(const pace_segments_run *run, size_t layer, int worker) {
+    const pace_segment_layer *l = &run->layers[layer];
+    if (l->convolution)
+        return (pace_segment_block){.rows = l->map.channels, .columns = pace_segment_filter_values(l) + 1};
+    pace_segment_range own = pace_segment_of(l->out.height, worker, run->workers);
+    size_t inputs = layer ? pace_segment_values(&l[-1].out) : run->inputs;
+    return (pace_segment_block){.first = own.from, .rows = own.to - own.from, .columns = inputs + 1};
+}
+
 pace_segment_block pace_segment_block_make(const pace_segments_run *run, size_t layer, int worker) {
-    size_t neurons = run->layers[layer].neurons, inputs = layer ? run->layers[layer - 1].neurons : run->inputs;
-    pace_segment_block b = {.first = pace_segment_from(neurons, worker, run->workers), .columns = inputs + 1};
-    b.rows = pace_segment_from(neurons, worker + 1, run->workers) - b.first;
+    pace_segment_block b = sized(run, layer, worker);
+    size_t inputs = b.columns - 1;
     b.weights = calloc(pace_segment_block_count(&b) + 1, sizeof *b.weights);
     double most = sqrt(1 / (double)inputs);
     for (size_t r = 0; b.weights && r < b.rows; r++) {

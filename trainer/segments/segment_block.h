@@ -1,10 +1,10 @@
-/* The weights of a segment: a row for each of its neurons, its bias behind the weights. */
+/* The weights of a segment: a row for each of its neurons or of all filters of a convolution, its bias behind the weights. */
 #pragma once
 
 #include "segments_run.h"
 
 typedef struct {
-    size_t first, rows, columns; /* columns: inputs and the bias */
+    size_t first, rows, columns; /* first: of its neurons; columns: inputs and the bias */
     float *weights;
 } pace_segment_block;
 
