@@ -23,7 +23,7 @@ def built():
     for words in (("-S", SOURCE, "-B", BUILD, "-DCMAKE_BUILD_TYPE=Release", "-DPACE_CUDA=OFF",
                    "-DMPI_C_COMPILER=" + shutil.which("mpicc.mpich"),
                    *(["-DCMAKE_C_COMPILER_LAUNCHER=" + cache[1]] if cache else [])),
-                  ("--build", BUILD, "-j2", "--target", "libpaceline_mpi", "check_collective", "check_shim", "check_fusion")):
+                  ("--build", BUILD, "-j2", "--target", "libpaceline_mpi", "check_collective", "check_shim", "check_random", "check_fusion")):
         code, out = run("cmake", *words)
         if code:
             print(out[-3000:])
@@ -36,7 +36,7 @@ if not built():
 wrong = 0
 SHIM = ("-genv", "LD_PRELOAD", os.path.join(BUILD, "collective", "libpaceline_mpi.so"))
 for ranks in ("1", "2"):
-    for before, program, words in (((), "check_collective", ["--full"]), (SHIM, "check_shim", ["20"]), ((), "check_fusion", [])):
+    for before, program, words in (((), "check_collective", ["--full"]), (SHIM, "check_shim", ["20"]), (SHIM, "check_random", ["1", "2000"]), ((), "check_fusion", [])):
         code, out = run("mpirun.mpich", *before, "-n", ranks, os.path.join(BUILD, "tests", program), *words)
         print(ranks, program, out.strip().splitlines()[-1])
         if code or not re.search(r"\b0 failures", out) or before and "libpaceline_mpi" not in out:
