@@ -8,10 +8,13 @@
  * number of bytes counts; what has gaps is packed.
  */
 #include "call.h"
+
+#include "base/print.h"
 #include "mpi_names.h"
 
 #include <limits.h>
 #include <link.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -36,7 +39,17 @@ static int forget(MPI_Comm comm, int keyval, void *value, void *extra) {
     return MPI_SUCCESS;
 }
 
+/* Once for all communicators in a row that have the same fault: a setting's. */
 static void complain(const char *what) {
+    static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+    static char said[256];
+    char text[sizeof said];
+    pace_snprintf(text, sizeof text, "%s", what);
+    pthread_mutex_lock(&mutex);
+    bool known = strcmp(text, said) == 0;
+    memcpy(said, text, sizeof said);
+    pthread_mutex_unlock(&mutex);
+    if (known) return;
     fprintf(stderr, "libpaceline_mpi: %s; MPI does this communicator's exchanges\n", what);
 }
 

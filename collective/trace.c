@@ -43,7 +43,7 @@ pace_status pace_trace_open(struct pace_comm_trace **out, const pace_comm *c) {
     t->file = fopen(name, "w");
     if (!t->file) {
         pace_free(t);
-        return pace_fail(PACE_E_IO, "%s: %s", name, strerror(errno));
+        return pace_fail(PACE_E_IO, "PACELINE_TRACE: %s: %s", name, strerror(errno));
     }
     fprintf(t->file,
             "{\"schemaVersion\":1,\"distributedInfo\":{\"backend\":\"paceline\",\"rank\":%d,\"world_size\":%d},\n"

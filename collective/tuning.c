@@ -106,7 +106,8 @@ static pace_status read_table(pace_settings *settings, int ranks) {
     bool asked;
     if (!pace_tuning_path(path, &asked)) return PACE_OK;
     FILE *file = fopen(path, "r");
-    if (!file) return asked ? pace_fail(PACE_E_IO, "%s: %s", path, strerror(errno)) : PACE_OK;
+    if (!file)
+        return asked ? pace_fail(PACE_E_IO, "PACELINE_COLLECTIVE_TABLE: %s: %s", path, strerror(errno)) : PACE_OK;
     size_t length = fread(text, 1, sizeof text - 1, file);
     bool whole = feof(file) && !ferror(file);
     fclose(file);
