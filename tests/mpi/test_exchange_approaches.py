@@ -22,7 +22,14 @@ def module(name):
 
 
 def run(ranks, name, approach, what):
-    return mpirun(ranks, program("check_exchange"), module(name), approach, what, timeout=60)
+    return mpirun(ranks, program("check_exchange"), module(name), approach, what, timeout=150)
+
+
+def run_right(ranks, name, approach, what):
+    """Once more where Open MPI's mpirun did not answer a server that it had started (docs/approaches.md)."""
+    code, out = run(ranks, name, approach, what)
+    unanswered = approach == "grpc+mpi" and "nothing came from the others for 60 s before step 1" in out
+    return run(ranks, name, approach, what) if unanswered else (code, out)
 
 
 def left():
@@ -40,7 +47,7 @@ for name, which in here if EVERYTHING else here[:4]:
         code, out = run(2, name, which, "async")
         expect(code == 0, "async", name, code, out[-1500:])
     for ranks in (1, 2, 3, 4) if EVERYTHING else (3,):
-        code, out = run(ranks, name, which, "right" if EVERYTHING else "few")
+        code, out = run_right(ranks, name, which, "right" if EVERYTHING else "few")
         expect(code == 0 and "transport: " in out, ranks, name, code, out[-1500:])
 FAIL = (("mpi", "horovod-mpi"), ("mpi", "baidu-mpi"), ("mpi", "p2p"), ("collective", "mpi-opt"), ("grpc", "grpc"), ("grpc", "grpc+mpi"),
         ("ucx", "grpc+ucx"))
