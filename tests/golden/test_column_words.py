@@ -57,6 +57,18 @@ def test_measured():
             assert row["unit"] == unit, (name, row)
 
 
+def test_batch_size_alone():
+    """One column "batch size" is each device's batch; beside layers that ranks share, all samples of a step (docs/step_rows.md).
+    It is not both, though "total_batch_size" without "total" is its name."""
+    shared = {"model": "llama2-7b", "device": "a100-80-sxm", "n_gpu": "64", "precision": "bf16", "tp": "8", "pp": "4"}
+    each = {"model": "resnet50", "device": "v100-sxm2-16", "n_gpu": "8", "precision": "fp16"}
+    for row, key, batch in ((each, "micro_batch", "32"), (shared, "global_batch", "512")):
+        wanted = ask({**row, key: batch}, "--kind", "step")["predicted"]
+        for name in ("batch_size", "Batch size", "batch"):
+            found = ask({**row, name: batch}, "--kind", "step")
+            assert found["predicted"] == wanted, (name, found, wanted)
+
+
 def test_other_words_stay_apart():
     """A step's number is no number of steps, a loss no time, and letters of units no sizes."""
     wanted = ask({**OWN, "step_time_s": "5"}, "--kind", "step")

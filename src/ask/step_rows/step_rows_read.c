@@ -37,11 +37,21 @@ static pace_status find_by_words(pace_step_reader *r, const pace_yaml_node *name
     return PACE_OK;
 }
 
-/* "GPU" is a device's name, not a number of them ("total_gpu" without "total"). */
+static bool is_taken(const pace_step_reader *r, int column) {
+    for (int i = 0; i < PACE_STEP_COLUMNS; i++)
+        if (r->column[i] == column) return true;
+    return false;
+}
+
+/* A column that has one name as it stands does not answer to another's without "total" or "number of": "gpu" is the
+ * device, though "total_gpu" would be its number. */
 static void find_by_names(pace_step_reader *r, const pace_yaml_node *names) {
     for (int i = 0; i < PACE_STEP_COLUMNS; i++)
-        r->column[i] = pace_find_column(&r->rows->csv, pace_yaml_get(names, keys[i]));
-    if (r->column[PACE_STEP_N_GPU] == r->column[PACE_STEP_DEVICE]) r->column[PACE_STEP_N_GPU] = -1;
+        r->column[i] = pace_find_column_whole(&r->rows->csv, pace_yaml_get(names, keys[i]));
+    for (int i = 0; i < PACE_STEP_COLUMNS; i++) {
+        int bare = r->column[i] < 0 ? pace_find_column(&r->rows->csv, pace_yaml_get(names, keys[i])) : -1;
+        if (bare >= 0 && !is_taken(r, bare)) r->column[i] = bare;
+    }
 }
 
 static pace_status find_columns(pace_step_reader *r) {
