@@ -2,7 +2,9 @@
 
 #include <math.h>
 
-double pace_stage_layers(double layers, double stages, double stage) {
+/* Repeated layers on a stage (from 0): even where it can be; else head and tail count as a layer each where that comes
+ * out even (as for BLOOM's 70 layers on 12 stages), else the stages in the middle take the rest. */
+static double stage_layers(double layers, double stages, double stage) {
     double each = floor(layers / stages), rest = layers - each * stages, middle = stages > 2 ? stages - 2 : 0;
     if (rest > middle && stage == 0) return each + 1; /* too few in the middle */
     return stage >= 1 && stage <= middle && stage <= rest ? each + 1 : each;
@@ -16,7 +18,7 @@ bool pace_ends_count(double layers, double stages, double chunks) {
 }
 
 double pace_part_layers(const pace_pipeline *pipeline, double layers, uint32_t part) {
-    return pace_stage_layers(layers, (double)pipeline->stages * pipeline->chunks, part);
+    return stage_layers(layers, (double)pipeline->stages * pipeline->chunks, part);
 }
 
 double pace_held_layers(const pace_pipeline *pipeline, double layers, uint32_t stage) {

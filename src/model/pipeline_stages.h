@@ -17,10 +17,6 @@ typedef struct {
     uint32_t stages, chunks;
 } pace_stages;
 
-/** Repeated layers on a stage (from 0): even where it can be; else head and tail count as a layer each where that comes
- * out even (as for BLOOM's 70 layers on 12 stages), else the stages in the middle take the rest. */
-double pace_stage_layers(double layers, double stages, double stage);
-
 /** Repeated layers in a part, in the model's order: of a stage, or one of its chunks. Chunks are cut by the rule of stages: Llama 3's
  * 126 layers on 16 stages of 4 chunks are two each but in the first and the last (arXiv 2407.21783, section 3.3.2). */
 double pace_part_layers(const pace_pipeline *pipeline, double layers, uint32_t part);

@@ -7,7 +7,6 @@
 #include "report/engines.h"
 #include "report/show.h"
 #include "report/table.h"
-#include "source/model_inputs.h"
 
 #include <stdio.h>
 #include <string.h>

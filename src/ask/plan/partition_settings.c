@@ -1,5 +1,4 @@
 #include "ask/plan/partition_settings.h"
-#include "model/model_settings.h"
 #include "base/decimal.h"
 #include "model/config.h"
 

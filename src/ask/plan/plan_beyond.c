@@ -1,6 +1,5 @@
 #include "ask/plan/plan_beyond.h"
 
-#include "ask/context.h"
 #include "ask/plan/launcher.h"
 #include "ask/plan/plan_words.h"
 #include "model/model_settings.h"

@@ -1,6 +1,5 @@
 #include "ask/predict/found_model.h"
 #include "ask/predict/predict_inputs.h"
-#include "base/text.h"
 #include "model/recorded.h"
 #include "forecast/tensor_roles.h"
 #include "source/model_inputs.h"

@@ -3,8 +3,6 @@
 #include "ask/step_rows/step_cells.h"
 #include "ask/step_rows/step_row.h"
 
-#include <math.h>
-
 static bool asks_fsdp(const pace_step_reader *r, size_t row) {
     double ranks;
     return pace_step_flag(pace_step_cell(r, row, PACE_STEP_FSDP)) == 1 ||

@@ -1,6 +1,5 @@
 #include "ask/validate/live_figures.h"
 #include "ask/validate/ledger.h"
-#include "base/yaml_member.h"
 
 #include <math.h>
 #include <stdio.h>

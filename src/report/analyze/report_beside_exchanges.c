@@ -1,7 +1,6 @@
 /* What exchanges cost the kernels that run beside them. */
 #include "insight/ranks/beside_exchanges.h"
 #include "report/analyze/analyze_parts.h"
-#include "base/text.h"
 #include "report/show.h"
 
 #include <math.h>
