@@ -1,6 +1,7 @@
 /*
  * The report of `paceline models`: the models of the catalogue as a table, or one model layer by layer.
  */
+#include "model/model_catalog.h"
 #include "model/model_settings.h"
 #include "ask/predict/step_ask.h"
 #include "base/numbers.h"
