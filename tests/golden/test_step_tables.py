@@ -241,11 +241,11 @@ def test_styles():
 
 def test_measures_that_say_nothing():
     """Images have no tokens: a step's seconds stand instead, beside rows that have some."""
-    head = "model,gpu,gpus,batch,tokens/s"
+    head = "model,gpu,gpus,global_batch,tokens/s"
     image, words = ask(head + "\nresnet50,V100,8,512,3000\nllama2-7b,A100,8,64,\n")
     assert image["unit"] == "s" and "tokens_per_s says nothing" in image["status"], image
     assert words["unit"] == "tokens_per_s", words
-    near(float(image["predicted"]), 512 / value("model,gpu,gpus,batch,images_per_s", "resnet50,V100,8,512,"), 1e-9)
+    near(float(image["predicted"]), 512 / value("model,gpu,gpus,global_batch,images_per_s", "resnet50,V100,8,512,"), 1e-9)
     assert ask("model,gpu,gpus,batch,train_tokens,train_days\nresnet50,V100,8,512,1e9,\n")[0]["unit"] == "s"
 
 
@@ -253,7 +253,7 @@ def test_recomputation_is_said_once():
     """What does not fit and is recomputed already is not recomputed again; nor are models without attention."""
     row = one("model,device,n_gpu,tp,pp,dp,micro_batch,global_batch,precision", "llama2-7b,a100-80-sxm,8,1,1,8,2,64,bf16")
     assert row["status"].count("recomputation") == 1, row["status"]
-    assert "recomputation" not in one("model,gpu,gpus,batch,images_per_s", "vgg16,V100,8,512,")["status"]
+    assert "recomputation" not in one("model,gpu,gpus,global_batch,images_per_s", "vgg16,V100,8,512,")["status"]
 
 
 def test_attention_in_notes():
