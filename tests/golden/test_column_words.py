@@ -67,6 +67,7 @@ def test_batch_size_alone():
         for name in ("batch_size", "Batch size", "batch"):
             found = ask({**row, name: batch}, "--kind", "step")
             assert found["predicted"] == wanted, (name, found, wanted)
+            assert f"{name} taken for " + ("that of each device" if row is each else "the global batch") in found["status"], found
 
 
 def test_other_words_stay_apart():

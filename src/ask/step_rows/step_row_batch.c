@@ -9,12 +9,18 @@
 
 /* A column "batch size" of a table whose ranks share layers: all samples of a step, as in Narayanan et al. 2021,
  * table 1. */
-static bool batch_is_global(const pace_step_row *out, const pace_step_reader *r, double batch) {
+static bool batch_is_global(const pace_step_row *out, double batch) {
+    return out->config.tp * out->config.pp > 1 && batch >= out->config.dp && fmod(batch, out->config.dp) == 0;
+}
+
+/* The column's name, where that does not say whose batch it is; NULL = it does. */
+static const char *nobodys_batch(const pace_step_reader *r) {
     char name[32];
-    if (r->column[PACE_STEP_MICRO_BATCH] < 0 || r->column[PACE_STEP_GLOBAL_BATCH] >= 0) return false;
-    pace_squeeze(name, sizeof name, pace_csv_name(&r->rows->csv, (size_t)r->column[PACE_STEP_MICRO_BATCH]), "");
+    if (r->column[PACE_STEP_MICRO_BATCH] < 0 || r->column[PACE_STEP_GLOBAL_BATCH] >= 0) return NULL;
+    const char *given = pace_csv_name(&r->rows->csv, (size_t)r->column[PACE_STEP_MICRO_BATCH]);
+    pace_squeeze(name, sizeof name, given, "");
     bool open = strcmp(name, "batchsize") == 0 || strcmp(name, "batch") == 0 || strcmp(name, "bs") == 0;
-    return open && out->config.tp * out->config.pp > 1 && batch >= out->config.dp && fmod(batch, out->config.dp) == 0;
+    return open ? given : NULL;
 }
 
 /* What the row says; 0 = nothing. */
@@ -27,12 +33,12 @@ static said read(pace_step_row *out, const pace_step_reader *r, size_t row) {
     said s = {pace_step_at_least_one(r, row, PACE_STEP_MICRO_BATCH),
               pace_step_at_least_one(r, row, PACE_STEP_GLOBAL_BATCH),
               pace_step_at_least_one(r, row, PACE_STEP_GRAD_ACCUM)};
-    if (s.global == 0 && batch_is_global(out, r, s.micro)) {
+    const char *open = s.global == 0 && s.micro > 0 ? nobodys_batch(r) : NULL;
+    if (open && batch_is_global(out, s.micro)) {
         s.global = s.micro;
         s.micro = 0;
-        pace_step_note(out, "%.20s taken for the global batch",
-                       pace_csv_name(&r->rows->csv, (size_t)r->column[PACE_STEP_MICRO_BATCH]));
-    }
+        pace_step_note(out, "%.20s taken for the global batch", open);
+    } else if (open && out->config.dp > 1) pace_step_note(out, "%.20s taken for that of each device", open);
     double sequence = pace_model_sequence(out->model, &out->config);
     if (s.global == 0 && sequence > 0 && pace_step_number(&words, r, row, PACE_STEP_TOKENS_BATCH) && words > 0) {
         if (words < 1000) words *= 1e6; /* "4M", or 4 for as many millions */
