@@ -50,8 +50,8 @@ typedef struct {
     size_t figure_count;
     const char *const *notes; /**< sentences: what was left out and why */
     size_t note_count;
-    const char *
-        stopped; /**< a sentence, of one that was stopped before its end; NULL = it was not. Without its entry the answer is no */
+    /** A sentence, of one that was stopped before its end; NULL = it was not. Without its entry the answer is no. */
+    const char *stopped;
 } pace_calibration;
 
 /** Makes an answer of a calibration; for whoever measures with tools of their own. */

@@ -19,8 +19,8 @@ typedef struct {
     size_t launches, without_work; /* launch calls; those without device work */
     int64_t graph_pause_ns;        /* in [start, end): pauses between kernels of one graph launch */
     bool broken_off;               /* the file breaks off before the work of the devices that it names */
-    const char *
-        on_device; /* where the host is the device: what the trace names that runs on another; borrowed, NULL = nothing */
+    /* Where the host is the device: what the trace names that runs on another; borrowed, NULL = nothing. */
+    const char *on_device;
     int64_t queued_ns; /* the same, of waits unexplained: the device idles although work is queued on it */
 } pace_evidence;
 

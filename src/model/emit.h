@@ -126,11 +126,12 @@ uint32_t pace_emit_gather(pace_lowering *to, pace_group_kind group, double bytes
 /** A tensor that the first and the last stage hold: its gradients are added, before the next operation. */
 void pace_emit_tied_gradients(pace_lowering *to, double bytes);
 
-/** Parameters that come from servers, on stream 1 behind what stream 0 was given. Returns its launch, of the operator
- * that is open; PACE_NO_LAUNCH after a failure. */
 /** Copies bytes between the memories of host and device ("d2h_pinned", "h2d_pinned"), behind what was computed so far and beside what
  * follows. */
 uint32_t pace_emit_copy_beside(pace_lowering *to, const char *name, const char *kind, double bytes);
+
+/** Parameters that come from servers, on stream 1 behind what stream 0 was given. Returns its launch, of the operator
+ * that is open; PACE_NO_LAUNCH after a failure. */
 uint32_t pace_emit_pull(pace_lowering *to, double bytes);
 
 /* ---- operations; `bytes` of an element ---- */

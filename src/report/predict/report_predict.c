@@ -146,7 +146,7 @@ static void say_speedup(char out[120], const pace_prediction *p) {
     double longer = end->step_s.median / p->results[0].step_s.median;
     double samples = pace_saving_samples(p->scenarios.items.items[p->result_count - 1].batch, &end->edits);
     *out = '\0';
-    if (!(longer > 0)) return;
+    if (!(longer > 0) || !isfinite(longer)) return;
     if (samples == 1) pace_snprintf(out, 120, ": %.2f times as fast", 1 / longer);
     else
         pace_snprintf(out, 120, ": %s times as long for %s times as many samples, each %.2f times as fast",
