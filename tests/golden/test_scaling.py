@@ -310,6 +310,17 @@ def hidden():
         expect(found["high_ns"] >= slower["step_ns"], batch, found, slower)
 
 
+def hidden_on_processors():
+    """Gradients go while backward computes on, on processors too: AlexNet's large ones come first, so that what four times as many
+    samples compute longer hides more of an exchange that takes longer than backward."""
+    device = os.path.join(SOURCE, "catalog", "calibrations", "epyc-zen5-1t.yaml")
+    for approach in ("mpi-opt", "ddp", "grpc"):
+        short, long = (points("alexnet", "--on", f"{device}*1 nodes=2 net=1Gb/s", "--workers", "2", "--approach", approach, "--batch", str(batch))[0]
+                       for batch in (8, 32))
+        expect(abs(short["exchange_ns"] / long["exchange_ns"] - 1) < 0.05 and short["exposed_ns"] > 1e9, approach, short, long)
+        expect(short["exposed_ns"] - long["exposed_ns"] > 2e8, approach, short, long)
+
+
 def stream():
     """NCCL sends from node to node over one TCP connection, whatever the network carries besides."""
     def step(net):
@@ -458,6 +469,7 @@ recorded()
 measures()
 doubted()
 hidden()
+hidden_on_processors()
 stream()
 fitted()
 embeddings()
