@@ -45,10 +45,14 @@ static const char *item_or(const pace_question *q, const char *field, size_t i, 
 
 /* --- the grid -------------------------------------------------------------------------------------------------------- */
 
+/* One link is probed, and where there are others what hosts take whatever the link. */
 static pace_status add_road(pace_live *l, const pace_live_step *step) {
-    if (!pace_live_exchanges(step) || pace_live_road_of(l, step)) return PACE_OK;
-    return PACE_PUSH(&l->roads,
-                     ((pace_live_road){.approach = step->approach, .link = step->link, .ranks = step->ranks}));
+    pace_live_road road = {.approach = step->approach, .link = step->link, .ranks = step->ranks};
+    if (!pace_live_exchanges(step)) return PACE_OK;
+    const pace_live_road *known = pace_live_road_of(l, step);
+    if (known && (!step->link || strcmp(known->link, step->link) == 0 || pace_live_road_bare(l, known))) return PACE_OK;
+    if (known) road.bare = true, road.link = pace_live_bare_link;
+    return PACE_PUSH(&l->roads, road);
 }
 
 static pace_status add_step(pace_live *l, pace_live_step step) {

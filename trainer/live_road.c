@@ -106,8 +106,8 @@ pace_status pace_live_road_fit(pace_live *l, pace_live_road *road) {
 pace_live_road *pace_live_road_of(pace_live *l, const pace_live_step *step) {
     for (size_t i = 0; i < l->roads.count && pace_live_exchanges(step); i++) {
         pace_live_road *road = &l->roads.items[i];
-        if (road->ranks == step->ranks && strcmp(road->approach, step->approach) == 0 && !road->link == !step->link)
-            return road;
+        bool same = road->ranks == step->ranks && strcmp(road->approach, step->approach) == 0;
+        if (same && !road->bare && !road->link == !step->link) return road;
     }
     return NULL;
 }
@@ -116,19 +116,21 @@ void pace_live_road_approach(char out[PACE_LIVE_APPROACH], const pace_live_road 
     pace_snprintf(out, PACE_LIVE_APPROACH, "%s:control_s=%.9g:cache=1", road->approach, road->control_s);
 }
 
-/* What a byte takes between ranks of one host by the same approach: what is left of a link however fast; 0 = unknown. */
-static double memory_s_per_byte(const pace_live *l, const pace_live_road *road) {
+const char pace_live_bare_link[] = "1000Gb/s";
+
+const pace_live_road *pace_live_road_bare(const pace_live *l, const pace_live_road *road) {
     for (size_t i = 0; i < l->roads.count; i++) {
-        const pace_live_road *near = &l->roads.items[i];
-        bool same = near->ranks == road->ranks && strcmp(near->approach, road->approach) == 0;
-        if (same && !near->link && near->known) return 1 / near->bytes_per_s;
+        const pace_live_road *bare = &l->roads.items[i];
+        if (bare->bare && bare->ranks == road->ranks && strcmp(bare->approach, road->approach) == 0) return bare;
     }
-    return 0;
+    return NULL;
 }
 
 double pace_live_road_rate(const pace_live *l, const pace_live_road *road, const char *link) {
-    double own, other, whole = 1 / road->bytes_per_s, host = fmin(memory_s_per_byte(l, road), whole);
+    const pace_live_road *bare = pace_live_road_bare(l, road);
+    double own, other, whole = 1 / road->bytes_per_s, host = bare && bare->known ? 1 / bare->bytes_per_s : 0;
     if (!road->link || !pace_parse_rate(&own, road->link) || !pace_parse_rate(&other, link)) return road->bytes_per_s;
+    host = fmin(host, whole);
     return 1 / (host + (whole - host) * own / other);
 }
 

@@ -15,7 +15,13 @@ void pace_live_road_approach(char out[PACE_LIVE_APPROACH], const pace_live_road 
 /** The road of a step; NULL without exchange. */
 pace_live_road *pace_live_road_of(pace_live *live, const pace_live_step *step);
 
-/** Rate of a link of a road: of what a byte takes on the road's own link, the part that memory would not take follows the
+/** The link of a bare road, faster than any host. */
+extern const char pace_live_bare_link[];
+
+/** The bare road of the same approach and ranks; NULL = none. */
+const pace_live_road *pace_live_road_bare(const pace_live *live, const pace_live_road *road);
+
+/** Rate of a link of a road: of what a byte takes on the road's own link, what it does not take on a bare one follows the
  * ratio of both links' rates. */
 double pace_live_road_rate(const pace_live *live, const pace_live_road *road, const char *link);
 

@@ -19,6 +19,7 @@ typedef struct {
 typedef struct {
     const char *approach, *link; /* link: NULL = the memory of this host */
     int ranks;
+    bool bare; /* hosts whose link delays nothing: what their own software takes */
     double small_s[PACE_LIVE_RUNS], large_s[PACE_LIVE_RUNS]; /* exposed exchange of two probes */
     double slowed[PACE_LIVE_RUNS]; /* what the third computes for, beside the other ranks over alone */
     size_t runs;
