@@ -190,20 +190,15 @@ static bool is_transfer(const pace_graph *graph, const pace_launch *launch) {
     return op && op->family == PACE_OP_TRANSFER && !strstr(op->kind, "d2d");
 }
 
-/* A gradient goes while backward computes on; the update waits for it. */
-static bool returns_at_once(const pace_graph *graph, uint32_t launch) {
-    const pace_graph_exchange *exchange = pace_graph_exchange_of(graph, launch);
-    return exchange && exchange->role == PACE_ROLE_GRADIENT;
-}
-
-/* On a CPU a launch is a call that returns when the work is done. */
+/* On a CPU a launch is a call that returns when the work is done; but a gradient goes while backward computes on. */
 static pace_status run_on_host(pace_graph *graph) {
     pace_name name;
     PACE_TRY(pace_names_add(&name, &graph->names, direct_call, sizeof direct_call - 1));
     for (uint32_t i = 0; i < graph->launches.count; i++) {
         pace_launch *launch = &graph->launches.items[i];
         launch->call = name;
-        if (!returns_at_once(graph, i)) graph->nodes.items[launch->node].waits_launch = i;
+        const pace_graph_exchange *exchange = pace_graph_exchange_of(graph, i);
+        if (!exchange || exchange->role != PACE_ROLE_GRADIENT) graph->nodes.items[launch->node].waits_launch = i;
         if (is_transfer(graph, launch)) launch->duration_ns = 0;
     }
     return PACE_OK;
