@@ -114,6 +114,11 @@ static bool read_option(cli_arguments *arguments, pace_question *question, int *
         cli_say("paceline %s: %s: expected %s, found the end of the command", verb, name, option->argument);
         return false;
     }
+    if (!equals && find(arguments->verb, value, strlen(value))) {
+        cli_say("paceline %s: %s: expected %s, found the option %s (%s=%s if it is meant so)", verb, name,
+                option->argument, value, name, value);
+        return false;
+    }
     return store(arguments, question, option, value);
 }
 

@@ -50,6 +50,7 @@ static void add_atom(group *g, uint64_t atoms) {
 /* NULL, or what is wrong with an expression that would take too much to compile or to match. */
 static const char *excess(const char *expression) {
     group groups[MOST_NESTING + 1] = {{0}}, *g = groups;
+    if (!*expression) return "expected an expression; an empty one matches all";
     if (strlen(expression) > MOST_LENGTH) return "expected at most 1,000 characters";
     for (const char *c = expression; *c; c++) {
         if (*c == '(') {

@@ -29,6 +29,7 @@ def main():
         for status, words in ((0, ("models", "lenet")), (1, ("predict", "gpt3_175b", "--on", "v100", "-q")), (2, ("predict", "lenet")),
                               (2, ("nonsense",)), (3, ("analyze", bad)), (3, ("analyze", folder + "/none.json")),
                               (3, ("models", "-o", folder + "/none/x.json")), (4, ("predict", "lenet", "--on", "nosuch")),
+                              (2, ("models", "-o", "--quiet")), (2, ("models", "-o", "-q")), (2, ("analyze", os.path.join(SOURCE, "tests", "data", "demo.json.gz"), "--step-regex", "")),
                               (4, ("models", "nosuch"))):
             code, _, err = run(*words)
             expect(code == status, words, code, status, err)
