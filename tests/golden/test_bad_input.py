@@ -231,11 +231,12 @@ def test_odd_options():
         expect_line(code, err, 2, words[0], f'found "{words[1]}"')
     code, _, err = run("analyze", "--step-regex", "matches nothing", path)
     expect_line(code, err, 3, "matches nothing", "there are: ProfilerStep#0")
-    for everything in (".", ""):
-        steps = document("--step-regex", everything, path)["ranks"][0]["steps"]
-        expect([step["label"] for step in steps if step["label"].startswith("Profiler")] ==
-               ["ProfilerStep#0", "ProfilerStep#1"], "what matches everything", steps)
-        expect(not any(step["label"] == "aten::mm" for step in steps), "a step inside a step", steps)
+    code, _, err = run("analyze", "--step-regex", "", path)
+    expect_line(code, err, 2, "step expression ''", "matches all")
+    steps = document("--step-regex", ".", path)["ranks"][0]["steps"]
+    expect([step["label"] for step in steps if step["label"].startswith("Profiler")] ==
+           ["ProfilerStep#0", "ProfilerStep#1"], "what matches everything", steps)
+    expect(not any(step["label"] == "aten::mm" for step in steps), "a step inside a step", steps)
     one, other = document(path), document(path, os.path.join(FOLDER, ".", "odd.json"))
     expect(figures(one) == figures(other) and len(other["warnings"]) == 1, "the same file twice", other["warnings"])
     for words in (("analyze", "-o"), ("analyze", "--overheads"), ("compare", path, "-o")):
