@@ -19,11 +19,13 @@ pace_status pace_scaling_place(pace_machine *placed, pace_approach_setup *setup,
         return pace_fail(PACE_E_USAGE, "%s: %d workers do not fill nodes of %d devices", machine->name, workers,
                          devices);
     if (nodes > 1 && machine->between.kind == PACE_LINK_NONE)
-        return pace_fail(PACE_E_USAGE, "%s: has %d devices and nothing that joins nodes, found %d workers",
-                         machine->name, devices, workers);
+        return pace_fail(PACE_E_USAGE,
+                         "%s: has %d device%s and nothing that joins nodes (net=100Gb/s): expected at most %d "
+                         "worker%s, found %d",
+                         machine->name, devices, devices > 1 ? "s" : "", devices, devices > 1 ? "s" : "", workers);
     if (machine->nodes > 1 && nodes > machine->nodes)
-        return pace_fail(PACE_E_USAGE, "%s: has %d devices, found %d workers", machine->name, devices * machine->nodes,
-                         workers);
+        return pace_fail(PACE_E_USAGE, "%s: has %d devices: expected at most as many workers, found %d", machine->name,
+                         devices * machine->nodes, workers);
     *placed = *machine;
     placed->nodes = nodes;
     setup->ranks_per_node = near;
