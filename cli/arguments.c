@@ -89,8 +89,10 @@ static bool store(cli_arguments *arguments, pace_question *question, const pace_
     if (once && pace_question_has(question, option->name)) return refuse_second(arguments, option, value);
     /* rows that calibrate measured before are an input too: it goes on with them */
     bool kept = strcmp(arguments->verb->name, "calibrate") == 0 && strcmp(option->name, "output") == 0;
-    if (option->role == PACE_OPTION_WRITES && !kept && arguments->written_count < 8)
+    if (option->role == PACE_OPTION_WRITES && !kept && arguments->written_count < 8) {
+        arguments->written_by[arguments->written_count] = option;
         arguments->written[arguments->written_count++] = value;
+    }
     pace_status status =
         value ? pace_question_set(question, option->name, value) : pace_question_set_flag(question, option->name, true);
     if (status != PACE_OK) cli_fail(arguments->verb->name, status);

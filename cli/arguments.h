@@ -24,7 +24,8 @@ typedef struct {
     const char *const *command; /* the whole command line, to be echoed */
     int command_count;
     cli_output output;
-    const char *written[8]; /* files that asking writes; words of the command line */
+    const char *written[8];           /* files that asking writes; words of the command line */
+    const pace_option *written_by[8]; /* which option names each */
     int written_count;
     bool helped; /* help was asked for, and printed */
 } cli_arguments;

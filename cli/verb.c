@@ -6,7 +6,9 @@
 #include "paceline/calibrate.h"
 #include "paceline/train.h"
 
+#include <errno.h>
 #include <signal.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -77,6 +79,24 @@ static bool spares_inputs(const cli_arguments *arguments) {
     return spared;
 }
 
+/* Said before hours are spent on what could not be kept. Devices and pipes are written in place, links where they lead. */
+static bool can_be_written(const cli_arguments *arguments) {
+    struct stat there, folder;
+    for (int i = 0; written(arguments, i); i++) {
+        const char *path = written(arguments, i), *slash = strrchr(path, '/');
+        if (strcmp(path, "-") == 0 || (lstat(path, &there) == 0 && !S_ISREG(there.st_mode))) continue;
+        char name[4096] = ".";
+        if (slash) snprintf(name, sizeof name, "%.*s", slash > path ? (int)(slash - path) : 1, path);
+        int error = !find_folder(&folder, path) ? errno : access(name, W_OK | X_OK) != 0 ? errno : 0;
+        if (!error) continue;
+        char option[64] = "--output";
+        if (i < arguments->written_count) cli_option_name(option, arguments->written_by[i]);
+        cli_say("paceline %s: %s: %s: cannot be created: %s", arguments->verb->name, option, path, strerror(error));
+        return false;
+    }
+    return true;
+}
+
 /* Answers that are tables before anything else are CSV unless somebody looks or asks for another format. */
 static void prefer_csv(cli_output *output, const pace_question *question) {
     bool made = pace_question_has(question, "synthesize");
@@ -144,6 +164,7 @@ static int run(cli_arguments *arguments, pace_context *context, pace_question *q
     if (!cli_output_format(&format, arguments->verb->name, &arguments->output) || !suits(format, question) ||
         !spares_inputs(arguments))
         return CLI_USAGE;
+    if (!can_be_written(arguments)) return CLI_INPUT;
     pace_status status = pace_question_set_command(question, arguments->command, (size_t)arguments->command_count);
     return status == PACE_OK ? ask(arguments, context, question, format) : cli_fail(arguments->verb->name, status);
 }

@@ -116,6 +116,20 @@ def test_ledger():
     expect(validate("--cases", cases, "a/worse")[0] == 1 and validate("--cases", cases, "a/better")[0] == 0, "worse than the ledger is exit 1")
 
 
+def test_ledger_to_write():
+    """A ledger that is not there begins with what was computed; one that cannot be written, or is none, is refused before that."""
+    cases = put("cases.yaml", """cases:
+  - {case: a/same, ask: {verb: models}, values: {"3": "4"}, bars: {mape: "<=0.3"}}
+""")
+    fresh = os.path.join(FOLDER, "fresh.csv")
+    expect(validate("--cases", cases, "--ledger", fresh)[0] == 0, "a new ledger")
+    lines = open(fresh).read().splitlines()
+    expect(len(lines) == 2 and lines[0].startswith("case,source,split") and lines[1].startswith("a/same,"), lines)
+    for path, words in ((os.path.join(FOLDER, "none", "x.csv"), "No such file"), (put("other.csv", "a,b\n1,2\n"), "expected a ledger")):
+        code, document, err = validate("--cases", cases, "--ledger", path)
+        expect(code == 3 and document is None and words in err, path, code, err)
+
+
 def test_failures():
     cases = put("cases.yaml", """cases:
   - {case: b/good, ask: {verb: models}, values: {"1": "1"}, bars: {max: "<=0"}}

@@ -5,6 +5,7 @@
 
 #include <math.h>
 #include <string.h>
+#include <unistd.h>
 
 static const char *const names[] = {"case", "source", "split", "metric", "unit", "n", "value", "bar", "holds", "note"};
 
@@ -57,6 +58,20 @@ pace_status pace_ledger_read(pace_ledger *out, const char *path) {
     return PACE_GIVE(out, ledger, status, pace_ledger_free(&ledger));
 }
 
+/* What is not there yet begins empty. */
+static pace_status read_old(pace_ledger *out, const char *path) {
+    *out = (pace_ledger){0};
+    return access(path, F_OK) == 0 ? pace_ledger_read(out, path) : PACE_OK;
+}
+
+pace_status pace_ledger_check(const char *path) {
+    pace_ledger old;
+    if (!path) return PACE_OK;
+    PACE_TRY(read_old(&old, path));
+    pace_ledger_free(&old);
+    return PACE_OK;
+}
+
 static pace_status add_line(pace_ledger *all, const pace_ledger_line *line) {
     return pace_ledger_add(all, (const char *const *)line->cell);
 }
@@ -107,7 +122,7 @@ static pace_status put_ledger(pace_sink *sink, void *context) {
 
 pace_status pace_ledger_update(const char *path, const pace_ledger *fresh) {
     pace_ledger old, all = {0};
-    PACE_TRY(pace_ledger_read(&old, path));
+    PACE_TRY(read_old(&old, path));
     pace_status status = merge(&all, &old, fresh);
     if (status == PACE_OK) status = pace_whole_file_write(path, put_ledger, &all);
     pace_ledger_free(&all);

@@ -36,7 +36,11 @@ size_t pace_ledger_find(const pace_ledger *ledger, const char *name, const char 
 /** Errors: PACE_E_IO, PACE_E_INPUT for what is no ledger. */
 pace_status pace_ledger_read(pace_ledger *out, const char *path) PACE_MUST_CHECK;
 
-/** Puts fresh lines into the ledger `path`: every line keeps its place, those of a fresh case that has not their metric
+/** Whether `path` (NULL = none) is a ledger, or not there yet: before hours are spent on its lines. Errors: those of
+ * pace_ledger_read(). */
+pace_status pace_ledger_check(const char *path) PACE_MUST_CHECK;
+
+/** Puts fresh lines into the ledger `path`, which may not be there yet: every line keeps its place, those of a fresh case that has not their metric
  * any more go, new ones follow. */
 pace_status pace_ledger_update(const char *path, const pace_ledger *fresh) PACE_MUST_CHECK;
 

@@ -172,6 +172,7 @@ size_t pace_validation_kept(const pace_validation *v, const char *split) {
 static pace_status run_all(pace_validation *v) {
     const char *folder = v->options->data_path;
     if (access(folder, R_OK | X_OK) != 0) return pace_fail(PACE_E_IO, "%s: %s", folder, strerror(errno));
+    PACE_TRY(pace_ledger_check(v->options->ledger_path));
     PACE_TRY(pace_cases_load(&v->cases, v->options->cases_path));
     PACE_TRY(read_kept(v));
     PACE_TRY(choose(v));
