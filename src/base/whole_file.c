@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <stdio.h>
 
-static int write_stream(void *stream, const void *bytes, size_t length) {
+int pace_write_stream(void *stream, const void *bytes, size_t length) {
     errno = 0;
     if (fwrite(bytes, 1, length, stream) == length) return 0;
     return errno ? errno : EIO;
@@ -14,7 +14,7 @@ pace_status pace_whole_file_write(const char *path, pace_fill_fn fill, void *con
     pace_beside beside;
     pace_sink sink;
     PACE_TRY(pace_beside_open(&beside, path));
-    pace_status status = pace_sink_open(&sink, write_stream, beside.file);
+    pace_status status = pace_sink_open(&sink, pace_write_stream, beside.file);
     if (status == PACE_OK) {
         status = fill(&sink, context);
         pace_status closed = pace_sink_close(&sink);

@@ -15,6 +15,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 from checks import PACELINE, expect, expect_line, finish, run
 
 MAKE_TRACE = os.environ["MAKE_TRACE"]
+JOBS = Path(__file__).resolve().parents[1] / "data" / "jobs_synthetic.csv.gz"
 
 
 def trace(path, *words):
@@ -68,6 +69,13 @@ def test_places(folder, one):
     expect(os.path.islink(link) and json.loads(Path(real).read_text())["schema"], "a link was replaced")
     code, _, err = run("analyze", one, "--overheads", folder + "/same.json", "-o", folder + "/same.json")
     expect_line(code, err, 2, "two files")
+    jobs, mine, victim = (folder + "/" + name for name in ("jobs.csv", "refused.csv", "victim"))
+    Path(jobs).write_text("".join(gzip.open(JOBS, "rt").readlines()[:20] * 2))
+    Path(victim).write_text("my notes")
+    os.symlink("victim", mine + ".part")
+    code, _, err = run("fleet", jobs, "--rejects", mine, "--most-rejected", "0.9")
+    expect(code == 0 and Path(mine).read_text().startswith("file,line") and not os.path.islink(mine), "refused rows", err)
+    expect(Path(victim).read_text() == "my notes", "a neighbour's target was overwritten")
     part = trace(folder + "/z.json.part")
     code, _, err = run("analyze", part, "-o", folder + "/z.json")
     expect(code == 0 and os.path.exists(part), "an input was removed", err)

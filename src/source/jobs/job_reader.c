@@ -119,7 +119,6 @@ static pace_status read_any(pace_job_reading *out, const char *const *paths, siz
     rounds->take = take;
     rounds->context = context;
     rounds->reading = &reading;
-    rounds->rejects_file = -1;
     pace_status status = read_all(rounds, paths, count, input);
     if (status == PACE_OK) {
         status = pace_job_rounds_close(rounds, false);

@@ -1,13 +1,10 @@
 #include "source/jobs/job_rounds.h"
 #include "base/decimal.h"
 #include "base/parallel.h"
+#include "base/whole_file.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 enum { BLOCKS_PER_WORKER = 4, FEWEST_SHARED = 32, SHOWN_ROW_BYTES = 200 };
 
@@ -15,35 +12,11 @@ size_t pace_job_workers(void) { return pace_workers(); }
 
 /* ---- refused rows ---- */
 
-static int write_file(void *context, const void *bytes, size_t length) {
-    int file = *(int *)context;
-    for (const char *at = bytes; length > 0;) {
-        ssize_t done = write(file, at, length);
-        if (done < 0 && errno == EINTR) continue;
-        if (done <= 0) return done < 0 ? errno : EIO;
-        at += done;
-        length -= (size_t)done;
-    }
-    return 0;
-}
-
 static pace_status open_rejects(pace_job_rounds *rounds) {
-    static const char suffix[] = ".part";
-    const char *path = rounds->options->rejects_path;
-    struct stat about;
-    rounds->rejects_file = -1;
-    if (!path) return PACE_OK;
-    if (stat(path, &about) != 0 || S_ISREG(about.st_mode)) { /* a pipe or a device must stay one */
-        size_t length = strlen(path);
-        rounds->rejects_part = pace_alloc(length + sizeof suffix, 1);
-        if (!rounds->rejects_part) return PACE_E_MEMORY;
-        memcpy(rounds->rejects_part, path, length);
-        memcpy(rounds->rejects_part + length, suffix, sizeof suffix);
-    }
-    rounds->rejects_file =
-        open(rounds->rejects_part ? rounds->rejects_part : path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-    if (rounds->rejects_file < 0) return pace_fail(PACE_E_IO, "%s: %s", path, strerror(errno));
-    PACE_TRY(pace_sink_open(&rounds->rejects, write_file, &rounds->rejects_file));
+    if (!rounds->options->rejects_path) return PACE_OK;
+    PACE_TRY(pace_beside_open(&rounds->rejects_beside, rounds->options->rejects_path));
+    rounds->lists_rejects = true;
+    PACE_TRY(pace_sink_open(&rounds->rejects, pace_write_stream, rounds->rejects_beside.file));
     pace_sink_text(&rounds->rejects, "file,line,reason,row\n");
     return PACE_OK;
 }
@@ -68,7 +41,7 @@ pace_status pace_job_rounds_reject(pace_job_rounds *rounds, const pace_job_rejec
     pace_job_reading *reading = rounds->reading;
     reading->rejected++;
     if (reading->rejects.count < PACE_JOB_SHOWN_REJECTS) PACE_TRY(add_reject(&reading->rejects, rounds->name, fault));
-    if (rounds->rejects_file < 0) return PACE_OK;
+    if (!rounds->lists_rejects) return PACE_OK;
     write_cell(&rounds->rejects, rounds->name, strlen(rounds->name));
     pace_sink_format(&rounds->rejects, ",%llu,", (unsigned long long)fault->line);
     write_cell(&rounds->rejects, fault->why, strlen(fault->why));
@@ -106,18 +79,14 @@ pace_status pace_job_rounds_open(pace_job_rounds *rounds) {
     return open_rejects(rounds);
 }
 
+/* A run that fails without a refused row leaves no list. */
 static pace_status close_rejects(pace_job_rounds *rounds, bool failed) {
-    const char *path = rounds->options->rejects_path;
-    pace_status status = rounds->rejects.buffer ? pace_sink_close(&rounds->rejects) : PACE_OK;
-    if (status != PACE_OK) pace_fail_in(status, path);
-    if (rounds->rejects_file < 0) return status;
-    close(rounds->rejects_file);
-    if (!rounds->rejects_part) return status;
-    bool wanted = status == PACE_OK && !(failed && rounds->reading->rejected == 0);
-    if (wanted && rename(rounds->rejects_part, path) == 0) return PACE_OK;
-    if (wanted) status = pace_fail(PACE_E_IO, "%s: could not be replaced: %s", path, strerror(errno));
-    unlink(rounds->rejects_part);
-    return status;
+    if (!rounds->lists_rejects) return PACE_OK;
+    pace_status status = rounds->rejects.buffer ? pace_sink_close(&rounds->rejects) : PACE_E_MEMORY;
+    if (status == PACE_E_IO) pace_fail_in(status, rounds->options->rejects_path);
+    bool unwanted = failed && rounds->reading->rejected == 0;
+    pace_status closed = pace_beside_close(&rounds->rejects_beside, unwanted ? PACE_E_INPUT : status);
+    return unwanted ? status : closed;
 }
 
 pace_status pace_job_rounds_close(pace_job_rounds *rounds, bool failed) {
@@ -125,9 +94,7 @@ pace_status pace_job_rounds_close(pace_job_rounds *rounds, bool failed) {
     for (size_t i = 0; rounds->repeats && i < rounds->block_count; i++) PACE_VEC_FREE(&rounds->repeats[i].seen);
     PACE_FREE(rounds->blocks, rounds->repeats);
     pace_job_ids_free(&rounds->ids);
-    pace_status status = close_rejects(rounds, failed);
-    pace_free(rounds->rejects_part);
-    return status;
+    return close_rejects(rounds, failed);
 }
 
 static pace_status reject_repeat(pace_job_rounds *rounds, const pace_jobs *jobs, size_t job) {

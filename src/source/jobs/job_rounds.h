@@ -4,6 +4,7 @@
  */
 #pragma once
 
+#include "base/beside.h"
 #include "base/json_writer.h"
 #include "source/jobs/job_lines.h"
 #include "source/jobs/job_reading.h"
@@ -23,8 +24,8 @@ typedef struct {
     pace_job_layout layout;
     pace_job_ids ids;
     pace_sink rejects;
-    int rejects_file;   /* descriptor; -1 = none */
-    char *rejects_part; /* where it is written before it takes its place; NULL = in its place, which is no file's */
+    pace_beside rejects_beside;
+    bool lists_rejects;
     pace_job_block *blocks;
     size_t block_count, used;  /* used: in this round */
     pace_job_repeats *repeats; /* of each block */
