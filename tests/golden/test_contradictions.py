@@ -118,6 +118,13 @@ def test_rows():
     expect("no effect unless framework=pytorch: execution graph" in answer["status"] and answer["predicted"] == plain["predicted"], "graphs of others' steps", answer)
     for key, value in (("input", "pinned"), ("bucket_bytes", "1MiB"), ("update", "fused")):
         expect(f"{key} has no effect unless framework=pytorch" in row(**{key: value})["status"], key)
+    for cells, said in (({"strategy": "tensor parallel 8"}, "no effect: sharding tensor parallel 8"), ({"head_dim": "128", "heads": "12"}, "no effect on gpt2: head_dim 128"),
+                        ({"experts": "8"}, "no effect on gpt2: experts 8")):
+        answer = row(**cells)
+        expect(said in answer["status"] and answer["predicted"] == plain["predicted"], cells, answer)
+    for cells in ({"strategy": "TP1 PP1"}, {"head_dim": "64", "heads": "12", "hidden": "768"}, {"kv_heads": "12", "heads": "12"}, {"experts": "1"}):
+        expect("no effect" not in row(**cells)["status"], cells)
+    expect("recomputation" not in row(mode="inference", hidden="768", layers="12", heads="12", model="")["status"], "a forward pass alone recomputes nothing")
     two, four = row(nodes="2"), row(gpus_per_node="4")
     expect(two["predicted"] == four["predicted"] != plain["predicted"], "8 devices on 2 nodes", two, four)
 

@@ -205,7 +205,7 @@ pace_status pace_exchange_row_answer(pace_estimate *out, pace_exchange_asker *as
     asker->used = (pace_doubts_used){0};
     *asker->unfitted = '\0';
     fill_nodes(asker, &placed);
-    if (!(row->bytes > 0) || !(row->ranks_per_node > 0))
+    if (*row->status || !(row->bytes > 0) || !(row->ranks_per_node > 0))
         return pace_fail(PACE_E_INPUT, "%s", *row->status ? row->status : "expected a size above 0");
     PACE_TRY(predict_row(out, asker, &placed));
     asker->took_on = is_set_aside(asker, row);

@@ -77,9 +77,12 @@ static void question_of(pace_row_question *out, const void *state, size_t table,
 /* Which cells of an answered row change nothing. */
 static void say_unused(pace_row_answer *out, const exchanges *e, const pace_exchange_row *row) {
     bool curves = e->fit.curves.count > 0 && !*e->asker.unfitted;
-    const char *unused[] = {e->asker.unused_device ? "device" : "", row->unused_elements ? "elements" : "",
-                            row->unused_per_node ? "gpus_per_node" : "", row->said_in_place && !curves ? "inplace" : "",
-                            row->said_channels && !curves ? "channels" : ""};
+    const char *unused[] = {e->asker.unused_device ? "device" : "",
+                            row->unused_elements ? "elements" : "",
+                            row->unused_per_node ? "gpus_per_node" : "",
+                            row->said_in_place && !curves ? "inplace" : "",
+                            row->said_channels && !curves ? "channels" : "",
+                            curves ? "" : row->unused_variant};
     pace_row_say_unused(out, unused, sizeof unused / sizeof *unused);
 }
 
@@ -97,6 +100,8 @@ static void answer_row(pace_row_answer *out, void *state, size_t table, size_t q
         snprintf(out->status, sizeof out->status, "ok, the fit is not used: %s", e->asker.unfitted);
     if (out->known && e->asker.took_on)
         pace_append(out->status, sizeof out->status, "; took --on for \"%.40s\"", rows->rows.items[question].system);
+    if (out->known && rows->rows.items[question].assumed_dtype)
+        pace_append(out->status, sizeof out->status, "; assumed 4 bytes an element: no dtype");
     if (out->known) say_unused(out, e, &rows->rows.items[question]);
 }
 

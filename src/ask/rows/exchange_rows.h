@@ -27,6 +27,8 @@ typedef struct {
     bool unused_elements;              /* they say other bytes than the row's */
     bool unused_per_node;              /* ranks and nodes say another number */
     bool said_in_place, said_channels; /* only measured curves tell these apart */
+    char unused_variant[64];           /* column and word of another library or way, which only curves tell apart */
+    bool assumed_dtype;                /* elements without one were taken for four bytes */
     bool nodes_guessed;                /* no column said how many: as few as a machine that is known allows */
     char status[96];                   /* "" = it can be asked */
     char unmeasured[72];               /* "" = its time is a time; else it can be asked but not fitted */

@@ -173,6 +173,7 @@ static bool set_bytes(pace_exchange_row *out, const reader *r, size_t row) {
         return false;
     }
     if (*dtype) out->element_bytes = (int)element;
+    out->assumed_dtype = !*dtype && r->bytes < 0;
     bool good = pace_csv_number(&value, text);
     if (!good && r->bytes >= 0 && pace_parse_bytes(&value, text)) good = true, each = 1;
     if (good && value >= 0 && value * each <= largest_bytes) {
@@ -204,9 +205,39 @@ static void set_time(pace_exchange_row *out, const reader *r, size_t row) {
     else if (!good) snprintf(out->unmeasured, sizeof out->unmeasured, "not a time that was measured: \"%.30s\"", text);
 }
 
+static bool is_library_choice(const char *text) {
+    static const char *const own[] = {"auto", "default", "any", "none", "-", "nan", "n/a"};
+    for (size_t i = 0; i < sizeof own / sizeof *own; i++)
+        if (strcasecmp(text, own[i]) == 0) return true;
+    return false;
+}
+
 static bool says_yes(const char *text) {
     return strcmp(text, "1") == 0 || strcasecmp(text, "true") == 0 || strcasecmp(text, "yes") == 0 ||
            strncasecmp(text, "in", 2) == 0;
+}
+
+/* What the closed form follows: NCCL and RCCL, and what starts them. */
+static bool is_followed(const char *word) {
+    return strcasestr(word, "nccl") || strcasestr(word, "rccl") ||
+           pace_exchange_stack_of("", word) != PACE_STACK_UNSAID;
+}
+
+static void note_unused(pace_exchange_row *out, const reader *r, int column, const char *word) {
+    bool read = column == r->algorithm || column == r->protocol || column == r->approach;
+    if (read || *out->unused_variant || is_library_choice(word) || is_followed(word)) return;
+    snprintf(out->unused_variant, sizeof out->unused_variant, "%.24s %.32s",
+             pace_csv_name(&r->rows->csv, (size_t)column), word);
+}
+
+static bool set_channels(pace_exchange_row *out, const reader *r, size_t row) {
+    const char *text = pace_csv_at(&r->rows->csv, row, r->channels);
+    double channels;
+    if (!*text || is_library_choice(text)) return true;
+    if (!whole(&channels, out, "channels", text)) return false;
+    out->said_channels = true;
+    pace_list(out->variant, sizeof out->variant, "/", "%.0f" PACE_CHANNELS_WORD, channels);
+    return true;
 }
 
 static void set_variant(pace_exchange_row *out, const reader *r, size_t row) {
@@ -214,19 +245,14 @@ static void set_variant(pace_exchange_row *out, const reader *r, size_t row) {
         const char *word = i < r->variants ? pace_csv_at(&r->rows->csv, row, r->variant[i]) : "in place";
         if (!*word || (i == r->variants && !says_yes(pace_csv_at(&r->rows->csv, row, r->in_place)))) continue;
         pace_list(out->variant, sizeof out->variant, "/", "%.40s", word);
+        if (i < r->variants) note_unused(out, r, r->variant[i], word);
     }
-    double channels;
     out->said_in_place = says_yes(pace_csv_at(&r->rows->csv, row, r->in_place));
-    out->said_channels = pace_csv_number(&channels, pace_csv_at(&r->rows->csv, row, r->channels)) && channels >= 1;
-    if (!out->said_channels) return;
-    pace_list(out->variant, sizeof out->variant, "/", "%.0f" PACE_CHANNELS_WORD, channels);
 }
 
 /* "Ring" as "ring"; words for the library's own choice as "". */
 static void set_choice(char *out, size_t size, const char *text) {
-    static const char *const own[] = {"auto", "default", "any", "none", "-", "nan"};
-    for (size_t i = 0; i < sizeof own / sizeof *own; i++)
-        if (strcasecmp(text, own[i]) == 0) return;
+    if (is_library_choice(text)) return;
     snprintf(out, size, "%.*s", (int)size - 1, text);
     for (; *out; out++) *out = (char)tolower((unsigned char)*out);
 }
@@ -255,7 +281,7 @@ static pace_status add_row(reader *r, size_t row) {
     set_choice(out.algorithm, sizeof out.algorithm, pace_csv_at(&r->rows->csv, row, r->algorithm));
     set_choice(out.protocol, sizeof out.protocol, pace_csv_at(&r->rows->csv, row, r->protocol));
     if (set_approach(&out, r, row) && set_collective(&out, r, row) && set_ranks(&out, r, row) &&
-        set_bytes(&out, r, row))
+        set_bytes(&out, r, row) && set_channels(&out, r, row))
         set_time(&out, r, row);
     if (!pace_collective_rows[out.collective].adds) out.element_bytes = 0;
     return PACE_PUSH(&r->rows->rows, out);

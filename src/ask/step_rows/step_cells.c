@@ -2,6 +2,7 @@
 #include "base/decimal.h"
 #include "base/print.h"
 
+#include <ctype.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -59,4 +60,16 @@ bool pace_step_says(const char *text, const char *word) {
     for (; *text; text++)
         if (strncasecmp(text, word, strlen(word)) == 0) return true;
     return false;
+}
+
+double pace_step_degree(const char *text, const char *word) {
+    size_t length = strlen(word);
+    for (const char *c = text; *c; c++) {
+        bool starts = c == text || !isalpha((unsigned char)c[-1]);
+        if (!starts || strncasecmp(c, word, length) != 0) continue;
+        const char *at = c + length + strspn(c + length, " =:_-");
+        double degree;
+        if (pace_is_digit(*at) && pace_number_read(&degree, at) && degree >= 1) return floor(degree);
+    }
+    return 0;
 }

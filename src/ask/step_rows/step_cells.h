@@ -15,3 +15,5 @@ void pace_step_note(pace_step_row *row, const char *format, ...) PACE_PRINTF(2, 
 void pace_step_doubt(pace_step_row *row, const pace_step_reader *reader, pace_doubt doubt);
 /** Whether `word` occurs in `text`, whatever the case. */
 bool pace_step_says(const char *text, const char *word);
+/** The degree that a text says of `word`: "TP8 PP4", "tp=8,pp=4", "dp 2". 0 without. */
+double pace_step_degree(const char *text, const char *word);

@@ -91,19 +91,6 @@ static void assume_data_parallel(pace_step_row *out, const pace_step_reader *r, 
     pace_step_note(out, fits ? "assumed data parallelism" : "assumed fully sharded data parallelism");
 }
 
-/* A degree in words: "TP8 PP4", "tp=8,pp=4", "dp 2". 0 without. */
-static double degree_in(const char *text, const char *word) {
-    size_t length = strlen(word);
-    for (const char *c = text; *c; c++) {
-        bool starts = c == text || !isalpha((unsigned char)c[-1]);
-        if (!starts || strncasecmp(c, word, length) != 0) continue;
-        const char *at = c + length + strspn(c + length, " =:_-");
-        double degree;
-        if (pace_is_digit(*at) && pace_number_read(&degree, at) && degree >= 1) return floor(degree);
-    }
-    return 0;
-}
-
 /* "sp" with a number above 1 is in how many parts words are split around attention (Jacobs et al. 2023). */
 static double ulysses(const pace_step_reader *r, size_t row) {
     double value;
@@ -169,10 +156,10 @@ static bool set_ranks(pace_step_row *out, const pace_step_reader *r, size_t row)
     const char *text = pace_step_cell(r, row, PACE_STEP_SHARDING);
     for (size_t i = 0; i < sizeof columns / sizeof *columns; i++) {
         double value = pace_step_at_least_one(r, row, columns[i]);
-        if (value == 0) value = degree_in(text, words[i]);
+        if (value == 0) value = pace_step_degree(text, words[i]);
         *shares[i] = value > 0 ? value : 1;
     }
-    if (dp == 0) dp = degree_in(text, "dp");
+    if (dp == 0) dp = pace_step_degree(text, "dp");
     if (config->cp == 1) config->cp = fmax(1, floor(ulysses(r, row)));
     if (n == 0) n = by_nodes(out, r, row);
     if (n == 0 && dp == 0) n = all_devices(out, r, row);

@@ -1,6 +1,7 @@
 /* What a row trains: a model of the catalogue, or one of its templates with the row's sizes. */
 #include "ask/step_rows/step_cells.h"
 #include "base/decimal.h"
+#include "base/numbers.h"
 #include "base/print.h"
 #include "model/adapters.h"
 
@@ -256,6 +257,27 @@ static const pace_model_called *usual(pace_step_row *out, const pace_step_reader
     return NULL;
 }
 
+/* Whether a stated size says no more than the others: heads of the usual width, as many keys as queries, no experts. */
+static bool is_implied(const pace_step_reader *r, size_t row, pace_step_column column, double value) {
+    double hidden, heads;
+    if (column == PACE_STEP_EXPERTS) return value == 1;
+    if (column == PACE_STEP_KV_HEADS) return has(&heads, r, row, PACE_STEP_HEADS) && value == heads;
+    return column == PACE_STEP_HEAD_DIM && has(&hidden, r, row, PACE_STEP_HIDDEN) &&
+           has(&heads, r, row, PACE_STEP_HEADS) && value * heads == hidden;
+}
+
+/* Sizes that the model has no parameter for. */
+static void note_unused_sizes(pace_step_row *out, const pace_step_reader *r, size_t row,
+                              const pace_model_called *model) {
+    double value;
+    for (size_t i = 0; i < PACE_COUNT(sizes); i++) {
+        if (pace_model_called_takes(model, sizes[i].key) || !has(&value, r, row, sizes[i].column)) continue;
+        if (sizes[i].column == PACE_STEP_TOPK) pace_step_note(out, "no effect without experts: topk %g", value);
+        else if (!is_implied(r, row, sizes[i].column, value))
+            pace_step_note(out, "no effect on %.40s: %s %g", model->model, sizes[i].key, value);
+    }
+}
+
 /* --- rows --------------------------------------------------------------------------------------------------------- */
 
 static bool take(pace_step_model **model, pace_step_row *out, pace_step_reader *r, const char *name,
@@ -310,9 +332,7 @@ bool pace_step_row_model(pace_step_row *out, pace_step_reader *r, size_t row) {
         pace_step_note(out, "%.140s", model->failed);
         return false;
     }
-    const char *topk = pace_step_cell(r, row, PACE_STEP_TOPK);
-    if (*topk && !pace_model_called_takes(found, "topk"))
-        pace_step_note(out, "no effect without experts: topk %.20s", topk);
+    note_unused_sizes(out, r, row, found);
     out->model = &model->model;
     return true;
 }

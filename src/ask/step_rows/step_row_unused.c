@@ -2,6 +2,8 @@
  * status names them, a rule for each column. */
 #include "ask/step_rows/step_cells.h"
 #include "ask/step_rows/step_row.h"
+#include "base/numbers.h"
+#include "base/text.h"
 
 static bool asks_fsdp(const pace_step_reader *r, size_t row) {
     double ranks;
@@ -42,11 +44,24 @@ static bool is_task_unused(const pace_step_row *row, const pace_step_reader *r, 
     return !pace_step_said(r->things, "task", pace_step_cell(r, number, PACE_STEP_TASK));
 }
 
+/* Neither a stage of ZeRO nor a degree of parallelism. */
+static bool is_sharding_unused(const pace_step_row *row, const pace_step_reader *r, size_t number) {
+    static const char *const degrees[] = {"tp", "pp", "vpp", "cp", "ep", "dp"};
+    const char *text = pace_step_cell(r, number, PACE_STEP_SHARDING);
+    char plain[96];
+    (void)row;
+    for (size_t i = 0; i < PACE_COUNT(degrees); i++)
+        if (pace_step_degree(text, degrees[i]) > 0) return false;
+    pace_squeeze(plain, sizeof plain, text, "");
+    return !pace_step_says(text, "fsdp") && !pace_step_said(r->things, "zero", plain);
+}
+
 static const struct {
     pace_step_column column;
     const char *name;
     bool (*is_unused)(const pace_step_row *row, const pace_step_reader *reader, size_t number);
 } rules[] = {{PACE_STEP_TASK, "task", is_task_unused},
+             {PACE_STEP_SHARDING, "sharding", is_sharding_unused},
              {PACE_STEP_FSDP, "fsdp", is_fsdp_unused},
              {PACE_STEP_DIST_OPT, "dist_opt", is_dist_opt_unused},
              {PACE_STEP_ZERO_GROUP, "zero_group", is_zero_group_unused},

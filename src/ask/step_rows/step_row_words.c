@@ -85,7 +85,7 @@ static void set_recompute(pace_step_row *out, const pace_step_reader *r, size_t 
     said = pace_step_said(r->things, "recompute_notes", notes);
     if (said && pace_config_set(config, "recompute", said) == PACE_OK) return;
     out->may_recompute = true;
-    if (r->column[PACE_STEP_RECOMPUTE] >= 0 || usual == PACE_RECOMPUTE_NONE) return;
+    if (r->column[PACE_STEP_RECOMPUTE] >= 0 || usual == PACE_RECOMPUTE_NONE || config->mode != PACE_TRAINING) return;
     config->recompute = usual;
     pace_step_note(out, "assumed %s recomputation", pace_config_word(config, "recompute"));
     pace_step_doubt(out, r, PACE_DOUBT_ROW_RECOMPUTE);

@@ -152,8 +152,10 @@ static pace_status put_remarks(pace_report *report, const answers *a) {
     return status;
 }
 
+/* Rows that were all refused were not read to their ends. */
 static pace_status warn_of_unread(pace_report *report, const answers *a) {
     pace_unread_columns unread = {0};
+    if (a->answered == 0) return PACE_OK;
     pace_status status = pace_unread_columns_add(&unread, a->from.csv, a->looked);
     if (status == PACE_OK) pace_warn_of_unread_columns(report, &unread);
     pace_unread_columns_free(&unread);
