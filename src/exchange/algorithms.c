@@ -1,4 +1,5 @@
 #include "exchange/algorithms.h"
+#include "base/text.h"
 #include "exchange/program_build.h"
 
 #include <math.h>
@@ -508,7 +509,7 @@ const size_t pace_exchange_algorithm_count = sizeof pace_exchange_algorithms / s
 
 int pace_exchange_algorithm_find(const char *name) {
     for (size_t i = 0; i < pace_exchange_algorithm_count; i++)
-        if (strcmp(pace_exchange_algorithms[i].name, name) == 0) return (int)i;
+        if (pace_same_word(pace_exchange_algorithms[i].name, name)) return (int)i;
     return -1;
 }
 

@@ -202,7 +202,9 @@ const pace_approach *pace_approach_spelled(const pace_approaches *approaches, co
 }
 
 const pace_approach *pace_approach_find(const pace_approaches *approaches, const char *name) {
-    return PACE_FIND(approaches->rows.items, approaches->rows.count, name, name);
+    for (size_t i = 0; i < approaches->rows.count; i++)
+        if (pace_same_word(approaches->rows.items[i].name, name)) return &approaches->rows.items[i];
+    return NULL;
 }
 
 /* --- as --approach says ------------------------------------------------------------------------------------------- */

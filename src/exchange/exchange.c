@@ -1,5 +1,6 @@
 #include "exchange/exchange.h"
 #include "base/numbers.h"
+#include "base/text.h"
 #include "exchange/network_share.h"
 #include "exchange/steady_memory.h"
 
@@ -211,7 +212,7 @@ pace_status pace_exchange_name_protocol(int *protocol, const pace_exchange *exch
     if (exchange->library != PACE_LIBRARY_NCCL)
         return pace_fail(PACE_E_USAGE, "protocols are of NCCL: the textbook's algorithms have none");
     for (int p = 0; p < PACE_NCCL_PROTOCOLS; p++)
-        if (strcmp(pace_nccl_protocol_names[p], name) == 0) {
+        if (pace_same_word(pace_nccl_protocol_names[p], name)) {
             *protocol = p;
             return PACE_OK;
         }

@@ -58,9 +58,11 @@ static const unit sizes[] = {
     {"TiB", 1099511627776.0},
 };
 
-/* A number without a sign. */
+/* A number without a sign, up to its unit: "64 MiB" is "64MiB". */
 static const char *read_number(double *out, const char *text) {
-    return pace_is_digit(*text) || *text == '.' ? pace_number_read(out, text) : NULL;
+    const char *rest = pace_is_digit(*text) || *text == '.' ? pace_number_read(out, text) : NULL;
+    if (rest && pace_is_alpha(rest[strspn(rest, " ")])) rest += strspn(rest, " ");
+    return rest;
 }
 
 static bool read_with_unit(double *out, const char *text, const unit *units, size_t count) {

@@ -4,6 +4,7 @@
 #include "machine/machine.h"
 #include "model/pipeline_order.h"
 #include "base/print.h"
+#include "base/text.h"
 
 #include <math.h>
 #include <stddef.h>
@@ -123,7 +124,7 @@ pace_status pace_config_set(pace_config *config, const char *key, const char *va
     void *target = (char *)config + fields[at].offset;
     if (fields[at].words) {
         int word = 0;
-        while (fields[at].words[word] && strcmp(fields[at].words[word], value) != 0) word++;
+        while (fields[at].words[word] && !pace_same_word(fields[at].words[word], value)) word++;
         if (!fields[at].words[word]) return fail_word(key, fields[at].words, value);
         *(int *)target = word;
         return PACE_OK;

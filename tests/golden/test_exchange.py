@@ -146,6 +146,22 @@ dgx-h100,H100 SXM,allreduce,1,8,8,1048576,262144,,0
 code, out, err = run("predict", "--kind", "exchange", "--rows", idle)
 said = [row["status"] for row in csv.DictReader(io.StringIO(out))]
 expect(said == ["ok; no effect: device, elements, gpus_per_node, inplace, channels", "ok"], said, err)
+others = put("others.csv", """system,collective,nodes,gpus,bytes,backend,channels
+dgx-h100,allreduce,1,8,1048576,gloo,
+dgx-h100,allreduce,1,8,1048576,NCCL 2.18.3,auto
+dgx-h100,allreduce,1,8,1 MiB,,
+dgx-h100,allreduce,1,8,1048576,,many
+""")
+said = [row["status"] for row in csv.DictReader(io.StringIO(run("predict", "--kind", "exchange", "--rows", others)[1]))]
+expect(said == ["ok; no effect: backend gloo", "ok", "ok", 'channels: expected a whole number from 1, found "many"'], said)
+counted = put("counted.csv", "system,collective,gpus,count\ndgx-h100,allreduce,8,1000\n")
+said = next(csv.DictReader(io.StringIO(run("predict", "--kind", "exchange", "--rows", counted)[1])))["status"]
+expect("assumed 4 bytes an element" in said, said)
+
+# Words of an option count whatever their case, as NCCL's variables and papers write them.
+for words in (("--algorithm", "Ring", "--protocol", "LL128"), ("--library", "NCCL-2.7"), ("--library", "TextBook", "--algorithm", "RING")):
+    ask = ("predict", "--kind", "exchange", "--on", "dgx-h100*2", "--bytes", "1M", "-f", "csv", "-q")
+    expect(run(*ask, *words) == run(*ask, *(word.lower() for word in words)) and run(*ask, *words)[0] == 0, words)
 
 
 # Columns by other names, units, separators and spellings: each table fits and answers itself, in its own unit.

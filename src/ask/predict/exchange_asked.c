@@ -6,15 +6,16 @@
 
 #include <math.h>
 #include <string.h>
+#include <strings.h>
 
 pace_status pace_read_library(pace_exchange_library *out, const char **line, const char *text) {
     *line = NULL;
     *out = PACE_LIBRARY_AUTO;
     if (!text) return PACE_OK;
-    *out = strcmp(text, "textbook") == 0 ? PACE_LIBRARY_TEXTBOOK : PACE_LIBRARY_NCCL;
-    if (pace_starts(text, "nccl-")) *line = text + 5;
-    if (strcmp(text, "rccl") == 0) *line = text;
-    if (*out == PACE_LIBRARY_TEXTBOOK || strcmp(text, "nccl") == 0 || *line) return PACE_OK;
+    *out = strcasecmp(text, "textbook") == 0 ? PACE_LIBRARY_TEXTBOOK : PACE_LIBRARY_NCCL;
+    if (strncasecmp(text, "nccl-", 5) == 0) *line = text + 5;
+    if (strcasecmp(text, "rccl") == 0) *line = "rccl";
+    if (*out == PACE_LIBRARY_TEXTBOOK || strcasecmp(text, "nccl") == 0 || *line) return PACE_OK;
     return pace_fail(
         PACE_E_USAGE,
         "library: expected nccl, a version such as nccl-2.7 or nccl-2.30, rccl, or textbook, found \"%.40s\"", text);

@@ -23,6 +23,13 @@ static pace_status read_stragglers(pace_simulation_asked *a, const pace_words *w
     return PACE_OK;
 }
 
+/* Nodes are dealt out to jobs in turn: a job on one of them meets no link between nodes. */
+static bool stays_inside(const pace_simulation_question *q, const pace_machine *machine) {
+    uint32_t near = (uint32_t)machine->devices, nodes = (uint32_t)machine->nodes;
+    if (q->ranks) nodes = (q->ranks + near - 1) / near;
+    return nodes < 2 * (q->jobs ? q->jobs : 1);
+}
+
 /* Whose choice is simulated where no algorithm is named: that which answers without --simulate. */
 static pace_status take_library(pace_simulation_asked *a, const pace_simulate_options *options) {
     pace_exchange_library library;
@@ -51,7 +58,7 @@ pace_status pace_simulation_ask(pace_simulation_asked *a, const pace_simulate_op
     PACE_TRY(read_stragglers(a, &options->straggler));
     for (size_t i = 0; i < options->background.count; i++)
         PACE_TRY(pace_read_background(&a->background, &q->network_share, options->background.items[i]));
-    if (q->network_share > 0 && q->network_share < 1 && a->machine.nodes < 2)
+    if (q->network_share > 0 && q->network_share < 1 && stays_inside(q, &a->machine))
         return pace_fail(PACE_E_USAGE,
                          "background: has no effect on %s: a share of the network is of links between nodes",
                          a->machine.name);

@@ -261,6 +261,8 @@ static void test_names_and_units(void **state) {
     assert_true(pace_parse_rate(&value, "300GB/s") && value == 300e9);
     assert_true(pace_parse_bytes(&value, "1G") && value == 1073741824.0);
     assert_true(pace_parse_bytes(&value, "25MB") && value == 25e6);
+    assert_true(pace_parse_bytes(&value, "64 MiB") && value == 67108864.0);
+    assert_false(pace_parse_bytes(&value, "64 ") || pace_parse_bytes(&value, "64 Mi B"));
     assert_true(pace_parse_time(&value, "2.5us") && fabs(value - 2.5e-6) < 1e-18);
     assert_false(pace_parse_rate(&value, "fast") || pace_parse_bytes(&value, "-8") || pace_parse_time(&value, "5"));
 }
