@@ -54,7 +54,6 @@ DEFINITIONS = {
     "fit_range.c": {"rounding": "rounding"},
     "learn.c": {"rounding": "rounding"},
     "step_row_check.c": {"MOST": "limit of a check"},
-    "device_entry.c": {"MOST_FLOP_PER_S": "limit of a check", "MOST_SMS": "limit of a check", "MOST_GENERATION": "limit of a check"},
     "host_tree.c": {"MOST_BYTES_PER_S": "limit of a check"},
     "config.c": {"MOST": "limit of a check"},
     "host.c": {"MOST_S": "limit of a check", "MOST_BYTES": "limit of a check"},

@@ -18,27 +18,27 @@ static const char *const precision_keys[PACE_PRECISIONS] = {
 static const char *const text_keys[] = {"name", "vendor", "kind", "match", "source", "confidence"};
 
 /* No device is near these limits: a figure beyond them is a slipped digit or the wrong unit. */
-static const double MOST_FLOP_PER_S = 1e17;
-static const double MOST_SMS = 1e5, MOST_GENERATION = 1000;
+static const pace_figure_limits flop_limits = {1e6, 1e17, PACE_IN_FLOP_PER_S}, sm_limits = {1, 1e5, PACE_IN_NONE},
+                                generation_limits = {20, 500, PACE_IN_NONE}; /* compute capability times ten */
 
 static const struct {
     const char *key;
     size_t offset;
-    double most;
+    pace_figure_limits limits;
 } number_keys[] = {
-    {"base_hz", offsetof(pace_device, base_hz), 1e10},
-    {"boost_hz", offsetof(pace_device, boost_hz), 1e10},
-    {"sustained_hz", offsetof(pace_device, sustained_hz), 1e10},
-    {"memory_bytes", offsetof(pace_device, memory_bytes), 1e14},
-    {"memory_bytes_per_s", offsetof(pace_device, memory_bytes_per_s), 1e14},
-    {"achievable_bytes_per_s", offsetof(pace_device, achievable_bytes_per_s), 1e14},
-    {"l2_bytes", offsetof(pace_device, l2_bytes), 1e12},
-    {"l2_bytes_per_s", offsetof(pace_device, l2_bytes_per_s), 1e15},
-    {"launch_s", offsetof(pace_device, launch_s), 1e-2},
-    {"pcie_bytes_per_s", offsetof(pace_device, pcie_bytes_per_s), 1e13},
-    {"pcie_pinned_bytes_per_s", offsetof(pace_device, pcie_pinned_bytes_per_s), 1e13},
-    {"pcie_pageable_bytes_per_s", offsetof(pace_device, pcie_pageable_bytes_per_s), 1e13},
-    {"tdp_w", offsetof(pace_device, tdp_w), 1e5},
+    {"base_hz", offsetof(pace_device, base_hz), {1e6, 1e10, PACE_IN_HZ}},
+    {"boost_hz", offsetof(pace_device, boost_hz), {1e6, 1e10, PACE_IN_HZ}},
+    {"sustained_hz", offsetof(pace_device, sustained_hz), {1e6, 1e10, PACE_IN_HZ}},
+    {"memory_bytes", offsetof(pace_device, memory_bytes), {1e6, 1e14, PACE_IN_BYTES}},
+    {"memory_bytes_per_s", offsetof(pace_device, memory_bytes_per_s), {1e6, 1e14, PACE_IN_BYTES_PER_S}},
+    {"achievable_bytes_per_s", offsetof(pace_device, achievable_bytes_per_s), {1e6, 1e14, PACE_IN_BYTES_PER_S}},
+    {"l2_bytes", offsetof(pace_device, l2_bytes), {1e3, 1e12, PACE_IN_BYTES}},
+    {"l2_bytes_per_s", offsetof(pace_device, l2_bytes_per_s), {1e6, 1e15, PACE_IN_BYTES_PER_S}},
+    {"launch_s", offsetof(pace_device, launch_s), {1e-10, 1e-2, PACE_IN_S}},
+    {"pcie_bytes_per_s", offsetof(pace_device, pcie_bytes_per_s), {1e6, 1e13, PACE_IN_BYTES_PER_S}},
+    {"pcie_pinned_bytes_per_s", offsetof(pace_device, pcie_pinned_bytes_per_s), {1e6, 1e13, PACE_IN_BYTES_PER_S}},
+    {"pcie_pageable_bytes_per_s", offsetof(pace_device, pcie_pageable_bytes_per_s), {1e6, 1e13, PACE_IN_BYTES_PER_S}},
+    {"tdp_w", offsetof(pace_device, tdp_w), {1e-3, 1e5, PACE_IN_NONE}},
 };
 
 /* The first figure is at most the second, when both are known. */
@@ -99,16 +99,18 @@ static pace_status check_sourced(const pace_yaml_node **value, const reader *r, 
     return pace_yaml_fail(r->yaml, figure, "a figure needs a \"value\"");
 }
 
-static pace_status read_number(double *out, const reader *r, const pace_yaml_node *node, double most) {
+static pace_status read_number(double *out, const reader *r, const pace_yaml_node *node,
+                               const pace_figure_limits *limits) {
     double value = 0;
     if (pace_yaml_is_map(node)) PACE_TRY(check_sourced(&node, r, node));
-    PACE_TRY(pace_yaml_number(&value, r->yaml, node));
+    PACE_TRY(pace_figure_read(&value, r->yaml, node, limits->dimension));
     if (!(value > 0))
         return pace_yaml_fail(r->yaml, node, "a figure of a device is positive, found %g; leave out what is unknown",
                               value);
-    if (value > most)
-        return pace_yaml_fail(r->yaml, node, "%g is beyond any device, expected at most %g (SI units, no prefix)",
-                              value, most);
+    if (value > limits->most || value < limits->least)
+        return pace_yaml_fail(r->yaml, node, "%g is beyond any device, expected %g to %g%s%s", value, limits->least,
+                              limits->most, limits->dimension == PACE_IN_NONE ? "" : ", or one with its unit, such as ",
+                              limits->dimension == PACE_IN_NONE ? "" : pace_figure_example(limits->dimension));
     *out = value;
     return PACE_OK;
 }
@@ -131,7 +133,7 @@ static pace_status read_rates(double *rates, const reader *r, const pace_yaml_no
         const pace_yaml_node *value = pace_yaml_item(node, i);
         if (precision == PACE_PRECISIONS)
             return pace_yaml_fail(r->yaml, value, "unknown precision \"%.80s\"", pace_yaml_key(node, i));
-        PACE_TRY(read_number(&rates[precision], r, value, MOST_FLOP_PER_S));
+        PACE_TRY(read_number(&rates[precision], r, value, &flop_limits));
     }
     return PACE_OK;
 }
@@ -157,9 +159,9 @@ static pace_status check_match(const reader *r) {
     return PACE_OK;
 }
 
-static pace_status read_count(int *out, const reader *r, const pace_yaml_node *node, double most) {
+static pace_status read_count(int *out, const reader *r, const pace_yaml_node *node, const pace_figure_limits *limits) {
     double value = 0;
-    PACE_TRY(read_number(&value, r, node, most));
+    PACE_TRY(read_number(&value, r, node, limits));
     if (value != floor(value)) return pace_yaml_fail(r->yaml, node, "expected a count");
     *out = (int)value;
     return PACE_OK;
@@ -174,14 +176,14 @@ static pace_status read_peer_access(pace_device *device, const reader *r, const 
 }
 
 static pace_status read_member(pace_device *device, const reader *r, const char *key, const pace_yaml_node *value) {
-    if (strcmp(key, "sm_count") == 0) return read_count(&device->sm_count, r, value, MOST_SMS);
-    if (strcmp(key, "generation") == 0) return read_count(&device->generation, r, value, MOST_GENERATION);
+    if (strcmp(key, "sm_count") == 0) return read_count(&device->sm_count, r, value, &sm_limits);
+    if (strcmp(key, "generation") == 0) return read_count(&device->generation, r, value, &generation_limits);
     if (strcmp(key, "peer_access") == 0) return read_peer_access(device, r, value);
     if (strcmp(key, "flop_per_s") == 0) return read_rates(device->flop_per_s, r, value);
     if (strcmp(key, "achievable_flop_per_s") == 0) return read_rates(device->achievable_flop_per_s, r, value);
     for (size_t i = 0; i < PACE_COUNT(number_keys); i++)
         if (strcmp(number_keys[i].key, key) == 0)
-            return read_number(number_at(device, number_keys[i].offset), r, value, number_keys[i].most);
+            return read_number(number_at(device, number_keys[i].offset), r, value, &number_keys[i].limits);
     if (pace_word_number(text_keys, PACE_COUNT(text_keys), key) >= 0) return PACE_OK;
     return pace_yaml_fail(r->yaml, value, "unknown member \"%.80s\" of a device", key);
 }
@@ -218,15 +220,15 @@ pace_status pace_device_check(const pace_device *device) {
     return pace_fail(PACE_E_USAGE, "%s %g is more than %s %g", order->less, less, order->more, more);
 }
 
-double *pace_device_figure(pace_device *device, const char *key, double *most) {
+double *pace_device_figure(pace_device *device, const char *key, pace_figure_limits *limits) {
     for (size_t i = 0; i < PACE_COUNT(number_keys); i++)
         if (strcmp(number_keys[i].key, key) == 0) {
-            *most = number_keys[i].most;
+            *limits = number_keys[i].limits;
             return number_at(device, number_keys[i].offset);
         }
     for (int i = 0; i < PACE_PRECISIONS; i++)
         if (strcmp(precision_keys[i], key) == 0) {
-            *most = MOST_FLOP_PER_S;
+            *limits = flop_limits;
             return &device->flop_per_s[i];
         }
     return NULL;

@@ -156,29 +156,20 @@ static pace_status resolve_file(const pace_device **out, pace_device_catalog *ca
 /* Short words for keys of an entry, and the measured rates that go with a peak. A key says its unit. */
 static const struct {
     const char *word, *key;
-    pace_dimension dimension;
     size_t with[2]; /* offsets of figures that change in proportion; 0 = none (the name lies there) */
 } words[] = {
-    {"memory", "memory_bytes_per_s", PACE_IN_BYTES_PER_S, {offsetof(pace_device, achievable_bytes_per_s)}},
-    {"memory_size", "memory_bytes", PACE_IN_BYTES, {0}},
-    {"l2", "l2_bytes_per_s", PACE_IN_BYTES_PER_S, {0}},
-    {"l2_size", "l2_bytes", PACE_IN_BYTES, {0}},
-    {"launch", "launch_s", PACE_IN_S, {0}},
-    {"clock", "boost_hz", PACE_IN_HZ, {offsetof(pace_device, l2_bytes_per_s)}},
+    {"memory", "memory_bytes_per_s", {offsetof(pace_device, achievable_bytes_per_s)}},
+    {"memory_size", "memory_bytes", {0}},
+    {"l2", "l2_bytes_per_s", {0}},
+    {"l2_size", "l2_bytes", {0}},
+    {"launch", "launch_s", {0}},
+    {"clock", "boost_hz", {offsetof(pace_device, l2_bytes_per_s)}},
     {"pcie",
      "pcie_bytes_per_s",
-     PACE_IN_BYTES_PER_S,
      {offsetof(pace_device, pcie_pinned_bytes_per_s), offsetof(pace_device, pcie_pageable_bytes_per_s)}},
-    {"pinned", "pcie_pinned_bytes_per_s", PACE_IN_BYTES_PER_S, {0}},
-    {"pageable", "pcie_pageable_bytes_per_s", PACE_IN_BYTES_PER_S, {0}},
+    {"pinned", "pcie_pinned_bytes_per_s", {0}},
+    {"pageable", "pcie_pageable_bytes_per_s", {0}},
 };
-
-/* Below these no device is meant: a unit was forgotten. */
-static const double least[] = {[PACE_IN_BYTES] = 1e6,
-                               [PACE_IN_BYTES_PER_S] = 1e6,
-                               [PACE_IN_FLOP_PER_S] = 1e6,
-                               [PACE_IN_HZ] = 1e6,
-                               [PACE_IN_S] = 1e-10};
 
 /* "2TB/s" or, with *factor, "1.5x"; a bare number where the key says the unit. */
 static bool read_value(double *out, bool *factor, const char *text, pace_dimension dimension, bool bare) {
@@ -205,13 +196,13 @@ static void scale_with_clock(pace_device *device, double by) {
 typedef struct {
     const char *text, *key;
     int word;
-    pace_dimension dimension;
     double value;
     bool factor;
 } change;
 
 static pace_status set_figure(pace_device *device, const change *c) {
-    double most, *figure = pace_device_figure(device, c->key, &most);
+    pace_figure_limits limits;
+    double *figure = pace_device_figure(device, c->key, &limits);
     if (!figure)
         return pace_fail(
             PACE_E_USAGE,
@@ -222,9 +213,9 @@ static pace_status set_figure(pace_device *device, const change *c) {
         return pace_fail(PACE_E_USAGE, "\"%.80s\": this figure of %s is not known%s", c->text, device->name,
                          c->factor ? ", give its value" : "");
     double now = c->factor ? *figure * c->value : c->value, by = *figure > 0 ? now / *figure : 1;
-    if (now > most || now < least[c->dimension])
+    if (now > limits.most || now < limits.least)
         return pace_fail(PACE_E_USAGE, "\"%.80s\": %g is beyond any device, expected %g to %g", c->text, now,
-                         least[c->dimension], most);
+                         limits.least, limits.most);
     *figure = now;
     if (figure >= device->flop_per_s && figure < device->flop_per_s + PACE_PRECISIONS)
         device->achievable_flop_per_s[figure - device->flop_per_s] *= by;
@@ -246,22 +237,21 @@ static pace_status change_figure(pace_device *device, const char *text, const do
     if (length == 0 || length >= sizeof key)
         return pace_fail(PACE_E_USAGE, "\"%.80s\": expected FIGURE=VALUE, as in memory=2TB/s", text);
     for (size_t i = 0; i <= length; i++) key[i] = i < length ? (char)tolower((unsigned char)text[i]) : '\0';
-    change c = {.text = text, .key = key, .word = -1, .dimension = PACE_IN_FLOP_PER_S};
+    change c = {.text = text, .key = key, .word = -1};
     bool named = false; /* by its key, which says the unit */
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
         named = strcmp(words[i].key, key) == 0;
         if (!named && strcmp(words[i].word, key) != 0) continue;
         c.word = (int)i;
         c.key = words[i].key;
-        c.dimension = words[i].dimension;
         break;
     }
-    double most;
-    const double *figure = pace_device_figure(device, c.key, &most);
-    if (figure && !read_value(&c.value, &c.factor, equals + 1, c.dimension, named && c.word >= 0))
+    pace_figure_limits limits;
+    const double *figure = pace_device_figure(device, c.key, &limits);
+    if (figure && !read_value(&c.value, &c.factor, equals + 1, limits.dimension, named && c.word >= 0))
         return pace_fail(PACE_E_USAGE,
                          "\"%.80s\": expected a value above 0 with its unit such as %s, or a factor such as 1.5x", text,
-                         pace_figure_example(c.dimension));
+                         pace_figure_example(limits.dimension));
     for (size_t i = 0; figure && i < *seen_count; i++)
         if (seen[i] == figure) return pace_fail(PACE_E_USAGE, "\"%.80s\": this figure is given twice", text);
     if (*seen_count < MOST_CHANGES) seen[(*seen_count)++] = figure;

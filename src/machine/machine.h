@@ -166,12 +166,25 @@ bool pace_parse_time(double *out, const char *text);
 /** Whether a link may be so fast: outside, a unit was forgotten or a prefix mistyped. */
 bool pace_rate_is_meant(double bytes_per_s);
 /* What a figure is of, and so which units it may have. */
-typedef enum { PACE_IN_BYTES, PACE_IN_BYTES_PER_S, PACE_IN_FLOP_PER_S, PACE_IN_HZ, PACE_IN_S } pace_dimension;
+typedef enum {
+    PACE_IN_BYTES,
+    PACE_IN_BYTES_PER_S,
+    PACE_IN_FLOP_PER_S,
+    PACE_IN_HZ,
+    PACE_IN_S,
+    PACE_IN_NONE
+} pace_dimension;
 /** A figure with a unit of its dimension ("2TB/s", "40GiB", "4us", "1.2GHz", "20TFLOP/s"; "Gb/s" are bits). False when it
  * has another unit, or none. */
 bool pace_parse_figure(double *out, const char *text, pace_dimension dimension);
 /** Such a figure as an example. */
 const char *pace_figure_example(pace_dimension dimension);
+
+/** A figure of a YAML file: a number in SI units, or one with its unit ("80GB", "3.35 TB/s"). PACE_E_INPUT with line and
+ * column. */
+pace_status pace_figure_read(double *out, const pace_yaml *yaml, const pace_yaml_node *node,
+                             pace_dimension dimension) PACE_MUST_CHECK;
+
 /** A size ("8", "64K", "1GiB", "25MB"): K, M, G are 2^10, 2^20, 2^30 as in nccl-tests; kB, MB, GB are decimal. */
 bool pace_parse_bytes(double *out, const char *text);
 /** An amount ("1.56T", "357MB", "16GiB") of a unit, "B", "FLOP" or "" (none), which may be left out; prefixes are decimal

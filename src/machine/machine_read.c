@@ -1,7 +1,7 @@
 /* Machines of a YAML file. A figure is a number, or a map {value, source, confidence}. */
 #include "base/numbers.h"
 #include "base/yaml_member.h"
-#include "machine/device.h"
+#include "machine/device_names.h"
 #include "machine/machine_read.h"
 
 #include <math.h>
@@ -14,48 +14,78 @@ typedef struct {
     pace_catalog *catalog;
 } reader;
 
+typedef struct {
+    const char *key;
+    size_t offset;
+    double least, most;
+    pace_dimension dimension;
+} figure_key;
+
+/* Rates may be 0: none is known. */
+enum { MOST = 1 << 20, LEAST_GENERATION = 20 };
+
+static const figure_key
+    whole_figures[] =
+        {
+            {"devices", offsetof(pace_machine, devices), 0, MOST, PACE_IN_NONE},
+            {"nodes", offsetof(pace_machine, nodes), 0, MOST, PACE_IN_NONE},
+            {"nics", offsetof(pace_machine, nics), 0, MOST, PACE_IN_NONE},
+            {"generation", offsetof(pace_machine, generation), 0, 500, PACE_IN_NONE},
+            {"sockets", offsetof(pace_machine, sockets), 0, MOST, PACE_IN_NONE},
+},
+    real_figures[] =
+        {
+            {"oversubscription", offsetof(pace_machine, oversubscription), 1, MOST, PACE_IN_NONE},
+            {"hop_inside", offsetof(pace_machine, hop_inside), 0, MOST, PACE_IN_NONE},
+            {"socket_share", offsetof(pace_machine, socket_share), 0, 1, PACE_IN_NONE},
+            {"stream_bytes_per_s", offsetof(pace_machine, stream_bytes_per_s), 0, 1e15, PACE_IN_BYTES_PER_S},
+            {"server_bytes_per_s", offsetof(pace_machine, server_bytes_per_s), 0, 1e15, PACE_IN_BYTES_PER_S},
+            {"jitter_inside", offsetof(pace_machine, jitter_inside), 0, MOST, PACE_IN_NONE},
+            {"launch_s", offsetof(pace_machine, launch_s), 0, 1, PACE_IN_S},
+            {"brick_bytes_per_s", offsetof(pace_machine, brick_bytes_per_s), 0, 1e15, PACE_IN_BYTES_PER_S},
+            {"pcie_bytes_per_s", offsetof(pace_machine, pcie_bytes_per_s), 0, 1e15, PACE_IN_BYTES_PER_S},
+},
+    link_figures[] = {
+        {"bytes_per_s", offsetof(pace_link, bytes_per_s), 0, 1e15, PACE_IN_BYTES_PER_S},
+        {"efficiency", offsetof(pace_link, efficiency), 0, MOST, PACE_IN_NONE}, /* pace_machine_check() */
+        {"latency_s", offsetof(pace_link, latency_s), -MOST, MOST, PACE_IN_S},
+};
+
 static const struct {
     const char *key;
     size_t offset;
-} whole_figures[] =
-    {
-        {"devices", offsetof(pace_machine, devices)}, {"nodes", offsetof(pace_machine, nodes)},
-        {"nics", offsetof(pace_machine, nics)},       {"generation", offsetof(pace_machine, generation)},
-        {"sockets", offsetof(pace_machine, sockets)},
-},
-  real_figures[] =
-      {
-          {"oversubscription", offsetof(pace_machine, oversubscription)},
-          {"hop_inside", offsetof(pace_machine, hop_inside)},
-          {"socket_share", offsetof(pace_machine, socket_share)},
-          {"stream_bytes_per_s", offsetof(pace_machine, stream_bytes_per_s)},
-          {"server_bytes_per_s", offsetof(pace_machine, server_bytes_per_s)},
-          {"jitter_inside", offsetof(pace_machine, jitter_inside)},
-          {"launch_s", offsetof(pace_machine, launch_s)},
-          {"brick_bytes_per_s", offsetof(pace_machine, brick_bytes_per_s)},
-          {"pcie_bytes_per_s", offsetof(pace_machine, pcie_bytes_per_s)},
-},
-  link_figures[] =
-      {
-          {"bytes_per_s", offsetof(pace_link, bytes_per_s)},
-          {"efficiency", offsetof(pace_link, efficiency)},
-          {"latency_s", offsetof(pace_link, latency_s)},
-},
-  flags[] = {
-      {"switched", offsetof(pace_machine, switched)},
-      {"multicast", offsetof(pace_machine, multicast)},
-      {"plain_between", offsetof(pace_machine, plain_between)},
+} flags[] = {
+    {"switched", offsetof(pace_machine, switched)},
+    {"multicast", offsetof(pace_machine, multicast)},
+    {"plain_between", offsetof(pace_machine, plain_between)},
 };
 
-static pace_status read_figure(double *out, const reader *r, const pace_yaml_node *node) {
-    static const char *const grades[] = {"high", "medium", "low"};
-    if (!pace_yaml_is_map(node)) return pace_yaml_number(out, r->yaml, node);
+static pace_status only_keys(const reader *r, const pace_yaml_node *map, const char *const *known, size_t count,
+                             const char *of) {
+    for (size_t i = 0; i < pace_yaml_count(map); i++)
+        if (pace_word_number(known, count, pace_yaml_key(map, i)) < 0)
+            return pace_yaml_fail(r->yaml, pace_yaml_item(map, i), "unknown key \"%.40s\" of a %s",
+                                  pace_yaml_key(map, i), of);
+    return PACE_OK;
+}
+
+static pace_status read_value(double *out, const reader *r, const pace_yaml_node *node, const figure_key *key) {
+    PACE_TRY(pace_figure_read(out, r->yaml, node, key->dimension));
+    bool meant = key->dimension != PACE_IN_BYTES_PER_S || *out == 0 || pace_rate_is_meant(*out);
+    if (*out >= key->least && *out <= key->most && meant) return PACE_OK;
+    return pace_yaml_fail(r->yaml, node, "%s: %g is beyond any machine", key->key, *out);
+}
+
+static pace_status read_figure(double *out, const reader *r, const pace_yaml_node *node, const figure_key *key) {
+    static const char *const grades[] = {"high", "medium", "low"}, *const members[] = {"value", "source", "confidence"};
+    if (!pace_yaml_is_map(node)) return read_value(out, r, node, key);
+    PACE_TRY(only_keys(r, node, members, PACE_COUNT(members), "figure"));
     const char *grade = pace_yaml_text_of(node, "confidence");
     bool known = false;
     for (size_t i = 0; grade && i < PACE_COUNT(grades); i++) known = known || strcmp(grade, grades[i]) == 0;
     if (!known || !pace_yaml_text_of(node, "source") || !pace_yaml_get(node, "value"))
         return pace_yaml_fail(r->yaml, node, "expected {value, source, confidence: high, medium or low}");
-    return pace_yaml_number(out, r->yaml, pace_yaml_get(node, "value"));
+    return read_value(out, r, pace_yaml_get(node, "value"), key);
 }
 
 static pace_status read_text(char *out, size_t size, const reader *r, const pace_yaml_node *node) {
@@ -67,7 +97,9 @@ static pace_status read_text(char *out, size_t size, const reader *r, const pace
 }
 
 static pace_status read_link(pace_link *link, const reader *r, const pace_yaml_node *map) {
+    static const char *const members[] = {"kind", "bytes_per_s", "efficiency", "latency_s"};
     const pace_yaml_node *kind = pace_yaml_get(map, "kind");
+    PACE_TRY(only_keys(r, map, members, PACE_COUNT(members), "link"));
     link->kind = pace_link_kind_find(pace_yaml_text(kind));
     if (link->kind == PACE_LINK_NONE)
         return pace_yaml_fail(r->yaml, kind ? kind : map,
@@ -76,7 +108,7 @@ static pace_status read_link(pace_link *link, const reader *r, const pace_yaml_n
     for (size_t i = 0; i < PACE_COUNT(link_figures); i++) {
         const pace_yaml_node *node = pace_yaml_get(map, link_figures[i].key);
         if (!node) return pace_yaml_fail(r->yaml, map, "expected a figure \"%s\" of the link", link_figures[i].key);
-        PACE_TRY(read_figure((double *)(void *)((char *)link + link_figures[i].offset), r, node));
+        PACE_TRY(read_figure((double *)(void *)((char *)link + link_figures[i].offset), r, node, &link_figures[i]));
     }
     const pace_yaml_node *rate = pace_yaml_get(map, "bytes_per_s");
     if (!pace_rate_is_meant(link->bytes_per_s))
@@ -119,18 +151,18 @@ static pace_status read_member(bool *known, const reader *r, const char *key, co
     *known = true;
     for (size_t i = 0; i < PACE_COUNT(whole_figures); i++)
         if (strcmp(key, whole_figures[i].key) == 0) {
-            PACE_TRY(read_figure(&value, r, node));
-            if (!(value >= 0 && value <= 1 << 20) || value != floor(value))
-                return pace_yaml_fail(r->yaml, node, "%s: expected a whole number", key);
+            PACE_TRY(read_figure(&value, r, node, &whole_figures[i]));
+            if (value != floor(value)) return pace_yaml_fail(r->yaml, node, "%s: expected a whole number", key);
             *(int *)(void *)((char *)m + whole_figures[i].offset) = (int)value;
             return PACE_OK;
         }
     for (size_t i = 0; i < PACE_COUNT(real_figures); i++)
         if (strcmp(key, real_figures[i].key) == 0)
-            return read_figure((double *)(void *)((char *)m + real_figures[i].offset), r, node);
+            return read_figure((double *)(void *)((char *)m + real_figures[i].offset), r, node, &real_figures[i]);
     for (size_t i = 0; i < PACE_COUNT(flags); i++)
         if (strcmp(key, flags[i].key) == 0) {
-            PACE_TRY(read_figure(&value, r, node));
+            const figure_key flag = {flags[i].key, 0, 0, 1, PACE_IN_NONE};
+            PACE_TRY(read_figure(&value, r, node, &flag));
             *(bool *)((char *)m + flags[i].offset) = value != 0;
             return PACE_OK;
         }
@@ -147,13 +179,34 @@ static pace_status read_member(bool *known, const reader *r, const char *key, co
     return PACE_OK;
 }
 
-/* A machine that does not say its generation has its device's. */
-static pace_status take_generation(pace_machine *out, pace_catalog *catalog) {
+/* The entry of a device in the machine's own file; NULL without. */
+static const pace_yaml_node *own_device(const pace_yaml *yaml, const char *name) {
+    const pace_yaml_node *devices = pace_yaml_get(pace_yaml_root(yaml), "devices");
+    for (size_t i = 0; i < pace_yaml_count(devices); i++) {
+        const char *one = pace_yaml_text_of(pace_yaml_item(devices, i), "name");
+        if (one && strcmp(one, name) == 0) return pace_yaml_item(devices, i);
+    }
+    return NULL;
+}
+
+/* A machine has a device that is known; if it does not say its generation, it has the device's. */
+static pace_status find_device(pace_machine *out, pace_catalog *catalog, const pace_yaml *yaml,
+                               const pace_yaml_node *entry) {
     pace_device_catalog devices;
+    const pace_yaml_node *own = own_device(yaml, out->device);
+    double generation = 0;
+    if (pace_yaml_get(own, "generation"))
+        PACE_TRY(pace_yaml_number(&generation, yaml, pace_yaml_get(own, "generation")));
     PACE_TRY(pace_device_catalog_load(&devices, catalog));
-    const pace_device *device = pace_device_find(&devices, out->device, 0);
-    if (device) out->generation = device->generation;
+    const pace_device *device = NULL;
+    pace_status status = own || !*out->device ? PACE_OK : pace_device_named(&device, &devices, out->device, 0);
+    if (device) generation = device->generation;
     pace_device_catalog_free(&devices);
+    if (status != PACE_OK) return pace_fail_in(status, pace_yaml_place(yaml, pace_yaml_get(entry, "device")));
+    if (*out->device && !own && !device)
+        return pace_yaml_fail(yaml, pace_yaml_get(entry, "device"),
+                              "no device \"%.60s\" in the catalogue or in this file", out->device);
+    if (!pace_yaml_get(entry, "generation")) out->generation = (int)generation;
     return PACE_OK;
 }
 
@@ -170,7 +223,11 @@ static pace_status read_machine(pace_machine *out, pace_catalog *catalog, const 
     }
     if (!*out->name || !*out->source || !*out->confidence)
         return pace_yaml_fail(yaml, entry, "expected name, source and confidence of a machine");
-    if (!pace_yaml_get(entry, "generation")) PACE_TRY(take_generation(out, catalog));
+    PACE_TRY(find_device(out, catalog, yaml, entry));
+    if (out->generation > 0 && out->generation < LEAST_GENERATION)
+        return pace_yaml_fail(yaml, pace_yaml_get(entry, "generation"),
+                              "generation: expected the compute capability times ten, such as 90, found %d",
+                              out->generation);
     return pace_machine_check(out);
 }
 

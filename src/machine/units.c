@@ -1,6 +1,7 @@
 /* Rates, times and sizes as people write them. */
 #include "base/decimal.h"
 #include "base/text.h"
+#include "base/yaml_member.h"
 #include "machine/machine.h"
 
 #include <string.h>
@@ -120,12 +121,18 @@ bool pace_parse_figure(double *out, const char *text, pace_dimension dimension) 
     case PACE_IN_FLOP_PER_S: return read_flop(out, text);
     case PACE_IN_HZ: return read_with_unit(out, text, clocks, sizeof clocks / sizeof *clocks);
     case PACE_IN_S: return pace_parse_time(out, text);
+    case PACE_IN_NONE: break;
     }
     return false;
 }
 
+pace_status pace_figure_read(double *out, const pace_yaml *yaml, const pace_yaml_node *node, pace_dimension dimension) {
+    const char *text = pace_yaml_text(node);
+    return text && pace_parse_figure(out, text, dimension) ? PACE_OK : pace_yaml_number(out, yaml, node);
+}
+
 const char *pace_figure_example(pace_dimension dimension) {
-    static const char *const examples[] = {"40GiB", "2TB/s", "20TFLOP/s", "1.2GHz", "4us"};
+    static const char *const examples[] = {"40GiB", "2TB/s", "20TFLOP/s", "1.2GHz", "4us", "2"};
     return examples[dimension];
 }
 
