@@ -47,6 +47,15 @@ def test_planted(folder):
     check("compare", run("compare", path, DEMO)[1], explains=False)
 
 
+def test_what_was_asked():
+    """Headings say what was asked: nothing of a model was recorded or measured, and a lone step has no change."""
+    model = run("predict", "resnet50", "--on", "t4", "-q")[1]
+    expect("The step as asked\n" in model and not re.search("measured here|today|are moved|Speed-up is", model), "model", model[:1500])
+    same, moved = (run("predict", DEMO, *words, "-q")[1] for words in (("--fuse", "aten::"), ("--on", "t4")))
+    expect("The recorded step, replayed and under each change" in same and "another device by the ratio" not in same, "no other device")
+    expect("moved to another device by the ratio" in moved, "another device")
+
+
 def test_forms(name, path, folder):
     check(name, run("analyze", path)[1])
     page = os.path.join(folder, "a.html")
@@ -57,6 +66,7 @@ def test_forms(name, path, folder):
 
 with tempfile.TemporaryDirectory() as folder:
     test_planted(folder)
+    test_what_was_asked()
     test_forms("demo", DEMO, folder)
     for name, path in recordings().items():
         if name in ("hta_resnet_ddp_2xA100_rank0_ncclmeta", "tl_qwen05b_generate_1xh100"):

@@ -136,7 +136,9 @@ static void put_check(pace_node *checks, view *v) {
 
 static void put_runs(pace_node *root, const view *v) {
     const pace_value_history *h = &v->chosen;
-    pace_node *table = pace_open_table(root, &runs, 0);
+    char title[160];
+    pace_snprintf(title, sizeof title, "%.100s of each run, the last one first", h->path); /* its name says the unit */
+    pace_node *table = pace_open_table_as(root, &runs, 0, title);
     for (size_t i = h->values.count; i > 0; i--) {
         const pace_stored_run *run = &v->results->runs.items[h->runs.items[i - 1]];
         char at[32] = "";

@@ -23,7 +23,7 @@ typedef struct {
     double speedup;
 } scenario_row;
 
-PACE_TABLE(scenarios, "scenarios", "Step time today and under each change", PACE_FOR_ALL, 0,
+PACE_TABLE(scenarios, "scenarios", "The step and each change", PACE_FOR_ALL, 0,
            {"scenario", "what if", PACE_SHOW_TEXT, PACE_OF(scenario_row, label)},
            {"step_ns", "step", PACE_SHOW_NS, PACE_NS_OF(scenario_row, step_s)},
            {"low_ns", "low", PACE_SHOW_NS, PACE_LOW_NS_OF(scenario_row, step_s)},
@@ -60,12 +60,26 @@ static void put_called(pace_node *root, const pace_prediction *p) {
     }
 }
 
+/* Whether kernels of a recording are priced on another device. */
+static bool moves_kernels(const pace_prediction *p) {
+    bool moves = false;
+    for (size_t i = 1; i < p->result_count; i++) moves |= p->scenarios.items.items[i].device != NULL;
+    return p->inputs.is_measured && moves;
+}
+
 static void put_scenarios(pace_node *root, const pace_prediction *p) {
-    pace_node *table = pace_open_table(root, &scenarios, 0);
+    bool measured = p->inputs.is_measured, changed = p->result_count > 1;
+    const char *title =
+        measured  ? changed ? "The recorded step, replayed and under each change" : "The recorded step, replayed"
+        : changed ? "The step as asked and under each change"
+                  : "The step as asked";
+    pace_node *table = pace_open_table_as(root, &scenarios, 0, title);
     for (size_t i = 0; i < p->result_count; i++) put_scenario(table, p, i);
-    pace_node_note(
-        root, "low–high is a 90 %% prediction interval. Speed-up is relative to the replayed step of today. Kernels "
-              "measured here are moved to another device by the ratio of two estimates.");
+    pace_node_note(root, "low–high is a 90 %% prediction interval.%s%s",
+                   changed ? " Speed-up is relative to the first row." : "",
+                   moves_kernels(p)
+                       ? " Kernels that were recorded are moved to another device by the ratio of two estimates."
+                       : "");
 }
 
 static void put_measured(pace_node *root, const pace_prediction *p) {
