@@ -189,21 +189,25 @@ static const pace_yaml_node *own_device(const pace_yaml *yaml, const char *name)
     return NULL;
 }
 
-/* A machine has a device that is known; if it does not say its generation, it has the device's. */
+/* A machine has a device that is known, by the catalogue, this file or one of its own ("mine.yaml", "h100 memory=2TB/s"), which
+ * a step's resolver reads; if it does not say its generation, it has the device's. */
 static pace_status find_device(pace_machine *out, pace_catalog *catalog, const pace_yaml *yaml,
                                const pace_yaml_node *entry) {
     pace_device_catalog devices;
     const pace_yaml_node *own = own_device(yaml, out->device);
+    const pace_yaml_node *said = pace_yaml_get(own, "generation");
     double generation = 0;
-    if (pace_yaml_get(own, "generation"))
-        PACE_TRY(pace_yaml_number(&generation, yaml, pace_yaml_get(own, "generation")));
+    if (pace_yaml_is_map(said)) said = pace_yaml_get(said, "value");
+    if (said) PACE_TRY(pace_yaml_number(&generation, yaml, said));
     PACE_TRY(pace_device_catalog_load(&devices, catalog));
     const pace_device *device = NULL;
-    pace_status status = own || !*out->device ? PACE_OK : pace_device_named(&device, &devices, out->device, 0);
+    bool plain = *out->device && !own && !strpbrk(out->device, "/.=");
+    pace_status status = plain ? pace_device_named(&device, &devices, out->device, 0) : PACE_OK;
+    if (!own && !plain) device = pace_device_find(&devices, out->device, 0);
     if (device) generation = device->generation;
     pace_device_catalog_free(&devices);
     if (status != PACE_OK) return pace_fail_in(status, pace_yaml_place(yaml, pace_yaml_get(entry, "device")));
-    if (*out->device && !own && !device)
+    if (plain && !device)
         return pace_yaml_fail(yaml, pace_yaml_get(entry, "device"),
                               "no device \"%.60s\" in the catalogue or in this file", out->device);
     if (!pace_yaml_get(entry, "generation")) out->generation = (int)generation;
