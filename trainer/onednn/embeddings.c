@@ -108,8 +108,9 @@ void backward_positions(net *n, node *of) {
         act_copy(n, of, PACE_PASS_DATA, from, to);
         gradient_end(n, of, of->inputs[0], to);
     }
-    if (!n->failed &&
-        net_is_fine(n, of, dnnl_reduction_desc_init(&operation, dnnl_reduction_sum, &all, &one, 0, 0), "sum"))
+    if (n->batch == 1) act_copy(n, of, PACE_PASS_WEIGHTS, tensor_in(n, &one, from), tensor_in(n, &one, p->gradient));
+    else if (!n->failed &&
+             net_is_fine(n, of, dnnl_reduction_desc_init(&operation, dnnl_reduction_sum, &all, &one, 0, 0), "sum"))
         act(n, of, PACE_PASS_WEIGHTS, describe(n, of, &operation, NULL), false,
             BOUND({DNNL_ARG_SRC, tensor_in(n, &all, from)}, {DNNL_ARG_DST, tensor_in(n, &one, p->gradient)}));
 }

@@ -85,17 +85,18 @@ static void check_tensor(const char *text, size_t batch, const pace_network *n, 
     if (best > 0.01) fail_msg("%s: off by %g of %g", n->tensor_names[tensor], best, length);
 }
 
-static void check(const char *layers) {
+static void check_batch(const char *layers, size_t batch) {
     char text[2048];
     pace_network n;
-    enum { BATCH = 3 };
     snprintf(text, sizeof text, "family: net\nabout: a\nsource: b\n%s", layers);
-    open_net(&n, text, BATCH);
+    open_net(&n, text, batch);
     forward(&n);
     backward(&n);
-    for (size_t i = 0; i < n.tensor_count; i++) check_tensor(text, BATCH, &n, i);
+    for (size_t i = 0; i < n.tensor_count; i++) check_tensor(text, batch, &n, i);
     pace_network_close(&n);
 }
+
+static void check(const char *layers) { check_batch(layers, 3); }
 
 #define IMAGE \
     "inputs: {image: {image: [3, 8, 8]}}\nloss: cross_entropy\nlayers:\n  - conv: {out: 8, kernel: 3, pad: 1}\n"
@@ -157,6 +158,7 @@ static void test_sequences(void **state) {
     (void)state;
     check(TOKENS
           "  - positions: 7\n  - layer_norm\n  - linear: 24\n  - attention: {heads: 2, causal: 1}\n  - linear: 11\n");
+    check_batch(TOKENS "  - positions: 7\n  - linear: 11\n", 1); /* nothing to sum over samples */
     check(TOKENS "  - linear: 8\n  - tanh\n  - select\n  - linear: 11\n");
     check(TOKENS "  - linear: 24\n  - attention: {heads: 4, dropout: 0.3}\n  - gelu\n  - linear: 11\n");
     check(TOKENS
