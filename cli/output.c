@@ -175,6 +175,7 @@ int cli_exit_status(pace_status status) {
     return status == PACE_E_USAGE     ? CLI_USAGE
            : status == PACE_E_MISSING ? CLI_MISSING
            : status == PACE_E_MEMORY  ? CLI_MEMORY
+           : status == PACE_E_STOPPED ? CLI_NO
                                       : CLI_INPUT;
 }
 

@@ -314,7 +314,7 @@ static pace_trained_part part_of(const segmented *s, int part) {
 static pace_status find_figures(segmented *s) {
     const pace_segments_run *run = &s->run;
     pace_training_done *d = &s->done;
-    if (run->done <= s->warm_up) return pace_fail(PACE_E_USAGE, "stopped before the first step that counts");
+    if (run->done <= s->warm_up) return pace_fail(PACE_E_STOPPED, "stopped before the first step that counts");
     d->stopped = run->done < run->steps;
     d->steps = run->done - s->warm_up, d->warm_up = s->warm_up, d->batch = run->batch;
     d->first_loss = run->losses[s->warm_up], d->last_loss = run->losses[run->done - 1];

@@ -227,7 +227,7 @@ static void find_losses(training_run *r) {
 
 static pace_status find_figures(training_run *r) {
     pace_training_done *f = &r->found;
-    if (r->done == 0) return pace_fail(PACE_E_USAGE, "stopped before the first step that counts");
+    if (r->done == 0) return pace_fail(PACE_E_STOPPED, "stopped before the first step that counts");
     find_losses(r);
     pace_median_interval step = pace_median_interval_of(r->record.whole, r->done, level);
     double samples = (double)r->asked.batch * r->asked.ranks.count;

@@ -35,6 +35,7 @@ typedef enum {
     PACE_E_LIMIT,    /**< an input exceeds a safety limit (nesting, decompressed size, …) */
     PACE_E_MISSING,  /**< this build or machine lacks something (a catalogue entry, a package) */
     PACE_E_INTERNAL, /**< an invariant of the library does not hold: a bug */
+    PACE_E_STOPPED,  /**< stopped before anything was found */
 } pace_status;
 
 /** The text of this thread's last failure: file, place, expected, found. Never NULL; borrowed, valid until

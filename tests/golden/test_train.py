@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import time
 
 import strict_schema
 from checks import PACELINE, expect, expect_line, finish, run
@@ -255,6 +256,12 @@ def test_interrupted():
     strict_schema.hold(answer, "train")
     expect(answer["stopped"] and 0 < answer["steps"] < 1000000, answer["steps"])
     expect([warning["code"] for warning in answer["warnings"]] == ["stopped_early"], answer["warnings"])
+    words[words.index("--warm-up") + 1] = "1000000"  # stopped before a step counts: nothing was found, which is no wrong question
+    with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as running:
+        time.sleep(3)
+        running.send_signal(signal.SIGINT)
+        out, err = running.communicate(timeout=120)
+    expect(running.returncode == 1 and not out and "stopped before the first step" in err, running.returncode, err)
 
 
 def test_refused(folder):
