@@ -108,6 +108,8 @@ static const char *said_of(const char **todo, const unsigned char *bytes, size_t
         {has_bytes(bytes, length, TAR_MAGIC, "ustar", 5), "a tar archive", "unpack it: tar -xf"},
         {unpacked && has_bytes(bytes, length, 0, "SQLite format 3", 15), "a compressed database",
          "decompress it first"},
+        {unpacked && (has_bytes(bytes, length, 0, "\x1f\x8b", 2) || has_bytes(bytes, length, 0, "\x28\xb5\x2f\xfd", 4)),
+         "compressed twice", "decompress it once"},
         {contains(bytes, head, "brain.Event:2"), "a log of TensorBoard", "record the step with torch.profiler"},
         {has_bytes(bytes, length, 0, "PK\x03\x04", 4) && contains(bytes, head, "/data.pkl"), "a checkpoint of PyTorch",
          WEIGHTS},

@@ -51,6 +51,7 @@ def weights():
 # Beginnings as the formats' own documents state them, or made by Python's writers; what is to be said of each.
 def formats(folder):
     yield lzma.compress(EVENTS.encode()), "xz -d"
+    yield gzip.compress(gzip.compress(EVENTS.encode())), "compressed twice: decompress it once"
     yield bz2.compress(EVENTS.encode()), "bzip2 -d"
     yield b"\x04\x22\x4d\x18" + bytes(40), "lz4 -d"
     yield b"7z\xbc\xaf\x27\x1c" + bytes(40), "7z x"
