@@ -296,10 +296,14 @@ def test_power():
 
 
 def test_order_of_operands():
-    """Formulas do not tell transposed operands apart, nor products anything of images: the status says so."""
+    """Formulas do not tell transposed operands apart, nor products anything of images, and a window is a number of keys: the status
+    says so."""
+    words = "op,b,heads,seq,head_dim,dtype,{}\nattention,2,16,1024,64,fp16,{}\n"
     product, images = "m,n,k,dtype,{}\n1024,1024,1024,fp16,{}\n", "op,n,c,h,w,k,r,s,dtype,{}\nconv,32,64,56,56,64,3,3,fp16,{}\n"
     for table, column, cell, said in ((product, "layout", "TN", "ok; no effect: layout"), (product, "layout", "NN", "ok"), (product, "layout", "rows", "ok; no effect: layout"),
-                                      (product, "trans_a", "true", "ok; no effect: trans_a"), (product, "trans_b", "0", "ok"), (images, "layout", "NHWC", "ok; no effect: layout")):
+                                      (product, "trans_a", "true", "ok; no effect: trans_a"), (product, "trans_b", "0", "ok"), (images, "layout", "NHWC", "ok; no effect: layout"),
+                                      (words, "window", "4k", "ok; no effect: window"), (words, "window", "all", "ok; no effect: window"), (words, "window", "None", "ok"),
+                                      (words, "window", "128", "ok")):
         status = ask(table.format(column, cell), "--on", "a100")[0]["status"]
         expect(status == said, column, cell, status)
 

@@ -445,13 +445,14 @@ def modes():
 
 
 def cells_without_effect():
-    """Cells that change nothing are named: servers of an approach without them, words of places that nobody knows."""
+    """Cells that change nothing are named: servers of an approach without them, words of places that nobody knows, a device that the
+    machine does not have."""
     with tempfile.NamedTemporaryFile("w", suffix=".csv") as file:
-        file.write("machine,model,approach,workers,batch,placement,servers\ndgx-1-v100,resnet50,ddp,8,32,somewhere,4\n"
-                   "dgx-1-v100,resnet50,grpc,8,32,packed,4\n")
+        file.write("machine,device,model,approach,workers,batch,placement,servers\ndgx-1-v100,,resnet50,ddp,8,32,somewhere,4\n"
+                   "dgx-1-v100,Tesla V100,resnet50,grpc,8,32,packed,4\ndgx-1-v100,A100,resnet50,grpc,8,32,packed,4\n")
         file.flush()
         said = [row["status"] for row in csv.DictReader(io.StringIO(run("--kind", "scaling", "--rows", file.name)[1]))]
-    expect(said == ["ok; no effect: placement, servers", "ok"], said)
+    expect(said == ["ok; no effect: placement, servers", "ok", "ok; no effect: device"], said)
 
 
 weak_and_strong()

@@ -285,6 +285,7 @@ pace_status pace_scaling_answer(pace_estimate *out_s, pace_scaling_asked *asked,
     words->slowness = between ? by->between : by->inside;
     PACE_TRY(pace_scaling_solve(&solution, asked->devices.documents, words));
     *out_s = solution.time_s;
+    asked->on_device = at->device->name;
     asked->unused_servers = row->servers > 0 && worded.approach.family != PACE_APPROACH_SERVER;
     asked->fitting = solution.fitting;
     asked->need_bytes = solution.plan.memory.all_bytes;

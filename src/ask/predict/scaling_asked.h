@@ -25,6 +25,7 @@ typedef struct {
     const char *on;            /* --on, for rows whose machine no catalogue knows; NULL = not given; borrowed */
     bool took_on;              /* of the row that was answered last */
     bool unused_servers;       /* of that row: its approach has none */
+    const char *on_device;     /* that it was answered on */
     pace_step_fitting fitting; /* of that row, into its device's memory */
     double need_bytes, has_bytes;
     double recipe_spread; /* of rows that do not say what ran */

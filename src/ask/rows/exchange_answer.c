@@ -1,6 +1,7 @@
 #include "ask/rows/exchange_answer.h"
 #include "ask/rows/exchange_stack.h"
 #include "ask/rows/fit_system.h"
+#include "ask/rows/row_kind.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -180,13 +181,10 @@ static pace_status predict_row(pace_estimate *out, pace_exchange_asker *a, const
     return pace_fail(PACE_E_MISSING, "%s", refused);
 }
 
-/* A row's device, where its system is a machine of another: names of devices begin with their family, "h100-80-sxm". */
+/* A row's device, where its system is a machine of another. */
 static bool names_other_device(const pace_exchange_asker *a, const pace_exchange_row *row) {
-    char family[32];
-    const char *device = a->exchange.machine.device;
-    if (!a->has_exchange || !*row->device || strcmp(row->device, row->system) == 0) return false;
-    snprintf(family, sizeof family, "%.*s", (int)strcspn(device, "-"), device);
-    return !strcasestr(row->device, family);
+    if (!a->has_exchange || strcmp(row->device, row->system) == 0) return false;
+    return pace_row_names_other(row->device, a->exchange.machine.device);
 }
 
 /* Whether the row names another machine than --on, which answers all the same. */

@@ -5,6 +5,7 @@
 #include "ask/rows/measured_columns.h"
 #include "ask/rows/shape_text.h"
 #include "base/print.h"
+#include "base/numbers.h"
 #include "base/text.h"
 
 #include <math.h>
@@ -276,7 +277,14 @@ enum { KV_HEADS = 2, QUERIES, KEYS, HEAD_DIM, CAUSAL }; /* sizes of attention */
 static void slide_window(pace_kernel_row *out, const reader *r) {
     double *size = out->op.size, window;
     const char *text = pace_csv_at(&r->rows->csv, out->row, r->rows->columns.window);
-    if (out->op.family != PACE_OP_ATTENTION || !pace_csv_number(&window, text)) return;
+    if (out->op.family != PACE_OP_ATTENTION) return;
+    if (!pace_csv_number(&window, text)) {
+        static const char *const none[] = {"none", "full", "no", "false", "global", "inf", "na", "nan", "null"};
+        bool said = *text && strcmp(text, "-") != 0;
+        for (size_t i = 0; i < PACE_COUNT(none); i++) said &= !pace_same_word(text, none[i]);
+        out->windowed = said ? "window" : "";
+        return;
+    }
     if (!(window > 0) || !(window < size[KEYS])) return;
     if (size[CAUSAL] > 0 && size[QUERIES] > 1) window -= window * window / (2 * size[KEYS]);
     size[KEYS] = window, size[CAUSAL] = 0;
@@ -417,7 +425,7 @@ static pace_status complete(pace_kernel_row *one, reader *r, pace_compound compo
 
 static pace_status add_row(reader *r, size_t row) {
     const pace_columns *columns = &r->rows->columns;
-    pace_kernel_row asked = {.row = (uint32_t)row, .ordered = "", .time_s = NAN};
+    pace_kernel_row asked = {.row = (uint32_t)row, .ordered = "", .windowed = "", .time_s = NAN};
     pace_op_words words = PACE_OP_NO_WORDS;
     pace_compound compound = PACE_COMPOUND_NONE;
     asked.source = pace_csv_at(&r->rows->csv, row, columns->source);

@@ -16,6 +16,7 @@ typedef struct {
     double time_s;             /* NAN: not measured */
     uint64_t shape;            /* the same sizes, whatever the device, precision, pass or source */
     const char *ordered;       /* the column that says how operands lie, otherwise than usual; "" = none */
+    const char *windowed;      /* "window" if its cell is no number of keys; "" = none */
     bool order_known;          /* only fits tell known orders apart, and nothing others */
     char status[144];          /* "" = it can be asked */
 } pace_kernel_row;

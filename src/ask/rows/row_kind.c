@@ -1,6 +1,7 @@
 #include "ask/rows/row_kind.h"
 #include "base/print.h"
 
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -113,6 +114,12 @@ void pace_row_say_unused(pace_row_answer *answer, const char *const *columns, si
     for (size_t i = 0; i < count; i++)
         if (*columns[i]) pace_list(list, sizeof list, ", ", "%s", columns[i]);
     if (*list) pace_append(answer->status, sizeof answer->status, "; no effect: %s", list);
+}
+
+bool pace_row_names_other(const char *cell, const char *device) {
+    char family[32];
+    snprintf(family, sizeof family, "%.*s", (int)strcspn(device, "-"), device);
+    return *cell && !strcasestr(cell, family);
 }
 
 void pace_row_answer_time(pace_row_answer *answer, double unit_s) {

@@ -116,6 +116,8 @@ uint64_t pace_row_spread_bits(uint64_t x);
 
 /** Adds to the status which columns say something that changes nothing in the answer; "" in `columns` = none. */
 void pace_row_say_unused(pace_row_answer *answer, const char *const *columns, size_t count);
+/** Whether a cell names no device of `device`'s family: names of devices begin with it, "h100-80-sxm". */
+bool pace_row_names_other(const char *cell, const char *device);
 
 /** Fills `values` with a time in units of `unit_s`. */
 void pace_row_answer_time(pace_row_answer *answer, double unit_s);

@@ -72,11 +72,12 @@ static void question_of(pace_row_question *out, const void *state, size_t table,
 
 /* What was assumed, and which cells change nothing. */
 static void say_how(pace_row_answer *out, const pace_scaling_asked *asked, const pace_scaling_row *row) {
-    const char *unused[] = {*row->unused_placement ? "placement" : "", asked->unused_servers ? "servers" : ""};
+    const char *unused[] = {*row->unused_placement ? "placement" : "", asked->unused_servers ? "servers" : "",
+                            !asked->took_on && pace_row_names_other(row->device, asked->on_device) ? "device" : ""};
     if (asked->took_on) snprintf(out->status, sizeof out->status, "took --on for \"%.80s\"", row->machine);
     else if (row->batch_assumed) pace_snprintf(out->status, sizeof out->status, "assumed a batch of %g", row->batch);
     else snprintf(out->status, sizeof out->status, "ok");
-    pace_row_say_unused(out, unused, 2);
+    pace_row_say_unused(out, unused, sizeof unused / sizeof *unused);
 }
 
 /* In the table's own measure; the slow end of the step is the low end of a rate. */
