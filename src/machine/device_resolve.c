@@ -6,6 +6,7 @@
 #include "machine/device_names.h"
 #include "machine/device_slice.h"
 #include "machine/machine.h"
+#include "machine/name_words.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -70,6 +71,8 @@ static pace_status fail_unknown(const pace_device_catalog *catalog, const char *
                          "the catalogue has no device \"%.80s\": a file that describes devices or machines ends with "
                          ".yaml, .yml or .json",
                          name);
+    if (*pace_name_count_hint(name))
+        return pace_fail(PACE_E_MISSING, "the catalogue has no device \"%.80s\"%s", name, pace_name_count_hint(name));
     for (size_t i = 0; i < catalog->count; i++) come_near(&best, name, catalog->devices[i].name);
     PACE_TRY(pace_machine_catalog_load(&machines, catalog->documents));
     for (size_t i = 0; i < machines.machines.count; i++) come_near(&best, name, machines.machines.items[i].name);

@@ -3,6 +3,7 @@
 #include "base/text.h"
 #include "machine/device_resolve.h"
 #include "machine/machine_read.h"
+#include "machine/name_words.h"
 #include "machine/topology_xml.h"
 #include "base/print.h"
 
@@ -179,7 +180,8 @@ static pace_status find_device(parser *p, const char *name) {
     pace_device_catalog_free(&devices);
     if (status != PACE_OK) return status;
     if (device) return PACE_OK;
-    return pace_fail(PACE_E_MISSING, "%.60s: neither a machine nor a device of the catalogue, nor a file", name);
+    return pace_fail(PACE_E_MISSING, "%.60s: neither a machine nor a device of the catalogue, nor a file%s", name,
+                     pace_name_count_hint(name));
 }
 
 /* Devices that nobody joined: machines of the catalogue hold them joined. */

@@ -23,3 +23,12 @@ static inline bool pace_name_has_word(const char *text, const char *word, size_t
         if (other_length == length && strncasecmp(other, word, length) == 0) return true;
     return false;
 }
+
+/** What to write instead of "8xH100" or "8 x h100"; "" where a name does not begin so. */
+static inline const char *pace_name_count_hint(const char *name) {
+    const char *at = name;
+    while (pace_is_digit(*at)) at++;
+    if (at == name) return "";
+    while (*at == ' ') at++;
+    return (*at == 'x' || *at == 'X' || *at == '*') && at[1] ? "; several are NAME*COUNT, such as dgx-h100*2" : "";
+}
