@@ -180,8 +180,8 @@ bool pace_parse_figure(double *out, const char *text, pace_dimension dimension);
 /** Such a figure as an example. */
 const char *pace_figure_example(pace_dimension dimension);
 
-/** A figure of a YAML file: a number in SI units, or one with its unit ("80GB", "3.35 TB/s"). PACE_E_INPUT with line and
- * column. */
+/** A figure of a YAML file: a number in SI units, or one with its unit ("80GB", "3.35 TB/s"). PACE_E_INPUT with line
+ * and column. */
 pace_status pace_figure_read(double *out, const pace_yaml *yaml, const pace_yaml_node *node,
                              pace_dimension dimension) PACE_MUST_CHECK;
 

@@ -189,8 +189,8 @@ static const pace_yaml_node *own_device(const pace_yaml *yaml, const char *name)
     return NULL;
 }
 
-/* A machine has a device that is known, by the catalogue, this file or one of its own ("mine.yaml", "h100 memory=2TB/s"), which
- * a step's resolver reads; if it does not say its generation, it has the device's. */
+/* A machine has a device that the catalogue or this file knows; what names a file or other figures ("mine.yaml", "h100
+ * memory=2TB/s") is left to the resolver of steps. If it does not say its generation, it has the device's. */
 static pace_status find_device(pace_machine *out, pace_catalog *catalog, const pace_yaml *yaml,
                                const pace_yaml_node *entry) {
     pace_device_catalog devices;
