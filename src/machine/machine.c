@@ -92,6 +92,8 @@ pace_status pace_machine_check(const pace_machine *m) {
     if (!(m->oversubscription >= 1) || !isfinite(m->oversubscription))
         return pace_fail(PACE_E_INPUT, "%s: expected an oversubscription of 1 or more, found %g", m->name,
                          m->oversubscription);
+    if (!(m->host_memory_bytes >= 0) || !isfinite(m->host_memory_bytes))
+        return pace_fail(PACE_E_INPUT, "%s: expected host_memory_bytes of 0 or more", m->name);
     if (!(m->launch_s >= 0 && m->launch_s < 1) || !(m->stream_bytes_per_s >= 0))
         return pace_fail(PACE_E_INPUT, "%s: expected launch_s and stream_bytes_per_s of 0 or more", m->name);
     if (m->sockets > 1 && (m->inside.kind != PACE_LINK_PCIE || !(m->socket_share > 0 && m->socket_share <= 1)))

@@ -86,6 +86,7 @@ typedef struct pace_machine {
     double stream_bytes_per_s; /* most that one TCP connection carries; 0 = no such limit */
     double jitter_inside; /* share of the workers' jitter that those of one node have among themselves; 0 = the usual */
     double server_bytes_per_s; /* what one gRPC parameter server takes in, or gives out; 0 = as the approach says */
+    double host_memory_bytes;  /* of a node's host; 0 = unknown */
     double launch_s;           /* of an exchange that moves nothing: call, launch, end */
     int mesh_devices;          /* 0, or the devices that bricks describes */
     unsigned char bricks[PACE_MESH_MOST][PACE_MESH_MOST]; /* links per pair of devices */
@@ -111,7 +112,7 @@ void pace_machine_catalog_free(pace_machine_catalog *catalog);
  *    "a100*4 nvlink=300GB/s"    devices (of the catalogue, or of a file that has no machine) of one node and how they are joined: nvlink=, xgmi= or pcie= (one device, one
  *                               direction); latency=3us; launch=10us; and for several nodes nodes=2 net=25GB/s (or
  *                               200Gb/s; one NIC) nics=8 net-latency=5us net-kind=roce net-stream=10Gb/s (one TCP
- *                               connection). pcie= may say sockets=2, and
+ *                               connection); host-memory=1TB of a node. pcie= may say sockets=2, and
  *                               peer=no or peer=yes where the driver differs from the device's entry
  *    "dgx-h100*64 net=fat-tree:2:1"   any of these with changes: fat-tree[:LEAF[xPOD]], rails[:NODES],
  *                               dragonfly:NODESxROUTERS, torus:XxYxZ, switch; behind it the oversubscription

@@ -60,6 +60,12 @@ static pace_status set_time(const parser *p, double *out, const char *value) {
     return pace_fail(PACE_E_USAGE, "%s: expected a time such as 3us, found \"%.40s\"", p->text, value);
 }
 
+static pace_status set_bytes(const parser *p, double *out, const char *value) {
+    if (pace_parse_figure(out, value, PACE_IN_BYTES) && *out > 0) return PACE_OK;
+    return pace_fail(PACE_E_USAGE, "%s: expected a size above 0 such as 512GB or 2TiB, found \"%.40s\"", p->text,
+                     value);
+}
+
 static pace_status set_whole(const parser *p, int *out, const char *value) {
     char *end;
     long number = strtol(value, &end, 10);
@@ -101,6 +107,7 @@ static const char *const groups[][4] = {{"nvlink", "xgmi", "pcie"},
                                         {"net"},
                                         {"net-kind"},
                                         {"net-stream"},
+                                        {"host-memory"},
                                         {"latency"},
                                         {"net-latency"},
                                         {"launch"},
@@ -150,6 +157,7 @@ static pace_status set_option(parser *p, char *word, bool counted) {
         return pace_fail(PACE_E_USAGE, "%s: expected net-kind= infiniband, roce, efa, tcp or aries, found \"%.40s\"",
                          p->text, value);
     }
+    if (strcmp(word, "host-memory") == 0) return set_bytes(p, &m->host_memory_bytes, value);
     if (strcmp(word, "net-stream") == 0) return set_rate(p, &m->stream_bytes_per_s, value);
     if (strcmp(word, "latency") == 0) return set_time(p, &m->inside.latency_s, value);
     if (strcmp(word, "net-latency") == 0) return set_time(p, &m->between.latency_s, value);
@@ -158,7 +166,7 @@ static pace_status set_option(parser *p, char *word, bool counted) {
     if (strcmp(word, "nics") == 0) return set_whole(p, &m->nics, value);
     return pace_fail(PACE_E_USAGE,
                      "%s: unknown key \"%.40s\": expected nvlink, xgmi, pcie, peer, sockets, latency, launch, nodes, "
-                     "net, nics, net-kind, net-stream or net-latency",
+                     "net, nics, net-kind, net-stream, net-latency or host-memory",
                      p->text, word);
 }
 

@@ -41,6 +41,7 @@ static const figure_key
             {"stream_bytes_per_s", offsetof(pace_machine, stream_bytes_per_s), 0, 1e15, PACE_IN_BYTES_PER_S},
             {"server_bytes_per_s", offsetof(pace_machine, server_bytes_per_s), 0, 1e15, PACE_IN_BYTES_PER_S},
             {"jitter_inside", offsetof(pace_machine, jitter_inside), 0, MOST, PACE_IN_NONE},
+            {"host_memory_bytes", offsetof(pace_machine, host_memory_bytes), 0, 1e16, PACE_IN_BYTES},
             {"launch_s", offsetof(pace_machine, launch_s), 0, 1, PACE_IN_S},
             {"brick_bytes_per_s", offsetof(pace_machine, brick_bytes_per_s), 0, 1e15, PACE_IN_BYTES_PER_S},
             {"pcie_bytes_per_s", offsetof(pace_machine, pcie_bytes_per_s), 0, 1e15, PACE_IN_BYTES_PER_S},

@@ -5,6 +5,7 @@
 #include "model/pipeline_fold.h"
 #include "model/pipeline_stages.h"
 #include "model/recorded.h"
+#include "plan/offload_memory.h"
 #include "plan/step_frame.h"
 #include "plan/step_spread.h"
 #include "plan/step_turns.h"
@@ -329,7 +330,14 @@ static pace_status walk(pace_step_solution *out, pace_catalog *catalog, const pa
 /* --- the closed form ---------------------------------------------------------------------------------------------- */
 
 static pace_status place_of(pace_step_place *out, pace_step_pricer *pricer, const pace_step_case *asked) {
-    *out = (pace_step_place){pricer->cost, asked->device, asked->exchange, &pricer->prices, NULL};
+    double devices = asked->exchange ? asked->exchange->machine.devices : 1;
+    *out = (pace_step_place){.cost = pricer->cost,
+                             .device = asked->device,
+                             .exchange = asked->exchange,
+                             .prices = &pricer->prices,
+                             .node_ranks = asked->ranks_per_node ? asked->ranks_per_node : devices,
+                             .host_bytes =
+                                 asked->exchange ? asked->exchange->machine.host_memory_bytes : asked->host_bytes};
     if (!pace_framework_is_lowered(asked->framework)) return PACE_OK;
     return pace_step_hosts_get(&out->host, pricer->catalog, &pricer->hosts, asked->config.execution,
                                asked->device->vendor);
@@ -341,6 +349,7 @@ static pace_status plan_with(pace_step_plan *out, pace_step_pricer *pricer, cons
     PACE_TRY(place_of(&place, pricer, asked));
     PACE_TRY(pace_step_slots_get(&slots, pricer->slots, asked->model, &asked->config, &place));
     PACE_TRY(pace_step_plan_make(out, slots, asked->framework, &asked->config, &place, asked->attention));
+    PACE_TRY(pace_offload_check(out, &place));
     return pace_step_turns_s(&out->turns_s, out);
 }
 
@@ -450,6 +459,7 @@ pace_status pace_step_screen(pace_step_solution *out, pace_step_pricer *pricer, 
     PACE_TRY(place_of(&place, pricer, asked));
     PACE_TRY(pace_step_slots_sized(&slots, pricer->slots, asked->model, &asked->config, &place));
     PACE_TRY(pace_step_plan_outline(plan, slots, asked->framework, &asked->config, &place, asked->attention));
+    PACE_TRY(pace_offload_check(plan, &place));
     const pace_doubts *doubts = pace_cost_doubts(pricer->cost);
     out->fitting = pace_step_fits(plan->memory.all_bytes, plan->device_bytes, doubts);
     double limit_s =

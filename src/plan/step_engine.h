@@ -20,6 +20,7 @@ typedef struct {
     const pace_exchange *exchange; /* how the ranks are joined, whatever the approach; NULL = one device */
     const pace_approach *approach; /* how gradients are exchanged; its jitter counts */
     int ranks_per_node;            /* 0 = as many as a node has devices */
+    double host_bytes;             /* one device: memory of its host; 0 = unknown. Of several the exchange says it */
     double slowness;               /* exchanges of gradients take so many times as long; 0 = 1 */
     bool may_recompute;            /* nobody said whether activations are recomputed */
     bool assumes_tables;           /* nobody said where a recommender's tables lie */

@@ -468,14 +468,14 @@ pace_step_memory pace_step_stage_memory(const pace_step_plan *plan, double stage
     share held = stage_share(plan, stage, WHOLE);
     double copies = pace_config_group_size(config, pace_config_shard_group(config, true));
     bool trains = pace_config_trains(config), half = pace_config_parameter_bytes(config) == 2;
-    double weight = half ? 2 : 4,
-           parameters[4]; /* by the stage of ZeRO that divides them; weights of 3, else trained */
+    double weight = half ? 2 : 4, parameters[4]; /* by the stage of ZeRO that divides them; weights 3, else trained */
     for (int i = 1; i <= 3; i++) {
         double over = sharded_over(config, i), expert_over = over > 1 ? copies : 1;
         share of = i < 3 ? trained_of(held) : held;
         parameters[i] = of.dense / over + of.expert / expert_over;
     }
-    double formed = adds_wider(plan) ? weight : 0; /* by one micro-batch */
+    double formed = adds_wider(plan) ? weight : 0,
+           beside = half ? weight : 2 * weight; /* by one micro-batch; on hosts */
     double later = half ? plan->framework->formed_state_bytes : 0;
     double state = half ? plan->framework->state_bytes - later : 8; /* without a master copy: the parameters are it */
     pace_step_memory memory = {.weight_bytes = weight * (parameters[3] + tables(plan->slots, config->ep)),
@@ -485,10 +485,14 @@ pace_step_memory pace_step_stage_memory(const pace_step_plan *plan, double stage
         memory.gradient_bytes = (gradient_bytes(plan) + formed) * parameters[2] + gathered_bytes(plan);
         if (!on_host) memory.optimizer_bytes = state * plan->slots->states * parameters[1];
         if (!on_host) memory.activation_bytes = fmax(memory.activation_bytes, later * parameters[1]);
+        /* gradients and states; where no master copy is among these, parameters too (Ren et al. 2021, section 4.1) */
+        if (on_host) memory.host_bytes = ((state + later) * plan->slots->states + beside) * parameters[1];
     }
+    double moved = fmax(0, pace_step_layers_of(plan, stage) - config->vpp); /* of each chunk the last layer stays */
+    if (copies_activations(plan)) memory.host_bytes = moved * in_flight(plan, stage) * layer_kept_bytes(plan);
     memory.library_bytes = plan->library_bytes;
-    memory.all_bytes = memory.weight_bytes + memory.gradient_bytes + memory.optimizer_bytes + memory.activation_bytes +
-                       memory.library_bytes;
+    memory.all_bytes = memory.weight_bytes + memory.gradient_bytes + memory.optimizer_bytes + memory.activation_bytes;
+    memory.all_bytes += memory.library_bytes;
     return memory;
 }
 
@@ -571,11 +575,7 @@ pace_status pace_step_plan_outline(pace_step_plan *out, const pace_step_slots *s
                                    const pace_config *config, const pace_step_place *place, double attention) {
     pace_step_plan plan = {.slots = slots, .framework = framework, .config = *config, .attention = attention};
     PACE_TRY(pace_config_check_shares(config));
-    if (config->offload && place->device->is_cpu)
-        return pace_fail(PACE_E_USAGE, "offload: %s is the host itself: there is no other memory", place->device->name);
     plan.micro_batches = pace_config_micro_batches(config);
-    if (copies_activations(&plan) && slots->layers < 2)
-        return pace_fail(PACE_E_USAGE, "offload activations: expected a model that repeats layers");
     PACE_TRY(pace_step_stages_cut(&plan));
     add_memory(&plan, place);
     *out = plan;

@@ -10,6 +10,7 @@
 /* What a rank holds at most. */
 typedef struct {
     double all_bytes, weight_bytes, gradient_bytes, optimizer_bytes, activation_bytes, library_bytes;
+    double host_bytes; /* in the memory of its host, beside all_bytes */
 } pace_step_memory;
 
 /* Of a block whose parameters ranks divide: they are gathered; as many as are trained would be; hybrid sharding: its gradients
@@ -53,6 +54,7 @@ typedef struct {
     double library_bytes;         /* of each stage's memory: workspaces of libraries, buffers of the framework */
     pace_step_memory memory;      /* of the fullest rank */
     double last_rank_bytes;       /* what a rank of the last stage holds, which is the one that Megatron logs */
+    double host_bytes;            /* what the ranks of the fullest node hold in its host's memory */
     double device_bytes;          /* memory of the device that a framework can give; 0 = unknown */
 } pace_step_plan;
 

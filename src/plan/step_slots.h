@@ -76,6 +76,7 @@ typedef struct {
     const pace_exchange *exchange; /* NULL = one device */
     pace_price_cache *prices;      /* may be NULL */
     const pace_step_host *host;    /* NULL = who composes the step knows what launches cost */
+    double node_ranks, host_bytes; /* ranks of a node, and the memory of its host; 0 = unknown */
 } pace_step_place;
 
 /** What the parts of a model hold, without prices. Errors: those of pace_model_parts_find(), PACE_E_LIMIT for more than

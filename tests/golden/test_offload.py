@@ -130,7 +130,30 @@ def check_activation_refusals():
     expect(code == 2 and "repeats" in err, "a model whose layers differ", code, err)
 
 
+def check_host_memory():
+    """Adam of fp32 keeps two numbers beside parameters and gradients on the host: 16 bytes of each parameter, of every rank of
+    a node; with ZeRO once (Rajbhandari et al. 2020, table 1, with 4-byte parameters)."""
+    def asked(has, *settings, on="a100*8 nvlink=300GB/s"):
+        words = [word for setting in ("optimizer=adam", "precision=fp32", *settings) for word in ("--set", setting)]
+        return ask("gpt2", "--on", f"{on} host-memory={has:.0f}B", *words, "-q")
+    for settings, copies in (((), 8), (("zero_stage=1",), 1), (("dp=1",), 1)):
+        need = 16 * GPT2 * copies
+        code, _, err = asked(0.97 * need, "offload=optimizer", *settings)
+        expect(code == 2 and "host's memory" in err, "more than the host has", settings, code, err)
+        code, out, err = asked(1.03 * need, "offload=optimizer", *settings)
+        expect(code == 0 and "The host of a node holds" in out, "the host has it", settings, code, err)
+    code, out, _ = ask("gpt2", "--on", "a100*8 nvlink=300GB/s", "--set", "offload=optimizer", "-q")
+    expect(code == 0 and "Nobody said how much memory the host" in out, "an unknown host is said", code, out[:400])
+    code, _, err = ask("gpt2", "--on", "a100*8 nvlink=300GB/s host-memory=much", "-q")
+    expect(code == 2 and "size" in err, "a size is expected", code, err)
+    layer_bytes = 2 * 8 * SEQUENCE * WIDTH  # an input of a layer, which full recomputation keeps
+    for has, fits in ((0.95, False), (1.05, True)):
+        words = [w for s in ("micro_batch=8", "precision=bf16", "recompute=full", "offload=activations") for w in ("--set", s)]
+        code, _, err = ask("gpt3_1.3b", "--on", f"h100-sxm host-memory={has * (LAYERS - 1) * layer_bytes:.0f}B", *words, "-q")
+        expect((code == 0) == fits, "inputs of all layers but the last", has, code, err)
+
+
 for check in (check_memory, check_time, check_read_loss, check_roads, check_refusals, check_activations, check_link,
-              check_plan, check_activation_refusals):
+              check_plan, check_activation_refusals, check_host_memory):
     check()
 finish()

@@ -224,6 +224,7 @@ static pace_status solve_choice(pace_plan_choice *out, pace_plan_place *p, const
     PACE_TRY(pace_step_solve(&solution, &p->step.pricer, &one));
     choice.time_s = pace_predict_fits_step(p->fits, &solution, &one);
     choice.need_bytes = solution.plan.memory.all_bytes;
+    choice.host_bytes = solution.plan.host_bytes;
     choice.close =
         !pace_step_surely_fits(choice.need_bytes, solution.plan.device_bytes, pace_cost_doubts(p->step.pricer.cost));
     choice.candidate.closed_s = solution.closed_s.median;

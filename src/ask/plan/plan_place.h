@@ -14,6 +14,7 @@ typedef struct {
     pace_plan_candidate candidate;
     pace_estimate time_s;
     double need_bytes;
+    double host_bytes;                     /* of a node's host, where it offloads */
     bool close;                            /* memory is known to a quarter: it may need more than the device has */
     double chance;                         /* that the first choice is faster than this one; 0.5 of the first */
     double fastest;                        /* the chance that it is the fastest of all choices of its place */

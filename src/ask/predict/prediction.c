@@ -121,6 +121,7 @@ static pace_status open_model(pace_prediction *p, const char *name, const pace_p
                              .jitter = options->jitter,
                              .device = base->device,
                              .machine = base->has_exchange ? &base->machine : NULL,
+                             .host_bytes = base->machine.host_memory_bytes,
                              .fits = &p->fits,
                              .compared = options->on.count > 1};
     return pace_step_asked_open(&p->step, options->context->catalog, &words);

@@ -44,7 +44,8 @@ static pace_status open_step(worded *out, pace_catalog *catalog, const pace_scal
                              .set = &out->set.words,
                              .chosen = &out->approach,
                              .device = w->device,
-                             .machine = w->workers > 1 ? &out->placed : NULL};
+                             .machine = w->workers > 1 ? &out->placed : NULL,
+                             .host_bytes = out->placed.host_memory_bytes};
     return pace_step_asked_open(&out->step, catalog, &words);
 }
 

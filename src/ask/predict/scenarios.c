@@ -37,6 +37,7 @@ size_t pace_what_ifs_asked(bool *at_odds, const pace_predict_options *options) {
 
 static pace_status put_machine(pace_scenario *scenario, const pace_machine *machine, pace_device_catalog *devices) {
     PACE_TRY(pace_device_to_run_on(&scenario->device, devices, machine->device));
+    scenario->machine.host_memory_bytes = machine->host_memory_bytes;
     if (machine->devices * machine->nodes < 2) return PACE_OK; /* nothing is said of how it is joined to others */
     if (scenario->has_approach)
         PACE_TRY(pace_approach_open(&scenario->exchange, devices->documents, &scenario->approach, machine));

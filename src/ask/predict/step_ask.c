@@ -183,6 +183,7 @@ static pace_status open_place(pace_step_asked *a, pace_catalog *catalog, const p
         pace_framework_lay_out(&a->asked.config, a->asked.framework, words->device);
     a->asked.attention = pace_frameworks_attention(&a->frameworks, words->device->name, a->asked.framework->name);
     a->asked.spreads = a->frameworks.spreads;
+    a->asked.host_bytes = words->machine ? words->machine->host_memory_bytes : words->host_bytes;
     if (words->machine) {
         a->machine = *words->machine;
         devices = (double)a->machine.devices * a->machine.nodes;

@@ -33,6 +33,7 @@ typedef struct {
     bool several;                /* one of several numbers of workers, to which settings apply where they can */
     const pace_device *device;
     const pace_machine *machine;   /* NULL = the device alone */
+    double host_bytes;             /* then: memory of its host; 0 = unknown */
     const pace_predict_fits *fits; /* of kernels; NULL = none */
     bool compared;                 /* with other machines: one device of each, unless `set` shares the step */
 } pace_step_words;

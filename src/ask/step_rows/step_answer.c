@@ -12,6 +12,7 @@ pace_step_case pace_step_row_case(const pace_step_row *row) {
                             .spreads = row->spreads,
                             .device = row->device,
                             .exchange = row->exchange,
+                            .host_bytes = row->host_bytes,
                             .approach = row->approach,
                             .may_recompute = row->may_recompute};
 }

@@ -103,6 +103,15 @@ static double devices_of_node(const pace_step_reader *r, size_t row, double rank
     return pace_step_number(&nodes, r, row, PACE_STEP_NODES) && nodes >= 1 ? ceil(ranks / nodes) : 0;
 }
 
+/* Memory of the host of a machine that is named; 0 = unknown. */
+static double host_of(const pace_step_reader *r, size_t row) {
+    const char *word = machine_word(r, row), *on = r->defaults->machine;
+    const pace_machine *known = *word ? machine_named(r->things, word) : NULL;
+    pace_machine machine;
+    if (known || own_device(r, row) || !on) return known ? known->host_memory_bytes : 0;
+    return pace_machine_asked(&machine, r->things->devices.documents, on) == PACE_OK ? machine.host_memory_bytes : 0;
+}
+
 /* The machine with what the row says of its nodes. */
 static void fill(pace_step_machine *out, pace_step_reader *r, size_t row, const pace_device *device, double ranks) {
     const char *word = machine_word(r, row), *on = r->defaults->machine;
@@ -120,6 +129,7 @@ static void fill(pace_step_machine *out, pace_step_reader *r, size_t row, const 
     }
     machine = *known;
     snprintf(machine.device, sizeof machine.device, "%s", device->name);
+    machine.host_memory_bytes = host_of(r, row); /* of a row that names a device the host may be any */
     if (devices >= 1) machine.devices = (int)devices;
     if (pace_step_number(&gbit, r, row, PACE_STEP_NODE_GBIT) && gbit > 0 && machine.nics > 0)
         machine.between.bytes_per_s = gbit * 1e9 / 8 / machine.nics;
@@ -144,6 +154,7 @@ static void note_unused(pace_step_row *out, const pace_step_reader *r, size_t ro
 
 bool pace_step_row_place(pace_step_row *out, pace_step_reader *r, size_t row) {
     char key[256];
+    if (out->config.offload) out->host_bytes = host_of(r, row);
     if (out->ranks <= 1) return true;
     note_unused(out, r, row);
     pace_snprintf(key, sizeof key, "%s|%d|%s|%g|%s|%g", out->device->name, own_device(r, row) != NULL,

@@ -12,6 +12,7 @@ typedef struct {
     const pace_model *model; /* these are borrowed from the table; NULL = the row can't be asked, see status */
     const pace_device *device;
     const pace_exchange *exchange; /* NULL = one device */
+    double host_bytes;             /* then: memory of its host; 0 = unknown */
     const pace_framework *framework;
     pace_config config;
     const pace_approach *approach;          /* how PyTorch's ranks exchange gradients */

@@ -30,6 +30,15 @@ static void say_sure(pace_node *root, const pace_plan_place *p) {
         has.text, 100 * longer, config);
 }
 
+/* What it keeps in the memory of a node's host. */
+static void say_offloaded(pace_node *root, const pace_plan_place *p) {
+    const pace_plan_choice *first = &p->choices.items[0];
+    bool known = p->machine.host_memory_bytes > 0;
+    if (!(first->host_bytes > 0)) return;
+    pace_node_sentence(root, !known, "The host of a node holds %s of it%s.", pace_show_bytes(first->host_bytes).text,
+                       known ? "" : "; nobody said how much memory it has (host-memory=1TB behind --on)");
+}
+
 static void say_failures(pace_node *root, const pace_plan_place *p) {
     char between[32], interval[32];
     pace_say_span(between, p->goodput.between_failures_s);
@@ -188,6 +197,7 @@ static void say_best(pace_node *root, const pace_plan_asked *a, const pace_plan_
     pace_say_found(pace_node_report(root), p->step.asked.model, &p->step.asked.config);
     pace_put_model_note(root, p->step.asked.model, &p->step.asked.config);
     say_sure(root, p);
+    say_offloaded(root, p);
     say_idle(root, p);
     say_unsafe(root, p);
     say_simpler(root, p);

@@ -281,6 +281,16 @@ void pace_put_unsaid(pace_node *root, const pace_step_asked *step) {
                        2 * step->asked.config.pp, step->asked.config.pp);
     if (step->scales_losses)
         pace_node_note(root, "fp16 is taken for autocast (amp): PyTorch scales no gradients in half precision.");
+    double on_host = step->settled.plan.host_bytes, of_host = step->asked.host_bytes;
+    if (on_host > 0 && of_host > 0)
+        pace_node_note(root, "The host of a node holds %s in its memory of %s.", pace_show_bytes(on_host).text,
+                       pace_show_bytes(of_host).text);
+    else if (on_host > 0)
+        pace_node_sentence(root, true,
+                           "Nobody said how much memory the host of a node has: %s of it would be taken; "
+                           "--on \"%.60s host-memory=1TB\" checks that it fits.",
+                           pace_show_bytes(on_host).text,
+                           step->machine.devices ? step->machine.name : step->asked.device->name);
     if (step->settled.recomputed)
         pace_node_sentence(
             root, true,
@@ -440,6 +450,8 @@ void pace_put_closed_form(pace_report *report, pace_step_asked *step, const char
     pace_node_real(node, "ratio", s.median / walked_s);
     pace_node_real(node, "memory_bytes", bytes);
     pace_node_real(node, "device_memory_bytes", plan->device_bytes > 0 ? plan->device_bytes : NAN);
+    pace_node_real(node, "host_bytes", plan->host_bytes);
+    pace_node_real(node, "host_memory_bytes", step->asked.host_bytes > 0 ? step->asked.host_bytes : NAN);
     put_how(root, &a);
     put_tables(root, step);
     put_adapters(root, step);

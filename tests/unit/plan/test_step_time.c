@@ -164,8 +164,9 @@ static void open_bench(bench *b) {
     *b = (bench){0};
     assert_int_equal(pace_device_catalog_load(&b->devices, test_catalog()), PACE_OK);
     assert_int_equal(pace_step_pricer_open(&b->pricer, test_catalog()), PACE_OK);
-    b->place = (pace_step_place){b->pricer.cost, pace_device_find(&b->devices, "a100-80-sxm", 0), NULL,
-                                 &b->pricer.prices, NULL};
+    b->place = (pace_step_place){.cost = b->pricer.cost,
+                                 .device = pace_device_find(&b->devices, "a100-80-sxm", 0),
+                                 .prices = &b->pricer.prices};
 }
 
 static void close_bench(bench *b) {

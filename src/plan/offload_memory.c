@@ -1,0 +1,31 @@
+#include "plan/offload_memory.h"
+
+#include <math.h>
+
+/* Ranks of a stage are neighbours, and so are stages. */
+static double fullest_node(const pace_step_plan *plan, double node_ranks) {
+    double pp = plan->config.pp, of_stage = pace_config_ranks(&plan->config) / pp;
+    double stages = ceil(node_ranks / of_stage), most = 0, sum = 0;
+    for (double stage = 0; stage < pp; stage++) {
+        sum += fmin(of_stage, node_ranks) * pace_step_stage_memory(plan, stage).host_bytes;
+        if (fmod(stage + 1, stages) != 0 && stage + 1 < pp) continue;
+        most = fmax(most, sum);
+        sum = 0;
+    }
+    return most;
+}
+
+pace_status pace_offload_check(pace_step_plan *plan, const pace_step_place *place) {
+    if (!plan->config.offload) return PACE_OK;
+    if (place->device->is_cpu)
+        return pace_fail(PACE_E_USAGE, "offload: %s is the host itself: there is no other memory", place->device->name);
+    if (plan->config.offload == PACE_OFFLOAD_ACTIVATIONS && plan->slots->layers < 2)
+        return pace_fail(PACE_E_USAGE, "offload activations: expected a model that repeats layers");
+    double ranks = fmin(place->node_ranks, pace_config_ranks(&plan->config)), need = fullest_node(plan, ranks);
+    if (place->host_bytes > 0 && need > place->host_bytes)
+        return pace_fail(PACE_E_USAGE,
+                         "offload: the %.0f ranks of a node would hold %.4g GB in its host's memory, which has %.4g GB",
+                         ranks, need / 1e9, place->host_bytes / 1e9);
+    plan->host_bytes = need;
+    return PACE_OK;
+}
