@@ -281,6 +281,23 @@ def test_nanotron_is_not_sharded():
     near(float(rows[0]["memory_bytes"]), 16550 * 2**20, 0.15)
 
 
+def test_markdown():
+    """A table as READMEs have it has the answers of the same table in commas."""
+    rows = ["| **Model** | `GPU` | # GPUs | Precision | GBS | MBS | Seq |", "|:---|---|:---:|-----|---|---|--:|",
+            "| Llama 3 8B | DGX-H100 | 8 | BF16 | 128 | 1 | **8192** |", "|Llama 2 7B|A100 80GB|16|BF16|32|1|4096|"]
+    plain = "Model,GPU,# GPUs,Precision,GBS,MBS,Seq\nLlama 3 8B,DGX-H100,8,BF16,128,1,8192\nLlama 2 7B,A100 80GB,16,BF16,32,1,4096\n"
+    wanted = ask(plain)
+    assert all(row["predicted"] for row in wanted), wanted
+    for end in ("\n", "\r\n", " \n"):
+        assert ask(end.join(rows) + end) == wanted, end
+    assert ask("\n".join(rows)) == wanted
+    with tempfile.NamedTemporaryFile("w", suffix=".md") as file:
+        file.write("\n".join([*rows, "| Llama 2 7B | A100 |"]))
+        file.flush()
+        done = subprocess.run([PACELINE, "predict", "--kind", "step", "--rows", file.name], capture_output=True, text=True)
+    assert done.returncode != 0 and ":5: expected 7 cells as in the header, found 2" in done.stderr, done
+
+
 def main():
     for name, test in list(globals().items()):
         if name.startswith("test_"):

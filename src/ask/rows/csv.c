@@ -17,6 +17,8 @@ typedef struct {
     uint32_t line, row_line;
     bool header_done;
     char separator; /* the first comma, semicolon or tab of the header; 0 = none yet */
+    bool piped;     /* Markdown: the header starts with a bar */
+    bool ruled;     /* the line of dashes below it has been read */
 } reader;
 
 static pace_status fault(const reader *r, const char *what) {
@@ -29,7 +31,26 @@ static pace_status start_cell(reader *r) {
     return PACE_PUSH(&r->csv->cells, r->csv->text.count);
 }
 
-static pace_status end_cell(reader *r) { return PACE_PUSH(&r->csv->text, '\0'); }
+/* Blanks around a cell of Markdown, and what sets it in bold, italics or as code. */
+static bool is_dress(const reader *r, char c) { return r->piped && (c == ' ' || c == '\t' || c == '*' || c == '`'); }
+
+static pace_status end_cell(reader *r) {
+    pace_csv *csv = r->csv;
+    size_t start = csv->cells.items[csv->cells.count - 1];
+    while (csv->text.count > start && is_dress(r, csv->text.items[csv->text.count - 1])) csv->text.count--;
+    return PACE_PUSH(&csv->text, '\0');
+}
+
+/* "---", ":---:": the first line below Markdown's header. */
+static bool is_rule(const reader *r) {
+    const pace_csv *csv = r->csv;
+    if (!r->piped || !r->header_done || r->ruled) return false;
+    for (size_t i = 0; i < r->cells; i++) {
+        const char *cell = csv->text.items + csv->cells.items[csv->cells.count - r->cells + i];
+        if (!*cell || cell[strspn(cell, "-: ")]) return false;
+    }
+    return true;
+}
 
 /* Columns without a name may be many: spreadsheets end lines with commas. */
 static pace_status check_names(const reader *r) {
@@ -50,6 +71,9 @@ static pace_status end_row(reader *r) {
         csv->columns = r->cells;
         r->header_done = true;
         PACE_TRY(check_names(r));
+    } else if (is_rule(r)) {
+        r->ruled = true;
+        csv->cells.count -= r->cells;
     } else if (r->cells != csv->columns) {
         return pace_fail(PACE_E_INPUT, "%s:%u: expected %zu cell%s as in the header, found %zu", csv->name, r->row_line,
                          csv->columns, csv->columns == 1 ? "" : "s", r->cells);
@@ -71,16 +95,20 @@ static pace_status take(reader *r, char c) {
             r->state = COMMENT;
             return PACE_OK;
         }
+        if (c == '|' && !r->header_done) r->piped = true, r->separator = c;
         r->state = CELL_START;
+        if (r->piped && c == '|') return PACE_OK;
     }
     switch (r->state) {
     case COMMENT:
         if (c == '\n') r->state = LINE_START;
         return PACE_OK;
     case CELL_START:
+        if (is_dress(r, c) || (r->piped && c == '\r')) return PACE_OK;
+        if (r->piped && c == '\n') return end_row(r); /* the bar that closes a line */
         PACE_TRY(start_cell(r));
-        r->state = c == '"' ? QUOTED : PLAIN;
-        if (c == '"') return PACE_OK;
+        r->state = c == '"' && !r->piped ? QUOTED : PLAIN;
+        if (r->state == QUOTED) return PACE_OK;
         break;
     case QUOTED:
         if (c != '"') return PACE_PUSH(&r->csv->text, c);
@@ -109,9 +137,10 @@ static pace_status take(reader *r, char c) {
 
 static pace_status finish(reader *r) {
     if (r->state == QUOTED) return pace_fail(PACE_E_INPUT, "%s:%u: a quote is left open", r->csv->name, r->row_line);
-    if (r->state == CELL_START) PACE_TRY(start_cell(r));
+    bool closed = r->piped && r->state == CELL_START;
+    if (r->state == CELL_START && !closed) PACE_TRY(start_cell(r));
     if (r->state == CELL_START || r->state == PLAIN || r->state == QUOTE_SEEN) {
-        PACE_TRY(end_cell(r));
+        if (!closed) PACE_TRY(end_cell(r));
         PACE_TRY(end_row(r));
     }
     if (!r->header_done) return pace_fail(PACE_E_INPUT, "%s: empty: expected a line of column names", r->csv->name);
