@@ -298,6 +298,30 @@ def test_markdown():
     assert done.returncode != 0 and ":5: expected 7 cells as in the header, found 2" in done.stderr, done
 
 
+def test_switches_of_precision():
+    """transformers' "bf16: true" is autocast, and all switches off single precision; the columns were not read."""
+    for switches, precision in ((("true", "false"), "amp_bf16"), (("False", "True"), "amp"), (("false", "false"), "fp32")):
+        told = one("device,model,framework,micro_batch,bf16,fp16", "A100-40GB,gpt2-medium,pytorch,8," + ",".join(switches))
+        said = one("device,model,framework,micro_batch,precision", f"A100-40GB,gpt2-medium,pytorch,8,{precision}")
+        assert told["predicted"] == said["predicted"], (switches, told, said)
+
+
+def test_method_of_tuning():
+    """A column "Method" that says LoRA was not read, so that all was trained."""
+    head, row = "device,model,framework,micro_batch,precision,recompute,seq", "A100-80GB,llama3-8b,pytorch,1,bf16,none,2048"
+    wanted = one(head + ",lora", row + ",16")
+    for name in ("Method", "Fine-tuning method", "task"):
+        found = one(head + "," + name, row + ",LoRA r=16")
+        assert found["predicted"] == wanted["predicted"], (name, found, wanted)
+    assert "4 bits" in one(head + ",Method", row + ",QLoRA")["status"]
+
+
+def test_mlperf_names_models_beside_benchmarks():
+    """The results' page has the task as Benchmark and the network as Model MLC."""
+    answer = one("Accelerator,# of Accelerators,Benchmark,Model MLC", "NVIDIA B200-SXM-180GB,8,LLM-Finetuning,llama2_70b_lora")
+    assert "adapters" in answer["status"], answer
+
+
 def main():
     for name, test in list(globals().items()):
         if name.startswith("test_"):

@@ -18,6 +18,9 @@ typedef enum {
     PACE_STEP_MODE,
     PACE_STEP_PRECISION,
     PACE_STEP_FP8,
+    PACE_STEP_FP16,
+    PACE_STEP_BF16,
+    PACE_STEP_TF32,
     PACE_STEP_RECOMPUTE,
     PACE_STEP_SHARDING,
     PACE_STEP_FSDP,
@@ -77,7 +80,8 @@ typedef struct {
     pace_exchange exchange;
     const pace_device *device;
     char failed[160];
-    bool guessed;
+    char assumed[96]; /* what was taken for it; "" = it is known */
+    bool guessed;     /* that is a guess */
 } pace_step_machine;
 
 struct pace_step_things {
@@ -114,6 +118,8 @@ void pace_step_find_measured(pace_step_reader *reader, const pace_yaml_node *nam
 void pace_step_find_measured_words(pace_step_reader *reader, const pace_yaml_node *names, pace_column_words *words);
 /** Reads what was measured in a row that is known otherwise. */
 void pace_step_row_measured(pace_step_row *out, const pace_step_reader *reader, size_t row);
+/** How many devices the cell says that names one ("8x H100", "A100 40GB x4"); 0 = it does not say. */
+double pace_step_row_counted(const pace_step_reader *reader, size_t row);
 /** Devices of a node of the machine on which a row runs; 0 = unknown. */
 double pace_step_row_node(const pace_step_reader *reader, size_t row, const pace_device *device);
 /** Devices of the machine that the row names, or --on where it names no device; 0 = none is named. */

@@ -23,6 +23,25 @@ const char *pace_step_said(const pace_step_things *things, const char *kind, con
     return NULL;
 }
 
+/* Switches of a trainer ("fp16", "bf16", "tf32"): the one that is on, as autocast has it where the framework runs in single
+ * precision; all off is single precision. NULL = none says a thing. */
+static const char *switched_precision(const pace_step_row *out, const pace_step_reader *r, size_t row) {
+    static const struct {
+        pace_step_column column;
+        const char *plain, *autocast;
+    } switches[] = {{PACE_STEP_BF16, "bf16", "amp_bf16"},
+                    {PACE_STEP_FP16, "fp16", "amp"},
+                    {PACE_STEP_TF32, "tf32", "tf32"}};
+    const char *said = NULL;
+    for (size_t i = 0; i < PACE_COUNT(switches); i++) {
+        int flag = pace_step_flag(pace_step_cell(r, row, switches[i].column));
+        bool single = out->framework->precision == PACE_RUN_FP32;
+        if (flag == 1) return single ? switches[i].autocast : switches[i].plain;
+        if (flag == 0) said = "fp32";
+    }
+    return said;
+}
+
 /* "mixed" of a framework that runs in single precision is autocast. Products in 4 bits and in blocks of 8 bits are taken for plain
  * fp8, which is what devices are described by. *says = false: the row has no word for it. */
 static bool set_precision(pace_step_row *out, bool *says, const pace_step_reader *r, size_t row) {
@@ -31,6 +50,8 @@ static bool set_precision(pace_step_row *out, bool *says, const pace_step_reader
     const char *said = pace_step_said(r->things, "precision", text);
     if (!said && !*text) said = pace_step_said(r->things, "precision", pace_step_cell(r, row, PACE_STEP_NOTES));
     *says = true;
+    const char *switched = *text ? NULL : switched_precision(out, r, row);
+    if (switched) return pace_config_set(&out->config, "precision", switched) == PACE_OK;
     if (said) {
         char key[16];
         snprintf(key, sizeof key, "%.*s", (int)strcspn(said, "_"), said);
@@ -194,6 +215,11 @@ static void set_schedule(pace_step_row *out, const pace_step_reader *r, size_t r
 static void set_adapters(pace_step_row *out, const pace_step_reader *r, size_t row) {
     const char *task = pace_step_cell(r, row, PACE_STEP_TASK), *model = pace_step_cell(r, row, PACE_STEP_MODEL);
     bool adapts = pace_step_says(task, "lora") || pace_step_says(model, "lora");
+    if (adapts && (pace_step_says(task, "qlora") || pace_step_says(model, "qlora")))
+        pace_step_note(out, "QLoRA's weights of 4 bits are counted and multiplied in 16");
+    const char *rank = strchr(task, '='); /* "LoRA r=16" */
+    if (adapts && out->config.lora == 0 && rank && pace_is_digit(rank[1]))
+        pace_number_read(&out->config.lora, rank + 1);
     if (!adapts || out->config.mode != PACE_TRAINING || out->config.lora > 0 || out->config.frozen > 0) return;
     out->config.frozen = 1;
     pace_step_note(out, "adapters not counted: no column lora has their rank");
