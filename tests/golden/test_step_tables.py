@@ -298,6 +298,18 @@ def test_markdown():
     assert done.returncode != 0 and ":5: expected 7 cells as in the header, found 2" in done.stderr, done
 
 
+def test_devices_counted_in_the_name():
+    """"8x H100" was one."""
+    wanted = one("device,n_gpu,model,framework,micro_batch,precision", "A100-40GB,4,gpt2-medium,pytorch,8,bf16")
+    for name in ("4x A100-40GB", "4 x A100-40GB", "4xA100_40GB", "A100-40GB x4", "4×A100-40GB", "4*A100-40GB", "A100-40GB ×4"):
+        found = one("device,model,framework,micro_batch,precision", f"{name},gpt2-medium,pytorch,8,bf16")
+        assert found["predicted"] == wanted["predicted"], (name, found, wanted)
+    names = "device,model,micro_batch,precision"
+    assert value(names, "RTX 4090,gpt2-medium,8,bf16") == value(names, "rtx-4090,gpt2-medium,8,bf16")
+    near(value("device,nodes,model,framework,micro_batch,precision", "8x A100-40GB,2,gpt2-medium,pytorch,8,bf16"),
+         value("device,nodes,gpus_per_node,model,framework,micro_batch,precision", "A100-40GB,2,8,gpt2-medium,pytorch,8,bf16"))
+
+
 def test_switches_of_precision():
     """transformers' "bf16: true" is autocast, and all switches off single precision; the columns were not read."""
     for switches, precision in ((("true", "false"), "amp_bf16"), (("False", "True"), "amp"), (("false", "false"), "fp32")):
@@ -314,6 +326,13 @@ def test_method_of_tuning():
         found = one(head + "," + name, row + ",LoRA r=16")
         assert found["predicted"] == wanted["predicted"], (name, found, wanted)
     assert "4 bits" in one(head + ",Method", row + ",QLoRA")["status"]
+
+
+def test_nodes_of_kin():
+    """MI325X, MI350X and B300 modules never sit on a bus: their nodes are those of the generation's (catalog/system_names.yaml)."""
+    for device, node in (("MI325X", "mi300x-node"), ("B300", "hgx-b200")):
+        status = one("device,n_gpu,model,framework,micro_batch,precision", f"{device},8,llama3-8b,fsdp,1,bf16")["status"]
+        assert node in status and "PCIe" not in status, status
 
 
 def test_mlperf_names_models_beside_benchmarks():

@@ -28,8 +28,10 @@ static void split_experts(pace_step_row *out) {
 
 /* Nodes of so many devices. */
 static double by_nodes(const pace_step_row *out, const pace_step_reader *r, size_t row) {
-    double nodes = pace_step_at_least_one(r, row, PACE_STEP_NODES),
+    double nodes = pace_step_at_least_one(r, row, PACE_STEP_NODES), counted = pace_step_row_counted(r, row),
            each = pace_step_at_least_one(r, row, PACE_STEP_GPUS_PER_NODE);
+    if (each == 0) each = counted;
+    if (nodes == 0 && counted > 0) return counted;
     if (each == 0) each = pace_step_row_node(r, row, out->device);
     return nodes * each;
 }
@@ -167,7 +169,8 @@ static bool set_ranks(pace_step_row *out, const pace_step_reader *r, size_t row)
     if (pace_schedule_is_v(config->schedule) && config->vpp == 1) config->vpp = PACE_V_CHUNKS;
     bool shared = pace_step_at_least_one(r, row, PACE_STEP_TP) || pace_step_at_least_one(r, row, PACE_STEP_PP) ||
                   dp > 0 || config->tp * config->pp > 1;
-    bool silent = r->distributed && n > 1 && !shared && config->zero_stage == out->framework->zero_stage;
+    bool silent = (r->distributed || pace_step_row_counted(r, row) > 0) && n > 1 && !shared &&
+                  config->zero_stage == out->framework->zero_stage;
     if (silent)
         assume_split(out, r, n, pace_step_at_least_one(r, row, PACE_STEP_GLOBAL_BATCH),
                      pace_step_at_least_one(r, row, PACE_STEP_GRAD_ACCUM));

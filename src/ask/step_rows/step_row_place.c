@@ -1,6 +1,8 @@
 /* Where a row runs: its device, and the machine that joins several of them. */
 #include "ask/step_rows/step_cells.h"
+#include "base/decimal.h"
 #include "base/print.h"
+#include "base/text.h"
 
 #include <ctype.h>
 #include <math.h>
@@ -29,12 +31,44 @@ static const pace_machine *machine_of(const pace_step_things *things, const pace
     return NULL;
 }
 
+/* "x", "*" or U+00D7, with digits on one side and blanks or a word's end on the other. 0 = none begins here, else its bytes. */
+static size_t times_sign(const char *c) {
+    if (*c == 'x' || *c == 'X' || *c == '*') return 1;
+    return strncmp(c, "\xc3\x97", 2) == 0 ? 2 : 0;
+}
+
+/* "8x H100" -> 8 and "H100", "A100 40GB x4" -> 4 and "A100 40GB". The number of a name ("RTX 4090") is no count. 0 = none. */
+static double split_count(char name[96], const char *text) {
+    const char *end = text + strlen(text), *digits = end;
+    double count;
+    snprintf(name, 96, "%.95s", text);
+    const char *behind = pace_number_read(&count, text);
+    while (behind && *behind == ' ') behind++;
+    size_t sign = behind && pace_is_digit(*text) ? times_sign(behind) : 0;
+    if (sign > 0 && behind[sign] && count >= 1 && count == floor(count)) {
+        snprintf(name, 96, "%.95s", behind + sign + strspn(behind + sign, " "));
+        return count;
+    }
+    while (digits > text && pace_is_digit(digits[-1])) digits--;
+    const char *before = digits;
+    while (before > text && before[-1] != ' ') before--;
+    sign = times_sign(before);
+    if (digits == end || before == text || sign == 0 || before + sign != digits) return 0;
+    snprintf(name, 96, "%.*s", (int)(before - text - 1), text);
+    return pace_number_read(&count, digits) && count >= 1 ? count : 0;
+}
+
+double pace_step_row_counted(const pace_step_reader *r, size_t row) {
+    char name[96];
+    return split_count(name, pace_step_cell(r, row, PACE_STEP_DEVICE));
+}
+
 /* Words behind a maker's name ("dgx_gb200" is a gb200). */
 static const pace_device *device_in(const pace_step_things *things, const char *text) {
-    const pace_device *device = pace_device_find(&things->devices, text, 0);
     char spaced[96];
+    split_count(spaced, text);
+    const pace_device *device = pace_device_find(&things->devices, spaced, 0);
     if (device) return device;
-    snprintf(spaced, sizeof spaced, "%.95s", text);
     for (char *c = spaced; *c; c++)
         if (*c == '_' || *c == '-') *c = ' ';
     device = pace_device_find(&things->devices, spaced, 0);
@@ -43,10 +77,17 @@ static const pace_device *device_in(const pace_step_things *things, const char *
     return device;
 }
 
+/* A node that is known to join devices of this name, too: a MI325X's is a MI300X's. */
+static bool machine_like(pace_machine *out, const pace_step_reader *r, const pace_device *device) {
+    return pace_machine_named(out, r->things->devices.documents, device->name, 1) == PACE_OK;
+}
+
 double pace_step_row_node(const pace_step_reader *r, size_t row, const pace_device *device) {
     const char *text = pace_step_cell(r, row, PACE_STEP_MACHINE);
     const pace_machine *machine = *text ? machine_named(r->things, text) : NULL;
+    pace_machine like;
     if (!machine) machine = machine_of(r->things, device);
+    if (!machine && machine_like(&like, r, device)) machine = &like;
     return machine ? machine->devices : 0;
 }
 
@@ -121,7 +162,16 @@ static void fill(pace_step_machine *out, pace_step_reader *r, size_t row, const 
     double devices = devices_of_node(r, row, ranks), gbit = 0;
     if (known && devices > 1 && known->devices < 2) known = NULL; /* it does not say what joins several of a node */
     if (silent && on && pace_machine_asked(&machine, r->things->devices.documents, on) == PACE_OK) known = &machine;
-    if (!known && by_bus(&machine, r->things->devices.documents, device)) known = &machine, out->guessed = true;
+    if (!known && machine_like(&machine, r, device)) {
+        known = &machine;
+        snprintf(out->assumed, sizeof out->assumed, "assumed %.60s", machine.name);
+        out->guessed = ranks > machine.devices; /* what joins its nodes is another device's */
+    }
+    if (!known && by_bus(&machine, r->things->devices.documents, device)) {
+        known = &machine;
+        snprintf(out->assumed, sizeof out->assumed, "assumed nodes of 8 on PCIe, 200 Gb/s between");
+        out->guessed = true;
+    }
     if (!known) {
         snprintf(out->failed, sizeof out->failed, "no machine of the catalogue joins several %s: name one with --on",
                  device->name);
@@ -179,9 +229,7 @@ bool pace_step_row_place(pace_step_row *out, pace_step_reader *r, size_t row) {
         return false;
     }
     out->exchange = &place->exchange;
-    if (place->guessed) {
-        pace_step_note(out, "assumed nodes of 8 on PCIe, 200 Gb/s between");
-        pace_step_doubt(out, r, PACE_DOUBT_ROW_NODES);
-    }
+    if (*place->assumed) pace_step_note(out, "%s", place->assumed);
+    if (place->guessed) pace_step_doubt(out, r, PACE_DOUBT_ROW_NODES);
     return true;
 }
