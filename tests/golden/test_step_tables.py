@@ -328,6 +328,15 @@ def test_method_of_tuning():
     assert "4 bits" in one(head + ",Method", row + ",QLoRA")["status"]
 
 
+def test_batch_beside_columns_of_shares():
+    """Narayanan et al. 2021, table 1: the first model, whose layers no ranks share, has its batch of 512 on 32 devices in all, as the
+    others have; 512 on each would need 806 GB."""
+    head = "device,layers,hidden,heads,vocab,seq,n_gpu,Tensor model-parallel size,Pipeline model-parallel size,Batch size,Achieved teraFLOP/s per GPU"
+    answer = one(head, "a100-80-sxm,24,2304,24,51200,2048,32,1,1,512,137")
+    assert "global batch" in answer["status"] and float(answer["memory_bytes"]) < 80e9, answer
+    assert float(answer["low"]) < 137 < float(answer["high"]), answer
+
+
 def test_nodes_of_kin():
     """MI325X, MI350X and B300 modules never sit on a bus: their nodes are those of the generation's (catalog/system_names.yaml)."""
     for device, node in (("MI325X", "mi300x-node"), ("B300", "hgx-b200")):

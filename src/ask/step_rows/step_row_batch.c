@@ -7,10 +7,12 @@
 #include <math.h>
 #include <string.h>
 
-/* A column "batch size" of a table whose ranks share layers: all samples of a step, as in Narayanan et al. 2021,
- * table 1. */
-static bool batch_is_global(const pace_step_row *out, double batch) {
-    return out->config.tp * out->config.pp > 1 && batch >= out->config.dp && fmod(batch, out->config.dp) == 0;
+/* A column "batch size" of a table whose ranks share layers, in this row or in others: all samples of a step, as in
+ * Narayanan et al. 2021, table 1. */
+static bool batch_is_global(const pace_step_row *out, const pace_step_reader *r, double batch) {
+    bool shared = out->config.tp * out->config.pp > 1 ||
+                  (r->column[PACE_STEP_TP] >= 0 && r->column[PACE_STEP_PP] >= 0 && r->column[PACE_STEP_N_GPU] >= 0);
+    return shared && batch >= out->config.dp && fmod(batch, out->config.dp) == 0;
 }
 
 /* The column's name, where that does not say whose batch it is; NULL = it does. */
@@ -34,7 +36,7 @@ static said read(pace_step_row *out, const pace_step_reader *r, size_t row) {
               pace_step_at_least_one(r, row, PACE_STEP_GLOBAL_BATCH),
               pace_step_at_least_one(r, row, PACE_STEP_GRAD_ACCUM)};
     const char *open = s.global == 0 && s.micro > 0 ? nobodys_batch(r) : NULL;
-    if (open && batch_is_global(out, s.micro)) {
+    if (open && batch_is_global(out, r, s.micro)) {
         s.global = s.micro;
         s.micro = 0;
         pace_step_note(out, "%.20s taken for the global batch", open);
