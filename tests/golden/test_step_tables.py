@@ -337,6 +337,15 @@ def test_batch_beside_columns_of_shares():
     assert float(answer["low"]) < 137 < float(answer["high"]), answer
 
 
+def test_times_without_a_unit():
+    """timm's results have milliseconds in "train_step_time"; samples a second say so."""
+    head = "model,train_samples_per_sec,train_step_time,train_batch_size,train_img_size,gpu"
+    ms = one(head, "resnet50,1017.84,251.2,256,224,RTX 3090")
+    s = one(head, "resnet50,1017.84,0.2512,256,224,RTX 3090")
+    assert (ms["unit"], s["unit"]) == ("ms", "s") and "milliseconds" in ms["status"], (ms, s)
+    near(float(ms["predicted"]), 1e3 * float(s["predicted"]))
+
+
 def test_nodes_of_kin():
     """MI325X, MI350X and B300 modules never sit on a bus: their nodes are those of the generation's (catalog/system_names.yaml)."""
     for device, node in (("MI325X", "mi300x-node"), ("B300", "hgx-b200")):

@@ -186,6 +186,17 @@ static bool has_amount(const pace_step_row *row, int i) {
     return amount > 0 && isfinite(amount);
 }
 
+/* By a rate of the same row, whether a time without a unit is in milliseconds, as timm's "train_step_time". */
+static double guess_unit(pace_step_row *out, const pace_step_reader *r, size_t row, double value) {
+    double rate;
+    for (int i = 0; i < PACE_STEP_RATES && out->model; i++) {
+        if (!positive(&rate, r, row, r->rate[i]) || !has_amount(out, i)) continue;
+        double seconds = pace_step_row_amount(out, rates[i].name) / rate;
+        return fabs(log(1e-3 * value / seconds)) < fabs(log(value / seconds)) ? 1e-3 : 1;
+    }
+    return 1;
+}
+
 /* The first rate that the row has, else the first that the table asks for. */
 static void measured_rate(pace_step_row *out, const pace_step_reader *r, size_t row) {
     double value;
@@ -246,9 +257,11 @@ void pace_step_row_measured(pace_step_row *out, const pace_step_reader *r, size_
                 : r->unit_s == 1e-6 ? "us"
                                     : "ns";
     if (positive(&value, r, row, r->measured)) {
-        out->measured_s = value * r->unit_s;
+        if (r->guessed_unit && guess_unit(out, r, row, value) < 1) out->unit_s = 1e-3, out->unit = "ms";
+        out->measured_s = value * out->unit_s;
         if (r->guessed_unit)
-            pace_step_note(out, "%.30s taken for seconds", pace_csv_name(&r->rows->csv, (size_t)r->measured));
+            pace_step_note(out, "%.30s taken for %s", pace_csv_name(&r->rows->csv, (size_t)r->measured),
+                           out->unit_s < 1 ? "milliseconds" : "seconds");
         return;
     }
     const char *text = r->measured >= 0 ? pace_csv_cell(&r->rows->csv, row, (size_t)r->measured) : "";
