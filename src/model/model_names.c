@@ -4,6 +4,7 @@
 #include "model/model_files.h"
 #include "base/decimal.h"
 #include "base/print.h"
+#include "base/text.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -122,13 +123,30 @@ static const char *behind_owner(const char *text) {
     return slash ? slash + 1 : text;
 }
 
-const pace_model_called *pace_model_names_find(const pace_model_names *names, const char *text) {
+/* "llama31_8b" -> "llama3.1_8b": two digits between letters and a separator may be a version. False without such. */
+static bool point_version(char *out, size_t size, const char *text) {
+    for (const char *c = text; *c && c[1]; c++) {
+        size_t digits = strspn(c + 1, "0123456789");
+        if (!pace_is_alpha(*c) || digits != 2 || !c[3] || !strchr("_- ", c[3])) continue;
+        pace_snprintf(out, size, "%.*s.%s", (int)(c + 2 - text), text, c + 2);
+        return true;
+    }
+    return false;
+}
+
+static const pace_model_called *find_as_written(const pace_model_names *names, const char *text) {
     char opened[128];
     const pace_model_called *found = without_words(names, text);
     if (!found) found = without_words(names, behind_owner(text));
     open_parentheses(opened, sizeof opened, text);
     if (!found) found = without_words(names, opened);
     return found ? found : without_words(names, behind_owner(opened));
+}
+
+const pace_model_called *pace_model_names_find(const pace_model_names *names, const char *text) {
+    char pointed[128];
+    const pace_model_called *found = find_as_written(names, text);
+    return found || !point_version(pointed, sizeof pointed, text) ? found : find_as_written(names, pointed);
 }
 
 const pace_model_called *pace_model_names_exact(const pace_model_names *names, const char *name) {

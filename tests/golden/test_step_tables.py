@@ -46,7 +46,8 @@ def test_names():
     """Every name is a model of the catalogue, or has a reason."""
     same = {
         "llama3-8b": ["meta-llama/Meta-Llama-3-8B", "Llama-3 8B", "LLAMA3_8B", "meta-llama/Meta-Llama-3-8B-Instruct", "Llama 3 (8B)"],
-        "llama3-405b": ["Llama 3.1 405B", "llama3.1-405b", "Llama-405B"],
+        "llama3-405b": ["Llama 3.1 405B", "llama3.1-405b", "Llama-405B", "llama31_405b"],
+        "llama3.1-8b": ["llama31_8b", "Llama31 8B"],
         "mixtral-8x7b": ["mistralai/Mixtral-8x7B-v0.1", "Mixtral 8x7B", "mixtral"],
         "qwen2.5-72b": ["Qwen/Qwen2.5-72B", "Qwen2.5-72B-Instruct"],
         "qwen3-30b-a3b": ["Qwen/Qwen3-30B-A3B", "Qwen3_30B_a3B (dropless)"],
@@ -160,6 +161,11 @@ def test_silence():
     rate = one("device,model,n_gpu,tokens/s/gpu", "H100,llama2-7b,8,")
     assert rate["unit"] == "tokens_per_s_per_gpu" and "assumed" in rate["status"]
     near(value("GPU,Parameters,# GPUs", "A100,13B,16"), value("GPU,size,# GPUs", "A100,13,16"))
+    for model, words in (("gpt2-medium", 1024), ("our-3B", 2048)):
+        assert f"assumed seq {words}" in one("device,model,micro_batch", f"H100,{model},1")["status"]
+    for head, row in (("device,model,micro_batch,seq", "H100,gpt2-medium,1,512"), ("device,model,micro_batch", "H100,vit_large_16,8"),
+                      ("device,model,micro_batch", "H100,resnet50,8")):
+        assert "seq" not in one(head, row)["status"], row
     answer = ask("device,model\nH100,\n")[0]
     assert not answer["predicted"] and "missing" in answer["status"]
 

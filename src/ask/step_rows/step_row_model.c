@@ -196,7 +196,7 @@ static bool complete(pace_step_sizes *size, pace_step_row *out, const pace_step_
 /* Sizes alone: a template of the catalogue. */
 static const pace_model_called *by_sizes(pace_step_row *out, const pace_step_reader *r, size_t row, settings *with) {
     pace_step_sizes size = {0};
-    double heads, groups, value, seq = 2048;
+    double heads, groups, value, seq;
     const char *word = pace_step_cell(r, row, PACE_STEP_MODEL);
     bool wide = has(&size.hidden, r, row, PACE_STEP_HIDDEN);
     bool known = wide || (!pace_model_names_refusal(&r->things->names, word) &&
@@ -206,7 +206,7 @@ static const pace_model_called *by_sizes(pace_step_row *out, const pace_step_rea
         return NULL;
     }
     if (!complete(&size, out, r, row)) return NULL;
-    if (!has(&seq, r, row, PACE_STEP_SEQ)) pace_step_note(out, "assumed seq 2048");
+    if (!has(&seq, r, row, PACE_STEP_SEQ)) seq = 2048;
     if (!has(&heads, r, row, PACE_STEP_HEADS)) {
         heads = usual_heads(size.hidden);
         pace_step_note(out, "assumed %g heads", heads);

@@ -74,8 +74,6 @@ static void doubt_untold(pace_step_row *out, const pace_step_reader *r) {
     }
 }
 
-/* Products and all else that goes over words are as of so many words; attention within samples goes with the mean of
- * their squares, which is more than the square of the mean. */
 /* How many words a benchmark packs into a sample, where no column says. */
 static void set_packed(pace_step_row *out, const pace_step_reader *r, size_t row) {
     const pace_yaml *yaml = r->things->columns;
@@ -91,8 +89,18 @@ static void set_packed(pace_step_row *out, const pace_step_reader *r, size_t row
     }
 }
 
+/* A model's own length, where nothing says another; that of patches follows from an image. */
+static void note_words(pace_step_row *out) {
+    double words = pace_model_sequence(out->model, &out->config);
+    bool embedded = pace_model_has_layer(out->model, PACE_LAYER_EMBEDDING);
+    if (out->config.sequence == 0 && words > 0 && embedded) pace_step_note(out, "assumed seq %g", words);
+}
+
 void pace_step_row_padding(pace_step_row *out, const pace_step_reader *r, size_t row) {
     set_packed(out, r, row);
+    note_words(out);
+    /* Products and all else that goes over words are as of so many words; attention within samples goes with the mean of
+     * their squares, which is more than the square of the mean. */
     const pace_yaml *yaml = r->things->columns;
     const pace_yaml_node *all = pace_yaml_get(pace_yaml_get(pace_yaml_root(yaml), "step"), "padding");
     doubt_untold(out, r);
