@@ -57,6 +57,16 @@ def test_measured():
             assert row["unit"] == unit, (name, row)
 
 
+def test_units_in_cells():
+    """NVIDIA's tables have "Throughput" above "2915 images/sec"; a cell in another unit is no such rate, and is named."""
+    plain = {"model": "resnet50", "device": "a100-80-sxm", "precision": "amp", "framework": "pytorch", "micro_batch": "256"}
+    wanted = ask({**plain, "images/sec": "2915"}, "--kind", "step")
+    for name, cell in (("Throughput", "2915 images/sec"), ("Training throughput", "2,915 img/s"), ("images/sec", "2915 img/s")):
+        found = ask({**plain, name: cell}, "--kind", "step")
+        assert (found["unit"], found["predicted"], found["status"]) == (wanted["unit"], wanted["predicted"], wanted["status"]), (name, found, wanted)
+    assert 'not in samples_per_s: "epochs/day"' in ask({**plain, "images/sec": "12 epochs/day"}, "--kind", "step")["status"]
+
+
 def test_batch_size_alone():
     """One column "batch size" is each device's batch; beside layers that ranks share, all samples of a step (docs/step_rows.md).
     It is not both, though "total_batch_size" without "total" is its name."""

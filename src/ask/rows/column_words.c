@@ -40,14 +40,26 @@ static void plain(char out[PACE_PLAIN_NAME], const pace_column_words *w, const c
     }
 }
 
+/* What stands behind the number of the first cell that is not empty. Does not count as looking at it. */
+static const char *unit_of_cells(const pace_csv *csv, size_t column) {
+    for (size_t row = 0; row < csv->rows; row++) {
+        const char *cell = csv->text.items + csv->cells.items[(row + 1) * csv->columns + column];
+        if (*cell) return pace_is_digit(*cell) ? cell + strspn(cell, "0123456789., ") : "";
+    }
+    return "";
+}
+
 pace_status pace_column_words_open(pace_column_words *out, const pace_yaml_node *section, const pace_csv *csv,
                                    const bool *taken) {
     pace_column_words w = {.words = pace_yaml_get(section, "words"), .idle = pace_yaml_get(section, "idle_words")};
     w.names = pace_alloc(csv->columns + 1, sizeof *w.names);
     if (!w.names) return PACE_E_MEMORY;
     w.columns = csv->columns;
-    for (size_t c = 0; c < csv->columns; c++)
-        if (!taken[c]) plain(w.names[c], &w, pace_csv_name(csv, c), false);
+    for (size_t c = 0; c < csv->columns; c++) {
+        if (taken[c] || !*pace_csv_name(csv, c)) continue;
+        plain(w.names[c], &w, pace_csv_name(csv, c), false);
+        if (!*w.names[c]) plain(w.names[c], &w, unit_of_cells(csv, c), false);
+    }
     *out = w;
     return PACE_OK;
 }
@@ -60,6 +72,19 @@ void pace_column_words_free(pace_column_words *words) {
 static int take(pace_column_words *w, size_t column) {
     *w->names[column] = '\0';
     return (int)column;
+}
+
+bool pace_column_words_mean(const pace_yaml_node *section, const char *text, const pace_yaml_node *names) {
+    const pace_column_words w = {.words = pace_yaml_get(section, "words"),
+                                 .idle = pace_yaml_get(section, "idle_words")};
+    char said[PACE_PLAIN_NAME], wanted[PACE_PLAIN_NAME];
+    plain(said, &w, text, false);
+    for (size_t i = 0; *said && i < pace_yaml_count(names); i++) {
+        const char *name = pace_yaml_text(pace_yaml_item(names, i));
+        plain(wanted, &w, name ? name : "", true);
+        if (strcmp(said, wanted) == 0) return true;
+    }
+    return false;
 }
 
 int pace_column_words_find(pace_column_words *w, const pace_yaml_node *names) {

@@ -1,7 +1,9 @@
 /* What a table measured of its steps: a time, a multiple of it (days of a training run), or a rate that a step's
  * tokens, samples or operations turn into one. */
 #include "ask/rows/column_finder.h"
+#include "ask/rows/column_words.h"
 #include "ask/step_rows/step_cells.h"
+#include "base/text.h"
 
 #include <math.h>
 #include <string.h>
@@ -175,6 +177,22 @@ static bool positive(double *out, const pace_step_reader *r, size_t row, int col
     return pace_csv_number(out, text) && *out > 0;
 }
 
+/* "2915", or "2,915 images/sec" where that is what the rate counts. */
+static bool rate_in(double *out, pace_step_row *row, const pace_step_reader *r, size_t number, int i) {
+    if (positive(out, r, number, r->rate[i])) return true;
+    const char *cell = r->rate[i] < 0 ? "" : pace_csv_cell(&r->rows->csv, number, (size_t)r->rate[i]);
+    char digits[64];
+    size_t used = 0;
+    for (; used + 1 < sizeof digits && (pace_is_digit(*cell) || *cell == '.' || *cell == ','); cell++)
+        if (*cell != ',') digits[used++] = *cell;
+    digits[used] = '\0';
+    if (used == 0 || !pace_csv_number(out, digits) || !(*out > 0)) return false;
+    const pace_yaml_node *step = pace_yaml_get(pace_yaml_root(r->things->columns), "step");
+    if (pace_column_words_mean(step, cell, pace_yaml_get(step, rates[i].name))) return true;
+    pace_step_note(row, "not in %s: \"%.30s\"", rates[i].name, cell + strspn(cell, " "));
+    return false;
+}
+
 static void take_rate(pace_step_row *out, int i) {
     out->unit_s = 0;
     out->unit = rates[i].name;
@@ -190,7 +208,7 @@ static bool has_amount(const pace_step_row *row, int i) {
 static double guess_unit(pace_step_row *out, const pace_step_reader *r, size_t row, double value) {
     double rate;
     for (int i = 0; i < PACE_STEP_RATES && out->model; i++) {
-        if (!positive(&rate, r, row, r->rate[i]) || !has_amount(out, i)) continue;
+        if (!has_amount(out, i) || !positive(&rate, r, row, r->rate[i])) continue;
         double seconds = pace_step_row_amount(out, rates[i].name) / rate;
         return fabs(log(1e-3 * value / seconds)) < fabs(log(value / seconds)) ? 1e-3 : 1;
     }
@@ -199,7 +217,7 @@ static double guess_unit(pace_step_row *out, const pace_step_reader *r, size_t r
 
 /* The first rate that the row has, else the first that the table asks for. */
 static void measured_rate(pace_step_row *out, const pace_step_reader *r, size_t row) {
-    double value;
+    double value, rate = 0;
     int asked = -1, found = -1;
     for (int i = PACE_STEP_RATES - 1; i >= 0; i--) {
         if (r->rate[i] < 0) continue;
@@ -208,13 +226,13 @@ static void measured_rate(pace_step_row *out, const pace_step_reader *r, size_t 
             continue;
         }
         asked = i;
-        if (positive(&value, r, row, r->rate[i])) found = i;
+        if (rate_in(&value, out, r, row, i)) found = i, rate = value;
     }
     int i = found >= 0 ? found : asked;
     if (i < 0) return;
     if (r->measured < 0) take_rate(out, i);
     if (found < 0 || !out->model) return;
-    positive(&value, r, row, r->rate[i]);
+    value = rate;
     bool share =
         (rates[i].what == OF_MODEL_PEAK || rates[i].what == OF_HARDWARE_PEAK) && value <= 1; /* 0.43, not 43 % */
     out->measured_s = pace_step_row_amount(out, rates[i].name) / (share ? 100 * value : value);
