@@ -64,7 +64,18 @@ def test_units_in_cells():
     for name, cell in (("Throughput", "2915 images/sec"), ("Training throughput", "2,915 img/s"), ("images/sec", "2915 img/s")):
         found = ask({**plain, name: cell}, "--kind", "step")
         assert (found["unit"], found["predicted"], found["status"]) == (wanted["unit"], wanted["predicted"], wanted["status"]), (name, found, wanted)
-    assert 'not in samples_per_s: "epochs/day"' in ask({**plain, "images/sec": "12 epochs/day"}, "--kind", "step")["status"]
+    assert 'unknown unit "epochs/day"' in ask({**plain, "images/sec": "12 epochs/day"}, "--kind", "step")["status"]
+    gpt = {**plain, "model": "gpt2-medium", "micro_batch": "8"}
+    assert ask({**gpt, "Throughput": "1.4k tok/s"}, "--kind", "step")["unit"] == "tokens_per_s"
+    assert "not a time" not in ask({**gpt, "Step time": "13.1s"}, "--kind", "step")["status"]
+    assert "not a time" in ask({**gpt, "Step time": "13.1 parsecs"}, "--kind", "step")["status"]
+
+
+def test_systems_by_their_names():
+    """A system is found by what tables call it, for steps as for exchanges."""
+    row = {"model": "resnet50", "n_gpu": "8", "precision": "fp32", "framework": "pytorch", "micro_batch": "64", "step_time_s": "0.2"}
+    named = ask({"system": "DGX-1V", **row}, "--kind", "step")
+    assert named["predicted"] == ask({"system": "dgx-1-v100", **row}, "--kind", "step")["predicted"], named
 
 
 def test_batch_size_alone():

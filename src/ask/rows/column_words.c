@@ -40,11 +40,26 @@ static void plain(char out[PACE_PLAIN_NAME], const pace_column_words *w, const c
     }
 }
 
+const char *pace_cell_number(double *out, const char *cell) {
+    char digits[64];
+    size_t used = 0;
+    for (; used + 1 < sizeof digits && (pace_is_digit(*cell) || *cell == '.' || *cell == ','); cell++)
+        if (*cell != ',') digits[used++] = *cell;
+    digits[used] = '\0';
+    if (used == 0 || !pace_csv_number(out, digits) || !(*out > 0)) return NULL;
+    double times = *cell == 'k' || *cell == 'K' ? 1e3 : *cell == 'M' ? 1e6 : 1;
+    bool scaled = times > 1 && !pace_is_alpha(cell[1]);
+    if (scaled) *out *= times, cell++;
+    return cell + strspn(cell, " ");
+}
+
 /* What stands behind the number of the first cell that is not empty. Does not count as looking at it. */
 static const char *unit_of_cells(const pace_csv *csv, size_t column) {
     for (size_t row = 0; row < csv->rows; row++) {
         const char *cell = csv->text.items + csv->cells.items[(row + 1) * csv->columns + column];
-        if (*cell) return pace_is_digit(*cell) ? cell + strspn(cell, "0123456789., ") : "";
+        double value;
+        const char *unit = *cell ? pace_cell_number(&value, cell) : NULL;
+        if (*cell) return unit ? unit : "";
     }
     return "";
 }

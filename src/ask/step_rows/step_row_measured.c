@@ -177,31 +177,38 @@ static bool positive(double *out, const pace_step_reader *r, size_t row, int col
     return pace_csv_number(out, text) && *out > 0;
 }
 
-/* "2915", or "2,915 images/sec" where that is what the rate counts. */
-static bool rate_in(double *out, pace_step_row *row, const pace_step_reader *r, size_t number, int i) {
-    if (positive(out, r, number, r->rate[i])) return true;
-    const char *cell = r->rate[i] < 0 ? "" : pace_csv_cell(&r->rows->csv, number, (size_t)r->rate[i]);
-    char digits[64];
-    size_t used = 0;
-    for (; used + 1 < sizeof digits && (pace_is_digit(*cell) || *cell == '.' || *cell == ','); cell++)
-        if (*cell != ',') digits[used++] = *cell;
-    digits[used] = '\0';
-    if (used == 0 || !pace_csv_number(out, digits) || !(*out > 0)) return false;
+/* Of a model without words there are no tokens, of a device without a peak no shares of it. */
+static bool has_amount(const pace_step_row *row, int i) {
+    double amount = row->model ? pace_step_row_amount(row, rates[i].name) : 1;
+    return amount > 0 && isfinite(amount);
+}
+
+/* Which rate the cell of a rate's column holds: that of the column, or of its own unit. -1 = none. */
+static int rate_in(double *out, pace_step_row *row, const pace_step_reader *r, size_t number, int i) {
+    if (positive(out, r, number, r->rate[i])) return i;
+    const char *unit = pace_cell_number(out, pace_csv_cell(&r->rows->csv, number, (size_t)r->rate[i]));
+    if (!unit || !*unit) return unit ? i : -1;
     const pace_yaml_node *step = pace_yaml_get(pace_yaml_root(r->things->columns), "step");
-    if (pace_column_words_mean(step, cell, pace_yaml_get(step, rates[i].name))) return true;
-    pace_step_note(row, "not in %s: \"%.30s\"", rates[i].name, cell + strspn(cell, " "));
-    return false;
+    for (int k = 0; k < PACE_STEP_RATES; k++)
+        if (pace_column_words_mean(step, unit, pace_yaml_get(step, rates[k].name))) return has_amount(row, k) ? k : -1;
+    pace_step_note(row, "unknown unit \"%.30s\"", unit);
+    return -1;
+}
+
+/* Seconds that a cell with a unit of its own says: "13.1s", "251 ms". False without. */
+static bool time_in(double *out, const pace_step_reader *r, const char *cell) {
+    const pace_yaml *yaml = r->things->columns;
+    const pace_yaml_node *units = pace_yaml_get(pace_yaml_get(pace_yaml_root(yaml), "step"), "units");
+    double value, unit;
+    const char *word = pace_cell_number(&value, cell);
+    if (!word || !*word || pace_yaml_number(&unit, yaml, pace_yaml_get(units, word)) != PACE_OK) return false;
+    *out = value * unit;
+    return true;
 }
 
 static void take_rate(pace_step_row *out, int i) {
     out->unit_s = 0;
     out->unit = rates[i].name;
-}
-
-/* Of a model without words there are no tokens, of a device without a peak no shares of it. */
-static bool has_amount(const pace_step_row *row, int i) {
-    double amount = row->model ? pace_step_row_amount(row, rates[i].name) : 1;
-    return amount > 0 && isfinite(amount);
 }
 
 /* By a rate of the same row, whether a time without a unit is in milliseconds, as timm's "train_step_time". */
@@ -226,7 +233,8 @@ static void measured_rate(pace_step_row *out, const pace_step_reader *r, size_t 
             continue;
         }
         asked = i;
-        if (rate_in(&value, out, r, row, i)) found = i, rate = value;
+        int own = rate_in(&value, out, r, row, i);
+        if (own >= 0) found = own, rate = value;
     }
     int i = found >= 0 ? found : asked;
     if (i < 0) return;
@@ -283,6 +291,7 @@ void pace_step_row_measured(pace_step_row *out, const pace_step_reader *r, size_
         return;
     }
     const char *text = r->measured >= 0 ? pace_csv_cell(&r->rows->csv, row, (size_t)r->measured) : "";
+    if (time_in(&out->measured_s, r, text)) return;
     if (*text) pace_step_note(out, "not a time that was measured: \"%.20s\"", text);
     else if (r->measured < 0 && out->model && measured_run(out, r, row)) return;
     else measured_rate(out, r, row);

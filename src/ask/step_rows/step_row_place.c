@@ -9,12 +9,18 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The machine of the catalogue with this name, "_" read as "-"; NULL when there is none. */
+enum { SEVERAL = 2 }; /* nodes: only names of machines count, not those of devices */
+
+/* The machine of the catalogue with this name, "_" read as "-", or the one that tables and logs call so ("DGX-1V"); NULL when there is
+ * none. */
 static const pace_machine *machine_named(const pace_step_things *things, const char *text) {
     char name[64];
     snprintf(name, sizeof name, "%.63s", text);
     for (char *c = name; *c; c++) *c = *c == '_' ? '-' : (char)tolower((unsigned char)*c);
-    return PACE_FIND(things->machines.machines.items, things->machines.machines.count, name, name);
+    const pace_machine *own = PACE_FIND(things->machines.machines.items, things->machines.machines.count, name, name);
+    pace_machine called;
+    if (own || pace_machine_named(&called, things->devices.documents, text, SEVERAL) != PACE_OK) return own;
+    return PACE_FIND(things->machines.machines.items, things->machines.machines.count, name, called.name);
 }
 
 /* The first machine that holds the device, or else one of the same generation ("h100-96-hbm2e": one of h100-80-sxm). */
