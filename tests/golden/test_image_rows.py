@@ -14,11 +14,11 @@ HEAD = "model,device,micro_batch,precision,framework,optimizer,input,layout,imag
 TIMM = {"resnet18": (512, 3481.78, 2764.22), "resnet50": (512, 1218.01, 826.06), "vgg11": (512, 954.03, 825.98), "densenet121": (256, 913.65, 730.11)}
 
 
-def ask(*rows):
+def ask(*rows, head=HEAD):
     """The answers to rows of cells, in seconds."""
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "rows.csv")
-        Path(path).write_text("\n".join([HEAD, *(",".join(row) for row in rows)]) + "\n")
+        Path(path).write_text("\n".join([head, *(",".join(row) for row in rows)]) + "\n")
         code, out, err = run("predict", "--kind", "step", "--rows", path, "--format", "csv", "--quiet")
     expect(code == 0, "rows are answered", err)
     return list(csv.DictReader(out.splitlines()))
@@ -65,7 +65,25 @@ def frameworks():
     expect(float(rows[-1]["high"]) / float(rows[-1]["low"]) > float(plain["high"]) / float(plain["low"]), "an unknown framework is less sure", rows[-1], plain)
 
 
+def runs():
+    """A row is of a step that was run if its table holds measurements or it names its software: doubts of layout and precision follow this one rule."""
+    cells = ("resnet50", "RTX 3090", "64", "amp", "momentum", "synthetic")
+    head = "model,device,micro_batch,precision,optimizer,input"
+    asked = ask(cells, head=head)[0]
+    measured = ask((*cells, "0.1"), head=head + ",s_per_step")[0]
+    named = ask((*cells, "PyTorch"), head=head + ",framework")[0]
+    expect("layout" not in asked["status"], "a question asks as options do", asked["status"])
+    for row in (measured, named):
+        expect("assumed layout nchw" in row["status"], "a run's layout is assumed", row["status"])
+        expect(row["high"] == named["high"] and row["low"] == named["low"], "one interval", measured, named)
+    cells = ("resnet50", "V100-16GB-SXM2", "64", "TensorFlow", "momentum", "synthetic")
+    head = "model,device,micro_batch,framework,optimizer,input"
+    measured, named = ask((*cells, "0.1"), head=head + ",s_per_step")[0], ask(cells, head=head)[0]
+    expect(measured["high"] == named["high"] and measured["low"] == named["low"], "measuring changes no doubt", measured, named)
+
+
 layouts()
+runs()
 sizes()
 frameworks()
 finish()
