@@ -319,8 +319,6 @@ static pace_status walk(pace_step_solution *out, pace_catalog *catalog, const pa
         out->exchange = result.exchange;
         if (out->exchange.ranks > 1 && !(out->exchange.exchange_s > 0)) /* buckets: the lanes know the others' */
             out->exchange.exchange_s = out->plan.gradient_s + out->plan.expert_gradient_s;
-        out->exchange_spread =
-            hypot(result.used.added[PACE_DOUBT_SCALING_EXCHANGE], result.used.added[PACE_DOUBT_SCALING_STEP]);
         out->forward_backward_s = forward_backward_s(&result);
         pace_forecast_result_free(&result);
     }
@@ -475,14 +473,18 @@ pace_status pace_step_screen(pace_step_solution *out, pace_step_pricer *pricer, 
     return PACE_OK;
 }
 
-void pace_step_widen(pace_estimate *time_s, pace_doubts_used *used, const pace_step_pricer *pricer,
-                     const pace_step_case *asked) {
-    const double *figures = pace_cost_doubts(pricer->cost)->figure;
-    double times = figures[PACE_DOUBT_SPREAD_TABLES], kernel = figures[PACE_DOUBT_STEP_ATTENTION];
-    if (asked->config.attention == PACE_ATTENTION_USUAL && pace_model_forms_scores(asked->model, &asked->config)) {
-        if (used) used->added[PACE_DOUBT_STEP_ATTENTION] = kernel;
-        time_s->spread = hypot(time_s->spread, kernel);
-    }
+void pace_step_doubt_attention(pace_estimate *time_s, pace_doubts_used *used, const pace_step_pricer *pricer,
+                               const pace_step_case *asked) {
+    double kernel = pace_cost_doubts(pricer->cost)->figure[PACE_DOUBT_STEP_ATTENTION];
+    bool said = asked->config.attention != PACE_ATTENTION_USUAL;
+    if (said || !pace_model_forms_scores(asked->model, &asked->config)) return;
+    if (used) used->added[PACE_DOUBT_STEP_ATTENTION] = kernel;
+    time_s->spread = hypot(time_s->spread, kernel);
+}
+
+void pace_step_doubt_tables(pace_estimate *time_s, pace_doubts_used *used, const pace_step_pricer *pricer,
+                            const pace_step_case *asked) {
+    double times = pace_cost_doubts(pricer->cost)->figure[PACE_DOUBT_SPREAD_TABLES];
     if (!asked->assumes_tables) return;
     if (used) used->added[PACE_DOUBT_SPREAD_TABLES] = time_s->spread * sqrt(times * times - 1);
     time_s->spread *= times;
@@ -498,7 +500,8 @@ pace_status pace_step_solve(pace_step_solution *out, pace_step_pricer *pricer, c
     if (merging > 0)
         solution.fitting = pace_step_fits(solution.plan.memory.all_bytes + merging, solution.plan.device_bytes,
                                           pace_cost_doubts(pricer->cost));
-    pace_step_widen(&solution.time_s, &solution.used, pricer, &settled);
+    pace_step_doubt_attention(&solution.time_s, &solution.used, pricer, &settled);
+    pace_step_doubt_tables(&solution.time_s, &solution.used, pricer, &settled);
     *out = solution;
     return PACE_OK;
 }

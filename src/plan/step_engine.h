@@ -60,8 +60,7 @@ typedef struct {
     uint32_t folded;           /* walked: rounds of micro-batches that were left out, since they are alike */
     double forward_backward_s; /* walked: without what nothing hides of exchanges */
     pace_forecast_exchange exchange;
-    double exchange_spread; /* of the walk's spread: what exchanges and unlike ranks add */
-    pace_doubts_used used;  /* what time_s rests on; of the closed form what is not the form itself */
+    pace_doubts_used used; /* what time_s rests on; of the closed form what is not the form itself */
 } pace_step_solution;
 
 /** Why a case is not walked but answered in closed form, as half a sentence; static; NULL = it is walked. */
@@ -94,9 +93,12 @@ typedef struct {
 pace_status pace_step_screen(pace_step_solution *out, pace_step_pricer *pricer, const pace_step_case *asked,
                              const pace_step_limits *limits) PACE_MUST_CHECK;
 
-/** Widens the answer to a case by what was assumed of it, which `used` (may be NULL) then lists. */
-void pace_step_widen(pace_estimate *time_s, pace_doubts_used *used, const pace_step_pricer *pricer,
-                     const pace_step_case *asked);
+/** Widen the answer to a case that does not say how its attention runs, or where its tables lie; `used` (may be NULL) then
+ * lists the doubt. pace_step_solve() does both. */
+void pace_step_doubt_attention(pace_estimate *time_s, pace_doubts_used *used, const pace_step_pricer *pricer,
+                               const pace_step_case *asked);
+void pace_step_doubt_tables(pace_estimate *time_s, pace_doubts_used *used, const pace_step_pricer *pricer,
+                            const pace_step_case *asked);
 
 /** Answers a case. Errors: those of lowering and of exchanges; PACE_E_INTERNAL with both numbers where walk and closed
  * form contradict each other. */

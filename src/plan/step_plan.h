@@ -27,9 +27,9 @@ typedef struct {
     pace_config config;
     double attention; /* pace_frameworks_attention() */
     double micro_batches;
-    double fullest, layers_most;      /* the stage in the middle that has most layers, and these */
-    double layers_first, layers_last; /* of the stages with head and tail */
-    double pass_s;                    /* one message to the next stage */
+    double fullest, layers_most; /* the stage in the middle that has most layers, and these */
+    double layers_first;         /* of the stage with the head */
+    double pass_s;               /* one message to the next stage */
     double add_s; /* each micro-batch, for each parameter: its gradient is added to those before; 0 = lowered */
     bool pass_across;
     double gradient_s, expert_gradient_s; /* exchanges of the gradients of one step, alone */
@@ -70,7 +70,7 @@ pace_status pace_step_plan_outline(pace_step_plan *out, const pace_step_slots *s
                                    double attention) PACE_MUST_CHECK;
 pace_status pace_step_plan_finish(pace_step_plan *plan, const pace_step_place *place) PACE_MUST_CHECK;
 
-/** Counts the layers of the stages: layers_first, layers_last, layers_most, fullest. Errors: those of pipelines and stages. */
+/** Counts the layers of the stages: layers_first, layers_most, fullest. Errors: those of pipelines and stages. */
 pace_status pace_step_stages_cut(pace_step_plan *plan) PACE_MUST_CHECK;
 
 /** Repeated layers of a stage, from 0. */

@@ -39,7 +39,6 @@ pace_status pace_step_stages_cut(pace_step_plan *plan) {
     PACE_TRY(pace_pipeline_check(&pipeline));
     PACE_TRY(pace_stages_check(plan->slots->layers, plan->config.pp, plan->config.vpp));
     plan->layers_first = pace_step_layers_of(plan, 0);
-    plan->layers_last = pace_step_layers_of(plan, plan->config.pp - 1);
     find_fullest(plan);
     return PACE_OK;
 }

@@ -318,7 +318,7 @@ pace_status pace_fleet_gather(pace_fleet *fleet, pace_job_reading *reading, pace
     pace_bytes bytes = {0};
     if (processes->rank > 0) {
         if (status == PACE_OK) status = pack(&bytes, fleet, reading);
-        if (status != PACE_OK) status = pack_failure(&bytes, status);
+        if (status != PACE_OK) (void)pack_failure(&bytes, status);
     }
     int failed = processes->gather(processes, bytes.items, bytes.count, take, &g);
     PACE_VEC_FREE(&bytes);

@@ -348,11 +348,13 @@ static void doubt_gap(pace_prediction *p) {
 }
 
 /* A fit's own error holds how attention ran in its rows, as for a row. */
-static void widen(pace_prediction *p) {
-    pace_step_case asked = p->step.asked;
-    if (p->fits.step_path) asked.config.attention = PACE_ATTENTION_FUSED;
-    for (size_t i = 0; p->is_model && i < p->result_count; i++)
-        pace_step_widen(&p->results[i].step_s, &p->results[i].used, &p->step.pricer, &asked);
+static void doubt_assumed(pace_prediction *p) {
+    for (size_t i = 0; p->is_model && i < p->result_count; i++) {
+        pace_forecast_result *result = &p->results[i];
+        if (!p->fits.step_path)
+            pace_step_doubt_attention(&result->step_s, &result->used, &p->step.pricer, &p->step.asked);
+        pace_step_doubt_tables(&result->step_s, &result->used, &p->step.pricer, &p->step.asked);
+    }
 }
 
 static pace_status hold_stages(pace_prediction *p) {
@@ -394,7 +396,7 @@ pace_status pace_prediction_run(pace_prediction *p, const char *const *paths, si
     PACE_TRY(hold_savings(p));
     PACE_TRY(check_walk(p, options));
     move_to_answer(p);
-    widen(p);
+    doubt_assumed(p);
     PACE_TRY(hold_stages(p));
     return p->is_model ? pace_predict_fits_warn(&p->inputs.warnings, &p->fits, &p->step.asked) : PACE_OK;
 }

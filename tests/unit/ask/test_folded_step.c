@@ -75,7 +75,6 @@ static void assert_same(const pace_step_solution *a, const pace_step_solution *b
     assert_true(a->exchange.exposed_s == b->exchange.exposed_s);
     assert_true(a->exchange.exchange_s == b->exchange.exchange_s);
     assert_true(a->exchange.skew_s == b->exchange.skew_s);
-    assert_true(a->exchange_spread == b->exchange_spread);
 }
 
 /* Rounds that were left out; -1: not a step that this model and machine can do. */
