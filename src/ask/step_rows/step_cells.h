@@ -1,4 +1,4 @@
-/* Cells of a table about steps, and what is said of a row. Private to ask/step_*.c. */
+/* Cells of a table about steps, and what is said of a row. Private to ask/step_rows/. */
 #pragma once
 
 #include "ask/step_rows/step_row.h"

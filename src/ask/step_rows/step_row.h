@@ -1,4 +1,4 @@
-/* Reading one row of a table about steps. Private to ask/step_*.c. */
+/* Reading one row of a table about steps. Private to ask/step_rows/. */
 #pragma once
 
 #include "ask/rows/column_words.h"
