@@ -198,19 +198,46 @@ static pace_status check_complete(const pace_job_layout *layout, const char *fil
     return PACE_OK;
 }
 
-static pace_status remark_unused(const pace_job_layout *layout, pace_warnings *remarks, const char *file,
-                                 const char *const *names) {
+/* A fleet is asked on one machine; rows of `predict` are each asked on the one that this column names. */
+static bool tells_machine(pace_catalog *catalog, const char *name) {
+    const pace_yaml *yaml;
+    if (pace_catalog_document(&yaml, catalog, "columns.yaml") != PACE_OK) return false;
+    const pace_yaml_node *words = pace_yaml_get(pace_yaml_get(pace_yaml_root(yaml), "job"), "machine");
+    for (size_t i = 0; i < pace_yaml_count(words); i++)
+        if (strcasecmp(name, pace_yaml_text(pace_yaml_item(words, i))) == 0) return true;
+    return false;
+}
+
+enum { COLUMNS_NAMED = 8 };
+
+static pace_status remark_unused(const pace_job_layout *layout, pace_warnings *remarks, pace_catalog *catalog,
+                                 const char *file, const char *const *names) {
+    char unread[COLUMNS_NAMED * 44] = "", more[40] = "";
+    const char *machine = NULL;
+    size_t count = 0;
     for (size_t i = 0; i < layout->count; i++) {
         size_t distance;
-        if (layout->role[i] != PACE_JOB_NO_ROLE) continue;
+        if (layout->role[i] != PACE_JOB_NO_ROLE || !*names[i]) continue;
         const char *close = closest_role(names[i], &distance);
         int role = pace_job_role_named(close);
-        if (distance <= 3 && distance * 2 < strlen(names[i]) && layout->place[role] < 0)
+        if (distance <= 3 && distance * 2 < strlen(names[i]) && layout->place[role] < 0) {
             PACE_TRY(pace_warn(remarks, PACE_WARN_COLUMN_ASSUMED, file,
                                "%s: column \"%.60s\" is not used; did you mean \"%s\" (--columns %.60s=%s)?", file,
                                names[i], close, names[i], close));
+            continue;
+        }
+        if (tells_machine(catalog, names[i])) machine = names[i];
+        if (count++ < COLUMNS_NAMED) pace_list(unread, sizeof unread, ", ", "%.40s", names[i]);
     }
-    return PACE_OK;
+    if (machine)
+        PACE_TRY(pace_warn(remarks, PACE_WARN_COLUMN_UNREAD, file,
+                           "%s: column \"%.60s\" has no effect: a fleet is asked on one machine (--on); predict --rows "
+                           "%s --kind job asks every job on its own",
+                           file, machine, file));
+    if (count > COLUMNS_NAMED) pace_snprintf(more, sizeof more, " and %zu more", count - COLUMNS_NAMED);
+    if (count == 0 || (count == 1 && machine)) return PACE_OK;
+    return pace_warn(remarks, PACE_WARN_COLUMN_UNREAD, file, "%s: column%s %s%s %s not read", file,
+                     count == 1 ? "" : "s", unread, more, count == 1 ? "is" : "are");
 }
 
 pace_status pace_job_layout_find(pace_job_layout *out, pace_warnings *remarks, pace_catalog *catalog, const char *file,
@@ -241,7 +268,7 @@ pace_status pace_job_layout_find(pace_job_layout *out, pace_warnings *remarks, p
             "%s: measured steps (column \"%.60s\") change no estimate of a fleet; predict --rows %s --kind job "
             "puts each beside its estimate, fit --kind job learns from them",
             file, names[out->place[PACE_JOB_STEP_S]], file));
-    return remark_unused(out, remarks, file, names);
+    return remark_unused(out, remarks, catalog, file, names);
 }
 
 /* ---- what a job may be ---- */

@@ -186,6 +186,15 @@ static void test_columns_missing(void **state) {
     assert_int_equal(reading.remarks.count, 1);
     assert_non_null(strstr(reading.remarks.items[0].text, "\"steps_s\" is not used; did you mean \"step_s\""));
     pace_job_reading_free(&reading);
+    static const char unread[] =
+        "job,architecture,cnodes,batch_size,flop,memory_access_bytes,input_bytes,"
+        "weight_traffic_bytes,dense_weight_bytes,embedding_weight_bytes,shelf,Machine\nx,ps_worker," NUMBERS
+        ",me,a100\n";
+    assert_int_equal(read_text(&reading, unread, NULL), PACE_OK);
+    assert_int_equal(reading.remarks.count, 2);
+    assert_non_null(strstr(reading.remarks.items[0].text, "column \"Machine\" has no effect: a fleet is asked on one"));
+    assert_non_null(strstr(reading.remarks.items[1].text, "columns shelf, Machine are not read"));
+    pace_job_reading_free(&reading);
 }
 
 static void test_units(void **state) {
