@@ -36,9 +36,17 @@ for kind, columns, cells in KINDS:
         expect(f'took --on for "{word[:35]}' in row["status"], row)
     for row in ask(kind, "system," + columns, [["our new cluster", *cells.split(",")]]):
         expect(row["predicted"] == "" and row["status"] != "ok", row)
-# Of exchanges --on answers for all rows: also for those that name another machine, and says so; not for those that name it.
+# Rows that name another known machine are asked of that one, as without --on; a device's name does not tell the network.
 columns, cells = KINDS[2][1:]
-for own, said in (("dgx-h100", True), ("dgx-a100", False), ("DGX A100", False)):
-    row = ask("exchange", "system," + columns, [[own, *cells.split(",")]], "--on", "dgx-a100*2")[0]
-    expect((f'took --on for "{own}"' in row["status"]) == said, own, row["status"])
+for own, on, alone in (("dgx-h100", "dgx-a100*2", True), ("p3dn.24xlarge", "dgx-a100*2", True), ("DGX A100", "dgx-a100*2", True),
+                       ("h100_sxm", "dgx-a100*2", False), ("v100-sxm2", "v100-sxm2-16*4 nvlink=100GB/s net=10Gb/s", False)):
+    lines = [[own, *cells.split(",")]]
+    row, = ask("exchange", "system," + columns, lines, "--on", on)
+    want, = ask("exchange", "system," + columns, lines) if alone else ask("exchange", columns, [cells.split(",")], "--on", on)
+    expect(float(row["predicted"]) > 0 and row["predicted"] == want["predicted"], own, row, want)
+    expect((f'took --on for "{own}"' in row["status"]) == (not alone), own, row["status"])
+# Nodes that no column counts are the row's machine's: 32 devices are two nodes of a DGX-2, not four of eight.
+two, guessed = ask("exchange", "system,collective,nodes,gpus,bytes", [["dgx-2", "all_reduce", "2", 32, "1M"], ["dgx-2", "all_reduce", "", 32, "1M"]],
+                   "--on", "dgx-a100*2")
+expect(two["predicted"] == guessed["predicted"], two, guessed)
 finish()

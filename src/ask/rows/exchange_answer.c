@@ -19,11 +19,40 @@ static pace_status machine_of(pace_machine *out, pace_catalog *catalog, const pa
     return status;
 }
 
+/* Whether a name tells the network, as names of machines do and names of devices do not. */
+static bool names_machine(pace_catalog *catalog, const char *system) {
+    pace_machine m;
+    bool asked = pace_machine_asked(&m, catalog, system) == PACE_OK && m.devices * m.nodes > 1;
+    return asked || pace_machine_named(&m, catalog, system, 2) == PACE_OK;
+}
+
+/* Compares the row's system with --on. A device that --on has too does not say how it is joined: --on does. */
+static void compare_with_on(pace_exchange_asker *a, const pace_exchange_row *row) {
+    pace_machine own;
+    if (a->compared_nodes == row->nodes && strcmp(a->compared, row->system) == 0) return;
+    memcpy(a->compared, row->system, sizeof a->compared);
+    a->compared_nodes = row->nodes;
+    a->compared_known = pace_system_is_machine(row->system, a->catalog, &a->machine);
+    bool placed = machine_of(&own, a->catalog, row) == PACE_OK && (row->nodes < 2 || own.nics > 0);
+    a->compared_other = placed && !a->compared_known &&
+                        (names_machine(a->catalog, row->system) || strcmp(own.device, a->machine.device) != 0);
+}
+
+/* A row that names another known machine is asked of that one: --on speaks for rows that name none. */
+static bool takes_on(pace_exchange_asker *a, const pace_exchange_row *row) {
+    if (!a->has_machine || !*row->system) return a->has_machine;
+    compare_with_on(a, row);
+    return !a->compared_other;
+}
+
 /* More ranks than a node of the row's own machine has fill whole nodes, where no column says how many there are. */
 static void fill_nodes(pace_exchange_asker *a, pace_exchange_row *row) {
     pace_machine machine;
-    int ranks = row->ranks_per_node;
-    if (a->has_machine || !row->nodes_guessed || row->nodes != 1 || ranks < 2 || !*row->system) return;
+    pace_exchange_row alone = *row;
+    int ranks = alone.ranks_per_node = row->ranks_per_node * row->nodes;
+    alone.nodes = 1;
+    if (!row->nodes_guessed || ranks < 2 || !*row->system || takes_on(a, &alone)) return;
+    *row = alone;
     if (strcmp(a->spread, row->system) != 0) {
         memcpy(a->spread, row->system, sizeof a->spread);
         bool known =
@@ -36,23 +65,24 @@ static void fill_nodes(pace_exchange_asker *a, pace_exchange_row *row) {
     row->ranks_per_node = a->spread_over;
 }
 
-/* The machine of a row, --on or its own. Systems come in runs, also those that name no machine. */
+/* The machine of a row, its own or --on. Systems come in runs, also those that name no machine. */
 static pace_status exchange_of(pace_exchange_asker *a, const pace_exchange_row *row) {
     pace_machine machine = a->machine;
     char version[8] = "";
     if (!pace_exchange_version_of(version, row->variant)) *version = '\0';
-    bool same = strcmp(version, a->last_version) == 0 && a->last_nodes >= row->nodes;
-    if (a->has_machine && a->has_exchange && same) return PACE_OK;
-    if (!a->has_machine && strcmp(a->last, row->system) == 0 && same) {
+    bool same = strcmp(version, a->last_version) == 0 && a->last_nodes >= row->nodes, on = takes_on(a, row);
+    if (on && a->by_on && a->has_exchange && same) return PACE_OK;
+    if (!on && !a->by_on && strcmp(a->last, row->system) == 0 && same) {
         if (*a->refused && a->last_nodes == row->nodes) return pace_fail(PACE_E_MISSING, "%s", a->refused);
         if (a->has_exchange) return PACE_OK;
     }
     memcpy(a->last, row->system, sizeof a->last);
     memcpy(a->last_version, version, sizeof version);
     a->last_nodes = row->nodes;
+    a->by_on = on;
     *a->refused = '\0';
-    pace_status status = a->has_machine ? PACE_OK : machine_of(&machine, a->catalog, row);
-    if (a->has_machine && machine.nodes < row->nodes) machine.nodes = row->nodes; /* --on says of what kind they are */
+    pace_status status = on ? PACE_OK : machine_of(&machine, a->catalog, row);
+    if (on && machine.nodes < row->nodes) machine.nodes = row->nodes; /* --on says of what kind they are */
     if (status == PACE_OK)
         status = pace_exchange_open(&a->exchange, a->catalog, &machine, PACE_LIBRARY_AUTO, *version ? version : NULL);
     a->has_exchange = status == PACE_OK;
@@ -187,15 +217,10 @@ static bool names_other_device(const pace_exchange_asker *a, const pace_exchange
     return pace_row_names_other(row->device, a->exchange.machine.device);
 }
 
-/* Whether the row names another machine than --on, which answers all the same. */
+/* Whether --on answered a row whose system nobody knows. */
 static bool is_set_aside(pace_exchange_asker *a, const pace_exchange_row *row) {
     bool by_own_curve = !*a->unfitted && has_curves_of(a->fit, row->system);
-    if (!a->has_machine || !*row->system || by_own_curve) return false;
-    if (strcmp(a->compared, row->system) != 0) {
-        memcpy(a->compared, row->system, sizeof a->compared);
-        a->compared_other = !pace_system_is_machine(row->system, a->catalog, &a->machine);
-    }
-    return a->compared_other;
+    return takes_on(a, row) && *row->system && !by_own_curve && !a->compared_known;
 }
 
 pace_status pace_exchange_row_answer(pace_estimate *out, pace_exchange_asker *asker, const pace_exchange_row *row) {
@@ -206,7 +231,7 @@ pace_status pace_exchange_row_answer(pace_estimate *out, pace_exchange_asker *as
     if (*row->status || !(row->bytes > 0) || !(row->ranks_per_node > 0))
         return pace_fail(PACE_E_INPUT, "%s", *row->status ? row->status : "expected a size above 0");
     PACE_TRY(predict_row(out, asker, &placed));
-    asker->took_on = is_set_aside(asker, row);
+    asker->took_on = is_set_aside(asker, &placed);
     asker->unused_device = !asker->took_on && names_other_device(asker, row);
     return PACE_OK;
 }

@@ -27,10 +27,12 @@ typedef struct {
     int ready_nodes;
     pace_approach_opened ready;
     bool unused_device; /* by the row answered last: its machine has another */
-    bool took_on;       /* the row answered last names another machine than --on */
-    char compared[96];  /* the system that was last compared with --on; "" = none yet */
-    bool compared_other;
-    char unfitted[200]; /* why the fit did not give the last answer; "" = it did, or there is none */
+    bool took_on;       /* the row answered last names a system that nobody knows, and --on answered */
+    char compared[96];  /* the system that was last compared with --on, on so many nodes; "" = none yet */
+    int compared_nodes;
+    bool compared_known, compared_other; /* it is --on's machine; it is another one that is known */
+    bool by_on;                          /* `exchange` is of --on */
+    char unfitted[200];                  /* why the fit did not give the last answer; "" = it did, or there is none */
 } pace_exchange_asker;
 
 /** Frees what it read itself. */
