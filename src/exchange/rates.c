@@ -17,7 +17,7 @@ pace_status pace_rates_init(pace_rates *rates, const double *bytes_per_s, uint32
 
 void pace_rates_free(pace_rates *rates) {
     pace_free(rates->links);
-    PACE_VEC_FREE(&rates->touched, &rates->crossings, &rates->heap);
+    PACE_VEC_FREE(&rates->touched, &rates->crossings, &rates->heap, &rates->fixed_by);
 }
 
 static void sift_down(pace_rates_entry *heap, size_t count, size_t i) {
@@ -83,9 +83,10 @@ static pace_status fill_heap(pace_rates *r, const pace_flow *flows, uint32_t cou
     return PACE_OK;
 }
 
-static void fix(double *out, pace_rates *r, const pace_flow *flows, uint32_t f, double rate) {
+static void fix(double *out, pace_rates *r, const pace_flow *flows, uint32_t f, double rate, uint32_t by) {
     if (!isinf(out[f])) return;
     out[f] = rate;
+    r->fixed_by.items[f] = by;
     for (uint32_t h = 0; h < flows[f].hop_count; h++) {
         pace_rates_link *link = &r->links[flows[f].hops[h].link];
         link->left -= rate * flows[f].hops[h].times;
@@ -99,7 +100,7 @@ static void fill(double *out, pace_rates *r, const pace_flow *flows) {
         pace_rates_entry top = r->heap.items[0];
         if (top.number >= r->link_count) {
             drop_top(r);
-            fix(out, r, flows, top.number - r->link_count, top.share);
+            fix(out, r, flows, top.number - r->link_count, top.share, PACE_OWN_LIMIT);
             continue;
         }
         const pace_rates_link *link = &r->links[top.number];
@@ -114,12 +115,17 @@ static void fill(double *out, pace_rates *r, const pace_flow *flows) {
             continue;
         }
         drop_top(r);
-        for (uint32_t i = 0; i < link->count; i++) fix(out, r, flows, r->crossings.items[link->first + i], top.share);
+        for (uint32_t i = 0; i < link->count; i++)
+            fix(out, r, flows, r->crossings.items[link->first + i], top.share, top.number);
     }
 }
 
 pace_status pace_rates_solve(double *out, pace_rates *rates, const pace_flow *flows, uint32_t count) {
-    for (uint32_t f = 0; f < count; f++) out[f] = INFINITY;
+    PACE_TRY(pace_grow(&rates->fixed_by.items, &rates->fixed_by.capacity, count, sizeof *rates->fixed_by.items));
+    for (uint32_t f = 0; f < count; f++) {
+        out[f] = INFINITY;
+        rates->fixed_by.items[f] = PACE_OWN_LIMIT;
+    }
     pace_status status = load_links(rates, flows, count);
     if (status == PACE_OK) status = fill_heap(rates, flows, count);
     if (status == PACE_OK) fill(out, rates, flows);

@@ -33,7 +33,10 @@ typedef struct {
     PACE_VEC(uint32_t) touched;
     PACE_VEC(uint32_t) crossings; /* flows, link by link */
     PACE_VEC(pace_rates_entry) heap;
+    PACE_VEC(uint32_t) fixed_by; /* flow -> the full link that holds it back; PACE_OWN_LIMIT */
 } pace_rates;
+
+#define PACE_OWN_LIMIT UINT32_MAX
 
 /** For links of these capacities, above 0 and borrowed. */
 pace_status pace_rates_init(pace_rates *rates, const double *bytes_per_s, uint32_t link_count) PACE_MUST_CHECK;

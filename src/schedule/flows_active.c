@@ -1,22 +1,25 @@
 #include "schedule/flows_active.h"
 
 pace_status pace_active_links_init(pace_active_links *links, const double *bytes_per_s, uint32_t count) {
+    size_t size = (size_t)count + 1;
     PACE_TRY(pace_rates_init(&links->rates, bytes_per_s, count));
-    links->first = pace_alloc((size_t)count + 1, sizeof *links->first);
-    links->seen = pace_alloc((size_t)count + 1, sizeof *links->seen);
-    links->new = pace_alloc((size_t)count + 1, sizeof *links->new);
-    links->full = pace_alloc((size_t)count + 1, sizeof *links->full);
-    links->dirty = pace_alloc((size_t)count + 1, sizeof *links->dirty);
-    links->room = pace_alloc((size_t)count + 1, sizeof *links->room);
-    links->room_of = pace_alloc((size_t)count + 1, sizeof *links->room_of);
-    bool made =
-        links->first && links->seen && links->new && links->full && links->dirty && links->room && links->room_of;
-    return made ? PACE_OK : PACE_E_MEMORY;
+    links->first = pace_alloc(size, sizeof *links->first);
+    links->new = pace_alloc(size, sizeof *links->new);
+    links->full = pace_alloc(size, sizeof *links->full);
+    links->level = pace_alloc(size, sizeof *links->level);
+    links->dirty = pace_alloc(size, sizeof *links->dirty);
+    links->room = pace_alloc(size, sizeof *links->room);
+    links->room_of = pace_alloc(size, sizeof *links->room_of);
+    links->top = pace_alloc(size, sizeof *links->top);
+    links->held = pace_alloc(size, sizeof *links->held);
+    bool made = links->first && links->new && links->full && links->level && links->dirty && links->room;
+    return made && links->room_of && links->top && links->held ? PACE_OK : PACE_E_MEMORY;
 }
 
 void pace_active_links_free(pace_active_links *links) {
     pace_rates_free(&links->rates);
-    PACE_FREE(links->first, links->seen, links->new, links->full, links->dirty, links->room, links->room_of);
+    PACE_FREE(links->first, links->new, links->full, links->level, links->dirty);
+    PACE_FREE(links->room, links->room_of, links->top, links->held);
 }
 
 void pace_active_flows_init(pace_active_flows *a, const pace_active_links *links, uint32_t most_hops) {
@@ -135,8 +138,10 @@ bool pace_active_flows_take(pace_active_flow *out, pace_status *status, pace_act
 
 /* --- rates -------------------------------------------------------------------------------------------------------- */
 
-/* What is left of a link that is full, but for rounding, of all it has. */
+/* Rounding of rates, and what is left of a link that is full, of all it has. */
 static const double nearly_none = 1e-9;
+
+static bool is_more(double rate, double than) { return rate > than * (1 + nearly_none); }
 
 static pace_status touch(pace_active_flows *a, uint32_t flow) {
     if (a->flows.items[flow].seen == a->round) return PACE_OK;
@@ -144,16 +149,15 @@ static pace_status touch(pace_active_flows *a, uint32_t flow) {
     return PACE_PUSH(&a->touched, flow);
 }
 
-static pace_status touch_link(pace_active_flows *a, uint32_t link) {
-    if (a->links.seen[link] == a->round) return PACE_OK;
-    a->links.seen[link] = a->round;
-    a->links.dirty[link] = false;
-    for (uint32_t at = a->links.first[link]; at; at = a->crossings.items[at - 1].next)
-        PACE_TRY(touch(a, (at - 1) / a->most_hops));
+/* A link's flows that have as much as `level`, or more. */
+static pace_status touch_from(pace_active_flows *a, uint32_t link, double level) {
+    for (uint32_t at = a->links.first[link]; at; at = a->crossings.items[at - 1].next) {
+        uint32_t flow = (at - 1) / a->most_hops;
+        if (!is_more(level, a->flows.items[flow].bytes_per_s)) PACE_TRY(touch(a, flow));
+    }
     return PACE_OK;
 }
 
-/* New ones on a link that has room. */
 static pace_status touch_new(pace_active_flows *a, uint32_t link) {
     for (uint32_t at = a->links.first[link], left = a->links.new[link]; at &&left;
          at = a->crossings.items[at - 1].next) {
@@ -165,16 +169,12 @@ static pace_status touch_new(pace_active_flows *a, uint32_t link) {
     return PACE_OK;
 }
 
-/* All that share a full link with the touched ones from `from` on, and so on; and new ones that share any, since they
- * are likely to fill it together. */
+/* New ones that share a link with the touched ones from `from` on: they are rated together. */
 static pace_status spread(pace_active_flows *a, size_t from) {
     for (size_t i = from; i < a->touched.count; i++) {
         const pace_flow *way = &a->ways.items[a->touched.items[i]];
-        for (uint32_t h = 0; h < way->hop_count; h++) {
-            uint32_t link = way->hops[h].link;
-            if (a->links.full[link]) PACE_TRY(touch_link(a, link));
-            else if (a->links.new[link] > 0) PACE_TRY(touch_new(a, link));
-        }
+        for (uint32_t h = 0; h < way->hop_count; h++)
+            if (a->links.new[way->hops[h].link] > 0) PACE_TRY(touch_new(a, way->hops[h].link));
     }
     return PACE_OK;
 }
@@ -182,13 +182,12 @@ static pace_status spread(pace_active_flows *a, size_t from) {
 /* What those that are not touched leave of a link. */
 static double room_on(const pace_active_flows *a, uint32_t link) {
     double room = a->links.rates.bytes_per_s[link];
-    for (uint32_t at = a->links.first[link]; at && a->links.seen[link] != a->round;
-         at = a->crossings.items[at - 1].next) {
+    for (uint32_t at = a->links.first[link]; at; at = a->crossings.items[at - 1].next) {
         uint32_t flow = (at - 1) / a->most_hops, hop = (at - 1) % a->most_hops;
         const pace_active_flow *f = &a->flows.items[flow];
         if (f->seen != a->round) room -= f->bytes_per_s * a->ways.items[flow].hops[hop].times;
     }
-    return room;
+    return room > 0 ? room : 0;
 }
 
 static pace_status solve(pace_active_flows *a) {
@@ -203,18 +202,46 @@ static pace_status solve(pace_active_flows *a) {
             if (a->links.room_of[link] == a->solution) continue;
             a->links.room_of[link] = a->solution;
             a->links.room[link] = room_on(a, link);
+            a->links.top[link] = 0;
+            a->links.held[link] = -1;
         }
     }
     PACE_TRY(pace_grow(&a->rate.items, &a->rate.capacity, count, sizeof *a->rate.items));
-    return pace_rates_solve(a->rate.items, &a->rates, a->part.items, (uint32_t)count);
+    PACE_TRY(pace_rates_solve(a->rate.items, &a->rates, a->part.items, (uint32_t)count));
+    for (size_t i = 0; i < count; i++)
+        for (uint32_t h = 0; h < a->part.items[i].hop_count; h++) {
+            uint32_t link = a->part.items[i].hops[h].link;
+            if (a->rate.items[i] > a->links.top[link]) a->links.top[link] = a->rate.items[i];
+            if (a->rates.fixed_by.items[i] == link) a->links.held[link] = a->rate.items[i];
+        }
+    return PACE_OK;
 }
 
-/* Those that cross a link that has become full are touched, too. */
-static pace_status note_full(pace_active_flows *a) {
+static bool is_full(const pace_active_flows *a, uint32_t link) {
+    return a->rates.links[link].left <= nearly_none * a->links.rates.bytes_per_s[link];
+}
+
+/* The most that a flow has on a link of those that are not touched. */
+static double most_of_others(const pace_active_flows *a, uint32_t link) {
+    double most = 0;
+    for (uint32_t at = a->links.first[link]; at; at = a->crossings.items[at - 1].next) {
+        const pace_active_flow *f = &a->flows.items[(at - 1) / a->most_hops];
+        if (f->seen != a->round && f->bytes_per_s > most) most = f->bytes_per_s;
+    }
+    return most;
+}
+
+/* Others on the touched ones' links: whom a link held back that has room now, or on which another has more; and who has
+ * more than one whom the link holds back. */
+static pace_status touch_others(pace_active_flows *a) {
     for (size_t i = 0; i < a->rates.touched.count; i++) {
         uint32_t link = a->rates.touched.items[i];
-        a->links.full[link] = a->rates.links[link].left <= nearly_none * a->links.rates.bytes_per_s[link];
-        if (a->links.full[link]) PACE_TRY(touch_link(a, link));
+        double level = a->links.level[link], held = a->links.held[link];
+        if (a->links.full[link] && (!is_full(a, link) || is_more(a->links.top[link], level)))
+            PACE_TRY(touch_from(a, link, level));
+        if (held < 0) continue;
+        double most = most_of_others(a, link);
+        if (is_more(most, held)) PACE_TRY(touch_from(a, link, most));
     }
     return PACE_OK;
 }
@@ -234,15 +261,25 @@ static void set_rate(pace_active_flows *a, uint32_t flow, double rate, double no
     moved(a, flow);
 }
 
+static void note_levels(pace_active_flows *a) {
+    for (size_t i = 0; i < a->rates.touched.count; i++) {
+        uint32_t link = a->rates.touched.items[i];
+        double others = (a->links.full[link] = is_full(a, link)) ? most_of_others(a, link) : 0;
+        a->links.level[link] = others > a->links.top[link] ? others : a->links.top[link];
+        a->links.dirty[link] = false;
+    }
+}
+
 /* The touched ones and those that they touch. */
 static pace_status rate_touched(pace_active_flows *a, double now_ns) {
     for (size_t solved = 0; solved < a->touched.count;) {
         PACE_TRY(spread(a, solved));
         solved = a->touched.count;
         PACE_TRY(solve(a));
-        PACE_TRY(note_full(a));
+        PACE_TRY(touch_others(a));
     }
     for (size_t i = 0; i < a->touched.count; i++) set_rate(a, a->touched.items[i], a->rate.items[i], now_ns);
+    if (a->touched.count) note_levels(a);
     return PACE_OK;
 }
 
@@ -253,10 +290,12 @@ static void begin_round(pace_active_flows *a) {
 
 pace_status pace_active_flows_rate(pace_active_flows *a, double now_ns) {
     for (size_t i = 0; i < a->dirty.count; i++) {
-        if (!a->links.dirty[a->dirty.items[i]]) continue;
+        uint32_t link = a->dirty.items[i];
+        if (!a->links.dirty[link]) continue;
         begin_round(a);
-        PACE_TRY(touch_link(a, a->dirty.items[i]));
+        PACE_TRY(touch_from(a, link, a->links.level[link]));
         PACE_TRY(rate_touched(a, now_ns));
+        if (a->touched.count == 0) a->links.full[link] = a->links.dirty[link] = false;
     }
     for (size_t i = 0; i < a->started.count; i++) {
         if (a->flows.items[a->started.items[i]].bytes_per_s > 0) continue;

@@ -1,6 +1,7 @@
-/* Flows under way on shared links: which cross every link, what rate each has, and which ends next. When flows come or
- * go, rates are given anew to those alone that they can touch: that share a full link with them, or with one that does.
- * A link that has room to spare holds nobody back; where new rates fill one, those that cross it are rated, too. Inside
+/* Flows under way on shared links: which cross every link, what rate each has, and which ends next. Rates are max-min
+ * fair exactly if every flow is held back by its own limit or by a full link on which none has more. So when flows come
+ * or go, those that this may touch are rated anew beside all others as they are; then others are added that are held
+ * back by nothing any more, or that have more on a full link than one that it holds back, until there are none. Inside
  * of flows*.c. */
 #pragma once
 
@@ -25,12 +26,14 @@ typedef struct {
 typedef struct {
     pace_rates rates;
     uint32_t *first; /* link -> its first crossing + 1 */
-    uint32_t *seen;  /* link -> in which round all its flows were met */
     uint32_t *new;   /* link -> of its flows so many have no rate yet */
     bool *full;      /* link -> its flows have all of it */
+    double *level;   /* link -> if full: the most that a flow has on it, which is what those have that it holds back */
     bool *dirty;     /* link -> a flow has gone, and others were not yet given what it had */
     double *room;    /* link -> what it has for the flows that are rated, and in which solution that was found */
     uint32_t *room_of;
+    double *top,
+        *held; /* link -> the most that a flow has by that solution, and what those that it holds back; 0 = none */
 } pace_active_links;
 
 typedef struct {

@@ -3,6 +3,7 @@
 #include "exchange/machine_fabric.h"
 #include "exchange/program_build.h"
 #include "schedule/flows.h"
+#include "schedule/flows_active.h"
 #include "schedule/simulation.h"
 #include "catalog_of_tests.h"
 
@@ -305,6 +306,65 @@ static void memory_runs_out(void **state) {
     }
 }
 
+/* --- flows that come and go --------------------------------------------------------------------------------------- */
+
+enum { LINKS = 12, FLOWS = 40, MOST_HOPS = 3, EVENTS = 4000 };
+
+static uint32_t draw(uint64_t *seed, uint32_t of) {
+    *seed = *seed * 6364136223846793005u + 1442695040888963407u;
+    return (uint32_t)(*seed >> 33) % of;
+}
+
+/* Every flow under way has the rate that all of them together are given at once. */
+static void assert_rates_are_fair(const pace_active_flows *active, pace_rates *whole) {
+    pace_flow ways[FLOWS];
+    double rates[FLOWS];
+    uint32_t count = (uint32_t)active->heap.count;
+    for (uint32_t i = 0; i < count; i++) ways[i] = active->ways.items[active->heap.items[i]];
+    OK(pace_rates_solve(rates, whole, ways, count));
+    for (uint32_t i = 0; i < count; i++) {
+        double found = active->flows.items[active->heap.items[i]].bytes_per_s;
+        if (fabs(found - rates[i]) > 1e-7 * rates[i])
+            fail_msg("flow %u: expected %.12g, found %.12g", i, rates[i], found);
+    }
+}
+
+static void add_any(pace_active_flows *active, pace_hop *hops, uint64_t *seed) {
+    uint32_t count = 1 + draw(seed, MOST_HOPS), first = draw(seed, LINKS), step = 1 + draw(seed, 3);
+    for (uint32_t h = 0; h < count; h++) hops[h] = (pace_hop){(first + h * step) % LINKS, 1 + draw(seed, 2) * 0.5};
+    double limit = draw(seed, 3) ? INFINITY : 1e8 * (1 + draw(seed, 20));
+    OK(pace_active_flows_add(active, (pace_flow){hops, count, limit}, 1 + draw(seed, 5), draw(seed, 3)));
+}
+
+static void rates_of_flows_that_come_and_go_are_those_of_all_at_once(void **state) {
+    (void)state;
+    for (uint64_t seed = 1, run = 0; run < 8; run++) {
+        double capacities[LINKS], now_ns = 0;
+        pace_hop hops[EVENTS][MOST_HOPS];
+        pace_active_links links;
+        pace_active_flows active;
+        pace_rates whole;
+        pace_active_flow ended;
+        pace_status status;
+        for (int i = 0; i < LINKS; i++) capacities[i] = run % 2 ? 1e9 : 1e9 * (1 + draw(&seed, 4));
+        OK(pace_active_links_init(&links, capacities, LINKS));
+        OK(pace_rates_init(&whole, capacities, LINKS));
+        pace_active_flows_init(&active, &links, MOST_HOPS);
+        for (int event = 0; event < EVENTS;) {
+            for (uint32_t more = draw(&seed, 4); more && active.heap.count < FLOWS && event < EVENTS; more--)
+                add_any(&active, hops[event++], &seed);
+            OK(pace_active_flows_rate(&active, now_ns));
+            assert_rates_are_fair(&active, &whole);
+            if (active.heap.count == 0) continue;
+            now_ns = pace_active_flows_next(&active);
+            while (pace_active_flows_take(&ended, &status, &active, now_ns)) OK(status);
+        }
+        pace_rates_free(&whole);
+        pace_active_flows_free(&active);
+        pace_active_links_free(&links);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_port_is_shared_by_those_that_are_left),
@@ -321,6 +381,7 @@ int main(void) {
         cmocka_unit_test(nothing_is_not_a_number),
         cmocka_unit_test(faults_come_back_alike),
         cmocka_unit_test(memory_runs_out),
+        cmocka_unit_test(rates_of_flows_that_come_and_go_are_those_of_all_at_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
