@@ -1,25 +1,15 @@
 #include "schedule/flows_active.h"
 
 pace_status pace_active_links_init(pace_active_links *links, const double *bytes_per_s, uint32_t count) {
-    size_t size = (size_t)count + 1;
     PACE_TRY(pace_rates_init(&links->rates, bytes_per_s, count));
-    links->first = pace_alloc(size, sizeof *links->first);
-    links->new = pace_alloc(size, sizeof *links->new);
-    links->full = pace_alloc(size, sizeof *links->full);
-    links->level = pace_alloc(size, sizeof *links->level);
-    links->dirty = pace_alloc(size, sizeof *links->dirty);
-    links->room = pace_alloc(size, sizeof *links->room);
-    links->room_of = pace_alloc(size, sizeof *links->room_of);
-    links->top = pace_alloc(size, sizeof *links->top);
-    links->held = pace_alloc(size, sizeof *links->held);
-    bool made = links->first && links->new && links->full && links->level && links->dirty && links->room;
-    return made && links->room_of && links->top && links->held ? PACE_OK : PACE_E_MEMORY;
+    links->of = pace_alloc((size_t)count + 1, sizeof *links->of);
+    links->room = pace_alloc((size_t)count + 1, sizeof *links->room);
+    return links->of && links->room ? PACE_OK : PACE_E_MEMORY;
 }
 
 void pace_active_links_free(pace_active_links *links) {
     pace_rates_free(&links->rates);
-    PACE_FREE(links->first, links->new, links->full, links->level, links->dirty);
-    PACE_FREE(links->room, links->room_of, links->top, links->held);
+    PACE_FREE(links->of, links->room);
 }
 
 void pace_active_flows_init(pace_active_flows *a, const pace_active_links *links, uint32_t most_hops) {
@@ -74,10 +64,10 @@ static void enter(pace_active_flows *a, uint32_t flow) {
     const pace_flow *way = &a->ways.items[flow];
     for (uint32_t h = 0; h < way->hop_count; h++) {
         uint32_t number = flow * a->most_hops + h, link = way->hops[h].link;
-        a->crossings.items[number] = (pace_active_crossing){a->links.first[link], 0};
-        if (a->links.first[link]) a->crossings.items[a->links.first[link] - 1].before = number + 1;
-        a->links.first[link] = number + 1;
-        a->links.new[link]++;
+        a->crossings.items[number] = (pace_active_crossing){a->links.of[link].first, 0};
+        if (a->links.of[link].first) a->crossings.items[a->links.of[link].first - 1].before = number + 1;
+        a->links.of[link].first = number + 1;
+        a->links.of[link].new ++;
     }
 }
 
@@ -87,11 +77,11 @@ static pace_status leave(pace_active_flows *a, uint32_t flow) {
         const pace_active_crossing *c = &a->crossings.items[flow * a->most_hops + h];
         uint32_t link = way->hops[h].link;
         if (c->before) a->crossings.items[c->before - 1].next = c->next;
-        else a->links.first[link] = c->next;
+        else a->links.of[link].first = c->next;
         if (c->next) a->crossings.items[c->next - 1].before = c->before;
-        if (!a->links.first[link]) a->links.full[link] = false;
-        if (!a->links.full[link]) continue;
-        a->links.dirty[link] = true;
+        if (!a->links.of[link].first) a->links.of[link].full = false;
+        if (!a->links.of[link].full) continue;
+        a->links.of[link].dirty = true;
         PACE_TRY(PACE_PUSH(&a->dirty, link));
     }
     return PACE_OK;
@@ -151,7 +141,7 @@ static pace_status touch(pace_active_flows *a, uint32_t flow) {
 
 /* A link's flows that have as much as `level`, or more. */
 static pace_status touch_from(pace_active_flows *a, uint32_t link, double level) {
-    for (uint32_t at = a->links.first[link]; at; at = a->crossings.items[at - 1].next) {
+    for (uint32_t at = a->links.of[link].first; at; at = a->crossings.items[at - 1].next) {
         uint32_t flow = (at - 1) / a->most_hops;
         if (!is_more(level, a->flows.items[flow].bytes_per_s)) PACE_TRY(touch(a, flow));
     }
@@ -159,7 +149,7 @@ static pace_status touch_from(pace_active_flows *a, uint32_t link, double level)
 }
 
 static pace_status touch_new(pace_active_flows *a, uint32_t link) {
-    for (uint32_t at = a->links.first[link], left = a->links.new[link]; at &&left;
+    for (uint32_t at = a->links.of[link].first, left = a->links.of[link].new; at &&left;
          at = a->crossings.items[at - 1].next) {
         uint32_t flow = (at - 1) / a->most_hops;
         if (a->flows.items[flow].bytes_per_s > 0) continue;
@@ -174,7 +164,7 @@ static pace_status spread(pace_active_flows *a, size_t from) {
     for (size_t i = from; i < a->touched.count; i++) {
         const pace_flow *way = &a->ways.items[a->touched.items[i]];
         for (uint32_t h = 0; h < way->hop_count; h++)
-            if (a->links.new[way->hops[h].link] > 0) PACE_TRY(touch_new(a, way->hops[h].link));
+            if (a->links.of[way->hops[h].link].new > 0) PACE_TRY(touch_new(a, way->hops[h].link));
     }
     return PACE_OK;
 }
@@ -182,7 +172,7 @@ static pace_status spread(pace_active_flows *a, size_t from) {
 /* What those that are not touched leave of a link. */
 static double room_on(const pace_active_flows *a, uint32_t link) {
     double room = a->links.rates.bytes_per_s[link];
-    for (uint32_t at = a->links.first[link]; at; at = a->crossings.items[at - 1].next) {
+    for (uint32_t at = a->links.of[link].first; at; at = a->crossings.items[at - 1].next) {
         uint32_t flow = (at - 1) / a->most_hops, hop = (at - 1) % a->most_hops;
         const pace_active_flow *f = &a->flows.items[flow];
         if (f->seen != a->round) room -= f->bytes_per_s * a->ways.items[flow].hops[hop].times;
@@ -199,11 +189,11 @@ static pace_status solve(pace_active_flows *a) {
         PACE_TRY(PACE_PUSH(&a->part, *way));
         for (uint32_t h = 0; h < way->hop_count; h++) {
             uint32_t link = way->hops[h].link;
-            if (a->links.room_of[link] == a->solution) continue;
-            a->links.room_of[link] = a->solution;
+            if (a->links.of[link].room_of == a->solution) continue;
+            a->links.of[link].room_of = a->solution;
             a->links.room[link] = room_on(a, link);
-            a->links.top[link] = 0;
-            a->links.held[link] = -1;
+            a->links.of[link].top = 0;
+            a->links.of[link].held = -1;
         }
     }
     PACE_TRY(pace_grow(&a->rate.items, &a->rate.capacity, count, sizeof *a->rate.items));
@@ -211,8 +201,8 @@ static pace_status solve(pace_active_flows *a) {
     for (size_t i = 0; i < count; i++)
         for (uint32_t h = 0; h < a->part.items[i].hop_count; h++) {
             uint32_t link = a->part.items[i].hops[h].link;
-            if (a->rate.items[i] > a->links.top[link]) a->links.top[link] = a->rate.items[i];
-            if (a->rates.fixed_by.items[i] == link) a->links.held[link] = a->rate.items[i];
+            if (a->rate.items[i] > a->links.of[link].top) a->links.of[link].top = a->rate.items[i];
+            if (a->rates.fixed_by.items[i] == link) a->links.of[link].held = a->rate.items[i];
         }
     return PACE_OK;
 }
@@ -224,7 +214,7 @@ static bool is_full(const pace_active_flows *a, uint32_t link) {
 /* The most that a flow has on a link of those that are not touched. */
 static double most_of_others(const pace_active_flows *a, uint32_t link) {
     double most = 0;
-    for (uint32_t at = a->links.first[link]; at; at = a->crossings.items[at - 1].next) {
+    for (uint32_t at = a->links.of[link].first; at; at = a->crossings.items[at - 1].next) {
         const pace_active_flow *f = &a->flows.items[(at - 1) / a->most_hops];
         if (f->seen != a->round && f->bytes_per_s > most) most = f->bytes_per_s;
     }
@@ -236,8 +226,8 @@ static double most_of_others(const pace_active_flows *a, uint32_t link) {
 static pace_status touch_others(pace_active_flows *a) {
     for (size_t i = 0; i < a->rates.touched.count; i++) {
         uint32_t link = a->rates.touched.items[i];
-        double level = a->links.level[link], held = a->links.held[link];
-        if (a->links.full[link] && (!is_full(a, link) || is_more(a->links.top[link], level)))
+        double level = a->links.of[link].level, held = a->links.of[link].held;
+        if (a->links.of[link].full && (!is_full(a, link) || is_more(a->links.of[link].top, level)))
             PACE_TRY(touch_from(a, link, level));
         if (held < 0) continue;
         double most = most_of_others(a, link);
@@ -247,7 +237,7 @@ static pace_status touch_others(pace_active_flows *a) {
 }
 
 static void is_rated(pace_active_flows *a, const pace_flow *way) {
-    for (uint32_t h = 0; h < way->hop_count; h++) a->links.new[way->hops[h].link]--;
+    for (uint32_t h = 0; h < way->hop_count; h++) a->links.of[way->hops[h].link].new --;
 }
 
 /* What is still to be sent takes a new time. A flow that never ends has sent something until now. */
@@ -264,9 +254,9 @@ static void set_rate(pace_active_flows *a, uint32_t flow, double rate, double no
 static void note_levels(pace_active_flows *a) {
     for (size_t i = 0; i < a->rates.touched.count; i++) {
         uint32_t link = a->rates.touched.items[i];
-        double others = (a->links.full[link] = is_full(a, link)) ? most_of_others(a, link) : 0;
-        a->links.level[link] = others > a->links.top[link] ? others : a->links.top[link];
-        a->links.dirty[link] = false;
+        double others = (a->links.of[link].full = is_full(a, link)) ? most_of_others(a, link) : 0;
+        a->links.of[link].level = others > a->links.of[link].top ? others : a->links.of[link].top;
+        a->links.of[link].dirty = false;
     }
 }
 
@@ -291,11 +281,11 @@ static void begin_round(pace_active_flows *a) {
 pace_status pace_active_flows_rate(pace_active_flows *a, double now_ns) {
     for (size_t i = 0; i < a->dirty.count; i++) {
         uint32_t link = a->dirty.items[i];
-        if (!a->links.dirty[link]) continue;
+        if (!a->links.of[link].dirty) continue;
         begin_round(a);
-        PACE_TRY(touch_from(a, link, a->links.level[link]));
+        PACE_TRY(touch_from(a, link, a->links.of[link].level));
         PACE_TRY(rate_touched(a, now_ns));
-        if (a->touched.count == 0) a->links.full[link] = a->links.dirty[link] = false;
+        if (a->touched.count == 0) a->links.of[link].full = a->links.of[link].dirty = false;
     }
     for (size_t i = 0; i < a->started.count; i++) {
         if (a->flows.items[a->started.items[i]].bytes_per_s > 0) continue;

@@ -22,18 +22,21 @@ typedef struct {
     uint32_t next, before; /* number + 1; 0 = none */
 } pace_active_crossing;
 
-/* What is known of every link; several sets of flows may share it as long as no two cross the same links. */
+typedef struct {
+    uint32_t first;   /* its first crossing + 1 */
+    uint32_t new;     /* of its flows so many have no rate yet */
+    bool full;        /* its flows have all of it */
+    bool dirty;       /* a flow has gone, and others were not yet given what it had */
+    double level;     /* if full: the most that a flow has on it, which is what those have that it holds back */
+    uint32_t room_of; /* in which solution the following was found, and its room */
+    double top, held; /* the most that a flow has by that solution, and what those that it holds back; -1 = none */
+} pace_active_link;
+
+/* What is known of links; several sets of flows may share it as long as no two cross the same links. */
 typedef struct {
     pace_rates rates;
-    uint32_t *first; /* link -> its first crossing + 1 */
-    uint32_t *new;   /* link -> of its flows so many have no rate yet */
-    bool *full;      /* link -> its flows have all of it */
-    double *level;   /* link -> if full: the most that a flow has on it, which is what those have that it holds back */
-    bool *dirty;     /* link -> a flow has gone, and others were not yet given what it had */
-    double *room;    /* link -> what it has for the flows that are rated, and in which solution that was found */
-    uint32_t *room_of;
-    double *top,
-        *held; /* link -> the most that a flow has by that solution, and what those that it holds back; 0 = none */
+    pace_active_link *of; /* all of a link side by side: it is met at random */
+    double *room;         /* link -> what it has for the flows that are rated */
 } pace_active_links;
 
 typedef struct {
