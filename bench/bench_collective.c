@@ -68,7 +68,8 @@ static double time_of(call_fn call, size_t count, int batch, bool dirty) {
     return spent;
 }
 
-/* The batch, or as much of it as 20 ms have room for: where ranks share processors, a call of an MPI that spins takes many. */
+/* The batch, or as much of it as 20 ms have room for: where ranks share processors, a call of an MPI that spins takes
+ * many. */
 static int batch_within(call_fn call, size_t count, int batch, bool dirty) {
     time_of(call, count, 1, dirty); /* the first call sets connections up */
     double took = time_of(call, count, 1, dirty);

@@ -1,6 +1,6 @@
-/* Configurations that searches settle a second, on one core. Usage: bench_plan SEARCHES MODEL MACHINE [KEY=VALUE...]. Prints
- * JSON: how many were tried, how many of them got no time (too large, or surely slower), the first search's and all
- * searches' processor time. */
+/* Configurations that searches settle a second, on one core. Usage: bench_plan SEARCHES MODEL MACHINE [KEY=VALUE...].
+ * Prints JSON: how many were tried, how many of them got no time (too large, or surely slower), the first search's and
+ * all searches' processor time. */
 #include "bench_clock.h"
 #include "ask/context.h"
 #include "ask/plan/plan_place.h"

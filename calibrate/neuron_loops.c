@@ -50,7 +50,8 @@ double pace_neuron_probe_count(const pace_neuron_probe *probe) {
     return probe->kind == PACE_NEURON_MULTIPLY_ADD ? 2 * weights : weights;
 }
 
-/* Forward: the input of a neuron; backward: its error is spread over those below. One multiply-add of each for a weight. */
+/* Forward: the input of a neuron; backward: its error is spread over those below. One multiply-add of each for a
+ * weight. */
 PACE_FOR_EACH_CPU static float multiply_add(const float *restrict row, const float *restrict in,
                                             float *restrict errors) {
     float sum = 0;

@@ -23,6 +23,6 @@ void pace_neuron_probe_free(pace_neuron_probe *probe);
 /** Multiply-adds, updates or activations of one thread in one run. */
 double pace_neuron_probe_count(const pace_neuron_probe *probe);
 
-/** Every thread does it `runs` times; seconds of processor time of a thread, on average, so that others' time slices do not
- * count. A pace_time_runs_fn. */
+/** Every thread does it `runs` times; seconds of processor time of a thread, on average, so that others' time slices do
+ * not count. A pace_time_runs_fn. */
 pace_probe_status pace_neuron_probe_time(double *seconds, void *probe, unsigned runs, char *message);

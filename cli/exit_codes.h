@@ -1,4 +1,5 @@
-/* What the program returns, and the environment it reads: for --help, the manual and docs/cli.md, which a test compares. */
+/* What the program returns, and the environment it reads: for --help, the manual and docs/cli.md, which a test
+ * compares. */
 #pragma once
 
 typedef struct {

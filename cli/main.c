@@ -52,8 +52,9 @@ static int unknown_verb(const char *word) {
 }
 
 /* Columns of a trace grow to many megabytes. A block of its own pages grows without a copy and is given back when it is
- * freed; the C library would soon take such blocks from its heap, where they leave holes behind. Walks of predicted steps take and free as
- * much again and again: pages that went back to the system would each be asked for and cleared once more. */
+ * freed; the C library would soon take such blocks from its heap, where they leave holes behind. Walks of predicted
+ * steps take and free as much again and again: pages that went back to the system would each be asked for and cleared
+ * once more. */
 static void keep_memory_whole(const char *verb) {
 #ifdef __GLIBC__
     enum { MIB = 1 << 20 };

@@ -20,7 +20,8 @@ void cli_clean_when_ended(void);
 /** Writes the answer and prints its warnings; returns the exit status. */
 int cli_output_answer(const char *verb, const pace_answer *answer, pace_format format, const cli_output *output);
 
-/** The exit status of an answer: of --strict, doubt comes before the answer "no". Prints the codes that --strict counts. */
+/** The exit status of an answer: of --strict, doubt comes before the answer "no". Prints the codes that --strict
+ * counts. */
 int cli_judge(const char *verb, const pace_answer *answer, bool strict);
 
 /** The exit status of a failed call. */

@@ -92,7 +92,8 @@ enum { NOT_THERE = 127, SIGNALLED = 128, MOST_SIGNAL = 64 }; /* of a shell's exi
 
 static volatile pid_t mpirun;
 
-/* mpirun ends its ranks at an interrupt; SIGUSR1 it hands on to them, who end after their step. A second one ends all. */
+/* mpirun ends its ranks at an interrupt; SIGUSR1 it hands on to them, who end after their step. A second one ends
+ * all. */
 static void pass_on(int number) {
     static volatile sig_atomic_t asked;
     kill(mpirun, number == SIGINT && !asked ? SIGUSR1 : number);
@@ -110,7 +111,8 @@ static int await_mpirun(int ranks) {
     return code == NOT_THERE ? CLI_MISSING : code;
 }
 
-/* In a group of its own: the terminal's interrupt is passed on by this process alone. It ends when this one is killed. */
+/* In a group of its own: the terminal's interrupt is passed on by this process alone. It ends when this one is
+ * killed. */
 static void start_mpirun(int ranks, const char *const *command, int count) {
     setpgid(0, 0);
 #ifdef __linux__

@@ -79,7 +79,8 @@ static bool spares_inputs(const cli_arguments *arguments) {
     return spared;
 }
 
-/* Said before hours are spent on what could not be kept. Devices and pipes are written in place, links where they lead. */
+/* Said before hours are spent on what could not be kept. Devices and pipes are written in place, links where they
+ * lead. */
 static bool can_be_written(const cli_arguments *arguments) {
     struct stat there, folder;
     for (int i = 0; written(arguments, i); i++) {

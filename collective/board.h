@@ -72,8 +72,8 @@ static inline uint64_t pace_board_show(pace_boards *b) {
     return number;
 }
 
-/** Takes the line of the next note for writing while the others' notes are waited for: the readers of four notes ago share
- * it, and to ask for it later would take as long as a small exchange itself. */
+/** Takes the line of the next note for writing while the others' notes are waited for: the readers of four notes ago
+ * share it, and to ask for it later would take as long as a small exchange itself. */
 static inline void pace_board_fetch_next(const pace_boards *b) {
     pace_fetch_to_write(pace_note_number(b, b->me, b->posted + 1));
 }

@@ -27,7 +27,7 @@ enum { PACE_SMALL_CALL = 1024 };
 /** How many bytes of an allreduce go that way by the communicator's settings. */
 size_t pace_small_bytes(const pace_comm *comm);
 
-/* --- over boards (flat.c, staged.c) --------------------------------------------------------------------------------- */
+/* --- over boards (flat.c, staged.c) ------------------------------------------------------------------------------- */
 
 pace_status pace_flat_allreduce(pace_comm *comm, const pace_call *call) PACE_MUST_CHECK;
 pace_status pace_flat_allreduce_small(pace_comm *comm, const pace_call *call) PACE_MUST_CHECK;
@@ -37,7 +37,7 @@ pace_status pace_flat_broadcast(pace_comm *comm, const pace_call *call) PACE_MUS
 pace_status pace_flat_reduce(pace_comm *comm, const pace_call *call) PACE_MUST_CHECK;
 pace_status pace_staged_allreduce(pace_comm *comm, const pace_call *call) PACE_MUST_CHECK;
 
-/* --- out of other processes' memory (views.c, pulled.c) ------------------------------------------------------------- */
+/* --- out of other processes' memory (views.c, pulled.c) ----------------------------------------------------------- */
 
 /* What a process says of its call to the others: a note. */
 typedef struct pace_view_note {
@@ -72,17 +72,17 @@ pace_status pace_pulled_reduce_scatter(const pace_views *views, const pace_call 
 pace_status pace_pulled_all_gather(const pace_views *views, const pace_call *call) PACE_MUST_CHECK;
 pace_status pace_pulled_broadcast(const pace_views *views, const pace_call *call) PACE_MUST_CHECK;
 
-/* --- in owned memory ------------------------------------------------------------------------------------------------ */
+/* --- in owned memory ---------------------------------------------------------------------------------------------- */
 
 pace_status pace_owned_allreduce(const pace_views *views, const pace_call *call) PACE_MUST_CHECK;
 /** The owned memory that an address lies in with `bytes` behind it, or NULL. */
 const pace_owned *pace_owned_find(const pace_comm *comm, const void *at, size_t bytes);
 
-/* --- programs ------------------------------------------------------------------------------------------------------- */
+/* --- programs ----------------------------------------------------------------------------------------------------- */
 
 /** Carries out a row of exchange/algorithms.h among all ranks, or among the leaders of hosts. */
 pace_status pace_program_execute(pace_comm *comm, const pace_call *call, int row, bool of_leaders) PACE_MUST_CHECK;
-/** What programs need. Collective over all ranks, also where only leaders carry a program out; MPI opens it and waits for
- * ever, so it is opened with the communicator and not in an exchange. */
+/** What programs need. Collective over all ranks, also where only leaders carry a program out; MPI opens it and waits
+ * for ever, so it is opened with the communicator and not in an exchange. */
 pace_status pace_executor_open(pace_comm *comm) PACE_MUST_CHECK;
 void pace_executor_free(pace_comm *comm);

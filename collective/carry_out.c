@@ -8,7 +8,8 @@
 
 #include <string.h>
 
-/* Sizes from which another way is faster where no table says: measured on two cores of one cache (docs/collective.md). */
+/* Sizes from which another way is faster where no table says: measured on two cores of one cache
+ * (docs/collective.md). */
 enum {
     FLAT_BYTES = 4 << 10,
     STAGED_BYTES = 64 << 10,
@@ -17,7 +18,7 @@ enum {
     OWNED_BYTES = 4 << 10
 };
 
-/* --- the way -------------------------------------------------------------------------------------------------------- */
+/* --- the way ------------------------------------------------------------------------------------------------------ */
 
 /* Of these every rank has a part of the vector. */
 static bool has_parts(int collective) { return collective == PACE_REDUCESCATTER || collective == PACE_ALLGATHER; }
@@ -71,7 +72,7 @@ const char *pace_comm_choice(const pace_comm *comm, const char *collective, size
     return NULL;
 }
 
-/* --- inside a host -------------------------------------------------------------------------------------------------- */
+/* --- inside a host ------------------------------------------------------------------------------------------------ */
 
 static pace_status flat(pace_comm *c, const pace_call *call) {
     c->counters.flat++;
@@ -114,7 +115,7 @@ static pace_status inside(pace_comm *c, const pace_call *call, int way, size_t b
     return pulled(&views, call);
 }
 
-/* --- two levels ----------------------------------------------------------------------------------------------------- */
+/* --- two levels --------------------------------------------------------------------------------------------------- */
 
 static const char *between_hosts(const pace_call *call, size_t bytes) {
     if (call->collective == PACE_BROADCAST || call->collective == PACE_REDUCE) return "binomial";
@@ -136,7 +137,8 @@ static pace_status barrier_of_two_levels(pace_comm *c) {
     return pace_board_meet(&c->boards);
 }
 
-/* The rank of the host that speaks for it: a root on its own host, else the first. Only first ranks talk to other hosts. */
+/* The rank of the host that speaks for it: a root on its own host, else the first. Only first ranks talk to other
+ * hosts. */
 static pace_status to_leader(pace_comm *c, const pace_call *call) {
     pace_call in = *call;
     in.collective = PACE_REDUCE;
@@ -185,7 +187,7 @@ static pace_status two_level(pace_comm *c, const pace_call *call, size_t bytes) 
     }
 }
 
-/* --- all ------------------------------------------------------------------------------------------------------------ */
+/* --- all ---------------------------------------------------------------------------------------------------------- */
 
 static pace_status alone(const pace_call *call) {
     if (call->in != call->out && call->out) memcpy(call->out, call->in, call->count * call->width);

@@ -16,7 +16,7 @@
 enum { ROOM = 48 << 10, LEAST_ROOM = 16 << 10, MOST_NEAR = 2048 };
 static const size_t most_boards = (size_t)64 << 20;
 
-/* --- settings ------------------------------------------------------------------------------------------------------- */
+/* --- settings ----------------------------------------------------------------------------------------------------- */
 
 /* Rank 0 reads; all have the same settings, or the same failure with its message. */
 static pace_status share_settings(pace_comm *c) {
@@ -35,15 +35,16 @@ static pace_status share_settings(pace_comm *c) {
     return PACE_OK;
 }
 
-/* --- hosts ---------------------------------------------------------------------------------------------------------- */
+/* --- hosts -------------------------------------------------------------------------------------------------------- */
 
 static uint64_t mix(uint64_t hash, const char *text) {
     for (; *text; text++) hash = (hash ^ (unsigned char)*text) * 0x100000001b3u;
     return hash * 0x9e3779b97f4a7c15u;
 }
 
-/* A host is what shares memory and the numbers of processes: a name, what the kernel says of itself since it was started,
- * and a namespace of processes, as a container has. PACELINE_HOST stands in for all, so that one machine can play several. */
+/* A host is what shares memory and the numbers of processes: a name, what the kernel says of itself since it was
+ * started, and a namespace of processes, as a container has. PACELINE_HOST stands in for all, so that one machine can
+ * play several. */
 static uint64_t host_of_this(void) {
     char name[256] = "", boot[64] = "", processes[64] = "";
     const char *said = getenv("PACELINE_HOST");
@@ -98,7 +99,7 @@ static pace_status make_communicators(pace_comm *c) {
     return PACE_OK;
 }
 
-/* --- what a host shares --------------------------------------------------------------------------------------------- */
+/* --- what a host shares ------------------------------------------------------------------------------------------- */
 
 /* MPI's own messages go on while this process waits: another may need them to get here. */
 static void make_progress(void *context) {
@@ -170,7 +171,7 @@ static pace_status open_parts(pace_comm *c) {
     return PACE_OK;
 }
 
-/* --- the public functions ------------------------------------------------------------------------------------------- */
+/* --- the public functions ----------------------------------------------------------------------------------------- */
 
 pace_status pace_comm_open(pace_comm **out, const void *mpi_comm) {
     int started = 0;

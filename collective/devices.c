@@ -6,7 +6,7 @@
 #include <string.h>
 #include <time.h>
 
-/* --- one that pretends ---------------------------------------------------------------------------------------------- */
+/* --- one that pretends -------------------------------------------------------------------------------------------- */
 
 typedef struct {
     char *memory;
@@ -57,7 +57,7 @@ void pace_device_pretend_end(pace_device *device) {
     device->context = NULL;
 }
 
-/* --- CUDA (its driver interface, as cuda.h declares it) --------------------------------------------------------------- */
+/* --- CUDA (its driver interface, as cuda.h declares it) ----------------------------------------------------------- */
 
 enum { ATTRIBUTE_MEMORY_TYPE = 2, ATTRIBUTE_RANGE_START = 11, ATTRIBUTE_RANGE_BYTES = 12, MEMORY_OF_DEVICE = 2 };
 

@@ -47,7 +47,7 @@ struct pace_executor {
 
 typedef struct pace_executor executor;
 
-/* --- opening -------------------------------------------------------------------------------------------------------- */
+/* --- opening ------------------------------------------------------------------------------------------------------ */
 
 static pace_status open_far(executor *e) {
     e->far_memory = pace_alloc(FAR_SENDS + MOST_LANES, FAR_BYTES);
@@ -100,7 +100,7 @@ pace_status pace_executor_open(pace_comm *c) {
     return status != PACE_OK ? status : pace_fail(PACE_E_MEMORY, "another rank has no memory for messages");
 }
 
-/* --- one pass ------------------------------------------------------------------------------------------------------- */
+/* --- one pass ----------------------------------------------------------------------------------------------------- */
 
 typedef struct {
     pace_comm *comm;
@@ -297,7 +297,7 @@ static pace_status pass(run *r) {
     return status;
 }
 
-/* --- all passes ----------------------------------------------------------------------------------------------------- */
+/* --- all passes --------------------------------------------------------------------------------------------------- */
 
 static pace_status build(pace_program *out, const run *r, int row) {
     const pace_exchange_algorithm *a = &pace_exchange_algorithms[row];

@@ -13,7 +13,7 @@ static size_t piece_of(const pace_call *call, size_t blocks) {
     return call->count * each <= PIECE ? call->count : fit ? fit : 1;
 }
 
-/* --- allreduce ------------------------------------------------------------------------------------------------------ */
+/* --- allreduce ---------------------------------------------------------------------------------------------------- */
 
 /* What a process posted; a process's own from where it still has it. */
 static const char *source(const pace_comm *c, const pace_call *call, size_t from, int process, uint64_t note) {
@@ -57,7 +57,7 @@ pace_status pace_flat_allreduce(pace_comm *c, const pace_call *call) {
     return PACE_OK;
 }
 
-/* --- the others ----------------------------------------------------------------------------------------------------- */
+/* --- the others --------------------------------------------------------------------------------------------------- */
 
 /* Of every block the same piece. */
 static pace_status scatter_piece(pace_comm *c, const pace_call *call, size_t from, size_t count) {

@@ -44,7 +44,7 @@ static bool same(const announced *a, const announced *b) {
     return a->count == b->count && a->element == b->element && a->reduction == b->reduction;
 }
 
-/* --- opening, adding ------------------------------------------------------------------------------------------------ */
+/* --- opening, adding ---------------------------------------------------------------------------------------------- */
 
 pace_status pace_fusion_open(pace_fusion **out, pace_comm *comm, size_t threshold_bytes) {
     if (!out || !comm || threshold_bytes < LEAST_BYTES)
@@ -85,7 +85,7 @@ pace_status pace_fusion_add(pace_fusion *f, const char *name, void *data, size_t
     return PACE_OK;
 }
 
-/* --- names ---------------------------------------------------------------------------------------------------------- */
+/* --- names -------------------------------------------------------------------------------------------------------- */
 
 static pace_status learn(pace_fusion *f, const announced *a, int rank) {
     vector *known = find(f->known.items, f->known.count, a->name);
@@ -115,8 +115,8 @@ static pace_status compare_names(pace_fusion *f, size_t most) {
     return status;
 }
 
-/* Which vectors are ready on all ranks: one number for each. The first says how many names somebody has without a number
- * (as a negative one: the least is taken). */
+/* Which vectors are ready on all ranks: one number for each. The first says how many names somebody has without a
+ * number (as a negative one: the least is taken). */
 static pace_status agree(pace_fusion *f) {
     for (;;) {
         f->ready.count = 0;
@@ -129,7 +129,7 @@ static pace_status agree(pace_fusion *f) {
     }
 }
 
-/* --- exchanging ----------------------------------------------------------------------------------------------------- */
+/* --- exchanging --------------------------------------------------------------------------------------------------- */
 
 static pace_status exchange_alone(pace_fusion *f, vector *v) {
     f->counters.exchanges++;

@@ -12,7 +12,7 @@
 #include <immintrin.h>
 #endif
 
-/* --- half precision, by integer operations that vectorise ----------------------------------------------------------- */
+/* --- half precision, by integer operations that vectorise --------------------------------------------------------- */
 
 static inline float float_of(uint32_t bits) {
     float value;
@@ -53,7 +53,7 @@ static inline uint16_t write_f16(float value) {
     return (uint16_t)(half | sign);
 }
 
-/* --- a function for each element and reduction ---------------------------------------------------------------------- */
+/* --- a function for each element and reduction -------------------------------------------------------------------- */
 
 #define SUM(x, y) ((x) + (y))
 #define MIN(x, y) ((x) < (y) ? (x) : (y))
@@ -109,7 +109,7 @@ size_t pace_element_bytes(pace_element element) {
     return (unsigned)element < PACE_ELEMENTS ? bytes[element] : 0;
 }
 
-/* --- averages ------------------------------------------------------------------------------------------------------- */
+/* --- averages ----------------------------------------------------------------------------------------------------- */
 
 #define DIVIDER(name, type, wide, read, write)                                 \
     PACE_FOR_EACH_CPU static void name(void *data, size_t n, int ranks) {      \
@@ -130,7 +130,7 @@ void pace_reduce_divide(void *data, size_t count, pace_element element, int rank
     table[element](data, count, ranks);
 }
 
-/* --- copies --------------------------------------------------------------------------------------------------------- */
+/* --- copies ------------------------------------------------------------------------------------------------------- */
 
 bool pace_is_past_caches(size_t bytes) {
     static _Atomic size_t most;

@@ -1,5 +1,5 @@
-/* Memory that the processes of a host share from the start, and the reduction in it: each process reduces its part of the
- * vector and writes the result into everybody's buffer. */
+/* Memory that the processes of a host share from the start, and the reduction in it: each process reduces its part of
+ * the vector and writes the result into everybody's buffer. */
 #include "call.h"
 
 #include <string.h>
@@ -45,7 +45,7 @@ pace_status pace_owned_allreduce(const pace_views *v, const pace_call *call) {
     return pace_board_meet(&c->boards);
 }
 
-/* --- the memory ----------------------------------------------------------------------------------------------------- */
+/* --- the memory --------------------------------------------------------------------------------------------------- */
 
 pace_status pace_buffer_alloc(void **out, pace_comm *c, size_t bytes) {
     if (!out || !c || !bytes)

@@ -12,7 +12,8 @@ typedef struct pace_pointers pace_pointers;
 pace_status pace_pointers_open(pace_pointers **out, const pace_device *device, bool remember) PACE_MUST_CHECK;
 void pace_pointers_close(pace_pointers *pointers);
 
-/** Whether `bytes` at an address are device memory. PACE_E_USAGE where only a part is; PACE_E_IO when the device fails. */
+/** Whether `bytes` at an address are device memory. PACE_E_USAGE where only a part is; PACE_E_IO when the device
+ * fails. */
 pace_status pace_pointers_find(bool *on_device, pace_pointers *pointers, const void *at, size_t bytes) PACE_MUST_CHECK;
 void pace_pointers_forget(pace_pointers *pointers, const void *at);
 void pace_pointers_count(const pace_pointers *pointers, uint64_t *queries, uint64_t *remembered);

@@ -1,5 +1,5 @@
-/* Messages between two processes of a host, in order: for every ordered pair and channel a ring of slots in shared memory.
- * The sender copies into a free slot, the receiver reads in place and gives the slot back. */
+/* Messages between two processes of a host, in order: for every ordered pair and channel a ring of slots in shared
+ * memory. The sender copies into a free slot, the receiver reads in place and gives the slot back. */
 #pragma once
 
 #include "waiting.h"

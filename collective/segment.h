@@ -1,4 +1,5 @@
-/* Memory that the processes of one host share. No name of it outlives its making, so that a killed program leaves none. */
+/* Memory that the processes of one host share. No name of it outlives its making, so that a killed program leaves
+ * none. */
 #pragma once
 
 #include "base/status.h"

@@ -40,8 +40,8 @@ typedef struct {
     bool no_shm;
 } pace_settings;
 
-/** Reads items of the grammar into settings that may hold some already; `where` names the text in messages. PACE_E_USAGE
- * with what was expected. */
+/** Reads items of the grammar into settings that may hold some already; `where` names the text in messages.
+ * PACE_E_USAGE with what was expected. */
 pace_status pace_settings_read(pace_settings *settings, const char *text, const char *where) PACE_MUST_CHECK;
 
 /** The way of so many bytes, or -1 where nothing is said. */

@@ -3,8 +3,8 @@
  * MPI_Allgather and MPI_Barrier of any MPI program in C, and hands on to MPI what it does not improve.
  *
  * All ranks must decide alike whether a call is handed on. They do: what decides is the same on all ranks by the
- * rules of MPI (the communicator, the reduction, the type of what is reduced, the number of bytes), or was agreed on when
- * the communicator was met first. Types may differ between ranks where nothing is reduced, so that there only the
+ * rules of MPI (the communicator, the reduction, the type of what is reduced, the number of bytes), or was agreed on
+ * when the communicator was met first. Types may differ between ranks where nothing is reduced, so that there only the
  * number of bytes counts; what has gaps is packed.
  */
 #include "call.h"
@@ -21,7 +21,7 @@
 
 #define TAKEN __attribute__((visibility("default")))
 
-/* --- a pace_comm for each communicator, kept as its attribute --------------------------------------------------------- */
+/* --- a pace_comm for each communicator, kept as its attribute ----------------------------------------------------- */
 
 /* What stands where a communicator is left to MPI. */
 static char left_to_mpi;
@@ -150,7 +150,7 @@ static int refuse(MPI_Comm comm) {
     return fail(comm, MPI_ERR_BUFFER, "no buffer was given, or MPI_IN_PLACE where it has no meaning");
 }
 
-/* --- reductions --------------------------------------------------------------------------------------------------------- */
+/* --- reductions --------------------------------------------------------------------------------------------------- */
 
 TAKEN int MPI_Allreduce(const void *in, void *out, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
     pace_element element;
@@ -183,7 +183,7 @@ TAKEN int MPI_Reduce_scatter_block(const void *in, void *out, int count, MPI_Dat
     return result(comm, pace_comm_reduce_scatter(c, place(in), out, (size_t)count, element, reduction));
 }
 
-/* --- what only moves ------------------------------------------------------------------------------------------------------ */
+/* --- what only moves ---------------------------------------------------------------------------------------------- */
 
 /* Bytes of so many elements; false where MPI will say what is wrong. */
 static bool bytes_of(size_t *bytes, int count, MPI_Datatype type) {
@@ -265,7 +265,7 @@ TAKEN int MPI_Barrier(MPI_Comm comm) {
     return result(comm, pace_comm_barrier(c));
 }
 
-/* --- the end ------------------------------------------------------------------------------------------------------------ */
+/* --- the end ------------------------------------------------------------------------------------------------------ */
 
 /* MPI_COMM_WORLD is never freed: its attribute is. */
 TAKEN int MPI_Finalize(void) {

@@ -1,5 +1,5 @@
-/* What a rank has exchanged, as events that `paceline analyze` reads: PACELINE_TRACE=FILE writes FILE with the rank before
- * its suffix. */
+/* What a rank has exchanged, as events that `paceline analyze` reads: PACELINE_TRACE=FILE writes FILE with the rank
+ * before its suffix. */
 #pragma once
 
 #include "call.h"

@@ -11,8 +11,8 @@
  *     ...
  *
  * The comments that begin with "measured" say what the choice took at a size, and the built-in one, in seconds: for
- * `paceline tune`. The lines behind "ranks" are items of the settings' grammar for so many ranks on a host; of several sections the one for the
- * most ranks that are not too many counts, else the first.
+ * `paceline tune`. The lines behind "ranks" are items of the settings' grammar for so many ranks on a host; of several
+ * sections the one for the most ranks that are not too many counts, else the first.
  */
 #pragma once
 
@@ -30,6 +30,6 @@ enum { PACE_MACHINE_LINE = 160, PACE_TUNING_PATH = 1024, PACE_TUNING_BYTES = 64 
 /** The line of this machine: its processor and how many. */
 void pace_tuning_machine(char out[PACE_MACHINE_LINE]);
 
-/** Where the table lies: PACELINE_COLLECTIVE_TABLE, or paceline/collective.txt in the user's configuration folder. False:
- * nowhere (the variable is empty, or there is no home). `asked` says that the variable names it. */
+/** Where the table lies: PACELINE_COLLECTIVE_TABLE, or paceline/collective.txt in the user's configuration folder.
+ * False: nowhere (the variable is empty, or there is no home). `asked` says that the variable names it. */
 bool pace_tuning_path(char out[PACE_TUNING_PATH], bool *asked);

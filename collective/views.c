@@ -91,7 +91,7 @@ pace_status pace_calls_compare(pace_comm *c, const pace_call *call) {
     return status;
 }
 
-/* --- reading -------------------------------------------------------------------------------------------------------- */
+/* --- reading ------------------------------------------------------------------------------------------------------ */
 
 static const char *owned_base(const pace_comm *c, uint32_t id, int process) {
     for (size_t i = 0; i < c->owned.count; i++)

@@ -34,7 +34,7 @@ void pace_waiter_init(pace_waiter *waiter, pace_seat *seats, int seat, int count
     atomic_store(&seats[seat].pid, (int32_t)getpid());
 }
 
-/* --- who is still there --------------------------------------------------------------------------------------------- */
+/* --- who is still there ------------------------------------------------------------------------------------------- */
 
 /* A process that has ended, though nobody has waited for it yet, is readable; a number that the system does not know is
  * gone; of other refusals nothing follows. */
@@ -69,7 +69,7 @@ void pace_waiter_leave(pace_waiter *waiter) {
     pace_wake_all(waiter);
 }
 
-/* --- waiting -------------------------------------------------------------------------------------------------------- */
+/* --- waiting ------------------------------------------------------------------------------------------------------ */
 
 void pace_wake_up(pace_seat *seat) {
     atomic_fetch_add(&seat->bell, 1);

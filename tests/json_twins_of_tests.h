@@ -1,5 +1,5 @@
-/* Ways of reading JSON that must agree: vectors and byte by byte; member by member and token by token. Shared by the unit
- * test and the fuzz target. */
+/* Ways of reading JSON that must agree: vectors and byte by byte; member by member and token by token. Shared by the
+ * unit test and the fuzz target. */
 #pragma once
 
 #include <stdlib.h>

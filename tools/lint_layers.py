@@ -5,7 +5,8 @@ A room of src/ includes only itself and the rooms before it; cli/ includes only 
 includes base and machine besides, collective/ base, machine and exchange, trainer/ base, machine, step and model; files of src/, collective/, trainer/ and calibrate/ form no circles, neither of
 includes nor of calls (NAME.h and NAME.c count as one file); numbers are read and printed by base/decimal.h and
 base/print.h, which no locale changes; file names are unique across src/, cli/, calibrate/, collective/ and trainer/, so that a name
-says which file is meant; no source file grows past 600 lines unless its opening comment says why ("Long because ...").
+says which file is meant; no source file grows past 600 lines unless its opening comment says why ("Long because ...");
+comments of C end within 120 columns; files of src/ that comments and docs/ name by their folder are there.
 Prints FILE:LINE: what is wrong; exits 1 then.
 """
 import re
@@ -13,7 +14,7 @@ import sys
 from pathlib import Path
 
 ROOMS = "base machine step model source cost exchange schedule insight forecast fleet plan ask report".split()
-LINES = 600
+LINES, COLUMNS = 600, 120
 NOT_CODE = re.compile(r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"', re.S)
 DEFINED = re.compile(r"^(?!extern\b|static\b|typedef\b)\w[^;{}()#=]*\b(pace_\w+)(?:\([^;{}]*\)\s*\{|(?:\[[^\]]*\])*\s*=)", re.M)
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*([<"])([^>"]+)[>"]', re.M)
@@ -183,6 +184,32 @@ def check_numbers(path, text, faults, prints):
             faults.append((path, line, f"{match.group(1)}() prints the locale's decimal point: use base/print.h"))
 
 
+NAMED = re.compile(r"(?<![\w/.])(?:src/)?((?:%s)/(?:[a-z]+/)?[\w*]+\.[ch])\b" % "|".join(ROOMS))
+
+
+def comments(text):
+    """The comments of C, each with the number of its first line."""
+    for match in NOT_CODE.finditer(text):
+        if match.group(0).startswith("/"):
+            yield text.count("\n", 0, match.start()), match.group(0)
+
+
+def check_comments(path, text, faults):
+    lines = text.split("\n")
+    for first, comment in comments(text):
+        for number in range(first, first + comment.count("\n") + 1):
+            if len(lines[number]) > COLUMNS:
+                faults.append((path, number + 1, f"a comment of {len(lines[number])} columns, more than {COLUMNS}"))
+
+
+def check_named(root, path, text, faults):
+    """Files of src/, or of tests/unit/ that mirrors it, named by a comment or a document."""
+    for match in NAMED.finditer(text):
+        if not any(any((root / at).glob(match.group(1))) for at in ("src", "tests/unit")):
+            line = text.count("\n", 0, match.start()) + 1
+            faults.append((path, line, f"names '{match.group(0)}', but there is no such file"))
+
+
 def main():
     root = Path(sys.argv[1] if len(sys.argv) > 1 else Path(__file__).resolve().parent.parent)
     faults, seen, files = [], {}, 0
@@ -209,9 +236,14 @@ def main():
             if path.suffix not in (".c", ".h", ".cu", ".py", ".sh") or not path.is_file():
                 continue
             text = path.read_text(encoding="utf-8", errors="replace")
+            if path.suffix in (".c", ".h", ".cu"):
+                check_comments(path, text, faults)
+                check_named(root, path, text, faults)
             lines = text.count("\n")
             if lines > LINES and "Long because" not in text[:1500]:
                 faults.append((path, LINES + 1, f"{lines} lines; past {LINES} the opening comment says why: 'Long because'"))
+    for path in sorted((root / "docs").glob("*.md")):
+        check_named(root, path, path.read_text(encoding="utf-8", errors="replace"), faults)
     for folder in ("src", "collective", "trainer", "calibrate"):
         check_circles(root, folder, faults)
     for path, line, what in faults:

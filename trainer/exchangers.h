@@ -13,8 +13,8 @@ typedef struct {
     pace_train_tensor *tensors; /* that it is about; its own */
 } pace_exchange;
 
-/** Finds the module of an approach and opens it. Collective. Errors: PACE_E_USAGE for an approach that is not known or not
- * carried out here (the message lists those that are), PACE_E_MISSING when its module or library is not here (the
+/** Finds the module of an approach and opens it. Collective. Errors: PACE_E_USAGE for an approach that is not known or
+ * not carried out here (the message lists those that are), PACE_E_MISSING when its module or library is not here (the
  * package is named), PACE_E_IO when another rank or a server does not answer. `folder` NULL: where modules lie. */
 pace_status pace_exchange_begin(pace_exchange *out, const char *approach, const pace_exchanger_setup *setup,
                                 const char *folder) PACE_MUST_CHECK;

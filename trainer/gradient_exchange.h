@@ -1,10 +1,11 @@
 /*
- * How the ranks of `paceline train` share gradients: what an approach of catalog/approaches.yaml implements. An approach is
- * a module around other libraries (MPI, gRPC, UCX), loaded when it is asked for; it knows this header alone.
+ * How the ranks of `paceline train` share gradients: what an approach of catalog/approaches.yaml implements. An
+ * approach is a module around other libraries (MPI, gRPC, UCX), loaded when it is asked for; it knows this header
+ * alone.
  *
- * A step, on every rank: backward produces the gradients of one tensor after another, in the same order on all ranks, and
- * says ready() after each; then finish() returns when every weight may be updated, and the trainer updates them. Then comes
- * the next forward pass. The thread that calls open() calls all others too.
+ * A step, on every rank: backward produces the gradients of one tensor after another, in the same order on all ranks,
+ * and says ready() after each; then finish() returns when every weight may be updated, and the trainer updates them.
+ * Then comes the next forward pass. The thread that calls open() calls all others too.
  */
 #pragma once
 
@@ -25,8 +26,8 @@ typedef enum {
     PACE_EXCHANGER_FAILED   /* a rank or a server died or did not answer in time; message says which */
 } pace_exchanger_result;
 
-/* A tensor of parameters, in the order of the model's layers. Blocks are aligned to 64 bytes, belong to the trainer and stay
- * where they are between open() and close(). */
+/* A tensor of parameters, in the order of the model's layers. Blocks are aligned to 64 bytes, belong to the trainer and
+ * stay where they are between open() and close(). */
 typedef struct {
     const char *name; /* "layer1.0.conv2.weight" */
     size_t elements;

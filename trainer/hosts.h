@@ -1,11 +1,13 @@
-/* Several hosts on one: network namespaces joined by links of a set rate, which trainer/paceline-hosts.sh makes and removes. */
+/* Several hosts on one: network namespaces joined by links of a set rate, which trainer/paceline-hosts.sh makes and
+ * removes. */
 #pragma once
 
 #include "base/status.h"
 
 enum { PACE_HOSTS_PATH = 2048, PACE_HOSTS_RATE = 24 };
 
-/* The words that run a command on such hosts: the script, how many, and the rate in bytes/s. They stand before the command. */
+/* The words that run a command on such hosts: the script, how many, and the rate in bytes/s. They stand before the
+ * command. */
 typedef struct {
     char script[PACE_HOSTS_PATH], count[12], rate[PACE_HOSTS_RATE];
 } pace_hosts;

@@ -84,9 +84,11 @@ typedef struct {
     /** Of the last forward pass: the mean loss, and the share of rows whose largest score is their label's (NAN without
      * classes). */
     void (*loss)(const void *net, double *loss, double *right);
-    /** Sparse tables: what all tables of the tensor's layer looked up in the last step, and the gradient of the sums. */
+    /** Sparse tables: what all tables of the tensor's layer looked up in the last step, and the gradient of the
+     * sums. */
     void (*rows)(const void *net, size_t tensor, pace_engine_rows *out);
-    /** Rows that were looked up go against their gradient: those of the last step (NULL), or another rank's of the same layer. */
+    /** Rows that were looked up go against their gradient: those of the last step (NULL), or another rank's of the same
+     * layer. */
     void (*update_rows)(void *net, size_t tensor, float rate, const pace_engine_rows *rows);
     void (*close)(void *net);
 } pace_layer_engine;

@@ -1,7 +1,8 @@
 /*
- * The closed loop: predict says what a step takes on this machine from calibrate's figures, train takes it, several times in
- * turn. Calibration and the probes of links are spread over the same rounds, so that what others do on the machine meanwhile
- * meets all alike; predictions are made at the end, from calibration and probes alone. Everything is asked as anybody would ask it.
+ * The closed loop: predict says what a step takes on this machine from calibrate's figures, train takes it, several
+ * times in turn. Calibration and the probes of links are spread over the same rounds, so that what others do on the
+ * machine meanwhile meets all alike; predictions are made at the end, from calibration and probes alone. Everything is
+ * asked as anybody would ask it.
  */
 #include "live_state.h"
 
@@ -14,7 +15,7 @@
 #include <math.h>
 #include <string.h>
 
-/* --- measuring ------------------------------------------------------------------------------------------------------- */
+/* --- measuring ---------------------------------------------------------------------------------------------------- */
 
 static bool is_stopped(pace_live *l) {
     l->stopped = l->stopped || pace_question_stopped(l->question);
@@ -47,7 +48,7 @@ static pace_status measure(pace_live *l) {
     return check_measured(l);
 }
 
-/* --- predicting ------------------------------------------------------------------------------------------------------ */
+/* --- predicting --------------------------------------------------------------------------------------------------- */
 
 static pace_status predict(pace_live *l, pace_live_step *step) {
     char machine[PACE_LIVE_PATH], approach[PACE_LIVE_APPROACH];
@@ -71,7 +72,7 @@ static pace_status predict_all(pace_live *l) {
     return PACE_OK;
 }
 
-/* --- the answer ------------------------------------------------------------------------------------------------------ */
+/* --- the answer --------------------------------------------------------------------------------------------------- */
 
 static void sum_up(pace_live_done *done, const pace_live_step *steps) {
     size_t counted = 0;

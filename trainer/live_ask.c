@@ -40,7 +40,7 @@ static pace_status inquire(pace_live *l, const inquiry *i) {
     return status;
 }
 
-/* --- calibrate, fit -------------------------------------------------------------------------------------------------- */
+/* --- calibrate, fit ----------------------------------------------------------------------------------------------- */
 
 /* What the layers of networks are made of. A device's entry needs products and streams: they come first. */
 static const char *const families[] = {"gemm",      "memory",  "convolution",   "pooling",  "elementwise",
@@ -98,7 +98,7 @@ pace_status pace_live_learn(pace_live *l) {
     return status == PACE_E_MEMORY ? status : PACE_OK; /* too few rows: the entry alone answers */
 }
 
-/* --- train ----------------------------------------------------------------------------------------------------------- */
+/* --- train -------------------------------------------------------------------------------------------------------- */
 
 static pace_status word_training(pace_question *q, const pace_live *l, const void *context) {
     const pace_live_step *step = context;
@@ -163,7 +163,7 @@ pace_status pace_live_train(pace_live *l, pace_live_run *run) {
     return inquire(l, &(inquiry){"train", word_training, &run->step, pace_train, read_training, run});
 }
 
-/* --- the host's overheads -------------------------------------------------------------------------------------------- */
+/* --- the host's overheads ----------------------------------------------------------------------------------------- */
 
 /* What a pass of a layer costs around its work: forward and backward, less what the layers took, for each pass. */
 static pace_status read_overhead(pace_live *l, void *to, const pace_answer *answer) {
@@ -180,7 +180,8 @@ static pace_status read_overhead(pace_live *l, void *to, const pace_answer *answ
     return PACE_OK;
 }
 
-/* Another framework tells no layers. Two of sixteen neurons and a loss take no time: what there is, seven passes share. */
+/* Another framework tells no layers. Two of sixteen neurons and a loss take no time: what there is, seven passes
+ * share. */
 static pace_status overhear_apart(pace_live *l, double *pass_ns) {
     enum { PASSES = 7 }; /* linear, linear, loss; loss, linear by data and weights, linear by weights */
     pace_live_run *probe = pace_alloc(1, sizeof *probe);
@@ -207,7 +208,7 @@ pace_status pace_live_overhear(pace_live *l) {
     return PACE_OK;
 }
 
-/* --- predict --------------------------------------------------------------------------------------------------------- */
+/* --- predict ------------------------------------------------------------------------------------------------------ */
 
 static pace_status word_prediction(pace_question *q, const pace_live *l, const void *context) {
     const pace_live_asked *a = context;

@@ -1,4 +1,5 @@
-/* What the closed loop writes for the other verbs to read: probes, host overheads, machines. All in one folder, which is removed. */
+/* What the closed loop writes for the other verbs to read: probes, host overheads, machines. All in one folder, which
+ * is removed. */
 #pragma once
 
 #include "live_state.h"
@@ -13,7 +14,7 @@ pace_status pace_live_write_overheads(const char *path, double between_ns) PACE_
 /** What the large probe exchanges. */
 extern const double pace_live_probe_bytes;
 
-/** A machine whose ranks are joined by links of a rate: those of one host, or each a host of its own. Its path is new each
- * time, since a document is read once. PACE_E_IO. */
+/** A machine whose ranks are joined by links of a rate: those of one host, or each a host of its own. Its path is new
+ * each time, since a document is read once. PACE_E_IO. */
 pace_status pace_live_write_machine(char path[PACE_LIVE_PATH], pace_live *live, const pace_live_road *road,
                                     double bytes_per_s) PACE_MUST_CHECK;

@@ -43,7 +43,7 @@ static const char *item_or(const pace_question *q, const char *field, size_t i, 
     return usual[i];
 }
 
-/* --- the grid -------------------------------------------------------------------------------------------------------- */
+/* --- the grid ----------------------------------------------------------------------------------------------------- */
 
 /* One link is probed, and where there are others what hosts take whatever the link. */
 static pace_status add_road(pace_live *l, const pace_live_step *step) {

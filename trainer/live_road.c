@@ -33,8 +33,8 @@ static pace_status probe_once(double *out_s, pace_live *l, const pace_live_road 
     return PACE_OK;
 }
 
-/* Ranks of one host share its caches, its memory and perhaps a core's units: another rank beside makes each slower. Another
- * framework exchanges inside of backward, which tells nothing of that. */
+/* Ranks of one host share its caches, its memory and perhaps a core's units: another rank beside makes each slower.
+ * Another framework exchanges inside of backward, which tells nothing of that. */
 static pace_status probe_slowed(double *out, pace_live *l, const pace_live_road *road) {
     double beside_s, alone_s;
     int last = l->runner ? FORWARD : BACKWARD;
@@ -56,7 +56,7 @@ pace_status pace_live_road_probe(pace_live *l, pace_live_road *road) {
     return PACE_OK;
 }
 
-/* --- the fit --------------------------------------------------------------------------------------------------------- */
+/* --- the fit ------------------------------------------------------------------------------------------------------ */
 
 static pace_status exposed(double *out_s, pace_live *l, const pace_live_road *road, const char *model,
                            double control_s) {
@@ -84,7 +84,8 @@ static pace_status fit_control(pace_live *l, pace_live_road *road, double small_
     return PACE_OK;
 }
 
-/* The small probe says what a buffer costs whatever its size, the large one what its bytes do: they are solved by turns. */
+/* The small probe says what a buffer costs whatever its size, the large one what its bytes do: they are solved by
+ * turns. */
 pace_status pace_live_road_fit(pace_live *l, pace_live_road *road) {
     enum { TURNS = 4 };
     double large_s;
@@ -101,7 +102,7 @@ pace_status pace_live_road_fit(pace_live *l, pace_live_road *road) {
     return PACE_OK;
 }
 
-/* --- where steps find them ------------------------------------------------------------------------------------------- */
+/* --- where steps find them ---------------------------------------------------------------------------------------- */
 
 pace_live_road *pace_live_road_of(pace_live *l, const pace_live_step *step) {
     for (size_t i = 0; i < l->roads.count && pace_live_exchanges(step); i++) {

@@ -1,4 +1,5 @@
-/* What each approach exchanges by on this machine, by networks of two sizes; and how much ranks of one host slow each other. */
+/* What each approach exchanges by on this machine, by networks of two sizes; and how much ranks of one host slow each
+ * other. */
 #pragma once
 
 #include "live_state.h"
@@ -21,8 +22,8 @@ extern const char pace_live_bare_link[];
 /** The bare road of the same approach and ranks; NULL = none. */
 const pace_live_road *pace_live_road_bare(const pace_live *live, const pace_live_road *road);
 
-/** Rate of a link of a road: of what a byte takes on the road's own link, what it does not take on a bare one follows the
- * ratio of both links' rates. */
+/** Rate of a link of a road: of what a byte takes on the road's own link, what it does not take on a bare one follows
+ * the ratio of both links' rates. */
 double pace_live_road_rate(const pace_live *live, const pace_live_road *road, const char *link);
 
 /** How many times as long a rank computes beside the others as alone, at least once. */

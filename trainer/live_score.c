@@ -29,7 +29,7 @@ double pace_live_most_off(const pace_live_step *s) {
 
 bool pace_live_counts(const pace_live_step *s) { return s->runs > 0 && isfinite(s->predicted_s) && !s->oversubscribed; }
 
-/* --- what steps are held against each other ---------------------------------------------------------------------------- */
+/* --- what steps are held against each other ----------------------------------------------------------------------- */
 
 static bool same(const char *a, const char *b) { return a == b || (a && b && strcmp(a, b) == 0); }
 
@@ -89,7 +89,7 @@ static void tally_regret(tally *regrets, const pace_live_step *steps, size_t cou
     regrets->count += choices - 1; /* it is of so many steps */
 }
 
-/* --- all of them ------------------------------------------------------------------------------------------------------- */
+/* --- all of them -------------------------------------------------------------------------------------------------- */
 
 typedef struct {
     tally one_errors, one_cover, one_shares, ranks_errors, cover, orders, gains, regrets;

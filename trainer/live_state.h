@@ -1,4 +1,5 @@
-/* What the closed loop shares: the steps that are predicted and trained, what is known of this machine, and where it is kept. */
+/* What the closed loop shares: the steps that are predicted and trained, what is known of this machine, and where it is
+ * kept. */
 #pragma once
 
 #include "base/memory.h"
@@ -15,7 +16,8 @@ typedef struct {
     char status[160];
 } pace_live_run;
 
-/* What an approach exchanges by, as networks of known size show: what a buffer costs, and a rate that `predict` is given. */
+/* What an approach exchanges by, as networks of known size show: what a buffer costs, and a rate that `predict` is
+ * given. */
 typedef struct {
     const char *approach, *link; /* link: NULL = the memory of this host */
     int ranks;

@@ -1,6 +1,6 @@
 /*
- * Exchanges between processes that end when somebody does not answer: each call runs on a thread of its own, and is given up after the
- * time-out. MPI itself would wait for ever for a rank that was stopped.
+ * Exchanges between processes that end when somebody does not answer: each call runs on a thread of its own, and is
+ * given up after the time-out. MPI itself would wait for ever for a rank that was stopped.
  */
 #pragma once
 

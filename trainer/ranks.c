@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* --- the question ---------------------------------------------------------------------------------------------------- */
+/* --- the question ------------------------------------------------------------------------------------------------- */
 
 static pace_status whole(unsigned *out, const pace_question *question, const char *field, double most) {
     double value = pace_question_number(question, field);
@@ -66,7 +66,7 @@ pace_status pace_train_ranks_read(pace_train_ranks *out, const pace_question *qu
     return PACE_OK;
 }
 
-/* --- the exchange ---------------------------------------------------------------------------------------------------- */
+/* --- the exchange ------------------------------------------------------------------------------------------------- */
 
 /* Rows of tables go to all ranks together, whose steps must be in step. */
 static pace_status check_sparse(const pace_train_ranks *ranks, const pace_network *network) {
@@ -134,7 +134,7 @@ pace_status pace_train_ranks_any(bool *out, const pace_train_ranks *ranks, bool 
     return failed ? pace_patient_failed(p, "ranks told each other nothing") : PACE_OK;
 }
 
-/* --- what they found ------------------------------------------------------------------------------------------------- */
+/* --- what they found ---------------------------------------------------------------------------------------------- */
 
 typedef struct {
     double *sums;

@@ -1,4 +1,5 @@
-/* The ranks of a training: how many there are, what they exchange gradients with, and what they tell each other at the end. */
+/* The ranks of a training: how many there are, what they exchange gradients with, and what they tell each other at the
+ * end. */
 #pragma once
 
 #include "patient.h"

@@ -36,7 +36,7 @@ bool pace_referee_asked(const pace_question *question) {
     return runner && strcmp(runner, "paceline") != 0;
 }
 
-/* --- the question ---------------------------------------------------------------------------------------------------- */
+/* --- the question ------------------------------------------------------------------------------------------------- */
 
 static size_t number_or(const pace_question *q, const char *field, size_t usual) {
     double value = pace_question_has(q, field) ? pace_question_number(q, field) : (double)usual;
@@ -75,7 +75,7 @@ static pace_status read_question(referee *r) {
     return pace_network_plan(&r->network, &asked);
 }
 
-/* --- the network, described ------------------------------------------------------------------------------------------ */
+/* --- the network, described --------------------------------------------------------------------------------------- */
 
 static const char *const option_names[PACE_OPTIONS] = {[PACE_OPTION_OUT] = "out",
                                                        [PACE_OPTION_KERNEL] = "kernel",
@@ -132,7 +132,7 @@ static pace_status put_network(pace_sink *sink, void *context) {
     return PACE_OK;
 }
 
-/* --- the run --------------------------------------------------------------------------------------------------------- */
+/* --- the run ------------------------------------------------------------------------------------------------------ */
 
 static void make_folder_names(referee *r) {
     pace_snprintf(r->described, sizeof r->described, "%s/network.json", r->folder);
@@ -163,7 +163,7 @@ static pace_status run_script(referee *r) {
     return pace_fail(code == 4 ? PACE_E_MISSING : code == 2 ? PACE_E_USAGE : PACE_E_IO, "%s", reason);
 }
 
-/* --- its figures ----------------------------------------------------------------------------------------------------- */
+/* --- its figures -------------------------------------------------------------------------------------------------- */
 
 static void read_times(referee *r, const char *name, const char *text) {
     static const double level = 0.9;

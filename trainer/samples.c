@@ -7,7 +7,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* --- synthetic ------------------------------------------------------------------------------------------------------- */
+/* --- synthetic ---------------------------------------------------------------------------------------------------- */
 
 /* Indices are below what their reader has rows for. */
 static size_t rows_of_reader(const pace_network *n, uint32_t input) {
@@ -59,7 +59,7 @@ static void draw_synthetic(const pace_samples *s, pace_network *n) {
     draw_labels(s, n);
 }
 
-/* --- digits: seven segments, shifted, stretched, of changing strength, under noise ------------------------------------- */
+/* --- digits: seven segments, shifted, stretched, of changing strength, under noise -------------------------------- */
 
 enum { SIDE = 28 };
 
@@ -111,7 +111,7 @@ static bool takes_digits(const pace_network *n) {
            first->shape.width == SIDE && classes == 10;
 }
 
-/* --- files ------------------------------------------------------------------------------------------------------------- */
+/* --- files -------------------------------------------------------------------------------------------------------- */
 
 /* In the files' order, all ranks' batches of a step behind each other; behind the last image comes the first again. */
 static void draw_images(pace_samples *s, pace_network *n) {
@@ -143,7 +143,7 @@ static pace_status check_images(const pace_samples *s, const pace_network *n, co
                      s->images.rows, s->images.columns, most);
 }
 
-/* --- all ---------------------------------------------------------------------------------------------------------------- */
+/* --- all ---------------------------------------------------------------------------------------------------------- */
 
 static pace_status choose(pace_samples *s, pace_network *n, const char *word) {
     if (!word || strcmp(word, "synthetic") == 0) return PACE_OK;

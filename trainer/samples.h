@@ -22,8 +22,9 @@ typedef struct {
     double load_s;
 } pace_samples_asked;
 
-/** Fills the first batch. PACE_E_USAGE for a word that is none of these, for digits where the network takes no images of 28 x 28
- * in ten classes, and for files whose images the network does not take; else errors of pace_idx_images_open(). */
+/** Fills the first batch. PACE_E_USAGE for a word that is none of these, for digits where the network takes no images
+ * of 28 x 28 in ten classes, and for files whose images the network does not take; else errors of
+ * pace_idx_images_open(). */
 pace_status pace_samples_open(pace_samples *out, pace_network *network,
                               const pace_samples_asked *asked) PACE_MUST_CHECK;
 void pace_samples_close(pace_samples *samples);

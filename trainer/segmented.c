@@ -34,7 +34,7 @@ bool pace_segments_asked(const pace_question *question) {
     return approach && strcmp(approach, "segments") == 0;
 }
 
-/* --- the question ---------------------------------------------------------------------------------------------------- */
+/* --- the question ------------------------------------------------------------------------------------------------- */
 
 static pace_status refuse_others(const pace_question *q) {
     static const char *const others[] = {"overlap", "asynchronous", "port", "fusion",
@@ -103,7 +103,7 @@ static pace_status read_numbers(segmented *s, double dp, double tp) {
     return divide(s, dp, tp);
 }
 
-/* --- the chain of layers ---------------------------------------------------------------------------------------------- */
+/* --- the chain of layers ------------------------------------------------------------------------------------------ */
 
 static pace_neuron_activation activation_of(const char *word) {
     return strcmp(word, "relu") == 0      ? PACE_NEURON_RELU
@@ -250,7 +250,7 @@ static pace_status read_model(segmented *s) {
     return check_memory(s);
 }
 
-/* --- the run ---------------------------------------------------------------------------------------------------------- */
+/* --- the run ------------------------------------------------------------------------------------------------------ */
 
 static pace_status draw(segmented *s) {
     const pace_segments_run *run = &s->run;
@@ -299,7 +299,7 @@ static pace_status run_module(segmented *s) {
     return result == PACE_EXCHANGER_OK ? PACE_OK : pace_fail(statuses[result], "%s", s->run.message);
 }
 
-/* --- the answer ------------------------------------------------------------------------------------------------------- */
+/* --- the answer --------------------------------------------------------------------------------------------------- */
 
 static pace_trained_part part_of(const segmented *s, int part) {
     static const char *const names[] = {"forward", "backward", "exposed_exchange", "update"};

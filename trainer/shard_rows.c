@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-/* --- its life -------------------------------------------------------------------------------------------------------- */
+/* --- its life ----------------------------------------------------------------------------------------------------- */
 
 static pace_status add_layer(pace_shard_rows *out, const pace_network *n, size_t tensor) {
     pace_shard_layer *l = &out->layers[out->layer_count++];
@@ -49,7 +49,7 @@ void pace_shard_rows_close(pace_shard_rows *rows) {
     *rows = (pace_shard_rows){0};
 }
 
-/* --- who has what ---------------------------------------------------------------------------------------------------- */
+/* --- who has what ------------------------------------------------------------------------------------------------- */
 
 static size_t table_of(const pace_shard_layer *l, size_t lookup) { return lookup / l->of.lookups % l->of.tables; }
 
@@ -76,7 +76,7 @@ static float *row_at(const pace_shard_layer *l, const pace_network *n, pace_row_
     return n->tensors[l->tensor + (size_t)asked.table].weights + (size_t)asked.row * l->of.width;
 }
 
-/* --- from all to all --------------------------------------------------------------------------------------------------- */
+/* --- from all to all ---------------------------------------------------------------------------------------------- */
 
 typedef struct {
     pace_shard_layer *layer;

@@ -1,6 +1,7 @@
 /*
- * PEARL's tables: rank r of R has rows r, r + R, r + 2R, … of every table. Before forward each rank gets the rows that its samples
- * look up from those who have them; behind backward it sends their gradients there. Both are an exchange from all to all.
+ * PEARL's tables: rank r of R has rows r, r + R, r + 2R, … of every table. Before forward each rank gets the rows that
+ * its samples look up from those who have them; behind backward it sends their gradients there. Both are an exchange
+ * from all to all.
  */
 #pragma once
 

@@ -57,7 +57,8 @@ void pace_step_record_close(pace_step_record *record);
 int64_t pace_clock_ns(void);
 /** By the clock of the record. */
 int64_t pace_record_now_ns(const pace_step_record *record);
-/** A step, a part of one and a layer's pass ended. Only steps that count (and, of a trace, all that is recorded) are kept. */
+/** A step, a part of one and a layer's pass ended. Only steps that count (and, of a trace, all that is recorded) are
+ * kept. */
 void pace_record_step(pace_step_record *record, uint32_t number, int64_t start_ns, int64_t end_ns);
 void pace_record_part(pace_step_record *record, pace_step_part part, int64_t start_ns, int64_t end_ns);
 void pace_record_layer(pace_step_record *record, uint32_t layer, pace_engine_pass pass, int64_t start_ns,

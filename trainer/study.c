@@ -19,7 +19,7 @@ typedef struct {
     PACE_VEC(pace_study_row) rows;
 } study;
 
-/* --- which runs ------------------------------------------------------------------------------------------------------ */
+/* --- which runs --------------------------------------------------------------------------------------------------- */
 
 static pace_status add(study *s, const char *model, const char *approach, int ranks, size_t batch,
                        const char *scaling) {
@@ -146,7 +146,7 @@ static pace_status read_question(study *s, const pace_question *question) {
                      s->kind);
 }
 
-/* --- the runs -------------------------------------------------------------------------------------------------------- */
+/* --- the runs ----------------------------------------------------------------------------------------------------- */
 
 /* All runs have as many threads a rank, so that one rank is what several are held against. */
 static int threads_of_rank(int most_ranks) {
@@ -211,7 +211,7 @@ static pace_status run_all(study *s, bool *stopped) {
     return PACE_OK;
 }
 
-/* --- figures --------------------------------------------------------------------------------------------------------- */
+/* --- figures ------------------------------------------------------------------------------------------------------ */
 
 static bool same_runner(const pace_study_row *a, const pace_study_row *b) {
     return a->runner == b->runner || (a->runner && b->runner && strcmp(a->runner, b->runner) == 0);

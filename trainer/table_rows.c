@@ -39,7 +39,7 @@ void pace_table_rows_close(pace_table_rows *rows) {
     *rows = (pace_table_rows){0};
 }
 
-/* --- the exchange ---------------------------------------------------------------------------------------------------- */
+/* --- the exchange ------------------------------------------------------------------------------------------------- */
 
 static int take(void *context, int rank, const void *bytes, size_t length) {
     const pace_layer_rows *l = context;

@@ -1,6 +1,6 @@
 /*
- * Sparse tables on several ranks: each has all tables, and every rank gets the lookups and gradients of all (an all-gather, as
- * Horovod makes of sparse gradients), so that all tables stay alike.
+ * Sparse tables on several ranks: each has all tables, and every rank gets the lookups and gradients of all (an
+ * all-gather, as Horovod makes of sparse gradients), so that all tables stay alike.
  */
 #pragma once
 

@@ -49,7 +49,7 @@ typedef struct {
     pace_exchanger_counts transport; /* of the whole run */
 } training_run;
 
-/* --- the question ---------------------------------------------------------------------------------------------------- */
+/* --- the question ------------------------------------------------------------------------------------------------- */
 
 /* A whole number of a field, or what it is where nobody says. */
 static pace_status whole_number(size_t *out, const pace_question *question, const char *field, size_t usual,
@@ -107,7 +107,7 @@ static pace_status read_question(train_asked *a, const pace_question *question) 
     return read_numbers(a, question);
 }
 
-/* --- the steps ------------------------------------------------------------------------------------------------------- */
+/* --- the steps ---------------------------------------------------------------------------------------------------- */
 
 /* Sparse tables of several ranks: split, or the same on all. */
 static pace_status open_tables(pace_training *t, const train_asked *a, bool splits) {
@@ -150,7 +150,8 @@ static pace_status open_training(training_run *r) {
     return pace_train_ranks_begin(&t->exchange, &a->ranks, &t->network, &t->updater.rule, &r->record);
 }
 
-/* Whether one of the ranks was told to stop: all stop after the same step. Ranks that wait for nobody are not stopped. */
+/* Whether one of the ranks was told to stop: all stop after the same step. Ranks that wait for nobody are not
+ * stopped. */
 static pace_status stops(bool *out, const train_asked *a) {
     *out = a->ranks.count == 1 && pace_question_stopped(a->question);
     if (a->ranks.count == 1 || a->ranks.asynchronous) return PACE_OK;
@@ -177,7 +178,7 @@ static pace_status run_steps(training_run *r) {
     return r->record.status;
 }
 
-/* --- figures --------------------------------------------------------------------------------------------------------- */
+/* --- figures ------------------------------------------------------------------------------------------------------ */
 
 static const double level = 0.9;
 
@@ -241,7 +242,7 @@ static pace_status find_figures(training_run *r) {
     return find_layers(r);
 }
 
-/* --- the answer ------------------------------------------------------------------------------------------------------ */
+/* --- the answer --------------------------------------------------------------------------------------------------- */
 
 static const char *optimizer_of(const pace_config *config) { return pace_config_word(config, "optimizer"); }
 

@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-/* --- the engine ------------------------------------------------------------------------------------------------------ */
+/* --- the engine --------------------------------------------------------------------------------------------------- */
 
 static pace_status load_engine(const pace_layer_engine **out, const char *folder) {
     static const char file[] = "paceline-train-onednn.so";
@@ -34,7 +34,7 @@ pace_status pace_network_status(pace_engine_result result, const char *message) 
     return result == PACE_ENGINE_OK ? PACE_OK : pace_fail(statuses[result], "%s", message);
 }
 
-/* --- the model ------------------------------------------------------------------------------------------------------- */
+/* --- the model ---------------------------------------------------------------------------------------------------- */
 
 /* Settings that this trainer follows; a model's own parameters go to the model. */
 static pace_status check_settings(const pace_words *set) {
@@ -93,7 +93,7 @@ static pace_status describe_network(pace_network *n, const pace_network_asked *a
     return PACE_OK;
 }
 
-/* --- parameters ------------------------------------------------------------------------------------------------------ */
+/* --- parameters --------------------------------------------------------------------------------------------------- */
 
 /* Box and Muller's normal numbers. */
 static double normal(uint64_t *stream) {
@@ -150,7 +150,7 @@ static pace_status fill_parameters(pace_network *n, uint64_t seed) {
     return PACE_OK;
 }
 
-/* --- the whole ------------------------------------------------------------------------------------------------------- */
+/* --- the whole ---------------------------------------------------------------------------------------------------- */
 
 /* States of the optimizer, of which each is as large as the parameters. */
 static double states_of(const pace_config *config) {
@@ -159,7 +159,8 @@ static double states_of(const pace_config *config) {
                                                                                : 0;
 }
 
-/* Parameters, their gradients and states, which no batch makes smaller. Rows of tables have neither gradient nor state. */
+/* Parameters, their gradients and states, which no batch makes smaller. Rows of tables have neither gradient nor
+ * state. */
 static double fixed_bytes(const pace_network *n, bool states_alone) {
     double bytes = 0, states = states_of(&n->config);
     for (size_t i = 0; i < n->engine->tensor_count(n->net); i++) {

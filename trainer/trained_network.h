@@ -28,8 +28,8 @@ typedef struct {
     const char *folder;   /* of modules; NULL = where they usually lie */
 } pace_network_asked;
 
-/** Builds the model, plans its layers, sees that they fit the memory and fills the parameters. Errors: PACE_E_USAGE for a
- * setting that has no effect here and for a layer that cannot be trained (named), PACE_E_MISSING without oneDNN (the
+/** Builds the model, plans its layers, sees that they fit the memory and fills the parameters. Errors: PACE_E_USAGE for
+ * a setting that has no effect here and for a layer that cannot be trained (named), PACE_E_MISSING without oneDNN (the
  * package is named), PACE_E_LIMIT where memory does not suffice. Free with pace_network_close(). */
 pace_status pace_network_open(pace_network *out, const pace_network_asked *asked) PACE_MUST_CHECK;
 /** Its model and layers alone, for whoever computes them elsewhere. */

@@ -19,6 +19,6 @@ typedef struct {
     uint32_t number; /* of the step that runs */
 } pace_training;
 
-/** One step: a batch, forward, backward, exchange, update. `loss` and `right` are the batch's (pace_layer_engine). Errors:
- * PACE_E_IO when another rank or a server died. */
+/** One step: a batch, forward, backward, exchange, update. `loss` and `right` are the batch's (pace_layer_engine).
+ * Errors: PACE_E_IO when another rank or a server died. */
 pace_status pace_training_step(pace_training *training, double *loss, double *right) PACE_MUST_CHECK;

@@ -1,6 +1,6 @@
 /*
- * What a tuner plug-in of NCCL shows and is called with, versions 3 to 5 of the interface (NCCL 2.22 to 2.29; RCCL has 3
- * and 4). Declared anew from the documentation of the interface, so that nothing of NCCL is needed to build;
+ * What a tuner plug-in of NCCL shows and is called with, versions 3 to 5 of the interface (NCCL 2.22 to 2.29; RCCL has
+ * 3 and 4). Declared anew from the documentation of the interface, so that nothing of NCCL is needed to build;
  * check_headers.c holds it against NCCL's own headers where they are.
  */
 #pragma once

@@ -1,7 +1,7 @@
 /*
- * mpirun -n N paceline-tune-collective [FILE]: times every way of every collective on N ranks of this machine and writes
- * the table of the fastest (docs/collective.md), to FILE or where communicators look for it. Sections of other numbers of
- * ranks stay. The last column of what it prints is how many times as long the built-in choice takes.
+ * mpirun -n N paceline-tune-collective [FILE]: times every way of every collective on N ranks of this machine and
+ * writes the table of the fastest (docs/collective.md), to FILE or where communicators look for it. Sections of other
+ * numbers of ranks stay. The last column of what it prints is how many times as long the built-in choice takes.
  */
 #include "../tuning.h"
 
@@ -75,8 +75,8 @@ static bool goes(pace_comm *comm, int collective, size_t bytes, const char *way)
     return !*way || (chosen && strcmp(chosen, way) == 0);
 }
 
-/* The least times of all ways at all sizes; 0 where these ranks cannot go one. The ways take turns, for a machine that other
- * machines share is at times half as fast as a minute before. The way "" is the built-in choice. */
+/* The least times of all ways at all sizes; 0 where these ranks cannot go one. The ways take turns, for a machine that
+ * other machines share is at times half as fast as a minute before. The way "" is the built-in choice. */
 static void measure(double times[MOST_WAYS][SIZES], int collective, char ways[MOST_WAYS][32], int count) {
     pace_comm *comms[MOST_WAYS];
     for (int w = 0; w < count; w++) comms[w] = open_way(collective, ways[w]);
@@ -144,7 +144,7 @@ static void tune(char *lines, size_t room, int collective) {
     }
 }
 
-/* --- the file ------------------------------------------------------------------------------------------------------- */
+/* --- the file ----------------------------------------------------------------------------------------------------- */
 
 typedef struct {
     const char *machine, *lines;

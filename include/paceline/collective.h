@@ -44,10 +44,11 @@ PACE_COLLECTIVE_API size_t pace_element_bytes(pace_element element);
 /** The text of this thread's last failure in this library. Never NULL; borrowed until the next failure. */
 PACE_COLLECTIVE_API const char *pace_comm_message(void);
 
-/** Collective over an MPI communicator: `mpi_comm` points to an MPI_Comm, which must live longer than the result; NULL is
- * MPI_COMM_WORLD. MPI must have been started. Settings come from the environment variable PACELINE_COLLECTIVE of rank 0
- * and from its table of measured choices. Errors, the same on all ranks: PACE_E_USAGE for a setting that cannot be read,
- * PACE_E_INPUT for a broken table, PACE_E_MEMORY, PACE_E_MISSING without shared memory where it was asked for. */
+/** Collective over an MPI communicator: `mpi_comm` points to an MPI_Comm, which must live longer than the result; NULL
+ * is MPI_COMM_WORLD. MPI must have been started. Settings come from the environment variable PACELINE_COLLECTIVE of
+ * rank 0 and from its table of measured choices. Errors, the same on all ranks: PACE_E_USAGE for a setting that cannot
+ * be read, PACE_E_INPUT for a broken table, PACE_E_MEMORY, PACE_E_MISSING without shared memory where it was asked
+ * for. */
 PACE_COLLECTIVE_API pace_status pace_comm_open(pace_comm **out, const void *mpi_comm);
 
 /** Collective. Frees buffers of pace_buffer_alloc() too. NULL is allowed. */
@@ -67,8 +68,8 @@ PACE_COLLECTIVE_API int pace_comm_size(const pace_comm *comm);
 PACE_COLLECTIVE_API pace_status pace_comm_allreduce(pace_comm *comm, const void *in, void *out, size_t count,
                                                     pace_element element, pace_reduction reduction);
 
-/** Collective. `in` has `count` elements for every rank, in rank order; a rank gets the reduction of its own. In place the
- * result stands at the start. */
+/** Collective. `in` has `count` elements for every rank, in rank order; a rank gets the reduction of its own. In place
+ * the result stands at the start. */
 PACE_COLLECTIVE_API pace_status pace_comm_reduce_scatter(pace_comm *comm, const void *in, void *out, size_t count,
                                                          pace_element element, pace_reduction reduction);
 
@@ -88,8 +89,8 @@ PACE_COLLECTIVE_API pace_status pace_comm_reduce(pace_comm *comm, const void *in
 /** Collective. Nobody returns before all have called it. */
 PACE_COLLECTIVE_API pace_status pace_comm_barrier(pace_comm *comm);
 
-/** Collective: memory that every rank of a host can see, which exchanges then read and write without copies. All ranks ask
- * for as many bytes. An exchange takes the short way when the buffers of all ranks lie in such memory. Aligned to a
+/** Collective: memory that every rank of a host can see, which exchanges then read and write without copies. All ranks
+ * ask for as many bytes. An exchange takes the short way when the buffers of all ranks lie in such memory. Aligned to a
  * page. Errors: PACE_E_MEMORY, the same on all ranks. */
 PACE_COLLECTIVE_API pace_status pace_buffer_alloc(void **out, pace_comm *comm, size_t bytes);
 
@@ -108,9 +109,9 @@ PACE_COLLECTIVE_API void pace_comm_count(const pace_comm *comm, pace_comm_counte
 
 /*
  * Device memory. A device says which addresses are its own and copies between them and the host's; exchanges then take
- * buffers of either kind, staged through host memory. To ask a driver about an address takes as long as a small exchange:
- * the pointer cache remembers ranges of addresses. Whoever frees device memory, or lets a device take addresses that were
- * the host's, must say so with pace_comm_forget().
+ * buffers of either kind, staged through host memory. To ask a driver about an address takes as long as a small
+ * exchange: the pointer cache remembers ranges of addresses. Whoever frees device memory, or lets a device take
+ * addresses that were the host's, must say so with pace_comm_forget().
  */
 typedef struct {
     size_t size; /**< sizeof(pace_device) */
@@ -122,8 +123,8 @@ typedef struct {
     int (*to_device)(void *context, void *device, const void *host, size_t bytes); /**< 0: done when it returns */
 } pace_device;
 
-/** Collective: all ranks or none use a device. `device` is copied, its context borrowed; NULL: no device any more. `remember`
- * 0 turns the pointer cache off. */
+/** Collective: all ranks or none use a device. `device` is copied, its context borrowed; NULL: no device any more.
+ * `remember` 0 turns the pointer cache off. */
 PACE_API pace_status pace_comm_set_device(pace_comm *comm, const pace_device *device, int remember);
 
 /** Forgets what is known of the range that an address lies in; NULL: of all. */
@@ -134,13 +135,14 @@ PACE_API void pace_comm_forget(pace_comm *comm, const void *at);
 PACE_API pace_status pace_device_pretend(pace_device *out, void **memory, size_t bytes, double query_s, double copy_s);
 PACE_API void pace_device_pretend_end(pace_device *device);
 
-/** CUDA's devices through the driver's library (libcuda.so.1), if it is here: PACE_E_MISSING else. Never run on a GPU so far. */
+/** CUDA's devices through the driver's library (libcuda.so.1), if it is here: PACE_E_MISSING else. Never run on a GPU
+ * so far. */
 PACE_API pace_status pace_device_cuda(pace_device *out);
 
 /*
- * Tensor fusion: many small vectors, such as the gradients of a network, are exchanged in few large buffers. Vectors have
- * names; ranks may add them in different orders and at different times. What names mean (count, element, reduction) is
- * compared between the ranks when a name is first seen, and remembered.
+ * Tensor fusion: many small vectors, such as the gradients of a network, are exchanged in few large buffers. Vectors
+ * have names; ranks may add them in different orders and at different times. What names mean (count, element,
+ * reduction) is compared between the ranks when a name is first seen, and remembered.
  */
 typedef struct pace_fusion pace_fusion;
 
@@ -155,7 +157,8 @@ PACE_API void pace_fusion_close(pace_fusion *fusion);
 PACE_API pace_status pace_fusion_add(pace_fusion *fusion, const char *name, void *data, size_t count,
                                      pace_element element, pace_reduction reduction);
 
-/** Collective. Exchanges what is ready on all ranks by now; `left` (may be NULL) gets how many of this rank's wait on. */
+/** Collective. Exchanges what is ready on all ranks by now; `left` (may be NULL) gets how many of this rank's wait
+ * on. */
 PACE_API pace_status pace_fusion_cycle(pace_fusion *fusion, size_t *left);
 
 /** Collective. Exchanges all; PACE_E_USAGE on all ranks, with a name, when a vector was not added on some rank. */
@@ -168,7 +171,8 @@ typedef struct {
 } pace_fusion_counters;
 PACE_API void pace_fusion_count(const pace_fusion *fusion, pace_fusion_counters *out);
 
-/** How a collective of so many bytes would go, as its name in the settings: "flat". Of "allreduce", "reduce_scatter", … */
+/** How a collective of so many bytes would go, as its name in the settings: "flat". Of "allreduce", "reduce_scatter",
+ * … */
 PACE_COLLECTIVE_API const char *pace_comm_choice(const pace_comm *comm, const char *collective, size_t bytes);
 
 #ifdef __cplusplus

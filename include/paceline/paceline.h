@@ -138,7 +138,8 @@ PACE_API pace_status pace_question_set_command(pace_question *question, const ch
 /** Called while the question is answered; `context` must outlive that. */
 PACE_API void pace_question_set_progress(pace_question *question, pace_progress_fn progress, void *context);
 
-/** calibrate, train, plan: asked between points, steps or configurations; true ends them, what was measured or found stays. */
+/** calibrate, train, plan: asked between points, steps or configurations; true ends them, what was measured or found
+ * stays. */
 PACE_API void pace_question_set_stop(pace_question *question, bool (*stop)(void *context), void *context);
 
 /** The verb and the fields of a question: the text of a text field, NULL where it was not set; the number of a number
@@ -173,8 +174,8 @@ struct pace_processes {
     void (*close)(const pace_processes *processes);
 };
 
-/** fleet, analyze: each process reads some of the files; train: each is a rank; plan: process 0 searches alone. Only process 0 gets an answer; the others get NULL. `processes` must
- * outlive the question. */
+/** fleet, analyze: each process reads some of the files; train: each is a rank; plan: process 0 searches alone. Only
+ * process 0 gets an answer; the others get NULL. `processes` must outlive the question. */
 PACE_API void pace_question_set_processes(pace_question *question, const pace_processes *processes);
 
 /** As they were set; NULL for one process. */
@@ -320,9 +321,9 @@ typedef struct {
 PACE_API pace_status pace_answer_write(const pace_answer *answer, pace_format format, const pace_write_options *options,
                                        pace_write_fn write, void *context);
 
-/** Renders an answer into a file, which appears whole or not at all: it is written beside its place and renamed, through a
- * symbolic link and with the old file's mode; a pipe or a device is written to. Errors: those of pace_answer_write(),
- * PACE_E_IO with path and reason. */
+/** Renders an answer into a file, which appears whole or not at all: it is written beside its place and renamed,
+ * through a symbolic link and with the old file's mode; a pipe or a device is written to. Errors: those of
+ * pace_answer_write(), PACE_E_IO with path and reason. */
 PACE_API pace_status pace_answer_save(const pace_answer *answer, pace_format format, const pace_write_options *options,
                                       const char *path);
 

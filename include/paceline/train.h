@@ -92,9 +92,9 @@ PACE_API pace_status pace_study_answer(pace_answer **out, const pace_study_done 
 /** Makes an answer of a training; for whoever trains with tools of their own. */
 PACE_API pace_status pace_training_answer(pace_answer **out, const pace_training_done *training);
 
-/** Holds predictions against this machine: answers a question of the verb "validate" with "live". Calibrates the processor
- * (unless "on" names an entry), predicts steps of models, trains them, several times in turn. Errors: those of
- * pace_calibrate(), pace_ask() of predict, and pace_train(). */
+/** Holds predictions against this machine: answers a question of the verb "validate" with "live". Calibrates the
+ * processor (unless "on" names an entry), predicts steps of models, trains them, several times in turn. Errors: those
+ * of pace_calibrate(), pace_ask() of predict, and pace_train(). */
 PACE_API pace_status pace_validate_live(pace_answer **out, pace_context *context, const pace_question *question);
 
 /** One step, predicted and measured. */

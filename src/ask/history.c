@@ -117,8 +117,8 @@ static pace_status compare(pace_value_history *h, const pace_history_options *op
     return PACE_OK;
 }
 
-/* A split of all values that is no chance, else of those without the first, without the first two, and so on: a level that
- * came and went parts the whole badly. These are many tests, so each must be less likely. `*at` 0 = none. */
+/* A split of all values that is no chance, else of those without the first, without the first two, and so on: a level
+ * that came and went parts the whole badly. These are many tests, so each must be less likely. `*at` 0 = none. */
 static pace_status any_change(size_t *at, double *p, const double *values, size_t count) {
     *at = 0;
     for (size_t from = 0; count - from >= PACE_CHANGE_POINT_LEAST; from += 1 + count / 64) {

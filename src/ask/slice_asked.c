@@ -13,8 +13,8 @@
 
 /* --- what a trace says of its rank and its steps ------------------------------------------------------------------ */
 
-/* A trace as far as steps are concerned: the tasks that may mark them. Which of the user's annotations recur as steps do is
- * seen beside all operators. */
+/* A trace as far as steps are concerned: the tasks that may mark them. Which of the user's annotations recur as steps
+ * do is seen beside all operators. */
 typedef struct {
     pace_step step;
     bool all; /* annotations and operators are kept */

@@ -19,8 +19,8 @@ typedef struct {
     char *absent;         /* ranks asked for that no input is of, "5, 99"; NULL = none */
 } pace_slices;
 
-/** Writes the slices. PACE_E_USAGE for an output that is no .json or .json.gz or is an input, for steps or ranks that no
- * input has; those of reading and writing. */
+/** Writes the slices. PACE_E_USAGE for an output that is no .json or .json.gz or is an input, for steps or ranks that
+ * no input has; those of reading and writing. */
 pace_status pace_slices_write(pace_slices *out, const char *const *inputs, size_t count,
                               const pace_slice_options *options) PACE_MUST_CHECK;
 void pace_slices_free(pace_slices *slices);

@@ -1,6 +1,7 @@
 /*
- * A file written beside its place under a name of its own, ".NAME.HOST-PROCESS-NUMBER.part", and renamed when it is whole:
- * two that write one file leave one whole result. What a killed process of this host left of the same file is removed.
+ * A file written beside its place under a name of its own, ".NAME.HOST-PROCESS-NUMBER.part", and renamed when it is
+ * whole: two that write one file leave one whole result. What a killed process of this host left of the same file is
+ * removed.
  */
 #pragma once
 
@@ -14,10 +15,10 @@ typedef struct {
     int number;          /* of those unfinished */
 } pace_beside;
 
-/** Begins `path`: through a symbolic link, with the mode of the file that it replaces. PACE_E_IO with path and reason. */
+/** Begins `path`: through a symbolic link, with the mode of the file it replaces. PACE_E_IO with path and reason. */
 pace_status pace_beside_open(pace_beside *out, const char *path) PACE_MUST_CHECK;
-/** Closes the file, and puts it into its place if `status` is PACE_OK; removes it otherwise, as if it fails. Returns the
- * first failure. */
+/** Closes the file, and puts it into its place if `status` is PACE_OK; removes it otherwise, as if it fails. Returns
+ * the first failure. */
 pace_status pace_beside_close(pace_beside *beside, pace_status status) PACE_MUST_CHECK;
 
 /** Removes files of this process that are not whole yet. A signal handler may call it. */

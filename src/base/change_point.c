@@ -31,7 +31,8 @@ static pace_status rank_values(double *ranks, const double *values, size_t count
     return PACE_OK;
 }
 
-/* The largest |sum of ranks before a split| in units of its standard deviation, but for a factor that all splits share. */
+/* The largest |sum of ranks before a split| in units of its standard deviation, but for a factor that all splits
+ * share. */
 static double largest(size_t *at, const double *ranks, size_t count) {
     double sum = ranks[0], most = 0;
     for (size_t i = 2; i + 2 <= count; i++) {

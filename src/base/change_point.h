@@ -1,5 +1,5 @@
-/* Where the level of a series changes: the split whose two parts' ranks differ most (the statistic of Pettitt 1979, divided
- * by its standard deviation), held against the same of the series shuffled. */
+/* Where the level of a series changes: the split whose two parts' ranks differ most (the statistic of Pettitt 1979,
+ * divided by its standard deviation), held against the same of the series shuffled. */
 #pragma once
 
 #include "base/memory.h"

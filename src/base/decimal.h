@@ -18,20 +18,20 @@ bool pace_decimal_quick(double *out, uint64_t mantissa, int64_t exponent);
  * or last. */
 const char *pace_decimal_read(double *out, const char *at, const char *end);
 
-/** The same, faster. Sixteen bytes before and behind any place from `at` to `end` must be readable, and the byte at `end`
- * must be no digit, '.' or 'e'. */
+/** The same, faster. Sixteen bytes before and behind any place from `at` to `end` must be readable, and the byte at
+ * `end` must be no digit, '.' or 'e'. */
 const char *pace_decimal_read_padded(double *out, const char *at, const char *end);
 
-/** Reads the decimal number that `text` begins with, after blanks; returns the place behind it, or NULL when there is none
- * or it is too large for a double. "nan", "inf" and hexadecimal digits are no numbers; an 'e' that no digit follows and
- * a point that another follows ("1..8") end the number. */
+/** Reads the decimal number that `text` begins with, after blanks; returns the place behind it, or NULL when there is
+ * none or it is too large for a double. "nan", "inf" and hexadecimal digits are no numbers; an 'e' that no digit
+ * follows and a point that another follows ("1..8") end the number. */
 const char *pace_number_read(double *out, const char *text);
 
 /** Reads a text that is one number and nothing else but blanks. */
 bool pace_number_parse(double *out, const char *text);
 
-/** Whether a spreadsheet would run a cell of a table as a formula: it begins with "=", "@", a tab or a return, or with a
- * sign that is neither alone nor a number's. Writers put "'" before it (OWASP, CSV injection). */
+/** Whether a spreadsheet would run a cell of a table as a formula: it begins with "=", "@", a tab or a return, or with
+ * a sign that is neither alone nor a number's. Writers put "'" before it (OWASP, CSV injection). */
 bool pace_is_formula(const char *text, size_t length);
 
 /** Writes the shortest decimal of at most 17 significant digits that reads back as `value`, which is finite. */
@@ -91,8 +91,8 @@ static inline unsigned pace_decimal_sixteen(const char *at, uint64_t *value) {
 #endif
 }
 
-/** Reads the `length` bytes before `end` when they are 1 to 15 digits and nothing else, or up to 14 with a point between
- * them; false for any other text. Seventeen bytes before `end` may be read. */
+/** Reads the `length` bytes before `end` when they are 1 to 15 digits and nothing else, or up to 14 with a point
+ * between them; false for any other text. Seventeen bytes before `end` may be read. */
 static inline bool pace_decimal_cell(double *out, const char *end, size_t length) {
 #ifdef __SSE2__
     static const double tens[] = {1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15};
@@ -122,8 +122,8 @@ static inline bool pace_decimal_cell(double *out, const char *end, size_t length
 #endif
 }
 
-/** Reads a number as nearly all of a table are: up to fifteen digits, perhaps with a point between them. Returns the place
- * behind it; NULL for any other, which pace_decimal_read_padded() reads. Sixteen bytes may be read
+/** Reads a number as nearly all of a table are: up to fifteen digits, perhaps with a point between them. Returns the
+ * place behind it; NULL for any other, which pace_decimal_read_padded() reads. Sixteen bytes may be read
  * before and behind any place. */
 static inline const char *pace_decimal_read_short(double *out, const char *at) {
     static const double tens[] = {1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15};

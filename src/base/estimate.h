@@ -40,6 +40,7 @@ static inline double pace_estimate_high(pace_estimate estimate) {
 /** Seconds as the nearest nanosecond. */
 static inline int64_t pace_ns(double s) { return llround(s * 1e9); }
 
-/** The ends of an estimate in seconds, rounded outwards: the interval holds the median also where a nanosecond is much. */
+/** The ends of an estimate in seconds, rounded outwards: the interval holds the median also where a nanosecond is
+ * much. */
 static inline int64_t pace_estimate_low_ns(pace_estimate s) { return (int64_t)floor(pace_estimate_low(s) * 1e9); }
 static inline int64_t pace_estimate_high_ns(pace_estimate s) { return (int64_t)ceil(pace_estimate_high(s) * 1e9); }

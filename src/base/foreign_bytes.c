@@ -70,7 +70,8 @@ static bool contains(const unsigned char *bytes, size_t length, const char *want
     return false;
 }
 
-/* From protocol 2 on; a Chakra trace may begin with the first two bytes, the length of a message whose fields have low tags. */
+/* From protocol 2 on; a Chakra trace may begin with the first two, the length of a message whose fields have low
+ * tags. */
 static bool is_pickle(const unsigned char *bytes, size_t length) {
     return length > 2 && bytes[0] == 0x80 && bytes[1] >= 2 && bytes[1] <= 5 && bytes[2] >= 0x20;
 }

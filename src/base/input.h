@@ -16,8 +16,8 @@ pace_status pace_input_open(pace_input **out, const char *path) PACE_MUST_CHECK;
 uint64_t pace_input_limit(void);
 void pace_input_set_limit(uint64_t bytes);
 
-/** The same for a look at what an input is: what this reads of standard input or of a pipe is read again by the next that
- * opens it. */
+/** The same for a look at what an input is: what this reads of standard input or of a pipe is read again by the next
+ * that opens it. */
 pace_status pace_input_peek(pace_input **out, const char *path) PACE_MUST_CHECK;
 
 /** The same interface over bytes in memory (borrowed); compression is detected here too. `name` is for messages. */

@@ -8,8 +8,8 @@ static uint64_t mix(uint64_t h) {
     return h ^ (h >> 29);
 }
 
-/* The last `length` bytes, fewer than 8, of a text: the first of them lowest. Without a call of memcpy(), which would take
- * longer than all the rest. */
+/* The last `length` bytes, fewer than 8, of a text: the first of them lowest. Without a call of memcpy(), which would
+ * take longer than all the rest. */
 static inline uint64_t tail_of(const unsigned char *at, size_t length) {
     uint64_t tail = 0;
     unsigned shift = 0;

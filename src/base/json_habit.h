@@ -1,8 +1,8 @@
 /*
- * Members of objects that look alike, read faster: writers of traces put the same keys in the same order with the same white
- * space. A habit learns the bytes between two values (`,\n    "dur": `) and which of them follow which; where they are as
- * expected, comparing them replaces scanning. Anything else is read as pace_json_member() does: the answers are the same
- * (tests/unit/base/test_json_scan.c).
+ * Members of objects that look alike, read faster: writers of traces put the same keys in the same order with the same
+ * white space. A habit learns the bytes between two values (`,\n    "dur": `) and which of them follow which; where
+ * they are as expected, comparing them replaces scanning. Anything else is read as pace_json_member() does: the answers
+ * are the same (tests/unit/base/test_json_scan.c).
  */
 #pragma once
 
@@ -30,9 +30,9 @@ enum { PACE_JSON_RUN = 16 };
 /** What a key means to the caller, a number below 256. */
 typedef uint8_t (*pace_json_meaning_fn)(const char *key, size_t length);
 
-/** The next members of the open object, as long as they are numbers and strings without escapes and come as expected; those
- * that mean 0 are passed over. Returns how many it gives: 0 when the next member is another, or there is none. Valid until
- * anything else is read; the last token is none of them. */
+/** The next members of the open object, as long as they are numbers and strings without escapes and come as expected;
+ * those that mean 0 are passed over. Returns how many it gives: 0 when the next member is another, or there is none.
+ * Valid until anything else is read; the last token is none of them. */
 size_t pace_json_habit_run(pace_json *json, pace_json_habit *habit, pace_json_value run[PACE_JSON_RUN]);
 
 /** pace_json_member() of the open object, with the meaning of its key instead of the key. */

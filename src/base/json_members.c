@@ -4,7 +4,8 @@
 
 #include <string.h>
 
-/* Behind the string or number at `at`, NULL when it is neither, or not in the window to its end: the zeros there stop it. */
+/* Behind the string or number at `at`, NULL if it is neither, or not in the window to its end: the zeros there stop
+ * it. */
 static inline char *pass_plain(char *at) {
     if (*at == '"') {
         at = pace_json_find_special(at + 1);

@@ -3,8 +3,8 @@
 
 #include "base/json_state.h"
 
-/* The value at `at`, in the window and without escapes; false, and nothing consumed, for any other. Of an object or array the
- * opening bracket is left. */
+/* The value at `at`, in the window and without escapes; false, and nothing consumed, for any other. Of an object or
+ * array the opening bracket is left. */
 static inline bool pace_json_quick_value(pace_json *json, char *at) {
     if (*at == '"') {
         char *stop = pace_json_find_special(at + 1);

@@ -32,12 +32,12 @@ pace_json_token pace_json_skip(pace_json *json);
  * OBJECT_END behind the last one, or ERROR / TRUNCATED. Keys of PACE_JSON_KEY_MAX bytes and more may come as "". */
 pace_json_token pace_json_member(pace_json *json, const char **key, size_t *key_length);
 
-/** The text, as written, of the array whose opening bracket is the last token, if it is one of arrays, numbers and strings
- * without escapes and lies in the window whole: it is consumed. NULL, and nothing is consumed, for any other. */
+/** The text, as written, of the array whose opening bracket is the last token, if it is one of arrays, numbers and
+ * strings without escapes and lies in the window whole: it is consumed. NULL, nothing consumed, for any other. */
 const char *pace_json_plain_array(pace_json *json, size_t *length);
 
-/** Consumes the array whose opening bracket is the last token if it is, byte for byte, one that pace_json_plain_array() gave
- * before; `length` 0 is none. */
+/** Consumes the array whose opening bracket is the last token if it is, byte for byte, one that pace_json_plain_array()
+ * gave before; `length` 0 is none. */
 bool pace_json_array_again(pace_json *json, const char *array, size_t length);
 
 /** The last token as it stands in the document; PACE_JSON_BEHIND bytes may be read behind its end. */

@@ -1,10 +1,10 @@
 /*
- * The state of the JSON reader and what its files share: json_reader.c (window, tokens, grammar), json_members.c (members and
- * plain arrays in one go), json_escapes.c, json_numbers.c. Private to these files.
+ * The state of the JSON reader and what its files share: json_reader.c (window, tokens, grammar), json_members.c
+ * (members and plain arrays in one go), json_escapes.c, json_numbers.c. Private to these files.
  *
- * A token that runs into the window's end is moved to the front, the window refilled, and the token scanned again, so that no
- * scanner has to stop and resume. Behind the window's end stand zero bytes, which end every scan and let vectors load past
- * the last byte.
+ * A token that runs into the window's end is moved to the front, the window refilled, and the token scanned again, so
+ * that no scanner has to stop and resume. Behind the window's end stand zero bytes, which end every scan and let
+ * vectors load past the last byte.
  */
 #pragma once
 
@@ -55,7 +55,7 @@ static inline bool pace_json_is_hex(char byte) {
     return pace_is_digit(byte) || ((byte | 0x20) >= 'a' && (byte | 0x20) <= 'f');
 }
 
-/* A number as scanned: where it stops, which byte breaks the grammar if it is not good; the lengths that a pace_json keeps. */
+/* A number as scanned: where it stops, which byte breaks the grammar, if any; the lengths that a pace_json keeps. */
 typedef struct {
     char *stop;
     bool good;

@@ -1,6 +1,6 @@
 /*
- * Numbers and strings of a document, apart from the reader that found them. The digits of plain numbers are counted while they
- * are scanned, so that their value costs no second scan.
+ * Numbers and strings of a document, apart from the reader that found them. The digits of plain numbers are counted
+ * while they are scanned, so that their value costs no second scan.
  */
 #pragma once
 
@@ -17,7 +17,8 @@ typedef struct {
     const char
         *text; /* as written; of a string what is between the quotes. Bytes behind it may be read (json_token.h) */
     uint32_t length;
-    /* of a number without sign and exponent: how many digits stand before its point and behind it; 0 before = any other */
+    /* of a number without sign and exponent: how many digits stand before its point and behind it; 0 before = any
+     * other */
     uint8_t whole, fraction;
     uint8_t kind;    /* pace_json_value_kind */
     uint8_t meaning; /* of its key, where a habit read it */

@@ -34,7 +34,8 @@ static void *out_of_memory(size_t count, size_t size) {
     return NULL;
 }
 
-/* Large blocks are touched nearly whole: in large pages that costs a tenth of the faults, and spares most look-ups of addresses. */
+/* Large blocks are touched nearly whole: in large pages that costs a tenth of the faults, and most look-ups of
+ * addresses. */
 static void prefer_huge_pages(void *block, size_t bytes) {
     if (PACE_LIKELY(bytes < LARGE)) return;
     uintptr_t begin = ((uintptr_t)block + HUGE_PAGE - 1) / HUGE_PAGE * HUGE_PAGE;

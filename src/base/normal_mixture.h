@@ -10,5 +10,6 @@ typedef struct {
 /** The median. */
 double pace_mixture_median(const pace_normal_part *parts, size_t count);
 
-/** The distance from `middle` within which 90 % lies, over PACE_NORMAL_90: of one part around its mean its deviation. */
+/** The distance from `middle` within which 90 % lies, over PACE_NORMAL_90: of one part around its mean its
+ * deviation. */
 double pace_mixture_spread(const pace_normal_part *parts, size_t count, double middle);

@@ -35,8 +35,8 @@
         if (other_order) return other_order; \
     }
 
-/* Moves `low` up to the first place below `high` of which a condition about the place `at` does not hold, or to `high`. It
- * holds of all places before that one, and of none behind.
+/* Moves `low` up to the first place below `high` of which a condition about the place `at` does not hold, or to `high`.
+ * It holds of all places before that one, and of none behind.
  *
  *     size_t first = 0;
  *     PACE_SEARCH(first, set->count, i, set->items[i].end_ns <= at_ns);

@@ -1,5 +1,5 @@
-/* A writer that compresses: bytes go in, a gzip member or a zstd frame comes out of another writer. The same bytes in give
- * the same bytes out: the header holds neither a time nor a name. */
+/* A writer that compresses: bytes go in, a gzip member or a zstd frame comes out of another writer. The same bytes in
+ * give the same bytes out: the header holds neither a time nor a name. */
 #pragma once
 
 #include "base/status.h"

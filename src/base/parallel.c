@@ -27,7 +27,7 @@ static size_t this_worker(void) {
 }
 
 /* A failure's message and the count of failed allocations belong to the thread they happened on, so they are carried
- * over, as the limit of inputs is to the threads. Which of several failures is told does not depend on who was first. */
+ * over, as the limit of inputs is to the threads. Which of several failures is told never depends on who was first. */
 pace_status pace_for_each(size_t count, pace_body_fn body, void *context) {
     pace_status status = PACE_OK;
     char message[MESSAGE_BYTES] = "";

@@ -8,8 +8,8 @@
  * all values left out: durations have few. */
 void pace_sort_ns(int64_t *values, int64_t *scratch, size_t count);
 
-/** Sorts items of `size` bytes that stand in a few ascending runs, as those of several lanes do; equal ones stay in their order. `scratch` has
- * room for all. */
+/** Sorts items of `size` bytes that stand in a few ascending runs, as those of several lanes do; equal ones stay in
+ * their order. `scratch` has room for all. */
 void pace_sort_runs(void *items, void *scratch, size_t count, size_t size,
                     int (*compare)(const void *left, const void *right));
 

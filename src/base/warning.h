@@ -1,6 +1,6 @@
 /*
- * What must be known beside an answer: damage and doubt, each with a stable code. The list of codes below is the only one;
- * docs/warnings.md shows it. To add a code: a row here and one in docs/warnings.md.
+ * What must be known beside an answer: damage and doubt, each with a stable code. The list of codes below is the only
+ * one; docs/warnings.md shows it. To add a code: a row here and one in docs/warnings.md.
  */
 #pragma once
 

@@ -65,8 +65,8 @@ static double rate_of(const pace_device *device, const pace_op *op, const pace_c
     return equivalent(pace_device_sustained_flop_per_s(device, PACE_FP32) / pace_usual_compute, rate);
 }
 
-/* How much slower products are at the clock that a part of little power keeps up, against `rate`. Convolutional networks are
- * not held back: between their products much streams (ResNet-50 of MLPerf on L4 and A30). */
+/* How much slower products are at the clock that a part of little power keeps up, against `rate`. Convolutional
+ * networks are not held back: between their products much streams (ResNet-50 of MLPerf on L4 and A30). */
 static double held_back(const pace_device *device, const pace_op *op, double rate) {
     bool product = op->family == PACE_OP_GEMM || op->family == PACE_OP_ATTENTION;
     double peak = pace_device_rate(device, op->precision);
@@ -160,8 +160,8 @@ static bool by_roofline(pace_estimate *out, const pace_cost *cost, const pace_de
     return bound > 0;
 }
 
-/* What a fit is asked of an operation: where none of its rows quantises, the product alone; where none says how images lie,
- * the convolution in whatever layout was measured. */
+/* What a fit is asked of an operation: where none of its rows quantises, the product alone; where none says how images
+ * lie, the convolution in whatever layout was measured. */
 static pace_op asked_of(bool *apart, const pace_fit_model *fit, const pace_device *device, const pace_op *op) {
     bool known = pace_fit_knows_kind(fit, op);
     *apart = pace_quantises(op) && !known;
@@ -219,8 +219,8 @@ pace_status pace_cost_op(pace_estimate *out_s, const pace_cost *cost, const pace
     return pace_cost_op_from(out_s, cost, device, op, "");
 }
 
-/* What a recording says of the operation, or of the one most like it. A small kernel says how long a device takes to start
- * one, a large one at which rate it works: one says so much less of the other. */
+/* What a recording says of the operation, or of the one most like it. A small kernel says how long a device takes to
+ * start one, a large one at which rate it works: one says so much less of the other. */
 static void take_timed(pace_estimate *out, const pace_cost *cost, const pace_device *device, const pace_op *op) {
     pace_op done = done_as(device, op);
     const pace_timed_ratio *like = pace_timed_ops_nearest(&cost->timed, &done);

@@ -45,8 +45,8 @@ pace_status pace_cost_op_under(pace_estimate *out_s, const pace_cost *cost, cons
 pace_status pace_cost_op_from(pace_estimate *out_s, const pace_cost *cost, const pace_device *device, const pace_op *op,
                               const char *source) PACE_MUST_CHECK;
 
-/** What of an operation lies outside the rows of the fit that answers it, in words (cost/learn.h): the answer is carried
- * over from the nearest rows. NULL: nothing, or no fit answers. */
+/** What of an operation lies outside the rows of the fit that answers it, in words (cost/learn.h): the answer is
+ * carried over from the nearest rows. NULL: nothing, or no fit answers. */
 const char *pace_cost_beyond(const pace_cost *cost, const pace_device *device, const pace_op *op, const char *source);
 
 /** The share of an operation's time, by formula, that its start and end take; 0 where there is no formula. */

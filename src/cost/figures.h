@@ -63,7 +63,7 @@ void pace_cost_figures_free(pace_cost_figures *figures);
 const pace_cost_figure *pace_cost_figures_of(const pace_cost_figures *figures, const pace_op *op,
                                              const pace_device *device);
 
-/** Whether a device computes the operation's precision on matrix units: in TF32, or at more than thrice the vector rate. */
+/** Whether a device computes the operation's precision on matrix units: in TF32, or above thrice the vector rate. */
 bool pace_cost_on_matrix_units(const pace_op *op, const pace_device *device);
 
 /** Times which the arithmetic of an operation takes under load: 1 for what multiplies no matrices, or not on matrix

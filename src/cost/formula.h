@@ -39,12 +39,13 @@ bool pace_formula_embedding(pace_cost_parts *parts, const pace_op *op, const pac
 bool pace_formula_stream(pace_cost_parts *parts, const pace_op *op, const pace_cost_where *where);
 bool pace_formula_transfer(pace_cost_parts *parts, const pace_op *op, const pace_cost_where *where);
 
-/** Whether images whose channels lie apart (nchw) are copied before and after convolutions on matrix units in half precision, as by
- * cuDNN from 2018 on. Its first kernels for Volta took either layout (DeepBench's rows of 2017, which say none). */
+/** Whether images whose channels lie apart (nchw) are copied before and after convolutions on matrix units in half
+ * precision, as by cuDNN from 2018 on. Its first kernels for Volta took either layout (DeepBench's rows of 2017, which
+ * say none). */
 bool pace_device_copies_nchw(const pace_device *device);
 
-/** How many times the arithmetic of a convolution a library for processors does, which fills up channels to whole vectors; 1 on other
- * devices, whose matrix units fill up less. */
+/** How many times the arithmetic of a convolution a library for processors does, which fills up channels to whole
+ * vectors; 1 on other devices, whose matrix units fill up less. */
 double pace_convolution_filled(const pace_op *op, const pace_device *device);
 
 /** Parts to seconds. */

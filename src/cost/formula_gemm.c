@@ -32,8 +32,8 @@ static bool product(pace_cost_parts *parts, const pace_op *op, const pace_cost_w
 enum { FIRST_ASYNC_COPY_GENERATION = 80 };
 
 /* The steps of one tile's inner loop wait for each other, 2.5 ns each at 1.41 GHz; k of more than 1024 is cut into
- * parts that are summed up. Both as the BF16 products of few tiles on A100 and H100 have it (aiconfigurator). Of 2.5 to 18 ns
- * DeepBench's products on P100 and V100, in either precision, say 10. */
+ * parts that are summed up. Both as the BF16 products of few tiles on A100 and H100 have it (aiconfigurator). Of 2.5 to
+ * 18 ns DeepBench's products on P100 and V100, in either precision, say 10. */
 static double chain_s(const pace_device *device, double k) {
     static const double step_s = 2.5e-9, waiting_step_s = 10e-9, longest = 1024;
     bool waits = device->generation > 0 && device->generation < FIRST_ASYNC_COPY_GENERATION;
@@ -80,9 +80,9 @@ typedef struct {
     double flop_per_s; /* that these products sustain, whose operands lie in order */
 } tiled;
 
-/* Input, filters and output are transformed through memory; between them each of a tile's points is a product of its own: (t + r - 1)^2
- * multiplications for t^2 outputs instead of r^2 t^2 (Lavin and Gray, CVPR 2016), or of half as many complex numbers, which
- * take four each. */
+/* Input, filters and output are transformed through memory; between them each of a tile's points is a product of its
+ * own: (t + r - 1)^2 multiplications for t^2 outputs instead of r^2 t^2 (Lavin and Gray, CVPR 2016), or of half as many
+ * complex numbers, which take four each. */
 static double through_memory(const tiled *at, double t, bool fourier) {
     enum { MORE_KERNELS = 3 };
     static const double wider = 1.5; /* tiles of 9 x 9 points: DeepBench's 5 x 5 filters, 1.3 on V100 and 2 on P100 */
@@ -102,9 +102,9 @@ static double through_memory(const tiled *at, double t, bool fourier) {
     return all_s * (r == 5 && !fourier ? wider : 1) + MORE_KERNELS * figure->fixed_s * start_clock(at->where->device);
 }
 
-/* In one kernel, of 3 x 3 filters with t = 2: a block takes some filters and tiles, and all channels, which are not split. Of blocks of 8 to
- * 128 by 8 to 128, and starts of 0 to 64 channels, nearest to NeuSight's rows that name the kernel
- * (winograd_128x128_ldg1_ldg4). Gradients of weights have no such kernel (cuDNN's table of algorithms). */
+/* In one kernel, of 3 x 3 filters with t = 2: a block takes some filters and tiles, and all channels, which are not
+ * split. Of blocks of 8 to 128 by 8 to 128, and starts of 0 to 64 channels, nearest to NeuSight's rows that name the
+ * kernel (winograd_128x128_ldg1_ldg4). Gradients of weights have no such kernel (cuDNN's table of algorithms). */
 static double in_one_kernel(const tiled *at) {
     enum { FILTERS = 32, TILES = 128, START = 32, POINTS = 16 };
     const double *s = at->op->size;
@@ -114,9 +114,9 @@ static double in_one_kernel(const tiled *at) {
     return waves * at->sm_count * FILTERS * TILES * POINTS * 2 * deep / at->flop_per_s;
 }
 
-/* Outside the matrix units libraries compute small filters at stride 1 by Winograd's F(t x t, r x r): 3 x 3 in one kernel with
- * t = 2, or through memory, with t = 4 for 3 x 3 and t = 5 for 5 x 5, as the names of cuDNN's kernels say. Returns the
- * least time. */
+/* Outside the matrix units libraries compute small filters at stride 1 by Winograd's F(t x t, r x r): 3 x 3 in one
+ * kernel with t = 2, or through memory, with t = 4 for 3 x 3 and t = 5 for 5 x 5, as the names of cuDNN's kernels say.
+ * Returns the least time. */
 static double winograd(const pace_op *op, const pace_cost_where *where, double direct_s) {
     static const double in_order = 1.2;
     const double *s = op->size;
@@ -136,8 +136,8 @@ static double winograd(const pace_op *op, const pace_cost_where *where, double d
     return fused ? fmin(least, products * in_one_kernel(&at)) : least;
 }
 
-/* Groups of one channel each have no product to tile: each output is a sum over its window on the vector units, and tensors
- * stream. Libraries run these as kernels of their own (conv_depthwise2d_forward_kernel and its like). */
+/* Groups of one channel each have no product to tile: each output is a sum over its window on the vector units, and
+ * tensors stream. Libraries run these as kernels of their own (conv_depthwise2d_forward_kernel and its like). */
 static bool depthwise(pace_cost_parts *parts, const pace_op *op, const pace_cost_where *where) {
     double vector = pace_device_rate(where->device, PACE_FP32);
     if (!pace_formula_stream(parts, op, where) || !(vector > 0)) return false;
@@ -149,9 +149,10 @@ static bool depthwise(pace_cost_parts *parts, const pace_op *op, const pace_cost
  * User's Guide; cuDNN from 7.3 on). */
 enum { CHANNEL_BYTES = 16 };
 
-/* Libraries for processors keep so many channels of a pixel side by side, a vector of AVX-512, and fill up the last (oneDNN's
- * developer guide, Understanding Memory Formats: nChw16c, recalled; rows measured on an EPYC of Zen 5 agree). With AVX2 it is 8: such
- * processors are taken for slower than they are. Images of up to three channels are read as they are (recalled, and as measured). */
+/* Libraries for processors keep so many channels of a pixel side by side, a vector of AVX-512, and fill up the last
+ * (oneDNN's developer guide, Understanding Memory Formats: nChw16c, recalled; rows measured on an EPYC of Zen 5 agree).
+ * With AVX2 it is 8: such processors are taken for slower than they are. Images of up to three channels are read as
+ * they are (recalled, and as measured). */
 enum { BLOCK_CHANNELS = 16, IMAGE_CHANNELS = 3 };
 
 static double filled(double channels, double whole) { return ceil(channels / whole) * whole; }
@@ -177,10 +178,10 @@ bool pace_device_copies_nchw(const pace_device *device) {
     return device->generation >= FIRST_GENERATION;
 }
 
-/* Kernels of matrix units take a pixel's channels side by side (NHWC). Frameworks keep single precision an image a channel
- * (NCHW), and half precision where its operation says so; then copies stand before and after, each reading and writing a
- * tensor (nchwToNhwcKernel, nhwcToNchwKernel). In single precision filters of one pixel at stride 1 are a plain product in
- * either layout, where an image is whole vectors of 16 bytes. */
+/* Kernels of matrix units take a pixel's channels side by side (NHWC). Frameworks keep single precision an image a
+ * channel (NCHW), and half precision where its operation says so; then copies stand before and after, each reading and
+ * writing a tensor (nchwToNhwcKernel, nhwcToNchwKernel). In single precision filters of one pixel at stride 1 are a
+ * plain product in either layout, where an image is whole vectors of 16 bytes. */
 static bool changes_layout(const pace_op *op, const pace_device *device) {
     const double *s = op->size;
     bool pixel = s[R] == 1 && s[S] == 1 && s[STRIDE_H] == 1 && s[STRIDE_W] == 1;
@@ -189,9 +190,9 @@ static bool changes_layout(const pace_op *op, const pace_device *device) {
     return op->element_bytes == 4 && !(pixel && fmod(4 * s[H] * s[W], CHANNEL_BYTES) == 0);
 }
 
-/* Of the peak rate, what a convolution sustains. Boards whose matrix units are held back fetch and address operands as fast as
- * others: what an implicit product takes beyond a plain one is not slowed. Gradients of strided filters were made faster for nhwc in
- * half precision (cuDNN 7.4.1's release notes). */
+/* Of the peak rate, what a convolution sustains. Boards whose matrix units are held back fetch and address operands as
+ * fast as others: what an implicit product takes beyond a plain one is not slowed. Gradients of strided filters were
+ * made faster for nhwc in half precision (cuDNN 7.4.1's release notes). */
 static double convolution_share(const pace_op *op, const pace_cost_where *where) {
     bool last = strcmp(op->kind, "nhwc") == 0;
     bool strided = !last && (op->size[STRIDE_H] > 1 || op->size[STRIDE_W] > 1);

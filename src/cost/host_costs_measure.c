@@ -178,8 +178,9 @@ static pace_status take_thread(measurer *m) {
 
 PACE_ORDER(by_name_and_time, sample, PACE_UP(type) PACE_UP(name) PACE_UP(ns))
 
-/* The first use of a library, a kernel or a buffer takes a thousand times as long as the next. How many of `count` samples,
- * shortest first, remain when such are left out: outside the fence, far from it, and a part of all time that matters. */
+/* The first use of a library, a kernel or a buffer takes a thousand times as long as the next. How many of `count`
+ * samples, shortest first, remain when such are left out: outside the fence, far from it, and a part of all time that
+ * matters. */
 static size_t without_first_uses(const measurer *m, const int64_t *times, size_t count) {
     enum { FAR = 10, LEAST_PERCENT = 1 };
     size_t low, high;

@@ -127,8 +127,8 @@ static void consider(search *s, uint32_t point) {
     s->distances[place] = distance;
 }
 
-/* Whether points at least so far away (squared) may be among the nearest. Of many points in one place, the search visits
- * those with the least indices. */
+/* Whether points at least so far away (squared) may be among the nearest. Of many points in one place, the search
+ * visits those with the least indices. */
 static bool may_hold(const search *s, size_t low, size_t high, double distance) {
     if (low >= high) return false;
     pace_nearest_range range = s->tree->ranges[low + (high - low) / 2];

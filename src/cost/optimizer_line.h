@@ -24,6 +24,6 @@ double pace_optimizer_line_at(const pace_optimizer_line *line, double parameters
 
 bool pace_is_optimizer_step(const char *name);
 
-/** How many parameters a graph's optimizer steps: gradients are accumulated once per parameter and micro-batch (of a graph
- * that does not say how many, per step). 0 = unknown. */
+/** How many parameters a graph's optimizer steps: gradients are accumulated once per parameter and micro-batch (of a
+ * graph that does not say how many, per step). 0 = unknown. */
 pace_status pace_optimizer_parameters(double *out, const pace_graph *graph) PACE_MUST_CHECK;

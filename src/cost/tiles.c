@@ -53,8 +53,8 @@ static ways ways_of(double k, bool product) {
     return out;
 }
 
-/* What costs more than the best so far even if all multiprocessors have work throughout is not divided: divisions are most of what a price
- * takes. */
+/* What costs more than the best so far even if all multiprocessors have work throughout is not divided: divisions are
+ * most of what a price takes. */
 static pace_tiling best_of(double b, double m, double n, double k, double sm_count, bool product) {
     const ways cut = ways_of(k, product);
     pace_tiling best = {INFINITY, 1, 0, 1};

@@ -24,6 +24,7 @@ typedef struct {
  * divided by the ladder's. */
 pace_status pace_timed_ops_make(pace_timed_ops *out, const pace_device *device, const pace_timed_op *calls,
                                 size_t count) PACE_MUST_CHECK;
-/** The recorded operation most like one: of its family, pass and kind the nearest in arithmetic and bytes. NULL = none. */
+/** The recorded operation most like it: of its family, pass and kind the nearest in arithmetic and bytes. NULL =
+ * none. */
 const pace_timed_ratio *pace_timed_ops_nearest(const pace_timed_ops *of, const pace_op *op);
 void pace_timed_ops_free(pace_timed_ops *ops);

@@ -6,7 +6,8 @@
 
 enum { PACE_ALGORITHMS_MOST = 32 };
 
-/* Per row of pace_exchange_algorithms: standard deviation of ln(simulated / closed form) where the form is not exact. */
+/* Per row of pace_exchange_algorithms: standard deviation of ln(simulated / closed form) where the form is not
+ * exact. */
 typedef struct {
     double of[PACE_ALGORITHMS_MOST];
 } pace_algorithm_gaps;

@@ -101,8 +101,8 @@ static double fold_beyond(const pace_exchange_terms *t, int whole) {
 /* Beyond a power of two. */
 static double fold(const pace_exchange_terms *t) { return fold_beyond(t, 1 << floor_log2(t->ranks)); }
 
-/* Where near partners exchange first, others do so while the first vectors are on their way. If all that take one sit in
- * one of the last blocks, or on one node, they wait for nobody else who does: one latency is hidden. */
+/* Where near partners exchange first, others do so while the first vectors are on their way. If all that take one sit
+ * in one of the last blocks, or on one node, they wait for nobody else who does: one latency is hidden. */
 static double hidden_in_fold(const pace_exchange_terms *t, int whole, int block) {
     int more = t->ranks - whole;
     bool hidden = more <= block || (t->nodes > 1 && more <= t->ranks_per_node);
@@ -295,8 +295,8 @@ static double tree_segments(const pace_exchange_terms *t) { return segments_of(t
 
 static double piped(pipe p) { return pipe_s(&p, best_segments(&p)); }
 
-/* The first piece takes every hop; the others follow it, one after the other over the slowest. Pieces need not be whole, so
- * that time grows with bytes. */
+/* The first piece takes every hop; the others follow it, one after the other over the slowest. Pieces need not be
+ * whole, so that time grows with bytes. */
 static double chain(const pace_exchange_terms *t) {
     const pipe p = chain_pipe(t);
     double k = ideal_segments(&p), piece = t->bytes / k, far = t->nodes - 1, near = t->ranks - 1 - far;
@@ -315,8 +315,8 @@ static double scatter_allgather(const pace_exchange_terms *t) {
 
 /* --- many ports -------------------------------------------------------------------------------------------------- */
 
-/* Every rank of the most that fill whole levels sends to and adds from radix - 1 others at each level, or from all there
- * are at the last. */
+/* Every rank of the most that fill whole levels sends to and adds from radix - 1 others at each level, or from all
+ * there are at the last. */
 static double knomial(const pace_exchange_terms *t) {
     int whole = 1, last;
     while (whole <= t->ranks / PACE_KNOMIAL) whole *= PACE_KNOMIAL;
@@ -432,9 +432,9 @@ static double bruck_level(const pace_exchange_terms *t, int ranks, int stride, d
     return s;
 }
 
-/* Bruck et al. 1997: an all-gather doubles what it holds, inside nodes last; a reduce-scatter goes the same way back. An
- * all-to-all sends half of everything at each of lg n steps: at each the last rank of a node sends across, over the same
- * NIC, so that all bytes count as far; of latencies those of the longest steps do. */
+/* Bruck et al. 1997: an all-gather doubles what it holds, inside nodes last; a reduce-scatter goes the same way back.
+ * An all-to-all sends half of everything at each of lg n steps: at each the last rank of a node sends across, over the
+ * same NIC, so that all bytes count as far; of latencies those of the longest steps do. */
 static double bruck_to_all(const pace_exchange_terms *t) {
     double s = 0, sent = t->bytes / 2;
     int far = first_far_step(t);

@@ -179,7 +179,8 @@ pace_status pace_approaches_load(pace_approaches *out, pace_catalog *catalog) {
 
 void pace_approaches_free(pace_approaches *approaches) { PACE_VEC_FREE(&approaches->rows, &approaches->spellings); }
 
-/* The longest spelling that a longer text holds: "gRPC parameter server (TF 1.1.0)". Short ones are parts of other words. */
+/* The longest spelling that a longer text holds: "gRPC parameter server (TF 1.1.0)". Short ones are parts of other
+ * words. */
 static const pace_approach *spelling_within(const pace_approaches *approaches, const char *squeezed) {
     enum { SHORTEST = 6 };
     const pace_approach *found = NULL;
@@ -471,7 +472,7 @@ pace_status pace_approach_buffer_s(double *out_s, const pace_approach *approach,
     return PACE_OK;
 }
 
-/* A tensor alone is staged, sent and handled by its server one after the other, there and back: nothing is behind it. */
+/* A tensor alone is staged, sent and handled by its server in turn, there and back: nothing is behind it. */
 static pace_status one_tensor(pace_approach_parts *out, const question *q, const pace_approach_setup *setup,
                               double bytes) {
     pace_gradients one = {&bytes, 1};

@@ -61,8 +61,8 @@ size_t pace_curve_tidy(pace_curve_point *points, size_t count);
  * middle. Returns how many. */
 size_t pace_curve_probes(size_t *chosen, const pace_curve_point *points, size_t count, size_t wanted);
 
-/** Between two measured sizes time is linear in bytes: Hockney's model with constants of its own for every region between
- * them. Below the smallest size it is constant, above the largest the last region goes on. */
+/** Between two measured sizes time is linear in bytes: Hockney's model with constants of its own for every region
+ * between them. Below the smallest size it is constant, above the largest the last region goes on. */
 double pace_curve_time(const pace_curve_point *points, size_t count, double bytes);
 
 /** The time of an exchange: of its own curves; else between or beyond other numbers of ranks; else of another

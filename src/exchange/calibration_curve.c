@@ -17,8 +17,8 @@ typedef struct {
 
 static double figure(const asked_curve *c, pace_doubt doubt) { return c->q->doubts->figure[doubt]; }
 
-/* More bytes cannot take less time, so a time above that of a larger size is noise. Only where curves of other ranks are
- * combined: a size that was measured itself keeps its time. */
+/* More bytes cannot take less time, so a time above that of a larger size is noise. Only where curves of other ranks
+ * are combined: a size that was measured itself keeps its time. */
 static double line_time(const asked_curve *c) {
     double later = INFINITY, time_s = pace_curve_time(c->points, c->count, c->bytes);
     for (size_t i = c->count; c->steady && i-- > 0 && c->points[i].bytes >= c->bytes;)

@@ -19,8 +19,8 @@ typedef struct {
     double time_s;    /* as measured; of the size asked not read */
 } pace_curve_size;
 
-/** The time of `asked`, and its spread. `count` is at most PACE_SHAPE_SIZES, and above 0 where there is no model; in any
- * order. `squares` receives how far off all measured sizes but the first and the last are when each is told from the
- * others: the squares of the logarithms, added up. */
+/** The time of `asked`, and its spread. `count` is at most PACE_SHAPE_SIZES, and above 0 where there is no model; in
+ * any order. `squares` receives how far off all measured sizes but the first and the last are when each is told from
+ * the others: the squares of the logarithms, added up. */
 void pace_curve_shapes_time(pace_estimate *out_s, double *squares, const pace_curve_size *measured, size_t count,
                             const pace_curve_size *asked, const pace_doubts *doubts);

@@ -85,9 +85,9 @@ static double copy(walk *w, size_t i, size_t from, size_t to, double ready_s, bo
     return w->free_s[from];
 }
 
-/* Times that a tensor crosses the memory of the device that merges it, beside once for each rank: the sum is written; its own
- * gradient is copied into the buffer that is summed, and the sum back to where it is used, each read and written
- * (CommDevice's Reduce and Broadcast). */
+/* Times that a tensor crosses the memory of the device that merges it, beside once for each rank: the sum is written;
+ * its own gradient is copied into the buffer that is summed, and the sum back to where it is used, each read and
+ * written (CommDevice's Reduce and Broadcast). */
 enum { MERGING_PASSES = 5 };
 
 static void gather(walk *w, size_t i, double ready_s) {

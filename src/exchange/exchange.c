@@ -74,8 +74,8 @@ static double host_pair_rate(const pace_machine *m, bool alone) {
     return rate;
 }
 
-/* Whether all devices of a node exchange over a mesh in which every pair has as many bricks. Four and six devices are too
- * few to lay rings over all of them (Tillson 1980). */
+/* Whether all devices of a node exchange over a mesh in which every pair has as many bricks. Four and six devices are
+ * too few to lay rings over all of them (Tillson 1980). */
 static bool pairs_alike(const pace_machine *m, int ranks_per_node) {
     if (ranks_per_node != m->devices || m->devices == 4 || m->devices == 6) return false;
     for (int i = 0; i < m->devices; i++)
@@ -358,9 +358,9 @@ static textbook_choice choose_textbook(const pace_exchange *e, const pace_exchan
     return best;
 }
 
-/* More nodes never take less time than fewer, as NCCL's (exchange/steady_memory.c). Where algorithms need powers of two,
- * the counts just below those, and below their halves and quarters, are the slowest: beyond so many nodes these alone are
- * looked at. */
+/* More nodes never take less time than fewer, as NCCL's (exchange/steady_memory.c). Where algorithms need powers of
+ * two, the counts just below those, and below their halves and quarters, are the slowest: beyond so many nodes these
+ * alone are looked at. */
 enum { ALL_NODES = 32 };
 
 static int next_nodes(int nodes) {
@@ -457,8 +457,8 @@ pace_status pace_exchange_time(pace_estimate *out_s, const pace_exchange *exchan
     return PACE_OK;
 }
 
-/* The time as answered may be more than the way's own device takes: of a host, or held to that of fewer nodes; all of it
- * before anything moves. Or less, where it would fall: hops and bytes then take as much less. */
+/* The time as answered may be more than the way's own device takes: of a host, or held to that of fewer nodes; all of
+ * it before anything moves. Or less, where it would fall: hops and bytes then take as much less. */
 pace_status pace_exchange_way_find(pace_exchange_way *out, const pace_exchange *e,
                                    const pace_exchange_question *question) {
     pace_exchange_question q = *question;

@@ -53,8 +53,8 @@ typedef struct {
     pace_algorithm_gaps gaps;      /* PACE_LIBRARY_TEXTBOOK */
 } pace_exchange;
 
-/** Makes a machine ready. `line` is NCCL's version ("2.7"), or "rccl"; NULL = the newest. With AUTO a version has no part
- * on AMD's devices. Errors: those of pace_machine_check(); PACE_E_USAGE for a library that is of other devices;
+/** Makes a machine ready. `line` is NCCL's version ("2.7"), or "rccl"; NULL = the newest. With AUTO a version has no
+ * part on AMD's devices. Errors: those of pace_machine_check(); PACE_E_USAGE for a library that is of other devices;
  * PACE_E_MISSING for an unknown line. */
 pace_status pace_exchange_open(pace_exchange *out, pace_catalog *catalog, const pace_machine *machine,
                                pace_exchange_library library, const char *line) PACE_MUST_CHECK;

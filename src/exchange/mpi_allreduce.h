@@ -1,6 +1,6 @@
 /*
- * An all-reduce by MPI of vectors that lie on devices: the messages, and what the library does around them (Awan et al.,
- * CCGRID 2019): where partial sums are added, copies through the host, queries whether an address is on a device.
+ * An all-reduce by MPI of vectors that lie on devices: the messages, and what the library does around them (Awan et
+ * al., CCGRID 2019): where partial sums are added, copies through the host, queries whether an address is on a device.
  */
 #pragma once
 

@@ -210,9 +210,9 @@ static double network_slowness(const preparation *p) {
     return p->out->collective == PACE_ALLTOALL ? of.of_all : of.of_distance[0];
 }
 
-/* The catalogue's share of the peak that large exchanges reach, against what NCCL counts on. RCCL's rings over nodes reach
- * the rate of the NICs, which is more than bricks carry of an exchange within a node: 341 to 362 GB/s of bus bandwidth
- * against 315 on MI300X and MI325X (accuracy/published_exchanges.csv, validation). */
+/* The catalogue's share of the peak that large exchanges reach, against what NCCL counts on. RCCL's rings over nodes
+ * reach the rate of the NICs, which is more than bricks carry of an exchange within a node: 341 to 362 GB/s of bus
+ * bandwidth against 315 on MI300X and MI325X (accuracy/published_exchanges.csv, validation). */
 static double slowness(const preparation *p, double inside_rate, double node_rate) {
     const pace_machine *m = p->machine;
     bool goes_round = p->out->nodes < 2 || (p->out->collective != PACE_ALLTOALL && m->inside.kind != PACE_LINK_XGMI);

@@ -1,6 +1,6 @@
 /*
- * NCCL's own cost model: the time it expects of every algorithm and protocol, by which it chooses; and RCCL's, which is a
- * fork of it. Constants are catalog/nccl.yaml; docs/exchange.md has the equations.
+ * NCCL's own cost model: the time it expects of every algorithm and protocol, by which it chooses; and RCCL's, which is
+ * a fork of it. Constants are catalog/nccl.yaml; docs/exchange.md has the equations.
  */
 #pragma once
 
@@ -27,8 +27,8 @@ extern const char *const pace_nccl_protocol_names[PACE_NCCL_PROTOCOLS];
 enum { PACE_NCCL_TIERS = 3, PACE_NCCL_SPEEDS = 16, PACE_NCCL_CORRECTIONS = 24 };
 
 /* What moves data, as far as reached times go: lines with flags, lines of 128 bytes, plain buffers, the same over PCIe,
- * sums made by the switch, grouped sends, all devices at once; over several nodes trees above switches, RCCL's ways, and
- * all else alike. */
+ * sums made by the switch, grouped sends, all devices at once; over several nodes trees above switches, RCCL's ways,
+ * and all else alike. */
 typedef enum {
     PACE_REACHED_LL,
     PACE_REACHED_LL128,
@@ -95,8 +95,8 @@ typedef struct {
 /** Whose library exchanges on a machine: NCCL on NVIDIA's devices, RCCL on AMD's, NULL on others. */
 const char *pace_nccl_library_of(const pace_machine *machine);
 
-/** The constants of a version ("2.30", "2.16") for a generation: of the newest line that is not newer; of RCCL for "rccl".
- * PACE_E_MISSING for what is neither. */
+/** The constants of a version ("2.30", "2.16") for a generation: of the newest line that is not newer; of RCCL for
+ * "rccl". PACE_E_MISSING for what is neither. */
 pace_status pace_nccl_load(pace_nccl *out, pace_catalog *catalog, const char *line, int generation) PACE_MUST_CHECK;
 
 /* What every algorithm and protocol would take for a collective of a group of ranks. */
@@ -158,7 +158,7 @@ typedef struct {
     double least_s, most_s; /* at the marks */
 } pace_nccl_interval;
 
-/** The marks around a size, and the number of the lower one: 0 from 0 bytes on, 1 from one byte on, 4 more a doubling. */
+/** The marks around a size, and the lower one's number: 0 from 0 bytes on, 1 from one byte on, 4 more a doubling. */
 int pace_nccl_mark(double *mark, double *next, double bytes);
 
 void pace_nccl_interval_find(pace_nccl_interval *out, const pace_nccl_group *group, double mark, double next,

@@ -28,8 +28,8 @@ static double with_own_part(const pace_nccl_curves *c, pace_nccl_reached_kind ki
 }
 
 /* One thread starts device after device: each takes a call, a start of every send, and of more channels for more
- * bytes; RCCL starts all of a device's with one call. Over several nodes every device has a process, which is ready before
- * the network is. */
+ * bytes; RCCL starts all of a device's with one call. Over several nodes every device has a process, which is ready
+ * before the network is. */
 static double host_s(const pace_nccl *nccl, const pace_nccl_curves *c, double bytes, pace_nccl_stack stack) {
     const pace_nccl_host *host = &nccl->reached.host[stack];
     if (c->nodes > 1 && stack != PACE_STACK_FRAMEWORK) return 0;
@@ -40,8 +40,9 @@ static double host_s(const pace_nccl *nccl, const pace_nccl_curves *c, double by
     return host->call_s + devices * (host->device_s + host->send_s * sends + host->channels_s * channels);
 }
 
-/* T = launch + w max(r + f u / (1 + u), l) + e X, where w is NCCL's latency without its base, X its time of bytes, and u =
- * sqrt(X / w) says how far the pipeline of chunks is filled. The host works while devices do: both add as squares. */
+/* T = launch + w max(r + f u / (1 + u), l) + e X, where w is NCCL's latency without its base, X its time of bytes, and
+ * u = sqrt(X / w) says how far the pipeline of chunks is filled. The host works while devices do: both add as
+ * squares. */
 double pace_nccl_reached_time(double *waiting_share, const pace_nccl *nccl, const pace_nccl_curves *c, int algorithm,
                               int protocol, double bytes, pace_nccl_stack stack) {
     const pace_nccl_reached *reached = &nccl->reached;

@@ -196,8 +196,8 @@ static int minor_of(const char *version) {
     return version && strncmp(version, "2.", 2) == 0 && isdigit((unsigned char)version[2]) ? atoi(version + 2) : -1;
 }
 
-/* The line of that name; else the newest that is not newer than the version, or the oldest: lines are listed from old to
- * new. */
+/* The line of that name; else the newest that is not newer than the version, or the oldest: lines are listed from old
+ * to new. */
 static const pace_yaml_node *find_line(const pace_yaml *yaml, const char *version) {
     const pace_yaml_node *lines = pace_yaml_get(pace_yaml_root(yaml), "lines"), *found = NULL;
     int minor = minor_of(version);

@@ -1,7 +1,7 @@
 /* Times that never fall as bytes grow. NCCL chooses by what it believes, so that where it changes from one algorithm or
- * protocol to another, what is reached may jump down; but whoever sends less could send more, and waits no longer for it.
- * At marks, a quarter of a doubling apart, a time is the shortest of all marks from its own on; between two of them it
- * lies on the line between both. */
+ * protocol to another, what is reached may jump down; but whoever sends less could send more, and waits no longer for
+ * it. At marks, a quarter of a doubling apart, a time is the shortest of all marks from its own on; between two of them
+ * it lies on the line between both. */
 #include "base/numbers.h"
 #include "exchange/nccl.h"
 

@@ -10,8 +10,8 @@
  *   reduce, copy, work   take time on the lane
  *   wait     until an operation of another lane of the same rank has ended
  *
- * A receive that a reduce follows, with nothing but receives between them, is added to what the rank has; any other takes
- * its place. schedule/flows.h says when each operation runs; collective/executor.h runs it.
+ * A receive that a reduce follows, with nothing but receives between them, is added to what the rank has; any other
+ * takes its place. schedule/flows.h says when each operation runs; collective/executor.h runs it.
  */
 #pragma once
 
@@ -132,16 +132,16 @@ static inline void pace_program_at(pace_program *program, uint32_t first, uint32
 }
 static inline void pace_program_at_all(pace_program *program) { program->here = (pace_place){0, 1, 1, 1}; }
 
-/* The blocks of a ring: the one that rank number i of the ring ends with is `each` (its `first` for i = 0), `step` blocks
- * further for every i. */
+/* The blocks of a ring: the one that rank number i of the ring ends with is `each` (its `first` for i = 0), `step`
+ * blocks further for every i. */
 typedef struct {
     pace_place each;
     uint32_t step;
     uint32_t mine; /* the viewer's number on the ring */
 } pace_ring_blocks;
 
-/** n - 1 steps around the ring of one digit, each rank passing on a part of the vector; reducing it or not. `blocks` may
- * be NULL where nobody views the program. */
+/** n - 1 steps around the ring of one digit, each rank passing on a part of the vector; reducing it or not. `blocks`
+ * may be NULL where nobody views the program. */
 pace_status pace_program_around(pace_program *program, uint32_t stride, uint32_t extent, uint8_t wire, double part,
                                 bool reduce, const pace_ring_blocks *blocks);
 

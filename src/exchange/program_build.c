@@ -236,7 +236,7 @@ pace_status pace_program_direct(pace_program *p, const sizes *q) {
     return pace_program_gathers(q) ? send_to_all(p, q, part, false) : PACE_OK;
 }
 
-/* Bruck et al. 1997. In step i of an all-to-all a rank passes to the one 2^i before it the parts whose number has bit i. */
+/* Bruck et al. 1997. In step i a rank passes to the one 2^i before it the parts whose number has bit i. */
 static pace_status bruck_to_all(pace_program *p, const sizes *q) {
     double part = q->bytes / q->ranks;
     for (uint32_t distance = 1; distance < q->ranks; distance *= 2) {
@@ -256,8 +256,8 @@ typedef struct {
 } digit;
 
 /* A rank passes to the one `distance` before it, of an all-gather, what that has not of all it has so far. A
- * reduce-scatter goes the same way back: it passes to the one `distance` further the sums that are for that one and those
- * which will pass on to it. */
+ * reduce-scatter goes the same way back: it passes to the one `distance` further the sums that are for that one and
+ * those which will pass on to it. */
 static pace_status bruck_step(pace_program *p, const sizes *q, const digit *d, uint32_t distance, bool reduce) {
     uint32_t parts = distance < d->extent - distance ? distance : d->extent - distance;
     uint32_t viewer = pace_program_viewer(q), sent = reduce ? viewer + distance : viewer;

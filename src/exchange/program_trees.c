@@ -102,7 +102,7 @@ pace_status pace_program_chain(pace_program *p, const sizes *q) {
     return PACE_OK;
 }
 
-/* --- binary trees --------------------------------------------------------------------------------------------------- */
+/* --- binary trees ------------------------------------------------------------------------------------------------- */
 
 /* Two trees, in which a rank inside one is a leaf of the other (Sanders, Speck, Träff: "Two-tree algorithms for full
  * bandwidth broadcast, reduction and scan", Parallel Computing 2009). */

@@ -1,7 +1,7 @@
 /*
  * What was found of NCCL's steady times, so that the next question about the same group finds it: on intervals between
- * two marks of sizes, of a group and of the groups on fewer nodes that it must not be faster than. Each thread remembers
- * a few groups by everything their times depend on; answers are the same with and without.
+ * two marks of sizes, of a group and of the groups on fewer nodes that it must not be faster than. Each thread
+ * remembers a few groups by everything their times depend on; answers are the same with and without.
  */
 #pragma once
 

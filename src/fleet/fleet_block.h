@@ -30,8 +30,8 @@ typedef struct {
 /** Turns to a batch of jobs. */
 void pace_fleet_block_begin(pace_fleet_block *block, const pace_jobs *batch);
 
-/** Takes `count` jobs of one architecture, given by their places in the batch. Unusable jobs are counted in the fleet and
- * skipped. */
+/** Takes `count` jobs of one architecture, given by their places in the batch. Unusable jobs are counted in the fleet
+ * and skipped. */
 void pace_fleet_block_fill(pace_fleet_block *block, pace_fleet *fleet, pace_job_architecture architecture,
                            const uint32_t *place, size_t count);
 

@@ -95,8 +95,8 @@ void pace_job_catalog_free(pace_job_catalog *catalog);
 pace_status pace_job_machine_parse(pace_job_machine *out, const pace_job_catalog *catalog,
                                    const char *text) PACE_MUST_CHECK;
 
-/** A figure as people write it, of its own dimension and with its unit: "25Gb/s" is no rate of computing, "200" none at all.
- * False for what no machine has, too. `which`: a pace_job_figure. */
+/** A figure as people write it, of its own dimension and with its unit: "25Gb/s" is no rate of computing, "200" none at
+ * all. False for what no machine has, too. `which`: a pace_job_figure. */
 bool pace_job_figure_parse(double *out, int which, const char *text);
 
 /** Changes one figure: "compute_efficiency", "0.5". `change` is the whole text, for messages. */

@@ -80,8 +80,8 @@ typedef struct {
 void pace_job_parts_of(pace_job_parts *out, const pace_jobs *jobs, size_t first, size_t count,
                        const pace_job_setting *setting);
 
-/** The parts of jobs under one architecture, without `rows`; `contention`: whether input shares the host link. Columns of
- * efficiencies may be NULL: none is known. */
+/** The parts of jobs under one architecture, without `rows`; `contention`: whether input shares the host link. Columns
+ * of efficiencies may be NULL: none is known. */
 void pace_job_parts_as(pace_job_parts *out, const pace_jobs *jobs, size_t first, size_t count,
                        const pace_job_setting *setting, pace_job_architecture architecture, bool contention);
 

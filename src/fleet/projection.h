@@ -29,12 +29,13 @@ typedef struct {
     double spread[PACE_JOB_BLOCK];   /* of the logarithm of either speed-up (fleet/job_doubt.h), when asked for */
 } pace_projection;
 
-/** The steps that a move from `from` starts at: `step_s`, those of jobs as they are, but where input shares the host link of
- * projected jobs alone, `shared_s`, in which these jobs' replicas share theirs too. `parts` is room to work in. */
+/** The steps that a move from `from` starts at: `step_s`, those of jobs as they are, but where input shares the host
+ * link of projected jobs alone, `shared_s`, in which these jobs' replicas share theirs too. `parts` is room to work
+ * in. */
 const double *pace_project_from(pace_job_parts *parts, double shared_s[PACE_JOB_BLOCK], const pace_jobs *jobs,
                                 size_t first, size_t count, const double *step_s, const pace_job_setting *setting,
                                 pace_job_architecture from);
 
-/** Moves jobs [first, first + count) from one architecture to another; `step_s` are their step times as they are, above 0. */
+/** Moves jobs [first, first + count) to another architecture; `step_s` are their step times as they are, above 0. */
 void pace_project(pace_projection *out, const pace_jobs *jobs, size_t first, size_t count, const double *step_s,
                   const pace_job_setting *setting, pace_job_architecture from, pace_job_architecture architecture);

@@ -43,8 +43,8 @@ typedef struct {
 
 void pace_sketch_free(pace_sketch *sketch);
 
-/** Adds values[i], at least 0, weights[i] times, or once with weights NULL, for all i. NaN and negative values fail with
- * PACE_E_INTERNAL: whoever divides by zero should know. Infinity is a vast value. PACE_E_MEMORY. */
+/** Adds values[i], at least 0, weights[i] times, or once with weights NULL, for all i. NaN and negative values fail
+ * with PACE_E_INTERNAL: whoever divides by zero should know. Infinity is a vast value. PACE_E_MEMORY. */
 pace_status pace_sketch_add_all(pace_sketch *sketch, const double *values, const uint64_t *weights,
                                 size_t count) PACE_MUST_CHECK;
 

@@ -3,7 +3,8 @@
 #include <math.h>
 #include <string.h>
 
-/* How far parts must be apart: the logarithm of 3 %; standard errors; the step between them, of their means' distance. */
+/* How far parts must be apart: the logarithm of 3 %; standard errors; the step between them, of their means'
+ * distance. */
 static const double LEAST_APART = 0.03, ERRORS_APART = 5, STEP_APART = 0.5;
 enum { FEWEST_ITERATIONS = 20 };
 

@@ -1,11 +1,12 @@
 /*
- * Workers that are slow together: a bad node, a rack behind a slow link, half of a job on older devices. Who is slowest is
- * hardly behind the next one then, and what the group costs does not show (variability.h).
+ * Workers that are slow together: a bad node, a rack behind a slow link, half of a job on older devices. Who is slowest
+ * is hardly behind the next one then, and what the group costs does not show (variability.h).
  *
  * Workers are sorted by their usual pace (the logarithm) and split where the parts' means explain most of its variance
  * (Fisher, JASA 1958, for two parts). The split holds if the means differ by 3 % and by five standard errors of a pace,
  * and if the parts are apart: the step between the slowest of the fast part and the fastest of the slow part is half of
- * what the means differ by, at least. In n paces spread evenly it is 2 / (n - 1) of that. Each part is then split again.
+ * what the means differ by, at least. In n paces spread evenly it is 2 / (n - 1) of that. Each part is then split
+ * again.
  */
 #pragma once
 

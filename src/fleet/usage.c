@@ -79,7 +79,7 @@ static pace_status names_of(pace_name by[PACE_BY_STATE], pace_usage *usage, cons
     return PACE_OK;
 }
 
-/* --- runs ------------------------------------------------------------------------------------------------------------ */
+/* --- runs --------------------------------------------------------------------------------------------------------- */
 
 static void note_state(pace_usage *usage, pace_usage_run *run, const pace_usage_row *row) {
     pace_usage_text text = row->text[PACE_USAGE_STATE];
@@ -182,7 +182,7 @@ static pace_status add_run(pace_usage *usage, const pace_usage_row *row) {
     return push_by_model(usage, &run, row);
 }
 
-/* --- facts ----------------------------------------------------------------------------------------------------------- */
+/* --- facts -------------------------------------------------------------------------------------------------------- */
 
 static const pace_usage_text nothing = {"", 0};
 
@@ -217,9 +217,9 @@ static pace_status add_fact(pace_usage *usage, const pace_usage_row *row) {
     return PACE_OK;
 }
 
-/* --- counters -------------------------------------------------------------------------------------------------------- */
+/* --- counters ----------------------------------------------------------------------------------------------------- */
 
-/* Whose counters these are: as the row says, else the one job that held the node. Times must be of one kind for that. */
+/* Whose counters these are: as the row says, else the job that held the node. Times must be of one kind for that. */
 typedef struct {
     pace_usage_text job;
     bool by_node, shared;

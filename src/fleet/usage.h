@@ -1,8 +1,9 @@
 /*
- * What a cluster's GPUs were held for, of records of any source: runs of jobs, facts that other tables know of them, and
- * counters of GPUs. Rows come in any order; pace_usage_join() then puts together what belongs together.
+ * What a cluster's GPUs were held for, of records of any source: runs of jobs, facts that other tables know of them,
+ * and counters of GPUs. Rows come in any order; pace_usage_join() then puts together what belongs together.
  *
- * GPU-hours of a run are its GPUs times the time it held them. What a source does not say stays unknown: nothing is made up.
+ * GPU-hours of a run are its GPUs times the time it held them. What a source does not say stays unknown: nothing is
+ * made up.
  */
 #pragma once
 
@@ -23,7 +24,7 @@ typedef enum {
     PACE_USAGE_BYS
 } pace_usage_by;
 
-/* A run of a job, or of one of its parts, on GPUs of one model. Names number texts of pace_usage.names; 0 = not said. */
+/* A run of a job, or of a part of it, on GPUs of one model. Names number texts of pace_usage.names; 0 = not said. */
 typedef struct {
     pace_name job, part, by[PACE_BY_STATE];
     uint32_t row; /* the row it is of: those of one row are one run on GPUs of several models */
@@ -111,8 +112,8 @@ pace_status pace_usage_join(pace_usage *usage) PACE_MUST_CHECK;
 /** The fact about what a name is of; a new one if there is none so far. */
 pace_status pace_usage_fact_named(pace_usage_fact **out, pace_usage *usage, pace_name name) PACE_MUST_CHECK;
 
-/** Numbers what runs are put together by, from 0 in the order of first appearance: `(*out)[name]`, and how many there are.
- * Free with pace_free(). `by` is below PACE_BY_STATE. */
+/** Numbers what runs are put together by, from 0 in the order of first appearance: `(*out)[name]`, and how many there
+ * are. Free with pace_free(). `by` is below PACE_BY_STATE. */
 pace_status pace_usage_number_names(uint32_t **out, size_t *count, const pace_usage *usage,
                                     pace_usage_by by) PACE_MUST_CHECK;
 

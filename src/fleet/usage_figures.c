@@ -37,7 +37,7 @@ static pace_name key_of(const pace_usage *usage, const pace_usage_run *run, int 
     return run->by[by];
 }
 
-/* --- adding up ------------------------------------------------------------------------------------------------------- */
+/* --- adding up ---------------------------------------------------------------------------------------------------- */
 
 typedef struct {
     const pace_usage *usage;
@@ -115,7 +115,7 @@ static pace_status group_of(pace_usage_group **out, pace_usage_groups *groups, u
     return PACE_OK;
 }
 
-/* --- waits ----------------------------------------------------------------------------------------------------------- */
+/* --- waits -------------------------------------------------------------------------------------------------------- */
 
 static double at_share(const double *sorted, size_t count, double share) {
     size_t place = (size_t)ceil(share * (double)count);
@@ -160,7 +160,7 @@ static pace_status add_waits(pace_usage_groups *groups, const adding *a, int by)
     return status;
 }
 
-/* --- groups ---------------------------------------------------------------------------------------------------------- */
+/* --- groups ------------------------------------------------------------------------------------------------------- */
 
 /* The largest of what was idle, on matrix units and in memory: shares of time that may overlap. */
 static pace_usage_limit limit_of(const pace_usage_group *g) {
@@ -235,7 +235,7 @@ static pace_status order_by_job(uint32_t **out, const pace_usage *usage) {
     return PACE_OK;
 }
 
-/* --- what no counter saw --------------------------------------------------------------------------------------------- */
+/* --- what no counter saw ------------------------------------------------------------------------------------------ */
 
 /* Judged runs of a type of work. */
 typedef struct {
@@ -306,7 +306,7 @@ static pace_status estimate_unjudged(pace_usage_figures *out, const adding *a, s
     return PACE_OK;
 }
 
-/* --- what is odd ----------------------------------------------------------------------------------------------------- */
+/* --- what is odd -------------------------------------------------------------------------------------------------- */
 
 static void count_odd(pace_usage_figures *out, const pace_usage *usage) {
     out->span_s = usage->last_s >= usage->first_s ? usage->last_s - usage->first_s : NAN;

@@ -1,17 +1,17 @@
 /*
  * Figures of a cluster's usage: where GPU-hours go, what is idle, who waits, what it costs.
  *
- * Idle: GPU-hours that jobs held while their GPUs' counters say that nothing ran. Judged GPU-hours are those with counters.
- * The idle part of the others is estimated from the judged jobs of the same type of work, where there are enough, and has a
- * range: that of a mean of jobs that differ as much as those do (90 %). Lost: GPU-hours of runs that failed, ran out of
- * time, were preempted or lost their node, at most: what they saved before is not known.
+ * Idle: GPU-hours that jobs held while their GPUs' counters say that nothing ran. Judged GPU-hours are those with
+ * counters. The idle part of the others is estimated from the judged jobs of the same type of work, where there are
+ * enough, and has a range: that of a mean of jobs that differ as much as those do (90 %). Lost: GPU-hours of runs that
+ * failed, ran out of time, were preempted or lost their node, at most: what they saved before is not known.
  */
 #pragma once
 
 #include "fleet/usage.h"
 
-/* What a GPU of a model can do, for each name of one; NAN = not known. The records do not say in which precision matrix units
- * worked: the rate is between that of the slowest and that of the fastest which they have. */
+/* What a GPU of a model can do, for each name of one; NAN = not known. The records do not say in which precision matrix
+ * units worked: the rate is between that of the slowest and that of the fastest which they have. */
 typedef struct {
     double flop_per_s_low, flop_per_s_high, memory_bytes_per_s;
 } pace_usage_rates;
@@ -67,8 +67,8 @@ typedef struct {
     double stated_gpu_hours; /* of runs whose end is known: completed, failed, … */
 } pace_usage_figures;
 
-/** `prices` has the price of a GPU-hour for each name of a GPU, NAN = none; `rates` what it can do, NULL = not known; `fewest` judged jobs of a type are needed to
- * estimate others of it. Free in either case. */
+/** `prices` has the price of a GPU-hour for each name of a GPU, NAN = none; `rates` what it can do, NULL = not known;
+ * `fewest` judged jobs of a type are needed to estimate others of it. Free in either case. */
 pace_status pace_usage_figures_of(pace_usage_figures *out, const pace_usage *usage, const double *prices,
                                   const pace_usage_rates *rates, size_t fewest) PACE_MUST_CHECK;
 void pace_usage_figures_free(pace_usage_figures *figures);

@@ -92,7 +92,7 @@ static void settle_time(const pace_usage *usage, pace_usage_run *run) {
     run->gpu_hours = run->gpus * run->elapsed_s / 3600;
 }
 
-/* --- counters -------------------------------------------------------------------------------------------------------- */
+/* --- counters ----------------------------------------------------------------------------------------------------- */
 
 /* Of the counter that was seen longest. */
 static int longest_of(const pace_usage_gauge *gauge) {
@@ -137,8 +137,8 @@ static pace_status merge_parts(pace_usage *usage) {
     return status;
 }
 
-/* Without a table of jobs a GPU's counters are a part of a run: as long as the job was seen on it. Parts of one job have one
- * row, and `each` has all its GPUs. */
+/* Without a table of jobs a GPU's counters are a part of a run: as long as the job was seen on it. Parts of one job
+ * have one row, and `each` has all its GPUs. */
 static pace_status run_of_gauge(pace_usage *usage, const pace_usage_gauge *gauge) {
     pace_usage_fact *fact = fact_of(usage, gauge->job);
     pace_usage_run run = {.job = gauge->job,
@@ -249,7 +249,7 @@ static pace_status give_gauges(pace_usage *usage) {
     return status;
 }
 
-/* --- waits ----------------------------------------------------------------------------------------------------------- */
+/* --- waits -------------------------------------------------------------------------------------------------------- */
 
 typedef struct {
     pace_name job;

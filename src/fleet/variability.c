@@ -96,8 +96,8 @@ static double residual(const pace_variability *v, const workspace *s, size_t ite
     return far > DRIFT ? DRIFT : far < -DRIFT ? -DRIFT : far; /* one spell is no habit */
 }
 
-/* How much a time is like the one before, of all workers: from 0 to nearly 1. A few iterations show less than there is: by
- * (1 + 3 r) / n (Kendall, Biometrika 1954). */
+/* How much a time is like the one before, of all workers: from 0 to nearly 1. A few iterations show less than there is:
+ * by (1 + 3 r) / n (Kendall, Biometrika 1954). */
 static double likeness(const pace_variability *v, const workspace *s) {
     double both = 0, own = 0, n = (double)s->compared;
     for (size_t i = 1; i < s->data->iterations; i++)
@@ -109,8 +109,8 @@ static double likeness(const pace_variability *v, const workspace *s) {
     return fmin(fmax((found * n + 1) / (n - 3), 0), 0.95);
 }
 
-/* The larger of what stretches and single times say, over all workers. The median of n independent normal times is off by
- * sqrt(pi / 2 n) of one; of times that are like the ones before by as if they were fewer. */
+/* The larger of what stretches and single times say, over all workers. The median of n independent normal times is off
+ * by sqrt(pi / 2 n) of one; of times that are like the ones before by as if they were fewer. */
 static void find_usual_error(pace_variability *v, const workspace *s) {
     size_t stretches = s->data->iterations / 4 < MOST_STRETCHES ? s->data->iterations / 4 : MOST_STRETCHES, count = 0;
     double sum = 0, of_times = sqrt(acos(-1) / 2 / (double)s->compared) * v->sigma;

@@ -9,7 +9,7 @@ double pace_exchange_exposed_s(const pace_forecast_result *result);
 /** Of it that of each kind of group. */
 void pace_exchange_exposed_by(double by_s[PACE_GROUPS], const pace_forecast_result *result);
 
-/** Adds to a step's spread what it would take longer if its exchanges took as much longer as their doubts say: those behind
- * the last forward pass one after another from where each started, as far as computing does not hide them; at least what is
- * exposed as it is, so many times. `result->exchange.exposed_s` must be known. */
+/** Adds to a step's spread what it would take longer if its exchanges took as much longer as their doubts say: those
+ * behind the last forward pass one after another from where each started, as far as computing does not hide them; at
+ * least what is exposed as it is, so many times. `result->exchange.exposed_s` must be known. */
 void pace_exchange_doubt_step(pace_forecast_result *result, const pace_scenario *scenario, const pace_doubts *doubts);

@@ -55,7 +55,8 @@ static bool question_of(pace_exchange_question *out, pace_machine *machine, cons
     return question.ranks_per_node <= machine->devices;
 }
 
-/* A recording asks thousands of exchanges of a few sorts of groups; links are opened once for each. NULL: they cannot be. */
+/* A recording has thousands of exchanges of few sorts of groups; links are opened once for each. NULL: they cannot
+ * be. */
 static const pace_exchange *open_links(pace_link_prices *prices, const pace_machine *machine, double faster) {
     size_t held = prices->opened_count < PACE_LINKS_OPENED ? prices->opened_count : PACE_LINKS_OPENED;
     for (size_t i = 0; i < held; i++)

@@ -1,7 +1,7 @@
 /*
- * What recorded exchanges should take over the links that their ranks have, and what they take once these links, or what is
- * exchanged, are otherwise. Of a measured time only what links explain changes; what it took longer (waiting for ranks that
- * came late, a host that had not launched) stays.
+ * What recorded exchanges should take over the links that their ranks have, and what they take once these links, or
+ * what is exchanged, are otherwise. Of a measured time only what links explain changes; what it took longer (waiting
+ * for ranks that came late, a host that had not launched) stays.
  */
 #pragma once
 
@@ -32,17 +32,17 @@ typedef struct {
     size_t opened_count;                        /* all that were */
 } pace_link_prices;
 
-/** The links of the ranks of a recorded step. PACE_E_USAGE for steps that were not recorded, whose exchanges the machine
- * prices; PACE_E_MISSING where neither says over which links ranks exchange. */
+/** The links of the ranks of a recorded step. PACE_E_USAGE for steps that were not recorded, whose exchanges the
+ * machine prices; PACE_E_MISSING where neither says over which links ranks exchange. */
 pace_status pace_link_prices_open(pace_link_prices *out, const pace_editing *editing,
                                   const char *what_if) PACE_MUST_CHECK;
 
-/** What an exchange should take, in ns, and the spread of that. False: its size, its ranks or its kind are not known. */
+/** What an exchange should take, in ns, and the spread of that. False: size, ranks or kind are not known. */
 bool pace_link_price(pace_estimate *out_ns, pace_link_prices *prices, const pace_graph *graph,
                      const pace_graph_exchange *exchange, const pace_link_case *what);
 
-/** What of a measured time follows the links: of an exchange whose ranks were all traced, which is measured from the last
- * arrival on, all of it; else what the links explain. */
+/** What of a measured time follows the links: of an exchange whose ranks were all traced, which is measured from the
+ * last arrival on, all of it; else what the links explain. */
 double pace_link_explained_ns(const pace_graph_exchange *exchange, double measured_ns, double price_ns);
 
 /** Gives a recorded exchange the time it takes in another case: of `measured_ns` what links explain becomes what they

@@ -64,8 +64,8 @@ static void take_steps(pace_forecast_rank *rank, const pace_rank *trace, const w
     if (rank->steps == 0) rank->steps_ns = (double)trace->work.window.span_ns;
 }
 
-/* An exchange lasts from the last rank's arrival; the wait before is what the walk finds. Nanoseconds + 1 of the tasks that
- * waited, zero for all others: the memory of most is never touched. */
+/* An exchange lasts from the last rank's arrival; the wait before is what the walk finds. Nanoseconds + 1 of the tasks
+ * that waited, zero for all others: the memory of most is never touched. */
 static void take_waits(int64_t *task_ns, const pace_analysis *measured, const pace_rank *trace) {
     for (size_t r = 0; r < measured->ranks.count; r++) {
         if (pace_rank_trace(measured->ranks.items[r]) != trace) continue;
@@ -100,8 +100,8 @@ static pace_status measure_launches(pace_forecast_rank *rank, const pace_analysi
     return PACE_OK;
 }
 
-/* Who met whom is what the analysis found (insight/ranks/collectives.h), where it joined several ranks: collectives counted one by one
- * would meet others' once a recording lacks some. Messages are matched by their peers. */
+/* Who met whom is what the analysis found (insight/ranks/collectives.h), where it joined several ranks: collectives
+ * counted one by one would meet others' once a recording lacks some. Messages are matched by their peers. */
 static pace_status take_meetings(pace_graph *graph, const pace_analysis *measured, const pace_rank *trace) {
     if (measured->ranks.count < 2) return PACE_OK;
     int32_t *meeting = pace_alloc(trace->step.count + 1, sizeof *meeting); /* per task */

@@ -10,15 +10,16 @@
 #include "forecast/forecast_data.h"
 
 /** What a measured analysis says of its ranks' graphs and host costs; `measured` must outlive it. Overheads of the
- * trace are used as they are. Of `steps` ("3:4", insight/steps/step_choice.h; NULL = all) it is the same as of an analysis of these
- * alone. */
+ * trace are used as they are. Of `steps` ("3:4", insight/steps/step_choice.h; NULL = all) it is the same as of an
+ * analysis of these alone. */
 pace_status pace_forecast_of_analysis(pace_forecast *out, const pace_analysis *measured,
                                       const char *steps) PACE_MUST_CHECK;
 
 /** The mean step that was measured, of the slowest rank, ns; without steps its span. */
 double pace_forecast_measured_ns(const pace_forecast *forecast);
 
-/** What the replay misses of the recording, as a logarithm; 0 where first uses were left out of it, or nothing was measured. */
+/** What the replay misses of the recording, as a logarithm; 0 where first uses were left out of it, or nothing was
+ * measured. */
 double pace_forecast_gap(const pace_forecast *forecast, double replayed_s);
 
 /** It misses that of every what-if, too: the interval reaches as far. */

@@ -162,9 +162,9 @@ static double fastest_part(const pace_pricing *p, uint32_t launch) {
     return most;
 }
 
-/* Where the host is the device: a call for each operator, and what it does in proportion to how much that is. What a part
- * takes longer than the fastest of them would for as many bytes is arithmetic, which no fusion saves, unless it is so short
- * that it may be a longer call. */
+/* Where the host is the device: a call for each operator, and what it does in proportion to how much that is. What a
+ * part takes longer than the fastest of them would for as many bytes is arithmetic, which no fusion saves, unless it is
+ * so short that it may be a longer call. */
 static pace_estimate by_amounts(const pace_pricing *p, uint32_t launch, double measured) {
     double now = amount_of(pace_variant_op(p->variant, launch)), rate = fastest_part(p, launch), arithmetic_ns = 0;
     const pace_variant_launch *of = &p->variant->launches[launch];
@@ -261,7 +261,7 @@ static pace_status price_anew(pace_estimate *out_ns, const pace_pricing *p, uint
     return PACE_OK;
 }
 
-/* --- equal launches ------------------------------------------------------------------------------------------------- */
+/* --- equal launches ----------------------------------------------------------------------------------------------- */
 
 static bool same_exchange(const pace_graph_exchange *a, const pace_graph_exchange *b) {
     return a->collective == b->collective && a->bytes == b->bytes && a->group_size == b->group_size &&

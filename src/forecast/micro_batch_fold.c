@@ -25,7 +25,7 @@ pace_fold_round pace_fold_round_of(const pace_graph *graph, uint32_t queue, uint
                              .steady_end = computes_before(graph, steady_first + steady_count)};
 }
 
-/* --- two rounds that are alike ------------------------------------------------------------------------------------- */
+/* --- two rounds that are alike ------------------------------------------------------------------------------------ */
 
 static bool is_again(const pace_step *step, uint32_t a, uint32_t b, int64_t period_ns) {
     return step->start_ns[a] + period_ns == step->start_ns[b] && pace_task_ns(step, a) == pace_task_ns(step, b) &&
@@ -82,8 +82,8 @@ static int64_t call_end_ns(const pace_step *step, const pace_lane *stream, uint3
     return steady_ns < here_ns ? steady_ns : here_ns;
 }
 
-/* No host waits for the queue, with more rounds or without: each call begins behind the call before, and that ends when the
- * queue has room. */
+/* No host waits for the queue, with more rounds or without: each call begins behind the call before, and that ends when
+ * the queue has room. */
 static bool queue_has_room(const pace_step *step, const pace_lane *stream, const pace_fold_round *round,
                            int64_t from_ns, int64_t period_ns) {
     uint32_t first = pace_lane_first_from(step, stream, from_ns), second = first + round->count;
@@ -207,7 +207,7 @@ pace_status pace_fold_find(pace_fold_gap *out, bool *steady, pace_analysis *anal
     return PACE_OK;
 }
 
-/* --- what it adds -------------------------------------------------------------------------------------------------- */
+/* --- what it adds ------------------------------------------------------------------------------------------------- */
 
 pace_matrix pace_fold_matrix(const pace_fold_gap *gap, pace_matrix folded) {
     for (int stage = 0; stage < PACE_STAGES; stage++)

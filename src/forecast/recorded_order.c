@@ -36,8 +36,9 @@ static uint32_t last_ended(const order *o, uint32_t launch, int64_t now_ns) {
     return best;
 }
 
-/* How long the device, which had stood still since `since_ns`, stood still for no recorded cause: as in the replay of the
- * measured step (insight/segments.c) all of it where the work was in line by then, else what is more than a launch takes. */
+/* How long the device, which had stood still since `since_ns`, stood still for no recorded cause: as in the replay of
+ * the measured step (insight/segments.c) all of it where the work was in line by then, else what is more than a launch
+ * takes. */
 static int64_t held(const order *o, uint32_t number, int64_t since_ns, int64_t start_ns) {
     uint32_t cause = pace_task_cause(o->recorded, o->graph->launches.items[number].task);
     int64_t issued_ns = cause == PACE_NO_TASK ? since_ns : pace_step_end_ns(o->recorded, cause);

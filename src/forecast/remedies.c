@@ -124,7 +124,8 @@ static bool applies(const trial *t, const pace_remedy_row *row, pace_advice reso
     return !row->spread_host || resource != PACE_ADVICE_HOST || pace_lead_spreads(&t->behind[PACE_ADVICE_HOST]);
 }
 
-/* How many tasks have a name that fits; `fits` holds what is known of each name: 0 = nothing, 1 = it does not, 2 = it does. */
+/* How many tasks have a name that fits; `fits` holds what names are known to do: 0 = nothing, 1 = it does not, 2 = it
+ * does. */
 static size_t count_fitting(const trial *t, const regex_t *names, uint8_t *fits, bool of_step) {
     const pace_step *step = &t->rank->step;
     size_t count = 0;

@@ -47,12 +47,12 @@ typedef struct {
     PACE_VEC(pace_remedy) items; /* best first */
 } pace_remedies;
 
-/** The remedy to try first: of those that act on what leads the report the best one, else the best of all; NULL = there is
- * none. *on_lead tells which. */
+/** The remedy to try first: of those that act on what leads the report the best one, else the best of all; NULL = there
+ * is none. *on_lead tells which. */
 const pace_remedy *pace_remedies_first(bool *on_lead, const pace_remedies *remedies, const pace_lead *lead);
 
-/** Tries what may help the step that a path was found for; the names in it are the analysis'. Errors: those of reading the
- * catalogue, and of memory; a remedy that cannot be tried is counted as refused. */
+/** Tries what may help the step that a path was found for; the names in it are the analysis'. Errors: those of reading
+ * the catalogue, and of memory; a remedy that cannot be tried is counted as refused. */
 pace_status pace_remedies_try(pace_remedies *out, const pace_analysis *analysis, const pace_critical *critical,
                               const pace_rank *rank) PACE_MUST_CHECK;
 void pace_remedies_free(pace_remedies *remedies);

@@ -4,7 +4,8 @@
 
 #include <math.h>
 
-/* What stands behind half of the resource's time or more, or most of the waits. Where nothing could be tried instead, a tenth will do. */
+/* What stands behind half of the resource's time or more, or most of the waits. Where nothing could be tried instead, a
+ * tenth will do. */
 enum { MOST_NAMES = 8 };
 
 static size_t list_names(const char *names[MOST_NAMES], const pace_lead *behind, double least) {

@@ -50,6 +50,7 @@ pace_status pace_scenario_put_name(pace_scenario *scenario, const char *what_if,
 /** The n-th value of a what-if; NULL = there is none. */
 const pace_scenario_value *pace_scenario_value_at(const pace_scenario *scenario, const char *what_if, size_t n);
 
-/** Whether launches that exchange gradients, or pull parameters, are priced together (forecast_gradients.h) and not one by one: with every
- * approach but those that fill buckets in the order in which gradients come, as DistributedDataParallel does. */
+/** Whether launches that exchange gradients, or pull parameters, are priced together (forecast_gradients.h) and not one
+ * by one: with every approach but those that fill buckets in the order in which gradients come, as
+ * DistributedDataParallel does. */
 bool pace_scenario_has_lanes(const pace_scenario *scenario);

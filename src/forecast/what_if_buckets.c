@@ -1,8 +1,8 @@
 /*
- * Gradients summed over ranks in buckets of another size: a recorded step's all-reduces of gradients are taken apart and put
- * together as DistributedDataParallel does it (model/buckets.h). A bucket goes when its last gradient has been accumulated;
- * what it takes is what the links explain of so many bytes (forecast/exchange_links.h), and what the recorded
- * all-reduces took longer.
+ * Gradients summed over ranks in buckets of another size: a recorded step's all-reduces of gradients are taken apart
+ * and put together as DistributedDataParallel does it (model/buckets.h). A bucket goes when its last gradient has been
+ * accumulated; what it takes is what the links explain of so many bytes (forecast/exchange_links.h), and what the
+ * recorded all-reduces took longer.
  */
 #include "base/decimal.h"
 #include "forecast/exchange_links.h"
@@ -117,7 +117,8 @@ static pace_status take_gradient(bucketing *b, uint32_t node) {
 
 /* --- what becomes of a pass --------------------------------------------------------------------------------------- */
 
-/* Weights become bytes: those of all of the pass' all-reduces, spread by shapes where all gradients have one, else evenly. */
+/* Weights become bytes: those of all of the pass' all-reduces, spread by shapes where all gradients have one, else
+ * evenly. */
 static double weigh(bucketing *b) {
     double weights = 0, bytes = 0;
     bool shaped = true;
@@ -165,8 +166,8 @@ static bucket *bucket_at(bucketing *b, double byte) {
     return &b->buckets.items[i];
 }
 
-/* What recorded all-reduces took longer than links explain stays with the bucket that their last byte is in. Returns how much
- * of the closed forms the rest is. */
+/* What recorded all-reduces took longer than links explain stays with the bucket that their last byte is in. Returns
+ * how much of the closed forms the rest is. */
 static double keep_waits(bucketing *b) {
     double explained = 0, reached = 0, byte = 0;
     for (size_t i = 0; i < b->pass.sums.count; i++) {
@@ -244,7 +245,8 @@ static pace_status place_bucket(bucketing *b, const bucket *of, double reached) 
     return PACE_OK;
 }
 
-/* Whoever waited for an all-reduce that is gone waits for the bucket that its bytes are in, if that is issued before. */
+/* Whoever waited for an all-reduce that is gone waits for the bucket that its bytes are in, if that is issued
+ * before. */
 static void wait_for_carrier(bucketing *b, uint32_t gone, uint32_t now) {
     pace_graph *graph = &b->variant->graph;
     for (uint32_t i = 0; i < graph->launches.count; i++)
@@ -291,7 +293,8 @@ static pace_status end_pass(bucketing *b) {
 
 /* --- a rank ------------------------------------------------------------------------------------------------------- */
 
-/* Nodes and launches in the order in which they are issued. All-reduces before a pass' first gradient are of something else. */
+/* Nodes and launches in the order in which they are issued. All-reduces before a pass' first gradient are of something
+ * else. */
 static pace_status walk_passes(bucketing *b) {
     const pace_graph *graph = graph_of(b);
     uint32_t launches = (uint32_t)graph->launches.count, next = 0;

@@ -1,7 +1,7 @@
 /*
- * Work of experts spread evenly over ranks: the k-th grouped product (or what a regular expression names) takes on every rank
- * what it takes on average, and all-to-alls move on every rank what they move on average. Ranks that come late to the next
- * exchange are then late no longer.
+ * Work of experts spread evenly over ranks: the k-th grouped product (or what a regular expression names) takes on
+ * every rank what it takes on average, and all-to-alls move on every rank what they move on average. Ranks that come
+ * late to the next exchange are then late no longer.
  */
 #include "base/pattern.h"
 #include "forecast/forecast_price.h"

@@ -1,5 +1,5 @@
-/* Recorded exchanges over faster links, of fewer bytes, or by another algorithm of the library: priced by the closed forms of the machine's
- * links (forecast/exchange_links.h). */
+/* Recorded exchanges over faster links, of fewer bytes, or by another algorithm of the library: priced by the closed
+ * forms of the machine's links (forecast/exchange_links.h). */
 #include "base/decimal.h"
 #include "base/pattern.h"
 #include "exchange/algorithms.h"
@@ -24,8 +24,8 @@ static pace_status parse_bytes(pace_scenario *scenario, const char *text) {
     return parse_factor(scenario, "exchange_bytes", text, 0.01, 100);
 }
 
-/* The algorithm whose name matches, of those that the library of these links has; the textbook's are rows of a table of their
- * own, and have no names of NCCL's. */
+/* The algorithm whose name matches, of those that the library of these links has; the textbook's are rows of a table of
+ * their own, and have no names of NCCL's. */
 static pace_status find_algorithm(int *out, const pace_link_prices *prices, const pace_scenario_value *named) {
     pace_exchange opened;
     PACE_TRY(pace_exchange_open(&opened, prices->catalog, &prices->links.machine, PACE_LIBRARY_AUTO, NULL));

@@ -2,8 +2,8 @@
  * Input fetched by worker processes, ahead of the step: each batch stands ready, or is waited for, and is handed over.
  *
  * N workers fetch N batches side by side, so that one arrives every N-th part of what fetching one takes: a lane of its
- * own does them in turn, each in that time. What the lane had left to do of the first batch when the measured steps began is
- * what a step without input leaves it to do: steps follow each other.
+ * own does them in turn, each in that time. What the lane had left to do of the first batch when the measured steps
+ * began is what a step without input leaves it to do: steps follow each other.
  */
 #include "base/decimal.h"
 #include "forecast/what_ifs.h"

@@ -1,4 +1,4 @@
-/* One kernel a step for the optimizer's update: each parameter's chain of element-wise kernels, and those of all parameters. */
+/* One kernel a step for the optimizer's update: each parameter's element-wise kernels, and those of all parameters. */
 #include "forecast/tensor_roles.h"
 #include "forecast/what_ifs.h"
 #include "step/op_edit.h"
@@ -22,7 +22,8 @@ static bool is_chain(const pace_op *a, const pace_op *b) {
            a->element_bytes == b->element_bytes;
 }
 
-/* What the kernel of all does: of a parameter's chain what lies between stays inside; parameters stand beside each other. */
+/* What the kernel of all does: of a parameter's chain what lies between stays inside; parameters stand beside each
+ * other. */
 static pace_op join(const pace_op *all, const pace_op *before, const pace_op *next) {
     const pace_op chain[2] = {*before, *next};
     bool chained = is_chain(before, next);

@@ -29,8 +29,8 @@ typedef struct {
     unsigned acts_on;   /* resources whose time it can save, 1 << pace_advice of each; 0 = any (saving_bound.h) */
     bool of_host;       /* it is asked of steps of the host alone, too */
     bool alone;         /* of two values only one can be: nothing stands for both together */
-    /* Reads a value, or NULL of a flag, into a scenario. PACE_E_USAGE. NULL: a flag, or a regular expression, is kept among the
-     * scenario's values. */
+    /* Reads a value, or NULL of a flag, into a scenario. PACE_E_USAGE. NULL: a flag, or a regular expression, is kept
+     * among the scenario's values. */
     pace_status (*parse)(pace_scenario *scenario, const char *text);
     bool (*asked)(const pace_scenario *scenario); /* NULL: it has a value there */
     pace_what_if_turn turn;
@@ -41,8 +41,7 @@ typedef struct {
     const char *assumption; /* that reports note; NULL = none */
     size_t changed;         /* place in pace_forecast_edits of how many it changed, where `idle` is said of 0 */
     const char *idle;
-    bool
-        by_name; /* a regular expression chooses what it changes: where it finds nothing, names that there are are listed */
+    bool by_name; /* a regular expression chooses what it changes; if it finds nothing, the names are listed */
 } pace_what_if;
 
 /* The option of a what-if: help, and for one that takes values what they are, the column of a table that says the same,
@@ -78,13 +77,13 @@ pace_status pace_what_ifs_apply(pace_editing *editing, const pace_what_if *const
 extern const char pace_what_if_tables_note[];
 
 /** A step of `samples` on each rank becomes one of `wanted`. What is as large as the parameters stays: updates,
- * gradients' accumulation and exchange. Fetching input grows in proportion. Of the other operations the size that counts samples grows in proportion, and
- * so do transfers from the host and exchanges of activations. Where an operation's sizes are unknown its time is taken
- * to grow in proportion. */
+ * gradients' accumulation and exchange. Fetching input grows in proportion. Of the other operations the size that
+ * counts samples grows in proportion, and so do transfers from the host and exchanges of activations. Where an
+ * operation's sizes are unknown its time is taken to grow in proportion. */
 pace_status pace_what_if_batch(pace_variant *variant, double samples, double wanted) PACE_MUST_CHECK;
 
-/** Matrix operations in another precision (step/op_edit.h); casts that this adds or removes are not. *changes counts the
- * launches that it is another precision for. */
+/** Matrix operations in another precision (step/op_edit.h); casts that this adds or removes are not. *changes counts
+ * the launches that it is another precision for. */
 pace_status pace_what_if_precision(size_t *changes, pace_variant *variant, pace_precision precision) PACE_MUST_CHECK;
 
 /** Element-wise kernels that follow each other on a stream, of equally many elements, issued by one thread within one

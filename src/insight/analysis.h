@@ -57,11 +57,11 @@ bool pace_analysis_has_devices(const pace_analysis *analysis);
 pace_status pace_analysis_rank(const pace_rank **out, const pace_analysis *analysis, const char *field,
                                int64_t number) PACE_MUST_CHECK;
 
-/** The rank that was asked for, else the one that makes the others wait, else the one whose devices were busy or waiting
- * longest (the span of its trace); of several devices the one whose steps
+/** The rank that was asked for, else the one that makes the others wait, else the one whose devices were busy or
+ * waiting longest (the span of its trace); of several devices the one whose steps
  * took longest, for their spans differ by chance where they exchange. Ties go to the first. */
 const pace_rank *pace_analysis_slowest(const pace_analysis *analysis);
 
-/** Makes the stage of a pipeline that waits least for its peers the slowest: all stages take as long, and this one sets the pace.
- * `more_ns`: what each rank waits beside what was walked; NULL = nothing. */
+/** Makes the stage of a pipeline that waits least for its peers the slowest: all stages take as long, and this one sets
+ * the pace. `more_ns`: what each rank waits beside what was walked; NULL = nothing. */
 void pace_analysis_report_busiest(pace_analysis *analysis, const int64_t *more_ns);

@@ -159,8 +159,8 @@ static size_t work_in(const pace_work *work, int64_t from_ns, int64_t to_ns) {
     return end > first ? end - first : 0;
 }
 
-/* Whether all ranks of a predicted step, with what was left out of it, can be joined: that hangs on their work alone, however many of the
- * host's operators were walked. */
+/* Whether all ranks of a predicted step, with what was left out of it, can be joined: that hangs on their work alone,
+ * however many of the host's operators were walked. */
 static pace_status check_size(const pace_critical *critical, const pace_analysis *analysis, int64_t origin_ns,
                               const pace_path_fold *fold) {
     size_t work = 0;

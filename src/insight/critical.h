@@ -43,7 +43,8 @@ typedef struct {
     size_t handovers, recorded_handovers;
 } pace_critical;
 
-/** Analyses one step of the rank alone: the typical one (insight/steps/typical_step.h). No work, no path: pieces stay empty. */
+/** Analyses one step of the rank alone: the typical one (insight/steps/typical_step.h). No work, no path: pieces stay
+ * empty. */
 pace_status pace_critical_find(pace_critical *out, const pace_rank *rank) PACE_MUST_CHECK;
 
 /** The same step of the same rank (one of the analysis'), with a path that goes on, where the rank waited for another,
@@ -66,8 +67,8 @@ pace_status pace_critical_find_path(pace_critical *out, const pace_analysis *ana
 pace_status pace_critical_find_step(pace_critical *out, const pace_analysis *analysis, const pace_rank *rank,
                                     size_t mark) PACE_MUST_CHECK;
 
-/** How long the step of a path, found for that rank of the analysis, would take if all of several resources took no time: a bit
- * (1 << pace_advice) each. `count` sets, one answer each. */
+/** How long the step of a path, found for that rank of the analysis, would take if all of several resources took no
+ * time: a bit (1 << pace_advice) each. `count` sets, one answer each. */
 pace_status pace_critical_without(int64_t *without_ns, const pace_critical *critical, const pace_analysis *analysis,
                                   const pace_rank *rank, const unsigned *resources, size_t count) PACE_MUST_CHECK;
 void pace_critical_free(pace_critical *critical);

@@ -32,7 +32,8 @@ uint32_t pace_outermost_operator(const pace_step *step, uint32_t task) {
     return found;
 }
 
-/* A frame that says what is done: the user's own, or one of what writes logs; not PyTorch's, a builtin, or where Python waits. */
+/* A frame that says what is done: the user's own, or one of what writes logs; not PyTorch's, a builtin, or where Python
+ * waits. */
 static bool is_own_frame(const char *name) {
     static const char *const others[] = {"torch/",      "<",        "nn.Module",   "threading.py", "queue.py",
                                          "socket.py",   "ssl.py",   "http/",       "urllib3/",     "multiprocessing/",
@@ -58,7 +59,7 @@ static bool is_place(const pace_step *step, uint32_t task) {
     return annotation && step->kind[task] <= PACE_TASK_ANNOTATION;
 }
 
-/* A library's frame that tells where nothing of the user's does: PyTorch's, or that of a queue that other threads fill. */
+/* A library's frame, where nothing of the user's tells: PyTorch's, or that of a queue that other threads fill. */
 static bool is_library_frame(const pace_step *step, uint32_t task) {
     const char *name = pace_step_name(step, task);
     return step->kind[task] == PACE_TASK_PYTHON && (pace_starts(name, "torch/") || pace_starts(name, "queue.py("));

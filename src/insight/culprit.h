@@ -23,7 +23,8 @@ pace_status pace_culprit_find(pace_culprit *out, const pace_critical *critical, 
 /** The innermost task of a host thread that covers an instant; PACE_NO_TASK = none. */
 uint32_t pace_task_at(const pace_step *step, const pace_lane *lane, int64_t at_ns);
 
-/** The innermost function of the user's, module or annotation at or around a host task; where the step holds none, the outermost
+/** The innermost function of the user's, module or annotation at or around a host task; where the step holds none, the
+ * outermost
     function of PyTorch's; NULL = none. */
 const char *pace_host_place(const pace_step *step, uint32_t task);
 

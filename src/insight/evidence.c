@@ -60,7 +60,7 @@ static int64_t graph_pauses(const pace_rank *rank, int64_t start_ns, int64_t end
     return sum_ns;
 }
 
-/* Names of what runs on devices alone: ranges that PyTorch opens around their exchanges, operators of their libraries. */
+/* Names of what runs on devices alone: ranges that PyTorch opens around exchanges, operators of their libraries. */
 static bool names_a_device(const char *name) {
     static const char *const starts[] = {"nccl:",         "aten::cudnn_convolution", "aten::cudnn_batch_norm",
                                          "aten::_cudnn_", "aten::miopen_",           "aten::_miopen_",
@@ -90,8 +90,8 @@ static int64_t host_span(const pace_step *step) {
     return last > first ? last - first : 0;
 }
 
-/* What a host that is the device worked, called or fetched: the trace says what it did then. Exchanges between ranks count
- * where operators were recorded beside them. */
+/* What a host that is the device worked, called or fetched: the trace says what it did then. Exchanges between ranks
+ * count where operators were recorded beside them. */
 static int64_t told_ns(const pace_rank *rank, int64_t span_ns) {
     const pace_window *window = &rank->work.window;
     int64_t ns = pace_intervals_within(&rank->work.calls, window->first_ns, window->last_ns) + window->compute_ns;

@@ -1,5 +1,5 @@
-/* What the host does while the device waits for it, by name, on two sides: the operator that runs on the launching thread, or
- * where none does the user's function, module or annotation. Calls that launch are part of their operator. */
+/* What the host does while the device waits for it, by name, on two sides: the operator that runs on the launching
+ * thread, or where none does the user's function, module or annotation. Launching calls are part of their operator. */
 #pragma once
 
 #include "insight/compare/step_change.h"

@@ -22,8 +22,8 @@ static bool exchanges(const void *context, uint32_t task) {
            pace_kernel_classify(h->classes, pace_step_name(step, task)).communication;
 }
 
-/* Nodes of autograd's graph and the engine that runs them, and requests for exchanges: what they ask for stands below them
- * or on another thread. */
+/* Nodes of autograd's graph and the engine that runs them, and requests for exchanges: what they ask for stands below
+ * them or on another thread. */
 static bool only_asks(const char *name) {
     size_t length = strlen(name);
     bool node = length && name[length - 1] >= '0' && name[length - 1] <= '9';

@@ -33,7 +33,7 @@ typedef struct {
     int64_t kernel_ns, copy_ns;
 } device_work;
 
-/* A launch returns some microseconds after it was called, or, where it waits for its kernel, as soon after that has ended. */
+/* A launch returns some microseconds after it was called, or, where it waits for its kernel, as soon after its end. */
 static bool ends_inside_its_launch(const pace_step *step, const pace_work_item *item) {
     enum { RETURNS_NS = 20000 };
     uint32_t call = pace_task_cause(step, item->task);
@@ -111,8 +111,8 @@ static void judge_host(pace_lead *lead, const pace_rank *rank, const pace_critic
     }
 }
 
-/* Of one rank alone: where its kernels' metadata and the catalogue's links say that most exposed communication is waiting,
- * late ranks are what costs, and faster links would not help. */
+/* Of one rank alone: where its kernels' metadata and the catalogue's links say that most exposed communication is
+ * waiting, late ranks are what costs, and faster links would not help. */
 static pace_status judge_network(pace_lead *lead, const pace_critical *critical, const pace_analysis *analysis,
                                  const pace_rank *rank) {
     pace_exchange_totals totals;
@@ -187,8 +187,8 @@ static pace_status lead_with_long_steps(pace_lead *lead, const pace_critical *cr
     return status;
 }
 
-/* Whether what exceeds usual steps is a tenth of the run, and more than half of what the lead would save of the rest: a step
- * may become as long as the usual ones, but no resource will take no time. */
+/* Whether what exceeds usual steps is a tenth of the run, and more than half of what the lead would save of the rest: a
+ * step may become as long as the usual ones, but no resource will take no time. */
 static bool long_steps_cost_most(const pace_lead *lead) {
     const pace_long_steps *s = &lead->series;
     double usual_ns = (double)(s->run_ns - s->excess_ns) * (double)lead->saved_ns / (double)lead->step_ns;

@@ -48,17 +48,17 @@ typedef struct {
     pace_first_use first_use; /* that takes most of the step; name NULL = none */
 } pace_lead;
 
-/** What stands behind a resource's time on the path, as if the report led with it: resource, culprit, and of the host the
- * reason with its figures, and of input what happens meanwhile, are set. */
+/** What stands behind a resource's time on the path, as if the report led with it: resource, culprit, and of the host
+ * the reason with its figures, and of input what happens meanwhile, are set. */
 pace_status pace_lead_of(pace_lead *out, const pace_critical *critical, const pace_analysis *analysis,
                          const pace_rank *rank, pace_advice resource) PACE_MUST_CHECK;
 
-/** The function, module or annotation that most of the host's time goes to and that launches no kernels: a graph of launches does
- * not take it away. NULL = none. */
+/** The function, module or annotation that most of the host's time goes to and that launches no kernels: a graph of
+ * launches does not take it away. NULL = none. */
 const char *pace_lead_own_work(const pace_lead *of_host);
 
-/** Whether the host's time is spread over many operators and launches: no stretch stands out, it does not wait, and no function
- * that launches nothing takes most of it. */
+/** Whether the host's time is spread over many operators and launches: no stretch stands out, it does not wait, and no
+ * function that launches nothing takes most of it. */
 bool pace_lead_spreads(const pace_lead *of_host);
 
 /** `rank` is the one the path was found for. */

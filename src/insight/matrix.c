@@ -10,8 +10,8 @@ const char *const pace_resource_names[PACE_RESOURCES] = {"compute_bound", "memor
 
 /* --- the steps' device intervals ---------------------------------------------------------------------------- */
 
-/* When each stream's first task with a known launch starts. Work in front of it without one was launched before the trace
- * began: a stream works in order. INT64_MIN: the stream has no launches, so nothing is known. */
+/* When each stream's first task with a known launch starts. Work in front of it without one was launched before the
+ * trace began: a stream works in order. INT64_MIN: the stream has no launches, so nothing is known. */
 static int64_t *find_first_launched(const pace_work *work) {
     int64_t *first = pace_alloc(work->step->lanes.count, sizeof *first);
     for (size_t i = 0; first && i < work->step->lanes.count; i++) first[i] = INT64_MIN;

@@ -14,8 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Beyond these a start is not "because of": a stream that waited for another starts soon after it, and did not start when its
- * launch arrived. What they miss is shown as gap. */
+/* Beyond these a start is not "because of": a stream that waited for another starts soon after it, and did not start
+ * when its launch arrived. What they miss is shown as gap. */
 enum { LAUNCH_NS = 10000, HANDOVER_NS = 20000 };
 
 /* Times of the clock in microseconds that passed through a double are off by an eighth of a microsecond, durations are
@@ -74,7 +74,7 @@ static pace_status add_host_segment(builder *b, uint32_t task, uint32_t lane, in
     return add_segment(b, task, lane, start, end, resource);
 }
 
-/* --- host lanes: operators, calls, exchanges and what fetches input, by self time --------------------------------------- */
+/* --- host lanes: operators, calls, exchanges and what fetches input, by self time --------------------------------- */
 
 /* A thread that asks again and again whether the device is done waits; what it asked in between held up nothing. */
 static bool asks(const pace_step *step, uint32_t task) {
@@ -170,8 +170,8 @@ static pace_status add_work(builder *b, uint32_t index, int64_t next_ns) {
     return add_segment(b, item->task, lane, start, item->end_ns, work_resource(item));
 }
 
-/* Where the host is the device: what of a pause before its work, [from, to), goes to fetching input. `next` is a task of the
- * lane behind which none that ends later begins earlier. */
+/* Where the host is the device: what of a pause before its work, [from, to), goes to fetching input. `next` is a task
+ * of the lane behind which none that ends later begins earlier. */
 static pace_status add_input(builder *b, uint32_t *next, const pace_lane *of, int64_t from, int64_t to) {
     const pace_step *step = &b->rank->step;
     uint32_t lane = (uint32_t)(b->replay->lane_first.count - 1), end = of->first + of->count;
@@ -229,14 +229,16 @@ static pace_status add_work_lanes(builder *b, bool on_device) {
 /* So much work in line on a stream, and a launch that takes long waits for room: half of what CUDA's queue holds. */
 enum { CROWDED = 512, LONG_LAUNCH_NS = 20000 };
 
-/* The first of a lane's segments up to `last` that ends after an instant; one past `last` = none. Work of a stream ends in order. */
+/* The first of a lane's segments up to `last` that ends after an instant; one past `last` = none. Work of a stream ends
+ * in order. */
 static uint32_t first_ending_after(const pace_segment *segments, uint32_t first, uint32_t last, int64_t at_ns) {
     uint32_t low = first;
     PACE_SEARCH(low, last + 1, middle, pace_segment_end(&segments[middle]) <= at_ns);
     return low;
 }
 
-/* A launch onto a full queue went on when work of the stream ended inside it. It is cut there, and the wait becomes an edge. */
+/* A launch onto a full queue went on when the stream's work ended inside it. It is cut there, and the wait becomes an
+ * edge. */
 static void cut_launch(builder *b, pace_segment *call, uint32_t launched) {
     pace_segment *segments = b->replay->segments.items;
     if (call->duration_ns < LONG_LAUNCH_NS) return;
@@ -294,7 +296,8 @@ static void add_blocking_edges(builder *b) {
     }
 }
 
-/* When its launch had arrived; work whose launch is not recorded may have been in line for as long as its lane exists. */
+/* When its launch had arrived; work whose launch is not recorded may have been in line for as long as its lane
+ * exists. */
 static int64_t arrival_of(const builder *b, uint32_t task) {
     uint32_t cause = pace_task_cause(&b->rank->step, task);
     return cause == PACE_NO_TASK ? b->from_ns : pace_step_end_ns(&b->rank->step, cause) + LAUNCH_NS;
@@ -326,8 +329,8 @@ static void add_stream_edges(builder *b) {
 /* How long a host thread may be silent before it counts as polling a busy device. */
 enum { SPIN_NS = 200000 };
 
-/* A host thread that did nothing recorded while the device was busy, and went on as soon as the device had done all that
- * was in line then, polled for that work, as libraries do that wait without a call. */
+/* A host thread that did nothing recorded while the device was busy, and went on as soon as the device had done all
+ * that was in line then, polled for that work, as libraries do that wait without a call. */
 static bool polled(const builder *b, int64_t from, int64_t to) {
     if (to - from < SPIN_NS) return false;
     return pace_intervals_within(&b->rank->work.busy, from, to) * 10 >= (to - from) * 9;

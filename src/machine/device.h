@@ -99,7 +99,7 @@ pace_status pace_device_check_precision(const pace_device *device, pace_precisio
 pace_precision pace_device_rated_as(const pace_device *device, pace_precision precision);
 /** The device's dense peak rate for a precision, or that of the next wider one it has; 0 = unknown. */
 double pace_device_rate(const pace_device *device, pace_precision precision);
-/** The rate at which a device's matrix units could multiply: that of 8 bits, which is not held back, over as many times as
- * operands are wider. Boards for games sum in single precision at half of it (NVIDIA, GA102 whitepaper, table 3: 71 and 142
- * TFLOP/s of RTX 3090). At least pace_device_rate(). */
+/** The rate at which a device's matrix units could multiply: that of 8 bits, which is not held back, over as many times
+ * as operands are wider. Boards for games sum in single precision at half of it (NVIDIA, GA102 whitepaper, table 3: 71
+ * and 142 TFLOP/s of RTX 3090). At least pace_device_rate(). */
 double pace_device_unit_rate(const pace_device *device, pace_precision precision);

@@ -81,8 +81,8 @@ double pace_slice_whole_bytes(pace_catalog *catalog, const pace_slice_profile *p
     return 0;
 }
 
-/* Names round the memory, and some GPUs keep a part of theirs back: a tenth is allowed for. Neighbouring rows are a factor of
- * two apart. */
+/* Names round the memory, and some GPUs keep a part of theirs back: a tenth is allowed for. Neighbouring rows are a
+ * factor of two apart. */
 static bool fits(const row *r, const pace_device *device, const pace_slice_profile *profile) {
     double gb = gib_of(device->memory_bytes) * r->memory / r->whole_memory;
     return r->slices == profile->slices && fabs(profile->memory_gb - gb) <= fmax(gb / 10, 0.5);

@@ -1,6 +1,6 @@
 /*
- * Hosts: processors that train networks of neurons themselves. What one multiply-add, one update, one activation and one
- * message take there, as `paceline calibrate` measured it: catalog/hosts.yaml, or a file of the same form.
+ * Hosts: processors that train networks of neurons themselves. What one multiply-add, one update, one activation and
+ * one message take there, as `paceline calibrate` measured it: catalog/hosts.yaml, or a file of the same form.
  */
 #pragma once
 
@@ -44,14 +44,16 @@ typedef struct {
 /** Whether what `--on` says are hosts: a name of catalog/hosts.yaml, or a file with a list "hosts". */
 pace_status pace_hosts_named(bool *out, pace_catalog *catalog, const char *text) PACE_MUST_CHECK;
 
-/** Hosts by what `--on` says: "NAME*COUNT net=10Gb/s net-latency=50us", NAME of the catalogue or a file. Errors: PACE_E_MISSING
- * for an unknown name, PACE_E_INPUT with the place in a file, PACE_E_USAGE for several machines that nothing joins. */
+/** Hosts by what `--on` says: "NAME*COUNT net=10Gb/s net-latency=50us", NAME of the catalogue or a file. Errors:
+ * PACE_E_MISSING for an unknown name, PACE_E_INPUT with the place in a file, PACE_E_USAGE for several machines that
+ * nothing joins. */
 pace_status pace_hosts_asked(pace_hosts *out, pace_catalog *catalog, const char *text) PACE_MUST_CHECK;
 
 pace_status pace_host_doubts_load(pace_host_doubts *out, pace_catalog *catalog) PACE_MUST_CHECK;
 
 /** Seconds of one multiply-add, or of one update, where so many threads share so many bytes of weights: those of the
- * least measured size that holds them (the largest's beyond). Between measured numbers of threads, and beyond them, a line. */
+ * least measured size that holds them (the largest's beyond). Between measured numbers of threads, and beyond them, a
+ * line. */
 double pace_host_multiply_add_s(const pace_host *host, double threads, double bytes);
 double pace_host_update_s(const pace_host *host, double threads, double bytes);
 /** The most threads that were measured. */

@@ -1,6 +1,6 @@
 /*
- * Rules in the catalogue's order, tried one after the other: a name is classified once. Names and patterns are compared in lower
- * case, since strstr() is several times as fast as strcasestr().
+ * Rules in the catalogue's order, tried one after the other: a name is classified once. Names and patterns are compared
+ * in lower case, since strstr() is several times as fast as strcasestr().
  */
 #include "machine/kernel_class.h"
 #include "base/text.h"

@@ -49,7 +49,7 @@ extern const char *const pace_network_kind_names[PACE_NETWORK_KINDS];
 typedef struct {
     pace_network_kind kind;
     int shape[3];            /* fat tree: nodes of a leaf, leaves of a pod (0 = no pods); rails: nodes of a group;
-                                dragonfly: nodes of a router, routers of a group; torus: extents, 0 = no such dimension */
+                                dragonfly: nodes of a router, routers of a group; torus: extents, 0 = no dimension */
     double oversubscription; /* of the links above leaves, above rail switches, between groups; >= 1 */
     double hop_s;            /* of every switch that a message passes beyond the first */
 } pace_network;
@@ -109,10 +109,11 @@ void pace_machine_catalog_free(pace_machine_catalog *catalog);
 /** A machine by what --on says:
  *    "dgx-h100", "dgx-h100*8"   of the catalogue, as many nodes
  *    "FILE.yaml", "FILE.yaml*4" the one machine of a file
- *    "a100*4 nvlink=300GB/s"    devices (of the catalogue, or of a file that has no machine) of one node and how they are joined: nvlink=, xgmi= or pcie= (one device, one
- *                               direction); latency=3us; launch=10us; and for several nodes nodes=2 net=25GB/s (or
- *                               200Gb/s; one NIC) nics=8 net-latency=5us net-kind=roce net-stream=10Gb/s (one TCP
- *                               connection); host-memory=1TB of a node. pcie= may say sockets=2, and
+ *    "a100*4 nvlink=300GB/s"    devices (of the catalogue, or of a file without a machine) of one node and how they are
+ *                               joined: nvlink=, xgmi= or pcie= (one device, one direction); latency=3us; launch=10us;
+ *                               host-memory=1TB of a node; for several nodes nodes=2 net=25GB/s (or 200Gb/s; one NIC)
+ *                               nics=8 net-latency=5us net-kind=roce net-stream=10Gb/s (one TCP connection). pcie= may
+ *                               say sockets=2, and
  *                               peer=no or peer=yes where the driver differs from the device's entry
  *    "dgx-h100*64 net=fat-tree:2:1"   any of these with changes: fat-tree[:LEAF[xPOD]], rails[:NODES],
  *                               dragonfly:NODESxROUTERS, torus:XxYxZ, switch; behind it the oversubscription
@@ -175,8 +176,8 @@ typedef enum {
     PACE_IN_S,
     PACE_IN_NONE
 } pace_dimension;
-/** A figure with a unit of its dimension ("2TB/s", "40GiB", "4us", "1.2GHz", "20TFLOP/s"; "Gb/s" are bits). False when it
- * has another unit, or none. */
+/** A figure with a unit of its dimension ("2TB/s", "40GiB", "4us", "1.2GHz", "20TFLOP/s"; "Gb/s" are bits). False when
+ * it has another unit, or none. */
 bool pace_parse_figure(double *out, const char *text, pace_dimension dimension);
 /** Such a figure as an example. */
 const char *pace_figure_example(pace_dimension dimension);
@@ -188,6 +189,6 @@ pace_status pace_figure_read(double *out, const pace_yaml *yaml, const pace_yaml
 
 /** A size ("8", "64K", "1GiB", "25MB"): K, M, G are 2^10, 2^20, 2^30 as in nccl-tests; kB, MB, GB are decimal. */
 bool pace_parse_bytes(double *out, const char *text);
-/** An amount ("1.56T", "357MB", "16GiB") of a unit, "B", "FLOP" or "" (none), which may be left out; prefixes are decimal
- * but for KiB, MiB, GiB. False when it has another. */
+/** An amount ("1.56T", "357MB", "16GiB") of a unit, "B", "FLOP" or "" (none), which may be left out; prefixes are
+ * decimal but for KiB, MiB, GiB. False when it has another. */
 bool pace_parse_amount(double *out, const char *text, const char *unit);

@@ -3,8 +3,8 @@
 
 #include "machine/machine.h"
 
-/** The first word of a text that names a kind of network (catalog/system_names.yaml, `networks`), as the catalogue has it:
- * "rdma" of "Horovod NCCL RDMA"; "" for none. */
+/** The first word of a text that names a kind of network (catalog/system_names.yaml, `networks`), as the catalogue has
+ * it: "rdma" of "Horovod NCCL RDMA"; "" for none. */
 pace_status pace_machine_network_word(const char **out, pace_catalog *catalog, const char *text) PACE_MUST_CHECK;
 
 /** Reads "N x DEVICE" of a node, a rate of the network and words for its kind (catalog/system_names.yaml, `networks`).

@@ -156,7 +156,8 @@ static pace_status check_zero_group(const pace_config *config) {
     return PACE_OK;
 }
 
-/* What updates in place of the device runs between the launches of a step. Copies of activations stand between those of a pass. */
+/* What updates in place of the device runs between the launches of a step. Copies of activations stand between those of
+ * a pass. */
 static pace_status check_offload(const pace_config *config) {
     bool activations = config->offload == PACE_OFFLOAD_ACTIVATIONS;
     if (config->offload == PACE_OFFLOAD_NONE) return PACE_OK;

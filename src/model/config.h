@@ -27,37 +27,37 @@ typedef enum { PACE_EAGER, PACE_COMPILED, PACE_CUDA_GRAPH } pace_execution;
 typedef enum { PACE_INFERENCE, PACE_TRAINING } pace_mode;
 typedef enum { PACE_RECOMPUTE_NONE, PACE_RECOMPUTE_SELECTIVE, PACE_RECOMPUTE_FULL } pace_recompute;
 
-/* Attention as one kernel, or as products and a softmax whose scores go through memory; as the model's recipe has it, else
- * as one kernel, where nobody says (pace_model_forms_scores()). */
+/* Attention as one kernel, or as products and a softmax whose scores go through memory; as the model's recipe has it,
+ * else as one kernel, where nobody says (pace_model_forms_scores()). */
 typedef enum { PACE_ATTENTION_FUSED, PACE_ATTENTION_MATH, PACE_ATTENTION_USUAL } pace_attention_kernel;
 
-/* Where a batch comes from: made on the device, or copied from pinned or pageable host memory; as the model's recipe has
- * it, else pageable, where nobody says. */
+/* Where a batch comes from: made on the device, or copied from pinned or pageable host memory; as the model's recipe
+ * has it, else pageable, where nobody says. */
 typedef enum { PACE_INPUT_SYNTHETIC, PACE_INPUT_PINNED, PACE_INPUT_PAGEABLE, PACE_INPUT_USUAL } pace_input_copy;
 
 /* How wide indices of rows and tokens are when they are copied: as the model's recipe has it, else 8 bytes. */
 typedef enum { PACE_INDICES_USUAL, PACE_INDICES_INT64, PACE_INDICES_INT32 } pace_index_width;
 
-/* When the host reads the loss and waits for it: never, at the end of a step, or before backward, whose host then begins on
- * an idle device; as the model's recipe has it, else never. */
+/* When the host reads the loss and waits for it: never, at the end of a step, or before backward, whose host then
+ * begins on an idle device; as the model's recipe has it, else never. */
 typedef enum { PACE_LOSS_USUAL, PACE_LOSS_UNREAD, PACE_LOSS_READ_LAST, PACE_LOSS_READ_FIRST } pace_loss_read;
 
-/* Which pairs of vectors an interaction keeps: known to the device, or lists of the host that it copies in each step and
- * waits for (Naumov et al.'s DLRM); as the model's recipe has it, else the former. */
+/* Which pairs of vectors an interaction keeps: known to the device, or lists of the host that it copies in each step
+ * and waits for (Naumov et al.'s DLRM); as the model's recipe has it, else the former. */
 typedef enum { PACE_PAIRS_USUAL, PACE_PAIRS_DEVICE, PACE_PAIRS_HOST } pace_pair_indices;
 
-/* How images lie in memory: each channel's pixels, or each pixel's channels side by side ("channels last"); as the framework
- * has them where nobody says. */
+/* How images lie in memory: each channel's pixels, or each pixel's channels side by side ("channels last"); as the
+ * framework has them where nobody says. */
 typedef enum { PACE_LAYOUT_USUAL, PACE_LAYOUT_NCHW, PACE_LAYOUT_NHWC } pace_image_layout;
 
 /* What a device with a rate for TF32 multiplies in it although all is held in fp32: PyTorch allows it to cuDNN, not to
- * cuBLAS, unless told otherwise (torch.backends.cudnn.allow_tf32, torch.backends.cuda.matmul.allow_tf32). Where all may,
- * the precision is tf32. */
+ * cuBLAS, unless told otherwise (torch.backends.cudnn.allow_tf32, torch.backends.cuda.matmul.allow_tf32). Where all
+ * may, the precision is tf32. */
 typedef enum { PACE_TF32_IN_CONVOLUTIONS, PACE_TF32_NOWHERE } pace_tf32_use;
 
 /* How data-parallel ranks are given gradients: in buckets that are copied to and from (DistributedDataParallel), each
- * tensor for itself, or so and with the parameters pulled from servers before each layer's forward pass, or in buckets that
- * products add to where they lie (Megatron's buffers). */
+ * tensor for itself, or so and with the parameters pulled from servers before each layer's forward pass, or in buckets
+ * that products add to where they lie (Megatron's buffers). */
 typedef enum {
     PACE_GRADIENTS_BUCKETS,
     PACE_GRADIENTS_TENSORS,
@@ -65,11 +65,13 @@ typedef enum {
     PACE_GRADIENTS_IN_PLACE
 } pace_gradient_way;
 
-/* What lies in the host's memory: states of the optimizer, which the host's processors then update (ZeRO-Offload, Ren et al. 2021); or
- * activations between forward and backward (Megatron's --cpu-offloading-num-layers, torchtune's enable_activation_offloading). */
+/* What lies in the host's memory: states of the optimizer, which the host's processors then update (ZeRO-Offload, Ren
+ * et al. 2021); or activations between forward and backward (Megatron's --cpu-offloading-num-layers, torchtune's
+ * enable_activation_offloading). */
 typedef enum { PACE_OFFLOAD_NONE, PACE_OFFLOAD_OPTIMIZER, PACE_OFFLOAD_ACTIVATIONS } pace_offload;
 
-/* Beside which products low-rank adapters stand: those around attention (Hu et al. 2021, section 4.2), or all of repeated blocks. */
+/* Beside which products low-rank adapters stand: those around attention (Hu et al. 2021, section 4.2), or all of
+ * repeated blocks. */
 typedef enum { PACE_LORA_ATTENTION, PACE_LORA_ALL } pace_lora_layers;
 
 typedef struct {
@@ -95,11 +97,9 @@ typedef struct {
     double expert_nodes;   /* experts that are divided: nodes that a token goes to, at most, once to each; 0 = any */
     double bucket_bytes;   /* data parallel: gradients exchanged at once */
     int gradients;         /* a pace_gradient_way; no setting of a model, but of how its gradients are exchanged */
-    bool
-        selects_products; /* nor this: selective recomputation keeps every second product and attention, nothing else */
-    bool keeps_fp8;       /* nor this: products in FP8 keep their inputs so */
-    bool
-        routes_inside; /* nor this: experts weigh what they compute before their last product, whose output is not kept */
+    bool selects_products; /* nor this: selective recomputation keeps every second product and attention alone */
+    bool keeps_fp8;        /* nor this: products in FP8 keep their inputs so */
+    bool routes_inside;    /* nor this: experts weigh tokens before their last product, whose output is not kept */
     bool sums_in_convolutions; /* nor this: convolutions sum what batch norms behind them need of their outputs */
     bool tokens_once;          /* nor this: tokens cross to each node once, whatever expert_nodes says */
     double host_update_ns;     /* nor this: what a rank's share of its host takes to update one parameter */
@@ -164,10 +164,10 @@ static inline bool pace_config_trains_all(const pace_config *config) {
     return pace_config_trains(config) && !(config->lora > 0);
 }
 
-/** DualPipe fills a pipeline from both ends, so that ranks i and pp - 1 - i hold the same two parts: it is two V's of half as many
- * stages side by side, with each parameter twice and half of the micro-batches each (DeepSeek-AI's DualPipe; cut in half it is their
- * dualpipev.py). Takes that schedule for dualpipe-v with pp / 2 and twice the replicas; others stay as they are. PACE_E_USAGE for an
- * odd pp, or one below 4, and for several chunks. */
+/** DualPipe fills a pipeline from both ends, so that ranks i and pp - 1 - i hold the same two parts: it is two V's of
+ * half as many stages side by side, with each parameter twice and half of the micro-batches each (DeepSeek-AI's
+ * DualPipe; cut in half it is their dualpipev.py). Takes that schedule for dualpipe-v with pp / 2 and twice the
+ * replicas; others stay as they are. PACE_E_USAGE for an odd pp, or one below 4, and for several chunks. */
 pace_status pace_config_take_two_way(pace_config *config) PACE_MUST_CHECK;
 
 /** The same where one rank holds all layers and all states: without pipelines and ZeRO. */
@@ -179,8 +179,8 @@ double pace_config_micro_batches(const pace_config *config);
 double pace_config_samples(const pace_config *config);
 /** A step's arithmetic over that of its forward pass: backward is twice as much, with frozen weights once. */
 double pace_config_passes(const pace_config *config);
-/** Whether convolutions in half precision get images whose channels lie apart. torch.compile lays them out for its kernels
- * (torch._inductor.config.layout_optimization). */
+/** Whether convolutions in half precision get images whose channels lie apart. torch.compile lays them out for its
+ * kernels (torch._inductor.config.layout_optimization). */
 bool pace_config_holds_nchw(const pace_config *config);
 /** The precision of matrix products, and the bytes of one element of a parameter. */
 pace_precision pace_config_matrix_precision(const pace_config *config);

@@ -212,7 +212,8 @@ void pace_emit_launch(pace_lowering *to, pace_op op) {
     issue(to, &op);
 }
 
-/* Communicators have streams of their own; messages between stages, and copies of activations, one for each direction. */
+/* Communicators have streams of their own; messages between stages, and copies of activations, one for each
+ * direction. */
 enum { BESIDE = 1, BETWEEN = 2, MESSAGES = 3, WAYS = 4, COPIES = MESSAGES + 2 * WAYS };
 
 /* Groups of the stages of a pipeline are different ones. */

@@ -11,7 +11,7 @@
 
 enum { PACE_EMIT_DEPTH = 8, PACE_EMIT_NAMES = 64 };
 
-/* Texts among the names of a graph, found by where they lie: most are literals, each of which is named a thousand times. */
+/* Texts among the names of a graph, found by where they lie: most are literals, each named a thousand times. */
 typedef struct {
     const char *text[PACE_EMIT_NAMES];
     pace_name name[PACE_EMIT_NAMES];
@@ -104,14 +104,15 @@ void pace_emit_flush(pace_lowering *to);
 /** An exchange of activations, for which the next operation on stream 0 waits. */
 void pace_emit_exchange(pace_lowering *to, const char *collective, pace_group_kind group, double bytes);
 
-/** Tokens to the ranks of their experts, or back: of each so many copies, on at most so many nodes (0 = each by itself). */
+/** Tokens to the ranks of their experts, or back: of each so many copies, on at most so many nodes (0 = each by
+ * itself). */
 void pace_emit_tokens(pace_lowering *to, double bytes, double copies, double nodes);
 
 /** Gradients of the data-parallel ranks of a group, summed behind what stream 0 was given and beside what follows. */
 void pace_emit_gradients(pace_lowering *to, const char *collective, pace_group_kind group, double bytes);
 
-/** What a stage of a pipeline hands to another: activations, or their gradients. Of what it receives the next operation on
- * stream 0 waits. */
+/** What a stage of a pipeline hands to another: activations, or their gradients. Of what it receives the next operation
+ * on stream 0 waits. */
 typedef struct {
     bool gradients, sends;
     int64_t peer; /* rank */
@@ -126,8 +127,8 @@ uint32_t pace_emit_gather(pace_lowering *to, pace_group_kind group, double bytes
 /** A tensor that the first and the last stage hold: its gradients are added, before the next operation. */
 void pace_emit_tied_gradients(pace_lowering *to, double bytes);
 
-/** Copies bytes between the memories of host and device ("d2h_pinned", "h2d_pinned"), behind what was computed so far and beside what
- * follows. */
+/** Copies bytes between the memories of host and device ("d2h_pinned", "h2d_pinned"), behind what was computed so far
+ * and beside what follows. */
 uint32_t pace_emit_copy_beside(pace_lowering *to, const char *name, const char *kind, double bytes);
 
 /** Parameters that come from servers, on stream 1 behind what stream 0 was given. Returns its launch, of the operator
@@ -147,8 +148,8 @@ pace_op pace_emit_cast(const pace_lowering *to, double elements, int from_bytes,
 pace_op pace_emit_written_as(pace_op op, int bytes);
 pace_op pace_emit_transfer(const char *kind, double bytes);
 
-/** Makes ready to lower into a graph: what each layer's output is, and who reads it; of a pipeline the first stage. End with
- * pace_lowering_end(), also after a failure. */
+/** Makes ready to lower into a graph: what each layer's output is, and who reads it; of a pipeline the first stage. End
+ * with pace_lowering_end(), also after a failure. */
 pace_status pace_lowering_begin(pace_lowering *to, pace_graph *graph, const pace_model *model,
                                 const pace_config *config) PACE_MUST_CHECK;
 void pace_lowering_end(pace_lowering *to);
@@ -162,8 +163,8 @@ void pace_lower_backward(pace_lowering *to, uint32_t layer);
 void pace_lower_send_buckets(pace_lowering *to);
 /** The same, and copies all back from their buckets. */
 void pace_lower_last_bucket(pace_lowering *to);
-/** FSDP's copy into or out of the flat buffer that an exchange of ZeRO 3 works on, and before it a view of each of the tensors
- * that are its parts (torch/distributed/fsdp/_fully_shard/_fsdp_collectives.py). */
+/** FSDP's copy into or out of the flat buffer that an exchange of ZeRO 3 works on, and before it a view of each of the
+ * tensors that are its parts (torch/distributed/fsdp/_fully_shard/_fsdp_collectives.py). */
 void pace_lower_flat_copy(pace_lowering *to, const char *name, double tensors, double elements, int bytes);
 /** What autograd does with one parameter's gradient: keeps or adds it, and gives it to its bucket. */
 void pace_lower_gradient(pace_lowering *to, pace_gradient_tensor tensor);

@@ -2,8 +2,8 @@
  * The layers that a recorded step repeats: a transformer read back from the operations of its forward pass.
  *
  * Every attention is the middle of a layer: the products before it whose outputs are its queries, keys and values, and
- * those behind it up to the next layer's, are told by their sizes. All layers must be alike, or nearly all. What has no place in
- * them, nor is an embedding or the output's product, is counted with its share of the pass's arithmetic.
+ * those behind it up to the next layer's, are told by their sizes. All layers must be alike, or nearly all. What has no
+ * place in them, nor is an embedding or the output's product, is counted with its share of the pass's arithmetic.
  */
 #pragma once
 

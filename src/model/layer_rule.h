@@ -1,6 +1,6 @@
 /*
- * What a layer is, and what is known of its kind: one row a kind (model/layer_rules.c). To add a kind, write its row and
- * the functions it names, which may stand in a file of their own.
+ * What a layer is, and what is known of its kind: one row a kind (model/layer_rules.c). To add a kind, write its row
+ * and the functions it names, which may stand in a file of their own.
  */
 #pragma once
 

@@ -14,13 +14,14 @@
  * Lowered: data and tensor parallelism (gradients exchanged in buckets; Megatron's two exchanges a layer), several
  * micro-batches, recomputation (selective: of attention that is no single kernel; full: of the segments a model
  * repeats), context parallelism (keys and values are gathered), expert parallelism (tokens go to their experts and
- * back), pipelines (pipeline_stages.h, pipeline_order.h) and ZeRO (lower_shards.h). Tables of tokens and the output layer are split
- * over the tensor-parallel ranks by words.
+ * back), pipelines (pipeline_stages.h, pipeline_order.h) and ZeRO (lower_shards.h). Tables of tokens and the output
+ * layer are split over the tensor-parallel ranks by words.
  *
- * A pipeline is a graph for each stage: that of its first rank, for which the stage's other ranks, alike, are stood. A stage
- * takes its turns in the schedule's order; before one it receives, behind one it sends, each direction on a stream of its
- * own (3, 4: activations in, out; 5, 6: gradients; 7 to 10 those of the second side of a V). A message leaves when the turn has ended, and is received once the
- * receiver's turns before have; the sender goes on meanwhile, as torch.distributed.pipelining does.
+ * A pipeline is a graph for each stage: that of its first rank, for which the stage's other ranks, alike, are stood. A
+ * stage takes its turns in the schedule's order; before one it receives, behind one it sends, each direction on a
+ * stream of its own (3, 4: activations in, out; 5, 6: gradients; 7 to 10 those of the second side of a V). A message
+ * leaves when the turn has ended, and is received once the receiver's turns before have; the sender goes on meanwhile,
+ * as torch.distributed.pipelining does.
  */
 #pragma once
 
@@ -28,13 +29,13 @@
 #include "model/model.h"
 #include "step/graph.h"
 
-/** Backward of one micro-batch on one rank, without exchanges of gradients, and the tensors that have a dense gradient in
- * the order in which it forms them. Free with pace_graph_free() and PACE_VEC_FREE(). */
+/** Backward of one micro-batch on one rank, without exchanges of gradients, and the tensors that have a dense gradient
+ * in the order in which it forms them. Free with pace_graph_free() and PACE_VEC_FREE(). */
 pace_status pace_model_lower_gradients(pace_graph *out, pace_gradient_tensors *tensors, const pace_model *model,
                                        const pace_config *config) PACE_MUST_CHECK;
 
-/** One step on one rank, of a pipeline on the first rank of a stage (from 0). The graph passes pace_graph_check(). Errors:
- * PACE_E_USAGE for a configuration that makes no sense, PACE_E_LIMIT for more than 2^20 launches. Free with
+/** One step on one rank, of a pipeline on the first rank of a stage (from 0). The graph passes pace_graph_check().
+ * Errors: PACE_E_USAGE for a configuration that makes no sense, PACE_E_LIMIT for more than 2^20 launches. Free with
  * pace_graph_free(). */
 pace_status pace_model_lower(pace_graph *out, const pace_model *model, const pace_config *config,
                              uint32_t stage) PACE_MUST_CHECK;
@@ -43,16 +44,16 @@ pace_status pace_model_lower(pace_graph *out, const pace_model *model, const pac
 typedef enum {
     PACE_REST_PLAIN,      /* a micro-batch's gradients are taken as they are: part of its layers' backward */
     PACE_REST_ACCUMULATE, /* the same, added to those of micro-batches before */
-    PACE_REST_EXCHANGE, /* the same as plain, divided, exchanged in buckets, and copied back from them unless ZeRO 2 scatters them */
-    PACE_REST_INPUT,  /* a micro-batch comes to the device */
-    PACE_REST_GATHER, /* the parameters of one block gathered, as far as the host is concerned */
-    PACE_REST_SHARD,  /* the same, or gradients scattered, with the copy out of FSDP's flat buffer or into it */
-    PACE_REST_VIEW,   /* a tensor of the block seen as a part of that buffer: nothing but a call */
-    PACE_REST_UPDATE, /* gradients zeroed where they are kept, and all parameters updated */
+    PACE_REST_EXCHANGE,   /* as plain, divided, exchanged in buckets, and copied back unless ZeRO 2 scatters them */
+    PACE_REST_INPUT,      /* a micro-batch comes to the device */
+    PACE_REST_GATHER,     /* the parameters of one block gathered, as far as the host is concerned */
+    PACE_REST_SHARD,      /* the same, or gradients scattered, with the copy out of FSDP's flat buffer or into it */
+    PACE_REST_VIEW,       /* a tensor of the block seen as a part of that buffer: nothing but a call */
+    PACE_REST_UPDATE,     /* gradients zeroed where they are kept, and all parameters updated */
     PACE_MODEL_RESTS
 } pace_model_rest;
 
-/** Such a part alone, of all parameters of one rank whatever pipeline or ZeRO says (who shares them divides). `tensors`: those of
- * pace_model_lower_gradients() for the same; NULL where nothing is trained. */
+/** Such a part alone, of all parameters of one rank whatever pipeline or ZeRO says (who shares them divides).
+ * `tensors`: those of pace_model_lower_gradients() for the same; NULL where nothing is trained. */
 pace_status pace_model_lower_rest(pace_graph *out, const pace_model *model, const pace_config *config,
                                   pace_model_rest rest, const pace_gradient_tensors *tensors) PACE_MUST_CHECK;

@@ -222,9 +222,9 @@ static void forward_rotary(pace_lowering *to, double elements, int bytes) {
     pace_emit_op(to, "aten::add", pace_emit_elementwise(to, "add", elements, 2, 1, bytes));
 }
 
-/* From scores to weights. A mask of padding is as wide as parameters, so that autocast's scores are from there on; dropout
- * follows where weights are still in single precision, or behind a causal mask where they are half again, as Hugging Face's
- * BERT and GPT-2 have it. */
+/* From scores to weights. A mask of padding is as wide as parameters, so that autocast's scores are from there on;
+ * dropout follows where weights are still in single precision, or behind a causal mask where they are half again, as
+ * Hugging Face's BERT and GPT-2 have it. */
 static void forward_weights(pace_lowering *to, const pace_attention *size, int bytes) {
     double scores = size->b * size->heads * size->queries * size->keys;
     pace_score_bytes wide = pace_lower_score_bytes(to, size, bytes);

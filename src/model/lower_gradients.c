@@ -72,8 +72,8 @@ void pace_lower_send_buckets(pace_lowering *to) {
     exchange_bucket(to, &to->expert_bucket, 0, true);
 }
 
-/* ZeRO 1 divides the optimizer alone (ZeroRedundancyOptimizer beside DistributedDataParallel), so that gradients come back from their
- * buckets; what later stages scatter is updated where it comes. */
+/* ZeRO 1 divides the optimizer alone (ZeroRedundancyOptimizer beside DistributedDataParallel), so that gradients come
+ * back from their buckets; what later stages scatter is updated where it comes. */
 void pace_lower_last_bucket(pace_lowering *to) {
     if (!pace_config_shares_gradients(to->config)) return;
     pace_lower_send_buckets(to);

@@ -103,7 +103,8 @@ const char *pace_lower_attention_name(int bytes, bool backward) {
                     : "aten::_scaled_dot_product_efficient_attention";
 }
 
-/* Single precision has copies before and after its kernels in the layout that frameworks keep it in, whose name is "". */
+/* Single precision has copies before and after its kernels in the layout that frameworks keep it in, whose name is
+ * "". */
 static const char *layout_kind(const pace_lowering *to, int bytes) {
     if (to->config->layout == PACE_LAYOUT_NHWC) return "nhwc";
     return bytes == 2 && pace_config_holds_nchw(to->config) ? "nchw" : "";

@@ -23,8 +23,8 @@ typedef struct {
     double reads; /* tensors the backward kernel reads */
 } pace_activation;
 
-/** A batch norm's kernel in a pass. Of a compiled step the sums over a channel of all images, which it needs before it can begin, are
- * a kernel of their own, emitted here, and what is left is as any other operation on each element. */
+/** A batch norm's kernel in a pass. Of a compiled step the sums over a channel of all images, which it needs before it
+ * can begin, are a kernel of their own, emitted here, and what is left is as any other operation on each element. */
 pace_op pace_lower_batch_norm(pace_lowering *to, const pace_layer_view *view, pace_pass pass);
 
 /** Elements of the i-th input over those of the output: a branch may have one for each channel of an image. */

@@ -6,8 +6,8 @@ static bool is_skipped(const pace_lowering *to, uint32_t layer) {
     return to->model->layers.items[layer].training_only && to->config->mode != PACE_TRAINING;
 }
 
-/* Selective recomputation is of attention whose scores went through memory, or of all that a framework does not select; full,
- * of segments. */
+/* Selective recomputation is of attention whose scores went through memory, or of all that a framework does not select;
+ * full, of segments. */
 static bool runs_again(const pace_lowering *to, uint32_t number, unsigned *products) {
     const pace_layer *layer = &to->model->layers.items[number];
     if (to->config->selects_products && to->config->recompute == PACE_RECOMPUTE_SELECTIVE)

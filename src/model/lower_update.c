@@ -19,8 +19,9 @@ static const update_pass adam[] = {{"lerp_", 2, 1}, {"mul_", 1, 1}, {"addcmul_",
 static const update_pass adamw[] = {{"mul_", 1, 1},     {"lerp_", 2, 1},    {"mul_", 1, 1},
                                     {"addcmul_", 2, 1}, {"sqrt", 1, 1},     {"div_", 1, 1},
                                     {"add_", 1, 1},     {"addcdiv_", 3, 1}, {0}};
-/* torch.optim has none. You et al. 2020, algorithm 2, with the kernels of its usual implementation (Apex FusedLAMB): the norm of
- * all gradients; both moments and the update's direction; norms of each tensor and of its direction; the step by their ratio. */
+/* torch.optim has none. You et al. 2020, algorithm 2, with the kernels of its usual implementation (Apex FusedLAMB):
+ * the norm of all gradients; both moments and the update's direction; norms of each tensor and of its direction; the
+ * step by their ratio. */
 static const update_pass lamb[] = {{"norm", 1, 0}, {"addcmul_", 4, 3}, {"norm", 2, 0}, {"add_", 2, 1}, {0}};
 
 static const struct {
@@ -114,8 +115,8 @@ static void move(pace_lowering *to, const char *name, const char *kind, double b
     pace_emit_close(to);
 }
 
-/* Gradients go to the host, which updates, and parameters come back: 2 bytes of each a parameter where both are halves (Ren et
- * al. 2021, section 4.1). That copies hide behind the backward pass, or behind updates, is not counted. */
+/* Gradients go to the host, which updates, and parameters come back: 2 bytes of each a parameter where both are halves
+ * (Ren et al. 2021, section 4.1). That copies hide behind the backward pass, or behind updates, is not counted. */
 static void update_on_host(pace_lowering *to, double parameters) {
     int bytes = pace_config_parameter_bytes(to->config);
     move(to, "offload::gradients", "d2h_pinned", bytes * parameters);

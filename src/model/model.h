@@ -48,17 +48,19 @@ pace_status pace_model_check_parallel(const pace_model *model, const pace_config
 /** Activation bytes of one sample on one rank: of what layers first to last make or need, what is kept for backward. */
 double pace_model_kept_bytes(const pace_model *model, const pace_config *config, uint32_t first, uint32_t last);
 
-/** Whether the framework's selective recomputation (torchtitan's) keeps a layer's output: beside what comes into a segment every
- * second product, and attention's and experts' outputs. `products`: how many of the segment came before, 0 at first. */
+/** Whether the framework's selective recomputation (torchtitan's) keeps a layer's output: beside what comes into a
+ * segment every second product, and attention's and experts' outputs. `products`: how many of the segment came before,
+ * 0 at first. */
 bool pace_layer_is_selected(const pace_layer *layer, const pace_config *config, unsigned *products);
 
 /** Of these layers, scores of one sample on one rank that a loss turns into a softmax. */
 double pace_model_scores(const pace_model *model, const pace_config *config, uint32_t first, uint32_t last);
 
-/** When the host reads the loss, never USUAL. What is captured or compiled is not interrupted: there it is read last. */
+/** When the host reads the loss, never USUAL. Captured or compiled steps are not interrupted: there it is read last. */
 pace_loss_read pace_model_reads_loss(const pace_model *model, const pace_config *config);
 
-/** Whether attention is products and a softmax whose scores go through memory. Compilers replace these by one kernel. */
+/** Whether attention is products and a softmax whose scores go through memory. Compilers replace these by one
+ * kernel. */
 bool pace_model_forms_scores(const pace_model *model, const pace_config *config);
 
 /** The sequence length a configuration means for the model. */

@@ -172,8 +172,8 @@ static size_t common_head(const char *a, const char *b) {
     return n;
 }
 
-/* How near two names are: names of one family begin alike ("dlrm_small" and "dlrm_default"), which counts before any other
- * part that they share. 0 when they share less than half of either and no beginning. */
+/* How near two names are: names of one family begin alike ("dlrm_small" and "dlrm_default"), which counts before any
+ * other part that they share. 0 when they share less than half of either and no beginning. */
 static size_t nearness(const char *a, const char *b) {
     enum { FAMILY = 3, FIRST = 64 }; /* the fewest letters that name a family; more than a name has */
     size_t head = common_head(a, b), common = longest_common(a, b);

@@ -28,8 +28,8 @@ const pace_model_called *pace_model_names_find(const pace_model_names *names, co
 /** A model of just this name; NULL when there is none. */
 const pace_model_called *pace_model_names_exact(const pace_model_names *names, const char *name);
 
-/** The name that begins most like a text, else the one that shares the longest part with it; "" when no name begins like it
- * (three letters) and that part is less than half of either. */
+/** The name that begins most like a text, else the one that shares the longest part with it; "" when no name begins
+ * like it (three letters) and that part is less than half of either. */
 const char *pace_model_names_closest(const pace_model_names *names, const char *text);
 
 /** Why a model of this name is not in the catalogue (`refused`); NULL when nothing is known of it. */

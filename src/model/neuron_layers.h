@@ -1,6 +1,6 @@
 /*
- * A model as a chain of layers of neurons: convolutions and fully connected layers, each with the activations, pooling and
- * dropout behind it. This is what Yan et al. (KDD 2015) partition over hosts (docs/partition.md).
+ * A model as a chain of layers of neurons: convolutions and fully connected layers, each with the activations, pooling
+ * and dropout behind it. This is what Yan et al. (KDD 2015) partition over hosts (docs/partition.md).
  */
 #pragma once
 

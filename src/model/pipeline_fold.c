@@ -1,7 +1,7 @@
 #include "model/pipeline_fold.h"
 
-/* Enough to fill, to settle, and to see two blocks alike: an interleaved order takes micro-batches in rounds of one a stage, and
- * needs two of them to fill, however many chunks there are. */
+/* Enough to fill, to settle, and to see two blocks alike: an interleaved order takes micro-batches in rounds of one a
+ * stage, and needs two of them to fill, however many chunks there are. */
 static const struct {
     uint32_t settles, of_a_stage, of_a_round;
     bool queues;
@@ -27,7 +27,8 @@ static bool is_later(const pace_turn *a, const pace_turn *b, uint32_t micro_batc
     return a->pass == b->pass && a->chunk == b->chunk && a->micro_batch + micro_batches == b->micro_batch;
 }
 
-/* The longest run of turns that repeat a block of so many. The first micro-batch adds no gradients, the last exchanges them. */
+/* The longest run of turns that repeat a block of so many. The first micro-batch adds no gradients, the last exchanges
+ * them. */
 static void find_steady(pace_turn_block *out, const pace_turns *turns, uint32_t block, const pace_pipeline_fold *fold) {
     uint32_t run = 0;
     *out = (pace_turn_block){.count = block};

@@ -1,6 +1,7 @@
 /*
- * Pipelines of many micro-batches, folded: between filling and draining every stage repeats one block of turns, so that a
- * pipeline of fewer micro-batches says what the whole one does, if its steady part is found to be steady (forecast/micro_batch_fold.h).
+ * Pipelines of many micro-batches, folded: between filling and draining every stage repeats one block of turns, so that
+ * a pipeline of fewer micro-batches says what the whole one does, if its steady part is found to be steady
+ * (forecast/micro_batch_fold.h).
  */
 #pragma once
 
@@ -18,11 +19,12 @@ typedef struct {
     uint32_t steady_first, steady_count; /* all turns that are such blocks */
 } pace_turn_block;
 
-/* The first try has few micro-batches, the next adds what fills and drains the queues of devices, the last has more of each. */
+/* The first try has few micro-batches, the next adds what fills and drains the queues of devices, the last has more of
+ * each. */
 enum { PACE_FOLD_TRIES = 3 };
 
-/** How a pipeline that passes pace_pipeline_check() is folded in a try, from 0. `queued`: blocks whose launches a device's queue
- * holds. times = 0: the pipeline has too few micro-batches, or the try is the one before again. */
+/** How a pipeline that passes pace_pipeline_check() is folded in a try, from 0. `queued`: blocks whose launches a
+ * device's queue holds. times = 0: the pipeline has too few micro-batches, or the try is the one before again. */
 pace_pipeline_fold pace_pipeline_fold_of(const pace_pipeline *pipeline, unsigned attempt, uint32_t queued);
 
 /** The block of a stage. *found = false where the whole order is not the folded one with blocks put in. */

@@ -39,7 +39,8 @@ static uint32_t warm_up(const pace_pipeline *p, uint32_t stage, uint32_t all) {
     return turns < all ? turns : all;
 }
 
-/* Gradients of weights follow so many backward passes later that every stage keeps as many micro-batches as the first. */
+/* Gradients of weights follow so many backward passes later that every stage keeps as many micro-batches as the
+ * first. */
 static pace_status take_back(pace_turns *out, const pace_pipeline *p, uint32_t stage, uint32_t k) {
     bool splits = p->schedule == PACE_SCHEDULE_ZERO_BUBBLE && p->stages > 1;
     PACE_TRY(PACE_PUSH(out, turn_at(p, splits ? PACE_TURN_INPUTS : PACE_TURN_BACKWARD, k)));

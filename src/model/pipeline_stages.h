@@ -1,6 +1,7 @@
 /*
- * How a pipeline cuts a model: each stage holds one part of its layers, or several (chunks) where the order is interleaved.
- * Which part is which chunk of a stage says pace_pipeline_part(); a model is cut between the blocks that it repeats.
+ * How a pipeline cuts a model: each stage holds one part of its layers, or several (chunks) where the order is
+ * interleaved. Which part is which chunk of a stage says pace_pipeline_part(); a model is cut between the blocks that
+ * it repeats.
  */
 #pragma once
 
@@ -17,8 +18,9 @@ typedef struct {
     uint32_t stages, chunks;
 } pace_stages;
 
-/** Repeated layers in a part, in the model's order: of a stage, or one of its chunks. Chunks are cut by the rule of stages: Llama 3's
- * 126 layers on 16 stages of 4 chunks are two each but in the first and the last (arXiv 2407.21783, section 3.3.2). */
+/** Repeated layers in a part, in the model's order: of a stage, or one of its chunks. Chunks are cut by the rule of
+ * stages: Llama 3's 126 layers on 16 stages of 4 chunks are two each but in the first and the last (arXiv 2407.21783,
+ * section 3.3.2). */
 double pace_part_layers(const pace_pipeline *pipeline, double layers, uint32_t part);
 
 /** Repeated layers of all chunks of a stage (from 0). */

@@ -1,5 +1,5 @@
-/* What was meant by the name of a setting that neither a configuration nor a model has: tables of measurements know many names
- * for one thing (catalog/columns.yaml, `step`). */
+/* What was meant by the name of a setting that neither a configuration nor a model has: tables of measurements know
+ * many names for one thing (catalog/columns.yaml, `step`). */
 #pragma once
 
 #include "base/yaml.h"
@@ -16,7 +16,7 @@ typedef struct {
 pace_status pace_setting_hint_find(pace_setting_hint *out, pace_catalog *catalog, const char *key,
                                    const char *value) PACE_MUST_CHECK;
 
-/** Fails with PACE_E_USAGE and the hint; `parameters` are the model's own, NULL = not known yet. PACE_OK when there is no
- * hint. */
+/** Fails with PACE_E_USAGE and the hint; `parameters` are the model's own, NULL = not known yet. PACE_OK when there is
+ * no hint. */
 pace_status pace_setting_hint_give(const pace_setting_hint *hint, const pace_yaml_node *parameters, const char *key,
                                    const char *value) PACE_MUST_CHECK;

@@ -44,9 +44,9 @@ typedef struct {
 /** Whether a framework's steps are as src/model lowers them, with the host costs of catalog/frameworks.yaml. */
 static inline bool pace_framework_is_lowered(const pace_framework *framework) { return !(framework->launch_s > 0); }
 
-/* How far off the closed form is, as the standard deviation of ln(measured / predicted): of what consists of one of its parts
- * alone (matrix products, attention, other kernels, exchanges inside nodes and between, the host, what every step has
- * besides), and of every step. All 0 = not asked for. */
+/* How far off the closed form is, as the standard deviation of ln(measured / predicted): of what consists of one of its
+ * parts alone (matrix products, attention, other kernels, exchanges inside nodes and between, the host, what every step
+ * has besides), and of every step. All 0 = not asked for. */
 typedef struct {
     double matrix, attention, stream, inside, between, launch, step, rest;
 } pace_step_spreads;
@@ -89,5 +89,6 @@ pace_status pace_frameworks_named(const pace_framework **out, const pace_framewo
 /** How its steps run and are shared where nobody says: execution, attention, ZeRO, sequence parallelism. */
 void pace_framework_defaults(pace_config *config, const pace_framework *framework);
 
-/** How images lie where nobody says and the device is known: versions of a framework that run on it may differ from older ones. */
+/** How images lie where nobody says and the device is known: versions of a framework that run on it may differ from
+ * older ones. */
 void pace_framework_lay_out(pace_config *config, const pace_framework *framework, const pace_device *device);

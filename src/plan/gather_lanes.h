@@ -1,8 +1,8 @@
 /*
- * A stage's step block by block on three clocks: of the host, which issues work, of the device, which computes, and of its exchanges.
- * ZeRO 3 gathers a block while the one before it computes, the first of a pass behind what was computed before, and scatters its
- * gradients when its backward pass has ended; ZeRO 1 and 2 gather all blocks in line when a step begins, each in time for its own
- * forward pass. Orders are those of src/model/lower_shards.c.
+ * A stage's step block by block on three clocks: of the host, which issues work, of the device, which computes, and of
+ * its exchanges. ZeRO 3 gathers a block while the one before it computes, the first of a pass behind what was computed
+ * before, and scatters its gradients when its backward pass has ended; ZeRO 1 and 2 gather all blocks in line when a
+ * step begins, each in time for its own forward pass. Orders are those of src/model/lower_shards.c.
  */
 #pragma once
 
@@ -15,8 +15,7 @@
 enum { PACE_GATHERED_PASSES = 3, PACE_GATHERED_BLOCKS = 544 };
 
 typedef struct {
-    pace_clocks pass
-        [PACE_GATHERED_PASSES]; /* forward; backward with what runs again before it; gradients of weights where they are put off */
+    pace_clocks pass[PACE_GATHERED_PASSES]; /* forward; backward with what runs again; gradients of weights put off */
     double gather_s, reduce_s;
     double call_s; /* what the host takes to issue one of both */
     double share;  /* of all gradients, those of this block */
@@ -28,8 +27,9 @@ typedef struct {
     size_t count; /* PACE_GATHERED_BLOCKS at most */
 } pace_gathered_chunk;
 
-/** What each pass of one micro-batch over each chunk takes longer than its work, where another micro-batch comes before. `passes`: 1 forward alone,
- * 2 with backward, 3 with gradients of weights in a pass of their own, which gathers nothing and scatters. */
+/** What each pass of one micro-batch over each chunk takes longer than its work, where another micro-batch comes
+ * before. `passes`: 1 forward alone, 2 with backward, 3 with gradients of weights in a pass of their own, which gathers
+ * nothing and scatters. */
 void pace_gathers_exposed(double (*out_s)[PACE_GATHERED_PASSES], const pace_gathered_chunk *chunks, size_t count,
                           int passes);
 

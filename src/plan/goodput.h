@@ -14,8 +14,8 @@ typedef struct {
     double share;              /* of the time is progress that is kept */
 } pace_goodput;
 
-/** Failures of `devices` come at random, at the same rate. Daly's estimate of the best interval (his equation 37), and of the
- * time that it leads to (20). */
+/** Failures of `devices` come at random, at the same rate. Daly's estimate of the best interval (his equation 37), and
+ * of the time that it leads to (20). */
 pace_goodput pace_goodput_of(const pace_failures *failures, double devices);
 
 /** The share that another interval leads to. */

@@ -6,8 +6,8 @@
 
 enum { PACE_HULL_POINTS = 24 };
 
-/* When a bucket goes: shares of backward's time that is done, and of all bytes and all buckets that are left, its own with
- * them. */
+/* When a bucket goes: shares of backward's time that is done, and of all bytes and all buckets that are left, its own
+ * with them. */
 typedef struct {
     double done, bytes_left, buckets_left;
 } pace_hull_point;
@@ -18,7 +18,7 @@ typedef struct {
     unsigned count;
 } pace_gradient_hull;
 
-/** Keeps points of ascending `done` (changed on the way): all, or where they are too many their convex hull by bytes. */
+/** Keeps points of ascending `done` (changed on the way): all, or of too many their convex hull by bytes. */
 void pace_gradient_hull_make(pace_gradient_hull *out, pace_hull_point *points, size_t count);
 
 /** What of an exchange of `exchange_s`, of which every bucket's start takes an equal part of `starts_s`, is left when a

@@ -77,8 +77,8 @@ static double states_of(const pace_step_plan *plan, uint32_t stage) {
     return memory.all_bytes - memory.activation_bytes;
 }
 
-/* Of a stage (from 0) that was walked as this rank. `graph` is what was walked; none where it has no turns, or was edited
- * since it was lowered. */
+/* Of a stage (from 0) that was walked as this rank. `graph` is what was walked; none where it has no turns, or was
+ * edited since it was lowered. */
 static pace_status memory_of_stage(pace_memory_points *out, const pace_rank *walked, const pace_graph *graph,
                                    const pace_step_plan *plan, uint32_t stage) {
     const pace_pipeline pipeline = pace_config_pipeline(&plan->config);

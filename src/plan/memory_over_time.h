@@ -1,6 +1,6 @@
 /*
- * What the ranks of a pipeline's stage hold while a walked step goes on: its states, and the activations of every micro-batch
- * from the end of its forward pass to the end of the pass that needs them last.
+ * What the ranks of a pipeline's stage hold while a walked step goes on: its states, and the activations of every
+ * micro-batch from the end of its forward pass to the end of the pass that needs them last.
  */
 #pragma once
 

@@ -34,7 +34,8 @@ typedef struct {
     double segments[PACE_PARTITION_LAYERS];
 } pace_partition;
 
-/* For one sample of an epoch, over all replicas: an epoch of N samples takes N times that. The parts add up to `sample_s`. */
+/* For one sample of an epoch, over all replicas: an epoch of N samples takes N times that. Parts add up to
+ * `sample_s`. */
 typedef struct {
     double sample_s;
     double compute_s;    /* as one thread of the least measured size of weights would do it */
@@ -52,8 +53,8 @@ typedef struct {
     double forward_s, backward_s;
 } pace_partition_traffic;
 
-/** Traffic between a layer (from 1 on) and the one before it, segments placed greedily: the pair of a segment and a worker
- * with most connections at home first. At most PACE_PARTITION_WORKERS segments. */
+/** Traffic between a layer (from 1 on) and the one before it, segments placed greedily: the pair of a segment and a
+ * worker with most connections at home first. At most PACE_PARTITION_WORKERS segments. */
 pace_partition_traffic pace_partition_pair(const pace_partition_case *c, double threads, size_t layer, size_t before,
                                            size_t here);
 
@@ -64,7 +65,8 @@ typedef struct {
 pace_partition_work pace_partition_work_of(const pace_partition_case *c, double threads, size_t layer, double segments,
                                            double bytes);
 
-/** Most segments of a layer; bytes of weights of one segment; bytes that a segment exchanges with servers, up and down. */
+/** Most segments of a layer; bytes of weights of one segment; bytes that a segment exchanges with servers, up and
+ * down. */
 double pace_partition_most_segments(const pace_neuron_layer *layer);
 double pace_partition_held_bytes(const pace_partition_case *c, size_t layer, double segments);
 double pace_partition_sent_bytes(const pace_partition_case *c, size_t layer, double segments, double replicas);
@@ -76,7 +78,7 @@ double pace_partition_activation_bytes(const pace_partition_case *c, double thre
 void pace_partition_finish(pace_partition_time *time, const pace_partition_case *c, const pace_partition *p,
                            double sent, double replica_sent);
 
-/** The time of a configuration. PACE_E_USAGE for one that cannot be: more segments than workers or neurons, more machines
- * than there are, replicas without servers, too little memory. */
+/** The time of a configuration. PACE_E_USAGE for one that cannot be: more segments than workers or neurons, more
+ * machines than there are, replicas without servers, too little memory. */
 pace_status pace_partition_time_of(pace_partition_time *out, const pace_partition_case *c,
                                    const pace_partition *p) PACE_MUST_CHECK;

@@ -84,7 +84,7 @@ double pace_partition_held_bytes(const pace_partition_case *c, size_t layer, dou
     return one->weights * c->value_bytes / (one->convolution ? 1 : segments);
 }
 
-/* A fully connected layer sends up the vectors whose product is its update, where they are fewer (Chilimbi et al. 2014). */
+/* A dense layer sends up the vectors whose product is its update, where they are fewer (Chilimbi et al. 2014). */
 double pace_partition_sent_bytes(const pace_partition_case *c, size_t layer, double segments, double replicas) {
     const pace_neuron_layer *one = &c->chain->layers.items[layer];
     double samples = c->global_batch / replicas, fan_in = one->connections / one->neurons;

@@ -1,6 +1,6 @@
 /*
- * The scalability optimizer of Yan et al. (KDD 2015): the best segments of each layer by dynamic programming over layers,
- * and the best replicas, workers, threads and servers around them (docs/partition.md).
+ * The scalability optimizer of Yan et al. (KDD 2015): the best segments of each layer by dynamic programming over
+ * layers, and the best replicas, workers, threads and servers around them (docs/partition.md).
  */
 #pragma once
 
@@ -23,12 +23,12 @@ typedef struct {
     size_t segmentations;                    /* entries that dynamic programming looked at */
 } pace_partition_found;
 
-/** The best segments of `p`, whose other members are set; counts what it looks at in `looked` (may be NULL). PACE_E_USAGE when
- * none can be. */
+/** The best segments of `p`, whose other members are set; counts what it looks at in `looked` (may be NULL).
+ * PACE_E_USAGE when none can be. */
 pace_status pace_partition_segments(pace_partition *p, size_t *looked, const pace_partition_case *c) PACE_MUST_CHECK;
 
-/** Every way to share the machines; of those that differ only in servers, which make nothing faster, the one with fewest.
- * PACE_E_USAGE when a fixed one cannot be. Free `out`, also after a failure. */
+/** Every way to share the machines; of those that differ only in servers, which make nothing faster, the one with
+ * fewest. PACE_E_USAGE when a fixed one cannot be. Free `out`, also after a failure. */
 pace_status pace_partition_search(pace_partition_found *out, const pace_partition_case *c,
                                   const pace_partition_fixed *fixed) PACE_MUST_CHECK;
 void pace_partition_found_free(pace_partition_found *found);

@@ -49,7 +49,8 @@ static bool same_sharing(const pace_config *a, const pace_config *b) {
            a->micro_batch == b->micro_batch && a->schedule == b->schedule && a->precision == b->precision;
 }
 
-/* Ways to share a step are told apart, so that the last of the leaders is no faster than the last of as many that are kept. */
+/* Ways to share a step are told apart, so that the last of the leaders is no faster than the last of as many that are
+ * kept. */
 static void lead(searcher *s, const pace_config *config, double time_s) {
     size_t at = 0;
     if (s->rules->wanted == 0) return;
@@ -117,8 +118,9 @@ static pace_status check_split(searcher *s, const pace_config *config) {
     return PACE_OK;
 }
 
-/* With the optimizer on the host after the same without, which offloading makes no faster. One whose weights and gradients
- * are too much by themselves is counted without asking, unless nothing fits and the one that needs least is looked for. */
+/* With the optimizer on the host after the same without, which offloading makes no faster. One whose weights and
+ * gradients are too much by themselves is counted without asking, unless nothing fits and the one that needs least is
+ * looked for. */
 static bool is_idle_offload(searcher *s, const pace_config *config) {
     pace_plan_found *found = s->found;
     const pace_step_memory *m = &s->on_device;

@@ -1,8 +1,8 @@
 /*
- * The search behind `paceline plan`: of every configuration of a space it is known whether it fits into memory; those that
- * do are ordered by their time in closed form. Where only the fastest are wanted, a configuration whose kernels alone take
- * longer than these gets no time (branch and bound; pace_step_least_s() is the bound): the fastest are the same. The closed
- * form only screens: whoever prints a time asks pace_step_solve().
+ * The search behind `paceline plan`: of every configuration of a space it is known whether it fits into memory; those
+ * that do are ordered by their time in closed form. Where only the fastest are wanted, a configuration whose kernels
+ * alone take longer than these gets no time (branch and bound; pace_step_least_s() is the bound): the fastest are the
+ * same. The closed form only screens: whoever prints a time asks pace_step_solve().
  */
 #pragma once
 
@@ -44,9 +44,9 @@ typedef struct {
     void *stop_context;
 } pace_plan_rules;
 
-/** Searches. `base` has everything but what the space fills. Errors: PACE_E_MEMORY, and what visits of the engine cannot
- * get over; a configuration that the model or the engine refuses is counted. Free with pace_plan_found_free(), also after a
- * failure. */
+/** Searches. `base` has everything but what the space fills. Errors: PACE_E_MEMORY, and what visits of the engine
+ * cannot get over; a configuration that the model or the engine refuses is counted. Free with pace_plan_found_free(),
+ * also after a failure. */
 pace_status pace_plan_search(pace_plan_found *out, pace_step_pricer *pricer, const pace_step_case *base,
                              const pace_plan_space *space, const pace_plan_rules *rules) PACE_MUST_CHECK;
 /** Counts a configuration that cannot be, with the message of whoever refused it. */

@@ -1,6 +1,6 @@
 /*
- * What else would be chosen if something took longer than is thought: each factor of the closed form (step_time.h) that stands
- * for a doubt, made larger by one step.
+ * What else would be chosen if something took longer than is thought: each factor of the closed form (step_time.h) that
+ * stands for a doubt, made larger by one step.
  */
 #pragma once
 

@@ -32,7 +32,8 @@ void pace_plan_fastest_chances(double *out, const double *median_s, size_t count
 
 static double mean_s(double median_s, double spread) { return median_s * exp(spread * spread / 2); }
 
-/* The mean of the least of the timed and `most_s`: the integral of the chance that all timed are above x, from 0 to most_s. */
+/* The mean of the least of the timed and `most_s`: the integral of the chance that all timed are above x, from 0 to
+ * most_s. */
 static double mean_of_least(const double *median_s, size_t timed, double most_s, double spread) {
     const double reach = 6;
     double from_s = most_s, sum = 0;

@@ -139,8 +139,8 @@ static bool is_placed(const pace_plan_space *space, double ranks) {
     return ranks <= space->devices_of_node || ranks == space->devices || divides(ranks, space->devices_of_node);
 }
 
-/* As many replicas as the devices hold and the batch is shared by: where not all devices can be used, others are idle. 0 =
- * none. */
+/* As many replicas as the devices hold and the batch is shared by: where not all devices can be used, others are idle.
+ * 0 = none. */
 static double replicas_of(const walker *w, const pace_config *config) {
     const pace_plan_space *space = w->space;
     double shared = config->tp * config->pp * config->cp, most = floor(space->devices / shared);
@@ -183,14 +183,15 @@ static bool may_order(const pace_config *config) {
     return !chunks || v || divides(pace_config_micro_batches(config), config->pp);
 }
 
-/* Fields that prices of layers depend on come first, so that those are asked for seldom; dp follows from the first seven. */
+/* Fields that prices of layers depend on come first, so that prices are asked seldom; dp follows from the first
+ * seven. */
 static const pace_plan_field order[PACE_PLAN_FIELDS] = {PACE_PLAN_PRECISION,   PACE_PLAN_TP,         PACE_PLAN_CP,
                                                         PACE_PLAN_MICRO_BATCH, PACE_PLAN_RECOMPUTE,  PACE_PLAN_EP,
                                                         PACE_PLAN_PP,          PACE_PLAN_VPP,        PACE_PLAN_SCHEDULE,
                                                         PACE_PLAN_ZERO,        PACE_PLAN_ZERO_GROUP, PACE_PLAN_OFFLOAD};
 
-/* Whether a configuration whose fields are set up to `field` may become one: everything divides, and nothing stands twice for
- * the same. */
+/* Whether a configuration whose fields are set up to `field` may become one: everything divides, and nothing stands
+ * twice for the same. */
 static bool may_be(const walker *w, pace_config *config, pace_plan_field field) {
     const pace_plan_space *space = w->space;
     double replicas = config->dp * config->cp;

@@ -54,15 +54,16 @@ typedef struct {
 } pace_plan_limits;
 
 /** Fills the values of every field that `pinned` does not fix: tp up to a node, pp and vpp up to the layers, cp for
- * sequences that are long, ep up to all devices, micro-batches of powers of two. A pinned field keeps what `config` has. */
+ * sequences that are long, ep up to all devices, micro-batches of powers of two. A pinned field keeps what `config`
+ * has. */
 void pace_plan_space_make(pace_plan_space *out, const pace_plan_limits *limits, const pace_config *config,
                           const bool pinned[PACE_PLAN_FIELDS]);
 
 /** Visits every configuration of the space that divides: dp is the most that the devices hold of which micro_batch x dp
- * divides config->global_batch, on whole nodes or within one (devices that are left over are idle); ep divides dp x cp, an
- * interleaved pipeline's chunks have as many layers each; fields that have no effect (vpp without pp, ZeRO without dp) stand
- * once; ZeRO divides over all replicas or over those of a node. A configuration with the optimizer on the host follows the
- * same one without. Stops at the first visit that fails, whose status it
+ * divides config->global_batch, on whole nodes or within one (devices that are left over are idle); ep divides dp x cp,
+ * an interleaved pipeline's chunks have as many layers each; fields that have no effect (vpp without pp, ZeRO without
+ * dp) stand once; ZeRO divides over all replicas or over those of a node. A configuration with the optimizer on the
+ * host follows the same one without. Stops at the first visit that fails, whose status it
  * returns. */
 pace_status pace_plan_space_visit(const pace_plan_space *space, const pace_config *config,
                                   pace_status (*visit)(void *context, const pace_config *config),

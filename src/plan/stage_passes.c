@@ -199,7 +199,8 @@ static pace_gathered_block gathered_block(const pace_step_plan *plan, const pace
     return block;
 }
 
-/* Which parts a chunk has that begins with the layer `first`, in their order; tails belong to the layer they are behind. */
+/* Which parts a chunk has that begins with the layer `first`, in their order; tails belong to the layer they are
+ * behind. */
 static size_t parts_of_chunk(const pace_gathered_block **out, const pace_step_slots *slots,
                              const pace_gathered_block *blocks, double first, double layers) {
     size_t count = 0;

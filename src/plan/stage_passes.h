@@ -1,6 +1,6 @@
 /*
- * What passes of one micro-batch take, in closed form: over a part of a model, over the chunks of a stage, and over all of it. Sums of
- * slots (step_slots.h), with exchanges as far as nothing hides them.
+ * What passes of one micro-batch take, in closed form: over a part of a model, over the chunks of a stage, and over all
+ * of it. Sums of slots (step_slots.h), with exchanges as far as nothing hides them.
  */
 #pragma once
 

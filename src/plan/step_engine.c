@@ -35,7 +35,7 @@ void pace_step_pricer_close(pace_step_pricer *pricer) {
 
 /* --- the walk ----------------------------------------------------------------------------------------------------- */
 
-/* Kernels and exchanges that all stages of a pipeline issue in a step, roughly: a few for each layer, forward and back. */
+/* Kernels and exchanges of all stages of a pipeline in a step, roughly: a few for each layer, forward and back. */
 static double size_of_walk(const pace_step_case *asked) {
     const double each = 6;
     return each * (double)asked->model->layers.count * pace_config_micro_batches(&asked->config);
@@ -267,7 +267,8 @@ static pace_status count_queued(uint32_t *most, pace_catalog *catalog, const pac
     return status;
 }
 
-/* *steady = false: the step has no rounds that are alike, and is to be walked with more; the queues hold *queued of them. */
+/* *steady = false: the step has no rounds that are alike, and is to be walked with more; the queues hold *queued of
+ * them. */
 static pace_status walk_folded(pace_forecast_result *out, bool *steady, uint32_t *queued, pace_catalog *catalog,
                                const pace_step_case *asked, const pace_pipeline_fold *fold) {
     pace_forecast forecast;

@@ -1,8 +1,9 @@
 /*
- * The one road to the time of a model's step. Whoever asks (a verb's options, a row of a table, a number of workers) words
- * a pace_step_case. A step that is lowered whole is walked (forecast/forecast.h); its closed form (step_time.h) checks the
- * walk and says what parts and memory it has. Of many micro-batches that are alike few are walked (forecast/micro_batch_fold.h). What no
- * walk lowers yet (other frameworks than PyTorch) is answered by the closed form.
+ * The one road to the time of a model's step. Whoever asks (a verb's options, a row of a table, a number of workers)
+ * words a pace_step_case. A step that is lowered whole is walked (forecast/forecast.h); its closed form (step_time.h)
+ * checks the walk and says what parts and memory it has. Of many micro-batches that are alike few are walked
+ * (forecast/micro_batch_fold.h). What no walk lowers yet (other frameworks than PyTorch) is answered by the closed
+ * form.
  */
 #pragma once
 
@@ -67,7 +68,7 @@ typedef struct {
 const char *pace_step_why_closed(const pace_step_case *asked);
 bool pace_step_is_walked(const pace_step_case *asked);
 
-/** Whether pace_step_forecast() lowers the case, of whatever framework: training on accelerators that is not too large. */
+/** Whether pace_step_forecast() lowers the case, of whatever framework: training on accelerators, not too large. */
 bool pace_step_has_operators(const pace_step_case *asked);
 
 /** How PyTorch's ranks exchange gradients where nobody says: "ddp" of catalog/approaches.yaml. */
@@ -82,19 +83,20 @@ pace_status pace_step_forecast(pace_forecast *out, pace_catalog *catalog, const 
  * for a precision that the device has no rate for. */
 pace_status pace_step_settle(pace_step_solution *out, pace_step_pricer *pricer, pace_step_case *asked) PACE_MUST_CHECK;
 
-/* Beyond which times of configurations are not asked for: of those that surely fit into memory, and of those that fit closely. */
+/* Beyond which times of configurations are not asked for: of those that surely fit into memory, and of those that fit
+ * closely. */
 typedef struct {
     double sure_s, close_s;
 } pace_step_limits;
 
-/** pace_step_settle() for a search: memory, whether it fits, and where it does the closed form's time. Of a configuration that
- * does not fit, or surely takes longer than its limit, closed_s has the median INFINITY. `out` holds nothing else. Fields of
- * the configuration are sound by themselves. Errors: those of pace_step_settle(). */
+/** pace_step_settle() for a search: memory, whether it fits, and where it does the closed form's time. Of a
+ * configuration that does not fit, or surely takes longer than its limit, closed_s has the median INFINITY. `out` holds
+ * nothing else. Fields of the configuration are sound by themselves. Errors: those of pace_step_settle(). */
 pace_status pace_step_screen(pace_step_solution *out, pace_step_pricer *pricer, const pace_step_case *asked,
                              const pace_step_limits *limits) PACE_MUST_CHECK;
 
-/** Widen the answer to a case that does not say how its attention runs, or where its tables lie; `used` (may be NULL) then
- * lists the doubt. pace_step_solve() does both. */
+/** Widen the answer to a case that does not say how its attention runs, or where its tables lie; `used` (may be NULL)
+ * then lists the doubt. pace_step_solve() does both. */
 void pace_step_doubt_attention(pace_estimate *time_s, pace_doubts_used *used, const pace_step_pricer *pricer,
                                const pace_step_case *asked);
 void pace_step_doubt_tables(pace_estimate *time_s, pace_doubts_used *used, const pace_step_pricer *pricer,
@@ -105,7 +107,8 @@ void pace_step_doubt_tables(pace_estimate *time_s, pace_doubts_used *used, const
 pace_status pace_step_solve(pace_step_solution *out, pace_step_pricer *pricer,
                             const pace_step_case *asked) PACE_MUST_CHECK;
 
-/** Fails with both numbers where the closed form of a settled case lies outside the interval of its walk and further from
- * it than the two are known to be (catalog/doubts.yaml, closed_form; closed_form_shared). Cases that no closed form answers pass. */
+/** Fails with both numbers where the closed form of a settled case lies outside the interval of its walk and further
+ * from it than the two are known to be (catalog/doubts.yaml, closed_form; closed_form_shared). Cases that no closed
+ * form answers pass. */
 pace_status pace_step_check_walk(const pace_step_solution *settled, const pace_step_pricer *pricer,
                                  const pace_step_case *asked, pace_estimate walked_s) PACE_MUST_CHECK;

@@ -23,8 +23,9 @@ void pace_step_hosts_free(pace_step_hosts *hosts);
 pace_status pace_step_hosts_get(const pace_step_host **out, pace_catalog *catalog, pace_step_hosts *hosts,
                                 int execution, const char *vendor) PACE_MUST_CHECK;
 
-/** Seconds the host takes to issue a graph when no device holds it up: the graph walked with kernels of no time; and until it issues the
- * last exchange of gradients, 0 where there is none. Of a captured graph 0: one call issues all of a step. */
+/** Seconds the host takes to issue a graph when no device holds it up: the graph walked with kernels of no time; and
+ * until it issues the last exchange of gradients, 0 where there is none. Of a captured graph 0: one call issues all of
+ * a step. */
 pace_status pace_step_host_s(double *out_s, double *gradients_s, const pace_step_host *host,
                              const pace_graph *graph) PACE_MUST_CHECK;
 

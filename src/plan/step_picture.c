@@ -169,7 +169,7 @@ static pace_status draw_stage(drawing *d, const pace_step_plan *plan, double ske
     return put_kernels(d, "elementwise", d->times->end_device_s);
 }
 
-/* --- all stages ---------------------------------------------------------------------------------------------------- */
+/* --- all stages --------------------------------------------------------------------------------------------------- */
 
 typedef struct {
     drawing *stages;

@@ -56,7 +56,7 @@ static bool has_tail(const pace_step_plan *plan, double stage) {
     return stage == (is_v(plan) ? 0 : plan->config.pp - 1);
 }
 
-/* Those that may differ: the first, the one in the middle that has most layers, and the last. Returns how many there are. */
+/* Those that may differ: the first, the middle one with most layers, and the last. Returns how many there are. */
 static unsigned unlike_stages(double out[3], const pace_step_plan *plan) {
     double pp = plan->config.pp;
     out[0] = 0, out[1] = pp > 2 ? plan->fullest : pp - 1, out[2] = pp - 1;
@@ -79,7 +79,7 @@ static share tied_share(const pace_step_plan *plan) {
     return (share){.dense = tied, .trained = pace_config_trains_all(&plan->config) ? tied : 0};
 }
 
-/* Parameters of a stage, or of a part of the model that it holds. With several stages a tied output layer is held on both ends. */
+/* Parameters of a stage, or of a part of the model on it. With several stages both ends hold a tied output layer. */
 static share stage_share(const pace_step_plan *plan, double stage, double part) {
     const pace_pipeline shape = pace_config_pipeline(&plan->config);
     bool whole = part == WHOLE, first = whole ? has_head(stage) : part == 0;
@@ -163,7 +163,7 @@ static gradient_group group_of(const pace_config *config, bool expert) {
                             pace_config_copies(config), (double)pace_config_stride(config, PACE_GROUP_REPLICA)};
 }
 
-/* What gradients of so many bytes take: reduced, or reduced and scattered, and what is scattered summed over the copies. */
+/* What gradients of so many bytes take: reduced, or reduced and scattered, and then summed over the copies. */
 static pace_status sum_gradients(double *out_s, bool *across, const pace_step_plan *plan, const pace_step_place *place,
                                  double bytes, const gradient_group *group) {
     pace_collective collective = plan->config.zero_stage > 0 ? PACE_REDUCESCATTER : PACE_ALLREDUCE;
@@ -318,8 +318,8 @@ static pace_status gather_first(pace_step_plan *plan, const pace_step_place *pla
     return gather(&plan->gather_first_s, plan, trained_of(head.trained > 0 ? head : layer_share(plan->slots)), place);
 }
 
-/* A message to the next stage, which all ranks that share a layer would send whole: each sends its part, and they gather it
- * where it arrives (Narayanan et al. 2021, section 4.1). */
+/* A message to the next stage, which all ranks that share a layer would send whole: each sends its part, and they
+ * gather it where it arrives (Narayanan et al. 2021, section 4.1). */
 static pace_status price_message(pace_step_plan *plan, const pace_step_place *place, double far) {
     const pace_config *config = &plan->config;
     double bytes = plan->slots->boundary_bytes, gather_s;
@@ -361,9 +361,9 @@ static pace_status exchange_all(pace_step_plan *plan, const pace_step_place *pla
 
 /* Micro-batches whose activations a stage holds, in units of its layers: as many as it starts before it ends one
  * (Narayanan et al. 2021, section 2.2; Megatron's interleaved order warms up with two chunks for each stage behind this
- * and all chunks but one. Of the first stage that is Korthikanti et al. 2022, section 4.3). Of a zero-bubble pipeline all
- * stages hold as much as the first (Qi et al. 2023), and all-forward-first all. Of a V all hold 2 pp chunks, or one more where
- * passes come in pairs (DeepSeek-AI's DualPipe, table of its README). */
+ * and all chunks but one. Of the first stage that is Korthikanti et al. 2022, section 4.3). Of a zero-bubble pipeline
+ * all stages hold as much as the first (Qi et al. 2023), and all-forward-first all. Of a V all hold 2 pp chunks, or one
+ * more where passes come in pairs (DeepSeek-AI's DualPipe, table of its README). */
 static double in_flight(const pace_step_plan *plan, double stage) {
     double pp = plan->config.pp, vpp = plan->config.vpp, all = plan->micro_batches;
     double behind = plan->config.schedule == PACE_SCHEDULE_ZERO_BUBBLE ? pp - 1 : pp - 1 - stage;
@@ -434,8 +434,8 @@ static double tail_bytes(const pace_step_plan *plan, double stage) {
     return sum;
 }
 
-/* What a stage keeps, and what one of its layers forms anew in backward. The tail goes backward at once, unless all forward
- * passes come first or gradients of weights are put off. */
+/* What a stage keeps, and what one of its layers forms anew in backward. The tail goes backward at once, unless all
+ * forward passes come first or gradients of weights are put off. */
 static double stage_activations(const pace_step_plan *plan, double stage) {
     double flight = in_flight(plan, stage), kept = 0;
     bool waits = plan->config.schedule == PACE_SCHEDULE_GPIPE || plan->config.schedule == PACE_SCHEDULE_ZERO_BUBBLE;
@@ -451,8 +451,8 @@ static double tables(const pace_step_slots *slots, double ep) {
     return sum;
 }
 
-/* ZeRO 3: a layer that runs, the next one ahead of it, and the gradients of one before they are scattered (Zhao et al. 2023,
- * section 3.4). */
+/* ZeRO 3: a layer that runs, the next one ahead of it, and the gradients of one before they are scattered (Zhao et al.
+ * 2023, section 3.4). */
 static double gathered_bytes(const pace_step_plan *plan) {
     const double ahead = fmin(2, plan->slots->layers);
     share layer = layer_share(plan->slots);

@@ -1,6 +1,6 @@
 /*
- * What a configuration fixes about a step: stages, exchanges of gradients and parameters, memory (docs/step_rows.md). Times are
- * composed of it (step_time.h).
+ * What a configuration fixes about a step: stages, exchanges of gradients and parameters, memory (docs/step_rows.md).
+ * Times are composed of it (step_time.h).
  */
 #pragma once
 
@@ -13,8 +13,8 @@ typedef struct {
     double host_bytes; /* in the memory of its host, beside all_bytes */
 } pace_step_memory;
 
-/* Of a block whose parameters ranks divide: they are gathered; as many as are trained would be; hybrid sharding: its gradients
- * are summed over the copies. `elements`: how many all are, with the last stage's copy of a tied table. */
+/* Of a block whose parameters ranks divide: they are gathered; as many as are trained would be; hybrid sharding: its
+ * gradients are summed over the copies. `elements`: how many all are, with the last stage's copy of a tied table. */
 typedef struct {
     double elements, gather_s, scatter_s, replicate_s;
     double unpack_s, pack_s; /* lowered frameworks: parameters copied out of the buffer, gradients into it */
@@ -63,8 +63,8 @@ typedef struct {
 pace_status pace_step_plan_make(pace_step_plan *out, const pace_step_slots *slots, const pace_framework *framework,
                                 const pace_config *config, const pace_step_place *place,
                                 double attention) PACE_MUST_CHECK;
-/** The same in two parts, for a search: stages and memory of a configuration whose fields are sound by themselves, which needs
- * slots of known sizes alone; then what needs prices. */
+/** The same in two parts, for a search: stages and memory of a configuration whose fields are sound by themselves,
+ * which needs slots of known sizes alone; then what needs prices. */
 pace_status pace_step_plan_outline(pace_step_plan *out, const pace_step_slots *slots, const pace_framework *framework,
                                    const pace_config *config, const pace_step_place *place,
                                    double attention) PACE_MUST_CHECK;
@@ -80,14 +80,15 @@ double pace_step_layers_of(const pace_step_plan *plan, double stage);
 double pace_step_stage_part(const pace_step_plan *plan, double stage);
 double pace_step_chunk_part(const pace_step_plan *plan, double stage, double chunk);
 
-/** The part of the model, in its order, that a tail is of: that of the turn before it, as src/model cuts; of other frameworks the
- * last. And the stage that has it. */
+/** The part of the model, in its order, that a tail is of: that of the turn before it, as src/model cuts; of other
+ * frameworks the last. And the stage that has it. */
 uint32_t pace_step_tail_part(const pace_step_plan *plan, const pace_model_part *tail);
 double pace_step_tail_stage(const pace_step_plan *plan, const pace_model_part *tail);
 
 /** What a rank of a stage (from 0) holds. */
 pace_step_memory pace_step_stage_memory(const pace_step_plan *plan, double stage);
 
-/** Of it, what one micro-batch leaves behind its forward pass over a chunk, and what backward forms anew of its widest layer. */
+/** Of it, what one micro-batch leaves behind its forward pass over a chunk, and what backward forms anew of its widest
+ * layer. */
 double pace_step_kept_bytes(const pace_step_plan *plan, double stage, double chunk);
 double pace_step_again_bytes(const pace_step_plan *plan, double stage);

@@ -307,8 +307,8 @@ static void take_off_plain(pace_step_slots *slots, pace_model_rest rest) {
     slots->rest_host_s[rest] = fmax(0, slots->rest_host_s[rest] - slots->rest_host_s[PACE_REST_PLAIN]);
 }
 
-/* What is of parameters alone is as it is in slots of other batches. Learned prices are asked for again, so that it is known how
- * many of them a fit has no rows like. */
+/* What is of parameters alone is as it is in slots of other batches. Learned prices are asked for again, so that it is
+ * known how many of them a fit has no rows like. */
 static bool take_rests(pace_step_slots *slots, const pace_step_slots *like) {
     if (!like || like->rung == PACE_RUNG_LEARNED) return false;
     const double input_s = slots->rest_s[PACE_REST_INPUT], input_host_s = slots->rest_host_s[PACE_REST_INPUT];

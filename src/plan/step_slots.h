@@ -83,8 +83,9 @@ typedef struct {
  * PACE_SLOT_PARTS kinds of layers. */
 pace_status pace_step_slots_size(pace_step_slots *out, const pace_model *model,
                                  const pace_config *config) PACE_MUST_CHECK;
-/** Lowers and prices sized slots but for the exchange of gradients: what ZeRO and the number of replicas change nothing of; and all of
- * them. `like` (may be NULL): so priced for a configuration that differs in batch, sequence and recomputation alone. Errors: those of pace_model_lower_part(), PACE_E_USAGE for groups without a machine. */
+/** Lowers and prices sized slots but for the exchange of gradients: what ZeRO and the number of replicas change nothing
+ * of; and all of them. `like` (may be NULL): so priced for a configuration that differs in batch, sequence and
+ * recomputation alone. Errors: those of pace_model_lower_part(), PACE_E_USAGE for groups without a machine. */
 pace_status pace_step_slots_price_parts(pace_step_slots *slots, const pace_model *model, const pace_config *config,
                                         const pace_step_place *place, const pace_step_slots *like) PACE_MUST_CHECK;
 pace_status pace_step_slots_price(pace_step_slots *slots, const pace_model *model, const pace_config *config,

@@ -9,9 +9,9 @@ static double larger(double a, double b) { return a > b ? a : b; }
 
 static bool is_lowered(const pace_step_plan *plan) { return pace_framework_is_lowered(plan->framework); }
 
-/* All passes of one micro-batch, in their order, of a stage that is alone: of the first, of the later ones, which add their
- * gradients, and of the last, whose gradients go into buckets. `around`: from one loss that is read before backward to the
- * next, with one micro-batch. */
+/* All passes of one micro-batch, in their order, of a stage that is alone: of the first, of the later ones, which add
+ * their gradients, and of the last, whose gradients go into buckets. `around`: from one loss that is read before
+ * backward to the next, with one micro-batch. */
 typedef struct {
     pace_clocks forward, first, later, last, around;
 } pass_clocks;
@@ -83,9 +83,9 @@ double pace_pipeline_s(const double *stage_s, unsigned stages, double micro_batc
     return micro_batches * most_s + bubble_s(all_s, most_s, chunks);
 }
 
-/* What the others take: of a zero-bubble order gradients of weights are formed in the bubble, and those of inputs do not wait
- * for them (Qi et al. 2023, table 2). On a V stages turn round by themselves: half as much is left of pairs (DeepSeek-AI's DualPipe,
- * pairs one after the other), and of zb-v what its passes are unlike. */
+/* What the others take: of a zero-bubble order gradients of weights are formed in the bubble, and those of inputs do
+ * not wait for them (Qi et al. 2023, table 2). On a V stages turn round by themselves: half as much is left of pairs
+ * (DeepSeek-AI's DualPipe, pairs one after the other), and of zb-v what its passes are unlike. */
 static double bubble_of(const pace_step_plan *plan, const pipeline *p) {
     double plain_s = bubble_s(p->all_s, p->slowest_s, plan->config.vpp);
     double weights_s = p->weights_s - p->slowest.weights_s, backward_s = p->backward_s - p->slowest.backward_s;
@@ -145,10 +145,10 @@ static bool drains_at_loss(const pace_step_plan *plan) {
 
 static double late_by(pace_clocks clocks) { return larger(0, clocks.idle_s - clocks.device_s); }
 
-/* What the host of a step is late by: it does not wait for the gradients' exchange. A host that reads the loss begins each
- * step with the device, and so is not ahead when backward, which it may issue slowly, has ended. One that waits for each
- * micro-batch that is copied in gains no lead from one to the next: the device is idle while the host issues copies, and
- * it may be late within each micro-batch; behind the last it may be late in what follows, too. */
+/* What the host of a step is late by: it does not wait for the gradients' exchange. A host that reads the loss begins
+ * each step with the device, and so is not ahead when backward, which it may issue slowly, has ended. One that waits
+ * for each micro-batch that is copied in gains no lead from one to the next: the device is idle while the host issues
+ * copies, and it may be late within each micro-batch; behind the last it may be late in what follows, too. */
 static double host_late_s(const pace_step_plan *plan, const pace_step_factors *f, const pace_step_time *t,
                           const pass_clocks *clocks, double device_s, double host_s) {
     double m = plan->micro_batches, late_s = host_s - device_s - t->data_s - t->bubble_s - t->pipeline_s;

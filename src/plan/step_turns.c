@@ -37,8 +37,8 @@ static void take_input(pace_turn_times *out, const pace_step_plan *plan, const p
     }
 }
 
-/* Gradients are added as they are formed; what else comes beside the passes stands at the step's end, but for inputs. Of frameworks that
- * are not lowered all stages end like the fullest. */
+/* Gradients are added as they are formed; what else comes beside the passes stands at the step's end, but for inputs.
+ * Of frameworks that are not lowered all stages end like the fullest. */
 static void take_rest(pace_turn_times *out, const pace_step_plan *plan, uint32_t stage,
                       const pace_beside_turns *beside) {
     const double m = plan->micro_batches;

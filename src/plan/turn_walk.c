@@ -54,8 +54,8 @@ static void take_input(const turn_walk *w, uint32_t stage, const pace_turn *t) {
     s->device_s = s->host_s = fmax(s->device_s, s->host_s) + times->input_device_s[last];
 }
 
-/* Host and device of a turn. The first micro-batch has no gradients to add to; kernels that add stand between the others, so that
- * as much is lost where host and device take turns. */
+/* Host and device of a turn. The first micro-batch has no gradients to add to; kernels that add stand between the
+ * others, so that as much is lost where host and device take turns. */
 static pace_clocks clocks_of(const pace_turn_times *times, const pace_turn *t) {
     pace_clocks c = {times->host_s[t->pass], times->device_s[t->pass], 0};
     bool forms_weights = t->pass == PACE_TURN_BACKWARD || t->pass == PACE_TURN_WEIGHTS;

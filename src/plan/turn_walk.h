@@ -1,6 +1,6 @@
 /*
- * A pipeline of few micro-batches, turn by turn: formulas say what many come to, and neither what a late host makes of a stage
- * nor what is left to fill where few are. Two clocks a stage, host and device; no tasks.
+ * A pipeline of few micro-batches, turn by turn: formulas say what many come to, and neither what a late host makes of
+ * a stage nor what is left to fill where few are. Two clocks a stage, host and device; no tasks.
  */
 #pragma once
 
@@ -8,8 +8,8 @@
 
 enum { PACE_TURN_PASSES = 4, PACE_TURN_ENDS = 2 };
 
-/* Of a chunk of a stage, seconds: each pass over it on the device and on the host that issues it. What every step has behind the last,
- * and inputs, stand with a stage's first chunk. */
+/* Of a chunk of a stage, seconds: each pass over it on the device and on the host that issues it. What every step has
+ * behind the last, and inputs, stand with a stage's first chunk. */
 typedef struct {
     double device_s[PACE_TURN_PASSES], host_s[PACE_TURN_PASSES]; /* by pace_turn_pass */
     double idle_s[PACE_TURN_PASSES]; /* if the device has nothing to do when the host begins, until it has done all */
@@ -18,12 +18,12 @@ typedef struct {
         add_host_s; /* of a pass that forms gradients of weights: added to those of the micro-batch before */
     bool
         ends_together; /* behind its last turn the stage adds gradients of a table that others hold, which do so, too */
-    /* before a forward pass over the model's first part its batch is copied, before one over its last its targets: on the device,
-     * which the host waits for, and on the host */
+    /* before a forward pass over the model's first part its batch is copied, before one over its last its targets: on
+     * the device, which the host waits for, and on the host */
     double input_device_s[PACE_TURN_ENDS], input_host_s[PACE_TURN_ENDS];
 } pace_turn_times;
 
-/** How long a step takes that follows another: of the stage that takes longest. `times`: stage by stage each chunk's; a message takes
- * `message_s` once its receiver is ready. */
+/** How long a step takes that follows another: of the stage that takes longest. `times`: stage by stage each chunk's; a
+ * message takes `message_s` once its receiver is ready. */
 pace_status pace_turns_period(double *out_s, const pace_pipeline *pipeline, const pace_turn_times *times,
                               double message_s) PACE_MUST_CHECK;

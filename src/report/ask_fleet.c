@@ -1,5 +1,5 @@
-/* The five kinds of questions of `fleet`: tables of jobs, records of a cluster, iterations of workers, pods and nodes, jobs
- * that are made up. */
+/* The five kinds of questions of `fleet`: tables of jobs, records of a cluster, iterations of workers, pods and nodes,
+ * jobs that are made up. */
 #include "ask/fleet/usage_asked.h"
 #include "fleet/population.h"
 #include "report/ask_parts.h"

@@ -5,8 +5,8 @@
 #include "ask/rows/row_kinds.h"
 #include "report/engines.h"
 
-/** Members of an engine's options: the field of that name, a text, words, a number or a flag; the same of another name; and
- * what a question has besides fields. */
+/** Members of an engine's options: the field of that name, a text, words, a number or a flag; the same of another name;
+ * and what a question has besides fields. */
 #define PACE_ASKED(type, field) PACE_ASKED_AS(field, type, field)
 #define PACE_ASKED_AS(member, type, field) .member = pace_question_##type(question, #field)
 #define PACE_ASKED_OWN(member) .member = question->member
@@ -30,8 +30,8 @@ pace_status pace_asked_whole(size_t *out, const pace_question *question, const c
 /** Which steps of a trace are looked at. */
 pace_status pace_asked_steps(pace_step_choice *out, const pace_question *question) PACE_MUST_CHECK;
 
-/** A kind of questions of a verb: its word in the table of options (pace_option.kinds), and what they are about. A word with a
- * point is a part of another: "rows.job" is of "rows". */
+/** A kind of questions of a verb: its word in the table of options (pace_option.kinds), and what they are about. A word
+ * with a point is a part of another: "rows.job" is of "rows". */
 typedef struct {
     const char *word, *about;
 } pace_asked_kind;

@@ -9,8 +9,8 @@
 pace_status pace_analyze(pace_report **out, const char *const *paths, size_t path_count,
                          const pace_analyze_options *options);
 
-/** Puts two traces, or two ranks of one, side by side: whether and why the step of one takes longer. `*missed` = limits that
- * do not hold. Errors: PACE_E_USAGE for other numbers of inputs and ranks that no trace is of, and those of
+/** Puts two traces, or two ranks of one, side by side: whether and why the step of one takes longer. `*missed` = limits
+ * that do not hold. Errors: PACE_E_USAGE for other numbers of inputs and ranks that no trace is of, and those of
  * pace_analyze(). */
 pace_status pace_compare(pace_report **out, size_t *missed, const char *const *inputs, size_t count,
                          const pace_compare_options *options);
@@ -39,12 +39,13 @@ pace_status pace_fit(pace_report **out, const char *const *paths, size_t path_co
  * PACE_E_USAGE for words that mean nothing or contradict each other, PACE_E_MISSING for unknown names. */
 pace_status pace_plan(pace_report **out, const char *model, const pace_plan_options *options);
 
-/** The same of a network of neurons partitioned over hosts (docs/partition.md): searched, or with `one` the configuration that
- * is set. */
+/** The same of a network of neurons partitioned over hosts (docs/partition.md): searched, or with `one` the
+ * configuration that is set. */
 pace_status pace_partition_report(pace_report **out, const char *model, const pace_plan_options *options, bool one);
 
-/** Reports which algorithm and protocol of each collective, size and number of nodes is the fastest, and what that gains
- * over the library's own choice; its CSV is what tuner plug-ins read. Errors: those of pace_predict_exchange(). */
+/** Reports which algorithm and protocol of each collective, size and number of nodes is the fastest, and what that
+ * gains over the library's own choice; its CSV is what tuner plug-ins read. Errors: those of
+ * pace_predict_exchange(). */
 pace_status pace_tune(pace_report **out, const pace_tune_options *options) PACE_MUST_CHECK;
 
 /** How long a collective takes on all devices of a machine, in the form of nccl-tests, with 90 % intervals. Errors:
@@ -99,8 +100,8 @@ pace_status pace_stragglers(pace_report **out, pace_catalog *catalog, const char
 pace_status pace_cluster_capacity(pace_report **out, pace_catalog *catalog, const char *pods_path,
                                   const char *nodes_path);
 
-/** Where GPU-hours of a cluster go, what is idle, who waits, what to change, of records of schedulers and counters of GPUs
- * (docs/fleet.md). Errors: PACE_E_INPUT for a file that no mapping recognises, and those of the readers. */
+/** Where GPU-hours of a cluster go, what is idle, who waits, what to change, of records of schedulers and counters of
+ * GPUs (docs/fleet.md). Errors: PACE_E_INPUT for a file that no mapping recognises, and those of the readers. */
 pace_status pace_cluster_usage(pace_report **out, const char *const *paths, size_t count,
                                const pace_usage_options *options);
 
@@ -110,13 +111,13 @@ pace_status pace_cluster_usage(pace_report **out, const char *const *paths, size
 pace_status pace_convert(pace_report **out, const char *const *paths, size_t path_count,
                          const pace_convert_options *options);
 
-/** Writes parts of Kineto traces as traces of their own: some steps, some ranks, without names if asked; reports what was
- * kept. Streams: memory grows with what is kept. Errors: PACE_E_USAGE, PACE_E_INPUT, PACE_E_IO. */
+/** Writes parts of Kineto traces as traces of their own: some steps, some ranks, without names if asked; reports what
+ * was kept. Streams: memory grows with what is kept. Errors: PACE_E_USAGE, PACE_E_INPUT, PACE_E_IO. */
 pace_status pace_slice_traces(pace_report **out, const char *const *paths, size_t path_count,
                               const pace_slice_options *options);
 
-/** The runs of a series that --store kept in `count` files, whether the last ones are worse than those before, and which values changed.
- * `*missed` = limits that do not hold. Errors: PACE_E_USAGE for a series or a value that is not there or a file given twice, PACE_E_INPUT,
- * PACE_E_IO, PACE_E_MISSING without SQLite. */
+/** The runs of a series that --store kept in `count` files, whether the last ones are worse than those before, and
+ * which values changed. `*missed` = limits that do not hold. Errors: PACE_E_USAGE for a series or a value that is not
+ * there or a file given twice, PACE_E_INPUT, PACE_E_IO, PACE_E_MISSING without SQLite. */
 pace_status pace_history(pace_report **out, size_t *missed, const char *const *paths, size_t count,
                          const pace_history_options *options);

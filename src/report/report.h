@@ -123,9 +123,9 @@ void pace_node_matrix(pace_node *parent, const char *key, const char *title, pac
 /** The matrix put last under `parent`: its bars, drawn over `whole_ns`, compare with those of others so drawn. */
 void pace_node_scale(pace_node *parent, int64_t whole_ns);
 
-/** A picture for people (HTML only; not in JSON): lanes of slices, of which [from_ns, to_ns) is shown at first. `draw` fills
- * it (report/timeline.h) when a page is written, and `free_context` frees `context` with the report. The node takes the
- * context over, whatever comes of it. */
+/** A picture for people (HTML only; not in JSON): lanes of slices, of which [from_ns, to_ns) is shown at first. `draw`
+ * fills it (report/timeline.h) when a page is written, and `free_context` frees `context` with the report. The node
+ * takes the context over, whatever comes of it. */
 typedef struct pace_timeline pace_timeline;
 typedef pace_status (*pace_draw_fn)(void *context, pace_timeline *timeline);
 void pace_node_timeline(pace_node *parent, const char *title, int64_t from_ns, int64_t to_ns, pace_draw_fn draw,
@@ -136,20 +136,21 @@ pace_node *pace_node_chart(pace_node *parent, const char *title, const char *x_t
 /** The same of stacked bars: each "curve" is a bar, each "point" the share y of the next part. */
 pace_node *pace_node_stacks(pace_node *parent, const char *title, const char *const *parts, size_t part_count);
 void pace_chart_curve(pace_node *chart, const char *name);
-/** The colours of the parts of stacked bars, and of the last curve: where they mean the same as elsewhere on the page. */
+/** The colours of the parts of stacked bars, and of the last curve: where they mean the same elsewhere on the page. */
 void pace_chart_part_colors(pace_node *chart, const pace_class *colors);
 void pace_chart_color(pace_node *chart, pace_class color);
 /** The last curve is what the others are seen against: drawn thin and grey. */
 void pace_chart_pale(pace_node *chart);
 /** The points of the last curve are dots of their own, not joined. */
 void pace_chart_dots(pace_node *chart);
-/** Each curve stands on the one before, and the areas between are filled; all curves have their points at the same x. */
+/** Each curve stands on the one before, and the areas between are filled; all have their points at the same x. */
 void pace_chart_stacked(pace_node *chart);
 /** The axis of y is one of factors of ten, too; y = 0 is left out. */
 void pace_chart_log_y(pace_node *chart);
 
-/** A picture for people (HTML only; not in JSON): a flame graph. `draw` fills it (report/analyze/flame.h) when a page is written,
- * and `free_context` frees `context` with the report. The node takes the context over, whatever comes of it. */
+/** A picture for people (HTML only; not in JSON): a flame graph. `draw` fills it (report/analyze/flame.h) when a page
+ * is written, and `free_context` frees `context` with the report. The node takes the context over, whatever comes of
+ * it. */
 typedef struct pace_flame pace_flame;
 typedef pace_status (*pace_flame_fn)(void *context, pace_flame *flame);
 void pace_node_flame(pace_node *parent, const char *title, pace_flame_fn draw, void *context,
@@ -160,8 +161,8 @@ void pace_chart_band(pace_node *chart, double low, double high, const char *name
 /** A point of the last curve; on a logarithmic axis x = 0 is left out. */
 void pace_chart_point(pace_node *chart, double x, double y);
 
-/** A picture for people (HTML only; not in JSON): values of rows and columns as colours, against their median; `ns` is row
- * by row, negative = there is none. */
+/** A picture for people (HTML only; not in JSON): values of rows and columns as colours, against their median; `ns` is
+ * row by row, negative = there is none. */
 void pace_node_heat(pace_node *parent, const char *title, const char *const *rows, size_t row_count,
                     const char *const *columns, size_t column_count, const int64_t *ns);
 /** The same: a bar each, stacked of parts. */

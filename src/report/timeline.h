@@ -56,8 +56,8 @@ void pace_timeline_group(pace_timeline *timeline, const char *name, bool open);
 /** Begins a lane of the last group. */
 void pace_timeline_lane(pace_timeline *timeline, const char *name, pace_timeline_lane_kind kind);
 
-/** Adds a slice to the last lane and returns its number, from 1 over the whole timeline. Starts should ascend, enclosing
- * slices before enclosed ones. */
+/** Adds a slice to the last lane and returns its number, from 1 over the whole timeline. Starts should ascend,
+ * enclosing slices before enclosed ones. */
 size_t pace_timeline_put(pace_timeline *timeline, const pace_timeline_slice *slice);
 
 /** What the timeline leaves out or merges, for people. */

@@ -26,7 +26,8 @@ pace_status pace_flow_routes_apart(bool *out, const pace_flow_routes *routes, co
                                    uint32_t links) PACE_MUST_CHECK;
 
 /** Mixes into `kinds` (per rank) what links its messages cross, so that only ranks with like routes fold. Of a rank's
- * peers about `most` are looked at, spread over all; whether the routes to all are alike, pace_flow_routes_init() says. */
+ * peers about `most` are looked at, spread over all; whether the routes to all are alike, pace_flow_routes_init()
+ * says. */
 pace_status pace_flow_route_kinds(uint64_t *kinds, const pace_program *program, const pace_fabric *fabric,
                                   size_t most) PACE_MUST_CHECK;
 

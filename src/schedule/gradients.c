@@ -120,9 +120,9 @@ static pace_status run_lane(double *free_s, pace_gradient_times *out, const ques
     return PACE_OK;
 }
 
-/* A coordinator's cycles go on from step to step: steps settle where each takes whole cycles, and so does the time after
- * backward began at which it looks first. What waits for the last look may be more or less than before: it is tried again.
- * Steps of few long buffers may never settle, and differ by less than a cycle. */
+/* A coordinator's cycles go on from step to step: steps settle where each takes whole cycles, and so does the time
+ * after backward began at which it looks first. What waits for the last look may be more or less than before: it is
+ * tried again. Steps of few long buffers may never settle, and differ by less than a cycle. */
 static pace_status settle_cycles(question *q) {
     enum { TURNS = 8 };
     const pace_gradient_profile *p = q->profile;
@@ -230,7 +230,8 @@ double pace_expected_most(int count) {
     return low;
 }
 
-/* Variance of the largest of `count` normal draws: 1, 0.682, 0.492, 0.373, 0.295 of 1 to 16 (Tippett 1925), within 0.01. */
+/* Variance of the largest of `count` normal draws: 1, 0.682, 0.492, 0.373, 0.295 of 1 to 16 (Tippett 1925), within
+ * 0.01. */
 static double variance_of_most(int count) { return 1 / (1 + 0.45 * pow(log2(count), 1.2)); }
 
 static double inside_of(const pace_approach *approach, const pace_machine *machine) {

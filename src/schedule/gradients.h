@@ -57,8 +57,8 @@ void pace_gradient_ends_free(pace_gradient_ends *ends);
 /** The largest of `count` draws of a standard normal, as expected: Blom's score (1958). */
 double pace_expected_most(int count);
 
-/** `machine` may be NULL. How far the slowest of `nodes` times `near` workers is behind, in the approach's skew: what differs among workers of a node
- * and what differs among nodes are normal each. */
+/** `machine` may be NULL. How far the slowest of `nodes` times `near` workers is behind, in the approach's skew: what
+ * differs among workers of a node and what differs among nodes are normal each. */
 double pace_gradients_most(const pace_approach *approach, const pace_machine *machine, int near, int nodes);
 
 /** What the slowest of so many ranks takes longer than one alone, whose step is `step_s`. */

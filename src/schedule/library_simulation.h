@@ -1,7 +1,7 @@
 /*
- * An exchange simulated as a library does it: by the program of the algorithm that it chooses, over links that carry what
- * its protocol reaches of them, with the waiting of its hops. Where no messages meet this takes what the library's closed
- * form says; where they do, it says how far off that is.
+ * An exchange simulated as a library does it: by the program of the algorithm that it chooses, over links that carry
+ * what its protocol reaches of them, with the waiting of its hops. Where no messages meet this takes what the library's
+ * closed form says; where they do, it says how far off that is.
  */
 #pragma once
 

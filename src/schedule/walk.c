@@ -319,8 +319,8 @@ static pace_status compile_thread(compiler *c, const pace_graph_lanes *lanes, ui
 
 /* --- streams --------------------------------------------------------------------------------------------------- */
 
-/* Once its launch has reached the device; that counts from the start of the call, which ends the host's segment. Threads are
- * compiled before streams. */
+/* Once its launch has reached the device; that counts from the start of the call, which ends the host's segment.
+ * Threads are compiled before streams. */
 static void wait_for_issue(const compiler *c, uint32_t rank, pace_segment_waits *waits, uint32_t issue) {
     waits->dependency[0] = issue;
     waits->lag_ns[0] = llround(c->ranks[rank].launch_lag_ns) - llround(c->places.items[issue].call_ns);
@@ -400,8 +400,8 @@ static pace_status compile_rank(compiler *c, const pace_graph_lanes *lanes, uint
     return PACE_OK;
 }
 
-/* About as many segments as will come, one for each operator and two for each launch, and as many waits: of each launch, and where a
- * device's queue may be full of its call. */
+/* About as many segments as will come, one for each operator and two for each launch, and as many waits: of each
+ * launch, and where a device's queue may be full of its call. */
 static pace_status make_segments(compiler *c) {
     size_t count = 0, waits = 0, links = 0;
     for (size_t rank = 0; rank < c->rank_count; rank++) {

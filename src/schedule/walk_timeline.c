@@ -251,8 +251,8 @@ static pace_status add_call(pace_step *step, extents *e, const pace_launch *laun
     return pace_step_add_task(step, lane, PACE_TASK_CALL, name, call->start_ns, call->end_ns - call->start_ns);
 }
 
-/* What a trace does not say who launched (source/graphs/graph_from_step.c) stays so in the step that is made of it. The captured
- * step of a model launches its work itself. */
+/* What a trace does not say who launched (source/graphs/graph_from_step.c) stays so in the step that is made of it. The
+ * captured step of a model launches its work itself. */
 static bool launcher_is_known(const extents *e, const pace_launch *launch) {
     const pace_graph_node *node = &e->graph->nodes.items[launch->node];
     return launch->task == PACE_NO_TASK || node->kind != PACE_TASK_ANNOTATION || node->task != PACE_NO_TASK;

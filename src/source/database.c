@@ -125,7 +125,7 @@ static pace_status each_name(pace_database *database, const char *query, const c
 
 static pace_status add_name(void *context, const char *name) { return pace_texts_add(context, name); }
 
-/* Entries of the schema that are the one of their name, and that an ordinary table: views and virtual tables are not read. */
+/* Entries of the schema that alone have their name and are ordinary tables: views and virtual tables are not read. */
 static pace_status list_tables(pace_database *database) {
     static const char query[] =
         "SELECT name FROM sqlite_master WHERE type <> 'index' AND type <> 'trigger' GROUP BY name COLLATE NOCASE "

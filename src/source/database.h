@@ -11,8 +11,8 @@ typedef struct pace_rows pace_rows;
 enum { PACE_MOST_COLUMNS = 20 };
 
 /** Opens a file. One that is shorter than it says is read as far as it goes. PACE_E_INPUT when it is no database;
- * PACE_E_IO. Ordinary tables alone are read, views never. All reading of a file together takes a bounded number of steps,
- * in proportion to its size: past it, functions fail with PACE_E_LIMIT. */
+ * PACE_E_IO. Ordinary tables alone are read, views never. All reading of a file together takes a bounded number of
+ * steps, in proportion to its size: past it, functions fail with PACE_E_LIMIT. */
 pace_status pace_database_open(pace_database **out, const char *path) PACE_MUST_CHECK;
 void pace_database_free(pace_database *database);
 

@@ -6,7 +6,8 @@
 typedef PACE_VEC(char *) pace_paths;
 
 /** Expands inputs to files, in sorted order per input: a directory to its traces by their
- * suffixes (trace_formats.h), a pattern that is no file to its matches. PACE_E_IO or PACE_E_INPUT names what holds no trace. */
+ * suffixes (trace_formats.h), a pattern that is no file to its matches. PACE_E_IO or PACE_E_INPUT names what holds no
+ * trace. */
 pace_status pace_paths_expand(pace_paths *out, const char *const *inputs, size_t count) PACE_MUST_CHECK;
 void pace_paths_free(pace_paths *paths);
 

@@ -1,5 +1,5 @@
-/* Figures of answers, kept in an SQLite file from run to run: tables paceline_runs and paceline_figures, beside which the
- * file may hold others. Without SQLite every function fails with PACE_E_MISSING. */
+/* Figures of answers, kept in an SQLite file from run to run: tables paceline_runs and paceline_figures, beside which
+ * the file may hold others. Without SQLite every function fails with PACE_E_MISSING. */
 #pragma once
 
 #include "base/memory.h"
@@ -21,8 +21,8 @@ typedef struct {
     PACE_VEC(pace_stored_figure) figures;
 } pace_results;
 
-/** Appends one run with its figures, all or nothing; `figures` need no run. Creates the file and the tables where they are
- * missing; waits some seconds for another process that writes. PACE_E_IO, PACE_E_INPUT for a file that is no database. */
+/** Appends one run with its figures, all or nothing; `figures` need no run. Creates the file and the tables where they
+ * are missing; waits some seconds for another writer. PACE_E_IO, PACE_E_INPUT for a file that is no database. */
 pace_status pace_results_add(const char *path, const pace_stored_run *run, const pace_stored_figure *figures,
                              size_t count) PACE_MUST_CHECK;
 

@@ -5,7 +5,8 @@
 
 #include <string.h>
 
-/** Whether hosts exchange there over their own network: a task of a thread of the process that trains, or of the library's. */
+/** Whether hosts exchange there over their own network: a task of a thread of the training process, or of the
+ * library. */
 static inline bool pace_task_exchanges(const pace_step *step, uint32_t task) {
     if (step->kind[task] != PACE_TASK_ANNOTATION) return false;
     const char *name = pace_step_name(step, task);

@@ -248,8 +248,8 @@ static pace_status check_order(const pace_graph *graph) {
 
 /* --- an order that does ------------------------------------------------------------------------------------------ */
 
-/* Tries to let everything happen in the order of the numbers, an operator ending when the next on its thread begins or when
- * something waits for its end: as nearly all graphs do. */
+/* Tries to let everything happen in the order of the numbers, an operator ending when the next on its thread begins or
+ * when something waits for its end: as nearly all graphs do. */
 typedef struct {
     const pace_graph *graph;
     uint32_t begun, ran; /* nodes, launches */

@@ -58,8 +58,8 @@ typedef struct {
     int64_t holds_ns;    /* of a captured step: its stream stands still so long first, nobody knows why */
 } pace_launch;
 
-/* What ranks exchange. Launches of several ranks with the same key (collective, group, number within the group) meet, or
- * those that are told to. */
+/* What ranks exchange. Launches of several ranks with the same key (collective, group, number within the group) meet,
+ * or those that are told to. */
 #define PACE_MEETS_NOBODY (-1)
 
 typedef struct {

@@ -1,9 +1,9 @@
 /*
- * A trace without a device: the host is the device, and operators that would launch kernels elsewhere work themselves. Views,
- * allocations, wrappers and the engine of autograd do not: what they take is the host's.
+ * A trace without a device: the host is the device, and operators that would launch kernels elsewhere work themselves.
+ * Views, allocations, wrappers and the engine of autograd do not: what they take is the host's.
  *
- * Calling an operator takes time whatever it does, by the catalogue (kernels.yaml, host_call_us): a figure of the trace would
- * change with the steps that a slice keeps. All that operators on a few numbers take (PACE_TINY_*) is a call.
+ * Calling an operator takes time whatever it does, by the catalogue (kernels.yaml, host_call_us): a figure of the trace
+ * would change with the steps that a slice keeps. All that operators on a few numbers take (PACE_TINY_*) is a call.
  */
 #pragma once
 
@@ -24,9 +24,9 @@ typedef struct {
 pace_status pace_host_operators_find(pace_host_operators *out, const pace_step *step, int64_t call_ns) PACE_MUST_CHECK;
 void pace_host_operators_free(pace_host_operators *operators);
 
-/** The family as which a task works itself; PACE_OP_UNKNOWN = it does not work. An operator of PyTorch's works that the table
- * of operators (step/op_work.c) knows and no operator below does the work of. One that takes longer than several calls
- * works as well, known or not, unless one of its own kind works below it. */
+/** The family as which a task works itself; PACE_OP_UNKNOWN = it does not work. An operator of PyTorch's works that the
+ * table of operators (step/op_work.c) knows and no operator below does the work of. One that takes longer than several
+ * calls works as well, known or not, unless one of its own kind works below it. */
 pace_op_family pace_host_operator_works(pace_host_operators *operators, uint32_t task);
 
 /** Whether an operator works on a few numbers: all it takes is a call. */
@@ -43,6 +43,6 @@ typedef pace_status (*pace_self_time_fn)(void *context, uint32_t task, int64_t s
 /* Whether a host task counts, besides operators. */
 typedef bool (*pace_counts_fn)(const void *context, uint32_t task);
 
-/** Gives the self times of all host threads' operators, and of what else counts (`counts` may be NULL), piece by piece. */
+/** Gives the self times of all host threads' operators, and of what else counts (`counts` may be NULL), in pieces. */
 pace_status pace_self_times(const pace_step *step, pace_counts_fn counts, pace_self_time_fn take,
                             void *context) PACE_MUST_CHECK;

@@ -240,8 +240,8 @@ bool pace_lane_works(const pace_step *step, const pace_lane *lane);
 /** The first task of a lane that starts at an instant or later; the one behind its last when none does. */
 uint32_t pace_lane_first_from(const pace_step *step, const pace_lane *lane, int64_t at_ns);
 
-/** The last task of a lane that starts at an instant or before it; PACE_NO_TASK = none. Those that cover the instant are it
- * or around it. */
+/** The last task of a lane that starts at an instant or before it; PACE_NO_TASK = none. Those that cover the instant
+ * are it or around it. */
 uint32_t pace_lane_begun_by(const pace_step *step, const pace_lane *lane, int64_t at_ns);
 
 /** What the trace says of a device: the entry of that id, else its first; NULL when it lists none. */

@@ -1,6 +1,7 @@
 /*
- * Fuzz target of SQLite files, read as an export of Nsight Systems, as a table of jobs and as stored results. Bytes that begin as a
- * database does are one; all else is SQL that makes one, so that values of every type meet every column.
+ * Fuzz target of SQLite files, read as an export of Nsight Systems, as a table of jobs and as stored results. Bytes
+ * that begin as a database does are one; all else is SQL that makes one, so that values of every type meet every
+ * column.
  */
 #include <math.h>
 #include <sqlite3.h>

@@ -1,4 +1,5 @@
-/* Fuzz target of machines: one line is a short form, several are a YAML file; both give a checked machine or a message. */
+/* Fuzz target of machines: one line is a short form, several are a YAML file; both give a checked machine or a
+ * message. */
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>

@@ -1,4 +1,5 @@
-/* A folder for what a fuzz target must have as a file: in memory where there is such a place, empty, removed at the end. */
+/* A folder for what a fuzz target must have as a file: in memory where there is such a place, empty, removed at the
+ * end. */
 #pragma once
 
 #include <stdio.h>

@@ -44,6 +44,11 @@ def main():
     two = '#include "base/parts.h"\nint pace_two(int x) {\n    return x ? pace_one(x - 1) : 0;\n}\n'
     refuse("base/one calls base/two; base/two calls base/one", {**parts, "base/one.c": one, "base/two.c": two})
     accept({**parts, "base/one.c": one, "base/two.c": two.replace("pace_one(x - 1)", "x /* pace_one() */")})
+    accept({"base/a.c": "/* " + 114 * "x" + " */\n", "base/b.h": "/* base/a.c, base/*.c, src/base/a.c */\n"})
+    refuse("a comment of 121 columns", {"base/a.c": "/* " + 115 * "x" + " */\n"})
+    refuse("src/base/a.c:2: a comment of 130", {"base/a.c": "/*\n *" + 128 * "x" + " */\n".replace(" */", "\n */")})
+    accept({"base/a.c": 'const char *pace_a = "' + 120 * "x" + '";\n'})
+    refuse("names 'base/c.h'", {"base/a.c": "/* base/c.h */\n"})
     return finish()
 
 

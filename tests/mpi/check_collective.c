@@ -1,7 +1,8 @@
 /*
  * Every way of every collective against MPI's own result, or against sums in double precision where MPI has no such
- * type: check_collective [--few | --full] [WAY] [device | apart] under mpirun. Integers must be equal, other numbers within the bound of any order of
- * summation; what two runs give must be the same bits, and so must what all ranks get where the way says so.
+ * type: check_collective [--few | --full] [WAY] [device | apart] under mpirun. Integers must be equal, other numbers
+ * within the bound of any order of summation; what two runs give must be the same bits, and so must what all ranks get
+ * where the way says so.
  */
 #include "paceline/collective.h"
 
@@ -31,7 +32,7 @@ static void must(pace_status status) {
     MPI_Abort(MPI_COMM_WORLD, 1);
 }
 
-/* --- numbers -------------------------------------------------------------------------------------------------------- */
+/* --- numbers ------------------------------------------------------------------------------------------------------ */
 
 static double read_half(uint16_t bits, int exponent_bits, int fraction_bits) {
     int bias = (1 << (exponent_bits - 1)) - 1, exponent = bits >> fraction_bits & ((1 << exponent_bits) - 1);
@@ -76,7 +77,8 @@ static double unit_of(pace_element element) {
     return of[element];
 }
 
-/* What a rank puts in: few digits; of products, whose size must stay small, powers of two; of whole numbers odd ones. */
+/* What a rank puts in: few digits; of products, whose size must stay small, powers of two; of whole numbers odd
+ * ones. */
 static double given(int of, size_t i, pace_element element, pace_reduction reduction) {
     uint32_t x = (uint32_t)(i * 2654435761u) ^ (uint32_t)(of + 1) * 40503u;
     x = (x ^ x >> 13) * 0x5bd1e995u;
@@ -102,7 +104,7 @@ static MPI_Op op_of(pace_reduction reduction) {
     return of[reduction];
 }
 
-/* --- expectations --------------------------------------------------------------------------------------------------- */
+/* --- expectations ------------------------------------------------------------------------------------------------- */
 
 static bool is_whole(pace_element element) { return element == PACE_ELEMENT_I32 || element == PACE_ELEMENT_I64; }
 
@@ -141,7 +143,7 @@ static bool is_right(size_t *at, const void *got, const void *mpi, size_t first,
     return true;
 }
 
-/* --- one question --------------------------------------------------------------------------------------------------- */
+/* --- one question ------------------------------------------------------------------------------------------------- */
 
 typedef struct {
     char *in, *out, *again, *mpi;
@@ -234,7 +236,7 @@ static void check_reduce(const question *q) {
     if (rank == root) verdict(q, "reduce", q->b.out, NULL, 0);
 }
 
-/* --- all of them ---------------------------------------------------------------------------------------------------- */
+/* --- all of them -------------------------------------------------------------------------------------------------- */
 
 static const size_t fewest_counts[] = {0, 7, 20011};
 static const size_t few_counts[] = {0, 1, 7, 128, 4099, 40009};
@@ -310,8 +312,8 @@ static void use_device(question *q, pace_device *device, void **memory, size_t b
     q->b.out = (char *)*memory + bytes;
 }
 
-/* The device that has both buffers is asked about them once; host memory, of which no range is known, once for each larger
- * vector. */
+/* The device that has both buffers is asked about them once; host memory, of which no range is known, once for each
+ * larger vector. */
 static void leave_device(question *q, pace_device *device, const void *memory) {
     pace_comm_counters counted = {.size = sizeof counted};
     bool there = q->b.in == memory;

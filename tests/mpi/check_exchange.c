@@ -1,6 +1,6 @@
 /*
- * An approach of a module against means computed one after another: check_exchange MODULE APPROACH|all right | few | async | stall | kill | server.
- * Its tensors are made up: none, one, of uneven sizes, hundreds of tiny ones.
+ * An approach of a module against means computed one after another: check_exchange MODULE APPROACH|all right | few |
+ * async | stall | kill | server. Its tensors are made up: none, one, of uneven sizes, hundreds of tiny ones.
  */
 #include "../../trainer/gradient_exchange.h"
 

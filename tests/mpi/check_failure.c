@@ -1,6 +1,6 @@
 /*
- * A rank that fails in the middle: check_failure kill | late | check | none | overlap | choice. Every survivor must get a clean
- * error in time.
+ * A rank that fails in the middle: check_failure kill | late | check | none | overlap | choice. Every survivor must get
+ * a clean error in time.
  */
 #include "paceline/collective.h"
 

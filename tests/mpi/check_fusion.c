@@ -1,5 +1,5 @@
-/* Vectors of many sizes and types, added in another order on each rank and in parts, give what an allreduce of each gives; names
- * are compared once; what does not fit together is said on all ranks. */
+/* Vectors of many sizes and types, added in another order on each rank and in parts, give what an allreduce of each
+ * gives; names are compared once; what does not fit together is said on all ranks. */
 #include "paceline/collective.h"
 
 #include <mpi.h>

@@ -1,6 +1,6 @@
 /*
- * Random calls of the collectives that libpaceline_mpi takes over, and of calls around them: each must leave the bits that PMPI leaves, also
- * beside what it may write: check_random SEED CALLS. All ranks draw the same calls.
+ * Random calls of the collectives that libpaceline_mpi takes over, and of calls around them: each must leave the bits
+ * that PMPI leaves, also beside what it may write: check_random SEED CALLS. All ranks draw the same calls.
  */
 #include <dlfcn.h>
 #include <mpi.h>
@@ -94,7 +94,8 @@ static call any(void) {
     uint64_t kind = draw(10);
     c.count = kind == 0 ? 0 : kind < 6 ? (int)draw(70) : kind < 9 ? (int)draw(3000) : (int)draw(MOST);
     c.root = (int)draw(64);
-#ifdef MPICH /* 4.0 reads from MPI_IN_PLACE itself where a long vector's root is not rank 0, and writes past its room for pairs */
+/* 4.0 reads from MPI_IN_PLACE itself where a long vector's root is not rank 0, and writes past its room for pairs */
+#ifdef MPICH
     if (c.name == 1 && c.in_place) c.root = 0;
     if (c.name == 2 && c.type == 7) c.name = 0;
 #endif

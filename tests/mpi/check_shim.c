@@ -1,6 +1,6 @@
 /*
- * An MPI program that knows nothing of Paceline: each collective gives what PMPI gives, whatever library stands before it.
- * Communicators come and go, types have gaps, counts are odd, two threads use two communicators:
+ * An MPI program that knows nothing of Paceline: each collective gives what PMPI gives, whatever library stands before
+ * it. Communicators come and go, types have gaps, counts are odd, two threads use two communicators:
  * check_shim [CYCLES [refuse]]; refuse: what cannot be is refused, also where MPI does not look.
  */
 #include <dlfcn.h>
@@ -148,7 +148,8 @@ static int class_of(int error) {
     return class;
 }
 
-/* Arguments that cannot be: an error of a class, on a communicator that wants to know; MPI itself may read from NULL. */
+/* Arguments that cannot be: an error of a class, on a communicator that wants to know; MPI itself may read from
+ * NULL. */
 static void refused(void) {
     MPI_Comm comm;
     MPI_Datatype unfinished;

@@ -1,11 +1,12 @@
 /*
  * play_nccl PLUGIN VERSION RANKS NODES [-ALGORITHM:PROTOCOL]...
  *
- * Does with a tuner plug-in what NCCL does: loads it, looks its interface up (VERSION 5, 4 or 3; 0 = the newest it has), opens a
- * communicator, asks for each line "COLLECTIVE BYTES PIPED REGISTERED" of standard input, and closes it. Prints what the plug-in
- * logs ("log LEVEL TEXT") and, for each line, the algorithm, protocol and number of channels that NCCL would take: the least cost, by
- * itself tree ll with 0 channels (its own number). What stands behind "-" is impossible: its cost is -1, and nothing may change it.
- * Declared here once more, after NCCL's description and not after the plug-in's own header.
+ * Does with a tuner plug-in what NCCL does: loads it, looks its interface up (VERSION 5, 4 or 3; 0 = the newest it
+ * has), opens a communicator, asks for each line "COLLECTIVE BYTES PIPED REGISTERED" of standard input, and closes it.
+ * Prints what the plug-in logs ("log LEVEL TEXT") and, for each line, the algorithm, protocol and number of channels
+ * that NCCL would take: the least cost, by itself tree ll with 0 channels (its own number). What stands behind "-" is
+ * impossible: its cost is -1, and nothing may change it. Declared here once more, after NCCL's description and not
+ * after the plug-in's own header.
  */
 #include <dlfcn.h>
 #include <stdarg.h>

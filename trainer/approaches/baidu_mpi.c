@@ -1,6 +1,6 @@
 /*
- * baidu-allreduce: every tensor alone goes around the ring of ranks in as many parts as there are ranks, first to be summed,
- * then to be handed out, by MPI's messages between neighbours. Nothing is fused, nobody coordinates.
+ * baidu-allreduce: every tensor alone goes around the ring of ranks in as many parts as there are ranks, first to be
+ * summed, then to be handed out, by MPI's messages between neighbours. Nothing is fused, nobody coordinates.
  */
 #include "over_mpi.h"
 

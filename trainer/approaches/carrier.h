@@ -1,6 +1,6 @@
 /*
- * What carries gradients and weights between workers and parameter servers when gRPC's messages do not: MPI, UCX. Both sides have
- * one; gRPC's calls say what moves, and when.
+ * What carries gradients and weights between workers and parameter servers when gRPC's messages do not: MPI, UCX. Both
+ * sides have one; gRPC's calls say what moves, and when.
  */
 #pragma once
 
@@ -12,8 +12,8 @@ enum { PACE_HELLO_MOST = 1 << 22 };
 typedef struct {
     void *context;
     bool serial; /* a worker moves one tensor after another */
-    /** What the other side needs to know of this one, and what it said: once, before anything moves. `other`: a server, or on
-     * a server a worker. -1 and false are failures. */
+    /** What the other side needs to know of this one, and what it said: once, before anything moves. `other`: a server,
+     * or on a server a worker. -1 and false are failures. */
     long (*hello)(void *context, int other, void *out, size_t most);
     bool (*meet)(void *context, int other, const void *hello, size_t bytes);
     /** Begins to move a tensor to the other side, or from it. NULL is a failure. */

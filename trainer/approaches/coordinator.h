@@ -1,6 +1,7 @@
 /*
- * Horovod's way: every few milliseconds the ranks tell rank 0 which tensors are ready, rank 0 answers which are so everywhere, and
- * these are packed into one buffer, exchanged and unpacked. What exchanges a buffer is the difference between the approaches.
+ * Horovod's way: every few milliseconds the ranks tell rank 0 which tensors are ready, rank 0 answers which are so
+ * everywhere, and these are packed into one buffer, exchanged and unpacked. What exchanges a buffer is the difference
+ * between the approaches.
  */
 #pragma once
 

@@ -1,6 +1,6 @@
 /*
- * MXNet's device store among ranks of one host: each tensor has a rank that merges it, tensors are placed largest first on the rank
- * with the fewest bytes. All others send it their gradient, and get the sum back. Tensors go side by side.
+ * MXNet's device store among ranks of one host: each tensor has a rank that merges it, tensors are placed largest first
+ * on the rank with the fewest bytes. All others send it their gradient, and get the sum back. Tensors go side by side.
  */
 #include "over_mpi.h"
 #include "shards.h"

@@ -1,6 +1,6 @@
 /*
- * Parameter servers whose calls come by gRPC and whose tensors travel by MPI, one after another, all from one thread: TensorFlow's
- * gRPC+MPI. MPI starts the servers.
+ * Parameter servers whose calls come by gRPC and whose tensors travel by MPI, one after another, all from one thread:
+ * TensorFlow's gRPC+MPI. MPI starts the servers.
  */
 #include "mpi_carrier.h"
 #include "server_program_path.h"

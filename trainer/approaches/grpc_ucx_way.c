@@ -1,6 +1,6 @@
 /*
- * Parameter servers whose calls come by gRPC and whose tensors travel by UCX: a server gets gradients out of a worker's memory and
- * puts weights there. What UCX really chose is the transport.
+ * Parameter servers whose calls come by gRPC and whose tensors travel by UCX: a server gets gradients out of a worker's
+ * memory and puts weights there. What UCX really chose is the transport.
  */
 #include "server_processes.h"
 #include "store_client.h"

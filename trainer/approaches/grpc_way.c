@@ -1,6 +1,7 @@
 /*
- * gRPC with parameter servers: each variable lies whole on one server, workers push gradients and pull weights, as TensorFlow's
- * distributed training did. Servers are processes beside the workers. With `asynchronous` nobody waits for other workers.
+ * gRPC with parameter servers: each variable lies whole on one server, workers push gradients and pull weights, as
+ * TensorFlow's distributed training did. Servers are processes beside the workers. With `asynchronous` nobody waits for
+ * other workers.
  */
 #include "server_processes.h"
 #include "store_client.h"

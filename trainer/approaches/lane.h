@@ -1,6 +1,7 @@
 /*
- * What all approaches share: a thread of its own that communicates while the trainer goes on, what it may see of a step, how
- * failures and waits are told. An approach is a pace_way: it opens its connections and exchanges the tensors of one step.
+ * What all approaches share: a thread of its own that communicates while the trainer goes on, what it may see of a
+ * step, how failures and waits are told. An approach is a pace_way: it opens its connections and exchanges the tensors
+ * of one step.
  */
 #pragma once
 
@@ -24,7 +25,8 @@ typedef struct {
     pace_result (*open)(pace_lane *lane);
     /** On the thread of the lane: all tensors of one step, as pace_lane_next() gives them. */
     pace_result (*step)(pace_lane *lane);
-    /** On the thread of the lane; after a failure on that of the trainer, and nothing collective, since the others may be gone. */
+    /** On the thread of the lane; after a failure on that of the trainer, and nothing collective, since the others may
+     * be gone. */
     void (*close)(pace_lane *lane, bool failed);
 } pace_way;
 

@@ -1,6 +1,6 @@
 /*
- * The coordinator of horovod_mpi.c over libpaceline_collective, its buffer in memory that all ranks of a host see. PEARL's dense part
- * goes the same way; its tables are trainer/shard_rows.h.
+ * The coordinator of horovod_mpi.c over libpaceline_collective, its buffer in memory that all ranks of a host see.
+ * PEARL's dense part goes the same way; its tables are trainer/shard_rows.h.
  */
 #include "coordinator.h"
 #include "paceline/collective.h"

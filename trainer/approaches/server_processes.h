@@ -13,7 +13,8 @@ typedef struct {
     pid_t *process;                       /* those that this rank started; 0 = another rank did */
 } pace_server_processes;
 
-/** Starts as many of a program as were asked for, spread over the ranks, or else one on every host; all ranks get their addresses. Collective. */
+/** Starts as many of a program as were asked for, spread over the ranks, or else one on every host; all ranks get their
+ * addresses. Collective. */
 pace_result pace_servers_start(pace_server_processes *out, pace_lane *lane, MPI_Comm comm, const char *program);
 
 /** Ends those that this rank started, and frees. */

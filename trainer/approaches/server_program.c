@@ -1,6 +1,7 @@
 /*
- * A parameter server as a process: paceline-train-server INTERFACE PORT PARENT (or paceline-train-server-ucx). It writes the port that it listens on to its
- * standard output, "0" when the port is in use, and ends with the process that started it.
+ * A parameter server as a process: paceline-train-server INTERFACE PORT PARENT (or paceline-train-server-ucx). It
+ * writes the port that it listens on to its standard output, "0" when the port is in use, and ends with the process
+ * that started it.
  */
 #include "server_carrier.h"
 #include "server_loop.h"

@@ -1,6 +1,6 @@
 /*
- * A parameter server that MPI started for workers: paceline-train-server-mpi INTERFACE NAME PORT. Calls come by gRPC, tensors by
- * MPI. The address of each server, or nothing where its port is in use, goes to all workers.
+ * A parameter server that MPI started for workers: paceline-train-server-mpi INTERFACE NAME PORT. Calls come by gRPC,
+ * tensors by MPI. The address of each server, or nothing where its port is in use, goes to all workers.
  */
 #include "mpi_carrier.h"
 #include "server_loop.h"

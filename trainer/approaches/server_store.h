@@ -1,4 +1,5 @@
-/* What a parameter server holds: variables, the gradients that have come of them, and the rule by which they are updated. */
+/* What a parameter server holds: variables, the gradients that have come of them, and the rule by which they are
+ * updated. */
 #pragma once
 
 #include "../gradient_exchange.h"

@@ -1,4 +1,5 @@
-/* A worker's side of parameter servers: gradients are pushed as they become ready, weights are pulled at the end of the step. */
+/* A worker's side of parameter servers: gradients are pushed as they become ready, weights are pulled at the end of the
+ * step. */
 #pragma once
 
 #include "carrier.h"
@@ -15,8 +16,8 @@ typedef struct {
     MPI_Comm comm;               /* of the workers; MPI_COMM_NULL for one */
 } pace_store_client_setup;
 
-/** Connects, places the variables on the servers, hands rank 0's weights over and gets them. Collective. The client is there to be
- * closed after a failure too. */
+/** Connects, places the variables on the servers, hands rank 0's weights over and gets them. Collective. The client is
+ * there to be closed after a failure too. */
 pace_result pace_store_client_open(pace_store_client **out, const pace_store_client_setup *setup);
 
 /** All tensors of a step. */

@@ -1,6 +1,6 @@
 /*
- * What workers and parameter servers tell each other by gRPC: calls whose message begins with a pace_store_ask. Behind it
- * numbers may follow, and in the answer, unless something else carries them.
+ * What workers and parameter servers tell each other by gRPC: calls whose message begins with a pace_store_ask. Behind
+ * it numbers may follow, and in the answer, unless something else carries them.
  */
 #pragma once
 

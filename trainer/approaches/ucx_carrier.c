@@ -171,7 +171,8 @@ static void take_memory(text *t, const peer *p, remote *r, int which) {
     if (length && ucp_ep_rkey_unpack(p->end, key, &r->key[which]) != UCS_OK) t->good = false;
 }
 
-/* Names of the lanes that move memory, or where there are none of those that carry messages, out of UCX's own description. */
+/* Names of the lanes that move memory, or where there are none of those that carry messages, out of UCX's own
+ * description. */
 static void add_names(char *out, size_t size, char *described, const char *purpose) {
     char *rest = NULL;
     for (char *line = strtok_r(described, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {

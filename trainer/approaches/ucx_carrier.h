@@ -1,6 +1,6 @@
 /*
- * Tensors by UCX: servers get gradients out of workers' memory and put weights there, by shared memory or TCP, by RDMA where the
- * hardware is. Workers only keep UCX going.
+ * Tensors by UCX: servers get gradients out of workers' memory and put weights there, by shared memory or TCP, by RDMA
+ * where the hardware is. Workers only keep UCX going.
  */
 #pragma once
 

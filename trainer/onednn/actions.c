@@ -74,7 +74,7 @@ static void act_sum(net *n, node *of, pace_engine_pass pass, tensor *into, tenso
             BOUND({DNNL_ARG_MULTIPLE_SRC, into}, {DNNL_ARG_MULTIPLE_SRC + 1, more}, {DNNL_ARG_DST, into}));
 }
 
-/* --- gradients of activations -------------------------------------------------------------------------------------- */
+/* --- gradients of activations ------------------------------------------------------------------------------------- */
 
 tensor *gradient_begin(net *n, node *input, const dnnl_memory_desc_t *made) {
     if (n->failed || !input->needs_gradient) return NULL;
@@ -97,7 +97,7 @@ tensor *own_gradient(net *n, node *of, pace_engine_pass pass, const dnnl_memory_
     return t;
 }
 
-/* --- parameters ---------------------------------------------------------------------------------------------------- */
+/* --- parameters --------------------------------------------------------------------------------------------------- */
 
 parameter *parameter_new(net *n, node *of, pace_tensor_role role, const dnnl_memory_desc_t *plain,
                          const dnnl_memory_desc_t *desc, size_t fan_in) {

@@ -41,7 +41,7 @@ static void act_product(net *n, node *of, pace_engine_pass pass, tensor *a, tens
             BOUND({DNNL_ARG_SRC, a}, {DNNL_ARG_WEIGHTS, b}, {DNNL_ARG_DST, c}));
 }
 
-/* --- attention ------------------------------------------------------------------------------------------------------- */
+/* --- attention ---------------------------------------------------------------------------------------------------- */
 
 enum { QUERY, KEY, VALUE, SCORES, MASK, CAUSAL };
 
@@ -219,7 +219,7 @@ void backward_attention(net *n, node *of) {
     tensor_done(n, out);
 }
 
-/* --- interaction: dot products of all pairs of vectors, behind the dense one (Naumov et al. 2019) ------------------------ */
+/* --- interaction: dot products of all pairs of vectors, behind the dense one (Naumov et al. 2019) ----------------- */
 
 enum { VECTORS, DOTS };
 

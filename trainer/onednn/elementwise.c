@@ -66,7 +66,7 @@ void backward_activation(net *n, node *of) {
     gradient_end(n, of, of->inputs[0], to);
 }
 
-/* --- dropout: oneDNN has none; a mask of our own, multiplied by oneDNN ------------------------------------------------ */
+/* --- dropout: oneDNN has none; a mask of our own, multiplied by oneDNN -------------------------------------------- */
 
 /* SplitMix64 (Steele et al. 2014) of a position: the same mask whatever the number of threads. */
 static uint64_t mixed(uint64_t x) {

@@ -1,4 +1,5 @@
-/* Tables of embeddings. oneDNN has no lookups: rows are copied and added here; their columns are shared out over threads. */
+/* Tables of embeddings. oneDNN has no lookups: rows are copied and added here; their columns are shared out over
+ * threads. */
 #include "net.h"
 
 #include <string.h>
@@ -22,7 +23,7 @@ static dnnl_memory_desc_t rows_desc(size_t rows, size_t columns) {
     return desc_of(2, dims, dnnl_ab);
 }
 
-/* --- tokens ---------------------------------------------------------------------------------------------------------- */
+/* --- tokens ------------------------------------------------------------------------------------------------------- */
 
 static void look_up(net *n, node *of) {
     const int32_t *index = indices_of(n, of);
@@ -72,7 +73,7 @@ void backward_embedding(net *n, node *of) {
     act_function(n, of, PACE_PASS_WEIGHTS, add_rows);
 }
 
-/* --- positions: a row is added to each place of a sequence ------------------------------------------------------------- */
+/* --- positions: a row is added to each place of a sequence -------------------------------------------------------- */
 
 static dnnl_memory_desc_t places_desc(const net *n, const node *of, size_t batch) {
     size_t dims[3] = {batch, n->sequence, of->columns};
@@ -115,7 +116,7 @@ void backward_positions(net *n, node *of) {
             BOUND({DNNL_ARG_SRC, tensor_in(n, &all, from)}, {DNNL_ARG_DST, tensor_in(n, &one, p->gradient)}));
 }
 
-/* --- bags: sums of rows, of many tables --------------------------------------------------------------------------------- */
+/* --- bags: sums of rows, of many tables --------------------------------------------------------------------------- */
 
 static size_t rows_of_table(const net *n, const node *of, size_t table) {
     return (size_t)n->of->rows[(size_t)option_of(of, PACE_OPTION_ROWS) + table];

@@ -1,6 +1,6 @@
 /*
- * Module: layers of networks by oneDNN 2 (Debian package libdnnl-dev). Each layer lies as oneDNN's primitives want it; where
- * two want it otherwise, a copy goes between, in the pass of the one that comes later.
+ * Module: layers of networks by oneDNN 2 (Debian package libdnnl-dev). Each layer lies as oneDNN's primitives want it;
+ * where two want it otherwise, a copy goes between, in the pass of the one that comes later.
  */
 #include "net.h"
 
@@ -33,7 +33,7 @@ static const layer_plan plans[PACE_LAYER_KINDS] = {
     [PACE_LAYER_LOSS] = {forward_loss, backward_loss},
 };
 
-/* --- planning -------------------------------------------------------------------------------------------------------- */
+/* --- planning ----------------------------------------------------------------------------------------------------- */
 
 static void describe_node(net *n, uint32_t index) {
     node *of = &n->nodes[index];
@@ -80,7 +80,7 @@ static void plan_net(net *n) {
     plan_backward(n);
 }
 
-/* --- the engine ------------------------------------------------------------------------------------------------------ */
+/* --- the engine --------------------------------------------------------------------------------------------------- */
 
 static void close_actions(actions *list) {
     for (size_t i = 0; i < list->count; i++)
@@ -148,7 +148,7 @@ static pace_engine_result allocate(void *opened, char *message) {
     return say(n, message);
 }
 
-/* --- parameters ------------------------------------------------------------------------------------------------------ */
+/* --- parameters --------------------------------------------------------------------------------------------------- */
 
 static size_t tensor_count(const void *opened) { return ((const net *)opened)->parameter_count; }
 
@@ -199,7 +199,7 @@ static pace_engine_result get_tensor(void *opened, size_t i, bool of_gradient, f
     return copy_plain(n, p, of_gradient ? p->gradient : p->weights, plain, true, message);
 }
 
-/* --- a step ---------------------------------------------------------------------------------------------------------- */
+/* --- a step ------------------------------------------------------------------------------------------------------- */
 
 static void *input_of(void *opened, uint32_t layer, size_t *elements, bool *is_index) {
     net *n = opened;

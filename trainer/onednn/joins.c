@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* --- flatten: an image becomes a row, channel by channel ------------------------------------------------------------- */
+/* --- flatten: an image becomes a row, channel by channel ---------------------------------------------------------- */
 
 static dnnl_memory_desc_t plain_image(const tensor *t) {
     size_t dims[4];
@@ -43,7 +43,7 @@ void backward_flatten(net *n, node *of) {
     net_refuse(n, of, "what it flattens is used elsewhere too");
 }
 
-/* --- sums ------------------------------------------------------------------------------------------------------------ */
+/* --- sums --------------------------------------------------------------------------------------------------------- */
 
 void forward_add(net *n, node *of) {
     static const float scales[MOST_INPUTS] = {1, 1, 1, 1, 1, 1, 1, 1};
@@ -69,8 +69,8 @@ void forward_add(net *n, node *of) {
         act(n, of, PACE_PASS_FORWARD, desc, false, all);
 }
 
-/* Whether an input may take the sum's gradient for its own: no other use of it comes later in backward while others that
- * took it still need it as it is. */
+/* Whether an input may take the sum's gradient for its own: no other use of it comes later in backward while others
+ * that took it still need it as it is. */
 static bool may_share(const node *of, const node *input) {
     if (input->gradient) return false;
     for (size_t i = 0; input->uses > 1 && i < of->input_count; i++)
@@ -93,7 +93,7 @@ void backward_add(net *n, node *of) {
     }
 }
 
-/* --- products -------------------------------------------------------------------------------------------------------- */
+/* --- products ----------------------------------------------------------------------------------------------------- */
 
 static void act_multiply(net *n, node *of, pace_engine_pass pass, tensor *a, tensor *b, tensor *to) {
     dnnl_binary_desc_t operation;
@@ -125,9 +125,10 @@ void backward_multiply(net *n, node *of) {
     }
 }
 
-/* --- rows of channels ------------------------------------------------------------------------------------------------ */
+/* --- rows of channels --------------------------------------------------------------------------------------------- */
 
-/* The layout that the concatenation has: channels in order, each input's laid out as its first input's where it can be. */
+/* The layout that the concatenation has: channels in order, each input's laid out as its first input's where it can
+ * be. */
 void forward_concat(net *n, node *of) {
     dnnl_memory_desc_t from[MOST_INPUTS];
     dnnl_primitive_desc_t desc = NULL;
@@ -186,7 +187,7 @@ void backward_concat(net *n, node *of) {
     }
 }
 
-/* --- the first place of each sequence ---------------------------------------------------------------------------------- */
+/* --- the first place of each sequence ----------------------------------------------------------------------------- */
 
 static tensor *first_places(net *n, const node *of, const tensor *whole) {
     dnnl_memory_desc_t desc = {0};

@@ -13,7 +13,7 @@ void forward_input(net *n, node *of) {
     of->value = tensor_new(n, &desc);
 }
 
-/* --- cross entropy --------------------------------------------------------------------------------------------------- */
+/* --- cross entropy ------------------------------------------------------------------------------------------------ */
 
 static void look_at_classes(net *n, node *of) {
     const float *p = tensor_floats(n, of->value);
@@ -63,7 +63,7 @@ static void forward_cross_entropy(net *n, node *of) {
     n->label_count = of->rows;
 }
 
-/* --- losses of values ------------------------------------------------------------------------------------------------ */
+/* --- losses of values --------------------------------------------------------------------------------------------- */
 
 static bool is_square(const node *of) { return strcmp(of->layer->word, "mse") == 0; }
 

@@ -1,6 +1,7 @@
 /*
  * A network as oneDNN runs it. Each layer is a node: its output, its gradient, and for each pass the list of primitives
- * (and few functions) that make them. All is planned before anything is allocated: memory objects get their memory last.
+ * (and few functions) that make them. All is planned before anything is allocated: memory objects get their memory
+ * last.
  *
  * The first failure is kept in `failed`; calls behind it do nothing, so that planning reads as what it plans.
  */
@@ -12,7 +13,8 @@
 
 enum { MOST_ARGUMENTS = 12, MOST_INPUTS = 64, MOST_KEPT = 6 };
 
-/* A piece of memory that tensors lie in. Slots of gradients are taken again by earlier layers once they are consumed. */
+/* A piece of memory that tensors lie in. Slots of gradients are taken again by earlier layers once they are
+ * consumed. */
 typedef struct {
     size_t bytes;
     void *data;
@@ -93,7 +95,7 @@ typedef struct net {
     char message[PACE_ENGINE_MESSAGE];
 } net;
 
-/* --- tensors.c ----------------------------------------------------------------------------------------------------- */
+/* --- tensors.c ---------------------------------------------------------------------------------------------------- */
 
 /** Grows an array of `size`-byte items by one; NULL after a failure. */
 void *net_push(net *n, void *items, size_t *count, size_t *room, size_t size);
@@ -124,7 +126,7 @@ size_t tensor_elements(const tensor *t);
 double net_bytes(const net *n);
 bool net_allocate(net *n);
 
-/* --- actions.c ----------------------------------------------------------------------------------------------------- */
+/* --- actions.c ---------------------------------------------------------------------------------------------------- */
 
 typedef struct {
     int argument;
@@ -138,7 +140,8 @@ void act_function(net *n, node *of, pace_engine_pass pass, step_function *functi
 
 /** The layout that a primitive wants an argument in. */
 const dnnl_memory_desc_t *wanted(dnnl_primitive_desc_t desc, int argument);
-/** A description made of an operation's; NULL after noting a failure. `hint`: of the forward pass, for backward ones. */
+/** A description made of an operation's; NULL after noting a failure. `hint`: of the forward pass, for backward
+ * ones. */
 dnnl_primitive_desc_t describe(net *n, const node *of, const void *operation, dnnl_primitive_desc_t hint);
 
 /** A layer's value by one forward operation on `source`, and what that keeps for the gradient. */
@@ -163,7 +166,7 @@ parameter *parameter_new(net *n, node *of, pace_tensor_role role, const dnnl_mem
 tensor *parameter_begin(net *n, parameter *p, const dnnl_memory_desc_t *made);
 void parameter_end(net *n, node *of, parameter *p, tensor *written);
 
-/* --- kinds of layers ------------------------------------------------------------------------------------------------ */
+/* --- kinds of layers ---------------------------------------------------------------------------------------------- */
 
 /* Plan the forward pass of a node (it gets its value), and the backward ones (its gradient is there). */
 typedef void plan_function(net *n, node *of);

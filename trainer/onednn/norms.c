@@ -1,4 +1,5 @@
-/* Normalizations: over a batch, over channels, over neighbouring channels. Running means are not kept: nothing is inferred. */
+/* Normalizations: over a batch, over channels, over neighbouring channels. Running means are not kept: nothing is
+ * inferred. */
 #include "net.h"
 
 static const float epsilon = 1e-5F; /* PyTorch's */
@@ -104,7 +105,7 @@ void backward_layer_norm(net *n, node *of) {
         act_back(n, of, describe(n, of, &desc, of->forward), source);
 }
 
-/* --- over neighbouring channels ------------------------------------------------------------------------------------ */
+/* --- over neighbouring channels ----------------------------------------------------------------------------------- */
 
 static const float lrn_alpha = 1e-4F, lrn_beta = 0.75F, lrn_k = 1; /* PyTorch's */
 

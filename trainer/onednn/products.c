@@ -92,7 +92,7 @@ static parameter *own_bias(net *n, const node *of) {
     return OPT(of, BIAS) > 0 ? &n->parameters[of->first_parameter + (is_tied(of) ? 0 : 1)] : NULL;
 }
 
-/* --- convolutions -------------------------------------------------------------------------------------------------- */
+/* --- convolutions ------------------------------------------------------------------------------------------------- */
 
 void forward_convolution(net *n, node *of) {
     convolution c;
@@ -132,7 +132,7 @@ void backward_convolution(net *n, node *of) {
         act_weights(n, of, describe(n, of, &desc, of->forward), own_weights(n, of), own_bias(n, of));
 }
 
-/* --- linear layers ------------------------------------------------------------------------------------------------- */
+/* --- linear layers ------------------------------------------------------------------------------------------------ */
 
 typedef struct {
     dnnl_memory_desc_t source, weights, bias, target, plain;

@@ -8,7 +8,7 @@
 
 enum { ALIGNED = 4096 };
 
-/* --- failures ------------------------------------------------------------------------------------------------------ */
+/* --- failures ----------------------------------------------------------------------------------------------------- */
 
 void net_fail(net *n, pace_engine_result result, const char *format, ...) {
     va_list arguments;
@@ -48,7 +48,7 @@ void *net_push(net *n, void *items, size_t *count, size_t *room, size_t size) {
     return items;
 }
 
-/* --- slots --------------------------------------------------------------------------------------------------------- */
+/* --- slots -------------------------------------------------------------------------------------------------------- */
 
 static size_t slot_new(net *n, size_t bytes) {
     slot *slots = net_push(n, n->slots, &n->slot_count, &n->slot_room, sizeof *slots);
@@ -118,7 +118,7 @@ void tensor_also(net *n, const tensor *t) {
     if (t) n->slots[t->slot].users++;
 }
 
-/* --- memory -------------------------------------------------------------------------------------------------------- */
+/* --- memory ------------------------------------------------------------------------------------------------------- */
 
 dnnl_memory_desc_t desc_of(int rank, const size_t *dims, dnnl_format_tag_t tag) {
     dnnl_memory_desc_t desc = {0};

@@ -1,4 +1,5 @@
-/* The weights of a segment: a row for each of its neurons or of all filters of a convolution, its bias behind the weights. */
+/* The weights of a segment: a row for each of its neurons or of all filters of a convolution, its bias behind the
+ * weights. */
 #pragma once
 
 #include "segments_run.h"

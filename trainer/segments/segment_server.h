@@ -1,4 +1,5 @@
-/* Parameter servers of segments: each adds what workers of any replica changed to the weights that it keeps, and answers with these. */
+/* Parameter servers of segments: each adds what workers of any replica changed to the weights that it keeps, and
+ * answers with these. */
 #pragma once
 
 #include "segment_block.h"

@@ -17,7 +17,7 @@ static size_t place(const pace_segment_image *image, size_t row, size_t column) 
     return (row * image->width + column) * image->channels;
 }
 
-/* --- the filters' windows ------------------------------------------------------------------------------------------------ */
+/* --- the filters' windows ----------------------------------------------------------------------------------------- */
 
 /* A row of a filter's window: where its places lie in the input and in the window. */
 typedef struct {
@@ -48,7 +48,7 @@ static void scatter(const pace_segment_strip *s, size_t row, size_t column, floa
     }
 }
 
-/* --- the pool -------------------------------------------------------------------------------------------------------------- */
+/* --- the pool ----------------------------------------------------------------------------------------------------- */
 
 /* What a place of the pool reads of the map. */
 typedef struct {
@@ -90,7 +90,7 @@ static void share_error(const pace_segment_strip *s, const pooled *p, size_t cha
             s->map_errors[place(&s->layer->map, y, x) + channel] += error / (float)places_of(p);
 }
 
-/* --- passes ---------------------------------------------------------------------------------------------------------------- */
+/* --- passes ------------------------------------------------------------------------------------------------------- */
 
 static void fill_map(const pace_segment_strip *s) {
     const pace_segment_layer *l = s->layer;

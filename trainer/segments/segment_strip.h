@@ -1,4 +1,5 @@
-/* A strip of a convolution: the rows of its output, behind its pool, that one worker makes. All workers have all filters. */
+/* A strip of a convolution: the rows of its output, behind its pool, that one worker makes. All workers have all
+ * filters. */
 #pragma once
 
 #include "segment_block.h"
@@ -17,7 +18,8 @@ pace_segment_range pace_segment_strip_reads(const pace_segment_layer *layer, pac
 
 /** Writes the strip's rows of `out`. */
 void pace_segment_strip_forward(const pace_segment_strip *strip, float *out);
-/** From errors of the strip's rows of `out` to those of its filters' map; then, added, to those of the rows that it reads. */
+/** From errors of the strip's rows of `out` to those of its filters' map; then, added, to those of the rows that it
+ * reads. */
 void pace_segment_strip_errors(const pace_segment_strip *strip, const float *errors);
 void pace_segment_strip_backward(const pace_segment_strip *strip, float *in_errors);
 /** Moves the filters by the map's errors, times `by`. */

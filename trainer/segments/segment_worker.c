@@ -60,7 +60,7 @@ static void wait_for(trainer *t, int count) {
         fail(t->of, "nothing came from the others in time: a rank does not answer");
 }
 
-/* --- what workers tell each other --------------------------------------------------------------------------------------- */
+/* --- what workers tell each other --------------------------------------------------------------------------------- */
 
 /* Of a worker of this replica. */
 static int rank_of(const worker *w, int number) { return w->run->rank - w->mine + number; }
@@ -141,7 +141,7 @@ static void share_errors(trainer *t, size_t level) {
     }
 }
 
-/* --- a sample ----------------------------------------------------------------------------------------------------------- */
+/* --- a sample ----------------------------------------------------------------------------------------------------- */
 
 static pace_segment_strip *strip_of(trainer *t, size_t layer) {
     t->strips[layer].in = t->values[layer];
@@ -222,7 +222,7 @@ static void train_sample(trainer *t, size_t sample) {
     for (size_t l = run->layer_count; l-- && !t->of->failed;) backward(t, l);
 }
 
-/* --- weights of several workers -------------------------------------------------------------------------------------------- */
+/* --- weights of several workers ----------------------------------------------------------------------------------- */
 
 /* What changed since the last time goes to its server, the weights of all replicas come back. */
 static bool with_server(worker *w, size_t layer) {
@@ -272,7 +272,7 @@ static void say_end(worker *w) {
         MPI_Send(NULL, 0, MPI_FLOAT, w->run->replicas * w->run->workers + s, PACE_SEGMENT_END, w->all);
 }
 
-/* --- steps ----------------------------------------------------------------------------------------------------------------- */
+/* --- steps -------------------------------------------------------------------------------------------------------- */
 
 /* The first worker of a replica decides: all of it end after the same step. */
 static void ask_whether_to_stop(worker *w) {
@@ -322,7 +322,7 @@ static void *train(void *argument) {
     return NULL;
 }
 
-/* --- its life --------------------------------------------------------------------------------------------------------------- */
+/* --- its life ----------------------------------------------------------------------------------------------------- */
 
 /* Values that other workers send at once: errors of this worker's rows, or changes of all filters. */
 static size_t room_of(const worker *w) {

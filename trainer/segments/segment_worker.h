@@ -1,4 +1,5 @@
-/* A worker of a replica: its segments of all layers, its threads, what it exchanges with the others and with servers. */
+/* A worker of a replica: its segments of all layers, its threads, what it exchanges with the others and with
+ * servers. */
 #pragma once
 
 #include "segment_block.h"

@@ -1,8 +1,8 @@
 /*
- * Layers of neurons over workers, as in Yan et al. (KDD 2015): what the trainer tells the module that carries it out. Rank r of the first
- * replicas x workers is worker r mod workers of replica r / workers; the ranks behind them are parameter servers. Each
- * layer is cut into as many segments as there are workers: neurons of a fully connected layer, strips of rows of a
- * convolution. A thread trains a sample of its own, without locks.
+ * Layers of neurons over workers, as in Yan et al. (KDD 2015): what the trainer tells the module that carries it out.
+ * Rank r of the first replicas x workers is worker r mod workers of replica r / workers; the ranks behind them are
+ * parameter servers. Each layer is cut into as many segments as there are workers: neurons of a fully connected layer,
+ * strips of rows of a convolution. A thread trains a sample of its own, without locks.
  */
 #pragma once
 

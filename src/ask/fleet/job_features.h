@@ -1,5 +1,5 @@
-/* The features of a job (docs/fleet.md) from a model of the catalogue or from a trace, so that a job of a fleet and a step
- * are one question. Work is counted alike on the model's lowered step and on a recorded one. */
+/* The features of a job (docs/fleet.md) from a model of the catalogue or from a trace, so that a job of a fleet and a
+ * step are one question. Work is counted alike on the model's lowered step and on a recorded one. */
 #pragma once
 
 #include "ask/context.h"
@@ -25,9 +25,9 @@ typedef struct {
     pace_warnings warnings;                   /* of its reading; to be freed */
 } pace_job_recorded;
 
-/** The same from a trace (PyTorch, with shapes) of one worker; each figure is the mean of the trace's steps. A batch size
- * of 0 in `values` becomes the one that shapes tell. Weights are the trainables alone: a trace does not hold the optimizer's slots.
- * PACE_E_INPUT for several ranks, and where shapes do not say batch or gradients. */
+/** The same from a trace (PyTorch, with shapes) of one worker; each figure is the mean of the trace's steps. A batch
+ * size of 0 in `values` becomes the one that shapes tell. Weights are the trainables alone: a trace does not hold the
+ * optimizer's slots. PACE_E_INPUT for several ranks, and where shapes do not say batch or gradients. */
 pace_status pace_job_features_of_trace(double values[PACE_JOB_COLUMNS], pace_job_recorded *recorded,
                                        pace_context *context, const char *path,
                                        pace_job_architecture architecture) PACE_MUST_CHECK;

@@ -1,7 +1,7 @@
 /*
- * What the models need that a cluster's types of work name: records have no weights and no FLOP. A type that is a family
- * ("resnet") stands for any of its variants: figures are from the smallest to the largest, one variant ("resnet50") for
- * itself. A type that names no model of the catalogue has no row: nothing is made up.
+ * What the models need that a cluster's types of work name: records have no weights and no FLOP. A type that is a
+ * family ("resnet") stands for any of its variants: figures are from the smallest to the largest, one variant
+ * ("resnet50") for itself. A type that names no model of the catalogue has no row: nothing is made up.
  */
 #pragma once
 

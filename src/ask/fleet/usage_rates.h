@@ -5,6 +5,6 @@
 #include "fleet/usage_figures.h"
 #include "machine/catalog.h"
 
-/** For each name of a GPU that is `used`; NAN for others and for what the catalogue does not know. Free with pace_free(). */
+/** For each GPU name that is `used`; NAN for others and for what the catalogue does not know. Free with pace_free(). */
 pace_status pace_usage_rates_find(pace_usage_rates **out, pace_catalog *catalog, const pace_names *names,
                                   const bool *used) PACE_MUST_CHECK;

@@ -1,4 +1,5 @@
-/* A configuration of the program that trains, as its user wrote it, in our settings (catalog/launchers.yaml, `reads`). */
+/* A configuration of the program that trains, as its user wrote it, in our settings (catalog/launchers.yaml,
+ * `reads`). */
 #pragma once
 
 #include "machine/catalog.h"
@@ -11,7 +12,7 @@ typedef struct {
     char framework[64];     /* "framework=NAME": the first that the launcher runs */
 } pace_launcher_settings;
 
-/** Reads TOML ("[section]", "key = value") or command-line arguments ("--flag value"), in scripts too. PACE_E_INPUT for a file
- * in which nothing is understood. Free `out`, which begins as zeros, after a failure too. */
+/** Reads TOML ("[section]", "key = value") or command-line arguments ("--flag value"), in scripts too. PACE_E_INPUT for
+ * a file in which nothing is understood. Free `out`, which begins as zeros, after a failure too. */
 pace_status pace_launcher_read(pace_launcher_settings *out, pace_catalog *catalog, const char *path) PACE_MUST_CHECK;
 void pace_launcher_settings_free(pace_launcher_settings *settings);

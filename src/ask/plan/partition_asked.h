@@ -1,4 +1,5 @@
-/* How a network of neurons is best trained on hosts: `paceline plan` with hosts as machines, and `predict` of one way. */
+/* How a network of neurons is best trained on hosts: `paceline plan` with hosts as machines, and `predict` of one
+ * way. */
 #pragma once
 
 #include "ask/engine_options.h"

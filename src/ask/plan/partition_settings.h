@@ -1,4 +1,4 @@
-/* "KEY=VALUE" words about a network that is partitioned over hosts: those of the sharing, and parameters of the model. */
+/* "KEY=VALUE" words about a network partitioned over hosts: those of the sharing, and parameters of the model. */
 #pragma once
 
 #include "base/texts.h"

@@ -60,8 +60,8 @@ static pace_status narrow(const parts *of, int done, int undone) {
     return PACE_OK;
 }
 
-/* Twice as many nodes each time; then between the last two the smallest part that is done in time or, where only a budget
- * was said, the largest that is done for it. */
+/* Twice as many nodes each time; then between the last two the smallest part that is done in time or, where only a
+ * budget was said, the largest that is done for it. */
 static pace_status add_parts(const parts *of) {
     pace_plan_asked *a = of->asked;
     size_t first = a->places.count;
@@ -272,8 +272,8 @@ static pace_status leave_out(pace_plan_place *p, pace_plan_asked *a, const char 
     return status;
 }
 
-/* Single changes with which something fits: each setting left out, and more nodes of the same machine; where none helps, two
- * settings left out. */
+/* Single changes with which something fits: each setting left out, and more nodes of the same machine; where none
+ * helps, two settings left out. */
 static pace_status find_loosened(pace_plan_asked *a, const char *name) {
     pace_plan_place *p = a->places.items[a->places.count - 1];
     if (pace_plan_best(a, false)) return PACE_OK;

@@ -28,7 +28,7 @@ static pace_status answer_now(pace_plan_beside *out, pace_plan_asked *a, const c
     return status == PACE_E_MEMORY ? status : PACE_OK;
 }
 
-/* The fastest of a machine with one more setting (NULL = none), at the batch of a place that was answered (NULL = any). */
+/* The fastest of a machine with one more setting (NULL = none), at the batch of an answered place (NULL = any). */
 static pace_status answer_beside(pace_plan_beside *out, pace_plan_asked *a, const char *name,
                                  const pace_plan_place *like, const pace_machine *machine, double price,
                                  const char *setting) {
@@ -90,7 +90,7 @@ pace_status pace_plan_find_framework(pace_plan_asked *a, const char *name) {
     return PACE_OK;
 }
 
-/* --- more nodes ----------------------------------------------------------------------------------------------------- */
+/* --- more nodes --------------------------------------------------------------------------------------------------- */
 
 /* A machine of which more nodes than are offered are tried. */
 typedef struct {

@@ -244,7 +244,7 @@ static pace_status answer_choice(pace_plan_place *p, const pace_plan_candidate *
 
 static double chunks_of(const pace_plan_choice *one) { return one->candidate.config.pp * one->candidate.config.vpp; }
 
-/* Whether one that takes as long should lead: it surely fits, else it does not offload, else its pipeline is the shorter. */
+/* Whether one as fast should lead: it surely fits, else it does not offload, else its pipeline is the shorter. */
 static bool is_safer(const pace_plan_choice *one, const pace_plan_choice *other) {
     if (one->close != other->close) return other->close;
     int offload = one->candidate.config.offload, of_other = other->candidate.config.offload;

@@ -1,4 +1,4 @@
-/* A machine that is offered for a plan, or a part of it: its space, what fits, and the fastest with `predict`'s times. */
+/* A machine offered for a plan, or a part of it: its space, what fits, and the fastest with `predict`'s times. */
 #pragma once
 
 #include "ask/plan/launcher_read.h"
@@ -106,8 +106,7 @@ typedef struct {
     double jitter;                      /* of devices' steps, as a share; NAN = not said */
     bool batch_assumed, batch_chosen;   /* chosen: by the critical batch */
     bool stopped;                       /* before all was searched and answered */
-    const char *
-        launcher; /* what the best configuration is told to, and how; borrowed from the catalogue; NULL = nothing fits */
+    const char *launcher; /* what the best configuration is told to; borrowed from the catalogue; NULL = nothing fits */
     pace_texts launch;
     pace_analysis *picture; /* the schedule of the fastest; NULL = it has no pipeline, or none can be drawn */
     double stretch;         /* how many times as long as its turns alone that is drawn */
@@ -139,14 +138,14 @@ void pace_plan_place_close(pace_plan_place *p);
 pace_status pace_plan_place_best(pace_plan_choice *out, const pace_plan_asked *a, pace_plan_place *p,
                                  const pace_config *config, const bool pinned[PACE_PLAN_FIELDS]) PACE_MUST_CHECK;
 
-/** Whether a place's best choice trains all tokens within the days and for the budget that were said, with `sure` also at the
- * upper end of the step's interval. */
+/** Whether a place's best choice trains all tokens within the days and for the budget that were said, with `sure` also
+ * at the upper end of the step's interval. */
 bool pace_plan_is_done(const pace_plan_asked *asked, const pace_plan_place *place, bool sure);
-/** The place whose best choice trains fastest, or with `cheapest` at the least price: of those that are done within days and
- * budget, where there are none of those that are done in time, else of all; NULL if nothing fits anywhere. */
+/** The place whose best choice trains fastest, or with `cheapest` at the least price: of those that are done within
+ * days and budget, where there are none of those that are done in time, else of all; NULL if nothing fits anywhere. */
 const pace_plan_place *pace_plan_best(const pace_plan_asked *asked, bool cheapest);
 /** The smallest place that is done (pace_plan_is_done()); NULL = none. */
 const pace_plan_place *pace_plan_smallest(const pace_plan_asked *asked, bool sure);
-/** The place that the question is about: where days are asked for the smallest that is done; where a budget is and nothing is
- * done for it the cheapest; else the fastest. */
+/** The place that the question is about: where days are asked for the smallest that is done; where a budget is and
+ * nothing is done for it the cheapest; else the fastest. */
 const pace_plan_place *pace_plan_chosen(const pace_plan_asked *asked);

@@ -78,8 +78,8 @@ static pace_status balance(sharing *s) {
     return PACE_OK;
 }
 
-/* Every node of the machine with fewest holds as much of the gradients, and sums it with a node of each other machine, at
- * the pace of the slowest network. */
+/* Every node of the machine with fewest holds as much of the gradients, and sums it with a node of each other machine,
+ * at the pace of the slowest network. */
 static pace_status exchange_gradients(double *out_s, const sharing *s) {
     double fewest = INFINITY;
     *out_s = 0;

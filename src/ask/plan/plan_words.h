@@ -11,8 +11,9 @@ typedef struct {
     double budget;      /* of money; NAN = not said */
 } pace_plan_words;
 
-/** Reads the options' tokens ("15T", "300G", "1e12"), within ("30d", "12h"), critical batch ("4M") and budget ("2M"); each may be
- * NULL. PACE_E_USAGE for words without a meaning, for a time or a budget without tokens, and for a budget without prices. */
+/** Reads the options' tokens ("15T", "300G", "1e12"), within ("30d", "12h"), critical batch ("4M") and budget ("2M");
+ * each may be NULL. PACE_E_USAGE for words without a meaning, for a time or a budget without tokens, and for a budget
+ * without prices. */
 pace_status pace_plan_words_read(pace_plan_words *out, const pace_plan_options *options) PACE_MUST_CHECK;
 
 /** The price of an hour on the n-th of `machines`: one for all, or one for each; NAN = none said. PACE_E_USAGE. */

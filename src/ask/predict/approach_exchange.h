@@ -1,5 +1,5 @@
-/* How long one exchange takes by each of some approaches: the answer to `predict --kind exchange --approach A,B`, and to
- * rows that name an approach. */
+/* How long one exchange takes by each of some approaches: the answer to `predict --kind exchange --approach A,B`, and
+ * to rows that name an approach. */
 #pragma once
 
 #include "ask/predict/approach_words.h"

@@ -18,8 +18,9 @@ typedef struct {
 } pace_graph_inputs;
 
 /** Reads the inputs: one model (a name of catalog/models or a file; `set` has its settings), or traces of one or more
- * ranks (files, directories, globs, "-"). Launches of recorded steps have their measured durations, others none. Errors:
- * those of pace_step_model_open(), pace_analysis_load() and pace_graph_read(); PACE_E_USAGE for settings of a trace. */
+ * ranks (files, directories, globs, "-"). Launches of recorded steps have their measured durations, others none.
+ * Errors: those of pace_step_model_open(), pace_analysis_load() and pace_graph_read(); PACE_E_USAGE for settings of a
+ * trace. */
 pace_status pace_graph_inputs_read(pace_graph_inputs *out, const char *const *inputs, size_t count,
                                    const pace_convert_options *options) PACE_MUST_CHECK;
 void pace_graph_inputs_free(pace_graph_inputs *inputs);

@@ -20,7 +20,7 @@ void pace_predict_fits_free(pace_predict_fits *fits);
  * JSON that is no fit. */
 pace_status pace_predict_fit_of_kind(const char *path, const char *kind) PACE_MUST_CHECK;
 
-/** Puts the fits of kernels on top of a ladder; the last that knows an operation's family answers. `fits` may be NULL. */
+/** Puts the fits of kernels on top of a ladder; the last that knows a family answers. `fits` may be NULL. */
 pace_status pace_predict_fits_kernels(const pace_predict_fits *fits, pace_cost *cost) PACE_MUST_CHECK;
 
 /** Warns where the fit of steps has no rows like a case. */

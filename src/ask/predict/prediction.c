@@ -147,8 +147,8 @@ static pace_status open_fits(pace_prediction *p, const char *path, const pace_pr
                      p->fits.step_path, path);
 }
 
-/* What-ifs of a step that is answered in closed form are those of its operators, whose ranks exchange as NCCL does and are
- * alike: the framework's constants hold that they are not. */
+/* What-ifs of a step that is answered in closed form are those of its operators, whose ranks exchange as NCCL does and
+ * are alike: the framework's constants hold that they are not. */
 static void find_framed(pace_prediction *p, const pace_predict_options *options) {
     bool at_odds, changed = options->on.count == 1 && pace_what_ifs_asked(&at_odds, options) > 0;
     p->is_framed = changed && !options->overheads.count && !options->calibrate.count &&
@@ -198,8 +198,8 @@ pace_status pace_prediction_open(pace_prediction *p, const char *const *paths, s
     return PACE_OK;
 }
 
-/* A walked step moves by the ratio of closed forms, and so does each of its what-ifs. What is answered in closed form stays
- * so, and its what-ifs move by its ratio to the walk. */
+/* A walked step moves by the ratio of closed forms, and so does each of its what-ifs. What is answered in closed form
+ * stays so, and its what-ifs move by its ratio to the walk. */
 static void move_to_answer(pace_prediction *p) {
     pace_step_solution walked = p->step.settled;
     if (!p->fits.step_path && !p->is_framed) return;
@@ -299,7 +299,7 @@ static pace_status check_walk(const pace_prediction *p, const pace_predict_optio
     return pace_step_check_walk(&p->step.settled, &p->step.pricer, &p->step.asked, p->results[0].step_s);
 }
 
-/* Fits that price nothing are not what was meant: those of another device, or of families that the step does not have. */
+/* Fits that price nothing are not what was meant: those of another device, or of families that the step lacks. */
 static pace_status check_fits(const pace_prediction *p) {
     size_t priced = 0;
     if (p->fits.kernels.count == 0) return PACE_OK;

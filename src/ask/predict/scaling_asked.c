@@ -45,8 +45,8 @@ static pace_status name_of(pace_name *out, pace_scaling_asked *a, const char *te
     return pace_names_add(out, &a->texts, text, strlen(text));
 }
 
-/* "DEVICE*4 net=…": the row's own device in the machine's place of one. What words of the approach say of the network ("Horovod NCCL
- * RDMA") belongs to a machine that the row describes. */
+/* "DEVICE*4 net=…": the row's own device in the machine's place of one. What words of the approach say of the network
+ * ("Horovod NCCL RDMA") belongs to a machine that the row describes. */
 static void machine_text(char *out, size_t size, const char *device, const char *machine, const char *network) {
     const char *star = strchr(machine, '*');
     if (*device && star && strchr(star, '=')) snprintf(out, size, "%.80s%s", device, star);
@@ -311,8 +311,8 @@ static pace_status take_curve(pace_scaling_sample *sample, row_step *r) {
     return PACE_OK;
 }
 
-/* A fit sees lanes; the answer is a walk, which has what lanes have not (PyTorch's copies into buckets). What it is longer
- * by is no error of the lanes that a factor should learn. */
+/* A fit sees lanes; the answer is a walk, which has what lanes have not (PyTorch's copies into buckets). What it is
+ * longer by is no error of the lanes that a factor should learn. */
 static pace_status stand_beside(pace_scaling_sample *sample, pace_scaling_asked *asked, const pace_scaling_row *row) {
     pace_estimate walked_s;
     double exposed_s = sample->workers > 1 ? sample->exposed_s[PACE_SCALING_RATIOS / 2] : 0;

@@ -100,8 +100,8 @@ pace_status pace_scaling_advise(char *out, size_t size, pace_catalog *catalog, c
     return status;
 }
 
-/* Where one worker is measured, the step is as uncertain as its exchange, which is run again as much slower and faster as
- * it may be: what that changes is large at a knee, and nothing where all is hidden. */
+/* Where one worker is measured, the step is as uncertain as its exchange, which is run again as much slower and faster
+ * as it may be: what that changes is large at a knee, and nothing where all is hidden. */
 static pace_status exchange_spread(double *out, pace_catalog *catalog, const pace_scaling_words *words,
                                    const pace_step_solution *found, double stretch) {
     const double z90 = 1.645;

@@ -1,4 +1,5 @@
-/* A model's step on some workers: the question of one step (step_ask.h), worded by a number of workers and an approach. */
+/* A model's step on some workers: the question of one step (step_ask.h), worded by a number of workers and an
+ * approach. */
 #pragma once
 
 #include "ask/predict/step_ask.h"
@@ -21,9 +22,9 @@ typedef struct {
 pace_status pace_scaling_solve(pace_step_solution *out, pace_catalog *catalog,
                                const pace_scaling_words *words) PACE_MUST_CHECK;
 
-/** What would make a step fit that does not, as a sentence: the batch, named as `batch_option` times `batch_times`, or a
- * setting behind `option` (step_memory.h); else, where the workers may not hold the whole model each, the settings of one
- * step on the machine. */
+/** What would make a step fit that does not, as a sentence: the batch, named as `batch_option` times `batch_times`, or
+ * a setting behind `option` (step_memory.h); else, where the workers may not hold the whole model each, the settings of
+ * one step on the machine. */
 pace_status pace_scaling_advise(char *out, size_t size, pace_catalog *catalog, const pace_scaling_words *words,
                                 const char *option, const char *batch_option, double batch_times) PACE_MUST_CHECK;
 
@@ -31,6 +32,6 @@ pace_status pace_scaling_advise(char *out, size_t size, pace_catalog *catalog, c
 pace_status pace_scaling_own_batch(double *out, pace_catalog *catalog, const char *model, const pace_words *set,
                                    const pace_device *device) PACE_MUST_CHECK;
 
-/** What adds most to a worker's own step: "exchange", a lane of servers and workers, "slowest worker", or "compute" where
- * nothing adds 1 %; static. */
+/** What adds most to a worker's own step: "exchange", a lane of servers and workers, "slowest worker", or "compute"
+ * where nothing adds 1 %; static. */
 const char *pace_scaling_bottleneck(const pace_step_solution *solution);

@@ -5,7 +5,8 @@
 #include "model/model.h"
 #include "plan/framework.h"
 
-/** A configuration of a model as a framework runs it (NULL: PyTorch). `placed`: how many ranks share the step is known. */
+/** A configuration of a model as a framework runs it (NULL: PyTorch). `placed`: how many ranks share the step is
+ * known. */
 typedef struct {
     const pace_config *config;
     const pace_model *model;

@@ -20,7 +20,7 @@ typedef struct {
     pace_doubts doubts;
 } pace_simulation_asked;
 
-/** Free `out`, which begins as zeros, after a failure too. Errors: PACE_E_USAGE, PACE_E_MISSING for an unknown machine. */
+/** Free `out`, zeros at first, after a failure too. Errors: PACE_E_USAGE, PACE_E_MISSING for an unknown machine. */
 pace_status pace_simulation_ask(pace_simulation_asked *out, const pace_simulate_options *options) PACE_MUST_CHECK;
 void pace_simulation_asked_free(pace_simulation_asked *asked);
 

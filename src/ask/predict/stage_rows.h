@@ -20,6 +20,6 @@ typedef PACE_VEC(pace_stage_row) pace_stage_rows; /* free with PACE_VEC_FREE() *
 pace_status pace_stage_rows_of(pace_stage_rows *out, const pace_analysis *walked, const pace_step_case *asked,
                                const pace_step_plan *plan) PACE_MUST_CHECK;
 
-/** Share of a step that alike stages would wait while the pipeline fills and drains, were messages free (Narayanan et al.
- * 2021, section 2.2; zero-bubble: Qi et al. 2023, table 2, for passes that take equally long). */
+/** Share of a step that alike stages would wait while the pipeline fills and drains, were messages free (Narayanan et
+ * al. 2021, section 2.2; zero-bubble: Qi et al. 2023, table 2, for passes that take equally long). */
 double pace_pipeline_bubble_share(const pace_config *config);

@@ -100,8 +100,8 @@ static pace_status fill_machine(pace_step_asked *a, const pace_words *set, doubl
                      config->global_batch, replicas, devices);
 }
 
-/* `devices` of the machine: 1 = of no matter; 0 = how they share the step is still to be chosen. `alone`: it is not one of
- * several numbers of workers, to which settings apply where they can. */
+/* `devices` of the machine: 1 = of no matter; 0 = how they share the step is still to be chosen. `alone`: it is not one
+ * of several numbers of workers, to which settings apply where they can. */
 static pace_status open_model(pace_step_asked *a, pace_catalog *catalog, const pace_step_words *words, double devices,
                               bool alone) {
     const pace_words *set = words->set;

@@ -38,40 +38,42 @@ typedef struct {
     bool compared;                 /* with other machines: one device of each, unless `set` shares the step */
 } pace_step_words;
 
-/** What a configuration is where nobody says: as the framework runs steps, which recomputes layers with attention only; the
- * optimizer is Adam for models of sequences, plain SGD for others. */
+/** What a configuration is where nobody says: as the framework runs steps, which recomputes layers with attention only;
+ * the optimizer is Adam for models of sequences, plain SGD for others. */
 void pace_step_defaults_of(pace_config *config, const pace_framework *framework, const pace_model *model);
 
-/** The precision that nobody says: the framework's; where that is fp32, large models (catalog/steps.yaml, mixed_parameters) are trained
- * in mixed precision on devices that have bf16. `asked` has framework, model, device (NULL = none) and mode. */
+/** The precision that nobody says: the framework's; where that is fp32, large models (catalog/steps.yaml,
+ * mixed_parameters) are trained in mixed precision on devices that have bf16. `asked` has framework, model, device
+ * (NULL = none) and mode. */
 pace_run_precision pace_step_usual_precision(const pace_frameworks *frameworks, const pace_step_case *asked);
 
 /** Micro-batches of a step that nobody states: so many that a ninth of a pipeline's time is its filling. */
 double pace_step_usual_rounds(const pace_config *config);
 
-/** Autocast to what the device has rates of, where a step runs in fp32; with LoRA, whose frozen weights need no more digits,
- * bf16 throughout. PACE_RUN_FP32 where nothing is to be gained, and of a recording, whose kernels have theirs. */
+/** Autocast to what the device has rates of, where a step runs in fp32; with LoRA, whose frozen weights need no more
+ * digits, bf16 throughout. PACE_RUN_FP32 where nothing is to be gained, and of a recording, whose kernels have
+ * theirs. */
 pace_run_precision pace_step_autocast(const pace_step_case *asked);
 
-/** PyTorch trains in fp16 by autocast: its GradScaler refuses gradients in half precision ("Attempting to unscale FP16 gradients",
- * torch/amp/grad_scaler.py). True where fp16 was taken so. Not where FSDP casts what it gathers and keeps its shards (its
- * MixedPrecision), nor with adapters beside frozen weights. */
+/** PyTorch trains in fp16 by autocast: its GradScaler refuses gradients in half precision ("Attempting to unscale FP16
+ * gradients", torch/amp/grad_scaler.py). True where fp16 was taken so. Not where FSDP casts what it gathers and keeps
+ * its shards (its MixedPrecision), nor with adapters beside frozen weights. */
 bool pace_step_scales_losses(pace_config *config, const pace_framework *framework, const pace_model *model);
 
 /** Whether it has tables of which a step touches few rows. */
 bool pace_model_has_tables(const pace_model *model);
 
-/** Tables of a recommender are spread over all of its ranks where nobody says: true when that was assumed. Its ranks share no
- * other states then, unless it is said that they do (`shards`). */
+/** Tables of a recommender are spread over all of its ranks where nobody says: true when that was assumed. Its ranks
+ * share no other states then, unless it is said that they do (`shards`). */
 bool pace_step_spreads_tables(pace_config *config, const pace_model *model, bool shards);
 
-/** Opens a case's model in its framework and configuration, without a device: what is lowered or counted, not yet timed.
- * Errors: those of models, settings and frameworks. Close it also after a failure. */
+/** Opens a case's model in its framework and configuration, without a device: what is lowered or counted, not yet
+ * timed. Errors: those of models, settings and frameworks. Close it also after a failure. */
 pace_status pace_step_model_open(pace_step_asked *out, pace_catalog *catalog, const char *name,
                                  const pace_words *set) PACE_MUST_CHECK;
 
-/** The rule for a micro-batch that nobody says, in options, rows and --workers alike: the largest power of two that fits, at
- * most `most` (catalog/steps.yaml, micro_batch_most); 1 on a CPU, in pipelines, and where not even 2 fit. */
+/** The rule for a micro-batch that nobody says, in options, rows and --workers alike: the largest power of two that
+ * fits, at most `most` (catalog/steps.yaml, micro_batch_most); 1 on a CPU, in pipelines, and where not even 2 fit. */
 pace_status pace_step_choose_batch(double *out, pace_step_pricer *pricer, const pace_step_case *asked,
                                    double most) PACE_MUST_CHECK;
 
@@ -81,13 +83,13 @@ pace_status pace_step_split_batch(double *out, pace_step_pricer *pricer, const p
                                   double samples) PACE_MUST_CHECK;
 
 /** Opens a case and settles it. Where nobody says, a machine's devices all train a replica, and a micro-batch is the
- * largest power of two that fits (at most catalog/steps.yaml's). Errors: those of models, settings, frameworks and approaches; PACE_E_USAGE for more ranks than the
- * machine has. Close it also after a failure. */
+ * largest power of two that fits (at most catalog/steps.yaml's). Errors: those of models, settings, frameworks and
+ * approaches; PACE_E_USAGE for more ranks than the machine has. Close it also after a failure. */
 pace_status pace_step_asked_open(pace_step_asked *out, pace_catalog *catalog,
                                  const pace_step_words *words) PACE_MUST_CHECK;
 
-/** Opens a case whose sharing is still to be chosen, over all devices of its machine: nothing is settled, and the machine
- * is joined if it has several devices. Errors: those of pace_step_asked_open(). Close it also after a failure. */
+/** Opens a case whose sharing is still to be chosen, over all devices of its machine: nothing is settled, and the
+ * machine is joined if it has several devices. Errors: those of pace_step_asked_open(). Close it after failures too. */
 pace_status pace_step_unshared_open(pace_step_asked *out, pace_catalog *catalog,
                                     const pace_step_words *words) PACE_MUST_CHECK;
 void pace_step_asked_close(pace_step_asked *asked);

@@ -17,9 +17,9 @@ typedef struct {
     double batch_times;          /* what that option counts of a micro-batch; 0 = 1 */
 } pace_memory_asked;
 
-/** What makes the step fit, by the closed form. One change alone where one does: "--set micro_batch=8, --set recompute=full
- * or --set zero_stage=1", the nearest of each; else the nearest change of several: recomputation with smaller
- * micro-batches, ZeRO, then ranks that the machine still has. Empty: none found. */
+/** What makes the step fit, by the closed form. One change alone where one does: "--set micro_batch=8, --set
+ * recompute=full or --set zero_stage=1", the nearest of each; else the nearest change of several: recomputation with
+ * smaller micro-batches, ZeRO, then ranks that the machine still has. Empty: none found. */
 pace_status pace_step_remedy(char out[PACE_REMEDY_TEXT], const pace_memory_asked *memory) PACE_MUST_CHECK;
 
 /** The same as a sentence: "It would fit with micro_batch=8.", or how many such devices parameters alone fill. */

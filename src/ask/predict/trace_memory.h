@@ -4,8 +4,8 @@
 #include "ask/predict/prediction.h"
 
 /* Of the rank that needs most. What the allocator held before its first recorded event stays; what it held more at its
- * peak grows with the samples. Gradients and optimizer states that were taken after that count as if they grew, too: where
- * the recording begins with the training, the need is an upper bound. */
+ * peak grows with the samples. Gradients and optimizer states that were taken after that count as if they grew, too:
+ * where the recording begins with the training, the need is an upper bound. */
 typedef struct {
     bool known;                   /* the recording has memory events of a device (profile_memory=True) */
     bool at_least;                /* the recording has changes without totals: the need is a lower bound */

@@ -133,8 +133,9 @@ static pace_scaling_words words_of(const pace_workers_asked *a, const pace_scali
 }
 
 /* A model's step is the question that a row or --set dp asks. FP+BP is what a worker takes for its samples alone, and
- * exposed what the exchange adds to that: where a host leaves its device idle, exchanges run in gaps that are there without
- * them too. One who must recompute what the workers keep, since ZeRO shares out the model, is no measure: *alone is 0. */
+ * exposed what the exchange adds to that: where a host leaves its device idle, exchanges run in gaps that are there
+ * without them too. One who must recompute what the workers keep, since ZeRO shares out the model, is no measure:
+ * *alone is 0. */
 static pace_status scale_model(pace_workers_point *out, double *alone, pace_workers_asked *a, pace_scaling_input *input,
                                const pace_approach *approach, double batch, double each, int workers) {
     pace_step_solution one, all;

@@ -1,4 +1,4 @@
-/* Steps on more and more workers, by model or recording, approach and batch: the answer to `predict MODEL... --workers`. */
+/* Steps on ever more workers, by model or recording, approach and batch: the answer to `predict MODEL... --workers`. */
 #pragma once
 
 #include "ask/predict/approach_words.h"
@@ -37,8 +37,8 @@ typedef struct {
     char advice[PACE_WORKERS_ADVICE];    /* what would make the first point fit that does not; "" = all fit */
 } pace_workers_asked;
 
-/** Free `out`, which begins as zeros, after a failure too. Errors: PACE_E_USAGE for numbers that cannot be, a batch that
- * does not divide; those of machines, approaches, models and readers. */
+/** Free `out`, which begins as zeros, after a failure too. Errors: PACE_E_USAGE for numbers that cannot be, a batch
+ * that does not divide; those of machines, approaches, models and readers. */
 pace_status pace_workers_ask(pace_workers_asked *out, const char *const *names, size_t count,
                              const pace_scaling_options *options) PACE_MUST_CHECK;
 /** The first point that does so; NULL = none. */

@@ -1,6 +1,7 @@
 /*
- * The table of choices of libpaceline_collective, which paceline-tune-collective measures on a machine (docs/collective.md),
- * as rows of tuning: the way of each size, and what it took against the built-in choice where the table says so.
+ * The table of choices of libpaceline_collective, which paceline-tune-collective measures on a machine
+ * (docs/collective.md), as rows of tuning: the way of each size, and what it took against the built-in choice where the
+ * table says so.
  */
 #pragma once
 

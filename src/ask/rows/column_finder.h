@@ -1,6 +1,6 @@
 /*
- * Finds columns of a table by the names that catalog/columns.yaml lists for them. Of a list the first name counts that a
- * column has: as it stands but for case, or with the same letters and digits ("Batch size", "batch_size"). Where no
+ * Finds columns of a table by the names that catalog/columns.yaml lists for them. Of a list the first name counts that
+ * a column has: as it stands but for case, or with the same letters and digits ("Batch size", "batch_size"). Where no
  * column has one, names are compared without a leading "number of" and a trailing unit in parentheses.
  */
 #pragma once

@@ -1,7 +1,7 @@
 /*
- * Names of columns compared word by word: "Avg. images / sec / GPU" and "samples_per_s_per_gpu" are one. Which words are
- * one, and which say nothing, is data (catalog/columns.yaml, step, words and idle_words). A column of idle words alone
- * ("Throughput") is called by what stands behind the number of its first cell ("2915 images/sec").
+ * Names of columns compared word by word: "Avg. images / sec / GPU" and "samples_per_s_per_gpu" are one. Which words
+ * are one, and which say nothing, is data (catalog/columns.yaml, step, words and idle_words). A column of idle words
+ * alone ("Throughput") is called by what stands behind the number of its first cell ("2915 images/sec").
  */
 #pragma once
 
@@ -25,7 +25,8 @@ void pace_column_words_free(pace_column_words *words);
 /** The column that one of the listed names stands for, which is taken from then on; -1 = none. */
 int pace_column_words_find(pace_column_words *words, const pace_yaml_node *names);
 
-/** The number above 0 that a cell begins with, "2,915 images/sec" or "14.5k", and what stands behind it; NULL without. */
+/** The number above 0 that a cell begins with, "2,915 images/sec" or "14.5k", and what stands behind it; NULL
+ * without. */
 const char *pace_cell_number(double *out, const char *cell);
 /** Whether `text`, such as a cell's unit, is one of the listed names by its words. */
 bool pace_column_words_mean(const pace_yaml_node *section, const char *text, const pace_yaml_node *names);

@@ -144,7 +144,7 @@ static pace_status find_all(pace_columns *columns, const pace_csv *csv) {
     return pace_measured_find(columns, csv);
 }
 
-/* A table with all columns in which calibrate writes how it measured is calibrate's: that they are not read is no news. */
+/* A table with all columns where calibrate writes how it measured is calibrate's: that they are not read is no news. */
 static void pass_over_bookkeeping(const pace_columns *columns, const pace_csv *csv) {
     const pace_yaml_node *names = member(columns, "bookkeeping");
     size_t count = pace_yaml_count(names);

@@ -216,7 +216,7 @@ const char *pace_csv_closest(const pace_csv *csv, const char *name) {
     return best;
 }
 
-/* Whole numbers of at most 15 digits, which are most of what tables hold; false leaves `cell` to the reader of decimals. */
+/* Whole numbers of at most 15 digits, most of what tables hold; false leaves `cell` to the reader of decimals. */
 static bool whole_number(double *out, const char *cell) {
     double value = 0;
     int digits = 0;

@@ -1,8 +1,8 @@
 /*
  * A table of text with a header line: comma-separated values (RFC 4180: quotes, doubled quotes, line breaks within
  * quotes), plain, gzip or zstd, read in one pass. Lines that start with '#' before the header are comments.
- * Where the header has semicolons or tabs before any comma, these separate. A header that starts with a bar is that of a
- * Markdown table: bars separate, and cells are given without blanks, asterisks and backticks around them.
+ * Where the header has semicolons or tabs before any comma, these separate. A header that starts with a bar is that of
+ * a Markdown table: bars separate, and cells are given without blanks, asterisks and backticks around them.
  */
 #pragma once
 

@@ -42,7 +42,7 @@ void pace_exchange_asker_free(pace_exchange_asker *asker);
 pace_status pace_exchange_row_answer(pace_estimate *out, pace_exchange_asker *asker,
                                      const pace_exchange_row *row) PACE_MUST_CHECK;
 
-/** The model of the machine that a curve was measured on, and what started its exchanges; NULL: nothing tells. It is the
- * asker's until the next question. */
+/** The model of the machine that a curve was measured on, and what started its exchanges; NULL: nothing tells. It is
+ * the asker's until the next question. */
 const pace_exchange *pace_exchange_curve_model(pace_nccl_stack *stack, pace_exchange_asker *asker,
                                                const pace_exchange_curve *curve);

@@ -14,6 +14,6 @@ const char *pace_exchange_version_of(char out[8], const char *words);
 /** Beside measured curves, which have the host in them: a guessed one counts for nothing. */
 pace_nccl_stack pace_exchange_stack_beside_curves(pace_nccl_stack stack);
 
-/** What started the exchanges of a question that measured curves answer: as `said`, else by the words of the first curve
- * of its system (NULL: the fit's only one). */
+/** What started the exchanges of a question that measured curves answer: as `said`, else by the words of the first
+ * curve of its system (NULL: the fit's only one). */
 pace_nccl_stack pace_exchange_stack_of_curves(const pace_exchange_fit *fit, const char *system, pace_nccl_stack said);

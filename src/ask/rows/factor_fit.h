@@ -70,8 +70,8 @@ pace_status pace_fit_groups_learn(pace_fit_group *groups, unsigned *count, const
                                   pace_log_error_fn log_error, const void *context) PACE_MUST_CHECK;
 
 /* Candidates, the formula alone first. learn() fits one on all samples but those of a fold; then log_error() answers
- * with it. `stepwise`: learn() is called with 0, 1, 2, … in turn, and each starts from the one before. `surely`: one takes the place
- * of the formula only where chance would not have it better once in twenty times. */
+ * with it. `stepwise`: learn() is called with 0, 1, 2, … in turn, and each starts from the one before. `surely`: one
+ * takes the place of the formula only where chance would not have it better once in twenty times. */
 typedef struct {
     unsigned count;
     bool stepwise, surely;

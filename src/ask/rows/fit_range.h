@@ -1,6 +1,6 @@
 /*
- * What the rows of a fit had: the least and the most of each amount that rows differ in. A fit answers beyond them as at
- * the nearest row, and whoever is answered is told so.
+ * What the rows of a fit had: the least and the most of each amount that rows differ in. A fit answers beyond them as
+ * at the nearest row, and whoever is answered is told so.
  */
 #pragma once
 

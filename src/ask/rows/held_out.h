@@ -18,7 +18,8 @@ typedef struct {
 double pace_held_out_mape(const double *errors, size_t count);
 
 /** How much smaller the errors `b` are than `a`, a row's counting for at most a factor of 2, less one standard error of
- * the units' sums; `surely`: less so many that chance exceeds it once in twenty times, of few units more. -1 with fewer than two. */
+ * the units' sums; `surely`: less so many that chance exceeds it once in twenty times, of few units more. -1 with fewer
+ * than two. */
 double pace_held_out_gain(const double *a, const double *b, const unsigned *unit, size_t count, bool surely);
 
 /** Fills all but `rows` and `formula_mape`, and the spread whose 90 % interval holds nine errors of ten; few `units`

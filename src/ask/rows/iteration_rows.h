@@ -18,9 +18,9 @@ typedef struct {
     uint64_t bytes;              /* as stored */
 } pace_iteration_rows;
 
-/** Columns (catalog/columns.yaml, iteration): a worker; a time with its unit (batch_time_s, step_time_ms, ...) or without
- * (batch_time_norm, ...); an iteration, else a worker's rows are its iterations in order; a node, that of a worker's first
- * row. Where nodes alone are told, they are the workers too.
+/** Columns (catalog/columns.yaml, iteration): a worker; a time with its unit (batch_time_s, step_time_ms, ...) or
+ * without (batch_time_norm, ...); an iteration, else a worker's rows are its iterations in order; a node, that of a
+ * worker's first row. Where nodes alone are told, they are the workers too.
  * Errors: PACE_E_INPUT with file and line: a column missing, no time, a worker twice in an iteration. */
 pace_status pace_iteration_rows_read(pace_iteration_rows *out, pace_catalog *catalog,
                                      pace_input *input) PACE_MUST_CHECK;

@@ -1,6 +1,6 @@
 /*
- * Rows of a table as questions about jobs: the columns of source/jobs/job_table.h by their names, or those that others use
- * (source/jobs/job_names.h), and besides
+ * Rows of a table as questions about jobs: the columns of source/jobs/job_table.h by their names, or those that others
+ * use (source/jobs/job_names.h), and besides
  *
  *   machine or system    what it runs on (pace_job_machine_parse()), where it is not what the whole table runs on
  *   software   changes of catalog/jobs.yaml that it was run with ("fusion"), separated by blanks

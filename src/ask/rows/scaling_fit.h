@@ -65,8 +65,9 @@ typedef struct {
     const char *chosen;   /* the richest set of factors that held-out rows gain from */
 } pace_scaling_score;
 
-/** Fits samples. `unlike`: how far apart models, or devices, are as long as few were held out. `split` "model" (NULL: model, or device where there is one model, or row), "device" or "row". Errors:
- * PACE_E_INPUT for fewer than 8 samples, PACE_E_USAGE for another split, PACE_E_MEMORY. */
+/** Fits samples. `unlike`: how far apart models, or devices, are as long as few were held out. `split` "model" (NULL:
+ * model, or device where there is one model, or row), "device" or "row". Errors: PACE_E_INPUT for fewer than 8 samples,
+ * PACE_E_USAGE for another split, PACE_E_MEMORY. */
 pace_status pace_scaling_fit_learn(pace_scaling_fit *out, pace_scaling_score *score, pace_scaling_samples *samples,
                                    const char *split, double unlike) PACE_MUST_CHECK;
 

@@ -58,12 +58,12 @@ pace_step_case pace_step_row_case(const pace_step_row *row);
 pace_status pace_step_row_solve(pace_step_solution *out, pace_step_pricer *pricer,
                                 const pace_step_row *row) PACE_MUST_CHECK;
 
-/** Answers a case that was settled; what was assumed of its recomputation then stays. Errors: those of pace_step_solve(). */
+/** Answers a settled case; what was assumed of its recomputation then stays. Errors: those of pace_step_solve(). */
 pace_status pace_step_solve_settled(pace_step_solution *settled, pace_step_pricer *pricer,
                                     const pace_step_case *asked) PACE_MUST_CHECK;
 
-/** A solution under factors of the closed form, its own or a fit's (NULL = by formula): a walked step moves by the ratio of
- * the closed form with them to that without. */
+/** A solution under factors of the closed form, its own or a fit's (NULL = by formula): a walked step moves by the
+ * ratio of the closed form with them to that without. */
 void pace_step_answer_of(pace_step_answer *out, const pace_step_solution *solution, const pace_step_factors *factors,
                          const pace_step_fit *fit, const char *group);
 

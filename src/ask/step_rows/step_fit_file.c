@@ -1,4 +1,5 @@
-/* A fit of steps as JSON: {"schema", "unit", "unit_s", "on", "spread", "factors": {…}, "seen": {…}, "groups": [{…}]}. */
+/* A fit of steps as JSON: {"schema", "unit", "unit_s", "on", "spread", "factors": {…}, "seen": {…}, "groups":
+ * [{…}]}. */
 #include "base/whole_file.h"
 #include "base/yaml_member.h"
 #include "ask/step_rows/step_fit.h"

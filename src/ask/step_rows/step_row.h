@@ -143,7 +143,7 @@ pace_step_size pace_step_size_stated(const pace_step_reader *reader, size_t row)
 bool pace_step_sizes_guess(pace_step_sizes *out, pace_step_row *row, const pace_step_reader *reader,
                            pace_step_size size);
 
-/** Whether every cell that must hold a number holds one that a step can have. False with the reason in the row's status. */
+/** Whether every cell of a number holds one that a step can have. False with the reason in the row's status. */
 bool pace_step_row_check(pace_step_row *out, const pace_step_reader *reader, size_t row);
 /** Puts adapters beside its products where its configuration says so, once. The same. */
 bool pace_step_row_adapt(pace_step_row *out, pace_step_reader *reader);
@@ -167,8 +167,8 @@ bool pace_step_row_words(pace_step_row *out, const pace_step_reader *reader, siz
 void pace_step_find_fields(pace_step_reader *reader);
 /** Sets the fields of which a cell holds a value, as --set does. Notes the others in the row's status. */
 void pace_step_row_fields(pace_step_row *out, const pace_step_reader *reader, size_t row);
-/** Notes the fields of which a cell holds a value that can change nothing: --set is refused then, but tables say of all rows
- * what means nothing in some. */
+/** Notes the fields of which a cell holds a value that can change nothing: --set is refused then, but tables say of all
+ * rows what means nothing in some. */
 void pace_step_row_note_idle(pace_step_row *out, const pace_step_reader *reader, size_t row);
 /** Words that a sample has on the average where what is padding is skipped, as the row's benchmark is known for; and
  * what no column tells of the model's words. */
@@ -177,8 +177,8 @@ void pace_step_row_padding(pace_step_row *out, const pace_step_reader *r, size_t
 bool pace_step_row_config(pace_step_row *out, pace_step_reader *reader, size_t row);
 /** Its batches, once it is known where it runs. False with the reason in the row's status. */
 bool pace_step_row_batches(pace_step_row *out, pace_step_reader *reader, size_t row);
-/** Once these are known: interleaves the pipelines of benchmarks that do, and widens for interleaving and 8 bits of which a
- * row says nothing. */
+/** Once these are known: interleaves the pipelines of benchmarks that do, and widens for interleaving and 8 bits of
+ * which a row says nothing. */
 void pace_step_row_unsaid(pace_step_row *out, const pace_step_reader *reader, size_t row);
 /** Names the cells that change nothing in the answer; the configuration must be complete. */
 void pace_step_row_unused(pace_step_row *out, const pace_step_reader *reader, size_t row);

@@ -1,5 +1,5 @@
-/* Cells of a row about a step that hold no such value as their column is of: a row is not answered in silence as if they were
- * empty. */
+/* Cells of a row about a step that hold no such value as their column is of: a row is not answered in silence as if
+ * they were empty. */
 #include "ask/step_rows/step_cells.h"
 #include "base/text.h"
 

@@ -36,8 +36,8 @@ static double by_nodes(const pace_step_row *out, const pace_step_reader *r, size
     return nodes * each;
 }
 
-/* Fewer samples at once than ranks: several share one, layers first within a node; then those of a step that takes several
- * micro-batches are cut into stages, which these fill, and words of others. */
+/* Fewer samples at once than ranks: several share one, layers first within a node; then those of a step that takes
+ * several micro-batches are cut into stages, which these fill, and words of others. */
 static void assume_split(pace_step_row *out, const pace_step_reader *r, double ranks, double global, double turns) {
     pace_config *config = &out->config;
     double split = global > 0 ? ranks * fmax(1, turns) / global : 1;
@@ -58,8 +58,8 @@ static bool double_if_possible(pace_step_row *out, double ranks, double *degree)
     return possible;
 }
 
-/* Megatron's ranks share experts and layers, each within a node, and then stages, until `whole` bytes leave half of a device's
- * memory. */
+/* Megatron's ranks share experts and layers, each within a node, and then stages, until `whole` bytes leave half of a
+ * device's memory. */
 static void assume_layers_shared(pace_step_row *out, const pace_step_reader *r, double ranks, double whole) {
     pace_config *config = &out->config;
     double room = out->device->memory_bytes / 2, node = 8;
@@ -74,8 +74,9 @@ static void assume_layers_shared(pace_step_row *out, const pace_step_reader *r, 
     pace_step_note(out, "assumed tp %g, pp %g, ep %g", config->tp, config->pp, config->ep);
 }
 
-/* Nothing is said of how ranks share the work: each has the whole model, or its share of one that several have, where that
- * leaves half of its memory, else parameters are sharded over all, or layers by a framework that does not shard. */
+/* Nothing is said of how ranks share the work: each has the whole model, or its share of one that several have, where
+ * that leaves half of its memory, else parameters are sharded over all, or layers by a framework that does not
+ * shard. */
 static void assume_data_parallel(pace_step_row *out, const pace_step_reader *r, double ranks) {
     bool frozen = out->config.frozen > 0 || out->config.lora > 0,
          shards = out->framework->zero_known[3] || out->model->sequence == 0;
@@ -201,8 +202,8 @@ enum { LAST_EAGER_GENERATION = 80 };
 static const char GRAPHS[] = "recorded";
 
 /* A table that names no framework: Megatron of the device's time for language models. Networks without sequences have
- * no such common framework, so they pay no framework's launches, unless the row speaks of eager or compiled steps as PyTorch
- * does. */
+ * no such common framework, so they pay no framework's launches, unless the row speaks of eager or compiled steps as
+ * PyTorch does. */
 static const char *framework_word(const pace_step_row *out, const pace_step_reader *r, size_t row) {
     const char *text = pace_step_cell(r, row, PACE_STEP_FRAMEWORK);
     if (*text) return text;

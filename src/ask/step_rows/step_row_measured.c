@@ -96,7 +96,8 @@ double pace_step_row_amount(const pace_step_row *row, const char *rate) {
 
 /* --- names of columns --------------------------------------------------------------------------------------------- */
 
-/* "step_time_s", "Iteration time (ms)"; of `stems` those of so many letters or more also without a unit, for seconds. */
+/* "step_time_s", "Iteration time (ms)"; of `stems` those of so many letters or more also without a unit, for
+ * seconds. */
 static bool find_time(pace_step_reader *r, const pace_yaml_node *names, const char *stems, size_t bare_from) {
     pace_unit_column found = pace_find_unit_column(&r->rows->csv, pace_yaml_get(names, stems), r->things->columns,
                                                    pace_yaml_get(names, "units"), bare_from);

@@ -99,8 +99,8 @@ static void note_words(pace_step_row *out) {
 void pace_step_row_padding(pace_step_row *out, const pace_step_reader *r, size_t row) {
     set_packed(out, r, row);
     note_words(out);
-    /* Products and all else that goes over words are as of so many words; attention within samples goes with the mean of
-     * their squares, which is more than the square of the mean. */
+    /* Products and all else that goes over words are as of so many words; attention within samples goes with the mean
+     * of their squares, which is more than the square of the mean. */
     const pace_yaml *yaml = r->things->columns;
     const pace_yaml_node *all = pace_yaml_get(pace_yaml_get(pace_yaml_root(yaml), "step"), "padding");
     doubt_untold(out, r);

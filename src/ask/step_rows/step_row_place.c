@@ -11,8 +11,8 @@
 
 enum { SEVERAL = 2 }; /* nodes: only names of machines count, not those of devices */
 
-/* The machine of the catalogue with this name, "_" read as "-", or the one that tables and logs call so ("DGX-1V"); NULL when there is
- * none. */
+/* The machine of the catalogue with this name, "_" read as "-", or the one that tables and logs call so ("DGX-1V");
+ * NULL when there is none. */
 static const pace_machine *machine_named(const pace_step_things *things, const char *text) {
     char name[64];
     snprintf(name, sizeof name, "%.63s", text);
@@ -37,13 +37,15 @@ static const pace_machine *machine_of(const pace_step_things *things, const pace
     return NULL;
 }
 
-/* "x", "*" or U+00D7, with digits on one side and blanks or a word's end on the other. 0 = none begins here, else its bytes. */
+/* "x", "*" or U+00D7, with digits on one side and blanks or a word's end on the other. 0 = none begins here, else its
+ * bytes. */
 static size_t times_sign(const char *c) {
     if (*c == 'x' || *c == 'X' || *c == '*') return 1;
     return strncmp(c, "\xc3\x97", 2) == 0 ? 2 : 0;
 }
 
-/* "8x H100" -> 8 and "H100", "A100 40GB x4" -> 4 and "A100 40GB". The number of a name ("RTX 4090") is no count. 0 = none. */
+/* "8x H100" -> 8 and "H100", "A100 40GB x4" -> 4 and "A100 40GB". The number of a name ("RTX 4090") is no count. 0 =
+ * none. */
 static double split_count(char name[96], const char *text) {
     const char *end = text + strlen(text), *digits = end;
     double count;

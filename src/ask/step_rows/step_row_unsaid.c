@@ -1,5 +1,5 @@
-/* What a row leaves open of how its step is run, beside what framework and batch give: how pipelines are interleaved, whether
- * a device that can multiply in 8 bits does, and how images lie in memory. */
+/* What a row leaves open of how its step is run, beside what framework and batch give: how pipelines are interleaved,
+ * whether a device that can multiply in 8 bits does, and how images lie in memory. */
 #include "ask/step_rows/step_cells.h"
 #include "cost/formula.h"
 #include "model/parts.h"
@@ -8,8 +8,8 @@
 
 enum { ENDS = 2 }; /* head and tail, which may stand for a layer each (Llama 3 405B: 126 layers on 16 stages) */
 
-/* Chunks of layers that each stage may have, at most as many as are usual: each holds as many of the repeated layers, and
- * micro-batches come in rounds of all stages. */
+/* Chunks of layers that each stage may have, at most as many as are usual: each holds as many of the repeated layers,
+ * and micro-batches come in rounds of all stages. */
 static double usual_chunks(const pace_step_row *row, double most) {
     const pace_config *config = &row->config;
     pace_model_parts parts;
@@ -22,8 +22,8 @@ static double usual_chunks(const pace_step_row *row, double most) {
     return chunks;
 }
 
-/* A pipeline of p stages that fills and drains takes (m + (p - 1)/v) / m times as long as one that need not, in v chunks a
- * stage. What it would be faster by lies at the end of the interval. */
+/* A pipeline of p stages that fills and drains takes (m + (p - 1)/v) / m times as long as one that need not, in v
+ * chunks a stage. What it would be faster by lies at the end of the interval. */
 static void doubt_chunks(pace_step_row *out, double chunks) {
     const double z90 = 1.645;
     const pace_config *config = &out->config;
@@ -57,8 +57,8 @@ static bool is_of_run(const pace_step_reader *r, size_t row) {
     return measured || *pace_step_cell(r, row, PACE_STEP_FRAMEWORK);
 }
 
-/* A device is asked in 16 bits where nobody says; steps of sequences on devices that have 8 may be run in these. Steps of
- * frameworks that run in single precision unless told may be told. */
+/* A device is asked in 16 bits where nobody says; steps of sequences on devices that have 8 may be run in these. Steps
+ * of frameworks that run in single precision unless told may be told. */
 static void doubt_precision(pace_step_row *out, const pace_step_reader *r, size_t row) {
     const double *peak = out->device->flop_per_s;
     bool said = *pace_step_cell(r, row, PACE_STEP_PRECISION) || *pace_step_cell(r, row, PACE_STEP_FP8);

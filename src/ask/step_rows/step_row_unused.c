@@ -1,5 +1,5 @@
-/* Cells of a row about a step that change nothing in its answer, because another cell counts or because their word is unknown: the
- * status names them, a rule for each column. */
+/* Cells of a row about a step that change nothing in its answer, because another cell counts or because their word is
+ * unknown: the status names them, a rule for each column. */
 #include "ask/step_rows/step_cells.h"
 #include "ask/step_rows/step_row.h"
 #include "base/numbers.h"

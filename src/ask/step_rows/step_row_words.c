@@ -23,8 +23,8 @@ const char *pace_step_said(const pace_step_things *things, const char *kind, con
     return NULL;
 }
 
-/* Switches of a trainer ("fp16", "bf16", "tf32"): the one that is on, as autocast has it where the framework runs in single
- * precision; all off is single precision. NULL = none says a thing. */
+/* Switches of a trainer ("fp16", "bf16", "tf32"): the one that is on, as autocast has it where the framework runs in
+ * single precision; all off is single precision. NULL = none says a thing. */
 static const char *switched_precision(const pace_step_row *out, const pace_step_reader *r, size_t row) {
     static const struct {
         pace_step_column column;
@@ -42,8 +42,8 @@ static const char *switched_precision(const pace_step_row *out, const pace_step_
     return said;
 }
 
-/* "mixed" of a framework that runs in single precision is autocast. Products in 4 bits and in blocks of 8 bits are taken for plain
- * fp8, which is what devices are described by. *says = false: the row has no word for it. */
+/* "mixed" of a framework that runs in single precision is autocast. Products in 4 bits and in blocks of 8 bits are
+ * taken for plain fp8, which is what devices are described by. *says = false: the row has no word for it. */
 static bool set_precision(pace_step_row *out, bool *says, const pace_step_reader *r, size_t row) {
     const char *text = pace_step_cell(r, row, PACE_STEP_PRECISION), *fp8 = pace_step_cell(r, row, PACE_STEP_FP8);
     if (*fp8 && pace_step_flag(fp8) != 0) text = "fp8";

@@ -1,4 +1,4 @@
-/* A case that asks a question of any verb for each row of its table: figures of the answers against what is expected. */
+/* A case that asks any verb's question for each row of its table: figures of the answers against what is expected. */
 #pragma once
 
 #include "ask/validate/validate.h"

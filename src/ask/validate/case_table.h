@@ -5,8 +5,9 @@
 #include "ask/rows/csv.h"
 
 /** Whether the row's cells say one of the words of each column; NULL or empty `where`: yes. A word is "100..200",
- * "100.." or "..200" (a number in that range), "=word" (the whole cell), "" (an empty cell), a pattern with "*", or what the cell
- * starts with, whatever the case; "!WORD" means that WORD does not hold. PACE_E_INPUT for a column that is not there. */
+ * "100.." or "..200" (a number in that range), "=word" (the whole cell), "" (an empty cell), a pattern with "*", or
+ * what the cell starts with, whatever the case; "!WORD" means that WORD does not hold. PACE_E_INPUT for a column that
+ * is not there. */
 pace_status pace_case_matches(bool *out, const pace_csv *csv, size_t row, const pace_yaml_node *where) PACE_MUST_CHECK;
 
 /** Whether a cell says the word. */

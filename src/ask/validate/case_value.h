@@ -6,8 +6,8 @@
  *     operators[name='aten::addmm'].time_ns
  *     sizes[*].busbw_GB_per_s
  *
- * Blanks stand around + - * and /, which bind as usual. A row of a table is its number from 0, from the end when negative;
- * the only one with such cells ("COLUMN=CELL,COLUMN='CELL'"); or "*", the mean of all.
+ * Blanks stand around + - * and /, which bind as usual. A row of a table is its number from 0, from the end when
+ * negative; the only one with such cells ("COLUMN=CELL,COLUMN='CELL'"); or "*", the mean of all.
  */
 #pragma once
 

@@ -85,8 +85,8 @@ typedef struct {
 /** The file of cases that is compiled in; the last has name NULL. */
 extern const pace_catalog_file pace_case_files[];
 
-/** `path` NULL: "accuracy/cases.yaml" if it is there, as in a source tree, else the file that is compiled in, beside which
- * nothing lies. Errors: PACE_E_IO, PACE_E_INPUT with file:line:column. */
+/** `path` NULL: "accuracy/cases.yaml" if it is there, as in a source tree, else the file that is compiled in, beside
+ * which nothing lies. Errors: PACE_E_IO, PACE_E_INPUT with file:line:column. */
 pace_status pace_cases_load(pace_cases *out, const char *path) PACE_MUST_CHECK;
 void pace_cases_free(pace_cases *cases);
 

@@ -40,8 +40,8 @@ pace_status pace_ledger_read(pace_ledger *out, const char *path) PACE_MUST_CHECK
  * pace_ledger_read(). */
 pace_status pace_ledger_check(const char *path) PACE_MUST_CHECK;
 
-/** Puts fresh lines into the ledger `path`, which may not be there yet: every line keeps its place, those of a fresh case that has not their metric
- * any more go, new ones follow. */
+/** Puts fresh lines into the ledger `path`, which may not be there yet: every line keeps its place, those of a fresh
+ * case that has not their metric any more go, new ones follow. */
 pace_status pace_ledger_update(const char *path, const pace_ledger *fresh) PACE_MUST_CHECK;
 
 /* What became of a figure. */

@@ -1,4 +1,4 @@
-/* One case recomputed: rows held out, the others fitted, the held-out ones predicted and scored, whatever their kind. */
+/* One case recomputed: rows held out, others fitted, the held-out ones predicted and scored, whatever their kind. */
 #pragma once
 
 #include "ask/validate/cases.h"
@@ -28,6 +28,7 @@ pace_status pace_validate_case(pace_case_score *out, pace_context *context, cons
 pace_status pace_case_score_add(pace_case_score *score, pace_case_row row) PACE_MUST_CHECK;
 void pace_case_score_free(pace_case_score *score);
 
-/** The figure of a metric, and of how many rows, curves or pairs it is. PACE_E_INPUT for a metric the case does not have (case_metric.c). */
+/** The figure of a metric, and of how many rows, curves or pairs it is. PACE_E_INPUT for a metric the case does not
+ * have (case_metric.c). */
 pace_status pace_case_metric(double *out, size_t *count, const pace_case_score *score, const pace_case *one,
                              const char *metric) PACE_MUST_CHECK;

@@ -29,8 +29,9 @@ typedef struct {
     size_t missed, failed, done;
 } pace_validation;
 
-/** Runs all cases that are asked for and whose files are there, and writes the ledger if that is asked for. A case that fails does
- * not stop the others. Errors: PACE_E_USAGE for a name that no case has, those of cases when none gives a figure. */
+/** Runs all cases that are asked for and whose files are there, and writes the ledger if that is asked for. A case that
+ * fails does not stop the others. Errors: PACE_E_USAGE for a name that no case has, those of cases when none gives a
+ * figure. */
 pace_status pace_validation_run_all(pace_validation *out, const pace_validate_options *options) PACE_MUST_CHECK;
 void pace_validation_free(pace_validation *validation);
 

@@ -1,7 +1,8 @@
 /*
- * Device time by call path on two sides: modules, the annotations in them, operators, and operators that these call. Nodes
- * match where their whole paths do, so that what one side calls and the other does not (eager, compiled) shows below the
- * last node that both have. Backward work stands below the module of its forward operator, under "(backward)".
+ * Device time by call path on two sides: modules, the annotations in them, operators, and operators that these call.
+ * Nodes match where their whole paths do, so that what one side calls and the other does not (eager, compiled) shows
+ * below the last node that both have. Backward work stands below the module of its forward operator, under
+ * "(backward)".
  */
 #pragma once
 

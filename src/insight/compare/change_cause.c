@@ -40,7 +40,8 @@ static const pace_operator_pair *first_that_way(const pace_operator_pairs *pairs
     return NULL;
 }
 
-/* Of what only the side has that lacks `gone`, what changed most the other way: eager operators give way to compiled ones. */
+/* Of what only the side has that lacks `gone`, what changed most the other way: eager operators give way to compiled
+ * ones. */
 static const pace_operator_pair *instead_of(const pace_operator_pairs *pairs, const pace_operator_pair *gone,
                                             const pace_kernel_classes *classes, pace_resource resource) {
     if (!gone || (gone->a && gone->b)) return NULL;

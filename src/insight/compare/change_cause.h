@@ -1,5 +1,5 @@
-/* Why one side's typical step takes longer than the other's: the cell of the matrix that changed most in the direction of the
- * whole, and what stands behind it. */
+/* Why one side's typical step takes longer than the other's: the cell of the matrix that changed most in the direction
+ * of the whole, and what stands behind it. */
 #pragma once
 
 #include "insight/host_gaps.h"
@@ -12,14 +12,15 @@ typedef struct {
     int64_t cell_ns;                  /* the change of the cell; 0 = nothing changed */
     const pace_operator_pair *op;     /* the operator whose work changed most that way; NULL = none did */
     const pace_operator_pair *kernel; /* the kernel; where the cell is communication, the exchange */
-    /* what took the place of each: only one side has it, and only the other the operator or kernel; NULL = nothing did */
+    /* what took the place of each: only one side has it, and only the other the operator or kernel; NULL = nothing
+     * did */
     const pace_operator_pair *op_instead, *kernel_instead;
     const pace_host_gap *host;     /* where the cell waits for the host: for what it does; NULL = nothing changed */
     double a_launches, b_launches; /* kernels and copies per step */
 } pace_change_cause;
 
-/** `operators`, `kernels` and `gaps` are of the same change; borrowed as long as *out. Unless `same_ranks`, one side lacks ranks
- * that the other has: waiting for a rank and exchange are one cell then. */
+/** `operators`, `kernels` and `gaps` are of the same change; borrowed as long as *out. Unless `same_ranks`, one side
+ * lacks ranks that the other has: waiting for a rank and exchange are one cell then. */
 pace_change_cause pace_change_cause_find(const pace_step_change *change, const pace_operator_pairs *operators,
                                          const pace_operator_pairs *kernels, const pace_host_gaps *gaps,
                                          const pace_kernel_classes *classes, bool same_ranks);

@@ -62,7 +62,7 @@ static uint32_t group_of(matcher *m, uint32_t at) {
     return at;
 }
 
-/* Joins what a fused kernel's name lists: the longest operator that stands at each place, else the word is passed over. */
+/* Joins what a fused kernel's name lists: the longest operator at each place, else the word is passed over. */
 static void join_listed(matcher *m, uint32_t kernel, const char *list) {
     size_t length = strlen(list);
     for (size_t at = 0; at < length;) {
@@ -96,7 +96,8 @@ static uint32_t innermost_operator(const pace_step *step, uint32_t task) {
     return at;
 }
 
-/* What work goes by: the operator that launched it; without one, or where that only holds a compiled region, its kernel. */
+/* What work goes by: the operator that launched it; without one, or where that only holds a compiled region, its
+ * kernel. */
 static const char *name_of_work(const pace_step *step, uint32_t task, bool *is_operator) {
     const char *kernel = pace_step_name(step, task);
     uint32_t at = innermost_operator(step, task);

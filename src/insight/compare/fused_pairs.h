@@ -1,7 +1,7 @@
 /*
  * An eager step against a compiled one: which operators of the one became which kernels of the other. A kernel that the
- * compiler made is named after the operators it fused ("triton_poi_fused_add_relu_0"); operators that both sides run match by their
- * names. Operators and kernels that name each other, directly or through others, are one row.
+ * compiler made is named after the operators it fused ("triton_poi_fused_add_relu_0"); operators that both sides run
+ * match by their names. Operators and kernels that name each other, directly or through others, are one row.
  */
 #pragma once
 

@@ -1,5 +1,5 @@
-/* Two ranks' steps against each other: how much longer one's are, and whether that is more than steps differ anyway. Ranks of one run
- * end their steps together: what they do themselves, without waiting for late ranks, is compared. */
+/* Two ranks' steps against each other: how much longer one's are, and whether that is more than steps differ anyway.
+ * Ranks of one run end their steps together: what they do themselves, without waiting for late ranks, is compared. */
 #pragma once
 
 #include "base/rank_test.h"

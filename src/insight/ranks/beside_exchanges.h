@@ -1,4 +1,5 @@
-/* What exchanges that run beside kernels cost these: the same kernel's durations with an exchange beside it and without. */
+/* What exchanges that run beside kernels cost these: the same kernel's durations with an exchange beside it and
+ * without. */
 #pragma once
 
 #include "insight/rank.h"
@@ -13,6 +14,7 @@ typedef struct {
     int64_t worst_ns;  /* what it loses */
 } pace_beside_exchanges;
 
-/** Kernels are alike if name, launch and the shapes of their operator are equal, and if those alone differ little; a kernel runs
- * beside exchanges if these cover half of it, and alone if they cover nothing of it. All zero without overlap. */
+/** Kernels are alike if name, launch and the shapes of their operator are equal, and if those alone differ little; a
+ * kernel runs beside exchanges if these cover half of it, and alone if they cover none of it. All zero without
+ * overlap. */
 pace_status pace_beside_exchanges_find(pace_beside_exchanges *out, const pace_rank *rank) PACE_MUST_CHECK;

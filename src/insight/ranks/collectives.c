@@ -114,8 +114,8 @@ static bool is_alike(const matcher *m, size_t own, uint32_t item, size_t r, uint
            strcmp(group_of(m->ranks[r], other), group_of(m->ranks[own], item)) == 0;
 }
 
-/* Of those of the same name, group and step on rank `r` that run when `item` of rank `own` does, the one that ends closest to
- * it. Items come in order of start: what ended before this one began is of no use for later ones. */
+/* Of those of the same name, group and step on rank `r` that run when `item` of rank `own` does, the one that ends
+ * closest to it. Items come in order of start: what ended before this one began is of no use for later ones. */
 static uint32_t take_by_time(const matcher *m, size_t r, size_t own, uint32_t item, int64_t step) {
     item_list *list = &m->lists[r];
     const pace_rank *there = m->ranks[r];

@@ -27,13 +27,13 @@ typedef struct {
     size_t unmatched; /* kernels of a group's lowest rank without a partner on its other ranks */
 } pace_collectives;
 
-/** Matches by kernel name, group where the trace names its members, number of the step where annotations say it, and order
- * of occurrence. Messages are left out.
+/** Matches by kernel name, group where the trace names its members, number of the step where annotations say it, and
+ * order of occurrence. Messages are left out.
  * With one rank nothing is matched. */
 pace_status pace_collectives_match(pace_collectives *out, pace_rank *const *ranks, size_t rank_count) PACE_MUST_CHECK;
 
-/** Where clocks (insight/ranks/clocks.h) show that some matched kernels never ran at the same time, as in recordings that lack some,
- * matches all by time instead of by order, if no fewer meet so. */
+/** Where clocks (insight/ranks/clocks.h) show that some matched kernels never ran at the same time, as in recordings
+ * that lack some, matches all by time instead of by order, if no fewer meet so. */
 pace_status pace_collectives_recheck(pace_collectives *collectives, pace_rank *const *ranks,
                                      size_t rank_count) PACE_MUST_CHECK;
 
@@ -41,9 +41,9 @@ pace_status pace_collectives_recheck(pace_collectives *collectives, pace_rank *c
  * (insight/ranks/clocks.h). Call before pace_rank_tile(). */
 void pace_collectives_split(pace_collectives *collectives, pace_rank *const *ranks, size_t rank_count);
 
-/** By how much each rank came after the median member, summed over all collectives (one figure a rank): what half of the
- * members wait for it at least, whoever else is late with it. Less than the clocks' accuracy counts for nothing. `counted`
- * (one a collective) says which count; NULL = all. */
+/** By how much each rank came after the median member, summed over all collectives (one figure a rank): what half of
+ * the members wait for it at least, whoever else is late with it. Less than the clocks' accuracy counts for nothing.
+ * `counted` (one a collective) says which count; NULL = all. */
 pace_status pace_collectives_lateness(int64_t *out_ns, const pace_collectives *collectives, pace_rank *const *ranks,
                                       size_t rank_count, const bool *counted) PACE_MUST_CHECK;
 

@@ -6,7 +6,7 @@
 
 #include <stdlib.h>
 
-/* A thread of the library takes up what it was given within so much of the operator's end; a longer pause is a delay. */
+/* A thread of the library takes up its work within so much of the operator's end; a longer pause is a delay. */
 enum { PICK_UP_NS = 50000 };
 
 typedef PACE_VEC(uint32_t) segment_list;
@@ -53,8 +53,8 @@ static void depend(pace_replay *replay, const pace_step *step, uint32_t range, u
     if (on->lane != s->lane) pace_segment_depend(replay, s, call, lag < most ? lag : most, true);
 }
 
-/* Calls wait in a stack, and the last that a range finds is its own: a library's threads begin in any order, but none before
- * it was asked. */
+/* Calls wait in a stack, and the last that a range finds is its own: a library's threads begin in any order, but none
+ * before it was asked. */
 static void match(pace_replay *replay, const pace_step *step, const begin *calls, size_t call_count,
                   const begin *ranges, size_t range_count, uint32_t *waiting) {
     size_t next = 0, depth = 0;

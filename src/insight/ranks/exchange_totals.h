@@ -1,6 +1,6 @@
 /*
- * What a rank exchanged, by what its communication kernels or their launches say, and what the links that it is taken to use would
- * take. What a kernel takes beyond that is waiting for late ranks, at least.
+ * What a rank exchanged, by what its communication kernels or their launches say, and what the links that it is taken
+ * to use would take. What a kernel takes beyond that is waiting for late ranks, at least.
  */
 #pragma once
 

@@ -9,7 +9,7 @@ PACE_ORDER(by_task, pace_host_exchange, PACE_UP(rank) PACE_UP(task))
 PACE_ORDER(by_place, pace_host_exchange, PACE_UP(rank) PACE_TEXT(name) PACE_UP(start_ns) PACE_UP(task))
 PACE_ORDER(by_number, pace_host_exchange, PACE_TEXT(name) PACE_UP(number) PACE_UP(rank))
 
-/* Those of a trace, in the order of its tasks. Where the host is the device its exchanges are work, and matched as such. */
+/* Those of a trace, in the order of its tasks. Where the host is the device they are work, and matched as such. */
 static pace_status list(pace_host_exchanges *all, const pace_rank *rank, uint32_t index) {
     const pace_step *step = &rank->step;
     for (uint32_t task = 0; task < step->count && !rank->work.host_is_device; task++) {

@@ -1,5 +1,5 @@
-/* Which exchanges of hosts (step/exchange_ranges.h) are one, where there are devices beside them: they are no device's work, so
- * that collectives.h does not match them. Private to insight/. */
+/* Which exchanges of hosts (step/exchange_ranges.h) are one, where there are devices beside them: they are no device's
+ * work, so that collectives.h does not match them. Private to insight/. */
 #pragma once
 
 #include "insight/analysis.h"
@@ -15,7 +15,8 @@ typedef struct {
 
 typedef PACE_VEC(pace_host_exchange) pace_host_exchanges;
 
-/** All of the ranks' hosts, by name, number and rank. `replay` holds the ranks' own segments, on lanes of `lane_rank`. */
+/** All of the ranks' hosts, by name, number and rank. `replay` holds the ranks' own segments, on lanes of
+ * `lane_rank`. */
 pace_status pace_host_exchanges_find(pace_host_exchanges *out, const pace_replay *replay, const uint32_t *lane_rank,
                                      const pace_analysis *analysis) PACE_MUST_CHECK;
 

@@ -244,7 +244,8 @@ static void cut_at_meeting(joiner *j, uint32_t arrival, uint32_t meeting) {
     pace_segment_depend(&j->joint->replay, rest, meeting, 0, false);
 }
 
-/* One exchange of all hosts, unless one of them lies outside of the window or, as the clocks tell, was over before the last began. */
+/* One exchange of all hosts, unless one of them lies outside of the window or, as the clocks tell, was over before the
+ * last began. */
 static pace_status join_host_exchange(joiner *j, const pace_host_exchange *parts, size_t count) {
     int64_t last_ns = INT64_MIN;
     uint32_t meeting;

@@ -10,8 +10,8 @@
 #include "insight/analysis.h"
 #include "schedule/replay.h"
 
-/* More segments than these are not joined: about 90 bytes each, and eight replays of them. Of predicted steps no more kernels, whose
- * operators and calls make four to five segments of each. */
+/* More segments than these are not joined: about 90 bytes each, and eight replays of them. Of predicted steps no more
+ * kernels, whose operators and calls make four to five segments of each. */
 enum { PACE_JOINT_MOST_SEGMENTS = 4 << 20, PACE_JOINT_MOST_WORK = 7 << 17 };
 
 typedef struct {

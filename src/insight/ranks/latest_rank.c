@@ -119,7 +119,8 @@ static pace_status count_groups(size_t *out, const finder *f) {
     return PACE_OK;
 }
 
-/* What the median of the others loses to waiting, all usual steps together: kernels beside an exchange hide its wait. */
+/* What the median of the others loses to waiting, all usual steps together: kernels beside an exchange hide its
+ * wait. */
 static pace_status find_hidden(pace_latest_rank *latest, const finder *f) {
     int64_t *lost = pace_alloc(f->count, sizeof *lost);
     pace_status status = lost ? PACE_OK : PACE_E_MEMORY;

@@ -1,7 +1,8 @@
 /*
  * The rank that makes the others wait. Where ranks meet in collectives alone it is the one that comes most after the
  * median member. Where stages pass messages it is the one that does most work of its own in a step, beyond the median
- * rank: in a pipeline a rank comes late to a collective because it waited for its neighbours. Warm-up steps and outliers do not count: the report speaks of the others.
+ * rank: in a pipeline a rank comes late to a collective because it waited for its neighbours. Warm-up steps and
+ * outliers do not count: the report speaks of the others.
  */
 #pragma once
 

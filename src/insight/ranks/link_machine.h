@@ -1,5 +1,6 @@
-/* Over which links ranks are taken to exchange, when what that should take is asked: those of the machine that was named,
- * else of the fastest machine of the catalogue with the rank's device and as many of them a node as the trace lists. */
+/* Over which links ranks are taken to exchange, when what that should take is asked: those of the machine that was
+ * named, else of the fastest machine of the catalogue with the rank's device and as many of them a node as the trace
+ * lists. */
 #pragma once
 
 #include "insight/rank.h"

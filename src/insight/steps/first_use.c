@@ -1,6 +1,7 @@
 #include "insight/steps/first_use.h"
 
-/* Of the step's time at least, and against the longest other of the name: as without_first_uses() of the host's costs. */
+/* Of the step's time at least, and against the longest other of the name: as without_first_uses() of the host's
+ * costs. */
 enum { LEAST_PERCENT = 50, TIMES_AS_LONG = 10 };
 
 /* What a piece of the host's time goes to: an operator or a call, also the one that work of the device waits for. */

@@ -1,5 +1,5 @@
-/* A call or an operator that takes most of a step, and many times as long as any other of its name: as the first use of a
- * library, a kernel or a buffer does. Repeated steps do not have it. */
+/* A call or an operator that takes most of a step, and many times as long as any other of its name: as the first use of
+ * a library, a kernel or a buffer does. Repeated steps do not have it. */
 #pragma once
 
 #include "insight/critical.h"

@@ -92,7 +92,8 @@ static reach *reach_at(reach *rows, const pace_marks *marks, int64_t host_ns) {
     return &rows[at < 0 ? (ptrdiff_t)marks->items.count : at];
 }
 
-/* Where links tell, micro-batches must take turns; else it is enough that forward operators begin among backward ones. */
+/* Where links tell, micro-batches must take turns; else it suffices that forward operators begin among backward
+ * ones. */
 static void find_interleaved(const pace_step *step, const pace_marks *marks, const pace_stage_runs *runs,
                              reach *backward) {
     for (size_t i = 0; i < step->gradients.count; i++) {

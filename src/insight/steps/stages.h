@@ -1,12 +1,12 @@
 /*
  * Which stage of training or inference a task belongs to.
  *
- * From autograd's links first (step->gradients): both ends of a link are known. Then from names (catalog/stages.yaml): what
- * an annotation or operator encloses follows it. Then from autograd's notes: an operator that autograd noted and nothing
- * around it claims is forward; inside a backward operator it is computed again. Then from the thread (one that runs
- * autograd nodes is backward). Order comes last: by the links around it, and without links what is launched before the
- * first backward task of a step is forward, what comes after the last is update. Where forward and backward operators of
- * a step take turns, order says nothing between them: that work is `other`.
+ * From autograd's links first (step->gradients): both ends of a link are known. Then from names (catalog/stages.yaml):
+ * what an annotation or operator encloses follows it. Then from autograd's notes: an operator that autograd noted and
+ * nothing around it claims is forward; inside a backward operator it is computed again. Then from the thread (one that
+ * runs autograd nodes is backward). Order comes last: by the links around it, and without links what is launched before
+ * the first backward task of a step is forward, what comes after the last is update. Where forward and backward
+ * operators of a step take turns, order says nothing between them: that work is `other`.
  */
 #pragma once
 

@@ -28,9 +28,10 @@ typedef struct {
 } pace_marks;
 
 /** Finds steps: outermost annotations matching `regex`, or when NULL the steps a slice was cut for, ProfilerStep#, else
- * annotations that recur as steps do, else the operator that repeats most regularly. No steps is no error. PACE_E_USAGE for a bad expression. Steps that the
- * expression leaves out of a family it matches (names equal but for their numbers) are found too, so that a choice of
- * steps changes no step's interval: pace_marks_choose() drops them once the intervals are set. */
+ * annotations that recur as steps do, else the operator that repeats most regularly. No steps is no error. PACE_E_USAGE
+ * for a bad expression. Steps that the expression leaves out of a family it matches (names equal but for their numbers)
+ * are found too, so that a choice of steps changes no step's interval: pace_marks_choose() drops them once the
+ * intervals are set. */
 pace_status pace_marks_find(pace_marks *out, pace_step *step, const pace_stage_words *words,
                             const char *regex) PACE_MUST_CHECK;
 

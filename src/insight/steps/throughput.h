@@ -3,8 +3,8 @@
 
 #include "insight/steps/typical_step.h"
 
-/* Of the typical step, from operators of known shapes. Recomputed work counts: without recomputation the share of the peak is
- * the model's utilisation too. What is not known is 0. */
+/* Of the typical step, from operators of known shapes. Recomputed work counts: without recomputation the share of the
+ * peak is the model's utilisation too. What is not known is 0. */
 typedef struct {
     double steps_per_s;
     double flop_per_step, flop_per_s;

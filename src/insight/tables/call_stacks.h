@@ -1,7 +1,7 @@
 /*
- * Time by call stack, as a tree: Python frames, modules, annotations, operators and runtime calls of each host thread, and
- * the device work that they launch. Stacks that are alike are one node. Device work of a backward operator stands below
- * the stack of its forward operator, under "(backward)".
+ * Time by call stack, as a tree: Python frames, modules, annotations, operators and runtime calls of each host thread,
+ * and the device work that they launch. Stacks that are alike are one node. Device work of a backward operator stands
+ * below the stack of its forward operator, under "(backward)".
  */
 #pragma once
 

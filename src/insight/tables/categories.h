@@ -1,6 +1,7 @@
 /*
- * Device time by what is computed: matrix products, attention, data movement, … An operator whose shapes are known says it (the
- * family of its pace_op), with all kernels that it launched; else the kernel's name does (catalog/kernels.yaml).
+ * Device time by what is computed: matrix products, attention, data movement, … An operator whose shapes are known says
+ * it (the family of its pace_op), with all kernels that it launched; else the kernel's name does
+ * (catalog/kernels.yaml).
  */
 #pragma once
 

@@ -16,11 +16,11 @@ typedef struct {
     size_t launch_count;
 } summer;
 
-/* --- counters of instructions --------------------------------------------------------------------------------------- */
+/* --- counters of instructions ------------------------------------------------------------------------------------- */
 
 static const char counted_prefix[] = "smsp__sass_thread_inst_executed_op_";
 
-/* "…_op_ffma_pred_on.sum": h, f or d, then what is executed; a fused multiply-add is two operations. 0 = no such counter. */
+/* "…_op_ffma_pred_on.sum": h, f or d, then the operation; a fused multiply-add counts twice. 0 = no such counter. */
 static double flop_of(pace_counted *precision, const char *counter) {
     static const char letters[] = "hfd";
     if (!pace_starts(counter, counted_prefix) || !pace_ends(counter, "_pred_on.sum")) return 0;
@@ -33,7 +33,7 @@ static double flop_of(pace_counted *precision, const char *counter) {
 
 static bool adds_up(const char *counter) { return pace_ends(counter, ".sum"); }
 
-/* --- launches ------------------------------------------------------------------------------------------------------- */
+/* --- launches ----------------------------------------------------------------------------------------------------- */
 
 static bool launches_kernel(const pace_step *step, uint32_t task) {
     const char *name = pace_step_name(step, task);
@@ -68,7 +68,7 @@ static pace_name operator_of(const summer *s, uint32_t range) {
     return at == PACE_NO_TASK ? 0 : s->step->name[at];
 }
 
-/* --- sums ----------------------------------------------------------------------------------------------------------- */
+/* --- sums --------------------------------------------------------------------------------------------------------- */
 
 static pace_status kernel_of(uint32_t *out, summer *s, const pace_counter *counter) {
     uint32_t next = (uint32_t)s->sums.kernels.count;

@@ -1,5 +1,5 @@
-/* Kernels by name: how long their calls take, and how they were launched. Without a device operators stand for kernels, by
- * self time. */
+/* Kernels by name: how long their calls take, and how they were launched. Without a device operators stand for kernels,
+ * by self time. */
 #pragma once
 
 #include "insight/tables/distribution.h"

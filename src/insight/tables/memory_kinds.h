@@ -1,14 +1,14 @@
 /*
- * What memory is held for, by device: activations, gradients, optimizer state, … The allocator's events do not say it; it
- * is inferred from the stage of the operator that took the memory and of the one that gave it back.
+ * What memory is held for, by device: activations, gradients, optimizer state, … The allocator's events do not say it;
+ * it is inferred from the stage of the operator that took the memory and of the one that gave it back.
  */
 #pragma once
 
 #include "insight/tables/memory_use.h"
 
 typedef enum {
-    PACE_HELD_BEFORE,     /* taken before the recording began */
-    PACE_HELD_PARAMETERS, /* taken before the first step and kept; or of what was there before, as much as the gradients */
+    PACE_HELD_BEFORE,      /* taken before the recording began */
+    PACE_HELD_PARAMETERS,  /* taken before the first step and kept; or as much of the memory before as the gradients */
     PACE_HELD_OPTIMIZER,   /* taken by the update and kept beyond the next step */
     PACE_HELD_GRADIENTS,   /* taken by the backward pass and kept beyond it */
     PACE_HELD_ACTIVATIONS, /* taken by the forward pass, kept beyond the operator */

@@ -5,8 +5,8 @@
 
 #define PACE_NO_EVENT UINT32_MAX
 
-/** For each event of step->memory that took memory the one that gave it back, and the reverse; PACE_NO_EVENT = none, or no
- * address is recorded. Memory that is taken twice at one address was given back in between at the latest. Free with
+/** For each event of step->memory that took memory the one that gave it back, and the reverse; PACE_NO_EVENT = none, or
+ * no address is recorded. Memory that is taken twice at one address was given back in between at the latest. Free with
  * pace_free(). */
 pace_status pace_memory_lives(uint32_t **out, const pace_step *step) PACE_MUST_CHECK;
 

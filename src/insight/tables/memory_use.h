@@ -1,6 +1,7 @@
 /*
- * What the allocator of the framework held, by device, from the "[memory]" instants of a recording (profile_memory=True).
- * Where these carry no totals (PyTorch before 1.12), the changes are summed from 0 at the start of the recording.
+ * What the allocator of the framework held, by device, from the "[memory]" instants of a recording
+ * (profile_memory=True). Where these carry no totals (PyTorch before 1.12), the changes are summed from 0 at the start
+ * of the recording.
  */
 #pragma once
 

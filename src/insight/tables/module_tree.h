@@ -1,7 +1,7 @@
 /*
- * Device time by module, as a tree: modules of one class below the same parent are one node ("Linear", of 24 instances).
- * Modules are the nn.Module frames of the Python tracer, and annotations that the user or the framework made; without such
- * frames, annotations alone. Backward work belongs to the module of its forward operator.
+ * Device time by module, as a tree: modules of one class below the same parent are one node ("Linear", of 24
+ * instances). Modules are the nn.Module frames of the Python tracer, and annotations that the user or the framework
+ * made; without such frames, annotations alone. Backward work belongs to the module of its forward operator.
  */
 #pragma once
 

@@ -19,7 +19,8 @@ typedef struct {
 
 enum { PACE_FRAME_NAME = 512 };
 
-/** A frame's name as rows have it: without the addresses of objects, and without the number of a module ("Linear_12"). */
+/** A frame's name as rows have it: without the addresses of objects, and without the number of a module
+ * ("Linear_12"). */
 void pace_python_frame_name(char out[PACE_FRAME_NAME], const char *name);
 
 /** Of frames that begin in [from_ns, to_ns) on the host. No rows where the trace has no frames. Those that head modules

@@ -1,4 +1,5 @@
-/* What a drawing shows of a lane: tasks, or runs of neighbours too short for the zone (insight/timeline/timeline_zones.h). */
+/* What a drawing shows of a lane: tasks, or runs of neighbours too short for the zone
+ * (insight/timeline/timeline_zones.h). */
 #pragma once
 
 #include "insight/timeline/timeline_zone.h"

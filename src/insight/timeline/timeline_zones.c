@@ -225,8 +225,8 @@ static pace_status zones_of(pace_trace_zones *out, const pace_rank *trace, size_
     return status;
 }
 
-/* The wishes that have room, in order, in place. One that has not may leave room for a smaller one; the first is granted
- * always: returns whether it is too large. */
+/* The wishes that have room, in order, in place. One that has not may leave room for a smaller one; the first is
+ * granted always: returns whether it is too large. */
 static bool grant(wishes *list, pace_rank *const *traces, size_t limit) {
     size_t used = 0, kept = 0;
     bool too_large = false;

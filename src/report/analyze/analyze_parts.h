@@ -32,7 +32,8 @@ pace_status pace_put_json_matrices(pace_node *item, const pace_rank *rank) PACE_
 pace_status pace_put_insights(pace_node *root, pace_analysis *analysis, const pace_rank *rank,
                               const pace_typical_step *typical, const pace_analyze_options *options) PACE_MUST_CHECK;
 
-/** What saves most, what stands behind it, and what to do next: the sentences that lead. `remedies` NULL = none was tried. */
+/** What saves most, what stands behind it, and what to do next: the sentences that lead. `remedies` NULL = none was
+ * tried. */
 pace_status pace_put_lead(pace_node *root, const pace_critical *critical, const pace_analysis *analysis,
                           const pace_rank *rank, const pace_remedies *remedies) PACE_MUST_CHECK;
 
@@ -66,7 +67,8 @@ pace_status pace_put_exchange_totals(pace_node *root, const pace_analysis *analy
 /** Pipeline bubbles, and who waits for whom in sends and receives. */
 pace_status pace_put_messages(pace_node *root, const pace_analysis *analysis) PACE_MUST_CHECK;
 
-/** Kernels by name, with their spread and their launches; of several ranks, how they differ. Adds the rows to `*found`. */
+/** Kernels by name, with their spread and their launches; of several ranks, how they differ. Adds the rows to
+ * `*found`. */
 pace_status pace_put_kernels(size_t *found, pace_node *root, const pace_analysis *analysis, const pace_rank *rank,
                              const pace_work_shown *shown) PACE_MUST_CHECK;
 
@@ -77,8 +79,8 @@ pace_status pace_put_launches(pace_node *root, const pace_rank *rank, const pace
 /** Modules as a tree and by class; functions of Python. */
 pace_status pace_put_modules(pace_node *root, const pace_rank *rank, const pace_work_shown *shown) PACE_MUST_CHECK;
 
-/** Flame graphs: device time by module; host and device time by call stack, which the folded formats write, too. The rank
- * must outlive the report. */
+/** Flame graphs: device time by module; host and device time by call stack, which the folded formats write, too. The
+ * rank must outlive the report. */
 pace_status pace_put_module_flame(pace_node *root, const pace_rank *rank, const pace_work_shown *shown) PACE_MUST_CHECK;
 pace_status pace_put_stacks(pace_node *root, const pace_rank *rank, const pace_work_shown *shown) PACE_MUST_CHECK;
 

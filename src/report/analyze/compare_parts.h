@@ -12,8 +12,8 @@ pace_status pace_put_exchange_pairs(pace_node *root, const pace_step_change *cha
 /** Of an eager and a compiled step: which operators became which kernels, and what matches nothing. */
 pace_status pace_put_fused_pairs(pace_node *root, const pace_step_change *change) PACE_MUST_CHECK;
 
-/** Both sides' traces on one axis, on which their typical steps begin together. The report takes the analyses over if that
- * succeeds. */
+/** Both sides' traces on one axis, on which their typical steps begin together. The report takes the analyses over if
+ * that succeeds. */
 pace_status pace_put_compared_timeline(pace_node *root, const pace_step_change *change, pace_analysis *a,
                                        pace_analysis *b) PACE_MUST_CHECK;
 

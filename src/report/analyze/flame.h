@@ -7,8 +7,8 @@
 #include "base/json_writer.h"
 #include "report/report_node.h"
 
-/** A box from the share `from` to the share `to` of the whole, `depth` rows below the top; `figure` says what the share is
- * of ("3.1 ms"). Boxes narrower than a pixel or so are left out. */
+/** A box from the share `from` to the share `to` of the whole, `depth` rows below the top; `figure` says what the share
+ * is of ("3.1 ms"). Boxes narrower than a pixel or so are left out. */
 void pace_flame_box(pace_flame *flame, unsigned depth, double from, double to, pace_class color, const char *name,
                     const char *figure);
 /** A colour for a name, where colours only tell neighbours apart. */

@@ -17,7 +17,8 @@ static void put_values(pace_node *root, const pace_beside_exchanges *found, doub
     pace_node_int(node, "name_lost_ns", found->worst_ns);
 }
 
-/* Whether kernels take a tenth longer and, if those that cannot be compared do too, that is a hundredth of the steps. */
+/* Whether kernels take a tenth longer and, if those that cannot be compared do too, that is a hundredth of the
+ * steps. */
 static bool is_worth_a_sentence(const pace_beside_exchanges *found, double slowdown) {
     double lost_ns = (double)(found->time_ns + found->unmatched_ns) * (1 - 1 / slowdown);
     return slowdown >= 1.1 && 100 * lost_ns >= (double)found->steps_ns;

@@ -42,7 +42,8 @@ static category_row row_of(const pace_category_row *from, int64_t total_ns) {
                           .modelled_share = from->time_ns > 0 ? from->modelled_ns / (double)from->time_ns : 0};
 }
 
-/* The roof of the widest range: where the memory's bandwidth meets the peak of the elements that most flop are done in. */
+/* The roof of the widest range: where the memory's bandwidth meets the peak of the elements that most flop are done
+ * in. */
 static void put_roof(pace_node *chart, const pace_rank *rank, double least, double most) {
     double bandwidth = rank->device->memory_bytes_per_s;
     double peak = pace_device_peak(rank->device, pace_main_element_bytes(rank)), ridge = peak / bandwidth;

@@ -67,8 +67,8 @@ static int64_t unexplained_ns(const pace_exchange_totals *totals) {
     return sum;
 }
 
-/* `alone`: without the other ranks their lateness can only be told from what the links would take. With them what neither
- * explains is told from a tenth of the window on. */
+/* `alone`: without the other ranks their lateness can only be told from what the links would take. With them what
+ * neither explains is told from a tenth of the window on. */
 static void put_sentence(pace_node *root, const pace_exchange_totals *totals, bool alone, int64_t window_ns) {
     const char *machine = totals->links.machine.name;
     char basis[160];

@@ -121,7 +121,7 @@ static void put_chart(pace_node *root, const pace_rank *rank, const pace_memory_
     for (size_t i = 0; i < use->devices.count; i++) put_curve(chart, rank, &use->devices.items[i], from_ns, to_ns);
 }
 
-/* --- what it is held for ------------------------------------------------------------------------------------------- */
+/* --- what it is held for ------------------------------------------------------------------------------------------ */
 
 typedef struct {
     char device[32];

@@ -110,8 +110,8 @@ static void put_first_use(pace_node *root, const pace_first_use *use) {
     pace_free(name);
 }
 
-/* The function, module or operator in which one stretch of the host's holds up the device, or that launches nothing itself: no
- * remedy knows what it does. NULL = the time is spread over launches, or nothing was recorded. */
+/* The function, module or operator in which one stretch of the host's holds up the device, or that launches nothing
+ * itself: no remedy knows what it does. NULL = the time is spread over launches, or nothing was recorded. */
 static const char *stretch_of(const pace_lead *lead) {
     const pace_culprit *c = &lead->culprit;
     if (lead->resource != PACE_ADVICE_HOST || !lead->matters) return NULL;

@@ -1,5 +1,6 @@
-/* The perfetto format of analyze where the trace itself cannot be copied (trace_original.h): the reported rank's tasks, with
- * its stages and resources as tracks above them. The events carry Kineto's categories and arguments, so that analyze reads the file back to the same figures. */
+/* The perfetto format of analyze where the trace itself cannot be copied (trace_original.h): the reported rank's tasks,
+ * with its stages and resources as tracks above them. The events carry Kineto's categories and arguments, so that
+ * analyze reads the file back to the same figures. */
 #include "base/order.h"
 #include "report/analyze/analyze_parts.h"
 #include "report/analyze/trace_original.h"

@@ -242,7 +242,8 @@ static void put_tiles(writer *w) {
     }
 }
 
-/* The process and thread of a lane, as the trace's events name them: of "device 0 stream 7" 0 and 7, of "host A/B" A and B. */
+/* The process and thread of a lane, as the trace's events name them: of "device 0 stream 7" 0 and 7, of "host A/B" A
+ * and B. */
 static void write_lane(char *out, size_t size, const writer *w, uint32_t lane) {
     const char *key = pace_names_text(&w->trace->step.names, w->trace->step.lanes.items[lane].key);
     int64_t device, stream, process, thread;

@@ -1,4 +1,4 @@
-/* The work that tables of operators, kernels and modules are about: chosen steps, one stage, or all; and what to call it. */
+/* The work that tables of operators, kernels and modules are about: chosen steps, a stage, or all; and its name. */
 #pragma once
 
 #include "insight/analyze_options.h"

@@ -8,7 +8,7 @@ static double share(double part, double whole) { return whole > 0 ? part / whole
 /* A cost that is known of some GPU-hours at least. */
 static double cost_of(double cost, double priced_hours) { return priced_hours > 0 ? cost : NAN; }
 
-/* --- groups ---------------------------------------------------------------------------------------------------------- */
+/* --- groups ------------------------------------------------------------------------------------------------------- */
 
 typedef struct {
     const char *name;
@@ -70,7 +70,7 @@ static void put_groups(pace_node *root, const pace_usage_asked *a, int by) {
     }
 }
 
-/* --- waits ----------------------------------------------------------------------------------------------------------- */
+/* --- waits -------------------------------------------------------------------------------------------------------- */
 
 typedef struct {
     const char *by, *name;
@@ -105,7 +105,7 @@ static void put_waits(pace_node *root, const pace_usage_asked *a) {
     }
 }
 
-/* --- counters -------------------------------------------------------------------------------------------------------- */
+/* --- counters ----------------------------------------------------------------------------------------------------- */
 
 typedef struct {
     const char *by, *name, *limit;
@@ -158,7 +158,7 @@ static void put_counters(pace_node *root, const pace_usage_asked *a) {
     put_counters_of(table, a, PACE_BY_GPU, "GPU");
 }
 
-/* --- what to change -------------------------------------------------------------------------------------------------- */
+/* --- what to change ----------------------------------------------------------------------------------------------- */
 
 typedef struct {
     const char *change, *text, *user;
@@ -191,7 +191,7 @@ static void put_changes(pace_node *root, const pace_usage_asked *a) {
     }
 }
 
-/* --- models that types of work name ---------------------------------------------------------------------------------- */
+/* --- models that types of work name ------------------------------------------------------------------------------- */
 
 typedef struct {
     const char *type;
@@ -224,7 +224,7 @@ static void put_models(pace_node *root, const pace_usage_asked *a) {
     }
 }
 
-/* --- files and prices ------------------------------------------------------------------------------------------------ */
+/* --- files and prices --------------------------------------------------------------------------------------------- */
 
 typedef struct {
     const char *source, *name;
@@ -260,7 +260,7 @@ static void put_prices(pace_node *root, const pace_usage_asked *a) {
         pace_table_put(table, &(price_row){a->prices.sources.items[i]});
 }
 
-/* --- the whole ------------------------------------------------------------------------------------------------------- */
+/* --- the whole ---------------------------------------------------------------------------------------------------- */
 
 static void put_totals(pace_node *root, const pace_usage_asked *a) {
     const pace_usage_figures *f = &a->figures;

@@ -1,4 +1,4 @@
-/* What an operator reads first: how much was held, how much of it could be judged, what was idle, who waits, what to do. */
+/* What an operator reads first: how much was held, how much could be judged, what was idle, who waits, what to do. */
 #include "report/show.h"
 #include "report/fleet/usage_parts.h"
 

@@ -121,7 +121,8 @@ static void warn(pace_report *report, const pace_training_done *t) {
             t->ranks, t->threads);
 }
 
-/* Fewer than five values cannot bound a median with 90 %: 1 - 2 / 2^n of all cases lie between the least and the most. */
+/* Fewer than five values cannot bound a median with 90 %: 1 - 2 / 2^n of all cases lie between the least and the
+ * most. */
 static void put_note(pace_node *root, size_t steps) {
     bool few = steps < 5;
     pace_node_note(root,

@@ -6,8 +6,8 @@
 
 #include <string.h>
 
-/* Some runs are other frameworks', are of layers over workers (else WHOLE), are predicted, are of weak or strong scaling.
- * A speedup is one against a single worker: of runs on several, whole or in parts. */
+/* Some runs are other frameworks', are of layers over workers (else WHOLE), are predicted, are of weak or strong
+ * scaling. A speedup is one against a single worker: of runs on several, whole or in parts. */
 enum { REFEREES = 1, PARTITIONED = 2, PREDICTED = 4, WHOLE = 8, SCALED = 16, SPEEDUPS = 32, JOINED = 64 };
 
 PACE_TABLE(runs, "runs", "Trainings side by side", PACE_FOR_ALL, 0,

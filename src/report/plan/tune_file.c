@@ -11,7 +11,7 @@ static void put_nccl(pace_sink *sink, const pace_tuned_row *row) {
                      row->nodes, row->ranks);
 }
 
-/* A rank's share of the bytes, rounded down as the reader does: every total that a row holds, and no gap to the next. */
+/* A rank's share of the bytes, rounded down as the reader does: all totals that a row holds, and no gap to the next. */
 static void put_torchcomms(pace_sink *sink, const pace_tuned_row *row) {
     uint64_t ranks = (uint64_t)row->ranks, from = (row->from_bytes + ranks - 1) / ranks, to = row->to_bytes / ranks;
     pace_sink_format(sink, "%s,[%" PRIu64 ",%" PRIu64 "],%s,%s,%d,%d,%d\n", pace_collective_rows[row->collective].name,

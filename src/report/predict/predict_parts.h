@@ -23,5 +23,5 @@ pace_status pace_put_trace_fit(pace_report *report, const pace_prediction *predi
 pace_status pace_put_stages(pace_report *report, const pace_analysis *walked,
                             const pace_step_asked *step) PACE_MUST_CHECK;
 
-/** What the stages hold as the step goes on: a curve each, and the instants for JSON. Nothing where there is one stage. */
+/** What stages hold as the step goes on: a curve each, and the instants for JSON. Nothing where there is one stage. */
 void pace_put_stage_memory(pace_report *report, const pace_memory_series *memory, double device_bytes);

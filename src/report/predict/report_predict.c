@@ -153,8 +153,8 @@ static void put_places(pace_node *root, const pace_prediction *p) {
     }
 }
 
-/* Of steps with more or fewer samples, both: a step that takes longer may be the faster one for each. Of a step that takes
- * no time, nothing is defined. */
+/* Of steps with more or fewer samples, both: a step that takes longer may be the faster one for each. Of a step that
+ * takes no time, nothing is defined. */
 static void say_speedup(char out[120], const pace_prediction *p) {
     const pace_forecast_result *end = &p->results[p->result_count - 1];
     double longer = end->step_s.median / p->results[0].step_s.median;

@@ -1,4 +1,5 @@
-/* The style sheets and scripts of a page: the files of src/report/render/page, compiled in (CMakeLists.txt lists them). */
+/* The style sheets and scripts of a page: the files of src/report/render/page, compiled in (CMakeLists.txt lists
+ * them). */
 #pragma once
 
 #include <stddef.h>

@@ -1,5 +1,6 @@
 /*
- * The folded renderer: call stacks as flame graph tools read them. The builder knows its stacks; this only hands it the sink.
+ * The folded renderer: call stacks as flame graph tools read them. The builder knows its stacks; this only hands it the
+ * sink.
  */
 #include "report/report_node.h"
 

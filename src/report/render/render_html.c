@@ -1,7 +1,7 @@
 /*
  * Long because every node of a page is written here.
- * The HTML renderer: one self-contained page. Everything a trace or a user named is written through pace_html_text() or,
- * in the data of timelines, through the JSON writer.
+ * The HTML renderer: one self-contained page. Everything a trace or a user named is written through pace_html_text()
+ * or, in the data of timelines, through the JSON writer.
  */
 #include "report/analyze/flame.h"
 #include "report/render/html_text.h"

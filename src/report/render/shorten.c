@@ -1,7 +1,7 @@
 /*
  * Texts that are too wide for their column. Names of C++ kernels first lose what tells them least apart: their return
- * type, parameters and namespaces, then the numbers and wrappers around what an element-wise kernel computes. What is still too
- * wide loses its middle.
+ * type, parameters and namespaces, then the numbers and wrappers around what an element-wise kernel computes. What is
+ * still too wide loses its middle.
  */
 #include "report/show.h"
 #include "base/numbers.h"
@@ -109,7 +109,8 @@ static char *closing(char *at) {
     return NULL;
 }
 
-/* "elementwise_kernel<128, 4, gpu_kernel_impl<direct_copy(TensorIteratorBase&)> >" becomes "elementwise_kernel<direct_copy >". */
+/* "elementwise_kernel<128, 4, gpu_kernel_impl<direct_copy(TensorIteratorBase&)> >" becomes
+ * "elementwise_kernel<direct_copy >". */
 static void unwrap(char *text) {
     static const char parameters[] = "(TensorIteratorBase&)";
     static const char *const wrappers[] = {"gpu_kernel_impl_nocast<", "gpu_kernel_impl<"};

@@ -35,7 +35,7 @@ typedef struct {
     PACE_VEC(uint32_t) node_task, launch_task; /* number -> task; PACE_NO_TASK for what is no task */
 } pace_graph_builder;
 
-/** The nearest task at or above a host task that is a node; the nearest operator in the interval; PACE_NO_TASK = none. */
+/** The nearest node at or above a host task; the nearest operator in the interval; PACE_NO_TASK = none. */
 static inline uint32_t pace_graph_holder(const pace_graph_builder *b, uint32_t task) { return b->holder[task] - 1; }
 static inline uint32_t pace_graph_operator(const pace_graph_builder *b, uint32_t task) { return b->op[task] - 1; }
 

@@ -72,8 +72,8 @@ static pace_status module_of(pace_name *out, pace_graph_builder *b, uint32_t tas
     return pace_names_add(out, &b->graph->names, path, outer + own);
 }
 
-/* Tasks of a lane that the graph may ask about: from the first that lasts into the interval to the last that begins before
- * all that began in it has ended. */
+/* Tasks of a lane that the graph may ask about: from the first that lasts into the interval to the last that begins
+ * before all that began in it has ended. */
 typedef struct {
     uint32_t first, end;
 } task_range;
@@ -155,8 +155,8 @@ static int64_t in_line_until(const pace_graph_builder *b, int64_t at_ns) {
     return until;
 }
 
-/* What stands on a stream in front of its first task with a known launch was in line before the trace began: it is issued
- * before everything else. The first of it takes its stream for as long as the device stands still before it. */
+/* What stands on a stream in front of its first task with a known launch was in line before the trace began: it is
+ * issued before everything else. The first of it takes its stream for as long as the device stands still before it. */
 static pace_status take_stream(pace_graph_builder *b, const pace_lane *lane) {
     const pace_step *step = b->step;
     uint32_t end = lane->first + lane->count, launched = first_launched(step, lane);

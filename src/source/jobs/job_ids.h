@@ -1,7 +1,7 @@
 /*
- * Which job ids were seen: a set of their 64-bit hashes, 13 to 26 bytes an id. Two ids of a table of n jobs share a hash
- * with a chance of n^2 / 2^65: one in 37 000 for thirty million. The set stops growing at a limit; ids behind it are
- * not known to be new, and `unchecked` counts them.
+ * Which job ids were seen: a set of their 64-bit hashes, 13 to 26 bytes an id. Two ids of a table of n jobs share a
+ * hash with a chance of n^2 / 2^65: one in 37 000 for thirty million. The set stops growing at a limit; ids behind it
+ * are not known to be new, and `unchecked` counts them.
  *
  * The set has parts, by the first bits of a hash, so that threads fill it together: each takes a part.
  */

@@ -116,8 +116,8 @@ static inline uint64_t places_of(char byte, const char *at) {
     return places;
 }
 
-/* Where the cells of [text, text + length) end, when there are `count` and none is quoted. Places are written eight at a
- * time: how many there are is not guessed. */
+/* Where the cells of [text, text + length) end, when there are `count` and none is quoted. Places are written eight at
+ * a time: how many there are is not guessed. */
 PACE_FOR_EACH_CPU
 static bool find_stops(uint32_t *stops, size_t count, const char *text, size_t length) {
     size_t found = 0;
@@ -198,8 +198,8 @@ static void parse_row(pace_job_row *row, pace_job_block *block, const pace_job_l
              column, column < layout->count ? ": cut short?" : "");
 }
 
-/* A row of as many cells as the header has, none of them quoted; false for any other, of which nothing was taken. Where a
- * cell begins does not depend on how the one before it is read, so the processor reads several at a time. */
+/* A row of as many cells as the header has, none of them quoted; false for any other, of which nothing was taken. Where
+ * a cell begins does not depend on how the one before it is read, so the processor reads several at a time. */
 static bool parse_plain_row(pace_job_row *row, pace_job_block *block, const pace_job_layout *layout, const char *at,
                             const char *end) {
     uint32_t stops[PACE_JOB_MOST_CELLS + AT_ONCE], from = 0;

@@ -63,7 +63,7 @@ static pace_status know_ids(pace_job_rounds *rounds) {
     return PACE_OK;
 }
 
-/* Threads wait for each other three times a round, and longer where others use the machine: few of them get long rounds. */
+/* Threads wait for each other three times a round, and longer where others use the machine: few get long rounds. */
 static size_t blocks_of_round(void) {
     size_t count = BLOCKS_PER_WORKER * pace_job_workers();
     return pace_job_workers() > 1 && count < FEWEST_SHARED ? FEWEST_SHARED : count;

@@ -65,8 +65,8 @@ static bool is_autograd_node(const char *name) {
     return (size_t)(at - name) > 8 && memcmp(at - 8, "Backward", 8) == 0;
 }
 
-/* The length of the longest head of a name: of the list, or one by which a stage is known. A name that is known whole is
- * its own head. */
+/* The length of the longest head of a name: of the list, or one by which a stage is known. A name that is known whole
+ * is its own head. */
 static size_t head_of(const pace_anonymizer *a, const char *name) {
     size_t longest = starts_with_any(a->heads, name);
     for (size_t i = 0; i < pace_yaml_count(a->stages); i++) {

@@ -193,7 +193,7 @@ static pace_status settle(measurer *m) {
     return PACE_OK;
 }
 
-/* --- the third pass: the calls that launched other work ------------------------------------------------------------ */
+/* --- the third pass: the calls that launched other work ----------------------------------------------------------- */
 
 static uint64_t thread_of(const pace_kineto_event *event) {
     return pace_hash(event->pid, strlen(event->pid)) * 31 + pace_hash(event->tid, strlen(event->tid));

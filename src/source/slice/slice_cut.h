@@ -4,7 +4,8 @@
  * the calls that launched all of these, and the operators around them; both ends of their arrows.
  *
  * Found in three passes over the file: the first lists the launches of the window, the second says how long the devices
- * worked for it, the third finds the calls that launched what ran beside. Memory grows with what is in the window and with the device work launched after it.
+ * worked for it, the third finds the calls that launched what ran beside. Memory grows with what is in the window and
+ * with the device work launched after it.
  */
 #pragma once
 

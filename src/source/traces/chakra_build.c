@@ -176,7 +176,8 @@ static bool last_waits(builder *b, uint32_t thread, pace_chakra_wait kind, uint3
     return true;
 }
 
-/* What a host node waits for stands before it: the last node of its thread, if that says so, else a call for each piece of device work, and for each other thread. */
+/* What a host node waits for stands before it: the last node of its thread, if that says so, else a call for each piece
+ * of device work, and for each other thread. */
 static pace_status host_waits(uint32_t *after, builder *b, const pace_chakra_node *node) {
     uint32_t thread = 0, wait = 0;
     *after = PACE_NO_NODE;

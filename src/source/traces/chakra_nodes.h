@@ -16,7 +16,8 @@ typedef enum {
     PACE_CHAKRA_COLL
 } pace_chakra_type;
 
-/* What a host node ends after: the device work, or the node of another thread, that the next node of its thread depends on. */
+/* What a host node ends after: the device work, or the node of another thread, that the next node of its thread depends
+ * on. */
 typedef enum { PACE_CHAKRA_WAITS_LAUNCH = 1, PACE_CHAKRA_WAITS_NODE = 2 } pace_chakra_wait;
 
 typedef struct {

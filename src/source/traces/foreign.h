@@ -5,7 +5,7 @@
 
 #include <stddef.h>
 
-/** PACE_E_INPUT, which says what the file is and what to do, for a known format that is not read; PACE_OK for all else. */
+/** PACE_E_INPUT, which says what the file is and what to do, for a known format that is not read; PACE_OK else. */
 pace_status pace_foreign_refuse(const char *path, const unsigned char *bytes, size_t length) PACE_MUST_CHECK;
 
 /** The same of the member at hand of a document in JSON. */

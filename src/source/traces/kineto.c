@@ -468,9 +468,9 @@ static pace_status judge(reader *r, pace_json_token token, bool events_seen, pac
     return PACE_OK;
 }
 
-/* Kineto lists what the host did first, then what the device did, each by time; older versions list both together. Of work
- * of the device that breaks off, more than what the host was at may be lost: what it had issued since the last that was
- * read. */
+/* Kineto lists what the host did first, then what the device did, each by time; older versions list both together. Of
+ * work of the device that breaks off, more than what the host was at may be lost: what it had issued since the last
+ * that was read. */
 static void find_cut(pace_step *step, int64_t last_ns) {
     uint32_t last = PACE_NO_TASK;
     for (uint32_t task = 0; task < step->count; task++)

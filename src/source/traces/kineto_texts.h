@@ -1,7 +1,7 @@
 /*
- * Arguments of events that are kept as text: shapes, types, how a kernel was launched. They repeat from step to step, so each
- * text, and each list of texts, is understood once: an array that is the same, byte for byte, as one of the same kind of event
- * before is neither scanned nor copied again. Private to source/.
+ * Arguments of events that are kept as text: shapes, types, how a kernel was launched. They repeat from step to step,
+ * so each text, and each list of texts, is understood once: an array that is the same, byte for byte, as one of the
+ * same kind of event before is neither scanned nor copied again. Private to source/.
  */
 #pragma once
 
@@ -28,8 +28,8 @@ typedef struct {
 
 void pace_kineto_texts_free(pace_kineto_texts *texts);
 
-/** Reads the array or scalar that `token` begins: arrays without white space, objects as null. `about` tells events apart that
- * are likely to hold other texts. Returns what pace_json_leave() would; never 0 for *out. */
+/** Reads the array or scalar that `token` begins: arrays without white space, objects as null. `about` tells events
+ * apart that are likely to hold other texts. Returns what pace_json_leave() would; never 0 for *out. */
 pace_json_token pace_kineto_text_read(pace_name *out, pace_kineto_texts *texts, pace_json *json, pace_json_token token,
                                       uint32_t about, pace_status *status);
 

@@ -7,7 +7,7 @@ static void add(pace_usage_cells *out, const char *data, size_t length) {
     out->count++;
 }
 
-/* Behind the opening quote: the text with doubled quotes undone is moved together; returns the place behind the cell. */
+/* Behind the opening quote: the text with doubled quotes undone is moved together; returns the cell's end. */
 static char *unquote(pace_usage_text *out, char *at, char *end, char separator) {
     char *to = at, *from = at;
     while (at < end) {

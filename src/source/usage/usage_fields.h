@@ -1,6 +1,6 @@
 /*
- * What a row of a cluster's records can say: of jobs as schedulers write them down, and of GPUs as their counters do. One
- * list gives each field its name in mapping files (catalog/clusters) and what its cells are.
+ * What a row of a cluster's records can say: of jobs as schedulers write them down, and of GPUs as their counters do.
+ * One list gives each field its name in mapping files (catalog/clusters) and what its cells are.
  */
 #pragma once
 

@@ -1,6 +1,6 @@
 /*
- * Records as JSON: objects of one array, or the elements of an array within each. A record is flattened: every number and
- * text has the path of the members and arrays ("[]") it stands in, and a mapping's columns are such paths.
+ * Records as JSON: objects of one array, or the elements of an array within each. A record is flattened: every number
+ * and text has the path of the members and arrays ("[]") it stands in, and a mapping's columns are such paths.
  */
 #include "source/usage/usage_forms.h"
 #include "base/decimal.h"
@@ -47,7 +47,7 @@ typedef struct {
     pace_status status;
 } reader;
 
-/* --- which paths are wanted ----------------------------------------------------------------------------------------- */
+/* --- which paths are wanted --------------------------------------------------------------------------------------- */
 
 static bool in_element(const reader *r, const char *path) {
     const char *each = r->stream->binding.mapping->each;
@@ -90,7 +90,7 @@ static bool leads_somewhere(const reader *r) {
     return each && strncmp(each, r->path, r->path_length) == 0;
 }
 
-/* --- a record flattened --------------------------------------------------------------------------------------------- */
+/* --- a record flattened ------------------------------------------------------------------------------------------- */
 
 static bool push_path(reader *r, const char *text, size_t length, bool point) {
     if (r->path_length + length + 2 > LONGEST_PATH) return false;
@@ -184,7 +184,7 @@ static pace_json_token flatten(reader *r, pace_json_token token) {
     return token;
 }
 
-/* --- the values of a record, or of one of its elements -------------------------------------------------------------- */
+/* --- the values of a record, or of one of its elements ------------------------------------------------------------ */
 
 static bool is_later(pace_usage_text a, pace_usage_text b) {
     int order = memcmp(a.data, b.data, a.length < b.length ? a.length : b.length);
@@ -266,7 +266,7 @@ static pace_status deliver_record(reader *r) {
     return PACE_OK;
 }
 
-/* --- the array of records -------------------------------------------------------------------------------------------- */
+/* --- the array of records ----------------------------------------------------------------------------------------- */
 
 static pace_json_token read_record(reader *r, pace_json_token token) {
     r->row++;

@@ -147,7 +147,8 @@ const pace_usage_mapping *pace_usage_recognised(const pace_usage_mappings *mappi
     return best;
 }
 
-/* A mapping whose columns the header has between other characters, as sacct's with --delimiter; `*found` is the one there. */
+/* A mapping whose columns the header has between other characters, as sacct's with --delimiter; `*found` is the one
+ * there. */
 static const pace_usage_mapping *separated_otherwise(char *found, const pace_usage_mappings *mappings, char *head,
                                                      size_t length) {
     for (const char *one = "|,;\t"; *one && !begins_as_json(head, length); one++)

@@ -166,7 +166,7 @@ static void bind_samples(pace_usage_binding *b) {
     b->skip = -1;
 }
 
-/* Samples of other metrics are no rows. An exporter's own page has no times: it holds one instant, and so no GPU-hours. */
+/* Samples of other metrics are no rows. An exporter's page has no times: it holds one instant, and so no GPU-hours. */
 static pace_status sample(lines *l, char *line, size_t length) {
     pace_usage_sample s;
     char why[PACE_USAGE_WHY];

@@ -1,7 +1,7 @@
 /*
- * What a source of cluster records calls things: a mapping file says how its files are recognised, which of their columns
- * are which fields, in which units, and what its states mean. The catalogue has one for each source that is known
- * (catalog/clusters); users may bring their own (docs/fleet.md).
+ * What a source of cluster records calls things: a mapping file says how its files are recognised, which of their
+ * columns are which fields, in which units, and what its states mean. The catalogue has one for each source that is
+ * known (catalog/clusters); users may bring their own (docs/fleet.md).
  */
 #pragma once
 
@@ -72,8 +72,8 @@ typedef struct {
 
 typedef PACE_VEC(pace_usage_mapping) pace_usage_mappings;
 
-/** The user's files first, then the catalogue's mappings. Errors: PACE_E_INPUT with the place of a member that is missing or
- * unknown. Free in either case. */
+/** The user's files first, then the catalogue's mappings. Errors: PACE_E_INPUT with the place of a member that is
+ * missing or unknown. Free in either case. */
 pace_status pace_usage_mappings_load(pace_usage_mappings *out, pace_catalog *catalog,
                                      const pace_words *own) PACE_MUST_CHECK;
 void pace_usage_mappings_free(pace_usage_mappings *mappings);

@@ -1,7 +1,7 @@
 /*
  * Records of clusters, streamed: accounting of schedulers, public traces, counters of GPUs. A mapping (usage_mapping.h)
- * says what a file's columns are; the reader knows two forms, separated values and JSON. Memory grows with the longest row
- * alone. No row is dropped silently: what is no record is counted, and the first one's reason is kept.
+ * says what a file's columns are; the reader knows two forms, separated values and JSON. Memory grows with the longest
+ * row alone. No row is dropped silently: what is no record is counted, and the first one's reason is kept.
  */
 #pragma once
 
@@ -14,8 +14,8 @@ enum { PACE_USAGE_HEAD = 1 << 16 }; /* bytes that are looked at to recognise a f
  * knows most of its columns; NULL = none does. `head` is changed. */
 const pace_usage_mapping *pace_usage_recognised(const pace_usage_mappings *mappings, char *head, size_t length);
 
-/** The same of a file, which can be read from its start afterwards. PACE_E_USAGE: it has the columns of a mapping, with other
- * characters between them. */
+/** The same of a file, which can be read from its start afterwards. PACE_E_USAGE: it has the columns of a mapping, with
+ * other characters between them. */
 pace_status pace_usage_recognise(const pace_usage_mapping **out, const pace_usage_mappings *mappings,
                                  const char *path) PACE_MUST_CHECK;
 

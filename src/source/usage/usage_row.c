@@ -96,7 +96,7 @@ static bool read_field(pace_usage_row *out, char why[PACE_USAGE_WHY], const pace
     return refuse(why, pace_usage_fields[field].name, expected[cell], text);
 }
 
-/* A counter that has a column of its own. What no counter can be counts as none: drivers write such numbers for "blank". */
+/* A counter that has a column of its own. Impossible values count as none: drivers write them for "blank". */
 static void read_metrics(pace_usage_row *out, const pace_usage_binding *b, const pace_usage_text *cells) {
     for (size_t i = 0; i < b->mapping->metric_count; i++) {
         const pace_usage_metric *metric = &b->mapping->metrics[i];

@@ -22,7 +22,7 @@ typedef enum { PACE_ROW_TAKEN, PACE_ROW_SKIPPED, PACE_ROW_REFUSED } pace_usage_v
 pace_usage_verdict pace_usage_row_read(pace_usage_row *out, char why[PACE_USAGE_WHY], const pace_usage_binding *binding,
                                        const pace_usage_text *cells);
 
-/** Makes a row that was read one of the GPU whose counter is a column of its own; false = the metric is none of these, or
- * has no value here. */
+/** Makes a row that was read one of the GPU whose counter is a column of its own; false = the metric is none of these,
+ * or has no value here. */
 bool pace_usage_row_of_device(pace_usage_row *row, const pace_usage_binding *binding, size_t metric,
                               const pace_usage_text *cells);

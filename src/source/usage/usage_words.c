@@ -28,8 +28,8 @@ static bool digits(int64_t *out, const char **at, const char *end, int most) {
 
 static bool sign(const char **at, const char *end, char c) { return *at < end && **at == c && ((*at)++, true); }
 
-/* Days from 1970 of a date of the Gregorian calendar: years are counted from March, so that the leap day is the last of its
- * year; 400 years have 146,097 days. */
+/* Days from 1970 of a date of the Gregorian calendar: years are counted from March, so that the leap day is the last of
+ * its year; 400 years have 146,097 days. */
 static int64_t days_of(int64_t year, int64_t month, int64_t day) {
     year -= month <= 2;
     int64_t era = year / 400, of_era = year - era * 400;

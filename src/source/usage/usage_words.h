@@ -11,8 +11,8 @@ pace_usage_text pace_usage_trim(pace_usage_text text);
 bool pace_usage_number(double *out, pace_usage_text text);
 
 /** "2023-03-01 00:18:22+08:00", "2017-10-07T01:12:09.5Z", "2017-10-07 01:12:09 PDT" in seconds since 1970, or plain
- * seconds. `zones` (may be NULL) has the hours of zones by name. `*zoned`: it has a zone, or is a plain number; without one
- * it counts as UTC. */
+ * seconds. `zones` (may be NULL) has the hours of zones by name. `*zoned`: it has a zone, or is a plain number; without
+ * one it counts as UTC. */
 bool pace_usage_time(double *out, bool *zoned, pace_usage_text text, const pace_yaml_node *zones);
 
 /** "+08:00", "-0730", "Z": in seconds east of UTC. */
@@ -21,12 +21,13 @@ bool pace_usage_zone(double *out, pace_usage_text text);
 /** "1-02:03:04", "26:03:04", "03:04.250" or plain seconds. */
 bool pace_usage_duration(double *out, pace_usage_text text);
 
-/** "billing=64,gres/gpu:a100=8,gres/gpu=8" (or "gpu:a100:8") asked for "gres/gpu": how many in all, and by model. What the total has beyond
- * its models is of no model. `*count` = 0 when the list does not have it. False for a count that is none. */
+/** "billing=64,gres/gpu:a100=8,gres/gpu=8" (or "gpu:a100:8") asked for "gres/gpu": how many in all, and by model. What
+ * the total has beyond its models is of no model. `*count` = 0 when the list does not have it. False for a count that
+ * is none. */
 bool pace_usage_list(double *total, pace_usage_gpus *out, size_t *count, pace_usage_text text, const char *key);
 
 /** Of "a100_3g.20gb", a slice of a GPU, how many of the GPU's slices it is: 3; 0 where the name is of no slice. */
 int pace_usage_slices(pace_usage_text model);
 
-/** How many numbers "123_[3-10,12%2]" has in its brackets; 1 without any. False for brackets that hold something else. */
+/** How many numbers "123_[3-10,12%2]" has in its brackets; 1 without any. False if brackets hold something else. */
 bool pace_usage_brackets(double *out, pace_usage_text text);

@@ -1,6 +1,6 @@
-/* The door of C programs: reads questions from standard input, a line each of words between tabs: the verb, the value or
- * the column that is wanted (three of them), fields as NAME=TEXT, inputs. Writes a line for each: the figures, or "error" and the
- * message. */
+/* The door of C programs: reads questions from standard input, a line each of words between tabs: the verb, the value
+ * or the column that is wanted (three of them), fields as NAME=TEXT, inputs. Writes a line for each: the figures, or
+ * "error" and the message. */
 #include <paceline/paceline.h>
 
 #include <math.h>

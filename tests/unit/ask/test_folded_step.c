@@ -1,4 +1,5 @@
-/* Steps of many micro-batches that are walked with fewer, against the same walked whole: every figure to the last bit. */
+/* Steps of many micro-batches that are walked with fewer, against the same walked whole: every figure to the last
+ * bit. */
 #include "ask/predict/step_ask.h"
 #include "cost/optimizer_line.h"
 #include "model/lower.h"
@@ -124,8 +125,8 @@ static void test_same(void **state) {
     pace_catalog_free(catalog);
 }
 
-/* Filling and draining count for more in a folded step: the stage that waits least in it may wait more in the whole one. In single
- * precision hosts run so far ahead that it takes the try that has the device's queue in view. */
+/* Filling and draining count for more in a folded step: the stage that waits least in it may wait more in the whole
+ * one. In single precision hosts run so far ahead that it takes the try that has the device's queue in view. */
 static void test_busiest_stage(void **state) {
     (void)state;
     pace_catalog *catalog;

@@ -119,8 +119,8 @@ static void same_launches(pair *p) {
     }
 }
 
-/* The device work that hosts wait for, at the node itself or, where that holds others, behind them; but for a wait behind
- * which a thread does nothing. */
+/* The device work that hosts wait for, at the node itself or, where that holds others, behind them; but for a wait
+ * behind which a thread does nothing. */
 static void same_host_waits(const pair *p) {
     for (uint32_t i = 0; i < p->graph->nodes.count; i++) {
         const pace_graph_node *a = &p->graph->nodes.items[i];

@@ -9,7 +9,8 @@
 
 #include "ask/rows/held_out.h"
 
-/* Units of one row each, whose errors fall by 0.10, 0.02, 0.06 and so on. Student's t of 0.95: tables, two to nine degrees of freedom. */
+/* Units of one row each, whose errors fall by 0.10, 0.02, 0.06 and so on. Student's t of 0.95: tables, two to nine
+ * degrees of freedom. */
 static void test_surely(void **state) {
     static const double table[] = {2.920, 2.353, 2.132, 2.015, 1.943, 1.895, 1.860, 1.833};
     static const double gains[] = {0.10, 0.02, 0.06, 0.08, 0.04, 0.07, 0.05, 0.03, 0.09, 0.06};

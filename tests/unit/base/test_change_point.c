@@ -1,4 +1,5 @@
-/* Where a series changes its level: against all shuffles of a short one, and against none in a series without a change. */
+/* Where a series changes its level: against all shuffles of a short one, and against none in a series without a
+ * change. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -17,7 +18,8 @@ static void test_a_level_shift(void **state) {
     assert_int_equal(found.at, 5);
     assert_float_equal(found.before, 101, 1e-12);
     assert_float_equal(found.after, 150, 1e-12);
-    /* Of 252 ways to choose five of ten, two part the ranks wholly, and no other split of the ten stands out as much. */
+    /* Of 252 ways to choose five of ten, two part the ranks wholly, and no other split of the ten stands out as
+     * much. */
     assert_true(found.p > 0.004 && found.p < 0.014);
 }
 

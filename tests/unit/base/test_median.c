@@ -10,8 +10,8 @@
 
 #include <cmocka.h>
 
-/* Conover, Practical Nonparametric Statistics, table A3 (binomial, p = 0.5): of 20 values the 6th and the 15th cover the
- * median in 95.9 %, the 7th and 14th in 88.5 %. */
+/* Conover, Practical Nonparametric Statistics, table A3 (binomial, p = 0.5): of 20 values the 6th and the 15th cover
+ * the median in 95.9 %, the 7th and 14th in 88.5 %. */
 static void test_order(void **state) {
     double values[20];
     (void)state;

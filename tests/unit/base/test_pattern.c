@@ -1,4 +1,5 @@
-/* Which regular expressions are taken: those that people write; not those that take the C library hours or gigabytes. */
+/* Which regular expressions are taken: those that people write; not those that take the C library hours or
+ * gigabytes. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

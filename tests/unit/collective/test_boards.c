@@ -1,5 +1,5 @@
-/* The protocol of boards and of rings, by threads instead of processes: every note is read as it was posted, whoever is ahead
- * (built with -fsanitize=thread it is also checked for races). And the pointer cache. */
+/* The protocol of boards and of rings, by threads instead of processes: every note is read as it was posted, whoever is
+ * ahead (built with -fsanitize=thread it is also checked for races). And the pointer cache. */
 #include "board.h"
 #include "pointers.h"
 #include "rings.h"
@@ -115,7 +115,7 @@ static void messages_arrive_in_order(void **state) {
     run(ring_thread, pace_pair_rings_bytes(THREADS, SLOT));
 }
 
-/* --- the pointer cache ------------------------------------------------------------------------------------------------ */
+/* --- the pointer cache -------------------------------------------------------------------------------------------- */
 
 static char space[1000];
 static size_t mine_from, mine_to;

@@ -175,7 +175,8 @@ static void test_convolutions_on_v100(void **state) {
 }
 
 /* Kepler's implicit products: cuDNN's five layers in convnet-benchmarks of 2014, on a Titan Black, take 513 ms for 914
- * GFLOP forward and 1,348 ms for both gradients: 35 and 27 % of the peak at its clock. The fifth, 3 x 3, is left out. */
+ * GFLOP forward and 1,348 ms for both gradients: 35 and 27 % of the peak at its clock. The fifth, 3 x 3, is left
+ * out. */
 static void test_convolutions_on_kepler(void **state) {
     (void)state;
     static const struct {
@@ -203,8 +204,9 @@ static void test_convolutions_on_kepler(void **state) {
     }
 }
 
-/* TrioSim's trace of VGG-13 and ResNet-50, batch 128, on H100 in TF32, us: the library's kernels take another layout than tensors
- * have, so that wide tensors of few channels take four times as long as their bytes; filters of one pixel take them as they are. */
+/* TrioSim's trace of VGG-13 and ResNet-50, batch 128, on H100 in TF32, us: the library's kernels take another layout
+ * than tensors have, so that wide tensors of few channels take four times as long as their bytes; filters of one pixel
+ * take them as they are. */
 static void test_convolutions_in_tf32(void **state) {
     (void)state;
     static const struct {
@@ -245,8 +247,9 @@ static void test_few_channels_are_filled_up(void **state) {
     assert_true(fabs(seconds[0] / seconds[1] - 1) < 0.01);
 }
 
-/* oneDNN's blocks of 16 channels (nChw16c): LeNet's second layer, 20 channels to 50, takes as long as 32 to 64. An image of three
- * channels is read as it is, but its gradient is written in blocks; groups of one channel each are no blocks. */
+/* oneDNN's blocks of 16 channels (nChw16c): LeNet's second layer, 20 channels to 50, takes as long as 32 to 64. An
+ * image of three channels is read as it is, but its gradient is written in blocks; groups of one channel each are no
+ * blocks. */
 static void test_processors_fill_blocks_of_channels(void **state) {
     (void)state;
     const pace_device device = {.is_cpu = true,
@@ -287,7 +290,8 @@ static void test_processors_fill_blocks_of_channels(void **state) {
     assert_true(pace_op_complete(&each) && pace_convolution_filled(&each, &device) == 1);
 }
 
-/* PyTorch's own trace of ResNet-50 on V100, batch 32: batch norms take 5.7 ms forward and 10.3 ms backward a step; 53 layers. */
+/* PyTorch's own trace of ResNet-50 on V100, batch 32: batch norms take 5.7 ms forward and 10.3 ms backward a step; 53
+ * layers. */
 static void test_batch_norm_reads_twice(void **state) {
     (void)state;
     static const struct {
@@ -317,7 +321,8 @@ static void test_batch_norm_reads_twice(void **state) {
     }
 }
 
-/* A T4 sustains in single precision what its 70 W allow, 3.3 of 8.1 TFLOP/s: the middle of NeuSight's large products. */
+/* A T4 sustains in single precision what its 70 W allow, 3.3 of 8.1 TFLOP/s: the middle of NeuSight's large
+ * products. */
 static void test_sustained_rate(void **state) {
     (void)state;
     const pace_device *device = pace_device_find(&catalog, "t4", 0);
@@ -344,8 +349,8 @@ static pace_op half_precision(double m, double n, double k) {
     return op;
 }
 
-/* At its limit of power a device computes more slowly on its matrix units, and nothing else: 1.28 times on Hopper in BF16. Of
- * devices of other makes and generations nothing is known. */
+/* At its limit of power a device computes more slowly on its matrix units, and nothing else: 1.28 times on Hopper in
+ * BF16. Of devices of other makes and generations nothing is known. */
 static void test_load(void **state) {
     (void)state;
     static const char *const unknown[] = {"gv100", "gaudi2", "v100-sxm2-16", "mi300x", "rtx-2070"};

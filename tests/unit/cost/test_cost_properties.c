@@ -86,8 +86,8 @@ static double time_of(const pace_op *op, const pace_device *device) {
     return time.median;
 }
 
-/* flop / peak or bytes / bandwidth (Williams, Waterman, Patterson, CACM 2009). Convolutions by transformed tiles of 9 x 9 multiply 81
- * times for 25 outputs of 25 values, those of 6 x 6 36 times for 16 of 9 (Lavin and Gray, CVPR 2016). */
+/* flop / peak or bytes / bandwidth (Williams, Waterman, Patterson, CACM 2009). Convolutions by transformed tiles of 9 x
+ * 9 multiply 81 times for 25 outputs of 25 values, those of 6 x 6 36 times for 16 of 9 (Lavin and Gray, CVPR 2016). */
 static double bound_of(const pace_op *op, const pace_device *device) {
     double rate = device->flop_per_s[op->precision];
     if (op->precision == PACE_FP32) rate = fmax(rate, device->flop_per_s[PACE_FP32_MATRIX]);

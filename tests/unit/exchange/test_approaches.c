@@ -78,7 +78,8 @@ static double store_s(const pace_machine *m, int ranks, const pace_gradients *g,
     return out;
 }
 
-/* Two tensors on two devices: each merges one and holds what comes and the sum; three of one size on two: one holds two. */
+/* Two tensors on two devices: each merges one and holds what comes and the sum; three of one size on two: one holds
+ * two. */
 static void test_merge_buffers(void **state) {
     (void)state;
     double even[3] = {1e6, 1e6, 1e6};
@@ -104,8 +105,8 @@ static void test_device_store(void **state) {
      */
     double busiest = 2 * 2 * (1 + 1 + 0.5) * 1e7 / brick, four = store_s(&m, 4, &g, 0, NULL);
     assert_true(four >= busiest * (1 - 1e-12) && four < 1.3 * busiest);
-    /* Eight: three copies and three sums of a device are staged, while its neighbour on a PCIe switch of 12 GB/s does the
-     * same; the link between the sockets would leave it 29/4 GB/s. */
+    /* Eight: three copies and three sums of a device are staged, while its neighbour on a PCIe switch of 12 GB/s does
+     * the same; the link between the sockets would leave it 29/4 GB/s. */
     double eight = store_s(&m, 8, &g, 0, NULL), staged = 6 * 1e7 / (1.2e10 / 2);
     assert_true(eight > staged && eight < 1.5 * staged);
     double late[8] = {1, 1, 1, 1, 1, 1, 1, 1};
@@ -141,8 +142,8 @@ static void test_small_messages_of_rings(void **state) {
     }
 }
 
-/* By hand, on 16 ranks: recursive doubling sends the vector 4 times, Rabenseifner's algorithm 15/16 of it there and back
- * in 8 messages; each adds 4 times, a host all 4 vectors or 15/16 of one. */
+/* By hand, on 16 ranks: recursive doubling sends the vector 4 times, Rabenseifner's algorithm 15/16 of it there and
+ * back in 8 messages; each adds 4 times, a host all 4 vectors or 15/16 of one. */
 static void test_what_mpi_does(void **state) {
     (void)state;
     pace_machine m;
@@ -199,7 +200,8 @@ static void test_cells(void **state) {
     pace_approaches_free(&table);
 }
 
-/* Servers that split every tensor evenly, one beside each worker: each NIC sends and receives 7/8 of the bytes twice. */
+/* Servers that split every tensor evenly, one beside each worker: each NIC sends and receives 7/8 of the bytes
+ * twice. */
 static void test_split_servers(void **state) {
     (void)state;
     pace_machine m;

@@ -101,8 +101,8 @@ static void test_unknown_host(void **state) {
     assert_true(fabs(log(told(sizes, 5, 9).median / (model_s(9) + host_s))) < 0.02);
 }
 
-/* Without a model the law of one latency and one rate comes back between the sizes, and where nothing of the latency was
- * seen the interval says so. */
+/* Without a model the law of one latency and one rate comes back between the sizes, and where nothing of the latency
+ * was seen the interval says so. */
 static void test_alone(void **state) {
     (void)state;
     pace_curve_size sizes[6], asked = {.log2_bytes = 19};

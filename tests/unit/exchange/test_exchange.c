@@ -80,8 +80,8 @@ static void test_equations(void **state) {
         assert_true(pace_exchange_algorithm_applies(row, &t));
         near(pace_exchange_algorithms[row].time_s(&t), table[i].latencies * a + table[i].vectors * s * b);
     }
-    /* Six ranks: two fold in and out, one of the two latencies behind the others' first exchange (tests/golden/test_closed_forms.py
-     * holds it to the simulated program). */
+    /* Six ranks: two fold in and out, one of the two latencies behind the others' first exchange
+     * (tests/golden/test_closed_forms.py holds it to the simulated program). */
     t.collective = PACE_ALLREDUCE;
     t.ranks = t.ranks_per_node = 6;
     near(pace_exchange_algorithms[pace_exchange_algorithm_find("recursive_doubling")].time_s(&t), 3 * a + 4 * s * b);

@@ -73,8 +73,8 @@ static void test_nodes_over_infiniband(void **state) {
     within(time_us(&e, PACE_ALLREDUCE, 8, 4, 17179869184.0, PACE_STACK_CURRENT), 90986, 0.05);
 }
 
-/* All-to-alls over racks of 64 of GB200 leave by all NICs of a rack, not by the links of one device (OCI's quick start of
- * GB200, NCCL 2.27.3, 8 GiB on two and three racks): 50 GB/s for each device. */
+/* All-to-alls over racks of 64 of GB200 leave by all NICs of a rack, not by the links of one device (OCI's quick start
+ * of GB200, NCCL 2.27.3, 8 GiB on two and three racks): 50 GB/s for each device. */
 static void test_all_to_all_over_racks(void **state) {
     (void)state;
     pace_exchange e;
@@ -84,9 +84,9 @@ static void test_all_to_all_over_racks(void **state) {
     assert_true(time_us(&e, PACE_ALLTOALL, 64, 2, 8589934592.0, PACE_STACK_CURRENT) > 8589934592.0 / 2 / 50e9 * 1e6);
 }
 
-/* Two nodes of MI355X (two public logs, of which one is of RCCL 2.27.7): trees of lines wait for fourteen hops in the nodes and
- * two between them, and 128 MiB are moved by a tree at less than the rate of rings. An all-to-all sends at the rate of the
- * NICs. */
+/* Two nodes of MI355X (two public logs, of which one is of RCCL 2.27.7): trees of lines wait for fourteen hops in the
+ * nodes and two between them, and 128 MiB are moved by a tree at less than the rate of rings. An all-to-all sends at
+ * the rate of the NICs. */
 static void test_rccl_over_nodes(void **state) {
     (void)state;
     pace_exchange e;
@@ -113,8 +113,8 @@ static bool uses_lines_of_128_bytes(const char *machine) {
     return used;
 }
 
-/* TCP may split lines of 128 bytes: no library uses them between nodes over it. Two a3-mega nodes show it: from 2 to 8 MiB
- * an all-reduce takes what lines of 8 bytes take (published log, 2 MiB). */
+/* TCP may split lines of 128 bytes: no library uses them between nodes over it. Two a3-mega nodes show it: from 2 to 8
+ * MiB an all-reduce takes what lines of 8 bytes take (published log, 2 MiB). */
 static void test_no_lines_of_128_bytes_over_tcp(void **state) {
     (void)state;
     pace_exchange e;
@@ -260,8 +260,8 @@ static void test_memory_knows_machines_apart(void **state) {
         }
 }
 
-/* NCCL's protocol of low latency is the fastest for the smallest sizes, and a switch is slower than lines of up to eight
- * devices: the library takes neither plain buffers nor switches there. */
+/* NCCL's protocol of low latency is the fastest for the smallest sizes, and a switch is slower than lines of up to
+ * eight devices: the library takes neither plain buffers nor switches there. */
 static void test_lines_are_fastest_when_small(void **state) {
     (void)state;
     static const char *const machines[] = {"dgx-h100", "hgx-b200", "dgx-a100", "dgx-1-v100", "pcie-8xl40s"};
@@ -293,8 +293,8 @@ static void test_a_rack_waits_as_a_few_do(void **state) {
     assert_true(rack > 0.85 * few);
 }
 
-/* Of five devices of a DGX-1 the fifth has bricks to one other alone: no ring of NVLinks passes it, and all go over PCIe
- * (10 GB/s a slot). Four and six have rings. */
+/* Of five devices of a DGX-1 the fifth has bricks to one other alone: no ring of NVLinks passes it, and all go over
+ * PCIe (10 GB/s a slot). Four and six have rings. */
 static void test_five_of_a_cube_mesh(void **state) {
     (void)state;
     pace_exchange e;

@@ -1,4 +1,5 @@
-/* Tokens whose router keeps them to few nodes, against what DeepSeek-V3's report says (arXiv 2412.19437, sections 2.1.2, 3.2.2). */
+/* Tokens whose router keeps them to few nodes, against what DeepSeek-V3's report says (arXiv 2412.19437, sections
+ * 2.1.2, 3.2.2). */
 #include "exchange/token_routes.h"
 
 #include <math.h>
@@ -32,8 +33,8 @@ static void open_machine(pace_exchange *out, const char *name) {
     assert_int_equal(pace_exchange_open(out, catalog, &machine, PACE_LIBRARY_TEXTBOOK, NULL), PACE_OK);
 }
 
-/* Eight experts on at most four nodes: a token crosses four times instead of eight. Thirteen cost as much, as long as nodes are
- * joined that much better inside than to each other (160 to 50 GB/s there; a DGX H100 more so). */
+/* Eight experts on at most four nodes: a token crosses four times instead of eight. Thirteen cost as much, as long as
+ * nodes are joined that much better inside than to each other (160 to 50 GB/s there; a DGX H100 more so). */
 static void test_limit(void **state) {
     (void)state;
     pace_exchange exchange;
@@ -45,7 +46,8 @@ static void test_limit(void **state) {
     assert_true(time_s(&exchange, 64, bytes, 0, 13) > 1.5 * any);
 }
 
-/* Behind that the links inside are the slower ones: from some three experts a node on where these are 3.2 times as fast. */
+/* Behind that the links inside are the slower ones: from some three experts a node on where these are 3.2 times as
+ * fast. */
 static void test_inside(void **state) {
     (void)state;
     pace_exchange exchange;

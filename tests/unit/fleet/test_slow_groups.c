@@ -1,5 +1,5 @@
-/* Groups of slow workers that were put there are found, whole and with their cost; noise has none, nor have paces that are
- * spread without a gap. */
+/* Groups of slow workers that were put there are found, whole and with their cost; noise has none, nor have paces that
+ * are spread without a gap. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -23,7 +23,8 @@ static double normal(void) {
     return sqrt(-2 * log(u)) * cos(6.283185307179586 * v);
 }
 
-/* Noise of each time; `like` of it is the last iteration's. The whole job is slow now and then, which is nobody's fault. */
+/* Noise of each time; `like` of it is the last iteration's. The whole job is slow now and then, which is nobody's
+ * fault. */
 static pace_iterations draw(size_t workers, size_t iterations, double noise, double like) {
     double last[MOST_WORKERS] = {0};
     for (size_t i = 0; i < iterations; i++)

@@ -315,8 +315,8 @@ static void test_stages(void **state) {
     pace_rank_free(&rank);
 }
 
-/* One forward, one backward in turn, in one thread, as in a pipeline: what neither a link, a note nor an annotation claims
- * between them belongs to nobody. */
+/* One forward, one backward in turn, in one thread, as in a pipeline: what neither a link, a note nor an annotation
+ * claims between them belongs to nobody. */
 static void test_pipeline_in_one_thread(void **state) {
     (void)state;
     read_trace(EVENT("user_annotation", "ProfilerStep#1", 9, 9, 0, 1000,

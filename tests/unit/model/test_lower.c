@@ -109,8 +109,9 @@ static double stage_bytes(const pace_graph *graph, pace_stage stage) {
     return bytes;
 }
 
-/* LAMB reads the gradient for its norm; gradient, parameter and both moments, and writes the moments and a direction; reads
- * parameter and direction for their norms; and again, and writes the parameter: 13 tensors (Apex's multi_tensor_lamb). */
+/* LAMB reads the gradient for its norm; gradient, parameter and both moments, and writes the moments and a direction;
+ * reads parameter and direction for their norms; and again, and writes the parameter: 13 tensors (Apex's
+ * multi_tensor_lamb). */
 static void test_lamb(void **state) {
     (void)state;
     pace_model model = load("bert_base", NULL, 0);
@@ -142,9 +143,10 @@ static double score_bytes(const char *name, int precision, int attention, int ex
     return bytes[1] - bytes[0];
 }
 
-/* Scores are written, scaled, masked, made weights, dropped out (with a mask of a byte) and read: each pass reads and writes them.
- * PyTorch's autocast runs softmax in single precision. BERT's mask of padding is as wide as its parameters, so that all that follows
- * is too, until the product casts it; GPT-2 casts weights before dropout (Hugging Face's BertSelfAttention, GPT2Attention). */
+/* Scores are written, scaled, masked, made weights, dropped out (with a mask of a byte) and read: each pass reads and
+ * writes them. PyTorch's autocast runs softmax in single precision. BERT's mask of padding is as wide as its
+ * parameters, so that all that follows is too, until the product casts it; GPT-2 casts weights before dropout (Hugging
+ * Face's BertSelfAttention, GPT2Attention). */
 static void test_scores_in_memory(void **state) {
     (void)state;
     enum { FP16 = 2 + 4 + 4 + 4 + 5 + 2, BERT = 2 + 4 + 6 + 8 + 9 + 6 + 2, GPT = 2 + 4 + 4 + 6 + 6 + 5 + 2 };

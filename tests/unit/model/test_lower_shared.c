@@ -64,8 +64,8 @@ static double transferred(const pace_graph *graph, const char *kind) {
     return sum;
 }
 
-/* ZeRO-Offload moves 2 bytes of each half gradient to the host and 2 of each half parameter back (Ren et al. 2021, section 4.1),
- * of those that a rank updates, and the device updates nothing. */
+/* ZeRO-Offload moves 2 bytes of each half gradient to the host and 2 of each half parameter back (Ren et al. 2021,
+ * section 4.1), of those that a rank updates, and the device updates nothing. */
 static void test_offload(void **state) {
     (void)state;
     pace_model_setting settings[] = {{.key = "hidden", .value = 256},
@@ -182,8 +182,9 @@ static void test_zero(void **state) {
     pace_model_free(&model);
 }
 
-/* Zhao et al. 2023, section 3.2.2: in hybrid sharding each of F ranks keeps 1/F of the states, gathers and scatters stay in its
- * group, and the W/F copies all-reduce the part of a gradient that each has. Over all ranks it is plain sharding. */
+/* Zhao et al. 2023, section 3.2.2: in hybrid sharding each of F ranks keeps 1/F of the states, gathers and scatters
+ * stay in its group, and the W/F copies all-reduce the part of a gradient that each has. Over all ranks it is plain
+ * sharding. */
 static void test_hybrid(void **state) {
     (void)state;
     pace_model_setting settings[] = {{.key = "layers", .value = 3}, {.key = "seq", .value = 64}};
@@ -219,7 +220,8 @@ static void test_hybrid(void **state) {
     pace_model_free(&model);
 }
 
-/* The stages of a pipeline together are the step: all products once, nothing lost, and each message has its receiver. */
+/* The stages of a pipeline together are the step: all products once, nothing lost, and each message has its
+ * receiver. */
 static void check_stages(const pace_model *model, const pace_config *config) {
     pace_config alone = pace_config_unshared(config);
     pace_graph whole = lower(model, &alone);

@@ -76,8 +76,8 @@ static void test_zero_bubble(void **state) {
     expect(&p, 0, "F0 B0 F1 B1 F2 B2 F3 B3");
 }
 
-/* PyTorch's ScheduleZBVZeroBubble (Qi et al. 2023, section 6), two stages and four micro-batches; of fewer than fill it, those
- * that are not there are left out. */
+/* PyTorch's ScheduleZBVZeroBubble (Qi et al. 2023, section 6), two stages and four micro-batches; of fewer than fill
+ * it, those that are not there are left out. */
 static void test_zb_v(void **state) {
     (void)state;
     pace_pipeline p = {PACE_SCHEDULE_ZB_V, 2, 2, 4, false};
@@ -177,9 +177,9 @@ static void test_zero_bubble_bubbles(void **state) {
         }
 }
 
-/* On a V with passes of equal times no stage waits once it has begun (zb-v); dualpipe-v, whose pairs come one after the other
- * here, is idle for no longer than its README says, (p - 1)(F&B + B - 3W) of chunks with F&B = F + B, and for (p - 1)(F + B - 2W) where
- * that is all of it. */
+/* On a V with passes of equal times no stage waits once it has begun (zb-v); dualpipe-v, whose pairs come one after the
+ * other here, is idle for no longer than its README says, (p - 1)(F&B + B - 3W) of chunks with F&B = F + B, and for (p
+ * - 1)(F + B - 2W) where that is all of it. */
 static void test_v_bubbles(void **state) {
     (void)state;
     for (uint32_t stages = 2; stages <= STAGES_MOST; stages++)
@@ -195,8 +195,9 @@ static void test_v_bubbles(void **state) {
         }
 }
 
-/* Eight devices, 64 layers, 16 micro-batches, 1F1B (AMD-AGI/Primus, tools/visualization/pp_vis): the means of each stage's
- * passes over iterations 3 to 20, in microseconds. Their median step took 3.247 s, of which the first stage worked 63.6 %. */
+/* Eight devices, 64 layers, 16 micro-batches, 1F1B (AMD-AGI/Primus, tools/visualization/pp_vis): the means of each
+ * stage's passes over iterations 3 to 20, in microseconds. Their median step took 3.247 s, of which the first stage
+ * worked 63.6 %. */
 static void test_measured(void **state) {
     (void)state;
     pace_pipeline p = {PACE_SCHEDULE_1F1B, 8, 1, 16, false};
@@ -207,7 +208,7 @@ static void test_measured(void **state) {
     assert_true(work_s / step_s > 0.636 - 0.02 && work_s / step_s < 0.636 + 0.02);
 }
 
-/* --- what a stage holds, and what cannot be ------------------------------------------------------------------------ */
+/* --- what a stage holds, and what cannot be ----------------------------------------------------------------------- */
 
 static uint32_t most_in_flight(const pace_pipeline *p, uint32_t stage) {
     pace_turns turns = order(p, stage);

@@ -23,8 +23,8 @@ static void ask(double out_s[PACE_GATHERED_PASSES], const pace_gathered_block *b
     memcpy(out_s, of_chunk[0], sizeof of_chunk[0]);
 }
 
-/* The last block of backward is scattered behind it, and the first of forward gathered behind that: nothing hides either. Backward
- * waits for its first block alone where work is longer than what it hides. */
+/* The last block of backward is scattered behind it, and the first of forward gathered behind that: nothing hides
+ * either. Backward waits for its first block alone where work is longer than what it hides. */
 static void test_long_work(void **state) {
     (void)state;
     double out_s[PACE_GATHERED_PASSES];
@@ -39,8 +39,9 @@ static void test_long_work(void **state) {
     expect(out_s[1], 0);
 }
 
-/* Where exchanges are longer than work, a pass is the exchanges before its last block's work: of backward all gathers, and all scatters but
- * the last two, which the next forward pass finds before its own gathers, but for that block's work. */
+/* Where exchanges are longer than work, a pass is the exchanges before its last block's work: of backward all gathers,
+ * and all scatters but the last two, which the next forward pass finds before its own gathers, but for that block's
+ * work. */
 static void test_long_gathers(void **state) {
     (void)state;
     double out_s[PACE_GATHERED_PASSES], n = BLOCKS;

@@ -83,7 +83,7 @@ static void make(instance *i, uint64_t seed, bool convolutions, bool flat) {
                                  .staleness = 3};
 }
 
-/* --- the equations again: every segment on its own worker, every message ------------------------------------------- */
+/* --- the equations again: every segment on its own worker, every message ------------------------------------------ */
 
 typedef struct {
     int worker[LAYERS_MOST][WORKERS_MOST]; /* of each segment */
@@ -175,7 +175,8 @@ static double epoch_s(const instance *i, const double *segments, double sample, 
 
 /* --- placements --------------------------------------------------------------------------------------------------- */
 
-/* The pair with most connections at home first; segments left over go where nothing of the layer before is, else anywhere. */
+/* The pair with most connections at home first; segments left over go where nothing of the layer before is, else
+ * anywhere. */
 static void place_greedily(const instance *i, const double *segments, placing *at) {
     for (int s = 0; s < (int)segments[0]; s++) at->worker[0][s] = s;
     for (size_t l = 1; l < i->chain.layers.count; l++) {
@@ -294,7 +295,8 @@ static void test_segments_equal_exhaustive_search(void **state) {
     assert_int_equal(count_equal(true), INSTANCES);
 }
 
-/* Any placement of any segments: where all is connected with all and weights cost the same everywhere, greedy is best. */
+/* Any placement of any segments: where all is connected with all and weights cost the same everywhere, greedy is
+ * best. */
 static void test_placement_equals_exhaustive_search(void **state) {
     (void)state;
     for (uint64_t n = 0; n < INSTANCES; n++) {
@@ -306,7 +308,8 @@ static void test_placement_equals_exhaustive_search(void **state) {
     }
 }
 
-/* How far greedy placement is from the best of all where it is a heuristic; the figures stand in accuracy/ledger.csv. */
+/* How far greedy placement is from the best of all where it is a heuristic; the figures stand in
+ * accuracy/ledger.csv. */
 static void check_gap(bool convolutions, double mean_most, double one_most) {
     double sum = 0, most = 0;
     for (uint64_t n = 0; n < INSTANCES; n++) {

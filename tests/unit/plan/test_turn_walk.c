@@ -24,8 +24,9 @@ static double period(pace_pipeline_schedule schedule, uint32_t chunks, uint32_t 
 
 static void expect(double found, double expected) { assert_true(fabs(found / expected - 1) < 1e-12); }
 
-/* (p - 1)(F + B) idle, interleaved that over v (Narayanan et al. 2021, sections 2.2.1 and 2.2.2); zero-bubble (p - 1)(F + B - 2W)
- * (Qi et al. 2023, table 2); zb-v none where passes take equally long. What every step has behind its last turn counts once. */
+/* (p - 1)(F + B) idle, interleaved that over v (Narayanan et al. 2021, sections 2.2.1 and 2.2.2); zero-bubble (p - 1)(F
+ * + B - 2W) (Qi et al. 2023, table 2); zb-v none where passes take equally long. What every step has behind its last
+ * turn counts once. */
 static void test_formulas(void **state) {
     (void)state;
     pace_turn_times one = {.device_s = {1, 2, 1, 1}};
@@ -48,7 +49,8 @@ static void test_messages(void **state) {
     expect(period(PACE_SCHEDULE_GPIPE, 1, 1, one, 0.25), 3 + (STAGES - 1) * (3 + 2 * 0.25));
 }
 
-/* A host that is slower than its device in all turns is the step, whatever the order; hosts do not wait for each other. */
+/* A host that is slower than its device in all turns is the step, whatever the order; hosts do not wait for each
+ * other. */
 static void test_late_hosts(void **state) {
     (void)state;
     pace_turn_times one = {.device_s = {1, 2, 1, 1}, .host_s = {40, 80, 50, 50}, .end_host_s = 7};
@@ -56,8 +58,9 @@ static void test_late_hosts(void **state) {
     expect(period(PACE_SCHEDULE_ZERO_BUBBLE, 1, 16, one, 0), 16 * 140 + 7);
 }
 
-/* A host that waits for each batch has no lead: each forward pass over the first part begins behind the copy of its batch, which comes
- * behind what the device did before; with one stage's worth of micro-batches nothing overlaps host and device. */
+/* A host that waits for each batch has no lead: each forward pass over the first part begins behind the copy of its
+ * batch, which comes behind what the device did before; with one stage's worth of micro-batches nothing overlaps host
+ * and device. */
 static void test_input(void **state) {
     (void)state;
     pace_pipeline pipeline = {PACE_SCHEDULE_GPIPE, 2, 1, 3, false};
@@ -70,8 +73,8 @@ static void test_input(void **state) {
     expect(waiting_s, plain_s + 3 * 2); /* the copies, on the first stage, which is the one that waits least */
 }
 
-/* Gradients are added to those of the micro-batch before: once a micro-batch but the first, and while the pipeline drains one stage
- * after the other. */
+/* Gradients are added to those of the micro-batch before: once a micro-batch but the first, and while the pipeline
+ * drains one stage after the other. */
 static void test_adds(void **state) {
     (void)state;
     pace_turn_times one = {.device_s = {1, 2, 1, 1}, .add_device_s = 0.5};
@@ -81,8 +84,8 @@ static void test_adds(void **state) {
     }
 }
 
-/* Both stages add gradients of one table. A last stage whose host is late, and waits for its targets, issues no more while the first
- * stage computes. */
+/* Both stages add gradients of one table. A last stage whose host is late, and waits for its targets, issues no more
+ * while the first stage computes. */
 static void test_ends_together(void **state) {
     (void)state;
     pace_pipeline pipeline = {PACE_SCHEDULE_GPIPE, 2, 1, 1, false};
@@ -95,8 +98,9 @@ static void test_ends_together(void **state) {
     expect(together_s, 1 + 20 + 1 + 10);
 }
 
-/* Two stages of two chunks each, of which the model's last part has the output's table and takes ten times as long: with forward passes
- * alone a stage works through both of its chunks, and the last stage is the slowest by all that its last chunk takes. */
+/* Two stages of two chunks each, of which the model's last part has the output's table and takes ten times as long:
+ * with forward passes alone a stage works through both of its chunks, and the last stage is the slowest by all that its
+ * last chunk takes. */
 static void test_unlike_chunks(void **state) {
     (void)state;
     pace_pipeline pipeline = {PACE_SCHEDULE_1F1B, 2, 2, 8, true};

@@ -356,7 +356,8 @@ static double due_bytes(const pace_simulation *s, double S) {
 }
 
 /* The program, in one piece, as the interpreter understands it. What it does not: parts of parts (a scatter),
- * all-to-all, a switch that adds, lanes that hand each other parts (meshes), and sums whose parts take different ways (Bruck's). */
+ * all-to-all, a switch that adds, lanes that hand each other parts (meshes), and sums whose parts take different ways
+ * (Bruck's). */
 static bool understood(const example *e, const pace_machine *m) {
     const char *name = pace_exchange_algorithms[e->row].name;
     bool parts = e->collective == PACE_ALLTOALL || e->collective == PACE_SENDRECV;

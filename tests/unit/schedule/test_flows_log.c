@@ -1,5 +1,5 @@
-/* What ran when, against the simulation's own figures: the operations of a lane follow each other without a gap, the last one
- * ends with the exchange, and a ring's receives are as far apart as Hockney's model says. */
+/* What ran when, against the simulation's own figures: the operations of a lane follow each other without a gap, the
+ * last one ends with the exchange, and a ring's receives are as far apart as Hockney's model says. */
 #include "exchange/program_by_name.h"
 #include "schedule/flows.h"
 

@@ -113,9 +113,9 @@ static void test_fusion(void **state) {
 }
 
 /* A pointer cache and reductions on the device each save, and the host pays for large vectors (Awan et al. 2019). */
-/* A coordinator's cycles go on between steps: a step that takes no whole number of them would drift against them until one
- * more is waited for. What a step would take if the coordinator looked all the time is at most one cycle shorter for
- * each of its buffers. */
+/* A coordinator's cycles go on between steps: a step that takes no whole number of them would drift against them until
+ * one more is waited for. What a step would take if the coordinator looked all the time is at most one cycle shorter
+ * for each of its buffers. */
 static void test_cycles(void **state) {
     (void)state;
     static const double cycles_s[] = {0.5e-3, 3e-3, 5e-3};

@@ -1,6 +1,6 @@
 /*
- * Gradients of every kind of layer against finite differences of the loss along the gradient, and losses of small networks
- * against loops that know nothing of oneDNN. Skipped where the module is not built.
+ * Gradients of every kind of layer against finite differences of the loss along the gradient, and losses of small
+ * networks against loops that know nothing of oneDNN. Skipped where the module is not built.
  */
 #include "base/shared_object.h"
 #include "trained_network.h"
@@ -166,7 +166,8 @@ static void test_sequences(void **state) {
           "  - {attention: {heads: 2}, from: [q, k, v]}\n  - layer_norm\n  - linear: {out: 11, tied: 1, bias: 0}\n");
 }
 
-/* Of sparse tables there is no gradient to look at: rows move against it, so that the loss falls by rate times its square. */
+/* Of sparse tables there is no gradient to look at: rows move against it, so that the loss falls by rate times its
+ * square. */
 static void test_recommendation(void **state) {
     static const char text[] =
         "family: net\nabout: a\nsource: b\ninputs:\n  dense: {features: 6}\n  sparse: {indices: 6}\n"
@@ -196,7 +197,7 @@ static void test_recommendation(void **state) {
     pace_network_close(&n);
 }
 
-/* --- losses by plain loops -------------------------------------------------------------------------------------------- */
+/* --- losses by plain loops ---------------------------------------------------------------------------------------- */
 
 static float *plain(pace_network *n, size_t tensor) {
     char message[PACE_ENGINE_MESSAGE];

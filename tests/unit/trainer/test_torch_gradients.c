@@ -1,6 +1,6 @@
 /*
- * A network's loss and gradients against those that PyTorch computed in double precision (tests/data/gradients, written by
- * tools/torch_gradients.py). Skipped where the module is not built.
+ * A network's loss and gradients against those that PyTorch computed in double precision (tests/data/gradients, written
+ * by tools/torch_gradients.py). Skipped where the module is not built.
  */
 #include "base/shared_object.h"
 #include "trained_network.h"
