@@ -308,6 +308,22 @@ def test_order_of_operands():
         expect(status == said, column, cell, status)
 
 
+def test_unsaid_library():
+    """Who does not say by which library gets the fastest that was measured, whatever the order of its rows."""
+    shapes = [(m, n, k) for m in (64, 256, 1024) for n in (256, 1024) for k in (128, 512, 1024, 2048)]
+    parts = [[f"a100,{library},fp16,{m},{n},{k},{slower * (3 + 2 * m * n * k / 1e8):.3f}\n" for m, n, k in shapes]
+             for library, slower in (("slow", 2.5), ("fast", 1))]
+    for order in (parts, parts[::-1]):
+        table, fit = os.path.join(FOLDER, "two.csv"), os.path.join(FOLDER, "two.fit")
+        with open(table, "w") as file:
+            file.write("device,source,dtype,m,n,k,latency_us\n" + "".join(order[0] + order[1]))
+        code, _, err = run("fit", table, "-o", fit, "-q")
+        expect(code == 0, "fit", err)
+        asked = "device,source,dtype,m,n,k,latency_us\n" + "".join(f"a100,{library},fp16,192,384,768,1\n" for library in ("slow", "fast", ""))
+        slow, fast, unsaid = (seconds(row) for row in ask(asked, "--fit", fit))
+        expect(slow > 1.5 * fast and unsaid == fast, slow, fast, unsaid)
+
+
 for name, test in sorted(globals().items()):
     if name.startswith("test_"):
         test()
