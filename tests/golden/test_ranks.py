@@ -79,6 +79,39 @@ def check_late(folder):
         expect(alone["critical_path"]["scope"] == "one_rank", name, "alone", alone["critical_path"]["scope"])
 
 
+def write_barrier(folder, early_us, late_us):
+    """Two ranks whose hosts work, meet in a barrier and then launch together: a product, an all-reduce."""
+    meet = max(early_us, late_us) + 100
+    for rank, own in enumerate((early_us, late_us)):
+        events = []
+        for step in range(3):
+            at = step * (meet + 25000)
+            kernels = [("ampere_sgemm_128x64", 7, 500, 15000), (REDUCE, 20, 15500, 8000)]
+            host = [("user_annotation", f"ProfilerStep#{step}", 0, meet + 24900), ("cpu_op", "aten::work", 0, own),
+                    ("cpu_op", "c10d::barrier", own, meet - own)]
+            events += [{"ph": "X", "cat": cat, "name": name, "pid": 1, "tid": 1, "ts": at + ts, "dur": took, "args": {}} for cat, name, ts, took in host]
+            for i, (name, stream, start, took) in enumerate(kernels):
+                number = 2 * step + i + 1
+                events.append({"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": 1, "tid": 1,
+                               "ts": at + meet + 10 * i, "dur": 5, "args": {"correlation": number}})
+                events.append({"ph": "X", "cat": "kernel", "name": name, "pid": 0, "tid": stream, "ts": at + meet + start,
+                               "dur": took, "args": {"device": rank, "stream": stream, "correlation": number}})
+        pipeline.write(folder, rank, 2, events)
+
+
+def check_barrier(folder):
+    """Who waits in a host's barrier has not the time to save: the one who comes last has."""
+    for early_us, late_us in ((5000, 25000), (20000, 20000)):
+        place = os.path.join(folder, f"barrier{late_us - early_us}")
+        write_barrier(place, early_us, late_us)
+        document = analyze(place)
+        said = " ".join(document["summary"])
+        check_identities(place, document)
+        expect("aten::work" in said and "c10d::barrier" not in said, place, said)
+        if late_us > early_us:  # all of the host's time on the path is the late rank's
+            expect("on rank 1" in said and step_if_free(document, "balance")[0] < document["critical_path"]["length_ns"] - 1000 * (late_us - early_us) + 1000000, place, said)
+
+
 def check_pipeline(folder):
     stages, batches = 4, 8
     kernels = pipeline.simulate(stages, batches, lambda s, b: 1000000, lambda s, b: 2000000, 10000, 500000)
@@ -214,6 +247,7 @@ def main():
         check_pipeline(os.path.join(folder, "pipeline"))
         check_devices(os.path.join(folder, "devices"))
         check_knot(os.path.join(folder, "knot"))
+        check_barrier(folder)
         check_generated(folder)
         check_measured(folder)
     for place in ("chakra/dlrm_8xV100_kineto", ):
