@@ -1,5 +1,5 @@
-/* Where hosts exchange: ranges that PyTorch opens, named by the library and the exchange ("gloo:all_reduce"), and calls in
- * which a host waits until all others have come, whatever the library. */
+/* Where hosts exchange: ranges that PyTorch opens, named by the library and the exchange ("gloo:all_reduce"), and calls
+ * in which a host waits until all others have come, whatever the library. */
 #pragma once
 
 #include "step/step.h"
