@@ -123,7 +123,8 @@ static pace_segment_image image_of(const pace_shape *shape) {
     return (pace_segment_image){(size_t)shape->height, (size_t)shape->width, (size_t)shape->channels};
 }
 
-static void read_windows(pace_segment_window window[2], const pace_layer *layer) {
+/* Of both sides. */
+static void read_windows(pace_segment_window *window, const pace_layer *layer) {
     for (int side = 0; side < 2; side++)
         window[side] = (pace_segment_window){(size_t)layer->option[PACE_OPTION_KERNEL + side],
                                              (size_t)layer->option[PACE_OPTION_STRIDE + side],
