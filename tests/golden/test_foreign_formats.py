@@ -110,6 +110,14 @@ def main():
                 code, _, err = run(verb, os.path.join(folder, name))
                 expect_line(code, err, 3, said)
 
+        # PyTorch of 2021 writes "Operator", the profiler of MXNet "operator"
+        for category, good in (("Operator", True), ("operator", False)):
+            path = os.path.join(folder, "profile.json")
+            with open(path, "w") as file:
+                json.dump({"traceEvents": [{"ph": "X", "cat": category, "name": "FullyConnected", "pid": 1, "tid": 1, "ts": 10 * i, "dur": 5} for i in range(9)]}, file)
+            code, _, err = run("analyze", path)
+            expect(code == (0 if good else 3) and (good or "another tool (category 'operator')" in err), category, code, err)
+
         # a description by another name, or through a pipe, is told how to be read; .yml is .yaml
         model = "family: mine\nabout: m\nsource: s\ninputs: {x: {features: 8}}\nlayers: [linear: 4]\nloss: cross_entropy\n"
         for name, good in (("m.yml", True), ("m.yml:mine", True), ("m.yaml", True), ("m.txt", False)):

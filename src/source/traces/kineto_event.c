@@ -10,7 +10,7 @@ static const struct {
     pace_task_kind kind;
 } categories[] = {
     {"cpu_op", PACE_TASK_OP},
-    {"operator", PACE_TASK_OP},
+    {"Operator", PACE_TASK_OP}, /* of 2021, exactly so: MXNet writes "operator" */
     {"kernel", PACE_TASK_KERNEL},
     {"gpu_memcpy", PACE_TASK_COPY},
     {"memcpy", PACE_TASK_COPY},
@@ -35,10 +35,12 @@ static const struct {
     {"cuda_sync", PACE_TASK_SYNC},
 };
 
-/* Kind of a category, any capitalisation. False: not a category that becomes tasks. */
+/* Kind of a category, in any capitalisation but for what has a capital here. False: it does not become tasks. */
 static bool kineto_category(pace_task_kind *kind, const char *text, size_t length) {
     for (size_t i = 0; i < sizeof categories / sizeof *categories; i++) {
-        if (strlen(categories[i].text) == length && strncasecmp(categories[i].text, text, length) == 0) {
+        const char *known = categories[i].text;
+        bool exactly = known[0] >= 'A' && known[0] <= 'Z';
+        if (strlen(known) == length && (exactly ? strncmp : strncasecmp)(known, text, length) == 0) {
             *kind = categories[i].kind;
             return true;
         }
