@@ -48,13 +48,12 @@ static void set_chunks(pace_step_row *out, const pace_step_reader *r, size_t row
     pace_step_note(out, interleaved ? "assumed vpp %g" : "assumed vpp %g, as the benchmark's submissions have", chunks);
 }
 
-/* Whether a row is of a step that was run, in whatever it does not say: its table holds measurements, or it names its
- * software. Other rows ask as options do. */
-static bool is_of_run(const pace_step_reader *r, size_t row) {
+/* Whether the table is of steps that were run, in whatever it does not say; other rows ask as options do. */
+static bool is_record(const pace_step_reader *r) {
     bool measured = r->measured >= 0;
     for (int i = 0; i < PACE_STEP_RATES; i++) measured |= r->rate[i] >= 0;
     for (int i = 0; i < PACE_STEP_RUNS; i++) measured |= r->run[i] >= 0;
-    return measured || *pace_step_cell(r, row, PACE_STEP_FRAMEWORK);
+    return measured;
 }
 
 /* A device is asked in 16 bits where nobody says; steps of sequences on devices that have 8 may be run in these. Steps
@@ -66,18 +65,18 @@ static void doubt_precision(pace_step_row *out, const pace_step_reader *r, size_
     bool half = products == PACE_FP16 || products == PACE_BF16;
     if (said) return;
     if (half && out->model->sequence > 0 && peak[PACE_FP8] > 0) pace_step_doubt(out, r, PACE_DOUBT_ROW_PRECISION);
-    if (is_of_run(r, row) && products == PACE_FP32 && peak[PACE_FP16] > 2 * peak[PACE_FP32])
+    if (is_record(r) && products == PACE_FP32 && peak[PACE_FP16] > 2 * peak[PACE_FP32])
         pace_step_doubt(out, r, PACE_DOUBT_ROW_SINGLE_PRECISION);
 }
 
 /* Whether images are copied for matrix units depends on how they lie in memory. */
-static void doubt_layout(pace_step_row *out, const pace_step_reader *r, size_t row) {
+static void doubt_layout(pace_step_row *out, const pace_step_reader *r) {
     const pace_config *config = &out->config;
     pace_precision products = pace_config_convolution_precision(config);
     bool half = products == PACE_FP16 || products == PACE_BF16;
     bool matters =
         half && config->execution != PACE_COMPILED && pace_model_has_layer(out->model, PACE_LAYER_CONVOLUTION);
-    if (!is_of_run(r, row) || out->says_layout || !matters || !pace_device_copies_nchw(out->device)) return;
+    if (!is_record(r) || out->says_layout || !matters || !pace_device_copies_nchw(out->device)) return;
     pace_step_note(out, "assumed layout %s", pace_config_word(config, "layout"));
     out->unsaid_spread = hypot(out->unsaid_spread, r->things->doubts.figure[PACE_DOUBT_ROW_LAYOUT]);
 }
@@ -85,5 +84,5 @@ static void doubt_layout(pace_step_row *out, const pace_step_reader *r, size_t r
 void pace_step_row_unsaid(pace_step_row *out, const pace_step_reader *r, size_t row) {
     set_chunks(out, r, row);
     doubt_precision(out, r, row);
-    doubt_layout(out, r, row);
+    doubt_layout(out, r);
 }
