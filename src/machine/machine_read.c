@@ -1,6 +1,7 @@
 /* Machines of a YAML file. A figure is a number, or a map {value, source, confidence}. */
 #include "base/numbers.h"
 #include "base/yaml_member.h"
+#include "machine/device_entry.h"
 #include "machine/device_names.h"
 #include "machine/machine_read.h"
 
@@ -17,8 +18,7 @@ typedef struct {
 typedef struct {
     const char *key;
     size_t offset;
-    double least, most;
-    pace_dimension dimension;
+    pace_figure_limits limits;
 } figure_key;
 
 /* Rates may be 0: none is known. */
@@ -27,29 +27,29 @@ enum { MOST = 1 << 20, LEAST_GENERATION = 20 };
 static const figure_key
     whole_figures[] =
         {
-            {"devices", offsetof(pace_machine, devices), 0, MOST, PACE_IN_NONE},
-            {"nodes", offsetof(pace_machine, nodes), 0, MOST, PACE_IN_NONE},
-            {"nics", offsetof(pace_machine, nics), 0, MOST, PACE_IN_NONE},
-            {"generation", offsetof(pace_machine, generation), 0, 500, PACE_IN_NONE},
-            {"sockets", offsetof(pace_machine, sockets), 0, MOST, PACE_IN_NONE},
+            {"devices", offsetof(pace_machine, devices), {0, MOST, PACE_IN_NONE}},
+            {"nodes", offsetof(pace_machine, nodes), {0, MOST, PACE_IN_NONE}},
+            {"nics", offsetof(pace_machine, nics), {0, MOST, PACE_IN_NONE}},
+            {"generation", offsetof(pace_machine, generation), {0, 500, PACE_IN_NONE}},
+            {"sockets", offsetof(pace_machine, sockets), {0, MOST, PACE_IN_NONE}},
 },
     real_figures[] =
         {
-            {"oversubscription", offsetof(pace_machine, oversubscription), 1, MOST, PACE_IN_NONE},
-            {"hop_inside", offsetof(pace_machine, hop_inside), 0, MOST, PACE_IN_NONE},
-            {"socket_share", offsetof(pace_machine, socket_share), 0, 1, PACE_IN_NONE},
-            {"stream_bytes_per_s", offsetof(pace_machine, stream_bytes_per_s), 0, 1e15, PACE_IN_BYTES_PER_S},
-            {"server_bytes_per_s", offsetof(pace_machine, server_bytes_per_s), 0, 1e15, PACE_IN_BYTES_PER_S},
-            {"jitter_inside", offsetof(pace_machine, jitter_inside), 0, MOST, PACE_IN_NONE},
-            {"host_memory_bytes", offsetof(pace_machine, host_memory_bytes), 0, 1e16, PACE_IN_BYTES},
-            {"launch_s", offsetof(pace_machine, launch_s), 0, 1, PACE_IN_S},
-            {"brick_bytes_per_s", offsetof(pace_machine, brick_bytes_per_s), 0, 1e15, PACE_IN_BYTES_PER_S},
-            {"pcie_bytes_per_s", offsetof(pace_machine, pcie_bytes_per_s), 0, 1e15, PACE_IN_BYTES_PER_S},
+            {"oversubscription", offsetof(pace_machine, oversubscription), {1, MOST, PACE_IN_NONE}},
+            {"hop_inside", offsetof(pace_machine, hop_inside), {0, MOST, PACE_IN_NONE}},
+            {"socket_share", offsetof(pace_machine, socket_share), {0, 1, PACE_IN_NONE}},
+            {"stream_bytes_per_s", offsetof(pace_machine, stream_bytes_per_s), {0, 1e15, PACE_IN_BYTES_PER_S}},
+            {"server_bytes_per_s", offsetof(pace_machine, server_bytes_per_s), {0, 1e15, PACE_IN_BYTES_PER_S}},
+            {"jitter_inside", offsetof(pace_machine, jitter_inside), {0, MOST, PACE_IN_NONE}},
+            {"host_memory_bytes", offsetof(pace_machine, host_memory_bytes), {0, 1e16, PACE_IN_BYTES}},
+            {"launch_s", offsetof(pace_machine, launch_s), {0, 1, PACE_IN_S}},
+            {"brick_bytes_per_s", offsetof(pace_machine, brick_bytes_per_s), {0, 1e15, PACE_IN_BYTES_PER_S}},
+            {"pcie_bytes_per_s", offsetof(pace_machine, pcie_bytes_per_s), {0, 1e15, PACE_IN_BYTES_PER_S}},
 },
     link_figures[] = {
-        {"bytes_per_s", offsetof(pace_link, bytes_per_s), 0, 1e15, PACE_IN_BYTES_PER_S},
-        {"efficiency", offsetof(pace_link, efficiency), 0, MOST, PACE_IN_NONE}, /* pace_machine_check() */
-        {"latency_s", offsetof(pace_link, latency_s), -MOST, MOST, PACE_IN_S},
+        {"bytes_per_s", offsetof(pace_link, bytes_per_s), {0, 1e15, PACE_IN_BYTES_PER_S}},
+        {"efficiency", offsetof(pace_link, efficiency), {0, MOST, PACE_IN_NONE}}, /* pace_machine_check() */
+        {"latency_s", offsetof(pace_link, latency_s), {-MOST, MOST, PACE_IN_S}},
 };
 
 static const struct {
@@ -71,9 +71,9 @@ static pace_status only_keys(const reader *r, const pace_yaml_node *map, const c
 }
 
 static pace_status read_value(double *out, const reader *r, const pace_yaml_node *node, const figure_key *key) {
-    PACE_TRY(pace_figure_read(out, r->yaml, node, key->dimension));
-    bool meant = key->dimension != PACE_IN_BYTES_PER_S || *out == 0 || pace_rate_is_meant(*out);
-    if (*out >= key->least && *out <= key->most && meant) return PACE_OK;
+    PACE_TRY(pace_figure_read(out, r->yaml, node, key->limits.dimension));
+    bool meant = key->limits.dimension != PACE_IN_BYTES_PER_S || *out == 0 || pace_rate_is_meant(*out);
+    if (*out >= key->limits.least && *out <= key->limits.most && meant) return PACE_OK;
     return pace_yaml_fail(r->yaml, node, "%s: %g is beyond any machine", key->key, *out);
 }
 
@@ -162,7 +162,7 @@ static pace_status read_member(bool *known, const reader *r, const char *key, co
             return read_figure((double *)(void *)((char *)m + real_figures[i].offset), r, node, &real_figures[i]);
     for (size_t i = 0; i < PACE_COUNT(flags); i++)
         if (strcmp(key, flags[i].key) == 0) {
-            const figure_key flag = {flags[i].key, 0, 0, 1, PACE_IN_NONE};
+            const figure_key flag = {flags[i].key, 0, {0, 1, PACE_IN_NONE}};
             PACE_TRY(read_figure(&value, r, node, &flag));
             *(bool *)((char *)m + flags[i].offset) = value != 0;
             return PACE_OK;

@@ -23,9 +23,11 @@ pace_status pace_offload_check(pace_step_plan *plan, const pace_step_place *plac
         return pace_fail(PACE_E_USAGE, "offload activations: expected a model that repeats layers");
     double ranks = fmin(place->node_ranks, pace_config_ranks(&plan->config)), need = fullest_node(plan, ranks);
     if (place->host_bytes > 0 && need > place->host_bytes)
-        return pace_fail(PACE_E_USAGE,
-                         "offload: the %.0f ranks of a node would hold %.4g GB in its host's memory, which has %.4g GB",
-                         ranks, need / 1e9, place->host_bytes / 1e9);
+        return pace_fail(
+            PACE_E_USAGE,
+            "offload: the host's memory of a node is %.4g GB, and its %.0f rank%s would hold %.4g GB there "
+            "(host-memory=4TB behind the machine's name says that it has more)",
+            place->host_bytes / 1e9, ranks, ranks > 1 ? "s" : "", need / 1e9);
     plan->host_bytes = need;
     return PACE_OK;
 }

@@ -151,6 +151,12 @@ def check_host_memory():
         words = [w for s in ("micro_batch=8", "precision=bf16", "recompute=full", "offload=activations") for w in ("--set", s)]
         code, _, err = ask("gpt3_1.3b", "--on", f"h100-sxm host-memory={has * (LAYERS - 1) * layer_bytes:.0f}B", *words, "-q")
         expect((code == 0) == fits, "inputs of all layers but the last", has, code, err)
+    with tempfile.TemporaryDirectory() as folder:
+        rows = os.path.join(folder, "rows.csv")
+        Path(rows).write_text("model,device,micro_batch,offload\ngpt2,a100-80-sxm,4,optimizer\ngpt2,a100-80-sxm,4,none\n")
+        code, out, err = ask("--kind", "step", "--rows", rows, "-f", "csv", "-q")
+        said = [row["status"] for row in csv.DictReader(io.StringIO(out))]
+        expect("host memory unknown" in said[0] and "host memory" not in said[1], "rows say it, too", said, err)
 
 
 for check in (check_memory, check_time, check_read_loss, check_roads, check_refusals, check_activations, check_link,

@@ -213,6 +213,7 @@ static void note_unused(pace_step_row *out, const pace_step_reader *r, size_t ro
 bool pace_step_row_place(pace_step_row *out, pace_step_reader *r, size_t row) {
     char key[256];
     if (out->config.offload) out->host_bytes = host_of(r, row);
+    if (out->config.offload && out->host_bytes == 0) pace_step_note(out, "host memory unknown: not checked");
     if (out->ranks <= 1) return true;
     note_unused(out, r, row);
     pace_snprintf(key, sizeof key, "%s|%d|%s|%g|%s|%g", out->device->name, own_device(r, row) != NULL,
