@@ -45,6 +45,7 @@ const char *pace_cell_number(double *out, const char *cell) {
     size_t used = 0;
     for (; used + 1 < sizeof digits && (pace_is_digit(*cell) || *cell == '.' || *cell == ','); cell++)
         if (*cell != ',') digits[used++] = *cell;
+        else if (strspn(cell + 1, "0123456789") != 3) return NULL; /* "12,5" is no number of thousands */
     digits[used] = '\0';
     if (used == 0 || !pace_csv_number(out, digits) || !(*out > 0)) return NULL;
     double times = *cell == 'k' || *cell == 'K' ? 1e3 : *cell == 'M' ? 1e6 : 1;

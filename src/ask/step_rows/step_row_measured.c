@@ -187,7 +187,8 @@ static bool has_amount(const pace_step_row *row, int i) {
 /* Which rate the cell of a rate's column holds: that of the column, or of its own unit. -1 = none. */
 static int rate_in(double *out, pace_step_row *row, const pace_step_reader *r, size_t number, int i) {
     if (positive(out, r, number, r->rate[i])) return i;
-    const char *unit = pace_cell_number(out, pace_csv_cell(&r->rows->csv, number, (size_t)r->rate[i]));
+    const char *cell = pace_csv_cell(&r->rows->csv, number, (size_t)r->rate[i]), *unit = pace_cell_number(out, cell);
+    if (!unit && pace_is_digit(*cell)) pace_step_note(row, "not a number: \"%.30s\"", cell);
     if (!unit || !*unit) return unit ? i : -1;
     const pace_yaml_node *step = pace_yaml_get(pace_yaml_root(r->things->columns), "step");
     for (int k = 0; k < PACE_STEP_RATES; k++)
