@@ -42,12 +42,14 @@ static pace_status write_probe(const char *path, const char *name, int neurons) 
                       name, neurons, neurons, neurons, neurons);
 }
 
-/* Convolutions that compute for milliseconds and exchange little. */
+/* Convolutions whose backward goes on while the gradients of the layer above, as many as the large probe's, are
+ * exchanged. */
 static pace_status write_work(const char *path) {
-    return write_text(path, "family: work\nabout: convolutions of few parameters\nsource: made here\n"
-                            "inputs: {image: {image: [32, 56, 56]}}\nloss: cross_entropy\nlayers:\n"
-                            "  - conv: {out: 32, kernel: 3, pad: 1}\n  - relu\n  - conv: {out: 32, kernel: 3, pad: 1}\n"
-                            "  - max_pool: {kernel: 8, stride: 8}\n  - flatten\n  - linear: 2\n");
+    return write_text(path, "family: work\nabout: convolutions below a layer of many parameters\nsource: made here\n"
+                            "inputs: {image: {image: [32, 112, 112]}}\nloss: cross_entropy\nlayers:\n"
+                            "  - conv: {out: 32, kernel: 3, pad: 1}\n  - conv: {out: 32, kernel: 3, pad: 1}\n"
+                            "  - conv: {out: 32, kernel: 3, pad: 1}\n  - conv: {out: 32, kernel: 3, pad: 1}\n"
+                            "  - max_pool: {kernel: 16, stride: 16}\n  - flatten\n  - linear: 6016\n  - linear: 2\n");
 }
 
 /* Short: a machine names its device by a path. */

@@ -7,7 +7,7 @@
 #include "paceline/calibrate.h"
 #include "paceline/train.h"
 
-enum { PACE_LIVE_RUNS = 64, PACE_LIVE_PARTS = 4, PACE_LIVE_PATH = 128, PACE_LIVE_APPROACH = 96 };
+enum { PACE_LIVE_RUNS = 64, PACE_LIVE_PARTS = 4, PACE_LIVE_PATH = 128, PACE_LIVE_APPROACH = 128 };
 
 /* One step of the grid, and what its runs took. */
 typedef struct {
@@ -23,9 +23,10 @@ typedef struct {
     int ranks;
     bool bare; /* hosts whose link delays nothing: what their own software takes */
     double small_s[PACE_LIVE_RUNS], large_s[PACE_LIVE_RUNS]; /* exposed exchange of two probes */
-    double slowed[PACE_LIVE_RUNS]; /* what the third computes for, beside the other ranks over alone */
+    double slowed[PACE_LIVE_RUNS];  /* how many times as long the third's forward takes beside the other ranks */
+    double stretch[PACE_LIVE_RUNS]; /* how many times as long its backward takes, beside the exchange too */
     size_t runs;
-    double control_s, bytes_per_s;
+    double control_s, bytes_per_s, slows;
     bool known;
 } pace_live_road;
 

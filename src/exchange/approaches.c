@@ -17,38 +17,54 @@ const char *const pace_approach_family_names[PACE_APPROACH_FAMILIES] = {
 
 /* --- the table ---------------------------------------------------------------------------------------------------- */
 
+/* The families that a figure counts in. */
+enum {
+    ALLREDUCE = 1 << PACE_APPROACH_ALLREDUCE,
+    SERVER = 1 << PACE_APPROACH_SERVER,
+    DEVICE = 1 << PACE_APPROACH_DEVICE,
+    BYTEPS = 1 << PACE_APPROACH_BYTEPS,
+    BUFFERS = ALLREDUCE | BYTEPS | 1 << PACE_APPROACH_PEARL,
+    ALL = BUFFERS | SERVER | DEVICE,
+    MPI = 1 << PACE_APPROACH_FAMILIES | ALLREDUCE /* not where NCCL reduces */
+};
+
+#define FIGURE(name) #name, offsetof(pace_approach, name)
+#define MPI_FIGURE(name) #name, offsetof(pace_approach, mpi.name)
+
 static const struct {
     const char *key;
     size_t offset;
+    unsigned families;
 } figures[] = {
-    {"copies", offsetof(pace_approach, copies)},
-    {"control_s", offsetof(pace_approach, control_s)},
-    {"encode_s_per_byte", offsetof(pace_approach, encode_s_per_byte)},
-    {"fresh_s_per_byte", offsetof(pace_approach, fresh_s_per_byte)},
-    {"fresh_bytes", offsetof(pace_approach, fresh_bytes)},
-    {"skew", offsetof(pace_approach, skew)},
-    {"skew_inside", offsetof(pace_approach, skew_inside)},
-    {"host_bytes_per_s", offsetof(pace_approach, host_bytes_per_s)},
-    {"negotiate_s", offsetof(pace_approach, negotiate_s)},
-    {"fuses_bytes", offsetof(pace_approach, fuses_bytes)},
-    {"cycle_s", offsetof(pace_approach, cycle_s)},
-    {"entry_queries", offsetof(pace_approach, mpi.entry_queries)},
-    {"message_queries", offsetof(pace_approach, mpi.message_queries)},
-    {"query_s", offsetof(pace_approach, mpi.query_s)},
-    {"device_add_s", offsetof(pace_approach, mpi.device_add_s)},
-    {"host_add_s_per_byte", offsetof(pace_approach, mpi.host_add_s_per_byte)},
-    {"stage_s", offsetof(pace_approach, mpi.stage_s)},
-    {"streams", offsetof(pace_approach, streams)},
-    {"serial", offsetof(pace_approach, serial)},
-    {"splits", offsetof(pace_approach, splits)},
-    {"waits", offsetof(pace_approach, waits)},
-    {"copy_s", offsetof(pace_approach, copy_s)},
-    {"groups", offsetof(pace_approach, groups)},
-    {"rooted", offsetof(pace_approach, rooted)},
-    {"servers", offsetof(pace_approach, servers)},
-    {"spare", offsetof(pace_approach, spare)},
-    {"local_first", offsetof(pace_approach, local_first)},
-    {"on_device", offsetof(pace_approach, on_device)},
+    {FIGURE(copies), BUFFERS | SERVER},
+    {FIGURE(control_s), ALL},
+    {FIGURE(encode_s_per_byte), SERVER},
+    {FIGURE(fresh_s_per_byte), SERVER},
+    {FIGURE(fresh_bytes), SERVER},
+    {FIGURE(skew), ALL},
+    {FIGURE(skew_inside), ALL},
+    {FIGURE(host_bytes_per_s), ALL},
+    {FIGURE(negotiate_s), BUFFERS},
+    {FIGURE(fuses_bytes), BUFFERS},
+    {FIGURE(cycle_s), BUFFERS},
+    {MPI_FIGURE(entry_queries), MPI},
+    {MPI_FIGURE(message_queries), MPI},
+    {MPI_FIGURE(query_s), MPI},
+    {MPI_FIGURE(device_add_s), MPI},
+    {MPI_FIGURE(host_add_s_per_byte), MPI},
+    {MPI_FIGURE(stage_s), MPI},
+    {FIGURE(streams), SERVER},
+    {FIGURE(serial), SERVER},
+    {FIGURE(splits), SERVER},
+    {FIGURE(waits), BUFFERS},
+    {FIGURE(copy_s), DEVICE},
+    {FIGURE(groups), BUFFERS},
+    {FIGURE(rooted), ALLREDUCE},
+    {FIGURE(servers), SERVER},
+    {FIGURE(spare), BYTEPS},
+    {FIGURE(local_first), SERVER},
+    {FIGURE(on_device), SERVER},
+    {FIGURE(slows), BUFFERS | SERVER},
 };
 
 static double *figure_of(pace_approach *approach, size_t i) {
@@ -233,6 +249,15 @@ static pace_status set_reduce(pace_approach *approach, const char *value) {
     return pace_fail(PACE_E_USAGE, "%s: expected reduce=host, device or auto, found \"%.40s\"", approach->name, value);
 }
 
+static pace_status check_counts(const pace_approach *approach, size_t i) {
+    unsigned families = figures[i].families;
+    bool reduced_by_nccl = families >= MPI && approach->nccl;
+    if (families >> approach->family & 1 && !reduced_by_nccl) return PACE_OK;
+    return pace_fail(PACE_E_USAGE, "%s: %s has no effect on an approach of the family %s%s", approach->name,
+                     figures[i].key, pace_approach_family_names[approach->family],
+                     reduced_by_nccl ? " that NCCL reduces for" : "");
+}
+
 static pace_status set_figure(pace_approach *approach, char *word) {
     char *value = strchr(word, '=');
     double number;
@@ -248,11 +273,22 @@ static pace_status set_figure(pace_approach *approach, char *word) {
     }
     for (size_t i = 0; i < PACE_COUNT(figures); i++) {
         if (strcmp(word, figures[i].key) != 0) continue;
+        PACE_TRY(check_counts(approach, i));
         *figure_of(approach, i) = number;
         if (figure_of(approach, i) == &approach->skew) approach->skew_inside = 1;
         return PACE_OK;
     }
     return unknown_key(approach->name, word);
+}
+
+/* Buckets are walked with the kernels beside them, whose times are known before. */
+static pace_status check_slows(const pace_approach *approach) {
+    if (approach->slows > 0 && pace_approach_has_buckets(approach))
+        return pace_fail(PACE_E_USAGE, "%s: slows has no effect on buckets that wait until they are full",
+                         approach->name);
+    if (approach->slows < 1) return PACE_OK;
+    return pace_fail(PACE_E_USAGE, "%s: slows: expected a share from 0 to below 1, found %g", approach->name,
+                     approach->slows);
 }
 
 pace_status pace_approach_parse(pace_approach *out, const pace_approaches *approaches, const char *text) {
@@ -265,6 +301,7 @@ pace_status pace_approach_parse(pace_approach *out, const pace_approaches *appro
     pace_approach approach = *found;
     for (char *word = strtok_r(NULL, ":", &rest); word; word = strtok_r(NULL, ":", &rest))
         PACE_TRY(set_figure(&approach, word));
+    PACE_TRY(check_slows(&approach));
     *out = approach;
     return PACE_OK;
 }

@@ -72,6 +72,7 @@ typedef struct {
     double spare;   /* hosts without devices that serve as well */
     double local_first; /* the devices of a node add among themselves before one of them pushes */
     double on_device;   /* servers hold variables on devices: what comes and goes is copied once more */
+    double slows;       /* share of computing that stands still while the exchange goes on beside it */
 } pace_approach;
 
 /* How a table may spell an approach, with what the words say of its settings: small letters, digits and "+" alone. */

@@ -105,11 +105,25 @@ static pace_status make_profile(pace_gradient_profile *profile, const pace_prici
 }
 
 static void price_pushes(double *launch_ns, const gradient_launches *launches, const pace_gradient_profile *profile,
-                         const pace_gradient_ends *ends) {
+                         const pace_gradient_ends *ends, double stretch) {
     double free_s = 0;
     for (size_t i = 0; i < ends->count; i++) {
-        launch_ns[launches->pushes.items[i]] = 1e9 * fmax(0, ends->end_s[i] - fmax(free_s, profile->ready_s[i]));
+        double ready_s = stretch * profile->ready_s[i];
+        launch_ns[launches->pushes.items[i]] = 1e9 * fmax(0, ends->end_s[i] - fmax(free_s, ready_s));
         free_s = ends->end_s[i];
+    }
+}
+
+/* What computes beside the exchange takes longer, all of a pass alike. */
+static void slow_computing(double *launch_ns, const pace_graph *graph, const pace_gradient_profile *profile,
+                           const pace_gradient_times *times) {
+    double backward = pace_gradient_stretch(profile, times),
+           forward = profile->forward_s > 0 ? 1 + times->slowed_s[1] / profile->forward_s : 1;
+    for (uint32_t i = 0; i < graph->launches.count; i++) {
+        uint8_t stage = graph->nodes.items[graph->launches.items[i].node].stage;
+        if (pace_graph_exchange_of(graph, i)) continue;
+        if (stage == PACE_STAGE_BACKWARD) launch_ns[i] *= backward;
+        if (stage == PACE_STAGE_FORWARD) launch_ns[i] *= forward;
     }
 }
 
@@ -155,8 +169,9 @@ pace_status pace_gradients_price(double *launch_ns, pace_forecast_exchange *out,
         if (status == PACE_OK) status = find_merging(out, scenario, setup.ranks_per_node, &profile);
     }
     if (status == PACE_OK && ends.count) {
-        price_pushes(launch_ns, &launches, &profile, &ends);
+        price_pushes(launch_ns, &launches, &profile, &ends, pace_gradient_stretch(&profile, &times));
         price_pulls(launch_ns, &launches, graph, &profile, &ends);
+        slow_computing(launch_ns, graph, &profile, &times);
         out->alone_s = profile.forward_s + profile.backward_s;
         out->exchange_s = times.exchange_s;
         out->bottleneck = times.bottleneck;

@@ -51,29 +51,47 @@ typedef struct {
     size_t next;
 } buffer;
 
+/* When it is free, and for how long backward has stood still for it by then. */
+typedef struct {
+    double free_s, lost_s;
+} lane_state;
+
+/* What computing that has `left_s` to go loses beside an exchange of `exchange_s`. */
+static double lost_beside(const question *q, double exchange_s, double left_s) {
+    double slows = q->approach->slows;
+    return slows > 0 ? slows * fmin(exchange_s, fmax(left_s, 0) / (1 - slows)) : 0;
+}
+
+static void take_buffer(lane_state *l, const question *q, const buffer *b, double s) {
+    double start = fmax(l->free_s, b->ready_s), left_s = q->profile->backward_s - (start - l->lost_s);
+    l->free_s = start + s;
+    l->lost_s += lost_beside(q, s, left_s);
+}
+
 static bool is_table(const question *q, size_t i) {
     return q->approach->family == PACE_APPROACH_PEARL && q->profile->touched_bytes && q->profile->touched_bytes[i] >= 0;
 }
 
 /* What is exchanged next when the lane is free at `free_s`: what is ready by then and fits, the first in any case. A
  * coordinator looks once a cycle. Approaches that wait fill a buffer before it goes. */
-static buffer next_buffer(const question *q, size_t from, double free_s) {
+static buffer next_buffer(const question *q, size_t from, const lane_state *lane) {
     const pace_gradient_profile *p = q->profile;
     const pace_approach *a = q->approach;
-    buffer b = {p->bytes[from], 1, p->ready_s[from], from + 1};
-    double start = fmax(free_s, b.ready_s);
+    buffer b = {p->bytes[from], 1, p->ready_s[from] + lane->lost_s, from + 1};
+    double start = fmax(lane->free_s, b.ready_s);
     if (a->groups >= 1) { /* counted from the model's first tensor, whose gradient is the last */
         size_t group = (size_t)a->groups, last = from + (p->count - from - 1) % group;
         for (; b.next <= last; b.next++, b.tensors++) b.bytes += p->bytes[b.next];
-        b.ready_s = p->ready_s[last];
+        b.ready_s = p->ready_s[last] + lane->lost_s;
         return b;
     }
     if (a->cycle_s > 0) start = q->tick_s + ceil((start - q->tick_s) / a->cycle_s) * a->cycle_s;
     for (; b.next < p->count && b.bytes + p->bytes[b.next] <= a->fuses_bytes; b.next++, b.tensors++) {
         if (is_table(q, b.next)) break;
-        if (a->waits <= 0 && p->ready_s[b.next] > start) break;
+        double ready_s = p->ready_s[b.next] + lane->lost_s;
+        if (a->waits <= 0 && ready_s > start) break;
         b.bytes += p->bytes[b.next];
-        b.ready_s = p->ready_s[b.next];
+        b.ready_s = ready_s;
     }
     b.ready_s = a->waits > 0 ? b.ready_s : start;
     return b;
@@ -81,7 +99,7 @@ static buffer next_buffer(const question *q, size_t from, double free_s) {
 
 /* PEARL: rows that all workers touch are gathered before the forward pass and nothing hides that; of their gradients
  * each worker gets the sum for the rows it keeps, when they are ready. */
-static pace_status run_tables(pace_gradient_times *out, double *lane_s, const question *q) {
+static pace_status run_tables(pace_gradient_times *out, lane_state *l, const question *q) {
     const pace_gradient_profile *p = q->profile;
     double touched = p->more_touched_bytes, ready_s = touched > 0 ? p->backward_s : 0, gather_s, scatter_s;
     for (size_t i = 0; i < p->count; i++) {
@@ -92,31 +110,32 @@ static pace_status run_tables(pace_gradient_times *out, double *lane_s, const qu
     if (touched <= 0) return PACE_OK;
     PACE_TRY(pace_approach_rows_s(&gather_s, PACE_ALLGATHER, q->exchange, q->setup, touched));
     PACE_TRY(pace_approach_rows_s(&scatter_s, PACE_REDUCESCATTER, q->exchange, q->setup, touched));
-    *lane_s = fmax(*lane_s, ready_s) + scatter_s;
-    put_end(q, p->count - 1, *lane_s);
+    l->free_s = fmax(l->free_s, ready_s + l->lost_s) + scatter_s;
+    put_end(q, p->count - 1, l->free_s);
     for (size_t i = 0; i < p->count; i++) put_back(q, i, gather_s);
     out->exchange_s += gather_s + scatter_s;
     out->exposed_s += gather_s;
     return PACE_OK;
 }
 
-/* All buffers, one after another: when the lane is free. */
-static pace_status run_lane(double *free_s, pace_gradient_times *out, const question *q) {
-    *free_s = 0;
+/* All buffers, one after another. */
+static pace_status run_lane(lane_state *out_lane, pace_gradient_times *out, const question *q) {
+    lane_state l = {0};
     for (size_t i = 0; i < q->profile->count;) {
         double s;
         if (is_table(q, i)) {
             i++;
             continue;
         }
-        buffer b = next_buffer(q, i, *free_s);
+        buffer b = next_buffer(q, i, &l);
         PACE_TRY(pace_approach_buffer_s(&s, q->approach, q->exchange, q->setup, b.bytes, b.tensors));
-        *free_s = fmax(*free_s, b.ready_s) + s;
-        put_end(q, b.next - 1, *free_s);
+        take_buffer(&l, q, &b, s);
+        put_end(q, b.next - 1, l.free_s);
         out->exchange_s += s;
         out->buffers++;
         i = b.next;
     }
+    *out_lane = l;
     return PACE_OK;
 }
 
@@ -126,13 +145,14 @@ static pace_status run_lane(double *free_s, pace_gradient_times *out, const ques
 static pace_status settle_cycles(question *q) {
     enum { TURNS = 8 };
     const pace_gradient_profile *p = q->profile;
-    double free_s, cycle_s = q->approach->cycle_s, rest_s = cycle_s;
+    lane_state l;
+    double cycle_s = q->approach->cycle_s, rest_s = cycle_s;
     for (int turn = 0; turn < TURNS && rest_s > 1e-9 * cycle_s; turn++) {
         question once = *q;
         pace_gradient_times times = {0};
         once.ends = NULL;
-        PACE_TRY(run_lane(&free_s, &times, &once));
-        double step_s = p->forward_s + p->update_s + fmax(free_s, p->backward_s);
+        PACE_TRY(run_lane(&l, &times, &once));
+        double step_s = p->forward_s + p->update_s + fmax(l.free_s, p->backward_s + l.lost_s);
         rest_s = ceil(step_s / cycle_s - 1e-9) * cycle_s - step_s;
         q->tick_s = fmod(q->tick_s + fmax(rest_s, 0), cycle_s);
     }
@@ -140,11 +160,12 @@ static pace_status settle_cycles(question *q) {
 }
 
 static pace_status run_buffers(pace_gradient_times *out, question *q) {
-    double free_s;
+    lane_state l;
     if (q->approach->cycle_s > 0) PACE_TRY(settle_cycles(q));
-    PACE_TRY(run_lane(&free_s, out, q));
-    if (q->approach->family == PACE_APPROACH_PEARL) PACE_TRY(run_tables(out, &free_s, q));
-    out->exposed_s += fmax(0, free_s - q->profile->backward_s);
+    PACE_TRY(run_lane(&l, out, q));
+    if (q->approach->family == PACE_APPROACH_PEARL) PACE_TRY(run_tables(out, &l, q));
+    out->exposed_s += fmax(0, l.free_s - q->profile->backward_s - l.lost_s);
+    out->slowed_s[0] = l.lost_s;
     out->bottleneck = "exchange";
     return PACE_OK;
 }
@@ -182,10 +203,10 @@ static double behind_s(const question *q, const double *work_s, double window_s)
 }
 
 /* What a lane has pushed behind each tensor, and what it brings before each layer of the next step. */
-static void put_lane(const question *q, const double *work_s) {
+static void put_lane(const question *q, const double *work_s, double stretch) {
     double end = 0, back = 0;
     for (size_t i = 0; i < q->profile->count; i++) {
-        end = fmax(end, q->profile->ready_s[i]) + work_s[i];
+        end = fmax(end, stretch * q->profile->ready_s[i]) + work_s[i];
         put_end(q, i, end);
     }
     for (size_t i = q->profile->count; i-- > 0;) {
@@ -194,18 +215,29 @@ static void put_lane(const question *q, const double *work_s) {
     }
 }
 
+static double longest_lane_s(const pace_server_lanes *lanes) {
+    double longest = 0;
+    for (size_t lane = 0; lane < lanes->lanes; lane++) {
+        double sum = 0;
+        for (size_t i = 0; i < lanes->tensors; i++) sum += lanes->work_s[lane * lanes->tensors + i];
+        longest = fmax(longest, sum);
+    }
+    return longest;
+}
+
 static pace_status run_servers(pace_gradient_times *out, const question *q) {
     pace_server_lanes lanes;
     pace_gradients gradients = {q->profile->bytes, q->profile->count};
-    double push = 0, pull = 0, longest = 0, worst = -1;
+    double push = 0, pull = 0, worst = -1;
     PACE_TRY(pace_server_lanes_make(&lanes, q->approach, &q->exchange->machine, &gradients, q->setup));
+    double longest = longest_lane_s(&lanes);
+    out->slowed_s[0] = lost_beside(q, longest, q->profile->backward_s);
+    out->slowed_s[1] = lost_beside(q, longest, q->profile->forward_s);
     for (size_t lane = 0; lane < lanes.lanes; lane++) {
         const double *work_s = lanes.work_s + lane * lanes.tensors;
-        put_lane(q, work_s);
-        double pushed = behind_s(q, work_s, q->profile->backward_s);
-        double pulled = behind_s(q, work_s, q->profile->forward_s), sum = 0;
-        for (size_t i = 0; i < lanes.tensors; i++) sum += work_s[i];
-        longest = fmax(longest, sum);
+        put_lane(q, work_s, pace_gradient_stretch(q->profile, out));
+        double pushed = behind_s(q, work_s, q->profile->backward_s + out->slowed_s[0]);
+        double pulled = behind_s(q, work_s, q->profile->forward_s + out->slowed_s[1]);
         if (pushed + pulled > worst) out->bottleneck = pace_server_lane_name(&lanes, lane);
         worst = fmax(worst, pushed + pulled);
         push = fmax(push, pushed);
@@ -276,7 +308,8 @@ static pace_status answer(pace_gradient_times *out, question *q) {
     if (times.exposed_s < times.skew_s) times.bottleneck = "slowest worker";
     if (fmax(times.exposed_s, times.skew_s) < 0.01 * pace_gradient_profile_step_s(profile))
         times.bottleneck = "compute";
-    times.step_s = pace_gradient_profile_step_s(profile) + times.skew_s + times.exposed_s;
+    times.step_s = pace_gradient_profile_step_s(profile) + times.skew_s + times.exposed_s + times.slowed_s[0] +
+                   times.slowed_s[1];
     *out = times;
     return PACE_OK;
 }
@@ -294,10 +327,10 @@ void pace_gradient_ends_free(pace_gradient_ends *ends) {
 }
 
 /* Where the lanes did nothing a tensor ends when it is ready. */
-static void put_in_order(pace_gradient_ends *ends, const double *ready_s) {
+static void put_in_order(pace_gradient_ends *ends, const double *ready_s, double stretch) {
     for (size_t i = 0; i < ends->count; i++) {
         double before = i ? ends->end_s[i - 1] : 0;
-        ends->end_s[i] = fmax(ends->end_s[i], fmax(before, ready_s[i]));
+        ends->end_s[i] = fmax(ends->end_s[i], fmax(before, stretch * ready_s[i]));
     }
 }
 
@@ -313,7 +346,7 @@ pace_status pace_gradients_ends(pace_gradient_ends *ends, pace_gradient_times *t
         pace_gradient_ends_free(&made);
         return status;
     }
-    put_in_order(&made, profile->ready_s);
+    put_in_order(&made, profile->ready_s, pace_gradient_stretch(profile, times));
     *ends = made;
     return PACE_OK;
 }

@@ -38,10 +38,16 @@ typedef struct {
     double exchange_s;      /* as long as it would take with nothing to hide behind */
     double skew_s;          /* waiting for the slowest worker */
     double exposed_s;       /* what of it makes the step longer */
+    double slowed_s[2];     /* what it takes from computing beside it: from backward, from the forward pass (servers) */
     double buffers;         /* exchanged apart; 0 with servers */
     const char *bottleneck; /* what adds most to a worker's own step: "exchange", a lane of servers and workers,
                                "slowest worker", or "compute" when nothing adds 1 %; static */
 } pace_gradient_times;
+
+/** How many times as long backward takes beside the exchange. */
+static inline double pace_gradient_stretch(const pace_gradient_profile *p, const pace_gradient_times *times) {
+    return p->backward_s > 0 ? 1 + times->slowed_s[0] / p->backward_s : 1;
+}
 
 /* When the exchange of each tensor has ended, for whoever walks the step they are of. The lanes do one tensor after
  * another: none ends before the one before it. */

@@ -306,7 +306,7 @@ static pace_status take_curve(pace_scaling_sample *sample, row_step *r) {
         pace_gradient_times times;
         r->over.setup.slowness = pace_scaling_ratio(i);
         PACE_TRY(pace_gradients_exchange(&times, &r->profile, &r->approach, &r->over.exchange, &r->over.setup));
-        sample->exposed_s[i] = times.exposed_s;
+        sample->exposed_s[i] = times.exposed_s + times.slowed_s[0] + times.slowed_s[1];
     }
     return PACE_OK;
 }

@@ -228,7 +228,10 @@ static void test_parse(void **state) {
     static const char *const bad[] = {"horovod",          "",
                                       "grpc:servers",     "grpc:servers=-1",
                                       "grpc:wheels=4",    "grpc:reduce=x",
-                                      "grpc:servers=nan", "grpc:servers=1x"};
+                                      "grpc:servers=nan", "grpc:servers=1x",
+                                      "ddp:servers=3",    "ddp:slows=0.2",
+                                      "p2p:slows=0.2",    "mpi-opt:slows=1",
+                                      "grpc:cycle_s=1",   "horovod-nccl:query_s=1"};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
         if (pace_approach_parse(&a, &table, bad[i]) != PACE_E_USAGE) fail_msg("%s was taken", bad[i]);
     assert_int_equal(pace_approach_parse(&a, &table, "horovod"), PACE_E_USAGE);

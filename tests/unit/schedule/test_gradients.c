@@ -97,6 +97,52 @@ static void test_against_clock(void **state) {
     assert_true(fabs(times.exposed_s - (clock - profile.backward_s)) < 1e-9 && times.buffers == TENSORS);
 }
 
+/* Instant by instant: computing goes on at 0.6 of its rate while the lane has something to exchange. */
+static double end_by_instants(const double *exchange_s, double slows) {
+    const double instant = 1e-6;
+    double computed = 0, left = exchange_s[0], now = 0;
+    for (int tensor = 0; tensor < TENSORS || computed < profile.backward_s; now += instant) {
+        bool busy = tensor < TENSORS && computed >= ready[tensor];
+        computed += instant * (busy ? 1 - slows : 1);
+        if (!busy || (left -= instant) > 0) continue;
+        if (++tensor < TENSORS) left += exchange_s[tensor];
+    }
+    return now;
+}
+
+static void test_slowed_against_instants(void **state) {
+    (void)state;
+    static const char *const machines[] = {slow, fast};
+    static const char approach[] = "baidu-mpi:skew=0:slows=0.4";
+    pace_approach_setup setup = {.copy_rate = 1e10};
+    for (size_t k = 0; k < 2; k++) {
+        pace_machine m;
+        pace_exchange e;
+        pace_approach a;
+        double exchange_s[TENSORS];
+        assert_int_equal(pace_machine_parse(&m, test_catalog(), machines[k]), PACE_OK);
+        assert_int_equal(pace_approach_parse(&a, &table, approach), PACE_OK);
+        assert_int_equal(pace_approach_open(&e, test_catalog(), &a, &m), PACE_OK);
+        for (int i = 0; i < TENSORS; i++)
+            assert_int_equal(pace_approach_buffer_s(&exchange_s[i], &a, &e, &setup, bytes[i], 1), PACE_OK);
+        double by_instants = profile.forward_s + profile.update_s + end_by_instants(exchange_s, 0.4);
+        pace_gradient_times times = asked(machines[k], approach);
+        if (fabs(times.step_s - by_instants) > 2e-4)
+            fail_msg("%s: %g s, by instants %g", machines[k], times.step_s, by_instants);
+        assert_true(times.slowed_s[0] > 0 && times.step_s > asked(machines[k], "baidu-mpi:skew=0").step_s - 1e-12);
+    }
+}
+
+/* Servers take from both passes, at most what slows / (1 - slows) of each is. */
+static void test_slowed_by_servers(void **state) {
+    (void)state;
+    pace_gradient_times times = asked(slow, "grpc:skew=0:slows=0.5"), alone = asked(slow, "grpc:skew=0");
+    assert_true(fabs(times.slowed_s[0] - profile.backward_s) < 1e-12);
+    assert_true(fabs(times.slowed_s[1] - profile.forward_s) < 1e-12);
+    assert_true(times.exchange_s == alone.exchange_s && times.exposed_s < alone.exposed_s);
+    assert_true(times.step_s >= alone.step_s);
+}
+
 /* Fusion: one buffer takes all that is ready; nothing is fused when nothing may be. */
 static void test_fusion(void **state) {
     (void)state;
@@ -185,6 +231,8 @@ static void test_ends(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_most),           cmocka_unit_test(test_bounds), cmocka_unit_test(test_against_clock),
+        cmocka_unit_test(test_slowed_against_instants),
+        cmocka_unit_test(test_slowed_by_servers),
         cmocka_unit_test(test_fusion),         cmocka_unit_test(test_cycles), cmocka_unit_test(test_pointer_cache),
         cmocka_unit_test(test_largest_tensor), cmocka_unit_test(test_ends),
     };
