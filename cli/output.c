@@ -157,7 +157,7 @@ pace_progress_fn cli_progress(const cli_output *output) {
     return !output->quiet && cli_is_terminal(STDERR_FILENO) ? show_progress : NULL;
 }
 
-void cli_progress_end(void) {
+static void end_progress(void) {
     if (progress_shown) fprintf(stderr, "\r\033[K");
     progress_shown = false;
 }
@@ -181,7 +181,7 @@ int cli_exit_status(pace_status status) {
 
 int cli_fail(const char *verb, pace_status status) {
     char message[2048];
-    cli_progress_end();
+    end_progress();
     if (reader_left) return CLI_READER_GONE;
     pace_message_as_options(message, sizeof message, verb);
     if (status == PACE_E_USAGE && strncmp(message, "expected ", 9) == 0)
@@ -242,7 +242,7 @@ int cli_judge(const char *verb, const pace_answer *answer, bool strict) {
 }
 
 int cli_output_answer(const char *verb, const pace_answer *answer, pace_format format, const cli_output *output) {
-    cli_progress_end();
+    end_progress();
     bool read =
         format == PACE_FORMAT_TABLE && !output->path && cli_is_terminal(STDOUT_FILENO); /* they stand in the table */
     for (size_t i = 0; !output->quiet && !read && i < pace_answer_warning_count(answer); i++)

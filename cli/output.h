@@ -32,4 +32,3 @@ int cli_fail(const char *verb, pace_status status);
 
 /** Progress on a terminal; NULL when piped or quiet. */
 pace_progress_fn cli_progress(const cli_output *output);
-void cli_progress_end(void);

@@ -56,7 +56,6 @@ pace_status pace_program_open_rings(struct pace_rings *out, const struct pace_ma
 /* The rows' generators; they append to an empty program. */
 pace_status pace_program_ring(pace_program *program, const pace_program_question *question);
 
-pace_status pace_program_rings(pace_program *program, const pace_program_question *question);
 /* "rails" over the rings of a mesh; `done` false: the machine has none, and nothing was added. */
 pace_status pace_program_mesh_rails(bool *done, pace_program *program, const pace_program_question *question);
 pace_status pace_program_doubling(pace_program *program, const pace_program_question *question);

@@ -227,7 +227,7 @@ static pace_status rings_of_several(pace_program *p, const sizes *q) {
     return rings.count ? listed(p, q, &rings) : one_ring(p, q);
 }
 
-pace_status pace_program_rings(pace_program *p, const sizes *q) {
+static pace_status machine_rings(pace_program *p, const sizes *q) {
     const pace_machine *m = q->machine;
     pace_rings rings = {0};
     pace_ring_links links = {{0}};
@@ -253,5 +253,5 @@ pace_status pace_program_mesh_rails(bool *done, pace_program *p, const sizes *q)
 /* --- the row "ring" ---------------------------------------------------------------------------------------------- */
 
 pace_status pace_program_ring(pace_program *p, const sizes *q) {
-    return q->machine ? pace_program_rings(p, q) : one_ring(p, q);
+    return q->machine ? machine_rings(p, q) : one_ring(p, q);
 }

@@ -314,7 +314,8 @@ static pace_status price(pace_estimate *out_ns, const pace_pricing *p, uint32_t 
     return PACE_OK;
 }
 
-pace_status pace_price_launch(pace_estimate *out_ns, const pace_pricing *p, uint32_t launch) {
+/* Time of one launch of the variant, ns, without the scenario's scales. */
+static pace_status price_launch(pace_estimate *out_ns, const pace_pricing *p, uint32_t launch) {
     PACE_TRY(price(out_ns, p, launch));
     double assumed = p->variant->launches[launch].assumed;
     if (assumed > 0) out_ns->spread = hypot(out_ns->spread, assumed);
@@ -464,7 +465,7 @@ pace_status pace_price_pair_times(pace_pair_times times[PACE_OP_FAMILIES], const
         const pace_op *op = pace_variant_op(pricing->variant, i);
         pace_pair_times *of = &times[op ? op->family : PACE_OP_UNKNOWN];
         pace_estimate ns;
-        PACE_TRY(pace_price_launch(&ns, pricing, i));
+        PACE_TRY(price_launch(&ns, pricing, i));
         of->ns += ns.median;
         of->start_ns += ns.median * start_share(pricing, op);
     }
@@ -499,7 +500,7 @@ static pace_status price_launches(double *launch_ns, round_shares *shares, pace_
     bool scaled = pace_scenario_value_at(pricing->scenario, "scale", 0) != NULL;
     for (uint32_t i = 0; i < pricing->variant->graph.launches.count; i++) {
         pace_estimate ns;
-        PACE_TRY(pace_price_launch(&ns, pricing, i));
+        PACE_TRY(price_launch(&ns, pricing, i));
         ns.median *= share_of(pricing, i);
         ns.median *= pricing->variant->launches[i].slower;
         if (scaled) pace_price_scale(&ns.median, pricing->scenario, &pricing->variant->graph, i);

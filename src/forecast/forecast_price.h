@@ -35,9 +35,6 @@ double pace_pricing_copy_rate(const pace_pricing *pricing);
 /** Bytes/s of a device's memory where it adds vectors. */
 double pace_adding_rate(const pace_device *device);
 
-/** Time of one launch of the variant, ns, without the scenario's scales. */
-pace_status pace_price_launch(pace_estimate *out_ns, const pace_pricing *pricing, uint32_t launch) PACE_MUST_CHECK;
-
 /** Whether a launch's time is scaled; by how much in all is multiplied into *factor (may be NULL). */
 bool pace_price_scale(double *factor, const pace_scenario *scenario, const pace_graph *graph, uint32_t launch);
 

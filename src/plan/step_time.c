@@ -74,15 +74,6 @@ static pipeline stages_of(const pace_step_plan *plan, const pace_step_factors *f
 /* What filling and draining adds to the slowest stage's work (Narayanan et al. 2021, sections 2.2.1 and 2.2.2). */
 static double bubble_s(double all_s, double most_s, double chunks) { return (all_s - most_s) / chunks; }
 
-double pace_pipeline_s(const double *stage_s, unsigned stages, double micro_batches, double chunks) {
-    double most_s = 0, all_s = 0;
-    for (unsigned i = 0; i < stages; i++) {
-        all_s += stage_s[i];
-        if (stage_s[i] > most_s) most_s = stage_s[i];
-    }
-    return micro_batches * most_s + bubble_s(all_s, most_s, chunks);
-}
-
 /* What the others take: of a zero-bubble order gradients of weights are formed in the bubble, and those of inputs do
  * not wait for them (Qi et al. 2023, table 2). On a V stages turn round by themselves: half as much is left of pairs
  * (DeepSeek-AI's DualPipe, pairs one after the other), and of zb-v what its passes are unlike. */

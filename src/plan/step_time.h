@@ -56,8 +56,3 @@ typedef struct {
 } pace_beside_turns;
 
 pace_beside_turns pace_step_beside_turns(const pace_step_plan *plan);
-
-/** 1F1B of stages that take `stage_s` for one micro-batch, forward and backward; with `chunks` above 1 interleaved,
- * whose micro-batches are a multiple of the stages. Messages take no time. Equal to the schedule where stages are alike
- * or the last is the slowest; else at most a fill of the pipeline more (tests/unit/plan). */
-double pace_pipeline_s(const double *stage_s, unsigned stages, double micro_batches, double chunks);
