@@ -27,13 +27,19 @@ void pace_gradient_profile_mark_table(pace_gradient_profile *profile, const pace
     profile->more_touched_bytes += touched;
 }
 
+/* Of buffers: when their lane is free; for how long backward has stood still for it by then; when a coordinator's last
+ * cycle began, and how far backward had come. */
+typedef struct {
+    double free_s, lost_s, looked_s, seen_s;
+} lane_state;
+
 typedef struct {
     const pace_gradient_profile *profile;
     const pace_approach *approach;
     const pace_exchange *exchange;
     const pace_approach_setup *setup;
     pace_gradient_ends *ends; /* NULL = not asked */
-    double tick_s;            /* after backward began a coordinator looks first */
+    lane_state begins;        /* where the lane is when backward begins */
 } question;
 
 static void put_end(const question *q, size_t tensor, double end_s) {
@@ -51,11 +57,6 @@ typedef struct {
     size_t next;
 } buffer;
 
-/* When it is free, and for how long backward has stood still for it by then. */
-typedef struct {
-    double free_s, lost_s;
-} lane_state;
-
 /* What computing that has `left_s` to go loses beside an exchange of `exchange_s`. */
 static double lost_beside(const question *q, double exchange_s, double left_s) {
     double slows = q->approach->slows;
@@ -63,7 +64,7 @@ static double lost_beside(const question *q, double exchange_s, double left_s) {
 }
 
 static void take_buffer(lane_state *l, const question *q, const buffer *b, double s) {
-    double start = fmax(l->free_s, b->ready_s), left_s = q->profile->backward_s - (start - l->lost_s);
+    double start = fmax(l->free_s, b->ready_s), left_s = q->profile->backward_s - fmax(start - l->lost_s, 0);
     l->free_s = start + s;
     l->lost_s += lost_beside(q, s, left_s);
 }
@@ -72,28 +73,39 @@ static bool is_table(const question *q, size_t i) {
     return q->approach->family == PACE_APPROACH_PEARL && q->profile->touched_bytes && q->profile->touched_bytes[i] >= 0;
 }
 
-/* What is exchanged next when the lane is free at `free_s`: what is ready by then and fits, the first in any case. A
- * coordinator looks once a cycle. Approaches that wait fill a buffer before it goes. */
-static buffer next_buffer(const question *q, size_t from, const lane_state *lane) {
+/* MXNet's store: counted from the model's first tensor, whose gradient is the last. */
+static buffer next_group(const question *q, size_t from, const lane_state *lane) {
     const pace_gradient_profile *p = q->profile;
-    const pace_approach *a = q->approach;
-    buffer b = {p->bytes[from], 1, p->ready_s[from] + lane->lost_s, from + 1};
-    double start = fmax(lane->free_s, b.ready_s);
-    if (a->groups >= 1) { /* counted from the model's first tensor, whose gradient is the last */
-        size_t group = (size_t)a->groups, last = from + (p->count - from - 1) % group;
-        for (; b.next <= last; b.next++, b.tensors++) b.bytes += p->bytes[b.next];
-        b.ready_s = p->ready_s[last] + lane->lost_s;
-        return b;
-    }
-    if (a->cycle_s > 0) start = q->tick_s + ceil((start - q->tick_s) / a->cycle_s) * a->cycle_s;
-    for (; b.next < p->count && b.bytes + p->bytes[b.next] <= a->fuses_bytes; b.next++, b.tensors++) {
-        if (is_table(q, b.next)) break;
-        double ready_s = p->ready_s[b.next] + lane->lost_s;
-        if (a->waits <= 0 && ready_s > start) break;
+    size_t group = (size_t)q->approach->groups, last = from + (p->count - from - 1) % group;
+    buffer b = {0, (double)(last + 1 - from), p->ready_s[last] + lane->lost_s, last + 1};
+    for (size_t i = from; i <= last; i++) b.bytes += p->bytes[i];
+    return b;
+}
+
+/* A coordinator looks what is ready a cycle after it last looked, or as soon as that is exchanged (Horovod's
+ * RunLoopOnce); cycles go on while there is nothing. What it then sees goes, in as many buffers as it needs. */
+static void look(lane_state *lane, const question *q, double ready_s) {
+    double cycle_s = q->approach->cycle_s, next_s = fmax(lane->looked_s + cycle_s, lane->free_s);
+    if (ready_s <= lane->seen_s) return;
+    double left_s = ready_s + lane->lost_s - next_s;
+    lane->looked_s = left_s > 0 && cycle_s > 0 ? next_s + ceil(left_s / cycle_s) * cycle_s : next_s + fmax(left_s, 0);
+    lane->seen_s = lane->looked_s - lane->lost_s;
+}
+
+/* What is exchanged next: what the lane finds ready and fits, the first in any case. Approaches that wait fill a buffer
+ * before it goes. */
+static buffer next_buffer(const question *q, size_t from, lane_state *lane) {
+    const pace_gradient_profile *p = q->profile;
+    bool waits = q->approach->waits > 0;
+    buffer b = {p->bytes[from], 1, p->ready_s[from], from + 1};
+    if (q->approach->groups >= 1) return next_group(q, from, lane);
+    look(lane, q, b.ready_s);
+    for (; b.next < p->count && b.bytes + p->bytes[b.next] <= q->approach->fuses_bytes; b.next++, b.tensors++) {
+        if (is_table(q, b.next) || (!waits && p->ready_s[b.next] > lane->seen_s)) break;
         b.bytes += p->bytes[b.next];
-        b.ready_s = ready_s;
+        b.ready_s = p->ready_s[b.next];
     }
-    b.ready_s = a->waits > 0 ? b.ready_s : start;
+    b.ready_s = waits ? b.ready_s + lane->lost_s : lane->looked_s;
     return b;
 }
 
@@ -120,7 +132,7 @@ static pace_status run_tables(pace_gradient_times *out, lane_state *l, const que
 
 /* All buffers, one after another. */
 static pace_status run_lane(lane_state *out_lane, pace_gradient_times *out, const question *q) {
-    lane_state l = {0};
+    lane_state l = q->begins;
     for (size_t i = 0; i < q->profile->count;) {
         double s;
         if (is_table(q, i)) {
@@ -139,22 +151,22 @@ static pace_status run_lane(lane_state *out_lane, pace_gradient_times *out, cons
     return PACE_OK;
 }
 
-/* A coordinator's cycles go on from step to step: steps settle where each takes whole cycles, and so does the time
- * after backward began at which it looks first. What waits for the last look may be more or less than before: it is
- * tried again. Steps of few long buffers may never settle, and differ by less than a cycle. */
+/* A coordinator's cycles go on from step to step, until a step begins where the one before it did. Some never settle,
+ * and differ by less than a cycle. */
 static pace_status settle_cycles(question *q) {
-    enum { TURNS = 8 };
+    enum { TURNS = 16 };
     const pace_gradient_profile *p = q->profile;
-    lane_state l;
-    double cycle_s = q->approach->cycle_s, rest_s = cycle_s;
-    for (int turn = 0; turn < TURNS && rest_s > 1e-9 * cycle_s; turn++) {
+    double moved_s = q->approach->cycle_s;
+    for (int turn = 0; turn < TURNS && moved_s > 1e-9 * q->approach->cycle_s; turn++) {
+        lane_state l;
         question once = *q;
         pace_gradient_times times = {0};
         once.ends = NULL;
         PACE_TRY(run_lane(&l, &times, &once));
         double step_s = p->forward_s + p->update_s + fmax(l.free_s, p->backward_s + l.lost_s);
-        rest_s = ceil(step_s / cycle_s - 1e-9) * cycle_s - step_s;
-        q->tick_s = fmod(q->tick_s + fmax(rest_s, 0), cycle_s);
+        lane_state begins = {.free_s = l.free_s - step_s, .looked_s = l.looked_s - step_s, .seen_s = -1};
+        moved_s = fabs(begins.looked_s - q->begins.looked_s) + fabs(begins.free_s - q->begins.free_s);
+        q->begins = begins;
     }
     return PACE_OK;
 }
@@ -308,8 +320,8 @@ static pace_status answer(pace_gradient_times *out, question *q) {
     if (times.exposed_s < times.skew_s) times.bottleneck = "slowest worker";
     if (fmax(times.exposed_s, times.skew_s) < 0.01 * pace_gradient_profile_step_s(profile))
         times.bottleneck = "compute";
-    times.step_s = pace_gradient_profile_step_s(profile) + times.skew_s + times.exposed_s + times.slowed_s[0] +
-                   times.slowed_s[1];
+    times.step_s =
+        pace_gradient_profile_step_s(profile) + times.skew_s + times.exposed_s + times.slowed_s[0] + times.slowed_s[1];
     *out = times;
     return PACE_OK;
 }
@@ -317,7 +329,7 @@ static pace_status answer(pace_gradient_times *out, question *q) {
 pace_status pace_gradients_exchange(pace_gradient_times *out, const pace_gradient_profile *profile,
                                     const pace_approach *approach, const pace_exchange *exchange,
                                     const pace_approach_setup *setup) {
-    question q = {profile, approach, exchange, setup, NULL, 0};
+    question q = {profile, approach, exchange, setup, NULL, {.seen_s = -1}};
     return answer(out, &q);
 }
 
@@ -340,7 +352,7 @@ pace_status pace_gradients_ends(pace_gradient_ends *ends, pace_gradient_times *t
     size_t count = profile->count;
     pace_gradient_ends made = {count, pace_alloc(count + 1, sizeof *made.end_s),
                                pace_alloc(count + 1, sizeof *made.back_s)};
-    question q = {profile, approach, exchange, setup, &made, 0};
+    question q = {profile, approach, exchange, setup, &made, {.seen_s = -1}};
     pace_status status = made.end_s && made.back_s ? answer(times, &q) : PACE_E_MEMORY;
     if (status != PACE_OK) {
         pace_gradient_ends_free(&made);

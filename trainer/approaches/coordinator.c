@@ -11,8 +11,8 @@ static const int64_t cycle_ns = 5000000;
 struct pace_coordinator {
     pace_coordinator_setup is;
     float *buffer;
-    size_t most; /* elements of the buffer */
-    int64_t epoch_ns;
+    size_t most;                /* elements of the buffer */
+    int64_t looked_ns, free_ns; /* when the last cycle was agreed upon, the same on all ranks; when it had ended */
     /* of a cycle: what this rank says, and what rank 0 answers: tensors in buffers, each its count and its tensors */
     int *says, *answer;
     /* rank 0: how many each rank says, where that begins in `heard`; by how many ranks a tensor is ready */
@@ -39,7 +39,6 @@ pace_coordinator *pace_coordinator_open(const pace_coordinator_setup *setup) {
         c->starts = calloc(ranks, sizeof *c->starts);
         c->heard = calloc(n * ranks + 1, sizeof *c->heard);
         c->ready_on = calloc(n + 1, sizeof *c->ready_on);
-        c->epoch_ns = pace_clock_ns();
         if (c->buffer && c->says && c->answer && c->counts && c->starts && c->heard && c->ready_on) return c;
     }
     pace_coordinator_close(c);
@@ -135,9 +134,13 @@ static pace_result exchange(pace_coordinator *c, const int *tensors, int count) 
 
 /* --- cycles ------------------------------------------------------------------------------------------------------- */
 
+/* As Horovod's loop: a cycle begins a cycle's length after the last began, or when that ended; they go on between
+ * steps. */
 static void sleep_until_cycle(const pace_coordinator *c) {
-    int64_t into = (pace_clock_ns() - c->epoch_ns) % cycle_ns;
-    struct timespec left = {0, (long)(cycle_ns - into)};
+    int64_t now = pace_clock_ns(), next = c->looked_ns + cycle_ns;
+    if (next < c->free_ns) next = c->free_ns;
+    if (next < now) next += (now - next + cycle_ns - 1) / cycle_ns * cycle_ns;
+    struct timespec left = {(time_t)((next - now) / 1000000000), (long)((next - now) % 1000000000)};
     nanosleep(&left, NULL);
 }
 
@@ -150,10 +153,12 @@ pace_result pace_coordinator_step(pace_coordinator *c) {
         for (size_t seen = pace_lane_seen(lane), tensor; said < seen && pace_lane_next(lane, said, &tensor); said++)
             c->says[says++] = (int)tensor;
         PACE_LANE_TRY(negotiate(c, says, &length));
+        c->looked_ns = pace_clock_ns();
         for (int at = 0; at < length; at += 1 + c->answer[at]) {
             PACE_LANE_TRY(exchange(c, &c->answer[at + 1], c->answer[at]));
             done += (size_t)c->answer[at];
         }
+        c->free_ns = pace_clock_ns();
     }
     return PACE_EXCHANGER_OK;
 }
