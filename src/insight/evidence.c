@@ -1,8 +1,6 @@
 #include "insight/evidence.h"
 
-#include "base/numbers.h"
 #include "base/print.h"
-#include "base/text.h"
 
 #include <string.h>
 
@@ -60,21 +58,10 @@ static int64_t graph_pauses(const pace_rank *rank, int64_t start_ns, int64_t end
     return sum_ns;
 }
 
-/* Names of what runs on devices alone: ranges that PyTorch opens around exchanges, operators of their libraries. */
-static bool names_a_device(const char *name) {
-    static const char *const starts[] = {"nccl:",         "aten::cudnn_convolution", "aten::cudnn_batch_norm",
-                                         "aten::_cudnn_", "aten::miopen_",           "aten::_miopen_",
-                                         "aten::_mps_",   "aten::_lstm_mps",         "hpu::",
-                                         "npu::",         "aten::_flash_attention",  "aten::_efficient_attention"};
-    for (size_t i = 0; i < PACE_COUNT(starts); i++)
-        if (pace_starts(name, starts[i])) return true;
-    return false;
-}
-
 /* There was a device, whatever was recorded of it. */
-static const char *name_of_device(const pace_step *step) {
+static const char *name_of_device(const pace_kernel_classes *classes, const pace_step *step) {
     for (uint32_t task = 0; task < step->count; task++)
-        if (step->kind[task] <= PACE_TASK_ANNOTATION && names_a_device(pace_step_name(step, task)))
+        if (step->kind[task] <= PACE_TASK_ANNOTATION && pace_names_a_device(classes, pace_step_name(step, task)))
             return pace_step_name(step, task);
     return NULL;
 }
@@ -112,12 +99,13 @@ static pace_evidence_gap judge(const pace_evidence *evidence, const pace_rank *r
     return evidence->graph_pause_ns * 10 > length_ns ? PACE_EVIDENCE_GRAPHS : PACE_EVIDENCE_WHOLE;
 }
 
-pace_status pace_evidence_find(pace_evidence *out, const pace_rank *rank, int64_t start_ns, int64_t end_ns) {
+pace_status pace_evidence_find(pace_evidence *out, const pace_kernel_classes *classes, const pace_rank *rank,
+                               int64_t start_ns, int64_t end_ns) {
     pace_evidence evidence = {0};
     *out = evidence;
     if (pace_rank_is_predicted(rank)) return PACE_OK;
     PACE_TRY(count_launches(&evidence, &rank->step));
-    if (rank->work.host_is_device) evidence.on_device = name_of_device(&rank->step);
+    if (rank->work.host_is_device) evidence.on_device = name_of_device(classes, &rank->step);
     evidence.broken_off = rank->step.cut_ns != INT64_MAX && rank->step.devices.count > 0;
     evidence.graph_pause_ns = graph_pauses(rank, start_ns, end_ns);
     evidence.lacks = judge(&evidence, rank, end_ns - start_ns);

@@ -29,5 +29,5 @@ void pace_evidence_say(char *out, size_t size, const pace_evidence *evidence, in
 
 /** Of a rank, and its graphs in [start, end). A predicted step lacks nothing. PACE_EVIDENCE_UNEXPLAINED is for who
  * knows the path to say. */
-pace_status pace_evidence_find(pace_evidence *out, const pace_rank *rank, int64_t start_ns,
-                               int64_t end_ns) PACE_MUST_CHECK;
+pace_status pace_evidence_find(pace_evidence *out, const pace_kernel_classes *classes, const pace_rank *rank,
+                               int64_t start_ns, int64_t end_ns) PACE_MUST_CHECK;

@@ -220,7 +220,7 @@ static void judge_waits(pace_evidence *evidence, const pace_critical *critical, 
 pace_status pace_lead_find(pace_lead *out, const pace_critical *critical, const pace_analysis *analysis,
                            const pace_rank *rank) {
     pace_lead lead = {.resource = PACE_ADVICES, .step_ns = critical->to_ns - critical->from_ns};
-    PACE_TRY(pace_evidence_find(&lead.evidence, rank, critical->from_ns, critical->to_ns));
+    PACE_TRY(pace_evidence_find(&lead.evidence, analysis->classes, rank, critical->from_ns, critical->to_ns));
     judge_waits(&lead.evidence, critical, rank);
     if (critical->pieces.count) {
         pace_evidence evidence = lead.evidence;

@@ -22,7 +22,7 @@ typedef struct {
 } rule_list;
 
 struct pace_kernel_classes {
-    rule_list kernels, communication;
+    rule_list kernels, communication, on_devices;
     int64_t host_call_ns;
 };
 
@@ -82,6 +82,11 @@ static pace_status read_communication_rule(kernel_rule *out, const pace_yaml *ya
     return pace_yaml_fail(yaml, node, "a rule needs the text \"library\"");
 }
 
+static pace_status read_device_rule(kernel_rule *out, const pace_yaml *yaml, const pace_yaml_node *node) {
+    (void)out, (void)yaml, (void)node; /* its patterns are all */
+    return PACE_OK;
+}
+
 typedef pace_status (*rule_reader)(kernel_rule *out, const pace_yaml *yaml, const pace_yaml_node *node);
 
 static pace_status read_rules(rule_list *out, pace_catalog *catalog, const char *file, const char *key,
@@ -121,6 +126,8 @@ pace_status pace_kernel_classes_load(pace_kernel_classes **out, pace_catalog *ca
     if (status == PACE_OK)
         status = read_rules(&classes->communication, catalog, "communication.yaml", "communication",
                             read_communication_rule);
+    if (status == PACE_OK)
+        status = read_rules(&classes->on_devices, catalog, "kernels.yaml", "on_devices", read_device_rule);
     if (status == PACE_OK) status = read_call(&classes->host_call_ns, catalog);
     return PACE_GIVE(out, classes, status, pace_kernel_classes_free(classes));
 }
@@ -134,6 +141,7 @@ void pace_kernel_classes_free(pace_kernel_classes *classes) {
     if (!classes) return;
     free_rules(&classes->kernels);
     free_rules(&classes->communication);
+    free_rules(&classes->on_devices);
     pace_free(classes);
 }
 
@@ -183,6 +191,13 @@ const char *pace_kernel_class_word(const pace_kernel_classes *classes, const cha
     lower_name(&lower, name);
     if (!first_match(&classes->communication, &lower, &word)) first_match(&classes->kernels, &lower, &word);
     return word;
+}
+
+bool pace_names_a_device(const pace_kernel_classes *classes, const char *name) {
+    const char *word;
+    class_name lower;
+    lower_name(&lower, name);
+    return first_match(&classes->on_devices, &lower, &word) != NULL;
 }
 
 pace_kernel_class pace_kernel_classify(const pace_kernel_classes *classes, const char *name) {

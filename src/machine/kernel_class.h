@@ -17,7 +17,7 @@ typedef struct {
 
 typedef struct pace_kernel_classes pace_kernel_classes;
 
-/** Reads both rule lists. Errors: PACE_E_INPUT with file:line:column for a malformed rule. */
+/** Reads the rule lists. Errors: PACE_E_INPUT with file:line:column for a malformed rule. */
 pace_status pace_kernel_classes_load(pace_kernel_classes **out, pace_catalog *catalog) PACE_MUST_CHECK;
 void pace_kernel_classes_free(pace_kernel_classes *classes);
 
@@ -27,6 +27,9 @@ pace_kernel_class pace_kernel_classify(const pace_kernel_classes *classes, const
 
 /** The pattern by which a name is classified, without its "<"; NULL = no rule knows the name. Borrowed. */
 const char *pace_kernel_class_word(const pace_kernel_classes *classes, const char *name);
+
+/** Whether an operator or a range of the host is of work that runs on devices alone. */
+bool pace_names_a_device(const pace_kernel_classes *classes, const char *name);
 
 /** Where the host is the device: what calling an operator takes. */
 int64_t pace_host_call_ns(const pace_kernel_classes *classes);

@@ -325,7 +325,7 @@ static pace_status find_gap(pace_prediction *p, const pace_predict_options *opti
             from_ns = marks->items.items[0].from_ns;
             to_ns = marks->items.items[marks->items.count - 1].to_ns;
         }
-        PACE_TRY(pace_evidence_find(&p->evidence, rank, from_ns, to_ns));
+        PACE_TRY(pace_evidence_find(&p->evidence, measured->classes, rank, from_ns, to_ns));
         if (p->evidence.lacks == PACE_EVIDENCE_WHOLE) continue;
         pace_evidence_say(p->gap, sizeof p->gap, &p->evidence, to_ns - from_ns, "recording");
         if (p->evidence.lacks == PACE_EVIDENCE_NO_KERNELS && !options->on.count)
