@@ -127,6 +127,10 @@ void pace_evidence_say(char *out, size_t size, const pace_evidence *e, int64_t l
                       "kernels of CUDA graphs may be missing; the device pauses for %.0f %% of the %s inside launches "
                       "of graphs",
                       100.0 * (double)e->graph_pause_ns / (double)length_ns, whole);
+    else if (e->broken_off)
+        pace_snprintf(out, size,
+                      "the file breaks off, and what is left does not say what more than half of the %s waited for",
+                      whole);
     else if (e->queued_ns * 2 > length_ns)
         pace_snprintf(
             out, size,

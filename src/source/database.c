@@ -61,6 +61,9 @@ static pace_status fail(const pace_database *database, const char *table, int co
                                                                           : PACE_E_INPUT;
     const char *reason = database->handle ? sqlite3_errmsg(database->handle) : sqlite3_errstr(code);
     if (!table && code == SQLITE_NOTADB) return fail_other(database->path);
+    if (!table && database->is_short)
+        return pace_fail(status, "%s: expected an SQLite database, found one that breaks off before its tables",
+                         database->path);
     if (!table) return pace_fail(status, "%s: expected an SQLite database: %s", database->path, reason);
     return pace_fail(status, "%s: table %s: cannot be read: %s", database->path, table, reason);
 }
@@ -146,7 +149,8 @@ pace_status pace_database_open(pace_database **out, const char *path) {
             distrust(database->handle);
             code = read_schema(database->handle);
             if (code == SQLITE_CORRUPT) code = read_short(database);
-            sqlite3_exec(database->handle, "BEGIN", NULL, NULL, NULL); /* all queries see one state, and lock once */
+            if (code == SQLITE_OK) /* all queries see one state, and lock once */
+                sqlite3_exec(database->handle, "BEGIN", NULL, NULL, NULL);
         }
         status = code == SQLITE_OK ? list_tables(database) : fail(database, NULL, code);
     }

@@ -6,7 +6,7 @@ import tempfile
 
 import planted_traces
 from checks import expect, expect_line, finish, run
-from leads import analyze, found
+from leads import analyze, found, planted
 
 
 def graph(rank, kernels, us, keep=lambda k: True):
@@ -142,6 +142,21 @@ def check_polling(folder, inside):
     expect(path["by_resource"]["compute_ns"] > 0.98 * path["length_ns"], "on the path", path["by_resource"])
 
 
+def test_broken_off_exports(folder):
+    """An export of Nsight Systems that was cut short says so, and blames no other process for what it lacks."""
+    path = planted("norm_chain*1@nsys", folder)[0]
+    with open(path, "rb") as file:
+        whole = file.read()
+    for share, code, said in ((0.5, 0, "the file breaks off"), (0.005, 3, "in a file that breaks off"), (50 / len(whole), 3, "breaks off before its tables")):
+        with open(path, "wb") as file:
+            file.write(whole[:round(share * len(whole))])
+        status, out, err = run("analyze", path)
+        if code:
+            expect_line(status, err, code, said)
+        else:
+            expect(status == 0 and said in out and "unknown" in out and "another process" not in out, share, out[:600])
+
+
 with tempfile.TemporaryDirectory() as work:
     test_graphs(work)
     test_launches_alone(work)
@@ -150,4 +165,5 @@ with tempfile.TemporaryDirectory() as work:
     test_predictions(work)
     test_cut_rank(work)
     test_polling_host(work)
+    test_broken_off_exports(work)
 sys.exit(finish())

@@ -4,6 +4,7 @@
 #include "base/print.h"
 #include "source/database.h"
 #include "source/traces/event_time.h"
+#include "source/slice/slice_member.h"
 #include "source/traces/foreign.h"
 #include "source/traces/nsys_names.h"
 
@@ -486,6 +487,10 @@ static pace_status refuse_other(void *context, const char *name) {
     return pace_foreign_refuse_table(((const reader *)context)->path, name);
 }
 
+static const char *in_short_file(const reader *r) {
+    return pace_database_is_short(r->database) ? " in a file that breaks off" : "";
+}
+
 static pace_status read_tables(reader *r, pace_progress progress) {
     bool found = false;
     for (size_t i = 0; i < TABLES; i++)
@@ -494,8 +499,8 @@ static pace_status read_tables(reader *r, pace_progress progress) {
     if (!found)
         return pace_fail(PACE_E_INPUT,
                          "%s: expected an Nsight Systems export, with tables such as CUPTI_ACTIVITY_KIND_KERNEL, "
-                         "CUPTI_ACTIVITY_KIND_RUNTIME or NVTX_EVENTS, found none of them",
-                         r->path);
+                         "CUPTI_ACTIVITY_KIND_RUNTIME or NVTX_EVENTS, found none of them%s",
+                         r->path, in_short_file(r));
     PACE_TRY(open_strings(r));
     for (size_t i = 0; i < TABLES; i++) {
         pace_progress_tell(progress, "reading", r->notes->bytes / TABLES * i, r->notes->bytes);
@@ -509,13 +514,15 @@ static pace_status judge(reader *r) {
     if (step->count == 0)
         return pace_fail(PACE_E_INPUT, "%s: expected CUDA or NVTX events, found %s%s", r->path,
                          step->event_count ? "none with usable times" : "empty tables",
-                         pace_database_is_short(r->database) ? " in a file that breaks off" : "");
+                         in_short_file(r));
     if (r->processes.count > 1)
         warn(r, PACE_WARN_EVENTS_LEFT_OUT,
              "%s: %zu processes used devices; read is process %" PRIu64 ", which used them most", r->path,
              r->processes.count, r->process & 0xFFFFFF);
-    if (pace_database_is_short(r->database))
+    if (pace_database_is_short(r->database)) {
+        r->step->cut_ns = PACE_SLICE_OF_BROKEN_NS; /* where it was cut, no table says */
         warn(r, PACE_WARN_FILE_CUT_OFF, "%s: the file is shorter than it says", r->path);
+    }
     if (step->unknown_count)
         warn(r, PACE_WARN_EVENTS_LEFT_OUT, "%s: %" PRIu64 " events without a usable time were left out", r->path,
              step->unknown_count);
