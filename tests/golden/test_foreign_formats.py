@@ -103,7 +103,11 @@ def main():
             expect_line(code, err, 3, said, "<stdin>")
 
         for name, text, said in (("config.json", '{"architectures": ["LlamaForCausalLM"], "hidden_size": 4096}', "Hugging Face"),
-                                 ("a.ipynb", '{"cells": [], "nbformat": 4}', "notebook"), ("t.csv", "a,b\n1,2\n", "is a table")):
+                                 ("a.ipynb", '{"cells": [], "nbformat": 4}', "notebook"), ("t.csv", "a,b\n1,2\n", "is a table"),
+                                 # NVIDIA, "JSON and Text Format Description": a message a line; the strings first or last
+                                 ("e.json", '{"Type":48,"TraceProcessEvent":{"startNs":"1","endNs":"2"}}\n{"Type":79,"CudaEvent":{"startNs":"1"}}\n', "--type sqlite"),
+                                 ("s.json", '{"data":["[Unknown]","[Unknown kernel module]"]}\n{"Type":48}\n', "--type sqlite"),
+                                 ("l.json", '{"type":"String","id":"3720","value":"x"}\n{"type":"String","id":"3721","value":"y"}\n', "--type sqlite")):
             with open(os.path.join(folder, name), "w") as file:
                 file.write(text)
             for verb in ("analyze", "models"):

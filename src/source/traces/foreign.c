@@ -5,6 +5,7 @@
 #include <string.h>
 
 #define NSYS "record the program with Nsight Systems (nsys profile), then export it: nsys export --type sqlite"
+#define NSYS_LINES "an export of Nsight Systems as lines of JSON", "export it again: nsys export --type sqlite"
 #define CONVERT                                                                                                         \
     "write the work of each rank as events of category kernel, steps as user_annotation (docs/formats.md, 'A timeline " \
     "of your own')"
@@ -23,6 +24,9 @@ static const struct {
     {"\"Index\",\"KernelName\"", 20, {0}, "a table of rocprof", TORCH},
     {"\"Name\",\"Calls\",\"TotalDurationNs\"", 32, {0}, "a table of rocprof", TORCH},
     {"dp_rank,stage,rank,step,optype", 30, {0}, "a table of a job's operations, as StragglerAnalysis has", CONVERT},
+    {"{\"Type\":", 8, {0}, NSYS_LINES},
+    {"{\"type\":\"String\",", 16, {0}, NSYS_LINES},
+    {"{\"data\":[\"[Unknown]\"", 20, {0}, NSYS_LINES},
     {NULL, 0, {".nsys-rep", ".qdrep"}, "a report of Nsight Systems", "export it: nsys export --type sqlite"},
     {NULL,
      0,
