@@ -91,6 +91,17 @@ static const char *place_of_device_work(const pace_step *step, uint32_t task) {
     return cause == PACE_NO_TASK ? NULL : pace_host_place(step, cause);
 }
 
+/* What the thread of the step does, while another that works for it waits. */
+static const char *place_of_step_thread(const pace_step *step, int64_t at_ns) {
+    for (size_t i = 0; i < step->lanes.count; i++) {
+        const pace_lane *lane = &step->lanes.items[i];
+        uint32_t task = lane->device || !lane->count ? PACE_NO_TASK : pace_task_at(step, lane, at_ns), mark = task;
+        while (mark != PACE_NO_TASK && !pace_task_marks_step(step, mark)) mark = pace_task_parent(step, mark);
+        if (mark != PACE_NO_TASK) return pace_host_place(step, task);
+    }
+    return NULL;
+}
+
 /* Time of a piece is in its rank's clock already when it is the home rank's; a place needs no more than the task. */
 static const char *place_of_piece(const pace_analysis *analysis, const pace_path_piece *piece, uint32_t home) {
     const pace_rank *rank = analysis->ranks.items[piece->rank];
@@ -100,7 +111,8 @@ static const char *place_of_piece(const pace_analysis *analysis, const pace_path
     if (!piece->waiting) return pace_host_place(step, piece->task);
     int64_t offset = analysis->ranks.items[home]->shift_ns - rank->shift_ns;
     int64_t middle = piece->start_ns + (piece->end_ns - piece->start_ns) / 2 + offset;
-    return pace_host_place(step, pace_task_at(step, &step->lanes.items[step->lane[piece->task]], middle));
+    const char *own = pace_host_place(step, pace_task_at(step, &step->lanes.items[step->lane[piece->task]], middle));
+    return own ? own : place_of_step_thread(step, middle);
 }
 
 /* The call whose length device work waits for, and not what was done before it; PACE_NO_TASK = none. */

@@ -58,7 +58,7 @@ static bool is_blocking(const char *name) { return pace_call_synchronises(name) 
 
 static bool may_block(const pace_step *step, uint32_t task) {
     size_t recorded;
-    if (pace_task_exchanges(step, task)) return true;
+    if (pace_task_may_meet(step, task)) return true;
     if (step->kind[task] != PACE_TASK_CALL) return false;
     pace_step_waits(&recorded, step, task);
     return recorded || is_blocking(pace_step_name(step, task));
@@ -83,7 +83,7 @@ static bool asks(const pace_step *step, uint32_t task) {
 
 static bool takes_host_time(const pace_step *step, uint32_t task) {
     return (step->kind[task] == PACE_TASK_CALL && !asks(step, task)) || pace_task_is_operator(step, task) ||
-           pace_task_fetches_input(step, task) || pace_task_exchanges(step, task);
+           pace_task_fetches_input(step, task) || pace_task_may_meet(step, task);
 }
 
 /* Then its first segment has no length, but it stands where the task starts: that is what its launches depend on. */

@@ -244,18 +244,23 @@ static void cut_at_meeting(joiner *j, uint32_t arrival, uint32_t meeting) {
     pace_segment_depend(&j->joint->replay, rest, meeting, 0, false);
 }
 
+/* Hosts that come together wait for nobody. */
+enum { TOGETHER_NS = 20000 };
+
 /* One exchange of all hosts, unless one of them lies outside of the window or, as the clocks tell, was over before the
  * last began. */
 static pace_status join_host_exchange(joiner *j, const pace_host_exchange *parts, size_t count) {
-    int64_t last_ns = INT64_MIN;
+    int64_t first_ns = INT64_MAX, last_ns = INT64_MIN;
     uint32_t meeting;
     j->points.count = 0;
     for (size_t i = 0; i < count; i++) {
         if (parts[i].segment == PACE_NO_SEGMENT) return PACE_OK;
         int64_t at_ns = j->joint->replay.segments.items[parts[i].segment].start_ns;
         if (at_ns > last_ns) last_ns = at_ns;
+        if (at_ns < first_ns) first_ns = at_ns;
         PACE_TRY(PACE_PUSH(&j->points, ((point){at_ns, parts[i].segment})));
     }
+    if (last_ns - first_ns < TOGETHER_NS) return PACE_OK;
     for (size_t i = 0; i < count; i++)
         if (pace_segment_end(&j->joint->replay.segments.items[parts[i].segment + 1]) < last_ns) return PACE_OK;
     PACE_TRY(add_meeting(&meeting, j));
