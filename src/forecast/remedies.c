@@ -417,6 +417,7 @@ static pace_status try_here(trial *t, const pace_rank *rank) {
 static pace_status find_hint(pace_remedy_hint *out, const trial *t, const pace_lead *lead) {
     const pace_remedy_hint *hint = NULL;
     if (lead->matters) PACE_TRY(pace_hint_find(&hint, &t->catalog, lead, t->analysis));
+    if (hint && hint->last && t->out->items.count) return PACE_OK;
     for (size_t i = 0; hint && hint->unless && i < t->out->items.count; i++)
         if (strcmp(t->out->items.items[i].row.id, hint->unless) == 0) return PACE_OK;
     if (hint) *out = *hint;

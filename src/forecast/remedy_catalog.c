@@ -89,7 +89,8 @@ static pace_status read_hint(pace_remedy_catalog *out, const pace_yaml *yaml, co
     PACE_TRY(pace_yaml_word(&resource, yaml, node, "resource"));
     hint.resource = PACE_ADVICES;
     if (strcmp(resource, "any") != 0) PACE_TRY(read_resource(&hint.resource, yaml, pace_yaml_get(node, "resource")));
-    PACE_TRY(pace_yaml_word(&hint.names, yaml, node, "names"));
+    PACE_TRY(pace_yaml_flag(&hint.last, yaml, node, "last"));
+    if (!hint.last) PACE_TRY(pace_yaml_word(&hint.names, yaml, node, "names"));
     PACE_TRY(pace_yaml_word(&hint.says, yaml, node, "says"));
     PACE_TRY(pace_yaml_flag(&hint.of_long_steps, yaml, node, "of_long_steps"));
     PACE_TRY(pace_yaml_flag(&hint.without_shapes, yaml, node, "without_shapes"));

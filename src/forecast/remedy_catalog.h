@@ -35,6 +35,7 @@ typedef struct {
     const char *rules_out;              /* id of the remedy that would not help then; NULL = none */
     pace_advice resource;               /* that leads; PACE_ADVICES = any */
     bool of_long_steps;                 /* only where steps that take longer than usual lead */
+    bool last;                          /* whatever the names, where no remedy saves enough; names NULL */
     bool without_shapes;                /* only where operators have no shapes: no replay could try it */
     double least_stretch, most_stretch; /* what share of the resource's time its longest stretch takes */
 } pace_remedy_hint;

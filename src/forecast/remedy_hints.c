@@ -6,7 +6,7 @@
 
 /* What stands behind half of the resource's time or more, or most of the waits. Where nothing could be tried instead, a
  * tenth will do. */
-enum { MOST_NAMES = 8 };
+enum { MOST_NAMES = 10 };
 
 static size_t list_names(const char *names[MOST_NAMES], const pace_lead *behind, double least) {
     const pace_culprit *c = &behind->culprit;
@@ -47,8 +47,20 @@ static const char *sign_of_steps(const pace_lead *lead) {
     return s->found && s->after_ns > s->before_ns && works && as_many ? "throttled" : NULL;
 }
 
+/* A tenth of the device's work or more is done again in the backward pass. */
+static const char *sign_of_stages(const pace_lead *lead, const pace_analysis *analysis) {
+    const pace_work *work = &analysis->ranks.items[lead->culprit.rank]->work;
+    int64_t again_ns = 0, all_ns = 0;
+    for (size_t i = 0; i < work->items.count; i++) {
+        int64_t ns = work->items.items[i].end_ns - work->items.items[i].start_ns;
+        all_ns += ns;
+        if (work->items.items[i].stage == PACE_STAGE_RECOMPUTE) again_ns += ns;
+    }
+    return all_ns > 0 && again_ns * 10 >= all_ns ? "recomputes" : NULL;
+}
+
 static size_t list_signs(const char **names, const pace_lead *lead, const pace_analysis *analysis) {
-    const char *signs[] = {sign_of_steps(lead), sign_of_ranks(lead, analysis)};
+    const char *signs[] = {sign_of_steps(lead), sign_of_ranks(lead, analysis), sign_of_stages(lead, analysis)};
     size_t count = 0;
     for (size_t i = 0; i < PACE_COUNT(signs); i++)
         if (signs[i]) names[count++] = signs[i];
@@ -84,7 +96,8 @@ pace_status pace_hint_find(const pace_remedy_hint **out, const pace_remedy_catal
         if (stretch < hint->least_stretch || stretch > hint->most_stretch) continue;
         size_t count = list_names(names, behind, hint->without_shapes ? 0.1 : 0.5);
         if (analysis) count += list_signs(names + count, behind, analysis);
-        PACE_TRY(fits(&is_it, hint, names, count));
+        if (hint->last) is_it = true;
+        else PACE_TRY(fits(&is_it, hint, names, count));
         if (is_it) *out = hint;
     }
     return PACE_OK;

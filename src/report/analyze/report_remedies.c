@@ -159,9 +159,11 @@ static bool put_untried(pace_node *root, const pace_remedies *remedies, const pa
                         const pace_remedy *first) {
     bool little = !first || first->saved_share * (double)lead->step_ns < 0.5 * (double)lead->saved_ns;
     const char *stretch = little ? stretch_of(lead) : NULL;
-    if (remedies->hint.id) pace_node_sentence(root, true, "Next: %s", remedies->hint.says);
+    const pace_remedy_hint *hint = &remedies->hint;
+    if (hint->id && !hint->last) pace_node_sentence(root, true, "Next: %s", hint->says);
     else if (stretch) put_itself(root, stretch);
     else if (little && is_unrecorded(lead)) put_unrecorded(root, lead);
+    else if (hint->id) pace_node_sentence(root, true, "Next: %s", hint->says);
     else return false;
     return true;
 }
