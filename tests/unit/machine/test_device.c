@@ -186,6 +186,21 @@ static void test_kernel_classes(void **state) {
         {"triton_poi_fused_add_relu_3", "elementwise", PACE_BOUND_MEMORY},
         {"void at::native::(anonymous namespace)::multi_tensor_apply_kernel<>", "optimizer", PACE_BOUND_MEMORY},
         {"void cub::DeviceRadixSortOnesweepKernel<>", "reduction", PACE_BOUND_MEMORY},
+        {"fused_moe_kernel", "gemm", PACE_BOUND_COMPUTE}, /* of servers, in their sources' names */
+        {"_ZN5aiter23fmoe_fp8_blockscale_g1u1E", "gemm", PACE_BOUND_COMPUTE},
+        {"void marlin::Marlin<__nv_bfloat16, 256, 4, 16, 4>", "gemm", PACE_BOUND_COMPUTE},
+        {"_chunk_scan_fwd_kernel", "gemm", PACE_BOUND_COMPUTE},
+        {"void flashinfer::BatchPrefillWithPagedKVCacheKernel<>", "attention", PACE_BOUND_COMPUTE},
+        {"void flashinfer::BatchDecodeWithPagedKVCacheKernel<>", "attention", PACE_BOUND_MEMORY},
+        {"void vllm::paged_attention_v2_kernel<unsigned short, unsigned short, 128>", "attention", PACE_BOUND_MEMORY},
+        {"void vllm::reshape_and_cache_flash_kernel<>", "copy", PACE_BOUND_MEMORY},
+        {"void flashinfer::norm::FusedAddRMSNormKernel<>", "elementwise", PACE_BOUND_MEMORY},
+        {"void flashinfer::trtllm_allreduce_fusion::allreduce_fusion_kernel_oneshot_lamport<>", "communication",
+         PACE_BOUND_UNKNOWN},
+        {"quickreduce::allreduce_prototype_twoshot", "communication", PACE_BOUND_UNKNOWN},
+        {"kuserbuffers_pushsend", "communication", PACE_BOUND_UNKNOWN},
+        {"causal_conv1d_fwd_kernel", "convolution", PACE_BOUND_MEMORY},
+        {"gen_conv", "convolution", PACE_BOUND_COMPUTE},
         {"global_scale_kernel", "unknown", PACE_BOUND_UNKNOWN}, /* no "gloo" in it */
         {"accl_occluded", "unknown", PACE_BOUND_UNKNOWN},       /* "ccl" is not a library */
         {"", "unknown", PACE_BOUND_UNKNOWN},
