@@ -8,10 +8,12 @@ import os
 import random
 
 import planted_corners
+import planted_engines
 import planted_habits
 import planted_loops
 import planted_meshes
 import planted_shapes
+import planted_systems
 from planted_traces import Rank, collective, finish, layers, update
 
 FAST = "ncclDevKernel_AllReduce_Sum_f32_RING_LL"
@@ -456,6 +458,7 @@ def write(program, world, path):
     if program == "slow_stage":
         return write_pipeline(path, world, 4 * world, world // 2)
     run = Run(world)
-    modules = (globals(), vars(planted_loops), vars(planted_habits), vars(planted_meshes), vars(planted_corners), vars(planted_shapes))
+    modules = (globals(), vars(planted_loops), vars(planted_habits), vars(planted_meshes), vars(planted_corners), vars(planted_shapes),
+               vars(planted_systems), vars(planted_engines))
     next(module[program] for module in modules if program in module)(run)
     return run.write(path)

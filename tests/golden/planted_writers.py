@@ -1,5 +1,5 @@
 """The planted recordings in other shapes: as an export of Nsight Systems, without what links work to its call, without marks of steps, in
-pairs of begin and end, and of ranks that recorded other numbers of steps.
+pairs of begin and end, of ranks that recorded other numbers of steps, and of one rank alone.
 """
 import gzip
 import json
@@ -69,12 +69,17 @@ def uneven(events, number):
     return [e for e in events if (e["ts"] >= begin if e["pid"] == 1 else e["args"]["correlation"] in kept)]
 
 
-SHAPES = {"nsys": as_export, "unlinked": unlinked, "unmarked": unmarked, "pairs": in_pairs, "uneven": uneven}
+def alone(path, number):
+    """The first rank's recording alone."""
+    return None if number else path
+
+
+SHAPES = {"alone": alone, "nsys": as_export, "unlinked": unlinked, "unmarked": unmarked, "pairs": in_pairs, "uneven": uneven}
 
 
 def rewrite(paths, shape):
     """Writes the recordings in another shape; returns their paths."""
-    written = [SHAPES[shape](path, number) for number, path in enumerate(paths)]
+    written = list(filter(None, (SHAPES[shape](path, number) for number, path in enumerate(paths))))
     for path in set(paths) - set(written):
         os.remove(path)
     return written
