@@ -21,13 +21,7 @@ pace_status pace_offload_check(pace_step_plan *plan, const pace_step_place *plac
         return pace_fail(PACE_E_USAGE, "offload: %s is the host itself: there is no other memory", place->device->name);
     if (plan->config.offload == PACE_OFFLOAD_ACTIVATIONS && plan->slots->layers < 2)
         return pace_fail(PACE_E_USAGE, "offload activations: expected a model that repeats layers");
-    double ranks = fmin(place->node_ranks, pace_config_ranks(&plan->config)), need = fullest_node(plan, ranks);
-    if (place->host_bytes > 0 && need > place->host_bytes)
-        return pace_fail(
-            PACE_E_USAGE,
-            "offload: the host's memory of a node is %.4g GB, and its %.0f rank%s would hold %.4g GB there "
-            "(host-memory=4TB behind the machine's name says that it has more)",
-            place->host_bytes / 1e9, ranks, ranks > 1 ? "s" : "", need / 1e9);
-    plan->host_bytes = need;
+    plan->host_bytes = fullest_node(plan, fmin(place->node_ranks, pace_config_ranks(&plan->config)));
+    plan->host_has_bytes = place->host_bytes;
     return PACE_OK;
 }

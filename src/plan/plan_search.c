@@ -1,6 +1,7 @@
 #include "plan/plan_search.h"
 
 #include "model/model.h"
+#include "plan/offload_memory.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -133,6 +134,16 @@ static bool is_idle_offload(searcher *s, const pace_config *config) {
     return true;
 }
 
+/* More nodes or other devices would not help it as they help one that its device lacks memory for. */
+static pace_status check_host(const pace_step_plan *plan) {
+    pace_step_room room = pace_step_tightest(plan, 0);
+    if (!room.of_host) return PACE_OK;
+    return pace_fail(PACE_E_USAGE,
+                     "offload: the ranks of a node would hold %.4g GB in their host's memory of %.4g GB "
+                     "(" PACE_HOST_MEMORY_HINT ")",
+                     room.need_bytes / 1e9, room.has_bytes / 1e9);
+}
+
 static pace_status visit(void *context, const pace_config *config) {
     searcher *s = context;
     if (is_stopped(s) || is_idle_offload(s, config)) return PACE_OK;
@@ -146,6 +157,7 @@ static pace_status visit(void *context, const pace_config *config) {
     pace_status status = check_split(s, config);
     const pace_step_limits limits = limits_of(s);
     if (status == PACE_OK) status = pace_step_screen(&solution, s->pricer, &one, &limits);
+    if (status == PACE_OK) status = check_host(&solution.plan);
     s->may_offload = status == PACE_OK && !pace_step_surely_fits(solution.plan.memory.all_bytes,
                                                                  solution.plan.device_bytes, s->found->doubts);
     if (s->may_offload) s->on_device = solution.plan.memory;

@@ -359,6 +359,18 @@ pace_step_fitting pace_step_fits(double need, double has, const pace_doubts *dou
     return need < doubts->figure[PACE_DOUBT_MEMORY] * has ? PACE_MAY_FIT : PACE_TOO_LARGE;
 }
 
+pace_step_room pace_step_tightest(const pace_step_plan *plan, double more_bytes) {
+    if (plan->host_has_bytes > 0 && plan->host_bytes > plan->host_has_bytes)
+        return (pace_step_room){plan->host_bytes, plan->host_has_bytes, true};
+    return (pace_step_room){plan->memory.all_bytes + more_bytes, plan->device_bytes, false};
+}
+
+/* What a host holds is counted to the byte. */
+static pace_step_fitting fitting_of(const pace_step_plan *plan, double more_bytes, const pace_doubts *doubts) {
+    pace_step_room room = pace_step_tightest(plan, more_bytes);
+    return room.of_host ? PACE_TOO_LARGE : pace_step_fits(room.need_bytes, room.has_bytes, doubts);
+}
+
 bool pace_step_surely_fits(double need, double has, const pace_doubts *doubts) {
     return !(has > 0) || need * doubts->figure[PACE_DOUBT_MEMORY] <= has;
 }
@@ -441,8 +453,7 @@ pace_status pace_step_settle(pace_step_solution *out, pace_step_pricer *pricer, 
     pace_step_solution solution = {0};
     PACE_TRY(pace_device_check_precision(asked->device, pace_config_matrix_precision(&asked->config)));
     PACE_TRY(plan_case(&solution, asked, pricer));
-    solution.fitting =
-        pace_step_fits(solution.plan.memory.all_bytes, solution.plan.device_bytes, pace_cost_doubts(pricer->cost));
+    solution.fitting = fitting_of(&solution.plan, 0, pace_cost_doubts(pricer->cost));
     close_form(&solution, pricer, asked);
     solution.time_s = solution.closed_s;
     *out = solution;
@@ -460,7 +471,7 @@ pace_status pace_step_screen(pace_step_solution *out, pace_step_pricer *pricer, 
     PACE_TRY(pace_step_plan_outline(plan, slots, asked->framework, &asked->config, &place, asked->attention));
     PACE_TRY(pace_offload_check(plan, &place));
     const pace_doubts *doubts = pace_cost_doubts(pricer->cost);
-    out->fitting = pace_step_fits(plan->memory.all_bytes, plan->device_bytes, doubts);
+    out->fitting = fitting_of(plan, 0, doubts);
     double limit_s =
         pace_step_surely_fits(plan->memory.all_bytes, plan->device_bytes, doubts) ? limits->sure_s : limits->close_s;
     out->closed_s.median = INFINITY;
@@ -498,9 +509,7 @@ pace_status pace_step_solve(pace_step_solution *out, pace_step_pricer *pricer, c
     if (pace_step_is_walked(&settled)) PACE_TRY(walk(&solution, pricer->catalog, &settled));
     if (solution.walked) PACE_TRY(pace_step_check_walk(&solution, pricer, &settled, solution.time_s));
     double merging = solution.exchange.merging.most_bytes;
-    if (merging > 0)
-        solution.fitting = pace_step_fits(solution.plan.memory.all_bytes + merging, solution.plan.device_bytes,
-                                          pace_cost_doubts(pricer->cost));
+    if (merging > 0) solution.fitting = fitting_of(&solution.plan, merging, pace_cost_doubts(pricer->cost));
     pace_step_doubt_attention(&solution.time_s, &solution.used, pricer, &settled);
     pace_step_doubt_tables(&solution.time_s, &solution.used, pricer, &settled);
     *out = solution;

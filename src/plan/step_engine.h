@@ -50,13 +50,22 @@ pace_step_fitting pace_step_fits(double need_bytes, double has_bytes, const pace
 bool pace_step_surely_fits(double need_bytes, double has_bytes, const pace_doubts *doubts);
 extern const char *const pace_step_fitting_names[]; /* "yes", "maybe", "no" */
 
+/* What a plan needs of a memory, and what there is; 0 = unknown. */
+typedef struct {
+    double need_bytes, has_bytes;
+    bool of_host; /* of a node; else of a device */
+} pace_step_room;
+/** Of the host where it has less than the ranks of a node keep there, else of a device, which needs `more_bytes`
+ * beside the plan's own. */
+pace_step_room pace_step_tightest(const pace_step_plan *plan, double more_bytes);
+
 typedef struct {
     pace_estimate time_s;
     bool walked;
     pace_step_plan plan;       /* its slots are borrowed until the pricer's next case */
     pace_estimate closed_s;    /* the closed form's; with what the slowest rank takes longer, as time_s */
     double closed_skew_s;      /* of that: waiting for the slowest rank */
-    pace_step_fitting fitting; /* into the device's memory */
+    pace_step_fitting fitting; /* into the tightest memory */
     bool recomputed;           /* all activations are: nobody said so, and else the step does not fit into memory */
     uint32_t folded;           /* walked: rounds of micro-batches that were left out, since they are alike */
     double forward_backward_s; /* walked: without what nothing hides of exchanges */

@@ -55,6 +55,7 @@ typedef struct {
     pace_step_memory memory;      /* of the fullest rank */
     double last_rank_bytes;       /* what a rank of the last stage holds, which is the one that Megatron logs */
     double host_bytes;            /* what the ranks of the fullest node hold in its host's memory */
+    double host_has_bytes;        /* of that host; 0 = unknown */
     double device_bytes;          /* memory of the device that a framework can give; 0 = unknown */
 } pace_step_plan;
 

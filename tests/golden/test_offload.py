@@ -138,8 +138,10 @@ def check_host_memory():
         return ask("gpt2", "--on", f"{on} host-memory={has:.0f}B", *words, "-q")
     for settings, copies in (((), 8), (("zero_stage=1",), 1), (("dp=1",), 1)):
         need = 16 * GPT2 * copies
-        code, _, err = asked(0.97 * need, "offload=optimizer", *settings)
-        expect(code == 2 and "host's memory" in err, "more than the host has", settings, code, err)
+        code, out, err = asked(0.97 * need, "offload=optimizer", *settings)
+        said = " ".join(out.split())
+        expect(code == 1 and "Does not fit: the ranks of a node need" in said and "their host has" in said and "host-memory=4TB" in said,
+               "more than the host has", settings, code, said[:500], err)
         code, out, err = asked(1.03 * need, "offload=optimizer", *settings)
         expect(code == 0 and "The host of a node holds" in out, "the host has it", settings, code, err)
     code, out, _ = ask("gpt2", "--on", "a100*8 nvlink=300GB/s", "--set", "offload=optimizer", "-q")
@@ -151,8 +153,18 @@ def check_host_memory():
         words = [w for s in ("micro_batch=8", "precision=bf16", "recompute=full", "offload=activations") for w in ("--set", s)]
         code, _, err = ask("gpt3_1.3b", "--on", f"h100-sxm host-memory={has * (LAYERS - 1) * layer_bytes:.0f}B", *words, "-q")
         expect((code == 0) == fits, "inputs of all layers but the last", has, code, err)
+    code, out, err = ask("gpt2", "--on", f"a100*8 nvlink=300GB/s host-memory={8 * 16 * GPT2}B", "--workers", "1,8", "--batch", "2", "-q",
+                         *(w for s in ("optimizer=adam", "precision=fp32", "offload=optimizer") for w in ("--set", s)))
+    expect(code == 0, "workers whose host has it", code, err)
+    code, out, err = ask("gpt2", "--on", f"a100*8 nvlink=300GB/s host-memory={4 * 16 * GPT2}B", "--workers", "1,8", "--batch", "2", "-q",
+                         *(w for s in ("optimizer=adam", "precision=fp32", "offload=optimizer") for w in ("--set", s)))
+    expect(code == 1 and "for those of a node, their host has" in " ".join(out.split()), "workers whose host has less", code, out[:600], err)
     with tempfile.TemporaryDirectory() as folder:
         rows = os.path.join(folder, "rows.csv")
+        Path(rows).write_text("model,micro_batch,offload,n_gpu\ngpt2,4,optimizer,8\ngpt2,4,none,8\n")
+        code, out, err = ask("--kind", "step", "--rows", rows, "-f", "csv", "--on", "a100*8 nvlink=300GB/s host-memory=4GB")
+        said = [row["status"] for row in csv.DictReader(io.StringIO(out))]
+        expect(code == 1 and "does not fit into its host's memory" in said[0] and "fit" not in said[1] and "their host has" in err, "rows whose host has less", code, said, err)
         Path(rows).write_text("model,device,micro_batch,offload\ngpt2,a100-80-sxm,4,optimizer\ngpt2,a100-80-sxm,4,none\n")
         code, out, err = ask("--kind", "step", "--rows", rows, "-f", "csv", "-q")
         said = [row["status"] for row in csv.DictReader(io.StringIO(out))]

@@ -288,8 +288,7 @@ pace_status pace_scaling_answer(pace_estimate *out_s, pace_scaling_asked *asked,
     asked->on_device = at->device->name;
     asked->unused_servers = row->servers > 0 && worded.approach.family != PACE_APPROACH_SERVER;
     asked->fitting = solution.fitting;
-    asked->need_bytes = solution.plan.memory.all_bytes;
-    asked->has_bytes = solution.plan.device_bytes;
+    asked->room = pace_step_tightest(&solution.plan, 0);
     if (!known) out_s->median += by->fixed_s;
     if (!pace_scaling_says_recipe(row)) out_s->spread = hypot(out_s->spread, asked->recipe_spread);
     asked->beyond = NULL;

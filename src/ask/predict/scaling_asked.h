@@ -26,8 +26,8 @@ typedef struct {
     bool took_on;              /* of the row that was answered last */
     bool unused_servers;       /* of that row: its approach has none */
     const char *on_device;     /* that it was answered on */
-    pace_step_fitting fitting; /* of that row, into its device's memory */
-    double need_bytes, has_bytes;
+    pace_step_fitting fitting; /* of that row, into memory */
+    pace_step_room room;
     double recipe_spread; /* of rows that do not say what ran */
     const char *beyond;   /* of that row: what lies outside the rows of the fit, in words; NULL = nothing */
     pace_device_catalog devices;

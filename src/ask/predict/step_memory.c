@@ -1,5 +1,6 @@
 #include "ask/predict/step_memory.h"
 #include "base/print.h"
+#include "plan/offload_memory.h"
 
 #include <math.h>
 
@@ -185,8 +186,10 @@ pace_status pace_step_remedy(char out[PACE_REMEDY_TEXT], const pace_memory_asked
 pace_status pace_step_advise(char *out, size_t size, const pace_memory_asked *memory, const pace_step_plan *plan) {
     char remedy[PACE_REMEDY_TEXT];
     double fixed = plan->memory.all_bytes - plan->memory.activation_bytes;
+    const char *host = pace_step_tightest(plan, 0).of_host ? PACE_HOST_MEMORY_HINT : "";
     PACE_TRY(pace_step_remedy(remedy, memory));
-    if (*remedy) pace_snprintf(out, size, "It would fit with %s.", remedy);
+    if (*remedy) pace_snprintf(out, size, "It would fit with %s%s%s.", remedy, *host ? "; " : "", host);
+    else if (*host) pace_snprintf(out, size, "No change of the configuration was found that fits; %s.", host);
     else if (fixed < plan->device_bytes)
         pace_snprintf(out, size,
                       "No batch fits: one sample's activations do not, even recomputed; fewer tokens would.");

@@ -164,7 +164,7 @@ static pace_status scale_model(pace_workers_point *out, double *alone, pace_work
     out->recomputed = all.recomputed;
     out->memory_bytes = all.plan.memory.all_bytes + all.exchange.merging.most_bytes;
     out->first_bytes = all.plan.memory.all_bytes + all.exchange.merging.first_bytes;
-    out->device_bytes = all.plan.device_bytes;
+    out->room = pace_step_tightest(&all.plan, all.exchange.merging.most_bytes);
     return PACE_OK;
 }
 

@@ -18,9 +18,10 @@ typedef struct {
     bool recomputed; /* since it would not fit else */
     pace_scaling_point point;
     double fp_bp_s, wu_s;
-    pace_step_fitting fitting;         /* of a model's rank, which needs and has: */
-    double memory_bytes, device_bytes; /* of the device that needs most */
-    double first_bytes;                /* what device 0 needs */
+    pace_step_fitting fitting; /* of a model's rank, which needs and has: */
+    pace_step_room room;
+    double memory_bytes; /* of the device that needs most */
+    double first_bytes;  /* what device 0 needs */
 } pace_workers_point;
 
 typedef struct {

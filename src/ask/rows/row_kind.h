@@ -38,8 +38,8 @@ typedef struct {
     double values[3];          /* median, low, high in `unit`; a rate's low end is the longest time */
     const char *unit;          /* borrowed from the state */
     const char *asked;         /* the measured column that asked, where a row is several questions; borrowed */
-    pace_step_fitting fitting; /* of what a row runs into its device's memory */
-    double need_bytes, has_bytes;
+    pace_step_fitting fitting; /* of what a row runs into memory */
+    pace_step_room room;
     bool batch_assumed;                    /* the row does not say it */
     char beyond[64];                       /* what of it lies outside the fit that answers it, in words; "" = nothing */
     char status[400];                      /* "ok", what was assumed, or why there is no answer */

@@ -98,8 +98,7 @@ static void answer_row(pace_row_answer *out, void *state, size_t table, size_t q
     if (out->known && s->asked.beyond) pace_snprintf(out->beyond, sizeof out->beyond, "%s", s->asked.beyond);
     out->batch_assumed = out->known && row->batch_assumed;
     out->fitting = out->known ? s->asked.fitting : PACE_FITS;
-    out->need_bytes = s->asked.need_bytes;
-    out->has_bytes = s->asked.has_bytes;
+    out->room = s->asked.room;
     out->cells[0].text = out->known ? pace_step_fitting_names[s->asked.fitting] : "";
 }
 

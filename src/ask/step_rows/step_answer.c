@@ -46,7 +46,7 @@ void pace_step_answer_of(pace_step_answer *out, const pace_step_solution *soluti
                               .parts = pace_step_compose(plan, factors),
                               .memory_bytes = plan->memory.all_bytes,
                               .last_rank_bytes = plan->last_rank_bytes,
-                              .device_bytes = plan->device_bytes,
+                              .room = pace_step_tightest(plan, 0),
                               .fitting = solution->fitting,
                               .recomputed = solution->recomputed};
     double plain_s = pace_step_compose(plan, &none).total_s;

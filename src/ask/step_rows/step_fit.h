@@ -43,8 +43,9 @@ typedef struct {
 typedef struct {
     pace_estimate time_s;
     pace_step_time parts;
-    double memory_bytes, last_rank_bytes, device_bytes;
+    double memory_bytes, last_rank_bytes;
     pace_step_fitting fitting;
+    pace_step_room room;
     bool recomputed; /* taken for granted, so that it fits into memory */
 } pace_step_answer;
 

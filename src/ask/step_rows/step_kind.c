@@ -69,7 +69,8 @@ static void set_values(pace_row_answer *out, const pace_step_row *row, double un
 
 static void set_status(pace_row_answer *out, const pace_step_row *row, const pace_step_answer *answer) {
     static const char *const fits[] = {"", "may not fit into memory", "does not fit into memory"};
-    const char *notes[] = {fits[answer->fitting], answer->recomputed ? "assumed full recomputation" : "", row->status};
+    const char *fit = answer->room.of_host ? "does not fit into its host's memory" : fits[answer->fitting];
+    const char *notes[] = {fit, answer->recomputed ? "assumed full recomputation" : "", row->status};
     for (size_t i = 0; i < sizeof notes / sizeof *notes; i++)
         if (*notes[i]) pace_list(out->status, sizeof out->status, "; ", "%s", notes[i]);
     if (!*out->status) snprintf(out->status, sizeof out->status, "ok");
@@ -91,8 +92,7 @@ static void answer_row(pace_row_answer *out, void *state, size_t table, size_t q
     }
     out->batch_assumed = out->known && row->batch_assumed;
     out->fitting = answer.fitting;
-    out->need_bytes = answer.memory_bytes;
-    out->has_bytes = answer.device_bytes;
+    out->room = answer.room;
     out->cells[2].text = out->known ? pace_step_fitting_names[answer.fitting] : "";
     out->cells[0].number = out->known ? answer.memory_bytes : NAN;
     out->cells[1].number = out->known ? answer.last_rank_bytes : NAN;

@@ -35,7 +35,7 @@ typedef struct {
     size_t too_large, ran; /* rows that do not fit: not measured, and measured, which ran whatever the formula says */
     size_t first;          /* of those not measured: the question */
     char which[64];        /* their rows */
-    double need_bytes, has_bytes;
+    pace_step_room room; /* of the first that does not fit */
     size_t beyond; /* rows outside what their fit has seen */
     char beyond_which[64], beyond_what[64];
 } answers;
@@ -104,7 +104,7 @@ static void judge(answers *a, size_t at, const pace_row_question *question, cons
         a->ran++;
         return;
     }
-    if (a->too_large++ == 0) a->first = at, a->need_bytes = answer->need_bytes, a->has_bytes = answer->has_bytes;
+    if (a->too_large++ == 0) a->first = at, a->room = answer->room;
     name_row(a->which, sizeof a->which, a->too_large, question);
 }
 
@@ -136,10 +136,10 @@ static pace_status put_fit(pace_report *report, const answers *a) {
     pace_report_deny(report);
     pace_report_lead(
         report, PACE_WARN_DOES_NOT_FIT,
-        "Does not fit: %zu of %zu rows (%s). Row %zu needs %s for each rank, its device has %s (%.1f times "
-        "as much).%s%s",
-        a->too_large, a->from.questions, a->which, (size_t)first.row + 1, pace_show_bytes(a->need_bytes).text,
-        pace_show_bytes(a->has_bytes).text, a->need_bytes / a->has_bytes, *advice ? " " : "", advice);
+        "Does not fit: %zu of %zu rows (%s). Row %zu needs %s for %s has %s (%.1f times as much).%s%s", a->too_large,
+        a->from.questions, a->which, (size_t)first.row + 1, pace_show_bytes(a->room.need_bytes).text,
+        a->room.of_host ? "the ranks of a node, their host" : "each rank, its device",
+        pace_show_bytes(a->room.has_bytes).text, a->room.need_bytes / a->room.has_bytes, *advice ? " " : "", advice);
     return PACE_OK;
 }
 

@@ -141,11 +141,13 @@ static size_t count_points(const pace_workers_asked *a, pace_step_fitting fittin
 /* What a point needs, has, and what would make it fit. */
 static void say_point(char *out, size_t size, const pace_workers_asked *a, const pace_workers_point *point,
                       const char *about, bool advised) {
+    const pace_step_room room = point->room;
     pace_snprintf(out, size,
-                  "%.80s with a batch of %.0f on %d %s needs %s%s for each, %.80s has %s (%.1f times as much).%s%s",
+                  "%.80s with a batch of %.0f on %d %s needs %s%s for %s, %.80s has %s (%.1f times as much).%s%s",
                   a->inputs.items[point->input].name, point->batch, point->workers,
-                  point->workers == 1 ? "worker" : "workers", about, pace_show_bytes(point->memory_bytes).text,
-                  a->device->name, pace_show_bytes(point->device_bytes).text, point->memory_bytes / point->device_bytes,
+                  point->workers == 1 ? "worker" : "workers", about, pace_show_bytes(room.need_bytes).text,
+                  room.of_host ? "those of a node" : "each", room.of_host ? "their host" : a->device->name,
+                  pace_show_bytes(room.has_bytes).text, room.need_bytes / room.has_bytes,
                   advised ? " " : "", advised ? a->advice : "");
 }
 

@@ -233,8 +233,9 @@ pace_status pace_put_fit(pace_report *report, pace_step_asked *step) {
     const pace_step_plan *plan = &step->settled.plan;
     const char *device = step->asked.device->name;
     char advice[PACE_REMEDY_TEXT + 80];
-    double times = plan->device_bytes > 0 ? plan->memory.all_bytes / plan->device_bytes : 0;
-    pace_shown need = pace_show_bytes(plan->memory.all_bytes), has = pace_show_bytes(plan->device_bytes);
+    pace_step_room room = pace_step_tightest(plan, 0);
+    double times = room.has_bytes > 0 ? room.need_bytes / room.has_bytes : 0;
+    pace_shown need = pace_show_bytes(room.need_bytes), has = pace_show_bytes(room.has_bytes);
     if (step->settled.fitting == PACE_FITS) return PACE_OK;
     const pace_memory_asked memory = {.asked = &step->asked,
                                       .pricer = &step->pricer,
@@ -249,8 +250,9 @@ pace_status pace_put_fit(pace_report *report, pace_step_asked *step) {
     }
     pace_report_deny(report);
     pace_report_lead(report, PACE_WARN_DOES_NOT_FIT,
-                     "Does not fit: each rank needs %s, %s has %s (%.1f times as much). %s", need.text, device,
-                     has.text, times, advice);
+                     "Does not fit: %s %s, %s has %s (%.1f times as much). %s",
+                     room.of_host ? "the ranks of a node need" : "each rank needs", need.text,
+                     room.of_host ? "their host" : device, has.text, times, advice);
     return PACE_OK;
 }
 
