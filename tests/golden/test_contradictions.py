@@ -125,8 +125,42 @@ def test_rows():
     for cells in ({"strategy": "TP1 PP1"}, {"head_dim": "64", "heads": "12", "hidden": "768"}, {"kv_heads": "12", "heads": "12"}, {"experts": "1"}):
         expect("no effect" not in row(**cells)["status"], cells)
     expect("recomputation" not in row(mode="inference", hidden="768", layers="12", heads="12", model="")["status"], "a forward pass alone recomputes nothing")
+    shaped = {"model": "", "hidden": "768", "layers": "12", "heads": "12"}
+    expect(row(**shaped, vocab="30k")["predicted"] == row(**shaped, vocab="30000")["predicted"] != row(**shaped, vocab="90k")["predicted"], "thousands of words")
+    placed = {"device": "", "n_gpu": "", "machine": "dgx-a100*2", "global_batch": ""}
+    expect("has 2 nodes of 8 devices, the row takes more" in row(**placed, nodes="4")["status"], row(**placed, nodes="4"))
+    expect("the row takes more" not in row(**placed, nodes="2")["status"] and row(**placed, nodes="2")["predicted"], row(**placed, nodes="2"))
     two, four = row(nodes="2"), row(gpus_per_node="4")
     expect(two["predicted"] == four["predicted"] != plain["predicted"], "8 devices on 2 nodes", two, four)
+
+
+def test_rows_of_exchanges():
+    """A machine whose name says how many nodes it has is asked of no more, and a library is one by whatever door it is named."""
+    def rows(text, *words):
+        with tempfile.NamedTemporaryFile("w", suffix=".csv") as file:
+            file.write(text)
+            file.flush()
+            return list(csv.DictReader(run("predict", "--kind", "exchange", "--rows", file.name, "-f", "csv", "-q", *words)[1].splitlines()))
+    table = "system,nodes,gpus,library,algorithm,bytes\n" + "".join(f"{row}\n" for row in (
+        "dgx-a100*2,4,32,,,1e6", "dgx-a100*2,2,16,,,1e6", "dgx-a100,4,32,,,1e6", "dgx-a100,2,16,textbook,,1e6", "dgx-a100,2,16,textbook,ring,1e6", "dgx-a100,2,16,,ring,1e6"))
+    found = rows(table)
+    expect(found[0]["predicted"] == "" and "has 2 nodes, the row takes 4" in found[0]["status"], found[0])
+    expect(all(row["status"] == "ok" for row in found[1:]) and float(found[2]["predicted"]) > float(found[1]["predicted"]), found)
+    for row, words in ((3, ()), (4, ("--algorithm", "ring"))):
+        code, out, err = run("predict", "--kind", "exchange", "--on", "dgx-a100*2", "--bytes", "1MB", "--library", "textbook", *words, "-f", "json", "-q")
+        expect(float(found[row]["predicted"]) == json.loads(out)["points"][0]["time_s"], "one library, two doors", found[row], out[:2000], err)
+    expect(len({row["predicted"] for row in (found[1], *found[3:])}) == 4, "who chooses decides", found)
+    on = rows("nodes,gpus,bytes\n4,32,1e6\n2,16,1e6\n", "--on", "dgx-a100*2")
+    expect("more than --on has" in on[0]["status"] and on[1]["status"] == "ok" and on[0]["predicted"] == found[2]["predicted"], on, found[2])
+
+
+def test_shapes_of_products():
+    """A cell of a shape beside columns of its sizes has an effect on nothing: one that says other work is named."""
+    with tempfile.NamedTemporaryFile("w", suffix=".csv") as file:
+        file.write("device,m,n,k,shape,dtype\na100,64,128,256,64x128x256,fp16\na100,64,128,256,512x128x256,fp16\na100,64,128,256,,fp16\n")
+        file.flush()
+        found = list(csv.DictReader(run("predict", "--kind", "kernel", "--rows", file.name, "-f", "csv", "-q")[1].splitlines()))
+    expect([row["status"] for row in found] == ["ok", "ok; no effect: shape", "ok"] and len({row["predicted"] for row in found}) == 1, found)
 
 
 def step_s(*words):

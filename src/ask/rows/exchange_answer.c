@@ -2,6 +2,7 @@
 #include "ask/rows/exchange_stack.h"
 #include "ask/rows/fit_system.h"
 #include "ask/rows/row_kind.h"
+#include "base/numbers.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -15,7 +16,7 @@ static pace_status machine_of(pace_machine *out, pace_catalog *catalog, const pa
         status = PACE_E_MISSING; /* a device alone */
     if (status != PACE_OK) status = pace_machine_named(out, catalog, row->system, row->nodes);
     if (status != PACE_OK && *row->device) status = pace_machine_named(out, catalog, row->device, row->nodes);
-    if (status == PACE_OK && out->nodes < row->nodes) out->nodes = row->nodes;
+    if (status == PACE_OK && out->nodes == 1) out->nodes = row->nodes; /* else its name says how many */
     return status;
 }
 
@@ -70,7 +71,8 @@ static pace_status exchange_of(pace_exchange_asker *a, const pace_exchange_row *
     pace_machine machine = a->machine;
     char version[8] = "";
     if (!pace_exchange_version_of(version, row->variant)) *version = '\0';
-    bool same = strcmp(version, a->last_version) == 0 && a->last_nodes >= row->nodes, on = takes_on(a, row);
+    bool on = takes_on(a, row), same = strcmp(version, a->last_version) == 0 && a->last_nodes >= row->nodes &&
+                                       a->last_library == row->library;
     if (on && a->by_on && a->has_exchange && same) return PACE_OK;
     if (!on && !a->by_on && strcmp(a->last, row->system) == 0 && same) {
         if (*a->refused && a->last_nodes == row->nodes) return pace_fail(PACE_E_MISSING, "%s", a->refused);
@@ -79,12 +81,16 @@ static pace_status exchange_of(pace_exchange_asker *a, const pace_exchange_row *
     memcpy(a->last, row->system, sizeof a->last);
     memcpy(a->last_version, version, sizeof version);
     a->last_nodes = row->nodes;
+    a->last_library = row->library;
     a->by_on = on;
     *a->refused = '\0';
     pace_status status = on ? PACE_OK : machine_of(&machine, a->catalog, row);
     if (on && machine.nodes < row->nodes) machine.nodes = row->nodes; /* --on says of what kind they are */
+    if (status == PACE_OK && machine.nodes < row->nodes)
+        status = pace_fail(PACE_E_INPUT, "%.40s has %d nodes, the row takes %d", row->system, machine.nodes,
+                           row->nodes);
     if (status == PACE_OK)
-        status = pace_exchange_open(&a->exchange, a->catalog, &machine, PACE_LIBRARY_AUTO, *version ? version : NULL);
+        status = pace_exchange_open(&a->exchange, a->catalog, &machine, row->library, *version ? version : NULL);
     a->has_exchange = status == PACE_OK;
     if (status == PACE_OK) a->last_nodes = machine.nodes;
     else snprintf(a->refused, sizeof a->refused, "%.199s", pace_message_marked());
@@ -124,12 +130,15 @@ static pace_status make_approach_ready(pace_exchange_asker *a, const pace_exchan
     return PACE_OK;
 }
 
+static const char *library_of(const pace_exchange_row *row) {
+    return row->library == PACE_LIBRARY_TEXTBOOK ? "textbook" : "";
+}
+
 /* Curves are of libraries, not of what frameworks do around them. */
 static pace_status by_approach(pace_estimate *out, pace_exchange_asker *a, const pace_exchange_row *row) {
     pace_approach_parts parts;
-    if (*row->algorithm || *row->protocol)
-        return pace_fail(PACE_E_INPUT, "%s: an approach chooses by itself",
-                         *row->algorithm ? row->algorithm : row->protocol);
+    const char *chosen = *row->algorithm ? row->algorithm : *row->protocol ? row->protocol : library_of(row);
+    if (*chosen) return pace_fail(PACE_E_INPUT, "%s: an approach chooses by itself", chosen);
     if (row->collective != PACE_ALLREDUCE)
         return pace_fail(PACE_E_INPUT, "approaches reduce gradients: expected allreduce, found %s",
                          pace_collective_rows[row->collective].name);
@@ -187,9 +196,10 @@ static pace_status predict_row(pace_estimate *out, pace_exchange_asker *a, const
     char refused[200];
     if (*row->approach) return by_approach(out, a, row);
     if (a->fit->curves.count == 0) return by_formula(out, a, row);
-    bool known = was_measured(a, row->algorithm);
-    if (!known || !was_measured(a, row->protocol)) {
-        snprintf(refused, sizeof refused, "no curve was measured with %s", known ? row->protocol : row->algorithm);
+    const char *const chosen[] = {row->algorithm, row->protocol, library_of(row)};
+    for (size_t i = 0; i < PACE_COUNT(chosen); i++) {
+        if (was_measured(a, chosen[i])) continue;
+        snprintf(refused, sizeof refused, "no curve was measured with %s", chosen[i]);
         return unfitted(out, a, row, refused);
     }
     bool modelled = ready(a, row, true) == PACE_OK;
@@ -232,6 +242,7 @@ pace_status pace_exchange_row_answer(pace_estimate *out, pace_exchange_asker *as
         return pace_fail(PACE_E_INPUT, "%s", *row->status ? row->status : "expected a size above 0");
     PACE_TRY(predict_row(out, asker, &placed));
     asker->took_on = is_set_aside(asker, &placed);
+    asker->more_nodes = asker->by_on && asker->machine.nodes > 1 && placed.nodes > asker->machine.nodes;
     asker->unused_device = !asker->took_on && names_other_device(asker, row);
     return PACE_OK;
 }

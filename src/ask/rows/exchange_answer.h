@@ -15,6 +15,7 @@ typedef struct {
     pace_exchange exchange;         /* of the row's machine */
     char last[96], last_version[8]; /* of NCCL, that chooses; "" = the newest */
     int last_nodes;
+    pace_exchange_library last_library;
     char refused[200]; /* why the last one names no machine; "" = it does */
     char spread[96];   /* the system that was asked last how many devices its nodes have, 0 = unknown */
     int spread_over;
@@ -28,6 +29,7 @@ typedef struct {
     pace_approach_opened ready;
     bool unused_device; /* by the row answered last: its machine has another */
     bool took_on;       /* the row answered last names a system that nobody knows, and --on answered */
+    bool more_nodes;        /* it was asked of more nodes than --on has */
     char compared[96];  /* the system that was last compared with --on, on so many nodes; "" = none yet */
     int compared_nodes;
     bool compared_known, compared_other; /* it is --on's machine; it is another one that is known */

@@ -100,6 +100,8 @@ static void answer_row(pace_row_answer *out, void *state, size_t table, size_t q
         snprintf(out->status, sizeof out->status, "ok, the fit is not used: %s", e->asker.unfitted);
     if (out->known && e->asker.took_on)
         pace_append(out->status, sizeof out->status, "; took --on for \"%.40s\"", rows->rows.items[question].system);
+    if (out->known && e->asker.more_nodes)
+        pace_append(out->status, sizeof out->status, "; took the row's nodes, which are more than --on has");
     if (out->known && rows->rows.items[question].assumed_dtype)
         pace_append(out->status, sizeof out->status, "; assumed 4 bytes an element: no dtype");
     if (out->known) say_unused(out, e, &rows->rows.items[question]);

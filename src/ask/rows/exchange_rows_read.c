@@ -2,6 +2,7 @@
 #include "ask/rows/wanted_columns.h"
 #include "ask/rows/exchange_logs.h"
 #include "ask/rows/exchange_stack.h"
+#include "ask/predict/exchange_asked.h"
 #include "exchange/measured_ways.h"
 #include "base/print.h"
 
@@ -223,9 +224,13 @@ static bool is_followed(const char *word) {
            pace_exchange_stack_of("", word) != PACE_STACK_UNSAID;
 }
 
-static void note_unused(pace_exchange_row *out, const reader *r, int column, const char *word) {
+static void take_library(pace_exchange_row *out, const reader *r, int column, const char *word) {
     bool read = column == r->algorithm || column == r->protocol || column == r->approach;
-    if (read || *out->unused_variant || is_library_choice(word) || is_followed(word)) return;
+    pace_exchange_library library;
+    const char *line;
+    bool textbook = !read && pace_read_library(&library, &line, word) == PACE_OK && library == PACE_LIBRARY_TEXTBOOK;
+    if (textbook) out->library = library;
+    if (read || textbook || *out->unused_variant || is_library_choice(word) || is_followed(word)) return;
     snprintf(out->unused_variant, sizeof out->unused_variant, "%.24s %.32s",
              pace_csv_name(&r->rows->csv, (size_t)column), word);
 }
@@ -245,7 +250,7 @@ static void set_variant(pace_exchange_row *out, const reader *r, size_t row) {
         const char *word = i < r->variants ? pace_csv_at(&r->rows->csv, row, r->variant[i]) : "in place";
         if (!*word || (i == r->variants && !says_yes(pace_csv_at(&r->rows->csv, row, r->in_place)))) continue;
         pace_list(out->variant, sizeof out->variant, "/", "%.40s", word);
-        if (i < r->variants) note_unused(out, r, r->variant[i], word);
+        if (i < r->variants) take_library(out, r, r->variant[i], word);
     }
     out->said_in_place = says_yes(pace_csv_at(&r->rows->csv, row, r->in_place));
 }

@@ -121,8 +121,8 @@ static void answer_row(pace_row_answer *out, void *state, size_t table, size_t q
     if (beyond) snprintf(out->beyond, sizeof out->beyond, "%s", beyond);
     snprintf(out->status, sizeof out->status, "%s", status);
     bool fitted = out->known && (out->time_s.rung == PACE_RUNG_LEARNED || out->time_s.rung == PACE_RUNG_MEASURED);
-    const char *unused[] = {fitted && row->order_known ? "" : row->ordered, row->windowed};
-    if (out->known) pace_row_say_unused(out, unused, 2);
+    const char *unused[] = {fitted && row->order_known ? "" : row->ordered, row->windowed, row->shaped};
+    if (out->known) pace_row_say_unused(out, unused, 3);
     set_values(out, k, rows, row);
 }
 

@@ -251,17 +251,28 @@ static bool read_size(double *out, pace_kernel_row *row, const reader *r, const 
 }
 
 /* What the columns of shapes say: those without an order of their own are tensor after tensor of one operation. */
-static void read_shapes(pace_kernel_row *row, const reader *r) {
+static void read_shapes(pace_op *op, size_t row, const reader *r) {
     const pace_columns *columns = &r->rows->columns;
     pace_shape_text all = {0};
     for (unsigned i = 0; i < columns->shape_count; i++) {
         pace_shape_text shape;
-        const char *text = pace_csv_at(&r->rows->csv, row->row, columns->shape[i]);
+        const char *text = pace_csv_at(&r->rows->csv, row, columns->shape[i]);
         if (!*text || !pace_shape_parse(&shape, text)) continue;
-        if (*columns->shape_order[i] || shape.letter[0]) pace_shape_fill(&row->op, &shape, columns->shape_order[i]);
+        if (*columns->shape_order[i] || shape.letter[0]) pace_shape_fill(op, &shape, columns->shape_order[i]);
         else pace_shape_append(&all, &shape);
     }
-    if (all.tensors > 0) pace_shape_fill(&row->op, &all, "");
+    if (all.tensors > 0) pace_shape_fill(op, &all, "");
+}
+
+/* Whether shapes alone give other work than the sizes found. Tables order sizes and split batches in their own ways. */
+static bool shapes_differ(const pace_kernel_row *row, const reader *r) {
+    pace_op said = row->op;
+    double of_shapes = 1, found = 1;
+    for (unsigned i = 0; i < PACE_OP_SIZES; i++) said.size[i] = NAN;
+    read_shapes(&said, row->row, r);
+    for (unsigned i = 0; i < PACE_OP_SIZES; i++)
+        if (!isnan(said.size[i])) of_shapes *= said.size[i], found *= row->op.size[i];
+    return of_shapes != found;
 }
 
 static void say_missing(pace_kernel_row *out, const pace_layout *layout, unsigned size) {
@@ -302,7 +313,7 @@ static bool fill_sizes(pace_kernel_row *out, const pace_op_words *words, const r
         if (!isnan(words->head_dim)) out->op.size[HEAD_DIM] = words->head_dim;
         if (isnan(out->op.size[CAUSAL])) out->op.size[CAUSAL] = words->causal;
     }
-    if (r->rows->columns.shape_count > 0 && !layout->compound) read_shapes(out, r);
+    if (r->rows->columns.shape_count > 0 && !layout->compound) read_shapes(&out->op, out->row, r);
     for (unsigned i = 0; i < layout->count; i++) {
         /* The op's name says how many tensors an element-wise operation reads, unless a column does. */
         bool tensors = layout->family == PACE_OP_ELEMENTWISE && named && i > 0;
@@ -311,6 +322,7 @@ static bool fill_sizes(pace_kernel_row *out, const pace_op_words *words, const r
         say_missing(out, layout, i);
         return false;
     }
+    out->shaped = !layout->compound && r->rows->columns.shape_count > 0 && shapes_differ(out, r) ? "shape" : "";
     slide_window(out, r);
     return true;
 }
@@ -425,7 +437,7 @@ static pace_status complete(pace_kernel_row *one, reader *r, pace_compound compo
 
 static pace_status add_row(reader *r, size_t row) {
     const pace_columns *columns = &r->rows->columns;
-    pace_kernel_row asked = {.row = (uint32_t)row, .ordered = "", .windowed = "", .time_s = NAN};
+    pace_kernel_row asked = {.row = (uint32_t)row, .ordered = "", .windowed = "", .shaped = "", .time_s = NAN};
     pace_op_words words = PACE_OP_NO_WORDS;
     pace_compound compound = PACE_COMPOUND_NONE;
     asked.source = pace_csv_at(&r->rows->csv, row, columns->source);

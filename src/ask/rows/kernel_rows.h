@@ -17,6 +17,7 @@ typedef struct {
     uint64_t shape;            /* the same sizes, whatever the device, precision, pass or source */
     const char *ordered;       /* the column that says how operands lie, otherwise than usual; "" = none */
     const char *windowed;      /* "window" if its cell is no number of keys; "" = none */
+    const char *shaped;        /* "shape" where one says other sizes than the row's columns; "" = none */
     bool order_known;          /* only fits tell known orders apart, and nothing others */
     char status[144];          /* "" = it can be asked */
 } pace_kernel_row;

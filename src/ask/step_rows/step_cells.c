@@ -31,6 +31,7 @@ bool pace_step_number(double *out, const pace_step_reader *reader, size_t row, p
     if ((column == PACE_STEP_PARAMS_B && (*end == 'M' || *end == 'm')) || (millions && !*end)) value /= 1e3;
     if (column == PACE_STEP_PARAMS_B && value >= 1e6) value /= 1e9; /* a count, not billions of it */
     if ((*end == 'k' || *end == 'K') && column == PACE_STEP_SEQ) value *= 1024, end++;
+    if ((*end == 'k' || *end == 'K') && column == PACE_STEP_VOCAB) value *= 1000, end++;
     if (*end && *end != '(' && !(column == PACE_STEP_PARAMS_B && strchr("BbMm", *end))) return false;
     *out = value;
     return true;

@@ -170,6 +170,8 @@ static void fill(pace_step_machine *out, pace_step_reader *r, size_t row, const 
     double devices = devices_of_node(r, row, ranks), gbit = 0;
     if (known && devices > 1 && known->devices < 2) known = NULL; /* it does not say what joins several of a node */
     if (silent && on && pace_machine_asked(&machine, r->things->devices.documents, on) == PACE_OK) known = &machine;
+    if (known == &machine && machine.nodes > 1 && ranks > (double)machine.devices * machine.nodes)
+        snprintf(out->assumed, sizeof out->assumed, "took more nodes than --on has");
     if (!known && machine_like(&machine, r, device)) {
         known = &machine;
         snprintf(out->assumed, sizeof out->assumed, "assumed %.60s", machine.name);
@@ -191,7 +193,7 @@ static void fill(pace_step_machine *out, pace_step_reader *r, size_t row, const 
     if (devices >= 1) machine.devices = (int)devices;
     if (pace_step_number(&gbit, r, row, PACE_STEP_NODE_GBIT) && gbit > 0 && machine.nics > 0)
         machine.between.bytes_per_s = gbit * 1e9 / 8 / machine.nics;
-    machine.nodes = (int)ceil(ranks / machine.devices) + 1;
+    machine.nodes = (int)ceil(ranks / machine.devices) + (machine.nics > 0);
     if (machine.nics == 0 && ranks > machine.devices)
         snprintf(out->failed, sizeof out->failed, "%s: nothing joins its nodes", machine.name);
     else if (pace_exchange_open(&out->exchange, r->things->devices.documents, &machine, PACE_LIBRARY_AUTO, NULL) !=
@@ -210,8 +212,22 @@ static void note_unused(pace_step_row *out, const pace_step_reader *r, size_t ro
         pace_step_note(out, "unknown inter_node_gbit_per_s \"%.20s\"", gbit);
 }
 
+/* A machine's name that says how many nodes there are ("dgx-a100*2") leaves no room for more. */
+static bool exceeds_machine(pace_step_row *out, const pace_step_reader *r, size_t row) {
+    const char *text = pace_step_cell(r, row, PACE_STEP_MACHINE);
+    pace_machine m;
+    double nodes = 0;
+    if (!strpbrk(text, "*=") || pace_machine_asked(&m, r->things->devices.documents, text) != PACE_OK || m.nodes < 2)
+        return false;
+    pace_step_number(&nodes, r, row, PACE_STEP_NODES);
+    if (nodes <= m.nodes && out->ranks <= (double)m.devices * m.nodes) return false;
+    pace_step_note(out, "\"%.40s\" has %d nodes of %d devices, the row takes more", text, m.nodes, m.devices);
+    return true;
+}
+
 bool pace_step_row_place(pace_step_row *out, pace_step_reader *r, size_t row) {
     char key[256];
+    if (exceeds_machine(out, r, row)) return false;
     if (out->config.offload) out->host_bytes = host_of(r, row);
     if (out->config.offload && out->host_bytes == 0) pace_step_note(out, "host memory unknown: not checked");
     if (out->ranks <= 1) return true;
