@@ -188,8 +188,9 @@ static pace_status find_device(parser *p, const char *name) {
     pace_device_catalog_free(&devices);
     if (status != PACE_OK) return status;
     if (device) return PACE_OK;
-    return pace_fail(PACE_E_MISSING, "%.60s: neither a machine nor a device of the catalogue, nor a file%s", name,
-                     pace_name_count_hint(name));
+    const char *hint = pace_name_count_hint(p->text);
+    return pace_fail(PACE_E_MISSING, "%.60s: neither a machine nor a device of the catalogue, nor a file%s",
+                     *hint ? p->text : name, hint);
 }
 
 /* Devices that nobody joined: machines of the catalogue hold them joined. */

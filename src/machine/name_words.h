@@ -30,5 +30,6 @@ static inline const char *pace_name_count_hint(const char *name) {
     while (pace_is_digit(*at)) at++;
     if (at == name) return "";
     while (*at == ' ') at++;
-    return (*at == 'x' || *at == 'X' || *at == '*') && at[1] ? "; several are NAME*COUNT, such as dgx-h100*2" : "";
+    bool counts = (*at == 'x' || *at == 'X' || *at == '*') && at[1];
+    return counts ? "; several are NAME*COUNT: machines dgx-h100*2, devices \"a100*8 nvlink=300GB/s\"" : "";
 }

@@ -87,10 +87,13 @@ with tempfile.TemporaryDirectory() as folder:
         code, out, err = run("machines", text)
         expect(code == 0 and out.startswith(right + " "), text, out[:80], err)
     for text, status, said in (("a100-40", 2, "a100-40-sxm, a100-40-pcie"), ("v100-32gb", 2, "v100-sxm2-32"), ("gh200-480", 4, "no device"),
-                               ("h100-foo", 4, "no device"), ("8xH100", 4, "NAME*COUNT"), ("2 x dgx-a100", 4, "NAME*COUNT"), ("not a a100", 4, "no device"), ("mi300", 4, 'the closest name is "mi300x"')):
+                               ("h100-foo", 4, "no device"), ("8xH100", 4, "NAME*COUNT"), ("2 x dgx-a100", 4, "NAME*COUNT"), ("8 x h100", 4, "a100*8 nvlink=300GB/s"), ("not a a100", 4, "no device"), ("mi300", 4, 'the closest name is "mi300x"')):
         for words in (("machines", text), ("predict", "resnet50", "--on", text)):
             code, _, err = run(*words)
             expect_line(code, err, status, said)
+    for text in ("8xH100", "2 x dgx-a100", "8 x h100"):
+        code, _, err = run("plan", "gpt2", "--on", text)
+        expect_line(code, err, 4, text, "NAME*COUNT")
 
     # What has no effect, or cannot be, is refused and says what would do.
     for words, status, *said in ((("predict", "resnet50", "--on", "h100", "--from", "v100"), 2, "--from", "no effect on a model"),
