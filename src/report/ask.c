@@ -1,4 +1,5 @@
 /* From a question to an engine, and from its report to an answer. No engine sees a question. */
+#include "ask/file_kind.h"
 #include "base/decimal.h"
 #include "base/input.h"
 #include "machine/machine.h"
@@ -247,7 +248,7 @@ pace_status pace_ask(pace_answer **out, pace_context *context, const pace_questi
     size_t missed = 0;
     asked.context = context;
     PACE_TRY(pace_store_check(question));
-    PACE_TRY(ask_within(&report, &missed, &asked));
+    PACE_TRY(pace_explain_input(ask_within(&report, &missed, &asked), &asked));
     *out = NULL;
     if (!report) return PACE_OK; /* another process has it */
     pace_status checked = pace_report_idle_figures(report, &asked, ask_within);

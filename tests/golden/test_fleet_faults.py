@@ -51,7 +51,7 @@ def tables():
     good = put("good.csv", HEAD + GOOD + row(architecture="1w1g", cnodes="1"))
     refused(3, ("nowhere.csv", "No such file"), os.path.join(FOLDER, "nowhere.csv"))
     refused(3, (FOLDER, "directory"), FOLDER)
-    refused(3, ("empty.csv", "expected"), put("empty.csv", b""))
+    refused(3, ("empty.csv", "is empty"), put("empty.csv", b""))
     refused(3, ("head.csv", "found none"), put("head.csv", HEAD))
     refused(3, ("program", "is a program"), put("program", b"\x7fELF\x02\x01\x01\x00\x00" + bytes(range(256))))
     refused(3, ("x.csv:1", "cnodes", "--columns"), put("x.csv", "a,b,c\n1,2,3\n"))
@@ -98,7 +98,7 @@ def options(good):
             (3, ("/nowhere/x",), (good, "--rejects", "/nowhere/x")), (2, ("--columns", "foo"), (good, "--columns", "foo=flop")),
             (2, ("--columns", "THEIRS=OURS"), (good, "--columns", "flop")), (2, ("--columns", "flopp"), (good, "--columns", "job=flopp")),
             (2, ("--overlap", "much"), (good, "--overlap", "much")), (2, ("efficiency", "2"), (good, "--efficiency", "2")),
-            (3, ("fit of jobs",), (good, "--fit", good)), (2, ("--format", "xml"), (good, "--format", "xml"))):
+            (3, ("(table) than --fit takes",), (good, "--fit", good)), (2, ("--format", "xml"), (good, "--format", "xml"))):
         refused(code, said, *words)
 
 

@@ -13,7 +13,7 @@ import tarfile
 import tempfile
 import zipfile
 
-from checks import expect, expect_line, finish, run
+from checks import SOURCE, expect, expect_line, finish, run
 
 EVENTS = json.dumps({"traceEvents": [{"ph": "X", "cat": "cpu_op", "name": "a", "pid": 1, "tid": 1, "ts": 1, "dur": 2}]})
 
@@ -89,7 +89,54 @@ def doors(path):
         yield words
 
 
+# Files that some verb reads; what is said of each where another kind is read.
+TABLE, DEVICES = "a,b\n1,2\n", "devices: [{name: d}]\n"
+MODEL = "family: mine\nabout: m\nsource: s\ninputs: {x: {features: 8}}\nlayers: [linear: 4]\nloss: cross_entropy\n"
+LOG = "# nThread 1 nGpus 8\n#   size  count  type  redop  time  algbw  busbw  error\n  8  2  float  sum  12.3  0.00  0.00  0e+00\n"
+GRAPH = json.dumps({"schema": "1.1.1-chakra.0.0.4", "pid": 1, "nodes": []})
+
+
+def own_kinds(folder):
+    """(file, the doors that read it, what it is)"""
+    made = {name: os.path.join(folder, name) for name in ("t.json", "g.json", "m.txt", "log", "d.txt", "a.csv", "store", "k.fit", "answer", "costs")}
+    for name, text in (("t.json", EVENTS), ("g.json", GRAPH), ("m.txt", MODEL), ("log", LOG), ("d.txt", DEVICES), ("a.csv", TABLE)):
+        with open(made[name], "w") as file:
+            file.write(text)
+    demo = os.path.join(SOURCE, "tests", "data", "demo.json.gz")
+    code, out, err = run("analyze", demo, "-f", "json", "-q", "--store", made["store"], "--overheads", made["costs"])
+    with open(made["answer"], "w") as file:
+        file.write(out)
+    fitted = run("fit", os.path.join(SOURCE, "catalog", "calibrations", "epyc-zen5-1t.csv"), "-o", made["k.fit"], "-q")[0]
+    expect(code == fitted == 0, code, err, fitted)
+    return ((made["t.json"], "analyze predict convert", "trace"), (made["g.json"], "predict convert", "step without times"), (made["m.txt"], "predict convert", "model's description"),
+            (made["log"], "rows learn", "log of exchanges"), (made["d.txt"], "", "description of devices"), (made["a.csv"], "rows learn fleet iterations", "table"),
+            (made["store"], "history", "store of results"), (made["k.fit"], "fit", "fit"), (made["answer"], "learn", "answer of this program"), (made["costs"], "overheads learn", "host overheads"))
+
+
+def check_own_kinds(folder):
+    demo = os.path.join(SOURCE, "tests", "data", "demo.json.gz")
+    for path, read_by, what in own_kinds(folder):
+        doors = {"analyze": (path,), "predict": (path, "--on", "t4"), "fleet": (path,), "iterations": (path,), "history": (path,), "rows": ("--rows", path), "convert": (path, "-o", path + ".et"),
+                 "fit": ("lenet", "--on", "t4", "--fit", path), "overheads": (demo, "--on", "t4", "--overheads", path), "learn": (path, "-o", path + ".fit")}
+        for door, words in doors.items():
+            verb = {"iterations": "fleet", "rows": "predict", "fit": "predict", "overheads": "predict", "learn": "fit"}.get(door, door)
+            more = ("--iterations",) if door == "iterations" else ()
+            code, out, err = run(verb, *words, *more, "-q")
+            if door in read_by.split():
+                expect("another kind" not in err, "is read there", door, path, err)
+                continue
+            expect_line(code, err, 3, path, what if "no times" not in err and ": is a table" not in err else ": ")
+            expect(out == "", door, path, out[:200])
+    empty = os.path.join(folder, "nothing")
+    open(empty, "w").close()
+    for words in (("analyze", empty), ("fleet", empty), ("predict", "--rows", empty)):
+        code, _, err = run(*words)
+        expect_line(code, err, 3, "is empty")
+
+
 def main():
+    with tempfile.TemporaryDirectory(prefix="paceline-kinds-") as folder:
+        check_own_kinds(folder)
     with tempfile.TemporaryDirectory(prefix="paceline-foreign-") as folder:
         path = os.path.join(folder, "given")
         for content, said in formats(folder):

@@ -95,7 +95,7 @@ const pace_trace_format pace_trace_formats[] = {
      .read_graph = pace_chakra_read_json},
     {.name = "PyTorch execution trace",
      .holds = PACE_HOLDS_GRAPH,
-     .members = " schema nodes ",
+     .members = " nodes ",
      .read_graph = read_execution_trace},
 };
 const size_t pace_trace_format_count = sizeof pace_trace_formats / sizeof *pace_trace_formats;
@@ -136,10 +136,11 @@ static const pace_trace_format *by_name(const format_list *list, const char *pat
     return &list->formats[0];
 }
 
-static pace_status by_members(const pace_trace_format **out, const format_list *list, pace_json *json,
-                              const char *path) {
-    *out = &list->formats[0];
-    if (pace_json_next(json) != PACE_JSON_OBJECT) *out = by_name(list, path);
+/* What tells no format is of `otherwise`. */
+static pace_status by_members(const pace_trace_format **out, const format_list *list, pace_json *json, const char *path,
+                              const pace_trace_format *otherwise) {
+    *out = otherwise;
+    if (pace_json_next(json) != PACE_JSON_OBJECT) *out = otherwise ? by_name(list, path) : NULL;
     else
         for (int i = 0; i < MOST_MEMBERS && pace_json_next(json) == PACE_JSON_KEY; i++) {
             const pace_trace_format *found = with_member(list, json);
@@ -163,13 +164,14 @@ static pace_status first_bytes(unsigned char *bytes, size_t capacity, size_t *le
     return status == PACE_E_INPUT ? PACE_OK : status; /* whoever reads it says so */
 }
 
-static pace_status of_json(const pace_trace_format **out, const format_list *list, const char *path) {
+static pace_status of_json(const pace_trace_format **out, const format_list *list, const char *path,
+                           const pace_trace_format *otherwise) {
     pace_input *input;
     pace_json *json;
     PACE_TRY(pace_input_peek(&input, path));
     pace_status status = pace_json_open(&json, input);
     if (status == PACE_OK) {
-        status = by_members(out, list, json, path);
+        status = by_members(out, list, json, path, otherwise);
         pace_json_free(json);
     }
     pace_input_free(input);
@@ -192,9 +194,15 @@ pace_status pace_trace_format_among(const pace_trace_format **out, const char *p
     const format_list list = {formats, count};
     const pace_trace_format *found;
     PACE_TRY(by_bytes(&found, &list, path));
-    if (!found) PACE_TRY(of_json(&found, &list, path));
+    if (!found) PACE_TRY(of_json(&found, &list, path, &formats[0]));
     *out = found;
     return PACE_OK;
+}
+
+pace_status pace_trace_format_surely(const pace_trace_format **out, const char *path) {
+    const format_list list = {pace_trace_formats, pace_trace_format_count};
+    PACE_TRY(by_bytes(out, &list, path));
+    return *out ? PACE_OK : of_json(out, &list, path, NULL);
 }
 
 pace_status pace_trace_format_of(const pace_trace_format **out, const char *path) {

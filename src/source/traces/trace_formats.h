@@ -29,6 +29,8 @@ extern const size_t pace_trace_format_count;
 
 /** The format of a file or of standard input, from its first bytes and members. PACE_E_IO when it cannot be opened. */
 pace_status pace_trace_format_of(const pace_trace_format **out, const char *path) PACE_MUST_CHECK;
+/** The same where the file itself tells; NULL = it does not. PACE_E_INPUT for a format of another program. */
+pace_status pace_trace_format_surely(const pace_trace_format **out, const char *path) PACE_MUST_CHECK;
 /** The same among other formats than pace_trace_formats. */
 pace_status pace_trace_format_among(const pace_trace_format **out, const char *path, const pace_trace_format *formats,
                                     size_t count) PACE_MUST_CHECK;
