@@ -66,6 +66,7 @@ DEFINITIONS = {
                       "falls_to": "how far a search goes"},
     "flows_active.c": {"nearly_none": "rounding"},
     "step_spread.c": {"more": "the step of a difference quotient"},
+    "usage_words.c": {"no_seconds": "limit of a check"},
     "walk.c": {"longest_walk_ns": "limit of a check", "unchanged": "1: a definition"},
     "op.c": {"latent": "ratio of a published layer's sizes"},
     "job_doubt.c": {"as_it_is": "1: a definition", "nothing": "0: a definition"},

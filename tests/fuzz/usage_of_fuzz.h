@@ -36,10 +36,10 @@ static void check_usage_figures(const pace_usage *usage) {
 static void read_usage(const pace_usage_mapping *mapping, const uint8_t *data, size_t size) {
     pace_input *input;
     pace_usage usage;
-    pace_usage_reading reading;
+    pace_usage_reading reading = {.mapping = mapping, .separator = mapping->separator};
     if (pace_input_open_memory(&input, "fuzz", data, size) != PACE_OK) return;
     if (pace_usage_init(&usage) != PACE_OK) abort();
-    if (pace_usage_read(&reading, input, mapping, pace_usage_add, &usage) == PACE_OK) {
+    if (pace_usage_read(&reading, input, pace_usage_add, &usage) == PACE_OK) {
         if (reading.taken + reading.skipped + reading.refused != reading.rows) abort();
         if (pace_usage_join(&usage) != PACE_OK) abort();
         check_usage_figures(&usage);
@@ -55,9 +55,10 @@ static inline void read_usage_of_form(bool json, const uint8_t *data, size_t siz
     char *head = malloc(size + 1);
     if (!head || pace_usage_mappings_load(&mappings, test_catalog(), &none) != PACE_OK) abort();
     for (size_t i = 0; i < size; i++) head[i] = (char)data[i];
-    const pace_usage_mapping *known = pace_usage_recognised(&mappings, head, size);
+    pace_usage_reading known;
+    pace_usage_recognised(&known, &mappings, head, size);
     for (size_t i = 0; i < mappings.count; i++)
-        if (mappings.items[i].json == json && (!known || known == &mappings.items[i]))
+        if (mappings.items[i].json == json && (!known.mapping || known.mapping == &mappings.items[i]))
             read_usage(&mappings.items[i], data, size);
     pace_usage_mappings_free(&mappings);
     free(head);

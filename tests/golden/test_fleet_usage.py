@@ -521,12 +521,53 @@ def test_kubernetes():
 
 
 def test_other_separators():
+    """Other characters between the cells are found out; where cells hold them (commas of AllocTRES), the file is refused."""
     text = open(sample("sacct.txt")).read()
     for other in ";\t":
-        code, out, err = run(put("other.txt", text.replace("|", other)))
-        expect(code == 3 and not out and 'Slurm sacct' in err and 'expected "|"' in err, "separator", code, err)
-    code, _, _ = run(put("other.txt", text), "--format", "json")
-    expect(code == 0, "the right one")
+        one, two = usage(put("other.txt", text.replace("|", other))), usage(sample("sacct.txt"))
+        expect(all(one[key] == two[key] for key in ("gpu_hours", "users", "states", "wait_mean_s")), "separator", other)
+    code, out, err = run(put("other.txt", text.replace("|", ",")))
+    expect(code == 3 and not out and 'Slurm sacct' in err and 'expected "|"' in err, "separator in cells", code, err)
+    quoted = "\n".join(",".join(f'"{cell}"' for cell in line.split("|")) for line in text.splitlines())
+    expect(near(usage(put("quoted.csv", quoted))["gpu_hours"], usage(sample("sacct.txt"))["gpu_hours"]), "quoted cells")
+
+
+TABLES = {
+    # header, two rows: 8 GPUs for two hours that completed, 16 for half an hour that failed; waits of 10 minutes, both
+    "pandas of sacct": "job_id,user,partition,state,submit_time,start_time,end_time,num_gpus,gpu_type\n"
+                       "1,ann,q,COMPLETED,2025-03-01T08:00:00,2025-03-01T08:10:00,2025-03-01T10:10:00,8,a100\n"
+                       "2,bob,q,FAILED,2025-03-01T08:00:00,2025-03-01T08:10:00,2025-03-01T08:40:00,16,a100\n",
+    "LSF": "JOBID,USER,STAT,QUEUE,SUBMIT_TIME,START_TIME,FINISH_TIME,NGPUS,GPU MODEL\n"
+           "1,ann,DONE,q,2025/03/01 08:00:00,2025/03/01 08:10:00,2025/03/01 10:10:00,8,a100\n"
+           "2,bob,EXIT,q,2025/03/01 08:00:00,2025/03/01 08:10:00,2025/03/01 08:40:00,16,a100\n",
+    "hours": "Run;Owner;Status;Created;Started;GPU Count;Runtime (h);GPU Type\n"
+             "1;ann;finished;2025-03-01T08:00:00.000Z;2025-03-01T08:10:00.000Z;8;2;a100\n"
+             "2;bob;crashed;2025-03-01T08:00:00.000Z;2025-03-01T08:10:00.000Z;16;0.5;a100\n",
+    "pods": "namespace,pod,node,gpu_product,gpu_count,phase,created_at,started_at,finished_at\n"
+            "ann,1,n1,a100,8,Succeeded,1740816000000,1740816600000,1740823800000\n"
+            "bob,2,n2,a100,16,Failed,1740816000000,1740816600000,1740818400000\n",
+    "timedelta": "id\tsubmitter\tresult\tsubmitted\tbegin\trequested_gpus\twalltime\tgpu_name\n"
+                 "1\tann\tSuccess\t2025-03-01 08:00:00\t2025-03-01 08:10:00\t8\t0 days 02:00:00\ta100\n"
+                 "2\tbob\tOut of memory\t2025-03-01 08:00:00\t2025-03-01 08:10:00\t16\t0 days 00:30:00\ta100\n",
+    # an export whose duration is in minutes, which it does not say: start and end do
+    "minutes": "Job ID,User,State,Submit,Start,End,Duration,GPUs,GPU model,Energy\n"
+               "1,ann,completed,2025-03-01 08:00,2025-03-01 08:10,2025-03-01 10:10,120,8,a100,7\n"
+               "2,bob,error,2025-03-01 08:00,2025-03-01 08:10,2025-03-01 08:40,30,16,a100,9\n",
+}
+
+
+def test_tables_of_any_scheduler():
+    for name, text in TABLES.items():
+        answer = usage(put("any.csv", text))
+        expect(near(answer["gpu_hours"], 24), name, "GPU-hours", answer["gpu_hours"])
+        expect({u["name"]: u["gpu_hours"] for u in answer["users"]} == {"ann": 16, "bob": 8}, name, "users", answer["users"])
+        expect({s["name"]: s["gpu_hours"] for s in answer["states"]} == {"completed": 16, "failed": 8}, name, "states", answer["states"])
+        expect(answer["wait_mean_s"] == 600, name, "waits", answer["wait_mean_s"])
+        expect([g["name"] for g in answer["gpus"]] == ["a100"], name, "GPUs", answer["gpus"])
+        expect(any("gpus = " in note for note in answer["notes"]), name, "which columns were taken for what", answer["notes"])
+    expect(any(note.count("not read: Duration, Energy.") for note in usage(put("any.csv", TABLES["minutes"]))["notes"]), "unread columns")
+    code, out, _ = checks.run("fleet", os.path.join(SOURCE, "tests", "data", "jobs_resnet50.csv"))
+    expect(code == 0 and "GPU-hours" not in out.splitlines()[0], "a table of jobs with features is asked as one")
 
 
 def test_slices_of_kubernetes():

@@ -18,35 +18,33 @@ static pace_status name_known(const pace_usage_mappings *mappings, const char *p
 pace_status pace_usage_are_records(bool *out, const char *const *paths, size_t count,
                                    const pace_usage_options *options) {
     pace_usage_mappings mappings;
-    const pace_usage_mapping *found = NULL;
+    pace_usage_reading found = {0};
     pace_status status = pace_usage_mappings_load(&mappings, options->context->catalog, &options->mapping);
     /* the reader of job tables says of a file why it cannot be read, under mpirun to all processes */
-    for (size_t i = 0; status == PACE_OK && !found && i < count; i++) {
+    for (size_t i = 0; status == PACE_OK && !found.mapping && i < count; i++) {
         pace_status one = pace_usage_recognise(&found, &mappings, paths[i]);
         if (one == PACE_E_MEMORY || one == PACE_E_USAGE) status = one == PACE_E_MEMORY ? one : PACE_E_INPUT;
     }
-    *out = found != NULL || options->mapping.count > 0;
+    *out = found.mapping != NULL || options->mapping.count > 0;
     pace_usage_mappings_free(&mappings);
     return status;
 }
 
-static pace_status read_file(pace_usage_reading *out, pace_usage_asked *a, const pace_usage_mapping *mapping,
-                             const char *path) {
+static pace_status read_file(pace_usage_reading *out, pace_usage_asked *a, const char *path) {
     pace_input *input;
     PACE_TRY(pace_input_open(&input, path));
-    pace_status status = pace_usage_read(out, input, mapping, pace_usage_add, &a->usage);
+    pace_status status = pace_usage_read(out, input, pace_usage_add, &a->usage);
     pace_input_free(input);
     PACE_TRY(status);
     if (out->taken > 0 || out->refused == 0) return PACE_OK;
     return pace_fail(PACE_E_INPUT, "%s: none of %llu rows could be read as %s: %s", path, (unsigned long long)out->rows,
-                     mapping->title, out->reason);
+                     out->mapping->title, out->reason);
 }
 
 static pace_status recognise(pace_usage_asked *a, const char *path) {
-    const pace_usage_mapping *mapping = NULL;
-    PACE_TRY(pace_usage_recognise(&mapping, &a->mappings, path));
-    if (!mapping) return name_known(&a->mappings, path);
-    return PACE_PUSH(&a->readings, (pace_usage_reading){.mapping = mapping});
+    pace_usage_reading reading;
+    PACE_TRY(pace_usage_recognise(&reading, &a->mappings, path));
+    return reading.mapping ? PACE_PUSH(&a->readings, reading) : name_known(&a->mappings, path);
 }
 
 /* Counters last: which job held a node is known by then. */
@@ -56,7 +54,7 @@ static pace_status read_files(pace_usage_asked *a, const char *const *paths, siz
         for (size_t i = 0; i < count; i++) {
             const pace_usage_mapping *mapping = a->readings.items[i].mapping;
             if (mapping->of != PACE_USAGE_OF_NOTHING && (mapping->of == PACE_USAGE_OF_COUNTERS) == (counters == 1))
-                PACE_TRY(read_file(&a->readings.items[i], a, mapping, paths[i]));
+                PACE_TRY(read_file(&a->readings.items[i], a, paths[i]));
         }
     return PACE_OK;
 }

@@ -303,8 +303,16 @@ static bool says_rates(const pace_usage_asked *a) {
     return a->figures.all.flop_hours > 0 || a->figures.all.memory_hours > 0;
 }
 
-static void put_notes(pace_node *root, const pace_usage_asked *a) {
+static void note_columns(pace_node *root, const pace_usage_asked *a, const char *const *paths) {
+    for (size_t i = 0; i < a->readings.count; i++)
+        if (*a->readings.items[i].columns)
+            pace_node_note(root, "%s: columns taken as %s. A duration without a unit is in seconds.", paths[i],
+                           a->readings.items[i].columns);
+}
+
+static void put_notes(pace_node *root, const pace_usage_asked *a, const char *const *paths) {
     const pace_usage_rules *r = &a->rules;
+    note_columns(root, a, paths);
     pace_node_note(
         root, "Judged: GPU-hours with counters (utilisation or activity). Idle: the share of these in which no kernel "
               "ran. Failed: GPU-hours of runs that failed, timed out, were preempted or lost their node, at most.");
@@ -401,7 +409,7 @@ static pace_status answer(pace_report *report, void *context) {
     put_models(root, a);
     put_prices(root, a);
     put_files(root, a);
-    put_notes(root, a);
+    put_notes(root, a, of->paths);
     return PACE_OK;
 }
 

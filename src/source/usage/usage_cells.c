@@ -7,7 +7,8 @@ static void add(pace_usage_cells *out, const char *data, size_t length) {
     out->count++;
 }
 
-/* Behind the opening quote: the text with doubled quotes undone is moved together; returns the cell's end. */
+/* Behind the opening quote: the text with doubled quotes undone is moved together; returns the cell's end. A cell that
+ * goes on behind its closing quote keeps that quote, so that a line stays what it is where the separator is another. */
 static char *unquote(pace_usage_text *out, char *at, char *end, char separator) {
     char *to = at, *from = at;
     while (at < end) {
@@ -18,6 +19,7 @@ static char *unquote(pace_usage_text *out, char *at, char *end, char separator) 
             break;
         }
     }
+    if (to + 1 == at && at < end && *at != separator) to = at;
     while (at < end && *at != separator) *to++ = *at++;
     *out = (pace_usage_text){from, (size_t)(to - from)};
     return at;

@@ -69,6 +69,7 @@ static void bind(reader *r) {
     for (int f = 0; f < PACE_USAGE_FIELDS; f++) {
         for (size_t i = 0; i < m->fields[f].name_count; i++) r->field[f][i] = want(r, m->fields[f].names[i]);
         r->stream->binding.field[f] = m->fields[f].name_count ? f : -1;
+        r->stream->binding.unit[f] = m->fields[f].unit;
         if (m->fields[f].take == PACE_TAKE_ALL && r->all < 0) r->all = r->field[f][0];
     }
     for (size_t i = 0; i < m->metric_count; i++) r->stream->binding.metric[i] = -1;

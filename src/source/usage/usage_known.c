@@ -1,5 +1,6 @@
 /* Which mapping a file is of, by its header or its first rows. */
 #include "base/text.h"
+#include "source/usage/usage_header.h"
 #include "source/usage/usage_reader.h"
 #include "source/usage/usage_samples.h"
 #include "source/usage/usage_words.h"
@@ -8,27 +9,37 @@
 
 enum { ROWS_LOOKED_AT = 5 };
 
-static int place_of(const pace_usage_cells *cells, const char *name) {
-    for (size_t i = 0; i < cells->count && i < PACE_USAGE_MOST_CELLS; i++) {
-        pace_usage_text cell = pace_usage_trim(cells->cells[i]);
-        if (name && pace_span_is(cell.data, cell.length, name)) return (int)i;
-    }
-    return -1;
-}
-
-static size_t found_of(const pace_usage_cells *cells, const pace_yaml_node *names) {
+static size_t found_of(const pace_usage_mapping *m, const pace_usage_cells *cells, const pace_yaml_node *names) {
     size_t found = 0;
     for (size_t i = 0; i < pace_yaml_count(names); i++)
-        found += place_of(cells, pace_yaml_text(pace_yaml_item(names, i))) >= 0;
+        found += pace_usage_cell_named(m, cells, pace_yaml_text(pace_yaml_item(names, i))) >= 0;
     return found;
+}
+
+static size_t fields_found(const pace_usage_mapping *m, const pace_usage_cells *cells, const pace_yaml_node *fields) {
+    size_t found = 0;
+    double unit;
+    for (size_t i = 0; i < pace_yaml_count(fields); i++) {
+        const char *name = pace_yaml_text(pace_yaml_item(fields, i));
+        pace_usage_field field = pace_usage_field_named(name ? name : "");
+        found += field != PACE_USAGE_FIELDS && pace_usage_cell_of_field(&unit, m, cells, field) >= 0;
+    }
+    return found;
+}
+
+/* By what the columns are, whatever they are called: less certain than any mapping that knows their names. */
+static bool known_by_fields(const pace_usage_mapping *m, const pace_usage_cells *cells) {
+    const pace_yaml_node *all = pace_yaml_get(m->known_by, "fields"), *any = pace_yaml_get(m->known_by, "any_field");
+    return all && fields_found(m, cells, all) == pace_yaml_count(all) && (!any || fields_found(m, cells, any)) &&
+           found_of(m, cells, pace_yaml_get(m->known_by, "none")) == 0;
 }
 
 /* How many of its columns the header has, when it has all that it must; else 0. */
 static size_t known_by_header(const pace_usage_mapping *m, const pace_usage_cells *cells) {
     const pace_yaml_node *columns = pace_yaml_get(m->known_by, "columns"), *any = pace_yaml_get(m->known_by, "any");
-    size_t all = found_of(cells, columns), some = found_of(cells, any);
+    size_t all = found_of(m, cells, columns), some = found_of(m, cells, any);
     if (all < pace_yaml_count(columns) || (any && some == 0)) return 0;
-    return all + some;
+    return all + some > 0 ? all + some : known_by_fields(m, cells);
 }
 
 static int named_place(const pace_yaml_node *columns, const char *name) {
@@ -105,14 +116,30 @@ static size_t known_by_text(const pace_usage_mapping *m, const char *head, size_
     return pace_yaml_count(texts);
 }
 
-static size_t known_by_lines(const pace_usage_mapping *m, char *head, char *end) {
+/* Whether the first rows, too, have so many cells between this separator. */
+static bool rows_have(size_t cells_wanted, char separator, char *line, char *end) {
+    pace_usage_cells cells;
+    char *next;
+    for (int rows = 0; line < end && rows < ROWS_LOOKED_AT; line = next) {
+        char *stop = pace_usage_line_end(&next, line, end);
+        if (next == end && end[-1] != '\n' && rows > 0) break;
+        if (stop == line || *line == '#') continue;
+        pace_usage_split(&cells, line, (size_t)(stop - line), separator);
+        if (cells.count != cells_wanted) return false;
+        rows++;
+    }
+    return true;
+}
+
+static size_t known_by_lines(bool *rows_fit, const pace_usage_mapping *m, char separator, char *head, char *end) {
     pace_usage_cells cells;
     char *line = head, *next, *stop;
     if (end - line >= 3 && memcmp(line, "\xef\xbb\xbf", 3) == 0) line += 3;
     while ((stop = pace_usage_line_end(&next, line, end)) < end && (stop == line || *line == '#')) line = next;
     if (stop == line || memchr(line, '\0', (size_t)(stop - line))) return 0;
-    pace_usage_split(&cells, line, (size_t)(stop - line), m->separator);
+    pace_usage_split(&cells, line, (size_t)(stop - line), separator);
     size_t known = known_by_header(m, &cells);
+    *rows_fit = known && rows_have(cells.count, separator, next, end);
     return known || !m->columns ? known : known_by_rows(m, line, end);
 }
 
@@ -129,48 +156,45 @@ static bool known_as_samples(char *head, char *end) {
 
 /* Splitting into cells undoes quotes in place, which would garble JSON. */
 static size_t known(const pace_usage_mapping *m, char *head, size_t length) {
+    bool rows_fit;
     if (m->own && !m->known_by) return 1;
     if (m->samples) return known_as_samples(head, head + length) ? known_by_text(m, head, length) : 0;
     if (length == 0 || m->json != begins_as_json(head, length)) return 0;
-    return m->json ? known_by_text(m, head, length) : known_by_lines(m, head, head + length);
+    if (m->json || pace_yaml_get(m->known_by, "text")) return known_by_text(m, head, length);
+    return known_by_lines(&rows_fit, m, m->separator, head, head + length);
 }
 
-const pace_usage_mapping *pace_usage_recognised(const pace_usage_mappings *mappings, char *head, size_t length) {
-    const pace_usage_mapping *best = NULL;
+/* A mapping whose columns the header has between other characters, as sacct's with --delimiter. Where the rows have
+ * more cells than the header (commas in lists of resources), `out->separator` stays 0. */
+static void find_otherwise(pace_usage_reading *out, const pace_usage_mappings *mappings, char *head, size_t length) {
     size_t most = 0;
+    for (const char *one = "|,;\t"; *one && !begins_as_json(head, length); one++)
+        for (size_t i = 0; i < mappings->count; i++) {
+            const pace_usage_mapping *m = &mappings->items[i];
+            bool rows_fit = false;
+            if (m->json || m->samples || m->columns || *one == m->separator) continue;
+            size_t by = known_by_lines(&rows_fit, m, *one, head, head + length);
+            if (by <= most) continue;
+            *out = (pace_usage_reading){.mapping = m, .separator = rows_fit ? *one : 0};
+            most = by;
+        }
+}
+
+void pace_usage_recognised(pace_usage_reading *out, const pace_usage_mappings *mappings, char *head, size_t length) {
+    size_t most = 0;
+    *out = (pace_usage_reading){0};
     for (size_t i = 0; i < mappings->count; i++) {
         const pace_usage_mapping *m = &mappings->items[i];
         size_t by = known(m, head, length);
-        if (by && m->own) return m;
-        if (by > most) best = m, most = by;
+        if (by <= most) continue;
+        *out = (pace_usage_reading){.mapping = m, .separator = m->separator};
+        most = by;
+        if (m->own) return;
     }
-    return best;
+    if (most == 0) find_otherwise(out, mappings, head, length);
 }
 
-/* A mapping whose columns the header has between other characters, as sacct's with --delimiter; `*found` is the one
- * there. */
-static const pace_usage_mapping *separated_otherwise(char *found, const pace_usage_mappings *mappings, char *head,
-                                                     size_t length) {
-    for (const char *one = "|,;\t"; *one && !begins_as_json(head, length); one++)
-        for (size_t i = 0; i < mappings->count; i++) {
-            pace_usage_mapping other = mappings->items[i];
-            *found = *one;
-            if (other.json || other.samples || other.columns || *one == other.separator) continue;
-            other.separator = *one;
-            if (known_by_lines(&other, head, head + length)) return &mappings->items[i];
-        }
-    return NULL;
-}
-
-/* As messages show it. */
-static const char *shown(char separator, char out[2]) {
-    out[0] = separator;
-    out[1] = '\0';
-    return separator == '\t' ? "tabs" : out;
-}
-
-pace_status pace_usage_recognise(const pace_usage_mapping **out, const pace_usage_mappings *mappings,
-                                 const char *path) {
+pace_status pace_usage_recognise(pace_usage_reading *out, const pace_usage_mappings *mappings, const char *path) {
     pace_input *input;
     size_t length = 0, got = 0;
     PACE_TRY(pace_input_peek(&input, path));
@@ -181,13 +205,11 @@ pace_status pace_usage_recognise(const pace_usage_mapping **out, const pace_usag
         length += status == PACE_OK ? got : 0;
     } while (status == PACE_OK && got > 0 && length < PACE_USAGE_HEAD);
     if (length > 0 && status == PACE_E_INPUT) status = PACE_OK;
-    if (status == PACE_OK) *out = pace_usage_recognised(mappings, head, length);
-    char there, texts[2][2];
-    const pace_usage_mapping *near =
-        status == PACE_OK && !*out ? separated_otherwise(&there, mappings, head, length) : NULL;
-    if (near)
-        status = pace_fail(PACE_E_USAGE, "%s: the columns of %s stand between \"%s\": expected \"%s\"", path,
-                           near->title, shown(there, texts[0]), shown(near->separator, texts[1]));
+    if (status == PACE_OK) pace_usage_recognised(out, mappings, head, length);
+    if (status == PACE_OK && out->mapping && !out->separator)
+        status = pace_fail(PACE_E_USAGE,
+                           "%s: the columns of %s stand between characters that cells hold, too: expected \"%c\"", path,
+                           out->mapping->title, out->mapping->separator);
     pace_free(head);
     pace_input_free(input);
     return status;

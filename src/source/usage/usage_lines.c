@@ -1,6 +1,9 @@
 /* Records as lines of separated values, with a header or with columns that the mapping names. */
 #include "source/usage/usage_forms.h"
+#include "source/usage/usage_header.h"
 #include "source/usage/usage_samples.h"
+#include "source/usage/usage_words.h"
+#include "base/print.h"
 #include "base/text.h"
 
 #include <string.h>
@@ -53,22 +56,6 @@ static bool next_line(pace_status *status, char **line, size_t *length, lines *l
     return true;
 }
 
-static int column_named(const pace_usage_cells *cells, const char *name) {
-    for (size_t i = 0; i < cells->count && i < PACE_USAGE_MOST_CELLS; i++) {
-        pace_usage_text cell = cells->cells[i];
-        if (pace_span_is(cell.data, cell.length, name)) return (int)i;
-    }
-    return -1;
-}
-
-static int column_of(const pace_usage_cells *cells, const pace_usage_column *column) {
-    for (size_t i = 0; i < column->name_count; i++) {
-        int at = column_named(cells, column->names[i]);
-        if (at >= 0) return at;
-    }
-    return -1;
-}
-
 /* Fields that make a record useless when the file lacks their columns. */
 static pace_status check_columns(const lines *l) {
     const pace_usage_binding *b = &l->stream->binding;
@@ -84,13 +71,35 @@ static pace_status check_columns(const lines *l) {
     return PACE_OK;
 }
 
+/* Says which column was taken for what. A duration whose unit nobody says may be of any: start and end say the same. */
+static void tell_columns(lines *l) {
+    pace_usage_binding *b = &l->stream->binding;
+    char *out = l->stream->reading->columns;
+    bool used[PACE_USAGE_MOST_CELLS] = {false}, first = true;
+    if (b->field[PACE_USAGE_START] >= 0 && b->field[PACE_USAGE_END] >= 0) b->field[PACE_USAGE_ELAPSED] = -1;
+    for (int f = 0; f < PACE_USAGE_FIELDS; f++) {
+        if (b->field[f] < 0) continue;
+        pace_usage_text name = pace_usage_trim(l->cells.cells[b->field[f]]);
+        used[b->field[f]] = true;
+        pace_list(out, PACE_USAGE_REASON, ", ", "%s = %.*s", pace_usage_fields[f].name, (int)name.length, name.data);
+    }
+    for (size_t i = 0; i < l->cells.count && i < PACE_USAGE_MOST_CELLS; i++) {
+        pace_usage_text name = pace_usage_trim(l->cells.cells[i]);
+        if (used[i]) continue;
+        pace_append(out, PACE_USAGE_REASON, "%s%.*s", first ? "; not read: " : ", ", (int)name.length, name.data);
+        first = false;
+    }
+}
+
 static pace_status bind(lines *l) {
     pace_usage_binding *b = &l->stream->binding;
     const pace_usage_mapping *m = b->mapping;
-    for (int f = 0; f < PACE_USAGE_FIELDS; f++) b->field[f] = column_of(&l->cells, &m->fields[f]);
-    for (size_t i = 0; i < m->metric_count; i++) b->metric[i] = column_named(&l->cells, m->metrics[i].name);
-    b->skip = m->skip_column ? column_named(&l->cells, m->skip_column) : -1;
+    for (int f = 0; f < PACE_USAGE_FIELDS; f++)
+        b->field[f] = pace_usage_cell_of_field(&b->unit[f], m, &l->cells, (pace_usage_field)f);
+    for (size_t i = 0; i < m->metric_count; i++) b->metric[i] = pace_usage_cell_named(m, &l->cells, m->metrics[i].name);
+    b->skip = pace_usage_cell_named(m, &l->cells, m->skip_column);
     l->columns = l->cells.count;
+    if (m->loose) tell_columns(l);
     return check_columns(l);
 }
 
@@ -133,7 +142,7 @@ static pace_status first_line(lines *l, char *line, size_t length) {
     pace_usage_cells *cells = &l->cells;
     if (m->columns) {
         PACE_TRY(keep_header(l, line, length)); /* a row whose cells are split again below */
-        pace_usage_split(cells, line, length, m->separator);
+        pace_usage_split(cells, line, length, l->stream->reading->separator);
         bool header = same_cells(cells, m->columns);
         take_names(cells, m->columns);
         PACE_TRY(bind(l));
@@ -142,7 +151,7 @@ static pace_status first_line(lines *l, char *line, size_t length) {
         l->header.count = 0;
         return row(l, line, length);
     }
-    pace_usage_split(cells, line, length, m->separator);
+    pace_usage_split(cells, line, length, l->stream->reading->separator);
     PACE_TRY(bind(l));
     return PACE_OK;
 }
@@ -150,7 +159,7 @@ static pace_status first_line(lines *l, char *line, size_t length) {
 static pace_status row(lines *l, char *line, size_t length) {
     char why[PACE_USAGE_WHY];
     if (l->header.count && length == l->header.count && memcmp(line, l->header.items, length) == 0) return PACE_OK;
-    pace_usage_split(&l->cells, line, length, l->stream->binding.mapping->separator);
+    pace_usage_split(&l->cells, line, length, l->stream->reading->separator);
     if (l->cells.count == l->columns && l->cells.count <= PACE_USAGE_MOST_CELLS)
         return pace_usage_deliver(l->stream, l->cells.cells, l->line);
     l->stream->reading->rows++;
@@ -161,7 +170,10 @@ static pace_status row(lines *l, char *line, size_t length) {
 
 /* Every field has a cell of its own. */
 static void bind_samples(pace_usage_binding *b) {
-    for (int f = 0; f < PACE_USAGE_FIELDS; f++) b->field[f] = b->mapping->fields[f].name_count ? f : -1;
+    for (int f = 0; f < PACE_USAGE_FIELDS; f++) {
+        b->field[f] = b->mapping->fields[f].name_count ? f : -1;
+        b->unit[f] = b->mapping->fields[f].unit;
+    }
     for (size_t i = 0; i < b->mapping->metric_count; i++) b->metric[i] = -1;
     b->skip = -1;
 }

@@ -8,6 +8,7 @@
 static const char *const take_names[PACE_TAKES] = {"first", "last", "sum", "count", "latest", "all"};
 static const char *const of_names[] = {"jobs", "facts", "counters", "nothing"};
 static const char *const form_names[] = {"delimited", "json", "samples"};
+static const char *const spelling_names[] = {"exact", "loose"};
 
 /* The number of a member's word in a list; `missing` where the member may be left out, -1 = it must be there. */
 static pace_status word_of(int *out, const pace_yaml *yaml, const pace_yaml_node *map, const char *key,
@@ -60,16 +61,18 @@ static pace_status read_unit(double *out, const pace_yaml *yaml, const pace_yaml
     return pace_yaml_get(map, key) ? pace_yaml_positive(out, yaml, map, key, 1e18) : PACE_OK;
 }
 
-static pace_status read_slices(const pace_yaml_node **out, const pace_yaml *yaml, const pace_yaml_node *map) {
-    double count;
+static pace_status read_figures(const pace_yaml_node **out, const pace_yaml *yaml, const pace_yaml_node *map,
+                                double most) {
+    double figure;
+    if (map && !pace_yaml_is_map(map)) return pace_yaml_fail(yaml, map, "expected a figure for each of several words");
     for (size_t i = 0; i < pace_yaml_count(map); i++)
-        PACE_TRY(pace_yaml_positive(&count, yaml, map, pace_yaml_key(map, i), 64));
+        PACE_TRY(pace_yaml_positive(&figure, yaml, map, pace_yaml_key(map, i), most));
     *out = map;
     return PACE_OK;
 }
 
 static pace_status read_column(pace_usage_column *out, const pace_yaml *yaml, const pace_yaml_node *node) {
-    static const char *const known[] = {"column", "unit", "before", "list", "take", "slices", NULL};
+    static const char *const known[] = {"column", "unit", "units", "before", "list", "take", "slices", NULL};
     int take;
     out->unit = 1;
     if (!pace_yaml_is_map(node)) return read_names(out, yaml, node);
@@ -82,7 +85,8 @@ static pace_status read_column(pace_usage_column *out, const pace_yaml *yaml, co
     out->take = (pace_usage_take)take;
     out->before = pace_yaml_text_of(node, "before");
     out->list = pace_yaml_text_of(node, "list");
-    return read_slices(&out->slices, yaml, pace_yaml_get(node, "slices"));
+    PACE_TRY(read_figures(&out->units, yaml, pace_yaml_get(node, "units"), 1e6));
+    return read_figures(&out->slices, yaml, pace_yaml_get(node, "slices"), 64);
 }
 
 static pace_status read_fields(pace_usage_mapping *out, const pace_yaml *yaml, const pace_yaml_node *map) {
@@ -129,10 +133,12 @@ static pace_status check_states(const pace_yaml *yaml, const pace_yaml_node *map
 }
 
 static pace_status read_form(pace_usage_mapping *out, const pace_yaml *yaml, const pace_yaml_node *root) {
-    int of, form;
+    int of, form, spelling;
     PACE_TRY(word_of(&of, yaml, root, "of", of_names, 4, -1));
     PACE_TRY(word_of(&form, yaml, root, "form", form_names, 3, -1));
+    PACE_TRY(word_of(&spelling, yaml, root, "spelling", spelling_names, 2, 0));
     out->of = (pace_usage_of)of;
+    out->loose = spelling == 1;
     out->json = form == 1;
     out->samples = form == 2;
     const char *separator = pace_yaml_text_of(root, "separator");
@@ -163,7 +169,7 @@ static pace_status check_needed(const pace_usage_mapping *m, const pace_yaml *ya
 pace_status pace_usage_mapping_read(pace_usage_mapping *out, const pace_yaml *yaml) {
     static const char *const known[] = {"schema",    "name",     "title", "source",  "of",    "form",   "separator",
                                         "columns",   "known_by", "rows",  "each",    "gap_s", "fields", "states",
-                                        "leave_out", "missing",  "zones", "metrics", NULL};
+                                        "leave_out", "missing",  "zones", "metrics", "spelling", NULL};
     const pace_yaml_node *root = pace_yaml_root(yaml), *fields;
     *out = (pace_usage_mapping){.yaml = yaml, .zone_s = NAN};
     PACE_TRY(pace_yaml_check_schema(yaml, "paceline.cluster/1", "a mapping of a cluster's records"));

@@ -28,13 +28,14 @@ typedef enum {
     PACE_TAKES
 } pace_usage_take;
 
-enum { PACE_USAGE_NAMES = 4, PACE_USAGE_METRICS = 32 };
+enum { PACE_USAGE_NAMES = 24, PACE_USAGE_METRICS = 32 };
 
 /* Where a field comes from. Texts are borrowed from the mapping's document. */
 typedef struct {
     const char *names[PACE_USAGE_NAMES]; /* the first that the file has */
     size_t name_count;                   /* 0 = the source does not have the field */
     double unit;                         /* what one of the column is in ours */
+    const pace_yaml_node *units;         /* the same by what follows a loosely spelled name: "h"; NULL = nothing may */
     const char *before;                  /* the text ends before the first of these characters; NULL = whole */
     const char *list;             /* "gres/gpu": the count of this in "key=count,key:model=count"; NULL = plain */
     const pace_yaml_node *slices; /* how many slices a GPU has, by a word of its model's name; "" = any other */
@@ -55,6 +56,7 @@ typedef struct {
     const char *name, *title;
     pace_usage_of of;
     bool json, samples; /* neither: lines of separated values */
+    bool loose;         /* of columns and states letters and digits count, in any case */
     char separator;
     const pace_yaml_node *columns; /* of files without a header; NULL = they have one */
     const pace_yaml_node *known_by;

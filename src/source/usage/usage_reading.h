@@ -7,8 +7,10 @@ enum { PACE_USAGE_REASON = 512 };
 
 typedef struct {
     const pace_usage_mapping *mapping;
+    char separator; /* of the file's lines */
     uint64_t rows, taken, skipped, refused;
     uint64_t bytes;                  /* as stored */
+    char columns[PACE_USAGE_REASON]; /* of a loosely spelled header: which is which field, and which is none */
     char reason[PACE_USAGE_REASON];  /* of the first that was refused: "file:line: …" */
     char cut_off[PACE_USAGE_REASON]; /* where the file breaks off; "" = it does not */
 } pace_usage_reading;

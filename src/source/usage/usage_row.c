@@ -89,18 +89,19 @@ static bool read_field(pace_usage_row *out, char why[PACE_USAGE_WHY], const pace
     if (text.length == 0 || cell == PACE_USAGE_TEXT) return true;
     bool good = column->list ? read_list(out, (pace_usage_field)field, column, text)
                              : read_number(out, &out->number[field], cell, text, b->mapping);
-    out->number[field] *= column->unit;
+    out->number[field] *= b->unit[field];
     bool can_be = cell == PACE_USAGE_TIME || out->number[field] >= 0;
     bool blank = field == PACE_USAGE_VALUE; /* drivers write vast numbers for counters that have no value */
     if (good && (blank || (can_be && fabs(out->number[field]) < 1e15))) return true;
     return refuse(why, pace_usage_fields[field].name, expected[cell], text);
 }
 
-/* A counter that has a column of its own. Impossible values count as none: drivers write them for "blank". */
+/* A counter that has a column of its own, perhaps with its unit in each cell ("87 %"). Impossible values count as none:
+ * drivers write them for "blank". */
 static void read_metrics(pace_usage_row *out, const pace_usage_binding *b, const pace_usage_text *cells) {
     for (size_t i = 0; i < b->mapping->metric_count; i++) {
         const pace_usage_metric *metric = &b->mapping->metrics[i];
-        pace_usage_text text = cell_of(b, b->metric[i], NULL, cells);
+        pace_usage_text text = cell_of(b, b->metric[i], " ", cells);
         double value;
         if (metric->device || text.length == 0 || !pace_usage_number(&value, text)) continue;
         value *= metric->unit;
@@ -115,13 +116,17 @@ static void read_named_metric(pace_usage_row *out, const pace_usage_binding *b) 
     if (metric && value >= 0 && value <= metric->most) out->number[metric->field] = value;
 }
 
+static bool is_state(const pace_usage_mapping *m, pace_usage_text text, const char *state) {
+    return m->loose ? pace_same_letters(text.data, text.length, state) : pace_span_is(text.data, text.length, state);
+}
+
 static void read_state(pace_usage_row *out, const pace_usage_binding *b) {
     pace_usage_text text = out->text[PACE_USAGE_STATE];
     const pace_yaml_node *states = b->mapping->states;
     out->state = PACE_STATE_OTHER;
     out->state_known = false;
     for (size_t i = 0; i < pace_yaml_count(states); i++) {
-        if (!pace_span_is(text.data, text.length, pace_yaml_key(states, i))) continue;
+        if (!is_state(b->mapping, text, pace_yaml_key(states, i))) continue;
         const char *word = pace_yaml_text(pace_yaml_item(states, i));
         for (int s = 0; word && s < PACE_STATES; s++)
             if (strcmp(word, pace_usage_state_names[s]) == 0) out->state = (pace_usage_state)s;

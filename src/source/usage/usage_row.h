@@ -7,6 +7,7 @@
 typedef struct {
     const pace_usage_mapping *mapping;
     int field[PACE_USAGE_FIELDS]; /* -1 = not there */
+    double unit[PACE_USAGE_FIELDS]; /* what one of a field's cells is in the field's unit */
     int metric[PACE_USAGE_METRICS];
     int skip;
 } pace_usage_binding;

@@ -40,7 +40,9 @@ static int64_t days_of(int64_t year, int64_t month, int64_t day) {
 static bool read_date(double *out, const char **at, const char *end) {
     static const int longest[] = {31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
     int64_t year, month, day;
-    if (!digits(&year, at, end, 4) || !sign(at, end, '-') || !digits(&month, at, end, 2) || !sign(at, end, '-') ||
+    if (!digits(&year, at, end, 4) || *at == end || (**at != '-' && **at != '/')) return false;
+    char between = **at;
+    if (!sign(at, end, between) || !digits(&month, at, end, 2) || !sign(at, end, between) ||
         !digits(&day, at, end, 2) || month < 1 || month > 12 || day < 1 || day > longest[month - 1])
         return false;
     *out = (double)days_of(year, month, day) * 86400;
@@ -89,12 +91,20 @@ static bool read_zone(double *out, pace_usage_text text, const pace_yaml_node *z
     return false;
 }
 
+/* Numbers so large are no seconds, of which these would be 3,000 years, but a thousandth or less of them. */
+static const double no_seconds = 1e11;
+
+static bool read_seconds(double *out, pace_usage_text text) {
+    if (!pace_usage_number(out, text)) return false;
+    while (*out >= no_seconds && isfinite(*out)) *out /= 1000;
+    return true;
+}
+
 bool pace_usage_time(double *out, bool *zoned, pace_usage_text text, const pace_yaml_node *zones) {
     *zoned = true;
     const char *at = text.data, *end = at + text.length;
     double date, clock = 0, zone;
-    if (text.length < 8 || !memchr(text.data + 1, '-', text.length - 1)) return pace_usage_number(out, text);
-    if (!read_date(&date, &at, end)) return pace_usage_number(out, text);
+    if (text.length < 8 || !read_date(&date, &at, end)) return read_seconds(out, text);
     if (at < end && (*at == 'T' || *at == ' ') && at++ && !read_clock(&clock, &at, end)) return false;
     pace_usage_text rest = pace_usage_trim((pace_usage_text){at, (size_t)(end - at)});
     if (!read_zone(&zone, rest, zones)) return false;
@@ -105,13 +115,24 @@ bool pace_usage_time(double *out, bool *zoned, pace_usage_text text, const pace_
 
 bool pace_usage_zone(double *out, pace_usage_text text) { return text.length && read_zone(out, text, NULL); }
 
+/* "1 day, " and "0 days ", as Python writes them. */
+static bool read_days(int64_t *days, const char **at, const char *end) {
+    if (!digits(days, at, end, 9) || !sign(at, end, ' ') || !pace_span_starts(*at, (size_t)(end - *at), "day"))
+        return false;
+    *at += strlen("day");
+    sign(at, end, 's');
+    sign(at, end, ',');
+    return sign(at, end, ' ');
+}
+
 bool pace_usage_duration(double *out, pace_usage_text text) {
     const char *at = text.data, *end = at + text.length;
     int64_t days = 0, part = 0;
     double seconds = 0;
     if (!memchr(at, ':', text.length)) return text.length && *at != '-' && pace_usage_number(out, text);
-    const char *dash = memchr(at, '-', text.length);
+    const char *dash = memchr(at, '-', text.length), *day = memchr(at, 'd', text.length);
     if (dash && (!digits(&days, &at, end, 9) || !sign(&at, end, '-'))) return false;
+    if (day && !read_days(&days, &at, end)) return false;
     for (int parts = 0; parts < 3; parts++) {
         if (!digits(&part, &at, end, 9)) return false;
         seconds = seconds * 60 + (double)part;

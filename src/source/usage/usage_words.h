@@ -10,15 +10,15 @@ pace_usage_text pace_usage_trim(pace_usage_text text);
 /** Any number and nothing else. */
 bool pace_usage_number(double *out, pace_usage_text text);
 
-/** "2023-03-01 00:18:22+08:00", "2017-10-07T01:12:09.5Z", "2017-10-07 01:12:09 PDT" in seconds since 1970, or plain
- * seconds. `zones` (may be NULL) has the hours of zones by name. `*zoned`: it has a zone, or is a plain number; without
- * one it counts as UTC. */
+/** "2023-03-01 00:18:22+08:00", "2017/10/07T01:12:09.5Z", "2017-10-07 01:12:09 PDT" in seconds since 1970, or plain
+ * seconds; numbers too large for seconds are milli-, micro- or nanoseconds. `zones` (may be NULL) has the hours of
+ * zones by name. `*zoned`: it has a zone, or is a plain number; without one it counts as UTC. */
 bool pace_usage_time(double *out, bool *zoned, pace_usage_text text, const pace_yaml_node *zones);
 
 /** "+08:00", "-0730", "Z": in seconds east of UTC. */
 bool pace_usage_zone(double *out, pace_usage_text text);
 
-/** "1-02:03:04", "26:03:04", "03:04.250" or plain seconds. */
+/** "1-02:03:04", "1 day, 2:03:04", "26:03:04", "03:04.250" or plain seconds. */
 bool pace_usage_duration(double *out, pace_usage_text text);
 
 /** "billing=64,gres/gpu:a100=8,gres/gpu=8" (or "gpu:a100:8") asked for "gres/gpu": how many in all, and by model. What

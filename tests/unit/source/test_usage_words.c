@@ -24,6 +24,8 @@ static void times_are_those_of_the_calendar(void **state) {
                 {"2100-03-01", 4107542400, false},
                 {"1969-12-31T23:59:59Z", -1, true},
                 {"1772355600", 1772355600, true},
+                {"1772355600500", 1772355600.5, true},
+                {"2023/03/01 00:18:22.5", 1677629902.5, false},
                 {"12.5", 12.5, true}};
     static const char *const bad[] = {"",
                                       "Unknown",
@@ -34,6 +36,7 @@ static void times_are_those_of_the_calendar(void **state) {
                                       "2026-01-01 1:2x",
                                       "2026-01-01T00:00+1x",
                                       "26-01-01T00",
+                                      "2026-01/01",
                                       "-",
                                       "2026-01-01T00:00:00 CET"};
     double seconds;
@@ -53,8 +56,9 @@ static void durations_have_days_hours_and_minutes(void **state) {
         const char *text;
         double seconds;
     } good[] = {{"1-02:03:04", 93784}, {"26:03:04", 93784}, {"03:04.250", 184.25},
-                {"00:00:00", 0},       {"3600", 3600},      {"1.5", 1.5}};
-    static const char *const bad[] = {"", "soon", "1-", "1-2-03:04:05", "1:2:3:4", "-5", "1:", ":1"};
+                {"00:00:00", 0},       {"3600", 3600},      {"1.5", 1.5},
+                {"1 day, 2:03:04", 93784}, {"0 days 00:03:04.25", 184.25}};
+    static const char *const bad[] = {"", "soon", "1 days", "1 dog 2:03", "1-", "1-2-03:04:05", "1:2:3:4", "-5", "1:", ":1"};
     double seconds;
     (void)state;
     for (size_t i = 0; i < sizeof good / sizeof *good; i++) {

@@ -1,0 +1,54 @@
+#include "source/usage/usage_header.h"
+#include "base/decimal.h"
+#include "base/text.h"
+#include "source/usage/usage_words.h"
+
+#include <string.h>
+
+enum { SPELLED = 64 };
+
+/* What follows a name is a unit, or nothing. */
+static bool is_unit(double *unit, const char *rest, const pace_yaml_node *units) {
+    *unit = 1;
+    if (!*rest) return true;
+    for (size_t i = 0; i < pace_yaml_count(units); i++)
+        if (strcmp(rest, pace_yaml_key(units, i)) == 0)
+            return pace_number_parse(unit, pace_yaml_text(pace_yaml_item(units, i)));
+    return false;
+}
+
+static bool is_called(double *unit, const pace_usage_mapping *m, pace_usage_text cell, const char *name,
+                      const pace_yaml_node *units) {
+    char text[SPELLED], have[SPELLED], want[SPELLED];
+    *unit = 1;
+    if (!m->loose) return pace_span_is(cell.data, cell.length, name);
+    if (cell.length >= SPELLED) return false;
+    memcpy(text, cell.data, cell.length);
+    text[cell.length] = '\0';
+    pace_squeeze(have, sizeof have, text, "");
+    pace_squeeze(want, sizeof want, name, "");
+    return pace_starts(have, want) && is_unit(unit, have + strlen(want), units);
+}
+
+static int find(double *unit, const pace_usage_mapping *m, const pace_usage_cells *header, const char *name,
+                const pace_yaml_node *units) {
+    for (size_t i = 0; name && i < header->count && i < PACE_USAGE_MOST_CELLS; i++)
+        if (is_called(unit, m, pace_usage_trim(header->cells[i]), name, units)) return (int)i;
+    return -1;
+}
+
+int pace_usage_cell_named(const pace_usage_mapping *mapping, const pace_usage_cells *header, const char *name) {
+    double unit;
+    return find(&unit, mapping, header, name, NULL);
+}
+
+int pace_usage_cell_of_field(double *unit, const pace_usage_mapping *mapping, const pace_usage_cells *header,
+                             pace_usage_field field) {
+    const pace_usage_column *column = &mapping->fields[field];
+    int at = -1;
+    for (size_t i = 0; i < column->name_count && at < 0; i++)
+        at = find(unit, mapping, header, column->names[i], column->units);
+    if (at < 0 || !column->units) *unit = 1;
+    *unit *= column->unit;
+    return at;
+}
