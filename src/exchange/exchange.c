@@ -358,20 +358,10 @@ static textbook_choice choose_textbook(const pace_exchange *e, const pace_exchan
     return best;
 }
 
-/* More nodes never take less time than fewer, as NCCL's (exchange/steady_memory.c). Where algorithms need powers of
- * two, the counts just below those, and below their halves and quarters, are the slowest: beyond so many nodes these
- * alone are looked at. */
-enum { ALL_NODES = 32 };
-
-static int next_nodes(int nodes) {
-    int step = ALL_NODES / 4;
-    if (nodes < ALL_NODES) return nodes + 1;
-    while (nodes + 1 >= 8 * step) step *= 2;
-    return nodes % step == step - 1 ? nodes + 1 : nodes + step - 1;
-}
-
+/* More nodes never take less time than fewer. */
 static double least_over_nodes(const pace_exchange *e, const pace_exchange_question *q, double time_s) {
-    for (int nodes = q->ranks_per_node > 1 ? 1 : 2; nodes < q->nodes && q->algorithm < 0; nodes = next_nodes(nodes))
+    for (int nodes = q->ranks_per_node > 1 ? 1 : 2; nodes < q->nodes && q->algorithm < 0;
+         nodes = pace_next_fewer_nodes(nodes))
         time_s = pace_most(time_s, choose_textbook(e, q, nodes).time_s);
     return time_s;
 }

@@ -63,20 +63,25 @@ static known_group *find(const pace_steady_question *q) {
     return &m->groups[m->last];
 }
 
-/* More nodes never take less time than fewer, though another algorithm is believed best there. Of these, the powers of
- * two are looked at. */
+enum { ALL_NODES = 32 };
+
+int pace_next_fewer_nodes(int nodes) {
+    int step = ALL_NODES / 4;
+    if (nodes < ALL_NODES) return nodes + 1;
+    while (nodes + 1 >= 8 * step) step *= 2;
+    return nodes % step == step - 1 ? nodes + 1 : nodes + step - 1;
+}
+
+/* More nodes never take less time than fewer, though another algorithm is believed best there. */
 static void find_fewer(pace_nccl_interval *out, const pace_steady_question *q, double mark, double next) {
-    int below = 1;
     *out = (pace_nccl_interval){0, 0};
-    while (2 * below < q->nodes) below *= 2;
-    for (; q->nodes > 1 && below * q->ranks_per_node > 1; below /= 2) {
+    for (int nodes = q->ranks_per_node > 1 ? 1 : 2; nodes < q->nodes; nodes = pace_next_fewer_nodes(nodes)) {
         pace_nccl_group group;
         pace_nccl_interval there;
-        q->make(&group, q->of, below);
+        q->make(&group, q->of, nodes);
         pace_nccl_interval_find(&there, &group, mark, next, &q->asked);
         if (isfinite(there.least_s)) out->least_s = pace_most(out->least_s, there.least_s);
         if (isfinite(there.most_s)) out->most_s = pace_most(out->most_s, there.most_s);
-        if (below == 1) break;
     }
 }
 

@@ -26,3 +26,8 @@ typedef struct {
  * waits. Infinite where nothing is possible. */
 double pace_steady_time(double *waiting_share, int *algorithm, int *protocol, const pace_steady_question *question,
                         double bytes);
+
+/** The next of the numbers of nodes that more nodes must not be faster than, from 1 on. Where algorithms need powers of
+ * two, the counts just below those, and below their halves and quarters, are the slowest: beyond 32 nodes these and the
+ * powers alone are looked at. */
+int pace_next_fewer_nodes(int nodes);
