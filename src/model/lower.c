@@ -432,6 +432,13 @@ pace_status pace_model_lower_gradients(pace_graph *out, pace_gradient_tensors *t
     return PACE_GIVE(out, graph, status, pace_graph_free(&graph));
 }
 
+/* What replicas updated for each other, as far as the device and views of tensors are concerned. */
+static void unpack_updated(pace_lowering *to, const pace_gradient_tensors *tensors) {
+    double elements = 0;
+    for (size_t i = 0; i < tensors->count; i++) elements += tensors->items[i].elements;
+    pace_lower_unpack(to, (double)tensors->count, elements);
+}
+
 static void lower_gradients(pace_lowering *to, pace_model_rest rest, const pace_gradient_tensors *tensors) {
     to->stage = PACE_STAGE_BACKWARD;
     to->accumulates = rest == PACE_REST_ACCUMULATE;
@@ -439,6 +446,7 @@ static void lower_gradients(pace_lowering *to, pace_model_rest rest, const pace_
     enter_region(to, "CompiledFunctionBackward");
     for (size_t i = 0; i < tensors->count && to->status == PACE_OK; i++) pace_lower_gradient(to, tensors->items[i]);
     if (to->exchanges_gradients) pace_lower_last_bucket(to);
+    if (to->exchanges_gradients && to->config->zero_stage == 2) unpack_updated(to, tensors);
     leave_region(to);
 }
 
@@ -450,7 +458,7 @@ static pace_status copy_tensors(pace_gradient_tensors *out, const pace_gradient_
 static pace_status lower_rest(pace_lowering *to, pace_model_rest rest, const pace_gradient_tensors *tensors) {
     if (rest == PACE_REST_INPUT) lower_input(to);
     if (rest == PACE_REST_GATHER || rest == PACE_REST_SHARD) pace_emit_gather(to, PACE_GROUP_DATA, 1);
-    if (rest == PACE_REST_SHARD) pace_lower_flat_copy(to, "fsdp::split_with_sizes_copy", 0, 1, 4);
+    if (rest == PACE_REST_SHARD) pace_lower_unpack(to, 0, 1);
     if (rest == PACE_REST_VIEW) pace_emit_host(to, "aten::view");
     if (rest == PACE_REST_UPDATE) {
         if (to->config->optimizer == PACE_NO_UPDATE) return PACE_OK;

@@ -44,7 +44,7 @@ pace_status pace_model_lower(pace_graph *out, const pace_model *model, const pac
 typedef enum {
     PACE_REST_PLAIN,      /* a micro-batch's gradients are taken as they are: part of its layers' backward */
     PACE_REST_ACCUMULATE, /* the same, added to those of micro-batches before */
-    PACE_REST_EXCHANGE,   /* as plain, divided, exchanged in buckets, and copied back unless ZeRO 2 scatters them */
+    PACE_REST_EXCHANGE,   /* as plain, divided, exchanged in buckets, and copied back; ZeRO 2: parameters instead */
     PACE_REST_INPUT,      /* a micro-batch comes to the device */
     PACE_REST_GATHER,     /* the parameters of one block gathered, as far as the host is concerned */
     PACE_REST_SHARD,      /* the same, or gradients scattered, with the copy out of FSDP's flat buffer or into it */

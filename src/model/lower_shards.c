@@ -90,6 +90,10 @@ static void gather_all(pace_lowering *to) {
     to->await_exchange = input;
 }
 
+void pace_lower_unpack(pace_lowering *to, double tensors, double elements) {
+    pace_lower_flat_copy(to, "fsdp::split_with_sizes_copy", tensors, elements, gathered_bytes(to));
+}
+
 void pace_lower_gather(pace_lowering *to, uint32_t layer) {
     uint32_t last = goes_back(to) ? to->part.first : to->part.last, end = end_of_block(to, layer);
     if (!gathers(to) || !begins_block(to, layer)) return;
@@ -100,9 +104,7 @@ void pace_lower_gather(pace_lowering *to, uint32_t layer) {
     if (to->pulls[layer] != PACE_NO_LAUNCH) {
         block_sums sums = sums_of_block(to, layer);
         to->await_pull = to->pulls[layer];
-        if (each)
-            pace_lower_flat_copy(to, "fsdp::split_with_sizes_copy", sums.tensors, sums.elements[0] + sums.elements[1],
-                                 gathered_bytes(to));
+        if (to->config->zero_stage >= 2) pace_lower_unpack(to, sums.tensors, sums.elements[0] + sums.elements[1]);
     }
     to->pulls[layer] = PACE_NO_LAUNCH;
 }

@@ -13,6 +13,9 @@ double pace_lower_experts(const pace_lowering *to, const pace_layer *layer);
 /** Of a number of parameters those that a rank keeps where ZeRO divides them from this stage on. */
 double pace_lower_share(const pace_lowering *to, double elements, bool expert, int zero_stage);
 
+/** FSDP: copies so many parameters out of the flat buffer that they were gathered into. */
+void pace_lower_unpack(pace_lowering *to, double tensors, double elements);
+
 /** Brings the parameters of the block that begins (backward: ends) with this layer, and of the next one beside it; the
  * next operation waits for its own. Nothing where no block begins, or the rank has them. */
 void pace_lower_gather(pace_lowering *to, uint32_t layer);

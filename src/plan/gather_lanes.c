@@ -83,7 +83,8 @@ static void forward_once(lanes *l, const pace_stage_alone *step) {
     double ready_s[PACE_GATHERED_BLOCKS];
     for (size_t i = 0; i < chunk->count; i++)
         ready_s[i] = exchange(l, chunk->blocks[i]->gather_s, chunk->blocks[i]->call_s);
-    for (size_t i = 0; i < chunk->count; i++) compute(l, chunk->blocks[i]->pass[0], ready_s[i]);
+    for (size_t i = 0; i < chunk->count; i++)
+        compute(l, pace_clocks_then(chunk->blocks[i]->unpack, chunk->blocks[i]->pass[0]), ready_s[i]);
 }
 
 static void take_plain(lanes *l, const pace_stage_alone *step, bool back, pace_clocks more) {

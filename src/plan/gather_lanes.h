@@ -16,6 +16,7 @@ enum { PACE_GATHERED_PASSES = 3, PACE_GATHERED_BLOCKS = 544 };
 
 typedef struct {
     pace_clocks pass[PACE_GATHERED_PASSES]; /* forward; backward with what runs again; gradients of weights put off */
+    pace_clocks unpack; /* ZeRO 2: copied out of the buffer that it was gathered into, once a step */
     double gather_s, reduce_s;
     double call_s; /* what the host takes to issue one of both */
     double share;  /* of all gradients, those of this block */

@@ -179,9 +179,12 @@ static pace_gathered_block gathered_block(const pace_step_plan *plan, const pace
     double again = pace_factor_of(f, plan->gradient_across), all = plan->slots->trained_parameters;
     pace_gathered_block block = {.gather_s = again * of.gather_s};
     bool flat = plan->config.zero_stage >= 3;
-    if (hosts)
-        block.call_s =
-            f->launch * (flat ? flat_host_s(plan, part->part.tensors) : plan->slots->rest_host_s[PACE_REST_GATHER]);
+    const double *host_s = plan->slots->rest_host_s;
+    if (hosts) block.call_s = f->launch * (flat ? flat_host_s(plan, part->part.tensors) : host_s[PACE_REST_GATHER]);
+    if (plan->config.zero_stage == 2) block.unpack.device_s = f->stream * of.unpack_s;
+    if (plan->config.zero_stage == 2 && hosts)
+        block.unpack.host_s = f->launch * (flat_host_s(plan, part->part.tensors) - host_s[PACE_REST_GATHER]);
+    block.unpack.idle_s = larger(block.unpack.host_s, block.unpack.device_s);
     if (all > 0) block.share = (part->part.trained_parameters + part->part.trained_expert_parameters) / all;
     if (reduces(plan)) block.reduce_s = again * (of.scatter_s + of.replicate_s);
     for (int pass = 0; pass < PACE_PART_PASSES; pass++) {

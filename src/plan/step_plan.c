@@ -288,7 +288,7 @@ static pace_status flat_copy(double *seconds, const pace_step_plan *plan, double
     pace_op op = pace_emit_copy(&to, "copy", elements, (int)bytes);
     pace_estimate price_s;
     *seconds = 0;
-    if (!pace_framework_is_lowered(plan->framework) || plan->config.zero_stage < 3 || !(elements > 0)) return PACE_OK;
+    if (!pace_framework_is_lowered(plan->framework) || plan->config.zero_stage < 2 || !(elements > 0)) return PACE_OK;
     PACE_TRY(pace_price_cached(&price_s, place->prices, place->cost, place->device, &op, PACE_SUSTAINED));
     *seconds = price_s.median;
     return PACE_OK;
@@ -534,7 +534,7 @@ static void add_rest(pace_step_plan *plan, double part) {
     plan->update_host_s += part * slots->rest_host_s[PACE_REST_UPDATE];
     plan->rest_host_s += plan->update_host_s;
     if (exchanges && plan->config.zero_stage > 0)
-        plan->rest_host_s += (plan->layers_most + 2) * slots->rest_host_s[PACE_REST_GATHER];
+        plan->rest_host_s += (plan->layers_most + 2) * pace_gather_host_s(plan);
     if (times[PACE_REST_ACCUMULATE] > 0) {
         plan->accumulate_s = part * slots->rest_s[PACE_REST_ACCUMULATE];
         plan->accumulate_host_s = part * slots->rest_host_s[PACE_REST_ACCUMULATE];

@@ -74,6 +74,11 @@ pace_status pace_step_plan_finish(pace_step_plan *plan, const pace_step_place *p
 /** Counts the layers of the stages: layers_first, layers_most, fullest. Errors: those of pipelines and stages. */
 pace_status pace_step_stages_cut(pace_step_plan *plan) PACE_MUST_CHECK;
 
+/** ZeRO 1 and 2: what the host takes to issue the gather of one block, and of 2 the copy out of its flat buffer. */
+static inline double pace_gather_host_s(const pace_step_plan *plan) {
+    return plan->slots->rest_host_s[plan->config.zero_stage == 2 ? PACE_REST_SHARD : PACE_REST_GATHER];
+}
+
 /** Repeated layers of a stage, from 0. */
 double pace_step_layers_of(const pace_step_plan *plan, double stage);
 

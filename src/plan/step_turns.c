@@ -103,6 +103,10 @@ static double alone_s(const pace_step_plan *plan) {
         gathers_s = (plan->layers_most + 2) * plan->slots->rest_host_s[PACE_REST_GATHER];
     double host_s = plan->rest_host_s - m * plan->input_host_s - adds * plan->accumulate_host_s - plan->gradient_host_s;
     double device_s = plan->rest_s - m * plan->input_s - adds * plan->accumulate_s - plan->gradient_cover_s;
+    for (size_t i = 0; i < of.chunks[0].count; i++) { /* unpacked in the forward pass */
+        host_s -= of.chunks[0].blocks[i]->unpack.host_s;
+        device_s -= of.chunks[0].blocks[i]->unpack.device_s;
+    }
     return pace_stage_alone_s(&(pace_stage_alone){.chunk = of.chunks[0],
                                                   .micro_batches = m,
                                                   .zero_stage = (int)plan->config.zero_stage,

@@ -146,13 +146,14 @@ def framed():
 
 
 def copied_back():
-    """ZeRO 1 is DistributedDataParallel with a divided optimizer: the gradients of ResNet-50's 161 tensors come back from their buckets."""
+    """ZeRO 1 is DistributedDataParallel with a divided optimizer: the gradients of ResNet-50's 161 tensors come back from their buckets. 2 copies
+    its parameters out of the flat buffer of each gather instead."""
     launches = []
     for stage in (1, 2):
         done = subprocess.run([PACELINE, "predict", "resnet50", "--on", "dgx-h100", "--set", f"dp=8,micro_batch=32,global_batch=256,zero_stage={stage}", "-f", "json", "-q"],
                               capture_output=True, text=True)
         launches.append(json.loads(done.stdout)["edits"][0]["launches"])
-    expect(launches[0] - launches[1] == 161, launches)
+    expect(launches[0] - launches[1] == 161 - 1, launches)  # a model without repeated blocks is one flat buffer
     # FSDP's traces have a copy out of the flat buffer for each gather, twice a block, and one into it for each scatter; GPT-2 is 12 blocks, head and tail.
     done = subprocess.run([PACELINE, "predict", "gpt2", "--on", "dgx-a100", "--set", "dp=8,micro_batch=4,global_batch=32,zero_stage=3,precision=amp_bf16", "--format", "perfetto", "-q"],
                           capture_output=True, text=True)
