@@ -20,6 +20,10 @@ static size_t list_names(const char *names[MOST_NAMES], const pace_lead *behind,
     return count;
 }
 
+static bool is_work(pace_resource resource) {
+    return resource == PACE_COMPUTE_BOUND || resource == PACE_MEMORY_BOUND;
+}
+
 static bool is_of(pace_resource resource, pace_advice advice) {
     return (resource == PACE_COMPUTE_BOUND && advice == PACE_ADVICE_COMPUTE) ||
            (resource == PACE_MEMORY_BOUND && advice == PACE_ADVICE_MEMORY);
@@ -33,6 +37,7 @@ static const char *sign_of_ranks(const pace_lead *lead, const pace_analysis *ana
     bool waits = lead->balance_ns * 10 >= lead->step_ns;
     if (lead->at_least) return "late_elsewhere";
     if (lead->of_long_steps) return NULL;
+    if (latest->by_work && late_enough && !is_work(late->resource)) return NULL; /* its host or loader is late */
     if (latest->by_work && late_enough && late->excess_ns > lead->balance_ns) return "late_stage";
     if (latest->by_work) return waits ? "pipeline_bubbles" : NULL;
     if (latest->rank && latest->ranks * 2 > analysis->ranks.count) return waits ? "late_by_turns" : NULL;
@@ -42,9 +47,8 @@ static const char *sign_of_ranks(const pace_lead *lead, const pace_analysis *ana
 
 static const char *sign_of_steps(const pace_lead *lead) {
     const pace_step_shift *s = &lead->shift;
-    bool works = s->resource == PACE_COMPUTE_BOUND || s->resource == PACE_MEMORY_BOUND;
     bool as_many = fabs(s->kernels_after - s->kernels_before) < 0.02 * s->kernels_before;
-    return s->found && s->after_ns > s->before_ns && works && as_many ? "throttled" : NULL;
+    return s->found && s->after_ns > s->before_ns && is_work(s->resource) && as_many ? "throttled" : NULL;
 }
 
 /* A tenth of the device's work or more is done again in the backward pass. */

@@ -8,6 +8,7 @@ import os
 import random
 
 import planted_corners
+import planted_cubes
 import planted_engines
 import planted_habits
 import planted_loops
@@ -459,6 +460,6 @@ def write(program, world, path):
         return write_pipeline(path, world, 4 * world, world // 2)
     run = Run(world)
     modules = (globals(), vars(planted_loops), vars(planted_habits), vars(planted_meshes), vars(planted_corners), vars(planted_shapes),
-               vars(planted_systems), vars(planted_engines))
+               vars(planted_systems), vars(planted_engines), vars(planted_cubes))
     next(module[program] for module in modules if program in module)(run)
     return run.write(path)
