@@ -105,6 +105,7 @@ pace_status pace_evidence_find(pace_evidence *out, const pace_kernel_classes *cl
     *out = evidence;
     if (pace_rank_is_predicted(rank)) return PACE_OK;
     PACE_TRY(count_launches(&evidence, &rank->step));
+    evidence.shared_calls = (size_t)rank->step.shared_calls;
     if (rank->work.host_is_device) evidence.on_device = name_of_device(classes, &rank->step);
     evidence.broken_off = rank->step.cut_ns != INT64_MAX && rank->step.devices.count > 0;
     evidence.graph_pause_ns = graph_pauses(rank, start_ns, end_ns);
@@ -120,6 +121,11 @@ void pace_evidence_say(char *out, size_t size, const pace_evidence *e, int64_t l
         pace_snprintf(out, size, "the trace breaks off before the work of the device that it names");
     else if (e->lacks == PACE_EVIDENCE_NO_KERNELS)
         pace_snprintf(out, size, "'%.80s' runs on a device, but the trace records none of its work", e->on_device);
+    else if (e->lacks == PACE_EVIDENCE_FEW_KERNELS && e->shared_calls * 2 > e->without_work)
+        pace_snprintf(out, size,
+                      "the file holds several processes, whose launches cannot be told apart: %zu have the number "
+                      "(correlation) of another process's; give the file of each rank",
+                      e->shared_calls);
     else if (e->lacks == PACE_EVIDENCE_FEW_KERNELS)
         pace_snprintf(out, size, "%zu of %zu launches have no kernel in the trace", e->without_work, e->launches);
     else if (e->lacks == PACE_EVIDENCE_GRAPHS)

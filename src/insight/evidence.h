@@ -17,6 +17,7 @@ extern const char *const pace_evidence_names[PACE_EVIDENCES];
 typedef struct {
     pace_evidence_gap lacks;
     size_t launches, without_work; /* launch calls; those without device work */
+    size_t shared_calls;           /* calls whose work may be another process's: of one number */
     int64_t graph_pause_ns;        /* in [start, end): pauses between kernels of one graph launch */
     bool broken_off;               /* the file breaks off before the work of the devices that it names */
     /* Where the host is the device: what the trace names that runs on another; borrowed, NULL = nothing. */

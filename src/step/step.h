@@ -198,6 +198,7 @@ typedef struct {
     PACE_VEC(pace_traced_device) devices;                /* as it lists them; few of them may have worked */
     uint64_t event_count, complete_count, unknown_count; /* events read; complete ones; of unknown phase */
     uint64_t linked_kernels;
+    uint64_t shared_calls;    /* calls that have the correlation of another process's call */
     uint64_t flattened_count; /* tasks that hang on one further out, for PACE_STEP_DEPTH */
     int64_t begins_ns;        /* when the first task starts; 0 without tasks */
     int64_t cut_ns; /* the file breaks off in the step that the host was at then; INT64_MAX = it is whole; one less =

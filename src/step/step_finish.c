@@ -171,7 +171,17 @@ static size_t slot_of(const link_table *table, uint32_t id) {
     return ((uint64_t)id * UINT64_C(0x9e3779b97f4a7c15) >> 32) & table->mask;
 }
 
-static pace_status make_links(link_table *table, const pace_step *step, const uint32_t *ids, pace_task_kind kind) {
+/* Whether two host tasks are of different processes: their lanes' keys differ before the thread. */
+static bool of_two_processes(const pace_step *step, size_t a, size_t b) {
+    const char *one = pace_names_text(&step->names, step->lanes.items[step->lane[a]].key);
+    const char *other = pace_names_text(&step->names, step->lanes.items[step->lane[b]].key);
+    size_t length = strcspn(one, "/");
+    return length != strcspn(other, "/") || strncmp(one, other, length) != 0;
+}
+
+/* `*shared` = tasks whose id one of another process has, too. */
+static pace_status make_links(link_table *table, uint64_t *shared, const pace_step *step, const uint32_t *ids,
+                              pace_task_kind kind) {
     size_t slots = 64, count = 0;
     for (size_t task = 0; task < step->count; task++) count += step->kind[task] == kind && ids[task] != 0;
     while (slots < count * 2) slots *= 2;
@@ -182,6 +192,7 @@ static pace_status make_links(link_table *table, const pace_step *step, const ui
         size_t slot = slot_of(table, ids[task]);
         while (table->slots[slot] && ids[table->slots[slot] - 1] != ids[task]) slot = (slot + 1) & table->mask;
         if (!table->slots[slot]) table->slots[slot] = (uint32_t)task + 1; /* the first with an id keeps it */
+        else *shared += of_two_processes(step, table->slots[slot] - 1, task);
     }
     return PACE_OK;
 }
@@ -197,8 +208,9 @@ static uint32_t find_link(const link_table *table, const uint32_t *ids, uint32_t
  * external id. A synchronisation record belongs to the call of the same correlation. */
 static pace_status link_causes(pace_step *step) {
     link_table calls = {0}, ops = {0};
-    pace_status status = make_links(&calls, step, step->correlation, PACE_TASK_CALL);
-    if (status == PACE_OK) status = make_links(&ops, step, step->external, PACE_TASK_OP);
+    uint64_t shared_ops = 0;
+    pace_status status = make_links(&calls, &step->shared_calls, step, step->correlation, PACE_TASK_CALL);
+    if (status == PACE_OK) status = make_links(&ops, &shared_ops, step, step->external, PACE_TASK_OP);
     for (size_t task = 0; status == PACE_OK && task < step->count; task++) {
         if (step->kind[task] == PACE_TASK_SYNC && step->detail[task])
             step->syncs.items[step->detail[task] - 1].call =

@@ -157,6 +157,30 @@ def test_broken_off_exports(folder):
             expect(status == 0 and said in out and "unknown" in out and "another process" not in out, share, out[:600])
 
 
+def test_merged_ranks(folder):
+    """One file of several processes, which all count their launches from one: none is taken for another's. With numbers of their own they
+    are told apart."""
+    for own, wanted in ((0, "unknown"), (1000000, "host")):
+        events = []
+        for rank, path in enumerate(planted("slow_host_rank*2", folder)):
+            with open(path) as file:
+                recorded = json.load(file)
+            for event in recorded["traceEvents"]:
+                if event["pid"] == 1:
+                    event["pid"] = 4000 + rank
+                else:
+                    event["pid"] = event["args"]["device"] = rank
+                if "correlation" in event["args"]:
+                    event["args"]["correlation"] += own * rank
+                events.append(event)
+        merged = os.path.join(folder, "merged.json")
+        with open(merged, "w") as file:
+            json.dump({"traceEvents": events}, file)
+        document = analyze([merged])
+        said = " ".join(document["summary"])
+        expect(found(document) == wanted and ("give the file of each rank" in said) == (own == 0), own, said)
+
+
 with tempfile.TemporaryDirectory() as work:
     test_graphs(work)
     test_launches_alone(work)
@@ -166,4 +190,5 @@ with tempfile.TemporaryDirectory() as work:
     test_cut_rank(work)
     test_polling_host(work)
     test_broken_off_exports(work)
+    test_merged_ranks(work)
 sys.exit(finish())
