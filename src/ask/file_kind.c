@@ -37,7 +37,7 @@ static const file_kind exchanges = {"log of exchanges, as of nccl-tests", " --ro
 static const file_kind devices = {"description of devices or machines", " --on --from machines tune plan --pods ",
                                   "--on FILE, where its name ends with .yaml"};
 static const file_kind table = {
-    "table", " --rows fleet fit tune --pods --nodes validate ",
+    "table", " --rows fleet fit tune --pods --nodes --ledger --data --columns ",
     "fleet reads tables of jobs, predict answers one question a row (--rows FILE), fit learns from one"};
 
 enum { HEAD = 1 << 12 };
