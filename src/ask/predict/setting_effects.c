@@ -12,7 +12,7 @@ static bool attends(const question *q) { return pace_model_has_layer(q->model, P
 /* Others' steps have a closed form, which knows no copies of input, kernels of an update or buckets. */
 static bool is_lowered(const question *q) { return !q->framework || pace_framework_is_lowered(q->framework); }
 
-static bool records_graphs(const question *q) { return q->config->execution != PACE_CUDA_GRAPH || is_lowered(q); }
+static bool launches(const question *q) { return is_lowered(q) || q->config->execution == q->framework->execution; }
 
 static bool keeps_parameters(const question *q) { return q->config->zero_stage < 3; }
 
@@ -69,7 +69,7 @@ static const struct {
     {"input", is_lowered, of_pytorch},
     {"indices", is_lowered, of_pytorch},
     {"update", is_lowered, of_pytorch},
-    {"execution", records_graphs, "with the value graph unless framework=pytorch"},
+    {"execution", launches, "with this value unless framework=pytorch"},
     {"sequence_parallel", splits_tokens, "without tp above 1"},
     {"sequence", has_sequence, "on a model without a sequence"},
     {"attention", attends, "on a model without attention layers"},

@@ -71,8 +71,8 @@ static pace_status exchange_of(pace_exchange_asker *a, const pace_exchange_row *
     pace_machine machine = a->machine;
     char version[8] = "";
     if (!pace_exchange_version_of(version, row->variant)) *version = '\0';
-    bool on = takes_on(a, row), same = strcmp(version, a->last_version) == 0 && a->last_nodes >= row->nodes &&
-                                       a->last_library == row->library;
+    bool on = takes_on(a, row),
+         same = strcmp(version, a->last_version) == 0 && a->last_nodes >= row->nodes && a->last_library == row->library;
     if (on && a->by_on && a->has_exchange && same) return PACE_OK;
     if (!on && !a->by_on && strcmp(a->last, row->system) == 0 && same) {
         if (*a->refused && a->last_nodes == row->nodes) return pace_fail(PACE_E_MISSING, "%s", a->refused);
@@ -87,8 +87,8 @@ static pace_status exchange_of(pace_exchange_asker *a, const pace_exchange_row *
     pace_status status = on ? PACE_OK : machine_of(&machine, a->catalog, row);
     if (on && machine.nodes < row->nodes) machine.nodes = row->nodes; /* --on says of what kind they are */
     if (status == PACE_OK && machine.nodes < row->nodes)
-        status = pace_fail(PACE_E_INPUT, "%.40s has %d nodes, the row takes %d", row->system, machine.nodes,
-                           row->nodes);
+        status =
+            pace_fail(PACE_E_INPUT, "%.40s has %d nodes, the row takes %d", row->system, machine.nodes, row->nodes);
     if (status == PACE_OK)
         status = pace_exchange_open(&a->exchange, a->catalog, &machine, row->library, *version ? version : NULL);
     a->has_exchange = status == PACE_OK;

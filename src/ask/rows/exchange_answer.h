@@ -29,7 +29,7 @@ typedef struct {
     pace_approach_opened ready;
     bool unused_device; /* by the row answered last: its machine has another */
     bool took_on;       /* the row answered last names a system that nobody knows, and --on answered */
-    bool more_nodes;        /* it was asked of more nodes than --on has */
+    bool more_nodes;    /* it was asked of more nodes than --on has */
     char compared[96];  /* the system that was last compared with --on, on so many nodes; "" = none yet */
     int compared_nodes;
     bool compared_known, compared_other; /* it is --on's machine; it is another one that is known */

@@ -161,8 +161,11 @@ static double element_bytes(const char *dtype) {
 /* Elements are counted of a rank or of all. */
 static void hold_elements(pace_exchange_row *out, const reader *r, size_t row, double element) {
     double count, ranks = (double)out->ranks_per_node * out->nodes;
-    if (r->bytes < 0 || !pace_csv_number(&count, pace_csv_at(&r->rows->csv, row, r->elements))) return;
-    out->unused_elements = count * element != out->bytes && count * element * ranks != out->bytes;
+    const char *text = pace_csv_at(&r->rows->csv, row, r->elements);
+    bool number = pace_csv_number(&count, text);
+    out->unused_elements = r->bytes >= 0 && *text && !number;
+    if (r->bytes >= 0 && number)
+        out->unused_elements = count * element != out->bytes && count * element * ranks != out->bytes;
 }
 
 static bool set_bytes(pace_exchange_row *out, const reader *r, size_t row) {
@@ -213,6 +216,11 @@ static bool is_library_choice(const char *text) {
     return false;
 }
 
+static bool says_no(const char *text) {
+    return !*text || strcmp(text, "0") == 0 || strcasecmp(text, "false") == 0 || strcasecmp(text, "no") == 0 ||
+           strncasecmp(text, "out", 3) == 0 || is_library_choice(text);
+}
+
 static bool says_yes(const char *text) {
     return strcmp(text, "1") == 0 || strcasecmp(text, "true") == 0 || strcasecmp(text, "yes") == 0 ||
            strncasecmp(text, "in", 2) == 0;
@@ -252,7 +260,7 @@ static void set_variant(pace_exchange_row *out, const reader *r, size_t row) {
         pace_list(out->variant, sizeof out->variant, "/", "%.40s", word);
         if (i < r->variants) take_library(out, r, r->variant[i], word);
     }
-    out->said_in_place = says_yes(pace_csv_at(&r->rows->csv, row, r->in_place));
+    out->said_in_place = !says_no(pace_csv_at(&r->rows->csv, row, r->in_place));
 }
 
 /* "Ring" as "ring"; words for the library's own choice as "". */

@@ -275,6 +275,18 @@ static bool shapes_differ(const pace_kernel_row *row, const reader *r) {
     return of_shapes != found;
 }
 
+/* Whether a cell of a shape gives nothing. */
+static bool shape_unread(const pace_kernel_row *row, const reader *r) {
+    pace_op said = row->op;
+    bool any = false;
+    for (unsigned i = 0; i < r->rows->columns.shape_count; i++)
+        any |= *pace_csv_at(&r->rows->csv, row->row, r->rows->columns.shape[i]) != '\0';
+    for (unsigned i = 0; i < PACE_OP_SIZES; i++) said.size[i] = NAN;
+    read_shapes(&said, row->row, r);
+    for (unsigned i = 0; i < PACE_OP_SIZES; i++) any &= isnan(said.size[i]);
+    return any;
+}
+
 static void say_missing(pace_kernel_row *out, const pace_layout *layout, unsigned size) {
     if (*out->status) return;
     snprintf(out->status, sizeof out->status, "%s %s needs a column \"%s\"", layout->compound ? "operation" : "family",
@@ -288,7 +300,10 @@ enum { KV_HEADS = 2, QUERIES, KEYS, HEAD_DIM, CAUSAL }; /* sizes of attention */
 static void slide_window(pace_kernel_row *out, const reader *r) {
     double *size = out->op.size, window;
     const char *text = pace_csv_at(&r->rows->csv, out->row, r->rows->columns.window);
-    if (out->op.family != PACE_OP_ATTENTION) return;
+    if (out->op.family != PACE_OP_ATTENTION) {
+        out->windowed = *text ? "window" : "";
+        return;
+    }
     if (!pace_csv_number(&window, text)) {
         static const char *const none[] = {"none", "full", "no", "false", "global", "inf", "na", "nan", "null"};
         bool said = *text && strcmp(text, "-") != 0;
@@ -322,7 +337,10 @@ static bool fill_sizes(pace_kernel_row *out, const pace_op_words *words, const r
         say_missing(out, layout, i);
         return false;
     }
-    out->shaped = !layout->compound && r->rows->columns.shape_count > 0 && shapes_differ(out, r) ? "shape" : "";
+    out->shaped =
+        !layout->compound && r->rows->columns.shape_count > 0 && (shapes_differ(out, r) || shape_unread(out, r))
+            ? "shape"
+            : "";
     slide_window(out, r);
     return true;
 }

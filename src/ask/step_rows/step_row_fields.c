@@ -2,6 +2,7 @@
 #include "ask/rows/column_finder.h"
 #include "ask/predict/setting_effects.h"
 #include "ask/step_rows/step_cells.h"
+#include "base/numbers.h"
 #include "base/text.h"
 
 #include <string.h>
@@ -33,6 +34,21 @@ void pace_step_row_fields(pace_step_row *out, const pace_step_reader *r, size_t 
     }
 }
 
+/* Columns of these settings by other names; one that is called as the setting is among the fields. */
+static const struct {
+    pace_step_column column;
+    const char *setting;
+} others[] = {{PACE_STEP_SEQ, "sequence"},
+              {PACE_STEP_FLASH, "attention"},
+              {PACE_STEP_COMPILE, "execution"},
+              {PACE_STEP_EXECUTION, "execution"}};
+
+static bool is_field(const pace_step_reader *r, int column) {
+    bool found = false;
+    for (size_t i = 0; pace_config_key(i); i++) found |= r->field[i] == column;
+    return found;
+}
+
 void pace_step_row_note_idle(pace_step_row *out, const pace_step_reader *r, size_t row) {
     const pace_setting_question asked = {&out->config, out->model, out->framework, true};
     for (size_t i = 0; pace_config_key(i); i++) {
@@ -40,5 +56,10 @@ void pace_step_row_note_idle(pace_step_row *out, const pace_step_reader *r, size
         if (r->field[i] < 0 || !*pace_csv_cell(&r->rows->csv, row, (size_t)r->field[i])) continue;
         const char *why = pace_setting_idle(key, &asked);
         if (why) pace_step_note(out, "%s has no effect %s", key, why);
+    }
+    for (size_t i = 0; i < PACE_COUNT(others); i++) {
+        if (!*pace_step_cell(r, row, others[i].column) || is_field(r, r->column[others[i].column])) continue;
+        const char *why = pace_setting_idle(others[i].setting, &asked);
+        if (why) pace_step_note(out, "%s has no effect %s", others[i].setting, why);
     }
 }

@@ -56,6 +56,51 @@ static bool is_sharding_unused(const pace_step_row *row, const pace_step_reader 
     return !pace_step_says(text, "fsdp") && !pace_step_said(r->things, "zero", plain);
 }
 
+/* A switch of a precision that another cell decides, or that is none. */
+static bool is_precision_unused(const pace_step_row *row, const pace_step_reader *r, size_t number,
+                                pace_step_column column, const char *word) {
+    int flag = pace_step_flag(pace_step_cell(r, number, column));
+    const char *taken = pace_config_word(&row->config, "precision");
+    bool amp = column == PACE_STEP_FP16 && row->config.precision == PACE_RUN_AMP;
+    bool narrower = row->config.precision == PACE_RUN_FP8;
+    return flag < 0 || (flag == 1 && !amp && !narrower && !pace_step_says(taken, word));
+}
+
+static bool is_fp16_unused(const pace_step_row *row, const pace_step_reader *r, size_t number) {
+    return is_precision_unused(row, r, number, PACE_STEP_FP16, "fp16");
+}
+
+static bool is_bf16_unused(const pace_step_row *row, const pace_step_reader *r, size_t number) {
+    return is_precision_unused(row, r, number, PACE_STEP_BF16, "bf16");
+}
+
+static bool is_tf32_unused(const pace_step_row *row, const pace_step_reader *r, size_t number) {
+    return is_precision_unused(row, r, number, PACE_STEP_TF32, "tf32");
+}
+
+/* Other sizes decide. Tables count parameters with and without embeddings. */
+static bool is_size_unused(const pace_step_row *row, const pace_step_reader *r, size_t number) {
+    const double alike = 2;
+    double said = pace_step_size_stated(r, number).billions;
+    return !(said > 0) || said * 1e9 > alike * pace_model_total(row->model, &row->config).parameters;
+}
+
+static bool is_image_unused(const pace_step_row *row, const pace_step_reader *r, size_t number) {
+    double value;
+    (void)row;
+    return !pace_step_number(&value, r, number, PACE_STEP_IMAGE);
+}
+
+/* Beside a number of samples. */
+static bool is_words_unused(const pace_step_row *row, const pace_step_reader *r, size_t number) {
+    const double alike = 1.1;
+    double words, samples, sequence = pace_model_sequence(row->model, &row->config);
+    if (!(sequence > 0) || !pace_step_number(&words, r, number, PACE_STEP_TOKENS_BATCH)) return true;
+    if (words < 1000) words *= 1e6;
+    if (!pace_step_number(&samples, r, number, PACE_STEP_GLOBAL_BATCH)) return false;
+    return words > alike * samples * sequence || samples * sequence > alike * words;
+}
+
 static const struct {
     pace_step_column column;
     const char *name;
@@ -65,7 +110,13 @@ static const struct {
              {PACE_STEP_FSDP, "fsdp", is_fsdp_unused},
              {PACE_STEP_DIST_OPT, "dist_opt", is_dist_opt_unused},
              {PACE_STEP_ZERO_GROUP, "zero_group", is_zero_group_unused},
-             {PACE_STEP_POWER, "power_limit", is_power_unused}};
+             {PACE_STEP_POWER, "power_limit", is_power_unused},
+             {PACE_STEP_FP16, "fp16", is_fp16_unused},
+             {PACE_STEP_BF16, "bf16", is_bf16_unused},
+             {PACE_STEP_TF32, "tf32", is_tf32_unused},
+             {PACE_STEP_PARAMS_B, "params_b", is_size_unused},
+             {PACE_STEP_IMAGE, "image_size", is_image_unused},
+             {PACE_STEP_TOKENS_BATCH, "global_batch_tokens", is_words_unused}};
 
 void pace_step_row_unused(pace_step_row *out, const pace_step_reader *r, size_t row) {
     bool replicas = out->config.dp * out->config.cp > 1;

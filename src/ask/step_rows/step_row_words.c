@@ -128,6 +128,9 @@ static void note_unknown(pace_step_row *out, const pace_step_reader *r, size_t r
 
 static void set_execution(pace_step_row *out, const pace_step_reader *r, size_t row) {
     const char *said = pace_step_row_execution(r, row), *run = pace_step_cell(r, row, PACE_STEP_EXECUTION);
+    const char *compile = pace_step_cell(r, row, PACE_STEP_COMPILE);
+    if (*compile && pace_step_flag(compile) < 0 && !pace_step_said(r->things, "execution", compile))
+        pace_step_note(out, "unknown compile \"%.30s\", taken for compiled", compile);
     if (said) out->config.execution = strcmp(said, "eager") == 0 ? PACE_EAGER : PACE_COMPILED;
     else if (!pace_step_says(run, "graph")) note_unknown(out, r, row, PACE_STEP_EXECUTION);
     else out->config.execution = PACE_CUDA_GRAPH;
