@@ -72,7 +72,7 @@ static void round_out(axis *a) {
 
 static void fit_axes(axis *x, axis *y, const pace_held_chart *chart) {
     *x = (axis){INFINITY, -INFINITY, chart->log_x};
-    *y = chart->log_y ? (axis){INFINITY, -INFINITY, true} : (axis){0, 1, false};
+    *y = chart->log_y ? (axis){INFINITY, -INFINITY, true} : (axis){0, 0, false};
     for (size_t c = 0; c < chart->curves.count; c++)
         for (size_t i = 0; i < chart->curves.items[c].points.count; i++) {
             const pace_point *point = &chart->curves.items[c].points.items[i];
@@ -83,6 +83,7 @@ static void fit_axes(axis *x, axis *y, const pace_held_chart *chart) {
             if (y->log) y->low = fmin(y->low, on_axis(y, point->y));
         }
     if (!(x->high > x->low)) x->high = x->low + 1;
+    if (!y->log && !(y->high > 0)) y->high = 1;
     round_out(x);
     round_out(y);
 }

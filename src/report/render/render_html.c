@@ -58,6 +58,14 @@ enum { LONG_TEXT = 30 }; /* bytes beyond which a cell may not show all of its te
 /* A file's name, of which the end tells more than the beginning. */
 static bool is_path(const char *text) { return text[0] == '/' && !strpbrk(text, " (<"); }
 
+/* A sentence, which is read, as names of kernels are not: they have few blanks, or templates. */
+static bool is_sentence(const char *text) {
+    enum { WORDS = 5 };
+    int blanks = 0;
+    for (const char *c = text; *c; c++) blanks += *c == ' ';
+    return strlen(text) > LONG_TEXT && blanks >= WORDS && !strpbrk(text, "<") && !strstr(text, "::");
+}
+
 static void write_cell(page_out *page, const pace_grid_column *column, const pace_grid_cell *cell) {
     if (column->numeric) {
         put(page, column->share ? "<td class=\"n share\"" : "<td class=\"n\"");
@@ -67,7 +75,9 @@ static void write_cell(page_out *page, const pace_grid_column *column, const pac
             pace_sink_format(page->sink, " style=\"--v:%s%%\"", pace_show_fixed(width, 1).text);
         }
     } else {
-        put(page, is_path(cell->text) ? "<td class=\"t path\"" : "<td class=\"t\"");
+        put(page, is_path(cell->text)       ? "<td class=\"t path\""
+                  : is_sentence(cell->text) ? "<td class=\"t says\""
+                                            : "<td class=\"t\"");
         if (strlen(cell->text) > LONG_TEXT) {
             put(page, " title=\"");
             write_escaped(page, cell->text);
