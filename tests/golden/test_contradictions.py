@@ -58,6 +58,8 @@ def test_units_of_jobs():
 def test_outputs(folder):
     refused(("analyze", DEMO, "-f", "html", "-o", os.path.join(folder, "x.json")), "is a name of json")
     expect(run("analyze", DEMO, "-f", "perfetto", "-o", os.path.join(folder, "x.json"), "-q")[0] == 0, "Perfetto's traces are JSON")
+    for name in ("x.html", "x.csv"):
+        refused(("fit", os.path.join(SOURCE, "catalog", "calibrations", "epyc-zen5-1t.csv"), "-f", "html", "-o", os.path.join(folder, name)), "holds the fit", name)
     os.mkdir(os.path.join(folder, "d"))
     os.symlink(folder, os.path.join(folder, "link"))
     for other in ("d/../o.json", "link/o.json", "./o.json"):

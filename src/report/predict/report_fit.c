@@ -1,5 +1,6 @@
 /* The report of `paceline fit`: what was learned from tables, and how well rows are predicted that the fit did not see.
  */
+#include "base/numbers.h"
 #include "report/engines.h"
 #include "ask/rows/row_kinds.h"
 #include "report/predict/report_rows.h"
@@ -54,10 +55,23 @@ pace_status pace_fit_rows_of_kind(pace_report **out, const pace_row_kind *kind, 
     return status;
 }
 
+/* A fit is of no format of answers, whatever --format says of the answer itself. */
+static pace_status check_name(const char *path) {
+    static const char *const answers[] = {".html", ".htm", ".csv", ".txt", ".xml", ".folded"};
+    for (size_t i = 0; path && i < PACE_COUNT(answers); i++)
+        if (pace_ends(path, answers[i]))
+            return pace_fail(PACE_E_USAGE,
+                             "output: holds the fit, not the answer about it: expected a name such as kernels.fit, "
+                             "found '%.200s'",
+                             path);
+    return PACE_OK;
+}
+
 pace_status pace_fit(pace_report **out, const char *const *paths, size_t path_count, const pace_rows_options *options) {
     uint64_t failures = pace_memory_failures();
     const pace_row_kind *kind;
     pace_report *report = NULL;
+    PACE_TRY(check_name(options->fit_path));
     if (path_count == 0) return pace_fail(PACE_E_USAGE, "expected at least one table of measurements");
     if (options->kind) PACE_TRY(pace_row_kind_find(&kind, &pace_all_row_kinds, options->kind, false));
     else kind = pace_row_kind_of_file(&pace_all_row_kinds, options->context->catalog, paths[0]);
