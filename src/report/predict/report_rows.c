@@ -35,8 +35,8 @@ typedef struct {
     size_t too_large, ran; /* rows that do not fit: not measured, and measured, which ran whatever the formula says */
     size_t first;          /* of those not measured: the question */
     char which[64];        /* their rows */
-    pace_step_room room; /* of the first that does not fit */
-    size_t beyond; /* rows outside what their fit has seen */
+    pace_step_room room;   /* of the first that does not fit */
+    size_t beyond;         /* rows outside what their fit has seen */
     char beyond_which[64], beyond_what[64];
 } answers;
 
@@ -134,12 +134,13 @@ static pace_status put_fit(pace_report *report, const answers *a) {
     a->kind->question(&first, a->state, 0, a->first);
     if (a->kind->advise) PACE_TRY(a->kind->advise(advice, sizeof advice, a->state, 0, a->first));
     pace_report_deny(report);
-    pace_report_lead(
-        report, PACE_WARN_DOES_NOT_FIT,
-        "Does not fit: %zu of %zu rows (%s). Row %zu needs %s for %s has %s (%.1f times as much).%s%s", a->too_large,
-        a->from.questions, a->which, (size_t)first.row + 1, pace_show_bytes(a->room.need_bytes).text,
-        a->room.of_host ? "the ranks of a node, their host" : "each rank, its device",
-        pace_show_bytes(a->room.has_bytes).text, a->room.need_bytes / a->room.has_bytes, *advice ? " " : "", advice);
+    pace_report_lead(report, PACE_WARN_DOES_NOT_FIT,
+                     "Does not fit: %zu of %zu rows (%s). Row %zu needs %s for %s has %s (%.1f times as much).%s%s",
+                     a->too_large, a->from.questions, a->which, (size_t)first.row + 1,
+                     pace_show_bytes(a->room.need_bytes).text,
+                     a->room.of_host ? "the ranks of a node, their host" : "each rank, its device",
+                     pace_show_bytes(a->room.has_bytes).text, a->room.need_bytes / a->room.has_bytes,
+                     *advice ? " " : "", advice);
     return PACE_OK;
 }
 

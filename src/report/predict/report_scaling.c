@@ -147,8 +147,8 @@ static void say_point(char *out, size_t size, const pace_workers_asked *a, const
                   a->inputs.items[point->input].name, point->batch, point->workers,
                   point->workers == 1 ? "worker" : "workers", about, pace_show_bytes(room.need_bytes).text,
                   room.of_host ? "those of a node" : "each", room.of_host ? "their host" : a->device->name,
-                  pace_show_bytes(room.has_bytes).text, room.need_bytes / room.has_bytes,
-                  advised ? " " : "", advised ? a->advice : "");
+                  pace_show_bytes(room.has_bytes).text, room.need_bytes / room.has_bytes, advised ? " " : "",
+                  advised ? a->advice : "");
 }
 
 /* The first point that cannot run is named; the others are counted. */

@@ -249,8 +249,7 @@ pace_status pace_put_fit(pace_report *report, pace_step_asked *step) {
         return PACE_OK;
     }
     pace_report_deny(report);
-    pace_report_lead(report, PACE_WARN_DOES_NOT_FIT,
-                     "Does not fit: %s %s, %s has %s (%.1f times as much). %s",
+    pace_report_lead(report, PACE_WARN_DOES_NOT_FIT, "Does not fit: %s %s, %s has %s (%.1f times as much). %s",
                      room.of_host ? "the ranks of a node need" : "each rank needs", need.text,
                      room.of_host ? "their host" : device, has.text, times, advice);
     return PACE_OK;
