@@ -2,6 +2,7 @@
 #include "report/fleet/capacity_parts.h"
 #include "report/engines.h"
 #include "ask/fleet/capacity_asked.h"
+#include "ask/plan/plan_words.h"
 #include "report/table.h"
 
 #include <math.h>
@@ -91,7 +92,7 @@ typedef struct {
 } instant_row;
 
 PACE_TABLE(instants, "instants", "Over time", PACE_FOR_ALL, 0,
-           {"time_s", "At", PACE_SHOW_REAL, PACE_OF(instant_row, at.time_s)},
+           {"time_s", "At s", PACE_SHOW_REAL, PACE_OF(instant_row, at.time_s)},
            {"used_gpus", "GPUs used", PACE_SHOW_REAL, PACE_OF(instant_row, at.used)},
            {"used_share", "Used", PACE_SHOW_SHARE, PACE_OF(instant_row, used_share)},
            {"free_gpus", "Free", PACE_SHOW_REAL, PACE_OF(instant_row, at.free)},
@@ -128,9 +129,10 @@ static void put_filling(pace_node *root, const pace_capacity *c) {
 static void put_sentences(pace_node *root, const pace_cluster *cluster, const pace_capacity *c) {
     const pace_capacity_total *all = &c->total;
     const pace_request_use *part = &c->requests[PACE_REQUEST_PART];
-    pace_node_sentence(root, true,
-                       "%.0f GPUs in %zu nodes: %.1f %% in use on average over %.0f days, %.1f %% when busiest.",
-                       c->gpus, cluster->nodes.count, 100 * c->mean_used / c->gpus, c->span_s / 86400,
+    char span[32];
+    pace_say_span(span, c->span_s);
+    pace_node_sentence(root, true, "%.0f GPUs in %zu nodes: %.1f %% in use on average over %s, %.1f %% when busiest.",
+                       c->gpus, cluster->nodes.count, 100 * c->mean_used / c->gpus, span,
                        100 * all->busiest_used / c->gpus);
     pace_node_sentence(root, false, "When busiest, %.0f GPUs are free; the average request cannot use %.0f %% of them.",
                        all->free, 100 * share(all->lost, all->free));
