@@ -30,6 +30,48 @@ static void put(const uint8_t *data, size_t size) {
     if (!file || fwrite(data, 1, size, file) != size || fclose(file) != 0) abort();
 }
 
+/* SQLite's own memory, which is not what is tested here: pieces behind each other, all given back when none is left. */
+enum { ARENA = 64 << 20, ALIGN = 16 };
+static _Alignas(ALIGN) char arena[ARENA];
+static size_t arena_used, arena_pieces;
+
+static int piece_size(void *piece) { return piece ? *(int *)(void *)((char *)piece - ALIGN) : 0; }
+
+static void *piece_make(int size) {
+    size_t room = ALIGN + ((size_t)size + ALIGN - 1) / ALIGN * ALIGN;
+    if (arena_used + room > ARENA) return NULL;
+    char *piece = arena + arena_used + ALIGN;
+    arena_used += room;
+    arena_pieces++;
+    *(int *)(void *)(piece - ALIGN) = size;
+    return piece;
+}
+
+static void piece_free(void *piece) {
+    if (piece && --arena_pieces == 0) arena_used = 0;
+}
+
+static void *piece_resize(void *piece, int size) {
+    if (piece && size <= piece_size(piece)) return piece;
+    void *larger = piece_make(size);
+    if (larger && piece) memcpy(larger, piece, (size_t)piece_size(piece));
+    if (larger) piece_free(piece);
+    return larger;
+}
+
+static int piece_round(int size) { return (size + ALIGN - 1) / ALIGN * ALIGN; }
+static int arena_open(void *context) { return (void)context, SQLITE_OK; }
+static void arena_close(void *context) { (void)context; }
+
+static void set_up_sqlite(void) {
+    static const sqlite3_mem_methods memory = {piece_make,  piece_free, piece_resize, piece_size,
+                                               piece_round, arena_open, arena_close,  NULL};
+    if (sqlite3_config(SQLITE_CONFIG_MALLOC, &memory) != SQLITE_OK ||
+        sqlite3_config(SQLITE_CONFIG_SINGLETHREAD) != SQLITE_OK ||
+        sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0) != SQLITE_OK)
+        abort();
+}
+
 /* Tables, rows and what may stand in a schema; no other files and nothing that runs long. */
 static int allow(void *context, int action, const char *a, const char *b, const char *c, const char *d) {
     (void)context, (void)a, (void)b, (void)c, (void)d;
@@ -118,6 +160,7 @@ static bool names(const uint8_t *data, size_t size, const char *word) {
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     if (!*path) {
+        set_up_sqlite();
         snprintf(path, sizeof path, "%s/fuzz.sqlite", make_scratch_folder());
         atexit(remove_file);
     }

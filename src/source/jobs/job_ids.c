@@ -1,6 +1,6 @@
 #include "source/jobs/job_ids.h"
 
-enum { FIRST_SLOTS = 1 << 12, AHEAD = 32, TOGETHER = 4096 };
+enum { FIRST_SLOTS = 1 << 8, AHEAD = 32, TOGETHER = 4096 };
 
 static const size_t MOST_IDS = (size_t)1 << 27;
 

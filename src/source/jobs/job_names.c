@@ -13,10 +13,10 @@ static size_t squeeze(char out[LONGEST], const char *text, size_t length) {
     return kept;
 }
 
-static pace_status add_words(pace_job_known_names *out, const pace_yaml_node *list, int role, bool alone) {
+static pace_status add_words(pace_job_known_names *out, const pace_yaml_node *list, bool alone) {
     for (size_t i = 0; i < pace_yaml_count(list); i++) {
         const char *name = pace_yaml_text(pace_yaml_item(list, i));
-        pace_job_word word = {.role = role, .alone = alone};
+        pace_job_word word = {.alone = alone};
         if (!name) continue;
         word.length = squeeze(word.text, name, strlen(name));
         PACE_TRY(PACE_PUSH(&out->words, word));
@@ -24,10 +24,10 @@ static pace_status add_words(pace_job_known_names *out, const pace_yaml_node *li
     return PACE_OK;
 }
 
-static pace_status add_units(pace_job_known_names *out, const pace_yaml *yaml, const char *kind, int role) {
+static pace_status add_units(pace_job_known_names *out, const pace_yaml *yaml, const char *kind) {
     const pace_yaml_node *units = pace_yaml_get(pace_yaml_get(pace_yaml_root(yaml), "units"), kind);
     for (size_t i = 0; i < pace_yaml_count(units); i++) {
-        pace_job_word unit = {.role = role, .name = pace_yaml_key(units, i)};
+        pace_job_word unit = {.name = pace_yaml_key(units, i)};
         PACE_TRY(pace_yaml_number(&unit.times, yaml, pace_yaml_item(units, i)));
         unit.length = strlen(unit.name);
         PACE_TRY(PACE_PUSH(&out->units, unit));
@@ -40,9 +40,11 @@ static pace_status read_all(pace_job_known_names *out, const pace_yaml *yaml) {
     for (int role = 0; role < PACE_JOB_ROLES; role++) {
         const pace_yaml_node *entry = pace_yaml_get(list, pace_job_role_name(role));
         const char *kind = pace_yaml_text_of(entry, "unit");
-        PACE_TRY(add_words(out, pace_yaml_get(entry, "words"), role, true));
-        PACE_TRY(add_words(out, pace_yaml_get(entry, "with_unit"), role, false));
-        if (kind) PACE_TRY(add_units(out, yaml, kind, role));
+        PACE_TRY(add_words(out, pace_yaml_get(entry, "words"), true));
+        PACE_TRY(add_words(out, pace_yaml_get(entry, "with_unit"), false));
+        if (kind) PACE_TRY(add_units(out, yaml, kind));
+        out->first_word[role + 1] = out->words.count;
+        out->first_unit[role + 1] = out->units.count;
     }
     return PACE_OK;
 }
@@ -89,11 +91,10 @@ static header_words split(const char *header) {
 
 /* Whether a role has such a word, also one that counts only with a unit. */
 static bool has_word(const pace_job_names *names, int role, bool with_unit, const char *text, size_t length) {
-    for (size_t i = 0; i < names->known->words.count; i++) {
-        const pace_job_word *word = &names->known->words.items[i];
-        if (word->role == role && word->length == length && (word->alone || with_unit) &&
-            memcmp(word->text, text, length) == 0)
-            return true;
+    const pace_job_known_names *known = names->known;
+    for (size_t i = known->first_word[role]; i < known->first_word[role + 1]; i++) {
+        const pace_job_word *word = &known->words.items[i];
+        if (word->length == length && (word->alone || with_unit) && memcmp(word->text, text, length) == 0) return true;
     }
     return false;
 }
@@ -102,10 +103,11 @@ static bool has_word(const pace_job_names *names, int role, bool with_unit, cons
 static const pace_job_word *unit_of(const pace_job_names *names, int role, const header_words *header) {
     const pace_job_word *longest = NULL;
     bool bracket = *header->unit != '\0';
-    for (size_t i = 0; i < names->known->units.count; i++) {
-        const pace_job_word *unit = &names->known->units.items[i];
+    const pace_job_known_names *known = names->known;
+    for (size_t i = known->first_unit[role]; i < known->first_unit[role + 1]; i++) {
+        const pace_job_word *unit = &known->units.items[i];
         size_t stem = bracket || unit->length > header->length ? header->length : header->length - unit->length;
-        if (unit->role != role || (longest && unit->length <= longest->length)) continue;
+        if (longest && unit->length <= longest->length) continue;
         if (strcmp(bracket ? header->unit : header->word + stem, unit->name) != 0) continue;
         if (has_word(names, role, true, header->word, stem)) longest = unit;
     }

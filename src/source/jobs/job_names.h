@@ -13,15 +13,15 @@ enum { PACE_JOB_NAME_LONGEST = 96 };
 typedef struct {
     char text[PACE_JOB_NAME_LONGEST];
     size_t length;
-    int role;
     bool alone;   /* counts without a unit */
     double times; /* of a unit: what it is worth */
     const char *name;
 } pace_job_word;
 
 typedef struct {
-    PACE_VEC(pace_job_word) words; /* by role */
-    PACE_VEC(pace_job_word) units; /* of each role that has some */
+    PACE_VEC(pace_job_word) words;                                         /* by role */
+    PACE_VEC(pace_job_word) units;                                         /* of each role that has some */
+    size_t first_word[PACE_JOB_ROLES + 1], first_unit[PACE_JOB_ROLES + 1]; /* of each role */
 } pace_job_known_names;
 
 /* Borrowed from the catalogue. */

@@ -6,7 +6,11 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { BLOCK_BYTES = 512 << 10, PADDING = PACE_JOB_PADDING /* zeros before and behind the text */ };
+enum {
+    FIRST_BYTES = 32 << 10, /* most tables of a few rows are no larger */
+    BLOCK_BYTES = 512 << 10,
+    PADDING = PACE_JOB_PADDING /* zeros before and behind the text */
+};
 
 typedef struct {
     pace_job_rounds *rounds;
@@ -54,6 +58,24 @@ static pace_status read_on(reader *r) {
     }
     memset(r->text + r->length, 0, PADDING);
     return PACE_OK;
+}
+
+static pace_status make_room(reader *r, size_t capacity) {
+    char *padded = pace_resize(r->padded, PADDING + capacity + PADDING, 1);
+    if (!padded) return PACE_E_MEMORY;
+    memset(padded, 0, PADDING);
+    r->padded = padded;
+    r->text = padded + PADDING;
+    r->capacity = capacity;
+    return PACE_OK;
+}
+
+static pace_status read_first(reader *r) {
+    PACE_TRY(make_room(r, FIRST_BYTES));
+    PACE_TRY(read_on(r));
+    if (r->over) return PACE_OK;
+    PACE_TRY(make_room(r, r->rounds->block_count * BLOCK_BYTES));
+    return read_on(r);
 }
 
 static pace_status refill(void *context) {
@@ -165,7 +187,7 @@ static pace_status expect_ids(const reader *r) {
 static pace_status read_rounds(reader *r) {
     bool first = true;
     r->rounds->line = 1;
-    PACE_TRY(read_on(r));
+    PACE_TRY(read_first(r));
     PACE_TRY(read_header(r));
     if (r->rounds->stretch && !r->rounds->stretch->whole) PACE_TRY(go_to_stretch(r));
     PACE_TRY(refill(r));
@@ -181,11 +203,9 @@ static pace_status read_rounds(reader *r) {
 }
 
 pace_status pace_job_text_read(pace_job_rounds *rounds, pace_input *input) {
-    reader r = {.rounds = rounds, .input = input, .capacity = rounds->block_count * BLOCK_BYTES, .left = UINT64_MAX};
-    r.padded = pace_alloc(PADDING + r.capacity + PADDING, 1);
-    if (r.padded) r.text = r.padded + PADDING;
+    reader r = {.rounds = rounds, .input = input, .left = UINT64_MAX};
     r.from = pace_alloc(rounds->block_count + 2, sizeof *r.from);
-    pace_status status = r.text && r.from ? read_rounds(&r) : PACE_E_MEMORY;
+    pace_status status = r.from ? read_rounds(&r) : PACE_E_MEMORY;
     PACE_FREE(r.padded, r.from);
     const pace_job_stretch *stretch = rounds->stretch;
     if (status != PACE_OK || (stretch && stretch->begin > 0)) return status; /* counted where the file begins */
