@@ -27,8 +27,8 @@ extern const char *const pace_nccl_protocol_names[PACE_NCCL_PROTOCOLS];
 enum { PACE_NCCL_TIERS = 3, PACE_NCCL_SPEEDS = 16, PACE_NCCL_CORRECTIONS = 24 };
 
 /* What moves data, as far as reached times go: lines with flags, lines of 128 bytes, plain buffers, the same over PCIe,
- * sums made by the switch, grouped sends, all devices at once; over several nodes trees above switches, RCCL's ways,
- * and all else alike. */
+ * sums made by the switch, grouped sends, all devices at once; over several nodes plain buffers, both kinds of lines,
+ * trees above switches, and RCCL's ways. */
 typedef enum {
     PACE_REACHED_LL,
     PACE_REACHED_LL128,
@@ -38,6 +38,8 @@ typedef enum {
     PACE_REACHED_SENDS,
     PACE_REACHED_DIRECT,
     PACE_REACHED_ACROSS,
+    PACE_REACHED_ACROSS_LL,
+    PACE_REACHED_ACROSS_LL128,
     PACE_REACHED_ACROSS_SWITCH,
     PACE_REACHED_ACROSS_XGMI,
     PACE_REACHED_KINDS

@@ -9,6 +9,8 @@ static pace_nccl_reached_kind kind_of(const pace_nccl_curves *c, int algorithm, 
     if (c->nodes > 1)
         return c->over_xgmi                      ? PACE_REACHED_ACROSS_XGMI
                : algorithm == PACE_NCCL_NVLSTREE ? PACE_REACHED_ACROSS_SWITCH
+               : protocol == PACE_NCCL_LL        ? PACE_REACHED_ACROSS_LL
+               : protocol == PACE_NCCL_LL128     ? PACE_REACHED_ACROSS_LL128
                                                  : PACE_REACHED_ACROSS;
     if (pace_collective_rows[c->collective].sends) return PACE_REACHED_SENDS;
     if (algorithm == PACE_NCCL_DIRECT) return PACE_REACHED_DIRECT;
@@ -40,9 +42,9 @@ static double host_s(const pace_nccl *nccl, const pace_nccl_curves *c, double by
     return host->call_s + devices * (host->device_s + host->send_s * sends + host->channels_s * channels);
 }
 
-/* T = launch + w max(r + f u / (1 + u), l) + e X, where w is NCCL's latency without its base, X its time of bytes, and
- * u = sqrt(X / w) says how far the pipeline of chunks is filled. The host works while devices do: both add as
- * squares. */
+/* T = launch + max(w r + v f u / (1 + u), w l) + e X, where w is NCCL's latency without its base, v the same without
+ * what hops take beyond NCCL's figures, X its time of bytes, and u = sqrt(X / v) says how far the pipeline of chunks is
+ * filled. The host works while devices do: both add as squares. */
 double pace_nccl_reached_time(double *waiting_share, const pace_nccl *nccl, const pace_nccl_curves *c, int algorithm,
                               int protocol, double bytes, pace_nccl_stack stack) {
     const pace_nccl_reached *reached = &nccl->reached;
@@ -56,9 +58,10 @@ double pace_nccl_reached_time(double *waiting_share, const pace_nccl *nccl, cons
     double wait = reached->hop * pace_most(hops_s, 1e-7);
     double moving =
         (believed - latency_s) * reached->bytes[kind] * c->slowness * with_own_part(c, kind, reached->own_part);
-    double filled = sqrt(pace_most(moving, 0) / wait);
-    double times = reached->wait[kind] + reached->fill[kind] * filled / (1 + filled);
-    double waiting = reached->launch * c->launch_s + wait * pace_most(times, reached->least[kind]);
+    double hops = reached->hop * pace_most(hops_s - c->late_s[algorithm][protocol], 1e-7);
+    double filled = sqrt(pace_most(moving, 0) / hops);
+    double held = wait * reached->wait[kind] + hops * reached->fill[kind] * filled / (1 + filled);
+    double waiting = reached->launch * c->launch_s + pace_most(held, wait * reached->least[kind]);
     double device_s = waiting + moving, time_s = hypot(device_s, host_s(nccl, c, bytes, stack));
     *waiting_share = 1 - moving / time_s;
     return time_s;

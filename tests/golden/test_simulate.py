@@ -145,7 +145,7 @@ for on in ("dgx-h100", "dgx-h100*2", "dgx-a100*4", "p3dn*4", "gb200-nvl72", "dgx
             if on == "dgx-h100" or size["program"] == "ring" and on == "dgx-1-v100":
                 near(size["time_us"], size["closed_form_us"], on, collective, size)
 size = row("--on", "dgx-h100*2", "--bytes", "1M")
-expect((size["algorithm"], size["protocol"], size["program"]) == ("tree", "ll128", "double_tree") and 50 < size["time_us"] < 65, size)
+expect((size["algorithm"], size["protocol"], size["program"]) == ("tree", "ll128", "double_tree") and 60 < size["time_us"] < 120, size)  # 93.25 us published (nccl-tests issue 309)
 textbook = row("--on", "dgx-h100*2", "--bytes", "1M", "--library", "textbook")
 expect(textbook["algorithm"] == textbook["program"] and textbook["time_us"] < 30 and textbook["protocol"] is None, textbook)
 # An oversubscribed network slows the library's all-to-all, too, and the reason is said.

@@ -73,6 +73,17 @@ static void test_nodes_over_infiniband(void **state) {
     within(time_us(&e, PACE_ALLREDUCE, 8, 4, 17179869184.0, PACE_STACK_CURRENT), 90986, 0.05);
 }
 
+/* Middle sizes, which lines carry, of two nodes whose logs had no part in any constant of theirs: H200 over RoCE (NCCL
+ * 2.30.4) and a4 of Google's cloud (accuracy/published_exchanges.csv). */
+static void test_lines_over_nodes(void **state) {
+    (void)state;
+    pace_exchange e;
+    open_on(&e, "hgx-h200-roce*2");
+    within(time_us(&e, PACE_ALLREDUCE, 8, 2, 131072, PACE_STACK_CURRENT), 81.24, 0.3);
+    open_on(&e, "a4*2");
+    within(time_us(&e, PACE_ALLGATHER, 8, 2, 4194304, PACE_STACK_CURRENT), 95.18, 0.2);
+}
+
 /* All-to-alls over racks of 64 of GB200 leave by all NICs of a rack, not by the links of one device (OCI's quick start
  * of GB200, NCCL 2.27.3, 8 GiB on two and three racks): 50 GB/s for each device. */
 static void test_all_to_all_over_racks(void **state) {
@@ -379,6 +390,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_published),
                                        cmocka_unit_test(test_boards_on_pcie),
                                        cmocka_unit_test(test_nodes_over_infiniband),
+                                       cmocka_unit_test(test_lines_over_nodes),
                                        cmocka_unit_test(test_all_to_all_over_racks),
                                        cmocka_unit_test(test_rccl_over_nodes),
                                        cmocka_unit_test(test_no_lines_of_128_bytes_over_tcp),
