@@ -46,14 +46,14 @@ def graph(*nodes, schema="1.0.2-chakra.0.0.4"):
 def check_files(folder):
     with open(DEMO, "rb") as file:
         demo = file.read()
-    cases = (("empty.json", "", "found the end of the input"), ("cut.json.gz", demo[:5], "breaks off"),
+    cases = (("empty.json", "", "is empty"), ("cut.json.gz", demo[:5], "breaks off"),
              ("null.json", "null", "traceEvents"), ("none.json", '{"traceEvents":[]}', "empty list"),
              ("still.json", json.dumps({"traceEvents": [event()]}), "expected a step that takes time"),
              ("cycle.json", graph(node(2, 3), node(3, 2)), "node 2"), ("twice.json", graph(node(2, 1), node(2, 1)), "id 2"),
              ("future.json", graph(node(2, 1), schema="9.9.9"), '"9.9.9"'), ("hollow.json", graph(), "empty list"),
              ("list.yaml", "- a\n", "list.yaml:1:1: expected a map"), ("other.yaml", "a: b\n", '"family" or "variants"'),
              ("broken.yaml", "a: [1,\n", "not valid YAML"), ("empty.onnx", "", "the file is empty"),
-             ("empty.et", "", "found none"))
+             ("empty.et", "", "is empty"))
     for name, text, said in cases:
         path = write(folder, name, text)
         refuse(3, said, "predict", path, *([] if name == "still.json" else ["--on", "a100-40-sxm"]))
