@@ -98,7 +98,7 @@ static pace_status find_kind(const file_kind **out, const char *path) {
     const pace_trace_format *format;
     *out = NULL;
     if (pace_is_database(path)) return *out = kind_of_database(path), PACE_OK;
-    if (read_head(head, path) == 0) return pace_fail(PACE_E_INPUT, "%s: is empty", path);
+    if (read_head(head, path) == 0) return PACE_OK;
     *out = kind_of_text(head, path);
     if (*out) return PACE_OK;
     PACE_TRY(pace_trace_format_surely(&format, path));
@@ -118,6 +118,7 @@ static bool explain(const char *path, const char *verb, const char *option, cons
     const file_kind *kind;
     bool told = strstr(message, ": is ") || strstr(message, ", which has no times");
     if (!strstr(message, path) || told || stat(path, &about) != 0 || !S_ISREG(about.st_mode)) return false;
+    if (about.st_size == 0) return pace_fail(PACE_E_INPUT, "%s: the file is empty", path) == PACE_E_INPUT;
     pace_status status = find_kind(&kind, path);
     if (status == PACE_OK && kind && !reads(kind, verb, option))
         status = pace_fail(PACE_E_INPUT,
