@@ -180,6 +180,7 @@ pace_status pace_analysis_join(pace_analysis *analysis) {
     for (size_t t = 0; t < analysis->traces.count; t++)
         for (size_t r = 0; r < count; r++)
             if (ranks[r]->trace == analysis->traces.items[t]) analysis->traces.items[t]->shift_ns = ranks[r]->shift_ns;
+    PACE_TRY(pace_messages_match_times(&analysis->messages, ranks));
     pace_collectives_split(&analysis->collectives, ranks, count);
     pace_messages_split(&analysis->messages, ranks);
     for (size_t i = 0; i < count; i++) PACE_TRY(pace_rank_tile(ranks[i]));

@@ -175,6 +175,23 @@ def check_titles(folder):
         expect(sum(row["messages"] for row in document["point_to_point"]) == (1 if told else 2), "titles", name, "count")
 
 
+def check_told_by_times(folder):
+    """Without a word on who sends to whom, a send belongs to the receive that ends when it does, as with the ranks told; where the clocks of
+    the kernels do not tell, none does."""
+    for name, moved, matched in (("together", 0, 20), ("apart", 400, 0)):
+        place = os.path.join(folder, "times " + name)
+        for rank, title in enumerate(("nccl:send 0->1", "nccl:recv 1<-0")):
+            events = []
+            for number in range(20):
+                at, late = 1000 * number, 300 if rank == 0 else 0
+                events += [host("user_annotation", title, at + 2, 6), host("cuda_runtime", "cudaLaunchKernel", at + 4, 1, correlation=number + 1),
+                           kernel(rank, 9, at + 100 + late, at + 500 + (moved if rank == 0 else 0), SENDRECV, number + 1)]
+            pipeline.write(place, rank + 4, 8, events)
+        told = analyze(place)["messages"]
+        expect(len(told) == matched, "told by times", name, len(told))
+        expect(all(row["destination_wait_ns"] == 300000 and row["source_wait_ns"] == 0 for row in told), "told by times", name, told[:2])
+
+
 def check_groups(folder):
     """Two pairs of ranks reduce each among themselves: a collective joins the members of its group only."""
     place = os.path.join(folder, "groups")
@@ -274,6 +291,7 @@ def main():
         check_buffered(folder)
         check_all_to_all(folder)
         check_titles(folder)
+        check_told_by_times(folder)
         check_groups(folder)
         check_measured(folder)
     return finish()

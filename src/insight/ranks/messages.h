@@ -43,6 +43,7 @@ typedef struct {
 typedef struct {
     PACE_VEC(pace_p2p_message) items; /* by sender, receiver, group and order */
     size_t unmatched;                 /* sides whose peer's trace is here but holds no such message */
+    size_t by_time;                   /* messages whose sides were told by when they ended alone */
     size_t alone;                     /* sides whose peer's trace is not here */
 } pace_messages;
 
@@ -52,6 +53,10 @@ pace_status pace_message_sides_find(pace_message_sides *out, pace_rank *rank) PA
 /** The k-th send from one rank to another in a group belongs to the k-th receive. `sides` has one list a rank. */
 pace_status pace_messages_match(pace_messages *out, pace_rank *const *ranks, const pace_message_sides *sides,
                                 size_t rank_count) PACE_MUST_CHECK;
+
+/** Joins sends and receives of which the trace does not say between whom, where their kernels end together; needs the
+ * ranks' clocks. */
+pace_status pace_messages_match_times(pace_messages *messages, pace_rank *const *ranks) PACE_MUST_CHECK;
 
 /** Splits the matched ones into waiting and transfer, and sets their work items' wait_until_ns; needs the ranks'
  * clocks. A send that was over before its receive began went into a buffer and waited for nobody. */

@@ -3,7 +3,6 @@
 #include "report/analyze/analyze_parts.h"
 #include "report/table.h"
 
-#include <inttypes.h>
 
 enum { WITH_DEVICES = 1 }; /* a trace has several */
 
@@ -20,16 +19,18 @@ PACE_TABLE_IF_ROWS(bubbles, "bubbles", "Pipeline bubbles: idle while a peer is l
 static void put_bubbles(pace_node *root, const pace_analysis *analysis) {
     pace_node *table = pace_open_table(root, &bubbles, pace_analysis_has_devices(analysis) ? WITH_DEVICES : 0);
     pace_bubble worst = {0};
+    char name[PACE_RANK_NAME] = "";
     for (size_t r = 0; analysis->messages.items.count > 0 && r < analysis->ranks.count; r++) {
         pace_bubble bubble = pace_bubble_of(analysis->ranks.items[r]);
         pace_table_put(table, &bubble);
-        if (bubble.share > worst.share) worst = bubble;
+        if (bubble.share <= worst.share) continue;
+        worst = bubble;
+        pace_rank_name(name, analysis->ranks.items[r]);
     }
     if (worst.share > 0)
         pace_node_sentence(root, false,
-                           "Pipeline bubbles: rank %" PRId64
-                           " waits longest for its peers, %.3f ms per step (%.1f %%).",
-                           worst.rank, (double)worst.waiting_ns / 1e6, 100 * worst.share);
+                           "Pipeline bubbles: %s waits longest for its peers, %.3f ms per step (%.1f %%).", name,
+                           (double)worst.waiting_ns / 1e6, 100 * worst.share);
 }
 
 PACE_TABLE_IF_ROWS(pairs, "point_to_point", "Messages: who waits for whom, per step", PACE_FOR_ALL, 16,
@@ -69,14 +70,23 @@ PACE_TABLE(messages, "messages", NULL, PACE_FOR_JSON, 0,
 
 static void put_each(pace_node *root, const pace_analysis *analysis) {
     pace_node *table = pace_open_table(root, &messages, 0);
-    for (size_t i = 0; i < analysis->messages.items.count; i++)
-        if (analysis->messages.items.items[i].matched) pace_table_put(table, &analysis->messages.items.items[i]);
+    for (size_t i = 0; i < analysis->messages.items.count; i++) {
+        pace_p2p_message one = analysis->messages.items.items[i];
+        for (int s = 0; s < 2; s++)
+            if (one.number[s] == PACE_NO_RANK) one.number[s] = PACE_NO_INT;
+        if (one.matched) pace_table_put(table, &one);
+    }
 }
 
 pace_status pace_put_messages(pace_node *root, const pace_analysis *analysis) {
     put_bubbles(root, analysis);
     PACE_TRY(put_pairs(root, analysis));
     put_each(root, analysis);
+    if (analysis->messages.by_time)
+        pace_node_note(root,
+                       "The traces do not say between whom %zu messages pass; a send belongs to the receive that ends "
+                       "when it does.",
+                       analysis->messages.by_time);
     if (analysis->messages.alone)
         pace_node_note(
             root,
