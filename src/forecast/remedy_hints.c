@@ -20,9 +20,7 @@ static size_t list_names(const char *names[MOST_NAMES], const pace_lead *behind,
     return count;
 }
 
-static bool is_work(pace_resource resource) {
-    return resource == PACE_COMPUTE_BOUND || resource == PACE_MEMORY_BOUND;
-}
+static bool is_work(pace_resource resource) { return resource == PACE_COMPUTE_BOUND || resource == PACE_MEMORY_BOUND; }
 
 static bool is_of(pace_resource resource, pace_advice advice) {
     return (resource == PACE_COMPUTE_BOUND && advice == PACE_ADVICE_COMPUTE) ||

@@ -20,8 +20,8 @@ static inline bool pace_task_exchanges(const pace_step *step, uint32_t task) {
 /** The frame's name without its address, NULL = the task is no such frame. */
 static inline const char *pace_task_waits_in_capsule(const pace_step *step, uint32_t task) {
     static const char wait[] = "<built-in method wait of PyCapsule object";
-    bool is_it = step->kind[task] == PACE_TASK_PYTHON && strncmp(pace_step_name(step, task), wait, sizeof wait - 1) == 0;
-    return is_it ? wait : NULL;
+    if (step->kind[task] != PACE_TASK_PYTHON) return NULL;
+    return strncmp(pace_step_name(step, task), wait, sizeof wait - 1) == 0 ? wait : NULL;
 }
 
 /** Whether hosts of several ranks may meet there. */

@@ -69,12 +69,41 @@ def uneven(events, number):
     return [e for e in events if (e["ts"] >= begin if e["pid"] == 1 else e["args"]["correlation"] in kept)]
 
 
+def arrow_of(event, phase):
+    return {"ph": phase, "id": event["args"]["correlation"], "pid": event["pid"], "tid": event["tid"], "ts": event["ts"], "cat": "ac2g", "name": "ac2g", "bp": "e"}
+
+
+def on_device(mark, calls, work):
+    """The annotation around what a range of the host launched, stream by stream."""
+    own = [e for e in work if mark["ts"] <= calls.get(e["args"].get("correlation"), -1) < mark["ts"] + mark["dur"]]
+    for stream in sorted({e["tid"] for e in own}):
+        begin = min(e["ts"] for e in own if e["tid"] == stream)
+        end = max(e["ts"] + e["dur"] for e in own if e["tid"] == stream)
+        yield {**mark, "cat": "gpu_user_annotation", "pid": 0, "tid": stream, "ts": begin, "dur": round(end - begin, 3)}
+
+
+@edited
+def dressed(events, number):
+    """With all that PyTorch's profiler writes beside: process numbers, times since 1970, external ids, arrows, annotations of the device."""
+    for place, event in enumerate(events):
+        event["ts"] = round(event["ts"] + 5.8e12, 3)
+        event["args"]["External id"] = place + 1
+        if event["pid"] == 1:
+            event["pid"], event["tid"] = 4711 + number, 4711 + number + event["tid"] - 100
+    launches = [e for e in events if e["cat"] == "cuda_runtime" and "correlation" in e["args"]]
+    work = [e for e in events if e["pid"] == 0 and "correlation" in e["args"]]
+    calls = {e["args"]["correlation"]: e["ts"] for e in launches}
+    marks = [mark for e in events if e["cat"] == "user_annotation" for mark in on_device(e, calls, work)]
+    span = {"ph": "X", "cat": "Trace", "name": "PyTorch Profiler (0)", "pid": "Spans", "tid": "PyTorch Profiler", "ts": events[0]["ts"], "dur": 1e6, "args": {}}
+    return events + [arrow_of(e, "s") for e in launches] + [arrow_of(e, "f") for e in work] + marks + [span]
+
+
 def alone(path, number):
     """The first rank's recording alone."""
     return None if number else path
 
 
-SHAPES = {"alone": alone, "nsys": as_export, "unlinked": unlinked, "unmarked": unmarked, "pairs": in_pairs, "uneven": uneven}
+SHAPES = {"alone": alone, "dressed": dressed, "nsys": as_export, "unlinked": unlinked, "unmarked": unmarked, "pairs": in_pairs, "uneven": uneven}
 
 
 def rewrite(paths, shape):

@@ -15,7 +15,8 @@ static pace_status list(pace_host_exchanges *all, const pace_rank *rank, uint32_
     for (uint32_t task = 0; task < step->count && !rank->work.host_is_device; task++) {
         if (!pace_task_may_meet(step, task)) continue;
         const char *frame = pace_task_waits_in_capsule(step, task);
-        pace_host_exchange one = {frame ? frame : pace_step_name(step, task), step->start_ns[task], 0, index, task, PACE_NO_SEGMENT};
+        const char *name = frame ? frame : pace_step_name(step, task);
+        pace_host_exchange one = {name, step->start_ns[task], 0, index, task, PACE_NO_SEGMENT};
         PACE_TRY(PACE_PUSH(all, one));
     }
     return PACE_OK;

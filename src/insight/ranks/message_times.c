@@ -94,7 +94,8 @@ pace_status pace_messages_match_times(pace_messages *messages, pace_rank *const 
     endings sent = {0}, received = {0};
     pace_status status = list(&sent, messages, ranks, PACE_SENDS);
     if (status == PACE_OK) status = list(&received, messages, ranks, PACE_RECEIVES);
-    if (status == PACE_OK && sent.count >= FEWEST && received.count >= FEWEST) status = pair_all(messages, ranks, &sent, &received);
+    if (status == PACE_OK && sent.count >= FEWEST && received.count >= FEWEST)
+        status = pair_all(messages, ranks, &sent, &received);
     PACE_VEC_FREE(&sent, &received);
     return status;
 }

@@ -3,7 +3,6 @@
 #include "report/analyze/analyze_parts.h"
 #include "report/table.h"
 
-
 enum { WITH_DEVICES = 1 }; /* a trace has several */
 
 PACE_TABLE_IF_ROWS(bubbles, "bubbles", "Pipeline bubbles: idle while a peer is late", PACE_FOR_ALL, 16,
@@ -28,9 +27,8 @@ static void put_bubbles(pace_node *root, const pace_analysis *analysis) {
         pace_rank_name(name, analysis->ranks.items[r]);
     }
     if (worst.share > 0)
-        pace_node_sentence(root, false,
-                           "Pipeline bubbles: %s waits longest for its peers, %.3f ms per step (%.1f %%).", name,
-                           (double)worst.waiting_ns / 1e6, 100 * worst.share);
+        pace_node_sentence(root, false, "Pipeline bubbles: %s waits longest for its peers, %.3f ms per step (%.1f %%).",
+                           name, (double)worst.waiting_ns / 1e6, 100 * worst.share);
 }
 
 PACE_TABLE_IF_ROWS(pairs, "point_to_point", "Messages: who waits for whom, per step", PACE_FOR_ALL, 16,

@@ -513,8 +513,7 @@ static pace_status judge(reader *r) {
     const pace_step *step = r->step;
     if (step->count == 0)
         return pace_fail(PACE_E_INPUT, "%s: expected CUDA or NVTX events, found %s%s", r->path,
-                         step->event_count ? "none with usable times" : "empty tables",
-                         in_short_file(r));
+                         step->event_count ? "none with usable times" : "empty tables", in_short_file(r));
     if (r->processes.count > 1)
         warn(r, PACE_WARN_EVENTS_LEFT_OUT,
              "%s: %zu processes used devices; read is process %" PRIu64 ", which used them most", r->path,
