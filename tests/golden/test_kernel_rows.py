@@ -70,6 +70,9 @@ def test_precisions():
                   ("bf16", "bfloat16", "torch.bfloat16", "BF16", "CUDA_R_16BF"), ("fp64", "double", "float64")):
         same("a precision", f"m,n,k,dtype,us\n4096,4096,4096,{words[0]},1\n",
              "m,n,k,dtype,us\n" + "".join(f"4096,4096,4096,{word},1\n" for word in words), on="h100")
+    for device, word in (("v100", "bf16"), ("v100", "tf32"), ("t4", "fp8"), ("a100", "fp8")):  # NVIDIA's datasheets have none
+        row, sums = ask(f"op,m,n,k,elements,dtype,us\ngemm,4096,4096,4096,,{word},1\nadd,,,,1000000,{word},1\n", "--on", device)
+        expect(f"no rate for {word}" in row["status"] and not row["predicted"] and (sums["predicted"] or word == "tf32"), device, word, row, sums)
     row = ask("m,n,k,dtype,us\n64,64,64,posit8,1\n", "--on", "h100")[0]
     expect(row["status"] == 'unknown precision "posit8"' and not row["predicted"], row)
 
@@ -145,7 +148,7 @@ def test_devices():
                        ("AMD Instinct MI250X", "mi250x-gcd"), ("GeForce RTX 4090", "rtx-4090"), ("Quadro RTX 6000", "quadro-rtx-6000"),
                        ("NVIDIA GeForce RTX 2070", "rtx-2070"), ("Quadro P4000", "quadro-p4000"), ("RTX2080Ti", "rtx-2080-ti"), ("NV_V100", "v100"),
                        ("NVIDIA GeForce RTX 2080 Ti", "rtx-2080-ti"), ("cuda:0", "a100"), ("0", "a100"), ("", "a100")):
-        rows = ask(f"device,m,n,k,dtype,us\n{name},1024,2048,4096,fp16,1\n{like},1024,2048,4096,fp16,1\n", "--on", "a100")
+        rows = ask(f"device,m,n,k,dtype,us\n{name},1024,2048,4096,fp32,1\n{like},1024,2048,4096,fp32,1\n", "--on", "a100")
         expect(rows[0]["predicted"] == rows[1]["predicted"] != "", name, like, rows)
     row = ask("device,m,n,k,us\nRTX 4091,64,64,64,1\n", "--on", "a100")[0]
     expect("unknown device" in row["status"] and "rtx-4090" in row["status"], row)

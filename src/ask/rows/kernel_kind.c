@@ -107,13 +107,27 @@ static pace_status ready(kernels *k) {
     return use_fit(k, &k->fit);
 }
 
+/* By formula a device is asked for no arithmetic that it lacks; measured rows may tell how it does without. */
+static pace_status check_rate(const pace_kernel_row *row, pace_rung rung) {
+    pace_op_family family = row->op.family;
+    bool computes = family == PACE_OP_GEMM || family == PACE_OP_CONVOLUTION || family == PACE_OP_ATTENTION;
+    if (!computes || rung < PACE_RUNG_FORMULA) return PACE_OK;
+    return pace_device_check_precision(row->device, row->op.precision);
+}
+
+static pace_status price(pace_estimate *out_s, kernels *k, const pace_kernel_rows *rows, const pace_kernel_row *row) {
+    PACE_TRY(ready(k));
+    PACE_TRY(pace_kernel_row_price(out_s, k->cost, rows, row));
+    return check_rate(row, out_s->rung);
+}
+
 static void answer_row(pace_row_answer *out, void *state, size_t table, size_t question) {
     kernels *k = state;
     const pace_kernel_rows *rows = &k->tables.items[table];
     const pace_kernel_row *row = row_of(state, table, question);
     const char *status = row->status;
     if (pace_kernel_row_can_ask(row)) {
-        out->known = ready(k) == PACE_OK && pace_kernel_row_price(&out->time_s, k->cost, rows, row) == PACE_OK;
+        out->known = price(&out->time_s, k, rows, row) == PACE_OK;
         if (!out->known) status = pace_message();
         else if (!*status) status = "ok";
     }
