@@ -2,6 +2,7 @@
 that a new one is tried without being named here; SWEEP=all in the environment tries every question and value, else a part."""
 import json
 import os
+import random
 import re
 import sys
 import tempfile
@@ -56,7 +57,7 @@ def questions():
     yield "predict", ["resnet50"], {"on": "v100-sxm2-16", "set": ["micro_batch=32"]}
     yield "predict", [gpu], {"on": "h100-80-sxm"}
     yield "predict", [gpu], {}
-    yield "predict", [], {"kind": "exchange", "on": "dgx-h100*2", "bytes": "1K,1M"}
+    yield "predict", [], {"kind": "exchange", "on": "dgx-h100*2", "bytes": "1K,1G"}
     yield "predict", ["lenet"], {"on": "dgx-1-v100", "workers": "1,2", "batch": ["32"]}
     yield "compare", [gpu, other], {}
     yield "fleet", [put("twice.csv", open(jobs).read() + open(jobs).read().splitlines()[-1] + "\n")], {"most_rejected": 0.5}
@@ -157,6 +158,8 @@ ALWAYS = {"check": "checks what is answered anyway", "weak": "says the default",
 SOMETIMES = {"most_rejected": "a limit of damage", "repeats": "a limit of damage", "on": "of rows that name none", "collective": "of rows that name none",
              "contention": "of jobs whose input shares a link", "nvlink": "of jobs on NVLink"}
 effective = set()
+# Pairs whose second may leave nothing for the first to do, with that said of no value of theirs alone: both choose or show less.
+CHOOSING = {"filter", "window", "top", "steps", "skip", "rank", "samples", "step_regex", "last", "stage", "table", "value", "series"}
 
 
 # --- the sweep
@@ -190,7 +193,8 @@ def written(options, option, value):
     return option.role == WRITES and options.get(name) == value and os.path.exists(value)
 
 
-def try_option(verb, inputs, options, option, known):
+def try_option(verb, inputs, options, option, known, moved):
+    """Adds to `moved` the option's values that changed the answer."""
     global tried
     name = text(option.name)
     if name in options and option.type != LIST:
@@ -205,6 +209,8 @@ def try_option(verb, inputs, options, option, known):
         found = asked(verb, inputs, asks)
         if found == asked_plain[verb, tuple(inputs), json.dumps(options)] and not written(asks, option, value):
             same.append(value)
+        elif found[0] == "answer" and option.role == ASKS:
+            moved.append((option, value, found))
     if len(same) < len(candidates):
         effective.add(name)
     if name in ALWAYS or (name in SOMETIMES and (verb == "fleet" or options.get("rows") or verb == "fit")):
@@ -214,10 +220,28 @@ def try_option(verb, inputs, options, option, known):
         print("no effect and no error:", verb, [os.path.basename(path) for path in inputs], options, f"--{name}", same)
 
 
+def try_pairs(verb, inputs, options, moved, dice):
+    """Two options that each change the answer: together they change it as neither does alone, or they are refused."""
+    global tried
+    pairs = [(one, two) for i, one in enumerate(moved) for two in moved[:i] if one[0] is not two[0] and one[0].name != two[0].name]
+    for one, two in pairs if ALL else dice.sample(pairs, min(8, len(pairs))):
+        names = {text(one[0].name), text(two[0].name)}
+        if names <= CHOOSING or names & set(ALWAYS):
+            continue
+        tried += 1
+        found = asked(verb, inputs, with_option(with_option(options, one[0], one[1]), two[0], two[1]))
+        if found in (one[2], two[2]):
+            silent = two if found == one[2] else one
+            wrong.append((verb, inputs, options, names))
+            print("no effect beside the other and no error:", verb, [os.path.basename(path) for path in inputs], options,
+                  *(f"--{text(option.name)} {value}" for option, value, _ in (one, two)), "silent:", text(silent[0].name))
+
+
 asked_plain = {}
 begin = time.time()
 everything = list(questions())
 known = values()
+dice = random.Random(13)
 for verb, inputs, options in everything:
     plain = asked(verb, inputs, options)
     asked_plain[verb, tuple(inputs), json.dumps(options)] = plain
@@ -225,9 +249,12 @@ for verb, inputs, options in everything:
         wrong.append((verb, inputs, options, plain))
         print("not answered:", verb, inputs, options, plain[1])
         continue
+    moved = []
     for option in listed(lambda index: lib.pace_option_at(verb.encode(), index)):
         if option.role != RENDERS:
-            try_option(verb, inputs, options, option, known)
+            try_option(verb, inputs, options, option, known, moved)
+    if verb not in MEASURES:
+        try_pairs(verb, inputs, options, moved, dice)
 for name in SOMETIMES if ALL else ():
     if name not in effective:
         wrong.append(name)
