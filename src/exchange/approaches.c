@@ -124,11 +124,18 @@ static int family_of(const char *word) {
     return pace_word_number(pace_approach_family_names, PACE_APPROACH_FAMILIES, word);
 }
 
-static pace_status read_row(pace_approach *out, const pace_yaml *yaml, const pace_yaml_node *entry, double jitter,
-                            double inside) {
+/* What is said of steps is of all workers, and of whole steps. */
+static void say_skew(pace_approach *approach, double share) {
+    approach->skew = share;
+    approach->skew_inside = 1;
+    approach->skew_anew = 0;
+}
+
+static pace_status read_row(pace_approach *out, const pace_yaml *yaml, const pace_yaml_node *entry,
+                            const pace_approach *usual) {
     const char *name = pace_yaml_text_of(entry, "name");
-    *out =
-        (pace_approach){.family = family_of(pace_yaml_text_of(entry, "family")), .skew = jitter, .skew_inside = inside};
+    *out = *usual;
+    out->family = family_of(pace_yaml_text_of(entry, "family"));
     if (!name || strlen(name) >= sizeof out->name || out->family < 0)
         return pace_yaml_fail(yaml, entry, "expected a name, and family: allreduce, server, device, byteps or pearl");
     memcpy(out->name, name, strlen(name) + 1);
@@ -139,7 +146,7 @@ static pace_status read_row(pace_approach *out, const pace_yaml *yaml, const pac
     for (size_t i = 0; i < PACE_COUNT(figures); i++) {
         const pace_yaml_node *node = pace_yaml_get(entry, figures[i].key);
         if (node) PACE_TRY(pace_yaml_number(figure_of(out, i), yaml, node));
-        if (node && figure_of(out, i) == &out->skew) out->skew_inside = 1;
+        if (node && figure_of(out, i) == &out->skew) say_skew(out, out->skew);
         if (!(*figure_of(out, i) >= 0)) return pace_yaml_fail(yaml, node, "expected 0 or more");
     }
     return PACE_OK;
@@ -147,15 +154,20 @@ static pace_status read_row(pace_approach *out, const pace_yaml *yaml, const pac
 
 static pace_status read_rows(pace_approaches *out, const pace_yaml *yaml) {
     const pace_yaml_node *list = pace_yaml_get(pace_yaml_root(yaml), "approaches");
-    const pace_yaml_node *node = pace_yaml_get(pace_yaml_root(yaml), "jitter"),
-                         *share = pace_yaml_get(pace_yaml_root(yaml), "jitter_inside");
-    double jitter = 0, inside = 1;
-    if (node) PACE_TRY(pace_yaml_number(&jitter, yaml, node));
-    if (share) PACE_TRY(pace_yaml_number(&inside, yaml, share));
-    if (!(inside >= 0 && inside <= 1)) return pace_yaml_fail(yaml, share, "expected a share from 0 to 1");
+    pace_approach usual = {.skew_inside = 1};
+    const struct {
+        const char *key;
+        double *into;
+    } shares[] = {{"jitter", &usual.skew}, {"jitter_inside", &usual.skew_inside}, {"jitter_anew", &usual.skew_anew}};
+    for (size_t i = 0; i < PACE_COUNT(shares); i++) {
+        const pace_yaml_node *node = pace_yaml_get(pace_yaml_root(yaml), shares[i].key);
+        if (node) PACE_TRY(pace_yaml_number(shares[i].into, yaml, node));
+        if (!(*shares[i].into >= 0 && *shares[i].into <= 1))
+            return pace_yaml_fail(yaml, node, "expected a share from 0 to 1");
+    }
     for (size_t i = 0; i < pace_yaml_count(list); i++) {
         pace_approach row;
-        PACE_TRY(read_row(&row, yaml, pace_yaml_item(list, i), jitter, inside));
+        PACE_TRY(read_row(&row, yaml, pace_yaml_item(list, i), &usual));
         PACE_TRY(PACE_PUSH(&out->rows, row));
     }
     return PACE_OK;
@@ -275,7 +287,7 @@ static pace_status set_figure(pace_approach *approach, char *word) {
         if (strcmp(word, figures[i].key) != 0) continue;
         PACE_TRY(check_counts(approach, i));
         *figure_of(approach, i) = number;
-        if (figure_of(approach, i) == &approach->skew) approach->skew_inside = 1;
+        if (figure_of(approach, i) == &approach->skew) say_skew(approach, number);
         return PACE_OK;
     }
     return unknown_key(approach->name, word);
@@ -339,8 +351,7 @@ pace_status pace_approach_set_jitter(pace_approach *approach, const char *text) 
     if (!end || *end || !(share >= 0 && share <= 1))
         return pace_fail(PACE_E_USAGE,
                          "jitter: expected a share of the step from 0 to 1, such as 0.05 or 5%%, found '%.40s'", text);
-    approach->skew = share;
-    approach->skew_inside = 1;
+    say_skew(approach, share);
     return PACE_OK;
 }
 

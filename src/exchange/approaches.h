@@ -65,6 +65,7 @@ typedef struct {
     double fresh_s_per_byte, fresh_bytes;
     double skew, host_bytes_per_s;
     double skew_inside; /* share of the skew that workers of one node have among themselves */
+    double skew_anew;   /* share of its variance that each micro-batch draws anew, so that it evens out over a step */
     double copy_s;      /* device store: of a copy beside its bytes */
     double groups;  /* so many tensors, counted from the model's first, go together in one launch, one after another */
     double rooted;  /* reduced to one rank and broadcast from it */

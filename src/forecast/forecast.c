@@ -539,7 +539,8 @@ static pace_status price_and_walk(walk_room *room, pace_forecast_result *result,
 }
 
 /* Ranks are walked alike; that they are not adds what the slowest of them takes longer, and the uncertainty of both. */
-static void add_exchange(pace_forecast_result *result, const pace_scenario *scenario, const pace_doubts *doubts) {
+static void add_exchange(pace_forecast_result *result, const pace_forecast *forecast, const pace_scenario *scenario) {
+    const pace_doubts *doubts = pace_cost_doubts(forecast->cost);
     pace_forecast_exchange *exchange = &result->exchange;
     pace_estimate *step_s = &result->step_s;
     if (exchange->ranks < 2) return;
@@ -547,7 +548,7 @@ static void add_exchange(pace_forecast_result *result, const pace_scenario *scen
     pace_exchange_exposed_by(exchange->exposed_by_s, result);
     double alone_s = exchange->alone_s > 0 ? exchange->alone_s : step_s->median - exchange->exposed_s;
     pace_gradient_ranks ranks = {scenario->has_exchange ? &scenario->exchange.machine : NULL, scenario->ranks_per_node,
-                                 exchange->ranks, exchange->span / exchange->ranks};
+                                 exchange->ranks, exchange->span / exchange->ranks, forecast->rounds};
     exchange->skew_s = pace_gradients_skew_among(&exchange->jitter, &scenario->approach, &ranks, alone_s);
     step_s->median += exchange->skew_s;
     double alike = doubts->figure[PACE_DOUBT_SCALING_STEP];
@@ -585,7 +586,7 @@ pace_status pace_forecast_run(pace_forecast_result *out, const pace_forecast *fo
     if (status == PACE_OK && !result.unsteady)
         status = estimate(&result, forecast->repeats, device, &of_host, doubts, scenario->explains);
     if (status == PACE_OK) {
-        add_exchange(&result, scenario, doubts);
+        add_exchange(&result, forecast, scenario);
         *out = result;
     } else {
         pace_analysis_free(&result.analysis);

@@ -44,6 +44,7 @@ typedef struct {
     pace_price_shares shares;
     pace_doubt host_doubt; /* of host costs that are not the inputs' own; PACE_DOUBTS = they are */
     unsigned repeats;      /* of the step; with several the last one's period is the step's time */
+    double rounds;         /* micro-batches of a step, with those that are left out; 0 = not known */
     uint32_t folded;       /* rounds that are left out of every step; 0 = none */
 } pace_forecast;
 

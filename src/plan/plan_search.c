@@ -97,6 +97,7 @@ static pace_status keep(searcher *s, const pace_config *config, const pace_step_
     if (sure) s->sure_s = fmin(s->sure_s, one.closed_s);
     pace_step_factors none = pace_step_factors_none();
     one.parts = pace_step_compose(&solution->plan, &none);
+    one.parts.skew_s = solution->closed_skew_s;
     lead(s, config, one.closed_s);
     return PACE_PUSH(&found->fitting, one);
 }

@@ -133,6 +133,7 @@ pace_status pace_step_forecast(pace_forecast *out, pace_catalog *catalog, const 
     PACE_TRY(status);
     const pace_recorded *recorded = asked->model->recorded;
     if (pipeline) out->repeats = PIPELINE_REPEATS;
+    out->rounds = pace_config_micro_batches(&asked->config);
     if (recorded)
         status = pace_cost_add_timed(out->cost, &recorded->device, recorded->kernels.items, recorded->kernels.count);
     if (status == PACE_OK && framed) status = pace_step_frame_forecast(out, asked->framework, asked->attention);
@@ -278,6 +279,7 @@ static pace_status walk_folded(pace_forecast_result *out, bool *steady, uint32_t
     less.config.outermost = !asked->unfolded;
     PACE_TRY(pace_step_forecast(&forecast, catalog, &less, pace_names_text(&asked->model->names, asked->model->name)));
     *steady = true;
+    forecast.rounds = pace_config_micro_batches(&asked->config);
     pace_status status = fold->times ? find_rounds(steady, &forecast, asked, fold) : PACE_OK;
     *queued = queued_rounds(&forecast);
     if (status == PACE_OK && *steady) {
@@ -389,13 +391,14 @@ static pace_status plan_case(pace_step_solution *out, pace_step_case *asked, pac
     return plan_with(&out->plan, pricer, asked);
 }
 
-/* Ranks of PyTorch's steps are alike but for jitter; other frameworks' constants hold it. */
+/* Replicas are alike but for jitter: a step waits for the slowest, whatever the framework. */
 static double skew_s(const pace_step_case *asked, double alone_s) {
     bool exchanges = pace_config_trains(&asked->config);
-    if (!exchanges || !asked->approach || !pace_framework_is_lowered(asked->framework)) return 0;
+    if (!exchanges || !asked->approach) return 0;
     double jitter;
     pace_gradient_ranks ranks = {asked->exchange ? &asked->exchange->machine : NULL, asked->ranks_per_node,
-                                 (int64_t)(asked->config.dp * asked->config.cp), (int64_t)asked->config.tp};
+                                 (int64_t)(asked->config.dp * asked->config.cp), (int64_t)asked->config.tp,
+                                 pace_config_micro_batches(&asked->config)};
     return pace_gradients_skew_among(&jitter, asked->approach, &ranks, alone_s);
 }
 

@@ -16,8 +16,9 @@ pace_step_factors pace_step_factors_none(void);
 /* Seconds of one step on the slowest rank; the parts add up to the total. */
 typedef struct {
     double total_s;
-    double compute_s;                                         /* kernels of all micro-batches on the slowest stage */
-    double host_s;                                            /* kernels wait for the host */
+    double skew_s;    /* beside it: waiting for the slowest replica, where who asks knows */
+    double compute_s; /* kernels of all micro-batches on the slowest stage */
+    double host_s;    /* kernels wait for the host */
     double tensor_s, context_s, expert_s, pipeline_s, data_s; /* exchanges that nothing hides */
     double bubble_s;                                          /* the pipeline fills and drains */
     double update_s;

@@ -299,8 +299,9 @@ double pace_gradients_skew_among(double *jitter, const pace_approach *approach, 
     bool known = ranks->machine &&
                  pace_group_place_find(&place, ranks->machine, ranks->per_node, ranks->count, ranks->stride) == PACE_OK;
     if (!known) place = alone;
-    *jitter = approach->skew * (place.nodes > 1 ? 1 : inside_of(approach, ranks->machine));
-    return pace_gradients_skew_s(approach, ranks->machine, place.ranks_per_node, place.nodes, step_s);
+    double even = sqrt(1 - approach->skew_anew * (1 - 1 / fmax(1, ranks->rounds)));
+    *jitter = even * approach->skew * (place.nodes > 1 ? 1 : inside_of(approach, ranks->machine));
+    return even * pace_gradients_skew_s(approach, ranks->machine, place.ranks_per_node, place.nodes, step_s);
 }
 
 static pace_status answer(pace_gradient_times *out, question *q) {

@@ -76,6 +76,7 @@ typedef struct {
     const pace_machine *machine; /* NULL = not known: each has a node of its own */
     int per_node;                /* ranks of any kind; 0 = as many as a node has devices */
     int64_t count, stride;
+    double rounds; /* micro-batches between two waits; below 1 = one */
 } pace_gradient_ranks;
 
 /** The same of ranks by where they sit, and how much the steps of workers that sit so differ. */

@@ -25,7 +25,7 @@ def test_shares(*machines):
     expect(abs(values["together.step_s"] - slowest - values["together.exchange_s"]) < 1e-12, "the slowest and the exchange", values)
     for one in shares:
         _, alone, _ = plan("--on", one["machine"], "--set", f"global_batch={one['samples']}", "--top", "1")
-        expect(alone["configurations"][0]["step_s"] == one["step_s"], "its own plan's time", one, alone["configurations"][0])
+        expect(one["step_s"] in [row["step_s"] for row in alone["configurations"]], "its own plan's time", one, alone["configurations"])
     expect(all(s["step_s"] > 0.8 * slowest for s in shares), "all end at about the same time", shares)
     expect(values["together.step_s"] < answer["values"]["best.step_s"], "faster than the best alone", values)
 

@@ -372,7 +372,7 @@ def test_padding_of_mlperf():
     rows = ask(head + "".join(f"bert,h100-80-sxm,8,64,512,bf16,megatron,{seq},{task}\n" for seq, task in
                               ((512, ""), (512, "MLPerf training"), (256, ""), (128, ""), (128, "MLPerf training"))))
     plain, suite, half, short, short_suite = (float(row["predicted"]) for row in rows)
-    assert 1.7 < plain / suite < 2.2 and half < suite and short == short_suite
+    assert 1.7 < plain / suite < 2.2 and half <= suite and short == short_suite
     assert "256 words without padding" in rows[1]["status"] and "padding" not in rows[0]["status"] + rows[4]["status"]
     result = ask("submitter,benchmark,accelerator,n_accel,global_batch\nsomebody,bert,NVIDIA H100-SXM5-80GB,8,512\n")[0]
     assert "without padding" in result["status"]

@@ -117,15 +117,6 @@ static double learning_of(const pace_plan_place *p, const pace_plan_asked *a, do
     return isnan(a->critical_batch) ? 1 : 1 + batch / samples_of(p, a->critical_batch);
 }
 
-/* PyTorch's steps hold the wait for the slowest replica; others' hold what their published runs had. */
-static void take_jitter(pace_plan_place *p, const pace_plan_asked *a, double devices) {
-    p->straggling = 1;
-    if (isnan(a->jitter)) return;
-    bool lowered = pace_framework_is_lowered(p->step.asked.framework);
-    if (lowered) p->step.approach.skew = a->jitter, p->step.approach.skew_inside = 1;
-    else p->straggling = 1 + a->jitter * pace_expected_most((int)devices);
-}
-
 /* Where a failure comes before a checkpoint and a restart are done, a plan would count days that never end. */
 static pace_status find_goodput(pace_plan_place *p, const pace_plan_asked *a, double devices) {
     const double least = 0.01;
@@ -157,7 +148,7 @@ pace_status pace_plan_place_open(pace_plan_place *p, pace_plan_asked *a, const c
     p->device_w = device->tdp_w;
     p->goodput.share = 1;
     if (a->failures.save_s > 0) PACE_TRY(find_goodput(p, a, devices));
-    take_jitter(p, a, devices);
+    PACE_TRY(pace_approach_set_jitter(&p->step.approach, a->options->jitter));
     assume_batch(a, &p->step, devices);
     p->learning = learning_of(p, a, p->step.asked.config.global_batch);
     return make_space(p, a->options);
@@ -204,7 +195,7 @@ static void finish_choice(pace_plan_choice *out, const pace_plan_place *p, doubl
     double devices = p->space.devices;
     out->idle = devices - pace_config_ranks(&out->candidate.config);
     out->samples_per_s = out->candidate.config.global_batch / out->time_s.median;
-    out->progress_per_s = out->samples_per_s * p->goodput.share / p->straggling / p->learning;
+    out->progress_per_s = out->samples_per_s * p->goodput.share / p->learning;
     out->days = samples_of(p, tokens) / out->progress_per_s / 86400;
     out->price = out->days * 24 * devices * p->device_price;
     out->energy_kwh = p->device_w > 0 ? out->days * 24 * devices * p->device_w / 1000 : NAN;

@@ -47,9 +47,6 @@ typedef struct {
     double device_price;  /* of an hour; NAN = not said */
     double device_w;      /* rated power; 0 = not known */
     pace_goodput goodput; /* share 1 where nothing was said of failures */
-    double
-        straggling;  /* a step takes so many times as long for the slowest device; 1 where nobody said, or it is in the
-                             step's time */
     double learning; /* samples to the same loss over those of small batches; 1 where nobody said */
     bool on_front;   /* no other place is both faster and cheaper */
     size_t otherwise_first[PACE_PLAN_OTHERWISE]; /* which choice is the fastest then, */

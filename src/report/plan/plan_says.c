@@ -104,18 +104,11 @@ static void say_learning(pace_node *root, const pace_plan_asked *a, const pace_p
                        batch, p->learning, a->options->critical_batch);
 }
 
-static void say_straggling(pace_node *root, const pace_plan_asked *a, const pace_plan_place *p) {
+static void say_straggling(pace_node *root, const pace_plan_asked *a) {
     if (isnan(a->jitter)) return;
-    if (p->straggling > 1)
-        pace_node_sentence(
-            root, false,
-            "Devices whose steps differ by %.1f %% (standard deviation) wait for the slowest of %.0f: a step is "
-            "expected to take %.3f times as long as said here; days and money hold that.",
-            100 * a->jitter, p->space.devices, p->straggling);
-    else
-        pace_node_sentence(
-            root, false, "The wait for the slowest replica, with steps that differ by %.1f %%, is in the step's time.",
-            100 * a->jitter);
+    pace_node_sentence(root, false,
+                       "The wait for the slowest replica, with steps that differ by %.1f %%, is in the step's time.",
+                       100 * a->jitter);
 }
 
 static void say_other(pace_node *root, const pace_plan_asked *a, const pace_plan_place *p) {
@@ -202,7 +195,7 @@ static void say_best(pace_node *root, const pace_plan_asked *a, const pace_plan_
     say_unsafe(root, p);
     say_simpler(root, p);
     say_learning(root, a, p);
-    say_straggling(root, a, p);
+    say_straggling(root, a);
     say_timing(root, a, p);
     if (isnan(one->days)) return;
     char price[64] = "";
@@ -381,8 +374,7 @@ static void put_command(pace_node *root, const pace_plan_asked *a, const pace_pl
     size_t size = sizeof settings;
     if (p->choices.count == 0) return;
     say_settings(settings, size, a, p);
-    if (a->options->jitter && pace_framework_is_lowered(p->step.asked.framework))
-        pace_append(settings, size, " --jitter %s", a->options->jitter);
+    if (a->options->jitter) pace_append(settings, size, " --jitter %s", a->options->jitter);
     for (size_t i = 0; i < a->options->fits.count; i++)
         pace_append(settings, size, " --fit '%s'", a->options->fits.items[i]);
     pace_node_note(root, "The fastest asked of predict: paceline predict '%s' --on '%s' --set %s", a->name,

@@ -10,19 +10,27 @@
 #include <stdlib.h>
 
 /* The parts of a step in closed form, by name. */
-enum { PARTS = 10 };
-static const char *const part_names[PARTS] = {
-    "compute",       "host",   "bubble", "tensor exchange", "context exchange", "expert exchange", "pipeline exchange",
-    "data exchange", "update", "other"};
+enum { PARTS = 11 };
+static const char *const part_names[PARTS] = {"compute",
+                                              "host",
+                                              "bubble",
+                                              "tensor exchange",
+                                              "context exchange",
+                                              "expert exchange",
+                                              "pipeline exchange",
+                                              "data exchange",
+                                              "update",
+                                              "slowest replica",
+                                              "other"};
 
 static const pace_class part_colors[PARTS] = {PACE_CLASS_COMPUTE,       PACE_CLASS_HOST,     PACE_CLASS_WAIT,
                                               PACE_CLASS_COMMUNICATION, PACE_CLASS_COPY,     PACE_CLASS_MEMORY,
                                               PACE_CLASS_INPUT,         PACE_CLASS_BACKWARD, PACE_CLASS_UPDATE,
-                                              PACE_CLASS_OTHER};
+                                              PACE_CLASS_IDLE,          PACE_CLASS_OTHER};
 
 static double part_s(const pace_step_time *t, size_t part) {
-    const double parts[PARTS] = {t->compute_s, t->host_s,     t->bubble_s, t->tensor_s, t->context_s,
-                                 t->expert_s,  t->pipeline_s, t->data_s,   t->update_s, t->other_s};
+    const double parts[PARTS] = {t->compute_s,  t->host_s, t->bubble_s, t->tensor_s, t->context_s, t->expert_s,
+                                 t->pipeline_s, t->data_s, t->update_s, t->skew_s,   t->other_s};
     return parts[part];
 }
 
@@ -153,7 +161,8 @@ PACE_TABLE_IF_ROWS(parts_table, "parts", "Where the time of each goes, in closed
                    PART_CELL("bubble_ns", "bubble", 2), PART_CELL("tensor_ns", "tensor exch.", 3),
                    PART_CELL("context_ns", "context exch.", 4), PART_CELL("expert_ns", "expert exch.", 5),
                    PART_CELL("pipeline_ns", "pipeline exch.", 6), PART_CELL("data_ns", "data exch.", 7),
-                   PART_CELL("update_ns", "update", 8), PART_CELL("other_ns", "other", 9));
+                   PART_CELL("update_ns", "update", 8), PART_CELL("skew_ns", "slowest", 9),
+                   PART_CELL("other_ns", "other", 10));
 
 static void put_parts(pace_node *root, const pace_plan_place *p) {
     unsigned flags = 0;
@@ -269,7 +278,7 @@ static void put_refusals(pace_node *root, const pace_plan_asked *a) {
 typedef struct {
     const char *machine, *front;
     int64_t devices, batch, tried, fitting, too_large, may_fit, refused, step_ns;
-    double per_s, days, price, energy_kwh, goodput, between_s, interval_s, straggling, learning;
+    double per_s, days, price, energy_kwh, goodput, between_s, interval_s, learning;
 } place_row;
 
 PACE_TABLE(place_table, "machines", "By machine", PACE_FOR_ALL, 0,
@@ -289,7 +298,6 @@ PACE_TABLE(place_table, "machines", "By machine", PACE_FOR_ALL, 0,
            {"goodput_share", "progress", PACE_SHOW_SHARE, PACE_OF(place_row, goodput), .shown_if = FAILURES},
            {"failures_s", NULL, PACE_SHOW_S, PACE_OF(place_row, between_s)},
            {"checkpoint_s", NULL, PACE_SHOW_S, PACE_OF(place_row, interval_s)},
-           {"straggling", NULL, PACE_SHOW_REAL, PACE_OF(place_row, straggling)},
            {"learning", NULL, PACE_SHOW_REAL, PACE_OF(place_row, learning)},
            {"front", NULL, PACE_SHOW_TEXT, PACE_OF(place_row, front)});
 
@@ -314,7 +322,6 @@ static void put_places(pace_node *root, const pace_plan_asked *a) {
                                            .goodput = a->options->failures ? p->goodput.share : NAN,
                                            .between_s = pace_known(p->goodput.between_failures_s),
                                            .interval_s = pace_known(p->goodput.interval_s),
-                                           .straggling = p->straggling,
                                            .learning = p->learning,
                                            .front = p->on_front ? "yes" : "no"});
     }
