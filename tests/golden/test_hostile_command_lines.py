@@ -255,11 +255,13 @@ def test_disk_full():
     folder = os.path.join(FOLDER, "outputs")
     os.mkdir(folder)
     for words in spread(WRITERS, 6):
-        path = os.path.join(folder, "out.csv")
-        put("outputs/out.csv", "what was good\n")
+        name = "out.fit" if words[0] == "fit" else "out.csv"
+        path = os.path.join(folder, name)
+        put("outputs/" + name, "what was good\n")
         one_line(run(words + [path], preexec_fn=no_more_than(10)), words)
-        expect(open(path).read() == "what was good\n" and os.listdir(folder) == ["out.csv"], "a good file was lost", words, os.listdir(folder))
-        for other in spread((folder, os.path.join(folder, "no", "x.csv"), "/proc/nosuch.csv", "/dev/full"), 1):
+        expect(open(path).read() == "what was good\n" and os.listdir(folder) == [name], "a good file was lost", words, os.listdir(folder))
+        os.remove(path)
+        for other in spread((folder, os.path.join(folder, "no", name), "/proc/" + name, "/dev/full"), 1):
             one_line(run(words + [other]), words + [other])
 
 
