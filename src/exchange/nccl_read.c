@@ -137,9 +137,10 @@ static pace_status read_generation(pace_nccl *out, const pace_yaml *yaml, const 
     return read_list(out->speeds, &out->speed_count, PACE_NCCL_SPEEDS, yaml, pace_yaml_get(entry, "speeds"));
 }
 
-static const char *const reached_names[PACE_REACHED_KINDS] = {
-    "ll",     "ll128",     "simple",       "pcie",          "switch",     "sends",
-    "direct", "across",    "across_ll",    "across_ll128",  "across_switch", "across_xgmi"};
+static const char *const reached_names[PACE_REACHED_KINDS] = {"ll",           "ll128",         "simple",
+                                                              "pcie",         "switch",        "sends",
+                                                              "direct",       "across",        "across_ll",
+                                                              "across_ll128", "across_switch", "across_xgmi"};
 static const char *const stack_names[PACE_STACKS] = {"current",     "unsaid",    "older",
                                                      "one_process", "framework", "belief"};
 

@@ -47,8 +47,8 @@ typedef struct {
     double device_price;  /* of an hour; NAN = not said */
     double device_w;      /* rated power; 0 = not known */
     pace_goodput goodput; /* share 1 where nothing was said of failures */
-    double learning; /* samples to the same loss over those of small batches; 1 where nobody said */
-    bool on_front;   /* no other place is both faster and cheaper */
+    double learning;      /* samples to the same loss over those of small batches; 1 where nobody said */
+    bool on_front;        /* no other place is both faster and cheaper */
     size_t otherwise_first[PACE_PLAN_OTHERWISE]; /* which choice is the fastest then, */
     double otherwise_lost[PACE_PLAN_OTHERWISE];  /* and the share that the first loses to it */
     size_t timed;      /* of the first choices that are worth timing; 0 = the first is sure enough, or alone */

@@ -167,8 +167,8 @@ static pace_status check_needed(const pace_usage_mapping *m, const pace_yaml *ya
 }
 
 pace_status pace_usage_mapping_read(pace_usage_mapping *out, const pace_yaml *yaml) {
-    static const char *const known[] = {"schema",    "name",     "title", "source",  "of",    "form",   "separator",
-                                        "columns",   "known_by", "rows",  "each",    "gap_s", "fields", "states",
+    static const char *const known[] = {"schema",    "name",     "title", "source",  "of",       "form",   "separator",
+                                        "columns",   "known_by", "rows",  "each",    "gap_s",    "fields", "states",
                                         "leave_out", "missing",  "zones", "metrics", "spelling", NULL};
     const pace_yaml_node *root = pace_yaml_root(yaml), *fields;
     *out = (pace_usage_mapping){.yaml = yaml, .zone_s = NAN};

@@ -6,7 +6,7 @@
 /* Which of a file's cells each field and metric is. */
 typedef struct {
     const pace_usage_mapping *mapping;
-    int field[PACE_USAGE_FIELDS]; /* -1 = not there */
+    int field[PACE_USAGE_FIELDS];   /* -1 = not there */
     double unit[PACE_USAGE_FIELDS]; /* what one of a field's cells is in the field's unit */
     int metric[PACE_USAGE_METRICS];
     int skip;

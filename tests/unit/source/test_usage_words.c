@@ -55,10 +55,10 @@ static void durations_have_days_hours_and_minutes(void **state) {
     static const struct {
         const char *text;
         double seconds;
-    } good[] = {{"1-02:03:04", 93784}, {"26:03:04", 93784}, {"03:04.250", 184.25},
-                {"00:00:00", 0},       {"3600", 3600},      {"1.5", 1.5},
-                {"1 day, 2:03:04", 93784}, {"0 days 00:03:04.25", 184.25}};
-    static const char *const bad[] = {"", "soon", "1 days", "1 dog 2:03", "1-", "1-2-03:04:05", "1:2:3:4", "-5", "1:", ":1"};
+    } good[] = {{"1-02:03:04", 93784}, {"26:03:04", 93784}, {"03:04.250", 184.25},     {"00:00:00", 0},
+                {"3600", 3600},        {"1.5", 1.5},        {"1 day, 2:03:04", 93784}, {"0 days 00:03:04.25", 184.25}};
+    static const char *const bad[] = {"",        "soon", "1 days", "1 dog 2:03", "1-", "1-2-03:04:05",
+                                      "1:2:3:4", "-5",   "1:",     ":1"};
     double seconds;
     (void)state;
     for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
