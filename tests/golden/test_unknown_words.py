@@ -49,4 +49,9 @@ for own, on, alone in (("dgx-h100", "dgx-a100*2", True), ("p3dn.24xlarge", "dgx-
 two, guessed = ask("exchange", "system,collective,nodes,gpus,bytes", [["dgx-2", "all_reduce", "2", 32, "1M"], ["dgx-2", "all_reduce", "", 32, "1M"]],
                    "--on", "dgx-a100*2")
 expect(two["predicted"] == guessed["predicted"], two, guessed)
+# A machine's name in a column of devices is that machine's device, as in a column of machines: DGX A100 has the 40 GB part.
+for name in ("dgx-a100", "DGX A100", "p4d.24xlarge", "dgx-1-v100", "DGX H100"):
+    one, = ask("step", "device,model,gpus,micro_batch,framework", [[name, "resnet50", 8, 64, "pytorch"]])
+    other, = ask("step", "machine,model,gpus,micro_batch,framework", [[name, "resnet50", 8, 64, "pytorch"]])
+    expect(float(one["predicted"]) > 0 and one["predicted"] == other["predicted"], name, one, other)
 finish()

@@ -71,11 +71,12 @@ double pace_step_row_counted(const pace_step_reader *r, size_t row) {
     return split_count(name, pace_step_cell(r, row, PACE_STEP_DEVICE));
 }
 
-/* Words behind a maker's name ("dgx_gb200" is a gb200). */
+/* A device, the one of a machine, or the words behind a maker's name ("dgx_gb200" is a gb200). */
 static const pace_device *device_in(const pace_step_things *things, const char *text) {
     char spaced[96];
     split_count(spaced, text);
-    const pace_device *device = pace_device_find(&things->devices, spaced, 0);
+    const pace_machine *machine = machine_named(things, spaced);
+    const pace_device *device = pace_device_find(&things->devices, machine ? machine->device : spaced, 0);
     if (device) return device;
     for (char *c = spaced; *c; c++)
         if (*c == '_' || *c == '-') *c = ' ';
