@@ -349,15 +349,15 @@ static pace_op half_precision(double m, double n, double k) {
     return op;
 }
 
-/* At its limit of power a device computes more slowly on its matrix units, and nothing else: 1.28 times on Hopper in
+/* At its limit of power a device computes more slowly on its matrix units, and nothing else: 1.20 times on Hopper in
  * BF16, 1.18 times on Ampere. Of devices of other makes and generations nothing is known. */
 static void test_load(void **state) {
     (void)state;
     static const char *const unknown[] = {"gv100", "gaudi2", "v100-sxm2-16", "mi300x", "rtx-2070"};
     pace_op large = half_precision(8192, 8192, 8192), thin = half_precision(1, 8192, 8192);
     double hopper = stretched("h100-80-sxm", large), ampere = stretched("a100-80-sxm", large);
-    assert_true(hopper > 1.25 && hopper < 1.36 && ampere > 1.12 && ampere < 1.2);
-    assert_true(stretched("gb200", large) > 1.25 && stretched("gh200-96", large) > 1.25);
+    assert_true(hopper > 1.16 && hopper < 1.24 && ampere > 1.12 && ampere < 1.2);
+    assert_true(stretched("gb200", large) > 1.25 && stretched("gh200-96", large) > 1.16);
     assert_true(stretched("h100-80-sxm", thin) < 1.02);
     assert_true(stretched("h100-80-sxm", op_of(PACE_OP_GEMM, "linear", 1, 8192, 8192, 8192)) == 1);
     assert_true(stretched("h100-80-sxm", op_of(PACE_OP_COPY, "concat", 1e8, 1, 1, 1)) == 1);
