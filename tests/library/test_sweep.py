@@ -220,8 +220,8 @@ def try_option(verb, inputs, options, option, known, moved):
         print("no effect and no error:", verb, [os.path.basename(path) for path in inputs], options, f"--{name}", same)
 
 
-# Pairs of which one may leave the other nothing to change: an algorithm that would be taken anyway, ranks that cannot be folded
-# beside a slow one, a machine without the links that are assumed about, overlap that hides what shares them, a step of one launch.
+# Pairs of which one may leave the other nothing to change: an algorithm that would be taken anyway, or whose library is named too,
+# ranks that cannot be folded beside a slow one, a machine without the links that are assumed about, overlap that hides what shares them, a step of one launch.
 LEAVES_NOTHING = [set(pair.split()) for pair in (
     "algorithm collective", "algorithm ranks", "algorithm library", "unfolded collective", "unfolded straggler", "contention on",
     "nvlink on", "contention overlap", "nvlink overlap", "graph drop_overhead")]
