@@ -74,7 +74,7 @@ def test_steps(folder):
              ["gpt3_1.3b", "dgx-a100", "bf16", 1, 1, 4, 8, 64], ["gpt3_13b", "dgx-a100", "bf16", 8, 1, 1, 1, 2]]
     found = warned("--rows", table(os.path.join(folder, "asked.csv"), head, asked), "--fit", learned)
     expect(rows_named(found) == "2, 3, 4", found)
-    step = ("gpt3_1.3b", "--on", "hgx-a100-80", "--set", "precision=bf16", "--set", "tp=2", "--set", "dp=4", "--fit", learned)
+    step = ("gpt3_1.3b", "--on", "dgx-a100", "--set", "precision=bf16", "--set", "tp=2", "--set", "dp=4", "--fit", learned)
     expect(not warned(*step, "--set", "micro_batch=2"), "a step within, walked")
     expect(len(warned(*step, "--set", "micro_batch=8")) == 1, "a step beyond, walked")
     megatron = (*step, "--set", "framework=megatron-core")
