@@ -25,16 +25,14 @@ static void plan_layers(pace_lowering *to) {
     const pace_model *model = to->model;
     for (uint32_t i = 0; i < model->layers.count; i++) {
         const pace_layer *layer = &model->layers.items[i];
-        int widest = 0;
         to->needs_gradient[i] = layer->parameters > 0 || layer->option[PACE_OPTION_TIED] > 0;
         for (uint32_t k = 0; k < layer->input_count; k++) {
             uint32_t from = model->inputs.items[layer->first_input + k];
             to->uses[from]++;
             if (to->needs_gradient[from]) to->needs_gradient[i] = true;
-            if (to->bytes[from] > widest) widest = to->bytes[from];
         }
-        to->bytes[i] = pace_layer_element_bytes(layer, to->config, widest);
     }
+    pace_model_element_bytes(to->bytes, model, to->config);
 }
 
 /* Elements of the targets: one class or token for each place of the output. */

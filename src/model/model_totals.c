@@ -104,6 +104,13 @@ static int widest_input(const pace_model *model, const pace_layer *layer, const 
     return widest;
 }
 
+void pace_model_element_bytes(int *out, const pace_model *model, const pace_config *config) {
+    for (size_t i = 0; i < model->layers.count; i++) {
+        const pace_layer *layer = &model->layers.items[i];
+        out[i] = pace_layer_element_bytes(layer, config, widest_input(model, layer, out));
+    }
+}
+
 static bool selects(const pace_layer *layer, const pace_config *config) {
     return config->selects_products && config->recompute == PACE_RECOMPUTE_SELECTIVE && layer->segment > 0;
 }
@@ -148,11 +155,11 @@ double pace_model_kept_bytes(const pace_model *model, const pace_config *config,
     bool *kept = pace_alloc(count + 1, sizeof *kept), *in_fp8 = pace_alloc(count + 1, sizeof *in_fp8);
     double sum = 0, sequence = pace_model_sequence(model, config);
     unsigned products = 0;
+    if (bytes) pace_model_element_bytes(bytes, model, config);
     for (uint32_t i = 0; bytes && kept && in_fp8 && i < count; i++) {
         const pace_layer *layer = &model->layers.items[i];
         bool *inputs = layer->kind == PACE_LAYER_LINEAR && keeps_fp8(layer, config) ? in_fp8 : kept;
         bool own = keeps_own(layer, config);
-        bytes[i] = pace_layer_element_bytes(layer, config, widest_input(model, layer, bytes));
         if (own && i >= first && i <= last && layer->rule->kept_extra)
             sum += layer->rule->kept_extra(model, layer, config, bytes[i]);
         if (own && keeps_output(model, layer, config)) kept[i] = true;

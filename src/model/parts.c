@@ -69,19 +69,24 @@ static pace_status divide(pace_model_parts *out, const pace_model *model, const 
 }
 
 /* Of the kind that is repeated most, between whose turns most stages are cut. */
-static void find_boundary(pace_model_parts *out, const pace_model *model) {
+static pace_status find_boundary(pace_model_parts *out, const pace_model *model, const pace_config *config) {
     double most = 0;
+    int *bytes = pace_alloc(model->layers.count + 1, sizeof *bytes);
+    if (!bytes) return PACE_E_MEMORY;
+    pace_model_element_bytes(bytes, model, config);
     for (size_t i = 0; i < out->parts.count; i++) {
         const pace_model_part *part = &out->parts.items[i];
         if (part->place != PACE_PART_LAYER || part->turns < most) continue;
         most = part->turns;
-        out->boundary_channels = model->layers.items[part->last].shape.channels;
+        out->boundary_bytes = model->layers.items[part->last].shape.channels * bytes[part->last];
     }
+    pace_free(bytes);
+    return PACE_OK;
 }
 
 pace_status pace_model_parts_find(pace_model_parts *out, const pace_model *model, const pace_config *config) {
     pace_model_parts parts = {0};
     pace_status status = divide(&parts, model, config);
-    find_boundary(&parts, model);
+    if (status == PACE_OK) status = find_boundary(&parts, model, config);
     return PACE_GIVE(out, parts, status, pace_model_parts_free(&parts));
 }

@@ -2,10 +2,7 @@
 
 #include <math.h>
 
-/* Until when each is busy. */
-typedef struct {
-    double host_s, compute_s, exchange_s;
-} lanes;
+typedef pace_stage_lanes lanes;
 
 /* Behind what was computed and issued. Returns when it has ended; what is nothing is not waited for. */
 static double exchange(lanes *l, double seconds, double call_s) {
@@ -31,8 +28,9 @@ static pace_clocks work_with(pace_clocks work, pace_clocks more, double share) {
     return c;
 }
 
-static void take_pass(lanes *l, const pace_gathered_chunk *chunk, int pass, int passes) {
-    bool back = pass > 0, gathers = pass < 2, scatters = back && pass + 1 == passes;
+void pace_lanes_pass(lanes *l, const pace_gathered_chunk *chunk, pace_turn_pass pass) {
+    bool back = pass != PACE_TURN_FORWARD, gathers = pass != PACE_TURN_WEIGHTS;
+    bool scatters = pass == PACE_TURN_BACKWARD || pass == PACE_TURN_WEIGHTS;
     double ready_s = 0, next_s = 0;
     for (size_t i = 0; i < chunk->count; i++) {
         const pace_gathered_block *block = chunk->blocks[turn_of(chunk, back, i)];
@@ -52,17 +50,18 @@ static double work_of(const pace_gathered_chunk *chunk, int pass) {
 }
 
 void pace_gathers_exposed(double (*out_s)[PACE_GATHERED_PASSES], const pace_gathered_chunk *chunks, size_t count,
-                          int passes) {
+                          const pace_turn_pass *passes, int pass_count) {
     enum { ROUNDS = 2 };
     lanes l = {0, 0, 0};
     for (size_t c = 0; c < count; c++)
         for (int pass = 0; pass < PACE_GATHERED_PASSES; pass++) out_s[c][pass] = 0;
     for (int round = 0; round < ROUNDS; round++)
-        for (int pass = 0; pass < passes; pass++)
+        for (int i = 0; i < pass_count; i++)
             for (size_t c = 0; c < count; c++) {
-                size_t number = pass ? count - 1 - c : c;
+                pace_turn_pass pass = passes[i];
+                size_t number = pass == PACE_TURN_FORWARD ? c : count - 1 - c;
                 double begun_s = l.compute_s;
-                take_pass(&l, &chunks[number], pass, passes);
+                pace_lanes_pass(&l, &chunks[number], pass);
                 out_s[number][pass] = fmax(0, l.compute_s - begun_s - work_of(&chunks[number], pass));
             }
 }
@@ -77,12 +76,11 @@ static void take_input(lanes *l, const pace_stage_alone *step) {
     }
 }
 
-/* All blocks are gathered in line, behind the update before. */
-static void forward_once(lanes *l, const pace_stage_alone *step) {
-    const pace_gathered_chunk *chunk = &step->chunk;
+void pace_lanes_first_forward(lanes *l, const pace_gathered_chunk *chunk, double input_s) {
     double ready_s[PACE_GATHERED_BLOCKS];
     for (size_t i = 0; i < chunk->count; i++)
         ready_s[i] = exchange(l, chunk->blocks[i]->gather_s, chunk->blocks[i]->call_s);
+    l->compute_s = fmax(l->compute_s, input_s);
     for (size_t i = 0; i < chunk->count; i++)
         compute(l, pace_clocks_then(chunk->blocks[i]->unpack, chunk->blocks[i]->pass[0]), ready_s[i]);
 }
@@ -96,8 +94,8 @@ static void take_plain(lanes *l, const pace_stage_alone *step, bool back, pace_c
 }
 
 static void take_forward(lanes *l, const pace_stage_alone *step, bool first) {
-    if (step->zero_stage >= 3) take_pass(l, &step->chunk, 0, 2);
-    else if (first) forward_once(l, step);
+    if (step->zero_stage >= 3) pace_lanes_pass(l, &step->chunk, PACE_TURN_FORWARD);
+    else if (first) pace_lanes_first_forward(l, &step->chunk, 0);
     else take_plain(l, step, false, (pace_clocks){0});
 }
 
@@ -106,7 +104,7 @@ static void take_backward(lanes *l, const pace_stage_alone *step, bool first, bo
     pace_clocks more = {0};
     if (!first) more = step->add;
     if (step->zero_stage >= 3) {
-        take_pass(l, &step->chunk, 1, 2);
+        pace_lanes_pass(l, &step->chunk, PACE_TURN_BACKWARD);
         if (last) l->compute_s = fmax(l->compute_s, l->exchange_s);
         return;
     }

@@ -6,16 +6,17 @@
  */
 #pragma once
 
+#include "model/pipeline_turns.h"
 #include "plan/gradient_hull.h"
 #include "plan/two_clocks.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 
-enum { PACE_GATHERED_PASSES = 3, PACE_GATHERED_BLOCKS = 544 };
+enum { PACE_GATHERED_PASSES = PACE_TURN_WEIGHTS + 1, PACE_GATHERED_BLOCKS = 544 };
 
 typedef struct {
-    pace_clocks pass[PACE_GATHERED_PASSES]; /* forward; backward with what runs again; gradients of weights put off */
+    pace_clocks pass[PACE_GATHERED_PASSES]; /* by pace_turn_pass; those that come backward with what runs again */
     pace_clocks unpack; /* ZeRO 2: copied out of the buffer that it was gathered into, once a step */
     double gather_s, reduce_s;
     double call_s; /* what the host takes to issue one of both */
@@ -28,11 +29,22 @@ typedef struct {
     size_t count; /* PACE_GATHERED_BLOCKS at most */
 } pace_gathered_chunk;
 
-/** What each pass of one micro-batch over each chunk takes longer than its work, where another micro-batch comes
- * before. `passes`: 1 forward alone, 2 with backward, 3 with gradients of weights in a pass of their own, which gathers
- * nothing and scatters. */
+/** What the passes of one micro-batch over each chunk take longer than their work, where another micro-batch comes
+ * before: `passes` in the order in which they come, each once. */
 void pace_gathers_exposed(double (*out_s)[PACE_GATHERED_PASSES], const pace_gathered_chunk *chunks, size_t count,
-                          int passes);
+                          const pace_turn_pass *passes, int pass_count);
+
+/* Until when each is busy. */
+typedef struct {
+    double host_s, compute_s, exchange_s;
+} pace_stage_lanes;
+
+/** ZeRO 3: a pass over a chunk. */
+void pace_lanes_pass(pace_stage_lanes *lanes, const pace_gathered_chunk *chunk, pace_turn_pass pass);
+
+/** ZeRO 1 and 2: a step's first forward pass over a chunk, whose blocks are all gathered in line behind what was
+ * computed before; `input_s`: what it needs comes then, which gathers do not wait for. */
+void pace_lanes_first_forward(pace_stage_lanes *lanes, const pace_gathered_chunk *chunk, double input_s);
 
 /* A training step of one stage. */
 typedef struct {

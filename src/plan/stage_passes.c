@@ -22,6 +22,8 @@ void pace_passes_add(pace_passes *into, const pace_passes *w, double times) {
     into->backward_issue_s += times * w->backward_issue_s;
     into->weights_s += times * w->weights_s;
     into->weights_host_s += times * w->weights_host_s;
+    into->launches += times * w->launches;
+    into->weights_launches += times * w->weights_launches;
     into->products_s += times * w->products_s;
     into->hosts_s += times * w->hosts_s;
     for (int g = 0; g < PACE_SLOT_GROUPS; g++) into->group_s[g] += times * w->group_s[g];
@@ -67,6 +69,8 @@ static pace_passes slot_passes(const pace_step_plan *plan, const pace_step_facto
     }
     w.hosts_s = host_s;
     w.weights_host_s = f->launch * slot->weights_host_s;
+    w.launches = slot->launches;
+    if (host_s > 0) w.weights_launches = w.launches * w.weights_host_s / host_s;
     /* an eager host runs ahead where kernels are long, and makes good where they are short */
     if (is_lowered(plan)) w.issue_s = host_s;
     else if (host_s > device_s) w.host_s = host_s - device_s;
@@ -110,6 +114,11 @@ static double copies_s(const pace_step_plan *plan, const pace_step_shards *of, i
     return of->unpack_s + (pass == PACE_PART_BACKWARD && reduces(plan) ? of->pack_s : 0);
 }
 
+/* Of it, what comes with gradients of weights. */
+static double packed_s(const pace_step_plan *plan, const pace_step_factors *f, const pace_step_shards *of) {
+    return plan->config.zero_stage >= 3 && reduces(plan) ? f->stream * of->pack_s : 0;
+}
+
 /* What a pass of a part copies between device and host: nothing of the last layer of each chunk. */
 static double moved_s(const pace_step_plan *plan, const pace_slot_part *part, int pass) {
     if (pass == PACE_PART_RECOMPUTE || layers_of_chunk(plan) <= 1) return 0;
@@ -141,7 +150,8 @@ static pace_passes part_passes(const pace_step_plan *plan, const pace_step_facto
             one.backward_s = pace_passes_s(&one);
             one.backward_issue_s = one.issue_s;
         }
-        if (backward && pace_config_trains_all(&plan->config)) one.weights_s = weights_s(f, &part->pass[pass]);
+        if (backward && pace_config_trains_all(&plan->config))
+            one.weights_s = weights_s(f, &part->pass[pass]) + packed_s(plan, f, &of);
         pace_passes_add(&w, &one, 1);
     }
     return w;
@@ -172,6 +182,18 @@ static pace_clocks pass_clocks_of(const pace_passes *w, bool hosts) {
     return hosts ? w->clocks : (pace_clocks){0, both_s, both_s};
 }
 
+/* Where gradients of weights come in a turn of their own. */
+static void put_off(pace_gathered_block *block, const pace_step_factors *f, const pace_slot *backward, double packed_s,
+                    bool hosts) {
+    const pace_clocks all = block->pass[PACE_TURN_BACKWARD];
+    double later_s = fmin(all.device_s, weights_s(f, backward) + packed_s);
+    double later_host_s = hosts ? fmin(all.host_s, f->launch * backward->weights_host_s) : 0;
+    block->pass[PACE_TURN_WEIGHTS] = (pace_clocks){later_host_s, later_s, larger(later_host_s, later_s)};
+    pace_clocks inputs = {all.host_s - later_host_s, all.device_s - later_s, 0};
+    inputs.idle_s = larger(inputs.host_s, inputs.device_s) + all.idle_s - larger(all.host_s, all.device_s);
+    block->pass[PACE_TURN_INPUTS] = inputs;
+}
+
 /* A part as ZeRO gathers it. */
 static pace_gathered_block gathered_block(const pace_step_plan *plan, const pace_step_factors *f,
                                           const pace_slot_part *part, bool hosts) {
@@ -191,14 +213,10 @@ static pace_gathered_block gathered_block(const pace_step_plan *plan, const pace
         bool forward = pass == PACE_PART_FORWARD, trains = plan->config.mode == PACE_TRAINING;
         const slot_shards alone = {.copy_s = copies_s(plan, &of, pass), .moved_s = moved_s(plan, part, pass)};
         pace_passes w = slot_passes(plan, f, &part->pass[pass], &alone);
-        if (forward || trains) block.pass[!forward] = pace_clocks_then(block.pass[!forward], pass_clocks_of(&w, hosts));
+        pace_clocks *sum = &block.pass[forward ? PACE_TURN_FORWARD : PACE_TURN_BACKWARD];
+        if (forward || trains) *sum = pace_clocks_then(*sum, pass_clocks_of(&w, hosts));
     }
-    if (puts_off(plan)) {
-        double later_s = weights_s(f, &part->pass[PACE_PART_BACKWARD]);
-        block.pass[1].device_s -= later_s;
-        block.pass[1].idle_s -= later_s;
-        block.pass[2] = (pace_clocks){0, later_s, later_s};
-    }
+    put_off(&block, f, &part->pass[PACE_PART_BACKWARD], packed_s(plan, f, &of), hosts);
     return block;
 }
 
@@ -246,7 +264,11 @@ static void exposed_shards(double (*out_s)[PACE_GATHERED_PASSES], const pace_ste
                            const pace_step_factors *f, double stage) {
     pace_stage_blocks of;
     pace_stage_blocks_of(&of, plan, f, stage, false);
-    pace_gathers_exposed(out_s, of.chunks, of.count, plan->config.mode != PACE_TRAINING ? 1 : puts_off(plan) ? 3 : 2);
+    const pace_turn_pass whole[] = {PACE_TURN_FORWARD, PACE_TURN_BACKWARD};
+    const pace_turn_pass split[] = {PACE_TURN_FORWARD, PACE_TURN_INPUTS, PACE_TURN_WEIGHTS};
+    bool splits = puts_off(plan);
+    int passes = plan->config.mode != PACE_TRAINING ? 1 : splits ? 3 : 2;
+    pace_gathers_exposed(out_s, of.chunks, of.count, splits ? split : whole, passes);
 }
 
 /* --- stages and their chunks -------------------------------------------------------------------------------------- */
@@ -306,7 +328,9 @@ static pace_passes chunk_passes(const pace_step_plan *plan, const pace_step_fact
         if (own && (chunk == ALL_CHUNKS || chunk == number)) {
             pace_passes one = passes_of_part(plan, w, part, first, layers);
             const double *of_pass = exposed_s[(size_t)fmin(number, PACE_STAGE_CHUNKS - 1)];
-            if (gathers) one.data_s = (w->has[0] ? of_pass[0] : 0) + (w->has[1] ? of_pass[1] + of_pass[2] : 0);
+            double back_s = 0;
+            for (int pass = PACE_TURN_BACKWARD; gathers && pass < PACE_GATHERED_PASSES; pass++) back_s += of_pass[pass];
+            if (gathers) one.data_s = (w->has[0] ? of_pass[PACE_TURN_FORWARD] : 0) + (w->has[1] ? back_s : 0);
             if (number == 0 || chunk == number) sum = one;
             else add_chunk(&sum, &one, w->back);
         }

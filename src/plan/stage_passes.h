@@ -24,8 +24,10 @@ typedef struct {
     double issue_s, backward_s, backward_issue_s; /* of these operators: the host's time; backward on the device */
     double weights_s;                             /* products that form gradients of weights */
     double weights_host_s;                        /* of hosts_s, where they come in a turn of their own */
-    double products_s, hosts_s;                   /* of compute_s products and attention; the host's whole time */
-    pace_clocks clocks;                           /* lowered frameworks: of passes one way, in their order */
+    double launches,
+        weights_launches;       /* of kernels; of them those of a turn of their own, as near as host times tell */
+    double products_s, hosts_s; /* of compute_s products and attention; the host's whole time */
+    pace_clocks clocks;         /* lowered frameworks: of passes one way, in their order */
 } pace_passes;
 
 double pace_passes_s(const pace_passes *passes);

@@ -9,117 +9,6 @@
 
 #include <math.h>
 
-/* --- sizes -------------------------------------------------------------------------------------------------------- */
-
-typedef struct {
-    double dense, expert;           /* parameters */
-    double trained, trained_expert; /* of these, those that are not frozen */
-} share;
-
-static share part_share(const pace_slot_part *part) {
-    return (share){part->part.parameters, part->part.expert_parameters, part->part.trained_parameters,
-                   part->part.trained_expert_parameters};
-}
-
-static void add_share(share *into, share one, double times) {
-    into->dense += times * one.dense;
-    into->expert += times * one.expert;
-    into->trained += times * one.trained;
-    into->trained_expert += times * one.trained_expert;
-}
-
-/* What has gradients. */
-static share trained_of(share held) { return (share){.dense = held.trained, .expert = held.trained_expert}; }
-
-/* The mean of all layers; kinds are spread over the stages. */
-static share layer_share(const pace_step_slots *slots) {
-    share sum = {0};
-    for (unsigned i = 0; i < slots->count; i++) {
-        double turns = slots->parts[i].part.turns / slots->layers;
-        if (slots->parts[i].part.place == PACE_PART_LAYER) add_share(&sum, part_share(&slots->parts[i]), turns);
-    }
-    return sum;
-}
-
-static share place_share(const pace_step_slots *slots, pace_part_place place) {
-    share sum = {0};
-    for (unsigned i = 0; i < slots->count; i++)
-        if (slots->parts[i].part.place == place) add_share(&sum, part_share(&slots->parts[i]), 1);
-    return sum;
-}
-
-enum { WHOLE = -1 }; /* of a stage: no part of the model by itself */
-/* A stage by its number, from 0. One alone is the first and the last. */
-static bool has_head(double stage) { return stage == 0; }
-static bool is_v(const pace_step_plan *plan) { return pace_schedule_is_v(plan->config.schedule); }
-static bool has_tail(const pace_step_plan *plan, double stage) {
-    return stage == (is_v(plan) ? 0 : plan->config.pp - 1);
-}
-
-/* Those that may differ: the first, the middle one with most layers, and the last. Returns how many there are. */
-static unsigned unlike_stages(double out[3], const pace_step_plan *plan) {
-    double pp = plan->config.pp;
-    out[0] = 0, out[1] = pp > 2 ? plan->fullest : pp - 1, out[2] = pp - 1;
-    return (unsigned)fmin(pp, 3);
-}
-
-static share tail_share(const pace_step_plan *plan, double stage, double part) {
-    share sum = {0};
-    for (unsigned i = 0; i < plan->slots->count; i++) {
-        const pace_model_part *tail = &plan->slots->parts[i].part;
-        bool own = part < 0 ? pace_step_tail_stage(plan, tail) == stage : pace_step_tail_part(plan, tail) == part;
-        if (own && tail->place == PACE_PART_TAIL) add_share(&sum, part_share(&plan->slots->parts[i]), 1);
-    }
-    return sum;
-}
-
-/* Of a table that the last stage has a copy of. */
-static share tied_share(const pace_step_plan *plan) {
-    double tied = plan->config.pp > 1 && !is_v(plan) ? plan->slots->tied_parameters : 0;
-    return (share){.dense = tied, .trained = pace_config_trains_all(&plan->config) ? tied : 0};
-}
-
-/* Parameters of a stage, or of a part of the model on it. With several stages both ends hold a tied output layer. */
-static share stage_share(const pace_step_plan *plan, double stage, double part) {
-    const pace_pipeline shape = pace_config_pipeline(&plan->config);
-    bool whole = part == WHOLE, first = whole ? has_head(stage) : part == 0;
-    bool last = whole ? has_tail(plan, stage) : part == plan->config.pp * plan->config.vpp - 1;
-    share sum = {0};
-    add_share(&sum, layer_share(plan->slots),
-              whole ? pace_step_layers_of(plan, stage) : pace_part_layers(&shape, plan->slots->layers, (uint32_t)part));
-    if (first) add_share(&sum, place_share(plan->slots, PACE_PART_HEAD), 1);
-    add_share(&sum, tail_share(plan, stage, part), 1);
-    if (last) add_share(&sum, tied_share(plan), 1);
-    return sum;
-}
-
-static share fullest(const pace_step_plan *plan) {
-    share most = {0};
-    double stages[3];
-    unsigned count = unlike_stages(stages, plan);
-    for (unsigned i = 0; i < count; i++) {
-        share one = stage_share(plan, stages[i], WHOLE);
-        most.dense = fmax(most.dense, one.dense);
-        most.expert = fmax(most.expert, one.expert);
-        most.trained = fmax(most.trained, one.trained);
-        most.trained_expert = fmax(most.trained_expert, one.trained_expert);
-    }
-    return most;
-}
-
-static double part_of_fullest(const pace_step_plan *plan, double stage, double part) {
-    share own = trained_of(stage_share(plan, stage, part)), most = trained_of(fullest(plan));
-    double all = most.dense + most.expert;
-    return all > 0 ? (own.dense + own.expert) / all : 1;
-}
-
-double pace_step_stage_part(const pace_step_plan *plan, double stage) { return part_of_fullest(plan, stage, WHOLE); }
-
-double pace_step_chunk_part(const pace_step_plan *plan, double stage, double chunk) {
-    const pace_pipeline shape = pace_config_pipeline(&plan->config);
-    return part_of_fullest(plan, stage, pace_pipeline_part(&shape, (uint32_t)stage, (uint32_t)chunk));
-}
-
 /* --- exchanges ---------------------------------------------------------------------------------------------------- */
 
 static double sharded_over(const pace_config *config, int zero_stage) {
@@ -146,9 +35,9 @@ static double gathered_element_bytes(const pace_config *config) {
 
 /* Exchanges of one step's gradients, alone. */
 typedef struct {
-    double all_s, last_s; /* last: of the last bucket, which nothing hides */
-    double starts_s;      /* of all_s: what buckets take whatever their size */
-    double gathered_s;    /* lowered frameworks, ZeRO 1 and 2: of updated parameters, not in all_s */
+    double all_s, last_s, full_s; /* the last bucket, which nothing hides; of the others one, in the mean */
+    double starts_s;              /* of all_s: what buckets take whatever their size */
+    double gathered_s;            /* lowered frameworks, ZeRO 1 and 2: of updated parameters, not in all_s */
     bool across;
 } gradient_exchange;
 
@@ -184,13 +73,16 @@ static pace_status exchange_buckets(gradient_exchange *out, const pace_step_plan
                                     const pace_slot_buckets *buckets, double bytes, const gradient_group *group) {
     bool filled = pace_framework_is_lowered(plan->framework) && plan->config.zero_stage < 3;
     double last_bytes = filled && buckets->bytes > 0 ? fmin(bytes, buckets->last_bytes) : bytes;
-    double rest = buckets->bytes - buckets->last_bytes, part = rest > 0 ? (bytes - last_bytes) / rest : 0, each_s;
+    double rest = buckets->bytes - buckets->last_bytes, part = rest > 0 ? (bytes - last_bytes) / rest : 0, each_s,
+           count = 0;
     PACE_TRY(sum_gradients(&out->last_s, &out->across, plan, place, last_bytes, group));
-    out->all_s = out->last_s;
+    out->all_s = out->full_s = out->last_s;
     for (unsigned i = 0; last_bytes < bytes && i < buckets->size_count; i++) {
         PACE_TRY(sum_gradients(&each_s, &out->across, plan, place, buckets->sizes[i].bytes, group));
         out->all_s += part * buckets->sizes[i].count * each_s;
+        count += part * buckets->sizes[i].count;
     }
+    if (count > 0) out->full_s = (out->all_s - out->last_s) / count;
     return PACE_OK;
 }
 
@@ -227,7 +119,7 @@ static pace_status exchange_gradients(gradient_exchange *out, const pace_step_pl
 
 static pace_status exchange_all_gradients(pace_step_plan *plan, const pace_step_place *place) {
     gradient_group replicas = group_of(&plan->config, false), of_experts = group_of(&plan->config, true);
-    share held = trained_of(fullest(plan));
+    pace_share held = pace_share_trained(pace_fullest_share(plan));
     gradient_exchange dense, expert;
     PACE_TRY(exchange_gradients(&dense, plan, &plan->slots->buckets, held.dense, &replicas, place));
     PACE_TRY(exchange_gradients(&expert, plan, &plan->slots->expert_buckets, held.expert, &of_experts, place));
@@ -238,12 +130,13 @@ static pace_status exchange_all_gradients(pace_step_plan *plan, const pace_step_
     plan->expert_gradient_s = expert.all_s;
     plan->expert_across = expert.across;
     plan->last_bucket_s = pace_framework_is_lowered(plan->framework) && plan->config.zero_stage < 3 ? dense.last_s : 0;
+    plan->full_bucket_s = dense.full_s;
     return PACE_OK;
 }
 
 /* What ranks that divide parameters among them gather of these, or scatter. */
 static pace_status exchange_block(double *seconds, pace_step_plan *plan, pace_collective collective, double bytes,
-                                  share what, const pace_step_place *place) {
+                                  pace_share what, const pace_step_place *place) {
     bool across;
     gradient_group group = group_of(&plan->config, false), of_experts = group_of(&plan->config, true);
     double expert_s = *seconds = 0;
@@ -258,7 +151,7 @@ static pace_status exchange_block(double *seconds, pace_step_plan *plan, pace_co
     return PACE_OK;
 }
 
-static pace_status gather(double *seconds, pace_step_plan *plan, share what, const pace_step_place *place) {
+static pace_status gather(double *seconds, pace_step_plan *plan, pace_share what, const pace_step_place *place) {
     return exchange_block(seconds, plan, PACE_ALLGATHER, gathered_element_bytes(&plan->config), what, place);
 }
 
@@ -269,7 +162,7 @@ static double scattered_element_bytes(const pace_step_plan *plan) {
 }
 
 /* Hybrid sharding: gradients of a block that were scattered, summed over the copies. */
-static pace_status replicate(double *seconds, pace_step_plan *plan, share what, const pace_step_place *place) {
+static pace_status replicate(double *seconds, pace_step_plan *plan, pace_share what, const pace_step_place *place) {
     gradient_group group = group_of(&plan->config, false);
     double bytes = (what.trained + what.trained_expert) * gradient_bytes(plan) / group.ranks;
     bool across;
@@ -294,11 +187,12 @@ static pace_status flat_copy(double *seconds, const pace_step_plan *plan, double
     return PACE_OK;
 }
 
-static pace_status shard_block(pace_step_shards *out, pace_step_plan *plan, share what, const pace_step_place *place) {
+static pace_status shard_block(pace_step_shards *out, pace_step_plan *plan, pace_share what,
+                               const pace_step_place *place) {
     out->elements = what.dense + what.expert;
     PACE_TRY(gather(&out->gather_s, plan, what, place));
-    PACE_TRY(exchange_block(&out->scatter_s, plan, PACE_REDUCESCATTER, scattered_element_bytes(plan), trained_of(what),
-                            place));
+    PACE_TRY(exchange_block(&out->scatter_s, plan, PACE_REDUCESCATTER, scattered_element_bytes(plan),
+                            pace_share_trained(what), place));
     PACE_TRY(flat_copy(&out->unpack_s, plan, out->elements, gathered_element_bytes(&plan->config), place));
     PACE_TRY(flat_copy(&out->pack_s, plan, what.trained + what.trained_expert,
                        pace_config_parameter_bytes(&plan->config), place));
@@ -313,9 +207,10 @@ static bool gathers_blocks(const pace_step_plan *plan) {
 
 /* What comes first in the model: its head, or where it has none its first layer. */
 static pace_status gather_first(pace_step_plan *plan, const pace_step_place *place) {
-    share head = place_share(plan->slots, PACE_PART_HEAD);
+    pace_share head = pace_place_share(plan->slots, PACE_PART_HEAD);
     if (!gathers_blocks(plan) || plan->config.zero_stage >= 3) return PACE_OK;
-    return gather(&plan->gather_first_s, plan, trained_of(head.trained > 0 ? head : layer_share(plan->slots)), place);
+    return gather(&plan->gather_first_s, plan,
+                  pace_share_trained(head.trained > 0 ? head : pace_layer_share(plan->slots)), place);
 }
 
 /* A message to the next stage, which all ranks that share a layer would send whole: each sends its part, and they
@@ -339,19 +234,20 @@ static pace_status exchange_all(pace_step_plan *plan, const pace_step_place *pla
     PACE_TRY(gather_first(plan, place));
     if (pace_config_trains(config)) PACE_TRY(exchange_all_gradients(plan, place));
     if (gathers_blocks(plan)) {
-        share shares[] = {[PACE_PART_LAYER] = layer_share(plan->slots),
-                          [PACE_PART_HEAD] = place_share(plan->slots, PACE_PART_HEAD),
-                          [PACE_PART_TAIL] = place_share(plan->slots, PACE_PART_TAIL)};
-        add_share(&shares[PACE_PART_TAIL], tied_share(plan), 1);
+        pace_share shares[] = {[PACE_PART_LAYER] = pace_layer_share(plan->slots),
+                               [PACE_PART_HEAD] = pace_place_share(plan->slots, PACE_PART_HEAD),
+                               [PACE_PART_TAIL] = pace_place_share(plan->slots, PACE_PART_TAIL)};
+        pace_share_add(&shares[PACE_PART_TAIL], pace_tied_share(plan), 1);
         for (size_t i = 0; i < PACE_COUNT(shares); i++)
-            PACE_TRY(
-                shard_block(&plan->shards[i], plan, config->zero_stage < 3 ? trained_of(shares[i]) : shares[i], place));
+            PACE_TRY(shard_block(&plan->shards[i], plan,
+                                 config->zero_stage < 3 ? pace_share_trained(shares[i]) : shares[i], place));
     }
     if (config->pp < 2) return PACE_OK;
     double far = (double)pace_config_stride(config, PACE_GROUP_PIPELINE);
     bool tied_across;
     PACE_TRY(price_message(plan, place, far));
-    if (plan->slots->tied_parameters > 0 && !is_v(plan) && pace_config_trains_all(config))
+    if (plan->slots->tied_parameters > 0 && !pace_schedule_is_v(plan->config.schedule) &&
+        pace_config_trains_all(config))
         PACE_TRY(pace_group_exchange_s(&plan->tied_s, &tied_across, place->exchange, PACE_ALLREDUCE,
                                        plan->slots->tied_parameters * gradient_bytes(plan), 2, far * (config->pp - 1)));
     return PACE_OK;
@@ -368,7 +264,8 @@ static double in_flight(const pace_step_plan *plan, double stage) {
     double pp = plan->config.pp, vpp = plan->config.vpp, all = plan->micro_batches;
     double behind = plan->config.schedule == PACE_SCHEDULE_ZERO_BUBBLE ? pp - 1 : pp - 1 - stage;
     if (plan->config.schedule == PACE_SCHEDULE_GPIPE) return all;
-    if (is_v(plan)) return fmin(all, plan->config.schedule == PACE_SCHEDULE_ZB_V ? pp : pp + 0.5);
+    if (pace_schedule_is_v(plan->config.schedule))
+        return fmin(all, plan->config.schedule == PACE_SCHEDULE_ZB_V ? pp : pp + 0.5);
     double flight = vpp > 1 ? (2 * behind + (vpp - 1) * pp + 1) / vpp : behind + 1;
     return flight < all ? flight : all;
 }
@@ -383,7 +280,7 @@ static double chunk_layers(const pace_step_plan *plan, double stage) {
 /* Of tails, the last chunk of their stage. */
 static bool is_on(const pace_step_plan *plan, const pace_slot_part *part, double stage, double chunk) {
     if (part->part.place == PACE_PART_LAYER) return true;
-    if (part->part.place == PACE_PART_HEAD) return has_head(stage) && chunk == 0;
+    if (part->part.place == PACE_PART_HEAD) return pace_stage_has_head(stage) && chunk == 0;
     return pace_step_tail_stage(plan, &part->part) == stage && chunk == plan->config.vpp - 1;
 }
 
@@ -439,7 +336,7 @@ static double tail_bytes(const pace_step_plan *plan, double stage) {
 static double stage_activations(const pace_step_plan *plan, double stage) {
     double flight = in_flight(plan, stage), kept = 0;
     bool waits = plan->config.schedule == PACE_SCHEDULE_GPIPE || plan->config.schedule == PACE_SCHEDULE_ZERO_BUBBLE;
-    bool at_once = has_tail(plan, stage) && !waits;
+    bool at_once = pace_stage_has_tail(plan, stage) && !waits;
     for (double chunk = 0; chunk < plan->config.vpp; chunk++) kept += pace_step_kept_bytes(plan, stage, chunk);
     if (at_once) kept -= tail_bytes(plan, stage);
     return kept * flight + (at_once ? tail_bytes(plan, stage) : 0) + pace_step_again_bytes(plan, stage);
@@ -455,7 +352,7 @@ static double tables(const pace_step_slots *slots, double ep) {
  * 2023, section 3.4). */
 static double gathered_bytes(const pace_step_plan *plan) {
     const double ahead = fmin(2, plan->slots->layers);
-    share layer = layer_share(plan->slots);
+    pace_share layer = pace_layer_share(plan->slots);
     double bytes = gathered_element_bytes(&plan->config);
     double over = sharded_over(&plan->config, 3);
     return over > 1 ? ahead * bytes * (layer.dense + layer.expert) +
@@ -465,13 +362,13 @@ static double gathered_bytes(const pace_step_plan *plan) {
 
 pace_step_memory pace_step_stage_memory(const pace_step_plan *plan, double stage) {
     const pace_config *config = &plan->config;
-    share held = stage_share(plan, stage, WHOLE);
+    pace_share held = pace_stage_share(plan, stage, PACE_WHOLE_STAGE);
     double copies = pace_config_group_size(config, pace_config_shard_group(config, true));
     bool trains = pace_config_trains(config), half = pace_config_parameter_bytes(config) == 2;
     double weight = half ? 2 : 4, parameters[4]; /* by the stage of ZeRO that divides them; weights 3, else trained */
     for (int i = 1; i <= 3; i++) {
         double over = sharded_over(config, i), expert_over = over > 1 ? copies : 1;
-        share of = i < 3 ? trained_of(held) : held;
+        pace_share of = i < 3 ? pace_share_trained(held) : held;
         parameters[i] = of.dense / over + of.expert / expert_over;
     }
     double formed = adds_wider(plan) ? weight : 0,
@@ -511,7 +408,7 @@ static void add_held(pace_step_plan *plan, const pace_step_place *place) {
 
 static void add_memory(pace_step_plan *plan, const pace_step_place *place) {
     double stages[3];
-    unsigned count = unlike_stages(stages, plan);
+    unsigned count = pace_unlike_stages(stages, plan);
     add_held(plan, place);
     for (unsigned i = 0; i < count; i++) {
         pace_step_memory one = pace_step_stage_memory(plan, stages[i]);
@@ -545,7 +442,8 @@ static void add_rest(pace_step_plan *plan, double part) {
     }
 }
 
-static void add_input(pace_step_plan *plan) {
+static void add_input(pace_step_plan *plan, const pace_step_place *place) {
+    if (place->host) plan->queue = place->host->launch.queue;
     plan->input_s = plan->slots->rest_s[PACE_REST_INPUT];
     plan->rest_s = plan->micro_batches * plan->input_s;
     plan->input_host_s = plan->slots->rest_host_s[PACE_REST_INPUT];
@@ -554,7 +452,7 @@ static void add_input(pace_step_plan *plan) {
 
 static pace_status add_update(pace_step_plan *plan, const pace_step_place *place) {
     const pace_config *config = &plan->config;
-    share held = trained_of(fullest(plan));
+    pace_share held = pace_share_trained(pace_fullest_share(plan));
     double over = sharded_over(config, 1), rate = pace_device_sustained_bytes_per_s(place->device);
     if (!pace_config_trains(config) || !(rate > 0)) return PACE_OK;
     double expert_over = over > 1 ? group_of(config, true).ranks : 1;
@@ -585,7 +483,7 @@ pace_status pace_step_plan_outline(pace_step_plan *out, const pace_step_slots *s
 pace_status pace_step_plan_finish(pace_step_plan *plan, const pace_step_place *place) {
     PACE_TRY(exchange_all(plan, place));
     if (copies_activations(plan)) PACE_TRY(pace_offload_copies_s(plan->copies_s, plan->slots, place));
-    add_input(plan);
+    add_input(plan, place);
     return add_update(plan, place);
 }
 

@@ -44,9 +44,11 @@ typedef struct {
     double gather_first_s;      /* of it the first block, which nothing hides */
     double tied_s;              /* the shared table's gradient, between first and last stage */
     double last_bucket_s;       /* of gradient_s: what nothing can hide, since it is ready when backward ends */
+    double full_bucket_s;       /* of gradient_s: one of the others, in the mean */
     double copies_s[2][PACE_SLOT_PARTS]; /* activations of a micro-batch, to the host and back; by part */
     double update_s;
     double update_host_s;         /* of rest_host_s */
+    double queue;                 /* launches that the device holds before its host waits; 0 = not known */
     double input_s, input_host_s; /* lowered frameworks: a micro-batch is copied in, and the host waits for it */
     double rest_s, rest_host_s;   /* lowered frameworks: kernels of gradients, of one step; and what the host takes to
                                    issue these and the update */
@@ -81,6 +83,38 @@ static inline double pace_gather_host_s(const pace_step_plan *plan) {
 
 /** Repeated layers of a stage, from 0. */
 double pace_step_layers_of(const pace_step_plan *plan, double stage);
+
+/* How many of a model's parameters a rank of a stage holds. */
+typedef struct {
+    double dense, expert;           /* parameters */
+    double trained, trained_expert; /* of these, those that are not frozen */
+} pace_share;
+
+void pace_share_add(pace_share *into, pace_share one, double times);
+
+/** What has gradients, as dense and expert. */
+pace_share pace_share_trained(pace_share held);
+
+/** The mean of all layers; kinds are spread over the stages. And all of the head or the tail. */
+pace_share pace_layer_share(const pace_step_slots *slots);
+pace_share pace_place_share(const pace_step_slots *slots, pace_part_place place);
+
+/** Of a table that the last stage has a copy of. */
+pace_share pace_tied_share(const pace_step_plan *plan);
+
+/** A stage by its number, from 0. One alone is the first and the last. */
+bool pace_stage_has_head(double stage);
+bool pace_stage_has_tail(const pace_step_plan *plan, double stage);
+
+/** Stages that may differ: the first, the middle one with most layers, and the last. Returns how many there are. */
+unsigned pace_unlike_stages(double out[3], const pace_step_plan *plan);
+
+enum { PACE_WHOLE_STAGE = -1 };
+/** Parameters of a stage, or of a part of the model on it. With several stages both ends hold a tied output layer. */
+pace_share pace_stage_share(const pace_step_plan *plan, double stage, double part);
+
+/** Of each kind of parameters those of the stage that has most. */
+pace_share pace_fullest_share(const pace_step_plan *plan);
 
 /** What of the trained parameters of the fullest stage a stage holds, 0 to 1; and one of its chunks. */
 double pace_step_stage_part(const pace_step_plan *plan, double stage);

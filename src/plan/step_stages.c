@@ -1,6 +1,8 @@
-/* Which layers the stages of a step hold. */
+/* Which layers the stages of a step hold, and how many parameters. */
 #include "model/pipeline_stages.h"
 #include "plan/step_plan.h"
+
+#include <math.h>
 
 double pace_step_layers_of(const pace_step_plan *plan, double stage) {
     const pace_pipeline cut = pace_config_pipeline(&plan->config);
@@ -41,4 +43,109 @@ pace_status pace_step_stages_cut(pace_step_plan *plan) {
     plan->layers_first = pace_step_layers_of(plan, 0);
     find_fullest(plan);
     return PACE_OK;
+}
+
+/* --- parameters --------------------------------------------------------------------------------------------------- */
+
+static pace_share part_share(const pace_slot_part *part) {
+    return (pace_share){part->part.parameters, part->part.expert_parameters, part->part.trained_parameters,
+                        part->part.trained_expert_parameters};
+}
+
+void pace_share_add(pace_share *into, pace_share one, double times) {
+    into->dense += times * one.dense;
+    into->expert += times * one.expert;
+    into->trained += times * one.trained;
+    into->trained_expert += times * one.trained_expert;
+}
+
+pace_share pace_share_trained(pace_share held) {
+    return (pace_share){.dense = held.trained, .expert = held.trained_expert};
+}
+
+pace_share pace_layer_share(const pace_step_slots *slots) {
+    pace_share sum = {0};
+    for (unsigned i = 0; i < slots->count; i++) {
+        double turns = slots->parts[i].part.turns / slots->layers;
+        if (slots->parts[i].part.place == PACE_PART_LAYER) pace_share_add(&sum, part_share(&slots->parts[i]), turns);
+    }
+    return sum;
+}
+
+pace_share pace_place_share(const pace_step_slots *slots, pace_part_place place) {
+    pace_share sum = {0};
+    for (unsigned i = 0; i < slots->count; i++)
+        if (slots->parts[i].part.place == place) pace_share_add(&sum, part_share(&slots->parts[i]), 1);
+    return sum;
+}
+
+bool pace_stage_has_head(double stage) { return stage == 0; }
+static bool is_v(const pace_step_plan *plan) { return pace_schedule_is_v(plan->config.schedule); }
+bool pace_stage_has_tail(const pace_step_plan *plan, double stage) {
+    return stage == (is_v(plan) ? 0 : plan->config.pp - 1);
+}
+
+unsigned pace_unlike_stages(double out[3], const pace_step_plan *plan) {
+    double pp = plan->config.pp;
+    out[0] = 0, out[1] = pp > 2 ? plan->fullest : pp - 1, out[2] = pp - 1;
+    return (unsigned)fmin(pp, 3);
+}
+
+static pace_share tail_share(const pace_step_plan *plan, double stage, double part) {
+    pace_share sum = {0};
+    for (unsigned i = 0; i < plan->slots->count; i++) {
+        const pace_model_part *tail = &plan->slots->parts[i].part;
+        bool own = part < 0 ? pace_step_tail_stage(plan, tail) == stage : pace_step_tail_part(plan, tail) == part;
+        if (own && tail->place == PACE_PART_TAIL) pace_share_add(&sum, part_share(&plan->slots->parts[i]), 1);
+    }
+    return sum;
+}
+
+pace_share pace_tied_share(const pace_step_plan *plan) {
+    double tied = plan->config.pp > 1 && !is_v(plan) ? plan->slots->tied_parameters : 0;
+    return (pace_share){.dense = tied, .trained = pace_config_trains_all(&plan->config) ? tied : 0};
+}
+
+pace_share pace_stage_share(const pace_step_plan *plan, double stage, double part) {
+    const pace_pipeline shape = pace_config_pipeline(&plan->config);
+    bool whole = part == PACE_WHOLE_STAGE, first = whole ? pace_stage_has_head(stage) : part == 0;
+    bool last = whole ? pace_stage_has_tail(plan, stage) : part == plan->config.pp * plan->config.vpp - 1;
+    pace_share sum = {0};
+    pace_share_add(&sum, pace_layer_share(plan->slots),
+                   whole ? pace_step_layers_of(plan, stage)
+                         : pace_part_layers(&shape, plan->slots->layers, (uint32_t)part));
+    if (first) pace_share_add(&sum, pace_place_share(plan->slots, PACE_PART_HEAD), 1);
+    pace_share_add(&sum, tail_share(plan, stage, part), 1);
+    if (last) pace_share_add(&sum, pace_tied_share(plan), 1);
+    return sum;
+}
+
+pace_share pace_fullest_share(const pace_step_plan *plan) {
+    pace_share most = {0};
+    double stages[3];
+    unsigned count = pace_unlike_stages(stages, plan);
+    for (unsigned i = 0; i < count; i++) {
+        pace_share one = pace_stage_share(plan, stages[i], PACE_WHOLE_STAGE);
+        most.dense = fmax(most.dense, one.dense);
+        most.expert = fmax(most.expert, one.expert);
+        most.trained = fmax(most.trained, one.trained);
+        most.trained_expert = fmax(most.trained_expert, one.trained_expert);
+    }
+    return most;
+}
+
+static double part_of_fullest(const pace_step_plan *plan, double stage, double part) {
+    pace_share own = pace_share_trained(pace_stage_share(plan, stage, part)),
+               most = pace_share_trained(pace_fullest_share(plan));
+    double all = most.dense + most.expert;
+    return all > 0 ? (own.dense + own.expert) / all : 1;
+}
+
+double pace_step_stage_part(const pace_step_plan *plan, double stage) {
+    return part_of_fullest(plan, stage, PACE_WHOLE_STAGE);
+}
+
+double pace_step_chunk_part(const pace_step_plan *plan, double stage, double chunk) {
+    const pace_pipeline shape = pace_config_pipeline(&plan->config);
+    return part_of_fullest(plan, stage, pace_pipeline_part(&shape, (uint32_t)stage, (uint32_t)chunk));
 }

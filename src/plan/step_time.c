@@ -247,6 +247,8 @@ static pace_turn_work turn_of(const pace_step_plan *plan, double stage, double c
                            .weights_s = all.weights_s,
                            .host_s = all.hosts_s,
                            .weights_host_s = all.weights_host_s,
+                           .launches = all.launches,
+                           .weights_launches = all.weights_launches,
                            .idle_s = all.clocks.idle_s,
                            .data_s = all.data_s};
     for (int g = 0; g < PACE_SLOT_GROUPS; g++) turn.group_s[g] = all.group_s[g];

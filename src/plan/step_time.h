@@ -38,6 +38,7 @@ typedef struct {
     double weights_s;                         /* of the products those that form gradients of weights */
     double host_s;                            /* the host's time to issue them */
     double weights_host_s;                    /* of it gradients of weights, where they come in a turn of their own */
+    double launches, weights_launches;        /* of kernels */
     double idle_s;                            /* where host and device begin together, until the device has done all */
     double group_s[PACE_SLOT_GROUPS], data_s; /* exchanges that nothing hides */
 } pace_turn_work;

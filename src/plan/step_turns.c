@@ -12,11 +12,14 @@ static void take_times(pace_turn_times *out, const pace_turn_work *w, bool back)
     out->device_s[pass] = device_s;
     out->host_s[pass] = w->host_s;
     out->idle_s[pass] = w->idle_s;
+    out->launches[pass] = w->launches;
     if (!back) return;
     out->device_s[PACE_TURN_WEIGHTS] = w->weights_s;
     out->device_s[PACE_TURN_INPUTS] = device_s - w->weights_s;
     out->host_s[PACE_TURN_WEIGHTS] = w->weights_host_s;
     out->host_s[PACE_TURN_INPUTS] = w->host_s - w->weights_host_s;
+    out->launches[PACE_TURN_WEIGHTS] = w->weights_launches;
+    out->launches[PACE_TURN_INPUTS] = w->launches - w->weights_launches;
     double turns_s = w->idle_s - fmax(w->host_s, device_s);
     out->idle_s[PACE_TURN_INPUTS] = turns_s + fmax(out->host_s[PACE_TURN_INPUTS], out->device_s[PACE_TURN_INPUTS]);
 }
@@ -74,14 +77,53 @@ pace_status pace_step_turn_times(pace_turn_times **out, const pace_step_plan *pl
     return PACE_OK;
 }
 
+/* Below ZeRO 3: gradients go into buckets, which are exchanged as they fill. */
+static void take_gradients(pace_turn_times *chunks, const pace_step_plan *plan, uint32_t stage, uint32_t count) {
+    for (uint32_t chunk = 0; chunk < count; chunk++) {
+        double part = pace_step_chunk_part(plan, stage, chunk);
+        chunks[chunk].fill_device_s = part * plan->gradient_cover_s;
+        chunks[chunk].fill_host_s = part * plan->gradient_host_s;
+        chunks[chunk].exchange_s = part * (plan->gradient_s + plan->expert_gradient_s);
+        chunks[chunk].bucket_s = plan->full_bucket_s;
+        chunks[chunk].last_bucket_s = plan->last_bucket_s;
+        chunks->end_device_s -= chunks[chunk].fill_device_s;
+        chunks->end_host_s -= chunks[chunk].fill_host_s;
+    }
+}
+
+/* What ZeRO gathers; of 1 and 2 that comes in the first forward pass, and not at the end. */
+static void take_gathers(pace_turn_times *chunks, const pace_step_plan *plan, const pace_stage_blocks *of,
+                         double stage) {
+    if (plan->config.zero_stage < 3)
+        chunks->end_host_s -= pace_step_stage_part(plan, stage) * (plan->layers_most + 2) * pace_gather_host_s(plan);
+    for (size_t c = 0; c < of->count; c++) {
+        chunks[c].blocks = &of->chunks[c];
+        chunks[c].gathers_each = plan->config.zero_stage >= 3;
+        for (size_t i = 0; i < of->chunks[c].count && !chunks[c].gathers_each; i++)
+            chunks->end_device_s -= of->chunks[c].blocks[i]->unpack.device_s;
+    }
+}
+
 static pace_status walk_turns(double *out_s, const pace_step_plan *plan) {
     const pace_pipeline shape = pace_config_pipeline(&plan->config);
-    const pace_beside_turns beside = pace_step_beside_turns(plan);
+    const pace_step_factors none = pace_step_factors_none();
+    const bool shares = pace_config_shares_gradients(&plan->config);
+    const bool gathers = shares && plan->config.zero_stage > 0 && shape.chunks <= PACE_STAGE_CHUNKS;
+    pace_stage_blocks *blocks = pace_alloc(shape.stages, sizeof *blocks);
     pace_turn_times *times;
-    PACE_TRY(pace_step_turn_times(&times, plan));
-    for (uint32_t s = 0; s < shape.stages; s++) times[s * shape.chunks].end_device_s += beside.gradients_s;
-    pace_status status = pace_turns_period(out_s, &shape, times, beside.message_s);
-    pace_free(times);
+    if (!blocks) return PACE_E_MEMORY;
+    pace_status status = pace_step_turn_times(&times, plan);
+    for (uint32_t s = 0; status == PACE_OK && s < shape.stages; s++) {
+        pace_turn_times *first = &times[s * shape.chunks];
+        if (shares && plan->config.zero_stage < 3) take_gradients(first, plan, s, shape.chunks);
+        if (gathers) pace_stage_blocks_of(&blocks[s], plan, &none, s, true);
+        if (gathers) take_gathers(first, plan, &blocks[s], s);
+        if (first->ends_together) first->end_device_s += plan->tied_s;
+    }
+    if (status == PACE_OK)
+        status = pace_turns_period(out_s, &shape, times, pace_step_beside_turns(plan).message_s, plan->queue);
+    if (status == PACE_OK) pace_free(times);
+    pace_free(blocks);
     return status;
 }
 

@@ -6,10 +6,19 @@
 
 #include <math.h>
 
+/* A turn that was issued: how many launches came before it, its own, and when the device begins and has ended them. */
+typedef struct {
+    double before, launches, start_s, end_s;
+} issued_turn;
+
 typedef struct {
     pace_turns turns;
     size_t next;
-    double host_s, device_s, before_s; /* until when each is busy; the device at the end of the step before */
+    pace_stage_lanes lanes;
+    double before_s;      /* the device at the end of the step before */
+    uint32_t left_chunks; /* whose gradients are not yet complete */
+    PACE_VEC(issued_turn) issued;
+    double launches; /* of all */
 } stage_clock;
 
 typedef struct {
@@ -17,7 +26,7 @@ typedef struct {
     const pace_turn_times *times;
     stage_clock *stages;
     double *ends; /* of this step, by way, part and micro-batch; below 0 = not yet */
-    double message_s;
+    double message_s, queue;
 } turn_walk;
 
 static double *end_of(const turn_walk *w, bool back, uint32_t part, uint32_t micro_batch) {
@@ -45,54 +54,123 @@ static double sent(bool *far, const turn_walk *w, uint32_t stage, const pace_tur
 
 /* The host waits for the copy, which comes behind what its device has to do. */
 static void take_input(const turn_walk *w, uint32_t stage, const pace_turn *t) {
-    stage_clock *s = &w->stages[stage];
+    pace_stage_lanes *lanes = &w->stages[stage].lanes;
     const pace_turn_times *times = of_stage(w, stage);
     uint32_t part = pace_pipeline_part(w->pipeline, stage, t->chunk);
     bool last = part + 1 == w->pipeline->stages * w->pipeline->chunks, end = part == 0 || last;
     if (t->pass != PACE_TURN_FORWARD || !end || !(times->input_device_s[last] > 0)) return;
-    s->host_s += times->input_host_s[last];
-    s->device_s = s->host_s = fmax(s->device_s, s->host_s) + times->input_device_s[last];
+    lanes->host_s += times->input_host_s[last];
+    lanes->compute_s = lanes->host_s = fmax(lanes->compute_s, lanes->host_s) + times->input_device_s[last];
 }
 
-/* Host and device of a turn. The first micro-batch has no gradients to add to; kernels that add stand between the
- * others, so that as much is lost where host and device take turns. */
-static pace_clocks clocks_of(const pace_turn_times *times, const pace_turn *t) {
+static bool forms_weights(const pace_turn *t) { return t->pass == PACE_TURN_BACKWARD || t->pass == PACE_TURN_WEIGHTS; }
+
+/* The pass behind which a chunk's gradients are complete. */
+static bool completes(const turn_walk *w, const pace_turn *t) {
+    return forms_weights(t) && t->micro_batch + 1 == w->pipeline->micro_batches;
+}
+
+/* Host and device of a turn. The first micro-batch has no gradients to add to; kernels that add, or fill buckets, stand
+ * between the others, so that as much is lost where host and device take turns. */
+static pace_clocks clocks_of(const turn_walk *w, const pace_turn_times *times, const pace_turn *t) {
     pace_clocks c = {times->host_s[t->pass], times->device_s[t->pass], 0};
-    bool forms_weights = t->pass == PACE_TURN_BACKWARD || t->pass == PACE_TURN_WEIGHTS;
     c.idle_s = fmax(times->idle_s[t->pass], c.device_s);
-    if (t->micro_batch == 0 || !forms_weights) return c;
-    return pace_clocks_with(c, times->add_host_s, times->add_device_s);
+    if (t->micro_batch > 0 && forms_weights(t)) c = pace_clocks_with(c, times->add_host_s, times->add_device_s);
+    return completes(w, t) ? pace_clocks_with(c, times->fill_host_s, times->fill_device_s) : c;
 }
 
-static bool take(turn_walk *w, uint32_t stage) {
+/* Until when a host issues that begins at `begun_s` and takes `host_s` for all launches of the newest turn: each has to
+ * wait until the one that came a queue's length before it has left, and those behind it are issued then. */
+static double held_until(const stage_clock *s, double queue, double begun_s, double host_s) {
+    const issued_turn *own = &s->issued.items[s->issued.count - 1];
+    double end_s = begun_s + host_s, last = own->before + own->launches - queue;
+    if (!(queue > 0) || !(own->launches > 0)) return end_s;
+    for (size_t i = s->issued.count; i-- > 0 && s->issued.items[i].before + queue >= own->before;) {
+        const issued_turn *turn = &s->issued.items[i];
+        if (turn->before > last) continue;
+        double behind = own->launches - (turn->before + queue - own->before);
+        end_s = fmax(end_s, turn->start_s + host_s * behind / own->launches);
+        double part = turn->launches > 0 ? fmin(1, (last - turn->before) / turn->launches) : 1;
+        if (turn != own) end_s = fmax(end_s, turn->start_s + part * (turn->end_s - turn->start_s));
+    }
+    return end_s;
+}
+
+/* A pass that may begin at `start_s`. */
+static pace_status take_pass(turn_walk *w, stage_clock *s, const pace_turn_times *times, const pace_turn *t,
+                             double start_s) {
+    const pace_clocks turn = clocks_of(w, times, t);
+    pace_stage_lanes *l = &s->lanes;
+    const issued_turn issued = {s->launches, times->launches[t->pass], start_s, start_s};
+    PACE_TRY(PACE_PUSH(&s->issued, issued));
+    double until_s = held_until(s, w->queue, l->host_s, turn.host_s);
+    bool first = t->pass == PACE_TURN_FORWARD && t->micro_batch == 0;
+    if (times->blocks && times->gathers_each) {
+        l->compute_s = start_s;
+        pace_lanes_pass(l, times->blocks, t->pass);
+    } else if (times->blocks && first) {
+        pace_lanes_first_forward(l, times->blocks, start_s);
+    } else {
+        l->compute_s = fmax(start_s + turn.device_s, until_s + fmax(0, turn.idle_s - turn.host_s));
+    }
+    l->host_s = fmax(l->host_s, until_s);
+    s->issued.items[s->issued.count - 1].end_s = l->compute_s;
+    s->launches += issued.launches;
+    return PACE_OK;
+}
+
+/* Buckets go as they fill: the first behind its share of the pass, those that follow in line, and the stage's last
+ * behind the pass. */
+static void exchange_gradients(turn_walk *w, stage_clock *s, const pace_turn_times *times, const pace_turn *t) {
+    pace_stage_lanes *l = &s->lanes;
+    if (!completes(w, t)) return;
+    bool last = --s->left_chunks == 0;
+    if (!(times->exchange_s > 0)) return;
+    double pass_s = clocks_of(w, times, t).device_s, filled = fmin(1, times->bucket_s / times->exchange_s);
+    double from_s = fmax(l->exchange_s, l->compute_s - (1 - filled) * pass_s);
+    l->exchange_s = fmax(from_s + times->exchange_s, l->compute_s + (last ? times->last_bucket_s : 0));
+}
+
+/* *done = the next turn of a stage, unless what it needs is yet to come. */
+static pace_status take(bool *done, turn_walk *w, uint32_t stage) {
     stage_clock *s = &w->stages[stage];
     const pace_turn *t = &s->turns.items[s->next];
-    const pace_clocks turn = clocks_of(of_stage(w, stage) + t->chunk, t);
+    const pace_turn_times *times = of_stage(w, stage) + t->chunk;
     bool far, back = t->pass != PACE_TURN_FORWARD;
     double from = sent(&far, w, stage, t);
-    if (isnan(from)) return false;
+    *done = !isnan(from);
+    if (!*done) return PACE_OK;
     take_input(w, stage, t);
-    double begun_s = s->host_s;
-    s->host_s += turn.host_s;
-    double start_s = fmax(s->device_s, from) + (far ? w->message_s : 0);
-    s->device_s = fmax(fmax(start_s + turn.device_s, begun_s + turn.idle_s), s->host_s);
+    PACE_TRY(take_pass(w, s, times, t, fmax(s->lanes.compute_s, from) + (far ? w->message_s : 0)));
+    exchange_gradients(w, s, times, t);
     if (t->pass != PACE_TURN_WEIGHTS)
-        *end_of(w, back, pace_pipeline_part(w->pipeline, stage, t->chunk), t->micro_batch) = s->device_s;
+        *end_of(w, back, pace_pipeline_part(w->pipeline, stage, t->chunk), t->micro_batch) = s->lanes.compute_s;
     s->next++;
-    return true;
+    return PACE_OK;
 }
 
-/* What comes once a step. Stages that end together begin with it when the last of them has ended its turns. */
+/* What comes once a step, behind the exchange of gradients. Stages that end together begin with it when the last of
+ * them has ended its turns. */
 static void end_step(const turn_walk *w) {
     double together_s = 0;
     for (uint32_t s = 0; s < w->pipeline->stages; s++)
-        if (of_stage(w, s)->ends_together) together_s = fmax(together_s, w->stages[s].device_s);
+        if (of_stage(w, s)->ends_together) together_s = fmax(together_s, w->stages[s].lanes.compute_s);
     for (uint32_t s = 0; s < w->pipeline->stages; s++) {
-        stage_clock *clock = &w->stages[s];
-        if (of_stage(w, s)->ends_together) clock->device_s = together_s;
-        clock->host_s += of_stage(w, s)->end_host_s;
-        clock->device_s = fmax(clock->device_s + of_stage(w, s)->end_device_s, clock->host_s);
+        pace_stage_lanes *l = &w->stages[s].lanes;
+        if (of_stage(w, s)->ends_together) l->compute_s = together_s;
+        l->compute_s = fmax(l->compute_s, l->exchange_s);
+        l->host_s += of_stage(w, s)->end_host_s;
+        l->compute_s = fmax(l->compute_s + of_stage(w, s)->end_device_s, l->host_s);
     }
+}
+
+static pace_status take_ready(size_t *left, turn_walk *w, uint32_t stage) {
+    const stage_clock *s = &w->stages[stage];
+    for (bool done = true; done && s->next < s->turns.count;) {
+        PACE_TRY(take(&done, w, stage));
+        *left -= done;
+    }
+    return PACE_OK;
 }
 
 static pace_status walk_step(turn_walk *w) {
@@ -100,12 +178,12 @@ static pace_status walk_step(turn_walk *w) {
     for (size_t i = 0; i < 2 * parts * w->pipeline->micro_batches; i++) w->ends[i] = -1;
     for (uint32_t s = 0; s < w->pipeline->stages; s++) {
         w->stages[s].next = 0;
+        w->stages[s].left_chunks = w->pipeline->chunks;
         left += w->stages[s].turns.count;
     }
     while (left) {
         size_t before = left;
-        for (uint32_t s = 0; s < w->pipeline->stages; s++)
-            while (w->stages[s].next < w->stages[s].turns.count && take(w, s)) left--;
+        for (uint32_t s = 0; s < w->pipeline->stages; s++) PACE_TRY(take_ready(&left, w, s));
         if (left == before) return pace_fail(PACE_E_INTERNAL, "stages of a pipeline wait for each other for ever");
     }
     end_step(w);
@@ -115,26 +193,26 @@ static pace_status walk_step(turn_walk *w) {
 static pace_status walk_steps(double *out_s, turn_walk *w) {
     enum { STEPS = 2 };
     for (int step = 0; step < STEPS; step++) {
-        for (uint32_t s = 0; s < w->pipeline->stages; s++) w->stages[s].before_s = w->stages[s].device_s;
+        for (uint32_t s = 0; s < w->pipeline->stages; s++) w->stages[s].before_s = w->stages[s].lanes.compute_s;
         PACE_TRY(walk_step(w));
     }
     *out_s = 0;
     for (uint32_t s = 0; s < w->pipeline->stages; s++)
-        *out_s = fmax(*out_s, w->stages[s].device_s - w->stages[s].before_s);
+        *out_s = fmax(*out_s, w->stages[s].lanes.compute_s - w->stages[s].before_s);
     return PACE_OK;
 }
 
 pace_status pace_turns_period(double *out_s, const pace_pipeline *pipeline, const pace_turn_times *times,
-                              double message_s) {
+                              double message_s, double queue) {
     size_t parts = (size_t)pipeline->stages * pipeline->chunks;
-    turn_walk w = {.pipeline = pipeline, .times = times, .message_s = message_s};
+    turn_walk w = {.pipeline = pipeline, .times = times, .message_s = message_s, .queue = queue};
     w.stages = pace_alloc(pipeline->stages, sizeof *w.stages);
     w.ends = pace_alloc(2 * parts * pipeline->micro_batches, sizeof *w.ends);
     pace_status status = w.stages && w.ends ? PACE_OK : PACE_E_MEMORY;
     for (uint32_t s = 0; status == PACE_OK && s < pipeline->stages; s++)
         status = pace_pipeline_order(&w.stages[s].turns, pipeline, s);
     if (status == PACE_OK) status = walk_steps(out_s, &w);
-    for (uint32_t s = 0; w.stages && s < pipeline->stages; s++) PACE_VEC_FREE(&w.stages[s].turns);
+    for (uint32_t s = 0; w.stages && s < pipeline->stages; s++) PACE_VEC_FREE(&w.stages[s].turns, &w.stages[s].issued);
     PACE_FREE(w.stages, w.ends);
     return status;
 }

@@ -1,10 +1,10 @@
 /*
  * A pipeline of few micro-batches, turn by turn: formulas say what many come to, and neither what a late host makes of
- * a stage nor what is left to fill where few are. Two clocks a stage, host and device; no tasks.
+ * a stage nor what is left to fill where few are. Three clocks a stage, of host, device and exchanges; no tasks.
  */
 #pragma once
 
-#include "model/pipeline_turns.h"
+#include "plan/gather_lanes.h"
 
 enum { PACE_TURN_PASSES = 4, PACE_TURN_ENDS = 2 };
 
@@ -12,10 +12,16 @@ enum { PACE_TURN_PASSES = 4, PACE_TURN_ENDS = 2 };
  * behind the last, and inputs, stand with a stage's first chunk. */
 typedef struct {
     double device_s[PACE_TURN_PASSES], host_s[PACE_TURN_PASSES]; /* by pace_turn_pass */
-    double idle_s[PACE_TURN_PASSES]; /* if the device has nothing to do when the host begins, until it has done all */
+    double idle_s[PACE_TURN_PASSES];   /* if the device has nothing to do when the host begins, until it has done all */
+    double launches[PACE_TURN_PASSES]; /* of its kernels */
     double end_device_s, end_host_s;
     double add_device_s,
         add_host_s; /* of a pass that forms gradients of weights: added to those of the micro-batch before */
+    double fill_device_s, fill_host_s; /* of the last micro-batch's pass that does so: gradients put into buckets, */
+    double exchange_s, bucket_s;       /* which are exchanged from the first full one on, each so long */
+    double last_bucket_s;              /* the stage's last, which goes behind its last such pass */
+    const pace_gathered_chunk *blocks; /* that ZeRO gathers; NULL = none */
+    bool gathers_each;                 /* ZeRO 3: in each pass; else once a step */
     bool
         ends_together; /* behind its last turn the stage adds gradients of a table that others hold, which do so, too */
     /* before a forward pass over the model's first part its batch is copied, before one over its last its targets: on
@@ -24,6 +30,7 @@ typedef struct {
 } pace_turn_times;
 
 /** How long a step takes that follows another: of the stage that takes longest. `times`: stage by stage each chunk's; a
- * message takes `message_s` once its receiver is ready. */
+ * message takes `message_s` once its receiver is ready; a host waits while its device has `queue` launches ahead of it,
+ * 0 = it never does. */
 pace_status pace_turns_period(double *out_s, const pace_pipeline *pipeline, const pace_turn_times *times,
-                              double message_s) PACE_MUST_CHECK;
+                              double message_s, double queue) PACE_MUST_CHECK;

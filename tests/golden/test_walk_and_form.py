@@ -16,6 +16,16 @@ QUESTIONS = [
     ("a network of one block", "vgg11", "hgx-a100-80*4", {"dp": 16, "zero_stage": 2, "precision": "bf16", "optimizer": "adamw", "update": "foreach", "micro_batch": 4, "global_batch": 64}),
     ("singles are scattered, halves gathered", "lenet", "hgx-a100-80*4", {"dp": 32, "zero_stage": 3, "precision": "amp", "execution": "graph", "optimizer": "adamw", "micro_batch": 1, "global_batch": 128}),
     ("each of two copies is waited for", "mlp", "hgx-a100-80*2", {"dp": 8, "precision": "bf16", "execution": "compiled", "optimizer": "sgd", "micro_batch": 2, "global_batch": 64}),
+    ("stages gather before their first passes, one after the other", "gpt3_2.7b", "dgx-b200*4", {"dp": 4, "tp": 4, "pp": 2, "schedule": "zb-v", "zero_stage": 1,
+        "recompute": "selective", "precision": "bf16", "execution": "compiled", "optimizer": "adamw", "micro_batch": 1, "global_batch": 4}),
+    ("what is gathered is copied out in the first pass", "internlm-7b", "dgx-b200*2", {"dp": 2, "tp": 4, "pp": 2, "schedule": "1f1b", "zero_stage": 2, "precision": "fp16",
+        "optimizer": "adam", "update": "foreach", "micro_batch": 1, "global_batch": 2}),
+    ("each stage exchanges from its own last pass on", "gpt3_2.7b", "dgx-b200*4", {"dp": 8, "pp": 4, "schedule": "1f1b", "precision": "fp16", "execution": "compiled",
+        "optimizer": "sgd", "micro_batch": 1, "global_batch": 8}),
+    ("blocks are gathered while the stage waits for the others", "opt_66b", "dgx-h200*4", {"dp": 1, "tp": 4, "pp": 4, "cp": 2, "schedule": "zb-v", "zero_stage": 3,
+        "recompute": "selective", "precision": "amp", "execution": "compiled", "optimizer": "adamw", "micro_batch": 1, "global_batch": 4}),
+    ("messages under autocast are as wide as what is summed", "starcoder-15b", "dgx-1-v100*4", {"dp": 1, "tp": 8, "pp": 4, "schedule": "zb-v", "precision": "amp",
+        "execution": "compiled", "optimizer": "adam", "micro_batch": 4, "global_batch": 8}),
 ]
 
 for why, model, machine, settings in QUESTIONS:

@@ -12,14 +12,18 @@
 
 enum { BLOCKS = 5 };
 
+static const pace_turn_pass whole[] = {PACE_TURN_FORWARD, PACE_TURN_BACKWARD};
+static const pace_turn_pass split[] = {PACE_TURN_FORWARD, PACE_TURN_INPUTS, PACE_TURN_WEIGHTS};
+
 static void expect(double found, double expected) { assert_true(fabs(found - expected) < 1e-12); }
 
-static void ask(double out_s[PACE_GATHERED_PASSES], const pace_gathered_block *block, size_t count, int passes) {
+static void ask(double out_s[PACE_GATHERED_PASSES], const pace_gathered_block *block, size_t count,
+                const pace_turn_pass *passes, int pass_count) {
     const pace_gathered_block *blocks[BLOCKS];
     double of_chunk[1][PACE_GATHERED_PASSES];
     for (size_t i = 0; i < count; i++) blocks[i] = block;
     const pace_gathered_chunk chunk = {blocks, count};
-    pace_gathers_exposed(of_chunk, &chunk, 1, passes);
+    pace_gathers_exposed(of_chunk, &chunk, 1, passes, pass_count);
     memcpy(out_s, of_chunk[0], sizeof of_chunk[0]);
 }
 
@@ -28,13 +32,15 @@ static void ask(double out_s[PACE_GATHERED_PASSES], const pace_gathered_block *b
 static void test_long_work(void **state) {
     (void)state;
     double out_s[PACE_GATHERED_PASSES];
-    const pace_gathered_block block = {.pass = {{0, 10, 10}, {0, 20, 20}, {0, 0, 0}}, .gather_s = 1, .reduce_s = 2};
+    const pace_gathered_block block = {.pass = {{0, 10, 10}, {0, 20, 20}, {0, 0, 0}, {0, 0, 0}},
+                                       .gather_s = 1,
+                                       .reduce_s = 2};
     for (size_t count = 1; count <= BLOCKS; count++) {
-        ask(out_s, &block, count, 2);
+        ask(out_s, &block, count, whole, 2);
         expect(out_s[0], 2 + 1);
         expect(out_s[1], 1);
     }
-    ask(out_s, &block, BLOCKS, 1);
+    ask(out_s, &block, BLOCKS, whole, 1);
     expect(out_s[0], 1);
     expect(out_s[1], 0);
 }
@@ -45,8 +51,10 @@ static void test_long_work(void **state) {
 static void test_long_gathers(void **state) {
     (void)state;
     double out_s[PACE_GATHERED_PASSES], n = BLOCKS;
-    const pace_gathered_block block = {.pass = {{0, 1, 1}, {0, 1, 1}, {0, 0, 0}}, .gather_s = 10, .reduce_s = 20};
-    ask(out_s, &block, BLOCKS, 2);
+    const pace_gathered_block block = {.pass = {{0, 1, 1}, {0, 1, 1}, {0, 0, 0}, {0, 0, 0}},
+                                       .gather_s = 10,
+                                       .reduce_s = 20};
+    ask(out_s, &block, BLOCKS, whole, 2);
     expect(out_s[0], 2 * 20 - 1 + 10 * n + 1 - n);
     expect(out_s[1], 10 * n + 20 * (n - 2) + 1 - n);
 }
@@ -55,19 +63,23 @@ static void test_long_gathers(void **state) {
 static void test_put_off(void **state) {
     (void)state;
     double out_s[PACE_GATHERED_PASSES];
-    const pace_gathered_block block = {.pass = {{0, 10, 10}, {0, 10, 10}, {0, 10, 10}}, .gather_s = 1, .reduce_s = 2};
-    ask(out_s, &block, BLOCKS, 3);
+    const pace_gathered_block block = {.pass = {{0, 10, 10}, {0, 20, 20}, {0, 10, 10}, {0, 10, 10}},
+                                       .gather_s = 1,
+                                       .reduce_s = 2};
+    ask(out_s, &block, BLOCKS, split, 3);
     expect(out_s[0], 2 + 1);
-    expect(out_s[1], 1);
-    expect(out_s[2], 0);
+    expect(out_s[PACE_TURN_INPUTS], 1);
+    expect(out_s[PACE_TURN_WEIGHTS], 0);
 }
 
 /* What ranks hold whole is not waited for. */
 static void test_nothing(void **state) {
     (void)state;
     double out_s[PACE_GATHERED_PASSES];
-    const pace_gathered_block block = {.pass = {{0, 1, 1}, {0, 1, 1}, {0, 0, 0}}, .gather_s = 0, .reduce_s = 0};
-    ask(out_s, &block, BLOCKS, 2);
+    const pace_gathered_block block = {.pass = {{0, 1, 1}, {0, 1, 1}, {0, 0, 0}, {0, 0, 0}},
+                                       .gather_s = 0,
+                                       .reduce_s = 0};
+    ask(out_s, &block, BLOCKS, whole, 2);
     expect(out_s[0] + out_s[1], 0);
 }
 

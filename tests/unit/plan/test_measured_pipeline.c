@@ -99,7 +99,7 @@ static void test_primus_pp8(void **state) {
         times[s].device_s[PACE_TURN_BACKWARD] = pass_ms(stages[s], 1);
     }
     for (int i = 0; i < RUNS; i++) totals[i] = stages[0][i].total, idle[i] = idle_share(&stages[0][i]);
-    assert_int_equal(pace_turns_period(&step_ms, &pipeline, times, message_ms(stages)), PACE_OK);
+    assert_int_equal(pace_turns_period(&step_ms, &pipeline, times, message_ms(stages), 0), PACE_OK);
     double busy = BATCHES * (times[0].device_s[PACE_TURN_FORWARD] + times[0].device_s[PACE_TURN_BACKWARD]);
     double measured_ms = median(totals, RUNS), measured_idle = median(idle, RUNS);
     print_message("step %.1f ms, measured %.1f; stage 0 idle %.1f %%, measured %.1f %%\n", step_ms, measured_ms,

@@ -18,7 +18,7 @@ static double period(pace_pipeline_schedule schedule, uint32_t chunks, uint32_t 
     pace_turn_times all[STAGES * CHUNKS_MOST];
     double out_s;
     for (int i = 0; i < STAGES * CHUNKS_MOST; i++) all[i] = one;
-    assert_int_equal(pace_turns_period(&out_s, &pipeline, all, message_s), PACE_OK);
+    assert_int_equal(pace_turns_period(&out_s, &pipeline, all, message_s, 0), PACE_OK);
     return out_s;
 }
 
@@ -67,9 +67,9 @@ static void test_input(void **state) {
     pace_turn_times ahead = {.device_s = {10, 10}, .host_s = {1, 1}}, waits = ahead;
     double plain_s, waiting_s;
     pace_turn_times all[2] = {ahead, ahead};
-    assert_int_equal(pace_turns_period(&plain_s, &pipeline, all, 0), PACE_OK);
+    assert_int_equal(pace_turns_period(&plain_s, &pipeline, all, 0, 0), PACE_OK);
     all[0] = waits, all[0].input_device_s[0] = 2;
-    assert_int_equal(pace_turns_period(&waiting_s, &pipeline, all, 0), PACE_OK);
+    assert_int_equal(pace_turns_period(&waiting_s, &pipeline, all, 0, 0), PACE_OK);
     expect(waiting_s, plain_s + 3 * 2); /* the copies, on the first stage, which is the one that waits least */
 }
 
@@ -91,9 +91,9 @@ static void test_ends_together(void **state) {
     pace_pipeline pipeline = {PACE_SCHEDULE_GPIPE, 2, 1, 1, false};
     pace_turn_times all[2] = {{.device_s = {10, 10}}, {.device_s = {1, 1}, .host_s = {20}, .input_device_s = {0, 1}}};
     double apart_s, together_s;
-    assert_int_equal(pace_turns_period(&apart_s, &pipeline, all, 0), PACE_OK);
+    assert_int_equal(pace_turns_period(&apart_s, &pipeline, all, 0, 0), PACE_OK);
     all[0].ends_together = all[1].ends_together = true;
-    assert_int_equal(pace_turns_period(&together_s, &pipeline, all, 0), PACE_OK);
+    assert_int_equal(pace_turns_period(&together_s, &pipeline, all, 0, 0), PACE_OK);
     expect(apart_s, 1 + 20 + 1);
     expect(together_s, 1 + 20 + 1 + 10);
 }
@@ -106,14 +106,56 @@ static void test_unlike_chunks(void **state) {
     pace_pipeline pipeline = {PACE_SCHEDULE_1F1B, 2, 2, 8, true};
     pace_turn_times one = {.device_s = {1}}, long_one = {.device_s = {10}}, all[4] = {one, one, one, long_one};
     double out_s;
-    assert_int_equal(pace_turns_period(&out_s, &pipeline, all, 0), PACE_OK);
+    assert_int_equal(pace_turns_period(&out_s, &pipeline, all, 0, 0), PACE_OK);
     expect(out_s, 8 * (1 + 10));
 }
 
+/* One stage after the other waits for what it gathers, beside the passes of the stages before; blocks of one second
+ * each, gathered in four. */
+static void test_gathers(void **state) {
+    (void)state;
+    pace_pipeline pipeline = {PACE_SCHEDULE_GPIPE, 2, 1, 1, false};
+    const pace_gathered_block block = {.pass = {{0, 1, 1}, {0, 2, 2}, {0, 1, 1}, {0, 1, 1}}, .gather_s = 4};
+    const pace_gathered_block *blocks[] = {&block, &block};
+    const pace_gathered_chunk chunk = {blocks, 2};
+    pace_turn_times one = {.device_s = {2, 4}, .blocks = &chunk}, all[2] = {one, one};
+    double out_s;
+    assert_int_equal(pace_turns_period(&out_s, &pipeline, all, 0, 0), PACE_OK);
+    expect(out_s, 2 * 4 + 1 + 2 + 4 + 4); /* the second has gathered before what it waits for has come */
+}
+
+/* Buckets of one second, four a stage: the first goes when a quarter of the last pass is done, the last behind it. */
+static void test_gradients(void **state) {
+    (void)state;
+    pace_pipeline pipeline = {PACE_SCHEDULE_GPIPE, 1, 1, 3, false};
+    pace_turn_times one = {.device_s = {10, 20}, .exchange_s = 4, .bucket_s = 1, .last_bucket_s = 1, .end_device_s = 5};
+    double out_s;
+    assert_int_equal(pace_turns_period(&out_s, &pipeline, &one, 0, 0), PACE_OK);
+    expect(out_s, 3 * 30 + 1 + 5);
+    one.exchange_s = 40, one.bucket_s = 10;
+    assert_int_equal(pace_turns_period(&out_s, &pipeline, &one, 0, 0), PACE_OK);
+    expect(out_s, 3 * 30 - 15 + 40 + 5);
+}
+
+/* A host that is ahead waits for its device. The second stage's begins when the first's has ended 20 s; until then its
+ * host would have issued the backward pass, but where 4 launches of 10 fit, the last 6 are issued behind forward. */
+static void test_queue(void **state) {
+    (void)state;
+    pace_pipeline pipeline = {PACE_SCHEDULE_GPIPE, 2, 1, 1, false};
+    pace_turn_times one = {.device_s = {20, 2}, .host_s = {1, 40}, .launches = {10, 10}}, all[2] = {one, one};
+    double plain_s, held_s;
+    all[0].device_s[PACE_TURN_BACKWARD] = all[0].host_s[PACE_TURN_BACKWARD] = 0;
+    assert_int_equal(pace_turns_period(&plain_s, &pipeline, all, 0, 0), PACE_OK);
+    assert_int_equal(pace_turns_period(&held_s, &pipeline, all, 0, 4), PACE_OK);
+    expect(plain_s, 20 + 20 + 2);
+    expect(held_s, 20 + 20 + 0.6 * 40);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_formulas),     cmocka_unit_test(test_messages),
-                                       cmocka_unit_test(test_late_hosts),   cmocka_unit_test(test_input),
-                                       cmocka_unit_test(test_adds),         cmocka_unit_test(test_ends_together),
-                                       cmocka_unit_test(test_unlike_chunks)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_formulas),      cmocka_unit_test(test_messages),
+                                       cmocka_unit_test(test_late_hosts),    cmocka_unit_test(test_input),
+                                       cmocka_unit_test(test_adds),          cmocka_unit_test(test_ends_together),
+                                       cmocka_unit_test(test_unlike_chunks), cmocka_unit_test(test_gathers),
+                                       cmocka_unit_test(test_gradients),     cmocka_unit_test(test_queue)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
