@@ -26,6 +26,8 @@ QUESTIONS = [
         "recompute": "selective", "precision": "amp", "execution": "compiled", "optimizer": "adamw", "micro_batch": 1, "global_batch": 4}),
     ("messages under autocast are as wide as what is summed", "starcoder-15b", "dgx-1-v100*4", {"dp": 1, "tp": 8, "pp": 4, "schedule": "zb-v", "precision": "amp",
         "execution": "compiled", "optimizer": "adam", "micro_batch": 4, "global_batch": 8}),
+    ("copies to the host that its launches do not hide", "bert_1.3b", "dgx-h100*4", {"dp": 16, "cp": 2, "precision": "amp_bf16", "optimizer": "adamw", "offload": "activations",
+        "micro_batch": 4, "global_batch": 64}),
 ]
 
 for why, model, machine, settings in QUESTIONS:
