@@ -88,6 +88,7 @@ double pace_step_layers_of(const pace_step_plan *plan, double stage);
 typedef struct {
     double dense, expert;           /* parameters */
     double trained, trained_expert; /* of these, those that are not frozen */
+    double tensors;                 /* that these are parts of */
 } pace_share;
 
 void pace_share_add(pace_share *into, pace_share one, double times);
@@ -119,6 +120,9 @@ pace_share pace_fullest_share(const pace_step_plan *plan);
 /** What of the trained parameters of the fullest stage a stage holds, 0 to 1; and one of its chunks. */
 double pace_step_stage_part(const pace_step_plan *plan, double stage);
 double pace_step_chunk_part(const pace_step_plan *plan, double stage, double chunk);
+/** The same for what a host takes, which goes by tensors: a stage of many small ones may take longer than the fullest. */
+double pace_step_stage_host_part(const pace_step_plan *plan, double stage);
+double pace_step_chunk_host_part(const pace_step_plan *plan, double stage, double chunk);
 
 /** The part of the model, in its order, that a tail is of: that of the turn before it, as src/model cuts; of other
  * frameworks the last. And the stage that has it. */

@@ -49,7 +49,7 @@ pace_status pace_step_stages_cut(pace_step_plan *plan) {
 
 static pace_share part_share(const pace_slot_part *part) {
     return (pace_share){part->part.parameters, part->part.expert_parameters, part->part.trained_parameters,
-                        part->part.trained_expert_parameters};
+                        part->part.trained_expert_parameters, part->part.tensors};
 }
 
 void pace_share_add(pace_share *into, pace_share one, double times) {
@@ -57,6 +57,7 @@ void pace_share_add(pace_share *into, pace_share one, double times) {
     into->expert += times * one.expert;
     into->trained += times * one.trained;
     into->trained_expert += times * one.trained_expert;
+    into->tensors += times * one.tensors;
 }
 
 pace_share pace_share_trained(pace_share held) {
@@ -148,4 +149,23 @@ double pace_step_stage_part(const pace_step_plan *plan, double stage) {
 double pace_step_chunk_part(const pace_step_plan *plan, double stage, double chunk) {
     const pace_pipeline shape = pace_config_pipeline(&plan->config);
     return part_of_fullest(plan, stage, pace_pipeline_part(&shape, (uint32_t)stage, (uint32_t)chunk));
+}
+
+/* Of the host's time for all, which plans count by the fullest stage's share of parameters. */
+static double host_part(const pace_step_plan *plan, double stage, double part) {
+    pace_share all = pace_layer_share(plan->slots), most = pace_share_trained(pace_fullest_share(plan));
+    double tensors = plan->slots->layers * all.tensors + pace_place_share(plan->slots, PACE_PART_HEAD).tensors +
+                     pace_place_share(plan->slots, PACE_PART_TAIL).tensors;
+    double fullest = (most.dense + most.expert) / plan->slots->trained_parameters;
+    if (!(tensors > 0) || !(fullest > 0)) return part_of_fullest(plan, stage, part);
+    return pace_stage_share(plan, stage, part).tensors / tensors / fullest;
+}
+
+double pace_step_stage_host_part(const pace_step_plan *plan, double stage) {
+    return host_part(plan, stage, PACE_WHOLE_STAGE);
+}
+
+double pace_step_chunk_host_part(const pace_step_plan *plan, double stage, double chunk) {
+    const pace_pipeline shape = pace_config_pipeline(&plan->config);
+    return host_part(plan, stage, pace_pipeline_part(&shape, (uint32_t)stage, (uint32_t)chunk));
 }

@@ -45,11 +45,13 @@ static void take_input(pace_turn_times *out, const pace_step_plan *plan, const p
 static void take_rest(pace_turn_times *out, const pace_step_plan *plan, uint32_t stage,
                       const pace_beside_turns *beside) {
     const double m = plan->micro_batches;
-    const double part = pace_framework_is_lowered(plan->framework) ? pace_step_stage_part(plan, stage) : 1;
+    const bool lowered = pace_framework_is_lowered(plan->framework);
+    const double part = lowered ? pace_step_stage_part(plan, stage) : 1;
+    const double host_part = lowered ? pace_step_stage_host_part(plan, stage) : 1;
     double device_s = plan->rest_s - m * plan->input_s - (m - 1) * plan->accumulate_s + beside->update_s;
     double host_s = plan->rest_host_s - m * plan->input_host_s - (m - 1) * plan->accumulate_host_s;
     out->end_device_s = part * device_s;
-    out->end_host_s = part * host_s;
+    out->end_host_s = host_part * host_s;
 }
 
 static void take_chunk(pace_turn_times *out, const pace_step_plan *plan, uint32_t stage, uint32_t chunk) {
@@ -58,7 +60,7 @@ static void take_chunk(pace_turn_times *out, const pace_step_plan *plan, uint32_
     take_times(out, &turns.forward, false);
     take_times(out, &turns.backward, true);
     out->add_device_s = part * plan->accumulate_s;
-    out->add_host_s = part * plan->accumulate_host_s;
+    out->add_host_s = pace_step_chunk_host_part(plan, stage, chunk) * plan->accumulate_host_s;
 }
 
 pace_status pace_step_turn_times(pace_turn_times **out, const pace_step_plan *plan) {
@@ -82,7 +84,7 @@ static void take_gradients(pace_turn_times *chunks, const pace_step_plan *plan, 
     for (uint32_t chunk = 0; chunk < count; chunk++) {
         double part = pace_step_chunk_part(plan, stage, chunk);
         chunks[chunk].fill_device_s = part * plan->gradient_cover_s;
-        chunks[chunk].fill_host_s = part * plan->gradient_host_s;
+        chunks[chunk].fill_host_s = pace_step_chunk_host_part(plan, stage, chunk) * plan->gradient_host_s;
         chunks[chunk].exchange_s = part * (plan->gradient_s + plan->expert_gradient_s);
         chunks[chunk].bucket_s = plan->full_bucket_s;
         chunks[chunk].last_bucket_s = plan->last_bucket_s;
@@ -95,7 +97,8 @@ static void take_gradients(pace_turn_times *chunks, const pace_step_plan *plan, 
 static void take_gathers(pace_turn_times *chunks, const pace_step_plan *plan, const pace_stage_blocks *of,
                          double stage) {
     if (plan->config.zero_stage < 3)
-        chunks->end_host_s -= pace_step_stage_part(plan, stage) * (plan->layers_most + 2) * pace_gather_host_s(plan);
+        chunks->end_host_s -=
+            pace_step_stage_host_part(plan, stage) * (plan->layers_most + 2) * pace_gather_host_s(plan);
     for (size_t c = 0; c < of->count; c++) {
         chunks[c].blocks = &of->chunks[c];
         chunks[c].gathers_each = plan->config.zero_stage >= 3;

@@ -28,6 +28,8 @@ QUESTIONS = [
         "execution": "compiled", "optimizer": "adam", "micro_batch": 4, "global_batch": 8}),
     ("copies to the host that its launches do not hide", "bert_1.3b", "dgx-h100*4", {"dp": 16, "cp": 2, "precision": "amp_bf16", "optimizer": "adamw", "offload": "activations",
         "micro_batch": 4, "global_batch": 64}),
+    ("hosts take longer where a stage has many small tensors", "mobilenet", "dgx-h200*2", {"dp": 4, "pp": 4, "precision": "bf16", "optimizer": "adamw", "update": "foreach",
+        "micro_batch": 1, "global_batch": 4}),
 ]
 
 for why, model, machine, settings in QUESTIONS:
