@@ -120,7 +120,7 @@ pace_share pace_fullest_share(const pace_step_plan *plan);
 /** What of the trained parameters of the fullest stage a stage holds, 0 to 1; and one of its chunks. */
 double pace_step_stage_part(const pace_step_plan *plan, double stage);
 double pace_step_chunk_part(const pace_step_plan *plan, double stage, double chunk);
-/** The same for what a host takes, which goes by tensors: a stage of many small ones may take longer than the fullest. */
+/** The same for what a host takes, which goes by tensors: one of many small ones may take longer than the fullest. */
 double pace_step_stage_host_part(const pace_step_plan *plan, double stage);
 double pace_step_chunk_host_part(const pace_step_plan *plan, double stage, double chunk);
 
