@@ -40,6 +40,7 @@ struct pace_input {
     size_t at, length;
     uint64_t base; /* place of stored[0] in the file */
     unsigned char *chunk;
+    size_t chunk_bytes;
     uint64_t size;
 
     z_stream gzip;
@@ -159,7 +160,8 @@ static pace_status open_file(pace_input *input, const char *path) {
     if (fstat(input->fd, &about) != 0) return pace_fail(PACE_E_IO, "%s: %s", input->name, strerror(errno));
     if (S_ISDIR(about.st_mode)) return pace_fail(PACE_E_IO, "%s: %s", input->name, strerror(EISDIR));
     if (S_ISREG(about.st_mode) && about.st_size > 0) input->size = (uint64_t)about.st_size;
-    input->chunk = pace_alloc(CHUNK_BYTES, 1);
+    input->chunk_bytes = pace_input_room(input, CHUNK_BYTES);
+    input->chunk = pace_alloc(input->chunk_bytes, 1);
     if (!input->chunk) return PACE_E_MEMORY;
     input->stored = input->chunk;
     return PACE_OK;
@@ -202,6 +204,13 @@ uint64_t pace_input_stored_bytes(const pace_input *input) { return input->base +
 
 uint64_t pace_input_stored_size(const pace_input *input) { return input->size; }
 
+size_t pace_input_room(const pace_input *input, size_t most) {
+    enum { LEAST = 4096 };
+    bool known = input->size > 0 || input->fd < 0;
+    if (!known || input->size >= most) return most;
+    return input->size < LEAST ? LEAST : (size_t)input->size + 1;
+}
+
 pace_status pace_input_seek(pace_input *input, uint64_t at) {
     if (input->kind != KIND_PLAIN || input->fd < 0)
         return pace_fail(PACE_E_INTERNAL, "%s: no plain file, or not read so far", input->name);
@@ -243,7 +252,7 @@ static pace_status fill_chunk(pace_input *input) {
     input->at = input->length = 0;
     while (input->length < HEAD_BYTES) {
         size_t got = 0;
-        PACE_TRY(read_fd(input, input->chunk + input->length, CHUNK_BYTES - input->length, &got));
+        PACE_TRY(read_fd(input, input->chunk + input->length, input->chunk_bytes - input->length, &got));
         if (got == 0) break;
         input->length += got;
     }
@@ -450,9 +459,11 @@ pace_status pace_input_read_all(char **out, size_t *length, pace_input *input, s
     enum { CHUNK = 1 << 16 };
     PACE_VEC(char) bytes = {0};
     pace_status status = PACE_OK;
-    for (size_t got = 1; status == PACE_OK && got > 0;) {
-        status = pace_grow(&bytes.items, &bytes.capacity, bytes.count + CHUNK + 1, 1);
-        if (status == PACE_OK) status = pace_input_read(input, bytes.items + bytes.count, CHUNK, &got);
+    for (size_t got = 1, room; status == PACE_OK && got > 0;) {
+        if (bytes.count + 2 > bytes.capacity)
+            status = pace_grow(&bytes.items, &bytes.capacity, bytes.count + pace_input_room(input, CHUNK) + 1, 1);
+        room = bytes.capacity - bytes.count - 1;
+        if (status == PACE_OK) status = pace_input_read(input, bytes.items + bytes.count, room, &got);
         if (status == PACE_OK) bytes.count += got;
         if (status == PACE_OK && bytes.count > most)
             status = pace_fail(PACE_E_LIMIT, "%s: expected at most %zu MiB", pace_input_name(input), most >> 20);

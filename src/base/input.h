@@ -46,4 +46,8 @@ const char *pace_input_name(const pace_input *input);
 uint64_t pace_input_stored_bytes(const pace_input *input);
 uint64_t pace_input_stored_size(const pace_input *input);
 
+/** The size of a buffer to read through: `most`, or what holds a smaller input of a known size and one byte more, so
+ * that a small file does not pay for a large buffer. What is compressed may hold more than fits. */
+size_t pace_input_room(const pace_input *input, size_t most);
+
 void pace_input_free(pace_input *input);

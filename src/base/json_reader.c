@@ -17,14 +17,14 @@ enum { BLOCK = PACE_JSON_BEHIND, WINDOW_BYTES = 1 << 17, NO_BYTE = -1 };
 pace_status pace_json_open(pace_json **out, pace_input *input) {
     pace_json *json = pace_alloc(1, sizeof *json);
     if (!json) return PACE_E_MEMORY;
-    json->window = pace_alloc(WINDOW_BYTES + BLOCK, 1);
+    json->capacity = pace_input_room(input, WINDOW_BYTES);
+    json->window = pace_alloc(json->capacity + BLOCK, 1);
     if (!json->window) {
         pace_json_free(json);
         return PACE_E_MEMORY;
     }
     json->input = input;
     json->classify = pace_json_classifier_here()->classify;
-    json->capacity = WINDOW_BYTES;
     json->at = json->end = json->token = json->window;
     json->text = json->window;
     json->last = PACE_JSON_NULL; /* none yet; any that is not terminal */

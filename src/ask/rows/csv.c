@@ -157,12 +157,13 @@ static pace_status fail_lost(const reader *r) {
 }
 
 static pace_status read_all(reader *r, pace_input *input) {
-    char *buffer = pace_alloc(CHUNK, 1);
+    size_t room = pace_input_room(input, CHUNK);
+    char *buffer = pace_alloc(room, 1);
     if (!buffer) return PACE_E_MEMORY;
     pace_status status = PACE_OK;
     bool first = true;
     for (size_t got = 1; status == PACE_OK && got > 0;) {
-        status = pace_input_read(input, buffer, CHUNK, &got);
+        status = pace_input_read(input, buffer, room, &got);
         if (status == PACE_E_INPUT && !first) status = fail_lost(r);
         size_t at = first && got >= 3 && memcmp(buffer, "\xef\xbb\xbf", 3) == 0 ? 3 : 0; /* a byte order mark */
         first = false;

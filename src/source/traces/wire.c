@@ -20,10 +20,10 @@ static pace_status fill(pace_wire_stream *stream, size_t need) {
         memmove(stream->buffer, stream->buffer + stream->start, stream->end - stream->start);
     stream->end -= stream->start;
     stream->start = 0;
+    size_t room = pace_input_room(stream->input, CHUNK), got;
     while (stream->end < need) {
-        size_t got;
-        PACE_TRY(pace_grow(&stream->buffer, &stream->capacity, stream->end + CHUNK, 1));
-        PACE_TRY(pace_input_read(stream->input, stream->buffer + stream->end, CHUNK, &got));
+        PACE_TRY(pace_grow(&stream->buffer, &stream->capacity, stream->end + room, 1));
+        PACE_TRY(pace_input_read(stream->input, stream->buffer + stream->end, room, &got));
         if (got == 0) return PACE_OK;
         stream->end += got;
     }

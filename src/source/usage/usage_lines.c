@@ -24,15 +24,15 @@ typedef struct {
 
 /* Reads on behind what is left, which moves to the window's start. */
 static pace_status fill(lines *l) {
-    size_t left = l->to - l->from, got = 0;
+    size_t left = l->to - l->from, room = pace_input_room(l->stream->input, WINDOW), got = 0;
     if (left >= LONGEST_LINE)
         return pace_fail(PACE_E_LIMIT, "%s:%llu: the line is longer than %d bytes", pace_input_name(l->stream->input),
                          (unsigned long long)l->line + 1, LONGEST_LINE);
-    PACE_TRY(pace_grow(&l->window.items, &l->window.capacity, left + WINDOW, 1));
+    PACE_TRY(pace_grow(&l->window.items, &l->window.capacity, left + room, 1));
     if (left) memmove(l->window.items, l->window.items + l->from, left);
     l->from = 0;
     l->to = left;
-    pace_status status = pace_input_read(l->stream->input, l->window.items + left, WINDOW, &got);
+    pace_status status = pace_input_read(l->stream->input, l->window.items + left, room, &got);
     l->to += status == PACE_OK ? got : 0;
     l->ended = status != PACE_OK || got == 0;
     return status;

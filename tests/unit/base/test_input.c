@@ -267,12 +267,30 @@ static void test_standard_input(void **state) {
     }
 }
 
+/* A buffer for a small input is small; for one of unknown or large size it is what was asked for. */
+static void test_room(void **state) {
+    (void)state;
+    static const struct {
+        size_t size, most, room;
+    } of[] = {{0, 1 << 17, 4096},    {100, 1 << 17, 4096}, {4096, 1 << 17, 4097},
+              {5000, 1 << 17, 5001}, {5000, 5000, 5000},   {8000, 5000, 5000}};
+    pace_input *input;
+    for (size_t i = 0; i < sizeof of / sizeof *of; i++) {
+        assert_int_equal(pace_input_open_memory(&input, "blob", plain, of[i].size), PACE_OK);
+        assert_int_equal(pace_input_room(input, of[i].most), of[i].room);
+        pace_input_free(input);
+    }
+    assert_int_equal(pace_input_open(&input, "/proc/self/status"), PACE_OK); /* whose size the system does not say */
+    assert_int_equal(pace_input_room(input, 1 << 17), 1 << 17);
+    pace_input_free(input);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_plain),          cmocka_unit_test(test_packed), cmocka_unit_test(test_empty_members),
         cmocka_unit_test(test_behind_gzip),    cmocka_unit_test(test_breaks), cmocka_unit_test(test_corruption),
         cmocka_unit_test(test_bomb),           cmocka_unit_test(test_files),  cmocka_unit_test(test_open_faults),
-        cmocka_unit_test(test_standard_input),
+        cmocka_unit_test(test_standard_input), cmocka_unit_test(test_room),
     };
     return cmocka_run_group_tests(tests, fill_plain, NULL);
 }
