@@ -84,6 +84,12 @@ void pace_free(void *block) {
     free(block);
 }
 
+size_t pace_slots_for(size_t count, size_t most) {
+    size_t slots = 16;
+    while (slots < count && slots < most) slots *= 2;
+    return slots;
+}
+
 pace_status pace_grow(void *data, size_t *capacity, size_t need, size_t size) {
     if (need <= *capacity) return PACE_OK;
     size_t grown = *capacity < 8 ? 16 : *capacity * 2;

@@ -43,6 +43,10 @@ void pace_free(void *block);
 /** Frees several blocks. */
 #define PACE_FREE(...) PACE_EACH(pace_free, __VA_ARGS__)
 
+/** The slots of a cache that `count` things may ask: a power of two of at least `count`, from 16 to `most`, which is
+ * one. A small input then does not pay for a large cache. */
+size_t pace_slots_for(size_t count, size_t most);
+
 /** Grows the array `*data` of `size`-byte elements so that `need` of them fit (doubling). */
 pace_status pace_grow(void *data, size_t *capacity, size_t need, size_t size) PACE_MUST_CHECK;
 

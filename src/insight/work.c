@@ -152,7 +152,7 @@ static pace_status build(pace_work *out, const pace_step *step, const pace_kerne
                     .classes = classes,
                     .device = device,
                     .known = pace_alloc(pace_names_count(&step->names), 1)};
-    pace_op_cache_init(&c.cache);
+    pace_op_cache_init(&c.cache, step);
     pace_status status = c.known ? PACE_OK : PACE_E_MEMORY;
     if (status == PACE_OK)
         status = work.host_is_device ? pace_host_work_add(&work.items, &work.call_ns, step, classes)

@@ -182,9 +182,11 @@ bool pace_op_amount_of(pace_op_amount *out, const pace_step *step, uint32_t op) 
     return true;
 }
 
-enum { CACHE_SLOTS = 8192 };
-
-void pace_op_cache_init(pace_op_cache *cache) { cache->slots = pace_alloc(CACHE_SLOTS, sizeof *cache->slots); }
+void pace_op_cache_init(pace_op_cache *cache, const pace_step *step) {
+    enum { MOST_SLOTS = 8192 };
+    cache->count = pace_slots_for(step->count, MOST_SLOTS);
+    cache->slots = pace_alloc(cache->count, sizeof *cache->slots);
+}
 
 void pace_op_cache_free(pace_op_cache *cache) {
     pace_free(cache->slots);
@@ -195,7 +197,7 @@ bool pace_op_cache_amount(pace_op_amount *out, pace_op_cache *cache, const pace_
     if (step->detail[op] == 0 || step->kind[op] != PACE_TASK_OP) return false;
     if (!cache->slots) return pace_op_amount_of(out, step, op);
     uint64_t key = (uint64_t)step->name[op] << 32 | step->detail[op]; /* never 0: the detail is not */
-    size_t slot = (key * UINT64_C(0x9e3779b97f4a7c15)) >> 51;
+    size_t slot = (key * UINT64_C(0x9e3779b97f4a7c15)) >> 32 & (cache->count - 1);
     if (cache->slots[slot].key != key) {
         cache->slots[slot].key = key;
         cache->slots[slot].known = pace_op_amount_of(&cache->slots[slot].amount, step, op);

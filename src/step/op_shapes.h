@@ -13,17 +13,18 @@ typedef struct {
 /** What the operator task computes and moves; false when its shapes are unknown or its kind is not modelled. */
 bool pace_op_amount_of(pace_op_amount *out, const pace_step *step, uint32_t op);
 
-/** Remembers amounts by (name, shapes): traces repeat some thousands of operators millions of times. Direct-mapped, so
- * that its size is fixed; an allocation that fails only makes it slow. */
+/** Remembers amounts by (name, shapes): traces repeat some thousands of operators millions of times. Direct-mapped,
+ * with no more slots than the step has tasks; an allocation that fails only makes it slow. */
 typedef struct {
     struct {
         uint64_t key;
         bool known;
         pace_op_amount amount;
     } * slots;
+    size_t count; /* of slots: a power of two */
 } pace_op_cache;
 
-void pace_op_cache_init(pace_op_cache *cache);
+void pace_op_cache_init(pace_op_cache *cache, const pace_step *step);
 void pace_op_cache_free(pace_op_cache *cache);
 
 /** pace_op_amount_of() through the cache. */

@@ -25,18 +25,17 @@ typedef struct {
     const pace_device *device;
 } memo;
 
-enum { MEMOS = 256 };
-
 typedef struct {
     pace_kernel_rows *rows;
     const pace_device_catalog *catalog;
     const pace_device *fallback;
-    memo ops[MEMOS], dtypes[MEMOS], passes[MEMOS], devices[MEMOS];
+    size_t memos; /* of each kind: a power of two */
+    memo *ops, *dtypes, *passes, *devices;
 } reader;
 
 /* The place of a text; *fresh: what it means is not there yet. */
-static memo *recall(memo *memos, const char *text, bool *fresh) {
-    memo *at = &memos[pace_hash(text, strlen(text)) % MEMOS];
+static memo *recall(const reader *r, memo *memos, const char *text, bool *fresh) {
+    memo *at = &memos[pace_hash(text, strlen(text)) & (r->memos - 1)];
     *fresh = !at->text || strcmp(at->text, text) != 0;
     if (*fresh) *at = (memo){.text = text};
     return at;
@@ -71,7 +70,7 @@ static const pace_device *find_device(const pace_device_catalog *catalog, const 
 static bool set_device(pace_kernel_row *out, reader *r, size_t row) {
     const char *name = pace_csv_at(&r->rows->csv, row, r->rows->columns.device);
     bool fresh;
-    memo *known = recall(r->devices, name, &fresh);
+    memo *known = recall(r, r->devices, name, &fresh);
     if (fresh) known->device = *name && !is_place(name) ? find_device(r->catalog, name) : r->fallback;
     out->device = known->device;
     if (out->device) return true;
@@ -84,7 +83,7 @@ static bool set_device(pace_kernel_row *out, reader *r, size_t row) {
 
 static bool set_dtype(pace_kernel_row *out, reader *r, const char *dtype) {
     bool fresh;
-    memo *known = recall(r->dtypes, dtype, &fresh);
+    memo *known = recall(r, r->dtypes, dtype, &fresh);
     if (fresh) known->known = pace_columns_dtype(&known->words.op, &r->rows->columns, dtype);
     if (!known->known) return false;
     out->op.precision = known->words.op.precision;
@@ -94,7 +93,7 @@ static bool set_dtype(pace_kernel_row *out, reader *r, const char *dtype) {
 
 static bool set_op(pace_op_words *out, reader *r, const char *op) {
     bool fresh;
-    memo *known = recall(r->ops, op, &fresh);
+    memo *known = recall(r, r->ops, op, &fresh);
     if (fresh) {
         known->words = PACE_OP_NO_WORDS;
         known->known = pace_columns_op(&known->words, &r->rows->columns, op);
@@ -105,7 +104,7 @@ static bool set_op(pace_op_words *out, reader *r, const char *op) {
 
 static bool set_pass(pace_op_words *out, reader *r, const char *pass) {
     bool fresh;
-    memo *known = recall(r->passes, pass, &fresh);
+    memo *known = recall(r, r->passes, pass, &fresh);
     if (fresh) known->known = pace_columns_pass(&known->words, &r->rows->columns, pass);
     if (!known->known) return false;
     out->op.pass = known->words.op.pass;
@@ -563,18 +562,20 @@ static pace_status settle_unit(pace_kernel_rows *rows, pace_catalog *catalog, un
 }
 
 static pace_status read_rows(pace_kernel_rows *rows, const pace_device_catalog *catalog, const pace_device *device) {
-    reader *r = pace_alloc(1, sizeof *r);
-    if (!r) return PACE_E_MEMORY;
-    r->rows = rows, r->catalog = catalog, r->fallback = device;
+    enum { MOST_MEMOS = 256 };
+    reader r = {.rows = rows, .catalog = catalog, .fallback = device};
+    r.memos = pace_slots_for(rows->csv.rows, MOST_MEMOS);
+    if (!(r.ops = pace_alloc(4 * r.memos, sizeof *r.ops))) return PACE_E_MEMORY;
+    r.dtypes = r.ops + r.memos, r.passes = r.dtypes + r.memos, r.devices = r.passes + r.memos;
     pace_status status = pace_columns_find(&rows->columns, catalog->documents, &rows->csv);
     const pace_columns *columns = &rows->columns;
     if (status == PACE_OK && columns->op < 0 && columns->dtype < 0 && columns->shape_count == 0 &&
         !pace_columns_layout(columns, PACE_OP_UNKNOWN, PACE_COMPOUND_NONE, NULL))
         status = pace_columns_fail(columns, &rows->csv, PACE_OP_UNKNOWN);
-    for (size_t i = 0; status == PACE_OK && i < rows->csv.rows; i++) status = add_row(r, i);
+    for (size_t i = 0; status == PACE_OK && i < rows->csv.rows; i++) status = add_row(&r, i);
     for (unsigned m = 0; status == PACE_OK && m < columns->measured_count; m++)
         if (!(columns->measured[m].unit_s > 0)) status = settle_unit(rows, catalog->documents, m);
-    pace_free(r);
+    pace_free(r.ops);
     return status;
 }
 

@@ -85,7 +85,7 @@ pace_status pace_categories_sum(pace_category_rows *out, const pace_rank *rank, 
     summer s = {.rank = rank, .classes = classes};
     s.row_of_name = pace_alloc(pace_names_count(&rank->step.names), sizeof *s.row_of_name);
     s.priced = pace_alloc(rank->step.count, sizeof *s.priced);
-    pace_op_cache_init(&s.cache);
+    pace_op_cache_init(&s.cache, &rank->step);
     pace_status status = s.row_of_name && s.priced ? sum(&s, choice) : PACE_E_MEMORY;
     pace_op_cache_free(&s.cache);
     PACE_FREE(s.row_of_name, s.priced);

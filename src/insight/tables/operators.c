@@ -141,7 +141,7 @@ static pace_status sum(pace_operator_rows *out, const pace_rank *rank, pace_grou
     while (slots < count * 2) slots *= 2;
     summer s = {.rank = rank, .grouping = grouping, .mask = slots - 1};
     s.priced = pace_alloc(slots, sizeof *s.priced);
-    pace_op_cache_init(&s.cache);
+    pace_op_cache_init(&s.cache, &rank->step);
     pace_status status = s.priced ? PACE_OK : PACE_E_MEMORY;
     for (size_t i = 0; status == PACE_OK && i < count; i++) {
         const pace_work_item *item = &rank->work.items.items[i];
@@ -191,7 +191,7 @@ int pace_main_element_bytes(const pace_rank *rank) {
     double flop[9] = {0};
     const pace_step *step = &rank->step;
     pace_op_cache cache;
-    pace_op_cache_init(&cache);
+    pace_op_cache_init(&cache, step);
     for (uint32_t task = 0; task < step->count; task++) {
         pace_op_amount amount;
         if (!pace_op_cache_amount(&amount, &cache, step, task)) continue;

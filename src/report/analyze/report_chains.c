@@ -76,7 +76,7 @@ pace_status pace_put_chains(pace_node *root, const pace_analysis *analysis, cons
     PACE_TRY(pace_kernel_chains_find(&chains, rank, analysis->classes, &shown->work));
     pace_node *table = pace_work_table(root, &chains_table, 0, shown);
     pace_status status = PACE_OK;
-    pace_op_cache_init(&cache);
+    pace_op_cache_init(&cache, &rank->step);
     for (size_t i = 0; i < chains.rows.count && status == PACE_OK; i++)
         status = put_row(table, rank, &chains, i, &cache, shown->total_ns);
     if (chains.rows.count && shown->total_ns > 0)

@@ -321,7 +321,7 @@ static pace_status draw_trace(const drawing *of, pace_timeline *out, size_t t, c
     pace_snprintf(group, sizeof group, "%s%s%s", of->side ? of->side : "", of->side ? ": " : "",
                   pace_rank_name(name, trace));
     pace_timeline_group(out, group, trace == pace_rank_trace(of->rank));
-    pace_op_cache_init(&amounts);
+    pace_op_cache_init(&amounts, &trace->step);
     trace_drawing d = {.of = of, .out = out, .trace = trace, .zones = zones, .amounts = &amounts};
     d.numbers = pace_alloc(trace->step.count + 1, sizeof *d.numbers);
     d.classes = pace_alloc(trace->step.count + 1, sizeof *d.classes);

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-enum { WAYS = 4, SETS = 512 };
+enum { WAYS = 4, FIRST_SETS = 8, MOST_SETS = 512 };
 
 void pace_kineto_texts_free(pace_kineto_texts *texts) {
     pace_names_free(&texts->texts);
@@ -13,13 +13,25 @@ void pace_kineto_texts_free(pace_kineto_texts *texts) {
     *texts = (pace_kineto_texts){0};
 }
 
+static pace_status set_up_known(pace_kineto_texts *texts, uint32_t sets) {
+    pace_free(texts->known);
+    texts->known = pace_alloc((size_t)WAYS * sets, sizeof *texts->known);
+    texts->sets = sets;
+    return texts->known ? PACE_OK : PACE_E_MEMORY;
+}
+
+/* A small trace needs few sets; once they are full there are more, which fill anew. */
+static pace_status grow_known(pace_kineto_texts *texts) {
+    if (texts->turn < WAYS * texts->sets || texts->sets == MOST_SETS) return PACE_OK;
+    return set_up_known(texts, texts->sets * 8);
+}
+
 static pace_status begin(pace_kineto_texts *texts) {
     if (texts->known) return PACE_OK;
     PACE_TRY(pace_names_init(&texts->texts));
     PACE_TRY(pace_names_init(&texts->lists));
     PACE_TRY(PACE_PUSH(&texts->joined, 0)); /* of the empty list */
-    texts->known = pace_alloc(WAYS * SETS, sizeof *texts->known);
-    return texts->known ? PACE_OK : PACE_E_MEMORY;
+    return set_up_known(texts, FIRST_SETS);
 }
 
 size_t pace_kineto_text_length(const pace_kineto_texts *texts, pace_name text) {
@@ -80,7 +92,7 @@ static pace_known_array *set_of(uint32_t *key, const pace_kineto_texts *texts, c
     memcpy(&first, pace_json_place(json), sizeof first);
     uint64_t mixed = (first ^ about * UINT64_C(0xff51afd7ed558ccd)) * UINT64_C(0x9e3779b97f4a7c15);
     *key = (uint32_t)(mixed >> 32);
-    return &texts->known[(mixed >> 23) % SETS * WAYS];
+    return &texts->known[(mixed >> 23) % texts->sets * WAYS];
 }
 
 static void keep_array(pace_kineto_texts *texts, pace_known_array *set, uint32_t key, const char *bytes, size_t length,
@@ -101,6 +113,7 @@ static pace_status add_compact(pace_name *out, pace_kineto_texts *texts, const c
 /* An array that is plain; false, and nothing is consumed, for any other. */
 static bool read_plain(pace_name *out, pace_kineto_texts *texts, pace_json *json, uint32_t about, pace_status *status) {
     uint32_t key;
+    if ((*status = grow_known(texts)) != PACE_OK) return true;
     pace_known_array *set = set_of(&key, texts, json, about);
     for (unsigned i = 0; i < WAYS; i++) {
         if (set[i].key != key || !pace_json_array_again(json, set[i].bytes, set[i].length)) continue;

@@ -23,7 +23,7 @@ typedef struct {
     PACE_VEC(pace_name) joined; /* by list: its text among the names it was joined for */
     PACE_VEC(char) scratch;
     pace_known_array *known;
-    uint32_t turn;
+    uint32_t sets, turn; /* of `known` */
 } pace_kineto_texts;
 
 void pace_kineto_texts_free(pace_kineto_texts *texts);
