@@ -36,24 +36,32 @@ void pace_squeeze(char *out, size_t size, const char *text, const char *also) {
     out[n] = '\0';
 }
 
-/* One row of the table of Wagner and Fischer (1974): row[j] = edits from the letters of `a` so far to the first j of b.
- */
-size_t pace_word_edits(const char *a, const char *b) {
-    enum { MOST = 63 };
-    size_t row[MOST + 1], width = strnlen(b, MOST);
-    for (size_t j = 0; j <= width; j++) row[j] = j;
-    for (size_t i = 0; i < MOST && a[i]; i++) {
-        size_t corner = row[0];
-        row[0] = i + 1;
-        for (size_t j = 0; j < width; j++) {
-            size_t best = corner + (pace_lower(a[i]) != pace_lower(b[j]));
-            corner = row[j + 1];
-            if (row[j] + 1 < best) best = row[j] + 1;
-            if (corner + 1 < best) best = corner + 1;
-            row[j + 1] = best;
-        }
+enum { MOST_EDITED = PACE_EDITED_LETTERS };
+
+/* The next row of the table of Wagner and Fischer (1974): row[j] = edits from the letters of one word so far, of which
+ * this is the next, to the first j of `other`. */
+static void next_row(size_t *row, char letter, const char *other, size_t width) {
+    size_t corner = row[0]++;
+    for (size_t j = 0; j < width; j++) {
+        size_t best = corner + (pace_lower(letter) != pace_lower(other[j]));
+        corner = row[j + 1];
+        if (row[j] + 1 < best) best = row[j] + 1;
+        if (corner + 1 < best) best = corner + 1;
+        row[j + 1] = best;
     }
-    return row[width];
+}
+
+size_t pace_beginnings_edits(size_t out[MOST_EDITED + 1], const char *text, const char *other) {
+    size_t row[MOST_EDITED + 1], width = strnlen(other, MOST_EDITED), length = 0;
+    for (size_t j = 0; j <= width; j++) row[j] = j;
+    for (out[0] = width; length < MOST_EDITED && text[length]; out[length] = row[width])
+        next_row(row, text[length++], other, width);
+    return length;
+}
+
+size_t pace_word_edits(const char *a, const char *b) {
+    size_t edits[MOST_EDITED + 1];
+    return edits[pace_beginnings_edits(edits, a, b)];
 }
 
 const char *pace_word_nearer(const char *wanted, const char *best, const char *name) {
@@ -61,16 +69,38 @@ const char *pace_word_nearer(const char *wanted, const char *best, const char *n
     return nearer ? name : best;
 }
 
-bool pace_same_letters(const char *a, size_t length, const char *b) {
-    for (const char *end = a + length;;) {
-        while (a < end && *a && !pace_is_alnum(*a)) a++;
-        while (*b && !pace_is_alnum(*b)) b++;
-        if (a == end || !*b) return a == end && !*b;
+const char *pace_first_letter(const char *text, const char *end) {
+    while (text < end && *text && !pace_is_alnum(*text)) text++; /* a NUL is no part of a spelling */
+    return text;
+}
+
+bool pace_same_letters_of(const char *a, size_t a_length, const char *b, size_t b_length) {
+    for (const char *a_end = a + a_length, *b_end = b + b_length;;) {
+        a = pace_first_letter(a, a_end);
+        b = pace_first_letter(b, b_end);
+        if (a == a_end || b == b_end) return a == a_end && b == b_end;
         if (pace_lower(*a++) != pace_lower(*b++)) return false;
     }
 }
 
-bool pace_same_word(const char *a, const char *b) { return pace_same_letters(a, strlen(a), b); }
+bool pace_same_letters(const char *a, size_t length, const char *b) {
+    return pace_same_letters_of(a, length, b, strlen(b));
+}
+
+const char *pace_behind_letters(const char *text, const char *end, const char *with) {
+    for (; *with; with++) {
+        if (!pace_is_alnum(*with)) continue;
+        text = pace_first_letter(text, end);
+        if (text == end || pace_lower(*text++) != pace_lower(*with)) return NULL;
+    }
+    return text;
+}
+
+/* Most words differ in their first letters: this decides without their lengths. */
+bool pace_same_word(const char *a, const char *b) {
+    if (pace_is_alnum(*a) && pace_is_alnum(*b) && pace_lower(*a) != pace_lower(*b)) return false;
+    return pace_same_letters(a, strlen(a), b);
+}
 
 static bool is_upper(char c) { return c >= 'A' && c <= 'Z'; }
 

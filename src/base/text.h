@@ -36,7 +36,19 @@ void pace_squeeze(char *out, size_t size, const char *text, const char *also);
 /** Whether two spellings have the same letters and digits, whatever their case and what joins them; `a` need not end at
  * `length`. */
 bool pace_same_letters(const char *a, size_t length, const char *b);
+/** The same where neither need end at its length. */
+bool pace_same_letters_of(const char *a, size_t a_length, const char *b, size_t b_length);
 bool pace_same_word(const char *a, const char *b);
+
+/** The rest of [text, end) behind the letters and digits of `with`, compared as above; NULL if it begins otherwise. */
+const char *pace_behind_letters(const char *text, const char *end, const char *with);
+/** The first letter or digit of [text, end), else `end`. */
+const char *pace_first_letter(const char *text, const char *end);
+
+enum { PACE_EDITED_LETTERS = 63 }; /* of a word that count */
+
+/** pace_word_edits() from each beginning of `text`, by its length, to `other`. Returns the length of the longest. */
+size_t pace_beginnings_edits(size_t out[PACE_EDITED_LETTERS + 1], const char *text, const char *other);
 
 /** `name` if it is spelled more like `wanted` than `best` is, or if there is no best (NULL or ""); else `best`. */
 const char *pace_word_nearer(const char *wanted, const char *best, const char *name);

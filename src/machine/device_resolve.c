@@ -37,7 +37,7 @@ static bool is_some_words(const char *wanted, const char *name) {
 
 /* Names are often cut short: "v101" is nearer to v100-sxm2-16 than to gv100. */
 static void come_near(nearest *best, const char *wanted, const char *name) {
-    char part[64];
+    size_t edits[PACE_EDITED_LETTERS + 1];
     bool of_best = best->begin && pace_starts(name, best->name); /* mi300x-node beside mi300x */
     if (strncasecmp(name, wanted, strlen(wanted)) == 0 && !of_best) {
         size_t used = strlen(best->beginning);
@@ -51,13 +51,11 @@ static void come_near(nearest *best, const char *wanted, const char *name) {
         best->edits = 0;
         snprintf(best->name, sizeof best->name, "%s", name);
     }
-    for (size_t length = 1; length <= strlen(name) && length < sizeof part; length++) {
-        if (name[length] != '-' && name[length] != '\0') continue;
-        memcpy(part, name, length);
-        part[length] = '\0';
-        size_t edits = pace_word_edits(wanted, part);
-        if (*best->name && edits >= best->edits) continue;
-        best->edits = edits;
+    if (*best->name && best->edits == 0) return;
+    size_t most = pace_beginnings_edits(edits, name, wanted);
+    for (size_t length = 1; length <= most; length++) {
+        if ((name[length] != '-' && name[length] != '\0') || (*best->name && edits[length] >= best->edits)) continue;
+        best->edits = edits[length];
         snprintf(best->name, sizeof best->name, "%s", name);
     }
 }

@@ -1,10 +1,7 @@
 #include "ask/rows/column_finder.h"
 #include "base/text.h"
 
-#include <stdio.h>
 #include <string.h>
-
-enum { LONGEST = 96 };
 
 int pace_find_column_named(const pace_csv *csv, const char *name, size_t length) {
     int column = pace_csv_find_any_case(csv, name, length);
@@ -13,24 +10,28 @@ int pace_find_column_named(const pace_csv *csv, const char *name, size_t length)
     return column;
 }
 
+/* What counts of a name, a part of it. */
+typedef struct {
+    const char *begin;
+    size_t length;
+} span;
+
 /* "Number of layers", "Parameters (billion)": what is counted. */
-static void bare_name(char out[LONGEST], const char *text) {
+static span bare_name(const char *text) {
     static const char *const before[] = {"numberof", "noof", "num", "total"};
-    char whole[LONGEST];
-    snprintf(whole, sizeof whole, "%.*s", (int)strcspn(text, "(["), text);
-    pace_squeeze(out, LONGEST, whole, "");
+    const char *end = text + strcspn(text, "([");
     for (size_t i = 0; i < sizeof before / sizeof *before; i++) {
-        size_t length = strlen(before[i]);
-        if (strncmp(out, before[i], length) == 0 && out[length]) memmove(out, out + length, strlen(out + length) + 1);
+        const char *rest = pace_behind_letters(text, end, before[i]);
+        if (rest && pace_first_letter(rest, end) < end) text = rest;
     }
+    return (span){text, (size_t)(end - text)};
 }
 
 static int find_bare(const pace_csv *csv, const char *text) {
-    char wanted[LONGEST], name[LONGEST];
-    bare_name(wanted, text);
+    span wanted = bare_name(text);
     for (size_t c = 0; c < csv->columns; c++) {
-        bare_name(name, pace_csv_name(csv, c));
-        if (strcmp(name, wanted) == 0) return (int)c;
+        span name = bare_name(pace_csv_name(csv, c));
+        if (pace_same_letters_of(name.begin, name.length, wanted.begin, wanted.length)) return (int)c;
     }
     return -1;
 }

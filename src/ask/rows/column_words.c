@@ -75,6 +75,7 @@ pace_status pace_column_words_open(pace_column_words *out, const pace_yaml_node 
         if (taken[c] || !*pace_csv_name(csv, c)) continue;
         plain(w.names[c], &w, pace_csv_name(csv, c), false);
         if (!*w.names[c]) plain(w.names[c], &w, unit_of_cells(csv, c), false);
+        w.left += *w.names[c] != '\0';
     }
     *out = w;
     return PACE_OK;
@@ -87,6 +88,7 @@ void pace_column_words_free(pace_column_words *words) {
 
 static int take(pace_column_words *w, size_t column) {
     *w->names[column] = '\0';
+    w->left--;
     return (int)column;
 }
 
@@ -104,7 +106,7 @@ bool pace_column_words_mean(const pace_yaml_node *section, const char *text, con
 }
 
 int pace_column_words_find(pace_column_words *w, const pace_yaml_node *names) {
-    for (size_t i = 0; i < pace_yaml_count(names); i++) {
+    for (size_t i = 0; w->left && i < pace_yaml_count(names); i++) {
         char wanted[PACE_PLAIN_NAME];
         const char *name = pace_yaml_text(pace_yaml_item(names, i));
         plain(wanted, w, name ? name : "", true);
@@ -125,7 +127,7 @@ static bool unit_follows(size_t *unit, const char *name, const char *stem, const
 
 int pace_column_words_find_unit(size_t *unit, pace_column_words *w, const pace_yaml_node *names,
                                 const pace_yaml_node *units) {
-    for (size_t i = 0; i < pace_yaml_count(names); i++) {
+    for (size_t i = 0; w->left && i < pace_yaml_count(names); i++) {
         char stem[PACE_PLAIN_NAME];
         const char *name = pace_yaml_text(pace_yaml_item(names, i));
         plain(stem, w, name ? name : "", true);

@@ -13,7 +13,7 @@
 typedef struct {
     const pace_yaml_node *words, *idle;
     char (*names)[PACE_PLAIN_NAME]; /* by column; "" = it is taken */
-    size_t columns;
+    size_t columns, left;           /* left: those that are not taken */
 } pace_column_words;
 
 /** The columns of `csv` for which `taken` is false. `section` is that of columns.yaml; both are borrowed. Free with

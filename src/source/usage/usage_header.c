@@ -5,29 +5,22 @@
 
 #include <string.h>
 
-enum { SPELLED = 64 };
-
 /* What follows a name is a unit, or nothing. */
-static bool is_unit(double *unit, const char *rest, const pace_yaml_node *units) {
-    *unit = 1;
-    if (!*rest) return true;
+static bool is_unit(double *unit, const char *rest, const char *end, const pace_yaml_node *units) {
+    rest = pace_first_letter(rest, end);
+    if (rest == end) return true;
     for (size_t i = 0; i < pace_yaml_count(units); i++)
-        if (strcmp(rest, pace_yaml_key(units, i)) == 0)
+        if (pace_same_letters(rest, (size_t)(end - rest), pace_yaml_key(units, i)))
             return pace_number_parse(unit, pace_yaml_text(pace_yaml_item(units, i)));
     return false;
 }
 
 static bool is_called(double *unit, const pace_usage_mapping *m, pace_usage_text cell, const char *name,
                       const pace_yaml_node *units) {
-    char text[SPELLED], have[SPELLED], want[SPELLED];
     *unit = 1;
     if (!m->loose) return pace_span_is(cell.data, cell.length, name);
-    if (cell.length >= SPELLED) return false;
-    memcpy(text, cell.data, cell.length);
-    text[cell.length] = '\0';
-    pace_squeeze(have, sizeof have, text, "");
-    pace_squeeze(want, sizeof want, name, "");
-    return pace_starts(have, want) && is_unit(unit, have + strlen(want), units);
+    const char *end = cell.data + cell.length, *rest = pace_behind_letters(cell.data, end, name);
+    return rest && is_unit(unit, rest, end, units);
 }
 
 static int find(double *unit, const pace_usage_mapping *m, const pace_usage_cells *header, const char *name,

@@ -4,6 +4,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -104,6 +105,37 @@ static void test_edits(void **state) {
     }
 }
 
+/* Every beginning at once is what each costs alone. */
+static void test_edits_of_beginnings(void **state) {
+    (void)state;
+    static const char text[] = "v100-sxm2-16", other[] = "gv100";
+    size_t of[PACE_EDITED_LETTERS + 1];
+    assert_int_equal(pace_beginnings_edits(of, text, other), strlen(text));
+    for (size_t length = 0; length <= strlen(text); length++) {
+        char part[sizeof text];
+        snprintf(part, sizeof part, "%.*s", (int)length, text);
+        assert_int_equal(of[length], edits(part, other));
+    }
+}
+
+static void test_letters_behind(void **state) {
+    (void)state;
+    static const char text[] = "No. of GPUs (total)";
+    const char *end = text + strlen("No. of GPUs ");
+    const char *rest = pace_behind_letters(text, end, "noof");
+    assert_non_null(rest);
+    assert_string_equal(pace_first_letter(rest, end), "GPUs (total)");
+    assert_null(pace_behind_letters(text, end, "nooff"));
+    assert_null(pace_behind_letters(text, end, "noofgpust"));
+    assert_ptr_equal(pace_first_letter(text + 11, end), end);
+    assert_true(pace_same_letters_of("Batch size", 9, "batch_size", 9));
+    assert_true(pace_same_letters_of("Batch size", 10, "BATCHSIZEX", 9));
+    assert_false(pace_same_letters_of("Batch size", 10, "batch_siz", 9));
+    assert_true(pace_same_word("--", "")); /* no letters at all */
+    assert_true(pace_same_word("_GPU", "gpu"));
+    assert_false(pace_same_word("gpu", "gpus"));
+}
+
 /* Words of any length are taken; past 63 letters they are cut. */
 static void test_long_words(void **state) {
     (void)state;
@@ -116,9 +148,11 @@ static void test_long_words(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_starts_and_ends), cmocka_unit_test(test_spans),   cmocka_unit_test(test_listed),
-        cmocka_unit_test(test_nearer),          cmocka_unit_test(test_letters), cmocka_unit_test(test_edits),
-        cmocka_unit_test(test_long_words),
+        cmocka_unit_test(test_starts_and_ends), cmocka_unit_test(test_spans),
+        cmocka_unit_test(test_listed),          cmocka_unit_test(test_nearer),
+        cmocka_unit_test(test_letters),         cmocka_unit_test(test_edits),
+        cmocka_unit_test(test_long_words),      cmocka_unit_test(test_edits_of_beginnings),
+        cmocka_unit_test(test_letters_behind),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
