@@ -68,6 +68,7 @@ static pace_status check_names(const reader *r) {
 static pace_status end_row(reader *r) {
     pace_csv *csv = r->csv;
     if (!r->header_done) {
+        if (r->cells == 0) return fault(r, "expected names of columns between bars");
         csv->columns = r->cells;
         r->header_done = true;
         PACE_TRY(check_names(r));
