@@ -273,7 +273,7 @@ def test_comparison():
         one["ts"] = one.get("ts", 0) * 2 + 12345
         one["dur"] = one.get("dur", 0) * 2
     with open(paths[1], "w") as file:
-        json.dump(later, file)
+        file.write(json.dumps(later))
     with Page() as page:
         page.open(page_of("compare", *paths))
         groups = page.eval("%s.data.groups.map((g) => g.name)" % VIEW)
@@ -327,7 +327,7 @@ def test_details_of_backward_work():
              event("kernel", "backward_kernel", 7, 230, 30, correlation=2, device=0, stream=7, grid=[2, 3, 4], block=[32, 1, 1], **{"est. achieved occupancy %": 50})]
     path = os.path.join(FOLDER.name, "links.json")
     with open(path, "w") as file:
-        json.dump({"traceEvents": trace}, file)
+        file.write(json.dumps({"traceEvents": trace}))
     with Page() as page:
         page.open(page_of("analyze", path))
         panel = """(() => { const v = %s; for (const lane of v.data.lanes) for (let i = 0; i < lane.count; i++)
@@ -421,7 +421,7 @@ def test_hostile_names():
         trace.append({"ph": "X", "cat": "kernel", "name": name, "pid": 0, "tid": 7, "ts": at + 50, "dur": 300, "args": {"correlation": n + 1, "device": 0, "stream": 7}})
     path = os.path.join(FOLDER.name, "hostile.json")
     with open(path, "w") as file:
-        json.dump({"traceEvents": trace}, file)
+        file.write(json.dumps({"traceEvents": trace}))
     with Page() as page:
         page.open(page_of("analyze", path))
         expect(page.eval("window.hacked") is None)

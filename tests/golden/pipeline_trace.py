@@ -4,8 +4,9 @@ A pipeline runs 1F1B: each stage warms up with forwards, then alternates, then d
 before it has ended, a send when its own compute has; both kernels end together, `transfer` after the later began. Times
 are integer nanoseconds.
 """
-import json
 import os
+
+import trace_files
 
 COMPUTE, FORWARD_IN, FORWARD_OUT, BACKWARD_IN, BACKWARD_OUT = 7, 13, 17, 21, 25
 LAUNCH_NS = 4000
@@ -139,9 +140,6 @@ def events_of(kernels, rank, ranks, style, skew, elements=1 << 20):
 def write(folder, rank, ranks, events):
     os.makedirs(folder, exist_ok=True)
     path = os.path.join(folder, f"rank{rank}.json")
-    with open(path, "w") as file:
-        json.dump({"schemaVersion": 1, "distributedInfo": {"backend": "nccl", "rank": rank, "world_size": ranks},
-                   "deviceProperties": [{"id": i, "name": "NVIDIA A100-SXM4-40GB", "totalGlobalMem": 42298834944}
-                                        for i in range(8)],
-                   "traceEvents": events}, file)
-    return path
+    devices = [{"id": i, "name": "NVIDIA A100-SXM4-40GB", "totalGlobalMem": 42298834944} for i in range(8)]
+    return trace_files.write(path, {"schemaVersion": 1, "distributedInfo": {"backend": "nccl", "rank": rank, "world_size": ranks},
+                                    "deviceProperties": devices, "traceEvents": events})

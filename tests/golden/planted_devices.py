@@ -2,8 +2,7 @@
 names of AMD's kernels and copies too, which do not say what an exchange does nor from which memory a copy comes. "intel" has those that
 oneDNN, PyTorch's kernels in SYCL and Intel's profiling tools give.
 """
-import gzip
-import json
+import trace_files
 
 CALLS = {
     "xpu": {"cudaLaunchKernel": "urEnqueueKernelLaunch", "cudaLaunchKernelExC": "urEnqueueKernelLaunch", "cudaMemcpyAsync": "urEnqueueUSMMemcpy",
@@ -35,9 +34,7 @@ DEVICES = {"intel": "Intel(R) Data Center GPU Max 1550", "xpu": "Intel(R) Data C
 def rewrite(paths, kind):
     """Rewrites the recordings in place; returns their paths."""
     for path in paths:
-        opener = gzip.open if path.endswith(".gz") else open
-        with opener(path, "rt") as file:
-            document = json.load(file)
+        document = trace_files.read(path)
         for event in document["traceEvents"]:
             if event["cat"] == "cuda_runtime":
                 event["name"] = CALLS[kind][event["name"]]
@@ -45,6 +42,5 @@ def rewrite(paths, kind):
                 event["name"] = next((name for part, name in WORK.get(kind, []) if part in event["name"]), event["name"])
             event["cat"] = CATEGORIES[kind].get(event["cat"], event["cat"])
         document["deviceProperties"][0]["name"] = DEVICES[kind]
-        with opener(path, "wt") as file:
-            json.dump(document, file)
+        trace_files.write(path, document)
     return paths

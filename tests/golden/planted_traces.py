@@ -4,9 +4,9 @@ A Rank issues operators on a host thread and work on FIFO streams, as a framewor
 ranks whose collectives end together. What makes each program slow is written in it, so the cause is known without reading
 the trace.
 """
-import gzip
-import json
 import os
+
+import trace_files
 
 LAUNCH_US, LATENCY_US = 4.0, 3.0
 
@@ -98,10 +98,7 @@ class Rank:
         return out
 
     def write(self, path):
-        opener = gzip.open if path.endswith(".gz") else open
-        with opener(path, "wt") as file:
-            json.dump(self.document(), file)
-        return path
+        return trace_files.write(path, self.document())
 
 
 class Span:

@@ -1,21 +1,10 @@
 """The planted recordings in other shapes: as an export of Nsight Systems, without what links work to its call, without marks of steps, in
 pairs of begin and end, of ranks that recorded other numbers of steps, and of one rank alone.
 """
-import gzip
-import json
 import os
 
 import nsys_export
-
-
-def read(path):
-    with (gzip.open if path.endswith(".gz") else open)(path, "rt") as file:
-        return json.load(file)
-
-
-def write(path, document):
-    with (gzip.open if path.endswith(".gz") else open)(path, "wt") as file:
-        json.dump(document, file)
+from trace_files import read, write
 
 
 def as_export(path, _):

@@ -78,7 +78,7 @@ def test_sampled_recordings(folder):
         document["traceEvents"] = [e for e in document["traceEvents"] if id(e) not in gone]
         paths.append(os.path.join(folder, f"sampled{rank}.json"))
         with open(paths[-1], "w", encoding="utf-8") as file:
-            json.dump(document, file)
+            file.write(json.dumps(document))
     document = analyze(paths)
     expect(len(document["collectives"]) == len(kept[0] & kept[1]) == 24, "matched", len(document["collectives"]), kept)
     lengths = [(row["transfer_ns"] + 500) // 1000 for row in document["collectives"]]
@@ -140,14 +140,14 @@ def test_cycles(folder):
         trace.pop("distributedInfo", None)
         unnamed.append(os.path.join(folder, f"unnamed.{cycle}.json"))
         with open(unnamed[-1], "w") as file:
-            json.dump(trace, file)
+            file.write(json.dumps(trace))
     document = analyze(unnamed)
     expect([row["verdict"] for row in document["cycles"]] == ["analysed", ""] and len(document["step_table"]) == 3, "one process", document["cycles"])
     for event in trace["traceEvents"]:  # another process, which ran later
         if event.get("cat") not in ("kernel", "gpu_memcpy", "gpu_memset"):
             event["pid"] = 99
     with open(unnamed[1], "w") as file:
-        json.dump(trace, file)
+        file.write(json.dumps(trace))
     expect("cycles" not in analyze(unnamed), "another process")
 
 
@@ -234,7 +234,7 @@ def test_run_of_another_hour(folder):
             if "ts" in event:
                 event["ts"] += shift_us
         with open(paths[1], "w", encoding="utf-8") as file:
-            json.dump(document, file)
+            file.write(json.dumps(document))
         done = subprocess.run([PACELINE, "analyze", *paths], capture_output=True, text=True)
         expect(done.returncode == code and ("different runs" in done.stderr) == (code == 3), "shifted", shift_us, done.returncode, done.stderr)
 
@@ -260,7 +260,7 @@ def test_before_the_trace(folder):
     begins = sorted(e["ts"] for e in document["traceEvents"] if e["cat"] == "kernel")[3]
     document["traceEvents"] = [e for e in document["traceEvents"] if e["ts"] >= begins and "Profiler" not in e["name"]]
     with gzip.open(paths[1], "wt") as file:
-        json.dump(document, file)
+        file.write(json.dumps(document))
     path = analyze(paths, "--rank", "0")["critical_path"]
     expect(path["before_trace_ns"] > 1000000, "before the trace", path)
     expect(path["by_resource"]["gap_ns"] >= path["before_trace_ns"], "as a gap", path["by_resource"])

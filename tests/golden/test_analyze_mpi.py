@@ -46,7 +46,7 @@ def write_rank(rank):
                 "traceEvents": events}
     path = f"rank{rank}.json.gz"
     with gzip.open(os.path.join(FOLDER, path), "wt") as out:
-        json.dump(document, out)
+        out.write(json.dumps(document))
     return path
 
 

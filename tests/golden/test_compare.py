@@ -47,7 +47,7 @@ def trace(folder, name, steps, work=None, rank=None, jitter=0.0, gap=0, compiled
     document = {"traceEvents": events, "distributedInfo": {"rank": rank, "world_size": world}} if rank is not None else {"traceEvents": events}
     path = os.path.join(folder, name)
     with open(path, "w") as file:
-        json.dump(document, file)
+        file.write(json.dumps(document))
     return path
 
 

@@ -203,7 +203,7 @@ def test_compare():
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "two.json")
         with open(path, "w") as file:
-            json.dump(hand_made(), file)
+            file.write(json.dumps(hand_made()))
         doc = json.loads(subprocess.run([PACELINE, "compare", "--format", "json", path, path], capture_output=True, check=True).stdout)
     expect(doc["notes"][:2] == ["A is the latest of 2: device 1.", "B is the latest of 2: device 1."], "compared", doc["notes"])
     expect(doc["a_step_ns"] == doc["b_step_ns"] == 100000, "the longer of device 1's two steps, 80 and 100 us", doc["a_step_ns"])
@@ -215,7 +215,7 @@ def test_several_ranks():
             made = hand_made()
             made["distributedInfo"] = {"rank": rank, "world_size": 2}
             with open(os.path.join(folder, "rank%d.json" % rank), "w") as file:
-                json.dump(made, file)
+                file.write(json.dumps(made))
         doc = json.loads(analyze("--format", "json", folder))
         expect([len(rank["devices"]) for rank in doc["ranks"]] == [2, 2] and len(doc["inputs"]) == 2, "two ranks of two devices")
         check_identities("two ranks", doc)

@@ -35,7 +35,7 @@ def trace(steps, lost=(), first=0):
 def ask(verb, folder, document):
     path = os.path.join(folder, "trace.json")
     with open(path, "w") as out:
-        json.dump(document, out)
+        out.write(json.dumps(document))
     done = subprocess.run([PROGRAM, verb, path, "-f", "json", "-q"], capture_output=True, text=True)
     expect(done.returncode == 0, verb, done.stderr)
     return json.loads(done.stdout)

@@ -165,7 +165,7 @@ def main():
         for category, good in (("Operator", True), ("operator", False)):
             path = os.path.join(folder, "profile.json")
             with open(path, "w") as file:
-                json.dump({"traceEvents": [{"ph": "X", "cat": category, "name": "FullyConnected", "pid": 1, "tid": 1, "ts": 10 * i, "dur": 5} for i in range(9)]}, file)
+                file.write(json.dumps({"traceEvents": [{"ph": "X", "cat": category, "name": "FullyConnected", "pid": 1, "tid": 1, "ts": 10 * i, "dur": 5} for i in range(9)]}))
             code, _, err = run("analyze", path)
             expect(code == (0 if good else 3) and (good or "another tool (category 'operator')" in err), category, code, err)
 

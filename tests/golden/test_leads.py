@@ -7,6 +7,8 @@ import sys
 from checks import SOURCE, expect, finish
 from leads import document_of, found, is_right, table
 
+EVERY = 4 if "ASAN_OPTIONS" in os.environ else 1  # so many planted causes are looked at under the sanitizers
+
 
 def column(matrix, resource):
     return sum(row[resource + "_ns"] for row in matrix.values())
@@ -50,10 +52,10 @@ def check_ledger(case, right, count):
     expect((share >= bar) == (rows[0]["holds"] == "yes"), case, "share right", share)
 
 
-def count_right(splits):
+def count_right(splits, every=1):
     right = []
     for split in splits:
-        for line in table(split):
+        for line in table(split)[::every]:
             document = document_of(line)
             if document is None:
                 continue
@@ -66,10 +68,10 @@ def count_right(splits):
 
 
 def main():
-    right, count = count_right(["planted"])
+    right, count = count_right(["planted"], EVERY)
     expect(right == count, "planted causes that lead", right, count)
     made, more = count_right(["made"])
-    if more == len(table("made")):
+    if more == len(table("made")) and EVERY == 1:
         check_ledger("analyze/lead-planted", right + made, count + more)
     check_ledger("analyze/lead-recorded", *count_right(["recorded"]))
     check_ledger("analyze/lead-recorded-later", *count_right(["recorded_later"]))

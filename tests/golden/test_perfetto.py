@@ -69,7 +69,7 @@ def rank(number, late_us, clock_us):
 def test_ranks(folder):
     for number, late, clock in ((0, 0, 0), (1, 300, 5000)):
         with open(os.path.join(folder, f"r{number}.json"), "w") as file:
-            json.dump(rank(number, late, clock), file)
+            file.write(json.dumps(rank(number, late, clock)))
     document = drawn(folder)
     events = document["traceEvents"]
     kernels = [event for event in events if event.get("cat") == "kernel" and event["name"].startswith("nccl")]
@@ -99,7 +99,7 @@ def test_prediction(folder):
     """What is predicted of a trace is drawn, not the trace."""
     path = os.path.join(folder, "measured.json")
     with open(path, "w") as file:
-        json.dump({**rank(0, 0, 0), "deviceProperties": [{"id": 0, "name": "NVIDIA A100-SXM4-40GB", "totalGlobalMem": 42505273344}]}, file)
+        file.write(json.dumps({**rank(0, 0, 0), "deviceProperties": [{"id": 0, "name": "NVIDIA A100-SXM4-40GB", "totalGlobalMem": 42505273344}]}))
     code, out, err = run("predict", path, "--scale", "gemm:3", "--format", "perfetto")
     expect(code == 0, err)
     lengths = {event["dur"] for event in json.loads(out)["traceEvents"] if event.get("cat") == "kernel" and event["name"] == "gemm_kernel"}

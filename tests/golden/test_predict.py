@@ -161,7 +161,7 @@ def check_nothing_matched(trace):
     assert not kernels["warnings"] and kernels["edits"][1]["scaled_kernels"] == kernels["edits"][1]["launches"], kernels["edits"]
     bare = {"traceEvents": [{"ph": "X", "cat": "kernel", "name": "k", "pid": 0, "tid": 7, "ts": 5, "dur": 3, "args": {"device": 0, "stream": 7}}]}
     with tempfile.NamedTemporaryFile("w", suffix=".json") as file:  # no host, hence no overhead
-        json.dump(bare, file)
+        file.write(json.dumps(bare))
         file.flush()
         assert any("no overhead of that type" in w["text"] for w in predict(file.name, "--drop-overhead", "T2")["warnings"])
 

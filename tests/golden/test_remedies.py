@@ -201,7 +201,7 @@ def check_unnumbered_regions(folder):
         trace["traceEvents"] = kept
         made = os.path.join(folder, f"unnumbered_{several}.json")
         with open(made, "w") as file:
-            json.dump(trace, file)
+            file.write(json.dumps(trace))
         ids = [remedy["id"] for remedy in answer("analyze", made)["remedies"]]
         expect(("whole_graph" in ids, "device_graph" in ids) == (several, not several), "regions without numbers", several, ids)
 

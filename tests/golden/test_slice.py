@@ -115,7 +115,7 @@ def test_links(folder):
             ]
     path = os.path.join(folder, "lag.json")
     with open(path, "w") as file:
-        json.dump(events, file)  # the bare list is a trace too
+        file.write(json.dumps(events))  # the bare list is a trace too
     _, cut = load(slice_of(folder, path, "--steps", "22")[0])
     kernels = {event["name"] for event in cut["traceEvents"] if event.get("cat") == "kernel"}
     expect({"gemm_7", "gemm_8", "gemm_9"} <= kernels, "its own kernels, though all run after it", kernels)
@@ -161,7 +161,7 @@ def secret_trace():
 def test_names(folder):
     path = os.path.join(folder, "secret.json")
     with open(path, "w") as file:
-        json.dump(secret_trace(), file)
+        file.write(json.dumps(secret_trace()))
     output, files = slice_of(folder, path, "--anonymize", name="open.json")
     text, cut = load(output)
     expect(not [word for word in SECRETS + ["acme", "alice", "Acme"] if word in text], "left", text)
@@ -194,7 +194,7 @@ def test_names_inside_names(folder):
     trace["distributedInfo"]["pg_config"] = [{"pg_name": "acme_dp", "pg_desc": "default_pg", "ranks": [0, 1]}]
     path = os.path.join(folder, "inside.json")
     with open(path, "w") as file:
-        json.dump(trace, file)
+        file.write(json.dumps(trace))
     text, cut = load(slice_of(folder, path, "--anonymize", name="hidden.json")[0])
     expect(not [word for word in ("acme", "alice", "Acme") if word in text], "left", [line for line in text.split("\n") if "cme" in line])
     names = [event["name"] for event in cut["traceEvents"]]
@@ -210,7 +210,7 @@ def test_ranks(folder):
         trace = secret_trace()
         trace["distributedInfo"]["rank"] = rank
         with open(os.path.join(folder, f"r{rank}.json"), "w") as file:
-            json.dump(trace, file)
+            file.write(json.dumps(trace))
     inputs = os.path.join(folder, "r*.json")
     files = document("slice", inputs, "--ranks", "0,7", "-o", os.path.join(folder, "few.json.gz"))["files"]
     expect([os.path.basename(row["path"]) for row in files] == ["few.0.json.gz", "few.7.json.gz"], files)
@@ -224,7 +224,7 @@ def test_ranks(folder):
         event["name"] = event["name"].replace("ProfilerStep#3", "ProfilerStep#4")
     later["distributedInfo"]["rank"] = 7
     with open(os.path.join(folder, "r7_later.json"), "w") as file:
-        json.dump(later, file)
+        file.write(json.dumps(later))
     files = document("slice", inputs, "--ranks", "7", "-o", os.path.join(folder, "cycles.json"))["files"]
     expect([os.path.basename(row["path"]) for row in files] == ["cycles.json", "cycles.1.json"], "two cycles of one rank", files)
     answer = document("slice", inputs, "--ranks", "7", "--steps", "4", "-o", os.path.join(folder, "step.json"))

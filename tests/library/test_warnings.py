@@ -85,7 +85,7 @@ def test_ranks(folder):
     events = [{"ph": "X", "cat": "cpu_op", "name": "aten::mm", "pid": 1, "tid": 1, "ts": 10.0, "dur": 5.0}]
     path = os.path.join(folder, "rank.json")
     with open(path, "w") as file:
-        json.dump({"traceEvents": events, "distributedInfo": {"rank": 3, "world_size": 16}}, file)
+        file.write(json.dumps({"traceEvents": events, "distributedInfo": {"rank": 3, "world_size": 16}}))
     found = document("analyze", path)[1]
     expect(any(one["code"] == "ranks_missing" and "16 ranks" in one["text"] for one in found["warnings"]), found["warnings"])
 
