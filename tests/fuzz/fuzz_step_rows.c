@@ -10,17 +10,35 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
+/* An answer prices a whole step, which takes as long as reading hundreds of rows, and walking one of a hundred layers as
+ * long as thousands of answers: the first rows are asked, and steps of more layers in closed form, as where no walk is. */
+enum { ASKED = 3, MOST_WALKED = 24 };
+
+static bool is_small(const pace_step_case *asked) {
+    return (double)asked->model->layers.count * pace_config_micro_batches(&asked->config) <= MOST_WALKED;
+}
+
+static pace_status answer(pace_step_answer *out, pace_step_pricer *pricer, const pace_step_row *row) {
+    const pace_step_factors none = pace_step_factors_none();
+    pace_step_case asked = pace_step_row_case(row);
+    pace_step_solution solution;
+    if (is_small(&asked)) return pace_step_row_answer(out, pricer, row, NULL);
+    PACE_TRY(pace_step_settle(&solution, pricer, &asked));
+    pace_step_answer_of(out, &solution, &none, NULL, row->group);
+    return PACE_OK;
+}
+
 static void answer_all(const pace_step_rows *rows) {
     pace_step_pricer pricer;
     if (pace_step_pricer_open(&pricer, test_catalog()) != PACE_OK) return;
-    for (size_t i = 0; i < rows->rows.count && i < 8; i++) {
+    for (size_t i = 0; i < rows->rows.count && i < ASKED; i++) {
         const pace_step_row *row = &rows->rows.items[i];
-        pace_step_answer answer;
+        pace_step_answer found;
         if (!memchr(row->status, 0, sizeof row->status)) abort();
         if (!row->model && !*row->status) abort();
-        if (!row->model || pace_step_row_answer(&answer, &pricer, row, NULL) != PACE_OK) continue;
-        if (!(answer.time_s.median > 0) || !isfinite(answer.time_s.median)) abort();
-        if (!(answer.memory_bytes >= 0)) abort();
+        if (!row->model || answer(&found, &pricer, row) != PACE_OK) continue;
+        if (!(found.time_s.median > 0) || !isfinite(found.time_s.median)) abort();
+        if (!(found.memory_bytes >= 0)) abort();
     }
     pace_step_pricer_close(&pricer);
 }
