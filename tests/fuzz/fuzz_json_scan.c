@@ -11,7 +11,7 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-    enum { SCANNED = 1024 }; /* looked at from every byte: 16 blocks hold every place in a block and every border */
+    enum { SCANNED = 512 }; /* looked at from every byte: 8 blocks hold every place in a block and every border */
     if (!scans_agree(data, size < SCANNED ? size : SCANNED)) abort();
     if (!readers_agree(data, size, false, false) || !readers_agree(data, size, true, false)) abort();
     if (!readers_agree(data, size, false, true)) abort();
