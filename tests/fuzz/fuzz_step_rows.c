@@ -10,8 +10,8 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* An answer prices a whole step, which takes as long as reading hundreds of rows, and walking one of a hundred layers as
- * long as thousands of answers: the first rows are asked, and steps of more layers in closed form, as where no walk is. */
+/* An answer prices a whole step, which takes as long as reading hundreds of rows, and walking one of a hundred layers
+ * as long as thousands of answers: the first rows are asked, and steps of more layers in closed form. */
 enum { ASKED = 3, MOST_WALKED = 24 };
 
 static bool is_small(const pace_step_case *asked) {
