@@ -12,8 +12,8 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* A line may ask for a thousand layers, and a file for ten models of them: building and lowering so many layers is what an
- * input may ask for, over its variants and the ways to run each. */
+/* A line may ask for a thousand layers, and a file for ten models of them: so many layers are built and lowered for an
+ * input, over its variants and the ways to run each. */
 enum { MOST_LAYERS = 400, WAYS = 6 };
 
 static void must_explain(pace_status status) {
