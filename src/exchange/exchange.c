@@ -257,14 +257,18 @@ static pace_status resolve(pace_exchange_question *q, const pace_machine *m) {
     return PACE_OK;
 }
 
-/* A single message has the NICs of its device. Elements of one byte are added by no switch (NCCL's ncclNvlsSupported).
+/* A single message has the NICs of its device. */
+static int senders_of(const pace_exchange_question *q) {
+    return q->collective == PACE_SENDRECV ? 1 : q->ranks_per_node;
+}
+
+/* Elements of one byte are added by no switch (NCCL's ncclNvlsSupported).
  */
 static void prepare(pace_nccl_curves *curves, const pace_exchange *e, const pace_nccl *nccl,
                     const pace_exchange_question *q, int nodes) {
     const pace_machine *m = &e->machine;
-    int senders = q->collective == PACE_SENDRECV ? 1 : q->ranks_per_node;
-    pace_nccl_prepare(curves, nccl, m, q->collective, q->ranks_per_node, nodes, inside_rate(m, q->ranks_per_node),
-                      nccl_node_rate(m, senders));
+    double inside = inside_rate(m, q->ranks_per_node), across = nccl_node_rate(m, senders_of(q));
+    pace_nccl_prepare(curves, nccl, m, q->collective, q->ranks_per_node, nodes, inside, across);
     if (q->element_bytes == 1 && pace_collective_rows[q->collective].adds)
         for (int p = 0; p < PACE_NCCL_PROTOCOLS; p++)
             curves->bytes_per_s[PACE_NCCL_NVLS][p] = curves->bytes_per_s[PACE_NCCL_NVLSTREE][p] = 0;
@@ -283,11 +287,15 @@ static void make_group(pace_nccl_group *out, const void *of, int nodes) {
     prepare(&out->priced_by, e, &e->prices, asked->question, nodes);
     if (e->nccl.fingerprint == e->prices.fingerprint) out->chosen_by = out->priced_by;
     else prepare(&out->chosen_by, e, &e->nccl, asked->question, nodes);
+    if (nodes != asked->question->nodes) return;
+    const pace_machine *m = &e->machine;
+    int per_node = asked->question->ranks_per_node;
+    out->freest = out->priced_by;
+    pace_nccl_free_channels(&out->freest, &e->prices, m, per_node, inside_rate(m, per_node),
+                            nccl_node_rate(m, senders_of(asked->question)));
 }
 
-/* The time; what is chosen, and how much of the time waits. */
-static double steady_time(int *algorithm, int *protocol, double *waiting, const pace_exchange *e,
-                          const pace_exchange_question *q) {
+static void steady_time(pace_steady_answer *out, const pace_exchange *e, const pace_exchange_question *q) {
     const group_asked asked = {e, q};
     const pace_steady_question question = {.chooser = &e->nccl,
                                            .prices = &e->prices,
@@ -299,13 +307,20 @@ static double steady_time(int *algorithm, int *protocol, double *waiting, const 
                                            .asked = {q->algorithm, q->protocol, e->stack},
                                            .make = make_group,
                                            .of = &asked};
-    return pace_steady_time(waiting, algorithm, protocol, &question, q->bytes);
+    pace_steady_time(out, &question, q->bytes);
+}
+
+/* What the spread lacks to hold a time that is shorter. */
+static double missing_spread(double time_s, double spread, double shorter_s) {
+    double needed = shorter_s > 0 && shorter_s < time_s ? log(time_s / shorter_s) / PACE_NORMAL_90 : 0;
+    return needed > spread ? sqrt(needed * needed - spread * spread) : 0;
 }
 
 static pace_status solve_nccl(pace_exchange_answer *out, const pace_exchange *e, const pace_exchange_question *q) {
     const pace_machine *m = &e->machine;
-    int a = 0, p = 0;
-    double waiting = 0, s = steady_time(&a, &p, &waiting, e, q);
+    pace_steady_answer way;
+    steady_time(&way, e, q);
+    double s = way.time_s;
     if (!isfinite(s))
         return pace_fail(PACE_E_USAGE, "%s%s cannot do %s with %s and %s on %s", m->generation > 0 ? "NCCL " : "",
                          e->nccl.line, pace_collective_rows[q->collective].name,
@@ -314,16 +329,23 @@ static pace_status solve_nccl(pace_exchange_answer *out, const pace_exchange *e,
     pace_doubt doubt = pace_exchange_doubt(e, q->nodes);
     double own = e->doubts.figure[doubt], host = 0, foreign = e->nccl.reached.foreign, spread = hypot(own, foreign);
     if (doubt != PACE_DOUBT_NCCL_BELIEF) {
-        host = e->nccl.reached.host[e->stack].spread * waiting;
+        host = e->nccl.reached.host[e->stack].spread * way.waiting_share;
         spread = hypot(spread, host);
     }
-    *out = (pace_exchange_answer){.time_s = {s, spread, PACE_RUNG_FORMULA},
-                                  .algorithm = pace_nccl_algorithm_names[a],
-                                  .protocol = pace_nccl_protocol_names[p],
+    double choice = missing_spread(s, spread, way.fastest_s);
+    *out = (pace_exchange_answer){.time_s = {s, hypot(spread, choice), PACE_RUNG_FORMULA},
+                                  .algorithm = pace_nccl_algorithm_names[way.algorithm],
+                                  .protocol = pace_nccl_protocol_names[way.protocol],
                                   .bottleneck = ""};
+    if (way.fastest_s < 0.99 * s) {
+        out->faster_s = way.fastest_s;
+        out->faster_algorithm = pace_nccl_algorithm_names[way.fastest_algorithm];
+        out->faster_protocol = pace_nccl_protocol_names[way.fastest_protocol];
+    }
     out->used.added[doubt] = own;
     out->used.added[PACE_DOUBT_NCCL_HOST] = host;
     out->used.added[PACE_DOUBT_NCCL_DEVICE] = foreign;
+    out->used.added[PACE_DOUBT_NCCL_CHOICE] = choice;
     return PACE_OK;
 }
 
@@ -455,11 +477,15 @@ pace_status pace_exchange_way_find(pace_exchange_way *out, const pace_exchange *
     const pace_nccl *nccl = &e->prices;
     pace_nccl_curves curves;
     pace_exchange_way way = {0};
+    pace_steady_answer steady;
     double share, near_s, far_s;
     if (e->library != PACE_LIBRARY_NCCL) return pace_fail(PACE_E_USAGE, "%s: not NCCL's", e->machine.name);
     PACE_TRY(resolve(&q, &e->machine));
     prepare(&curves, e, nccl, &q, q.nodes);
-    way.time_s = steady_time(&way.algorithm, &way.protocol, &share, e, &q);
+    steady_time(&steady, e, &q);
+    way.time_s = steady.time_s;
+    way.algorithm = steady.algorithm;
+    way.protocol = steady.protocol;
     if (!isfinite(way.time_s))
         return pace_fail(PACE_E_USAGE, "%s%s cannot do %s on %s", e->machine.generation > 0 ? "NCCL " : "",
                          e->nccl.line, pace_collective_rows[q.collective].name, e->machine.name);

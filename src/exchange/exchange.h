@@ -39,8 +39,11 @@ typedef struct {
 typedef struct {
     pace_estimate time_s;
     const char *algorithm, *protocol; /* borrowed from tables; protocol "" where there is none */
-    const char *bottleneck;           /* "latency", the kind of link whose speed counts most ("nvlink"), "library" */
-    pace_doubts_used used;            /* what time_s rests on */
+    double faster_s; /* of another way that would take less, over which the library's estimate favours its own; 0 = none
+                        does: over slower links it may take that one */
+    const char *faster_algorithm, *faster_protocol;
+    const char *bottleneck; /* "latency", the kind of link whose speed counts most ("nvlink"), "library" */
+    pace_doubts_used used;  /* what time_s rests on */
 } pace_exchange_answer;
 
 typedef struct {

@@ -12,7 +12,8 @@ typedef struct {
     double bus, channel, net; /* bytes/s of all rings together, of one channel inside a node, of a node's NICs */
     double link;              /* of one device's links to the others of its node */
     double levels;            /* of a tree of nodes */
-    double per_bus;           /* of bus bandwidth, what a byte of the size asked gets from a ring */
+    int channels;
+    double per_bus; /* of bus bandwidth, what a byte of the size asked gets from a ring */
 } preparation;
 
 const char *pace_nccl_library_of(const pace_machine *machine) {
@@ -33,6 +34,13 @@ static double bus_rate(const preparation *p) {
     return p->per_node > 1 && p->out->collective != PACE_ALLTOALL ? pace_least(p->link, p->net) : p->net;
 }
 
+enum { MOST_CHANNELS = 16 }; /* that NCCL's search tries */
+
+static void split_channels(preparation *p) {
+    bool split = p->channel >= 25e9 && (p->machine->generation < 90 || p->channel >= 50e9 || p->channels <= 4);
+    if (split) p->channels *= 2, p->channel /= 2;
+}
+
 /* The search takes the fastest channels that together use most of the links; fast channels are then split in two. */
 static void search_channels(preparation *p, double inside_rate, double node_rate) {
     const pace_nccl *c = p->nccl;
@@ -42,18 +50,17 @@ static void search_channels(preparation *p, double inside_rate, double node_rate
     int channels = 1;
     p->channel = rate;
     p->bus = 0;
-    for (int i = 0; i < c->speed_count && 16 * c->speeds[i] > p->bus; i++) { /* fastest first */
+    for (int i = 0; i < c->speed_count && MOST_CHANNELS * c->speeds[i] > p->bus; i++) { /* fastest first */
         double fit = rate / c->speeds[i] + 1e-9;
-        int count = fit < 16 ? (int)fit : 16;
+        int count = (int)pace_least(fit, MOST_CHANNELS);
         if (count < 1 || count * c->speeds[i] <= p->bus) continue;
         p->bus = count * c->speeds[i];
         p->channel = c->speeds[i];
         channels = count;
     }
     if (p->bus < 0.8 * rate || p->bus == 0) p->bus = rate, p->channel = rate / channels; /* slower than any tried */
-    bool split = p->channel >= 25e9 && (p->machine->generation < 90 || p->channel >= 50e9 || channels <= 4);
-    if (split) channels *= 2, p->channel /= 2;
-    p->out->channels = channels;
+    p->channels = channels;
+    split_channels(p);
 }
 
 static double ring_rate(const preparation *p, int protocol) {
@@ -61,7 +68,7 @@ static double ring_rate(const preparation *p, int protocol) {
     double bus = p->machine->generation == 80 ? pace_least(p->bus, c->ring_cap_sm80) : p->bus;
     int t = tier(p->out->nodes);
     if (protocol == PACE_NCCL_LL) bus = pace_least(c->ll_max[t], bus * c->ring_ll_share);
-    if (protocol == PACE_NCCL_LL128) bus = pace_least(bus * c->ring_ll128_share, p->out->channels * c->ring_ll128[t]);
+    if (protocol == PACE_NCCL_LL128) bus = pace_least(bus * c->ring_ll128_share, p->channels * c->ring_ll128[t]);
     return bus * p->per_bus;
 }
 
@@ -73,7 +80,7 @@ static double tree_bus(const preparation *p) {
 
 static double tree_rate(const preparation *p, int protocol) {
     const pace_nccl *c = p->nccl;
-    int t = tier(p->out->nodes), channels = p->out->channels;
+    int t = tier(p->out->nodes), channels = p->channels;
     double bus = pace_least(tree_bus(p) * c->tree_share, channels * c->tree[t]);
     bus = pace_least(bus, c->tree_cap[p->out->nodes > 2]);
     if (protocol == PACE_NCCL_LL) bus = pace_least(bus * c->tree_ll_share, c->ll_max[t]);
@@ -85,7 +92,7 @@ static double tree_rate(const preparation *p, int protocol) {
 /* In the switch: one pass up and one down, each channel as fast as a device's links; the last channel is overhead. */
 static double nvls_rate(const preparation *p, bool trees) {
     const pace_nccl *c = p->nccl;
-    int channels = p->out->channels, t = tier(p->out->nodes);
+    int channels = p->channels, t = tier(p->out->nodes);
     double one = p->channel * c->nvls_efficiency * (channels - 1) / channels;
     if (p->out->collective == PACE_ALLREDUCE) one *= 2;
     if (trees) one = pace_least(pace_least(one, c->nvls_tree[t]), p->net / channels * (p->out->nodes == 2 ? 2 : 1));
@@ -222,13 +229,21 @@ static double slowness(const preparation *p, double inside_rate, double node_rat
     return reached > 0 && isfinite(reached) ? pace_most(1, p->bus / reached) : 1;
 }
 
+static preparation begin(pace_nccl_curves *out, const pace_nccl *nccl, const pace_machine *machine, int ranks_per_node,
+                         double inside_rate, double node_rate) {
+    preparation p = {.nccl = nccl, .machine = machine, .out = out, .per_node = ranks_per_node};
+    p.levels = out->nodes > 1 ? log2(out->nodes) : 0;
+    p.per_bus = out->ranks / pace_collective_steps(out->collective, out->ranks);
+    search_channels(&p, inside_rate, node_rate);
+    return p;
+}
+
 void pace_nccl_prepare(pace_nccl_curves *out, const pace_nccl *nccl, const pace_machine *machine,
                        pace_collective collective, int ranks_per_node, int nodes, double inside_rate,
                        double node_rate) {
     *out = (pace_nccl_curves){.collective = collective, .ranks = ranks_per_node * nodes, .nodes = nodes};
-    preparation p = {nccl, machine, out, ranks_per_node, 0, 0, 0, 0, nodes > 1 ? log2(nodes) : 0, 0};
-    p.per_bus = out->ranks / pace_collective_steps(collective, out->ranks);
-    search_channels(&p, inside_rate, node_rate);
+    preparation p = begin(out, nccl, machine, ranks_per_node, inside_rate, node_rate);
+    out->channels = p.channels;
     out->slowness = slowness(&p, inside_rate, node_rate);
     out->launch_s = machine->launch_s;
     out->over_pcie = machine->inside.kind == PACE_LINK_PCIE;
@@ -246,6 +261,30 @@ void pace_nccl_prepare(pace_nccl_curves *out, const pace_nccl *nccl, const pace_
             out->late_s[a][q] = late(&p, a, q);
             out->bytes_per_s[a][q] = rate(&p, a, q);
         }
+}
+
+/* Of all channels that the links carry, those that a way has the highest rate over. */
+static double freest_rate(const preparation *p, int a, int protocol) {
+    double best = p->out->bytes_per_s[a][protocol], all = bus_rate(p);
+    preparation other = *p;
+    for (int i = 0; i < p->nccl->speed_count; i++) {
+        other.channels = (int)pace_least(MOST_CHANNELS, all / p->nccl->speeds[i] + 1e-9);
+        if (other.channels < 1) continue;
+        other.channel = p->nccl->speeds[i];
+        other.bus = other.channels * other.channel;
+        split_channels(&other);
+        best = pace_most(best, rate(&other, a, protocol));
+    }
+    return best;
+}
+
+void pace_nccl_free_channels(pace_nccl_curves *out, const pace_nccl *nccl, const pace_machine *machine,
+                             int ranks_per_node, double inside_rate, double node_rate) {
+    const preparation p = begin(out, nccl, machine, ranks_per_node, inside_rate, node_rate);
+    if (pace_collective_rows[out->collective].sends) return;
+    for (int a = 0; a < PACE_NCCL_ALGORITHMS; a++)
+        for (int q = 0; q < PACE_NCCL_PROTOCOLS; q++)
+            if (out->bytes_per_s[a][q] > 0) out->bytes_per_s[a][q] = freest_rate(&p, a, q);
 }
 
 /* Trees reach less than their bandwidth at middle sizes: the place of a size in that table. */

@@ -120,6 +120,11 @@ typedef struct {
 void pace_nccl_prepare(pace_nccl_curves *out, const pace_nccl *nccl, const pace_machine *machine,
                        pace_collective collective, int ranks_per_node, int nodes, double inside_rate, double node_rate);
 
+/** Gives ways whose rate channels limit the rate over the best channels that the links carry: slower links may have
+ * more of them. */
+void pace_nccl_free_channels(pace_nccl_curves *curves, const pace_nccl *nccl, const pace_machine *machine,
+                             int ranks_per_node, double inside_rate, double node_rate);
+
 /** Seconds for one algorithm and protocol; infinite where it is not possible. */
 double pace_nccl_time(const pace_nccl *nccl, const pace_nccl_curves *curves, int algorithm, int protocol, double bytes);
 
@@ -149,11 +154,17 @@ typedef struct {
 typedef struct {
     const pace_nccl *chooser, *prices; /* borrowed */
     pace_nccl_curves chosen_by, priced_by;
+    pace_nccl_curves freest; /* priced, over the best channels; of the nodes that are asked about only */
 } pace_nccl_group;
 
 /** The reached time of what NCCL chooses for a size, of those allowed. Infinite where nothing is possible. */
 double pace_nccl_own_time(double *waiting_share, int *algorithm, int *protocol, const pace_nccl_group *group,
                           double bytes, const pace_nccl_asked *of);
+
+/** The least reached time of those allowed, whatever way and channels NCCL would choose, and which way it is. Infinite
+ * where nothing is possible. */
+double pace_nccl_fastest(int *algorithm, int *protocol, const pace_nccl_group *group, double bytes,
+                         const pace_nccl_asked *of);
 
 /* Times between two marks, held never to be more than that of a larger size (nccl_steady.c). */
 typedef struct {

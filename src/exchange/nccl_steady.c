@@ -90,3 +90,16 @@ double pace_nccl_own_time(double *waiting_share, int *algorithm, int *protocol, 
     *waiting_share = here.waiting_share;
     return here.time_s;
 }
+
+double pace_nccl_fastest(int *algorithm, int *protocol, const pace_nccl_group *group, double bytes,
+                         const pace_nccl_asked *of) {
+    double least_s = INFINITY, waiting;
+    for (int a = 0; a < PACE_NCCL_ALGORITHMS; a++)
+        for (int p = 0; p < PACE_NCCL_PROTOCOLS; p++) {
+            bool may = (of->algorithm < 0 || a == of->algorithm) && (of->protocol < 0 || p == of->protocol);
+            if (!may || !(group->chosen_by.bytes_per_s[a][p] > 0)) continue;
+            double s = pace_nccl_reached_time(&waiting, group->prices, &group->freest, a, p, bytes, of->stack);
+            if (s < least_s) least_s = s, *algorithm = a, *protocol = p;
+        }
+    return least_s;
+}

@@ -13,7 +13,7 @@ typedef struct {
     int ranks_per_node, nodes;
     bool single_bytes, used;
     pace_nccl_asked asked;
-    pace_nccl_curves chosen_by, priced_by;
+    pace_nccl_group group;
     bool known[MARKS];
     pace_nccl_interval own[MARKS], fewer[MARKS]; /* of this group; the longest of those on fewer nodes */
 } known_group;
@@ -44,10 +44,7 @@ static void remember(known_group *g, const pace_steady_question *q) {
     g->nodes = q->nodes;
     g->single_bytes = q->single_bytes;
     g->asked = q->asked;
-    pace_nccl_group made;
-    q->make(&made, q->of, q->nodes);
-    g->chosen_by = made.chosen_by;
-    g->priced_by = made.priced_by;
+    q->make(&g->group, q->of, q->nodes);
     memset(g->known, 0, sizeof g->known);
     g->used = true;
 }
@@ -91,18 +88,29 @@ static void find_interval(pace_nccl_interval *own, pace_nccl_interval *fewer, co
     find_fewer(fewer, q, mark, next);
 }
 
-double pace_steady_time(double *waiting_share, int *algorithm, int *protocol, const pace_steady_question *q,
-                        double bytes) {
+static double held_time(known_group *g, const pace_steady_question *q, double bytes) {
     double mark, next;
     pace_nccl_interval beyond[2], *own = &beyond[0], *fewer = &beyond[1];
-    known_group *g = find(q);
-    const pace_nccl_group curves = {q->chooser, q->prices, g->chosen_by, g->priced_by};
-    double time_s = pace_nccl_own_time(waiting_share, algorithm, protocol, &curves, bytes, &q->asked);
-    if (q->asked.stack == PACE_STACK_BELIEF || isinf(time_s)) return time_s;
     int number = pace_nccl_mark(&mark, &next, bytes);
     bool known = number < MARKS && g->known[number];
     if (number < MARKS) own = &g->own[number], fewer = &g->fewer[number], g->known[number] = true;
-    if (!known) find_interval(own, fewer, q, &curves, mark, next);
-    time_s = pace_nccl_between_marks(own, mark, next, bytes);
+    if (!known) find_interval(own, fewer, q, &g->group, mark, next);
+    double time_s = pace_nccl_between_marks(own, mark, next, bytes);
     return q->nodes > 1 ? pace_most(time_s, pace_nccl_between_marks(fewer, mark, next, bytes)) : time_s;
+}
+
+void pace_steady_time(pace_steady_answer *out, const pace_steady_question *q, double bytes) {
+    known_group *g = find(q);
+    g->group.chooser = q->chooser;
+    g->group.prices = q->prices;
+    pace_steady_answer answer = {0};
+    answer.time_s =
+        pace_nccl_own_time(&answer.waiting_share, &answer.algorithm, &answer.protocol, &g->group, bytes, &q->asked);
+    answer.fastest_s = answer.time_s;
+    answer.fastest_algorithm = answer.algorithm;
+    answer.fastest_protocol = answer.protocol;
+    *out = answer;
+    if (q->asked.stack == PACE_STACK_BELIEF || isinf(answer.time_s)) return;
+    out->time_s = held_time(g, q, bytes);
+    out->fastest_s = pace_nccl_fastest(&out->fastest_algorithm, &out->fastest_protocol, &g->group, bytes, &q->asked);
 }

@@ -58,6 +58,7 @@ typedef enum {
     X(NETWORK_ROCE, "network_roce", SPREAD)                \
     X(NETWORK_EFA, "network_efa", SPREAD)                  \
     X(NCCL_HOST, "nccl_host", TABLE)                       \
+    X(NCCL_CHOICE, "nccl_choice", TABLE)                   \
     X(CHOICE, "choice", SPREAD)                            \
     X(CHOICE_WAITING, "choice_waiting", SPREAD)            \
     X(ALGORITHM_GAP, "algorithm_gap", TABLE)               \

@@ -106,7 +106,11 @@ pace_status pace_exchange_asked_answer(pace_exchange_answer *out, const pace_exc
     q.bytes = bytes;
     PACE_TRY(pace_exchange_answer_question(out, &a->exchange, &q));
     if (a->system && fitted(&s, &used, a, bytes) == PACE_OK)
-        *out = (pace_exchange_answer){s, used.beyond_sizes ? "extrapolated" : "measured", "", out->bottleneck, used};
+        *out = (pace_exchange_answer){.time_s = s,
+                                      .algorithm = used.beyond_sizes ? "extrapolated" : "measured",
+                                      .protocol = "",
+                                      .bottleneck = out->bottleneck,
+                                      .used = used};
     return PACE_OK;
 }
 

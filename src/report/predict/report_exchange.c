@@ -9,9 +9,10 @@
 #include "report/table.h"
 
 #include <math.h>
+#include <string.h>
 
 typedef struct {
-    double bytes, algbw, busbw;
+    double bytes, algbw, busbw, faster_us;
     pace_exchange_answer of;
     const char *rung;
 } size_row;
@@ -25,6 +26,9 @@ PACE_TABLE(sizes, "sizes", "Time and bandwidth by size", PACE_FOR_ALL, 0,
            {"protocol", "protocol", PACE_SHOW_TEXT, PACE_OF(size_row, of.protocol)},
            {"low_us", "low µs", PACE_SHOW_REAL, PACE_LOW_US_OF(size_row, of.time_s)},
            {"high_us", "high µs", PACE_SHOW_REAL, PACE_HIGH_US_OF(size_row, of.time_s)},
+           {"faster_us", NULL, PACE_SHOW_REAL, PACE_OF(size_row, faster_us)},
+           {"faster_algorithm", NULL, PACE_SHOW_TEXT, PACE_OF(size_row, of.faster_algorithm)},
+           {"faster_protocol", NULL, PACE_SHOW_TEXT, PACE_OF(size_row, of.faster_protocol)},
            {"bottleneck", "limited by", PACE_SHOW_TEXT, PACE_OF(size_row, of.bottleneck)},
            {"rung", NULL, PACE_SHOW_TEXT, PACE_OF(size_row, rung)});
 
@@ -53,11 +57,40 @@ static void warn_of_fit(pace_report *report, size_t unfitted, size_t count, cons
                          unfitted, count, why);
 }
 
+/* Where the library's choice costs most. */
+typedef struct {
+    size_t count;
+    double bytes;
+    pace_exchange_answer of;
+} misjudged;
+
+static void misjudge(misjudged *worst, const pace_exchange_answer *given, double bytes) {
+    if (!(given->faster_s > 0)) return;
+    bool first = worst->count++ == 0;
+    if (!first && given->time_s.median * worst->of.faster_s <= worst->of.time_s.median * given->faster_s) return;
+    worst->bytes = bytes;
+    worst->of = *given;
+}
+
+static void say_misjudged(pace_node *root, const misjudged *worst, size_t count) {
+    const pace_exchange_answer *of = &worst->of;
+    if (!worst->count) return;
+    bool same = strcmp(of->algorithm, of->faster_algorithm) == 0 && strcmp(of->protocol, of->faster_protocol) == 0;
+    pace_node_note(
+        root,
+        "At %zu of %zu sizes the library's own estimate favours a way that is not the fastest, by what is "
+        "usually reached: at %s %s/%s takes %.4g µs, %s/%s%s would take %.4g µs. Over slower links the "
+        "library may take the faster way, so that faster links can cost time; the intervals hold both times.",
+        worst->count, count, pace_show_bytes(worst->bytes).text, of->algorithm, of->protocol, of->time_s.median * 1e6,
+        of->faster_algorithm, of->faster_protocol, same ? " over more channels" : "", of->faster_s * 1e6);
+}
+
 static pace_status put_sizes(pace_node *root, const pace_exchange_asked *a) {
     int ranks = pace_exchange_asked_per_node(a) * pace_exchange_asked_nodes(a);
     double factor = pace_bus_factor(a->question.collective, ranks);
     pace_node *table = pace_open_table(root, &sizes, 0);
     size_t beyond = 0, unfitted = 0;
+    misjudged worst = {0};
     char why[PACE_WHY_UNFITTED], first[PACE_WHY_UNFITTED] = "";
     for (size_t i = 0; i < a->sizes.count; i++) {
         pace_exchange_answer given;
@@ -67,8 +100,12 @@ static pace_status put_sizes(pace_node *root, const pace_exchange_asked *a) {
         if (*why && unfitted++ == 0) pace_snprintf(first, sizeof first, "%s", why);
         beyond += given.used.beyond_sizes;
         double algbw = given.time_s.median > 0 ? bytes / given.time_s.median / 1e9 : NAN;
-        pace_table_put(table, &(size_row){bytes, algbw, algbw * factor, given, pace_rung_names[given.time_s.rung]});
+        misjudge(&worst, &given, bytes);
+        double faster_us = given.faster_s > 0 ? given.faster_s * 1e6 : NAN;
+        pace_table_put(table,
+                       &(size_row){bytes, algbw, algbw * factor, faster_us, given, pace_rung_names[given.time_s.rung]});
     }
+    say_misjudged(root, &worst, a->sizes.count);
     warn_of_sizes(pace_node_report(root), beyond, a->sizes.count);
     warn_of_fit(pace_node_report(root), unfitted, a->sizes.count, first);
     return PACE_OK;
@@ -96,6 +133,15 @@ static pace_status say_smallest(pace_node *root, const pace_exchange_asked *a, d
                        given.time_s.median * 1e3, pace_estimate_low(given.time_s) * 1e3,
                        pace_estimate_high(given.time_s) * 1e3, given.bottleneck);
     return PACE_OK;
+}
+
+static void say_losses(pace_node *root, const pace_exchange_saving *savings, size_t count) {
+    for (size_t i = 0; i < count; i++)
+        if (fmin(savings[i].of_smallest, savings[i].of_largest) < -0.001) {
+            pace_node_note(root, "A change that saves less than nothing makes the library's own estimate favour a way "
+                                 "that is slower by what is usually reached.");
+            return;
+        }
 }
 
 static pace_status build(pace_report *report, void *context) {
@@ -129,6 +175,7 @@ static pace_status build(pace_report *report, void *context) {
     PACE_TRY(put_answers(root, a));
     PACE_TRY(pace_exchange_savings(savings, &count, a));
     pace_put_table(root, &help, savings, count, sizeof *savings);
+    say_losses(root, savings, count);
     PACE_TRY(pace_put_assumptions(root, a->options->context->catalog, &largest.used, largest.time_s));
     pace_node_note(
         root,

@@ -216,6 +216,46 @@ static void test_never_falls(void **state) {
     pace_machine_catalog_free(&all);
 }
 
+static void scale_link(pace_machine *m, int link, double factor) {
+    if (link == 0) m->inside.bytes_per_s *= factor, m->brick_bytes_per_s *= factor;
+    if (link == 1) m->between.bytes_per_s *= factor, m->stream_bytes_per_s *= factor;
+    if (link == 2) m->between.latency_s /= factor;
+    if (link == 3) m->inside.latency_s /= factor;
+}
+
+/* Over a faster link an answer takes no longer than over any slower one; or it says that the library's choice is not
+ * the fastest, and its interval holds the time over the slower link. */
+static void test_faster_links(void **state) {
+    (void)state;
+    static const char *const machines[] = {"dgx-1-v100*2", "dgx-a100*8",  "dgx-h100",  "a3-high*2",   "hgx-b200*4",
+                                           "gb200-nvl72",  "pcie-8xp100", "dgx-2*32",  "dgx-spark*4", "gb200-nvl72*32",
+                                           "p3dn*4",       "p5*2",        "hgx-h800*8"};
+    static const double factors[] = {1, 1.1, 1.25, 1.5, 2, 4, 10};
+    for (size_t m = 0; m < sizeof machines / sizeof *machines; m++)
+        for (int link = 0; link < 4; link++)
+            for (int c = 0; c < PACE_COLLECTIVES; c++)
+                for (double bytes = 8; bytes < 2e9; bytes *= 8) {
+                    double least_s = INFINITY;
+                    for (size_t f = 0; f < sizeof factors / sizeof *factors; f++) {
+                        pace_exchange e;
+                        pace_exchange_answer a;
+                        open_on(&e, machines[m]);
+                        scale_link(&e.machine, link, factors[f]);
+                        const pace_exchange_question q = {.collective = (pace_collective)c,
+                                                          .bytes = bytes,
+                                                          .algorithm = -1,
+                                                          .protocol = -1};
+                        assert_int_equal(pace_exchange_answer_question(&a, &e, &q), PACE_OK);
+                        bool longer = a.time_s.median > least_s * 1.02;
+                        if (longer && (!(a.faster_s > 0) || pace_estimate_low(a.time_s) > least_s * 1.0001))
+                            fail_msg("%s, link %d x %g, collective %d, %g B: %.6g s (from %.6g) over %.6g s; faster %g",
+                                     machines[m], link, factors[f], c, bytes, a.time_s.median,
+                                     pace_estimate_low(a.time_s), least_s, a.faster_s);
+                        least_s = fmin(least_s, a.time_s.median);
+                    }
+                }
+}
+
 /* The same of the textbook's choice, on any number of nodes. */
 static void test_textbook_never_falls(void **state) {
     (void)state;
@@ -398,6 +438,7 @@ int main(void) {
                                        cmocka_unit_test(test_hosts),
                                        cmocka_unit_test(test_monotone),
                                        cmocka_unit_test(test_never_falls),
+                                       cmocka_unit_test(test_faster_links),
                                        cmocka_unit_test(test_textbook_never_falls),
                                        cmocka_unit_test(test_memory_knows_machines_apart),
                                        cmocka_unit_test(test_lines_are_fastest_when_small),
