@@ -223,6 +223,62 @@ def test_slurm_many():
     expect("file_cut_off" in [w["code"] for w in answer["warnings"]], "a compressed file that breaks off", answer["warnings"])
 
 
+def sacct_json(path, version):
+    """The rows of a table of sacct as `sacct --json` has them: Slurm's REST API, slurmdb schemas of data_parser v0.0.39 and v0.0.41."""
+    lines = open(path).read().splitlines()
+    header, jobs, raw = lines[0].split("|"), [], {}
+    for line in lines[1:]:
+        cells = line.split("|")
+        row = dict(zip(header, cells))
+        if len(cells) != len(header) or "." in row["JobID"]:
+            continue
+        number = raw.setdefault(row["JobID"], 9000 + len(raw)) if "_" in row["JobID"] else int(row["JobID"])
+        tasks = re.search(r"\[(.*)\]", row["JobID"])
+
+        def when(name):
+            return 0 if row[name] == "Unknown" else int(seconds(row[name]))
+
+        def tres(name):
+            listed = []
+            for i, (key, count) in enumerate(part.split("=") for part in row[name].split(",") if part):
+                kind, _, rest = key.partition("/")
+                listed.append({"type": kind, "name": rest, "id": i + 1, "count": int(re.sub("[A-Z]", "", count))})
+            return listed
+
+        state = row["State"].split()[0]
+        jobs.append({
+            "account": row["Account"], "allocation_nodes": 1, "array": {"job_id": 1002 if "_" in row["JobID"] else 0, "task": tasks[1] if tasks else ""},
+            "association": {"account": row["Account"], "cluster": "c", "user": row["User"]},
+            "het": {"job_id": 0, "job_offset": {"set": False, "infinite": False, "number": 0}}, "job_id": number, "name": row["JobName"],
+            "nodes": row["NodeList"], "partition": row["Partition"], "state": {"current": state if version < 40 else [state], "reason": "None"},
+            "steps": [{"state": "COMPLETED", "time": {"elapsed": 7}, "tres": {"allocated": [{"type": "gres", "name": "gpu", "count": 8}]}}],
+            "time": {"elapsed": int(elapsed(row["Elapsed"])), "eligible": when("Submit"), "end": when("End"), "start": when("Start"),
+                     "submission": when("Submit"), "limit": {"set": True, "number": 60}},
+            "tres": {"allocated": tres("AllocTRES"), "requested": tres("ReqTRES")}, "user": row["User"]})
+    return json.dumps({"jobs": jobs, "meta": {"slurm": {"release": "24.05"}}, "errors": [], "warnings": []}, indent=2)
+
+
+def test_sacct_json():
+    table = usage(sample("sacct.txt"))
+    tables = ("users", "accounts", "queues", "gpus", "states")
+    for version in (39, 41):
+        path = put(f"sacct{version}.json", sacct_json(sample("sacct.txt"), version))
+        answer = usage(path)
+        hold(answer, slurm_runs(sample("sacct.txt")), {}, "sacct --json")
+        expect(answer["files"][0]["mapping"] == "sacct-json" and answer["files"][0]["refused"] == 0, "mapping", answer["files"])
+        for name in (*tables, "gpu_hours", "runs", "runs_pending", "jobs", "waits", "wait_mean_s", "cost"):
+            expect(answer[name] == table[name], "as the table", version, name, answer[name], table[name])
+    # components of a heterogeneous job are parts of one; a user known by the association alone; odd entries are left out
+    job = {"association": {"user": "eve", "account": "x"}, "het": {"job_id": 70}, "job_id": 71, "partition": "q", "state": {"current": ["COMPLETED"]},
+           "time": {"elapsed": 3600, "start": 1774778400, "end": 1774782000, "submission": 1774778000},
+           "tres": {"allocated": [{"type": "gres", "name": "gpu:a30_2g.12gb", "count": 2}, {"type": "gres", "name": "gpu", "count": 2},
+                                  {"type": "gres", "name": "gpu,gpu=9", "count": 3}, {"type": "cpu", "count": 4}, [1], "x", {"name": "gpu"}]}}
+    other = dict(job, job_id=70)
+    answer = usage(put("het.json", json.dumps({"jobs": [job, other]})))
+    expect(answer["jobs"] == 1 and answer["runs"] == 2 and near(answer["gpu_hours"], 2), "heterogeneous", answer["jobs"], answer["runs"], answer["gpu_hours"])
+    expect([row["name"] for row in answer["users"]] == ["eve"], "user of the association", answer["users"])
+
+
 # --- Alibaba PAI -------------------------------------------------------------------------------------------------------
 
 def pai(name):

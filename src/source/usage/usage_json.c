@@ -6,6 +6,7 @@
 #include "base/decimal.h"
 #include "base/json_reader.h"
 #include "base/text.h"
+#include "source/usage/usage_entries.h"
 #include "source/usage/usage_words.h"
 
 #include <math.h>
@@ -31,6 +32,7 @@ typedef struct {
     pace_json *json;
     const char *paths[MOST_PATHS];
     bool of_element[MOST_PATHS];
+    const pace_yaml_node *entries[MOST_PATHS]; /* of arrays that are read as one list; NULL = of other paths */
     size_t path_count;
     int field[PACE_USAGE_FIELDS][PACE_USAGE_NAMES];
     char path[LONGEST_PATH];
@@ -42,6 +44,7 @@ typedef struct {
     char numbers[PACE_USAGE_FIELDS][32];
     int all; /* the path of the one field that takes all of its values; -1 = none does */
     PACE_VEC(char) joined;
+    pace_usage_entries list;
     uint64_t row;
     bool found;
     pace_status status;
@@ -67,7 +70,11 @@ static void bind(reader *r) {
     const pace_usage_mapping *m = r->stream->binding.mapping;
     r->all = -1;
     for (int f = 0; f < PACE_USAGE_FIELDS; f++) {
-        for (size_t i = 0; i < m->fields[f].name_count; i++) r->field[f][i] = want(r, m->fields[f].names[i]);
+        for (size_t i = 0; i < m->fields[f].name_count; i++) {
+            int path = want(r, m->fields[f].names[i]);
+            r->field[f][i] = path;
+            if (path >= 0 && m->fields[f].entries) r->entries[path] = m->fields[f].entries;
+        }
         r->stream->binding.field[f] = m->fields[f].name_count ? f : -1;
         r->stream->binding.unit[f] = m->fields[f].unit;
         if (m->fields[f].take == PACE_TAKE_ALL && r->all < 0) r->all = r->field[f][0];
@@ -178,7 +185,25 @@ static pace_json_token flatten_array(reader *r) {
     return token;
 }
 
+/* The path of an array that is read as one list; -1 for any other. */
+static int listed(const reader *r) {
+    for (size_t i = 0; i < r->path_count; i++)
+        if (r->entries[i] && strcmp(r->paths[i], r->path) == 0) return (int)i;
+    return -1;
+}
+
+static pace_json_token flatten_list(reader *r, int path) {
+    cell one = {.path = path, .element = r->of_element[path] ? r->element : -1};
+    pace_json_token token = pace_usage_entries_read(&r->list, &r->status, r->json, r->entries[path]);
+    if (pace_json_failed(token) || r->status != PACE_OK || r->list.count == 0) return token;
+    r->status = keep_text(r, &one, r->list.items, r->list.count);
+    if (r->status == PACE_OK) r->status = PACE_PUSH(&r->cells, one);
+    return token;
+}
+
 static pace_json_token flatten(reader *r, pace_json_token token) {
+    int list = token == PACE_JSON_ARRAY ? listed(r) : -1;
+    if (list >= 0) return flatten_list(r, list);
     if (token == PACE_JSON_OBJECT) return flatten_object(r);
     if (token == PACE_JSON_ARRAY) return flatten_array(r);
     if (token == PACE_JSON_STRING || token == PACE_JSON_NUMBER) r->status = keep_scalar(r, token);
@@ -228,13 +253,17 @@ static pace_usage_text taken(reader *r, int field, const gathered *g) {
     }
 }
 
+static bool says_nothing(const pace_usage_mapping *m, pace_usage_text text) {
+    return text.length == 0 || pace_usage_is_missing(m, text);
+}
+
 static pace_status deliver(reader *r) {
     static const pace_usage_text nothing = {"", 0};
     pace_usage_text cells[PACE_USAGE_FIELDS];
     const pace_usage_mapping *m = r->stream->binding.mapping;
     for (int f = 0; f < PACE_USAGE_FIELDS; f++) {
         cells[f] = nothing;
-        for (size_t i = 0; cells[f].length == 0 && i < m->fields[f].name_count; i++) {
+        for (size_t i = 0; says_nothing(m, cells[f]) && i < m->fields[f].name_count; i++) {
             int path = r->field[f][i];
             if (path >= 0 && r->values[path].count) cells[f] = taken(r, f, &r->values[path]);
         }
@@ -332,7 +361,7 @@ pace_status pace_usage_read_json(pace_usage_stream *stream) {
         status = read_document(r);
         pace_json_free(r->json);
     }
-    PACE_VEC_FREE(&r->cells, &r->text, &r->joined);
+    PACE_VEC_FREE(&r->cells, &r->text, &r->joined, &r->list);
     pace_free(r);
     return status;
 }

@@ -1,6 +1,7 @@
 #include "source/usage/usage_mapping.h"
 #include "base/text.h"
 #include "base/yaml_member.h"
+#include "source/usage/usage_entries.h"
 
 #include <math.h>
 #include <string.h>
@@ -71,8 +72,20 @@ static pace_status read_figures(const pace_yaml_node **out, const pace_yaml *yam
     return PACE_OK;
 }
 
+/* Two names or more: a key and its count. */
+static pace_status read_entries(const pace_yaml_node **out, const pace_yaml *yaml, const pace_yaml_node *list) {
+    size_t count = pace_yaml_count(list);
+    if (list && (!pace_yaml_is_list(list) || count < 2 || count > PACE_ENTRY_MEMBERS))
+        return pace_yaml_fail(yaml, list, "expected a list of 2 to %d names", PACE_ENTRY_MEMBERS);
+    for (size_t i = 0; i < count; i++)
+        if (!pace_yaml_text(pace_yaml_item(list, i)))
+            return pace_yaml_fail(yaml, pace_yaml_item(list, i), "expected the name of a member");
+    *out = list;
+    return PACE_OK;
+}
+
 static pace_status read_column(pace_usage_column *out, const pace_yaml *yaml, const pace_yaml_node *node) {
-    static const char *const known[] = {"column", "unit", "units", "before", "list", "take", "slices", NULL};
+    static const char *const known[] = {"column", "unit", "units", "before", "list", "entries", "take", "slices", NULL};
     int take;
     out->unit = 1;
     if (!pace_yaml_is_map(node)) return read_names(out, yaml, node);
@@ -85,6 +98,7 @@ static pace_status read_column(pace_usage_column *out, const pace_yaml *yaml, co
     out->take = (pace_usage_take)take;
     out->before = pace_yaml_text_of(node, "before");
     out->list = pace_yaml_text_of(node, "list");
+    PACE_TRY(read_entries(&out->entries, yaml, pace_yaml_get(node, "entries")));
     PACE_TRY(read_figures(&out->units, yaml, pace_yaml_get(node, "units"), 1e6));
     return read_figures(&out->slices, yaml, pace_yaml_get(node, "slices"), 64);
 }

@@ -37,8 +37,10 @@ typedef struct {
     double unit;                         /* what one of the column is in ours */
     const pace_yaml_node *units;         /* the same by what follows a loosely spelled name: "h"; NULL = nothing may */
     const char *before;                  /* the text ends before the first of these characters; NULL = whole */
-    const char *list;             /* "gres/gpu": the count of this in "key=count,key:model=count"; NULL = plain */
-    const pace_yaml_node *slices; /* how many slices a GPU has, by a word of its model's name; "" = any other */
+    const char *list;              /* "gres/gpu": the count of this in "key=count,key:model=count"; NULL = plain */
+    const pace_yaml_node *slices;  /* how many slices a GPU has, by a word of its model's name; "" = any other */
+    const pace_yaml_node *entries; /* of JSON: members of the objects of an array that is read as such a list, the last
+                                      of them the count; NULL = plain */
     pace_usage_take take;
 } pace_usage_column;
 

@@ -67,6 +67,7 @@ static bool read_list(pace_usage_row *out, pace_usage_field field, const pace_us
     size_t kinds;
     pace_usage_gpus gpus[PACE_USAGE_KINDS_OF_GPU];
     if (strcmp(column->list, "brackets") == 0) return pace_usage_brackets(&out->number[field], text);
+    if (strcmp(column->list, "ranges") == 0) return pace_usage_ranges(&out->number[field], text);
     if (!pace_usage_list(&out->number[field], gpus, &kinds, text, column->list)) return false;
     for (size_t i = 0; i < kinds; i++) {
         double share = pace_usage_share(gpus[i].model, column->slices);

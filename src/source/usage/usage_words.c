@@ -220,19 +220,22 @@ static bool count_range(double *count, const char **at, const char *end) {
     return true;
 }
 
-bool pace_usage_brackets(double *out, pace_usage_text text) {
-    const char *open = memchr(text.data, '[', text.length), *end = text.data + text.length;
+bool pace_usage_ranges(double *out, pace_usage_text text) {
+    const char *at = text.data, *end = at + text.length, *percent = memchr(at, '%', text.length);
+    const char *stop = percent ? percent : end;
     double count = 0;
-    *out = 1;
-    if (!open) return true;
-    const char *close = memchr(open, ']', (size_t)(end - open)), *at = open;
-    if (!close) return false;
-    const char *percent = memchr(open, '%', (size_t)(close - open)), *stop = percent ? percent : close;
-    do {
-        at++;
+    do
         if (!count_range(&count, &at, stop)) return false;
-    } while (at < stop && *at == ',');
+    while (sign(&at, stop, ','));
     if (at != stop) return false;
     *out = count;
     return true;
+}
+
+bool pace_usage_brackets(double *out, pace_usage_text text) {
+    const char *open = memchr(text.data, '[', text.length), *end = text.data + text.length;
+    *out = 1;
+    if (!open) return true;
+    const char *close = memchr(open, ']', (size_t)(end - open));
+    return close && pace_usage_ranges(out, (pace_usage_text){open + 1, (size_t)(close - open - 1)});
 }

@@ -31,3 +31,6 @@ int pace_usage_slices(pace_usage_text model);
 
 /** How many numbers "123_[3-10,12%2]" has in its brackets; 1 without any. False if brackets hold something else. */
 bool pace_usage_brackets(double *out, pace_usage_text text);
+
+/** The same of what stands in the brackets, "3-10,12%2". */
+bool pace_usage_ranges(double *out, pace_usage_text text);

@@ -98,6 +98,9 @@ static void brackets_count_tasks(void **state) {
     assert_true(pace_usage_brackets(&count, text("123_[3-10,12%2]")) && count == 9);
     assert_true(pace_usage_brackets(&count, text("123_[0-8:4]")) && count == 3);
     assert_true(pace_usage_brackets(&count, text("123")) && count == 1);
+    assert_true(pace_usage_ranges(&count, text("3-10,12%2")) && count == 9);
+    assert_false(pace_usage_ranges(&count, text("")) || pace_usage_ranges(&count, text("3-")) ||
+                 pace_usage_ranges(&count, text("3,x")));
     assert_false(pace_usage_brackets(&count, text("123_[5-3]")));
     assert_false(pace_usage_brackets(&count, text("123_[")));
     assert_false(pace_usage_brackets(&count, text("123_[]")));
