@@ -295,19 +295,38 @@ static void make_group(pace_nccl_group *out, const void *of, int nodes) {
                             nccl_node_rate(m, senders_of(asked->question)));
 }
 
+static pace_steady_question steady_question(const group_asked *asked) {
+    const pace_exchange *e = asked->exchange;
+    const pace_exchange_question *q = asked->question;
+    return (pace_steady_question){.chooser = &e->nccl,
+                                  .prices = &e->prices,
+                                  .machine = &e->machine,
+                                  .collective = q->collective,
+                                  .ranks_per_node = q->ranks_per_node,
+                                  .nodes = q->nodes,
+                                  .single_bytes = q->element_bytes == 1,
+                                  .asked = {q->algorithm, q->protocol, e->stack},
+                                  .make = make_group,
+                                  .of = asked};
+}
+
 static void steady_time(pace_steady_answer *out, const pace_exchange *e, const pace_exchange_question *q) {
     const group_asked asked = {e, q};
-    const pace_steady_question question = {.chooser = &e->nccl,
-                                           .prices = &e->prices,
-                                           .machine = &e->machine,
-                                           .collective = q->collective,
-                                           .ranks_per_node = q->ranks_per_node,
-                                           .nodes = q->nodes,
-                                           .single_bytes = q->element_bytes == 1,
-                                           .asked = {q->algorithm, q->protocol, e->stack},
-                                           .make = make_group,
-                                           .of = &asked};
+    const pace_steady_question question = steady_question(&asked);
     pace_steady_time(out, &question, q->bytes);
+}
+
+/* Whether another way than the library's takes less, beyond what figures are rounded by. */
+static void find_faster(pace_exchange_answer *out, const pace_exchange *e, const pace_exchange_question *q) {
+    const group_asked asked = {e, q};
+    const pace_steady_question question = steady_question(&asked);
+    int algorithm, protocol;
+    if (e->library != PACE_LIBRARY_NCCL || e->stack == PACE_STACK_BELIEF) return;
+    double fastest_s = pace_steady_fastest(&algorithm, &protocol, &question, q->bytes);
+    if (!(fastest_s < 0.99 * out->time_s.median)) return;
+    out->faster_s = fastest_s;
+    out->faster_algorithm = pace_nccl_algorithm_names[algorithm];
+    out->faster_protocol = pace_nccl_protocol_names[protocol];
 }
 
 /* What the spread lacks to hold a time that is shorter. */
@@ -337,11 +356,6 @@ static pace_status solve_nccl(pace_exchange_answer *out, const pace_exchange *e,
                                   .algorithm = pace_nccl_algorithm_names[way.algorithm],
                                   .protocol = pace_nccl_protocol_names[way.protocol],
                                   .bottleneck = ""};
-    if (way.fastest_s < 0.99 * s) {
-        out->faster_s = way.fastest_s;
-        out->faster_algorithm = pace_nccl_algorithm_names[way.fastest_algorithm];
-        out->faster_protocol = pace_nccl_protocol_names[way.fastest_protocol];
-    }
     out->used.added[doubt] = own;
     out->used.added[PACE_DOUBT_NCCL_HOST] = host;
     out->used.added[PACE_DOUBT_NCCL_DEVICE] = foreign;
@@ -444,7 +458,10 @@ pace_status pace_exchange_answer_question(pace_exchange_answer *out, const pace_
     pace_exchange_answer answer;
     PACE_TRY(resolve(&q, &exchange->machine));
     PACE_TRY(solve(&answer, exchange, &q));
-    if (answer.time_s.median > 0) PACE_TRY(find_bottleneck(&answer, exchange, &q));
+    if (answer.time_s.median > 0) {
+        find_faster(&answer, exchange, &q);
+        PACE_TRY(find_bottleneck(&answer, exchange, &q));
+    }
     *out = answer;
     return PACE_OK;
 }

@@ -39,8 +39,8 @@ typedef struct {
 typedef struct {
     pace_estimate time_s;
     const char *algorithm, *protocol; /* borrowed from tables; protocol "" where there is none */
-    double faster_s; /* of another way that would take less, over which the library's estimate favours its own; 0 = none
-                        does: over slower links it may take that one */
+    double faster_s; /* of another way that would take less, though the library's estimate favours its own: over slower
+                        links it may take that one. 0 = none, or only the time was asked for */
     const char *faster_algorithm, *faster_protocol;
     const char *bottleneck; /* "latency", the kind of link whose speed counts most ("nvlink"), "library" */
     pace_doubts_used used;  /* what time_s rests on */

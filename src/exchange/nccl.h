@@ -177,5 +177,9 @@ int pace_nccl_mark(double *mark, double *next, double bytes);
 void pace_nccl_interval_find(pace_nccl_interval *out, const pace_nccl_group *group, double mark, double next,
                              const pace_nccl_asked *of);
 
+/** The same of the fastest way. */
+void pace_nccl_interval_fastest(pace_nccl_interval *out, const pace_nccl_group *group, double mark, double next,
+                                const pace_nccl_asked *of);
+
 /** The time on the line between both marks. */
 double pace_nccl_between_marks(const pace_nccl_interval *interval, double mark, double next, double bytes);

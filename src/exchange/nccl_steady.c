@@ -49,7 +49,7 @@ static double next_mark(double mark) {
 }
 
 /* A time does not fall by more than this: marks beyond one that takes so much longer are not looked at. */
-static const double falls_to = 0.8;
+static const double falls_to = 0.5;
 
 static double shortest_from(const asked *a, const passage *mark) {
     double shortest = mark->time_s, bytes = mark->bytes;
@@ -60,6 +60,16 @@ static double shortest_from(const asked *a, const passage *mark) {
         shortest = pace_least(shortest, next.time_s);
     }
     return shortest;
+}
+
+void pace_nccl_interval_fastest(pace_nccl_interval *out, const pace_nccl_group *group, double mark, double next,
+                                const pace_nccl_asked *of) {
+    int algorithm, protocol;
+    double below_s = pace_nccl_fastest(&algorithm, &protocol, group, mark, of);
+    double above_s = pace_nccl_fastest(&algorithm, &protocol, group, next, of);
+    double beyond_s = pace_nccl_fastest(&algorithm, &protocol, group, next_mark(next), of);
+    double most_s = pace_least(above_s, beyond_s);
+    *out = (pace_nccl_interval){pace_least(below_s, most_s), most_s};
 }
 
 int pace_nccl_mark(double *mark, double *next, double bytes) {

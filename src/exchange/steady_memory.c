@@ -16,6 +16,7 @@ typedef struct {
     pace_nccl_group group;
     bool known[MARKS];
     pace_nccl_interval own[MARKS], fewer[MARKS]; /* of this group; the longest of those on fewer nodes */
+    pace_nccl_interval fastest[MARKS];
 } known_group;
 
 typedef struct {
@@ -49,7 +50,7 @@ static void remember(known_group *g, const pace_steady_question *q) {
     g->used = true;
 }
 
-static known_group *find(const pace_steady_question *q) {
+static known_group *find_remembered(const pace_steady_question *q) {
     memory *m = &remembered;
     if (is_of(&m->groups[m->last], q)) return &m->groups[m->last];
     for (int i = 0; i < GROUPS; i++)
@@ -58,6 +59,14 @@ static known_group *find(const pace_steady_question *q) {
     m->next = (m->next + 1) % GROUPS;
     remember(&m->groups[m->last], q);
     return &m->groups[m->last];
+}
+
+/* Groups alike may come with constants that lie elsewhere. */
+static known_group *find(const pace_steady_question *q) {
+    known_group *g = find_remembered(q);
+    g->group.chooser = q->chooser;
+    g->group.prices = q->prices;
+    return g;
 }
 
 enum { ALL_NODES = 32 };
@@ -88,29 +97,28 @@ static void find_interval(pace_nccl_interval *own, pace_nccl_interval *fewer, co
     find_fewer(fewer, q, mark, next);
 }
 
-static double held_time(known_group *g, const pace_steady_question *q, double bytes) {
+void pace_steady_time(pace_steady_answer *out, const pace_steady_question *q, double bytes) {
     double mark, next;
-    pace_nccl_interval beyond[2], *own = &beyond[0], *fewer = &beyond[1];
+    pace_nccl_interval beyond[3], *own = &beyond[0], *fewer = &beyond[1], *fastest = &beyond[2];
+    known_group *g = find(q);
+    out->time_s = pace_nccl_own_time(&out->waiting_share, &out->algorithm, &out->protocol, &g->group, bytes, &q->asked);
+    out->fastest_s = out->time_s;
+    if (q->asked.stack == PACE_STACK_BELIEF || isinf(out->time_s)) return;
     int number = pace_nccl_mark(&mark, &next, bytes);
     bool known = number < MARKS && g->known[number];
-    if (number < MARKS) own = &g->own[number], fewer = &g->fewer[number], g->known[number] = true;
-    if (!known) find_interval(own, fewer, q, &g->group, mark, next);
-    double time_s = pace_nccl_between_marks(own, mark, next, bytes);
-    return q->nodes > 1 ? pace_most(time_s, pace_nccl_between_marks(fewer, mark, next, bytes)) : time_s;
+    if (number < MARKS) {
+        own = &g->own[number], fewer = &g->fewer[number], fastest = &g->fastest[number];
+        g->known[number] = true;
+    }
+    if (!known) {
+        find_interval(own, fewer, q, &g->group, mark, next);
+        pace_nccl_interval_fastest(fastest, &g->group, mark, next, &q->asked);
+    }
+    out->time_s = pace_nccl_between_marks(own, mark, next, bytes);
+    if (q->nodes > 1) out->time_s = pace_most(out->time_s, pace_nccl_between_marks(fewer, mark, next, bytes));
+    out->fastest_s = pace_nccl_between_marks(fastest, mark, next, bytes);
 }
 
-void pace_steady_time(pace_steady_answer *out, const pace_steady_question *q, double bytes) {
-    known_group *g = find(q);
-    g->group.chooser = q->chooser;
-    g->group.prices = q->prices;
-    pace_steady_answer answer = {0};
-    answer.time_s =
-        pace_nccl_own_time(&answer.waiting_share, &answer.algorithm, &answer.protocol, &g->group, bytes, &q->asked);
-    answer.fastest_s = answer.time_s;
-    answer.fastest_algorithm = answer.algorithm;
-    answer.fastest_protocol = answer.protocol;
-    *out = answer;
-    if (q->asked.stack == PACE_STACK_BELIEF || isinf(answer.time_s)) return;
-    out->time_s = held_time(g, q, bytes);
-    out->fastest_s = pace_nccl_fastest(&out->fastest_algorithm, &out->fastest_protocol, &g->group, bytes, &q->asked);
+double pace_steady_fastest(int *algorithm, int *protocol, const pace_steady_question *q, double bytes) {
+    return pace_nccl_fastest(algorithm, protocol, &find(q)->group, bytes, &q->asked);
 }

@@ -27,11 +27,13 @@ typedef struct {
     double time_s;           /* never falls as bytes and nodes grow; infinite where nothing is possible */
     double waiting_share;    /* of it */
     int algorithm, protocol; /* that NCCL chooses */
-    double fastest_s;        /* of the fastest way, and which it is; where belief alone counts, the chosen one */
-    int fastest_algorithm, fastest_protocol;
+    double fastest_s;        /* of the fastest way; where belief alone counts, of the chosen one */
 } pace_steady_answer;
 
 void pace_steady_time(pace_steady_answer *out, const pace_steady_question *question, double bytes);
+
+/** The fastest way at exactly this size, and its time. */
+double pace_steady_fastest(int *algorithm, int *protocol, const pace_steady_question *question, double bytes);
 
 /** The next of the numbers of nodes that more nodes must not be faster than, from 1 on. Where algorithms need powers of
  * two, the counts just below those, and below their halves and quarters, are the slowest: beyond 32 nodes these and the

@@ -216,6 +216,37 @@ static void test_never_falls(void **state) {
     pace_machine_catalog_free(&all);
 }
 
+/* The same of an algorithm or a protocol that is asked for, by two lines of NCCL. What is asked for is never faster
+ * than the interval of what NCCL chooses, but for the lines between marks (a hundredth). */
+static void test_forced_never_falls(void **state) {
+    (void)state;
+    static const char *const machines[] = {"pcie-8x5090", "pcie-8xp100*8", "dgx-h100*16", "dgx-1-p100*3",
+                                           "p4d*4",       "gb200-nvl72",   "dgx-1-v100"};
+    for (size_t m = 0; m < 2 * sizeof machines / sizeof *machines; m++) {
+        pace_machine machine;
+        pace_exchange e;
+        assert_int_equal(pace_machine_parse(&machine, test_catalog(), machines[m / 2]), PACE_OK);
+        assert_int_equal(pace_exchange_open(&e, test_catalog(), &machine, PACE_LIBRARY_NCCL, m % 2 ? "2.7" : NULL),
+                         PACE_OK);
+        for (int way = 0; way < PACE_NCCL_ALGORITHMS + PACE_NCCL_PROTOCOLS; way++) {
+            pace_exchange_question q = {.collective = PACE_ALLREDUCE, .algorithm = PACE_ANY, .protocol = PACE_ANY};
+            pace_exchange_question own = q;
+            double less_s = 0;
+            *(way < PACE_NCCL_ALGORITHMS ? &q.algorithm : &q.protocol) = way % PACE_NCCL_ALGORITHMS;
+            for (q.bytes = 8; q.bytes < 4e10; q.bytes *= 1.3) {
+                pace_estimate s, own_s;
+                if (pace_exchange_time(&s, &e, &q) != PACE_OK) break;
+                own.bytes = q.bytes;
+                assert_int_equal(pace_exchange_time(&own_s, &e, &own), PACE_OK);
+                if (s.median < less_s * (1 - 1e-9) || s.median < pace_estimate_low(own_s) * 0.99)
+                    fail_msg("%s, line %s, way %d, %g B: %.9g s, of fewer bytes %.9g s, of NCCL's choice %.9g s",
+                             machines[m / 2], m % 2 ? "2.7" : "newest", way, q.bytes, s.median, less_s, own_s.median);
+                less_s = s.median;
+            }
+        }
+    }
+}
+
 static void scale_link(pace_machine *m, int link, double factor) {
     if (link == 0) m->inside.bytes_per_s *= factor, m->brick_bytes_per_s *= factor;
     if (link == 1) m->between.bytes_per_s *= factor, m->stream_bytes_per_s *= factor;
@@ -438,6 +469,7 @@ int main(void) {
                                        cmocka_unit_test(test_hosts),
                                        cmocka_unit_test(test_monotone),
                                        cmocka_unit_test(test_never_falls),
+                                       cmocka_unit_test(test_forced_never_falls),
                                        cmocka_unit_test(test_faster_links),
                                        cmocka_unit_test(test_textbook_never_falls),
                                        cmocka_unit_test(test_memory_knows_machines_apart),
