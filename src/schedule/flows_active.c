@@ -22,7 +22,7 @@ void pace_active_flows_free(pace_active_flows *a) {
     a->rates.links = NULL; /* borrowed */
     pace_rates_free(&a->rates);
     PACE_VEC_FREE(&a->flows, &a->ways, &a->crossings, &a->free, &a->heap, &a->dirty, &a->started, &a->touched);
-    PACE_VEC_FREE(&a->part, &a->rate);
+    PACE_VEC_FREE(&a->gone, &a->taken_over, &a->part, &a->rate);
 }
 
 /* --- the heap ----------------------------------------------------------------------------------------------------- */
@@ -102,14 +102,38 @@ static pace_status new_place(uint32_t *out, pace_active_flows *a) {
     return PACE_PUSH(&a->flows, ((pace_active_flow){0}));
 }
 
+static bool same_way(pace_flow a, pace_flow b) {
+    return a.hops == b.hops && a.hop_count == b.hop_count && a.limit_bytes_per_s == b.limit_bytes_per_s;
+}
+
+/* Whether the flow that ended last was on this way; the port that sent it sends the next one. */
+static bool takes_over(uint32_t *flow, pace_active_flows *a, pace_flow way) {
+    if (!a->gone.count || !same_way(a->ways.items[a->gone.items[a->gone.count - 1]], way)) return false;
+    *flow = a->gone.items[--a->gone.count];
+    return true;
+}
+
+static pace_status push_last(pace_active_flows *a, uint32_t flow) {
+    PACE_TRY(PACE_PUSH(&a->heap, flow));
+    put(a, a->heap.count - 1, flow);
+    return PACE_OK;
+}
+
+/* Ends last until it has a rate. */
 pace_status pace_active_flows_add(pace_active_flows *a, pace_flow way, double bytes, uint32_t lane) {
     uint32_t flow;
+    if (takes_over(&flow, a, way)) {
+        a->flows.items[flow].ends_ns = INFINITY;
+        a->flows.items[flow].bytes = bytes;
+        a->flows.items[flow].lane = lane;
+        PACE_TRY(push_last(a, flow));
+        return PACE_PUSH(&a->taken_over, flow);
+    }
     PACE_TRY(new_place(&flow, a));
     a->ways.items[flow] = way;
     a->flows.items[flow] = (pace_active_flow){INFINITY, 0, bytes, lane, 0, 0};
     enter(a, flow);
-    PACE_TRY(PACE_PUSH(&a->heap, flow));
-    put(a, a->heap.count - 1, flow); /* ends last until it has a rate */
+    PACE_TRY(push_last(a, flow));
     return PACE_PUSH(&a->started, flow);
 }
 
@@ -117,8 +141,7 @@ bool pace_active_flows_take(pace_active_flow *out, pace_status *status, pace_act
     if (!(pace_active_flows_next(a) <= until_ns)) return false;
     uint32_t flow = a->heap.items[0], last = a->heap.items[--a->heap.count];
     *out = a->flows.items[flow];
-    *status = leave(a, flow);
-    if (*status == PACE_OK) *status = PACE_PUSH(&a->free, flow);
+    *status = PACE_PUSH(&a->gone, flow);
     if (last != flow) {
         put(a, 0, last);
         sift_down(a, 0);
@@ -278,7 +301,23 @@ static void begin_round(pace_active_flows *a) {
     a->touched.count = 0;
 }
 
+/* Those that have gone leave their links; those that took over begin. */
+static pace_status settle(pace_active_flows *a, double now_ns) {
+    for (size_t i = 0; i < a->gone.count; i++) {
+        PACE_TRY(leave(a, a->gone.items[i]));
+        PACE_TRY(PACE_PUSH(&a->free, a->gone.items[i]));
+    }
+    for (size_t i = 0; i < a->taken_over.count; i++) {
+        pace_active_flow *f = &a->flows.items[a->taken_over.items[i]];
+        f->ends_ns = now_ns + f->bytes * 1e9 / f->bytes_per_s;
+        sift_up(a, f->place);
+    }
+    a->gone.count = a->taken_over.count = 0;
+    return PACE_OK;
+}
+
 pace_status pace_active_flows_rate(pace_active_flows *a, double now_ns) {
+    PACE_TRY(settle(a, now_ns));
     for (size_t i = 0; i < a->dirty.count; i++) {
         uint32_t link = a->dirty.items[i];
         if (!a->links.of[link].dirty) continue;

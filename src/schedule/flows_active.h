@@ -1,8 +1,8 @@
 /* Flows under way on shared links: which cross every link, what rate each has, and which ends next. Rates are max-min
  * fair exactly if every flow is held back by its own limit or by a full link on which none has more. So when flows come
  * or go, those that this may touch are rated anew beside all others as they are; then others are added that are held
- * back by nothing any more, or that have more on a full link than one that it holds back, until there are none. Inside
- * of flows*.c. */
+ * back by nothing any more, or that have more on a full link than one that it holds back, until there are none. A flow
+ * that begins on the way on which one has just ended changes no rates: it has the other's. Inside of flows*.c. */
 #pragma once
 
 #include "exchange/rates.h"
@@ -49,9 +49,11 @@ typedef struct {
     PACE_VEC(uint32_t) free; /* places */
     PACE_VEC(uint32_t) heap; /* flows, that which ends next on top */
     uint32_t round, solution;
-    PACE_VEC(uint32_t) dirty;   /* links whose flows have changed */
-    PACE_VEC(uint32_t) started; /* flows without a rate */
-    PACE_VEC(uint32_t) touched; /* flows to be given a rate */
+    PACE_VEC(uint32_t) dirty;      /* links whose flows have changed */
+    PACE_VEC(uint32_t) started;    /* flows without a rate */
+    PACE_VEC(uint32_t) gone;       /* flows that have ended since rates were given: their links still count them */
+    PACE_VEC(uint32_t) taken_over; /* places of ended flows that others on the same way have now, and their rates */
+    PACE_VEC(uint32_t) touched;    /* flows to be given a rate */
     PACE_VEC(pace_flow) part;
     PACE_VEC(double) rate;
 } pace_active_flows;
