@@ -77,7 +77,8 @@ def main():
         reader = os.path.join(BUILD, "tests", "bench_job_reader")
         if os.path.exists(reader):
             subprocess.run([reader, path], env=dict(os.environ, OMP_NUM_THREADS="1"), check=True)
-        print(f"ratio of wall time {peer[0] / own[0]:.1f}, of CPU time {peer[2] / own[2]:.1f}, of memory {peer[1] / own[1]:.1f}")
+        print(f"ratio of wall time {peer[0] / own[0]:.1f}, of CPU time {peer[2] / own[2]:.1f} (one thread each: {peer[2] / one[2]:.1f}), "
+              f"of memory {peer[1] / own[1]:.1f}")
         if own[3] != one[3]:
             sys.exit("the result depends on the number of threads")
 
