@@ -7,6 +7,7 @@
 #include "source/traces/nsys.h"
 #include "source/traces/trace_formats.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -112,11 +113,19 @@ static bool reads(const file_kind *kind, const char *verb, const char *option) {
     return strstr(kind->doors, word) != NULL;
 }
 
+/* "FILE", and FILE of "FILE*2" and "FILE nodes=2". */
+static void take_path(char *out, size_t size, const char *text) {
+    pace_snprintf(out, size, "%s", text);
+    if (!pace_is_file(out)) out[strcspn(out, " *")] = '\0';
+}
+
 /* Whether the message is replaced. */
-static bool explain(const char *path, const char *verb, const char *option, const char *message) {
+static bool explain(const char *text, const char *verb, const char *option, const char *message) {
+    char path[PATH_MAX];
     struct stat about;
     const file_kind *kind;
     bool told = strstr(message, ": is ") || strstr(message, ", which has no times");
+    take_path(path, sizeof path, text);
     if (!strstr(message, path) || told || stat(path, &about) != 0 || !S_ISREG(about.st_mode)) return false;
     if (about.st_size == 0) return pace_fail(PACE_E_INPUT, "%s: the file is empty", path) == PACE_E_INPUT;
     pace_status status = find_kind(&kind, path);

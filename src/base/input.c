@@ -122,6 +122,11 @@ static size_t take_peeked(stream *s, void *buffer, size_t capacity) {
 
 /* ---- opening ---- */
 
+bool pace_is_file(const char *path) {
+    struct stat about;
+    return stat(path, &about) == 0 && S_ISREG(about.st_mode);
+}
+
 static _Thread_local uint64_t limit_bytes;
 
 uint64_t pace_input_limit(void) { return limit_bytes; }

@@ -8,6 +8,9 @@
 
 typedef struct pace_input pace_input;
 
+/** Whether `path` is a regular file. */
+bool pace_is_file(const char *path);
+
 /** Opens `path`. Errors: PACE_E_IO with the path and the system's reason (a directory is one). */
 pace_status pace_input_open(pace_input **out, const char *path) PACE_MUST_CHECK;
 

@@ -1,5 +1,6 @@
 #include "machine/device_resolve.h"
 #include "base/decimal.h"
+#include "base/input.h"
 #include "base/print.h"
 #include "base/text.h"
 #include "machine/device_entry.h"
@@ -12,7 +13,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
-#include <sys/stat.h>
 
 /* --- names ------------------------------------------------------------------------------------------------------ */
 
@@ -63,11 +63,9 @@ static void come_near(nearest *best, const char *wanted, const char *name) {
 static pace_status fail_unknown(const pace_device_catalog *catalog, const char *name) {
     nearest best = {0};
     pace_machine_catalog machines = {0};
-    struct stat about;
-    if (stat(name, &about) == 0)
-        return pace_fail(PACE_E_MISSING,
-                         "the catalogue has no device \"%.80s\": a file that describes devices or machines ends with "
-                         ".yaml, .yml or .json",
+    if (pace_is_file(name))
+        return pace_fail(PACE_E_INPUT,
+                         "%s: expected a description of devices or machines, whose name ends with .yaml, .yml or .json",
                          name);
     if (*pace_name_count_hint(name))
         return pace_fail(PACE_E_MISSING, "the catalogue has no device \"%.80s\"%s", name, pace_name_count_hint(name));

@@ -1,5 +1,6 @@
 /* What --on says of a machine: a catalogue name, a file, or devices and how they are joined. */
 #include "machine/device_names.h"
+#include "base/input.h"
 #include "base/text.h"
 #include "machine/device_resolve.h"
 #include "machine/machine_read.h"
@@ -188,6 +189,9 @@ static pace_status find_device(parser *p, const char *name) {
     pace_device_catalog_free(&devices);
     if (status != PACE_OK) return status;
     if (device) return PACE_OK;
+    if (pace_is_file(name))
+        return pace_fail(PACE_E_INPUT,
+                         "%s: expected a description of a machine, whose name ends with .yaml, .yml or .xml", name);
     const char *hint = pace_name_count_hint(p->text);
     return pace_fail(PACE_E_MISSING, "%.60s: neither a machine nor a device of the catalogue, nor a file%s",
                      *hint ? p->text : name, hint);

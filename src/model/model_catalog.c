@@ -1,5 +1,6 @@
 #include "model/model_catalog.h"
 
+#include "base/input.h"
 #include "base/numbers.h"
 #include "machine/catalog.h"
 #include "model/model_names.h"
@@ -70,6 +71,9 @@ static pace_status build_when_called(search *wanted) {
     snprintf(name, sizeof name, "%s", called ? called->model : pace_model_names_closest(&names, wanted->name));
     bool takes_image = called && pace_model_called_takes(called, "image");
     pace_model_names_free(&names);
+    if (!called && pace_is_file(wanted->name))
+        return pace_fail(PACE_E_INPUT, "%s: expected a description of a model, whose name ends with .yaml",
+                         wanted->name);
     if (!called)
         return pace_fail(PACE_E_MISSING,
                          "%sthe catalogue has no model \"%.80s\"%s%s%s (a file of yours ends with .yaml)",

@@ -117,15 +117,17 @@ def check_own_kinds(folder):
     demo = os.path.join(SOURCE, "tests", "data", "demo.json.gz")
     for path, read_by, what in own_kinds(folder):
         doors = {"analyze": (path,), "predict": (path, "--on", "t4"), "fleet": (path,), "iterations": (path,), "history": (path,), "rows": ("--rows", path), "convert": (path, "-o", path + ".et"),
-                 "fit": ("lenet", "--on", "t4", "--fit", path), "overheads": (demo, "--on", "t4", "--overheads", path), "learn": (path, "-o", path + ".fit")}
+                 "fit": ("lenet", "--on", "t4", "--fit", path), "overheads": (demo, "--on", "t4", "--overheads", path), "learn": (path, "-o", path + ".fit"),
+                 "machines": (path,), "on": ("lenet", "--on", path), "nodes": ("gpt2", "--on", path + "*2"), "joined": ("--kind", "exchange", "--on", path), "train": (path,)}
         for door, words in doors.items():
-            verb = {"iterations": "fleet", "rows": "predict", "fit": "predict", "overheads": "predict", "learn": "fit"}.get(door, door)
+            verb = {"iterations": "fleet", "rows": "predict", "fit": "predict", "overheads": "predict", "learn": "fit", "on": "predict", "nodes": "plan", "joined": "predict"}.get(door, door)
             more = ("--iterations",) if door == "iterations" else ()
             code, out, err = run(verb, *words, *more, "-q")
             if door in read_by.split():
                 expect("another kind" not in err, "is read there", door, path, err)
                 continue
-            expect_line(code, err, 3, path, what if "no times" not in err and ": is a table" not in err else ": ")
+            at_hand = {"train": "description of a model", **dict.fromkeys(("machines", "on", "nodes", "joined"), "description of" if path.endswith("d.txt") else what)}
+            expect_line(code, err, 3, path, at_hand[door] if door in at_hand else what if "no times" not in err and ": is a table" not in err else ": ")
             expect(out == "", door, path, out[:200])
     empty = os.path.join(folder, "nothing")
     open(empty, "w").close()
@@ -178,7 +180,7 @@ def main():
             expect(code == (0 if good else 3) and (good or "ends with .yaml, or -" in err), name, code, err)
         expect(run("models", "-", stdin=model.encode())[0] == 0, "standard input")
         code, _, err = run("predict", "lenet", "--on", os.path.join(folder, "m.txt"))
-        expect_line(code, err, 4, "ends with .yaml")
+        expect_line(code, err, 3, "is of another kind (model's description)")
         pipe = os.path.join(folder, "pipe")
         os.mkfifo(pipe)
         code, _, err = run("slice", pipe, "-o", os.path.join(folder, "s.json"))  # it hung
