@@ -33,8 +33,8 @@ NONSENSE = "zzz"
 # Names, free words, and what others counted or measured: they tell rows apart, say what ran, or are held against the answer. Of a job what moves ask.
 LABELS = {"kernel": {"source", "op_hint", "unit"}, "exchange": set(), "step": {"family", "suite", "notes"}, "scaling": set(),
           "job": {"job", "user", "start", "gpu_hours", "cnodes", "batch_size", "dense_weight_bytes", "embedding_weight_bytes"}}
-# Figures that move nothing in this question: an element's size beside bytes, a network within a node, a limit of power beside a host that is slower, a name beside sizes.
-STILL = {("exchange", "dtype"), ("step", "inter_node_gbit_per_s"), ("step", "power_limit")}
+# Figures that move nothing in this question: a network within a node, a limit of power beside a host that is slower, a name beside sizes.
+STILL = {("step", "inter_node_gbit_per_s"), ("step", "power_limit")}
 NAMES = {("step", "model"), ("job", "job")}
 MEASURED = ("measured", "rate", "bus_rate", "steps_per_s", "step_s", "times", "s_per_step", "ms_per_step", "min_per_step")
 

@@ -82,6 +82,7 @@ static void say_unused(pace_row_answer *out, const exchanges *e, const pace_exch
                             row->unused_per_node ? "gpus_per_node" : "",
                             row->said_in_place && !curves ? "inplace" : "",
                             row->said_channels && !curves ? "channels" : "",
+                            row->said_dtype && !curves ? "dtype" : "",
                             curves ? "" : row->unused_variant};
     pace_row_say_unused(out, unused, sizeof unused / sizeof *unused);
 }

@@ -28,6 +28,7 @@ typedef struct {
     bool unused_elements;              /* they say other bytes than the row's */
     bool unused_per_node;              /* ranks and nodes say another number */
     bool said_in_place, said_channels; /* only measured curves tell these apart */
+    bool said_dtype;                   /* beside bytes, without elements: again only curves tell types apart */
     char unused_variant[64];           /* column and word of another library or way, which only curves tell apart */
     bool assumed_dtype;                /* elements without one were taken for four bytes */
     bool nodes_guessed;                /* no column said how many: as few as a machine that is known allows */

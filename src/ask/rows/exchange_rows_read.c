@@ -163,6 +163,7 @@ static void hold_elements(pace_exchange_row *out, const reader *r, size_t row, d
     double count, ranks = (double)out->ranks_per_node * out->nodes;
     const char *text = pace_csv_at(&r->rows->csv, row, r->elements);
     bool number = pace_csv_number(&count, text);
+    out->said_dtype = r->bytes >= 0 && !number && *pace_csv_at(&r->rows->csv, row, r->dtype);
     out->unused_elements = r->bytes >= 0 && *text && !number;
     if (r->bytes >= 0 && number)
         out->unused_elements = count * element != out->bytes && count * element * ranks != out->bytes;
