@@ -31,6 +31,7 @@
     X(UNIT_ASSUMED, "unit_assumed", true, "The unit of a column was told by its figures.")                             \
     X(COLUMN_ASSUMED, "column_assumed", true, "A column was recognised by another name, or is not used.")              \
     X(COLUMN_UNREAD, "column_unread", false, "A column of a table is not read.")                                       \
+    X(CELL_IDLE, "cell_idle", true, "Cells of a table change nothing in the answers of their rows.")                   \
     X(SIZES_UNKNOWN, "sizes_unknown", true, "Kernels of unknown size take a large part of the time.")                  \
     X(WORK_OVERSTATED, "work_overstated", true, "Kernels were measured faster than the device can be.")                \
     X(FIRST_USES, "first_uses", true, "Calls that took far longer the first time were left out.")                      \

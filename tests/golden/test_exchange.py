@@ -154,6 +154,23 @@ dgx-h100,allreduce,1,8,1048576,,many
 """)
 said = [row["status"] for row in csv.DictReader(io.StringIO(run("predict", "--kind", "exchange", "--rows", others)[1]))]
 expect(said == ["ok; no effect: backend gloo", "ok", "ok", 'channels: expected a whole number from 1, found "many"'], said)
+document = json.loads(run("predict", "--kind", "exchange", "--rows", others, "-f", "json")[1])
+expect([w["text"].split(":")[0] for w in document["warnings"] if w["code"] == "cell_idle"] == ["1 of 4 rows (1) have cells without effect"], document["warnings"])
+expect(run("predict", "--kind", "exchange", "--rows", idle, "--strict")[0] == 3, "a cell without effect is a doubt")
+
+# Ways by name: a row is answered as the options are, or both are refused with the same words.
+ways = [(system, nodes, collective, algorithm, protocol, library) for system, nodes in (("dgx-h100", 1), ("dgx-a100*2", 2)) for collective in ("allreduce", "alltoall")
+        for algorithm, protocol, library in (("ring", "", ""), ("Tree", "LL", ""), ("nvls", "", ""), ("", "ll128", "nccl-2.7"), ("rabenseifner", "", "textbook"), ("rabenseifner", "", ""),
+                                             ("ring", "ll", "textbook"), ("", "", "rccl"), ("bogus", "", ""), ("", "bogus", ""), ("ring", "simple", "nccl"))]
+rows = csv.DictReader(io.StringIO(run("predict", "--kind", "exchange", "--rows", put("ways.csv", "system,collective,nodes,gpus,bytes,algorithm,protocol,library\n" + "".join(
+    f"{system},{collective},{nodes},{8 * nodes},1048576,{algorithm},{protocol},{library}\n" for system, nodes, collective, algorithm, protocol, library in ways)), "-f", "csv", "-q")[1]))
+for (system, _, collective, *chosen), row in zip(ways, rows, strict=True):
+    words = [word for option, value in zip(("--algorithm", "--protocol", "--library"), chosen) if value for word in (option, value)]
+    code, out, err = run("predict", "--kind", "exchange", "--on", system, "--collective", collective, "--bytes", "1M", "-f", "json", "-q", *words)
+    if code:
+        expect(row["predicted"] == "" and row["status"] in err, system, words, row, err)
+    else:
+        expect(abs(float(row["predicted"]) * 1e6 / json.loads(out)["sizes"][0]["time_us"] - 1) < 1e-9 and row["status"] == "ok", system, words, row, out[:200])
 counted = put("counted.csv", "system,collective,gpus,count\ndgx-h100,allreduce,8,1000\n")
 said = next(csv.DictReader(io.StringIO(run("predict", "--kind", "exchange", "--rows", counted)[1])))["status"]
 expect("assumed 4 bytes an element" in said, said)

@@ -70,9 +70,11 @@ static void fill_nodes(pace_exchange_asker *a, pace_exchange_row *row) {
 static pace_status exchange_of(pace_exchange_asker *a, const pace_exchange_row *row) {
     pace_machine machine = a->machine;
     char version[8] = "";
-    if (!pace_exchange_version_of(version, row->variant)) *version = '\0';
+    pace_exchange_library library = row->rccl ? PACE_LIBRARY_NCCL : row->library;
+    if (row->rccl) snprintf(version, sizeof version, "rccl");
+    else if (!pace_exchange_version_of(version, row->variant)) *version = '\0';
     bool on = takes_on(a, row),
-         same = strcmp(version, a->last_version) == 0 && a->last_nodes >= row->nodes && a->last_library == row->library;
+         same = strcmp(version, a->last_version) == 0 && a->last_nodes >= row->nodes && a->last_library == library;
     if (on && a->by_on && a->has_exchange && same) return PACE_OK;
     if (!on && !a->by_on && strcmp(a->last, row->system) == 0 && same) {
         if (*a->refused && a->last_nodes == row->nodes) return pace_fail(PACE_E_MISSING, "%s", a->refused);
@@ -81,7 +83,7 @@ static pace_status exchange_of(pace_exchange_asker *a, const pace_exchange_row *
     memcpy(a->last, row->system, sizeof a->last);
     memcpy(a->last_version, version, sizeof version);
     a->last_nodes = row->nodes;
-    a->last_library = row->library;
+    a->last_library = library;
     a->by_on = on;
     *a->refused = '\0';
     pace_status status = on ? PACE_OK : machine_of(&machine, a->catalog, row);
@@ -90,7 +92,7 @@ static pace_status exchange_of(pace_exchange_asker *a, const pace_exchange_row *
         status =
             pace_fail(PACE_E_INPUT, "%.40s has %d nodes, the row takes %d", row->system, machine.nodes, row->nodes);
     if (status == PACE_OK)
-        status = pace_exchange_open(&a->exchange, a->catalog, &machine, row->library, *version ? version : NULL);
+        status = pace_exchange_open(&a->exchange, a->catalog, &machine, library, *version ? version : NULL);
     a->has_exchange = status == PACE_OK;
     if (status == PACE_OK) a->last_nodes = machine.nodes;
     else snprintf(a->refused, sizeof a->refused, "%.199s", pace_message_marked());

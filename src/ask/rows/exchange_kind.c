@@ -97,8 +97,8 @@ static void answer_row(pace_row_answer *out, void *state, size_t table, size_t q
     out->unit = measured ? rows->unit : fitted ? e->fit.unit : "s";
     pace_row_answer_time(out, measured ? rows->unit_s : fitted ? e->fit.unit_s : 1);
     snprintf(out->status, sizeof out->status, "%s", out->known ? "ok" : pace_message());
-    if (out->known && *e->asker.unfitted)
-        snprintf(out->status, sizeof out->status, "ok, the fit is not used: %s", e->asker.unfitted);
+    out->unfitted = out->known && *e->asker.unfitted;
+    if (out->unfitted) snprintf(out->status, sizeof out->status, "ok, the fit is not used: %s", e->asker.unfitted);
     if (out->known && e->asker.took_on)
         pace_append(out->status, sizeof out->status, "; took --on for \"%.40s\"", rows->rows.items[question].system);
     if (out->known && e->asker.more_nodes)

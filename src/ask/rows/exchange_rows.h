@@ -25,6 +25,7 @@ typedef struct {
     int element_bytes;                 /* 0 = not said */
     pace_nccl_stack stack;             /* what started it */
     pace_exchange_library library;     /* TEXTBOOK, else AUTO: a version is in `variant`, others are not followed */
+    bool rccl;                         /* it names RCCL, which is of AMD's devices alone */
     bool unused_elements;              /* they say other bytes than the row's */
     bool unused_per_node;              /* ranks and nodes say another number */
     bool said_in_place, said_channels; /* only measured curves tell these apart */

@@ -116,6 +116,10 @@ void pace_row_say_unused(pace_row_answer *answer, const char *const *columns, si
     if (*list) pace_append(answer->status, sizeof answer->status, "; no effect: %s", list);
 }
 
+bool pace_row_says_unused(const pace_row_answer *answer) {
+    return answer->known && strstr(answer->status, "no effect");
+}
+
 bool pace_row_names_other(const char *cell, const char *device) {
     char family[32];
     snprintf(family, sizeof family, "%.*s", (int)strcspn(device, "-"), device);

@@ -41,6 +41,7 @@ typedef struct {
     pace_step_fitting fitting; /* of what a row runs into memory */
     pace_step_room room;
     bool batch_assumed;                    /* the row does not say it */
+    bool unfitted;                         /* there is a fit, and it does not answer this row */
     char beyond[64];                       /* what of it lies outside the fit that answers it, in words; "" = nothing */
     char status[400];                      /* "ok", what was assumed, or why there is no answer */
     pace_found_cell cells[PACE_ROW_CELLS]; /* of `columns`; texts are borrowed */
@@ -116,6 +117,8 @@ uint64_t pace_row_spread_bits(uint64_t x);
 
 /** Adds to the status which columns say something that changes nothing in the answer; "" in `columns` = none. */
 void pace_row_say_unused(pace_row_answer *answer, const char *const *columns, size_t count);
+/** Whether the status of an answered row names cells that change nothing. */
+bool pace_row_says_unused(const pace_row_answer *answer);
 /** Whether a cell names no device of `device`'s family: names of devices begin with it, "h100-80-sxm". */
 bool pace_row_names_other(const char *cell, const char *device);
 

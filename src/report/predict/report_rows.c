@@ -38,6 +38,8 @@ typedef struct {
     pace_step_room room;   /* of the first that does not fit */
     size_t beyond;         /* rows outside what their fit has seen */
     char beyond_which[64], beyond_what[64];
+    size_t idle, unfitted; /* rows with cells that change nothing, and rows that the fit does not answer */
+    char idle_which[64], unfitted_which[64];
 } answers;
 
 static void choose_columns(answers *a) {
@@ -99,6 +101,8 @@ static void judge(answers *a, size_t at, const pace_row_question *question, cons
         if (a->beyond++ == 0) pace_snprintf(a->beyond_what, sizeof a->beyond_what, "%s", answer->beyond);
         name_row(a->beyond_which, sizeof a->beyond_which, a->beyond, question);
     }
+    if (pace_row_says_unused(answer)) name_row(a->idle_which, sizeof a->idle_which, ++a->idle, question);
+    if (answer->unfitted) name_row(a->unfitted_which, sizeof a->unfitted_which, ++a->unfitted, question);
     if (!answer->known || answer->fitting != PACE_TOO_LARGE) return;
     if (question->measured_s > 0) {
         a->ran++;
@@ -163,14 +167,7 @@ static pace_status warn_of_unread(pace_report *report, const answers *a) {
     return status;
 }
 
-static pace_status build(pace_report *report, void *context) {
-    answers *a = context;
-    pace_node *root = pace_report_root(report);
-    pace_report_add_input(report, a->from.name, a->from.bytes);
-    choose_columns(a);
-    PACE_TRY(begin(a, report));
-    put_rows(a);
-    PACE_TRY(put_fit(report, a));
+static void warn_of_rows(pace_report *report, const answers *a) {
     if (a->batches_assumed)
         pace_report_warn(report, PACE_WARN_BATCH_ASSUMED, NULL,
                          "%zu of %zu rows do not say their micro-batch: see the column status", a->batches_assumed,
@@ -180,6 +177,25 @@ static pace_status build(pace_report *report, void *context) {
                          "%zu of %zu rows (%s) ask for what the fit has no rows of (%s): the answers are carried over "
                          "from the nearest rows",
                          a->beyond, a->from.questions, a->beyond_which, a->beyond_what);
+    if (a->unfitted)
+        pace_report_warn(report, PACE_WARN_EXTRAPOLATED, "fit",
+                         "The fit is not used for %zu of %zu rows (%s): see the column status", a->unfitted,
+                         a->from.questions, a->unfitted_which);
+    if (a->idle)
+        pace_report_warn(report, PACE_WARN_CELL_IDLE, NULL,
+                         "%zu of %zu rows (%s) have cells without effect: see the column status", a->idle,
+                         a->from.questions, a->idle_which);
+}
+
+static pace_status build(pace_report *report, void *context) {
+    answers *a = context;
+    pace_node *root = pace_report_root(report);
+    pace_report_add_input(report, a->from.name, a->from.bytes);
+    choose_columns(a);
+    PACE_TRY(begin(a, report));
+    put_rows(a);
+    PACE_TRY(put_fit(report, a));
+    warn_of_rows(report, a);
     PACE_TRY(put_remarks(report, a));
     PACE_TRY(warn_of_unread(report, a));
     pace_node_int(root, "answered", (int64_t)a->answered);
