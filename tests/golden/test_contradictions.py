@@ -201,6 +201,42 @@ def test_idle_figures():
     expect(idle_figures(*plan, "dgx-a100 net=10GB/s nvlink=100GB/s", verb="plan") == ["net=10GB/s"], "of two figures a plan names the one that moves nothing")
 
 
+def test_idle_options(folder):
+    """What is assumed of jobs that nothing hangs on, and what a what-if leaves to another, is named; what has an effect is not."""
+    jobs = os.path.join(folder, "jobs.csv")
+    with open(jobs, "w") as file:
+        file.write("job,architecture,cnodes,batch_size,flop,memory_access_bytes,input_bytes,weight_traffic_bytes\na,allreduce_local,8,64,1e12,1e10,1e8,1e8\n")
+    simulated = ("--kind", "exchange", "--simulate", "--on", "dgx-h100*2", "--bytes", "1K", "--unfolded")
+    for words, idle in ((("--rows", jobs, "--contention", "all"), []), (("--rows", jobs, "--contention", "all", "--on", "t4"), ["--contention"]),
+                        (("--rows", jobs, "--nvlink", "aggregate"), []), (("--rows", jobs, "--nvlink", "aggregate", "--on", "dgx-a100"), ["--nvlink"]),
+                        (("--rows", jobs, "--nvlink", "link", "--contention", "projected"), []), (simulated, []), ((*simulated, "--collective", "broadcast"), ["--unfolded"]),
+                        ((DEMO, "--on", "h100-80-sxm", "--drop-overhead", "t2"), []), ((DEMO, "--on", "h100-80-sxm", "--graph", "--drop-overhead", "t2"), ["--drop-overhead"])):
+        expect(idle_figures(*words) == idle, words, idle_figures(*words))
+
+
+def test_fit_is_written_once(folder):
+    """A fit with a figure of the device is the fit that is kept: to ask again without the figure, whether it matters, wrote that answer over it."""
+    table, kept = (os.path.join(folder, name) for name in ("rows.csv", "a.fit"))
+    with open(table, "w") as file:
+        file.write("m,n,k,dtype,latency_us\n" + "".join(f"{m},{n},{k},fp16,{5 + m * n * k / 75e6:.3f}\n" for m in (256, 512, 1024, 2048) for n in (256, 1024, 4096) for k in (512, 2048)))
+    fits = []
+    for device in ("a100", "a100 fp16=100TFLOP/s"):
+        code, _, err = run("fit", "--kind", "kernel", table, "--on", device, "-o", kept, "-q")
+        with open(kept, "rb") as file:
+            fits.append(file.read())
+        expect(code == 0, err)
+    expect(fits[0] != fits[1], "one fit for two devices")
+
+
+def test_named_ways():
+    """A named algorithm or protocol is held against the library's own choice."""
+    ask = ("predict", "--kind", "exchange", "--on", "dgx-h100*2", "--bytes", "1K,1G", "-f", "json", "-q")
+    for words, said in ((("--collective", "allgather", "--algorithm", "ring"), "the same way for all sizes"), (("--algorithm", "ring"), "another way for 2 of 2 sizes"),
+                        (("--protocol", "ll"), "another way for 1 of 2 sizes"), ((), None)):
+        notes = " ".join(json.loads(run(*ask, *words)[1])["notes"])
+        expect(said in notes if said else "Left to choose" not in notes, words, notes)
+
+
 def test_nothing_left():
     refused(("calibrate", "--quick", "--memory", "1"), "each of", "take more than 1 bytes")
 
@@ -254,7 +290,7 @@ def test_pipes(folder):
     expect(done.returncode == 0 and done.stdout.splitlines()[0] == wanted, "a named pipe", done.returncode, done.stderr)
 
 
-for test in (test_twice, test_outputs, test_separators, test_pipes):
+for test in (test_twice, test_outputs, test_separators, test_pipes, test_idle_options, test_fit_is_written_once):
     with tempfile.TemporaryDirectory() as scratch:
         test(scratch)
 test_no_effect()
@@ -264,6 +300,7 @@ test_tf32()
 test_machine_twice()
 test_units_of_jobs()
 test_idle_figures()
+test_named_ways()
 test_nothing_left()
 test_units()
 finish()

@@ -199,7 +199,7 @@ def try_option(verb, inputs, options, option, known, moved):
     name = text(option.name)
     if name in options and option.type != LIST:
         return
-    candidates = [True] if option.type == FLAG else known.get(name, [3] if option.type == NUMBER else ["x"])
+    candidates = [True] if option.type == FLAG else known.get(name, [3] if option.type == NUMBER else [os.path.join(FOLDER, "written")] if option.role == WRITES else ["x"])
     same = []
     for value in candidates:
         tried += 1
@@ -220,11 +220,8 @@ def try_option(verb, inputs, options, option, known, moved):
         print("no effect and no error:", verb, [os.path.basename(path) for path in inputs], options, f"--{name}", same)
 
 
-# Pairs of which one may leave the other nothing to change: an algorithm that would be taken anyway, or whose library is named too,
-# ranks that cannot be folded beside a slow one, a machine without the links that are assumed about, overlap that hides what shares them, a step of one launch.
-LEAVES_NOTHING = [set(pair.split()) for pair in (
-    "algorithm collective", "algorithm ranks", "algorithm library", "unfolded collective", "unfolded straggler", "contention on",
-    "nvlink on", "contention overlap", "nvlink overlap", "graph drop_overhead")]
+# With --simulate an algorithm is of the textbook, and --library textbook says so.
+SAYS_THE_SAME = {"algorithm", "library"}
 
 
 def try_pairs(verb, inputs, options, moved, dice):
@@ -233,7 +230,7 @@ def try_pairs(verb, inputs, options, moved, dice):
     pairs = [(one, two) for i, one in enumerate(moved) for two in moved[:i] if one[0] is not two[0] and one[0].name != two[0].name]
     for one, two in pairs if ALL else dice.sample(pairs, min(8, len(pairs))):
         names = {text(one[0].name), text(two[0].name)}
-        if names <= CHOOSING or names & set(ALWAYS) or names in LEAVES_NOTHING:
+        if names <= CHOOSING or names & set(ALWAYS) or names == SAYS_THE_SAME:
             continue
         tried += 1
         found = asked(verb, inputs, with_option(with_option(options, one[0], one[1]), two[0], two[1]))

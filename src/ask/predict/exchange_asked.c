@@ -122,6 +122,25 @@ void pace_exchange_asked_unfitted(char why[PACE_WHY_UNFITTED], const pace_exchan
         pace_snprintf(why, PACE_WHY_UNFITTED, "%.199s", pace_message_marked());
 }
 
+pace_status pace_exchange_asked_own_choice(pace_exchange_own_choice *out, const pace_exchange_asked *a) {
+    pace_exchange_own_choice own = {.ratio = 1};
+    for (size_t i = 0; i < a->sizes.count; i++) {
+        pace_exchange_question q = a->question;
+        pace_exchange_answer named, free;
+        q.bytes = a->sizes.items[i];
+        PACE_TRY(pace_exchange_answer_question(&named, &a->exchange, &q));
+        q.algorithm = q.protocol = PACE_ANY;
+        PACE_TRY(pace_exchange_answer_question(&free, &a->exchange, &q));
+        double ratio = named.time_s.median > 0 ? free.time_s.median / named.time_s.median : 1;
+        bool alike = strcmp(named.algorithm, free.algorithm) == 0 && strcmp(named.protocol, free.protocol) == 0;
+        own.alike += alike;
+        if (alike || (own.algorithm && fabs(log(ratio)) <= fabs(log(own.ratio)))) continue;
+        own.bytes = q.bytes, own.ratio = ratio, own.algorithm = free.algorithm, own.protocol = free.protocol;
+    }
+    *out = own;
+    return PACE_OK;
+}
+
 /* The share of an exchange's time that is saved when the machine is changed so. */
 static pace_status saved(double *out, const pace_exchange_asked *a, const pace_exchange *changed, double bytes) {
     pace_exchange_question q = a->question;

@@ -35,6 +35,18 @@ enum { PACE_WHY_UNFITTED = 200 };
 /** Why the fit does not tell a size; "" where it does, or there is none. */
 void pace_exchange_asked_unfitted(char why[PACE_WHY_UNFITTED], const pace_exchange_asked *asked, double bytes);
 
+/* What the library would take by itself where an algorithm or a protocol is named. */
+typedef struct {
+    size_t alike;                     /* sizes of which it takes the same way */
+    double bytes;                     /* where its own time differs most from the named way's */
+    double ratio;                     /* its own time there / the named way's */
+    const char *algorithm, *protocol; /* its own way there; borrowed from tables */
+} pace_exchange_own_choice;
+
+/** Of all sizes of a question that names an algorithm or a protocol. */
+pace_status pace_exchange_asked_own_choice(pace_exchange_own_choice *out,
+                                           const pace_exchange_asked *asked) PACE_MUST_CHECK;
+
 /* A change of the machine, and the shares of the time that it saves. */
 typedef struct {
     const char *change;

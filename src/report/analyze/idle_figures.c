@@ -1,5 +1,8 @@
 #include "report/analyze/idle_figures.h"
 #include "ask/options.h"
+#include "base/numbers.h"
+#include "base/print.h"
+#include "forecast/what_ifs.h"
 #include "report/report_node.h"
 
 #include <string.h>
@@ -70,15 +73,25 @@ static bool moves(uint64_t numbers, const pace_question *asked, pace_idle_ask as
     return !same;
 }
 
-static pace_status try_without(pace_report *report, const pace_question *question, size_t field, const figure *f,
-                               pace_idle_ask ask) {
-    const pace_texts *on = &question->values[field].texts;
+/* The same question without one field, and without the files that it writes: they are written already. */
+static pace_status ask_without(pace_question *out, const pace_question *question, size_t field) {
     pace_question asked = *question;
     asked.progress = (pace_progress){0};
     asked.values = pace_alloc(question->count, sizeof *asked.values);
     if (!asked.values) return PACE_E_MEMORY;
-    memcpy(asked.values, question->values, question->count * sizeof *asked.values);
-    asked.values[field].texts = (pace_texts){0};
+    for (size_t i = 0; i < question->count; i++)
+        if (i != field && pace_option_at(question->verb->name, i)->role != PACE_OPTION_WRITES)
+            asked.values[i] = question->values[i];
+    *out = asked;
+    return PACE_OK;
+}
+
+static pace_status try_without_figure(pace_report *report, const pace_question *question, size_t field, const figure *f,
+                                      pace_idle_ask ask) {
+    const pace_texts *on = &question->values[field].texts;
+    pace_question asked;
+    PACE_TRY(ask_without(&asked, question, field));
+    asked.values[field].said = question->values[field].said;
     pace_status status = texts_without(&asked.values[field].texts, on, f);
     if (status == PACE_OK && !moves(numbers_of(report), &asked, ask))
         pace_report_warn(report, PACE_WARN_FIGURE_IDLE, NULL,
@@ -87,6 +100,22 @@ static pace_status try_without(pace_report *report, const pace_question *questio
     pace_texts_free(&asked.values[field].texts);
     pace_free(asked.values);
     return status;
+}
+
+static pace_status try_without_option(pace_report *report, const pace_question *question, size_t field,
+                                      pace_idle_ask ask) {
+    const pace_field_value *value = &question->values[field];
+    char name[32], values[120] = "";
+    pace_question asked;
+    pace_snprintf(name, sizeof name, "%s", pace_option_at(question->verb->name, field)->name);
+    for (char *at = name; (at = strchr(at, '_')) != NULL;) *at = '-';
+    PACE_TRY(ask_without(&asked, question, field));
+    for (size_t i = 0; i < value->texts.count; i++) pace_list(values, sizeof values, ",", "%s", value->texts.items[i]);
+    if (!moves(numbers_of(report), &asked, ask))
+        pace_report_warn(report, PACE_WARN_FIGURE_IDLE, NULL, "--%s%s%s changes no number of this answer", name,
+                         *values ? " " : "", values);
+    pace_free(asked.values);
+    return PACE_OK;
 }
 
 /* The configurations that a plan tried. */
@@ -117,10 +146,36 @@ static bool can_ask_again(const pace_report *report, const pace_question *questi
     return read_bytes <= most_read_bytes && !question->processes;
 }
 
+static bool answers_jointly(const pace_report *report) {
+    for (size_t i = 0; i < report->warnings.count; i++)
+        if (report->warnings.items[i].code == PACE_WARN_WHAT_IF_JOINED) return true;
+    return false;
+}
+
+/* What is assumed, not asked, other than by default; of what-ifs that have no row of their own, each. */
+static bool may_be_idle(const char *option, const pace_field_value *value, bool jointly) {
+    static const struct {
+        const char *option, *by_default;
+    } assumed[] = {{"contention", "projected"}, {"nvlink", "link"}, {"unfolded", ""}};
+    if (!value->said) return false;
+    for (size_t i = 0; i < PACE_COUNT(assumed); i++)
+        if (strcmp(assumed[i].option, option) == 0)
+            return value->texts.count == 0 || strcmp(value->texts.items[0], assumed[i].by_default) != 0;
+    for (size_t i = 0; jointly && i < pace_what_if_count; i++)
+        if (strcmp(pace_what_ifs[i]->option.name, option) == 0) return true;
+    return false;
+}
+
 pace_status pace_report_idle_figures(pace_report *report, const pace_question *question, pace_idle_ask ask) {
-    size_t field;
-    if (!pace_option_find(&field, question->verb->name, "on") || !can_ask_again(report, question)) return PACE_OK;
-    for (figure f = {0}; next_figure(&f, &question->values[field].texts);)
-        PACE_TRY(try_without(report, question, field, &f, ask));
+    const char *verb = question->verb->name;
+    bool jointly = answers_jointly(report);
+    size_t on;
+    if (!can_ask_again(report, question)) return PACE_OK;
+    if (pace_option_find(&on, verb, "on"))
+        for (figure f = {0}; next_figure(&f, &question->values[on].texts);)
+            PACE_TRY(try_without_figure(report, question, on, &f, ask));
+    for (size_t field = 0; field < question->count; field++)
+        if (may_be_idle(pace_option_at(verb, field)->name, &question->values[field], jointly))
+            PACE_TRY(try_without_option(report, question, field, ask));
     return PACE_OK;
 }

@@ -142,6 +142,21 @@ static void say_losses(pace_node *root, const pace_exchange_saving *savings, siz
                                  "that is slower by what is usually reached.");
             return;
         }
+
+/* A way that was named, against what the library takes by itself. */
+static pace_status say_own_choice(pace_node *root, const pace_exchange_asked *a) {
+    pace_exchange_own_choice own;
+    if (!a->options->algorithm && !a->options->protocol) return PACE_OK;
+    PACE_TRY(pace_exchange_asked_own_choice(&own, a));
+    if (own.alike == a->sizes.count)
+        pace_node_note(root, "Left to choose, the library takes the same way for all sizes.");
+    else
+        pace_node_note(root,
+                       "Left to choose, the library takes another way for %zu of %zu sizes: at %s, %s%s%s takes %.3g "
+                       "times as long.",
+                       a->sizes.count - own.alike, a->sizes.count, pace_show_bytes(own.bytes).text, own.algorithm,
+                       *own.protocol ? " with " : "", own.protocol, own.ratio);
+    return PACE_OK;
 }
 
 static pace_status build(pace_report *report, void *context) {
@@ -173,6 +188,7 @@ static pace_status build(pace_report *report, void *context) {
                        largest.bottleneck);
     PACE_TRY(say_smallest(root, a, bytes));
     PACE_TRY(put_answers(root, a));
+    PACE_TRY(say_own_choice(root, a));
     PACE_TRY(pace_exchange_savings(savings, &count, a));
     pace_put_table(root, &help, savings, count, sizeof *savings);
     say_losses(root, savings, count);
