@@ -24,12 +24,14 @@ typedef struct {
     int count;          /* of "NAME*COUNT" */
 } parser;
 
+enum { MOST_COUNTED = 1 << 20 };
+
 /* "NAME*COUNT": the count, 1 without; 0 when it is none. */
 static int split_count(char *name) {
     char *star = strrchr(name, '*'), *end;
     if (!star) return 1;
     long count = strtol(star + 1, &end, 10);
-    if (end == star + 1 || *end || count < 1 || count > 1 << 20) return 0;
+    if (end == star + 1 || *end || count < 1 || count > MOST_COUNTED) return 0;
     *star = '\0';
     return (int)count;
 }
@@ -70,8 +72,9 @@ static pace_status set_bytes(const parser *p, double *out, const char *value) {
 static pace_status set_whole(const parser *p, int *out, const char *value) {
     char *end;
     long number = strtol(value, &end, 10);
-    if (end == value || *end || number < 1 || number > 1 << 20)
-        return pace_fail(PACE_E_USAGE, "%s: expected a whole number from 1, found \"%.40s\"", p->text, value);
+    if (end == value || *end || number < 1 || number > MOST_COUNTED)
+        return pace_fail(PACE_E_USAGE, "%s: expected a whole number from 1 to %d, found \"%.40s\"", p->text,
+                         MOST_COUNTED, value);
     *out = (int)number;
     return PACE_OK;
 }
@@ -314,7 +317,8 @@ static pace_status split_words(int *count, char **options, char *words, const ch
     if (*options) *(*options)++ = '\0';
     *count = split_count(words);
     if (*count > 0 && *words) return PACE_OK;
-    return pace_fail(PACE_E_USAGE, "%s: expected NAME or NAME*COUNT with a whole number from 1", text);
+    return pace_fail(PACE_E_USAGE, "%s: expected NAME or NAME*COUNT with a whole number from 1 to %d", text,
+                     MOST_COUNTED);
 }
 
 /* A machine that was changed has no name of its own: the changes belong to it. */

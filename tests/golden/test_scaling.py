@@ -444,6 +444,16 @@ def modes():
         expect(code == 2 and part in err and not out and len(err.strip().splitlines()) == 1, words, code, err)
 
 
+def places():
+    """The first lines name machine and device, how many nodes more workers take than --on names, and one worker that exchanges nothing."""
+    for words, said, unsaid in ((("--on", "dgx-h100", "--workers", "1,24"), ("24 workers on dgx-h100 (h100-80-sxm)", "24 workers are on 3 nodes: --on names 1"), "exchanges nothing"),
+                                (("--on", "dgx-h100*3", "--workers", "1,24"), ("24 workers on dgx-h100*3 (h100-80-sxm)",), "--on names"),
+                                (("--on", "h100-80-sxm", "--approach", "ddp"), ("1 worker on h100-80-sxm reaches", "one worker exchanges nothing"), "--on names")):
+        code, out, err = run("lenet", "--batch", "8", *words)
+        head = " ".join(out.split("By model")[0].split())
+        expect(code == 0 and all(one in head for one in said) and unsaid not in head, words, head, err)
+
+
 def cells_without_effect():
     """Cells that change nothing are named: servers of an approach without them, words of places that nobody knows, a device that the
     machine does not have."""
@@ -456,6 +466,7 @@ def cells_without_effect():
 
 
 weak_and_strong()
+places()
 cells_without_effect()
 batch_taken()
 modes()

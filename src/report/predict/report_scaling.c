@@ -112,10 +112,27 @@ static void put_curve(pace_node *table, const charts *c, const pace_workers_aske
 
 static void say_most(pace_node *root, const pace_workers_asked *a, const pace_workers_point *p) {
     const char *name = a->inputs.count > 1 ? a->inputs.items[p->input].name : "";
-    pace_node_sentence(root, p->approach == 0, "%s%s%s: %d %s %s samples/s, %.1f %% efficient, limited by %s.", name,
+    bool named = strncmp(a->machine.name, a->device->name, strlen(a->device->name)) == 0;
+    pace_node_sentence(root, p->approach == 0,
+                       "%s%s%s: %d worker%s on %s%s%s%s %s %s samples/s, %.1f %% efficient, limited by %s.", name,
                        *name ? ", " : "", a->approaches.labels.items[p->approach], p->workers,
-                       p->workers == 1 ? "worker reaches" : "workers reach", pace_show_real(p->samples_per_s).text,
+                       p->workers == 1 ? "" : "s", a->machine.name, named ? "" : " (", named ? "" : a->device->name,
+                       named ? "" : ")", p->workers == 1 ? "reaches" : "reach", pace_show_real(p->samples_per_s).text,
                        100 * p->efficiency, p->point.times.bottleneck);
+}
+
+/* More workers than the machine has devices are on further nodes of its kind; one alone exchanges nothing. */
+static void tell_places(pace_report *report, const pace_workers_asked *a) {
+    const pace_machine *m = &a->machine;
+    int most = 1;
+    for (size_t i = 0; i < a->workers.count; i++)
+        if (a->workers.items[i] > most) most = a->workers.items[i];
+    if (most > m->devices * m->nodes)
+        pace_node_sentence(pace_report_root(report), true, "%d workers are on %d nodes: --on names %d.", most,
+                           (most + m->devices - 1) / m->devices, m->nodes);
+    if (most == 1 && a->options->approach.count)
+        pace_report_warn(report, PACE_WARN_EXCHANGE_IDLE, m->name,
+                         "one worker exchanges nothing: no approach has an effect on it");
 }
 
 static void put_points(pace_node *root, const pace_workers_asked *a) {
@@ -224,6 +241,7 @@ static pace_status build(pace_report *report, void *context) {
     pace_node_text(root, "scaling", a->options->strong ? "strong" : "weak");
     put_points(root, a);
     tell_measure(root, a);
+    tell_places(report, a);
     say_memory(report, a);
     pace_node_note(
         root,
