@@ -142,3 +142,7 @@ static inline pace_estimate pace_job_estimate(double step_s, const pace_job_sett
  * can. Numbers must be finite and not negative, efficiencies between 0 and 1, cNodes whole (1 for a single-GPU
  * architecture), and some work must be left. */
 bool pace_job_fault(char *why, size_t size, const pace_jobs *jobs, size_t job, const pace_job_catalog *catalog);
+
+/** Writes what must be known beside an answer: traffic of weights that moves nowhere, more cNodes in a server than it
+ * has devices. "" = nothing. */
+void pace_job_remark(char *out, size_t size, const pace_jobs *jobs, size_t job, const pace_job_setting *setting);

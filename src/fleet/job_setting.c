@@ -37,6 +37,7 @@ static pace_status parse_nvlink(bool *aggregate, const char *text) {
 /* "0.5" for all, or "compute=0.5,memory=0.03". */
 static pace_status parse_efficiency(pace_job_machine *machine, const char *text) {
     char words[256], key[64], *rest = NULL;
+    bool given[PACE_JOB_RESOURCES] = {false};
     if (!text) return PACE_OK;
     if (strlen(text) >= sizeof words) return pace_fail(PACE_E_USAGE, "efficiency: \"%.40s...\" is too long", text);
     memcpy(words, text, strlen(text) + 1);
@@ -53,6 +54,8 @@ static pace_status parse_efficiency(pace_job_machine *machine, const char *text)
             return pace_fail(PACE_E_USAGE,
                              "efficiency: expected compute=, memory=, pcie=, network= or nvlink=, found \"%.40s\"",
                              word);
+        if (given[resource]) return pace_fail(PACE_E_USAGE, "efficiency: %.40s is given twice", word);
+        given[resource] = true;
         snprintf(key, sizeof key, "%s_efficiency", word);
         PACE_TRY(pace_job_machine_set(machine, key, value));
     }
@@ -112,4 +115,18 @@ bool pace_job_fault(char *why, size_t size, const pace_jobs *jobs, size_t job, c
     if (sum > 0) return false;
     snprintf(why, size, "there is nothing to do: no operations, no bytes");
     return true;
+}
+
+void pace_job_remark(char *out, size_t size, const pace_jobs *jobs, size_t job, const pace_job_setting *setting) {
+    const pace_job_scheme *scheme = &setting->catalog->schemes[jobs->architectures[job]];
+    const char *name = pace_job_architecture_names[jobs->architectures[job]];
+    double cnodes = jobs->values[PACE_JOB_CNODES][job], devices = setting->machine.figure[PACE_FIGURE_DEVICES];
+    bool linked = false;
+    *out = '\0';
+    for (int r = 0; r < PACE_JOB_RESOURCES; r++) linked |= scheme->link[r];
+    if (!linked && jobs->values[PACE_JOB_WEIGHT_TRAFFIC_BYTES][job] > 0)
+        pace_list(out, size, "; ", "weight_traffic_bytes has no effect on %s", name);
+    if (scheme->span == PACE_SPAN_SERVER && cnodes > devices)
+        pace_list(out, size, "; ", "%g cnodes of %s are in one server, and a server of %.60s has %g device%s", cnodes,
+                  name, setting->machine.name, devices, devices == 1 ? "" : "s");
 }

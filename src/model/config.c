@@ -110,6 +110,13 @@ static bool is_sound(size_t field, double value) {
     return value >= fields[field].least && value <= fields[field].most && value == floor(value);
 }
 
+/* A configuration holds 0 where nobody says a global batch or a length: to say 0 is another matter. */
+static double least_said(size_t field) {
+    size_t offset = fields[field].offset;
+    bool unsaid = offset == offsetof(pace_config, global_batch) || offset == offsetof(pace_config, sequence);
+    return unsaid ? 1 : fields[field].least;
+}
+
 /* Bytes may have their unit: "25MiB". */
 static bool read_number(double *out, size_t field, const char *text) {
     bool bytes = fields[field].offset == offsetof(pace_config, bucket_bytes);
@@ -130,9 +137,9 @@ pace_status pace_config_set(pace_config *config, const char *key, const char *va
         return PACE_OK;
     }
     double number;
-    if (!read_number(&number, at, value) || !is_sound(at, number))
+    if (!read_number(&number, at, value) || !is_sound(at, number) || number < least_said(at))
         return pace_fail(PACE_E_USAGE, "%s: expected a whole number from %g to %.0f, found \"%.80s\"", key,
-                         fields[at].least, fields[at].most, value);
+                         least_said(at), fields[at].most, value);
     *(double *)target = number;
     return PACE_OK;
 }

@@ -155,6 +155,7 @@ static pace_status describe_one(pace_report *report, pace_catalog *catalog, cons
     pace_step_asked step = {0};
     pace_status status = pace_step_model_open(&step, catalog, name, set);
     if (status == PACE_OK) status = pace_config_check(&step.asked.config);
+    if (status == PACE_OK) status = pace_model_check_parallel(step.asked.model, &step.asked.config);
     if (status == PACE_OK)
         status = describe_model(pace_report_root(report), name, step.asked.model, &step.asked.config);
     pace_step_asked_close(&step);

@@ -214,6 +214,22 @@ def test_idle_options(folder):
         expect(idle_figures(*words) == idle, words, idle_figures(*words))
 
 
+def test_remarks_on_jobs(folder):
+    """Traffic of one GPU's weights goes nowhere, and a server holds as many cNodes of AllReduce-Local as it has GPUs: both are said."""
+    work = "batch_size=8,flop=1T,memory_access_bytes=1GB,input_bytes=1GB,weight_traffic_bytes=1GB"
+    jobs = os.path.join(folder, "jobs.csv")
+    for words, on, said in (("architecture=1w1g", "dgx-a100", "weight_traffic_bytes has no effect on 1w1g"), ("architecture=allreduce_local,cnodes=8", "dgx-a100", None),
+                            ("architecture=allreduce_local,cnodes=8", "t4", "a server of t4 has 1 device"), ("architecture=allreduce_local,cnodes=9", "pai-2018", "a server of pai-2018 has 8 devices")):
+        out = " ".join(run("predict", "--job", f"{words},{work}", "--on", on, "-q")[1].split())
+        expect(f"{said}. " in out if said else "Mind" not in out, words, on, out[:400])
+        names, values = zip(*(word.split("=") for word in f"job=a,{words},{work}".replace("1T", "1e12").replace("1GB", "1e9").split(",")))
+        with open(jobs, "w") as file:
+            file.write(",".join(names) + "\n" + ",".join(values) + "\n")
+        row = next(csv.DictReader(run("predict", "--kind", "job", "--rows", jobs, "--on", on, "-f", "csv", "-q")[1].splitlines()))
+        expect(row["status"].endswith(said) if said else row["status"] == "ok", row)
+    refused(("fleet", JOBS, "--efficiency", "compute=0.5,compute=0.6"), "compute is given twice")
+
+
 def test_fit_is_written_once(folder):
     """A fit with a figure of the device is the fit that is kept: to ask again without the figure, whether it matters, wrote that answer over it."""
     table, kept = (os.path.join(folder, name) for name in ("rows.csv", "a.fit"))
@@ -290,7 +306,7 @@ def test_pipes(folder):
     expect(done.returncode == 0 and done.stdout.splitlines()[0] == wanted, "a named pipe", done.returncode, done.stderr)
 
 
-for test in (test_twice, test_outputs, test_separators, test_pipes, test_idle_options, test_fit_is_written_once):
+for test in (test_twice, test_outputs, test_separators, test_pipes, test_idle_options, test_remarks_on_jobs, test_fit_is_written_once):
     with tempfile.TemporaryDirectory() as scratch:
         test(scratch)
 test_no_effect()

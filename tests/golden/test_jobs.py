@@ -81,7 +81,7 @@ def the_case_studies():
         for row in rows(table(), "--on", machine):
             known = MODELS[row["job"]][which]
             parts = [1e3 * float(row[key]) for key in PARTS]
-            expect(row["status"] == "ok" and row["unit"] == "s" and row["rung"] == "formula", row)
+            expect(row["status"].split(";")[0] == "ok" and row["unit"] == "s" and row["rung"] == "formula", row)
             expect(all(near(p, k) for p, k in zip(parts, known)), machine, row["job"], parts, known)
             expect(near(1e3 * float(row["predicted"]), known[4]), machine, row["job"], row["predicted"], known[4])
             shares = [100 * p / sum(parts) for p in parts]
@@ -314,7 +314,7 @@ def names_of_others():
                          ",".join(f"{x:.17g}" for x in numbers) + ",12,34,56\n")
         theirs = rows(put("theirs.csv", "".join(lines)))
         for a, b in zip(ours, theirs):
-            expect(b["status"] == "ok" and abs(float(a["predicted"]) / float(b["predicted"]) - 1) < 1e-12, head, a, b)
+            expect(b["status"] == ("ok; weight_traffic_bytes has no effect on 1w1g" if a["architecture"] == "1w1g" else "ok") == a["status"] and abs(float(a["predicted"]) / float(b["predicted"]) - 1) < 1e-12, head, a, b)
             expect(b["throughput"] == "12", b)
         done = subprocess.run([PACELINE, "fleet", os.path.join(FOLDER, "theirs.csv"), "--format", "json"], capture_output=True)
         expect(done.returncode == 0, done.stderr)

@@ -103,6 +103,10 @@ static void answer_row(pace_row_answer *out, void *state, size_t table, size_t q
     if (!fault) set_parts(out, part_s, &setting);
     pace_row_answer_time(out, rows->unit_s);
     snprintf(out->status, sizeof out->status, "%s", fault ? fault : "ok");
+    if (fault) return;
+    char remark[200];
+    pace_job_remark(remark, sizeof remark, &rows->jobs, question, &setting);
+    if (*remark) pace_append(out->status, sizeof out->status, "; %s", remark);
 }
 
 /* --- fit ---------------------------------------------------------------------------------------------------------- */

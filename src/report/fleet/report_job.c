@@ -128,8 +128,11 @@ static void put_measured(pace_node *root, const pace_job_asked *a) {
 static pace_status build(pace_report *report, void *context) {
     const pace_job_asked *a = context;
     pace_node *root = pace_report_root(report);
+    char remark[200];
     pace_report_warn_all(report, &a->recorded.warnings);
     put_answer(root, a);
+    pace_job_remark(remark, sizeof remark, &a->jobs, 0, &a->setting);
+    if (*remark) pace_node_sentence(root, true, "Mind: %s.", remark);
     if (a->measured_s > 0) put_measured(root, a);
     if (a->recorded.step_s > 0) put_recorded(root, a);
     PACE_PUT_ROWS(root, &parts, &a->times);
