@@ -3,6 +3,7 @@
 #include "base/input.h"
 #include "base/numbers.h"
 #include "machine/catalog.h"
+#include "model/model_build.h"
 #include "model/model_names.h"
 
 #include <stdio.h>
@@ -42,7 +43,7 @@ static pace_status build_when_named(void *context, const pace_yaml *yaml, const 
     if (wanted->to_the_letter ? strcmp(name, wanted->name) != 0 : !pace_model_same_name(name, wanted->name))
         return PACE_OK;
     wanted->found = *stop = true;
-    return pace_model_build(wanted->out, yaml, name, wanted->settings, wanted->setting_count);
+    return pace_model_build_as_set(wanted->out, yaml, name, wanted->settings, wanted->setting_count);
 }
 
 /* The model that a name of others means, with images of the size that stands in that name unless settings have one. */
@@ -99,7 +100,7 @@ static pace_status load_file(pace_model *out, const char *name, size_t length, c
     if (!path) return PACE_E_MEMORY;
     pace_status status = pace_yaml_load(&yaml, path);
     if (status == PACE_OK)
-        status = pace_model_build(out, yaml, name[length] == ':' ? name + length + 1 : NULL, settings, setting_count);
+        status = pace_model_build_as_set(out, yaml, name[length] == ':' ? name + length + 1 : NULL, settings, setting_count);
     pace_yaml_free(yaml);
     pace_free(path);
     return status;
@@ -108,7 +109,7 @@ static pace_status load_file(pace_model *out, const char *name, size_t length, c
 static pace_status load_standard_input(pace_model *out, const pace_model_setting *settings, size_t setting_count) {
     pace_yaml *yaml;
     PACE_TRY(pace_yaml_load(&yaml, "-"));
-    pace_status status = pace_model_build(out, yaml, NULL, settings, setting_count);
+    pace_status status = pace_model_build_as_set(out, yaml, NULL, settings, setting_count);
     pace_yaml_free(yaml);
     return status;
 }

@@ -1,12 +1,12 @@
 #include "model/model_read.h"
 
-#include "base/print.h"
 #include "base/numbers.h"
 #include "base/text.h"
 #include "model/config.h"
 #include "model/expression.h"
 #include "model/layer.h"
 #include "model/model_values.h"
+#include "base/print.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -568,8 +568,8 @@ const char *pace_model_variant(const pace_yaml *yaml, size_t index) {
     return index == 0 ? pace_yaml_text_of(root, "family") : NULL;
 }
 
-static pace_status build(pace_model *out, const pace_yaml *yaml, const char *name, const pace_model_setting *settings,
-                         size_t setting_count) {
+pace_status pace_model_build(pace_model *out, const pace_yaml *yaml, const char *name,
+                             const pace_model_setting *settings, size_t setting_count) {
     pace_model model = {0};
     model_reader reader = {.model = &model, .yaml = yaml, .blocks = pace_yaml_get(pace_yaml_root(yaml), "blocks")};
     pace_scope scope = {0};
@@ -589,19 +589,4 @@ static pace_status build(pace_model *out, const pace_yaml *yaml, const char *nam
     PACE_VEC_FREE(&reader.saved);
     pace_scope_free(&scope);
     return PACE_GIVE(out, model, status, pace_model_free(&model));
-}
-
-/* A description that holds without settings is not at fault with them. */
-pace_status pace_model_build(pace_model *out, const pace_yaml *yaml, const char *name,
-                             const pace_model_setting *settings, size_t setting_count) {
-    pace_status status = build(out, yaml, name, settings, setting_count);
-    pace_model plain;
-    char list[160] = "", message[400];
-    if (status != PACE_E_INPUT || setting_count == 0) return status;
-    pace_snprintf(message, sizeof message, "%s", pace_message_marked());
-    if (build(&plain, yaml, name, NULL, 0) != PACE_OK) return pace_fail(status, "%s", message);
-    pace_model_free(&plain);
-    for (size_t i = 0; i < setting_count; i++)
-        pace_list(list, sizeof list, ", ", "%.40s=%.40s", settings[i].key, settings[i].text);
-    return pace_fail(PACE_E_USAGE, "set: %s: no such model can be built: %s", list, message);
 }

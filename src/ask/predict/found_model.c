@@ -1,5 +1,6 @@
 #include "ask/predict/found_model.h"
 #include "ask/predict/predict_inputs.h"
+#include "model/model_build.h"
 #include "model/recorded.h"
 #include "forecast/tensor_roles.h"
 #include "source/model_inputs.h"
@@ -205,7 +206,7 @@ static pace_status build(pace_model *out, const pace_recorded *recorded, const c
     pace_yaml *yaml;
     pace_found_layers_write(text, sizeof text, &recorded->layers);
     PACE_TRY(pace_yaml_parse(&yaml, path, text, strlen(text)));
-    pace_status status = pace_model_build(out, yaml, NULL, settings, setting_count);
+    pace_status status = pace_model_build_as_set(out, yaml, NULL, settings, setting_count);
     pace_yaml_free(yaml);
     return status;
 }
