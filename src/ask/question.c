@@ -1,6 +1,7 @@
 #include "ask/question.h"
 #include "base/decimal.h"
 #include "machine/machine.h"
+#include "model/model_settings.h"
 
 #include <string.h>
 
@@ -43,22 +44,13 @@ static pace_status find(const pace_option **out, pace_field_value **value, pace_
     return PACE_OK;
 }
 
-/* One figure given twice would be the last in silence. */
-static pace_status check_set_once(const pace_texts *given, const char *text) {
-    size_t key = strcspn(text, "=");
-    for (size_t i = 0; text[key] && i < given->count; i++)
-        if (strncmp(given->items[i], text, key + 1) == 0)
-            return pace_fail(PACE_E_USAGE, "set: %.*s is set twice: '%.80s' and '%.80s'", (int)key, text,
-                             given->items[i], text);
-    return PACE_OK;
-}
-
 /* An empty expression matches everything; of any other text nothing was meant. */
 static pace_status add_text(pace_field_value *value, const pace_option *option, const char *text) {
     if (text[strspn(text, " \t")] == '\0' && strcmp(option->argument, "REGEX") != 0)
         return pace_fail(PACE_E_USAGE, "%s: expected %s, found \"%s\"", option->name, option->argument, text);
     if (option->type == PACE_OPTION_TEXT) pace_texts_free(&value->texts);
-    if (strcmp(option->name, "set") == 0) PACE_TRY(check_set_once(&value->texts, text));
+    if (strcmp(option->name, "set") == 0)
+        PACE_TRY(pace_settings_check_once((const char *const *)value->texts.items, value->texts.count, text));
     if (value->texts.count == MOST_ITEMS)
         return pace_fail(PACE_E_LIMIT, "%s: expected at most %d of them", option->name, (int)MOST_ITEMS);
     PACE_TRY(pace_texts_add(&value->texts, text));

@@ -82,3 +82,12 @@ bool pace_settings_name_batch(const pace_words *set) {
     static const char *const keys[] = {"micro_batch", "global_batch", NULL};
     return pace_settings_name(set, keys);
 }
+
+pace_status pace_settings_check_once(const char *const *given, size_t count, const char *text) {
+    size_t key = strcspn(text, "=");
+    for (size_t i = 0; text[key] && i < count; i++)
+        if (strncmp(given[i], text, key + 1) == 0)
+            return pace_fail(PACE_E_USAGE, "set: %.*s is set twice: '%.80s' and '%.80s'", (int)key, text, given[i],
+                             text);
+    return PACE_OK;
+}

@@ -14,6 +14,8 @@ typedef struct {
  * expected, or meant. */
 pace_status pace_model_settings_read(pace_model_settings *out, pace_config *config, pace_catalog *catalog,
                                      const pace_words *set) PACE_MUST_CHECK;
+/** Whether one more "KEY=VALUE" may follow those `given`: a key that is set twice would be the last in silence. */
+pace_status pace_settings_check_once(const char *const *given, size_t count, const char *text) PACE_MUST_CHECK;
 /** The framework that "framework=NAME" words ask for, as it stands in the last of them; NULL without. */
 const char *pace_framework_asked(const pace_words *set);
 /** Whether "KEY=VALUE" words set one of the keys, which end with NULL. */

@@ -165,6 +165,17 @@ def test_shapes_of_products():
     expect([row["status"] for row in found] == ["ok", "ok; no effect: shape", "ok"] and len({row["predicted"] for row in found}) == 1, found)
 
 
+def test_words_of_devices():
+    """A device's cell is searched for a name; where words of it have no part in the name, the answer says which device was taken."""
+    with tempfile.NamedTemporaryFile("w", suffix=".csv") as file:
+        file.write("model,device,n_gpu,micro_batch,inter_node_gbit_per_s\n" + "".join(f"gpt2,{row}\n" for row in (
+            "NVIDIA H100 80GB HBM3,1,4,", "8x A100_80GB,1,4,", "h100 foo,1,4,", "h100-80-sxm,8,4,200", "h100-80-sxm,16,4,200")))
+        file.flush()
+        said = [row["status"] for row in csv.DictReader(run("predict", "--rows", file.name, "-f", "csv", "-q")[1].splitlines())]
+    expect([status.startswith('took h100-80-sxm for "h100 foo"') for status in said] == [False, False, True, False, False], said)
+    expect(["no effect within one node: inter_node_gbit_per_s 200" in status for status in said] == [False] * 3 + [True, False], said)
+
+
 def step_s(*words):
     code, out, err = run("predict", *words, "-f", "json", "-q")
     return json.loads(out)["values"]["step.median_s"] if code == 0 else expect(False, words, err)
@@ -313,6 +324,7 @@ test_no_effect()
 test_range()
 test_rows()
 test_tf32()
+test_words_of_devices()
 test_machine_twice()
 test_units_of_jobs()
 test_idle_figures()

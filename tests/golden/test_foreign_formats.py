@@ -163,6 +163,14 @@ def main():
                 code, _, err = run(verb, os.path.join(folder, name))
                 expect_line(code, err, 3, said)
 
+        # a table of questions in another form than a table's
+        for name, text, said in (("rows.json", '[{"model": "gpt2", "n_gpu": 8}]', "found JSON"), ("rows.jsonl", '{"model": "gpt2", "n_gpu": 8}\n', "found JSON"),
+                                 ("rows.yaml", "- model: gpt2\n  n_gpu: 8\n", "found YAML")):
+            with open(os.path.join(folder, name), "w") as file:
+                file.write(text)
+            code, _, err = run("predict", "--rows", os.path.join(folder, name))
+            expect_line(code, err, 3, said, "CSV or Markdown")
+
         # PyTorch of 2021 writes "Operator", the profiler of MXNet "operator"
         for category, good in (("Operator", True), ("operator", False)):
             path = os.path.join(folder, "profile.json")

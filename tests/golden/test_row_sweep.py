@@ -24,7 +24,7 @@ JOB = {"job": "j", "architecture": "ps_worker", "cnodes": "8", "batch_size": "51
 # Values that mean something, other than what is assumed without; none: a number and a word.
 VALUES = {
     "device": ["t4"], "machine": ["dgx-1-p100", "dgx-h100"], "system": ["dgx-h100"], "model": ["bert_large", "lenet"], "family": ["llama"], "framework": ["megatron"], "task": ["lora"],
-    "mode": ["inference"], "precision": ["fp32"], "dtype": ["fp64"], "recompute": ["full"], "sharding": ["zero3"], "execution": ["compiled", "eager"], "compile": ["0", "1"], "layout": ["nhwc", "tn"],
+    "mode": ["inference"], "precision": ["fp32", "fp16"], "dtype": ["fp64"], "recompute": ["full"], "sharding": ["zero3"], "execution": ["compiled", "eager"], "compile": ["0", "1"], "layout": ["nhwc", "tn"],
     "notes": ["torch.compile, full activation checkpointing"], "image": ["128"], "params_b": ["70"], "schedule": ["gpipe"], "suite": ["mlperf"], "collective": ["allgather"],
     "algorithm": ["ring"], "protocol": ["ll"], "approach": ["grpc"], "variant": ["textbook"], "settings": ["aux=0"], "placement": ["spread"], "op": ["softmax"],
     "pass": ["backward"], "shape": ["64x64x64"], "in_place": ["1"], "architecture": ["1w1g"], "power": ["200"], "flash": ["math", "flash"],
@@ -33,8 +33,8 @@ NONSENSE = "zzz"
 # Names, free words, and what others counted or measured: they tell rows apart, say what ran, or are held against the answer. Of a job what moves ask.
 LABELS = {"kernel": {"source", "op_hint", "unit"}, "exchange": set(), "step": {"family", "suite", "notes"}, "scaling": set(),
           "job": {"job", "user", "start", "gpu_hours", "cnodes", "batch_size", "dense_weight_bytes", "embedding_weight_bytes"}}
-# Figures that move nothing in this question: a network within a node, a limit of power beside a host that is slower, a name beside sizes.
-STILL = {("step", "inter_node_gbit_per_s"), ("step", "power_limit")}
+# Figures that move nothing in this question: a limit of power beside a host that is slower, a name beside sizes.
+STILL = {("step", "power_limit")}
 NAMES = {("step", "model"), ("job", "job")}
 MEASURED = ("measured", "rate", "bus_rate", "steps_per_s", "step_s", "times", "s_per_step", "ms_per_step", "min_per_step")
 

@@ -465,7 +465,20 @@ def cells_without_effect():
     expect(said == ["ok; no effect: placement, servers", "ok", "ok; no effect: device"], said)
 
 
+def settings_of_rows():
+    """A precision has a column or is a setting, never both; one that the device lacks is refused; a batch stands once."""
+    with tempfile.NamedTemporaryFile("w", suffix=".csv") as file:
+        file.write("machine,model,approach,workers,batch,settings,precision\n" + "".join(f"dgx-1-v100,lenet,ddp,4,{row}\n" for row in (
+            "4,,fp16", "4,precision=fp16,", "4,precision=fp32,fp16", "4,,bf16", "4,micro_batch=3,", ",micro_batch=4 precision=fp16,", "4,,")))
+        file.flush()
+        found = list(csv.DictReader(io.StringIO(run("--kind", "scaling", "--rows", file.name, "-f", "csv", "-q")[1])))
+    expect(found[0]["predicted"] == found[1]["predicted"] == found[5]["predicted"] != found[6]["predicted"], found)
+    for row, said in ((2, "precision is set twice"), (3, "no rate for bf16"), (4, "no micro_batch beside a batch")):
+        expect(not found[row]["predicted"] and said in found[row]["status"], found[row])
+
+
 weak_and_strong()
+settings_of_rows()
 places()
 cells_without_effect()
 batch_taken()

@@ -115,6 +115,7 @@ static pace_status split_settings(row_settings *out, const pace_scaling_row *row
     memcpy(out->text, row->settings, strlen(row->settings) + 1);
     for (char *word = strtok_r(out->text, " ;", &rest); word; word = strtok_r(NULL, " ;", &rest)) {
         if (count == MOST_SETTINGS) return pace_fail(PACE_E_INPUT, "settings: expected at most %d", MOST_SETTINGS);
+        PACE_TRY(pace_settings_check_once(out->items, count, word));
         out->items[count++] = word;
     }
     out->words = (pace_words){out->items, count};

@@ -1,4 +1,5 @@
 #include "ask/rows/csv.h"
+#include "base/print.h"
 #include "base/decimal.h"
 #include "base/text.h"
 
@@ -157,6 +158,19 @@ static pace_status fail_lost(const reader *r) {
                      why, r->line, r->csv->rows);
 }
 
+/* What a table in JSON or YAML begins with; a header of CSV never does. */
+static pace_status check_form(const reader *r, const char *head, size_t length) {
+    char begin[64];
+    pace_snprintf(begin, sizeof begin, "%.*s", (int)(length < sizeof begin ? length : sizeof begin - 1), head);
+    const char *first = begin + strspn(begin, " \t\r\n"),
+               *second = *first ? first + 1 + strspn(first + 1, " \t\r\n") : first;
+    bool json = (*first == '[' || *first == '{') && strchr("{[\"", *second) && *second,
+         yaml = strncmp(first, "- ", 2) == 0;
+    if (!json && !yaml) return PACE_OK;
+    return pace_fail(PACE_E_INPUT, "%s: expected a table in CSV or Markdown with a line of column names, found %s",
+                     r->csv->name, json ? "JSON" : "YAML");
+}
+
 static pace_status read_all(reader *r, pace_input *input) {
     size_t room = pace_input_room(input, CHUNK);
     char *buffer = pace_alloc(room, 1);
@@ -167,6 +181,7 @@ static pace_status read_all(reader *r, pace_input *input) {
         status = pace_input_read(input, buffer, room, &got);
         if (status == PACE_E_INPUT && !first) status = fail_lost(r);
         size_t at = first && got >= 3 && memcmp(buffer, "\xef\xbb\xbf", 3) == 0 ? 3 : 0; /* a byte order mark */
+        if (first && status == PACE_OK) status = check_form(r, buffer + at, got - at);
         first = false;
         for (; status == PACE_OK && at < got; at++) {
             status = take(r, buffer[at]);

@@ -1,4 +1,5 @@
 #include "ask/rows/exchange_logs.h"
+#include "base/numbers.h"
 #include "base/decimal.h"
 #include "base/yaml.h"
 
@@ -23,8 +24,10 @@ typedef struct {
 } log_reader;
 
 pace_log_kind pace_log_kind_of(const char *text) {
+    static const char *const of_json[] = {"nccl", "_perf", "\"config\"", "\"out_of_place\""};
     const char *start = text + strspn(text, " \t\r\n");
-    if (*start == '{') return PACE_LOG_NCCL_JSON;
+    for (size_t i = 0; *start == '{' && i < PACE_COUNT(of_json); i++)
+        if (strstr(text, of_json[i])) return PACE_LOG_NCCL_JSON;
     if (strstr(text, "# OSU ")) return PACE_LOG_OSU;
     if (strstr(text, deepspeed_title)) return PACE_LOG_DEEPSPEED;
     for (const char *hash = strchr(text, '#'); hash; hash = strchr(hash + 1, '#')) {

@@ -2,6 +2,7 @@
 #include "forecast/scaling.h"
 #include "ask/rows/column_finder.h"
 #include "ask/rows/wanted_columns.h"
+#include "base/print.h"
 #include "base/yaml_member.h"
 
 #include <math.h>
@@ -11,7 +12,7 @@
 typedef struct {
     pace_scaling_rows *rows;
     const char *usual_machine;
-    int machine, device, model, approach, settings, workers, batch, nodes, placement, servers, one_worker;
+    int machine, device, model, approach, settings, precision, workers, batch, nodes, placement, servers, one_worker;
     int measured[PACE_SCALING_MEASURES];
     const pace_yaml_node *spread, *packed; /* words for workers that sit on nodes of their own, or fill nodes */
 } reader;
@@ -19,6 +20,7 @@ typedef struct {
 void pace_scaling_rows_free(pace_scaling_rows *rows) {
     pace_csv_free(&rows->csv);
     PACE_VEC_FREE(&rows->rows);
+    pace_texts_free(&rows->settings);
 }
 
 static pace_status find_columns(reader *r, pace_catalog *catalog, const pace_yaml_node *names) {
@@ -30,6 +32,7 @@ static pace_status find_columns(reader *r, pace_catalog *catalog, const pace_yam
         {.key = "device", .column = &r->device},
         {.key = "approach", .column = &r->approach},
         {.key = "settings", .column = &r->settings},
+        {.key = "precision", .column = &r->precision},
         {.key = "batch", .column = &r->batch},
         {.key = "nodes", .column = &r->nodes},
         {.key = "placement", .column = &r->placement},
@@ -123,18 +126,32 @@ static void place(pace_scaling_row *row, const reader *r, size_t number) {
     row->unused_placement = followed ? "" : word;
 }
 
+/* A precision in a column of its own is one more setting. */
+static pace_status set_settings(pace_scaling_row *row, reader *r, size_t number) {
+    const char *precision = pace_csv_at(&r->rows->csv, number, r->precision);
+    char text[256];
+    row->settings = pace_csv_at(&r->rows->csv, number, r->settings);
+    if (!*precision) return PACE_OK;
+    pace_snprintf(text, sizeof text, "%.180s%sprecision=%.40s", row->settings, *row->settings ? " " : "", precision);
+    PACE_TRY(pace_texts_add(&r->rows->settings, text));
+    row->settings = r->rows->settings.items[r->rows->settings.count - 1];
+    return PACE_OK;
+}
+
 static pace_status add_row(reader *r, size_t number) {
     pace_scaling_row row = {.row = (uint32_t)number};
     row.machine = pace_csv_at(&r->rows->csv, number, r->machine);
     if (!*row.machine && r->usual_machine) row.machine = r->usual_machine;
     row.model = pace_csv_at(&r->rows->csv, number, r->model);
     row.approach = pace_csv_at(&r->rows->csv, number, r->approach);
-    row.settings = pace_csv_at(&r->rows->csv, number, r->settings);
+    PACE_TRY(set_settings(&row, r, number));
     if (!*row.machine) refuse(&row, "machine", "a machine", row.machine);
     if (!*row.model) refuse(&row, "model", "a model", row.model);
     whole(&row.workers, &row, "workers", pace_csv_at(&r->rows->csv, number, r->workers), -1, 1 << 20);
     row.batch_open = !*pace_csv_at(&r->rows->csv, number, r->batch);
     whole(&row.batch, &row, "batch", pace_csv_at(&r->rows->csv, number, r->batch), 1, 1e9);
+    if (!row.batch_open && strstr(row.settings, "micro_batch="))
+        refuse(&row, "settings", "no micro_batch beside a batch of the row's own", row.settings);
     whole(&row.servers, &row, "servers", pace_csv_at(&r->rows->csv, number, r->servers), 0, 1 << 20);
     rate(&row.one_worker, &row, "one_worker", pace_csv_at(&r->rows->csv, number, r->one_worker), 0);
     row.device = pace_csv_at(&r->rows->csv, number, r->device);

@@ -4,6 +4,7 @@
  */
 #pragma once
 
+#include "base/texts.h"
 #include "machine/catalog.h"
 #include "ask/rows/csv.h"
 
@@ -35,9 +36,10 @@ extern const char *const pace_scaling_measure_names[PACE_SCALING_MEASURES];
 typedef struct {
     pace_csv csv;
     PACE_VEC(pace_scaling_row) rows;
-    int measured;       /* column; -1 = none */
-    int measure;        /* a pace_scaling_measure_kind */
-    bool steps_of_each; /* steps are counted of every worker: more workers make more of them */
+    pace_texts settings; /* of rows that say their precision, too */
+    int measured;        /* column; -1 = none */
+    int measure;         /* a pace_scaling_measure_kind */
+    bool steps_of_each;  /* steps are counted of every worker: more workers make more of them */
 } pace_scaling_rows;
 
 /** Reads a table; `machine` (may be NULL) is of rows that name none. Errors: PACE_E_INPUT for a table without a column

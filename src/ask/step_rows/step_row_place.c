@@ -3,6 +3,7 @@
 #include "base/decimal.h"
 #include "base/print.h"
 #include "base/text.h"
+#include "machine/device_names.h"
 
 #include <ctype.h>
 #include <math.h>
@@ -122,6 +123,18 @@ double pace_step_row_devices(const pace_step_reader *r, size_t row) {
     return (double)machine.devices * machine.nodes;
 }
 
+/* Names the device where words of the row's text have no part in it: "h100 foo". */
+static void note_device(pace_step_row *out, const pace_step_reader *r, const char *text) {
+    char name[96];
+    const pace_device *named = NULL;
+    split_count(name, text);
+    if (machine_named(r->things, name)) return;
+    for (char *c = name; *c; c++)
+        if (*c == '_') *c = ' ';
+    bool whole = pace_device_named(&named, &r->things->devices, name, 0) == PACE_OK && named;
+    if (!whole) pace_step_note(out, "took %s for \"%.40s\"", out->device->name, text);
+}
+
 bool pace_step_row_device(pace_step_row *out, pace_step_reader *r, size_t row) {
     const char *device = pace_step_cell(r, row, PACE_STEP_DEVICE), *machine = pace_step_cell(r, row, PACE_STEP_MACHINE);
     const char *on = r->defaults->machine, *word = *device ? device : machine;
@@ -131,6 +144,7 @@ bool pace_step_row_device(pace_step_row *out, pace_step_reader *r, size_t row) {
         out->device = pace_device_find(&r->things->devices, parsed.device, 0);
     else if (!own && on) out->device = device_in(r->things, on);
     if (out->device && !own && *word) pace_step_note(out, "took --on for \"%.40s\"", word);
+    if (own) note_device(out, r, word);
     if (out->device) return true;
     if (*word) pace_step_note(out, "unknown device \"%.60s\"", word);
     else pace_step_note(out, "device is missing (--on supplies one)");
@@ -213,6 +227,13 @@ static void note_unused(pace_step_row *out, const pace_step_reader *r, size_t ro
         pace_step_note(out, "unknown inter_node_gbit_per_s \"%.20s\"", gbit);
 }
 
+/* A rate between nodes moves nothing in a step on one node. */
+static void note_network(pace_step_row *out, const pace_step_reader *r, size_t row, double devices) {
+    double rate;
+    if (out->ranks <= devices && pace_step_number(&rate, r, row, PACE_STEP_NODE_GBIT))
+        pace_step_note(out, "no effect within one node: inter_node_gbit_per_s %g", rate);
+}
+
 /* A machine's name that says how many nodes there are ("dgx-a100*2") leaves no room for more. */
 static bool exceeds_machine(pace_step_row *out, const pace_step_reader *r, size_t row) {
     const char *text = pace_step_cell(r, row, PACE_STEP_MACHINE);
@@ -231,7 +252,10 @@ bool pace_step_row_place(pace_step_row *out, pace_step_reader *r, size_t row) {
     if (exceeds_machine(out, r, row)) return false;
     if (out->config.offload) out->host_bytes = host_of(r, row);
     if (out->config.offload && out->host_bytes == 0) pace_step_note(out, "host memory unknown: not checked");
-    if (out->ranks <= 1) return true;
+    if (out->ranks <= 1) {
+        note_network(out, r, row, out->ranks);
+        return true;
+    }
     note_unused(out, r, row);
     pace_snprintf(key, sizeof key, "%s|%d|%s|%g|%s|%g", out->device->name, own_device(r, row) != NULL,
                   machine_word(r, row), devices_of_node(r, row, out->ranks),
@@ -255,6 +279,7 @@ bool pace_step_row_place(pace_step_row *out, pace_step_reader *r, size_t row) {
         return false;
     }
     out->exchange = &place->exchange;
+    note_network(out, r, row, place->exchange.machine.devices);
     if (*place->assumed) pace_step_note(out, "%s", place->assumed);
     if (place->guessed) pace_step_doubt(out, r, PACE_DOUBT_ROW_NODES);
     return true;
