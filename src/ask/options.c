@@ -56,7 +56,11 @@ const pace_option *pace_option_find(size_t *index, const char *verb, const char 
 pace_status pace_option_unknown(const char *verb, const char *name) {
     const char *closest = "";
     const pace_option *option;
-    for (size_t i = 0; (option = pace_option_at(verb, i)); i++) closest = pace_word_nearer(name, closest, option->name);
+    for (size_t i = 0; (option = pace_option_at(verb, i)); i++) {
+        if (option->role == PACE_OPTION_RENDERS && strcmp(option->name, name) == 0)
+            return pace_fail(PACE_E_USAGE, "%s: says how a program shows an answer: no field of a question", name);
+        if (option->role != PACE_OPTION_RENDERS) closest = pace_word_nearer(name, closest, option->name);
+    }
     return pace_fail(PACE_E_USAGE, "%s has no field \"%.80s\": did you mean \"%s\"?", verb, name, closest);
 }
 

@@ -110,7 +110,7 @@ static pace_status open_model(pace_prediction *p, const char *name, const pace_p
     bool named;
     PACE_TRY(pace_predict_is_model(&named, name));
     if (!base->device)
-        return pace_fail(PACE_E_USAGE, "%s: %s: name the device it would run on with --on", name,
+        return pace_fail(PACE_E_USAGE, "%s: %s: name the device it would run on with " PACE_FIELD "on", name,
                          named ? "has no times" : "settings are of the model found in it");
     if (p->fits.step_path && base->device->is_cpu)
         return pace_fail(PACE_E_USAGE, "fit: %s is a fit of steps on accelerators, found the CPU %s", p->fits.step_path,

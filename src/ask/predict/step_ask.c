@@ -189,10 +189,10 @@ static pace_status open_place(pace_step_asked *a, pace_catalog *catalog, const p
         devices = (double)a->machine.devices * a->machine.nodes;
     }
     if (ranks > 1 && !words->machine)
-        return pace_fail(
-            PACE_E_MISSING,
-            "%s: %g ranks exchange data: name a machine with --on, as dgx-h100*2 or \"%s*8 nvlink=300GB/s\"",
-            words->name, ranks, words->device->name);
+        return pace_fail(PACE_E_MISSING,
+                         "%s: %g ranks exchange data: name a machine with " PACE_FIELD
+                         "on, as dgx-h100*2 or \"%s*8 nvlink=300GB/s\"",
+                         words->name, ranks, words->device->name);
     if (ranks > devices)
         return pace_fail(PACE_E_USAGE, "%s: a group of %g ranks: expected at most its %g devices (dp x tp x pp x cp)",
                          a->machine.name, ranks, devices);
