@@ -176,6 +176,19 @@ def test_words_of_devices():
     expect(["no effect within one node: inter_node_gbit_per_s 200" in status for status in said] == [False] * 3 + [True, False], said)
 
 
+def test_on_of_step_rows():
+    """Rows about steps that name no device run on that of --on, with its figures, as `predict MODEL --on` does; words that it does not have are refused."""
+    with tempfile.NamedTemporaryFile("w", suffix=".csv") as file:
+        file.write("model,n_gpu,micro_batch,precision\ngpt2,1,4,bf16\n")
+        file.flush()
+        ask = ("predict", "--rows", file.name, "-f", "csv", "-q", "--on")
+        times = [float(next(csv.DictReader(run(*ask, on)[1].splitlines()))["predicted"]) for on in ("a100", "a100 memory=1TB/s", "a100 clock=0.5x")]
+        expect(times[1] > 1.2 * times[0] and times[2] > 1.1 * times[0], times)
+        for on, code in (("a100 foo", 4), ("nosuch", 4), ("dgx-a100 memory=1TB/s", 2), ("a100 memory=1", 2)):
+            found, out, err = run(*ask, on)
+            expect(found == code and "--on: " in err and not out, on, found, out, err)
+
+
 def step_s(*words):
     code, out, err = run("predict", *words, "-f", "json", "-q")
     return json.loads(out)["values"]["step.median_s"] if code == 0 else expect(False, words, err)
@@ -325,6 +338,7 @@ test_range()
 test_rows()
 test_tf32()
 test_words_of_devices()
+test_on_of_step_rows()
 test_machine_twice()
 test_units_of_jobs()
 test_idle_figures()

@@ -28,8 +28,10 @@ static void close_scalings(void *state) {
 
 static pace_status open_scalings(void **state, const pace_rows_options *options) {
     scalings *s = *state = pace_alloc(1, sizeof *s);
+    pace_machine machine;
     if (!s) return PACE_E_MEMORY;
     s->options = options;
+    if (options->device) PACE_TRY(pace_machine_asked(&machine, options->context->catalog, options->device));
     s->asked.on = options->device;
     return pace_scaling_asked_open(&s->asked, options->context->catalog);
 }

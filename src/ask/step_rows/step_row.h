@@ -87,6 +87,7 @@ typedef struct {
 struct pace_step_things {
     pace_device_catalog devices;
     pace_machine_catalog machines;
+    const pace_device *on_device; /* of --on, for rows that name none; NULL = not given */
     pace_frameworks frameworks;
     pace_approach approach; /* pace_step_usual_approach() */
     pace_model_names names;

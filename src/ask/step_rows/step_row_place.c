@@ -138,11 +138,8 @@ static void note_device(pace_step_row *out, const pace_step_reader *r, const cha
 bool pace_step_row_device(pace_step_row *out, pace_step_reader *r, size_t row) {
     const char *device = pace_step_cell(r, row, PACE_STEP_DEVICE), *machine = pace_step_cell(r, row, PACE_STEP_MACHINE);
     const char *on = r->defaults->machine, *word = *device ? device : machine;
-    pace_machine parsed;
     bool own = (out->device = own_device(r, row)) != NULL;
-    if (!own && on && pace_machine_asked(&parsed, r->things->devices.documents, on) == PACE_OK)
-        out->device = pace_device_find(&r->things->devices, parsed.device, 0);
-    else if (!own && on) out->device = device_in(r->things, on);
+    if (!own && on) out->device = r->things->on_device;
     if (out->device && !own && *word) pace_step_note(out, "took --on for \"%.40s\"", word);
     if (own) note_device(out, r, word);
     if (out->device) return true;

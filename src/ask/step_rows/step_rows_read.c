@@ -1,6 +1,7 @@
 #include "ask/rows/column_finder.h"
 #include "ask/rows/column_words.h"
 #include "ask/step_rows/step_row.h"
+#include "machine/device_resolve.h"
 
 /* In the order of pace_step_column. */
 static const char *const keys[PACE_STEP_COLUMNS] = {
@@ -98,6 +99,17 @@ static pace_status open_things(pace_step_things **out, pace_catalog *catalog) {
     return pace_frameworks_load(&things->frameworks, catalog);
 }
 
+/* The device of --on: of a machine, or one by itself, with its figures. */
+static pace_status find_default(pace_step_things *things, const char *on) {
+    pace_catalog *catalog = things->devices.documents;
+    pace_machine machine;
+    pace_status status = pace_machine_asked(&machine, catalog, on);
+    if (status == PACE_OK) status = pace_device_to_run_on(&things->on_device, &things->devices, machine.device);
+    else if (!pace_machine_is_meant(catalog, on))
+        status = pace_device_to_run_on(&things->on_device, &things->devices, on);
+    return status == PACE_OK ? PACE_OK : pace_fail_in(status, "on");
+}
+
 static void close_things(pace_step_things *things) {
     if (!things) return;
     for (size_t i = 0; i < things->models.count; i++) {
@@ -129,6 +141,7 @@ pace_status pace_step_rows_read(pace_step_rows *out, pace_catalog *catalog, pace
     pace_status status = pace_csv_read(&rows.csv, input);
     if (status == PACE_OK) status = open_things(&rows.things, catalog);
     r.things = rows.things;
+    if (status == PACE_OK && defaults->machine) status = find_default(rows.things, defaults->machine);
     if (status == PACE_OK) status = find_columns(&r);
     for (size_t i = 0; status == PACE_OK && i < rows.csv.rows; i++) status = add_row(&r, i);
     return PACE_GIVE(out, rows, status, pace_step_rows_free(&rows));
