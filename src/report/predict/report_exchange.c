@@ -142,6 +142,7 @@ static void say_losses(pace_node *root, const pace_exchange_saving *savings, siz
                                  "that is slower by what is usually reached.");
             return;
         }
+}
 
 /* A way that was named, against what the library takes by itself. */
 static pace_status say_own_choice(pace_node *root, const pace_exchange_asked *a) {
