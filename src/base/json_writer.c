@@ -155,9 +155,8 @@ void pace_jsonw_compact(pace_jsonw *json) { json->compact |= depth_bit(json->dep
 
 static bool is_continuation(unsigned char byte) { return (byte & 0xc0) == 0x80; }
 
-/* Length of the well-formed UTF-8 sequence at `text`, 0 when there is none (overlong forms, surrogates and code
- * points past U+10FFFF are none). */
-static size_t utf8_length(const unsigned char *text, size_t left) {
+size_t pace_utf8_length(const char *bytes, size_t left) {
+    const unsigned char *text = (const unsigned char *)bytes;
     unsigned char lead = text[0];
     if (lead < 0x80) return 1;
     size_t length = lead >= 0xc2 && lead <= 0xdf   ? 2
@@ -210,7 +209,7 @@ static size_t write_special(pace_sink *sink, const unsigned char *text, size_t l
         write_escape(sink, text[0]);
         return 1;
     }
-    size_t length = utf8_length(text, left);
+    size_t length = pace_utf8_length((const char *)text, left);
     if (length == 0) {
         pace_sink_text(sink, "\xef\xbf\xbd");
         return 1;

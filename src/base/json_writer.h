@@ -24,6 +24,10 @@ int pace_sink_write(void *sink, const void *bytes, size_t length);
 /** Flushes and frees the buffer; PACE_E_IO with the system's reason when any write failed. */
 pace_status pace_sink_close(pace_sink *sink) PACE_MUST_CHECK;
 
+/** Length of the well-formed UTF-8 sequence at `text`, of which `left` bytes may be read; 0 = there is none (overlong
+ * forms, surrogates and code points past U+10FFFF are none). */
+size_t pace_utf8_length(const char *text, size_t left);
+
 /** Writes members in the order of the calls. `indent` 0 = one line without spaces, else pretty. */
 typedef struct {
     pace_sink *sink;

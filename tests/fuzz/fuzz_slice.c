@@ -48,8 +48,23 @@ static pace_status read_trace(uint64_t *events, const char *path) {
     return PACE_OK;
 }
 
-/* The slice reads back whole, is empty, or holds only events of a tool whose traces are not read; one of a trace that
- * is not read itself, as what is copied beside its events is damaged, need not. */
+/* The slice is JSON by the grammar, all of it. */
+static void check_grammar(void) {
+    pace_input *input;
+    pace_json *json;
+    pace_json_token token;
+    if (pace_input_open(&input, out_path) != PACE_OK || pace_json_open(&json, input) != PACE_OK) abort();
+    do token = pace_json_next(json);
+    while (token != PACE_JSON_END && !pace_json_failed(token));
+    if (pace_json_failed(token) || pace_json_oddities(json)) {
+        fprintf(stderr, "fuzz_slice: %s, %d oddities\n", pace_message(), (int)pace_json_oddities(json));
+        abort();
+    }
+    pace_json_free(json);
+    pace_input_free(input);
+}
+
+/* The slice reads back whole, is empty, or holds only events of a tool whose traces are not read. */
 static void read_back(const pace_slice_counts *counts) {
     uint64_t events, all;
     if (counts->kept_events > counts->events) abort();
@@ -70,7 +85,10 @@ static void cut(const pace_kernel_classes *classes, const pace_anonymizer *anony
     if (pace_slice_cut_find(&found, in_path, from, until, classes, (pace_progress){0}) != PACE_OK) return;
     if (pace_step_init(&steps) != PACE_OK) abort();
     pace_slice_job job = {.path = in_path, .cut = &found, .steps = &steps, .anonymizer = anonymizer};
-    if (pace_slice_write(&counts, out_path, &job) == PACE_OK && counts.warning[0] == '\0') read_back(&counts);
+    if (pace_slice_write(&counts, out_path, &job) == PACE_OK) {
+        check_grammar();
+        if (counts.warning[0] == '\0') read_back(&counts);
+    }
     pace_step_free(&steps);
     pace_slice_cut_free(&found);
 }

@@ -245,6 +245,37 @@ def test_cut_off_file(folder):
     expect(len(load(os.path.join(folder, "x.json"))[1]["traceEvents"]) == answer["files"][0]["events"] > 0, answer["files"])
 
 
+DAMAGED = b"""{"note": "a\tb", "path": "C:\\Users\\x", "bytes": "\xff", "C:\\Users": 1, "%s": 3, "nan": [NaN, -Infinity],
+"half": {"a" 1}, "traceEvents": [%s, 17, [1], %s, %s, %s]}"""
+
+
+def test_damage_is_told(folder):
+    """What is no JSON is mended or left out, and said: strict readers take the slice."""
+    def event(name, args=b"1", start=10):
+        return b'{"ph": "X", "cat": "cpu_op", "name": "%s", "pid": 1, "tid": 1, "ts": %d, "dur": 5, "args": {"v": %s}}' % (name, start, args)
+
+    long = b"k" * 100
+    path, output = os.path.join(folder, "damaged.json"), os.path.join(folder, "sound.json")
+    damaged = DAMAGED % (long, event(b"whole"), event(b"C:\\Users", b"NaN", 20), event(b"half", b"[1 2]", 30), event(b"\xc3\xa9\xe9", start=40))
+    for words in ([], ["--anonymize"]):
+        with open(path, "wb") as file:
+            file.write(damaged)
+        code, out, err = run("slice", path, "-o", output, "--format", "json", "--strict", *words)
+        warnings = {one["code"]: one["text"] for one in json.loads(out)["warnings"]}
+        expect(code == 3 and "events_left_out" in err and "2 elements" in warnings["events_left_out"], code, err)
+        with open(output, "rb") as file:
+            text = file.read().decode()
+        slice_ = json.loads(text, parse_constant=lambda word: expect(False, "no JSON", word))
+        if words:
+            continue
+        expect("7 mended, 2 left out" in warnings["trace_mended"] and '"note"' in warnings["trace_mended"], warnings)
+        names = [event["name"] for event in slice_["traceEvents"]]
+        expect(names == ["whole", "C:\\Users", "\u00e9\ufffd"], names)
+        expect(slice_["note"] == "a\tb" and slice_["path"] == "C:\\Users\\x" and slice_["bytes"] == "\ufffd", slice_)
+        expect(slice_["nan"] == [None, None] and slice_["C:\\Users"] == 1 and slice_[long.decode()] == 3 and "half" not in slice_, slice_)
+        expect(event(b"whole").decode() in text, "a sound event is copied as it stands")
+
+
 def test_refused(folder):
     copy = os.path.join(folder, "copy.json.gz")
     with open(DEMO, "rb") as file, open(copy, "wb") as to:
@@ -278,7 +309,7 @@ def test_refused(folder):
     expect(sorted(os.listdir(folder)) == ["copy.json.gz", "empty.json", "not.json"], "left behind", os.listdir(folder))
 
 
-for test in (test_same_figures, test_events_are_the_original, test_links, test_names, test_names_inside_names, test_ranks, test_cut_off_file, test_refused):
+for test in (test_same_figures, test_events_are_the_original, test_links, test_names, test_names_inside_names, test_ranks, test_cut_off_file, test_damage_is_told, test_refused):
     with tempfile.TemporaryDirectory() as scratch:
         test(scratch)
 sys.exit(finish())

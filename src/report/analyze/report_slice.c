@@ -45,6 +45,19 @@ typedef struct {
     bool anonymized;
 } sliced;
 
+static void warn_of_damage(pace_report *report, const pace_slice_done *done) {
+    const pace_slice_counts *counts = &done->counts;
+    if (counts->warning[0]) pace_report_warn(report, PACE_WARN_FILE_CUT_OFF, done->path, "%s", counts->warning);
+    if (counts->strays)
+        pace_report_warn(report, PACE_WARN_EVENTS_LEFT_OUT, done->path,
+                         "%s: %" PRIu64 " elements of the list of events are no events and were left out", done->path,
+                         counts->strays);
+    if (counts->mended || counts->broken)
+        pace_report_warn(report, PACE_WARN_TRACE_MENDED, done->path,
+                         "%s: events and members that are no JSON: %" PRIu64 " mended, %" PRIu64 " left out, first %s",
+                         done->path, counts->mended, counts->broken, counts->first);
+}
+
 static pace_status describe(pace_report *report, void *context) {
     const sliced *s = context;
     const pace_slices *slices = s->slices;
@@ -52,8 +65,7 @@ static pace_status describe(pace_report *report, void *context) {
     for (size_t i = 0; i < slices->files.count; i++) {
         const pace_slice_done *done = &slices->files.items[i];
         pace_report_add_input(report, done->path, done->counts.bytes);
-        if (done->counts.warning[0])
-            pace_report_warn(report, PACE_WARN_FILE_CUT_OFF, done->path, "%s", done->counts.warning);
+        warn_of_damage(report, done);
     }
     put_answer(root, slices);
     if (slices->absent)

@@ -1,5 +1,5 @@
 /* A part of a Kineto trace as a trace of its own: the kept events as the file has them, byte for byte, unless they are
- * to be anonymous. */
+ * to be anonymous. What is no JSON is mended or left out (mend.h), and counted. */
 #pragma once
 
 #include "base/progress.h"
@@ -19,6 +19,9 @@ typedef struct {
 typedef struct {
     uint64_t events, kept_events; /* of the trace and of the slice */
     uint64_t bytes, kept_bytes;   /* the same, decompressed */
+    uint64_t strays;              /* elements of the list of events that are none: left out */
+    uint64_t mended, broken;      /* events and members that are no JSON: mended, left out */
+    char first[128];              /* the first of these */
     char warning[1024];           /* the trace broke off; "" = it did not */
 } pace_slice_counts;
 

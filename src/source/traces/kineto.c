@@ -324,14 +324,16 @@ static pace_status keep_event(reader *r) {
 static pace_json_token read_events(reader *r) {
     for (uint64_t count = 0;; count++) {
         pace_json_token token = pace_json_next(r->json);
-        if (token == PACE_JSON_ARRAY) token = pace_json_leave(r->json); /* not an event */
-        else if (token == PACE_JSON_OBJECT) {
+        if (token == PACE_JSON_OBJECT) {
             pace_kineto_event_clear(&r->event);
             token = pace_kineto_event_read(&r->event, r->json, &r->step->names, &r->status);
             if (token == PACE_JSON_OBJECT_END) r->status = keep_event(r);
             if (r->status != PACE_OK) return PACE_JSON_ERROR;
         } else if (token == PACE_JSON_ARRAY_END || pace_json_failed(token)) {
             return token;
+        } else { /* no event */
+            r->step->unknown_count++;
+            if (token == PACE_JSON_ARRAY) token = pace_json_leave(r->json);
         }
         if (pace_json_failed(token)) return token;
         if (r->progress.tell && count % 65536 == 0)

@@ -13,7 +13,8 @@
 typedef struct {
     char warning[1024]; /* "" = none */
     pace_warning_code code;
-    uint64_t bytes; /* decompressed bytes read */
+    uint64_t bytes;  /* decompressed bytes read */
+    uint64_t strays; /* elements of the list of events that are none; those who copy a trace count them */
 } pace_read_notes;
 
 /* The member of documents that hold the traces of several ranks for viewers: they are no trace of one. */

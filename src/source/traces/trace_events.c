@@ -1,18 +1,20 @@
 #include "source/traces/trace_events.h"
+#include "source/json_text.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
-enum { LONGEST_KEY = 64, EVENTS_PER_PROGRESS = 65536 };
+enum { EVENTS_PER_PROGRESS = 65536 };
 
 typedef struct {
     const pace_event_visitor *visitor;
     pace_input *input;
     pace_json *json;
     pace_kineto_event event;
+    pace_text key;
     pace_status status;
-    uint64_t events;
+    uint64_t events, strays;
     bool has_list;
 } reader;
 
@@ -40,7 +42,8 @@ static pace_json_token read_events(reader *r) {
     for (;;) {
         pace_json_token token = pace_json_next(r->json);
         if (token == PACE_JSON_ARRAY_END || pace_json_failed(token)) return token;
-        if (token == PACE_JSON_ARRAY) token = pace_json_leave(r->json); /* not an event */
+        if (token != PACE_JSON_OBJECT) r->strays++; /* not an event */
+        if (token == PACE_JSON_ARRAY) token = pace_json_leave(r->json);
         else if (token == PACE_JSON_OBJECT) token = read_event(r);
         if (pace_json_failed(token)) return token;
     }
@@ -58,14 +61,15 @@ static pace_json_token read_value(reader *r, const char *key, pace_json_token to
 }
 
 static pace_json_token read_member(reader *r) {
-    char key[LONGEST_KEY];
     size_t length;
     const char *text = pace_json_text(r->json, &length);
-    snprintf(key, sizeof key, "%.*s", (int)(length < sizeof key ? length : sizeof key - 1), text);
+    r->key.count = 0;
+    r->status = pace_text_append(&r->key, text, length);
+    if (r->status != PACE_OK) return PACE_JSON_ERROR;
     pace_json_token token = pace_json_next(r->json);
     if (pace_json_failed(token)) return token;
-    if (token == PACE_JSON_ARRAY && strcmp(key, "traceEvents") == 0) return read_events(r);
-    return read_value(r, key, token);
+    if (token == PACE_JSON_ARRAY && strcmp(r->key.items, "traceEvents") == 0) return read_events(r);
+    return read_value(r, r->key.items, token);
 }
 
 static pace_json_token read_document(reader *r) {
@@ -101,9 +105,11 @@ pace_status pace_trace_events_read(pace_read_notes *notes, const char *path, con
     if (status == PACE_OK) {
         status = judge(notes, &r, read_document(&r));
         notes->bytes = pace_json_bytes(r.json);
+        notes->strays = r.strays;
     }
     pace_json_free(r.json);
     pace_kineto_event_free(&r.event);
+    PACE_VEC_FREE(&r.key);
     pace_input_free(r.input);
     return status;
 }
