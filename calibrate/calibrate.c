@@ -8,8 +8,8 @@
 #include "modules.h"
 #include "neurons.h"
 #include "sweep.h"
+#include "base/text.h"
 
-#include <ctype.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -82,8 +82,8 @@ static void close_calibration(calibration *c) {
 static void make_name(calibration *c) {
     size_t used = 0;
     for (const char *at = c->facts.name; *at && used < sizeof c->device - 8; at++) {
-        bool good = isalnum((unsigned char)*at);
-        if (good) c->device[used++] = (char)tolower((unsigned char)*at);
+        bool good = pace_is_alnum(*at);
+        if (good) c->device[used++] = pace_lower(*at);
         else if (used && c->device[used - 1] != '-') c->device[used++] = '-';
     }
     while (used && c->device[used - 1] == '-') used--;
@@ -443,8 +443,8 @@ static pace_status run(pace_answer **out, calibration *c) {
 
 static bool good_name(const char *name) {
     for (const char *at = name; *at; at++)
-        if (!isalnum((unsigned char)*at) && !strchr("-_.", *at)) return false;
-    return *name && strlen(name) < 48 && isalnum((unsigned char)*name);
+        if (!pace_is_alnum(*at) && !strchr("-_.", *at)) return false;
+    return *name && strlen(name) < 48 && pace_is_alnum(*name);
 }
 
 /* What the fields of a question say; `command` is filled. */

@@ -9,8 +9,8 @@
 #include "neuron_loops.h"
 #include "paceline/calibrate.h"
 #include "rows_file.h"
+#include "base/text.h"
 
-#include <ctype.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -211,7 +211,7 @@ static void make_name(neurons *n) {
     char *name = n->host.name;
     size_t used = 0;
     for (const char *at = n->facts.name; *at && used < sizeof n->host.name - 8; at++) {
-        if (isalnum((unsigned char)*at)) name[used++] = (char)tolower((unsigned char)*at);
+        if (pace_is_alnum(*at)) name[used++] = pace_lower(*at);
         else if (used && name[used - 1] != '-') name[used++] = '-';
     }
     while (used && name[used - 1] == '-') used--;

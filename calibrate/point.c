@@ -1,7 +1,7 @@
 #include "point.h"
+#include "base/text.h"
 
 #include <math.h>
-#include <strings.h>
 
 const char *const pace_point_size_names[PACE_POINT_SIZES] = {
     "b",        "m",        "n",        "k",      "c",        "h",        "w",      "r",    "s",
@@ -23,7 +23,7 @@ const char *const pace_point_dtype_names[PACE_POINT_DTYPES] = {"fp64", "fp32", "
 
 int pace_word_find(const char *const *words, int count, const char *word) {
     int i = 0;
-    while (i < count && strcasecmp(words[i], word) != 0) i++;
+    while (i < count && pace_strcasecmp(words[i], word) != 0) i++;
     return i;
 }
 

@@ -154,6 +154,8 @@ PRINTING = re.compile(r"(?<![\w])(v?(?:sn?|f|d|as)?printf)\s*\(")
 POINT = re.compile(r"%[-+ #0']*(?:\d+|\*)?(?!\.0f)(?:\.(?:\d+|\*)?)?[lL]?[aefgAEFG]")
 READING = re.compile(r"\b(strtod|strtof|strtold|atof|strtod_l|newlocale|uselocale|setlocale)\s*\(")
 
+LETTERS = re.compile(r"\b(strn?casecmp|strcoll|to(?:low|upp)er|is(?:alpha|alnum|digit|space|upper|lower|punct|print))\s*\(")
+
 
 def call_at(text, start):
     """The text of a call up to its closing parenthesis, and its literals."""
@@ -171,12 +173,15 @@ def call_at(text, start):
 
 
 def check_numbers(path, text, faults, prints):
-    """The decimal point follows the locale in the C library's functions; "%.0f" has none. cli/ sets no locale."""
+    """The decimal point and letters follow the locale in the C library's functions; "%.0f" has none. cli/ sets no locale."""
     if path.name in ("decimal.c", "print.c", "print.h"):
         return
     for match in READING.finditer(text):
         line = text.count("\n", 0, match.start()) + 1
         faults.append((path, line, f"{match.group(1)}() depends on the locale: use base/decimal.h"))
+    for match in LETTERS.finditer(text) if prints else ():
+        line = text.count("\n", 0, match.start()) + 1
+        faults.append((path, line, f"{match.group(1)}() takes letters as the locale does: use base/text.h"))
     for match in PRINTING.finditer(text) if prints else ():
         line = text.count("\n", 0, match.start()) + 1
         literals = call_at(text, match.start())

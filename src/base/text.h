@@ -8,6 +8,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 bool pace_starts(const char *text, const char *with);
 bool pace_ends(const char *text, const char *with);
@@ -27,7 +28,21 @@ static inline bool pace_is_alnum(char c) { return pace_is_digit(c) || pace_is_al
 
 static inline bool pace_is_space(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
 
+static inline bool pace_is_lower(char c) { return (unsigned char)(c - 'a') <= 'z' - 'a'; }
+
+static inline bool pace_is_upper(char c) { return (unsigned char)(c - 'A') <= 'Z' - 'A'; }
+
 static inline char pace_lower(char c) { return c >= 'A' && c <= 'Z' ? (char)(c | 0x20) : c; }
+
+/** As their namesakes of the C library do in the C locale: where Turkish is spoken those tell "TITAN" from "titan". */
+static inline int pace_strncasecmp(const char *a, const char *b, size_t most) {
+    for (size_t i = 0; i < most; i++) {
+        int order = (unsigned char)pace_lower(a[i]) - (unsigned char)pace_lower(b[i]);
+        if (order || !a[i]) return order;
+    }
+    return 0;
+}
+static inline int pace_strcasecmp(const char *a, const char *b) { return pace_strncasecmp(a, b, SIZE_MAX); }
 
 /** What of a spelling counts: its letters and digits in small letters, and the characters of `also`. What does not fit
  * is cut. */

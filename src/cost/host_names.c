@@ -2,7 +2,6 @@
 
 #include "base/text.h"
 
-#include <ctype.h>
 #include <stdbool.h>
 #include <string.h>
 
@@ -11,7 +10,7 @@ static size_t runtime_prefix(const char *name) {
     static const char *const prefixes[] = {"cuda", "hip", "cu"};
     for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++) {
         size_t length = strlen(prefixes[i]);
-        if (pace_starts(name, prefixes[i]) && isupper((unsigned char)name[length])) return length;
+        if (pace_starts(name, prefixes[i]) && pace_is_upper(name[length])) return length;
     }
     return 0;
 }

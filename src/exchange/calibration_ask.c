@@ -2,11 +2,11 @@
 #include "base/numbers.h"
 #include "base/sort.h"
 #include "exchange/calibration_curve.h"
+#include "base/text.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 enum { MOST_ALIKE = 64, DOUBLINGS = 24 };
 
@@ -50,7 +50,8 @@ static bool same_place(const pace_exchange_curve *curve, pace_collective collect
 
 /* Curves of the same variant come first, then those of elements as wide. */
 static int likeness(const pace_exchange_curve *curve, const pace_fit_question *q) {
-    return (q->variant && strcasecmp(curve->variant, q->variant) == 0) * 2 + (curve->element_bytes == q->element_bytes);
+    return (q->variant && pace_strcasecmp(curve->variant, q->variant) == 0) * 2 +
+           (curve->element_bytes == q->element_bytes);
 }
 
 /* The time of an exchange that moves nothing, as far as the curve or the model tells; no more than `time_s`. */

@@ -1,7 +1,7 @@
 /* The collectives, and their names as traces, nccl-tests, MPI benchmarks and tables write them. */
 #include "exchange/collective.h"
+#include "base/text.h"
 
-#include <ctype.h>
 #include <math.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -53,7 +53,7 @@ bool pace_collective_find(pace_collective *out, const char *name) {
     char plain[64];
     size_t length = 0, best = 0;
     for (const char *c = name; *c && length + 1 < sizeof plain; c++)
-        if (isalpha((unsigned char)*c)) plain[length++] = (char)tolower((unsigned char)*c);
+        if (pace_is_alpha(*c)) plain[length++] = pace_lower(*c);
     plain[length] = '\0';
     for (int i = 0; i < PACE_COLLECTIVES; i++) {
         size_t found = longest_word(&pace_collective_rows[i], plain);

@@ -2,16 +2,16 @@
 #include "base/numbers.h"
 #include "exchange/calibration_curve.h"
 #include "exchange/curve_shapes.h"
+#include "base/text.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 /* --- what a curve's variant names --------------------------------------------------------------------------------- */
 
 static bool is_word(const char *word, size_t length, const char *name) {
-    return strlen(name) == length && strncasecmp(word, name, length) == 0;
+    return strlen(name) == length && pace_strncasecmp(word, name, length) == 0;
 }
 
 static int find_word(const char *word, size_t length, const char *const *names, int count) {

@@ -1,14 +1,13 @@
 /* The constants of NCCL's model from catalog/nccl.yaml. */
 #include "base/numbers.h"
 #include "exchange/nccl.h"
+#include "base/text.h"
 
-#include <ctype.h>
 #include <math.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 const char *const pace_nccl_algorithm_names[PACE_NCCL_ALGORITHMS] = {"tree",      "ring", "nvls",
                                                                      "nvls_tree", "pat",  "direct"};
@@ -16,9 +15,9 @@ int pace_nccl_algorithm_find(const char *word, size_t length) {
     static const char logged[] = "nvlstree"; /* NCCL_ALGO and logs write NVLSTree */
     for (int a = 0; a < PACE_NCCL_ALGORITHMS; a++) {
         const char *name = pace_nccl_algorithm_names[a];
-        if (strlen(name) == length && strncasecmp(word, name, length) == 0) return a;
+        if (strlen(name) == length && pace_strncasecmp(word, name, length) == 0) return a;
     }
-    return length == sizeof logged - 1 && strncasecmp(word, logged, length) == 0 ? PACE_NCCL_NVLSTREE : -1;
+    return length == sizeof logged - 1 && pace_strncasecmp(word, logged, length) == 0 ? PACE_NCCL_NVLSTREE : -1;
 }
 
 const char *const pace_nccl_protocol_names[PACE_NCCL_PROTOCOLS] = {"ll", "ll128", "simple"};
@@ -193,7 +192,7 @@ static pace_status read_reached(pace_nccl_reached *out, const pace_yaml *yaml, i
 
 /* The number behind "2."; -1 = no such version. */
 static int minor_of(const char *version) {
-    return version && strncmp(version, "2.", 2) == 0 && isdigit((unsigned char)version[2]) ? atoi(version + 2) : -1;
+    return version && strncmp(version, "2.", 2) == 0 && pace_is_digit(version[2]) ? atoi(version + 2) : -1;
 }
 
 /* The line of that name; else the newest that is not newer than the version, or the oldest: lines are listed from old

@@ -6,7 +6,6 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <strings.h>
 
 static int find_figure(const char *key) {
     pace_job_resource resource;
@@ -106,7 +105,7 @@ static bool is_known(const pace_job_catalog *catalog, const char *name) {
     size_t length = strcspn(name, "*");
     for (size_t i = 0; i < catalog->named.machines.count; i++) {
         const char *known = catalog->named.machines.items[i].name;
-        if (strlen(known) == length && strncasecmp(known, name, length) == 0) return true;
+        if (strlen(known) == length && pace_strncasecmp(known, name, length) == 0) return true;
     }
     return pace_ends(name, ".yaml") || pace_ends(name, ".yml") || pace_ends(name, ".xml");
 }

@@ -5,9 +5,9 @@
 #include "machine/device.h"
 #include "machine/name_words.h"
 #include "base/print.h"
+#include "base/text.h"
 
 #include <math.h>
-#include <strings.h>
 
 /* Characters of the phrase's words when all of them occur in `name`, else 0. */
 static size_t match_length(const char *name, const char *phrase) {
@@ -33,7 +33,7 @@ static bool closer(double memory_bytes, const pace_device *candidate, const pace
 
 static const pace_device *named(const pace_device_catalog *catalog, const char *name) {
     for (size_t i = 0; i < catalog->count; i++)
-        if (strcasecmp(catalog->devices[i].name, name) == 0) return &catalog->devices[i];
+        if (pace_strcasecmp(catalog->devices[i].name, name) == 0) return &catalog->devices[i];
     for (size_t i = 0; i < catalog->extras.count; i++) {
         const pace_device *found = named(&catalog->extras.items[i]->file, name);
         if (found) return found;

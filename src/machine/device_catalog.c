@@ -1,11 +1,10 @@
 /* Loading catalog/devices.yaml, and files of the same form. */
 #include "machine/device_entry.h"
-
-#include <strings.h>
+#include "base/text.h"
 
 static pace_status refuse_twin(const pace_device_catalog *catalog, size_t index) {
     for (size_t i = 0; i < index; i++)
-        if (strcasecmp(catalog->devices[i].name, catalog->devices[index].name) == 0)
+        if (pace_strcasecmp(catalog->devices[i].name, catalog->devices[index].name) == 0)
             return pace_yaml_fail(catalog->yaml, catalog->nodes[index], "a second device named \"%s\"",
                                   catalog->devices[index].name);
     return PACE_OK;

@@ -1,11 +1,11 @@
 #include "machine/device_names.h"
 #include "machine/name_words.h"
 #include "base/print.h"
+#include "base/text.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include <strings.h>
 
 static bool has_all(const char *text, const char *words) {
     size_t length;
@@ -40,7 +40,7 @@ static bool is_memory(const char *word, size_t length, const pace_device *device
         return false;
     for (int i = 0; units[i]; i++)
         if (strlen(units[i]) == length - (size_t)digits &&
-            strncasecmp(word + digits, units[i], length - (size_t)digits) == 0)
+            pace_strncasecmp(word + digits, units[i], length - (size_t)digits) == 0)
             return true;
     return false;
 }

@@ -9,10 +9,8 @@
 #include "machine/machine.h"
 #include "machine/name_words.h"
 
-#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
-#include <strings.h>
 
 /* --- names ------------------------------------------------------------------------------------------------------ */
 
@@ -28,7 +26,7 @@ static bool is_some_words(const char *wanted, const char *name) {
     while (*name) {
         size_t length = strcspn(name, "-");
         const char *next = name + length + (name[length] == '-');
-        bool begins = length > 0 && strncasecmp(wanted, name, length) == 0;
+        bool begins = length > 0 && pace_strncasecmp(wanted, name, length) == 0;
         if (begins && (wanted[length] == '\0' || is_some_words(wanted + length, next))) return true;
         name = next;
     }
@@ -39,7 +37,7 @@ static bool is_some_words(const char *wanted, const char *name) {
 static void come_near(nearest *best, const char *wanted, const char *name) {
     size_t edits[PACE_EDITED_LETTERS + 1];
     bool of_best = best->begin && pace_starts(name, best->name); /* mi300x-node beside mi300x */
-    if (strncasecmp(name, wanted, strlen(wanted)) == 0 && !of_best) {
+    if (pace_strncasecmp(name, wanted, strlen(wanted)) == 0 && !of_best) {
         size_t used = strlen(best->beginning);
         if (used + strlen(name) + 8 < sizeof best->beginning)
             pace_list(best->beginning, sizeof best->beginning, ", ", "%s", name);
@@ -74,7 +72,7 @@ static pace_status fail_unknown(const pace_device_catalog *catalog, const char *
     for (size_t i = 0; i < machines.machines.count; i++) come_near(&best, name, machines.machines.items[i].name);
     pace_machine_catalog_free(&machines);
     if (!*best.name) return pace_fail(PACE_E_MISSING, "the device catalogue is empty");
-    if (strcasecmp(best.name, name) == 0)
+    if (pace_strcasecmp(best.name, name) == 0)
         return pace_fail(PACE_E_USAGE, "\"%s\" is a machine: expected its name, or NAME*COUNT, and no more", best.name);
     if (*name && best.begin > 1)
         return pace_fail(PACE_E_USAGE, "\"%.80s\" fits several, say which: %s", name, best.beginning);
@@ -122,7 +120,7 @@ static pace_status choose(const pace_device **out, const pace_device_catalog *fi
                           const char *name) {
     if (name) {
         for (size_t i = 0; i < file->count; i++)
-            if (strcasecmp(file->devices[i].name, name) == 0) {
+            if (pace_strcasecmp(file->devices[i].name, name) == 0) {
                 *out = &file->devices[i];
                 return PACE_OK;
             }
@@ -174,7 +172,7 @@ static const struct {
 static bool read_value(double *out, bool *factor, const char *text, pace_dimension dimension, bool bare) {
     const char *end = pace_is_digit(*text) || *text == '.' ? pace_number_read(out, text) : NULL;
     if (!end) return false;
-    *factor = strcasecmp(end, "x") == 0;
+    *factor = pace_strcasecmp(end, "x") == 0;
     if (!*factor && !(bare && *end == '\0') && !pace_parse_figure(out, text, dimension)) return false;
     return *out > 0 && *out < 1e300;
 }
@@ -235,7 +233,7 @@ static pace_status change_figure(pace_device *device, const char *text, const do
     size_t length = equals ? (size_t)(equals - text) : 0;
     if (length == 0 || length >= sizeof key)
         return pace_fail(PACE_E_USAGE, "\"%.80s\": expected FIGURE=VALUE, as in memory=2TB/s", text);
-    for (size_t i = 0; i <= length; i++) key[i] = i < length ? (char)tolower((unsigned char)text[i]) : '\0';
+    for (size_t i = 0; i <= length; i++) key[i] = i < length ? pace_lower(text[i]) : '\0';
     change c = {.text = text, .key = key, .word = -1};
     bool named = false; /* by its key, which says the unit */
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
@@ -283,8 +281,8 @@ static pace_status resolve_changed(const pace_device **out, pace_device_catalog 
 static size_t name_end(const char *text) {
     const char *equals = strchr(text, '='), *at = equals;
     if (!equals) return 0;
-    while (at > text && !isspace((unsigned char)at[-1]) && at[-1] != ',') at--;
-    while (at > text && (isspace((unsigned char)at[-1]) || at[-1] == ',')) at--;
+    while (at > text && !pace_is_space(at[-1]) && at[-1] != ',') at--;
+    while (at > text && (pace_is_space(at[-1]) || at[-1] == ',')) at--;
     return (size_t)(at - text);
 }
 

@@ -2,20 +2,21 @@
 #include "base/decimal.h"
 #include "base/print.h"
 #include "machine/catalog.h"
+#include "base/text.h"
 
 #include <math.h>
 #include <string.h>
-#include <strings.h>
 
 static double gib_of(double bytes) { return bytes / 1073741824.0; }
 
 bool pace_slice_profile_read(pace_slice_profile *out, const char *text) {
     double slices, memory;
-    if (strncasecmp(text, "mig", 3) == 0) text += 3 + strspn(text + 3, " -=");
+    if (pace_strncasecmp(text, "mig", 3) == 0) text += 3 + strspn(text + 3, " -=");
     const char *at = pace_number_read(&slices, text);
-    if (!at || strncasecmp(at, "g.", 2) != 0 || !(slices >= 1) || slices > 64 || slices != floor(slices)) return false;
+    if (!at || pace_strncasecmp(at, "g.", 2) != 0 || !(slices >= 1) || slices > 64 || slices != floor(slices))
+        return false;
     at = pace_number_read(&memory, at + 2);
-    if (!at || strncasecmp(at, "gb", 2) != 0 || !(memory > 0)) return false;
+    if (!at || pace_strncasecmp(at, "gb", 2) != 0 || !(memory > 0)) return false;
     *out = (pace_slice_profile){(int)slices, memory};
     return at[2] == '\0' || at[2] == '+'; /* with media engines or graphics, which cost no share */
 }
@@ -61,7 +62,7 @@ static bool has_device(const pace_yaml_node *kind, const char *name) {
     size_t length = strcspn(name, " ");
     for (size_t i = 0; i < pace_yaml_count(devices); i++) {
         const char *own = pace_yaml_text(pace_yaml_item(devices, i));
-        if (own && strlen(own) == length && strncasecmp(own, name, length) == 0) return true;
+        if (own && strlen(own) == length && pace_strncasecmp(own, name, length) == 0) return true;
     }
     return false;
 }

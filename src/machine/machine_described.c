@@ -3,11 +3,10 @@
 #include "base/print.h"
 #include "machine/device_names.h"
 #include "machine/name_words.h"
+#include "base/text.h"
 
-#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 typedef struct {
     int count;        /* devices of a node; 0 = none named */
@@ -17,14 +16,13 @@ typedef struct {
     bool other_links; /* a word speaks of links that are no PCIe */
 } description;
 
-static bool is_separator(char c) { return isspace((unsigned char)c) || strchr(",;()/", c); }
+static bool is_separator(char c) { return pace_is_space(c) || strchr(",;()/", c); }
 
 /* "4xM40": how many of what. */
 static void take_devices(description *out, const char *word) {
     char *end;
     long count = strtol(word, &end, 10);
-    if (end == word || count < 1 || count > PACE_MESH_MOST || (*end != 'x' && *end != 'X') ||
-        !isalpha((unsigned char)end[1]))
+    if (end == word || count < 1 || count > PACE_MESH_MOST || (*end != 'x' && *end != 'X') || !pace_is_alpha(end[1]))
         return;
     if (out->count || strlen(end + 1) >= sizeof out->device) return;
     out->count = (int)count;
@@ -36,11 +34,11 @@ static void take_rate(description *out, const char *word, const char *next) {
     static const char *const units[] = {"gbe", "gbps", "gbit", "gb", "g"};
     char text[40];
     double number;
-    const char *end = isdigit((unsigned char)*word) ? pace_number_read(&number, word) : NULL;
+    const char *end = pace_is_digit(*word) ? pace_number_read(&number, word) : NULL;
     if (out->rate > 0 || !end || !(number > 0)) return;
     const char *unit = *end ? end : next;
     for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
-        if (strcasecmp(unit, units[i]) != 0) continue;
+        if (pace_strcasecmp(unit, units[i]) != 0) continue;
         pace_snprintf(text, sizeof text, "%.9gGb/s", number);
         if (!pace_parse_rate(&out->rate, text)) out->rate = 0;
         return;
@@ -55,8 +53,8 @@ static pace_status take_network(description *out, const pace_yaml *yaml, const c
         for (size_t k = 0; k < pace_yaml_count(words); k++) {
             const char *known = pace_yaml_text(pace_yaml_item(words, k));
             size_t before = known ? strlen(word) - (strlen(known) < strlen(word) ? strlen(known) : strlen(word)) : 0;
-            if (!known || strcasecmp(word + before, known) != 0) continue;
-            if (before > 0 && !isdigit((unsigned char)word[before - 1])) continue; /* "10GbE" ends in "gbe" */
+            if (!known || pace_strcasecmp(word + before, known) != 0) continue;
+            if (before > 0 && !pace_is_digit(word[before - 1])) continue; /* "10GbE" ends in "gbe" */
             out->kind = pace_yaml_text_of(entry, "kind");
             if (rate && out->rate <= 0 && !pace_parse_rate(&out->rate, rate))
                 return pace_yaml_fail(yaml, entry, "expected a rate");

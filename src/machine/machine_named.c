@@ -1,7 +1,7 @@
 /* Machines by the names that tables and logs give them (catalog/system_names.yaml). */
 #include "machine/machine.h"
+#include "base/text.h"
 
-#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,11 +18,11 @@ static void make_plain(plain *out, const char *text) {
     size_t n = 0;
     bool apart = true;
     for (; *text && n + 1 < MOST; text++) {
-        if (isalnum((unsigned char)*text)) {
+        if (pace_is_alnum(*text)) {
             out->begins[n] = apart;
-            out->text[n++] = (char)tolower((unsigned char)*text);
+            out->text[n++] = pace_lower(*text);
         }
-        apart = !isalnum((unsigned char)*text);
+        apart = !pace_is_alnum(*text);
     }
     out->text[n] = '\0';
     out->begins[n] = true;
@@ -34,10 +34,9 @@ static bool holds(const plain *text, const char *name) {
     size_t length = strlen(name);
     for (const char *at = strstr(text->text, name); at && length > 0; at = strstr(at + 1, name)) {
         size_t i = (size_t)(at - text->text), end = i + length;
-        bool counted =
-            i > 0 && (isdigit((unsigned char)at[-1]) || (i > 1 && at[-1] == 'x' && isdigit((unsigned char)at[-2])));
+        bool counted = i > 0 && (pace_is_digit(at[-1]) || (i > 1 && at[-1] == 'x' && pace_is_digit(at[-2])));
         if (!text->begins[i] && !counted) continue;
-        if (text->begins[end] || !isdigit((unsigned char)text->text[end])) return true;
+        if (text->begins[end] || !pace_is_digit(text->text[end])) return true;
     }
     return false;
 }

@@ -8,11 +8,9 @@
 #include "machine/topology_xml.h"
 #include "base/print.h"
 
-#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 typedef struct {
     pace_machine *machine;
@@ -121,7 +119,7 @@ static const char *const groups[][4] = {{"nvlink", "xgmi", "pcie"},
 
 /* What is said twice is said wrong once. The nodes of a machine of the catalogue stand behind its '*'. */
 static pace_status take_key(parser *p, const char *key, const char *value, bool counted) {
-    bool shape = islower((unsigned char)*value);
+    bool shape = pace_is_lower(*value);
     for (size_t i = 0; i < sizeof groups / sizeof *groups; i++) {
         bool same = false;
         for (size_t k = 0; groups[i][k]; k++) same |= strcmp(groups[i][k], key) == 0;
@@ -148,8 +146,7 @@ static pace_status set_option(parser *p, char *word, bool counted) {
     if (kind == PACE_LINK_NVLINK || kind == PACE_LINK_XGMI || kind == PACE_LINK_PCIE) return set_inside(p, kind, value);
     if (strcmp(word, "peer") == 0) return set_peer(p, value);
     if (strcmp(word, "sockets") == 0) return set_sockets(p, value);
-    if (strcmp(word, "net") == 0 && islower((unsigned char)*value))
-        return pace_network_parse(&m->network, p->catalog, m, value);
+    if (strcmp(word, "net") == 0 && pace_is_lower(*value)) return pace_network_parse(&m->network, p->catalog, m, value);
     if (strcmp(word, "net") == 0) {
         if (m->nics == 0) m->nics = 1;
         return set_link(p, &m->between, m->between.kind ? m->between.kind : PACE_LINK_INFINIBAND, value,
@@ -253,7 +250,7 @@ static pace_status take_own_device(pace_machine *m, const pace_yaml *yaml, const
     PACE_TRY(pace_device_catalog_load_file(&own, path));
     memcpy(name, m->device, sizeof name);
     for (size_t i = 0; i < own.count; i++) {
-        if (strcasecmp(own.devices[i].name, name) != 0) continue;
+        if (pace_strcasecmp(own.devices[i].name, name) != 0) continue;
         m->generation = own.devices[i].generation;
         pace_snprintf(m->device, sizeof m->device, "%s:%s", path, own.devices[i].name);
     }
@@ -291,7 +288,7 @@ static pace_status of_catalog(bool *found, pace_machine *out, pace_catalog *cata
     *found = false;
     PACE_TRY(pace_machine_catalog_load(&list, catalog));
     for (size_t i = 0; i < list.machines.count && !*found; i++) {
-        *found = strcasecmp(list.machines.items[i].name, name) == 0;
+        *found = pace_strcasecmp(list.machines.items[i].name, name) == 0;
         if (*found) *out = list.machines.items[i];
     }
     pace_machine_catalog_free(&list);

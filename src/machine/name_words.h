@@ -3,8 +3,6 @@
 
 #include "base/text.h"
 
-#include <strings.h>
-
 /** Moves `*at` behind the next word and returns its start; NULL when there is none. */
 static inline const char *pace_name_word(const char **at, size_t *length) {
     const char *start = *at;
@@ -20,7 +18,7 @@ static inline const char *pace_name_word(const char **at, size_t *length) {
 static inline bool pace_name_has_word(const char *text, const char *word, size_t length) {
     size_t other_length;
     for (const char *at = text, *other; (other = pace_name_word(&at, &other_length));)
-        if (other_length == length && strncasecmp(other, word, length) == 0) return true;
+        if (other_length == length && pace_strncasecmp(other, word, length) == 0) return true;
     return false;
 }
 

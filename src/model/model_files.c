@@ -2,14 +2,13 @@
 
 #include "machine/catalog.h"
 #include "model/model_read.h"
-
-#include <ctype.h>
+#include "base/text.h"
 
 /* The next letter or digit, or a point between digits; the end of the name when there is none. */
 static const char *next_letter(const char *name, const char *at) {
     for (; *at && *at != '('; at++) {
-        if (isalnum((unsigned char)*at)) return at;
-        if (*at == '.' && at > name && isdigit((unsigned char)at[-1]) && isdigit((unsigned char)at[1])) return at;
+        if (pace_is_alnum(*at)) return at;
+        if (*at == '.' && at > name && pace_is_digit(at[-1]) && pace_is_digit(at[1])) return at;
     }
     return "";
 }
@@ -17,7 +16,7 @@ static const char *next_letter(const char *name, const char *at) {
 void pace_model_plain_name(char *out, size_t size, const char *name) {
     size_t used = 0;
     for (const char *c = next_letter(name, name); *c && used + 1 < size; c = next_letter(name, c + 1))
-        out[used++] = (char)tolower((unsigned char)*c);
+        out[used++] = pace_lower(*c);
     out[used] = '\0';
 }
 
@@ -26,7 +25,7 @@ bool pace_model_same_name(const char *a, const char *b) {
         x = next_letter(a, x);
         y = next_letter(b, y);
         if (!*x && !*y) return true;
-        if (!*x || tolower((unsigned char)*x) != tolower((unsigned char)*y)) return false;
+        if (!*x || pace_lower(*x) != pace_lower(*y)) return false;
     }
 }
 

@@ -2,7 +2,6 @@
 #include "base/print.h"
 #include "base/text.h"
 
-#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -211,7 +210,7 @@ double pace_frameworks_attention(const pace_frameworks *frameworks, const char *
 static bool contains(const char *text, const char *word) {
     for (size_t length = strlen(word); *text; text++) {
         size_t i = 0;
-        while (i < length && tolower((unsigned char)text[i]) == word[i]) i++;
+        while (i < length && pace_lower(text[i]) == word[i]) i++;
         if (i == length) return true;
     }
     return false;

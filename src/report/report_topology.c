@@ -1,7 +1,6 @@
 #include "report/report_topology.h"
 #include "report/table.h"
-
-#include <strings.h>
+#include "base/text.h"
 
 typedef struct {
     pace_machine of;
@@ -69,6 +68,6 @@ void pace_put_machine(pace_node *root, const pace_machine *m) {
 
 const pace_machine *pace_machine_of_name(const pace_machine_catalog *catalog, const char *name) {
     for (size_t i = 0; i < catalog->machines.count; i++)
-        if (strcasecmp(catalog->machines.items[i].name, name) == 0) return &catalog->machines.items[i];
+        if (pace_strcasecmp(catalog->machines.items[i].name, name) == 0) return &catalog->machines.items[i];
     return NULL;
 }

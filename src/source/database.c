@@ -1,12 +1,12 @@
 #include "source/database.h"
 #include "base/input.h"
 #include "base/texts.h"
+#include "base/text.h"
 
 #include <inttypes.h>
 #include <math.h>
 #include <sqlite3.h>
 #include <string.h>
-#include <strings.h>
 #include <sys/stat.h>
 
 /* A table read once costs some steps of SQLite's machine for each byte of the file. */
@@ -168,13 +168,13 @@ bool pace_database_is_short(const pace_database *database) { return database->is
 
 bool pace_database_has(pace_database *database, const char *table) {
     for (size_t i = 0; i < database->tables.count; i++)
-        if (strcasecmp(database->tables.items[i], table) == 0) return true;
+        if (pace_strcasecmp(database->tables.items[i], table) == 0) return true;
     return false;
 }
 
 pace_status pace_database_tables(pace_database *database, pace_database_name_fn take, void *context) {
     for (size_t i = 0; i < database->tables.count; i++)
-        if (strncasecmp(database->tables.items[i], "sqlite_", 7) != 0)
+        if (pace_strncasecmp(database->tables.items[i], "sqlite_", 7) != 0)
             PACE_TRY(take(context, database->tables.items[i]));
     return PACE_OK;
 }
@@ -189,7 +189,7 @@ static const char *choose(size_t *length, const pace_texts *there, const char *n
     for (; *names; names += *length + (names[*length] == '|')) {
         *length = strcspn(names, "|");
         for (size_t i = 0; i < there->count; i++)
-            if (strncasecmp(there->items[i], names, *length) == 0 && !there->items[i][*length]) return names;
+            if (pace_strncasecmp(there->items[i], names, *length) == 0 && !there->items[i][*length]) return names;
     }
     *length = 0;
     return names;

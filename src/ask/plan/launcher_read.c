@@ -3,8 +3,8 @@
 #include "base/input.h"
 #include "base/print.h"
 #include "base/yaml_member.h"
+#include "base/text.h"
 
-#include <ctype.h>
 #include <string.h>
 
 enum { MOST_BYTES = 1 << 20, WORD = 128, TEXT = 2 * WORD + 8 };
@@ -70,8 +70,8 @@ static const pace_yaml_node *find(reader *r, const char *name) {
 static bool takes_none(const pace_yaml_node *meaning) { return pace_yaml_get(pace_yaml_item(meaning, 0), "") != NULL; }
 
 static char *trim(char *text) {
-    while (isspace((unsigned char)*text)) text++;
-    for (size_t n = strlen(text); n > 0 && isspace((unsigned char)text[n - 1]); n--) text[n - 1] = '\0';
+    while (pace_is_space(*text)) text++;
+    for (size_t n = strlen(text); n > 0 && pace_is_space(text[n - 1]); n--) text[n - 1] = '\0';
     return text;
 }
 

@@ -6,16 +6,15 @@
 
 #include <math.h>
 #include <string.h>
-#include <strings.h>
 
 pace_status pace_read_library(pace_exchange_library *out, const char **line, const char *text) {
     *line = NULL;
     *out = PACE_LIBRARY_AUTO;
     if (!text) return PACE_OK;
-    *out = strcasecmp(text, "textbook") == 0 ? PACE_LIBRARY_TEXTBOOK : PACE_LIBRARY_NCCL;
-    if (strncasecmp(text, "nccl-", 5) == 0) *line = text + 5;
-    if (strcasecmp(text, "rccl") == 0) *line = "rccl";
-    if (*out == PACE_LIBRARY_TEXTBOOK || strcasecmp(text, "nccl") == 0 || *line) return PACE_OK;
+    *out = pace_strcasecmp(text, "textbook") == 0 ? PACE_LIBRARY_TEXTBOOK : PACE_LIBRARY_NCCL;
+    if (pace_strncasecmp(text, "nccl-", 5) == 0) *line = text + 5;
+    if (pace_strcasecmp(text, "rccl") == 0) *line = "rccl";
+    if (*out == PACE_LIBRARY_TEXTBOOK || pace_strcasecmp(text, "nccl") == 0 || *line) return PACE_OK;
     return pace_fail(
         PACE_E_USAGE,
         "library: expected nccl, a version such as nccl-2.7 or nccl-2.30, rccl, or textbook, found \"%.40s\"", text);

@@ -6,7 +6,6 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include <strings.h>
 
 static const pace_yaml_node *member(const pace_columns *columns, const char *key) {
     return pace_yaml_get(columns->kernel, key);
@@ -92,7 +91,7 @@ static const char *behind_prefix(const char *word, const pace_yaml_node *prefixe
         for (size_t i = 0; i < pace_yaml_count(prefixes); i++) {
             const char *prefix = pace_yaml_text(pace_yaml_item(prefixes, i));
             size_t length = prefix ? strlen(prefix) : 0;
-            if (length == 0 || strncasecmp(word, prefix, length) != 0 || !word[length]) continue;
+            if (length == 0 || pace_strncasecmp(word, prefix, length) != 0 || !word[length]) continue;
             word += length;
             again = true;
         }
@@ -122,7 +121,7 @@ bool pace_columns_dtype(pace_op *op, const pace_columns *columns, const char *wo
 static bool starts_with_one(const pace_yaml_node *words, const char *text) {
     for (size_t i = 0; i < pace_yaml_count(words); i++) {
         const char *word = pace_yaml_text(pace_yaml_item(words, i));
-        if (word && strncasecmp(text, word, strlen(word)) == 0) return true;
+        if (word && pace_strncasecmp(text, word, strlen(word)) == 0) return true;
     }
     return false;
 }

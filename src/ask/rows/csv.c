@@ -5,7 +5,6 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <strings.h>
 
 enum { CHUNK = 1 << 16, MOST_COLUMNS = 4096 };
 
@@ -222,7 +221,7 @@ int pace_csv_find(const pace_csv *csv, const char *name) {
 int pace_csv_find_any_case(const pace_csv *csv, const char *name, size_t length) {
     for (size_t i = 0; i < csv->columns; i++) {
         const char *own = pace_csv_name(csv, i);
-        if (strlen(own) == length && strncasecmp(own, name, length) == 0) return (int)i;
+        if (strlen(own) == length && pace_strncasecmp(own, name, length) == 0) return (int)i;
     }
     return -1;
 }

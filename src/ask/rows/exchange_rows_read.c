@@ -5,13 +5,12 @@
 #include "ask/predict/exchange_asked.h"
 #include "exchange/measured_ways.h"
 #include "base/print.h"
+#include "base/text.h"
 
-#include <ctype.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 enum { LARGEST_LOG = 64 << 20 };
 
@@ -149,12 +148,13 @@ static double element_bytes(const char *dtype) {
                  {"int32", 4}, {"uint32", 4}, {"int", 4},      {"int64", 8},  {"uint64", 8},  {"tf32", 4},
                  {"f16", 2},   {"f32", 4},    {"f64", 8},      {"i8", 1},     {"u8", 1},      {"i32", 4},
                  {"i64", 8},   {"na", 4},     {"n/a", 4},      {"none", 4},   {"-", 4}};
-    if (strncasecmp(dtype, "torch.", 6) == 0) dtype += 6;
-    if (strncasecmp(dtype, "nccl", 4) == 0) dtype += 4;
-    if (strncasecmp(dtype, "f8", 2) == 0 || strncasecmp(dtype, "fp8_", 4) == 0 || strncasecmp(dtype, "float8_", 7) == 0)
+    if (pace_strncasecmp(dtype, "torch.", 6) == 0) dtype += 6;
+    if (pace_strncasecmp(dtype, "nccl", 4) == 0) dtype += 4;
+    if (pace_strncasecmp(dtype, "f8", 2) == 0 || pace_strncasecmp(dtype, "fp8_", 4) == 0 ||
+        pace_strncasecmp(dtype, "float8_", 7) == 0)
         return 1;
     for (size_t i = 0; i < sizeof table / sizeof *table; i++)
-        if (strcasecmp(table[i].word, dtype) == 0) return table[i].bytes;
+        if (pace_strcasecmp(table[i].word, dtype) == 0) return table[i].bytes;
     return 0;
 }
 
@@ -203,7 +203,7 @@ static void set_time(pace_exchange_row *out, const reader *r, size_t row) {
     int column = r->rows->measured >= 0 ? r->rows->measured : r->rate;
     const char *text = pace_csv_at(&r->rows->csv, row, column);
     double value, factor = r->bus ? pace_bus_factor(out->collective, out->ranks_per_node * out->nodes) : 1;
-    if (!*text || strcasecmp(text, "nan") == 0 || strcasecmp(text, "n/a") == 0) return;
+    if (!*text || pace_strcasecmp(text, "nan") == 0 || pace_strcasecmp(text, "n/a") == 0) return;
     bool good = pace_csv_number(&value, text) && value > 0;
     if (good && r->rows->measured >= 0) out->time_s = value * r->rows->unit_s;
     else if (good && factor > 0) out->time_s = out->bytes * factor / (value * r->rate_unit);
@@ -213,18 +213,18 @@ static void set_time(pace_exchange_row *out, const reader *r, size_t row) {
 static bool is_library_choice(const char *text) {
     static const char *const own[] = {"auto", "default", "any", "none", "-", "nan", "n/a"};
     for (size_t i = 0; i < sizeof own / sizeof *own; i++)
-        if (strcasecmp(text, own[i]) == 0) return true;
+        if (pace_strcasecmp(text, own[i]) == 0) return true;
     return false;
 }
 
 static bool says_no(const char *text) {
-    return !*text || strcmp(text, "0") == 0 || strcasecmp(text, "false") == 0 || strcasecmp(text, "no") == 0 ||
-           strncasecmp(text, "out", 3) == 0 || is_library_choice(text);
+    return !*text || strcmp(text, "0") == 0 || pace_strcasecmp(text, "false") == 0 ||
+           pace_strcasecmp(text, "no") == 0 || pace_strncasecmp(text, "out", 3) == 0 || is_library_choice(text);
 }
 
 static bool says_yes(const char *text) {
-    return strcmp(text, "1") == 0 || strcasecmp(text, "true") == 0 || strcasecmp(text, "yes") == 0 ||
-           strncasecmp(text, "in", 2) == 0;
+    return strcmp(text, "1") == 0 || pace_strcasecmp(text, "true") == 0 || pace_strcasecmp(text, "yes") == 0 ||
+           pace_strncasecmp(text, "in", 2) == 0;
 }
 
 /* What the closed form follows: NCCL and RCCL, and what starts them. */
@@ -269,7 +269,7 @@ static void set_variant(pace_exchange_row *out, const reader *r, size_t row) {
 static void set_choice(char *out, size_t size, const char *text) {
     if (is_library_choice(text)) return;
     snprintf(out, size, "%.*s", (int)size - 1, text);
-    for (; *out; out++) *out = (char)tolower((unsigned char)*out);
+    for (; *out; out++) *out = pace_lower(*out);
 }
 
 static bool set_approach(pace_exchange_row *out, const reader *r, size_t row) {

@@ -1,7 +1,7 @@
 #include "ask/rows/exchange_stack.h"
 #include "base/print.h"
+#include "base/text.h"
 
-#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,8 +13,8 @@ static bool has(const char *text, const char *word) { return strcasestr(text, wo
  * "CUDA 12.2" is none, for its 2 stands within a number. */
 static int minor_of(const char *text) {
     for (const char *at = text; (at = strstr(at, "2.")) != NULL; at++) {
-        bool starts = at == text || !(isdigit((unsigned char)at[-1]) || at[-1] == '.');
-        if (starts && isdigit((unsigned char)at[2])) return atoi(at + 2);
+        bool starts = at == text || !(pace_is_digit(at[-1]) || at[-1] == '.');
+        if (starts && pace_is_digit(at[2])) return atoi(at + 2);
     }
     return -1;
 }

@@ -12,7 +12,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 /* Sizes and times past these are slips of the pen, not measurements. */
 static const double largest_size = 1e15, shortest_s = 1e-9, longest_s = 1e5;
@@ -49,7 +48,7 @@ static bool is_place(const char *name) {
     size_t length = strcspn(name, ":");
     if (strspn(name, "0123456789") == strlen(name)) return true;
     for (size_t i = 0; i < sizeof places / sizeof *places; i++)
-        if (strlen(places[i]) == length && strncasecmp(name, places[i], length) == 0) return true;
+        if (strlen(places[i]) == length && pace_strncasecmp(name, places[i], length) == 0) return true;
     return false;
 }
 
@@ -200,8 +199,8 @@ static void mark_transposes(pace_kernel_row *out, const char *a, const char *b, 
 static bool read_cell(double *out, const char *text) {
     pace_shape_text shape;
     if (pace_csv_number(out, text)) return *out >= 0 && *out <= largest_size;
-    if (strcasecmp(text, "true") == 0 || strcasecmp(text, "yes") == 0) return *out = 1, true;
-    if (strcasecmp(text, "false") == 0 || strcasecmp(text, "no") == 0) return *out = 0, true;
+    if (pace_strcasecmp(text, "true") == 0 || pace_strcasecmp(text, "yes") == 0) return *out = 1, true;
+    if (pace_strcasecmp(text, "false") == 0 || pace_strcasecmp(text, "no") == 0) return *out = 0, true;
     if (!strpbrk(text, "([x,") || !pace_shape_parse(&shape, text)) return false;
     for (unsigned i = 1; i < shape.dims[0]; i++)
         if (shape.dim[0][i] != shape.dim[0][0]) return false;
@@ -216,7 +215,7 @@ static reading read_source(double *out, pace_kernel_row *row, const reader *r, c
     for (unsigned i = 0; i < source->count; i++) {
         const char *text = pace_csv_at(&r->rows->csv, row->row, source->column[i]);
         double value;
-        if (!*text || strcasecmp(text, "nan") == 0 || strcasecmp(text, "none") == 0 || strcmp(text, "-") == 0)
+        if (!*text || pace_strcasecmp(text, "nan") == 0 || pace_strcasecmp(text, "none") == 0 || strcmp(text, "-") == 0)
             return NOT_THERE;
         if (!read_cell(&value, text)) {
             snprintf(row->status, sizeof row->status, "%.24s: expected a size, found \"%.30s\"",
@@ -401,7 +400,9 @@ static bool read_time(double *out, const pace_columns *columns, const char *text
 static void set_time(pace_kernel_row *out, const reader *r, const pace_measured_column *measured) {
     const char *text = pace_csv_at(&r->rows->csv, out->row, measured->column);
     double value;
-    if (!*text || strcasecmp(text, "nan") == 0 || strcasecmp(text, "n/a") == 0 || strcasecmp(text, "oom") == 0) return;
+    if (!*text || pace_strcasecmp(text, "nan") == 0 || pace_strcasecmp(text, "n/a") == 0 ||
+        pace_strcasecmp(text, "oom") == 0)
+        return;
     bool good = read_time(&value, &r->rows->columns, text, measured->unit_s) && value > 0 && isfinite(value);
     bool settled = measured->kind == PACE_MEASURED_TIME && measured->unit_s > 0;
     if (good && (!settled || (value >= shortest_s && value <= longest_s))) out->time_s = value;

@@ -1,19 +1,18 @@
 #include "ask/step_rows/step_cells.h"
 #include "base/decimal.h"
 #include "base/print.h"
+#include "base/text.h"
 
-#include <ctype.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-#include <strings.h>
 
 const char *pace_step_cell(const pace_step_reader *reader, size_t row, pace_step_column column) {
     static const char *const silent[] = {"na", "n/a", "-", "nan", "null", "?", "unknown"};
     if (reader->column[column] < 0) return "";
     const char *text = pace_csv_cell(&reader->rows->csv, row, (size_t)reader->column[column]);
     for (size_t i = 0; i < sizeof silent / sizeof *silent; i++)
-        if (strcasecmp(text, silent[i]) == 0) return "";
+        if (pace_strcasecmp(text, silent[i]) == 0) return "";
     return text;
 }
 
@@ -40,7 +39,7 @@ bool pace_step_number(double *out, const pace_step_reader *reader, size_t row, p
 int pace_step_flag(const char *text) {
     static const char *const words[] = {"0", "no", "false", "off", "none", "1", "yes", "true", "on"};
     for (int i = 0; i < 9; i++)
-        if (strcasecmp(text, words[i]) == 0) return i > 4;
+        if (pace_strcasecmp(text, words[i]) == 0) return i > 4;
     return -1;
 }
 
@@ -59,15 +58,15 @@ void pace_step_note(pace_step_row *row, const char *format, ...) {
 
 bool pace_step_says(const char *text, const char *word) {
     for (; *text; text++)
-        if (strncasecmp(text, word, strlen(word)) == 0) return true;
+        if (pace_strncasecmp(text, word, strlen(word)) == 0) return true;
     return false;
 }
 
 double pace_step_degree(const char *text, const char *word) {
     size_t length = strlen(word);
     for (const char *c = text; *c; c++) {
-        bool starts = c == text || !isalpha((unsigned char)c[-1]);
-        if (!starts || strncasecmp(c, word, length) != 0) continue;
+        bool starts = c == text || !pace_is_alpha(c[-1]);
+        if (!starts || pace_strncasecmp(c, word, length) != 0) continue;
         const char *at = c + length + strspn(c + length, " =:_-");
         double degree;
         if (pace_is_digit(*at) && pace_number_read(&degree, at) && degree >= 1) return floor(degree);

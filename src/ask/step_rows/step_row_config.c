@@ -5,10 +5,8 @@
 #include "ask/step_rows/step_fit.h"
 #include "ask/step_rows/step_cells.h"
 
-#include <ctype.h>
 #include <math.h>
 #include <string.h>
-#include <strings.h>
 
 double pace_step_at_least_one(const pace_step_reader *r, size_t row, pace_step_column column) {
     double value;
@@ -235,13 +233,12 @@ static double full_power_w(const pace_device_catalog *devices, const pace_device
 /* Watts in words: "500W", "power=500 W". 0 without. */
 static double watts_in(const char *text) {
     for (const char *c = text; *c; c++) {
-        if (!isdigit((unsigned char)*c) || (c > text && (isalnum((unsigned char)c[-1]) || c[-1] == '.'))) continue;
+        if (!pace_is_digit(*c) || (c > text && (pace_is_alnum(c[-1]) || c[-1] == '.'))) continue;
         double value;
         const char *end = pace_number_read(&value, c);
         if (!end) continue;
         while (*end == ' ') end++;
-        if ((*end == 'W' || *end == 'w') && !isalnum((unsigned char)end[1]) && value >= 50 && value <= 3000)
-            return value;
+        if ((*end == 'W' || *end == 'w') && !pace_is_alnum(end[1]) && value >= 50 && value <= 3000) return value;
         c = end - 1;
     }
     return 0;
@@ -272,7 +269,7 @@ static void set_block_scaled(pace_step_row *out, const pace_step_reader *r, size
     if (!factor || pace_yaml_number(&times, yaml, factor) != PACE_OK) return;
     for (size_t i = 0; i < pace_yaml_count(words); i++) {
         const char *word = pace_yaml_text(pace_yaml_item(words, i));
-        if (!word || strncasecmp(text, word, strlen(word)) != 0) continue;
+        if (!word || pace_strncasecmp(text, word, strlen(word)) != 0) continue;
         out->matrix_factor *= times;
         return;
     }

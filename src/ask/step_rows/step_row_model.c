@@ -4,8 +4,8 @@
 #include "base/numbers.h"
 #include "base/print.h"
 #include "model/adapters.h"
+#include "base/text.h"
 
-#include <ctype.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -232,7 +232,7 @@ static const pace_model_called *by_sizes(pace_step_row *out, const pace_step_rea
 /* "7B", "70 billion", "": a number of parameters and nothing else. */
 static bool is_size_alone(const char *word) {
     size_t letters = 0;
-    for (; *word; word++) letters += isalpha((unsigned char)*word) != 0;
+    for (; *word; word++) letters += pace_is_alpha(*word) != 0;
     return letters <= 1;
 }
 

@@ -1,10 +1,10 @@
 /* Benchmarks whose samples are shorter than the words a step has room for, and are run without the padding: which they
  * are, and by how much, is data (catalog/columns.yaml, step, padding). */
 #include "ask/step_rows/step_cells.h"
+#include "base/text.h"
 
 #include <math.h>
 #include <string.h>
-#include <strings.h>
 
 /* A column that only the benchmark's own tables have, or its name in a cell. */
 static bool says_suite(const pace_step_reader *r, size_t row, const char *name) {
@@ -28,7 +28,7 @@ static double number_of(const pace_yaml *yaml, const pace_yaml_node *entry, cons
 
 static bool is_of(const pace_step_row *out, const pace_yaml_node *family) {
     const char *word = pace_yaml_text(family), *name = pace_names_text(&out->model->names, out->model->name);
-    return word && strncasecmp(name, word, strlen(word)) == 0;
+    return word && pace_strncasecmp(name, word, strlen(word)) == 0;
 }
 
 static bool is_meant(const pace_step_row *out, const pace_step_reader *r, size_t row, const pace_yaml_node *entry) {

@@ -5,7 +5,6 @@
 #include "base/text.h"
 #include "machine/device_names.h"
 
-#include <ctype.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -17,7 +16,7 @@ enum { SEVERAL = 2 }; /* nodes: only names of machines count, not those of devic
 static const pace_machine *machine_named(const pace_step_things *things, const char *text) {
     char name[64];
     snprintf(name, sizeof name, "%.63s", text);
-    for (char *c = name; *c; c++) *c = *c == '_' ? '-' : (char)tolower((unsigned char)*c);
+    for (char *c = name; *c; c++) *c = *c == '_' ? '-' : pace_lower(*c);
     const pace_machine *own = PACE_FIND(things->machines.machines.items, things->machines.machines.count, name, name);
     pace_machine called;
     if (own || pace_machine_named(&called, things->devices.documents, text, SEVERAL) != PACE_OK) return own;

@@ -1,11 +1,10 @@
 /* A model of which a row says only how large it is: "7B", "8x7B", "30B-A3B", 1.3. */
 #include "ask/step_rows/step_cells.h"
 #include "base/decimal.h"
+#include "base/text.h"
 
-#include <ctype.h>
 #include <math.h>
 #include <string.h>
-#include <strings.h>
 
 /* What multiplies a number to billions: "7B", "350m", "1T", "13 billion"; 0 when no unit stands there. */
 static double unit_of(const char *text) {
@@ -15,7 +14,7 @@ static double unit_of(const char *text) {
     } units[] = {{"billion", 1}, {"bn", 1}, {"b", 1}, {"million", 1e-3}, {"m", 1e-3}, {"trillion", 1e3}, {"t", 1e3}};
     for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
         size_t length = strlen(units[i].word);
-        if (strncasecmp(text, units[i].word, length) == 0 && !isalnum((unsigned char)text[length]))
+        if (pace_strncasecmp(text, units[i].word, length) == 0 && !pace_is_alnum(text[length]))
             return units[i].billions;
     }
     return 0;
@@ -24,16 +23,15 @@ static double unit_of(const char *text) {
 pace_step_size pace_step_size_of(const char *text) {
     pace_step_size out = {0};
     for (const char *c = text; *c; c++) {
-        char before = c == text ? ' ' : (char)tolower((unsigned char)c[-1]);
-        if (!isdigit((unsigned char)*c) || isdigit((unsigned char)before) || before == '.') continue;
+        char before = c == text ? ' ' : pace_lower(c[-1]);
+        if (!pace_is_digit(*c) || pace_is_digit(before) || before == '.') continue;
         double value;
         const char *end = pace_number_read(&value, c);
         if (!end) continue;
         double unit = unit_of(*end == ' ' || *end == '-' ? end + 1 : end);
         if (unit > 0 && before == 'a' && out.billions > 0) out.active = value * unit;
         else if (unit > 0 && out.billions == 0) out.billions = value * unit;
-        else if (unit == 0 && tolower((unsigned char)*end) == 'x' && isdigit((unsigned char)end[1]))
-            out.experts = value;
+        else if (unit == 0 && pace_lower(*end) == 'x' && pace_is_digit(end[1])) out.experts = value;
         c = end - 1;
     }
     return out;

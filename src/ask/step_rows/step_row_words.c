@@ -6,7 +6,6 @@
 #include "ask/predict/step_ask.h"
 #include "ask/step_rows/step_cells.h"
 
-#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -184,7 +183,7 @@ static void set_sharding(pace_step_row *out, const pace_step_reader *r, size_t r
     const char *said = pace_step_said(r->things, "zero", plain);
     double ranks;
     pace_config *config = &out->config;
-    bool staged = zero[digit] && zero[digit] <= '3' && *zero != '-' && !isalnum((unsigned char)zero[digit + 1]);
+    bool staged = zero[digit] && zero[digit] <= '3' && *zero != '-' && !pace_is_alnum(zero[digit + 1]);
     if (*zero && !staged && pace_step_flag(zero) < 0) pace_step_note(out, "unknown zero_stage \"%.20s\"", zero);
     if (staged) config->zero_stage = zero[digit] - '0';
     else if (pace_step_flag(fsdp) == 1 || (pace_step_number(&ranks, r, row, PACE_STEP_FSDP) && ranks > 1))

@@ -1,10 +1,10 @@
 #include "ask/validate/case_table.h"
+#include "base/text.h"
 
 #include <fnmatch.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include <strings.h>
 
 /* "100..200": its ends, infinite where none is said. */
 static bool read_range(double *low, double *high, const char *word) {
@@ -21,10 +21,10 @@ bool pace_case_says(const char *cell, const char *word) {
     double low, high, value;
     if (!*word) return !*cell;
     if (*word == '!') return !pace_case_says(cell, word + 1);
-    if (*word == '=') return strcasecmp(cell, word + 1) == 0;
+    if (*word == '=') return pace_strcasecmp(cell, word + 1) == 0;
     if (strchr(word, '*')) return fnmatch(word, cell, 0) == 0;
     if (read_range(&low, &high, word)) return pace_csv_number(&value, cell) && value >= low && value <= high;
-    return strncasecmp(cell, word, strlen(word)) == 0;
+    return pace_strncasecmp(cell, word, strlen(word)) == 0;
 }
 
 static pace_status column_named(size_t *out, const pace_csv *csv, const char *name) {
@@ -74,7 +74,7 @@ static void end_line(letters *out) {
 
 static bool is_made(const pace_case *one, const char *name) {
     for (size_t i = 0; i < pace_yaml_count(one->columns); i++)
-        if (strcasecmp(pace_yaml_key(one->columns, i), name) == 0) return true;
+        if (pace_strcasecmp(pace_yaml_key(one->columns, i), name) == 0) return true;
     return false;
 }
 

@@ -8,9 +8,9 @@
 #include "report/show.h"
 #include "report/show_findings.h"
 #include "report/predict/unread_columns.h"
+#include "base/text.h"
 
 #include <string.h>
-#include <strings.h>
 
 enum { TIME_COLUMNS = 5, MOST_COLUMNS = 1 + TIME_COLUMNS + 1 + PACE_ROW_CELLS };
 
@@ -54,7 +54,7 @@ static void choose_columns(answers *a) {
 /* A column of the table that an answer replaces. */
 static bool is_answer(const answers *a, size_t column) {
     for (size_t i = 0; i < a->count; i++)
-        if (strcasecmp(pace_csv_name(a->from.csv, column), a->columns[i].key) == 0) return true;
+        if (pace_strcasecmp(pace_csv_name(a->from.csv, column), a->columns[i].key) == 0) return true;
     return false;
 }
 

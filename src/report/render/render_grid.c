@@ -2,8 +2,8 @@
 #include "base/sort.h"
 #include "report/render/html_text.h"
 #include "report/show.h"
+#include "base/text.h"
 
-#include <ctype.h>
 #include <math.h>
 #include <string.h>
 
@@ -20,7 +20,7 @@ static size_t common_head(const pace_texts *texts) {
         while (same < head && texts->items[i][same] == texts->items[0][same]) same++;
         head = same;
     }
-    while (head > 0 && isdigit((unsigned char)texts->items[0][head - 1])) head--;
+    while (head > 0 && pace_is_digit(texts->items[0][head - 1])) head--;
     return head;
 }
 

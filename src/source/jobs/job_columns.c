@@ -204,7 +204,7 @@ static bool tells_machine(pace_catalog *catalog, const char *name) {
     if (pace_catalog_document(&yaml, catalog, "columns.yaml") != PACE_OK) return false;
     const pace_yaml_node *words = pace_yaml_get(pace_yaml_get(pace_yaml_root(yaml), "job"), "machine");
     for (size_t i = 0; i < pace_yaml_count(words); i++)
-        if (strcasecmp(name, pace_yaml_text(pace_yaml_item(words, i))) == 0) return true;
+        if (pace_strcasecmp(name, pace_yaml_text(pace_yaml_item(words, i))) == 0) return true;
     return false;
 }
 

@@ -1,6 +1,6 @@
 #include "source/jobs/job_names.h"
+#include "base/text.h"
 
-#include <ctype.h>
 #include <string.h>
 
 enum { LONGEST = PACE_JOB_NAME_LONGEST };
@@ -8,7 +8,7 @@ enum { LONGEST = PACE_JOB_NAME_LONGEST };
 static size_t squeeze(char out[LONGEST], const char *text, size_t length) {
     size_t kept = 0;
     for (size_t i = 0; i < length && kept + 1 < LONGEST; i++)
-        if (!strchr("-_/ .", text[i])) out[kept++] = (char)tolower((unsigned char)text[i]);
+        if (!strchr("-_/ .", text[i])) out[kept++] = pace_lower(text[i]);
     out[kept] = '\0';
     return kept;
 }

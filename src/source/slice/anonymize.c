@@ -6,7 +6,6 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <strings.h>
 
 enum { LONGEST_NAME = 4096 };
 
@@ -125,7 +124,7 @@ static void mask_kernel(char *out, size_t size, const pace_anonymizer *a, const 
 
 static bool is_of(const char *category, const char *const *list) {
     for (; *list; list++)
-        if (strcasecmp(*list, category) == 0) return true;
+        if (pace_strcasecmp(*list, category) == 0) return true;
     return false;
 }
 

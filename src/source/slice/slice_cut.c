@@ -1,10 +1,10 @@
 #include "source/slice/slice_cut.h"
 #include "base/order.h"
 #include "source/traces/event_time.h"
+#include "base/text.h"
 
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 /* --- what an event is --------------------------------------------------------------------------------------------- */
 
@@ -22,7 +22,7 @@ static bool is_work(const pace_kineto_event *event) {
 static bool has_category(const pace_kineto_event *event, const char *name) {
     size_t length = strlen(name);
     const pace_kineto_category *seen = &event->categories[event->category];
-    return event->has_category && seen->length == length && strncasecmp(seen->text, name, length) == 0;
+    return event->has_category && seen->length == length && pace_strncasecmp(seen->text, name, length) == 0;
 }
 
 /* What the profiler records on a device's time line besides its work. */

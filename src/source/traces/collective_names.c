@@ -1,6 +1,6 @@
 #include "source/traces/collective_names.h"
+#include "base/text.h"
 
-#include <ctype.h>
 #include <string.h>
 
 static const struct {
@@ -19,7 +19,7 @@ const char *pace_collective_in(const char *text) {
     char plain[256];
     size_t length = 0;
     for (; *text && length + 1 < sizeof plain; text++)
-        if (*text != '_') plain[length++] = (char)tolower((unsigned char)*text);
+        if (*text != '_') plain[length++] = pace_lower(*text);
     plain[length] = '\0';
     for (size_t i = 0; i < sizeof collectives / sizeof *collectives; i++)
         if (strstr(plain, collectives[i].text)) return collectives[i].collective;

@@ -1,9 +1,9 @@
 /* Reading one event object: members and args in any order, numbers also as text, everything else skipped. */
 #include "source/traces/kineto_event.h"
+#include "base/text.h"
 
 #include <assert.h>
 #include <string.h>
-#include <strings.h>
 
 static const struct {
     const char *text;
@@ -161,7 +161,8 @@ static uint8_t arg_of(const char *key, size_t length) {
     case 11:
         if (is(key, length, "correlation")) return ARG_CORRELATION;
         if (is(key, length, "Device Type")) return ARG_DEVICE_TYPE;
-        return is(key, length, "External id") || strncasecmp(key, "external id", length) == 0 ? ARG_EXTERNAL : ARG_NONE;
+        return is(key, length, "External id") || pace_strncasecmp(key, "external id", length) == 0 ? ARG_EXTERNAL
+                                                                                                   : ARG_NONE;
     case 13:
         if (is(key, length, "Fwd thread id")) return ARG_FORWARD_THREAD;
         if (is(key, length, "blocks per SM")) return ARG_BLOCKS_PER_SM;

@@ -5,7 +5,6 @@
 
 #include <math.h>
 #include <string.h>
-#include <strings.h>
 
 static const char *const expected[] = {"a text", "a number", "a time such as 2023-03-01T00:18:22",
                                        "a duration such as 1-02:03:04"};
@@ -48,7 +47,7 @@ static bool read_number(pace_usage_row *row, double *out, pace_usage_cell cell, 
 static bool has_word(pace_usage_text text, const char *word) {
     size_t length = strlen(word);
     for (size_t i = 0; i + length <= text.length; i++)
-        if (strncasecmp(text.data + i, word, length) == 0) return true;
+        if (pace_strncasecmp(text.data + i, word, length) == 0) return true;
     return false;
 }
 
