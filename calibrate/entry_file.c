@@ -1,5 +1,6 @@
 #include "entry_file.h"
 
+#include "base/beside.h"
 #include "base/print.h"
 #include "base/sort.h"
 
@@ -7,7 +8,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 /* --- from rows to figures --------------------------------------------------------------------------------------- */
 
@@ -148,19 +148,6 @@ static void put_entry(const writer *w, const pace_measured_device *measured, con
     fprintf(w->file, "    source: \"%s\"\n    confidence: %s\n", how, w->confidence);
 }
 
-static pace_status write_beside(const char *beside, const char *path, const pace_measured_device *device,
-                                const char *how) {
-    writer w = {fopen(beside, "w"), device->spread > 0.05 ? "medium" : "high"};
-    if (!w.file) return pace_fail(PACE_E_IO, "%s: cannot be written: %s", path, strerror(errno));
-    put_entry(&w, device, how);
-    bool failed = ferror(w.file) != 0;
-    failed |= fclose(w.file) != 0;
-    if (!failed && rename(beside, path) == 0) return PACE_OK;
-    pace_status status = pace_fail(PACE_E_IO, "%s: cannot be written: %s", path, strerror(errno));
-    unlink(beside);
-    return status;
-}
-
 pace_status pace_entry_file_write(const char *path, const pace_measured_device *device, const char *how) {
     bool rates = false;
     for (int i = 0; i < PACE_PRECISIONS; i++) rates |= device->device.flop_per_s[i] > 0;
@@ -168,11 +155,10 @@ pace_status pace_entry_file_write(const char *path, const pace_measured_device *
         return pace_fail(PACE_E_MISSING,
                          "%s: a device entry needs rows of the families gemm and memory; there are none of %s", path,
                          rates ? "memory" : "gemm");
-    size_t size = strlen(path) + 8;
-    char *beside = pace_alloc(size, 1);
-    if (!beside) return PACE_E_MEMORY;
-    snprintf(beside, size, "%s.new", path);
-    pace_status status = write_beside(beside, path, device, how);
-    pace_free(beside);
-    return status;
+    pace_beside beside;
+    PACE_TRY(pace_beside_open(&beside, path));
+    put_entry(&(writer){beside.file, device->spread > 0.05 ? "medium" : "high"}, device, how);
+    pace_status status = PACE_OK;
+    if (ferror(beside.file)) status = pace_fail(PACE_E_IO, "%s: could not be written: %s", path, strerror(errno));
+    return pace_beside_close(&beside, status);
 }

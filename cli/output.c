@@ -207,17 +207,26 @@ static int print_answer(const char *verb, const pace_answer *answer, pace_format
     return CLI_INPUT;
 }
 
-/* What is half written goes, and the signal does what it does. */
-static void on_end(int number) {
+void cli_end(int number) {
     pace_remove_unfinished();
     signal(number, SIG_DFL);
     raise(number);
 }
 
+/* Signals that end no process, or cannot be caught. */
+static bool ends_nothing(int number) {
+    static const int numbers[] = {SIGKILL, SIGSTOP, SIGCHLD, SIGCONT, SIGTSTP, SIGTTIN, SIGTTOU, SIGURG, SIGWINCH};
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+        if (number == numbers[i]) return true;
+    return false;
+}
+
+/* Whoever ignores a signal (nohup) or handles it (a sanitizer) goes on doing so. */
 void cli_clean_when_ended(void) {
-    static const int ends[] = {SIGINT, SIGTERM, SIGHUP, SIGXFSZ, SIGXCPU, SIGQUIT};
-    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
-        if (signal(ends[i], on_end) == SIG_IGN) signal(ends[i], SIG_IGN); /* as under nohup */
+    for (int number = 1; number <= SIGRTMAX; number++) {
+        void (*before)(int) = ends_nothing(number) ? SIG_ERR : signal(number, cli_end);
+        if (before != SIG_ERR && before != SIG_DFL) signal(number, before);
+    }
 }
 
 static int save_answer(const char *verb, const pace_answer *answer, pace_format format, const cli_output *output) {

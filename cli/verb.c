@@ -18,7 +18,7 @@ static volatile sig_atomic_t interrupted;
 static void on_interrupt(int number) {
     (void)number;
     interrupted = 1;
-    signal(SIGINT, SIG_DFL); /* a second one ends at once */
+    signal(SIGINT, cli_end); /* a second one ends at once */
 }
 
 static bool stop(void *context) {

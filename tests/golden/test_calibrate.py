@@ -98,6 +98,20 @@ def test_every_operation_is_a_question(folder):
     assert len(answers) == len(words) and not bad, bad
 
 
+def test_entry_takes_its_place(folder):
+    """The entry replaces the old one, with its mode, and no neighbour of a likely name."""
+    if not any((Path(os.environ["PACELINE_BUILD"]) / "modules").glob("paceline-o*.so")):
+        return  # no module multiplies matrices here
+    entry, neighbour, victim = folder / "box.yaml", folder / "box.yaml.new", folder / "victim"
+    entry.write_text("old")
+    entry.chmod(0o600)
+    victim.write_text("mine")
+    neighbour.symlink_to(victim)
+    run("calibrate", "--quick", "--family", "gemm,memory", "--threads", "1", "-o", folder / "rows.csv", "-e", entry, "-q")
+    assert entry.read_text().count("name:") == 1 and entry.stat().st_mode & 0o777 == 0o600, entry.read_text()
+    assert victim.read_text() == "mine" and neighbour.is_symlink(), victim.read_text()
+
+
 def test_interrupted(folder):
     """What was measured is kept; without the entry that was asked for, the answer is no."""
     interrupt(folder / "rows.csv", [], 0)
@@ -161,7 +175,8 @@ def test_without_modules(folder):
 
 def main():
     test_list()
-    tests = (test_rows_and_resume, test_rows_are_questions, test_every_operation_is_a_question, test_interrupted)
+    tests = (test_rows_and_resume, test_rows_are_questions, test_every_operation_is_a_question, test_entry_takes_its_place,
+             test_interrupted)
     for test in (*tests, test_refused, test_without_modules):
         with tempfile.TemporaryDirectory() as folder:
             test(Path(folder))

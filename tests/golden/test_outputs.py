@@ -81,6 +81,30 @@ def test_places(folder, one):
     expect(code == 0 and os.path.exists(part), "an input was removed", err)
 
 
+def test_names(folder, one):
+    """A name as long as names may be; a link that leads nowhere yet; links in circles; a stream that appends."""
+    long = folder + "/" + "n" * 250 + ".json"
+    code, _, err = run("analyze", one, "-o", long)
+    expect(code == 0 and json.loads(Path(long).read_text())["schema"], "a long name", err)
+    inner, link, circle = (folder + "/" + name for name in ("inner", "dangling.json", "circle.json"))
+    os.mkdir(inner)
+    os.symlink("inner/made.json", link)
+    os.symlink("circle.json", circle)
+    made = subprocess.Popen([PACELINE, "analyze", "/dev/stdin", "-q", "-o", link], stdin=subprocess.PIPE)
+    made.communicate(b"{")
+    expect(made.returncode == 3 and os.listdir(inner) == [], "a run that fails makes no file behind a link", os.listdir(inner))
+    code, _, err = run("analyze", one, "-o", link)
+    expect(code == 0 and os.path.islink(link) and json.loads(Path(inner, "made.json").read_text())["schema"], err)
+    code, _, err = run("analyze", one, "-o", circle)
+    expect_line(code, err, 3, "circle.json")
+    log = folder + "/log"
+    Path(log).write_text("before\n")
+    with open(log, "ab") as file:
+        code = subprocess.run([PACELINE, "machines", "h100", "-f", "json", "-o", "/dev/stdout"], stdout=file).returncode
+    content = Path(log).read_text()
+    expect(code == 0 and content.startswith("before\n{") and json.loads(content[7:])["schema"], content[:60])
+
+
 def test_two_at_once(folder, one):
     """Two runs into one file leave one whole result."""
     big = trace(folder + "/big.json", "--steps", "200")
@@ -95,7 +119,8 @@ def test_two_at_once(folder, one):
 def test_ended(folder):
     """A signal leaves nothing behind; what a kill leaves the next run removes."""
     out = folder + "/fleet.csv"
-    for number, left in ((signal.SIGTERM, False), (signal.SIGINT, False), (signal.SIGKILL, True)):
+    signals = (signal.SIGTERM, signal.SIGINT, signal.SIGUSR1, signal.SIGALRM, signal.SIGRTMIN)
+    for number, left in [*((number, False) for number in signals), (signal.SIGKILL, True)]:
         made = subprocess.Popen([PACELINE, "fleet", "--synthesize", "20000000", "-q", "-o", out], stderr=subprocess.DEVNULL)
         deadline = time.monotonic() + 60
         while not list(Path(folder).glob(".fleet.csv.*.part")) and time.monotonic() < deadline and made.poll() is None:
@@ -113,6 +138,7 @@ def main():
         one = trace(folder + "/one.json")
         test_suffixes(folder, one)
         test_places(folder, one)
+        test_names(folder, one)
         test_two_at_once(folder, one)
         test_ended(folder)
     return finish()
