@@ -469,7 +469,7 @@ static pace_status read_question(pace_calibrate_options *out, const pace_questio
         return pace_fail(PACE_E_USAGE, "device: it has no effect on %s: expected cuda, whose devices have numbers",
                          target ? target : "cpu");
     if (device > 1024) return pace_fail(PACE_E_USAGE, "device: expected a number from 0 to 1024, found %g", device);
-    if (rows && (length <= 4 || strcmp(rows + length - 4, ".csv") != 0))
+    if (rows && (length <= 4 || !pace_has_suffix(rows, ".csv")))
         return pace_fail(PACE_E_USAGE, "output: expected a file ending in .csv, found '%.80s'", rows);
     if (rows && entry && strcmp(rows, entry) == 0)
         return pace_fail(PACE_E_USAGE, "entry: expected another file than that of the rows, found '%.80s'", entry);

@@ -116,7 +116,8 @@ static int answer(int count, char **words) {
 
 int main(int count, char **words) {
     hold_streams();
-    signal(SIGPIPE, SIG_IGN); /* a closed pipe is a write error like any other */
+    signal(SIGPIPE, SIG_IGN); /* a closed pipe is a write error like any other, */
+    signal(SIGXFSZ, SIG_IGN); /* and so is a file past `ulimit -f` */
     int result = answer(count, words);
     if (fflush(stdout) == 0 || result != CLI_DONE) return result;
     if (errno == EPIPE) return CLI_READER_GONE;

@@ -76,7 +76,7 @@ static size_t cells_of(const char *line, char sign) {
 static bool is_table(const char *head, const char *path) {
     static const char signs[] = ",;\t|";
     const char *second = strchr(head, '\n');
-    if (pace_ends(path, ".csv") || pace_ends(path, ".csv.gz") || pace_ends(path, ".tsv")) return true;
+    if (pace_has_suffix(path, ".csv") || pace_has_suffix(path, ".csv.gz") || pace_has_suffix(path, ".tsv")) return true;
     for (size_t i = 0; second && !strchr("{[#-%", *head) && signs[i]; i++)
         if (cells_of(head, signs[i]) > 0 && cells_of(head, signs[i]) == cells_of(second + 1, signs[i])) return true;
     return false;
@@ -85,7 +85,7 @@ static bool is_table(const char *head, const char *path) {
 static const file_kind *kind_of_text(const char *head, const char *path) {
     const char *own = strstr(head, "\"schema\": \"paceline.");
     if (pace_starts(head, "PACEFIT")) return &fit;
-    if (pace_ends(path, ".onnx")) return &of_holding[PACE_HOLDS_MODEL];
+    if (pace_has_suffix(path, ".onnx")) return &of_holding[PACE_HOLDS_MODEL];
     if (own) return strstr(own, "paceline.overheads") == strstr(own, "paceline.") ? &overheads : &answer;
     if (pace_starts(head, "devices:") || pace_starts(head, "machines:")) return &devices;
     pace_log_kind kind = pace_log_kind_of(head);

@@ -194,7 +194,7 @@ static pace_status check_ranks(const char *list) {
 static const char *suffix_of(const char *output) {
     static const char *const suffixes[] = {".json.gz", ".json.zst", ".json"};
     for (size_t i = 0; output && i < PACE_COUNT(suffixes); i++)
-        if (pace_ends(output, suffixes[i])) return suffixes[i];
+        if (pace_has_suffix(output, suffixes[i])) return output + strlen(output) - strlen(suffixes[i]);
     return NULL;
 }
 

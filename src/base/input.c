@@ -471,7 +471,8 @@ pace_status pace_input_read_all(char **out, size_t *length, pace_input *input, s
         if (status == PACE_OK) status = pace_input_read(input, bytes.items + bytes.count, room, &got);
         if (status == PACE_OK) bytes.count += got;
         if (status == PACE_OK && bytes.count > most)
-            status = pace_fail(PACE_E_LIMIT, "%s: expected at most %zu MiB", pace_input_name(input), most >> 20);
+            status = pace_fail(PACE_E_LIMIT, "%s: expected at most %zu %s", pace_input_name(input),
+                               most >> 20 ? most >> 20 : most >> 10, most >> 20 ? "MiB" : "KiB");
     }
     if (status == PACE_OK) bytes.items[bytes.count] = '\0', *length = bytes.count;
     return PACE_GIVE(out, bytes.items, status, PACE_VEC_FREE(&bytes));

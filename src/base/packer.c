@@ -21,7 +21,9 @@ struct pace_packer {
 };
 
 pace_pack_kind pace_pack_kind_of(const char *path) {
-    return pace_ends(path, ".gz") ? PACE_PACK_GZIP : pace_ends(path, ".zst") ? PACE_PACK_ZSTD : PACE_PACK_KINDS;
+    return pace_has_suffix(path, ".gz")    ? PACE_PACK_GZIP
+           : pace_has_suffix(path, ".zst") ? PACE_PACK_ZSTD
+                                           : PACE_PACK_KINDS;
 }
 
 static bool start(pace_packer *packer, pace_pack_kind kind) {

@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 bool pace_starts(const char *text, const char *with);
 bool pace_ends(const char *text, const char *with);
@@ -43,6 +44,12 @@ static inline int pace_strncasecmp(const char *a, const char *b, size_t most) {
     return 0;
 }
 static inline int pace_strcasecmp(const char *a, const char *b) { return pace_strncasecmp(a, b, SIZE_MAX); }
+
+/** Whether a file's name ends so, whatever the case. */
+static inline bool pace_has_suffix(const char *name, const char *suffix) {
+    size_t length = strlen(name), size = strlen(suffix);
+    return length >= size && pace_strcasecmp(name + length - size, suffix) == 0;
+}
 
 /** What of a spelling counts: its letters and digits in small letters, and the characters of `also`. What does not fit
  * is cut. */

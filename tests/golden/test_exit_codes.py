@@ -30,9 +30,13 @@ def main():
                               (2, ("nonsense",)), (3, ("analyze", bad)), (3, ("analyze", folder + "/none.json")),
                               (3, ("models", "-o", folder + "/none/x.json")), (4, ("predict", "lenet", "--on", "nosuch")),
                               (2, ("models", "-o", "--quiet")), (2, ("models", "-o", "-q")), (2, ("analyze", os.path.join(SOURCE, "tests", "data", "demo.json.gz"), "--step-regex", "")),
-                              (4, ("models", "nosuch"))):
+                              (4, ("models", "nosuch")), (4, ("predict", "nosuch"))):
             code, _, err = run(*words)
             expect(code == status, words, code, status, err)
+        command = f"ulimit -f 4; '{PACELINE}' fleet --synthesize 20000 -o {folder}/jobs.csv"
+        large = subprocess.run(["bash", "-c", command], capture_output=True, text=True)
+        expect(large.returncode == 3 and "File too large" in large.stderr and "jobs.csv" in large.stderr, "past ulimit -f", large)
+        expect(os.listdir(folder) == ["bad.json"], "left behind", os.listdir(folder))
     command = f"'{PACELINE}' fleet --synthesize 200000 | head -c 1 > /dev/null; exit ${{PIPESTATUS[0]}}"
     gone = subprocess.run(["bash", "-c", command], capture_output=True)
     expect(gone.returncode == 141 and not gone.stderr, "reader", gone)

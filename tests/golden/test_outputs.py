@@ -49,6 +49,8 @@ def test_suffixes(folder, one):
     expect(code == 0 and json.loads(unpack_zstd(folder + "/x.json.zst"))["schema"], code, err)
     code, _, err = run("slice", one, "-o", folder + "/slice.json.zst")
     expect(code == 0 and run("slice", one, "-o", folder + "/slice.json")[0] == 0, code, err)
+    expect(run("slice", one, "-o", folder + "/SLICE.JSON.GZ")[0] == 0 and run("convert", one, "-o", folder + "/X.ET")[0] == 0, "case")
+    expect(gzip.open(folder + "/SLICE.JSON.GZ").read() == Path(folder, "slice.json").read_bytes(), "one slice, whatever the case of its name")
     expect(unpack_zstd(folder + "/slice.json.zst") == Path(folder, "slice.json").read_bytes(), "one slice, packed and plain")
     expect(run("analyze", folder + "/slice.json.zst")[0] == 0, "what was packed is read")
 

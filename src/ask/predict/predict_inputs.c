@@ -98,7 +98,7 @@ static bool has_owner(const char *input) {
 /* A file that holds a model, or a word that names no file and has no trace's suffix ("gpt3_2.7b" is a model). */
 static bool names_model(const char *input) {
     struct stat info;
-    if (pace_is_trace_name(input) || pace_ends(input, ".gz") || pace_ends(input, ".zst")) return false;
+    if (pace_is_trace_name(input) || pace_has_suffix(input, ".gz") || pace_has_suffix(input, ".zst")) return false;
     if (pace_model_is_file(input)) return true;
     return stat(input, &info) != 0 && !strpbrk(input, "*?[") && (!strchr(input, '/') || has_owner(input));
 }

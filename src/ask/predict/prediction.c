@@ -1,6 +1,7 @@
 #include "ask/predict/prediction.h"
 #include "ask/predict/predict_calibration.h"
 #include "forecast/saving_bound.h"
+#include "source/model_inputs.h"
 
 #include <math.h>
 
@@ -104,14 +105,23 @@ static pace_status calibrate(pace_prediction *p, const pace_predict_options *opt
     return PACE_OK;
 }
 
+/* What is no model needs no device, but another name. */
+static pace_status refuse_without_device(const char *name, bool named, const pace_predict_options *options) {
+    if (named && strcmp(name, "-") != 0) {
+        pace_model model;
+        PACE_TRY(pace_model_open(&model, options->context->catalog, name, NULL, 0));
+        pace_model_free(&model);
+    }
+    return pace_fail(PACE_E_USAGE, "%s: %s: name the device it would run on with " PACE_FIELD "on", name,
+                     named ? "has no times" : "settings are of the model found in it");
+}
+
 /* A model is asked about on the first device or machine that is named. */
 static pace_status open_model(pace_prediction *p, const char *name, const pace_predict_options *options) {
     const pace_scenario *base = &p->scenarios.items.items[0];
     bool named;
     PACE_TRY(pace_predict_is_model(&named, name));
-    if (!base->device)
-        return pace_fail(PACE_E_USAGE, "%s: %s: name the device it would run on with " PACE_FIELD "on", name,
-                         named ? "has no times" : "settings are of the model found in it");
+    if (!base->device) return refuse_without_device(name, named, options);
     if (p->fits.step_path && base->device->is_cpu)
         return pace_fail(PACE_E_USAGE, "fit: %s is a fit of steps on accelerators, found the CPU %s", p->fits.step_path,
                          base->device->name);

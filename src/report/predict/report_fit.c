@@ -57,9 +57,9 @@ pace_status pace_fit_rows_of_kind(pace_report **out, const pace_row_kind *kind, 
 
 /* A fit is of no format of answers, whatever --format says of the answer itself. */
 static pace_status check_name(const char *path) {
-    static const char *const answers[] = {".html", ".htm", ".csv", ".txt", ".xml", ".folded"};
+    static const char *const answers[] = {".html", ".htm", ".csv", ".txt", ".xml", ".folded", ".gz", ".zst"};
     for (size_t i = 0; path && i < PACE_COUNT(answers); i++)
-        if (pace_ends(path, answers[i]))
+        if (pace_has_suffix(path, answers[i]))
             return pace_fail(PACE_E_USAGE,
                              "output: holds the fit, not the answer about it: expected a name such as kernels.fit, "
                              "found '%.200s'",

@@ -124,7 +124,7 @@ static bool has_suffix(const char *suffixes, const char *name) {
          suffixes += length) {
         char suffix[LONGEST_SUFFIX + 1];
         snprintf(suffix, sizeof suffix, "%.*s", (int)length, suffixes);
-        if (pace_ends(name, suffix)) return true;
+        if (pace_has_suffix(name, suffix)) return true;
     }
     return false;
 }
