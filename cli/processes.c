@@ -118,7 +118,7 @@ static void start_mpirun(int ranks, const char *const *command, int count) {
 #ifdef __linux__
     prctl(PR_SET_PDEATHSIG, SIGTERM);
 #endif
-    if (!freopen("/dev/null", "r", stdin)) _exit(SIGNALLED);
+    if (!freopen("/dev/null", "r", stdin)) close(STDIN_FILENO);
     become(ranks, command, count);
     _exit(NOT_THERE);
 }

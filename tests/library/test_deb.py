@@ -30,6 +30,10 @@ def main():
         names = output("dpkg-deb", "-c", package)
         expect(all(line.split()[5].startswith("./usr/") for line in names.splitlines()), names)
         expect("./usr/share/zsh/vendor-completions/_paceline" in names and "lib/paceline/" not in names, names)
+        pages = [line for line in names.splitlines() if "/man1/" in line and not line.endswith("/")]
+        expect(len(pages) > 10 and all(line.endswith(".1.gz") for line in pages), pages)
+        for name in ("copyright", "changelog.gz", "CHANGELOG.md"):
+            expect(f"./usr/share/doc/paceline/{name}\n" in names + "\n", name, "is not in the package")
         done = subprocess.run([program, "machines", "h100-80-sxm"], capture_output=True, text=True, cwd="/", env={})
         expect(done.returncode == 0 and done.stdout.startswith("h100-80-sxm (NVIDIA)"), done)
     return finish()
