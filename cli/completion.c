@@ -28,30 +28,73 @@ static void print_names(const char *function) {
     printf("    models) " NAMES_OF " ;;\n    esac\n}\n", "models", "models");
 }
 
+/* What an operand of a verb may be a name of; NULL = nothing that the catalogue has. */
+static const char *names_of(const char *verb) {
+    static const char *const of_models[] = {"models", "predict", "plan", "train", "convert"};
+    for (size_t i = 0; i < sizeof of_models / sizeof *of_models; i++)
+        if (strcmp(verb, of_models[i]) == 0) return "models";
+    return strcmp(verb, "machines") == 0 ? "machines" : NULL;
+}
+
+/* Words that an operand may be, beside or instead of names. */
+static const struct {
+    const char *verb, *words;
+} operands[] = {{"calibrate", "cpu cuda neurons"}, {"completion", "bash zsh fish"}};
+enum { OPERANDS = sizeof operands / sizeof *operands };
+
+static const char *operand_words(const char *verb) {
+    for (int i = 0; i < OPERANDS; i++)
+        if (strcmp(verb, operands[i].verb) == 0) return operands[i].words;
+    return NULL;
+}
+
+static void print_verbs(void) {
+    const pace_verb *verb;
+    for (size_t i = 0; (verb = pace_verb_at(i)); i++) printf("%s%s", i ? " " : "", verb->name);
+}
+
+/* Options whose values are words, and verbs that take words. */
+static void print_bash_words(void) {
+    const pace_verb *verb;
+    const pace_option *option;
+    char name[64];
+    for (size_t i = 0; (verb = pace_verb_at(i)); i++)
+        for (size_t k = 0; (option = pace_option_at(verb->name, k)); k++) {
+            const char *words = pace_option_words(verb->name, option->name);
+            if (!words) continue;
+            printf("    '%s %s'", verb->name, cli_option_name(name, option));
+            if (option->letter) printf(" | '%s -%c'", verb->name, option->letter);
+            printf(") values=\"%s\" ;;\n", words);
+        }
+    for (int i = 0; i < OPERANDS; i++)
+        printf("    '%s %s') values=\"%s\" ;;\n", operands[i].verb, operands[i].verb, operands[i].words);
+    printf("    'man man') values=\"");
+    print_verbs();
+    printf("\" ;;\n");
+}
+
 static void print_bash(void) {
     const pace_verb *verb;
     print_names("_paceline_names");
-    printf("_paceline() {\n    local words names=\n    case \"${COMP_WORDS[1]}\" in\n");
+    printf("_paceline() {\n    local words names= values=\n    case \"${COMP_WORDS[1]}\" in\n");
     for (size_t i = 0; (verb = pace_verb_at(i)); i++) {
         printf("    %s) words=\"", verb->name);
         print_bash_names(verb->name);
         printf("--help\" ;;\n");
     }
     printf("    *) words=\"");
-    for (size_t i = 0; (verb = pace_verb_at(i)); i++) printf("%s ", verb->name);
-    printf("--help --version\" ;;\n    esac\n"
-           "    case \"${COMP_WORDS[1]} $3\" in\n    *' --on' | *' --from' | machines*) names=machines ;;\n"
-           "    'predict predict' | 'plan plan' | models*) names=models ;;\n    esac\n"
-           "    if [[ $COMP_CWORD -gt 1 && $2 != -* ]]; then\n"
-           "        COMPREPLY=($(compgen -f -- \"$2\") $(compgen -W \"$(_paceline_names $names)\" -- \"$2\"))\n"
-           "    else\n        COMPREPLY=($(compgen -W \"$words\" -- \"$2\"))\n    fi\n}\n"
-           "complete -o filenames -F _paceline paceline\n");
-}
-
-/* What an operand of a verb may be a name of; NULL = nothing that the catalogue has. */
-static const char *names_of(const char *verb) {
-    if (strcmp(verb, "machines") == 0) return "machines";
-    return strcmp(verb, "models") == 0 || strcmp(verb, "predict") == 0 || strcmp(verb, "plan") == 0 ? "models" : NULL;
+    print_verbs();
+    printf(" man completion --help --version\" ;;\n    esac\n    case \"${COMP_WORDS[1]} $3\" in\n");
+    print_bash_words();
+    for (size_t i = 0; (verb = pace_verb_at(i)); i++)
+        if (names_of(verb->name)) printf("    '%s %s') names=%s ;;\n", verb->name, verb->name, names_of(verb->name));
+    printf(
+        "    *' --on' | *' --from') names=machines ;;\n    esac\n"
+        "    if [[ -n $values ]]; then\n        mapfile -t COMPREPLY < <(compgen -W \"$values\" -- \"$2\")\n"
+        "    elif [[ $COMP_CWORD -gt 1 && $2 != -* ]]; then\n"
+        "        mapfile -t COMPREPLY < <(compgen -f -- \"$2\"; compgen -W \"$(_paceline_names $names)\" -- \"$2\")\n"
+        "    else\n        mapfile -t COMPREPLY < <(compgen -W \"$words\" -- \"$2\")\n    fi\n}\n"
+        "complete -o filenames -F _paceline paceline\n");
 }
 
 static bool names_machine(const pace_option *option) {
@@ -60,8 +103,9 @@ static bool names_machine(const pace_option *option) {
 }
 
 /* One option of _arguments: '*--on[a machine]:DEVICE:_files'. With a letter it is two. */
-static void print_zsh_option(const pace_option *option) {
+static void print_zsh_option(const char *verb, const pace_option *option) {
     char name[64];
+    const char *words = pace_option_words(verb, option->name);
     cli_option_name(name, option);
     const char *repeats = option->type == PACE_OPTION_LIST ? "*" : "";
     if (option->letter) printf(" \\\n            '%s'{-%c,%s}'[", repeats, option->letter, name);
@@ -71,7 +115,8 @@ static void print_zsh_option(const pace_option *option) {
     if (option->argument) {
         putchar(':');
         print_quoted(option->argument, ":\\");
-        printf(":_%s", names_machine(option) ? "paceline_machines" : "files");
+        if (words) printf(":(%s)", words);
+        else printf(":_%s", names_machine(option) ? "paceline_machines" : "files");
     }
     putchar('\'');
 }
@@ -94,19 +139,25 @@ static void print_zsh(void) {
            "    local verb=$words[2]\n    shift words\n    (( CURRENT-- ))\n    case $verb in\n");
     for (size_t i = 0; (verb = pace_verb_at(i)); i++) {
         printf("    %s)\n        _arguments", verb->name);
-        for (size_t k = 0; (option = pace_option_at(verb->name, k)); k++) print_zsh_option(option);
-        const char *names = names_of(verb->name);
-        printf(" \\\n            '(- *)'{-h,--help}'[show the options]' '*:input:_%s%s' ;;\n",
-               names ? "paceline_" : "files", names ? names : "");
+        for (size_t k = 0; (option = pace_option_at(verb->name, k)); k++) print_zsh_option(verb->name, option);
+        const char *names = names_of(verb->name), *words = operand_words(verb->name);
+        printf(" \\\n            '(- *)'{-h,--help}'[show the options]' '*:input:");
+        if (words) printf("(%s)' ;;\n", words);
+        else printf("_%s%s' ;;\n", names ? "paceline_" : "files", names ? names : "");
     }
-    printf("    *) _files ;;\n    esac\n}\n_paceline \"$@\"\n");
+    printf("    man) compadd ");
+    print_verbs();
+    printf(" ;;\n    completion) compadd %s ;;\n    *) _files ;;\n    esac\n}\n_paceline \"$@\"\n",
+           operand_words("completion"));
 }
 
 static void print_fish_option(const char *verb, const pace_option *option) {
     char name[64];
     printf("complete -c paceline -n '__fish_seen_subcommand_from %s' -l %s", verb, cli_option_name(name, option) + 2);
     if (option->letter) printf(" -s %c", option->letter);
-    if (option->argument) printf(" -r");
+    const char *words = pace_option_words(verb, option->name);
+    if (words) printf(" -x -a '%s'", words);
+    else if (option->argument) printf(" -r");
     if (names_machine(option)) printf(" -a '(_paceline_names machines)'");
     printf(" -d '");
     print_quoted(option->help, "\\");
@@ -128,6 +179,12 @@ static void print_fish(void) {
                    names_of(verb->name));
         for (size_t k = 0; (option = pace_option_at(verb->name, k)); k++) print_fish_option(verb->name, option);
     }
+    for (int i = 0; i < OPERANDS; i++)
+        printf("complete -c paceline -n '__fish_seen_subcommand_from %s' -f -a '%s'\n", operands[i].verb,
+               operands[i].words);
+    printf("complete -c paceline -n '__fish_seen_subcommand_from man' -f -a '");
+    print_verbs();
+    printf("'\n");
     printf("complete -c paceline -l help -s h -d 'show the options'\n"
            "complete -c paceline -n __fish_use_subcommand -l version -d 'show the version'\n");
 }

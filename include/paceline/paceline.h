@@ -111,6 +111,10 @@ typedef struct {
 /** The options of a verb, in the order in which help lists them; NULL past the last and for an unknown verb. */
 PACE_API const pace_option *pace_option_at(const char *verb, size_t index);
 
+/** The words that an option's value may be, one space between two; some options take other values too. NULL = there is
+ * no closed list of its values. Static. */
+PACE_API const char *pace_option_words(const char *verb, const char *option);
+
 /* --- questions ---------------------------------------------------------------------------------------------------- */
 
 /** A question: a verb, inputs and fields. Everything it is given is copied. Ask it as often as you like; not of
