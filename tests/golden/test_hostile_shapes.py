@@ -143,6 +143,17 @@ def test_names_and_annotations(folder):
     expect(len(document["ranks"][0]["steps"]) == n, "steps", len(document["ranks"][0]["steps"]))
 
 
+def test_one_long_cell(folder):
+    """A gigabyte of blanks, packed to one megabyte, is no table: seen before it is in memory."""
+    path = os.path.join(folder, "blanks.csv.gz")
+    with gzip.open(path, "wb") as out:
+        for _ in range(64):
+            out.write(b" " * (1 << 20))
+    for words in (("fit", path), ("fit", "--kind", "kernel", path), ("predict", "--rows", path), ("fleet", "--pods", path, "--nodes", path)):
+        code, _, err = run(*words)
+        expect(code == 3 and "more than 1 MiB" in err, words, code, err)
+
+
 def test_sizes(folder):
     """What an input may hold is the user's to say, whatever wraps it and wherever it comes from."""
     events = "[" + ",\n".join(event("aten::op", i * 10, 5) for i in range(10000)) + "]"

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { CHUNK = 1 << 16, MOST_COLUMNS = 4096 };
+enum { CHUNK = 1 << 16, MOST_COLUMNS = 4096, MOST_OF_CELL = 1 << 20 };
 
 typedef enum { LINE_START, CELL_START, PLAIN, QUOTED, QUOTE_SEEN, COMMENT } state;
 
@@ -170,6 +170,14 @@ static pace_status check_form(const reader *r, const char *head, size_t length) 
                      r->csv->name, json ? "JSON" : "YAML");
 }
 
+/* What is no table may be one line of a gigabyte. */
+static pace_status check_cell(const reader *r) {
+    const pace_csv *csv = r->csv;
+    bool open = r->state == PLAIN || r->state == QUOTED || r->state == QUOTE_SEEN;
+    bool longer = open && csv->text.count - csv->cells.items[csv->cells.count - 1] > MOST_OF_CELL;
+    return longer ? fault(r, "a cell of more than 1 MiB") : PACE_OK;
+}
+
 static pace_status read_all(reader *r, pace_input *input) {
     size_t room = pace_input_room(input, CHUNK);
     char *buffer = pace_alloc(room, 1);
@@ -186,6 +194,7 @@ static pace_status read_all(reader *r, pace_input *input) {
             status = take(r, buffer[at]);
             r->line += buffer[at] == '\n';
         }
+        if (status == PACE_OK) status = check_cell(r);
     }
     pace_free(buffer);
     return status == PACE_OK ? finish(r) : status;
