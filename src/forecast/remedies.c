@@ -29,9 +29,9 @@ typedef struct {
     const pace_rank *rank; /* that is reported */
     pace_remedy_catalog catalog;
     pace_forecast forecast;
-    bool of_host;    /* the host is the device */
-    bool late_ranks; /* one rank alone, and most of its communication is waiting: faster links would not help */
-    bool *answered;  /* per row of the catalogue: it could be tried */
+    bool of_host;                   /* the host is the device */
+    bool late_ranks;                /* most communication may be waiting for ranks: faster links need not help */
+    bool *answered;                 /* per row of the catalogue: it could be tried */
     pace_lead behind[PACE_ADVICES]; /* each resource that matters; else PACE_ADVICES is its resource */
 } trial;
 
@@ -433,7 +433,7 @@ pace_status pace_remedies_try(pace_remedies *out, const pace_analysis *analysis,
     remedies.threshold = t.catalog.threshold;
     pace_lead lead;
     pace_status status = pace_lead_find(&lead, critical, analysis, rank);
-    t.late_ranks = status == PACE_OK && lead.at_least;
+    t.late_ranks = status == PACE_OK && (lead.at_least || !pace_analysis_knows_groups(analysis));
     if (status == PACE_OK && (lead.evidence.lacks != PACE_EVIDENCE_WHOLE || lead.resource == PACE_ADVICES))
         remedies.outcome = PACE_REMEDIES_NO_EVIDENCE;
     else if (status == PACE_OK) status = try_here(&t, rank);

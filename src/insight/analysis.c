@@ -3,6 +3,7 @@
 
 #include "insight/ranks/alignment.h"
 #include "insight/ranks/clocks.h"
+#include "insight/ranks/unsaid_groups.h"
 #include "insight/steps/mean_step.h"
 #include "machine/device_resolve.h"
 #include "machine/device_slice.h"
@@ -173,10 +174,13 @@ static pace_status match_messages(pace_analysis *analysis) {
 pace_status pace_analysis_join(pace_analysis *analysis) {
     pace_rank *const *ranks = analysis->ranks.items;
     size_t count = analysis->ranks.count;
+    bool moved;
     PACE_TRY(match_messages(analysis));
     PACE_TRY(pace_collectives_match(&analysis->collectives, ranks, count));
     PACE_TRY(pace_clocks_align(ranks, count, &analysis->collectives, &analysis->messages));
     PACE_TRY(pace_collectives_recheck(&analysis->collectives, ranks, count));
+    PACE_TRY(pace_collectives_regroup(&analysis->collectives, &moved, ranks, count));
+    if (moved) PACE_TRY(pace_clocks_align(ranks, count, &analysis->collectives, &analysis->messages));
     for (size_t t = 0; t < analysis->traces.count; t++)
         for (size_t r = 0; r < count; r++)
             if (ranks[r]->trace == analysis->traces.items[t]) analysis->traces.items[t]->shift_ns = ranks[r]->shift_ns;
@@ -187,6 +191,12 @@ pace_status pace_analysis_join(pace_analysis *analysis) {
     PACE_TRY(pace_collectives_explain(&analysis->collectives, ranks, count));
     pace_messages_explain(&analysis->messages, ranks);
     return PACE_OK;
+}
+
+bool pace_analysis_knows_groups(const pace_analysis *analysis) {
+    const pace_messages *messages = &analysis->messages;
+    bool may_wait = messages->may_wait_ns > messages->unsaid_ns / 2;
+    return analysis->ranks.count < 2 || !(analysis->collectives.groups_unknown || may_wait);
 }
 
 static pace_status add_device(pace_analysis *analysis, const pace_rank *trace, uint32_t id,

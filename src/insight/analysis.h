@@ -49,6 +49,10 @@ pace_status pace_analysis_of_steps(pace_analysis *out, pace_catalog *catalog, pa
                                    const char *const *names, const pace_device *device) PACE_MUST_CHECK;
 void pace_analysis_free(pace_analysis *analysis);
 
+/** Whether it is known of several ranks who exchanges with whom: the traces say so, or it shows by when exchanges end.
+ * Else waiting for a rank counts as exchanging. */
+bool pace_analysis_knows_groups(const pace_analysis *analysis);
+
 /** Whether a trace has several devices that worked. */
 bool pace_analysis_has_devices(const pace_analysis *analysis);
 

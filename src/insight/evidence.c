@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-const char *const pace_evidence_names[] = {"whole", "no_kernels", "few_kernels", "graphs", "unexplained"};
+const char *const pace_evidence_names[] = {"whole", "no_kernels", "few_kernels", "graphs", "groups", "unexplained"};
 
 /* Kernels of one graph launch follow one another within a few microseconds; a longer pause hides others. */
 enum { GRAPH_PAUSE_NS = 20000 };
@@ -133,6 +133,11 @@ void pace_evidence_say(char *out, size_t size, const pace_evidence *e, int64_t l
                       "kernels of CUDA graphs may be missing; the device pauses for %.0f %% of the %s inside launches "
                       "of graphs",
                       100.0 * (double)e->graph_pause_ns / (double)length_ns, whole);
+    else if (e->lacks == PACE_EVIDENCE_GROUPS)
+        pace_snprintf(
+            out, size,
+            "the traces do not say which ranks exchange with each other, and by their clocks too few exchanges "
+            "end together: waiting for a rank cannot be told from exchanging");
     else if (e->broken_off)
         pace_snprintf(out, size,
                       "the file breaks off, and what is left does not say what more than half of the %s waited for",

@@ -8,6 +8,7 @@ typedef enum {
     PACE_EVIDENCE_NO_KERNELS,  /* a device's launches or exchanges are recorded, not its work; or the file ends first */
     PACE_EVIDENCE_FEW_KERNELS, /* a tenth of the launches or more has no device work */
     PACE_EVIDENCE_GRAPHS,      /* pauses inside launches of graphs: their kernels may be missing */
+    PACE_EVIDENCE_GROUPS,      /* who exchanges with whom is not said: waiting cannot be told from exchanging */
     PACE_EVIDENCE_UNEXPLAINED, /* half of the critical path, or nine tenths of a host's trace, have no recorded cause */
     PACE_EVIDENCES
 } pace_evidence_gap;
@@ -28,7 +29,7 @@ typedef struct {
 /** What is lacking, as a clause without its full stop; of `whole` ("step", "trace"), which takes `length_ns`. */
 void pace_evidence_say(char *out, size_t size, const pace_evidence *evidence, int64_t length_ns, const char *whole);
 
-/** Of a rank, and its graphs in [start, end). A predicted step lacks nothing. PACE_EVIDENCE_UNEXPLAINED is for who
- * knows the path to say. */
+/** Of a rank, and its graphs in [start, end). A predicted step lacks nothing. PACE_EVIDENCE_UNEXPLAINED and
+ * PACE_EVIDENCE_GROUPS are for who knows the path to say. */
 pace_status pace_evidence_find(pace_evidence *out, const pace_kernel_classes *classes, const pace_rank *rank,
                                int64_t start_ns, int64_t end_ns) PACE_MUST_CHECK;

@@ -217,6 +217,14 @@ static void judge_waits(pace_evidence *evidence, const pace_critical *critical, 
         evidence->queued_ns = pace_idle_causes(rank, critical->from_ns, critical->to_ns).time_ns[PACE_IDLE_BY_LAUNCH];
 }
 
+/* Between ranks, where nobody says who exchanges with whom, what takes long may be a late rank or the exchange. */
+static void judge_groups(pace_lead *lead, const pace_analysis *analysis) {
+    bool between = lead->resource == PACE_ADVICE_NETWORK || lead->resource == PACE_ADVICE_BALANCE;
+    if (between && lead->matters && lead->evidence.lacks == PACE_EVIDENCE_WHOLE &&
+        !pace_analysis_knows_groups(analysis))
+        lead->evidence.lacks = PACE_EVIDENCE_GROUPS;
+}
+
 pace_status pace_lead_find(pace_lead *out, const pace_critical *critical, const pace_analysis *analysis,
                            const pace_rank *rank) {
     pace_lead lead = {.resource = PACE_ADVICES, .step_ns = critical->to_ns - critical->from_ns};
@@ -226,6 +234,7 @@ pace_status pace_lead_find(pace_lead *out, const pace_critical *critical, const 
         pace_evidence evidence = lead.evidence;
         PACE_TRY(pace_lead_of(&lead, critical, analysis, rank, saves_most(critical)));
         lead.evidence = evidence;
+        judge_groups(&lead, analysis);
         if (lead.resource == PACE_ADVICE_NETWORK) PACE_TRY(judge_network(&lead, critical, analysis, rank));
         if (critical->scope == PACE_PATH_OF_ALL_RANKS)
             lead.balance_ns = lead.step_ns - critical->without_ns[PACE_ADVICE_BALANCE];

@@ -79,6 +79,10 @@ static int64_t wall_clock_difference(const pace_rank *first, const pace_rank *ra
     return llabs(difference) < INT64_MAX / 4 ? difference : 0;
 }
 
+void pace_clocks_by_wall(pace_rank *const *ranks, size_t rank_count) {
+    for (size_t r = 0; r < rank_count; r++) ranks[r]->shift_ns = wall_clock_difference(ranks[0], ranks[r]);
+}
+
 pace_status pace_clocks_align(pace_rank *const *ranks, size_t rank_count, const pace_collectives *collectives,
                               const pace_messages *messages) {
     if (rank_count < 2) return PACE_OK;

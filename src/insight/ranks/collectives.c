@@ -53,13 +53,6 @@ static pace_status list_communication(item_list *out, const pace_rank *rank) {
     return status;
 }
 
-/* The members of its group as the trace writes them; "" = not said, or cut short. */
-static const char *group_of(const pace_rank *rank, uint32_t item) {
-    const pace_exchange_info *info = pace_item_exchange(rank, item);
-    const char *members = info ? pace_names_text(&rank->step.names, info->group_ranks) : "";
-    return strstr(members, "...") ? "" : members;
-}
-
 /* Which of the ranks take part: all, unless the trace names the members. */
 static void find_members(bool *member, const char *group, pace_rank *const *ranks, size_t rank_count) {
     for (size_t r = 0; r < rank_count; r++) member[r] = *group == '\0' || ranks[r]->step.rank < 0;
@@ -85,7 +78,7 @@ static uint32_t take(item_list *list, const pace_rank *rank, const char *name, c
         uint32_t item = list->items.items[i];
         if (item == PACE_NO_TASK || !same_step(list->steps.items[i], step)) continue;
         if (strcmp(name_of(rank, item), name) != 0) continue;
-        if (strcmp(group_of(rank, item), group) != 0) continue;
+        if (strcmp(pace_item_members(rank, item), group) != 0) continue;
         list->items.items[i] = PACE_NO_TASK;
         return item;
     }
@@ -111,7 +104,7 @@ static int64_t start_on_first_clock(const pace_rank *rank, uint32_t item) {
 
 static bool is_alike(const matcher *m, size_t own, uint32_t item, size_t r, uint32_t other) {
     return strcmp(name_of(m->ranks[r], other), name_of(m->ranks[own], item)) == 0 &&
-           strcmp(group_of(m->ranks[r], other), group_of(m->ranks[own], item)) == 0;
+           strcmp(pace_item_members(m->ranks[r], other), pace_item_members(m->ranks[own], item)) == 0;
 }
 
 /* Of those of the same name, group and step on rank `r` that run when `item` of rank `own` does, the one that ends
@@ -143,7 +136,7 @@ static uint32_t take_by_time(const matcher *m, size_t r, size_t own, uint32_t it
 
 /* One kernel of rank `own`, the lowest of its group's, and its partners. */
 static pace_status match_one(matcher *m, size_t own, uint32_t item, int64_t step) {
-    const char *name = name_of(m->ranks[own], item), *group = group_of(m->ranks[own], item);
+    const char *name = name_of(m->ranks[own], item), *group = pace_item_members(m->ranks[own], item);
     size_t first = m->out->parts.count, members = 0, here = 0;
     bool whole = true;
     for (size_t r = 0; r < m->rank_count; r++) {
@@ -179,7 +172,7 @@ static pace_status match_all(matcher *m) {
         for (size_t i = 0; i < m->lists[own].items.count; i++) {
             uint32_t item = m->lists[own].items.items[i];
             if (item == PACE_NO_TASK) continue;
-            const char *group = group_of(m->ranks[own], item);
+            const char *group = pace_item_members(m->ranks[own], item);
             if (group != before) find_members(m->member, group, m->ranks, m->rank_count);
             if (group != before) leave_out_silent_devices(m);
             before = group;
@@ -326,11 +319,16 @@ static bool members_meet(const pace_collectives *c, const pace_measured_collecti
     return last_start <= first_end || is_rooted(own->name);
 }
 
-pace_status pace_collectives_recheck(pace_collectives *collectives, pace_rank *const *ranks, size_t rank_count) {
-    size_t count = collectives->items.count, meet = 0;
-    for (size_t i = 0; i < count; i++)
+size_t pace_collectives_that_meet(const pace_collectives *collectives, pace_rank *const *ranks, size_t rank_count) {
+    size_t meet = 0;
+    for (size_t i = 0; i < collectives->items.count; i++)
         meet += members_meet(collectives, &collectives->items.items[i], ranks, rank_count);
-    if (meet == count) return PACE_OK;
+    return meet;
+}
+
+pace_status pace_collectives_recheck(pace_collectives *collectives, pace_rank *const *ranks, size_t rank_count) {
+    size_t meet = pace_collectives_that_meet(collectives, ranks, rank_count);
+    if (meet == collectives->items.count) return PACE_OK;
     pace_collectives by_time = {0};
     pace_status status = match_with(&by_time, ranks, rank_count, true);
     if (status == PACE_OK && by_time.items.count >= meet) {

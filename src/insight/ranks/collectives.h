@@ -24,13 +24,17 @@ typedef struct {
 typedef struct {
     PACE_VEC(pace_measured_collective) items; /* in the order of their lowest rank */
     PACE_VEC(uint32_t) parts;                 /* work item of each rank */
-    size_t unmatched; /* kernels of a group's lowest rank without a partner on its other ranks */
+    size_t unmatched;    /* kernels of a group's lowest rank without a partner on its other ranks */
+    bool groups_unknown; /* the traces do not say which ranks exchange together, nor do times: nothing is matched */
 } pace_collectives;
 
 /** Matches by kernel name, group where the trace names its members, number of the step where annotations say it, and
  * order of occurrence. Messages are left out.
  * With one rank nothing is matched. */
 pace_status pace_collectives_match(pace_collectives *out, pace_rank *const *ranks, size_t rank_count) PACE_MUST_CHECK;
+
+/** How many of them have a moment at which all members take part; needs the ranks' clocks. */
+size_t pace_collectives_that_meet(const pace_collectives *collectives, pace_rank *const *ranks, size_t rank_count);
 
 /** Where clocks (insight/ranks/clocks.h) show that some matched kernels never ran at the same time, as in recordings
  * that lack some, matches all by time instead of by order, if no fewer meet so. */

@@ -44,7 +44,9 @@ typedef struct {
     PACE_VEC(pace_p2p_message) items; /* by sender, receiver, group and order */
     size_t unmatched;                 /* sides whose peer's trace is here but holds no such message */
     size_t by_time;                   /* messages whose sides were told by when they ended alone */
-    size_t alone;                     /* sides whose peer's trace is not here */
+    int64_t unsaid_ns;                /* time of sides of which one rank is not said, nor told by when they end */
+    int64_t may_wait_ns;              /* how much of that may be waiting for sides of other ranks, which begin later */
+    size_t alone;                     /* sides whose peer's trace is not here, and the others of unknown ranks */
 } pace_messages;
 
 /** Finds the messages of a rank and marks its work items. Call before pace_collectives_match(). */
@@ -54,8 +56,8 @@ pace_status pace_message_sides_find(pace_message_sides *out, pace_rank *rank) PA
 pace_status pace_messages_match(pace_messages *out, pace_rank *const *ranks, const pace_message_sides *sides,
                                 size_t rank_count) PACE_MUST_CHECK;
 
-/** Joins sends and receives of which the trace does not say between whom, where their kernels end together; needs the
- * ranks' clocks. */
+/** Joins sends and receives of which the trace does not say between whom, where their kernels end together; sums what
+ * the others may wait. Needs the ranks' clocks. */
 pace_status pace_messages_match_times(pace_messages *messages, pace_rank *const *ranks) PACE_MUST_CHECK;
 
 /** Splits the matched ones into waiting and transfer, and sets their work items' wait_until_ns; needs the ranks'

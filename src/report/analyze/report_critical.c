@@ -282,6 +282,10 @@ static void put_collectives(pace_node *root, const pace_analysis *analysis) {
                                                 own->wait_ns / (int64_t)own->members, rank_number(last), own->cause_ns,
                                                 own->bytes >= 0 ? (double)own->bytes : NAN, last->device_id});
     }
+    if (c->groups_unknown)
+        pace_node_note(root,
+                       "Which ranks exchange with each other is not known: no trace names the members, and too few "
+                       "exchanges end together. Waiting for a rank counts as exposed communication.");
     if (c->unmatched)
         pace_node_note(root, "%zu communication kernels of the first rank have no match on every other rank.",
                        c->unmatched);

@@ -1,0 +1,36 @@
+"""Who exchanges with whom is found in exports that do not say: as the same run's traces, which name the members, have it."""
+import json
+import sys
+import tempfile
+
+from checks import expect, finish, run
+from leads import planted
+
+
+def figures(recording):
+    with tempfile.TemporaryDirectory() as folder:
+        _, out, _ = run("analyze", "--format", "json", "--check", *planted(recording, folder))
+    return json.loads(out)
+
+
+def waits(document):
+    return sum(row["idle_rank_ns"] for row in document["matrix"].values())
+
+
+def check_same(name):
+    said, unsaid = figures(name), figures(name + "@nsys")
+    step = said["critical_path"]["length_ns"]
+    expect(abs(waits(said) - waits(unsaid)) <= step // 100, name, "waiting", waits(said), waits(unsaid), "of", step)
+    expect(said["lead"]["resource"] == unsaid["lead"]["resource"], name, said["lead"], unsaid["lead"])
+
+
+def check_unknown():
+    document = figures("cube_slow_split*16@apart")
+    expect(document["lead"]["evidence"] == "groups", "evidence", document["lead"])
+    expect(not document["remedies"], "no remedy is promised", document["remedies"])
+
+
+for program in ("cube_slow_device*16", "cube_slow_split*16", "cube_slow_replicas*16", "hybrid_shards*8"):
+    check_same(program)
+check_unknown()
+sys.exit(finish())
