@@ -58,7 +58,7 @@ static int unknown_verb(const char *word) {
 static void keep_memory_whole(const char *verb) {
 #ifdef __GLIBC__
     enum { MIB = 1 << 20 };
-    if (strcmp(verb, "analyze") == 0 || strcmp(verb, "compare") == 0) mallopt(M_MMAP_THRESHOLD, MIB);
+    if (strcmp(verb, "analyze") == 0 || strcmp(verb, "compare") == 0) mallopt(M_MMAP_THRESHOLD, MIB / 4);
     if (strcmp(verb, "predict") == 0 || strcmp(verb, "plan") == 0) {
         mallopt(M_MMAP_MAX, 0);
         mallopt(M_TRIM_THRESHOLD, INT_MAX);

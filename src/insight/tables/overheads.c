@@ -36,21 +36,19 @@ static call_class classify(const char *name) {
 /* --- one pass over each lane ------------------------------------------------------------------------------- */
 
 typedef struct {
-    uint32_t row;
-    int64_t ns;
-} raw_sample;
-
-typedef struct {
     const pace_step *step;
     double event_ns;
-    bool host_only;       /* there is nothing to launch on: an operator without a call is the work itself */
-    uint32_t *row_of;     /* type * names + name -> row + 1 */
-    uint32_t *annotation; /* task -> itself or the nearest annotation around it */
+    bool host_only;   /* there is nothing to launch on: an operator without a call is the work itself */
+    uint32_t *row_of; /* type * names + name -> row + 1 */
     PACE_VEC(pace_overhead_row) rows;
-    PACE_VEC(raw_sample) samples;
+    PACE_VEC(int64_t) samples;      /* as they come */
+    PACE_VEC(uint32_t) sample_rows; /* of which row each is */
 
     /* on the lane */
+    uint32_t around[PACE_STEP_DEPTH]; /* the annotations that are open, inwards */
+    size_t depth;
     uint32_t op;         /* the last top-level operator begun */
+    uint32_t op_within;  /* the annotation around it; PACE_NO_TASK = none */
     bool open;           /* the task at hand is still inside it */
     size_t calls;        /* of the operator, so far */
     size_t events;       /* recorded in the operator since `since_ns` */
@@ -65,10 +63,11 @@ static pace_status add_sample(measurer *m, pace_overhead_type type, pace_name na
         *row = (uint32_t)m->rows.count;
     }
     double corrected = fmax(0, (double)ns - m->event_ns * (double)events);
-    raw_sample sample = {*row - 1, (int64_t)llround(corrected)};
-    m->rows.items[sample.row].count++;
-    m->rows.items[sample.row].sum_ns += (double)sample.ns;
-    return PACE_PUSH(&m->samples, sample);
+    int64_t sample_ns = (int64_t)llround(corrected);
+    m->rows.items[*row - 1].count++;
+    m->rows.items[*row - 1].sum_ns += (double)sample_ns;
+    PACE_TRY(PACE_PUSH(&m->sample_rows, *row - 1));
+    return PACE_PUSH(&m->samples, sample_ns);
 }
 
 static pace_status close_op(measurer *m) {
@@ -81,12 +80,13 @@ static pace_status close_op(measurer *m) {
 
 static pace_status open_op(measurer *m, uint32_t task) {
     const pace_step *step = m->step;
-    uint32_t before = m->op;
+    uint32_t before = m->op, before_within = m->op_within;
     m->op = task;
+    m->op_within = m->depth ? m->around[m->depth - 1] : PACE_NO_TASK;
     m->open = true;
     m->calls = m->events = 0;
     m->since_ns = step->start_ns[task];
-    if (before == PACE_NO_TASK || m->annotation[before] != m->annotation[task]) return PACE_OK;
+    if (before == PACE_NO_TASK || before_within != m->op_within) return PACE_OK;
     int64_t gap = step->start_ns[task] - pace_step_end_ns(step, before);
     if (gap <= shortest_t1_ns || gap >= longest_t1_ns) return PACE_OK;
     return add_sample(m, PACE_T1, 0, gap, 1);
@@ -111,7 +111,8 @@ static pace_status take_task(measurer *m, uint32_t task) {
     uint32_t parent = pace_task_parent(step, task);
     bool label = step->kind[task] == PACE_TASK_OP && pace_name_is_label(pace_step_name(step, task));
     bool annotation = label || step->kind[task] == PACE_TASK_ANNOTATION;
-    m->annotation[task] = annotation ? task : parent == PACE_NO_TASK ? PACE_NO_TASK : m->annotation[parent];
+    while (m->depth && (parent == PACE_NO_TASK || parent < m->around[m->depth - 1])) m->depth--;
+    if (annotation && m->depth < PACE_STEP_DEPTH) m->around[m->depth++] = task;
     if (parent == PACE_NO_TASK || parent < m->op) PACE_TRY(close_op(m));
     if (!m->open && !label && step->kind[task] == PACE_TASK_OP) return open_op(m, task);
     if (step->start_ns[task] < m->call_end_ns) return PACE_OK; /* part of that call */
@@ -124,6 +125,7 @@ static pace_status take_task(measurer *m, uint32_t task) {
 static pace_status take_lane(measurer *m, const pace_lane *lane) {
     m->op = PACE_NO_TASK;
     m->open = false;
+    m->depth = 0;
     m->call_end_ns = INT64_MIN;
     for (uint32_t task = lane->first; task < lane->first + lane->count; task++) PACE_TRY(take_task(m, task));
     return close_op(m);
@@ -132,12 +134,9 @@ static pace_status take_lane(measurer *m, const pace_lane *lane) {
 static pace_status take_step(measurer *m) {
     const pace_step *step = m->step;
     m->row_of = pace_alloc(pace_names_count(&step->names) * PACE_OVERHEAD_TYPES, sizeof *m->row_of);
-    m->annotation = pace_alloc(step->count + 1, sizeof *m->annotation);
-    if (!m->row_of || !m->annotation) return PACE_E_MEMORY;
+    if (!m->row_of) return PACE_E_MEMORY;
     for (size_t i = 0; i < step->lanes.count; i++)
         if (!step->lanes.items[i].device) PACE_TRY(take_lane(m, &step->lanes.items[i]));
-    pace_free(m->annotation);
-    m->annotation = NULL;
     return PACE_OK;
 }
 
@@ -172,7 +171,7 @@ static void place_samples(measurer *m, int64_t *placed, size_t *next) {
         row->first_sample = first;
         first += row->count;
     }
-    for (size_t i = 0; i < m->samples.count; i++) placed[next[m->samples.items[i].row]++] = m->samples.items[i].ns;
+    for (size_t i = 0; i < m->samples.count; i++) placed[next[m->sample_rows.items[i]]++] = m->samples.items[i];
 }
 
 static void add_to_total(pace_overhead_row *total, const pace_overhead_row *row) {
@@ -199,6 +198,17 @@ static void fill(pace_overheads *out, measurer *m, int64_t *placed, size_t count
     }
 }
 
+/* Samples of the type that has most. */
+static size_t most_of_a_type(const measurer *m) {
+    size_t counts[PACE_OVERHEAD_TYPES] = {0}, most = 0;
+    for (size_t i = 0; i < m->rows.count; i++) {
+        size_t *count = &counts[m->rows.items[i].type];
+        *count += m->rows.items[i].count;
+        if (*count > most) most = *count;
+    }
+    return most;
+}
+
 /* What has been read is given back before there is room to sort: both together would be the most memory of a report. */
 static pace_status finish(pace_overheads *out, measurer *m) {
     size_t count = m->samples.count;
@@ -208,8 +218,8 @@ static pace_status finish(pace_overheads *out, measurer *m) {
     size_t *next = pace_alloc(m->rows.count + 1, sizeof *next);
     if (placed && next) place_samples(m, placed, next);
     bool ready = placed && next;
-    PACE_VEC_FREE(&m->samples);
-    int64_t *scratch = ready ? pace_alloc(2 * count + 1, sizeof *scratch) : NULL;
+    PACE_VEC_FREE(&m->samples, &m->sample_rows);
+    int64_t *scratch = ready ? pace_alloc(2 * most_of_a_type(m) + 1, sizeof *scratch) : NULL;
     if (scratch) fill(out, m, placed, count, scratch);
     else pace_free(placed);
     pace_free(next);
@@ -224,7 +234,7 @@ pace_status pace_overheads_measure(pace_overheads *out, const pace_rank *rank, d
     measurer m = {.step = &rank->step, .event_ns = profiler_event_ns, .host_only = host_only};
     pace_status status = take_step(&m);
     if (status == PACE_OK) status = finish(out, &m);
-    PACE_FREE(m.row_of, m.annotation);
-    PACE_VEC_FREE(&m.rows, &m.samples);
+    pace_free(m.row_of);
+    PACE_VEC_FREE(&m.rows, &m.samples, &m.sample_rows);
     return status;
 }
