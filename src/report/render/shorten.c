@@ -3,6 +3,7 @@
  * type, parameters and namespaces, then the numbers and wrappers around what an element-wise kernel computes. What is
  * still too wide loses its middle.
  */
+#include "report/render/function_words.h"
 #include "report/show.h"
 #include "base/numbers.h"
 #include "base/text.h"
@@ -64,16 +65,28 @@ static size_t namespace_bytes(const char *text) {
     return length && pace_starts(text + length, "::") ? length + 2 : 0;
 }
 
+/* "at::native::Kernel<4>": a name with its arguments to the end, as of kernels in SYCL. */
+static bool is_template(const char *text) {
+    size_t head = strcspn(text, "<"), length = strlen(text);
+    for (size_t i = 0; i < head; i++)
+        if (!pace_is_name(text[i]) && text[i] != ':') return false;
+    return head && head < length && text[length - 1] == '>';
+}
+
 /* "void at::native::reduce<4, at::Sum>(int, char*)" becomes "reduce<4, Sum>". Other texts stay as they are. */
 static void simplify(char *text) {
-    static const char result[] = "void ", engine[] = "autograd::engine::";
+    static const char result[] = "void ", type[] = ">::type ", mangled[] = "typeinfo name for ",
+                      engine[] = "autograd::engine::";
     size_t length = strlen(text), end = parameters_at(text, length), from = 0;
     if (pace_starts(text, engine)) {
         memmove(text, text + sizeof engine - 1, length - (sizeof engine - 1) + 1);
         return;
     }
+    const char *chosen = strstr(text, type);
     if (pace_starts(text, result)) from = sizeof result - 1;
-    if (from == 0 && end == length) return;
+    else if (pace_starts(text, mangled)) from = sizeof mangled - 1;
+    else if (end < length && chosen) from = (size_t)(chosen - text) + sizeof type - 1;
+    if (from == 0 && end == length && !is_template(text)) return;
     size_t to = 0;
     for (bool in_word = false; from < end;) {
         size_t skip = in_word ? 0 : namespace_bytes(text + from);
@@ -137,6 +150,7 @@ char *pace_text_shorten(const char *text, size_t width) {
     char *simple = pace_text_simple(text);
     if (!simple) return NULL;
     if (pace_text_width(simple) > width) unwrap(simple);
+    if (pace_text_width(simple) > width) pace_function_reduce(simple, width);
     char *shorter = cut(simple, width);
     pace_free(simple);
     return shorter;

@@ -68,8 +68,57 @@ static void test_wrapped_functions(void **state) {
     pace_free(shown);
 }
 
+/* What is left of names that are cut is what tells them apart. */
+static void test_telling_parts(void **state) {
+    (void)state;
+    static const struct {
+        const char *name, *shown;
+    } rows[] = {
+        {"typeinfo name for at::native::xpu::VectorizedElementwiseKernel<8, at::native::xpu::GeluErfFunctor<c10::BFloat16>, "
+         "at::detail::Array<char*, 2>, TrivialOffsetCalculator<1, unsigned int> >",
+         "VectorizedElementwiseKernel<GeluErfFunctor>"},
+        {"void at::native::vectorized_elementwise_kernel<8, at::native::sigmoid_kernel_cuda(at::TensorIteratorBase&)::"
+         "{lambda()#2}::operator()() const::{lambda()#2}::operator()() const::{lambda(float)#1}, std::array<char*, 2ul> >(int)",
+         "vectorized_elementwise_kernel<sigmoid_kernel_cuda>"},
+        {"void at::native::reduce_kernel<512, 1, at::native::ReduceOp<float, at::native::NormTwoOps<float, float, float>, "
+         "unsigned int, float, 4, 4> >(at::native::ReduceOp<float>)",
+         "reduce_kernel<ReduceOp<NormTwoOps>>"},
+        {"void cutlass::Kernel2<cutlass_80_tensorop_bf16_s16816gemm_grouped_bf16_128x256_32x3_nn_align8>(int)",
+         "cutlass_80_tensorop_bf16_s16816gemm_grou\xe2\x80\xa6x256_32x3_nn_align8"},
+        {"triton_red_fused__to_copy_add_div_native_layer_norm_sum_unsqueeze_view_12",
+         "triton_red_fused_add_div_native_layer_norm_sum_view_12"},
+        {"Cijk_Ailk_Bljk_BBS_BH_Bias_HAS_MT16x64x64_MI16x16x1_SN_LDSB0_AFC1_AFEM1_AFEM1",
+         "Cijk_Ailk_Bljk_BBS_BH_Bias_HAS_MT16x64x64_MI16x16x1"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        char *shown = pace_text_shorten(rows[i].name, 60);
+        assert_string_equal(shown, rows[i].shown);
+        pace_free(shown);
+    }
+}
+
+/* Whatever stands in a name, it is cut to its width. */
+static void test_odd_brackets(void **state) {
+    (void)state;
+    static const char *const pieces[] = {"<",  ">", "(",       ")",          "{",  "}",     "::",
+                                         ", ", " ", "Kernel<", "operator()", "a1", " const"};
+    uint32_t seed = 1;
+    for (int n = 0; n < 4000; n++) {
+        char name[256] = "";
+        for (int i = 0; i < 24; i++) {
+            seed = seed * 1664525 + 1013904223;
+            strcat(name, pieces[(seed >> 16) % (sizeof pieces / sizeof *pieces)]);
+        }
+        char *shown = pace_text_shorten(name, 20);
+        assert_non_null(shown);
+        assert_true(pace_text_width(shown) <= 20);
+        pace_free(shown);
+    }
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_functions), cmocka_unit_test(test_other_texts),
-                                       cmocka_unit_test(test_widths), cmocka_unit_test(test_wrapped_functions)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_functions),     cmocka_unit_test(test_other_texts),
+                                       cmocka_unit_test(test_widths),        cmocka_unit_test(test_wrapped_functions),
+                                       cmocka_unit_test(test_telling_parts), cmocka_unit_test(test_odd_brackets)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
