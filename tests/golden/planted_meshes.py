@@ -6,9 +6,11 @@ from contextlib import ExitStack
 from planted_habits import (ATTENTION, COPIES, FOREACH, GEMM, POINTWISE, SOFTMAX, backward_pass, from_pageable, fused_update, gradient,
                             linear, passes, reads_loss, replay, to_host)
 
+BROADCAST = "ncclDevKernel_Broadcast_RING_LL(ncclDevKernelArgsStorage<4096ul>)"
 GATHER, SCATTER = "ncclDevKernel_AllGather_RING_LL(ncclDevKernelArgsStorage<4096ul>)", "ncclDevKernel_ReduceScatter_Sum_bf16_RING_LL(ncclDevKernelArgsStorage<4096ul>)"
 SEND, REDUCE = "ncclDevKernel_SendRecv(ncclDevKernelArgsStorage<4096ul>)", "ncclDevKernel_AllReduce_Sum_bf16_RING_LL(ncclDevKernelArgsStorage<4096ul>)"
-KERNELS = {"_allgather_base": GATHER, "allgather_into_tensor_coalesced": GATHER, "_reduce_scatter_base": SCATTER, "allreduce": REDUCE, "all_to_allv": SEND, "send": SEND}
+KERNELS = {"_allgather_base": GATHER, "allgather_into_tensor_coalesced": GATHER, "_reduce_scatter_base": SCATTER, "allreduce": REDUCE, "all_to_allv": SEND, "send": SEND,
+           "broadcast": BROADCAST}
 SAID = {"_allgather_base": "_all_gather_base", "allreduce": "all_reduce", "all_to_allv": "all_to_all"}
 
 

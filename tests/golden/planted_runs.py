@@ -15,6 +15,7 @@ import planted_loops
 import planted_meshes
 import planted_shapes
 import planted_systems
+import planted_trainers
 from planted_traces import Rank, collective, finish, layers, update
 
 FAST = "ncclDevKernel_AllReduce_Sum_f32_RING_LL"
@@ -460,6 +461,6 @@ def write(program, world, path):
         return write_pipeline(path, world, 4 * world, world // 2)
     run = Run(world)
     modules = (globals(), vars(planted_loops), vars(planted_habits), vars(planted_meshes), vars(planted_corners), vars(planted_shapes),
-               vars(planted_systems), vars(planted_engines), vars(planted_cubes))
+               vars(planted_systems), vars(planted_engines), vars(planted_cubes), vars(planted_trainers))
     next(module[program] for module in modules if program in module)(run)
     return run.write(path)
