@@ -105,29 +105,12 @@ def dressed(events, number):
     return events + [arrow_of(e, "s") for e in launches] + [arrow_of(e, "f") for e in work] + marks + [span]
 
 
-def jax(path, _):
-    """As the profiler of JAX and TensorFlow writes: no categories; processes and threads say what they are."""
-    host, device, events = 701, 1, []
-    document = read(path)
-    names = [(host, None, "/host:CPU"), (host, 1, "python"), (device, None, "/device:GPU:0"), (device, 7, "Stream #7(Compute)")]
-    for pid, tid, name in names:
-        events.append({"ph": "M", "pid": pid, "tid": tid or 0, "name": "thread_name" if tid else "process_name", "args": {"name": name}})
-    for event in document["traceEvents"]:
-        on_device = event["pid"] == 0
-        name = event["name"].replace("ProfilerStep#", "train ") if not on_device else event["name"]
-        events.append({"ph": "X", "pid": device if on_device else host, "tid": 7 if on_device else 1, "ts": event["ts"],
-                       "dur": event["dur"], "name": name, "args": {"correlation_id": event["args"].get("correlation", 0)}})
-    written = path.split(".json")[0] + ".trace.json.gz"
-    write(written, {"displayTimeUnit": "ns", "metadata": {"highres-ticks": True}, "traceEvents": events})
-    return written
-
-
 def alone(path, number):
     """The first rank's recording alone."""
     return None if number else path
 
 
-SHAPES = {"alone": alone, "apart": apart, "dressed": dressed, "drifting": drifting, "jax": jax, "nsys": as_export, "unlinked": unlinked, "unmarked": unmarked, "pairs": in_pairs, "uneven": uneven}
+SHAPES = {"alone": alone, "apart": apart, "dressed": dressed, "drifting": drifting, "nsys": as_export, "unlinked": unlinked, "unmarked": unmarked, "pairs": in_pairs, "uneven": uneven}
 
 
 def rewrite(paths, shape):
