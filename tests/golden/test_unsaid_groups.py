@@ -1,5 +1,6 @@
 """Who exchanges with whom is found in exports that do not say: as the same run's traces, which name the members, have it."""
 import json
+import re
 import sys
 import tempfile
 
@@ -30,7 +31,15 @@ def check_unknown():
     expect(not document["remedies"], "no remedy is promised", document["remedies"])
 
 
+def check_shares():
+    """Ranks hold several exchanges open at once: what they wait in sum is no share of the time."""
+    said = " ".join(figures("slow_stage*8@nsys")["summary"])
+    shares = [float(share) for share in re.findall(r"([0-9.]+) % of the time", said)]
+    expect(all(share <= 100 for share in shares), "more than all of the time", shares, said)
+
+
 for program in ("cube_slow_device*16", "cube_slow_split*16", "cube_slow_replicas*16", "hybrid_shards*8"):
     check_same(program)
 check_unknown()
+check_shares()
 sys.exit(finish())

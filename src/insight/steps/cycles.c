@@ -44,7 +44,21 @@ static bool same_process(const pace_rank *a, const pace_rank *b) {
     return a_process && b_process && a_length == b_length && memcmp(a_process, b_process, a_length) == 0;
 }
 
-bool pace_are_cycles(const pace_rank *a, const pace_rank *b) { return same_process(a, b) && follow(a, b); }
+/* The profiler counts a process's steps on, so that cycles never hold the same: processes of containers, which all have
+ * one number, do. */
+static bool share_a_step(const pace_rank *a, const pace_rank *b) {
+    const pace_marks *of_a = &a->marks, *of_b = &b->marks;
+    for (size_t i = 0; i < of_a->items.count; i++) {
+        const char *label = pace_names_text(&a->step.names, of_a->items.items[i].label);
+        for (size_t k = 0; pace_name_marks_step(label) && k < of_b->items.count; k++)
+            if (strcmp(label, pace_names_text(&b->step.names, of_b->items.items[k].label)) == 0) return true;
+    }
+    return false;
+}
+
+bool pace_are_cycles(const pace_rank *a, const pace_rank *b) {
+    return same_process(a, b) && follow(a, b) && !share_a_step(a, b);
+}
 
 /* The first file that `of` is a cycle with, or itself. */
 static size_t first_cycle(pace_rank *const *traces, size_t of) {

@@ -55,6 +55,14 @@ static void put_which(pace_node *root, const pace_analysis *analysis, const pace
         pace_node_sentence(
             root, true, "The others wait for %s%s: its own work takes %.0f %% of the time more than the median rank's.",
             pace_rank_name(late, latest->rank), more, percent);
+    else if (latest->rank && latest->hidden && percent > 100)
+        pace_node_sentence(root, true,
+                           "Exchanges begin late on %s%s: half of the others hold several at once open for it; kernels "
+                           "beside them hide most of that.",
+                           pace_rank_name(late, latest->rank), more);
+    else if (latest->rank && percent > 100)
+        pace_node_sentence(root, true, "The others wait for %s%s, half of them with several exchanges open at once.",
+                           pace_rank_name(late, latest->rank), more);
     else if (latest->rank && latest->hidden)
         pace_node_sentence(
             root, true,
