@@ -258,3 +258,27 @@ def contended_link(run):
             fused_update(rank)
             reads_loss(rank)
     run.steps(6, body)
+
+
+# --- the plain step of planted_habits.train(), and what may change of it ------------------------------------------------
+
+def plain(run):
+    train(run)
+
+
+def changed(us=lambda rank: 220.0, reduce_us=150):
+    def program(run):
+        def body(_):
+            for rank in run.ranks:
+                passes(rank, 8, us(rank))
+            run.reduce(reduce_us)
+            for rank in run.ranks:
+                fused_update(rank)
+                reads_loss(rank)
+        run.steps(6, body)
+    return program
+
+
+plain_slow_link = changed(reduce_us=4000)
+plain_slow_clocks = changed(us=lambda rank: 300.0)
+plain_slow_device = changed(us=lambda rank: 400.0 if rank.rank == 1 else 220.0)
