@@ -21,8 +21,8 @@ static const char *name_at(const pace_step *step, uint32_t lane, int64_t at_ns) 
     return place ? place : "";
 }
 
-static pace_status add(pace_host_gaps *out, const char *name, double ns, bool is_a) {
-    pace_host_gap gap = {.name = name};
+static pace_status add(pace_host_gaps *out, const char *name, const pace_tile *tile, double ns, bool is_a) {
+    pace_host_gap gap = {.name = name, .input = tile->resource == PACE_IDLE_INPUT};
     *(is_a ? &gap.a_ns : &gap.b_ns) = ns;
     return PACE_PUSH(out, gap);
 }
@@ -31,21 +31,21 @@ static pace_status add_gap(pace_host_gaps *out, const pace_step_side *side, cons
     const pace_step *step = &side->rank->step;
     uint32_t call = pace_task_cause(step, side->rank->work.items.items[tile->item].task);
     double part_ns = pace_per_step(side, pace_tile_end(tile) - tile->start_ns) / SAMPLES;
-    if (call == PACE_NO_TASK) return add(out, "", part_ns * SAMPLES, is_a);
+    if (call == PACE_NO_TASK) return add(out, "", tile, part_ns * SAMPLES, is_a);
     for (int i = 0; i < SAMPLES; i++) {
         int64_t at_ns = tile->start_ns + (pace_tile_end(tile) - tile->start_ns) * (2 * i + 1) / (2 * SAMPLES);
-        PACE_TRY(add(out, name_at(step, step->lane[call], at_ns), part_ns, is_a));
+        PACE_TRY(add(out, name_at(step, step->lane[call], at_ns), tile, part_ns, is_a));
     }
     return PACE_OK;
 }
 
-PACE_ORDER(by_name, pace_host_gap, PACE_TEXT(name))
+PACE_ORDER(by_name, pace_host_gap, PACE_UP(input) PACE_TEXT(name))
 
 static void join(pace_host_gaps *gaps) {
     size_t kept = 0;
     if (gaps->count) qsort(gaps->items, gaps->count, sizeof *gaps->items, by_name);
     for (size_t i = 0; i < gaps->count; i++) {
-        if (kept && strcmp(gaps->items[kept - 1].name, gaps->items[i].name) == 0) {
+        if (kept && by_name(&gaps->items[kept - 1], &gaps->items[i]) == 0) {
             gaps->items[kept - 1].a_ns += gaps->items[i].a_ns;
             gaps->items[kept - 1].b_ns += gaps->items[i].b_ns;
         } else gaps->items[kept++] = gaps->items[i];
@@ -60,7 +60,8 @@ static pace_status add_side(pace_host_gaps *out, const pace_step_side *side, boo
     for (size_t i = 0; i < tiles->count; i++) {
         const pace_tile *tile = &tiles->items[i];
         bool inside = side->steps == 0 || (tile->start_ns >= side->from_ns && tile->start_ns < side->to_ns);
-        if (!inside || tile->resource != PACE_IDLE_HOST || tile->item == PACE_NO_TASK) continue;
+        bool waits = tile->resource == PACE_IDLE_HOST || tile->resource == PACE_IDLE_INPUT;
+        if (!inside || !waits || tile->item == PACE_NO_TASK) continue;
         PACE_TRY(add_gap(out, side, tile, is_a));
         if (out->count < most) continue;
         join(out); /* names repeat */

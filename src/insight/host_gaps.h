@@ -1,11 +1,13 @@
-/* What the host does while the device waits for it, by name, on two sides: the operator that runs on the launching
- * thread, or where none does the user's function, module or annotation. Launching calls are part of their operator. */
+/* What the host does while the device waits for it or for input, by name, on two sides: the operator that runs on the
+ * launching thread, or where none does the user's function, module or annotation. Launching calls are part of their
+ * operator. */
 #pragma once
 
 #include "insight/compare/step_change.h"
 
 typedef struct {
     const char *name;  /* borrowed from a step; "" = nothing is recorded */
+    bool input;        /* the device waits for input */
     double a_ns, b_ns; /* per step */
 } pace_host_gap;
 

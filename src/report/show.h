@@ -39,6 +39,12 @@ char *pace_text_simple(const char *text);
  * keeping more of its head than its tail. NULL: out of memory. (shorten.c) */
 char *pace_text_shorten(const char *text, size_t width);
 
+/* Columns of a name within a sentence, and its bytes with the NUL. */
+enum { PACE_NAME_COLUMNS = 60, PACE_SHOWN_NAME = 4 * PACE_NAME_COLUMNS + 8 };
+
+/** A name of a trace as a sentence shows it, clean and shortened; "" where memory is out. Returns `out`. (shorten.c) */
+const char *pace_show_name(char out[PACE_SHOWN_NAME], const char *name);
+
 typedef struct {
     char *text;
     double value; /* what the cell sorts by when its column is numeric; NaN for none */

@@ -53,8 +53,9 @@ static const pace_operator_pair *instead_of(const pace_operator_pairs *pairs, co
     return NULL;
 }
 
-static const pace_host_gap *first_gap_that_way(const pace_host_gaps *gaps, int64_t way) {
+static const pace_host_gap *first_gap_that_way(const pace_host_gaps *gaps, int64_t way, pace_resource resource) {
     for (size_t i = 0; i < gaps->count; i++) {
+        if (resource != (gaps->items[i].input ? PACE_IDLE_INPUT : PACE_IDLE_HOST)) continue;
         double change = gaps->items[i].b_ns - gaps->items[i].a_ns;
         if (way >= 0 ? change > 0 : change < 0) return &gaps->items[i];
     }
@@ -102,6 +103,6 @@ pace_change_cause pace_change_cause_find(const pace_step_change *change, const p
     cause.kernel = first_that_way(kernels, cause.cell_ns, classes, cause.resource);
     cause.op_instead = instead_of(operators, cause.op, NULL, cause.resource);
     cause.kernel_instead = instead_of(kernels, cause.kernel, classes, cause.resource);
-    if (cause.resource == PACE_IDLE_HOST) cause.host = first_gap_that_way(gaps, cause.cell_ns);
+    cause.host = first_gap_that_way(gaps, cause.cell_ns, cause.resource);
     return cause;
 }

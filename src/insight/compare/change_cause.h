@@ -15,7 +15,8 @@ typedef struct {
     /* what took the place of each: only one side has it, and only the other the operator or kernel; NULL = nothing
      * did */
     const pace_operator_pair *op_instead, *kernel_instead;
-    const pace_host_gap *host;     /* where the cell waits for the host: for what it does; NULL = nothing changed */
+    const pace_host_gap
+        *host; /* where the cell waits for the host or for input: what the host does; NULL = nothing changed */
     double a_launches, b_launches; /* kernels and copies per step */
 } pace_change_cause;
 

@@ -25,9 +25,7 @@ static bool is_worth_a_sentence(const pace_beside_exchanges *found, double slowd
 }
 
 static void put_words(pace_node *root, const pace_beside_exchanges *found, double slowdown) {
-    enum { NAME_COLUMNS = 50 };
-    char *clean = found->worst ? pace_show_clean(found->worst) : NULL;
-    char *name = clean ? pace_text_shorten(clean, NAME_COLUMNS) : NULL;
+    char name[PACE_SHOWN_NAME];
     if (is_worth_a_sentence(found, slowdown))
         pace_node_sentence(
             root, true,
@@ -35,14 +33,13 @@ static void put_words(pace_node *root, const pace_beside_exchanges *found, doubl
             "as the same kernels alone, '%s' loses most; %s of others beside exchanges cannot be "
             "compared. They compete for multiprocessors and memory: try fewer channels of NCCL "
             "(NCCL_MAX_NCHANNELS).",
-            found->kernels, pace_show_ns(found->time_ns).text, slowdown, name ? name : "",
+            found->kernels, pace_show_ns(found->time_ns).text, slowdown, pace_show_name(name, found->worst),
             pace_show_ns(found->unmatched_ns).text);
     else
         pace_node_note(root,
                        "%zu kernels run beside exchanges and also alone: beside them they take %.2f times as long; %s "
                        "of others cannot be compared.",
                        found->kernels, slowdown, pace_show_ns(found->unmatched_ns).text);
-    PACE_FREE(clean, name);
 }
 
 pace_status pace_put_beside_exchanges(pace_node *root, const pace_rank *rank) {

@@ -75,16 +75,18 @@ static pace_shown show_change(double ns) {
 
 /* Appends that something else takes the time instead. */
 static void name_instead(char *out, size_t size, const pace_operator_pair *instead) {
+    char name[PACE_SHOWN_NAME];
     if (instead)
-        pace_append(out, size, ", against %.60s, which %s alone has (%s)", instead->name, instead->a ? "A" : "B",
-                    show_change(instead->b_ns - instead->a_ns).text);
+        pace_append(out, size, ", against %s, which %s alone has (%s)", pace_show_name(name, instead->name),
+                    instead->a ? "A" : "B", show_change(instead->b_ns - instead->a_ns).text);
 }
 
 static void name_host(char *out, size_t size, const pace_change_cause *cause) {
     const char *name = cause->host ? cause->host->name : NULL;
+    char shown[PACE_SHOWN_NAME];
     if (name)
-        pace_append(out, size, "; most of all the device waits for %s%.60s%s (%s a step)", *name ? "'" : "",
-                    *name ? name : "a host that records nothing", *name ? "'" : "",
+        pace_append(out, size, "; most of all the device waits for %s%s%s (%s a step)", *name ? "'" : "",
+                    *name ? pace_show_name(shown, name) : "a host that records nothing", *name ? "'" : "",
                     show_change(cause->host->b_ns - cause->host->a_ns).text);
     if (cause->resource == PACE_IDLE_HOST)
         pace_append(out, size, "; the host launches %.0f kernels and copies a step in A, %.0f in B", cause->a_launches,
@@ -94,15 +96,16 @@ static void name_host(char *out, size_t size, const pace_change_cause *cause) {
 /* What changed most in the direction of the cell. */
 static void name_cause(char *out, size_t size, const pace_change_cause *cause) {
     const pace_operator_pair *op = cause->op, *kernel = cause->kernel;
+    char name[PACE_SHOWN_NAME];
     out[0] = '\0';
     name_host(out, size, cause);
     if (op)
-        pace_append(out, size, "; most of all operators %.60s (%s a step)", op->name,
+        pace_append(out, size, "; most of all operators %s (%s a step)", pace_show_name(name, op->name),
                     show_change(op->b_ns - op->a_ns).text);
     name_instead(out, size, cause->op_instead);
     if (op && kernel && strcmp(op->name, kernel->name) == 0) return; /* the host is the device */
     if (kernel)
-        pace_append(out, size, "%s %.60s (%s)", op ? ", of kernels" : "; most of all", kernel->name,
+        pace_append(out, size, "%s %s (%s)", op ? ", of kernels" : "; most of all", pace_show_name(name, kernel->name),
                     show_change(kernel->b_ns - kernel->a_ns).text);
     name_instead(out, size, cause->kernel_instead);
 }
@@ -324,6 +327,16 @@ static void put_other_ranks(pace_node *root, const pace_step_change *change, con
             a, b, a, b);
 }
 
+/* Of several ranks or devices one is compared; for the latest of them the others wait. */
+static void put_which(pace_node *root, const char *side, const pace_analysis *analysis, const pace_rank *rank) {
+    char name[PACE_RANK_NAME];
+    if (analysis->ranks.count < 2 || analysis->asked) return;
+    if (rank == analysis->latest.rank)
+        pace_node_sentence(root, false, "%s is of %s, for which the others of %zu wait.", side,
+                           pace_rank_name(name, rank), analysis->ranks.count);
+    else pace_node_note(root, "%s is the slowest of %zu: %s.", side, analysis->ranks.count, pace_rank_name(name, rank));
+}
+
 /* The answer: how much, why, and whether the limit holds. */
 static void put_answer(pace_report *report, size_t *missed, const pair *of, const pace_step_change *change,
                        const name_pairs *names, const pace_compare_options *options) {
@@ -334,6 +347,8 @@ static void put_answer(pace_report *report, size_t *missed, const pair *of, cons
     put_figures(report, change);
     if (!same_ranks(of)) put_missing(root, change, of);
     put_other_ranks(root, change, of);
+    put_which(root, "A", of->a, change->a.rank);
+    put_which(root, "B", of->b, change->b.rank);
     put_cause(root, change, &cause);
     put_spread_note(root, change);
     if (change->a.rank->work.host_is_device != change->b.rank->work.host_is_device)
@@ -365,19 +380,9 @@ static pace_status build(pace_report *report, size_t *missed, const pair *of, co
     return pace_put_call_tree(pace_report_root(report), change);
 }
 
-/* Of several ranks or devices one is compared. */
-static void put_which(pace_node *root, const char *side, const pace_analysis *analysis, const pace_rank *rank) {
-    char name[PACE_RANK_NAME];
-    if (analysis->ranks.count < 2 || analysis->asked) return;
-    pace_node_note(root, "%s is the %s of %zu: %s.", side, rank == analysis->latest.rank ? "latest" : "slowest",
-                   analysis->ranks.count, pace_rank_name(name, rank));
-}
-
 static pace_status build_of(pace_report *report, size_t *missed, pair *of, const pace_step_change *change,
                             const pace_compare_options *options) {
     pace_report_show_rows(report, options->reading.rows_shown);
-    put_which(pace_report_root(report), "A", of->a, change->a.rank);
-    put_which(pace_report_root(report), "B", of->b, change->b.rank);
     PACE_TRY(build(report, missed, of, change, options));
     PACE_TRY(pace_put_compared_timeline(pace_report_root(report), change, of->a, of->b));
     of->taken = true;

@@ -20,16 +20,6 @@ static const char *const meaning[PACE_ADVICES] = {
     [PACE_ADVICE_GAP] = "no recorded cause",
 };
 
-enum { NAME_COLUMNS = 60, NAME_SIZE = 4 * NAME_COLUMNS + 8 };
-
-/* A name of a trace, short enough for a sentence. */
-static const char *shown_name(char out[NAME_SIZE], const char *name) {
-    char *clean = pace_show_clean(name ? name : ""), *text = clean ? pace_text_shorten(clean, NAME_COLUMNS) : NULL;
-    snprintf(out, NAME_SIZE, "%s", text ? text : "");
-    PACE_FREE(clean, text);
-    return out;
-}
-
 static const char *label_of(const pace_rank *rank, size_t mark) {
     return pace_names_text(&rank->step.names, rank->marks.items.items[mark].label);
 }
@@ -78,7 +68,7 @@ static void put_shift(pace_node *root, const pace_lead *lead, const pace_rank *r
 
 /* Who is late, and why. */
 static void put_late(pace_node *root, const pace_lead *lead, const pace_analysis *analysis) {
-    char name[NAME_SIZE], rank[PACE_RANK_NAME], kernel[NAME_SIZE + 160] = "";
+    char name[PACE_SHOWN_NAME], rank[PACE_RANK_NAME], kernel[PACE_SHOWN_NAME + 160] = "";
     const pace_late_reason *late = &lead->late;
     if (lead->balance_ns * 10 >= lead->step_ns && !lead->of_long_steps)
         pace_node_sentence(root, true, "If no rank waited for another%s, the step would be %.1f %% shorter.",
@@ -93,7 +83,7 @@ static void put_late(pace_node *root, const pace_lead *lead, const pace_analysis
     if (late->kernel)
         pace_snprintf(kernel, sizeof kernel,
                       "; most of all '%s' takes %s a step in %.0f calls, on the others %s in %.0f",
-                      shown_name(name, late->kernel), pace_show_ns(late->kernel_ns).text, late->kernel_calls,
+                      pace_show_name(name, late->kernel), pace_show_ns(late->kernel_ns).text, late->kernel_calls,
                       pace_show_ns(late->others_kernel_ns).text, late->others_calls);
     pace_node_sentence(root, true, "What %s has more of than the median rank is %s in the %s stage, %s a step%s.",
                        pace_rank_name(rank, analysis->latest.rank), pace_resource_words(late->resource),
@@ -137,15 +127,15 @@ static void put_culprit(pace_node *root, const pace_lead *lead, const pace_rank 
     const pace_culprit *c = &lead->culprit;
     char of[64] = "";
     if (lead->of_long_steps) pace_snprintf(of, sizeof of, " of %.40s", label_of(rank, lead->series.worst));
-    char name[NAME_SIZE], around[NAME_SIZE], within[NAME_SIZE];
+    char name[PACE_SHOWN_NAME], around[PACE_SHOWN_NAME], within[PACE_SHOWN_NAME];
     const char *resource = pace_advice_names[lead->resource];
     bool itself = c->name && c->within && !c->before && strcmp(c->name, c->within) == 0;
     if (c->within && c->within_share >= 0.5 && !itself)
         pace_node_sentence(root, true, "%.0f %% of the %s time on the critical path%s is in '%s'.",
-                           100 * c->within_share, resource, of, shown_name(within, c->within));
+                           100 * c->within_share, resource, of, pace_show_name(within, c->within));
     if (!c->name || (c->before && c->within && c->within_share >= c->share)) return; /* it tells what passed before */
-    shown_name(name, c->name);
-    shown_name(around, c->around);
+    pace_show_name(name, c->name);
+    pace_show_name(around, c->around);
     pace_node_sentence(root, true,
                        "The largest part of the %s time on the critical path%s is %s'%s'%s%s%s: %.0f %% of it.",
                        resource, of, c->before ? "before " : "", name, c->around ? " of '" : "", around,
@@ -154,21 +144,21 @@ static void put_culprit(pace_node *root, const pace_lead *lead, const pace_rank 
 
 /* What another thread does while input is waited for. */
 static void put_meanwhile(pace_node *root, const pace_meanwhile *meanwhile) {
-    char name[NAME_SIZE];
+    char name[PACE_SHOWN_NAME];
     if (meanwhile->share < 0.5) return;
     pace_node_sentence(root, true, "For %.0f %% of that time another thread is in '%s'.", 100 * meanwhile->share,
-                       shown_name(name, meanwhile->name));
+                       pace_show_name(name, meanwhile->name));
 }
 
 static void put_reason(pace_node *root, const pace_lead *lead) {
-    char name[NAME_SIZE];
+    char name[PACE_SHOWN_NAME];
     pace_shown mean = pace_show_ns(lead->mean_ns), host = pace_show_ns(lead->host_mean_ns);
     const char *plural = lead->times == 1 ? "" : "s";
     if (lead->reason == PACE_HOST_WAITS)
         pace_node_sentence(root, true,
                            "%zu time%s the host waits for the device and then the device for the host; the longest gap "
                            "follows '%s'.",
-                           lead->times, plural, shown_name(name, lead->waits_in));
+                           lead->times, plural, pace_show_name(name, lead->waits_in));
     if (lead->reason == PACE_HOST_LAUNCHES_BLOCK)
         pace_node_sentence(root, true,
                            "Launches return only when their kernels have ended: %zu kernels of %s on average.",

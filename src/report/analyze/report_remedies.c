@@ -61,18 +61,13 @@ static remedy_row row_of(const pace_remedy *remedy, const pace_remedies *remedie
 
 /* What the remedy acts on, and the operator and module, or line, behind most of that. */
 static void put_behind(pace_node *root, const pace_remedy *remedy) {
-    enum { NAME_COLUMNS = 60 };
-    char *name = remedy->culprit.name ? pace_show_clean(remedy->culprit.name) : NULL;
-    char *within = remedy->culprit.within && remedy->culprit.within != remedy->culprit.name
-                       ? pace_show_clean(remedy->culprit.within)
-                       : NULL;
-    char *what = name ? pace_text_shorten(name, NAME_COLUMNS) : NULL;
-    char *where = within ? pace_text_shorten(within, NAME_COLUMNS) : NULL;
-    if (what)
+    const pace_culprit *c = &remedy->culprit;
+    char what[PACE_SHOWN_NAME], where[PACE_SHOWN_NAME];
+    bool within = c->within && c->within != c->name;
+    if (c->name)
         pace_node_note(root, "Acts on %s time, the largest part of which is %s'%s'%s%s%s.",
-                       pace_advice_names[remedy->resource], remedy->culprit.before ? "before " : "", what,
-                       where ? " in '" : "", where ? where : "", where ? "'" : "");
-    PACE_FREE(name, within, what, where);
+                       pace_advice_names[remedy->resource], c->before ? "before " : "", pace_show_name(what, c->name),
+                       within ? " in '" : "", within ? pace_show_name(where, c->within) : "", within ? "'" : "");
 }
 
 static void put_how(pace_node *root, size_t number, const pace_remedy *remedy) {

@@ -155,3 +155,10 @@ char *pace_text_shorten(const char *text, size_t width) {
     pace_free(simple);
     return shorter;
 }
+
+const char *pace_show_name(char out[PACE_SHOWN_NAME], const char *name) {
+    char *clean = pace_show_clean(name ? name : ""), *text = clean ? pace_text_shorten(clean, PACE_NAME_COLUMNS) : NULL;
+    snprintf(out, PACE_SHOWN_NAME, "%s", text ? text : "");
+    PACE_FREE(clean, text);
+    return out;
+}
