@@ -124,3 +124,33 @@ void pace_plain_name(char out[PACE_PLAIN_NAME], const char *name) {
     }
     out[n] = '\0';
 }
+
+/* The digits of a number at the head of a text, without zeros before them. */
+static const char *number_at(size_t *length, const char *text) {
+    while (*text == '0' && pace_is_digit(text[1])) text++;
+    for (*length = 0; pace_is_digit(text[*length]);) ++*length;
+    return text;
+}
+
+int pace_natural_order(const char *a, const char *b) {
+    const char *x = a, *y = b;
+    while (*x && *y) {
+        if (pace_is_digit(*x) && pace_is_digit(*y)) {
+            size_t x_length, y_length;
+            x = number_at(&x_length, x);
+            y = number_at(&y_length, y);
+            if (x_length != y_length) return x_length < y_length ? -1 : 1;
+            int order = memcmp(x, y, x_length);
+            if (order) return order;
+            x += x_length;
+            y += y_length;
+        } else if (*x != *y) {
+            return (unsigned char)*x < (unsigned char)*y ? -1 : 1;
+        } else {
+            x++;
+            y++;
+        }
+    }
+    if (!*x && !*y) return strcmp(a, b); /* "1" and "01" */
+    return *x ? 1 : -1;
+}

@@ -75,6 +75,10 @@ size_t pace_beginnings_edits(size_t out[PACE_EDITED_LETTERS + 1], const char *te
 /** `name` if it is spelled more like `wanted` than `best` is, or if there is no best (NULL or ""); else `best`. */
 const char *pace_word_nearer(const char *wanted, const char *best, const char *name);
 
+/** Compares texts, numbers within them by their value: "rank2" comes before "rank10". Below, at or above 0, as
+ * strcmp(). */
+int pace_natural_order(const char *a, const char *b);
+
 enum { PACE_PLAIN_NAME = 64 };
 
 /** "Avg Time [ms]", "avgTimeMs" and "avg-time/ms" are all "avg_time_ms": words in small letters with one "_" between

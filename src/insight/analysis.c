@@ -9,6 +9,7 @@
 #include "machine/device_slice.h"
 #include "insight/trace_readings.h"
 #include "base/print.h"
+#include "base/text.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -126,7 +127,7 @@ static int by_rank(const void *left, const void *right) {
     const pace_rank *a = *(const pace_rank *const *)left, *b = *(const pace_rank *const *)right;
     if (a->step.rank != b->step.rank) return a->step.rank < b->step.rank ? -1 : 1;
     if (a->step.rank >= 0 && begins_at(a) != begins_at(b)) return begins_at(a) < begins_at(b) ? -1 : 1;
-    return strcmp(a->path, b->path);
+    return pace_natural_order(a->path, b->path);
 }
 
 static pace_status check_ranks(pace_analysis *analysis) {

@@ -24,7 +24,7 @@ static pace_status add_path(pace_paths *paths, const char *path) {
     return status;
 }
 
-static int by_text(const void *a, const void *b) { return strcmp(*(char *const *)a, *(char *const *)b); }
+static int by_text(const void *a, const void *b) { return pace_natural_order(*(char *const *)a, *(char *const *)b); }
 
 static pace_status add_directory(pace_paths *paths, const char *directory) {
     DIR *stream = opendir(directory);

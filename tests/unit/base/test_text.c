@@ -146,13 +146,28 @@ static void test_long_words(void **state) {
     assert_int_equal(pace_word_edits(a, ""), 63);
 }
 
+static int sign(int n) { return (n > 0) - (n < 0); }
+
+/* Listed in order: each comes before all behind it. */
+static void test_natural_order(void **state) {
+    (void)state;
+    static const char *const order[] = {
+        "", "1", "01", "2", "10", "a", "rank2", "rank10", "rank10b", "rank10b03", "rank18446744073709551617", "rankx"};
+    for (size_t i = 0; i < sizeof order / sizeof *order; i++)
+        for (size_t k = 0; k < sizeof order / sizeof *order; k++) {
+            bool swapped = (i == 1 && k == 2) || (i == 2 && k == 1); /* of one value: by their bytes */
+            int expected = swapped ? sign(strcmp(order[i], order[k])) : (i > k) - (i < k);
+            assert_int_equal(sign(pace_natural_order(order[i], order[k])), expected);
+        }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_starts_and_ends), cmocka_unit_test(test_spans),
         cmocka_unit_test(test_listed),          cmocka_unit_test(test_nearer),
         cmocka_unit_test(test_letters),         cmocka_unit_test(test_edits),
         cmocka_unit_test(test_long_words),      cmocka_unit_test(test_edits_of_beginnings),
-        cmocka_unit_test(test_letters_behind),
+        cmocka_unit_test(test_letters_behind),  cmocka_unit_test(test_natural_order),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

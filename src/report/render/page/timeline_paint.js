@@ -75,9 +75,15 @@ function readColors(classes) {
   };
 }
 
-function fitText(text, width) {
+/* A C++ kernel without result type and namespaces. */
+function bareName(name) {
+  return /^void |^[\w:]+[<]/.test(name) ? name.replace(/^void /, '').replace(/(\(anonymous namespace\)|\b\w+)::/g, '') : name;
+}
+
+function fitText(name, width) {
   const most = Math.floor(width / 6.1);
   if (most < 2) return '';
+  const text = name.length <= most ? name : bareName(name);
   return text.length <= most ? text : text.slice(0, most - 1) + '…';
 }
 
