@@ -282,3 +282,123 @@ def changed(us=lambda rank: 220.0, reduce_us=150):
 plain_slow_link = changed(reduce_us=4000)
 plain_slow_clocks = changed(us=lambda rank: 300.0)
 plain_slow_device = changed(us=lambda rank: 400.0 if rank.rank == 1 else 220.0)
+
+
+# --- written after the reports on the above were seen and their causes mended ---------------------------------------------
+
+def gathers_vocabulary_late(run):
+    """Tensor parallelism gathers logits for 5 ms behind products of 4, at the end of each step alone."""
+    def body(_):
+        for rank in run.ranks:
+            passes(rank, 6)
+        exchange(run, 5000, "_allgather_base", elements=1 << 24)
+        ends(run, 80)
+    run.steps(5, body)
+
+
+def copies_between_experts(run):
+    """Tokens are permuted and padded for experts: index kernels take 5 ms, products 3."""
+    def body(_):
+        for rank in run.ranks:
+            passes(rank, 4)
+            for _ in range(20):
+                rank.kernel("aten::index_select", 250, host_us=12, name="void at::native::(anonymous namespace)::indexSelectLargeIndex<c10::BFloat16, long, unsigned int, 2, 2, -2, true>")
+            reads_loss(rank)
+    run.steps(5, body)
+
+
+def validates_inputs(run):
+    """Assertions on the device are asked for after every layer: 30 waits, 110 us of Python each, for kernels of 40."""
+    def body(_):
+        for rank in run.ranks:
+            for _ in range(30):
+                rank.kernel("aten::mul", 40, host_us=8, name=POINTWISE)
+                with rank.function("checks.py(19): assert_finite"):
+                    rank.item()
+                    rank.work(110)
+            fused_update(rank)
+    run.steps(6, body)
+
+
+def fetches_from_object_store(run):
+    """The main thread waits 12 ms for samples from an object store, in the user's own dataset, without annotation."""
+    def load(rank, _):
+        nested(rank, ["torch/utils/data/dataloader.py(630): __next__", "dataset.py(44): __getitem__", "botocore/httpsession.py(460): send",
+                      "urllib3/connectionpool.py(600): urlopen", "ssl.py(1100): read"], 12000)
+        rank.copy(80)
+    train(run, before=load)
+
+
+def writes_checkpoint_in_pieces(run):
+    """Every fifth of ten steps writes a checkpoint for 70 ms, tensor by tensor, with a copy of 2 ms between."""
+    def save(rank, number):
+        with rank.function("checkpoint.py(33): write_shards"):
+            for _ in range(10 if number % 5 == 0 else 0):
+                rank.copy(2000, name="Memcpy DtoH (Device -> Pageable)", size=32 << 20)
+                rank.wait()
+                rank.work(5000)
+    train(run, count=10, extra=save)
+
+
+def pads_one_rank(run):
+    """Rank 2 pads its batch: its products take 1.5 times as long in the forward pass alone."""
+    def body(_):
+        for rank in run.ranks:
+            for _ in range(8):
+                linear(rank, 600 if rank.rank == 2 else 400)
+            passes(rank, 2)
+        ends(run)
+    run.steps(6, body)
+
+
+def throttles_at_second_half(run):
+    """From the sixth of ten steps on the products of rank 1 take 1.7 times as long: power is capped."""
+    def body(number):
+        for rank in run.ranks:
+            passes(rank, 8, 374 if rank.rank == 1 and number > 5 else 220)
+        ends(run)
+    run.steps(10, body)
+
+
+def logs_on_all_but_one(run):
+    """Seven of eight ranks write logs for 8 ms a step; only rank 0 does not."""
+    def body(_):
+        for rank in run.ranks:
+            passes(rank, 6)
+        exchange(run, 150)
+        for rank in run.ranks:
+            fused_update(rank)
+            reads_loss(rank)
+            if rank.rank:
+                nested(rank, ["logs.py(14): flush"], 8000)
+    run.steps(5, body)
+
+
+def reduces_in_two_rings(run):
+    """Gradients are summed within pairs for 0.3 ms and across them for 6, products take 5."""
+    def body(_):
+        for rank in run.ranks:
+            passes(rank, 7)
+        half = run.world // 2
+        for first in range(half):
+            exchange(run, 300, ranks=[run.ranks[2 * first], run.ranks[2 * first + 1]])
+        for odd in range(2):
+            exchange(run, 6000, ranks=run.ranks[odd::2])
+        for rank in run.ranks:
+            fused_update(rank)
+            reads_loss(rank)
+    run.steps(5, body)
+
+
+def middle_stage_on_host(run):
+    """Micro-batches pass four stages; the host of the second masks each for 900 us in its own function, stages compute 500."""
+    def body(_):
+        for _ in range(6):
+            for stage, rank in enumerate(run.ranks):
+                if stage == 1:
+                    nested(rank, ["mask.py(8): build_mask"], 900)
+                linear(rank, 500)
+                if stage + 1 < run.world:
+                    message(run, stage, stage + 1, 25)
+        ends(run)
+    run.steps(5, body)
