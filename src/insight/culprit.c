@@ -35,9 +35,10 @@ uint32_t pace_outermost_operator(const pace_step *step, uint32_t task) {
 /* A frame that says what is done: the user's own, or one of what writes logs; not PyTorch's, a builtin, or where Python
  * waits. */
 static bool is_own_frame(const char *name) {
-    static const char *const others[] = {"torch/",      "<",        "nn.Module",   "threading.py", "queue.py",
-                                         "socket.py",   "ssl.py",   "http/",       "urllib3/",     "multiprocessing/",
-                                         "concurrent/", "asyncio/", "selectors.py"};
+    static const char *const others[] = {"torch/",      "<",        "nn.Module",    "threading.py", "queue.py",
+                                         "socket.py",   "ssl.py",   "http/",        "urllib3/",     "multiprocessing/",
+                                         "concurrent/", "asyncio/", "selectors.py", "botocore/",    "boto3/",
+                                         "fsspec/",     "s3fs/",    "gcsfs/",       "aiohttp/",     "requests/"};
     if (strstr(name, "/tensorboard/")) return true;
     for (size_t i = 0; i < PACE_COUNT(others); i++)
         if (pace_starts(name, others[i])) return false;
