@@ -53,13 +53,16 @@ static pace_status list_all(endings *out, pace_rank *const *ranks, size_t rank_c
     return status;
 }
 
+/* No stream has more kernels that end within these microseconds, unless the trace is broken. */
+enum { LOOKED_AT = 64 };
+
 /* Fills `parts` with the kernels of other ranks that run when the one at `first` does and end within some microseconds
  * behind it; returns how many there are with it. */
 static uint32_t gather(uint32_t *parts, size_t rank_count, endings *all, size_t first) {
     const ending *own = &all->items[first];
     uint32_t members = 0;
     for (size_t r = 0; r < rank_count; r++) parts[r] = PACE_NO_TASK;
-    for (size_t i = first; i < all->count; i++) {
+    for (size_t i = first; i < all->count && i - first < LOOKED_AT * rank_count; i++) {
         ending *one = &all->items[i];
         if (one->name != own->name || one->end_ns > own->end_ns + PACE_TOGETHER_NS) break;
         if (one->taken || parts[one->rank] != PACE_NO_TASK || one->start_ns > own->end_ns) continue;
