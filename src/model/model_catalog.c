@@ -100,7 +100,8 @@ static pace_status load_file(pace_model *out, const char *name, size_t length, c
     if (!path) return PACE_E_MEMORY;
     pace_status status = pace_yaml_load(&yaml, path);
     if (status == PACE_OK)
-        status = pace_model_build_as_set(out, yaml, name[length] == ':' ? name + length + 1 : NULL, settings, setting_count);
+        status =
+            pace_model_build_as_set(out, yaml, name[length] == ':' ? name + length + 1 : NULL, settings, setting_count);
     pace_yaml_free(yaml);
     pace_free(path);
     return status;

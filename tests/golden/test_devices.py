@@ -205,7 +205,8 @@ def test_compare():
         with open(path, "w") as file:
             file.write(json.dumps(hand_made()))
         doc = json.loads(subprocess.run([PACELINE, "compare", "--format", "json", path, path], capture_output=True, check=True).stdout)
-    expect(doc["notes"][:2] == ["A is the latest of 2: device 1.", "B is the latest of 2: device 1."], "compared", doc["notes"])
+    for side in "AB":
+        expect(f"{side} is of device 1, for which the others of 2 wait." in doc["summary"], "compared", doc["summary"])
     expect(doc["a_step_ns"] == doc["b_step_ns"] == 100000, "the longer of device 1's two steps, 80 and 100 us", doc["a_step_ns"])
 
 

@@ -13,7 +13,7 @@ from checks import PACELINE, SOURCE, expect, finish, run
 
 DATA = os.path.join(SOURCE, "tests", "data")
 # Options of other programs that the pages name, and of scripts beside the program.
-OTHERS = {"--all", "--type", "--show", "--update", "--check", "--largest", "--link"}
+OTHERS = {"--all", "--json", "--type", "--show", "--update", "--check", "--largest", "--link"}
 VERBS = ["analyze", "predict", "plan", "tune", "compare", "convert", "slice", "history", "fleet", "fit", "calibrate", "train", "validate", "machines", "models"]
 # What a reader would have to bring, or what takes too long.
 NOT_RUN = re.compile(r"TABLE|paceline train|report\.sqlite|mpirun|calibrate (cuda|neurons|-o|--quick)|validate|--iterations|--pods|TRACE|FILE|DIR|MODEL|MACHINE|LOG|VERB|"

@@ -239,7 +239,7 @@ static void take_library(pace_exchange_row *out, const reader *r, int column, co
     const char *line;
     bool textbook = !read && pace_read_library(&library, &line, word) == PACE_OK && library == PACE_LIBRARY_TEXTBOOK;
     if (textbook) out->library = library;
-    if (!read && strncasecmp(word, "rccl", 4) == 0) out->rccl = true;
+    if (!read && pace_strncasecmp(word, "rccl", 4) == 0) out->rccl = true;
     if (read || textbook || *out->unused_variant || is_library_choice(word) || is_followed(word)) return;
     snprintf(out->unused_variant, sizeof out->unused_variant, "%.24s %.32s",
              pace_csv_name(&r->rows->csv, (size_t)column), word);
