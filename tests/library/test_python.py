@@ -165,7 +165,7 @@ def test_verbs():
     refused(pl.FileError, "nowhere", lambda: pl.validate(data="/nowhere", cases="/nowhere/cases.yaml"))
     refused(pl.MissingError, "nosuch", lambda: pl.train("nosuch"))
     refused(pl.UsageError, "no field of a question", lambda: pl.predict("gpt2", on="t4", format="json"))
-    refused(pl.UsageError, 'mean "from"', lambda: pl.predict("gpt2", from1=1))
+    refused(pl.UsageError, 'mean "from"', lambda: pl.predict("gpt2", frum=1))
     asked = {"convert", "history", "slice", "train", "validate", *(verb for verb, _, _ in questions)}
     expect(set(pl._question.VERBS) == asked, "not asked here:", set(pl._question.VERBS) - asked)
 
