@@ -59,8 +59,11 @@ print(answer.json())
 """
 
 
+LIBRARY = os.path.join(os.environ["PACELINE_BUILD"], "libpaceline.so.1")  # which builds with sanitizers do not have
+
+
 def ask_python(folder, locale):
-    env = {**os.environ, "LOCPATH": folder, "LC_ALL": locale, "PACELINE_LIBRARY": os.path.join(os.environ["PACELINE_BUILD"], "libpaceline.so.1")}
+    env = {**os.environ, "LOCPATH": folder, "LC_ALL": locale, "PACELINE_LIBRARY": LIBRARY}
     words = [sys.executable, "-c", ASK, os.path.join(SOURCE, "python"), locale]
     return subprocess.run(words, capture_output=True, env=env, text=True)
 
@@ -79,6 +82,8 @@ def main():
             for words, one, other in zip(COMMANDS, plain, there):
                 expect(one == other, locale, words, one[2][:200], other[2][:200])
             expect(plain_slice == there_slice, locale, "slice")
+            if not os.path.exists(LIBRARY):
+                continue
             one, other = ask_python(folder, "C.UTF-8"), ask_python(folder, locale)
             expect(one.returncode == 0 and one.stdout == other.stdout, locale, one.stderr[-300:], other.stderr[-300:])
     return finish()
