@@ -107,6 +107,17 @@ def check_link():
     expect(abs(gap) < 0.02, "closed form and walk", gap)
 
 
+def check_launches():
+    """Where a framework's launches take longer than its copies, these hide: each layer takes the longer of both, not their sum."""
+    settings = ("framework=megatron-core", "dp=8", "micro_batch=1", "global_batch=64", "precision=bf16")
+    words = [word for setting in settings for word in ("--set", setting)]
+    times = []
+    for where in ("none", "activations"):
+        code, out, err = ask("gpt3_126m", "--on", "dgx-h100", *words, "--set", f"offload={where}", "-q", "-f", "json")
+        times.append(json.loads(out)["values"]["step.median_s"] if code == 0 else err)
+    expect(times[0] <= times[1] < 1.1 * times[0], "copies hide behind launches", times)
+
+
 def check_plan():
     """A plan that is told to offload activations says so, and its time is predict's."""
     words = ["--set", "offload=activations", "--set", "global_batch=256", "--set", "precision=bf16"]
@@ -171,7 +182,7 @@ def check_host_memory():
         expect("host memory unknown" in said[0] and "host memory" not in said[1], "rows say it, too", said, err)
 
 
-for check in (check_memory, check_time, check_read_loss, check_roads, check_refusals, check_activations, check_link,
+for check in (check_memory, check_time, check_read_loss, check_roads, check_refusals, check_activations, check_link, check_launches,
               check_plan, check_activation_refusals, check_host_memory):
     check()
 finish()
