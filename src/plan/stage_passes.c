@@ -78,7 +78,8 @@ static pace_passes slot_passes(const pace_step_plan *plan, const pace_step_facto
     double cover_s = one_block ? 0 : shards->beside_s + (host_s > device_s ? host_s : device_s);
     double exchanged_s = pace_factor_of(f, plan->gradient_across) * (shards->gather_s + shards->reduce_s);
     if (exchanged_s > 0) w.data_s = pace_exchange_left_s(exchanged_s, framework->overlap_gradients, f->hidden, cover_s);
-    /* the device waits for copies, whether or not its host is ahead; where w has the host's lateness, this hides them */
+    /* the device waits for copies, whether or not its host is ahead; what the host is late by, where w has it, hides
+     * them */
     double busy_s = device_s + w.host_s;
     w.compute_s += larger(0, shards->moved_s - busy_s) * (1 - 1 / layers_of_chunk(plan));
     double alone_s = pace_passes_s(&w);

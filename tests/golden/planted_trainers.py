@@ -231,17 +231,21 @@ def broadcasts_settings(run):
     run.steps(5, body)
 
 
+def reads_then(run, work):
+    """A step whose loss is read; behind it each rank does `work`."""
+    for rank in run.ranks:
+        passes(rank, 6)
+    exchange(run, 150)
+    for rank in run.ranks:
+        fused_update(rank)
+        reads_loss(rank)
+        work(rank)
+
+
 def confuses_before_barrier(run):
     """Rank 5 counts a confusion matrix for 9 ms behind its step; a barrier holds the others."""
     def body(_):
-        for rank in run.ranks:
-            passes(rank, 6)
-        exchange(run, 150)
-        for rank in run.ranks:
-            fused_update(rank)
-            reads_loss(rank)
-            if rank.rank == 5:
-                nested(rank, ["metrics.py(30): confusion_matrix"], 9000)
+        reads_then(run, lambda rank: rank.rank == 5 and nested(rank, ["metrics.py(30): confusion_matrix"], 9000))
         exchange(run, 15, elements=1)
         for rank in run.ranks:
             rank.wait()
@@ -363,14 +367,7 @@ def throttles_at_second_half(run):
 def logs_on_all_but_one(run):
     """Seven of eight ranks write logs for 8 ms a step; only rank 0 does not."""
     def body(_):
-        for rank in run.ranks:
-            passes(rank, 6)
-        exchange(run, 150)
-        for rank in run.ranks:
-            fused_update(rank)
-            reads_loss(rank)
-            if rank.rank:
-                nested(rank, ["logs.py(14): flush"], 8000)
+        reads_then(run, lambda rank: rank.rank and nested(rank, ["logs.py(14): flush"], 8000))
     run.steps(5, body)
 
 
