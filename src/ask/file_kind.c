@@ -22,7 +22,7 @@ static const file_kind of_holding[] = {
                          "paceline analyze FILE"},
     [PACE_HOLDS_GRAPH] = {"step without times", " predict convert plan ", "paceline predict FILE --on DEVICE"},
     [PACE_HOLDS_MODEL] = {"model's description", " predict plan models train convert ",
-                          "paceline predict FILE --on DEVICE, where its name ends with .yaml"},
+                          "paceline predict FILE --on DEVICE, where its name ends with .yaml or .json"},
 };
 static const file_kind nsys = {"export of Nsight Systems", " analyze compare slice convert predict plan --calibrate ",
                                "paceline analyze FILE"};

@@ -2,7 +2,10 @@
 
 #include "base/input.h"
 #include "base/numbers.h"
+#include "base/print.h"
+#include "base/text.h"
 #include "machine/catalog.h"
+#include "model/hub_config.h"
 #include "model/model_build.h"
 #include "model/model_names.h"
 
@@ -93,33 +96,69 @@ size_t pace_model_path_length(const char *name) {
     return 0;
 }
 
-static pace_status load_file(pace_model *out, const char *name, size_t length, const pace_model_setting *settings,
-                             size_t setting_count) {
+/* What the hub calls it, without its owner; else its type. */
+static pace_status name_as_hub(pace_model *model, const pace_yaml *yaml) {
+    const char *path = pace_yaml_text_of(pace_yaml_root(yaml), "_name_or_path");
+    const char *slash = path ? strrchr(path, '/') : NULL, *name = slash ? slash + 1 : path;
+    if (!name || !*name) name = pace_yaml_text_of(pace_yaml_root(yaml), "model_type");
+    return pace_names_add(&model->name, &model->names, name, strlen(name));
+}
+
+/* A user's settings go before those of the configuration. */
+static pace_status load_hub_config(pace_model *out, pace_catalog *catalog, const pace_yaml *yaml,
+                                   const pace_model_setting *settings, size_t setting_count) {
+    pace_hub_config config = {0};
+    pace_status status = pace_hub_config_read(&config, catalog, yaml);
+    for (size_t i = 0; status == PACE_OK && i < setting_count; i++) {
+        size_t at = 0;
+        while (at < config.settings.count && strcmp(config.settings.items[at].key, settings[i].key) != 0) at++;
+        if (at < config.settings.count) config.settings.items[at] = settings[i];
+        else status = PACE_PUSH(&config.settings, settings[i]);
+    }
+    if (status == PACE_OK)
+        status = pace_model_load(out, catalog, config.model, config.settings.items, config.settings.count);
+    pace_hub_config_free(&config);
+    if (status == PACE_E_USAGE && setting_count == 0) { /* not the user's settings are at fault */
+        char why[400];
+        pace_snprintf(why, sizeof why, "%s", pace_message_marked());
+        return pace_yaml_fail(yaml, pace_yaml_root(yaml), "%s", why);
+    }
+    if (status != PACE_OK) return status;
+    status = name_as_hub(out, yaml);
+    if (status != PACE_OK) pace_model_free(out);
+    return status;
+}
+
+static pace_status load_document(pace_model *out, pace_catalog *catalog, const pace_yaml *yaml, const char *path,
+                                 const char *name, const pace_model_setting *settings, size_t setting_count) {
+    if (pace_hub_config_is(yaml)) return load_hub_config(out, catalog, yaml, settings, setting_count);
+    if (pace_has_suffix(path, ".json"))
+        return pace_fail(
+            PACE_E_INPUT,
+            "%s: expected a description of a model, a configuration of Hugging Face's hub where it is JSON", path);
+    return pace_model_build_as_set(out, yaml, name, settings, setting_count);
+}
+
+/* `length` bytes of the name are the file's path, behind which ":NAME" may stand. */
+static pace_status load_file(pace_model *out, pace_catalog *catalog, const char *name, size_t length,
+                             const pace_model_setting *settings, size_t setting_count) {
     char *path = pace_copy_text(name, length);
     pace_yaml *yaml = NULL;
     if (!path) return PACE_E_MEMORY;
     pace_status status = pace_yaml_load(&yaml, path);
     if (status == PACE_OK)
-        status =
-            pace_model_build_as_set(out, yaml, name[length] == ':' ? name + length + 1 : NULL, settings, setting_count);
+        status = load_document(out, catalog, yaml, path, name[length] == ':' ? name + length + 1 : NULL, settings,
+                               setting_count);
     pace_yaml_free(yaml);
     pace_free(path);
     return status;
 }
 
-static pace_status load_standard_input(pace_model *out, const pace_model_setting *settings, size_t setting_count) {
-    pace_yaml *yaml;
-    PACE_TRY(pace_yaml_load(&yaml, "-"));
-    pace_status status = pace_model_build_as_set(out, yaml, NULL, settings, setting_count);
-    pace_yaml_free(yaml);
-    return status;
-}
-
 pace_status pace_model_load(pace_model *out, pace_catalog *catalog, const char *name,
                             const pace_model_setting *settings, size_t setting_count) {
-    if (strcmp(name, "-") == 0) return load_standard_input(out, settings, setting_count);
-    size_t path = pace_model_path_length(name);
-    if (path > 0) return load_file(out, name, path, settings, setting_count);
+    size_t path =
+        strcmp(name, "-") == 0 || pace_has_suffix(name, ".json") ? strlen(name) : pace_model_path_length(name);
+    if (path > 0) return load_file(out, catalog, name, path, settings, setting_count);
     search wanted = {out, name, settings, setting_count, true, false, catalog};
     PACE_TRY(pace_model_each_description(catalog, build_when_named, &wanted));
     wanted.to_the_letter = false;

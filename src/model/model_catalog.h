@@ -4,9 +4,10 @@
 #include "model/model_files.h"
 #include "model/model_read.h"
 
-/** Loads a model: a name of the catalogue ("resnet50"), however written, a YAML file (its first model), or
- * "FILE.yaml:NAME"; a name that others use (model_names.h) where it is none of these. `settings` replace the model's
- * parameters ("layers", "hidden", …). PACE_E_MISSING names the closest when the catalogue has no such model. */
+/** Loads a model: a name of the catalogue ("resnet50"), however written, a YAML file (its first model),
+ * "FILE.yaml:NAME", or a configuration of Hugging Face's hub ("config.json", hub_config.h); a name that others use
+ * (model_names.h) where it is none of these. `settings` replace the model's parameters ("layers", "hidden", …).
+ * PACE_E_MISSING names the closest when the catalogue has no such model. */
 pace_status pace_model_load(pace_model *out, pace_catalog *catalog, const char *name,
                             const pace_model_setting *settings, size_t setting_count) PACE_MUST_CHECK;
 

@@ -1,12 +1,15 @@
 /*
  * Fuzz target of model descriptions: any bytes, read as YAML, either fail with a message or give a model whose counts
- * are sane and whose step, small enough, keeps the invariants of a graph.
+ * are sane and whose step, small enough, keeps the invariants of a graph. A hub's configuration
+ * is read as a model of the catalogue with finite sizes.
  */
+#include <math.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "model/hub_config.h"
 #include "model/lower.h"
 #include "model/model_read.h"
 
@@ -49,11 +52,26 @@ static void check_model(const pace_model *model, size_t variant, double *left) {
     }
 }
 
+/* The catalogue is opened once, and stays. */
+static void check_hub_config(const pace_yaml *yaml) {
+    static pace_catalog *catalog;
+    pace_hub_config config = {0};
+    if (!pace_hub_config_is(yaml)) return;
+    if (!catalog && pace_catalog_open(&catalog) != PACE_OK) abort();
+    pace_status status = pace_hub_config_read(&config, catalog, yaml);
+    must_explain(status);
+    if (status == PACE_OK && !config.model) abort();
+    for (size_t i = 0; i < config.settings.count; i++)
+        if (!isfinite(config.settings.items[i].value)) abort();
+    pace_hub_config_free(&config);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     pace_yaml *yaml = NULL;
     pace_status status = pace_yaml_parse(&yaml, "fuzz.yaml", data, size);
     must_explain(status);
     if (status != PACE_OK) return 0;
+    check_hub_config(yaml);
     const char *name;
     double left = MOST_LAYERS;
     for (size_t i = 0; i < 8 && left > 0 && (name = pace_model_variant(yaml, i)); i++) {

@@ -98,6 +98,9 @@ static bool has_owner(const char *input) {
 /* A file that holds a model, or a word that names no file and has no trace's suffix ("gpt3_2.7b" is a model). */
 static bool names_model(const char *input) {
     struct stat info;
+    const pace_trace_format *format;
+    if (pace_has_suffix(input, ".json") && stat(input, &info) == 0)
+        return pace_trace_format_of(&format, input) == PACE_OK && format->holds == PACE_HOLDS_MODEL;
     if (pace_is_trace_name(input) || pace_has_suffix(input, ".gz") || pace_has_suffix(input, ".zst")) return false;
     if (pace_model_is_file(input)) return true;
     return stat(input, &info) != 0 && !strpbrk(input, "*?[") && (!strchr(input, '/') || has_owner(input));

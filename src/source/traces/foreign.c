@@ -47,8 +47,6 @@ static const struct {
 static const struct {
     const char *member, *what, *todo;
 } documents[] = {
-    {"architectures", "a model's configuration of Hugging Face",
-     "name the model ('paceline models' lists them), and set what differs: " PACE_FIELD "set hidden=4096"},
     {"nbformat", "a notebook of Jupyter", TORCH},
     {"profiles", "a profile of speedscope or py-spy", TORCH},
     {"1", "a schedule by numbered iterations, as Primus writes for each stage of a pipeline", CONVERT},

@@ -1,0 +1,183 @@
+#include "model/hub_config.h"
+
+#include "base/decimal.h"
+#include "base/print.h"
+#include "base/text.h"
+#include "base/yaml_member.h"
+#include "model/model_files.h"
+
+#include <string.h>
+
+enum { WORD = 64 };
+
+typedef struct {
+    pace_hub_config *out;
+    const pace_yaml *document;
+    const pace_yaml_node *root, *rules, *type, *parameters; /* of the model's family, by their names */
+} reader;
+
+/* --- members ------------------------------------------------------------------------------------------------------ */
+
+bool pace_hub_config_is(const pace_yaml *document) {
+    const pace_yaml_node *root = pace_yaml_root(document);
+    return pace_yaml_get(root, "model_type") || pace_yaml_get(root, "architectures");
+}
+
+static bool is_null(const char *text) { return !text || strcmp(text, "null") == 0; }
+
+/* A list that has items, or a text that is neither null nor false nor 0. */
+static bool says_something(const pace_yaml_node *node) {
+    const char *text = pace_yaml_text(node);
+    if (!text) return pace_yaml_count(node) > 0;
+    return !is_null(text) && strcmp(text, "false") != 0 && strcmp(text, "0") != 0;
+}
+
+static const pace_yaml_node *find_type(const reader *r, const char *name) {
+    const pace_yaml_node *types = pace_yaml_get(r->rules, "types"), *type = name ? pace_yaml_get(types, name) : NULL;
+    const char *like = pace_yaml_text_of(type, "like");
+    return like ? pace_yaml_get(types, like) : type;
+}
+
+static pace_status refuse_type(const reader *r, const char *name) {
+    const pace_yaml_node *types = pace_yaml_get(r->rules, "types");
+    char list[600] = "";
+    for (size_t i = 0; i < pace_yaml_count(types); i++)
+        pace_list(list, sizeof list, ", ", "%s", pace_yaml_key(types, i));
+    return pace_yaml_fail(
+        r->document, r->root,
+        "a model's configuration of Hugging Face whose model_type \"%.40s\" is described nowhere in the "
+        "catalogue: expected one of %s, or name the model that is most like it ('paceline models') and "
+        "set what differs",
+        name ? name : "", list);
+}
+
+/* Members that make a model another than its type's: layers of another kind, widths that its description fixes. */
+static pace_status check_only(const reader *r) {
+    const pace_yaml_node *only = pace_yaml_get(r->type, "only");
+    for (size_t i = 0; i < pace_yaml_count(only); i++) {
+        const char *key = pace_yaml_key(only, i), *wanted = pace_yaml_text(pace_yaml_item(only, i));
+        const pace_yaml_node *found = pace_yaml_get(r->root, key);
+        const char *text = pace_yaml_text(found);
+        if (text && strcmp(text, "true") == 0) text = "1";
+        if (!says_something(found) || !wanted || (text && strcmp(text, wanted) == 0)) continue;
+        return pace_yaml_fail(r->document, found, "%s: the catalogue describes such models with %s alone, found %.40s",
+                              key, wanted, text ? text : "a list");
+    }
+    return PACE_OK;
+}
+
+static double above(const reader *r, const char *parameter) {
+    const char *text = pace_yaml_text_of(pace_yaml_get(r->type, "above"), parameter);
+    double number;
+    return text && pace_number_parse(&number, text) ? number : -1;
+}
+
+/* A member's value; false where the configuration does not state it. "member=word" asks for a word. */
+static pace_status take_member(bool *stated, double *value, const reader *r, const char *member) {
+    char key[WORD];
+    const char *equals = strchr(member, '=');
+    pace_snprintf(key, sizeof key, "%.*s", (int)strcspn(member, "="), member);
+    const pace_yaml_node *node = pace_yaml_get(r->root, key);
+    const char *text = pace_yaml_text(node);
+    *stated = node && !is_null(text);
+    if (!*stated) return PACE_OK;
+    if (equals) *value = text && strcmp(text, equals + 1) == 0;
+    else if (text && (strcmp(text, "true") == 0 || strcmp(text, "false") == 0)) *value = *text == 't';
+    else PACE_TRY(pace_yaml_number(value, r->document, node));
+    return PACE_OK;
+}
+
+static pace_status put(reader *r, const char *parameter, double value) {
+    const pace_model_setting setting = {.key = parameter, .value = value, .text = ""};
+    return PACE_PUSH(&r->out->settings, setting);
+}
+
+/* The first member of a list that the configuration states, else what the type's class takes. */
+static pace_status take(reader *r, const char *parameter, const pace_yaml_node *members, bool needed) {
+    const pace_yaml_node *usual = pace_yaml_get(pace_yaml_get(r->type, "with"), parameter);
+    bool stated = false;
+    double value;
+    for (size_t i = 0; i < pace_yaml_count(members) && !stated; i++)
+        PACE_TRY(take_member(&stated, &value, r, pace_yaml_text(pace_yaml_item(members, i))));
+    if (stated && value > above(r, parameter)) return put(r, parameter, value);
+    if (usual) return pace_number_parse(&value, pace_yaml_text(usual)) ? put(r, parameter, value) : PACE_OK;
+    if (!needed || stated) return PACE_OK;
+    return pace_yaml_fail(r->document, r->root, "a model's configuration without %s",
+                          pace_yaml_text(pace_yaml_item(members, 0)));
+}
+
+/* A parameter's members: the type's, else everybody's. */
+static const pace_yaml_node *members_of(const reader *r, const char *parameter) {
+    const pace_yaml_node *own = pace_yaml_get(pace_yaml_get(r->type, "keys"), parameter);
+    return own ? own : pace_yaml_get(pace_yaml_get(r->rules, "keys"), parameter);
+}
+
+static bool is_set(const reader *r, const char *parameter) {
+    for (size_t i = 0; i < r->out->settings.count; i++)
+        if (strcmp(r->out->settings.items[i].key, parameter) == 0) return true;
+    return false;
+}
+
+/* Every parameter of a map that the model has and that is not set yet. */
+static pace_status take_all(reader *r, const pace_yaml_node *map) {
+    const pace_yaml_node *needed = pace_yaml_get(r->rules, "needed");
+    for (size_t i = 0; i < pace_yaml_count(map); i++) {
+        const char *parameter = pace_yaml_key(map, i);
+        bool must = map == pace_yaml_get(r->type, "keys") || pace_word_listed(needed, parameter);
+        if (!is_set(r, parameter) && pace_yaml_get(r->parameters, parameter))
+            PACE_TRY(take(r, parameter, members_of(r, parameter), must));
+    }
+    return PACE_OK;
+}
+
+/* The model's own length, where the longest that the configuration allows is shorter; positions that are learned are
+ * parameters. */
+static pace_status take_sequence(reader *r) {
+    const pace_yaml_node *members = pace_yaml_get(r->rules, "sequence");
+    const char *text = pace_yaml_text_of(r->parameters, "seq");
+    double longest = 0, usual;
+    bool stated = false;
+    for (size_t i = 0; i < pace_yaml_count(members) && !stated; i++)
+        PACE_TRY(take_member(&stated, &longest, r, pace_yaml_text(pace_yaml_item(members, i))));
+    if (!stated || !text || !pace_number_parse(&usual, text)) return PACE_OK;
+    if (pace_yaml_get(r->parameters, "positions")) {
+        double beyond = 0; /* that no token stands at, as OPT has them */
+        const char *more = pace_yaml_text_of(pace_yaml_get(r->type, "with"), "beyond");
+        if (more) (void)pace_number_parse(&beyond, more);
+        PACE_TRY(put(r, "positions", longest + beyond));
+        return put(r, "seq", longest);
+    }
+    return longest < usual ? put(r, "seq", longest) : PACE_OK;
+}
+
+/* --- the family --------------------------------------------------------------------------------------------------- */
+
+static pace_status visit(void *context, const pace_yaml *yaml, const char *name, bool *stop) {
+    reader *r = context;
+    if (strcmp(name, r->out->model) != 0) return PACE_OK;
+    r->parameters = pace_yaml_get(pace_yaml_root(yaml), "parameters");
+    *stop = true;
+    return PACE_OK;
+}
+
+pace_status pace_hub_config_read(pace_hub_config *out, pace_catalog *catalog, const pace_yaml *document) {
+    reader r = {.out = out, .document = document, .root = pace_yaml_root(document)};
+    const pace_yaml *rules;
+    const char *name = pace_yaml_text_of(r.root, "model_type");
+    PACE_TRY(pace_catalog_document(&rules, catalog, "hub_configs.yaml"));
+    r.rules = pace_yaml_root(rules);
+    r.type = find_type(&r, name);
+    if (!r.type) return refuse_type(&r, name);
+    PACE_TRY(pace_yaml_word(&out->model, rules, r.type, "model"));
+    PACE_TRY(pace_model_each_description(catalog, visit, &r));
+    PACE_TRY(check_only(&r));
+    PACE_TRY(take_all(&r, pace_yaml_get(r.type, "keys")));
+    PACE_TRY(take_all(&r, pace_yaml_get(r.rules, "keys")));
+    PACE_TRY(take_all(&r, pace_yaml_get(r.type, "with")));
+    return take_sequence(&r);
+}
+
+void pace_hub_config_free(pace_hub_config *config) {
+    PACE_VEC_FREE(&config->settings);
+    config->model = NULL;
+}
