@@ -142,7 +142,7 @@ const pace_option_row pace_option_table[] = {
      TEXT("within", "DAYS", NULL, "find the smallest part of each machine that is done by then: 30d", NULL, NULL)},
     {PLAN, LIST("price", "PRICE", NULL, "price of a device's hour: one for all machines, or one for each", NULL, NULL)},
     {PLAN, TEXT("budget", "MONEY", NULL, "what all tokens may cost, in the unit of --price: 2M, 50000", NULL, NULL)},
-    {PLAN, TEXT("from", "FILE", NULL, "your torchtitan TOML or Megatron-LM arguments: what to change", NULL, NULL)},
+    {PLAN, TEXT("from", "FILE", NULL, "your script, TOML, YAML or JSON that trains: what to change", NULL, NULL)},
     {PLAN, LIST("fit", "FILE", NULL, "use what 'paceline fit --kind step' learned of your own runs", NULL, NULL)},
     {PLAN, TEXT("failures", "MTBF:SAVE:RESTART", NULL,
                 "a device's failures, and checkpoints (50000h:60s:10m): more days", NULL, NULL)},

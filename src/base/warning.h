@@ -26,6 +26,8 @@
     X(MAY_NOT_FIT, "may_not_fit", true, "Memory is known to a quarter: the configuration may not fit.")                \
     X(NO_CONFIGURATION, "no_configuration", false, "No configuration of a plan can be: the answer is no.")             \
     X(MEMORY_UNKNOWN, "memory_unknown", true, "Nothing says how much memory the configuration needs.")                 \
+    X(FILE_DIFFERS, "file_differs", true,                                                                              \
+      "A user's configuration has settings that are not counted, or is of another model or number of devices.")        \
     X(BATCH_ASSUMED, "batch_assumed", true, "Nobody said the batch.")                                                  \
     X(LAYERS_LEFT_OUT, "layers_left_out", true, "Operations of a recording have no place in the model found in it.")   \
     X(KIND_ASSUMED, "kind_assumed", true, "What the rows of a table ask about was told by their columns.")             \

@@ -128,6 +128,10 @@ static pace_status ask_fit(pace_report **out, const pace_question *question) {
     return pace_fit(out, PACE_ASKED_INPUTS(question), &options);
 }
 
+static const char *only_input(const pace_question *question) {
+    return question->inputs.count ? question->inputs.items[0] : NULL;
+}
+
 /* A search takes less than a start of processes: process 0 answers, and the others leave it to that. */
 static pace_status ask_plan(pace_report **out, const pace_question *question) {
     *out = NULL;
@@ -142,12 +146,9 @@ static pace_status ask_plan(pace_report **out, const pace_question *question) {
     bool hosts;
     PACE_TRY(pace_asked_above_0(question, "top"));
     PACE_TRY(pace_partition_is_of_hosts(&hosts, question->context->catalog, &options.on));
-    if (hosts) return pace_partition_report(out, question->inputs.items[0], &options, false);
-    return pace_plan(out, question->inputs.items[0], &options);
-}
-
-static const char *only_input(const pace_question *question) {
-    return question->inputs.count ? question->inputs.items[0] : NULL;
+    if (hosts && !only_input(question)) return pace_fail(PACE_E_USAGE, "expected one model, found none");
+    if (hosts) return pace_partition_report(out, only_input(question), &options, false);
+    return pace_plan(out, only_input(question), &options);
 }
 
 static pace_status ask_tune(pace_report **out, const pace_question *question) {
@@ -200,7 +201,7 @@ static const struct {
     {"slice", 1, SIZE_MAX, "at least one trace", ask_slice, NULL},
     {"history", 1, SIZE_MAX, "files of stored results", NULL, ask_history},
     {"fit", 1, SIZE_MAX, "at least one table", ask_fit, NULL},
-    {"plan", 1, 1, "one model", ask_plan, NULL},
+    {"plan", 0, 1, "one model", ask_plan, NULL},
     {"tune", 0, 1, "at most one table", ask_tune, NULL},
     {"machines", 0, 1, "one name", ask_machines, NULL},
     {"models", 0, 1, "one name", ask_models, NULL},

@@ -1,4 +1,4 @@
-"""`plan --from`: files of Megatron-LM and torchtitan; yours and each change take what `predict` says, and no value of a field is better."""
+"""`plan --from`: files of Megatron-LM, torchtitan, DeepSpeed, Hugging Face and NeMo; yours and each change take what `predict` says, and no value of a field is better."""
 import json
 import sys
 import tempfile
@@ -86,9 +86,96 @@ def test_cannot_run(folder):
     expect(any(row["setting"] == "tp" and row["faster_share"] is None for row in answer["changes"]), "tp", answer["changes"])
 
 
+VARIABLES = """#!/bin/bash
+export TP=4 # of a node
+PP=${PP:-2}
+MICRO="1"
+ARGS="--tensor-model-parallel-size ${TP} --sequence-parallel --pipeline-model-parallel-size $PP"
+torchrun --nproc_per_node 8 pretrain_gpt.py $ARGS --micro_batch_size $MICRO --bf16 --use-distributed-optimizer \\
+  --global-batch-size=$GLOBAL --recompute-granularity full
+"""
+NEMO = """trainer: {devices: 8, num_nodes: 1, precision: bf16}
+model:
+  micro_batch_size: 1
+  global_batch_size: 32
+  tensor_model_parallel_size: 4
+  pipeline_model_parallel_size: 2
+  sequence_parallel: true
+  activations_checkpoint_granularity: full
+  optim: {name: distributed_fused_adam}
+"""
+DEEPSPEED = {"train_micro_batch_size_per_gpu": 2, "gradient_accumulation_steps": 4, "bf16": {"enabled": True}, "fp16": {"enabled": False},
+             "zero_optimization": {"stage": 3, "offload_param": {"device": "none"}}, "optimizer": {"type": "AdamW"}}
+TRAINER = """torchrun --nproc_per_node 8 run_clm.py --model_name_or_path openai-community/gpt2 --per_device_train_batch_size 2 \\
+  --gradient_accumulation_steps 4 --bf16 True --gradient_checkpointing True --fsdp "full_shard auto_wrap" --block_size 1024 --optim adamw_torch_fused"""
+
+
+def test_forms(folder):
+    """The same configuration in other programs' words; steps that files leave out are micro-batch x passes x replicas."""
+    megatron = {"framework": "megatron-core", "precision": "bf16", "global_batch": 32, "tp": 4, "pp": 2, "dp": 1, "micro_batch": 1,
+                "recompute": "full", "sequence_parallel": 1}  # ZeRO has nobody to share with
+    sharded = {"framework": "pytorch", "dp": 8, "zero_stage": 3, "micro_batch": 2, "global_batch": 64}
+    cases = ((VARIABLES.replace("$GLOBAL", "32"), "run.sh", megatron), (NEMO, "nemo.yaml", megatron),
+             (json.dumps(DEEPSPEED), "ds.json", {**sharded, "precision": "bf16", "optimizer": "adamw"}),
+             (TRAINER, "hf.sh", {**sharded, "precision": "amp_bf16", "optimizer": "adamw", "update": "fused", "recompute": "full", "sequence": 1024}),
+             (TITAN.replace("global_batch_size = 32\n", ""), "t.toml",
+              {"framework": "fsdp", "global_batch": 4, "sequence": 1024, "tp": 2, "dp": 4, "micro_batch": 1, "zero_stage": 3, "recompute": "full"}))
+    for text, name, yours in cases:
+        (folder / name).write_text(text)
+        code, answer, err = plan("--from", str(folder / name))
+        expect(code == 0 and answer["values"]["yours.step_s"] == predicted(**yours), name, err, answer and answer["values"], predicted(**yours))
+        expect(answer and not answer["warnings"], "nothing is left out", name, answer and answer["warnings"])
+
+
+def test_own_lines(folder):
+    """What a plan tells a program, given back, is the fastest configuration."""
+    for model, framework, fixed in (("gpt3_1.3b", "megatron-core", ("tp=2", "pp=2", "vpp=4", "precision=bf16")), ("gpt3_1.3b", "megatron-core", ("recompute=full", "precision=bf16")),
+                                    ("gpt3_1.3b", "fsdp", ("tp=2", "zero_stage=3")), ("gpt3_1.3b", "fsdp", ("micro_batch=2",)), ("gpt3_1.3b", "fsdp", ("pp=2", "schedule=zb-v")),
+                                    ("gpt3_1.3b", "pytorch", ("precision=bf16", "tp=1", "pp=1", "offload=none", "recompute=none"))):
+        words = ("plan", model, "--on", "dgx-h100", "--set", "global_batch=64", *(w for f in (f"framework={framework}", *fixed) for w in ("--set", f)))
+        _, out, _ = run(*words, "-f", "json", "-q")
+        answer = json.loads(out)
+        expect("launch" in answer, "a plan", framework, fixed, answer["summary"])
+        lines = [row["line"] for row in answer.get("launch", [])]
+        if framework == "pytorch":
+            lines = lines[next((i for i, line in enumerate(lines) if line.startswith("{")), 0):]
+            lines[-1] += "}" * (sum(line.count("{") for line in lines) - sum(line.count("}") for line in lines))
+        file = folder / ("own.json" if framework == "pytorch" else "own.toml" if framework == "fsdp" else "own.sh")
+        file.write_text("\n".join(lines))
+        code, out, err = run("plan", model, "--on", "dgx-h100", "--from", str(file), "-f", "json", "-q")
+        expect(code == 0 and json.loads(out)["values"]["yours.step_s"] == answer["values"]["best.step_s"], "own lines", framework, fixed, lines, err,
+               out and json.loads(out)["summary"])
+
+
+def said(folder, text, *words):
+    (folder / "run.sh").write_text(text)
+    code, out, err = run("plan", *words, "--from", str(folder / "run.sh"), "-f", "json", "-q")
+    return code, json.loads(out) if out else {}, err
+
+
+def test_model(folder):
+    """The model is the file's where the question names none; one of another size, and other devices, are said."""
+    sizes = ("--num-layers 32 --hidden-size 4096 --ffn-hidden-size 14336 --num-attention-heads 32 --num-query-groups 8 --swiglu --vocab-size 128256 "
+             "--untie-embeddings-and-output-weights --seq-length 8192 --tensor-model-parallel-size 4 --micro-batch-size 1 --global-batch-size 64 --bf16 --sequence-parallel")
+    _, own, _ = said(folder, sizes, "--on", "dgx-h100")
+    _, named, _ = said(folder, sizes, "llama3-8b", "--on", "dgx-h100")
+    expect(own["values"]["yours.step_s"] == named["values"]["yours.step_s"] and not own["warnings"] + named["warnings"], "of its sizes", own["warnings"])
+    _, other, _ = said(folder, sizes + " --nnodes 2 --nproc-per-node 8 --tp-comm-overlap", "llama3-70b", "--on", "dgx-h100*4")
+    texts = " ".join(w["text"] for w in other["warnings"] if w["code"] == "file_differs")
+    expect(all(t in texts for t in ("--tp-comm-overlap", "8.030 billion parameters, llama3-70b has 70.55 billion", "16 devices")), "differs", other["warnings"])
+    _, titan, _ = said(folder, '[model]\nname = "llama3"\nflavor = "8B"\n[training]\nlocal_batch_size = 1\nseq_len = 8192\n[compile]\nenable = true', "--on", "dgx-h100")
+    expect(any("A step of 8 samples" in s for s in titan["summary"]) and "compile.enable" in titan["warnings"][0]["text"], "torchtitan", titan["summary"])
+    code, _, err = said(folder, "--tensor-model-parallel-size 4 --micro-batch-size 1", "--on", "dgx-h100")
+    expect(code == 2 and "neither names" in err, "no model", code, err)
+    code, _, err = said(folder, "TP=4\nif true; then TP=8; fi\n--tensor-model-parallel-size $TP", "gpt2", "--on", "dgx-h100")
+    expect(code == 3 and "several values" in err, "which value?", code, err)
+    code, out, err = run("plan", "--on", "dgx-h100")
+    expect(code == 2 and "expected one model" in err, "nothing", err)
+
+
 def test_no(folder):
     file = folder / "file"
-    for text, reason in (("nothing here", "no setting of either"), ("--tensor-model-parallel-size $TP", "expected a value"),
+    for text, reason in (("nothing here", "no setting of any"), ("--tensor-model-parallel-size $TP", "expected a value"),
                          ("--tensor-model-parallel-size", "expected a value"), ("--tensor-model-parallel-size many", "expected a number"),
                          ("[parallelism]\ntensor_parallel_degree = \"two\"", "expected a number")):
         file.write_text(text)
@@ -107,5 +194,8 @@ def test_no(folder):
 with tempfile.TemporaryDirectory() as name:
     test_files(Path(name))
     test_cannot_run(Path(name))
+    test_forms(Path(name))
+    test_own_lines(Path(name))
+    test_model(Path(name))
     test_no(Path(name))
 sys.exit(finish())

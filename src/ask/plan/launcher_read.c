@@ -1,152 +1,288 @@
 #include "ask/plan/launcher_read.h"
+
+#include "ask/plan/launch_words.h"
 #include "base/decimal.h"
-#include "base/input.h"
+#include "base/numbers.h"
 #include "base/print.h"
-#include "base/yaml_member.h"
 #include "base/text.h"
+#include "base/yaml_member.h"
+#include "model/hub_config.h"
 
 #include <string.h>
 
-enum { MOST_BYTES = 1 << 20, WORD = 128, TEXT = 2 * WORD + 8 };
+enum { TEXT = 320, DOCUMENT = 4096 };
 
 typedef struct {
     pace_launcher_settings *out;
-    const pace_yaml *yaml;
-    const pace_yaml_node *launchers;
+    pace_catalog *catalog;
+    const pace_yaml_node *launcher;
+    const pace_launch_words *words;
     const char *path;
-    char section[WORD];
+    double nodes, devices_of_node;
+    char size[80];
 } reader;
 
-static pace_status put(reader *r, const char *key, const char *value, const char *written) {
-    pace_launcher_settings *s = r->out;
+/* --- words of the file and keys of the catalogue ------------------------------------------------------------------ */
+
+/* "--micro-batch-size" is micro_batch_size, and "stage" is "zero_optimization.stage", too. */
+static bool is_key(const char *name, const char *key) {
+    char plain[TEXT];
+    while (*key == '-') key++;
+    pace_snprintf(plain, sizeof plain, "%s", key);
+    for (char *c = plain; *c; c++)
+        if (*c == '-') *c = '_';
+    size_t length = strlen(plain), whole = strlen(name);
+    if (whole < length || strcmp(name + whole - length, plain) != 0) return false;
+    return whole == length || name[whole - length - 1] == '.';
+}
+
+/* The number of a word's key in a map of the catalogue; false where the map has none. */
+static bool find_key(size_t *number, const pace_yaml_node *map, const pace_launch_word *word) {
+    for (*number = 0; *number < pace_yaml_count(map); ++*number)
+        if (is_key(word->name, pace_yaml_key(map, *number))) return true;
+    return false;
+}
+
+/* The launcher that understands most words. */
+static pace_status choose(reader *r) {
+    const pace_yaml *yaml;
+    const pace_yaml_node *all;
+    size_t most = 0, number;
+    PACE_TRY(pace_catalog_document(&yaml, r->catalog, "launchers.yaml"));
+    PACE_TRY(pace_yaml_member(&all, yaml, pace_yaml_root(yaml), "launchers"));
+    for (size_t i = 0; i < pace_yaml_count(all); i++) {
+        size_t understood = 0;
+        const pace_yaml_node *reads = pace_yaml_get(pace_yaml_item(all, i), "reads");
+        for (size_t k = 0; k < r->words->items.count; k++)
+            understood += find_key(&number, reads, &r->words->items.items[k]);
+        if (understood > most) most = understood, r->launcher = pace_yaml_item(all, i);
+    }
+    if (most > 0) return PACE_OK;
+    return pace_fail(
+        PACE_E_INPUT,
+        "%s: expected arguments of Megatron-LM or of Hugging Face's Trainer, torchtitan's TOML, DeepSpeed's "
+        "JSON or YAML of one of these, found no setting of any",
+        r->path);
+}
+
+/* --- values ------------------------------------------------------------------------------------------------------- */
+
+static bool is_true(const char *value) {
+    return !*value || pace_same_word(value, "true") || pace_same_word(value, "yes");
+}
+
+/* What leaves the choice to the program. */
+static bool is_unsaid(const char *value) {
+    static const char *const words[] = {"auto", "null", "none", "false", "no"};
+    if (strcmp(value, "-1") == 0 || strcmp(value, "~") == 0) return true;
+    for (size_t i = 0; i < PACE_COUNT(words); i++)
+        if (pace_same_word(value, words[i])) return true;
+    return false;
+}
+
+static pace_status put_setting(pace_launcher_settings *s, const char *key, const char *value) {
     char text[TEXT];
     size_t length = strlen(key);
-    if (strcmp(key, "layers_of_chunk") == 0) {
-        (void)pace_number_parse(&s->layers_of_chunk, value); /* was parsed before */
-        return PACE_OK;
-    }
     pace_snprintf(text, sizeof text, "%s=%s", key, value);
     for (size_t i = 0; i < s->settings.count; i++)
         if (strncmp(s->settings.items[i], key, length) == 0 && s->settings.items[i][length] == '=') {
             pace_free(s->settings.items[i]); /* the last counts */
-            pace_free(s->written.items[i]);
             s->settings.items[i] = s->settings.items[--s->settings.count];
-            s->written.items[i] = s->written.items[--s->written.count];
             break;
         }
-    PACE_TRY(pace_texts_add(&s->settings, text));
-    return pace_texts_add(&s->written, written);
+    return pace_texts_add(&s->settings, text);
 }
 
-/* A value that is a number, or that the catalogue translates. "-1" is "as the program chooses": nothing is said. */
-static pace_status take_value(reader *r, const pace_yaml_node *meaning, const char *value, const char *written) {
-    const char *key = pace_yaml_key(meaning, 0);
-    const pace_yaml_node *how = pace_yaml_item(meaning, 0);
+/* What is no setting, but tells how to come by some. */
+static bool take_aside(reader *r, const char *key, const char *value) {
+    pace_launcher_settings *s = r->out;
+    const struct {
+        const char *key;
+        double *number;
+    } asides[] = {{"local_batch", &s->local_batch},
+                  {"stage_batch", &s->stage_batch},
+                  {"layers_of_chunk", &s->layers_of_chunk},
+                  {"accumulation", &s->accumulation},
+                  {"copies", &s->copies},
+                  {"devices", &s->devices},
+                  {"nodes", &r->nodes},
+                  {"devices_of_node", &r->devices_of_node}};
+    for (size_t i = 0; i < PACE_COUNT(asides); i++)
+        if (strcmp(key, asides[i].key) == 0) return pace_number_parse(asides[i].number, value);
+    if (strcmp(key, "model") == 0) pace_snprintf(s->model, sizeof s->model, "%s", value);
+    else if (strcmp(key, "size") == 0) pace_snprintf(r->size, sizeof r->size, "%s", value);
+    else return false;
+    return true;
+}
+
+static pace_status put(reader *r, const char *key, const char *value) {
+    return take_aside(r, key, value) ? PACE_OK : put_setting(r->out, key, value);
+}
+
+static const char *translate(const pace_yaml_node *map, const char *value) {
+    const char *means = pace_yaml_text_of(map, value);
+    char first[64];
+    if (means) return means;
+    if (is_true(value)) return pace_yaml_text_of(map, "");
+    pace_snprintf(first, sizeof first, "%.*s", (int)strcspn(value, " ,"), value); /* "full_shard auto_wrap" */
+    return pace_yaml_text_of(map, first);
+}
+
+static pace_status take_value(reader *r, const char *name, const char *key, const pace_yaml_node *how,
+                              const char *value) {
+    const char *form = pace_yaml_text(how);
     double number;
-    if (!key) return PACE_OK;
     if (pace_yaml_is_map(how)) {
-        const char *means = pace_yaml_text_of(how, value);
-        return means ? put(r, key, means, written) : PACE_OK;
+        const char *means = translate(how, value);
+        return means ? put(r, key, means) : PACE_OK;
     }
+    if (*value && is_unsaid(value)) return PACE_OK;
+    if (form && strcmp(form, "text") == 0) return put(r, key, value);
+    if (!*value || *value == '$')
+        return pace_fail(PACE_E_INPUT, "%s: %s: expected a value, found %s%.60s%s", r->path, name,
+                         *value ? "\"" : "nothing", value,
+                         *value ? "\", a variable that the file does not set, or sets to several values" : "");
     if (!pace_number_parse(&number, value))
-        return pace_fail(PACE_E_INPUT, "%s: %s: expected a number, found \"%.60s\"", r->path, key, value);
-    return number >= 0 ? put(r, key, value, written) : PACE_OK;
+        return pace_fail(PACE_E_INPUT, "%s: %s: expected a number, found \"%.60s\"", r->path, name, value);
+    return number >= 0 ? put(r, key, value) : PACE_OK;
 }
 
-/* Finds a flag or a key of a section; whether it takes a value. */
-static const pace_yaml_node *find(reader *r, const char *name) {
-    for (size_t i = 0; i < pace_yaml_count(r->launchers); i++) {
-        const pace_yaml_node *launcher = pace_yaml_item(r->launchers, i);
-        const pace_yaml_node *meaning = pace_yaml_get(pace_yaml_get(launcher, "reads"), name);
-        if (!meaning) continue;
-        const char *framework = pace_yaml_text(pace_yaml_item(pace_yaml_get(launcher, "frameworks"), 0));
-        r->out->launcher = pace_yaml_text_of(launcher, "name");
-        pace_snprintf(r->out->framework, sizeof r->out->framework, "framework=%.40s", framework ? framework : "");
-        return meaning;
-    }
-    return NULL;
-}
-
-static bool takes_none(const pace_yaml_node *meaning) { return pace_yaml_get(pace_yaml_item(meaning, 0), "") != NULL; }
-
-static char *trim(char *text) {
-    while (pace_is_space(*text)) text++;
-    for (size_t n = strlen(text); n > 0 && pace_is_space(text[n - 1]); n--) text[n - 1] = '\0';
-    return text;
-}
-
-static pace_status read_pair(reader *r, char *line, char *equals) {
-    char name[2 * WORD], written[TEXT];
-    *equals = '\0';
-    char *key = trim(line), *value = trim(equals + 1);
-    value[strcspn(value, "#")] = '\0';
-    value = trim(value);
-    if (*value == '"' || *value == '\'') value++, value[strcspn(value, "\"'")] = '\0';
-    pace_snprintf(name, sizeof name, "%.100s%s%.100s", r->section, *r->section ? "." : "", key);
-    const pace_yaml_node *meaning = find(r, name);
-    if (!meaning) return PACE_OK;
-    pace_snprintf(written, sizeof written, "%.100s = %.100s", name, value);
-    return take_value(r, meaning, value, written);
-}
-
-static pace_status read_flags(reader *r, char *line) {
-    char *rest = line, *word;
-    while ((word = strsep(&rest, " \t\\\"'()=")) != NULL) {
-        char written[TEXT], *value = NULL;
-        if (strncmp(word, "--", 2) != 0) continue;
-        const pace_yaml_node *meaning = find(r, word);
-        if (!meaning) continue;
-        while (!takes_none(meaning) && rest && (!value || !*value)) value = strsep(&rest, " \t\\\"'()=");
-        if (!takes_none(meaning) && (!value || *value == '$'))
-            return pace_fail(PACE_E_INPUT, "%s: %s: expected a value, found \"%.60s\"", r->path, word,
-                             value ? value : "nothing");
-        pace_snprintf(written, sizeof written, "%.100s%s%.100s", word, value ? " " : "", value ? value : "");
-        PACE_TRY(take_value(r, meaning, value ? value : "", written));
-    }
+static pace_status take_word(reader *r, const pace_launch_word *word) {
+    const pace_yaml_node *reads = pace_yaml_get(r->launcher, "reads");
+    size_t number;
+    if (!find_key(&number, reads, word)) return PACE_OK;
+    const pace_yaml_node *meaning = pace_yaml_item(reads, number);
+    for (size_t i = 0; i < pace_yaml_count(meaning); i++)
+        PACE_TRY(take_value(r, pace_yaml_key(reads, number), pace_yaml_key(meaning, i), pace_yaml_item(meaning, i),
+                            word->value));
     return PACE_OK;
 }
 
-static pace_status read_line(reader *r, char *line) {
-    char *start = trim(line), *equals;
-    if (*start == '#' || !*start) return PACE_OK;
-    if (strstr(start, "--")) return read_flags(r, start);
-    if (*start == '[') {
-        pace_snprintf(r->section, sizeof r->section, "%.*s", (int)strcspn(start + 1, "]"), start + 1);
-        return PACE_OK;
-    }
-    equals = strchr(start, '=');
-    return equals ? read_pair(r, start, equals) : PACE_OK;
+/* What changes a step and no setting follows. */
+static pace_status note_uncounted(reader *r, const pace_launch_word *word) {
+    const pace_yaml_node *map = pace_yaml_get(r->launcher, "uncounted");
+    char text[TEXT];
+    size_t number;
+    if (!find_key(&number, map, word)) return PACE_OK;
+    const char *usual = pace_yaml_text(pace_yaml_item(map, number));
+    if (usual && pace_same_word(word->value, usual)) return PACE_OK;
+    pace_snprintf(text, sizeof text, "%s%s%s", pace_yaml_key(map, number), *word->value ? " " : "", word->value);
+    for (size_t i = 0; i < r->out->uncounted.count; i++)
+        if (strcmp(r->out->uncounted.items[i], text) == 0) return PACE_OK;
+    return pace_texts_add(&r->out->uncounted, text);
 }
 
-static pace_status read_text(reader *r, char *text) {
-    for (char *line = text, *next; line; line = next) {
-        next = strchr(line, '\n');
-        if (next) *next++ = '\0';
-        PACE_TRY(read_line(r, line));
+/* --- the model ---------------------------------------------------------------------------------------------------- */
+
+/* "num_layers", and "activation=swiglu" where it must have this value. */
+static bool states(const reader *r, const char *what) {
+    char key[TEXT];
+    const char *equals = strchr(what, '=');
+    pace_snprintf(key, sizeof key, "%.*s", (int)strcspn(what, "="), what);
+    for (size_t i = 0; i < r->words->items.count; i++) {
+        const pace_launch_word *word = &r->words->items.items[i];
+        if (is_key(word->name, key) && (!equals || pace_same_word(word->value, equals + 1))) return true;
     }
-    if (r->out->settings.count > 0) return PACE_OK;
-    return pace_fail(PACE_E_INPUT,
-                     "%s: expected torchtitan's TOML or arguments of Megatron-LM, found no setting of either", r->path);
+    return false;
+}
+
+/* Whether the file states every flag that a type is known by. */
+static bool states_all(const reader *r, const pace_yaml_node *flags) {
+    for (size_t i = 0; i < pace_yaml_count(flags); i++)
+        if (!states(r, pace_yaml_text(pace_yaml_item(flags, i)))) return false;
+    return true;
+}
+
+static const pace_yaml_node *sizes_of(const reader *r) {
+    const pace_yaml_node *sizes = pace_yaml_get(r->launcher, "sizes");
+    for (size_t i = 0; i < pace_yaml_count(sizes); i++)
+        if (states_all(r, pace_yaml_get(pace_yaml_item(sizes, i), "says"))) return pace_yaml_item(sizes, i);
+    return NULL;
+}
+
+/* Whether a later word of the file has this one's name. */
+static bool is_said_again(const reader *r, size_t word) {
+    for (size_t i = word + 1; i < r->words->items.count; i++)
+        if (strcmp(r->words->items.items[i].name, r->words->items.items[word].name) == 0) return true;
+    return false;
+}
+
+/* Its numbers and flags as a configuration of the hub's. */
+static void as_hub_config(char document[DOCUMENT], const reader *r, const pace_yaml_node *sizes) {
+    const pace_yaml_node *assumed = pace_yaml_get(sizes, "assumed");
+    double number;
+    pace_snprintf(document, DOCUMENT, "model_type: %s\n", pace_yaml_text_of(sizes, "type"));
+    for (size_t i = 0; i < pace_yaml_count(assumed); i++) {
+        const char *key = pace_yaml_key(assumed, i), *value = pace_yaml_text(pace_yaml_item(assumed, i));
+        if (states(r, key)) continue;
+        pace_append(document, DOCUMENT, "%s: %s\n", key, value);
+        pace_list(r->out->assumed, sizeof r->out->assumed, ", ", "%s %s", key, value);
+    }
+    for (size_t i = 0; i < r->words->items.count; i++) {
+        const pace_launch_word *word = &r->words->items.items[i];
+        const char *dot = strrchr(word->name, '.');
+        bool flag = is_true(word->value);
+        if (is_said_again(r, i) || (!flag && !pace_number_parse(&number, word->value))) continue;
+        pace_append(document, DOCUMENT, "%.80s: %.40s\n", dot ? dot + 1 : word->name, flag ? "true" : word->value);
+    }
+}
+
+/* The model that the file's sizes describe; none where they do not suffice. */
+static pace_status describe(reader *r) {
+    char document[DOCUMENT], text[TEXT];
+    pace_hub_config config = {0};
+    pace_yaml *yaml = NULL;
+    const pace_yaml_node *sizes = sizes_of(r);
+    if (!sizes) return PACE_OK;
+    as_hub_config(document, r, sizes);
+    pace_status status = pace_yaml_parse(&yaml, r->path, document, strlen(document));
+    if (status == PACE_OK) status = pace_hub_config_read(&config, r->catalog, yaml);
+    for (size_t i = 0; status == PACE_OK && i < config.settings.count; i++) {
+        pace_snprintf(text, sizeof text, "%s=%.17g", config.settings.items[i].key, config.settings.items[i].value);
+        status = pace_texts_add(&r->out->model_sizes, text);
+    }
+    if (status == PACE_OK) r->out->described = config.model;
+    pace_hub_config_free(&config);
+    pace_yaml_free(yaml);
+    return status == PACE_E_MEMORY ? status : PACE_OK;
+}
+
+/* --- all ---------------------------------------------------------------------------------------------------------- */
+
+static pace_status read_words(reader *r) {
+    pace_launcher_settings *s = r->out;
+    PACE_TRY(choose(r));
+    const char *framework = pace_yaml_text(pace_yaml_item(pace_yaml_get(r->launcher, "frameworks"), 0));
+    s->launcher = pace_yaml_text_of(r->launcher, "name");
+    pace_snprintf(s->framework, sizeof s->framework, "framework=%.40s", framework ? framework : "");
+    for (size_t i = 0; i < r->words->items.count; i++) {
+        PACE_TRY(take_word(r, &r->words->items.items[i]));
+        PACE_TRY(note_uncounted(r, &r->words->items.items[i]));
+    }
+    if (*s->model && *r->size) pace_append(s->model, sizeof s->model, "-%s", r->size);
+    if (!(s->devices > 0)) s->devices = r->devices_of_node * (r->nodes > 0 ? r->nodes : 1);
+    return describe(r);
 }
 
 pace_status pace_launcher_read(pace_launcher_settings *out, pace_catalog *catalog, const char *path) {
-    reader r = {.out = out, .path = path};
-    pace_input *input;
-    char *text = NULL;
-    size_t length;
-    PACE_TRY(pace_catalog_document(&r.yaml, catalog, "launchers.yaml"));
-    PACE_TRY(pace_yaml_member(&r.launchers, r.yaml, pace_yaml_root(r.yaml), "launchers"));
-    PACE_TRY(pace_input_open(&input, path));
-    pace_status status = pace_input_read_all(&text, &length, input, MOST_BYTES);
-    pace_input_free(input);
-    if (status == PACE_OK && strlen(text) != length)
-        status = pace_fail(PACE_E_INPUT, "%s: expected text, found bytes of 0", path);
-    if (status == PACE_OK) status = read_text(&r, text);
-    pace_free(text);
+    pace_launch_words words = {0};
+    reader r = {.out = out, .catalog = catalog, .words = &words, .path = path};
+    pace_status status = pace_launch_words_read(&words, path);
+    if (status == PACE_OK) status = read_words(&r);
+    pace_launch_words_free(&words);
     return status;
+}
+
+const char *pace_launcher_says(const pace_launcher_settings *settings, const char *key) {
+    size_t length = strlen(key);
+    for (size_t i = 0; i < settings->settings.count; i++)
+        if (strncmp(settings->settings.items[i], key, length) == 0 && settings->settings.items[i][length] == '=')
+            return settings->settings.items[i] + length + 1;
+    return NULL;
 }
 
 void pace_launcher_settings_free(pace_launcher_settings *settings) {
     pace_texts_free(&settings->settings);
-    pace_texts_free(&settings->written);
+    pace_texts_free(&settings->uncounted);
+    pace_texts_free(&settings->model_sizes);
 }

@@ -6,13 +6,25 @@
 
 typedef struct {
     pace_texts settings;    /* "tp=4", each key once, as the last of the file says */
-    pace_texts written;     /* for each, how the file says it: "--tensor-model-parallel-size 4" */
-    double layers_of_chunk; /* of a stage of an interleaved pipeline; 0 = not said */
+    pace_texts uncounted;   /* "--tp-comm-overlap": what changes a step and no setting follows */
+    double layers_of_chunk; /* of a stage of an interleaved pipeline; 0 = not said, as the following */
+    double accumulation;    /* passes whose gradients are added up */
+    double local_batch;     /* samples that a replica runs at once, in a pipeline */
+    double stage_batch;     /* in parts of so many */
+    double copies;          /* of what is sharded among ranks */
+    double devices;         /* that it runs on */
+    char model[160];        /* its name, with what tells its size; "" = not said */
+    pace_texts model_sizes; /* "hidden=4096": parameters of `described` */
+    const char *described;  /* the model of the catalogue that the file's sizes describe; NULL = they describe none */
+    char assumed[80];       /* of these sizes, what the file does not state; "" = nothing */
     const char *launcher;   /* whose it is; borrowed from the catalogue */
     char framework[64];     /* "framework=NAME": the first that the launcher runs */
 } pace_launcher_settings;
 
-/** Reads TOML ("[section]", "key = value") or command-line arguments ("--flag value"), in scripts too. PACE_E_INPUT for
- * a file in which nothing is understood. Free `out`, which begins as zeros, after a failure too. */
+/** Reads what pace_launch_words_read() takes for a script or a configuration. The launcher is the one that understands
+ * most of it. PACE_E_INPUT for a file in which nothing is understood, and for a value that is none. Free `out`, which
+ * begins as zeros, after a failure too. */
 pace_status pace_launcher_read(pace_launcher_settings *out, pace_catalog *catalog, const char *path) PACE_MUST_CHECK;
+/** The value of a setting; NULL = not said. */
+const char *pace_launcher_says(const pace_launcher_settings *settings, const char *key);
 void pace_launcher_settings_free(pace_launcher_settings *settings);

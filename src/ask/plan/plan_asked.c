@@ -3,6 +3,7 @@
 #include "ask/plan/plan_beyond.h"
 #include "ask/plan/plan_together.h"
 #include "ask/plan/plan_words.h"
+#include "ask/plan/plan_yours.h"
 #include "base/order.h"
 #include "model/model_settings.h"
 
@@ -96,102 +97,6 @@ static pace_status count_devices(pace_plan_asked *a) {
         PACE_TRY(pace_machine_asked(&machine, a->options->context->catalog, a->options->on.items[i]));
         a->most_devices = fmax(a->most_devices, (double)machine.devices * machine.nodes);
     }
-    return PACE_OK;
-}
-
-/* --- the user's own configuration --------------------------------------------------------------------------------- */
-
-/* What the file says that no search chooses (batch, sequence, precision) is fixed, unless the question says other. */
-static pace_status read_file(pace_plan_asked *a) {
-    const pace_plan_options *o = a->options;
-    if (!o->from) return PACE_OK;
-    if (o->on.count > 1) return pace_fail(PACE_E_USAGE, "from: expected one machine (on), found %zu", o->on.count);
-    if (o->within || o->budget) return pace_fail(PACE_E_USAGE, "from: expected no parts of machines (within, budget)");
-    PACE_TRY(pace_launcher_read(&a->file, o->context->catalog, o->from));
-    for (size_t i = 0; i < o->set.count; i++) PACE_TRY(PACE_PUSH(&a->set, o->set.items[i]));
-    if (!pace_framework_asked(&o->set)) PACE_TRY(PACE_PUSH(&a->set, a->file.framework));
-    for (size_t i = 0; i < a->file.settings.count; i++) {
-        const char *word = a->file.settings.items[i];
-        char key[32];
-        bool searched = false;
-        snprintf(key, sizeof key, "%.*s", (int)strcspn(word, "="), word);
-        for (int f = 0; f < PACE_PLAN_FIELDS; f++) searched |= strcmp(key, pace_plan_field_names[f]) == 0;
-        searched &= strcmp(key, "precision") != 0;
-        bool said = pace_settings_name(&o->set, (const char *const[]){key, NULL});
-        if (!searched && !said && strcmp(key, "sequence_parallel") != 0) PACE_TRY(PACE_PUSH(&a->set, word));
-    }
-    a->with_file = *o;
-    a->with_file.set = (pace_words){a->set.items, a->set.count};
-    a->options = &a->with_file;
-    return PACE_OK;
-}
-
-/* One of what is searched and not said, else as the file has it. */
-static pace_status read_yours(pace_config *out, pace_plan_asked *a, pace_plan_place *p) {
-    pace_config config = p->step.asked.config;
-    config.tp = config.pp = config.vpp = config.cp = config.ep = config.micro_batch = 1;
-    config.zero_stage = 0;
-    if (strcmp(p->step.asked.framework->name, "fsdp") != 0) config.sequence_parallel = 0; /* a flag of its own */
-    config.recompute = PACE_RECOMPUTE_NONE;
-    config.schedule = PACE_SCHEDULE_1F1B;
-    for (size_t i = 0; i < a->file.settings.count; i++) {
-        const char *word = a->file.settings.items[i], *equals = strchr(word, '=');
-        char key[32];
-        snprintf(key, sizeof key, "%.*s", (int)(equals - word), word);
-        if (pace_config_has(key)) PACE_TRY(pace_config_set(&config, key, equals + 1));
-    }
-    if (a->file.layers_of_chunk > 0) {
-        double of_stages = config.pp * a->file.layers_of_chunk;
-        bool ends = fmod(p->layers, of_stages) != 0 && fmod(p->layers + 2, of_stages) == 0;
-        config.vpp = (p->layers + 2 * ends) / of_stages;
-    }
-    if (!pace_settings_name(&(pace_words){(const char *const *)a->file.settings.items, a->file.settings.count},
-                            (const char *const[]){"zero_stage", NULL}) &&
-        strcmp(p->step.asked.framework->name, "fsdp") == 0)
-        config.zero_stage = 3;
-    *out = config;
-    return PACE_OK;
-}
-
-static void say_field(char out[32], const pace_config *config, int field) {
-    const double values[] = {config->tp, config->pp,         config->vpp,        config->cp,
-                             config->ep, config->zero_stage, config->zero_group, config->micro_batch};
-    const char *word = pace_config_word(config, pace_plan_field_names[field]);
-    if (word) snprintf(out, 32, "%s", word);
-    else snprintf(out, 32, "%.0f", values[field]);
-}
-
-PACE_ORDER(by_change, pace_plan_change, PACE_UP(choice.time_s.median))
-
-static pace_status try_field(pace_plan_asked *a, pace_plan_place *p, const pace_config *yours, int field) {
-    bool pinned[PACE_PLAN_FIELDS];
-    pace_plan_change change = {.field = pace_plan_field_names[field]};
-    for (int f = 0; f < PACE_PLAN_FIELDS; f++) pinned[f] = f != field;
-    PACE_TRY(pace_plan_place_best(&change.choice, a, p, yours, pinned));
-    double yours_s = a->yours.time_s.median;
-    if (!(change.choice.time_s.median > 0) || (yours_s > 0 && change.choice.time_s.median >= 0.999 * yours_s))
-        return PACE_OK;
-    say_field(change.from, yours, field);
-    say_field(change.to, &change.choice.candidate.config, field);
-    return PACE_PUSH(&a->changes, change);
-}
-
-static pace_status improve(pace_plan_asked *a) {
-    pace_plan_place *p = a->places.items[0];
-    bool pinned[PACE_PLAN_FIELDS];
-    pace_config yours;
-    if (!a->options->from) return PACE_OK;
-    for (int f = 0; f < PACE_PLAN_FIELDS; f++) pinned[f] = true;
-    PACE_TRY(read_yours(&yours, a, p));
-    PACE_TRY(pace_plan_place_best(&a->yours, a, p, &yours, pinned));
-    if (!(a->yours.time_s.median > 0)) {
-        a->yours.candidate.config = yours;
-        snprintf(a->yours_refused, sizeof a->yours_refused, "%s", "it does not divide, or does not fit into memory");
-    }
-    bool precise = pace_settings_name(&a->options->set, (const char *const[]){"precision", NULL});
-    for (int f = 0; f < PACE_PLAN_FIELDS; f++)
-        if (f != PACE_PLAN_PRECISION || !precise) PACE_TRY(try_field(a, p, &yours, f));
-    if (a->changes.count) qsort(a->changes.items, a->changes.count, sizeof *a->changes.items, by_change);
     return PACE_OK;
 }
 
@@ -353,12 +258,13 @@ pace_status pace_plan_ask(pace_plan_asked *out, const char *name, const pace_pla
     out->options = options;
     PACE_TRY(pace_plan_terms_read(out));
     PACE_TRY(pace_device_catalog_load(&out->devices, options->context->catalog));
-    PACE_TRY(read_file(out));
     PACE_TRY(count_devices(out));
+    PACE_TRY(pace_plan_yours_read(out));
+    name = out->name;
     for (size_t i = 0; i < options->on.count; i++) PACE_TRY(add_machine(out, name, i));
     find_front(out);
     if (options->together && !out->stopped) PACE_TRY(pace_plan_share_out(out));
-    if (!out->stopped) PACE_TRY(improve(out));
+    if (!out->stopped) PACE_TRY(pace_plan_yours_improve(out));
     if (!out->stopped) PACE_TRY(find_loosened(out, name));
     if (!out->stopped) PACE_TRY(pace_plan_find_other(out, name));
     if (!out->stopped) PACE_TRY(pace_plan_find_framework(out, name));

@@ -8,6 +8,7 @@
 #include "schedule/gradients.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 /* --- words -------------------------------------------------------------------------------------------------------- */
@@ -329,8 +330,8 @@ pace_status pace_plan_place_answer(pace_plan_place *p, pace_plan_asked *a) {
     return p->choices.count ? settle(p) : PACE_OK;
 }
 
-pace_status pace_plan_place_best(pace_plan_choice *out, const pace_plan_asked *a, pace_plan_place *p,
-                                 const pace_config *config, const bool pinned[PACE_PLAN_FIELDS]) {
+pace_status pace_plan_place_best(pace_plan_choice *out, char *refused, size_t size, const pace_plan_asked *a,
+                                 pace_plan_place *p, const pace_config *config, const bool pinned[PACE_PLAN_FIELDS]) {
     pace_plan_space space = p->space;
     pace_plan_found found = {0};
     pace_step_case base = p->step.asked;
@@ -342,6 +343,8 @@ pace_status pace_plan_place_best(pace_plan_choice *out, const pace_plan_asked *a
         status = solve_choice(out, p, &found.fitting.items[0], a->tokens);
         if (status != PACE_E_MEMORY) status = PACE_OK;
     }
+    if (found.fitting.count == 0) out->need_bytes = found.nearest.need_bytes;
+    if (found.refusals.count > 0) snprintf(refused, size, "%s", found.refusals.items[0].first);
     pace_plan_found_free(&found);
     p->space = space;
     return status;

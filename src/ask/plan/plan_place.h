@@ -85,13 +85,14 @@ typedef struct {
 } pace_plan_together;
 
 typedef struct {
-    const char *name; /* of the model, as asked; borrowed */
+    const char *name; /* of the model, as asked, or as the file has it; borrowed */
     const pace_plan_options *options;
     pace_plan_options with_file; /* the options, and what the user's file fixes */
     pace_launcher_settings file;
-    PACE_VEC(const char *) set;         /* of with_file */
-    pace_plan_choice yours;             /* the file's configuration; its time is 0 where it cannot be */
-    char yours_refused[240];            /* why it cannot be */
+    PACE_VEC(const char *) set; /* of with_file */
+    double file_parameters;     /* of the file's model, where the question's has others; 0 = it has not */
+    pace_plan_choice yours;     /* the file's configuration; its time is 0 where it cannot be */
+    char yours_refused[240];    /* why it cannot be; "" = it needs more memory (need_bytes), or does not divide */
     PACE_VEC(pace_plan_change) changes; /* fastest first; only such as are faster, or fit where it does not */
     pace_device_catalog devices;
     pace_predict_fits fits;
@@ -131,9 +132,11 @@ pace_status pace_plan_place_share(pace_plan_choice *out, const pace_plan_asked *
                                   bool timed) PACE_MUST_CHECK;
 void pace_plan_place_close(pace_plan_place *p);
 
-/** The fastest that fits with some fields pinned to `config`, on all devices; `out` is untouched where nothing does. */
-pace_status pace_plan_place_best(pace_plan_choice *out, const pace_plan_asked *a, pace_plan_place *p,
-                                 const pace_config *config, const bool pinned[PACE_PLAN_FIELDS]) PACE_MUST_CHECK;
+/** The fastest that fits with some fields pinned to `config`, on all devices. Where nothing does, `out` has but the
+ * need_bytes of what needs least, 0 where nothing was built; `refused` of `size` bytes says why the first was not. */
+pace_status pace_plan_place_best(pace_plan_choice *out, char *refused, size_t size, const pace_plan_asked *a,
+                                 pace_plan_place *p, const pace_config *config,
+                                 const bool pinned[PACE_PLAN_FIELDS]) PACE_MUST_CHECK;
 
 /** Whether a place's best choice trains all tokens within the days and for the budget that were said, with `sure` also
  * at the upper end of the step's interval. */

@@ -295,13 +295,46 @@ static void say_nothing_fits(pace_report *report, const pace_plan_asked *a) {
                      pace_show_bytes(p->found.device_bytes).text);
 }
 
+/* Where the file is not what is answered. */
+static void say_file_differs(pace_report *report, const pace_plan_asked *a, const pace_plan_place *best) {
+    const pace_launcher_settings *file = &a->file;
+    char list[400] = "";
+    double devices = best->space.devices,
+           asked = pace_model_total(&best->step.model, &best->step.asked.config).parameters;
+    for (size_t i = 0; i < file->uncounted.count; i++)
+        pace_list(list, sizeof list, ", ", "%s", file->uncounted.items[i]);
+    if (*list) pace_report_lead(report, PACE_WARN_FILE_DIFFERS, "%s: not counted: %s.", a->options->from, list);
+    if (a->file_parameters > 0)
+        pace_report_lead(report, PACE_WARN_FILE_DIFFERS, "%s trains a model of %s parameters, %s has %s.",
+                         a->options->from, pace_show_count(a->file_parameters).text, a->name,
+                         pace_show_count(asked).text);
+    if (file->devices > 0 && file->devices != devices)
+        pace_report_lead(report, PACE_WARN_FILE_DIFFERS, "%s runs on %.0f devices, %s has %.0f.", a->options->from,
+                         file->devices, best->machine.name, devices);
+    if (a->name == file->described && *file->assumed)
+        pace_report_lead(report, PACE_WARN_FILE_DIFFERS, "%s does not state all sizes of its model: %s assumed.",
+                         a->options->from, file->assumed);
+}
+
 static void say_yours(pace_node *root, const pace_plan_asked *a, const pace_plan_place *best) {
     const pace_plan_choice *yours = &a->yours;
     char config[PACE_PLAN_SAYS];
     if (!a->options->from) return;
     pace_plan_say_config(config, &yours->candidate.config);
+    if (a->name == a->file.described) {
+        char sizes[400] = "";
+        for (size_t i = 0; i < a->file.model_sizes.count; i++)
+            pace_list(sizes, sizeof sizes, ", ", "%s", a->file.model_sizes.items[i]);
+        pace_node_sentence(root, true, "The model is the file's: %s with %s.", a->name, sizes);
+    }
     if (!(yours->time_s.median > 0)) {
-        pace_node_sentence(root, true, "Yours (%s: %s) cannot run: %s.", a->file.launcher, config, a->yours_refused);
+        if (yours->need_bytes > 0)
+            pace_node_sentence(root, true, "Yours (%s: %s) cannot run: it needs %s on each device, which has %s.",
+                               a->file.launcher, config, pace_show_bytes(yours->need_bytes).text,
+                               pace_show_bytes(best->found.device_bytes).text);
+        else
+            pace_node_sentence(root, true, "Yours (%s: %s) cannot run: %s.", a->file.launcher, config,
+                               *a->yours_refused ? a->yours_refused : "the devices or the batch do not divide by it");
         return;
     }
     double fastest_s = best->choices.count ? best->choices.items[0].time_s.median : yours->time_s.median;
@@ -447,6 +480,7 @@ void pace_plan_say_answer(pace_report *report, pace_node *root, const pace_plan_
         pace_plan_say_cheapest(root, a, best);
     }
     say_yours(root, a, best ? best : a->places.items[0]);
+    if (a->options->from) say_file_differs(report, a, best ? best : a->places.items[0]);
 }
 
 void pace_plan_say_notes(pace_report *report, pace_node *root, const pace_plan_asked *a, const pace_plan_place *best) {

@@ -1,0 +1,236 @@
+#include "ask/plan/launch_words.h"
+
+#include "base/input.h"
+#include "base/numbers.h"
+#include "base/print.h"
+#include "base/text.h"
+#include "base/yaml.h"
+
+#include <string.h>
+
+enum { MOST_BYTES = 1 << 20, NAME = 256, VALUE = 512, VARIABLES = 256, DEPTH = 8 };
+
+typedef struct {
+    char name[64], value[VALUE];
+    bool several; /* it is given different values, of which nobody knows the one that counts */
+} variable;
+
+typedef struct {
+    pace_launch_words *out;
+    char section[NAME / 2];
+    PACE_VEC(variable) variables;
+} reader;
+
+static pace_status add(reader *r, const char *name, const char *value) {
+    pace_launch_word word = {pace_copy_text(name, strlen(name)), pace_copy_text(value, strlen(value))};
+    pace_status status = word.name && word.value ? PACE_PUSH(&r->out->items, word) : PACE_E_MEMORY;
+    if (status != PACE_OK) PACE_FREE(word.name, word.value);
+    for (char *c = status == PACE_OK ? word.name : NULL; c && *c; c++)
+        if (*c == '-') *c = '_';
+    return status;
+}
+
+/* --- shell variables ---------------------------------------------------------------------------------------------- */
+
+static const variable *find_variable(const reader *r, const char *name, size_t length) {
+    for (size_t i = 0; i < r->variables.count; i++)
+        if (pace_span_is(name, length, r->variables.items[i].name)) return &r->variables.items[i];
+    return NULL;
+}
+
+/* "$NAME", "${NAME}", "${NAME:-value}" at the start of `text`: what it stands for, and how long it is; false where
+ * nothing says. */
+static bool look_up(const reader *r, const char *text, size_t *length, char out[VALUE]) {
+    bool braces = text[1] == '{';
+    const char *name = text + 1 + braces, *otherwise = NULL;
+    size_t size = 0, end;
+    while (pace_is_name(name[size])) size++;
+    end = (size_t)(name - text) + size;
+    if (braces && text[end] == ':' && (text[end + 1] == '-' || text[end + 1] == '=')) otherwise = text + end + 2;
+    if (braces) {
+        const char *close = strchr(text + end, '}');
+        if (!close) return false;
+        end = (size_t)(close - text) + 1;
+    }
+    *length = end;
+    const variable *found = size ? find_variable(r, name, size) : NULL;
+    if (found && found->several) return false;
+    if (found) pace_snprintf(out, VALUE, "%s", found->value);
+    else if (otherwise) pace_snprintf(out, VALUE, "%.*s", (int)(text + end - 1 - otherwise), otherwise);
+    return found || otherwise;
+}
+
+/* Replaces variables that the script has set; the others stay. */
+static void expand(const reader *r, char out[VALUE], const char *text) {
+    *out = '\0';
+    while (*text && strlen(out) + 1 < VALUE) {
+        char value[VALUE];
+        size_t length = strcspn(text, "$");
+        if (length > 0) pace_append(out, VALUE, "%.*s", (int)length, text);
+        text += length;
+        if (!*text) break;
+        length = 1;
+        if (look_up(r, text, &length, value)) pace_append(out, VALUE, "%s", value);
+        else pace_append(out, VALUE, "%.*s", (int)length, text);
+        text += length;
+    }
+}
+
+static pace_status assign(reader *r, const char *name, size_t length, const char *text) {
+    variable one = {.several = false};
+    if (length == 0 || length >= sizeof one.name) return PACE_OK;
+    pace_snprintf(one.name, sizeof one.name, "%.*s", (int)length, name);
+    expand(r, one.value, text);
+    for (size_t i = 0; i < r->variables.count; i++)
+        if (strcmp(r->variables.items[i].name, one.name) == 0) {
+            r->variables.items[i].several |= strcmp(r->variables.items[i].value, one.value) != 0;
+            return PACE_OK;
+        }
+    return r->variables.count < VARIABLES ? PACE_PUSH(&r->variables, one) : PACE_OK;
+}
+
+/* --- lines of scripts and of TOML --------------------------------------------------------------------------------- */
+
+static char *trim(char *text) {
+    while (pace_is_space(*text)) text++;
+    for (size_t n = strlen(text); n > 0 && (pace_is_space(text[n - 1]) || text[n - 1] == '\\'); n--) text[n - 1] = '\0';
+    return text;
+}
+
+/* What stands behind a "#" that follows a space is a remark, and so is a whole line. */
+static void cut_remark(char *line) {
+    for (char *c = line; *c; c++)
+        if (*c == '#' && (c == line || pace_is_space(c[-1]))) *c = '\0';
+}
+
+/* A value between quotes, or up to a space. */
+static char *unquote(char *value) {
+    if (*value == '"' || *value == '\'') {
+        char quote = *value++;
+        char *end = strchr(value, quote);
+        if (end) *end = '\0';
+    }
+    return value;
+}
+
+static pace_status read_pair(reader *r, char *line, char *equals) {
+    char name[NAME], expanded[VALUE];
+    bool shell = !*r->section && equals > line && !pace_is_space(equals[-1]) && !pace_is_space(equals[1]);
+    *equals = '\0';
+    char *key = trim(line), *value = unquote(trim(equals + 1));
+    if (shell) { /* "export TP=8" */
+        char *space = strrchr(key, ' ');
+        if (space) key = space + 1;
+        PACE_TRY(assign(r, key, strlen(key), value));
+    }
+    expand(r, expanded, value);
+    pace_snprintf(name, sizeof name, "%.120s%s%.120s", r->section, *r->section ? "." : "", key);
+    return add(r, name, expanded);
+}
+
+static bool is_flag(const char *word) { return word[0] == '-' && word[1] == '-' && pace_is_alpha(word[2]); }
+
+/* "--flag value --other=value --alone". */
+static pace_status read_flags(reader *r, char *line) {
+    static const char between[] = " \t\\\"'()=";
+    char *rest = line, *word = strsep(&rest, between);
+    while (word) {
+        char *next = strsep(&rest, between), value[VALUE];
+        while (next && !*next) next = strsep(&rest, between);
+        bool alone = !next || is_flag(next);
+        if (is_flag(word)) {
+            expand(r, value, alone ? "" : next);
+            PACE_TRY(add(r, word + 2, value));
+        }
+        word = next;
+    }
+    return PACE_OK;
+}
+
+/* "[training]", and no test of a shell's. */
+static bool is_section(const char *line, size_t *length) {
+    *length = *line == '[' ? 1 : 0;
+    while (*length > 0 && (pace_is_name(line[*length]) || strchr(".-", line[*length])) && line[*length]) ++*length;
+    return *length > 1 && strcmp(line + *length, "]") == 0;
+}
+
+static pace_status read_statement(reader *r, char *statement) {
+    size_t length;
+    char *start = trim(statement), *flag = strstr(start, "--");
+    if (!*start) return PACE_OK;
+    if (is_section(start, &length)) {
+        pace_snprintf(r->section, sizeof r->section, "%.*s", (int)length - 1, start + 1);
+        return PACE_OK;
+    }
+    char *equals = strchr(start, '=');
+    if (flag) return read_flags(r, start);
+    return equals ? read_pair(r, start, equals) : PACE_OK;
+}
+
+/* "TP=8; PP=2". */
+static pace_status read_line(reader *r, char *line) {
+    char *rest = line, *statement;
+    cut_remark(line);
+    if (strpbrk(line, "\"'")) return read_statement(r, line);
+    while ((statement = strsep(&rest, ";")) != NULL) PACE_TRY(read_statement(r, statement));
+    return PACE_OK;
+}
+
+static pace_status read_lines(reader *r, char *text) {
+    for (char *line = text, *next; line; line = next) {
+        next = strchr(line, '\n');
+        if (next) *next++ = '\0';
+        PACE_TRY(read_line(r, line));
+    }
+    return PACE_OK;
+}
+
+/* --- trees: YAML and JSON ----------------------------------------------------------------------------------------- */
+
+static pace_status read_tree(reader *r, const pace_yaml_node *map, const char *path, int depth) {
+    for (size_t i = 0; i < pace_yaml_count(map) && depth < DEPTH; i++) {
+        const pace_yaml_node *node = pace_yaml_item(map, i);
+        const char *key = pace_yaml_key(map, i), *value = pace_yaml_text(node);
+        char name[NAME];
+        pace_snprintf(name, sizeof name, "%.120s%s%.120s", path, *path ? "." : "", key ? key : "");
+        if (pace_yaml_is_map(node)) PACE_TRY(read_tree(r, node, name, depth + 1));
+        else if (key && value) PACE_TRY(add(r, name, value));
+    }
+    return PACE_OK;
+}
+
+static bool is_tree(const char *path, const char *text) {
+    while (pace_is_space(*text)) text++;
+    return *text == '{' || pace_has_suffix(path, ".yaml") || pace_has_suffix(path, ".yml");
+}
+
+pace_status pace_launch_words_parse(pace_launch_words *out, const char *name, char *text, size_t length) {
+    reader r = {.out = out};
+    pace_yaml *yaml = NULL;
+    pace_status status = PACE_OK;
+    if (strlen(text) != length) return pace_fail(PACE_E_INPUT, "%s: expected text, found bytes of 0", name);
+    if (is_tree(name, text)) {
+        status = pace_yaml_parse(&yaml, name, text, length);
+        if (status == PACE_OK) status = read_tree(&r, pace_yaml_root(yaml), "", 0);
+    } else status = read_lines(&r, text);
+    pace_yaml_free(yaml);
+    PACE_VEC_FREE(&r.variables);
+    return status;
+}
+
+pace_status pace_launch_words_read(pace_launch_words *out, const char *path) {
+    pace_input *input;
+    char *text = NULL;
+    size_t length;
+    PACE_TRY(pace_input_open(&input, path));
+    pace_status status = pace_input_read_all(&text, &length, input, MOST_BYTES);
+    pace_input_free(input);
+    if (status == PACE_OK) status = pace_launch_words_parse(out, path, text, length);
+    pace_free(text);
+    return status;
+}
+
+void pace_launch_words_free(pace_launch_words *words) {
+    for (size_t i = 0; i < words->items.count; i++) PACE_FREE(words->items.items[i].name, words->items.items[i].value);
+    PACE_VEC_FREE(&words->items);
+}
