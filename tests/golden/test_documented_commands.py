@@ -1,6 +1,7 @@
 """Every command line that README.md and docs/ show: its verb and options exist, and what needs no file of the reader's, or one
 of the kind that is bundled here, runs. Advice of the catalogue names verbs and options that exist."""
 import gzip
+import json
 import os
 import re
 import shlex
@@ -75,6 +76,12 @@ def put_examples(folder):
     shutil.copy(os.path.join(DATA, "jobs_resnet50.csv"), os.path.join(folder, "jobs.csv"))
     with open(os.path.join(folder, "run.sh"), "w") as file:
         file.write("torchrun pretrain_gpt.py --tensor-model-parallel-size 8 --micro-batch-size 1 --global-batch-size 256 --bf16\n")
+    with open(os.path.join(folder, "pretrain.sh"), "w") as file:
+        file.write("TP=8\nBATCH='--micro-batch-size 1 --global-batch-size 256'\ntorchrun pretrain_gpt.py --tensor-model-parallel-size $TP $BATCH --bf16 "
+                   "--num-layers 40 --hidden-size 5120 --num-attention-heads 40 --swiglu --ffn-hidden-size 13824 --seq-length 4096\n")
+    with open(os.path.join(folder, "config.json"), "w") as file:
+        json.dump({"model_type": "llama", "hidden_size": 4096, "intermediate_size": 11008, "num_hidden_layers": 32, "num_attention_heads": 32,
+                   "vocab_size": 32000}, file)
 
 
 def run_in(folder, command):
