@@ -131,22 +131,27 @@ typedef pace_status (*pace_draw_fn)(void *context, pace_timeline *timeline);
 void pace_node_timeline(pace_node *parent, const char *title, int64_t from_ns, int64_t to_ns, pace_draw_fn draw,
                         void *context, void (*free_context)(void *));
 
+/* How a chart is drawn, as flags. */
+enum {
+    PACE_CHART_LOG_X = 1,
+    PACE_CHART_LOG_Y = 2,   /* the axis of y is one of factors of ten; y = 0 is left out */
+    PACE_CHART_STACKED = 4, /* each curve stands on the one before, and the areas between are filled; all have their
+                               points at the same x */
+};
 /** A picture for people (HTML only; not in JSON): curves over one axis, that of y from 0 to 1 at least. */
-pace_node *pace_node_chart(pace_node *parent, const char *title, const char *x_title, bool log_x);
+pace_node *pace_node_chart(pace_node *parent, const char *title, const char *x_title, unsigned flags);
 /** The same of stacked bars: each "curve" is a bar, each "point" the share y of the next part. */
 pace_node *pace_node_stacks(pace_node *parent, const char *title, const char *const *parts, size_t part_count);
-void pace_chart_curve(pace_node *chart, const char *name);
+typedef enum {
+    PACE_CURVE_LINE,
+    PACE_CURVE_PALE, /* what the others are seen against: drawn thin and grey */
+    PACE_CURVE_DOTS, /* points of their own, not joined */
+} pace_curve_look;
+/** Begins a curve, whose name is formatted. */
+void pace_chart_curve(pace_node *chart, pace_curve_look look, const char *format, ...) PACE_PRINTF(3, 4);
 /** The colours of the parts of stacked bars, and of the last curve: where they mean the same elsewhere on the page. */
 void pace_chart_part_colors(pace_node *chart, const pace_class *colors);
 void pace_chart_color(pace_node *chart, pace_class color);
-/** The last curve is what the others are seen against: drawn thin and grey. */
-void pace_chart_pale(pace_node *chart);
-/** The points of the last curve are dots of their own, not joined. */
-void pace_chart_dots(pace_node *chart);
-/** Each curve stands on the one before, and the areas between are filled; all have their points at the same x. */
-void pace_chart_stacked(pace_node *chart);
-/** The axis of y is one of factors of ten, too; y = 0 is left out. */
-void pace_chart_log_y(pace_node *chart);
 
 /** A picture for people (HTML only; not in JSON): a flame graph. `draw` fills it (report/analyze/flame.h) when a page
  * is written, and `free_context` frees `context` with the report. The node takes the context over, whatever comes of

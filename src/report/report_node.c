@@ -451,24 +451,28 @@ void pace_node_heat(pace_node *parent, const char *title, const char *const *row
     pace_node_bars(parent, title, rows, row_count, columns, NULL, column_count, ns);
 }
 
-pace_node *pace_node_chart(pace_node *parent, const char *title, const char *x_title, bool log_x) {
+pace_node *pace_node_chart(pace_node *parent, const char *title, const char *x_title, unsigned flags) {
     pace_node *node = add_holder(parent, PACE_NODE_CHART, NULL, title, PACE_FOR_PEOPLE, sizeof *node->chart);
     if (!node) return NULL;
-    node->chart->log_x = log_x;
+    node->chart->flags = flags;
     return copy_to(&node->chart->x_title, node->report, x_title) ? node : NULL;
 }
 
 pace_node *pace_node_stacks(pace_node *parent, const char *title, const char *const *parts, size_t part_count) {
-    pace_node *node = pace_node_chart(parent, title, "", false);
+    pace_node *node = pace_node_chart(parent, title, "", 0);
     if (node) add_names(node->report, &node->chart->parts, parts, part_count);
     return node;
 }
 
-void pace_chart_curve(pace_node *node, const char *name) {
+void pace_chart_curve(pace_node *node, pace_curve_look look, const char *format, ...) {
     pace_held_chart *chart = held_by(node, PACE_NODE_CHART);
-    pace_held_curve curve = {0};
-    if (!chart || !copy_to(&curve.name, node->report, name)) return;
-    if (!keep(node->report, PACE_PUSH(&chart->curves, curve))) pace_free(curve.name);
+    pace_held_curve curve = {.look = look};
+    if (!chart) return;
+    va_list arguments;
+    va_start(arguments, format);
+    curve.name = pace_format_text(format, arguments);
+    va_end(arguments);
+    if (!keep(node->report, curve.name ? PACE_PUSH(&chart->curves, curve) : PACE_E_MEMORY)) pace_free(curve.name);
 }
 
 void pace_chart_part_colors(pace_node *node, const pace_class *colors) {
@@ -482,26 +486,6 @@ void pace_chart_color(pace_node *node, pace_class color) {
     if (!chart || chart->curves.count == 0) return;
     chart->curves.items[chart->curves.count - 1].colored = true;
     chart->curves.items[chart->curves.count - 1].color = color;
-}
-
-void pace_chart_pale(pace_node *node) {
-    pace_held_chart *chart = held_by(node, PACE_NODE_CHART);
-    if (chart && chart->curves.count > 0) chart->curves.items[chart->curves.count - 1].pale = true;
-}
-
-void pace_chart_dots(pace_node *node) {
-    pace_held_chart *chart = held_by(node, PACE_NODE_CHART);
-    if (chart && chart->curves.count > 0) chart->curves.items[chart->curves.count - 1].dots = true;
-}
-
-void pace_chart_stacked(pace_node *node) {
-    pace_held_chart *chart = held_by(node, PACE_NODE_CHART);
-    if (chart) chart->stacked = true;
-}
-
-void pace_chart_log_y(pace_node *node) {
-    pace_held_chart *chart = held_by(node, PACE_NODE_CHART);
-    if (chart) chart->log_y = true;
 }
 
 void pace_node_flame(pace_node *parent, const char *title, pace_flame_fn draw, void *context, void (*release)(void *)) {

@@ -76,7 +76,8 @@ typedef struct {
 
 typedef struct {
     char *name;
-    bool pale, dots, colored;
+    pace_curve_look look;
+    bool colored;
     pace_class color; /* where it has one of its own; else the next that no other curve of the chart has */
     PACE_VEC(pace_point) points;
 } pace_held_curve;
@@ -95,7 +96,7 @@ typedef struct {
 /* Curves; or, with parts, stacked bars. */
 typedef struct {
     char *x_title;
-    bool log_x, log_y, stacked;
+    unsigned flags;
     pace_texts parts;
     PACE_VEC(pace_class) part_colors; /* none: one after the other */
     PACE_VEC(pace_held_curve) curves;

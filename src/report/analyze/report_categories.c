@@ -47,13 +47,10 @@ static category_row row_of(const pace_category_row *from, int64_t total_ns) {
 static void put_roof(pace_node *chart, const pace_rank *rank, double least, double most) {
     double bandwidth = rank->device->memory_bytes_per_s;
     double peak = pace_device_peak(rank->device, pace_main_element_bytes(rank)), ridge = peak / bandwidth;
-    char name[96];
-    pace_snprintf(name, sizeof name, "peak of %s", rank->device->name);
-    pace_chart_curve(chart, name);
+    pace_chart_curve(chart, PACE_CURVE_PALE, "peak of %s", rank->device->name);
     pace_chart_point(chart, fmin(least, ridge), fmin(least, ridge) * bandwidth);
     pace_chart_point(chart, ridge, peak);
     pace_chart_point(chart, fmax(most, ridge), peak);
-    pace_chart_pale(chart);
 }
 
 static void put_roofline(pace_node *root, const pace_rank *rank, const pace_category_rows *rows) {
@@ -67,15 +64,13 @@ static void put_roofline(pace_node *root, const pace_rank *rank, const pace_cate
     bool peaks = rank->device && rank->device->memory_bytes_per_s > 0 &&
                  pace_device_peak(rank->device, pace_main_element_bytes(rank)) > 0;
     if (!(most > 0) || !peaks) return;
-    pace_node *chart =
-        pace_node_chart(root, "Kinds of work under the device's roofline", "flop for each byte; flop/s", true);
-    pace_chart_log_y(chart);
+    pace_node *chart = pace_node_chart(root, "Kinds of work under the device's roofline", "flop for each byte; flop/s",
+                                       PACE_CHART_LOG_X | PACE_CHART_LOG_Y);
     put_roof(chart, rank, least, most);
     for (size_t i = 0; i < rows->count; i++) {
         const pace_category_row *row = &rows->items[i];
         if (!(row->flop > 0) || !(row->bytes > 0) || !(row->modelled_ns > 0)) continue;
-        pace_chart_curve(chart, row->name);
-        pace_chart_dots(chart);
+        pace_chart_curve(chart, PACE_CURVE_DOTS, "%s", row->name);
         pace_chart_point(chart, row->flop / row->bytes, row->flop / row->modelled_ns * 1e9);
     }
 }

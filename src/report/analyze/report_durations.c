@@ -26,7 +26,7 @@ static bin_row row_of(const pace_duration_bins *bins, size_t i) {
 
 /* A step over each bin. */
 static void put_curve(pace_node *chart, const pace_duration_bins *bins, const char *name, bool by_time) {
-    pace_chart_curve(chart, name);
+    pace_chart_curve(chart, PACE_CURVE_LINE, "%s", name);
     for (size_t i = bins->first; i < bins->first + bins->count; i++) {
         const bin_row row = row_of(bins, i);
         double from = row.bin.from_ns > 0 ? (double)row.bin.from_ns : (double)row.bin.to_ns / 2;
@@ -41,7 +41,8 @@ void pace_put_durations(pace_node *root, const pace_rank *rank, const pace_work_
     pace_node *table = pace_work_table(root, &durations, 0, shown);
     for (size_t i = bins.first; i < bins.first + bins.count; i++) pace_table_put(table, &(bin_row[]){row_of(&bins, i)});
     if (bins.count < 2) return;
-    pace_node *chart = pace_node_chart(root, "Length of kernels", "µs; share of the kernels, and of their time", true);
+    pace_node *chart =
+        pace_node_chart(root, "Length of kernels", "µs; share of the kernels, and of their time", PACE_CHART_LOG_X);
     put_curve(chart, &bins, "of the kernels", false);
     put_curve(chart, &bins, "of their time", true);
 }

@@ -110,15 +110,10 @@ static void put_chart(pace_node *root, const pace_exchange_totals *totals) {
         for (size_t k = i; k < totals->items.count; k++) {
             const pace_exchange_total *row = &totals->items.items[k];
             if (strcmp(row->collective, first->collective) != 0 || row->bytes <= 0 || !(row->busbw_per_s > 0)) continue;
-            if (!chart) {
-                chart =
-                    pace_node_chart(root, "Bandwidth of collectives by their size", "bytes; byte/s on the bus", true);
-                pace_chart_log_y(chart);
-            }
-            if (!begun) {
-                pace_chart_curve(chart, first->collective);
-                pace_chart_dots(chart);
-            }
+            if (!chart)
+                chart = pace_node_chart(root, "Bandwidth of collectives by their size", "bytes; byte/s on the bus",
+                                        PACE_CHART_LOG_X | PACE_CHART_LOG_Y);
+            if (!begun) pace_chart_curve(chart, PACE_CURVE_DOTS, "%s", first->collective);
             begun = true;
             pace_chart_point(chart, (double)row->bytes, row->busbw_per_s);
         }

@@ -149,8 +149,8 @@ static void put_runs(pace_node *root, const view *v) {
         pace_table_put(table, &(run_row){at, run->label, (int64_t)h->runs.items[i - 1] + 1, value,
                                          h->before_median > 0 ? value / h->before_median - 1 : NAN});
     }
-    pace_node *chart = pace_node_chart(root, h->path, "run", false);
-    pace_chart_curve(chart, h->path);
+    pace_node *chart = pace_node_chart(root, h->path, "run", 0);
+    pace_chart_curve(chart, PACE_CURVE_LINE, "%s", h->path);
     for (size_t i = 0; i < h->values.count; i++)
         pace_chart_point(chart, (double)h->runs.items[i] + 1, h->values.items[i]);
 }

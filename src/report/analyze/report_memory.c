@@ -94,7 +94,7 @@ static void put_curve(pace_node *chart, const pace_rank *rank, const pace_memory
     int64_t sum = device->first_bytes, most = INT64_MIN, stretch = 0, began_ns = rank->step.begins_ns;
     char name[32];
     name_device(name, sizeof name, device);
-    pace_chart_curve(chart, name);
+    pace_chart_curve(chart, PACE_CURVE_LINE, "%s", name);
     for (size_t i = 0; i < rank->step.memory.count; i++) {
         const pace_memory_event *event = &rank->step.memory.items[i];
         if (event->device_id != device->device_id || event->device_type != device->device_type) continue;
@@ -116,8 +116,7 @@ static void put_chart(pace_node *root, const pace_rank *rank, const pace_memory_
     if (count < 2) return;
     int64_t from_ns = rank->step.memory.items[0].at_ns, to_ns = rank->step.memory.items[count - 1].at_ns;
     if (to_ns <= from_ns || to_ns - from_ns > INT64_MAX / CURVE_POINTS) return;
-    pace_node *chart =
-        pace_node_chart(root, "Memory held over time, bytes", "ms from the start of the recording", false);
+    pace_node *chart = pace_node_chart(root, "Memory held over time, bytes", "ms from the start of the recording", 0);
     for (size_t i = 0; i < use->devices.count; i++) put_curve(chart, rank, &use->devices.items[i], from_ns, to_ns);
 }
 
@@ -196,11 +195,10 @@ static void put_areas(pace_node *root, const pace_rank *rank, const pace_memory_
     if (!kinds->known || kinds->states.count < 2) return;
     name_device(name, sizeof name, device);
     pace_snprintf(title, sizeof title, "Memory of %s by what it is held for, bytes", name);
-    pace_node *chart = pace_node_chart(root, title, "ms from the start of the recording", false);
-    pace_chart_stacked(chart);
+    pace_node *chart = pace_node_chart(root, title, "ms from the start of the recording", PACE_CHART_STACKED);
     for (size_t k = 0; k < PACE_HELD_KINDS; k++) {
         if (!ever_held(kinds, k)) continue;
-        pace_chart_curve(chart, pace_memory_kind_names[k]);
+        pace_chart_curve(chart, PACE_CURVE_LINE, "%s", pace_memory_kind_names[k]);
         for (size_t i = 0; i < kinds->states.count; i++)
             pace_chart_point(chart, (double)(kinds->states.items[i].at_ns - rank->step.begins_ns) / 1e6,
                              (double)kinds->states.items[i].bytes[k]);

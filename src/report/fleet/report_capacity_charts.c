@@ -3,22 +3,17 @@
 
 #include <stdio.h>
 
-static void draw_parts(pace_node *chart, const char *name, double used, double free, double lost, double whole) {
-    pace_chart_curve(chart, name);
-    pace_chart_point(chart, 0, used / whole);
-    pace_chart_point(chart, 1, (free - lost) / whole);
-    pace_chart_point(chart, 2, lost / whole);
-}
-
 static void draw_models(pace_node *section, const pace_cluster *cluster, const pace_capacity *c) {
     static const char *const parts[] = {"used", "free", "free, but unusable for the average request"};
     pace_node *chart = pace_node_stacks(section, "GPUs by model, when the cluster is busiest", parts, 3);
     for (size_t m = 0; m < cluster->models.count; m++) {
         const pace_model_use *use = &c->models[m];
-        char name[64];
         if (use->gpus == 0) continue;
-        snprintf(name, sizeof name, "%.16s, %zu GPUs", cluster->models.items[m], use->gpus);
-        draw_parts(chart, name, use->busiest_used, use->free, use->lost_on_average, (double)use->gpus);
+        double gpus = (double)use->gpus;
+        pace_chart_curve(chart, PACE_CURVE_LINE, "%.16s, %zu GPUs", cluster->models.items[m], use->gpus);
+        pace_chart_point(chart, 0, use->busiest_used / gpus);
+        pace_chart_point(chart, 1, (use->free - use->lost_on_average) / gpus);
+        pace_chart_point(chart, 2, use->lost_on_average / gpus);
     }
 }
 
@@ -28,7 +23,7 @@ static void draw_use(pace_node *section, const pace_cluster *cluster, const pace
     for (size_t m = 0; m < cluster->models.count; m++) {
         const pace_model_use *use = &c->models[m];
         if (!(use->gpu_hours > 0)) continue;
-        pace_chart_curve(chart, cluster->models.items[m]);
+        pace_chart_curve(chart, PACE_CURVE_LINE, "%s", cluster->models.items[m]);
         pace_chart_point(chart, 0, use->used_gpu_hours / use->gpu_hours);
         pace_chart_point(chart, 1, 1 - use->used_gpu_hours / use->gpu_hours);
     }
@@ -45,7 +40,7 @@ static void draw_requests(pace_node *section, const pace_cluster *cluster, const
         for (size_t m = 0; m < cluster->models.count; m++) {
             const pace_model_use *use = &c->models[m];
             if (!(use->free > 0)) continue;
-            pace_chart_curve(chart, cluster->models.items[m]);
+            pace_chart_curve(chart, PACE_CURVE_LINE, "%s", cluster->models.items[m]);
             pace_chart_point(chart, 0, 1 - use->lost[kind] / use->free);
             pace_chart_point(chart, 1, use->lost[kind] / use->free);
         }
@@ -53,11 +48,11 @@ static void draw_requests(pace_node *section, const pace_cluster *cluster, const
 }
 
 static void draw_time(pace_node *section, const pace_capacity *c) {
-    pace_node *chart = pace_node_chart(section, "Over time", "days; share", false);
-    pace_chart_curve(chart, "used, of all GPUs");
+    pace_node *chart = pace_node_chart(section, "Over time", "days; share", 0);
+    pace_chart_curve(chart, PACE_CURVE_LINE, "used, of all GPUs");
     for (size_t i = 0; i < c->instant_count; i++)
         pace_chart_point(chart, (c->instants[i].time_s - c->instants[0].time_s) / 86400, c->instants[i].used / c->gpus);
-    pace_chart_curve(chart, "lost to the average request, of free GPUs");
+    pace_chart_curve(chart, PACE_CURVE_LINE, "lost to the average request, of free GPUs");
     for (size_t i = 0; i < c->instant_count; i++)
         if (c->instants[i].free > 0)
             pace_chart_point(chart, (c->instants[i].time_s - c->instants[0].time_s) / 86400,
@@ -66,14 +61,14 @@ static void draw_time(pace_node *section, const pace_capacity *c) {
 
 static void draw_filling(pace_node *section, const pace_capacity *c) {
     pace_node *chart =
-        pace_node_chart(section, "If all pods had arrived and none had left", "GPUs asked for, of all; share", false);
-    pace_chart_curve(chart, "used, of all GPUs");
+        pace_node_chart(section, "If all pods had arrived and none had left", "GPUs asked for, of all; share", 0);
+    pace_chart_curve(chart, PACE_CURVE_LINE, "used, of all GPUs");
     for (size_t i = 0; i < c->filling_count; i++)
         pace_chart_point(chart, c->filling[i].asked / c->gpus, c->filling[i].used / c->gpus);
-    pace_chart_curve(chart, "lost to the average request, of all GPUs");
+    pace_chart_curve(chart, PACE_CURVE_LINE, "lost to the average request, of all GPUs");
     for (size_t i = 0; i < c->filling_count; i++)
         pace_chart_point(chart, c->filling[i].asked / c->gpus, c->filling[i].lost / c->gpus);
-    pace_chart_curve(chart, "lost, of free GPUs");
+    pace_chart_curve(chart, PACE_CURVE_LINE, "lost, of free GPUs");
     for (size_t i = 0; i < c->filling_count; i++)
         if (c->filling[i].free > 0)
             pace_chart_point(chart, c->filling[i].asked / c->gpus, c->filling[i].lost / c->filling[i].free);

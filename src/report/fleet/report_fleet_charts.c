@@ -74,15 +74,15 @@ static const pace_class class_colors[PACE_JOB_ARCHITECTURES] = {PACE_CLASS_UPDAT
 /* How much of the weight lies at or below x. */
 static void draw_cdf(pace_node *chart, pace_sketch *sketch, int architecture) {
     if (sketch->total == 0) return;
-    pace_chart_curve(chart, pace_job_architecture_names[architecture]);
+    pace_chart_curve(chart, PACE_CURVE_LINE, "%s", pace_job_architecture_names[architecture]);
     pace_chart_color(chart, class_colors[architecture]);
     for (int i = 0; i <= POINTS; i++)
         pace_chart_point(chart, pace_sketch_quantile(sketch, i / (double)POINTS), i / (double)POINTS);
 }
 
 static void draw_sizes(pace_node *section, pace_fleet_view *view) {
-    pace_node *cnodes = pace_node_chart(section, "cNodes of a job", "cNodes", true);
-    pace_node *weights = pace_node_chart(section, "Weights of a job", "bytes", true);
+    pace_node *cnodes = pace_node_chart(section, "cNodes of a job", "cNodes", PACE_CHART_LOG_X);
+    pace_node *weights = pace_node_chart(section, "Weights of a job", "bytes", PACE_CHART_LOG_X);
     for (int a = 0; a < PACE_JOB_ARCHITECTURES; a++) {
         draw_cdf(cnodes, &view->fleet.groups[a].cnode_counts, a);
         draw_cdf(weights, &view->fleet.groups[a].weight_bytes, a);
@@ -97,14 +97,14 @@ static void draw_shares(pace_node *section, pace_fleet_view *view) {
         for (int l = 0; l < PACE_LEVELS; l++) {
             char title[64];
             snprintf(title, sizeof title, "Share of %s, %s", titles[k], levels[l]);
-            pace_node *chart = pace_node_chart(section, title, "share of a step", false);
+            pace_node *chart = pace_node_chart(section, title, "share of a step", 0);
             for (int a = 0; a < PACE_JOB_ARCHITECTURES; a++) draw_cdf(chart, &view->fleet.groups[a].shares[l][k], a);
         }
 }
 
 static void draw_breakdown(pace_node *chart, const pace_fleet_group *group, int level, const char *name) {
     if (group->jobs == 0) return;
-    pace_chart_curve(chart, name);
+    pace_chart_curve(chart, PACE_CURVE_LINE, "%s", name);
     for (int k = 0; k < PACE_JOB_COMPONENTS; k++) pace_chart_point(chart, k, pace_fleet_share(group, level, k));
 }
 
@@ -120,8 +120,8 @@ static void draw_breakdowns(pace_node *section, const pace_fleet_view *view) {
     }
 }
 
-static void draw_parts(pace_node *chart, const char *name, const pace_sum *shares, uint64_t jobs) {
-    pace_chart_curve(chart, name);
+static void draw_parts(pace_node *chart, const char *word, const char *name, const pace_sum *shares, uint64_t jobs) {
+    pace_chart_curve(chart, PACE_CURVE_LINE, "%s %s", word, name);
     for (int k = 0; k < PACE_JOB_COMPONENTS; k++) pace_chart_point(chart, k, pace_sum_value(&shares[k]) / (double)jobs);
 }
 
@@ -133,19 +133,17 @@ static void draw_before_and_after(pace_node *section, const pace_fleet_view *vie
     for (int t = 0; t < PACE_FLEET_TARGETS; t++) {
         const pace_fleet_projection *p = &view->fleet.projections[t];
         const char *name = pace_job_architecture_names[pace_fleet_targets[t]];
-        char title[64];
         if (p->single.total == 0) continue;
-        snprintf(title, sizeof title, "fit %s", name);
-        draw_parts(parts, title, p->share_before, p->single.total);
-        snprintf(title, sizeof title, "as %s", name);
-        draw_parts(parts, title, p->share_after, p->single.total);
+        draw_parts(parts, "fit", name, p->share_before, p->single.total);
+        draw_parts(parts, "as", name, p->share_after, p->single.total);
     }
 }
 
 static void draw_moved(pace_node *section, pace_fleet_view *view) {
     if (view->fleet.groups[PACE_JOB_PS_WORKER].jobs == 0) return;
-    pace_node *single = pace_node_chart(section, "PS/Worker moved: speed-up of one cNode", "speed-up", true);
-    pace_node *throughput = pace_node_chart(section, "PS/Worker moved: throughput", "speed-up", true);
+    pace_node *single =
+        pace_node_chart(section, "PS/Worker moved: speed-up of one cNode", "speed-up", PACE_CHART_LOG_X);
+    pace_node *throughput = pace_node_chart(section, "PS/Worker moved: throughput", "speed-up", PACE_CHART_LOG_X);
     for (int t = 0; t < PACE_FLEET_TARGETS; t++) {
         draw_cdf(single, &view->fleet.projections[t].single, (int)pace_fleet_targets[t]);
         draw_cdf(throughput, &view->fleet.projections[t].throughput, (int)pace_fleet_targets[t]);
@@ -159,14 +157,14 @@ static void draw_sweeps(pace_node *section, const pace_fleet_view *view) {
         char title[96];
         if (view->fleet.groups[c].jobs == 0) continue;
         snprintf(title, sizeof title, "Faster hardware: %s", pace_fleet_class_names[c]);
-        pace_node *chart = pace_node_chart(section, title, "rate relative to today; mean speed-up of jobs", false);
+        pace_node *chart = pace_node_chart(section, title, "rate relative to today; mean speed-up of jobs", 0);
         for (int r = 0; r < PACE_JOB_RESOURCES; r++) {
             double base = view->fleet.setting->machine.figure[PACE_FIGURE_RATE + r], before = 0;
             bool begun = false;
             for (size_t q = 0; q < questions->items.count; q++) {
                 const pace_fleet_question *question = &questions->items.items[q];
                 if (question->kind != PACE_ASKED_HARDWARE || question->resource[0] != r) continue;
-                if (!begun) pace_chart_curve(chart, pace_job_resource_names[r]);
+                if (!begun) pace_chart_curve(chart, PACE_CURVE_LINE, "%s", pace_job_resource_names[r]);
                 if (!begun) pace_chart_color(chart, resource_colors[r]);
                 begun = true;
                 if (before < base && question->rate[0] > base) pace_chart_point(chart, 1, 1);
@@ -182,7 +180,7 @@ static void draw_sweeps(pace_node *section, const pace_fleet_view *view) {
 static void draw_shares_of_resources(pace_node *section, const pace_fleet_view *view) {
     const pace_fleet_questions *questions = view->fleet.questions;
     pace_node *chart = pace_node_chart(section, "Speed-up by the share of the fastest upgrade",
-                                       "share of the resource in a step; mean speed-up of jobs", false);
+                                       "share of the resource in a step; mean speed-up of jobs", 0);
     for (size_t q = 0; q < questions->items.count; q++) {
         const pace_fleet_question *question = &questions->items.items[q];
         bool fastest = question->kind == PACE_ASKED_HARDWARE;
@@ -192,7 +190,7 @@ static void draw_shares_of_resources(pace_node *section, const pace_fleet_view *
                                   questions->items.items[other].rate[0] <= question->rate[0]);
         if (!fastest) continue;
         const pace_fleet_answer *answer = &view->fleet.answers[q];
-        pace_chart_curve(chart, question->text);
+        pace_chart_curve(chart, PACE_CURVE_LINE, "%s", question->text);
         pace_chart_color(chart, resource_colors[question->resource[0]]);
         for (int t = 0; t < PACE_SHARE_TENTHS; t++)
             if (answer->tenth_jobs[t] > 0)

@@ -8,12 +8,10 @@
 enum { MOST_JOBS = 16, MOST_WORKERS = 24, MOST_POINTS = 600, MOST_BANDS = 8, MOST_SLOW = 8 };
 
 /* Of many iterations the slowest of each stretch: what holds a job up stays to be seen. */
-static void draw_worker(pace_node *chart, const pace_straggler_job *j, size_t worker) {
+static void draw_worker(pace_node *chart, const pace_straggler_job *j, size_t worker, pace_curve_look look) {
     pace_iterations data = pace_iteration_rows_data(&j->rows);
     size_t stretch = (data.iterations + MOST_POINTS - 1) / MOST_POINTS;
-    char name[160];
-    snprintf(name, sizeof name, "worker %.140s", pace_straggler_name(j, worker));
-    pace_chart_curve(chart, name);
+    pace_chart_curve(chart, look, "worker %.140s", pace_straggler_name(j, worker));
     for (size_t first = 0; first < data.iterations; first += stretch) {
         size_t slowest = SIZE_MAX;
         for (size_t i = first; i < first + stretch && i < data.iterations; i++) {
@@ -48,12 +46,9 @@ static void draw_workers(pace_node *chart, const pace_straggler_job *j, size_t e
     size_t workers = j->rows.workers.count, shown[MOST_SLOW], count = 0;
     for (size_t w = 0; w < workers && count < MOST_SLOW; w++)
         if (stands_out(j, w)) shown[count++] = w;
-    for (size_t i = 0; i < count; i++) draw_worker(chart, j, shown[i]);
-    for (size_t w = 0; w < workers; w += every) {
-        if (stands_out(j, w)) continue;
-        draw_worker(chart, j, w);
-        pace_chart_pale(chart);
-    }
+    for (size_t i = 0; i < count; i++) draw_worker(chart, j, shown[i], PACE_CURVE_LINE);
+    for (size_t w = 0; w < workers; w += every)
+        if (!stands_out(j, w)) draw_worker(chart, j, w, PACE_CURVE_PALE);
 }
 
 static void draw_times(pace_node *section, const pace_straggler_job *j) {
@@ -63,7 +58,7 @@ static void draw_times(pace_node *section, const pace_straggler_job *j) {
     snprintf(axis, sizeof axis, "iteration; time%s%s%s", j->rows.unit[0] == 's' ? " in s" : "",
              j->found.spells.count > 0 ? "; slow spells are marked" : "",
              j->rows.labels.count > MOST_POINTS ? "; slowest of each stretch" : "");
-    pace_node *chart = pace_node_chart(section, title, axis, false);
+    pace_node *chart = pace_node_chart(section, title, axis, 0);
     draw_spells(chart, j);
     draw_workers(chart, j, every);
 }
@@ -74,8 +69,9 @@ static double low(const pace_slowdown *s) { return s->low; }
 static double high(const pace_slowdown *s) { return s->high; }
 static double measured(const pace_slowdown *s) { return s->measured; }
 
-static void draw_figure(pace_node *chart, const pace_straggler_job *j, const char *name, slowdown_figure figure) {
-    pace_chart_curve(chart, name);
+static void draw_figure(pace_node *chart, const pace_straggler_job *j, const char *name, slowdown_figure figure,
+                        pace_curve_look look) {
+    pace_chart_curve(chart, look, "%s", name);
     for (size_t i = 0; i < j->sizes; i++)
         if (!isnan(figure(&j->slowdown[i])))
             pace_chart_point(chart, (double)j->slowdown[i].workers, figure(&j->slowdown[i]));
@@ -84,13 +80,11 @@ static void draw_figure(pace_node *chart, const pace_straggler_job *j, const cha
 static void draw_slowdown(pace_node *section, const pace_straggler_job *j) {
     char title[256];
     snprintf(title, sizeof title, "%.120s: slow-down by number of workers", j->name);
-    pace_node *chart = pace_node_chart(section, title, "workers; times a mean worker's iteration", true);
-    draw_figure(chart, j, "expected", expected);
-    draw_figure(chart, j, "measured", measured);
-    draw_figure(chart, j, "90 % from", low);
-    pace_chart_pale(chart);
-    draw_figure(chart, j, "to", high);
-    pace_chart_pale(chart);
+    pace_node *chart = pace_node_chart(section, title, "workers; times a mean worker's iteration", PACE_CHART_LOG_X);
+    draw_figure(chart, j, "expected", expected, PACE_CURVE_LINE);
+    draw_figure(chart, j, "measured", measured, PACE_CURVE_LINE);
+    draw_figure(chart, j, "90 % from", low, PACE_CURVE_PALE);
+    draw_figure(chart, j, "to", high, PACE_CURVE_PALE);
 }
 
 void pace_put_straggler_charts(pace_node *root, const pace_straggler_job *jobs, size_t count) {

@@ -19,10 +19,8 @@ typedef struct {
 } picture;
 
 static void draw_bar(const picture *p, pace_node *chart, const char *name, const pace_usage_group *g) {
-    char text[96];
     double whole = p->asked->figures.all.gpu_hours;
-    pace_snprintf(text, sizeof text, "%.40s, %s h", name, pace_show_int((int64_t)llround(g->gpu_hours)).text);
-    pace_chart_curve(chart, text);
+    pace_chart_curve(chart, PACE_CURVE_LINE, "%.40s, %s h", name, pace_show_int((int64_t)llround(g->gpu_hours)).text);
     if (p->judged) {
         pace_chart_point(chart, 0, (g->judged_gpu_hours - g->idle_gpu_hours) / whole);
         pace_chart_point(chart, 1, g->idle_gpu_hours / whole);

@@ -153,9 +153,8 @@ static void put_bars(pace_node *root, const pace_partition_asked *a, const pace_
     for (size_t k = 0; k < rows_of(a, p); k++) longest_s = fmax(longest_s, p->found.choices.items[k].time.sample_s);
     for (size_t k = 0; k < rows_of(a, p); k++) {
         const pace_partition *one = &p->found.choices.items[k].partition;
-        char name[64];
-        pace_snprintf(name, sizeof name, "dp=%.0f tp=%.0f servers=%.0f", one->replicas, one->workers, one->servers);
-        pace_chart_curve(bars, name);
+        pace_chart_curve(bars, PACE_CURVE_LINE, "dp=%.0f tp=%.0f servers=%.0f", one->replicas, one->workers,
+                         one->servers);
         for (size_t i = 0; i < PARTS; i++)
             pace_chart_point(bars, (double)i, part_s(&p->found.choices.items[k].time, i) / longest_s);
     }
@@ -180,9 +179,8 @@ PACE_TABLE(front_table, "front", "Time against machines: each is faster than all
 static void put_front(pace_node *root, const pace_partition_asked *a, const pace_partition_place *p) {
     pace_node *table = pace_open_table(root, &front_table, flags_of(a)), *chart = NULL;
     if (p->front.count > 1) {
-        chart = pace_node_chart(root, "Speedup by machines", "machines", true);
-        pace_chart_curve(chart, p->hosts.name);
-        pace_chart_log_y(chart);
+        chart = pace_node_chart(root, "Speedup by machines", "machines", PACE_CHART_LOG_X | PACE_CHART_LOG_Y);
+        pace_chart_curve(chart, PACE_CURVE_LINE, "%s", p->hosts.name);
     }
     for (size_t i = 0; i < p->front.count; i++) {
         const pace_partition_choice *one = &p->found.choices.items[p->front.items[i]];

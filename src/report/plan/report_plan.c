@@ -345,12 +345,13 @@ static pace_status put_front(pace_node *root, const pace_plan_asked *a) {
         double most = 0;
         qsort(sorted, count, sizeof *sorted, by_days);
         for (size_t i = 0; i < count; i++) most = fmax(most, sorted[i]->choices.items[0].price);
-        pace_node *chart = pace_node_chart(root, "Cost against days, as a share of the dearest", "days", true);
+        pace_node *chart =
+            pace_node_chart(root, "Cost against days, as a share of the dearest", "days", PACE_CHART_LOG_X);
         size_t on_front = 0;
         for (size_t i = 0; i < count; i++) on_front += sorted[i]->on_front;
         for (int front = 1; front >= (on_front < count ? 0 : 1); front--) {
-            pace_chart_curve(chart, front ? "no other is faster and cheaper" : "others");
-            if (!front || on_front < 2) pace_chart_dots(chart);
+            pace_chart_curve(chart, front && on_front > 1 ? PACE_CURVE_LINE : PACE_CURVE_DOTS,
+                             front ? "no other is faster and cheaper" : "others");
             for (size_t i = 0; i < count; i++)
                 if (sorted[i]->on_front == (front > 0))
                     pace_chart_point(chart, sorted[i]->choices.items[0].days, sorted[i]->choices.items[0].price / most);

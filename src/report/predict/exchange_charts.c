@@ -23,18 +23,15 @@ static void put_curve(pace_node *chart, const pace_exchange_curves *c, drawn val
 }
 
 static void put_interval(pace_node *chart, const pace_exchange_curves *c, drawn value) {
-    pace_chart_curve(chart, "90 % interval: shortest time");
-    pace_chart_pale(chart);
+    pace_chart_curve(chart, PACE_CURVE_PALE, "90 %% interval: shortest time");
     put_curve(chart, c, value, -1);
-    pace_chart_curve(chart, "longest time");
-    pace_chart_pale(chart);
+    pace_chart_curve(chart, PACE_CURVE_PALE, "longest time");
     put_curve(chart, c, value, 1);
 }
 
 static void put_measured(pace_node *chart, const pace_exchange_curves *c, drawn value) {
     if (!c->measured.count) return;
-    pace_chart_curve(chart, "measured");
-    pace_chart_dots(chart);
+    pace_chart_curve(chart, PACE_CURVE_DOTS, "measured");
     for (size_t i = 0; i < c->measured.count; i++)
         pace_chart_point(chart, c->measured.items[i].bytes,
                          value(c, c->measured.items[i].bytes, c->measured.items[i].time_s));
@@ -52,22 +49,21 @@ static void put_changes(pace_node *chart, const pace_exchange_curves *c) {
     }
 }
 
-static pace_node *put_chart(pace_node *root, const pace_exchange_curves *c, const char *title, const char *unit,
-                            const char *name, drawn value) {
+static void put_chart(pace_node *root, const pace_exchange_curves *c, const char *title, const char *unit,
+                      const char *name, drawn value, unsigned flags) {
     char axis[80];
     pace_snprintf(axis, sizeof axis, "bytes; %s%s", unit,
                   c->changes.count > 1 ? "; upright: from here on another algorithm or protocol" : "");
-    pace_node *chart = pace_node_chart(root, title, axis, true);
-    pace_chart_curve(chart, name);
+    pace_node *chart = pace_node_chart(root, title, axis, PACE_CHART_LOG_X | flags);
+    pace_chart_curve(chart, PACE_CURVE_LINE, "%s", name);
     put_curve(chart, c, value, 0);
     put_measured(chart, c, value);
     put_interval(chart, c, value);
     put_changes(chart, c);
-    return chart;
 }
 
 void pace_put_exchange_charts(pace_node *root, const pace_exchange_curves *c) {
     if (c->sizes.count < 2) return;
-    pace_chart_log_y(put_chart(root, c, "Time by size", "µs", "time", as_time));
-    put_chart(root, c, "Bus bandwidth by size", "GB/s", "bus bandwidth", as_bandwidth);
+    put_chart(root, c, "Time by size", "µs", "time", as_time, PACE_CHART_LOG_Y);
+    put_chart(root, c, "Bus bandwidth by size", "GB/s", "bus bandwidth", as_bandwidth, 0);
 }

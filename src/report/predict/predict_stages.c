@@ -82,18 +82,15 @@ static int64_t last_ns(const pace_memory_series *memory) {
 
 /* Of many stages some, the first and the last among them. */
 static void draw_memory(pace_node *root, const pace_memory_series *memory, double device_bytes) {
-    pace_node *chart = pace_node_chart(root, "Memory of each stage over the step", "seconds; GB", false);
+    pace_node *chart = pace_node_chart(root, "Memory of each stage over the step", "seconds; GB", 0);
     size_t last = memory->count - 1, curves = memory->count < CURVES_MOST ? memory->count : CURVES_MOST;
     for (size_t i = 0; i < curves; i++) {
         size_t stage = last * i / (curves - 1);
-        char name[32];
-        pace_snprintf(name, sizeof name, "stage %zu", stage);
-        pace_chart_curve(chart, name);
+        pace_chart_curve(chart, PACE_CURVE_LINE, "stage %zu", stage);
         draw_points(chart, &memory->stages[stage]);
     }
     if (!(device_bytes > 0)) return;
-    pace_chart_curve(chart, "the device has");
-    pace_chart_pale(chart);
+    pace_chart_curve(chart, PACE_CURVE_PALE, "the device has");
     pace_chart_point(chart, 0, device_bytes / 1e9);
     pace_chart_point(chart, (double)last_ns(memory) / 1e9, device_bytes / 1e9);
 }

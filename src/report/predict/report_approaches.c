@@ -63,15 +63,14 @@ static void put_crossings(pace_node *root, const pace_approach_exchange_asked *a
 
 static void put_chart(pace_node *root, const pace_approach_exchange_asked *a) {
     if (a->sizes.count < 2) return;
-    pace_node *chart = pace_node_chart(root, "Time by size", "bytes; µs", true);
+    pace_node *chart = pace_node_chart(root, "Time by size", "bytes; µs", PACE_CHART_LOG_X | PACE_CHART_LOG_Y);
     for (size_t i = 0; i < a->opened.count; i++) {
-        pace_chart_curve(chart, label(a, i));
+        pace_chart_curve(chart, PACE_CURVE_LINE, "%s", label(a, i));
         for (size_t s = 0; s < a->sizes.count; s++) {
             const pace_approach_size *p = &a->points.items[i * a->sizes.count + s];
             if (p->bytes > 0 && p->time_s.median > 0) pace_chart_point(chart, p->bytes, p->time_s.median * 1e6);
         }
     }
-    pace_chart_log_y(chart);
 }
 
 /* Of each approach but the first the least and the most that it takes of the first's time. */

@@ -74,8 +74,8 @@ static charts add_charts(pace_node *root, const pace_workers_asked *a, const cha
     snprintf(title[0], sizeof title[0], "Throughput, samples/s: %.80s", of);
     snprintf(title[1], sizeof title[1], "Efficiency: %.80s", of);
     snprintf(title[2], sizeof title[2], "Parts of a step: %.80s", of);
-    return (charts){pace_node_chart(root, title[0], "workers", false),
-                    pace_node_chart(root, title[1], "workers", a->workers.count > 4),
+    return (charts){pace_node_chart(root, title[0], "workers", 0),
+                    pace_node_chart(root, title[1], "workers", a->workers.count > 4 ? PACE_CHART_LOG_X : 0),
                     pace_node_stacks(root, title[2], parts, 4)};
 }
 
@@ -83,16 +83,15 @@ static void begin_curves(const charts *c, const pace_workers_asked *a, const cha
     char name[160];
     if (a->batches.count > 1) snprintf(name, sizeof name, "%.120s, batch %.0f", label, batch);
     else snprintf(name, sizeof name, "%.120s", label);
-    pace_chart_curve(c->throughput, name);
-    pace_chart_curve(c->efficiency, name);
+    pace_chart_curve(c->throughput, PACE_CURVE_LINE, "%s", name);
+    pace_chart_curve(c->efficiency, PACE_CURVE_LINE, "%s", name);
 }
 
 static void put_stages(pace_node *stages, const pace_workers_asked *a, const pace_workers_point *p) {
     double step_s = p->point.step_s.median, exposed_s = fmin(p->point.times.exposed_s, p->wu_s),
            skew_s = fmin(p->point.times.skew_s, p->wu_s - exposed_s);
-    char name[96];
-    snprintf(name, sizeof name, "%.40s, %.0f, %d", a->approaches.labels.items[p->approach], p->batch, p->workers);
-    pace_chart_curve(stages, name);
+    pace_chart_curve(stages, PACE_CURVE_LINE, "%.40s, %.0f, %d", a->approaches.labels.items[p->approach], p->batch,
+                     p->workers);
     pace_chart_point(stages, 0, p->fp_bp_s / step_s);
     pace_chart_point(stages, 1, (p->wu_s - exposed_s - skew_s) / step_s);
     pace_chart_point(stages, 2, exposed_s / step_s);

@@ -71,8 +71,8 @@ static void round_out(axis *a) {
 }
 
 static void fit_axes(axis *x, axis *y, const pace_held_chart *chart) {
-    *x = (axis){INFINITY, -INFINITY, chart->log_x};
-    *y = chart->log_y ? (axis){INFINITY, -INFINITY, true} : (axis){0, 0, false};
+    *x = (axis){INFINITY, -INFINITY, (chart->flags & PACE_CHART_LOG_X) != 0};
+    *y = (chart->flags & PACE_CHART_LOG_Y) ? (axis){INFINITY, -INFINITY, true} : (axis){0, 0, false};
     for (size_t c = 0; c < chart->curves.count; c++)
         for (size_t i = 0; i < chart->curves.items[c].points.count; i++) {
             const pace_point *point = &chart->curves.items[c].points.items[i];
@@ -137,11 +137,12 @@ static void put_dots(pace_sink *sink, const axis *x, const axis *y, const pace_h
 }
 
 static void put_curve(pace_sink *sink, const axis *x, const axis *y, const pace_held_curve *curve, pace_class color) {
-    if (curve->dots) {
+    if (curve->look == PACE_CURVE_DOTS) {
         put_dots(sink, x, y, curve, color);
         return;
     }
-    pace_sink_format(sink, "<polyline class=\"c-%s%s\" points=\"", pace_class_name(color), curve->pale ? " pale" : "");
+    pace_sink_format(sink, "<polyline class=\"c-%s%s\" points=\"", pace_class_name(color),
+                     curve->look == PACE_CURVE_PALE ? " pale" : "");
     for (size_t i = 0; i < curve->points.count; i++) {
         const pace_point *point = &curve->points.items[i];
         if (!can_stand(x, point->x) || !can_stand(y, point->y)) continue;
@@ -167,10 +168,10 @@ enum { PALE_NAMED = 3 }; /* in the legend; more are "others" */
 static void put_legend(pace_sink *sink, const pace_held_chart *chart) {
     size_t color = 0, pale = 0;
     pace_sink_text(sink, "<ul class=\"legend\">");
-    for (size_t c = 0; c < chart->curves.count; c++) pale += chart->curves.items[c].pale;
+    for (size_t c = 0; c < chart->curves.count; c++) pale += chart->curves.items[c].look == PACE_CURVE_PALE;
     for (size_t c = 0; c < chart->curves.count; c++) {
         const pace_held_curve *curve = &chart->curves.items[c];
-        if (!curve->pale) put_legend_item(sink, color_of(curve, &color), curve->name);
+        if (curve->look != PACE_CURVE_PALE) put_legend_item(sink, color_of(curve, &color), curve->name);
         else if (pale <= PALE_NAMED) put_legend_item(sink, PACE_CLASS_OTHER, curve->name);
     }
     if (pale > PALE_NAMED) put_legend_item(sink, PACE_CLASS_OTHER, "others");
@@ -238,9 +239,10 @@ static void render_curves(pace_sink *sink, const pace_held_chart *chart) {
     put_axes(sink, &x, &y, chart);
     for (size_t b = 0; b < chart->bands.count; b++) put_band(sink, &x, &chart->bands.items[b]);
     for (size_t c = 0; c < chart->curves.count; c++)
-        if (chart->curves.items[c].pale) put_curve(sink, &x, &y, &chart->curves.items[c], PACE_CLASS_OTHER);
+        if (chart->curves.items[c].look == PACE_CURVE_PALE)
+            put_curve(sink, &x, &y, &chart->curves.items[c], PACE_CLASS_OTHER);
     for (size_t c = 0; c < chart->curves.count; c++)
-        if (!chart->curves.items[c].pale)
+        if (chart->curves.items[c].look != PACE_CURVE_PALE)
             put_curve(sink, &x, &y, &chart->curves.items[c], color_of(&chart->curves.items[c], &color));
     pace_sink_text(sink, "</svg>\n");
 }
@@ -289,6 +291,6 @@ static void render_stacks(pace_sink *sink, const pace_held_chart *chart) {
 void pace_render_chart(pace_sink *sink, const pace_held_chart *chart) {
     if (chart->curves.count == 0) return;
     if (chart->parts.count > 0) render_stacks(sink, chart);
-    else if (chart->stacked) render_areas(sink, chart);
+    else if (chart->flags & PACE_CHART_STACKED) render_areas(sink, chart);
     else render_curves(sink, chart);
 }
