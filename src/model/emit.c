@@ -1,4 +1,5 @@
 #include "model/emit.h"
+#include "base/print.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -94,10 +95,21 @@ void pace_emit_host(pace_lowering *to, const char *name) {
     pace_emit_close(to);
 }
 
-void pace_emit_op(pace_lowering *to, const char *name, pace_op op) {
-    pace_emit_open(to, name);
-    pace_emit_launch(to, op);
+void pace_emit_op(pace_lowering *to, const char *names, pace_op op) {
+    static const char within[] = " > ";
+    char outer[64];
+    const char *end = strstr(names, within);
+    if (end) pace_snprintf(outer, sizeof outer, "%.*s", (int)(end - names), names);
+    pace_emit_open(to, end ? outer : names);
+    if (end) pace_emit_op(to, end + sizeof within - 1, op);
+    else pace_emit_launch(to, op);
     pace_emit_close(to);
+}
+
+void pace_emit_backward_op(pace_lowering *to, const char *function, const char *names, pace_op op) {
+    pace_emit_open_backward(to, function);
+    pace_emit_op(to, names, op);
+    pace_emit_close_backward(to);
 }
 
 void pace_emit_open_backward(pace_lowering *to, const char *name) {
@@ -366,6 +378,10 @@ pace_op pace_emit_rows(const pace_lowering *to, pace_op_family family, const cha
                   .size = {rows, columns}};
     set_kind(&op, kind);
     return finish(op);
+}
+
+pace_op pace_emit_sums(const pace_lowering *to, double rows, double columns, int bytes) {
+    return pace_emit_rows(to, PACE_OP_REDUCTION, "sum", PACE_PASS_FORWARD, rows, columns, bytes);
 }
 
 pace_op pace_emit_copy(const pace_lowering *to, const char *kind, double elements, int bytes) {

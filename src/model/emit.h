@@ -89,8 +89,10 @@ void pace_emit_close(pace_lowering *to);
 void pace_emit_await(pace_lowering *to);
 /** An operator that gives the device nothing. */
 void pace_emit_host(pace_lowering *to, const char *name);
-/** An operator with one launch. */
-void pace_emit_op(pace_lowering *to, const char *name, pace_op op);
+/** An operator with one launch; "aten::to > aten::copy_" is the second within the first. */
+void pace_emit_op(pace_lowering *to, const char *names, pace_op op);
+/** The same within a backward function ("AddmmBackward0"). */
+void pace_emit_backward_op(pace_lowering *to, const char *function, const char *names, pace_op op);
 /** Autograd's two levels around a backward function ("AddmmBackward0"). */
 void pace_emit_open_backward(pace_lowering *to, const char *name);
 void pace_emit_close_backward(pace_lowering *to);
@@ -141,6 +143,8 @@ pace_op pace_emit_elementwise(const pace_lowering *to, const char *kind, double 
                               int bytes);
 pace_op pace_emit_rows(const pace_lowering *to, pace_op_family family, const char *kind, pace_pass pass, double rows,
                        double columns, int bytes);
+/** The sums of the columns. */
+pace_op pace_emit_sums(const pace_lowering *to, double rows, double columns, int bytes);
 pace_op pace_emit_copy(const pace_lowering *to, const char *kind, double elements, int bytes);
 /** A copy between precisions. */
 pace_op pace_emit_cast(const pace_lowering *to, double elements, int from_bytes, int to_bytes);

@@ -174,9 +174,7 @@ static void backward_layers(pace_lowering *to) {
 static void lower_loss_gradient(pace_lowering *to) {
     bool outermost = to->outermost;
     to->outermost = false;
-    pace_emit_open(to, "aten::ones_like");
-    pace_emit_op(to, "aten::fill_", pace_emit_copy(to, "fill", 1, 4));
-    pace_emit_close(to);
+    pace_emit_op(to, "aten::ones_like > aten::fill_", pace_emit_copy(to, "fill", 1, 4));
     to->outermost = outermost;
 }
 

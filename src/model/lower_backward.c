@@ -35,9 +35,7 @@ static void simple(pace_lowering *to, const layer_view *view, const char *functi
 /* A function of one map over elements, whose gradient goes to no input of the layer yet. */
 static void one_map(pace_lowering *to, const char *function, const char *name, const char *kind, double elements,
                     double inputs, int bytes) {
-    pace_emit_open_backward(to, function);
-    pace_emit_op(to, name, pace_emit_elementwise(to, kind, elements, inputs, 1, bytes));
-    pace_emit_close_backward(to);
+    pace_emit_backward_op(to, function, name, pace_emit_elementwise(to, kind, elements, inputs, 1, bytes));
 }
 
 static void accumulate(pace_lowering *to, double elements) {
@@ -59,13 +57,8 @@ static void accumulate_weight_and_bias(pace_lowering *to, const layer_view *view
 
 static void cast_back(pace_lowering *to, double elements, int from_bytes, int to_bytes) {
     if (from_bytes == to_bytes || to_bytes == 8) return;
-    pace_emit_open_backward(to, "ToCopyBackward0");
-    pace_emit_open(to, "aten::to");
-    pace_emit_open(to, "aten::_to_copy");
-    pace_emit_op(to, "aten::copy_", pace_emit_cast(to, elements, from_bytes, to_bytes));
-    pace_emit_close(to);
-    pace_emit_close(to);
-    pace_emit_close_backward(to);
+    pace_emit_backward_op(to, "ToCopyBackward0", "aten::to > aten::_to_copy > aten::copy_",
+                          pace_emit_cast(to, elements, from_bytes, to_bytes));
 }
 
 static void cast_inputs_back(pace_lowering *to, const layer_view *view) {
@@ -92,9 +85,8 @@ void pace_backward_convolution(pace_lowering *to, const layer_view *view) {
         pace_emit_launch(to, pace_lower_convolution(to, view->layer, PACE_PASS_BACKWARD_DATA, view->bytes));
     if (weights) pace_emit_launch(to, pace_lower_convolution(to, view->layer, PACE_PASS_BACKWARD_WEIGHT, view->bytes));
     if (weights && view->layer->option[PACE_OPTION_BIAS] > 0)
-        pace_emit_launch(to,
-                         pace_emit_rows(to, PACE_OP_REDUCTION, "sum", PACE_PASS_FORWARD, view->layer->shape.channels,
-                                        pace_emit_places(to, &view->layer->shape), view->bytes));
+        pace_emit_launch(to, pace_emit_sums(to, view->layer->shape.channels, pace_emit_places(to, &view->layer->shape),
+                                            view->bytes));
     pace_emit_close(to);
     give_all(to, view);
     pace_emit_close_backward(to);
@@ -136,9 +128,7 @@ void pace_backward_linear(pace_lowering *to, const layer_view *view) {
         pace_emit_op(to, "aten::mm", pace_emit_in_segment(to, layer, pace_emit_gemm(to, 1, m, k, n, view->bytes)));
     if (weights)
         pace_emit_op(to, "aten::mm", pace_emit_in_segment(to, layer, pace_emit_gemm(to, 1, n, k, m, view->bytes)));
-    if (bias && weights)
-        pace_emit_op(to, "aten::sum",
-                     pace_emit_rows(to, PACE_OP_REDUCTION, "sum", PACE_PASS_FORWARD, n, m, view->bytes));
+    if (bias && weights) pace_emit_op(to, "aten::sum", pace_emit_sums(to, n, m, view->bytes));
     if (inputs) give_all(to, view);
     pace_emit_close_backward(to);
     if (inputs && view->wants && layer->shard == PACE_SHARD_COLUMN && to->config->tp > 1 && is_last_to_read(to, view))
@@ -167,16 +157,14 @@ void pace_backward_rms_norm(pace_lowering *to, const layer_view *view) {
     pace_emit_op(to, "aten::mul", pace_emit_elementwise(to, "mul", n, 1, 1, view->bytes));
     if (!to->frozen) {
         pace_emit_op(to, "aten::mul", pace_emit_elementwise(to, "mul", n, 2, 1, view->bytes));
-        pace_emit_op(to, "aten::sum",
-                     pace_emit_rows(to, PACE_OP_REDUCTION, "sum", PACE_PASS_FORWARD, columns, rows, view->bytes));
+        pace_emit_op(to, "aten::sum", pace_emit_sums(to, columns, rows, view->bytes));
     }
     pace_emit_close_backward(to);
     accumulate_all(to, view);
     pace_emit_open_backward(to, "MulBackward0"); /* by the scale */
     pace_emit_op(to, "aten::mul", pace_emit_elementwise(to, "mul", n, 1, 1, view->bytes));
     pace_emit_op(to, "aten::mul", pace_emit_elementwise(to, "mul", n, 2, 1, view->bytes));
-    pace_emit_op(to, "aten::sum",
-                 pace_emit_rows(to, PACE_OP_REDUCTION, "sum", PACE_PASS_FORWARD, rows, columns, view->bytes));
+    pace_emit_op(to, "aten::sum", pace_emit_sums(to, rows, columns, view->bytes));
     pace_emit_close_backward(to);
     simple(to, view, "RsqrtBackward0", "aten::mul", pace_emit_elementwise(to, "mul", rows, 2, 1, view->bytes));
     pace_emit_backward_view(to, "AddBackward0");
@@ -190,10 +178,9 @@ void pace_backward_rms_norm(pace_lowering *to, const layer_view *view) {
 void pace_backward_activation(pace_lowering *to, const layer_view *view) {
     const pace_activation *activation = pace_lower_activation(view->layer->word);
     if (activation->second) {
-        pace_emit_open_backward(to, activation->function);
-        pace_emit_op(to, activation->backward,
-                     pace_emit_elementwise(to, activation->kind, view->elements, activation->reads, 1, view->bytes));
-        pace_emit_close_backward(to);
+        pace_emit_backward_op(to, activation->function, activation->backward,
+                              pace_emit_elementwise(to, activation->kind, view->elements, activation->reads, 1,
+                                                    view->bytes));
         simple(to, view, "ReluBackward0", "aten::threshold_backward",
                pace_emit_elementwise(to, "relu", view->elements, 2, 1, view->bytes));
         return;
@@ -258,8 +245,7 @@ void pace_backward_positions(pace_lowering *to, const layer_view *view) {
     pace_emit_open_backward(to, "AddBackward0");
     if (!to->frozen)
         pace_emit_op(to, "aten::sum", /* over the samples */
-                     pace_emit_rows(to, PACE_OP_REDUCTION, "sum", PACE_PASS_FORWARD, view->elements / to->batch,
-                                    to->batch, view->bytes));
+                     pace_emit_sums(to, view->elements / to->batch, to->batch, view->bytes));
     give_all(to, view);
     pace_emit_close_backward(to);
     embedding_gradient(to, view, view->layer->shape.channels);
@@ -297,9 +283,8 @@ static void backward_rotary(pace_lowering *to, double elements, int bytes) {
     pace_emit_backward_view(to, "CatBackward0");
     one_map(to, "NegBackward0", "aten::neg", "neg", elements / 2, 1, bytes);
     for (int i = 0; i < 2; i++) { /* halves of one tensor: each gradient is padded with zeroes */
-        pace_emit_open_backward(to, "SliceBackward0");
-        pace_emit_op(to, "aten::slice_backward", pace_emit_copy(to, "fill", elements, bytes));
-        pace_emit_close_backward(to);
+        pace_emit_backward_op(to, "SliceBackward0", "aten::slice_backward",
+                              pace_emit_copy(to, "fill", elements, bytes));
     }
     pace_emit_op(to, "aten::add_", pace_emit_elementwise(to, "add", elements, 2, 1, bytes));
 }
@@ -320,12 +305,9 @@ void pace_backward_local_norm(pace_lowering *to, const layer_view *view) {
     one_map(to, "PowBackward0", "aten::mul", "pow", n, 3, bytes);
     pace_emit_backward_view(to, "AddBackward0");
     one_map(to, "MulBackward0", "aten::mul", "mul", n, 1, bytes);
-    pace_emit_open_backward(to, "AvgPool3DBackward0");
-    pace_emit_op(to, "aten::avg_pool3d_backward", pace_lower_other(to, "avg_pool3d", n, bytes));
-    pace_emit_close_backward(to);
-    pace_emit_open_backward(to, "ConstantPadNdBackward0");
-    pace_emit_op(to, "aten::constant_pad_nd", pace_emit_copy(to, "pad", n, bytes));
-    pace_emit_close_backward(to);
+    pace_emit_backward_op(to, "AvgPool3DBackward0", "aten::avg_pool3d_backward",
+                          pace_lower_other(to, "avg_pool3d", n, bytes));
+    pace_emit_backward_op(to, "ConstantPadNdBackward0", "aten::constant_pad_nd", pace_emit_copy(to, "pad", n, bytes));
     pace_emit_open_backward(to, "MulBackward0");
     for (int i = 0; i < 2; i++) pace_emit_op(to, "aten::mul", pace_emit_elementwise(to, "mul", n, 2, 1, bytes));
     pace_emit_op(to, "aten::add", pace_emit_elementwise(to, "add", n, 2, 1, bytes));
@@ -342,12 +324,10 @@ static void backward_weights(pace_lowering *to, const pace_attention *size, int 
         one_map(to, "NativeDropoutBackward0", "aten::native_dropout_backward", "dropout", scores,
                 1 + 1.0 / wide.dropped, wide.dropped);
     if (wide.dropped == bytes) cast_back(to, scores, bytes, wide.softmax);
-    pace_emit_open_backward(to, "SoftmaxBackward0");
-    pace_emit_op(to, "aten::_softmax_backward_data",
-                 pace_emit_written_as(pace_emit_rows(to, PACE_OP_SOFTMAX, "", PACE_PASS_BACKWARD, scores / size->keys,
-                                                     size->keys, wide.softmax),
-                                      wide.masked));
-    pace_emit_close_backward(to);
+    pace_emit_backward_op(to, "SoftmaxBackward0", "aten::_softmax_backward_data",
+                          pace_emit_written_as(pace_emit_rows(to, PACE_OP_SOFTMAX, "", PACE_PASS_BACKWARD,
+                                                              scores / size->keys, size->keys, wide.softmax),
+                                               wide.masked));
     if (size->causal) one_map(to, "WhereBackward0", "aten::where", "where", scores, 1, bytes);
     else pace_emit_backward_view(to, "AddBackward0");
     if (wide.masked != bytes) cast_back(to, scores, wide.masked, bytes);
@@ -371,11 +351,11 @@ void pace_backward_attention(pace_lowering *to, const layer_view *view) {
         backward_attention_math(to, &size, view->bytes);
     } else {
         bool half = view->bytes == 2;
-        pace_emit_open_backward(to, half ? "ScaledDotProductFlashAttentionBackward0"
-                                         : "ScaledDotProductEfficientAttentionBackward0");
-        pace_emit_op(to, pace_lower_attention_name(view->bytes, true),
-                     pace_lower_attention(to, &size, PACE_PASS_BACKWARD, view->bytes));
-        pace_emit_close_backward(to);
+        pace_emit_backward_op(to,
+                              half ? "ScaledDotProductFlashAttentionBackward0"
+                                   : "ScaledDotProductEfficientAttentionBackward0",
+                              pace_lower_attention_name(view->bytes, true),
+                              pace_lower_attention(to, &size, PACE_PASS_BACKWARD, view->bytes));
     }
     if (to->config->cp > 1) /* the gradients of all keys and values go back to their ranks */
         pace_emit_exchange(to, "reducescatter", PACE_GROUP_CONTEXT, context_bytes * to->config->cp);
@@ -384,9 +364,8 @@ void pace_backward_attention(pace_lowering *to, const layer_view *view) {
         backward_rotary(to, size.b * size.heads * size.queries * size.head_dim, view->bytes);
     }
     if (view->layer->input_count == 1) { /* parts of one tensor */
-        pace_emit_open_backward(to, "SplitBackward0");
-        pace_emit_op(to, "aten::cat", pace_emit_copy(to, "concat", view->in_elements, view->bytes));
-        pace_emit_close_backward(to);
+        pace_emit_backward_op(to, "SplitBackward0", "aten::cat",
+                              pace_emit_copy(to, "concat", view->in_elements, view->bytes));
     }
     pace_emit_open_backward(to, "TransposeBackward0");
     give_all(to, view);
@@ -397,11 +376,9 @@ void pace_backward_additive_attention(pace_lowering *to, const layer_view *view)
     double pairs = to->batch * to->sequence * to->sequence, width = view->input->shape.channels;
     int bytes = view->bytes;
     two_products(to, to->batch, to->sequence, view->layer->shape.channels, to->sequence, bytes);
-    pace_emit_open_backward(to, "SoftmaxBackward0");
-    pace_emit_op(to, "aten::_softmax_backward_data",
-                 pace_emit_rows(to, PACE_OP_SOFTMAX, "", PACE_PASS_BACKWARD, pairs / to->sequence, to->sequence,
-                                bytes));
-    pace_emit_close_backward(to);
+    pace_emit_backward_op(to, "SoftmaxBackward0", "aten::_softmax_backward_data",
+                          pace_emit_rows(to, PACE_OP_SOFTMAX, "", PACE_PASS_BACKWARD, pairs / to->sequence,
+                                         to->sequence, bytes));
     pace_emit_open_backward(to, "MvBackward0");
     pace_emit_op(to, "aten::ger", pace_emit_gemm(to, 1, pairs, width, 1, bytes));
     pace_emit_op(to, "aten::mv", pace_emit_gemm(to, 1, width, 1, pairs, bytes));
@@ -410,9 +387,7 @@ void pace_backward_additive_attention(pace_lowering *to, const layer_view *view)
     one_map(to, "TanhBackward0", "aten::tanh_backward", "tanh", pairs * width, 2, bytes);
     pace_emit_open_backward(to, "AddBackward0");
     for (int i = 0; i < 2; i++)
-        pace_emit_op(to, "aten::sum",
-                     pace_emit_rows(to, PACE_OP_REDUCTION, "sum", PACE_PASS_FORWARD, pairs / to->sequence * width,
-                                    to->sequence, bytes));
+        pace_emit_op(to, "aten::sum", pace_emit_sums(to, pairs / to->sequence * width, to->sequence, bytes));
     give_all(to, view);
     pace_emit_close_backward(to);
 }
@@ -469,9 +444,8 @@ static void expert_weights(pace_lowering *to, const layer_view *view, const pace
     double ffn = option[PACE_OPTION_FFN] / to->config->tp, in = view->input->shape.channels;
     grouped_back(to, view->layer, size, in, ffn, view->bytes);
     grouped_back(to, view->layer, size, option[PACE_OPTION_GATED] > 0 ? 2 * ffn : ffn, in, view->bytes);
-    pace_emit_open_backward(to, "MmBackward0");
-    pace_emit_op(to, "aten::mm", pace_emit_gemm(to, 1, option[PACE_OPTION_EXPERTS], in, tokens, view->bytes));
-    pace_emit_close_backward(to);
+    pace_emit_backward_op(to, "MmBackward0", "aten::mm",
+                          pace_emit_gemm(to, 1, option[PACE_OPTION_EXPERTS], in, tokens, view->bytes));
     cast_parameters_back(to, view);
     accumulate_experts(to, view);
 }
@@ -488,9 +462,8 @@ void pace_backward_experts(pace_lowering *to, const layer_view *view) {
         expert_weights(to, view, &size, tokens);
         return;
     }
-    pace_emit_open_backward(to, "IndexAddBackward0");
-    pace_emit_op(to, "aten::index_select", pace_emit_copy(to, "gather", size.rows * in, bytes));
-    pace_emit_close_backward(to);
+    pace_emit_backward_op(to, "IndexAddBackward0", "aten::index_select",
+                          pace_emit_copy(to, "gather", size.rows * in, bytes));
     one_map(to, "MulBackward0", "aten::mul", "mul", size.rows * in, 1, bytes);
     pace_lower_dispatch(to, &size, in, bytes);
     grouped_back(to, view->layer, &size, in, ffn, bytes);
@@ -507,11 +480,9 @@ void pace_backward_experts(pace_lowering *to, const layer_view *view) {
     pace_emit_op(to, "aten::zeros", pace_emit_copy(to, "fill", tokens * in, bytes));
     pace_emit_op(to, "aten::_index_put_impl_", pace_emit_copy(to, "scatter", size.rows * in, bytes));
     pace_emit_close_backward(to);
-    pace_emit_open_backward(to, "SoftmaxBackward0");
-    pace_emit_op(to, "aten::_softmax_backward_data",
-                 pace_emit_rows(to, PACE_OP_SOFTMAX, "", PACE_PASS_BACKWARD, tokens, option[PACE_OPTION_EXPERTS],
-                                bytes));
-    pace_emit_close_backward(to);
+    pace_emit_backward_op(to, "SoftmaxBackward0", "aten::_softmax_backward_data",
+                          pace_emit_rows(to, PACE_OP_SOFTMAX, "", PACE_PASS_BACKWARD, tokens,
+                                         option[PACE_OPTION_EXPERTS], bytes));
     pace_emit_open_backward(to, "MmBackward0");
     pace_emit_op(to, "aten::mm", pace_emit_gemm(to, 1, tokens, in, option[PACE_OPTION_EXPERTS], bytes));
     if (forms_weights(to))
@@ -544,9 +515,7 @@ static void backward_factor(pace_lowering *to, const layer_view *view, uint32_t 
     for (uint32_t k = 0; k < view->layer->input_count; k++)
         if (k != i) other += pace_lower_share_of_input(to, view, k);
     pace_emit_op(to, "aten::mul", pace_emit_elementwise(to, "mul", view->elements, 1 + other, 1, view->bytes));
-    if (share < 1)
-        pace_emit_op(to, "aten::sum",
-                     pace_emit_rows(to, PACE_OP_REDUCTION, "sum", PACE_PASS_FORWARD, rows, 1 / share, view->bytes));
+    if (share < 1) pace_emit_op(to, "aten::sum", pace_emit_sums(to, rows, 1 / share, view->bytes));
 }
 
 void pace_backward_multiply(pace_lowering *to, const layer_view *view) {

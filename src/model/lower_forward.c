@@ -34,11 +34,7 @@ void pace_forward_join(pace_lowering *to, const layer_view *view) {
 /* autocast: what comes in another precision is copied first, and so are the parameters, once a forward pass. */
 static void cast(pace_lowering *to, double elements, int from_bytes, int to_bytes) {
     if (from_bytes == to_bytes || from_bytes == 8) return;
-    pace_emit_open(to, "aten::to");
-    pace_emit_open(to, "aten::_to_copy");
-    pace_emit_op(to, "aten::copy_", pace_emit_cast(to, elements, from_bytes, to_bytes));
-    pace_emit_close(to);
-    pace_emit_close(to);
+    pace_emit_op(to, "aten::to > aten::_to_copy > aten::copy_", pace_emit_cast(to, elements, from_bytes, to_bytes));
 }
 
 static void cast_inputs(pace_lowering *to, const layer_view *view) {
@@ -100,9 +96,8 @@ void pace_forward_batch_norm(pace_lowering *to, const layer_view *view) {
 }
 
 void pace_forward_layer_norm(pace_lowering *to, const layer_view *view) {
-    pace_emit_open(to, "aten::layer_norm");
-    pace_emit_op(to, "aten::native_layer_norm", pace_lower_layer_norm(to, view->layer, PACE_PASS_FORWARD, view->bytes));
-    pace_emit_close(to);
+    pace_emit_op(to, "aten::layer_norm > aten::native_layer_norm",
+                 pace_lower_layer_norm(to, view->layer, PACE_PASS_FORWARD, view->bytes));
 }
 
 /* Written out in elementary operators, as Hugging Face's modules are: x * rsqrt(mean(x^2) + eps) * w. */
@@ -140,9 +135,7 @@ void pace_forward_activation(pace_lowering *to, const layer_view *view) {
 
 void pace_forward_dropout(pace_lowering *to, const layer_view *view) {
     if (to->config->mode != PACE_TRAINING) return;
-    pace_emit_open(to, "aten::dropout");
-    pace_emit_op(to, "aten::native_dropout", pace_lower_dropout(to, view->elements, view->bytes));
-    pace_emit_close(to);
+    pace_emit_op(to, "aten::dropout > aten::native_dropout", pace_lower_dropout(to, view->elements, view->bytes));
 }
 
 void pace_forward_scale(pace_lowering *to, const layer_view *view) {
@@ -170,9 +163,8 @@ void pace_forward_adaptive_pool(pace_lowering *to, const layer_view *view) {
 }
 
 void pace_forward_embedding(pace_lowering *to, const layer_view *view) {
-    pace_emit_open(to, "aten::embedding");
-    pace_emit_op(to, "aten::index_select", pace_lower_embedding(to, view->layer, PACE_PASS_FORWARD, view->bytes));
-    pace_emit_close(to);
+    pace_emit_op(to, "aten::embedding > aten::index_select",
+                 pace_lower_embedding(to, view->layer, PACE_PASS_FORWARD, view->bytes));
     if (view->layer->kind == PACE_LAYER_EMBEDDING && to->config->tp > 1) /* each rank has some of the rows */
         pace_emit_exchange(to, "allreduce", PACE_GROUP_TENSOR, whole_bytes(to, view));
 }
@@ -231,30 +223,24 @@ static void forward_weights(pace_lowering *to, const pace_attention *size, int b
     pace_emit_op(to, "aten::div", pace_emit_elementwise(to, "div", scores, 1, 1, bytes));
     pace_op mask = pace_emit_elementwise(to, size->causal ? "where" : "add", scores, 1, 1, bytes);
     pace_emit_op(to, size->causal ? "aten::where" : "aten::add", pace_emit_written_as(mask, wide.masked));
-    pace_emit_open(to, "aten::softmax");
-    pace_emit_op(to, "aten::_softmax",
+    pace_emit_op(to, "aten::softmax > aten::_softmax",
                  pace_emit_written_as(pace_emit_rows(to, PACE_OP_SOFTMAX, "", PACE_PASS_FORWARD, scores / size->keys,
                                                      size->keys, wide.masked),
                                       wide.softmax));
-    pace_emit_close(to);
     if (wide.dropped == bytes) cast(to, scores, wide.softmax, bytes);
     if (size->drops) {
-        pace_emit_open(to, "aten::dropout");
-        pace_emit_op(to, "aten::native_dropout", pace_lower_dropout(to, scores, wide.dropped));
-        pace_emit_close(to);
+        pace_emit_op(to, "aten::dropout > aten::native_dropout", pace_lower_dropout(to, scores, wide.dropped));
     }
     if (wide.dropped != bytes) cast(to, scores, wide.dropped, bytes);
 }
 
 static void forward_attention_math(pace_lowering *to, const pace_attention *size, int bytes) {
     double products = size->b * size->heads;
-    pace_emit_open(to, "aten::matmul");
-    pace_emit_op(to, "aten::bmm", pace_emit_gemm(to, products, size->queries, size->keys, size->head_dim, bytes));
-    pace_emit_close(to);
+    pace_emit_op(to, "aten::matmul > aten::bmm",
+                 pace_emit_gemm(to, products, size->queries, size->keys, size->head_dim, bytes));
     forward_weights(to, size, bytes);
-    pace_emit_open(to, "aten::matmul");
-    pace_emit_op(to, "aten::bmm", pace_emit_gemm(to, products, size->queries, size->value_dim, size->keys, bytes));
-    pace_emit_close(to);
+    pace_emit_op(to, "aten::matmul > aten::bmm",
+                 pace_emit_gemm(to, products, size->queries, size->value_dim, size->keys, bytes));
     pace_emit_op(to, "aten::contiguous",
                  pace_emit_copy(to, "contiguous", products * size->queries * size->value_dim, bytes));
 }
@@ -282,14 +268,10 @@ void pace_forward_additive_attention(pace_lowering *to, const layer_view *view) 
     double pairs = to->batch * to->sequence * to->sequence, width = view->input->shape.channels;
     pace_emit_op(to, "aten::add", pace_emit_elementwise(to, "add", pairs * width, 0, 1, view->bytes));
     pace_emit_op(to, "aten::tanh", pace_emit_elementwise(to, "tanh", pairs * width, 1, 1, view->bytes));
-    pace_emit_open(to, "aten::matmul");
-    pace_emit_op(to, "aten::mv", pace_emit_gemm(to, 1, pairs, 1, width, view->bytes));
-    pace_emit_close(to);
-    pace_emit_open(to, "aten::softmax");
-    pace_emit_op(to, "aten::_softmax",
+    pace_emit_op(to, "aten::matmul > aten::mv", pace_emit_gemm(to, 1, pairs, 1, width, view->bytes));
+    pace_emit_op(to, "aten::softmax > aten::_softmax",
                  pace_emit_rows(to, PACE_OP_SOFTMAX, "", PACE_PASS_FORWARD, pairs / to->sequence, to->sequence,
                                 view->bytes));
-    pace_emit_close(to);
     pace_emit_op(to, "aten::bmm",
                  pace_emit_gemm(to, to->batch, to->sequence, view->layer->shape.channels, to->sequence, view->bytes));
 }
@@ -319,14 +301,11 @@ void pace_forward_experts(pace_lowering *to, const layer_view *view) {
     bool gated = option[PACE_OPTION_GATED] > 0;
     double ffn = option[PACE_OPTION_FFN] / to->config->tp, up = gated ? 2 * ffn : ffn, inner = size.rows * ffn;
     to->dispatches = to->config->sorts_on_host;
-    pace_emit_open(to, "aten::linear");
-    pace_emit_op(to, "aten::mm", pace_emit_gemm(to, 1, tokens, option[PACE_OPTION_EXPERTS], in, view->bytes));
-    pace_emit_close(to);
-    pace_emit_open(to, "aten::softmax");
-    pace_emit_op(to, "aten::_softmax",
+    pace_emit_op(to, "aten::linear > aten::mm",
+                 pace_emit_gemm(to, 1, tokens, option[PACE_OPTION_EXPERTS], in, view->bytes));
+    pace_emit_op(to, "aten::softmax > aten::_softmax",
                  pace_emit_rows(to, PACE_OP_SOFTMAX, "", PACE_PASS_FORWARD, tokens, option[PACE_OPTION_EXPERTS],
                                 view->bytes));
-    pace_emit_close(to);
     pace_emit_op(to, "aten::topk", pace_lower_other(to, "topk", tokens * option[PACE_OPTION_EXPERTS], view->bytes));
     pace_emit_op(to, "aten::sort", pace_lower_other(to, "sort", size.rows, 8));
     pace_emit_op(to, "aten::index", pace_emit_copy(to, "gather", size.rows * in, view->bytes));
@@ -361,16 +340,12 @@ static void forward_loss(pace_lowering *to, const layer_view *view) {
         return;
     }
     pace_emit_open(to, "aten::cross_entropy_loss");
-    pace_emit_open(to, "aten::log_softmax");
-    pace_emit_op(to, "aten::_log_softmax",
+    pace_emit_op(to, "aten::log_softmax > aten::_log_softmax",
                  pace_emit_rows(to, PACE_OP_SOFTMAX, "log", PACE_PASS_FORWARD, rows, columns, view->bytes));
-    pace_emit_close(to);
     if (view->input->shape.sharded && to->config->tp > 1) /* maximum, sum, and the target's score of each token */
         pace_emit_exchange(to, "allreduce", PACE_GROUP_TENSOR, 3 * 4 * rows);
-    pace_emit_open(to, "aten::nll_loss_nd");
-    pace_emit_op(to, "aten::nll_loss_forward",
+    pace_emit_op(to, "aten::nll_loss_nd > aten::nll_loss_forward",
                  pace_emit_rows(to, PACE_OP_LOSS, "nll", PACE_PASS_FORWARD, rows, 1, view->bytes));
-    pace_emit_close(to);
     pace_emit_close(to);
 }
 

@@ -52,9 +52,8 @@ void pace_lower_gradient(pace_lowering *to, pace_gradient_tensor tensor) {
         tensor.launches = to->graph->launches.count;
         if (to->status == PACE_OK && to->is_last_micro_batch) to->status = PACE_PUSH(&to->tensors, tensor);
         if (shared && to->config->gradients == PACE_GRADIENTS_BUCKETS && to->config->zero_stage < 3) {
-            pace_emit_open(to, "torch::distributed::reducer::mul_out");
-            pace_emit_op(to, "aten::mul", pace_emit_elementwise(to, "mul", elements, 1, 1, bytes));
-            pace_emit_close(to);
+            pace_emit_op(to, "torch::distributed::reducer::mul_out > aten::mul",
+                         pace_emit_elementwise(to, "mul", elements, 1, 1, bytes));
         }
         if (shared) exchange_bucket(to, tensor.expert ? &to->expert_bucket : &to->bucket, elements * bytes, false);
     }
@@ -62,9 +61,8 @@ void pace_lower_gradient(pace_lowering *to, pace_gradient_tensor tensor) {
 }
 
 static void copy_from_bucket(pace_lowering *to, double elements) {
-    pace_emit_open(to, "torch.distributed.ddp.reducer::copy_bucket_to_grad");
-    pace_emit_op(to, "aten::copy_", pace_emit_copy(to, "copy", elements, pace_config_parameter_bytes(to->config)));
-    pace_emit_close(to);
+    pace_emit_op(to, "torch.distributed.ddp.reducer::copy_bucket_to_grad > aten::copy_",
+                 pace_emit_copy(to, "copy", elements, pace_config_parameter_bytes(to->config)));
 }
 
 void pace_lower_send_buckets(pace_lowering *to) {

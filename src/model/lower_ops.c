@@ -25,9 +25,7 @@ pace_op pace_lower_batch_norm(pace_lowering *to, const pace_layer_view *view, pa
     if (!apart)
         return pace_emit_rows(to, PACE_OP_NORMALIZATION, "batch_norm", pass, pace_emit_places(to, &view->layer->shape),
                               channels, view->bytes);
-    pace_emit_op(to, "aten::var_mean",
-                 pace_emit_rows(to, PACE_OP_REDUCTION, "sum", PACE_PASS_FORWARD, channels,
-                                tensors * view->elements / channels, view->bytes));
+    pace_emit_op(to, "aten::var_mean", pace_emit_sums(to, channels, tensors * view->elements / channels, view->bytes));
     pace_emit_flush(to);
     return pace_emit_elementwise(to, "normalize", view->elements, tensors, 1, view->bytes);
 }

@@ -79,9 +79,7 @@ void pace_lower_zero_grad(pace_lowering *to) {
     if (annotated) pace_emit_annotation(to, optimizers[to->config->optimizer].zero);
     count_parameters(to, 2, &parameters, &tensors);
     for (double i = 0; loop && to->config->keep_gradients > 0 && i < tensors; i++) {
-        pace_emit_open(to, "aten::zero_");
-        pace_emit_op(to, "aten::fill_", pace_emit_copy(to, "fill", parameters / tensors, bytes));
-        pace_emit_close(to);
+        pace_emit_op(to, "aten::zero_ > aten::fill_", pace_emit_copy(to, "fill", parameters / tensors, bytes));
     }
     if (!loop && to->config->keep_gradients > 0 && parameters > 0)
         pace_emit_op(to, "aten::_foreach_zero_", pace_emit_copy(to, "fill", parameters, bytes));
