@@ -108,12 +108,10 @@ static void put_layer(pace_jsonw *json, const pace_network *n, size_t i) {
     pace_jsonw_key_real(json, "channels", layer->shape.channels);
     pace_jsonw_key_real(json, "height", layer->shape.height);
     pace_jsonw_key_real(json, "width", layer->shape.width);
-    pace_jsonw_key(json, "inputs");
-    pace_jsonw_array(json);
+    pace_jsonw_key_array(json, "inputs");
     for (uint32_t k = 0; k < layer->input_count; k++) pace_jsonw_int(json, n->described.inputs[layer->first_input + k]);
     pace_jsonw_array_end(json);
-    pace_jsonw_key(json, "options");
-    pace_jsonw_object(json);
+    pace_jsonw_key_object(json, "options");
     for (int k = 0; k < PACE_OPTIONS; k++)
         if (option_names[k] && isfinite(layer->option[k])) pace_jsonw_key_real(json, option_names[k], layer->option[k]);
     pace_jsonw_object_end(json);
@@ -124,8 +122,7 @@ static pace_status put_network(pace_sink *sink, void *context) {
     const pace_network *n = context;
     pace_jsonw json;
     pace_jsonw_document(&json, sink, 2, "paceline.network/1");
-    pace_jsonw_key(&json, "layers");
-    pace_jsonw_array(&json);
+    pace_jsonw_key_array(&json, "layers");
     for (size_t i = 0; i < n->model.layers.count; i++) put_layer(&json, n, i);
     pace_jsonw_array_end(&json);
     pace_jsonw_document_end(&json);

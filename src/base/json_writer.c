@@ -320,6 +320,16 @@ void pace_jsonw_key_real(pace_jsonw *json, const char *key, double value) {
     pace_jsonw_real(json, value);
 }
 
+void pace_jsonw_key_array(pace_jsonw *json, const char *key) {
+    pace_jsonw_key(json, key);
+    pace_jsonw_array(json);
+}
+
+void pace_jsonw_key_object(pace_jsonw *json, const char *key) {
+    pace_jsonw_key(json, key);
+    pace_jsonw_object(json);
+}
+
 void pace_jsonw_document(pace_jsonw *json, pace_sink *sink, int indent, const char *schema) {
     pace_jsonw_init(json, sink, indent);
     pace_jsonw_object(json);
@@ -332,8 +342,7 @@ void pace_jsonw_document_end(pace_jsonw *json) {
 }
 
 void pace_jsonw_texts(pace_jsonw *json, const char *key, const char *const *texts, size_t count) {
-    pace_jsonw_key(json, key);
-    pace_jsonw_array(json);
+    pace_jsonw_key_array(json, key);
     for (size_t i = 0; i < count; i++) pace_jsonw_text(json, texts[i]);
     pace_jsonw_array_end(json);
 }

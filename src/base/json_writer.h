@@ -63,6 +63,9 @@ void pace_jsonw_null(pace_jsonw *json);
 void pace_jsonw_key_text(pace_jsonw *json, const char *key, const char *text);
 void pace_jsonw_key_int(pace_jsonw *json, const char *key, int64_t value);
 void pace_jsonw_key_real(pace_jsonw *json, const char *key, double value);
+/** A member that is an array or an object, opened. */
+void pace_jsonw_key_array(pace_jsonw *json, const char *key);
+void pace_jsonw_key_object(pace_jsonw *json, const char *key);
 
 /** A document of our own: an object with its "schema" first, closed with a newline behind it. */
 void pace_jsonw_document(pace_jsonw *json, pace_sink *sink, int indent, const char *schema);

@@ -34,8 +34,7 @@ static pace_status write_fit(pace_sink *sink, void *context) {
     pace_jsonw_document(&json, sink, 2, schema);
     pace_jsonw_key_text(&json, "unit", fit->unit);
     pace_jsonw_key_real(&json, "unit_s", fit->unit_s);
-    pace_jsonw_key(&json, "curves");
-    pace_jsonw_array(&json);
+    pace_jsonw_key_array(&json, "curves");
     for (size_t i = 0; i < fit->curves.count; i++) write_curve(&json, fit, &fit->curves.items[i]);
     pace_jsonw_array_end(&json);
     pace_jsonw_document_end(&json);

@@ -90,8 +90,7 @@ pace_status pace_fit_groups_learn(pace_fit_group *groups, unsigned *count, const
 }
 
 void pace_fit_groups_write(pace_jsonw *json, const pace_fit_group *groups, unsigned count, const char *offset) {
-    pace_jsonw_key(json, "groups");
-    pace_jsonw_array(json);
+    pace_jsonw_key_array(json, "groups");
     for (unsigned i = 0; i < count; i++) {
         pace_jsonw_object(json);
         pace_jsonw_key_text(json, "name", groups[i].name);

@@ -19,12 +19,10 @@ const char *pace_fit_ranges_beyond(const pace_fit_range *ranges, const char *con
 }
 
 void pace_fit_ranges_write(pace_jsonw *json, const pace_fit_range *ranges, const char *const *names, size_t count) {
-    pace_jsonw_key(json, "seen");
-    pace_jsonw_object(json);
+    pace_jsonw_key_object(json, "seen");
     for (size_t i = 0; i < count; i++) {
         if (!(ranges[i].low > 0)) continue;
-        pace_jsonw_key(json, names[i]);
-        pace_jsonw_array(json);
+        pace_jsonw_key_array(json, names[i]);
         pace_jsonw_real(json, ranges[i].low);
         pace_jsonw_real(json, ranges[i].high);
         pace_jsonw_array_end(json);

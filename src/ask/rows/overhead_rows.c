@@ -90,8 +90,7 @@ static pace_status write_document(pace_sink *sink, void *context) {
     const pace_host_samples *samples = context;
     pace_jsonw json;
     pace_jsonw_document(&json, sink, 1, "paceline.overheads/1");
-    pace_jsonw_key(&json, "rows");
-    pace_jsonw_array(&json);
+    pace_jsonw_key_array(&json, "rows");
     for (size_t i = 0; i < samples->items.count; i++) write_sample(&json, samples, &samples->items.items[i]);
     pace_jsonw_array_end(&json);
     pace_jsonw_document_end(&json);

@@ -15,8 +15,7 @@ static pace_status write_fit(pace_sink *sink, void *context) {
     pace_jsonw_key_real(&json, "unit_s", fit->unit_s);
     pace_jsonw_key_text(&json, "on", fit->on);
     pace_jsonw_key_real(&json, "spread", fit->spread);
-    pace_jsonw_key(&json, "factors");
-    pace_jsonw_object(&json);
+    pace_jsonw_key_object(&json, "factors");
     for (int i = 0; i < PACE_STEP_FACTORS; i++) pace_jsonw_key_real(&json, pace_step_factor_names[i], factors[i]);
     pace_jsonw_object_end(&json);
     pace_fit_ranges_write(&json, fit->seen, pace_step_seen_names, PACE_STEP_SEEN);

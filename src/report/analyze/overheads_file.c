@@ -17,8 +17,7 @@ static void write_row(pace_jsonw *json, const pace_rank *rank, const pace_overhe
     pace_jsonw_key_real(json, "mean_ns", row->mean_ns);
     pace_jsonw_key_real(json, "std_ns", row->std_ns);
     pace_jsonw_key_real(json, "median_ns", row->median_ns);
-    pace_jsonw_key(json, "samples_ns");
-    pace_jsonw_array(json);
+    pace_jsonw_key_array(json, "samples_ns");
     for (size_t i = 0; i < row->count; i++) pace_jsonw_int(json, overheads->samples.items[row->first_sample + i]);
     pace_jsonw_array_end(json);
     pace_jsonw_object_end(json);
@@ -42,8 +41,7 @@ static pace_status write_document(pace_sink *sink, void *context) {
     pace_jsonw json;
     pace_jsonw_document(&json, sink, 1, "paceline.overheads/1");
     pace_jsonw_key_real(&json, "profiler_event_ns", d->profiler_event_ns);
-    pace_jsonw_key(&json, "rows");
-    pace_jsonw_array(&json);
+    pace_jsonw_key_array(&json, "rows");
     for (size_t i = 0; i < d->analysis->traces.count; i++)
         PACE_TRY(write_rank(&json, d->analysis->traces.items[i], d->profiler_event_ns));
     pace_jsonw_array_end(&json);

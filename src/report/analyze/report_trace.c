@@ -227,8 +227,7 @@ static pace_status put_path(pace_jsonw *json, const pace_analysis *analysis, con
 static void put_about(pace_jsonw *json, const pace_step *step) {
     pace_jsonw_key_int(json, "schemaVersion", 1);
     if (step->devices.count) {
-        pace_jsonw_key(json, "deviceProperties");
-        pace_jsonw_array(json);
+        pace_jsonw_key_array(json, "deviceProperties");
         for (size_t i = 0; i < step->devices.count; i++) {
             const pace_traced_device *device = &step->devices.items[i];
             pace_jsonw_compact(json);
@@ -241,8 +240,7 @@ static void put_about(pace_jsonw *json, const pace_step *step) {
         pace_jsonw_array_end(json);
     }
     if (step->rank >= 0) {
-        pace_jsonw_key(json, "distributedInfo");
-        pace_jsonw_object(json);
+        pace_jsonw_key_object(json, "distributedInfo");
         pace_jsonw_key_int(json, "rank", step->rank);
         if (step->world_size > 0) pace_jsonw_key_int(json, "world_size", step->world_size);
         pace_jsonw_object_end(json);
@@ -261,8 +259,7 @@ static pace_status write_understood(void *context, const pace_report *report, pa
     put_about(&json, step);
     pace_jsonw_key(&json, PACE_WARNINGS_MEMBER);
     pace_write_warnings(&json, report);
-    pace_jsonw_key(&json, "traceEvents");
-    pace_jsonw_array(&json);
+    pace_jsonw_key_array(&json, "traceEvents");
     for (uint32_t i = 0; i < step->lanes.count; i++)
         pace_trace_event_name(&json, "thread_name", step->lanes.items[i].device ? 0 : 1, i,
                               pace_names_text(&step->names, step->lanes.items[i].key));

@@ -44,8 +44,7 @@ static void write_matrix(pace_jsonw *json, const pace_held_matrix *matrix) {
         for (size_t i = 0; i < width; i++) {
             char key[256];
             snprintf(key, sizeof key, "%.250s_ns", matrix->columns.items[i]);
-            pace_jsonw_key(json, key);
-            pace_jsonw_int(json, matrix->cells[row * width + i]);
+            pace_jsonw_key_int(json, key, matrix->cells[row * width + i]);
         }
         pace_jsonw_object_end(json);
     }
@@ -98,23 +97,19 @@ static void write_members(pace_jsonw *json, const pace_node *object) {
 
 static void write_lines(pace_jsonw *json, const pace_report *report, const char *key, pace_node_kind kind,
                         pace_node_kind or_kind) {
-    pace_jsonw_key(json, key);
-    pace_jsonw_array(json);
+    pace_jsonw_key_array(json, key);
     for (const pace_node *node = report->root; node; node = pace_node_after(report->root, node))
         if (node->kind == kind || node->kind == or_kind) write_text(json, node->text);
     pace_jsonw_array_end(json);
 }
 
 static void write_inputs(pace_jsonw *json, const pace_report *report) {
-    pace_jsonw_key(json, "inputs");
-    pace_jsonw_array(json);
+    pace_jsonw_key_array(json, "inputs");
     for (size_t i = 0; i < report->inputs.count; i++) {
         pace_jsonw_compact(json);
         pace_jsonw_object(json);
-        pace_jsonw_key(json, "path");
-        pace_jsonw_text(json, report->inputs.items[i].path);
-        pace_jsonw_key(json, "bytes");
-        pace_jsonw_int(json, (int64_t)report->inputs.items[i].bytes);
+        pace_jsonw_key_text(json, "path", report->inputs.items[i].path);
+        pace_jsonw_key_int(json, "bytes", (int64_t)report->inputs.items[i].bytes);
         pace_jsonw_object_end(json);
     }
     pace_jsonw_array_end(json);
@@ -127,8 +122,7 @@ void pace_write_warnings(pace_jsonw *json, const pace_report *report) {
         pace_jsonw_compact(json);
         pace_jsonw_object(json);
         pace_jsonw_key_text(json, "code", one.code);
-        pace_jsonw_key(json, "place");
-        write_text(json, one.place);
+        pace_jsonw_key_text(json, "place", one.place);
         pace_jsonw_key_text(json, "text", one.text);
         pace_jsonw_object_end(json);
     }
@@ -141,10 +135,8 @@ pace_status pace_render_json(const pace_report *report, pace_sink *sink) {
     snprintf(schema, sizeof schema, "paceline.%.100s/1", report->verb ? report->verb : "");
     pace_jsonw_init(&json, sink, 2);
     pace_jsonw_object(&json);
-    pace_jsonw_key(&json, "schema");
-    pace_jsonw_text(&json, schema);
-    pace_jsonw_key(&json, "paceline");
-    pace_jsonw_text(&json, pace_version());
+    pace_jsonw_key_text(&json, "schema", schema);
+    pace_jsonw_key_text(&json, "paceline", pace_version());
     pace_jsonw_texts(&json, "command", (const char *const *)report->command.items, report->command.count);
     write_inputs(&json, report);
     write_members(&json, report->root);

@@ -92,8 +92,7 @@ static void write_picture(pace_sink *sink, const pace_timeline *timeline) {
 /* --- the data ----------------------------------------------------------------------------------------------------- */
 
 static void write_names(pace_jsonw *json, const char *key, const pace_names *names) {
-    pace_jsonw_key(json, key);
-    pace_jsonw_array(json);
+    pace_jsonw_key_array(json, key);
     for (pace_name name = 0; name < pace_names_count(names); name++)
         pace_jsonw_text(json, pace_names_text(names, name));
     pace_jsonw_array_end(json);
@@ -101,8 +100,7 @@ static void write_names(pace_jsonw *json, const char *key, const pace_names *nam
 
 /* Label 0 is none: the list begins with an empty one. */
 static void write_labels(pace_jsonw *json, const pace_names *labels) {
-    pace_jsonw_key(json, "labels");
-    pace_jsonw_array(json);
+    pace_jsonw_key_array(json, "labels");
     for (pace_name number = 0; number < pace_names_count(labels); number++) {
         pace_slice_label label = {0};
         if (number) memcpy(&label, pace_names_text(labels, number), sizeof label);
@@ -135,8 +133,7 @@ static void write_detail(pace_jsonw *json, const pace_packed_detail *detail) {
 }
 
 static void write_details(pace_jsonw *json, const pace_timeline *timeline) {
-    pace_jsonw_key(json, "details");
-    pace_jsonw_array(json);
+    pace_jsonw_key_array(json, "details");
     pace_jsonw_null(json);
     for (pace_name number = 1; number < pace_names_count(&timeline->details); number++) {
         pace_packed_detail detail;
@@ -169,16 +166,14 @@ static void write_lane(pace_jsonw *json, const pace_packed_lane *lane) {
 }
 
 static void write_groups(pace_jsonw *json, const pace_timeline *timeline) {
-    pace_jsonw_key(json, "groups");
-    pace_jsonw_array(json);
+    pace_jsonw_key_array(json, "groups");
     for (size_t g = 0; g < timeline->groups.count; g++) {
         const pace_packed_group *group = &timeline->groups.items[g];
         pace_jsonw_object(json);
         pace_jsonw_key_text(json, "name", group->name);
         pace_jsonw_key(json, "open");
         pace_jsonw_bool(json, group->open);
-        pace_jsonw_key(json, "lanes");
-        pace_jsonw_array(json);
+        pace_jsonw_key_array(json, "lanes");
         for (size_t i = 0; i < group->lanes.count; i++) write_lane(json, &group->lanes.items[i]);
         pace_jsonw_array_end(json);
         pace_jsonw_object_end(json);

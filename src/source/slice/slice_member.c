@@ -91,8 +91,7 @@ void pace_slice_member_write(pace_sink *sink, const pace_step *step, bool names)
         pace_jsonw_key(&json, "broken_off");
         pace_jsonw_bool(&json, true);
     }
-    pace_jsonw_key(&json, "steps");
-    pace_jsonw_array(&json);
+    pace_jsonw_key_array(&json, "steps");
     for (size_t i = 0; i < step->kept_steps.count; i++) {
         const pace_kept_step *kept = &step->kept_steps.items[i];
         pace_jsonw_object(&json);
