@@ -7,7 +7,7 @@
  * at the same instant on all ranks. With --devices one process drives them all, each by threads of its own, and
  * all their events are printed. The same options and seed give the same bytes.
  */
-#include "trace_text.h"
+#include "trace_print.h"
 #include "simulated_ranks.h"
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* The text of a trace, laid out as the PyTorch profiler writes it. */
-#include "trace_text.h"
+#include "trace_print.h"
 #include "simulated_ranks.h"
 
 #include <stdlib.h>
