@@ -37,9 +37,7 @@ static void put_line(pace_sink *sink, double x1, double y1, double x2, double y2
 }
 
 static void put_legend_item(pace_sink *sink, pace_class color, const char *name) {
-    pace_sink_format(sink, "<li class=\"c-%s\"><i></i>", pace_class_name(color));
-    pace_html_text(sink, name);
-    pace_sink_text(sink, "</li>");
+    pace_html_legend_item(sink, pace_class_name(color), name);
 }
 
 /* --- curves ------------------------------------------------------------------------------------------------------- */
@@ -127,11 +125,9 @@ static void put_dots(pace_sink *sink, const axis *x, const axis *y, const pace_h
     for (size_t i = 0; i < curve->points.count; i++) {
         const pace_point *point = &curve->points.items[i];
         if (!can_stand(x, point->x) || !can_stand(y, point->y)) continue;
-        pace_sink_format(sink, "<circle cx=\"%s\" cy=\"%s\" r=\"5\"><title>",
-                         pace_show_fixed(x_of(x, point->x), 1).text, pace_show_fixed(y_of(y, point->y), 1).text);
-        pace_html_text(sink, curve->name);
-        pace_sink_format(sink, ": %s; %s</title></circle>", pace_show_real(point->x).text,
-                         pace_show_real(point->y).text);
+        pace_html_format(sink, "<circle cx=\"%s\" cy=\"%s\" r=\"5\"><title>%s: %s; %s</title></circle>",
+                         pace_show_fixed(x_of(x, point->x), 1).text, pace_show_fixed(y_of(y, point->y), 1).text,
+                         curve->name, pace_show_real(point->x).text, pace_show_real(point->y).text);
     }
     pace_sink_text(sink, "</g>\n");
 }
@@ -149,18 +145,15 @@ static void put_curve(pace_sink *sink, const axis *x, const axis *y, const pace_
         pace_sink_format(sink, "%s,%s ", pace_show_fixed(x_of(x, point->x), 1).text,
                          pace_show_fixed(y_of(y, point->y), 1).text);
     }
-    pace_sink_text(sink, "\"><title>");
-    pace_html_text(sink, curve->name);
-    pace_sink_text(sink, "</title></polyline>\n");
+    pace_html_format(sink, "\"><title>%s</title></polyline>\n", curve->name);
 }
 
 /* At least two user units wide, so that it is seen. */
 static void put_band(pace_sink *sink, const axis *x, const pace_held_band *band) {
     double left = x_of(x, band->low), width = fmax(x_of(x, band->high) - left, 2);
-    pace_sink_format(sink, "<rect class=\"band\" x=\"%s\" y=\"%d\" width=\"%s\" height=\"%d\"><title>",
-                     pace_show_fixed(left, 1).text, TOP, pace_show_fixed(width, 1).text, HEIGHT);
-    pace_html_text(sink, band->name);
-    pace_sink_text(sink, "</title></rect>\n");
+    pace_html_format(sink,
+                     "<rect class=\"band\" x=\"%s\" y=\"%d\" width=\"%s\" height=\"%d\"><title>%s</title></rect>\n",
+                     pace_show_fixed(left, 1).text, TOP, pace_show_fixed(width, 1).text, HEIGHT, band->name);
 }
 
 enum { PALE_NAMED = 3 }; /* in the legend; more are "others" */
@@ -205,9 +198,7 @@ static void put_area(pace_sink *sink, const axis *x, const axis *y, const pace_h
         if (i + 1 < count) put_corner(sink, x, y, curve->points.items[i + 1].x, height_at(chart, c, i));
         put_corner(sink, x, y, curve->points.items[i].x, height_at(chart, c, i));
     }
-    pace_sink_text(sink, "\"><title>");
-    pace_html_text(sink, curve->name);
-    pace_sink_text(sink, "</title></polygon></g>\n");
+    pace_html_format(sink, "\"><title>%s</title></polygon></g>\n", curve->name);
 }
 
 static void fit_stack(axis *y, const pace_held_chart *chart) {
@@ -262,13 +253,11 @@ static void put_bar(pace_sink *sink, const pace_held_chart *chart, const pace_he
     for (size_t i = 0; i < bar->points.count && i < chart->parts.count; i++) {
         double share = bar->points.items[i].y, width = share * room;
         if (!(width > 0)) continue;
-        pace_sink_format(sink, "<g class=\"c-%s\"><rect x=\"%s\" y=\"%s\" width=\"%s\" height=\"%d\"><title>",
+        pace_html_format(sink, "<g class=\"c-%s\"><rect x=\"%s\" y=\"%s\" width=\"%s\" height=\"%d\">",
                          pace_class_name(part_color(chart, i)), pace_show_fixed(x, 1).text,
                          pace_show_fixed(top, 1).text, pace_show_fixed(width, 1).text, BAR);
-        pace_html_text(sink, bar->name);
-        pace_sink_text(sink, " · ");
-        pace_html_text(sink, chart->parts.items[i]);
-        pace_sink_format(sink, ": %s</title></rect>", pace_show_share(share).text);
+        pace_html_format(sink, "<title>%s · %s: %s</title></rect>", bar->name, chart->parts.items[i],
+                         pace_show_share(share).text);
         if (width > 44)
             pace_sink_format(sink, "<text class=\"on\" x=\"%s\" y=\"%s\">%s</text>",
                              pace_show_fixed(x + width / 2, 1).text, pace_show_fixed(top + 16, 1).text,

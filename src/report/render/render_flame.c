@@ -71,11 +71,8 @@ static pace_status least_width(double *out, const pace_flame *flame) {
 static void put_legend(pace_sink *sink, const pace_flame *flame) {
     if (flame->keys.count == 0) return;
     pace_sink_text(sink, "<ul class=\"legend\">");
-    for (size_t i = 0; i < flame->keys.count; i++) {
-        pace_sink_format(sink, "<li class=\"c-%s\"><i></i>", pace_class_name(flame->keys.items[i].color));
-        pace_html_text(sink, flame->keys.items[i].words);
-        pace_sink_text(sink, "</li>");
-    }
+    for (size_t i = 0; i < flame->keys.count; i++)
+        pace_html_legend_item(sink, pace_class_name(flame->keys.items[i].color), flame->keys.items[i].words);
     pace_sink_text(sink, "</ul>\n");
 }
 
@@ -83,10 +80,8 @@ static void put_label(pace_sink *sink, const box *b, const char *name, double le
     size_t room = (size_t)(width / LETTER);
     char *shown = room >= 4 ? pace_text_shorten(name, room - 1) : NULL;
     if (!shown) return;
-    pace_sink_format(sink, "<text class=\"on\" x=\"%s\" y=\"%u\">", pace_show_fixed(left + width / 2, 1).text,
-                     b->depth * BOX + 14);
-    pace_html_text(sink, shown);
-    pace_sink_text(sink, "</text>");
+    pace_html_format(sink, "<text class=\"on\" x=\"%s\" y=\"%u\">%s</text>", pace_show_fixed(left + width / 2, 1).text,
+                     b->depth * BOX + 14, shown);
     pace_free(shown);
 }
 
@@ -95,12 +90,9 @@ static void put_box(pace_sink *sink, const pace_flame *flame, const box *b) {
     double left = b->from * WIDTH, width = (b->to - b->from) * WIDTH;
     pace_sink_format(sink, "<g class=\"c-%s\" data-at=\"%s %s\">", pace_class_name(b->color),
                      pace_show_fixed(b->from, 6).text, pace_show_fixed(b->to, 6).text);
-    pace_sink_format(sink, "<rect x=\"%s\" y=\"%u\" width=\"%s\" height=\"%d\"><title>", pace_show_fixed(left, 1).text,
-                     b->depth * BOX, pace_show_fixed(fmax(width - 1, 0.5), 1).text, BOX - 1);
-    pace_html_text(sink, name);
-    pace_sink_format(sink, ": %s, ", pace_names_text(&flame->names, b->figure));
-    pace_html_text(sink, pace_show_share(b->to - b->from).text);
-    pace_sink_text(sink, "</title></rect>");
+    pace_html_format(sink, "<rect x=\"%s\" y=\"%u\" width=\"%s\" height=\"%d\"><title>%s: %s, %s</title></rect>",
+                     pace_show_fixed(left, 1).text, b->depth * BOX, pace_show_fixed(fmax(width - 1, 0.5), 1).text,
+                     BOX - 1, name, pace_names_text(&flame->names, b->figure), pace_show_share(b->to - b->from).text);
     put_label(sink, b, name, left, width);
     pace_sink_text(sink, "</g>\n");
 }

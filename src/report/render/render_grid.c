@@ -31,12 +31,6 @@ static void put_labels(pace_sink *sink, const pace_texts *texts, double step, do
         pace_svg_text(sink, LEFT + step * ((double)i + 0.5), y, "middle", texts->items[i] + head);
 }
 
-static void put_attribute(pace_sink *sink, const char *name, const char *text) {
-    pace_sink_format(sink, " %s=\"", name);
-    pace_html_text(sink, text);
-    pace_sink_text(sink, "\"");
-}
-
 static void put_box(pace_sink *sink, double x, double y, double width, double height) {
     pace_sink_format(sink, " x=\"%s\" y=\"%s\" width=\"%s\" height=\"%s\"", pace_show_fixed(x, 1).text,
                      pace_show_fixed(y, 1).text, pace_show_fixed(width, 1).text, pace_show_fixed(height, 1).text);
@@ -69,13 +63,9 @@ static void put_cell(pace_sink *sink, const heat *h, size_t row, size_t column) 
     pace_sink_format(sink, "<rect class=\"c-%s\" fill-opacity=\"%s\"", off > 0 ? "communication" : "compute",
                      pace_show_fixed(0.06 + 0.94 * depth, 2).text);
     put_box(sink, x + 0.5, y + 0.5, fmax(h->cell - 1, 0.5), h->row - 1);
-    put_attribute(sink, "data-row", h->grid->rows.items[row]);
-    put_attribute(sink, "data-column", h->grid->columns.items[column]);
-    pace_sink_text(sink, "><title>");
-    pace_html_text(sink, h->grid->rows.items[row]);
-    pace_sink_text(sink, ", ");
-    pace_html_text(sink, h->grid->columns.items[column]);
-    pace_sink_format(sink, ": %s, %s%s %% of the median</title></rect>\n", pace_show_ns(ns).text, off < 0 ? "" : "+",
+    const char *of_row = h->grid->rows.items[row], *of_column = h->grid->columns.items[column];
+    pace_html_format(sink, " data-row=\"%s\" data-column=\"%s\"><title>%s, %s: ", of_row, of_column, of_row, of_column);
+    pace_sink_format(sink, "%s, %s%s %% of the median</title></rect>\n", pace_show_ns(ns).text, off < 0 ? "" : "+",
                      pace_show_fixed(100 * off, 1).text);
 }
 
@@ -124,12 +114,9 @@ static void put_bar(pace_sink *sink, const pace_held_grid *grid, size_t row, dou
         y -= height;
         pace_sink_format(sink, "<rect class=\"c-%s\"", pace_class_name(grid->colors[c]));
         put_box(sink, x + step * 0.08, y, step * 0.84, height);
-        put_attribute(sink, "data-column", grid->rows.items[row]);
-        pace_sink_text(sink, "><title>");
-        pace_html_text(sink, grid->rows.items[row]);
-        pace_sink_format(sink, " (%s): ", pace_show_ns(bar_sum(grid, row)).text);
-        pace_html_text(sink, grid->columns.items[c]);
-        pace_sink_format(sink, " %s</title></rect>\n", pace_show_ns(ns).text);
+        pace_html_format(sink, " data-column=\"%s\"><title>%s (%s): %s %s</title></rect>\n", grid->rows.items[row],
+                         grid->rows.items[row], pace_show_ns(bar_sum(grid, row)).text, grid->columns.items[c],
+                         pace_show_ns(ns).text);
     }
 }
 
@@ -138,10 +125,7 @@ static void put_bars_legend(pace_sink *sink, const pace_held_grid *grid) {
     for (size_t c = 0; c < grid->columns.count; c++) {
         int64_t sum = 0;
         for (size_t r = 0; r < grid->rows.count; r++) sum += grid->values[r * grid->columns.count + c];
-        if (sum <= 0) continue;
-        pace_sink_format(sink, "<li class=\"c-%s\"><i></i>", pace_class_name(grid->colors[c]));
-        pace_html_text(sink, grid->columns.items[c]);
-        pace_sink_text(sink, "</li>");
+        if (sum > 0) pace_html_legend_item(sink, pace_class_name(grid->colors[c]), grid->columns.items[c]);
     }
     pace_sink_text(sink, "</ul>\n");
 }

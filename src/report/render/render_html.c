@@ -25,19 +25,15 @@ typedef struct {
 
 static void put(page_out *page, const char *text) { pace_sink_text(page->sink, text); }
 
-static void write_escaped(page_out *page, const char *text) { pace_html_text(page->sink, text); }
-
 static void write_paragraph(page_out *page, const char *open, const char *text) {
     put(page, open);
-    write_escaped(page, text ? text : "");
-    put(page, "</p>\n");
+    pace_html_format(page->sink, "%s</p>\n", text ? text : "");
 }
 
 static void write_heading(page_out *page, const char *title, const char *unit) {
     unsigned level = page->level < 5 ? page->level : 5;
     if (!title) return;
-    pace_sink_format(page->sink, "<h%u>", level);
-    write_escaped(page, title);
+    pace_html_format(page->sink, "<h%u>%s", level, title);
     if (unit) pace_sink_format(page->sink, " <small>(%s)</small>", unit);
     pace_sink_format(page->sink, "</h%u>\n", level);
 }
@@ -78,16 +74,12 @@ static void write_cell(page_out *page, const pace_grid_column *column, const pac
         put(page, is_path(cell->text)       ? "<td class=\"t path\""
                   : is_sentence(cell->text) ? "<td class=\"t says\""
                                             : "<td class=\"t\"");
-        if (strlen(cell->text) > LONG_TEXT) {
-            put(page, " title=\"");
-            write_escaped(page, cell->text);
-            put(page, "\"");
-        }
+        if (strlen(cell->text) > LONG_TEXT) pace_html_format(page->sink, " title=\"%s\"", cell->text);
     }
     put(page, ">");
     if (!column->numeric && is_path(cell->text)) put(page, "<bdi>");
     char *simple = column->numeric || strlen(cell->text) <= LONG_TEXT ? NULL : pace_text_simple(cell->text);
-    write_escaped(page, simple ? simple : cell->text); /* whole in the title */
+    pace_html_text(page->sink, simple ? simple : cell->text); /* whole in the title */
     pace_free(simple);
     if (!column->numeric && is_path(cell->text)) put(page, "</bdi>");
     put(page, "</td>");
@@ -103,9 +95,8 @@ static void write_row(page_out *page, const pace_grid *grid, size_t row, bool fo
 static void write_headings(page_out *page, const pace_grid *grid) {
     put(page, "<thead><tr>");
     for (size_t i = 0; i < grid->columns.count; i++) {
-        put(page, grid->columns.items[i].numeric ? "<th class=\"n\" scope=\"col\">" : "<th scope=\"col\">");
-        write_escaped(page, grid->columns.items[i].title);
-        put(page, "</th>");
+        put(page, grid->columns.items[i].numeric ? "<th class=\"n\"" : "<th");
+        pace_html_format(page->sink, " scope=\"col\">%s</th>", grid->columns.items[i].title);
     }
     put(page, "</tr></thead>\n");
 }
@@ -181,19 +172,13 @@ static void pick_classes(const pace_held_matrix *matrix, pace_class *classes) {
             classes[i] = pick_class(matrix->columns.items[i], taken);
 }
 
-static void write_key(page_out *page, pace_class value, const char *label) {
-    pace_sink_format(page->sink, "<li class=\"c-%s\"><i></i>", pace_class_name(value));
-    write_escaped(page, label);
-    put(page, "</li>");
-}
-
 static pace_status write_matrix_legend(page_out *page, const pace_held_matrix *matrix, const pace_class *classes) {
     put(page, "<ul class=\"legend\">");
     for (size_t i = 0; i < matrix->columns.count; i++) {
         if (!pace_matrix_column_shown(matrix, i)) continue;
         char *label = pace_show_label(matrix->columns.items[i]);
         if (!label) return PACE_E_MEMORY;
-        write_key(page, classes[i], label);
+        pace_html_legend_item(page->sink, pace_class_name(classes[i]), label);
         pace_free(label);
     }
     put(page, "</ul>\n");
@@ -219,12 +204,10 @@ static void write_segment(page_out *page, const bar *b, size_t column, double x,
     int64_t ns = bar_cell(b, column);
     pace_sink_format(page->sink, "<g class=\"c-%s\"><rect x=\"%s%%\" width=\"%s%%\" height=\"24\"><title>", name,
                      pace_show_fixed(x, 3).text, pace_show_fixed(width, 3).text);
-    write_escaped(page, b->name);
-    put(page, " · ");
     char *label = pace_show_label(b->matrix->columns.items[column]);
-    write_escaped(page, label ? label : b->matrix->columns.items[column]);
+    pace_html_format(page->sink, "%s · %s: %s", b->name, label ? label : b->matrix->columns.items[column],
+                     pace_show_ns(ns).text);
     pace_free(label);
-    pace_sink_format(page->sink, ": %s", pace_show_ns(ns).text);
     int64_t sum = b->row < b->matrix->rows.count ? pace_matrix_row_sum(b->matrix, b->row) : 0;
     if (sum > 0 && ns > 0) pace_sink_format(page->sink, ", %s of it", pace_show_share((double)ns / (double)sum).text);
     put(page, "</title></rect>");
@@ -239,10 +222,9 @@ static void write_bar(page_out *page, const bar *b, const char *css) {
     double right = b->base, left = b->base;
     int64_t sum = 0;
     pace_sink_format(page->sink, "<div%s>", css);
-    write_escaped(page, b->name);
-    pace_sink_format(page->sink, "</div><div%s><svg height=\"24\" role=\"img\" aria-label=\"", css);
-    write_escaped(page, b->name);
-    put(page, "\">");
+    pace_html_text(page->sink, b->name);
+    pace_sink_format(page->sink, "</div><div%s><svg height=\"24\" role=\"img\"", css);
+    pace_html_format(page->sink, " aria-label=\"%s\">", b->name);
     for (size_t i = 0; i < b->matrix->columns.count; i++) {
         int64_t ns = bar_cell(b, i);
         double width = fabs((double)ns) * b->per_ns;
@@ -319,13 +301,7 @@ static pace_status write_matrix(page_out *page, const pace_node *node) {
 static pace_status write_field(page_out *page, const pace_node *field) {
     char *label = pace_show_label(field->key ? field->key : "");
     char *value = label ? pace_node_field_text(field) : NULL;
-    if (value) {
-        put(page, "<dt>");
-        write_escaped(page, label);
-        put(page, "</dt><dd>");
-        write_escaped(page, value);
-        put(page, "</dd>\n");
-    }
+    if (value) pace_html_format(page->sink, "<dt>%s</dt><dd>%s</dd>\n", label, value);
     PACE_FREE(label, value);
     return value ? PACE_OK : PACE_E_MEMORY;
 }
@@ -353,36 +329,23 @@ static pace_status write_section(page_out *page, const pace_node *node) {
     return status;
 }
 
-static void write_chart(page_out *page, const pace_node *node) {
+static pace_status write_picture(page_out *page, const pace_node *node) {
     write_heading(page, node->title, NULL);
-    pace_render_chart(page->sink, node->chart);
-}
-
-static pace_status write_grid_picture(page_out *page, const pace_node *node) {
-    write_heading(page, node->title, NULL);
-    return pace_render_grid(page->sink, node->grid);
-}
-
-static pace_status write_flame(page_out *page, const pace_node *node) {
-    write_heading(page, node->title, NULL);
-    return pace_render_flame(page->sink, node->flame);
-}
-
-static pace_status write_timeline(page_out *page, const pace_node *node) {
-    write_heading(page, node->title, NULL);
-    return pace_render_timeline(page->sink, node->timeline, ++page->timelines);
+    switch (node->kind) {
+    case PACE_NODE_CHART: pace_render_chart(page->sink, node->chart); return PACE_OK;
+    case PACE_NODE_GRID: return pace_render_grid(page->sink, node->grid);
+    case PACE_NODE_FLAME: return pace_render_flame(page->sink, node->flame);
+    default: return pace_render_timeline(page->sink, node->timeline, ++page->timelines);
+    }
 }
 
 /* A table, matrix or picture outside titled sections becomes a section of its own. */
 static pace_status write_block(page_out *page, const pace_node *node) {
     bool alone = page->level == 2 && node->title;
-    pace_status status = PACE_OK;
     if (alone) open_section(page);
-    if (node->kind == PACE_NODE_CHART) write_chart(page, node);
-    else if (node->kind == PACE_NODE_TABLE) status = write_table(page, node);
-    else if (node->kind == PACE_NODE_GRID) status = write_grid_picture(page, node);
-    else if (node->kind == PACE_NODE_FLAME) status = write_flame(page, node);
-    else status = node->kind == PACE_NODE_MATRIX ? write_matrix(page, node) : write_timeline(page, node);
+    pace_status status = node->kind == PACE_NODE_TABLE    ? write_table(page, node)
+                         : node->kind == PACE_NODE_MATRIX ? write_matrix(page, node)
+                                                          : write_picture(page, node);
     if (alone) put(page, "</section>\n");
     return status;
 }
@@ -430,10 +393,7 @@ static unsigned list_sections(page_out *page, const pace_node *object, unsigned 
         if (holds && (!node->title || is_item(node))) number = list_sections(page, node, number, write);
         if (!node->title || is_item(node)) continue;
         number++;
-        if (!write) continue;
-        pace_sink_format(page->sink, "<li><a href=\"#s%u\">", number);
-        write_escaped(page, node->title);
-        put(page, "</a></li>\n");
+        if (write) pace_html_format(page->sink, "<li><a href=\"#s%u\">%s</a></li>\n", number, node->title);
     }
     return number;
 }
@@ -466,13 +426,14 @@ static void write_files(page_out *page, const char *suffix) {
             pace_sink_bytes(page->sink, file->bytes, file->size);
 }
 
+static const char *title_of(const page_out *page) { return page->report->title ? page->report->title : "Paceline"; }
+
 static void write_head(page_out *page) {
     put(page, "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
               "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
               "style-src 'unsafe-inline'; script-src 'unsafe-inline'\">\n"
-              "<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\n<title>");
-    write_escaped(page, page->report->title ? page->report->title : "Paceline");
-    put(page, "</title>\n<style>\n");
+              "<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\n");
+    pace_html_format(page->sink, "<title>%s</title>\n<style>\n", title_of(page));
     write_files(page, ".css");
     put(page, "</style>\n</head>\n<body>\n");
     write_contents(page);
@@ -481,9 +442,7 @@ static void write_head(page_out *page) {
 
 static void write_lead(page_out *page) {
     const pace_node *root = page->report->root;
-    put(page, "<header>\n<h1>");
-    write_escaped(page, page->report->title ? page->report->title : "Paceline");
-    put(page, "</h1>\n<div class=\"lead\">\n");
+    pace_html_format(page->sink, "<header>\n<h1>%s</h1>\n<div class=\"lead\">\n", title_of(page));
     for (const pace_node *node = root; node; node = pace_node_after(root, node))
         if (node->kind == PACE_NODE_STRONG) write_paragraph(page, "<p>", node->text);
     put(page, "</div>\n</header>\n");
@@ -502,18 +461,13 @@ static void write_warnings(page_out *page) {
 
 static void write_origin(page_out *page) {
     const pace_report *report = page->report;
-    put(page, "<footer class=\"meta\">\n<p>Paceline ");
-    write_escaped(page, pace_version());
-    if (report->command.count) put(page, " · <code>");
-    for (size_t i = 0; i < report->command.count; i++) {
-        if (i) put(page, " ");
-        write_escaped(page, report->command.items[i]);
-    }
+    pace_html_format(page->sink, "<footer class=\"meta\">\n<p>Paceline %s", pace_version());
+    for (size_t i = 0; i < report->command.count; i++)
+        pace_html_format(page->sink, i ? " %s" : " · <code>%s", report->command.items[i]);
     put(page, report->command.count ? "</code></p>\n" : "</p>\n");
     for (size_t i = 0; i < report->inputs.count; i++) {
-        put(page, i ? "<br>" : "<p>");
-        write_escaped(page, report->inputs.items[i].path);
-        pace_sink_format(page->sink, " (%s)\n", pace_show_bytes((double)report->inputs.items[i].bytes).text);
+        pace_html_format(page->sink, i ? "<br>%s (%s)\n" : "<p>%s (%s)\n", report->inputs.items[i].path,
+                         pace_show_bytes((double)report->inputs.items[i].bytes).text);
     }
     put(page, report->inputs.count ? "</p>\n</footer>\n" : "</footer>\n");
 }

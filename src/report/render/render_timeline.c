@@ -50,9 +50,7 @@ static void each_lane(pace_sink *sink, const pace_packed_group *group, lane_fn w
 
 static void write_lane_name(pace_sink *sink, const pace_packed_lane *lane, int row) {
     (void)row;
-    pace_sink_text(sink, "<div>");
-    pace_html_text(sink, lane->name);
-    pace_sink_text(sink, "</div>");
+    pace_html_format(sink, "<div>%s</div>", lane->name);
 }
 
 static void write_legend(pace_sink *sink, const pace_packed_group *group) {
@@ -210,11 +208,8 @@ static void write_data(pace_sink *sink, const pace_timeline *timeline, unsigned 
 /* --- the whole ---------------------------------------------------------------------------------------------------- */
 
 static void write_notes(pace_sink *sink, const pace_timeline *timeline) {
-    for (size_t i = 0; i < timeline->notes.count; i++) {
-        pace_sink_text(sink, "<p class=\"note\">");
-        pace_html_text(sink, timeline->notes.items[i]);
-        pace_sink_text(sink, "</p>\n");
-    }
+    for (size_t i = 0; i < timeline->notes.count; i++)
+        pace_html_format(sink, "<p class=\"note\">%s</p>\n", timeline->notes.items[i]);
 }
 
 static void write_timeline(pace_sink *sink, const pace_timeline *timeline, unsigned number) {
