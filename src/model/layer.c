@@ -99,13 +99,11 @@ static bool is_sane(const pace_shape *shape) {
            shape->height >= 1 && shape->width >= 1;
 }
 
-/* Derives the shape, parameters and multiply-adds. `rows` are the embedding bag's tables. PACE_E_INPUT says what does
- * not fit, without the place. */
-static pace_status layer_infer(pace_layer *layer, const pace_layer_rule *rule, const pace_shape *inputs, size_t count,
-                               const double *rows) {
-    if (count < rule->least || count > rule->most)
+/* Derives the shape, parameters and multiply-adds. PACE_E_INPUT says what does not fit, without the place. */
+static pace_status layer_infer(pace_layer *layer, const pace_layer_rule *rule, const pace_layer_inputs *in) {
+    if (in->count < rule->least || in->count > rule->most)
         return pace_fail(PACE_E_INPUT, "\"%s\": expected %u to %u inputs, found %zu", rule->word, rule->least,
-                         rule->most, count);
+                         rule->most, in->count);
     for (unsigned i = 0; i < rule->option_count; i++) {
         pace_layer_option option = rule->options[i].option;
         if (!pace_layer_rule_lists(rule, option)) PACE_TRY(check_option(layer, option));
@@ -113,7 +111,7 @@ static pace_status layer_infer(pace_layer *layer, const pace_layer_rule *rule, c
     }
     if (layer->option[PACE_OPTION_LAYERS] > 1000 || layer->option[PACE_OPTION_TABLES] > 100000)
         return pace_fail(PACE_E_LIMIT, "\"%s\": too many layers or tables", rule->word);
-    PACE_TRY(rule->infer(layer, inputs, count, rows));
+    PACE_TRY(rule->infer(layer, in));
     if (!is_sane(&layer->shape)) return pace_fail(PACE_E_INPUT, "\"%s\": its output is out of range", rule->word);
     return PACE_OK;
 }
@@ -128,7 +126,7 @@ pace_status pace_model_append(pace_model *model, pace_layer layer, const pace_la
     if (count > PACE_LAYER_INPUTS) return pace_fail(PACE_E_LIMIT, "more than %d inputs", PACE_LAYER_INPUTS);
     for (size_t i = 0; i < count; i++) shapes[i] = model->layers.items[inputs[i]].shape;
     layer.rule = rule ? rule : &input;
-    if (rule) PACE_TRY(layer_infer(&layer, rule, shapes, count, rows));
+    if (rule) PACE_TRY(layer_infer(&layer, rule, &(pace_layer_inputs){shapes, count, rows}));
     layer.first_input = (uint32_t)model->inputs.count;
     layer.input_count = (uint32_t)count;
     PACE_TRY(pace_names_add(&layer.name, &model->names, name, strlen(name)));

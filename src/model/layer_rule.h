@@ -107,9 +107,16 @@ struct pace_model;
 struct pace_lowering;   /* model/emit.h */
 struct pace_layer_view; /* model/lower_ops.h */
 
+/* What a layer is derived from; borrowed. */
+typedef struct {
+    const pace_shape *shape; /* of each input */
+    size_t count;
+    const double *rows; /* of the layer's tables */
+} pace_layer_inputs;
+
 /* A layer's output, parameters and arithmetic from its inputs. PACE_E_INPUT says what does not fit, without the place.
- * `rows` are those of its tables. */
-typedef pace_status pace_layer_infer(pace_layer *layer, const pace_shape *inputs, size_t count, const double *rows);
+ */
+typedef pace_status pace_layer_infer(pace_layer *layer, const pace_layer_inputs *in);
 /* Its operators in one pass. */
 typedef void pace_layer_lower(struct pace_lowering *to, const struct pace_layer_view *view);
 /* Bytes of one sample on one rank that it keeps for backward beside its input and output. */

@@ -35,119 +35,108 @@ static pace_status windows(double *out, double size, double kernel, double strid
     return PACE_OK;
 }
 
-pace_status pace_infer_same(pace_layer *layer, const pace_shape *inputs, size_t count, const double *rows) {
-    (void)count, (void)rows;
-    layer->shape = inputs[0];
+pace_status pace_infer_same(pace_layer *layer, const pace_layer_inputs *from) {
+    layer->shape = from->shape[0];
     return PACE_OK;
 }
 
-pace_status pace_infer_convolution(pace_layer *layer, const pace_shape *inputs, size_t count, const double *rows) {
-    (void)count, (void)rows;
-    double in = inputs[0].channels, out = OPT(layer, OUT), groups = OPT(layer, GROUPS);
+pace_status pace_infer_convolution(pace_layer *layer, const pace_layer_inputs *from) {
+    double in = from->shape[0].channels, out = OPT(layer, OUT), groups = OPT(layer, GROUPS);
     double filter = OPT(layer, KERNEL) * OPT(layer, KERNEL_WIDTH);
-    PACE_TRY(image_only(&inputs[0]));
+    PACE_TRY(image_only(&from->shape[0]));
     if (fmod(in, groups) != 0 || fmod(out, groups) != 0)
         return pace_fail(PACE_E_INPUT, "%g channels to %g do not divide into %g groups", in, out, groups);
     layer->shape.channels = out;
-    PACE_TRY(windows(&layer->shape.height, inputs[0].height, OPT(layer, KERNEL), OPT(layer, STRIDE), OPT(layer, PAD),
-                     OPT(layer, DILATION), false));
-    PACE_TRY(windows(&layer->shape.width, inputs[0].width, OPT(layer, KERNEL_WIDTH), OPT(layer, STRIDE_WIDTH),
+    PACE_TRY(windows(&layer->shape.height, from->shape[0].height, OPT(layer, KERNEL), OPT(layer, STRIDE),
+                     OPT(layer, PAD), OPT(layer, DILATION), false));
+    PACE_TRY(windows(&layer->shape.width, from->shape[0].width, OPT(layer, KERNEL_WIDTH), OPT(layer, STRIDE_WIDTH),
                      OPT(layer, PAD_WIDTH), OPT(layer, DILATION), false));
     double weight = out * in / groups * filter;
     layer->parameters = weight + (OPT(layer, BIAS) > 0 ? out : 0);
     layer->tensors = OPT(layer, BIAS) > 0 ? 2 : 1;
-    each_place(layer, &inputs[0], weight * layer->shape.height * layer->shape.width);
+    each_place(layer, &from->shape[0], weight * layer->shape.height * layer->shape.width);
     return PACE_OK;
 }
 
-pace_status pace_infer_pool(pace_layer *layer, const pace_shape *inputs, size_t count, const double *rows) {
-    (void)count, (void)rows;
-    PACE_TRY(image_only(&inputs[0]));
+pace_status pace_infer_pool(pace_layer *layer, const pace_layer_inputs *from) {
+    PACE_TRY(image_only(&from->shape[0]));
     if (OPT(layer, STRIDE) < 0) {
         OPT(layer, STRIDE) = OPT(layer, KERNEL);
         OPT(layer, STRIDE_WIDTH) = OPT(layer, KERNEL_WIDTH);
     }
     bool ceiling = OPT(layer, CEIL) > 0;
-    layer->shape = inputs[0];
-    PACE_TRY(windows(&layer->shape.height, inputs[0].height, OPT(layer, KERNEL), OPT(layer, STRIDE), OPT(layer, PAD), 1,
-                     ceiling));
-    return windows(&layer->shape.width, inputs[0].width, OPT(layer, KERNEL_WIDTH), OPT(layer, STRIDE_WIDTH),
+    layer->shape = from->shape[0];
+    PACE_TRY(windows(&layer->shape.height, from->shape[0].height, OPT(layer, KERNEL), OPT(layer, STRIDE),
+                     OPT(layer, PAD), 1, ceiling));
+    return windows(&layer->shape.width, from->shape[0].width, OPT(layer, KERNEL_WIDTH), OPT(layer, STRIDE_WIDTH),
                    OPT(layer, PAD_WIDTH), 1, ceiling);
 }
 
-pace_status pace_infer_adaptive_pool(pace_layer *layer, const pace_shape *inputs, size_t count, const double *rows) {
-    (void)count, (void)rows;
-    PACE_TRY(image_only(&inputs[0]));
-    layer->shape = inputs[0];
+pace_status pace_infer_adaptive_pool(pace_layer *layer, const pace_layer_inputs *from) {
+    PACE_TRY(image_only(&from->shape[0]));
+    layer->shape = from->shape[0];
     layer->shape.height = layer->shape.width = OPT(layer, OUT);
     return PACE_OK;
 }
 
-pace_status pace_infer_flatten(pace_layer *layer, const pace_shape *inputs, size_t count, const double *rows) {
-    (void)count, (void)rows;
-    layer->shape = vector(&inputs[0], flat(&inputs[0]));
+pace_status pace_infer_flatten(pace_layer *layer, const pace_layer_inputs *from) {
+    layer->shape = vector(&from->shape[0], flat(&from->shape[0]));
     return PACE_OK;
 }
 
-pace_status pace_infer_select(pace_layer *layer, const pace_shape *inputs, size_t count, const double *rows) {
-    (void)count, (void)rows;
-    layer->shape = inputs[0];
+pace_status pace_infer_select(pace_layer *layer, const pace_layer_inputs *from) {
+    layer->shape = from->shape[0];
     layer->shape.sequence = false;
     return PACE_OK;
 }
 
-pace_status pace_infer_linear(pace_layer *layer, const pace_shape *inputs, size_t count, const double *rows) {
-    (void)count, (void)rows;
-    double in = inputs[0].channels, out = OPT(layer, OUT), bias = OPT(layer, BIAS);
-    if (inputs[0].height != 1 || inputs[0].width != 1)
+pace_status pace_infer_linear(pace_layer *layer, const pace_layer_inputs *from) {
+    double in = from->shape[0].channels, out = OPT(layer, OUT), bias = OPT(layer, BIAS);
+    if (from->shape[0].height != 1 || from->shape[0].width != 1)
         return pace_fail(PACE_E_INPUT, "expected a vector, found an image of %g x %g: flatten it first",
-                         inputs[0].height, inputs[0].width);
-    if (inputs[0].sharded != (layer->shard == PACE_SHARD_ROW))
-        return pace_fail(PACE_E_INPUT, inputs[0].sharded ? "what comes in is split: expected \"shard: row\""
-                                                         : "what comes in is not split: \"shard: row\" does not fit");
-    layer->shape = (pace_shape){inputs[0].sequence, layer->shard == PACE_SHARD_COLUMN, out, 1, 1};
+                         from->shape[0].height, from->shape[0].width);
+    if (from->shape[0].sharded != (layer->shard == PACE_SHARD_ROW))
+        return pace_fail(PACE_E_INPUT, from->shape[0].sharded
+                                           ? "what comes in is split: expected \"shard: row\""
+                                           : "what comes in is not split: \"shard: row\" does not fit");
+    layer->shape = (pace_shape){from->shape[0].sequence, layer->shard == PACE_SHARD_COLUMN, out, 1, 1};
     bool tied = OPT(layer, TIED) > 0;
     layer->parameters = (tied ? 0 : in * out) + (bias > 0 ? out : 0);
     layer->tensors = (unsigned)(tied ? 0 : 1) + (unsigned)(bias > 0 ? 1 : 0);
-    each_place(layer, &inputs[0], in * out);
+    each_place(layer, &from->shape[0], in * out);
     return PACE_OK;
 }
 
-pace_status pace_infer_norm(pace_layer *layer, const pace_shape *inputs, size_t count, const double *rows) {
-    (void)count, (void)rows;
-    layer->shape = inputs[0];
+pace_status pace_infer_norm(pace_layer *layer, const pace_layer_inputs *from) {
+    layer->shape = from->shape[0];
     layer->tensors = OPT(layer, BIAS) > 0 ? 2 : 1;
-    if (OPT(layer, WIDTH) <= 0) OPT(layer, WIDTH) = inputs[0].channels;
-    if (fmod(inputs[0].channels, OPT(layer, WIDTH)) != 0)
-        return pace_fail(PACE_E_INPUT, "%g channels do not divide into parts of %g", inputs[0].channels,
+    if (OPT(layer, WIDTH) <= 0) OPT(layer, WIDTH) = from->shape[0].channels;
+    if (fmod(from->shape[0].channels, OPT(layer, WIDTH)) != 0)
+        return pace_fail(PACE_E_INPUT, "%g channels do not divide into parts of %g", from->shape[0].channels,
                          OPT(layer, WIDTH));
     layer->parameters = layer->tensors * OPT(layer, WIDTH);
     return PACE_OK;
 }
 
-pace_status pace_infer_embedding(pace_layer *layer, const pace_shape *inputs, size_t count, const double *rows) {
-    (void)count, (void)rows;
-    if (!inputs[0].sequence) return pace_fail(PACE_E_INPUT, "expected a sequence of tokens");
+pace_status pace_infer_embedding(pace_layer *layer, const pace_layer_inputs *from) {
+    if (!from->shape[0].sequence) return pace_fail(PACE_E_INPUT, "expected a sequence of tokens");
     layer->shape = (pace_shape){true, false, OPT(layer, WIDTH), 1, 1};
     layer->tensors = OPT(layer, TIED) > 0 ? 0 : 1;
     layer->parameters = layer->tensors * OPT(layer, ROWS) * OPT(layer, WIDTH);
     return PACE_OK;
 }
 
-pace_status pace_infer_positions(pace_layer *layer, const pace_shape *inputs, size_t count, const double *rows) {
-    (void)count, (void)rows;
-    if (!inputs[0].sequence) return pace_fail(PACE_E_INPUT, "expected a sequence");
-    layer->shape = inputs[0];
+pace_status pace_infer_positions(pace_layer *layer, const pace_layer_inputs *from) {
+    if (!from->shape[0].sequence) return pace_fail(PACE_E_INPUT, "expected a sequence");
+    layer->shape = from->shape[0];
     layer->tensors = 1;
-    layer->parameters = OPT(layer, ROWS) * inputs[0].channels;
+    layer->parameters = OPT(layer, ROWS) * from->shape[0].channels;
     return PACE_OK;
 }
 
-pace_status pace_infer_embedding_bag(pace_layer *layer, const pace_shape *inputs, size_t count, const double *rows) {
-    (void)count;
-    (void)inputs;
+pace_status pace_infer_embedding_bag(pace_layer *layer, const pace_layer_inputs *from) {
     double sum = 0;
-    for (double i = 0; i < OPT(layer, TABLES); i++) sum += rows[(size_t)i];
+    for (double i = 0; i < OPT(layer, TABLES); i++) sum += from->rows[(size_t)i];
     layer->shape = (pace_shape){.channels = OPT(layer, TABLES) * OPT(layer, WIDTH), .height = 1, .width = 1};
     layer->tensors = (unsigned)OPT(layer, TABLES);
     layer->parameters = sum * OPT(layer, WIDTH);
@@ -155,58 +144,53 @@ pace_status pace_infer_embedding_bag(pace_layer *layer, const pace_shape *inputs
 }
 
 /* Dot products of all pairs of vectors, behind the dense one (Naumov et al. 2019, section 2.1). */
-pace_status pace_infer_interaction(pace_layer *layer, const pace_shape *inputs, size_t count, const double *rows) {
-    (void)count, (void)rows;
-    double width = inputs[0].channels, vectors = 1 + inputs[1].channels / width;
-    if (inputs[0].sequence || inputs[1].sequence || vectors != floor(vectors))
-        return pace_fail(PACE_E_INPUT, "%g features do not divide into vectors of %g", inputs[1].channels, width);
+pace_status pace_infer_interaction(pace_layer *layer, const pace_layer_inputs *from) {
+    double width = from->shape[0].channels, vectors = 1 + from->shape[1].channels / width;
+    if (from->shape[0].sequence || from->shape[1].sequence || vectors != floor(vectors))
+        return pace_fail(PACE_E_INPUT, "%g features do not divide into vectors of %g", from->shape[1].channels, width);
     layer->shape = (pace_shape){.channels = width + vectors * (vectors - 1) / 2, .height = 1, .width = 1};
     layer->multiply_adds[0] = vectors * vectors * width;
     return PACE_OK;
 }
 
 /* Query, key and value in one tensor, or in three. The output has the queries' sequence. */
-pace_status pace_infer_attention(pace_layer *layer, const pace_shape *inputs, size_t count, const double *rows) {
-    (void)rows;
+pace_status pace_infer_attention(pace_layer *layer, const pace_layer_inputs *from) {
     double heads = OPT(layer, HEADS);
     if (OPT(layer, KV_HEADS) < 0) OPT(layer, KV_HEADS) = heads;
-    double kv_heads = OPT(layer, KV_HEADS), all = count == 1 ? heads + 2 * kv_heads : heads;
-    if (OPT(layer, HEAD_DIM) < 0) OPT(layer, HEAD_DIM) = inputs[0].channels / all;
+    double kv_heads = OPT(layer, KV_HEADS), all = from->count == 1 ? heads + 2 * kv_heads : heads;
+    if (OPT(layer, HEAD_DIM) < 0) OPT(layer, HEAD_DIM) = from->shape[0].channels / all;
     double dim = OPT(layer, HEAD_DIM);
     if (OPT(layer, VALUE_DIM) < 0) OPT(layer, VALUE_DIM) = dim;
-    for (size_t i = 0; i < count; i++)
-        if (!inputs[i].sequence || inputs[i].sharded != inputs[0].sharded)
+    for (size_t i = 0; i < from->count; i++)
+        if (!from->shape[i].sequence || from->shape[i].sharded != from->shape[0].sharded)
             return pace_fail(PACE_E_INPUT, "expected sequences, all split alike");
-    if (count == 2 || dim != floor(dim) || dim < 1 || fmod(heads, kv_heads) != 0)
+    if (from->count == 2 || dim != floor(dim) || dim < 1 || fmod(heads, kv_heads) != 0)
         return pace_fail(PACE_E_INPUT,
-                         "%zu inputs of %g channels do not fit %g heads of queries and %g of keys and values", count,
-                         inputs[0].channels, heads, kv_heads);
-    layer->shape = (pace_shape){true, inputs[0].sharded, heads * OPT(layer, VALUE_DIM), 1, 1};
+                         "%zu inputs of %g channels do not fit %g heads of queries and %g of keys and values",
+                         from->count, from->shape[0].channels, heads, kv_heads);
+    layer->shape = (pace_shape){true, from->shape[0].sharded, heads * OPT(layer, VALUE_DIM), 1, 1};
     layer->multiply_adds[2] = heads * (dim + OPT(layer, VALUE_DIM));
     return PACE_OK;
 }
 
 /* softmax(v . tanh(q + k)) over all pairs, then the mean of the keys (Bahdanau et al. 2015), with a learned scale and
  * shift of v. Inputs: queries, keys (projected), memory. */
-pace_status pace_infer_additive_attention(pace_layer *layer, const pace_shape *inputs, size_t count,
-                                          const double *rows) {
-    (void)count, (void)rows;
-    if (!inputs[0].sequence || !inputs[1].sequence || inputs[0].channels != inputs[1].channels)
+pace_status pace_infer_additive_attention(pace_layer *layer, const pace_layer_inputs *from) {
+    if (!from->shape[0].sequence || !from->shape[1].sequence || from->shape[0].channels != from->shape[1].channels)
         return pace_fail(PACE_E_INPUT, "expected queries and keys of one width");
-    layer->shape = inputs[2];
+    layer->shape = from->shape[2];
     layer->tensors = 3;
-    layer->parameters = 2 * inputs[0].channels + 1;
-    layer->multiply_adds[2] = inputs[0].channels + inputs[2].channels;
+    layer->parameters = 2 * from->shape[0].channels + 1;
+    layer->multiply_adds[2] = from->shape[0].channels + from->shape[2].channels;
     return PACE_OK;
 }
 
 /* Four gates; two biases, as cuDNN has them. */
-pace_status pace_infer_lstm(pace_layer *layer, const pace_shape *inputs, size_t count, const double *rows) {
-    (void)count, (void)rows;
+pace_status pace_infer_lstm(pace_layer *layer, const pace_layer_inputs *from) {
     double hidden = OPT(layer, HIDDEN), directions = OPT(layer, BIDIRECTIONAL) > 0 ? 2 : 1;
-    if (!inputs[0].sequence) return pace_fail(PACE_E_INPUT, "expected a sequence");
+    if (!from->shape[0].sequence) return pace_fail(PACE_E_INPUT, "expected a sequence");
     layer->shape = (pace_shape){true, false, hidden * directions, 1, 1};
-    double in = inputs[0].channels, weights = 0;
+    double in = from->shape[0].channels, weights = 0;
     for (double i = 0; i < OPT(layer, LAYERS); i++) {
         weights += directions * 4 * hidden * (in + hidden);
         in = hidden * directions;
@@ -218,13 +202,12 @@ pace_status pace_infer_lstm(pace_layer *layer, const pace_shape *inputs, size_t 
 }
 
 /* A router and `experts` feed-forward networks of which each token visits `topk`. */
-pace_status pace_infer_experts(pace_layer *layer, const pace_shape *inputs, size_t count, const double *rows) {
-    (void)count, (void)rows;
-    double in = inputs[0].channels, experts = OPT(layer, EXPERTS), bias = OPT(layer, BIAS) > 0 ? 1 : 0;
+pace_status pace_infer_experts(pace_layer *layer, const pace_layer_inputs *from) {
+    double in = from->shape[0].channels, experts = OPT(layer, EXPERTS), bias = OPT(layer, BIAS) > 0 ? 1 : 0;
     double up = OPT(layer, GATED) > 0 ? 2 * OPT(layer, FFN) : OPT(layer, FFN);
-    if (!inputs[0].sequence || OPT(layer, TOPK) > experts)
+    if (!from->shape[0].sequence || OPT(layer, TOPK) > experts)
         return pace_fail(PACE_E_INPUT, "expected a sequence, and no more experts a token than there are");
-    layer->shape = inputs[0];
+    layer->shape = from->shape[0];
     double one = in * up + OPT(layer, FFN) * in;
     layer->tensors = bias > 0 ? 6 : 3;
     layer->parameters = in * experts + experts * one + bias * experts * (1 + up + in);
@@ -242,34 +225,34 @@ static pace_status fail_branch(const pace_shape *inputs, size_t i) {
 }
 
 /* Product of tensors of one shape, or of an image and a number for each of its channels. */
-pace_status pace_infer_multiply(pace_layer *layer, const pace_shape *inputs, size_t count, const double *rows) {
-    (void)rows;
-    for (size_t i = 1; i < count; i++) {
-        bool alike = flat(&inputs[i]) == flat(&inputs[0]), one = inputs[i].height == 1 && inputs[i].width == 1;
-        if (!is_as_wide(&inputs[i], &inputs[0]) || !(alike || one)) return fail_branch(inputs, i);
+pace_status pace_infer_multiply(pace_layer *layer, const pace_layer_inputs *from) {
+    for (size_t i = 1; i < from->count; i++) {
+        bool alike = flat(&from->shape[i]) == flat(&from->shape[0]),
+             one = from->shape[i].height == 1 && from->shape[i].width == 1;
+        if (!is_as_wide(&from->shape[i], &from->shape[0]) || !(alike || one)) return fail_branch(from->shape, i);
     }
-    layer->shape = inputs[0];
+    layer->shape = from->shape[0];
     return PACE_OK;
 }
 
 /* Sum of tensors of one shape. */
-pace_status pace_infer_join(pace_layer *layer, const pace_shape *inputs, size_t count, const double *rows) {
-    (void)rows;
-    for (size_t i = 1; i < count; i++)
-        if (flat(&inputs[i]) != flat(&inputs[0]) || !is_as_wide(&inputs[i], &inputs[0])) return fail_branch(inputs, i);
-    layer->shape = inputs[0];
+pace_status pace_infer_join(pace_layer *layer, const pace_layer_inputs *from) {
+    for (size_t i = 1; i < from->count; i++)
+        if (flat(&from->shape[i]) != flat(&from->shape[0]) || !is_as_wide(&from->shape[i], &from->shape[0]))
+            return fail_branch(from->shape, i);
+    layer->shape = from->shape[0];
     return PACE_OK;
 }
 
-pace_status pace_infer_concat(pace_layer *layer, const pace_shape *inputs, size_t count, const double *rows) {
-    (void)rows;
-    layer->shape = inputs[0];
-    for (size_t i = 1; i < count; i++) {
-        if (inputs[i].height != inputs[0].height || inputs[i].width != inputs[0].width ||
-            inputs[i].sequence != inputs[0].sequence || inputs[i].sharded != inputs[0].sharded)
-            return pace_fail(PACE_E_INPUT, "branch 1 gives %g x %g places, branch %zu gives %g x %g", inputs[0].height,
-                             inputs[0].width, i + 1, inputs[i].height, inputs[i].width);
-        layer->shape.channels += inputs[i].channels;
+pace_status pace_infer_concat(pace_layer *layer, const pace_layer_inputs *from) {
+    layer->shape = from->shape[0];
+    for (size_t i = 1; i < from->count; i++) {
+        if (from->shape[i].height != from->shape[0].height || from->shape[i].width != from->shape[0].width ||
+            from->shape[i].sequence != from->shape[0].sequence || from->shape[i].sharded != from->shape[0].sharded)
+            return pace_fail(PACE_E_INPUT, "branch 1 gives %g x %g places, branch %zu gives %g x %g",
+                             from->shape[0].height, from->shape[0].width, i + 1, from->shape[i].height,
+                             from->shape[i].width);
+        layer->shape.channels += from->shape[i].channels;
     }
     return PACE_OK;
 }

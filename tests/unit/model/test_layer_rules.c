@@ -12,9 +12,8 @@
 
 enum { FEATURES = 32, BATCH = 4 };
 
-static pace_status infer_scale(pace_layer *layer, const pace_shape *inputs, size_t count, const double *rows) {
-    (void)count, (void)rows;
-    layer->shape = inputs[0];
+static pace_status infer_scale(pace_layer *layer, const pace_layer_inputs *from) {
+    layer->shape = from->shape[0];
     layer->parameters = layer->shape.channels;
     layer->tensors = 1;
     layer->multiply_adds[0] = layer->shape.channels;
