@@ -15,8 +15,7 @@ pace_status pace_question_new(pace_question **out, pace_context *context, const 
     question->verb = found;
     question->context = context;
     while (pace_option_at(verb, question->count)) question->count++;
-    question->values = pace_alloc(question->count, sizeof *question->values);
-    if (!question->values) {
+    if (!PACE_MAKE(question->values, question->count)) {
         pace_free(question);
         return PACE_E_MEMORY;
     }

@@ -89,8 +89,7 @@ static pace_status create(pace_beside *b, const char *asked, const struct stat *
     char folder[PATH_MAX];
     const char *name = split(folder, b->target);
     size_t size = strlen(b->target) + MOST_ADDED;
-    b->path = pace_alloc(size, 1);
-    if (!b->path) return PACE_E_MEMORY;
+    if (!PACE_MAKE(b->path, size)) return PACE_E_MEMORY;
     int file = -1;
     for (int number = 0; file < 0 && number < MOST_TRIES; number++) {
         snprintf(b->path, size, "%s.%.*s.%08x-%ld-%d.part", folder, MOST_OF_NAME, name, host(), (long)getpid(), number);

@@ -10,8 +10,7 @@ static size_t slot_of(const pace_id_set *set, uint64_t id) {
 
 static pace_status grow(pace_id_set *set) {
     pace_id_set larger = {.slot_count = set->slot_count ? set->slot_count * 2 : FEWEST_SLOTS};
-    larger.slots = pace_alloc(larger.slot_count, sizeof *larger.slots);
-    if (!larger.slots) return PACE_E_MEMORY;
+    if (!PACE_MAKE(larger.slots, larger.slot_count)) return PACE_E_MEMORY;
     for (size_t i = 0; i < set->slot_count; i++)
         if (set->slots[i]) larger.slots[slot_of(&larger, set->slots[i])] = set->slots[i];
     pace_free(set->slots);

@@ -166,8 +166,7 @@ static pace_status open_file(pace_input *input, const char *path) {
     if (S_ISDIR(about.st_mode)) return pace_fail(PACE_E_IO, "%s: %s", input->name, strerror(EISDIR));
     if (S_ISREG(about.st_mode) && about.st_size > 0) input->size = (uint64_t)about.st_size;
     input->chunk_bytes = pace_input_room(input, CHUNK_BYTES);
-    input->chunk = pace_alloc(input->chunk_bytes, 1);
-    if (!input->chunk) return PACE_E_MEMORY;
+    if (!PACE_MAKE(input->chunk, input->chunk_bytes)) return PACE_E_MEMORY;
     input->stored = input->chunk;
     return PACE_OK;
 }

@@ -43,8 +43,7 @@ uint64_t pace_hash(const void *bytes, size_t length) {
 
 pace_status pace_names_init(pace_names *names) {
     *names = (pace_names){.slot_count = 64};
-    names->slots = pace_alloc(names->slot_count, sizeof *names->slots);
-    if (!names->slots) return PACE_E_MEMORY;
+    if (!PACE_MAKE(names->slots, names->slot_count)) return PACE_E_MEMORY;
     pace_name empty;
     pace_status status = pace_names_add(&empty, names, "", 0);
     if (status != PACE_OK) pace_names_free(names);

@@ -18,8 +18,7 @@ pace_status pace_json_open(pace_json **out, pace_input *input) {
     pace_json *json = pace_alloc(1, sizeof *json);
     if (!json) return PACE_E_MEMORY;
     json->capacity = pace_input_room(input, WINDOW_BYTES);
-    json->window = pace_alloc(json->capacity + BLOCK, 1);
-    if (!json->window) {
+    if (!PACE_MAKE(json->window, json->capacity + BLOCK)) {
         pace_json_free(json);
         return PACE_E_MEMORY;
     }

@@ -276,11 +276,10 @@ static pace_status measure_type(pace_transfer_score *out, study *s, pace_overhea
 
 static bool make_room(study *s) {
     size_t count = s->samples->items.count;
-    s->first = pace_alloc(2 * count + 1, sizeof *s->first);
-    s->scratch = pace_alloc(count + 1, sizeof *s->scratch);
-    s->by_workload = pace_alloc(s->samples->workloads.count + 1, sizeof *s->by_workload);
-    s->errors[0] = pace_alloc(count * PACE_TRANSFERS + 1, sizeof **s->errors);
-    if (!s->first || !s->scratch || !s->by_workload || !s->errors[0]) return false;
+    if (!PACE_MAKE(s->first, 2 * count + 1) || !PACE_MAKE(s->scratch, count + 1) ||
+        !PACE_MAKE(s->by_workload, s->samples->workloads.count + 1) ||
+        !PACE_MAKE(s->errors[0], count * PACE_TRANSFERS + 1))
+        return false;
     s->last = s->first + count;
     for (int k = 1; k < PACE_TRANSFERS; k++) s->errors[k] = s->errors[0] + (size_t)k * count;
     for (size_t i = 0, end; i < count; i = end) {

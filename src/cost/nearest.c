@@ -80,10 +80,8 @@ static pace_nearest_range describe(pace_nearest *tree, size_t low, size_t high) 
 pace_status pace_nearest_build(pace_nearest *out, const float *points, const uint32_t *groups, size_t count,
                                unsigned axes) {
     pace_nearest tree = {.points = points, .groups = groups, .count = count, .axes = axes};
-    tree.order = pace_alloc(count ? count : 1, sizeof *tree.order);
-    tree.axis = pace_alloc(count ? count : 1, 1);
-    tree.ranges = pace_alloc(count ? count : 1, sizeof *tree.ranges);
-    if (!tree.order || !tree.axis || !tree.ranges) {
+    if (!PACE_MAKE(tree.order, count ? count : 1) || !PACE_MAKE(tree.axis, count ? count : 1) ||
+        !PACE_MAKE(tree.ranges, count ? count : 1)) {
         pace_nearest_free(&tree);
         return PACE_E_MEMORY;
     }

@@ -243,17 +243,10 @@ static pace_status boost(pace_trees *trees, booster *b, const float *features) {
 }
 
 static pace_status reserve(booster *b) {
-    b->bins = pace_alloc(b->count * b->features, 1);
-    b->edges = pace_alloc((size_t)b->features * BINS, sizeof *b->edges);
-    b->used = pace_alloc(b->features, sizeof *b->used);
-    b->predictions = pace_alloc(b->count, sizeof *b->predictions);
-    b->residuals = pace_alloc(b->count, sizeof *b->residuals);
-    b->scratch = pace_alloc(b->count, sizeof *b->scratch);
-    b->rows = pace_alloc(b->count, sizeof *b->rows);
-    b->moved = pace_alloc(b->count, sizeof *b->moved);
-    b->histograms = pace_alloc(1, sizeof *b->histograms);
-    return b->bins && b->edges && b->used && b->predictions && b->residuals && b->scratch && b->rows && b->moved &&
-                   b->histograms
+    return PACE_MAKE(b->bins, b->count * b->features) && PACE_MAKE(b->edges, (size_t)b->features * BINS) &&
+                   PACE_MAKE(b->used, b->features) && PACE_MAKE(b->predictions, b->count) &&
+                   PACE_MAKE(b->residuals, b->count) && PACE_MAKE(b->scratch, b->count) &&
+                   PACE_MAKE(b->rows, b->count) && PACE_MAKE(b->moved, b->count) && PACE_MAKE(b->histograms, 1)
                ? PACE_OK
                : PACE_E_MEMORY;
 }

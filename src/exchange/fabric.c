@@ -10,9 +10,7 @@ pace_status pace_fabric_make(pace_fabric *out, uint32_t ranks, uint64_t links, u
                           .class_count = classes};
     if (!ranks) return pace_fail(PACE_E_INPUT, "a fabric needs at least one rank");
     if (links >= UINT32_MAX / 2) return pace_fail(PACE_E_INPUT, "too many links");
-    fabric.bytes_per_s = pace_alloc(links, sizeof *fabric.bytes_per_s);
-    fabric.link_class = pace_alloc(links, sizeof *fabric.link_class);
-    if (!fabric.bytes_per_s || !fabric.link_class) {
+    if (!PACE_MAKE(fabric.bytes_per_s, links) || !PACE_MAKE(fabric.link_class, links)) {
         pace_fabric_free(&fabric);
         return PACE_E_MEMORY;
     }

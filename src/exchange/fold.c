@@ -92,9 +92,7 @@ static bool names_ranks(const pace_program *program) {
 
 static pace_status fill(pace_fold *out, uint32_t *colour_of, uint32_t ranks, uint32_t count) {
     pace_fold fold = {.count = count, .colour_of = colour_of};
-    fold.first = pace_alloc(count, sizeof *fold.first);
-    fold.members = pace_alloc(count, sizeof *fold.members);
-    if (!fold.first || !fold.members) {
+    if (!PACE_MAKE(fold.first, count) || !PACE_MAKE(fold.members, count)) {
         PACE_FREE(fold.first, fold.members);
         return PACE_E_MEMORY;
     }
@@ -138,13 +136,11 @@ pace_status pace_fold_ranks(pace_fold *out, const pace_program *program, const u
     if (names_ranks(program)) return pace_fold_none(out, ranks);
     folder f = {.program = program, .slot_count = 64};
     while (f.slot_count < 2 * (size_t)ranks) f.slot_count *= 2;
-    f.peer_first = pace_alloc(program->classes.count + 1, sizeof *f.peer_first);
-    f.colour_of = pace_alloc(ranks, sizeof *f.colour_of);
-    f.marks = pace_alloc(ranks, sizeof *f.marks);
-    f.slots = pace_alloc(f.slot_count, sizeof *f.slots);
-    f.of_slot = pace_alloc(f.slot_count, sizeof *f.of_slot);
-    pace_status status =
-        f.peer_first && f.colour_of && f.marks && f.slots && f.of_slot ? list_peers(&f) : PACE_E_MEMORY;
+    pace_status status = PACE_MAKE(f.peer_first, program->classes.count + 1) && PACE_MAKE(f.colour_of, ranks) &&
+                                 PACE_MAKE(f.marks, ranks) && PACE_MAKE(f.slots, f.slot_count) &&
+                                 PACE_MAKE(f.of_slot, f.slot_count)
+                             ? list_peers(&f)
+                             : PACE_E_MEMORY;
     if (status == PACE_OK) count = refine_all(&f, kind_of);
     if (status == PACE_OK) status = count < ranks ? fill(out, f.colour_of, ranks, count) : pace_fold_none(out, ranks);
     if (status != PACE_OK || count == ranks) pace_free(f.colour_of);

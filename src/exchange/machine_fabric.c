@@ -111,9 +111,8 @@ static void describe(char out[PACE_FABRIC_NAME], const pace_fabric *f, uint32_t 
 /* --- making ------------------------------------------------------------------------------------------------------- */
 
 static pace_status find_ports(plan *p) {
-    p->out_link = pace_alloc((size_t)p->node.nics + 1, sizeof *p->out_link);
-    p->in_link = pace_alloc((size_t)p->node.nics + 1, sizeof *p->in_link);
-    if (!p->out_link || !p->in_link) return PACE_E_MEMORY;
+    if (!PACE_MAKE(p->out_link, (size_t)p->node.nics + 1) || !PACE_MAKE(p->in_link, (size_t)p->node.nics + 1))
+        return PACE_E_MEMORY;
     for (uint32_t l = 0; l < p->node.links.count; l++) {
         const pace_node_link *link = &p->node.links.items[l];
         if (link->kind == PACE_NODE_LINK_NIC) (link->out ? p->out_link : p->in_link)[link->a] = l;
@@ -199,9 +198,8 @@ static pace_status grow(pace_fabric *f, uint32_t links) {
 static pace_status add_slow_ways(pace_fabric *f, plan *p, uint32_t slow) {
     uint32_t next = p->slow_first = f->link_count;
     if (p->nodes < 2) return PACE_OK;
-    p->slow_way = pace_alloc((size_t)p->devices * p->nodes, sizeof *p->slow_way);
-    p->slow_place = pace_alloc((size_t)slow + 1, sizeof *p->slow_place);
-    if (!p->slow_way || !p->slow_place) return PACE_E_MEMORY;
+    if (!PACE_MAKE(p->slow_way, (size_t)p->devices * p->nodes) || !PACE_MAKE(p->slow_place, (size_t)slow + 1))
+        return PACE_E_MEMORY;
     PACE_TRY(grow(f, f->link_count + 2 * slow));
     for (uint32_t place = 0; place < p->devices * p->nodes; place++) {
         if (!is_slow(p, place)) continue;
@@ -220,8 +218,7 @@ static pace_status add_slow_ways(pace_fabric *f, plan *p, uint32_t slow) {
 pace_status pace_fabric_slow_ranks(pace_fabric *f, const double *slowness) {
     plan *p = f->plan;
     uint32_t places = p->devices * p->nodes, slow = 0, links = (uint32_t)p->node.links.count;
-    p->slowness = pace_alloc(places, sizeof *p->slowness);
-    if (!p->slowness) return PACE_E_MEMORY;
+    if (!PACE_MAKE(p->slowness, places)) return PACE_E_MEMORY;
     for (uint32_t place = 0; place < places; place++) p->slowness[place] = 1;
     for (uint32_t rank = 0; rank < f->rank_count; rank++) {
         uint32_t place = f->place ? f->place[rank] : rank;

@@ -7,8 +7,7 @@ const char *const pace_operation_names[PACE_OPERATION_KINDS] = {"send", "receive
 pace_status pace_program_init(pace_program *program, uint32_t ranks) {
     pace_program empty = {.rank_count = ranks, .here = {0, 1, 1, 1}};
     if (!ranks) return pace_fail(PACE_E_INPUT, "an exchange needs at least one rank");
-    empty.class_of = pace_alloc(ranks, sizeof *empty.class_of);
-    if (!empty.class_of) return PACE_E_MEMORY;
+    if (!PACE_MAKE(empty.class_of, ranks)) return PACE_E_MEMORY;
     *program = empty;
     return PACE_OK;
 }

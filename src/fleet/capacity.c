@@ -372,16 +372,10 @@ static pace_capacity_total total_of(const pace_capacity *c, size_t models) {
 pace_status pace_capacity_of(pace_capacity *out, const pace_cluster *cluster, size_t instants) {
     pace_capacity capacity = {.instant_count = instants};
     replay r = {.cluster = cluster, .out = &capacity};
-    capacity.models = pace_alloc(cluster->models.count, sizeof *capacity.models);
-    capacity.instants = pace_alloc(instants, sizeof *capacity.instants);
-    capacity.filling = pace_alloc(FILLING_STEPS + 1, sizeof *capacity.filling);
-    r.nodes = pace_alloc(cluster->nodes.count, sizeof *r.nodes);
-    r.places = pace_alloc(cluster->pods.count, sizeof *r.places);
-    r.events = pace_alloc(2 * cluster->pods.count, sizeof *r.events);
-    r.shapes = pace_alloc(cluster->pods.count, sizeof *r.shapes);
-    r.used = pace_alloc(cluster->models.count, sizeof *r.used);
-    bool whole = capacity.models && capacity.instants && capacity.filling && r.nodes && r.places && r.events &&
-                 r.shapes && r.used;
+    bool whole = PACE_MAKE(capacity.models, cluster->models.count) && PACE_MAKE(capacity.instants, instants) &&
+                 PACE_MAKE(capacity.filling, FILLING_STEPS + 1) && PACE_MAKE(r.nodes, cluster->nodes.count) &&
+                 PACE_MAKE(r.places, cluster->pods.count) && PACE_MAKE(r.events, 2 * cluster->pods.count) &&
+                 PACE_MAKE(r.shapes, cluster->pods.count) && PACE_MAKE(r.used, cluster->models.count);
     pace_status status = whole ? run(&r) : PACE_E_MEMORY;
     if (status == PACE_OK) capacity.total = total_of(&capacity, cluster->models.count);
     PACE_FREE(r.nodes, r.places, r.events, r.shapes, r.used);

@@ -11,9 +11,8 @@ const pace_job_architecture pace_fleet_targets[PACE_FLEET_TARGETS] = {PACE_JOB_A
 pace_status pace_fleet_init(pace_fleet *out, const pace_job_setting *setting, const pace_fleet_questions *questions,
                             bool exact) {
     pace_fleet fleet = {.setting = setting, .questions = questions, .first_line = UINT64_MAX};
-    fleet.answers = pace_alloc(questions->items.count, sizeof *fleet.answers);
-    fleet.conclusions = pace_alloc(questions->assumptions.count, sizeof *fleet.conclusions);
-    if (!fleet.answers || !fleet.conclusions) {
+    if (!PACE_MAKE(fleet.answers, questions->items.count) ||
+        !PACE_MAKE(fleet.conclusions, questions->assumptions.count)) {
         pace_fleet_free(&fleet);
         return PACE_E_MEMORY;
     }

@@ -119,11 +119,11 @@ static void estimate(pace_slowdown *out, const size_t *sizes, size_t count, work
 
 pace_status pace_slowdown_of(pace_slowdown *out, const size_t *sizes, size_t count, const pace_iterations *data) {
     workspace s = {.data = data};
-    s.draws = pace_alloc(data->iterations * data->workers, sizeof *s.draws);
-    s.weight = pace_alloc(data->iterations, sizeof *s.weight);
-    s.resampled = pace_alloc(count * RESAMPLES, sizeof *s.resampled);
-    s.row = pace_alloc(data->workers, sizeof *s.row);
-    pace_status status = s.draws && s.weight && s.resampled && s.row ? PACE_OK : PACE_E_MEMORY;
+    pace_status status = PACE_MAKE(s.draws, data->iterations * data->workers) &&
+                                 PACE_MAKE(s.weight, data->iterations) && PACE_MAKE(s.resampled, count * RESAMPLES) &&
+                                 PACE_MAKE(s.row, data->workers)
+                             ? PACE_OK
+                             : PACE_E_MEMORY;
     if (status == PACE_OK) draw(&s);
     if (status == PACE_OK && s.count < 4)
         status =

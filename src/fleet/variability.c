@@ -210,9 +210,10 @@ static pace_status find_all(pace_variability *v, workspace *s) {
 pace_status pace_variability_of(pace_variability *out, const pace_iterations *data) {
     pace_variability v = {.workers = pace_alloc(data->workers, sizeof *v.workers)};
     workspace s = {.data = data};
-    s.ratio = pace_alloc(data->iterations * data->workers, sizeof *s.ratio);
-    s.some = pace_alloc(data->iterations * data->workers, sizeof *s.some);
-    pace_status status = v.workers && s.ratio && s.some ? find_all(&v, &s) : PACE_E_MEMORY;
+    pace_status status = v.workers && PACE_MAKE(s.ratio, data->iterations * data->workers) &&
+                                 PACE_MAKE(s.some, data->iterations * data->workers)
+                             ? find_all(&v, &s)
+                             : PACE_E_MEMORY;
     PACE_FREE(s.ratio, s.some);
     return PACE_GIVE(out, v, status, pace_variability_free(&v));
 }

@@ -152,8 +152,7 @@ static void start_at_the_first(pace_forecast *forecast) {
 
 static pace_status make_ladder(pace_forecast *forecast) {
     PACE_TRY(pace_cost_create(&forecast->cost, forecast->catalog));
-    forecast->prices = pace_alloc(1, sizeof *forecast->prices);
-    if (!forecast->prices) return PACE_E_MEMORY;
+    if (!PACE_MAKE(forecast->prices, 1)) return PACE_E_MEMORY;
     pace_price_cache_init(forecast->prices);
     return PACE_OK;
 }
@@ -210,8 +209,7 @@ static pace_status add_graph(pace_forecast_ranks_vec *ranks, pace_catalog *catal
     size_t launches = graph->launches.count;
     bool on_host = device && device->is_cpu;
     pace_status status = on_host ? run_on_host(&rank.graph) : PACE_OK;
-    rank.measured_ns = pace_alloc(launches + 1, sizeof *rank.measured_ns);
-    if (!rank.measured_ns) status = PACE_E_MEMORY;
+    if (!PACE_MAKE(rank.measured_ns, launches + 1)) status = PACE_E_MEMORY;
     for (size_t i = 0; rank.measured_ns && i < launches; i++)
         rank.measured_ns[i] = (double)graph->launches.items[i].duration_ns;
     if (on_host && (!mode || strcmp(mode, "eager") == 0)) mode = "eager-cpu";
@@ -279,8 +277,7 @@ pace_status pace_forecast_offload(pace_forecast *forecast, const pace_device *de
 /* Transfers go; all else takes what it took, until it is priced on the CPU. */
 static pace_status keep_times(pace_forecast_rank *rank, const pace_forecast_rank *of) {
     size_t count = rank->graph.launches.count;
-    rank->measured_ns = pace_alloc(count + 1, sizeof *rank->measured_ns);
-    if (!rank->measured_ns) return PACE_E_MEMORY;
+    if (!PACE_MAKE(rank->measured_ns, count + 1)) return PACE_E_MEMORY;
     for (size_t i = 0; i < count; i++)
         rank->measured_ns[i] = is_transfer(&rank->graph, &rank->graph.launches.items[i]) ? 0 : of->measured_ns[i];
     return PACE_OK;
@@ -465,12 +462,8 @@ typedef struct {
 
 static bool make_room(walk_room *room, size_t count) {
     room->count = count;
-    room->ranks = pace_alloc(count, sizeof *room->ranks);
-    room->variants = pace_alloc(count, sizeof *room->variants);
-    room->steps = pace_alloc(count, sizeof *room->steps);
-    room->names = pace_alloc(count, sizeof *room->names);
-    room->launch_ns = pace_alloc(count, sizeof *room->launch_ns);
-    return room->ranks && room->variants && room->steps && room->names && room->launch_ns;
+    return PACE_MAKE(room->ranks, count) && PACE_MAKE(room->variants, count) && PACE_MAKE(room->steps, count) &&
+           PACE_MAKE(room->names, count) && PACE_MAKE(room->launch_ns, count);
 }
 
 static void free_room(walk_room *room) {
@@ -483,8 +476,7 @@ static pace_status price_rank(walk_room *room, size_t number, pace_forecast_resu
                               const pace_pricing *pricing) {
     const pace_forecast_rank *rank = pricing->rank;
     const pace_graph *graph = &pricing->variant->graph;
-    room->launch_ns[number] = pace_alloc(graph->launches.count + 1, sizeof **room->launch_ns);
-    if (!room->launch_ns[number]) return PACE_E_MEMORY;
+    if (!PACE_MAKE(room->launch_ns[number], graph->launches.count + 1)) return PACE_E_MEMORY;
     PACE_TRY(pace_price_launches(room->launch_ns[number], result->families, pricing));
     PACE_TRY(pace_self_check_prices(&result->beyond, room->launch_ns[number], pricing));
     room->names[number] = rank->name;

@@ -60,9 +60,8 @@ pace_status pace_forecast_host_levels(size_t out[PACE_HOST_LEVELS], const pace_f
             forecast->offloaded.count ? &forecast->offloaded.items[i] : &forecast->ranks.items[i];
         const pace_graph *graph = &rank->graph;
         survey s = {.rank = rank};
-        s.level = pace_alloc(2 * pace_names_count(&graph->names) + 1, sizeof *s.level);
-        s.launches = pace_alloc(graph->nodes.count + 1, sizeof *s.launches);
-        bool made = s.level && s.launches;
+        bool made = PACE_MAKE(s.level, 2 * pace_names_count(&graph->names) + 1) &&
+                    PACE_MAKE(s.launches, graph->nodes.count + 1);
         if (made) take_rank(levels, &s);
         PACE_FREE(s.level, s.launches);
         if (!made) return PACE_E_MEMORY;

@@ -159,8 +159,7 @@ static pace_status are_usual_whole(bool *out, const pace_fold_gap *gap, const pa
     pace_rank whole = *rank;
     size_t count = rank->marks.items.count, typical[2];
     bool folded;
-    whole.marks.items.items = pace_alloc(count + 1, sizeof *whole.marks.items.items);
-    if (!whole.marks.items.items) return PACE_E_MEMORY;
+    if (!PACE_MAKE(whole.marks.items.items, count + 1)) return PACE_E_MEMORY;
     for (size_t i = 0; i < count; i++) {
         whole.marks.items.items[i] = rank->marks.items.items[i];
         whole.marks.items.items[i].to_ns += gap->times * gap->period_ns;

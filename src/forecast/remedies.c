@@ -360,8 +360,7 @@ const pace_remedy *pace_remedies_first(bool *on_lead, const pace_remedies *remed
 }
 
 static pace_status try_all(trial *t, const pace_rank *rank) {
-    t->answered = pace_alloc(t->catalog.rows.count + 1, sizeof *t->answered);
-    if (!t->answered) return PACE_E_MEMORY;
+    if (!PACE_MAKE(t->answered, t->catalog.rows.count + 1)) return PACE_E_MEMORY;
     for (size_t i = 0; i < t->catalog.rows.count; i++) PACE_TRY(try_row(t, i));
     PACE_TRY(find_bounds(t, rank));
     keep_worthwhile(t->out);

@@ -11,9 +11,8 @@ void pace_variant_free(pace_variant *variant) {
 
 pace_status pace_variant_borrow(pace_variant *out, const pace_graph *original, const pace_doubts *doubts) {
     pace_variant variant = {.original = original, .doubts = doubts, .graph = *original, .borrows = true};
-    variant.launches = pace_alloc(original->launches.count + 1, sizeof *variant.launches);
-    variant.next_part = pace_alloc(original->launches.count + 1, sizeof *variant.next_part);
-    if (!variant.launches || !variant.next_part) {
+    if (!PACE_MAKE(variant.launches, original->launches.count + 1) ||
+        !PACE_MAKE(variant.next_part, original->launches.count + 1)) {
         pace_variant_free(&variant);
         return PACE_E_MEMORY;
     }

@@ -110,8 +110,7 @@ static pace_status rebalance(balance *b, pace_variant *variants, const double *c
 
 pace_status pace_what_if_balance_tables(pace_variant *variants, const double *const *cost_s, size_t count) {
     balance b = {0};
-    b.before_s = pace_alloc(4 * count + 1, sizeof *b.before_s);
-    if (!b.before_s) return PACE_E_MEMORY;
+    if (!PACE_MAKE(b.before_s, 4 * count + 1)) return PACE_E_MEMORY;
     b.after_s = b.before_s + count;
     b.width = b.after_s + count;
     b.new_width = b.width + count;
@@ -124,8 +123,7 @@ pace_status pace_what_if_balance_tables(pace_variant *variants, const double *co
 static pace_status price_all(pace_editing *e, double **cost_ns) {
     for (size_t i = 0; i < e->count; i++) {
         pace_pricing pricing = {e->forecast, &e->ranks[i], &e->variants[i], e->scenario, NULL, NULL};
-        cost_ns[i] = pace_alloc(e->variants[i].graph.launches.count + 1, sizeof **cost_ns);
-        if (!cost_ns[i]) return PACE_E_MEMORY;
+        if (!PACE_MAKE(cost_ns[i], e->variants[i].graph.launches.count + 1)) return PACE_E_MEMORY;
         PACE_TRY(pace_price_launches(cost_ns[i], NULL, &pricing));
     }
     return PACE_OK;

@@ -90,9 +90,8 @@ static pace_status add_items(void *context, uint32_t task, int64_t start_ns, int
 static pace_status add(host *h) {
     const pace_step *step = h->step;
     PACE_TRY(pace_host_operators_find(&h->operators, step, pace_host_call_ns(h->classes)));
-    h->known = pace_alloc(pace_names_count(&step->names) + 1, sizeof *h->known);
-    h->left_ns = pace_alloc(step->count + 1, sizeof *h->left_ns);
-    if (!h->known || !h->left_ns) return PACE_E_MEMORY;
+    if (!PACE_MAKE(h->known, pace_names_count(&step->names) + 1) || !PACE_MAKE(h->left_ns, step->count + 1))
+        return PACE_E_MEMORY;
     set_calls(h);
     return pace_self_times(step, exchanges, add_items, h);
 }

@@ -412,9 +412,8 @@ pace_status pace_segments_build_cut(pace_replay *out, pace_arrivals *arrivals, p
     builder b = {.replay = &replay, .rank = rank, .from_ns = from_ns, .to_ns = to_ns};
     size_t lanes = rank->step.lanes.count + 1;
     b.trace_ns = rank->step.begins_ns;
-    b.first_segment = pace_alloc(rank->step.count, sizeof *b.first_segment);
-    b.lane_on_device = pace_alloc(lanes, sizeof *b.lane_on_device);
-    pace_status status = b.first_segment && b.lane_on_device ? PACE_OK : PACE_E_MEMORY;
+    pace_status status =
+        PACE_MAKE(b.first_segment, rank->step.count) && PACE_MAKE(b.lane_on_device, lanes) ? PACE_OK : PACE_E_MEMORY;
     if (status == PACE_OK) {
         memset(b.first_segment, 0xff, rank->step.count * sizeof *b.first_segment);
         status = build(&b, arrivals, devices, count);

@@ -81,10 +81,8 @@ static pace_status sweep_lanes(quiet_threads *q, const bool *on_device, int64_t 
 pace_status pace_segments_add_thread_edges(pace_replay *replay, const bool *on_device, int64_t from_ns) {
     size_t lanes = replay->lane_first.count;
     quiet_threads q = {.replay = replay, .end = NO_LANE};
-    q.last = pace_alloc(lanes, sizeof *q.last);
-    q.before = pace_alloc(lanes, sizeof *q.before);
-    q.after = pace_alloc(lanes, sizeof *q.after);
-    pace_status status = q.last && q.before && q.after ? PACE_OK : PACE_E_MEMORY;
+    pace_status status =
+        PACE_MAKE(q.last, lanes) && PACE_MAKE(q.before, lanes) && PACE_MAKE(q.after, lanes) ? PACE_OK : PACE_E_MEMORY;
     for (size_t i = 0; status == PACE_OK && i < lanes; i++) q.last[i] = PACE_NO_SEGMENT;
     if (status == PACE_OK) status = sweep_lanes(&q, on_device, from_ns);
     PACE_FREE(q.last, q.before, q.after);

@@ -140,8 +140,7 @@ static pace_status share(reader *r, pace_status status) {
 }
 
 static pace_status read_all(reader *r) {
-    r->readings.items = pace_alloc(r->paths->count, sizeof *r->readings.items);
-    if (!r->readings.items) return PACE_E_MEMORY;
+    if (!PACE_MAKE(r->readings.items, r->paths->count)) return PACE_E_MEMORY;
     r->readings.count = r->paths->count;
     return pace_for_each(r->paths->count, read_one, r);
 }

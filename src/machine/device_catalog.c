@@ -14,9 +14,7 @@ static pace_status read_devices(pace_device_catalog *catalog) {
     const pace_yaml_node *root = pace_yaml_root(catalog->yaml), *list = pace_yaml_get(root, "devices");
     if (!pace_yaml_is_list(list)) return pace_yaml_fail(catalog->yaml, root, "expected a list \"devices\"");
     size_t count = pace_yaml_count(list);
-    catalog->devices = pace_alloc(count, sizeof *catalog->devices);
-    catalog->nodes = pace_alloc(count, sizeof *catalog->nodes);
-    if (!catalog->devices || !catalog->nodes) return PACE_E_MEMORY;
+    if (!PACE_MAKE(catalog->devices, count) || !PACE_MAKE(catalog->nodes, count)) return PACE_E_MEMORY;
     for (size_t i = 0; i < count; i++) {
         catalog->nodes[i] = pace_yaml_item(list, i);
         PACE_TRY(pace_device_entry_read(&catalog->devices[i], catalog->yaml, catalog->nodes[i],

@@ -55,8 +55,7 @@ static pace_status cut(pace_stages *out, const turns *found, const pace_model *m
     uint32_t parts = out->stages * out->chunks, layers = (uint32_t)found->first.count, next = 0;
     double all = layers ? layers : 1;
     PACE_TRY(pace_stages_check(all, out->stages, out->chunks));
-    out->parts = pace_alloc(parts, sizeof *out->parts);
-    if (!out->parts) return PACE_E_MEMORY;
+    if (!PACE_MAKE(out->parts, parts)) return PACE_E_MEMORY;
     for (uint32_t part = 0; part < parts; part++) {
         out->parts[part].first = part == 0 ? 0 : found->first.items[next];
         next += (uint32_t)pace_part_layers(pipeline, all, part);

@@ -220,8 +220,7 @@ pace_status pace_plan_search(pace_plan_found *out, pace_step_pricer *pricer, con
                              const pace_plan_space *space, const pace_plan_rules *rules) {
     searcher s = {.found = out, .pricer = pricer, .base = base, .rules = rules, .sure_s = INFINITY};
     *out = (pace_plan_found){.doubts = pace_cost_doubts(pricer->cost)};
-    s.leaders = pace_alloc(rules->wanted + 1, sizeof *s.leaders);
-    if (!s.leaders) return PACE_E_MEMORY;
+    if (!PACE_MAKE(s.leaders, rules->wanted + 1)) return PACE_E_MEMORY;
     pace_status status = pace_plan_space_visit(space, &base->config, visit, &s);
     pace_free(s.leaders);
     PACE_TRY(status);

@@ -186,13 +186,8 @@ typedef struct {
 static bool make_room(picture *p, const pace_config *config) {
     size_t count = p->count = (size_t)config->pp;
     p->chunks = (size_t)config->vpp;
-    p->stages = pace_alloc(count, sizeof *p->stages);
-    p->ranks = pace_alloc(count, sizeof *p->ranks);
-    p->costs = pace_alloc(count, sizeof *p->costs);
-    p->steps = pace_alloc(count, sizeof *p->steps);
-    p->names = pace_alloc(count, sizeof *p->names);
-    p->turns = pace_alloc(count * p->chunks, sizeof *p->turns);
-    return p->stages && p->ranks && p->costs && p->steps && p->names && p->turns;
+    return PACE_MAKE(p->stages, count) && PACE_MAKE(p->ranks, count) && PACE_MAKE(p->costs, count) &&
+           PACE_MAKE(p->steps, count) && PACE_MAKE(p->names, count) && PACE_MAKE(p->turns, count * p->chunks);
 }
 
 static void free_picture(picture *p) {

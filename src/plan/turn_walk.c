@@ -206,9 +206,9 @@ pace_status pace_turns_period(double *out_s, const pace_pipeline *pipeline, cons
                               double message_s, double queue) {
     size_t parts = (size_t)pipeline->stages * pipeline->chunks;
     turn_walk w = {.pipeline = pipeline, .times = times, .message_s = message_s, .queue = queue};
-    w.stages = pace_alloc(pipeline->stages, sizeof *w.stages);
-    w.ends = pace_alloc(2 * parts * pipeline->micro_batches, sizeof *w.ends);
-    pace_status status = w.stages && w.ends ? PACE_OK : PACE_E_MEMORY;
+    pace_status status = PACE_MAKE(w.stages, pipeline->stages) && PACE_MAKE(w.ends, 2 * parts * pipeline->micro_batches)
+                             ? PACE_OK
+                             : PACE_E_MEMORY;
     for (uint32_t s = 0; status == PACE_OK && s < pipeline->stages; s++)
         status = pace_pipeline_order(&w.stages[s].turns, pipeline, s);
     if (status == PACE_OK) status = walk_steps(out_s, &w);

@@ -2,9 +2,8 @@
 
 pace_status pace_active_links_init(pace_active_links *links, const double *bytes_per_s, uint32_t count) {
     PACE_TRY(pace_rates_init(&links->rates, bytes_per_s, count));
-    links->of = pace_alloc((size_t)count + 1, sizeof *links->of);
-    links->room = pace_alloc((size_t)count + 1, sizeof *links->room);
-    return links->of && links->room ? PACE_OK : PACE_E_MEMORY;
+    return PACE_MAKE(links->of, (size_t)count + 1) && PACE_MAKE(links->room, (size_t)count + 1) ? PACE_OK
+                                                                                                : PACE_E_MEMORY;
 }
 
 void pace_active_links_free(pace_active_links *links) {

@@ -77,8 +77,7 @@ pace_status pace_regions_divide(pace_flow_meeting *m) {
     PACE_TRY(find_regions(m));
     m->lookahead_ns = lookahead_ns(m);
     if (q->background_count || !(m->lookahead_ns > 0)) one_region(m);
-    m->regions = pace_alloc((size_t)m->region_count + 1, sizeof *m->regions);
-    if (!m->regions) return PACE_E_MEMORY;
+    if (!PACE_MAKE(m->regions, (size_t)m->region_count + 1)) return PACE_E_MEMORY;
     for (uint32_t i = 0; i < m->region_count; i++) {
         m->regions[i] = (pace_flow_region){.of = m, .number = i, .due.place = m->due_place};
         pace_active_flows_init(&m->regions[i].active, &m->links, m->most_hops);

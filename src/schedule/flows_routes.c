@@ -161,16 +161,10 @@ static pace_status folded_routes(pace_flow_routes *r, const pace_flow_state *s, 
     joiner j = {.state = s, .fabric = fabric, .slot_count = 64};
     size_t links = (size_t)fabric->link_count + 1;
     while (j.slot_count < 2 * links) j.slot_count *= 2;
-    r->colour_bytes_per_s = pace_alloc(links, sizeof *r->colour_bytes_per_s);
-    r->colour_link = pace_alloc(links, sizeof *r->colour_link);
-    j.mark = pace_alloc(links, sizeof *j.mark);
-    j.colour_of = pace_alloc(links, sizeof *j.colour_of);
-    j.members = pace_alloc(links, sizeof *j.members);
-    j.slots = pace_alloc(j.slot_count, sizeof *j.slots);
-    j.ranks = pace_alloc(s->program->rank_count, sizeof *j.ranks);
-    j.rank_first = pace_alloc((size_t)s->fold.count + 1, sizeof *j.rank_first);
-    bool made = r->colour_bytes_per_s && r->colour_link && j.mark && j.colour_of && j.members && j.slots && j.ranks &&
-                j.rank_first;
+    bool made = PACE_MAKE(r->colour_bytes_per_s, links) && PACE_MAKE(r->colour_link, links) &&
+                PACE_MAKE(j.mark, links) && PACE_MAKE(j.colour_of, links) && PACE_MAKE(j.members, links) &&
+                PACE_MAKE(j.slots, j.slot_count) && PACE_MAKE(j.ranks, s->program->rank_count) &&
+                PACE_MAKE(j.rank_first, (size_t)s->fold.count + 1);
     pace_status status = made ? joined_routes(r, &j) : PACE_E_MEMORY;
     PACE_FREE(j.mark, j.colour_of, j.members, j.slots, j.ranks, j.rank_first);
     PACE_VEC_FREE(&j.route);
@@ -179,10 +173,10 @@ static pace_status folded_routes(pace_flow_routes *r, const pace_flow_state *s, 
 
 pace_status pace_flow_routes_init(pace_flow_routes *routes, const pace_flow_state *state, const pace_fabric *fabric) {
     *routes = (pace_flow_routes){.alike = true};
-    routes->first = pace_alloc((size_t)state->send_queue_count + 1, sizeof *routes->first);
-    routes->latency_ns = pace_alloc((size_t)state->send_queue_count + 1, sizeof *routes->latency_ns);
-    routes->alone_bytes_per_s = pace_alloc((size_t)state->send_queue_count + 1, sizeof *routes->alone_bytes_per_s);
-    if (!routes->first || !routes->latency_ns || !routes->alone_bytes_per_s) return PACE_E_MEMORY;
+    if (!PACE_MAKE(routes->first, (size_t)state->send_queue_count + 1) ||
+        !PACE_MAKE(routes->latency_ns, (size_t)state->send_queue_count + 1) ||
+        !PACE_MAKE(routes->alone_bytes_per_s, (size_t)state->send_queue_count + 1))
+        return PACE_E_MEMORY;
     if (state->fold.count < state->program->rank_count) return folded_routes(routes, state, fabric);
     return direct_routes(routes, state, fabric);
 }

@@ -99,9 +99,10 @@ static pace_status run_windows(windows *w) {
 
 static pace_status run_regions(pace_flow_meeting *m) {
     windows w = {.of = m};
-    w.next_ns = pace_alloc((size_t)m->region_count + 1, sizeof *w.next_ns);
-    w.due = pace_alloc((size_t)m->region_count + 1, sizeof *w.due);
-    pace_status status = w.next_ns && w.due ? run_windows(&w) : PACE_E_MEMORY;
+    pace_status status =
+        PACE_MAKE(w.next_ns, (size_t)m->region_count + 1) && PACE_MAKE(w.due, (size_t)m->region_count + 1)
+            ? run_windows(&w)
+            : PACE_E_MEMORY;
     PACE_FREE(w.next_ns, w.due);
     return status;
 }
@@ -149,10 +150,9 @@ static pace_status run_meeting(pace_flow_meeting *m, const double *bytes_per_s, 
     PACE_TRY(pace_stations_init(&m->stations, s, &m->routes, bytes_per_s, links));
     size_t due = 2 * (size_t)s->lane_count + m->stations.all.count;
     if (due >= UINT32_MAX) return pace_fail(PACE_E_INPUT, "more than 4 billion lanes and links: too many to simulate");
-    m->ports = pace_alloc((size_t)s->lane_count + 1, sizeof *m->ports);
-    m->region_of = pace_alloc((size_t)s->lane_count + 1, sizeof *m->region_of);
-    m->due_place = pace_alloc(due + 1, sizeof *m->due_place);
-    if (!m->ports || !m->region_of || !m->due_place) return PACE_E_MEMORY;
+    if (!PACE_MAKE(m->ports, (size_t)s->lane_count + 1) || !PACE_MAKE(m->region_of, (size_t)s->lane_count + 1) ||
+        !PACE_MAKE(m->due_place, due + 1))
+        return PACE_E_MEMORY;
     m->most_hops = most_hops(m);
     PACE_TRY(pace_regions_divide(m));
     PACE_TRY(pace_region_start_others(&m->regions[0]));
@@ -169,9 +169,9 @@ static pace_status run_shared(pace_flow_meeting *m, const pace_fabric *fabric) {
     uint32_t links = folded ? m->routes.link_colours : fabric->link_count;
     PACE_TRY(find_background(m, fabric));
     PACE_TRY(pace_active_links_init(&m->links, bytes_per_s, links));
-    m->slot_bytes = pace_alloc((size_t)m->state->send_queue_count + 1, sizeof *m->slot_bytes);
-    m->used_bytes = pace_alloc((size_t)links + 1, sizeof *m->used_bytes);
-    if (!m->slot_bytes || !m->used_bytes) return PACE_E_MEMORY;
+    if (!PACE_MAKE(m->slot_bytes, (size_t)m->state->send_queue_count + 1) ||
+        !PACE_MAKE(m->used_bytes, (size_t)links + 1))
+        return PACE_E_MEMORY;
     if (!m->state->question->background_count) PACE_TRY(pace_flow_routes_apart(&apart, &m->routes, m->state, links));
     PACE_TRY(apart ? walk_apart(m) : run_meeting(m, bytes_per_s, links));
     find_busiest(m);

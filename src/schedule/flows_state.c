@@ -55,11 +55,9 @@ static pace_status lay_lanes(pace_flow_state *s) {
     s->unit_lane[s->fold.count] = (uint32_t)lanes;
     if (lanes >= UINT32_MAX || sends >= UINT32_MAX || receives >= UINT32_MAX)
         return pace_fail(PACE_E_INPUT, "more than 4 billion lanes or pairs of ranks: too many to simulate");
-    s->lanes = pace_alloc(lanes + 1, sizeof *s->lanes);
-    s->next_waiting = pace_alloc(lanes + 1, sizeof *s->next_waiting);
-    s->send_queue = pace_alloc(sends + 1, sizeof *s->send_queue);
-    s->queues = pace_alloc(receives + 1, sizeof *s->queues);
-    if (!s->lanes || !s->next_waiting || !s->send_queue || !s->queues) return PACE_E_MEMORY;
+    if (!PACE_MAKE(s->lanes, lanes + 1) || !PACE_MAKE(s->next_waiting, lanes + 1) ||
+        !PACE_MAKE(s->send_queue, sends + 1) || !PACE_MAKE(s->queues, receives + 1))
+        return PACE_E_MEMORY;
     for (uint32_t u = 0; u < s->fold.count; u++) {
         double start_ns = s->question->start_ns ? s->question->start_ns[s->fold.first[u]] : 0;
         uint32_t first = class_of_unit(s, u)->first_lane;
@@ -188,9 +186,9 @@ static pace_status find_queues(const queue_table *table, pace_flow_state *s) {
 static pace_status match_queues(pace_flow_state *s) {
     queue_table table = {.count = 64};
     while (table.count < 2 * (size_t)s->queue_count) table.count *= 2;
-    table.keys = pace_alloc((size_t)s->queue_count + 1, sizeof *table.keys);
-    table.slots = pace_alloc(table.count, sizeof *table.slots);
-    pace_status status = table.keys && table.slots ? PACE_OK : PACE_E_MEMORY;
+    pace_status status = PACE_MAKE(table.keys, (size_t)s->queue_count + 1) && PACE_MAKE(table.slots, table.count)
+                             ? PACE_OK
+                             : PACE_E_MEMORY;
     if (status == PACE_OK) status = enter_queues(&table, s);
     if (status == PACE_OK) status = find_queues(&table, s);
     PACE_FREE(table.keys, table.slots);
@@ -225,9 +223,7 @@ static pace_status publish(pace_flow_state *s) {
         count += s->class_published[s->program->class_of[s->fold.first[u]]];
     }
     if (count >= UINT32_MAX) return pace_fail(PACE_E_INPUT, "more than 4 billion waits: too many to simulate");
-    s->ended_ns = pace_alloc(count + 1, sizeof *s->ended_ns);
-    s->ended_waiting = pace_alloc(count + 1, sizeof *s->ended_waiting);
-    if (!s->ended_ns || !s->ended_waiting) return PACE_E_MEMORY;
+    if (!PACE_MAKE(s->ended_ns, count + 1) || !PACE_MAKE(s->ended_waiting, count + 1)) return PACE_E_MEMORY;
     for (size_t i = 0; i < count; i++) s->ended_ns[i] = -1;
     return PACE_OK;
 }
@@ -237,13 +233,9 @@ static pace_status publish(pace_flow_state *s) {
 pace_status pace_flow_state_init(pace_flow_state *s, const pace_flows_question *question, const pace_fold *fold) {
     const pace_program *p = question->program;
     *s = (pace_flow_state){.question = question, .program = p, .fold = *fold};
-    s->slot = pace_alloc(p->operations.count + 1, sizeof *s->slot);
-    s->send_first = pace_alloc(p->lanes.count + 1, sizeof *s->send_first);
-    s->receive_first = pace_alloc(p->lanes.count + 1, sizeof *s->receive_first);
-    s->class_published = pace_alloc(p->classes.count + 1, sizeof *s->class_published);
-    s->unit_lane = pace_alloc((size_t)fold->count + 1, sizeof *s->unit_lane);
-    s->unit_published = pace_alloc((size_t)fold->count + 1, sizeof *s->unit_published);
-    if (!s->slot || !s->send_first || !s->receive_first || !s->class_published || !s->unit_lane || !s->unit_published)
+    if (!PACE_MAKE(s->slot, p->operations.count + 1) || !PACE_MAKE(s->send_first, p->lanes.count + 1) ||
+        !PACE_MAKE(s->receive_first, p->lanes.count + 1) || !PACE_MAKE(s->class_published, p->classes.count + 1) ||
+        !PACE_MAKE(s->unit_lane, (size_t)fold->count + 1) || !PACE_MAKE(s->unit_published, (size_t)fold->count + 1))
         return PACE_E_MEMORY;
     PACE_TRY(number_peers(s));
     PACE_TRY(lay_lanes(s));

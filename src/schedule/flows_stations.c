@@ -108,11 +108,9 @@ static pace_status find_stations(pace_stations *st, const pace_flow_state *s, co
 pace_status pace_stations_init(pace_stations *st, const pace_flow_state *s, const pace_flow_routes *r,
                                const double *bytes_per_s, uint32_t links) {
     size_t slots = (size_t)s->send_queue_count + 1;
-    st->group_of = pace_alloc(slots, sizeof *st->group_of);
-    st->station_of = pace_alloc(slots, sizeof *st->station_of);
-    st->bytes_per_s = pace_alloc(slots, sizeof *st->bytes_per_s);
-    st->alone = pace_alloc((size_t)s->lane_count + 1, sizeof *st->alone);
-    if (!st->group_of || !st->station_of || !st->bytes_per_s || !st->alone) return PACE_E_MEMORY;
+    if (!PACE_MAKE(st->group_of, slots) || !PACE_MAKE(st->station_of, slots) || !PACE_MAKE(st->bytes_per_s, slots) ||
+        !PACE_MAKE(st->alone, (size_t)s->lane_count + 1))
+        return PACE_E_MEMORY;
     for (uint32_t slot = 0; slot < s->send_queue_count; slot++)
         st->bytes_per_s[slot] = way_bytes_per_s(r, bytes_per_s, slot);
     PACE_TRY(group_slots(st, s, r, links));

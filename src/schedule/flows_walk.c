@@ -110,8 +110,7 @@ static pace_status walk_lane(walker *w, pace_flow_lane *lane) {
 
 pace_status pace_flow_walk(pace_flow_state *state) {
     walker w = {.state = state};
-    w.runnable = pace_alloc((size_t)state->lane_count + 1, sizeof *w.runnable);
-    if (!w.runnable) return PACE_E_MEMORY;
+    if (!PACE_MAKE(w.runnable, (size_t)state->lane_count + 1)) return PACE_E_MEMORY;
     pace_status status = PACE_OK;
     for (uint32_t l = state->lane_count; l-- > 0;) w.runnable[w.runnable_count++] = l;
     while (w.runnable_count && status == PACE_OK) status = walk_lane(&w, &state->lanes[w.runnable[--w.runnable_count]]);

@@ -3,10 +3,9 @@
 #include <math.h>
 
 pace_status pace_gradient_room(pace_gradient_profile *profile, size_t count) {
-    profile->bytes = pace_alloc(count + 1, sizeof *profile->bytes);
-    profile->ready_s = pace_alloc(count + 1, sizeof *profile->ready_s);
-    profile->touched_bytes = pace_alloc(count + 1, sizeof *profile->touched_bytes);
-    if (!profile->bytes || !profile->ready_s || !profile->touched_bytes) return PACE_E_MEMORY;
+    if (!PACE_MAKE(profile->bytes, count + 1) || !PACE_MAKE(profile->ready_s, count + 1) ||
+        !PACE_MAKE(profile->touched_bytes, count + 1))
+        return PACE_E_MEMORY;
     for (size_t i = 0; i < count; i++) profile->touched_bytes[i] = -1;
     return PACE_OK;
 }

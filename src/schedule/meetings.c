@@ -94,11 +94,9 @@ static pace_status go_through_groups(matcher *m, uint32_t rank, bool counts) {
 }
 
 static pace_status find_lone_groups(matcher *m) {
-    m->alone = pace_alloc(m->count, sizeof *m->alone);
-    if (!m->alone) return PACE_E_MEMORY;
+    if (!PACE_MAKE(m->alone, m->count)) return PACE_E_MEMORY;
     for (uint32_t rank = 0; rank < m->count; rank++) {
-        m->alone[rank] = pace_alloc(pace_names_count(&m->ranks[rank].graph->names) + 1, sizeof **m->alone);
-        if (!m->alone[rank]) return PACE_E_MEMORY;
+        if (!PACE_MAKE(m->alone[rank], pace_names_count(&m->ranks[rank].graph->names) + 1)) return PACE_E_MEMORY;
         PACE_TRY(go_through_groups(m, rank, true));
     }
     for (uint32_t rank = 0; rank < m->count; rank++) PACE_TRY(go_through_groups(m, rank, false));
@@ -158,12 +156,10 @@ static pace_status place_members(pace_meetings *out, const matcher *m) {
 
 static pace_status make_tables(pace_meetings *out, const pace_walk_rank *ranks, size_t count) {
     out->rank_count = count;
-    out->of = pace_alloc(count + 1, sizeof *out->of);
-    if (!out->of) return PACE_E_MEMORY;
+    if (!PACE_MAKE(out->of, count + 1)) return PACE_E_MEMORY;
     for (size_t rank = 0; rank < count && count > 1; rank++) {
         size_t launches = ranks[rank].graph->launches.count;
-        out->of[rank] = pace_alloc(launches + 1, sizeof *out->of[rank]);
-        if (!out->of[rank]) return PACE_E_MEMORY;
+        if (!PACE_MAKE(out->of[rank], launches + 1)) return PACE_E_MEMORY;
         memset(out->of[rank], 0xff, launches * sizeof *out->of[rank]);
     }
     return PACE_OK;

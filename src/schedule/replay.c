@@ -151,8 +151,7 @@ pace_status pace_replay_run(const pace_replay *replay, const double factor[PACE_
                             uint8_t *bound) {
     size_t count = replay->segments.count, lanes = replay->lane_first.count ? replay->lane_first.count - 1 : 0;
     walker w = {.replay = replay, .factor = factor, .start_ns = start_ns, .bound = bound};
-    w.cursor = pace_alloc(lanes * 3, sizeof *w.cursor);
-    if (!w.cursor) return PACE_E_MEMORY;
+    if (!PACE_MAKE(w.cursor, lanes * 3)) return PACE_E_MEMORY;
     w.next_waiting = w.cursor + lanes;
     w.runnable = w.cursor + 2 * lanes;
     if (count) memset(start_ns, 0, count * sizeof *start_ns);

@@ -65,14 +65,12 @@ static pace_status number_ranks(pace_simulation *s) {
     uint32_t ranks = s->question.ranks, count = s->question.jobs * s->numbered_of_job;
     size_t others = s->question.background_count;
     if (s->question.slowness) {
-        s->slowness = pace_alloc(count, sizeof *s->slowness);
-        if (!s->slowness) return PACE_E_MEMORY;
+        if (!PACE_MAKE(s->slowness, count)) return PACE_E_MEMORY;
         for (uint32_t i = 0; i < count; i++) s->slowness[i] = 1;
         for (uint32_t rank = 0; rank < ranks; rank++) s->slowness[number_of(s, rank)] = s->question.slowness[rank];
     }
     if (others) {
-        s->background = pace_alloc(others, sizeof *s->background);
-        if (!s->background) return PACE_E_MEMORY;
+        if (!PACE_MAKE(s->background, others)) return PACE_E_MEMORY;
     }
     for (size_t i = 0; i < others; i++) {
         s->background[i] = s->question.background[i];

@@ -450,14 +450,12 @@ static pace_status resolve(compiler *c) {
 }
 
 static pace_status make_instances(compiler *c) {
-    c->instances = pace_alloc(c->rank_count * c->options->repeats + 1, sizeof *c->instances);
-    if (!c->instances) return PACE_E_MEMORY;
+    if (!PACE_MAKE(c->instances, c->rank_count * c->options->repeats + 1)) return PACE_E_MEMORY;
     for (size_t rank = 0; rank < c->rank_count; rank++) {
         size_t nodes = c->ranks[rank].graph->nodes.count, launches = c->ranks[rank].graph->launches.count;
         for (unsigned repeat = 0; repeat < c->options->repeats; repeat++) {
             step_instance *at = &c->instances[instance_of(c, rank, repeat)];
-            at->node_end = pace_alloc(nodes + 2 * launches + 1, sizeof *at->node_end);
-            if (!at->node_end) return PACE_E_MEMORY;
+            if (!PACE_MAKE(at->node_end, nodes + 2 * launches + 1)) return PACE_E_MEMORY;
             at->launch_issue = at->node_end + nodes;
             at->launch_run = at->launch_issue + launches;
             for (size_t i = 0; i < launches; i++) at->launch_issue[i] = at->launch_run[i] = PACE_NO_SEGMENT;
@@ -467,22 +465,17 @@ static pace_status make_instances(compiler *c) {
 }
 
 static pace_status make_overheads(compiler *c) {
-    c->overheads = pace_alloc(c->rank_count + 1, sizeof *c->overheads);
-    c->says = pace_alloc(c->rank_count + 1, sizeof *c->says);
-    if (!c->overheads || !c->says) return PACE_E_MEMORY;
+    if (!PACE_MAKE(c->overheads, c->rank_count + 1) || !PACE_MAKE(c->says, c->rank_count + 1)) return PACE_E_MEMORY;
     for (size_t rank = 0; rank < c->rank_count; rank++) {
         size_t names = pace_names_count(&c->ranks[rank].graph->names), count = names * OVERHEAD_KINDS;
-        c->overheads[rank] = pace_alloc(count + 1, sizeof **c->overheads);
-        c->says[rank] = pace_alloc(names + 1, 1);
-        if (!c->overheads[rank] || !c->says[rank]) return PACE_E_MEMORY;
+        if (!PACE_MAKE(c->overheads[rank], count + 1) || !PACE_MAKE(c->says[rank], names + 1)) return PACE_E_MEMORY;
         for (size_t i = 0; i <= count; i++) c->overheads[rank][i] = -1;
     }
     return PACE_OK;
 }
 
 static pace_status count_parameters(compiler *c) {
-    c->parameters = pace_alloc(c->rank_count + 1, sizeof *c->parameters);
-    if (!c->parameters) return PACE_E_MEMORY;
+    if (!PACE_MAKE(c->parameters, c->rank_count + 1)) return PACE_E_MEMORY;
     for (size_t rank = 0; rank < c->rank_count; rank++)
         if (c->ranks[rank].costs->optimizers.count)
             PACE_TRY(pace_optimizer_parameters(&c->parameters[rank], c->ranks[rank].graph));

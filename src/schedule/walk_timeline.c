@@ -43,11 +43,11 @@ static pace_status make_extents(extents *out, const pace_graph *graph, unsigned 
     size_t all = nodes + 2 * launches + repeats;
     *out = (extents){.graph = graph, .repeats = repeats, .ranks = ranks};
     out->nodes = pace_resize(NULL, all + 1, sizeof *out->nodes); /* all are written */
-    out->names = pace_alloc(pace_names_count(&graph->names) + 1, sizeof *out->names);
-    out->op_names = pace_alloc(graph->ops.count + 1, sizeof *out->op_names);
-    out->lanes = pace_alloc((size_t)graph->thread_count + graph->stream_count + 1, sizeof *out->lanes);
-    out->members = pace_alloc(pace_names_count(&graph->names) + 1, sizeof *out->members);
-    if (!out->nodes || !out->names || !out->op_names || !out->lanes || !out->members) return PACE_E_MEMORY;
+    if (!out->nodes || !PACE_MAKE(out->names, pace_names_count(&graph->names) + 1) ||
+        !PACE_MAKE(out->op_names, graph->ops.count + 1) ||
+        !PACE_MAKE(out->lanes, (size_t)graph->thread_count + graph->stream_count + 1) ||
+        !PACE_MAKE(out->members, pace_names_count(&graph->names) + 1))
+        return PACE_E_MEMORY;
     out->calls = out->nodes + nodes;
     out->runs = out->calls + launches;
     out->steps = out->runs + launches;

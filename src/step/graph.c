@@ -201,11 +201,9 @@ static pace_status stream_edges(order_check *check, const pace_graph *graph, uin
 
 static pace_status pass_all(order_check *check) {
     size_t edges = check->from.count, ready = 0, passed = 0;
-    check->waiting = pace_alloc(check->instants + 1, sizeof *check->waiting);
-    check->first = pace_alloc(check->instants + 2, sizeof *check->first);
-    check->next = pace_alloc(edges + 1, sizeof *check->next);
-    check->ready = pace_alloc(check->instants + 1, sizeof *check->ready);
-    if (!check->waiting || !check->first || !check->next || !check->ready) return PACE_E_MEMORY;
+    if (!PACE_MAKE(check->waiting, check->instants + 1) || !PACE_MAKE(check->first, check->instants + 2) ||
+        !PACE_MAKE(check->next, edges + 1) || !PACE_MAKE(check->ready, check->instants + 1))
+        return PACE_E_MEMORY;
     for (size_t e = 0; e < edges; e++) {
         check->waiting[check->to.items[e]]++;
         check->first[check->from.items[e] + 2]++;
@@ -313,10 +311,10 @@ static bool happens_in_order(order_try *t) {
 
 static pace_status try_order(bool *out, const pace_graph *graph) {
     order_try t = {.graph = graph};
-    t.open = pace_alloc(graph->thread_count + 1, sizeof *t.open);
-    t.closing = pace_alloc(graph->thread_count + 1, sizeof *t.closing);
-    t.ended = pace_alloc(graph->nodes.count + 1, sizeof *t.ended);
-    pace_status status = t.open && t.closing && t.ended ? PACE_OK : PACE_E_MEMORY;
+    pace_status status = PACE_MAKE(t.open, graph->thread_count + 1) && PACE_MAKE(t.closing, graph->thread_count + 1) &&
+                                 PACE_MAKE(t.ended, graph->nodes.count + 1)
+                             ? PACE_OK
+                             : PACE_E_MEMORY;
     if (status == PACE_OK) *out = happens_in_order(&t);
     PACE_FREE(t.open, t.closing, t.ended);
     return status;

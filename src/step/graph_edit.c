@@ -149,12 +149,9 @@ pace_status pace_graph_merge_launches(pace_graph *graph, uint32_t *into) {
     size_t nodes = graph->nodes.count, launches = graph->launches.count;
     uint32_t *number = pace_alloc(launches + 1, sizeof *number);
     cut c = {.graph = graph, .into = into};
-    c.worked = pace_alloc(nodes + 1, sizeof *c.worked);
-    c.works = pace_alloc(nodes + 1, sizeof *c.works);
-    c.held = pace_alloc(nodes + 1, sizeof *c.held);
-    c.node_number = pace_alloc(nodes + 1, sizeof *c.node_number);
-    c.next_node = pace_alloc(nodes + 1, sizeof *c.next_node);
-    bool made = number && c.worked && c.works && c.held && c.node_number && c.next_node;
+    bool made = number && PACE_MAKE(c.worked, nodes + 1) && PACE_MAKE(c.works, nodes + 1) &&
+                PACE_MAKE(c.held, nodes + 1) && PACE_MAKE(c.node_number, nodes + 1) &&
+                PACE_MAKE(c.next_node, nodes + 1);
     if (made) {
         mark(&c);
         number_nodes(&c);

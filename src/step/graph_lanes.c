@@ -14,9 +14,7 @@ static uint32_t stream_of_launch(const pace_graph *graph, uint32_t number) {
 
 /* Counts, then puts each number where its lane's part begins. */
 static pace_status list(pace_lane_lists *out, const pace_graph *graph, size_t lanes, size_t count, lane_fn lane) {
-    out->first = pace_alloc(lanes + 2, sizeof *out->first);
-    out->items = pace_alloc(count + 1, sizeof *out->items);
-    if (!out->first || !out->items) return PACE_E_MEMORY;
+    if (!PACE_MAKE(out->first, lanes + 2) || !PACE_MAKE(out->items, count + 1)) return PACE_E_MEMORY;
     for (uint32_t i = 0; i < count; i++) out->first[lane(graph, i) + 2]++;
     for (size_t i = 2; i < lanes + 2; i++) out->first[i] += out->first[i - 1];
     for (uint32_t i = 0; i < count; i++) out->items[out->first[lane(graph, i) + 1]++] = i;

@@ -66,10 +66,10 @@ static pace_status add_self(void *context, uint32_t task, int64_t start_ns, int6
 pace_status pace_host_operators_find(pace_host_operators *out, const pace_step *step, int64_t call_ns) {
     pace_host_operators h = {.step = step, .call_ns = call_ns};
     pace_op_cache_init(&h.cache, step);
-    h.family = pace_alloc(pace_names_count(&step->names) + 1, sizeof *h.family);
-    h.below = pace_alloc(step->count + 1, sizeof *h.below);
-    h.self_ns = pace_alloc(step->count + 1, sizeof *h.self_ns);
-    pace_status status = h.family && h.below && h.self_ns ? PACE_OK : PACE_E_MEMORY;
+    pace_status status = PACE_MAKE(h.family, pace_names_count(&step->names) + 1) &&
+                                 PACE_MAKE(h.below, step->count + 1) && PACE_MAKE(h.self_ns, step->count + 1)
+                             ? PACE_OK
+                             : PACE_E_MEMORY;
     if (status == PACE_OK) status = pace_self_times(step, NULL, add_self, &h);
     if (status == PACE_OK) look_below(&h);
     return PACE_GIVE(out, h, status, pace_host_operators_free(&h));

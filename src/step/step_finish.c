@@ -264,8 +264,7 @@ pace_status pace_step_finish(pace_step *step) {
     PACE_TRY(sort_tasks(step));
     step->begins_ns = first_start(step);
     PACE_TRY(sort_memory(step));
-    step->above = pace_alloc(step->count, sizeof *step->above);
-    if (!step->above) return PACE_E_MEMORY;
+    if (!PACE_MAKE(step->above, step->count)) return PACE_E_MEMORY;
     if (step->count) memset(step->above, 0xff, step->count * sizeof *step->above);
     for (size_t i = 0; i < step->lanes.count; i++)
         if (!step->lanes.items[i].device) nest_lane(step, &step->lanes.items[i]);

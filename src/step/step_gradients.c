@@ -39,9 +39,7 @@ static pace_status list_forward(linker *l) {
     const pace_step *step = l->step;
     size_t count = 0;
     for (size_t i = 0; i < step->autograd_notes.count; i++) count += step->autograd_notes.items[i].thread == 0;
-    l->forward = pace_alloc(count, sizeof *l->forward);
-    l->first = pace_alloc(step->lanes.count + 1, sizeof *l->first);
-    if (!l->forward || !l->first) return PACE_E_MEMORY;
+    if (!PACE_MAKE(l->forward, count) || !PACE_MAKE(l->first, step->lanes.count + 1)) return PACE_E_MEMORY;
     uint32_t kept = 0;
     for (size_t i = 0; i < step->lanes.count; i++) {
         const pace_lane *lane = &step->lanes.items[i];

@@ -24,9 +24,7 @@ static pace_status list_work(linker *l) {
     const pace_step *step = l->step;
     size_t count =
         step->kind_count[PACE_TASK_KERNEL] + step->kind_count[PACE_TASK_COPY] + step->kind_count[PACE_TASK_MEMSET];
-    l->work = pace_alloc(count, sizeof *l->work);
-    l->first = pace_alloc(step->lanes.count + 1, sizeof *l->first);
-    if (!l->work || !l->first) return PACE_E_MEMORY;
+    if (!PACE_MAKE(l->work, count) || !PACE_MAKE(l->first, step->lanes.count + 1)) return PACE_E_MEMORY;
     uint32_t kept = 0;
     for (size_t i = 0; i < step->lanes.count; i++) {
         const pace_lane *lane = &step->lanes.items[i];

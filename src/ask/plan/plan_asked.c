@@ -226,8 +226,7 @@ static pace_status draw_best(pace_plan_asked *a) {
     double turns = pace_config_micro_batches(&one.config) * one.config.vpp * one.config.pp;
     if (one.config.pp < 2 || turns > TURNS_MOST || !pace_step_is_drawn(&one)) return PACE_OK;
     PACE_TRY(pace_step_settle(&settled, &best->step.pricer, &one));
-    a->picture = pace_alloc(1, sizeof *a->picture);
-    if (!a->picture) return PACE_E_MEMORY;
+    if (!PACE_MAKE(a->picture, 1)) return PACE_E_MEMORY;
     pace_status status =
         pace_step_draw(a->picture, &memory, &a->stretch, a->options->context->catalog, &settled, &one,
                        pace_names_text(&one.model->names, one.model->name), best->choices.items[0].time_s.median);

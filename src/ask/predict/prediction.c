@@ -392,8 +392,7 @@ pace_status pace_prediction_run(pace_prediction *p, const char *const *paths, si
     PACE_TRY(share_overheads(p, options));
     PACE_TRY(take_device_to_host(p));
     PACE_TRY(calibrate(p, options));
-    p->results = pace_alloc(p->scenarios.items.count, sizeof *p->results);
-    if (!p->results) return PACE_E_MEMORY;
+    if (!PACE_MAKE(p->results, p->scenarios.items.count)) return PACE_E_MEMORY;
     p->scenarios.items.items[p->scenarios.items.count - 1].explains = true;
     for (; p->result_count < p->scenarios.items.count; p->result_count++)
         PACE_TRY(pace_forecast_run(&p->results[p->result_count], &p->inputs.forecast,

@@ -67,8 +67,7 @@ static bool gives_times(const pace_graph *graph) {
 static pace_status price_rank(workload *w, const replayer *r, size_t rank) {
     const pace_graph *graph = &w->graphs[rank];
     double sum = 0;
-    w->launch_ns[rank] = pace_alloc(graph->launches.count + 1, sizeof **w->launch_ns);
-    if (!w->launch_ns[rank]) return PACE_E_MEMORY;
+    if (!PACE_MAKE(w->launch_ns[rank], graph->launches.count + 1)) return PACE_E_MEMORY;
     w->recorded = gives_times(graph);
     for (size_t i = 0; i < graph->launches.count; i++) {
         PACE_TRY(price(&w->launch_ns[rank][i], w, r, graph, &graph->launches.items[i]));
@@ -101,10 +100,8 @@ static void free_workload(workload *w) {
 }
 
 static pace_status read_workload(workload *w, const replayer *r, const pace_run_file *files, size_t count) {
-    w->graphs = pace_alloc(count, sizeof *w->graphs);
-    w->ranks = pace_alloc(count, sizeof *w->ranks);
-    w->launch_ns = pace_alloc(count, sizeof *w->launch_ns);
-    if (!w->graphs || !w->ranks || !w->launch_ns) return PACE_E_MEMORY;
+    if (!PACE_MAKE(w->graphs, count) || !PACE_MAKE(w->ranks, count) || !PACE_MAKE(w->launch_ns, count))
+        return PACE_E_MEMORY;
     for (size_t i = 0; i < count; i++) PACE_TRY(read_rank(w, r, files[i].path));
     return PACE_OK;
 }

@@ -32,8 +32,7 @@ static void leave_numbers_out(char *out, const char *path) {
 static pace_status describe(pace_run_file *out, const char *path) {
     size_t length = named_length(path);
     *out = (pace_run_file){.path = path, .told = length > 0};
-    out->run = pace_alloc(strlen(path) + 1, 1);
-    if (!out->run) return PACE_E_MEMORY;
+    if (!PACE_MAKE(out->run, strlen(path) + 1)) return PACE_E_MEMORY;
     if (length) memcpy(out->run, path, length);
     else leave_numbers_out(out->run, path);
     return PACE_OK;

@@ -68,8 +68,7 @@ static const char *unit_of_cells(const pace_csv *csv, size_t column) {
 pace_status pace_column_words_open(pace_column_words *out, const pace_yaml_node *section, const pace_csv *csv,
                                    const bool *taken) {
     pace_column_words w = {.words = pace_yaml_get(section, "words"), .idle = pace_yaml_get(section, "idle_words")};
-    w.names = pace_alloc(csv->columns + 1, sizeof *w.names);
-    if (!w.names) return PACE_E_MEMORY;
+    if (!PACE_MAKE(w.names, csv->columns + 1)) return PACE_E_MEMORY;
     w.columns = csv->columns;
     for (size_t c = 0; c < csv->columns; c++) {
         if (taken[c] || !*pace_csv_name(csv, c)) continue;

@@ -87,9 +87,8 @@ pace_status pace_clocks_align(pace_rank *const *ranks, size_t rank_count, const 
                               const pace_messages *messages) {
     if (rank_count < 2) return PACE_OK;
     aligner a = {.ranks = ranks, .rank_count = rank_count, .collectives = collectives, .messages = messages};
-    a.known = pace_alloc(rank_count, sizeof *a.known);
-    a.differences = pace_alloc(collectives->items.count, sizeof *a.differences);
-    pace_status status = a.known && a.differences ? PACE_OK : PACE_E_MEMORY;
+    pace_status status =
+        PACE_MAKE(a.known, rank_count) && PACE_MAKE(a.differences, collectives->items.count) ? PACE_OK : PACE_E_MEMORY;
     if (status == PACE_OK) {
         make_known(&a, 0);
         spread(&a, by_collectives);

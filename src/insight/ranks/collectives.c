@@ -278,9 +278,7 @@ pace_status pace_collectives_lateness(int64_t *out_ns, const pace_collectives *c
 
 static pace_status match_with(pace_collectives *out, pace_rank *const *ranks, size_t rank_count, bool by_time) {
     matcher m = {.out = out, .ranks = ranks, .rank_count = rank_count, .by_time = by_time};
-    m.lists = pace_alloc(rank_count, sizeof *m.lists);
-    m.member = pace_alloc(rank_count, sizeof *m.member);
-    pace_status status = m.lists && m.member ? PACE_OK : PACE_E_MEMORY;
+    pace_status status = PACE_MAKE(m.lists, rank_count) && PACE_MAKE(m.member, rank_count) ? PACE_OK : PACE_E_MEMORY;
     for (size_t r = 0; status == PACE_OK && r < rank_count; r++) status = list_communication(&m.lists[r], ranks[r]);
     if (status == PACE_OK) status = match_all(&m);
     for (size_t r = 0; m.lists && r < rank_count; r++) free_list(&m.lists[r]);

@@ -45,9 +45,10 @@ static pace_status fill(pace_rank_steps *out, const pace_analysis *analysis, con
 pace_status pace_rank_steps_of(pace_rank_steps *out, const pace_analysis *analysis, const pace_rank *reported) {
     *out = (pace_rank_steps){.rank_count = analysis->ranks.count, .step_count = reported->marks.items.count};
     int64_t *numbers = pace_alloc(out->step_count + 1, sizeof *numbers);
-    out->labels = pace_alloc(out->step_count + 1, sizeof *out->labels);
-    out->own_ns = pace_alloc(out->rank_count * out->step_count + 1, sizeof *out->own_ns);
-    pace_status status = numbers && out->labels && out->own_ns ? fill(out, analysis, reported, numbers) : PACE_E_MEMORY;
+    pace_status status = numbers && PACE_MAKE(out->labels, out->step_count + 1) &&
+                                 PACE_MAKE(out->own_ns, out->rank_count * out->step_count + 1)
+                             ? fill(out, analysis, reported, numbers)
+                             : PACE_E_MEMORY;
     pace_free(numbers);
     if (status != PACE_OK) pace_rank_steps_free(out);
     return status;

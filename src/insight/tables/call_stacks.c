@@ -125,9 +125,8 @@ static pace_status add_work(builder *b, const pace_rank *rank, const pace_work_c
 }
 
 static pace_status build(builder *b, const pace_rank *rank, const pace_work_choice *choice) {
-    b->name_of = pace_alloc(pace_names_count(&b->step->names), sizeof *b->name_of);
-    b->node_of = pace_alloc(b->step->count, sizeof *b->node_of);
-    if (!b->name_of || !b->node_of) return PACE_E_MEMORY;
+    if (!PACE_MAKE(b->name_of, pace_names_count(&b->step->names)) || !PACE_MAKE(b->node_of, b->step->count))
+        return PACE_E_MEMORY;
     PACE_TRY(PACE_PUSH(&b->stacks.nodes, ((pace_stack_node){0})));
     PACE_TRY(add_threads(b));
     return rank->work.host_is_device ? PACE_OK : add_work(b, rank, choice);

@@ -117,10 +117,8 @@ static pace_status sort_calls(pace_kernel_rows *out, sorter *s, const pace_rank 
     if (rank->work.host_is_device) s->self_ns = pace_alloc(s->step->count, sizeof *s->self_ns);
     if (!s->first || !s->launch_ns || !s->occupancy || (rank->work.host_is_device && !s->self_ns)) return PACE_E_MEMORY;
     size_t calls = count_calls(s, &rank->work, choice);
-    s->tasks = pace_alloc(calls, sizeof *s->tasks);
-    s->durations = pace_alloc(calls, sizeof *s->durations);
-    s->scratch = pace_alloc(calls, sizeof *s->scratch);
-    if (!s->tasks || !s->durations || !s->scratch) return PACE_E_MEMORY;
+    if (!PACE_MAKE(s->tasks, calls) || !PACE_MAKE(s->durations, calls) || !PACE_MAKE(s->scratch, calls))
+        return PACE_E_MEMORY;
     place_calls(s, &rank->work, choice);
     return make_rows(out, s, pattern);
 }

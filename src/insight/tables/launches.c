@@ -115,13 +115,11 @@ pace_status pace_launches_measure(pace_launch_rows *out, const pace_rank *rank, 
     pace_launch_rows rows = {0};
     size_t room = rank->work.host_is_device ? 0 : rank->work.items.count;
     measurer m = {.step = &rank->step, .limits = limits, .names = pace_names_count(&rank->step.names)};
-    m.end = pace_alloc(m.names, sizeof *m.end);
-    m.seen = pace_alloc(room ? rank->step.count : 0, sizeof *m.seen);
-    m.pieces = pace_alloc(room, sizeof *m.pieces);
-    m.calls = pace_alloc(room, sizeof *m.calls);
-    m.delays = pace_alloc(room, sizeof *m.delays);
-    m.scratch = pace_alloc(room, sizeof *m.scratch);
-    pace_status status = m.end && m.seen && m.pieces && m.calls && m.delays && m.scratch ? PACE_OK : PACE_E_MEMORY;
+    pace_status status = PACE_MAKE(m.end, m.names) && PACE_MAKE(m.seen, room ? rank->step.count : 0) &&
+                                 PACE_MAKE(m.pieces, room) && PACE_MAKE(m.calls, room) && PACE_MAKE(m.delays, room) &&
+                                 PACE_MAKE(m.scratch, room)
+                             ? PACE_OK
+                             : PACE_E_MEMORY;
     if (status == PACE_OK && room) gather(&m, &rank->work, choice);
     if (status == PACE_OK) status = make_rows(&rows, &m);
     PACE_FREE(m.end, m.seen, m.pieces, m.calls, m.delays, m.scratch);

@@ -229,9 +229,8 @@ static pace_status order(pace_module_tree *tree) {
 
 static pace_status build(builder *b, const pace_rank *rank, const pace_work_choice *choice, int64_t from_ns,
                          int64_t to_ns) {
-    b->part_of = pace_alloc(pace_names_count(&b->step->names), sizeof *b->part_of);
-    b->node_of = pace_alloc(b->step->count, sizeof *b->node_of);
-    if (!b->part_of || !b->node_of) return PACE_E_MEMORY;
+    if (!PACE_MAKE(b->part_of, pace_names_count(&b->step->names)) || !PACE_MAKE(b->node_of, b->step->count))
+        return PACE_E_MEMORY;
     PACE_TRY(PACE_PUSH(&b->tree.nodes, ((pace_module_node){0})));
     PACE_TRY(find_nodes(b, from_ns, to_ns));
     PACE_TRY(move_backward(b));

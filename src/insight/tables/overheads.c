@@ -133,8 +133,7 @@ static pace_status take_lane(measurer *m, const pace_lane *lane) {
 
 static pace_status take_step(measurer *m) {
     const pace_step *step = m->step;
-    m->row_of = pace_alloc(pace_names_count(&step->names) * PACE_OVERHEAD_TYPES, sizeof *m->row_of);
-    if (!m->row_of) return PACE_E_MEMORY;
+    if (!PACE_MAKE(m->row_of, pace_names_count(&step->names) * PACE_OVERHEAD_TYPES)) return PACE_E_MEMORY;
     for (size_t i = 0; i < step->lanes.count; i++)
         if (!step->lanes.items[i].device) PACE_TRY(take_lane(m, &step->lanes.items[i]));
     return PACE_OK;

@@ -116,11 +116,9 @@ PACE_ORDER(by_self_time, pace_python_row, PACE_DOWN(self_ns) PACE_UP(name))
 
 static pace_status sum(summer *s, const pace_rank *rank, const pace_work_choice *choice) {
     s->row_room = pace_names_count(&s->step->names) + 1;
-    s->row_of = pace_alloc(s->row_room, sizeof *s->row_of);
-    s->row_at = pace_alloc(s->row_room, sizeof *s->row_at);
-    s->open_until = pace_alloc(s->row_room, sizeof *s->open_until);
-    s->frame_of = pace_alloc(s->step->count, sizeof *s->frame_of);
-    if (!s->row_of || !s->row_at || !s->open_until || !s->frame_of) return PACE_E_MEMORY;
+    if (!PACE_MAKE(s->row_of, s->row_room) || !PACE_MAKE(s->row_at, s->row_room) ||
+        !PACE_MAKE(s->open_until, s->row_room) || !PACE_MAKE(s->frame_of, s->step->count))
+        return PACE_E_MEMORY;
     for (size_t i = 0; i < s->step->lanes.count; i++)
         if (!s->step->lanes.items[i].device) PACE_TRY(walk_lane(s, &s->step->lanes.items[i]));
     add_work(s, rank, choice);

@@ -35,10 +35,7 @@ pace_status pace_lane_merge_open(pace_lane_merge *out, const pace_replay *replay
                                  pace_merge_order order) {
     size_t lanes = replay->lane_first.count;
     pace_lane_merge merge = {.replay = replay, .order = order};
-    merge.heap = pace_alloc(lanes, sizeof *merge.heap);
-    merge.next = pace_alloc(lanes, sizeof *merge.next);
-    merge.at_ns = pace_alloc(lanes, sizeof *merge.at_ns);
-    if (!merge.heap || !merge.next || !merge.at_ns) {
+    if (!PACE_MAKE(merge.heap, lanes) || !PACE_MAKE(merge.next, lanes) || !PACE_MAKE(merge.at_ns, lanes)) {
         pace_lane_merge_free(&merge);
         return PACE_E_MEMORY;
     }

@@ -77,8 +77,7 @@ static bool moves(uint64_t numbers, const pace_question *asked, pace_idle_ask as
 static pace_status ask_without(pace_question *out, const pace_question *question, size_t field) {
     pace_question asked = *question;
     asked.progress = (pace_progress){0};
-    asked.values = pace_alloc(question->count, sizeof *asked.values);
-    if (!asked.values) return PACE_E_MEMORY;
+    if (!PACE_MAKE(asked.values, question->count)) return PACE_E_MEMORY;
     for (size_t i = 0; i < question->count; i++)
         if (i != field && pace_option_at(question->verb->name, i)->role != PACE_OPTION_WRITES)
             asked.values[i] = question->values[i];

@@ -323,9 +323,9 @@ static pace_status draw_trace(const drawing *of, pace_timeline *out, size_t t, c
     pace_timeline_group(out, group, trace == pace_rank_trace(of->rank));
     pace_op_cache_init(&amounts, &trace->step);
     trace_drawing d = {.of = of, .out = out, .trace = trace, .zones = zones, .amounts = &amounts};
-    d.numbers = pace_alloc(trace->step.count + 1, sizeof *d.numbers);
-    d.classes = pace_alloc(trace->step.count + 1, sizeof *d.classes);
-    pace_status status = d.numbers && d.classes ? draw_parts(&d) : PACE_E_MEMORY;
+    pace_status status = PACE_MAKE(d.numbers, trace->step.count + 1) && PACE_MAKE(d.classes, trace->step.count + 1)
+                             ? draw_parts(&d)
+                             : PACE_E_MEMORY;
     pace_op_cache_free(&amounts);
     PACE_FREE(d.numbers, d.classes);
     PACE_VEC_FREE(&d.drawn);

@@ -401,8 +401,7 @@ static pace_status build(pace_report *report, void *context) {
 static pace_status draw(asked *a) {
     const char *name = pace_names_text(&a->step->model.names, a->step->model.name);
     if (!pace_step_is_drawn(&a->step->asked)) return PACE_OK;
-    a->picture = pace_alloc(1, sizeof *a->picture);
-    if (!a->picture) return PACE_E_MEMORY;
+    if (!PACE_MAKE(a->picture, 1)) return PACE_E_MEMORY;
     pace_status status = pace_step_draw(a->picture, &a->memory, &a->stretch, a->catalog, &a->step->settled,
                                         &a->step->asked, name, a->answer.time_s.median);
     if (status == PACE_OK) return PACE_OK;

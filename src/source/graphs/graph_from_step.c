@@ -262,16 +262,10 @@ static pace_status add_entries(pace_graph_builder *b) {
 
 static pace_status make_room(pace_graph_builder *b) {
     size_t tasks = b->step->count + 1;
-    b->holder = pace_alloc(tasks, sizeof *b->holder);
-    b->op = pace_alloc(tasks, sizeof *b->op);
-    b->module = pace_alloc(tasks, sizeof *b->module);
-    b->number = pace_alloc(tasks, sizeof *b->number);
-    b->work_end_ns = pace_alloc(tasks, sizeof *b->work_end_ns);
-    b->fetches = pace_alloc(tasks, sizeof *b->fetches);
-    b->renamed = pace_alloc(pace_names_count(&b->step->names) + 1, sizeof *b->renamed);
-    b->thread_of = pace_alloc(b->step->lanes.count + 1, sizeof *b->thread_of);
-    if (!b->holder || !b->op || !b->module || !b->number || !b->work_end_ns || !b->fetches || !b->renamed ||
-        !b->thread_of)
+    if (!PACE_MAKE(b->holder, tasks) || !PACE_MAKE(b->op, tasks) || !PACE_MAKE(b->module, tasks) ||
+        !PACE_MAKE(b->number, tasks) || !PACE_MAKE(b->work_end_ns, tasks) || !PACE_MAKE(b->fetches, tasks) ||
+        !PACE_MAKE(b->renamed, pace_names_count(&b->step->names) + 1) ||
+        !PACE_MAKE(b->thread_of, b->step->lanes.count + 1))
         return PACE_E_MEMORY;
     return pace_kernel_classes_load(&b->classes, b->catalog);
 }

@@ -277,10 +277,11 @@ static pace_status set_all(op_setter *s) {
 
 pace_status pace_graph_set_ops(pace_graph_builder *b) {
     op_setter s = {.b = b};
-    s.class_of = pace_alloc(pace_names_count(&b->graph->names) + 1, sizeof *s.class_of);
-    s.next = pace_alloc(b->graph->launches.count + 1, sizeof *s.next);
-    s.first = pace_alloc(b->graph->nodes.count + 1, sizeof *s.first);
-    pace_status status = s.class_of && s.next && s.first ? PACE_OK : PACE_E_MEMORY;
+    pace_status status = PACE_MAKE(s.class_of, pace_names_count(&b->graph->names) + 1) &&
+                                 PACE_MAKE(s.next, b->graph->launches.count + 1) &&
+                                 PACE_MAKE(s.first, b->graph->nodes.count + 1)
+                             ? PACE_OK
+                             : PACE_E_MEMORY;
     if (status == PACE_OK) {
         memset(s.first, 0xff, (b->graph->nodes.count + 1) * sizeof *s.first);
         status = set_all(&s);

@@ -5,8 +5,7 @@ enum { FIRST_SLOTS = 1 << 8, AHEAD = 32, TOGETHER = 4096 };
 static const size_t MOST_IDS = (size_t)1 << 27;
 
 static pace_status open_slots(pace_job_id_part *part, size_t count) {
-    part->slots = pace_alloc(count, sizeof *part->slots);
-    if (!part->slots) return PACE_E_MEMORY;
+    if (!PACE_MAKE(part->slots, count)) return PACE_E_MEMORY;
     part->slot_count = count;
     return PACE_OK;
 }

@@ -71,9 +71,8 @@ static size_t blocks_of_round(void) {
 
 pace_status pace_job_rounds_open(pace_job_rounds *rounds) {
     rounds->block_count = blocks_of_round();
-    rounds->blocks = pace_alloc(rounds->block_count, sizeof *rounds->blocks);
-    rounds->repeats = pace_alloc(rounds->block_count, sizeof *rounds->repeats);
-    if (!rounds->blocks || !rounds->repeats) return PACE_E_MEMORY;
+    if (!PACE_MAKE(rounds->blocks, rounds->block_count) || !PACE_MAKE(rounds->repeats, rounds->block_count))
+        return PACE_E_MEMORY;
     PACE_TRY(pace_job_limits_load(&rounds->limits, rounds->options->catalog));
     PACE_TRY(know_ids(rounds));
     return open_rejects(rounds);

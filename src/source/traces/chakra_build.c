@@ -338,12 +338,8 @@ static pace_status build(builder *b) {
     size_t nodes = b->nodes->nodes.count + 1, dependencies = b->nodes->dependencies.count + 1;
     id_of_node *ids = pace_alloc(nodes, sizeof *ids);
     uint32_t *waits = pace_alloc(nodes, sizeof *waits);
-    b->by_id = pace_alloc(nodes, sizeof *b->by_id);
-    b->order = pace_alloc(nodes, sizeof *b->order);
-    b->dependency = pace_alloc(dependencies, sizeof *b->dependency);
-    b->state = pace_alloc(nodes, sizeof *b->state);
-    b->number = pace_alloc(nodes, sizeof *b->number);
-    bool room = ids && waits && b->by_id && b->order && b->dependency && b->state && b->number;
+    bool room = ids && waits && PACE_MAKE(b->by_id, nodes) && PACE_MAKE(b->order, nodes) &&
+                PACE_MAKE(b->dependency, dependencies) && PACE_MAKE(b->state, nodes) && PACE_MAKE(b->number, nodes);
     pace_status status = room ? add_all(b, ids, waits) : PACE_E_MEMORY;
     PACE_FREE(ids, waits);
     return status;

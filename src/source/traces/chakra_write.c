@@ -166,10 +166,9 @@ static pace_status in_order(writer *w, pace_status (*take_node)(writer *, uint32
 
 static pace_status write_all(writer *w) {
     const pace_graph *graph = w->graph;
-    w->last_node = pace_alloc(graph->thread_count + 1, sizeof *w->last_node);
-    w->last_launch = pace_alloc(graph->stream_count + 1, sizeof *w->last_launch);
-    w->ids = pace_alloc(graph->nodes.count + graph->launches.count + 1, sizeof *w->ids);
-    if (!w->last_node || !w->last_launch || !w->ids) return PACE_E_MEMORY;
+    if (!PACE_MAKE(w->last_node, graph->thread_count + 1) || !PACE_MAKE(w->last_launch, graph->stream_count + 1) ||
+        !PACE_MAKE(w->ids, graph->nodes.count + graph->launches.count + 1))
+        return PACE_E_MEMORY;
     memset(w->last_node, 0xff, (graph->thread_count + 1) * sizeof *w->last_node);
     memset(w->last_launch, 0xff, (graph->stream_count + 1) * sizeof *w->last_launch);
     PACE_TRY(pace_wire_put_bytes(&w->message, META_VERSION, version, sizeof version - 1));

@@ -177,9 +177,7 @@ static pace_status link_threads(builder *b) {
 
 static pace_status build(builder *b) {
     size_t count = b->trace->nodes.count;
-    b->number = pace_alloc(count, sizeof *b->number);
-    b->thread = pace_alloc(count, sizeof *b->thread);
-    if (!b->number || !b->thread) return PACE_E_MEMORY;
+    if (!PACE_MAKE(b->number, count) || !PACE_MAKE(b->thread, count)) return PACE_E_MEMORY;
     memset(b->number, 0xff, count * sizeof *b->number);
     PACE_TRY(pace_trace_works_find(&b->works, b->trace));
     PACE_TRY(pace_trace_flow_open(&b->flow, b->trace));

@@ -32,8 +32,7 @@ pace_status pace_trace_flow_open(pace_trace_flow **out, const pace_trace_nodes *
     flow->trace = trace;
     flow->mask = slots - 1;
     flow->last_compute = flow->last_exchange = flow->awaited = PACE_NO_LAUNCH;
-    flow->slots = pace_alloc(slots, sizeof *flow->slots);
-    if (!flow->slots) {
+    if (!PACE_MAKE(flow->slots, slots)) {
         pace_free(flow);
         return PACE_E_MEMORY;
     }
