@@ -13,6 +13,8 @@ typedef struct {
     double link;              /* of one device's links to the others of its node */
     double levels;            /* of a tree of nodes */
     int channels;
+    double switch_bus; /* of the channels that the search finds within a node, for trees of nodes above switches */
+    int switch_channels;
     double per_bus; /* of bus bandwidth, what a byte of the size asked gets from a ring */
 } preparation;
 
@@ -42,11 +44,8 @@ static void split_channels(preparation *p) {
 }
 
 /* The search takes the fastest channels that together use most of the links; fast channels are then split in two. */
-static void search_channels(preparation *p, double inside_rate, double node_rate) {
+static void fill_links(preparation *p, double rate) {
     const pace_nccl *c = p->nccl;
-    p->link = p->machine->inside.kind == PACE_LINK_NVLINK ? inside_rate * c->link_share : inside_rate;
-    p->net = node_rate * 0.96; /* NCCL counts 12 GB/s for 100 Gb/s */
-    double rate = bus_rate(p);
     int channels = 1;
     p->channel = rate;
     p->bus = 0;
@@ -61,6 +60,16 @@ static void search_channels(preparation *p, double inside_rate, double node_rate
     if (p->bus < 0.8 * rate || p->bus == 0) p->bus = rate, p->channel = rate / channels; /* slower than any tried */
     p->channels = channels;
     split_channels(p);
+}
+
+/* The switches of a node have a search of their own, which knows nothing of NICs. */
+static void search_channels(preparation *p, double inside_rate, double node_rate) {
+    p->link = p->machine->inside.kind == PACE_LINK_NVLINK ? inside_rate * p->nccl->link_share : inside_rate;
+    p->net = node_rate * 0.96; /* NCCL counts 12 GB/s for 100 Gb/s */
+    fill_links(p, p->link);
+    p->switch_bus = p->channels * p->channel;
+    p->switch_channels = p->channels;
+    fill_links(p, bus_rate(p));
 }
 
 static double ring_rate(const preparation *p, int protocol) {
@@ -89,14 +98,19 @@ static double tree_rate(const preparation *p, int protocol) {
     return bus * 0.5;
 }
 
-/* In the switch: one pass up and one down, each channel as fast as a device's links; the last channel is overhead. */
+/* In the switch: one pass up and one down, each channel as fast as a device's links; the last channel is overhead.
+ * Trees of nodes also pass the NICs, which over two nodes carry every byte once each way. */
 static double nvls_rate(const preparation *p, bool trees) {
     const pace_nccl *c = p->nccl;
-    int channels = p->channels, t = tier(p->out->nodes);
-    double one = p->channel * c->nvls_efficiency * (channels - 1) / channels;
-    if (p->out->collective == PACE_ALLREDUCE) one *= 2;
-    if (trees) one = pace_least(pace_least(one, c->nvls_tree[t]), p->net / channels * (p->out->nodes == 2 ? 2 : 1));
-    return one * channels * p->per_bus;
+    int channels = trees ? p->switch_channels : p->channels;
+    double all = trees ? p->switch_bus : p->channels * p->channel;
+    all *= c->nvls_efficiency * (channels - 1) / channels;
+    if (p->out->collective == PACE_ALLREDUCE) all *= 2;
+    if (trees) {
+        all = pace_least(all, channels * c->nvls_tree[tier(p->out->nodes)]);
+        all = pace_least(all, p->net * (p->out->nodes == 2 ? 2 : 1));
+    }
+    return all * p->per_bus;
 }
 
 /* Lines of 128 bytes must arrive whole: over bricks they do, over PCIe and TCP they need not. */
@@ -202,6 +216,7 @@ static void prepare_messages(preparation *p) {
     const pace_nccl *c = p->nccl;
     double hop = has_bricks(p->machine) ? c->nvlink_s[PACE_NCCL_RING][PACE_NCCL_SIMPLE]
                                         : c->pci_s[PACE_NCCL_RING][PACE_NCCL_SIMPLE];
+    out->late_s[PACE_NCCL_RING][PACE_NCCL_SIMPLE] = pace_most(p->machine->hop_inside - 1, 0) * hop;
     if (out->nodes > 1) hop += c->net_s[PACE_NCCL_RING][PACE_NCCL_SIMPLE] + p->machine->between.latency_s;
     out->latency_s[PACE_NCCL_RING][PACE_NCCL_SIMPLE] = c->base_s[PACE_NCCL_RING][PACE_NCCL_SIMPLE] + hop;
     out->bytes_per_s[PACE_NCCL_RING][PACE_NCCL_SIMPLE] = p->bus / moved_of(p);

@@ -186,7 +186,10 @@ static pace_status read_reached(pace_nccl_reached *out, const pace_yaml *yaml, i
         }
     for (int s = 0; s < PACE_STACKS; s++)
         PACE_TRY(read_host(&out->host[s], yaml, pace_yaml_get(hosts, stack_names[s])));
-    if (generation > 80 || generation == 0) out->host[PACE_STACK_UNSAID] = out->host[PACE_STACK_CURRENT];
+    if (generation > 80 || generation == 0) {
+        out->host[PACE_STACK_UNSAID] = out->host[PACE_STACK_CURRENT];
+        out->host[PACE_STACK_ONE_PROCESS].channels_s = 0;
+    }
     return PACE_OK;
 }
 

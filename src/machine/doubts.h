@@ -86,6 +86,7 @@ typedef enum {
     X(SHAPE_SURPRISE, "shape_surprise", VALUE)             \
     X(LATENCY_INSIDE, "latency_inside", VALUE)             \
     X(LATENCY_BETWEEN, "latency_between", VALUE)           \
+    X(LATENCY_TCP, "latency_tcp", VALUE)                   \
     X(LAUNCH, "launch", VALUE)                             \
     X(TCP_STREAM, "tcp_stream", VALUE)                     \
     X(LINK_SHARE, "link_share", VALUE)                     \

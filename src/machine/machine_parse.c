@@ -135,6 +135,25 @@ static pace_status take_key(parser *p, const char *key, const char *value, bool 
     return PACE_OK;
 }
 
+static bool is_given(const parser *p, const char *key) {
+    for (size_t i = 0; i < sizeof groups / sizeof *groups; i++)
+        if (strcmp(groups[i][0], key) == 0 && p->given >> i & 1) return true;
+    return false;
+}
+
+/* Another kind of network has another latency, unless that is given, whichever word comes first. */
+static pace_status set_net_kind(parser *p, const char *value) {
+    pace_link *between = &p->machine->between;
+    pace_link_kind before = between->kind;
+    between->kind = pace_link_kind_find(value);
+    if (between->kind <= PACE_LINK_PCIE)
+        return pace_fail(PACE_E_USAGE, "%s: expected net-kind= infiniband, roce, efa, tcp or aries, found \"%.40s\"",
+                         p->text, value);
+    if (between->kind == PACE_LINK_TCP && before != PACE_LINK_TCP && !is_given(p, "net-latency"))
+        between->latency_s = p->doubts.figure[PACE_DOUBT_LATENCY_TCP];
+    return PACE_OK;
+}
+
 /* `counted`: COUNT of "NAME*COUNT" is of nodes. */
 static pace_status set_option(parser *p, char *word, bool counted) {
     pace_machine *m = p->machine;
@@ -152,12 +171,7 @@ static pace_status set_option(parser *p, char *word, bool counted) {
         return set_link(p, &m->between, m->between.kind ? m->between.kind : PACE_LINK_INFINIBAND, value,
                         PACE_DOUBT_LATENCY_BETWEEN);
     }
-    if (strcmp(word, "net-kind") == 0) {
-        m->between.kind = pace_link_kind_find(value);
-        if (m->between.kind > PACE_LINK_PCIE) return PACE_OK;
-        return pace_fail(PACE_E_USAGE, "%s: expected net-kind= infiniband, roce, efa, tcp or aries, found \"%.40s\"",
-                         p->text, value);
-    }
+    if (strcmp(word, "net-kind") == 0) return set_net_kind(p, value);
     if (strcmp(word, "host-memory") == 0) return set_bytes(p, &m->host_memory_bytes, value);
     if (strcmp(word, "net-stream") == 0) return set_rate(p, &m->stream_bytes_per_s, value);
     if (strcmp(word, "latency") == 0) return set_time(p, &m->inside.latency_s, value);
