@@ -97,6 +97,9 @@ typedef struct {
 /** Whose library exchanges on a machine: NCCL on NVIDIA's devices, RCCL on AMD's, NULL on others. */
 const char *pace_nccl_library_of(const pace_machine *machine);
 
+/** PACE_E_INPUT where a version of NCCL is older than the machine's devices; versions that are no "2.MINOR" pass. */
+pace_status pace_nccl_check_age(pace_catalog *catalog, const pace_machine *machine, const char *version);
+
 /** The constants of a version ("2.30", "2.16") for a generation: of the newest line that is not newer; of RCCL for
  * "rccl". PACE_E_MISSING for what is neither. */
 pace_status pace_nccl_load(pace_nccl *out, pace_catalog *catalog, const char *line, int generation) PACE_MUST_CHECK;

@@ -229,6 +229,18 @@ static pace_status read_line(pace_nccl *out, const pace_yaml *yaml, const char *
     return read_generation(out, yaml, line, generation);
 }
 
+pace_status pace_nccl_check_age(pace_catalog *catalog, const pace_machine *machine, const char *version) {
+    const pace_yaml *yaml;
+    const pace_yaml_node *entry;
+    if (minor_of(version) < 0 || machine->generation <= 0) return PACE_OK;
+    PACE_TRY(pace_catalog_document(&yaml, catalog, "nccl.yaml"));
+    PACE_TRY(pick_generation(&entry, yaml, pace_yaml_get(pace_yaml_root(yaml), "devices"), machine->generation));
+    const char *since = pace_yaml_text_of(entry, "since");
+    if (!since || minor_of(version) >= minor_of(since)) return PACE_OK;
+    return pace_fail(PACE_E_INPUT, "NCCL %.10s does not know the devices of %.60s: expected %s or newer", version,
+                     machine->name, since);
+}
+
 /* FNV-1a: two that are alike in it are alike in every constant. */
 static uint64_t fingerprint(const pace_nccl *nccl) {
     uint64_t hash = 14695981039346656037u;

@@ -65,6 +65,7 @@ pace_status pace_exchange_ask(pace_exchange_asked *a, const pace_exchange_option
         return pace_fail(PACE_E_USAGE, "expected a machine: " PACE_FIELD "on dgx-h100*2 (see docs/exchange.md)");
     PACE_TRY(pace_read_library(&library, &line, options->library));
     PACE_TRY(pace_machine_asked(&machine, options->context->catalog, options->on));
+    PACE_TRY(pace_nccl_check_age(options->context->catalog, &machine, line));
     PACE_TRY(pace_exchange_open(&a->exchange, options->context->catalog, &machine, library, line));
     a->exchange.stack = pace_exchange_stack_of("", options->library ? options->library : "");
     if (options->fit_path) a->exchange.stack = pace_exchange_stack_beside_curves(a->exchange.stack);

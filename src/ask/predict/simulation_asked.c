@@ -39,6 +39,7 @@ static pace_status take_library(pace_simulation_asked *a, const pace_simulate_op
         return pace_fail(PACE_E_USAGE, "library: has no effect with " PACE_FIELD "simulate and " PACE_FIELD
                                        "algorithm, which is of the textbook's");
     if (options->algorithm) return PACE_OK;
+    PACE_TRY(pace_nccl_check_age(options->context->catalog, &a->machine, line));
     PACE_TRY(pace_exchange_open(&a->library, options->context->catalog, &a->machine, library, line));
     a->library.stack = pace_exchange_stack_of("", options->library ? options->library : "");
     a->by_library = a->library.library == PACE_LIBRARY_NCCL;

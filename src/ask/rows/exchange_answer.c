@@ -91,6 +91,7 @@ static pace_status exchange_of(pace_exchange_asker *a, const pace_exchange_row *
     if (status == PACE_OK && machine.nodes < row->nodes)
         status =
             pace_fail(PACE_E_INPUT, "%.40s has %d nodes, the row takes %d", row->system, machine.nodes, row->nodes);
+    if (status == PACE_OK) status = pace_nccl_check_age(a->catalog, &machine, version);
     if (status == PACE_OK)
         status = pace_exchange_open(&a->exchange, a->catalog, &machine, library, *version ? version : NULL);
     a->has_exchange = status == PACE_OK;

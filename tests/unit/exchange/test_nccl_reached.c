@@ -77,6 +77,22 @@ static void test_trees_above_switches(void **state) {
     within(time_us(&e, PACE_ALLREDUCE, 1, 2, 8, PACE_STACK_CURRENT), 91.4, 0.2);
 }
 
+/* Versions from before a device never ran on it: 2.7.3 came with A100, 2.15.1 with H100, 2.25.1 with Blackwell. */
+static void test_versions_older_than_devices(void **state) {
+    (void)state;
+    const struct {
+        const char *machine, *version;
+        pace_status status;
+    } all[] = {{"gb200-nvl72", "2.7", PACE_E_INPUT}, {"gb200-nvl72", "2.25", PACE_OK}, {"dgx-h100", "2.14", PACE_E_INPUT},
+               {"dgx-h100", "2.15", PACE_OK},        {"dgx-a100", "2.4", PACE_E_INPUT}, {"dgx-1-v100", "2.3", PACE_OK},
+               {"mi300x-node", "2.3", PACE_OK},      {"dgx-a100", "", PACE_OK}};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        pace_machine m;
+        assert_int_equal(pace_machine_parse(&m, test_catalog(), all[i].machine), PACE_OK);
+        assert_int_equal(pace_nccl_check_age(test_catalog(), &m, all[i].version), all[i].status);
+    }
+}
+
 /* Two and four nodes of H100 over InfiniBand (nccl-tests issue 309, NCCL 2.26.2): the smallest size, where trees of
  * nodes begin, and the largest. */
 static void test_nodes_over_infiniband(void **state) {
@@ -479,6 +495,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_published),
                                        cmocka_unit_test(test_boards_on_pcie),
                                        cmocka_unit_test(test_trees_above_switches),
+                                       cmocka_unit_test(test_versions_older_than_devices),
                                        cmocka_unit_test(test_nodes_over_infiniband),
                                        cmocka_unit_test(test_lines_over_nodes),
                                        cmocka_unit_test(test_all_to_all_over_racks),
