@@ -763,7 +763,14 @@ def test_counters_of_one_job_with_a_gap():
 def test_answers_without_values():
     for text, word in ((answered([], "vector"), "instant query"), (json.dumps({"status": "error", "errorType": "bad_data", "error": "x"}), "an error"),
                        (answered([]), "Prometheus"),
-                       ("#Entity   GPUTL  TENSO   \nID                       \nGPU 0     97     0.310   \n", "dcgmi dmon")):
+                       ("#Entity   GPUTL  TENSO   \nID                       \nGPU 0     97     0.310   \n", "dcgmi dmon"),
+                       ("JobID|JobName|Partition|Account|AllocCPUS|State|ExitCode\n12|train|gpu|lab|64|COMPLETED|0:0\n", "--format=JobID"),
+                       ("JOBID PARTITION NAME USER ST TIME NODES NODELIST(REASON)\n 12 gpu train ann R 1:00:00 1 gpu01\n", "squeue"),
+                       ("jobs:\n- account: lab\n  job_id: 1\n", "--json"), ("apiVersion: v1\nitems:\n- kind: Pod\n", "-o json"),
+                       ('{"apiVersion":"v1","kind":"Pod","metadata":{"name":"a"},"status":{"phase":"Succeeded"}}\n', "get pods -o json"),
+                       ('"Time","{gpu=""0""}"\n2024-05-01 10:00:00,50\n', "Grafana"),
+                       ('{"metric":{"gpu":"0"},"values":[50],"timestamps":[1714550000000]}\n', "query_range"),
+                       ("04/01/2024 11:00:00;E;123.pbs;user=ann Resource_List.ngpus=4 resources_used.walltime=01:00:00\n", "end records")):
         code, _, err = run(put("nothing.json", text))
         expect(code == 3 and word in err and "cnodes" not in err, "what was answered", word, err)
 
