@@ -22,7 +22,7 @@ typedef struct {
     int count;          /* of "NAME*COUNT" */
 } parser;
 
-enum { MOST_COUNTED = 1 << 20 };
+enum { MOST_COUNTED = 1 << 20, MOST_JOINED_BY_BRICKS = 4 };
 
 /* "NAME*COUNT": the count, 1 without; 0 when it is none. */
 static int split_count(char *name) {
@@ -228,6 +228,18 @@ static pace_status check_joined(const parser *p) {
                      m->devices, names);
 }
 
+/* More devices than bricks could join have switches, which add themselves from Hopper on (NVLink SHARP). */
+static pace_status set_multicast(parser *p) {
+    const pace_yaml *yaml;
+    double from;
+    pace_machine *m = p->machine;
+    if (m->inside.kind != PACE_LINK_NVLINK || m->devices <= MOST_JOINED_BY_BRICKS) return PACE_OK;
+    PACE_TRY(pace_catalog_document(&yaml, p->catalog, "topology.yaml"));
+    PACE_TRY(pace_yaml_number(&from, yaml, pace_yaml_get(pace_yaml_root(yaml), "multicast_sm")));
+    m->multicast = m->generation >= from;
+    return PACE_OK;
+}
+
 static pace_status of_device(parser *p, const char *name, int count, char *options) {
     pace_machine *m = p->machine;
     char *rest = NULL;
@@ -243,6 +255,7 @@ static pace_status of_device(parser *p, const char *name, int count, char *optio
         PACE_TRY(set_option(p, word, false));
     if (m->between.kind == PACE_LINK_TCP && !(m->stream_bytes_per_s > 0))
         m->stream_bytes_per_s = p->doubts.figure[PACE_DOUBT_TCP_STREAM];
+    PACE_TRY(set_multicast(p));
     PACE_TRY(check_joined(p));
     return pace_machine_check(m);
 }

@@ -73,6 +73,8 @@ static void test_trees_above_switches(void **state) {
     within(time_us(&e, PACE_ALLGATHER, 8, 1, 16384, PACE_STACK_CURRENT), 17.1, 0.1);
     open_on(&e, "a3-mega*2");
     within(time_us(&e, PACE_ALLREDUCE, 8, 2, 8589934592.0, PACE_STACK_CURRENT), 47535, 0.05);
+    open_on(&e, "h200-141-sxm*8 nvlink=450GB/s nodes=2 net=400Gb/s nics=4"); /* nccl-tests issue 380 */
+    within(time_us(&e, PACE_ALLREDUCE, 8, 2, 9663676416.0, PACE_STACK_CURRENT), 56560.3, 0.1);
     open_on(&e, "a100-40-pcie nodes=2 net=10Gb/s net-kind=tcp");
     within(time_us(&e, PACE_ALLREDUCE, 1, 2, 8, PACE_STACK_CURRENT), 91.4, 0.2);
 }
