@@ -20,15 +20,16 @@ static bool on_rank(const pace_rank *rank, uint32_t task) {
     return !rank->trace || step->lanes.items[step->lane[task]].device_id == rank->device_id;
 }
 
-/* Whose device a call without work was meant for is not known: calls are counted for the whole trace. */
-static pace_status count_launches(pace_evidence *out, const pace_step *step) {
+/* Whose device a call without work was meant for is not known: all calls before `end_ns` are counted. What a step behind it
+ * launched may lack its work because the recording ended before the device did. */
+static pace_status count_launches(pace_evidence *out, const pace_step *step, int64_t end_ns) {
     uint8_t *worked = pace_alloc(step->count / 8 + 1, 1); /* a bit a task */
     if (!worked) return PACE_E_MEMORY;
     for (uint32_t task = 0; task < step->count; task++)
         if (pace_task_on_device(step->kind[task]) && pace_task_cause(step, task) != PACE_NO_TASK)
             worked[pace_task_cause(step, task) / 8] |= (uint8_t)(1u << pace_task_cause(step, task) % 8);
     for (uint32_t task = 0; task < step->count; task++) {
-        bool launch = is_launch(step, task);
+        bool launch = step->start_ns[task] < end_ns && is_launch(step, task);
         out->launches += launch;
         out->without_work += launch && !(worked[task / 8] >> task % 8 & 1);
     }
@@ -104,7 +105,7 @@ pace_status pace_evidence_find(pace_evidence *out, const pace_kernel_classes *cl
     pace_evidence evidence = {0};
     *out = evidence;
     if (pace_rank_is_predicted(rank)) return PACE_OK;
-    PACE_TRY(count_launches(&evidence, &rank->step));
+    PACE_TRY(count_launches(&evidence, &rank->step, end_ns));
     evidence.shared_calls = (size_t)rank->step.shared_calls;
     if (rank->work.host_is_device) evidence.on_device = name_of_device(classes, &rank->step);
     evidence.broken_off = rank->step.cut_ns != INT64_MAX && rank->step.devices.count > 0;

@@ -111,19 +111,19 @@ static void judge_host(pace_lead *lead, const pace_rank *rank, const pace_critic
     }
 }
 
-/* Of one rank alone: where its kernels' metadata and the catalogue's links say that most exposed communication is
- * waiting, late ranks are what costs, and faster links would not help. */
+/* Where a rank's kernels' metadata and the catalogue's links say that most exposed communication is waiting for ranks
+ * without a trace, these are what costs, and faster links would not help. */
 static pace_status judge_network(pace_lead *lead, const pace_critical *critical, const pace_analysis *analysis,
                                  const pace_rank *rank) {
     pace_exchange_totals totals;
-    if (analysis->ranks.count > 1 || !analysis->devices.documents || pace_rank_is_predicted(rank)) return PACE_OK;
-    PACE_TRY(pace_exchange_totals_find(&totals, rank, pace_asked_machine(analysis), analysis->devices.documents,
-                                       critical->from_ns, critical->to_ns));
+    if (!analysis->devices.documents || pace_rank_is_predicted(rank)) return PACE_OK;
+    PACE_TRY(pace_exchange_totals_find(&totals, rank, analysis->ranks.count, pace_asked_machine(analysis),
+                                       analysis->devices.documents, critical->from_ns, critical->to_ns));
     int64_t exposed_ns = totals.exposed_ns + totals.unknown_ns;
-    if (exposed_ns > 0 && totals.late_ns > exposed_ns / 2) {
+    if (exposed_ns > 0 && totals.elsewhere_ns > exposed_ns / 2) {
         lead->resource = PACE_ADVICE_BALANCE;
         lead->at_least = true;
-        lead->saved_ns = (int64_t)((double)lead->saved_ns * (double)totals.late_ns / (double)exposed_ns);
+        lead->saved_ns = (int64_t)((double)lead->saved_ns * (double)totals.elsewhere_ns / (double)exposed_ns);
         lead->matters = is_worth(lead->saved_ns, lead->step_ns);
     }
     pace_exchange_totals_free(&totals);

@@ -10,6 +10,7 @@ import random
 import planted_corners
 import planted_cubes
 import planted_engines
+import planted_faults
 import planted_habits
 import planted_loops
 import planted_meshes
@@ -461,6 +462,6 @@ def write(program, world, path):
         return write_pipeline(path, world, 4 * world, world // 2)
     run = Run(world)
     modules = (globals(), vars(planted_loops), vars(planted_habits), vars(planted_meshes), vars(planted_corners), vars(planted_shapes),
-               vars(planted_systems), vars(planted_engines), vars(planted_cubes), vars(planted_trainers))
+               vars(planted_systems), vars(planted_engines), vars(planted_cubes), vars(planted_trainers), vars(planted_faults))
     next(module[program] for module in modules if program in module)(run)
     return run.write(path)

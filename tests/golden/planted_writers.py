@@ -23,6 +23,16 @@ def apart(path, number):
     return written
 
 
+def as_plain_export(path, number):
+    """An export without PyTorch's ranges: of exchanges it has those that NCCL opens around ncclSend() and ncclRecv()."""
+    document, own = read(path), {"nccl:send": "ncclSend", "nccl:recv": "ncclRecv"}
+    for event in document["traceEvents"]:
+        event["name"] = own.get(event["name"].split(" ")[0], event["name"])
+    document["traceEvents"] = [e for e in document["traceEvents"] if e["cat"] != "cpu_op" and not e["name"].startswith("nccl:")]
+    write(path, document)
+    return as_export(path, number)
+
+
 def edited(edit):
     def rewrite(path, number):
         document = read(path)
@@ -47,6 +57,21 @@ def drifting(events, number):
         event["ts"] = round(event["ts"] * (1 + 2e-4 * number) + 1.7e6 * number, 3)
         event["dur"] = round(event["dur"] * (1 + 2e-4 * number), 3)
     return events
+
+
+def nodes(path, number):
+    """Two nodes: the clock of the second is 12.4 s ahead and 30 parts in a million too fast."""
+    document = read(path)
+    if 2 * number >= document["distributedInfo"]["world_size"]:
+        for event in document["traceEvents"]:
+            event["ts"] = round(event["ts"] * (1 + 3e-5) + 12.4e6, 3)
+    write(path, document)
+    return path
+
+
+def first_two(path, number):
+    """Of all ranks two were recorded."""
+    return path if number < 2 else None
 
 
 @edited
@@ -110,7 +135,7 @@ def alone(path, number):
     return None if number else path
 
 
-SHAPES = {"alone": alone, "apart": apart, "dressed": dressed, "drifting": drifting, "nsys": as_export, "unlinked": unlinked, "unmarked": unmarked, "pairs": in_pairs, "uneven": uneven}
+SHAPES = {"alone": alone, "apart": apart, "dressed": dressed, "drifting": drifting, "first_two": first_two, "nodes": nodes, "nsys": as_export, "plain_nsys": as_plain_export, "unlinked": unlinked, "unmarked": unmarked, "pairs": in_pairs, "uneven": uneven}
 
 
 def rewrite(paths, shape):

@@ -98,7 +98,16 @@ static pace_status add_item(summer *s, pace_catalog *catalog, uint32_t index) {
 
 PACE_ORDER(by_time, pace_exchange_total, PACE_DOWN(time_ns) PACE_UP(bytes))
 
-static void finish(pace_exchange_totals *totals) {
+static void add_sums(pace_exchange_totals *totals, const pace_exchange_total *row, size_t here) {
+    int64_t waited_ns = row->waiting_ns > 0 ? row->waiting_ns : 0;
+    int64_t exposed_ns = row->exposed_ns > waited_ns ? row->exposed_ns - waited_ns : 0;
+    int64_t beyond_ns = row->late_ns > waited_ns ? row->late_ns - waited_ns : 0;
+    *(row->expected_ns >= 0 ? &totals->exposed_ns : &totals->unknown_ns) += exposed_ns;
+    if (row->waiting_ns < 0 || row->group_size > (int64_t)here) totals->elsewhere_ns += beyond_ns;
+    else totals->slow_ns += beyond_ns;
+}
+
+static void finish(pace_exchange_totals *totals, size_t here) {
     for (size_t i = 0; i < totals->items.count; i++) {
         pace_exchange_total *row = &totals->items.items[i];
         pace_collective collective;
@@ -106,15 +115,14 @@ static void finish(pace_exchange_totals *totals) {
         row->algbw_per_s = mean_s > 0 && row->bytes > 0 ? (double)row->bytes / mean_s : NAN;
         bool known = pace_collective_find(&collective, row->collective) && row->group_size > 1;
         row->busbw_per_s = known ? row->algbw_per_s * pace_bus_factor(collective, (int)row->group_size) : NAN;
-        if (row->expected_ns >= 0) totals->exposed_ns += row->exposed_ns;
-        else totals->unknown_ns += row->exposed_ns;
-        totals->late_ns += row->late_ns;
+        add_sums(totals, row, here);
     }
     if (totals->items.count) qsort(totals->items.items, totals->items.count, sizeof *totals->items.items, by_time);
 }
 
-pace_status pace_exchange_totals_find(pace_exchange_totals *out, const pace_rank *rank, const pace_machine *asked,
-                                      pace_catalog *catalog, int64_t start_ns, int64_t end_ns) {
+pace_status pace_exchange_totals_find(pace_exchange_totals *out, const pace_rank *rank, size_t here,
+                                      const pace_machine *asked, pace_catalog *catalog, int64_t start_ns,
+                                      int64_t end_ns) {
     pace_exchange_totals totals = {0};
     summer s = {.out = &totals, .rank = rank};
     pace_status status = pace_link_machine_choose(&totals.links, rank, asked, catalog);
@@ -127,7 +135,7 @@ pace_status pace_exchange_totals_find(pace_exchange_totals *out, const pace_rank
         pace_exchange_totals_free(&totals);
         return status;
     }
-    finish(&totals);
+    finish(&totals, here);
     *out = totals;
     return PACE_OK;
 }

@@ -18,8 +18,11 @@ static saying says_word(const char *word, size_t length) {
     return SAYS_COLLECTIVE;
 }
 
-/* "nccl:send 0->1": the library, the exchange, and for messages the two ranks inside their group, own one first. */
+/* "nccl:send 0->1": the library, the exchange, and for messages the two ranks inside their group, own one first. Or the
+ * range that NCCL opens around its own function, of which it does not say to whom. */
 static saying says_title(const char *title) {
+    if (strcmp(title, "ncclSend") == 0) return SAYS_SEND;
+    if (strcmp(title, "ncclRecv") == 0) return SAYS_RECEIVE;
     static const char *const libraries[] = {"nccl:", "rccl:", "gloo:", "mpi:", "xccl:", "ucc:"};
     for (size_t i = 0; i < sizeof libraries / sizeof *libraries; i++) {
         size_t length = strlen(libraries[i]);
@@ -139,14 +142,16 @@ static uint32_t record_around(saying *said, const pace_step *step, uint32_t task
     return record;
 }
 
-/* Every message the host recorded, once: a range inside an operator that says the same is the same. */
+/* Every message the host recorded, once: a range inside an operator that says the same is the same. NCCL's own ranges
+ * are messages where the launch lies inside them; what it groups may as well be parts of an all-to-all. */
 static pace_status list_records(finder *f) {
     const pace_step *step = &f->rank->step;
     uint8_t *speaks = pace_alloc(pace_names_count(&step->names), 1);
     if (!speaks) return PACE_E_MEMORY;
     bool any = step->records.count > 0;
     for (uint32_t name = 1; name < pace_names_count(&step->names); name++) {
-        speaks[name] = is_message(says_title(pace_names_text(&step->names, name)));
+        const char *text = pace_names_text(&step->names, name);
+        speaks[name] = strchr(text, ':') && is_message(says_title(text));
         any = any || speaks[name];
     }
     pace_status status = PACE_OK;

@@ -56,40 +56,30 @@ static void write_basis(char *out, size_t size, const pace_link_machine *links) 
     }
 }
 
-/* Exposed time that neither the links nor late ranks explain, where what a rank waits for the others is known. */
-static int64_t unexplained_ns(const pace_exchange_totals *totals) {
-    int64_t sum = 0;
-    for (size_t i = 0; i < totals->items.count; i++) {
-        const pace_exchange_total *row = &totals->items.items[i];
-        if (row->expected_ns >= 0 && row->waiting_ns >= 0 && row->late_ns > row->waiting_ns)
-            sum += row->late_ns - row->waiting_ns;
-    }
-    return sum;
-}
-
-/* `alone`: without the other ranks their lateness can only be told from what the links would take. With them what
- * neither explains is told from a tenth of the window on. */
+/* `alone`: of one rank. Without the other ranks their lateness can only be told from what the links would take. With
+ * them what neither explains is told from a tenth of the window on. */
 static void put_sentence(pace_node *root, const pace_exchange_totals *totals, bool alone, int64_t window_ns) {
     const char *machine = totals->links.machine.name;
+    double exposed_ns = (double)totals->exposed_ns;
     char basis[160];
     if (totals->links.basis == PACE_LINKS_UNKNOWN) {
         pace_node_note(root, "The catalogue knows no links for this device: what transfers should take is unknown.");
         return;
     }
-    if (alone && totals->late_ns * 10 >= totals->exposed_ns && totals->exposed_ns > 0)
+    if (totals->elsewhere_ns > 0 && totals->elsewhere_ns * 10 >= totals->exposed_ns)
         pace_node_sentence(
             root, true,
-            "Of %s of exposed communication at least %s (%.0f %%) is waiting for late ranks, not transfer, if "
+            "Of %s of exposed communication at least %s (%.0f %%) is waiting for late ranks%s, not transfer, if "
             "the ranks are joined as in %s.",
-            pace_show_ns(totals->exposed_ns).text, pace_show_ns(totals->late_ns).text,
-            100.0 * (double)totals->late_ns / (double)totals->exposed_ns, machine);
-    if (!alone && unexplained_ns(totals) * 10 >= window_ns)
+            pace_show_ns(totals->exposed_ns).text, pace_show_ns(totals->elsewhere_ns).text,
+            100.0 * (double)totals->elsewhere_ns / exposed_ns, alone ? "" : " without a trace", machine);
+    if (totals->slow_ns * 10 >= window_ns)
         pace_node_sentence(
             root, true,
             "Of %s of exposed communication %s (%.0f %%) is neither waiting for late ranks nor what the links of %s take: "
             "other links, their settings or contention.",
-            pace_show_ns(totals->exposed_ns).text, pace_show_ns(unexplained_ns(totals)).text,
-            100.0 * (double)unexplained_ns(totals) / (double)totals->exposed_ns, machine);
+            pace_show_ns(totals->exposed_ns).text, pace_show_ns(totals->slow_ns).text,
+            100.0 * (double)totals->slow_ns / exposed_ns, machine);
     write_basis(basis, sizeof basis, &totals->links);
     pace_node_note(
         root,
@@ -123,7 +113,8 @@ static void put_chart(pace_node *root, const pace_exchange_totals *totals) {
 pace_status pace_put_exchange_totals(pace_node *root, const pace_analysis *analysis, const pace_rank *rank,
                                      pace_catalog *catalog) {
     pace_exchange_totals totals;
-    PACE_TRY(pace_exchange_totals_find(&totals, rank, pace_asked_machine(analysis), catalog, INT64_MIN, INT64_MAX));
+    PACE_TRY(pace_exchange_totals_find(&totals, rank, analysis->ranks.count, pace_asked_machine(analysis), catalog,
+                                       INT64_MIN, INT64_MAX));
     put_rows(root, &totals);
     put_chart(root, &totals);
     int64_t window_ns = rank->work.window.last_ns - rank->work.window.first_ns;

@@ -80,8 +80,9 @@ static void put_which(pace_node *root, const pace_analysis *analysis, const pace
     else if (analysis->collectives.items.count)
         pace_node_sentence(
             root, false,
-            "No rank makes the others wait for 1 %% of the time in collectives of their devices: all reach these "
-            "together, as far as the clocks tell.");
+            "No rank makes the others wait for 1 %% of the time in collectives of their devices: all %sreach these "
+            "together, as far as the clocks tell.",
+            rank->step.world_size > (int64_t)analysis->ranks.count ? "that have a trace " : "");
     pace_node_sentence(root, false, "%s; the figures below are for %s%s.", count_of(count, analysis),
                        latest->rank ? "" : "the slowest, ", pace_rank_name(name, rank));
 }

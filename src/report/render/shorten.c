@@ -56,6 +56,9 @@ static size_t parameters_at(const char *text, size_t length) {
     return length;
 }
 
+/* Takes bytes out of a text. */
+static void drop(char *at, size_t count) { memmove(at, at + count, strlen(at + count) + 1); }
+
 /* The bytes of a namespace and its "::" at the head of `text`; 0 when there is none. */
 static size_t namespace_bytes(const char *text) {
     static const char unnamed[] = "(anonymous namespace)::";
@@ -73,13 +76,28 @@ static bool is_template(const char *text) {
     return head && head < length && text[length - 1] == '>';
 }
 
+/* Where the last of the scopes begins that "_ZN2at6native6reduceILi4EEEvi", as linkers name functions, lists with their
+ * lengths: "reduceILi4EEEvi". At the head of other texts. */
+static size_t linked_name_at(const char *text) {
+    size_t last = 0;
+    for (size_t at = 3; pace_starts(text, "_ZN") && pace_is_digit(text[at]);) {
+        size_t length = 0;
+        while (pace_is_digit(text[at]) && length < 100) length = 10 * length + (size_t)(text[at++] - '0');
+        if (length == 0 || strnlen(text + at, length) < length) return 0;
+        last = at;
+        at += length;
+    }
+    return last;
+}
+
 /* "void at::native::reduce<4, at::Sum>(int, char*)" becomes "reduce<4, Sum>". Other texts stay as they are. */
 static void simplify(char *text) {
     static const char result[] = "void ", type[] = ">::type ", mangled[] = "typeinfo name for ",
                       engine[] = "autograd::engine::";
     size_t length = strlen(text), end = parameters_at(text, length), from = 0;
-    if (pace_starts(text, engine)) {
-        memmove(text, text + sizeof engine - 1, length - (sizeof engine - 1) + 1);
+    size_t before = pace_starts(text, engine) ? sizeof engine - 1 : linked_name_at(text);
+    if (before) {
+        drop(text, before);
         return;
     }
     const char *chosen = strstr(text, type);
@@ -108,9 +126,6 @@ static size_t number_bytes(const char *text) {
     }
     return end;
 }
-
-/* Takes bytes out of a text. */
-static void drop(char *at, size_t count) { memmove(at, at + count, strlen(at + count) + 1); }
 
 /* The bracket that closes the template arguments that begin at `at`, or NULL. */
 static char *closing(char *at) {
