@@ -1,6 +1,7 @@
 #include "insight/critical.h"
 
 #include "base/order.h"
+#include "insight/host_runs.h"
 #include "insight/ranks/joint.h"
 #include "insight/segments.h"
 #include "insight/steps/typical_step.h"
@@ -48,7 +49,8 @@ static uint32_t segment_ending_at(const pace_joint *joint, int64_t to_ns) {
 
 typedef struct {
     pace_critical *out;
-    uint32_t rank; /* whose segment the walk is at */
+    pace_rank *const *ranks; /* by index */
+    uint32_t rank;           /* whose segment the walk is at */
 } path_walk;
 
 static pace_status add_piece(path_walk *w, int64_t start, int64_t end, uint8_t resource, uint32_t task, bool waiting) {
@@ -61,6 +63,21 @@ static pace_status add_piece(path_walk *w, int64_t start, int64_t end, uint8_t r
     return PACE_PUSH(&out->pieces, ((pace_path_piece){start, end, resource, task, w->rank, waiting}));
 }
 
+/* A segment until `to` on the home rank's clock, task by task. */
+static pace_status add_segment(path_walk *w, const pace_segment *s, int64_t to, int64_t home_shift_ns) {
+    if (!s->run) return add_piece(w, s->start_ns, to, s->resource, s->task, false);
+    const pace_rank *rank = w->ranks[w->rank];
+    const pace_step *step = &rank->step;
+    const pace_lane *lane = &step->lanes.items[step->lane[s->task]];
+    int64_t offset_ns = rank->shift_ns - home_shift_ns, start;
+    while (to > s->start_ns) {
+        uint32_t task = pace_host_run_end(&start, step, lane, s->start_ns - offset_ns, to - offset_ns);
+        PACE_TRY(add_piece(w, start + offset_ns, to, s->resource, task, false));
+        to = start + offset_ns;
+    }
+    return PACE_OK;
+}
+
 static void reverse(pace_critical *out) {
     for (size_t i = 0, j = out->pieces.count; i + 1 < j; i++) {
         pace_path_piece piece = out->pieces.items[i];
@@ -69,9 +86,11 @@ static void reverse(pace_critical *out) {
     }
 }
 
-static pace_status walk_back(pace_critical *out, const pace_joint *joint, const uint8_t *bound) {
+static pace_status walk_back(pace_critical *out, const pace_joint *joint, pace_rank *const *ranks,
+                             const uint8_t *bound) {
     const pace_replay *replay = &joint->replay;
-    path_walk w = {.out = out, .rank = joint->home};
+    path_walk w = {.out = out, .ranks = ranks, .rank = joint->home};
+    int64_t home_shift_ns = ranks[joint->home]->shift_ns;
     int64_t at = out->to_ns;
     uint32_t segment = segment_ending_at(joint, out->to_ns);
     bool whole = true; /* false: only the part before the segment's start counts (a launch left it there) */
@@ -81,7 +100,7 @@ static pace_status walk_back(pace_critical *out, const pace_joint *joint, const 
         if (whole) {
             int64_t end = s->start_ns + s->duration_ns;
             if (at > end) PACE_TRY(add_piece(&w, end, at, PACE_ADVICE_GAP, s->task, true));
-            PACE_TRY(add_piece(&w, s->start_ns, at < end ? at : end, s->resource, s->task, false));
+            PACE_TRY(add_segment(&w, s, at < end ? at : end, home_shift_ns));
         }
         at = s->start_ns < at ? s->start_ns : at;
         int64_t ready = s->start_ns - s->delay_ns;
@@ -130,7 +149,7 @@ typedef struct {
     const pace_path_fold *fold; /* its path alone; NULL = all of it */
 } question;
 
-static pace_status analyse(pace_critical *out, pace_joint *joint, const pace_rank *rank, bool all) {
+static pace_status analyse(pace_critical *out, pace_joint *joint, pace_rank *const *ranks, bool all) {
     const pace_replay *replay = &joint->replay;
     size_t count = replay->segments.count;
     int64_t *start = pace_alloc(count, sizeof *start);
@@ -144,9 +163,10 @@ static pace_status analyse(pace_critical *out, pace_joint *joint, const pace_ran
         if (error > out->worst_error_ns) out->worst_error_ns = error;
     }
     if (status == PACE_OK) count_handovers(out, joint, bound);
-    if (status == PACE_OK) status = walk_back(out, joint, bound);
+    if (status == PACE_OK) status = walk_back(out, joint, ranks, bound);
     if (status == PACE_OK && all)
-        status = pace_without_each(out->without_ns, joint, rank, out->from_ns, out->to_ns, is_first_step(out), start);
+        status = pace_without_each(out->without_ns, joint, ranks[joint->home], out->from_ns, out->to_ns,
+                                   is_first_step(out), start);
     PACE_FREE(start, bound);
     return status;
 }
@@ -199,12 +219,13 @@ static pace_status find(pace_critical *out, const pace_analysis *analysis, const
         return PACE_OK;
     }
     pace_joint joint = {0};
+    pace_rank *const alone[] = {(pace_rank *)rank}; /* read only */
     pace_status status = choose_step(&critical, rank, asked->mark);
     for (size_t r = 0; status == PACE_OK && r < (analysis ? analysis->ranks.count : 1); r++)
         status = PACE_PUSH(&critical.by_rank_ns, 0);
     if (status == PACE_OK) status = check_size(&critical, analysis, origin_of(&critical, rank), asked->fold);
     if (status == PACE_OK) status = make_joint(&joint, &critical, analysis, rank, index);
-    if (status == PACE_OK) status = analyse(&critical, &joint, rank, !asked->fold);
+    if (status == PACE_OK) status = analyse(&critical, &joint, analysis ? analysis->ranks.items : alone, !asked->fold);
     pace_joint_free(&joint);
     return PACE_GIVE(out, critical, status, pace_critical_free(&critical));
 }

@@ -3,6 +3,7 @@
 #include "base/order.h"
 #include "insight/advice.h"
 #include "insight/device_ends.h"
+#include "insight/host_runs.h"
 #include "insight/ranks/exchange_calls.h"
 #include "insight/input_time.h"
 #include "insight/segment_waits.h"
@@ -13,6 +14,12 @@
 
 #include <stdlib.h>
 #include <string.h>
+
+/* So much work in line on a stream, and a launch that takes long waits for room: half of what CUDA's queue holds. */
+enum { CROWDED = 512, LONG_LAUNCH_NS = 20000 };
+
+/* How long a host thread may be silent before it counts as polling a busy device. */
+enum { SPIN_NS = 200000 };
 
 /* Beyond these a start is not "because of": a stream that waited for another starts soon after it, and did not start
  * when its launch arrived. What they miss is shown as gap. */
@@ -30,6 +37,10 @@ typedef struct {
     int64_t trace_ns;        /* when the trace's first task starts */
     uint32_t *first_segment; /* task -> its first segment, PACE_NO_SEGMENT = outside */
     bool *lane_on_device;    /* replay lane -> kind */
+    uint64_t *launches;      /* a bit a task: device work names it as its cause */
+    pace_instants wakes;     /* of all threads of the host */
+    size_t wake;             /* the first of them that lies not before the segment added last */
+    bool open;               /* the segment added last is the host's, and more of its time may be added to it */
     pace_device_ends ends;   /* once all segments are there */
 } builder;
 
@@ -64,27 +75,42 @@ static bool may_block(const pace_step *step, uint32_t task) {
     return recorded || is_blocking(pace_step_name(step, task));
 }
 
+/* Whether a thread begins to work at an instant. */
+static bool wakes_at(builder *b, int64_t at_ns) {
+    while (b->wake < b->wakes.count && b->wakes.items[b->wake].at_ns < at_ns) b->wake++;
+    return b->wake < b->wakes.count && b->wakes.items[b->wake].at_ns == at_ns;
+}
+
+/* An operator that launches nothing itself, behind host time without a pause. Nothing waits for the instant between
+ * them, and none of both is cut. */
+static bool continues_run(builder *b, uint32_t task, int64_t start, int64_t end) {
+    const pace_segment *before = b->replay->segments.items + b->replay->segments.count - 1;
+    return b->open && b->rank->step.kind[task] == PACE_TASK_OP && !(b->launches[task / 64] >> task % 64 & 1) &&
+           start >= b->from_ns && end <= b->to_ns && pace_segment_end(before) == start && !wakes_at(b, start);
+}
+
 /* The time of a task between its children. A call that may block, or an exchange, begins with a segment of no
  * length: what the call launches depends on it, wherever the rest of the call is cut. */
 static pace_status add_host_segment(builder *b, uint32_t task, uint32_t lane, int64_t start, int64_t end) {
     const pace_step *step = &b->rank->step;
     uint8_t resource = host_resource(step, task);
-    if (b->first_segment[task] == PACE_NO_SEGMENT && may_block(step, task))
+    bool blocks = may_block(step, task);
+    bool plain = resource == PACE_ADVICE_HOST && !blocks && end - start < SPIN_NS;
+    if (plain && continues_run(b, task, start, end)) {
+        pace_segment *run = b->replay->segments.items + b->replay->segments.count - 1;
+        run->duration_ns = end - run->start_ns;
+        run->run = true;
+        if (b->first_segment[task] == PACE_NO_SEGMENT) b->first_segment[task] = (uint32_t)b->replay->segments.count - 1;
+        return PACE_OK;
+    }
+    if (b->first_segment[task] == PACE_NO_SEGMENT && blocks)
         PACE_TRY(add_segment(b, task, lane, start, start, resource));
+    b->open = plain && (step->kind[task] == PACE_TASK_OP ||
+                        (step->kind[task] == PACE_TASK_CALL && pace_task_ns(step, task) < LONG_LAUNCH_NS));
     return add_segment(b, task, lane, start, end, resource);
 }
 
 /* --- host lanes: operators, calls, exchanges and what fetches input, by self time --------------------------------- */
-
-/* A thread that asks again and again whether the device is done waits; what it asked in between held up nothing. */
-static bool asks(const pace_step *step, uint32_t task) {
-    return step->kind[task] == PACE_TASK_CALL && strstr(pace_step_name(step, task), "Query") != NULL;
-}
-
-static bool takes_host_time(const pace_step *step, uint32_t task) {
-    return (step->kind[task] == PACE_TASK_CALL && !asks(step, task)) || pace_task_is_operator(step, task) ||
-           pace_task_fetches_input(step, task) || pace_task_may_meet(step, task);
-}
 
 /* Then its first segment has no length, but it stands where the task starts: that is what its launches depend on. */
 static bool starts_with_its_child(const builder *b, uint32_t task, int64_t child_start_ns) {
@@ -97,7 +123,7 @@ static pace_status add_host_lane(builder *b, const pace_lane *lane, uint32_t num
     int64_t at = INT64_MIN;
     for (uint32_t task = lane->first;; task++) {
         bool last = task == lane->first + lane->count || step->start_ns[task] >= b->to_ns;
-        if (!last && !takes_host_time(step, task)) continue;
+        if (!last && !pace_takes_host_time(step, task)) continue;
         int64_t now = last ? INT64_MAX : step->start_ns[task];
         while (depth && pace_step_end_ns(step, stack[depth - 1]) <= now) {
             uint32_t top = stack[--depth];
@@ -135,6 +161,8 @@ typedef struct {
 PACE_ORDER(by_lane, lane_item, PACE_UP(lane) PACE_UP(item))
 
 static pace_status open_lane(builder *b) {
+    b->open = false;
+    b->wake = 0;
     return PACE_PUSH(&b->replay->lane_first, (uint32_t)b->replay->segments.count);
 }
 
@@ -226,9 +254,6 @@ static pace_status add_work_lanes(builder *b, bool on_device) {
 
 /* --- edges ----------------------------------------------------------------------------------------------------- */
 
-/* So much work in line on a stream, and a launch that takes long waits for room: half of what CUDA's queue holds. */
-enum { CROWDED = 512, LONG_LAUNCH_NS = 20000 };
-
 /* The first of a lane's segments up to `last` that ends after an instant; one past `last` = none. Work of a stream ends
  * in order. */
 static uint32_t first_ending_after(const pace_segment *segments, uint32_t first, uint32_t last, int64_t at_ns) {
@@ -241,7 +266,7 @@ static uint32_t first_ending_after(const pace_segment *segments, uint32_t first,
  * edge. */
 static void cut_launch(builder *b, pace_segment *call, uint32_t launched) {
     pace_segment *segments = b->replay->segments.items;
-    if (call->duration_ns < LONG_LAUNCH_NS) return;
+    if (call->run || call->duration_ns < LONG_LAUNCH_NS) return;
     uint32_t first = b->replay->lane_first.items[segments[launched].lane];
     uint32_t now = first_ending_after(segments, first, launched, call->start_ns);
     if (launched < now + CROWDED) return;
@@ -326,9 +351,6 @@ static void add_stream_edges(builder *b) {
     }
 }
 
-/* How long a host thread may be silent before it counts as polling a busy device. */
-enum { SPIN_NS = 200000 };
-
 /* A host thread that did nothing recorded while the device was busy, and went on as soon as the device had done all
  * that was in line then, polled for that work, as libraries do that wait without a call. */
 static bool polled(const builder *b, int64_t from, int64_t to) {
@@ -355,7 +377,8 @@ static void cut_polling_operators(builder *b) {
     const pace_step *step = &b->rank->step;
     for (uint32_t i = 0; i < b->replay->segments.count; i++) {
         pace_segment *s = &b->replay->segments.items[i];
-        if (step->kind[s->task] != PACE_TASK_OP || b->lane_on_device[s->lane] || b->first_segment[s->task] == i)
+        if (step->kind[s->task] != PACE_TASK_OP || s->run || b->lane_on_device[s->lane] ||
+            b->first_segment[s->task] == i)
             continue;
         int64_t end = pace_segment_end(s);
         if (!polled(b, s->start_ns, end) || !pace_device_ends_drained(&b->ends, s->start_ns, end)) continue;
@@ -381,8 +404,16 @@ static void drop_backward_edges(pace_replay *replay) {
     }
 }
 
+static void note_launches(uint64_t *launches, const pace_step *step) {
+    for (uint32_t task = 0; task < step->count; task++) {
+        uint32_t cause = pace_task_cause(step, task);
+        if (cause != PACE_NO_TASK) launches[cause / 64] |= UINT64_C(1) << cause % 64;
+    }
+}
+
 static pace_status build(builder *b, pace_arrivals *arrivals, pace_rank *const *devices, size_t count) {
     bool host_only = b->rank->work.host_is_device;
+    if (!host_only) PACE_TRY(pace_host_wakes(&b->wakes, &b->rank->step, b->to_ns));
     if (!host_only) PACE_TRY(add_host_lanes(b));
     for (size_t i = 0; i < count; i++) {
         b->rank = devices[i];
@@ -412,13 +443,17 @@ pace_status pace_segments_build_cut(pace_replay *out, pace_arrivals *arrivals, p
     builder b = {.replay = &replay, .rank = rank, .from_ns = from_ns, .to_ns = to_ns};
     size_t lanes = rank->step.lanes.count + 1;
     b.trace_ns = rank->step.begins_ns;
-    pace_status status =
-        PACE_MAKE(b.first_segment, rank->step.count) && PACE_MAKE(b.lane_on_device, lanes) ? PACE_OK : PACE_E_MEMORY;
+    pace_status status = PACE_MAKE(b.first_segment, rank->step.count) && PACE_MAKE(b.lane_on_device, lanes) &&
+                                 PACE_MAKE(b.launches, rank->step.count / 64 + 1)
+                             ? PACE_OK
+                             : PACE_E_MEMORY;
     if (status == PACE_OK) {
+        note_launches(b.launches, &rank->step);
         memset(b.first_segment, 0xff, rank->step.count * sizeof *b.first_segment);
         status = build(&b, arrivals, devices, count);
     }
-    PACE_FREE(b.first_segment, b.lane_on_device);
+    PACE_FREE(b.first_segment, b.lane_on_device, b.launches);
+    PACE_VEC_FREE(&b.wakes);
     pace_device_ends_free(&b.ends);
     return PACE_GIVE(out, replay, status, pace_replay_free(&replay));
 }

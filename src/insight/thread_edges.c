@@ -2,10 +2,8 @@
  * that the one that went quiet last is its end; a thread that works again is taken out when it is met. */
 #include "insight/thread_edges.h"
 
+#include "insight/host_runs.h"
 #include "insight/timeline/lane_merge.h"
-
-/* A shorter pause is no waking. */
-enum { PAUSE_NS = 1000 };
 
 #define NO_LANE UINT32_MAX
 
@@ -58,7 +56,7 @@ static void sweep(quiet_threads *q, pace_lane_merge *starts, pace_lane_merge *en
         pace_segment *s = &q->replay->segments.items[i];
         bool first = i == q->replay->lane_first.items[s->lane];
         int64_t idle_from = first ? from_ns - 1 : pace_segment_end(s - 1);
-        if (s->start_ns - idle_from < PAUSE_NS) continue;
+        if (s->start_ns - idle_from < PACE_PAUSE_NS) continue;
         for (; ending != PACE_NO_SEGMENT && end_ns <= s->start_ns; ending = pace_lane_merge_next(&end_ns, ends))
             put_last(q, ending);
         uint32_t on = last_to_end(q, s->lane, idle_from, s->start_ns);

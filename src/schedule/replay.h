@@ -23,6 +23,7 @@ typedef struct {
     uint32_t task, lane;
     uint32_t waits; /* its entry in `waits` + 1; 0 = it waits for its lane alone: most of a host's segments do */
     uint8_t resource, delay_resource, lag_resource; /* whose slowness the duration, delay and lags are */
+    bool run; /* tasks of its lane that follow `task` without a pause are in it (insight/host_runs.h) */
 } pace_segment;
 
 /** When it was measured to end. */

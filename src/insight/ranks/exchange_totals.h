@@ -24,7 +24,7 @@ typedef struct {
     PACE_VEC(pace_exchange_total) items; /* by time, longest first */
     pace_link_machine links;
     int64_t exposed_ns;   /* of those whose time over the links is known, but for waiting that is recorded */
-    int64_t elsewhere_ns; /* of that beyond the links, of exchanges with ranks without a trace: these are late, at least */
+    int64_t elsewhere_ns; /* of that beyond the links, of exchanges with ranks without a trace: at least so late */
     int64_t slow_ns;      /* the same of exchanges whose ranks are all here: no rank is late */
     int64_t unknown_ns;   /* exposed time of the others, but for waiting that is recorded */
 } pace_exchange_totals;

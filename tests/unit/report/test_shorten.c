@@ -32,9 +32,17 @@ static void test_functions(void **state) {
 
 static void test_other_texts(void **state) {
     (void)state;
-    static const char *const same[] = {
-        "",  "aten::mm", "Memcpy HtoD (Pinned -> Device)", "volta_sgemm_128x32_nt", "(unnamed)",
-        ")", "f)",       "## forward:over_arch ##", "_ZN9short", "_ZN", "_ZN99999999999999999999a"};
+    static const char *const same[] = {"",
+                                       "aten::mm",
+                                       "Memcpy HtoD (Pinned -> Device)",
+                                       "volta_sgemm_128x32_nt",
+                                       "(unnamed)",
+                                       ")",
+                                       "f)",
+                                       "## forward:over_arch ##",
+                                       "_ZN9short",
+                                       "_ZN",
+                                       "_ZN99999999999999999999a"};
     for (size_t i = 0; i < sizeof same / sizeof *same; i++) check_simple(same[i], same[i]);
 }
 
