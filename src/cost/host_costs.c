@@ -53,8 +53,10 @@ static pace_status understand_names(pace_host_costs *costs) {
 pace_status pace_host_costs_add(pace_host_costs *costs, pace_overhead_type type, const char *name,
                                 pace_host_cost figure) {
     if (!(figure.count > 0)) return PACE_OK;
-    costs->types[type].log_sum += figure.count * log(figure.mean_ns + 1);
-    costs->types[type].log_count += figure.count;
+    if (!name || pace_host_name_is_typical(name)) {
+        costs->types[type].log_sum += figure.count * log(figure.mean_ns + 1);
+        costs->types[type].log_count += figure.count;
+    }
     if (!name || !*name) return PACE_OK;
     pace_name number;
     PACE_TRY(pace_names_add(&number, &costs->names, name, strlen(name)));

@@ -2,7 +2,6 @@
 
 #include "base/text.h"
 
-#include <stdbool.h>
 #include <string.h>
 
 /* "cudaLaunchKernel", "cuLaunchKernel", "hipModuleLaunchKernel": a library's prefix before a capital. */
@@ -54,6 +53,8 @@ size_t pace_host_name_plain(char out[PACE_HOST_NAME_LENGTH], const char *name) {
 }
 
 pace_host_kind pace_host_name_kind(const char *name) {
+    if (strstr(name, "GraphLaunch") || pace_starts(name, "CUDAGraph") || pace_starts(name, "Graphed"))
+        return PACE_HOST_GRAPH;
     if (runtime_prefix(name)) {
         if (strstr(name, "Memcpy")) return PACE_HOST_COPY;
         if (strstr(name, "Memset")) return PACE_HOST_MEMSET;
@@ -63,4 +64,8 @@ pace_host_kind pace_host_name_kind(const char *name) {
     bool backward =
         pace_starts(name, "autograd::") || pace_starts(name, "torch::autograd::") || strstr(name, "Backward");
     return backward ? PACE_HOST_BACKWARD : PACE_HOST_FORWARD;
+}
+
+bool pace_host_name_is_typical(const char *name) {
+    return pace_host_name_kind(name) != PACE_HOST_GRAPH && strcmp(name, "direct call") != 0;
 }

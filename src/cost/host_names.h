@@ -2,6 +2,7 @@
  * which kind it is of. For host costs of operators that were never measured under their own name. */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 
 enum { PACE_HOST_NAME_LENGTH = 256 };
@@ -14,6 +15,7 @@ typedef enum {
     PACE_HOST_COPY,
     PACE_HOST_MEMSET,
     PACE_HOST_CALL,
+    PACE_HOST_GRAPH, /* a device graph is replayed, or launched */
     PACE_HOST_KINDS
 } pace_host_kind;
 
@@ -23,3 +25,7 @@ typedef enum {
 size_t pace_host_name_plain(char out[PACE_HOST_NAME_LENGTH], const char *name);
 
 pace_host_kind pace_host_name_kind(const char *name);
+
+/** Whether a call or operator so named is like others of its kind: neither a graph that is replayed, nor the call of a CPU's
+ * operator, which costs nothing where a device is launched on. */
+bool pace_host_name_is_typical(const char *name);

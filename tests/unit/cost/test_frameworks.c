@@ -42,6 +42,8 @@ static void test_published(void **state) {
 static void test_modes_without_host_work(void **state) {
     (void)state;
     expect("compiled", PACE_T1, NULL, 0, false);
+    expect("compiled", PACE_T4, "cudaLaunchKernel", 4400, false); /* neither a CPU's call nor a graph's is typical */
+    expect("compiled", PACE_T4, "cudaMemcpyAsync", 4400, false);
     expect("cuda-graph", PACE_T2, "aten::linear", 0, false);
 }
 
