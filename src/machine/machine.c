@@ -34,6 +34,13 @@ double pace_machine_node_rate(const pace_machine *machine) {
     return machine->between.bytes_per_s * machine->between.efficiency * machine->nics / machine->oversubscription;
 }
 
+void pace_machine_set_devices(pace_machine *m, int devices) {
+    for (int i = devices; i < PACE_MESH_MOST; i++) m->host.device_at[i] = PACE_NOWHERE;
+    if (devices > m->devices) m->mesh_devices = m->host.count = 0;
+    else if (m->mesh_devices > devices) m->mesh_devices = devices;
+    m->devices = devices;
+}
+
 bool pace_machine_mesh_is_full(const pace_machine *m) {
     if (m->mesh_devices == 0) return false;
     for (int i = 0; i < m->devices; i++)

@@ -138,6 +138,9 @@ pace_status pace_machine_asked(pace_machine *out, pace_catalog *catalog, const c
 /** The same machine with so many nodes, as its name and `asked` then say. */
 void pace_machine_take_nodes(pace_machine *machine, int nodes);
 
+/** Nodes of other numbers of devices: the first of those described, or so many that nothing says how they are wired. */
+void pace_machine_set_devices(pace_machine *machine, int devices);
+
 /** Rates are positive, counts make sense, and every device can reach every other. PACE_E_INPUT names the fault. */
 pace_status pace_machine_check(const pace_machine *machine) PACE_MUST_CHECK;
 

@@ -378,6 +378,13 @@ def test_padding_of_mlperf():
     assert "without padding" in result["status"]
 
 
+def test_part_of_a_node():
+    """Four of the eight V100 of a DGX-1's mesh are a node, too (AWS p3.8xlarge); more than eight have no mesh known."""
+    head = "model,device,n_gpu,gpus_per_node,precision,micro_batch\n"
+    for devices in (2, 4, 8, 16):
+        assert ask(head + f"resnet50,V100-SXM2-16GB,{devices},{devices},amp,64\n")[0]["predicted"], devices
+
+
 def test_stages_hold_what_they_keep():
     """The first stage holds as many micro-batches as there are stages (Narayanan et al. 2021), the last one and the loss."""
     head = "model,device,n_gpu,tp,pp,dp,micro_batch,global_batch,precision,recompute,framework\n"
