@@ -378,6 +378,20 @@ def test_padding_of_mlperf():
     assert "without padding" in result["status"]
 
 
+def test_recomputed_in_part():
+    """A step that ran and only fits if some is recomputed lies between nothing and all; the interval reaches both."""
+    head = "model,device,n_gpu,framework,precision,seq,zero_stage,micro_batch,recompute,step_time_s\n"
+    row = "llama2-70b,h100-80-sxm,64,maxtext,bf16,4096,3,2,{},7\n"
+    some, none, full = ask(head + "".join(row.format(word) for word in ("", "none", "full")), warn=True)
+    assert "some is recomputed" in some["status"]
+    value = {key: float(some[key]) for key in ("predicted", "low", "high")}
+    ends = [float(end["predicted"]) for end in (none, full)]
+    assert math.isclose(value["predicted"], math.sqrt(ends[0] * ends[1]), rel_tol=1e-6)
+    assert value["low"] < ends[0] and ends[1] < value["high"]
+    asked = ask(head.replace(",step_time_s", "") + row.format("").replace(",7", ""))[0]
+    assert math.isclose(float(asked["predicted"]), ends[1], rel_tol=1e-6) and "full recomputation" in asked["status"]
+
+
 def test_part_of_a_node():
     """Four of the eight V100 of a DGX-1's mesh are a node, too (AWS p3.8xlarge); more than eight have no mesh known."""
     head = "model,device,n_gpu,gpus_per_node,precision,micro_batch\n"

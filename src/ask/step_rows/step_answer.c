@@ -17,9 +17,24 @@ pace_step_case pace_step_row_case(const pace_step_row *row) {
                             .may_recompute = row->may_recompute};
 }
 
+/* A step that ran, and does not fit unless some of it is recomputed: how much was lies between nothing and all. */
+static pace_status recompute_some(pace_step_solution *out, pace_step_pricer *pricer, const pace_step_case *asked) {
+    const double z90 = 1.645;
+    pace_step_case with = *asked, without = *asked;
+    without.may_recompute = false;
+    PACE_TRY(pace_step_solve(out, pricer, &without));
+    double none_s = out->time_s.median;
+    PACE_TRY(pace_step_solve(out, pricer, &with));
+    double half = log(out->time_s.median / none_s) / 2;
+    out->time_s.median *= exp(-half);
+    out->time_s.spread = hypot(out->time_s.spread, half / z90);
+    return PACE_OK;
+}
+
 pace_status pace_step_row_solve(pace_step_solution *out, pace_step_pricer *pricer, const pace_step_row *row) {
     pace_step_case asked = pace_step_row_case(row);
-    return pace_step_solve(out, pricer, &asked);
+    PACE_TRY(pace_step_solve(out, pricer, &asked));
+    return out->recomputed && row->ran ? recompute_some(out, pricer, &asked) : PACE_OK;
 }
 
 pace_status pace_step_solve_settled(pace_step_solution *settled, pace_step_pricer *pricer,

@@ -65,7 +65,7 @@ static void doubt_precision(pace_step_row *out, const pace_step_reader *r, size_
     bool half = products == PACE_FP16 || products == PACE_BF16;
     if (said) return;
     if (half && out->model->sequence > 0 && peak[PACE_FP8] > 0) pace_step_doubt(out, r, PACE_DOUBT_ROW_PRECISION);
-    if (is_record(r) && products == PACE_FP32 && peak[PACE_FP16] > 2 * peak[PACE_FP32])
+    if (out->ran && products == PACE_FP32 && peak[PACE_FP16] > 2 * peak[PACE_FP32])
         pace_step_doubt(out, r, PACE_DOUBT_ROW_SINGLE_PRECISION);
 }
 
@@ -76,12 +76,13 @@ static void doubt_layout(pace_step_row *out, const pace_step_reader *r) {
     bool half = products == PACE_FP16 || products == PACE_BF16;
     bool matters =
         half && config->execution != PACE_COMPILED && pace_model_has_layer(out->model, PACE_LAYER_CONVOLUTION);
-    if (!is_record(r) || out->says_layout || !matters || !pace_device_copies_nchw(out->device)) return;
+    if (!out->ran || out->says_layout || !matters || !pace_device_copies_nchw(out->device)) return;
     pace_step_note(out, "assumed layout %s", pace_config_word(config, "layout"));
     out->unsaid_spread = hypot(out->unsaid_spread, r->things->doubts.figure[PACE_DOUBT_ROW_LAYOUT]);
 }
 
 void pace_step_row_unsaid(pace_step_row *out, const pace_step_reader *r, size_t row) {
+    out->ran = is_record(r);
     set_chunks(out, r, row);
     doubt_precision(out, r, row);
     doubt_layout(out, r);

@@ -19,6 +19,7 @@ typedef struct {
     pace_step_spreads spreads;              /* of pace_frameworks */
     bool batch_assumed;                     /* the row says no micro-batch */
     bool may_recompute;                     /* the row does not say whether activations are recomputed */
+    bool ran;                               /* of a table of measured steps */
     bool says_layout;                       /* of images */
     double attention;                       /* pace_frameworks_attention() */
     bool half_causal;                       /* who made the table counts half of causal attention's operations */
