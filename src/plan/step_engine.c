@@ -136,7 +136,8 @@ pace_status pace_step_forecast(pace_forecast *out, pace_catalog *catalog, const 
     out->rounds = pace_config_micro_batches(&asked->config);
     if (recorded)
         status = pace_cost_add_timed(out->cost, &recorded->device, recorded->kernels.items, recorded->kernels.count);
-    if (status == PACE_OK && framed) status = pace_step_frame_forecast(out, asked->framework, asked->attention);
+    if (status == PACE_OK && framed) status = pace_step_frame_forecast(out, asked->framework);
+    if (status == PACE_OK && asked->attention > 0) out->shares.slower_attention = asked->attention - 1;
     if (status == PACE_OK) status = pace_gradient_tables_of(&tables, asked->model, &config);
     if (status == PACE_OK) out->tables = tables;
     else pace_forecast_free(out);

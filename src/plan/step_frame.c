@@ -67,7 +67,7 @@ static pace_status host_of(pace_host_costs *costs, const pace_framework *framewo
     return PACE_OK;
 }
 
-pace_status pace_step_frame_forecast(pace_forecast *forecast, const pace_framework *framework, double attention) {
+pace_status pace_step_frame_forecast(pace_forecast *forecast, const pace_framework *framework) {
     pace_host_costs costs;
     PACE_TRY(pace_host_costs_init(&costs));
     pace_status status = host_of(&costs, framework);
@@ -75,7 +75,6 @@ pace_status pace_step_frame_forecast(pace_forecast *forecast, const pace_framewo
     pace_host_costs_free(&costs);
     for (size_t i = 0; i < forecast->ranks.count; i++) forecast->ranks.items[i].launch.between_ns = 0;
     double *hidden = forecast->shares.hidden_exchange;
-    forecast->shares.slower_attention = attention > 0 ? attention - 1 : 0;
     hidden[PACE_GROUP_TENSOR] = framework->overlap_tensor;
     hidden[PACE_GROUP_CONTEXT] = framework->overlap_context;
     hidden[PACE_GROUP_EXPERT] = framework->overlap_expert;

@@ -15,7 +15,5 @@ pace_config pace_step_frame_config(const pace_framework *framework, const pace_c
 pace_status pace_step_frame_graph(pace_graph *graph, const pace_framework *framework,
                                   const pace_config *config) PACE_MUST_CHECK;
 
-/** Of the forecast of such graphs: the host's time for each launch, what hides of exchanges, how long its attention
- * takes (`attention` times the formula's). */
-pace_status pace_step_frame_forecast(pace_forecast *forecast, const pace_framework *framework,
-                                     double attention) PACE_MUST_CHECK;
+/** Of the forecast of such graphs: the host's time for each launch, what hides of exchanges. */
+pace_status pace_step_frame_forecast(pace_forecast *forecast, const pace_framework *framework) PACE_MUST_CHECK;

@@ -353,12 +353,12 @@ def test_frameworks():
     """One question has one answer, asked as a row or alone; the framework is said, and the closest where there is none."""
     ask_alone = ("predict", "llama3-8b", "--on", "dgx-h100*2", "--set", "dp=4", "--set", "tp=4", "--set", "micro_batch=2",
                  "--set", "global_batch=32", "--format", "json")
-    for name, means in (("megatron", "megatron-core"), ("Megatron-LM", "megatron-lm"), ("NeMo 24.07", "megatron-core"), ("NeMo AutoModel", "automodel"), ("torchtitan", "fsdp"), ("deepspeed", "megatron-deepspeed")):
+    for name, means in (("megatron", "megatron-core"), ("Megatron-LM", "megatron-lm"), ("NeMo 24.07", "megatron-core"), ("NeMo AutoModel", "automodel"), ("torchtitan", "fsdp"), ("DeepSpeed", "deepspeed"), ("GPT-NeoX", "megatron-deepspeed")):
         answer = json.loads(run(*ask_alone, "--set", f"framework={name}").stdout)
         row = ask("model,machine,n_gpu,tp,dp,micro_batch,global_batch,framework\n" + f"llama3-8b,dgx-h100,16,4,4,2,32,{name}\n")[0]
         assert answer["framework"] == means
         assert abs(answer["step"]["step_ns"] / 1e9 / float(row["predicted"]) - 1) < 1e-6, (name, row)
-    rows = ask("model,device,n_gpu,framework\n" + "".join(f"llama3-8b,h100-80-sxm,8,{name}\n" for name in ("deepspeed", "Megatron-DeepSpeed")))
+    rows = ask("model,device,n_gpu,framework\n" + "".join(f"llama3-8b,h100-80-sxm,8,{name}\n" for name in ("gpt-neox", "Megatron-DeepSpeed")))
     assert "taken for Megatron-DeepSpeed of 2022" in rows[0]["status"] and "taken for" not in rows[1]["status"], rows
     plain, named = (json.loads(run(*ask_alone, *more).stdout) for more in ((), ("--set", "framework=pytorch")))
     assert plain["step"] == named["step"] and any("framework pytorch" in note for note in plain["notes"])
@@ -392,6 +392,15 @@ def test_recomputed_in_part():
     assert math.isclose(float(asked["predicted"]), ends[1], rel_tol=1e-6) and "full recomputation" in asked["status"]
 
 
+def test_flash_attention_on_hopper():
+    """Of twice the words at half the batch attention alone grows. PyTorch runs FlashAttention-2, which reaches 300 to 370 TFLOP/s on H100,
+    of 989 (Shah et al. 2024, figures 5 and 6)."""
+    head = "model,device,framework,precision,seq,micro_batch,recompute\n"
+    long, short = (float(ask(head + f"llama2-7b,h100-80-sxm,pytorch,bf16,{seq},{32768 // seq},none\n")[0]["predicted"]) for seq in (32768, 16384))
+    flop = 3.5 * (4 * 16384 * 4096 / 2) * 32768 * 32  # causal: half; two products forward, five backward
+    assert 0.25 < flop / (long - short) / 989e12 < 0.38, (long, short)
+
+
 def test_part_of_a_node():
     """Four of the eight V100 of a DGX-1's mesh are a node, too (AWS p3.8xlarge); more than eight have no mesh known."""
     head = "model,device,n_gpu,gpus_per_node,precision,micro_batch\n"
@@ -414,7 +423,7 @@ def test_memory_beside_tensors():
     Functional tests of Megatron-LM hold 75 to 80 MB more on H100 than on A100."""
     libraries = {device: memory_of("gpt3_1.3b", "--on", device, "--set", "framework=megatron")["libraries"] for device in ("dgx-h100", "hgx-a100-80")}
     assert libraries == {"dgx-h100": 3 * 2**25, "hgx-a100-80": 3 * 8519680}, libraries
-    asked = ("llama3-8b", "--on", "dgx-h100", "--set", "dp=8", "--set", "precision=bf16", "--set", "recompute=none", "--set", "framework=deepspeed")
+    asked = ("llama3-8b", "--on", "dgx-h100", "--set", "dp=8", "--set", "precision=bf16", "--set", "recompute=none", "--set", "framework=megatron-deepspeed")
     half = memory_of(*asked[:5], "--set", "precision=fp16", *asked[7:])["gradients"]
     assert memory_of(*asked)["gradients"] == 3 * half == 3 * 2 * 8030261248  # BLOOM's chronicles: 4 bytes a parameter more in bf16
 
@@ -499,7 +508,7 @@ def test_beside_a_walk():
     assert answer["warnings"][0]["code"] == "does_not_fit"
     saved = closed["memory_bytes"] - ask_walk(*shared, "--set", "zero_stage=1")[1]["memory_bytes"]
     assert abs(saved / (4 * 8.03e9 * 7 / 8) - 1) < 0.01  # of Adam's states a rank keeps an eighth
-    whole, shared_states = (memory_of(*shared, "--set", "framework=deepspeed", "--set", f"zero_stage={stage}")["all"] for stage in (0, 1))
+    whole, shared_states = (memory_of(*shared, "--set", "framework=megatron-deepspeed", "--set", f"zero_stage={stage}")["all"] for stage in (0, 1))
     assert whole > 16 * 8.03e9  # Rajbhandari et al. 2020: with a copy in single precision 16 bytes a parameter
     assert abs((whole - shared_states) / (16 * 8.03e9 * 7 / 8) - 1) < 0.01  # 20 bytes, or 4 + 16/d: Megatron Core user guide, Distributed Optimizer
     large = ("gpt3_13b", "--on", "h100-80-sxm", "--set")

@@ -266,13 +266,13 @@ def test_attention_in_notes():
     """One kernel forms no scores, so that its time and memory are below those of products; a step of 131,072 words on eight ranks that hold its
     scores (16,384 by 131,072 for each of 32 heads, 2 bytes) would need 137 GB for a layer's alone."""
     head = "device,model,framework,n_gpu,micro_batch,seq,precision,recompute,zero_stage,cp,notes"
-    silent, said = (one(head, f"a100-80-sxm,llama2-7b,deepspeed,8,1,8192,bf16,full,3,,{note}") for note in ("", "flash attention 2"))
+    silent, said = (one(head, f"a100-80-sxm,llama2-7b,megatron-deepspeed,8,1,8192,bf16,full,3,,{note}") for note in ("", "flash attention 2"))
     assert float(said["predicted"]) < 0.8 * float(silent["predicted"]), (said, silent)
     assert float(said["memory_bytes"]) < float(silent["memory_bytes"])
-    split = one(head, "a100-80-sxm,llama2-7b,deepspeed,8,1,131072,bf16,full,3,8,")
+    split = one(head, "a100-80-sxm,llama2-7b,megatron-deepspeed,8,1,131072,bf16,full,3,8,")
     assert "one kernel" in split["status"] and float(split["memory_bytes"]) < 80e9, split
     head += ",attention"
-    told = one(head, "a100-80-sxm,llama2-7b,deepspeed,8,1,8192,bf16,full,3,,flash attention 2,math")
+    told = one(head, "a100-80-sxm,llama2-7b,megatron-deepspeed,8,1,8192,bf16,full,3,,flash attention 2,math")
     assert told["predicted"] == silent["predicted"], (told, silent)
 
 
