@@ -97,6 +97,7 @@ typedef enum {
     X(STEP_FIT, "step_fit", TABLE)                         \
     X(STEP_EXPERTS, "step_experts", TIMES)                 \
     X(STEP_ATTENTION, "step_attention", SPREAD)            \
+    X(STEP_MAKER, "step_maker", SPREAD)                    \
     X(MEMORY, "memory", VALUE)                             \
     X(ROW_SPLIT, "row_split", TIMES)                       \
     X(SPREAD_TABLES, "spread_tables", TIMES)               \

@@ -489,13 +489,18 @@ pace_status pace_step_screen(pace_step_solution *out, pace_step_pricer *pricer, 
     return PACE_OK;
 }
 
-void pace_step_doubt_attention(pace_estimate *time_s, pace_doubts_used *used, const pace_step_pricer *pricer,
-                               const pace_step_case *asked) {
-    double kernel = pace_cost_doubts(pricer->cost)->figure[PACE_DOUBT_STEP_ATTENTION];
+static void widen(pace_estimate *time_s, pace_doubts_used *used, const pace_step_pricer *pricer, pace_doubt doubt) {
+    double spread = pace_cost_doubts(pricer->cost)->figure[doubt];
+    if (used) used->added[doubt] = spread;
+    time_s->spread = hypot(time_s->spread, spread);
+}
+
+void pace_step_doubt_kernels(pace_estimate *time_s, pace_doubts_used *used, const pace_step_pricer *pricer,
+                             const pace_step_case *asked) {
     bool said = asked->config.attention != PACE_ATTENTION_USUAL;
-    if (said || !pace_model_forms_scores(asked->model, &asked->config)) return;
-    if (used) used->added[PACE_DOUBT_STEP_ATTENTION] = kernel;
-    time_s->spread = hypot(time_s->spread, kernel);
+    if (!said && pace_model_forms_scores(asked->model, &asked->config))
+        widen(time_s, used, pricer, PACE_DOUBT_STEP_ATTENTION);
+    if (!asked->device->is_cpu && asked->device->generation == 0) widen(time_s, used, pricer, PACE_DOUBT_STEP_MAKER);
 }
 
 void pace_step_doubt_tables(pace_estimate *time_s, pace_doubts_used *used, const pace_step_pricer *pricer,
@@ -514,7 +519,7 @@ pace_status pace_step_solve(pace_step_solution *out, pace_step_pricer *pricer, c
     if (solution.walked) PACE_TRY(pace_step_check_walk(&solution, pricer, &settled, solution.time_s));
     double merging = solution.exchange.merging.most_bytes;
     if (merging > 0) solution.fitting = fitting_of(&solution.plan, merging, pace_cost_doubts(pricer->cost));
-    pace_step_doubt_attention(&solution.time_s, &solution.used, pricer, &settled);
+    pace_step_doubt_kernels(&solution.time_s, &solution.used, pricer, &settled);
     pace_step_doubt_tables(&solution.time_s, &solution.used, pricer, &settled);
     *out = solution;
     return PACE_OK;

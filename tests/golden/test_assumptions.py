@@ -33,6 +33,7 @@ RESTS_ON = [
     ("textbook", ["predict", "--on", "dgx-h100", "--collective", "allreduce", "--library", "textbook"]),
     ("spread_tables", DLRM),
     ("device_part", PART),
+    ("step_maker", ["predict", "gpt2", "--on", "mi300x", "--set", "micro_batch=8"]),
     ("step_attention", ["predict", "bert_large", "--on", "a100-80-sxm", "--set", "micro_batch=8"]),
 ]
 

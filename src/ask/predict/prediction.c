@@ -361,9 +361,10 @@ static void doubt_gap(pace_prediction *p) {
 static void doubt_assumed(pace_prediction *p) {
     for (size_t i = 0; p->is_model && i < p->result_count; i++) {
         pace_forecast_result *result = &p->results[i];
-        if (!p->fits.step_path)
-            pace_step_doubt_attention(&result->step_s, &result->used, &p->step.pricer, &p->step.asked);
-        pace_step_doubt_tables(&result->step_s, &result->used, &p->step.pricer, &p->step.asked);
+        pace_step_case asked = p->step.asked;
+        if (p->scenarios.items.items[i].device) asked.device = p->scenarios.items.items[i].device;
+        if (!p->fits.step_path) pace_step_doubt_kernels(&result->step_s, &result->used, &p->step.pricer, &asked);
+        pace_step_doubt_tables(&result->step_s, &result->used, &p->step.pricer, &asked);
     }
 }
 
