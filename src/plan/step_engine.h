@@ -104,7 +104,7 @@ typedef struct {
 pace_status pace_step_screen(pace_step_solution *out, pace_step_pricer *pricer, const pace_step_case *asked,
                              const pace_step_limits *limits) PACE_MUST_CHECK;
 
-/** Widen the answer to a case that does not say how its attention runs, or whose device is not NVIDIA's, or that does not
+/** Widen the answer to a case that does not say how its attention runs, whose device is not NVIDIA's, or that does not
  * say where its tables lie; `used` (may be NULL) then lists the doubt. pace_step_solve() does both. */
 void pace_step_doubt_kernels(pace_estimate *time_s, pace_doubts_used *used, const pace_step_pricer *pricer,
                              const pace_step_case *asked);

@@ -392,6 +392,19 @@ def test_recomputed_in_part():
     assert math.isclose(float(asked["predicted"]), ends[1], rel_tol=1e-6) and "full recomputation" in asked["status"]
 
 
+def test_bits_that_nobody_says():
+    """A measured step of a framework with Transformer Engine that names no precision lies between 16 and 8 bits; a question has 16."""
+    head = "model,device,n_gpu,framework,precision,seq,tp,micro_batch,global_batch,recompute,step_time_s\n"
+    row = "llama3-8b,h100-80-sxm,8,{},{},8192,2,1,128,none,5\n"
+    open_row, half, eighth, plain = ask(head + "".join(row.format(*words) for words in (("nemo", ""), ("nemo", "bf16"), ("nemo", "fp8"), ("torchtitan", ""))))
+    ends = [float(end["predicted"]) for end in (half, eighth)]
+    assert math.isclose(float(open_row["predicted"]), math.sqrt(ends[0] * ends[1]), rel_tol=1e-6), (open_row, ends)
+    assert float(open_row["low"]) < ends[1] and ends[0] < float(open_row["high"]) and "half way" in open_row["status"]
+    assert "half way" not in plain["status"], plain
+    question = ask(head.replace(",step_time_s", "") + row.format("nemo", "").replace(",5", ""))[0]
+    assert math.isclose(float(question["predicted"]), ends[0], rel_tol=1e-6), question
+
+
 def test_flash_attention_on_hopper():
     """Of twice the words at half the batch attention alone grows. PyTorch runs FlashAttention-2, which reaches 300 to 370 TFLOP/s on H100,
     of 989 (Shah et al. 2024, figures 5 and 6)."""

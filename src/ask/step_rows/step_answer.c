@@ -17,24 +17,32 @@ pace_step_case pace_step_row_case(const pace_step_row *row) {
                             .may_recompute = row->may_recompute};
 }
 
-/* A step that ran, and does not fit unless some of it is recomputed: how much was lies between nothing and all. */
-static pace_status recompute_some(pace_step_solution *out, pace_step_pricer *pricer, const pace_step_case *asked) {
-    const double z90 = 1.645;
-    pace_step_case with = *asked, without = *asked;
-    without.may_recompute = false;
-    PACE_TRY(pace_step_solve(out, pricer, &without));
-    double none_s = out->time_s.median;
-    PACE_TRY(pace_step_solve(out, pricer, &with));
-    double half = log(out->time_s.median / none_s) / 2;
-    out->time_s.median *= exp(-half);
-    out->time_s.spread = hypot(out->time_s.spread, half / z90);
+/* What a row leaves open of a step that ran lies between two ends: half of what ln of the time differs by. */
+static pace_status half_to(double *out, pace_step_pricer *pricer, const pace_step_case *end, double time_s) {
+    pace_step_solution other;
+    PACE_TRY(pace_step_solve(&other, pricer, end));
+    *out = log(other.time_s.median / time_s) / 2;
     return PACE_OK;
 }
 
+/* Of a step that does not fit unless some of it is recomputed: nothing to all. Of products without a precision: 16 to 8
+ * bits. */
 pace_status pace_step_row_solve(pace_step_solution *out, pace_step_pricer *pricer, const pace_step_row *row) {
-    pace_step_case asked = pace_step_row_case(row);
+    const double z90 = 1.645;
+    const pace_step_case asked = pace_step_row_case(row);
+    pace_step_case kept = asked, eight = asked;
+    double halves[2] = {0};
     PACE_TRY(pace_step_solve(out, pricer, &asked));
-    return out->recomputed && row->ran ? recompute_some(out, pricer, &asked) : PACE_OK;
+    bool open[2] = {out->recomputed && row->ran, row->may_be_fp8};
+    if (!open[0] && !open[1]) return PACE_OK;
+    kept.may_recompute = false;
+    eight.config.precision = PACE_RUN_FP8;
+    if (open[0]) PACE_TRY(half_to(&halves[0], pricer, &kept, out->time_s.median));
+    if (open[1]) PACE_TRY(half_to(&halves[1], pricer, &eight, out->time_s.median));
+    PACE_TRY(pace_step_solve(out, pricer, &asked)); /* the pricer keeps the slots of its last case */
+    out->time_s.median *= exp(halves[0] + halves[1]);
+    out->time_s.spread = hypot(out->time_s.spread, hypot(halves[0], halves[1]) / z90);
+    return PACE_OK;
 }
 
 pace_status pace_step_solve_settled(pace_step_solution *settled, pace_step_pricer *pricer,

@@ -64,7 +64,10 @@ static void doubt_precision(pace_step_row *out, const pace_step_reader *r, size_
     pace_precision products = pace_config_matrix_precision(&out->config);
     bool half = products == PACE_FP16 || products == PACE_BF16;
     if (said) return;
-    if (half && out->model->sequence > 0 && peak[PACE_FP8] > 0) pace_step_doubt(out, r, PACE_DOUBT_ROW_PRECISION);
+    bool eight = half && out->model->sequence > 0 && peak[PACE_FP8] > 0;
+    out->may_be_fp8 = eight && out->ran && out->framework->keeps_fp8 > 0;
+    if (out->may_be_fp8) pace_step_note(out, "taken half way from 16 to 8 bits");
+    else if (eight) pace_step_doubt(out, r, PACE_DOUBT_ROW_PRECISION);
     if (out->ran && products == PACE_FP32 && peak[PACE_FP16] > 2 * peak[PACE_FP32])
         pace_step_doubt(out, r, PACE_DOUBT_ROW_SINGLE_PRECISION);
 }

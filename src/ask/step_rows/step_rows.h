@@ -20,6 +20,7 @@ typedef struct {
     bool batch_assumed;                     /* the row says no micro-batch */
     bool may_recompute;                     /* the row does not say whether activations are recomputed */
     bool ran;                               /* of a table of measured steps */
+    bool may_be_fp8;                        /* the row says no precision, and its framework trains in 8 bits as well */
     bool says_layout;                       /* of images */
     double attention;                       /* pace_frameworks_attention() */
     bool half_causal;                       /* who made the table counts half of causal attention's operations */
