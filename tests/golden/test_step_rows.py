@@ -412,6 +412,11 @@ def test_flash_attention_on_hopper():
     long, short = (float(ask(head + f"llama2-7b,h100-80-sxm,pytorch,bf16,{seq},{32768 // seq},none\n")[0]["predicted"]) for seq in (32768, 16384))
     flop = 3.5 * (4 * 16384 * 4096 / 2) * 32768 * 32  # causal: half; two products forward, five backward
     assert 0.25 < flop / (long - short) / 989e12 < 0.38, (long, short)
+    head = "model,device,n_gpu,framework,precision,seq,tp,micro_batch,notes\n"
+    rows = ask(head + "".join(f"llama2-7b,{device},8,Megatron-LM,bf16,16384,2,1,{note}\n" for device in ("h100-80-sxm", "a100-80-sxm")
+                              for note in ("", "flash attention 2", "flash attention")))
+    own, second, flash, *ampere = (float(row["predicted"]) for row in rows)
+    assert own == flash and 1.05 * own < second < 1.48 * own and len(set(ampere)) == 1, rows
 
 
 def test_part_of_a_node():

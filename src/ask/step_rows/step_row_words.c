@@ -162,8 +162,19 @@ static void split_attention(pace_step_row *out, const pace_step_reader *r, size_
 }
 
 /* Where no column says, notes and the framework's words do. */
+/* A kernel that a row names may be slower on its device than that of its framework. */
+static void set_attention_kernel(pace_step_row *out, const pace_step_reader *r, size_t row) {
+    static const pace_step_column columns[] = {PACE_STEP_FLASH, PACE_STEP_NOTES, PACE_STEP_FRAMEWORK};
+    for (size_t i = 0; i < PACE_COUNT(columns); i++) {
+        const char *of = pace_step_said(r->things, "attention_kernel", pace_step_cell(r, row, columns[i]));
+        double slower = of ? pace_frameworks_attention(&r->things->frameworks, out->device->name, of) : 1;
+        out->attention = fmax(out->attention, slower);
+    }
+}
+
 static void set_attention(pace_step_row *out, const pace_step_reader *r, size_t row) {
     static const pace_step_column columns[] = {PACE_STEP_NOTES, PACE_STEP_FRAMEWORK};
+    set_attention_kernel(out, r, row);
     const char *text = pace_step_cell(r, row, PACE_STEP_FLASH), *said = pace_step_said(r->things, "attention", text);
     for (size_t i = 0; !*text && !said && i < PACE_COUNT(columns); i++)
         said = pace_step_said(r->things, "attention_notes", pace_step_cell(r, row, columns[i]));

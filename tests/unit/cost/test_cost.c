@@ -349,8 +349,17 @@ static pace_op half_precision(double m, double n, double k) {
     return op;
 }
 
+static pace_op wide_convolution(pace_precision precision) {
+    pace_op op = {.family = PACE_OP_CONVOLUTION,
+                  .precision = precision,
+                  .element_bytes = precision == PACE_FP16 ? 2 : 4,
+                  .size = {128, 256, 56, 56, 256, 3, 3, 1, 1, 1, 1, 1, 1}};
+    assert_true(pace_op_complete(&op));
+    return op;
+}
+
 /* At its limit of power a device computes more slowly on its matrix units, and nothing else: 1.20 times on Hopper in
- * BF16, 1.18 times on Ampere. Of devices of other makes and generations nothing is known. */
+ * BF16, 1.18 times on Ampere, 1.35 in TF32; convolutions on these units, too. Of devices of other makes and generations nothing is known. */
 static void test_load(void **state) {
     (void)state;
     static const char *const unknown[] = {"gv100", "gaudi2", "v100-sxm2-16", "mi300x", "rtx-2070"};
@@ -361,6 +370,9 @@ static void test_load(void **state) {
     assert_true(stretched("h100-80-sxm", thin) < 1.02);
     assert_true(stretched("h100-80-sxm", op_of(PACE_OP_GEMM, "linear", 1, 8192, 8192, 8192)) == 1);
     assert_true(stretched("h100-80-sxm", op_of(PACE_OP_COPY, "concat", 1e8, 1, 1, 1)) == 1);
+    double half = stretched("a100-80-sxm", wide_convolution(PACE_FP16));
+    assert_true(half > 1.08 && half < 1.2 && stretched("a100-80-sxm", wide_convolution(PACE_TF32)) > half);
+    assert_true(stretched("a100-80-sxm", wide_convolution(PACE_FP32)) == 1);
     for (size_t i = 0; i < sizeof unknown / sizeof *unknown; i++)
         if (stretched(unknown[i], large) != 1) fail_msg("%s: %g", unknown[i], stretched(unknown[i], large));
 }
