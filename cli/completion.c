@@ -1,4 +1,5 @@
 /* Completions for shells, from the library's table of options. */
+#include "output.h"
 #include "say.h"
 #include "verb.h"
 
@@ -53,6 +54,14 @@ static void print_verbs(void) {
     for (size_t i = 0; (verb = pace_verb_at(i)); i++) printf("%s%s", i ? " " : "", verb->name);
 }
 
+/* Of the names of approaches, which are the catalogue's. */
+static pace_context *names_at;
+
+static void print_words(const char *verb, const char *option) {
+    const char *word;
+    for (size_t i = 0; (word = pace_option_word(names_at, verb, option, i)); i++) printf("%s%s", i ? " " : "", word);
+}
+
 /* Options whose values are words, and verbs that take words. */
 static void print_bash_words(void) {
     const pace_verb *verb;
@@ -60,11 +69,12 @@ static void print_bash_words(void) {
     char name[64];
     for (size_t i = 0; (verb = pace_verb_at(i)); i++)
         for (size_t k = 0; (option = pace_option_at(verb->name, k)); k++) {
-            const char *words = pace_option_words(verb->name, option->name);
-            if (!words) continue;
+            if (!pace_option_word(names_at, verb->name, option->name, 0)) continue;
             printf("    '%s %s'", verb->name, cli_option_name(name, option));
             if (option->letter) printf(" | '%s -%c'", verb->name, option->letter);
-            printf(") values=\"%s\" ;;\n", words);
+            printf(") values=\"");
+            print_words(verb->name, option->name);
+            printf("\" ;;\n");
         }
     for (int i = 0; i < OPERANDS; i++)
         printf("    '%s %s') values=\"%s\" ;;\n", operands[i].verb, operands[i].verb, operands[i].words);
@@ -105,7 +115,6 @@ static bool names_machine(const pace_option *option) {
 /* One option of _arguments: '*--on[a machine]:DEVICE:_files'. With a letter it is two. */
 static void print_zsh_option(const char *verb, const pace_option *option) {
     char name[64];
-    const char *words = pace_option_words(verb, option->name);
     cli_option_name(name, option);
     const char *repeats = option->type == PACE_OPTION_LIST ? "*" : "";
     if (option->letter) printf(" \\\n            '%s'{-%c,%s}'[", repeats, option->letter, name);
@@ -115,8 +124,11 @@ static void print_zsh_option(const char *verb, const pace_option *option) {
     if (option->argument) {
         putchar(':');
         print_quoted(option->argument, ":\\");
-        if (words) printf(":(%s)", words);
-        else printf(":_%s", names_machine(option) ? "paceline_machines" : "files");
+        if (pace_option_word(names_at, verb, option->name, 0)) {
+            printf(":(");
+            print_words(verb, option->name);
+            putchar(')');
+        } else printf(":_%s", names_machine(option) ? "paceline_machines" : "files");
     }
     putchar('\'');
 }
@@ -155,9 +167,11 @@ static void print_fish_option(const char *verb, const pace_option *option) {
     char name[64];
     printf("complete -c paceline -n '__fish_seen_subcommand_from %s' -l %s", verb, cli_option_name(name, option) + 2);
     if (option->letter) printf(" -s %c", option->letter);
-    const char *words = pace_option_words(verb, option->name);
-    if (words) printf(" -x -a '%s'", words);
-    else if (option->argument) printf(" -r");
+    if (pace_option_word(names_at, verb, option->name, 0)) {
+        printf(" -x -a '");
+        print_words(verb, option->name);
+        putchar('\'');
+    } else if (option->argument) printf(" -r");
     if (names_machine(option)) printf(" -a '(_paceline_names machines)'");
     printf(" -d '");
     print_quoted(option->help, "\\");
@@ -196,7 +210,9 @@ int cli_completion(const char *shell) {
     } shells[] = {{"bash", print_bash}, {"zsh", print_zsh}, {"fish", print_fish}};
     for (size_t i = 0; shell && i < sizeof shells / sizeof *shells; i++) {
         if (strcmp(shell, shells[i].name) != 0) continue;
+        if (pace_context_open(&names_at) != PACE_OK) return cli_fail("completion", PACE_E_MEMORY);
         shells[i].print();
+        pace_context_free(names_at);
         return CLI_DONE;
     }
     cli_say("paceline completion: expected bash, zsh or fish, found '%.80s'", shell ? shell : "");

@@ -84,9 +84,9 @@ static bool choose_format(pace_format *out, const char *verb, const cli_output *
             return true;
         }
     }
-    cli_say(
-        "paceline %s: --format: expected table, json, csv, html, perfetto, folded, folded_device or junit, found '%.80s'",
-        verb, output->format);
+    size_t number;
+    (void)pace_option_word_find(&number, verb, "format", output->format);
+    cli_say("paceline %s: --%s", verb, pace_message());
     return false;
 }
 

@@ -5,40 +5,28 @@
 
 #include <string.h>
 
+/* In the order of the option's words, of which "segments" is carried out elsewhere (segmented.h). */
 static const struct {
-    const char *approach, *file, *package;
+    const char *file, *package;
     const char *options; /* that only some approaches have, between blanks */
 } known[] = {
-    {"baidu-mpi", "paceline-train-mpi.so", "libopenmpi-dev", ""},
-    {"horovod-mpi", "paceline-train-mpi.so", "libopenmpi-dev", " fusion "},
-    {"p2p", "paceline-train-mpi.so", "libopenmpi-dev", ""},
-    {"mpi-opt", "paceline-train-collective.so", "libopenmpi-dev", " fusion "},
-    {"pearl", "paceline-train-collective.so", "libopenmpi-dev", " fusion "},
-    {"grpc", "paceline-train-grpc.so", "libgrpc-dev", " asynchronous servers port "},
-    {"grpc+mpi", "paceline-train-grpc.so", "libgrpc-dev", " asynchronous servers port "},
-    {"grpc+ucx", "paceline-train-ucx.so", "libucx-dev", " asynchronous servers port "},
+    {"paceline-train-mpi.so", "libopenmpi-dev", ""},
+    {"paceline-train-mpi.so", "libopenmpi-dev", " fusion "},
+    {"paceline-train-mpi.so", "libopenmpi-dev", ""},
+    {"paceline-train-collective.so", "libopenmpi-dev", " fusion "},
+    {"paceline-train-collective.so", "libopenmpi-dev", " fusion "},
+    {"paceline-train-grpc.so", "libgrpc-dev", " asynchronous servers port "},
+    {"paceline-train-grpc.so", "libgrpc-dev", " asynchronous servers port "},
+    {"paceline-train-ucx.so", "libucx-dev", " asynchronous servers port "},
 };
 
 enum { KNOWN = sizeof known / sizeof *known };
 
-const char *pace_exchange_name(size_t i) { return i < KNOWN ? known[i].approach : NULL; }
+const char *pace_exchange_name(size_t i) { return pace_option_word(NULL, "validate", "approach", i); }
 
-static pace_status fail_unknown(const char *approach) {
-    char all[256] = "";
-    for (size_t i = 0; i < KNOWN; i++)
-        pace_snprintf(all + strlen(all), sizeof all - strlen(all), "%s%s", i ? ", " : "", known[i].approach);
-    return pace_fail(
-        PACE_E_USAGE,
-        "approach: expected one of %s, segments, found \"%.60s\" (predict knows others, which need devices or "
-        "networks that nothing here drives)",
-        all, approach);
-}
-
-/* KNOWN for one that is not. */
-static size_t find(const char *approach) {
-    size_t at = 0;
-    while (at < KNOWN && strcmp(known[at].approach, approach) != 0) at++;
-    return at;
+static pace_status find(size_t *at, const char *approach) {
+    PACE_TRY(pace_option_word_find(at, "train", "approach", approach));
+    return *at < KNOWN ? PACE_OK : pace_fail(PACE_E_USAGE, "approach: %s exchanges no whole gradients", approach);
 }
 
 static bool lists(const char *options, const char *option) {
@@ -49,14 +37,14 @@ static bool lists(const char *options, const char *option) {
 
 pace_status pace_exchange_check(const char *approach, const pace_question *question) {
     static const char *const some[] = {"asynchronous", "servers", "port", "fusion"};
-    size_t at = find(approach);
-    if (at == KNOWN) return fail_unknown(approach);
+    size_t at;
+    PACE_TRY(find(&at, approach));
     for (size_t i = 0; i < sizeof some / sizeof *some; i++) {
         if (!pace_question_has(question, some[i]) || lists(known[at].options, some[i])) continue;
         char all[256] = "";
         for (size_t k = 0; k < KNOWN; k++)
             if (lists(known[k].options, some[i]))
-                pace_snprintf(all + strlen(all), sizeof all - strlen(all), "%s%s", *all ? ", " : "", known[k].approach);
+                pace_snprintf(all + strlen(all), sizeof all - strlen(all), "%s%s", *all ? ", " : "", pace_exchange_name(k));
         return pace_fail(PACE_E_USAGE, "%s: has no effect on %s: expected " PACE_FIELD "approach of %s", some[i],
                          approach, all);
     }
@@ -73,8 +61,8 @@ static pace_status result_status(pace_exchanger_result result, const char *appro
 
 static pace_status load_kind(const pace_exchanger **out, const char *approach, const char *folder) {
     char path[2048], reason[256];
-    size_t at = find(approach);
-    if (at == KNOWN) return fail_unknown(approach);
+    size_t at;
+    PACE_TRY(find(&at, approach));
     pace_exchanger_fn entry = NULL;
     if (!pace_shared_object_find(path, sizeof path, folder, known[at].file))
         return pace_fail(PACE_E_MISSING, "approach %s: build Paceline where there is the Debian package %s", approach,

@@ -65,9 +65,9 @@ static pace_status add_step(pace_live *l, pace_live_step step) {
 static pace_status read_runner(pace_live *l) {
     static const char *const own[] = {"approach", "link"};
     const char *runner = pace_question_text(l->question, "runner");
-    if (!runner || strcmp(runner, "paceline") == 0) return PACE_OK;
-    if (strcmp(runner, "torch") != 0)
-        return pace_fail(PACE_E_USAGE, "runner: expected paceline or torch, found \"%.40s\"", runner);
+    size_t number = 0; /* paceline, torch */
+    if (runner) PACE_TRY(pace_option_word_find(&number, "validate", "runner", runner));
+    if (number == 0) return PACE_OK;
     for (size_t i = 0; i < sizeof own / sizeof *own; i++)
         if (pace_question_has(l->question, own[i]))
             return pace_fail(PACE_E_USAGE,
@@ -76,21 +76,13 @@ static pace_status read_runner(pace_live *l) {
     return PACE_OK;
 }
 
-static bool is_known(const pace_live *l, const char *approach) {
-    if (l->runner) return true;
-    for (size_t i = 0; pace_exchange_name(i); i++)
-        if (strcmp(pace_exchange_name(i), approach) == 0) return true;
-    return false;
-}
-
 static pace_status add_roads(pace_live *l, pace_live_step step) {
     static const char *const usual[] = {"mpi-opt", "horovod-mpi", NULL}, *const memory[] = {"memory", NULL},
                              *const torch[] = {"ddp", NULL};
     const pace_question *q = l->question;
+    size_t number;
     for (size_t a = 0; (step.approach = item_or(q, "approach", a, l->runner ? torch : usual)); a++) {
-        if (!is_known(l, step.approach))
-            return pace_fail(PACE_E_USAGE, "approach: \"%.60s\" is not carried out by " PACE_FIELD "live",
-                             step.approach);
+        if (!l->runner) PACE_TRY(pace_option_word_find(&number, "validate", "approach", step.approach));
         for (size_t k = 0; (step.link = item_or(q, "link", k, memory)); k++) {
             if (strcmp(step.link, "memory") == 0) step.link = NULL;
             else PACE_TRY(pace_hosts_check_rate(step.link));

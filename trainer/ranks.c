@@ -40,9 +40,10 @@ static pace_status check_ranks(const pace_train_ranks *r, const pace_question *q
 }
 
 static pace_status read_overlap(bool *out, const char *word) {
-    *out = !word || strcmp(word, "on") == 0;
-    if (*out || strcmp(word, "off") == 0) return PACE_OK;
-    return pace_fail(PACE_E_USAGE, "overlap: expected on or off, found \"%.40s\"", word);
+    size_t number = 0; /* on, off */
+    if (word) PACE_TRY(pace_option_word_find(&number, "train", "overlap", word));
+    *out = number == 0;
+    return PACE_OK;
 }
 
 pace_status pace_train_ranks_read(pace_train_ranks *out, const pace_question *question) {

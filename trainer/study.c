@@ -109,14 +109,13 @@ static pace_status list_referees(study *s, const char *model) {
     return PACE_OK;
 }
 
+/* In the order of the option's words. */
 static const struct {
-    const char *name;
     pace_status (*list)(study *s, const char *model);
     int ranks; /* where nobody says */
     size_t batch;
-} kinds[] = {{"approaches", list_approaches, 2, 32}, {"batch", list_batches, 1, 128},
-             {"scaling", list_scaling, 4, 32},       {"stages", list_scaling, 8, 32},
-             {"referees", list_referees, 2, 32},     {"partition", list_partitions, 4, 32}};
+} kinds[] = {{list_approaches, 2, 32}, {list_batches, 1, 128}, {list_scaling, 4, 32},
+             {list_scaling, 8, 32},    {list_referees, 2, 32}, {list_partitions, 4, 32}};
 
 static pace_status check_partition(const study *s, bool partitions) {
     if (partitions && s->approach) return pace_fail(PACE_E_USAGE, "approach: the study partition runs segments");
@@ -128,22 +127,17 @@ static pace_status check_partition(const study *s, bool partitions) {
 static pace_status read_question(study *s, const pace_question *question) {
     *s = (study){.question = question, .kind = pace_question_text(question, "study")};
     s->approach = pace_question_text(question, "approach");
-    for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
-        if (strcmp(kinds[k].name, s->kind) != 0) continue;
-        s->ranks = pace_question_has(question, "ranks") ? (int)pace_question_number(question, "ranks") : kinds[k].ranks;
-        s->batch =
-            pace_question_has(question, "batch") ? (size_t)pace_question_number(question, "batch") : kinds[k].batch;
-        if (s->ranks < 1 || s->batch < 1) return pace_fail(PACE_E_USAGE, "ranks: expected one or more, as of batch");
-        if (k == 0 && s->ranks < 2) return pace_fail(PACE_E_USAGE, "ranks: approaches exchange between two or more");
-        if (k == 0 && s->approach) return pace_fail(PACE_E_USAGE, "approach: the study runs all of them");
-        PACE_TRY(check_partition(s, kinds[k].list == list_partitions));
-        for (size_t i = 0; i < pace_question_input_count(question); i++)
-            PACE_TRY(kinds[k].list(s, pace_question_input(question, i)));
-        return s->rows.count ? PACE_OK : pace_fail(PACE_E_USAGE, "expected a model, found none");
-    }
-    return pace_fail(PACE_E_USAGE,
-                     "study: expected approaches, batch, scaling, stages, referees or partition, found \"%.40s\"",
-                     s->kind);
+    size_t k;
+    PACE_TRY(pace_option_word_find(&k, "train", "study", s->kind));
+    s->ranks = pace_question_has(question, "ranks") ? (int)pace_question_number(question, "ranks") : kinds[k].ranks;
+    s->batch = pace_question_has(question, "batch") ? (size_t)pace_question_number(question, "batch") : kinds[k].batch;
+    if (s->ranks < 1 || s->batch < 1) return pace_fail(PACE_E_USAGE, "ranks: expected one or more, as of batch");
+    if (k == 0 && s->ranks < 2) return pace_fail(PACE_E_USAGE, "ranks: approaches exchange between two or more");
+    if (k == 0 && s->approach) return pace_fail(PACE_E_USAGE, "approach: the study runs all of them");
+    PACE_TRY(check_partition(s, kinds[k].list == list_partitions));
+    for (size_t i = 0; i < pace_question_input_count(question); i++)
+        PACE_TRY(kinds[k].list(s, pace_question_input(question, i)));
+    return s->rows.count ? PACE_OK : pace_fail(PACE_E_USAGE, "expected a model, found none");
 }
 
 /* --- the runs ----------------------------------------------------------------------------------------------------- */

@@ -64,10 +64,10 @@ static pace_status whole_number(size_t *out, const pace_question *question, cons
 
 /* One thread may be timed by its processor time, as calibrate does it: time slices of others do not count. */
 static pace_status read_clock(train_asked *a, const pace_question *question) {
-    const char *clock = pace_question_text(question, "clock");
-    a->own_time = clock && strcmp(clock, "thread") == 0;
-    if (clock && !a->own_time && strcmp(clock, "wall") != 0)
-        return pace_fail(PACE_E_USAGE, "clock: expected wall or thread, found \"%.40s\"", clock);
+    size_t clock = 0; /* wall, thread */
+    if (pace_question_has(question, "clock"))
+        PACE_TRY(pace_option_word_find(&clock, "train", "clock", pace_question_text(question, "clock")));
+    a->own_time = clock == 1;
     if (a->own_time && a->threads > 1)
         return pace_fail(PACE_E_USAGE, "clock: several threads wait for each other: expected wall with %d threads",
                          a->threads);

@@ -111,9 +111,12 @@ typedef struct {
 /** The options of a verb, in the order in which help lists them; NULL past the last and for an unknown verb. */
 PACE_API const pace_option *pace_option_at(const char *verb, size_t index);
 
-/** The words that an option's value may be, one space between two; some options take other values too. NULL = there is
- * no closed list of its values. Static. */
-PACE_API const char *pace_option_words(const char *verb, const char *option);
+/** The index-th word that an option's value may be; NULL past the last. Some options take other values too; those that
+ * take names of the catalogue list nothing without a context. Borrowed from the context. */
+PACE_API const char *pace_option_word(pace_context *context, const char *verb, const char *option, size_t index);
+
+/** The index of a text among these words, without those of the catalogue. Errors: PACE_E_USAGE, naming the words. */
+PACE_API pace_status pace_option_word_find(size_t *out, const char *verb, const char *option, const char *text);
 
 /* --- questions ---------------------------------------------------------------------------------------------------- */
 

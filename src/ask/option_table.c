@@ -159,7 +159,7 @@ const pace_option_row pace_option_table[] = {
                 NULL, NULL)},
     {TUNE, TEXT("bytes", "SIZES", NULL, "sizes: 8..1G (default), 1M,25MB, or 0,8..1G", NULL, NULL)},
     {TUNE, TEXT("nodes", "N,N", NULL, "numbers of nodes: 1,2,4 or 1..32 (default: up to the machine's)", NULL, NULL)},
-    {TUNE, TEXT("library", "NAME", NULL, "whose own choice: nccl (the newest), nccl-2.18, nccl-2.7", NULL, NULL)},
+    {TUNE, TEXT("library", "NAME", NULL, "whose own choice: nccl (the newest), nccl-2.18, rccl, textbook", NULL, NULL)},
     {TUNE, TEXT("dialect", "NAME", NULL, "who reads the CSV: nccl (default), rccl or torchcomms", NULL, NULL)},
 
     {PREDICT, LIST("on", "DEVICE", WHERE, "the machine: a name, FILE.yaml or \"a100 memory=2TB/s\"", "device", NULL)},
@@ -348,7 +348,7 @@ const pace_option_row pace_option_table[] = {
     {TRAIN, TEXT("runner", "NAME", RANKS, "who trains: paceline (default), torch, horovod or tensorflow", NULL, NULL)},
     {TRAIN, NUMBER("ranks", "N", "ranks", RANKS, "start N ranks by mpirun, each with its own batch (1)", NULL, NULL)},
     {TRAIN, TEXT("approach", "NAME", RANKS, "exchange gradients as grpc, horovod-mpi, p2p, ... (mpi-opt)", NULL, NULL)},
-    {TRAIN, TEXT("overlap", "on|off", RANKS, "exchange while backward runs (on), or after it", NULL, NULL)},
+    {TRAIN, TEXT("overlap", "on|off", RANKS, "exchange while backward runs (on), or after it (off)", NULL, NULL)},
     {TRAIN, FLAG("asynchronous", RANKS, "servers apply each gradient as it comes (HOGWILD)", NULL, NULL)},
     {TRAIN, NUMBER("servers", "N", "servers", RANKS, "parameter servers (one on each host)", NULL, NULL)},
     {TRAIN, NUMBER("port", "N", NULL, RANKS, "servers listen on this port and the next ones (any free)", NULL, NULL)},

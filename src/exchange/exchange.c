@@ -1,4 +1,5 @@
 #include "exchange/exchange.h"
+#include "base/words.h"
 #include "base/numbers.h"
 #include "base/text.h"
 #include "exchange/network_share.h"
@@ -184,26 +185,18 @@ pace_status pace_exchange_open(pace_exchange *out, pace_catalog *catalog, const 
     return PACE_OK;
 }
 
-static pace_status no_such(const char *what, const char *name, const char *const *names, size_t count, size_t stride) {
-    char list[384] = "";
-    for (size_t i = 0; i < count; i++) {
-        const char *one = *(const char *const *)(const void *)((const char *)(const void *)names + i * stride);
-        if (strlen(list) + strlen(one) + 3 < sizeof list) strcat(strcat(list, i ? ", " : ""), one);
-    }
-    return pace_fail(PACE_E_USAGE, "unknown %s \"%.40s\": expected one of %s", what, name, list);
-}
-
 pace_status pace_exchange_name_algorithm(int *algorithm, const pace_exchange *exchange, const char *name) {
     if (exchange->library == PACE_LIBRARY_NCCL) {
         *algorithm = pace_nccl_algorithm_find(name, strlen(name));
         if (*algorithm >= 0) return PACE_OK;
-        return no_such("algorithm of its library", name, pace_nccl_algorithm_names, PACE_NCCL_ALGORITHMS,
-                       sizeof(char *));
+        return pace_word_fail("algorithm", PACE_WORDS(pace_nccl_algorithm_names), "", name);
     }
     int row = pace_exchange_algorithm_find(name);
     if (row < 0)
-        return no_such("algorithm", name, (const char *const *)(const void *)pace_exchange_algorithms,
-                       pace_exchange_algorithm_count, sizeof *pace_exchange_algorithms);
+        return pace_word_fail("algorithm",
+                              &(const pace_word_list){&pace_exchange_algorithms->name, pace_exchange_algorithm_count,
+                                                sizeof *pace_exchange_algorithms},
+                              "", name);
     *algorithm = row;
     return PACE_OK;
 }
@@ -216,7 +209,7 @@ pace_status pace_exchange_name_protocol(int *protocol, const pace_exchange *exch
             *protocol = p;
             return PACE_OK;
         }
-    return no_such("protocol", name, pace_nccl_protocol_names, PACE_NCCL_PROTOCOLS, sizeof(char *));
+    return pace_word_fail("protocol", PACE_WORDS(pace_nccl_protocol_names), "", name);
 }
 
 /* Groups that run side by side share the NICs of a node. */

@@ -42,6 +42,9 @@ typedef enum {
 extern const char *const pace_job_component_names[PACE_JOB_COMPONENTS];
 
 /* Which jobs share the host link for input: none; those moved to another architecture, as in the paper; all. */
+/* The words of assumptions, by number. */
+extern const char *const pace_job_overlaps[2], *const pace_job_contentions[3], *const pace_job_nvlinks[2];
+
 typedef enum { PACE_CONTENTION_NONE, PACE_CONTENTION_PROJECTED, PACE_CONTENTION_ALL } pace_job_contention;
 
 /* The assumptions of the model. */

@@ -1,5 +1,6 @@
 /* The assumptions of the job model from the command line, and which jobs it can answer. */
 #include "base/print.h"
+#include "base/words.h"
 #include "fleet/job_model.h"
 
 #include "machine/machine.h"
@@ -7,31 +8,32 @@
 #include <stdio.h>
 #include <string.h>
 
+const char *const pace_job_overlaps[2] = {"none", "ideal"};
+const char *const pace_job_contentions[3] = {
+    [PACE_CONTENTION_NONE] = "none", [PACE_CONTENTION_PROJECTED] = "projected", [PACE_CONTENTION_ALL] = "all"};
+const char *const pace_job_nvlinks[2] = {"link", "aggregate"};
+
 static pace_status parse_overlap(double *out, const char *text) {
     *out = 0;
-    if (!text || strcmp(text, "none") == 0) return PACE_OK;
-    if (strcmp(text, "ideal") == 0) *out = 1;
+    if (!text || strcmp(text, pace_job_overlaps[0]) == 0) return PACE_OK;
+    if (strcmp(text, pace_job_overlaps[1]) == 0) *out = 1;
     else if (!pace_parse_amount(out, text, "") || *out > 1)
-        return pace_fail(PACE_E_USAGE, "overlap: expected none, ideal or a number from 0 to 1, found \"%.40s\"", text);
+        return pace_word_fail("overlap", PACE_WORDS(pace_job_overlaps), " or a number from 0 to 1", text);
     return PACE_OK;
 }
 
 static pace_status parse_contention(pace_job_contention *out, const char *text) {
-    static const char *const words[] = {"none", "projected", "all"};
-    *out = PACE_CONTENTION_PROJECTED;
-    for (int i = 0; text && i < 3; i++)
-        if (strcmp(text, words[i]) == 0) {
-            *out = (pace_job_contention)i;
-            return PACE_OK;
-        }
-    if (!text) return PACE_OK;
-    return pace_fail(PACE_E_USAGE, "contention: expected none, projected or all, found \"%.40s\"", text);
+    int number = PACE_CONTENTION_PROJECTED;
+    if (text) PACE_TRY(pace_word_read(&number, "contention", PACE_WORDS(pace_job_contentions), text));
+    *out = (pace_job_contention)number;
+    return PACE_OK;
 }
 
 static pace_status parse_nvlink(bool *aggregate, const char *text) {
-    *aggregate = text && strcmp(text, "aggregate") == 0;
-    if (!text || *aggregate || strcmp(text, "link") == 0) return PACE_OK;
-    return pace_fail(PACE_E_USAGE, "nvlink: expected link or aggregate, found \"%.40s\"", text);
+    int number = 0;
+    if (text) PACE_TRY(pace_word_read(&number, "nvlink", PACE_WORDS(pace_job_nvlinks), text));
+    *aggregate = number > 0;
+    return PACE_OK;
 }
 
 /* "0.5" for all, or "compute=0.5,memory=0.03". */

@@ -39,15 +39,18 @@ pace_status pace_what_if_precision(size_t *changes, pace_variant *variant, pace_
     return PACE_OK;
 }
 
+static const struct {
+    const char *name;
+    pace_precision precision;
+} known[] = {{"fp32", PACE_FP32}, {"tf32", PACE_TF32}, {"fp16", PACE_FP16}, {"bf16", PACE_BF16}, {"fp8", PACE_FP8}};
+const pace_word_list pace_what_if_precisions = {&known->name, PACE_COUNT(known), sizeof *known};
+
 static pace_status parse(pace_scenario *scenario, const char *text) {
-    static const pace_precision known[] = {PACE_FP32, PACE_TF32, PACE_FP16, PACE_BF16, PACE_FP8};
-    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
-        if (strcmp(text, pace_precision_key(known[i])) != 0) continue;
-        scenario->has_precision = true;
-        scenario->precision = known[i];
-        return PACE_OK;
-    }
-    return pace_fail(PACE_E_USAGE, "precision: expected fp32, tf32, fp16, bf16 or fp8, found '%.80s'", text);
+    int number;
+    PACE_TRY(pace_word_read(&number, "precision", &pace_what_if_precisions, text));
+    scenario->has_precision = true;
+    scenario->precision = known[number].precision;
+    return PACE_OK;
 }
 
 static bool asked(const pace_scenario *scenario) { return scenario->has_precision; }

@@ -7,6 +7,7 @@
 #include "forecast/forecast_data.h"
 #include "forecast/variant.h"
 #include "insight/advice.h"
+#include "base/words.h"
 
 #include <regex.h>
 
@@ -54,6 +55,7 @@ typedef struct {
 /** All what-ifs, in the order in which they are tried. */
 extern const pace_what_if *const pace_what_ifs[];
 extern const size_t pace_what_if_count;
+extern const pace_word_list pace_what_if_precisions;
 
 enum { PACE_WHAT_IFS_MOST = 24 };
 

@@ -23,14 +23,19 @@ ASKED = (
     (EXCHANGE, "algorithm"), (EXCHANGE, "protocol"), (EXCHANGE, "library"), (EXCHANGE, "collective"),
     (("predict", "resnet50", "--on", "dgx-h100"), "approach"), (("train", "lenet"), "clock"), (("train", "lenet"), "runner"),
     (("train", "lenet"), "study"), (("train", "lenet"), "data"), (("train", "lenet"), "approach"), (("validate", "--live"), "runner"),
+    (("train", "lenet", "--ranks", "2"), "overlap"), (("validate", "--live", "--ranks", "2"), "approach"),
 )
 
 
 def offered():
-    """verb, option -> words, as fish is told."""
-    text = run("completion", "fish")[1]
-    return {(verb, option): words.split() for verb, option, words in
-            re.findall(r"seen_subcommand_from (\w+)' -l ([\w-]+)(?: -s \w)? -x -a '([^']*)'", text)}
+    """verb, option -> words, as fish is told, and the help of those with few words, which lists them."""
+    words = {}
+    for verb, option, listed, told in re.findall(r"seen_subcommand_from (\w+)' -l ([\w-]+)(?: -s \w)? -x -a '([^']*)'.* -d '(.*)'",
+                                                 run("completion", "fish")[1]):
+        words[verb, option] = listed.split()
+        missing = set(words[verb, option]) - set(re.findall(r"[\w+-]+", told))
+        expect(not missing or "..." in told or len(words[verb, option]) > 5, verb, option, "help", missing)
+    return words
 
 
 def test_words(words):

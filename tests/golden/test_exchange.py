@@ -306,7 +306,7 @@ nowhere,all_reduce,1,8,8,,half
 A100-PCIE-40GB,all_reduce,1,8,8,,half
 dgx-h100,all_gather,1,8,8,tree,half
 """))
-words = ["ok", "unknown algorithm", "unknown collective", "do not divide", "has 8 devices", "ranks: expected", "size of 0 or more",
+words = ["ok", "algorithm: expected tree, ", "unknown collective", "do not divide", "has 8 devices", "ranks: expected", "size of 0 or more",
          "size of 0 or more", "no machine", "network is known", "no machine", "cannot do"]
 rows = list(csv.DictReader(io.StringIO(out)))
 expect(len(rows) == len(words), out)

@@ -131,7 +131,7 @@ if code == 0:
                            "threads=1", "--set", "servers=0", "--set", "global_batch=4", "--format", "json"], capture_output=True, env=ENV, check=False)
     sample_s = json.loads(told.stdout)["values"]["best.sample_s"]
     expect(abs(two["predicted_samples_per_s"] * sample_s - 1) < 1e-9, two["predicted_samples_per_s"], sample_s)
-for status, words, wanted in ((2, ("--ranks", "2", "--approach", "verbs"), "expected one of"), (2, ("--overlap", "on"), "no effect"),
+for status, words, wanted in ((2, ("--ranks", "2", "--approach", "verbs"), "expected baidu-mpi, "), (2, ("--overlap", "on"), "no effect"),
                               (2, ("--ranks", "2", "--overlap", "half"), "expected on or off"), (2, ("--study", "sleep"), "expected approaches, batch")):
     code, out, err = run("--steps", "1", *words)
     expect(code == status and wanted in err and len(err.strip().splitlines()) == 1, words, code, (out + err)[-600:])

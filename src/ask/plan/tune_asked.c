@@ -307,11 +307,11 @@ static pace_status read_collectives(numbers *out, const char *text) {
     return out->count ? PACE_OK : pace_fail(PACE_E_USAGE, "collective: expected a name, found \"%.60s\"", text);
 }
 
+const char *const pace_tune_dialects[3] = {"nccl", "rccl", "torchcomms"};
+
 static pace_status check_dialect(const char *dialect) {
-    static const char *const known[] = {"nccl", "rccl", "torchcomms"};
-    if (pace_word_number(known, sizeof known / sizeof *known, dialect) >= 0) return PACE_OK;
-    if (!dialect) return PACE_OK;
-    return pace_fail(PACE_E_USAGE, "dialect: expected nccl, rccl or torchcomms, found \"%.40s\"", dialect);
+    int number;
+    return dialect ? pace_word_read(&number, "dialect", PACE_WORDS(pace_tune_dialects), dialect) : PACE_OK;
 }
 
 /* Without a model of the library's choice it must have been measured, as the others. */

@@ -47,6 +47,8 @@ typedef struct {
     const char *host; /* the machine that it was measured on */
 } pace_tuned;
 
+extern const char *const pace_tune_dialects[3];
+
 /** Free `out`, which begins as zeros, after a failure too. Errors: those of pace_exchange_ask(); PACE_E_USAGE for words
  * that no plug-in has. */
 pace_status pace_tune_ask(pace_tuned *out, const pace_tune_options *options) PACE_MUST_CHECK;

@@ -7,6 +7,8 @@
 #include <math.h>
 #include <string.h>
 
+const char *const pace_exchange_libraries[3] = {"nccl", "rccl", "textbook"};
+
 pace_status pace_read_library(pace_exchange_library *out, const char **line, const char *text) {
     *line = NULL;
     *out = PACE_LIBRARY_AUTO;
@@ -15,9 +17,7 @@ pace_status pace_read_library(pace_exchange_library *out, const char **line, con
     if (pace_strncasecmp(text, "nccl-", 5) == 0) *line = text + 5;
     if (pace_strcasecmp(text, "rccl") == 0) *line = "rccl";
     if (*out == PACE_LIBRARY_TEXTBOOK || pace_strcasecmp(text, "nccl") == 0 || *line) return PACE_OK;
-    return pace_fail(
-        PACE_E_USAGE,
-        "library: expected nccl, a version such as nccl-2.7 or nccl-2.30, rccl, or textbook, found \"%.40s\"", text);
+    return pace_word_fail("library", PACE_WORDS(pace_exchange_libraries), " or a version such as nccl-2.7 or nccl-2.30", text);
 }
 
 /* Measured curves are of what the library chose: they say nothing of what is asked for by name. */

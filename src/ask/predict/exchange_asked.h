@@ -15,6 +15,7 @@ typedef struct {
 } pace_exchange_asked;
 
 /** The words of --library: `line` is NCCL's version line, NULL = the newest. PACE_E_USAGE lists what there is. */
+extern const char *const pace_exchange_libraries[3];
 pace_status pace_read_library(pace_exchange_library *out, const char **line, const char *text) PACE_MUST_CHECK;
 
 /** Free `out`, which begins as zeros, after a failure too. Errors: PACE_E_USAGE, PACE_E_MISSING for an unknown machine,

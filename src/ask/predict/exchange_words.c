@@ -1,4 +1,5 @@
 #include "ask/predict/exchange_words.h"
+#include "base/words.h"
 #include "base/decimal.h"
 #include "base/sort.h"
 #include "machine/machine.h"
@@ -52,10 +53,7 @@ void pace_sizes_in_order(pace_sizes *sizes) {
 pace_status pace_read_collective(pace_collective *out, const char *text) {
     *out = PACE_ALLREDUCE;
     if (!text || pace_collective_find(out, text)) return PACE_OK;
-    return pace_fail(PACE_E_USAGE,
-                     "unknown collective \"%.40s\": expected allreduce, allgather, reducescatter, "
-                     "alltoall, broadcast, reduce or sendrecv",
-                     text);
+    return pace_word_fail("collective", PACE_WORDS_OF(pace_collective_rows, name), "", text);
 }
 
 /* A plain number with nothing after it. */

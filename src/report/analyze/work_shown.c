@@ -1,5 +1,6 @@
 #include "report/analyze/work_shown.h"
 #include "base/print.h"
+#include "base/words.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -9,12 +10,6 @@ static void measure(pace_work_shown *shown, const pace_rank *rank) {
         const pace_work_item *item = &rank->work.items.items[i];
         if (pace_work_is_chosen(item, &shown->work)) shown->total_ns += item->end_ns - item->start_ns;
     }
-}
-
-static pace_status unknown_stage(const char *name) {
-    char known[128] = "";
-    for (int s = 0; s < PACE_STAGES; s++) pace_list(known, sizeof known, ", ", "%s", pace_stage_names[s]);
-    return pace_fail(PACE_E_USAGE, "stage: expected one of %s, found '%.80s'", known, name);
 }
 
 pace_status pace_work_shown_of(pace_work_shown *out, const pace_rank *rank, const pace_analyze_options *options) {
@@ -32,7 +27,7 @@ pace_status pace_work_shown_of(pace_work_shown *out, const pace_rank *rank, cons
              options->stage ? options->stage : "");
     measure(out, rank);
     if (!options->stage || out->work.stage != PACE_STAGE_NONE) return PACE_OK;
-    return unknown_stage(options->stage);
+    return pace_word_fail("stage", PACE_WORDS(pace_stage_names), "", options->stage);
 }
 
 pace_node *pace_work_table(pace_node *root, const pace_table *declared, unsigned flags, const pace_work_shown *shown) {

@@ -20,12 +20,11 @@ static void put_figures(pace_node *parent, const pace_job_machine *machine) {
 }
 
 void pace_put_job_setting(pace_node *parent, const pace_job_setting *setting) {
-    static const char *const contention[] = {"none", "projected", "all"};
     pace_node *object = pace_node_object(parent, "assumed", NULL, PACE_FOR_ALL);
     pace_node_text(object, "machine", setting->machine.name);
     pace_node_real(object, "overlap", setting->overlap);
-    pace_node_text(object, "contention", contention[setting->contention]);
-    pace_node_text(object, "nvlink", setting->nvlink_aggregate ? "aggregate" : "link");
+    pace_node_text(object, "contention", pace_job_contentions[setting->contention]);
+    pace_node_text(object, "nvlink", pace_job_nvlinks[setting->nvlink_aggregate]);
     pace_node_real(object, "spread", setting->spread);
     pace_node_text(object, "rung", pace_rung_names[setting->rung]);
     put_figures(object, &setting->machine);
