@@ -16,6 +16,7 @@ const cli_exit_code cli_exit_codes[] = {
 const cli_variable cli_variables[] = {
     {"PACELINE_CATALOG", "a folder whose files take the place of the catalogue's"},
     {"PACELINE_MODULES", "the folder of the modules: CUDA, MPI, oneDNN, ..."},
+    {"TMPDIR", "where train, validate and fleet under mpirun make folders of scratch (/tmp)"},
     {"NO_COLOR", "set to anything: no colours"},
     {0, 0},
 };

@@ -128,7 +128,7 @@ pace_status pace_validate_live(pace_answer **out, pace_context *context, const p
     if (!l) return PACE_E_MEMORY;
     l->context = context, l->question = question;
     pace_status status = run(out, l);
-    pace_live_files_remove(l);
+    pace_scratch_close(&l->scratch);
     PACE_VEC_FREE(&l->all);
     PACE_VEC_FREE(&l->roads);
     pace_free(l);

@@ -3,7 +3,6 @@
 #include "base/print.h"
 #include "base/text.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -26,7 +25,7 @@ static pace_status write_text(const char *path, const char *format, ...) {
 }
 
 static void name_file(char out[PACE_LIVE_PATH], const pace_live *l, const char *name) {
-    pace_snprintf(out, PACE_LIVE_PATH, "%s/%s", l->folder, name);
+    pace_snprintf(out, PACE_LIVE_PATH, "%s/%s", l->scratch.path, name);
 }
 
 /* Neurons. Coordinators look every 5 ms: what the large probe exchanges takes many times as long on any link. */
@@ -52,11 +51,8 @@ static pace_status write_work(const char *path) {
                             "  - max_pool: {kernel: 16, stride: 16}\n  - flatten\n  - linear: 6016\n  - linear: 2\n");
 }
 
-/* Short: a machine names its device by a path. */
 pace_status pace_live_files_make(pace_live *l) {
-    char folder[] = "/tmp/plXXXXXX";
-    if (!mkdtemp(folder)) return pace_fail(PACE_E_IO, "%s: cannot be made: %s", folder, strerror(errno));
-    pace_snprintf(l->folder, sizeof l->folder, "%s", folder);
+    PACE_TRY(pace_scratch_open(&l->scratch));
     name_file(l->entry, l, "entry.yaml");
     name_file(l->rows, l, "rows.csv");
     name_file(l->fit, l, "rows.fit");
@@ -67,18 +63,6 @@ pace_status pace_live_files_make(pace_live *l) {
     PACE_TRY(write_work(l->work));
     PACE_TRY(write_probe(l->small, "small", SMALL));
     return write_probe(l->large, "large", LARGE);
-}
-
-void pace_live_files_remove(pace_live *l) {
-    char path[PACE_LIVE_PATH * 3];
-    DIR *folder = *l->folder ? opendir(l->folder) : NULL;
-    for (struct dirent *one = folder ? readdir(folder) : NULL; one; one = readdir(folder)) {
-        pace_snprintf(path, sizeof path, "%s/%s", l->folder, one->d_name);
-        if (strcmp(one->d_name, ".") != 0 && strcmp(one->d_name, "..") != 0) unlink(path);
-    }
-    if (folder) closedir(folder);
-    if (*l->folder) rmdir(l->folder);
-    *l->folder = '\0';
 }
 
 pace_status pace_live_write_overheads(const char *path, double between_ns) {
@@ -102,7 +86,7 @@ static pace_status name_device(char *out, size_t size, const pace_live *l) {
     char *whole = file ? realpath(l->on, NULL) : NULL;
     pace_snprintf(out, size, "%s", l->on);
     if (!whole) return PACE_OK;
-    pace_snprintf(out, size, "%s/device.yaml", l->folder);
+    pace_snprintf(out, size, "%s/device.yaml", l->scratch.path);
     int made = symlink(whole, out);
     free(whole);
     return made == 0 || errno == EEXIST ? PACE_OK : pace_fail(PACE_E_IO, "%s: %s", out, strerror(errno));
@@ -110,7 +94,7 @@ static pace_status name_device(char *out, size_t size, const pace_live *l) {
 
 pace_status pace_live_write_machine(char path[PACE_LIVE_PATH], pace_live *l, const pace_live_road *road,
                                     double bytes_per_s) {
-    char device[48], name[32];
+    char device[PACE_LIVE_PATH], name[32];
     bool near = !road->link;
     PACE_TRY(name_device(device, sizeof device, l));
     pace_snprintf(name, sizeof name, "m%u.yaml", l->machines++);

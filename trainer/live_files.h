@@ -1,12 +1,10 @@
-/* What the closed loop writes for the other verbs to read: probes, host overheads, machines. All in one folder, which
- * is removed. */
+/* What the closed loop writes for the other verbs to read: probes, host overheads, machines. */
 #pragma once
 
 #include "live_state.h"
 
-/** Makes the folder and the models of the probes in it. PACE_E_IO. */
+/** Opens the scratch folder, and writes the models of the probes in it. PACE_E_IO. */
 pace_status pace_live_files_make(pace_live *live) PACE_MUST_CHECK;
-void pace_live_files_remove(pace_live *live);
 
 /** Overheads of a host that spends so many nanoseconds between two operators, and nothing else. PACE_E_IO. */
 pace_status pace_live_write_overheads(const char *path, double between_ns) PACE_MUST_CHECK;

@@ -3,11 +3,12 @@
 #pragma once
 
 #include "base/memory.h"
+#include "base/scratch.h"
 #include "base/status.h"
 #include "paceline/calibrate.h"
 #include "paceline/train.h"
 
-enum { PACE_LIVE_RUNS = 64, PACE_LIVE_PARTS = 4, PACE_LIVE_PATH = 128, PACE_LIVE_APPROACH = 128 };
+enum { PACE_LIVE_RUNS = 64, PACE_LIVE_PARTS = 4, PACE_LIVE_PATH = PACE_SCRATCH_PATH + 32, PACE_LIVE_APPROACH = 128 };
 
 /* One step of the grid, and what its runs took. */
 typedef struct {
@@ -36,9 +37,9 @@ typedef struct {
     size_t runs, steps, threads;
     int cores;
     bool quick;
-    char folder[64];    /* of all files below; "" = none was made yet */
-    const char *on;     /* the device's entry */
-    const char *runner; /* another framework that trains; NULL = ours */
+    pace_scratch scratch; /* of all files below */
+    const char *on;       /* the device's entry */
+    const char *runner;   /* another framework that trains; NULL = ours */
     char entry[PACE_LIVE_PATH], rows[PACE_LIVE_PATH], fit[PACE_LIVE_PATH], overheads[PACE_LIVE_PATH];
     char small[PACE_LIVE_PATH], large[PACE_LIVE_PATH], work[PACE_LIVE_PATH]; /* models of the probes */
     bool calibrates;                                                         /* here and now */

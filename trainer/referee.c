@@ -2,6 +2,7 @@
 
 #include "base/decimal.h"
 #include "base/median.h"
+#include "base/scratch.h"
 #include "base/shared_object.h"
 #include "base/whole_file.h"
 #include "here.h"
@@ -24,7 +25,8 @@ typedef struct {
     const char *set[MOST_SET];
     size_t batch, steps, warm_up;
     int ranks, threads, cores;
-    char folder[64], described[96], result[96], said[96];
+    pace_scratch scratch;
+    char described[PACE_SCRATCH_PATH + 16], result[PACE_SCRATCH_PATH + 16], said[PACE_SCRATCH_PATH + 16];
     char software[96], approach[64];
     pace_trained_part parts[4];
     size_t part_count;
@@ -130,9 +132,9 @@ static pace_status put_network(pace_sink *sink, void *context) {
 /* --- the run ------------------------------------------------------------------------------------------------------ */
 
 static void make_folder_names(referee *r) {
-    pace_snprintf(r->described, sizeof r->described, "%s/network.json", r->folder);
-    pace_snprintf(r->result, sizeof r->result, "%s/result.txt", r->folder);
-    pace_snprintf(r->said, sizeof r->said, "%s/said.txt", r->folder);
+    pace_snprintf(r->described, sizeof r->described, "%s/network.json", r->scratch.path);
+    pace_snprintf(r->result, sizeof r->result, "%s/result.txt", r->scratch.path);
+    pace_snprintf(r->said, sizeof r->said, "%s/said.txt", r->scratch.path);
 }
 
 static pace_status run_script(referee *r) {
@@ -228,11 +230,7 @@ static pace_status answer(pace_answer **out, referee *r) {
 
 static pace_status run(pace_answer **out, referee *r) {
     PACE_TRY(read_question(r));
-    pace_snprintf(r->folder, sizeof r->folder, "/tmp/paceline-referee-XXXXXX");
-    if (!mkdtemp(r->folder)) {
-        *r->folder = '\0';
-        return pace_fail(PACE_E_IO, "a folder in /tmp cannot be made: %s", strerror(errno));
-    }
+    PACE_TRY(pace_scratch_open(&r->scratch));
     make_folder_names(r);
     PACE_TRY(pace_whole_file_write(r->described, put_network, &r->network));
     PACE_TRY(run_script(r));
@@ -245,7 +243,7 @@ pace_status pace_train_referee(pace_answer **out, const pace_question *question)
     if (!r) return PACE_E_MEMORY;
     r->question = question, r->runner = pace_question_text(question, "runner");
     pace_status status = run(out, r);
-    if (*r->folder) unlink(r->described), unlink(r->result), unlink(r->said), rmdir(r->folder);
+    pace_scratch_close(&r->scratch);
     pace_network_close(&r->network);
     pace_free(r);
     return status;

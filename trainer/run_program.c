@@ -1,6 +1,7 @@
 #include "run_program.h"
 
 #include "base/print.h"
+#include "base/unfinished.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -39,7 +40,9 @@ int pace_program_run(const char *const *words, const char *said) {
     int error = posix_spawnp(&process, words[0], &actions, NULL, (char *const *)(uintptr_t)words, environ);
     posix_spawn_file_actions_destroy(&actions);
     if (error) return -1;
+    pace_unfinished_program(process);
     while (waitpid(process, &status, 0) < 0)
-        if (errno != EINTR) return -1;
+        if (errno != EINTR) break;
+    pace_unfinished_program(0);
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128;
 }

@@ -2,6 +2,7 @@
 
 #include "base/json_walk.h"
 #include "base/memory.h"
+#include "base/scratch.h"
 #include "run_program.h"
 
 #include <errno.h>
@@ -88,13 +89,13 @@ static pace_status read_answer(pace_study_row *row, const char *path) {
 
 pace_status pace_study_run(pace_study_row *row, const char *const *words) {
     enum { MOST = 96 };
-    const char *all[MOST], *base = getenv("TMPDIR");
-    char folder[512], answer[600], said[600];
+    const char *all[MOST];
+    pace_scratch scratch;
+    char answer[PACE_SCRATCH_PATH + 16], said[PACE_SCRATCH_PATH + 16];
     size_t count = 0;
-    pace_snprintf(folder, sizeof folder, "%s/paceline-study-XXXXXX", base && *base ? base : "/tmp");
-    if (!mkdtemp(folder)) return pace_fail(PACE_E_IO, "%s: cannot be made: %s", folder, strerror(errno));
-    pace_snprintf(answer, sizeof answer, "%s/answer.json", folder);
-    pace_snprintf(said, sizeof said, "%s/said.txt", folder);
+    PACE_TRY(pace_scratch_open(&scratch));
+    pace_snprintf(answer, sizeof answer, "%s/answer.json", scratch.path);
+    pace_snprintf(said, sizeof said, "%s/said.txt", scratch.path);
     while (words[count] && count + 3 < MOST) all[count] = words[count], count++;
     all[count] = "-o", all[count + 1] = answer, all[count + 2] = NULL;
     int code = pace_program_run(all, said);
@@ -106,9 +107,7 @@ pace_status pace_study_run(pace_study_row *row, const char *const *words) {
         row->status = pace_copy_text(reason, strlen(reason));
     }
     row->done = code == 0 && status == PACE_OK;
-    unlink(answer);
-    unlink(said);
-    rmdir(folder);
+    pace_scratch_close(&scratch);
     return status;
 }
 

@@ -334,7 +334,8 @@ PACE_API pace_status pace_answer_write(const pace_answer *answer, pace_format fo
 PACE_API pace_status pace_answer_save(const pace_answer *answer, pace_format format, const pace_write_options *options,
                                       const char *path);
 
-/** Removes files that this process is writing and has not finished. For signal handlers. */
+/** Removes files that this process is writing and has not finished, and its folders of scratch; ends the program that
+ * it has started and waits for. For signal handlers. */
 PACE_API void pace_remove_unfinished(void);
 
 #ifdef __cplusplus

@@ -1,45 +1,17 @@
 #include "base/beside.h"
 #include "base/memory.h"
+#include "base/unfinished.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <signal.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { MOST_UNFINISHED = 32, MOST_TRIES = 100, MOST_LINKS = 40, MOST_OF_NAME = 200, MOST_ADDED = 64 };
-
-/* Paths a signal handler unlinks; NULL = free. */
-static _Atomic(const char *) unfinished[MOST_UNFINISHED];
-
-void pace_beside_remove_all(void) {
-    for (int i = 0; i < MOST_UNFINISHED; i++) {
-        const char *path = atomic_load(&unfinished[i]);
-        if (path) unlink(path);
-    }
-}
-
-static int enlist(const char *path) {
-    for (int i = 0; i < MOST_UNFINISHED; i++) {
-        const char *none = NULL;
-        if (atomic_compare_exchange_strong(&unfinished[i], &none, path)) return i;
-    }
-    return -1; /* past so many a signal leaves one behind, which a later run removes */
-}
-
-/* Processes are alive or not on their own host. */
-static unsigned host(void) {
-    char name[256] = "";
-    unsigned hash = 2166136261u;
-    if (gethostname(name, sizeof name - 1) != 0) return 0;
-    for (const char *c = name; *c; c++) hash = (hash ^ (unsigned char)*c) * 16777619u;
-    return hash;
-}
+enum { MOST_TRIES = 100, MOST_LINKS = 40, MOST_OF_NAME = 200, MOST_ADDED = 64 };
 
 /* The folder of a path with its last slash, and its own name. */
 static const char *split(char folder[PATH_MAX], const char *target) {
@@ -60,8 +32,7 @@ static bool is_leftover(const char *entry, const char *name) {
     if (entry[0] != '.' || strncmp(entry + 1, name, length) != 0 || entry[1 + length] != '.') return false;
     if (sscanf(entry + 2 + length, "%8x-%ld-%d.part%n", &of_host, &process, &number, &end) != 3 || end == 0)
         return false;
-    if (entry[2 + length + (size_t)end] != '\0' || of_host != host() || process <= 0) return false;
-    return kill((pid_t)process, 0) != 0 && errno == ESRCH;
+    return entry[2 + length + (size_t)end] == '\0' && pace_process_has_ended(of_host, process);
 }
 
 static void remove_leftovers(const char *target) {
@@ -80,10 +51,6 @@ static pace_status fail(const char *path, const char *what) {
     return pace_fail(PACE_E_IO, "%s: %s: %s", path, what, strerror(errno));
 }
 
-static void strike(int number) {
-    if (number >= 0) atomic_store(&unfinished[number], NULL);
-}
-
 /* Creates the file that nobody else has. It is listed before it is there, so that no signal finds it unlisted. */
 static pace_status create(pace_beside *b, const char *asked, const struct stat *old) {
     char folder[PATH_MAX];
@@ -92,11 +59,12 @@ static pace_status create(pace_beside *b, const char *asked, const struct stat *
     if (!PACE_MAKE(b->path, size)) return PACE_E_MEMORY;
     int file = -1;
     for (int number = 0; file < 0 && number < MOST_TRIES; number++) {
-        snprintf(b->path, size, "%s.%.*s.%08x-%ld-%d.part", folder, MOST_OF_NAME, name, host(), (long)getpid(), number);
-        b->number = enlist(b->path);
+        snprintf(b->path, size, "%s.%.*s.%08x-%ld-%d.part", folder, MOST_OF_NAME, name, pace_host_number(),
+                 (long)getpid(), number);
+        b->number = pace_unfinished_list(b->path);
         file = open(b->path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
         if (file >= 0) break;
-        strike(b->number);
+        pace_unfinished_strike(b->number);
         b->number = -1;
         if (errno != EEXIST) break;
     }
@@ -110,7 +78,7 @@ static pace_status create(pace_beside *b, const char *asked, const struct stat *
 }
 
 static void release(pace_beside *b) {
-    strike(b->number);
+    pace_unfinished_strike(b->number);
     if (b->path != b->target) pace_free(b->path);
     pace_free(b->target);
 }

@@ -20,6 +20,3 @@ pace_status pace_beside_open(pace_beside *out, const char *path) PACE_MUST_CHECK
 /** Closes the file, and puts it into its place if `status` is PACE_OK; removes it otherwise, as if it fails. Returns
  * the first failure. */
 pace_status pace_beside_close(pace_beside *beside, pace_status status) PACE_MUST_CHECK;
-
-/** Removes files of this process that are not whole yet. A signal handler may call it. */
-void pace_beside_remove_all(void);

@@ -1,5 +1,6 @@
 /* Values by path and tables by column, read out of the tree once, when the answer is made: reading changes nothing. */
 #include "base/beside.h"
+#include "base/unfinished.h"
 #include "report/answer.h"
 #include "base/packer.h"
 #include "report/report_node.h"
@@ -294,7 +295,7 @@ pace_status pace_answer_save(const pace_answer *answer, pace_format format, cons
     return pace_beside_close(&beside, status);
 }
 
-void pace_remove_unfinished(void) { pace_beside_remove_all(); }
+void pace_remove_unfinished(void) { pace_unfinished_remove_all(); }
 
 pace_status pace_answer_write(const pace_answer *answer, pace_format format, const pace_write_options *options,
                               pace_write_fn write, void *context) {

@@ -135,6 +135,52 @@ def test_ended(folder):
     expect(code == 0 and os.path.exists(out) and not list(Path(folder).glob(".fleet.csv.*.part")), err, os.listdir(folder))
 
 
+CASES = """cases:
+  - case: scratch
+    before: {verb: fleet, synthesize: SIZE, seed: 1}
+    ask: {verb: fleet, inputs: ["{before}"]}
+    unit: ratio
+    values: {"projections[architecture=allreduce_local].gains_share": "0.60"}
+    bars: {mean_value: "0.1..1"}
+"""
+
+
+def gone(group):
+    """Whether no process of the group is left, within a minute."""
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline:
+        try:
+            os.killpg(group, 0)
+        except ProcessLookupError:
+            return True
+        time.sleep(0.01)
+    return False
+
+
+def test_scratch(folder):
+    """Files of a run lie where TMPDIR says. A signal removes them and ends what was started; the next run removes a killed one's."""
+    Path(folder, "cases.yaml").write_text(CASES.replace("SIZE", "20000000"))
+    Path(folder, "tmp").mkdir()
+    env = {**os.environ, "TMPDIR": folder + "/tmp"}
+    for words in (("validate", "--cases", folder + "/cases.yaml", "--data", folder), ("train", "lenet", "--study", "scaling", "--steps", "100000")):
+        for number in (signal.SIGTERM, signal.SIGKILL, signal.SIGTERM):
+            made = subprocess.Popen([PACELINE, *words], env=env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
+            deadline, mine = time.monotonic() + 60, f"paceline-*-{made.pid}-*/*"
+            while not list(Path(folder, "tmp").glob(mine)) and time.monotonic() < deadline and made.poll() is None:
+                time.sleep(0.01)
+            if words[0] == "train" and made.poll() == 4:  # a build without what trains
+                break
+            made.send_signal(number)
+            left = os.listdir(folder + "/tmp") if made.wait(60) == -number else ["not ended by the signal"]
+            expect(len(left) == (number == signal.SIGKILL), words, number, left)
+            if number == signal.SIGKILL and words[0] == "train":
+                os.killpg(made.pid, signal.SIGKILL)
+            expect(gone(made.pid), words, number, "left a process")
+    env["TMPDIR"] = "/dev/null"
+    done = subprocess.run([PACELINE, "validate", "--cases", folder + "/cases.yaml", "--data", folder], env=env, capture_output=True, text=True, timeout=60)
+    expect_line(done.returncode, done.stderr, 3, "/dev/null: a folder cannot be made there")
+
+
 def main():
     with tempfile.TemporaryDirectory(prefix="paceline-outputs-") as folder:
         one = trace(folder + "/one.json")
@@ -143,6 +189,7 @@ def main():
         test_names(folder, one)
         test_two_at_once(folder, one)
         test_ended(folder)
+        test_scratch(folder)
     return finish()
 
 

@@ -1,6 +1,8 @@
 #include "ask/fleet/fleet_asked.h"
 #include "ask/fleet/fleet_processes.h"
 #include "ask/fleet/job_assume.h"
+#include "base/print.h"
+#include "base/scratch.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -65,11 +67,10 @@ static pace_status read_stretches(pace_fleet_asked *c, const char *const *paths,
 }
 
 /* A list of this process's own, which goes to process 0's. */
-static bool own_list(char path[64]) {
-    snprintf(path, 64, "/tmp/paceline-rejects-XXXXXX");
-    int file = mkstemp(path);
-    if (file >= 0) close(file);
-    return file >= 0;
+static pace_status own_list(char *path, size_t size, pace_scratch *scratch) {
+    PACE_TRY(pace_scratch_open(scratch));
+    pace_snprintf(path, size, "%s/rejects", scratch->path);
+    return PACE_OK;
 }
 
 /* A run that fails without a refused row leaves no list, as with one process. */
@@ -85,17 +86,19 @@ static pace_status judge_shared(pace_fleet_asked *c, const pace_job_reader_optio
 /* Every process reads a stretch of the files, and process 0 gets what all have. */
 static pace_status read_shared(pace_fleet_asked *c, const char *const *paths, size_t count,
                                pace_job_reader_options *how, const pace_fleet_options *options) {
-    char path[64];
+    pace_scratch scratch = {0};
+    char path[PACE_SCRATCH_PATH + 16];
     const char *rejects = how->rejects_path;
     bool apart = rejects && options->processes->rank > 0;
-    bool list = apart && own_list(path);
+    pace_status made = apart ? own_list(path, sizeof path, &scratch) : PACE_OK;
+    bool list = apart && made == PACE_OK;
     how->partial = true;
     if (apart) how->rejects_path = list ? path : NULL;
     pace_status status = read_stretches(c, paths, count, how, options);
-    if (apart && !list) status = pace_fail(PACE_E_IO, "%s: a list of refused rows could not be made", path);
+    if (made != PACE_OK) status = made;
     status = pace_fleet_gather(&c->view.fleet, &c->reading, status, options->processes);
     pace_status listed = rejects ? pace_fleet_gather_rejects(list ? path : NULL, rejects, options->processes) : PACE_OK;
-    if (list) unlink(path);
+    pace_scratch_close(&scratch);
     how->rejects_path = rejects;
     if (status == PACE_OK) status = listed;
     return options->processes->rank > 0 ? status : judge_shared(c, how, paths[0], status);

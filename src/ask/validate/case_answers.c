@@ -2,6 +2,8 @@
 
 #include "ask/validate/case_table.h"
 #include "ask/validate/case_words.h"
+#include "base/print.h"
+#include "base/scratch.h"
 #include "base/whole_file.h"
 #include "ask/validate/case_value.h"
 
@@ -10,7 +12,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 typedef PACE_VEC(char) letters;
 
@@ -26,7 +27,8 @@ typedef struct {
     pace_ask_fn ask;
     pace_case_place at;
     asked first, second; /* to `ask` and `against` */
-    char written[64], table[64];
+    pace_scratch scratch;
+    char written[PACE_SCRATCH_PATH + 16], table[PACE_SCRATCH_PATH + 16]; /* files in it */
 } asker;
 
 /* --- questions ---------------------------------------------------------------------------------------------------- */
@@ -169,11 +171,9 @@ static pace_status score_table(asker *a, const char *path) {
 
 /* --- the question before ------------------------------------------------------------------------------------------ */
 
-static pace_status new_file(char path[64]) {
-    snprintf(path, 64, "/tmp/paceline-case-XXXXXX");
-    int file = mkstemp(path);
-    if (file < 0) return pace_fail(PACE_E_IO, "%s: a file could not be made", path);
-    close(file);
+static pace_status name_file(char *path, size_t size, asker *a, const char *name) {
+    if (!*a->scratch.path) PACE_TRY(pace_scratch_open(&a->scratch));
+    pace_snprintf(path, size, "%s/%s", a->scratch.path, name);
     return PACE_OK;
 }
 
@@ -197,7 +197,7 @@ static pace_status write_table(asker *a, const pace_yaml_node *before) {
     one.columns = pace_yaml_get(before, "columns");
     if (one.file_count == 0 || (!one.rows && !one.columns)) return PACE_OK;
     PACE_TRY(pace_case_path(path, sizeof path, &one, a->at.folder, 0));
-    PACE_TRY(new_file(a->table));
+    PACE_TRY(name_file(a->table, sizeof a->table, a, "table"));
     a->at.table = a->table;
     return pace_case_table_read(&one, path, write_input, a->table);
 }
@@ -219,7 +219,7 @@ static pace_status ask_before(asker *a) {
     const pace_yaml_node *before = a->at.one->before;
     if (!before) return PACE_OK;
     PACE_TRY(write_table(a, before));
-    PACE_TRY(new_file(a->written));
+    PACE_TRY(name_file(a->written, sizeof a->written, a, "answer"));
     a->at.written = a->written;
     PACE_TRY(answer_row(&a->first, a, before));
     return pace_yaml_get(before, "output") ? PACE_OK : write_answer(a->first.answer, a->written);
@@ -241,8 +241,7 @@ static void close_asker(asker *a) {
     pace_answer_free(a->first.answer);
     pace_answer_free(a->second.answer);
     PACE_VEC_FREE(&a->first.words, &a->second.words);
-    if (a->at.written) unlink(a->written);
-    if (a->at.table) unlink(a->table);
+    pace_scratch_close(&a->scratch);
 }
 
 pace_status pace_case_answers(pace_case_score *out, pace_context *context, const pace_case *one, const char *folder,
