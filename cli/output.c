@@ -175,8 +175,8 @@ int cli_exit_status(pace_status status) {
     return status == PACE_E_USAGE     ? CLI_USAGE
            : status == PACE_E_MISSING ? CLI_MISSING
            : status == PACE_E_MEMORY  ? CLI_MEMORY
-           : status == PACE_E_STOPPED ? CLI_NO
-                                      : CLI_INPUT;
+           : status == PACE_E_STOPPED || status == PACE_E_NO_FIT ? CLI_NO
+                                                               : CLI_INPUT;
 }
 
 int cli_fail(const char *verb, pace_status status) {

@@ -10,6 +10,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -156,10 +157,18 @@ static int ask(cli_arguments *arguments, pace_context *context, pace_question *q
     return result;
 }
 
+/* --list measures nothing: -o FILE is where the list goes, unless it is a table of rows, whose points are skipped. */
+static void write_list(cli_arguments *arguments, const pace_question *question) {
+    const char *path = pace_question_text(question, "output"), *suffix = path ? strrchr(path, '.') : NULL;
+    bool lists = strcmp(arguments->verb->name, "calibrate") == 0 && pace_question_has(question, "list");
+    if (lists && path && !(suffix && strcasecmp(suffix, ".csv") == 0)) arguments->output.path = path;
+}
+
 static int run(cli_arguments *arguments, pace_context *context, pace_question *question) {
     pace_format format;
     if (!cli_parse(arguments, question)) return CLI_USAGE;
     if (arguments->helped) return CLI_DONE;
+    write_list(arguments, question);
     if (!cli_output_agrees(arguments->verb->name, &arguments->output)) return CLI_USAGE;
     prefer_csv(&arguments->output, question);
     if (!cli_output_format(&format, arguments->verb->name, &arguments->output) || !suits(format, question) ||

@@ -227,8 +227,8 @@ static pace_status check_memory(segmented *s) {
     double most = asked > 0 && (there <= 0 || asked < there) ? asked : there;
     s->done.memory_bytes = weights_of_worker(&s->run) * (s->run.servers ? 2 : 1) + values_of_worker(&s->run);
     if (most <= 0 || s->done.memory_bytes <= most) return PACE_OK;
-    return pace_fail(PACE_E_LIMIT, "%s: a worker takes %.1f MB of memory, and %.1f MB are there: expected more workers",
-                     s->model, s->done.memory_bytes / 1e6, most / 1e6);
+    return pace_fail(PACE_E_NO_FIT,
+                     "%s: a worker takes %.1f MB of memory, and %.1f MB are there: expected more workers", s->model, s->done.memory_bytes / 1e6, most / 1e6);
 }
 
 static pace_status read_model(segmented *s) {

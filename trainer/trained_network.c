@@ -176,7 +176,7 @@ static pace_status plan_memory(pace_network *n, const pace_network_asked *asked)
     n->memory_bytes = n->engine->memory_bytes(n->net) + fixed_bytes(n, true);
     if (asked->most_bytes <= 0 || n->memory_bytes <= asked->most_bytes) return PACE_OK;
     return pace_fail(
-        PACE_E_LIMIT,
+        PACE_E_NO_FIT,
         "%s: a batch of %zu takes %.2f GB of memory on each rank, and %.2f GB are there for it: expected %s",
         asked->model, asked->batch, n->memory_bytes / 1e9, asked->most_bytes / 1e9,
         fixed_bytes(n, false) > asked->most_bytes

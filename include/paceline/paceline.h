@@ -36,6 +36,7 @@ typedef enum {
     PACE_E_MISSING,  /**< this build or machine lacks something (a catalogue entry, a package) */
     PACE_E_INTERNAL, /**< an invariant of the library does not hold: a bug */
     PACE_E_STOPPED,  /**< stopped before anything was found */
+    PACE_E_NO_FIT,   /**< what was asked to run does not fit the memory that is here */
 } pace_status;
 
 /** The text of this thread's last failure: file, place, expected, found. Never NULL; borrowed, valid until

@@ -224,7 +224,7 @@ static pace_status check_joined(const parser *p) {
             pace_append(names, sizeof names, "%s%s", *names ? ", " : "; machines that hold them: ", known->name);
     }
     pace_machine_catalog_free(&list);
-    return pace_fail(PACE_E_INPUT, "%s: its %d devices are not connected: expected nvlink=, xgmi= or pcie=%s", m->name,
+    return pace_fail(PACE_E_USAGE, "%s: its %d devices are not connected: expected nvlink=, xgmi= or pcie=%s", m->name,
                      m->devices, names);
 }
 
@@ -256,8 +256,7 @@ static pace_status of_device(parser *p, const char *name, int count, char *optio
     if (m->between.kind == PACE_LINK_TCP && !(m->stream_bytes_per_s > 0))
         m->stream_bytes_per_s = p->doubts.figure[PACE_DOUBT_TCP_STREAM];
     PACE_TRY(set_multicast(p));
-    PACE_TRY(check_joined(p));
-    return pace_machine_check(m);
+    return check_joined(p);
 }
 
 static void set_nodes(pace_machine *m, int nodes) {
@@ -369,7 +368,8 @@ pace_status pace_machine_parse(pace_machine *out, pace_catalog *catalog, const c
     if (!found) PACE_TRY(of_device(&p, words, count, options));
     for (char *word = found ? strtok_r(options, " ,", &rest) : NULL; word; word = strtok_r(NULL, " ,", &rest))
         PACE_TRY(set_option(&p, word, true));
-    PACE_TRY(pace_machine_check(&machine));
+    pace_status status = pace_machine_check(&machine);
+    if (status != PACE_OK) return status == PACE_E_INPUT ? PACE_E_USAGE : status; /* a file was checked when it was read */
     pace_snprintf(machine.asked, sizeof machine.asked, "%s", text);
     *out = machine;
     return PACE_OK;

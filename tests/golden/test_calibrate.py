@@ -26,6 +26,10 @@ def rows_of(path):
 
 def test_list():
     small = json.loads(run("calibrate", "--list", "--quick", "--format", "json").stdout)
+    with tempfile.TemporaryDirectory() as folder:
+        run("calibrate", "--list", "--quick", "-o", folder + "/list.json")
+        with open(folder + "/list.json", encoding="utf-8") as file:
+            assert json.load(file)["families"] == small["families"]
     full = json.loads(run("calibrate", "--list", "--full", "--format", "json", "cuda").stdout)
     assert small["schema"] == "paceline.calibrate/1"
     assert 20 < small["points"] < full["points"]

@@ -215,11 +215,11 @@ static void refuses(const char *machine, pace_status status, const char *word) {
 
 static void test_bad_machines(void **state) {
     (void)state;
-    refuses("a100*4", PACE_E_INPUT, "not connected");
+    refuses("a100*4", PACE_E_USAGE, "not connected");
     refuses("a100*4 nvlink=0GB/s", PACE_E_USAGE, "above 0");
     refuses("a100*4 nvlink=-3GB/s", PACE_E_USAGE, "above 0");
     refuses("a100*4 nvlink=300", PACE_E_USAGE, "no unit");
-    refuses("a100*4 nvlink=300GB/s nodes=2", PACE_E_INPUT, "not connected");
+    refuses("a100*4 nvlink=300GB/s nodes=2", PACE_E_USAGE, "not connected");
     refuses("a100*0 nvlink=300GB/s", PACE_E_USAGE, "whole number");
     refuses("a100*4 nvlink=300GB/s colour=red", PACE_E_USAGE, "unknown key");
     refuses("warp-drive*4", PACE_E_MISSING, "neither");
