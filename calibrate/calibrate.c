@@ -469,8 +469,6 @@ static pace_status read_question(pace_calibrate_options *out, const pace_questio
         return pace_fail(PACE_E_USAGE, "device: it has no effect on %s: expected cuda, whose devices have numbers",
                          target ? target : "cpu");
     if (device > 1024) return pace_fail(PACE_E_USAGE, "device: expected a number from 0 to 1024, found %g", device);
-    bool list = pace_question_has(question, "list");
-    if (list && rows && !pace_has_suffix(rows, ".csv")) rows = NULL; /* the list is written there */
     if (rows && (length <= 4 || !pace_has_suffix(rows, ".csv")))
         return pace_fail(PACE_E_USAGE, "output: expected a file ending in .csv, found '%.80s'", rows);
     if (rows && entry && strcmp(rows, entry) == 0)
@@ -486,7 +484,7 @@ static pace_status read_question(pace_calibrate_options *out, const pace_questio
                                     .name = name,
                                     .memory_bytes = pace_question_number(question, "memory"),
                                     .threads = (int)threads,
-                                    .list = list,
+                                    .list = pace_question_has(question, "list"),
                                     .question = question};
     out->command = pace_question_command(question, &out->command_count);
     return PACE_OK;

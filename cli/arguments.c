@@ -84,12 +84,11 @@ static bool keep_output(cli_arguments *arguments, const pace_option *option, con
 }
 
 static bool store(cli_arguments *arguments, pace_question *question, const pace_option *option, const char *value) {
-    if (option->role == PACE_OPTION_RENDERS) return keep_output(arguments, option, value);
+    bool rows = strcmp(arguments->verb->name, "calibrate") == 0 && strcmp(option->name, "output") == 0; /* verb.c */
+    if (option->role == PACE_OPTION_RENDERS || rows) return keep_output(arguments, option, value);
     bool once = option->type == PACE_OPTION_TEXT || option->type == PACE_OPTION_NUMBER;
     if (once && pace_question_has(question, option->name)) return refuse_second(arguments, option, value);
-    /* rows that calibrate measured before are an input too: it goes on with them */
-    bool kept = strcmp(arguments->verb->name, "calibrate") == 0 && strcmp(option->name, "output") == 0;
-    if (option->role == PACE_OPTION_WRITES && !kept && arguments->written_count < 8) {
+    if (option->role == PACE_OPTION_WRITES && arguments->written_count < 8) {
         arguments->written_by[arguments->written_count] = option;
         arguments->written[arguments->written_count++] = value;
     }

@@ -157,25 +157,30 @@ static int ask(cli_arguments *arguments, pace_context *context, pace_question *q
     return result;
 }
 
-/* --list measures nothing: -o FILE is where the list goes, unless it is a table of rows, whose points are skipped. */
-static void write_list(cli_arguments *arguments, const pace_question *question) {
-    const char *path = pace_question_text(question, "output"), *suffix = path ? strrchr(path, '.') : NULL;
-    bool lists = strcmp(arguments->verb->name, "calibrate") == 0 && pace_question_has(question, "list");
-    if (lists && path && !(suffix && strcasecmp(suffix, ".csv") == 0)) arguments->output.path = path;
+/* The rows of calibrate, which it reads too: what it measured before. --list measures nothing: -o FILE is where the list
+ * goes, unless it is a table, whose points are left out. */
+static pace_status take_rows(cli_arguments *arguments, pace_question *question) {
+    const char *path = arguments->output.path, *suffix = path ? strrchr(path, '.') : NULL;
+    bool table = suffix && strcasecmp(suffix, ".csv") == 0;
+    if (!path || strcmp(arguments->verb->name, "calibrate") != 0) return PACE_OK;
+    if (!table && pace_question_has(question, "list")) return PACE_OK;
+    arguments->output.path = NULL;
+    return pace_question_set(question, "output", path);
 }
 
 static int run(cli_arguments *arguments, pace_context *context, pace_question *question) {
     pace_format format;
     if (!cli_parse(arguments, question)) return CLI_USAGE;
     if (arguments->helped) return CLI_DONE;
-    write_list(arguments, question);
+    pace_status status = take_rows(arguments, question);
+    if (status != PACE_OK) return cli_fail(arguments->verb->name, status);
     if (!cli_output_agrees(arguments->verb->name, &arguments->output)) return CLI_USAGE;
     prefer_csv(&arguments->output, question);
     if (!cli_output_format(&format, arguments->verb->name, &arguments->output) || !suits(format, question) ||
         !spares_inputs(arguments))
         return CLI_USAGE;
     if (!can_be_written(arguments)) return CLI_INPUT;
-    pace_status status = pace_question_set_command(question, arguments->command, (size_t)arguments->command_count);
+    status = pace_question_set_command(question, arguments->command, (size_t)arguments->command_count);
     return status == PACE_OK ? ask(arguments, context, question, format) : cli_fail(arguments->verb->name, status);
 }
 

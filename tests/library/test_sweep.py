@@ -220,9 +220,6 @@ def try_option(verb, inputs, options, option, known, moved):
         print("no effect and no error:", verb, [os.path.basename(path) for path in inputs], options, f"--{name}", same)
 
 
-# With --simulate an algorithm is of the textbook, and --library textbook says so.
-SAYS_THE_SAME = {"algorithm", "library"}
-
 
 def try_pairs(verb, inputs, options, moved, dice):
     """Two options that each change the answer: together they change it as neither does alone, or they are refused."""
@@ -230,7 +227,7 @@ def try_pairs(verb, inputs, options, moved, dice):
     pairs = [(one, two) for i, one in enumerate(moved) for two in moved[:i] if one[0] is not two[0] and one[0].name != two[0].name]
     for one, two in pairs if ALL else dice.sample(pairs, min(8, len(pairs))):
         names = {text(one[0].name), text(two[0].name)}
-        if names <= CHOOSING or names & set(ALWAYS) or names == SAYS_THE_SAME:
+        if names <= CHOOSING or names & set(ALWAYS):
             continue
         tried += 1
         found = asked(verb, inputs, with_option(with_option(options, one[0], one[1]), two[0], two[1]))

@@ -35,7 +35,7 @@ static pace_status take_library(pace_simulation_asked *a, const pace_simulate_op
     pace_exchange_library library;
     const char *line;
     PACE_TRY(pace_read_library(&library, &line, options->library));
-    if (options->algorithm && options->library && library != PACE_LIBRARY_TEXTBOOK)
+    if (options->algorithm && options->library)
         return pace_fail(PACE_E_USAGE, "library: has no effect with " PACE_FIELD "simulate and " PACE_FIELD
                                        "algorithm, which is of the textbook's");
     if (options->algorithm) return PACE_OK;
