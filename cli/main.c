@@ -10,9 +10,11 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <limits.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 #ifdef __GLIBC__
 #include <malloc.h>
@@ -114,11 +116,44 @@ static int answer(int count, char **words) {
     return run_verb(verb, count, (const char *const *)words);
 }
 
+typedef struct {
+    int count;
+    char **words;
+    int result;
+} call;
+
+static void *answer_call(void *argument) {
+    call *c = argument;
+    c->result = answer(c->count, c->words);
+    return NULL;
+}
+
+/* Answers take up to 192 KiB of stack. Under a limit near that (`ulimit -s`) a thread with a stack of its own answers,
+ * and those that it starts get such stacks too. */
+static int answer_on_room(int count, char **words) {
+    enum { ROOM = 1 << 20 };
+    call c = {.count = count, .words = words};
+    struct rlimit limit;
+    pthread_attr_t attributes;
+    pthread_t thread;
+    if (getrlimit(RLIMIT_STACK, &limit) != 0 || limit.rlim_cur >= ROOM) return answer(count, words);
+    pthread_attr_init(&attributes);
+    pthread_attr_setstacksize(&attributes, ROOM);
+#ifdef __GLIBC__
+    pthread_setattr_default_np(&attributes);
+#endif
+    int error = pthread_create(&thread, &attributes, answer_call, &c);
+    pthread_attr_destroy(&attributes);
+    if (error) return answer(count, words);
+    pthread_join(thread, NULL);
+    return c.result;
+}
+
 int main(int count, char **words) {
     hold_streams();
     signal(SIGPIPE, SIG_IGN); /* a closed pipe is a write error like any other, */
     signal(SIGXFSZ, SIG_IGN); /* and so is a file past `ulimit -f` */
-    int result = answer(count, words);
+    int result = answer_on_room(count, words);
     if (fflush(stdout) == 0 || result != CLI_DONE) return result;
     if (errno == EPIPE) return CLI_READER_GONE;
     cli_say("paceline: standard output: could not be written: %s", strerror(errno));

@@ -224,6 +224,8 @@ def test_bases():
         done = run(base)
         expect(done.returncode == 0, "a good question", base, done.stderr)
         check(base, done)
+        small = run(base, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_STACK, (1 << 16, 1 << 16)))
+        expect(small.returncode == 0 and small.stderr == done.stderr, "a stack of 64 KiB", base, small.returncode, small.stderr)
 
 
 def test_no_words():
