@@ -491,6 +491,8 @@ static pace_status read_question(pace_calibrate_options *out, const pace_questio
 }
 
 pace_status pace_calibrate(pace_answer **out, pace_context *context, const pace_question *question) {
+    PACE_GIVEN(out);
+    PACE_GIVEN(question);
     pace_calibrate_options options;
     (void)context; /* its own catalogue: a calibration is asked once */
     if (strcmp(pace_question_verb(question), "calibrate") != 0)

@@ -124,6 +124,8 @@ static pace_status run(pace_answer **out, pace_live *l) {
 }
 
 pace_status pace_validate_live(pace_answer **out, pace_context *context, const pace_question *question) {
+    PACE_GIVEN(out);
+    PACE_GIVEN(question);
     pace_live *l = pace_alloc(1, sizeof *l);
     if (!l) return PACE_E_MEMORY;
     l->context = context, l->question = question;

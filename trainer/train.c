@@ -307,6 +307,8 @@ static void close_run(training_run *r) {
 }
 
 pace_status pace_train(pace_answer **out, pace_context *context, const pace_question *question) {
+    PACE_GIVEN(out);
+    PACE_GIVEN(question);
     if (strcmp(pace_question_verb(question), "train") != 0)
         return pace_fail(PACE_E_USAGE, "%s: expected a question of train", pace_question_verb(question));
     if (pace_question_has(question, "study")) return pace_train_study(out, context, question);

@@ -73,7 +73,7 @@ static const row rows[] = {
 };
 
 static const row *find(const char *verb, const char *option) {
-    for (const row *r = rows; r < rows + PACE_COUNT(rows); r++)
+    for (const row *r = verb && option ? rows : rows + PACE_COUNT(rows); r < rows + PACE_COUNT(rows); r++)
         if ((!r->verb || strcmp(r->verb, verb) == 0) && strcmp(r->option, option) == 0) return r;
     return NULL;
 }
@@ -84,6 +84,10 @@ const char *pace_option_word(pace_context *context, const char *verb, const char
 }
 
 pace_status pace_option_word_find(size_t *out, const char *verb, const char *option, const char *text) {
+    PACE_GIVEN(out);
+    PACE_GIVEN(verb);
+    PACE_GIVEN(option);
+    PACE_GIVEN(text);
     const row *r = find(verb, option);
     int number;
     if (!r) return pace_fail(PACE_E_USAGE, "%s: %s has no list of its values", option, verb);

@@ -15,7 +15,7 @@ static bool is_named(const char *name, const char *word) {
 const pace_verb *pace_verb_at(size_t index) { return index < PACE_VERBS ? &pace_verb_table[index] : NULL; }
 
 static unsigned bit_of(const char *verb) {
-    for (unsigned i = 0; i < PACE_VERBS; i++)
+    for (unsigned i = 0; verb && i < PACE_VERBS; i++)
         if (strcmp(pace_verb_table[i].name, verb) == 0) return 1U << i;
     return 0;
 }

@@ -8,6 +8,8 @@
 enum { MOST_ITEMS = 64 };
 
 pace_status pace_question_new(pace_question **out, pace_context *context, const char *verb) {
+    PACE_GIVEN(out);
+    PACE_GIVEN(verb);
     const pace_verb *found;
     PACE_TRY(pace_verb_find(&found, verb));
     pace_question *question = pace_alloc(1, sizeof *question);
@@ -35,6 +37,8 @@ void pace_question_free(pace_question *question) {
 /* --- setting ------------------------------------------------------------------------------------------------------ */
 
 static pace_status find(const pace_option **out, pace_field_value **value, pace_question *question, const char *field) {
+    PACE_GIVEN(question);
+    PACE_GIVEN(field);
     size_t index;
     const pace_option *option = pace_option_find(&index, question->verb->name, field);
     if (!option || option->role == PACE_OPTION_RENDERS) return pace_option_unknown(question->verb->name, field);
@@ -118,6 +122,7 @@ pace_status pace_question_set_flag(pace_question *question, const char *field, b
 }
 
 pace_status pace_question_set(pace_question *question, const char *field, const char *text) {
+    PACE_GIVEN(text);
     const pace_option *option = NULL;
     pace_field_value *value = NULL;
     double number;
@@ -134,10 +139,14 @@ pace_status pace_question_set(pace_question *question, const char *field, const 
 }
 
 pace_status pace_question_add_input(pace_question *question, const char *input) {
+    PACE_GIVEN(question);
+    PACE_GIVEN(input);
     return pace_texts_add(&question->inputs, input);
 }
 
 pace_status pace_question_set_command(pace_question *question, const char *const *words, size_t count) {
+    PACE_GIVEN(question);
+    for (size_t i = 0; i < count; i++) PACE_GIVEN(words && words[i]);
     pace_texts_free(&question->command);
     for (size_t i = 0; i < count; i++) PACE_TRY(pace_texts_add(&question->command, words[i]));
     return PACE_OK;
@@ -163,7 +172,8 @@ const pace_processes *pace_question_processes(const pace_question *question) { r
 static const pace_field_value *value_of(const pace_question *question, const char *field) {
     static const pace_field_value none;
     size_t index;
-    return pace_option_find(&index, question->verb->name, field) ? &question->values[index] : &none;
+    return question && field && pace_option_find(&index, question->verb->name, field) ? &question->values[index]
+                                                                                      : &none;
 }
 
 const char *pace_question_verb(const pace_question *question) { return question->verb->name; }

@@ -38,6 +38,10 @@ pace_status pace_fail_in(pace_status status, const char *prefix);
         if (PACE_UNLIKELY(pace_try_status_ != PACE_OK)) return pace_try_status_; \
     } while (0)
 
+/** Refuses NULL where a caller of a public function owes a pointer. */
+#define PACE_GIVEN(pointer) \
+    PACE_TRY((pointer) ? PACE_OK : pace_fail(PACE_E_USAGE, "expected a pointer as %s, found NULL", #pointer))
+
 /** How a function ends that made something: it is the caller's on success, else `release` frees it. The status. */
 #define PACE_GIVE(out, made, status, release) \
     ((status) == PACE_OK ? (*(out) = (made), PACE_OK) : ((void)(release), (status)))

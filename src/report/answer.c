@@ -208,13 +208,13 @@ void pace_answer_free(pace_answer *answer) {
     pace_free(answer);
 }
 
-bool pace_answer_holds(const pace_answer *answer) { return answer->holds; }
+bool pace_answer_holds(const pace_answer *answer) { return answer && answer->holds; }
 
-size_t pace_answer_value_count(const pace_answer *answer) { return answer->values.count; }
+size_t pace_answer_value_count(const pace_answer *answer) { return answer ? answer->values.count : 0; }
 
 pace_value pace_answer_value_at(const pace_answer *answer, size_t index) {
-    return index < answer->values.count ? answer->values.items[index]
-                                        : (pace_value){.path = "", .type = PACE_VALUE_NONE};
+    return index < pace_answer_value_count(answer) ? answer->values.items[index]
+                                                   : (pace_value){.path = "", .type = PACE_VALUE_NONE};
 }
 
 /* "step.median_s" is "values.step.median_s" too. */
@@ -236,6 +236,9 @@ static pace_status no_value(const pace_answer *answer, const char *path) {
 }
 
 pace_status pace_answer_value(const pace_answer *answer, const char *path, double *out) {
+    PACE_GIVEN(answer);
+    PACE_GIVEN(path);
+    PACE_GIVEN(out);
     const pace_value *value = find_value(answer, path);
     if (!value) return no_value(answer, path);
     if (value->type != PACE_VALUE_REAL && value->type != PACE_VALUE_INT)
@@ -245,17 +248,17 @@ pace_status pace_answer_value(const pace_answer *answer, const char *path, doubl
 }
 
 const char *pace_answer_text(const pace_answer *answer, const char *path) {
-    const pace_value *value = find_value(answer, path);
+    const pace_value *value = answer && path ? find_value(answer, path) : NULL;
     return value ? value->text : NULL;
 }
 
 const pace_answer_table *pace_answer_table_at(const pace_answer *answer, size_t index) {
-    return index < answer->tables.count ? &answer->tables.items[index].table : NULL;
+    return answer && index < answer->tables.count ? &answer->tables.items[index].table : NULL;
 }
 
 const pace_answer_table *pace_answer_table_find(const pace_answer *answer, const char *path) {
     const pace_answer_table *found = NULL;
-    for (size_t i = 0; i < answer->tables.count; i++) {
+    for (size_t i = 0; answer && path && i < answer->tables.count; i++) {
         const pace_answer_table *table = &answer->tables.items[i].table;
         const char *last = strrchr(table->path, '.');
         if (strcmp(table->path, path) == 0) return table;
@@ -266,16 +269,18 @@ const pace_answer_table *pace_answer_table_find(const pace_answer *answer, const
     return found;
 }
 
-size_t pace_answer_warning_count(const pace_answer *answer) { return pace_report_warning_count(answer->report); }
+size_t pace_answer_warning_count(const pace_answer *answer) {
+    return answer ? pace_report_warning_count(answer->report) : 0;
+}
 
 pace_warning pace_answer_warning(const pace_answer *answer, size_t index) {
     return pace_report_warning(answer->report, index);
 }
 
-size_t pace_answer_input_count(const pace_answer *answer) { return answer->report->inputs.count; }
+size_t pace_answer_input_count(const pace_answer *answer) { return answer ? answer->report->inputs.count : 0; }
 
 pace_answer_input pace_answer_input_at(const pace_answer *answer, size_t index) {
-    if (index >= answer->report->inputs.count) return (pace_answer_input){"", 0};
+    if (index >= pace_answer_input_count(answer)) return (pace_answer_input){"", 0};
     return (pace_answer_input){answer->report->inputs.items[index].path, answer->report->inputs.items[index].bytes};
 }
 
@@ -287,6 +292,8 @@ static int write_file(void *file, const void *bytes, size_t length) {
 
 pace_status pace_answer_save(const pace_answer *answer, pace_format format, const pace_write_options *options,
                              const char *path) {
+    PACE_GIVEN(answer);
+    PACE_GIVEN(path);
     pace_beside beside;
     PACE_TRY(pace_beside_open(&beside, path));
     pace_status status = pace_answer_write(answer, format, options, write_file, beside.file);
@@ -299,8 +306,15 @@ void pace_remove_unfinished(void) { pace_unfinished_remove_all(); }
 
 pace_status pace_answer_write(const pace_answer *answer, pace_format format, const pace_write_options *options,
                               pace_write_fn write, void *context) {
+    PACE_GIVEN(answer);
+    PACE_GIVEN(write);
     pace_write_options all = {0};
+    if (options && options->size < sizeof options->size)
+        return pace_fail(PACE_E_USAGE, "options: expected its size as the first member, found %zu", options->size);
     if (options) memcpy(&all, options, options->size < sizeof all ? options->size : sizeof all);
+    if (all.gzip && all.zstd) return pace_fail(PACE_E_USAGE, "options: expected either gzip or zstd, found both");
+    if (all.table && format != PACE_FORMAT_CSV)
+        return pace_fail(PACE_E_USAGE, "options: a table is chosen for CSV alone");
     if (!all.gzip && !all.zstd) return pace_report_write(answer->report, format, &all, write, context);
     pace_packer *packer;
     PACE_TRY(pace_packer_open(&packer, all.zstd ? PACE_PACK_ZSTD : PACE_PACK_GZIP, write, context));

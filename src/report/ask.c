@@ -244,6 +244,9 @@ static pace_status ask_within(pace_report **out, size_t *missed, const pace_ques
 }
 
 pace_status pace_ask(pace_answer **out, pace_context *context, const pace_question *question) {
+    PACE_GIVEN(out);
+    PACE_GIVEN(context);
+    PACE_GIVEN(question);
     pace_question asked = *question;
     pace_report *report = NULL;
     size_t missed = 0;

@@ -213,8 +213,8 @@ pace_status pace_trace_format_of(const pace_trace_format **out, const char *path
 }
 
 bool pace_is_trace_name(const char *name) {
-    const char *slash = strrchr(name, '/');
-    if ((slash ? slash[1] : name[0]) == '.') return false;
+    const char *slash = name ? strrchr(name, '/') : NULL;
+    if (!name || (slash ? slash[1] : name[0]) == '.') return false;
     for (size_t i = 0; i < pace_trace_format_count; i++)
         if (has_suffix(pace_trace_formats[i].suffixes, name)) return true;
     return false;
