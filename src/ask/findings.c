@@ -4,8 +4,7 @@
 #include <string.h>
 
 void pace_findings_free(pace_findings *findings) {
-    for (size_t i = 0; i < findings->items.count; i++) {
-        pace_found *one = &findings->items.items[i];
+    PACE_ITEMS (pace_found, one, &findings->items) {
         for (size_t c = 0; c < one->cells.count; c++) pace_free((char *)one->cells.items[c].text);
         PACE_VEC_FREE(&one->cells);
         PACE_FREE(one->key, one->text);

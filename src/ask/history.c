@@ -55,8 +55,7 @@ pace_status pace_history_series(pace_series_list *out, const pace_results *resul
 
 static pace_status collect(pace_value_history *history, const pace_results *results, const char *series,
                            const char *path) {
-    for (size_t i = 0; i < results->figures.count; i++) {
-        const pace_stored_figure *figure = &results->figures.items[i];
+    PACE_ITEMS (const pace_stored_figure, figure, &results->figures) {
         if (strcmp(figure->path, path) != 0 || strcmp(results->runs.items[figure->run].series, series) != 0) continue;
         history->path = figure->path;
         PACE_TRY(PACE_PUSH(&history->runs, figure->run));
@@ -161,8 +160,7 @@ static pace_status find_level(pace_value_history *h, const pace_history_options 
 
 static pace_status no_value(const pace_results *results, const char *series, const char *path) {
     const char *closest = "";
-    for (size_t i = 0; i < results->figures.count; i++) {
-        const pace_stored_figure *figure = &results->figures.items[i];
+    PACE_ITEMS (const pace_stored_figure, figure, &results->figures) {
         bool ours = strcmp(results->runs.items[figure->run].series, series) == 0;
         if (ours) closest = pace_word_nearer(path, closest, figure->path);
     }

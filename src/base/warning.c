@@ -31,8 +31,7 @@ pace_status pace_warn(pace_warnings *to, pace_warning_code code, const char *pla
 }
 
 bool pace_warnings_hold(const pace_warnings *list, const pace_held_warning *one) {
-    for (size_t i = 0; i < list->count; i++) {
-        const pace_held_warning *other = &list->items[i];
+    PACE_ITEMS (const pace_held_warning, other, list) {
         bool same_place =
             one->place && other->place ? strcmp(one->place, other->place) == 0 : one->place == other->place;
         if (one->code == other->code && same_place && strcmp(one->text, other->text) == 0) return true;
@@ -41,8 +40,7 @@ bool pace_warnings_hold(const pace_warnings *list, const pace_held_warning *one)
 }
 
 pace_status pace_warnings_add(pace_warnings *to, const pace_warnings *from) {
-    for (size_t i = 0; i < from->count; i++) {
-        const pace_held_warning *one = &from->items[i];
+    PACE_ITEMS (const pace_held_warning, one, from) {
         if (!pace_warnings_hold(to, one)) PACE_TRY(pace_warn(to, one->code, one->place, "%s", one->text));
     }
     return PACE_OK;

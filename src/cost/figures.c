@@ -185,8 +185,7 @@ double pace_cost_figures_load_of(const pace_cost_figures *figures, const pace_op
     bool product =
         op->family == PACE_OP_GEMM || op->family == PACE_OP_ATTENTION || op->family == PACE_OP_CONVOLUTION;
     if (!product || device->is_cpu || !pace_cost_on_matrix_units(op, device)) return 1;
-    for (size_t i = 0; i < figures->loads.count; i++) {
-        const pace_cost_load *load = &figures->loads.items[i];
+    PACE_ITEMS (const pace_cost_load, load, &figures->loads) {
         bool applies = load->precision < 0 || load->precision == (int)op->precision;
         if (applies && strncmp(device->name, load->device, strlen(load->device)) == 0) return load->factor;
     }

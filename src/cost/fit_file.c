@@ -183,8 +183,7 @@ pace_status pace_fit_parse(pace_fit_model *out, const char *name, const unsigned
 void pace_fit_free(pace_fit_model *fit) { PACE_VEC_FREE_EACH(&fit->families, pace_learned_free); }
 
 bool pace_fit_knows_kind(const pace_fit_model *fit, const pace_op *op) {
-    for (size_t i = 0; i < fit->families.count; i++) {
-        const pace_learned *learned = &fit->families.items[i];
+    PACE_ITEMS (const pace_learned, learned, &fit->families) {
         for (size_t k = 0; learned->family == op->family && k < learned->series.count; k++)
             if (learned->series.items[k].pass == op->pass && strcmp(learned->series.items[k].kind, op->kind) == 0)
                 return true;

@@ -180,8 +180,7 @@ static pace_status pool_figure(void *context, const char *workload, pace_overhea
 static pace_status add_optimizers(pool *to) {
     const pace_host_samples *samples = to->by_workload;
     pace_host_samples_finish(to->by_workload);
-    for (size_t i = 0; i < samples->items.count; i++) {
-        const pace_host_sample *sample = &samples->items.items[i];
+    PACE_ITEMS (const pace_host_sample, sample, &samples->items) {
         const char *name = pace_names_text(&samples->names, sample->op);
         if (sample->type == PACE_T2 && pace_is_optimizer_step(name))
             PACE_TRY(pace_host_costs_add_optimizer(to->costs, name,

@@ -43,8 +43,7 @@ PACE_ORDER(by_operator, pace_host_sample, PACE_UP(type) PACE_UP(op) PACE_UP(work
 /* Several rows of one operator in one workload are one (ranks of a run, parts of a file). */
 static void merge(pace_host_samples *samples) {
     size_t kept = 0;
-    for (size_t i = 0; i < samples->items.count; i++) {
-        pace_host_sample *sample = &samples->items.items[i];
+    PACE_ITEMS (pace_host_sample, sample, &samples->items) {
         pace_host_sample *last = kept ? &samples->items.items[kept - 1] : NULL;
         if (last && by_operator(last, sample) == 0) pace_host_cost_pool(&last->figure, sample->figure);
         else samples->items.items[kept++] = *sample;

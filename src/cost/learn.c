@@ -126,8 +126,7 @@ static void set_bounds(pace_series *series, const float *points) {
 
 pace_status pace_learned_ready(pace_learned *learned) {
     PACE_TRY(in_order(learned));
-    for (size_t i = 0; i < learned->series.count; i++) {
-        pace_series *series = &learned->series.items[i];
+    PACE_ITEMS (pace_series, series, &learned->series) {
         const float *points = learned->points.items + (size_t)series->first * PACE_NEAREST_AXES;
         pace_nearest_free(&series->near);
         set_bounds(series, points);

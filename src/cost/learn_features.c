@@ -97,8 +97,7 @@ unsigned pace_learn_far(pace_learn_view *views, const pace_learned *learned, con
         if (unlike < least) least = unlike;
     }
     if (least == UINT32_MAX) return 0;
-    for (size_t i = 0; i < learned->series.count; i++) {
-        const pace_series *series = &learned->series.items[i];
+    PACE_ITEMS (const pace_series, series, &learned->series) {
         if (unlike_or_left_out(series, op, device, source, but_device) != least) continue;
         double apart = devices_apart(series->place, sample->place);
         unsigned at = count;

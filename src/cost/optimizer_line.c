@@ -57,8 +57,7 @@ pace_status pace_optimizer_parameters(double *out, const pace_graph *graph) {
     uint8_t *says = pace_alloc(pace_names_count(&graph->names) + 1, sizeof *says);
     if (!says) return PACE_E_MEMORY;
     look_up(says, &graph->names);
-    for (size_t i = 0; i < graph->nodes.count; i++) {
-        const pace_graph_node *node = &graph->nodes.items[i];
+    PACE_ITEMS (const pace_graph_node, node, &graph->nodes) {
         steps += says[node->name] == OF_STEPS;
         gradients += says[node->name] == OF_GRADIENTS && is_outermost(graph, node);
     }

@@ -52,8 +52,7 @@ static double distance(const pace_op *a, const pace_op *b) {
 const pace_timed_ratio *pace_timed_ops_nearest(const pace_timed_ops *of, const pace_op *op) {
     const pace_timed_ratio *nearest = NULL;
     double least = INFINITY;
-    for (size_t i = 0; i < of->items.count; i++) {
-        const pace_timed_ratio *one = &of->items.items[i];
+    PACE_ITEMS (const pace_timed_ratio, one, &of->items) {
         if (one->op.family != op->family || one->op.pass != op->pass || strcmp(one->op.kind, op->kind) != 0) continue;
         double far = pace_op_equal(&one->op, op) ? -1 : distance(&one->op, op);
         if (far < least) least = far, nearest = one;

@@ -213,8 +213,7 @@ static const pace_approach *spelling_within(const pace_approaches *approaches, c
     enum { SHORTEST = 6 };
     const pace_approach *found = NULL;
     size_t longest = SHORTEST - 1;
-    for (size_t i = 0; i < approaches->spellings.count; i++) {
-        const pace_approach_spelling *one = &approaches->spellings.items[i];
+    PACE_ITEMS (const pace_approach_spelling, one, &approaches->spellings) {
         if (strlen(one->text) <= longest || !strstr(squeezed, one->text)) continue;
         longest = strlen(one->text);
         found = &one->approach;

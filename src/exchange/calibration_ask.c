@@ -71,8 +71,7 @@ static bool read_place(reading *out, const pace_exchange_fit *fit, const pace_fi
     double tightest = INFINITY;
     int best = -1, element_bytes = 0;
     bool out_of_range = true;
-    for (size_t i = 0; i < fit->curves.count; i++) {
-        const pace_exchange_curve *curve = &fit->curves.items[i];
+    PACE_ITEMS (const pace_exchange_curve, curve, &fit->curves) {
         const pace_curve_point *points = fit->points.items + curve->first;
         if (!same_place(curve, collective, ranks_per_node, nodes) || !same_system(fit, curve, q->system)) continue;
         int how = likeness(curve, q);
@@ -274,8 +273,7 @@ static void keep_nearest(reading *first, reading *second, int *count, const read
 static void find_neighbours(neighbours *out, const pace_exchange_fit *fit, const pace_fit_question *q) {
     int ranks = q->ranks_per_node * q->nodes;
     *out = (neighbours){0};
-    for (size_t i = 0; i < fit->curves.count; i++) {
-        const pace_exchange_curve *curve = &fit->curves.items[i];
+    PACE_ITEMS (const pace_exchange_curve, curve, &fit->curves) {
         reading r;
         if (curve->collective != q->collective || !same_system(fit, curve, q->system)) continue;
         if (curve->ranks_per_node != q->ranks_per_node && curve->nodes != q->nodes) continue;

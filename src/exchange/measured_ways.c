@@ -112,8 +112,7 @@ static bool is_here(const pace_exchange_fit *fit, const pace_exchange_curve *cur
 static bool forced_time(pace_estimate *out, const pace_exchange_fit *fit, const pace_fit_question *q,
                         pace_measured_way *way) {
     bool found = false;
-    for (size_t i = 0; i < fit->curves.count; i++) {
-        const pace_exchange_curve *curve = &fit->curves.items[i];
+    PACE_ITEMS (const pace_exchange_curve, curve, &fit->curves) {
         const pace_curve_point *points = fit->points.items + curve->first;
         pace_measured_way told = read_way(curve->variant);
         if (!names_way(curve) || !is_here(fit, curve, q) || (found && told.channels == way->channels)) continue;
@@ -155,8 +154,7 @@ static void keep_near(near_sizes *out, pace_curve_point point, const pace_fit_qu
 /* Sizes at which the library went this way by itself. */
 static void find_near(near_sizes *out, const pace_exchange_fit *fit, const pace_fit_question *q, int algorithm,
                       int protocol) {
-    for (size_t i = 0; i < fit->curves.count; i++) {
-        const pace_exchange_curve *curve = &fit->curves.items[i];
+    PACE_ITEMS (const pace_exchange_curve, curve, &fit->curves) {
         const pace_curve_point *points = fit->points.items + curve->first;
         if (!is_here(fit, curve, q) || names_way(curve)) continue;
         for (uint32_t k = 0; k < curve->count; k++)

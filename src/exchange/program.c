@@ -125,8 +125,7 @@ static pace_status check_operation(const pace_program *program, const pace_rank_
 }
 
 static pace_status check_operations(const pace_program *program) {
-    for (size_t c = 0; c < program->classes.count; c++) {
-        const pace_rank_class *class = &program->classes.items[c];
+    PACE_ITEMS (const pace_rank_class, class, &program->classes) {
         for (uint32_t l = class->first_lane; l < class->first_lane + class->lane_count; l++) {
             const pace_program_lane *lane = &program->lanes.items[l];
             for (uint32_t i = lane->first; i < lane->first + lane->count; i++)
@@ -137,8 +136,7 @@ static pace_status check_operations(const pace_program *program) {
 }
 
 static pace_status check_digits(const pace_program *program) {
-    for (size_t i = 0; i < program->peers.count; i++) {
-        const pace_peer *peer = &program->peers.items[i];
+    PACE_ITEMS (const pace_peer, peer, &program->peers) {
         if (!peer->stride || !peer->extent)
             return pace_fail(PACE_E_INPUT, "a peer is a digit of %u values with stride %u; both must be at least 1",
                              peer->extent, peer->stride);

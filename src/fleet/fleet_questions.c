@@ -107,8 +107,7 @@ static pace_status check_sweeps(const pace_words *sweeps) {
 
 static pace_status ask_hardware(pace_fleet_questions *out, const pace_job_setting *setting, const pace_words *sweeps) {
     PACE_TRY(check_sweeps(sweeps));
-    for (size_t i = 0; i < setting->catalog->sweeps.count; i++) {
-        const pace_job_sweep *sweep = &setting->catalog->sweeps.items[i];
+    PACE_ITEMS (const pace_job_sweep, sweep, &setting->catalog->sweeps) {
         const char *given = given_rates(sweeps, (int)sweep->resource);
         if (given) PACE_TRY(ask_given(out, setting, (int)sweep->resource, given));
         else PACE_TRY(ask_catalog(out, setting, sweep));
@@ -146,8 +145,7 @@ static pace_status ask_pairs(pace_fleet_questions *out, const pace_job_setting *
 }
 
 static pace_status ask_software(pace_fleet_questions *out, const pace_job_setting *setting) {
-    for (size_t i = 0; i < setting->catalog->software.count; i++) {
-        const pace_job_lever *lever = &setting->catalog->software.items[i];
+    PACE_ITEMS (const pace_job_lever, lever, &setting->catalog->software) {
         pace_fleet_question question = no_change(setting, PACE_ASKED_SOFTWARE);
         for (int p = 0; p < PACE_JOB_PARTS; p++)
             question.change.factor[p] = lever->factor[p < PACE_CHANGE_WEIGHT ? p : PACE_CHANGE_WEIGHT];
@@ -182,8 +180,7 @@ static pace_status set_price(pace_fleet_questions *out, const char *text) {
     PACE_TRY(parse_rate(&rate, "price", (int)resource, value));
     if (!pace_parse_amount(&price, cost, ""))
         return pace_fail(PACE_E_USAGE, "price: expected a price behind the colon, found \"%.40s\"", cost);
-    for (size_t i = 0; i < out->items.count; i++) {
-        pace_fleet_question *q = &out->items.items[i];
+    PACE_ITEMS (pace_fleet_question, q, &out->items) {
         if (strcmp(pace_job_resource_names[q->resource[0]], words) != 0 || fabs(q->rate[0] / rate - 1) > 1e-9) continue;
         q->price = price;
         return PACE_OK;
@@ -229,8 +226,7 @@ static void link_all(pace_fleet_questions *questions, const pace_job_catalog *ca
 static pace_status doubt(pace_fleet_questions *out, const pace_job_setting *setting) {
     PACE_TRY(PACE_PUSH(&out->assumptions, *setting));
     PACE_TRY(PACE_PUSH(&out->levers, NULL));
-    for (size_t i = 0; i < setting->catalog->assumptions.count; i++) {
-        const pace_job_lever *lever = &setting->catalog->assumptions.items[i];
+    PACE_ITEMS (const pace_job_lever, lever, &setting->catalog->assumptions) {
         pace_job_setting other = *setting;
         if (lever->overlap > 0) other.overlap = lever->overlap;
         for (int r = 0; r < PACE_JOB_RESOURCES; r++)

@@ -63,8 +63,7 @@ static void add_all(pace_usage_changes *out, const pace_usage *usage, const doub
                     const pace_usage_rules *rules, double *hours, const uint32_t *users, size_t count) {
     pace_usage_change_kind kind;
     double back;
-    for (size_t i = 0; i < usage->runs.count; i++) {
-        const pace_usage_run *run = &usage->runs.items[i];
+    PACE_ITEMS (const pace_usage_run, run, &usage->runs) {
         if (!change_of(&kind, &back, run, rules)) continue;
         add(&out->items[kind], back, prices[run->by[PACE_BY_GPU]]);
         hours[(size_t)kind * count + users[run->by[PACE_BY_USER]]] += back;

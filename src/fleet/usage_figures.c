@@ -278,8 +278,7 @@ static void settle_estimate(pace_usage_estimate *e, double variance) {
 }
 
 static void add_samples(sample *all, sample *types, const adding *a, const uint32_t *number) {
-    for (size_t i = 0; i < a->usage->runs.count; i++) {
-        const pace_usage_run *run = &a->usage->runs.items[i];
+    PACE_ITEMS (const pace_usage_run, run, &a->usage->runs) {
         add_sample(all, run, price_of(a, run));
         add_sample(&types[number[run->by[PACE_BY_TYPE]]], run, price_of(a, run));
     }
@@ -310,8 +309,7 @@ static pace_status estimate_unjudged(pace_usage_figures *out, const adding *a, s
 
 static void count_odd(pace_usage_figures *out, const pace_usage *usage) {
     out->span_s = usage->last_s >= usage->first_s ? usage->last_s - usage->first_s : NAN;
-    for (size_t i = 0; i < usage->runs.count; i++) {
-        const pace_usage_run *run = &usage->runs.items[i];
+    PACE_ITEMS (const pace_usage_run, run, &usage->runs) {
         bool pending = run->has_state && run->state == PACE_STATE_PENDING;
         if (isnan(run->gpu_hours)) {
             out->without_time += !run->split;

@@ -47,8 +47,7 @@ static pace_status unpack_name(char out[PACE_WORST_TEXT], pace_unpack *from) {
 
 pace_status pace_worst_jobs_pack(pace_bytes *bytes, const pace_worst_jobs *list) {
     PACE_TRY(pace_pack_u64(bytes, list->count));
-    for (size_t i = 0; i < list->count; i++) {
-        const pace_worst_job *job = &list->items[i];
+    PACE_ITEMS (const pace_worst_job, job, list) {
         const double reals[] = {job->lost_hours,  job->hours,       job->share,      job->cnodes,
                                 job->share_error, job->saved_hours, job->move_spread};
         for (size_t k = 0; k < sizeof reals / sizeof *reals; k++) PACE_TRY(pace_pack_real(bytes, reals[k]));

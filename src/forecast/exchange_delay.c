@@ -12,8 +12,7 @@ double pace_exchange_exposed_s(const pace_forecast_result *result) {
 }
 
 static void add_exposed(double by_s[PACE_GROUPS], const pace_rank *rank, int64_t from_ns, int64_t to_ns, double times) {
-    for (size_t i = 0; i < rank->tiles.count; i++) {
-        const pace_tile *tile = &rank->tiles.items[i];
+    PACE_ITEMS (const pace_tile, tile, &rank->tiles) {
         int64_t start = tile->start_ns > from_ns ? tile->start_ns : from_ns;
         int64_t end = pace_tile_end(tile) < to_ns ? pace_tile_end(tile) : to_ns;
         if (tile->resource != PACE_EXPOSED_COMMUNICATION || tile->item == PACE_NO_TASK || end <= start) continue;
@@ -42,8 +41,7 @@ typedef struct {
 static last_backward backward_of(const pace_rank *rank, const pace_mark *mark) {
     const pace_work_items *items = &rank->work.items;
     last_backward last = {mark->from_ns, mark->to_ns};
-    for (size_t i = 0; i < items->count; i++) {
-        const pace_work_item *item = &items->items[i];
+    PACE_ITEMS (const pace_work_item, item, items) {
         if (item->start_ns < mark->from_ns || item->start_ns >= mark->to_ns || item->class > PACE_WORK_MEMORY_BOUND)
             continue;
         if (item->stage == PACE_STAGE_FORWARD) last = (last_backward){item->end_ns, mark->to_ns};

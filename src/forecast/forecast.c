@@ -70,8 +70,7 @@ static void take_waits(int64_t *task_ns, const pace_analysis *measured, const pa
     for (size_t r = 0; r < measured->ranks.count; r++) {
         if (pace_rank_trace(measured->ranks.items[r]) != trace) continue;
         const pace_work *work = &measured->ranks.items[r]->work;
-        for (size_t i = 0; i < work->items.count; i++) {
-            const pace_work_item *item = &work->items.items[i];
+        PACE_ITEMS (const pace_work_item, item, &work->items) {
             if (item->wait_until_ns > item->start_ns) task_ns[item->task] = item->end_ns - item->wait_until_ns + 1;
         }
     }
@@ -116,8 +115,7 @@ static pace_status take_meetings(pace_graph *graph, const pace_analysis *measure
             if (item != PACE_NO_TASK) meeting[rank->work.items.items[item].task] = (int32_t)c + 1;
         }
     }
-    for (size_t i = 0; i < graph->launches.count; i++) {
-        const pace_launch *launch = &graph->launches.items[i];
+    PACE_ITEMS (const pace_launch, launch, &graph->launches) {
         if (launch->exchange && launch->task != PACE_NO_TASK)
             graph->exchanges.items[launch->exchange - 1].meeting = meeting[launch->task];
     }
@@ -244,8 +242,7 @@ pace_status pace_forecast_of_graphs(pace_forecast *out, pace_catalog *catalog, p
 /* Operators that did their work themselves launch it, and go on: what they took says nothing of a device. */
 static size_t hand_over(pace_graph *graph) {
     size_t sized = 0;
-    for (size_t i = 0; i < graph->launches.count; i++) {
-        pace_launch *launch = &graph->launches.items[i];
+    PACE_ITEMS (pace_launch, launch, &graph->launches) {
         launch->duration_ns = -1;
         launch->name = 0;
         graph->nodes.items[launch->node].waits_launch = PACE_NO_LAUNCH;
@@ -341,10 +338,8 @@ double pace_analysis_step_ns(const pace_analysis *analysis, size_t first) {
 
 double pace_forecast_measured_ns(const pace_forecast *forecast) {
     double most = 0;
-    for (size_t i = 0; i < forecast->ranks.count; i++) {
-        const pace_forecast_rank *rank = &forecast->ranks.items[i];
+    PACE_ITEMS (const pace_forecast_rank, rank, &forecast->ranks)
         most = fmax(most, rank->steps_ns / (double)(rank->steps ? rank->steps : 1));
-    }
     return most;
 }
 

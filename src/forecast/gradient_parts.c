@@ -17,8 +17,7 @@ void pace_gradient_stages(pace_gradient_profile *profile, const pace_rank *rank,
 void pace_gradient_backward(int64_t *from_ns, int64_t *to_ns, const pace_rank *rank, const pace_mark *mark) {
     *from_ns = mark->to_ns;
     *to_ns = mark->from_ns;
-    for (size_t i = 0; i < rank->tiles.count; i++) {
-        const pace_tile *tile = &rank->tiles.items[i];
+    PACE_ITEMS (const pace_tile, tile, &rank->tiles) {
         if (tile->stage != PACE_STAGE_BACKWARD || tile->start_ns < mark->from_ns || pace_tile_end(tile) > mark->to_ns)
             continue;
         if (tile->start_ns < *from_ns) *from_ns = tile->start_ns;

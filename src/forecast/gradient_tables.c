@@ -2,8 +2,7 @@
 
 /* A table that a linear layer uses as its weight gets a gradient for every row. */
 static bool is_tied(const pace_model *model, const pace_layer *table) {
-    for (size_t i = 0; i < model->layers.count; i++) {
-        const pace_layer *layer = &model->layers.items[i];
+    PACE_ITEMS (const pace_layer, layer, &model->layers) {
         if (layer->kind == PACE_LAYER_LINEAR && layer->option[PACE_OPTION_TIED] > 0 &&
             layer->option[PACE_OPTION_OUT] == table->option[PACE_OPTION_ROWS])
             return true;
@@ -24,8 +23,7 @@ static pace_status add_tables(pace_gradient_tables *out, const pace_model *model
 }
 
 pace_status pace_gradient_tables_of(pace_gradient_tables *out, const pace_model *model, const pace_config *config) {
-    for (size_t i = 0; i < model->layers.count; i++) {
-        const pace_layer *layer = &model->layers.items[i];
+    PACE_ITEMS (const pace_layer, layer, &model->layers) {
         if (!layer->rule->table || layer->tensors == 0) continue;
         if (!layer->rule->lists_rows && is_tied(model, layer)) continue;
         PACE_TRY(add_tables(out, model, layer, config));

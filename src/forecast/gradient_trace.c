@@ -45,8 +45,7 @@ static int64_t done_ns(const launched *list, size_t count, int64_t by_ns) {
 static const pace_mark *usual_step(const pace_rank *rank) {
     double mean = pace_mean_step_ns(rank, 0), best = INFINITY;
     const pace_mark *usual = NULL;
-    for (size_t i = 0; i < rank->marks.items.count; i++) {
-        const pace_mark *mark = &rank->marks.items.items[i];
+    PACE_ITEMS (const pace_mark, mark, &rank->marks.items) {
         double off = fabs((double)(mark->to_ns - mark->from_ns) - mean);
         if (mark->to_ns > mark->from_ns && off < best) best = off, usual = mark;
     }

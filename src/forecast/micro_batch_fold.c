@@ -43,8 +43,7 @@ static bool lane_repeats(const pace_step *step, const pace_lane *lane, int64_t f
 }
 
 static const pace_lane *first_stream(const pace_step *step) {
-    for (size_t i = 0; i < step->lanes.count; i++) {
-        const pace_lane *lane = &step->lanes.items[i];
+    PACE_ITEMS (const pace_lane, lane, &step->lanes) {
         if (lane->device && strcmp(pace_names_text(&step->names, lane->key), "device 0 stream 0") == 0) return lane;
     }
     return NULL;
@@ -216,8 +215,7 @@ pace_matrix pace_fold_matrix(const pace_fold_gap *gap, pace_matrix folded) {
 
 static void sum_round(int64_t by_resource_ns[PACE_ADVICES], const pace_critical *path, int64_t from_ns,
                       int64_t period_ns) {
-    for (size_t i = 0; i < path->pieces.count; i++) {
-        const pace_path_piece *piece = &path->pieces.items[i];
+    PACE_ITEMS (const pace_path_piece, piece, &path->pieces) {
         int64_t start = piece->start_ns > from_ns ? piece->start_ns : from_ns;
         int64_t end = piece->end_ns < from_ns + period_ns ? piece->end_ns : from_ns + period_ns;
         if (end > start) by_resource_ns[piece->resource] += end - start;

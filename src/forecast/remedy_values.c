@@ -10,8 +10,7 @@
 /* As many as fetch faster than the rest of the step needs input, of the rank whose input takes the largest share. */
 static double workers_of(const pace_remedy_setting *setting) {
     double most = 0;
-    for (size_t i = 0; i < setting->forecast->ranks.count; i++) {
-        const pace_forecast_rank *rank = &setting->forecast->ranks.items[i];
+    PACE_ITEMS (const pace_forecast_rank, rank, &setting->forecast->ranks) {
         double input_ns = pace_graph_stretches(&rank->graph).ns, rest_ns = rank->steps_ns - input_ns;
         if (!(input_ns > 0)) continue;
         double workers = rest_ns > 0 ? ceil(setting->headroom * input_ns / rest_ns) : setting->most_workers;

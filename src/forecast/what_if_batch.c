@@ -106,8 +106,7 @@ static pace_status change_launch(batch_change *c, uint32_t number) {
 
 /* Fetching takes as much longer as there is to fetch. */
 static void grow_input(pace_graph *graph, double factor) {
-    for (size_t i = 0; i < graph->nodes.count; i++) {
-        pace_graph_node *node = &graph->nodes.items[i];
+    PACE_ITEMS (pace_graph_node, node, &graph->nodes) {
         if (pace_graph_node_fetches(node)) node->spends_ns = llround((double)node->spends_ns * factor);
     }
 }

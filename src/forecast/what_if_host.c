@@ -42,10 +42,8 @@ static bool graph_asked(const pace_scenario *scenario) { return scenario->one_la
 /* What a graph launches already is captured. */
 static size_t count_single(const pace_graph *graph) {
     size_t single = 0;
-    for (size_t i = 0; i < graph->launches.count; i++) {
-        const pace_launch *launch = &graph->launches.items[i];
+    PACE_ITEMS (const pace_launch, launch, &graph->launches)
         single += !launch->call || !strstr(pace_names_text(&graph->names, launch->call), "GraphLaunch");
-    }
     return single;
 }
 

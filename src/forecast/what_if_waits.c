@@ -25,8 +25,7 @@ static pace_status pin(pace_variant *variant, uint32_t launch) {
 static pace_status pin_copies(size_t *changed, pace_variant *variant, bool known_device) {
     pace_graph *graph = &variant->graph;
     *changed = 0;
-    for (size_t i = 0; i < graph->nodes.count; i++) {
-        pace_graph_node *node = &graph->nodes.items[i];
+    PACE_ITEMS (pace_graph_node, node, &graph->nodes) {
         bool waits = node->waits_launch != PACE_NO_LAUNCH; /* a recorded call, or a model's operator */
         if (waits && is_pageable(variant, node->waits_launch)) node->waits_launch = PACE_NO_LAUNCH;
     }

@@ -277,8 +277,7 @@ static pace_status choose_cycles(pace_analysis *analysis) {
     pace_cycles *cycles = &analysis->cycles;
     const pace_cycle *chosen = NULL;
     PACE_TRY(pace_cycles_find(cycles, analysis->traces.items, analysis->traces.count));
-    for (size_t i = 0; i < cycles->count; i++) {
-        pace_cycle *cycle = &cycles->items[i];
+    PACE_ITEMS (pace_cycle, cycle, cycles) {
         if (cycle->chosen && !chosen) chosen = cycle;
         if (cycle->chosen) continue;
         cycle->trace->left_out = true;

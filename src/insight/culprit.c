@@ -94,8 +94,7 @@ static const char *place_of_device_work(const pace_step *step, uint32_t task) {
 
 /* What the thread of the step does, while another that works for it waits. */
 static const char *place_of_step_thread(const pace_step *step, int64_t at_ns) {
-    for (size_t i = 0; i < step->lanes.count; i++) {
-        const pace_lane *lane = &step->lanes.items[i];
+    PACE_ITEMS (const pace_lane, lane, &step->lanes) {
         uint32_t task = lane->device || !lane->count ? PACE_NO_TASK : pace_task_at(step, lane, at_ns), mark = task;
         while (mark != PACE_NO_TASK && !pace_task_marks_step(step, mark)) mark = pace_task_parent(step, mark);
         if (mark != PACE_NO_TASK) return pace_host_place(step, task);
@@ -199,8 +198,7 @@ static double share_of(int64_t part, int64_t whole) { return whole > 0 ? (double
 /* The rank that spends most of the resource's time on the path. */
 static void find_rank(pace_culprit *out, const pace_critical *critical, pace_advice resource, int64_t *by_rank) {
     int64_t whole = critical->by_resource_ns[resource];
-    for (size_t i = 0; i < critical->pieces.count; i++) {
-        const pace_path_piece *piece = &critical->pieces.items[i];
+    PACE_ITEMS (const pace_path_piece, piece, &critical->pieces) {
         if (piece->resource == resource) by_rank[piece->rank] += piece->end_ns - piece->start_ns;
     }
     for (uint32_t r = 1; r < critical->by_rank_ns.count; r++)
@@ -242,8 +240,7 @@ static pace_status find_place(pace_culprit *out, const pace_critical *critical, 
     size_t count = 0;
     holder *all = pace_alloc(count_pieces(critical, resource), sizeof *all);
     if (!all) return PACE_E_MEMORY;
-    for (size_t i = 0; i < critical->pieces.count; i++) {
-        const pace_path_piece *piece = &critical->pieces.items[i];
+    PACE_ITEMS (const pace_path_piece, piece, &critical->pieces) {
         const char *place = piece->resource == resource ? place_of_piece(analysis, piece, critical->home) : NULL;
         if (place) all[count++] = (holder){place, piece->end_ns - piece->start_ns};
     }
@@ -264,8 +261,7 @@ static bool launches_kernels(const pace_culprit *culprit, const pace_critical *c
                              const pace_analysis *analysis) {
     const pace_rank *rank = analysis->ranks.items[culprit->rank];
     int64_t offset_ns = analysis->ranks.items[critical->home]->shift_ns - rank->shift_ns;
-    for (size_t i = 0; i < rank->work.items.count; i++) {
-        const pace_work_item *item = &rank->work.items.items[i];
+    PACE_ITEMS (const pace_work_item, item, &rank->work.items) {
         if (item->class == PACE_WORK_COPY || item->start_ns < critical->from_ns + offset_ns ||
             item->start_ns >= critical->to_ns + offset_ns)
             continue;

@@ -51,8 +51,7 @@ static int64_t pause_between(const pace_rank *rank, uint32_t before, uint32_t ta
 static int64_t graph_pauses(const pace_rank *rank, int64_t start_ns, int64_t end_ns) {
     const pace_step *step = &rank->step;
     int64_t sum_ns = 0;
-    for (size_t i = 0; i < step->lanes.count; i++) {
-        const pace_lane *lane = &step->lanes.items[i];
+    PACE_ITEMS (const pace_lane, lane, &step->lanes) {
         for (uint32_t task = lane->first + 1; lane->device && task < lane->first + lane->count; task++)
             if (on_rank(rank, task)) sum_ns += pause_between(rank, task - 1, task, start_ns, end_ns);
     }

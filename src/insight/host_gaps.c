@@ -57,8 +57,7 @@ static pace_status add_side(pace_host_gaps *out, const pace_step_side *side, boo
     const pace_tiles *tiles = &side->rank->tiles;
     size_t most = MOST_ROWS + 2 * out->count;
     if (side->rank->work.host_is_device) return PACE_OK;
-    for (size_t i = 0; i < tiles->count; i++) {
-        const pace_tile *tile = &tiles->items[i];
+    PACE_ITEMS (const pace_tile, tile, tiles) {
         bool inside = side->steps == 0 || (tile->start_ns >= side->from_ns && tile->start_ns < side->to_ns);
         bool waits = tile->resource == PACE_IDLE_HOST || tile->resource == PACE_IDLE_INPUT;
         if (!inside || !waits || tile->item == PACE_NO_TASK) continue;

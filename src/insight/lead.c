@@ -44,8 +44,7 @@ static bool ends_inside_its_launch(const pace_step *step, const pace_work_item *
 
 static device_work work_within(const pace_rank *rank, int64_t from_ns, int64_t to_ns) {
     device_work sum = {0};
-    for (size_t i = 0; i < rank->work.items.count; i++) {
-        const pace_work_item *item = &rank->work.items.items[i];
+    PACE_ITEMS (const pace_work_item, item, &rank->work.items) {
         if (item->start_ns < from_ns || item->start_ns >= to_ns) continue;
         if (item->class == PACE_WORK_COPY) {
             sum.copies++;
@@ -160,8 +159,7 @@ static pace_advice grows_most(const pace_critical *longer, const pace_critical *
 /* The step whose annotation, or the gap behind it, holds most of a resource's time in one stretch. */
 static size_t mark_of_longest(const pace_critical *critical, const pace_marks *marks, pace_advice resource) {
     const pace_path_piece *longest = NULL;
-    for (size_t i = 0; i < critical->pieces.count; i++) {
-        const pace_path_piece *piece = &critical->pieces.items[i];
+    PACE_ITEMS (const pace_path_piece, piece, &critical->pieces) {
         if (piece->resource != resource) continue;
         if (!longest || piece->end_ns - piece->start_ns > longest->end_ns - longest->start_ns) longest = piece;
     }

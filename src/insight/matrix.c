@@ -40,8 +40,7 @@ static void find_ends(int64_t *last, int64_t *before, const pace_marks *marks, c
                       const int64_t *first_launched) {
     *before = INT64_MIN;
     for (size_t i = 0; i < marks->items.count; i++) last[i] = INT64_MIN;
-    for (size_t i = 0; i < work->items.count; i++) {
-        const pace_work_item *item = &work->items.items[i];
+    PACE_ITEMS (const pace_work_item, item, &work->items) {
         ptrdiff_t at;
         bool works = item->class <= PACE_WORK_MEMORY_BOUND || item->class == PACE_WORK_CALL;
         if (!works || !issued_by(&at, marks, work, item, first_launched)) continue;

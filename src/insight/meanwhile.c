@@ -18,8 +18,7 @@ static void free_search(search *s) {
 static pace_status take_pieces(search *s, const pace_critical *critical, const pace_analysis *analysis,
                                pace_advice resource, uint32_t rank) {
     int64_t offset_ns = analysis->ranks.items[critical->home]->shift_ns - analysis->ranks.items[rank]->shift_ns;
-    for (size_t i = 0; i < critical->pieces.count; i++) {
-        const pace_path_piece *piece = &critical->pieces.items[i];
+    PACE_ITEMS (const pace_path_piece, piece, &critical->pieces) {
         if (piece->resource != resource || piece->rank != rank || piece->task == PACE_NO_TASK) continue;
         s->waits[s->step->lane[piece->task]] = true;
         PACE_TRY(pace_intervals_add(&s->pieces, piece->start_ns + offset_ns, piece->end_ns + offset_ns));

@@ -168,8 +168,7 @@ static pace_status open_lane(builder *b) {
 
 static pace_status add_host_lanes(builder *b) {
     const pace_step *step = &b->rank->step;
-    for (size_t i = 0; i < step->lanes.count; i++) {
-        const pace_lane *lane = &step->lanes.items[i];
+    PACE_ITEMS (const pace_lane, lane, &step->lanes) {
         if (lane->device || lane->count == 0) continue;
         uint32_t *stack = pace_alloc(lane->count, sizeof *stack);
         if (!stack) return PACE_E_MEMORY;

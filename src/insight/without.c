@@ -85,8 +85,7 @@ pace_status pace_without_all(int64_t *without_ns, pace_joint *joint, const pace_
 /* Resources that take any time of the replay, one bit each. */
 static unsigned resources_of(const pace_replay *replay) {
     unsigned used = 0;
-    for (size_t i = 0; i < replay->segments.count; i++) {
-        const pace_segment *s = &replay->segments.items[i];
+    PACE_ITEMS (const pace_segment, s, &replay->segments) {
         const pace_segment_waits *waits = pace_segment_waits_of(replay, s);
         if (s->duration_ns != 0) used |= 1U << s->resource;
         if (s->delay_ns != 0) used |= 1U << s->delay_resource;

@@ -75,8 +75,7 @@ static pace_status add_item(pace_work *work, classifier *c, uint32_t task, int64
 /* `only` = of this device, or NULL = of all. */
 static pace_status add_device_items(pace_work *work, classifier *c, const uint32_t *only) {
     const pace_step *step = work->step;
-    for (size_t i = 0; i < step->lanes.count; i++) {
-        const pace_lane *lane = &step->lanes.items[i];
+    PACE_ITEMS (const pace_lane, lane, &step->lanes) {
         if (!lane->device || (only && lane->device_id != *only)) continue;
         for (uint32_t task = lane->first; task < lane->first + lane->count; task++)
             if (pace_task_on_device(step->kind[task]))
@@ -97,8 +96,7 @@ static pace_status sort_items(pace_work_items *items) {
 }
 
 static pace_status make_unions(pace_work *work) {
-    for (size_t i = 0; i < work->items.count; i++) {
-        const pace_work_item *item = &work->items.items[i];
+    PACE_ITEMS (const pace_work_item, item, &work->items) {
         bool calls = item->class == PACE_WORK_CALL;
         PACE_TRY(pace_intervals_add(calls ? &work->calls : &work->busy, item->start_ns, item->end_ns));
         if (calls) continue;

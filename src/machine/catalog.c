@@ -59,8 +59,7 @@ static bool is_made_of(const pace_catalog_kind *kind, const char *name) {
 /* What was made of one file; NULL: all. */
 static void forget_kept(pace_catalog *catalog, const char *name) {
     size_t stays = 0;
-    for (size_t i = 0; i < catalog->kept.count; i++) {
-        kept *one = &catalog->kept.items[i];
+    PACE_ITEMS (kept, one, &catalog->kept) {
         if (!name || is_made_of(one->kind, name)) one->kind->free(one->value);
         else catalog->kept.items[stays++] = *one;
     }

@@ -173,8 +173,7 @@ static bool occurs(const class_name *name, const char *pattern) {
 
 /* `*word` is the pattern that occurs; unchanged without one. */
 static const kernel_rule *first_match(const rule_list *list, const class_name *name, const char **word) {
-    for (size_t i = 0; i < list->rules.count; i++) {
-        const kernel_rule *rule = &list->rules.items[i];
+    PACE_ITEMS (const kernel_rule, rule, &list->rules) {
         for (size_t j = 0; j < pace_yaml_count(rule->match); j++) {
             if (!occurs(name, list->patterns.items[rule->first_pattern + j])) continue;
             const char *pattern = pace_yaml_text(pace_yaml_item(rule->match, j));

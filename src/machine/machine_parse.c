@@ -218,8 +218,7 @@ static pace_status check_joined(const parser *p) {
     char names[160] = "";
     if (m->devices < 2 || m->inside.kind != PACE_LINK_NONE) return PACE_OK;
     PACE_TRY(pace_machine_catalog_load(&list, p->catalog));
-    for (size_t i = 0; i < list.machines.count; i++) {
-        const pace_machine *known = &list.machines.items[i];
+    PACE_ITEMS (const pace_machine, known, &list.machines) {
         if (known->devices > 1 && strcmp(known->device, m->device) == 0)
             pace_append(names, sizeof names, "%s%s", *names ? ", " : "; machines that hold them: ", known->name);
     }

@@ -13,8 +13,7 @@ pace_status pace_scope_bind(pace_scope *scope, const char *name, const double *v
     binding.values = pace_alloc(count + 1, sizeof *values);
     if (!binding.name || !binding.values) goto out;
     for (size_t i = 0; i < count; i++) binding.values[i] = values[i];
-    for (size_t i = 0; i < scope->bindings.count; i++) {
-        pace_binding *old = &scope->bindings.items[i];
+    PACE_ITEMS (pace_binding, old, &scope->bindings) {
         if (strcmp(old->name, name) != 0) continue;
         PACE_FREE(old->name, old->values);
         *old = binding;
@@ -28,8 +27,7 @@ out:
 
 const pace_binding *pace_scope_find(const pace_scope *scope, const char *name, size_t length) {
     for (; scope; scope = scope->outer)
-        for (size_t i = 0; i < scope->bindings.count; i++) {
-            const pace_binding *binding = &scope->bindings.items[i];
+        PACE_ITEMS (const pace_binding, binding, &scope->bindings) {
             if (strncmp(binding->name, name, length) == 0 && binding->name[length] == '\0') return binding;
         }
     return NULL;

@@ -38,8 +38,7 @@ static void plan_layers(pace_lowering *to) {
 /* Elements of the targets: one class or token for each place of the output. */
 static double target_bytes(const pace_lowering *to) {
     double sum = 0;
-    for (size_t i = 0; i < to->model->layers.count; i++) {
-        const pace_layer *layer = &to->model->layers.items[i];
+    PACE_ITEMS (const pace_layer, layer, &to->model->layers) {
         if (layer->kind == PACE_LAYER_LOSS && sum == 0)
             sum = layer->word[0] == 'c' ? 8 * pace_emit_places(to, &layer->shape)
                                         : 4 * pace_emit_elements(to, &layer->shape);

@@ -51,8 +51,7 @@ pace_status pace_model_check_parallel(const pace_model *model, const pace_config
     bool sharded = false, routed = false;
     if (config->lora != model->lora)
         return pace_fail(PACE_E_USAGE, "lora %g: adapters are not placed here: expected lora 0", config->lora);
-    for (size_t i = 0; i < model->layers.count; i++) {
-        const pace_layer *layer = &model->layers.items[i];
+    PACE_ITEMS (const pace_layer, layer, &model->layers) {
         sharded |= layer->shard != PACE_SHARD_NONE;
         routed |= layer->rule->expert_elements != NULL;
         if (layer->rule->expert_elements) experts = layer->option[PACE_OPTION_EXPERTS];

@@ -186,8 +186,7 @@ const char *pace_model_names_closest(const pace_model_names *names, const char *
     char plain[64];
     size_t most = 0, shortest = 0;
     pace_model_plain_name(plain, sizeof plain, behind_owner(text));
-    for (size_t i = 0; i < names->all.count; i++) {
-        const pace_model_called *one = &names->all.items[i];
+    PACE_ITEMS (const pace_model_called, one, &names->all) {
         size_t near = nearness(plain, one->plain), length = strlen(one->plain);
         if (near == 0 || near < most || (near == most && length >= shortest)) continue;
         most = near;

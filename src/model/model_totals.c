@@ -190,8 +190,7 @@ pace_model_totals pace_model_total(const pace_model *model, const pace_config *c
         [PACE_SGD] = 0, [PACE_MOMENTUM] = 1, [PACE_ADAM] = 2, [PACE_ADAMW] = 2, [PACE_LAMB] = 2, [PACE_NO_UPDATE] = 0};
     pace_model_totals total = {0};
     double sequence = pace_model_sequence(model, config), held = pace_config_parameter_bytes(config);
-    for (size_t i = 0; i < model->layers.count; i++) {
-        const pace_layer *layer = &model->layers.items[i];
+    PACE_ITEMS (const pace_layer, layer, &model->layers) {
         total.parameters += layer->parameters;
         total.tensors += layer->tensors;
         if (!layer->frozen) total.trained += layer->parameters;

@@ -74,8 +74,7 @@ static pace_status find_boundary(pace_model_parts *out, const pace_model *model,
     int *bytes = pace_alloc(model->layers.count + 1, sizeof *bytes);
     if (!bytes) return PACE_E_MEMORY;
     pace_model_element_bytes(bytes, model, config);
-    for (size_t i = 0; i < out->parts.count; i++) {
-        const pace_model_part *part = &out->parts.items[i];
+    PACE_ITEMS (const pace_model_part, part, &out->parts) {
         if (part->place != PACE_PART_LAYER || part->turns < most) continue;
         most = part->turns;
         out->boundary_bytes = model->layers.items[part->last].shape.channels * bytes[part->last];

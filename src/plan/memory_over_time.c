@@ -11,8 +11,7 @@ typedef struct {
 } kernels;
 
 static bool find_kernels(kernels *out, const pace_step *step, uint32_t in_step) {
-    for (size_t i = 0; i < step->lanes.count; i++) {
-        const pace_lane *lane = &step->lanes.items[i];
+    PACE_ITEMS (const pace_lane, lane, &step->lanes) {
         if (!lane->device || strcmp(pace_names_text(&step->names, lane->key), "device 0 stream 0") != 0) continue;
         if (in_step == 0 || lane->count < in_step || lane->count % in_step) return false;
         *out = (kernels){step, lane->first + lane->count - in_step, in_step};

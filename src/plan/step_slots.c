@@ -361,8 +361,7 @@ static pace_status price_gradients(pace_step_slots *slots, const pace_model *mod
 
 static double tied_elements(const pace_model *model, const pace_config *config) {
     double sum = 0;
-    for (size_t i = 0; i < model->layers.count; i++) {
-        const pace_layer *layer = &model->layers.items[i];
+    PACE_ITEMS (const pace_layer, layer, &model->layers) {
         bool tied = layer->kind == PACE_LAYER_LINEAR && layer->option[PACE_OPTION_TIED] > 0;
         if (tied) sum += layer->shape.channels * pace_layer_input(model, layer, 0)->shape.channels / config->tp;
     }

@@ -220,8 +220,7 @@ pace_value pace_answer_value_at(const pace_answer *answer, size_t index) {
 /* "step.median_s" is "values.step.median_s" too. */
 static const pace_value *find_value(const pace_answer *answer, const char *path) {
     static const char full[] = "values.";
-    for (size_t i = 0; i < answer->values.count; i++) {
-        const pace_value *value = &answer->values.items[i];
+    PACE_ITEMS (const pace_value, value, &answer->values) {
         bool of_values = strncmp(value->path, full, sizeof full - 1) == 0;
         if (of_values && strcmp(value->path + sizeof full - 1, path) == 0) return value;
     }

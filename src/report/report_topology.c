@@ -29,8 +29,7 @@ static double rate_of(const pace_link *link) { return link->kind == PACE_LINK_NO
 
 void pace_put_machines(pace_node *root, const pace_machine_catalog *catalog) {
     pace_node *table = pace_open_table(root, &machines, 0);
-    for (size_t i = 0; i < catalog->machines.count; i++) {
-        const pace_machine *m = &catalog->machines.items[i];
+    PACE_ITEMS (const pace_machine, m, &catalog->machines) {
         pace_table_put(table, &(machine_row){.of = *m,
                                              .inside = kind_of(&m->inside),
                                              .inside_bytes_per_s = rate_of(&m->inside),

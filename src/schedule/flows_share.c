@@ -58,8 +58,7 @@ static pace_status hand_over(windows *w) {
     for (uint32_t i = 0; i < w->due_count; i++) w->next_ns[w->due[i]] = pace_region_next(&m->regions[w->due[i]]);
     for (uint32_t i = 0; i < w->due_count; i++) {
         pace_flow_region *from = &m->regions[w->due[i]];
-        for (size_t j = 0; j < from->leaving.count; j++) {
-            const pace_delivery *message = &from->leaving.items[j];
+        PACE_ITEMS (const pace_delivery, message, &from->leaving) {
             uint32_t to = m->region_of[m->state->queues[message->queue].lane];
             PACE_TRY(pace_region_deliver(&m->regions[to], message->queue, message->comes_ns, message->bytes));
             w->next_ns[to] = pace_region_next(&m->regions[to]);

@@ -141,13 +141,11 @@ static pace_status place_members(pace_meetings *out, const matcher *m) {
         out->items.items[i].count = 0;
     }
     for (uint32_t i = 0; i < first; i++) PACE_TRY(PACE_PUSH(&out->members, ((pace_meeting_member){0})));
-    for (size_t i = 0; i < m->arrivals.count; i++) {
-        const arrival *a = &m->arrivals.items[i];
+    PACE_ITEMS (const arrival, a, &m->arrivals) {
         pace_meeting *meeting = &out->items.items[a->meeting];
         out->members.items[meeting->first + meeting->count++] = (pace_meeting_member){a->rank, a->launch};
     }
-    for (size_t i = 0; i < m->arrivals.count; i++) {
-        const arrival *a = &m->arrivals.items[i];
+    PACE_ITEMS (const arrival, a, &m->arrivals) {
         if (out->items.items[a->meeting].count == 1) PACE_TRY(check_alone(m, a));
         out->of[a->rank][a->launch] = a->meeting;
     }

@@ -35,8 +35,7 @@ static pace_status walk_lane(const walk *w, const pace_lane *lane, uint32_t *sta
 
 pace_status pace_self_times(const pace_step *step, pace_counts_fn also, pace_self_time_fn take, void *context) {
     walk w = {step, also, take, context};
-    for (size_t i = 0; i < step->lanes.count; i++) {
-        const pace_lane *lane = &step->lanes.items[i];
+    PACE_ITEMS (const pace_lane, lane, &step->lanes) {
         if (lane->device || lane->count == 0) continue;
         uint32_t *stack = pace_alloc(lane->count, sizeof *stack);
         if (!stack) return PACE_E_MEMORY;

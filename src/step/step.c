@@ -118,8 +118,7 @@ bool pace_lane_works(const pace_step *step, const pace_lane *lane) {
 
 uint32_t pace_step_first_device(const pace_step *step) {
     uint32_t first = UINT32_MAX;
-    for (size_t i = 0; i < step->lanes.count; i++) {
-        const pace_lane *lane = &step->lanes.items[i];
+    PACE_ITEMS (const pace_lane, lane, &step->lanes) {
         if (lane->device_id < first && pace_lane_works(step, lane)) first = lane->device_id;
     }
     return first == UINT32_MAX ? 0 : first;

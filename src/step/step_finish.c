@@ -66,8 +66,7 @@ static void make_order(pace_step *step, uint32_t *order, uint32_t *scratch) {
     for (size_t i = 0; i < step->lanes.count; i++) step->lanes.items[i].count = 0;
     for (size_t i = 0; i < step->count; i++) step->lanes.items[step->lane[i]].count++;
     uint32_t first = 0;
-    for (size_t i = 0; i < step->lanes.count; i++) {
-        pace_lane *lane = &step->lanes.items[i];
+    PACE_ITEMS (pace_lane, lane, &step->lanes) {
         lane->first = first;
         first += lane->count;
         lane->count = 0;
@@ -227,8 +226,7 @@ static pace_status link_causes(pace_step *step) {
 
 static int64_t first_start(const pace_step *step) {
     int64_t first = INT64_MAX;
-    for (size_t i = 0; i < step->lanes.count; i++) {
-        const pace_lane *lane = &step->lanes.items[i];
+    PACE_ITEMS (const pace_lane, lane, &step->lanes) {
         if (lane->count && step->start_ns[lane->first] < first) first = step->start_ns[lane->first];
     }
     return first == INT64_MAX ? 0 : first;

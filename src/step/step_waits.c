@@ -104,8 +104,7 @@ static pace_status link_records(linker *l) {
 /* The one device of the trace, or false: with several, a call does not say which it synchronises. */
 static bool only_device(uint32_t *id, const pace_step *step) {
     bool found = false;
-    for (size_t i = 0; i < step->lanes.count; i++) {
-        const pace_lane *lane = &step->lanes.items[i];
+    PACE_ITEMS (const pace_lane, lane, &step->lanes) {
         if (!lane->device) continue;
         if (found && lane->device_id != *id) return false;
         *id = lane->device_id;

@@ -180,8 +180,7 @@ static pace_status pack_rejects(pace_bytes *bytes, const pace_texts *rejects) {
 
 static pace_status pack_remarks(pace_bytes *bytes, const pace_warnings *remarks) {
     PACE_TRY(pace_pack_u64(bytes, remarks->count));
-    for (size_t i = 0; i < remarks->count; i++) {
-        const pace_held_warning *one = &remarks->items[i];
+    PACE_ITEMS (const pace_held_warning, one, remarks) {
         PACE_TRY(pace_pack_u64(bytes, one->code));
         PACE_TRY(pace_pack_text(bytes, one->place ? one->place : ""));
         PACE_TRY(pace_pack_text(bytes, one->text));

@@ -34,8 +34,7 @@ static void add_op(work *out, const pace_op *op) {
 
 static work work_of(const pace_graph *graph) {
     work sum = {0};
-    for (size_t i = 0; i < graph->launches.count; i++) {
-        const pace_launch *launch = &graph->launches.items[i];
+    PACE_ITEMS (const pace_launch, launch, &graph->launches) {
         if (launch->op != PACE_NO_OP && launch->exchange == 0) add_op(&sum, &graph->ops.items[launch->op]);
     }
     return sum;

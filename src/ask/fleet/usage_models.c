@@ -34,8 +34,7 @@ static pace_status take_model(void *context, const pace_model *model) {
     const finding *f = context;
     pace_model_totals total = pace_model_total(model, &f->config);
     const double bytes_of_fp32 = 4, passes = 3, of_a_product = 2, ways = 2;
-    for (size_t i = 0; i < f->out->items.count; i++) {
-        pace_usage_model *row = &f->out->items.items[i];
+    PACE_ITEMS (pace_usage_model, row, &f->out->items) {
         if (!is_meant(f, row, model)) continue;
         row->variants++;
         widen(&row->weight_bytes, total.parameters * bytes_of_fp32);

@@ -107,8 +107,7 @@ static pace_status exchange_gradients(double *out_s, const sharing *s) {
 
 static pace_status answer(pace_plan_together *out, const sharing *s) {
     double price = 0, slowest_s = 0;
-    for (size_t i = 0; i < s->items.count; i++) {
-        const sharer *one = &s->items.items[i];
+    PACE_ITEMS (const sharer, one, &s->items) {
         pace_plan_share share = {.place = one->place, .samples = one->parts * s->part};
         PACE_TRY(pace_plan_place_share(&share.choice, s->asked, one->place, share.samples, true));
         PACE_TRY(PACE_PUSH(&out->shares, share));

@@ -159,8 +159,7 @@ static int precision_of(pace_precision precision, bool autocast) {
 }
 
 static pace_status keep_kernels(pace_recorded *out, const pace_graph *graph) {
-    for (size_t i = 0; i < graph->launches.count; i++) {
-        const pace_launch *one = &graph->launches.items[i];
+    PACE_ITEMS (const pace_launch, one, &graph->launches) {
         if (one->guessed || one->op == PACE_NO_OP || one->exchange || one->duration_ns <= 0) continue;
         const pace_op *op = &graph->ops.items[one->op];
         if (op->flop > 0 || op->read_bytes + op->write_bytes > 0)

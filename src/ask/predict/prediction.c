@@ -224,8 +224,7 @@ static void move_to_answer(pace_prediction *p) {
 }
 
 static pace_status warn_of_first_uses(pace_prediction *p) {
-    for (size_t i = 0; i < p->inputs.forecast.ranks.count; i++) {
-        const pace_forecast_rank *rank = &p->inputs.forecast.ranks.items[i];
+    PACE_ITEMS (const pace_forecast_rank, rank, &p->inputs.forecast.ranks) {
         if (rank->first_uses.count == 0) continue;
         PACE_TRY(
             pace_warn(&p->inputs.warnings, PACE_WARN_FIRST_USES, rank->name,

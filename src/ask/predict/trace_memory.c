@@ -12,8 +12,7 @@ typedef struct {
 static pace_status read_rank(recorded *most, const pace_rank *rank) {
     pace_memory_use use;
     PACE_TRY(pace_memory_use_find(&use, rank));
-    for (size_t i = 0; i < use.devices.count; i++) {
-        const pace_memory_device *device = &use.devices.items[i];
+    PACE_ITEMS (const pace_memory_device, device, &use.devices) {
         if (device->device_type == 0 || (double)device->peak_bytes <= most->peak_bytes) continue;
         *most = (recorded){true, !device->totals, device->totals ? (double)device->first_bytes : 0,
                            (double)device->peak_bytes};

@@ -59,8 +59,7 @@ static pace_status read_item(const reading *r, char *line) {
 
 /* The row of the ranks that are read, of a collective and a size. */
 static pace_tuned_row *find_row(const reading *r, pace_collective collective, double bytes) {
-    for (size_t i = 0; i < r->out->rows.count; i++) {
-        pace_tuned_row *row = &r->out->rows.items[i];
+    PACE_ITEMS (pace_tuned_row, row, &r->out->rows) {
         if (row->ranks == r->ranks && row->collective == collective && bytes >= (double)row->from_bytes &&
             bytes <= (double)row->to_bytes)
             return row;

@@ -182,8 +182,7 @@ static void put_family(pace_findings *out, const pace_fit_family *family) {
 static size_t count_fitted(pace_findings *out, const pace_fit_outcome *outcome) {
     char few[512] = "";
     size_t fitted = 0;
-    for (size_t i = 0; i < outcome->families.count; i++) {
-        const pace_fit_family *family = &outcome->families.items[i];
+    PACE_ITEMS (const pace_fit_family, family, &outcome->families) {
         if (family->learned) fitted += family->rows;
         else pace_list(few, sizeof few, ", ", "%s %zu", pace_op_family_name(family->family), family->rows);
     }

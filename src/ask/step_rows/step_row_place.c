@@ -27,8 +27,7 @@ static const pace_machine *machine_named(const pace_step_things *things, const c
 static const pace_machine *machine_of(const pace_step_things *things, const pace_device *device) {
     size_t family = strcspn(device->name, "-");
     for (int pass = 0; pass < 2; pass++)
-        for (size_t i = 0; i < things->machines.machines.count; i++) {
-            const pace_machine *machine = &things->machines.machines.items[i];
+        PACE_ITEMS (const pace_machine, machine, &things->machines.machines) {
             bool same = pass == 0 ? strcmp(machine->device, device->name) == 0
                                   : strncmp(machine->device, device->name, family) == 0 &&
                                         machine->device[family] == device->name[family];

@@ -86,8 +86,7 @@ static pace_status keep_line(pace_ledger *all, const pace_ledger *fresh, const p
 
 static pace_status merge(pace_ledger *all, const pace_ledger *old, const pace_ledger *fresh) {
     for (size_t i = 0; i < old->lines.count; i++) PACE_TRY(keep_line(all, fresh, &old->lines.items[i]));
-    for (size_t i = 0; i < fresh->lines.count; i++) {
-        const pace_ledger_line *line = &fresh->lines.items[i];
+    PACE_ITEMS (const pace_ledger_line, line, &fresh->lines) {
         size_t there = pace_ledger_find(all, line->cell[PACE_LEDGER_CASE], line->cell[PACE_LEDGER_METRIC]);
         if (there == all->lines.count) PACE_TRY(add_line(all, line));
     }

@@ -29,8 +29,7 @@ static const char *missing_of(const pace_case *one, const char *folder) {
 
 /* The cases that are asked for. */
 static pace_status choose(pace_validation *v) {
-    for (size_t i = 0; i < v->cases.items.count; i++) {
-        const pace_case *one = &v->cases.items.items[i];
+    PACE_ITEMS (const pace_case, one, &v->cases.items) {
         if (!is_asked(v->options, one->name)) continue;
         pace_validation_run run = {.one = one, .missing = missing_of(one, v->options->data_path)};
         PACE_TRY(PACE_PUSH(&v->runs, run));

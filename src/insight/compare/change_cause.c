@@ -31,8 +31,7 @@ static bool may_be_of(const pace_kernel_classes *classes, pace_resource resource
 /* Pairs stand with the largest change first. `classes` NULL = operators, of which nothing says the resource. */
 static const pace_operator_pair *first_that_way(const pace_operator_pairs *pairs, int64_t way,
                                                 const pace_kernel_classes *classes, pace_resource resource) {
-    for (size_t i = 0; i < pairs->count; i++) {
-        const pace_operator_pair *pair = &pairs->items[i];
+    PACE_ITEMS (const pace_operator_pair, pair, pairs) {
         double change = pair->b_ns - pair->a_ns;
         if (way >= 0 ? change <= 0 : change >= 0) continue;
         if (*pair->name && (!classes || may_be_of(classes, resource, pair->name))) return pair;
@@ -45,8 +44,7 @@ static const pace_operator_pair *first_that_way(const pace_operator_pairs *pairs
 static const pace_operator_pair *instead_of(const pace_operator_pairs *pairs, const pace_operator_pair *gone,
                                             const pace_kernel_classes *classes, pace_resource resource) {
     if (!gone || (gone->a && gone->b)) return NULL;
-    for (size_t i = 0; i < pairs->count; i++) {
-        const pace_operator_pair *pair = &pairs->items[i];
+    PACE_ITEMS (const pace_operator_pair, pair, pairs) {
         bool replaces = gone->a ? !pair->a : !pair->b;
         if (replaces && *pair->name && (!classes || may_be_of(classes, resource, pair->name))) return pair;
     }

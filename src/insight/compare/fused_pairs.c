@@ -109,8 +109,7 @@ static const char *name_of_work(const pace_step *step, uint32_t task, bool *is_o
 
 static pace_status add_compiled(matcher *m) {
     const pace_rank *rank = m->compiled->rank;
-    for (size_t i = 0; i < rank->work.items.count; i++) {
-        const pace_work_item *item = &rank->work.items.items[i];
+    PACE_ITEMS (const pace_work_item, item, &rank->work.items) {
         bool is_operator;
         uint32_t at;
         if (!is_inside(m->compiled, item)) continue;
@@ -160,8 +159,7 @@ static pace_status eager_entry(uint32_t *out, matcher *m, uint32_t task) {
 
 static pace_status add_eager(matcher *m) {
     const pace_rank *rank = m->eager->rank;
-    for (size_t i = 0; i < rank->work.items.count; i++) {
-        const pace_work_item *item = &rank->work.items.items[i];
+    PACE_ITEMS (const pace_work_item, item, &rank->work.items) {
         uint32_t at;
         pace_name module = 0;
         if (!is_inside(m->eager, item)) continue;
@@ -293,8 +291,7 @@ static int by_change(const void *left, const void *right) {
 
 static double fused_ns(const pace_step_side *side) {
     double sum = 0;
-    for (size_t i = 0; i < side->rank->work.items.count; i++) {
-        const pace_work_item *item = &side->rank->work.items.items[i];
+    PACE_ITEMS (const pace_work_item, item, &side->rank->work.items) {
         bool is_operator;
         if (!is_inside(side, item)) continue;
         const char *name = name_of_work(&side->rank->step, item->task, &is_operator);

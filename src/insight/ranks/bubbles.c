@@ -28,8 +28,7 @@ static waits waits_of(const pace_rank *rank) {
         b.steps = 1;
     }
     b.span_ns = to - from;
-    for (size_t i = 0; i < rank->tiles.count; i++) {
-        const pace_tile *t = &rank->tiles.items[i];
+    PACE_ITEMS (const pace_tile, t, &rank->tiles) {
         if (pace_tile_end(t) <= from || t->start_ns >= to || t->item == PACE_NO_TASK) continue;
         if (!rank->work.items.items[t->item].message) continue;
         int64_t took = (pace_tile_end(t) < to ? pace_tile_end(t) : to) - (t->start_ns > from ? t->start_ns : from);

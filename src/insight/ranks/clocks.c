@@ -37,8 +37,7 @@ static bool by_collectives(const aligner *a, size_t rank) {
 /* From its messages with ranks whose clock is known. */
 static bool by_messages(const aligner *a, size_t rank) {
     int64_t most = INT64_MAX, least = INT64_MIN; /* bounds of the shift */
-    for (size_t i = 0; i < a->messages->items.count; i++) {
-        const pace_p2p_message *m = &a->messages->items.items[i];
+    PACE_ITEMS (const pace_p2p_message, m, &a->messages->items) {
         if (!m->matched) continue;
         int own = m->rank[PACE_SENDS] == rank ? PACE_SENDS : PACE_RECEIVES;
         if (m->rank[own] != rank || !a->known[m->rank[!own]]) continue;

@@ -366,8 +366,7 @@ pace_status pace_collectives_explain(pace_collectives *c, pace_rank *const *rank
     int64_t *before = pace_alloc(rank_count, sizeof *before); /* end of each rank's exchange before */
     if (!before) return PACE_E_MEMORY;
     for (size_t r = 0; r < rank_count; r++) before[r] = INT64_MIN / 4;
-    for (size_t i = 0; i < c->items.count; i++) {
-        pace_measured_collective *own = &c->items.items[i];
+    PACE_ITEMS (pace_measured_collective, own, &c->items) {
         const uint32_t *parts = c->parts.items + own->first_part;
         int64_t since = INT64_MIN / 4;
         for (size_t r = 0; r < rank_count; r++)

@@ -108,8 +108,7 @@ static void add_sums(pace_exchange_totals *totals, const pace_exchange_total *ro
 }
 
 static void finish(pace_exchange_totals *totals, size_t here) {
-    for (size_t i = 0; i < totals->items.count; i++) {
-        pace_exchange_total *row = &totals->items.items[i];
+    PACE_ITEMS (pace_exchange_total, row, &totals->items) {
         pace_collective collective;
         double mean_s = (double)row->time_ns * 1e-9 / (double)row->calls;
         row->algbw_per_s = mean_s > 0 && row->bytes > 0 ? (double)row->bytes / mean_s : NAN;

@@ -209,8 +209,7 @@ static pace_status join_messages(joiner *j) {
     encounter *all = pace_alloc(messages->items.count * 2, sizeof *all);
     if (!all) return PACE_E_MEMORY;
     size_t count = 0;
-    for (size_t i = 0; i < messages->items.count; i++) {
-        const pace_p2p_message *m = &messages->items.items[i];
+    PACE_ITEMS (const pace_p2p_message, m, &messages->items) {
         for (int s = 0; m->matched && s < 2; s++)
             all[count++] = (encounter){m->rank[s], m->item[s], m->rank[!s], m->item[!s]};
     }

@@ -39,8 +39,7 @@ pace_status pace_lateness_of(pace_lateness **out, const pace_analysis *analysis)
         mean += (double)rank->work.window.compute_ns / (double)ranks;
     }
     for (size_t r = 0; r < ranks; r++) rows[r].compute_over_mean = mean > 0 ? (double)rows[r].compute_ns / mean - 1 : 0;
-    for (size_t i = 0; i < c->items.count; i++) {
-        const pace_measured_collective *own = &c->items.items[i];
+    PACE_ITEMS (const pace_measured_collective, own, &c->items) {
         rows[own->last_rank].times_last += own->margin_ns > 0;
         add_waits(rows, analysis, own);
     }

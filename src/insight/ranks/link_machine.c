@@ -10,8 +10,7 @@ static bool is_faster(const pace_machine *one, const pace_machine *other) {
 
 static void choose_among(pace_link_machine *out, const pace_machine_catalog *catalog, const char *device) {
     pace_machine fastest = {.devices = 0}, alike = {.devices = 0};
-    for (size_t i = 0; i < catalog->machines.count; i++) {
-        const pace_machine *one = &catalog->machines.items[i];
+    PACE_ITEMS (const pace_machine, one, &catalog->machines) {
         if (strcmp(one->device, device) != 0) continue;
         if (is_faster(one, &fastest)) fastest = *one;
         if (out->traced > 1 && (size_t)one->devices == out->traced && is_faster(one, &alike)) alike = *one;

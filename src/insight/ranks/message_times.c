@@ -65,8 +65,7 @@ static void pair(pace_messages *messages, pace_rank *const *ranks, size_t sent, 
 
 static void drop_gone(pace_messages *messages) {
     size_t kept = 0;
-    for (size_t i = 0; i < messages->items.count; i++) {
-        const pace_p2p_message *m = &messages->items.items[i];
+    PACE_ITEMS (const pace_p2p_message, m, &messages->items) {
         if (m->rank[0] != PACE_NO_INDEX || m->rank[1] != PACE_NO_INDEX) messages->items.items[kept++] = *m;
     }
     messages->items.count = kept;
@@ -105,8 +104,7 @@ typedef PACE_VEC(stretch) stretches;
 PACE_ORDER(by_start, stretch, PACE_UP(start_ns) PACE_UP(rank) PACE_UP(end_ns))
 
 static pace_status list_stretches(stretches *out, const pace_messages *messages, pace_rank *const *ranks) {
-    for (size_t i = 0; i < messages->items.count; i++) {
-        const pace_p2p_message *m = &messages->items.items[i];
+    PACE_ITEMS (const pace_p2p_message, m, &messages->items) {
         if (!is_unsaid(m)) continue;
         uint32_t r = m->rank[m->rank[PACE_SENDS] == PACE_NO_INDEX ? PACE_RECEIVES : PACE_SENDS];
         const pace_work_item *item =

@@ -119,8 +119,7 @@ void pace_messages_split(pace_messages *messages, pace_rank *const *ranks) {
 /* --- what the late side did meanwhile ----------------------------------------------------------------------------- */
 
 void pace_messages_explain(pace_messages *messages, pace_rank *const *ranks) {
-    for (size_t i = 0; i < messages->items.count; i++) {
-        pace_p2p_message *own = &messages->items.items[i];
+    PACE_ITEMS (pace_p2p_message, own, &messages->items) {
         int waits = own->wait_ns[PACE_RECEIVES] > 0 ? PACE_RECEIVES : PACE_SENDS;
         if (!own->matched || own->wait_ns[waits] == 0) continue;
         const pace_rank *late = ranks[own->rank[!waits]];

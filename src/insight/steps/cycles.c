@@ -121,9 +121,6 @@ pace_status pace_cycles_find(pace_cycles *out, pace_rank *const *traces, size_t 
     }
     if (out->count == 0) return PACE_OK;
     size_t chosen = median_cycle(out->items, out->items[0].of);
-    for (size_t i = 0; i < out->count; i++) {
-        pace_cycle *cycle = &out->items[i];
-        cycle->chosen = cycle->number == (chosen < cycle->of ? chosen : cycle->of - 1);
-    }
+    PACE_ITEMS (pace_cycle, cycle, out) cycle->chosen = cycle->number == (chosen < cycle->of ? chosen : cycle->of - 1);
     return PACE_OK;
 }

@@ -16,8 +16,7 @@ static int64_t length_of(const pace_path_piece *piece) { return piece->end_ns - 
 
 static const pace_path_piece *longest_of_host(const pace_critical *critical, const pace_analysis *analysis) {
     const pace_path_piece *longest = NULL;
-    for (size_t i = 0; i < critical->pieces.count; i++) {
-        const pace_path_piece *own = &critical->pieces.items[i];
+    PACE_ITEMS (const pace_path_piece, own, &critical->pieces) {
         if (host_task(&analysis->ranks.items[own->rank]->step, own) == PACE_NO_TASK) continue;
         if (!longest || length_of(own) > length_of(longest)) longest = own;
     }

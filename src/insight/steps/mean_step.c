@@ -18,8 +18,7 @@ static void divide(pace_mean_step *sum, const pace_rank *rank) {
 
 pace_mean_step pace_mean_step_of(const pace_rank *rank) {
     pace_mean_step mean = {0};
-    for (size_t i = 0; i < rank->marks.items.count; i++) {
-        const pace_mark *mark = &rank->marks.items.items[i];
+    PACE_ITEMS (const pace_mark, mark, &rank->marks.items) {
         if (mark->to_ns > mark->from_ns) add(&mean, rank, mark);
     }
     divide(&mean, rank);

@@ -48,8 +48,7 @@ static void put(uint64_t *set, uint32_t task) { set[task / 64] |= (uint64_t)1 <<
 /* Thread by thread, in order of start on each. `linked` has a bit a task. */
 static pace_status list_operators(pace_stage_runs *runs, const pace_step *step, const pace_marks *marks,
                                   uint64_t *linked) {
-    for (size_t i = 0; i < step->gradients.count; i++) {
-        const pace_gradient *own = &step->gradients.items[i];
+    PACE_ITEMS (const pace_gradient, own, &step->gradients) {
         put(linked, own->task);
         if (own->forward != PACE_NO_TASK && step->stage[own->forward] == PACE_STAGE_FORWARD) put(linked, own->forward);
     }

@@ -102,8 +102,7 @@ static bool any_occurs(const pace_yaml_node *list, const char *name) {
 }
 
 uint8_t pace_stage_word(const pace_stage_words *words, const char *name, bool annotation) {
-    for (size_t i = 0; i < words->rules.count; i++) {
-        const stage_rule *rule = &words->rules.items[i];
+    PACE_ITEMS (const stage_rule, rule, &words->rules) {
         if (rule->annotations_only && !annotation) continue;
         if (any_equals(rule->equals, name) || any_starts(rule->starts, name) || any_occurs(rule->contains, name))
             return rule->stage;

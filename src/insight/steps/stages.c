@@ -96,8 +96,7 @@ static reach *reach_at(reach *rows, const pace_marks *marks, int64_t host_ns) {
  * ones. */
 static void find_interleaved(const pace_step *step, const pace_marks *marks, const pace_stage_runs *runs,
                              reach *backward) {
-    for (size_t i = 0; i < step->gradients.count; i++) {
-        const pace_gradient *gradient = &step->gradients.items[i];
+    PACE_ITEMS (const pace_gradient, gradient, &step->gradients) {
         if (pace_stage_runs_cross(runs, step, gradient))
             reach_at(backward, marks, step->start_ns[gradient->task])->interleaved = true;
     }
@@ -161,8 +160,7 @@ static void settle_device_tasks(pace_step *step) {
 /* Device work that nothing is known to have launched runs among work that is: it belongs to the stage of the task
  * before it on its stream, or else of the one after. */
 static void attribute_by_neighbours(pace_step *step) {
-    for (size_t i = 0; i < step->lanes.count; i++) {
-        const pace_lane *lane = &step->lanes.items[i];
+    PACE_ITEMS (const pace_lane, lane, &step->lanes) {
         if (!lane->device) continue;
         uint8_t stage = PACE_STAGE_NONE;
         for (uint32_t task = lane->first; task < lane->first + lane->count; task++) {

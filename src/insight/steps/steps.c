@@ -171,8 +171,7 @@ static pace_status add_periodic(pace_marks *marks, pace_step *step, const pace_s
 
 /* The steps of a slice: the work of others that it holds is not whole. */
 static pace_status add_kept(pace_marks *marks, const pace_step *step) {
-    for (size_t i = 0; i < step->kept_steps.count; i++) {
-        const pace_kept_step *kept = &step->kept_steps.items[i];
+    PACE_ITEMS (const pace_kept_step, kept, &step->kept_steps) {
         PACE_TRY(PACE_PUSH(&marks->items,
                            ((pace_mark){.label = kept->label, .start_ns = kept->start_ns, .end_ns = kept->end_ns})));
     }
@@ -183,8 +182,7 @@ static pace_status add_kept(pace_marks *marks, const pace_step *step) {
 
 /* A step in which the file breaks off, and those behind it, lack work. */
 static void leave_out_broken(pace_marks *marks, const pace_step *step) {
-    for (size_t i = 0; i < marks->items.count; i++) {
-        pace_mark *mark = &marks->items.items[i];
+    PACE_ITEMS (pace_mark, mark, &marks->items) {
         mark->broken = mark->end_ns > step->cut_ns;
         mark->left_out |= mark->broken;
     }

@@ -16,8 +16,7 @@ PACE_ORDER(by_name, copy, PACE_UP(name) PACE_UP(task))
 
 static pace_status gather(copies *out, const pace_rank *rank, const pace_work_choice *choice) {
     const pace_step *step = &rank->step;
-    for (size_t i = 0; i < rank->work.items.count; i++) {
-        const pace_work_item *item = &rank->work.items.items[i];
+    PACE_ITEMS (const pace_work_item, item, &rank->work.items) {
         bool moves = step->kind[item->task] == PACE_TASK_COPY || step->kind[item->task] == PACE_TASK_MEMSET;
         if (moves && pace_work_is_chosen(item, choice))
             PACE_TRY(PACE_PUSH(out, ((copy){step->name[item->task], item->task})));

@@ -147,8 +147,7 @@ static pace_status sum(summer *s) {
     PACE_TRY(find_launches(s));
     s->sums.launches_match = s->launch_count == s->step->counters.items[count - 1].number + (size_t)1;
     for (size_t i = 0; i < count; i++) PACE_TRY(add_counter(s, i));
-    for (size_t i = 0; i < s->sums.rows.count; i++) {
-        pace_counter_row *row = &s->sums.rows.items[i];
+    PACE_ITEMS (pace_counter_row, row, &s->sums.rows) {
         row->sum = adds_up(pace_names_text(&s->step->names, row->counter));
         if (!row->sum) row->value /= (double)row->ranges;
     }

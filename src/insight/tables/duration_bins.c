@@ -21,8 +21,7 @@ static pace_duration_bin *bin_of(pace_duration_bins *bins, int64_t duration_ns) 
 pace_duration_bins pace_duration_bins_of(const pace_rank *rank, const pace_work_choice *choice) {
     pace_duration_bins bins = {.first = PACE_DURATION_BINS};
     set_ends(&bins);
-    for (size_t i = 0; i < rank->work.items.count; i++) {
-        const pace_work_item *item = &rank->work.items.items[i];
+    PACE_ITEMS (const pace_work_item, item, &rank->work.items) {
         if (rank->step.kind[item->task] != PACE_TASK_KERNEL || !pace_work_is_chosen(item, choice)) continue;
         int64_t duration_ns = item->end_ns - item->start_ns;
         pace_duration_bin *bin = bin_of(&bins, duration_ns);

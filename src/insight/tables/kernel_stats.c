@@ -28,8 +28,7 @@ static bool is_first_piece(sorter *s, const pace_work_item *item) {
 }
 
 static size_t count_calls(sorter *s, const pace_work *work, const pace_work_choice *choice) {
-    for (size_t i = 0; i < work->items.count; i++) {
-        const pace_work_item *item = &work->items.items[i];
+    PACE_ITEMS (const pace_work_item, item, &work->items) {
         if (pace_work_is_chosen(item, choice) && is_first_piece(s, item)) s->first[s->step->name[item->task]]++;
     }
     size_t sum = 0;
@@ -49,8 +48,7 @@ static void place(sorter *s, uint32_t task, int64_t duration_ns) {
 
 /* Calls by name, by counting; `first` then holds where each name's calls end. */
 static void place_calls(sorter *s, const pace_work *work, const pace_work_choice *choice) {
-    for (size_t i = 0; i < work->items.count; i++) {
-        const pace_work_item *item = &work->items.items[i];
+    PACE_ITEMS (const pace_work_item, item, &work->items) {
         if (!pace_work_is_chosen(item, choice)) continue;
         if (!s->self_ns) place(s, item->task, item->end_ns - item->start_ns);
         else if (s->self_ns[item->task] > 0) {

@@ -141,8 +141,7 @@ static void add(pace_module_time *to, const pace_module_time *time) {
 }
 
 static void add_work(builder *b, const pace_rank *rank, const pace_work_choice *choice) {
-    for (size_t i = 0; i < rank->work.items.count; i++) {
-        const pace_work_item *item = &rank->work.items.items[i];
+    PACE_ITEMS (const pace_work_item, item, &rank->work.items) {
         if (!pace_work_is_chosen(item, choice)) continue;
         uint32_t at =
             pace_task_on_device(b->step->kind[item->task]) ? pace_task_cause(b->step, item->task) : item->task;

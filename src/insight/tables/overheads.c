@@ -164,8 +164,7 @@ PACE_ORDER(by_type_and_sum, pace_overhead_row, PACE_UP(type) PACE_DOWN(sum_ns) P
 /* Gives each sorted row its range and puts the samples there, in the order recorded. */
 static void place_samples(measurer *m, int64_t *placed, size_t *next) {
     size_t first = 0;
-    for (size_t i = 0; i < m->rows.count; i++) {
-        pace_overhead_row *row = &m->rows.items[i];
+    PACE_ITEMS (pace_overhead_row, row, &m->rows) {
         next[row->first_sample] = first;
         row->first_sample = first;
         first += row->count;
@@ -186,8 +185,7 @@ static void fill(pace_overheads *out, measurer *m, int64_t *placed, size_t count
     out->rows.count = m->rows.count;
     out->rows.capacity = m->rows.capacity;
     m->rows.items = NULL;
-    for (size_t i = 0; i < out->rows.count; i++) {
-        pace_overhead_row *row = &out->rows.items[i];
+    PACE_ITEMS (pace_overhead_row, row, &out->rows) {
         summarize(row, placed + row->first_sample, scratch);
         add_to_total(&out->total[row->type], row);
     }

@@ -72,8 +72,7 @@ static pace_status make_wishes(wishes *list, pace_rank *const *traces, size_t co
 static size_t slices_of(const pace_rank *trace, const wish *w) {
     const pace_step *step = &trace->step;
     size_t count = 0;
-    for (size_t i = 0; i < step->lanes.count; i++) {
-        const pace_lane *lane = &step->lanes.items[i];
+    PACE_ITEMS (const pace_lane, lane, &step->lanes) {
         size_t tasks = pace_lane_first_from(step, lane, w->to_ns) - pace_lane_first_from(step, lane, w->from_ns);
         count += lane->device ? 3 * tasks : tasks;
     }
@@ -129,8 +128,7 @@ static size_t fair_share(const pace_step *step, const wish *w, size_t limit) {
     size_t share = 0, left = limit, lanes = step->lanes.count;
     for (bool grows = true; grows && lanes > 0;) {
         size_t next = left / lanes, small = 0, used = 0;
-        for (size_t i = 0; i < step->lanes.count; i++) {
-            const pace_lane *lane = &step->lanes.items[i];
+        PACE_ITEMS (const pace_lane, lane, &step->lanes) {
             size_t count = pace_lane_first_from(step, lane, w->to_ns) - pace_lane_first_from(step, lane, w->from_ns);
             if (lane->device) count *= 3;
             if (count <= next) small++, used += count;
@@ -173,8 +171,7 @@ static int64_t span_ns(const pace_rank *trace) {
 static pace_status add_zones(pace_zones *out, const wishes *granted, size_t t, const wish *too_large, coarseness own,
                              coarseness rest) {
     int64_t at = INT64_MIN;
-    for (size_t i = 0; i < granted->count; i++) {
-        const wish *w = &granted->items[i];
+    PACE_ITEMS (const wish, w, granted) {
         int64_t from_ns = w->from_ns < at ? at : w->from_ns;
         if (w->trace != t || from_ns >= w->to_ns) continue;
         bool large = too_large && w->from_ns == too_large->from_ns;
@@ -194,8 +191,7 @@ typedef struct {
 
 /* Whether all of a trace was granted. */
 static bool is_covered(const wishes *granted, size_t t) {
-    for (size_t i = 0; i < granted->count; i++) {
-        const wish *w = &granted->items[i];
+    PACE_ITEMS (const wish, w, granted) {
         if (w->trace == t && w->from_ns == INT64_MIN && w->to_ns == INT64_MAX) return true;
     }
     return false;

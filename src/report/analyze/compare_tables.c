@@ -37,8 +37,7 @@ pace_status pace_put_exchange_pairs(pace_node *root, const pace_step_change *cha
     pace_exchange_pairs pairs;
     PACE_TRY(pace_exchange_pairs_of(&pairs, change, catalog));
     pace_node *table = pace_open_table(root, &exchanges, 0);
-    for (size_t i = 0; i < pairs.count; i++) {
-        const pace_exchange_pair *p = &pairs.items[i];
+    PACE_ITEMS (const pace_exchange_pair, p, &pairs) {
         int64_t a_ns = llround(p->a.time_ns), b_ns = llround(p->b.time_ns);
         pace_table_put(table, &(exchange_row){.of = *p,
                                               .ranks = p->group_size ? p->group_size : PACE_NO_INT,
@@ -89,8 +88,7 @@ pace_status pace_put_fused_pairs(pace_node *root, const pace_step_change *change
     PACE_TRY(pace_fused_pairs_of(&pairs, change));
     if (pairs.found) put_matched(root, &pairs);
     pace_node *table = pace_open_table(root, &fused, 0);
-    for (size_t i = 0; i < pairs.rows.count; i++) {
-        const pace_fused_row *row = &pairs.rows.items[i];
+    PACE_ITEMS (const pace_fused_row, row, &pairs.rows) {
         int64_t a_ns = llround(row->a_ns), b_ns = llround(row->b_ns);
         pace_table_put(table, &(fused_row){pace_fused_kind_names[row->kind], row->operators, row->kernels, row->modules,
                                            a_ns, b_ns, b_ns - a_ns});

@@ -18,8 +18,7 @@ static uint64_t add(uint64_t sum, double value) {
 }
 
 static uint64_t add_cells(uint64_t sum, const pace_held_table *table) {
-    for (size_t i = 0; i < table->cells.count; i++) {
-        const pace_cell *cell = &table->cells.items[i];
+    PACE_ITEMS (const pace_cell, cell, &table->cells) {
         if (cell->kind == PACE_CELL_INT) sum = add(sum, (double)cell->integer);
         if (cell->kind == PACE_CELL_REAL) sum = add(sum, cell->real);
     }

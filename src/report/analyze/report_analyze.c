@@ -184,8 +184,7 @@ PACE_TABLE(cycle_table, "cycles", "Cycles of the profiler", PACE_FOR_ALL, SHOWN_
 static void put_cycles(pace_node *root, const pace_analysis *analysis) {
     if (analysis->cycles.count == 0) return;
     pace_node *table = pace_open_table(root, &cycle_table, 0);
-    for (size_t i = 0; i < analysis->cycles.count; i++) {
-        const pace_cycle *cycle = &analysis->cycles.items[i];
+    PACE_ITEMS (const pace_cycle, cycle, &analysis->cycles) {
         cycle_row row = {.rank = "-", .of = *cycle, .cycle = (int64_t)cycle->number + 1, .path = cycle->trace->path};
         row.verdict = cycle->chosen ? "analysed" : "";
         if (cycle->trace->step.rank >= 0) snprintf(row.rank, sizeof row.rank, "%" PRId64, cycle->trace->step.rank);

@@ -67,8 +67,7 @@ static void put_roofline(pace_node *root, const pace_rank *rank, const pace_cate
     pace_node *chart = pace_node_chart(root, "Kinds of work under the device's roofline", "flop for each byte; flop/s",
                                        PACE_CHART_LOG_X | PACE_CHART_LOG_Y);
     put_roof(chart, rank, least, most);
-    for (size_t i = 0; i < rows->count; i++) {
-        const pace_category_row *row = &rows->items[i];
+    PACE_ITEMS (const pace_category_row, row, rows) {
         if (!(row->flop > 0) || !(row->bytes > 0) || !(row->modelled_ns > 0)) continue;
         pace_chart_curve(chart, PACE_CURVE_DOTS, "%s", row->name);
         pace_chart_point(chart, row->flop / row->bytes, row->flop / row->modelled_ns * 1e9);

@@ -225,8 +225,7 @@ static const pace_table kernels = {"kernels", "Kernels per step, largest change 
 static void put_pairs(pace_node *root, const pace_table *declared, const pace_operator_pairs *pairs,
                       const pace_step_change *change) {
     pace_node *table = pace_open_table(root, declared, 0);
-    for (size_t i = 0; i < pairs->count; i++) {
-        const pace_operator_pair *p = &pairs->items[i];
+    PACE_ITEMS (const pace_operator_pair, p, pairs) {
         name_row row = {.name = *p->name ? p->name : "(no operator recorded)",
                         .a_calls = p->a ? pace_per_step(&change->a, (int64_t)p->a->calls) : NAN,
                         .b_calls = p->b ? pace_per_step(&change->b, (int64_t)p->b->calls) : NAN,

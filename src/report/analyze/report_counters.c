@@ -32,8 +32,7 @@ PACE_TABLE_IF_ROWS(counter_table, "counters", "Hardware counters by kernel", PAC
 static void put_kernels(pace_node *root, const pace_names *names, const pace_counters *counters) {
     pace_node *table = pace_open_table(root, &kernel_table, 0);
     if (!counters->counts_flop) return;
-    for (size_t i = 0; i < counters->kernels.count; i++) {
-        const pace_counted_kernel *kernel = &counters->kernels.items[i];
+    PACE_ITEMS (const pace_counted_kernel, kernel, &counters->kernels) {
         const char *op = kernel->op ? pace_names_text(names, kernel->op) : NULL;
         pace_table_put(table, &(kernel_row){pace_names_text(names, kernel->range), op, *kernel});
     }
@@ -48,8 +47,7 @@ static void put_kernels(pace_node *root, const pace_names *names, const pace_cou
 
 static void put_rows(pace_node *root, const pace_names *names, const pace_counters *counters) {
     pace_node *table = pace_open_table(root, &counter_table, 0);
-    for (size_t i = 0; i < counters->rows.count; i++) {
-        const pace_counter_row *row = &counters->rows.items[i];
+    PACE_ITEMS (const pace_counter_row, row, &counters->rows) {
         pace_table_put(table, &(counter_row){pace_names_text(names, row->range), pace_names_text(names, row->counter),
                                              row->sum ? "sum" : "mean", *row});
     }

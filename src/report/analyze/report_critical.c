@@ -120,8 +120,7 @@ static pace_status put_top(pace_node *path, const pace_critical *critical, const
     pace_path_rows rows;
     PACE_TRY(pace_path_rows_of(&rows, critical, analysis));
     pace_node *table = pace_open_table(path, &top, 0);
-    for (size_t i = 0; i < rows.count; i++) {
-        const pace_path_row *row = &rows.items[i];
+    PACE_ITEMS (const pace_path_row, row, &rows) {
         pace_table_put(table, &(top_row){*row->name ? row->name : "(before the first recorded work of the step)",
                                          row->waiting ? "before it" : "itself", row->resource, row->count, row->time_ns,
                                          length > 0 ? (double)row->time_ns / (double)length : 0});
@@ -135,8 +134,7 @@ static void put_before_traces(pace_node *path, const pace_critical *critical, co
     int64_t before_ns = 0, length = critical->to_ns - critical->from_ns;
     const pace_rank *whose = NULL;
     char name[PACE_RANK_NAME];
-    for (size_t i = 0; i < critical->pieces.count; i++) {
-        const pace_path_piece *piece = &critical->pieces.items[i];
+    PACE_ITEMS (const pace_path_piece, piece, &critical->pieces) {
         const pace_rank *rank = analysis->ranks.items[piece->rank];
         int64_t begins_ns = rank->step.begins_ns + rank->shift_ns - analysis->ranks.items[critical->home]->shift_ns;
         if (piece->resource != PACE_ADVICE_GAP || piece->start_ns >= begins_ns) continue;
@@ -275,8 +273,7 @@ PACE_TABLE_IF_ROWS(collectives, "collectives", "Collectives across ranks", PACE_
 static void put_collectives(pace_node *root, const pace_analysis *analysis) {
     const pace_collectives *c = &analysis->collectives;
     pace_node *table = pace_open_table(root, &collectives, devices_of(analysis));
-    for (size_t i = 0; i < c->items.count; i++) {
-        const pace_measured_collective *own = &c->items.items[i];
+    PACE_ITEMS (const pace_measured_collective, own, &c->items) {
         const pace_rank *last = analysis->ranks.items[own->last_rank];
         pace_table_put(table, &(collective_row){own->name, own->cause ? own->cause : "-", own->end_ns, own->transfer_ns,
                                                 own->wait_ns / (int64_t)own->members, rank_number(last), own->cause_ns,

@@ -32,8 +32,7 @@ PACE_TABLE_IF_ROWS(exchanges, "exchanges", "Communication of this rank, whole tr
 
 static void put_rows(pace_node *root, const pace_exchange_totals *totals) {
     pace_node *table = pace_open_table(root, &exchanges, 0);
-    for (size_t i = 0; i < totals->items.count; i++) {
-        const pace_exchange_total *row = &totals->items.items[i];
+    PACE_ITEMS (const pace_exchange_total, row, &totals->items) {
         pace_table_put(table, &(exchange_row){.of = *row,
                                               .bytes = row->bytes >= 0 ? (double)row->bytes : NAN,
                                               .mean_ns = row->time_ns / (int64_t)row->calls});

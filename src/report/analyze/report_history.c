@@ -187,8 +187,7 @@ static pace_status add_value(value_rows *out, const view *v, const pace_stored_f
 static void put_changes(pace_node *root, value_rows *rows) {
     pace_node *table = pace_open_table(root, &changes, 0);
     if (rows->count) qsort(rows->items, rows->count, sizeof *rows->items, by_change);
-    for (size_t i = 0; i < rows->count; i++) {
-        value_row *row = &rows->items[i];
+    PACE_ITEMS (value_row, row, rows) {
         row->verdict = row->p * (double)rows->count <= 0.05 ? "significant among all values" : "significant alone";
         if (row->p <= 0.05) pace_table_put(table, row);
     }

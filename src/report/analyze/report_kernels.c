@@ -95,8 +95,7 @@ static pace_status put_ranks(pace_node *root, const pace_analysis *analysis, con
     pace_kernel_ranks ranks;
     PACE_TRY(pace_kernel_ranks_find(&ranks, analysis, &shown->work, shown->steps));
     pace_node *table = pace_open_table(root, &by_rank, 0);
-    for (size_t i = 0; i < ranks.rows.count; i++) {
-        const pace_kernel_ranks_row *from = &ranks.rows.items[i];
+    PACE_ITEMS (const pace_kernel_ranks_row, from, &ranks.rows) {
         rank_row row = {.name = pace_names_text(&ranks.names, from->name), .of = *from};
         pace_rank_name(row.least_rank, analysis->ranks.items[from->least_rank]);
         pace_rank_name(row.most_rank, analysis->ranks.items[from->most_rank]);

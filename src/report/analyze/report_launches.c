@@ -69,8 +69,7 @@ static pace_status put_queues(pace_node *root, const pace_rank *rank, const pace
     PACE_TRY(pace_queues_measure(&rows, rank, &shown->work, limits->full_queue));
     pace_node *table = pace_work_table(root, &queues, 0, shown);
     int64_t span_ns = rank->work.window.span_ns;
-    for (size_t i = 0; i < rows.count; i++) {
-        const pace_queue_row *from = &rows.items[i];
+    PACE_ITEMS (const pace_queue_row, from, &rows) {
         const char *stream = pace_names_text(&rank->step.names, rank->step.lanes.items[from->lane].key);
         pace_table_put(table, &(queue_row){stream, *from, span_ns > 0 ? (double)from->full_ns / (double)span_ns : 0});
     }
@@ -105,8 +104,7 @@ static pace_status put_copies(pace_node *root, const pace_rank *rank, const pace
     pace_copy_rows rows;
     PACE_TRY(pace_copies_measure(&rows, rank, &shown->work));
     pace_node *table = pace_work_table(root, &copies, 0, shown);
-    for (size_t i = 0; i < rows.count; i++) {
-        const pace_copy_row *from = &rows.items[i];
+    PACE_ITEMS (const pace_copy_row, from, &rows) {
         pace_table_put(table, &(copy_row){.name = pace_names_text(&rank->step.names, from->name),
                                           .of = *from,
                                           .bytes = from->sized ? from->bytes : NAN,

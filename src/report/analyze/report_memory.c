@@ -72,8 +72,7 @@ PACE_TABLE_IF_ROWS(operators, "memory_operators", "What took memory", PACE_FOR_A
 static void put_operators(pace_node *root, const pace_rank *rank, const pace_memory_use *use) {
     const pace_names *names = &rank->step.names;
     pace_node *table = pace_open_table(root, &operators, 0);
-    for (size_t i = 0; i < use->operators.count; i++) {
-        const pace_memory_operator *from = &use->operators.items[i];
+    PACE_ITEMS (const pace_memory_operator, from, &use->operators) {
         operator_row row = {.name = from->name ? pace_names_text(names, from->name) : "(outside all operators)",
                             .module = from->module ? pace_names_text(names, from->module) : NULL,
                             .of = *from};
@@ -95,8 +94,7 @@ static void put_curve(pace_node *chart, const pace_rank *rank, const pace_memory
     char name[32];
     name_device(name, sizeof name, device);
     pace_chart_curve(chart, PACE_CURVE_LINE, "%s", name);
-    for (size_t i = 0; i < rank->step.memory.count; i++) {
-        const pace_memory_event *event = &rank->step.memory.items[i];
+    PACE_ITEMS (const pace_memory_event, event, &rank->step.memory) {
         if (event->device_id != device->device_id || event->device_type != device->device_type) continue;
         int64_t at = (event->at_ns - from_ns) * CURVE_POINTS / (to_ns - from_ns + 1);
         if (at != stretch && most != INT64_MIN) {

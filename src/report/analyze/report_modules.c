@@ -87,8 +87,7 @@ static void put_tree(pace_node *root, const pace_module_tree *tree, const pace_w
 
 static void put_classes(pace_node *root, const pace_module_tree *tree, const pace_work_shown *shown) {
     pace_node *table = pace_work_table(root, &class_table, 0, shown);
-    for (size_t i = 0; i < tree->classes.count; i++) {
-        const pace_module_class *c = &tree->classes.items[i];
+    PACE_ITEMS (const pace_module_class, c, &tree->classes) {
         module_row row =
             row_of(pace_names_text(&tree->names, c->name), c->instances, c->calls, &c->all, &c->own, shown->total_ns);
         pace_table_put(table, &row);
@@ -113,8 +112,7 @@ static pace_status put_frames(pace_node *root, const pace_rank *rank, const pace
     pace_python_frames frames;
     PACE_TRY(pace_python_frames_sum(&frames, rank, &shown->work, shown->host_from_ns, shown->host_to_ns));
     pace_node *table = pace_open_table(root, &frame_table, 0);
-    for (size_t i = 0; i < frames.rows.count; i++) {
-        const pace_python_row *from = &frames.rows.items[i];
+    PACE_ITEMS (const pace_python_row, from, &frames.rows) {
         pace_table_put(table, &(frame_row){pace_names_text(&frames.names, from->name), *from,
                                            from->self_ns > 0 ? from->self_ns : 0});
     }

@@ -62,8 +62,7 @@ static pace_status describe(pace_report *report, void *context) {
     const sliced *s = context;
     const pace_slices *slices = s->slices;
     pace_node *root = pace_report_root(report);
-    for (size_t i = 0; i < slices->files.count; i++) {
-        const pace_slice_done *done = &slices->files.items[i];
+    PACE_ITEMS (const pace_slice_done, done, &slices->files) {
         pace_report_add_input(report, done->path, done->counts.bytes);
         warn_of_damage(report, done);
     }

@@ -160,8 +160,7 @@ static pace_status draw_streams(trace_drawing *d, bool several) {
 
 /* Whether a thread runs backward operators of forward ones on other threads. */
 static void find_backward(bool *backward, const pace_step *step) {
-    for (size_t i = 0; i < step->gradients.count; i++) {
-        const pace_gradient *g = &step->gradients.items[i];
+    PACE_ITEMS (const pace_gradient, g, &step->gradients) {
         if (g->forward != PACE_NO_TASK && step->lane[g->forward] != step->lane[g->task])
             backward[step->lane[g->task]] = true;
     }

@@ -178,8 +178,7 @@ static void put_tracks(pace_jsonw *json, const pace_rank *rank, int64_t pid, con
     pace_trace_event_name(json, "process_name", pid, 0, name);
     pace_trace_event_name(json, "thread_name", pid, 1, "stage");
     pace_trace_event_name(json, "thread_name", pid, 2, "resource");
-    for (size_t i = 0; i < rank->tiles.count; i++) {
-        const pace_tile *tile = &rank->tiles.items[i];
+    PACE_ITEMS (const pace_tile, tile, &rank->tiles) {
         int64_t start_ns = tile->start_ns + rank->shift_ns - clock_ns;
         pace_trace_event_open(json, pace_stage_names[tile->stage], "paceline_stage", pid, 1, start_ns,
                               pace_tile_end(tile) - tile->start_ns);
@@ -205,8 +204,7 @@ static pace_status put_path(pace_jsonw *json, const pace_analysis *analysis, con
     pace_critical critical;
     PACE_TRY(pace_critical_find_across(&critical, analysis, rank));
     pace_trace_event_name(json, "thread_name", TRACK_PID, 3, "critical path");
-    for (size_t i = 0; i < critical.pieces.count; i++) {
-        const pace_path_piece *piece = &critical.pieces.items[i];
+    PACE_ITEMS (const pace_path_piece, piece, &critical.pieces) {
         const pace_step *step = &analysis->ranks.items[piece->rank]->step;
         pace_trace_event_open(json, piece->task == PACE_NO_TASK ? "before" : pace_step_name(step, piece->task),
                               "paceline_critical_path", TRACK_PID, 3, piece->start_ns, piece->end_ns - piece->start_ns);
@@ -228,8 +226,7 @@ static void put_about(pace_jsonw *json, const pace_step *step) {
     pace_jsonw_key_int(json, "schemaVersion", 1);
     if (step->devices.count) {
         pace_jsonw_key_array(json, "deviceProperties");
-        for (size_t i = 0; i < step->devices.count; i++) {
-            const pace_traced_device *device = &step->devices.items[i];
+        PACE_ITEMS (const pace_traced_device, device, &step->devices) {
             pace_jsonw_compact(json);
             pace_jsonw_object(json);
             pace_jsonw_key_int(json, "id", device->id);

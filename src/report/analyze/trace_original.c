@@ -232,8 +232,7 @@ static void put_tiles(writer *w) {
     const pace_rank *rank = rank_of(w);
     int64_t shift = shift_of(w);
     name_tracks(w);
-    for (size_t i = 0; i < rank->tiles.count; i++) {
-        const pace_tile *tile = &rank->tiles.items[i];
+    PACE_ITEMS (const pace_tile, tile, &rank->tiles) {
         int64_t start = tile->start_ns + shift, end = pace_tile_end(tile) + shift;
         put_slice(w, "paceline_stage", STAGE_TRACK, start, end, pace_stage_names[tile->stage]);
         end_slice(w);

@@ -6,8 +6,7 @@
 #include <string.h>
 
 static void measure(pace_work_shown *shown, const pace_rank *rank) {
-    for (size_t i = 0; i < rank->work.items.count; i++) {
-        const pace_work_item *item = &rank->work.items.items[i];
+    PACE_ITEMS (const pace_work_item, item, &rank->work.items) {
         if (pace_work_is_chosen(item, &shown->work)) shown->total_ns += item->end_ns - item->start_ns;
     }
 }

@@ -118,10 +118,8 @@ static void put_node_sentence(pace_node *root, const pace_stragglers_asked *aske
 
 static void put_nodes(pace_node *root, const pace_stragglers_asked *asked) {
     pace_node *table = pace_open_table(root, &nodes, 0);
-    for (size_t n = 0; n < asked->nodes.count; n++) {
-        const pace_straggler_node *node = &asked->nodes.items[n];
+    PACE_ITEMS (const pace_straggler_node, node, &asked->nodes)
         pace_table_put(table, &(node_row){node->name, node->jobs, node->slow_jobs, node->pace});
-    }
 }
 
 typedef struct {
@@ -166,8 +164,7 @@ PACE_TABLE(spells, "spells", "Slow spells of workers", PACE_FOR_ALL, 32,
 
 static void put_spells(pace_node *table, const pace_straggler_job *j) {
     const double *labels = j->rows.labels.items;
-    for (size_t i = 0; i < j->found.spells.count; i++) {
-        const pace_slow_spell *s = &j->found.spells.items[i];
+    PACE_ITEMS (const pace_slow_spell, s, &j->found.spells) {
         pace_table_put(table, &(spell_row){j->name, pace_straggler_name(j, s->worker), labels[s->first],
                                            labels[s->last], (double)s->first / (double)j->rows.labels.count,
                                            s->lost / pace_straggler_time(j), *s});

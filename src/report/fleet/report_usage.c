@@ -178,8 +178,7 @@ PACE_TABLE_IF_ROWS(changes, "changes", "What to change, and what it gives back a
 
 static void put_changes(pace_node *root, const pace_usage_asked *a) {
     pace_node *table = pace_open_table(root, &changes, 0);
-    for (size_t i = 0; i < a->changes.count; i++) {
-        const pace_usage_change *c = &a->changes.items[i];
+    PACE_ITEMS (const pace_usage_change, c, &a->changes) {
         pace_table_put(table, &(change_row){.change = pace_usage_change_names[c->kind],
                                             .text = pace_usage_change_texts[c->kind],
                                             .user = c->user ? pace_usage_name(&a->usage, c->user) : NULL,
@@ -216,8 +215,7 @@ PACE_TABLE_IF_ROWS(models, "models", "What the models need that types of work na
 
 static void put_models(pace_node *root, const pace_usage_asked *a) {
     pace_node *table = pace_open_table(root, &models, 0);
-    for (size_t i = 0; i < a->models.items.count; i++) {
-        const pace_usage_model *m = &a->models.items.items[i];
+    PACE_ITEMS (const pace_usage_model, m, &a->models.items) {
         pace_table_put(table, &(model_row){pace_usage_name(&a->usage, m->type), *m, (int64_t)m->variants,
                                            share(m->gpu_hours, a->figures.all.gpu_hours), m->flop_per_sample.low / 1e9,
                                            m->flop_per_sample.high / 1e9});
@@ -241,10 +239,8 @@ PACE_TABLE(files, "files", "What was read", PACE_FOR_ALL, 0,
 
 static void put_files(pace_node *root, const pace_usage_asked *a) {
     pace_node *table = pace_open_table(root, &files, 0);
-    for (size_t i = 0; i < a->readings.count; i++) {
-        const pace_usage_reading *r = &a->readings.items[i];
+    PACE_ITEMS (const pace_usage_reading, r, &a->readings)
         pace_table_put(table, &(file_row){r->mapping->title, r->mapping->name, *r});
-    }
 }
 
 typedef struct {

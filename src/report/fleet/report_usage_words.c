@@ -135,8 +135,7 @@ static void say_biggest(pace_node *root, const pace_usage_asked *a) {
 static const pace_usage_group *slowest_queue(const pace_usage_asked *a) {
     const pace_usage_group *slowest = NULL;
     const pace_usage_groups *groups = &a->figures.by[PACE_BY_QUEUE];
-    for (size_t i = 0; i < groups->count; i++) {
-        const pace_usage_group *g = &groups->items[i];
+    PACE_ITEMS (const pace_usage_group, g, groups) {
         if (g->name && g->waits * 10 >= a->figures.all.waits && g->waits &&
             (!slowest || g->wait_p90_s > slowest->wait_p90_s))
             slowest = g;

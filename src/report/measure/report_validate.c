@@ -49,8 +49,7 @@ static void describe(pace_report *report, const pace_validation *v) {
 }
 
 static void warn(pace_report *report, const pace_validation *v) {
-    for (size_t i = 0; i < v->runs.count; i++) {
-        const pace_validation_run *r = &v->runs.items[i];
+    PACE_ITEMS (const pace_validation_run, r, &v->runs) {
         if (r->missing)
             pace_report_warn(report, PACE_WARN_CASE_SKIPPED, r->one->name, "case %s: %s is not in %s", r->one->name,
                              r->missing, v->options->data_path);

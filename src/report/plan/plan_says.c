@@ -232,8 +232,7 @@ static void say_together(pace_node *root, const pace_plan_asked *a, const pace_p
         "between the machines.%s",
         best->step.asked.config.global_batch, pace_show_ns(pace_ns(t->step_s)).text, alone_s / t->step_s,
         best->machine.name, pace_show_ns(pace_ns(t->exchange_s)).text, even);
-    for (size_t i = 0; i < t->shares.count; i++) {
-        const pace_plan_share *one = &t->shares.items[i];
+    PACE_ITEMS (const pace_plan_share, one, &t->shares) {
         pace_plan_say_config(config, &one->choice.candidate.config);
         pace_node_sentence(root, false, "%s trains %.0f of them in %s: %s.", one->place->machine.name, one->samples,
                            pace_show_ns(pace_ns(one->choice.time_s.median)).text, config);
@@ -248,8 +247,7 @@ static void say_together(pace_node *root, const pace_plan_asked *a, const pace_p
 /* What would make it fit, each alone. */
 static void say_loosened(pace_node *root, const pace_plan_place *p) {
     char config[PACE_PLAN_SAYS];
-    for (size_t i = 0; i < p->loosened.count; i++) {
-        const pace_plan_loosened *one = &p->loosened.items[i];
+    PACE_ITEMS (const pace_plan_loosened, one, &p->loosened) {
         pace_plan_say_config(config, &one->config);
         if (one->nodes > 0) pace_node_sentence(root, false, "On %d nodes %s fits.", one->nodes, config);
         else pace_node_sentence(root, false, "Without %s=%s something fits: %s.", one->field, one->value, config);

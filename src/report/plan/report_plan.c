@@ -222,8 +222,7 @@ PACE_TABLE_IF_ROWS(share_table, "shares", "Together: what each trains of every s
 static void put_shares(pace_report *report, pace_node *root, const pace_plan_together *t) {
     if (t->shares.count == 0) return;
     pace_node *table = pace_open_table(root, &share_table, 0);
-    for (size_t i = 0; i < t->shares.count; i++) {
-        const pace_plan_share *one = &t->shares.items[i];
+    PACE_ITEMS (const pace_plan_share, one, &t->shares) {
         share_row row = {one->place->machine.name, one->place->space.devices, *one, ""};
         pace_plan_say_config(row.configuration, &one->choice.candidate.config);
         pace_table_put(table, &row);
@@ -268,10 +267,8 @@ static void put_refusals(pace_node *root, const pace_plan_asked *a) {
     pace_node *table = pace_open_table(root, &refusal_table, 0);
     for (size_t i = 0; i < a->places.count; i++) {
         const pace_plan_place *p = a->places.items[i];
-        for (size_t k = 0; k < p->found.refusals.count; k++) {
-            const pace_plan_refusal *one = &p->found.refusals.items[k];
+        PACE_ITEMS (const pace_plan_refusal, one, &p->found.refusals)
             pace_table_put(table, &(refusal_row){p->machine.name, one->reason, one->first, one->count});
-        }
     }
 }
 
@@ -395,8 +392,7 @@ static void put_changes(pace_node *root, const pace_plan_asked *a) {
     double yours_s = a->yours.time_s.median;
     if (!a->options->from) return;
     pace_node *table = pace_open_table(root, &change_table, 0);
-    for (size_t i = 0; i < a->changes.count; i++) {
-        const pace_plan_change *one = &a->changes.items[i];
+    PACE_ITEMS (const pace_plan_change, one, &a->changes) {
         change_row row = {.of = *one, .faster = yours_s > 0 ? 1 - one->choice.time_s.median / yours_s : NAN};
         pace_plan_say_config(row.configuration, &one->choice.candidate.config);
         pace_table_put(table, &row);

@@ -95,8 +95,7 @@ static void put_sizes(pace_node *table, const pace_tuned *t, const pace_tuned_ro
 /* The row that gains most, of those that change or of those that stay; NULL: none. */
 static const pace_tuned_row *largest(const pace_tuned *t, bool changes) {
     const pace_tuned_row *most = NULL;
-    for (size_t i = 0; i < t->rows.count; i++) {
-        const pace_tuned_row *row = &t->rows.items[i];
+    PACE_ITEMS (const pace_tuned_row, row, &t->rows) {
         if (row->changes == changes && row->gain > 0 && (!most || row->gain > most->gain)) most = row;
     }
     return most;

@@ -46,16 +46,12 @@ static const char *label(const pace_approach_exchange_asked *a, size_t approach)
 
 static void put_sizes(pace_node *root, const pace_approach_exchange_asked *a) {
     pace_node *table = pace_open_table(root, &sizes, a->opened.count > 1 ? SEVERAL : 0);
-    for (size_t i = 0; i < a->points.count; i++) {
-        const pace_approach_size *p = &a->points.items[i];
-        pace_table_put(table, &(size_row){label(a, p->approach), *p});
-    }
+    PACE_ITEMS (const pace_approach_size, p, &a->points) pace_table_put(table, &(size_row){label(a, p->approach), *p});
 }
 
 static void put_crossings(pace_node *root, const pace_approach_exchange_asked *a) {
     pace_node *table = pace_open_table(root, &crossings, 0);
-    for (size_t i = 0; i < a->crossings.count; i++) {
-        const pace_approach_crossing *c = &a->crossings.items[i];
+    PACE_ITEMS (const pace_approach_crossing, c, &a->crossings) {
         pace_table_put(table,
                        &(crossing_row){label(a, c->approach), c->slower ? "slower" : "faster", llround(c->from_bytes)});
     }

@@ -254,8 +254,7 @@ static void put_unknown(pace_node *root, const pace_prediction *p, const pace_fo
     const pace_graph *graph = &(forecast->offloaded.count ? forecast->offloaded : forecast->ranks).items[0].graph;
     pace_node *table = pace_open_table(root, &unknown_operators, 0);
     pace_unknown_op most = {0};
-    for (size_t i = 0; i < graph->unknown.count; i++) {
-        const pace_unknown_op *op = &graph->unknown.items[i];
+    PACE_ITEMS (const pace_unknown_op, op, &graph->unknown) {
         if (op->count > most.count) most = *op;
         pace_table_put(table, &(unknown_row){pace_names_text(&graph->names, op->name), op->count});
     }

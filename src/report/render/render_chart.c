@@ -122,8 +122,7 @@ static void put_axes(pace_sink *sink, const axis *x, const axis *y, const pace_h
 
 static void put_dots(pace_sink *sink, const axis *x, const axis *y, const pace_held_curve *curve, pace_class color) {
     pace_sink_format(sink, "<g class=\"c-%s\">", pace_class_name(color));
-    for (size_t i = 0; i < curve->points.count; i++) {
-        const pace_point *point = &curve->points.items[i];
+    PACE_ITEMS (const pace_point, point, &curve->points) {
         if (!can_stand(x, point->x) || !can_stand(y, point->y)) continue;
         pace_html_format(sink, "<circle cx=\"%s\" cy=\"%s\" r=\"5\"><title>%s: %s; %s</title></circle>",
                          pace_show_fixed(x_of(x, point->x), 1).text, pace_show_fixed(y_of(y, point->y), 1).text,
@@ -139,8 +138,7 @@ static void put_curve(pace_sink *sink, const axis *x, const axis *y, const pace_
     }
     pace_sink_format(sink, "<polyline class=\"c-%s%s\" points=\"", pace_class_name(color),
                      curve->look == PACE_CURVE_PALE ? " pale" : "");
-    for (size_t i = 0; i < curve->points.count; i++) {
-        const pace_point *point = &curve->points.items[i];
+    PACE_ITEMS (const pace_point, point, &curve->points) {
         if (!can_stand(x, point->x) || !can_stand(y, point->y)) continue;
         pace_sink_format(sink, "%s,%s ", pace_show_fixed(x_of(x, point->x), 1).text,
                          pace_show_fixed(y_of(y, point->y), 1).text);
@@ -162,8 +160,7 @@ static void put_legend(pace_sink *sink, const pace_held_chart *chart) {
     size_t color = 0, pale = 0;
     pace_sink_text(sink, "<ul class=\"legend\">");
     for (size_t c = 0; c < chart->curves.count; c++) pale += chart->curves.items[c].look == PACE_CURVE_PALE;
-    for (size_t c = 0; c < chart->curves.count; c++) {
-        const pace_held_curve *curve = &chart->curves.items[c];
+    PACE_ITEMS (const pace_held_curve, curve, &chart->curves) {
         if (curve->look != PACE_CURVE_PALE) put_legend_item(sink, color_of(curve, &color), curve->name);
         else if (pale <= PALE_NAMED) put_legend_item(sink, PACE_CLASS_OTHER, curve->name);
     }

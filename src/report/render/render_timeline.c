@@ -165,8 +165,7 @@ static void write_lane(pace_jsonw *json, const pace_packed_lane *lane) {
 
 static void write_groups(pace_jsonw *json, const pace_timeline *timeline) {
     pace_jsonw_key_array(json, "groups");
-    for (size_t g = 0; g < timeline->groups.count; g++) {
-        const pace_packed_group *group = &timeline->groups.items[g];
+    PACE_ITEMS (const pace_packed_group, group, &timeline->groups) {
         pace_jsonw_object(json);
         pace_jsonw_key_text(json, "name", group->name);
         pace_jsonw_key(json, "open");

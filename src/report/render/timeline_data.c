@@ -144,8 +144,7 @@ static void free_lane(pace_packed_lane *lane) {
 }
 
 void pace_timeline_close(pace_timeline *timeline) {
-    for (size_t g = 0; g < timeline->groups.count; g++) {
-        pace_packed_group *group = &timeline->groups.items[g];
+    PACE_ITEMS (pace_packed_group, group, &timeline->groups) {
         PACE_VEC_FREE_EACH(&group->lanes, free_lane);
         pace_free(group->name);
     }

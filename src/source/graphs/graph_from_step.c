@@ -144,8 +144,7 @@ static uint32_t first_launched(const pace_step *step, const pace_lane *lane) {
 static int64_t in_line_until(const pace_graph_builder *b, int64_t at_ns) {
     const pace_step *step = b->step;
     int64_t until = b->from_ns;
-    for (size_t i = 0; i < step->lanes.count; i++) {
-        const pace_lane *lane = &step->lanes.items[i];
+    PACE_ITEMS (const pace_lane, lane, &step->lanes) {
         uint32_t launched = first_launched(step, lane);
         if (!lane->device || launched == lane->first + lane->count) continue;
         for (uint32_t task = lane->first; task < launched; task++)

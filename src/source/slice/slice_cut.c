@@ -125,8 +125,7 @@ static bool beside(const pace_slice_cut *cut, const pace_slice_device *device, i
 }
 
 static bool runs_beside(const pace_slice_cut *cut, const outsider *o, bool final) {
-    for (size_t i = 0; i < cut->devices.count; i++) {
-        const pace_slice_device *device = &cut->devices.items[i];
+    PACE_ITEMS (const pace_slice_device, device, &cut->devices) {
         if (device->id != o->device) continue;
         if (o->earlier && o->end_ns < least_of(device->from_ns, cut->from_ns)) return false;
         return !final || beside(cut, device, o->start_ns, o->end_ns);
@@ -185,8 +184,7 @@ static pace_status settle(measurer *m) {
     if (cut->devices.count == 0 && m->operator_ns != INT64_MIN)
         cut->host_from_ns = least_of(cut->from_ns, m->operator_ns);
     cut->last_ns = cut->until_ns; /* INT64_MAX of the last step */
-    for (size_t i = 0; i < cut->devices.count; i++) {
-        const pace_slice_device *device = &cut->devices.items[i];
+    PACE_ITEMS (const pace_slice_device, device, &cut->devices) {
         if (device->from_ns < cut->host_from_ns) cut->host_from_ns = device->from_ns;
         if (device->until_ns > cut->last_ns) cut->last_ns = device->until_ns;
     }
@@ -265,8 +263,7 @@ void pace_slice_cut_free(pace_slice_cut *cut) {
 
 static bool overlaps_device(const pace_slice_cut *cut, const pace_kineto_event *event) {
     int64_t id = device_of(event), end_ns = end_of(event);
-    for (size_t i = 0; i < cut->devices.count; i++) {
-        const pace_slice_device *device = &cut->devices.items[i];
+    PACE_ITEMS (const pace_slice_device, device, &cut->devices) {
         if (device->id == id && beside(cut, device, event->start_ns, end_ns)) return true;
     }
     return false;

@@ -138,8 +138,7 @@ static void join_processes(reader *r) {
 static void choose_process(reader *r) {
     uint64_t most = 0;
     join_processes(r);
-    for (size_t i = 0; i < r->processes.count; i++) {
-        const busy_process *p = &r->processes.items[i];
+    PACE_ITEMS (const busy_process, p, &r->processes) {
         if (p->count <= most) continue;
         most = p->count;
         r->process = p->process;

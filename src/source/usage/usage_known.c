@@ -169,8 +169,7 @@ static size_t known(const pace_usage_mapping *m, char *head, size_t length) {
 static void find_otherwise(pace_usage_reading *out, const pace_usage_mappings *mappings, char *head, size_t length) {
     size_t most = 0;
     for (const char *one = "|,;\t"; *one && !begins_as_json(head, length); one++)
-        for (size_t i = 0; i < mappings->count; i++) {
-            const pace_usage_mapping *m = &mappings->items[i];
+        PACE_ITEMS (const pace_usage_mapping, m, mappings) {
             bool rows_fit = false;
             if (m->json || m->samples || m->columns || *one == m->separator) continue;
             size_t by = known_by_lines(&rows_fit, m, *one, head, head + length);
@@ -183,8 +182,7 @@ static void find_otherwise(pace_usage_reading *out, const pace_usage_mappings *m
 void pace_usage_recognised(pace_usage_reading *out, const pace_usage_mappings *mappings, char *head, size_t length) {
     size_t most = 0;
     *out = (pace_usage_reading){0};
-    for (size_t i = 0; i < mappings->count; i++) {
-        const pace_usage_mapping *m = &mappings->items[i];
+    PACE_ITEMS (const pace_usage_mapping, m, mappings) {
         size_t by = known(m, head, length);
         if (by <= most) continue;
         *out = (pace_usage_reading){.mapping = m, .separator = m->separator};
