@@ -12,7 +12,7 @@
 
 #include "base/input.h"
 #include "base/json_token.h"
-#include "base/json_numbers.h"
+#include "base/json_value.h"
 
 typedef struct pace_json pace_json;
 
