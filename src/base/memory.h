@@ -61,9 +61,8 @@ pace_status pace_grow(void *data, size_t *capacity, size_t need, size_t size) PA
         size_t count, capacity; \
     }
 
-/** A loop over the items of an array, that does not grow meanwhile: PACE_ITEMS(const row, one, &rows) sum += one->ns; */
-#define PACE_ITEMS(type, name, vec) \
-    for (type *name = (vec)->items; name && name < (vec)->items + (vec)->count; name++)
+/** A loop over an array that does not grow meanwhile: PACE_ITEMS (const row, one, &rows) sum += one->ns; */
+#define PACE_ITEMS(type, name, vec) for (type *name = (vec)->items; name && name < (vec)->items + (vec)->count; name++)
 
 /** Appends `value`; evaluates to a pace_status. */
 #define PACE_PUSH(vec, value)                                                                        \

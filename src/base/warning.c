@@ -40,9 +40,8 @@ bool pace_warnings_hold(const pace_warnings *list, const pace_held_warning *one)
 }
 
 pace_status pace_warnings_add(pace_warnings *to, const pace_warnings *from) {
-    PACE_ITEMS (const pace_held_warning, one, from) {
+    PACE_ITEMS (const pace_held_warning, one, from)
         if (!pace_warnings_hold(to, one)) PACE_TRY(pace_warn(to, one->code, one->place, "%s", one->text));
-    }
     return PACE_OK;
 }
 

@@ -94,9 +94,8 @@ pace_status pace_program_multicast(pace_program *p, const sizes *q) {
 
 /* Whether every rank of the jobs side by side sees its peers as those of one job do. */
 static bool spans_jobs(const pace_program *p) {
-    PACE_ITEMS (const pace_peer, peer, &p->peers) {
+    PACE_ITEMS (const pace_peer, peer, &p->peers)
         if (peer->kind == PACE_PEER_RANK || p->rank_count % ((uint64_t)peer->stride * peer->extent)) return true;
-    }
     return false;
 }
 

@@ -70,9 +70,8 @@ static void take_waits(int64_t *task_ns, const pace_analysis *measured, const pa
     for (size_t r = 0; r < measured->ranks.count; r++) {
         if (pace_rank_trace(measured->ranks.items[r]) != trace) continue;
         const pace_work *work = &measured->ranks.items[r]->work;
-        PACE_ITEMS (const pace_work_item, item, &work->items) {
+        PACE_ITEMS (const pace_work_item, item, &work->items)
             if (item->wait_until_ns > item->start_ns) task_ns[item->task] = item->end_ns - item->wait_until_ns + 1;
-        }
     }
 }
 
@@ -115,10 +114,9 @@ static pace_status take_meetings(pace_graph *graph, const pace_analysis *measure
             if (item != PACE_NO_TASK) meeting[rank->work.items.items[item].task] = (int32_t)c + 1;
         }
     }
-    PACE_ITEMS (const pace_launch, launch, &graph->launches) {
+    PACE_ITEMS (const pace_launch, launch, &graph->launches)
         if (launch->exchange && launch->task != PACE_NO_TASK)
             graph->exchanges.items[launch->exchange - 1].meeting = meeting[launch->task];
-    }
     pace_free(meeting);
     return PACE_OK;
 }

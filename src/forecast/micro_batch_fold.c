@@ -43,9 +43,8 @@ static bool lane_repeats(const pace_step *step, const pace_lane *lane, int64_t f
 }
 
 static const pace_lane *first_stream(const pace_step *step) {
-    PACE_ITEMS (const pace_lane, lane, &step->lanes) {
+    PACE_ITEMS (const pace_lane, lane, &step->lanes)
         if (lane->device && strcmp(pace_names_text(&step->names, lane->key), "device 0 stream 0") == 0) return lane;
-    }
     return NULL;
 }
 

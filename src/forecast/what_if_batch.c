@@ -106,9 +106,8 @@ static pace_status change_launch(batch_change *c, uint32_t number) {
 
 /* Fetching takes as much longer as there is to fetch. */
 static void grow_input(pace_graph *graph, double factor) {
-    PACE_ITEMS (pace_graph_node, node, &graph->nodes) {
+    PACE_ITEMS (pace_graph_node, node, &graph->nodes)
         if (pace_graph_node_fetches(node)) node->spends_ns = llround((double)node->spends_ns * factor);
-    }
 }
 
 pace_status pace_what_if_batch(pace_variant *variant, double samples, double wanted) {

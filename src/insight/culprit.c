@@ -198,9 +198,8 @@ static double share_of(int64_t part, int64_t whole) { return whole > 0 ? (double
 /* The rank that spends most of the resource's time on the path. */
 static void find_rank(pace_culprit *out, const pace_critical *critical, pace_advice resource, int64_t *by_rank) {
     int64_t whole = critical->by_resource_ns[resource];
-    PACE_ITEMS (const pace_path_piece, piece, &critical->pieces) {
+    PACE_ITEMS (const pace_path_piece, piece, &critical->pieces)
         if (piece->resource == resource) by_rank[piece->rank] += piece->end_ns - piece->start_ns;
-    }
     for (uint32_t r = 1; r < critical->by_rank_ns.count; r++)
         if (by_rank[r] > by_rank[out->rank]) out->rank = r;
     out->rank_share = share_of(by_rank[out->rank], whole);

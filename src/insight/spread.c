@@ -18,10 +18,9 @@ static int64_t length_of(const pace_mark *mark) { return mark->to_ns - mark->fro
 /* The step whose length is nearest the median stands for the usual. */
 static const pace_mark *usual_step(const pace_marks *marks, int64_t median_ns) {
     const pace_mark *best = NULL;
-    PACE_ITEMS (const pace_mark, mark, &marks->items) {
+    PACE_ITEMS (const pace_mark, mark, &marks->items)
         if (length_of(mark) > 0 && (!best || llabs(length_of(mark) - median_ns) < llabs(length_of(best) - median_ns)))
             best = mark;
-    }
     return best;
 }
 

@@ -27,9 +27,8 @@ out:
 
 const pace_binding *pace_scope_find(const pace_scope *scope, const char *name, size_t length) {
     for (; scope; scope = scope->outer)
-        PACE_ITEMS (const pace_binding, binding, &scope->bindings) {
+        PACE_ITEMS (const pace_binding, binding, &scope->bindings)
             if (strncmp(binding->name, name, length) == 0 && binding->name[length] == '\0') return binding;
-        }
     return NULL;
 }
 

@@ -118,9 +118,8 @@ bool pace_lane_works(const pace_step *step, const pace_lane *lane) {
 
 uint32_t pace_step_first_device(const pace_step *step) {
     uint32_t first = UINT32_MAX;
-    PACE_ITEMS (const pace_lane, lane, &step->lanes) {
+    PACE_ITEMS (const pace_lane, lane, &step->lanes)
         if (lane->device_id < first && pace_lane_works(step, lane)) first = lane->device_id;
-    }
     return first == UINT32_MAX ? 0 : first;
 }
 

@@ -226,9 +226,8 @@ static pace_status link_causes(pace_step *step) {
 
 static int64_t first_start(const pace_step *step) {
     int64_t first = INT64_MAX;
-    PACE_ITEMS (const pace_lane, lane, &step->lanes) {
+    PACE_ITEMS (const pace_lane, lane, &step->lanes)
         if (lane->count && step->start_ns[lane->first] < first) first = step->start_ns[lane->first];
-    }
     return first == INT64_MAX ? 0 : first;
 }
 

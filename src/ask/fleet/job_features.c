@@ -34,9 +34,8 @@ static void add_op(work *out, const pace_op *op) {
 
 static work work_of(const pace_graph *graph) {
     work sum = {0};
-    PACE_ITEMS (const pace_launch, launch, &graph->launches) {
+    PACE_ITEMS (const pace_launch, launch, &graph->launches)
         if (launch->op != PACE_NO_OP && launch->exchange == 0) add_op(&sum, &graph->ops.items[launch->op]);
-    }
     return sum;
 }
 

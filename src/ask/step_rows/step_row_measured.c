@@ -54,10 +54,9 @@ bool pace_step_is_rate(const char *name) { return rate_of(name) >= 0; }
 /* Multiply-adds of a sample that the mask leaves out. */
 static double causal_half(const pace_step_row *row) {
     double sum = 0, sequence = pace_model_sequence(row->model, &row->config);
-    PACE_ITEMS (const pace_layer, layer, &row->model->layers) {
+    PACE_ITEMS (const pace_layer, layer, &row->model->layers)
         if (layer->kind == PACE_LAYER_ATTENTION && layer->option[PACE_OPTION_CAUSAL] > 0)
             sum += layer->multiply_adds[2] * sequence * sequence / 2;
-    }
     return sum;
 }
 

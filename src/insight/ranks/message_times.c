@@ -65,9 +65,8 @@ static void pair(pace_messages *messages, pace_rank *const *ranks, size_t sent, 
 
 static void drop_gone(pace_messages *messages) {
     size_t kept = 0;
-    PACE_ITEMS (const pace_p2p_message, m, &messages->items) {
+    PACE_ITEMS (const pace_p2p_message, m, &messages->items)
         if (m->rank[0] != PACE_NO_INDEX || m->rank[1] != PACE_NO_INDEX) messages->items.items[kept++] = *m;
-    }
     messages->items.count = kept;
 }
 

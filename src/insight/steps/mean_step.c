@@ -18,9 +18,8 @@ static void divide(pace_mean_step *sum, const pace_rank *rank) {
 
 pace_mean_step pace_mean_step_of(const pace_rank *rank) {
     pace_mean_step mean = {0};
-    PACE_ITEMS (const pace_mark, mark, &rank->marks.items) {
+    PACE_ITEMS (const pace_mark, mark, &rank->marks.items)
         if (mark->to_ns > mark->from_ns) add(&mean, rank, mark);
-    }
     divide(&mean, rank);
     return mean;
 }

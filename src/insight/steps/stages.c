@@ -96,10 +96,9 @@ static reach *reach_at(reach *rows, const pace_marks *marks, int64_t host_ns) {
  * ones. */
 static void find_interleaved(const pace_step *step, const pace_marks *marks, const pace_stage_runs *runs,
                              reach *backward) {
-    PACE_ITEMS (const pace_gradient, gradient, &step->gradients) {
+    PACE_ITEMS (const pace_gradient, gradient, &step->gradients)
         if (pace_stage_runs_cross(runs, step, gradient))
             reach_at(backward, marks, step->start_ns[gradient->task])->interleaved = true;
-    }
     for (uint32_t task = 0; runs->count == 0 && task < step->count; task++) {
         if (step->kind[task] != PACE_TASK_OP || step->stage[task] != PACE_STAGE_FORWARD) continue;
         reach *row = reach_at(backward, marks, step->start_ns[task]);

@@ -28,9 +28,8 @@ static bool is_first_piece(sorter *s, const pace_work_item *item) {
 }
 
 static size_t count_calls(sorter *s, const pace_work *work, const pace_work_choice *choice) {
-    PACE_ITEMS (const pace_work_item, item, &work->items) {
+    PACE_ITEMS (const pace_work_item, item, &work->items)
         if (pace_work_is_chosen(item, choice) && is_first_piece(s, item)) s->first[s->step->name[item->task]]++;
-    }
     size_t sum = 0;
     for (size_t n = 0; n <= s->names; n++) {
         size_t own = s->first[n];

@@ -191,9 +191,8 @@ typedef struct {
 
 /* Whether all of a trace was granted. */
 static bool is_covered(const wishes *granted, size_t t) {
-    PACE_ITEMS (const wish, w, granted) {
+    PACE_ITEMS (const wish, w, granted)
         if (w->trace == t && w->from_ns == INT64_MIN && w->to_ns == INT64_MAX) return true;
-    }
     return false;
 }
 

@@ -6,9 +6,8 @@
 #include <string.h>
 
 static void measure(pace_work_shown *shown, const pace_rank *rank) {
-    PACE_ITEMS (const pace_work_item, item, &rank->work.items) {
+    PACE_ITEMS (const pace_work_item, item, &rank->work.items)
         if (pace_work_is_chosen(item, &shown->work)) shown->total_ns += item->end_ns - item->start_ns;
-    }
 }
 
 pace_status pace_work_shown_of(pace_work_shown *out, const pace_rank *rank, const pace_analyze_options *options) {

@@ -185,9 +185,8 @@ static void put_gains(pace_node *table, const pace_fleet_view *view, pace_asked_
 
 static void put_kind(pace_node *root, const pace_fleet_view *view, pace_asked_kind kind) {
     unsigned classes = 0, priced = 0, saved = SAVED;
-    PACE_ITEMS (const pace_fleet_question, question, &view->fleet.questions->items) {
+    PACE_ITEMS (const pace_fleet_question, question, &view->fleet.questions->items)
         if (question->kind == kind && question->price > 0) priced = PRICED;
-    }
     for (int c = 0; c < PACE_FLEET_CLASSES; c++)
         if (view->fleet.groups[c].jobs > 0) classes |= 1u << c;
     put_gains(pace_open_table(root, &gains[kind], classes | priced), view, kind);

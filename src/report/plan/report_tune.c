@@ -95,9 +95,8 @@ static void put_sizes(pace_node *table, const pace_tuned *t, const pace_tuned_ro
 /* The row that gains most, of those that change or of those that stay; NULL: none. */
 static const pace_tuned_row *largest(const pace_tuned *t, bool changes) {
     const pace_tuned_row *most = NULL;
-    PACE_ITEMS (const pace_tuned_row, row, &t->rows) {
+    PACE_ITEMS (const pace_tuned_row, row, &t->rows)
         if (row->changes == changes && row->gain > 0 && (!most || row->gain > most->gain)) most = row;
-    }
     return most;
 }
 

@@ -7,9 +7,8 @@
 /* What most of the arithmetic is done in: PyTorch's fp32 takes TF32 for convolutions, not for products of matrices. */
 static pace_precision precision_of(const pace_step_case *asked) {
     double convolved = 0;
-    PACE_ITEMS (const pace_layer, layer, &asked->model->layers) {
+    PACE_ITEMS (const pace_layer, layer, &asked->model->layers)
         if (layer->kind == PACE_LAYER_CONVOLUTION) convolved += layer->multiply_adds[0];
-    }
     bool convolves = convolved > pace_model_total(asked->model, &asked->config).multiply_adds / 2;
     return convolves ? pace_config_convolution_precision(&asked->config) : pace_config_matrix_precision(&asked->config);
 }

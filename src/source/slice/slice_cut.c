@@ -263,9 +263,8 @@ void pace_slice_cut_free(pace_slice_cut *cut) {
 
 static bool overlaps_device(const pace_slice_cut *cut, const pace_kineto_event *event) {
     int64_t id = device_of(event), end_ns = end_of(event);
-    PACE_ITEMS (const pace_slice_device, device, &cut->devices) {
+    PACE_ITEMS (const pace_slice_device, device, &cut->devices)
         if (device->id == id && beside(cut, device, event->start_ns, end_ns)) return true;
-    }
     return false;
 }
 
