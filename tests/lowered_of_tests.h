@@ -6,12 +6,8 @@
 #include "model/model_catalog.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "cmocka_of_tests.h"
 
 static inline pace_model load(const char *name, const pace_model_setting *settings, size_t count) {
     pace_model model;

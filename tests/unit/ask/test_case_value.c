@@ -1,10 +1,6 @@
 /* Figures of an answer as a case words them: values by path, cells of tables, sums and products. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "cmocka_of_tests.h"
 #include <math.h>
 
 #include "report/answer.h"

@@ -1,11 +1,7 @@
 /* What started an exchange, from words that published tables and logs use. */
 #include "ask/rows/exchange_stack.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
+#include "cmocka_of_tests.h"
 
 static void test_words(void **state) {
     (void)state;

@@ -4,14 +4,10 @@
 #include "cost/optimizer_line.h"
 #include "model/lower.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "cmocka_of_tests.h"
 
 enum { SETTINGS = 10, TRIES = 18 };
 

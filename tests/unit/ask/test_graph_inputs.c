@@ -1,11 +1,7 @@
 /* Every model of the catalogue under several configurations, and the bundled trace, written as Chakra and read back:
  * operators, launches, what they wait for, amounts, groups and times are the same. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "cmocka_of_tests.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

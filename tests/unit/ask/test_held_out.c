@@ -1,10 +1,6 @@
 /* When a fit beats its formula on rows that it did not see: by more than one standard error, or surely. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "cmocka_of_tests.h"
 #include <math.h>
 
 #include "ask/rows/held_out.h"

@@ -1,13 +1,9 @@
 /* A search that is stopped answers with what it has found, and says so. */
 #include "paceline/paceline.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "cmocka_of_tests.h"
 
 typedef struct {
     int asked, until;

@@ -4,12 +4,9 @@
 
 #include "paceline/paceline.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "cmocka_of_tests.h"
 
 static void every_option_can_be_set_by_its_name(void **state) {
     const pace_verb *verb;

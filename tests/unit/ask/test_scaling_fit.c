@@ -1,13 +1,9 @@
 /* Fits of scaling rows: factors that made the rows are found again, and what chance made is left alone. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <unistd.h>
 
-#include <cmocka.h>
+#include "cmocka_of_tests.h"
 
 #include "ask/rows/scaling_fit.h"
 

@@ -1,10 +1,6 @@
 /* The examples of RFC 4648, section 10, and all lengths around the block of the writer. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "cmocka_of_tests.h"
 #include <string.h>
 
 #include "base/base64.h"

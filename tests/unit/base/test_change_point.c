@@ -1,11 +1,7 @@
 /* Where a series changes its level: against all shuffles of a short one, and against none in a series without a
  * change. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "cmocka_of_tests.h"
 
 #include "base/change_point.h"
 #include "base/random.h"

@@ -1,10 +1,6 @@
 /* Children found by name, against a search through all of them. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "cmocka_of_tests.h"
 
 #include "base/child_index.h"
 

@@ -1,10 +1,6 @@
 /* Numbers against the C library's, which rounds correctly. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "cmocka_of_tests.h"
 
 #include "base/decimal.h"
 

@@ -1,10 +1,6 @@
 /* Tukey's fence, against numpy.percentile and by hand. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "cmocka_of_tests.h"
 
 #include "base/fence.h"
 

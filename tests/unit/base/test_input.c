@@ -1,14 +1,10 @@
 /* Inputs: detection, several members and frames, padding, breaks, corruption, the bomb limit, files and pipes. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include <cmocka.h>
+#include "cmocka_of_tests.h"
 #include <zlib.h>
 #include <zstd.h>
 

@@ -1,10 +1,6 @@
 /* Unions of intervals against a painted line. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "cmocka_of_tests.h"
 
 #include "base/interval.h"
 

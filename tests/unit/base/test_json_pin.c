@@ -1,13 +1,9 @@
 /* Pinned bytes are the document's own, wherever the window ends and however long the value is. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "cmocka_of_tests.h"
 
 #include "base/json_reader.h"
 #include "base/memory.h"

@@ -1,12 +1,8 @@
 /* The JSON reader: grammar, faults and their places, oddities, window borders, skipping, decoding, numbers. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "cmocka_of_tests.h"
 #include <zlib.h>
 
 #include "base/json_reader.h"

@@ -1,12 +1,8 @@
 /* The fast ways of reading JSON find what the slow ones find: vectors as byte by byte, members as token by token. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "cmocka_of_tests.h"
 
 #include "base/memory.h"
 #include "json_twins_of_tests.h"

@@ -1,11 +1,7 @@
 /* Members and objects in order; what nobody asked for is passed over; a document cut anywhere is an error. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "cmocka_of_tests.h"
 
 #include "base/input.h"
 #include "base/json_walk.h"

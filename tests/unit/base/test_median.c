@@ -3,12 +3,8 @@
 #include "base/random.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "cmocka_of_tests.h"
 
 /* Conover, Practical Nonparametric Statistics, table A3 (binomial, p = 0.5): of 20 values the 6th and the 15th cover
  * the median in 95.9 %, the 7th and 14th in 88.5 %. */

@@ -2,11 +2,8 @@
 #include "base/normal_mixture.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 
-#include <cmocka.h>
+#include "cmocka_of_tests.h"
 
 static void test_one_part(void **state) {
     (void)state;

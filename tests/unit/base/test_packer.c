@@ -1,12 +1,8 @@
 /* What the writer compresses, the readers of zlib and zstd give back; a write that fails is told. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "cmocka_of_tests.h"
 #include <errno.h>
 #include <zlib.h>
 #include <zstd.h>

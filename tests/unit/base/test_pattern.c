@@ -1,13 +1,9 @@
 /* Which regular expressions are taken: those that people write; not those that take the C library hours or
  * gigabytes. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "cmocka_of_tests.h"
 
 #include "base/pattern.h"
 

@@ -1,10 +1,6 @@
 /* Numbers as YAML 1.1 wants them: its type repository's float has a point before any exponent. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "cmocka_of_tests.h"
 
 #include "base/print.h"
 

@@ -1,10 +1,6 @@
 /* The rank-sum test against the enumeration of every arrangement, and against its own symmetries. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "cmocka_of_tests.h"
 #include <math.h>
 
 #include "base/memory.h"

@@ -1,13 +1,9 @@
 /* Words: starts, ends, and edits against the recursive definition of the distance and published examples. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "cmocka_of_tests.h"
 
 #include "base/text.h"
 

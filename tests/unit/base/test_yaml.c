@@ -1,11 +1,7 @@
 /* The YAML tree: structure, places, refusals, numbers, and every allocation failing once. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "cmocka_of_tests.h"
 
 #include "base/yaml.h"
 

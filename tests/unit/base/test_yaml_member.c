@@ -1,11 +1,7 @@
 /* Members are taken as written, or refused with the place of what is wrong. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "cmocka_of_tests.h"
 
 #include "base/yaml_member.h"
 

@@ -1,17 +1,13 @@
 /* Repeating until stable, against clocks of our own; and the table of rows: kept, resumed, cut off, refused. */
 #include <fcntl.h>
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <cmocka.h>
+#include "cmocka_of_tests.h"
 
 #include "entry_file.h"
 #include "machine/device_resolve.h"

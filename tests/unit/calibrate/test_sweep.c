@@ -1,13 +1,9 @@
 /* Grids: counts that the DLRM performance model's benchmark states, bounds, levels, draws, and what is refused. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "cmocka_of_tests.h"
 
 #include "sweep.h"
 #include "catalog_of_tests.h"

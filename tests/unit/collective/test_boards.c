@@ -5,13 +5,10 @@
 #include "rings.h"
 
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "cmocka_of_tests.h"
 
 enum { THREADS = 4, ROUNDS = 3000, ROOM = 192, SLOT = 64 };
 

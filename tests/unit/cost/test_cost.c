@@ -1,12 +1,8 @@
 /* The ladder: formulas against kernels measured on a V100 (DLRM traces), bounds that hold for every device. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "cmocka_of_tests.h"
 
 #include "cost/cost.h"
 #include "cost/formula.h"

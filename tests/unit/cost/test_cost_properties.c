@@ -1,13 +1,9 @@
 /* Random operations on every device: never faster than the roofline, never faster for being larger, and never more
  * than twice as slow for an eighth more. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "cmocka_of_tests.h"
 
 #include "cost/cost.h"
 #include "catalog_of_tests.h"

@@ -3,12 +3,8 @@
  * multiprocessors, 6 MB L2; owensgroup/ml_perf_model). The expected times were worked out independently by hand from
  * the printed formulas; the measured ones are the kernels' own.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "cmocka_of_tests.h"
 
 #include "cost/embedding.h"
 

@@ -1,14 +1,10 @@
 /* Framework defaults: published figures come back, every row has a source, bad catalogues are refused with a place. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include <cmocka.h>
+#include "cmocka_of_tests.h"
 
 #include "cost/host_costs_catalog.h"
 #include "catalog_of_tests.h"

@@ -1,15 +1,11 @@
 /* Pooling is the statistics of all samples together; what was never measured falls back, closest first; files. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include <cmocka.h>
+#include "cmocka_of_tests.h"
 
 #include "cost/host_costs.h"
 

@@ -1,12 +1,8 @@
 /* Leave-one-model-out on samples whose truth is known by construction. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 
-#include <cmocka.h>
+#include "cmocka_of_tests.h"
 
 #include "cost/host_transfer.h"
 

@@ -1,13 +1,9 @@
 /* The parts of the learned rung against brute force, known minima and identities; a fit written and read back. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "cmocka_of_tests.h"
 
 #include "cost/fit.h"
 #include "cost/krige.h"

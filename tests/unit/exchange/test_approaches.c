@@ -1,11 +1,8 @@
 /* Approaches: the orderings that the papers report, and special cases that can be counted by hand. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "cmocka_of_tests.h"
 
 #include "schedule/gradients.h"
 #include "catalog_of_tests.h"

@@ -1,14 +1,11 @@
 /* Measured curves: laws that are known come back, at other sizes, other ranks and as other collectives. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include <cmocka.h>
+#include "cmocka_of_tests.h"
 
 #include "exchange/calibration.h"
 #include "exchange/exchange.h"

@@ -3,11 +3,8 @@
 #include "exchange/program_by_name.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 
-#include <cmocka.h>
+#include "cmocka_of_tests.h"
 
 enum { RANKS = 8 };
 

@@ -3,11 +3,8 @@
 #include "catalog_of_tests.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 
-#include <cmocka.h>
+#include "cmocka_of_tests.h"
 
 static pace_doubts doubts;
 

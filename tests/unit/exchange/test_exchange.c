@@ -1,11 +1,8 @@
 /* Identities that closed forms keep whatever the constants, and figures that are published. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "cmocka_of_tests.h"
 
 #include "exchange/exchange.h"
 #include "catalog_of_tests.h"

@@ -4,12 +4,9 @@
 #include "catalog_of_tests.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 
-#include <cmocka.h>
+#include "cmocka_of_tests.h"
 
 static double time_us(pace_exchange *e, pace_collective c, int ranks, int nodes, double bytes, pace_nccl_stack stack) {
     pace_exchange_question q = {c, bytes, ranks, nodes, PACE_ANY, PACE_ANY, 0};

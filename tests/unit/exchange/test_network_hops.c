@@ -4,12 +4,9 @@
 #include "catalog_of_tests.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 
-#include <cmocka.h>
+#include "cmocka_of_tests.h"
 
 static void open_on(pace_machine *m, pace_network_links *links, const char *network, int nodes) {
     char text[80];

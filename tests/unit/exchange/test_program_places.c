@@ -3,13 +3,10 @@
 #include "exchange/algorithms.h"
 #include "exchange/program_by_name.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "cmocka_of_tests.h"
 
 enum { MOST_RANKS = 17, ELEMENTS = 97, MOST_MESSAGES = 4096, MOST_LANES = 16 };
 

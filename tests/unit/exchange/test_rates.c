@@ -3,12 +3,9 @@
 #include "exchange/rates.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdlib.h>
 
-#include <cmocka.h>
+#include "cmocka_of_tests.h"
 
 #define OK(expression) assert_int_equal((expression), PACE_OK)
 

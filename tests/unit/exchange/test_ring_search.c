@@ -2,11 +2,7 @@
 #include "exchange/ring_search.h"
 #include "catalog_of_tests.h"
 
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
+#include "cmocka_of_tests.h"
 #include <string.h>
 
 static void check(const pace_rings *rings, pace_ring_links links, bool closed) {

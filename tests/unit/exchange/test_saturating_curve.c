@@ -1,10 +1,7 @@
 /* The curve of eight parameters: points made from one are given back, and what it cannot fit is refused. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 
-#include <cmocka.h>
+#include "cmocka_of_tests.h"
 
 #include "exchange/saturating_curve.h"
 

@@ -3,12 +3,8 @@
 #include "exchange/token_routes.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "cmocka_of_tests.h"
 
 static pace_catalog *catalog;
 

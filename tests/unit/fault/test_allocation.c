@@ -1,13 +1,9 @@
 /* Memory runs out at every place it can: each failure is PACE_E_MEMORY with a message, and nothing leaks. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
-#include <cmocka.h>
+#include "cmocka_of_tests.h"
 
 #include "exhaust.h"
 #include "report/engines.h"

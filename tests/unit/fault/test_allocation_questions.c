@@ -1,14 +1,10 @@
 /* Memory runs out at every place it can while tables are answered and fitted, exchanges and jobs predicted, fleets
  * summed up, figures recomputed. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
-#include <cmocka.h>
+#include "cmocka_of_tests.h"
 
 #include "exhaust.h"
 #include "report/engines.h"

@@ -1,13 +1,9 @@
 /* Memory runs out at every place it can while traces are cut, with and without names, and stored results are read. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
-#include <cmocka.h>
+#include "cmocka_of_tests.h"
 
 #include "exhaust.h"
 #include "report/engines.h"

@@ -4,13 +4,10 @@
 #include "source/graphs/graph_from_step.h"
 #include "catalog_of_tests.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#include <cmocka.h>
+#include "cmocka_of_tests.h"
 
 static char bytes[1 << 16];
 static size_t length;

@@ -1,10 +1,6 @@
 /* Memory that runs out on one thread fails the question asked there, and none asked on another. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "cmocka_of_tests.h"
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>

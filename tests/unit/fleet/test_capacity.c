@@ -1,10 +1,6 @@
 /* Pods on nodes: small clusters counted by hand, and what must hold of any. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "cmocka_of_tests.h"
 
 #include "base/random.h"
 #include "fleet/capacity.h"

@@ -3,12 +3,9 @@
 #include "fleet/job_doubt.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "cmocka_of_tests.h"
 
 enum { JOBS = 64 };
 static const double overlaps[] = {0, 0.3, 0.5, 1}, sigma = 0.18, nudge = 1e-7;

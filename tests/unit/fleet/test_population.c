@@ -1,11 +1,7 @@
 /* Made-up jobs have the marginals that are published, are what the reader takes, and do not depend on how they are
  * made. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "cmocka_of_tests.h"
 
 #include "fleet/population.h"
 #include "source/jobs/job_reader.h"

@@ -5,12 +5,9 @@
 #include "fleet/population.h"
 #include "catalog_of_tests.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "cmocka_of_tests.h"
 
 enum { JOBS = 50000 };
 

@@ -1,10 +1,6 @@
 /* Quantiles and sums against all values sorted and against long division; merging in any order gives the same bytes. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "cmocka_of_tests.h"
 
 #include "fleet/sketch.h"
 #include "fleet/sum.h"

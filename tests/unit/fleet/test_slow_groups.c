@@ -1,11 +1,7 @@
 /* Groups of slow workers that were put there are found, whole and with their cost; noise has none, nor have paces that
  * are spread without a gap. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "cmocka_of_tests.h"
 
 #include "base/random.h"
 #include "fleet/slow_groups.h"

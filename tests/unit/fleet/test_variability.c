@@ -1,12 +1,8 @@
 /* Stragglers that were put there are found and none else; the expected slowest against drawing again and again, and
  * against counting all subsets. The public traces of Alibaba's PAI, where they are at hand, name the worker their
  * authors name. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "cmocka_of_tests.h"
 
 #include "base/random.h"
 #include "fleet/variability.h"

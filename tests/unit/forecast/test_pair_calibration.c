@@ -1,10 +1,6 @@
 /* What pairs of recordings teach of start and of work, against the least squares they are meant to be. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "cmocka_of_tests.h"
 #include <math.h>
 
 #include "forecast/pair_calibration.h"

@@ -5,13 +5,9 @@
 #include "catalog_of_tests.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "cmocka_of_tests.h"
 
 static uint32_t node(pace_graph *graph, const char *name, const char *shapes, uint32_t parent) {
     uint32_t out;

@@ -1,11 +1,7 @@
 /* What a trace itself says waits for what, and which operator a backward operator differentiates: on small traces whose
  * answers are known, from the text to the replay, the stages and the modules. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "cmocka_of_tests.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

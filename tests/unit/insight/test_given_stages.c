@@ -2,12 +2,9 @@
 #include "insight/steps/stages.h"
 #include "schedule/walk.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "cmocka_of_tests.h"
 
 #include "stage_words_of_tests.h"
 

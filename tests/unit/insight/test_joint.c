@@ -1,11 +1,7 @@
 /* All ranks as one replay: random ranks that meet in collectives and messages, against the longest of all paths, found
  * by walking every one of them. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "cmocka_of_tests.h"
 #include <string.h>
 
 #include "insight/critical.h"

@@ -1,10 +1,6 @@
 /* Tiles and matrix against a painter that decides every nanosecond anew. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "cmocka_of_tests.h"
 #include <stdio.h>
 #include <string.h>
 

@@ -1,10 +1,6 @@
 /* The five host overheads on a step made by hand; times in microseconds. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "cmocka_of_tests.h"
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,11 +1,7 @@
 /* Which steps numbers and a warm-up choose; what is no range, or chooses nothing, is refused by name. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "cmocka_of_tests.h"
 
 #include "base/memory.h"
 #include "insight/steps/step_choice.h"

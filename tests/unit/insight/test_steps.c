@@ -1,10 +1,6 @@
 /* Where steps begin and end: annotated, by expression, periodic, none. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "cmocka_of_tests.h"
 #include <string.h>
 
 #include "insight/steps/steps.h"

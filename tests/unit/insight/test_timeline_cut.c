@@ -2,12 +2,8 @@
  * What a drawing shows of a trace: every task where there is room; elsewhere runs of neighbours that together stand for
  * every task once, in order, and no longer than the zone allows between two tasks that are shown.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "cmocka_of_tests.h"
 #include <stdio.h>
 
 #include "insight/timeline/timeline_cut.h"

@@ -1,14 +1,10 @@
 /* The device catalogue and the kernel classes, as compiled in and from a directory. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include <cmocka.h>
+#include "cmocka_of_tests.h"
 
 #include "machine/device.h"
 #include "machine/kernel_class.h"

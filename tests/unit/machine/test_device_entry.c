@@ -1,12 +1,8 @@
 /* One entry of the device catalogue: figures with and without a source of their own, and what is refused. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "cmocka_of_tests.h"
 
 #include "machine/device_entry.h"
 

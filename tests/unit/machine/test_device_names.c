@@ -1,13 +1,9 @@
 /* Device names as the measured tables of others spell them, and rates against what the architectures do per clock. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "cmocka_of_tests.h"
 
 #include "machine/device.h"
 #include "catalog_of_tests.h"

@@ -1,15 +1,11 @@
 /* What may be written where a device is meant: names, files, changed figures; and what is refused. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include <cmocka.h>
+#include "cmocka_of_tests.h"
 
 #include "machine/device_resolve.h"
 #include "catalog_of_tests.h"

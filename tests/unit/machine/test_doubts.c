@@ -1,14 +1,10 @@
 /* The doubts of the catalogue: all there, and a file that lacks, repeats or misspells one is refused by name. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include <cmocka.h>
+#include "cmocka_of_tests.h"
 
 #include "machine/device.h"
 #include "catalog_of_tests.h"

@@ -3,12 +3,9 @@
 #include "model/lower.h"
 #include "model/lower_ops.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "cmocka_of_tests.h"
 
 enum { FEATURES = 32, BATCH = 4 };
 

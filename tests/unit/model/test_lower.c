@@ -4,13 +4,10 @@
 #include "model/pipeline_order.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "cmocka_of_tests.h"
 
 /* Multiply-adds of forward that have no gradient of their input to form: nothing before them learns. */
 static double without_input_gradient(const pace_model *model) {

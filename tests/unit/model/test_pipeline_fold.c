@@ -1,12 +1,7 @@
 /* Folded pipelines: with the blocks put in again every stage's order is the whole one's. */
 #include "model/pipeline_fold.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "cmocka_of_tests.h"
 
 /* Every turn of the whole pipeline once, each backward pass behind its forward pass: of what is put in, too. */
 static uint32_t unfolded_turns(const pace_pipeline *p, const pace_pipeline_fold *fold, uint32_t stage) {

@@ -3,14 +3,10 @@
 #include "model/pipeline_order.h"
 #include "base/status.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "cmocka_of_tests.h"
 
 enum { STAGES_MOST = 8, CHUNKS_MOST = 4, BATCHES_MOST = 32 };
 

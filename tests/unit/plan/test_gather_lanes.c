@@ -2,13 +2,9 @@
 #include "plan/gather_lanes.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "cmocka_of_tests.h"
 
 enum { BLOCKS = 5 };
 

@@ -3,13 +3,9 @@
 #include "plan/goodput.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 
-#include <cmocka.h>
+#include "cmocka_of_tests.h"
 
 static const pace_failures usual = {.between_failures_s = 1e7, .save_s = 60, .restart_s = 300};
 

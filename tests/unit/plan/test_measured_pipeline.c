@@ -5,14 +5,10 @@
 #include "plan/turn_walk.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#include <cmocka.h>
+#include "cmocka_of_tests.h"
 
 enum { STAGES = 8, BATCHES = 16, FIRST = 3, LAST = 20, RUNS = LAST - FIRST + 1 };
 

@@ -3,15 +3,11 @@
 #include "plan/partition_search.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "cmocka_of_tests.h"
 
 enum { LAYERS_MOST = 5, WORKERS_MOST = 4, INSTANCES = 1000 };
 

@@ -3,12 +3,8 @@
 #include "ask/plan/plan_place.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "cmocka_of_tests.h"
 
 enum { WANTED = 6 };
 

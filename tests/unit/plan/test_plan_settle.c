@@ -3,12 +3,8 @@
 #include "plan/plan_settle.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "cmocka_of_tests.h"
 
 enum { MOST = 6, DRAWS = 400000 };
 

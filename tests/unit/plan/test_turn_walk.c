@@ -3,12 +3,8 @@
 #include "base/status.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "cmocka_of_tests.h"
 
 enum { STAGES = 4, CHUNKS_MOST = 2 };
 

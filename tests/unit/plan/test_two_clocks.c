@@ -2,12 +2,8 @@
 #include "plan/two_clocks.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "cmocka_of_tests.h"
 
 enum { LAUNCHES = 12, TRIES = 200 };
 

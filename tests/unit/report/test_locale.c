@@ -2,12 +2,8 @@
  * Answers are the same bytes under a locale that writes and reads a comma for the decimal point. The test makes the
  * locale itself, so that it hangs on none that the machine has: a file of LC_NUMERIC as glibc reads it.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "cmocka_of_tests.h"
 #include <errno.h>
 #include <locale.h>
 #include <stdio.h>

@@ -1,12 +1,8 @@
 /*
  * Reports: a small one in every format against text written down here, and what must hold of hostile names.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "cmocka_of_tests.h"
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>

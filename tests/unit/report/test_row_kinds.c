@@ -1,16 +1,12 @@
 /* A kind of rows that only this test knows is found, predicted, fitted and scored by the code that all kinds share: the
  * fall of a stone, whose time from a height is sqrt(2 h / g). */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include <cmocka.h>
+#include "cmocka_of_tests.h"
 
 #include "ask/context.h"
 #include "ask/engine_options.h"

@@ -1,10 +1,6 @@
 /* Names of kernels as people read them, and texts cut to their column. The names are those of real traces. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "cmocka_of_tests.h"
 #include <string.h>
 
 #include "report/show.h"

@@ -2,12 +2,8 @@
  * Tables declared once: every C type that a cell can be, values that are not there, columns by flags, tables without
  * rows.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "cmocka_of_tests.h"
 #include <math.h>
 #include <string.h>
 

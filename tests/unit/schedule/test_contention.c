@@ -8,13 +8,10 @@
 #include "catalog_of_tests.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "cmocka_of_tests.h"
 
 #define OK(expression)                                               \
     do {                                                             \

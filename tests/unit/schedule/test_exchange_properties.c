@@ -14,14 +14,11 @@
 #include "catalog_of_tests.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "cmocka_of_tests.h"
 
 enum { MOST_RANKS = 72, SAID = 400 };
 

@@ -1,13 +1,10 @@
 /* Exchanges of gradients: lanes against a clock run step by step, and the cases in which the answer is known. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "cmocka_of_tests.h"
 
 #include "schedule/gradients.h"
 #include "catalog_of_tests.h"

@@ -1,10 +1,6 @@
 /* The walk: by hand, and on random schedules against repeated relaxation. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "cmocka_of_tests.h"
 #include <math.h>
 #include <string.h>
 

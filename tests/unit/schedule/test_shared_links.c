@@ -6,13 +6,10 @@
 #include "schedule/flows.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "cmocka_of_tests.h"
 
 #define OK(expression) assert_int_equal((expression), PACE_OK)
 

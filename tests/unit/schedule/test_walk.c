@@ -1,12 +1,9 @@
 /* The walk against clocks moved by hand: one host thread, several streams, waits, synchronisations, several ranks. */
 #include "schedule/walk.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "cmocka_of_tests.h"
 
 enum { T1 = 3000, T2 = 5000, T3 = 2000, T4 = 4000, T5 = 1000, LAG = 6000, BETWEEN = 1500, MOST = 400 };
 

@@ -1,14 +1,11 @@
 /* Chakra traces: published ones in both forms, what is written read back and by protoc, and nonsense. */
 #include "source/traces/chakra.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "cmocka_of_tests.h"
 
 #include "source/traces/execution_trace.h"
 

@@ -2,14 +2,11 @@
  */
 #include "source/traces/execution_trace.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "cmocka_of_tests.h"
 
 static pace_status read_text(pace_graph *graph, const char *text) {
     pace_input *input;

@@ -4,14 +4,11 @@
 #include "source/traces/kineto.h"
 #include "catalog_of_tests.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "cmocka_of_tests.h"
 
 /* Forward on thread 1, backward on thread 2, then an update on thread 1 that reads a number back. Stream 7 computes,
  * stream 20 reduces the gradient once it is there; the update waits for the sum. */

@@ -1,10 +1,6 @@
 /* Job tables: what is read, what is refused and why, against tables written here line by line. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "cmocka_of_tests.h"
 
 #include "source/jobs/job_ids.h"
 #include "source/jobs/job_reader.h"

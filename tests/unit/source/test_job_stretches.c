@@ -1,15 +1,12 @@
 /* Files dealt to processes: every row to exactly one of them, in order, wherever the cuts fall. */
 #include "source/jobs/job_stretches.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include <cmocka.h>
+#include "cmocka_of_tests.h"
 
 enum { MOST = 4000 };
 

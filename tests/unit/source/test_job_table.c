@@ -2,12 +2,9 @@
 #include "source/jobs/job_table.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 
-#include <cmocka.h>
+#include "cmocka_of_tests.h"
 
 static void add(pace_jobs *jobs, unsigned number) {
     double values[PACE_JOB_COLUMNS];

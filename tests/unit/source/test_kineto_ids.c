@@ -1,10 +1,6 @@
 /* Ids of more than 32 bits: two that agree in their lower 32 are two. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "cmocka_of_tests.h"
 #include <string.h>
 
 #include "base/input.h"

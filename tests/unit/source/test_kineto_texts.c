@@ -1,10 +1,6 @@
 /* Shapes and launches are the same text however often they came before, and however they are written. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "cmocka_of_tests.h"
 #include <stdio.h>
 #include <string.h>
 

@@ -1,10 +1,6 @@
 /* What is no JSON by RFC 8259: what is mended, and how; what is broken; what stays as it stands. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "cmocka_of_tests.h"
 #include <string.h>
 
 #include "base/numbers.h"

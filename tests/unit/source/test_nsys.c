@@ -1,13 +1,9 @@
 /* Nsight Systems exports: PyTorch's NVTX texts, names of calls and copies, and memory that runs out. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include <cmocka.h>
+#include "cmocka_of_tests.h"
 
 #include "source/traces/trace_formats.h"
 

@@ -3,14 +3,11 @@
 #include "source/traces/onnx.h"
 #include "source/traces/wire.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "cmocka_of_tests.h"
 
 /* Parameters as their sources print them: Caffe's BVLC models, torchvision (ResNet-50, VGG-19, SqueezeNet 1.1), and,
  * for what torchvision has too, billions of multiply-adds. ZFNet-512 is counted by hand from the sizes of its weights.

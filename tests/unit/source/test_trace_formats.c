@@ -3,15 +3,12 @@
 
 #include <paceline/paceline.h>
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include <cmocka.h>
+#include "cmocka_of_tests.h"
 
 static bool begins_own(const char *path, const unsigned char *bytes, size_t length) {
     (void)path;

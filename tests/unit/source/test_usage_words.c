@@ -1,10 +1,7 @@
 /* Times, durations and lists of schedulers; nodes that runs held. Times against those of date(1). */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "cmocka_of_tests.h"
 
 #include "fleet/usage_nodes.h"
 #include "source/usage/usage_words.h"

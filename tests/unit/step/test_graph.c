@@ -1,12 +1,9 @@
 /* Graphs: operations are interned, and an order that cannot be kept is refused. */
 #include "step/graph.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "cmocka_of_tests.h"
 
 static uint32_t node(pace_graph *graph, const char *name, uint32_t parent, uint32_t thread) {
     uint32_t out;

@@ -1,14 +1,10 @@
 /* Copies and edits of graphs: against random graphs whose edits are known by the names of what must be left. */
 #include "step/graph_edit.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "cmocka_of_tests.h"
 
 static uint64_t seed;
 static uint32_t any(uint32_t below) {

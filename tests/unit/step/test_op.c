@@ -1,12 +1,9 @@
 /* Operations: work from sizes, against published counts and identities. */
 #include "step/op.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "cmocka_of_tests.h"
 
 static pace_op op_of(pace_op_family family, pace_pass pass, unsigned count, const double *size) {
     pace_op op = {.family = family, .pass = pass, .precision = PACE_FP32, .element_bytes = 4};

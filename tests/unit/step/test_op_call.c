@@ -2,11 +2,7 @@
  * follow from the sizes alone. */
 #include "step/op_call.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
+#include "cmocka_of_tests.h"
 
 static pace_op ops[PACE_CALL_OPS];
 

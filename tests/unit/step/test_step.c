@@ -1,10 +1,6 @@
 /* Sorting, nesting and linking of tasks, and the checker of the result. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "cmocka_of_tests.h"
 #include <string.h>
 
 #include "step/step.h"

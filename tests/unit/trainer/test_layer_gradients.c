@@ -7,14 +7,12 @@
 #include "samples.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include <cmocka.h>
+#include "cmocka_of_tests.h"
 
 static char folder[] = "/tmp/paceline_layersXXXXXX";
 

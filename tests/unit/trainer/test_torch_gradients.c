@@ -6,12 +6,10 @@
 #include "trained_network.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#include <cmocka.h>
+#include "cmocka_of_tests.h"
 
 enum { BATCH = 4 };
 
