@@ -78,8 +78,7 @@ pace_status pace_for_each(size_t count, pace_body_fn body, void *context) {
     pthread_t threads[MOST_WORKERS];
     size_t most = within ? 1 : pace_workers(), others = 0;
     pthread_mutex_init(&l.lock, NULL);
-    while (others + 1 < most && others + 1 < count &&
-           pthread_create(&threads[others], NULL, work_elsewhere, &l) == 0)
+    while (others + 1 < most && others + 1 < count && pthread_create(&threads[others], NULL, work_elsewhere, &l) == 0)
         others++;
     work(&l);
     for (size_t i = 0; i < others; i++) pthread_join(threads[i], NULL);

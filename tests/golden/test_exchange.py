@@ -176,9 +176,11 @@ said = next(csv.DictReader(io.StringIO(run("predict", "--kind", "exchange", "--r
 expect("assumed 4 bytes an element" in said, said)
 
 # Words of an option count whatever their case, as NCCL's variables and papers write them.
-for words in (("--algorithm", "Ring", "--protocol", "LL128"), ("--library", "NCCL-2.7"), ("--library", "TextBook", "--algorithm", "RING")):
+for words in (("--algorithm", "Ring", "--protocol", "LL128"), ("--library", "NCCL-2.18"), ("--library", "TextBook", "--algorithm", "RING")):
     ask = ("predict", "--kind", "exchange", "--on", "dgx-h100*2", "--bytes", "1M", "-f", "csv", "-q")
     expect(run(*ask, *words) == run(*ask, *(word.lower() for word in words)) and run(*ask, *words)[0] == 0, words)
+code, _, err = run(*ask, "--library", "nccl-2.7")
+expect(code != 0 and "does not know the devices of dgx-h100: expected 2.15 or newer" in err.replace("*2", ""), "a version older than the device", err)
 
 
 # Columns by other names, units, separators and spellings: each table fits and answers itself, in its own unit.

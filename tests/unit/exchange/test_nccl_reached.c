@@ -58,8 +58,8 @@ static void test_boards_on_pcie(void **state) {
 }
 
 /* Trees of nodes above switches carry every byte once each way over the NICs of two nodes, and inside what the switches
- * do: two nodes of B200 over InfiniBand ("B200 / Vultr POC", 2026-05-18), whose hops inside a node are those of racks, and
- * two a3-mega (log of 8 GiB). Two GPUs over 10 GbE with sockets take 91 us for 8 B. */
+ * do: two nodes of B200 over InfiniBand ("B200 / Vultr POC", 2026-05-18), whose hops inside a node are those of racks,
+ * and two a3-mega (log of 8 GiB). Two GPUs over 10 GbE with sockets take 91 us for 8 B. */
 static void test_trees_above_switches(void **state) {
     (void)state;
     pace_exchange e;
@@ -82,8 +82,9 @@ static void test_versions_older_than_devices(void **state) {
     const struct {
         const char *machine, *version;
         pace_status status;
-    } all[] = {{"gb200-nvl72", "2.7", PACE_E_INPUT}, {"gb200-nvl72", "2.25", PACE_OK}, {"dgx-h100", "2.14", PACE_E_INPUT},
-               {"dgx-h100", "2.15", PACE_OK},        {"dgx-a100", "2.4", PACE_E_INPUT}, {"dgx-1-v100", "2.3", PACE_OK},
+    } all[] = {{"gb200-nvl72", "2.7", PACE_E_INPUT}, {"gb200-nvl72", "2.25", PACE_OK},
+               {"dgx-h100", "2.14", PACE_E_INPUT},   {"dgx-h100", "2.15", PACE_OK},
+               {"dgx-a100", "2.4", PACE_E_INPUT},    {"dgx-1-v100", "2.3", PACE_OK},
                {"mi300x-node", "2.3", PACE_OK},      {"dgx-a100", "", PACE_OK}};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         pace_machine m;
