@@ -28,8 +28,8 @@ typedef struct {
 
 static _Thread_local bool within; /* a body runs on this thread: loops that it begins have no other */
 
-/* As many as OpenMP's loops have (OMP_NUM_THREADS), so that calibrate and train follow the same rule. Its waiting threads
- * spin, which costs a machine that others use a fifth of a fleet's processor time; those below sleep. */
+/* As many as OpenMP's loops have (OMP_NUM_THREADS), so that calibrate and train follow the same rule. Its waiting
+ * threads spin, which costs a machine that others use a fifth of a fleet's processor time; those below sleep. */
 size_t pace_workers(void) {
 #ifdef _OPENMP
     size_t count = (size_t)omp_get_max_threads();
