@@ -147,7 +147,10 @@ def check_exchanges(dice):
         path.write_text("\n".join(table) + "\n")
         _, out, err = run("predict", "--rows", str(path), "--kind", "exchange", "-f", "csv")
     for line, us, row in zip(table[1:], asked, csv.DictReader(io.StringIO(out))):
-        expect(isinstance(us, float) and abs(float(row["predicted"]) * 1e6 / us - 1) < 1e-15, "rows and options differ", line, us, row)
+        if isinstance(us, str):  # a version older than the device
+            expect("does not know the devices" in us and "does not know the devices" in row["status"] and not row["predicted"], "refused by both", line, us, row)
+            continue
+        expect(abs(float(row["predicted"]) * 1e6 / us - 1) < 1e-15, "rows and options differ", line, us, row)
 
 
 def by_workers(asked):
