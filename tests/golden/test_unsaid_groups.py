@@ -22,6 +22,8 @@ def check_same(name):
     said, unsaid = figures(name), figures(name + "@nsys")
     step = said["critical_path"]["length_ns"]
     expect(abs(waits(said) - waits(unsaid)) <= step // 100, name, "waiting", waits(said), waits(unsaid), "of", step)
+    for one, other in zip(said["balance"], unsaid["balance"]):  # ranks that are not reported wait as long, too
+        expect(abs(one["waiting_ns"] - other["waiting_ns"]) <= step // 20, name, "waiting of a rank", one, other)
     expect(said["lead"]["resource"] == unsaid["lead"]["resource"], name, said["lead"], unsaid["lead"])
 
 

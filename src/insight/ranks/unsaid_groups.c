@@ -110,6 +110,7 @@ typedef PACE_VEC(member_set) member_sets;
 
 typedef struct {
     const pace_collectives *from;
+    pace_rank *const *ranks;
     size_t rank_count;
     member_sets sets; /* the most frequent first */
 } set_list;
@@ -156,6 +157,30 @@ static bool take_out(uint32_t *piece, uint32_t *rest, const member_set *set, siz
     return true;
 }
 
+/* From the arrival of the last member to the end. */
+static int64_t transfer_ns(const set_list *list, const uint32_t *parts) {
+    int64_t start_ns = INT64_MIN, end_ns = INT64_MIN;
+    for (size_t r = 0; r < list->rank_count; r++) {
+        if (parts[r] == PACE_NO_TASK) continue;
+        const pace_work_item *item = &list->ranks[r]->work.items.items[parts[r]];
+        int64_t shift_ns = list->ranks[r]->shift_ns;
+        if (item->start_ns + shift_ns > start_ns) start_ns = item->start_ns + shift_ns;
+        if (item->end_ns + shift_ns > end_ns) end_ns = item->end_ns + shift_ns;
+    }
+    return end_ns - start_ns;
+}
+
+/* Exchanges that end together by chance take alike. Where one would take twice as long as another, it waited for it. */
+static bool take_alike(const pace_collectives *pieces, size_t first_item, const set_list *list) {
+    int64_t least_ns = INT64_MAX, most_ns = 0;
+    for (size_t i = first_item; i < pieces->items.count; i++) {
+        int64_t ns = transfer_ns(list, pieces->parts.items + pieces->items.items[i].first_part);
+        if (ns < least_ns) least_ns = ns;
+        if (ns > most_ns) most_ns = ns;
+    }
+    return most_ns <= 2 * least_ns + PACE_TOGETHER_NS;
+}
+
 /* Adds an exchange, or the several of which it is made: sets that meet more often than all of it, and leave nobody. */
 static pace_status add_apart(pace_collectives *out, const set_list *list, const pace_measured_collective *own,
                              uint32_t *scratch) {
@@ -171,14 +196,15 @@ static pace_status add_apart(pace_collectives *out, const set_list *list, const 
         PACE_TRY(add(out, own->name, piece, ranks, set->members));
         left -= set->members;
     }
-    if (left == 0) return PACE_OK;
+    if (left == 0 && take_alike(out, items, list)) return PACE_OK;
     out->items.count = items;
     out->parts.count = first;
     return add(out, own->name, parts, ranks, own->members);
 }
 
-static pace_status part_chance(pace_collectives *out, const pace_collectives *from, size_t rank_count) {
-    set_list list = {.from = from, .rank_count = rank_count};
+static pace_status part_chance(pace_collectives *out, const pace_collectives *from, pace_rank *const *ranks,
+                               size_t rank_count) {
+    set_list list = {.from = from, .ranks = ranks, .rank_count = rank_count};
     uint32_t *scratch = pace_alloc(2 * rank_count, sizeof *scratch);
     pace_status status = scratch ? list_sets(&list) : PACE_E_MEMORY;
     for (size_t i = 0; status == PACE_OK && i < from->items.count; i++)
@@ -207,7 +233,7 @@ static pace_status try_ends(pace_collectives *collectives, bool *done, pace_rank
     pace_status status = list_all(&all, ranks, rank_count);
     if (status == PACE_OK) status = match_ends(&together, &alone, &all, ranks, rank_count);
     *done = status == PACE_OK && is_most(all.count - alone, all.count);
-    if (*done) status = part_chance(&apart, &together, rank_count);
+    if (*done) status = part_chance(&apart, &together, ranks, rank_count);
     if (*done && status == PACE_OK) {
         apart.unmatched = alone;
         pace_collectives_free(collectives);
