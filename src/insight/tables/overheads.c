@@ -62,8 +62,8 @@ static pace_status add_sample(measurer *m, pace_overhead_type type, pace_name na
         PACE_TRY(PACE_PUSH(&m->rows, ((pace_overhead_row){.type = type, .name = name})));
         *row = (uint32_t)m->rows.count;
     }
-    double corrected = fmax(0, (double)ns - m->event_ns * (double)events);
-    int64_t sample_ns = (int64_t)llround(corrected);
+    int64_t sample_ns = m->event_ns > 0 ? llround((double)ns - m->event_ns * (double)events) : ns;
+    if (sample_ns < 0) sample_ns = 0;
     m->rows.items[*row - 1].count++;
     m->rows.items[*row - 1].sum_ns += (double)sample_ns;
     PACE_TRY(PACE_PUSH(&m->sample_rows, *row - 1));
