@@ -257,6 +257,7 @@ def main():
             # Ranks 7, 5 and 4 were last (the data's own notes); their host decides when the collectives begin.
             balance = document["critical_path"]["by_resource"]["balance_ns"]
             expect(balance == 0, place, "still waits", balance)
+            expect(any("wait for rank 7" in sentence for sentence in document["summary"]), place, "rank 7 was last", document["summary"])
     return finish()
 
 

@@ -89,8 +89,8 @@ static void choose(pace_latest_rank *out, const finder *f) {
         if (f->late_ns[r] > f->late_ns[latest]) latest = r;
     int64_t span = f->ranks[latest]->work.window.span_ns;
     out->by_ns = f->late_ns[latest];
-    if (out->by_ns > 0 && out->by_ns >= span / 100 && out->by_ns >= longest_span(f) - span)
-        out->rank = f->ranks[latest];
+    if (out->by_ns > 0 && out->by_ns >= span / 100)
+        *(out->by_ns >= longest_span(f) - span ? &out->rank : &out->shorter) = f->ranks[latest];
     for (size_t r = 0; r < f->count; r++) out->ranks += f->late_ns[r] > 0 && f->late_ns[r] * 2 >= out->by_ns;
 }
 

@@ -11,6 +11,7 @@
 typedef struct {
     /* NULL = none makes the others wait for a hundredth of their time, or as long as another takes longer. */
     const pace_rank *rank;
+    const pace_rank *shorter; /* such a one where another takes longer by more than that; else NULL */
     int64_t by_ns; /* by how much it came after the median rank, or worked longer, all usual steps together */
     size_t ranks;  /* that are at least half as late */
     bool by_work;  /* ranks pass messages: by_ns is work */

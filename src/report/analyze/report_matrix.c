@@ -72,6 +72,11 @@ static void put_which(pace_node *root, const pace_analysis *analysis, const pace
     else if (latest->rank)
         pace_node_sentence(root, true, "The others wait for %s%s, half of them for %.0f %% of the time or longer.",
                            pace_rank_name(late, latest->rank), more, percent);
+    else if (latest->shorter && !latest->by_work && 2 * latest->ranks <= analysis->ranks.count)
+        pace_node_sentence(root, 10 * latest->by_ns >= latest->shorter->work.window.span_ns,
+                           "The others wait for %s%s, half of them for %s or longer in all; its recording is shorter "
+                           "than that of others by more than that.",
+                           pace_rank_name(late, latest->shorter), more, pace_show_ns(latest->by_ns).text);
     else if (analysis->collectives.items.count && latest->groups > 1)
         pace_node_sentence(root, false,
                            "No rank makes the others wait for 1 %% of the time. %zu groups of ranks never meet: who is "
