@@ -20,7 +20,7 @@ static bool on_rank(const pace_rank *rank, uint32_t task) {
     return !rank->trace || step->lanes.items[step->lane[task]].device_id == rank->device_id;
 }
 
-/* Whose device a call without work was meant for is not known: all calls before `end_ns` are counted. What a step behind
+/* Whose device a call without work was meant for is not known: all calls before `end_ns` count. What a step behind
  * it launched may lack its work because the recording ended before the device did. */
 static pace_status count_launches(pace_evidence *out, const pace_step *step, int64_t end_ns) {
     uint8_t *worked = pace_alloc(step->count / 8 + 1, 1); /* a bit a task */

@@ -24,13 +24,13 @@ typedef struct {
     PACE_VEC(pace_exchange_total) items; /* by time, longest first */
     pace_link_machine links;
     int64_t exposed_ns;   /* of those whose time over the links is known, but for waiting that is recorded */
-    int64_t elsewhere_ns; /* of that beyond the links, of exchanges with ranks without a trace: at least so late */
+    int64_t elsewhere_ns; /* beyond the links, of exchanges with ranks without a trace: these are so late at least */
     int64_t slow_ns;      /* the same of exchanges whose ranks are all here: no rank is late */
     int64_t unknown_ns;   /* exposed time of the others, but for waiting that is recorded */
 } pace_exchange_totals;
 
-/** Of the work that starts in [start, end), messages apart. Traces of `here` ranks are here. `asked` is the machine that
- * was named; NULL = none. */
+/** Of the work that starts in [start, end), messages apart. `here` ranks have a trace. `asked` is the machine that was
+ * named; NULL = none. */
 pace_status pace_exchange_totals_find(pace_exchange_totals *out, const pace_rank *rank, size_t here,
                                       const pace_machine *asked, pace_catalog *catalog, int64_t start_ns,
                                       int64_t end_ns) PACE_MUST_CHECK;
