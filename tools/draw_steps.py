@@ -31,7 +31,7 @@ def draw(chance, models):
     kind = chance.choice(["data", "zero", "zero", "pipeline", "pipeline"])
     if kind == "pipeline":
         settings["pp"] = chance.choice([i for i in divisors(ranks) if 1 < i <= 8])
-        settings["schedule"] = chance.choice(["1f1b", "1f1b", "gpipe", "zero-bubble", "zb-v", "dualpipe-v"])
+        settings["schedule"] = chance.choice(["1f1b", "1f1b", "gpipe", "zero-bubble", "zb-v", "dualpipe-v", "dualpipe"])
         if settings["schedule"] == "1f1b" and chance.random() < 0.3:
             settings["vpp"] = 2
     left = ranks // settings.get("pp", 1)
@@ -42,6 +42,10 @@ def draw(chance, models):
     settings["dp"] = left
     if kind != "data" and chance.random() < (1 if kind == "zero" else 0.5):
         settings["zero_stage"] = chance.choice([1, 2, 3])
+    if chance.random() < 0.2 and settings["execution"] != "graph":
+        settings["graphs"] = chance.choice(["attention", "blocks", "passes"])
+    if chance.random() < 0.2:
+        settings["offload"] = chance.choice(["optimizer", "activations"])
     settings["micro_batch"] = chance.choice([1, 1, 2, 4, 16])
     times = chance.choice([1, 1, 2, 4]) if kind != "pipeline" else settings["pp"] * chance.choice([1, 2, 4])
     settings["global_batch"] = settings["micro_batch"] * settings["dp"] * times

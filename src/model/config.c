@@ -15,6 +15,7 @@ static const char *const precisions[] = {"fp32", "tf32", "fp16", "bf16", "amp", 
 static const char *const optimizers[] = {"sgd", "momentum", "adam", "adamw", "lamb", "none", NULL};
 static const char *const updates[] = {"foreach", "fused", "loop", NULL};
 static const char *const executions[] = {"eager", "compiled", "graph", NULL};
+static const char *const graph_parts[] = {"none", "attention", "blocks", "passes", NULL};
 static const char *const attentions[] = {"fused", "math", "usual", NULL};
 static const char *const inputs[] = {"synthetic", "pinned", "pageable", "usual", NULL};
 static const char *const tf32_uses[] = {"convolutions", "none", NULL};
@@ -45,6 +46,7 @@ static const struct {
     {"optimizer", offsetof(pace_config, optimizer), optimizers, 0, 0},
     {"update", offsetof(pace_config, update), updates, 0, 0},
     {"execution", offsetof(pace_config, execution), executions, 0, 0},
+    {"graphs", offsetof(pace_config, graphs), graph_parts, 0, 0},
     {"attention", offsetof(pace_config, attention), attentions, 0, 0},
     {"input", offsetof(pace_config, input), inputs, 0, 0},
     {"indices", offsetof(pace_config, indices), indices, 0, 0},
@@ -188,6 +190,29 @@ static pace_status check_offload(const pace_config *config) {
     return PACE_OK;
 }
 
+/* Replays use the addresses they were captured with, and what the host decides cannot be part of them. */
+pace_status pace_config_check_parts(const pace_config *config) {
+    const char *word = graph_parts[config->graphs];
+    bool passes = config->graphs == PACE_GRAPHS_PASSES;
+    if (config->graphs == PACE_GRAPHS_NONE) return PACE_OK;
+    if (config->execution == PACE_CUDA_GRAPH)
+        return pace_fail(PACE_E_USAGE, "graphs %s: expected execution eager or compiled, found graph: all is one graph",
+                         word);
+    if (config->zero_stage >= 3)
+        return pace_fail(PACE_E_USAGE, "graphs %s: expected zero_stage 0 to 2, found 3: gathered parameters move",
+                         word);
+    if (passes && config->zero_stage > 0)
+        return pace_fail(PACE_E_USAGE,
+                         "graphs passes: expected zero_stage 0, found %g: parameters are gathered within a pass",
+                         config->zero_stage);
+    if (config->offload == PACE_OFFLOAD_ACTIVATIONS)
+        return pace_fail(PACE_E_USAGE,
+                         "graphs %s: expected offload none or optimizer, found activations: graphs keep "
+                         "their own",
+                         word);
+    return PACE_OK;
+}
+
 /* Gradients of adapters' few weights leave a turn of their own nothing to fill a bubble with. */
 static pace_status check_lora(const pace_config *config) {
     if (config->lora == 0 && config->lora_layers == PACE_LORA_ATTENTION) return PACE_OK;
@@ -216,6 +241,7 @@ pace_status pace_config_check_shares(const pace_config *config) {
                          config->ep, config->dp * config->cp);
     PACE_TRY(check_zero_group(config));
     PACE_TRY(check_offload(config));
+    PACE_TRY(pace_config_check_parts(config));
     PACE_TRY(check_lora(config));
     if (config->imbalance > 0 && config->ep < 2)
         return pace_fail(PACE_E_USAGE, "imbalance %g: expected ep of 2 or more, found %g: one rank has all experts",

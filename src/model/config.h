@@ -24,6 +24,11 @@ typedef enum { PACE_SGD, PACE_MOMENTUM, PACE_ADAM, PACE_ADAMW, PACE_LAMB, PACE_N
  * before PyTorch 1.12). */
 typedef enum { PACE_UPDATE_FOREACH, PACE_UPDATE_FUSED, PACE_UPDATE_LOOP } pace_update;
 typedef enum { PACE_EAGER, PACE_COMPILED, PACE_CUDA_GRAPH } pace_execution;
+/* Parts of a step that are device graphs of their own, each launched by one call: in each repeated block what stands up
+ * to the addition behind its attention (Megatron's --cuda-graph-modules attn), whole blocks
+ * (torch.cuda.make_graphed_callables), or whole passes (torch.compile's reduce-overhead). With PACE_CUDA_GRAPH all is
+ * one. */
+typedef enum { PACE_GRAPHS_NONE, PACE_GRAPHS_ATTENTION, PACE_GRAPHS_BLOCKS, PACE_GRAPHS_PASSES } pace_graph_parts;
 typedef enum { PACE_INFERENCE, PACE_TRAINING } pace_mode;
 typedef enum { PACE_RECOMPUTE_NONE, PACE_RECOMPUTE_SELECTIVE, PACE_RECOMPUTE_FULL } pace_recompute;
 
@@ -80,6 +85,7 @@ typedef struct {
     double sequence;     /* tokens of a sample; 0 = the model's own */
     int mode, precision, allow_tf32, optimizer, update, execution, attention, input, indices, read_loss, pair_indices,
         recompute;         /* of the enums above */
+    int graphs;            /* a pace_graph_parts */
     int layout;            /* a pace_image_layout */
     int offload;           /* a pace_offload */
     int schedule;          /* a pace_pipeline_schedule: in which order a pipeline takes micro-batches */
@@ -114,7 +120,7 @@ extern const char *const pace_execution_modes[];
  * the default of DistributedDataParallel. */
 pace_config pace_config_default(void);
 
-enum { PACE_CONFIG_FIELDS = 36 }; /* at most */
+enum { PACE_CONFIG_FIELDS = 37 }; /* at most */
 
 /** Whether a configuration has a field of this name. */
 bool pace_config_has(const char *key);
@@ -136,6 +142,9 @@ const char *pace_config_word(const pace_config *config, const char *key);
 pace_status pace_config_check(const pace_config *config) PACE_MUST_CHECK;
 /** Of these, what concerns several fields. */
 pace_status pace_config_check_shares(const pace_config *config) PACE_MUST_CHECK;
+
+/** And of these, which parts are captured as device graphs. */
+pace_status pace_config_check_parts(const pace_config *config) PACE_MUST_CHECK;
 
 /** Ranks of a step. Neighbours are of one tensor-parallel group; then come context, expert, data and pipeline. */
 double pace_config_ranks(const pace_config *config);
@@ -172,6 +181,11 @@ pace_status pace_config_take_two_way(pace_config *config) PACE_MUST_CHECK;
 
 /** The same where one rank holds all layers and all states: without pipelines and ZeRO. */
 pace_config pace_config_unshared(const pace_config *config);
+
+/** Whether one operator issues all of a pass. */
+static inline bool pace_config_issues_passes(const pace_config *config) {
+    return config->execution == PACE_COMPILED || config->graphs == PACE_GRAPHS_PASSES;
+}
 
 /** Micro-batches of a step on one rank. */
 double pace_config_micro_batches(const pace_config *config);

@@ -45,6 +45,9 @@ typedef struct pace_lowering {
     uint32_t region;               /* compiled, graph: the operator that issues everything; PACE_NO_NODE = eager */
     pace_name call;                /* of its launches, when one call makes all of them */
     unsigned captured;             /* launches of that call so far */
+    bool captures;                 /* a part of the step, whose gradients are kept and exchanged behind it */
+    pace_gradient_tensors held;    /* these gradients */
+    uint32_t segment;              /* of a block: which */
     bool dispatches;               /* the next launch is made by the call "dispatch" */
     uint32_t after;                /* the next node waits for it */
     uint32_t last_launch;          /* on stream 0 */

@@ -3,6 +3,7 @@
 #include "model/emit.h"
 #include "model/lower_activations.h"
 #include "model/lower_ops.h"
+#include "model/lower_region.h"
 #include "model/lower_shards.h"
 
 #include <math.h>
@@ -87,20 +88,6 @@ static pace_name module_of(pace_lowering *to, uint32_t layer) {
     return pace_emit_name(to, pace_names_text(&to->model->names, to->model->layers.items[layer].name));
 }
 
-/* compiled: what follows is issued by one operator. */
-static void enter_region(pace_lowering *to, const char *name) {
-    if (to->config->execution != PACE_COMPILED) return;
-    pace_emit_open(to, name);
-    if (to->status == PACE_OK) to->region = to->open[to->depth - 1];
-}
-
-static void leave_region(pace_lowering *to) {
-    if (to->config->execution != PACE_COMPILED) return;
-    pace_emit_flush(to);
-    to->region = PACE_NO_NODE;
-    pace_emit_close(to);
-}
-
 /* One operator asks the servers for all parameters at once, when the token says that they are of this step. */
 static void lower_pulls(pace_lowering *to) {
     to->stage = PACE_STAGE_FORWARD;
@@ -117,17 +104,20 @@ static void lower_pulls(pace_lowering *to) {
 static void lower_forward(pace_lowering *to) {
     bool training = to->config->mode == PACE_TRAINING;
     to->stage = PACE_STAGE_FORWARD;
-    enter_region(to, "Torch-Compiled Region: 0/0");
+    pace_region_enter_pass(to, "Torch-Compiled Region: 0/0");
     for (uint32_t i = to->part.first; i <= to->part.last && to->status == PACE_OK; i++) {
         if (to->model->layers.items[i].training_only && !training) continue;
         to->module = module_of(to, i);
+        pace_region_leave_block(to, i);
         pace_lower_gather(to, i);
         if (to->pulls[i] != PACE_NO_LAUNCH) to->await_pull = to->pulls[i]; /* those before have come by then */
+        pace_region_enter_block(to, i);
         pace_lower_forward(to, i);
         pace_lower_copy_out(to, i);
     }
+    pace_region_end_blocks(to);
     to->module = 0;
-    leave_region(to);
+    pace_region_leave_pass(to);
 }
 
 /* Full recomputation: before its backward, a segment's forward runs again (torch.utils.checkpoint), on autograd's
@@ -155,18 +145,23 @@ static void recompute_before(pace_lowering *to, uint32_t number) {
 
 static void backward_layers(pace_lowering *to) {
     memset(to->gradients, 0, to->model->layers.count * sizeof *to->gradients);
-    enter_region(to, "CompiledFunctionBackward");
+    pace_region_enter_pass(to, "CompiledFunctionBackward");
     for (uint32_t i = to->part.last + 1; i-- > to->part.first && to->status == PACE_OK;) {
+        pace_region_leave_block(to, i);
         pace_lower_gather(to, i);
         pace_lower_copy_in(to, i);
+        pace_region_enter_block(to, i);
         if (to->turn.pass != PACE_TURN_WEIGHTS) recompute_before(to, i);
         to->module = module_of(to, i);
         pace_lower_backward(to, i);
         pace_lower_scatter(to, i);
     }
+    pace_region_end_blocks(to);
     to->module = 0;
+    bool graph = to->config->graphs == PACE_GRAPHS_PASSES; /* what is exchanged then is issued behind it */
+    if (graph) pace_region_leave_pass(to);
     if (to->is_last_turn && to->cut.stages == 1) pace_lower_last_bucket(to);
-    leave_region(to);
+    if (!graph) pace_region_leave_pass(to);
 }
 
 /* The gradient of the loss, behind whose last operator autograd's thread begins. */
@@ -367,7 +362,7 @@ pace_status pace_lowering_begin(pace_lowering *out, pace_graph *graph, const pac
 }
 
 void pace_lowering_end(pace_lowering *to) {
-    PACE_VEC_FREE(&to->tensors);
+    PACE_VEC_FREE(&to->tensors, &to->held);
     pace_stages_free(&to->cut);
     PACE_FREE(to->bytes, to->gradients, to->uses, to->needs_gradient, to->pulls, to->copies);
 }
@@ -405,7 +400,15 @@ static pace_status lower_whole_backward(pace_graph *graph, pace_gradient_tensors
     pace_lowering to;
     pace_status status = pace_lowering_begin(&to, graph, model, config);
     to.exchanges_gradients = to.is_last_micro_batch = true;
-    for (uint32_t i = (uint32_t)model->layers.count; i-- > 0 && to.status == PACE_OK;) pace_lower_backward(&to, i);
+    to.stage = PACE_STAGE_BACKWARD;
+    pace_region_enter_pass(&to, "");
+    for (uint32_t i = (uint32_t)model->layers.count; i-- > 0 && to.status == PACE_OK;) {
+        pace_region_leave_block(&to, i);
+        pace_region_enter_block(&to, i);
+        pace_lower_backward(&to, i);
+    }
+    pace_region_end_blocks(&to);
+    pace_region_leave_pass(&to);
     if (status == PACE_OK) status = to.status;
     if (status == PACE_OK) {
         *tensors = to.tensors;
@@ -436,13 +439,13 @@ static void unpack_updated(pace_lowering *to, const pace_gradient_tensors *tenso
 
 static void lower_gradients(pace_lowering *to, pace_model_rest rest, const pace_gradient_tensors *tensors) {
     to->stage = PACE_STAGE_BACKWARD;
-    to->accumulates = rest == PACE_REST_ACCUMULATE;
     to->exchanges_gradients = to->is_last_micro_batch = rest == PACE_REST_EXCHANGE;
-    enter_region(to, "CompiledFunctionBackward");
+    bool compiled = to->config->graphs != PACE_GRAPHS_PASSES; /* behind a graph nothing compiles them */
+    if (compiled) pace_region_enter_pass(to, "CompiledFunctionBackward");
     for (size_t i = 0; i < tensors->count && to->status == PACE_OK; i++) pace_lower_gradient(to, tensors->items[i]);
     if (to->exchanges_gradients) pace_lower_last_bucket(to);
     if (to->exchanges_gradients && to->config->zero_stage == 2) unpack_updated(to, tensors);
-    leave_region(to);
+    if (compiled) pace_region_leave_pass(to);
 }
 
 static pace_status copy_tensors(pace_gradient_tensors *out, const pace_gradient_tensors *tensors) {
@@ -450,10 +453,18 @@ static pace_status copy_tensors(pace_gradient_tensors *out, const pace_gradient_
     return PACE_OK;
 }
 
+static void lower_graph(pace_lowering *to) {
+    to->stage = PACE_STAGE_FORWARD;
+    pace_region_open(to, "");
+    pace_emit_launch(to, pace_emit_copy(to, "fill", 1, 4));
+    pace_region_close(to);
+}
+
 static pace_status lower_rest(pace_lowering *to, pace_model_rest rest, const pace_gradient_tensors *tensors) {
     if (rest == PACE_REST_INPUT) lower_input(to);
     if (rest == PACE_REST_GATHER || rest == PACE_REST_SHARD) pace_emit_gather(to, PACE_GROUP_DATA, 1);
     if (rest == PACE_REST_SHARD) pace_lower_unpack(to, 0, 1);
+    if (rest == PACE_REST_GRAPH) lower_graph(to);
     if (rest == PACE_REST_VIEW) pace_emit_host(to, "aten::view");
     if (rest == PACE_REST_UPDATE) {
         if (to->config->optimizer == PACE_NO_UPDATE) return PACE_OK;
@@ -474,6 +485,8 @@ pace_status pace_model_lower_rest(pace_graph *out, const pace_model *model, cons
     if (rest == PACE_REST_EXCHANGE) whole.zero_stage = config->zero_stage < 2 ? config->zero_stage : 2;
     PACE_TRY(pace_graph_init(&graph));
     pace_status status = pace_lowering_begin(&to, &graph, model, &whole);
+    bool adds = rest == PACE_REST_EXCHANGE && pace_config_micro_batches(config) > 1 && config->zero_stage < 3;
+    to.accumulates = rest == PACE_REST_ACCUMULATE || adds;
     if (status == PACE_OK) status = lower_rest(&to, rest, tensors);
     pace_lowering_end(&to);
     return PACE_GIVE(out, graph, status, pace_graph_free(&graph));

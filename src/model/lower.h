@@ -9,6 +9,7 @@
  *   eager      every operator with its launches
  *   compiled   forward and backward are one operator each; element-wise work is fused with its neighbours, matrix
  *              products, convolutions and attention stay kernels of their own
+ *              graphs: parts of both are device graphs (lower_region.h), whose launches are one call
  *   graph      the step is one operator whose launches have the call "cudaGraphLaunch": one call for all of them
  *
  * Lowered: data and tensor parallelism (gradients exchanged in buckets; Megatron's two exchanges a layer), several
@@ -44,11 +45,13 @@ pace_status pace_model_lower(pace_graph *out, const pace_model *model, const pac
 typedef enum {
     PACE_REST_PLAIN,      /* a micro-batch's gradients are taken as they are: part of its layers' backward */
     PACE_REST_ACCUMULATE, /* the same, added to those of micro-batches before */
-    PACE_REST_EXCHANGE,   /* as plain, divided, exchanged in buckets, and copied back; ZeRO 2: parameters instead */
+    PACE_REST_EXCHANGE,   /* as plain, or added where there are several micro-batches, then divided, exchanged in
+                             buckets, and copied back; ZeRO 2: parameters instead */
     PACE_REST_INPUT,      /* a micro-batch comes to the device */
     PACE_REST_GATHER,     /* the parameters of one block gathered, as far as the host is concerned */
     PACE_REST_SHARD,      /* the same, or gradients scattered, with the copy out of FSDP's flat buffer or into it */
     PACE_REST_VIEW,       /* a tensor of the block seen as a part of that buffer: nothing but a call */
+    PACE_REST_GRAPH,      /* a device graph replayed, as far as the host is concerned */
     PACE_REST_UPDATE,     /* gradients zeroed where they are kept, and all parameters updated */
     PACE_MODEL_RESTS
 } pace_model_rest;

@@ -185,8 +185,9 @@ void pace_forward_embedding_bag(pace_lowering *to, const layer_view *view) {
 /* Rows and columns of the pairs, from lists of the host. */
 static void copy_pairs(pace_lowering *to, double vectors) {
     const pace_config *config = to->config;
+    bool captured = config->execution != PACE_EAGER || pace_config_issues_passes(config);
     int where = config->pair_indices == PACE_PAIRS_USUAL ? to->model->pair_indices : config->pair_indices;
-    for (int i = 0; where == PACE_PAIRS_HOST && config->execution == PACE_EAGER && i < 2; i++) {
+    for (int i = 0; !captured && where == PACE_PAIRS_HOST && i < 2; i++) {
         pace_emit_open(to, "aten::to");
         pace_emit_op(to, "aten::copy_", pace_emit_transfer("h2d_pageable", 8 * vectors * (vectors - 1) / 2));
         pace_emit_await(to);

@@ -40,6 +40,10 @@ static void exchange_bucket(pace_lowering *to, pace_gradient_bucket *bucket, dou
 
 void pace_lower_gradient(pace_lowering *to, pace_gradient_tensor tensor) {
     if (to->frozen) return;
+    if (to->captures) {
+        if (to->status == PACE_OK) to->status = PACE_PUSH(&to->held, tensor);
+        return;
+    }
     int bytes = pace_config_parameter_bytes(to->config);
     double elements = tensor.elements;
     bool shared = pace_config_shares_gradients(to->config);

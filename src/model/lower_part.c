@@ -1,6 +1,6 @@
 #include "model/lower_part.h"
 
-#include "model/emit.h"
+#include "model/lower_region.h"
 
 static bool is_skipped(const pace_lowering *to, uint32_t layer) {
     return to->model->layers.items[layer].training_only && to->config->mode != PACE_TRAINING;
@@ -17,35 +17,38 @@ static bool runs_again(const pace_lowering *to, uint32_t number, unsigned *produ
            pace_model_forms_scores(to->model, to->config);
 }
 
+static void begin_layer(pace_lowering *to, uint32_t layer) {
+    pace_region_leave_block(to, layer);
+    pace_region_enter_block(to, layer);
+}
+
 static void lower_layers(pace_lowering *to, uint32_t first, uint32_t last, pace_part_pass pass) {
     if (pass >= PACE_PART_BACKWARD) {
-        for (uint32_t i = last + 1; i-- > first && to->status == PACE_OK;)
+        for (uint32_t i = last + 1; i-- > first && to->status == PACE_OK;) {
+            begin_layer(to, i);
             if (!is_skipped(to, i)) pace_lower_backward(to, i);
+        }
         return;
     }
     unsigned products = 0; /* a part is of one segment */
-    for (uint32_t i = first; i <= last && to->status == PACE_OK; i++)
+    for (uint32_t i = first; i <= last && to->status == PACE_OK; i++) {
+        if (pass == PACE_PART_FORWARD) begin_layer(to, i); /* what runs again is of backward's graph, or none */
         if (!is_skipped(to, i) && (pass == PACE_PART_FORWARD || runs_again(to, i, &products)))
             pace_lower_forward(to, i);
+    }
 }
 
-/* Compiled: one operator issues all, and neighbours are fused. */
 static void lower_pass(pace_lowering *to, uint32_t first, uint32_t last, pace_part_pass pass) {
-    bool compiled = to->config->execution != PACE_EAGER;
     to->stage = pass == PACE_PART_FORWARD ? PACE_STAGE_FORWARD : PACE_STAGE_BACKWARD;
-    if (compiled) {
-        pace_emit_open(to, "part");
-        if (to->status == PACE_OK) to->region = to->open[to->depth - 1];
-    }
+    bool region = to->config->execution == PACE_CUDA_GRAPH || pace_config_issues_passes(to->config);
+    if (region) pace_region_open(to, "part");
     to->turn.pass = pass == PACE_PART_INPUTS    ? PACE_TURN_INPUTS
                     : pass == PACE_PART_WEIGHTS ? PACE_TURN_WEIGHTS
                     : pass == PACE_PART_FORWARD ? PACE_TURN_FORWARD
                                                 : PACE_TURN_BACKWARD;
     lower_layers(to, first, last, pass);
-    if (!compiled) return;
-    pace_emit_flush(to);
-    to->region = PACE_NO_NODE;
-    pace_emit_close(to);
+    pace_region_end_blocks(to);
+    if (region) pace_region_close(to);
 }
 
 pace_status pace_model_lower_part(pace_graph *out, const pace_model *model, const pace_config *config, uint32_t first,

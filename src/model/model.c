@@ -13,7 +13,9 @@ void pace_model_free(pace_model *model) {
 pace_loss_read pace_model_reads_loss(const pace_model *model, const pace_config *config) {
     int when = config->read_loss == PACE_LOSS_USUAL ? model->read_loss : config->read_loss;
     if (config->mode != PACE_TRAINING || when == PACE_LOSS_USUAL) return PACE_LOSS_UNREAD;
-    return when == PACE_LOSS_READ_FIRST && config->execution != PACE_EAGER ? PACE_LOSS_READ_LAST : (pace_loss_read)when;
+    return when == PACE_LOSS_READ_FIRST && (config->execution != PACE_EAGER || pace_config_issues_passes(config))
+               ? PACE_LOSS_READ_LAST
+               : (pace_loss_read)when;
 }
 
 /* torch.compile puts one kernel in the place of the products it finds (torch/_inductor/fx_passes/fuse_attention.py). */
@@ -67,11 +69,23 @@ pace_status pace_model_check_parallel(const pace_model *model, const pace_config
         return pace_fail(PACE_E_USAGE, "cp %g: the model \"%s\" has no sequence to split", config->cp, name);
     if (config->ep > 1 && (experts == 0 || fmod(experts, config->ep) != 0))
         return pace_fail(PACE_E_USAGE, "ep %g does not divide the %g experts of \"%s\"", config->ep, experts, name);
+    PACE_TRY(pace_model_check_graphs(model, config));
     if (config->expert_nodes > 0 && !routed)
         return pace_fail(PACE_E_USAGE, "expert_nodes %g: the model \"%s\" has no experts", config->expert_nodes, name);
     if (config->imbalance > 0 && !routed)
         return pace_fail(PACE_E_USAGE, "imbalance %g: the model \"%s\" has no experts", config->imbalance, name);
     return PACE_OK;
+}
+
+pace_status pace_model_check_graphs(const pace_model *model, const pace_config *config) {
+    bool routed = false;
+    for (size_t i = 0; i < model->layers.count; i++) routed |= model->layers.items[i].rule->expert_elements != NULL;
+    if (config->graphs < PACE_GRAPHS_BLOCKS || !routed) return PACE_OK;
+    return pace_fail(
+        PACE_E_USAGE,
+        "graphs %s: expected attention or none, found the model \"%s\", whose experts get other numbers of "
+        "tokens each time",
+        pace_config_word(config, "graphs"), pace_names_text(&model->names, model->name));
 }
 
 bool pace_model_has_layer(const pace_model *model, pace_layer_kind kind) {

@@ -45,6 +45,9 @@ pace_model_totals pace_model_total(const pace_model *model, const pace_config *c
  * PACE_E_USAGE else. */
 pace_status pace_model_check_parallel(const pace_model *model, const pace_config *config) PACE_MUST_CHECK;
 
+/** Of these, whether the parts that are captured as device graphs do the same each time. PACE_E_USAGE else. */
+pace_status pace_model_check_graphs(const pace_model *model, const pace_config *config) PACE_MUST_CHECK;
+
 /** Bytes of one element of each layer's output: `out` has room for all layers. */
 void pace_model_element_bytes(int *out, const pace_model *model, const pace_config *config);
 /** Activation bytes of one sample on one rank: of what layers first to last make or need, what is kept for backward. */

@@ -281,3 +281,16 @@ void pace_framework_lay_out(pace_config *config, const pace_framework *framework
     bool newer = framework->nchw_until > 0 && device->generation > framework->nchw_until;
     if (newer && config->layout == PACE_LAYOUT_NCHW) config->layout = PACE_LAYOUT_NHWC;
 }
+
+pace_status pace_framework_check_graphs(const pace_framework *framework, const pace_config *config,
+                                        const pace_device *device) {
+    bool blocks = config->graphs == PACE_GRAPHS_ATTENTION || config->graphs == PACE_GRAPHS_BLOCKS;
+    if (config->graphs && device->is_cpu)
+        return pace_fail(PACE_E_USAGE, "graphs: %s is a CPU, whose host launches nothing", device->name);
+    if (!blocks || config->execution != PACE_COMPILED || !pace_framework_is_lowered(framework)) return PACE_OK;
+    return pace_fail(
+        PACE_E_USAGE,
+        "graphs %s: expected execution eager, found compiled, which fuses across blocks: its graphs are of "
+        "passes",
+        pace_config_word(config, "graphs"));
+}

@@ -99,6 +99,15 @@ static void take_forward(lanes *l, const pace_stage_alone *step, bool first) {
     else take_plain(l, step, false, (pace_clocks){0});
 }
 
+/* A backward pass that is one graph, with its gradients behind it. Returns when the graph has ended. */
+static double take_graph(lanes *l, const pace_stage_alone *step, pace_clocks gradients) {
+    take_plain(l, step, true, (pace_clocks){0});
+    compute(l, step->graph, 0);
+    double ended_s = l->compute_s;
+    compute(l, gradients, 0);
+    return ended_s;
+}
+
 static void take_backward(lanes *l, const pace_stage_alone *step, bool first, bool last) {
     double begun_s = l->compute_s;
     pace_clocks more = {0};
@@ -109,7 +118,8 @@ static void take_backward(lanes *l, const pace_stage_alone *step, bool first, bo
         return;
     }
     if (last) more = pace_clocks_then(more, step->fill);
-    take_plain(l, step, true, more);
+    if (step->graph.host_s > 0) begun_s = take_graph(l, step, more);
+    else take_plain(l, step, true, more);
     if (!last || !(step->gradients_s > 0)) return;
     double left_s = pace_gradient_hull_behind_s(step->hull, step->gradients_s, step->starts_s, l->compute_s - begun_s);
     l->compute_s += fmax(left_s, step->last_s);
@@ -123,6 +133,7 @@ static void take_micro_batches(lanes *l, const pace_stage_alone *step) {
         lanes before = *l;
         take_input(l, step);
         take_forward(l, step, i == 0);
+        compute(l, step->graph, 0);
         if (step->reads_first) l->host_s = fmax(l->host_s, l->compute_s);
         take_backward(l, step, i == 0, i + 1 == walked);
         if (i != REGULAR || !(more > 0)) continue;

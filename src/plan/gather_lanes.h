@@ -53,10 +53,11 @@ typedef struct {
     int zero_stage;
     bool reads_first, reads_last; /* the host waits for the loss, before backward or behind the step */
     double copies, copy_s,
-        copy_host_s;  /* of each micro-batch: the host issues one and waits for it, unless copy_host_s is 0 */
-    pace_clocks add;  /* gradients are added to those of the micro-batches before, and */
-    pace_clocks fill; /* of the last put into buckets: spread over a backward pass */
-    pace_clocks end;  /* what follows gradients */
+        copy_host_s;   /* of each micro-batch: the host issues one and waits for it, unless copy_host_s is 0 */
+    pace_clocks graph; /* all of a pass is one: its replay; 0 = none */
+    pace_clocks add;   /* gradients are added to those of the micro-batches before, and */
+    pace_clocks fill;  /* of the last put into buckets: spread over a backward pass */
+    pace_clocks end;   /* what follows gradients */
     const pace_gradient_hull *hull; /* ZeRO below 3: when buckets go */
     double gradients_s, starts_s,
         last_s; /* what buckets take in all, of it whatever their size, and the last of them */

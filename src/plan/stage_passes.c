@@ -60,7 +60,7 @@ static pace_passes slot_passes(const pace_step_plan *plan, const pace_step_facto
     pace_passes w = {.products_s = f->matrix * slot->matrix_s + f->attention * plan->attention * slot->attention_s};
     w.compute_s = w.products_s + f->stream * (slot->stream_s + shards->copy_s) + slot->gap_s;
     double device_s = w.compute_s,
-           host_s = f->launch * (framework->launch_s * slot->launches + framework->dispatch_s * slot->dispatches +
+           host_s = f->launch * (framework->launch_s * slot->calls + framework->dispatch_s * slot->dispatches +
                                  slot->host_s + shard_host_s(plan, shards));
     for (int g = 0; g < PACE_SLOT_GROUPS; g++) {
         double alone_s = pace_factor_of(f, plan->slots->across[g]) * slot->exchange_s[g];
@@ -298,13 +298,26 @@ static void add_ends(pace_passes *sum, const pace_step_plan *plan, const pace_mo
     sum->clocks = pace_clocks_then(pace_clocks_then(w->back ? tail : head, body), w->back ? head : tail);
 }
 
+/* Each pass is one graph, whose replay its parts share. */
+static void add_graphs(pace_passes *sum, const pace_step_plan *plan, const pace_step_factors *f,
+                       const pace_model_passes *w) {
+    double each_s = f->launch * plan->slots->rest_host_s[PACE_REST_GRAPH], back = w->has[1];
+    if (w->has[1] && puts_off(plan)) back++, sum->weights_host_s += each_s;
+    double all_s = (w->has[0] + back) * each_s;
+    sum->hosts_s += all_s;
+    sum->issue_s += all_s;
+    sum->backward_issue_s += back * each_s;
+    sum->clocks = pace_clocks_then(sum->clocks, (pace_clocks){all_s, 0, all_s});
+}
+
 /* The part of the model that begins with the layer `first`. */
-static pace_passes passes_of_part(const pace_step_plan *plan, const pace_model_passes *w, double part, double first,
-                                  double layers) {
+static pace_passes passes_of_part(const pace_step_plan *plan, const pace_step_factors *f, const pace_model_passes *w,
+                                  double part, double first, double layers) {
     pace_passes sum = {0};
     for (double i = first; i < first + layers && i < plan->slots->turns; i++)
         pace_passes_add(&sum, &w->part[plan->slots->turn[(unsigned)i]], 1);
     add_ends(&sum, plan, w, 0, part);
+    add_graphs(&sum, plan, f, w);
     return sum;
 }
 
@@ -329,7 +342,7 @@ static pace_passes chunk_passes(const pace_step_plan *plan, const pace_step_fact
         double layers = pace_part_layers(&shape, plan->slots->layers, (uint32_t)part);
         bool own = pace_pipeline_stage(&shape, (uint32_t)part) == stage;
         if (own && (chunk == ALL_CHUNKS || chunk == number)) {
-            pace_passes one = passes_of_part(plan, w, part, first, layers);
+            pace_passes one = passes_of_part(plan, f, w, part, first, layers);
             const double *of_pass = exposed_s[(size_t)fmin(number, PACE_STAGE_CHUNKS - 1)];
             double back_s = 0;
             for (int pass = PACE_TURN_BACKWARD; gathers && pass < PACE_GATHERED_PASSES; pass++) back_s += of_pass[pass];

@@ -166,7 +166,7 @@ static pace_status draw_stage(drawing *d, const pace_step_plan *plan, double ske
     PACE_TRY(open_node(d, "gradients", PACE_STAGE_BACKWARD, calls[PACE_TURN_BACKWARD]));
     PACE_TRY(put_between(d, "allreduce", PACE_GROUP_DATA, d->beside->gradients_s + skew_s));
     PACE_TRY(open_node(d, "update", PACE_STAGE_UPDATE, ends));
-    return put_kernels(d, "elementwise", d->times->end_device_s);
+    return put_kernels(d, "elementwise", d->times->end_device_s + d->times->update_device_s);
 }
 
 /* --- all stages --------------------------------------------------------------------------------------------------- */
@@ -213,7 +213,7 @@ static pace_status set_hosts(pace_host_costs *costs, const picture *p, const dra
                    {calls[PACE_TURN_BACKWARD], backward_s},
                    {calls[PACE_TURN_WEIGHTS], 0},
                    {copies, fmax(d->times->input_host_s[0], d->times->input_host_s[1])},
-                   {ends, p->beside.other_s + d->times->end_host_s}};
+                   {ends, p->beside.other_s + d->times->end_host_s + d->times->update_host_s}};
     for (size_t i = 0; i < sizeof calls_s / sizeof *calls_s; i++)
         PACE_TRY(
             pace_host_costs_add(costs, PACE_T4, calls_s[i].call, (pace_host_cost){longer * calls_s[i].s * 1e9, 0, 1}));

@@ -14,7 +14,7 @@ typedef struct {
     const pace_device *device;
     const pace_step_host *host;
     double numbers[15];
-    int words[20];
+    int words[21];
 } slot_key;
 
 /* Slots and what they share with others, of which a batch and what runs again are no part. */
@@ -77,7 +77,7 @@ static slot_key key_of(const pace_model *model, const pace_config *config, const
                         config->ep,
                         config->frozen,
                         config->sequence_parallel,
-                        rests ? shares : OF_PARTS,
+                        rests ? shares + 2 * (pace_config_micro_batches(config) > 1) : OF_PARTS,
                         !rests                   ? OF_PARTS
                         : config->zero_stage < 2 ? config->zero_stage
                                                  : 2,
@@ -91,7 +91,8 @@ static slot_key key_of(const pace_model *model, const pace_config *config, const
                    config->input,        config->recompute,        config->optimizer,   config->update,
                    config->indices,      config->selects_products, config->keeps_fp8,   config->routes_inside,
                    config->offload,      config->allow_tf32,       config->lora_layers, config->read_loss,
-                   config->pair_indices, config->tokens_once,      config->layout,      config->sums_in_convolutions};
+                   config->pair_indices, config->tokens_once,      config->layout,      config->sums_in_convolutions,
+                   config->graphs};
     _Static_assert(sizeof numbers == sizeof key.numbers && sizeof words == sizeof key.words, "all have their places");
     memcpy(key.numbers, numbers, sizeof numbers);
     memcpy(key.words, words, sizeof words);

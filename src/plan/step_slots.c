@@ -102,6 +102,7 @@ static pace_status price_graph(pace_slot *slot, double *launch_ns, pace_step_slo
         double seconds = 0;
         if (add_bucket(slots, slot->stream_s, graph, launch)) continue;
         slot->launches++;
+        slot->calls += !launch->same_call;
         if (launch->exchange)
             PACE_TRY(
                 price_exchange(&seconds, slot, slots, graph, &graph->exchanges.items[launch->exchange - 1], place));
@@ -152,6 +153,7 @@ static void add_slot(pace_slot *into, const pace_slot *slot, double times) {
     into->gap_s += times * slot->gap_s;
     into->host_s += times * slot->host_s;
     into->launches += times * slot->launches;
+    into->calls += times * slot->calls;
     for (int g = 0; g < PACE_SLOT_GROUPS; g++) into->exchange_s[g] += times * slot->exchange_s[g];
 }
 
@@ -177,6 +179,10 @@ static pace_status price_pieces(pace_slot *slot, pace_step_slots *slots, const p
                                 const pace_config *config, const pace_model_part *part, pace_part_pass pass,
                                 const pace_step_place *place) {
     PACE_TRY(price_layers(slot, slots, model, config, part->first, part->last, pass, place));
+    if (config->graphs == PACE_GRAPHS_PASSES) { /* all parts of a pass share one (stage_passes.c) */
+        slot->host_s = fmax(0, slot->host_s - slots->rest_host_s[PACE_REST_GRAPH]);
+        slot->calls = fmax(0, slot->calls - 1);
+    }
     return price_seam(slot, slots, model, config, part, pass, place);
 }
 
@@ -202,6 +208,9 @@ static pace_status price_pass(pace_slot *slot, pace_step_slots *slots, const pac
     if (pass == PACE_PART_RECOMPUTE && config->recompute == PACE_RECOMPUTE_NONE) return PACE_OK;
     if (pass == PACE_PART_BACKWARD) PACE_TRY(price_backward(slot, slots, model, config, part, place));
     else PACE_TRY(price_pieces(slot, slots, model, config, part, pass, place));
+    bool in_graph =
+        config->graphs >= PACE_GRAPHS_BLOCKS || (config->graphs && config->recompute != PACE_RECOMPUTE_FULL);
+    if (pass == PACE_PART_RECOMPUTE && in_graph) slot->host_s = slot->turns_s = slot->calls = 0; /* of backward's */
     for (uint32_t i = part->first; i <= part->last && slot->launches > 0; i++)
         slot->dispatches += model->layers.items[i].rule->expert_elements != NULL;
     return PACE_OK;
@@ -256,17 +265,19 @@ static void take_tensor(bucket_points *to, const pace_gradient_tensor *tensor, d
     if (pace_bucket_is_full(bucket, to->limit_bytes)) send_bucket(to, bucket, done_s);
 }
 
-/* Backward goes on by what a launch takes on the device or, if that is more, on the host. */
+/* Backward goes on by what a launch takes on the device or, if that is more, on the host. Behind a graph of all of it
+ * gradients come one after the other. */
 static pace_status find_points(bucket_points *to, double host_s, const pace_graph *graph,
                                const pace_gradient_tensors *tensors, const pace_config *config,
                                const pace_step_place *place) {
     double done_s = 0, element_bytes = pace_config_parameter_bytes(config);
     size_t next = 0;
+    bool behind = config->graphs == PACE_GRAPHS_PASSES;
     to->limit_bytes = config->bucket_bytes;
     for (size_t i = 0; i < tensors->count; i++) to->all_bytes += tensors->items[i].elements * element_bytes;
     for (size_t i = 0; i <= graph->launches.count; i++) {
         for (; next < tensors->count && tensors->items[next].launches <= i; next++)
-            take_tensor(to, &tensors->items[next], element_bytes, done_s);
+            take_tensor(to, &tensors->items[next], element_bytes, behind ? (double)next + 1 : done_s);
         if (i == graph->launches.count) break;
         const pace_launch *launch = &graph->launches.items[i];
         pace_estimate price_s = {0};
@@ -275,6 +286,7 @@ static pace_status find_points(bucket_points *to, double host_s, const pace_grap
                                        &graph->ops.items[launch->op], PACE_SUSTAINED));
         done_s += fmax(price_s.median, host_s);
     }
+    if (behind) done_s = (double)next;
     for (int kind = 0; kind < 2; kind++)
         if (to->bucket[kind].bytes > 0) send_bucket(to, &to->bucket[kind], done_s);
     for (size_t i = 0; i < to->count; i++) {
@@ -301,10 +313,10 @@ static pace_status find_hull(pace_step_slots *slots, const pace_graph *backward,
     return status;
 }
 
-/* What a rest is more than in the slots. */
-static void take_off_plain(pace_step_slots *slots, pace_model_rest rest) {
-    slots->rest_s[rest] = fmax(0, slots->rest_s[rest] - slots->rest_s[PACE_REST_PLAIN]);
-    slots->rest_host_s[rest] = fmax(0, slots->rest_host_s[rest] - slots->rest_host_s[PACE_REST_PLAIN]);
+/* What a rest is more than is counted elsewhere. */
+static void take_off(pace_step_slots *slots, pace_model_rest rest, double device_s, double host_s) {
+    slots->rest_s[rest] = fmax(0, slots->rest_s[rest] - device_s);
+    slots->rest_host_s[rest] = fmax(0, slots->rest_host_s[rest] - host_s);
 }
 
 /* What is of parameters alone is as it is in slots of other batches. Learned prices are asked for again, so that it is
@@ -330,12 +342,13 @@ static pace_status price_rests(pace_step_slots *slots, const pace_model *model, 
     pace_status status = price_rest(slots, model, config, PACE_REST_INPUT, &tensors, place);
     bool taken = status == PACE_OK && take_rests(slots, like);
     for (int rest = 0; !taken && status == PACE_OK && rest < PACE_MODEL_RESTS; rest++)
-        if (rest != PACE_REST_EXCHANGE && rest != PACE_REST_INPUT)
+        if (rest != PACE_REST_EXCHANGE && rest != PACE_REST_INPUT && rest != PACE_REST_GRAPH)
             status = price_rest(slots, model, config, (pace_model_rest)rest, &tensors, place);
     if (status == PACE_OK) status = find_hull(slots, &backward, &tensors, config, place);
     pace_graph_free(&backward);
     PACE_VEC_FREE(&tensors);
-    if (!taken) take_off_plain(slots, PACE_REST_ACCUMULATE);
+    if (!taken)
+        take_off(slots, PACE_REST_ACCUMULATE, slots->rest_s[PACE_REST_PLAIN], slots->rest_host_s[PACE_REST_PLAIN]);
     return status;
 }
 
@@ -354,8 +367,11 @@ static pace_status price_gradients(pace_step_slots *slots, const pace_model *mod
     pace_status status = price_rest(slots, model, config, PACE_REST_EXCHANGE, &tensors, place);
     pace_graph_free(&backward);
     PACE_VEC_FREE(&tensors);
-    slots->before_host_s = fmax(0, slots->before_host_s - slots->rest_host_s[PACE_REST_PLAIN]);
-    take_off_plain(slots, PACE_REST_EXCHANGE);
+    bool adds = pace_config_micro_batches(config) > 1 && config->zero_stage < 3; /* counted for each but the first */
+    double more_host_s = slots->rest_host_s[PACE_REST_PLAIN], more_s = 0;
+    if (adds) more_host_s += slots->rest_host_s[PACE_REST_ACCUMULATE], more_s = slots->rest_s[PACE_REST_ACCUMULATE];
+    slots->before_host_s = fmax(0, slots->before_host_s - more_host_s);
+    take_off(slots, PACE_REST_EXCHANGE, slots->rest_s[PACE_REST_PLAIN] + more_s, more_host_s);
     return status;
 }
 
@@ -423,6 +439,8 @@ pace_status pace_step_slots_price_parts(pace_step_slots *slots, const pace_model
                                         const pace_step_place *place, const pace_step_slots *like) {
     pace_step_slots priced = *slots;
     if (priced.has_parts) return PACE_OK;
+    if (place->host && config->graphs == PACE_GRAPHS_PASSES)
+        PACE_TRY(price_rest(&priced, model, config, PACE_REST_GRAPH, NULL, place));
     for (unsigned i = 0; i < priced.count; i++) PACE_TRY(price_part(&priced, &priced.parts[i], model, config, place));
     PACE_TRY(price_rests(&priced, model, config, place, like));
     priced.has_parts = true;

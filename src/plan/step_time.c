@@ -154,9 +154,11 @@ static double host_late_s(const pace_step_plan *plan, const pace_step_factors *f
     return m * plan->input_host_s + before_s + larger(late_by(clocks->last), late_s);
 }
 
-/* What is less than formulas thought, the host is less late, and less of exchanges is exposed. */
+/* What is less than formulas thought, the host is less late, less of exchanges is exposed, and copies of input, which
+ * formulas add to the slowest stage, hide behind it. */
 static void add_turns(pace_step_time *t, const pace_step_plan *plan) {
-    double *late_s = plan->config.pp > 1 ? &t->bubble_s : &t->host_s, *less_s[] = {&t->host_s, &t->data_s};
+    double *late_s = plan->config.pp > 1 ? &t->bubble_s : &t->host_s,
+           *less_s[] = {&t->host_s, &t->data_s, &t->compute_s};
     *late_s += plan->turns_s;
     for (size_t i = 0; i < sizeof less_s / sizeof *less_s && *late_s < 0; i++) {
         double taken_s = fmin(-*late_s, larger(0, *less_s[i]));

@@ -48,10 +48,12 @@ static void take_rest(pace_turn_times *out, const pace_step_plan *plan, uint32_t
     const bool lowered = pace_framework_is_lowered(plan->framework);
     const double part = lowered ? pace_step_stage_part(plan, stage) : 1;
     const double host_part = lowered ? pace_step_stage_host_part(plan, stage) : 1;
-    double device_s = plan->rest_s - m * plan->input_s - (m - 1) * plan->accumulate_s + beside->update_s;
+    double device_s = plan->rest_s - m * plan->input_s - (m - 1) * plan->accumulate_s;
     double host_s = plan->rest_host_s - m * plan->input_host_s - (m - 1) * plan->accumulate_host_s;
     out->end_device_s = part * device_s;
-    out->end_host_s = host_part * host_s;
+    out->end_host_s = host_part * (host_s - plan->update_host_s);
+    out->update_device_s = part * beside->update_s;
+    out->update_host_s = host_part * plan->update_host_s;
 }
 
 static void take_chunk(pace_turn_times *out, const pace_step_plan *plan, uint32_t stage, uint32_t chunk) {
@@ -85,6 +87,7 @@ static void take_gradients(pace_turn_times *chunks, const pace_step_plan *plan, 
         double part = pace_step_chunk_part(plan, stage, chunk);
         chunks[chunk].fill_device_s = part * plan->gradient_cover_s;
         chunks[chunk].fill_host_s = pace_step_chunk_host_part(plan, stage, chunk) * plan->gradient_host_s;
+        chunks[chunk].fills_behind = plan->config.graphs == PACE_GRAPHS_PASSES;
         chunks[chunk].exchange_s = part * (plan->gradient_s + plan->expert_gradient_s);
         chunks[chunk].bucket_s = plan->full_bucket_s;
         chunks[chunk].last_bucket_s = plan->last_bucket_s;
@@ -152,6 +155,9 @@ static double alone_s(const pace_step_plan *plan) {
         host_s -= of.chunks[0].blocks[i]->unpack.host_s;
         device_s -= of.chunks[0].blocks[i]->unpack.device_s;
     }
+    /* an update follows what is copied back from buckets, which may keep the host longer than the device */
+    const pace_clocks update = issued(plan->update_host_s, plan->update_s);
+    const pace_clocks end = pace_clocks_then(issued(host_s - gathers_s - update.host_s, device_s), update);
     return pace_stage_alone_s(&(pace_stage_alone){.chunk = of.chunks[0],
                                                   .micro_batches = m,
                                                   .zero_stage = (int)plan->config.zero_stage,
@@ -160,9 +166,10 @@ static double alone_s(const pace_step_plan *plan) {
                                                   .copies = copies,
                                                   .copy_s = copies > 0 ? plan->input_s / copies : 0,
                                                   .copy_host_s = copies > 0 && !graph ? plan->input_host_s / copies : 0,
+                                                  .graph = issued(plan->slots->rest_host_s[PACE_REST_GRAPH], 0),
                                                   .add = issued(plan->accumulate_host_s, plan->accumulate_s),
                                                   .fill = issued(plan->gradient_host_s, plan->gradient_cover_s),
-                                                  .end = issued(host_s - gathers_s, device_s + plan->update_s),
+                                                  .end = end,
                                                   .hull = &plan->slots->hull,
                                                   .gradients_s = plan->gradient_s + plan->expert_gradient_s,
                                                   .starts_s = plan->gradient_starts_s,

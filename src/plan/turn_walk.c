@@ -126,7 +126,8 @@ static void exchange_gradients(turn_walk *w, stage_clock *s, const pace_turn_tim
     if (!completes(w, t)) return;
     bool last = --s->left_chunks == 0;
     if (!(times->exchange_s > 0)) return;
-    double pass_s = clocks_of(w, times, t).device_s, filled = fmin(1, times->bucket_s / times->exchange_s);
+    double pass_s = times->fills_behind ? times->fill_device_s : clocks_of(w, times, t).device_s;
+    double filled = fmin(1, times->bucket_s / times->exchange_s);
     double from_s = fmax(l->exchange_s, l->compute_s - (1 - filled) * pass_s);
     l->exchange_s = fmax(from_s + times->exchange_s, l->compute_s + (last ? times->last_bucket_s : 0));
 }
@@ -161,6 +162,8 @@ static void end_step(const turn_walk *w) {
         l->compute_s = fmax(l->compute_s, l->exchange_s);
         l->host_s += of_stage(w, s)->end_host_s;
         l->compute_s = fmax(l->compute_s + of_stage(w, s)->end_device_s, l->host_s);
+        l->host_s += of_stage(w, s)->update_host_s;
+        l->compute_s = fmax(l->compute_s + of_stage(w, s)->update_device_s, l->host_s);
     }
 }
 

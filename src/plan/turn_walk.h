@@ -14,10 +14,12 @@ typedef struct {
     double device_s[PACE_TURN_PASSES], host_s[PACE_TURN_PASSES]; /* by pace_turn_pass */
     double idle_s[PACE_TURN_PASSES];   /* if the device has nothing to do when the host begins, until it has done all */
     double launches[PACE_TURN_PASSES]; /* of its kernels */
-    double end_device_s, end_host_s;
+    double end_device_s, end_host_s;   /* once a step, behind the exchange of gradients; */
+    double update_device_s, update_host_s; /* then the update */
     double add_device_s,
         add_host_s; /* of a pass that forms gradients of weights: added to those of the micro-batch before */
     double fill_device_s, fill_host_s; /* of the last micro-batch's pass that does so: gradients put into buckets, */
+    bool fills_behind;                 /* it, since all of the pass is one graph */
     double exchange_s, bucket_s;       /* which are exchanged from the first full one on, each so long */
     double last_bucket_s;              /* the stage's last, which goes behind its last such pass */
     const pace_gathered_chunk *blocks; /* that ZeRO gathers; NULL = none */

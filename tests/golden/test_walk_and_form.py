@@ -1,8 +1,15 @@
 """Questions about steps whose closed form was far from their walk, by cause. The walk is the independent one of the two."""
+import csv
 import json
+import os
+import re
+import subprocess
+import tempfile
+from pathlib import Path
 
 from checks import expect, finish, run
 
+PACELINE, SOURCE = os.environ["PACELINE"], os.environ["PACELINE_SOURCE"]
 COMMON = {"micro_batch": 2, "update": "fused"}
 QUESTIONS = [
     ("halves are gathered under autocast", "gpt2_xl", "dgx-1-v100*2", {"dp": 2, "zero_stage": 2, "precision": "amp", "optimizer": "adamw", "global_batch": 16}),
@@ -30,6 +37,10 @@ QUESTIONS = [
         "micro_batch": 4, "global_batch": 64}),
     ("hosts take longer where a stage has many small tensors", "mobilenet", "dgx-h200*2", {"dp": 4, "pp": 4, "precision": "bf16", "optimizer": "adamw", "update": "foreach",
         "micro_batch": 1, "global_batch": 4}),
+    ("an update follows what is copied back from buckets", "vit_large_32", "dgx-h200*2", {"dp": 8, "precision": "amp_bf16", "optimizer": "adamw", "update": "foreach",
+        "micro_batch": 64, "global_batch": 512}),
+    ("copies of input hide behind a slower stage", "vit_tiny_16", "dgx-1-v100*2", {"dp": 1, "pp": 8, "precision": "amp", "execution": "compiled", "optimizer": "sgd",
+        "micro_batch": 4, "global_batch": 128}),
 ]
 
 for why, model, machine, settings in QUESTIONS:
@@ -37,4 +48,59 @@ for why, model, machine, settings in QUESTIONS:
     code, out, err = run("predict", model, "--on", machine, *words, "-q", "-f", "json")
     gap = json.loads(out)["closed_form"]["ratio"] - 1 if code in (0, 1) else err
     expect(isinstance(gap, float) and abs(gap) < 0.05, why, model, settings, gap)
+
+
+# Parts of a step as device graphs: the more is captured the less the host launches, and in both engines alike.
+def captured(model, machine, *settings, catalog=None):
+    words = [word for setting in ("precision=bf16", "micro_batch=1", *settings) for word in ("--set", setting)]
+    done = subprocess.run([PACELINE, "predict", model, "--on", machine, *words, "-q", "-f", "json"], capture_output=True, text=True,
+                          env={**os.environ, "PACELINE_CATALOG": catalog} if catalog else None)
+    if done.returncode > 1:
+        return None, done.stderr
+    answer = json.loads(done.stdout)
+    return answer["values"]["step.median_s"], answer["closed_form"]["ratio"]
+
+
+PARTS = [[f"graphs={part}"] for part in ("none", "attention", "blocks", "passes")] + [["execution=graph"]]
+for machine, *sharing in (["h100-80-sxm"], ["h100-80-sxm", "mode=inference"], ["dgx-h100", "dp=8", "global_batch=32"], ["dgx-h100", "pp=2", "dp=1", "global_batch=8"]):
+    asked = [captured("gpt2", machine, *sharing, *part) for part in PARTS]
+    expect(all(isinstance(ratio, float) and abs(ratio - 1) < 0.08 for _, ratio in asked), "graphs in both engines", machine, sharing, asked)
+    steps = [step for step, _ in asked]
+    expect(all(more <= less * 1.001 for less, more in zip(steps, steps[1:])) and steps[3] < 0.5 * steps[0], "captured more and more", machine, sharing, steps)
+    expect(captured("gpt2", machine, *sharing)[0] == steps[0], "nothing captured is eager", machine, sharing)
+
+# Replays that cost the host nothing: passes that are graphs take what a step does that is captured whole, but for what autograd keeps
+# of gradients between them.
+with tempfile.TemporaryDirectory() as free:
+    text = (Path(SOURCE) / "catalog/frameworks.yaml").read_text()
+    for name, call in (("Graphed", "t2"), ("cudaGraphLaunch", "t4")):
+        text = re.sub(rf'(mode: eager, type: {call}, name: "{name}", mean_us:) [0-9]+', r"\1 0", text)
+    text = text.replace("{mode: eager, type: t1, mean_us: 7.7, std_us: 5,", "{mode: eager, type: t1, mean_us: 0,")
+    text += '  - {mode: eager, type: t3, name: "Graphed", mean_us: 0, source: replay_python}\n'
+    (Path(free) / "frameworks.yaml").write_text(text)
+    whole, parts, none = (captured("gpt2", "h100-80-sxm", "optimizer=none", one, catalog=free)[0]
+                          for one in ("execution=graph", "graphs=passes", "graphs=none"))
+    expect(all((whole, parts, none)) and abs(parts / whole - 1) < 1e-2 and none > 1.5 * whole, "replays for nothing", whole, parts, none)
+
+# What cannot be captured is refused, with the reason.
+for words, why in ((["graphs=blocks", "execution=compiled"], "fuses across blocks"), (["graphs=passes", "execution=graph"], "all is one graph"),
+                   (["graphs=blocks", "dp=8", "zero_stage=3"], "zero_stage 0 to 2"), (["graphs=passes", "dp=8", "zero_stage=1"], "zero_stage 0"),
+                   (["graphs=blocks", "offload=activations"], "offload none or optimizer")):
+    step, said = captured("gpt2", "dgx-h100", *words)
+    expect(step is None and why in said, "refused", words, said)
+for model, words, why in (("mixtral-8x7b", ["graphs=blocks", "tp=8"], "numbers of tokens"), ("resnet50", ["graphs=blocks"], "repeats no block")):
+    step, said = captured(model, "dgx-h100", *words)
+    expect(step is None and why in said, "refused", model, words, said)
+
+# Rows: a column of graphs, as frameworks call them.
+with tempfile.TemporaryDirectory() as folder:
+    table = Path(folder) / "steps.csv"
+    cells = ["", "attn", "true", "attn mlp", "full_iteration", "sometimes"]
+    table.write_text("model,gpu,n_gpu,framework,precision,micro_batch,global_batch,seq,cuda_graph\n"
+                     + "".join(f"gpt2,h100-80-sxm,1,pytorch,bf16,1,1,1024,{cell}\n" for cell in cells))
+    rows = list(csv.DictReader(run("predict", "--rows", str(table), "-f", "csv")[1].splitlines()))
+    alone = [captured("gpt2", "h100-80-sxm", *part)[0] for part in PARTS]
+    found = [float(row["predicted"]) for row in rows]
+    expect(all(abs(a / b - 1) < 1e-6 for a, b in zip(found, [alone[0], alone[1], alone[2], alone[2], alone[4], alone[0]])), "rows with graphs", found, alone)
+    expect("unknown cuda_graph" in rows[5]["status"], "an unknown word is named", rows[5])
 finish()

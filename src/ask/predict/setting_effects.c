@@ -55,6 +55,13 @@ static bool recomputes_attention(const question *q) {
     return q->config->recompute != PACE_RECOMPUTE_SELECTIVE || attends(q);
 }
 
+static bool captures_blocks(const question *q) {
+    bool blocks = q->config->graphs == PACE_GRAPHS_ATTENTION || q->config->graphs == PACE_GRAPHS_BLOCKS;
+    return !blocks || q->model->segments > 0;
+}
+
+static bool captures_attention(const question *q) { return q->config->graphs != PACE_GRAPHS_ATTENTION || attends(q); }
+
 static const char of_pytorch[] = "unless framework=pytorch";
 
 static const struct {
@@ -70,6 +77,8 @@ static const struct {
     {"indices", is_lowered, of_pytorch},
     {"update", is_lowered, of_pytorch},
     {"execution", launches, "with this value unless framework=pytorch"},
+    {"graphs", captures_blocks, "with this value on a model that repeats no block of layers"},
+    {"graphs", captures_attention, "with the value attention on a model without attention layers"},
     {"sequence_parallel", splits_tokens, "without tp above 1"},
     {"sequence", has_sequence, "on a model without a sequence"},
     {"attention", attends, "on a model without attention layers"},

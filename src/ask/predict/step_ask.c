@@ -308,6 +308,7 @@ pace_status pace_step_asked_open(pace_step_asked *out, pace_catalog *catalog, co
     out->idle_devices = fmax(0, devices - pace_config_ranks(&out->asked.config));
     if (machine) PACE_TRY(check_routes(&out->asked.config, machine));
     PACE_TRY(pace_device_check_precision(words->device, pace_config_matrix_precision(&out->asked.config)));
+    PACE_TRY(pace_framework_check_graphs(out->asked.framework, &out->asked.config, words->device));
     out->convolves_in_tf32 = out->asked.config.precision != PACE_RUN_TF32 &&
                              pace_model_convolves_in_tf32(&out->model, &out->asked.config) &&
                              pace_cost_precision(words->device, PACE_OP_CONVOLUTION, PACE_TF32) == PACE_TF32;

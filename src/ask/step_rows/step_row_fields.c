@@ -41,7 +41,8 @@ static const struct {
 } others[] = {{PACE_STEP_SEQ, "sequence"},
               {PACE_STEP_FLASH, "attention"},
               {PACE_STEP_COMPILE, "execution"},
-              {PACE_STEP_EXECUTION, "execution"}};
+              {PACE_STEP_EXECUTION, "execution"},
+              {PACE_STEP_GRAPHS, "graphs"}};
 
 static bool is_field(const pace_step_reader *r, int column) {
     bool found = false;

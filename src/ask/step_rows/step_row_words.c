@@ -135,6 +135,21 @@ static void set_execution(pace_step_row *out, const pace_step_reader *r, size_t 
     else out->config.execution = PACE_CUDA_GRAPH;
 }
 
+/* Which parts are device graphs: a column says, or how the step runs does ("reduce-overhead"). */
+static void set_graphs(pace_step_row *out, const pace_step_reader *r, size_t row) {
+    static const pace_step_column columns[] = {PACE_STEP_GRAPHS, PACE_STEP_COMPILE, PACE_STEP_EXECUTION};
+    const char *text = pace_step_cell(r, row, PACE_STEP_GRAPHS), *said = NULL;
+    for (size_t i = 0; i < PACE_COUNT(columns) && !said; i++)
+        said = pace_step_said(r->things, i ? "execution_graphs" : "graphs", pace_step_cell(r, row, columns[i]));
+    if (pace_step_flag(text) >= 0) said = pace_step_flag(text) ? "blocks" : "none";
+    if (*text && !said) note_unknown(out, r, row, PACE_STEP_GRAPHS);
+    if (!said) return;
+    pace_config captured = out->config;
+    if (strcmp(said, "step") == 0) captured.execution = PACE_CUDA_GRAPH;
+    else if (pace_config_set(&captured, "graphs", said) != PACE_OK) return;
+    out->config = captured;
+}
+
 /* Where nobody says, as the framework has it. */
 static void set_layout(pace_step_row *out, const pace_step_reader *r, size_t row) {
     static const pace_step_column columns[] = {PACE_STEP_LAYOUT, PACE_STEP_NOTES, PACE_STEP_FRAMEWORK};
@@ -246,12 +261,24 @@ static void drop_graph(pace_step_row *out, int usual) {
     out->config.execution = usual;
 }
 
+/* Parts of a step that cannot be captured as the rest of the row has it. */
+static void drop_parts(pace_step_row *out) {
+    pace_config *config = &out->config;
+    if (!config->graphs) return;
+    if (pace_config_check_parts(config) == PACE_OK && pace_model_check_graphs(out->model, config) == PACE_OK &&
+        pace_framework_check_graphs(out->framework, config, out->device) == PACE_OK)
+        return;
+    pace_step_note(out, "not counted: device graphs of %s", pace_config_word(config, "graphs"));
+    config->graphs = PACE_GRAPHS_NONE;
+}
+
 bool pace_step_row_words(pace_step_row *out, const pace_step_reader *r, size_t row) {
     int usual = out->config.execution;
     bool says;
     set_mode(out, r, row);
     set_recompute(out, r, row);
     set_execution(out, r, row);
+    set_graphs(out, r, row);
     set_layout(out, r, row);
     set_attention(out, r, row);
     set_sharding(out, r, row);
@@ -260,6 +287,7 @@ bool pace_step_row_words(pace_step_row *out, const pace_step_reader *r, size_t r
     pace_step_row_fields(out, r, row);
     set_fp8(out, r, row);
     drop_graph(out, usual);
+    drop_parts(out);
     set_adapters(out, r, row);
     if (!says) take_usual_precision(out, r);
     return known;

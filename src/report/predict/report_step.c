@@ -175,7 +175,10 @@ static void put_how(pace_node *root, const asked *a) {
     const char *framework = a->step->asked.framework->name;
     const char *recompute = a->step->settled.recomputed ? "full (assumed: without it the step does not fit)"
                                                         : pace_config_word(config, "recompute");
-    const char *execution = pace_config_word(config, "execution"), *precision = pace_config_word(config, "precision");
+    const char *precision = pace_config_word(config, "precision");
+    char execution[64];
+    snprintf(execution, sizeof execution, "%s%s%s", pace_config_word(config, "execution"),
+             config->graphs ? " with device graphs of " : "", config->graphs ? pace_config_word(config, "graphs") : "");
     pace_put_model_note(root, &a->step->model, config);
     double sequence = pace_model_sequence(&a->step->model, config), batches = pace_config_micro_batches(config);
     char of[64] = "", more[64] = "";
