@@ -158,10 +158,8 @@ static void backward_layers(pace_lowering *to) {
     }
     pace_region_end_blocks(to);
     to->module = 0;
-    bool graph = to->config->graphs == PACE_GRAPHS_PASSES; /* what is exchanged then is issued behind it */
-    if (graph) pace_region_leave_pass(to);
+    pace_region_leave_pass(to); /* buckets are DistributedDataParallel's, which nothing compiles or captures */
     if (to->is_last_turn && to->cut.stages == 1) pace_lower_last_bucket(to);
-    if (!graph) pace_region_leave_pass(to);
 }
 
 /* The gradient of the loss, behind whose last operator autograd's thread begins. */
@@ -433,8 +431,10 @@ pace_status pace_model_lower_gradients(pace_graph *out, pace_gradient_tensors *t
 /* What replicas updated for each other, as far as the device and views of tensors are concerned. */
 static void unpack_updated(pace_lowering *to, const pace_gradient_tensors *tensors) {
     double elements = 0;
+    pace_region_enter_pass(to, "Torch-Compiled Region: 0/0");
     for (size_t i = 0; i < tensors->count; i++) elements += tensors->items[i].elements;
     pace_lower_unpack(to, (double)tensors->count, elements);
+    pace_region_leave_pass(to);
 }
 
 static void lower_gradients(pace_lowering *to, pace_model_rest rest, const pace_gradient_tensors *tensors) {
@@ -443,9 +443,9 @@ static void lower_gradients(pace_lowering *to, pace_model_rest rest, const pace_
     bool compiled = to->config->graphs != PACE_GRAPHS_PASSES; /* behind a graph nothing compiles them */
     if (compiled) pace_region_enter_pass(to, "CompiledFunctionBackward");
     for (size_t i = 0; i < tensors->count && to->status == PACE_OK; i++) pace_lower_gradient(to, tensors->items[i]);
+    if (compiled) pace_region_leave_pass(to);
     if (to->exchanges_gradients) pace_lower_last_bucket(to);
     if (to->exchanges_gradients && to->config->zero_stage == 2) unpack_updated(to, tensors);
-    if (compiled) pace_region_leave_pass(to);
 }
 
 static pace_status copy_tensors(pace_gradient_tensors *out, const pace_gradient_tensors *tensors) {

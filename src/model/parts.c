@@ -26,11 +26,11 @@ static void count_parameters(pace_model_part *part, const pace_model *model, con
         double all = pace_lower_parameters(&to, layer);
         double experts = layer->rule->expert_elements ? layer->rule->expert_elements(layer) : 0;
         double router = experts > 0 ? layer->parameters - experts : all;
-        part->tensors += layer->tensors;
-        if (layer->rule->sparse) {
+        if (layer->rule->sparse) { /* updated where its gradient is formed, and never gathered */
             part->table_parameters += all;
             continue;
         }
+        part->tensors += layer->tensors;
         part->parameters += router;
         part->expert_parameters += all - router;
         part->trained_parameters += layer->frozen ? 0 : router;

@@ -18,7 +18,7 @@ typedef struct {
     double trained_parameters, trained_expert_parameters; /* of both: those that are not frozen */
     double expert_parameters;                             /* the routed experts', which fewer ranks share */
     double table_parameters; /* of embedding bags: spread over `ep`, updated where they are */
-    double tensors;          /* parameter tensors of one turn */
+    double tensors;          /* parameter tensors of one turn, without tables */
 } pace_model_part;
 
 typedef struct {

@@ -34,7 +34,8 @@ typedef struct {
     double gather_s, reduce_s, beside_s;
     double copy_s;  /* out of and into flat buffers */
     double tensors; /* that are parts of these */
-    double moved_s; /* activations to the host or back, beside its work */
+    double moved_s; /* activations to the host or back, beside its work: */
+    bool out;       /* to the host */
 } slot_shards;
 
 /* What the host takes to issue a gather or a scatter of so many tensors. */
@@ -50,6 +51,15 @@ static double shard_host_s(const pace_step_plan *plan, const slot_shards *shards
 
 static double layers_of_chunk(const pace_step_plan *plan) {
     return plan->slots->layers / (plan->config.pp * plan->config.vpp);
+}
+
+/* What a layer waits for copies that take longer than it works. The last layer of a chunk is not copied. Backward, each
+ * copy comes while one layer works. Forward, the layer after the next waits for it, so that two layers wait for none;
+ * on a V, where passes follow each other closely, one. */
+static double waits_s(const pace_step_plan *plan, const slot_shards *shards, double busy_s) {
+    double layers = layers_of_chunk(plan), over_s = larger(0, shards->moved_s - busy_s);
+    if (!shards->out || pace_schedule_is_v(plan->config.schedule)) return over_s * (1 - 1 / layers);
+    return over_s * larger(0, 1 - 2 / layers);
 }
 
 static pace_passes slot_passes(const pace_step_plan *plan, const pace_step_factors *f, const pace_slot *slot,
@@ -81,7 +91,7 @@ static pace_passes slot_passes(const pace_step_plan *plan, const pace_step_facto
     /* the device waits for copies, whether or not its host is ahead; what the host is late by, where w has it, hides
      * them */
     double busy_s = device_s + w.host_s;
-    w.compute_s += larger(0, shards->moved_s - busy_s) * (1 - 1 / layers_of_chunk(plan));
+    w.compute_s += waits_s(plan, shards, busy_s);
     double alone_s = pace_passes_s(&w);
     w.clocks = (pace_clocks){host_s, alone_s, larger(host_s, alone_s) + slot->turns_s};
     return w;
@@ -143,7 +153,8 @@ static pace_passes part_passes(const pace_step_plan *plan, const pace_step_facto
                               .beside_s = backward && is_lowered(plan) ? again_s : 0,
                               .copy_s = copies_s(plan, &of, pass),
                               .tensors = part->part.tensors,
-                              .moved_s = moved_s(plan, part, pass)};
+                              .moved_s = moved_s(plan, part, pass),
+                              .out = pass == PACE_PART_FORWARD};
         pace_slot slot = part->pass[pass];
         if (backward)
             slot.stream_s += plan->add_s * (part->part.trained_parameters + part->part.trained_expert_parameters);
@@ -214,7 +225,9 @@ static pace_gathered_block gathered_block(const pace_step_plan *plan, const pace
     if (reduces(plan)) block.reduce_s = again * (of.scatter_s + of.replicate_s);
     for (int pass = 0; pass < PACE_PART_PASSES; pass++) {
         bool forward = pass == PACE_PART_FORWARD, trains = plan->config.mode == PACE_TRAINING;
-        const slot_shards alone = {.copy_s = copies_s(plan, &of, pass), .moved_s = moved_s(plan, part, pass)};
+        const slot_shards alone = {.copy_s = copies_s(plan, &of, pass),
+                                   .moved_s = moved_s(plan, part, pass),
+                                   .out = forward};
         pace_passes w = slot_passes(plan, f, &part->pass[pass], &alone);
         pace_clocks *sum = &block.pass[forward ? PACE_TURN_FORWARD : PACE_TURN_BACKWARD];
         if (forward || trains) *sum = pace_clocks_then(*sum, pass_clocks_of(&w, hosts));

@@ -41,6 +41,11 @@ QUESTIONS = [
         "micro_batch": 64, "global_batch": 512}),
     ("copies of input hide behind a slower stage", "vit_tiny_16", "dgx-1-v100*2", {"dp": 1, "pp": 8, "precision": "amp", "execution": "compiled", "optimizer": "sgd",
         "micro_batch": 4, "global_batch": 128}),
+    ("tables are not gathered", "dlrm_mlperf", "hgx-a100-80*4", {"dp": 8, "zero_stage": 3, "precision": "amp", "optimizer": "adam", "update": "foreach", "micro_batch": 1,
+        "global_batch": 16}),
+    ("buckets are issued behind what is compiled", "vit_tiny_16", "dgx-h100*2", {"dp": 8, "pp": 2, "schedule": "zero-bubble", "precision": "amp", "execution": "compiled",
+        "optimizer": "adam", "update": "foreach", "global_batch": 64}),
+    ("two layers of a chunk wait for no copy", "gpt3_2.7b", "dgx-h100*2", {"dp": 2, "pp": 8, "precision": "fp16", "optimizer": "adam", "offload": "activations", "global_batch": 64}),
 ]
 
 for why, model, machine, settings in QUESTIONS:
