@@ -154,6 +154,11 @@ static pace_status by_approach(pace_estimate *out, pace_exchange_asker *a, const
 static pace_status by_formula(pace_estimate *out, pace_exchange_asker *a, const pace_exchange_row *row) {
     pace_exchange_question q = {row->collective, row->bytes, row->ranks_per_node, row->nodes,
                                 PACE_ANY,        PACE_ANY,   row->element_bytes};
+    if (*row->other_library)
+        return pace_fail(PACE_E_MISSING,
+                         "library %s: closed forms are of nccl, rccl and textbook: expected " PACE_FIELD
+                         "fit with curves of it",
+                         row->other_library);
     PACE_TRY(ready(a, row, false));
     if (*row->algorithm) PACE_TRY(pace_exchange_name_algorithm(&q.algorithm, &a->exchange, row->algorithm));
     if (*row->protocol) PACE_TRY(pace_exchange_name_protocol(&q.protocol, &a->exchange, row->protocol));

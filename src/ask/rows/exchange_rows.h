@@ -31,6 +31,7 @@ typedef struct {
     bool said_in_place, said_channels; /* only measured curves tell these apart */
     bool said_dtype;                   /* beside bytes, without elements: again only curves tell types apart */
     char unused_variant[64];           /* column and word of another library or way, which only curves tell apart */
+    char other_library[24];            /* of those, a library that no closed form is of */
     bool assumed_dtype;                /* elements without one were taken for four bytes */
     bool nodes_guessed;                /* no column said how many: as few as a machine that is known allows */
     char status[96];                   /* "" = it can be asked */

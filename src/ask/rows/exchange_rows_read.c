@@ -6,6 +6,7 @@
 #include "exchange/measured_ways.h"
 #include "base/print.h"
 #include "base/text.h"
+#include "base/yaml_member.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -243,6 +244,11 @@ static void take_library(pace_exchange_row *out, const reader *r, int column, co
     if (read || textbook || *out->unused_variant || is_library_choice(word) || is_followed(word)) return;
     snprintf(out->unused_variant, sizeof out->unused_variant, "%.24s %.32s",
              pace_csv_name(&r->rows->csv, (size_t)column), word);
+    char name[sizeof out->other_library]; /* "Open MPI 4.1" -> "openmpi" */
+    pace_squeeze(name, sizeof name, word, "");
+    name[strcspn(name, "0123456789")] = '\0';
+    if (pace_word_listed(pace_yaml_get(r->names, "other_libraries"), name))
+        memcpy(out->other_library, name, sizeof name);
 }
 
 static bool set_channels(pace_exchange_row *out, const reader *r, size_t row) {
