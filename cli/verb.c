@@ -157,8 +157,8 @@ static int ask(cli_arguments *arguments, pace_context *context, pace_question *q
     return result;
 }
 
-/* The rows of calibrate, which it reads too: what it measured before. --list measures nothing: -o FILE is where the list
- * goes, unless it is a table, whose points are left out. */
+/* The rows of calibrate, which it reads too: what it measured before. --list measures nothing: -o FILE is where the
+ * list goes, unless it is a table, whose points are left out. */
 static pace_status take_rows(cli_arguments *arguments, pace_question *question) {
     const char *path = arguments->output.path, *suffix = path ? strrchr(path, '.') : NULL;
     bool table = suffix && strcasecmp(suffix, ".csv") == 0;

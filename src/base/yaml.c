@@ -213,6 +213,8 @@ static pace_status new_document(pace_yaml **out, const char *name) {
 pace_status pace_yaml_parse(pace_yaml **out, const char *name, const void *bytes, size_t length) {
     pace_yaml *yaml = NULL;
     PACE_TRY(new_document(&yaml, name));
+    bool marked = length >= 3 && memcmp(bytes, "\xef\xbb\xbf", 3) == 0; /* a byte order mark */
+    if (marked) bytes = (const char *)bytes + 3, length -= 3;
     yaml_reader reader = {.name = name};
     pace_status status = PACE_OK;
     if (yaml_parser_initialize(&reader.parser)) {

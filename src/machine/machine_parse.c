@@ -368,7 +368,8 @@ pace_status pace_machine_parse(pace_machine *out, pace_catalog *catalog, const c
     for (char *word = found ? strtok_r(options, " ,", &rest) : NULL; word; word = strtok_r(NULL, " ,", &rest))
         PACE_TRY(set_option(&p, word, true));
     pace_status status = pace_machine_check(&machine);
-    if (status != PACE_OK) return status == PACE_E_INPUT ? PACE_E_USAGE : status; /* a file was checked when it was read */
+    if (status == PACE_E_INPUT) status = PACE_E_USAGE; /* of the text: a file was checked when it was read */
+    if (status != PACE_OK) return status;
     pace_snprintf(machine.asked, sizeof machine.asked, "%s", text);
     *out = machine;
     return PACE_OK;

@@ -2,6 +2,7 @@
 import gzip
 import json
 import os
+import re
 import subprocess
 import tempfile
 
@@ -247,6 +248,18 @@ def check_machine_files(folder):
         refuse(3 if "--from" not in words else 2, "16 MiB" if "--from" not in words else "--from", *words)
 
 
+def check_what_if_memory():
+    """A model's what-ifs are held against the device's memory. At least: 16 bytes a parameter with Adam; images and the output of the first convolution."""
+    for least, has, words in ((16 * 8.03e9, 16e9, ("llama3-8b", "--on", "b200", "--on", "v100-sxm2-16")),
+                              (1e5 * 4 * 224 * 224 * (3 + 64), 80e9, ("vgg16", "--on", "h100", "--batch", "100000"))):
+        done = run("predict", *words, "-f", "json")
+        said = [w["text"] for w in json.loads(done.stdout)["warnings"] if w["code"] == "does_not_fit"]
+        assert done.returncode == 1 and len(said) == 1, (words, done.returncode, said)
+        need, unit = re.search(r"needs about ([\d.]+) ([GT])B", said[0]).groups()
+        assert float(need) * {"G": 1e9, "T": 1e12}[unit] > least > has, (words, said)
+    assert run("predict", "vgg16", "--on", "h100", "--batch", "64").returncode == 0
+
+
 def main():
     with tempfile.TemporaryDirectory(prefix="paceline-predict-") as folder:
         check_files(folder)
@@ -261,6 +274,7 @@ def main():
         check_both_recordings(folder)
         check_cut_table(folder)
     check_words()
+    check_what_if_memory()
     check_unknown_groups()
     check_full_pipe()
 

@@ -318,7 +318,7 @@ static pace_status build(pace_report *report, pace_prediction *p, const pace_pre
         pace_report_lead(report, waits ? PACE_WARN_WAITS_UNEXPLAINED : PACE_WARN_KERNELS_MISSING,
                          "Not sure: %s. What is predicted has only what was recorded.", p->gap);
     if (p->is_model && !p->step.asked.device->is_cpu) PACE_TRY(pace_put_fit(report, &p->step));
-    PACE_TRY(pace_put_trace_fit(report, p, options->context));
+    PACE_TRY(pace_put_what_if_fit(report, p, options->context));
     put_headline(root, p);
     if (p->is_model) pace_say_found(report, p->step.asked.model, &p->step.asked.config);
     pace_put_step_values(report, p->results[0].step_s);

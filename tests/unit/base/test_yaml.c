@@ -38,6 +38,14 @@ static void test_tree(void **state) {
     pace_yaml_free(yaml);
 }
 
+static void test_byte_order_mark(void **state) {
+    (void)state;
+    pace_yaml *yaml = NULL;
+    assert_int_equal(parse(&yaml, "\xef\xbb\xbf" "a: 1\r\nb: 2\r\n"), PACE_OK);
+    assert_string_equal(pace_yaml_text(pace_yaml_get(pace_yaml_root(yaml), "a")), "1");
+    pace_yaml_free(yaml);
+}
+
 static void test_json_is_yaml(void **state) {
     (void)state;
     pace_yaml *yaml = NULL;
@@ -120,7 +128,8 @@ static void test_every_allocation_fails(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_tree),    cmocka_unit_test(test_json_is_yaml),
+        cmocka_unit_test(test_tree),    cmocka_unit_test(test_byte_order_mark),
+        cmocka_unit_test(test_json_is_yaml),
         cmocka_unit_test(test_empty),   cmocka_unit_test(test_refusals),
         cmocka_unit_test(test_numbers), cmocka_unit_test(test_every_allocation_fails),
     };
