@@ -172,11 +172,11 @@ static int write_bytes(void *file, const void *bytes, size_t length) {
 }
 
 int cli_exit_status(pace_status status) {
-    return status == PACE_E_USAGE     ? CLI_USAGE
-           : status == PACE_E_MISSING ? CLI_MISSING
-           : status == PACE_E_MEMORY  ? CLI_MEMORY
+    return status == PACE_E_USAGE                                ? CLI_USAGE
+           : status == PACE_E_MISSING                            ? CLI_MISSING
+           : status == PACE_E_MEMORY                             ? CLI_MEMORY
            : status == PACE_E_STOPPED || status == PACE_E_NO_FIT ? CLI_NO
-                                                               : CLI_INPUT;
+                                                                 : CLI_INPUT;
 }
 
 int cli_fail(const char *verb, pace_status status) {

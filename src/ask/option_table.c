@@ -301,7 +301,7 @@ const pace_option_row pace_option_table[] = {
     {CALIBRATE, FLAG("full", NULL, "measure every grid, for hours", NULL, NULL)},
     {CALIBRATE,
      {"list", 'l', PACE_OPTION_FLAG, PACE_OPTION_ASKS, NULL, NULL, NULL,
-      "show what would be measured (-o FILE.json writes it), and how long it takes", NULL, NULL}},
+      "show what would be measured, and how long; -o FILE.json writes it", NULL, NULL}},
     {CALIBRATE,
      {"name", 'n', PACE_OPTION_TEXT, PACE_OPTION_ASKS, "NAME", NULL, NULL, "name of the device in rows and entry", NULL,
       NULL}},

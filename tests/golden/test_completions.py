@@ -9,9 +9,6 @@ import tempfile
 
 from checks import PACELINE, SOURCE, expect, finish, run
 
-# The check for leaks at a program's end has crashed (signal 11 in its tracer) where `train` had opened its libraries.
-os.environ["ASAN_OPTIONS"] = os.environ.get("ASAN_OPTIONS", "") + ":detect_leaks=0"
-
 DEMO = os.path.join(SOURCE, "tests", "data", "demo.json.gz")
 JOBS = os.path.join(SOURCE, "tests", "data", "jobs_synthetic.csv.gz")
 EXCHANGE = ("predict", "--kind", "exchange", "--on", "dgx-h100", "--bytes", "1M")
