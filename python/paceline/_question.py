@@ -41,7 +41,15 @@ def word(name, value):
         return "true" if value else "false"
     if not isinstance(value, (str, int, float)):
         raise UsageError(f"{name}: expected text, a number or a path, found {value!r}")
-    return value if isinstance(value, str) else repr(value)
+    value = value if isinstance(value, str) else repr(value)
+    if "\0" in value:
+        raise UsageError(f"{name}: expected text without NUL, found {value!r:.80}")
+    return value
+
+
+def encoded(value):
+    """As the library takes it: bytes of a path that are no text stay what they are."""
+    return value.encode("utf-8", "surrogateescape")
 
 
 def words(name, value):
@@ -80,12 +88,12 @@ class Verb:
         said = ["paceline", self.name]
         for item in inputs:
             said.append(word("input", item))
-            check(lib.pace_question_add_input(question, said[-1].encode()))
+            check(lib.pace_question_add_input(question, encoded(said[-1])))
         for name, value in options.items():
             if value is not None:
                 said.append(f"{name}={value}")
                 self._set(question, name[:-1] if keyword.iskeyword(name[:-1]) else name, value)
-        command = (ctypes.c_char_p * len(said))(*(item.encode() for item in said))
+        command = (ctypes.c_char_p * len(said))(*(encoded(item) for item in said))
         check(lib.pace_question_set_command(question, command, len(said)))
 
     def _set(self, question, name, value):
@@ -93,12 +101,13 @@ class Verb:
         if isinstance(value, bool):
             check(lib.pace_question_set_flag(question, name.encode(), value))
         elif type == NUMBER and isinstance(value, (int, float)):
-            check(lib.pace_question_set_number(question, name.encode(), value))
+            most = 10**19  # past what is taken; larger integers are no doubles
+            check(lib.pace_question_set_number(question, name.encode(), value if isinstance(value, float) else max(-most, min(value, most))))
         elif type == LIST:
             for item in words(name, value):
-                check(lib.pace_question_set(question, name.encode(), item.encode()))
+                check(lib.pace_question_set(question, name.encode(), encoded(item)))
         else:  # of a text, items stand behind commas
-            check(lib.pace_question_set(question, name.encode(), ",".join(words(name, value)).encode()))
+            check(lib.pace_question_set(question, name.encode(), encoded(",".join(words(name, value)))))
 
     def function(self):
         def ask(*inputs, context=None, progress=None, **options):
