@@ -26,6 +26,6 @@ size_t pace_host_name_plain(char out[PACE_HOST_NAME_LENGTH], const char *name);
 
 pace_host_kind pace_host_name_kind(const char *name);
 
-/** Whether a call or operator so named is like others of its kind: neither a graph that is replayed, nor the call of a CPU's
+/** Whether a call or operator so named is like others: neither a graph that is replayed, nor the call of a CPU's
  * operator, which costs nothing where a device is launched on. */
 bool pace_host_name_is_typical(const char *name);

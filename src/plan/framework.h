@@ -93,6 +93,6 @@ void pace_framework_defaults(pace_config *config, const pace_framework *framewor
  * older ones. */
 void pace_framework_lay_out(pace_config *config, const pace_framework *framework, const pace_device *device);
 
-/** Whether a framework's step on a device has parts that can be captured as the configuration says. PACE_E_USAGE else. */
+/** Whether parts of a framework's step on a device can be captured as the configuration says. PACE_E_USAGE else. */
 pace_status pace_framework_check_graphs(const pace_framework *framework, const pace_config *config,
                                         const pace_device *device) PACE_MUST_CHECK;
