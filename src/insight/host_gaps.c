@@ -5,7 +5,6 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 enum {
     SAMPLES = 8, /* of each gap, evenly: a gap may hold several operators */

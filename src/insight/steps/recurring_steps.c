@@ -1,6 +1,5 @@
 #include "insight/steps/recurring_steps.h"
 
-#include "base/numbers.h"
 #include "base/order.h"
 #include "base/text.h"
 

@@ -1,6 +1,5 @@
 #include "insight/steps/stage_words.h"
 
-#include "base/numbers.h"
 #include "base/text.h"
 #include "base/yaml_member.h"
 

@@ -1,6 +1,5 @@
 #include "report/predict/predict_parts.h"
 #include "ask/predict/stage_rows.h"
-#include "base/print.h"
 #include "report/show.h"
 #include "report/table.h"
 

@@ -3,8 +3,6 @@
 #include "base/text.h"
 #include "source/usage/usage_words.h"
 
-#include <string.h>
-
 /* What follows a name is a unit, or nothing. */
 static bool is_unit(double *unit, const char *rest, const char *end, const pace_yaml_node *units) {
     rest = pace_first_letter(rest, end);
