@@ -378,54 +378,6 @@ def test_padding_of_mlperf():
     assert "without padding" in result["status"]
 
 
-def test_recomputed_in_part():
-    """A step that ran and only fits if some is recomputed lies between nothing and all; the interval reaches both."""
-    head = "model,device,n_gpu,framework,precision,seq,zero_stage,micro_batch,recompute,step_time_s\n"
-    row = "llama2-70b,h100-80-sxm,64,maxtext,bf16,4096,3,2,{},7\n"
-    some, none, full = ask(head + "".join(row.format(word) for word in ("", "none", "full")), warn=True)
-    assert "some is recomputed" in some["status"]
-    value = {key: float(some[key]) for key in ("predicted", "low", "high")}
-    ends = [float(end["predicted"]) for end in (none, full)]
-    assert math.isclose(value["predicted"], math.sqrt(ends[0] * ends[1]), rel_tol=1e-6)
-    assert value["low"] < ends[0] and ends[1] < value["high"]
-    asked = ask(head.replace(",step_time_s", "") + row.format("").replace(",7", ""))[0]
-    assert math.isclose(float(asked["predicted"]), ends[1], rel_tol=1e-6) and "full recomputation" in asked["status"]
-
-
-def test_bits_that_nobody_says():
-    """A measured step of a framework with Transformer Engine that names no precision lies between 16 and 8 bits; a question has 16."""
-    head = "model,device,n_gpu,framework,precision,seq,tp,micro_batch,global_batch,recompute,step_time_s\n"
-    row = "llama3-8b,h100-80-sxm,8,{},{},8192,2,1,128,none,5\n"
-    open_row, half, eighth, plain = ask(head + "".join(row.format(*words) for words in (("nemo", ""), ("nemo", "bf16"), ("nemo", "fp8"), ("torchtitan", ""))))
-    ends = [float(end["predicted"]) for end in (half, eighth)]
-    assert math.isclose(float(open_row["predicted"]), math.sqrt(ends[0] * ends[1]), rel_tol=1e-6), (open_row, ends)
-    assert float(open_row["low"]) < ends[1] and ends[0] < float(open_row["high"]) and "half way" in open_row["status"]
-    assert "half way" not in plain["status"], plain
-    question = ask(head.replace(",step_time_s", "") + row.format("nemo", "").replace(",5", ""))[0]
-    assert math.isclose(float(question["predicted"]), ends[0], rel_tol=1e-6), question
-
-
-def test_flash_attention_on_hopper():
-    """Of twice the words at half the batch attention alone grows. PyTorch runs FlashAttention-2, which reaches 300 to 370 TFLOP/s on H100,
-    of 989 (Shah et al. 2024, figures 5 and 6)."""
-    head = "model,device,framework,precision,seq,micro_batch,recompute\n"
-    long, short = (float(ask(head + f"llama2-7b,h100-80-sxm,pytorch,bf16,{seq},{32768 // seq},none\n")[0]["predicted"]) for seq in (32768, 16384))
-    flop = 3.5 * (4 * 16384 * 4096 / 2) * 32768 * 32  # causal: half; two products forward, five backward
-    assert 0.25 < flop / (long - short) / 989e12 < 0.38, (long, short)
-    head = "model,device,n_gpu,framework,precision,seq,tp,micro_batch,notes\n"
-    rows = ask(head + "".join(f"llama2-7b,{device},8,Megatron-LM,bf16,16384,2,1,{note}\n" for device in ("h100-80-sxm", "a100-80-sxm")
-                              for note in ("", "flash attention 2", "flash attention")))
-    own, second, flash, *ampere = (float(row["predicted"]) for row in rows)
-    assert own == flash and 1.05 * own < second < 1.48 * own and len(set(ampere)) == 1, rows
-
-
-def test_part_of_a_node():
-    """Four of the eight V100 of a DGX-1's mesh are a node, too (AWS p3.8xlarge); more than eight have no mesh known."""
-    head = "model,device,n_gpu,gpus_per_node,precision,micro_batch\n"
-    for devices in (2, 4, 8, 16):
-        assert ask(head + f"resnet50,V100-SXM2-16GB,{devices},{devices},amp,64\n")[0]["predicted"], devices
-
-
 def test_stages_hold_what_they_keep():
     """The first stage holds as many micro-batches as there are stages (Narayanan et al. 2021), the last one and the loss."""
     head = "model,device,n_gpu,tp,pp,dp,micro_batch,global_batch,precision,recompute,framework\n"

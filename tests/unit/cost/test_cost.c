@@ -355,7 +355,8 @@ static pace_op wide_convolution(pace_precision precision) {
 }
 
 /* At its limit of power a device computes more slowly on its matrix units, and nothing else: 1.20 times on Hopper in
- * BF16, 1.18 times on Ampere, 1.35 in TF32; convolutions on these units, too. Of devices of other makes and generations nothing is known. */
+ * BF16, 1.18 times on Ampere, 1.35 in TF32; convolutions on these units, too. Of devices of other makes and generations
+ * nothing is known. */
 static void test_load(void **state) {
     (void)state;
     static const char *const unknown[] = {"gv100", "gaudi2", "v100-sxm2-16", "mi300x", "rtx-2070"};
