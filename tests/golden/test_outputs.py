@@ -53,6 +53,11 @@ def test_suffixes(folder, one):
     expect(gzip.open(folder + "/SLICE.JSON.GZ").read() == Path(folder, "slice.json").read_bytes(), "one slice, whatever the case of its name")
     expect(unpack_zstd(folder + "/slice.json.zst") == Path(folder, "slice.json").read_bytes(), "one slice, packed and plain")
     expect(run("analyze", folder + "/slice.json.zst")[0] == 0, "what was packed is read")
+    for packed, plain in (("o.json.gz", "o.json"), ("o.json.zst", "o.json")):  # whoever writes, the suffix compresses
+        for name in (packed, plain):
+            expect(run("analyze", one, "-q", "--overheads", f"{folder}/{name}")[0] == 0, name)
+        unpacked = unpack_zstd(f"{folder}/{packed}") if packed.endswith("zst") else gzip.open(f"{folder}/{packed}").read()
+        expect(unpacked == Path(folder, plain).read_bytes(), packed)
 
 
 def test_places(folder, one):

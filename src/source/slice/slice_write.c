@@ -1,5 +1,4 @@
 #include "source/slice/slice_write.h"
-#include "base/packer.h"
 #include "base/whole_file.h"
 #include "source/slice/mend.h"
 #include "source/slice/slice_member.h"
@@ -125,35 +124,12 @@ static pace_status copy(writer *w) {
     return PACE_OK;
 }
 
-static int to_sink(void *sink, const void *bytes, size_t length) {
-    pace_sink_bytes(sink, bytes, length);
-    return ((pace_sink *)sink)->error;
-}
-
-static pace_status copy_to(writer *w, pace_sink *sink) {
+static pace_status fill(pace_sink *sink, void *context) {
+    writer *w = context;
     uint64_t before = sink->written + sink->used;
     w->sink = sink;
     pace_status status = copy(w);
     w->counts->kept_bytes = sink->written + sink->used - before;
-    return status;
-}
-
-static pace_status copy_compressed(writer *w, pace_packer *packer) {
-    pace_sink plain;
-    PACE_TRY(pace_sink_open(&plain, pace_packer_write, packer));
-    pace_status status = copy_to(w, &plain), closed = pace_sink_close(&plain);
-    return status == PACE_OK ? closed : status;
-}
-
-static pace_status fill(pace_sink *sink, void *context) {
-    writer *w = context;
-    pace_packer *packer;
-    pace_pack_kind kind = pace_pack_kind_of(w->output);
-    if (kind == PACE_PACK_KINDS) return copy_to(w, sink);
-    PACE_TRY(pace_packer_open(&packer, kind, to_sink, sink));
-    pace_status status = copy_compressed(w, packer);
-    if (status == PACE_OK) return pace_packer_close(packer);
-    pace_packer_drop(packer);
     return status;
 }
 
