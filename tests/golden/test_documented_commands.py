@@ -74,7 +74,8 @@ def put_examples(folder):
         shutil.copy(os.path.join(calibrations, "epyc-zen5-1t.csv"), os.path.join(folder, name))
     shutil.copy(os.path.join(calibrations, "epyc-zen5-1t.yaml"), os.path.join(folder, "box.yaml"))
     with gzip.open(os.path.join(DATA, "jobs_synthetic.csv.gz")) as packed:
-        head, *jobs = packed.readlines()[:201]
+        lines = packed.readlines()[:300]
+    head, *jobs = [line for line in lines if not line.startswith(b"#")]
     for i in range(2):
         with open(os.path.join(folder, f"part-{i}.csv"), "wb") as plain:
             plain.write(head + b"".join(jobs[i::2]))

@@ -238,7 +238,7 @@ with tempfile.TemporaryDirectory() as folder:
     for words, status, said in ((["--set", "tp=8,tp=4"], 2, "tp is set twice"), (["--set", "tp=2,4"], 2, 'found "2,4"')):
         expect_line(*[run("predict", "gpt2", "--on", "dgx-h100", *words)[i] for i in (0, 2)], status, said)
     for machine, status, said in (("dgx-h800*2", 4, 'no device "dgx-h800"'), ("h800*8*2", 2, "h800*8 nvlink="),
-                                  ("dgx-1", 2, "fits several, say which: dgx-1-p100, dgx-1-v100"), ("h100*8", 3, "machines that hold them: dgx-h100"),
+                                  ("dgx-1", 2, "fits several, say which: dgx-1-p100, dgx-1-v100"), ("h100*8", 2, "machines that hold them: dgx-h100"),
                                   ("dgx-h100*2*3", 2, "NAME*COUNT"), ("nowhere", 4, "no device \"nowhere\" ('paceline machines'")):
         expect_line(*[run("predict", "resnet50", "--on", machine)[i] for i in (0, 2)], status, said)
 

@@ -263,7 +263,7 @@ static void test_refused(void **state) {
     assert_non_null(strstr(pace_message(), "lstm"));
     asked.model = "lenet";
     asked.most_bytes = 1e6;
-    assert_int_equal(pace_network_open(&n, &asked), PACE_E_LIMIT);
+    assert_int_equal(pace_network_open(&n, &asked), PACE_E_NO_FIT);
     asked.most_bytes = 0;
     const char *set[] = {"precision=fp16"};
     asked.set = (pace_words){set, 1};
