@@ -44,7 +44,8 @@ pace_status pace_exchange_check(const char *approach, const pace_question *quest
         char all[256] = "";
         for (size_t k = 0; k < KNOWN; k++)
             if (lists(known[k].options, some[i]))
-                pace_snprintf(all + strlen(all), sizeof all - strlen(all), "%s%s", *all ? ", " : "", pace_exchange_name(k));
+                pace_snprintf(all + strlen(all), sizeof all - strlen(all), "%s%s", *all ? ", " : "",
+                              pace_exchange_name(k));
         return pace_fail(PACE_E_USAGE, "%s: has no effect on %s: expected " PACE_FIELD "approach of %s", some[i],
                          approach, all);
     }

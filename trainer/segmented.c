@@ -228,7 +228,8 @@ static pace_status check_memory(segmented *s) {
     s->done.memory_bytes = weights_of_worker(&s->run) * (s->run.servers ? 2 : 1) + values_of_worker(&s->run);
     if (most <= 0 || s->done.memory_bytes <= most) return PACE_OK;
     return pace_fail(PACE_E_NO_FIT,
-                     "%s: a worker takes %.1f MB of memory, and %.1f MB are there: expected more workers", s->model, s->done.memory_bytes / 1e6, most / 1e6);
+                     "%s: a worker takes %.1f MB of memory, and %.1f MB are there: expected more workers", s->model,
+                     s->done.memory_bytes / 1e6, most / 1e6);
 }
 
 static pace_status read_model(segmented *s) {

@@ -1,5 +1,5 @@
-/* A folder for files of one run, in the folder that TMPDIR names or in /tmp. Signals that end the process remove it, and
- * the next scratch folder of this user removes what a killed process of this host left. */
+/* A folder for files of one run, in the folder that TMPDIR names or in /tmp. Signals that end the process remove it,
+ * and the next scratch folder of this user removes what a killed process of this host left. */
 #pragma once
 
 #include "base/status.h"

@@ -195,7 +195,7 @@ pace_status pace_exchange_name_algorithm(int *algorithm, const pace_exchange *ex
     if (row < 0)
         return pace_word_fail("algorithm",
                               &(const pace_word_list){&pace_exchange_algorithms->name, pace_exchange_algorithm_count,
-                                                sizeof *pace_exchange_algorithms},
+                                                      sizeof *pace_exchange_algorithms},
                               "", name);
     *algorithm = row;
     return PACE_OK;

@@ -17,7 +17,8 @@ pace_status pace_read_library(pace_exchange_library *out, const char **line, con
     if (pace_strncasecmp(text, "nccl-", 5) == 0) *line = text + 5;
     if (pace_strcasecmp(text, "rccl") == 0) *line = "rccl";
     if (*out == PACE_LIBRARY_TEXTBOOK || pace_strcasecmp(text, "nccl") == 0 || *line) return PACE_OK;
-    return pace_word_fail("library", PACE_WORDS(pace_exchange_libraries), " or a version such as nccl-2.7 or nccl-2.30", text);
+    return pace_word_fail("library", PACE_WORDS(pace_exchange_libraries), " or a version such as nccl-2.7 or nccl-2.30",
+                          text);
 }
 
 /* Measured curves are of what the library chose: they say nothing of what is asked for by name. */

@@ -17,7 +17,7 @@ void pace_predicted_matrix(pace_matrix *out, const pace_forecast_result *result)
 
 /** Leads with the first that does not fit, which makes the answer no; warns where that is not known. */
 pace_status pace_put_what_if_fit(pace_report *report, pace_prediction *prediction,
-                               pace_context *context) PACE_MUST_CHECK;
+                                 pace_context *context) PACE_MUST_CHECK;
 
 /** Adds them, of the walk whose ranks are the stages; nothing for a step of one stage. */
 pace_status pace_put_stages(pace_report *report, const pace_analysis *walked,

@@ -41,7 +41,9 @@ static void test_tree(void **state) {
 static void test_byte_order_mark(void **state) {
     (void)state;
     pace_yaml *yaml = NULL;
-    assert_int_equal(parse(&yaml, "\xef\xbb\xbf" "a: 1\r\nb: 2\r\n"), PACE_OK);
+    assert_int_equal(parse(&yaml, "\xef\xbb\xbf"
+                                  "a: 1\r\nb: 2\r\n"),
+                     PACE_OK);
     assert_string_equal(pace_yaml_text(pace_yaml_get(pace_yaml_root(yaml), "a")), "1");
     pace_yaml_free(yaml);
 }
@@ -128,10 +130,13 @@ static void test_every_allocation_fails(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_tree),    cmocka_unit_test(test_byte_order_mark),
+        cmocka_unit_test(test_tree),
+        cmocka_unit_test(test_byte_order_mark),
         cmocka_unit_test(test_json_is_yaml),
-        cmocka_unit_test(test_empty),   cmocka_unit_test(test_refusals),
-        cmocka_unit_test(test_numbers), cmocka_unit_test(test_every_allocation_fails),
+        cmocka_unit_test(test_empty),
+        cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_numbers),
+        cmocka_unit_test(test_every_allocation_fails),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
