@@ -30,7 +30,7 @@ ROADS = {
         "pace_model_lower_rest": ("lower", "step_slots"),
     },
     "one emission of gradients": {
-        "pace_lower_gradient": ("lower_gradients", "lower lower_backward"),
+        "pace_lower_gradient": ("lower_gradients", "lower lower_backward lower_region"),
         "pace_emit_gradients": ("emit", "lower_gradients"),
         "pace_lower_last_bucket": ("lower_gradients", "lower"),
         "pace_model_lower_gradients": ("lower", "step_slots"),
