@@ -84,8 +84,9 @@ static bool wakes_at(builder *b, int64_t at_ns) {
 /* An operator that launches nothing itself, behind host time without a pause. Nothing waits for the instant between
  * them, and none of both is cut. */
 static bool continues_run(builder *b, uint32_t task, int64_t start, int64_t end) {
-    const pace_segment *before = b->replay->segments.items + b->replay->segments.count - 1;
-    return b->open && b->rank->step.kind[task] == PACE_TASK_OP && !(b->launches[task / 64] >> task % 64 & 1) &&
+    if (!b->open) return false; /* there is a segment, then */
+    const pace_segment *before = &b->replay->segments.items[b->replay->segments.count - 1];
+    return b->rank->step.kind[task] == PACE_TASK_OP && !(b->launches[task / 64] >> task % 64 & 1) &&
            start >= b->from_ns && end <= b->to_ns && pace_segment_end(before) == start && !wakes_at(b, start);
 }
 
