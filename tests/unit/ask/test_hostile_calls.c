@@ -14,7 +14,7 @@
 
 #include <cmocka.h>
 
-enum { MEGABYTES_10 = 10000000 };
+enum { LONG_TEXT = 1 << 18 };
 
 static int swallow(void *context, const void *bytes, size_t length) {
     (void)bytes;
@@ -142,12 +142,12 @@ static void options_of_writing_are_checked(void **state) {
 }
 
 static void long_texts_are_refused_by_every_field(void **state) {
-    char *text = malloc(MEGABYTES_10 + 1);
+    char *text = malloc(LONG_TEXT + 1);
     const pace_option *option;
     (void)state;
     assert_non_null(text);
-    memset(text, 'x', MEGABYTES_10);
-    text[MEGABYTES_10] = '\0';
+    memset(text, 'x', LONG_TEXT);
+    text[LONG_TEXT] = '\0';
     for (size_t i = 0; (option = pace_option_at("predict", i)); i++) {
         pace_question *q = question_of("lenet");
         pace_answer *a = NULL;
