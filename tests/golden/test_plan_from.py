@@ -116,7 +116,7 @@ def test_forms(folder):
                 "recompute": "full", "sequence_parallel": 1}  # ZeRO has nobody to share with
     sharded = {"framework": "pytorch", "dp": 8, "zero_stage": 3, "micro_batch": 2, "global_batch": 64}
     cases = ((VARIABLES.replace("$GLOBAL", "32"), "run.sh", megatron), (NEMO, "nemo.yaml", megatron),
-             (json.dumps(DEEPSPEED), "ds.json", {**sharded, "precision": "bf16", "optimizer": "adamw"}),
+             (json.dumps(DEEPSPEED), "ds.json", {**sharded, "framework": "deepspeed", "precision": "bf16", "optimizer": "adamw"}),
              (TRAINER, "hf.sh", {**sharded, "precision": "amp_bf16", "optimizer": "adamw", "update": "fused", "recompute": "full", "sequence": 1024}),
              (TITAN.replace("global_batch_size = 32\n", ""), "t.toml",
               {"framework": "fsdp", "global_batch": 4, "sequence": 1024, "tp": 2, "dp": 4, "micro_batch": 1, "zero_stage": 3, "recompute": "full"}))
@@ -131,16 +131,16 @@ def test_own_lines(folder):
     """What a plan tells a program, given back, is the fastest configuration."""
     for model, framework, fixed in (("gpt3_1.3b", "megatron-core", ("tp=2", "pp=2", "vpp=4", "precision=bf16")), ("gpt3_1.3b", "megatron-core", ("recompute=full", "precision=bf16")),
                                     ("gpt3_1.3b", "fsdp", ("tp=2", "zero_stage=3")), ("gpt3_1.3b", "fsdp", ("micro_batch=2",)), ("gpt3_1.3b", "fsdp", ("pp=2", "schedule=zb-v")),
-                                    ("gpt3_1.3b", "pytorch", ("precision=bf16", "tp=1", "pp=1", "offload=none", "recompute=none"))):
+                                    ("gpt3_1.3b", "deepspeed", ("precision=bf16", "tp=1", "pp=1", "recompute=none"))):
         words = ("plan", model, "--on", "dgx-h100", "--set", "global_batch=64", *(w for f in (f"framework={framework}", *fixed) for w in ("--set", f)))
         _, out, _ = run(*words, "-f", "json", "-q")
         answer = json.loads(out)
         expect("launch" in answer, "a plan", framework, fixed, answer["summary"])
         lines = [row["line"] for row in answer.get("launch", [])]
-        if framework == "pytorch":
+        if framework == "deepspeed":
             lines = lines[next((i for i, line in enumerate(lines) if line.startswith("{")), 0):]
             lines[-1] += "}" * (sum(line.count("{") for line in lines) - sum(line.count("}") for line in lines))
-        file = folder / ("own.json" if framework == "pytorch" else "own.toml" if framework == "fsdp" else "own.sh")
+        file = folder / ("own.json" if framework == "deepspeed" else "own.toml" if framework == "fsdp" else "own.sh")
         file.write_text("\n".join(lines))
         code, out, err = run("plan", model, "--on", "dgx-h100", "--from", str(file), "-f", "json", "-q")
         expect(code == 0 and json.loads(out)["values"]["yours.step_s"] == answer["values"]["best.step_s"], "own lines", framework, fixed, lines, err,

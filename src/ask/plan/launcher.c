@@ -134,7 +134,8 @@ pace_status pace_launch_frameworks(const char *names[PACE_LAUNCHERS_MOST], size_
     *count = 0;
     for (size_t i = 0; i < pace_yaml_count(all) && *count < PACE_LAUNCHERS_MOST; i++) {
         const char *name = pace_yaml_text(pace_yaml_item(pace_yaml_get(pace_yaml_item(all, i), "frameworks"), 0));
-        if (name) names[(*count)++] = name;
+        const char *offered = pace_yaml_text_of(pace_yaml_item(all, i), "offered");
+        if (name && !(offered && strcmp(offered, "no") == 0)) names[(*count)++] = name;
     }
     return PACE_OK;
 }

@@ -13,7 +13,8 @@ typedef struct {
 
 enum { PACE_LAUNCHERS_MOST = 8 };
 
-/** The framework that each launcher is for, the first where it is for several; borrowed from the catalogue. */
+/** The framework that each launcher which is offered is for, the first where it is for several; borrowed from the
+ * catalogue. */
 pace_status pace_launch_frameworks(const char *names[PACE_LAUNCHERS_MOST], size_t *count,
                                    pace_catalog *catalog) PACE_MUST_CHECK;
 
