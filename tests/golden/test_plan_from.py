@@ -163,6 +163,12 @@ def test_model(folder):
     _, other, _ = said(folder, sizes + " --nnodes 2 --nproc-per-node 8 --tp-comm-overlap", "llama3-70b", "--on", "dgx-h100*4")
     texts = " ".join(w["text"] for w in other["warnings"] if w["code"] == "file_differs")
     expect(all(t in texts for t in ("--tp-comm-overlap", "8.030 billion parameters, llama3-70b has 70.55 billion", "16 devices")), "differs", other["warnings"])
+    _, unknown, _ = said(folder, sizes + " --nnodes $SLURM_NNODES --nproc-per-node 8", "--on", "dgx-h100*2")
+    expect(not unknown["warnings"], "who starts it knows how many nodes", unknown["warnings"])
+    (folder / "sft.yaml").write_text(NEMO.replace("model:\n", "model:\n  num_layers: 24\n  hidden_size: 2048\n  num_attention_heads: 16\n  encoder_seq_length: 2048\n"
+                                                  "  max_position_embeddings: 2048\n  data: {train_ds: {num_workers: 4}, validation_ds: {num_workers: 2}}\n"))
+    code, out, err = run("plan", "--from", str(folder / "sft.yaml"), "--on", "dgx-h100", "-f", "json", "-q")
+    expect(code == 0 and any("hidden=2048, layers=24" in s for s in json.loads(out)["summary"]), "keys that stand twice", err)
     _, titan, _ = said(folder, '[model]\nname = "llama3"\nflavor = "8B"\n[training]\nlocal_batch_size = 1\nseq_len = 8192\n[compile]\nenable = true', "--on", "dgx-h100")
     expect(any("A step of 8 samples" in s for s in titan["summary"]) and "compile.enable" in titan["warnings"][0]["text"], "torchtitan", titan["summary"])
     code, _, err = said(folder, "--tensor-model-parallel-size 4 --micro-batch-size 1", "--on", "dgx-h100")

@@ -19,6 +19,7 @@ typedef struct {
     const pace_launch_words *words;
     const char *path;
     double nodes, devices_of_node;
+    bool nodes_unknown; /* only who starts it knows: "--nnodes $SLURM_NNODES" */
     char size[80];
 } reader;
 
@@ -138,6 +139,10 @@ static pace_status take_value(reader *r, const char *name, const char *key, cons
     }
     if (*value && is_unsaid(value)) return PACE_OK;
     if (form && strcmp(form, "text") == 0) return put(r, key, value);
+    if (*value == '$' && (strcmp(key, "nodes") == 0 || strstr(key, "devices") == key)) {
+        r->nodes_unknown = true;
+        return PACE_OK;
+    }
     if (!*value || *value == '$')
         return pace_fail(PACE_E_INPUT, "%s: %s: expected a value, found %s%.60s%s", r->path, name,
                          *value ? "\"" : "nothing", value,
@@ -200,10 +205,17 @@ static const pace_yaml_node *sizes_of(const reader *r) {
     return NULL;
 }
 
+/* "micro_batch_size" of "model.data.micro_batch_size". */
+static const char *last_part(const pace_launch_word *word) {
+    const char *dot = strrchr(word->name, '.');
+    return dot ? dot + 1 : word->name;
+}
+
 /* Whether a later word of the file has this one's name. */
 static bool is_said_again(const reader *r, size_t word) {
+    const char *name = last_part(&r->words->items.items[word]);
     for (size_t i = word + 1; i < r->words->items.count; i++)
-        if (strcmp(r->words->items.items[i].name, r->words->items.items[word].name) == 0) return true;
+        if (strcmp(last_part(&r->words->items.items[i]), name) == 0) return true;
     return false;
 }
 
@@ -220,10 +232,9 @@ static void as_hub_config(char document[DOCUMENT], const reader *r, const pace_y
     }
     for (size_t i = 0; i < r->words->items.count; i++) {
         const pace_launch_word *word = &r->words->items.items[i];
-        const char *dot = strrchr(word->name, '.');
         bool flag = is_true(word->value);
         if (is_said_again(r, i) || (!flag && !pace_number_parse(&number, word->value))) continue;
-        pace_append(document, DOCUMENT, "%.80s: %.40s\n", dot ? dot + 1 : word->name, flag ? "true" : word->value);
+        pace_append(document, DOCUMENT, "%.80s: %.40s\n", last_part(word), flag ? "true" : word->value);
     }
 }
 
@@ -260,7 +271,8 @@ static pace_status read_words(reader *r) {
         PACE_TRY(note_uncounted(r, &r->words->items.items[i]));
     }
     if (*s->model && *r->size) pace_append(s->model, sizeof s->model, "-%s", r->size);
-    if (!(s->devices > 0)) s->devices = r->devices_of_node * (r->nodes > 0 ? r->nodes : 1);
+    if (r->nodes_unknown) s->devices = 0;
+    else if (!(s->devices > 0)) s->devices = r->devices_of_node * (r->nodes > 0 ? r->nodes : 1);
     return describe(r);
 }
 
