@@ -47,7 +47,7 @@ def names_of(kind):
     for key, names in section.items():
         if kind == "job":
             yield key, key
-        elif isinstance(names, list) and names and all(isinstance(name, str) for name in names) and key not in ("idle_words", "spread_words", "bookkeeping", "dtype_prefixes", "op_prefixes", "packed_words"):
+        elif isinstance(names, list) and names and all(isinstance(name, str) for name in names) and key not in ("idle_words", "spread_words", "bookkeeping", "dtype_prefixes", "op_prefixes", "packed_words", "other_libraries"):
             yield key, str(names[0])
 
 
