@@ -10,7 +10,7 @@ const pace_verb pace_verb_table[PACE_VERBS] = {
     {"predict", "TRACE...|MODEL", "what the step would be on other hardware, or with a change",
      "Computes a step again: as it is, under each what-if alone, and under all together. A what-if\n"
      "given several times counts as several; --overheads given several times are pooled."},
-    {"plan", "MODEL|TRACE", "which configuration trains a model fastest, and what the next ones lose",
+    {"plan", "[MODEL|TRACE]", "which configuration trains a model fastest, and what the next ones lose",
      "Searches for the fastest way to share a model's training over a machine: tensor, pipeline, context,\n"
      "expert and data parallelism, ZeRO, micro-batch, recomputation. What --set fixes is not searched."},
     {"tune", "[TABLE]", "which algorithm and protocol a communication library should take, by size",
@@ -142,7 +142,8 @@ const pace_option_row pace_option_table[] = {
      TEXT("within", "DAYS", NULL, "find the smallest part of each machine that is done by then: 30d", NULL, NULL)},
     {PLAN, LIST("price", "PRICE", NULL, "price of a device's hour: one for all machines, or one for each", NULL, NULL)},
     {PLAN, TEXT("budget", "MONEY", NULL, "what all tokens may cost, in the unit of --price: 2M, 50000", NULL, NULL)},
-    {PLAN, TEXT("from", "FILE", NULL, "your script, TOML, YAML or JSON that trains: what to change", NULL, NULL)},
+    {PLAN,
+     TEXT("from", "FILE", NULL, "a script or configuration that starts your training: what to change", NULL, NULL)},
     {PLAN, LIST("fit", "FILE", NULL, "use what 'paceline fit --kind step' learned of your own runs", NULL, NULL)},
     {PLAN, TEXT("failures", "MTBF:SAVE:RESTART", NULL,
                 "a device's failures, and checkpoints (50000h:60s:10m): more days", NULL, NULL)},

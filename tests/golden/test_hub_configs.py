@@ -6,8 +6,8 @@ import tempfile
 
 from checks import expect, expect_line, finish, run
 
-# The released model's config.json (what bears on its size), its parameters as the hub counts them, and how near ours must be: 0
-# where the catalogue describes all of them, a share where it leaves out scales, biases or positions.
+# The released model's config.json (what bears on its size) and its parameters as the hub counts them, both recalled, and how near ours
+# must be: 0 where the catalogue describes all of them, a share where it leaves out scales, biases or positions.
 LLAMA = dict(model_type="llama", hidden_size=4096, intermediate_size=14336, num_hidden_layers=32, num_attention_heads=32,
              num_key_value_heads=8, vocab_size=128256, max_position_embeddings=8192)
 RELEASED = {

@@ -131,7 +131,7 @@ def test_own_lines(folder):
     """What a plan tells a program, given back, is the fastest configuration."""
     for model, framework, fixed in (("gpt3_1.3b", "megatron-core", ("tp=2", "pp=2", "vpp=4", "precision=bf16")), ("gpt3_1.3b", "megatron-core", ("recompute=full", "precision=bf16")),
                                     ("gpt3_1.3b", "fsdp", ("tp=2", "zero_stage=3")), ("gpt3_1.3b", "fsdp", ("micro_batch=2",)), ("gpt3_1.3b", "fsdp", ("pp=2", "schedule=zb-v")),
-                                    ("gpt3_1.3b", "deepspeed", ("precision=bf16", "tp=1", "pp=1", "recompute=none"))):
+                                    ("gpt3_1.3b", "deepspeed", ("precision=bf16", "tp=1", "pp=1", "recompute=none")), ("gpt3_1.3b", "deepspeed", ("precision=bf16", "tp=2", "pp=1", "recompute=none"))):
         words = ("plan", model, "--on", "dgx-h100", "--set", "global_batch=64", *(w for f in (f"framework={framework}", *fixed) for w in ("--set", f)))
         _, out, _ = run(*words, "-f", "json", "-q")
         answer = json.loads(out)
@@ -163,6 +163,8 @@ def test_model(folder):
     _, other, _ = said(folder, sizes + " --nnodes 2 --nproc-per-node 8 --tp-comm-overlap", "llama3-70b", "--on", "dgx-h100*4")
     texts = " ".join(w["text"] for w in other["warnings"] if w["code"] == "file_differs")
     expect(all(t in texts for t in ("--tp-comm-overlap", "8.030 billion parameters, llama3-70b has 70.55 billion", "16 devices")), "differs", other["warnings"])
+    _, word, _ = said(folder, sizes + " --recompute-granularity some", "--on", "dgx-h100")
+    expect([w["text"].endswith("--recompute-granularity some.") for w in word["warnings"]] == [True], "a word that means nothing here", word["warnings"])
     _, unknown, _ = said(folder, sizes + " --nnodes $SLURM_NNODES --nproc-per-node 8", "--on", "dgx-h100*2")
     expect(not unknown["warnings"], "who starts it knows how many nodes", unknown["warnings"])
     (folder / "sft.yaml").write_text(NEMO.replace("model:\n", "model:\n  num_layers: 24\n  hidden_size: 2048\n  num_attention_heads: 16\n  encoder_seq_length: 2048\n"

@@ -129,17 +129,24 @@ static const char *translate(const pace_yaml_node *map, const char *value) {
     return pace_yaml_text_of(map, first);
 }
 
+/* What changes a step and no setting follows. */
+static pace_status note_uncounted(reader *r, const char *name, const char *value) {
+    char text[TEXT];
+    pace_snprintf(text, sizeof text, "%s%s%s", name, *value ? " " : "", value);
+    for (size_t i = 0; i < r->out->uncounted.count; i++)
+        if (strcmp(r->out->uncounted.items[i], text) == 0) return PACE_OK;
+    return pace_texts_add(&r->out->uncounted, text);
+}
+
 static pace_status take_value(reader *r, const char *name, const char *key, const pace_yaml_node *how,
                               const char *value) {
     const char *form = pace_yaml_text(how);
     double number;
-    if (pace_yaml_is_map(how)) {
-        const char *means = translate(how, value);
-        return means ? put(r, key, means) : PACE_OK;
-    }
+    if (pace_yaml_is_map(how) && translate(how, value)) return put(r, key, translate(how, value));
     if (*value && is_unsaid(value)) return PACE_OK;
+    if (pace_yaml_is_map(how)) return note_uncounted(r, name, value);
     if (form && strcmp(form, "text") == 0) return put(r, key, value);
-    if (*value == '$' && (strcmp(key, "nodes") == 0 || strstr(key, "devices") == key)) {
+    if (*value == '$' && (strcmp(key, "nodes") == 0 || pace_starts(key, "devices"))) {
         r->nodes_unknown = true;
         return PACE_OK;
     }
@@ -163,18 +170,13 @@ static pace_status take_word(reader *r, const pace_launch_word *word) {
     return PACE_OK;
 }
 
-/* What changes a step and no setting follows. */
-static pace_status note_uncounted(reader *r, const pace_launch_word *word) {
+static pace_status check_uncounted(reader *r, const pace_launch_word *word) {
     const pace_yaml_node *map = pace_yaml_get(r->launcher, "uncounted");
-    char text[TEXT];
     size_t number;
     if (!find_key(&number, map, word)) return PACE_OK;
     const char *usual = pace_yaml_text(pace_yaml_item(map, number));
     if (usual && pace_same_word(word->value, usual)) return PACE_OK;
-    pace_snprintf(text, sizeof text, "%s%s%s", pace_yaml_key(map, number), *word->value ? " " : "", word->value);
-    for (size_t i = 0; i < r->out->uncounted.count; i++)
-        if (strcmp(r->out->uncounted.items[i], text) == 0) return PACE_OK;
-    return pace_texts_add(&r->out->uncounted, text);
+    return note_uncounted(r, pace_yaml_key(map, number), word->value);
 }
 
 /* --- the model ---------------------------------------------------------------------------------------------------- */
@@ -268,7 +270,7 @@ static pace_status read_words(reader *r) {
     pace_snprintf(s->framework, sizeof s->framework, "framework=%.40s", framework ? framework : "");
     for (size_t i = 0; i < r->words->items.count; i++) {
         PACE_TRY(take_word(r, &r->words->items.items[i]));
-        PACE_TRY(note_uncounted(r, &r->words->items.items[i]));
+        PACE_TRY(check_uncounted(r, &r->words->items.items[i]));
     }
     if (*s->model && *r->size) pace_append(s->model, sizeof s->model, "-%s", r->size);
     if (r->nodes_unknown) s->devices = 0;

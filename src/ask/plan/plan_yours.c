@@ -72,13 +72,10 @@ static pace_status fill_batch(pace_plan_asked *a) {
 static pace_status take_model(pace_plan_asked *a) {
     pace_launcher_settings *file = &a->file;
     if (a->name) return PACE_OK;
-    if (*file->model) a->name = file->model;
-    else if (file->described) {
-        a->name = file->described;
-        return fix(a, &file->model_sizes);
-    }
-    if (a->name) return PACE_OK;
-    return pace_fail(PACE_E_USAGE, "expected a model: %s neither names one nor states its sizes", a->options->from);
+    a->name = *file->model ? file->model : file->described;
+    if (!a->name)
+        return pace_fail(PACE_E_USAGE, "expected a model: %s neither names one nor states its sizes", a->options->from);
+    return *file->model ? PACE_OK : fix(a, &file->model_sizes);
 }
 
 pace_status pace_plan_yours_read(pace_plan_asked *a) {
@@ -117,18 +114,17 @@ static double parameters_of(pace_catalog *catalog, const char *name, const pace_
 }
 
 /* Parameters of the file's model, where the question names one that has more or fewer. */
-static pace_status compare_models(pace_plan_asked *a, const pace_plan_place *p) {
+static void compare_models(pace_plan_asked *a, const pace_plan_place *p) {
     enum { ALIKE = 10 }; /* percent: vocabularies are padded, and assumed */
     const pace_texts none = {0};
     const pace_launcher_settings *file = &a->file;
     pace_config config = pace_config_default();
     double of_file = 0, asked = pace_model_total(&p->step.model, &config).parameters;
-    if (a->name == file->model || a->name == file->described) return PACE_OK;
+    if (a->name == file->model || a->name == file->described) return;
     if (*file->model) of_file = parameters_of(a->options->context->catalog, file->model, &none);
     else if (file->described)
         of_file = parameters_of(a->options->context->catalog, file->described, &file->model_sizes);
     if (of_file > 0 && 100 * fabs(of_file / asked - 1) > ALIKE) a->file_parameters = of_file;
-    return PACE_OK;
 }
 
 /* --- yours, and changes of it ------------------------------------------------------------------------------------- */
@@ -190,7 +186,7 @@ pace_status pace_plan_yours_improve(pace_plan_asked *a) {
     pace_config yours;
     if (!a->options->from) return PACE_OK;
     pace_plan_place *p = a->places.items[0];
-    PACE_TRY(compare_models(a, p));
+    compare_models(a, p);
     for (int f = 0; f < PACE_PLAN_FIELDS; f++) pinned[f] = true;
     PACE_TRY(read_yours(&yours, a, p));
     PACE_TRY(pace_plan_place_best(&a->yours, a->yours_refused, sizeof a->yours_refused, a, p, &yours, pinned));
