@@ -140,6 +140,7 @@ def test_bad_input():
         (("fit", put("absurd.csv", "device,m,n,k,time_us\nT4,1,2,3,-5\nT4,-1,2,3,5\n")), 3, "not a time"),
         (("fit", put("empty.csv", "")), 3, "empty"),
         (("fit", put("bar.csv", "|\n")), 3, "expected names of columns"),
+        (("predict", "--rows", put("header.csv", "device,m,n,k\n")), 3, "found no row"),
         (("fit", os.path.join(FOLDER, "absent.csv")), 3, "absent.csv"),
         (("fit", put("ragged.csv", "device,m,n,k,time_us\nT4,1,2\n")), 3, "found 3"),
         (("fit", put("quote.csv", 'device,m\n"T4,1\n')), 3, "quote"),
