@@ -4,7 +4,7 @@
 
 const cli_exit_code cli_exit_codes[] = {
     {CLI_DONE, "done"},
-    {CLI_NO, "the answer is no: a bar or a limit is missed, a step does not fit into memory"},
+    {CLI_NO, "the answer is no: a bar or a limit is missed, a step does not fit into memory, no row has an answer"},
     {CLI_USAGE, "the question is wrong: an option, a value, a combination"},
     {CLI_INPUT, "an input or output: not there, damaged, of another format, not to be written; --strict and a warning"},
     {CLI_MISSING, "missing here: a name of the catalogue, a package, a module"},

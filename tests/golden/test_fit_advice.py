@@ -74,6 +74,15 @@ def test_workers():
     expect("may not fit" in found.get("may_not_fit", ""), "a point that may not fit is said, too", found)
 
 
+def test_what_if_precision():
+    """Products in single precision keep single-precision inputs: the need is that of the step whose precision is fp32."""
+    step = ["gpt2_xl", "--on", "rtx-4090", "--set", "micro_batch=2", "--set", "seq=1024", "--set", "recompute=none"]
+    need = re.search(r"needs (\S+ GB)", answer(*step, "--set", "precision=fp32")["does_not_fit"])[1]
+    half = [*step, "--set", "precision=bf16"]
+    expect(f'with "precision fp32" a rank needs about {need}' in answer(*half, "--precision", "fp32")["does_not_fit"], need)
+    expect(not doubt(answer(*half, "--precision", "fp8")), "fewer bits need no more")
+
+
 def test_rows(folder):
     path = os.path.join(folder, "rows.csv")
     rows = [["bert_large", "dgx-1-v100", "nccl", 8, 256, ""]]
@@ -103,6 +112,7 @@ def test_stage_alone():
 with tempfile.TemporaryDirectory() as scratch:
     test_models()
     test_workers()
+    test_what_if_precision()
     test_rows(scratch)
     test_stage_alone()
 finish()

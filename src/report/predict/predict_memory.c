@@ -29,7 +29,14 @@ static void judge(verdict *v, const pace_trace_memory *memory, size_t i) {
     }
 }
 
-/* A model's: the step's own case with the batch and the device of the what-if. What has no such step is not known. */
+/* Of matrix operations in single precision a step in half keeps twice as much. */
+static bool widens(const pace_prediction *p, const pace_scenario *one) {
+    return p->is_model && one->has_precision && one->precision < PACE_FP16 &&
+           pace_config_matrix_precision(&p->step.asked.config) >= PACE_FP16;
+}
+
+/* A model's: the step's own case with the batch, the precision and the device of the what-if. What has no such step is
+ * not known. */
 static pace_status of_model(pace_trace_memory *out, pace_prediction *p, const pace_scenario *one,
                             const pace_doubts *doubts) {
     pace_step_case asked = p->step.asked;
@@ -43,6 +50,7 @@ static pace_status of_model(pace_trace_memory *out, pace_prediction *p, const pa
         config->micro_batch = ceil(one->batch / pace_config_micro_batches(config));
         config->global_batch *= config->micro_batch / now;
     }
+    if (widens(p, one)) config->precision = PACE_RUN_FP32;
     asked.may_recompute = false;
     pace_status status = pace_step_settle(&solution, &p->step.pricer, &asked);
     if (status != PACE_OK) return status == PACE_E_MEMORY ? status : PACE_OK;
@@ -91,7 +99,7 @@ static void warn(pace_report *report, const pace_prediction *p, const verdict *v
 
 /* What the answer is about already has been said by pace_put_fit(). */
 static bool is_other_step(const pace_prediction *p, const pace_scenario *one) {
-    if (one->batch > 0) return true;
+    if (one->batch > 0 || widens(p, one)) return true;
     return one->device && (!p->is_model || one->device != p->step.asked.device);
 }
 

@@ -204,6 +204,7 @@ static pace_status build(pace_report *report, void *context) {
         pace_report_warn(report, PACE_WARN_ROWS_UNANSWERED, NULL,
                          "%zu of %zu rows cannot be answered: see the column status", a->from.questions - a->answered,
                          a->from.questions);
+    if (a->answered == 0) pace_report_deny(report);
     return PACE_OK;
 }
 
