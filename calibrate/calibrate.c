@@ -452,7 +452,6 @@ static pace_status read_question(pace_calibrate_options *out, const pace_questio
     double threads = pace_question_number(question, "threads"), device = pace_question_number(question, "device");
     bool quick = pace_question_has(question, "quick"), full = pace_question_has(question, "full");
     const char *rows = pace_question_text(question, "output"), *entry = pace_question_text(question, "entry");
-    size_t length = rows ? strlen(rows) : 0;
     if (pace_question_input_count(question) > 1)
         return pace_fail(PACE_E_USAGE, "expected at most one of cpu, cuda and neurons, found %zu",
                          pace_question_input_count(question));
@@ -469,8 +468,6 @@ static pace_status read_question(pace_calibrate_options *out, const pace_questio
         return pace_fail(PACE_E_USAGE, "device: it has no effect on %s: expected cuda, whose devices have numbers",
                          target ? target : "cpu");
     if (device > 1024) return pace_fail(PACE_E_USAGE, "device: expected a number from 0 to 1024, found %g", device);
-    if (rows && (length <= 4 || !pace_has_suffix(rows, ".csv")))
-        return pace_fail(PACE_E_USAGE, "output: expected a file ending in .csv, found '%.80s'", rows);
     if (rows && entry && strcmp(rows, entry) == 0)
         return pace_fail(PACE_E_USAGE, "entry: expected another file than that of the rows, found '%.80s'", entry);
     *out = (pace_calibrate_options){.target = target,

@@ -1,8 +1,10 @@
 #include "ask/question.h"
 #include "base/decimal.h"
+#include "base/text.h"
 #include "machine/machine.h"
 #include "model/model_settings.h"
 
+#include <stdio.h>
 #include <string.h>
 
 enum { MOST_ITEMS = 64 };
@@ -47,10 +49,29 @@ static pace_status find(const pace_option **out, pace_field_value **value, pace_
     return PACE_OK;
 }
 
+/* What an option writes has a suffix of the family that its argument ("FILE.json") is of; the first says what it is. */
+static pace_status check_suffix(const pace_option *option, const char *path) {
+    static const char *const families[][3] = {
+        {".json", ".json.gz", ".json.zst"}, {".csv"}, {".yaml", ".yml"}, {".sqlite", ".sqlite3", ".db"}, {".et"}};
+    const char *const *family = NULL;
+    char expected[48] = "";
+    for (size_t i = 0; option->role == PACE_OPTION_WRITES && i < PACE_COUNT(families); i++)
+        for (size_t k = 0; k < 3 && families[i][k]; k++)
+            if (pace_has_suffix(option->argument, families[i][k])) family = families[i];
+    for (size_t k = 0; family && k < 3 && family[k]; k++) {
+        if (pace_has_suffix(path, family[k]) && strlen(path) > strlen(family[k])) return PACE_OK;
+        snprintf(expected + strlen(expected), sizeof expected - strlen(expected), "%s%s", k ? " or " : "", family[k]);
+    }
+    if (!family) return PACE_OK;
+    return pace_fail(PACE_E_USAGE, "%s: expected a name that ends with %s, found '%.200s'", option->name, expected,
+                     path);
+}
+
 /* An empty expression matches everything; of any other text nothing was meant. */
 static pace_status add_text(pace_field_value *value, const pace_option *option, const char *text) {
     if (text[strspn(text, " \t")] == '\0' && strcmp(option->argument, "REGEX") != 0)
         return pace_fail(PACE_E_USAGE, "%s: expected %s, found \"%s\"", option->name, option->argument, text);
+    PACE_TRY(check_suffix(option, text));
     if (option->type == PACE_OPTION_TEXT) pace_texts_free(&value->texts);
     if (strcmp(option->name, "set") == 0)
         PACE_TRY(pace_settings_check_once((const char *const *)value->texts.items, value->texts.count, text));

@@ -1,5 +1,6 @@
 """What tests of this folder share: the program run from outside, checks that are counted, and their sum as an exit status."""
 import os
+import re
 import subprocess
 import sys
 
@@ -27,6 +28,11 @@ def run(*words, stdin=b"", stdout=subprocess.PIPE):
     expect(0 <= done.returncode <= 5 or done.returncode == 141, "crashed", words, done.returncode, err[-400:])
     expect("Sanitizer" not in err and "runtime error" not in err, "sanitizer", words, err[-800:])
     return done.returncode, out, err
+
+
+def says_no(err):
+    """An answer with status 1: a step that does not fit into memory, or a table of which no row has an answer."""
+    return "Does not fit: " in err or bool(re.search(r"\b(\d+) of \1 rows cannot be answered", err))
 
 
 def expect_line(code, err, wanted_code, *wanted):

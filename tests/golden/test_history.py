@@ -2,6 +2,7 @@
 import json
 import os
 import random
+import shutil
 import sqlite3
 import subprocess
 import sys
@@ -176,6 +177,7 @@ def test_refused(folder):
     with open(text, "w") as file:
         file.write("this is no database, whatever it is called\n" * 50)
     other = os.path.join(folder, "other.sqlite")
+    named = shutil.copy(DEMO, os.path.join(folder, "demo.sqlite"))
     sqlite3.connect(other).execute("CREATE TABLE t (a)")
     for code, word, words in (
         (3, "found none", ["history", path]),
@@ -189,7 +191,8 @@ def test_refused(folder):
         (2, "no effect without --store", ["predict", "lenet", "--on", "a100-40-sxm", "--series", "x"]),
         (3, "--store", ["analyze", DEMO, "--store", os.path.join(folder, "no", "x.sqlite")]),
         (3, "--store", ["analyze", DEMO, "--store", text]),
-        (2, "is an input", ["analyze", DEMO, "--store", DEMO]),
+        (2, "is an input", ["analyze", named, "--store", named]),
+        (2, "ends with .sqlite", ["analyze", DEMO, "--store", DEMO]),
     ):
         done, _, err = run(*words)
         expect_line(done, err, code, word)

@@ -9,15 +9,15 @@ import subprocess
 import tempfile
 
 import strict_schema
+from checks import says_no
 
 PACELINE = os.environ["PACELINE"]
 DATA = pathlib.Path(os.environ.get("PACELINE_SHARED", "")) / "llm"
 
 
 def run(*words, status=0):
-    """A step that does not fit into memory is a no: status 1."""
     done = subprocess.run([PACELINE, *map(str, words)], capture_output=True, text=True)
-    assert done.returncode == (1 if "Does not fit: " in done.stderr else status), (words, done.returncode, done.stderr)
+    assert done.returncode == (1 if says_no(done.stderr) else status), (words, done.returncode, done.stderr)
     return done
 
 

@@ -5,6 +5,8 @@ import os
 import subprocess
 import tempfile
 
+from checks import says_no
+
 PACELINE = os.environ["PACELINE"]
 
 
@@ -14,7 +16,7 @@ def ask(text):
         file.flush()
         done = subprocess.run([PACELINE, "predict", "--kind", "step", "--rows", file.name, "--format", "csv"],
                               capture_output=True, text=True)
-        assert done.returncode == (1 if "Does not fit: " in done.stderr else 0), done.stderr
+        assert done.returncode == says_no(done.stderr), done.stderr
         return list(csv.DictReader(done.stdout.splitlines()))
 
 

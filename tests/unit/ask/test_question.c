@@ -4,6 +4,7 @@
 
 #include "paceline/paceline.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "cmocka_of_tests.h"
@@ -16,7 +17,9 @@ static void every_option_can_be_set_by_its_name(void **state) {
         pace_question *question;
         assert_int_equal(pace_question_new(&question, test_context(), verb->name), PACE_OK);
         for (size_t i = 0; (option = pace_option_at(verb->name, i)); i++) {
-            const char *text = option->type == PACE_OPTION_FLAG ? "true" : "1";
+            const char *suffix = option->role == PACE_OPTION_WRITES ? strchr(option->argument, '.') : NULL;
+            char text[16];
+            snprintf(text, sizeof text, "%s%s", option->type == PACE_OPTION_FLAG ? "true" : "1", suffix ? suffix : "");
             pace_status status = pace_question_set(question, option->name, text);
             assert_int_equal(status, option->role == PACE_OPTION_RENDERS ? PACE_E_USAGE : PACE_OK);
             if (status == PACE_OK) assert_true(pace_question_has(question, option->name));
