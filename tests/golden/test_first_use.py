@@ -81,6 +81,13 @@ with tempfile.TemporaryDirectory() as folder:
     expect("on 8 v100-sxm2-16, data parallel:" in " ".join(out.split()) and "Assumed: all 8 devices" in out, out[:800])
     code, out, _ = run("predict", "resnet50", "--on", "dgx-1-v100", "--workers", "1,8", "--batch", "100000", "-q")
     expect(code == 1 and out.startswith("Does not fit: resnet50 with a batch of 100000 on 1 worker needs"), code, out[:200])
+    # Frameworks answered in closed form speak alike; TF32 is half of bf16's rate, fp32 a fifteenth (989.4, 494.7 and 66.9 TFLOP/s).
+    for on, where in (("h100-80-sxm", "on h100-80-sxm:"), ("dgx-h100*2", "on 16 h100-80-sxm, data parallel:")):
+        for words in ((), ("--set", "framework=tensorflow")):
+            expect(where in " ".join(run("predict", "resnet50", "--on", on, *words)[1].split()), on, words)
+    for model, times in (("resnet50", "fp32, most of it in TF32. By the device's peaks products are 2 times"), ("bert_large", "fp32. By the device's peaks products are 14.8 times")):
+        expect(times in " ".join(run("predict", model, "--on", "h100-80-sxm", "--set", "micro_batch=8")[1].split()), model)
+
     # Every word of a device's name counts, and only one device may be meant.
     for text, right in (("a100", "a100-80-sxm"), ("nvidia a100", "a100-80-sxm"), ("a100 40 pcie", "a100-40-pcie"), ("rtx4090", "rtx-4090"),
                         ("4090", "rtx-4090"), ("Tesla V100-SXM2-32GB", "v100-sxm2-32")):

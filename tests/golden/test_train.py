@@ -286,6 +286,7 @@ def test_refused(folder):
         (("lenet", "--approach", "by-post"), 2, "expected baidu-mpi"),
         (("lenet", "--set", "precision=fp16"), 2, "precision"),
         (("lenet", "--steps", "1", "--trace", os.path.join(folder, "no", "t.json")), 3, "t.json"),
+        (("lenet", "--steps", "1", "--trace", os.path.join(folder, "t.html")), 2, "ends with .json"),
     ):
         status, out, err = run("train", *words, "--threads", "1")  # GCC's leak checker falls over waiting threads of OpenMP
         expect(not out, words, out)

@@ -103,18 +103,13 @@ static void put_measured(pace_node *root, const pace_prediction *p) {
 
 static void put_predicted(pace_node *root, const pace_prediction *p) {
     const pace_estimate *step_s = &p->results[0].step_s;
-    double ranks = p->is_model ? pace_config_ranks(&p->step.asked.config) : 1, replicas = p->step.asked.config.dp;
-    char count[32] = "", shared[64] = "";
     pace_step_rate rate = {.mfu = NAN};
-    if (ranks > 1) pace_snprintf(count, sizeof count, "%.0f ", ranks);
-    if (p->step.all_devices && replicas == ranks) pace_snprintf(shared, sizeof shared, ", data parallel");
-    else if (p->step.all_devices)
-        pace_snprintf(shared, sizeof shared, ", %.0f replicas of %.0f", replicas, ranks / replicas);
-    if (p->is_model) rate = pace_step_rate_of(&p->step.asked, step_s->median, ranks);
-    pace_node_sentence(root, true, "The step would take %s (%s to %s) on %s%s%s%s%s.",
-                       pace_show_ns(pace_ns(step_s->median)).text, pace_show_ns(pace_estimate_low_ns(*step_s)).text,
-                       pace_show_ns(pace_estimate_high_ns(*step_s)).text, count, p->inputs.forecast.device->name,
-                       shared, p->is_model ? ": " : "", rate.text);
+    if (p->is_model) rate = pace_put_step_takes(root, &p->step, *step_s);
+    else
+        pace_node_sentence(root, true, "The step would take %s (%s to %s) on %s.",
+                           pace_show_ns(pace_ns(step_s->median)).text,
+                           pace_show_ns(pace_estimate_low_ns(*step_s)).text,
+                           pace_show_ns(pace_estimate_high_ns(*step_s)).text, p->inputs.forecast.device->name);
     pace_node *step = pace_node_object(root, "step", NULL, PACE_FOR_JSON);
     pace_node_null(step, "measured_ns");
     pace_node_int(step, "walked_ns", pace_ns(step_s->median / p->fit_factor - p->results[0].exchange.skew_s));

@@ -263,15 +263,17 @@ void pace_put_unsaid(pace_node *root, const pace_step_asked *step) {
     double ranks = pace_config_ranks(&half);
     half.precision = pace_step_autocast(&step->asked);
     pace_precision in = pace_config_matrix_precision(&half);
-    double single = pace_device_rate(step->asked.device, PACE_FP32), rate = pace_device_rate(step->asked.device, in);
+    pace_precision now = pace_step_main_precision(&step->asked);
+    double single = pace_device_rate(step->asked.device, now), rate = pace_device_rate(step->asked.device, in);
     if (step->idle_devices > 0)
         pace_node_sentence(root, true, "That is %g of the %g devices of %s.", ranks, ranks + step->idle_devices,
                            step->machine.name);
     if (step->precision_unsaid && rate > single)
         pace_node_sentence(root, true,
-                           "Nobody said a precision: this is %s's fp32. By the device's peaks products are %.3g times "
-                           "as fast with --set precision=%s.",
-                           step->asked.framework->name, rate / single, pace_config_word(&half, "precision"));
+                           "Nobody said a precision: this is %s's fp32%s. By the device's peaks products are %.3g "
+                           "times as fast with --set precision=%s.",
+                           step->asked.framework->name, now == PACE_TF32 ? ", most of it in TF32" : "", rate / single,
+                           pace_config_word(&half, "precision"));
     else if (step->precision_unsaid && step->asked.framework->precision == PACE_RUN_FP32 &&
              step->asked.config.precision != PACE_RUN_FP32)
         pace_node_sentence(root, true,
@@ -362,13 +364,9 @@ static pace_status build(pace_report *report, void *context) {
     const asked *a = context;
     pace_node *root = pace_report_root(report);
     pace_estimate s = a->answer.time_s;
-    double low_s = pace_estimate_low(s), high_s = pace_estimate_high(s),
-           ranks = pace_config_ranks(&a->step->asked.config);
-    const pace_step_rate rate = pace_step_rate_of(&a->step->asked, s.median, ranks);
+    double ranks = pace_config_ranks(&a->step->asked.config);
     PACE_TRY(pace_put_fit(report, a->step));
-    pace_node_sentence(root, true, "The step would take %s (%s to %s) on %g of %s: %s.",
-                       pace_show_ns(pace_ns(s.median)).text, pace_show_ns(pace_ns(low_s)).text,
-                       pace_show_ns(pace_ns(high_s)).text, ranks, a->on, rate.text);
+    const pace_step_rate rate = pace_put_step_takes(root, a->step, s);
     pace_put_unsaid(root, a->step);
     warn_of_kernels(report, a->step->settled.plan.slots);
     put_road(root, a);

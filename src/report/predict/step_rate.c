@@ -4,18 +4,18 @@
 
 #include <math.h>
 
-/* What most of the arithmetic is done in: PyTorch's fp32 takes TF32 for convolutions, not for products of matrices. */
-static pace_precision precision_of(const pace_step_case *asked) {
+pace_precision pace_step_main_precision(const pace_step_case *asked) {
     double convolved = 0;
     PACE_ITEMS (const pace_layer, layer, &asked->model->layers)
         if (layer->kind == PACE_LAYER_CONVOLUTION) convolved += layer->multiply_adds[0];
     bool convolves = convolved > pace_model_total(asked->model, &asked->config).multiply_adds / 2;
-    return convolves ? pace_config_convolution_precision(&asked->config) : pace_config_matrix_precision(&asked->config);
+    return pace_device_rated_as(asked->device, convolves ? pace_config_convolution_precision(&asked->config)
+                                                         : pace_config_matrix_precision(&asked->config));
 }
 
 pace_step_rate pace_step_rate_of(const pace_step_case *asked, double seconds, double devices) {
     const pace_config *config = &asked->config;
-    pace_precision precision = pace_device_rated_as(asked->device, precision_of(asked));
+    pace_precision precision = pace_step_main_precision(asked);
     double sequence = pace_model_sequence(asked->model, config), peak = pace_device_rate(asked->device, precision);
     double samples_per_s = pace_config_samples(config) / seconds / devices;
     double flop = 2 * pace_model_total(asked->model, config).multiply_adds * pace_config_passes(config);
@@ -27,5 +27,20 @@ pace_step_rate pace_step_rate_of(const pace_step_case *asked, double seconds, do
                       pace_precision_key(precision));
     pace_snprintf(rate.text, sizeof rate.text, "%s %s/s per device%s", pace_show_real(rate.per_s).text,
                   rate.of_tokens ? "tokens" : "samples", used);
+    return rate;
+}
+
+pace_step_rate pace_put_step_takes(pace_node *root, const pace_step_asked *step, pace_estimate time_s) {
+    const pace_step_case *asked = &step->asked;
+    double ranks = pace_config_ranks(&asked->config), replicas = asked->config.dp;
+    char count[32] = "", shared[64] = "";
+    const pace_step_rate rate = pace_step_rate_of(asked, time_s.median, ranks);
+    if (ranks > 1) pace_snprintf(count, sizeof count, "%.0f ", ranks);
+    if (step->all_devices && replicas == ranks) pace_snprintf(shared, sizeof shared, ", data parallel");
+    else if (step->all_devices)
+        pace_snprintf(shared, sizeof shared, ", %.0f replicas of %.0f", replicas, ranks / replicas);
+    pace_node_sentence(root, true, "The step would take %s (%s to %s) on %s%s%s: %s.",
+                       pace_show_ns(pace_ns(time_s.median)).text, pace_show_ns(pace_estimate_low_ns(time_s)).text,
+                       pace_show_ns(pace_estimate_high_ns(time_s)).text, count, asked->device->name, shared, rate.text);
     return rate;
 }
