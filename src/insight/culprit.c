@@ -93,9 +93,10 @@ static const char *place_of_device_work(const pace_step *step, uint32_t task) {
 }
 
 /* What the thread of the step does, while another that works for it waits. */
-static const char *place_of_step_thread(const pace_step *step, int64_t at_ns) {
-    PACE_ITEMS (const pace_lane, lane, &step->lanes) {
-        uint32_t task = lane->device || !lane->count ? PACE_NO_TASK : pace_task_at(step, lane, at_ns), mark = task;
+static const char *place_of_step_thread(const pace_rank *rank, int64_t at_ns) {
+    const pace_step *step = &rank->step;
+    PACE_ITEMS (const uint32_t, lane, &rank->marks.lanes) {
+        uint32_t task = pace_task_at(step, &step->lanes.items[*lane], at_ns), mark = task;
         while (mark != PACE_NO_TASK && !pace_task_marks_step(step, mark)) mark = pace_task_parent(step, mark);
         if (mark != PACE_NO_TASK) return pace_host_place(step, task);
     }
@@ -112,7 +113,7 @@ static const char *place_of_piece(const pace_analysis *analysis, const pace_path
     int64_t offset = analysis->ranks.items[home]->shift_ns - rank->shift_ns;
     int64_t middle = piece->start_ns + (piece->end_ns - piece->start_ns) / 2 + offset;
     const char *own = pace_host_place(step, pace_task_at(step, &step->lanes.items[step->lane[piece->task]], middle));
-    return own ? own : place_of_step_thread(step, middle);
+    return own ? own : place_of_step_thread(rank, middle);
 }
 
 /* The call whose length device work waits for, and not what was done before it; PACE_NO_TASK = none. */

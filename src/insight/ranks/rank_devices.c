@@ -27,12 +27,11 @@ pace_status pace_rank_device_ids(pace_device_ids *out, const pace_step *step) {
 
 static pace_status copy_marks(pace_marks *out, const pace_marks *marks) {
     *out = *marks;
-    out->items.items = NULL;
-    out->items.count = out->items.capacity = 0;
-    pace_status status = PACE_OK;
-    for (size_t i = 0; status == PACE_OK && i < marks->items.count; i++)
-        status = PACE_PUSH(&out->items, marks->items.items[i]);
-    return status;
+    memset(&out->items, 0, sizeof out->items);
+    memset(&out->lanes, 0, sizeof out->lanes);
+    PACE_ITEMS (const pace_mark, mark, &marks->items) PACE_TRY(PACE_PUSH(&out->items, *mark));
+    PACE_ITEMS (const uint32_t, lane, &marks->lanes) PACE_TRY(PACE_PUSH(&out->lanes, *lane));
+    return PACE_OK;
 }
 
 pace_status pace_rank_of_device(pace_rank **out, const pace_rank *trace, uint32_t device_id,

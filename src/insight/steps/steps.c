@@ -11,7 +11,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-void pace_marks_free(pace_marks *marks) { PACE_VEC_FREE(&marks->items); }
+void pace_marks_free(pace_marks *marks) {
+    PACE_VEC_FREE(&marks->items);
+    PACE_VEC_FREE(&marks->lanes);
+}
 
 ptrdiff_t pace_marks_at(const pace_marks *marks, int64_t host_ns) {
     size_t low = 0;
@@ -228,6 +231,21 @@ static pace_status number_labels(pace_marks *marks, pace_step *step) {
     return PACE_OK;
 }
 
+/* One thread, or a few take turns. Where thousands have marks, as no trainer's have, none is the step's. */
+static pace_status find_lanes(pace_marks *marks, const pace_step *step) {
+    enum { MOST_LANES = 64 };
+    bool *marked = pace_alloc(step->lanes.count, sizeof *marked);
+    if (!marked) return PACE_E_MEMORY;
+    for (uint32_t task = 0; task < step->count; task++)
+        if (may_mark(step, task) && !marked[step->lane[task]])
+            marked[step->lane[task]] = pace_task_marks_step(step, task);
+    pace_status status = PACE_OK;
+    for (uint32_t lane = 0; status == PACE_OK && lane < step->lanes.count && marks->lanes.count < MOST_LANES; lane++)
+        if (marked[lane]) status = PACE_PUSH(&marks->lanes, lane);
+    pace_free(marked);
+    return status;
+}
+
 static pace_status find(pace_marks *marks, pace_step *step, const pace_stage_words *words, const char *regex,
                         const regex_t *compiled) {
     if (!regex && step->kept_steps.count) return add_kept(marks, step);
@@ -245,6 +263,7 @@ pace_status pace_marks_find(pace_marks *out, pace_step *step, const pace_stage_w
     if (regex) PACE_TRY(pace_pattern_compile(&compiled, "step expression", regex));
     pace_status status = find(&marks, step, words, regex, regex ? &compiled : NULL);
     if (regex) regfree(&compiled);
+    if (status == PACE_OK) status = find_lanes(&marks, step);
     set_bounds(&marks, step);
     leave_out_broken(&marks, step);
     return PACE_GIVE(out, marks, status, pace_marks_free(&marks));

@@ -25,6 +25,7 @@ typedef struct {
                           profiler or an expression says which annotations are steps */
     int64_t since_ns; /* what the host issued earlier is no step's; before the first mark where steps were cut off */
     int64_t until_ns; /* what the host issues later is no step's: the trace runs on without annotations */
+    PACE_VEC(uint32_t) lanes; /* host threads with a step's annotation, the first few, by number */
 } pace_marks;
 
 /** Finds steps: outermost annotations matching `regex`, or when NULL the steps a slice was cut for, ProfilerStep#, else
