@@ -5,7 +5,6 @@
 #include "catalog_of_tests.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 
 enum { JOBS = 1 << 20, ROUNDS = 8, QUESTIONS = 32 };
 

@@ -13,7 +13,6 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <time.h>
 
 enum { FAMILIES = PACE_NEURON_KINDS + 1, MESSAGES = PACE_NEURON_KINDS };

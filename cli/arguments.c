@@ -3,7 +3,6 @@
 #include "say.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 const char *cli_option_name(char out[64], const pace_option *option) {

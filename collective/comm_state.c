@@ -1,6 +1,5 @@
 #include "comm_state.h"
 
-#include <stdlib.h>
 
 void *pace_comm_scratch(pace_comm *c, size_t bytes) {
     size_t aligned = bytes + 64;

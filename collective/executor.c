@@ -7,7 +7,6 @@
 #include "call.h"
 #include "exchange/program_by_name.h"
 #include "exchange/algorithms.h"
-#include "parcels.h"
 #include "rings.h"
 
 #include <string.h>

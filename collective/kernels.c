@@ -4,7 +4,6 @@
 #include "base/third_cache.h"
 
 #include <stdint.h>
-#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 

@@ -16,7 +16,6 @@
 #include <link.h>
 #include <pthread.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define TAKEN __attribute__((visibility("default")))

@@ -1,6 +1,5 @@
 #include "hosts.h"
 
-#include "base/memory.h"
 #include "base/shared_object.h"
 #include "machine/machine.h"
 

@@ -1,8 +1,6 @@
 #include "live_grid.h"
 
 #include "base/decimal.h"
-#include "base/print.h"
-#include "exchangers.h"
 #include "here.h"
 #include "hosts.h"
 #include "live_road.h"

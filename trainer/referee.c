@@ -9,12 +9,10 @@
 #include "run_program.h"
 #include "trained_network.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 enum { MOST_SET = 64, MOST_STEPS = 1 << 20, LINE = 64 };
 

@@ -5,11 +5,7 @@
 #include "base/scratch.h"
 #include "run_program.h"
 
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 /* --- the answer --------------------------------------------------------------------------------------------------- */
 

@@ -5,7 +5,6 @@
  */
 #include "../tuning.h"
 
-#include "base/memory.h"
 #include "base/whole_file.h"
 #include "paceline/collective.h"
 

@@ -8,7 +8,6 @@
 #include "source/traces/trace_formats.h"
 
 #include <limits.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 

@@ -4,7 +4,6 @@
  * late to the next exchange are then late no longer.
  */
 #include "base/pattern.h"
-#include "forecast/forecast_price.h"
 #include "forecast/what_ifs.h"
 
 #include <stddef.h>

@@ -2,7 +2,6 @@
 #include "step/op_edit.h"
 
 #include <stddef.h>
-#include <string.h>
 
 /* The width in which most of the matrix arithmetic is done now. */
 static int present_bytes(const pace_graph *graph) {

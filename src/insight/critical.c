@@ -3,7 +3,6 @@
 #include "base/order.h"
 #include "insight/host_runs.h"
 #include "insight/ranks/joint.h"
-#include "insight/segments.h"
 #include "insight/steps/typical_step.h"
 #include "insight/without.h"
 

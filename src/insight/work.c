@@ -5,7 +5,6 @@
 #include "cost/roofline.h"
 #include "insight/host_work.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 void pace_work_free(pace_work *work) {

@@ -1,7 +1,6 @@
 /* Rates, times and sizes as people write them. */
 #include "base/decimal.h"
 #include "base/text.h"
-#include "base/yaml_member.h"
 #include "machine/machine.h"
 
 #include <string.h>

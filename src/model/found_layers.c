@@ -4,7 +4,6 @@
 #include "base/print.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 enum {

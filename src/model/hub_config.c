@@ -2,7 +2,6 @@
 
 #include "base/decimal.h"
 #include "base/print.h"
-#include "base/text.h"
 #include "base/yaml_member.h"
 #include "model/model_files.h"
 

@@ -3,7 +3,6 @@
  * A gradient that reaches an output for the second time is added to the first; a parameter's is kept by
  * AccumulateGrad, which copies nothing when there was none before (zero_grad sets gradients to none by default).
  */
-#include "model/layer_kinds.h"
 #include "model/lower_ops.h"
 
 #include <string.h>

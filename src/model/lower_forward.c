@@ -1,7 +1,6 @@
 /*
  * The operators of each kind of layer in the forward pass, as eager PyTorch 2 issues them on a GPU.
  */
-#include "model/layer_kinds.h"
 #include "model/lower_ops.h"
 
 #include <string.h>

@@ -3,7 +3,6 @@
 #include "cost/host_costs_catalog.h"
 #include "schedule/walk.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 

@@ -4,7 +4,6 @@
 #include "base/numbers.h"
 #include "cost/formula.h"
 #include "model/emit.h"
-#include "model/pipeline_stages.h"
 #include "plan/step_offload.h"
 
 #include <math.h>

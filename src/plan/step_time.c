@@ -1,6 +1,5 @@
 #include "plan/step_time.h"
 
-#include "model/pipeline_stages.h"
 #include "plan/two_clocks.h"
 
 pace_step_factors pace_step_factors_none(void) { return (pace_step_factors){1, 1, 1, 1, 1, 1, 1, 1, 1}; }

@@ -5,7 +5,6 @@
 #include <mpi.h>
 #include <stdbool.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { VECTORS = 60, MOST = 5000 };

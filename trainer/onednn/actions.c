@@ -1,6 +1,5 @@
 #include "net.h"
 
-#include <stdlib.h>
 
 static action *action_new(net *n, node *of, pace_engine_pass pass) {
     actions *list = &of->pass[pass];

@@ -4,8 +4,6 @@
 #include "base/print.h"
 #include "base/scratch.h"
 
-#include <stdio.h>
-#include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 

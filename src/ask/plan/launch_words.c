@@ -1,7 +1,6 @@
 #include "ask/plan/launch_words.h"
 
 #include "base/input.h"
-#include "base/numbers.h"
 #include "base/print.h"
 #include "base/text.h"
 #include "base/yaml.h"

@@ -5,7 +5,6 @@
 #include "model/model_settings.h"
 #include "model/parts.h"
 #include "plan/plan_settle.h"
-#include "schedule/gradients.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -4,7 +4,6 @@
 #include "insight/lead.h"
 #include "report/show.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -2,7 +2,6 @@
 #include "report/analyze/analyze_parts.h"
 #include "insight/tables/memory_kinds.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 
 typedef struct {

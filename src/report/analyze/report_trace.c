@@ -6,7 +6,6 @@
 #include "report/analyze/trace_original.h"
 #include "base/trace_event.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,5 +1,4 @@
 #include "report/analyze/work_shown.h"
-#include "base/print.h"
 #include "base/words.h"
 
 #include <stdio.h>

@@ -1,6 +1,5 @@
 /* Which regular expressions are taken: those that people write; not those that take the C library hours or
  * gigabytes. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "cmocka_of_tests.h"

@@ -3,7 +3,6 @@
 #include "base/sort.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "cmocka_of_tests.h"
 

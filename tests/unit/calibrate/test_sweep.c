@@ -1,6 +1,5 @@
 /* Grids: counts that the DLRM performance model's benchmark states, bounds, levels, draws, and what is refused. */
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "cmocka_of_tests.h"

@@ -3,7 +3,6 @@
 #include "exchange/algorithms.h"
 #include "exchange/program_by_name.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "cmocka_of_tests.h"

@@ -3,7 +3,6 @@
 #include "exchange/rates.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 #include "cmocka_of_tests.h"
 

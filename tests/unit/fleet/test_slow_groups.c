@@ -7,7 +7,6 @@
 #include "fleet/slow_groups.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 enum { MOST_WORKERS = 64, MOST_ITERATIONS = 400 };
 

@@ -8,7 +8,6 @@
 #include "fleet/variability.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 enum { WORKERS = 8, ITERATIONS = 400 };
 

@@ -1,7 +1,6 @@
 /* Orders of pipelines: against lists written down from the published schedules, and their bubbles against the published
  * formulas, by walking the turns with unit times and free messages. */
 #include "model/pipeline_order.h"
-#include "base/status.h"
 
 #include <stdio.h>
 #include <string.h>

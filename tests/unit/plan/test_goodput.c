@@ -3,7 +3,6 @@
 #include "plan/goodput.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 #include "cmocka_of_tests.h"
 

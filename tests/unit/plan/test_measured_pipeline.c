@@ -1,6 +1,5 @@
 /* A measured 1F1B of 8 stages and 16 micro-batches (AMD's Primus, primus_pp8): the turn walk of its own stage times
  * takes what its iterations 3 to 20 took. */
-#include "base/status.h"
 #include "base/yaml.h"
 #include "plan/turn_walk.h"
 

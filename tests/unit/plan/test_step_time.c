@@ -7,7 +7,6 @@
 #include "catalog_of_tests.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "cmocka_of_tests.h"

@@ -1,6 +1,5 @@
 /* Pipelines turn by turn: against the published formulas, and against what a late host must make of them. */
 #include "plan/turn_walk.h"
-#include "base/status.h"
 
 #include <math.h>
 

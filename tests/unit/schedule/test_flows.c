@@ -5,7 +5,6 @@
 #include "schedule/flows.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "cmocka_of_tests.h"

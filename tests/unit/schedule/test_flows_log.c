@@ -4,7 +4,6 @@
 #include "schedule/flows.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 #include "cmocka_of_tests.h"
 

@@ -6,7 +6,6 @@
 #include "schedule/flows.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "cmocka_of_tests.h"
