@@ -6,7 +6,8 @@ includes base and machine besides, collective/ base, machine and exchange, train
 includes nor of calls (NAME.h and NAME.c count as one file); numbers are read and printed by base/decimal.h and
 base/print.h, which no locale changes; file names are unique across src/, cli/, calibrate/, collective/ and trainer/, so that a name
 says which file is meant; no source file grows past 600 lines unless its opening comment says why ("Long because ...");
-comments of C end within 120 columns; files of src/ that comments and docs/ name by their folder are there.
+comments of C end within 120 columns; files of src/ that comments and docs/ name by their folder are there, as are the functions and
+types that docs/ names; of two files that docs/architecture.md joins by an arrow the first calls the second.
 Prints FILE:LINE: what is wrong; exits 1 then.
 """
 import re
@@ -189,7 +190,10 @@ def check_numbers(path, text, faults, prints):
             faults.append((path, line, f"{match.group(1)}() prints the locale's decimal point: use base/print.h"))
 
 
-NAMED = re.compile(r"(?<![\w/.])(?:src/)?((?:%s)/(?:[a-z]+/)?[\w*]+\.[ch])\b" % "|".join(ROOMS))
+NAMED = re.compile(r"(?<![\w/.])(?:src/)?((?:%s)/(?:[a-z_]+/)?[\w*]+\.[ch])\b" % "|".join(ROOMS))
+IN_SRC = re.compile(r"(?<![\w/.])src/([a-z_]+(?:/[a-z_]+)*/[\w*]+)(?!\w*/)(?:\.([ch*]|\[[ch]+\]))?")
+ALONE = re.compile(r"(?<=[`(])([a-z_*]+\.[ch])(?=`)")
+ARROW = re.compile(r"`([\w/]+)\.c` (?=→ `([\w/]+)\.c`)")
 
 
 def comments(text):
@@ -215,9 +219,36 @@ def check_named(root, path, text, faults):
             faults.append((path, line, f"names '{match.group(0)}', but there is no such file"))
 
 
+def check_document(root, path, text, words, faults):
+    """Files of src/ that a document names, with or without their ending, and functions, types and constants of the library."""
+
+    def fault(match, what):
+        faults.append((path, text.count("\n", 0, match.start()) + 1, f"names '{match.group(0)}', but there is no such {what}"))
+
+    for match in IN_SRC.finditer(text):
+        if not any((root / "src").glob(match.group(1) + (".*" if match.group(2) or not (root / "src" / match.group(1)).is_dir() else ""))):
+            fault(match, "file")
+    for match in re.finditer(r"\b(?:pace|PACE)_\w+", text):
+        if match.group(0) not in words:
+            fault(match, "name in the sources")
+
+
+def check_walks(root, path, text, faults):
+    """Files that docs/architecture.md names alone are there, and an arrow between two is a call."""
+    calls = relations(root, "src")["calls"]
+    node = {name.rsplit("/", 1)[-1]: name for name in calls}
+    for match in ALONE.finditer(text):
+        if not any(any((root / at).rglob(match.group(1))) for at in ("src", "collective", "trainer")):
+            faults.append((path, text.count("\n", 0, match.start()) + 1, f"names '{match.group(1)}', but there is no such file"))
+    for match in ARROW.finditer(text):
+        first, second = (node.get(name.rsplit("/", 1)[-1]) for name in match.groups())
+        if second not in calls.get(first, ()):
+            faults.append((path, text.count("\n", 0, match.start()) + 1, f"{match.group(1)}.c calls nothing of {match.group(2)}.c"))
+
+
 def main():
     root = Path(sys.argv[1] if len(sys.argv) > 1 else Path(__file__).resolve().parent.parent)
-    faults, seen, files = [], {}, 0
+    faults, seen, files, words = [], {}, 0, set()
     for folder, check in (
         ("src", check_room),
         ("cli", check_cli),
@@ -241,14 +272,19 @@ def main():
             if path.suffix not in (".c", ".h", ".cu", ".py", ".sh") or not path.is_file():
                 continue
             text = path.read_text(encoding="utf-8", errors="replace")
+            words.update(re.findall(r"\b(?:pace|PACE)_\w+", text))
             if path.suffix in (".c", ".h", ".cu"):
                 check_comments(path, text, faults)
                 check_named(root, path, text, faults)
             lines = text.count("\n")
             if lines > LINES and "Long because" not in text[:1500]:
                 faults.append((path, LINES + 1, f"{lines} lines; past {LINES} the opening comment says why: 'Long because'"))
-    for path in sorted((root / "docs").glob("*.md")):
-        check_named(root, path, path.read_text(encoding="utf-8", errors="replace"), faults)
+    for path in [*sorted((root / "docs").glob("*.md")), *root.glob("*.md")]:
+        text = path.read_text(encoding="utf-8", errors="replace")
+        check_named(root, path, text, faults)
+        check_document(root, path, text, words, faults)
+        if path.name == "architecture.md":
+            check_walks(root, path, text, faults)
     for folder in ("src", "collective", "trainer", "calibrate"):
         check_circles(root, folder, faults)
     for path, line, what in faults:

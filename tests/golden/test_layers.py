@@ -49,6 +49,15 @@ def main():
     refuse("src/base/a.c:2: a comment of 130", {"base/a.c": "/*\n *" + 128 * "x" + " */\n".replace(" */", "\n */")})
     accept({"base/a.c": 'const char *pace_a = "' + 120 * "x" + '";\n'})
     refuse("names 'base/c.h'", {"base/a.c": "/* base/c.h */\n"})
+    # What documents name: files of src/ with and without their ending, functions, and calls that an arrow stands for.
+    named = {"base/a.c": "void pace_a(void) {\n    pace_b();\n}\n", "base/b.c": "void pace_b(void) {\n}\n"}
+    page = "../docs/architecture.md"
+    accept({**named, page: "src/base, src/base/a, `src/base/a.[hc]`, `src/base/*.c`, `pace_a()`, `b.c`, `base/a.c` → `b.c`\n"})
+    refuse("names 'src/base/c'", {**named, page: "src/base/c\n"})
+    refuse("names 'src/base/c.*'", {**named, page: "`src/base/c.*`\n"})
+    refuse("names 'pace_c'", {**named, page: "`pace_c()`\n"})
+    refuse("names 'c.c'", {**named, page: "`c.c`\n"})
+    refuse("base/b.c calls nothing of a.c", {**named, page: "`base/b.c` → `a.c`\n"})
     return finish()
 
 
