@@ -168,6 +168,8 @@ pace_status pace_host_tree_check(const pace_machine *machine) PACE_MUST_CHECK;
 /** A rate ("300GB/s", "200Gb/s", "12e9") in bytes per second, and a time ("5us") in seconds. False when it is none. */
 bool pace_parse_rate(double *out, const char *text);
 bool pace_parse_time(double *out, const char *text);
+/** Seconds of "60s", "10m" (minutes), "12h", "30d" or "5y". */
+bool pace_parse_span(double *out_s, const char *text);
 /** Whether a link may be so fast: outside, a unit was forgotten or a prefix mistyped. */
 bool pace_rate_is_meant(double bytes_per_s);
 /* What a figure is of, and so which units it may have. */

@@ -1,5 +1,6 @@
 /* Rates, times and sizes as people write them. */
 #include "base/decimal.h"
+#include "base/numbers.h"
 #include "base/text.h"
 #include "machine/machine.h"
 
@@ -36,6 +37,7 @@ static const unit rates[] = {
     {"Tbit/s", 1e12 / 8},
 };
 static const unit times[] = {{"s", 1}, {"ms", 1e-3}, {"us", 1e-6}, {"ns", 1e-9}};
+static const unit spans[] = {{"s", 1}, {"m", 60}, {"h", 3600}, {"d", 86400}, {"y", 365.25 * 86400}};
 static const unit sizes[] = {
     {"", 1},
     {"B", 1},
@@ -78,17 +80,18 @@ static bool read_with_unit(double *out, const char *text, const unit *units, siz
 }
 
 bool pace_parse_rate(double *out, const char *text) {
-    return read_with_unit(out, text, rates, sizeof rates / sizeof *rates);
+    return read_with_unit(out, text, rates, PACE_COUNT(rates));
 }
 bool pace_rate_is_meant(double bytes_per_s) {
     const double least = 1e4, most = 1e15;
     return bytes_per_s >= least && bytes_per_s <= most;
 }
 bool pace_parse_time(double *out, const char *text) {
-    return read_with_unit(out, text, times, sizeof times / sizeof *times);
+    return read_with_unit(out, text, times, PACE_COUNT(times));
 }
+bool pace_parse_span(double *out_s, const char *text) { return read_with_unit(out_s, text, spans, PACE_COUNT(spans)); }
 bool pace_parse_bytes(double *out, const char *text) {
-    return read_with_unit(out, text, sizes, sizeof sizes / sizeof *sizes);
+    return read_with_unit(out, text, sizes, PACE_COUNT(sizes));
 }
 
 static const unit whole_bytes[] = {
@@ -102,8 +105,8 @@ static bool read_flop(double *out, const char *text) {
     static const unit prefixes[] = {{"k", 1e3}, {"M", 1e6}, {"G", 1e9}, {"T", 1e12}, {"P", 1e15}};
     double value;
     const char *rest = read_number(&value, text);
-    for (size_t i = 0; rest && i < sizeof prefixes / sizeof *prefixes; i++)
-        for (size_t k = 0; k < sizeof words / sizeof *words; k++)
+    for (size_t i = 0; rest && i < PACE_COUNT(prefixes); i++)
+        for (size_t k = 0; k < PACE_COUNT(words); k++)
             if (*rest == *prefixes[i].word && strcmp(rest + 1, words[k]) == 0) {
                 *out = value * prefixes[i].factor;
                 return true;
@@ -115,10 +118,10 @@ bool pace_parse_figure(double *out, const char *text, pace_dimension dimension) 
     size_t length = strlen(text);
     bool bare = length == 0 || pace_is_digit(text[length - 1]) || text[length - 1] == '.';
     switch (dimension) {
-    case PACE_IN_BYTES: return read_with_unit(out, text, whole_bytes, sizeof whole_bytes / sizeof *whole_bytes);
+    case PACE_IN_BYTES: return read_with_unit(out, text, whole_bytes, PACE_COUNT(whole_bytes));
     case PACE_IN_BYTES_PER_S: return !bare && pace_parse_rate(out, text);
     case PACE_IN_FLOP_PER_S: return read_flop(out, text);
-    case PACE_IN_HZ: return read_with_unit(out, text, clocks, sizeof clocks / sizeof *clocks);
+    case PACE_IN_HZ: return read_with_unit(out, text, clocks, PACE_COUNT(clocks));
     case PACE_IN_S: return pace_parse_time(out, text);
     case PACE_IN_NONE: break;
     }
@@ -140,7 +143,7 @@ static bool is_of(const char *of, const char *text) {
     static const char *const operations[] = {"FLOP", "FLOPs", "flop", "flops"};
     if (*text == '\0' || strcmp(text, of) == 0) return true;
     return strcmp(of, *operations) == 0 &&
-           pace_word_number(operations, sizeof operations / sizeof *operations, text) >= 0;
+           pace_word_number(operations, PACE_COUNT(operations), text) >= 0;
 }
 
 bool pace_parse_amount(double *out, const char *text, const char *of) {
@@ -149,7 +152,7 @@ bool pace_parse_amount(double *out, const char *text, const char *of) {
     const char *rest = read_number(&value, text);
     if (!rest) return false;
     if (strlen(rest) == 3 && strcmp(rest + 1, "iB") == 0) return *of == 'B' && pace_parse_bytes(out, text);
-    for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++)
+    for (size_t i = 0; i < PACE_COUNT(prefixes); i++)
         if (*rest == prefixes[i].prefix && is_of(of, rest + 1)) return *out = value * prefixes[i].factor, true;
     if (is_of(of, rest)) *out = value;
     return is_of(of, rest);

@@ -2,41 +2,21 @@
 #include "base/decimal.h"
 #include "base/numbers.h"
 #include "base/print.h"
+#include "machine/machine.h"
 
 #include <math.h>
 #include <string.h>
 
-/* "15T", "300G", "1e12": how many. */
+/* "15T", "300G", "300B", "1e12": how many. */
 static bool parse_count(double *out, const char *text) {
-    static const struct {
-        char letter;
-        double factor;
-    } suffixes[] = {{'k', 1e3}, {'K', 1e3}, {'M', 1e6}, {'G', 1e9}, {'B', 1e9}, {'T', 1e12}};
     char number[32];
     size_t length = strlen(text);
-    double factor = 1;
-    if (length == 0 || length >= sizeof number) return false;
-    memcpy(number, text, length + 1);
-    for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes; i++)
-        if (number[length - 1] == suffixes[i].letter) factor = suffixes[i].factor;
-    if (factor > 1) number[length - 1] = '\0';
-    if (!pace_number_parse(out, number)) return false;
-    *out *= factor;
+    bool billions = length > 0 && text[length - 1] == 'B';
+    if (length >= sizeof number) return false;
+    pace_snprintf(number, sizeof number, "%.*s", (int)(billions ? length - 1 : length), text);
+    if (billions ? !pace_number_parse(out, number) : !pace_parse_amount(out, number, "")) return false;
+    if (billions) *out *= 1e9;
     return *out >= 1 && *out <= 1e18;
-}
-
-/* "30d", "12h": days. */
-static bool parse_days(double *out, const char *text) {
-    char number[32];
-    size_t length = strlen(text);
-    if (length < 2 || length >= sizeof number) return false;
-    memcpy(number, text, length + 1);
-    bool hours = number[length - 1] == 'h';
-    if (!hours && number[length - 1] != 'd') return false;
-    number[length - 1] = '\0';
-    if (!pace_number_parse(out, number) || !(*out > 0 && *out < 1e6)) return false;
-    if (hours) *out /= 24;
-    return true;
 }
 
 /* What is measured against all tokens has no effect without them. */
@@ -58,8 +38,9 @@ pace_status pace_plan_words_read(pace_plan_words *out, const pace_plan_options *
     if (tokens && !parse_count(&words.amount, tokens))
         return pace_fail(PACE_E_USAGE, "tokens: expected how many are trained on, such as 15T or 300G, found \"%.40s\"",
                          tokens);
-    if (within && !parse_days(&words.within_days, within))
+    if (within && !(pace_parse_span(&words.within_days, within) && words.within_days > 0))
         return pace_fail(PACE_E_USAGE, "within: expected days or hours, such as 30d or 12h, found \"%.40s\"", within);
+    words.within_days /= 86400;
     if (options->budget && !parse_count(&words.budget, options->budget))
         return pace_fail(PACE_E_USAGE,
                          "budget: expected what all tokens may cost, such as 2M or 50000, found \"%.40s\"",
@@ -79,29 +60,16 @@ pace_status pace_plan_price(double *out, const pace_words *price, size_t number,
     return pace_fail(PACE_E_USAGE, "price: expected what one device costs an hour, such as 2.5, found \"%.40s\"", text);
 }
 
-/* "60s", "10m", "50000h", "30d", "5y" up to the next colon; the place behind it, or the end. */
-static const char *read_time(double *out_s, const char *text) {
-    static const struct {
-        char letter;
-        double seconds;
-    } units[] = {{'s', 1}, {'m', 60}, {'h', 3600}, {'d', 86400}, {'y', 365.25 * 86400}};
-    char number[32];
-    size_t length = strcspn(text, ":"), unit = 0;
-    if (length < 2 || length >= sizeof number) return NULL;
-    while (unit < sizeof units / sizeof *units && units[unit].letter != text[length - 1]) unit++;
-    memcpy(number, text, length);
-    number[length - 1] = '\0';
-    if (unit == sizeof units / sizeof *units || !pace_number_parse(out_s, number) || !(*out_s >= 0)) return NULL;
-    *out_s *= units[unit].seconds;
-    return *out_s < 1e12 ? text + length : NULL;
-}
-
 pace_status pace_plan_failures(pace_failures *out, const char *text) {
     pace_failures f = {0};
-    const char *at = read_time(&f.between_failures_s, text);
-    at = at && *at == ':' ? read_time(&f.save_s, at + 1) : NULL;
-    if (at && *at == ':') at = read_time(&f.restart_s, at + 1);
-    if (!at || *at || !(f.between_failures_s > 0) || !(f.save_s > 0))
+    double *const times[] = {&f.between_failures_s, &f.save_s, &f.restart_s};
+    char words[96], *rest = words;
+    size_t count = 0;
+    bool good = strlen(text) < sizeof words;
+    pace_snprintf(words, sizeof words, "%s", text);
+    for (char *word; good && (word = strsep(&rest, ":")); count++)
+        good = count < PACE_COUNT(times) && pace_parse_span(times[count], word) && *times[count] < 1e12;
+    if (!good || !(f.between_failures_s > 0) || !(f.save_s > 0))
         return pace_fail(
             PACE_E_USAGE,
             "failures: expected the time between failures of a device, of a checkpoint, and of a restart, such "
