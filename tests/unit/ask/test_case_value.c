@@ -53,8 +53,7 @@ static void fails(const char *text, pace_status status) {
     assert_true(value == 5);
 }
 
-static void test_numbers(void **state) {
-    (void)state;
+TEST(test_numbers) {
     is("3", 3);
     is("-1e3", -1000);
     is("1 + 2 * 3 - 8 / 4", 5);
@@ -64,8 +63,7 @@ static void test_numbers(void **state) {
     fails("1 +2", PACE_E_INPUT);
 }
 
-static void test_cells(void **state) {
-    (void)state;
+TEST(test_cells) {
     is("kernels[0].time_ns", 10.5);
     is("kernels[-1].calls", 5);
     is("kernels[*].calls", 3.2);
@@ -75,8 +73,7 @@ static void test_cells(void **state) {
     is("kernels[calls=5].time_ns - kernels[calls=3].time_ns", -6);
 }
 
-static void test_what_is_not_there(void **state) {
-    (void)state;
+TEST(test_what_is_not_there) {
     fails("nosuch", PACE_E_MISSING);
     fails("nosuch[0].calls", PACE_E_MISSING);
     fails("kernels[5].calls", PACE_E_MISSING);
@@ -92,11 +89,4 @@ static void test_what_is_not_there(void **state) {
     fails("word", PACE_E_USAGE);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_numbers),
-        cmocka_unit_test(test_cells),
-        cmocka_unit_test(test_what_is_not_there),
-    };
-    return cmocka_run_group_tests(tests, make, drop);
-}
+int main(void) { return run_tests_of_file(make, drop); }

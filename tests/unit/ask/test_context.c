@@ -44,7 +44,13 @@ static void expect_each_once(pace_status status, pace_report *report) {
     assert_int_equal(documents, pace_catalog_parses(test_catalog(), NULL));
 }
 
-static void of_a_model(void **state) {
+static int fresh(void **state) {
+    (void)state;
+    test_catalog_close();
+    return 0;
+}
+
+TEST_WITH(of_a_model, fresh, NULL) {
     static const char *const model = "gpt2", *const on[] = {"dgx-h100*2"}, *const set[] = {"dp=16"};
     const pace_predict_options options = {.context = test_context(), .on = {on, 1}, .set = {set, 1}};
     (void)state;
@@ -55,7 +61,7 @@ static void of_a_model(void **state) {
     }
 }
 
-static void of_a_trace(void **state) {
+TEST_WITH(of_a_trace, fresh, NULL) {
     static const char *const on[] = {"h100-80-sxm"};
     const pace_predict_options options = {.context = test_context(), .on = {on, 1}};
     char path[29];
@@ -68,7 +74,7 @@ static void of_a_trace(void **state) {
     expect_each_once(status, report);
 }
 
-static void of_rows(void **state) {
+TEST_WITH(of_rows, fresh, NULL) {
     static const char *const tables[] = {rows, steps}, *const kinds[] = {"kernel", "step"};
     (void)state;
     for (size_t i = 0; i < 2; i++) {
@@ -82,17 +88,4 @@ static void of_rows(void **state) {
     }
 }
 
-static int fresh(void **state) {
-    (void)state;
-    test_catalog_close();
-    return 0;
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(of_a_model, fresh),
-        cmocka_unit_test_setup(of_a_trace, fresh),
-        cmocka_unit_test_setup(of_rows, fresh),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+int main(void) { return run_tests_of_file(NULL, NULL); }

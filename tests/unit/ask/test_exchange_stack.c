@@ -3,8 +3,7 @@
 
 #include "cmocka_of_tests.h"
 
-static void test_words(void **state) {
-    (void)state;
+TEST(test_words) {
     static const struct {
         const char *system, *variant;
         pace_nccl_stack stack;
@@ -24,7 +23,4 @@ static void test_words(void **state) {
         assert_int_equal(pace_exchange_stack_of(table[i].system, table[i].variant), table[i].stack);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_words)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+int main(void) { return run_tests_of_file(NULL, NULL); }

@@ -104,8 +104,7 @@ static int compare(pace_catalog *catalog, const choice *c) {
     return rounds;
 }
 
-static void test_same(void **state) {
-    (void)state;
+TEST(test_same) {
     uint32_t seed = 3;
     int compared = 0, folded = 0;
     pace_catalog *catalog;
@@ -123,8 +122,7 @@ static void test_same(void **state) {
 
 /* Filling and draining count for more in a folded step: the stage that waits least in it may wait more in the whole
  * one. In single precision hosts run so far ahead that it takes the try that has the device's queue in view. */
-static void test_busiest_stage(void **state) {
-    (void)state;
+TEST(test_busiest_stage) {
     pace_catalog *catalog;
     choice c = {.model = "bert-large", .machine = "dgx-1-v100"};
     assert_int_equal(pace_catalog_open(&catalog), PACE_OK);
@@ -149,8 +147,7 @@ static double optimizer_parameters(pace_step_asked *step, double micro_batches) 
 }
 
 /* Caffe's LeNet has four layers with a weight and a bias each, however many micro-batches add their gradients. */
-static void test_optimizer(void **state) {
-    (void)state;
+TEST(test_optimizer) {
     pace_catalog *catalog;
     pace_step_asked step = {0};
     pace_words set = {NULL, 0};
@@ -162,8 +159,4 @@ static void test_optimizer(void **state) {
     pace_catalog_free(catalog);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_same), cmocka_unit_test(test_busiest_stage),
-                                       cmocka_unit_test(test_optimizer)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+int main(void) { return run_tests_of_file(NULL, NULL); }

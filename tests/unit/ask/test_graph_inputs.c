@@ -164,8 +164,7 @@ static pace_status keep_name(void *context, const pace_model *model) {
     return PACE_OK;
 }
 
-static void test_models(void **state) {
-    (void)state;
+TEST(test_models) {
     static const char *const settings[][3] = {{"micro_batch=1", "", ""},
                                               {"dp=4", "", ""},
                                               {"tp=2", "dp=2", ""},
@@ -192,8 +191,7 @@ static void test_models(void **state) {
     assert_true(lowered * STRIDE >= (STRIDE == 1 ? 3 : 2) * model_count);
 }
 
-static void test_trace(void **state) {
-    (void)state;
+TEST(test_trace) {
     char path[512];
     const char *source = getenv("PACELINE_SOURCE"), *name = path;
     snprintf(path, sizeof path, "%s/tests/data/demo.json.gz", source ? source : ".");
@@ -206,8 +204,7 @@ static void test_trace(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_models), cmocka_unit_test(test_trace)};
-    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    int failed = run_tests_of_file(NULL, NULL);
     free(written.bytes);
     return failed;
 }

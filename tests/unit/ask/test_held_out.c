@@ -7,7 +7,7 @@
 
 /* Units of one row each, whose errors fall by 0.10, 0.02, 0.06 and so on. Student's t of 0.95: tables, two to nine
  * degrees of freedom. */
-static void test_surely(void **state) {
+TEST(test_surely) {
     static const double table[] = {2.920, 2.353, 2.132, 2.015, 1.943, 1.895, 1.860, 1.833};
     static const double gains[] = {0.10, 0.02, 0.06, 0.08, 0.04, 0.07, 0.05, 0.03, 0.09, 0.06};
     double before[10], after[10];
@@ -26,7 +26,4 @@ static void test_surely(void **state) {
     assert_true(pace_held_out_gain(before, after, unit, 1, true) == -1);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_surely)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+int main(void) { return run_tests_of_file(NULL, NULL); }

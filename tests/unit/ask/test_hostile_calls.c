@@ -6,12 +6,10 @@
 #include "paceline/train.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "cmocka_of_tests.h"
 
 enum { LONG_TEXT = 1 << 18 };
 
@@ -37,7 +35,7 @@ static pace_answer *answer_of(const pace_question *question) {
 
 #define REFUSES(call) assert_int_equal((call), PACE_E_USAGE)
 
-static void null_is_refused(void **state) {
+TEST(null_is_refused) {
     pace_question *q = question_of("lenet"), *made = NULL;
     pace_answer *a = answer_of(q), *other = NULL;
     static const char *const words[] = {"a", NULL};
@@ -83,7 +81,7 @@ static void null_is_refused(void **state) {
     pace_question_free(q);
 }
 
-static void what_is_past_the_last_is_nothing(void **state) {
+TEST(what_is_past_the_last_is_nothing) {
     pace_question *q = question_of("lenet");
     pace_answer *a = answer_of(q);
     (void)state;
@@ -104,7 +102,7 @@ static void what_is_past_the_last_is_nothing(void **state) {
     pace_question_free(q);
 }
 
-static void options_of_writing_are_checked(void **state) {
+TEST(options_of_writing_are_checked) {
     pace_question *q = question_of("lenet");
     pace_answer *a = answer_of(q);
     size_t bytes = 0, narrow, all = sizeof(pace_write_options);
@@ -140,7 +138,7 @@ static void options_of_writing_are_checked(void **state) {
     pace_question_free(q);
 }
 
-static void long_texts_are_refused_by_every_field(void **state) {
+TEST(long_texts_are_refused_by_every_field) {
     char *text = malloc(LONG_TEXT + 1);
     const pace_option *option;
     (void)state;
@@ -163,7 +161,7 @@ static void long_texts_are_refused_by_every_field(void **state) {
     free(text);
 }
 
-static void numbers_that_are_none_are_refused(void **state) {
+TEST(numbers_that_are_none_are_refused) {
     pace_question *q = question_of("lenet");
     (void)state;
     const double numbers[] = {NAN, -NAN, INFINITY, -INFINITY, -1, 1e300};
@@ -175,13 +173,4 @@ static void numbers_that_are_none_are_refused(void **state) {
     pace_question_free(q);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(null_is_refused),
-        cmocka_unit_test(what_is_past_the_last_is_nothing),
-        cmocka_unit_test(options_of_writing_are_checked),
-        cmocka_unit_test(long_texts_are_refused_by_every_field),
-        cmocka_unit_test(numbers_that_are_none_are_refused),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+int main(void) { return run_tests_of_file(NULL, NULL); }

@@ -49,8 +49,7 @@ static outcome ask(int until) {
     return out;
 }
 
-static void test_stopped(void **state) {
-    (void)state;
+TEST(test_stopped) {
     outcome whole = ask(1 << 30);
     assert_true(!whole.stopped && whole.holds && whole.has_time && whole.asked > 4);
     for (int until = 0; until < whole.asked; until++) {
@@ -61,7 +60,4 @@ static void test_stopped(void **state) {
     }
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_stopped)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+int main(void) { return run_tests_of_file(NULL, NULL); }

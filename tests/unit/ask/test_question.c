@@ -9,7 +9,7 @@
 
 #include "cmocka_of_tests.h"
 
-static void every_option_can_be_set_by_its_name(void **state) {
+TEST(every_option_can_be_set_by_its_name) {
     const pace_verb *verb;
     const pace_option *option;
     (void)state;
@@ -28,7 +28,7 @@ static void every_option_can_be_set_by_its_name(void **state) {
     }
 }
 
-static void unknown_words_are_refused(void **state) {
+TEST(unknown_words_are_refused) {
     pace_question *question;
     pace_answer *answer;
     (void)state;
@@ -49,8 +49,7 @@ static void unknown_words_are_refused(void **state) {
 }
 
 /* A what-if's own row is its option: of predict alone, once. */
-static void what_ifs_are_options(void **state) {
-    (void)state;
+TEST(what_ifs_are_options) {
     for (size_t i = 0; i < pace_what_if_count; i++) {
         size_t found = 0;
         const pace_option *option;
@@ -61,7 +60,7 @@ static void what_ifs_are_options(void **state) {
     }
 }
 
-static void answers_are_read_by_column(void **state) {
+TEST(answers_are_read_by_column) {
     pace_question *question;
     pace_answer *answer;
     double none;
@@ -85,12 +84,4 @@ static void answers_are_read_by_column(void **state) {
     pace_answer_free(answer);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_option_can_be_set_by_its_name),
-        cmocka_unit_test(unknown_words_are_refused),
-        cmocka_unit_test(what_ifs_are_options),
-        cmocka_unit_test(answers_are_read_by_column),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+int main(void) { return run_tests_of_file(NULL, NULL); }

@@ -41,8 +41,7 @@ static pace_scaling_samples made(double c, double inside, double between, double
     return all;
 }
 
-static void test_nothing_to_fit(void **state) {
-    (void)state;
+TEST(test_nothing_to_fit) {
     pace_scaling_samples all = made(1, 1, 1, 0.05, 1);
     pace_scaling_fit fit;
     pace_scaling_score score;
@@ -59,8 +58,7 @@ static void test_nothing_to_fit(void **state) {
 }
 
 /* Scaled lanes are what a curve of one variable says: c times that of exchanges s / c times as long. */
-static void test_one_curve_is_enough(void **state) {
-    (void)state;
+TEST(test_one_curve_is_enough) {
     for (int k = 0; k < 40; k++) {
         double c = exp(sin(k)), s = exp(1.5 * cos(3 * k)), own = 0.2, exchange = 0.1, hidden = 0.05;
         pace_scaling_sample sample = {.own_s = own, .skew = 0.05, .workers = 8, .most = 1.4, .device = "", .model = ""};
@@ -76,8 +74,7 @@ static void test_one_curve_is_enough(void **state) {
     }
 }
 
-static void test_factors_found(void **state) {
-    (void)state;
+TEST(test_factors_found) {
     pace_scaling_samples all = made(1.4, 0.8, 3, 0.01, 1);
     pace_scaling_fit fit;
     pace_scaling_score score;
@@ -89,8 +86,7 @@ static void test_factors_found(void **state) {
     PACE_VEC_FREE(&all);
 }
 
-static void test_devices_found(void **state) {
-    (void)state;
+TEST(test_devices_found) {
     pace_scaling_samples all = made(1.3, 1, 1, 0.05, 1.8);
     pace_scaling_fit fit;
     pace_scaling_score score;
@@ -102,15 +98,13 @@ static void test_devices_found(void **state) {
 }
 
 /* One worker's measured time stays what it is. */
-static void test_known_worker(void **state) {
-    (void)state;
+TEST(test_known_worker) {
     pace_scaling_fit fit = {.compute = 9, .inside = 1, .between = 1, .jitter = 0, .fixed_s = 7};
     pace_scaling_sample s = {.own_s = 2, .own_known = true, .workers = 1, .device = "", .model = ""};
     assert_true(pace_scaling_fit_step_s(&fit, &s) == 2);
 }
 
-static void test_file(void **state) {
-    (void)state;
+TEST(test_file) {
     char path[] = "/tmp/paceline-scaling-fit-XXXXXX";
     int file = mkstemp(path);
     assert_true(file >= 0);
@@ -133,8 +127,7 @@ static void test_file(void **state) {
     pace_yaml_free(other);
 }
 
-static void test_refused(void **state) {
-    (void)state;
+TEST(test_refused) {
     pace_scaling_samples all = made(1, 1, 1, 0.05, 1);
     pace_scaling_fit fit;
     pace_scaling_score score;
@@ -148,12 +141,4 @@ static void test_refused(void **state) {
     PACE_VEC_FREE(&all);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_nothing_to_fit), cmocka_unit_test(test_one_curve_is_enough),
-        cmocka_unit_test(test_factors_found),  cmocka_unit_test(test_devices_found),
-        cmocka_unit_test(test_known_worker),   cmocka_unit_test(test_file),
-        cmocka_unit_test(test_refused),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+int main(void) { return run_tests_of_file(NULL, NULL); }

@@ -26,8 +26,7 @@ static void encode(capture *out, const void *bytes, size_t length) {
     assert_int_equal(pace_sink_close(&sink), PACE_OK);
 }
 
-static void test_examples(void **state) {
-    (void)state;
+TEST(test_examples) {
     static const char *const pairs[][2] = {{"", ""},
                                            {"f", "Zg=="},
                                            {"fo", "Zm8="},
@@ -44,8 +43,7 @@ static void test_examples(void **state) {
     assert_string_equal(out.text, "+/+/");
 }
 
-static void test_lengths(void **state) {
-    (void)state;
+TEST(test_lengths) {
     static unsigned char bytes[4000];
     capture out;
     for (size_t length = 700; length < 800; length++) {
@@ -54,7 +52,4 @@ static void test_lengths(void **state) {
     }
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_examples), cmocka_unit_test(test_lengths)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+int main(void) { return run_tests_of_file(NULL, NULL); }

@@ -6,7 +6,7 @@
 #include "base/change_point.h"
 #include "base/random.h"
 
-static void test_a_level_shift(void **state) {
+TEST(test_a_level_shift) {
     const double values[] = {100, 103, 99, 101, 102, 150, 148, 153, 151, 149};
     pace_change_point found;
     (void)state;
@@ -19,7 +19,7 @@ static void test_a_level_shift(void **state) {
     assert_true(found.p > 0.004 && found.p < 0.014);
 }
 
-static void test_no_shift(void **state) {
+TEST(test_no_shift) {
     double values[40];
     size_t found_any = 0;
     pace_change_point found;
@@ -33,7 +33,7 @@ static void test_no_shift(void **state) {
     assert_true(found_any >= 2 && found_any <= 20); /* one in twenty by chance */
 }
 
-static void test_too_few_and_alike(void **state) {
+TEST(test_too_few_and_alike) {
     const double values[] = {1, 1, 1, 9, 9, 9}, alike[] = {4, 4, 4, 4, 4, 4, 4};
     pace_change_point found;
     (void)state;
@@ -48,8 +48,4 @@ static void test_too_few_and_alike(void **state) {
     assert_int_equal(pace_memory_live(), 0);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_a_level_shift), cmocka_unit_test(test_no_shift),
-                                       cmocka_unit_test(test_too_few_and_alike)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+int main(void) { return run_tests_of_file(NULL, NULL); }

@@ -6,7 +6,7 @@
 
 enum { NODES_MOST = 5000, ASKED = 20000 };
 
-static void finds_what_a_search_finds(void **state) {
+TEST(finds_what_a_search_finds) {
     static struct { uint32_t parent, name; } nodes[NODES_MOST];
     pace_child_index index = {0};
     uint32_t count = 1, random = 1;
@@ -23,7 +23,4 @@ static void finds_what_a_search_finds(void **state) {
     pace_child_index_free(&index);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(finds_what_a_search_finds)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+int main(void) { return run_tests_of_file(NULL, NULL); }

@@ -46,8 +46,7 @@ static void agrees(const char *text) {
 
 #ifdef __SSE2__
 /* Every cell of digits with one point or none is read, and nothing else is taken for a number. */
-static void test_cells(void **state) {
-    (void)state;
+TEST(test_cells) {
     static const char any[] = "0123456789999999....,x -+eE";
     char before[64] = "9999999999999999,", *cell = before + 17;
     int read = 0;
@@ -72,8 +71,7 @@ static void test_cells(void **state) {
 }
 #endif
 
-static void test_written_numbers(void **state) {
-    (void)state;
+TEST(test_written_numbers) {
     static const char *const texts[] = {"0",
                                         "-0",
                                         "+7",
@@ -120,8 +118,7 @@ static void test_written_numbers(void **state) {
     assert_true(value == 123);
 }
 
-static void test_any_double(void **state) {
-    (void)state;
+TEST(test_any_double) {
     static const char *const forms[] = {"%.17g", "%.16g", "%.15g", "%.6g", "%.9e", "%.3f", "%.19g", "%.25g"};
     char text[512];
     for (int i = 0; i < 200000; i++) {
@@ -143,8 +140,7 @@ static void test_any_double(void **state) {
 }
 
 /* What is read, and where reading stopped; -1 = no number. */
-static void test_texts(void **state) {
-    (void)state;
+TEST(test_texts) {
     static const struct {
         const char *text;
         double value;
@@ -173,8 +169,7 @@ static void test_texts(void **state) {
 }
 
 /* More digits than any buffer holds. */
-static void test_long_numbers(void **state) {
-    (void)state;
+TEST(test_long_numbers) {
     static char text[5000];
     double value;
     memset(text, '0', sizeof text - 1);
@@ -183,14 +178,4 @@ static void test_long_numbers(void **state) {
     assert_true(pace_number_parse(&value, text) && value == 1.5);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-
-#ifdef __SSE2__
-        cmocka_unit_test(test_cells),
-#endif
-        cmocka_unit_test(test_written_numbers), cmocka_unit_test(test_texts),
-        cmocka_unit_test(test_long_numbers),    cmocka_unit_test(test_any_double),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+int main(void) { return run_tests_of_file(NULL, NULL); }

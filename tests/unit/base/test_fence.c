@@ -5,7 +5,7 @@
 #include "base/fence.h"
 
 /* numpy.percentile([1, 2, 4, 8, 100], 25), 50, 75; and of [3, 9], 25. */
-static void quantiles_are_numpys(void **state) {
+TEST(quantiles_are_numpys) {
     const int64_t five[] = {1, 2, 4, 8, 100}, two[] = {3, 9}, one[] = {7};
     (void)state;
     assert_true(pace_quantile_ns(five, 5, 0.25) == 2);
@@ -16,7 +16,7 @@ static void quantiles_are_numpys(void **state) {
 }
 
 /* Q1 = 2, Q3 = 8: from -7 to 17 is inside. */
-static void outliers_lie_outside(void **state) {
+TEST(outliers_lie_outside) {
     const int64_t five[] = {1, 2, 4, 8, 100}, below[] = {-100, 4, 5, 6, 7}, one[] = {7};
     size_t low, high;
     (void)state;
@@ -30,7 +30,4 @@ static void outliers_lie_outside(void **state) {
     assert_int_equal(high - low, 1);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(quantiles_are_numpys), cmocka_unit_test(outliers_lie_outside)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+int main(void) { return run_tests_of_file(NULL, NULL); }

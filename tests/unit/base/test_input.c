@@ -73,8 +73,7 @@ static pace_status read_memory(const void *bytes, size_t size, size_t step, size
     return status;
 }
 
-static void test_plain(void **state) {
-    (void)state;
+TEST(test_plain) {
     size_t length;
     assert_int_equal(read_memory(plain, PLAIN_BYTES, 1000, &length), PACE_OK);
     assert_int_equal(length, PLAIN_BYTES);
@@ -85,8 +84,7 @@ static void test_plain(void **state) {
     assert_int_equal(length, 1);
 }
 
-static void test_packed(void **state) {
-    (void)state;
+TEST(test_packed) {
     static const size_t steps[] = {7, 4096, 1 << 20};
     for (size_t i = 0; i < 3; i++) {
         size_t length, first = gzip_to(packed, plain, PLAIN_BYTES);
@@ -104,8 +102,7 @@ static void test_packed(void **state) {
     }
 }
 
-static void test_empty_members(void **state) {
-    (void)state;
+TEST(test_empty_members) {
     size_t length, n = gzip_to(packed, plain, 0);
     assert_int_equal(read_memory(packed, n, 100, &length), PACE_OK);
     assert_int_equal(length, 0);
@@ -114,8 +111,7 @@ static void test_empty_members(void **state) {
     assert_int_equal(length, 0);
 }
 
-static void test_behind_gzip(void **state) {
-    (void)state;
+TEST(test_behind_gzip) {
     size_t length, n = gzip_to(packed, plain, 1000);
     memset(packed + n, 0, 512);
     assert_int_equal(read_memory(packed, n + 512, 4096, &length), PACE_OK);
@@ -128,8 +124,7 @@ static void test_behind_gzip(void **state) {
     assert_non_null(strstr(pace_message(), expected));
 }
 
-static void test_breaks(void **state) {
-    (void)state;
+TEST(test_breaks) {
     size_t length, n = gzip_to(packed, plain, PLAIN_BYTES);
     for (size_t cut = 2; cut < n; cut += cut < 40 || cut + 1017 > n ? 1 : 997) {
         assert_int_equal(read_memory(packed, cut, 1 << 20, &length), PACE_E_INPUT);
@@ -145,8 +140,7 @@ static void test_breaks(void **state) {
     }
 }
 
-static void test_corruption(void **state) {
-    (void)state;
+TEST(test_corruption) {
     size_t length, n = gzip_to(packed, plain, PLAIN_BYTES);
     packed[n - 8] ^= 1; /* the checksum */
     assert_int_equal(read_memory(packed, n, 1 << 20, &length), PACE_E_INPUT);
@@ -171,8 +165,7 @@ static pace_status read_bomb(uint64_t *total, size_t n, unsigned char *buffer) {
 }
 
 /* Ten members of zeros, of 128 MiB each: gzip writes them in a 1030th of their size, zstd in much less. */
-static void test_bomb(void **state) {
-    (void)state;
+TEST(test_bomb) {
     enum { PART = 1 << 27 };
     const uint64_t gib = (uint64_t)1 << 30, slack = 4 << 20;
     unsigned char *zeros = pace_alloc(PART, 1);
@@ -203,8 +196,7 @@ static void write_file(char *path, const void *bytes, size_t length) {
     close(fd);
 }
 
-static void test_files(void **state) {
-    (void)state;
+TEST(test_files) {
     char path[64];
     size_t length, n = gzip_to(packed, plain, PLAIN_BYTES);
     for (int gzip = 0; gzip < 2; gzip++) {
@@ -223,8 +215,7 @@ static void test_files(void **state) {
     assert_int_equal(pace_memory_live(), 0);
 }
 
-static void test_open_faults(void **state) {
-    (void)state;
+TEST(test_open_faults) {
     pace_input *input = NULL;
     assert_int_equal(pace_input_open(&input, "/nonexistent/file"), PACE_E_IO);
     assert_string_equal(pace_message(), "/nonexistent/file: No such file or directory");
@@ -240,8 +231,7 @@ static void test_open_faults(void **state) {
 }
 
 /* A pipe that delivers single bytes at first is recognised all the same. */
-static void test_standard_input(void **state) {
-    (void)state;
+TEST(test_standard_input) {
     size_t length, n = gzip_to(packed, plain, 3000);
     int ends[2], saved = dup(STDIN_FILENO);
     assert_int_equal(pipe(ends), 0);
@@ -264,8 +254,7 @@ static void test_standard_input(void **state) {
 }
 
 /* A buffer for a small input is small; for one of unknown or large size it is what was asked for. */
-static void test_room(void **state) {
-    (void)state;
+TEST(test_room) {
     static const struct {
         size_t size, most, room;
     } of[] = {{0, 1 << 17, 4096},    {100, 1 << 17, 4096}, {4096, 1 << 17, 4097},
@@ -281,12 +270,4 @@ static void test_room(void **state) {
     pace_input_free(input);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_plain),          cmocka_unit_test(test_packed), cmocka_unit_test(test_empty_members),
-        cmocka_unit_test(test_behind_gzip),    cmocka_unit_test(test_breaks), cmocka_unit_test(test_corruption),
-        cmocka_unit_test(test_bomb),           cmocka_unit_test(test_files),  cmocka_unit_test(test_open_faults),
-        cmocka_unit_test(test_standard_input), cmocka_unit_test(test_room),
-    };
-    return cmocka_run_group_tests(tests, fill_plain, NULL);
-}
+int main(void) { return run_tests_of_file(fill_plain, NULL); }

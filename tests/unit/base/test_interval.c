@@ -23,8 +23,7 @@ static void make(pace_intervals *set, char *painted) {
     }
 }
 
-static void test_random(void **state) {
-    (void)state;
+TEST(test_random) {
     seed = 1;
     for (int round = 0; round < 2000; round++) {
         pace_intervals a = {0}, b = {0};
@@ -47,8 +46,7 @@ static void test_random(void **state) {
     }
 }
 
-static void test_touching_and_empty(void **state) {
-    (void)state;
+TEST(test_touching_and_empty) {
     pace_intervals set = {0};
     assert_int_equal(pace_intervals_within(&set, 0, 9), 0);
     assert_int_equal(pace_intervals_add(&set, 5, 5), PACE_OK);
@@ -61,7 +59,4 @@ static void test_touching_and_empty(void **state) {
     PACE_VEC_FREE(&set);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_random), cmocka_unit_test(test_touching_and_empty)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+int main(void) { return run_tests_of_file(NULL, NULL); }

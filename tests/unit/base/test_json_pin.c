@@ -53,7 +53,7 @@ static void read_objects(const char *text, size_t length, size_t objects) {
     assert_int_equal(pace_memory_live(), 0);
 }
 
-static void test_sizes(void **state) {
+TEST(test_sizes) {
     static const size_t sizes[] = {0, 40, 1000, 70000, 131072, 300000};
     (void)state;
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
@@ -64,7 +64,4 @@ static void test_sizes(void **state) {
     }
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_sizes)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+int main(void) { return run_tests_of_file(NULL, NULL); }

@@ -64,8 +64,7 @@ static void assert_text(const reader *r, const char *expected) {
     assert_memory_equal(text, expected, length);
 }
 
-static void test_documents(void **state) {
-    (void)state;
+TEST(test_documents) {
     assert_tokens("{}", "{}$");
     assert_tokens(" [ ] \n", "[]$");
     assert_tokens("{\"a\": 1, \"b\" : [true,false , null,\"x\"]}", "{knk[tf0s]}$");
@@ -77,8 +76,7 @@ static void test_documents(void **state) {
     assert_tokens("[-0,0.5,1e3,1E+3,-1.25e-3,10]", "[nnnnnn]$");
 }
 
-static void test_faults(void **state) {
-    (void)state;
+TEST(test_faults) {
     assert_fault("[1 2]", PACE_JSON_ERROR, 3, "doc: byte 3: expected ',' or ']', found '2'");
     assert_fault("{\"a\" 1}", PACE_JSON_ERROR, 5, "doc: byte 5: expected ':', found '1'");
     assert_fault("{\"a\":1,}", PACE_JSON_ERROR, 7, "doc: byte 7: expected a key in double quotes, found '}'");
@@ -95,8 +93,7 @@ static void test_faults(void **state) {
     assert_fault("[\x01]", PACE_JSON_ERROR, 1, "doc: byte 1: expected a JSON value, found byte 0x01");
 }
 
-static void test_truncation(void **state) {
-    (void)state;
+TEST(test_truncation) {
     assert_fault("", PACE_JSON_TRUNCATED, 0, "doc: byte 0: expected a JSON value, found the end of the input");
     assert_fault("[1", PACE_JSON_TRUNCATED, 1, "doc: byte 1: expected the end of a number, found the end of the input");
     assert_fault("[1,", PACE_JSON_TRUNCATED, 3, "doc: byte 3: expected a JSON value, found the end of the input");
@@ -107,8 +104,7 @@ static void test_truncation(void **state) {
 }
 
 /* Every prefix of a document is truncated, never an error and never complete. */
-static void test_every_prefix(void **state) {
-    (void)state;
+TEST(test_every_prefix) {
     const char *text = "{\"a\\n\": [1.5e3, -2, \"x\\u00e9\\\"\", true, null, {\"b\": NaN}], \"c\": -Infinity}";
     for (size_t length = 0; length < strlen(text); length++) {
         reader r = open_bytes(text, length);
@@ -129,8 +125,7 @@ static uint64_t oddities(const char *text, const char *tokens) {
     return count;
 }
 
-static void test_oddities(void **state) {
-    (void)state;
+TEST(test_oddities) {
     assert_int_equal(oddities("[\"a\\nb\\u00e9\"]", "[s]$"), 0);
     assert_int_equal(oddities("[\"a\nb\tc\"]", "[s]$"), 2);
     assert_int_equal(oddities("[\"C:\\Users\\x\"]", "[s]$"), 2);
@@ -139,8 +134,7 @@ static void test_oddities(void **state) {
     assert_int_equal(oddities("\xef\xbb\xbf[]", "[]$"), 1);
 }
 
-static void test_depth(void **state) {
-    (void)state;
+TEST(test_depth) {
     char text[PACE_JSON_DEPTH + 2];
     memset(text, '[', sizeof text);
     reader r = open_bytes(text, PACE_JSON_DEPTH);
@@ -162,8 +156,7 @@ static void test_depth(void **state) {
     }
 }
 
-static void test_places(void **state) {
-    (void)state;
+TEST(test_places) {
     reader r = open_text("{ \"key\": [12] }");
     assert_int_equal(pace_json_next(r.json), PACE_JSON_OBJECT);
     assert_int_equal(pace_json_offset(r.json), 0);
@@ -182,8 +175,7 @@ static void test_places(void **state) {
     close_reader(&r);
 }
 
-static void test_skip_and_leave(void **state) {
-    (void)state;
+TEST(test_skip_and_leave) {
     reader r = open_text("{\"a\": {\"x\": \"}]\\\"\"}, \"b\": [1, [2, \"\\\\\"], 3], \"c\": 4}");
     assert_int_equal(pace_json_next(r.json), PACE_JSON_OBJECT);
     assert_int_equal(pace_json_next(r.json), PACE_JSON_KEY);
@@ -203,8 +195,7 @@ static void test_skip_and_leave(void **state) {
     close_reader(&r);
 }
 
-static void test_leave_faults(void **state) {
-    (void)state;
+TEST(test_leave_faults) {
     reader r = open_text("[1, {\"a\": 2]]");
     pace_json_next(r.json);
     assert_int_equal(pace_json_leave(r.json), PACE_JSON_ERROR);
@@ -221,8 +212,7 @@ static void test_leave_faults(void **state) {
 }
 
 /* Backslashes, quotes and brackets at every place of leave's 64-byte blocks. */
-static void test_leave_blocks(void **state) {
-    (void)state;
+TEST(test_leave_blocks) {
     for (int pad = 0; pad < 140; pad++) {
         for (int slashes = 0; slashes < 70; slashes++) {
             char text[512];
@@ -243,8 +233,7 @@ static void test_leave_blocks(void **state) {
 }
 
 /* A small document moved over the window's end byte by byte gives the same tokens and texts. */
-static void test_window_border(void **state) {
-    (void)state;
+TEST(test_window_border) {
     const char *tail = "{\"key\\n\" : [-12.5e+3, \"v\\u00e9\\\\\", true, NaN, -Infinity, {\"z\":\"]\"}]}";
     enum { WINDOW = 1 << 20 };
     size_t tail_length = strlen(tail);
@@ -290,8 +279,7 @@ static void test_window_border(void **state) {
     assert_int_equal(pace_memory_live(), 0);
 }
 
-static void test_long_token(void **state) {
-    (void)state;
+TEST(test_long_token) {
     size_t length = (size_t)5 << 20;
     char *text = pace_alloc(length + 4, 1);
     memset(text, 'x', length + 4);
@@ -325,8 +313,7 @@ static void assert_decoded(const char *written, const char *expected) {
     close_reader(&r);
 }
 
-static void test_decoding(void **state) {
-    (void)state;
+TEST(test_decoding) {
     assert_decoded("", "");
     assert_decoded("plain", "plain");
     assert_decoded("\\\"\\\\\\/\\b\\f\\n\\r\\t", "\"\\/\b\f\n\r\t");
@@ -352,8 +339,7 @@ static void assert_ns(const char *text, bool good, int64_t expected) {
     }
 }
 
-static void test_microseconds(void **state) {
-    (void)state;
+TEST(test_microseconds) {
     assert_ns("0", true, 0);
     assert_ns("-0", true, 0);
     assert_ns("1", true, 1000);
@@ -388,8 +374,7 @@ static void assert_int(const char *text, bool good, int64_t expected) {
     close_reader(&r);
 }
 
-static void test_integers(void **state) {
-    (void)state;
+TEST(test_integers) {
     assert_int("0", true, 0);
     assert_int("-17", true, -17);
     assert_int("\"1234\"", true, 1234);
@@ -409,8 +394,7 @@ static void test_integers(void **state) {
     assert_int("true", false, 0);
 }
 
-static void test_doubles(void **state) {
-    (void)state;
+TEST(test_doubles) {
     static const struct {
         const char *text;
         double value;
@@ -436,8 +420,7 @@ static void test_doubles(void **state) {
 }
 
 /* A gzip file that breaks off: all that was stored is read, then the input's message tells where. */
-static void test_truncated_gzip(void **state) {
-    (void)state;
+TEST(test_truncated_gzip) {
     char text[4000];
     size_t n = 0;
     text[n++] = '[';
@@ -461,8 +444,7 @@ static void test_truncated_gzip(void **state) {
 }
 
 /* The same, where the break is met with bytes of a token left in the window: what stood behind them is gone. */
-static void test_broken_tail(void **state) {
-    (void)state;
+TEST(test_broken_tail) {
     const char *text = "[1,2,{\"a\":3},[1234567";
     unsigned char packed[256];
     z_stream stream = {.next_in = (Bytef *)(uintptr_t)text,
@@ -486,8 +468,7 @@ static void test_broken_tail(void **state) {
     }
 }
 
-static void test_memory_failures(void **state) {
-    (void)state;
+TEST(test_memory_failures) {
     pace_input *input;
     assert_int_equal(pace_input_open_memory(&input, "doc", "[\"\\n\"]", 6), PACE_OK);
     for (uint64_t n = 1; n <= 2; n++) {
@@ -501,18 +482,4 @@ static void test_memory_failures(void **state) {
     assert_int_equal(pace_memory_live(), 0);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_documents),       cmocka_unit_test(test_faults),
-        cmocka_unit_test(test_truncation),      cmocka_unit_test(test_every_prefix),
-        cmocka_unit_test(test_oddities),        cmocka_unit_test(test_depth),
-        cmocka_unit_test(test_places),          cmocka_unit_test(test_skip_and_leave),
-        cmocka_unit_test(test_leave_faults),    cmocka_unit_test(test_leave_blocks),
-        cmocka_unit_test(test_window_border),   cmocka_unit_test(test_long_token),
-        cmocka_unit_test(test_decoding),        cmocka_unit_test(test_microseconds),
-        cmocka_unit_test(test_integers),        cmocka_unit_test(test_doubles),
-        cmocka_unit_test(test_truncated_gzip),  cmocka_unit_test(test_broken_tail),
-        cmocka_unit_test(test_memory_failures),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+int main(void) { return run_tests_of_file(NULL, NULL); }

@@ -14,15 +14,13 @@ static unsigned draw(unsigned below) {
     return (unsigned)(seed >> 33) % below;
 }
 
-static void test_every_byte(void **state) {
-    (void)state;
+TEST(test_every_byte) {
     uint8_t bytes[256 * 3];
     for (int i = 0; i < 256; i++) memset(bytes + 3 * i, i, 3);
     assert_true(scans_agree(bytes, sizeof bytes));
 }
 
-static void test_random_bytes(void **state) {
-    (void)state;
+TEST(test_random_bytes) {
     static const char often[] = "\"\\{}[]:, \n\t\r0123456789.-eabc\x1f\x20\x21\x7f\x80\xff";
     for (int round = 0; round < 300; round++) {
         uint8_t bytes[500];
@@ -116,8 +114,7 @@ static void put_value(document *d, unsigned depth) {
 }
 
 /* Documents longer than several windows, whole, cut off and with a byte changed. */
-static void test_members(void **state) {
-    (void)state;
+TEST(test_members) {
     document d = {.text = malloc(600000), .most = 600000};
     for (int round = 0; round < 24; round++) {
         d.length = 0;
@@ -148,8 +145,7 @@ static uint8_t meaning_of_a_and_c(const char *key, size_t length) {
 }
 
 /* A run gives what means something, and stops before what is no number and no string. */
-static void test_run(void **state) {
-    (void)state;
+TEST(test_run) {
     static const char text[] = "[{\"a\": 1, \"b\": 2, \"c\": \"x\", \"b\": 3, \"d\": [4]}, "
                                "{\"a\": 10, \"b\": 20, \"c\": \"y\", \"b\": 30, \"d\": [40]}]";
     pace_json_habit habit = {0};
@@ -179,8 +175,4 @@ static void test_run(void **state) {
     pace_input_free(input);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_every_byte), cmocka_unit_test(test_random_bytes),
-                                       cmocka_unit_test(test_members), cmocka_unit_test(test_run)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+int main(void) { return run_tests_of_file(NULL, NULL); }

@@ -47,16 +47,14 @@ static const char document[] =
     "{\"a\": 1, \"an_unusually_long_key_of_over_31_bytes\": [2], "
     "\"list\": [{\"x\": {\"deep\": [1]}}, [{\"no\": 1}], 3, {\"y\": \"z\", \"w\": null}], \"b\": {\"c\": 1}}";
 
-static void test_in_order(void **state) {
-    (void)state;
+TEST(test_in_order) {
     reader r = {0};
     assert_int_equal(walk(&r, document, sizeof document - 1), PACE_JSON_OBJECT_END);
     assert_string_equal(r.keys, "a,,x,y,w,b,");
     assert_int_equal(r.objects, 2);
 }
 
-static void test_cut_anywhere(void **state) {
-    (void)state;
+TEST(test_cut_anywhere) {
     for (size_t length = 0; length < sizeof document - 1; length++) {
         reader r = {0};
         assert_true(pace_json_failed(walk(&r, document, length)));
@@ -64,7 +62,4 @@ static void test_cut_anywhere(void **state) {
     }
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_in_order), cmocka_unit_test(test_cut_anywhere)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+int main(void) { return run_tests_of_file(NULL, NULL); }

@@ -76,23 +76,20 @@ static void write_sample(void) {
     pace_jsonw_object_end(&json);
 }
 
-static void test_one_line(void **state) {
-    (void)state;
+TEST(test_one_line) {
     begin(0);
     write_sample();
     assert_written("{\"a\":-1,\"b\":[true,null],\"c\":{\"d\":[1,2],\"e\":\"x\"},\"f\":[],\"g\":{\"h\":false}}");
 }
 
-static void test_pretty(void **state) {
-    (void)state;
+TEST(test_pretty) {
     begin(2);
     write_sample();
     assert_written("{\n  \"a\": -1,\n  \"b\": [\n    true,\n    null\n  ],\n"
                    "  \"c\": {\"d\": [1, 2], \"e\": \"x\"},\n  \"f\": [],\n  \"g\": {\n    \"h\": false\n  }\n}");
 }
 
-static void test_text(void **state) {
-    (void)state;
+TEST(test_text) {
     static const struct {
         const char *text, *expected;
     } cases[] = {
@@ -123,8 +120,7 @@ static void assert_real(double value, const char *expected) {
     assert_written(expected);
 }
 
-static void test_reals(void **state) {
-    (void)state;
+TEST(test_reals) {
     assert_real(0, "0");
     assert_real(0.1, "0.1");
     assert_real(1.0 / 3, "0.3333333333333333");
@@ -138,8 +134,7 @@ static void test_reals(void **state) {
     assert_real((double)-INFINITY, "null");
 }
 
-static void test_reals_round_trip(void **state) {
-    (void)state;
+TEST(test_reals_round_trip) {
     uint64_t seed = 12345;
     for (int i = 0; i < 20000; i++) {
         seed = seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
@@ -159,8 +154,7 @@ static void assert_us(int64_t ns, const char *expected) {
     assert_written(expected);
 }
 
-static void test_microseconds(void **state) {
-    (void)state;
+TEST(test_microseconds) {
     assert_us(0, "0.000");
     assert_us(1, "0.001");
     assert_us(-1, "-0.001");
@@ -168,8 +162,7 @@ static void test_microseconds(void **state) {
     assert_us(INT64_MIN, "-9223372036854775.808");
 }
 
-static void test_deep(void **state) {
-    (void)state;
+TEST(test_deep) {
     begin(1);
     for (int i = 0; i < 100; i++) pace_jsonw_array(&json);
     for (int i = 0; i < 100; i++) pace_jsonw_array_end(&json);
@@ -179,8 +172,7 @@ static void test_deep(void **state) {
     assert_int_equal(pace_sink_close(&sink), PACE_OK);
 }
 
-static void test_sink(void **state) {
-    (void)state;
+TEST(test_sink) {
     begin(0);
     for (int i = 0; i < 2000; i++) pace_sink_format(&sink, "%0100d", i);
     assert_int_equal(pace_sink_close(&sink), PACE_OK);
@@ -194,8 +186,7 @@ static void test_sink(void **state) {
     assert_int_equal(written[100000], '7');
 }
 
-static void test_sink_errors(void **state) {
-    (void)state;
+TEST(test_sink_errors) {
     int calls = 0;
     assert_int_equal(pace_sink_open(&sink, refuse, &calls), PACE_OK);
     for (int i = 0; i < 5000; i++) pace_sink_format(&sink, "%0100d", i);
@@ -208,17 +199,4 @@ static void test_sink_errors(void **state) {
     assert_int_equal(pace_memory_live(), 0);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_one_line),
-        cmocka_unit_test(test_pretty),
-        cmocka_unit_test(test_text),
-        cmocka_unit_test(test_reals),
-        cmocka_unit_test(test_reals_round_trip),
-        cmocka_unit_test(test_microseconds),
-        cmocka_unit_test(test_deep),
-        cmocka_unit_test(test_sink),
-        cmocka_unit_test(test_sink_errors),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+int main(void) { return run_tests_of_file(NULL, NULL); }

@@ -8,7 +8,7 @@
 
 /* Conover, Practical Nonparametric Statistics, table A3 (binomial, p = 0.5): of 20 values the 6th and the 15th cover
  * the median in 95.9 %, the 7th and 14th in 88.5 %. */
-static void test_order(void **state) {
+TEST(test_order) {
     double values[20];
     (void)state;
     for (int i = 0; i < 20; i++) values[i] = 20 - i;
@@ -19,7 +19,7 @@ static void test_order(void **state) {
     assert_true(m.low == 7 && m.high == 14);
 }
 
-static void test_few(void **state) {
+TEST(test_few) {
     double values[3] = {5, 1, 3};
     (void)state;
     pace_median_interval m = pace_median_interval_of(values, 3, 0.9);
@@ -27,7 +27,7 @@ static void test_few(void **state) {
     assert_true(isnan(pace_median_interval_of(values, 0, 0.9).median));
 }
 
-static void test_coverage(void **state) {
+TEST(test_coverage) {
     uint64_t stream = 11;
     int covered = 0;
     (void)state;
@@ -40,8 +40,4 @@ static void test_coverage(void **state) {
     assert_true(covered >= 1800);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_order), cmocka_unit_test(test_few),
-                                       cmocka_unit_test(test_coverage)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+int main(void) { return run_tests_of_file(NULL, NULL); }

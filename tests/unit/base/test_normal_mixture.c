@@ -5,16 +5,14 @@
 
 #include "cmocka_of_tests.h"
 
-static void test_one_part(void **state) {
-    (void)state;
+TEST(test_one_part) {
     const pace_normal_part part = {1, 3, 0.2};
     assert_true(fabs(pace_mixture_median(&part, 1) - 3) < 1e-9);
     assert_true(fabs(pace_mixture_spread(&part, 1, 3) - 0.2) < 1e-9);
 }
 
 /* Two alike, apart: the middle lies between; of narrow ones 90 % reach 4/5 into both. */
-static void test_two_parts(void **state) {
-    (void)state;
+TEST(test_two_parts) {
     const pace_normal_part parts[] = {{0.5, -1, 1e-3}, {0.5, 1, 1e-3}};
     const pace_normal_part wide[] = {{0.5, -1, 1}, {0.5, 1, 1}};
     assert_true(fabs(pace_mixture_median(wide, 2)) < 1e-9);
@@ -22,8 +20,7 @@ static void test_two_parts(void **state) {
 }
 
 /* A heavy tail moves the median less than the mean, and 90 % are nearer than the standard deviation says. */
-static void test_tail(void **state) {
-    (void)state;
+TEST(test_tail) {
     const pace_normal_part parts[] = {{0.97, 0, 0.1}, {0.03, 3, 0.1}};
     double middle = pace_mixture_median(parts, 2), spread = pace_mixture_spread(parts, 2, middle);
     /* 0.97 of the first part's share below it is a half: at the quantile 0.5 / 0.97. */
@@ -34,8 +31,4 @@ static void test_tail(void **state) {
     assert_true(fabs(within - 0.9) < 1e-9);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_one_part), cmocka_unit_test(test_two_parts),
-                                       cmocka_unit_test(test_tail)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+int main(void) { return run_tests_of_file(NULL, NULL); }

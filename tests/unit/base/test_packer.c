@@ -48,7 +48,7 @@ static void pack(target *t, pace_pack_kind kind, const unsigned char *bytes, siz
     assert_int_equal(pace_packer_close(packer), PACE_OK);
 }
 
-static void test_reads_back(void **state) {
+TEST(test_reads_back) {
     static const size_t lengths[] = {0, 1, 65535, 65536, 400000};
     static target first, second;
     (void)state;
@@ -70,7 +70,7 @@ static void test_reads_back(void **state) {
     assert_int_equal(pace_memory_live(), 0);
 }
 
-static void test_failures(void **state) {
+TEST(test_failures) {
     static target full;
     pace_packer *packer;
     (void)state;
@@ -87,15 +87,10 @@ static void test_failures(void **state) {
     assert_int_equal(pace_memory_live(), 0);
 }
 
-static void test_names(void **state) {
-    (void)state;
+TEST(test_names) {
     assert_int_equal(pace_pack_kind_of("x.json.gz"), PACE_PACK_GZIP);
     assert_int_equal(pace_pack_kind_of("x.json.zst"), PACE_PACK_ZSTD);
     assert_int_equal(pace_pack_kind_of("x.json"), PACE_PACK_KINDS);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_reads_back), cmocka_unit_test(test_failures),
-                                       cmocka_unit_test(test_names)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+int main(void) { return run_tests_of_file(NULL, NULL); }

@@ -6,7 +6,7 @@
 
 #include "base/pattern.h"
 
-static void match_as_posix_says(void **state) {
+TEST(match_as_posix_says) {
     static const struct {
         const char *expression, *text;
         bool fits;
@@ -32,7 +32,7 @@ static void match_as_posix_says(void **state) {
     }
 }
 
-static void refuse_what_costs_too_much(void **state) {
+TEST(refuse_what_costs_too_much) {
     static const char *const expressions[] = {
         "(a{1,255}){1,255}",
         "((a{1,20}){1,20}){1,20}",
@@ -61,7 +61,7 @@ static void refuse_what_costs_too_much(void **state) {
     regfree(&pattern);
 }
 
-static void say_why_one_is_none(void **state) {
+TEST(say_why_one_is_none) {
     static const char *const expressions[] = {"(", "[a", "[", "[^", "a{1", "*)", "a{2,1}", "\\"};
     (void)state;
     for (size_t i = 0; i < sizeof expressions / sizeof *expressions; i++) {
@@ -72,11 +72,4 @@ static void say_why_one_is_none(void **state) {
     }
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(match_as_posix_says),
-        cmocka_unit_test(refuse_what_costs_too_much),
-        cmocka_unit_test(say_why_one_is_none),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+int main(void) { return run_tests_of_file(NULL, NULL); }

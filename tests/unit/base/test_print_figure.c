@@ -4,8 +4,7 @@
 
 #include "base/print.h"
 
-static void a_point_stands_before_an_exponent(void **state) {
-    (void)state;
+TEST(a_point_stands_before_an_exponent) {
     static const struct {
         double value;
         int digits;
@@ -26,8 +25,7 @@ static void a_point_stands_before_an_exponent(void **state) {
 }
 
 /* What does not fit is cut, and what comes after it is left out. */
-static void items_are_put_behind_one_another(void **state) {
-    (void)state;
+TEST(items_are_put_behind_one_another) {
     char text[12] = "";
     pace_list(text, sizeof text, ", ", "%d", 1);
     pace_list(text, sizeof text, ", ", "%s=%g", "b", 0.5);
@@ -38,8 +36,4 @@ static void items_are_put_behind_one_another(void **state) {
     assert_string_equal(text, "1, b=0.5;lo");
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(a_point_stands_before_an_exponent),
-                                       cmocka_unit_test(items_are_put_behind_one_another)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+int main(void) { return run_tests_of_file(NULL, NULL); }

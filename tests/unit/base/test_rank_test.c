@@ -29,7 +29,7 @@ static double u_of(const int64_t *a, size_t n, const int64_t *b, size_t m) {
     return wins;
 }
 
-static void test_exact(void **state) {
+TEST(test_exact) {
     uint64_t seed = 1;
     (void)state;
     for (unsigned n = 1; n <= 7; n++)
@@ -49,7 +49,7 @@ static void test_exact(void **state) {
 }
 
 /* Published critical values: three against three never reach 0.05, four against four do when they are apart. */
-static void test_apart(void **state) {
+TEST(test_apart) {
     static const int64_t low[] = {100, 101, 102, 103}, high[] = {110, 111, 112, 113};
     pace_rank_test test;
     (void)state;
@@ -65,7 +65,7 @@ static void test_apart(void **state) {
     assert_float_equal(test.least_p, 1.0 / 3, 1e-12);
 }
 
-static void test_ties_and_large(void **state) {
+TEST(test_ties_and_large) {
     int64_t a[300], b[300];
     pace_rank_test test;
     (void)state;
@@ -81,8 +81,4 @@ static void test_ties_and_large(void **state) {
     assert_int_equal(pace_memory_live(), 0);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_exact), cmocka_unit_test(test_apart),
-                                       cmocka_unit_test(test_ties_and_large)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+int main(void) { return run_tests_of_file(NULL, NULL); }

@@ -17,8 +17,7 @@ PACE_ORDER(by_key, item, PACE_UP(key))
 PACE_ORDER(by_key_and_place, item, PACE_UP(key) PACE_UP(place))
 
 /* So many runs of random lengths; keys are few, so that many are equal, which stay in their order. */
-static void test_runs(void **state) {
-    (void)state;
+TEST(test_runs) {
     uint32_t seed = 5;
     for (size_t count = 0; count < MOST; count += 7)
         for (uint32_t longest = 1; longest <= MOST; longest *= 3) {
@@ -36,7 +35,4 @@ static void test_runs(void **state) {
         }
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_runs)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+int main(void) { return run_tests_of_file(NULL, NULL); }

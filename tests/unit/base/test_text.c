@@ -7,8 +7,7 @@
 
 #include "base/text.h"
 
-static void test_starts_and_ends(void **state) {
-    (void)state;
+TEST(test_starts_and_ends) {
     assert_true(pace_starts("aten::add", "aten::"));
     assert_false(pace_starts("aten", "aten::"));
     assert_true(pace_starts("x", ""));
@@ -20,8 +19,7 @@ static void test_starts_and_ends(void **state) {
 }
 
 /* A span neither reads past its end nor needs a zero: it is a piece of exactly that size. */
-static void test_spans(void **state) {
-    (void)state;
+TEST(test_spans) {
     char *piece = malloc(4);
     memcpy(piece, "type", 4);
     assert_true(pace_span_is(piece, 4, "type"));
@@ -36,8 +34,7 @@ static void test_spans(void **state) {
 }
 
 /* Words of a list are whole words; one with a star stands for all that begin so. */
-static void test_listed(void **state) {
-    (void)state;
+TEST(test_listed) {
     static const char list[] = "view view_as clamp* to";
     assert_string_equal(pace_span_listed("to", 2, list), "to");
     assert_ptr_equal(pace_span_listed("view", 4, list), list);
@@ -51,8 +48,7 @@ static void test_listed(void **state) {
     assert_null(pace_span_listed("to", 2, ""));
 }
 
-static void test_nearer(void **state) {
-    (void)state;
+TEST(test_nearer) {
     assert_string_equal(pace_word_nearer("hidden", "heads", "hidde"), "hidde");
     assert_string_equal(pace_word_nearer("hidden", "hidde", "heads"), "hidde");
     assert_string_equal(pace_word_nearer("abc", "abd", "abe"), "abd"); /* the first of those that are as near */
@@ -60,8 +56,7 @@ static void test_nearer(void **state) {
     assert_string_equal(pace_word_nearer("abc", NULL, "xyz"), "xyz");
 }
 
-static void test_letters(void **state) {
-    (void)state;
+TEST(test_letters) {
     static const char digits[] = "0123456789";
     static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
     for (int c = 1; c < 256; c++) {
@@ -82,8 +77,7 @@ static size_t edits(const char *a, const char *b) {
     return 1 + (add < least ? add : least);
 }
 
-static void test_edits(void **state) {
-    (void)state;
+TEST(test_edits) {
     assert_int_equal(pace_word_edits("kitten", "sitting"), 3);
     assert_int_equal(pace_word_edits("saturday", "sunday"), 3);
     assert_int_equal(pace_word_edits("", "abc"), 3);
@@ -102,8 +96,7 @@ static void test_edits(void **state) {
 }
 
 /* Every beginning at once is what each costs alone. */
-static void test_edits_of_beginnings(void **state) {
-    (void)state;
+TEST(test_edits_of_beginnings) {
     static const char text[] = "v100-sxm2-16", other[] = "gv100";
     size_t of[PACE_EDITED_LETTERS + 1];
     assert_int_equal(pace_beginnings_edits(of, text, other), strlen(text));
@@ -114,8 +107,7 @@ static void test_edits_of_beginnings(void **state) {
     }
 }
 
-static void test_letters_behind(void **state) {
-    (void)state;
+TEST(test_letters_behind) {
     static const char text[] = "No. of GPUs (total)";
     const char *end = text + strlen("No. of GPUs ");
     const char *rest = pace_behind_letters(text, end, "noof");
@@ -133,8 +125,7 @@ static void test_letters_behind(void **state) {
 }
 
 /* Words of any length are taken; past 63 letters they are cut. */
-static void test_long_words(void **state) {
-    (void)state;
+TEST(test_long_words) {
     char a[200], b[200];
     memset(a, 'x', sizeof a), memset(b, 'x', sizeof b);
     a[199] = b[150] = '\0';
@@ -145,8 +136,7 @@ static void test_long_words(void **state) {
 static int sign(int n) { return (n > 0) - (n < 0); }
 
 /* Listed in order: each comes before all behind it. */
-static void test_natural_order(void **state) {
-    (void)state;
+TEST(test_natural_order) {
     static const char *const order[] = {
         "", "1", "01", "2", "10", "a", "rank2", "rank10", "rank10b", "rank10b03", "rank18446744073709551617", "rankx"};
     for (size_t i = 0; i < sizeof order / sizeof *order; i++)
@@ -157,13 +147,4 @@ static void test_natural_order(void **state) {
         }
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_starts_and_ends), cmocka_unit_test(test_spans),
-        cmocka_unit_test(test_listed),          cmocka_unit_test(test_nearer),
-        cmocka_unit_test(test_letters),         cmocka_unit_test(test_edits),
-        cmocka_unit_test(test_long_words),      cmocka_unit_test(test_edits_of_beginnings),
-        cmocka_unit_test(test_letters_behind),  cmocka_unit_test(test_natural_order),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+int main(void) { return run_tests_of_file(NULL, NULL); }

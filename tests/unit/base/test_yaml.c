@@ -18,8 +18,7 @@ static void expect_failure(const char *text, pace_status expected, const char *m
     assert_int_equal(pace_memory_live(), before);
 }
 
-static void test_tree(void **state) {
-    (void)state;
+TEST(test_tree) {
     pace_yaml *yaml = NULL;
     assert_int_equal(parse(&yaml, "a: 1\nb: [x, \"y z\", {c: d}]\ne:\n  f: g\n"), PACE_OK);
     const pace_yaml_node *root = pace_yaml_root(yaml), *list = pace_yaml_get(root, "b");
@@ -38,8 +37,7 @@ static void test_tree(void **state) {
     pace_yaml_free(yaml);
 }
 
-static void test_byte_order_mark(void **state) {
-    (void)state;
+TEST(test_byte_order_mark) {
     pace_yaml *yaml = NULL;
     assert_int_equal(parse(&yaml, "\xef\xbb\xbf"
                                   "a: 1\r\nb: 2\r\n"),
@@ -48,24 +46,21 @@ static void test_byte_order_mark(void **state) {
     pace_yaml_free(yaml);
 }
 
-static void test_json_is_yaml(void **state) {
-    (void)state;
+TEST(test_json_is_yaml) {
     pace_yaml *yaml = NULL;
     assert_int_equal(parse(&yaml, "{\"a\": [1, 2], \"b\": {\"c\": null}}"), PACE_OK);
     assert_int_equal(pace_yaml_count(pace_yaml_get(pace_yaml_root(yaml), "a")), 2);
     pace_yaml_free(yaml);
 }
 
-static void test_empty(void **state) {
-    (void)state;
+TEST(test_empty) {
     pace_yaml *yaml = NULL;
     assert_int_equal(pace_yaml_parse(&yaml, "t", NULL, 0), PACE_OK);
     assert_null(pace_yaml_root(yaml));
     pace_yaml_free(yaml);
 }
 
-static void test_refusals(void **state) {
-    (void)state;
+TEST(test_refusals) {
     expect_failure("a: &x 1\n", PACE_E_INPUT, "t.yaml:1:4: anchors");
     expect_failure("a: *x\n", PACE_E_INPUT, "t.yaml:1:4: aliases");
     expect_failure("&k a: 1\n", PACE_E_INPUT, "t.yaml:1:1: anchors");
@@ -101,8 +96,7 @@ static void check_no_number(const char *text) {
     pace_yaml_free(yaml);
 }
 
-static void test_numbers(void **state) {
-    (void)state;
+TEST(test_numbers) {
     check_number("312e12", 312e12);
     check_number("-1.5", -1.5);
     check_number(".5", 0.5);
@@ -111,8 +105,7 @@ static void test_numbers(void **state) {
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) check_no_number(wrong[i]);
 }
 
-static void test_every_allocation_fails(void **state) {
-    (void)state;
+TEST(test_every_allocation_fails) {
     int64_t before = pace_memory_live();
     pace_status status = PACE_E_MEMORY;
     uint64_t n = 1;
@@ -128,15 +121,4 @@ static void test_every_allocation_fails(void **state) {
     assert_true(n > 10);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_tree),
-        cmocka_unit_test(test_byte_order_mark),
-        cmocka_unit_test(test_json_is_yaml),
-        cmocka_unit_test(test_empty),
-        cmocka_unit_test(test_refusals),
-        cmocka_unit_test(test_numbers),
-        cmocka_unit_test(test_every_allocation_fails),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+int main(void) { return run_tests_of_file(NULL, NULL); }

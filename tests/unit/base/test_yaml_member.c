@@ -28,8 +28,7 @@ static void expect_fault(pace_status status, const char *message) {
     assert_string_equal(pace_message(), message);
 }
 
-static void test_numbers(void **state) {
-    (void)state;
+TEST(test_numbers) {
     double real = -1;
     int whole = -1;
     expect_fault(pace_yaml_real(&real, document, map, "size", 0, 2),
@@ -49,8 +48,7 @@ static void test_numbers(void **state) {
     assert_int_equal(whole, 0);
 }
 
-static void test_texts_and_lists(void **state) {
-    (void)state;
+TEST(test_texts_and_lists) {
     char four[5] = "-", three[4] = "-";
     const pace_yaml_node *list = NULL;
     assert_int_equal(pace_yaml_copy(four, sizeof four, document, map, "word"), PACE_OK);
@@ -65,8 +63,7 @@ static void test_texts_and_lists(void **state) {
     assert_int_equal(pace_yaml_count(list), 1);
 }
 
-static void test_words_and_flags(void **state) {
-    (void)state;
+TEST(test_words_and_flags) {
     const char *word = NULL;
     bool flag = false;
     expect_fault(pace_yaml_word(&word, document, map, "list"), "m.yaml:7:7: list: expected a text");
@@ -83,19 +80,10 @@ static void test_words_and_flags(void **state) {
     assert_false(flag);
 }
 
-static void test_schema(void **state) {
-    (void)state;
+TEST(test_schema) {
     assert_int_equal(pace_yaml_check_schema(document, "a/1", "a table"), PACE_OK);
     expect_fault(pace_yaml_check_schema(document, "a/2", "a table"),
                  "m.yaml:1:1: expected a table (\"schema\": \"a/2\"), found \"a/1\"");
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_numbers),
-        cmocka_unit_test(test_texts_and_lists),
-        cmocka_unit_test(test_words_and_flags),
-        cmocka_unit_test(test_schema),
-    };
-    return cmocka_run_group_tests(tests, parse, drop);
-}
+int main(void) { return run_tests_of_file(parse, drop); }

@@ -40,8 +40,7 @@ static pace_probe_status fake_runs(double *seconds, void *state, unsigned runs, 
 static const pace_measure_limits limits = {
     .timer_s = 1e-7, .batch_s = 1e-3, .point_s = 0.2, .batches = 30, .tolerance = 0.01};
 
-static void test_settles(void **state) {
-    (void)state;
+TEST(test_settles) {
     fake f = {.run_s = 3e-6, .first_s = 5};
     pace_measurement m;
     char message[PACE_BACKEND_MESSAGE];
@@ -53,8 +52,7 @@ static void test_settles(void **state) {
 }
 
 /* A quarter of the batches is ten times as slow: the median does not move. */
-static void test_disturbed(void **state) {
-    (void)state;
+TEST(test_disturbed) {
     fake f = {.run_s = 2e-3, .every = 4};
     pace_measurement m;
     char message[PACE_BACKEND_MESSAGE];
@@ -63,8 +61,7 @@ static void test_disturbed(void **state) {
 }
 
 /* A run longer than the whole budget is still measured three times. */
-static void test_slow(void **state) {
-    (void)state;
+TEST(test_slow) {
     fake f = {.run_s = 7};
     pace_measurement m;
     char message[PACE_BACKEND_MESSAGE];
@@ -125,8 +122,7 @@ static off_t size_of(void) {
     return entry.st_size;
 }
 
-static void test_resume(void **state) {
-    (void)state;
+TEST_WITH(test_resume, make_path, remove_path) {
     add_rows(1, 6);
     pace_rows_file rows;
     assert_int_equal(pace_rows_file_open(&rows, path, "dev"), PACE_OK);
@@ -147,8 +143,7 @@ static void test_resume(void **state) {
 }
 
 /* A run killed at any byte: what was whole stays, one row at most is lost, and the next run goes on. */
-static void test_killed(void **state) {
-    (void)state;
+TEST_WITH(test_killed, make_path, remove_path) {
     add_rows(1, 4);
     off_t whole = size_of();
     char text[4096];
@@ -180,8 +175,7 @@ static void put(const char *text) {
 }
 
 /* What is no table is refused and left as it is. */
-static void test_refused(void **state) {
-    (void)state;
+TEST_WITH(test_refused, make_path, remove_path) {
     pace_rows_file rows;
     put("device,m\na100,3\n");
     off_t before = size_of();
@@ -199,8 +193,7 @@ static void test_refused(void **state) {
 }
 
 /* A full device: the message names the file, and rows before it are whole. */
-static void test_disk_full(void **state) {
-    (void)state;
+TEST(test_disk_full) {
     pace_rows_file rows;
     if (access("/dev/full", W_OK) != 0) skip();
     assert_int_equal(pace_rows_file_open(&rows, "/dev/full", "dev"), PACE_E_IO);
@@ -218,8 +211,7 @@ static pace_status add_stream(pace_rows_file *rows, double elements, double seco
 }
 
 /* Rows to figures to YAML to the reader that --on uses. */
-static void test_entry(void **state) {
-    (void)state;
+TEST_WITH(test_entry, make_path, remove_path) {
     pace_rows_file rows;
     pace_measured_device made;
     pace_device_catalog catalog;
@@ -253,16 +245,4 @@ static void test_entry(void **state) {
     unlink(entry);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_settles),
-        cmocka_unit_test(test_disturbed),
-        cmocka_unit_test(test_slow),
-        cmocka_unit_test_setup_teardown(test_resume, make_path, remove_path),
-        cmocka_unit_test_setup_teardown(test_killed, make_path, remove_path),
-        cmocka_unit_test_setup_teardown(test_refused, make_path, remove_path),
-        cmocka_unit_test(test_disk_full),
-        cmocka_unit_test_setup_teardown(test_entry, make_path, remove_path),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+int main(void) { return run_tests_of_file(NULL, NULL); }

@@ -27,8 +27,7 @@ static size_t count(const pace_sweep *sweep, pace_point_size size, double least,
 /* Lin et al. 2022, benchmark parameters: points of embeddings with 32 tables and more that fit a card of 16 GB. Level
  * default has small grids of its own, all with fewer than 128 samples or 8 tables or few rows; those with 32 tables are
  * told apart by a batch of 2048 with at most 32 lookups, so the published grids are counted by their own tables. */
-static void test_published_counts(void **state) {
-    (void)state;
+TEST(test_published_counts) {
     pace_sweep sweep = expand("cuda", "tril", PACE_EFFORT_FULL, 16e9);
     size_t ours = 0;
     for (size_t i = 0; i < sweep.points.count; i++) ours += sweep.points.items[i].point.size[PACE_SIZE_M] >= 5;
@@ -56,8 +55,7 @@ static void test_published_counts(void **state) {
 }
 
 /* Each level holds the one before, and no point twice. */
-static void test_levels(void **state) {
-    (void)state;
+TEST(test_levels) {
     static const char *const targets[] = {"cpu", "cuda"};
     for (int t = 0; t < 2; t++) {
         pace_sweep small = expand(targets[t], NULL, PACE_EFFORT_QUICK, 0);
@@ -76,8 +74,7 @@ static void test_levels(void **state) {
     }
 }
 
-static void test_families(void **state) {
-    (void)state;
+TEST(test_families) {
     pace_sweep sweep = expand("cpu", "gemm,transpose", PACE_EFFORT_DEFAULT, 0);
     for (size_t i = 0; i < sweep.points.count; i++)
         assert_true(strcmp(sweep.points.items[i].family, "gemm") == 0 ||
@@ -92,8 +89,7 @@ static void test_families(void **state) {
 }
 
 /* What does not fit is counted. */
-static void test_memory(void **state) {
-    (void)state;
+TEST(test_memory) {
     pace_sweep all = expand("cuda", "concat", PACE_EFFORT_FULL, 0),
                some = expand("cuda", "concat", PACE_EFFORT_FULL, 1e9);
     assert_int_equal(all.too_large, 0);
@@ -120,8 +116,7 @@ static pace_status expand_text(pace_sweep *out, const char *sweeps) {
 }
 
 /* Each draw brings its two gradients: the three products of one linear layer are permutations of the same sizes. */
-static void test_draws(void **state) {
-    (void)state;
+TEST(test_draws) {
     pace_sweep sweep, again;
     const char *text =
         "  - {family: gemm, on: cpu, level: quick, op: [gemm], draw: {count: 40, seed: 5, gradients: true},\n"
@@ -142,8 +137,7 @@ static void test_draws(void **state) {
     pace_sweep_free(&again);
 }
 
-static void test_bounds(void **state) {
-    (void)state;
+TEST(test_bounds) {
     pace_sweep sweep;
     assert_int_equal(expand_text(&sweep,
                                  "  - {family: t, on: cpu, level: quick, op: [transpose],\n"
@@ -156,8 +150,7 @@ static void test_bounds(void **state) {
     pace_sweep_free(&sweep);
 }
 
-static void test_refused(void **state) {
-    (void)state;
+TEST(test_refused) {
     static const struct {
         const char *text, *word;
     } cases[] = {
@@ -186,11 +179,4 @@ static void test_refused(void **state) {
     assert_int_equal(pace_memory_live(), 0);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_published_counts), cmocka_unit_test(test_levels), cmocka_unit_test(test_families),
-        cmocka_unit_test(test_memory),           cmocka_unit_test(test_draws),  cmocka_unit_test(test_bounds),
-        cmocka_unit_test(test_refused),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+int main(void) { return run_tests_of_file(NULL, NULL); }

@@ -102,15 +102,9 @@ static void run(void *(*play)(void *), size_t bytes) {
     assert_int_equal(wrong, 0);
 }
 
-static void notes_arrive_as_posted(void **state) {
-    (void)state;
-    run(board_thread, pace_boards_bytes(THREADS, ROOM));
-}
+TEST(notes_arrive_as_posted) { run(board_thread, pace_boards_bytes(THREADS, ROOM)); }
 
-static void messages_arrive_in_order(void **state) {
-    (void)state;
-    run(ring_thread, pace_pair_rings_bytes(THREADS, SLOT));
-}
+TEST(messages_arrive_in_order) { run(ring_thread, pace_pair_rings_bytes(THREADS, SLOT)); }
 
 /* --- the pointer cache -------------------------------------------------------------------------------------------- */
 
@@ -126,8 +120,7 @@ static int find(void *context, const void *at, const void **base, size_t *bytes)
 }
 
 /* Random questions get the device's own answer, with far fewer queries, while what is the device's changes. */
-static void remembers_what_is_true(void **state) {
-    (void)state;
+TEST(remembers_what_is_true) {
     int queries = 0;
     uint64_t asked, remembered;
     const pace_device device = {sizeof device, "test", &queries, find, NULL, NULL};
@@ -156,11 +149,4 @@ static void remembers_what_is_true(void **state) {
     pace_pointers_close(p);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(notes_arrive_as_posted),
-        cmocka_unit_test(messages_arrive_in_order),
-        cmocka_unit_test(remembers_what_is_true),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+int main(void) { return run_tests_of_file(NULL, NULL); }

@@ -34,8 +34,7 @@ static pace_op op_of(pace_op_family family, const char *kind, double a, double b
 }
 
 /* What was recorded is what is answered: the mean there, and on another device the ladder's answer as much longer. */
-static void test_recorded_kernels(void **state) {
-    (void)state;
+TEST(test_recorded_kernels) {
     const pace_device *v100 = pace_device_find(&catalog, "v100-sxm2-16", 0),
                       *a100 = pace_device_find(&catalog, "a100-40-sxm", 0);
     pace_op product = op_of(PACE_OP_GEMM, "", 1, 4096, 4096, 4096),
@@ -61,8 +60,7 @@ static void test_recorded_kernels(void **state) {
 }
 
 /* Measured on a V100 at 804.5 GB/s of its 900: concat 92.5, 19.4, 15.1, 6.7 us; host to device 528 and 340 us. */
-static void test_measured_on_v100(void **state) {
-    (void)state;
+TEST(test_measured_on_v100) {
     static const struct {
         pace_op_family family;
         const char *kind;
@@ -85,8 +83,7 @@ static void test_measured_on_v100(void **state) {
 }
 
 /* A guess answers whatever is known, never below the roofline, and says that it may be far off. */
-static void test_guesses(void **state) {
-    (void)state;
+TEST(test_guesses) {
     for (size_t i = 0; i < catalog.count; i++) {
         const pace_device *device = &catalog.devices[i];
         pace_estimate nothing = pace_cost_guess_op(cost, device, NULL), last = {0};
@@ -103,8 +100,7 @@ static void test_guesses(void **state) {
 }
 
 /* No kernel is faster than its peaks, and more work never takes less time along a doubling of the batch. */
-static void test_bounds(void **state) {
-    (void)state;
+TEST(test_bounds) {
     for (size_t i = 0; i < catalog.count; i++) {
         const pace_device *device = &catalog.devices[i];
         double before = 0;
@@ -122,8 +118,7 @@ static void test_bounds(void **state) {
     }
 }
 
-static void test_unknown(void **state) {
-    (void)state;
+TEST(test_unknown) {
     pace_op nothing = {.family = PACE_OP_UNKNOWN}, only_flop = {.family = PACE_OP_UNKNOWN, .element_bytes = 4};
     const pace_device *device = pace_device_find(&catalog, "v100-sxm2-16", 0);
     pace_estimate time = {-1, -1, PACE_RUNG_MEASURED};
@@ -138,8 +133,7 @@ static void test_unknown(void **state) {
 /* DeepBench on V100, us: 3 x 3 in single precision goes by Winograd, in half precision on the matrix units, where
  * gradients reach less; 5 x 5 by Winograd through memory. All
  * within the interval. */
-static void test_convolutions_on_v100(void **state) {
-    (void)state;
+TEST(test_convolutions_on_v100) {
     static const struct {
         double size, c, n, k, r, us;
         pace_precision precision;
@@ -173,8 +167,7 @@ static void test_convolutions_on_v100(void **state) {
 /* Kepler's implicit products: cuDNN's five layers in convnet-benchmarks of 2014, on a Titan Black, take 513 ms for 914
  * GFLOP forward and 1,348 ms for both gradients: 35 and 27 % of the peak at its clock. The fifth, 3 x 3, is left
  * out. */
-static void test_convolutions_on_kepler(void **state) {
-    (void)state;
+TEST(test_convolutions_on_kepler) {
     static const struct {
         double size, c, k, r;
     } layers[] = {{128, 3, 96, 11}, {64, 64, 128, 9}, {32, 128, 128, 9}, {16, 128, 128, 7}};
@@ -203,8 +196,7 @@ static void test_convolutions_on_kepler(void **state) {
 /* TrioSim's trace of VGG-13 and ResNet-50, batch 128, on H100 in TF32, us: the library's kernels take another layout
  * than tensors have, so that wide tensors of few channels take four times as long as their bytes; filters of one pixel
  * take them as they are. */
-static void test_convolutions_in_tf32(void **state) {
-    (void)state;
+TEST(test_convolutions_in_tf32) {
     static const struct {
         double size, c, k, r, us;
     } cases[] = {{224, 64, 64, 3, 5892},  {112, 128, 128, 3, 3048}, {56, 256, 256, 3, 1990},
@@ -226,8 +218,7 @@ static void test_convolutions_in_tf32(void **state) {
 }
 
 /* Matrix units take 16 bytes of channels at a time: three channels in half precision take as long as eight. */
-static void test_few_channels_are_filled_up(void **state) {
-    (void)state;
+TEST(test_few_channels_are_filled_up) {
     const pace_device *device = pace_device_find(&catalog, "v100-sxm2-16", 0);
     double seconds[2];
     for (int i = 0; i < 2; i++) {
@@ -246,8 +237,7 @@ static void test_few_channels_are_filled_up(void **state) {
 /* oneDNN's blocks of 16 channels (nChw16c): LeNet's second layer, 20 channels to 50, takes as long as 32 to 64. An
  * image of three channels is read as it is, but its gradient is written in blocks; groups of one channel each are no
  * blocks. */
-static void test_processors_fill_blocks_of_channels(void **state) {
-    (void)state;
+TEST(test_processors_fill_blocks_of_channels) {
     const pace_device device = {.is_cpu = true,
                                 .flop_per_s[PACE_FP32] = 2e11,
                                 .achievable_flop_per_s[PACE_FP32] = 2e11,
@@ -288,8 +278,7 @@ static void test_processors_fill_blocks_of_channels(void **state) {
 
 /* PyTorch's own trace of ResNet-50 on V100, batch 32: batch norms take 5.7 ms forward and 10.3 ms backward a step; 53
  * layers. */
-static void test_batch_norm_reads_twice(void **state) {
-    (void)state;
+TEST(test_batch_norm_reads_twice) {
     static const struct {
         double places, channels, count;
     } layers[] = {{112 * 112, 64, 1}, {56 * 56, 64, 6},  {56 * 56, 256, 4}, {56 * 56, 128, 1},
@@ -319,8 +308,7 @@ static void test_batch_norm_reads_twice(void **state) {
 
 /* A T4 sustains in single precision what its 70 W allow, 3.3 of 8.1 TFLOP/s: the middle of NeuSight's large
  * products. */
-static void test_sustained_rate(void **state) {
-    (void)state;
+TEST(test_sustained_rate) {
     const pace_device *device = pace_device_find(&catalog, "t4", 0);
     pace_op op = op_of(PACE_OP_GEMM, "linear", 1, 8192, 8192, 8192);
     pace_estimate time;
@@ -357,8 +345,7 @@ static pace_op wide_convolution(pace_precision precision) {
 /* At its limit of power a device computes more slowly on its matrix units, and nothing else: 1.20 times on Hopper in
  * BF16, 1.18 times on Ampere, 1.35 in TF32; convolutions on these units, too. Of devices of other makes and generations
  * nothing is known. */
-static void test_load(void **state) {
-    (void)state;
+TEST(test_load) {
     static const char *const unknown[] = {"gv100", "gaudi2", "v100-sxm2-16", "mi300x", "rtx-2070"};
     pace_op large = half_precision(8192, 8192, 8192), thin = half_precision(1, 8192, 8192);
     double hopper = stretched("h100-80-sxm", large), ampere = stretched("a100-80-sxm", large);
@@ -376,8 +363,7 @@ static void test_load(void **state) {
 
 /* 80 multiprocessors and 128 x 128 tiles: 80 of them are one full wave, 81 are two. */
 /* Best products of ml-engineering's table (BF16); AMD's sustain their own shares of the peak, in FP16 as in BF16. */
-static void test_own_rates_of_amd(void **state) {
-    (void)state;
+TEST(test_own_rates_of_amd) {
     static const struct {
         const char *device;
         double m, n, k, flop_per_s;
@@ -396,8 +382,7 @@ static void test_own_rates_of_amd(void **state) {
     }
 }
 
-static void test_tiles(void **state) {
-    (void)state;
+TEST(test_tiles) {
     pace_tiling full = pace_tiling_best(80, 256, 128, 4096, 80);
     assert_true(full.waves == 1 && full.cost > 0.999 && full.cost < 1.001);
     assert_true(pace_tiling_best(81, 256, 128, 64, 80).cost > 1.1);
@@ -413,8 +398,7 @@ static void test_tiles(void **state) {
 }
 
 /* All work of one product, for sizes one step apart: more of any size is never less work, whatever the tiles. */
-static void test_tiles_are_monotone(void **state) {
-    (void)state;
+TEST(test_tiles_are_monotone) {
     uint64_t x = 88172645463325252u;
     for (int i = 0; i < 20000; i++) {
         double size[4], more[4];
@@ -434,22 +418,4 @@ static void test_tiles_are_monotone(void **state) {
     }
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_recorded_kernels),
-                                       cmocka_unit_test(test_measured_on_v100),
-                                       cmocka_unit_test(test_guesses),
-                                       cmocka_unit_test(test_bounds),
-                                       cmocka_unit_test(test_unknown),
-                                       cmocka_unit_test(test_own_rates_of_amd),
-                                       cmocka_unit_test(test_tiles),
-                                       cmocka_unit_test(test_tiles_are_monotone),
-                                       cmocka_unit_test(test_convolutions_on_v100),
-                                       cmocka_unit_test(test_convolutions_on_kepler),
-                                       cmocka_unit_test(test_convolutions_in_tf32),
-                                       cmocka_unit_test(test_few_channels_are_filled_up),
-                                       cmocka_unit_test(test_processors_fill_blocks_of_channels),
-                                       cmocka_unit_test(test_batch_norm_reads_twice),
-                                       cmocka_unit_test(test_sustained_rate),
-                                       cmocka_unit_test(test_load)};
-    return cmocka_run_group_tests(tests, load, unload);
-}
+int main(void) { return run_tests_of_file(load, unload); }

@@ -98,8 +98,7 @@ static void say(const pace_op *op, const pace_device *device, double a, double b
                 (int)op->precision, a, b);
 }
 
-static void test_roofline_and_growth(void **state) {
-    (void)state;
+TEST(test_roofline_and_growth) {
     for (size_t d = 0; d < catalog.count; d++) {
         const pace_device *device = &catalog.devices[d];
         if (!(device->memory_bytes_per_s > 0)) continue;
@@ -122,7 +121,4 @@ static void test_roofline_and_growth(void **state) {
     }
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_roofline_and_growth)};
-    return cmocka_run_group_tests(tests, load, unload);
-}
+int main(void) { return run_tests_of_file(load, unload); }

@@ -29,16 +29,14 @@ static void near_us(double s, double us, double tolerance) {
     assert_true(s * 1e6 > us * (1 - tolerance) && s * 1e6 < us * (1 + tolerance));
 }
 
-static void test_plain_default(void **state) {
-    (void)state;
+TEST(test_plain_default) {
     pace_op forward = lookup(2048, 8, 1e6, 100, 64, PACE_PASS_FORWARD);
     pace_op backward = lookup(2048, 8, 1e6, 100, 64, PACE_PASS_BACKWARD);
     near_us(seconds(pace_embedding_plain(&forward)), 537.0, 0.001);
     near_us(seconds(pace_embedding_plain(&backward)), 1058, 0.001);
 }
 
-static void test_mlperf_tables(void **state) {
-    (void)state;
+TEST(test_mlperf_tables) {
     pace_op all = lookup(2048, 26, 1e6, 1, 128, PACE_PASS_FORWARD);
     pace_op all_back = lookup(2048, 26, 1e6, 1, 128, PACE_PASS_BACKWARD);
     near_us(seconds(pace_embedding_plain(&all)), 76.2, 0.005);
@@ -54,8 +52,7 @@ static void test_mlperf_tables(void **state) {
 }
 
 /* One row looked up by everybody is read once; a table far larger than the draws is read at every draw. */
-static void test_unique_limits(void **state) {
-    (void)state;
+TEST(test_unique_limits) {
     pace_op one = lookup(1024, 1, 1, 32, 64, PACE_PASS_FORWARD), plain = one;
     pace_embedding_traffic traffic = pace_embedding_unique(&one, L2_BYTES, 80);
     double rows = traffic.memory_bytes - 1024.0 * (128 + 96 + 256);
@@ -66,8 +63,4 @@ static void test_unique_limits(void **state) {
     assert_true(traffic.memory_bytes > 0.9999 * all && traffic.memory_bytes <= all * 1.000001);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_plain_default), cmocka_unit_test(test_mlperf_tables),
-                                       cmocka_unit_test(test_unique_limits)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+int main(void) { return run_tests_of_file(NULL, NULL); }

@@ -26,8 +26,7 @@ static void expect(const char *mode, pace_overhead_type type, const char *name, 
 }
 
 /* Lin et al. 2022, overhead figure and text. */
-static void test_published(void **state) {
-    (void)state;
+TEST(test_published) {
     expect(NULL, PACE_T1, NULL, 7700, false);
     expect("eager", PACE_T2, "AddmmBackward0", 33500, true);
     expect("eager", PACE_T3, "LookupFunctionBackward", 57000, true);
@@ -35,8 +34,7 @@ static void test_published(void **state) {
     expect("eager", PACE_T5, "aten::view", 4400, true);
 }
 
-static void test_modes_without_host_work(void **state) {
-    (void)state;
+TEST(test_modes_without_host_work) {
     expect("compiled", PACE_T1, NULL, 0, false);
     expect("compiled", PACE_T4, "cudaLaunchKernel", 4400, false); /* neither a CPU's call nor a graph's is typical */
     expect("compiled", PACE_T4, "cudaMemcpyAsync", 4400, false);
@@ -73,8 +71,7 @@ static void expect_refused(const char *text, const char *mode, pace_status statu
     "modes: [{mode: eager, launch_lag_us: 1, between_kernels_us: 1, source: a}]\n"
 
 /* Work that AMD's traces show to start 13 to 33 us after the call, NVIDIA's H100 after 6 to 7. */
-static void test_launch_lag_of_vendors(void **state) {
-    (void)state;
+TEST(test_launch_lag_of_vendors) {
     static const struct {
         const char *vendor;
         double least_ns, most_ns;
@@ -89,8 +86,7 @@ static void test_launch_lag_of_vendors(void **state) {
     }
 }
 
-static void test_refused(void **state) {
-    (void)state;
+TEST(test_refused) {
     expect_refused(HEAD "overheads: []\n", "lazy", PACE_E_USAGE, "no mode of running, which are: eager");
     expect_refused(HEAD "overheads: [{mode: eager, type: t6, mean_us: 1, source: a}]\n", NULL, PACE_E_INPUT,
                    "frameworks.yaml:3:13: expected \"type\"");
@@ -102,12 +98,4 @@ static void test_refused(void **state) {
     expect_refused("modes: 3\n", NULL, PACE_E_INPUT, "lists");
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_published),
-        cmocka_unit_test(test_modes_without_host_work),
-        cmocka_unit_test(test_launch_lag_of_vendors),
-        cmocka_unit_test(test_refused),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+int main(void) { return run_tests_of_file(NULL, NULL); }

@@ -43,8 +43,7 @@ static pace_host_cost statistics(const double *samples, size_t count) {
 }
 
 /* Cut anywhere, added in parts or pooled from two databases: the same figure. */
-static void test_pooling_is_concatenation(void **state) {
-    (void)state;
+TEST(test_pooling_is_concatenation) {
     double samples[97];
     for (size_t i = 0; i < 97; i++) samples[i] = 1000 + (double)((i * 7919) % 613) * (i % 5 == 0 ? 40 : 1);
     pace_host_cost all = statistics(samples, 97);
@@ -65,8 +64,7 @@ static void test_pooling_is_concatenation(void **state) {
     }
 }
 
-static void test_falls_back_closest_first(void **state) {
-    (void)state;
+TEST_WITH(test_falls_back_closest_first, open_costs, close_costs) {
     get(PACE_T2, "aten::relu", true, PACE_HOST_NOTHING);
     add(PACE_T2, "aten::relu_", 100, 1);
     add(PACE_T2, "AddmmBackward0", 500, 1);
@@ -86,8 +84,7 @@ static void test_falls_back_closest_first(void **state) {
 }
 
 /* An unknown operator that makes no call is not like the gaps between the calls of those that do. */
-static void test_silent_operators_are_a_class(void **state) {
-    (void)state;
+TEST_WITH(test_silent_operators_are_a_class, open_costs, close_costs) {
     add(PACE_T2, "aten::linear", 30000, 1);
     add(PACE_T5, "aten::linear", 29000, 1);
     add(PACE_T5, "aten::view", 4000, 1);
@@ -95,8 +92,7 @@ static void test_silent_operators_are_a_class(void **state) {
     assert_true(fabs(get(PACE_T5, "aten::matmul", true, PACE_HOST_CLASS) - 29000) < 1e-5);
 }
 
-static void test_names(void **state) {
-    (void)state;
+TEST(test_names) {
     static const char *const same[][2] = {
         {"autograd::engine::evaluate_function: ConvolutionBackward0", "ConvolutionBackward"},
         {"aten::cudnn_convolution", "aten::convolution"},
@@ -134,8 +130,7 @@ static pace_status read_text(const char *text) {
     return status;
 }
 
-static void test_bad_files_say_where(void **state) {
-    (void)state;
+TEST_WITH(test_bad_files_say_where, open_costs, close_costs) {
     static const struct {
         const char *text, *message;
     } files[] = {
@@ -157,8 +152,7 @@ static void test_bad_files_say_where(void **state) {
     }
 }
 
-static void test_reads_rows(void **state) {
-    (void)state;
+TEST_WITH(test_reads_rows, open_costs, close_costs) {
     assert_int_equal(read_text("{\"schema\": \"paceline.overheads/1\", \"rows\": ["
                                "{\"type\": \"t2\", \"name\": \"a\", \"count\": 9, \"kept\": 3, \"mean_ns\": 10, "
                                "\"std_ns\": 0, \"samples_ns\": [10, 10, 10]},"
@@ -174,8 +168,7 @@ static void test_reads_rows(void **state) {
     "\"kept\": " gradients ", \"mean_ns\": 9, \"std_ns\": 0}"
 
 /* Two workloads of 5 steps, of 10 and 100 parameters: 50 us and 1 us a parameter; of one alone no line is known. */
-static void test_optimizers_by_parameters(void **state) {
-    (void)state;
+TEST_WITH(test_optimizers_by_parameters, open_costs, close_costs) {
     static const char step[] = "Optimizer.step#SGD.step";
     assert_int_equal(read_text("{\"rows\": [" WORKLOAD("a", "50", "60000") "]}"), PACE_OK);
     assert_true(pace_host_costs_optimizer_ns(&costs, step, 40) == 0);
@@ -197,15 +190,4 @@ static void test_optimizers_by_parameters(void **state) {
     assert_true(pace_host_costs_optimizer_ns(&costs, step, 0) == 0);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_pooling_is_concatenation),
-        cmocka_unit_test_setup_teardown(test_falls_back_closest_first, open_costs, close_costs),
-        cmocka_unit_test_setup_teardown(test_silent_operators_are_a_class, open_costs, close_costs),
-        cmocka_unit_test(test_names),
-        cmocka_unit_test_setup_teardown(test_bad_files_say_where, open_costs, close_costs),
-        cmocka_unit_test_setup_teardown(test_reads_rows, open_costs, close_costs),
-        cmocka_unit_test_setup_teardown(test_optimizers_by_parameters, open_costs, close_costs),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+int main(void) { return run_tests_of_file(NULL, NULL); }

@@ -49,8 +49,7 @@ static double alike(int model, int batch) { return 1 + 0 * (model + batch); }
 static double by_batch(int model, int batch) { return exp(0.5 * batch) + 0 * model; }
 static double by_model(int model, int batch) { return exp(0.3 * (model - 2)) + 0 * batch; }
 
-static void test_same_everywhere(void **state) {
-    (void)state;
+TEST_WITH(test_same_everywhere, begin, end) {
     add_all(alike);
     measure();
     assert_int_equal(scores[PACE_T2].pairs, MODELS * BATCHES * OPS);
@@ -59,8 +58,7 @@ static void test_same_everywhere(void **state) {
 }
 
 /* The state of a session goes with the batch size: workloads of like batch tell it, the mean of all does not. */
-static void test_like_batches(void **state) {
-    (void)state;
+TEST_WITH(test_like_batches, begin, end) {
     add_all(by_batch);
     measure();
     assert_true(scores[PACE_T2].error[PACE_TRANSFER_POOLED].mean > 0.3);
@@ -68,8 +66,7 @@ static void test_like_batches(void **state) {
 }
 
 /* A model that is slower throughout: others cannot know, its other operators tell it. */
-static void test_own_scale(void **state) {
-    (void)state;
+TEST_WITH(test_own_scale, begin, end) {
     add_all(by_model);
     measure();
     double others = scores[PACE_T2].error[PACE_TRANSFER_OTHERS].mean;
@@ -78,8 +75,7 @@ static void test_own_scale(void **state) {
 }
 
 /* T2 of an optimizer: 40 us and 2 us per parameter, whatever the model; nothing else tells it. */
-static void test_optimizer_line(void **state) {
-    (void)state;
+TEST_WITH(test_optimizer_line, begin, end) {
     static const int parameters[] = {3, 16, 60, 161, 300, 400};
     for (int m = 0; m < 6; m++) {
         char model[16];
@@ -92,8 +88,7 @@ static void test_optimizer_line(void **state) {
     assert_true(scores[PACE_T2].error[PACE_TRANSFER_OTHERS].largest < 1e-6);
 }
 
-static void test_what_one_model_has(void **state) {
-    (void)state;
+TEST_WITH(test_what_one_model_has, begin, end) {
     add("a", 0, "aten::relu", 1000, 1);
     add("b", 0, "aten::relu", 1000, 1);
     add("b", 0, "aten::gelu", 2000, 1);
@@ -103,8 +98,7 @@ static void test_what_one_model_has(void **state) {
     assert_true(fabs(scores[PACE_T2].class_error - 0.5) < 1e-9); /* as aten::relu, the only other forward operator */
 }
 
-static void test_one_model_is_too_few(void **state) {
-    (void)state;
+TEST_WITH(test_one_model_is_too_few, begin, end) {
     add("a", 1, "aten::relu", 1000, 1);
     add("a", 2, "aten::relu", 1000, 1);
     add("b", 2, "aten::gelu", 1000, 1);
@@ -112,14 +106,4 @@ static void test_one_model_is_too_few(void **state) {
     assert_int_equal(pace_transfer_measure(scores, &samples), PACE_E_INPUT);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_same_everywhere, begin, end),
-        cmocka_unit_test_setup_teardown(test_like_batches, begin, end),
-        cmocka_unit_test_setup_teardown(test_own_scale, begin, end),
-        cmocka_unit_test_setup_teardown(test_optimizer_line, begin, end),
-        cmocka_unit_test_setup_teardown(test_what_one_model_has, begin, end),
-        cmocka_unit_test_setup_teardown(test_one_model_is_too_few, begin, end),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+int main(void) { return run_tests_of_file(NULL, NULL); }

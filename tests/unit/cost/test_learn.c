@@ -47,8 +47,7 @@ static int nearer(const void *a, const void *b) {
     return x->index < y->index ? -1 : x->index > y->index;
 }
 
-static void test_nearest_against_all(void **unused) {
-    (void)unused;
+TEST(test_nearest_against_all) {
     pace_nearest tree;
     scatter();
     assert_int_equal(pace_nearest_build(&tree, points, groups, POINTS, AXES), PACE_OK);
@@ -79,8 +78,7 @@ static void test_nearest_against_all(void **unused) {
 }
 
 /* Many measurements of one place, as a log that repeats: its nearest are the first, and asking for every point ends. */
-static void test_nearest_of_one_place(void **unused) {
-    (void)unused;
+TEST(test_nearest_of_one_place) {
     enum { MANY = 120000, MOST = 20 };
     float *same = calloc(MANY, PACE_NEAREST_AXES * sizeof *same);
     uint32_t *of = malloc(MANY * sizeof *of), found[PACE_NEAREST_MOST];
@@ -102,8 +100,7 @@ static void test_nearest_of_one_place(void **unused) {
 
 /* A constant field is that constant anywhere; a measured place is its measurement; halfway between two is their mean.
  */
-static void test_kriging_identities(void **unused) {
-    (void)unused;
+TEST(test_kriging_identities) {
     pace_nearest tree;
     pace_krige here;
     static float values[POINTS];
@@ -139,16 +136,14 @@ static double rosenbrock(const double *x, void *context) {
     return a * a + 100 * b * b;
 }
 
-static void test_simplex_finds_the_valley(void **unused) {
-    (void)unused;
+TEST(test_simplex_finds_the_valley) {
     double x[2] = {-1.2, 1};
     assert_true(pace_simplex(x, 2, 0.5, 600, rosenbrock, NULL) < 1e-8);
     assert_true(fabs(x[0] - 1) < 1e-3 && fabs(x[1] - 1) < 1e-3);
 }
 
 /* A step in one of three features, with a tenth of the targets wild: Huber's loss finds the levels all the same. */
-static void test_trees_find_a_step(void **unused) {
-    (void)unused;
+TEST(test_trees_find_a_step) {
     enum { ROWS = 4000 };
     float *features = malloc(ROWS * 3 * sizeof *features), *targets = malloc(ROWS * sizeof *targets);
     for (int i = 0; i < ROWS; i++) {
@@ -193,8 +188,7 @@ static pace_measurement *measurements(size_t count, const pace_device *device) {
     return rows;
 }
 
-static void test_fit_round_trip(void **unused) {
-    (void)unused;
+TEST(test_fit_round_trip) {
     enum { ROWS = 500 };
     pace_device device = {.name = "v100",
                           .flop_per_s = {[PACE_FP32] = 15e12},
@@ -239,8 +233,7 @@ static pace_device made_up(const char *name, double scale) {
 
 /* Two devices have a law of their own, the largest and the smallest; one like the largest follows that one's more
  * closely. BF16 rows answer for FP16 as for BF16, for FP32 only with a wide interval. */
-static void test_far_follows_what_is_like_it(void **unused) {
-    (void)unused;
+TEST(test_far_follows_what_is_like_it) {
     enum { EACH = 300 };
     pace_device devices[] = {made_up("large", 4), made_up("middle", 3.6), made_up("small", 0.5), made_up("new", 4.2)};
     const double slower[] = {1, 1.02, 2.5};
@@ -275,12 +268,4 @@ static void test_far_follows_what_is_like_it(void **unused) {
     assert_int_equal(pace_memory_live(), 0);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_nearest_against_all),         cmocka_unit_test(test_nearest_of_one_place),
-        cmocka_unit_test(test_kriging_identities),          cmocka_unit_test(test_simplex_finds_the_valley),
-        cmocka_unit_test(test_trees_find_a_step),           cmocka_unit_test(test_fit_round_trip),
-        cmocka_unit_test(test_far_follows_what_is_like_it),
-    };
-    return cmocka_run_group_tests(tests, load_doubts, NULL);
-}
+int main(void) { return run_tests_of_file(load_doubts, NULL); }

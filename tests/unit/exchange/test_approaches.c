@@ -11,8 +11,7 @@ static void near(double a, double b) {
     if (fabs(a - b) > 1e-12 * fabs(b)) fail_msg("%.17g is not %.17g", a, b);
 }
 
-static void test_byteps(void **state) {
-    (void)state;
+TEST(test_byteps) {
     near(pace_byteps_s(1e9, 8, 0, 1e10), 2 * 7.0 / 8 * 0.1);
     near(pace_byteps_s(1e9, 8, 8, 1e10), 0.1);
     for (int k = 1; k <= 8; k++) assert_true(pace_byteps_s(1e9, 8, k, 1e10) < pace_byteps_s(1e9, 8, k - 1, 1e10));
@@ -50,8 +49,7 @@ static double asked(const char *machine, const char *name, const double *bytes, 
     return times.exchange_s;
 }
 
-static void test_orderings(void **state) {
-    (void)state;
+TEST(test_orderings) {
     static const char cluster[] = "p100-pcie-16*4 pcie=12GB/s nodes=4 net=25Gb/s net-kind=roce";
     fill();
     for (int net = 0; net < 2; net++) {
@@ -77,8 +75,7 @@ static double store_s(const pace_machine *m, int ranks, const pace_gradients *g,
 
 /* Two tensors on two devices: each merges one and holds what comes and the sum; three of one size on two: one holds
  * two. */
-static void test_merge_buffers(void **state) {
-    (void)state;
+TEST(test_merge_buffers) {
     double even[3] = {1e6, 1e6, 1e6};
     pace_merge_buffers b;
     assert_int_equal(pace_merge_buffers_find(&b, 2, &(pace_gradients){even, 2}), PACE_OK);
@@ -89,8 +86,7 @@ static void test_merge_buffers(void **state) {
     assert_true(b.first_bytes == 0 && b.most_bytes == 0);
 }
 
-static void test_device_store(void **state) {
-    (void)state;
+TEST(test_device_store) {
     pace_machine m;
     assert_int_equal(pace_machine_parse(&m, test_catalog(), "dgx-1-v100"), PACE_OK);
     double even[8] = {1e7, 1e7, 1e7, 1e7, 1e7, 1e7, 1e7, 1e7};
@@ -129,8 +125,7 @@ static pace_approach_parts parts_of(const char *text, double bytes) {
 /* Consistency with Awan et al. (CCGRID 2019), not a reproduction: 16 nodes of one GPU, EDR InfiniBand, 2 us a message
  * (assumed). Rings of NCCL 2.3 pass 30 hops, a host's recursive doubling 4: the paper has 5 to 17 times for small and
  * medium messages, and 29 % less time for large ones. */
-static void test_small_messages_of_rings(void **state) {
-    (void)state;
+TEST(test_small_messages_of_rings) {
     for (double bytes = 4; bytes <= 1 << 28; bytes *= 2) {
         pace_approach_parts nccl = parts_of("horovod-nccl", bytes), mpi = parts_of("mpi-opt", bytes);
         double ratio = pace_approach_exchange_s(&nccl) / pace_approach_exchange_s(&mpi);
@@ -141,8 +136,7 @@ static void test_small_messages_of_rings(void **state) {
 
 /* By hand, on 16 ranks: recursive doubling sends the vector 4 times, Rabenseifner's algorithm 15/16 of it there and
  * back in 8 messages; each adds 4 times, a host all 4 vectors or 15/16 of one. */
-static void test_what_mpi_does(void **state) {
-    (void)state;
+TEST(test_what_mpi_does) {
     pace_machine m;
     assert_int_equal(pace_machine_parse(&m, test_catalog(), one_a_node), PACE_OK);
     double rate = pace_machine_node_rate(&m), large = 1 << 26;
@@ -162,8 +156,7 @@ static void test_what_mpi_does(void **state) {
 }
 
 /* Verbs need InfiniBand or RoCE, NCCL of these years no Aries. */
-static void test_networks(void **state) {
-    (void)state;
+TEST(test_networks) {
     static const char *const refused[][2] = {{"grpc+verbs", "ethernet-10g*4"},
                                              {"grpc+gdr", "piz-daint*4"},
                                              {"horovod-nccl", "piz-daint*4"}};
@@ -184,8 +177,7 @@ static void test_networks(void **state) {
 }
 
 /* A cell of a table keeps what changes a figure, whatever spelling it holds. */
-static void test_cells(void **state) {
-    (void)state;
+TEST(test_cells) {
     pace_approaches table;
     pace_approach a;
     assert_int_equal(pace_approaches_load(&table, test_catalog()), PACE_OK);
@@ -199,8 +191,7 @@ static void test_cells(void **state) {
 
 /* Servers that split every tensor evenly, one beside each worker: each NIC sends and receives 7/8 of the bytes
  * twice. */
-static void test_split_servers(void **state) {
-    (void)state;
+TEST(test_split_servers) {
     pace_machine m;
     fill();
     assert_int_equal(pace_machine_parse(&m, test_catalog(), "p100-pcie-16*1 nodes=8 net=100Gb/s"), PACE_OK);
@@ -211,8 +202,7 @@ static void test_split_servers(void **state) {
     if (fabs(lanes / by_hand - 1) > 0.15) fail_msg("%g, %g", lanes, by_hand);
 }
 
-static void test_parse(void **state) {
-    (void)state;
+TEST(test_parse) {
     pace_approaches table;
     pace_approach a;
     assert_int_equal(pace_approaches_load(&table, test_catalog()), PACE_OK);
@@ -267,8 +257,7 @@ static double nccl_per_tensor(const char *machine, int ranks, const pace_gradien
 
 /* Consistency with Mojumder et al. (IISWC 2018): on a DGX-1V with eight GPUs NCCL's rings are better than copies
  * between peers for ResNet-50 (161 tensors, 102 MB): pairs without a brick share host links. */
-static void test_peers_against_rings(void **state) {
-    (void)state;
+TEST(test_peers_against_rings) {
     pace_machine m;
     fill();
     pace_gradients deep = {resnet, RESNET};
@@ -276,8 +265,7 @@ static void test_peers_against_rings(void **state) {
     assert_true(store_s(&m, 8, &deep, 2e-5, NULL) > nccl_per_tensor("dgx-1-v100", 8, &deep));
 }
 
-static void test_pearl(void **state) {
-    (void)state;
+TEST(test_pearl) {
     pace_machine m;
     pace_exchange e;
     pace_estimate whole;
@@ -293,20 +281,4 @@ static void test_pearl(void **state) {
     assert_true(gathered > 7 * 1e7 / 1.5e11); /* 7 others' rows over 6 bricks */
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_small_messages_of_rings),
-        cmocka_unit_test(test_what_mpi_does),
-        cmocka_unit_test(test_networks),
-        cmocka_unit_test(test_cells),
-        cmocka_unit_test(test_peers_against_rings),
-        cmocka_unit_test(test_split_servers),
-        cmocka_unit_test(test_parse),
-        cmocka_unit_test(test_byteps),
-        cmocka_unit_test(test_orderings),
-        cmocka_unit_test(test_device_store),
-        cmocka_unit_test(test_merge_buffers),
-        cmocka_unit_test(test_pearl),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+int main(void) { return run_tests_of_file(NULL, NULL); }

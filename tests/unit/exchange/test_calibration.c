@@ -48,8 +48,7 @@ static double asked(const pace_exchange_fit *fit, pace_collective collective, in
     return s.median;
 }
 
-static void test_between_and_beyond_sizes(void **state) {
-    (void)state;
+TEST(test_between_and_beyond_sizes) {
     pace_exchange_fit fit = {.unit_s = 1, .unit = "s"};
     add_curve(&fit, PACE_ALLREDUCE, 8, 32);
     for (double bytes = 64; bytes < 1e11; bytes *= 3)
@@ -60,8 +59,7 @@ static void test_between_and_beyond_sizes(void **state) {
 
 /* Fitted on one side of the sizes and asked on the other, a machine's model carries the shape: what takes
  * 15 % longer than it says is found on the other side, in an interval that grows with the distance. */
-static void test_far_beyond_sizes(void **state) {
-    (void)state;
+TEST(test_far_beyond_sizes) {
     pace_machine machine;
     pace_exchange model;
     pace_estimate s;
@@ -102,8 +100,7 @@ static void test_far_beyond_sizes(void **state) {
 }
 
 /* Where hops or bytes dominate the law is exact; between them it is near. */
-static void test_other_ranks(void **state) {
-    (void)state;
+TEST(test_other_ranks) {
     pace_exchange_fit fit = {.unit_s = 1, .unit = "s"};
     add_curve(&fit, PACE_ALLREDUCE, 2, 2);
     add_curve(&fit, PACE_ALLREDUCE, 8, 2);
@@ -114,8 +111,7 @@ static void test_other_ranks(void **state) {
     pace_exchange_fit_free(&fit);
 }
 
-static void test_other_collectives(void **state) {
-    (void)state;
+TEST(test_other_collectives) {
     pace_exchange_fit fit = {.unit_s = 1, .unit = "s"};
     pace_estimate s;
     add_curve(&fit, PACE_ALLREDUCE, 8, 2);
@@ -136,8 +132,7 @@ static void test_other_collectives(void **state) {
 }
 
 /* Beyond the ranks that were measured a ring's law comes back nearly; one node tells of two only with a model. */
-static void test_beyond(void **state) {
-    (void)state;
+TEST(test_beyond) {
     pace_exchange_fit fit = {.unit_s = 1, .unit = "s"};
     pace_machine machine;
     pace_exchange model;
@@ -160,8 +155,7 @@ static void test_beyond(void **state) {
 }
 
 /* Curves of other libraries and of wider elements stand apart; what names neither gets their median. */
-static void test_variants(void **state) {
-    (void)state;
+TEST(test_variants) {
     static const struct {
         const char *variant;
         int element_bytes;
@@ -194,8 +188,7 @@ static void test_variants(void **state) {
     pace_exchange_fit_free(&fit);
 }
 
-static void test_tidy_and_probes(void **state) {
-    (void)state;
+TEST(test_tidy_and_probes) {
     pace_curve_point points[] = {{64, 3}, {8, 1}, {64, 9}, {64, 4}, {8, 2}};
     assert_int_equal(pace_curve_tidy(points, 5), 2);
     assert_true(points[0].bytes == 8 && points[0].time_s == 1.5 && points[1].time_s == 4);
@@ -212,8 +205,7 @@ static void test_tidy_and_probes(void **state) {
     assert_true(range[chosen[0]].bytes == 1048576);
 }
 
-static void test_file_round_trip(void **state) {
-    (void)state;
+TEST(test_file_round_trip) {
     char path[] = "/tmp/paceline-fit-XXXXXX";
     int descriptor = mkstemp(path);
     assert_true(descriptor >= 0);
@@ -233,8 +225,7 @@ static void test_file_round_trip(void **state) {
     remove(path);
 }
 
-static void test_bad_fits(void **state) {
-    (void)state;
+TEST(test_bad_fits) {
     pace_exchange_fit fit = {0};
     pace_exchange_curve key = {.system = "here", .collective = PACE_ALLREDUCE, .ranks_per_node = 8, .nodes = 1};
     pace_curve_point negative[] = {{8, 1}, {16, -2}};
@@ -254,17 +245,4 @@ static void test_bad_fits(void **state) {
     pace_exchange_fit_free(&fit);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_between_and_beyond_sizes),
-        cmocka_unit_test(test_far_beyond_sizes),
-        cmocka_unit_test(test_other_ranks),
-        cmocka_unit_test(test_other_collectives),
-        cmocka_unit_test(test_beyond),
-        cmocka_unit_test(test_variants),
-        cmocka_unit_test(test_tidy_and_probes),
-        cmocka_unit_test(test_file_round_trip),
-        cmocka_unit_test(test_bad_fits),
-    };
-    return cmocka_run_group_tests(tests, load_doubts, NULL);
-}
+int main(void) { return run_tests_of_file(load_doubts, NULL); }

@@ -30,8 +30,7 @@ static double sent_share(const char *collective, const char *algorithm) {
     return largest / bytes;
 }
 
-static void test_rows_say_what_programs_send(void **state) {
-    (void)state;
+TEST(test_rows_say_what_programs_send) {
     for (int c = 0; c < PACE_COLLECTIVES; c++) {
         const pace_collective_row *row = &pace_collective_rows[c];
         if (row->rooted) continue; /* a root's tree sends several times */
@@ -43,8 +42,7 @@ static void test_rows_say_what_programs_send(void **state) {
     }
 }
 
-static void test_names_are_found(void **state) {
-    (void)state;
+TEST(test_names_are_found) {
     static const struct {
         const char *text;
         pace_collective collective;
@@ -68,10 +66,4 @@ static void test_names_are_found(void **state) {
     }
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_rows_say_what_programs_send),
-        cmocka_unit_test(test_names_are_found),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+int main(void) { return run_tests_of_file(NULL, NULL); }

@@ -35,8 +35,7 @@ static double ratio_of(const pace_curve_size *sizes, size_t count, double log2_b
     return told(sizes, count, log2_bytes).median / model_s(log2_bytes);
 }
 
-static void test_none_is_nearly_the_model(void **state) {
-    (void)state;
+TEST(test_none_is_nearly_the_model) {
     for (double log2_bytes = 4; log2_bytes < 34; log2_bytes++) {
         assert_true(fabs(ratio_of(NULL, 0, log2_bytes) - 1) < 0.1);
         double spread = told(NULL, 0, log2_bytes).spread;
@@ -45,8 +44,7 @@ static void test_none_is_nearly_the_model(void **state) {
 }
 
 /* A size draws the answer towards itself, and far away the model is left alone; the interval grows on the way. */
-static void test_one_size(void **state) {
-    (void)state;
+TEST(test_one_size) {
     pace_curve_size size = at(27, 0.5);
     pace_estimate near = told(&size, 1, 27), far = told(&size, 1, 60);
     assert_true(near.median / model_s(27) > exp(0.3) && near.median / model_s(27) < exp(0.5));
@@ -55,8 +53,7 @@ static void test_one_size(void **state) {
 }
 
 /* All times in another unit: the same answer in that unit. Sizes that agree with the model make its spread smaller. */
-static void test_several(void **state) {
-    (void)state;
+TEST(test_several) {
     const double where[] = {12, 18, 21, 26}, off[] = {0.1, 0.4, -0.2, 0.3};
     pace_curve_size sizes[4], slower[4], good[4];
     double before = INFINITY;
@@ -83,8 +80,7 @@ static void test_several(void **state) {
 
 /* A host that the model knows nothing of adds the same time to every size. From small ones its time is not taken for a
  * slow link: large sizes stay as modelled. */
-static void test_unknown_host(void **state) {
-    (void)state;
+TEST(test_unknown_host) {
     const double host_s = 8e-5;
     pace_curve_size sizes[5];
     for (int i = 0; i < 5; i++) {
@@ -100,8 +96,7 @@ static void test_unknown_host(void **state) {
 
 /* Without a model the law of one latency and one rate comes back between the sizes, and where nothing of the latency
  * was seen the interval says so. */
-static void test_alone(void **state) {
-    (void)state;
+TEST(test_alone) {
     pace_curve_size sizes[6], asked = {.log2_bytes = 19};
     pace_estimate s;
     double squares;
@@ -117,9 +112,4 @@ static void test_alone(void **state) {
     assert_true(s.spread > 1 && s.median > 0 && s.median < model_s(28));
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_none_is_nearly_the_model), cmocka_unit_test(test_one_size),
-                                       cmocka_unit_test(test_several), cmocka_unit_test(test_unknown_host),
-                                       cmocka_unit_test(test_alone)};
-    return cmocka_run_group_tests(tests, load_doubts, NULL);
-}
+int main(void) { return run_tests_of_file(load_doubts, NULL); }

@@ -30,8 +30,7 @@ static void near(double a, double b) {
 }
 
 /* Ring, halving, direct, rails: an all-reduce is a reduce-scatter and an all-gather. */
-static void test_allreduce_is_two_halves(void **state) {
-    (void)state;
+TEST(test_allreduce_is_two_halves) {
     static const char *const machines[] = {"dgx-h100", "dgx-h100*4", "p3dn*2"};
     static const char *const rows[] = {"ring", "direct", "rails", "torus"};
     for (size_t m = 0; m < 3; m++)
@@ -50,8 +49,7 @@ static void test_allreduce_is_two_halves(void **state) {
 }
 
 /* Thakur et al. 2005, equations of section 4, with alpha = 2 us and 10 GB/s for 8 ranks and 1 MB. */
-static void test_equations(void **state) {
-    (void)state;
+TEST(test_equations) {
     double a = 2e-6, b = 1e-10, s = 1e6, n = 8;
     pace_exchange_terms t = {.collective = PACE_ALLREDUCE, .bytes = s, .ranks = 8, .ranks_per_node = 8, .nodes = 1};
     t.inside = t.ring.near = pace_message_hockney(a, b);
@@ -85,24 +83,21 @@ static void test_equations(void **state) {
 }
 
 /* Hierarchical over links that are alike moves as much as flat: 2 (n - 1)/n of the vector. */
-static void test_hierarchical_is_flat_when_links_are_equal(void **state) {
-    (void)state;
+TEST(test_hierarchical_is_flat_when_links_are_equal) {
     pace_exchange_terms t = {.collective = PACE_ALLREDUCE, .bytes = 1e9, .ranks = 32, .ranks_per_node = 8, .nodes = 4};
     t.inside = t.ring.near = t.across = pace_message_hockney(0, 1e-10);
     near(pace_exchange_algorithms[pace_exchange_algorithm_find("rails")].time_s(&t),
          pace_exchange_algorithms[pace_exchange_algorithm_find("ring")].time_s(&t));
 }
 
-static void test_protocol_pieces(void **state) {
-    (void)state;
+TEST(test_protocol_pieces) {
     pace_message_model m = {2, {{0, 1e-6, 1e-9}, {8192, 5e-6, 1e-10}}};
     near(pace_message_s(&m, 8191), 1e-6 + 8191e-9);
     near(pace_message_s(&m, 8192), 5e-6 + 8192e-10);
 }
 
 /* Nothing is faster than its busiest port; with the switch adding (n + 1)/n counts. Peaks, not what is reached. */
-static void test_busiest_port(void **state) {
-    (void)state;
+TEST(test_busiest_port) {
     static const char *const machines[] = {"dgx-1-v100", "dgx-a100", "dgx-h100", "dgx-h100*8", "hgx-b200", "p3dn*2"};
     for (size_t m = 0; m < sizeof machines / sizeof *machines; m++)
         for (int library = PACE_LIBRARY_TEXTBOOK; library <= PACE_LIBRARY_NCCL; library++) {
@@ -121,8 +116,7 @@ static void test_busiest_port(void **state) {
         }
 }
 
-static void test_grows_with_bytes_and_one_rank_is_free(void **state) {
-    (void)state;
+TEST(test_grows_with_bytes_and_one_rank_is_free) {
     static const char *const machines[] = {"dgx-1-p100", "dgx-a100*2",    "hgx-h100", "mi300x-node",  "piz-daint*16",
                                            "hgx-h800*2", "pcie-8xp100*4", "p5*4",     "gb200-nvl72*4"};
     for (size_t m = 0; m < sizeof machines / sizeof *machines; m++) {
@@ -146,8 +140,7 @@ static void test_grows_with_bytes_and_one_rank_is_free(void **state) {
 
 /* NCCL 2.30 on 8 H100: rings count 18 links at 20.6 GB/s, so a large ring all-reduce is at about 360 GB/s of bus
  * bandwidth (nccl-tests issue 212 measures 370), and NVLS beats it; small ones are LL. */
-static void test_nccl_choice(void **state) {
-    (void)state;
+TEST(test_nccl_choice) {
     pace_exchange e = open_machine("dgx-h100", PACE_LIBRARY_NCCL);
     pace_exchange_question q = {PACE_ALLREDUCE, 4294967296.0, 0, 0, PACE_NCCL_RING, PACE_NCCL_SIMPLE, 0};
     pace_exchange_answer answer;
@@ -163,8 +156,7 @@ static void test_nccl_choice(void **state) {
 }
 
 /* NCCL 2.3 has rings only: latency grows with the number of ranks. */
-static void test_nccl_lines(void **state) {
-    (void)state;
+TEST(test_nccl_lines) {
     pace_machine machine;
     pace_exchange old;
     pace_exchange_answer answer;
@@ -181,8 +173,7 @@ static void test_nccl_lines(void **state) {
     assert_int_equal(pace_exchange_open(&old, test_catalog(), &machine, PACE_LIBRARY_NCCL, "1.9"), PACE_E_MISSING);
 }
 
-static void test_places_groups(void **state) {
-    (void)state;
+TEST(test_places_groups) {
     pace_machine m;
     static const struct {
         int64_t size, stride;
@@ -210,8 +201,7 @@ static void refuses(const char *machine, pace_status status, const char *word) {
     if (!strstr(pace_message(), word)) fail_msg("\"%s\" does not say \"%s\"", pace_message(), word);
 }
 
-static void test_bad_machines(void **state) {
-    (void)state;
+TEST(test_bad_machines) {
     refuses("a100*4", PACE_E_USAGE, "not connected");
     refuses("a100*4 nvlink=0GB/s", PACE_E_USAGE, "above 0");
     refuses("a100*4 nvlink=-3GB/s", PACE_E_USAGE, "above 0");
@@ -223,8 +213,7 @@ static void test_bad_machines(void **state) {
     refuses("", PACE_E_USAGE, "expected");
 }
 
-static void test_bad_questions(void **state) {
-    (void)state;
+TEST(test_bad_questions) {
     pace_exchange e = open_machine("dgx-a100", PACE_LIBRARY_AUTO);
     pace_estimate s;
     pace_exchange_question negative = {PACE_ALLREDUCE, -1, 0, 0, PACE_ANY, PACE_ANY, 0};
@@ -238,8 +227,7 @@ static void test_bad_questions(void **state) {
     assert_non_null(strstr(pace_message(), "ring"));
 }
 
-static void test_names_and_units(void **state) {
-    (void)state;
+TEST(test_names_and_units) {
     static const struct {
         const char *name;
         pace_collective collective;
@@ -264,20 +252,4 @@ static void test_names_and_units(void **state) {
     assert_false(pace_parse_rate(&value, "fast") || pace_parse_bytes(&value, "-8") || pace_parse_time(&value, "5"));
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_allreduce_is_two_halves),
-        cmocka_unit_test(test_equations),
-        cmocka_unit_test(test_hierarchical_is_flat_when_links_are_equal),
-        cmocka_unit_test(test_protocol_pieces),
-        cmocka_unit_test(test_busiest_port),
-        cmocka_unit_test(test_grows_with_bytes_and_one_rank_is_free),
-        cmocka_unit_test(test_nccl_choice),
-        cmocka_unit_test(test_nccl_lines),
-        cmocka_unit_test(test_places_groups),
-        cmocka_unit_test(test_bad_machines),
-        cmocka_unit_test(test_bad_questions),
-        cmocka_unit_test(test_names_and_units),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+int main(void) { return run_tests_of_file(NULL, NULL); }

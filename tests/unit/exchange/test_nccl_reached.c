@@ -28,8 +28,7 @@ static void within(double value, double published, double share) {
 
 /* A published "single node NCCL test" of 8 H100 at 512 MiB, and vTrain's table of A100 of 3
  * GPUs at 64 MiB. */
-static void test_published(void **state) {
-    (void)state;
+TEST(test_published) {
     pace_exchange h100, a100;
     open_on(&h100, "dgx-h100");
     open_on(&a100, "hgx-a100-80");
@@ -40,8 +39,7 @@ static void test_published(void **state) {
 /* Boards without NVLink (published nccl-tests logs): 8 RTX 4090 over two sockets with NVIDIA's driver, which lets none
  * reach another, 16 MiB and 128 MiB; 4 and 6 with a driver that does, 1 MiB and 32 MiB; RTX 5090, 28 GB/s on 8 and 35
  * on 4. A short form says the same with the link's nominal rate. */
-static void test_boards_on_pcie(void **state) {
-    (void)state;
+TEST(test_boards_on_pcie) {
     pace_exchange e;
     open_on(&e, "pcie-8x4090");
     within(time_us(&e, PACE_ALLREDUCE, 8, 1, 16777216, PACE_STACK_ONE_PROCESS), 1972.8, 0.1);
@@ -60,8 +58,7 @@ static void test_boards_on_pcie(void **state) {
 /* Trees of nodes above switches carry every byte once each way over the NICs of two nodes, and inside what the switches
  * do: two nodes of B200 over InfiniBand ("B200 / Vultr POC", 2026-05-18), whose hops inside a node are those of racks,
  * and two a3-mega (log of 8 GiB). Two GPUs over 10 GbE with sockets take 91 us for 8 B. */
-static void test_trees_above_switches(void **state) {
-    (void)state;
+TEST(test_trees_above_switches) {
     pace_exchange e;
     open_on(&e, "hgx-b200*2");
     within(time_us(&e, PACE_ALLREDUCE, 8, 2, 17179869184.0, PACE_STACK_CURRENT), 44870.6, 0.05);
@@ -77,8 +74,7 @@ static void test_trees_above_switches(void **state) {
 }
 
 /* Versions from before a device never ran on it: 2.7.3 came with A100, 2.15.1 with H100, 2.25.1 with Blackwell. */
-static void test_versions_older_than_devices(void **state) {
-    (void)state;
+TEST(test_versions_older_than_devices) {
     const struct {
         const char *machine, *version;
         pace_status status;
@@ -95,8 +91,7 @@ static void test_versions_older_than_devices(void **state) {
 
 /* Two and four nodes of H100 over InfiniBand (nccl-tests issue 309, NCCL 2.26.2): the smallest size, where trees of
  * nodes begin, and the largest. */
-static void test_nodes_over_infiniband(void **state) {
-    (void)state;
+TEST(test_nodes_over_infiniband) {
     pace_exchange e;
     open_on(&e, "hgx-h100*4");
     within(time_us(&e, PACE_ALLREDUCE, 8, 2, 8, PACE_STACK_CURRENT), 24.7, 0.2);
@@ -108,8 +103,7 @@ static void test_nodes_over_infiniband(void **state) {
 
 /* Middle sizes, which lines carry, of two nodes whose logs had no part in any constant of theirs: H200 over RoCE (NCCL
  * 2.30.4) and a4 of Google's cloud (accuracy/published_exchanges.csv). */
-static void test_lines_over_nodes(void **state) {
-    (void)state;
+TEST(test_lines_over_nodes) {
     pace_exchange e;
     open_on(&e, "hgx-h200-roce*2");
     within(time_us(&e, PACE_ALLREDUCE, 8, 2, 131072, PACE_STACK_CURRENT), 81.24, 0.3);
@@ -119,8 +113,7 @@ static void test_lines_over_nodes(void **state) {
 
 /* All-to-alls over racks of 64 of GB200 leave by all NICs of a rack, not by the links of one device (OCI's quick start
  * of GB200, NCCL 2.27.3, 8 GiB on two and three racks): 50 GB/s for each device. */
-static void test_all_to_all_over_racks(void **state) {
-    (void)state;
+TEST(test_all_to_all_over_racks) {
     pace_exchange e;
     open_on(&e, "gb200-nvl72*3");
     within(time_us(&e, PACE_ALLTOALL, 64, 2, 8589934592.0, PACE_STACK_CURRENT), 95018, 0.15);
@@ -131,8 +124,7 @@ static void test_all_to_all_over_racks(void **state) {
 /* Two nodes of MI355X (two public logs, of which one is of RCCL 2.27.7): trees of lines wait for fourteen hops in the
  * nodes and two between them, and 128 MiB are moved by a tree at less than the rate of rings. An all-to-all sends at
  * the rate of the NICs. */
-static void test_rccl_over_nodes(void **state) {
-    (void)state;
+TEST(test_rccl_over_nodes) {
     pace_exchange e;
     pace_machine m;
     assert_int_equal(pace_machine_parse(&m, test_catalog(), "mi355x-node*2"), PACE_OK);
@@ -159,8 +151,7 @@ static bool uses_lines_of_128_bytes(const char *machine) {
 
 /* TCP may split lines of 128 bytes: no library uses them between nodes over it. Two a3-mega nodes show it: from 2 to 8
  * MiB an all-reduce takes what lines of 8 bytes take (published log, 2 MiB). */
-static void test_no_lines_of_128_bytes_over_tcp(void **state) {
-    (void)state;
+TEST(test_no_lines_of_128_bytes_over_tcp) {
     pace_exchange e;
     assert_true(uses_lines_of_128_bytes("hgx-h100*2"));
     assert_false(uses_lines_of_128_bytes("a3-mega*2"));
@@ -169,8 +160,7 @@ static void test_no_lines_of_128_bytes_over_tcp(void **state) {
 }
 
 /* A copy of its own part makes an all-gather of two ranks slower for its bytes than one of eight. */
-static void test_own_part(void **state) {
-    (void)state;
+TEST(test_own_part) {
     pace_exchange e;
     open_on(&e, "dgx-a100");
     double two = time_us(&e, PACE_ALLGATHER, 2, 1, 1e9, PACE_STACK_CURRENT) / 0.5;
@@ -180,8 +170,7 @@ static void test_own_part(void **state) {
 
 /* More bytes never take less time with one algorithm; hosts add, and add less for longer exchanges; the belief is the
  * library's own. */
-static void test_hosts(void **state) {
-    (void)state;
+TEST(test_hosts) {
     pace_exchange e;
     open_on(&e, "dgx-a100");
     for (double bytes = 8; bytes < 1e10; bytes *= 4) {
@@ -201,8 +190,7 @@ static void test_hosts(void **state) {
     within(time_us(&e, PACE_ALLREDUCE, 2, 1, 1e-3, PACE_STACK_BELIEF), 7.8, 1e-6);
 }
 
-static void test_monotone(void **state) {
-    (void)state;
+TEST(test_monotone) {
     static const char *const machines[] = {"dgx-h100*2", "dgx-a100", "pcie-8xp100", "p4de*2", "gb200-nvl72"};
     for (size_t m = 0; m < sizeof machines / sizeof *machines; m++) {
         pace_exchange e;
@@ -221,8 +209,7 @@ static void test_monotone(void **state) {
 }
 
 /* Time never falls as bytes or nodes grow, whatever is chosen: every machine of the catalogue, every collective. */
-static void test_never_falls(void **state) {
-    (void)state;
+TEST(test_never_falls) {
     pace_machine_catalog all;
     assert_int_equal(pace_machine_catalog_load(&all, test_catalog()), PACE_OK);
     for (size_t m = 0; m < all.machines.count; m++) {
@@ -251,8 +238,7 @@ static void test_never_falls(void **state) {
 
 /* The same of an algorithm or a protocol that is asked for, by two lines of NCCL. What is asked for is never faster
  * than the interval of what NCCL chooses, but for the lines between marks (a hundredth). */
-static void test_forced_never_falls(void **state) {
-    (void)state;
+TEST(test_forced_never_falls) {
     static const char *const machines[] = {"pcie-8x5090", "pcie-8xp100*8", "dgx-h100*16", "dgx-1-p100*3",
                                            "p4d*4",       "gb200-nvl72",   "dgx-1-v100"};
     for (size_t m = 0; m < 2 * sizeof machines / sizeof *machines; m++) {
@@ -289,8 +275,7 @@ static void scale_link(pace_machine *m, int link, double factor) {
 
 /* Over a faster link an answer takes no longer than over any slower one; or it says that the library's choice is not
  * the fastest, and its interval holds the time over the slower link. */
-static void test_faster_links(void **state) {
-    (void)state;
+TEST(test_faster_links) {
     static const char *const machines[] = {"dgx-1-v100*2", "dgx-a100*8",  "dgx-h100",  "a3-high*2",   "hgx-b200*4",
                                            "gb200-nvl72",  "pcie-8xp100", "dgx-2*32",  "dgx-spark*4", "gb200-nvl72*32",
                                            "p3dn*4",       "p5*2",        "hgx-h800*8"};
@@ -321,8 +306,7 @@ static void test_faster_links(void **state) {
 }
 
 /* The same of the textbook's choice, on any number of nodes. */
-static void test_textbook_never_falls(void **state) {
-    (void)state;
+TEST(test_textbook_never_falls) {
     pace_machine_catalog all;
     assert_int_equal(pace_machine_catalog_load(&all, test_catalog()), PACE_OK);
     for (size_t m = 0; m < all.machines.count; m++) {
@@ -346,8 +330,7 @@ static void test_textbook_never_falls(void **state) {
 }
 
 /* What a thread remembers of a machine it does not tell of another: one that differs in a single figure. */
-static void test_memory_knows_machines_apart(void **state) {
-    (void)state;
+TEST(test_memory_knows_machines_apart) {
     static const size_t figures[] = {
         offsetof(pace_machine, inside.bytes_per_s),      offsetof(pace_machine, inside.efficiency),
         offsetof(pace_machine, inside.latency_s),        offsetof(pace_machine, between.bytes_per_s),
@@ -377,8 +360,7 @@ static void test_memory_knows_machines_apart(void **state) {
 
 /* NCCL's protocol of low latency is the fastest for the smallest sizes, and a switch is slower than lines of up to
  * eight devices: the library takes neither plain buffers nor switches there. */
-static void test_lines_are_fastest_when_small(void **state) {
-    (void)state;
+TEST(test_lines_are_fastest_when_small) {
     static const char *const machines[] = {"dgx-h100", "hgx-b200", "dgx-a100", "dgx-1-v100", "pcie-8xl40s"};
     for (size_t m = 0; m < sizeof machines / sizeof *machines; m++) {
         pace_exchange e;
@@ -400,8 +382,7 @@ static void test_lines_are_fastest_when_small(void **state) {
 }
 
 /* A rack of 72: a switch is no shortcut for small exchanges (18 devices took 7.9 us where 16 took 27). */
-static void test_a_rack_waits_as_a_few_do(void **state) {
-    (void)state;
+TEST(test_a_rack_waits_as_a_few_do) {
     pace_exchange e;
     open_on(&e, "gb200-nvl72");
     double few = time_us(&e, PACE_ALLREDUCE, 16, 1, 8192, PACE_STACK_CURRENT);
@@ -411,8 +392,7 @@ static void test_a_rack_waits_as_a_few_do(void **state) {
 
 /* Of five devices of a DGX-1 the fifth has bricks to one other alone: no ring of NVLinks passes it, and all go over
  * PCIe (10 GB/s a slot). Four and six have rings. */
-static void test_five_of_a_cube_mesh(void **state) {
-    (void)state;
+TEST(test_five_of_a_cube_mesh) {
     pace_exchange e;
     open_on(&e, "dgx-1-v100");
     double busbw[7];
@@ -424,8 +404,7 @@ static void test_five_of_a_cube_mesh(void **state) {
 }
 
 /* Two nodes: a tree's busbw passes the NICs' rate (AWS, two p4de, 512 MiB: 13552 us, 74 GB/s over 50 GB/s of NICs). */
-static void test_trees_of_two_nodes(void **state) {
-    (void)state;
+TEST(test_trees_of_two_nodes) {
     pace_exchange e;
     open_on(&e, "p4de*2");
     double us = time_us(&e, PACE_ALLREDUCE, 8, 2, 536870912, PACE_STACK_CURRENT);
@@ -445,8 +424,7 @@ static double sent_by_node(pace_collective c, double g, double nodes) {
 }
 
 /* Nothing is faster than its NICs at their peak: all of a node, or of a single message those of one device. */
-static void test_no_faster_than_nics(void **state) {
-    (void)state;
+TEST(test_no_faster_than_nics) {
     static const char *const names[] = {"dgx-1-v100", "dgx-2",   "dgx-a100",   "p4de",
                                         "dgx-h100",   "a3-high", "pcie-8xp100"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
@@ -467,8 +445,7 @@ static void test_no_faster_than_nics(void **state) {
 }
 
 /* On a network that many share, bytes take as much longer as textbook algorithms of the same pattern do. */
-static void test_shared_networks(void **state) {
-    (void)state;
+TEST(test_shared_networks) {
     static const char *const nets[] = {"fat-tree:4:8:1", "rails:4:4:1", "dragonfly:4x2:8:1", "torus:4x4", "torus:16"};
     pace_exchange alone;
     open_on(&alone, "dgx-h100*16");
@@ -491,29 +468,4 @@ static void test_shared_networks(void **state) {
     }
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_published),
-                                       cmocka_unit_test(test_boards_on_pcie),
-                                       cmocka_unit_test(test_trees_above_switches),
-                                       cmocka_unit_test(test_versions_older_than_devices),
-                                       cmocka_unit_test(test_nodes_over_infiniband),
-                                       cmocka_unit_test(test_lines_over_nodes),
-                                       cmocka_unit_test(test_all_to_all_over_racks),
-                                       cmocka_unit_test(test_rccl_over_nodes),
-                                       cmocka_unit_test(test_no_lines_of_128_bytes_over_tcp),
-                                       cmocka_unit_test(test_own_part),
-                                       cmocka_unit_test(test_hosts),
-                                       cmocka_unit_test(test_monotone),
-                                       cmocka_unit_test(test_never_falls),
-                                       cmocka_unit_test(test_forced_never_falls),
-                                       cmocka_unit_test(test_faster_links),
-                                       cmocka_unit_test(test_textbook_never_falls),
-                                       cmocka_unit_test(test_memory_knows_machines_apart),
-                                       cmocka_unit_test(test_lines_are_fastest_when_small),
-                                       cmocka_unit_test(test_a_rack_waits_as_a_few_do),
-                                       cmocka_unit_test(test_five_of_a_cube_mesh),
-                                       cmocka_unit_test(test_trees_of_two_nodes),
-                                       cmocka_unit_test(test_no_faster_than_nics),
-                                       cmocka_unit_test(test_shared_networks)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+int main(void) { return run_tests_of_file(NULL, NULL); }

@@ -26,8 +26,7 @@ static double mean_hops(const pace_network_links *links, uint32_t nodes, uint32_
 
 /* Of a message a fat tree's leaf, pod and core; a rail's spine; a dragonfly's routers of both groups; a torus's nodes
  * between. */
-static void test_ways(void **state) {
-    (void)state;
+TEST(test_ways) {
     static const struct {
         const char *network;
         uint32_t from, to, switches;
@@ -47,8 +46,7 @@ static void test_ways(void **state) {
     }
 }
 
-static void test_closed_form(void **state) {
-    (void)state;
+TEST(test_closed_form) {
     static const struct {
         const char *network;
         double within;
@@ -72,8 +70,7 @@ static void test_closed_form(void **state) {
 
 /* Bytes take as much longer one way round as the other, and as much as they do when every flow is counted on its way:
  * of 16 nodes all-to-all over leaves of 4 at an eighth, (1 + 2 + 3) twice and 4 nine times, over 4/8. */
-static void test_slowness(void **state) {
-    (void)state;
+TEST(test_slowness) {
     static const char *const all[] = {"fat-tree:4:8:1", "rails:4:8:1", "dragonfly:2x2:2:1", "torus:4x4", "torus:16"};
     pace_machine m;
     pace_network_links links;
@@ -88,8 +85,4 @@ static void test_slowness(void **state) {
     assert_true(fabs(of.of_all - (2 * 6 + 9 * 4) / 0.5 / 15) < 1e-9);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_ways), cmocka_unit_test(test_closed_form),
-                                       cmocka_unit_test(test_slowness)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+int main(void) { return run_tests_of_file(NULL, NULL); }

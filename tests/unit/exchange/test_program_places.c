@@ -148,8 +148,7 @@ static void check(const char *row, pace_collective collective, uint32_t ranks, u
     for (uint32_t r = 0; r < ranks; r++) pace_program_free(&players[r].program);
 }
 
-static void every_program_means_its_collective(void **state) {
-    (void)state;
+TEST(every_program_means_its_collective) {
     const pace_collective done[] = {PACE_ALLREDUCE, PACE_ALLGATHER, PACE_REDUCESCATTER, PACE_BROADCAST, PACE_REDUCE};
     for (size_t a = 0; a < pace_exchange_algorithm_count; a++)
         for (size_t c = 0; c < sizeof done / sizeof *done; c++)
@@ -164,17 +163,10 @@ static void every_program_means_its_collective(void **state) {
                 }
 }
 
-static void a_viewer_is_a_rank(void **state) {
-    (void)state;
+TEST(a_viewer_is_a_rank) {
     pace_program program;
     const pace_program_question q = {.ranks = 3, .bytes = 8, .viewer = 4};
     assert_int_equal(pace_program_build(&program, "all_reduce", "ring", &q), PACE_E_INPUT);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_program_means_its_collective),
-        cmocka_unit_test(a_viewer_is_a_rank),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+int main(void) { return run_tests_of_file(NULL, NULL); }

@@ -74,8 +74,7 @@ static void assert_max_min(const network *n) {
     }
 }
 
-static void every_flow_has_a_bottleneck_and_no_link_too_much(void **state) {
-    (void)state;
+TEST(every_flow_has_a_bottleneck_and_no_link_too_much) {
     for (int i = 0; i < 1500; i++) {
         network n;
         pace_rates rates;
@@ -98,8 +97,7 @@ static void every_flow_has_a_bottleneck_and_no_link_too_much(void **state) {
 }
 
 /* Bertsekas, Gallager, figure 6.10: a long flow and others over links of capacity 1 each. */
-static void worked_by_hand(void **state) {
-    (void)state;
+TEST(worked_by_hand) {
     const double capacity[3] = {1, 1, 1};
     const pace_hop hops[] = {{0, 1}, {1, 1}, {2, 1}};
     const pace_flow flows[] = {{hops, 3, INFINITY},
@@ -116,8 +114,7 @@ static void worked_by_hand(void **state) {
     pace_rates_free(&rates);
 }
 
-static void a_link_without_bandwidth_is_refused(void **state) {
-    (void)state;
+TEST(a_link_without_bandwidth_is_refused) {
     const double bad[] = {1, 0}, negative[] = {-3};
     pace_rates rates;
     assert_int_equal(pace_rates_init(&rates, bad, 2), PACE_E_INPUT);
@@ -126,11 +123,4 @@ static void a_link_without_bandwidth_is_refused(void **state) {
     pace_rates_free(&rates);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_flow_has_a_bottleneck_and_no_link_too_much),
-        cmocka_unit_test(worked_by_hand),
-        cmocka_unit_test(a_link_without_bandwidth_is_refused),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+int main(void) { return run_tests_of_file(NULL, NULL); }

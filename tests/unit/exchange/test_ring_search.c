@@ -29,8 +29,7 @@ static void bricks_of(pace_ring_links out, const char *name) {
 
 /* NCCL finds six rings on DGX-1 V100 and four on DGX-1 P100: as many as a device has bricks. A complete graph of eight
  * has seven (Tillson 1980), of four not three but two. */
-static void test_closed(void **state) {
-    (void)state;
+TEST(test_closed) {
     static const struct {
         const char *machine;
         int devices, rings;
@@ -47,8 +46,7 @@ static void test_closed(void **state) {
 }
 
 /* In at one device of a NIC, out at the other. */
-static void test_open(void **state) {
-    (void)state;
+TEST(test_open) {
     static const unsigned char first[] = {0, 2, 4, 6}, last[] = {1, 3, 5, 7};
     static const char *const machines[] = {"dgx-1-v100", "dgx-1-p100", "mi300x-node"};
     for (size_t m = 0; m < 3; m++) {
@@ -65,8 +63,7 @@ static void test_open(void **state) {
     }
 }
 
-static void test_few(void **state) {
-    (void)state;
+TEST(test_few) {
     pace_ring_links links = {{0}};
     pace_rings rings;
     pace_rings_closed(&rings, links, 4, PACE_RINGS_MOST);
@@ -79,8 +76,4 @@ static void test_few(void **state) {
     check(&rings, links, true);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_closed), cmocka_unit_test(test_open),
-                                       cmocka_unit_test(test_few)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+int main(void) { return run_tests_of_file(NULL, NULL); }

@@ -18,16 +18,14 @@ static const pace_saturating_curve published = {.floor_s = 85.6e-6,
 
 enum { SIZES = 28 };
 
-static void test_published(void **state) {
-    (void)state;
+TEST(test_published) {
     /* all_to_all of 1 GiB a rank took 14.62 ms there, digitised to 3 %. */
     double s = pace_saturating_s(&published, 1073741824.0, 0.75);
     assert_true(fabs(s / 14.62e-3 - 1) < 0.05);
     assert_true(pace_saturating_s(&published, 1024, 0.75) == 85.6e-6);
 }
 
-static void test_recovers(void **state) {
-    (void)state;
+TEST(test_recovers) {
     pace_curve_point points[SIZES];
     pace_saturating_curve fitted;
     for (int i = 0; i < SIZES; i++) {
@@ -46,8 +44,7 @@ static void test_recovers(void **state) {
     assert_true(fabs(fitted.floor_s / published.floor_s - 1) < 0.15);
 }
 
-static void test_refused(void **state) {
-    (void)state;
+TEST(test_refused) {
     pace_curve_point points[SIZES];
     pace_saturating_curve fitted;
     for (int i = 0; i < SIZES; i++) points[i] = (pace_curve_point){exp2(i), 1e-5};
@@ -59,11 +56,4 @@ static void test_refused(void **state) {
     assert_true(isfinite(pace_saturating_s(&fitted, 1e6, 1)));
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_published),
-        cmocka_unit_test(test_recovers),
-        cmocka_unit_test(test_refused),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+int main(void) { return run_tests_of_file(NULL, NULL); }

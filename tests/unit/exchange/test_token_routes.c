@@ -31,8 +31,7 @@ static void open_machine(pace_exchange *out, const char *name) {
 
 /* Eight experts on at most four nodes: a token crosses four times instead of eight. Thirteen cost as much, as long as
  * nodes are joined that much better inside than to each other (160 to 50 GB/s there; a DGX H100 more so). */
-static void test_limit(void **state) {
-    (void)state;
+TEST(test_limit) {
     pace_exchange exchange;
     const double bytes = 64e6;
     open_machine(&exchange, "dgx-h100*8");
@@ -44,8 +43,7 @@ static void test_limit(void **state) {
 
 /* Behind that the links inside are the slower ones: from some three experts a node on where these are 3.2 times as
  * fast. */
-static void test_inside(void **state) {
-    (void)state;
+TEST(test_inside) {
     pace_exchange exchange;
     const double bytes = 64e6;
     open_machine(&exchange, "dgx-h100*8");
@@ -56,8 +54,7 @@ static void test_inside(void **state) {
 }
 
 /* Inside a node nothing is routed; of one expert each token goes to one node. */
-static void test_plain(void **state) {
-    (void)state;
+TEST(test_plain) {
     pace_exchange exchange;
     open_machine(&exchange, "dgx-h100*8");
     assert_true(time_s(&exchange, 8, 1e6, 4, 8) == time_s(&exchange, 8, 1e6, 0, 8));
@@ -77,8 +74,4 @@ static int close_catalog(void **state) {
     return 0;
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_limit), cmocka_unit_test(test_inside),
-                                       cmocka_unit_test(test_plain)};
-    return cmocka_run_group_tests(tests, open_catalog, close_catalog);
-}
+int main(void) { return run_tests_of_file(open_catalog, close_catalog); }

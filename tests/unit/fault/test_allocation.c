@@ -130,20 +130,20 @@ static pace_status render(const void *context, int choice) {
     return status;
 }
 
-static void test_analyze(void **state) { assert_true(exhaust(analyze, *state, 0, 50) > 20); }
+TEST(test_analyze) { assert_true(exhaust(analyze, *state, 0, 50) > 20); }
 
-static void test_analyze_two(void **state) { assert_true(exhaust(analyze, *state, 1, 50) > 20); }
+TEST(test_analyze_two) { assert_true(exhaust(analyze, *state, 1, 50) > 20); }
 
-static void test_overheads(void **state) { assert_true(exhaust(analyze, *state, 2, 50) > 20); }
+TEST(test_overheads) { assert_true(exhaust(analyze, *state, 2, 50) > 20); }
 
-static void test_compare(void **state) { assert_true(exhaust(compare, *state, 0, 50) > 20); }
+TEST(test_compare) { assert_true(exhaust(compare, *state, 0, 50) > 20); }
 
-static void test_machines(void **state) {
+TEST(test_machines) {
     assert_true(exhaust(machines, *state, 0, 50) > 0);
     assert_true(exhaust(machines, *state, 1, 50) > 0);
 }
 
-static void test_render(void **state) {
+TEST(test_render) {
     const files *made = *state;
     const char *const paths[] = {made->path[0], made->path[1]};
     assert_int_equal(pace_analyze(&rendered, paths, 2, &(pace_analyze_options){.context = test_context()}), PACE_OK);
@@ -151,10 +151,4 @@ static void test_render(void **state) {
     pace_report_free(rendered);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_analyze), cmocka_unit_test(test_analyze_two), cmocka_unit_test(test_overheads),
-        cmocka_unit_test(test_compare), cmocka_unit_test(test_machines),    cmocka_unit_test(test_render),
-    };
-    return cmocka_run_group_tests(tests, make_files, remove_files);
-}
+int main(void) { return run_tests_of_file(make_files, remove_files); }

@@ -155,35 +155,31 @@ static pace_status rows(const void *context, int choice) {
 
 /* --- tests ------------------------------------------------------------------------------------------------------- */
 
-static void test_trace(void **state) { assert_true(exhaust(predict_trace, *state, 0, 20) > 20); }
+TEST(test_trace) { assert_true(exhaust(predict_trace, *state, 0, 20) > 20); }
 
-static void test_graph(void **state) { assert_true(exhaust(predict_graph, *state, 0, 20) > 20); }
+TEST(test_graph) { assert_true(exhaust(predict_graph, *state, 0, 20) > 20); }
 
-static void test_models(void **state) {
+TEST(test_models) {
     assert_true(exhaust(models, *state, 0, 10) > 10);
     assert_true(exhaust(models, *state, 1, 20) > 20);
 }
 
-static void test_fit(void **state) {
+TEST(test_fit) {
     assert_true(exhaust(fit, *state, 0, 20) > 20);
     assert_true(exhaust(fit, *state, 1, 20) > 20);
 }
 
-static void test_rows(void **state) {
+TEST(test_rows) {
     assert_true(exhaust(rows, *state, 0, 20) > 20);
     assert_true(exhaust(rows, *state, 1, 20) > 20);
 }
 
-static void test_model(void **state) {
+TEST(test_model) {
     assert_true(exhaust(predict_model, *state, 0, 20) > 20);
     assert_true(exhaust(predict_model, *state, 1, 20) > 20);
 }
 
 int main(void) {
     unsetenv("PACELINE_CATALOG");
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_trace), cmocka_unit_test(test_graph), cmocka_unit_test(test_models),
-        cmocka_unit_test(test_fit),   cmocka_unit_test(test_rows),  cmocka_unit_test(test_model),
-    };
-    return cmocka_run_group_tests(tests, make_files, remove_files);
+    return run_tests_of_file(make_files, remove_files);
 }

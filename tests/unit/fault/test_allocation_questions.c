@@ -210,43 +210,38 @@ static void exhausts(question ask, const void *context, int choice) {
     assert_true(exhaust(ask, context, choice, 12) > 12);
 }
 
-static void test_exchange(void **state) {
+TEST(test_exchange) {
     exhausts(exchange, *state, 0);
     exhausts(exchange, *state, 1);
 }
 
-static void test_job(void **state) { exhausts(job, *state, 0); }
+TEST(test_job) { exhausts(job, *state, 0); }
 
-static void test_scaling(void **state) { exhausts(scaling, *state, 0); }
+TEST(test_scaling) { exhausts(scaling, *state, 0); }
 
-static void test_walked(void **state) {
+TEST(test_walked) {
     for (int choice = 0; choice < 3; choice++) exhausts(walked, *state, choice);
 }
 
-static void test_rows(void **state) {
+TEST(test_rows) {
     static const int asked[] = {EXCHANGES, STEPS, JOB_ROWS, SCALING};
     for (size_t i = 0; i < sizeof asked / sizeof *asked; i++) exhausts(answer_rows, *state, asked[i]);
 }
 
-static void test_fit(void **state) {
+TEST(test_fit) {
     static const int asked[] = {EXCHANGES, STEPS, JOB_ROWS, OVERHEADS, PROFILER, SCALING};
     for (size_t i = 0; i < sizeof asked / sizeof *asked; i++) exhausts(fit_rows, *state, asked[i]);
 }
 
-static void test_fleet(void **state) {
+TEST(test_fleet) {
     for (int choice = 0; choice < 4; choice++) exhausts(fleet, *state, choice);
 }
 
-static void test_plan(void **state) { exhausts(plan, *state, 0); }
+TEST(test_plan) { exhausts(plan, *state, 0); }
 
-static void test_validate(void **state) { exhausts(validate, *state, 0); }
+TEST(test_validate) { exhausts(validate, *state, 0); }
 
 int main(void) {
     unsetenv("PACELINE_CATALOG");
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_exchange), cmocka_unit_test(test_job),    cmocka_unit_test(test_scaling),
-        cmocka_unit_test(test_rows),     cmocka_unit_test(test_fit),    cmocka_unit_test(test_fleet),
-        cmocka_unit_test(test_validate), cmocka_unit_test(test_walked), cmocka_unit_test(test_plan),
-    };
-    return cmocka_run_group_tests(tests, make_files, remove_files);
+    return run_tests_of_file(make_files, remove_files);
 }

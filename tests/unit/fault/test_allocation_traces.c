@@ -87,7 +87,7 @@ static pace_status slice(const void *context, int choice) {
     return status;
 }
 
-static void test_slice(void **state) {
+TEST(test_slice) {
     for (int choice = 0; choice < 3; choice++) assert_true(exhaust(slice, *state, choice, 50) > 20);
 }
 
@@ -103,7 +103,7 @@ static pace_status history(const void *context, int choice) {
     return status;
 }
 
-static void test_history(void **state) {
+TEST(test_history) {
     const files *made = *state;
     const pace_stored_run run = {.verb = "analyze", .series = "analyze", .label = "", .command = ""};
     for (int i = 0; i < 8; i++) {
@@ -114,12 +114,4 @@ static void test_history(void **state) {
 }
 #endif
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_slice),
-#ifdef PACE_HAVE_SQLITE
-        cmocka_unit_test(test_history),
-#endif
-    };
-    return cmocka_run_group_tests(tests, make_files, remove_files);
-}
+int main(void) { return run_tests_of_file(make_files, remove_files); }

@@ -106,32 +106,20 @@ static void fail_each(pace_status (*run)(void)) {
     }
 }
 
-static void traces(void **state) {
-    (void)state;
+TEST(traces) {
     if (!load("execution_trace/attributes.json")) skip();
     fail_each(trace);
     assert_true(load("execution_trace/flat.json"));
     fail_each(trace);
 }
 
-static void chakra_traces(void **state) {
-    (void)state;
+TEST(chakra_traces) {
     if (!load("chakra/whole.et")) skip();
     fail_each(chakra);
     assert_true(load("chakra/small.json"));
     fail_each(chakra_json);
 }
 
-static void measured_steps(void **state) {
-    (void)state;
-    fail_each(measured);
-}
+TEST(measured_steps) { fail_each(measured); }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(traces),
-        cmocka_unit_test(chakra_traces),
-        cmocka_unit_test(measured_steps),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+int main(void) { return run_tests_of_file(NULL, NULL); }

@@ -28,8 +28,7 @@ static void *run_out(void *context) {
     return NULL;
 }
 
-static void test_other_thread(void **state) {
-    (void)state;
+TEST(test_other_thread) {
     char path[] = "/tmp/paceline-threads-XXXXXX";
     int descriptor = mkstemp(path);
     FILE *file = fdopen(descriptor, "w");
@@ -60,14 +59,10 @@ static pace_status forget_one(void *context, size_t worker, size_t i) {
     return i % 2 && ask_too_much() ? PACE_E_INPUT : PACE_OK;
 }
 
-static void test_workers(void **state) {
-    (void)state;
+TEST(test_workers) {
     uint64_t before = pace_memory_failures();
     assert_int_equal(pace_for_each(1000, forget_one, NULL), PACE_OK);
     assert_int_equal(pace_memory_failures() - before, 500);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_other_thread), cmocka_unit_test(test_workers)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+int main(void) { return run_tests_of_file(NULL, NULL); }

@@ -32,8 +32,7 @@ static void add_model(pace_cluster *c, const char *name) {
 
 /* One node of two GPUs, one of one. Half a GPU for 3600 s, two GPUs for 7200 s from 1800 s on, one that fits nowhere.
  */
-static void test_by_hand(void **state) {
-    (void)state;
+TEST(test_by_hand) {
     pace_cluster c = {0};
     pace_capacity got;
     add_model(&c, "A0"), add_model(&c, "B0");
@@ -60,8 +59,7 @@ static void test_by_hand(void **state) {
 }
 
 /* A free half is lost to whoever wants more of a GPU, and a node of one GPU is lost to whoever wants two. */
-static void test_lost(void **state) {
-    (void)state;
+TEST(test_lost) {
     pace_cluster c = {0};
     pace_capacity got;
     add_model(&c, "A0");
@@ -84,8 +82,7 @@ static void test_lost(void **state) {
     pace_cluster_free(&c);
 }
 
-static void test_any_cluster(void **state) {
-    (void)state;
+TEST(test_any_cluster) {
     for (uint64_t seed = 1; seed <= 20; seed++) {
         uint64_t stream = seed;
         pace_cluster c = {0};
@@ -127,8 +124,7 @@ static void test_any_cluster(void **state) {
     }
 }
 
-static void test_nothing(void **state) {
-    (void)state;
+TEST(test_nothing) {
     pace_cluster c = {0};
     pace_capacity got;
     assert_int_equal(pace_capacity_of(&got, &c, 3), PACE_E_INPUT);
@@ -138,12 +134,4 @@ static void test_nothing(void **state) {
     pace_cluster_free(&c);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_by_hand),
-        cmocka_unit_test(test_lost),
-        cmocka_unit_test(test_any_cluster),
-        cmocka_unit_test(test_nothing),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+int main(void) { return run_tests_of_file(NULL, NULL); }

@@ -116,18 +116,12 @@ static void check_splits(bool exact) {
     assert_int_equal(pace_memory_live(), 0);
 }
 
-static void test_splits(void **state) {
-    (void)state;
-    check_splits(false);
-}
+TEST(test_splits) { check_splits(false); }
 
-static void test_splits_of_exact_quantiles(void **state) {
-    (void)state;
-    check_splits(true);
-}
+TEST(test_splits_of_exact_quantiles) { check_splits(true); }
 
 /* Every job is in one class; its shares are one; its hours go somewhere. */
-static void test_sums(void **state) {
+TEST(test_sums) {
     asked a;
     pace_fleet fleet;
     uint64_t jobs = 0;
@@ -160,7 +154,7 @@ static void test_sums(void **state) {
     close_asked(&a);
 }
 
-static void test_broken_bytes(void **state) {
+TEST(test_broken_bytes) {
     asked a;
     pace_fleet fleet;
     pace_bytes bytes = {0};
@@ -180,7 +174,7 @@ static void test_broken_bytes(void **state) {
     close_asked(&a);
 }
 
-static void test_memory_that_runs_out(void **state) {
+TEST(test_memory_that_runs_out) {
     asked a;
     pace_jobs jobs = {0};
     (void)state;
@@ -202,13 +196,4 @@ static void test_memory_that_runs_out(void **state) {
     close_asked(&a);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_splits),
-        cmocka_unit_test(test_splits_of_exact_quantiles),
-        cmocka_unit_test(test_sums),
-        cmocka_unit_test(test_broken_bytes),
-        cmocka_unit_test(test_memory_that_runs_out),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+int main(void) { return run_tests_of_file(NULL, NULL); }

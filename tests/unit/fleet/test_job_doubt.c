@@ -52,8 +52,7 @@ static pace_job_change plain(double overlap) {
     return (pace_job_change){.factor = {1, 1, 1, 1, 1, 1}, .overlap = overlap, .rows = 1};
 }
 
-static void test_elasticities(void **state) {
-    (void)state;
+TEST(test_elasticities) {
     pace_job_parts parts;
     draw(&parts);
     for (size_t o = 0; o < sizeof overlaps / sizeof *overlaps; o++) {
@@ -97,15 +96,13 @@ static void check_changed_steps(const double factors[PACE_JOB_PARTS], double row
     }
 }
 
-static void test_changed_steps(void **state) {
-    (void)state;
+TEST(test_changed_steps) {
     check_changed_steps((double[]){1, 0.4, 0.3, 1, 2, 1}, 1);
     check_changed_steps((double[]){2, 2, 2, 1, 1, 1}, 2);
 }
 
 /* Faster resources, alone and in pairs: the same as factors on their parts. */
-static void test_faster_steps(void **state) {
-    (void)state;
+TEST(test_faster_steps) {
     pace_job_parts parts;
     pace_job_elasticities elasticities;
     pace_job_change before = plain(0);
@@ -132,8 +129,4 @@ static void test_faster_steps(void **state) {
         }
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_elasticities), cmocka_unit_test(test_changed_steps),
-                                       cmocka_unit_test(test_faster_steps)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+int main(void) { return run_tests_of_file(NULL, NULL); }

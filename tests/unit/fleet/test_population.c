@@ -22,8 +22,7 @@ static void near(double value, double wanted, double within) {
 }
 
 /* Counted with the paper's equations and its base machine, written out here. */
-static void test_marginals(void **state) {
-    (void)state;
+TEST(test_marginals) {
     pace_population population;
     assert_int_equal(pace_population_load(&population, test_catalog()), PACE_OK);
     double jobs[PACE_JOB_ARCHITECTURES] = {0}, cnodes[PACE_JOB_ARCHITECTURES] = {0}, all = 0;
@@ -105,8 +104,7 @@ static pace_status check_jobs(void *context, size_t worker, size_t file, const p
     return PACE_OK;
 }
 
-static void test_written(void **state) {
-    (void)state;
+TEST(test_written) {
 #ifdef _OPENMP
     omp_set_num_threads(1);
 #endif
@@ -135,7 +133,4 @@ static void test_written(void **state) {
     free(one.bytes), free(four.bytes), free(other.bytes);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_marginals), cmocka_unit_test(test_written)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+int main(void) { return run_tests_of_file(NULL, NULL); }

@@ -48,7 +48,7 @@ static void expect_published(const pace_fleet *fleet) {
     assert_int_equal(most_sensitive(fleet, PACE_CLASS_PROJECTED), PACE_JOB_MEMORY);
 }
 
-static void test_published(void **state) {
+TEST(test_published) {
     const pace_job_setting_words words = {0};
     const pace_words none = {0};
     pace_job_catalog catalog;
@@ -79,7 +79,4 @@ static void test_published(void **state) {
     pace_job_catalog_free(&catalog);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_published)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+int main(void) { return run_tests_of_file(NULL, NULL); }

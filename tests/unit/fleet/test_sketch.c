@@ -48,8 +48,7 @@ static pace_status add_one(pace_sketch *sketch, double value, uint64_t weight) {
     return pace_sketch_add_all(sketch, &value, &weight, 1);
 }
 
-static void test_quantiles(void **unused) {
-    (void)unused;
+TEST(test_quantiles) {
     static const double shares[] = {0, 0.001, 0.1, 0.25, 0.5, 0.75, 0.9, 0.99, 0.9999, 1};
     for (uint64_t seed = 1; seed <= 20; seed++) {
         state_word = seed;
@@ -132,8 +131,7 @@ static void split_and_merge(bool exact) {
 }
 
 /* Two sketches at once, of plain, tiny and vast values and zeros, as one after the other. */
-static void test_both(void **unused) {
-    (void)unused;
+TEST(test_both) {
     for (int round = 0; round < 200; round++) {
         bool exact = round % 7 == 0;
         pace_sketch one = {.exact = exact}, heavy = one, one_apart = one, heavy_apart = one;
@@ -159,8 +157,7 @@ static void test_both(void **unused) {
     }
 }
 
-static void test_any_order(void **unused) {
-    (void)unused;
+TEST(test_any_order) {
     for (uint64_t seed = 1; seed <= 50; seed++) {
         state_word = seed;
         split_and_merge(false);
@@ -168,8 +165,7 @@ static void test_any_order(void **unused) {
     }
 }
 
-static void test_sums(void **unused) {
-    (void)unused;
+TEST(test_sums) {
     pace_sum sum = {0};
     for (int i = 0; i < 10; i++) pace_sum_add(&sum, 0.1);
     assert_true(fabs(pace_sum_value(&sum) - 1) < 10 * 0x1p-41);
@@ -196,8 +192,7 @@ static void test_sums(void **unused) {
 }
 
 /* Many at once: the same bits as one by one, for ties, for values of any size and for those that count as another. */
-static void test_sums_of_many(void **unused) {
-    (void)unused;
+TEST(test_sums_of_many) {
     enum { MANY = 2500, PLACES = 5 };
     static double values[MANY];
     static uint64_t times[MANY];
@@ -224,8 +219,7 @@ static void test_sums_of_many(void **unused) {
     }
 }
 
-static void test_refusals(void **unused) {
-    (void)unused;
+TEST(test_refusals) {
     pace_sketch sketch = {0}, exact = {.exact = true};
     assert_int_equal(add_one(&sketch, (double)NAN, 1), PACE_E_INTERNAL);
     assert_int_equal(add_one(&sketch, -1e-300, 1), PACE_E_INTERNAL);
@@ -252,10 +246,4 @@ static void test_refusals(void **unused) {
     pace_sketch_free(&exact);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_quantiles), cmocka_unit_test(test_both),         cmocka_unit_test(test_any_order),
-        cmocka_unit_test(test_sums),      cmocka_unit_test(test_sums_of_many), cmocka_unit_test(test_refusals),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+int main(void) { return run_tests_of_file(NULL, NULL); }

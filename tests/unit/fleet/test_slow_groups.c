@@ -73,8 +73,7 @@ static void expect_group(size_t workers, size_t from, size_t every, size_t slow,
     pace_slow_groups_free(&groups);
 }
 
-static void test_planted(void **state) {
-    (void)state;
+TEST(test_planted) {
     for (stream = 1; stream < 20;) {
         expect_group(2, 1, 1, 1, 1.2);
         expect_group(8, 3, 1, 1, 1.1);   /* one worker */
@@ -87,8 +86,7 @@ static void test_planted(void **state) {
 }
 
 /* Two of eight are twice as slow, and two more by a fifth. */
-static void test_two_groups(void **state) {
-    (void)state;
+TEST(test_two_groups) {
     stream = 7;
     all_alike(0);
     paces[1] = paces[5] = 2;
@@ -119,8 +117,7 @@ static size_t false_alarms(size_t draws, double spread, double like) {
     return alarms;
 }
 
-static void test_noise(void **state) {
-    (void)state;
+TEST(test_noise) {
     stream = 11;
     size_t plain = false_alarms(600, 0, 0), drifting = false_alarms(300, 0, 0.8), uneven = false_alarms(300, 0.01, 0);
     print_message("of 600 draws of noise %zu are groups; of 300 whose noise lasts %zu; of 300 of uneven workers %zu\n",
@@ -131,8 +128,7 @@ static void test_noise(void **state) {
 }
 
 /* Paces that grow evenly are no groups. */
-static void test_gradient(void **state) {
-    (void)state;
+TEST(test_gradient) {
     for (stream = 1; stream < 30; stream += 3) {
         for (size_t w = 0; w < 8; w++) paces[w] = 1 + 0.03 * (double)w;
         pace_iterations data = draw(8, MOST_ITERATIONS, 0.04, 0);
@@ -143,8 +139,4 @@ static void test_gradient(void **state) {
     }
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_planted), cmocka_unit_test(test_two_groups),
-                                       cmocka_unit_test(test_noise), cmocka_unit_test(test_gradient)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+int main(void) { return run_tests_of_file(NULL, NULL); }

@@ -28,8 +28,7 @@ static pace_iterations make(uint64_t seed) {
     return (pace_iterations){WORKERS, ITERATIONS, times};
 }
 
-static void test_spells(void **state) {
-    (void)state;
+TEST(test_spells) {
     for (uint64_t seed = 1; seed <= 100; seed++) {
         pace_iterations data = make(seed);
         pace_variability v;
@@ -54,8 +53,7 @@ static void test_spells(void **state) {
 }
 
 /* What is lost is what the job would save without: the sum of the slowest less the sum of the second slowest. */
-static void test_lost(void **state) {
-    (void)state;
+TEST(test_lost) {
     pace_iterations data = make(5);
     pace_variability v;
     assert_int_equal(pace_variability_of(&v, &data), PACE_OK);
@@ -75,8 +73,7 @@ static void test_lost(void **state) {
     pace_variability_free(&v);
 }
 
-static void test_slowdown_by_drawing(void **state) {
-    (void)state;
+TEST(test_slowdown_by_drawing) {
     static const size_t sizes[] = {1, 2, 5, 16, 64};
     enum { SIZES = 5, DRAWS = 40000 };
     pace_slowdown got[SIZES];
@@ -104,8 +101,7 @@ static void test_slowdown_by_drawing(void **state) {
 }
 
 /* All subsets counted out. */
-static void test_slowdown_by_subsets(void **state) {
-    (void)state;
+TEST(test_slowdown_by_subsets) {
     pace_iterations data = make(11);
     for (size_t size = 1; size <= WORKERS + 1; size++) {
         pace_slowdown got;
@@ -132,8 +128,7 @@ static void test_slowdown_by_subsets(void **state) {
     }
 }
 
-static void test_too_little(void **state) {
-    (void)state;
+TEST(test_too_little) {
     static const double lonely[] = {1, NAN, NAN, 2, 3, NAN};
     pace_iterations data = {2, 3, lonely};
     pace_variability v;
@@ -143,13 +138,4 @@ static void test_too_little(void **state) {
     assert_int_equal(pace_slowdown_of(&slowdown, &size, 1, &data), PACE_E_INPUT);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_spells),
-        cmocka_unit_test(test_lost),
-        cmocka_unit_test(test_slowdown_by_drawing),
-        cmocka_unit_test(test_slowdown_by_subsets),
-        cmocka_unit_test(test_too_little),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+int main(void) { return run_tests_of_file(NULL, NULL); }

@@ -18,8 +18,7 @@ static void add(pace_pair_calibration *calibration, double share, double q) {
 static void close_to(double a, double b) { assert_true(fabs(a - b) < 1e-9); }
 
 /* Pairs of one kind of kernel: the mean logarithm over n + 1, the spread over its root; the other kind stays. */
-static void test_one_kind(void **state) {
-    (void)state;
+TEST(test_one_kind) {
     for (int starts = 0; starts < 2; starts++) {
         pace_pair_calibration calibration = {0};
         const pace_pair_sums *sums = &calibration.of[PACE_OP_GEMM];
@@ -42,8 +41,7 @@ static double squares(const double share[], const double q[], int count, double 
     return sum;
 }
 
-static void test_least_squares(void **state) {
-    (void)state;
+TEST(test_least_squares) {
     const double share[] = {0.9, 0.35, 0.02}, q[] = {-0.4, 0.1, 0.3};
     pace_pair_calibration calibration = {0};
     for (int n = 1; n <= 3; n++) {
@@ -60,8 +58,7 @@ static void test_least_squares(void **state) {
     }
 }
 
-static void test_refuses(void **state) {
-    (void)state;
+TEST(test_refuses) {
     pace_pair_calibration calibration = {0};
     const pace_pair_times none[PACE_OP_FAMILIES] = {{0}}, some[PACE_OP_FAMILIES] = {[PACE_OP_GEMM] = {1, 0}};
     assert_int_equal(pace_pair_calibration_add(&calibration, &here, &here, some, some), PACE_E_INPUT);
@@ -74,8 +71,4 @@ static void test_refuses(void **state) {
     assert_int_equal(calibration.of[PACE_OP_GEMM].pairs, 1);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_one_kind), cmocka_unit_test(test_least_squares),
-                                       cmocka_unit_test(test_refuses)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+int main(void) { return run_tests_of_file(NULL, NULL); }

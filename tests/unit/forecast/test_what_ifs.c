@@ -75,8 +75,7 @@ static int load_doubts(void **state) {
 
 static const double *sizes(const pace_variant *v, uint32_t launch) { return pace_variant_op(v, launch)->size; }
 
-static void each_product_grows_where_its_samples_are(void **state) {
-    (void)state;
+TEST(each_product_grows_where_its_samples_are) {
     pace_graph graph;
     pace_variant v;
     pace_batch_size present;
@@ -97,8 +96,7 @@ static void each_product_grows_where_its_samples_are(void **state) {
     pace_graph_free(&graph);
 }
 
-static void the_present_batch_changes_nothing(void **state) {
-    (void)state;
+TEST(the_present_batch_changes_nothing) {
     pace_graph graph;
     pace_variant v;
     size_t changes;
@@ -116,8 +114,7 @@ static void the_present_batch_changes_nothing(void **state) {
 }
 
 /* There and back, and in either order. */
-static void batch_and_precision_commute(void **state) {
-    (void)state;
+TEST(batch_and_precision_commute) {
     pace_graph graph;
     pace_variant a, b;
     size_t changes;
@@ -136,8 +133,7 @@ static void batch_and_precision_commute(void **state) {
 }
 
 /* Five maps of one size, one of another in between: two chains of two, and the odd one. */
-static void chains_become_one_kernel(void **state) {
-    (void)state;
+TEST(chains_become_one_kernel) {
     static const double elements[] = {1024, 1024, 512, 1024, 1024, 1024};
     pace_graph graph;
     pace_variant v;
@@ -162,8 +158,7 @@ static void chains_become_one_kernel(void **state) {
     pace_graph_free(&graph);
 }
 
-static void what_waits_is_not_fused(void **state) {
-    (void)state;
+TEST(what_waits_is_not_fused) {
     pace_graph graph;
     pace_variant v;
     regex_t names;
@@ -201,8 +196,7 @@ static void build_tables(pace_graph *graph, unsigned tables, double lookups) {
     graph->launches.items[exchange].exchange = 1;
 }
 
-static void tables_are_looked_up_together(void **state) {
-    (void)state;
+TEST(tables_are_looked_up_together) {
     pace_graph graph;
     pace_variant v;
     size_t fused;
@@ -221,8 +215,7 @@ static void tables_are_looked_up_together(void **state) {
 }
 
 /* 4 + 2 tables of equal cost over two ranks are best spread 3 and 3. */
-static void tables_are_spread_evenly(void **state) {
-    (void)state;
+TEST(tables_are_spread_evenly) {
     pace_graph graphs[2];
     pace_variant v[2];
     double costs[2][16] = {{0}};
@@ -250,8 +243,7 @@ static void tables_are_spread_evenly(void **state) {
 }
 
 /* A prediction that lost work, did it twice or invented some is not given. */
-static void the_self_check_finds_what_was_broken(void **state) {
-    (void)state;
+TEST(the_self_check_finds_what_was_broken) {
     for (int fault = 0; fault < 4; fault++) {
         pace_graph graph;
         pace_variant v;
@@ -287,8 +279,7 @@ static pace_status own_size(pace_editing *editing) {
 }
 
 /* A row that the library does not have is parsed, asked for and applied in its turn. */
-static void test_a_row_is_a_what_if(void **state) {
-    (void)state;
+TEST(test_a_row_is_a_what_if) {
     const pace_what_if fuses = {.option = PACE_WHAT_IF_FLAG("own", "fuse"), .turn = PACE_TURN_FUSE, .apply = own_fuse};
     const pace_what_if sizes = {.option = PACE_WHAT_IF_VALUES("size", "REGEX", "change sizes", NULL, " step "),
                                 .turn = PACE_TURN_SIZE,
@@ -313,8 +304,7 @@ static void test_a_row_is_a_what_if(void **state) {
 }
 
 /* Whoever lists options, labels or notes reads them from the rows. */
-static void test_rows_are_whole(void **state) {
-    (void)state;
+TEST(test_rows_are_whole) {
     for (size_t i = 0; i < pace_what_if_count; i++) {
         const pace_what_if *one = pace_what_ifs[i];
         pace_scenario scenario;
@@ -332,18 +322,4 @@ static void test_rows_are_whole(void **state) {
     }
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(each_product_grows_where_its_samples_are),
-        cmocka_unit_test(the_present_batch_changes_nothing),
-        cmocka_unit_test(batch_and_precision_commute),
-        cmocka_unit_test(chains_become_one_kernel),
-        cmocka_unit_test(what_waits_is_not_fused),
-        cmocka_unit_test(tables_are_looked_up_together),
-        cmocka_unit_test(tables_are_spread_evenly),
-        cmocka_unit_test(the_self_check_finds_what_was_broken),
-        cmocka_unit_test(test_a_row_is_a_what_if),
-        cmocka_unit_test(test_rows_are_whole),
-    };
-    return cmocka_run_group_tests(tests, load_doubts, NULL);
-}
+int main(void) { return run_tests_of_file(load_doubts, NULL); }

@@ -86,8 +86,7 @@ static void waits_for(const char *task, const char *first, const char *second) {
     if (second && waits[1].on != find(second)) fail_msg("%s does not wait for %s", task, second);
 }
 
-static void test_waits(void **state) {
-    (void)state;
+TEST(test_waits) {
     read_trace(recorded);
     waits_for("c", "a", NULL); /* not b: it was launched after the record */
     waits_for("d", NULL, NULL);
@@ -101,8 +100,7 @@ static void test_waits(void **state) {
 }
 
 /* Without the record's number the event stands for all before the wait, here b: the times say no. */
-static void test_contradicted(void **state) {
-    (void)state;
+TEST(test_contradicted) {
     read_trace(LAUNCHES SYNC("Stream Wait Event", 20, 4, 12, ",\"wait_on_stream\":7"));
     assert_int_equal(rank.step.waits.count, 0);
     pace_rank_free(&rank);
@@ -127,8 +125,7 @@ static void run(const pace_replay *replay, int64_t *start) {
 }
 
 /* Unchanged, the replay gives back every start; with a longer kernel all that waits for it moves, and nothing else. */
-static void test_replay(void **state) {
-    (void)state;
+TEST(test_replay) {
     int64_t start[64];
     pace_replay replay;
     read_trace(recorded);
@@ -150,8 +147,7 @@ static void test_replay(void **state) {
 }
 
 /* The host comes to the call long after what it waits for is done: it ends no sooner than that, and is not held up. */
-static void test_late_call(void **state) {
-    (void)state;
+TEST(test_late_call) {
     int64_t start[64];
     pace_replay replay;
     read_trace(CALL("cudaLaunchKernel", 1, 0, 5) WORK("kernel", "a", 7, 1, 10, 30)
@@ -180,8 +176,7 @@ static pace_critical path_of(const char *events) {
     return critical;
 }
 
-static void test_share(void **state) {
-    (void)state;
+TEST(test_share) {
     pace_critical all = path_of(recorded), none = path_of(LAUNCHES CALL("cudaMalloc", 10, 340, 5));
     assert_int_equal(all.handovers, 4); /* c, and three of the calls: the event had passed when it was asked for */
     assert_int_equal(all.recorded_handovers, 4);
@@ -191,8 +186,7 @@ static void test_share(void **state) {
 
 /* A copy that runs inside the call that launched it still depends on that call: the operator before the call holds up
  * everything, however late the copy ends. */
-static void test_copy_inside_its_call(void **state) {
-    (void)state;
+TEST(test_copy_inside_its_call) {
     static const char *const copies[] = {
         WORK("gpu_memcpy", "copy", 7, 1, 100050, 900), /* inside the call */
         WORK("gpu_memcpy", "copy", 7, 1, 100050, 1050) /* 100 us longer than the call */
@@ -219,8 +213,7 @@ static void test_copy_inside_its_call(void **state) {
 }
 
 /* Four gaps: the device runs dry in a synchronising call; the host is late; a stream waits for another; a launch. */
-static void test_idle_causes(void **state) {
-    (void)state;
+TEST(test_idle_causes) {
     read_trace(
         CALL("cudaLaunchKernel", 1, 0, 5) CALL("cudaStreamSynchronize", 2, 6, 36) CALL("cudaLaunchKernel", 3, 50, 5)
             CALL("cudaLaunchKernel", 4, 90, 5) CALL("cudaEventRecord", 5, 96, 1) CALL("cudaStreamWaitEvent", 6, 97, 1)
@@ -258,8 +251,7 @@ static void differentiates(const char *task, const char *forward) {
 
 /* Two threads number their nodes alike; an arrow says which is which. Operators without a node share the number of the
  * next that makes one. */
-static void test_gradients(void **state) {
-    (void)state;
+TEST(test_gradients) {
     read_trace(
         OP("aten::linear", 9, 0, 30, NOTE(5, 0)) OP("aten::t", 9, 2, 5, NOTE(5, 0))
             OP("aten::addmm", 9, 10, 15, NOTE(6, 0)) OP("aten::detach", 9, 32, 2, NOTE(7, 0))
@@ -298,8 +290,7 @@ static const char accumulation[] = EVENT("user_annotation", "ProfilerStep#1", 9,
                             OP("transform 2", 9, 1010, 3, "") OP("mm 3", 9, 1020, 20, NOTE(3, 0))
                                 OP("back 3", 8, 1100, 50, NOTE(3, 1));
 
-static void test_stages(void **state) {
-    (void)state;
+TEST(test_stages) {
     read_trace(accumulation);
     static const char *const forward[] = {"transform", "mm 1", "scale", "_backward mm 2", "transform 2", "mm 3"};
     static const char *const backward[] = {"back 1", "inside", "back 2", "back again", "back 3"};
@@ -313,8 +304,7 @@ static void test_stages(void **state) {
 
 /* One forward, one backward in turn, in one thread, as in a pipeline: what neither a link, a note nor an annotation
  * claims between them belongs to nobody. */
-static void test_pipeline_in_one_thread(void **state) {
-    (void)state;
+TEST(test_pipeline_in_one_thread) {
     read_trace(EVENT("user_annotation", "ProfilerStep#1", 9, 9, 0, 1000,
                      "") OP("first", 9, 2, 3, "") OP("mm 1", 9, 10, 20, NOTE(1, 0)) OP("mm 2", 9, 40, 20, NOTE(2, 0))
                    OP("send", 9, 65, 5, "") OP("back 1", 9, 100, 50, NOTE(1, 1)) OP("receive", 9, 160, 5, "")
@@ -334,8 +324,7 @@ static void test_pipeline_in_one_thread(void **state) {
 }
 
 /* The time of a backward kernel stands in the module of its forward operator. */
-static void test_modules(void **state) {
-    (void)state;
+TEST(test_modules) {
     read_trace(EVENT("user_annotation", "encoder", 9, 9, 0, 50, "") EVENT("user_annotation", "head", 9, 9, 60, 50, "")
                    OP("aten::mm", 9, 5, 20, NOTE(1, 0)) OP("aten::mul", 9, 65, 20, NOTE(2, 0))
                        OP("engine: MulBackward0", 8, 100, 50, NOTE(2, 1)) OP("MulBackward0", 8, 110, 30, NOTE(2, 1))
@@ -373,19 +362,4 @@ static int end_all(void **state) {
     return 0;
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_idle_causes),
-        cmocka_unit_test(test_late_call),
-        cmocka_unit_test(test_waits),
-        cmocka_unit_test(test_contradicted),
-        cmocka_unit_test(test_replay),
-        cmocka_unit_test(test_share),
-        cmocka_unit_test(test_gradients),
-        cmocka_unit_test(test_stages),
-        cmocka_unit_test(test_modules),
-        cmocka_unit_test(test_copy_inside_its_call),
-        cmocka_unit_test(test_pipeline_in_one_thread),
-    };
-    return cmocka_run_group_tests(tests, start_all, end_all);
-}
+int main(void) { return run_tests_of_file(start_all, end_all); }

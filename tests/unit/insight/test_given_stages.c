@@ -48,8 +48,7 @@ static int of_stage(const pace_step *step, uint8_t kind, pace_stage stage) {
 }
 
 /* Forward under the optimizer's name, update under autograd's: by names each would be the other. */
-static void test_names_do_not_override_given_stages(void **state) {
-    (void)state;
+TEST(test_names_do_not_override_given_stages) {
     pace_graph graph;
     pace_step step;
     pace_marks marks = {0};
@@ -70,8 +69,7 @@ static void test_names_do_not_override_given_stages(void **state) {
 }
 
 /* Only an exchange without a kind takes one from its group's name. */
-static void test_walked_exchanges_keep_kind_and_role(void **state) {
-    (void)state;
+TEST(test_walked_exchanges_keep_kind_and_role) {
     static const struct {
         const char *group;
         pace_group_kind kind, expected;
@@ -102,10 +100,4 @@ static void test_walked_exchanges_keep_kind_and_role(void **state) {
     pace_graph_free(&graph);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_names_do_not_override_given_stages),
-        cmocka_unit_test(test_walked_exchanges_keep_kind_and_role),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+int main(void) { return run_tests_of_file(NULL, NULL); }

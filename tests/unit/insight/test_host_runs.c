@@ -1,10 +1,6 @@
 /* Which task each part of a host's run belongs to, against every nanosecond of random threads; when threads wake. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "cmocka_of_tests.h"
 #include <stdlib.h>
 
 #include "base/numbers.h"
@@ -46,8 +42,7 @@ static void check_runs(const pace_step *step, const uint32_t *owners) {
     }
 }
 
-static void test_parts(void **state) {
-    (void)state;
+TEST(test_parts) {
     srand(1);
     for (int round = 0; round < 60; round++) {
         pace_step step;
@@ -64,8 +59,7 @@ static void test_parts(void **state) {
     }
 }
 
-static void test_wakes(void **state) {
-    (void)state;
+TEST(test_wakes) {
     static const struct {
         uint32_t lane;
         int64_t start_ns, duration_ns;
@@ -89,7 +83,4 @@ static void test_wakes(void **state) {
     pace_step_free(&step);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_parts), cmocka_unit_test(test_wakes)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+int main(void) { return run_tests_of_file(NULL, NULL); }

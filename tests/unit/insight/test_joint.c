@@ -170,8 +170,7 @@ static void compare(const pace_joint *joint, const double *factor) {
     pace_free(start);
 }
 
-static void test_random(void **state) {
-    (void)state;
+TEST(test_random) {
     seed = 11;
     for (int round = 0; round < 1500; round++) {
         pace_analysis analysis;
@@ -191,8 +190,7 @@ static void test_random(void **state) {
     }
 }
 
-static void test_path(void **state) {
-    (void)state;
+TEST(test_path) {
     seed = 23;
     for (int round = 0; round < 1500; round++) {
         pace_analysis analysis;
@@ -225,8 +223,7 @@ static void test_path(void **state) {
 }
 
 /* Past the limit nothing is joined, and the status says so. */
-static void test_limit(void **state) {
-    (void)state;
+TEST(test_limit) {
     seed = 5;
     pace_analysis analysis;
     pace_joint joint;
@@ -246,11 +243,4 @@ static int unload(void **state) {
     return 0;
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_random),
-        cmocka_unit_test(test_path),
-        cmocka_unit_test(test_limit),
-    };
-    return cmocka_run_group_tests(tests, load, unload);
-}
+int main(void) { return run_tests_of_file(load, unload); }

@@ -197,8 +197,7 @@ static void compare(int64_t begin, int64_t start, int64_t end) {
     assert_int_equal(pace_matrix_total(&got), end - start);
 }
 
-static void test_painter(void **state) {
-    (void)state;
+TEST(test_painter) {
     seed = 3;
     for (int round = 0; round < 400; round++) {
         make();
@@ -240,8 +239,7 @@ static int64_t earlier_work(int64_t at) {
 
 /* From the end of the last compute kernel launched before the step to the end of its own last; a kernel belongs to the
  * step in which it was launched; what was launched after the last annotation belongs to none. */
-static void test_intervals(void **state) {
-    (void)state;
+TEST(test_intervals) {
     seed = 5;
     for (int round = 0; round < 400; round++) {
         make();
@@ -276,7 +274,4 @@ static int unload(void **state) {
     return 0;
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_painter), cmocka_unit_test(test_intervals)};
-    return cmocka_run_group_tests(tests, load, unload);
-}
+int main(void) { return run_tests_of_file(load, unload); }

@@ -83,8 +83,7 @@ static void make_step(void) {
     finish();
 }
 
-static void test_as_recorded(void **state) {
-    (void)state;
+TEST(test_as_recorded) {
     make_step();
     pace_overheads all;
     measure(&all, 0);
@@ -119,8 +118,7 @@ static void test_as_recorded(void **state) {
 }
 
 /* Where nothing can be launched an operator is no overhead; the gaps between operators still are. */
-static void test_host_only(void **state) {
-    (void)state;
+TEST(test_host_only) {
     begin();
     add("host 1/1", PACE_TASK_OP, "aten::mm", 0, 100);
     add("host 1/1", PACE_TASK_OP, "aten::add", 110, 150);
@@ -138,8 +136,7 @@ static void test_host_only(void **state) {
     pace_step_free(&rank.step);
 }
 
-static void test_profiler_cost(void **state) {
-    (void)state;
+TEST(test_profiler_cost) {
     make_step();
     pace_overheads all;
     measure(&all, 2000);
@@ -160,8 +157,7 @@ static void test_profiler_cost(void **state) {
 /* numpy 2.4.6 on [1,2,3,4,5,6,7,8,100]: percentiles 25, 75 are 3, 7, so the fence is [-3, 13] and 100 goes; then
  * mean 4.5, std 2.29128784747792, median 4.5. On [1,2,4,8]: 1.75, 5, fence [-3.125, 9.875], all stay; mean 3.75,
  * std 2.680951323690902, median 3. */
-static void test_fence(void **state) {
-    (void)state;
+TEST(test_fence) {
     begin();
     const int64_t first[] = {5, 100, 3, 8, 1, 2, 7, 4, 6}, second[] = {8, 1, 4, 2};
     for (size_t i = 0; i < 9; i++) add("host 1/1", PACE_TASK_OP, "a", (int64_t)i * 1000, (int64_t)i * 1000 + first[i]);
@@ -187,8 +183,7 @@ static void test_fence(void **state) {
 }
 
 /* Old traces: the step is an operator by category. */
-static void test_labels(void **state) {
-    (void)state;
+TEST(test_labels) {
     begin();
     add("host 1/1", PACE_TASK_OP, "ProfilerStep#5", 0, 100);
     add("host 1/1", PACE_TASK_OP, "a", 10, 20);
@@ -242,8 +237,7 @@ static pace_status put(capture *out, const char *path) {
     return pace_write_overheads(path, &analysis, 2);
 }
 
-static void test_report_and_file(void **state) {
-    (void)state;
+TEST(test_report_and_file) {
     static capture out;
     char folder[] = "/tmp/paceline-overheads-XXXXXX", path[64], beside[80], text[8192] = "";
     assert_non_null(mkdtemp(folder));
@@ -279,8 +273,7 @@ static void test_report_and_file(void **state) {
     pace_step_free(&rank.step);
 }
 
-static void test_nothing(void **state) {
-    (void)state;
+TEST(test_nothing) {
     static capture out;
     begin();
     finish();
@@ -290,8 +283,7 @@ static void test_nothing(void **state) {
     pace_step_free(&rank.step);
 }
 
-static void test_out_of_memory(void **state) {
-    (void)state;
+TEST(test_out_of_memory) {
     make_step();
     int64_t live = pace_memory_live();
     pace_status status = PACE_E_MEMORY;
@@ -308,12 +300,4 @@ static void test_out_of_memory(void **state) {
     pace_step_free(&rank.step);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_as_recorded),     cmocka_unit_test(test_host_only),
-        cmocka_unit_test(test_profiler_cost),   cmocka_unit_test(test_fence),
-        cmocka_unit_test(test_report_and_file), cmocka_unit_test(test_nothing),
-        cmocka_unit_test(test_out_of_memory),   cmocka_unit_test(test_labels),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+int main(void) { return run_tests_of_file(NULL, NULL); }

@@ -40,8 +40,7 @@ static void refuses(const char *numbers, size_t skip, const char *message) {
     if (!strstr(pace_message(), message)) fail_msg("expected '%s' in '%s'", message, pace_message());
 }
 
-static void test_numbers_of_labels(void **state) {
-    (void)state;
+TEST(test_numbers_of_labels) {
     label((const char *const[]){"ProfilerStep#5", "ProfilerStep#6", "ProfilerStep#9", "ProfilerStep#10", NULL});
     chooses(NULL, 0, 0, 4);
     chooses("6:9", 0, 1, 2);
@@ -56,8 +55,7 @@ static void test_numbers_of_labels(void **state) {
     done();
 }
 
-static void test_places(void **state) {
-    (void)state;
+TEST(test_places) {
     label((const char *const[]){"train 7", "train 7", "validate", NULL});
     chooses("2:3", 0, 1, 2);
     refuses("7", 0, "1 to 3");
@@ -68,7 +66,7 @@ static void test_places(void **state) {
     done();
 }
 
-static void test_no_range(void **state) {
+TEST(test_no_range) {
     static const char *const bad[] = {"", ":", "a", "4:3", "1:2:3", "1-2", "-1", "1:b", " 1", "99999999999999999999"};
     (void)state;
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
@@ -78,8 +76,7 @@ static void test_no_range(void **state) {
     }
 }
 
-static void test_intervals_stay(void **state) {
-    (void)state;
+TEST(test_intervals_stay) {
     label((const char *const[]){"ProfilerStep#5", "ProfilerStep#6", "ProfilerStep#7", NULL});
     for (int64_t i = 0; i < 3; i++) marks.items.items[i].from_ns = 100 * i, marks.items.items[i].to_ns = 100 * i + 50;
     pace_step_choice choice = {.numbers = "6"};
@@ -91,8 +88,4 @@ static void test_intervals_stay(void **state) {
     done();
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_numbers_of_labels), cmocka_unit_test(test_places),
-                                       cmocka_unit_test(test_no_range), cmocka_unit_test(test_intervals_stay)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+int main(void) { return run_tests_of_file(NULL, NULL); }

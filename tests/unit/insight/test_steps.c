@@ -42,8 +42,7 @@ static void is_mark(size_t at, const char *label, int64_t start, int64_t stop) {
     assert_int_equal(marks.items.items[at].end_ns, stop);
 }
 
-static void test_annotated(void **state) {
-    (void)state;
+TEST_WITH(test_annotated, begin, end) {
     add("host 1", PACE_TASK_ANNOTATION, "ProfilerStep#2", 200, 290);
     add("host 1", PACE_TASK_ANNOTATION, "Optimizer.step#SGD.step", 210, 220);
     add("host 2", PACE_TASK_OP, "ProfilerStep#1", 100, 190); /* 2021: an operator; another thread */
@@ -63,8 +62,7 @@ static void test_annotated(void **state) {
     assert_int_equal(pace_marks_at(&marks, 9999), 1);
 }
 
-static void test_regex(void **state) {
-    (void)state;
+TEST_WITH(test_regex, begin, end) {
     add("host 1", PACE_TASK_ANNOTATION, "ProfilerStep#1", 0, 100);
     add("host 1", PACE_TASK_ANNOTATION, "train batch 1", 10, 40);
     add("host 1", PACE_TASK_ANNOTATION, "train batch 2", 50, 90);
@@ -81,8 +79,7 @@ static void test_regex(void **state) {
     assert_non_null(strstr(pace_message(), "(train"));
 }
 
-static void test_periodic(void **state) {
-    (void)state;
+TEST_WITH(test_periodic, begin, end) {
     const char *name = "Optimizer.step#SGD.step";
     for (int64_t i = 0; i < 5; i++) add("host 1", PACE_TASK_ANNOTATION, name, i * 100, i * 100 + 10);
     for (int64_t i = 0; i < 9; i++) add("host 1", PACE_TASK_OP, "aten::mm", i * 50 + 20, i * 50 + 30);
@@ -98,8 +95,7 @@ static void test_periodic(void **state) {
 }
 
 /* Three gaps of 100 and one of 10000, on two threads that take turns. */
-static void test_irregular(void **state) {
-    (void)state;
+TEST_WITH(test_irregular, begin, end) {
     const int64_t starts[] = {0, 100, 200, 300, 10300};
     for (size_t i = 0; i < 5; i++)
         add(i % 2 ? "host 2" : "host 1", PACE_TASK_ANNOTATION, "Optimizer.step#SGD.step", starts[i], starts[i] + 10);
@@ -112,8 +108,7 @@ static void test_irregular(void **state) {
     assert_float_equal(marks.certainty, 0.75, 0);
 }
 
-static void test_none(void **state) {
-    (void)state;
+TEST_WITH(test_none, begin, end) {
     for (int64_t i = 0; i < 5; i++) add("host 1", PACE_TASK_OP, "aten::mm", i * 100, i * 100 + 10);
     add("host 1", PACE_TASK_ANNOTATION, "Optimizer.step#SGD.step", 0, 10); /* once is no period */
     find(NULL);
@@ -122,13 +117,4 @@ static void test_none(void **state) {
     assert_int_equal(pace_marks_at(&marks, 5), -1);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_annotated, begin, end),
-        cmocka_unit_test_setup_teardown(test_regex, begin, end),
-        cmocka_unit_test_setup_teardown(test_periodic, begin, end),
-        cmocka_unit_test_setup_teardown(test_irregular, begin, end),
-        cmocka_unit_test_setup_teardown(test_none, begin, end),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+int main(void) { return run_tests_of_file(NULL, NULL); }

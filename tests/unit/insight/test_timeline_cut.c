@@ -84,8 +84,7 @@ static void check_zones(const pace_trace_zones *zones) {
     check_tiling(&zones->summary);
 }
 
-static void test_all_where_there_is_room(void **state) {
-    (void)state;
+TEST(test_all_where_there_is_room) {
     pace_rank rank, *traces[] = {&rank};
     pace_trace_zones *zones;
     make_trace(&rank);
@@ -98,8 +97,7 @@ static void test_all_where_there_is_room(void **state) {
 }
 
 /* Two traces, room for a few steps: the reported one is whole on both, the trace as a whole stays within the limits. */
-static void test_reported_step_comes_first(void **state) {
-    (void)state;
+TEST(test_reported_step_comes_first) {
     enum { STEP_SLICES = 1 + 2 * OPERATORS + 3 * OPERATORS };
     pace_rank ranks[2], *traces[] = {&ranks[0], &ranks[1]};
     pace_trace_zones *zones;
@@ -123,8 +121,7 @@ static void test_reported_step_comes_first(void **state) {
 }
 
 /* A step that has no room is shown as finely as fits. */
-static void test_a_giant_step_is_merged(void **state) {
-    (void)state;
+TEST(test_a_giant_step_is_merged) {
     pace_rank rank, *traces[] = {&rank};
     pace_trace_zones *zones;
     make_trace(&rank);
@@ -137,8 +134,7 @@ static void test_a_giant_step_is_merged(void **state) {
 }
 
 /* Without steps the whole trace is one. */
-static void test_no_steps(void **state) {
-    (void)state;
+TEST(test_no_steps) {
     pace_rank rank, *traces[] = {&rank};
     pace_trace_zones *zones;
     make_trace(&rank);
@@ -152,8 +148,7 @@ static void test_no_steps(void **state) {
 
 static pace_span span_at(const void *context, size_t index) { return ((const pace_span *)context)[index]; }
 
-static void test_spans(void **state) {
-    (void)state;
+TEST(test_spans) {
     const pace_span spans[] = {{0, 10, 1}, {10, 12, 1}, {12, 30, 2}, {30, 31, 2}, {40, 41, 2}};
     pace_zone all = {INT64_MIN, INT64_MAX, 0, 0};
     const pace_zones zones = {&all, 1, 1};
@@ -176,8 +171,7 @@ static void test_spans(void **state) {
 }
 
 /* Every allocation fails once: a status, and nothing left behind. */
-static void test_out_of_memory(void **state) {
-    (void)state;
+TEST(test_out_of_memory) {
     pace_rank rank, *traces[] = {&rank};
     make_trace(&rank);
     const pace_zone_limits limits = {300, 100};
@@ -195,14 +189,4 @@ static void test_out_of_memory(void **state) {
     free_trace(&rank);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_all_where_there_is_room),
-        cmocka_unit_test(test_reported_step_comes_first),
-        cmocka_unit_test(test_a_giant_step_is_merged),
-        cmocka_unit_test(test_no_steps),
-        cmocka_unit_test(test_spans),
-        cmocka_unit_test(test_out_of_memory),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+int main(void) { return run_tests_of_file(NULL, NULL); }

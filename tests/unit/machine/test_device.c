@@ -25,7 +25,7 @@ static int unload(void **state) {
     return pace_memory_live() != 0;
 }
 
-static void test_names_in_traces(void **state) {
+TEST(test_names_in_traces) {
     static const struct {
         const char *trace;
         double memory;
@@ -71,7 +71,7 @@ static void test_names_in_traces(void **state) {
     assert_null(pace_device_find(*state, NULL, 0));
 }
 
-static void test_figures(void **state) {
+TEST(test_figures) {
     const pace_device *device = pace_device_find(*state, "a100-40-sxm", 0);
     assert_non_null(device);
     assert_string_equal(device->vendor, "NVIDIA");
@@ -85,7 +85,7 @@ static void test_figures(void **state) {
 }
 
 /* What a multiprocessor can do per clock bounds the rate: catches a slipped digit. */
-static void test_figures_are_plausible(void **state) {
+TEST(test_figures_are_plausible) {
     const pace_device_catalog *catalog = *state;
     for (size_t i = 0; i < catalog->count; i++) {
         const pace_device *device = &catalog->devices[i];
@@ -121,8 +121,7 @@ static void expect_refused(const char *directory, const char *text, const char *
     if (!strstr(pace_message(), message)) fail_msg("\"%s\" lacks \"%s\"", pace_message(), message);
 }
 
-static void test_directory(void **state) {
-    (void)state;
+TEST(test_directory) {
     char directory[] = "/tmp/pace_catalog_XXXXXX";
     assert_non_null(mkdtemp(directory));
     pace_device_catalog catalog;
@@ -153,8 +152,7 @@ static void test_directory(void **state) {
     test_catalog_close();
 }
 
-static void test_kernel_classes(void **state) {
-    (void)state;
+TEST(test_kernel_classes) {
     static const struct {
         const char *kernel, *family;
         pace_bound bound;
@@ -215,8 +213,7 @@ static void test_kernel_classes(void **state) {
 }
 
 /* Every seventh allocation of a load fails once: no leak, and the status says why. */
-static void test_allocations_fail(void **state) {
-    (void)state;
+TEST(test_allocations_fail) {
     test_catalog_close();
     int64_t before = pace_memory_live();
     pace_status devices = PACE_E_MEMORY, kernels = PACE_E_MEMORY;
@@ -238,11 +235,4 @@ static void test_allocations_fail(void **state) {
     }
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_names_in_traces),       cmocka_unit_test(test_figures),
-        cmocka_unit_test(test_figures_are_plausible), cmocka_unit_test(test_directory),
-        cmocka_unit_test(test_kernel_classes),        cmocka_unit_test(test_allocations_fail),
-    };
-    return cmocka_run_group_tests(tests, load, unload);
-}
+int main(void) { return run_tests_of_file(load, unload); }

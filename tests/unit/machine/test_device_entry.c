@@ -13,8 +13,7 @@ static pace_status read_entry(pace_device *device, pace_yaml **yaml, const char 
     return pace_device_entry_read(device, *yaml, pace_yaml_get(root, "device"), pace_yaml_get(root, "sources"));
 }
 
-static void test_figures(void **state) {
-    (void)state;
+TEST(test_figures) {
     pace_yaml *yaml;
     pace_device device;
     assert_int_equal(read_entry(&device, &yaml,
@@ -38,8 +37,7 @@ static void test_figures(void **state) {
 
 static const char before[] = "device: {name: x, vendor: y, ";
 
-static void test_refused(void **state) {
-    (void)state;
+TEST(test_refused) {
     static const struct {
         const char *members, *at; /* where in the members the message points to; NULL = the entry */
         const char *message;
@@ -90,7 +88,4 @@ static void test_refused(void **state) {
     }
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_figures), cmocka_unit_test(test_refused)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+int main(void) { return run_tests_of_file(NULL, NULL); }

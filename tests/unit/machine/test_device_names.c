@@ -21,7 +21,7 @@ static int unload(void **state) {
     return pace_memory_live() != 0;
 }
 
-static void test_spellings(void **state) {
+TEST(test_spellings) {
     static const struct {
         const char *spelling, *device; /* NULL: the table does not say which device it is */
     } cases[] = {
@@ -125,7 +125,7 @@ static void test_spellings(void **state) {
 }
 
 /* Peak = SMs x boost clock x operations per SM and clock, which the architecture whitepapers give (an FMA is two). */
-static void test_peaks_per_clock(void **state) {
+TEST(test_peaks_per_clock) {
     static const struct {
         const char *device;
         pace_precision precision;
@@ -192,7 +192,4 @@ static void test_peaks_per_clock(void **state) {
     }
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_spellings), cmocka_unit_test(test_peaks_per_clock)};
-    return cmocka_run_group_tests(tests, load, unload);
-}
+int main(void) { return run_tests_of_file(load, unload); }

@@ -39,8 +39,7 @@ static void refuse(const char *text, pace_status expected, const char *word) {
     if (!strstr(pace_message(), word)) fail_msg("%s: expected \"%s\" in: %s", text, word, pace_message());
 }
 
-static void test_names(void **state) {
-    (void)state;
+TEST(test_names) {
     assert_ptr_equal(resolve("A100-40-SXM"), pace_device_find(&catalog, "a100-40-sxm", 0));
     assert_string_equal(resolve("NVIDIA A100-SXM4-40GB")->name, "a100-40-sxm");
     refuse("v1000-sxm2-16", PACE_E_MISSING, "\"v100-sxm2-16\"");
@@ -49,8 +48,7 @@ static void test_names(void **state) {
 }
 
 /* What was measured under a peak goes with it; everything else stays. */
-static void test_changed_figures(void **state) {
-    (void)state;
+TEST(test_changed_figures) {
     const pace_device *plain = resolve("v100-sxm2-16"), *device = resolve("v100-sxm2-16 memory=1.8TB/s fp16=2x");
     assert_true(device != plain);
     assert_true(device->memory_bytes_per_s == 1.8e12);
@@ -64,8 +62,7 @@ static void test_changed_figures(void **state) {
     assert_non_null(strstr(device->name, "v100-sxm2-16 memory=1.8TB/s"));
 }
 
-static void test_units(void **state) {
-    (void)state;
+TEST(test_units) {
     assert_true(resolve("v100-sxm2-16 memory_size=32GiB")->memory_bytes == 34359738368.0);
     assert_true(resolve("v100-sxm2-16 memory_size=32GB")->memory_bytes == 32e9);
     assert_true(resolve("v100-sxm2-16 launch=4us")->launch_s == 4e-6);
@@ -80,8 +77,7 @@ static void test_units(void **state) {
     assert_true(resolve("v100-sxm2-16 l2=9TB/s")->l2_bytes_per_s == 9e12);
 }
 
-static void test_refused_figures(void **state) {
-    (void)state;
+TEST(test_refused_figures) {
     refuse("v100-sxm2-16 speed=3", PACE_E_USAGE, "unknown figure");
     refuse("v100-sxm2-16 memory=fast", PACE_E_USAGE, "expected a value");
     refuse("v100-sxm2-16 memory=-1", PACE_E_USAGE, "expected a value");
@@ -111,8 +107,7 @@ static void write_text(char *path, const char *text) {
     close(file);
 }
 
-static void test_files(void **state) {
-    (void)state;
+TEST(test_files) {
     char path[] = "/tmp/paceline-device-XXXXXX.yaml", text[128];
     write_text(path, "sources: {here: \"a test\"}\n"
                      "devices:\n"
@@ -153,8 +148,7 @@ static void is_part(const char *text, const char *whole, double compute, double 
 }
 
 /* The shares are those of NVIDIA's table of MIG profiles. */
-static void test_parts(void **state) {
-    (void)state;
+TEST(test_parts) {
     is_part("a100 mig=3g.20gb", "a100-40-sxm", 3 / 7.0, 4 / 8.0);
     is_part("a100 mig=3g.40gb", "a100-80-sxm", 3 / 7.0, 4 / 8.0);
     is_part("a100-40-sxm mig=1g.5gb", "a100-40-sxm", 1 / 7.0, 1 / 8.0);
@@ -179,8 +173,7 @@ static void test_parts(void **state) {
     refuse("a100 mig=half", PACE_E_USAGE, "3g.20gb");
 }
 
-static void test_allocations_fail(void **state) {
-    (void)state;
+TEST(test_allocations_fail) {
     pace_status status = PACE_E_MEMORY;
     for (uint64_t n = 1; status != PACE_OK; n++) {
         const pace_device *device;
@@ -191,15 +184,4 @@ static void test_allocations_fail(void **state) {
     }
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_names),
-        cmocka_unit_test(test_changed_figures),
-        cmocka_unit_test(test_units),
-        cmocka_unit_test(test_refused_figures),
-        cmocka_unit_test(test_files),
-        cmocka_unit_test(test_parts),
-        cmocka_unit_test(test_allocations_fail),
-    };
-    return cmocka_run_group_tests(tests, load, unload);
-}
+int main(void) { return run_tests_of_file(load, unload); }

@@ -60,8 +60,7 @@ static pace_status load_changed(pace_doubts *out, const char *from, const char *
     return status;
 }
 
-static void every_doubt_has_figure_and_words(void **state) {
-    (void)state;
+TEST(every_doubt_has_figure_and_words) {
     pace_doubt_catalog all;
     assert_int_equal(pace_doubt_catalog_load(&all, test_catalog()), PACE_OK);
     for (int i = 0; i < PACE_DOUBTS; i++) {
@@ -73,8 +72,7 @@ static void every_doubt_has_figure_and_words(void **state) {
     }
 }
 
-static void a_changed_figure_is_read(void **state) {
-    (void)state;
+TEST(a_changed_figure_is_read) {
     pace_doubts usual, changed;
     assert_int_equal(pace_doubts_load(&usual, test_catalog()), PACE_OK);
     assert_int_equal(load_changed(&changed, FIGURE, FIGURE "0.75 # not "), PACE_OK);
@@ -83,8 +81,7 @@ static void a_changed_figure_is_read(void **state) {
     assert_true(changed.figure[PACE_DOUBT_HOST_CATALOG] == 0.75);
 }
 
-static void faults_are_named(void **state) {
-    (void)state;
+TEST(faults_are_named) {
     static const struct {
         const char *from, *to, *message;
     } cases[] = {
@@ -113,8 +110,7 @@ static void faults_are_named(void **state) {
     assert_non_null(strstr(pace_message(), "expected a doubt \""));
 }
 
-static void an_unknown_host_link_is_assumed(void **state) {
-    (void)state;
+TEST(an_unknown_host_link_is_assumed) {
     pace_doubts doubts;
     pace_device device = {.pcie_bytes_per_s = 3e10};
     assert_int_equal(pace_doubts_load(&doubts, test_catalog()), PACE_OK);
@@ -123,12 +119,4 @@ static void an_unknown_host_link_is_assumed(void **state) {
     assert_true(pace_device_host_rate(&device, &doubts) == doubts.figure[PACE_DOUBT_HOST_LINK]);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_doubt_has_figure_and_words),
-        cmocka_unit_test(a_changed_figure_is_read),
-        cmocka_unit_test(faults_are_named),
-        cmocka_unit_test(an_unknown_host_link_is_assumed),
-    };
-    return cmocka_run_group_tests(tests, make_directory, remove_directory);
-}
+int main(void) { return run_tests_of_file(make_directory, remove_directory); }

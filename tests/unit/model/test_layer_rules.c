@@ -71,8 +71,7 @@ static int nodes(const pace_graph *graph, const char *name) {
     return count;
 }
 
-static void test_a_row_is_a_kind(void **state) {
-    (void)state;
+TEST(test_a_row_is_a_kind) {
     pace_model model = make(&scale);
     pace_config config = pace_config_default();
     config.micro_batch = BATCH;
@@ -95,8 +94,7 @@ static void test_a_row_is_a_kind(void **state) {
 }
 
 /* Something before it must learn, or there is no backward pass to lower. */
-static void test_the_row_says_whether_gradients_are_dense(void **state) {
-    (void)state;
+TEST(test_the_row_says_whether_gradients_are_dense) {
     for (int sparse = 0; sparse <= 1; sparse++) {
         pace_layer_rule rule = scale;
         pace_graph graph;
@@ -118,10 +116,4 @@ static void test_the_row_says_whether_gradients_are_dense(void **state) {
     }
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_a_row_is_a_kind),
-        cmocka_unit_test(test_the_row_says_whether_gradients_are_dense),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+int main(void) { return run_tests_of_file(NULL, NULL); }

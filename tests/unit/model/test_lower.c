@@ -59,8 +59,7 @@ static pace_status check_model(void *context, const pace_model *model) {
     return PACE_OK;
 }
 
-static void test_every_model(void **state) {
-    (void)state;
+TEST(test_every_model) {
     if (pace_model_each(test_catalog(), check_model, NULL) != PACE_OK) fail_msg("%s", pace_message());
 }
 
@@ -69,8 +68,7 @@ static const char *const some[] = {"lenet",     "resnet50", "inception_v3", "gnm
 enum { SOME = sizeof some / sizeof *some };
 
 /* Every way to run some models. */
-static void test_every_mode(void **state) {
-    (void)state;
+TEST(test_every_mode) {
     for (size_t i = 0; i < SOME; i++) {
         pace_model model = load(some[i], NULL, 0);
         for (int variant = 0; variant < 6 * 3 * 2 * 3; variant++) {
@@ -109,8 +107,7 @@ static double stage_bytes(const pace_graph *graph, pace_stage stage) {
 /* LAMB reads the gradient for its norm; gradient, parameter and both moments, and writes the moments and a direction;
  * reads parameter and direction for their norms; and again, and writes the parameter: 13 tensors (Apex's
  * multi_tensor_lamb). */
-static void test_lamb(void **state) {
-    (void)state;
+TEST(test_lamb) {
     pace_model model = load("bert_base", NULL, 0);
     pace_config config = pace_config_default();
     config.optimizer = PACE_LAMB;
@@ -144,8 +141,7 @@ static double score_bytes(const char *name, int precision, int attention, int ex
  * writes them. PyTorch's autocast runs softmax in single precision. BERT's mask of padding is as wide as its
  * parameters, so that all that follows is too, until the product casts it; GPT-2 casts weights before dropout (Hugging
  * Face's BertSelfAttention, GPT2Attention). */
-static void test_scores_in_memory(void **state) {
-    (void)state;
+TEST(test_scores_in_memory) {
     enum { FP16 = 2 + 4 + 4 + 4 + 5 + 2, BERT = 2 + 4 + 6 + 8 + 9 + 6 + 2, GPT = 2 + 4 + 4 + 6 + 6 + 5 + 2 };
     const struct {
         const char *model;
@@ -164,8 +160,7 @@ static void test_scores_in_memory(void **state) {
 }
 
 /* Where nobody says: BERT's modules form scores, unless a compiler finds them; GPT's and Llama's take one kernel. */
-static void test_usual_attention(void **state) {
-    (void)state;
+TEST(test_usual_attention) {
     const struct {
         const char *model;
         int execution, attention;
@@ -179,8 +174,7 @@ static void test_usual_attention(void **state) {
 
 /* Narayanan et al. 2021, equation 3 without recomputation: 72 B s l h^2 (1 + s / 6h + V / 12 l h), which is 6 N D with
  * attention and output layer. A fused causal kernel skips half of the scores, and forms those of backward anew. */
-static void test_transformer_flop(void **state) {
-    (void)state;
+TEST(test_transformer_flop) {
     double h = 768, l = 5, s = 256, v = 50257, b = 3;
     pace_model_setting settings[] = {{.key = "hidden", .value = h},
                                      {.key = "layers", .value = l},
@@ -204,8 +198,7 @@ static void test_transformer_flop(void **state) {
 
 /* The same with every layer's forward run again: 96 B s l h^2 (1 + s / 6h + V / 16 l h), equation 3 as printed; with
  * its attention alone (Korthikanti et al. 2022, section 5), 4 B s^2 h l more. */
-static void test_recomputation(void **state) {
-    (void)state;
+TEST(test_recomputation) {
     double h = 768, l = 5, s = 256, v = 50257, b = 3;
     pace_model_setting settings[] = {{.key = "hidden", .value = h},
                                      {.key = "layers", .value = l},
@@ -241,8 +234,7 @@ static double family_flop(const pace_graph *graph, pace_op_family family) {
     return sum;
 }
 
-static void test_batch_doubles(void **state) {
-    (void)state;
+TEST(test_batch_doubles) {
     static const pace_op_family families[] = {PACE_OP_GEMM,    PACE_OP_CONVOLUTION,   PACE_OP_ATTENTION,
                                               PACE_OP_SOFTMAX, PACE_OP_NORMALIZATION, PACE_OP_POOLING,
                                               PACE_OP_LOSS};
@@ -266,8 +258,7 @@ static void test_batch_doubles(void **state) {
     }
 }
 
-static void test_deterministic(void **state) {
-    (void)state;
+TEST(test_deterministic) {
     for (size_t i = 0; i < SOME; i++) {
         pace_model one = load(some[i], NULL, 0), two = load(some[i], NULL, 0);
         pace_config config = pace_config_default();
@@ -305,8 +296,7 @@ static pace_model tiny(void) {
 }
 
 /* What a PyTorch 2 profile of this model shows at top level, thread by thread. */
-static void test_structure(void **state) {
-    (void)state;
+TEST(test_structure) {
 #define EVALUATE "autograd::engine::evaluate_function: "
     static const char *const expected[2][16] = {
         {"aten::to", "aten::to", "Optimizer.zero_grad#SGD.zero_grad", "aten::linear", "aten::relu_", "aten::linear",
@@ -358,8 +348,7 @@ static size_t count_named(const pace_graph *graph, const char *name, uint32_t th
 
 /* A measured step of ResNet-50 under DistributedDataParallel on two A100 (HolisticTraceAnalysis,
  * tests/data/nccl_parser_config, rank 0, ProfilerStep#5): how often each operator occurs, on which thread. */
-static void test_measured_resnet50(void **state) {
-    (void)state;
+TEST(test_measured_resnet50) {
     static const struct {
         const char *name;
         uint32_t thread;
@@ -410,8 +399,7 @@ static void test_measured_resnet50(void **state) {
 
 /* The same network in 2021 (pytorch/kineto, tb_plugin samples, V100): gradients were zeroed and added to, and the
  * update was a loop over 161 tensors. */
-static void test_measured_loop(void **state) {
-    (void)state;
+TEST(test_measured_loop) {
     pace_model model = load("resnet50", NULL, 0);
     pace_config config = pace_config_default();
     config.micro_batch = 32;
@@ -445,8 +433,7 @@ static double bytes_of(const pace_graph *graph) {
 }
 
 /* Fusion keeps every product and moves fewer bytes; a graph keeps every launch and is one call. */
-static void test_executions(void **state) {
-    (void)state;
+TEST(test_executions) {
     for (size_t i = 0; i < SOME; i++) {
         pace_model model = load(some[i], NULL, 0);
         pace_config config = pace_config_default();
@@ -477,8 +464,7 @@ static void test_executions(void **state) {
 }
 
 /* A captured step of several micro-batches has each of them copied before it begins. */
-static void test_captured_batches(void **state) {
-    (void)state;
+TEST(test_captured_batches) {
     pace_model model = load("resnet50", NULL, 0);
     pace_config config = pace_config_default();
     config.global_batch = 3 * config.micro_batch;
@@ -492,8 +478,7 @@ static void test_captured_batches(void **state) {
     pace_model_free(&model);
 }
 
-static void test_refused(void **state) {
-    (void)state;
+TEST(test_refused) {
     static const char *const cases[][2] = {{"pp", "2"},  {"cp", "2"},           {"ep", "2"},
                                            {"vpp", "2"}, {"global_batch", "7"}, {"sequence", "64"}};
     pace_model model = load("lenet", NULL, 0);
@@ -527,8 +512,7 @@ static void fail_allocations(const pace_model *model, const pace_config *config,
     }
 }
 
-static void test_allocations_fail(void **state) {
-    (void)state;
+TEST(test_allocations_fail) {
     pace_model model = load("lenet", NULL, 0);
     pace_config config = pace_config_default();
     fail_allocations(&model, &config, 0);
@@ -548,23 +532,5 @@ static void test_allocations_fail(void **state) {
 
 int main(void) {
     unsetenv("PACELINE_CATALOG");
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_every_model),
-        cmocka_unit_test(test_every_mode),
-        cmocka_unit_test(test_transformer_flop),
-        cmocka_unit_test(test_batch_doubles),
-        cmocka_unit_test(test_deterministic),
-        cmocka_unit_test(test_structure),
-        cmocka_unit_test(test_executions),
-        cmocka_unit_test(test_captured_batches),
-        cmocka_unit_test(test_measured_resnet50),
-        cmocka_unit_test(test_measured_loop),
-        cmocka_unit_test(test_recomputation),
-        cmocka_unit_test(test_refused),
-        cmocka_unit_test(test_lamb),
-        cmocka_unit_test(test_scores_in_memory),
-        cmocka_unit_test(test_usual_attention),
-        cmocka_unit_test(test_allocations_fail),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_tests_of_file(NULL, NULL);
 }

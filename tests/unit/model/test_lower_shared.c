@@ -19,8 +19,7 @@ static double exchanged(const pace_graph *graph, const char *group, size_t *coun
 
 /* Data parallel: every gradient once. Tensor parallel: two exchanges forward and two backward a layer, each of a
  * micro-batch's activations (Shoeybi et al. 2019, section 3). */
-static void test_exchanges(void **state) {
-    (void)state;
+TEST(test_exchanges) {
     double h = 1024, l = 6, s = 128, b = 2;
     size_t count;
     pace_model_setting settings[] = {{.key = "hidden", .value = h},
@@ -66,8 +65,7 @@ static double transferred(const pace_graph *graph, const char *kind) {
 
 /* ZeRO-Offload moves 2 bytes of each half gradient to the host and 2 of each half parameter back (Ren et al. 2021,
  * section 4.1), of those that a rank updates, and the device updates nothing. */
-static void test_offload(void **state) {
-    (void)state;
+TEST(test_offload) {
     pace_model_setting settings[] = {{.key = "hidden", .value = 256},
                                      {.key = "layers", .value = 3},
                                      {.key = "heads", .value = 4},
@@ -97,8 +95,7 @@ static void test_offload(void **state) {
 }
 
 /* Context parallelism splits tokens, not work: each rank has all keys, and gathers those of the others. */
-static void test_context_and_experts(void **state) {
-    (void)state;
+TEST(test_context_and_experts) {
     size_t count;
     pace_model_setting settings[] = {{.key = "hidden", .value = 1024},
                                      {.key = "layers", .value = 2},
@@ -156,8 +153,7 @@ static double collected(const pace_graph *graph, const char *collective) {
 
 /* Rajbhandari et al. 2020, section 7: stages 1 and 2 move what an all-reduce moves (scatter and gather the parameters
  * once), stage 3 gathers them twice; and each rank updates its part. */
-static void test_zero(void **state) {
-    (void)state;
+TEST(test_zero) {
     pace_model_setting settings[] = {{.key = "layers", .value = 3}, {.key = "seq", .value = 64}};
     pace_model model = load("llama2-7b", settings, 2);
     pace_config config = pace_config_default();
@@ -185,8 +181,7 @@ static void test_zero(void **state) {
 /* Zhao et al. 2023, section 3.2.2: in hybrid sharding each of F ranks keeps 1/F of the states, gathers and scatters
  * stay in its group, and the W/F copies all-reduce the part of a gradient that each has. Over all ranks it is plain
  * sharding. */
-static void test_hybrid(void **state) {
-    (void)state;
+TEST(test_hybrid) {
     pace_model_setting settings[] = {{.key = "layers", .value = 3}, {.key = "seq", .value = 64}};
     pace_model model = load("llama2-7b", settings, 2);
     pace_config config = pace_config_default();
@@ -243,8 +238,7 @@ static void check_stages(const pace_model *model, const pace_config *config) {
     pace_graph_free(&whole);
 }
 
-static void test_stages(void **state) {
-    (void)state;
+TEST(test_stages) {
     pace_model_setting settings[] = {{.key = "hidden", .value = 1024},
                                      {.key = "layers", .value = 8},
                                      {.key = "heads", .value = 16},
@@ -278,9 +272,5 @@ static void test_stages(void **state) {
 
 int main(void) {
     unsetenv("PACELINE_CATALOG");
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_exchanges), cmocka_unit_test(test_offload), cmocka_unit_test(test_context_and_experts),
-        cmocka_unit_test(test_zero),      cmocka_unit_test(test_hybrid),  cmocka_unit_test(test_stages),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_tests_of_file(NULL, NULL);
 }

@@ -19,8 +19,7 @@ static pace_model load(const char *name, const pace_model_setting *settings, siz
 }
 
 /* Two names are one exactly when what counts of them is. */
-static void test_plain_names(void **state) {
-    (void)state;
+TEST(test_plain_names) {
     static const char *const names[] = {"gpt3_1.3b",  "GPT3-1.3B (ours)", "gpt3_13b",  "GPT-3 13B", "Llama-3.1-8B",
                                         "llama31 8b", "llama_3.1_8b",     "qwen3.30b", "...",       "(x)"};
     char a[80], b[80];
@@ -41,8 +40,7 @@ static void test_plain_names(void **state) {
  * num_parameters() of the checkpoints. All are from memory; that layers add up to each of them to the last digit is the
  * evidence. Without the router's 58 x 256 selection biases of DeepSeek-V3 (671,026,419,200
  * with them) and the 36 x 64 attention sinks of gpt-oss (116,829,156,672 with them), which are no layer here. */
-static void test_parameters(void **state) {
-    (void)state;
+TEST(test_parameters) {
     static const struct {
         const char *name;
         double parameters;
@@ -143,8 +141,7 @@ static void test_parameters(void **state) {
 
 /* Rounded figures: model cards and papers. DLRM: rows x width of the tables (Lin et al. 2022) and the layers' weights
  * counted by hand. */
-static void test_rounded_parameters(void **state) {
-    (void)state;
+TEST(test_rounded_parameters) {
     static const struct {
         const char *name;
         double billions, within;
@@ -168,8 +165,7 @@ static void test_rounded_parameters(void **state) {
 
 /* Billions of multiply-adds of one image. torchvision: "GFLOPS" of its weights' documentation, two decimals; MobileNet:
  * Howard et al. 2017, table 8 (569 million); NASNet: Zoph et al. 2018, table 2 (23.8 billion). */
-static void test_multiply_adds(void **state) {
-    (void)state;
+TEST(test_multiply_adds) {
     static const struct {
         const char *name;
         double billions, rounding;
@@ -192,8 +188,7 @@ static void test_multiply_adds(void **state) {
 }
 
 /* Narayanan et al. 2021, equation 3, forward and without recomputation: 24 B s l h^2 (1 + s / 6h + V / 12 l h) flop. */
-static void test_transformer_flop(void **state) {
-    (void)state;
+TEST(test_transformer_flop) {
     pace_model_setting settings[] = {{.key = "hidden", .value = 1536},
                                      {.key = "layers", .value = 7},
                                      {.key = "heads", .value = 12},
@@ -231,8 +226,7 @@ static double layer_bytes(double h, double a, double s, pace_config config) {
 /* Korthikanti et al. 2022, equations 1 and 2 and table 2: a layer keeps s b h (34 + 5 a s / h) bytes in half precision
  * without fused attention; with tensor parallelism t, s b h (10 + 24 / t + 5 a s / (h t)); 34 s b h when attention is
  * recomputed, and 2 s b h when the layer is. */
-static void test_activation_bytes(void **state) {
-    (void)state;
+TEST(test_activation_bytes) {
     double h = 1024, a = 16, s = 512;
     pace_config config = pace_config_default();
     for (config.tp = 1; config.tp <= 4; config.tp *= 4) {
@@ -259,8 +253,7 @@ static pace_status visit(void *context, const pace_model *model) {
     return PACE_OK;
 }
 
-static void test_every_model(void **state) {
-    (void)state;
+TEST(test_every_model) {
     size_t count = 0;
     if (pace_model_each(test_catalog(), visit, &count) != PACE_OK) fail_msg("%s", pace_message());
     assert_true(count >= 50);
@@ -272,8 +265,7 @@ static void test_every_model(void **state) {
     assert_non_null(strstr(pace_message(), "height"));
 }
 
-static void test_expressions(void **state) {
-    (void)state;
+TEST(test_expressions) {
     static const struct {
         const char *text;
         double value;
@@ -317,8 +309,7 @@ static pace_status build(pace_model *model, const char *text) {
 }
 
 /* Branches, repetition, names: counted by hand. */
-static void test_language(void **state) {
-    (void)state;
+TEST(test_language) {
     pace_model model;
     const char *text = HEAD
         "parameters: {w: 4, list: [2, 3]}\n"
@@ -343,8 +334,7 @@ static void test_language(void **state) {
     pace_model_free(&model);
 }
 
-static void test_refused(void **state) {
-    (void)state;
+TEST(test_refused) {
     static const struct {
         const char *text, *message;
     } cases[] = {
@@ -397,8 +387,7 @@ static void test_refused(void **state) {
     }
 }
 
-static void test_own_file(void **state) {
-    (void)state;
+TEST(test_own_file) {
     char directory[] = "/tmp/pace_models_XXXXXX", path[64], named[80];
     assert_non_null(mkdtemp(directory));
     snprintf(path, sizeof path, "%s/net.yaml", directory);
@@ -424,8 +413,7 @@ static void test_own_file(void **state) {
     rmdir(directory);
 }
 
-static void test_config(void **state) {
-    (void)state;
+TEST(test_config) {
     pace_config config = pace_config_default();
     assert_int_equal(pace_config_set(&config, "precision", "amp"), PACE_OK);
     assert_int_equal(pace_config_set(&config, "micro_batch", "8"), PACE_OK);
@@ -444,8 +432,7 @@ static void test_config(void **state) {
 }
 
 /* Each allocation of a load fails once: no leak, and the status says why. */
-static void test_allocations_fail(void **state) {
-    (void)state;
+TEST(test_allocations_fail) {
     int64_t before = pace_memory_live();
     pace_status status = PACE_E_MEMORY;
     for (uint64_t n = 1; status != PACE_OK; n += 13) {
@@ -461,14 +448,5 @@ static void test_allocations_fail(void **state) {
 
 int main(void) {
     unsetenv("PACELINE_CATALOG");
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_plain_names),        cmocka_unit_test(test_parameters),
-        cmocka_unit_test(test_rounded_parameters), cmocka_unit_test(test_multiply_adds),
-        cmocka_unit_test(test_transformer_flop),   cmocka_unit_test(test_activation_bytes),
-        cmocka_unit_test(test_every_model),        cmocka_unit_test(test_expressions),
-        cmocka_unit_test(test_language),           cmocka_unit_test(test_refused),
-        cmocka_unit_test(test_own_file),           cmocka_unit_test(test_config),
-        cmocka_unit_test(test_allocations_fail),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_tests_of_file(NULL, NULL);
 }

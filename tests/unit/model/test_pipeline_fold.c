@@ -26,8 +26,7 @@ static void check_folds(const pace_pipeline *p, unsigned attempt, uint32_t queue
         assert_int_equal(unfolded_turns(p, &fold, s), p->micro_batches * p->chunks * passes);
 }
 
-static void test_orders(void **state) {
-    (void)state;
+TEST(test_orders) {
     for (int schedule = 0; schedule < PACE_SCHEDULES; schedule++)
         for (uint32_t stages = 1; stages <= 8; stages *= 2)
             for (uint32_t chunks = 1; chunks <= 2; chunks++)
@@ -40,14 +39,10 @@ static void test_orders(void **state) {
                 }
 }
 
-static void test_whole(void **state) {
-    (void)state;
+TEST(test_whole) {
     pace_pipeline few = {PACE_SCHEDULE_1F1B, 4, 1, 16, false}, all = {PACE_SCHEDULE_GPIPE, 4, 1, 512, false};
     assert_int_equal(pace_pipeline_fold_of(&few, 0, 4).times, 0);
     assert_int_equal(pace_pipeline_fold_of(&all, 0, 4).times, 0); /* nothing is repeated forward and back */
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_orders), cmocka_unit_test(test_whole)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+int main(void) { return run_tests_of_file(NULL, NULL); }

@@ -31,8 +31,7 @@ static void expect(const pace_pipeline *p, uint32_t stage, const char *expected)
 }
 
 /* Megatron-LM's forward_backward_pipelining_without_interleaving, four stages and five micro-batches. */
-static void test_1f1b(void **state) {
-    (void)state;
+TEST(test_1f1b) {
     pace_pipeline p = {PACE_SCHEDULE_1F1B, 4, 1, 5, false};
     expect(&p, 0, "F0 F1 F2 F3 B0 F4 B1 B2 B3 B4");
     expect(&p, 2, "F0 F1 B0 F2 B1 F3 B2 F4 B3 B4");
@@ -45,24 +44,21 @@ static void test_1f1b(void **state) {
     expect(&p, 0, "F0 F1");
 }
 
-static void test_gpipe(void **state) {
-    (void)state;
+TEST(test_gpipe) {
     pace_pipeline p = {PACE_SCHEDULE_GPIPE, 3, 1, 3, false};
     for (uint32_t stage = 0; stage < 3; stage++) expect(&p, stage, "F0 F1 F2 B0 B1 B2");
 }
 
 /* Megatron-LM's forward_backward_pipelining_with_interleaving: warm-up of 2 (p - rank - 1) + (v - 1) p passes; what the
  * k-th pass is says get_model_chunk_id(). */
-static void test_interleaved(void **state) {
-    (void)state;
+TEST(test_interleaved) {
     pace_pipeline p = {PACE_SCHEDULE_1F1B, 2, 2, 4, false};
     expect(&p, 0, "F0.0 F1.0 F0.1 F1.1 F2.0 B0.1 F3.0 B1.1 F2.1 B0.0 F3.1 B1.0 B2.1 B3.1 B2.0 B3.0");
     expect(&p, 1, "F0.0 F1.0 F0.1 B0.1 F1.1 B1.1 F2.0 B0.0 F3.0 B1.0 F2.1 B2.1 F3.1 B3.1 B2.0 B3.0");
 }
 
 /* Qi et al. 2023, figure 3 (ZB-H1): stage i works on gradients of weights i backward passes late. */
-static void test_zero_bubble(void **state) {
-    (void)state;
+TEST(test_zero_bubble) {
     pace_pipeline p = {PACE_SCHEDULE_ZERO_BUBBLE, 3, 1, 4, false};
     expect(&p, 0, "F0 F1 F2 I0 W0 F3 I1 W1 I2 W2 I3 W3");
     expect(&p, 1, "F0 F1 I0 F2 I1 W0 F3 I2 W1 I3 W2 W3");
@@ -73,8 +69,7 @@ static void test_zero_bubble(void **state) {
 
 /* PyTorch's ScheduleZBVZeroBubble (Qi et al. 2023, section 6), two stages and four micro-batches; of fewer than fill
  * it, those that are not there are left out. */
-static void test_zb_v(void **state) {
-    (void)state;
+TEST(test_zb_v) {
     pace_pipeline p = {PACE_SCHEDULE_ZB_V, 2, 2, 4, false};
     expect(&p, 0,
            "F0.0 F1.0 F2.0 F0.1 I0.1 W0.1 F1.1 I1.1 W1.1 F3.0 I0.0 W0.0 F2.1 I2.1 W2.1 I1.0 W1.0 F3.1 I3.1 W3.1 I2.0 "
@@ -87,8 +82,7 @@ static void test_zb_v(void **state) {
 }
 
 /* The eight steps of dualpipev.py (deepseek-ai/DualPipe), two stages and four micro-batches. */
-static void test_dualpipe_v(void **state) {
-    (void)state;
+TEST(test_dualpipe_v) {
     pace_pipeline p = {PACE_SCHEDULE_DUALPIPE_V, 2, 2, 4, false};
     expect(&p, 0, "F0.0 F1.0 F2.0 F0.1 I0.1 W0.1 F1.1 F3.0 B1.1 F2.1 B0.0 B2.1 F3.1 B1.0 B3.1 I2.0 W2.0 I3.0 W3.0");
     expect(&p, 1, "F0.0 F0.1 F1.0 F1.1 F2.0 B0.1 F2.1 B0.0 F3.0 B1.1 F3.1 B1.0 B2.1 B2.0 I3.1 I3.0 W3.1 W3.0");
@@ -148,8 +142,7 @@ static int64_t walked(const pace_pipeline *p, const int64_t took[4]) {
 }
 
 /* Idle over work is (p - 1)/m, interleaved (p - 1)/(v m) (Narayanan et al. 2021, sections 2.2.1 and 2.2.2). */
-static void test_bubbles(void **state) {
-    (void)state;
+TEST(test_bubbles) {
     for (uint32_t stages = 1; stages <= STAGES_MOST; stages++)
         for (uint32_t chunks = 1; chunks <= (stages > 1 ? (uint32_t)CHUNKS_MOST : 1); chunks++)
             for (uint32_t batches = stages; batches <= 3 * stages; batches += stages) {
@@ -162,8 +155,7 @@ static void test_bubbles(void **state) {
 }
 
 /* ZB-H1: (p - 1)(T_F + T_B - T_W) idle, a third of 1F1B's where all three are equal (Qi et al. 2023, table 2). */
-static void test_zero_bubble_bubbles(void **state) {
-    (void)state;
+TEST(test_zero_bubble_bubbles) {
     for (uint32_t stages = 2; stages <= STAGES_MOST; stages++)
         for (uint32_t batches = 2 * stages; batches <= 4 * stages; batches += 3) {
             pace_pipeline p = {PACE_SCHEDULE_ZERO_BUBBLE, stages, 1, batches, false};
@@ -175,8 +167,7 @@ static void test_zero_bubble_bubbles(void **state) {
 /* On a V with passes of equal times no stage waits once it has begun (zb-v); dualpipe-v, whose pairs come one after the
  * other here, is idle for no longer than its README says, (p - 1)(F&B + B - 3W) of chunks with F&B = F + B, and for (p
  * - 1)(F + B - 2W) where that is all of it. */
-static void test_v_bubbles(void **state) {
-    (void)state;
+TEST(test_v_bubbles) {
     for (uint32_t stages = 2; stages <= STAGES_MOST; stages++)
         for (uint32_t batches = 2 * stages; batches <= 4 * stages; batches += 3) {
             pace_pipeline p = {PACE_SCHEDULE_ZB_V, stages, 2, batches, false};
@@ -193,8 +184,7 @@ static void test_v_bubbles(void **state) {
 /* Eight devices, 64 layers, 16 micro-batches, 1F1B (AMD-AGI/Primus, tools/visualization/pp_vis): the means of each
  * stage's passes over iterations 3 to 20, in microseconds. Their median step took 3.247 s, of which the first stage
  * worked 63.6 %. */
-static void test_measured(void **state) {
-    (void)state;
+TEST(test_measured) {
     pace_pipeline p = {PACE_SCHEDULE_1F1B, 8, 1, 16, false};
     int64_t took[STAGES_MOST][4] = {{58960, 71180}, {58840, 69690}, {59720, 71040}, {61800, 68800},
                                     {60670, 69930}, {61670, 70030}, {60010, 69150}, {66920, 75080}};
@@ -221,8 +211,7 @@ static uint32_t most_in_flight(const pace_pipeline *p, uint32_t stage) {
 
 /* 1F1B: p - i micro-batches on stage i; ZB-H1: p on all; GPipe: all. Interleaved, the first: (v - 1) p + 2 (p - 1) + 1
  * chunks (Korthikanti et al. 2022, section 4.3). */
-static void test_in_flight(void **state) {
-    (void)state;
+TEST(test_in_flight) {
     for (uint32_t stage = 0; stage < 4; stage++) {
         pace_pipeline p = {PACE_SCHEDULE_1F1B, 4, 1, 16, false};
         assert_int_equal(most_in_flight(&p, stage), 4 - stage);
@@ -241,8 +230,7 @@ static void test_in_flight(void **state) {
     }
 }
 
-static void test_refused(void **state) {
-    (void)state;
+TEST(test_refused) {
     pace_pipeline p = {PACE_SCHEDULE_1F1B, 4, 2, 10, false};
     assert_int_equal(pace_pipeline_check(&p), PACE_E_USAGE);
     p.micro_batches = 12;
@@ -261,12 +249,4 @@ static void test_refused(void **state) {
     assert_int_equal(pace_pipeline_check(&p), PACE_OK);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_1f1b),        cmocka_unit_test(test_gpipe),
-                                       cmocka_unit_test(test_interleaved), cmocka_unit_test(test_zero_bubble),
-                                       cmocka_unit_test(test_bubbles),     cmocka_unit_test(test_zero_bubble_bubbles),
-                                       cmocka_unit_test(test_measured),    cmocka_unit_test(test_in_flight),
-                                       cmocka_unit_test(test_zb_v),        cmocka_unit_test(test_dualpipe_v),
-                                       cmocka_unit_test(test_v_bubbles),   cmocka_unit_test(test_refused)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+int main(void) { return run_tests_of_file(NULL, NULL); }

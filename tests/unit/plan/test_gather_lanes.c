@@ -25,8 +25,7 @@ static void ask(double out_s[PACE_GATHERED_PASSES], const pace_gathered_block *b
 
 /* The last block of backward is scattered behind it, and the first of forward gathered behind that: nothing hides
  * either. Backward waits for its first block alone where work is longer than what it hides. */
-static void test_long_work(void **state) {
-    (void)state;
+TEST(test_long_work) {
     double out_s[PACE_GATHERED_PASSES];
     const pace_gathered_block block = {.pass = {{0, 10, 10}, {0, 20, 20}, {0, 0, 0}, {0, 0, 0}},
                                        .gather_s = 1,
@@ -44,8 +43,7 @@ static void test_long_work(void **state) {
 /* Where exchanges are longer than work, a pass is the exchanges before its last block's work: of backward all gathers,
  * and all scatters but the last two, which the next forward pass finds before its own gathers, but for that block's
  * work. */
-static void test_long_gathers(void **state) {
-    (void)state;
+TEST(test_long_gathers) {
     double out_s[PACE_GATHERED_PASSES], n = BLOCKS;
     const pace_gathered_block block = {.pass = {{0, 1, 1}, {0, 1, 1}, {0, 0, 0}, {0, 0, 0}},
                                        .gather_s = 10,
@@ -56,8 +54,7 @@ static void test_long_gathers(void **state) {
 }
 
 /* Gradients of weights that come in a pass of their own are scattered there, where nothing is gathered. */
-static void test_put_off(void **state) {
-    (void)state;
+TEST(test_put_off) {
     double out_s[PACE_GATHERED_PASSES];
     const pace_gathered_block block = {.pass = {{0, 10, 10}, {0, 20, 20}, {0, 10, 10}, {0, 10, 10}},
                                        .gather_s = 1,
@@ -69,8 +66,7 @@ static void test_put_off(void **state) {
 }
 
 /* What ranks hold whole is not waited for. */
-static void test_nothing(void **state) {
-    (void)state;
+TEST(test_nothing) {
     double out_s[PACE_GATHERED_PASSES];
     const pace_gathered_block block = {.pass = {{0, 1, 1}, {0, 1, 1}, {0, 0, 0}, {0, 0, 0}},
                                        .gather_s = 0,
@@ -79,8 +75,4 @@ static void test_nothing(void **state) {
     expect(out_s[0] + out_s[1], 0);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_long_work), cmocka_unit_test(test_long_gathers),
-                                       cmocka_unit_test(test_put_off), cmocka_unit_test(test_nothing)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+int main(void) { return run_tests_of_file(NULL, NULL); }

@@ -26,8 +26,7 @@ static double simulate(const pace_failures *f, double devices, double interval_s
     return INTERVALS * interval_s / time_s;
 }
 
-static void test_simulated(void **state) {
-    (void)state;
+TEST(test_simulated) {
     const double devices[] = {1, 100, 1000, 4000};
     for (size_t i = 0; i < sizeof devices / sizeof *devices; i++) {
         pace_goodput g = pace_goodput_of(&usual, devices[i]);
@@ -38,8 +37,7 @@ static void test_simulated(void **state) {
     }
 }
 
-static void test_interval_is_best(void **state) {
-    (void)state;
+TEST(test_interval_is_best) {
     for (double devices = 1; devices <= 16384; devices *= 4) {
         pace_goodput g = pace_goodput_of(&usual, devices);
         double young_s = sqrt(2 * usual.save_s * g.between_failures_s);
@@ -50,7 +48,4 @@ static void test_interval_is_best(void **state) {
     }
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_simulated), cmocka_unit_test(test_interval_is_best)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+int main(void) { return run_tests_of_file(NULL, NULL); }

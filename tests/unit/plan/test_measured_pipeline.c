@@ -72,8 +72,7 @@ static double message_ms(iteration stages[STAGES][RUNS]) {
     return median(waits, RUNS * (STAGES - 1));
 }
 
-static void test_primus_pp8(void **state) {
-    (void)state;
+TEST(test_primus_pp8) {
     static iteration stages[STAGES][RUNS];
     const char *shared = getenv("PACELINE_SHARED");
     pace_turn_times times[STAGES] = {0};
@@ -104,7 +103,4 @@ static void test_primus_pp8(void **state) {
     assert_true(fabs(1 - busy / step_ms - measured_idle) < 0.02);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_primus_pp8)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+int main(void) { return run_tests_of_file(NULL, NULL); }

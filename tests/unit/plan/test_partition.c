@@ -284,16 +284,14 @@ static size_t count_equal(bool convolutions) {
     return equal;
 }
 
-static void test_segments_equal_exhaustive_search(void **state) {
-    (void)state;
+TEST(test_segments_equal_exhaustive_search) {
     assert_int_equal(count_equal(false), INSTANCES);
     assert_int_equal(count_equal(true), INSTANCES);
 }
 
 /* Any placement of any segments: where all is connected with all and weights cost the same everywhere, greedy is
  * best. */
-static void test_placement_equals_exhaustive_search(void **state) {
-    (void)state;
+TEST(test_placement_equals_exhaustive_search) {
     for (uint64_t n = 0; n < INSTANCES; n++) {
         instance i;
         make(&i, n, false, true);
@@ -322,15 +320,9 @@ static void check_gap(bool convolutions, double mean_most, double one_most) {
     assert_true(sum / INSTANCES <= mean_most && most <= one_most);
 }
 
-static void test_placement_gap(void **state) {
-    (void)state;
+TEST(test_placement_gap) {
     check_gap(false, 0.001, 0.32);
     check_gap(true, 0.002, 0.16);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_segments_equal_exhaustive_search),
-                                       cmocka_unit_test(test_placement_equals_exhaustive_search),
-                                       cmocka_unit_test(test_placement_gap)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+int main(void) { return run_tests_of_file(NULL, NULL); }

@@ -63,8 +63,7 @@ static size_t ask(const char *model, const char *machine, const char *const *set
 #define ASK(model, machine, ...) \
     ask(model, machine, (const char *const[]){__VA_ARGS__}, sizeof((const char *const[]){__VA_ARGS__}) / sizeof(char *))
 
-static void test_same(void **state) {
-    (void)state;
+TEST(test_same) {
     size_t pruned = ASK("gpt3_175b", "dgx-h100*32", "framework=megatron-core", "global_batch=768");
     pruned += ASK("mixtral_8x7b", "dgx-h100*4", "framework=nemo", "global_batch=64");
     pruned += ASK("gpt2", "dgx-a100*3", "global_batch=96", "precision=bf16");
@@ -75,7 +74,4 @@ static void test_same(void **state) {
     assert_true(pruned > 1000);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_same)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+int main(void) { return run_tests_of_file(NULL, NULL); }

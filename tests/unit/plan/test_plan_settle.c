@@ -51,8 +51,7 @@ static void compare(const double *median_s, size_t count, double spread) {
         assert_true(fabs(pace_plan_expected_s(median_s, count, timed, spread) / d.time_s[timed] - 1) < 0.002);
 }
 
-static void test_drawn(void **state) {
-    (void)state;
+TEST(test_drawn) {
     compare((const double[]){1, 1.01, 1.03, 1.2, 1.5}, 5, 0.1);
     compare((const double[]){6.5, 6.6, 6.7}, 3, 0.25);
     compare((const double[]){2, 2}, 2, 0.05);
@@ -60,8 +59,7 @@ static void test_drawn(void **state) {
 }
 
 /* Two that are equally good: each is the faster with one half; timing both saves spread / sqrt(pi) of a step. */
-static void test_two(void **state) {
-    (void)state;
+TEST(test_two) {
     const double median_s[] = {1, 1}, spread = 0.01;
     double chance[2];
     pace_plan_fastest_chances(chance, median_s, 2, spread);
@@ -70,7 +68,4 @@ static void test_two(void **state) {
     assert_true(fabs(gain / (spread / sqrt(4 * atan(1))) - 1) < 0.01);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_drawn), cmocka_unit_test(test_two)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+int main(void) { return run_tests_of_file(NULL, NULL); }

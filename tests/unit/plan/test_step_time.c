@@ -115,8 +115,7 @@ static double closed_form(const double *stage_s, unsigned stages, double micro_b
 }
 
 /* Alike stages: the closed form is the schedule to the nanosecond. */
-static void test_even_pipeline(void **state) {
-    (void)state;
+TEST(test_even_pipeline) {
     for (unsigned stages = 1; stages <= 8; stages *= 2)
         for (unsigned batches = stages; batches <= 4 * stages; batches += stages)
             for (unsigned chunks = 1; chunks <= (stages > 1 ? 4 : 1); chunks++) {
@@ -133,8 +132,7 @@ static void test_even_pipeline(void **state) {
 }
 
 /* Other stages: exact when the last is slowest, else never less than the schedule, and more by at most what fills. */
-static void test_uneven_pipeline(void **state) {
-    (void)state;
+TEST(test_uneven_pipeline) {
     uint64_t seed = 7;
     double widest = 0;
     for (int round = 0; round < 400; round++) {
@@ -196,8 +194,7 @@ static double kernels_s(const bench *b, const pace_graph *graph) {
 }
 
 /* A step of one micro-batch is its parts, each as often as the model repeats it. */
-static void test_parts_are_the_step(void **state) {
-    (void)state;
+TEST(test_parts_are_the_step) {
     static const char *const names[] = {"gpt", "llama2-7b", "qwen3-30b-a3b", "deepseek-v2", "switchxl4", "bert_large"};
     bench b;
     open_bench(&b);
@@ -233,8 +230,7 @@ static void test_parts_are_the_step(void **state) {
 
 /* Korthikanti et al. 2022, figures 1 and 7: GiB of activations on the first stage without recomputation, and with
  * sequence parallelism and selective recomputation. */
-static void test_published_activations(void **state) {
-    (void)state;
+TEST(test_published_activations) {
     static const struct {
         double hidden, layers, heads, pp, vpp, batch, micro, none, selective;
     } runs[] = {{6144, 48, 64, 1, 1, 4, 4, 59.25, 9.5625},
@@ -290,8 +286,7 @@ static void test_published_activations(void **state) {
 /* --- composition -------------------------------------------------------------------------------------------------- */
 
 /* The parts add up; sharding optimizer states saves memory; caches give the same prices. */
-static void test_composition(void **state) {
-    (void)state;
+TEST(test_composition) {
     bench b;
     pace_machine machine;
     pace_exchange exchange;
@@ -332,11 +327,4 @@ static void test_composition(void **state) {
     close_bench(&b);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_even_pipeline),      cmocka_unit_test(test_uneven_pipeline),
-        cmocka_unit_test(test_parts_are_the_step), cmocka_unit_test(test_published_activations),
-        cmocka_unit_test(test_composition),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+int main(void) { return run_tests_of_file(NULL, NULL); }

@@ -22,8 +22,7 @@ static void expect(double found, double expected) { assert_true(fabs(found / exp
 /* (p - 1)(F + B) idle, interleaved that over v (Narayanan et al. 2021, sections 2.2.1 and 2.2.2); zero-bubble (p - 1)(F
  * + B - 2W) (Qi et al. 2023, table 2); zb-v none where passes take equally long. What every step has behind its last
  * turn counts once. */
-static void test_formulas(void **state) {
-    (void)state;
+TEST(test_formulas) {
     pace_turn_times one = {.device_s = {1, 2, 1, 1}};
     for (uint32_t m = 2 * STAGES; m <= 4 * STAGES; m += STAGES) {
         expect(period(PACE_SCHEDULE_1F1B, 1, m, one, 0), 3.0 * m + (STAGES - 1) * 3);
@@ -38,16 +37,14 @@ static void test_formulas(void **state) {
 }
 
 /* The first micro-batch waits for a message at each border, there and back. */
-static void test_messages(void **state) {
-    (void)state;
+TEST(test_messages) {
     pace_turn_times one = {.device_s = {1, 2, 1, 1}};
     expect(period(PACE_SCHEDULE_GPIPE, 1, 1, one, 0.25), 3 + (STAGES - 1) * (3 + 2 * 0.25));
 }
 
 /* A host that is slower than its device in all turns is the step, whatever the order; hosts do not wait for each
  * other. */
-static void test_late_hosts(void **state) {
-    (void)state;
+TEST(test_late_hosts) {
     pace_turn_times one = {.device_s = {1, 2, 1, 1}, .host_s = {40, 80, 50, 50}, .end_host_s = 7};
     expect(period(PACE_SCHEDULE_1F1B, 1, 16, one, 0), 16 * 120 + 7);
     expect(period(PACE_SCHEDULE_ZERO_BUBBLE, 1, 16, one, 0), 16 * 140 + 7);
@@ -56,8 +53,7 @@ static void test_late_hosts(void **state) {
 /* A host that waits for each batch has no lead: each forward pass over the first part begins behind the copy of its
  * batch, which comes behind what the device did before; with one stage's worth of micro-batches nothing overlaps host
  * and device. */
-static void test_input(void **state) {
-    (void)state;
+TEST(test_input) {
     pace_pipeline pipeline = {PACE_SCHEDULE_GPIPE, 2, 1, 3, false};
     pace_turn_times ahead = {.device_s = {10, 10}, .host_s = {1, 1}}, waits = ahead;
     double plain_s, waiting_s;
@@ -70,8 +66,7 @@ static void test_input(void **state) {
 
 /* Gradients are added to those of the micro-batch before: once a micro-batch but the first, and while the pipeline
  * drains one stage after the other. */
-static void test_adds(void **state) {
-    (void)state;
+TEST(test_adds) {
     pace_turn_times one = {.device_s = {1, 2, 1, 1}, .add_device_s = 0.5};
     for (uint32_t m = 2 * STAGES; m <= 4 * STAGES; m += STAGES) {
         expect(period(PACE_SCHEDULE_1F1B, 1, m, one, 0), 3.0 * m + 0.5 * (m - 1) + (STAGES - 1) * 3.5);
@@ -81,8 +76,7 @@ static void test_adds(void **state) {
 
 /* Both stages add gradients of one table. A last stage whose host is late, and waits for its targets, issues no more
  * while the first stage computes. */
-static void test_ends_together(void **state) {
-    (void)state;
+TEST(test_ends_together) {
     pace_pipeline pipeline = {PACE_SCHEDULE_GPIPE, 2, 1, 1, false};
     pace_turn_times all[2] = {{.device_s = {10, 10}}, {.device_s = {1, 1}, .host_s = {20}, .input_device_s = {0, 1}}};
     double apart_s, together_s;
@@ -96,8 +90,7 @@ static void test_ends_together(void **state) {
 /* Two stages of two chunks each, of which the model's last part has the output's table and takes ten times as long:
  * with forward passes alone a stage works through both of its chunks, and the last stage is the slowest by all that its
  * last chunk takes. */
-static void test_unlike_chunks(void **state) {
-    (void)state;
+TEST(test_unlike_chunks) {
     pace_pipeline pipeline = {PACE_SCHEDULE_1F1B, 2, 2, 8, true};
     pace_turn_times one = {.device_s = {1}}, long_one = {.device_s = {10}}, all[4] = {one, one, one, long_one};
     double out_s;
@@ -107,8 +100,7 @@ static void test_unlike_chunks(void **state) {
 
 /* One stage after the other waits for what it gathers, beside the passes of the stages before; blocks of one second
  * each, gathered in four. */
-static void test_gathers(void **state) {
-    (void)state;
+TEST(test_gathers) {
     pace_pipeline pipeline = {PACE_SCHEDULE_GPIPE, 2, 1, 1, false};
     const pace_gathered_block block = {.pass = {{0, 1, 1}, {0, 2, 2}, {0, 1, 1}, {0, 1, 1}}, .gather_s = 4};
     const pace_gathered_block *blocks[] = {&block, &block};
@@ -120,8 +112,7 @@ static void test_gathers(void **state) {
 }
 
 /* Buckets of one second, four a stage: the first goes when a quarter of the last pass is done, the last behind it. */
-static void test_gradients(void **state) {
-    (void)state;
+TEST(test_gradients) {
     pace_pipeline pipeline = {PACE_SCHEDULE_GPIPE, 1, 1, 3, false};
     pace_turn_times one = {.device_s = {10, 20}, .exchange_s = 4, .bucket_s = 1, .last_bucket_s = 1, .end_device_s = 5};
     double out_s;
@@ -134,8 +125,7 @@ static void test_gradients(void **state) {
 
 /* A host that is ahead waits for its device. The second stage's begins when the first's has ended 20 s; until then its
  * host would have issued the backward pass, but where 4 launches of 10 fit, the last 6 are issued behind forward. */
-static void test_queue(void **state) {
-    (void)state;
+TEST(test_queue) {
     pace_pipeline pipeline = {PACE_SCHEDULE_GPIPE, 2, 1, 1, false};
     pace_turn_times one = {.device_s = {20, 2}, .host_s = {1, 40}, .launches = {10, 10}}, all[2] = {one, one};
     double plain_s, held_s;
@@ -146,11 +136,4 @@ static void test_queue(void **state) {
     expect(held_s, 20 + 20 + 0.6 * 40);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_formulas),      cmocka_unit_test(test_messages),
-                                       cmocka_unit_test(test_late_hosts),    cmocka_unit_test(test_input),
-                                       cmocka_unit_test(test_adds),          cmocka_unit_test(test_ends_together),
-                                       cmocka_unit_test(test_unlike_chunks), cmocka_unit_test(test_gathers),
-                                       cmocka_unit_test(test_gradients),     cmocka_unit_test(test_queue)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+int main(void) { return run_tests_of_file(NULL, NULL); }

@@ -42,8 +42,7 @@ static pace_clocks of(const launches *all, int first, int last) {
 }
 
 /* Wherever both clocks stand, and wherever the work is cut in two. */
-static void test_composes(void **state) {
-    (void)state;
+TEST(test_composes) {
     uint32_t seed = 7;
     for (int i = 0; i < TRIES; i++) {
         launches all = draw(&seed);
@@ -56,8 +55,7 @@ static void test_composes(void **state) {
     }
 }
 
-static void test_repeats(void **state) {
-    (void)state;
+TEST(test_repeats) {
     uint32_t seed = 8;
     for (int i = 0; i < TRIES; i++) {
         launches all = draw(&seed);
@@ -69,7 +67,4 @@ static void test_repeats(void **state) {
     }
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_composes), cmocka_unit_test(test_repeats)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+int main(void) { return run_tests_of_file(NULL, NULL); }

@@ -132,8 +132,7 @@ static void ask_everything(capture *out) {
     render(out, pace_predict_rows(&report, rows, &learn), &report);
 }
 
-static void test_answers(void **state) {
-    (void)state;
+TEST(test_answers) {
     static capture plain, commas;
     ask_everything(&plain);
     if (!use_commas()) {
@@ -153,8 +152,7 @@ static void test_answers(void **state) {
     assert_int_equal(same, commas.used);
 }
 
-static void test_numbers(void **state) {
-    (void)state;
+TEST(test_numbers) {
     char text[32];
     double value;
     if (!use_commas()) skip();
@@ -168,7 +166,4 @@ static void test_numbers(void **state) {
     setlocale(LC_NUMERIC, "C");
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_answers), cmocka_unit_test(test_numbers)};
-    return cmocka_run_group_tests(tests, make_files, remove_files);
-}
+int main(void) { return run_tests_of_file(make_files, remove_files); }

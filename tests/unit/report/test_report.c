@@ -98,8 +98,7 @@ static void squeeze(char *text) {
     *to = '\0';
 }
 
-static void test_json(void **state) {
-    (void)state;
+TEST(test_json) {
     pace_report *report = small_report();
     write_as(report, PACE_FORMAT_JSON, NULL);
     assert_non_null(strstr(captured.text, "\n  \"schema\": \"paceline.analyze/1\",\n"));
@@ -121,8 +120,7 @@ static void test_json(void **state) {
     pace_report_free(report);
 }
 
-static void test_table(void **state) {
-    (void)state;
+TEST(test_table) {
     pace_report *report = small_report();
     assert_string_equal(write_as(report, PACE_FORMAT_TABLE, NULL), "A step takes 10 ms.\n"
                                                                    "Warning: 2 odd events\n"
@@ -149,8 +147,7 @@ static void test_table(void **state) {
     pace_report_free(report);
 }
 
-static void test_table_in_colour_and_narrow(void **state) {
-    (void)state;
+TEST(test_table_in_colour_and_narrow) {
     pace_report *report;
     assert_int_equal(pace_report_new(&report, "analyze", "T"), PACE_OK);
     pace_node *root = pace_report_root(report);
@@ -169,8 +166,7 @@ static void test_table_in_colour_and_narrow(void **state) {
     pace_report_free(report);
 }
 
-static void test_csv(void **state) {
-    (void)state;
+TEST(test_csv) {
     pace_report *report = small_report();
     assert_string_equal(write_as(report, PACE_FORMAT_CSV, NULL), "name,count,time_ns,share,hidden\r\n"
                                                                  "\"gemm, \"\"big\"\"\",1234,6000000,0.6,\r\n"
@@ -183,8 +179,7 @@ static void test_csv(void **state) {
     pace_report_free(report);
 }
 
-static void test_csv_unknown_table_lists_keys(void **state) {
-    (void)state;
+TEST(test_csv_unknown_table_lists_keys) {
     pace_report *report = small_report();
     const pace_write_options options = {.table = "kernel"};
     assert_int_equal(pace_report_write(report, PACE_FORMAT_CSV, &options, take, &captured), PACE_E_USAGE);
@@ -194,8 +189,7 @@ static void test_csv_unknown_table_lists_keys(void **state) {
 }
 
 /* Tables of the same key are told apart by the keys and numbers around them, as in JSON. */
-static void test_csv_paths(void **state) {
-    (void)state;
+TEST(test_csv_paths) {
     static const char *const rows[] = {"forward"}, *const columns[] = {"copy"};
     pace_report *report = small_report();
     pace_node *list = pace_node_list(pace_report_root(report), "steps", NULL, PACE_FOR_JSON);
@@ -247,8 +241,7 @@ static size_t occurrences(const char *text, const char *part) {
     return count;
 }
 
-static void test_html_is_escaped_and_self_contained(void **state) {
-    (void)state;
+TEST(test_html_is_escaped_and_self_contained) {
     pace_report *report = small_report();
     int drawn = 0;
     pace_node_timeline(pace_report_root(report), "Lanes & more", 0, 1000000, draw_hostile, &drawn, NULL);
@@ -268,8 +261,7 @@ static void test_html_is_escaped_and_self_contained(void **state) {
 }
 
 /* Names stand in the data as JSON: markup may not end the script element, nor open a comment in it. */
-static void test_timeline_data_stays_data(void **state) {
-    (void)state;
+TEST(test_timeline_data_stays_data) {
     pace_report *report = small_report();
     int drawn = 0;
     pace_node_timeline(pace_report_root(report), "Lanes", 0, 1000000, draw_hostile, &drawn, NULL);
@@ -301,8 +293,7 @@ static void count_free(void *context) {
     freed++;
 }
 
-static void test_perfetto(void **state) {
-    (void)state;
+TEST(test_perfetto) {
     pace_report *report = small_report();
     assert_int_equal(pace_report_write(report, PACE_FORMAT_PERFETTO, NULL, take, &captured), PACE_E_USAGE);
     assert_string_equal(pace_message(), "this report has no timeline to write as perfetto");
@@ -313,16 +304,14 @@ static void test_perfetto(void **state) {
     assert_int_equal(freed, 1);
 }
 
-static void test_failing_sink(void **state) {
-    (void)state;
+TEST(test_failing_sink) {
     pace_report *report = small_report();
     for (int format = PACE_FORMAT_TABLE; format <= PACE_FORMAT_HTML; format++)
         assert_int_equal(pace_report_write(report, (pace_format)format, NULL, refuse, NULL), PACE_E_IO);
     pace_report_free(report);
 }
 
-static void test_warnings(void **state) {
-    (void)state;
+TEST(test_warnings) {
     pace_report *report = small_report();
     assert_int_equal(pace_report_warning_count(report), 1);
     assert_string_equal(pace_report_warning(report, 0).text, "2 odd events");
@@ -345,8 +334,7 @@ static void build_all(pace_report **report) {
 }
 
 /* Every allocation fails once, in building and in writing: a status, no crash, nothing left behind. */
-static void test_out_of_memory(void **state) {
-    (void)state;
+TEST(test_out_of_memory) {
     int64_t before = pace_memory_live();
     bool passed = false;
     for (uint64_t n = 1; n < 1000 && !passed; n++) {
@@ -368,8 +356,7 @@ static void test_out_of_memory(void **state) {
     assert_true(passed);
 }
 
-static void test_numbers(void **state) {
-    (void)state;
+TEST(test_numbers) {
     assert_string_equal(pace_show_ns(812).text, "812 ns");
     assert_string_equal(pace_show_ns(999960).text, "1.000 ms");
     assert_string_equal(pace_show_ns(-12340000).text, "-12.34 ms");
@@ -384,21 +371,4 @@ static void test_numbers(void **state) {
     assert_string_equal(pace_show_real(NAN).text, "-");
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_json),
-        cmocka_unit_test(test_table),
-        cmocka_unit_test(test_table_in_colour_and_narrow),
-        cmocka_unit_test(test_csv),
-        cmocka_unit_test(test_csv_unknown_table_lists_keys),
-        cmocka_unit_test(test_csv_paths),
-        cmocka_unit_test(test_html_is_escaped_and_self_contained),
-        cmocka_unit_test(test_timeline_data_stays_data),
-        cmocka_unit_test(test_perfetto),
-        cmocka_unit_test(test_failing_sink),
-        cmocka_unit_test(test_warnings),
-        cmocka_unit_test(test_out_of_memory),
-        cmocka_unit_test(test_numbers),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+int main(void) { return run_tests_of_file(NULL, NULL); }

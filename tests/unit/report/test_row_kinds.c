@@ -170,7 +170,7 @@ static void print(char text[8192], pace_report *report, pace_format format) {
     pace_report_free(report);
 }
 
-static void test_found(void **state) {
+TEST(test_found) {
     const pace_row_kinds all = kinds();
     const pace_row_kind *kind;
     char path[64];
@@ -187,7 +187,7 @@ static void test_found(void **state) {
     unlink(path);
 }
 
-static void test_predicted(void **state) {
+TEST(test_predicted) {
     pace_report *report;
     char path[64], text[8192];
     (void)state;
@@ -201,7 +201,7 @@ static void test_predicted(void **state) {
     unlink(path);
 }
 
-static void test_fitted(void **state) {
+TEST(test_fitted) {
     pace_report *report;
     char path[64], text[8192];
     const char *paths[] = {path};
@@ -232,7 +232,7 @@ static double scored(size_t *rows, pace_case *one, const char *metric, const cha
     return value;
 }
 
-static void test_scored(void **state) {
+TEST(test_scored) {
     char path[64];
     size_t rows;
     pace_case formula = {.fit = false}, fitted = {.fit = true, .by = "drop_m", .folds = 3},
@@ -254,12 +254,4 @@ static void test_scored(void **state) {
     unlink(path);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_found),
-        cmocka_unit_test(test_predicted),
-        cmocka_unit_test(test_fitted),
-        cmocka_unit_test(test_scored),
-    };
-    return cmocka_run_group_tests(tests, open_context, close_context);
-}
+int main(void) { return run_tests_of_file(open_context, close_context); }

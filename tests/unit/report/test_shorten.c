@@ -12,8 +12,7 @@ static void check_simple(const char *name, const char *expected) {
     pace_free(simple);
 }
 
-static void test_functions(void **state) {
-    (void)state;
+TEST(test_functions) {
     check_simple("void at::native::vectorized_elementwise_kernel<4, at::native::CUDAFunctor_add<float>, "
                  "at::detail::Array<char*, 3> >(int, at::native::CUDAFunctor_add<float>, at::detail::Array<char*, 3>)",
                  "vectorized_elementwise_kernel<4, CUDAFunctor_add<float>, Array<char*, 3> >");
@@ -26,8 +25,7 @@ static void test_functions(void **state) {
                  "cunn_SoftMaxForwardILi8EfffEEvPT2_PKT0_i");
 }
 
-static void test_other_texts(void **state) {
-    (void)state;
+TEST(test_other_texts) {
     static const char *const same[] = {"",
                                        "aten::mm",
                                        "Memcpy HtoD (Pinned -> Device)",
@@ -42,8 +40,7 @@ static void test_other_texts(void **state) {
     for (size_t i = 0; i < sizeof same / sizeof *same; i++) check_simple(same[i], same[i]);
 }
 
-static void test_widths(void **state) {
-    (void)state;
+TEST(test_widths) {
     static const char *const texts[] = {"void a::b<c::d>(int)", "ProfilerStep#1009",
                                         "a \xe2\x80\xa6 \xe4\xb8\xad\xe6\x96\x87 z", "x", ""};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
@@ -61,8 +58,7 @@ static void test_widths(void **state) {
 }
 
 /* What an element-wise kernel computes stands behind numbers and wrappers, which go first. */
-static void test_wrapped_functions(void **state) {
-    (void)state;
+TEST(test_wrapped_functions) {
     char *shown = pace_text_shorten(
         "void at::native::elementwise_kernel<128, 4, "
         "at::native::gpu_kernel_impl_nocast<at::native::direct_copy_kernel_cuda(at::TensorIteratorBase&)::{lambda()#3}> >(int)",
@@ -76,8 +72,7 @@ static void test_wrapped_functions(void **state) {
 }
 
 /* What is left of names that are cut is what tells them apart. */
-static void test_telling_parts(void **state) {
-    (void)state;
+TEST(test_telling_parts) {
     static const struct {
         const char *name, *shown;
     } rows[] = {
@@ -105,8 +100,7 @@ static void test_telling_parts(void **state) {
 }
 
 /* Whatever stands in a name, it is cut to its width. */
-static void test_odd_brackets(void **state) {
-    (void)state;
+TEST(test_odd_brackets) {
     static const char *const pieces[] = {"<",  ">", "(",       ")",          "{",  "}",     "::",
                                          ", ", " ", "Kernel<", "operator()", "a1", " const"};
     uint32_t seed = 1;
@@ -123,9 +117,4 @@ static void test_odd_brackets(void **state) {
     }
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_functions),     cmocka_unit_test(test_other_texts),
-                                       cmocka_unit_test(test_widths),        cmocka_unit_test(test_wrapped_functions),
-                                       cmocka_unit_test(test_telling_parts), cmocka_unit_test(test_odd_brackets)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+int main(void) { return run_tests_of_file(NULL, NULL); }

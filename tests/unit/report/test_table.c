@@ -69,8 +69,7 @@ static pace_cell cell_of(const pace_node *node, size_t at, const char *key) {
     return pace_table_cell(node->table, at, column);
 }
 
-static void test_every_type(void **state) {
-    (void)state;
+TEST(test_every_type) {
     pace_report *report = new_report();
     pace_put_table(pace_report_root(report), &everything, &full, 1, sizeof full);
     const pace_node *table = pace_report_root(report)->first;
@@ -91,8 +90,7 @@ static void test_every_type(void **state) {
     pace_report_free(report);
 }
 
-static void test_missing_values(void **state) {
-    (void)state;
+TEST(test_missing_values) {
     pace_report *report = new_report();
     row none = full;
     none.real = NAN;
@@ -129,8 +127,7 @@ PACE_TABLE(made, "made", "Made of members", PACE_FOR_ALL, 0, {"ns", NULL, PACE_S
            {"high_us", NULL, PACE_SHOW_REAL, PACE_HIGH_US_OF(made_row, time_s)});
 
 /* The ends of an interval of 90 % are exp(-+1.6449 spread) times the median, in whole nanoseconds rounded outwards. */
-static void test_made_of_members(void **state) {
-    (void)state;
+TEST(test_made_of_members) {
     pace_report *report = new_report();
     const made_row rows[] = {{2.6e-9, 2.6, 7, "word", {2, 0.1, PACE_RUNG_FORMULA}},
                              {-1e-9, 0, 0, "", {1, 0, PACE_RUNG_FORMULA}},
@@ -162,8 +159,7 @@ static void test_made_of_members(void **state) {
 }
 
 /* A column that is left out shifts no cell: those behind it stay under their own headings. */
-static void test_flags(void **state) {
-    (void)state;
+TEST(test_flags) {
     pace_report *report = new_report();
     pace_node *plain = pace_open_table(pace_report_root(report), &everything, 0);
     pace_node *extra = pace_open_table(pace_report_root(report), &everything, EXTRA | SHOWN);
@@ -181,8 +177,7 @@ static void test_flags(void **state) {
 
 PACE_TABLE_IF_ROWS(shy, "shy", "Shy", PACE_FOR_ALL, 0, {"number", "Number", PACE_SHOW_INT, PACE_OF(row, number)});
 
-static void test_hidden_when_empty(void **state) {
-    (void)state;
+TEST(test_hidden_when_empty) {
     pace_report *report = new_report();
     pace_node *empty = pace_open_table(pace_report_root(report), &shy, 0);
     pace_node *filled = pace_open_table(pace_report_root(report), &shy, 0);
@@ -193,8 +188,7 @@ static void test_hidden_when_empty(void **state) {
 }
 
 /* Rows are as far apart as the caller says: here each is the head of a longer one. */
-static void test_rows_of_longer_structs(void **state) {
-    (void)state;
+TEST(test_rows_of_longer_structs) {
     struct {
         row head;
         double tail;
@@ -206,8 +200,7 @@ static void test_rows_of_longer_structs(void **state) {
     pace_report_free(report);
 }
 
-static void test_failed_report_takes_no_rows(void **state) {
-    (void)state;
+TEST(test_failed_report_takes_no_rows) {
     pace_report *report = new_report();
     report->status = PACE_E_MEMORY;
     pace_table_put(pace_open_table(pace_report_root(report), &shy, 0), &full);
@@ -215,15 +208,4 @@ static void test_failed_report_takes_no_rows(void **state) {
     pace_report_free(report);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_every_type),
-        cmocka_unit_test(test_missing_values),
-        cmocka_unit_test(test_made_of_members),
-        cmocka_unit_test(test_flags),
-        cmocka_unit_test(test_hidden_when_empty),
-        cmocka_unit_test(test_rows_of_longer_structs),
-        cmocka_unit_test(test_failed_report_takes_no_rows),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+int main(void) { return run_tests_of_file(NULL, NULL); }

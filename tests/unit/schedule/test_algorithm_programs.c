@@ -122,8 +122,7 @@ static void check_shapes(int of_node, int nodes, int *exact, int *bounded, int s
             }
 }
 
-static void the_table_agrees_with_its_programs(void **state) {
-    (void)state;
+TEST(the_table_agrees_with_its_programs) {
     int exact = 0, bounded = 0, seen[32] = {0};
     for (int n = 2; n <= 20; n++) check_shapes(n, 1, &exact, &bounded, seen);
     check_shapes(32, 1, &exact, &bounded, seen);
@@ -137,8 +136,7 @@ static void the_table_agrees_with_its_programs(void **state) {
 }
 
 /* Inside a node and across, each with its own wire; here every rank has a NIC. */
-static void two_levels_agree_with_their_programs(void **state) {
-    (void)state;
+TEST(two_levels_agree_with_their_programs) {
     static const int shapes[][2] = {{2, 2}, {4, 3}, {8, 5}, {3, 7}, {8, 16}, {16, 2}};
     int exact = 0;
     for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++)
@@ -158,8 +156,7 @@ static void two_levels_agree_with_their_programs(void **state) {
 
 /* Double trees over nodes: a chain of g devices up and down, and a tree of N nodes up and down. Nothing is sent twice:
  * of n ranks' vectors each leaves its rank once on the way up, each result once on the way down. */
-static void double_trees_take_a_chain_and_a_tree(void **state) {
-    (void)state;
+TEST(double_trees_take_a_chain_and_a_tree) {
     static const int shapes[][2] = {{2, 2}, {4, 3}, {8, 5}, {3, 7}, {8, 16}, {16, 2}, {1, 9}, {72, 2}};
     static const int depth[] = {1, 2, 3, 3, 4, 1, 4, 1};
     int row = pace_exchange_algorithm_find("double_tree");
@@ -177,8 +174,7 @@ static void double_trees_take_a_chain_and_a_tree(void **state) {
 }
 
 /* Jobs side by side, each alone on its ranks: none slows another. */
-static void jobs_on_ranks_of_their_own_do_not_meet(void **state) {
-    (void)state;
+TEST(jobs_on_ranks_of_their_own_do_not_meet) {
     static const struct {
         const char *name;
         uint32_t ranks;
@@ -205,12 +201,4 @@ static void jobs_on_ranks_of_their_own_do_not_meet(void **state) {
     }
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_table_agrees_with_its_programs),
-        cmocka_unit_test(two_levels_agree_with_their_programs),
-        cmocka_unit_test(double_trees_take_a_chain_and_a_tree),
-        cmocka_unit_test(jobs_on_ranks_of_their_own_do_not_meet),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+int main(void) { return run_tests_of_file(NULL, NULL); }

@@ -53,8 +53,7 @@ static pace_flows_result send_once(int ranks, const int *to, const double *sizes
 }
 
 /* Three into one port: a third each; when the small one is through, a half each, then all. */
-static void a_port_is_shared_by_those_that_are_left(void **state) {
-    (void)state;
+TEST(a_port_is_shared_by_those_that_are_left) {
     const int to[] = {3, 3, 3, -1};
     const double sizes[] = {1e6, 2e6, 4e6, 0};
     pace_flows_result result = send_once(4, to, sizes, NULL, 0, NULL);
@@ -65,8 +64,7 @@ static void a_port_is_shared_by_those_that_are_left(void **state) {
 }
 
 /* 0 and 1 send to 2; 1's way is shared at the receiver. 3 sends to 4, untouched by it all. */
-static void those_that_do_not_meet_keep_their_rate(void **state) {
-    (void)state;
+TEST(those_that_do_not_meet_keep_their_rate) {
     const int to[] = {2, 2, -1, 4, -1};
     const double sizes[] = {1e6, 3e6, 0, 1e6, 0};
     double ends[5];
@@ -76,8 +74,7 @@ static void those_that_do_not_meet_keep_their_rate(void **state) {
 }
 
 /* A flow of others at 0.25 takes a quarter; one that could take all takes half, max-min fair. */
-static void traffic_of_others_takes_its_share(void **state) {
-    (void)state;
+TEST(traffic_of_others_takes_its_share) {
     const int to[] = {1, -1, -1};
     const double sizes[] = {3e6, 0, 0};
     assert_near(send_once(3, to, sizes, &(pace_background){2, 1, 0.25e9}, 1, NULL).end_ns, 3e6 / 0.75);
@@ -90,8 +87,7 @@ static void traffic_of_others_takes_its_share(void **state) {
 }
 
 /* Two collectives on lanes of their own share a rank's port: each has half until the smaller is done. */
-static void collectives_that_overlap_share_ports(void **state) {
-    (void)state;
+TEST(collectives_that_overlap_share_ports) {
     enum { N = 4 };
     static const pace_wire wire = {0};
     pace_program program;
@@ -146,8 +142,7 @@ static const double hop_s = 150e-9;
 
 /* Two jobs on nodes dealt out in turn: each leaf of two nodes has a node of both. Rings then cross leaves at every
  * step, two flows up each leaf: at 2:1 each has half its NIC's rate. */
-static void jobs_share_what_leads_up(void **state) {
-    (void)state;
+TEST(jobs_share_what_leads_up) {
     char on[128] = "";
     strcat(strcat(on, nodes_of_one), " net=fat-tree:2:2:1");
     double S = 64e6, n = 8, rate = 0.8e9;
@@ -163,8 +158,7 @@ static void jobs_share_what_leads_up(void **state) {
 }
 
 /* A straggler's links at half their rate: a ring is as fast as its slowest link. */
-static void a_straggler_slows_the_ring_to_its_link(void **state) {
-    (void)state;
+TEST(a_straggler_slows_the_ring_to_its_link) {
     double slowness[16], S = 160e6, rate = 0.8e9;
     for (int i = 0; i < 16; i++) slowness[i] = i == 5 ? 2 : 1;
     double slow = ask(nodes_of_one, (pace_simulation_question){.slowness = slowness}, "ring", S).time_s;
@@ -174,8 +168,7 @@ static void a_straggler_slows_the_ring_to_its_link(void **state) {
 
 /* A torus of 4 x 4 nodes: every node's NICs are divided among four directions. All-gather by a ring through ranks 0, 1,
  * 2, …: three steps of four along a row; the fourth wraps around and goes one up, over links nobody else uses. */
-static void a_torus_carries_a_ring_at_a_quarter(void **state) {
-    (void)state;
+TEST(a_torus_carries_a_ring_at_a_quarter) {
     char on[128] = "";
     strcat(strcat(on, nodes_of_one), " net=torus:4x4");
     double S = 16e6, rate = 0.8e9 / 4;
@@ -186,8 +179,7 @@ static void a_torus_carries_a_ring_at_a_quarter(void **state) {
 
 /* A dragonfly of 2 nodes a router, 2 routers a group: 4 groups. Every node of group g to that of group g + 1: four
  * flows over the one link between the groups, which is a third of the 4 NICs: each has a third of its NIC. */
-static void a_dragonfly_has_one_way_between_groups(void **state) {
-    (void)state;
+TEST(a_dragonfly_has_one_way_between_groups) {
     pace_machine machine;
     pace_fabric fabric;
     pace_program program;
@@ -215,8 +207,7 @@ static void a_dragonfly_has_one_way_between_groups(void **state) {
 
 /* An all-reduce of 1 GiB on 8 H100: 2.66 ms elsewhere, above what 450 GB/s allow. NCCL's rings reach about 370 GB/s of
  * bus bandwidth, 480 with the sum in the switch (its maintainers); the ports allow 450 and, by the switch, 506. */
-static void nothing_beats_the_line_rate(void **state) {
-    (void)state;
+TEST(nothing_beats_the_line_rate) {
     double ring = ask("dgx-h100", (pace_simulation_question){0}, "ring", GiB).time_s;
     double tree = ask("dgx-h100", (pace_simulation_question){0}, "multicast", GiB).time_s;
     double bus = 2 * 7 / 8.0 * GiB;
@@ -227,8 +218,7 @@ static void nothing_beats_the_line_rate(void **state) {
 
 /* NVLink inside and a network outside together, with contention: refused elsewhere. Two levels at least, at most the
  * sum of both. */
-static void two_levels_with_contention(void **state) {
-    (void)state;
+TEST(two_levels_with_contention) {
     pace_simulation_answer a = ask("dgx-a100*64 net=rails:16:4:1", (pace_simulation_question){0}, "rails", GiB);
     double inside = 2 * 7 / 8.0 * GiB / (300e9 * 0.77), out = 2 * 63 / 64.0 * GiB / 8 / (25e9 * 0.92);
     assert_true(a.time_s >= inside + out && a.time_s <= 2 * (inside + out));
@@ -236,15 +226,13 @@ static void two_levels_with_contention(void **state) {
 }
 
 /* A group wider than a node is no error: it spans nodes. */
-static void a_group_may_be_wider_than_a_node(void **state) {
-    (void)state;
+TEST(a_group_may_be_wider_than_a_node) {
     pace_simulation_answer a = ask("dgx-a100*2", (pace_simulation_question){.ranks = 16}, NULL, GiB);
     assert_true(a.time_s > GiB / (8 * 25e9) && isfinite(a.closed_s)); /* of two nodes a tree sends all once each way */
 }
 
 /* No number that is none: of an exchange of nothing, too. */
-static void nothing_is_not_a_number(void **state) {
-    (void)state;
+TEST(nothing_is_not_a_number) {
     const double sizes[] = {0, 1, 8};
     for (int c = 0; c < PACE_COLLECTIVES; c++)
         for (int i = 0; i < 3; i++) {
@@ -255,8 +243,7 @@ static void nothing_is_not_a_number(void **state) {
 }
 
 /* Each fault comes back the same way: a status and one line, nothing written. */
-static void faults_come_back_alike(void **state) {
-    (void)state;
+TEST(faults_come_back_alike) {
     pace_machine machine;
     pace_simulation simulation = {.ranks_of_job = 77};
     OK(pace_machine_parse(&machine, test_catalog(), "dgx-a100*2"));
@@ -277,8 +264,7 @@ static void faults_come_back_alike(void **state) {
 }
 
 /* Every allocation fails once. */
-static void memory_runs_out(void **state) {
-    (void)state;
+TEST(memory_runs_out) {
     pace_machine machine;
     OK(pace_machine_parse(&machine, test_catalog(), "dgx-1-v100*4 net=fat-tree:2:2:1"));
     const pace_simulation_question q = {.algorithm = pace_exchange_algorithm_find("ring")};
@@ -332,8 +318,7 @@ static void add_any(pace_active_flows *active, pace_hop *hops, uint64_t *seed) {
     OK(pace_active_flows_add(active, (pace_flow){hops, count, limit}, 1 + draw(seed, 5), draw(seed, 3)));
 }
 
-static void rates_of_flows_that_come_and_go_are_those_of_all_at_once(void **state) {
-    (void)state;
+TEST(rates_of_flows_that_come_and_go_are_those_of_all_at_once) {
     for (uint64_t seed = 1, run = 0; run < 8; run++) {
         double capacities[LINKS], now_ns = 0;
         pace_hop hops[EVENTS][MOST_HOPS];
@@ -361,23 +346,4 @@ static void rates_of_flows_that_come_and_go_are_those_of_all_at_once(void **stat
     }
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_port_is_shared_by_those_that_are_left),
-        cmocka_unit_test(those_that_do_not_meet_keep_their_rate),
-        cmocka_unit_test(traffic_of_others_takes_its_share),
-        cmocka_unit_test(collectives_that_overlap_share_ports),
-        cmocka_unit_test(jobs_share_what_leads_up),
-        cmocka_unit_test(a_straggler_slows_the_ring_to_its_link),
-        cmocka_unit_test(a_torus_carries_a_ring_at_a_quarter),
-        cmocka_unit_test(a_dragonfly_has_one_way_between_groups),
-        cmocka_unit_test(nothing_beats_the_line_rate),
-        cmocka_unit_test(two_levels_with_contention),
-        cmocka_unit_test(a_group_may_be_wider_than_a_node),
-        cmocka_unit_test(nothing_is_not_a_number),
-        cmocka_unit_test(faults_come_back_alike),
-        cmocka_unit_test(memory_runs_out),
-        cmocka_unit_test(rates_of_flows_that_come_and_go_are_those_of_all_at_once),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+int main(void) { return run_tests_of_file(NULL, NULL); }

@@ -454,8 +454,7 @@ static void shrink(example *e, char said[SAID]) {
     }
 }
 
-static void exchanges_keep_what_they_promise(void **state) {
-    (void)state;
+TEST(exchanges_keep_what_they_promise) {
     const char *asked = getenv("PACE_CASES");
     int cases = asked ? atoi(asked) : 1000;
     for (int i = 0; i < cases; i++) {
@@ -489,8 +488,7 @@ static void slow_rank_holds_up_all(const char *name, uint32_t ranks, uint32_t gr
     pace_program_free(&program);
 }
 
-static void nobody_ends_before_the_slowest_gave(void **state) {
-    (void)state;
+TEST(nobody_ends_before_the_slowest_gave) {
     static const uint32_t groups[] = {1, 4}, pieces[] = {1, 2, 5}, all[] = {2, 4, 8, 12, 16, 24};
     for (size_t row = 0; row < pace_exchange_algorithm_count; row++) {
         const pace_exchange_algorithm *a = &pace_exchange_algorithms[row];
@@ -503,8 +501,4 @@ static void nobody_ends_before_the_slowest_gave(void **state) {
     }
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(exchanges_keep_what_they_promise),
-                                       cmocka_unit_test(nobody_ends_before_the_slowest_gave)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+int main(void) { return run_tests_of_file(NULL, NULL); }

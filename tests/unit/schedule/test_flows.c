@@ -49,8 +49,7 @@ static void assert_time(const char *collective, const char *algorithm, uint32_t 
     assert_near(simulate(collective, algorithm, n, bytes, 0, 0, true).end_ns, expected);
 }
 
-static void rings_take_what_the_closed_form_says(void **state) {
-    (void)state;
+TEST(rings_take_what_the_closed_form_says) {
     const uint32_t ranks[] = {2, 3, 8, 13, 64};
     const double sizes[] = {8, 1e6, 1073741824};
     for (size_t i = 0; i < 5; i++)
@@ -64,8 +63,7 @@ static void rings_take_what_the_closed_form_says(void **state) {
         }
 }
 
-static void hypercubes_take_what_the_closed_form_says(void **state) {
-    (void)state;
+TEST(hypercubes_take_what_the_closed_form_says) {
     for (uint32_t ranks = 2; ranks <= 256; ranks *= 2) {
         double n = ranks, lg = ceil_lg(ranks), S = 1e6, share = (n - 1) / n * S;
         assert_time("allreduce", "recursive_doubling", ranks, S, lg * (alpha + S * (beta + gam)));
@@ -75,8 +73,7 @@ static void hypercubes_take_what_the_closed_form_says(void **state) {
     }
 }
 
-static void a_number_between_powers_of_two_folds_in_and_out(void **state) {
-    (void)state;
+TEST(a_number_between_powers_of_two_folds_in_and_out) {
     const uint32_t ranks[] = {3, 5, 6, 7, 12, 100};
     for (size_t i = 0; i < 6; i++) {
         double lg = ceil_lg(ranks[i]) - 1, S = 4e5;
@@ -90,8 +87,7 @@ static void a_number_between_powers_of_two_folds_in_and_out(void **state) {
     }
 }
 
-static void trees_take_what_the_closed_form_says(void **state) {
-    (void)state;
+TEST(trees_take_what_the_closed_form_says) {
     for (uint32_t ranks = 2; ranks <= 512; ranks *= 2) {
         double lg = ceil_lg(ranks), S = 1e5;
         assert_time("broadcast", "binomial", ranks, S, lg * (alpha + S * beta));
@@ -104,8 +100,7 @@ static void trees_take_what_the_closed_form_says(void **state) {
                 (n - 1) * (alpha + S / k * beta) + (k - 1) * S / k * beta);
 }
 
-static void two_levels_add_up(void **state) {
-    (void)state;
+TEST(two_levels_add_up) {
     const uint32_t shapes[][2] = {{2, 4}, {8, 16}, {16, 3}};
     for (size_t i = 0; i < 3; i++) {
         double G = shapes[i][0], N = shapes[i][1], S = 1e7;
@@ -118,8 +113,7 @@ static void two_levels_add_up(void **state) {
 }
 
 /* Each row that has both a closed form and a program: the same time where all ranks are in step. */
-static void rows_of_the_table_agree_with_their_programs(void **state) {
-    (void)state;
+TEST(rows_of_the_table_agree_with_their_programs) {
     const char *exact[] = {"ring",    "recursive_doubling", "halving", "rabenseifner", "binomial", "direct", "torus",
                            "pairwise"};
     int compared = 0;
@@ -148,8 +142,7 @@ static void rows_of_the_table_agree_with_their_programs(void **state) {
     assert_true(compared > 60);
 }
 
-static void loggp_has_overheads_on_both_sides(void **state) {
-    (void)state;
+TEST(loggp_has_overheads_on_both_sides) {
     double L = 500, o = 10, g = 5, G = 1, n = 64, S = 64 * 1000;
     pace_program program;
     OK(pace_program_build(&program, "allreduce", "ring", &(pace_program_question){.ranks = 64, .bytes = S}));
@@ -161,8 +154,7 @@ static void loggp_has_overheads_on_both_sides(void **state) {
     pace_program_free(&program);
 }
 
-static void nothing_is_faster_than_its_port(void **state) {
-    (void)state;
+TEST(nothing_is_faster_than_its_port) {
     const char *algorithms[] = {"ring", "recursive_doubling", "rabenseifner", "binomial", "direct"};
     for (uint32_t n = 2; n <= 40; n++)
         for (size_t i = 0; i < 5; i++) {
@@ -176,8 +168,7 @@ static void nothing_is_faster_than_its_port(void **state) {
         }
 }
 
-static void folding_keeps_the_end_of_every_rank(void **state) {
-    (void)state;
+TEST(folding_keeps_the_end_of_every_rank) {
     enum { N = 96 };
     pace_program program;
     OK(pace_program_build(&program, "allreduce", "ring", &(pace_program_question){.ranks = N, .bytes = 1e6}));
@@ -202,8 +193,7 @@ static void folding_keeps_the_end_of_every_rank(void **state) {
 }
 
 /* 131,072 ranks: one is simulated. */
-static void cost_does_not_grow_with_ranks_that_are_alike(void **state) {
-    (void)state;
+TEST(cost_does_not_grow_with_ranks_that_are_alike) {
     double n = 131072, S = 1073741824;
     pace_flows_result ring = simulate("allreduce", "ring", 131072, S, 0, 0, false);
     assert_int_equal(ring.simulated_ranks, 1);
@@ -228,8 +218,7 @@ static void assert_message(const char *part) {
     if (!strstr(pace_message(), part)) fail_msg("'%s' is not in '%s'", part, pace_message());
 }
 
-static void two_that_wait_for_each_other_are_named(void **state) {
-    (void)state;
+TEST(two_that_wait_for_each_other_are_named) {
     pace_program program;
     pace_flows_result result;
     OK(pace_program_init(&program, 2));
@@ -253,8 +242,7 @@ static pace_status one_way(double sent, double received, int sends, int receives
     return run(&program, &result);
 }
 
-static void what_is_not_received_is_a_fault(void **state) {
-    (void)state;
+TEST(what_is_not_received_is_a_fault) {
     OK(one_way(8, 8, 3, 3));
     assert_int_equal(one_way(8, 8, 3, 1), PACE_E_INPUT);
     assert_message("rank 0 sent 2 more messages to rank 1 than it receives");
@@ -267,8 +255,7 @@ static void what_is_not_received_is_a_fault(void **state) {
 }
 
 /* A large message, then a small one that would be there first: they are received as sent. */
-static void a_message_never_overtakes(void **state) {
-    (void)state;
+TEST(a_message_never_overtakes) {
     pace_program program;
     pace_flows_result result;
     OK(pace_program_init(&program, 2));
@@ -283,8 +270,7 @@ static void a_message_never_overtakes(void **state) {
     assert_near(result.end_ns, alpha + (1e6 + 1) * beta);
 }
 
-static void lanes_wait_for_each_other(void **state) {
-    (void)state;
+TEST(lanes_wait_for_each_other) {
     pace_program program;
     pace_flows_result result;
     OK(pace_program_init(&program, 1));
@@ -299,8 +285,7 @@ static void lanes_wait_for_each_other(void **state) {
     assert_near(result.end_ns, 125);
 }
 
-static void what_cannot_be_is_said(void **state) {
-    (void)state;
+TEST(what_cannot_be_is_said) {
     pace_program program;
     const pace_program_question q = {.ranks = 6, .bytes = 8, .group = 4};
     assert_int_equal(pace_program_build(&program, "allreduce", "rnig", &q), PACE_E_INPUT);
@@ -323,23 +308,4 @@ static void what_cannot_be_is_said(void **state) {
     assert_message("rank 0 exchanges with rank 7: expected another of the 3 ranks");
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(rings_take_what_the_closed_form_says),
-        cmocka_unit_test(hypercubes_take_what_the_closed_form_says),
-        cmocka_unit_test(a_number_between_powers_of_two_folds_in_and_out),
-        cmocka_unit_test(trees_take_what_the_closed_form_says),
-        cmocka_unit_test(two_levels_add_up),
-        cmocka_unit_test(rows_of_the_table_agree_with_their_programs),
-        cmocka_unit_test(loggp_has_overheads_on_both_sides),
-        cmocka_unit_test(nothing_is_faster_than_its_port),
-        cmocka_unit_test(folding_keeps_the_end_of_every_rank),
-        cmocka_unit_test(cost_does_not_grow_with_ranks_that_are_alike),
-        cmocka_unit_test(two_that_wait_for_each_other_are_named),
-        cmocka_unit_test(what_is_not_received_is_a_fault),
-        cmocka_unit_test(a_message_never_overtakes),
-        cmocka_unit_test(lanes_wait_for_each_other),
-        cmocka_unit_test(what_cannot_be_is_said),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+int main(void) { return run_tests_of_file(NULL, NULL); }

@@ -49,8 +49,7 @@ static double check_lanes(const pace_flow_log *log) {
     return last;
 }
 
-static void lanes_have_no_gaps(void **state) {
-    (void)state;
+TEST(lanes_have_no_gaps) {
     static const char *const algorithms[] = {"ring", "recursive_doubling", "binomial", "pipelined_tree"};
     pace_fabric fabric;
     OK(pace_fabric_switch(&fabric, RANKS, BYTES_PER_S, NULL));
@@ -73,8 +72,7 @@ static void lanes_have_no_gaps(void **state) {
 }
 
 /* Every receive of a ring takes the latency and a rank's share of the bytes on the wire. */
-static void a_ring_receives_evenly(void **state) {
-    (void)state;
+TEST(a_ring_receives_evenly) {
     logged ring;
     size_t receives = 0;
     run(&ring, "ring", NULL, true, 1000000);
@@ -89,8 +87,7 @@ static void a_ring_receives_evenly(void **state) {
     pace_flow_log_free(&ring.log);
 }
 
-static void a_limit_cuts_ranks_then_operations(void **state) {
-    (void)state;
+TEST(a_limit_cuts_ranks_then_operations) {
     logged few, fewer;
     run(&few, "ring", NULL, true, 1);
     assert_int_equal(few.log.ranks.count, 1);
@@ -103,11 +100,4 @@ static void a_limit_cuts_ranks_then_operations(void **state) {
     pace_flow_log_free(&fewer.log);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(lanes_have_no_gaps),
-        cmocka_unit_test(a_ring_receives_evenly),
-        cmocka_unit_test(a_limit_cuts_ranks_then_operations),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+int main(void) { return run_tests_of_file(NULL, NULL); }

@@ -49,8 +49,7 @@ static pace_gradient_times asked(const char *machine, const char *approach) {
 static const char slow[] = "p100-pcie-16*4 pcie=12GB/s nodes=4 net=1Gb/s", fast[] = "v100-sxm2-16*8 nvlink=150GB/s";
 
 /* Order statistics of the normal distribution (Harter 1961): 0.5642, 1.4236, 2.0697 of 2, 8, 32 draws. */
-static void test_most(void **state) {
-    (void)state;
+TEST(test_most) {
     assert_true(pace_expected_most(1) == 0);
     assert_true(fabs(pace_expected_most(2) - 0.5642) < 0.03);
     assert_true(fabs(pace_expected_most(8) - 1.4236) < 0.02);
@@ -58,8 +57,7 @@ static void test_most(void **state) {
 }
 
 /* One worker, or a network without a price, leaves the step as it is; nothing is ever hidden twice. */
-static void test_bounds(void **state) {
-    (void)state;
+TEST(test_bounds) {
     double alone = pace_gradient_profile_step_s(&profile);
     for (size_t i = 0; i < table.rows.count; i++) {
         const char *name = table.rows.items[i].name;
@@ -75,8 +73,7 @@ static void test_bounds(void **state) {
 }
 
 /* A clock run by hand: every tensor alone on one lane. */
-static void test_against_clock(void **state) {
-    (void)state;
+TEST(test_against_clock) {
     pace_machine m;
     pace_exchange e;
     pace_approach a;
@@ -107,8 +104,7 @@ static double end_by_instants(const double *exchange_s, double slows) {
     return now;
 }
 
-static void test_slowed_against_instants(void **state) {
-    (void)state;
+TEST(test_slowed_against_instants) {
     static const char *const machines[] = {slow, fast};
     static const char approach[] = "baidu-mpi:skew=0:slows=0.4";
     pace_approach_setup setup = {.copy_rate = 1e10};
@@ -131,8 +127,7 @@ static void test_slowed_against_instants(void **state) {
 }
 
 /* Servers take from both passes, at most what slows / (1 - slows) of each is. */
-static void test_slowed_by_servers(void **state) {
-    (void)state;
+TEST(test_slowed_by_servers) {
     pace_gradient_times times = asked(slow, "grpc:skew=0:slows=0.5"), alone = asked(slow, "grpc:skew=0");
     assert_true(fabs(times.slowed_s[0] - profile.backward_s) < 1e-12);
     assert_true(fabs(times.slowed_s[1] - profile.forward_s) < 1e-12);
@@ -141,8 +136,7 @@ static void test_slowed_by_servers(void **state) {
 }
 
 /* Fusion: one buffer takes all that is ready; nothing is fused when nothing may be. */
-static void test_fusion(void **state) {
-    (void)state;
+TEST(test_fusion) {
     pace_gradient_times fused = asked(slow, "horovod-mpi:cycle_s=0"), apart = asked(slow, "horovod-mpi:fuses_bytes=0");
     assert_true(apart.buffers == TENSORS && fused.buffers < TENSORS / 4);
     assert_true(fused.step_s < apart.step_s);
@@ -198,8 +192,7 @@ static steps_of_loop loop(const char *machine, const char *approach) {
     return out;
 }
 
-static void test_cycles(void **state) {
-    (void)state;
+TEST(test_cycles) {
     static const double cycles_s[] = {0.537e-3, 3.13e-3, 5.17e-3, 19.3e-3, 61.7e-3}, buffers[] = {1e12, 64e6, 1e7};
     static const char *const machines[] = {slow, fast};
     size_t settled = 0;
@@ -221,8 +214,7 @@ static void test_cycles(void **state) {
 }
 
 /* A pointer cache and reductions on the device each save, and the host pays for large vectors (Awan et al. 2019). */
-static void test_pointer_cache(void **state) {
-    (void)state;
+TEST(test_pointer_cache) {
     assert_true(asked(slow, "horovod-mpi:cache=1").exchange_s < asked(slow, "horovod-mpi").exchange_s);
     assert_true(asked(slow, "mpi-opt").exchange_s <= asked(slow, "horovod-mpi").exchange_s);
     assert_true(asked(slow, "horovod-mpi:reduce=device").exchange_s <
@@ -230,8 +222,7 @@ static void test_pointer_cache(void **state) {
 }
 
 /* More servers are no slower, up to the largest tensor, which lies on one. */
-static void test_largest_tensor(void **state) {
-    (void)state;
+TEST(test_largest_tensor) {
     double kept = bytes[3];
     bytes[3] = 4e8;
     double two = asked(slow, "grpc:servers=2").step_s, many = asked(slow, "grpc:servers=16").step_s;
@@ -242,8 +233,7 @@ static void test_largest_tensor(void **state) {
 
 /* A walk that starts each layer when its tensors are back, and waits for the last exchange, is as much longer as the
  * closed form says: forward by the latest layer, whose place in it mirrors its gradient's in backward. */
-static void test_ends(void **state) {
-    (void)state;
+TEST(test_ends) {
     static const char *const names[] = {"grpc",      "grpc:servers=7", "ps",  "byteps",
                                         "baidu-mpi", "horovod-mpi",    "p2p", "nccl"};
     for (size_t k = 0; k < sizeof names / sizeof *names; k++) {
@@ -271,18 +261,4 @@ static void test_ends(void **state) {
     }
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_most),
-        cmocka_unit_test(test_bounds),
-        cmocka_unit_test(test_against_clock),
-        cmocka_unit_test(test_slowed_against_instants),
-        cmocka_unit_test(test_slowed_by_servers),
-        cmocka_unit_test(test_fusion),
-        cmocka_unit_test(test_cycles),
-        cmocka_unit_test(test_pointer_cache),
-        cmocka_unit_test(test_largest_tensor),
-        cmocka_unit_test(test_ends),
-    };
-    return cmocka_run_group_tests(tests, set_up, tear_down);
-}
+int main(void) { return run_tests_of_file(set_up, tear_down); }

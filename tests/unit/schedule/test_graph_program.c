@@ -61,8 +61,7 @@ static void assert_near(double found, double expected) {
     if (fabs(found - expected) > 1e-9 * expected) fail_msg("expected %.15g, found %.15g", expected, found);
 }
 
-static void collectives_take_what_the_closed_form_says(void **state) {
-    (void)state;
+TEST(collectives_take_what_the_closed_form_says) {
     const double n = 4, S = 1048576, a = wire.latency_ns, b = wire.ns_per_byte;
     const struct {
         const char *file, *collective, *algorithm;
@@ -86,8 +85,7 @@ static void collectives_take_what_the_closed_form_says(void **state) {
 }
 
 /* 8 ranks, 14 messages of 128 KiB each; the sums take no time, then some. */
-static void a_ring_of_sends_is_the_ring(void **state) {
-    (void)state;
+TEST(a_ring_of_sends_is_the_ring) {
     job j;
     double end_ns = 0;
     if (!read_job(&j, "custom_ring_allreduce_8npus", 8)) skip();
@@ -100,8 +98,7 @@ static void a_ring_of_sends_is_the_ring(void **state) {
 }
 
 /* One rank's file for another's: the messages do not meet. */
-static void what_does_not_meet_is_said(void **state) {
-    (void)state;
+TEST(what_does_not_meet_is_said) {
     job j;
     double end_ns = 0;
     if (!read_job(&j, "custom_ring_allreduce_8npus", 8)) skip();
@@ -129,11 +126,4 @@ static void what_does_not_meet_is_said(void **state) {
     free_job(&j);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(collectives_take_what_the_closed_form_says),
-        cmocka_unit_test(a_ring_of_sends_is_the_ring),
-        cmocka_unit_test(what_does_not_meet_is_said),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+int main(void) { return run_tests_of_file(NULL, NULL); }

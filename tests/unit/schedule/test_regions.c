@@ -88,8 +88,7 @@ static void assert_alike(const asked *a, const run *one, const run *other) {
 }
 
 /* A log of all ranks is kept in the order of time, which makes one region of them. */
-static void regions_do_what_one_does(void **state) {
-    (void)state;
+TEST(regions_do_what_one_does) {
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         run side_by_side = run_on(&cases[i], false, NULL), in_order = run_on(&cases[i], true, NULL);
         assert_alike(&cases[i], &in_order, &side_by_side);
@@ -99,8 +98,7 @@ static void regions_do_what_one_does(void **state) {
 }
 
 /* Beside traffic of others, a byte in a thousand seconds, every flow has its rate from all that share its links. */
-static void equal_shares_are_max_min_rates(void **state) {
-    (void)state;
+TEST(equal_shares_are_max_min_rates) {
     const pace_background others = {.from = 0, .to = 1, .bytes_per_s = 1e-3};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         run shares = run_on(&cases[i], false, NULL), rates = run_on(&cases[i], false, &others);
@@ -110,10 +108,4 @@ static void equal_shares_are_max_min_rates(void **state) {
     }
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(regions_do_what_one_does),
-        cmocka_unit_test(equal_shares_are_max_min_rates),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+int main(void) { return run_tests_of_file(NULL, NULL); }

@@ -39,8 +39,7 @@ static pace_segment *segment(pace_replay *replay, int64_t start, int64_t duratio
 }
 
 /* A host lane (resource 0) launches two kernels (resource 1) and waits for the second. */
-static void test_by_hand(void **state) {
-    (void)state;
+TEST(test_by_hand) {
     pace_replay replay = {.origin_ns = 100};
     int64_t start[5];
     uint8_t bound[5];
@@ -74,8 +73,7 @@ static void test_by_hand(void **state) {
     pace_replay_free(&replay);
 }
 
-static void test_deadlock(void **state) {
-    (void)state;
+TEST(test_deadlock) {
     pace_replay replay = {0};
     int64_t start[4];
     lane(&replay);
@@ -90,8 +88,7 @@ static void test_deadlock(void **state) {
     pace_replay_free(&replay);
 }
 
-static void test_empty(void **state) {
-    (void)state;
+TEST(test_empty) {
     pace_replay replay = {0};
     assert_int_equal(pace_replay_run(&replay, unit, NULL, NULL), PACE_OK);
     pace_replay_free(&replay);
@@ -157,8 +154,7 @@ static void relax(const pace_replay *replay, const double *factor, int64_t *star
     }
 }
 
-static void test_random(void **state) {
-    (void)state;
+TEST(test_random) {
     seed = 7;
     for (int round = 0; round < 3000; round++) {
         pace_replay replay;
@@ -179,12 +175,4 @@ static void test_random(void **state) {
     }
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_by_hand),
-        cmocka_unit_test(test_deadlock),
-        cmocka_unit_test(test_empty),
-        cmocka_unit_test(test_random),
-    };
-    return cmocka_run_group_tests(tests, start_all, NULL);
-}
+int main(void) { return run_tests_of_file(start_all, NULL); }

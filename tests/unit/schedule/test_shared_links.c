@@ -55,8 +55,7 @@ static pace_flows_result both_ways(job j) {
 }
 
 /* On a switch every port has one message at a time: as without a fabric. */
-static void on_a_switch_nothing_changes(void **state) {
-    (void)state;
+TEST(on_a_switch_nothing_changes) {
     const char *algorithms[] = {"ring", "recursive_doubling", "rabenseifner", "binomial"};
     for (uint32_t n = 2; n <= 64; n *= 2)
         for (size_t i = 0; i < 4; i++) {
@@ -71,8 +70,7 @@ static void on_a_switch_nothing_changes(void **state) {
 }
 
 /* Other simulators let a NIC send to all at once at full rate: 0.89 ms and 0.75 ms for these two. */
-static void a_port_sends_only_so_fast(void **state) {
-    (void)state;
+TEST(a_port_sends_only_so_fast) {
     pace_fabric fabric;
     OK(pace_fabric_switch(&fabric, 8, 400e9, NULL));
     job j = {"allreduce", "direct", {.ranks = 8, .bytes = GiB}, 936.25, 400e9, &fabric, false};
@@ -86,8 +84,7 @@ static void a_port_sends_only_so_fast(void **state) {
 }
 
 /* Everybody sends to rank 0 at once: its port is shared. Two lanes of one rank share its port as well. */
-static void what_meets_at_a_port_shares_it(void **state) {
-    (void)state;
+TEST(what_meets_at_a_port_shares_it) {
     enum { N = 9 };
     pace_program program;
     pace_fabric fabric;
@@ -128,8 +125,7 @@ static void what_meets_at_a_port_shares_it(void **state) {
 }
 
 /* Rings on rails, one NIC a node: G rings share it. Leaves with half the bandwidth up: twice as long across. */
-static void rails_share_nics_and_leaves_oversubscribe(void **state) {
-    (void)state;
+TEST(rails_share_nics_and_leaves_oversubscribe) {
     enum { G = 4, NODES = 8 };
     nodes_shape shape = {NODES, G, 0, true, 300e9, 25e9, 0};
     double S = 64e6, n = NODES;
@@ -152,8 +148,7 @@ static void rails_share_nics_and_leaves_oversubscribe(void **state) {
 }
 
 /* Both trees carry half: between the bound of the ports and twice that, plus what fills the pipeline. */
-static void two_trees_come_near_the_bound(void **state) {
-    (void)state;
+TEST(two_trees_come_near_the_bound) {
     for (uint32_t n = 2; n <= 50; n += n < 17 ? 1 : 11) {
         double S = GiB, bound_ns = 2 * (n - 1.0) / n * S / 25e9 * 1e9;
         job j = {"allreduce", "double_tree", {.ranks = n, .bytes = S, .segments = 64}, 1000, 25e9, NULL, false};
@@ -165,8 +160,7 @@ static void two_trees_come_near_the_bound(void **state) {
 }
 
 /* With half-rate ranks a ring takes twice as long, shared links or not. */
-static void a_slow_rank_slows_the_ring(void **state) {
-    (void)state;
+TEST(a_slow_rank_slows_the_ring) {
     enum { N = 40 };
     double slowness[N];
     for (int i = 0; i < N; i++) slowness[i] = i % 10 == 3 ? 2 : 1;
@@ -189,8 +183,7 @@ static void a_slow_rank_slows_the_ring(void **state) {
 }
 
 /* Rings whose receives are all posted at the start, nine ranks and more: other simulators stall, and say nothing. */
-static void a_stalled_exchange_is_an_error_and_a_right_one_is_not(void **state) {
-    (void)state;
+TEST(a_stalled_exchange_is_an_error_and_a_right_one_is_not) {
     pace_fabric fabric;
     pace_program program;
     pace_flows_result result;
@@ -215,8 +208,7 @@ static void a_stalled_exchange_is_an_error_and_a_right_one_is_not(void **state) 
 }
 
 /* Every allocation fails once: each time an error, and nothing is lost. */
-static void memory_runs_out(void **state) {
-    (void)state;
+TEST(memory_runs_out) {
     const char *algorithms[] = {"double_tree", "ring"};
     int64_t before = pace_memory_live();
     for (int i = 0; i < 2; i++)
@@ -251,23 +243,9 @@ static void memory_runs_out(void **state) {
         }
 }
 
-static void no_fabric_without_bandwidth(void **state) {
-    (void)state;
+TEST(no_fabric_without_bandwidth) {
     pace_fabric fabric;
     assert_int_equal(pace_fabric_switch(&fabric, 4, 0, NULL), PACE_E_INPUT);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(on_a_switch_nothing_changes),
-        cmocka_unit_test(a_port_sends_only_so_fast),
-        cmocka_unit_test(what_meets_at_a_port_shares_it),
-        cmocka_unit_test(rails_share_nics_and_leaves_oversubscribe),
-        cmocka_unit_test(two_trees_come_near_the_bound),
-        cmocka_unit_test(a_slow_rank_slows_the_ring),
-        cmocka_unit_test(a_stalled_exchange_is_an_error_and_a_right_one_is_not),
-        cmocka_unit_test(memory_runs_out),
-        cmocka_unit_test(no_fabric_without_bandwidth),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+int main(void) { return run_tests_of_file(NULL, NULL); }

@@ -61,8 +61,7 @@ static void ends(const pace_step *step, int64_t *device_ns, int64_t *host_ns) {
 }
 
 /* Launches cost T1 + T2 + T4 + T3 each when kernels are short; long kernels follow each other with the gap between. */
-static void bound_by_host_or_device(void **state) {
-    (void)state;
+TEST(bound_by_host_or_device) {
     enum { OPS = 50 };
     for (int device_bound = 0; device_bound < 2; device_bound++) {
         pace_graph graph;
@@ -88,8 +87,7 @@ static void bound_by_host_or_device(void **state) {
 }
 
 /* A queue of four takes the fifth launch when the first has ended: the host is held back, the device is not. */
-static void waits_for_the_queue(void **state) {
-    (void)state;
+TEST(waits_for_the_queue) {
     enum { OPS = 20, QUEUE = 4, KERNEL = 100000 };
     pace_graph graph;
     double ns[OPS];
@@ -119,8 +117,7 @@ static uint32_t draw(uint32_t below) {
 }
 
 /* A random graph on one thread, and the same walked by moving clocks. */
-static void against_moving_clocks(void **state) {
-    (void)state;
+TEST(against_moving_clocks) {
     for (seed = 1; seed < 4000000; seed += 13331) {
         pace_graph graph;
         static double ns[MOST];
@@ -171,8 +168,7 @@ static void against_moving_clocks(void **state) {
 }
 
 /* The caller of the backward thread waits for it: forward, backward, then what follows, one after the other. */
-static void threads_hand_over(void **state) {
-    (void)state;
+TEST(threads_hand_over) {
     pace_graph graph;
     assert_int_equal(pace_graph_init(&graph), PACE_OK);
     uint32_t forward = node(&graph, "forward", PACE_NO_NODE, 0), caller = node(&graph, "call", PACE_NO_NODE, 0);
@@ -194,8 +190,7 @@ static void threads_hand_over(void **state) {
 }
 
 /* Ranks that all-reduce start together when the slower has arrived; a message waits for its sender. */
-static void ranks_meet(void **state) {
-    (void)state;
+TEST(ranks_meet) {
     pace_graph graphs[2];
     double ns[2][3] = {{10000, 7000, 5000}, {90000, 7000, 5000}};
     for (int rank = 0; rank < 2; rank++) {
@@ -238,8 +233,7 @@ static void ranks_meet(void **state) {
 }
 
 /* Repeats share the device's queue; a captured graph leaves the host one launch at most. */
-static void repeats_and_captured_graphs(void **state) {
-    (void)state;
+TEST(repeats_and_captured_graphs) {
     pace_graph graph;
     double ns[2] = {40000, 40000};
     assert_int_equal(pace_graph_init(&graph), PACE_OK);
@@ -263,8 +257,7 @@ static void repeats_and_captured_graphs(void **state) {
 
 /* A step of two gradients and an optimizer that visits them: as an operator its T2, as an annotation what passes until
  * the first operator under it launches. */
-static void optimizers_visit_parameters(void **state) {
-    (void)state;
+TEST(optimizers_visit_parameters) {
     enum { START = 50000, EACH = 1000, ADDED = START + 2 * EACH };
     static const char step_name[] = "Optimizer.step#SGD.step";
     pace_host_costs plain = costs;
@@ -298,15 +291,4 @@ static void optimizers_visit_parameters(void **state) {
     costs = plain;
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(bound_by_host_or_device),
-        cmocka_unit_test(waits_for_the_queue),
-        cmocka_unit_test(against_moving_clocks),
-        cmocka_unit_test(threads_hand_over),
-        cmocka_unit_test(ranks_meet),
-        cmocka_unit_test(repeats_and_captured_graphs),
-        cmocka_unit_test(optimizers_visit_parameters),
-    };
-    return cmocka_run_group_tests(tests, make_costs, free_costs);
-}
+int main(void) { return run_tests_of_file(make_costs, free_costs); }

@@ -38,8 +38,7 @@ static int64_t duration(const pace_graph *graph) {
 }
 
 /* The same trace in both forms: 2,448 operators of the host (those with an operator schema) and 1,216 kernels. */
-static void both_forms_agree(void **state) {
-    (void)state;
+TEST(both_forms_agree) {
     pace_graph binary, json;
     pace_read_notes notes;
     if (!read_shared(&binary, &notes, pace_chakra_read, "feeder_test.chakra.0.et.gz")) skip();
@@ -59,8 +58,7 @@ static void both_forms_agree(void **state) {
 }
 
 /* One collective of 1 MiB on each of four devices. */
-static void one_collective(void **state) {
-    (void)state;
+TEST(one_collective) {
     static const struct {
         const char *file, *collective;
     } cases[] = {{"all_gather", "allgather"},
@@ -86,8 +84,7 @@ static void one_collective(void **state) {
 
 /* A ring of 8: 14 sends of an eighth to the next, 14 receives from the one before, 7 sums, each after the one before.
  */
-static void ring_of_sends(void **state) {
-    (void)state;
+TEST(ring_of_sends) {
     for (int rank = 0; rank < 8; rank++) {
         pace_graph graph;
         pace_read_notes notes;
@@ -155,8 +152,7 @@ static void make_graph(pace_graph *graph) {
     assert_int_equal(pace_graph_check(graph), PACE_OK);
 }
 
-static void what_is_written_is_read_back(void **state) {
-    (void)state;
+TEST(what_is_written_is_read_back) {
     static memory written;
     pace_graph graph, back;
     pace_read_notes notes;
@@ -189,8 +185,7 @@ static void what_is_written_is_read_back(void **state) {
 }
 
 /* A real trace with its threads and exchanges survives the way there and back. */
-static void a_trace_survives(void **state) {
-    (void)state;
+TEST(a_trace_survives) {
     const char *shared = getenv("PACELINE_SHARED");
     char path[512];
     pace_input *input;
@@ -220,8 +215,7 @@ static void a_trace_survives(void **state) {
 }
 
 /* Messages as protoc reads them with the fields of et_def.proto. */
-static void protoc_reads_what_is_written(void **state) {
-    (void)state;
+TEST(protoc_reads_what_is_written) {
     const char *source = getenv("PACELINE_SOURCE");
     if (!source || system("protoc --version >/dev/null 2>&1") != 0) skip();
     static memory written;
@@ -280,8 +274,7 @@ static void expect(reader read, const char *bytes, size_t length, const char *sa
 #define BINARY(bytes, says) expect(pace_chakra_read, bytes, sizeof bytes - 1, says)
 #define JSON(text, says) expect(pace_chakra_read_json, text, sizeof text - 1, says)
 
-static void bad_input_says_what_is_wrong(void **state) {
-    (void)state;
+TEST(bad_input_says_what_is_wrong) {
     BINARY("", "expected the nodes");
     BINARY("\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff", "byte 0: expected the length of a message");
     BINARY("\x05\x0a", "expected a message of 5 bytes, found the end");
@@ -300,15 +293,4 @@ static void bad_input_says_what_is_wrong(void **state) {
         "waits for itself");
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(both_forms_agree),
-        cmocka_unit_test(one_collective),
-        cmocka_unit_test(ring_of_sends),
-        cmocka_unit_test(what_is_written_is_read_back),
-        cmocka_unit_test(a_trace_survives),
-        cmocka_unit_test(protoc_reads_what_is_written),
-        cmocka_unit_test(bad_input_says_what_is_wrong),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+int main(void) { return run_tests_of_file(NULL, NULL); }

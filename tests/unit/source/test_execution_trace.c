@@ -165,8 +165,7 @@ static void check_step(const pace_graph *graph) {
     assert_true(unknown->read_bytes == 256 && unknown->write_bytes == 256);
 }
 
-static void every_schema_says_the_same(void **state) {
-    (void)state;
+TEST(every_schema_says_the_same) {
     static const char *const schemas[] = {
         "1.0.0", "1.0.1", "1.0.2-chakra.0.0.4", "1.0.3-chakra.0.0.4", "1.1.0-chakra.0.0.4", "1.1.1-chakra.0.0.4"};
     static char text[16384];
@@ -209,8 +208,7 @@ static double flop_of(const pace_graph *graph, pace_op_family family, size_t *co
 /* VGG-13 on 512 images: ten convolutions and three products. An image takes 11.18 G multiply-adds in convolutions
  * (Simonyan and Zisserman 2015, configuration B; the first layer needs no gradient of its input) and 123.6 M in
  * products (25 088, 4 096, 4 096, 1 000). */
-static void vgg13(void **state) {
-    (void)state;
+TEST(vgg13) {
     pace_graph graph;
     size_t convolutions, products;
     if (!read_shared(&graph, "chakra/pair_vgg13_1xH100.et.json.gz")) skip();
@@ -230,8 +228,7 @@ static void vgg13(void **state) {
 }
 
 /* Each rank: five all-to-alls, three all-reduces (see the README of the data). */
-static void dlrm_ranks(void **state) {
-    (void)state;
+TEST(dlrm_ranks) {
     for (int rank = 0; rank < 8; rank++) {
         pace_graph graph;
         char name[64];
@@ -251,8 +248,7 @@ static void dlrm_ranks(void **state) {
 
 /* DLRM's default at 1024 samples: a hundred look-ups in each of eight tables of a million rows, forward and backward.
  */
-static void dlrm_looks_up(void **state) {
-    (void)state;
+TEST(dlrm_looks_up) {
     pace_graph graph;
     size_t passes[PACE_PASSES] = {0};
     if (!read_shared(&graph, "dlrm/moderato_param/my_dlrm_default_1024.json.gz")) skip();
@@ -268,8 +264,7 @@ static void dlrm_looks_up(void **state) {
     pace_graph_free(&graph);
 }
 
-static void all_others_are_read(void **state) {
-    (void)state;
+TEST(all_others_are_read) {
     static const char *const names[] = {"chakra/linear_RTX2080Ti.et_schema1.0.1.json.gz",
                                         "chakra/small.et_schema1.0.2.json.gz",
                                         "chakra/resnet_ddp.et_schema1.1.0.json.gz",
@@ -289,8 +284,7 @@ static void all_others_are_read(void **state) {
 
 /* --- nonsense ----------------------------------------------------------------------------------------------------- */
 
-static void bad_input_says_what_is_wrong(void **state) {
-    (void)state;
+TEST(bad_input_says_what_is_wrong) {
     static const struct {
         const char *text, *says;
     } cases[] = {
@@ -312,14 +306,4 @@ static void bad_input_says_what_is_wrong(void **state) {
     }
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_schema_says_the_same),
-        cmocka_unit_test(vgg13),
-        cmocka_unit_test(dlrm_ranks),
-        cmocka_unit_test(dlrm_looks_up),
-        cmocka_unit_test(all_others_are_read),
-        cmocka_unit_test(bad_input_says_what_is_wrong),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+int main(void) { return run_tests_of_file(NULL, NULL); }

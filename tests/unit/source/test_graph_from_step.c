@@ -90,8 +90,7 @@ static const pace_op *op_of(const pace_graph *graph, uint32_t launch) {
     return &graph->ops.items[graph->launches.items[launch].op];
 }
 
-static void what_a_step_holds(void **state) {
-    (void)state;
+TEST(what_a_step_holds) {
     pace_step step;
     pace_graph graph;
     read_bytes(&step, trace);
@@ -138,8 +137,7 @@ static void what_a_step_holds(void **state) {
     pace_step_free(&step);
 }
 
-static void an_interval_holds_what_starts_in_it(void **state) {
-    (void)state;
+TEST(an_interval_holds_what_starts_in_it) {
     pace_step step;
     pace_graph graph;
     read_bytes(&step, trace);
@@ -153,8 +151,7 @@ static void an_interval_holds_what_starts_in_it(void **state) {
 }
 
 /* The names of kernels tell the gradients apart, else their order does; what only prepares them has no amounts. */
-static void gradients_of_a_convolution(void **state) {
-    (void)state;
+TEST(gradients_of_a_convolution) {
     static const char *const kernels[][3] = {{"nchwToNhwcKernel", "sm80_xmma_wgrad_implicit_gemm",
                                               "sm80_xmma_dgrad_implicit_gemm"},
                                              {"nchwToNhwcKernel", "cudnn_implicit_convolve_a",
@@ -215,8 +212,7 @@ static void check_trace(const char *path) {
 
 /* Five steps of a GPT on a CPU: 4 layers of width 256, 2,048 words, 512 tokens a step. Its products are six operations
  * a token and weight, 12 width^2 weights a layer and the words' (Kaplan et al. 2020), wherever it runs. */
-static void a_host_is_its_own_device(void **state) {
-    (void)state;
+TEST(a_host_is_its_own_device) {
     const char *source = getenv("PACELINE_SOURCE");
     char path[512];
     pace_input *input;
@@ -248,8 +244,7 @@ static void a_host_is_its_own_device(void **state) {
     pace_step_free(&step);
 }
 
-static void every_trace_becomes_a_graph(void **state) {
-    (void)state;
+TEST(every_trace_becomes_a_graph) {
     const char *shared = getenv("PACELINE_SHARED");
     char folders[3][512];
     if (!shared) skip();
@@ -263,11 +258,4 @@ static void every_trace_becomes_a_graph(void **state) {
     pace_paths_free(&paths);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_a_step_holds),           cmocka_unit_test(an_interval_holds_what_starts_in_it),
-        cmocka_unit_test(gradients_of_a_convolution),  cmocka_unit_test(a_host_is_its_own_device),
-        cmocka_unit_test(every_trace_becomes_a_graph),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+int main(void) { return run_tests_of_file(NULL, NULL); }

@@ -84,8 +84,7 @@ static pace_status read_text(pace_job_reading *out, const char *text, const pace
     return read_bytes(out, text, strlen(text), options);
 }
 
-static void test_columns_in_any_order(void **state) {
-    (void)state;
+TEST(test_columns_in_any_order) {
     static const char text[] =
         "\xef\xbb\xbf# made here\n\nuser,Embedding-Weight-Bytes,Architecture,note,job,flop,cnodes,"
         "batch_size,memory_access_bytes,input_bytes,weight_traffic_bytes,dense_weight_bytes,"
@@ -127,8 +126,7 @@ static void expect_fault(const char *row, const char *reason) {
     pace_job_reading_free(&reading);
 }
 
-static void test_faults(void **state) {
-    (void)state;
+TEST(test_faults) {
     expect_fault("x,ps_worker,4,512,1.5e12,3e10,4e7,3e8,2e8",
                  "expected 10 cells as in the header, found 9: cut short?");
     expect_fault("x,ps_wor", "found 2: cut short?");
@@ -156,8 +154,7 @@ static void expect_failure(const char *text, const pace_job_reader_options *opti
     if (!strstr(pace_message(), message)) fail_msg("\"%s\" lacks \"%s\"", pace_message(), message);
 }
 
-static void test_columns_missing(void **state) {
-    (void)state;
+TEST(test_columns_missing) {
     static const char typo[] =
         "job,architecture,cnodes,batch_size,flops_total,memory_access_bytes,input_bytes,"
         "weight_traffic_bytes,dense_weight_bytes,embedding_weight_bytes\nx,ps_worker," NUMBERS "\n";
@@ -195,8 +192,7 @@ static void test_columns_missing(void **state) {
     pace_job_reading_free(&reading);
 }
 
-static void test_units(void **state) {
-    (void)state;
+TEST(test_units) {
     pace_job_reading reading;
     static const char gigabytes[] =
         HEADER "a,ps_worker,4,512,1.5e12,31.9,4e7,3e8,2e8,0\nb,ps_worker,4,512,1.5e12,100.4,4e7,3e8,"
@@ -244,8 +240,7 @@ static void set_threads(int threads) {
 #endif
 }
 
-static void test_blocks_and_threads(void **state) {
-    (void)state;
+TEST(test_blocks_and_threads) {
     size_t length, bad, repeated;
     char *text = many_rows(&length, &bad, &repeated), path[] = "/tmp/paceline-rejects-XXXXXX", *rejects[2];
     static seen_job first[MOST_SEEN];
@@ -289,8 +284,7 @@ static void test_blocks_and_threads(void **state) {
     free(rejects[0]), free(rejects[1]), free(text);
 }
 
-static void test_stream_that_breaks_off(void **state) {
-    (void)state;
+TEST(test_stream_that_breaks_off) {
     size_t length, bad, repeated;
     char *text = many_rows(&length, &bad, &repeated);
     uLong bound = compressBound((uLong)length) + 64;
@@ -321,8 +315,7 @@ static pace_status refuse(void *context, size_t worker, size_t file, const pace_
     return pace_fail(PACE_E_LIMIT, "enough");
 }
 
-static void test_callback_fails(void **state) {
-    (void)state;
+TEST(test_callback_fails) {
     size_t length, bad, repeated;
     char *text = many_rows(&length, &bad, &repeated);
     pace_input *input;
@@ -336,8 +329,7 @@ static void test_callback_fails(void **state) {
     free(text);
 }
 
-static void test_database(void **state) {
-    (void)state;
+TEST(test_database) {
 #ifdef PACE_HAVE_SQLITE
     char path[] = "/tmp/paceline-jobs-XXXXXX";
     int file = mkstemp(path);
@@ -379,8 +371,7 @@ static void test_database(void **state) {
 #endif
 }
 
-static void test_ids(void **state) {
-    (void)state;
+TEST(test_ids) {
     pace_job_ids ids;
     bool again[3];
     size_t repeats;
@@ -403,17 +394,4 @@ static void test_ids(void **state) {
     pace_job_ids_free(&ids);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_columns_in_any_order),
-        cmocka_unit_test(test_faults),
-        cmocka_unit_test(test_columns_missing),
-        cmocka_unit_test(test_units),
-        cmocka_unit_test(test_blocks_and_threads),
-        cmocka_unit_test(test_stream_that_breaks_off),
-        cmocka_unit_test(test_callback_fails),
-        cmocka_unit_test(test_database),
-        cmocka_unit_test(test_ids),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+int main(void) { return run_tests_of_file(NULL, NULL); }

@@ -71,8 +71,7 @@ static void check(const made_file *files, const char *const *paths, size_t count
     assert_int_equal(at, files[file].length);
 }
 
-static void test_every_row_once(void **unused) {
-    (void)unused;
+TEST(test_every_row_once) {
     static made_file files[5];
     const char *paths[5];
     for (int round = 0; round < 60; round++) {
@@ -88,8 +87,7 @@ static void test_every_row_once(void **unused) {
 }
 
 /* What comes once is read by one process; what is not there is somebody's to complain of. */
-static void test_streams(void **unused) {
-    (void)unused;
+TEST(test_streams) {
     const char *const streams[] = {"/nonexistent/a", "-"}, *const absent[] = {"/nonexistent/a"};
     for (size_t rank = 0; rank < 3; rank++) {
         pace_job_stretches mine = {0};
@@ -102,10 +100,4 @@ static void test_streams(void **unused) {
     }
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_every_row_once),
-        cmocka_unit_test(test_streams),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+int main(void) { return run_tests_of_file(NULL, NULL); }

@@ -29,7 +29,7 @@ static void holds(const pace_jobs *jobs, size_t row, unsigned number) {
     for (int i = PACE_JOB_REQUIRED; i < PACE_JOB_COLUMNS; i++) assert_true(isnan(jobs->values[i][row]));
 }
 
-static void test_rows_come_back(void **state) {
+TEST(test_rows_come_back) {
     pace_jobs jobs = {0};
     (void)state;
     for (unsigned i = 0; i < 1000; i++) add(&jobs, i);
@@ -43,8 +43,7 @@ static void test_rows_come_back(void **state) {
     assert_int_equal(pace_memory_live(), 0);
 }
 
-static void test_memory_that_runs_out(void **state) {
-    (void)state;
+TEST(test_memory_that_runs_out) {
     for (uint64_t n = 1;; n++) {
         pace_jobs jobs = {0};
         double values[PACE_JOB_COLUMNS];
@@ -63,7 +62,7 @@ static void test_memory_that_runs_out(void **state) {
     }
 }
 
-static void test_names(void **state) {
+TEST(test_names) {
     pace_job_architecture architecture;
     pace_job_column column;
     (void)state;
@@ -85,8 +84,4 @@ static void test_names(void **state) {
     assert_false(pace_job_column_find(&column, "flops", 5));
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_rows_come_back),
-                                       cmocka_unit_test(test_memory_that_runs_out), cmocka_unit_test(test_names)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+int main(void) { return run_tests_of_file(NULL, NULL); }

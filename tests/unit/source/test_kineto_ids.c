@@ -28,8 +28,7 @@ static uint32_t find(const char *name) {
     ",\"dur\":5,\"args\":{" args "}}"
 
 /* 4294967301 = 2^32 + 5. */
-static void test_launches(void **state) {
-    (void)state;
+TEST(test_launches) {
     read_trace("[" EVENT("cuda_runtime", "cudaLaunchKernel", 9, 9, 0, "\"correlation\":5") "," EVENT(
         "kernel", "near", 0, 7, 10,
         "\"device\":0,\"stream\":7,\"correlation\":5") "," EVENT("kernel", "far", 0, 7, 20,
@@ -40,8 +39,7 @@ static void test_launches(void **state) {
     pace_step_free(&step);
 }
 
-static void test_operators(void **state) {
-    (void)state;
+TEST(test_operators) {
     read_trace("[" EVENT("cpu_op", "aten::mm", 9, 9, 0, "\"External id\":5") "," EVENT(
         "kernel", "near", 0, 7, 10,
         "\"device\":0,\"stream\":7,\"External id\":5") "," EVENT("kernel", "far", 0, 7, 20,
@@ -55,8 +53,7 @@ static void test_operators(void **state) {
     "{\"ph\":\"" ph "\",\"cat\":\"fwdbwd\",\"name\":\"fwdbwd\",\"id\":" #id ",\"pid\":9,\"tid\":9,\"ts\":" #ts "}"
 
 /* Arrows may have any number: each leads from its own forward operator. */
-static void test_arrows(void **state) {
-    (void)state;
+TEST(test_arrows) {
     read_trace("[" EVENT("cpu_op", "first", 9, 9, 0, "") "," EVENT("cpu_op", "second", 9, 9, 10, "") "," EVENT(
         "cpu_op", "of second", 9, 9, 20,
         "") "," EVENT("cpu_op", "of first", 9, 9, 30,
@@ -70,8 +67,4 @@ static void test_arrows(void **state) {
     pace_step_free(&step);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_launches), cmocka_unit_test(test_operators),
-                                       cmocka_unit_test(test_arrows)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+int main(void) { return run_tests_of_file(NULL, NULL); }

@@ -43,8 +43,7 @@ static void read_operators(pace_step *step, size_t which) {
     pace_input_free(input);
 }
 
-static void test_shapes(void **state) {
-    (void)state;
+TEST(test_shapes) {
     for (size_t which = 0; which < sizeof operators / sizeof *operators; which++) {
         pace_step step;
         read_operators(&step, which);
@@ -58,8 +57,7 @@ static void test_shapes(void **state) {
 }
 
 /* More arrays that begin alike than are known at once. */
-static void test_many(void **state) {
-    (void)state;
+TEST(test_many) {
     static char text[1 << 20];
     size_t used = (size_t)sprintf(text, "[");
     for (int i = 0; i < 4000; i++)
@@ -84,7 +82,4 @@ static void test_many(void **state) {
     assert_int_equal(pace_memory_live(), 0);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_shapes), cmocka_unit_test(test_many)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+int main(void) { return run_tests_of_file(NULL, NULL); }

@@ -32,8 +32,7 @@ static pace_mend_verdict judge(pace_text *out, const char *value) {
     return verdict;
 }
 
-static void test_mended(void **state) {
-    (void)state;
+TEST(test_mended) {
     pace_text out = {0}, again = {0};
     for (size_t i = 0; i < PACE_COUNT(mends); i++) {
         assert_int_equal(judge(&out, mends[i].value), mends[i].mended ? PACE_MEND_MENDED : PACE_MEND_SOUND);
@@ -44,8 +43,7 @@ static void test_mended(void **state) {
     PACE_VEC_FREE(&out, &again);
 }
 
-static void test_broken(void **state) {
-    (void)state;
+TEST(test_broken) {
     pace_text out = {0};
     for (size_t i = 0; i < PACE_COUNT(broken); i++) assert_int_equal(judge(&out, broken[i]), PACE_MEND_BROKEN);
     char deep[2 * PACE_JSON_DEPTH + 1] = {0};
@@ -55,7 +53,4 @@ static void test_broken(void **state) {
     PACE_VEC_FREE(&out);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_mended), cmocka_unit_test(test_broken)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+int main(void) { return run_tests_of_file(NULL, NULL); }

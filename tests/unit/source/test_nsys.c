@@ -19,8 +19,7 @@ static pace_nvtx_range read_text(const char *text) {
 }
 
 /* What emit_nvtx writes (torch/csrc/profiler/util.cpp, getNvtxStr), and what else people write. */
-static void texts_are_understood(void **state) {
-    (void)state;
+TEST(texts_are_understood) {
     static const struct {
         const char *text;
         size_t name;
@@ -59,8 +58,7 @@ static void texts_are_understood(void **state) {
 
 static size_t call_length(const char *name) { return pace_nsys_call_length(name, strlen(name)); }
 
-static void names_are_kinetos(void **state) {
-    (void)state;
+TEST(names_are_kinetos) {
     char text[64];
     pace_nsys_copy_name(text, sizeof text, 1, 1, 2);
     assert_string_equal(text, "Memcpy HtoD (Pinned -> Device)");
@@ -110,8 +108,7 @@ static uint32_t task_named(const pace_step *step, const char *name) {
     return 0;
 }
 
-static void rows_become_linked_tasks(void **state) {
-    (void)state;
+TEST(rows_become_linked_tasks) {
     char path[] = "/tmp/paceline-nsys-XXXXXX";
     pace_step step;
     pace_read_notes notes;
@@ -136,8 +133,7 @@ static void rows_become_linked_tasks(void **state) {
 }
 
 /* A failed allocation may show as a table that breaks off nowhere: it is PACE_E_MEMORY, and nothing leaks. */
-static void memory_runs_out(void **state) {
-    (void)state;
+TEST(memory_runs_out) {
     char path[] = "/tmp/paceline-nsys-XXXXXX";
     write_export(path);
     int64_t live = pace_memory_live();
@@ -157,8 +153,7 @@ static void memory_runs_out(void **state) {
 }
 #endif
 
-static void without_sqlite_the_package_is_named(void **state) {
-    (void)state;
+TEST(without_sqlite_the_package_is_named) {
 #ifdef PACE_HAVE_SQLITE
     skip();
 #else
@@ -174,12 +169,4 @@ static void without_sqlite_the_package_is_named(void **state) {
 #endif
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-#ifdef PACE_HAVE_SQLITE
-        cmocka_unit_test(texts_are_understood), cmocka_unit_test(names_are_kinetos),
-        cmocka_unit_test(rows_become_linked_tasks), cmocka_unit_test(memory_runs_out),
-#endif
-        cmocka_unit_test(without_sqlite_the_package_is_named)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+int main(void) { return run_tests_of_file(NULL, NULL); }

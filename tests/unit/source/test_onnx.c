@@ -12,8 +12,7 @@
 /* Parameters as their sources print them: Caffe's BVLC models, torchvision (ResNet-50, VGG-19, SqueezeNet 1.1), and,
  * for what torchvision has too, billions of multiply-adds. ZFNet-512 is counted by hand from the sizes of its weights.
  */
-static void test_published(void **state) {
-    (void)state;
+TEST(test_published) {
     static const struct {
         const char *file;
         double parameters, billions;
@@ -130,8 +129,7 @@ static pace_wire_bytes write_model(const char *op) {
     return model;
 }
 
-static void test_small(void **state) {
-    (void)state;
+TEST(test_small) {
     pace_wire_bytes bytes = write_model("Relu");
     pace_model model;
     pace_config config = pace_config_default();
@@ -147,8 +145,7 @@ static void test_small(void **state) {
     PACE_VEC_FREE(&bytes);
 }
 
-static void test_refused(void **state) {
-    (void)state;
+TEST(test_refused) {
     pace_model model;
     pace_wire_bytes bytes = write_model("Frobnicate");
     assert_int_equal(pace_onnx_parse(&model, "m.onnx", bytes.items, bytes.count), PACE_E_MISSING);
@@ -165,8 +162,7 @@ static void test_refused(void **state) {
     PACE_VEC_FREE(&bytes);
 }
 
-static void test_allocations_fail(void **state) {
-    (void)state;
+TEST(test_allocations_fail) {
     pace_wire_bytes bytes = write_model("Relu");
     int64_t before = pace_memory_live();
     pace_status status = PACE_E_MEMORY;
@@ -182,12 +178,4 @@ static void test_allocations_fail(void **state) {
     PACE_VEC_FREE(&bytes);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_published),
-        cmocka_unit_test(test_small),
-        cmocka_unit_test(test_refused),
-        cmocka_unit_test(test_allocations_fail),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+int main(void) { return run_tests_of_file(NULL, NULL); }

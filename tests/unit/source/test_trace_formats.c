@@ -42,8 +42,7 @@ static const char *name_of(const char *text, const pace_trace_format *formats, s
     return found->name;
 }
 
-static void test_a_row_is_a_format(void **state) {
-    (void)state;
+TEST(test_a_row_is_a_format) {
     size_t count = pace_trace_format_count;
     pace_trace_format formats[32];
     assert_true(count + 2 <= 32);
@@ -67,8 +66,7 @@ static void test_a_row_is_a_format(void **state) {
         assert_string_equal(name_of(files[i].text, formats, count + 2), files[i].name);
 }
 
-static void test_names_of_traces_are_those_of_the_rows(void **state) {
-    (void)state;
+TEST(test_names_of_traces_are_those_of_the_rows) {
     char patterns[128];
     pace_trace_patterns(patterns, sizeof patterns);
     assert_true(pace_is_trace_name("a/rank0.json.gz") && pace_is_trace_name("rank0.sqlite"));
@@ -80,10 +78,4 @@ static void test_names_of_traces_are_those_of_the_rows(void **state) {
     }
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_a_row_is_a_format),
-        cmocka_unit_test(test_names_of_traces_are_those_of_the_rows),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+int main(void) { return run_tests_of_file(NULL, NULL); }

@@ -8,7 +8,7 @@
 
 static pace_usage_text text(const char *words) { return (pace_usage_text){words, strlen(words)}; }
 
-static void times_are_those_of_the_calendar(void **state) {
+TEST(times_are_those_of_the_calendar) {
     static const struct {
         const char *text;
         double seconds;
@@ -48,7 +48,7 @@ static void times_are_those_of_the_calendar(void **state) {
         assert_false(pace_usage_time(&seconds, &zoned, text(bad[i]), NULL));
 }
 
-static void durations_have_days_hours_and_minutes(void **state) {
+TEST(durations_have_days_hours_and_minutes) {
     static const struct {
         const char *text;
         double seconds;
@@ -65,7 +65,7 @@ static void durations_have_days_hours_and_minutes(void **state) {
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) assert_false(pace_usage_duration(&seconds, text(bad[i])));
 }
 
-static void lists_tell_models_apart(void **state) {
+TEST(lists_tell_models_apart) {
     pace_usage_gpus gpus[PACE_USAGE_KINDS_OF_GPU];
     size_t count;
     double total;
@@ -89,7 +89,7 @@ static void lists_tell_models_apart(void **state) {
     assert_false(pace_usage_list(&total, gpus, &count, text("gres/gpu"), "gres/gpu"));
 }
 
-static void brackets_count_tasks(void **state) {
+TEST(brackets_count_tasks) {
     double count;
     (void)state;
     assert_true(pace_usage_brackets(&count, text("123_[3-10,12%2]")) && count == 9);
@@ -103,7 +103,7 @@ static void brackets_count_tasks(void **state) {
     assert_false(pace_usage_brackets(&count, text("123_[]")));
 }
 
-static void nodes_are_held_by_one_job_or_more(void **state) {
+TEST(nodes_are_held_by_one_job_or_more) {
     pace_usage_nodes nodes = {0};
     pace_names names;
     pace_name one, two, found = 0;
@@ -130,11 +130,4 @@ static void nodes_are_held_by_one_job_or_more(void **state) {
     pace_names_free(&names);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(times_are_those_of_the_calendar),
-                                       cmocka_unit_test(durations_have_days_hours_and_minutes),
-                                       cmocka_unit_test(lists_tell_models_apart),
-                                       cmocka_unit_test(brackets_count_tasks),
-                                       cmocka_unit_test(nodes_are_held_by_one_job_or_more)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+int main(void) { return run_tests_of_file(NULL, NULL); }

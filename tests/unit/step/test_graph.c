@@ -18,8 +18,7 @@ static uint32_t launch(pace_graph *graph, uint32_t by, double elements, uint32_t
     return out;
 }
 
-static void equal_operations_share_one(void **state) {
-    (void)state;
+TEST(equal_operations_share_one) {
     pace_graph graph;
     assert_int_equal(pace_graph_init(&graph), PACE_OK);
     uint32_t by = node(&graph, "copy", PACE_NO_NODE, 0);
@@ -44,8 +43,7 @@ static void build(pace_graph *graph) {
     assert_int_equal(pace_graph_check(graph), PACE_OK);
 }
 
-static void cycles_are_refused(void **state) {
-    (void)state;
+TEST(cycles_are_refused) {
     for (int fault = 0; fault < 4; fault++) {
         pace_graph graph;
         build(&graph);
@@ -59,8 +57,7 @@ static void cycles_are_refused(void **state) {
     }
 }
 
-static void dangling_links_are_refused(void **state) {
-    (void)state;
+TEST(dangling_links_are_refused) {
     for (int fault = 0; fault < 4; fault++) {
         pace_graph graph;
         build(&graph);
@@ -73,11 +70,4 @@ static void dangling_links_are_refused(void **state) {
     }
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(equal_operations_share_one),
-        cmocka_unit_test(cycles_are_refused),
-        cmocka_unit_test(dangling_links_are_refused),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+int main(void) { return run_tests_of_file(NULL, NULL); }

@@ -48,8 +48,7 @@ static const char *launch_name(const pace_graph *g, uint32_t launch) {
     return launch == PACE_NO_LAUNCH ? "" : pace_names_text(&g->names, g->launches.items[launch].name);
 }
 
-static void a_copy_is_the_same(void **state) {
-    (void)state;
+TEST(a_copy_is_the_same) {
     for (seed = 1; seed < 200; seed++) {
         pace_graph graph, copy;
         uint64_t kept = seed;
@@ -92,8 +91,7 @@ static bool must_go(const pace_graph *g, const uint32_t *into, uint32_t node) {
     return false;
 }
 
-static void merged_launches_leave_and_the_rest_stays(void **state) {
-    (void)state;
+TEST(merged_launches_leave_and_the_rest_stays) {
     size_t gone = 0;
     for (uint64_t round = 1; round < 1500; round++) {
         pace_graph before, after;
@@ -143,10 +141,4 @@ static void merged_launches_leave_and_the_rest_stays(void **state) {
     assert_true(gone > 1000);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_copy_is_the_same),
-        cmocka_unit_test(merged_launches_leave_and_the_rest_stays),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+int main(void) { return run_tests_of_file(NULL, NULL); }

@@ -13,8 +13,7 @@ static pace_op op_of(pace_op_family family, pace_pass pass, unsigned count, cons
 
 /* He et al. 2016, ResNet: the first layer, 7 x 7 x 3 filters at stride 2 over 224 x 224, is 118,013,952 multiply-adds.
  */
-static void convolution_of_resnet(void **state) {
-    (void)state;
+TEST(convolution_of_resnet) {
     const double size[] = {1, 3, 224, 224, 64, 7, 7, 2, 2, 3, 3, 1, 1};
     pace_op op = op_of(PACE_OP_CONVOLUTION, PACE_PASS_FORWARD, 13, size);
     assert_true(pace_op_complete(&op));
@@ -23,8 +22,7 @@ static void convolution_of_resnet(void **state) {
 }
 
 /* What both gradients take together is what each takes alone, for products and convolutions. */
-static void gradients_add_up(void **state) {
-    (void)state;
+TEST(gradients_add_up) {
     const double product[] = {3, 64, 128, 256}, filters[] = {8, 16, 28, 28, 32, 3, 3, 1, 1, 1, 1, 1, 1};
     for (int family = 0; family < 2; family++) {
         pace_op part[3];
@@ -41,8 +39,7 @@ static void gradients_add_up(void **state) {
 }
 
 /* A lower triangle without its diagonal has n (n - 1) / 2 entries, with it n (n + 1) / 2. */
-static void triangle(void **state) {
-    (void)state;
+TEST(triangle) {
     for (int diagonal = 0; diagonal < 2; diagonal++) {
         const double size[] = {2, 9, 9, diagonal};
         pace_op op = op_of(PACE_OP_TRIL, PACE_PASS_FORWARD, 4, size);
@@ -51,8 +48,7 @@ static void triangle(void **state) {
     }
 }
 
-static void sizes_must_suffice(void **state) {
-    (void)state;
+TEST(sizes_must_suffice) {
     for (int family = 1; family < PACE_OP_FAMILIES; family++) {
         pace_op op = {.family = (pace_op_family)family, .element_bytes = 4};
         assert_false(pace_op_complete(&op));
@@ -66,12 +62,4 @@ static void sizes_must_suffice(void **state) {
     }
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(convolution_of_resnet),
-        cmocka_unit_test(gradients_add_up),
-        cmocka_unit_test(triangle),
-        cmocka_unit_test(sizes_must_suffice),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+int main(void) { return run_tests_of_file(NULL, NULL); }

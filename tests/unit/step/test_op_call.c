@@ -36,8 +36,7 @@ static void agrees_with_sizes(const pace_op *op, bool bytes_too) {
     assert_true(again.write_bytes == op->write_bytes);
 }
 
-static void products(void **state) {
-    (void)state;
+TEST(products) {
     assert_int_equal(call("aten::bmm", "[[5,2,3],[5,3,7]]\n[\"float\",\"float\"]"), 1);
     SIZES(&ops[0], GEMM, FORWARD, 5, 2, 7, 3);
     agrees_with_sizes(&ops[0], true);
@@ -51,8 +50,7 @@ static void products(void **state) {
 }
 
 /* ResNet-50's first layer, and a strided one with groups. */
-static void convolutions(void **state) {
-    (void)state;
+TEST(convolutions) {
     assert_int_equal(call("aten::convolution",
                           "[[32,3,224,224],[64,3,7,7],[],[],[],[],[],[],[]]\n"
                           "[\"float\",\"float\",\"\",\"ScalarList\",\"ScalarList\",\"ScalarList\"]\n"
@@ -76,8 +74,7 @@ static void convolutions(void **state) {
     "[[32,64,112,112],[32,3,224,224],[64,3,7,7],[],[],[],[],[],[],[],[]]\n[\"float\",\"float\",\"float\"]\n" \
     "[\"\",\"\",\"\",\"[0]\",\"[2, 2]\",\"[3, 3]\",\"[1, 1]\",\"False\",\"[0, 0]\",\"1\",\"" mask "\"]"
 
-static void gradients_of_convolutions(void **state) {
-    (void)state;
+TEST(gradients_of_convolutions) {
     const double once = 2.0 * 32 * 118013952; /* 118.0 million multiply-adds an image: He et al. 2016 */
     assert_int_equal(call("aten::convolution_backward", BACKWARD("[True, True, False]")), 2);
     SIZES(&ops[0], CONVOLUTION, BACKWARD_DATA, 32, 3, 224, 224, 64, 7, 7, 2, 2, 3, 3, 1, 1);
@@ -91,8 +88,7 @@ static void gradients_of_convolutions(void **state) {
 }
 
 /* Grouped heads, causal. */
-static void attentions(void **state) {
-    (void)state;
+TEST(attentions) {
     assert_int_equal(
         call("aten::_scaled_dot_product_flash_attention",
              "[[2,16,128,64],[2,4,256,64],[2,4,256,64],[],[],[],[]]\n"
@@ -109,8 +105,7 @@ static void attentions(void **state) {
     assert_string_equal(ops[0].kind, "efficient");
 }
 
-static void rows_and_columns(void **state) {
-    (void)state;
+TEST(rows_and_columns) {
     call("aten::native_layer_norm", "[[4,10,20],[],[20],[20],[]]\n[\"float\",\"\",\"float\",\"float\"]\n"
                                     "[\"\",\"[20]\",\"\",\"\",\"1e-5\"]");
     SIZES(&ops[0], NORMALIZATION, FORWARD, 40, 20);
@@ -129,8 +124,7 @@ static void rows_and_columns(void **state) {
     SIZES(&ops[0], LOSS, BACKWARD, 32, 1000);
 }
 
-static void embeddings(void **state) {
-    (void)state;
+TEST(embeddings) {
     call("aten::embedding", "[[1000,16],[4,5]]\n[\"float\",\"long int\"]");
     SIZES(&ops[0], EMBEDDING, FORWARD, 20, 1, 1000, 1, 16);
     call("aten::embedding_dense_backward", "[[4,5,16],[4,5],[],[],[]]\n[\"float\",\"long int\"]\n[\"\",\"\",\"1000\"]");
@@ -143,8 +137,7 @@ static void embeddings(void **state) {
     SIZES(&ops[0], EMBEDDING, FORWARD, 1024, 8, 1000000, 100, 64);
 }
 
-static void moves_and_updates(void **state) {
-    (void)state;
+TEST(moves_and_updates) {
     call("aten::cat", "[[[1024,64],[1024,36]],[]]\n[\"TensorList(float)\",\"Scalar\"]\n[\"\",\"1\"]");
     SIZES(&ops[0], COPY, FORWARD, 102400);
     assert_string_equal(ops[0].kind, "concat");
@@ -168,8 +161,7 @@ static void moves_and_updates(void **state) {
     SIZES(&ops[0], ELEMENTWISE, BACKWARD, 64, 2, 1);
 }
 
-static void poolings(void **state) {
-    (void)state;
+TEST(poolings) {
     call("aten::max_pool2d_with_indices", "[[32,64,112,112],[],[],[],[],[]]\n[\"float\"]\n"
                                           "[\"\",\"[3, 3]\",\"[2, 2]\",\"[1, 1]\",\"[1, 1]\",\"False\"]");
     SIZES(&ops[0], POOLING, FORWARD, 32, 64, 112, 112, 3, 3, 2, 2, 1, 1);
@@ -180,24 +172,10 @@ static void poolings(void **state) {
     agrees_with_sizes(&ops[0], true);
 }
 
-static void what_does_no_work(void **state) {
-    (void)state;
+TEST(what_does_no_work) {
     assert_true(pace_op_is_idle("aten::view") && pace_op_is_idle("aten::empty_strided"));
     assert_true(pace_op_is_idle("aten::detach_") && pace_op_is_idle("detach"));
     assert_false(pace_op_is_idle("aten::copy_") || pace_op_is_idle("aten::mm") || pace_op_is_idle("view"));
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(products),
-        cmocka_unit_test(convolutions),
-        cmocka_unit_test(gradients_of_convolutions),
-        cmocka_unit_test(attentions),
-        cmocka_unit_test(rows_and_columns),
-        cmocka_unit_test(embeddings),
-        cmocka_unit_test(moves_and_updates),
-        cmocka_unit_test(poolings),
-        cmocka_unit_test(what_does_no_work),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+int main(void) { return run_tests_of_file(NULL, NULL); }

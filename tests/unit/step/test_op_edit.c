@@ -40,8 +40,7 @@ static unsigned all_families(pace_op *out) {
     return n;
 }
 
-static void by_one_nothing_changes(void **state) {
-    (void)state;
+TEST(by_one_nothing_changes) {
     pace_op ops[16];
     for (unsigned i = 0, n = all_families(ops); i < n; i++) {
         pace_op same = ops[i];
@@ -51,8 +50,7 @@ static void by_one_nothing_changes(void **state) {
 }
 
 /* Samples are independent: the arithmetic of twice as many is twice as much, and the same as asked for outright. */
-static void twice_the_samples_is_twice_the_work(void **state) {
-    (void)state;
+TEST(twice_the_samples_is_twice_the_work) {
     pace_op ops[16];
     for (unsigned i = 0, n = all_families(ops); i < n; i++) {
         pace_op twice = ops[i], outright = ops[i];
@@ -68,8 +66,7 @@ static void twice_the_samples_is_twice_the_work(void **state) {
 }
 
 /* Whichever of its sizes counts samples, a product's arithmetic is linear in it; its bytes keep what is the weight. */
-static void a_product_keeps_its_weight(void **state) {
-    (void)state;
+TEST(a_product_keeps_its_weight) {
     pace_op op = OP(PACE_OP_GEMM, PACE_PASS_FORWARD, 1, 64, 32, 16), forward = op, gradient = op;
     pace_op_scale_size(&forward, 1, 2);
     pace_op_scale_size(&gradient, 3, 2);
@@ -78,8 +75,7 @@ static void a_product_keeps_its_weight(void **state) {
     assert_true(gradient.read_bytes == 2 * op.read_bytes && gradient.write_bytes == op.write_bytes);
 }
 
-static void a_dense_table_gradient_stays_as_large(void **state) {
-    (void)state;
+TEST(a_dense_table_gradient_stays_as_large) {
     pace_op op = OP(PACE_OP_EMBEDDING, PACE_PASS_BACKWARD, 128, 1, 1000, 1, 64);
     strcpy(op.kind, "dense");
     op.write_bytes = 1000 * 64 * 4;
@@ -88,15 +84,13 @@ static void a_dense_table_gradient_stays_as_large(void **state) {
 }
 
 /* Without sizes there are only amounts, which grow alike. */
-static void amounts_grow_where_sizes_are_unknown(void **state) {
-    (void)state;
+TEST(amounts_grow_where_sizes_are_unknown) {
     pace_op op = {.family = PACE_OP_NORMALIZATION, .element_bytes = 4, .flop = 10, .read_bytes = 20, .write_bytes = 30};
     pace_op_scale_size(&op, 0, 3);
     assert_true(op.flop == 30 && op.read_bytes == 60 && op.write_bytes == 90);
 }
 
-static void precision_to_itself_changes_nothing(void **state) {
-    (void)state;
+TEST(precision_to_itself_changes_nothing) {
     pace_op ops[16];
     for (unsigned i = 0, n = all_families(ops); i < n; i++) {
         pace_op same = ops[i];
@@ -105,8 +99,7 @@ static void precision_to_itself_changes_nothing(void **state) {
     }
 }
 
-static void half_precision_moves_half_the_bytes(void **state) {
-    (void)state;
+TEST(half_precision_moves_half_the_bytes) {
     pace_op gemm = OP(PACE_OP_GEMM, PACE_PASS_FORWARD, 1, 64, 32, 16), half = gemm;
     pace_op_set_precision(&half, PACE_BF16, 4);
     assert_true(half.precision == PACE_BF16 && half.element_bytes == 2 && half.flop == gemm.flop);
@@ -122,8 +115,7 @@ static void half_precision_moves_half_the_bytes(void **state) {
     assert_true(update.element_bytes == 4);
 }
 
-static void batch_and_precision_commute(void **state) {
-    (void)state;
+TEST(batch_and_precision_commute) {
     pace_op ops[16];
     for (unsigned i = 0, n = all_families(ops); i < n; i++) {
         pace_op a = ops[i], b = ops[i];
@@ -137,8 +129,7 @@ static void batch_and_precision_commute(void **state) {
 }
 
 /* y = f(x), z = g(y): fused, y is neither written nor read. */
-static void fusing_saves_one_write_and_one_read(void **state) {
-    (void)state;
+TEST(fusing_saves_one_write_and_one_read) {
     pace_op pair[] = {OP(PACE_OP_ELEMENTWISE, PACE_PASS_FORWARD, 4096, 1, 1),
                       OP(PACE_OP_ELEMENTWISE, PACE_PASS_FORWARD, 4096, 2, 1)};
     pace_op fused = pace_op_fuse(pair, 2);
@@ -152,17 +143,4 @@ static void fusing_saves_one_write_and_one_read(void **state) {
     assert_true(pace_op_equal(&all, &by_steps));
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(by_one_nothing_changes),
-        cmocka_unit_test(twice_the_samples_is_twice_the_work),
-        cmocka_unit_test(a_product_keeps_its_weight),
-        cmocka_unit_test(a_dense_table_gradient_stays_as_large),
-        cmocka_unit_test(amounts_grow_where_sizes_are_unknown),
-        cmocka_unit_test(precision_to_itself_changes_nothing),
-        cmocka_unit_test(half_precision_moves_half_the_bytes),
-        cmocka_unit_test(batch_and_precision_commute),
-        cmocka_unit_test(fusing_saves_one_write_and_one_read),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+int main(void) { return run_tests_of_file(NULL, NULL); }

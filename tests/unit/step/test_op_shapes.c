@@ -15,8 +15,7 @@ static void dims(unsigned argument, unsigned rank, const int64_t *sizes) {
 #define DIMS(argument, ...) \
     dims(argument, sizeof(int64_t[]){__VA_ARGS__} / sizeof(int64_t), (const int64_t[]){__VA_ARGS__})
 
-static void test_dims_and_types(void **state) {
-    (void)state;
+TEST(test_dims_and_types) {
     assert_true(pace_op_shapes_parse(&shapes, "[[2, 3],[],[4,5,6,7]]\n[\"float\",\"Scalar\",\"c10::BFloat16\"]"));
     assert_int_equal(shapes.count, 3);
     DIMS(0, 2, 3);
@@ -30,8 +29,7 @@ static void test_dims_and_types(void **state) {
     assert_int_equal(shapes.element_bytes[0], 0);
 }
 
-static void test_scalars(void **state) {
-    (void)state;
+TEST(test_scalars) {
     assert_true(pace_op_shapes_parse(&shapes,
                                      "[[1,3,9,9],[8,3,3,3],[],[],[],[],[],[]]\n"
                                      "[\"float\",\"float\",\"\",\"ScalarList\",\"ScalarList\",\"Scalar\",\"\",\"\"]\n"
@@ -48,8 +46,7 @@ static void test_scalars(void **state) {
 }
 
 /* Numbers as Python and TorchScript write them: a fraction is no size, whatever digits it is written with. */
-static void test_numbers(void **state) {
-    (void)state;
+TEST(test_numbers) {
     assert_true(pace_op_shapes_parse(&shapes, "[[2],[],[],[],[],[],[],[]]\n[\"float\"]\n"
                                               "[\"1e-05\",\"[1.0000000000000001e-05, 7, 2.5, 3.]\",\"70.0\",\"2e3\","
                                               "\"-1e+01\",\"9223372036854775807\",\"float16 0x\",\"\\\"9\"]"));
@@ -66,8 +63,7 @@ static void test_numbers(void **state) {
 }
 
 /* A list of tensors is one argument without sizes; what follows keeps its place. */
-static void test_tensor_list(void **state) {
-    (void)state;
+TEST(test_tensor_list) {
     assert_true(pace_op_shapes_parse(&shapes, "[[[2,3],[4]],[7]]\n[\"TensorList\",\"long int\"]\n[\"\",\"-12\"]"));
     assert_int_equal(shapes.count, 2);
     assert_int_equal(shapes.rank[0], 0);
@@ -77,8 +73,7 @@ static void test_tensor_list(void **state) {
     assert_int_equal(shapes.scalars[1][0], -12);
 }
 
-static void test_limits_and_nonsense(void **state) {
-    (void)state;
+TEST(test_limits_and_nonsense) {
     assert_true(
         pace_op_shapes_parse(&shapes, "[[1],[2],[3],[4],[5],[6],[7],[8],[9],[10],[11],[12],[13],[14],[15],[16],[17]]"));
     assert_int_equal(shapes.count, PACE_OP_ARGUMENTS);
@@ -97,8 +92,7 @@ static void test_limits_and_nonsense(void **state) {
     assert_true(shapes.dims[0][0] > 0);
 }
 
-static void test_amount(void **state) {
-    (void)state;
+TEST(test_amount) {
     const char *texts[] = {"aten::mm", "[[2,3],[3,5]]\n[\"float\",\"float\"]", "host"};
     pace_step step;
     pace_name names[2];
@@ -120,14 +114,4 @@ static void test_amount(void **state) {
     pace_step_free(&step);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_dims_and_types),
-        cmocka_unit_test(test_scalars),
-        cmocka_unit_test(test_numbers),
-        cmocka_unit_test(test_tensor_list),
-        cmocka_unit_test(test_limits_and_nonsense),
-        cmocka_unit_test(test_amount),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+int main(void) { return run_tests_of_file(NULL, NULL); }

@@ -33,8 +33,7 @@ static void check(const char *name, const pace_op_shapes *shapes, pace_op_family
 
 /* ../shared/data/kineto/reference_tracelens/<trace>/GEMM.csv, columns GFLOPS_first and "Data Moved (MB)_first" (which
  * is in MiB). TraceLens adds one operation per output for the bias, which we leave out. */
-static void test_addmm_as_tracelens(void **state) {
-    (void)state;
+TEST(test_addmm_as_tracelens) {
     static const struct {
         int64_t m, n, k;
         double gflop, mib;
@@ -60,8 +59,7 @@ static void test_addmm_as_tracelens(void **state) {
     }
 }
 
-static void test_products(void **state) {
-    (void)state;
+TEST(test_products) {
     pace_op_shapes mm = {0}, bmm = {0}, linear = {0}, wrong = {0};
     TENSOR(&mm, 2, 8944, 1024);
     TENSOR(&mm, 2, 1024, 2816);
@@ -83,8 +81,7 @@ static void test_products(void **state) {
     assert_true(flop == 0 && bytes == 0);
 }
 
-static void test_convolution(void **state) {
-    (void)state;
+TEST(test_convolution) {
     /* ResNet-50 conv1 at 224: 118.0 million multiply-adds */
     pace_op_shapes conv1 = {0};
     TENSOR(&conv1, 4, 1, 3, 224, 224);
@@ -115,8 +112,7 @@ static void test_convolution(void **state) {
           4.0 * (802816 + 2 * (150528 + 9408)));
 }
 
-static void test_transposed_convolution(void **state) {
-    (void)state;
+TEST(test_transposed_convolution) {
     pace_op_shapes shapes = {0};
     TENSOR(&shapes, 4, 1, 8, 4, 4);
     TENSOR(&shapes, 4, 8, 2, 2, 2);
@@ -129,8 +125,7 @@ static void test_transposed_convolution(void **state) {
 }
 
 /* reference_tracelens/{bert_small_h100,qwen05b_h100}/SDPA_fwd.csv */
-static void test_attention(void **state) {
-    (void)state;
+TEST(test_attention) {
     pace_op_shapes bert = {0}, qwen = {0}, backward = {0};
     for (int i = 0; i < 3; i++) {
         TENSOR(&bert, 2, 1, 8, 141, 64);
@@ -155,8 +150,7 @@ static void test_attention(void **state) {
 }
 
 /* What a tensor operator reads and writes is read off its definition; the shapes are those of real traces. */
-static void test_operands(void **state) {
-    (void)state;
+TEST(test_operands) {
     pace_op_shapes clamp = {0}, divide = {0}, compare = {0};
     TENSOR(&clamp, 4, 32, 64, 56, 56);
     clamp.count++;
@@ -169,8 +163,7 @@ static void test_operands(void **state) {
     check("aten::eq", &compare, PACE_OP_ELEMENTWISE, 141, 141 * (8 + 1)); /* writes booleans */
 }
 
-static void test_moves(void **state) {
-    (void)state;
+TEST(test_moves) {
     pace_op_shapes add = {0}, bias = {0}, relu = {0}, copy = {0}, norm = {0}, look_up = {0}, pool = {0};
     TENSOR(&add, 4, 10, 20);
     TENSOR(&add, 4, 10, 20);
@@ -196,8 +189,7 @@ static void test_moves(void **state) {
     check("aten::max_pool2d_with_indices", &pool, PACE_OP_POOLING, 128, 4 * (128 + 32));
 }
 
-static void test_unknown(void **state) {
-    (void)state;
+TEST(test_unknown) {
     double flop, bytes;
     pace_op_family family;
     pace_op_shapes negative = {0};
@@ -214,16 +206,4 @@ static void test_unknown(void **state) {
     assert_string_equal(pace_op_family_name(PACE_OP_FAMILIES), "unknown");
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_addmm_as_tracelens),
-        cmocka_unit_test(test_products),
-        cmocka_unit_test(test_convolution),
-        cmocka_unit_test(test_transposed_convolution),
-        cmocka_unit_test(test_attention),
-        cmocka_unit_test(test_operands),
-        cmocka_unit_test(test_moves),
-        cmocka_unit_test(test_unknown),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+int main(void) { return run_tests_of_file(NULL, NULL); }

@@ -61,8 +61,7 @@ static void make(void) {
     assert_int_equal(pace_step_check(&step), PACE_OK);
 }
 
-static void test_sorted(void **state) {
-    (void)state;
+TEST(test_sorted) {
     make();
     uint32_t next = 0;
     for (size_t i = 0; i < step.lanes.count; i++) {
@@ -82,8 +81,7 @@ static void test_sorted(void **state) {
     pace_step_free(&step);
 }
 
-static void test_nesting(void **state) {
-    (void)state;
+TEST(test_nesting) {
     make();
     below("outer", NULL);
     below("inner", "outer");
@@ -97,8 +95,7 @@ static void test_nesting(void **state) {
     pace_step_free(&step);
 }
 
-static void test_rounding(void **state) {
-    (void)state;
+TEST(test_rounding) {
     assert_int_equal(pace_step_init(&step), PACE_OK);
     add("host 1/1", PACE_TASK_OP, "parent", 0, 10000, 0, 0);
     add("host 1/1", PACE_TASK_OP, "child", 5000, 12000, 0, 0); /* 2 us over */
@@ -111,8 +108,7 @@ static void test_rounding(void **state) {
 }
 
 /* Tasks longer than 32 bits of nanoseconds keep their length when they are sorted, and nest by it. */
-static void test_long_tasks(void **state) {
-    (void)state;
+TEST(test_long_tasks) {
     const int64_t widest = (int64_t)UINT32_MAX - 1, hour = INT64_C(3600000000000);
     assert_int_equal(pace_step_init(&step), PACE_OK);
     add("host 1/2", PACE_TASK_OP, "widest column", 0, widest, 0, 0);
@@ -133,8 +129,7 @@ static void test_long_tasks(void **state) {
     pace_step_free(&step);
 }
 
-static void test_causes(void **state) {
-    (void)state;
+TEST(test_causes) {
     make();
     caused_by("by call", "launch");
     caused_by("by operator", "inner");
@@ -171,8 +166,7 @@ static int64_t *lengthen(uint32_t task) {
         assert_int_equal(pace_step_check(&step), PACE_OK); \
     } while (0)
 
-static void test_check(void **state) {
-    (void)state;
+TEST(test_check) {
     make();
     uint32_t outer = find("outer"), inner = find("inner"), kernel = find("by call"), elsewhere = find("elsewhere");
     BREAK(uint16_t, step.lane[elsewhere], step.lane[kernel], "another lane's range");
@@ -196,19 +190,11 @@ static void test_check(void **state) {
     pace_step_free(&step);
 }
 
-static void test_empty(void **state) {
-    (void)state;
+TEST(test_empty) {
     assert_int_equal(pace_step_init(&step), PACE_OK);
     assert_int_equal(pace_step_finish(&step), PACE_OK);
     assert_int_equal(pace_step_check(&step), PACE_OK);
     pace_step_free(&step);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_sorted),     cmocka_unit_test(test_nesting), cmocka_unit_test(test_rounding),
-        cmocka_unit_test(test_long_tasks), cmocka_unit_test(test_causes),  cmocka_unit_test(test_check),
-        cmocka_unit_test(test_empty),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+int main(void) { return run_tests_of_file(NULL, NULL); }

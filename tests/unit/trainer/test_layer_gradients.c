@@ -100,8 +100,7 @@ static void check(const char *layers) { check_batch(layers, 3); }
     "inputs: {image: {image: [3, 8, 8]}}\nloss: cross_entropy\nlayers:\n  - conv: {out: 8, kernel: 3, pad: 1}\n"
 #define END "  - flatten\n  - linear: 5\n"
 
-static void test_convolutions(void **state) {
-    (void)state;
+TEST(test_convolutions) {
     check(IMAGE "  - conv: {out: 6, kernel: 3, stride: 2, pad: 1, bias: 0}\n" END);
     check(
         IMAGE
@@ -109,22 +108,20 @@ static void test_convolutions(void **state) {
     check(IMAGE "  - conv: {out: 16, kernel: [1, 3], pad: [0, 1], groups: 2}\n" END);
 }
 
-static void test_pools(void **state) {
-    (void)state;
+TEST(test_pools) {
     check(IMAGE "  - max_pool: {kernel: 3, stride: 2, ceil: 1}\n" END);
     check(IMAGE "  - max_pool: {kernel: 3, stride: 2, pad: 1}\n" END);
     check(IMAGE "  - avg_pool: {kernel: 3, stride: 1, pad: 1}\n  - adaptive_pool\n" END);
 }
 
-static void test_norms(void **state) {
-    (void)state;
+TEST(test_norms) {
     check(
         IMAGE
         "  - tanh\n  - conv: {out: 8, bias: 0}\n  - batch_norm\n  - tanh\n  - conv: {out: 8, bias: 0}\n  - batch_norm\n  - tanh\n" END);
     check(IMAGE "  - lrn: 5\n" END);
 }
 
-static void test_elementwise(void **state) {
+TEST(test_elementwise) {
     static const char *const words[] = {"relu", "relu6", "gelu", "silu", "tanh", "sigmoid", "dropout: 0.4"};
     char text[512];
     (void)state;
@@ -134,8 +131,7 @@ static void test_elementwise(void **state) {
     }
 }
 
-static void test_joins(void **state) {
-    (void)state;
+TEST(test_joins) {
     check(IMAGE "  - add:\n      - [conv: {out: 8, kernel: 3, pad: 1}, tanh, conv: {out: 8}]\n      - []\n  - tanh\n"
                 "  - add: [[conv: {out: 8}], [conv: {out: 8, kernel: 3, pad: 1}]]\n" END);
     check(
@@ -152,8 +148,7 @@ static void test_joins(void **state) {
 #define TOKENS \
     "inputs: {t: {tokens: 5}}\nloss: cross_entropy\nlayers:\n  - embedding: {rows: 11, width: 8}\n  - layer_norm\n"
 
-static void test_sequences(void **state) {
-    (void)state;
+TEST(test_sequences) {
     check(TOKENS
           "  - positions: 7\n  - layer_norm\n  - linear: 24\n  - attention: {heads: 2, causal: 1}\n  - linear: 11\n");
     check_batch(TOKENS "  - positions: 7\n  - linear: 11\n", 1); /* nothing to sum over samples */
@@ -166,7 +161,7 @@ static void test_sequences(void **state) {
 
 /* Of sparse tables there is no gradient to look at: rows move against it, so that the loss falls by rate times its
  * square. */
-static void test_recommendation(void **state) {
+TEST(test_recommendation) {
     static const char text[] =
         "family: net\nabout: a\nsource: b\ninputs:\n  dense: {features: 6}\n  sparse: {indices: 6}\n"
         "loss: binary_cross_entropy\nlayers:\n  - {linear: 4, from: dense, as: vector}\n"
@@ -239,7 +234,7 @@ static double by_loops(pace_network *n, size_t batch) {
     return loss / (double)batch;
 }
 
-static void test_loss_by_loops(void **state) {
+TEST(test_loss_by_loops) {
     pace_network n;
     (void)state;
     open_net(&n,
@@ -251,7 +246,7 @@ static void test_loss_by_loops(void **state) {
     pace_network_close(&n);
 }
 
-static void test_refused(void **state) {
+TEST(test_refused) {
     pace_network n;
     (void)state;
     pace_network_asked asked = {.batch = 2, .folder = modules()};
@@ -275,18 +270,13 @@ static void test_refused(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_convolutions),   cmocka_unit_test(test_pools),         cmocka_unit_test(test_norms),
-        cmocka_unit_test(test_elementwise),    cmocka_unit_test(test_joins),         cmocka_unit_test(test_sequences),
-        cmocka_unit_test(test_recommendation), cmocka_unit_test(test_loss_by_loops), cmocka_unit_test(test_refused),
-    };
     char path[1024];
     if (!pace_shared_object_find(path, sizeof path, modules(), "paceline-train-onednn.so")) {
         puts("skipped: there is no module of layers (libdnnl-dev)");
         return 77;
     }
     if (!mkdtemp(folder)) return 1;
-    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    int failed = run_tests_of_file(NULL, NULL);
     snprintf(path, sizeof path, "%s/net.yaml", folder);
     unlink(path);
     rmdir(folder);

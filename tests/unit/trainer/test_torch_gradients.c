@@ -71,7 +71,7 @@ static void check_tensor(pace_network *n, size_t t, FILE *file) {
     free(plain);
 }
 
-static void test_gradients(void **state) {
+TEST(test_gradients) {
     pace_network n;
     pace_network_asked asked = {.model = path_of("net.yaml"),
                                 .batch = BATCH,
@@ -93,11 +93,10 @@ static void test_gradients(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_gradients)};
     char path[1024];
     if (!pace_shared_object_find(path, sizeof path, getenv("PACELINE_MODULES"), "paceline-train-onednn.so")) {
         puts("skipped: there is no module of layers (libdnnl-dev)");
         return 77;
     }
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_tests_of_file(NULL, NULL);
 }
