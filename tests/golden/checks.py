@@ -1,4 +1,5 @@
 """What tests of this folder share: the program run from outside, checks that are counted, and their sum as an exit status."""
+import json
 import os
 import re
 import subprocess
@@ -33,6 +34,13 @@ def run(*words, stdin=b"", stdout=subprocess.PIPE):
 def says_no(err):
     """An answer with status 1: a step that does not fit into memory, or a table of which no row has an answer."""
     return "Does not fit: " in err or bool(re.search(r"\b(\d+) of \1 rows cannot be answered", err))
+
+
+def json_of(*words, stdin=b""):
+    """The JSON document of an answer that is a yes; {} where it is none."""
+    code, out, err = run(*words, "--format", "json", stdin=stdin)
+    expect(code == 0, "expected an answer", words, code, err)
+    return json.loads(out) if code == 0 else {}
 
 
 def expect_line(code, err, wanted_code, *wanted):

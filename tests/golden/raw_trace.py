@@ -6,7 +6,7 @@ import os
 import re
 from decimal import Decimal
 
-from checks import SHARED, expect, run
+from checks import SHARED, json_of
 import strict_schema
 
 DEVICE = {"kernel": "kernel", "gpu_memcpy": "copy", "memcpy": "copy", "gpu_memset": "memset", "memset": "memset"}
@@ -57,9 +57,7 @@ def recordings():
 
 
 def analyze(*words):
-    code, out, err = run("analyze", *words, "--format", "json")
-    expect(code == 0, words, err)
-    answer = json.loads(out) if code == 0 else {}
+    answer = json_of("analyze", *words)
     strict_schema.hold(answer, "analyze")
     return answer
 

@@ -12,7 +12,6 @@ import sys
 import tempfile
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parent))
 from checks import SOURCE, expect, finish, run
 
 CATALOG = Path(SOURCE) / "catalog"

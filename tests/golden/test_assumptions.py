@@ -8,8 +8,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parent))
-from checks import SOURCE, expect, finish, run
+from checks import SOURCE, expect, finish, json_of, run
 
 DOUBTS = Path(SOURCE) / "catalog" / "doubts.yaml"
 TRACE = str(Path(tempfile.mkdtemp()) / "trace.json")
@@ -41,9 +40,7 @@ RESTS_ON = [
 def of_kernels():
     """What kernels add is their spread times what they take of the path, however long exchanges are. Families count by their
     part of all kernels' time, each with the same share of its own spread; exchanges are none of them."""
-    code, out, err = run(*SHARED, "--quiet", "-f", "json")
-    expect(code == 0, err)
-    answer = json.loads(out)
+    answer = json_of(*SHARED, "--quiet")
     path = answer["critical_path"]["by_resource"]
     device = (path["compute_ns"] + path["memory_ns"] + path["copy_ns"]) / answer["critical_path"]["length_ns"]
     families = [f for f in answer["families"] if f["family"] != "communication"]

@@ -13,7 +13,7 @@ import subprocess
 import sys
 import tempfile
 
-from checks import SHARED, SOURCE, PACELINE, expect, expect_line, finish, run
+from checks import SHARED, SOURCE, expect, expect_line, finish, json_of, run
 
 FOLDER = tempfile.mkdtemp(prefix="paceline-bad-")
 def put(name, content):
@@ -61,9 +61,7 @@ def small_trace(**more):
 
 
 def document(*words, stdin=b""):
-    code, out, err = run("analyze", "--check", "--format", "json", *words, stdin=stdin)
-    expect(code == 0, "expected success", words, code, err)
-    return json.loads(out) if code == 0 else {}
+    return json_of("analyze", "--check", *words, stdin=stdin)
 
 
 def figures(doc):

@@ -1,20 +1,17 @@
 """What `compare` finds behind a change: collectives by group and size, the host operator that is waited for, and the fused kernels that
 operators became."""
-import json
 import os
 import sys
 import tempfile
 
 import planted_runs
 import strict_schema
-from checks import SOURCE, expect, finish, run
+from checks import SOURCE, expect, finish, json_of
 from planted_traces import Rank, steps, update
 
 
 def compare(a, b, *words):
-    code, out, err = run("compare", a, b, "--format", "json", *words)
-    expect(code == 0, words, code, err)
-    answer = json.loads(out)
+    answer = json_of("compare", a, b, *words)
     strict_schema.hold(answer, "compare")
     return answer
 

@@ -4,11 +4,9 @@ import gzip
 import json
 import os
 import subprocess
-import sys
 import tempfile
 import threading
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from checks import PACELINE, SOURCE, expect, expect_line, finish, run  # noqa: E402
 
 DEMO = os.path.join(SOURCE, "tests", "data", "demo.json.gz")

@@ -8,7 +8,7 @@ import sys
 import tempfile
 
 import strict_schema
-from checks import PACELINE, SOURCE, expect, expect_line, finish, run
+from checks import PACELINE, SOURCE, expect, expect_line, finish, json_of, run
 
 DEMO = os.path.join(SOURCE, "tests", "data", "demo.json.gz")
 
@@ -48,9 +48,7 @@ def nodes(path):
 
 
 def document(*words):
-    code, out, err = run("convert", *words, "--format", "json")
-    expect(code == 0, words, err)
-    answer = json.loads(out)
+    answer = json_of("convert", *words)
     strict_schema.hold(answer, "convert")
     return answer
 

@@ -6,7 +6,7 @@ import sys
 import tempfile
 
 from checks import SHARED, expect, finish
-from raw_trace import CALLS, Events, analyze, arguments, near, start
+from raw_trace import CALLS, Events, analyze, near, start
 
 WEIGHT = {"fadd": ("single", 1), "fmul": ("single", 1), "ffma": ("single", 2), "hadd": ("half", 1), "hmul": ("half", 1), "hfma": ("half", 2),
           "dadd": ("double", 1), "dmul": ("double", 1), "dfma": ("double", 2)}

@@ -8,7 +8,7 @@ import sys
 import tempfile
 
 import strict_schema
-from checks import expect, finish, run, says_no
+from checks import expect, finish, json_of, run, says_no
 
 FOLDER = tempfile.mkdtemp(prefix="paceline-exchange-")
 
@@ -422,9 +422,7 @@ for name, text, word in [
 def test_ranks():
     """The first devices: as a machine of so many nodes, as the row of a table says them, and as the simulated library counts them."""
     def asked(*words):
-        code, out, err = run("predict", "--kind", "exchange", "--bytes", "1K,4M", *words, "-f", "json")
-        expect(code == 0, words, err)
-        return json.loads(out)
+        return json_of("predict", "--kind", "exchange", "--bytes", "1K,4M", *words)
     for collective in ("allreduce", "allgather", "alltoall"):
         whole = asked("--on", "dgx-h100*2", "--collective", collective)
         expect(asked("--on", "dgx-h100*4", "--collective", collective, "--ranks", "16")["sizes"] == whole["sizes"], collective)

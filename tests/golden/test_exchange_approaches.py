@@ -2,12 +2,11 @@
 where the times say."""
 import csv
 import io
-import json
 import os
 import tempfile
 
 import strict_schema
-from checks import expect, expect_line, finish, run
+from checks import expect, expect_line, finish, json_of, run
 
 ON = "k80 nodes=16 net=100Gb/s net-latency=2us launch=10us"
 NAMES = ["mpi-opt", "horovod-nccl", "mpi-default", "mpi-default:cache=1", "mpi-default:reduce=device", "grpc", "baidu-mpi", "byteps"]
@@ -15,9 +14,7 @@ PARTS = ["messages_us", "adding_us", "staging_us", "queries_us", "control_us"]
 
 
 def ask(*words):
-    code, out, err = run("predict", "--kind", "exchange", "--on", ON, "-f", "json", *words)
-    expect(code == 0, words, err)
-    document = json.loads(out)
+    document = json_of("predict", "--kind", "exchange", "--on", ON, *words)
     strict_schema.hold(document, "exchange_approaches")
     return document
 

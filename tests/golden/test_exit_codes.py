@@ -7,7 +7,6 @@ import sys
 import tempfile
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parent))
 from checks import PACELINE, SOURCE, expect, finish, run
 
 

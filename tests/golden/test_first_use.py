@@ -10,7 +10,7 @@ import sqlite3
 import sys
 import tempfile
 
-from checks import SOURCE, expect, expect_line, finish, run, says_no
+from checks import SOURCE, expect, expect_line, finish, json_of, run, says_no
 
 TRACE = os.path.join(SOURCE, "tests", "data", "demo.json.gz")
 
@@ -27,9 +27,7 @@ with tempfile.TemporaryDirectory() as folder:
         return list(csv.DictReader(io.StringIO(out)))
 
     def document(*words):
-        code, out, err = run(*words, "--format", "json")
-        expect(code == 0, words, err)
-        return json.loads(out)
+        return json_of(*words)
 
     # Only a slip is guessed at.
     code, _, err = run("analyse")

@@ -3,10 +3,8 @@ import csv
 import json
 import os
 import re
-import sys
 import tempfile
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from checks import expect, finish, run  # noqa: E402
 
 

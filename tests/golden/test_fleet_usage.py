@@ -11,7 +11,6 @@ import random
 import re
 import shutil
 import statistics
-import sys
 import tempfile
 
 import jsonschema

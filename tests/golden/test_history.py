@@ -10,7 +10,7 @@ import tempfile
 import xml.etree.ElementTree as xml
 
 import strict_schema
-from checks import PACELINE, SOURCE, expect, expect_line, finish, run
+from checks import PACELINE, SOURCE, expect, expect_line, finish, json_of, run
 
 DEMO = os.path.join(SOURCE, "tests", "data", "demo.json.gz")
 
@@ -53,9 +53,7 @@ def test_stored(folder):
     with sqlite3.connect(path) as database:
         database.execute("CREATE TABLE mine (a)")
         database.execute("INSERT INTO mine VALUES (7)")
-    code, out, err = run("analyze", DEMO, "--store", path, "--label", "abc'; DROP TABLE mine", "--format", "json")
-    expect(code == 0, err)
-    answer = json.loads(out)
+    answer = json_of("analyze", DEMO, "--store", path, "--label", "abc'; DROP TABLE mine")
     expect(run("compare", DEMO, DEMO, "--store", path)[0] == 0, "compare stores")
     expect(run("predict", "resnet50", "--on", "a100-40-sxm", "--store", path, "--series", "nightly")[0] == 0, "predict stores")
     with sqlite3.connect(path) as database:

@@ -3,11 +3,9 @@
 import csv
 import json
 import os
-import sys
 import tempfile
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parent))
 from checks import expect, finish, run
 
 HEAD = "model,device,micro_batch,precision,framework,optimizer,input,layout,image_size,notes"

@@ -3,17 +3,13 @@
 The reference traces are other people's and not shipped: those parts are skipped when they are not at hand.
 """
 import glob
-import json
 import os
-import subprocess
 import sys
 
-from checks import PACELINE, SHARED, SOURCE, expect, finish
+from checks import SHARED, SOURCE, expect, finish, json_of
 
 def analyze(*paths):
-    run = subprocess.run([PACELINE, "analyze", "--check", "--format", "json", *paths], capture_output=True, text=True)
-    expect(run.returncode == 0, paths, run.stderr)
-    return json.loads(run.stdout)
+    return json_of("analyze", "--check", *paths)
 
 
 def check_identities(name, document):

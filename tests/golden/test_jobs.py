@@ -12,7 +12,7 @@ import tempfile
 
 import jsonschema
 
-from checks import PACELINE, SOURCE, expect, finish, run
+from checks import PACELINE, SOURCE, expect, finish, json_of, run
 
 MEASURED = os.path.join(SOURCE, "tests", "data", "jobs_resnet50.csv")
 FOLDER = tempfile.mkdtemp(prefix="paceline-jobs-")
@@ -32,9 +32,7 @@ def rows(path, *how):
 
 
 def job(text, *how):
-    code, out, err = run("predict", "--job", text, "--format", "json", *how)
-    expect(code == 0, text, err)
-    return json.loads(out) if code == 0 else {}
+    return json_of("predict", "--job", text, *how)
 
 
 def near(a, b, digits=2):
@@ -227,9 +225,7 @@ def measured_resnet50():
     plain = {row["job"]: float(row["predicted"]) for row in rows(unfused)}
     expect(near(plain["v100-128"], 396.0, 1) and near(plain["v100-128x8"], 406.2, 1), plain)
     fit = os.path.join(FOLDER, "fit.json")
-    code, out, err = run("fit", "--kind", "job", MEASURED, "-o", fit, "--format", "json")
-    expect(code == 0, err)
-    held = {m["machine"]: m for m in json.loads(out)["machines"]}
+    held = {m["machine"]: m for m in json_of("fit", "--kind", "job", MEASURED, "-o", fit)["machines"]}
     expect(len(held) == 4 and held["all"]["mape"] <= 0.15, held)
     fitted = rows(MEASURED, "--fit", fit)
     errors = [abs(float(r["predicted"]) / float(r["step_ms"]) - 1) for r in fitted]
@@ -249,9 +245,7 @@ def efficiencies_are_found():
                 step = (f / (11e12 * factor * truth["compute"]) + m / (1e12 * truth["memory"]) + i / (1e10 * truth["pcie"]) +
                         sum(w / (rate * truth[r]) for r, rate in links))
                 lines.append(f"x,{a},1,1,{f},{m},{i},{w},0,0,{machine},{step!r}\n")
-    code, out, err = run("fit", "--kind", "job", put("made.csv", "".join(lines)), "--format", "json")
-    expect(code == 0, err)
-    found = {e["resource"]: e["efficiency"] for e in json.loads(out)["efficiencies"]}
+    found = {e["resource"]: e["efficiency"] for e in json_of("fit", "--kind", "job", put("made.csv", "".join(lines)))["efficiencies"]}
     for resource, efficiency in truth.items():
         expect(abs(found[resource] / efficiency - 1) < 0.03, resource, found)
 
@@ -339,9 +333,7 @@ def stated_efficiencies_are_not_fitted():
             lines.append(f"a{k},1w1g,1,1,{flop},{memory},0,0,0,0,{machine},,{flop / 11e12 / factor / 0.5 + memory / 1e12 / 0.6!r}\n")
             lines.append(f"b{k},1w1g,1,1,{flop},{memory},0,0,0,0,{machine},0.03,{flop / 11e12 / factor / 0.5 + memory / 1e12 / 0.03!r}\n")
     fit, path = os.path.join(FOLDER, "stated.json"), put("stated.csv", "".join(lines))
-    code, out, err = run("fit", "--kind", "job", path, "-o", fit, "--format", "json", "--on", "pai-v100")
-    expect(code == 0, err)
-    found = {e["resource"]: e["efficiency"] for e in json.loads(out)["efficiencies"]}
+    found = {e["resource"]: e["efficiency"] for e in json_of("fit", "--kind", "job", path, "-o", fit, "--on", "pai-v100")["efficiencies"]}
     expect(abs(found["compute"] / 0.5 - 1) < 0.01 and abs(found["memory"] / 0.6 - 1) < 0.02, found)
     for row in rows(path, "--fit", fit):
         expect(abs(float(row["predicted"]) / float(row["step_s"]) - 1) < 0.02, row)

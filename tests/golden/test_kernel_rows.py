@@ -6,7 +6,7 @@ import os
 import subprocess
 import tempfile
 
-from checks import PACELINE, expect, finish, run, says_no
+from checks import PACELINE, expect, finish, json_of, run, says_no
 
 FOLDER = tempfile.mkdtemp(prefix="paceline-kernel-rows-")
 
@@ -250,9 +250,7 @@ def test_recipes():
     """A model's recipe says how its batches come; --set says otherwise. The host waits for copies, pinned or not."""
     def step(*settings):
         words = [word for setting in settings for word in ("--set", setting)]
-        code, out, err = run("predict", "dlrm_default", "--on", "v100", "--set", "micro_batch=2048", *words, "--format", "json")
-        expect(code == 0, settings, err)
-        return json.loads(out)["values"]["step.median_s"]
+        return json_of("predict", "dlrm_default", "--on", "v100", "--set", "micro_batch=2048", *words)["values"]["step.median_s"]
     usual = step()
     expect(usual == step("input=pinned", "indices=int32", "read_loss=before_backward", "pair_indices=host"), "recipe of DLRM")
     known, unread = step("pair_indices=device"), step("pair_indices=device", "read_loss=0")

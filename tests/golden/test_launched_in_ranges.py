@@ -1,11 +1,10 @@
 """Work whose call stands in a range inside of an operator, as NCCL's: a predicted step still knows who launched it."""
-import json
 import os
 import sys
 import tempfile
 
 import planted_traces
-from checks import expect, finish, run
+from checks import expect, finish, json_of
 
 
 def record(path):
@@ -25,9 +24,7 @@ def record(path):
 
 
 def host_saves(verb, path):
-    code, out, err = run(verb, path, "--format", "json")
-    expect(code == 0, verb, err)
-    return {row["resource"]: row["at_most"] for row in json.loads(out)["advice"]}.get("host", 0)
+    return {row["resource"]: row["at_most"] for row in json_of(verb, path)["advice"]}.get("host", 0)
 
 
 with tempfile.TemporaryDirectory() as folder:

@@ -5,7 +5,6 @@ import sys
 import tempfile
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parent))
 from checks import SOURCE, expect, finish
 
 LINT = Path(SOURCE) / "tools" / "lint_layers.py"

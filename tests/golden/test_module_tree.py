@@ -8,7 +8,7 @@ import tempfile
 
 from checks import expect, finish, run
 from planted_traces import Rank
-from raw_trace import Events, all_of, analyze, arguments, end, length, nest, recordings, start
+from raw_trace import Events, all_of, analyze, arguments, length, nest, recordings
 
 def part(node):
     name, category = node.event["name"], node.event["cat"]

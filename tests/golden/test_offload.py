@@ -8,7 +8,7 @@ import tempfile
 from pathlib import Path
 
 import strict_schema
-from checks import expect, finish
+from checks import expect, finish, json_of
 
 PACELINE = os.environ["PACELINE"]
 GPT2 = 124_439_808  # parameters (Hugging Face's "gpt2")
@@ -121,9 +121,7 @@ def check_launches():
 def check_plan():
     """A plan that is told to offload activations says so, and its time is predict's."""
     words = ["--set", "offload=activations", "--set", "global_batch=256", "--set", "precision=bf16"]
-    done = subprocess.run([PACELINE, "plan", "gpt3_1.3b", "--on", "dgx-h100", *words, "--top", "1", "-q", "-f", "json"], capture_output=True, text=True)
-    expect(done.returncode == 0, done.stderr)
-    document = json.loads(done.stdout)
+    document = json_of("plan", "gpt3_1.3b", "--on", "dgx-h100", *words, "--top", "1", "-q")
     strict_schema.hold(document, "plan")
     best = document["configurations"][0]
     fields = ("dp", "micro_batch", "tp", "pp", "zero_stage", "recompute", "offload", "precision")

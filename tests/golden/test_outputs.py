@@ -11,7 +11,6 @@ import tempfile
 import time
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parent))
 from checks import PACELINE, expect, expect_line, finish, run
 
 MAKE_TRACE = os.environ["MAKE_TRACE"]

@@ -3,10 +3,8 @@
 import json
 import os
 import subprocess
-import sys
 import tempfile
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import test_predict
 
 PACELINE, SHARED, MAKE_TRACE = test_predict.PACELINE, test_predict.SHARED, os.environ["MAKE_TRACE"]

@@ -1,20 +1,17 @@
 """Messages between pipeline stages: the waits that traces hold by construction, and those of a measured pipeline."""
 import csv
 import gzip
-import json
 import os
 import subprocess
 import sys
 import tempfile
 
 import pipeline_trace as pipeline
-from checks import PACELINE, SHARED, expect, finish
+from checks import PACELINE, SHARED, expect, finish, json_of
 
 
 def analyze(*paths):
-    run = subprocess.run([PACELINE, "analyze", "--check", "--format", "json", *paths], capture_output=True, text=True)
-    expect(run.returncode == 0, paths, run.stderr)
-    return json.loads(run.stdout)
+    return json_of("analyze", "--check", *paths)
 
 
 def waits_by_pair(kernels):

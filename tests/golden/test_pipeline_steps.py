@@ -5,7 +5,7 @@ import subprocess
 import sys
 
 import strict_schema
-from checks import PACELINE, expect, finish
+from checks import PACELINE, expect, finish, json_of
 
 # All stages alike: next to no words at both ends, messages of a thousandth of the step, no host.
 ALIKE = ("gpt", "--on", "dgx-h100", "--set", "hidden=8192", "--set", "layers=16", "--set", "heads=64", "--set", "vocab=64", "--set", "precision=bf16",
@@ -78,9 +78,7 @@ def lasts_as_long():
     for words in (("gpt3-175b", "--on", "hgx-a100-80*64", "tp=8", "pp=8", "dp=8", "micro_batch=1", "global_batch=6144", "precision=bf16"),
                   ("gpt3-175b", "--on", "dgx-h100*16", "framework=megatron", "tp=8", "pp=8", "vpp=2", "dp=2", "micro_batch=1", "global_batch=128")):
         asked = [*words[:3], *(word for one in words[3:] for word in ("--set", one))]
-        done = subprocess.run([PACELINE, "predict", *asked, "--format", "json"], capture_output=True, text=True)
-        expect(done.returncode == 0, asked, done.stderr)
-        answer = json.loads(done.stdout)
+        answer = json_of("predict", *asked)
         drawn = subprocess.run([PACELINE, "predict", *asked, "--format", "perfetto"], capture_output=True, text=True)
         took = subprocess.run([PACELINE, "analyze", "-", "--format", "json"], input=drawn.stdout, capture_output=True, text=True)
         steps = [step["device_ns"] for step in json.loads(took.stdout)["step_table"]]
@@ -257,9 +255,7 @@ def too_many():
     """A step whose micro-batches have more launches than are shown is answered all the same, as its row is; what-ifs are refused."""
     settings = {"dp": "1", "precision": "bf16", "micro_batch": "1", "global_batch": "2048"}
     words = ("gpt2", "--on", "a100-80-sxm", "--set", ",".join(f"{key}={value}" for key, value in settings.items()))
-    done = subprocess.run([PACELINE, "predict", *words, "--format", "json"], capture_output=True, text=True)
-    expect(done.returncode == 0, done.stderr)
-    answer = json.loads(done.stdout)
+    answer = json_of("predict", *words)
     strict_schema.hold(answer, "step")
     expect("2048 micro-batches have too many launches" in " ".join(answer["summary"]), answer["summary"])
     rows = subprocess.run([PACELINE, "predict", "--kind", "step", "--rows", "-", "--on", "a100-80-sxm", "--format", "csv"], capture_output=True, text=True,

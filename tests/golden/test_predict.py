@@ -4,7 +4,6 @@ The reference traces are other people's and not shipped.
 import json
 import os
 import subprocess
-import sys
 import tempfile
 
 PACELINE = os.environ["PACELINE"]

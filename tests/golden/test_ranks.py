@@ -6,7 +6,7 @@ import subprocess
 import sys
 import tempfile
 
-from checks import PACELINE, SHARED, expect, finish
+from checks import SHARED, expect, finish, json_of
 import pipeline_trace as pipeline
 
 MAKE_TRACE = os.environ["MAKE_TRACE"]
@@ -14,9 +14,7 @@ REDUCE = "ncclDevKernel_AllReduce_Sum_f32_RING_LL"
 
 
 def analyze(*paths):
-    run = subprocess.run([PACELINE, "analyze", "--check", "--format", "json", *paths], capture_output=True, text=True)
-    expect(run.returncode == 0, paths, run.stderr)
-    return json.loads(run.stdout)
+    return json_of("analyze", "--check", *paths)
 
 
 def by_rank(document):

@@ -5,7 +5,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parent))
 from checks import SOURCE, expect, finish
 
 sys.path.insert(0, str(Path(SOURCE) / "tools"))

@@ -10,7 +10,7 @@ import stat
 import subprocess
 import tempfile
 
-from checks import expect, finish, run
+from checks import expect, finish, json_of, run
 import strict_schema
 
 FOLDER = tempfile.mkdtemp(prefix="paceline-rows-")
@@ -46,9 +46,7 @@ def table(count, seed, devices=(("V100-SXM2-16GB", 1.0),), measured="latency_us"
 def test_fit_and_predict():
     train, test = put("train.csv", table(1000, 1)), put("test.csv", table(300, 2))
     fit = os.path.join(FOLDER, "v100.fit")
-    code, out, err = run("fit", train, "-o", fit, "--format", "json")
-    expect(code == 0, "fit", err)
-    report = json.loads(out)
+    report = json_of("fit", train, "-o", fit)
     family = report["families"][0]
     expect(family["family"] == "gemm" and family["rows"] == 1000, family)
     expect(family["held_out"] > 80 and family["gmae"] < 0.03, family)

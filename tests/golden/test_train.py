@@ -12,7 +12,7 @@ import tempfile
 import time
 
 import strict_schema
-from checks import PACELINE, expect, expect_line, finish, run
+from checks import PACELINE, expect, expect_line, finish, json_of, run
 
 MODULES = os.environ.get("PACELINE_MODULES") or os.path.join(os.path.dirname(os.environ["PACELINE"]), "modules")
 if not os.path.exists(os.path.join(MODULES, "paceline-train-onednn.so")):
@@ -21,9 +21,7 @@ if not os.path.exists(os.path.join(MODULES, "paceline-train-onednn.so")):
 
 
 def train(*words):
-    code, out, err = run("train", *words, "--threads", "1", "--format", "json")
-    expect(code == 0, words, err)
-    answer = json.loads(out)
+    answer = json_of("train", *words, "--threads", "1")
     strict_schema.hold(answer, "train")
     return answer
 
@@ -52,9 +50,7 @@ def test_same_seed():
 def test_trace(folder):
     path = os.path.join(folder, "trace.json")
     answer = train("lenet", "--batch", "16", "--steps", "9", "--trace", path)
-    code, out, err = run("analyze", path, "--check", "--format", "json")
-    expect(code == 0, err)
-    read = json.loads(out)
+    read = json_of("analyze", path, "--check")
     expect(read["step_spread"]["steps"] + read["step_spread"]["left_out"] == 9, read["step_spread"])
     with open(path, encoding="utf-8") as file:
         events = json.load(file)["traceEvents"]
@@ -115,9 +111,7 @@ def test_live(folder):
     ledger = os.path.join(folder, "live.csv")
     with open(ledger, "w", encoding="utf-8") as file:
         file.write("case,source,split,metric,unit,n,value,bar,holds,note\n")
-    code, out, err = run(*words, "--store", store, "--ledger", ledger, "--format", "json")
-    expect(code == 0, err)
-    answer = json.loads(out)
+    answer = json_of(*words, "--store", store, "--ledger", ledger)
     strict_schema.hold(answer, "live")
     with open(ledger, encoding="utf-8") as file:
         kept = {(line["case"], line["metric"]): float(line["value"]) for line in csv.DictReader(file)}
@@ -217,9 +211,7 @@ def test_referee(folder):
     with open(entry, "w", encoding="utf-8") as file:
         file.write(ENTRY)
     live = ("validate", "--live", "--on", entry, "--runner")
-    code, out, err = run(*live, "torch", "--model", "lenet", "--batch", "4", "--runs", "2", "--steps", "3", "--ranks", "1", "--ranks", "2", "--format", "json")
-    expect(code == 0, err)
-    answer = json.loads(out)
+    answer = json_of(*live, "torch", "--model", "lenet", "--batch", "4", "--runs", "2", "--steps", "3", "--ranks", "1", "--ranks", "2")
     strict_schema.hold(answer, "live")
     expect(answer["runner"] == "torch" and [row["measured_ns"] for row in answer["steps"]] == [3000000] * 2, answer["steps"])
     expect([row["approach"] for row in answer["steps"]] == [None, "ddp"], answer["steps"])

@@ -2,13 +2,12 @@
 import csv
 import io
 import itertools
-import json
 import math
 import os
 import tempfile
 
 import strict_schema
-from checks import SOURCE, expect, expect_line, finish, run
+from checks import SOURCE, expect, expect_line, finish, json_of, run
 
 FOLDER = tempfile.mkdtemp(prefix="paceline-tune-")
 ALGORITHMS, PROTOCOLS = ["tree", "ring", "nvls", "nvls_tree", "pat"], ["ll", "ll128", "simple"]
@@ -258,9 +257,7 @@ broadcast=binomial
 """
     with open(path, "w") as file:
         file.write(text)
-    code, out, err = run("tune", path, "-f", "json")
-    expect(code == 0, err)
-    document = json.loads(out)
+    document = json_of("tune", path)
     strict_schema.hold(document, "tune")
     expect(document["machine"] == "A processor, 2 processors" and document["dialect"] == "collective", document["machine"])
     rows = [(c["collective"], c["ranks"], c["from_bytes"], c["to_bytes"], c["algorithm"], c["against_algorithm"], c["saved_low_share"]) for c in document["choices"]]

@@ -9,15 +9,13 @@ import sys
 import tempfile
 
 import strict_schema
-from checks import SHARED, SOURCE, expect, expect_line, finish, run
+from checks import SHARED, SOURCE, expect, expect_line, finish, json_of, run
 
 DEMO = os.path.join(SOURCE, "tests", "data", "demo.json.gz")
 
 
 def analyze(*words):
-    code, out, err = run("analyze", *words, "--format", "json")
-    expect(code == 0, words, err)
-    answer = json.loads(out) if code == 0 else {}
+    answer = json_of("analyze", *words)
     strict_schema.hold(answer, "analyze")
     return answer
 

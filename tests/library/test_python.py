@@ -14,20 +14,14 @@ import threading
 
 SOURCE, BUILD, PACELINE = (os.environ[name] for name in ("PACELINE_SOURCE", "PACELINE_BUILD", "PACELINE"))
 os.environ["PACELINE_LIBRARY"] = os.path.join(BUILD, "libpaceline.so.1")
-sys.path.insert(0, os.path.join(SOURCE, "python"))
+sys.path[:0] = [os.path.join(SOURCE, "python"), os.path.join(SOURCE, "tests", "golden")]
 import paceline as pl  # noqa: E402
+from checks import expect, finish  # noqa: E402
 from paceline._library import header  # noqa: E402
 
 DEMO = os.path.join("tests", "data", "demo.json.gz")
 JOBS = os.path.join("tests", "data", "jobs_resnet50.csv")
 ROWS = os.path.join("catalog", "calibrations", "epyc-zen5-1t.csv")
-wrong = []
-
-
-def expect(good, *what):
-    if not good:
-        wrong.append(what)
-        print("wrong:", *(str(item)[:600] for item in what))
 
 
 def refused(error, wanted, ask):
@@ -303,8 +297,7 @@ def main():
     for name, test in list(globals().items()):
         if name.startswith("test_") and name != "test_arrays":
             test()
-    print(len(wrong), "wrong")
-    return 1 if wrong else 0
+    finish()
 
 
-sys.exit(main())
+main()

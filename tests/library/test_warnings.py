@@ -3,31 +3,17 @@ import gzip
 import json
 import os
 import re
-import subprocess
 import sys
 import tempfile
 
-SOURCE, BUILD, PACELINE = (os.environ[name] for name in ("PACELINE_SOURCE", "PACELINE_BUILD", "PACELINE"))
+SOURCE, BUILD = os.environ["PACELINE_SOURCE"], os.environ["PACELINE_BUILD"]
 os.environ["PACELINE_LIBRARY"] = os.path.join(BUILD, "libpaceline.so.1")
-sys.path.insert(0, os.path.join(SOURCE, "python"))
+sys.path[:0] = [os.path.join(SOURCE, "python"), os.path.join(SOURCE, "tests", "golden")]
 import paceline as pl  # noqa: E402
+from checks import expect, finish, run  # noqa: E402
 
 DEMO = os.path.join(SOURCE, "tests", "data", "demo.json.gz")
 TOO_LARGE = ("gpt3_175b", "--on", "a100", "--set", "precision=bf16", "--set", "micro_batch=1")
-checks, wrong = 0, []
-
-
-def expect(good, *what):
-    global checks
-    checks += 1
-    if not good:
-        wrong.append(what)
-        print("wrong:", *(str(item)[:900] for item in what))
-
-
-def run(*words):
-    done = subprocess.run([PACELINE, *words], capture_output=True, text=True)
-    return done.returncode, done.stdout, done.stderr
 
 
 def document(*words):
@@ -124,5 +110,4 @@ with tempfile.TemporaryDirectory(prefix="paceline-warnings-") as folder:
     test_ranks(folder)
     test_beyond(folder)
     test_width()
-print(f"{checks} checks, {len(wrong)} wrong")
-sys.exit(1 if wrong else 0)
+finish()

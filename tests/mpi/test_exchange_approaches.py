@@ -5,16 +5,10 @@ import subprocess
 import sys
 import time
 
-from under_mpirun import BUILD, EVERYTHING, mpirun, program
+from under_mpirun import BUILD, EVERYTHING, expect, finish, mpirun, program
 
 # grpc+mpi is slow to try: MPI starts its servers anew each time.
 MODULES = (("mpi", "all"), ("collective", "all"), ("grpc", "grpc"), ("ucx", "all"), ("grpc", "grpc+mpi"))
-wrong = []
-
-
-def expect(good, *what):
-    if not good:
-        wrong.append(what)
 
 
 def module(name):
@@ -64,6 +58,4 @@ for name, approach in [one for one in FAIL if os.path.exists(module(one[0]))][: 
         while left() and time.monotonic() < end:
             time.sleep(0.1)
         expect(not left(), what, approach, "left behind:", left())
-for what in wrong:
-    print(*what)
-sys.exit(bool(wrong))
+finish()

@@ -3,17 +3,9 @@ on all ranks, in time, and nothing left in /dev/shm."""
 import os
 import re
 import subprocess
-import sys
 import time
 
-from under_mpirun import ENV, EVERYTHING, mpirun, on_hosts, program
-
-wrong = []
-
-
-def expect(good, *what):
-    if not good:
-        wrong.append(what)
+from under_mpirun import ENV, EVERYTHING, expect, finish, mpirun, on_hosts, program
 
 
 def ours():
@@ -61,6 +53,4 @@ if subprocess.run([*CONTAINER, "true"], capture_output=True, check=False).return
     code, out = mpirun(2, "--mca", "pml", "ob1", "--mca", "btl", "self,tcp", *CONTAINER, program("check_failure"), "choice")
     expect(code == 0 and out.count("small two_level") == 2, "namespaces of processes", code, out[-1500:])
 expect(ours() == before, "left in /dev/shm:", ours())
-for what in wrong:
-    print(*what)
-sys.exit(bool(wrong))
+finish()

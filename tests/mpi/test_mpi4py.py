@@ -3,7 +3,7 @@ import os
 import subprocess
 import sys
 
-from under_mpirun import BUILD, EVERYTHING, mpirun
+from under_mpirun import BUILD, EVERYTHING, expect, finish, mpirun
 
 SHIM = os.path.join(BUILD, "collective", "libpaceline_mpi.so")
 PROGRAM = os.path.join(os.path.dirname(os.path.abspath(__file__)), "mpi4py_program.py")
@@ -24,16 +24,13 @@ def sanitizer():
     return "".join(each + ":" for each in needs if each.startswith("/") and "libasan" in each)
 
 
-wrong = 0
 for ranks in (1, 2, 3, 4, 5, 8) if EVERYTHING else (2, 3):
     trace = os.path.join(BUILD, "mpi4py.json")
     code, out = mpirun(ranks, "-x", "LD_PRELOAD=" + sanitizer() + SHIM, python(), PROGRAM, PACELINE_TRACE=trace)
     traced = [trace.replace(".json", f".rank{rank}.json") for rank in range(ranks)]
     taken = [os.path.exists(each) and open(each).read().count('"allreduce"') for each in traced]
-    if code != 0 or "0 failures with Open MPI" not in out or ranks > 1 and not all(taken):
-        wrong += 1
-        print(ranks, code, taken, out[-2000:])
+    expect(code == 0 and "0 failures with Open MPI" in out and (ranks == 1 or all(taken)), ranks, code, taken, out[-2000:])
     for each in traced:
         if os.path.exists(each):
             os.remove(each)
-sys.exit(bool(wrong))
+finish()

@@ -1,15 +1,13 @@
 """Random calls under libpaceline_mpi leave the bits that MPI leaves (tests/mpi/check_random.c): all types, operations, communicators,
 counts and places; also over hosts, and with each way of exchanging."""
 import os
-import sys
 
-from under_mpirun import BUILD, EVERYTHING, mpirun, on_hosts, program
+from under_mpirun import BUILD, EVERYTHING, expect, finish, mpirun, on_hosts, program
 
 SHIM = os.path.join(BUILD, "collective", "libpaceline_mpi.so")
 SETTINGS = ("", "check", "nocopy", "shm=posix", "allreduce=ring;reduce=chain;broadcast=binomial;all_gather=bruck", "allreduce=copy;broadcast=copy;all_gather=copy",
             "allreduce=staged;reduce_scatter=direct", "allreduce=flat;broadcast=flat;reduce_scatter=flat;all_gather=flat;reduce=flat")
 SEEDS, CALLS = (40, 3000) if EVERYTHING else (1, 500)
-wrong = []
 
 
 def right(code, out):
@@ -21,11 +19,7 @@ for seed in range(SEEDS):
         ranks = 2 + (seed + number) % (4 if EVERYTHING else 2)
         words = ("-x", "LD_PRELOAD=" + SHIM, program("check_random"), str(100 * seed + number), str(CALLS))
         code, out = mpirun(ranks, *words, PACELINE_COLLECTIVE=setting)
-        if not right(code, out):
-            wrong.append((ranks, setting, *words[2:], code, out[-2000:]))
+        expect(right(code, out), ranks, setting, *words[2:], code, out[-2000:])
     code, out = on_hosts((1, 2), "-x", "LD_PRELOAD=" + SHIM, program("check_random"), str(seed), str(CALLS))
-    if not right(code, out):
-        wrong.append(("hosts", seed, code, out[-2000:]))
-for what in wrong:
-    print(*what)
-sys.exit(bool(wrong))
+    expect(right(code, out), "hosts", seed, code, out[-2000:])
+finish()

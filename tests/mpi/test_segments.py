@@ -8,9 +8,8 @@ import subprocess
 import sys
 import tempfile
 
-sys.path.insert(0, os.path.join(os.environ["PACELINE_SOURCE"], "tests", "golden"))
+from under_mpirun import BUILD, ENV, EVERYTHING, expect, finish  # before what it finds
 import strict_schema
-from under_mpirun import BUILD, ENV, EVERYTHING
 
 if not os.path.exists(os.path.join(BUILD, "modules", "paceline-train-segments.so")):
     print("skipped: there is no module of segments (libopenmpi-dev)")
@@ -46,12 +45,6 @@ layers:
 """
 BATCH, RATE, SEED = 4, 0.5, 1
 MASK = (1 << 64) - 1
-wrong = []
-
-
-def expect(good, *what):
-    if not good:
-        wrong.append(what)
 
 
 def mix(z):
@@ -243,6 +236,4 @@ with tempfile.TemporaryDirectory() as folder:
                                 ((*common, "--ranks", "2", "--set", "optimizer=adam"), 2, "plain SGD")):
         code, out, err = run(*words)
         expect(code != 0 and text in err and len(err.strip().splitlines()) == 1, words, code, (out + err)[-600:])
-for what in wrong:
-    print(*what)
-sys.exit(bool(wrong))
+finish()

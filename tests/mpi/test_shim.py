@@ -1,18 +1,11 @@
 """libpaceline_mpi before an MPI program that knows nothing of it gives what MPI gives; and says what is wrong with settings."""
 import os
 import subprocess
-import sys
 import tempfile
 
-from under_mpirun import BUILD, EVERYTHING, mpirun, program
+from under_mpirun import BUILD, EVERYTHING, expect, finish, mpirun, program
 
 SHIM = os.path.join(BUILD, "collective", "libpaceline_mpi.so")
-wrong = []
-
-
-def expect(good, *what):
-    if not good:
-        wrong.append(what)
 
 
 def run(ranks, cycles, *more, **environment):
@@ -37,6 +30,4 @@ with tempfile.TemporaryDirectory() as folder:  # a program with the driver of a 
     subprocess.run(["cc", "-shared", "-x", "c", "/dev/null", "-o", driver], check=True)
     code, out = mpirun(2, "-x", f"LD_PRELOAD={SHIM}:{driver}", program("check_shim"), "2")
     expect(code == 0 and "0 failures" in out and "driver is loaded" in out, "driver", code, out[-2000:])
-for what in wrong:
-    print(*what)
-sys.exit(bool(wrong))
+finish()

@@ -2,18 +2,11 @@
 import json
 import os
 import subprocess
-import sys
 import tempfile
 
-from under_mpirun import BUILD, mpirun, program
+from under_mpirun import BUILD, expect, finish, mpirun, program
 
 PACELINE = os.environ["PACELINE"]
-wrong = []
-
-
-def expect(good, *what):
-    if not good:
-        wrong.append(what)
 
 
 with tempfile.TemporaryDirectory(prefix="paceline-trace-") as folder:
@@ -31,6 +24,4 @@ with tempfile.TemporaryDirectory(prefix="paceline-trace-") as folder:
     expect(done.returncode == 0, done.stderr.decode()[-1000:])
     text = done.stdout.decode()
     expect("paceline:allreduce" in text and '"communication' in text, text[:500])
-for what in wrong:
-    print(*what)
-sys.exit(bool(wrong))
+finish()

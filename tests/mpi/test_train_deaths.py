@@ -8,7 +8,7 @@ import tempfile
 import time
 
 from ranks_under_attack import await_ranks, await_that, command_lines
-from under_mpirun import BUILD, ENV, EVERYTHING
+from under_mpirun import BUILD, ENV, EVERYTHING, expect, finish
 
 MODULES = {"mpi-opt": "collective", "segments": "segments", "grpc": "grpc", "pearl": "collective", "horovod-mpi": "mpi", "baidu-mpi": "mpi",
            "p2p": "mpi", "grpc+mpi": "grpc", "grpc+ucx": "ucx"}
@@ -22,12 +22,6 @@ layers:
   - linear: 1
   - sigmoid
 """
-wrong = []
-
-
-def expect(good, *what):
-    if not good:
-        wrong.append(what)
 
 
 def module(name):
@@ -104,6 +98,4 @@ with tempfile.TemporaryDirectory() as folder:
             attack(approach, signal.SIGKILL, False)
         for number in (signal.SIGKILL, signal.SIGSTOP) if EVERYTHING and "grpc" in approach else ():
             attack(approach, number, True)
-for what in wrong:
-    print(*what)
-sys.exit(bool(wrong))
+finish()

@@ -7,14 +7,12 @@ import subprocess
 import sys
 import tempfile
 
-sys.path.insert(0, os.path.join(os.environ["PACELINE_SOURCE"], "tests", "golden"))
+from under_mpirun import BUILD, ENV, EVERYTHING, expect, finish  # before what it finds
 import strict_schema
 from ranks_under_attack import await_ranks, await_switches
-from under_mpirun import BUILD, ENV, EVERYTHING
 
 APPROACHES = {"mpi-opt": "collective", "grpc": "grpc", "horovod-mpi": "mpi", "baidu-mpi": "mpi", "p2p": "mpi", "grpc+ucx": "ucx",
               "grpc+mpi": "grpc"}  # of dense gradients; pearl is below
-wrong = []
 
 
 def module(name):
@@ -24,11 +22,6 @@ def module(name):
 if not module("onednn"):
     print("skipped: there is no module of layers (libdnnl-dev)")
     sys.exit(77)
-
-
-def expect(good, *what):
-    if not good:
-        wrong.append(what)
 
 
 def run(*words, model="lenet"):
@@ -146,6 +139,4 @@ for number, status, wanted in ((signal.SIGINT, 0, "Stopped after"), (signal.SIGK
     os.kill(run_of.pid if number == signal.SIGINT else ranks_of[-1], number)
     out, err = run_of.communicate(timeout=120)
     expect(run_of.returncode == status and wanted in err.decode(), number, run_of.returncode, (out + err)[-800:])
-for what in wrong:
-    print(*what)
-sys.exit(bool(wrong))
+finish()

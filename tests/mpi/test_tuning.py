@@ -2,18 +2,11 @@
 import os
 import re
 import subprocess
-import sys
 import tempfile
 
-from under_mpirun import BUILD, EVERYTHING, mpirun, program
+from under_mpirun import BUILD, EVERYTHING, expect, finish, mpirun, program
 
 TUNE = os.path.join(BUILD, "collective", "paceline-tune-collective")
-wrong = []
-
-
-def expect(good, *what):
-    if not good:
-        wrong.append(what)
 
 
 def machine():
@@ -60,6 +53,4 @@ if EVERYTHING:
         done = subprocess.run([os.environ["PACELINE"], "tune", path, "-f", "csv", "-t", "sizes"], capture_output=True, text=True, check=False)
         expect(done.returncode == 0 and len(done.stdout.splitlines()) == 1 + 2 * 4 * 12, done.returncode, done.stderr, len(done.stdout.splitlines()))
     expect(subprocess.run([TUNE], capture_output=True, check=False).returncode == 2, "one rank")
-for what in wrong:
-    print(*what)
-sys.exit(bool(wrong))
+finish()

@@ -4,6 +4,9 @@ import shutil
 import subprocess
 import sys
 
+sys.path.insert(0, os.path.join(os.environ["PACELINE_SOURCE"], "tests", "golden"))
+from checks import expect, finish  # noqa: E402, F401: for those that import this
+
 BUILD = os.environ["PACELINE_BUILD"]
 EVERYTHING = os.environ.get("COLLECTIVE") == "all"
 LIBRARY = os.path.join(BUILD, "collective", "libpaceline_collective.so")
