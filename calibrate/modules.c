@@ -17,7 +17,7 @@ static const struct {
 
 static const pace_backend *load_module(const char *path, char *reason, size_t size) {
     pace_backend_fn entry = NULL;
-    *(void **)&entry = pace_shared_object_symbol(path, "pace_calibrate_backend", false, reason, size);
+    *(void **)&entry = pace_shared_object_symbol(path, "pace_calibrate_backend", reason, size);
     const pace_backend *backend = entry ? entry() : NULL;
     if (!backend || backend->version == PACE_BACKEND_VERSION) return backend;
     snprintf(reason, size, "it is of another version of Paceline");

@@ -68,7 +68,7 @@ static pace_status load_kind(const pace_exchanger **out, const char *approach, c
     if (!pace_shared_object_find(path, sizeof path, folder, known[at].file))
         return pace_fail(PACE_E_MISSING, "approach %s: build Paceline where there is the Debian package %s", approach,
                          known[at].package);
-    *(void **)&entry = pace_shared_object_symbol(path, "pace_train_exchanger", false, reason, sizeof reason);
+    *(void **)&entry = pace_shared_object_symbol(path, "pace_train_exchanger", reason, sizeof reason);
     if (!entry)
         return pace_fail(PACE_E_MISSING, "approach %s: %s (the Debian package %s)", approach, reason,
                          known[at].package);

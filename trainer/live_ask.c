@@ -8,7 +8,8 @@
 #include <math.h>
 #include <string.h>
 
-const char *const pace_live_parts[PACE_LIVE_PARTS] = {"forward", "backward", "exposed_exchange", "update"};
+/* The stages of a training's answer that are parts of a pace_live_run. */
+static const char *const live_parts[PACE_LIVE_PARTS] = {"forward", "backward", "exposed_exchange", "update"};
 
 static pace_status set_whole(pace_question *q, const char *field, size_t value) {
     return pace_question_set_number(q, field, (double)value);
@@ -111,9 +112,9 @@ static pace_status word_training(pace_question *q, const pace_live *l, const voi
 }
 
 /* The integer of a row whose first cell is `name`, 0 without. */
-static double cell_of(const pace_answer_table *table, const char *name, size_t column) {
+static double cell_of(const pace_answer_table *table, const char *name) {
     for (size_t r = 0; table && r < table->rows; r++)
-        if (strcmp(table->columns[0].texts[r], name) == 0) return (double)table->columns[column].integers[r];
+        if (strcmp(table->columns[0].texts[r], name) == 0) return (double)table->columns[1].integers[r];
     return 0;
 }
 
@@ -124,7 +125,7 @@ static pace_status read_training(pace_live *l, void *to, const pace_answer *answ
     double step_ns;
     PACE_TRY(pace_answer_value(answer, "step_ns", &step_ns));
     run->runs[run->step.runs] = step_ns * 1e-9;
-    for (int i = 0; i < PACE_LIVE_PARTS; i++) run->parts[i][run->step.runs] = cell_of(table, pace_live_parts[i], 1);
+    for (int i = 0; i < PACE_LIVE_PARTS; i++) run->parts[i][run->step.runs] = cell_of(table, live_parts[i]);
     run->step.runs++;
     pace_snprintf(l->software, sizeof l->software, "%s", software ? software : "");
     return PACE_OK;
@@ -169,7 +170,7 @@ pace_status pace_live_train(pace_live *l, pace_live_run *run) {
 static pace_status read_overhead(pace_live *l, void *to, const pace_answer *answer) {
     const pace_answer_table *stages = pace_answer_table_find(answer, "stages"),
                             *layers = pace_answer_table_find(answer, "layers");
-    double rest = cell_of(stages, "forward", 1) + cell_of(stages, "backward", 1), passes = 0;
+    double rest = cell_of(stages, "forward") + cell_of(stages, "backward"), passes = 0;
     (void)l;
     for (size_t r = 0; layers && r < layers->rows; r++)
         for (size_t c = 2; c <= 4; c++) {

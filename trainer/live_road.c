@@ -8,7 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { FORWARD, BACKWARD, EXCHANGE }; /* as in pace_live_parts */
+enum { FORWARD, BACKWARD, EXCHANGE }; /* parts of a pace_live_run */
 
 /* The parts of a probe's step; NAN where it could not be trained. */
 typedef struct {

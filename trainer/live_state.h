@@ -13,7 +13,8 @@ enum { PACE_LIVE_RUNS = 64, PACE_LIVE_PARTS = 4, PACE_LIVE_PATH = PACE_SCRATCH_P
 /* One step of the grid, and what its runs took. */
 typedef struct {
     pace_live_step step;
-    double runs[PACE_LIVE_RUNS], parts[PACE_LIVE_PARTS][PACE_LIVE_RUNS]; /* parts: as in pace_live_parts */
+    double runs[PACE_LIVE_RUNS],
+        parts[PACE_LIVE_PARTS][PACE_LIVE_RUNS]; /* parts: forward, backward, exchange, update */
     char status[160];
 } pace_live_run;
 
@@ -50,9 +51,6 @@ typedef struct {
     PACE_VEC(pace_live_run) all;
     PACE_VEC(pace_live_road) roads;
 } pace_live;
-
-/** "forward", "backward", "exposed_exchange", "update": the stages of a training's answer. */
-extern const char *const pace_live_parts[PACE_LIVE_PARTS];
 
 /** Whether a step has ranks that exchange. */
 static inline bool pace_live_exchanges(const pace_live_step *step) { return step->ranks > 1; }

@@ -167,7 +167,7 @@ static bool joins(segmented *s, size_t i) {
     pace_segment_layer *next = &s->layers[run->layer_count], *last = run->layer_count ? next - 1 : NULL;
     bool room = run->layer_count < MOST_LAYERS && layer->option[PACE_OPTION_BIAS] > 0;
     switch (layer->kind) {
-    case PACE_LAYER_INPUT: return i == 0 && (run->inputs = (size_t)pace_shape_elements(&layer->shape, 1, 1)) > 0;
+    case PACE_LAYER_INPUT: return i == 0 && (run->inputs = (size_t)pace_shape_elements(&layer->shape, 1)) > 0;
     case PACE_LAYER_CONVOLUTION:
         if (!room || !add_convolution(next, layer, &pace_layer_input(&s->network.model, layer, 0)->shape)) return false;
         run->layer_count++;
@@ -295,7 +295,7 @@ static pace_status run_module(segmented *s) {
     if (!pace_shared_object_find(path, sizeof path, NULL, "paceline-train-segments.so"))
         return pace_fail(PACE_E_MISSING,
                          "approach segments: build Paceline where there is the Debian package libopenmpi-dev");
-    *(void **)&run = pace_shared_object_symbol(path, "pace_train_segments_run", false, reason, sizeof reason);
+    *(void **)&run = pace_shared_object_symbol(path, "pace_train_segments_run", reason, sizeof reason);
     if (!run) return pace_fail(PACE_E_MISSING, "approach segments: %s (the Debian package libopenmpi-dev)", reason);
     pace_exchanger_result result = run(&s->run);
     return result == PACE_EXCHANGER_OK ? PACE_OK : pace_fail(statuses[result], "%s", s->run.message);

@@ -17,7 +17,7 @@ static pace_status load_engine(const pace_layer_engine **out, const char *folder
         return pace_fail(PACE_E_MISSING,
                          "layers are computed by oneDNN 2: build Paceline where there is the Debian package "
                          "libdnnl-dev");
-    *(void **)&entry = pace_shared_object_symbol(path, "pace_train_layer_engine", false, reason, sizeof reason);
+    *(void **)&entry = pace_shared_object_symbol(path, "pace_train_layer_engine", reason, sizeof reason);
     const pace_layer_engine *engine = entry ? entry() : NULL;
     if (!entry)
         return pace_fail(PACE_E_MISSING, "%.300s: %s (the Debian package libdnnl-dev brings oneDNN 2)", path, reason);

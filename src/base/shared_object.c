@@ -41,14 +41,14 @@ bool pace_shared_object_find(char *out, size_t size, const char *folder, const c
 
 /* The static program loads no libraries. */
 #ifdef PACE_STATIC
-void *pace_shared_object_symbol(const char *path, const char *symbol, bool shared, char *reason, size_t size) {
-    (void)symbol, (void)shared;
+void *pace_shared_object_symbol(const char *path, const char *symbol, char *reason, size_t size) {
+    (void)symbol;
     pace_snprintf(reason, size, "the static program cannot load %.160s", path);
     return NULL;
 }
 #else
-void *pace_shared_object_symbol(const char *path, const char *symbol, bool shared, char *reason, size_t size) {
-    void *object = dlopen(path, RTLD_NOW | (shared ? RTLD_GLOBAL : RTLD_LOCAL));
+void *pace_shared_object_symbol(const char *path, const char *symbol, char *reason, size_t size) {
+    void *object = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     void *found = object ? dlsym(object, symbol) : NULL;
     const char *error = found ? NULL : dlerror();
     if (!found) pace_snprintf(reason, size, "%.200s", error ? error : "it has another version of Paceline");

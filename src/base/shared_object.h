@@ -9,6 +9,5 @@
 bool pace_shared_object_find(char *out, size_t size, const char *folder, const char *file);
 
 /** Loads the object and returns the address of a symbol, or NULL with the reason as a text. It stays loaded: libraries
- * keep threads and device contexts that do not survive being unloaded. `shared`: its symbols are seen by objects loaded
- * later, as MPI's plugins need. */
-void *pace_shared_object_symbol(const char *path, const char *symbol, bool shared, char *reason, size_t size);
+ * keep threads and device contexts that do not survive being unloaded. */
+void *pace_shared_object_symbol(const char *path, const char *symbol, char *reason, size_t size);

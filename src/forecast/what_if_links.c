@@ -7,8 +7,8 @@
 
 #include <stddef.h>
 
-static pace_status parse_factor(pace_scenario *scenario, const char *what_if, const char *text, double least,
-                                double most) {
+static pace_status parse_factor(pace_scenario *scenario, const char *what_if, const char *text) {
+    const double least = 0.01, most = 100;
     double factor;
     if (!pace_number_parse(&factor, text) || !(factor >= least) || !(factor <= most))
         return pace_fail(PACE_E_USAGE, "%s: expected a factor from %g to %g, found '%.80s'", what_if, least, most,
@@ -17,11 +17,11 @@ static pace_status parse_factor(pace_scenario *scenario, const char *what_if, co
 }
 
 static pace_status parse_links(pace_scenario *scenario, const char *text) {
-    return parse_factor(scenario, "links", text, 0.01, 100);
+    return parse_factor(scenario, "links", text);
 }
 
 static pace_status parse_bytes(pace_scenario *scenario, const char *text) {
-    return parse_factor(scenario, "exchange_bytes", text, 0.01, 100);
+    return parse_factor(scenario, "exchange_bytes", text);
 }
 
 /* The algorithm whose name matches, of those that the library of these links has; the textbook's are rows of a table of

@@ -192,7 +192,7 @@ static inline pace_op pace_emit_in_segment(const pace_lowering *to, const pace_l
 /* Elements of a tensor on one rank. Sequence parallelism splits by tokens what tensor parallelism leaves whole. */
 static inline double pace_emit_elements(const pace_lowering *to, const pace_shape *shape) {
     bool split = shape->sequence && (shape->sharded || to->config->sequence_parallel > 0);
-    return to->batch * pace_shape_elements(shape, to->sequence, 1) / (split || shape->sharded ? to->config->tp : 1);
+    return to->batch * pace_shape_elements(shape, to->sequence) / (split || shape->sharded ? to->config->tp : 1);
 }
 /** Places of a shape: elements over channels. */
 static inline double pace_emit_places(const pace_lowering *to, const pace_shape *shape) {

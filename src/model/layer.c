@@ -95,7 +95,7 @@ static pace_status check_option(const pace_layer *layer, pace_layer_option optio
 }
 
 static bool is_sane(const pace_shape *shape) {
-    return pace_shape_elements(shape, 1, 1) >= 1 && pace_shape_elements(shape, 1, 1) < 1e15 && shape->channels >= 1 &&
+    return pace_shape_elements(shape, 1) >= 1 && pace_shape_elements(shape, 1) < 1e15 && shape->channels >= 1 &&
            shape->height >= 1 && shape->width >= 1;
 }
 

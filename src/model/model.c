@@ -28,9 +28,9 @@ double pace_model_sequence(const pace_model *model, const pace_config *config) {
     return config->sequence > 0 ? config->sequence : model->sequence;
 }
 
-double pace_shape_elements(const pace_shape *shape, double sequence, double tp) {
+double pace_shape_elements(const pace_shape *shape, double sequence) {
     double elements = shape->channels * shape->height * shape->width;
-    return (shape->sequence ? elements * sequence : elements) / (shape->sharded ? tp : 1);
+    return shape->sequence ? elements * sequence : elements;
 }
 
 /* Which operators torch.autocast runs in half and which in single precision: PyTorch's "Autocast op reference". */

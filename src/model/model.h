@@ -70,8 +70,8 @@ bool pace_model_forms_scores(const pace_model *model, const pace_config *config)
 
 /** The sequence length a configuration means for the model. */
 double pace_model_sequence(const pace_model *model, const pace_config *config);
-/** Elements of a tensor of one sample on one rank of `tp`. */
-double pace_shape_elements(const pace_shape *shape, double sequence, double tp);
+/** Elements of a tensor of one sample, of all ranks together that share it. */
+double pace_shape_elements(const pace_shape *shape, double sequence);
 /** Bytes of an element of a layer's output, given that of its first input (0 = the parameters'). */
 int pace_layer_element_bytes(const pace_layer *layer, const pace_config *config, int input_bytes);
 

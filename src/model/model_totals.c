@@ -5,7 +5,7 @@
  * parallelism leaves whole. */
 static double elements_on_rank(const pace_shape *shape, const pace_config *config, double sequence) {
     bool split = shape->sharded || (shape->sequence && config->sequence_parallel > 0);
-    return pace_shape_elements(shape, sequence / config->cp, 1) / (split ? config->tp : 1);
+    return pace_shape_elements(shape, sequence / config->cp) / (split ? config->tp : 1);
 }
 
 /* --- what kinds of layers keep beside their input and output ------------------------------------------------------ */

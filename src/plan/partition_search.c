@@ -275,20 +275,6 @@ static pace_status fail_memory(const pace_partition_case *c, const pace_partitio
                      c->hosts->host.memory_bytes / 1e9, p->workers);
 }
 
-pace_status pace_partition_segments(pace_partition *p, size_t *looked, const pace_partition_case *c) {
-    pace_partition best = *p;
-    siblings one = {.ways = &best, .count = 1};
-    table *t;
-    PACE_TRY(open_table(&t, c));
-    pace_status status = cut(&one, t);
-    if (looked) *looked += t->looked;
-    close_table(t);
-    PACE_TRY(status);
-    if (!isfinite(one.best_s[0])) return fail_memory(c, p);
-    *p = best;
-    return PACE_OK;
-}
-
 /* --- everything else ---------------------------------------------------------------------------------------------- */
 
 typedef struct {

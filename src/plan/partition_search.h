@@ -23,10 +23,6 @@ typedef struct {
     size_t segmentations;                    /* entries that dynamic programming looked at */
 } pace_partition_found;
 
-/** The best segments of `p`, whose other members are set; counts what it looks at in `looked` (may be NULL).
- * PACE_E_USAGE when none can be. */
-pace_status pace_partition_segments(pace_partition *p, size_t *looked, const pace_partition_case *c) PACE_MUST_CHECK;
-
 /** Every way to share the machines; of those that differ only in servers, which make nothing faster, the one with
  * fewest. PACE_E_USAGE when a fixed one cannot be. Free `out`, also after a failure. */
 pace_status pace_partition_search(pace_partition_found *out, const pace_partition_case *c,

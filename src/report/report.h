@@ -87,8 +87,8 @@ pace_report *pace_node_report(pace_node *node);
 
 /** A nested object. `title` (may be NULL) heads it for people. */
 pace_node *pace_node_object(pace_node *parent, const char *key, const char *title, pace_audience audience);
-/** An array of objects; each pace_node_item() is one. */
-pace_node *pace_node_list(pace_node *parent, const char *key, const char *title, pace_audience audience);
+/** An array of objects, for JSON only; each pace_node_item() is one. */
+pace_node *pace_node_list(pace_node *parent, const char *key);
 pace_node *pace_node_item(pace_node *list);
 
 void pace_node_int(pace_node *object, const char *key, int64_t value);

@@ -249,8 +249,8 @@ pace_node *pace_node_object(pace_node *parent, const char *key, const char *titl
     return add_for(parent, PACE_NODE_OBJECT, key, title, audience);
 }
 
-pace_node *pace_node_list(pace_node *parent, const char *key, const char *title, pace_audience audience) {
-    return add_for(parent, PACE_NODE_LIST, key, title, audience);
+pace_node *pace_node_list(pace_node *parent, const char *key) {
+    return add_for(parent, PACE_NODE_LIST, key, NULL, PACE_FOR_JSON);
 }
 
 pace_node *pace_node_item(pace_node *list) { return add(list, PACE_NODE_OBJECT, NULL, NULL); }

@@ -451,17 +451,16 @@ pace_status pace_grid_of_matrix(pace_grid *grid, const pace_held_matrix *matrix)
 
 bool pace_node_is_field(const pace_node *node) { return node->kind >= PACE_NODE_INT && node->kind <= PACE_NODE_NULL; }
 
-/* Whether the fields of this object (or list item) are shown. */
+/* Whether the fields of this object are shown. */
 static bool node_shows_fields(const pace_node *object) {
-    if (object->kind != PACE_NODE_OBJECT || object->audience == PACE_FOR_JSON) return false;
-    return object->title || (object->parent && object->parent->kind == PACE_NODE_LIST && object->parent->title);
+    return object->kind == PACE_NODE_OBJECT && object->audience != PACE_FOR_JSON && object->title;
 }
 
 bool pace_node_visible(const pace_node *node) {
     if (node->audience == PACE_FOR_JSON) return false;
     if (pace_node_is_field(node)) return node->parent && node_shows_fields(node->parent);
     if (node->kind == PACE_NODE_STRONG) return false; /* these lead the report instead */
-    if (node->kind != PACE_NODE_OBJECT && node->kind != PACE_NODE_LIST) return true;
+    if (node->kind != PACE_NODE_OBJECT) return true;
     for (const pace_node *child = node->first; child; child = child->next)
         if (pace_node_visible(child)) return true;
     return false;

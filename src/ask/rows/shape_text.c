@@ -83,9 +83,9 @@ static void fill(pace_op *op, int at, double value) {
     if (isnan(op->size[at])) op->size[at] = value;
 }
 
-static double product(const double *dim, unsigned from, unsigned to) {
+static double product(const double *dim, unsigned count) {
     double all = 1;
-    for (unsigned i = from; i < to; i++) all *= dim[i];
+    for (unsigned i = 0; i < count; i++) all *= dim[i];
     return all;
 }
 
@@ -112,7 +112,7 @@ static bool multiply(factors *out, const pace_shape_text *shape, unsigned ta, un
     double k = a[na - 1];
     bool batched = nb > 2, across = b[nb - 1] == k && b[nb - 2] != k;
     if (!across && b[nb - 2] != k) return false;
-    *out = (factors){batched ? product(a, 0, na - 2) : 1, batched ? a[na - 2] : product(a, 0, na - 1),
+    *out = (factors){batched ? product(a, na - 2) : 1, batched ? a[na - 2] : product(a, na - 1),
                      across ? b[nb - 2] : b[nb - 1], k};
     return true;
 }
@@ -182,7 +182,7 @@ static void fill_embedding(pace_op *op, const pace_shape_text *shape) {
     fill(op, TABLES, 1);
     fill(op, ROWS, shape->dim[0][0]);
     fill(op, D, shape->dim[0][1]);
-    fill(op, B, product(indices, 0, shape->dims[1]));
+    fill(op, B, product(indices, shape->dims[1]));
     fill(op, LOOKUPS, 1);
 }
 
@@ -190,7 +190,7 @@ static void fill_rows(pace_op *op, const pace_shape_text *shape) {
     const double *d = shape->dim[0];
     unsigned dims = shape->dims[0];
     bool channels = strcmp(op->kind, "batch_norm") == 0 && dims >= 3; /* n c h w */
-    fill(op, 0, channels ? product(d, 0, dims) / fmax(d[1], 1) : product(d, 0, dims - 1));
+    fill(op, 0, channels ? product(d, dims) / fmax(d[1], 1) : product(d, dims - 1));
     fill(op, 1, channels ? d[1] : d[dims - 1]);
 }
 
@@ -198,7 +198,7 @@ static void fill_rows(pace_op *op, const pace_shape_text *shape) {
 static void fill_elements(pace_op *op, const pace_shape_text *shape) {
     double most = 0, sum = 0;
     for (unsigned t = 0; t < shape->tensors; t++) {
-        double here = product(shape->dim[t], 0, shape->dims[t]);
+        double here = product(shape->dim[t], shape->dims[t]);
         if (here > most) most = here;
         sum += here;
     }
@@ -211,7 +211,7 @@ static void fill_elements(pace_op *op, const pace_shape_text *shape) {
 static void fill_matrix(pace_op *op, const pace_shape_text *shape) {
     unsigned dims = shape->dims[0];
     if (dims < 2) return;
-    fill(op, 0, product(shape->dim[0], 0, dims - 2));
+    fill(op, 0, product(shape->dim[0], dims - 2));
     fill(op, 1, shape->dim[0][dims - 2]);
     fill(op, 2, shape->dim[0][dims - 1]);
 }

@@ -93,7 +93,7 @@ static pace_status put_json_devices(pace_node *item, const pace_analysis *analys
     for (size_t i = 0; i < analysis->ranks.count; i++) {
         const pace_rank *rank = analysis->ranks.items[i];
         if (rank->trace != trace) continue;
-        if (!list) list = pace_node_list(item, "devices", NULL, PACE_FOR_JSON);
+        if (!list) list = pace_node_list(item, "devices");
         pace_node *one = pace_node_item(list);
         pace_node_int(one, "device_id", rank->device_id);
         put_json_device_name(one, rank);
@@ -105,7 +105,7 @@ static pace_status put_json_devices(pace_node *item, const pace_analysis *analys
 }
 
 static pace_status put_json_ranks(pace_node *root, const pace_analysis *analysis) {
-    pace_node *list = pace_node_list(root, "ranks", NULL, PACE_FOR_JSON);
+    pace_node *list = pace_node_list(root, "ranks");
     for (size_t i = 0; i < analysis->traces.count; i++) {
         const pace_rank *trace = analysis->traces.items[i];
         pace_node *item = pace_node_item(list);

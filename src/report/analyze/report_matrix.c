@@ -186,7 +186,7 @@ void pace_put_headline(pace_node *root, const pace_analysis *analysis, const pac
 }
 
 static void put_json_step_matrices(pace_node *root, const pace_rank *rank) {
-    pace_node *list = pace_node_list(root, "step_matrices", NULL, PACE_FOR_JSON);
+    pace_node *list = pace_node_list(root, "step_matrices");
     PACE_ITEMS (const pace_mark, mark, &rank->marks.items) {
         pace_matrix own = pace_matrix_of(&rank->tiles, mark->from_ns, mark->to_ns);
         pace_node *item = pace_node_item(list);

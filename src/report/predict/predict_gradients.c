@@ -22,7 +22,7 @@ static void put_object(pace_node *root, const pace_scenario *scenario, const pac
     if (exchange->bottleneck) pace_node_int(node, "exchange_ns", pace_ns(exchange->exchange_s));
     else pace_node_null(node, "exchange_ns");
     pace_node_int(node, "exposed_ns", pace_ns(exchange->exposed_s));
-    pace_node *by = pace_node_list(node, "exposed_by_group", NULL, PACE_FOR_JSON);
+    pace_node *by = pace_node_list(node, "exposed_by_group");
     for (int g = PACE_GROUP_UNKNOWN + 1; g < PACE_GROUPS; g++) {
         if (exchange->exposed_by_s[g] <= 0) continue;
         pace_node *one = pace_node_item(by);

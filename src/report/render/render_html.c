@@ -314,18 +314,14 @@ static void open_section(page_out *page) {
     else pace_sink_format(page->sink, "<section id=\"s%u\">\n", ++page->sections);
 }
 
-static bool is_item(const pace_node *node) { return node->parent && node->parent->kind == PACE_NODE_LIST; }
-
 static pace_status write_section(page_out *page, const pace_node *node) {
-    bool item = is_item(node);
-    if (!node->title && !item) return write_children(page, node);
-    if (item) put(page, "<div class=\"item\">\n");
-    else open_section(page);
+    if (!node->title) return write_children(page, node);
+    open_section(page);
     write_heading(page, node->title, NULL);
-    if (node->title) page->level++;
+    page->level++;
     pace_status status = write_children(page, node);
-    if (node->title) page->level--;
-    put(page, item ? "</div>\n" : "</section>\n");
+    page->level--;
+    put(page, "</section>\n");
     return status;
 }
 
@@ -352,8 +348,7 @@ static pace_status write_block(page_out *page, const pace_node *node) {
 
 static pace_status write_node(page_out *page, const pace_node *node) {
     switch (node->kind) {
-    case PACE_NODE_OBJECT:
-    case PACE_NODE_LIST: return write_section(page, node);
+    case PACE_NODE_OBJECT: return write_section(page, node);
     case PACE_NODE_TABLE:
     case PACE_NODE_MATRIX:
     case PACE_NODE_TIMELINE:
@@ -389,9 +384,8 @@ enum { FEWEST_CONTENTS = 4 }; /* sections that a table of contents is worth */
 static unsigned list_sections(page_out *page, const pace_node *object, unsigned number, bool write) {
     for (const pace_node *node = object->first; node; node = node->next) {
         if (!pace_node_visible(node) || pace_node_is_field(node)) continue;
-        bool holds = node->kind == PACE_NODE_OBJECT || node->kind == PACE_NODE_LIST;
-        if (holds && (!node->title || is_item(node))) number = list_sections(page, node, number, write);
-        if (!node->title || is_item(node)) continue;
+        if (node->kind == PACE_NODE_OBJECT && !node->title) number = list_sections(page, node, number, write);
+        if (!node->title) continue;
         number++;
         if (write) pace_html_format(page->sink, "<li><a href=\"#s%u\">%s</a></li>\n", number, node->title);
     }

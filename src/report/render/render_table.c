@@ -314,7 +314,6 @@ static pace_status write_node(text_out *out, const pace_node *node) {
         plain(out);
         return status;
     case PACE_NODE_OBJECT:
-    case PACE_NODE_LIST:
         if (node->title) {
             set_off(out);
             PACE_TRY(write_heading(out, node->title, NULL));
@@ -334,7 +333,7 @@ static bool has_text(const pace_node *node) {
     if (!pace_node_visible(node) || node->kind == PACE_NODE_TIMELINE || node->kind == PACE_NODE_CHART ||
         node->kind == PACE_NODE_GRID || node->kind == PACE_NODE_FLAME)
         return false;
-    if (node->kind != PACE_NODE_OBJECT && node->kind != PACE_NODE_LIST) return true;
+    if (node->kind != PACE_NODE_OBJECT) return true;
     for (const pace_node *child = node->first; child; child = child->next)
         if (has_text(child)) return true;
     return false;

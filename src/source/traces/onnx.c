@@ -258,13 +258,13 @@ static pace_status set_number(pace_layer *layer, pace_layer_option option, const
     return PACE_OK;
 }
 
-static bool has_weight(const onnx_reader *reader, size_t index, unsigned rank) {
-    const onnx_value *value = input_value(reader, index);
+static bool has_weight(const onnx_reader *reader, unsigned rank) {
+    const onnx_value *value = input_value(reader, 1);
     return value && value->kind != VALUE_LAYER && value->sizes.count == rank;
 }
 
 static pace_status set_convolution(pace_layer *layer, const onnx_reader *reader) {
-    if (!has_weight(reader, 1, 4)) return fail_node(reader, PACE_E_INPUT, "expected a weight of four sizes");
+    if (!has_weight(reader, 4)) return fail_node(reader, PACE_E_INPUT, "expected a weight of four sizes");
     const size_list *weight = &input_value(reader, 1)->sizes;
     layer->option[PACE_OPTION_OUT] = (double)weight->value[0];
     layer->option[PACE_OPTION_KERNEL] = (double)weight->value[2];
@@ -287,7 +287,7 @@ static pace_status set_pool(pace_layer *layer, const onnx_reader *reader) {
 static pace_status set_linear(pace_layer *layer, const onnx_reader *reader) {
     size_list transposed;
     bool found;
-    if (!has_weight(reader, 1, 2)) return fail_node(reader, PACE_E_INPUT, "expected a weight of two sizes");
+    if (!has_weight(reader, 2)) return fail_node(reader, PACE_E_INPUT, "expected a weight of two sizes");
     PACE_TRY(find_attribute(&transposed, &found, reader, "transB"));
     bool rows = found && transposed.count > 0 && transposed.value[0] != 0;
     layer->option[PACE_OPTION_OUT] = (double)input_value(reader, 1)->sizes.value[rows ? 0 : 1];

@@ -262,10 +262,12 @@ static double best_of_all(const instance *i, bool all_placements) {
 /* --- tests -------------------------------------------------------------------------------------------------------- */
 
 static double found_s(instance *i) {
-    pace_partition_time time;
-    pace_partition p = i->p;
-    assert_int_equal(pace_partition_segments(&p, NULL, &i->c), PACE_OK);
-    assert_int_equal(pace_partition_time_of(&time, &i->c, &p), PACE_OK);
+    pace_partition_fixed fixed = {i->p.replicas, i->p.workers, i->p.threads, i->p.servers, NULL};
+    pace_partition_found found;
+    assert_int_equal(pace_partition_search(&found, &i->c, &fixed), PACE_OK);
+    assert_int_equal(found.choices.count, 1);
+    pace_partition_time time = found.choices.items[0].time;
+    pace_partition_found_free(&found);
     double parts = time.compute_s + time.contention_s + time.traffic_s + time.exchange_s + time.wait_s;
     assert_true(fabs(parts / time.sample_s - 1) < 1e-12);
     return time.sample_s;

@@ -192,7 +192,7 @@ TEST(test_csv_unknown_table_lists_keys) {
 TEST(test_csv_paths) {
     static const char *const rows[] = {"forward"}, *const columns[] = {"copy"};
     pace_report *report = small_report();
-    pace_node *list = pace_node_list(pace_report_root(report), "steps", NULL, PACE_FOR_JSON);
+    pace_node *list = pace_node_list(pace_report_root(report), "steps");
     for (int64_t i = 0; i < 3; i++) {
         pace_node *item = pace_node_item(list), *group = pace_node_object(item, NULL, NULL, PACE_FOR_JSON);
         pace_node_matrix(group, "matrix", NULL, PACE_FOR_JSON, rows, 1, columns, 1, &i);
@@ -328,7 +328,7 @@ static void build_all(pace_report **report) {
     add_kernel(pace_node_table(root, "kernels", "Kernels", PACE_FOR_ALL, KERNEL_COLUMNS, 5, 0), "k", 1, 2, 0.5);
     static int drawn;
     pace_node_timeline(root, "Lanes", 0, 10, draw_hostile, &drawn, NULL);
-    pace_node_text(pace_node_item(pace_node_list(root, "list", "List", PACE_FOR_ALL)), "key", "value");
+    pace_node_text(pace_node_item(pace_node_list(root, "list")), "key", "value");
     pace_report_warn(*report, PACE_WARN_BATCH_ASSUMED, "p", "w");
     pace_report_lead(*report, PACE_WARN_DOES_NOT_FIT, "l");
 }
