@@ -112,6 +112,12 @@ def test_rows_and_elements():
          "op,direction,bytes,us\nmemcpy,h2d,4194304,1\n", 'op,shape,dtype,us\nmemcpy_h2d,"[1024, 1024]",fp32,1\n')
     same("an update", "op,parameters,us\nadam,16777216,1\n", "op,params,dtype,us\nAdamW,16777216,fp32,1\n",
          'op,shape,dtype,us\nadam,"[4096, 4096]",fp32,1\n')
+    same("attention", "op,b,heads,kv_heads,queries,keys,head_dim,dtype,us\nattention,8,32,8,2048,2048,128,bf16,1\n",
+         'op,shape,dtype,us\nscaled_dot_product_attention,"[[8, 32, 2048, 128], [8, 8, 2048, 128]]",bf16,1\n')
+    same("lookups", "op,b,tables,rows,lookups,d,dtype,us\nembedding,16384,1,32000,1,4096,fp16,1\n",
+         'op,shape,dtype,us\naten::embedding,"[[32000, 4096], [8, 2048]]",fp16,1\n')
+    same("pooling", "op,b,c,h,w,kernel_size,stride,dtype,us\nmax_pool2d,32,64,112,112,3,2,fp16,1\n",
+         'op,shape,kernel_size,stride,dtype,us\nmax_pool2d,"[32, 64, 112, 112]",3,2,fp16,1\n')
     same("a transpose", "op,m,n,dtype,us\ntranspose,4096,2048,fp16,1\n", 'op,shape,dtype,us\npermute,"4096x2048",fp16,1\n')
 
 

@@ -43,11 +43,9 @@ static const char *count_of(char text[64], const pace_analysis *analysis) {
     return text;
 }
 
-/* Whose figures these are, where there was a choice, and who waits for whom. */
-static void put_which(pace_node *root, const pace_analysis *analysis, const pace_rank *rank) {
-    char name[PACE_RANK_NAME], late[PACE_RANK_NAME], count[64];
-    if (analysis->ranks.count < 2) return;
-    char more[48] = "";
+/* Whom the others wait for, if anybody. */
+static void put_latest(pace_node *root, const pace_analysis *analysis, const pace_rank *rank) {
+    char late[PACE_RANK_NAME], more[48] = "";
     const pace_latest_rank *latest = &analysis->latest;
     if (latest->ranks > 1) snprintf(more, sizeof more, " and %zu more", latest->ranks - 1);
     double percent = 100.0 * (double)latest->by_ns / (double)rank->work.window.span_ns;
@@ -88,8 +86,15 @@ static void put_which(pace_node *root, const pace_analysis *analysis, const pace
             "No rank makes the others wait for 1 %% of the time in collectives of their devices: all %sreach these "
             "together, as far as the clocks tell.",
             rank->step.world_size > (int64_t)analysis->ranks.count ? "that have a trace " : "");
+}
+
+/* Whose figures these are, where there was a choice, and who waits for whom. */
+static void put_which(pace_node *root, const pace_analysis *analysis, const pace_rank *rank) {
+    char name[PACE_RANK_NAME], count[64];
+    if (analysis->ranks.count < 2) return;
+    put_latest(root, analysis, rank);
     pace_node_sentence(root, false, "%s; the figures below are for %s%s.", count_of(count, analysis),
-                       latest->rank ? "" : "the slowest, ", pace_rank_name(name, rank));
+                       analysis->latest.rank ? "" : "the slowest, ", pace_rank_name(name, rank));
 }
 
 /* The clock that was moved most, if by more than a millisecond and by more than the traces' wall clocks say. */

@@ -258,16 +258,13 @@ pace_status pace_put_fit(pace_report *report, pace_step_asked *step) {
     return PACE_OK;
 }
 
-void pace_put_unsaid(pace_node *root, const pace_step_asked *step) {
+/* Which precision was assumed, and what another would give. */
+static void put_precision(pace_node *root, const pace_step_asked *step) {
     pace_config half = step->asked.config;
-    double ranks = pace_config_ranks(&half);
     half.precision = pace_step_autocast(&step->asked);
     pace_precision in = pace_config_matrix_precision(&half);
     pace_precision now = pace_step_main_precision(&step->asked);
     double single = pace_device_rate(step->asked.device, now), rate = pace_device_rate(step->asked.device, in);
-    if (step->idle_devices > 0)
-        pace_node_sentence(root, true, "That is %g of the %g devices of %s.", ranks, ranks + step->idle_devices,
-                           step->machine.name);
     if (step->precision_unsaid && rate > single)
         pace_node_sentence(root, true,
                            "Nobody said a precision: this is %s's fp32%s. By the device's peaks products are %.3g "
@@ -280,13 +277,10 @@ void pace_put_unsaid(pace_node *root, const pace_step_asked *step) {
                            "Nobody said a precision: this is %s, as models of so many parameters are trained; "
                            "--set precision=fp32 says otherwise.",
                            pace_config_word(&step->asked.config, "precision"));
-    if (step->two_way)
-        pace_node_note(root,
-                       "dualpipe on %g stages is answered as dualpipe-v on %g, each held twice: ranks that mirror each "
-                       "other hold the same layers.",
-                       2 * step->asked.config.pp, step->asked.config.pp);
-    if (step->scales_losses)
-        pace_node_note(root, "fp16 is taken for autocast (amp): PyTorch scales no gradients in half precision.");
+}
+
+/* What offloading takes of the host's memory. */
+static void put_host_memory(pace_node *root, const pace_step_asked *step) {
     double on_host = step->settled.plan.host_bytes, of_host = step->asked.host_bytes;
     if (on_host > 0 && of_host > 0)
         pace_node_note(root, "The host of a node holds %s in its memory of %s.", pace_show_bytes(on_host).text,
@@ -297,6 +291,22 @@ void pace_put_unsaid(pace_node *root, const pace_step_asked *step) {
                            "--on \"%.60s host-memory=1TB\" checks that it fits.",
                            pace_show_bytes(on_host).text,
                            step->machine.devices ? step->machine.name : step->asked.device->name);
+}
+
+void pace_put_unsaid(pace_node *root, const pace_step_asked *step) {
+    double ranks = pace_config_ranks(&step->asked.config);
+    if (step->idle_devices > 0)
+        pace_node_sentence(root, true, "That is %g of the %g devices of %s.", ranks, ranks + step->idle_devices,
+                           step->machine.name);
+    put_precision(root, step);
+    if (step->two_way)
+        pace_node_note(root,
+                       "dualpipe on %g stages is answered as dualpipe-v on %g, each held twice: ranks that mirror each "
+                       "other hold the same layers.",
+                       2 * step->asked.config.pp, step->asked.config.pp);
+    if (step->scales_losses)
+        pace_node_note(root, "fp16 is taken for autocast (amp): PyTorch scales no gradients in half precision.");
+    put_host_memory(root, step);
     if (step->settled.recomputed)
         pace_node_sentence(
             root, true,
