@@ -7,17 +7,13 @@ static const double same_instant = 1e-13;
 
 /* What is due of a number; a lane by its own. */
 static uint32_t port_free(const pace_flow_meeting *m, uint32_t lane) { return m->state->lane_count + lane; }
-static uint32_t station_ends(const pace_flow_meeting *m, uint32_t station) {
-    return 2 * m->state->lane_count + station;
-}
 
 /* --- ports and flows ---------------------------------------------------------------------------------------------- */
 
 static pace_status renew_station(pace_flow_region *r, uint32_t station) {
-    uint32_t number = station_ends(r->of, station);
     double next_ns = pace_station_next(&r->of->stations, station);
-    if (!isinf(next_ns)) return pace_due_set(&r->due, number, next_ns);
-    pace_due_drop(&r->due, number);
+    if (!isinf(next_ns)) return pace_due_set(&r->ends, station, next_ns);
+    pace_due_drop(&r->ends, station);
     return PACE_OK;
 }
 
@@ -67,11 +63,11 @@ static pace_status stand_in_line(pace_flow_region *r, pace_port *p, pace_outgoin
 
 pace_status pace_region_deliver(pace_flow_region *r, uint32_t number, double comes_ns, double bytes) {
     pace_flow_queue *queue = &r->of->state->queues[number];
-    PACE_TRY(pace_flow_post(&r->come, queue, comes_ns, 0, bytes));
+    PACE_TRY(pace_flow_post(&r->come, queue, (pace_flow_message){comes_ns, 0, bytes}));
     if (!queue->waiting) return PACE_OK;
     uint32_t lane = queue->waiting - 1;
     queue->waiting = 0;
-    return pace_due_set(&r->due, lane, comes_ns);
+    return pace_lines_add(&r->due, lane, comes_ns);
 }
 
 /* It comes when it has gone its way, too. */
@@ -90,7 +86,7 @@ static pace_status left(pace_flow_region *r, uint32_t lane) {
     const pace_port *p = &m->ports[lane];
     const pace_wire *wire = &m->state->question->wires[p->wire];
     PACE_TRY(leave(r, p->slot, p->bytes, r->now_ns + wire->latency_ns));
-    if (wire->gap_ns > 0) return pace_due_set(&r->due, port_free(m, lane), r->now_ns + wire->gap_ns);
+    if (wire->gap_ns > 0) return pace_lines_add(&r->due, port_free(m, lane), r->now_ns + wire->gap_ns);
     return begin_next(r, lane);
 }
 
@@ -136,27 +132,20 @@ static pace_status post(pace_flow_region *r, uint32_t number, const pace_operati
     return begin(r, number, o->amount, slot, o->wire);
 }
 
-static pace_flow_queue *queue_of(const pace_flow_region *r, const pace_flow_lane *lane) {
-    return &r->of->state->queues[lane->queues + r->of->state->slot[lane->cursor]];
-}
-
 /* False when it has not come yet; then the lane goes on when it has. */
-static bool has_come(pace_flow_region *r, uint32_t number, pace_status *status) {
-    pace_flow_queue *queue = queue_of(r, &r->of->state->lanes[number]);
-    if (queue->head == PACE_NO_MESSAGE) {
+static bool has_come(pace_flow_region *r, uint32_t number, pace_flow_queue *queue, pace_status *status) {
+    if (!queue->count) {
         queue->waiting = number + 1;
         return false;
     }
-    double comes_ns = r->come.items.items[queue->head].at_ns;
-    if (comes_ns <= r->until_ns) return true;
-    *status = pace_due_set(&r->due, number, comes_ns);
+    if (queue->first.at_ns <= r->until_ns) return true;
+    *status = pace_lines_add(&r->due, number, queue->first.at_ns);
     return false;
 }
 
-static pace_status take(pace_flow_region *r, const pace_flow_lane *lane, const pace_operation *o) {
-    pace_flow_queue *queue = queue_of(r, lane);
-    double bytes = r->come.items.items[queue->head].bytes;
-    if (bytes != o->amount) return pace_flow_mismatch(r->of->state, lane, o, bytes);
+static pace_status take(pace_flow_region *r, const pace_flow_lane *lane, const pace_operation *o,
+                        pace_flow_queue *queue) {
+    if (queue->first.bytes != o->amount) return pace_flow_mismatch(r->of->state, lane, o, queue->first.bytes);
     pace_flow_take(&r->come, queue);
     return PACE_OK;
 }
@@ -173,17 +162,16 @@ static bool has_ended(pace_flow_region *r, uint32_t number) {
 
 static pace_status tell(pace_flow_region *r, const pace_flow_lane *lane) {
     pace_flow_state *s = r->of->state;
-    if (!s->published || !s->published[lane->cursor]) return PACE_OK;
+    if (!s->published[lane->cursor]) return PACE_OK;
     uint32_t on = s->unit_published[lane->unit] + s->published[lane->cursor] - 1;
     s->ended_ns[on] = r->now_ns;
     for (uint32_t other = s->ended_waiting[on]; other; other = s->next_waiting[other - 1])
-        PACE_TRY(pace_due_set(&r->due, other - 1, r->now_ns));
+        PACE_TRY(pace_lines_add(&r->due, other - 1, r->now_ns));
     s->ended_waiting[on] = 0;
     return PACE_OK;
 }
 
-static double time_on_lane(const pace_flow_region *r, const pace_operation *o) {
-    const pace_flows_question *q = r->of->state->question;
+static double time_on_lane(const pace_flows_question *q, const pace_operation *o) {
     switch (o->kind) {
     case PACE_OPERATION_SEND:
     case PACE_OPERATION_RECEIVE: return q->wires[o->wire].overhead_ns;
@@ -194,35 +182,41 @@ static double time_on_lane(const pace_flow_region *r, const pace_operation *o) {
     }
 }
 
-/* Whether the operation at a lane's cursor is over now. */
-static bool passed(pace_flow_region *r, uint32_t number, const pace_operation *o, pace_status *status) {
-    pace_port *p = &r->of->ports[number];
-    if (!p->paid) {
-        if (o->kind == PACE_OPERATION_RECEIVE && !has_come(r, number, status)) return false;
+/* Whether the operation at a lane's cursor is over now. `queue`: that of a receive. */
+static bool passed(pace_flow_region *r, uint32_t number, const pace_operation *o, pace_flow_queue *queue,
+                   pace_status *status) {
+    bool *paid = &r->of->ports[number].paid;
+    if (!*paid) {
+        if (o->kind == PACE_OPERATION_RECEIVE && !has_come(r, number, queue, status)) return false;
         if (o->kind == PACE_OPERATION_WAIT && !has_ended(r, number)) return false;
-        double takes = time_on_lane(r, o);
+        double takes = time_on_lane(r->of->state->question, o);
         if (takes > 0) {
-            p->paid = true;
-            *status = pace_due_set(&r->due, number, r->now_ns + takes);
+            *paid = true;
+            *status = pace_lines_add(&r->due, number, r->now_ns + takes);
             return false;
         }
     }
-    p->paid = false;
+    *paid = false;
     return true;
 }
 
 static pace_status run_lane(pace_flow_region *r, uint32_t number) {
     pace_flow_state *s = r->of->state;
     pace_flow_lane *lane = &s->lanes[number];
+    const pace_operation *operations = s->program->operations.items;
+    const uint32_t *slot = s->slot;
+    pace_flow_queue *queues = &s->queues[lane->queues];
+    const bool logged = lane->unit < pace_flow_logged_units(s), published = s->published;
     pace_status status = PACE_OK;
     for (; lane->cursor < lane->last; lane->cursor++) {
-        const pace_operation *o = &s->program->operations.items[lane->cursor];
-        if (!passed(r, number, o, &status)) return status;
+        const pace_operation *o = &operations[lane->cursor];
+        pace_flow_queue *queue = o->kind == PACE_OPERATION_RECEIVE ? &queues[slot[lane->cursor]] : NULL;
+        if (!passed(r, number, o, queue, &status)) return status;
         if (o->kind == PACE_OPERATION_SEND) PACE_TRY(post(r, number, o));
-        if (o->kind == PACE_OPERATION_RECEIVE) PACE_TRY(take(r, lane, o));
-        if (lane->unit < pace_flow_logged_units(s)) PACE_TRY(pace_flow_log_add(s, lane, lane->now_ns, r->now_ns));
+        if (queue) PACE_TRY(take(r, lane, o, queue));
+        if (logged) PACE_TRY(pace_flow_log_add(s, lane, lane->now_ns, r->now_ns));
         lane->now_ns = r->now_ns;
-        PACE_TRY(tell(r, lane));
+        if (published) PACE_TRY(tell(r, lane));
     }
     return PACE_OK;
 }
@@ -252,25 +246,46 @@ static void pass_background(pace_flow_region *r, double until_ns) {
 
 /* --- the loop ----------------------------------------------------------------------------------------------------- */
 
-/* A station stays due until it is told another time. */
-static pace_status handle_first(pace_flow_region *r) {
-    uint32_t lanes = r->of->state->lane_count, number = r->due.heap.items[0].number;
-    if (number >= 2 * lanes) return end_of_station(r, number - 2 * lanes);
-    pace_due_drop(&r->due, number);
+/* Most lanes that go on have long left the caches: the next ones are fetched meanwhile, then their queues. */
+static void fetch_ahead(const pace_flow_region *r) {
+    const pace_flow_state *s = r->of->state;
+    uint32_t far = pace_lines_ahead(&r->due, 3), near = pace_lines_ahead(&r->due, 1);
+    if (far < s->lane_count) {
+        __builtin_prefetch(&s->lanes[far]);
+        __builtin_prefetch(&r->of->ports[far]);
+    }
+    if (near >= s->lane_count) return;
+    const pace_flow_lane *lane = &s->lanes[near];
+    if (lane->cursor < lane->last) __builtin_prefetch(&s->queues[lane->queues + s->slot[lane->cursor]]);
+}
+
+static pace_status go_on(pace_flow_region *r) {
+    uint32_t lanes = r->of->state->lane_count, number = pace_lines_take(&r->due);
+    fetch_ahead(r);
     return number < lanes ? run_lane(r, number) : begin_next(r, number - lanes);
+}
+
+/* Stations that end, then lanes, until nothing is left: lanes may begin what ends at once. */
+static pace_status handle_due(pace_flow_region *r) {
+    for (;;) {
+        if (pace_due_next(&r->ends) <= r->until_ns) PACE_TRY(end_of_station(r, r->ends.heap.items[0].number));
+        else if (r->due.next_ns <= r->until_ns) PACE_TRY(go_on(r));
+        else return PACE_OK;
+    }
 }
 
 /* Everything that happens at this instant. */
 static pace_status run_instant(pace_flow_region *r) {
     r->until_ns = r->now_ns * (1 + same_instant);
     PACE_TRY(end_flows(r));
-    while (pace_due_next(&r->due) <= r->until_ns) PACE_TRY(handle_first(r));
+    PACE_TRY(handle_due(r));
     return pace_active_flows_rate(&r->active, r->now_ns);
 }
 
 double pace_region_next(const pace_flow_region *r) {
-    double due_ns = pace_due_next(&r->due), ends_ns = pace_active_flows_next(&r->active);
-    return due_ns < ends_ns ? due_ns : ends_ns;
+    double flow_ns = pace_active_flows_next(&r->active), station_ns = pace_due_next(&r->ends);
+    double ends_ns = flow_ns < station_ns ? flow_ns : station_ns;
+    return r->due.next_ns < ends_ns ? r->due.next_ns : ends_ns;
 }
 
 pace_status pace_region_run(pace_flow_region *r, double before_ns) {
@@ -285,7 +300,8 @@ pace_status pace_region_run(pace_flow_region *r, double before_ns) {
 }
 
 void pace_region_free(pace_flow_region *r) {
-    PACE_VEC_FREE(&r->due.heap);
+    pace_lines_free(&r->due);
+    PACE_VEC_FREE(&r->ends.heap);
     pace_active_flows_free(&r->active);
     PACE_VEC_FREE(&r->come.items, &r->outgoing, &r->leaving);
 }

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "schedule/flows_active.h"
-#include "schedule/flows_due.h"
+#include "schedule/flows_lines.h"
 #include "schedule/flows_stations.h"
 
 /* What waits to leave by a lane's port. */
@@ -31,15 +31,14 @@ typedef struct {
 
 typedef struct pace_flow_region pace_flow_region;
 
-/* What all regions share; each touches its own of every array. Numbers of what is due: a lane that goes on, a port that
- * is free, a station of which a flow ends, one kind behind the other. */
+/* What all regions share; each touches its own of every array. */
 typedef struct {
     pace_flow_state *state;
     pace_flow_routes routes;
     pace_stations stations;
     pace_active_links links;
     pace_port *ports;
-    uint32_t *due_place;
+    uint32_t *ends_place; /* station -> its place among those of which a flow ends */
     double *slot_bytes; /* slot -> sent so far */
     double *used_bytes; /* link -> what has crossed it, of others; at the end of all */
     uint32_t *region_of;
@@ -52,7 +51,8 @@ typedef struct {
 
 struct pace_flow_region {
     pace_flow_meeting *of;
-    pace_due_times due;
+    pace_lines due;      /* lanes that go on, and behind them ports that are free */
+    pace_due_times ends; /* stations of which a flow ends */
     pace_active_flows active;
     pace_flow_pool come;
     PACE_VEC(pace_outgoing) outgoing;

@@ -79,7 +79,8 @@ pace_status pace_regions_divide(pace_flow_meeting *m) {
     if (q->background_count || !(m->lookahead_ns > 0)) one_region(m);
     if (!PACE_MAKE(m->regions, (size_t)m->region_count + 1)) return PACE_E_MEMORY;
     for (uint32_t i = 0; i < m->region_count; i++) {
-        m->regions[i] = (pace_flow_region){.of = m, .number = i, .due.place = m->due_place};
+        m->regions[i] = (pace_flow_region){.of = m, .number = i, .ends.place = m->ends_place};
+        pace_lines_init(&m->regions[i].due);
         pace_active_flows_init(&m->regions[i].active, &m->links, m->most_hops);
     }
     return PACE_OK;

@@ -35,6 +35,7 @@ pace_status pace_flow_route_kinds(uint64_t *kinds, const pace_program *program, 
  * nothing, of what the message would have alone. */
 static inline double pace_flow_way_limit(const pace_flow_state *s, const pace_flow_routes *routes,
                                          const pace_wire *wire, uint32_t slot, uint32_t lane) {
+    if (!s->question->slowness) return pace_flow_limit(wire, 1, 0);
     uint32_t to = s->lanes[s->queues[s->send_queue[slot]].lane].unit;
     return pace_flow_limit(wire, pace_flow_slower(s, s->lanes[lane].unit, to), routes->alone_bytes_per_s[slot]);
 }

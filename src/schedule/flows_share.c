@@ -9,7 +9,7 @@
 #include "base/parallel.h"
 
 /* Below so many messages in the last window, threads cost more than they save. */
-enum { WORTH_THREADS = 65536 };
+enum { WORTH_THREADS = 8192 };
 
 /* The link that was used most, of what it could carry. */
 static void find_busiest(pace_flow_meeting *m) {
@@ -147,16 +147,15 @@ static void count_sent(pace_flow_state *s, const pace_flow_meeting *m) {
 static pace_status run_meeting(pace_flow_meeting *m, const double *bytes_per_s, uint32_t links) {
     pace_flow_state *s = m->state;
     PACE_TRY(pace_stations_init(&m->stations, s, &m->routes, bytes_per_s, links));
-    size_t due = 2 * (size_t)s->lane_count + m->stations.all.count;
-    if (due >= UINT32_MAX) return pace_fail(PACE_E_INPUT, "more than 4 billion lanes and links: too many to simulate");
+    if (s->lane_count >= UINT32_MAX / 2) return pace_fail(PACE_E_INPUT, "%u lanes are too many to simulate", s->lane_count);
     if (!PACE_MAKE(m->ports, (size_t)s->lane_count + 1) || !PACE_MAKE(m->region_of, (size_t)s->lane_count + 1) ||
-        !PACE_MAKE(m->due_place, due + 1))
+        !PACE_MAKE(m->ends_place, m->stations.all.count + 1))
         return PACE_E_MEMORY;
     m->most_hops = most_hops(m);
     PACE_TRY(pace_regions_divide(m));
     PACE_TRY(pace_region_start_others(&m->regions[0]));
     for (uint32_t l = 0; l < s->lane_count; l++)
-        PACE_TRY(pace_due_set(&m->regions[m->region_of[l]].due, l, s->lanes[l].now_ns));
+        PACE_TRY(pace_lines_add(&m->regions[m->region_of[l]].due, l, s->lanes[l].now_ns));
     PACE_TRY(run_regions(m));
     count_sent(s, m);
     return pace_flow_finished(s);
@@ -183,7 +182,7 @@ static void free_meeting(pace_flow_meeting *m) {
     pace_stations_free(&m->stations);
     pace_active_links_free(&m->links);
     pace_flow_routes_free(&m->routes);
-    PACE_FREE(m->ports, m->due_place, m->slot_bytes, m->used_bytes, m->region_of);
+    PACE_FREE(m->ports, m->ends_place, m->slot_bytes, m->used_bytes, m->region_of);
     PACE_VEC_FREE(&m->others, &m->others_first);
 }
 

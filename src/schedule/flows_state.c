@@ -75,7 +75,7 @@ static pace_status lay_lanes(pace_flow_state *s) {
             s->send_queue_count += s->send_first[first + 1] - s->send_first[first];
             uint32_t count = s->receive_first[first + 1] - s->receive_first[first];
             for (uint32_t i = 0; i < count; i++)
-                s->queues[s->queue_count++] = (pace_flow_queue){PACE_NO_MESSAGE, PACE_NO_MESSAGE, 0, 0, l};
+                s->queues[s->queue_count++] = (pace_flow_queue){.lane = l};
         }
     }
     s->lane_count = (uint32_t)lanes;
@@ -253,28 +253,36 @@ void pace_flow_state_free(pace_flow_state *s) {
 
 /* --- messages ---------------------------------------------------------------------------------------------------- */
 
-pace_status pace_flow_post(pace_flow_pool *pool, pace_flow_queue *queue, double at_ns, double duration_ns,
-                           double bytes) {
+static pace_status behind_the_first(pace_flow_pool *pool, pace_flow_queue *queue, pace_flow_message message) {
     uint32_t number = pool->free - 1;
     if (pool->free) {
         pool->free = pool->items.items[number].next;
     } else {
         number = (uint32_t)pool->items.count;
-        PACE_TRY(PACE_PUSH(&pool->items, ((pace_flow_message){0})));
+        PACE_TRY(PACE_PUSH(&pool->items, ((pace_flow_pooled){0})));
     }
-    pool->items.items[number] = (pace_flow_message){at_ns, duration_ns, bytes, PACE_NO_MESSAGE};
-    if (queue->head == PACE_NO_MESSAGE) queue->head = number;
+    pool->items.items[number].message = message;
+    if (queue->count == 1) queue->head = number;
     else pool->items.items[queue->tail].next = number;
     queue->tail = number;
     queue->count++;
     return PACE_OK;
 }
 
+pace_status pace_flow_post(pace_flow_pool *pool, pace_flow_queue *queue, pace_flow_message message) {
+    if (queue->count) return behind_the_first(pool, queue, message);
+    queue->first = message;
+    queue->count = 1;
+    return PACE_OK;
+}
+
 void pace_flow_take(pace_flow_pool *pool, pace_flow_queue *queue) {
+    if (!--queue->count) return;
     uint32_t number = queue->head;
-    queue->head = pool->items.items[number].next;
-    queue->count--;
-    pool->items.items[number].next = pool->free;
+    pace_flow_pooled *next = &pool->items.items[number];
+    queue->first = next->message;
+    queue->head = next->next;
+    next->next = pool->free;
     pool->free = number + 1;
 }
 
@@ -329,6 +337,6 @@ pace_status pace_flow_finished(const pace_flow_state *s) {
     for (uint32_t l = 0; l < s->lane_count; l++)
         if (s->lanes[l].cursor != s->lanes[l].last) return fail_blocked(s);
     for (uint32_t q = 0; q < s->queue_count; q++)
-        if (s->queues[q].head != PACE_NO_MESSAGE) return fail_unreceived(s, q);
+        if (s->queues[q].count) return fail_unreceived(s, q);
     return PACE_OK;
 }

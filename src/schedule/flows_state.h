@@ -6,8 +6,6 @@
 
 #include <math.h>
 
-#define PACE_NO_MESSAGE UINT32_MAX
-
 typedef struct {
     double now_ns;         /* its operations so far have ended */
     double out_ns, in_ns;  /* its ports are free */
@@ -18,21 +16,27 @@ typedef struct {
     uint32_t queues;      /* first of its own in queues */
 } pace_flow_lane;
 
-/* Messages from one lane to another, in order. */
-typedef struct {
-    uint32_t head, tail, count;
-    uint32_t waiting; /* the lane that waits for the next, + 1 */
-    uint32_t lane;    /* whose it is */
-} pace_flow_queue;
-
 typedef struct {
     double at_ns, duration_ns; /* apart: its first byte comes in, and it takes; else it has come, and 0 */
     double bytes;
-    uint32_t next; /* in its queue, or of the free ones */
 } pace_flow_message;
 
+/* Messages from one lane to another, in order. Rarely more than one waits. */
 typedef struct {
-    PACE_VEC(pace_flow_message) items;
+    pace_flow_message first; /* if there is one */
+    uint32_t count;
+    uint32_t head, tail; /* those behind the first, in the pool */
+    uint32_t waiting;    /* the lane that waits for the next, + 1 */
+    uint32_t lane;       /* whose it is */
+} pace_flow_queue;
+
+typedef struct {
+    pace_flow_message message;
+    uint32_t next; /* in its queue, or of the free ones */
+} pace_flow_pooled;
+
+typedef struct {
+    PACE_VEC(pace_flow_pooled) items;
     uint32_t free; /* + 1; 0 = none */
 } pace_flow_pool;
 
@@ -79,8 +83,7 @@ pace_status pace_flow_state_init(pace_flow_state *state, const pace_flows_questi
 void pace_flow_state_free(pace_flow_state *state);
 
 /** Appends a message to a queue, all of whose messages are of this pool. */
-pace_status pace_flow_post(pace_flow_pool *pool, pace_flow_queue *queue, double at_ns, double duration_ns,
-                           double bytes) PACE_MUST_CHECK;
+pace_status pace_flow_post(pace_flow_pool *pool, pace_flow_queue *queue, pace_flow_message message) PACE_MUST_CHECK;
 /** Takes the first message off a queue. */
 void pace_flow_take(pace_flow_pool *pool, pace_flow_queue *queue);
 

@@ -28,7 +28,7 @@ static pace_status send(walker *w, pace_flow_lane *lane, const pace_operation *o
     double leaves = lane->now_ns > lane->out_ns ? lane->now_ns : lane->out_ns;
     lane->out_ns = leaves + duration + wire->gap_ns;
     double at_ns = leaves + wire->latency_ns + (s->way_latency_ns ? s->way_latency_ns[slot] : 0);
-    PACE_TRY(pace_flow_post(&s->messages, queue, at_ns, duration, o->amount));
+    PACE_TRY(pace_flow_post(&s->messages, queue, (pace_flow_message){at_ns, duration, o->amount}));
     s->simulated++;
     s->sent += s->fold.members[lane->unit];
     s->sent_bytes += o->amount * s->fold.members[lane->unit];
@@ -43,11 +43,11 @@ static pace_status send(walker *w, pace_flow_lane *lane, const pace_operation *o
 static bool receive(walker *w, pace_flow_lane *lane, const pace_operation *o, pace_status *status) {
     pace_flow_state *s = w->state;
     pace_flow_queue *queue = &s->queues[lane->queues + s->slot[lane->cursor]];
-    if (queue->head == PACE_NO_MESSAGE) {
+    if (!queue->count) {
         queue->waiting = (uint32_t)(lane - s->lanes) + 1;
         return false;
     }
-    const pace_flow_message *m = &s->messages.items.items[queue->head];
+    const pace_flow_message *m = &queue->first;
     if (m->bytes != o->amount) {
         *status = pace_flow_mismatch(s, lane, o, m->bytes);
         return false;

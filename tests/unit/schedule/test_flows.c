@@ -3,8 +3,10 @@
 #include "exchange/algorithms.h"
 #include "exchange/program_by_name.h"
 #include "schedule/flows.h"
+#include "schedule/flows_lines.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "cmocka_of_tests.h"
@@ -306,6 +308,35 @@ TEST(what_cannot_be_is_said) {
     pace_flows_result result;
     assert_int_equal(run(&program, &result), PACE_E_INPUT);
     assert_message("rank 0 exchanges with rank 7: expected another of the 3 ranks");
+}
+
+/* Times of few latencies after an instant that never goes back, and some of any time: each comes out once, in order. */
+TEST(what_is_due_comes_in_order) {
+    enum { MANY = 3000 };
+    const double latency[] = {1, 2.5, 40, 41, 7};
+    double *at_ns = calloc(MANY, sizeof *at_ns), now_ns = 0;
+    uint32_t added = 0, taken = 0;
+    pace_lines lines;
+    pace_lines_init(&lines);
+    srand(7);
+    while (taken < MANY) {
+        if (added < MANY && (added == taken || rand() % 2)) {
+            at_ns[added] = now_ns + (rand() % 8 ? latency[rand() % 5] : rand() % 1000);
+            OK(pace_lines_add(&lines, added, at_ns[added]));
+            added++;
+            continue;
+        }
+        double next_ns = lines.next_ns;
+        for (uint32_t i = 0; i < added; i++) assert_true(at_ns[i] < 0 || at_ns[i] >= next_ns);
+        uint32_t number = pace_lines_take(&lines);
+        assert_true(at_ns[number] == next_ns && next_ns >= now_ns);
+        now_ns = next_ns;
+        at_ns[number] = -1;
+        taken++;
+    }
+    assert_true(isinf(lines.next_ns));
+    pace_lines_free(&lines);
+    free(at_ns);
 }
 
 int main(void) { return run_tests_of_file(NULL, NULL); }
