@@ -1,5 +1,7 @@
 #include "schedule/flows_routes.h"
 
+#include "base/parallel.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -46,46 +48,78 @@ static uint64_t bits_of(double value) {
 
 /* --- folded: links that the same kinds of messages cross equally often are alike, too ----------------------------- */
 
+/* A kind of message: what the ranks of one colour send to one of their peers; its number is its slot. */
+typedef struct {
+    uint32_t colour;
+    const pace_peer *how;
+} message_kind;
+
+/* Kinds are looked at side by side, every so-many-th by each thread. */
+enum { MOST_PARTS = 8, WORTH_PARTS = 1 << 20 };
+
+typedef struct {
+    uint64_t *mark; /* link -> the kinds of messages that cross it, in any order: of this part */
+    pace_route route;
+    bool unlike;
+} part;
+
 typedef struct {
     const pace_flow_state *state;
     const pace_fabric *fabric;
-    uint64_t *mark;      /* link -> the kinds of messages that cross it, in any order */
+    uint64_t *mark;      /* of all parts: of links, then of their colours */
     uint32_t *colour_of; /* link -> colour */
     uint32_t *members;   /* colour -> links */
     uint32_t *slots;     /* hash table: link + 1 */
     size_t slot_count;
     uint32_t *ranks, *rank_first; /* the ranks of every colour */
-    pace_route route;
+    PACE_VEC(message_kind) kinds;
+    part parts[MOST_PARTS];
+    size_t part_count;
+    pace_flow_routes *routes;
 } joiner;
 
-typedef pace_status (*visit)(joiner *j, pace_flow_routes *r, uint32_t kind, uint32_t colour, const pace_peer *how);
-
-/* A kind of message: what the ranks of one colour send to one of their peers. */
-static pace_status visit_kinds(joiner *j, pace_flow_routes *r, visit each) {
+static pace_status list_kinds(joiner *j) {
     const pace_flow_state *s = j->state;
-    for (uint32_t l = 0; l < s->lane_count && r->alike; l++) {
+    uint64_t pairs = 0;
+    for (uint32_t l = 0; l < s->lane_count; l++) {
         const pace_flow_lane *lane = &s->lanes[l];
-        uint32_t first = s->send_first[lane->program_lane];
-        for (uint32_t i = first; i < s->send_first[lane->program_lane + 1] && r->alike; i++)
-            PACE_TRY(each(j, r, lane->send_queues + i - first, lane->unit,
-                          &s->program->peers.items[s->send_peers.items[i]]));
+        for (uint32_t i = s->send_first[lane->program_lane]; i < s->send_first[lane->program_lane + 1]; i++) {
+            const pace_peer *how = &s->program->peers.items[s->send_peers.items[i]];
+            PACE_TRY(PACE_PUSH(&j->kinds, ((message_kind){lane->unit, how})));
+            pairs += s->fold.members[lane->unit];
+        }
+    }
+    size_t workers = pairs < WORTH_PARTS ? 1 : pace_workers();
+    j->part_count = workers < MOST_PARTS ? workers : MOST_PARTS;
+    for (size_t i = 1; i < j->part_count; i++)
+        if (!PACE_MAKE(j->parts[i].mark, (size_t)j->fabric->link_count + 1)) return PACE_E_MEMORY;
+    j->parts[0].mark = j->mark;
+    return PACE_OK;
+}
+
+static pace_status find_route(pace_route *out, const joiner *j, uint32_t rank, const pace_peer *how) {
+    out->count = 0;
+    return pace_fabric_route(out, j->fabric, rank, pace_peer_rank(how, rank));
+}
+
+static pace_status mark_links(void *context, size_t worker, size_t number) {
+    joiner *j = context;
+    part *p = &j->parts[number];
+    (void)worker;
+    for (size_t kind = number; kind < j->kinds.count; kind += j->part_count) {
+        const uint64_t mark = mixed(seed, kind);
+        const message_kind *k = &j->kinds.items[kind];
+        for (uint32_t i = j->rank_first[k->colour]; i < j->rank_first[k->colour + 1]; i++) {
+            PACE_TRY(find_route(&p->route, j, j->ranks[i], k->how));
+            for (size_t h = 0; h < p->route.count; h++) p->mark[p->route.items[h].link] += mark;
+        }
     }
     return PACE_OK;
 }
 
-static pace_status find_route(joiner *j, uint32_t rank, const pace_peer *how) {
-    j->route.count = 0;
-    return pace_fabric_route(&j->route, j->fabric, rank, pace_peer_rank(how, rank));
-}
-
-static pace_status mark_links(joiner *j, pace_flow_routes *r, uint32_t kind, uint32_t colour, const pace_peer *how) {
-    (void)r;
-    const uint64_t mark = mixed(seed, kind);
-    for (uint32_t i = j->rank_first[colour]; i < j->rank_first[colour + 1]; i++) {
-        PACE_TRY(find_route(j, j->ranks[i], how));
-        for (size_t h = 0; h < j->route.count; h++) j->mark[j->route.items[h].link] += mark;
-    }
-    return PACE_OK;
+static void add_marks(joiner *j) {
+    for (size_t i = 1; i < j->part_count; i++)
+        for (uint32_t link = 0; link < j->fabric->link_count; link++) j->mark[link] += j->parts[i].mark[link];
 }
 
 static void colour_links(joiner *j, pace_flow_routes *r) {
@@ -108,30 +142,46 @@ static void colour_links(joiner *j, pace_flow_routes *r) {
 }
 
 /* Of the colours of a route's links, in any order; the marks of links are those of their colours by now. */
-static uint64_t route_mark(const joiner *j) {
+static uint64_t route_mark(const joiner *j, const pace_route *route) {
     uint64_t sum = 0;
-    for (size_t h = 0; h < j->route.count; h++) sum += j->mark[j->route.items[h].link];
+    for (size_t h = 0; h < route->count; h++) sum += j->mark[route->items[h].link];
     return sum;
 }
 
-static pace_status join(joiner *j, pace_flow_routes *r, uint32_t kind, uint32_t colour, const pace_peer *how) {
-    uint32_t first = j->rank_first[colour], last = j->rank_first[colour + 1];
+/* The way of a kind's first rank stands for all. */
+static pace_status describe_kind(joiner *j, uint32_t kind) {
+    const message_kind *k = &j->kinds.items[kind];
+    pace_flow_routes *r = j->routes;
+    const pace_route *route = &j->parts[0].route;
+    uint32_t rank = j->ranks[j->rank_first[k->colour]], ranks = j->state->fold.members[k->colour];
     r->first[kind] = (uint32_t)r->hops.count;
-    PACE_TRY(find_route(j, j->ranks[first], how));
-    uint64_t mark = route_mark(j);
-    describe_way(r, kind, j->fabric, j->ranks[first], pace_peer_rank(how, j->ranks[first]), j->route.items,
-                 j->route.count);
-    for (size_t h = 0; h < j->route.count; h++) {
-        uint32_t link = j->colour_of[j->route.items[h].link];
-        double times = (double)(last - first) / j->members[link];
+    PACE_TRY(find_route(&j->parts[0].route, j, rank, k->how));
+    describe_way(r, kind, j->fabric, rank, pace_peer_rank(k->how, rank), route->items, route->count);
+    for (size_t h = 0; h < route->count; h++) {
+        uint32_t link = j->colour_of[route->items[h].link];
+        double times = (double)ranks / j->members[link];
         size_t known = r->first[kind];
         while (known < r->hops.count && r->hops.items[known].link != link) known++;
         if (known < r->hops.count) r->hops.items[known].times += times;
         else PACE_TRY(PACE_PUSH(&r->hops, ((pace_hop){link, times})));
     }
-    for (uint32_t i = first + 1; i < last && r->alike; i++) {
-        PACE_TRY(find_route(j, j->ranks[i], how));
-        r->alike = route_mark(j) == mark;
+    return PACE_OK;
+}
+
+/* Whether the ways of all ranks of a kind are like the first's. */
+static pace_status compare_routes(void *context, size_t worker, size_t number) {
+    joiner *j = context;
+    part *p = &j->parts[number];
+    (void)worker;
+    for (size_t kind = number; kind < j->kinds.count; kind += j->part_count) {
+        const message_kind *k = &j->kinds.items[kind];
+        uint64_t mark = 0;
+        for (uint32_t i = j->rank_first[k->colour]; i < j->rank_first[k->colour + 1]; i++) {
+            PACE_TRY(find_route(&p->route, j, j->ranks[i], k->how));
+            if (i == j->rank_first[k->colour]) mark = route_mark(j, &p->route);
+            p->unlike = p->unlike || route_mark(j, &p->route) != mark;
+        }
+        if (p->unlike) return PACE_OK;
     }
     return PACE_OK;
 }
@@ -148,26 +198,39 @@ static void list_ranks(joiner *j) {
     j->rank_first[fold->count] = j->state->program->rank_count;
 }
 
-static pace_status joined_routes(pace_flow_routes *r, joiner *j) {
+static pace_status joined_routes(joiner *j) {
+    pace_flow_routes *r = j->routes;
     list_ranks(j);
-    PACE_TRY(visit_kinds(j, r, mark_links));
+    PACE_TRY(list_kinds(j));
+    PACE_TRY(pace_for_each(j->part_count, mark_links, j));
+    add_marks(j);
     colour_links(j, r);
-    PACE_TRY(visit_kinds(j, r, join));
-    r->first[j->state->send_queue_count] = (uint32_t)r->hops.count;
+    for (uint32_t kind = 0; kind < j->kinds.count; kind++) PACE_TRY(describe_kind(j, kind));
+    r->first[j->kinds.count] = (uint32_t)r->hops.count;
+    PACE_TRY(pace_for_each(j->part_count, compare_routes, j));
+    for (size_t i = 0; i < j->part_count; i++) r->alike = r->alike && !j->parts[i].unlike;
     return PACE_OK;
 }
 
+static void free_parts(joiner *j) {
+    for (size_t i = 0; i < j->part_count; i++) {
+        if (i) pace_free(j->parts[i].mark);
+        PACE_VEC_FREE(&j->parts[i].route);
+    }
+    PACE_VEC_FREE(&j->kinds);
+}
+
 static pace_status folded_routes(pace_flow_routes *r, const pace_flow_state *s, const pace_fabric *fabric) {
-    joiner j = {.state = s, .fabric = fabric, .slot_count = 64};
+    joiner j = {.state = s, .fabric = fabric, .slot_count = 64, .routes = r};
     size_t links = (size_t)fabric->link_count + 1;
     while (j.slot_count < 2 * links) j.slot_count *= 2;
     bool made = PACE_MAKE(r->colour_bytes_per_s, links) && PACE_MAKE(r->colour_link, links) &&
                 PACE_MAKE(j.mark, links) && PACE_MAKE(j.colour_of, links) && PACE_MAKE(j.members, links) &&
                 PACE_MAKE(j.slots, j.slot_count) && PACE_MAKE(j.ranks, s->program->rank_count) &&
                 PACE_MAKE(j.rank_first, (size_t)s->fold.count + 1);
-    pace_status status = made ? joined_routes(r, &j) : PACE_E_MEMORY;
+    pace_status status = made ? joined_routes(&j) : PACE_E_MEMORY;
+    free_parts(&j);
     PACE_FREE(j.mark, j.colour_of, j.members, j.slots, j.ranks, j.rank_first);
-    PACE_VEC_FREE(&j.route);
     return status;
 }
 
