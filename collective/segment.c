@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdatomic.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -27,8 +28,8 @@ static int make_unnamed(int *file, char name[NAME], size_t bytes) {
 }
 
 static int make_named(int *file, char name[NAME], size_t bytes) {
-    static unsigned made;
-    pace_snprintf(name, NAME, "/paceline-%ld-%u", (long)getpid(), made++);
+    static _Atomic unsigned made;
+    pace_snprintf(name, NAME, "/paceline-%ld-%u", (long)getpid(), atomic_fetch_add(&made, 1));
     *file = shm_open(name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     return *file < 0 ? errno : sized(*file, bytes);
 }

@@ -29,7 +29,7 @@ static _Thread_local MPI_Comm last = MPI_COMM_NULL;
 static _Thread_local pace_comm *last_comm;
 static _Thread_local unsigned last_age;
 static _Atomic unsigned age; /* of what threads remember: raised when a communicator is freed */
-static int key = MPI_KEYVAL_INVALID;
+static _Atomic int key = MPI_KEYVAL_INVALID;
 
 static int forget(MPI_Comm comm, int keyval, void *value, void *extra) {
     (void)comm, (void)keyval, (void)extra;
@@ -91,7 +91,9 @@ static void *meet(MPI_Comm comm) {
 static void make_key(void) {
     static atomic_flag busy = ATOMIC_FLAG_INIT;
     while (atomic_flag_test_and_set(&busy)) pace_relax();
-    if (key == MPI_KEYVAL_INVALID) PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, forget, &key, NULL);
+    int made = MPI_KEYVAL_INVALID;
+    if (key == MPI_KEYVAL_INVALID && PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, forget, &made, NULL) == MPI_SUCCESS)
+        key = made;
     atomic_flag_clear(&busy);
 }
 
@@ -117,10 +119,10 @@ static inline pace_comm *of(MPI_Comm comm) {
     return find(comm);
 }
 
-/* Whether a collective of so many bytes is left to MPI. */
+/* Whether a collective of so many bytes is left to MPI. One whose communicator failed before is not: others may not have
+ * failed yet, and would never come to MPI's. */
 static bool handed_on(pace_comm *c, int collective, size_t bytes) {
-    bool on =
-        bytes > INT_MAX || c->broken != PACE_OK || pace_settings_way(&c->settings, collective, bytes) == PACE_WAY_MPI;
+    bool on = bytes > INT_MAX || pace_settings_way(&c->settings, collective, bytes) == PACE_WAY_MPI;
     c->counters.passed_on += on;
     return on;
 }
@@ -269,11 +271,11 @@ TAKEN int MPI_Barrier(MPI_Comm comm) {
 /* MPI_COMM_WORLD is never freed: its attribute is. */
 TAKEN int MPI_Finalize(void) {
     if (key != MPI_KEYVAL_INVALID) {
-        int found = 0;
+        int found = 0, freed = key;
         void *value;
         PMPI_Comm_get_attr(MPI_COMM_WORLD, key, &value, &found);
         if (found) PMPI_Comm_delete_attr(MPI_COMM_WORLD, key);
-        PMPI_Comm_free_keyval(&key);
+        PMPI_Comm_free_keyval(&freed);
     }
     return PMPI_Finalize();
 }

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 static int rank, ranks, failures;
@@ -177,6 +178,25 @@ static void refused(void) {
     MPI_Comm_free(&comm);
 }
 
+/* Ranks that ask for unlike numbers of elements learn it one call apart, at worst: then all fail, and nobody waits. */
+static void fails_together(void) {
+    MPI_Comm comm;
+    int error = MPI_SUCCESS;
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+    MPI_Allreduce(MPI_IN_PLACE, out, rank == 0 ? 300000 : 10, MPI_DOUBLE, MPI_SUM, comm);
+    for (int i = 0; i < 3; i++) error = MPI_Allreduce(MPI_IN_PLACE, out, 1, MPI_DOUBLE, MPI_SUM, comm);
+    expect(error != MPI_SUCCESS, "goes on after a failure", error);
+    MPI_Barrier(MPI_COMM_WORLD); /* the communicator is not freed: MPI would wait for all of it */
+}
+
+/* A child process that ends as programs do takes nothing of its parent's along, nor writes it. */
+static void child_ends(void) {
+    pid_t child = fork();
+    if (child == 0) exit(0);
+    expect(child > 0 && waitpid(child, NULL, 0) == child, "a child", (long)child);
+}
+
 /* A large message that its receiver must let through while it waits in a collective. */
 static void progress(void) {
     static double large[200000], other[200000];
@@ -249,7 +269,8 @@ int main(int argc, char **argv) {
     moves(copy);
     moves(part);
     left_to_mpi();
-    if (ranks > 1 && argc > 2) refused();
+    if (ranks > 1 && argc > 2) refused(), fails_together();
+    child_ends();
     progress();
     if (level == MPI_THREAD_MULTIPLE) two_threads();
     MPI_Comm_free(&part);

@@ -24,4 +24,7 @@ with tempfile.TemporaryDirectory(prefix="paceline-trace-") as folder:
     expect(done.returncode == 0, done.stderr.decode()[-1000:])
     text = done.stdout.decode()
     expect("paceline:allreduce" in text and '"communication' in text, text[:500])
+    os.symlink("/dev/full", os.path.join(folder, "full.rank1.json"))
+    code, out = mpirun(2, "-x", "LD_PRELOAD=" + shim, program("check_shim"), "2", PACELINE_TRACE=os.path.join(folder, "full.json"))
+    expect(code == 0 and "full.rank1.json is not whole: No space left" in out and "full.rank0.json is" not in out, "full", code, out[-1000:])
 finish()
