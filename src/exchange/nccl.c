@@ -83,8 +83,11 @@ static double ring_rate(const preparation *p, int protocol) {
 
 /* Of a tree over two nodes a NIC carries every byte once each way, of a ring nearly twice: the search counts on what
  * the links inside do (tuning.cc: bwIntra up to two nodes). */
+static double nic_share_of_tree(const preparation *p) { return p->out->nodes == 2 && p->per_node > 1 ? 2 : 1; }
+
 static double tree_bus(const preparation *p) {
-    return p->out->nodes == 2 && p->per_node > 1 ? pace_least(p->link, 2 * p->bus) : p->bus;
+    double times = nic_share_of_tree(p);
+    return times > 1 ? pace_least(p->link, times * p->bus) : p->bus;
 }
 
 static double tree_rate(const preparation *p, int protocol) {
@@ -232,16 +235,26 @@ static double network_slowness(const preparation *p) {
     return p->out->collective == PACE_ALLTOALL ? of.of_all : of.of_distance[0];
 }
 
+/* Trees of nodes above switches count on the NICs, or on less: the switches' share (nvls_efficiency), never on what rings
+ * have inside. */
+static double switch_slowness(const preparation *p, double across) {
+    preparation reached = *p;
+    reached.net = pace_least(p->net, across);
+    return nvls_rate(p, true) / nvls_rate(&reached, true);
+}
+
 /* The catalogue's share of the peak that large exchanges reach, against what NCCL counts on. RCCL's rings over nodes
  * reach the rate of the NICs, which is more than bricks carry of an exchange within a node: 341 to 362 GB/s of bus
  * bandwidth against 315 on MI300X and MI325X (accuracy/published_exchanges.csv, validation). */
-static double slowness(const preparation *p, double inside_rate, double node_rate) {
+static double slowness(const preparation *p, int a, double inside_rate, double node_rate) {
     const pace_machine *m = p->machine;
     bool goes_round = p->out->nodes < 2 || (p->out->collective != PACE_ALLTOALL && m->inside.kind != PACE_LINK_XGMI);
     double inside = p->per_node > 1 && goes_round ? inside_rate * m->inside.efficiency : INFINITY;
     double across = p->out->nodes > 1 ? node_rate * m->between.efficiency / network_slowness(p) : INFINITY;
-    double reached = pace_least(inside, across);
-    return reached > 0 && isfinite(reached) ? pace_most(1, p->bus / reached) : 1;
+    if (a == PACE_NCCL_NVLSTREE) return switch_slowness(p, across);
+    double times = a == PACE_NCCL_TREE ? nic_share_of_tree(p) : 1, reached = pace_least(inside, times * across);
+    double bus = a == PACE_NCCL_TREE ? tree_bus(p) : p->bus;
+    return reached > 0 && isfinite(reached) ? pace_most(1, bus / reached) : 1;
 }
 
 static preparation begin(pace_nccl_curves *out, const pace_nccl *nccl, const pace_machine *machine, int ranks_per_node,
@@ -259,7 +272,7 @@ void pace_nccl_prepare(pace_nccl_curves *out, const pace_nccl *nccl, const pace_
     *out = (pace_nccl_curves){.collective = collective, .ranks = ranks_per_node * nodes, .nodes = nodes};
     preparation p = begin(out, nccl, machine, ranks_per_node, inside_rate, node_rate);
     out->channels = p.channels;
-    out->slowness = slowness(&p, inside_rate, node_rate);
+    for (int a = 0; a < PACE_NCCL_ALGORITHMS; a++) out->slowness[a] = slowness(&p, a, inside_rate, node_rate);
     out->launch_s = machine->launch_s;
     out->over_pcie = machine->inside.kind == PACE_LINK_PCIE;
     out->over_xgmi = machine->inside.kind == PACE_LINK_XGMI;
