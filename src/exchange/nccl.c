@@ -243,6 +243,10 @@ static double switch_slowness(const preparation *p, double across) {
     return nvls_rate(p, true) / nvls_rate(&reached, true);
 }
 
+/* Two devices, each with NICs: a tree carries every byte once each way over them, twice what NCCL counts on. Two H100
+ * reach 41 GB/s over 400 Gb/s by trees (accuracy/published_exchanges.csv, validation). */
+static bool is_a_pair(const preparation *p) { return p->out->nodes == 2 && p->per_node == 1; }
+
 /* The catalogue's share of the peak that large exchanges reach, against what NCCL counts on. RCCL's rings over nodes
  * reach the rate of the NICs, which is more than bricks carry of an exchange within a node: 341 to 362 GB/s of bus
  * bandwidth against 315 on MI300X and MI325X (accuracy/published_exchanges.csv, validation). */
@@ -252,6 +256,7 @@ static double slowness(const preparation *p, int a, double inside_rate, double n
     double inside = p->per_node > 1 && goes_round ? inside_rate * m->inside.efficiency : INFINITY;
     double across = p->out->nodes > 1 ? node_rate * m->between.efficiency / network_slowness(p) : INFINITY;
     if (a == PACE_NCCL_NVLSTREE) return switch_slowness(p, across);
+    if (a == PACE_NCCL_TREE && is_a_pair(p)) return pace_most(0.5, 0.5 * p->bus / across);
     double times = a == PACE_NCCL_TREE ? nic_share_of_tree(p) : 1, reached = pace_least(inside, times * across);
     double bus = a == PACE_NCCL_TREE ? tree_bus(p) : p->bus;
     return reached > 0 && isfinite(reached) ? pace_most(1, bus / reached) : 1;

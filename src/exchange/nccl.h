@@ -112,7 +112,8 @@ typedef struct {
     bool over_pcie;  /* devices of a node are joined by PCIe */
     bool over_xgmi;  /* by AMD's bricks */
     double launch_s; /* of the machine */
-    double slowness[PACE_NCCL_ALGORITHMS]; /* how much slower than believed the links carry bytes, at least 1 */
+    double slowness[PACE_NCCL_ALGORITHMS]; /* how much slower than believed the links carry bytes, at least 1;
+                                              * of trees of two devices at least 0.5 */
     double latency_s[PACE_NCCL_ALGORITHMS][PACE_NCCL_PROTOCOLS];
     double late_s[PACE_NCCL_ALGORITHMS][PACE_NCCL_PROTOCOLS]; /* waited besides, which the library does not know of */
     double bytes_per_s[PACE_NCCL_ALGORITHMS][PACE_NCCL_PROTOCOLS]; /* 0 = not possible */
