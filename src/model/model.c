@@ -80,12 +80,18 @@ pace_status pace_model_check_parallel(const pace_model *model, const pace_config
 pace_status pace_model_check_graphs(const pace_model *model, const pace_config *config) {
     bool routed = false;
     for (size_t i = 0; i < model->layers.count; i++) routed |= model->layers.items[i].rule->expert_elements != NULL;
+    const char *name = pace_names_text(&model->names, model->name);
+    if (routed && config->execution == PACE_CUDA_GRAPH && config->mode == PACE_TRAINING)
+        return pace_fail(PACE_E_USAGE,
+                         "execution graph: expected eager or compiled, found the model \"%s\", whose experts get other "
+                         "numbers of tokens each time",
+                         name);
     if (config->graphs < PACE_GRAPHS_BLOCKS || !routed) return PACE_OK;
     return pace_fail(
         PACE_E_USAGE,
         "graphs %s: expected attention or none, found the model \"%s\", whose experts get other numbers of "
         "tokens each time",
-        pace_config_word(config, "graphs"), pace_names_text(&model->names, model->name));
+        pace_config_word(config, "graphs"), name);
 }
 
 bool pace_model_has_layer(const pace_model *model, pace_layer_kind kind) {

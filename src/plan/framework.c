@@ -285,8 +285,10 @@ void pace_framework_lay_out(pace_config *config, const pace_framework *framework
 pace_status pace_framework_check_graphs(const pace_framework *framework, const pace_config *config,
                                         const pace_device *device) {
     bool blocks = config->graphs == PACE_GRAPHS_ATTENTION || config->graphs == PACE_GRAPHS_BLOCKS;
-    if (config->graphs && device->is_cpu)
-        return pace_fail(PACE_E_USAGE, "graphs: %s is a CPU, whose host launches nothing", device->name);
+    bool step = config->execution == PACE_CUDA_GRAPH;
+    if ((config->graphs || step) && device->is_cpu)
+        return pace_fail(PACE_E_USAGE, "%s: %s is a CPU, whose host launches nothing",
+                         step ? "execution graph" : "graphs", device->name);
     if (!blocks || config->execution != PACE_COMPILED || !pace_framework_is_lowered(framework)) return PACE_OK;
     return pace_fail(
         PACE_E_USAGE,

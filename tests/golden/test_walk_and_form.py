@@ -93,8 +93,10 @@ for words, why in ((["graphs=blocks", "execution=compiled"], "fuses across block
                    (["graphs=blocks", "offload=activations"], "offload none or optimizer")):
     step, said = captured("gpt2", "dgx-h100", *words)
     expect(step is None and why in said, "refused", words, said)
-for model, words, why in (("mixtral-8x7b", ["graphs=blocks", "tp=8"], "numbers of tokens"), ("resnet50", ["graphs=blocks"], "repeats no block")):
-    step, said = captured(model, "dgx-h100", *words)
+for model, words, why, on in (("mixtral-8x7b", ["graphs=blocks", "tp=8"], "numbers of tokens", "dgx-h100"), ("resnet50", ["graphs=blocks"], "repeats no block", "dgx-h100"),
+                              ("mixtral-8x7b", ["execution=graph", "tp=8"], "numbers of tokens", "dgx-h100"),
+                              ("gpt2", ["execution=graph"], "host launches nothing", "epyc-zen5-1t")):
+    step, said = captured(model, on, *words)
     expect(step is None and why in said, "refused", model, words, said)
 
 # Rows: a column of graphs, as frameworks call them.

@@ -254,22 +254,26 @@ static void set_adapters(pace_step_row *out, const pace_step_reader *r, size_t r
     pace_step_doubt(out, r, PACE_DOUBT_ROW_ADAPTERS);
 }
 
+/* Whether parts of the step, or all of it, can be captured as the rest of the row has it. */
+static bool can_capture(const pace_step_row *row) {
+    return pace_config_check_parts(&row->config) == PACE_OK &&
+           pace_model_check_graphs(row->model, &row->config) == PACE_OK &&
+           pace_framework_check_graphs(row->framework, &row->config, row->device) == PACE_OK;
+}
+
 /* The closed form of others' steps knows no graphs: they run as `usual`. */
 static void drop_graph(pace_step_row *out, int usual) {
-    if (out->config.execution != PACE_CUDA_GRAPH || pace_framework_is_lowered(out->framework)) return;
-    pace_step_note(out, "no effect unless framework=pytorch: execution graph");
+    bool lowered = pace_framework_is_lowered(out->framework);
+    if (out->config.execution != PACE_CUDA_GRAPH || (lowered && can_capture(out))) return;
+    pace_step_note(out,
+                   lowered ? "not counted: execution graph" : "no effect unless framework=pytorch: execution graph");
     out->config.execution = usual;
 }
 
-/* Parts of a step that cannot be captured as the rest of the row has it. */
 static void drop_parts(pace_step_row *out) {
-    pace_config *config = &out->config;
-    if (!config->graphs) return;
-    if (pace_config_check_parts(config) == PACE_OK && pace_model_check_graphs(out->model, config) == PACE_OK &&
-        pace_framework_check_graphs(out->framework, config, out->device) == PACE_OK)
-        return;
-    pace_step_note(out, "not counted: device graphs of %s", pace_config_word(config, "graphs"));
-    config->graphs = PACE_GRAPHS_NONE;
+    if (!out->config.graphs || can_capture(out)) return;
+    pace_step_note(out, "not counted: device graphs of %s", pace_config_word(&out->config, "graphs"));
+    out->config.graphs = PACE_GRAPHS_NONE;
 }
 
 bool pace_step_row_words(pace_step_row *out, const pace_step_reader *r, size_t row) {
