@@ -172,7 +172,7 @@ static pace_status check_offload(const pace_config *config) {
     if (config->offload == PACE_OFFLOAD_NONE) return PACE_OK;
     if (activations && config->mode != PACE_TRAINING)
         return pace_fail(PACE_E_USAGE, "offload activations: expected training, which keeps them for backward");
-    if (activations && pace_schedule_splits(config->schedule))
+    if (activations && (pace_schedule_splits(config->schedule) || pace_schedule_is_v(config->schedule)))
         return pace_fail(
             PACE_E_USAGE,
             "offload activations: expected schedule 1f1b or gpipe, found %s: gradients of weights that are "

@@ -26,6 +26,9 @@ void pace_passes_add(pace_passes *into, const pace_passes *w, double times) {
     into->weights_launches += times * w->weights_launches;
     into->products_s += times * w->products_s;
     into->hosts_s += times * w->hosts_s;
+    for (int way = 0; way < 2; way++) into->over_s[way] += times * w->over_s[way];
+    into->waits_s += times * w->waits_s;
+    into->leaves_s += times * w->leaves_s;
     for (int g = 0; g < PACE_SLOT_GROUPS; g++) into->group_s[g] += times * w->group_s[g];
 }
 
@@ -53,13 +56,19 @@ static double layers_of_chunk(const pace_step_plan *plan) {
     return plan->slots->layers / (plan->config.pp * plan->config.vpp);
 }
 
-/* What a layer waits for copies that take longer than it works. The last layer of a chunk is not copied. Backward, each
- * copy comes while one layer works. Forward, the layer after the next waits for it, so that two layers wait for none;
- * on a V, where passes follow each other closely, one. */
-static double waits_s(const pace_step_plan *plan, const slot_shards *shards, double busy_s) {
-    double layers = layers_of_chunk(plan), over_s = larger(0, shards->moved_s - busy_s);
-    if (!shards->out || pace_schedule_is_v(plan->config.schedule)) return over_s * (1 - 1 / layers);
-    return over_s * larger(0, 1 - 2 / layers);
+/* What so many layers of a chunk wait for copies that take longer than they work. The last layer of a chunk is not
+ * copied. Backward, each copy comes while one layer works. Forward, what follows the next layer waits for it: behind
+ * the last layer that is the next pass. */
+static void wait_for_copies(pace_passes *sum, double layers) {
+    double share = larger(0, 1 - 1 / layers);
+    double late_s = larger(0, sum->clocks.host_s - sum->clocks.device_s) / layers; /* of the first layer */
+    sum->waits_s = share * (sum->over_s[0] + sum->over_s[1]);
+    sum->compute_s += sum->waits_s;
+    sum->backward_s += share * sum->over_s[1];
+    sum->clocks = pace_clocks_with(sum->clocks, 0, sum->waits_s);
+    if (sum->waits_s > 0) sum->clocks.idle_s = larger(sum->clocks.idle_s, sum->clocks.device_s + late_s);
+    if (layers > 1) sum->leaves_s = sum->over_s[0] / layers;
+    sum->over_s[0] = sum->over_s[1] = 0;
 }
 
 static pace_passes slot_passes(const pace_step_plan *plan, const pace_step_factors *f, const pace_slot *slot,
@@ -90,8 +99,7 @@ static pace_passes slot_passes(const pace_step_plan *plan, const pace_step_facto
     if (exchanged_s > 0) w.data_s = pace_exchange_left_s(exchanged_s, framework->overlap_gradients, f->hidden, cover_s);
     /* the device waits for copies, whether or not its host is ahead; what the host is late by, where w has it, hides
      * them */
-    double busy_s = device_s + w.host_s;
-    w.compute_s += waits_s(plan, shards, busy_s);
+    w.over_s[!shards->out] = larger(0, shards->moved_s - device_s - w.host_s);
     double alone_s = pace_passes_s(&w);
     w.clocks = (pace_clocks){host_s, alone_s, larger(host_s, alone_s) + slot->turns_s};
     return w;
@@ -132,9 +140,9 @@ static double packed_s(const pace_step_plan *plan, const pace_step_factors *f, c
     return plan->config.zero_stage >= 3 && reduces(plan) ? f->stream * of->pack_s : 0;
 }
 
-/* What a pass of a part copies between device and host: nothing of the last layer of each chunk. */
+/* What a pass of a part copies between device and host. */
 static double moved_s(const pace_step_plan *plan, const pace_slot_part *part, int pass) {
-    if (pass == PACE_PART_RECOMPUTE || layers_of_chunk(plan) <= 1) return 0;
+    if (pass == PACE_PART_RECOMPUTE) return 0;
     return plan->copies_s[pass == PACE_PART_BACKWARD][part - plan->slots->parts];
 }
 
@@ -229,6 +237,7 @@ static pace_gathered_block gathered_block(const pace_step_plan *plan, const pace
                                    .moved_s = moved_s(plan, part, pass),
                                    .out = forward};
         pace_passes w = slot_passes(plan, f, &part->pass[pass], &alone);
+        wait_for_copies(&w, layers_of_chunk(plan));
         pace_clocks *sum = &block.pass[forward ? PACE_TURN_FORWARD : PACE_TURN_BACKWARD];
         if (forward || trains) *sum = pace_clocks_then(*sum, pass_clocks_of(&w, hosts));
     }
@@ -329,6 +338,7 @@ static pace_passes passes_of_part(const pace_step_plan *plan, const pace_step_fa
     pace_passes sum = {0};
     for (double i = first; i < first + layers && i < plan->slots->turns; i++)
         pace_passes_add(&sum, &w->part[plan->slots->turn[(unsigned)i]], 1);
+    wait_for_copies(&sum, layers);
     add_ends(&sum, plan, w, 0, part);
     add_graphs(&sum, plan, f, w);
     return sum;
@@ -373,6 +383,7 @@ static pace_passes chunk_passes(const pace_step_plan *plan, const pace_step_fact
 static pace_passes mean_passes(const pace_step_plan *plan, const pace_model_passes *w, double stage) {
     pace_passes sum = {0};
     pace_passes_add(&sum, &w->layer, pace_step_layers_of(plan, stage));
+    wait_for_copies(&sum, layers_of_chunk(plan));
     add_ends(&sum, plan, w, stage, -1);
     return sum;
 }

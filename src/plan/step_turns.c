@@ -56,12 +56,18 @@ static void take_rest(pace_turn_times *out, const pace_step_plan *plan, uint32_t
     out->update_host_s = host_part * plan->update_host_s;
 }
 
+/* What adding gradients makes a backward pass longer, as far as it does not wait for copies as long. */
+static double added_s(const pace_step_plan *plan, double part, const pace_chunk_turns *turns) {
+    return fmax(0, part * plan->accumulate_s - turns->backward.waits_s);
+}
+
 static void take_chunk(pace_turn_times *out, const pace_step_plan *plan, uint32_t stage, uint32_t chunk) {
     pace_chunk_turns turns = pace_step_turns(plan, stage, chunk);
     double part = pace_step_chunk_part(plan, stage, chunk);
+    out->leaves_s = turns.forward.leaves_s;
     take_times(out, &turns.forward, false);
     take_times(out, &turns.backward, true);
-    out->add_device_s = part * plan->accumulate_s;
+    out->add_device_s = added_s(plan, part, &turns);
     out->add_host_s = pace_step_chunk_host_part(plan, stage, chunk) * plan->accumulate_host_s;
 }
 
@@ -143,6 +149,7 @@ static pace_clocks issued(double host_s, double device_s) {
 static double alone_s(const pace_step_plan *plan) {
     const pace_step_factors none = pace_step_factors_none();
     const bool graph = plan->config.execution == PACE_CUDA_GRAPH;
+    const pace_chunk_turns turns = pace_step_turns(plan, 0, 0);
     double m = plan->micro_batches, adds = m - 1;
     double gathers_s = 0, copies = plan->slots->input_copies;
     pace_stage_blocks of;
@@ -167,7 +174,7 @@ static double alone_s(const pace_step_plan *plan) {
                                                   .copy_s = copies > 0 ? plan->input_s / copies : 0,
                                                   .copy_host_s = copies > 0 && !graph ? plan->input_host_s / copies : 0,
                                                   .graph = issued(plan->slots->rest_host_s[PACE_REST_GRAPH], 0),
-                                                  .add = issued(plan->accumulate_host_s, plan->accumulate_s),
+                                                  .add = issued(plan->accumulate_host_s, added_s(plan, 1, &turns)),
                                                   .fill = issued(plan->gradient_host_s, plan->gradient_cover_s),
                                                   .end = end,
                                                   .hull = &plan->slots->hull,

@@ -19,6 +19,7 @@ typedef struct {
     uint32_t left_chunks; /* whose gradients are not yet complete */
     PACE_VEC(issued_turn) issued;
     double launches; /* of all */
+    double leaves_s; /* of the turn before, as of pace_turn_times */
 } stage_clock;
 
 typedef struct {
@@ -142,10 +143,14 @@ static pace_status take(bool *done, turn_walk *w, uint32_t stage) {
     *done = !isnan(from);
     if (!*done) return PACE_OK;
     take_input(w, stage, t);
-    PACE_TRY(take_pass(w, s, times, t, fmax(s->lanes.compute_s, from) + (far ? w->message_s : 0)));
+    double asked_s = s->lanes.compute_s - s->leaves_s; /* for what the turn needs */
+    double begun_s = fmax(s->lanes.compute_s, fmax(asked_s, from) + (far ? w->message_s : 0));
+    PACE_TRY(take_pass(w, s, times, t, begun_s));
+    s->leaves_s = back ? 0 : times->leaves_s;
     exchange_gradients(w, s, times, t);
     if (t->pass != PACE_TURN_WEIGHTS)
-        *end_of(w, back, pace_pipeline_part(w->pipeline, stage, t->chunk), t->micro_batch) = s->lanes.compute_s;
+        *end_of(w, back, pace_pipeline_part(w->pipeline, stage, t->chunk), t->micro_batch) =
+            s->lanes.compute_s - s->leaves_s;
     s->next++;
     return PACE_OK;
 }

@@ -14,7 +14,8 @@ typedef struct {
     double device_s[PACE_TURN_PASSES], host_s[PACE_TURN_PASSES]; /* by pace_turn_pass */
     double idle_s[PACE_TURN_PASSES];   /* if the device has nothing to do when the host begins, until it has done all */
     double launches[PACE_TURN_PASSES]; /* of its kernels */
-    double end_device_s, end_host_s;   /* once a step, behind the exchange of gradients; */
+    double leaves_s; /* of a forward pass, what the device waits for copies of activations once its result is sent */
+    double end_device_s, end_host_s;       /* once a step, behind the exchange of gradients; */
     double update_device_s, update_host_s; /* then the update */
     double add_device_s,
         add_host_s; /* of a pass that forms gradients of weights: added to those of the micro-batch before */

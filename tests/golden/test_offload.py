@@ -131,7 +131,8 @@ def check_plan():
 
 
 def check_activation_refusals():
-    for settings, word in ((["mode=inference"], "offload"), (["pp=2", "schedule=zero-bubble", "global_batch=16"], "zero-bubble")):
+    for settings, word in ((["mode=inference"], "offload"), (["pp=2", "schedule=zero-bubble", "global_batch=16"], "zero-bubble"),
+                           (["pp=2", "schedule=dualpipe-v", "global_batch=16"], "dualpipe-v")):
         words = [w for setting in ["offload=activations", *settings] for w in ("--set", setting)]
         code, _, err = ask("gpt2", "--on", "dgx-h100", *words, "-q")
         expect(code == 2 and word in err, "refused", settings, code, err)
