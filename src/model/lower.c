@@ -460,10 +460,20 @@ static void lower_graph(pace_lowering *to) {
     pace_region_close(to);
 }
 
+static void lower_shard(pace_lowering *to) {
+    pace_emit_gather(to, PACE_GROUP_DATA, 1);
+    pace_lower_unpack(to, 0, 1);
+}
+
 static pace_status lower_rest(pace_lowering *to, pace_model_rest rest, const pace_gradient_tensors *tensors) {
     if (rest == PACE_REST_INPUT) lower_input(to);
-    if (rest == PACE_REST_GATHER || rest == PACE_REST_SHARD) pace_emit_gather(to, PACE_GROUP_DATA, 1);
-    if (rest == PACE_REST_SHARD) pace_lower_unpack(to, 0, 1);
+    if (rest == PACE_REST_GATHER) pace_emit_gather(to, PACE_GROUP_DATA, 1);
+    if (rest == PACE_REST_SHARD) lower_shard(to);
+    if (rest == PACE_REST_WITHIN || rest == PACE_REST_TWICE) {
+        pace_region_enter_pass(to, "");
+        for (int i = PACE_REST_WITHIN; i <= (int)rest; i++) lower_shard(to);
+        pace_region_leave_pass(to);
+    }
     if (rest == PACE_REST_GRAPH) lower_graph(to);
     if (rest == PACE_REST_VIEW) pace_emit_host(to, "aten::view");
     if (rest == PACE_REST_UPDATE) {

@@ -13,7 +13,7 @@ typedef struct {
     const pace_exchange *exchange;
     const pace_device *device;
     const pace_step_host *host;
-    double numbers[15];
+    double numbers[16];
     int words[21];
 } slot_key;
 
@@ -82,6 +82,7 @@ static slot_key key_of(const pace_model *model, const pace_config *config, const
                         : config->zero_stage < 2 ? config->zero_stage
                                                  : 2,
                         config->pp > 1 && pace_schedule_splits(config->schedule),
+                        config->execution != PACE_EAGER && config->zero_stage >= 3,
                         config->keep_gradients,
                         config->imbalance,
                         config->expert_nodes,

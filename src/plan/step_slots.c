@@ -158,14 +158,15 @@ static void add_slot(pace_slot *into, const pace_slot *slot, double times) {
 }
 
 /* Compiled, the last work of a part is fused with the first of the layers that follow it, and one operator issues both:
- * what the two take together is more or less than what each takes alone. */
+ * what the two take together is more or less than what each takes alone. With ZeRO 3 those are gathered in between. */
 static pace_status price_seam(pace_slot *slot, pace_step_slots *slots, const pace_model *model,
                               const pace_config *config, const pace_model_part *part, pace_part_pass pass,
                               const pace_step_place *place) {
     const pace_layer *layers = model->layers.items;
     uint32_t next = part->last + 1, end = next;
     pace_slot alone, joined;
-    if (!place->host || config->execution == PACE_EAGER || next >= model->layers.count) return PACE_OK;
+    if (!place->host || config->execution == PACE_EAGER || config->zero_stage >= 3 || next >= model->layers.count)
+        return PACE_OK;
     while (end + 1 < model->layers.count && layers[end + 1].segment == layers[next].segment) end++;
     PACE_TRY(price_layers(&joined, slots, model, config, part->first, end, pass, place));
     PACE_TRY(price_layers(&alone, slots, model, config, next, end, pass, place));
@@ -347,8 +348,9 @@ static pace_status price_rests(pace_step_slots *slots, const pace_model *model, 
     if (status == PACE_OK) status = find_hull(slots, &backward, &tensors, config, place);
     pace_graph_free(&backward);
     PACE_VEC_FREE(&tensors);
-    if (!taken)
-        take_off(slots, PACE_REST_ACCUMULATE, slots->rest_s[PACE_REST_PLAIN], slots->rest_host_s[PACE_REST_PLAIN]);
+    if (taken) return status;
+    take_off(slots, PACE_REST_ACCUMULATE, slots->rest_s[PACE_REST_PLAIN], slots->rest_host_s[PACE_REST_PLAIN]);
+    take_off(slots, PACE_REST_TWICE, slots->rest_s[PACE_REST_WITHIN], slots->rest_host_s[PACE_REST_WITHIN]);
     return status;
 }
 

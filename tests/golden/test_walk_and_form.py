@@ -45,6 +45,8 @@ QUESTIONS = [
         "global_batch": 16}),
     ("buckets are issued behind what is compiled", "vit_tiny_16", "dgx-h100*2", {"dp": 8, "pp": 2, "schedule": "zero-bubble", "precision": "amp", "execution": "compiled",
         "optimizer": "adam", "update": "foreach", "global_batch": 64}),
+    ("one operator issues what a compiled pass gathers", "vit_small_16", "dgx-h200*2", {"dp": 4, "zero_stage": 3, "precision": "fp16", "execution": "compiled", "optimizer": "adam",
+        "micro_batch": 1, "global_batch": 8}),
     ("the next pass waits for a chunk's last copy", "opt_125m", "dgx-h200*2", {"pp": 4, "dp": 4, "precision": "amp", "execution": "compiled", "optimizer": "adamw", "micro_batch": 2,
         "global_batch": 32, "offload": "activations", "schedule": "gpipe"}),
     ("two layers of a chunk wait for no copy", "gpt3_2.7b", "dgx-h100*2", {"dp": 2, "pp": 8, "precision": "fp16", "optimizer": "adam", "offload": "activations", "global_batch": 64}),
