@@ -38,6 +38,7 @@ typedef struct {
     uint32_t *first_segment; /* task -> its first segment, PACE_NO_SEGMENT = outside */
     bool *lane_on_device;    /* replay lane -> kind */
     uint64_t *launches;      /* a bit a task: device work names it as its cause */
+    uint8_t *blocking;       /* name -> whether a call so named blocks, + 1; 0 = not looked up */
     pace_instants wakes;     /* of all threads of the host */
     size_t wake;             /* the first of them that lies not before the segment added last */
     bool open;               /* the segment added last is the host's, and more of its time may be added to it */
@@ -65,14 +66,20 @@ static uint8_t host_resource(const pace_step *step, uint32_t task) {
     return step->stage[task] == PACE_STAGE_INPUT ? PACE_ADVICE_INPUT : PACE_ADVICE_HOST;
 }
 
-static bool is_blocking(const char *name) { return pace_call_synchronises(name) || strstr(name, "Memcpy"); }
+static bool is_blocking(const builder *b, uint32_t task) {
+    uint8_t *known = &b->blocking[b->rank->step.name[task]];
+    const char *name = *known ? NULL : pace_step_name(&b->rank->step, task);
+    if (name) *known = (uint8_t)(1 + (pace_call_synchronises(name) || strstr(name, "Memcpy")));
+    return *known == 2;
+}
 
-static bool may_block(const pace_step *step, uint32_t task) {
+static bool may_block(const builder *b, uint32_t task) {
+    const pace_step *step = &b->rank->step;
     size_t recorded;
     if (pace_task_may_meet(step, task)) return true;
     if (step->kind[task] != PACE_TASK_CALL) return false;
     pace_step_waits(&recorded, step, task);
-    return recorded || is_blocking(pace_step_name(step, task));
+    return recorded || is_blocking(b, task);
 }
 
 /* Whether a thread begins to work at an instant. */
@@ -95,7 +102,7 @@ static bool continues_run(builder *b, uint32_t task, int64_t start, int64_t end)
 static pace_status add_host_segment(builder *b, uint32_t task, uint32_t lane, int64_t start, int64_t end) {
     const pace_step *step = &b->rank->step;
     uint8_t resource = host_resource(step, task);
-    bool blocks = may_block(step, task);
+    bool blocks = may_block(b, task);
     bool plain = resource == PACE_ADVICE_HOST && !blocks && end - start < SPIN_NS;
     if (plain && continues_run(b, task, start, end)) {
         pace_segment *run = b->replay->segments.items + b->replay->segments.count - 1;
@@ -307,7 +314,7 @@ static void add_blocking_edges(builder *b) {
     const pace_step *step = &b->rank->step;
     for (uint32_t i = 0; i < b->replay->segments.count; i++) {
         pace_segment *s = &b->replay->segments.items[i];
-        if (step->kind[s->task] != PACE_TASK_CALL || !is_blocking(pace_step_name(step, s->task))) continue;
+        if (step->kind[s->task] != PACE_TASK_CALL || !is_blocking(b, s->task)) continue;
         if (pace_segment_goes_on(b->replay, i)) continue;
         size_t recorded;
         pace_step_waits(&recorded, step, s->task);
@@ -444,7 +451,8 @@ pace_status pace_segments_build_cut(pace_replay *out, pace_arrivals *arrivals, p
     size_t lanes = rank->step.lanes.count + 1;
     b.trace_ns = rank->step.begins_ns;
     pace_status status = PACE_MAKE(b.first_segment, rank->step.count) && PACE_MAKE(b.lane_on_device, lanes) &&
-                                 PACE_MAKE(b.launches, rank->step.count / 64 + 1)
+                                 PACE_MAKE(b.launches, rank->step.count / 64 + 1) &&
+                                 PACE_MAKE(b.blocking, pace_names_count(&rank->step.names) + 1)
                              ? PACE_OK
                              : PACE_E_MEMORY;
     if (status == PACE_OK) {
@@ -452,7 +460,7 @@ pace_status pace_segments_build_cut(pace_replay *out, pace_arrivals *arrivals, p
         memset(b.first_segment, 0xff, rank->step.count * sizeof *b.first_segment);
         status = build(&b, arrivals, devices, count);
     }
-    PACE_FREE(b.first_segment, b.lane_on_device, b.launches);
+    PACE_FREE(b.first_segment, b.lane_on_device, b.launches, b.blocking);
     PACE_VEC_FREE(&b.wakes);
     pace_device_ends_free(&b.ends);
     return PACE_GIVE(out, replay, status, pace_replay_free(&replay));

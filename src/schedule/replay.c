@@ -30,7 +30,10 @@ int pace_segment_depend(pace_replay *replay, pace_segment *segment, uint32_t on,
     return -1;
 }
 
-static int64_t scaled(int64_t ns, double factor) { return factor == 1 ? ns : llround((double)ns * factor); }
+static int64_t scaled(int64_t ns, double factor) {
+    if (factor == 1) return ns;
+    return factor == 0 ? 0 : llround((double)ns * factor);
+}
 
 static pace_status explain(pace_replay *replay, uint32_t lane) {
     for (uint32_t i = replay->lane_first.items[lane]; i < replay->lane_first.items[lane + 1]; i++) {

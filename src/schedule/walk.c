@@ -525,12 +525,15 @@ static pace_status run(int64_t **start_ns, const compiler *c) {
 pace_status pace_walk(pace_step *out, const pace_walk_rank *ranks, size_t count, const pace_walk_options *options) {
     compiler c = {.ranks = ranks, .rank_count = count, .options = options};
     int64_t *start_ns = NULL;
+    pace_walk_extents *extents = NULL;
     pace_status status = compile(&c);
     if (status == PACE_OK) status = run(&start_ns, &c);
     if (status == PACE_OK)
-        status = pace_walk_timeline(out, ranks, count, options->repeats, &c.replay, c.places.items, start_ns);
+        status = pace_walk_extents_of(&extents, ranks, count, options->repeats, &c.replay, c.places.items, start_ns);
     pace_free(start_ns);
-    free_compiler(&c);
+    free_compiler(&c); /* most of the memory of a walk: the steps take its place */
+    if (status == PACE_OK) status = pace_walk_steps(out, extents);
+    pace_walk_extents_free(extents);
     return status;
 }
 

@@ -318,32 +318,46 @@ static pace_status make_step(pace_step *out, extents *e) {
     return status;
 }
 
-static pace_status make_steps(pace_step *out, extents *all, size_t count) {
-    for (size_t rank = 0; rank < count; rank++) {
-        pace_status status = make_step(&out[rank], &all[rank]);
-        while (status != PACE_OK && rank > 0) pace_step_free(&out[--rank]);
-        PACE_TRY(status);
+struct pace_walk_extents {
+    size_t count;
+    extents ranks[];
+};
+
+void pace_walk_extents_free(pace_walk_extents *of) {
+    for (size_t i = 0; of && i < of->count; i++) {
+        extents *e = &of->ranks[i];
+        PACE_FREE(e->nodes, e->names, e->op_names, e->members, e->lanes);
+        PACE_VEC_FREE(&e->waits);
+    }
+    pace_free(of);
+}
+
+static pace_status take_segments(pace_walk_extents *of, const pace_replay *replay, const pace_walk_place *places,
+                                 const int64_t *start_ns) {
+    for (size_t i = 0; i < replay->segments.count; i++) {
+        if (places[i].rank == PACE_NOBODY) continue;
+        located l = locate(replay, places, start_ns, i);
+        take_segment(&of->ranks[places[i].rank], &l);
+        PACE_TRY(take_wait(&of->ranks[places[i].rank], &l));
     }
     return PACE_OK;
 }
 
-pace_status pace_walk_timeline(pace_step *out, const pace_walk_rank *ranks, size_t count, unsigned repeats,
-                               const pace_replay *replay, const pace_walk_place *places, const int64_t *start_ns) {
-    extents *all = pace_alloc(count + 1, sizeof *all);
-    pace_status status = all ? PACE_OK : PACE_E_MEMORY;
+pace_status pace_walk_extents_of(pace_walk_extents **out, const pace_walk_rank *ranks, size_t count, unsigned repeats,
+                                 const pace_replay *replay, const pace_walk_place *places, const int64_t *start_ns) {
+    pace_walk_extents *of = pace_alloc(1, sizeof *of + count * sizeof *of->ranks);
+    pace_status status = of ? PACE_OK : PACE_E_MEMORY;
     for (size_t rank = 0; status == PACE_OK && rank < count; rank++)
-        status = make_extents(&all[rank], ranks[rank].graph, repeats, count);
-    for (size_t i = 0; status == PACE_OK && i < replay->segments.count; i++) {
-        if (places[i].rank == PACE_NOBODY) continue;
-        located l = locate(replay, places, start_ns, i);
-        take_segment(&all[places[i].rank], &l);
-        status = take_wait(&all[places[i].rank], &l);
+        status = make_extents(&of->ranks[of->count++], ranks[rank].graph, repeats, count);
+    if (status == PACE_OK) status = take_segments(of, replay, places, start_ns);
+    return PACE_GIVE(out, of, status, pace_walk_extents_free(of));
+}
+
+pace_status pace_walk_steps(pace_step *out, pace_walk_extents *of) {
+    for (size_t rank = 0; rank < of->count; rank++) {
+        pace_status status = make_step(&out[rank], &of->ranks[rank]);
+        while (status != PACE_OK && rank > 0) pace_step_free(&out[--rank]);
+        PACE_TRY(status);
     }
-    if (status == PACE_OK) status = make_steps(out, all, count);
-    for (size_t rank = 0; all && rank < count; rank++) {
-        PACE_FREE(all[rank].nodes, all[rank].names, all[rank].op_names, all[rank].members, all[rank].lanes);
-        PACE_VEC_FREE(&all[rank].waits);
-    }
-    pace_free(all);
-    return status;
+    return PACE_OK;
 }

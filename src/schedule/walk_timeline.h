@@ -17,7 +17,13 @@ typedef struct {
     double call_ns;  /* issuing: the part at its end that is the runtime call */
 } pace_walk_place;
 
+/* When everything of each rank ran; the ranks' graphs must outlive it, segments need not. */
+typedef struct pace_walk_extents pace_walk_extents;
+
+pace_status pace_walk_extents_of(pace_walk_extents **out, const pace_walk_rank *ranks, size_t count, unsigned repeats,
+                                 const pace_replay *replay, const pace_walk_place *places,
+                                 const int64_t *start_ns) PACE_MUST_CHECK;
+void pace_walk_extents_free(pace_walk_extents *extents);
+
 /** A finished step per rank; see pace_walk(). */
-pace_status pace_walk_timeline(pace_step *out, const pace_walk_rank *ranks, size_t count, unsigned repeats,
-                               const pace_replay *replay, const pace_walk_place *places,
-                               const int64_t *start_ns) PACE_MUST_CHECK;
+pace_status pace_walk_steps(pace_step *out, pace_walk_extents *extents) PACE_MUST_CHECK;

@@ -12,7 +12,7 @@
 static inline bool pace_task_exchanges(const pace_step *step, uint32_t task) {
     const char *name = pace_step_name(step, task);
     if (pace_task_is_operator(step, task))
-        return strcmp(name, "c10d::barrier") == 0 || strcmp(name, "c10d::monitored_barrier_") == 0;
+        return *name == 'c' && (strcmp(name, "c10d::barrier") == 0 || strcmp(name, "c10d::monitored_barrier_") == 0);
     if (step->kind[task] != PACE_TASK_ANNOTATION) return false;
     return strncmp(name, "gloo:", 5) == 0 || strncmp(name, "mpi:", 4) == 0 || strncmp(name, "ucc:", 4) == 0;
 }

@@ -64,10 +64,22 @@ static uint32_t rank_of_lane(const joiner *j, const pace_replay *replay, size_t 
     return all->host;
 }
 
+/* Room for all ranks, if each has as much as this one: grown by doubling, the two columns would take twice as much. */
+static pace_status reserve(joiner *j, const pace_replay *replay, const trace_ranks *all) {
+    pace_replay *joint = &j->joint->replay;
+    size_t more = j->analysis->ranks.count / all->count;
+    if (joint->segments.count) return PACE_OK;
+    PACE_TRY(pace_grow(&joint->segments.items, &joint->segments.capacity, more * replay->segments.count,
+                       sizeof *joint->segments.items));
+    return pace_grow(&joint->waits.items, &joint->waits.capacity, more * replay->waits.count,
+                     sizeof *joint->waits.items);
+}
+
 static pace_status append(joiner *j, const pace_replay *replay, const trace_ranks *all, int64_t offset_ns) {
     pace_joint *joint = j->joint;
     uint32_t first = (uint32_t)joint->replay.segments.count, lane = (uint32_t)joint->replay.lane_first.count;
     uint32_t waits = (uint32_t)joint->replay.waits.count;
+    PACE_TRY(reserve(j, replay, all));
     for (size_t i = 0; i + 1 < replay->lane_first.count; i++) {
         PACE_TRY(PACE_PUSH(&joint->replay.lane_first, first + replay->lane_first.items[i]));
         PACE_TRY(PACE_PUSH(&joint->lane_rank, rank_of_lane(j, replay, i, all)));
