@@ -350,7 +350,7 @@ static int64_t longest_merged_ns(const drawing *of, const pace_trace_zones *zone
 static void put_note(const drawing *of, pace_timeline *out, const pace_trace_zones *zones) {
     int64_t most_ns = longest_merged_ns(of, zones, false), own_ns = longest_merged_ns(of, zones, true);
     if (most_ns == 0) {
-        pace_timeline_note(out, "Every recorded task is in this timeline, to the nanosecond.");
+        pace_timeline_note(out, "Every %stask is in this timeline, to the nanosecond.", of->made ? "" : "recorded ");
         return;
     }
     pace_timeline_note(

@@ -27,11 +27,12 @@ static void put_sentence(pace_node *root, const pace_stage_rows *rows, const pac
         if (share(&rows->items[i]) < share(least)) least = &rows->items[i];
         if (share(&rows->items[i]) > share(most)) most = &rows->items[i];
     }
+    bool interleaved = config->vpp > 1 && !pace_schedule_is_v(config->schedule);
     pace_node_sentence(
         root, true,
-        "Its %zu pipeline stages (%s) wait for each other %.1f %% (stage %lld) to %.1f %% (stage %lld) of the "
+        "Its %zu pipeline stages (%s%s) wait for each other %.1f %% (stage %lld) to %.1f %% (stage %lld) of the "
         "step; alike stages would wait %.1f %%, while the pipeline fills and drains.",
-        rows->count, pace_config_word(config, "schedule"), share(least), (long long)least->stage, share(most),
+        rows->count, interleaved ? "interleaved " : "", pace_config_word(config, "schedule"), share(least), (long long)least->stage, share(most),
         (long long)most->stage, 100 * pace_pipeline_bubble_share(config));
 }
 
