@@ -16,6 +16,7 @@ import planted_loops
 import planted_meshes
 import planted_shapes
 import planted_systems
+import planted_tasks
 import planted_trainers
 from planted_traces import Rank, collective, finish, layers, update
 
@@ -462,6 +463,7 @@ def write(program, world, path):
         return write_pipeline(path, world, 4 * world, world // 2)
     run = Run(world)
     modules = (globals(), vars(planted_loops), vars(planted_habits), vars(planted_meshes), vars(planted_corners), vars(planted_shapes),
-               vars(planted_systems), vars(planted_engines), vars(planted_cubes), vars(planted_trainers), vars(planted_faults))
+               vars(planted_systems), vars(planted_engines), vars(planted_cubes), vars(planted_trainers), vars(planted_faults),
+               vars(planted_tasks))
     next(module[program] for module in modules if program in module)(run)
     return run.write(path)
