@@ -14,6 +14,7 @@ static size_t list_names(const char *names[MOST_NAMES], const pace_lead *behind,
     if (c->share >= least && c->name && !c->before) names[count++] = c->name;
     if (c->share >= least && c->around && !c->before) names[count++] = c->around;
     if (c->within_share >= 0.5 && c->within) names[count++] = c->within;
+    if (c->inmost) names[count++] = c->inmost;
     if (behind->reason == PACE_HOST_WAITS && behind->waits_in) names[count++] = behind->waits_in;
     if (behind->reason == PACE_HOST_LAUNCHES_BLOCK) names[count++] = pace_host_reason_names[behind->reason];
     if (behind->meanwhile.share >= 0.5) names[count++] = behind->meanwhile.name;

@@ -103,18 +103,38 @@ static const char *place_of_step_thread(const pace_rank *rank, int64_t at_ns) {
     return NULL;
 }
 
-/* Time of a piece is in its rank's clock already when it is the home rank's; a place needs no more than the task. */
+/* The middle of a piece, in its rank's clock. */
+static int64_t middle_of(const pace_analysis *analysis, const pace_path_piece *piece, uint32_t home) {
+    int64_t offset = analysis->ranks.items[home]->shift_ns - analysis->ranks.items[piece->rank]->shift_ns;
+    return piece->start_ns + (piece->end_ns - piece->start_ns) / 2 + offset;
+}
+
+/* What a host thread does during a piece: the task itself, or what covers the wait before it; PACE_NO_TASK = not known. */
+static uint32_t host_task_of(const pace_analysis *analysis, const pace_path_piece *piece, uint32_t home) {
+    const pace_step *step = &analysis->ranks.items[piece->rank]->step;
+    if (piece->task == PACE_NO_TASK || pace_task_on_device(step->kind[piece->task])) return PACE_NO_TASK;
+    if (!piece->waiting) return piece->task;
+    return pace_task_at(step, &step->lanes.items[step->lane[piece->task]], middle_of(analysis, piece, home));
+}
+
 static const char *place_of_piece(const pace_analysis *analysis, const pace_path_piece *piece, uint32_t home) {
-    const pace_rank *rank = analysis->ranks.items[piece->rank];
-    const pace_step *step = &rank->step;
+    const pace_step *step = &analysis->ranks.items[piece->rank]->step;
     if (piece->task == PACE_NO_TASK) return NULL;
     if (pace_task_on_device(step->kind[piece->task])) return place_of_device_work(step, piece->task);
-    if (!piece->waiting) return pace_host_place(step, piece->task);
-    int64_t offset = analysis->ranks.items[home]->shift_ns - rank->shift_ns;
-    int64_t middle = piece->start_ns + (piece->end_ns - piece->start_ns) / 2 + offset;
-    const char *own = pace_host_place(step, pace_task_at(step, &step->lanes.items[step->lane[piece->task]], middle));
-    return own ? own : place_of_step_thread(rank, middle);
+    const char *own = pace_host_place(step, host_task_of(analysis, piece, home));
+    return own || !piece->waiting ? own : place_of_step_thread(analysis->ranks.items[piece->rank], middle_of(analysis, piece, home));
 }
+
+/* The innermost function of a library within the place; not a builtin, whose name is an address. */
+static const char *frame_of_piece(const pace_analysis *analysis, const pace_path_piece *piece, uint32_t home) {
+    const pace_step *step = &analysis->ranks.items[piece->rank]->step;
+    uint32_t task = host_task_of(analysis, piece, home);
+    for (; task != PACE_NO_TASK && !is_place(step, task); task = pace_task_parent(step, task))
+        if (step->kind[task] == PACE_TASK_PYTHON && *pace_step_name(step, task) != '<') return pace_step_name(step, task);
+    return NULL;
+}
+
+typedef const char *(*name_of_piece)(const pace_analysis *, const pace_path_piece *, uint32_t home);
 
 /* The call whose length device work waits for, and not what was done before it; PACE_NO_TASK = none. */
 static uint32_t long_launch(const pace_step *step, const pace_path_piece *piece) {
@@ -235,19 +255,29 @@ static pace_status find_name(pace_culprit *out, const pace_critical *critical, c
     return PACE_OK;
 }
 
-static pace_status find_place(pace_culprit *out, const pace_critical *critical, const pace_analysis *analysis,
-                              pace_advice resource) {
+static pace_status find_holder(holder *out, name_of_piece name_of, const pace_critical *critical,
+                               const pace_analysis *analysis, pace_advice resource) {
     size_t count = 0;
     holder *all = pace_alloc(count_pieces(critical, resource), sizeof *all);
     if (!all) return PACE_E_MEMORY;
     PACE_ITEMS (const pace_path_piece, piece, &critical->pieces) {
-        const char *place = piece->resource == resource ? place_of_piece(analysis, piece, critical->home) : NULL;
-        if (place) all[count++] = (holder){place, piece->end_ns - piece->start_ns};
+        const char *name = piece->resource == resource ? name_of(analysis, piece, critical->home) : NULL;
+        if (name) all[count++] = (holder){name, piece->end_ns - piece->start_ns};
     }
-    holder most = longest_holder(all, count);
-    out->within = most.name;
-    out->within_share = share_of(most.time_ns, critical->by_resource_ns[resource]);
+    *out = longest_holder(all, count);
     pace_free(all);
+    return PACE_OK;
+}
+
+static pace_status find_place(pace_culprit *out, const pace_critical *critical, const pace_analysis *analysis,
+                              pace_advice resource) {
+    holder most, inmost;
+    PACE_TRY(find_holder(&most, place_of_piece, critical, analysis, resource));
+    PACE_TRY(find_holder(&inmost, frame_of_piece, critical, analysis, resource));
+    int64_t whole = critical->by_resource_ns[resource];
+    out->within = most.name;
+    out->within_share = share_of(most.time_ns, whole);
+    if (inmost.name && inmost.name != most.name && 2 * inmost.time_ns >= whole) out->inmost = inmost.name;
     return PACE_OK;
 }
 

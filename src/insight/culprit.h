@@ -8,6 +8,7 @@ typedef struct {
     const char *name;   /* a kernel, an operator or a call; NULL = nothing recorded */
     const char *around; /* the operator that launched the kernel or made the call; NULL = none, or the name itself */
     const char *within; /* the module, annotation or Python function that holds most of it; NULL = none */
+    const char *inmost; /* host time: the library's function within `within` that holds most of it; NULL = none */
     bool before;        /* the time that passes before it; nothing was recorded then */
     bool no_launches;   /* of host time: what is done within launches no kernels of the step */
     double share, within_share; /* of the resource's time on the path */

@@ -68,15 +68,15 @@ static void put_sentence(pace_node *root, const pace_exchange_totals *totals, bo
     if (totals->elsewhere_ns > 0 && totals->elsewhere_ns * 10 >= totals->exposed_ns)
         pace_node_sentence(
             root, true,
-            "Of %s of exposed communication at least %s (%.0f %%) is waiting for late ranks%s, not transfer, if "
-            "the ranks are joined as in %s.",
+            "Of %s of exposed communication in the whole trace at least %s (%.0f %%) is waiting for late ranks%s, not "
+            "transfer, if the ranks are joined as in %s.",
             pace_show_ns(totals->exposed_ns).text, pace_show_ns(totals->elsewhere_ns).text,
             100.0 * (double)totals->elsewhere_ns / exposed_ns, alone ? "" : " without a trace", machine);
     if (totals->slow_ns * 10 >= window_ns)
         pace_node_sentence(
             root, true,
-            "Of %s of exposed communication %s (%.0f %%) is neither waiting for late ranks nor what the links of %s take: "
-            "other links, their settings or contention.",
+            "Of %s of exposed communication in the whole trace %s (%.0f %%) is neither waiting for late ranks nor what the "
+            "links of %s take: other links, their settings or contention.",
             pace_show_ns(totals->exposed_ns).text, pace_show_ns(totals->slow_ns).text,
             100.0 * (double)totals->slow_ns / exposed_ns, machine);
     write_basis(basis, sizeof basis, &totals->links);

@@ -126,12 +126,14 @@ static void put_culprit(pace_node *root, const pace_lead *lead, const pace_rank 
     const pace_culprit *c = &lead->culprit;
     char of[64] = "";
     if (lead->of_long_steps) pace_snprintf(of, sizeof of, " of %.40s", label_of(rank, lead->series.worst));
-    char name[PACE_SHOWN_NAME], around[PACE_SHOWN_NAME], within[PACE_SHOWN_NAME];
+    char name[PACE_SHOWN_NAME], around[PACE_SHOWN_NAME], within[PACE_SHOWN_NAME], inmost[PACE_SHOWN_NAME];
     const char *resource = pace_advice_names[lead->resource];
     bool itself = c->name && c->within && !c->before && strcmp(c->name, c->within) == 0;
     if (c->within && c->within_share >= 0.5 && !itself)
-        pace_node_sentence(root, true, "%.0f %% of the %s time on the critical path%s is in '%s'.",
-                           100 * c->within_share, resource, of, pace_show_name(within, c->within));
+        pace_node_sentence(root, true, "%.0f %% of the %s time on the critical path%s is in '%s'%s%s%s.",
+                           100 * c->within_share, resource, of, pace_show_name(within, c->within),
+                           c->inmost ? ", most of it in '" : "", c->inmost ? pace_show_name(inmost, c->inmost) : "",
+                           c->inmost ? "'" : "");
     if (!c->name || (c->before && c->within && c->within_share >= c->share)) return; /* it tells what passed before */
     pace_show_name(name, c->name);
     pace_show_name(around, c->around);

@@ -152,8 +152,10 @@ static void put_unrecorded(pace_node *root, const pace_lead *lead) {
 /* What the cause calls for that no replay tried; false = nothing. */
 static bool put_untried(pace_node *root, const pace_remedies *remedies, const pace_lead *lead,
                         const pace_remedy *first) {
-    bool little = !first || first->saved_share * (double)lead->step_ns < 0.5 * (double)lead->saved_ns;
-    const char *stretch = little ? stretch_of(lead) : NULL;
+    const char *stretch = stretch_of(lead);
+    bool own = stretch && stretch == pace_lead_own_work(lead); /* a replay without its waits takes it not to need their results */
+    bool little = own || !first || first->saved_share * (double)lead->step_ns < 0.5 * (double)lead->saved_ns;
+    if (!little) stretch = NULL;
     const pace_remedy_hint *hint = &remedies->hint;
     if (hint->id && !hint->last) pace_node_sentence(root, true, "Next: %s", hint->says);
     else if (stretch) put_itself(root, stretch);
