@@ -300,6 +300,44 @@ static bool launches_kernels(const pace_culprit *culprit, const pace_critical *c
     return false;
 }
 
+/* A bit for each task that work of the device follows from; the caller's. NULL = no memory. */
+static uint8_t *launching_tasks(const pace_step *step) {
+    uint8_t *bits = pace_alloc(step->count / 8 + 1, 1);
+    for (uint32_t task = 0; bits && task < step->count; task++) {
+        uint32_t cause = pace_task_on_device(step->kind[task]) ? pace_task_cause(step, task) : PACE_NO_TASK;
+        if (cause != PACE_NO_TASK) bits[cause / 8] |= (uint8_t)(1u << cause % 8);
+    }
+    return bits;
+}
+
+/* The longest stretch of the host's on the path of the rank, at whose end something is launched again. */
+static pace_status find_dry_stretch(pace_culprit *out, const pace_critical *critical, const pace_analysis *analysis) {
+    const pace_step *step = &analysis->ranks.items[out->rank]->step;
+    uint8_t *launches = launching_tasks(step);
+    if (!launches) return PACE_E_MEMORY;
+    int64_t begun_ns = INT64_MIN; /* of the stretch; INT64_MIN = none is open */
+    PACE_ITEMS (const pace_path_piece, piece, &critical->pieces) {
+        bool host = piece->resource == PACE_ADVICE_HOST && piece->rank == out->rank && piece->task != PACE_NO_TASK;
+        if (!host) {
+            begun_ns = INT64_MIN;
+            continue;
+        }
+        if (begun_ns == INT64_MIN) begun_ns = piece->start_ns;
+        bool device = pace_task_on_device(step->kind[piece->task]);
+        uint32_t call = device ? pace_task_cause(step, piece->task) : piece->task;
+        if (call == PACE_NO_TASK || !(device || launches[call / 8] >> call % 8 & 1)) continue;
+        if (piece->end_ns - begun_ns > out->dry_ns) {
+            uint32_t op = pace_outermost_operator(step, call);
+            out->dry_ns = piece->end_ns - begun_ns;
+            out->dry_before = pace_step_name(step, op == PACE_NO_TASK ? call : op);
+        }
+        begun_ns = INT64_MIN;
+    }
+    out->dry_share = share_of(out->dry_ns, critical->by_resource_ns[PACE_ADVICE_HOST]);
+    pace_free(launches);
+    return PACE_OK;
+}
+
 pace_status pace_culprit_find(pace_culprit *out, const pace_critical *critical, const pace_analysis *analysis,
                               pace_advice resource) {
     pace_culprit culprit = {0};
@@ -309,6 +347,7 @@ pace_status pace_culprit_find(pace_culprit *out, const pace_critical *critical, 
     if (status == PACE_OK) status = find_place(&culprit, critical, analysis, resource);
     if (status == PACE_OK) find_rank(&culprit, critical, resource, by_rank);
     pace_free(by_rank);
+    if (status == PACE_OK && resource == PACE_ADVICE_HOST) status = find_dry_stretch(&culprit, critical, analysis);
     if (status != PACE_OK) return status;
     culprit.no_launches =
         culprit.within && resource == PACE_ADVICE_HOST && !launches_kernels(&culprit, critical, analysis);

@@ -73,7 +73,9 @@ static void judge_launches(pace_lead *lead, const pace_rank *rank, const pace_cr
     if (10 * sum.inside >= 9 * all) lead->reason = PACE_HOST_LAUNCHES_BLOCK;
 }
 
-static bool stands_out(const pace_culprit *culprit) { return culprit->longest_share > 0.25; } /* one stretch does */
+static bool stands_out(const pace_culprit *culprit) { /* one stretch does */
+    return culprit->longest_share > 0.25 || culprit->dry_share > 0.25;
+}
 
 const char *pace_lead_own_work(const pace_lead *of_host) {
     const pace_culprit *c = &of_host->culprit;
@@ -135,6 +137,7 @@ pace_status pace_lead_of(pace_lead *out, const pace_critical *critical, const pa
     pace_lead lead = {.resource = resource,
                       .step_ns = step_ns,
                       .saved_ns = saved_ns,
+                      .unexplained_ns = critical->by_resource_ns[PACE_ADVICE_GAP],
                       .matters = is_worth(saved_ns, step_ns)};
     PACE_TRY(pace_culprit_find(&lead.culprit, critical, analysis, resource));
     if (resource == PACE_ADVICE_HOST) judge_host(&lead, rank, critical);

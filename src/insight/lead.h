@@ -27,6 +27,7 @@ extern const char *const pace_host_reason_names[PACE_HOST_REASONS];
 typedef struct {
     pace_advice resource; /* PACE_ADVICES = the step has no critical path */
     int64_t step_ns, saved_ns;
+    int64_t unexplained_ns; /* of the path: waits whose cause is not known */
     pace_evidence evidence; /* unless it is whole, what would help is unknown */
     bool matters;           /* at least a tenth of the step is saved */
     bool at_least;          /* one rank alone: what links take was counted off, so the ranks wait that long or longer */

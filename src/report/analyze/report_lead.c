@@ -105,6 +105,9 @@ static void put_saving(pace_node *root, const pace_lead *lead, const pace_rank *
     else
         pace_node_sentence(root, true, "No single resource would save 10 %% of the %s. The most, %.1f %%, is %s (%s).",
                            whole, saved, pace_advice_names[lead->resource], meaning_of(rank, lead->resource));
+    if (!lead->matters && lead->unexplained_ns * 10 >= lead->step_ns)
+        pace_node_sentence(root, true, "For %.0f %% of the %s the trace does not say what the device waited for.",
+                           100.0 * (double)lead->unexplained_ns / (double)lead->step_ns, whole);
 }
 
 /* Nothing is advised then. */
@@ -141,6 +144,15 @@ static void put_culprit(pace_node *root, const pace_lead *lead, const pace_rank 
                        "The largest part of the %s time on the critical path%s is %s'%s'%s%s%s: %.0f %% of it.",
                        resource, of, c->before ? "before " : "", name, c->around ? " of '" : "", around,
                        c->around ? "'" : "", 100 * c->share);
+}
+
+/* Many short operators may follow one another, none of which launches anything. */
+static void put_dry_stretch(pace_node *root, const pace_lead *lead) {
+    const pace_culprit *c = &lead->culprit;
+    char name[PACE_SHOWN_NAME];
+    if (c->dry_share <= 0.25 || c->longest_share > 0.25 || pace_lead_own_work(lead)) return;
+    pace_node_sentence(root, true, "For %s in one stretch, %.0f %% of the host time, it launches nothing; then comes '%s'.",
+                       pace_show_ns(c->dry_ns).text, 100 * c->dry_share, pace_show_name(name, c->dry_before));
 }
 
 /* What another thread does while input is waited for. */
@@ -235,6 +247,7 @@ pace_status pace_put_lead(pace_node *root, const pace_critical *critical, const 
     else put_saving(root, &lead, rank, whole);
     put_reason(root, &lead);
     put_culprit(root, &lead, rank);
+    put_dry_stretch(root, &lead);
     put_meanwhile(root, &lead.meanwhile);
     put_rank(root, &lead, analysis);
     mention_long_steps(root, &lead, rank);

@@ -139,13 +139,22 @@ static bool is_unrecorded(const pace_lead *lead) {
     return lead->resource == PACE_ADVICE_HOST && lead->matters && c->longest_share >= 0.5 && c->before && c->name;
 }
 
+/* Whether it launches nothing for half of its time, and calls many operators meanwhile. */
+static bool runs_dry(const pace_lead *lead) {
+    const pace_culprit *c = &lead->culprit;
+    return lead->resource == PACE_ADVICE_HOST && lead->matters && c->dry_share >= 0.5 && c->longest_share <= 0.25;
+}
+
 static void put_unrecorded(pace_node *root, const pace_lead *lead) {
-    char *name = pace_show_clean(lead->culprit.name);
+    bool nothing = is_unrecorded(lead);
+    const char *before = nothing ? lead->culprit.name : lead->culprit.dry_before;
+    char *name = pace_show_clean(before);
     pace_node_sentence(root, true,
-                       "Next: find out what the host does before '%s', for nothing is recorded there: record Python's "
+                       "Next: find out what the host does before '%s', %s: record Python's "
                        "frames, torch.profiler.profile(with_stack=True), or name its parts with "
-                       "torch.profiler.record_function('...').",
-                       name ? name : lead->culprit.name);
+                       "torch.profiler.record_function('...').%s",
+                       name ? name : before, nothing ? "for nothing is recorded there" : "where it launches nothing",
+                       nothing ? "" : " If it prepares the batch, let worker processes do it: DataLoader(num_workers=4).");
     pace_free(name);
 }
 
@@ -159,7 +168,7 @@ static bool put_untried(pace_node *root, const pace_remedies *remedies, const pa
     const pace_remedy_hint *hint = &remedies->hint;
     if (hint->id && !hint->last) pace_node_sentence(root, true, "Next: %s", hint->says);
     else if (stretch) put_itself(root, stretch);
-    else if (little && is_unrecorded(lead)) put_unrecorded(root, lead);
+    else if ((little && is_unrecorded(lead)) || runs_dry(lead)) put_unrecorded(root, lead);
     else if (hint->id) pace_node_sentence(root, true, "Next: %s", hint->says);
     else return false;
     return true;
