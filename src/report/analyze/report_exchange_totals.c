@@ -11,7 +11,7 @@
 typedef struct {
     pace_exchange_total of;
     double bytes;
-    int64_t mean_ns;
+    int64_t mean_ns, late_ns; /* -1 = what the links take is not known */
 } exchange_row;
 
 PACE_TABLE_IF_ROWS(exchanges, "exchanges", "Communication of this rank, whole trace", PACE_FOR_ALL, 12,
@@ -28,14 +28,15 @@ PACE_TABLE_IF_ROWS(exchanges, "exchanges", "Communication of this rank, whole tr
                    {"busbw_bytes_per_s", "busbw", PACE_SHOW_RATE, PACE_OF(exchange_row, of.busbw_per_s)},
                    {"expected_ns", "links take", PACE_SHOW_NS, PACE_WHOLE_OF(exchange_row, of.expected_ns)},
                    {"exposed_ns", NULL, PACE_SHOW_NS, PACE_OF(exchange_row, of.exposed_ns)},
-                   {"late_ns", "beyond", PACE_SHOW_NS, PACE_OF(exchange_row, of.late_ns)});
+                   {"late_ns", "beyond", PACE_SHOW_NS, PACE_KNOWN_OF(exchange_row, late_ns)});
 
 static void put_rows(pace_node *root, const pace_exchange_totals *totals) {
     pace_node *table = pace_open_table(root, &exchanges, 0);
     PACE_ITEMS (const pace_exchange_total, row, &totals->items) {
         pace_table_put(table, &(exchange_row){.of = *row,
                                               .bytes = row->bytes >= 0 ? (double)row->bytes : NAN,
-                                              .mean_ns = row->time_ns / (int64_t)row->calls});
+                                              .mean_ns = row->time_ns / (int64_t)row->calls,
+                                              .late_ns = row->expected_ns >= 0 ? row->late_ns : -1});
     }
 }
 
@@ -79,6 +80,9 @@ static void put_sentence(pace_node *root, const pace_exchange_totals *totals, bo
             "links of %s take: other links, their settings or contention.",
             pace_show_ns(totals->exposed_ns).text, pace_show_ns(totals->slow_ns).text,
             100.0 * (double)totals->slow_ns / exposed_ns, machine);
+    bool said = false;
+    for (size_t i = 0; i < totals->items.count; i++) said |= totals->items.items[i].expected_ns >= 0;
+    if (!said) return;
     write_basis(basis, sizeof basis, &totals->links);
     pace_node_note(
         root,

@@ -128,10 +128,16 @@ static pace_status put_shapes(pace_node *root, const pace_rank *rank, const pace
     for (size_t i = 0; i < rows.count; i++) any = any || rows.items[i].shapes;
     pace_node *table = pace_work_table(root, any ? &operator_shapes : &no_shapes, 0, shown);
     pace_status status = PACE_OK;
-    for (size_t i = 0; i < rows.count && status == PACE_OK; i++)
+    bool beyond = false;
+    for (size_t i = 0; i < rows.count && status == PACE_OK; i++) {
         status = put_shape_row(table, rank, &rows.items[i], shown->total_ns);
+        beyond |= row_of(rank, &rows.items[i], no_operator, shown->total_ns).roofline_share > 1;
+    }
     PACE_VEC_FREE(&rows);
     PACE_TRY(status);
+    if (beyond)
+        pace_node_note(root, "Above 100 %% the algorithm needs fewer operations than are counted (Winograd's convolutions), "
+                             "or a cache held the tensor.");
     if (!any && shown->total_ns > 0 && !shown->work.name)
         pace_node_note(root, "The trace records no shapes (use record_shapes=True): flop and bytes are unknown.");
     return PACE_OK;
@@ -176,7 +182,7 @@ static pace_status put_throughput(pace_node *root, const pace_rank *rank, const 
     pace_node_real(node, "hfu", utilisation);
     pace_node_note(root,
                    "%.3g TFLOP/s over the step: %.1f %% of the %.4g TFLOP/s peak of %s (%d-byte elements), counting "
-                   "operators of known shapes (%.0f %% of the device time).",
+                   "operators of known shapes (%.0f %% of its device time).",
                    t.flop_per_s / 1e12, 100 * utilisation, t.peak_flop_per_s / 1e12, rank->device->name,
                    t.element_bytes, 100 * t.modelled_share);
     return PACE_OK;
