@@ -28,7 +28,8 @@ static pace_status add(pace_host_gaps *out, const char *name, const pace_tile *t
 
 static pace_status add_gap(pace_host_gaps *out, const pace_step_side *side, const pace_tile *tile, bool is_a) {
     const pace_step *step = &side->rank->step;
-    uint32_t call = pace_task_cause(step, side->rank->work.items.items[tile->item].task);
+    uint32_t task = side->rank->work.items.items[tile->item].task;
+    uint32_t call = pace_task_on_device(step->kind[task]) ? pace_task_cause(step, task) : task;
     double part_ns = pace_per_step(side, pace_tile_end(tile) - tile->start_ns) / SAMPLES;
     if (call == PACE_NO_TASK) return add(out, "", tile, part_ns * SAMPLES, is_a);
     for (int i = 0; i < SAMPLES; i++) {
@@ -55,7 +56,6 @@ static void join(pace_host_gaps *gaps) {
 static pace_status add_side(pace_host_gaps *out, const pace_step_side *side, bool is_a) {
     const pace_tiles *tiles = &side->rank->tiles;
     size_t most = MOST_ROWS + 2 * out->count;
-    if (side->rank->work.host_is_device) return PACE_OK;
     PACE_ITEMS (const pace_tile, tile, tiles) {
         bool inside = side->steps == 0 || (tile->start_ns >= side->from_ns && tile->start_ns < side->to_ns);
         bool waits = tile->resource == PACE_IDLE_HOST || tile->resource == PACE_IDLE_INPUT;

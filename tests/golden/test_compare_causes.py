@@ -157,7 +157,37 @@ def test_host_alone(_):
     expect(said.count("aten::tanh") == 1 and said.count("CompiledFunctionBackward") == 1, "each is named once", said)
 
 
-for test in (test_collectives, test_without_metadata, test_host_operator, test_missing_ranks, test_eager_against_compiled, test_host_alone):
+def said_of(name, words=()):
+    folder = os.path.join(SOURCE, "tests", "data", "remedies", name + "-")
+    return " ".join(compare(folder + "before.json.gz", folder + "after.json.gz", *words)["summary"])
+
+
+def test_unlike_sides(folder):
+    """Twice the samples (README of the recordings), another loader, another device, and a recording without half its kernels."""
+    expect("a step of A has 16 samples and of B 32: for each sample B takes -36.5 %" in said_of("small_batch"), said_of("small_batch"))
+    expect("in 'enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__'" in said_of("slow_loader"), said_of("slow_loader"))
+    expect("kernels and copies" not in said_of("slow_updates"), "a CPU launches none", said_of("slow_updates"))
+    paths = []
+    for side, device in (("p", "NVIDIA A100-SXM4-80GB"), ("q", "NVIDIA H100 80GB HBM3"), ("r", "NVIDIA A100-SXM4-80GB")):
+        rank = Rank()
+        steps(rank, 4, lambda rank, _: [rank.kernel("aten::mm", 400, name="ampere_sgemm") for _ in range(20)])
+        path = rank.write(os.path.join(folder, side + ".json"))
+        document = rank.document()
+        document["deviceProperties"][0]["name"] = device
+        kernels = [e for e in document["traceEvents"] if e["cat"] == "kernel"]
+        lost = kernels[::2] if side == "r" else []
+        document["traceEvents"] = [e for e in document["traceEvents"] if e not in lost]
+        with open(path, "w") as file:
+            json.dump(document, file)
+        paths.append(path)
+    expect("A ran on NVIDIA A100-SXM4-80GB, B on NVIDIA H100 80GB HBM3." in compare(paths[0], paths[1])["summary"], "devices")
+    answer = compare(paths[0], paths[2])
+    expect("B: 40 of 80 launches have no kernel in the trace." in answer["summary"], answer["summary"])
+    expect(answer["cause"]["resource"] is None and not any("changed most" in line for line in answer["summary"]), answer["cause"])
+
+
+for test in (test_collectives, test_without_metadata, test_host_operator, test_missing_ranks, test_eager_against_compiled, test_host_alone,
+             test_unlike_sides):
     with tempfile.TemporaryDirectory() as scratch:
         test(scratch)
 sys.exit(finish())

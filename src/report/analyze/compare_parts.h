@@ -5,6 +5,11 @@
 #include "insight/compare/step_change.h"
 #include "report/report.h"
 
+/** Says what makes the sides unlike each other: devices, ranks, samples, and what a recording lacks. `*alike` = both
+ * recordings hold as much, so that a cause can be told. */
+pace_status pace_put_unlike(pace_node *root, bool *alike, const pace_step_change *change, const pace_analysis *a,
+                            const pace_analysis *b, pace_catalog *catalog) PACE_MUST_CHECK;
+
 /** What both sides exchange, by collective, group and size. */
 pace_status pace_put_exchange_pairs(pace_node *root, const pace_step_change *change,
                                     pace_catalog *catalog) PACE_MUST_CHECK;

@@ -81,24 +81,25 @@ static void name_instead(char *out, size_t size, const pace_operator_pair *inste
                     instead->a ? "A" : "B", show_change(instead->b_ns - instead->a_ns).text);
 }
 
-static void name_host(char *out, size_t size, const pace_change_cause *cause) {
+static void name_host(char *out, size_t size, const pace_step_change *change, const pace_change_cause *cause) {
+    bool itself = change->a.rank->work.host_is_device && change->b.rank->work.host_is_device;
     const char *name = cause->host ? cause->host->name : NULL;
     char shown[PACE_SHOWN_NAME];
     if (name)
-        pace_append(out, size, "; most of all the device waits for %s%s%s (%s a step)", *name ? "'" : "",
+        pace_append(out, size, "; most of all %s %s%s%s (%s a step)", itself ? "in" : "the device waits for", *name ? "'" : "",
                     *name ? pace_show_name(shown, name) : "a host that records nothing", *name ? "'" : "",
                     show_change(cause->host->b_ns - cause->host->a_ns).text);
     if (cause->resource == PACE_IDLE_HOST)
-        pace_append(out, size, "; the host launches %.0f kernels and copies a step in A, %.0f in B", cause->a_launches,
-                    cause->b_launches);
+        pace_append(out, size, "; the host %s %.0f %s a step in A, %.0f in B", itself ? "calls" : "launches", cause->a_launches,
+                    itself ? "operators that work" : "kernels and copies", cause->b_launches);
 }
 
 /* What changed most in the direction of the cell. */
-static void name_cause(char *out, size_t size, const pace_change_cause *cause) {
+static void name_cause(char *out, size_t size, const pace_step_change *change, const pace_change_cause *cause) {
     const pace_operator_pair *op = cause->op, *kernel = cause->kernel;
     char name[PACE_SHOWN_NAME];
     out[0] = '\0';
-    name_host(out, size, cause);
+    name_host(out, size, change, cause);
     if (op)
         pace_append(out, size, "; most of all operators %s (%s a step)", pace_show_name(name, op->name),
                     show_change(op->b_ns - op->a_ns).text);
@@ -115,10 +116,10 @@ static bool tells_cause(const pace_step_change *change) {
     return change->verdict != PACE_CHANGE_NONE && change->verdict != PACE_CHANGE_CHANCE;
 }
 
-static void put_cause(pace_node *root, const pace_step_change *change, const pace_change_cause *cause) {
+static void put_cause(pace_node *root, const pace_step_change *change, const pace_change_cause *cause, bool alike) {
     char names[640], stage[48] = "", rest[96];
     pace_node *node = pace_node_object(root, "cause", NULL, PACE_FOR_JSON);
-    bool known = cause->cell_ns != 0;
+    bool known = alike && cause->cell_ns != 0;
     pace_node_text(node, "stage", known ? pace_stage_names[cause->stage] : NULL);
     pace_node_text(node, "resource", known ? pace_resource_names[cause->resource] : NULL);
     pace_node_int(node, "change_ns", cause->cell_ns);
@@ -129,7 +130,7 @@ static void put_cause(pace_node *root, const pace_step_change *change, const pac
     pace_node_real(node, "a_launches", cause->a_launches);
     pace_node_real(node, "b_launches", cause->b_launches);
     if (!known || !tells_cause(change)) return;
-    name_cause(names, sizeof names, cause);
+    name_cause(names, sizeof names, change, cause);
     if (cause->resource != PACE_IDLE_INPUT)
         pace_snprintf(stage, sizeof stage, " in the %s stage", pace_stage_names[cause->stage]);
     bool outweighs = llabs(cause->cell_ns) > llabs(cause->step_ns);
@@ -337,9 +338,10 @@ static void put_which(pace_node *root, const char *side, const pace_analysis *an
 }
 
 /* The answer: how much, why, and whether the limit holds. */
-static void put_answer(pace_report *report, size_t *missed, const pair *of, const pace_step_change *change,
-                       const name_pairs *names, const pace_compare_options *options) {
+static pace_status put_answer(pace_report *report, size_t *missed, const pair *of, const pace_step_change *change,
+                              const name_pairs *names, const pace_compare_options *options) {
     pace_node *root = pace_report_root(report);
+    bool alike;
     pace_change_cause cause = pace_change_cause_find(change, &names->operators, &names->kernels, &names->gaps,
                                                      of->a->classes, same_ranks(of));
     put_headline(root, change);
@@ -348,7 +350,8 @@ static void put_answer(pace_report *report, size_t *missed, const pair *of, cons
     put_other_ranks(root, change, of);
     put_which(root, "A", of->a, change->a.rank);
     put_which(root, "B", of->b, change->b.rank);
-    put_cause(root, change, &cause);
+    PACE_TRY(pace_put_unlike(root, &alike, change, of->a, of->b, options->reading.context->catalog));
+    put_cause(root, change, &cause, alike);
     put_spread_note(root, change);
     if (change->a.rank->work.host_is_device != change->b.rank->work.host_is_device)
         pace_node_note(
@@ -356,6 +359,7 @@ static void put_answer(pace_report *report, size_t *missed, const pair *of, cons
             "%s has no device work: the self time of its operators is compared with the device work of the other.",
             change->a.rank->work.host_is_device ? "A" : "B");
     if (options->has_limit) put_check(root, missed, change, options->limit);
+    return PACE_OK;
 }
 
 static void put_evidence(pace_node *root, const pace_step_change *change, const name_pairs *names) {
@@ -371,9 +375,10 @@ static pace_status build(pace_report *report, size_t *missed, const pair *of, co
                          const pace_compare_options *options) {
     name_pairs names;
     PACE_TRY(find_names(&names, change));
-    put_answer(report, missed, of, change, &names, options);
-    put_evidence(pace_report_root(report), change, &names);
+    pace_status status = put_answer(report, missed, of, change, &names, options);
+    if (status == PACE_OK) put_evidence(pace_report_root(report), change, &names);
     free_names(&names);
+    PACE_TRY(status);
     PACE_TRY(pace_put_exchange_pairs(pace_report_root(report), change, options->reading.context->catalog));
     PACE_TRY(pace_put_fused_pairs(pace_report_root(report), change));
     return pace_put_call_tree(pace_report_root(report), change);
