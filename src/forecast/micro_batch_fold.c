@@ -216,7 +216,7 @@ static void sum_round(int64_t by_resource_ns[PACE_ADVICES], const pace_critical 
                       int64_t period_ns) {
     PACE_ITEMS (const pace_path_piece, piece, &path->pieces) {
         int64_t start = piece->start_ns > from_ns ? piece->start_ns : from_ns;
-        int64_t end = piece->end_ns < from_ns + period_ns ? piece->end_ns : from_ns + period_ns;
+        int64_t end = pace_piece_end(piece) < from_ns + period_ns ? pace_piece_end(piece) : from_ns + period_ns;
         if (end > start) by_resource_ns[piece->resource] += end - start;
     }
 }

@@ -59,7 +59,7 @@ static pace_status add_piece(path_walk *w, int64_t start, int64_t end, uint8_t r
     out->by_resource_ns[resource] += end - start;
     out->by_rank_ns.items[w->rank] += end - start;
     if (resource == PACE_ADVICE_GAP) out->unexplained_ns += end - start;
-    return PACE_PUSH(&out->pieces, ((pace_path_piece){start, end, resource, task, w->rank, waiting}));
+    return PACE_PUSH(&out->pieces, ((pace_path_piece){start, task, w->rank & 0x7ffffff, resource & 15U, waiting}));
 }
 
 /* A segment until `to` on the home rank's clock, task by task. */
@@ -89,6 +89,7 @@ static pace_status walk_back(pace_critical *out, const pace_joint *joint, pace_r
                              const uint8_t *bound) {
     const pace_replay *replay = &joint->replay;
     path_walk w = {.out = out, .ranks = ranks, .rank = joint->home};
+    PACE_TRY(PACE_PUSH(&out->pieces, (pace_path_piece){.start_ns = out->to_ns})); /* where the last piece ends */
     int64_t home_shift_ns = ranks[joint->home]->shift_ns;
     int64_t at = out->to_ns;
     uint32_t segment = segment_ending_at(joint, out->to_ns);
@@ -115,14 +116,15 @@ static pace_status walk_back(pace_critical *out, const pace_joint *joint, pace_r
         int d = why - PACE_BOUND_BY_DEPENDENCY;
         const pace_segment_waits *waits = pace_segment_waits_of(replay, s);
         const pace_segment *on = &replay->segments.items[waits->dependency[d]];
-        int64_t from = on->start_ns + (waits->from_start[d] ? 0 : on->duration_ns);
+        int64_t from = on->start_ns + (waits->from_start >> d & 1 ? 0 : on->duration_ns);
         PACE_TRY(add_piece(&w, from, at, s->lag_resource, s->task, true));
         if (from < at) at = from;
-        whole = !waits->from_start[d];
+        whole = !(waits->from_start >> d & 1);
         segment = waits->dependency[d];
     }
     PACE_TRY(add_piece(&w, out->from_ns, at, PACE_ADVICE_GAP, PACE_NO_TASK, true));
     reverse(out);
+    out->pieces.count--;
     return PACE_OK;
 }
 
@@ -133,9 +135,9 @@ static void count_handovers(pace_critical *out, const pace_joint *joint, const u
     for (uint32_t i = 0; i < joint->home_segments; i++) {
         const pace_segment_waits *s = pace_segment_waits_of(&joint->replay, &joint->replay.segments.items[i]);
         int d = bound[i] - PACE_BOUND_BY_DEPENDENCY;
-        if (d < 0 || s->from_start[d] || s->dependency[d] >= joint->first_meeting) continue;
+        if (d < 0 || s->from_start >> d & 1 || s->dependency[d] >= joint->first_meeting) continue;
         out->handovers++;
-        out->recorded_handovers += s->recorded[d];
+        out->recorded_handovers += s->recorded >> d & 1;
     }
 }
 
@@ -162,11 +164,14 @@ static pace_status analyse(pace_critical *out, pace_joint *joint, pace_rank *con
         if (error > out->worst_error_ns) out->worst_error_ns = error;
     }
     if (status == PACE_OK) count_handovers(out, joint, bound);
-    if (status == PACE_OK) status = walk_back(out, joint, ranks, bound);
+    bool meets = joint->first_meeting < count; /* then what follows the path takes the joint apart */
+    if (status == PACE_OK && meets) status = walk_back(out, joint, ranks, bound);
     if (status == PACE_OK && all)
         status = pace_without_each(out->without_ns, joint, ranks[joint->home], out->from_ns, out->to_ns,
                                    is_first_step(out), start);
-    PACE_FREE(start, bound);
+    pace_free(start); /* a long path takes as much memory */
+    if (status == PACE_OK && !meets) status = walk_back(out, joint, ranks, bound);
+    pace_free(bound);
     return status;
 }
 

@@ -12,12 +12,15 @@
 #include "schedule/replay.h"
 
 typedef struct {
-    int64_t start_ns, end_ns;
-    uint8_t resource; /* pace_advice */
-    uint32_t task;    /* what runs, or waits */
-    uint32_t rank;    /* index of the rank it is a task of */
-    bool waiting;     /* a delay or launch lag before the task, not the task itself */
+    int64_t start_ns;
+    uint32_t task;         /* what runs, or waits */
+    uint32_t rank : 27;    /* index of the rank it is a task of */
+    uint32_t resource : 4; /* pace_advice */
+    uint32_t waiting : 1;  /* a delay or launch lag before the task, not the task itself */
 } pace_path_piece;
+
+/* Behind the last of a path that is not empty stands one more, not counted: where that ends. */
+static inline int64_t pace_piece_end(const pace_path_piece *piece) { return piece[1].start_ns; }
 
 typedef enum {
     PACE_PATH_OF_ONE_RANK,  /* there is but one, or it was asked for alone */

@@ -106,7 +106,7 @@ static const char *place_of_step_thread(const pace_rank *rank, int64_t at_ns) {
 /* The middle of a piece, in its rank's clock. */
 static int64_t middle_of(const pace_analysis *analysis, const pace_path_piece *piece, uint32_t home) {
     int64_t offset = analysis->ranks.items[home]->shift_ns - analysis->ranks.items[piece->rank]->shift_ns;
-    return piece->start_ns + (piece->end_ns - piece->start_ns) / 2 + offset;
+    return piece->start_ns + (pace_piece_end(piece) - piece->start_ns) / 2 + offset;
 }
 
 /* What a host thread does during a piece: the task itself, or what covers the wait before it; PACE_NO_TASK = not known. */
@@ -148,7 +148,7 @@ static uint32_t long_launch(const pace_step *step, const pace_path_piece *piece)
 static behind behind_piece(const pace_analysis *analysis, const pace_path_piece *piece, uint32_t home) {
     const pace_rank *rank = analysis->ranks.items[piece->rank];
     const pace_step *step = &rank->step;
-    behind one = {.name = "", .around = "", .before = piece->waiting, .time_ns = piece->end_ns - piece->start_ns};
+    behind one = {.name = "", .around = "", .before = piece->waiting, .time_ns = pace_piece_end(piece) - piece->start_ns};
     one.longest_ns = one.time_ns;
     one.before_ns = piece->waiting ? one.time_ns : 0;
     if (piece->task == PACE_NO_TASK) return one;
@@ -220,7 +220,7 @@ static double share_of(int64_t part, int64_t whole) { return whole > 0 ? (double
 static void find_rank(pace_culprit *out, const pace_critical *critical, pace_advice resource, int64_t *by_rank) {
     int64_t whole = critical->by_resource_ns[resource];
     PACE_ITEMS (const pace_path_piece, piece, &critical->pieces)
-        if (piece->resource == resource) by_rank[piece->rank] += piece->end_ns - piece->start_ns;
+        if (piece->resource == resource) by_rank[piece->rank] += pace_piece_end(piece) - piece->start_ns;
     for (uint32_t r = 1; r < critical->by_rank_ns.count; r++)
         if (by_rank[r] > by_rank[out->rank]) out->rank = r;
     out->rank_share = share_of(by_rank[out->rank], whole);
@@ -262,7 +262,7 @@ static pace_status find_holder(holder *out, name_of_piece name_of, const pace_cr
     if (!all) return PACE_E_MEMORY;
     PACE_ITEMS (const pace_path_piece, piece, &critical->pieces) {
         const char *name = piece->resource == resource ? name_of(analysis, piece, critical->home) : NULL;
-        if (name) all[count++] = (holder){name, piece->end_ns - piece->start_ns};
+        if (name) all[count++] = (holder){name, pace_piece_end(piece) - piece->start_ns};
     }
     *out = longest_holder(all, count);
     pace_free(all);
@@ -326,9 +326,9 @@ static pace_status find_dry_stretch(pace_culprit *out, const pace_critical *crit
         bool device = pace_task_on_device(step->kind[piece->task]);
         uint32_t call = device ? pace_task_cause(step, piece->task) : piece->task;
         if (call == PACE_NO_TASK || !(device || launches[call / 8] >> call % 8 & 1)) continue;
-        if (piece->end_ns - begun_ns > out->dry_ns) {
+        if (pace_piece_end(piece) - begun_ns > out->dry_ns) {
             uint32_t op = pace_outermost_operator(step, call);
-            out->dry_ns = piece->end_ns - begun_ns;
+            out->dry_ns = pace_piece_end(piece) - begun_ns;
             out->dry_before = pace_step_name(step, op == PACE_NO_TASK ? call : op);
         }
         begun_ns = INT64_MIN;

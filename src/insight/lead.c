@@ -164,7 +164,8 @@ static size_t mark_of_longest(const pace_critical *critical, const pace_marks *m
     const pace_path_piece *longest = NULL;
     PACE_ITEMS (const pace_path_piece, piece, &critical->pieces) {
         if (piece->resource != resource) continue;
-        if (!longest || piece->end_ns - piece->start_ns > longest->end_ns - longest->start_ns) longest = piece;
+        if (!longest || pace_piece_end(piece) - piece->start_ns > pace_piece_end(longest) - longest->start_ns)
+            longest = piece;
     }
     ptrdiff_t mark = longest ? pace_marks_at(marks, longest->start_ns) : -1;
     return mark < 0 ? critical->mark : (size_t)mark;

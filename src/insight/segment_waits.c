@@ -46,7 +46,7 @@ static wait_list choose(const pace_replay *replay, const pace_step *step, const 
 static void add(pace_replay *replay, pace_segment *s, const wait_list *list, int64_t lag_ns) {
     for (int i = 0; i < list->count; i++) {
         int d = pace_segment_depend(replay, s, list->on[i], lag_ns, false);
-        if (d >= 0) replay->waits.items[s->waits - 1].recorded[d] = true;
+        if (d >= 0) replay->waits.items[s->waits - 1].recorded |= (uint8_t)(1u << d);
     }
 }
 

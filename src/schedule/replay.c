@@ -24,7 +24,7 @@ int pace_segment_depend(pace_replay *replay, pace_segment *segment, uint32_t on,
         if (waits->dependency[d] != PACE_NO_SEGMENT) continue;
         waits->dependency[d] = on;
         waits->lag_ns[d] = lag_ns;
-        waits->from_start[d] = from_start;
+        waits->from_start |= (uint8_t)(from_start << d);
         return d;
     }
     return -1;
@@ -51,7 +51,7 @@ static pace_status explain(pace_replay *replay, uint32_t lane) {
             pace_segment_waits *own = &replay->waits.items[s->waits - 1];
             if (own->dependency[d] == PACE_NO_SEGMENT) continue;
             const pace_segment *on = &replay->segments.items[own->dependency[d]];
-            int64_t base = on->start_ns + (own->from_start[d] ? 0 : on->duration_ns);
+            int64_t base = on->start_ns + (own->from_start >> d & 1 ? 0 : on->duration_ns);
             if (base + own->lag_ns[d] > s->start_ns) own->lag_ns[d] = s->start_ns - base;
             if (base + own->lag_ns[d] > ready) ready = base + own->lag_ns[d];
         }
@@ -105,7 +105,7 @@ static uint32_t place(walker *w, uint32_t segment, bool first) {
         uint32_t on = waits->dependency[d];
         if (on == PACE_NO_SEGMENT) continue;
         if (!has_run(w, on)) return on;
-        int64_t met = (waits->from_start[d] ? w->start_ns[on] : end_of(w, on)) + lag_of(w, s, waits->lag_ns[d]);
+        int64_t met = (waits->from_start >> d & 1 ? w->start_ns[on] : end_of(w, on)) + lag_of(w, s, waits->lag_ns[d]);
         if (met > ready) {
             ready = met;
             bound = (uint8_t)(PACE_BOUND_BY_DEPENDENCY + d);

@@ -151,7 +151,7 @@ static void check_two_ranks(const uint8_t *data, size_t size, const pace_kernel_
         if (critical.worst_error_ns != 0) abort();
         for (size_t p = 0; p < critical.pieces.count; p++) {
             if (critical.pieces.items[p].start_ns != at) abort();
-            at = critical.pieces.items[p].end_ns;
+            at = pace_piece_end(&critical.pieces.items[p]);
         }
         if (at != critical.to_ns) abort();
         pace_critical_free(&critical);

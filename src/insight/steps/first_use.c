@@ -12,7 +12,7 @@ static uint32_t host_task(const pace_step *step, const pace_path_piece *piece) {
     return named ? task : PACE_NO_TASK;
 }
 
-static int64_t length_of(const pace_path_piece *piece) { return piece->end_ns - piece->start_ns; }
+static int64_t length_of(const pace_path_piece *piece) { return pace_piece_end(piece) - piece->start_ns; }
 
 static const pace_path_piece *longest_of_host(const pace_critical *critical, const pace_analysis *analysis) {
     const pace_path_piece *longest = NULL;

@@ -44,7 +44,7 @@ static size_t gather(pace_path_row *rows, const pace_critical *critical, const p
                                   .number = piece->task == PACE_NO_TASK ? 0 : step->name[piece->task],
                                   .resource = piece->resource,
                                   .waiting = piece->waiting,
-                                  .time_ns = piece->end_ns - piece->start_ns,
+                                  .time_ns = pace_piece_end(piece) - piece->start_ns,
                                   .count = 1};
     }
     size_t kept = merge(rows, critical->pieces.count, by_number);

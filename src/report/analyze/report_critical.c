@@ -138,7 +138,7 @@ static void put_before_traces(pace_node *path, const pace_critical *critical, co
         const pace_rank *rank = analysis->ranks.items[piece->rank];
         int64_t begins_ns = rank->step.begins_ns + rank->shift_ns - analysis->ranks.items[critical->home]->shift_ns;
         if (piece->resource != PACE_ADVICE_GAP || piece->start_ns >= begins_ns) continue;
-        before_ns += (piece->end_ns < begins_ns ? piece->end_ns : begins_ns) - piece->start_ns;
+        before_ns += (pace_piece_end(piece) < begins_ns ? pace_piece_end(piece) : begins_ns) - piece->start_ns;
         whose = rank;
     }
     pace_node_int(pace_node_object(path, NULL, NULL, PACE_FOR_JSON), "before_trace_ns", before_ns);

@@ -209,7 +209,7 @@ static void draw_steps(trace_drawing *d, const pace_rank *rank) {
 
 static pace_span piece_at(const void *context, size_t index) {
     const pace_path_piece *piece = &((const drawing *)context)->path.items[index];
-    return (pace_span){piece->start_ns, piece->end_ns, (uint32_t)index};
+    return (pace_span){piece->start_ns, pace_piece_end(piece), (uint32_t)index};
 }
 
 static void put_piece(trace_drawing *d, const pace_rank *rank, const pace_drawn_span *drawn) {
@@ -396,8 +396,9 @@ pace_status pace_put_timeline(pace_node *root, const pace_analysis *analysis, co
                     .path_from_ns = critical->from_ns,
                     .path_to_ns = critical->to_ns};
     pace_status status = PACE_OK;
-    for (size_t i = 0; status == PACE_OK && i < critical->pieces.count; i++)
+    for (size_t i = 0; status == PACE_OK && critical->pieces.count && i <= critical->pieces.count; i++)
         status = PACE_PUSH(&of->path, critical->pieces.items[i]);
+    if (of->path.count) of->path.count--; /* behind the last stands where it ends */
     if (status != PACE_OK) {
         free_drawing(of);
         return status;

@@ -277,7 +277,7 @@ static void put_piece(writer *w, const pace_path_piece *piece) {
     const pace_rank *rank = w->shown->analysis->ranks.items[piece->rank];
     int64_t shift = shift_of(w);
     pace_jsonw json;
-    put_slice(w, "paceline_critical_path", PATH_TRACK, piece->start_ns + shift, piece->end_ns + shift,
+    put_slice(w, "paceline_critical_path", PATH_TRACK, piece->start_ns + shift, pace_piece_end(piece) + shift,
               piece->task == PACE_NO_TASK ? "before" : pace_step_name(&rank->step, piece->task));
     pace_sink_text(w->sink, ",\"args\":");
     pace_jsonw_init(&json, w->sink, 0);

@@ -203,7 +203,7 @@ TEST(test_path) {
         for (size_t i = 0; i < critical.pieces.count; i++) {
             const pace_path_piece *p = &critical.pieces.items[i];
             assert_int_equal(p->start_ns, at);
-            at = p->end_ns;
+            at = pace_piece_end(p);
             assert_true(p->resource !=
                         PACE_ADVICE_BALANCE); /* the late rank is followed, nothing is left to wait for */
         }

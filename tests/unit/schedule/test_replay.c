@@ -49,7 +49,7 @@ TEST(test_by_hand) {
     segment(&replay, 190, 5, 4, 0);
     lane(&replay);
     pace_segment *s = segment(&replay, 105, 40, 0, 1);
-    pace_segment_own_waits(&replay, s)->from_start[0] = true;
+    pace_segment_own_waits(&replay, s)->from_start = 1;
     pace_segment_own_waits(&replay, s)->lag_ns[0] = 5;
     segment(&replay, 150, 40, 1, 1); /* 5 ns after its lane: unexplained */
     lane(&replay);
@@ -115,7 +115,7 @@ static void make(pace_replay *replay) {
             if (replay->segments.items[on].start_ns >= s->start_ns) continue;
             pace_segment_waits *waits = pace_segment_own_waits(replay, s);
             waits->dependency[d] = on;
-            waits->from_start[d] = pick(2);
+            waits->from_start |= (uint8_t)(pick(2) << d);
             waits->lag_ns[d] = pick(10);
         }
     }
@@ -145,7 +145,7 @@ static void relax(const pace_replay *replay, const double *factor, int64_t *star
                 if (on == PACE_NO_SEGMENT) continue;
                 int64_t lag = waits->lag_ns[d] > 0 ? by(waits->lag_ns[d], factor[s->lag_resource]) : waits->lag_ns[d];
                 int64_t met =
-                    start[on] + (waits->from_start[d] ? 0 : by(all[on].duration_ns, factor[all[on].resource])) + lag;
+                    start[on] + (waits->from_start >> d & 1 ? 0 : by(all[on].duration_ns, factor[all[on].resource])) + lag;
                 if (met > ready) ready = met;
             }
             ready += by(s->delay_ns, factor[s->delay_resource]);
