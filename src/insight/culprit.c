@@ -109,7 +109,7 @@ static int64_t middle_of(const pace_analysis *analysis, const pace_path_piece *p
     return piece->start_ns + (pace_piece_end(piece) - piece->start_ns) / 2 + offset;
 }
 
-/* What a host thread does during a piece: the task itself, or what covers the wait before it; PACE_NO_TASK = not known. */
+/* What a host thread does during a piece: the task, or what covers the wait before it; PACE_NO_TASK = not known. */
 static uint32_t host_task_of(const pace_analysis *analysis, const pace_path_piece *piece, uint32_t home) {
     const pace_step *step = &analysis->ranks.items[piece->rank]->step;
     if (piece->task == PACE_NO_TASK || pace_task_on_device(step->kind[piece->task])) return PACE_NO_TASK;
@@ -130,7 +130,8 @@ static const char *frame_of_piece(const pace_analysis *analysis, const pace_path
     const pace_step *step = &analysis->ranks.items[piece->rank]->step;
     uint32_t task = host_task_of(analysis, piece, home);
     for (; task != PACE_NO_TASK && !is_place(step, task); task = pace_task_parent(step, task))
-        if (step->kind[task] == PACE_TASK_PYTHON && *pace_step_name(step, task) != '<') return pace_step_name(step, task);
+        if (step->kind[task] == PACE_TASK_PYTHON && *pace_step_name(step, task) != '<')
+            return pace_step_name(step, task);
     return NULL;
 }
 
@@ -148,7 +149,10 @@ static uint32_t long_launch(const pace_step *step, const pace_path_piece *piece)
 static behind behind_piece(const pace_analysis *analysis, const pace_path_piece *piece, uint32_t home) {
     const pace_rank *rank = analysis->ranks.items[piece->rank];
     const pace_step *step = &rank->step;
-    behind one = {.name = "", .around = "", .before = piece->waiting, .time_ns = pace_piece_end(piece) - piece->start_ns};
+    behind one = {.name = "",
+                  .around = "",
+                  .before = piece->waiting,
+                  .time_ns = pace_piece_end(piece) - piece->start_ns};
     one.longest_ns = one.time_ns;
     one.before_ns = piece->waiting ? one.time_ns : 0;
     if (piece->task == PACE_NO_TASK) return one;

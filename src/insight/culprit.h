@@ -12,11 +12,11 @@ typedef struct {
     bool before;        /* the time that passes before it; nothing was recorded then */
     bool no_launches;   /* of host time: what is done within launches no kernels of the step */
     double share, within_share; /* of the resource's time on the path */
-    double dry_share;       /* of host time: its longest stretch in which nothing is launched */
+    double dry_share;           /* of host time: its longest stretch in which nothing is launched */
     int64_t dry_ns;
     const char *dry_before; /* the operator or call that ends that stretch; NULL = none */
-    double longest_share;       /* of its longest stretch under one name: 1 = it stands there once */
-    uint32_t rank;              /* index of the rank that spends most of it */
+    double longest_share;   /* of its longest stretch under one name: 1 = it stands there once */
+    uint32_t rank;          /* index of the rank that spends most of it */
     double rank_share;
 } pace_culprit;
 

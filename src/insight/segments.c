@@ -346,7 +346,8 @@ static void add_stream_edges(builder *b) {
             if (i > b->replay->lane_first.items[lane] && pace_segment_end(s - 1) > before)
                 before = pace_segment_end(s - 1);
             for (int d = 0; d < PACE_SEGMENT_DEPENDENCIES; d++) /* what the trace names explains so much */
-                if (waits->recorded >> d & 1 && pace_segment_end(&b->replay->segments.items[waits->dependency[d]]) > before)
+                if (waits->recorded >> d & 1 &&
+                    pace_segment_end(&b->replay->segments.items[waits->dependency[d]]) > before)
                     before = pace_segment_end(&b->replay->segments.items[waits->dependency[d]]);
             if (s->start_ns - before < 2000) continue;
             int64_t after = s->start_ns - HANDOVER_NS > before ? s->start_ns - HANDOVER_NS : before;

@@ -34,8 +34,8 @@ typedef struct {
     int64_t overlap_ns;                             /* <= 0: how far it began before its lane predecessor ended */
     int64_t lag_ns[PACE_SEGMENT_DEPENDENCIES];      /* from the dependency's end, or its start */
     uint32_t dependency[PACE_SEGMENT_DEPENDENCIES]; /* PACE_NO_SEGMENT = none */
-    uint8_t from_start; /* a bit each. Set: a launch, counted from the start of the call */
-    uint8_t recorded;   /* a bit each. Set: the trace names it; else it is inferred from times */
+    uint8_t from_start;                             /* a bit each. Set: a launch, counted from the start of the call */
+    uint8_t recorded; /* a bit each. Set: the trace names it; else it is inferred from times */
 } pace_segment_waits;
 
 extern const pace_segment_waits pace_waits_for_nothing;

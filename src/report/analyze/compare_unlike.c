@@ -1,5 +1,5 @@
-/* What makes the sides of a comparison unlike each other, beside how long they take: devices, ranks, samples; and what a
- * recording lacks, so that no cause is named. */
+/* What makes the sides of a comparison unlike each other, beside how long they take: devices, ranks, samples; and what
+ * a recording lacks, so that no cause is named. */
 #include "base/print.h"
 #include "forecast/batch_size.h"
 #include "insight/evidence.h"
@@ -13,7 +13,8 @@
 /* NULL = the trace does not say, or nothing ran on one. */
 static const char *device_of(const pace_step_side *side) {
     const pace_rank *rank = side->rank;
-    const pace_traced_device *device = rank->work.host_is_device ? NULL : pace_step_device(&rank->step, rank->device_id);
+    const pace_traced_device *device =
+        rank->work.host_is_device ? NULL : pace_step_device(&rank->step, rank->device_id);
     return device && device->name ? pace_names_text(&rank->step.names, device->name) : NULL;
 }
 
@@ -71,11 +72,13 @@ pace_status pace_put_unlike(pace_node *root, bool *alike, const pace_step_change
     if (of_a && of_b && strcmp(of_a, of_b) != 0)
         pace_node_sentence(root, true, "A ran on %.60s, B on %.60s.", of_a, of_b);
     if (ranks_a > 0 && ranks_b > 0 && ranks_a != ranks_b)
-        pace_node_sentence(root, true, "A is of a job of %" PRId64 " ranks, B of one of %" PRId64 ".", ranks_a, ranks_b);
+        pace_node_sentence(root, true, "A is of a job of %" PRId64 " ranks, B of one of %" PRId64 ".", ranks_a,
+                           ranks_b);
     PACE_TRY(put_samples(root, change, catalog));
     PACE_TRY(put_evidence(root, &lacks_a, "A", &change->a, a));
     PACE_TRY(put_evidence(root, &lacks_b, "B", &change->b, b));
     *alike = lacks_a == lacks_b;
-    if (!*alike) pace_node_sentence(root, true, "What changed is unknown: one of the recordings lacks what the other has.");
+    if (!*alike)
+        pace_node_sentence(root, true, "What changed is unknown: one of the recordings lacks what the other has.");
     return PACE_OK;
 }

@@ -86,12 +86,12 @@ static void name_host(char *out, size_t size, const pace_step_change *change, co
     const char *name = cause->host ? cause->host->name : NULL;
     char shown[PACE_SHOWN_NAME];
     if (name)
-        pace_append(out, size, "; most of all %s %s%s%s (%s a step)", itself ? "in" : "the device waits for", *name ? "'" : "",
-                    *name ? pace_show_name(shown, name) : "a host that records nothing", *name ? "'" : "",
-                    show_change(cause->host->b_ns - cause->host->a_ns).text);
+        pace_append(out, size, "; most of all %s %s%s%s (%s a step)", itself ? "in" : "the device waits for",
+                    *name ? "'" : "", *name ? pace_show_name(shown, name) : "a host that records nothing",
+                    *name ? "'" : "", show_change(cause->host->b_ns - cause->host->a_ns).text);
     if (cause->resource == PACE_IDLE_HOST)
-        pace_append(out, size, "; the host %s %.0f %s a step in A, %.0f in B", itself ? "calls" : "launches", cause->a_launches,
-                    itself ? "operators that work" : "kernels and copies", cause->b_launches);
+        pace_append(out, size, "; the host %s %.0f %s a step in A, %.0f in B", itself ? "calls" : "launches",
+                    cause->a_launches, itself ? "operators that work" : "kernels and copies", cause->b_launches);
 }
 
 /* What changed most in the direction of the cell. */

@@ -136,8 +136,9 @@ static pace_status put_shapes(pace_node *root, const pace_rank *rank, const pace
     PACE_VEC_FREE(&rows);
     PACE_TRY(status);
     if (beyond)
-        pace_node_note(root, "Above 100 %% the algorithm needs fewer operations than are counted (Winograd's convolutions), "
-                             "or a cache held the tensor.");
+        pace_node_note(root,
+                       "Above 100 %% the algorithm needs fewer operations than are counted (Winograd's convolutions), "
+                       "or a cache held the tensor.");
     if (!any && shown->total_ns > 0 && !shown->work.name)
         pace_node_note(root, "The trace records no shapes (use record_shapes=True): flop and bytes are unknown.");
     return PACE_OK;

@@ -151,7 +151,8 @@ static void put_dry_stretch(pace_node *root, const pace_lead *lead) {
     const pace_culprit *c = &lead->culprit;
     char name[PACE_SHOWN_NAME];
     if (c->dry_share <= 0.25 || c->longest_share > 0.25 || pace_lead_own_work(lead)) return;
-    pace_node_sentence(root, true, "For %s in one stretch, %.0f %% of the host time, it launches nothing; then comes '%s'.",
+    pace_node_sentence(root, true,
+                       "For %s in one stretch, %.0f %% of the host time, it launches nothing; then comes '%s'.",
                        pace_show_ns(c->dry_ns).text, 100 * c->dry_share, pace_show_name(name, c->dry_before));
 }
 

@@ -154,15 +154,17 @@ static void put_unrecorded(pace_node *root, const pace_lead *lead) {
                        "frames, torch.profiler.profile(with_stack=True), or name its parts with "
                        "torch.profiler.record_function('...').%s",
                        name ? name : before, nothing ? "for nothing is recorded there" : "where it launches nothing",
-                       nothing ? "" : " If it prepares the batch, let worker processes do it: DataLoader(num_workers=4).");
+                       nothing ? ""
+                               : " If it prepares the batch, let worker processes do it: DataLoader(num_workers=4).");
     pace_free(name);
 }
 
-/* What the cause calls for that no replay tried; false = nothing. */
+/* What the cause calls for that no replay tried; false = nothing. Work of the host's own is said first: a replay without
+ * the waits around it takes it not to need their results. */
 static bool put_untried(pace_node *root, const pace_remedies *remedies, const pace_lead *lead,
                         const pace_remedy *first) {
     const char *stretch = stretch_of(lead);
-    bool own = stretch && stretch == pace_lead_own_work(lead); /* a replay without its waits takes it not to need their results */
+    bool own = stretch && stretch == pace_lead_own_work(lead);
     bool little = own || !first || first->saved_share * (double)lead->step_ns < 0.5 * (double)lead->saved_ns;
     if (!little) stretch = NULL;
     const pace_remedy_hint *hint = &remedies->hint;

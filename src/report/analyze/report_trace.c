@@ -206,7 +206,8 @@ static pace_status put_path(pace_jsonw *json, const pace_analysis *analysis, con
     PACE_ITEMS (const pace_path_piece, piece, &critical.pieces) {
         const pace_step *step = &analysis->ranks.items[piece->rank]->step;
         pace_trace_event_open(json, piece->task == PACE_NO_TASK ? "before" : pace_step_name(step, piece->task),
-                              "paceline_critical_path", TRACK_PID, 3, piece->start_ns, pace_piece_end(piece) - piece->start_ns);
+                              "paceline_critical_path", TRACK_PID, 3, piece->start_ns,
+                              pace_piece_end(piece) - piece->start_ns);
         pace_jsonw_key(json, "args");
         pace_jsonw_compact(json);
         pace_jsonw_object(json);

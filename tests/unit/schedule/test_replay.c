@@ -144,8 +144,9 @@ static void relax(const pace_replay *replay, const double *factor, int64_t *star
                 uint32_t on = waits->dependency[d];
                 if (on == PACE_NO_SEGMENT) continue;
                 int64_t lag = waits->lag_ns[d] > 0 ? by(waits->lag_ns[d], factor[s->lag_resource]) : waits->lag_ns[d];
-                int64_t met =
-                    start[on] + (waits->from_start >> d & 1 ? 0 : by(all[on].duration_ns, factor[all[on].resource])) + lag;
+                int64_t met = start[on] +
+                              (waits->from_start >> d & 1 ? 0 : by(all[on].duration_ns, factor[all[on].resource])) +
+                              lag;
                 if (met > ready) ready = met;
             }
             ready += by(s->delay_ns, factor[s->delay_resource]);
