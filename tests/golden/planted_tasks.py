@@ -236,6 +236,20 @@ def augments_unnamed(run):
     train(run, before=load)
 
 
+def pauses_beside_streams(run):
+    """Products, element-wise kernels and copies overlap for 20 ms, none of them alone; then the device stands still for 6."""
+    def body(_):
+        for rank in run.ranks:
+            for _ in range(20):
+                rank.kernel("aten::addmm", 1000, stream=7, name=GEMM)
+                rank.kernel("aten::mul", 1000, stream=8, name=POINTWISE)
+                rank.copy(1000, stream=9, size=1 << 24)
+            for stream in (7, 8, 9):
+                rank.wait(stream)
+            rank.work(6000)
+    run.steps(5, body)
+
+
 # --- two causes, one twice the other -----------------------------------------------------------------------------------
 
 def input_then_network(run):

@@ -159,7 +159,7 @@ static void put_unrecorded(pace_node *root, const pace_lead *lead) {
     pace_free(name);
 }
 
-/* What the cause calls for that no replay tried; false = nothing. Work of the host's own is said first: a replay without
+/* What the cause calls for that no replay tried; false = nothing. Work of the host's own comes first: a replay without
  * the waits around it takes it not to need their results. */
 static bool put_untried(pace_node *root, const pace_remedies *remedies, const pace_lead *lead,
                         const pace_remedy *first) {
