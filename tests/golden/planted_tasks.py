@@ -250,6 +250,48 @@ def pauses_beside_streams(run):
     run.steps(5, body)
 
 
+def gathers_whole_state(run):
+    """Each step ends with a gather of all weights, 9 ms in FSDP's annotation, behind passes of 2.5."""
+    def body(_):
+        for rank in run.ranks:
+            passes(rank, 4)
+        ends(run)
+        for rank in run.ranks:
+            rank.open.append(rank.annotate("FSDP::full_state_dict"))
+            rank.open[-1].__enter__()
+        exchange(run, 9000, "_allgather_base")
+        for rank in run.ranks:
+            rank.wait(20)
+            rank.open.pop().__exit__()
+    run.steps(5, body)
+
+
+def builds_masks(run):
+    """Masks are built in Python before each of four micro-batches: 2 ms each, products 1.3."""
+    def body(_):
+        for rank in run.ranks:
+            for _ in range(4):
+                nested(rank, ["collate.py(44): build_mask"], 2000)
+                rank.copy(30)
+                passes(rank, 1, 430)
+            fused_update(rank)
+            reads_loss(rank)
+    run.steps(5, body)
+
+
+def teaches(run):
+    """Distillation: the teacher takes 8 ms, the student 4, products all."""
+    def body(_):
+        for rank in run.ranks:
+            with rank.function("nn.Module: Teacher_0"):
+                for _ in range(8):
+                    linear(rank, 1000)
+            passes(rank, 4, 330)
+            fused_update(rank)
+            reads_loss(rank)
+    run.steps(4, body)
+
+
 # --- two causes, one twice the other -----------------------------------------------------------------------------------
 
 def input_then_network(run):

@@ -116,10 +116,19 @@ static const char *stretch_of(const pace_lead *lead) {
     return c->within_share >= 0.5 ? c->within : NULL;
 }
 
-/* The framework's own operators are quick, unless something else is behind them. */
+/* Operators and calls of the framework and the driver, which nobody rewrites. */
+static bool is_frameworks(const char *name) {
+    static const char *const own[] = {"aten::", "c10d::", "autograd::", "torch::", "record_param_comms", "nccl:"};
+    for (size_t i = 0; i < PACE_COUNT(own); i++)
+        if (pace_starts(name, own[i])) return true;
+    const char *call = name + (pace_starts(name, "cuda") ? 4 : pace_starts(name, "hip") ? 3 : 0);
+    return call > name && *call >= 'A' && *call <= 'Z'; /* no file of the user's: cuda_tools.py */
+}
+
+/* They are quick, unless something else is behind them. */
 static void put_itself(pace_node *root, const char *stretch) {
     char *name = pace_show_clean(stretch);
-    if (pace_starts(stretch, "aten::"))
+    if (is_frameworks(stretch))
         pace_node_sentence(
             root, true,
             "Next: find out why '%s' takes the host so long in one stretch: a first use (then record "
