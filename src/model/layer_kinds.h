@@ -28,5 +28,5 @@ pace_layer_lower pace_backward_convolution, pace_backward_linear, pace_backward_
     pace_backward_multiply, pace_backward_concat, pace_backward_loss;
 
 /* model_totals.c */
-pace_layer_kept pace_kept_mask, pace_kept_squares, pace_kept_places, pace_kept_softmax, pace_kept_attention,
-    pace_kept_additive_attention, pace_kept_lstm, pace_kept_experts, pace_kept_interaction;
+pace_layer_kept pace_kept_mask, pace_kept_squares, pace_kept_rms_norm, pace_kept_places, pace_kept_softmax,
+    pace_kept_attention, pace_kept_additive_attention, pace_kept_lstm, pace_kept_experts, pace_kept_interaction;

@@ -152,6 +152,13 @@ void pace_backward_layer_norm(pace_lowering *to, const layer_view *view) {
 
 void pace_backward_rms_norm(pace_lowering *to, const layer_view *view) {
     double n = view->elements, columns = view->layer->option[PACE_OPTION_WIDTH], rows = n / columns;
+    int wide = pace_lower_norm_bytes(to, view->bytes);
+    if (to->config->fuses_norms) {
+        simple(to, view, "FusedRmsNormBackward0", "aten::_fused_rms_norm_backward",
+               pace_lower_layer_norm(to, view->layer, PACE_PASS_BACKWARD, view->bytes));
+        accumulate_all(to, view);
+        return;
+    }
     pace_emit_open_backward(to, "MulBackward0"); /* by the weight */
     pace_emit_op(to, "aten::mul", pace_emit_elementwise(to, "mul", n, 1, 1, view->bytes));
     if (!to->frozen) {
@@ -160,18 +167,20 @@ void pace_backward_rms_norm(pace_lowering *to, const layer_view *view) {
     }
     pace_emit_close_backward(to);
     accumulate_all(to, view);
+    cast_back(to, n, view->bytes, wide);
     pace_emit_open_backward(to, "MulBackward0"); /* by the scale */
-    pace_emit_op(to, "aten::mul", pace_emit_elementwise(to, "mul", n, 1, 1, view->bytes));
-    pace_emit_op(to, "aten::mul", pace_emit_elementwise(to, "mul", n, 2, 1, view->bytes));
-    pace_emit_op(to, "aten::sum", pace_emit_sums(to, rows, columns, view->bytes));
+    pace_emit_op(to, "aten::mul", pace_emit_elementwise(to, "mul", n, 1, 1, wide));
+    pace_emit_op(to, "aten::mul", pace_emit_elementwise(to, "mul", n, 2, 1, wide));
+    pace_emit_op(to, "aten::sum", pace_emit_sums(to, rows, columns, wide));
     pace_emit_close_backward(to);
-    simple(to, view, "RsqrtBackward0", "aten::mul", pace_emit_elementwise(to, "mul", rows, 2, 1, view->bytes));
+    simple(to, view, "RsqrtBackward0", "aten::mul", pace_emit_elementwise(to, "mul", rows, 2, 1, wide));
     pace_emit_backward_view(to, "AddBackward0");
-    one_map(to, "MeanBackward1", "aten::div", "div", n, 0, view->bytes);
+    one_map(to, "MeanBackward1", "aten::div", "div", n, 0, wide);
     pace_emit_open_backward(to, "PowBackward0");
-    pace_emit_op(to, "aten::mul", pace_emit_elementwise(to, "mul", n, 2, 1, view->bytes));
-    pace_emit_op(to, "aten::add_", pace_emit_elementwise(to, "add", n, 2, 1, view->bytes));
+    pace_emit_op(to, "aten::mul", pace_emit_elementwise(to, "mul", n, 2, 1, wide));
+    pace_emit_op(to, "aten::add_", pace_emit_elementwise(to, "add", n, 2, 1, wide));
     pace_emit_close_backward(to);
+    cast_back(to, n, wide, view->bytes);
 }
 
 void pace_backward_activation(pace_lowering *to, const layer_view *view) {

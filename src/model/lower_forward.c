@@ -99,15 +99,24 @@ void pace_forward_layer_norm(pace_lowering *to, const layer_view *view) {
                  pace_lower_layer_norm(to, view->layer, PACE_PASS_FORWARD, view->bytes));
 }
 
-/* Written out in elementary operators, as Hugging Face's modules are: x * rsqrt(mean(x^2) + eps) * w. */
+/* Written out in elementary operators, as Hugging Face's modules are: x * rsqrt(mean(x^2) + eps) * w, all but the
+ * product with the weight in single precision. */
 void pace_forward_rms_norm(pace_lowering *to, const layer_view *view) {
     double columns = view->layer->option[PACE_OPTION_WIDTH], rows = view->elements / columns;
-    pace_emit_op(to, "aten::pow", pace_emit_elementwise(to, "pow", view->elements, 1, 1, view->bytes));
+    int wide = pace_lower_norm_bytes(to, view->bytes);
+    if (to->config->fuses_norms) {
+        pace_emit_op(to, "aten::_fused_rms_norm",
+                     pace_lower_layer_norm(to, view->layer, PACE_PASS_FORWARD, view->bytes));
+        return;
+    }
+    cast(to, view->elements, view->bytes, wide);
+    pace_emit_op(to, "aten::pow", pace_emit_elementwise(to, "pow", view->elements, 1, 1, wide));
     pace_emit_op(to, "aten::mean",
-                 pace_emit_rows(to, PACE_OP_REDUCTION, "mean", PACE_PASS_FORWARD, rows, columns, view->bytes));
-    pace_emit_op(to, "aten::add", pace_emit_elementwise(to, "add", rows, 1, 1, view->bytes));
-    pace_emit_op(to, "aten::rsqrt", pace_emit_elementwise(to, "rsqrt", rows, 1, 1, view->bytes));
-    pace_emit_op(to, "aten::mul", pace_emit_elementwise(to, "mul", view->elements, 1, 1, view->bytes));
+                 pace_emit_rows(to, PACE_OP_REDUCTION, "mean", PACE_PASS_FORWARD, rows, columns, wide));
+    pace_emit_op(to, "aten::add", pace_emit_elementwise(to, "add", rows, 1, 1, wide));
+    pace_emit_op(to, "aten::rsqrt", pace_emit_elementwise(to, "rsqrt", rows, 1, 1, wide));
+    pace_emit_op(to, "aten::mul", pace_emit_elementwise(to, "mul", view->elements, 1, 1, wide));
+    cast(to, view->elements, wide, view->bytes);
     pace_emit_op(to, "aten::mul", pace_emit_elementwise(to, "mul", view->elements, 1, 1, view->bytes));
 }
 

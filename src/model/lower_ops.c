@@ -77,6 +77,10 @@ pace_attention pace_lower_attention_size(const pace_lowering *to, const pace_lay
                             .drops = option[PACE_OPTION_DROPOUT] > 0 && to->config->mode == PACE_TRAINING};
 }
 
+int pace_lower_norm_bytes(const pace_lowering *to, int bytes) {
+    return to->config->execution == PACE_EAGER ? 4 : bytes;
+}
+
 pace_score_bytes pace_lower_score_bytes(const pace_lowering *to, const pace_attention *size, int bytes) {
     if (!pace_config_is_amp(to->config)) return (pace_score_bytes){bytes, bytes, bytes};
     return size->causal ? (pace_score_bytes){bytes, 4, bytes} : (pace_score_bytes){4, 4, 4};

@@ -49,6 +49,10 @@ typedef struct {
     int masked, softmax, dropped;
 } pace_score_bytes;
 
+/** Bytes of an element within a root-mean-square norm whose input has `bytes`: single precision in eager steps; a
+ * compiler keeps it in registers. */
+int pace_lower_norm_bytes(const pace_lowering *to, int bytes);
+
 /** Of attention that forms its scores, `bytes` wide: autocast has the softmax in single precision. */
 pace_score_bytes pace_lower_score_bytes(const pace_lowering *to, const pace_attention *size, int bytes);
 

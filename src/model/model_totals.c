@@ -25,6 +25,15 @@ double pace_kept_squares(const pace_model *model, const pace_layer *layer, const
     return 2 * element_bytes * elements_of(model, layer, config);
 }
 
+/* Written out: its input in single precision in the place of its own, and what the weight multiplies for the weight's
+ * gradient. */
+double pace_kept_rms_norm(const pace_model *model, const pace_layer *layer, const pace_config *config,
+                          int element_bytes) {
+    if (config->execution != PACE_EAGER || config->fuses_norms) return 0;
+    return (4 - element_bytes + (layer->frozen || config->frozen > 0 ? 0 : element_bytes)) *
+           elements_of(model, layer, config);
+}
+
 /* Where each maximum was. */
 double pace_kept_places(const pace_model *model, const pace_layer *layer, const pace_config *config,
                         int element_bytes) {

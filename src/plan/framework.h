@@ -16,6 +16,7 @@ typedef struct {
     double overlap_gradients, overlap_pipeline, overlap_tensor, overlap_context,
         overlap_expert;                   /* shares that may hide */
     double zero_stage, sequence_parallel; /* when nobody says */
+    double fuses_norms;                   /* whether root-mean-square norms are one kernel */
     double step_s;                        /* of every step */
     double accumulates;                   /* whether a pass of its own adds a micro-batch's gradients to those before */
     double interleaves;      /* whether its pipelines have several chunks of layers a stage where it is told so */

@@ -328,13 +328,12 @@ def test_attention_in_notes():
 
 
 def test_nanotron_is_not_sharded():
-    """nanotron was taken for FSDP. Its pipelines run PyTorch's modules, so that its steps are those of PyTorch; its benchmark's log has a peak of
+    """nanotron was taken for FSDP. Its pipelines run PyTorch's modules, but for norms in one kernel, which keep less; its benchmark's log has a peak of
     16,550 MiB on two nodes, with eight ranks a layer and two stages."""
     head = "device,model,layers,hidden,heads,kv_heads,ffn,vocab,seq,framework,n_gpu,tp,pp,dp,micro_batch,global_batch,precision,attention"
     rows = [one(head, f"H100,llama-1B,24,2048,32,32,4096,50257,4096,{name},16,8,2,1,8,1024,{rest}") for name, rest in
             (("nanotron", ","), ("pytorch", "bf16,fused"), ("fsdp", "bf16,fused"))]
-    near(float(rows[0]["predicted"]), float(rows[1]["predicted"]))
-    assert float(rows[2]["predicted"]) < 0.9 * float(rows[0]["predicted"]), rows
+    assert float(rows[0]["predicted"]) < float(rows[1]["predicted"]) and float(rows[0]["memory_bytes"]) < float(rows[1]["memory_bytes"]), rows
     near(float(rows[0]["memory_bytes"]), 16550 * 2**20, 0.15)
 
 

@@ -55,6 +55,7 @@ static void fill(pace_config *config, const pace_config *usual) {
     config->selects_products = usual->selects_products;
     config->keeps_fp8 = usual->keeps_fp8;
     config->routes_inside = usual->routes_inside;
+    config->fuses_norms = usual->fuses_norms;
     config->tokens_once = usual->tokens_once;
     config->sums_in_convolutions = usual->sums_in_convolutions;
 }
