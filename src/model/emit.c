@@ -143,6 +143,7 @@ static uint32_t add_launch(pace_lowering *to, const pace_op *op, uint32_t stream
     if (to->status != PACE_OK) return PACE_NO_LAUNCH;
     pace_launch *launch = &to->graph->launches.items[number];
     launch->call = to->call;
+    launch->adapts = to->adapts;
     launch->same_call = to->call && to->captured++ > 0;
     if (copy && !to->call) launch->call = pace_emit_name(to, "cudaMemcpyAsync");
     if (to->dispatches && !to->call) launch->call = pace_emit_name(to, "dispatch");

@@ -69,6 +69,7 @@ typedef struct pace_lowering {
     uint32_t *uses;      /* layers that read it */
     bool *needs_gradient;
     bool frozen;      /* the layer at hand: its parameters get no gradient */
+    bool adapts;      /* it is an adapter's */
     uint32_t *copies; /* of activations of the block that ends there: to the host, then back; PACE_NO_LAUNCH = none */
     uint32_t *pulls;  /* that bring its (block's) parameters; PACE_NO_LAUNCH = none do, or they are here */
     pace_gradient_bucket bucket, expert_bucket; /* gradients not yet exchanged */

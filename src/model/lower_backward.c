@@ -564,6 +564,7 @@ void pace_lower_backward(pace_lowering *to, uint32_t number) {
     bool inputs = forms_inputs(to);
     to->keeps = false;
     to->frozen = to->config->frozen > 0 || view.layer->frozen;
+    to->adapts = pace_model_adapts(to->model, view.layer);
     if (!view.layer->rule->backward || !to->needs_gradient[number]) return;
     bool apart = view.layer->kind == PACE_LAYER_LINEAR || view.layer->kind == PACE_LAYER_EXPERTS;
     if (!inputs && !apart) return; /* others form both at once */

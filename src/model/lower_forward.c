@@ -370,6 +370,7 @@ void pace_forward_view(pace_lowering *to, const layer_view *view) {
 void pace_lower_forward(pace_lowering *to, uint32_t number) {
     layer_view view = pace_layer_view_of(to, number);
     to->keeps = to->config->mode == PACE_TRAINING || to->uses[number] > 1;
+    to->adapts = pace_model_adapts(to->model, view.layer);
     if (!view.layer->rule->forward) return;
     cast_inputs(to, &view);
     view.layer->rule->forward(to, &view);

@@ -25,6 +25,11 @@ typedef struct pace_model {
 
 void pace_model_free(pace_model *model);
 
+/** Whether a layer is part of an adapter: of a model that has any, all else is frozen. */
+static inline bool pace_model_adapts(const pace_model *model, const pace_layer *layer) {
+    return model->lora > 0 && !layer->frozen;
+}
+
 /* What a model is and needs; per sample, at the configuration's sequence. */
 typedef struct {
     double parameters, tensors;

@@ -87,7 +87,8 @@ static pace_status read_framework(pace_framework *out, const pace_yaml *yaml, co
                                    {"zero_stage", &out->zero_stage, 1, 3},
                                    {"sequence_parallel", &out->sequence_parallel, 1, 1},
                                    {"step_ms", &out->step_s, 1e-3, 1e4}};
-    const named_number others[] = {{"accumulates", &out->accumulates, 1, 1},
+    const named_number others[] = {{"adapter_launch_us", &out->adapter_launch_s, 1e-6, 1e4},
+                                   {"accumulates", &out->accumulates, 1, 1},
                                    {"bf16_gradient_bytes", &out->bf16_gradient_bytes, 1, 8},
                                    {"buffer_bytes", &out->buffer_bytes, 1, 1e11},
                                    {"formed_state_bytes", &out->formed_state_bytes, 1, 64},
@@ -108,6 +109,7 @@ static pace_status read_framework(pace_framework *out, const pace_yaml *yaml, co
     snprintf(out->name, sizeof out->name, "%s", name);
     out->about = pace_yaml_text_of(node, "about");
     PACE_TRY(read_numbers(needed, sizeof needed / sizeof *needed, false, yaml, node));
+    out->adapter_launch_s = out->launch_s;
     PACE_TRY(read_numbers(others, sizeof others / sizeof *others, true, yaml, node));
     PACE_TRY(read_zero_stages(out, yaml, node));
     PACE_TRY(read_schedules(out, yaml, node));

@@ -81,8 +81,8 @@ static pace_passes slot_passes(const pace_step_plan *plan, const pace_step_facto
     pace_passes w = {.products_s = f->matrix * slot->matrix_s + f->attention * plan->attention * slot->attention_s};
     w.compute_s = w.products_s + f->stream * (slot->stream_s + shards->copy_s) + slot->gap_s;
     double device_s = w.compute_s,
-           host_s = f->launch * (framework->launch_s * slot->calls + framework->dispatch_s * slot->dispatches +
-                                 slot->host_s + shard_host_s(plan, shards));
+           host_s = f->launch * (framework->launch_s * slot->calls + framework->adapter_launch_s * slot->adapter_calls +
+                                 framework->dispatch_s * slot->dispatches + slot->host_s + shard_host_s(plan, shards));
     for (int g = 0; g < PACE_SLOT_GROUPS; g++) {
         double alone_s = pace_factor_of(f, plan->slots->across[g]) * slot->exchange_s[g];
         w.group_s[g] = alone_s > 0 ? pace_exchange_left_s(alone_s, overlap[g], f->hidden, w.compute_s) : 0;

@@ -26,7 +26,16 @@ static void widen_updates(pace_graph *graph, double parameter_bytes) {
     }
 }
 
-static const char between_steps[] = "between steps";
+static const char between_steps[] = "between steps", adapter_call[] = "adapter";
+
+static pace_status name_adapters(pace_graph *graph) {
+    for (size_t i = 0; i < graph->launches.count; i++) {
+        pace_launch *launch = &graph->launches.items[i];
+        if (launch->adapts && !launch->call)
+            PACE_TRY(pace_names_add(&launch->call, &graph->names, adapter_call, sizeof adapter_call - 1));
+    }
+    return PACE_OK;
+}
 
 static pace_status add_call(pace_graph *graph, const char *name, uint32_t behind) {
     uint32_t node;
@@ -49,6 +58,7 @@ pace_status pace_step_frame_graph(pace_graph *graph, const pace_framework *frame
     double own = pace_config_parameter_bytes(config);
     widen_gradients(graph, framework->gradient_bytes / own);
     widen_updates(graph, framework->update_bytes);
+    PACE_TRY(name_adapters(graph));
     return end_step(graph);
 }
 
@@ -59,9 +69,10 @@ static pace_status host_of(pace_host_costs *costs, const pace_framework *framewo
     const struct {
         const char *call;
         double s;
-    } calls[] = {{"cudaLaunchKernel", launch_s}, {"cudaMemcpyAsync", launch_s},
-                 {"cudaGraphLaunch", launch_s},  {"dispatch", launch_s + framework->dispatch_s},
-                 {"cudaDeviceSynchronize", 0},   {between_steps, framework->step_s}};
+    } calls[] = {{"cudaLaunchKernel", launch_s},    {"cudaMemcpyAsync", launch_s},
+                 {"cudaGraphLaunch", launch_s},     {"dispatch", launch_s + framework->dispatch_s},
+                 {"cudaDeviceSynchronize", 0},      {adapter_call, framework->adapter_launch_s},
+                 {between_steps, framework->step_s}};
     for (size_t i = 0; i < sizeof calls / sizeof *calls; i++)
         PACE_TRY(pace_host_costs_add(costs, PACE_T4, calls[i].call, (pace_host_cost){calls[i].s * 1e9, 0, 1}));
     return PACE_OK;

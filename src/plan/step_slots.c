@@ -102,7 +102,8 @@ static pace_status price_graph(pace_slot *slot, double *launch_ns, pace_step_slo
         double seconds = 0;
         if (add_bucket(slots, slot->stream_s, graph, launch)) continue;
         slot->launches++;
-        slot->calls += !launch->same_call;
+        slot->calls += !launch->same_call && !launch->adapts;
+        slot->adapter_calls += !launch->same_call && launch->adapts;
         if (launch->exchange)
             PACE_TRY(
                 price_exchange(&seconds, slot, slots, graph, &graph->exchanges.items[launch->exchange - 1], place));
@@ -154,6 +155,7 @@ static void add_slot(pace_slot *into, const pace_slot *slot, double times) {
     into->host_s += times * slot->host_s;
     into->launches += times * slot->launches;
     into->calls += times * slot->calls;
+    into->adapter_calls += times * slot->adapter_calls;
     for (int g = 0; g < PACE_SLOT_GROUPS; g++) into->exchange_s[g] += times * slot->exchange_s[g];
 }
 

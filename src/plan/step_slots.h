@@ -34,6 +34,7 @@ typedef struct {
         turns_s; /* host and device take turns at being late: what both together take longer than the later of them */
     double launches;   /* kernels and exchanges the host issues */
     double calls;      /* that it makes for them: one for each graph that is captured */
+    double adapter_calls; /* besides: for adapters */
     double dispatches; /* layers of experts, whose tokens the host sorts and waits for */
 } pace_slot;
 

@@ -52,6 +52,7 @@ typedef struct {
     uint32_t task;       /* of the measured step it was made from, PACE_NO_TASK = none */
     bool guessed;        /* its operation is no more than the tensors it touches */
     bool heads_line;     /* the first in line on its stream when the step began: it holds the stream from then on */
+    bool adapts;         /* an adapter's, beside a frozen product */
     bool same_call;      /* issued by the same call as the launch before it (a device graph) */
     uint8_t kind;        /* pace_task_kind: KERNEL, COPY, MEMSET */
     int64_t duration_ns; /* measured; -1 = to be priced */
