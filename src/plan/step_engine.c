@@ -489,10 +489,13 @@ pace_status pace_step_screen(pace_step_solution *out, pace_step_pricer *pricer, 
     return PACE_OK;
 }
 
-static void widen(pace_estimate *time_s, pace_doubts_used *used, const pace_step_pricer *pricer, pace_doubt doubt) {
-    double spread = pace_cost_doubts(pricer->cost)->figure[doubt];
+static void widen_by(pace_estimate *time_s, pace_doubts_used *used, pace_doubt doubt, double spread) {
     if (used) used->added[doubt] = spread;
     time_s->spread = hypot(time_s->spread, spread);
+}
+
+static void widen(pace_estimate *time_s, pace_doubts_used *used, const pace_step_pricer *pricer, pace_doubt doubt) {
+    widen_by(time_s, used, doubt, pace_cost_doubts(pricer->cost)->figure[doubt]);
 }
 
 void pace_step_doubt_kernels(pace_estimate *time_s, pace_doubts_used *used, const pace_step_pricer *pricer,
@@ -501,6 +504,8 @@ void pace_step_doubt_kernels(pace_estimate *time_s, pace_doubts_used *used, cons
     if (!said && pace_model_forms_scores(asked->model, &asked->config))
         widen(time_s, used, pricer, PACE_DOUBT_STEP_ATTENTION);
     if (!asked->device->is_cpu && asked->device->generation == 0) widen(time_s, used, pricer, PACE_DOUBT_STEP_MAKER);
+    if (asked->config.offload == PACE_OFFLOAD_OPTIMIZER) widen(time_s, used, pricer, PACE_DOUBT_STEP_OFFLOAD);
+    widen_by(time_s, used, PACE_DOUBT_STEP_SOFTWARE, asked->framework->software_spread);
 }
 
 void pace_step_doubt_tables(pace_estimate *time_s, pace_doubts_used *used, const pace_step_pricer *pricer,

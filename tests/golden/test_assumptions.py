@@ -33,6 +33,8 @@ RESTS_ON = [
     ("spread_tables", DLRM),
     ("device_part", PART),
     ("step_maker", ["predict", "gpt2", "--on", "mi300x", "--set", "micro_batch=8"]),
+    ("step_maker", ["predict", "llama3-8b", "--on", "mi300x", "--set", "framework=megatron", "--set", "micro_batch=1"]),
+    ("step_offload", ["predict", "llama2-7b", "--on", "hgx-a800", "--set", "framework=deepspeed", "--set", "offload=optimizer", "--set", "micro_batch=1"]),
     ("step_attention", ["predict", "bert_large", "--on", "a100-80-sxm", "--set", "micro_batch=8"]),
 ]
 
@@ -78,7 +80,7 @@ def ask(words, catalog=None):
     os.environ.pop("PACELINE_CATALOG", None)
     expect(code == 0, words, err)
     answer = json.loads(out)
-    rows = answer.get("scenarios") or answer["sizes"]
+    rows = answer.get("scenarios") or answer.get("sizes") or [answer["step"]]
     last = rows[-1]
     middle, low = ("step_ns", "low_ns") if "step_ns" in last else ("time_us", "low_us")
     return last[middle], last[low], answer["assumptions"]
