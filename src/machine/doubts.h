@@ -119,6 +119,7 @@ typedef enum {
     X(ROW_ADAPTERS, "row_adapters", TIMES)                 \
     X(ROW_RECOMPUTE, "row_recompute", TIMES)               \
     X(ROW_HEADS, "row_heads", TIMES)                       \
+    X(ROW_RUN, "row_run", TIMES)                           \
     X(ROW_RECIPE, "row_recipe", SPREAD)                    \
     X(JOB_PRIOR, "job_prior", SPREAD)                      \
     X(JOB_SAMPLE, "job_sample", SPREAD)

@@ -384,6 +384,19 @@ def test_method_of_tuning():
     assert "4 bits" in one(head + ",Method", row + ",QLoRA")["status"]
 
 
+def test_hours_of_a_run():
+    """Pythia 1.4B: 7,120 GPU hours for 299.9 billion tokens on 64 A100 (Biderman et al. 2023). In a table that times other rows' steps, too,
+    the hours are read; they hold more than steps."""
+    head = "device,model,n_gpu,framework,precision,micro_batch,global_batch,recompute,step_time_s,train_tokens,gpu_hours"
+    row = "A100-40GB,pythia-1.4b,64,gpt-neox,fp16,16,1024,full,"
+    step, run = one(head, row + "2.8,,"), one(head, row + ",299.9e9,7120")
+    assert run["unit"] == "gpu_hours" and step["unit"] == "s", (step, run)
+    near(float(run["predicted"]), float(step["predicted"]) * 299.9e9 / (1024 * 2048) * 64 / 3600)
+    wider = math.log(float(run["high"]) / float(run["predicted"])) / math.log(float(step["high"]) / float(step["predicted"]))
+    assert 1.2 < wider < 1.5, wider
+    assert float(run["low"]) < 7120 < float(run["high"]), run
+
+
 def test_batch_beside_columns_of_shares():
     """Narayanan et al. 2021, table 1: the first model, whose layers no ranks share, has its batch of 512 on 32 devices in all, as the
     others have; 512 on each would need 806 GB."""

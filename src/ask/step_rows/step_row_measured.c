@@ -256,10 +256,18 @@ static double run_steps(const pace_step_row *out, const pace_step_reader *r, siz
     return value / (out->tokens * out->ranks);
 }
 
+static bool has_run(const pace_step_reader *r, size_t row) {
+    double value;
+    for (int i = 0; i < PACE_STEP_RUNS; i++)
+        if (r->run[i] >= 0 && positive(&value, r, row, r->run[i])) return true;
+    return false;
+}
+
 static bool measured_run(pace_step_row *out, const pace_step_reader *r, size_t row) {
     double value;
     for (int i = 0; i < PACE_STEP_RUNS; i++) {
         if (r->run[i] < 0) continue;
+        if (r->measured >= 0 && !positive(&value, r, row, r->run[i])) continue;
         double steps = run_steps(out, r, row);
         if (!(steps > 0)) {
             pace_step_note(out, "%s needs train_tokens or train_steps: a step's seconds stand instead", runs[i].name);
@@ -268,6 +276,7 @@ static bool measured_run(pace_step_row *out, const pace_step_reader *r, size_t r
         out->unit = runs[i].name;
         out->unit_s = runs[i].seconds / steps / (runs[i].each_device ? out->ranks : 1);
         if (positive(&value, r, row, r->run[i])) out->measured_s = value * out->unit_s;
+        pace_step_doubt(out, r, PACE_DOUBT_ROW_RUN);
         return true;
     }
     return false;
@@ -292,7 +301,11 @@ void pace_step_row_measured(pace_step_row *out, const pace_step_reader *r, size_
     }
     const char *text = r->measured >= 0 ? pace_csv_cell(&r->rows->csv, row, (size_t)r->measured) : "";
     if (time_in(&out->measured_s, r, text)) return;
-    if (*text) pace_step_note(out, "not a time that was measured: \"%.20s\"", text);
-    else if (r->measured < 0 && out->model && measured_run(out, r, row)) return;
-    else measured_rate(out, r, row);
+    if (*text) {
+        pace_step_note(out, "not a time that was measured: \"%.20s\"", text);
+        return;
+    }
+    if (r->measured < 0 && out->model && measured_run(out, r, row)) return;
+    measured_rate(out, r, row);
+    if (isnan(out->measured_s) && r->measured >= 0 && !*text && out->model && has_run(r, row)) measured_run(out, r, row);
 }
