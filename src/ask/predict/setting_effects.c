@@ -12,7 +12,10 @@ static bool attends(const question *q) { return pace_model_has_layer(q->model, P
 /* Others' steps have a closed form, which knows no copies of input, kernels of an update or buckets. */
 static bool is_lowered(const question *q) { return !q->framework || pace_framework_is_lowered(q->framework); }
 
-static bool launches(const question *q) { return is_lowered(q) || q->config->execution == q->framework->execution; }
+/* Others' kernels may be fused, but each is launched by itself. */
+static bool launches(const question *q) {
+    return is_lowered(q) || q->config->execution != PACE_CUDA_GRAPH || q->config->execution == q->framework->execution;
+}
 
 static bool keeps_parameters(const question *q) { return q->config->zero_stage < 3; }
 
