@@ -307,5 +307,6 @@ void pace_step_row_measured(pace_step_row *out, const pace_step_reader *r, size_
     }
     if (r->measured < 0 && out->model && measured_run(out, r, row)) return;
     measured_rate(out, r, row);
-    if (isnan(out->measured_s) && r->measured >= 0 && !*text && out->model && has_run(r, row)) measured_run(out, r, row);
+    if (isnan(out->measured_s) && r->measured >= 0 && !*text && out->model && has_run(r, row))
+        measured_run(out, r, row);
 }
