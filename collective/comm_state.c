@@ -1,6 +1,5 @@
 #include "comm_state.h"
 
-
 void *pace_comm_scratch(pace_comm *c, size_t bytes) {
     size_t aligned = bytes + 64;
     if (aligned > c->scratch_bytes) {

@@ -79,20 +79,14 @@ static bool read_with_unit(double *out, const char *text, const unit *units, siz
     return false;
 }
 
-bool pace_parse_rate(double *out, const char *text) {
-    return read_with_unit(out, text, rates, PACE_COUNT(rates));
-}
+bool pace_parse_rate(double *out, const char *text) { return read_with_unit(out, text, rates, PACE_COUNT(rates)); }
 bool pace_rate_is_meant(double bytes_per_s) {
     const double least = 1e4, most = 1e15;
     return bytes_per_s >= least && bytes_per_s <= most;
 }
-bool pace_parse_time(double *out, const char *text) {
-    return read_with_unit(out, text, times, PACE_COUNT(times));
-}
+bool pace_parse_time(double *out, const char *text) { return read_with_unit(out, text, times, PACE_COUNT(times)); }
 bool pace_parse_span(double *out_s, const char *text) { return read_with_unit(out_s, text, spans, PACE_COUNT(spans)); }
-bool pace_parse_bytes(double *out, const char *text) {
-    return read_with_unit(out, text, sizes, PACE_COUNT(sizes));
-}
+bool pace_parse_bytes(double *out, const char *text) { return read_with_unit(out, text, sizes, PACE_COUNT(sizes)); }
 
 static const unit whole_bytes[] = {
     {"B", 1},     {"kB", 1e3},   {"KB", 1e3},      {"MB", 1e6},           {"GB", 1e9},
@@ -142,8 +136,7 @@ const char *pace_figure_example(pace_dimension dimension) {
 static bool is_of(const char *of, const char *text) {
     static const char *const operations[] = {"FLOP", "FLOPs", "flop", "flops"};
     if (*text == '\0' || strcmp(text, of) == 0) return true;
-    return strcmp(of, *operations) == 0 &&
-           pace_word_number(operations, PACE_COUNT(operations), text) >= 0;
+    return strcmp(of, *operations) == 0 && pace_word_number(operations, PACE_COUNT(operations), text) >= 0;
 }
 
 bool pace_parse_amount(double *out, const char *text, const char *of) {

@@ -1,6 +1,5 @@
 #include "net.h"
 
-
 static action *action_new(net *n, node *of, pace_engine_pass pass) {
     actions *list = &of->pass[pass];
     action *items = n->failed ? NULL : net_push(n, list->items, &list->count, &list->room, sizeof *items);
