@@ -119,8 +119,8 @@ static inline pace_comm *of(MPI_Comm comm) {
     return find(comm);
 }
 
-/* Whether a collective of so many bytes is left to MPI. One whose communicator failed before is not: others may not have
- * failed yet, and would never come to MPI's. */
+/* Whether a collective of so many bytes is left to MPI. One whose communicator failed before is not: others may not
+ * have failed yet, and would never come to MPI's. */
 static bool handed_on(pace_comm *c, int collective, size_t bytes) {
     bool on = bytes > INT_MAX || pace_settings_way(&c->settings, collective, bytes) == PACE_WAY_MPI;
     c->counters.passed_on += on;

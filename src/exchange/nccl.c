@@ -235,8 +235,8 @@ static double network_slowness(const preparation *p) {
     return p->out->collective == PACE_ALLTOALL ? of.of_all : of.of_distance[0];
 }
 
-/* Trees of nodes above switches count on the NICs, or on less: the switches' share (nvls_efficiency), never on what rings
- * have inside. */
+/* Trees of nodes above switches count on the NICs, or on less: the switches' share (nvls_efficiency), never on what
+ * rings have inside. */
 static double switch_slowness(const preparation *p, double across) {
     preparation reached = *p;
     reached.net = pace_least(p->net, across);

@@ -41,8 +41,8 @@ typedef struct {
     bool out;       /* to the host */
 } slot_shards;
 
-/* What the host takes to issue a gather or a scatter of so many tensors; of ZeRO 3 within a pass, where views of what is
- * compiled take nothing. */
+/* What the host takes to issue a gather or a scatter of so many tensors; of ZeRO 3 within a pass, where views of what
+ * is compiled take nothing. */
 static double flat_host_s(const pace_step_plan *plan, double tensors) {
     const double *host_s = plan->slots->rest_host_s;
     if (plan->config.zero_stage >= 3 && pace_config_issues_passes(&plan->config)) return host_s[PACE_REST_TWICE];
