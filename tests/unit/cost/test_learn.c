@@ -17,11 +17,11 @@ static int load_doubts(void **context) {
     return pace_doubts_load(&doubts, test_catalog()) != PACE_OK;
 }
 
-static uint64_t state = 1;
+static uint64_t drawn = 1;
 
 static double uniform(void) {
-    state = state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-    return (double)(state >> 11) * 0x1p-53;
+    drawn = drawn * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+    return (double)(drawn >> 11) * 0x1p-53;
 }
 
 enum { POINTS = 700, AXES = 4 };
