@@ -42,7 +42,7 @@ ROADS = {
         "pace_group_place_find": ("exchange", "forecast_gradients forecast_price gradients step_slots token_routes"),
     },
     "one overlap": {
-        "pace_walk_timeline": ("walk_timeline", "walk"),
+        "pace_walk_extents_of": ("walk_timeline", "walk"),
         "pace_gradient_hull_make": ("gradient_hull", "step_slots"),  # the closed form's stand-in for it
         "pace_gradient_hull_behind_s": ("gradient_hull", "step_time gather_lanes"),
         "pace_gradients_ends": ("gradients", "forecast_gradients"),  # approaches whose exchanges occupy lanes

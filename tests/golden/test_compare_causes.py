@@ -1,5 +1,6 @@
 """What `compare` finds behind a change: collectives by group and size, the host operator that is waited for, and the fused kernels that
 operators became."""
+import json
 import os
 import sys
 import tempfile

@@ -103,7 +103,8 @@ def own_kinds(folder):
         with open(made[name], "w") as file:
             file.write(text)
     demo = os.path.join(SOURCE, "tests", "data", "demo.json.gz")
-    code, out, err = run("analyze", demo, "-f", "json", "-q", "--store", made["store"], "--overheads", made["costs"])
+    code, out, err = run("analyze", demo, "-f", "json", "-q", "--store", made["store"] + ".sqlite", "--overheads", made["costs"])
+    os.rename(made["store"] + ".sqlite", made["store"])
     with open(made["answer"], "w") as file:
         file.write(out)
     fitted = run("fit", os.path.join(SOURCE, "catalog", "calibrations", "epyc-zen5-1t.csv"), "-o", made["k.fit"], "-q")[0]
