@@ -112,8 +112,8 @@ void pace_trace_add(struct pace_comm_trace *t, const pace_call *call, const char
                   "\"ts\":%lld.%03d,\"dur\":%lld.%03d,\"args\":{\"Collective name\":\"%s\",\"In msg nelems\":%zu,"
                   "\"Out msg nelems\":%zu,\"Group size\":%d,\"dtype\":\"%s\",\"way\":\"%s\"}}",
                   t->any ? ",\n" : "", name, process, process, (long long)(start_ns / 1000), (int)(start_ns % 1000),
-                  (long long)(took_ns / 1000), (int)(took_ns % 1000), name, in, out, t->ranks,
-                  type_name(call->element), way ? way : "");
+                  (long long)(took_ns / 1000), (int)(took_ns % 1000), name, in, out, t->ranks, type_name(call->element),
+                  way ? way : "");
     put(t, event);
     t->any = true;
 }

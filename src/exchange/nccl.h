@@ -109,9 +109,9 @@ typedef struct {
     pace_collective collective;
     int ranks, nodes, channels;
     double plateau;
-    bool over_pcie;  /* devices of a node are joined by PCIe */
-    bool over_xgmi;  /* by AMD's bricks */
-    double launch_s; /* of the machine */
+    bool over_pcie;                        /* devices of a node are joined by PCIe */
+    bool over_xgmi;                        /* by AMD's bricks */
+    double launch_s;                       /* of the machine */
     double slowness[PACE_NCCL_ALGORITHMS]; /* how much slower than believed the links carry bytes, at least 1;
                                               * of trees of two devices at least 0.5 */
     double latency_s[PACE_NCCL_ALGORITHMS][PACE_NCCL_PROTOCOLS];

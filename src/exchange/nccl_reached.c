@@ -56,8 +56,8 @@ double pace_nccl_reached_time(double *waiting_share, const pace_nccl *nccl, cons
     int base = protocol == PACE_NCCL_SIMPLE ? PACE_NCCL_SIMPLE : PACE_NCCL_LL;
     double hops_s = latency_s - nccl->base_s[PACE_NCCL_RING][base] + c->late_s[algorithm][protocol];
     double wait = reached->hop * pace_most(hops_s, 1e-7);
-    double moving =
-        (believed - latency_s) * reached->bytes[kind] * c->slowness[algorithm] * with_own_part(c, kind, reached->own_part);
+    double moving = (believed - latency_s) * reached->bytes[kind] * c->slowness[algorithm] *
+                    with_own_part(c, kind, reached->own_part);
     double hops = reached->hop * pace_most(hops_s - c->late_s[algorithm][protocol], 1e-7);
     double filled = sqrt(pace_most(moving, 0) / hops);
     double held = wait * reached->wait[kind] + hops * reached->fill[kind] * filled / (1 + filled);

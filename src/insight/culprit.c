@@ -130,7 +130,9 @@ static const char *place_of_piece(const pace_analysis *analysis, const pace_path
     if (piece->task == PACE_NO_TASK) return NULL;
     if (pace_task_on_device(step->kind[piece->task])) return place_of_device_work(step, piece->task);
     const char *own = pace_host_place(step, host_task_of(analysis, piece, home));
-    return own || !piece->waiting ? own : place_of_step_thread(analysis->ranks.items[piece->rank], middle_of(analysis, piece, home));
+    return own || !piece->waiting
+               ? own
+               : place_of_step_thread(analysis->ranks.items[piece->rank], middle_of(analysis, piece, home));
 }
 
 /* The innermost function of a library within the place; not a builtin, whose name is an address. */

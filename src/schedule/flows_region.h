@@ -39,8 +39,8 @@ typedef struct {
     pace_active_links links;
     pace_port *ports;
     uint32_t *ends_place; /* station -> its place among those of which a flow ends */
-    double *slot_bytes; /* slot -> sent so far */
-    double *used_bytes; /* link -> what has crossed it, of others; at the end of all */
+    double *slot_bytes;   /* slot -> sent so far */
+    double *used_bytes;   /* link -> what has crossed it, of others; at the end of all */
     uint32_t *region_of;
     pace_flow_region *regions;
     uint32_t region_count, most_hops;

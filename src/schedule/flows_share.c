@@ -147,7 +147,8 @@ static void count_sent(pace_flow_state *s, const pace_flow_meeting *m) {
 static pace_status run_meeting(pace_flow_meeting *m, const double *bytes_per_s, uint32_t links) {
     pace_flow_state *s = m->state;
     PACE_TRY(pace_stations_init(&m->stations, s, &m->routes, bytes_per_s, links));
-    if (s->lane_count >= UINT32_MAX / 2) return pace_fail(PACE_E_INPUT, "%u lanes are too many to simulate", s->lane_count);
+    if (s->lane_count >= UINT32_MAX / 2)
+        return pace_fail(PACE_E_INPUT, "%u lanes are too many to simulate", s->lane_count);
     if (!PACE_MAKE(m->ports, (size_t)s->lane_count + 1) || !PACE_MAKE(m->region_of, (size_t)s->lane_count + 1) ||
         !PACE_MAKE(m->ends_place, m->stations.all.count + 1))
         return PACE_E_MEMORY;

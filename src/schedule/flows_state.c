@@ -74,8 +74,7 @@ static pace_status lay_lanes(pace_flow_state *s) {
                                            .queues = s->queue_count};
             s->send_queue_count += s->send_first[first + 1] - s->send_first[first];
             uint32_t count = s->receive_first[first + 1] - s->receive_first[first];
-            for (uint32_t i = 0; i < count; i++)
-                s->queues[s->queue_count++] = (pace_flow_queue){.lane = l};
+            for (uint32_t i = 0; i < count; i++) s->queues[s->queue_count++] = (pace_flow_queue){.lane = l};
         }
     }
     s->lane_count = (uint32_t)lanes;

@@ -32,8 +32,8 @@ static void put_sentence(pace_node *root, const pace_stage_rows *rows, const pac
         root, true,
         "Its %zu pipeline stages (%s%s) wait for each other %.1f %% (stage %lld) to %.1f %% (stage %lld) of the "
         "step; alike stages would wait %.1f %%, while the pipeline fills and drains.",
-        rows->count, interleaved ? "interleaved " : "", pace_config_word(config, "schedule"), share(least), (long long)least->stage, share(most),
-        (long long)most->stage, 100 * pace_pipeline_bubble_share(config));
+        rows->count, interleaved ? "interleaved " : "", pace_config_word(config, "schedule"), share(least),
+        (long long)least->stage, share(most), (long long)most->stage, 100 * pace_pipeline_bubble_share(config));
 }
 
 pace_status pace_put_stages(pace_report *report, const pace_analysis *walked, const pace_step_asked *step) {

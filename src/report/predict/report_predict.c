@@ -107,8 +107,7 @@ static void put_predicted(pace_node *root, const pace_prediction *p) {
     if (p->is_model) rate = pace_put_step_takes(root, &p->step, *step_s);
     else
         pace_node_sentence(root, true, "The step would take %s (%s to %s) on %s.",
-                           pace_show_ns(pace_ns(step_s->median)).text,
-                           pace_show_ns(pace_estimate_low_ns(*step_s)).text,
+                           pace_show_ns(pace_ns(step_s->median)).text, pace_show_ns(pace_estimate_low_ns(*step_s)).text,
                            pace_show_ns(pace_estimate_high_ns(*step_s)).text, p->inputs.forecast.device->name);
     pace_node *step = pace_node_object(root, "step", NULL, PACE_FOR_JSON);
     pace_node_null(step, "measured_ns");

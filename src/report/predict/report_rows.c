@@ -219,7 +219,8 @@ static pace_status open_rows(answers *a, const char *path, const pace_rows_optio
     if (!a->from.csv || a->from.csv->columns == 0)
         return pace_fail(PACE_E_INPUT, "%s: expected a table of questions; a log is for paceline fit", a->from.name);
     if (a->from.csv->rows == 0)
-        return pace_fail(PACE_E_INPUT, "%s: expected a question in each row below the header, found no row", a->from.name);
+        return pace_fail(PACE_E_INPUT, "%s: expected a question in each row below the header, found no row",
+                         a->from.name);
     if (!PACE_MAKE(a->looked, a->from.csv->columns)) return PACE_E_MEMORY;
     memcpy(a->looked, a->from.csv->looked, a->from.csv->columns * sizeof *a->looked);
     return PACE_OK;

@@ -276,9 +276,9 @@ static void scale_link(pace_machine *m, int link, double factor) {
 /* Over a faster link an answer takes no longer than over any slower one; or it says that the library's choice is not
  * the fastest, and its interval holds the time over the slower link. */
 TEST(test_faster_links) {
-    static const char *const machines[] = {"dgx-1-v100*2", "dgx-a100*8",  "dgx-h100",  "a3-high*2",   "hgx-b200*4",
-                                           "gb200-nvl72",  "pcie-8xp100", "dgx-2*32",  "dgx-spark*4", "gb200-nvl72*32",
-                                           "p3dn*4",       "p5*2",        "hgx-h800*8", "dgx-h100*4",   "pcie-8xp100*2"};
+    static const char *const machines[] = {"dgx-1-v100*2", "dgx-a100*8",  "dgx-h100",   "a3-high*2",   "hgx-b200*4",
+                                           "gb200-nvl72",  "pcie-8xp100", "dgx-2*32",   "dgx-spark*4", "gb200-nvl72*32",
+                                           "p3dn*4",       "p5*2",        "hgx-h800*8", "dgx-h100*4",  "pcie-8xp100*2"};
     static const double factors[] = {1, 1.1, 1.25, 1.5, 2, 4, 10};
     for (size_t m = 0; m < sizeof machines / sizeof *machines; m++)
         for (int link = 0; link < 4; link++)
