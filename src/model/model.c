@@ -67,7 +67,9 @@ pace_status pace_model_check_parallel(const pace_model *model, const pace_config
                          config->tp, name);
     if (config->cp > 1 && !(model->sequence > 0))
         return pace_fail(PACE_E_USAGE, "cp %g: the model \"%s\" has no sequence to split", config->cp, name);
-    if (config->ep > 1 && (experts == 0 || fmod(experts, config->ep) != 0))
+    if (config->ep > 1 && experts == 0)
+        return pace_fail(PACE_E_USAGE, "ep %g: the model \"%s\" has no experts", config->ep, name);
+    if (config->ep > 1 && fmod(experts, config->ep) != 0)
         return pace_fail(PACE_E_USAGE, "ep %g does not divide the %g experts of \"%s\"", config->ep, experts, name);
     PACE_TRY(pace_model_check_graphs(model, config));
     if (config->expert_nodes > 0 && !routed)

@@ -144,7 +144,7 @@ with tempfile.TemporaryDirectory() as folder:
 
     # What a device or a model cannot do is refused: Volta has neither TF32 nor bfloat16 (NVIDIA V100 datasheet).
     for wrong, *said in (("precision=bf16", "v100-sxm2-16 has no rate for bf16", "fp16"), ("precision=tf32", "no rate for tf32"),
-                         ("precision=fp8", "no rate for fp8"), ("tp=4", "no layer", "tensor-parallel"),
+                         ("precision=fp8", "no rate for fp8"), ("ep=2", "has no experts"), ("tp=4", "no layer", "tensor-parallel"),
                          ("sequence_parallel=1", "no effect without tp"), ("zero_stage=2 dp=1", "no effect without dp")):
         code, _, err = run("predict", "resnet50", "--on", "dgx-1-v100", *(word for one in wrong.split() for word in ("--set", one)))
         expect_line(code, err, 2, *said)
