@@ -78,7 +78,12 @@ def test_what_if_precision():
     need = re.search(r"needs (\S+ GB)", answer(*step, "--set", "precision=fp32")["does_not_fit"])[1]
     half = [*step, "--set", "precision=bf16"]
     expect(f'with "precision fp32" a rank needs about {need}' in answer(*half, "--precision", "fp32")["does_not_fit"], need)
+    text = answer(*half, "--precision", "fp32")["does_not_fit"]
+    (change,) = changes(text)
+    expect(not doubt(answer(*half[:-2], "--set", "precision=fp32", *change.split())), "the change that is named fits", text)
     expect(not doubt(answer(*half, "--precision", "fp8")), "fewer bits need no more")
+    (smaller,) = [one for one in changes(answer(*half, "--batch", "64")["does_not_fit"]) if "--batch" in one]
+    expect(not doubt(answer(*half, *smaller.split())), "the batch that is named fits", smaller)
 
 
 def test_rows(folder):

@@ -60,18 +60,27 @@ static pace_status of_model(pace_trace_memory *out, pace_prediction *p, const pa
     out->fitting = pace_step_fits(room.need_bytes, room.has_bytes, doubts);
     out->need_bytes = room.need_bytes, out->has_bytes = room.has_bytes;
     out->device = device->name;
-    return PACE_OK;
+    if (out->fitting == PACE_FITS || device != asked.device) return PACE_OK;
+    const pace_memory_asked memory = {.asked = &asked,
+                                      .pricer = &p->step.pricer,
+                                      .machine = p->step.machine.devices ? &p->step.machine : NULL,
+                                      .spread_tables = asked.assumes_tables,
+                                      .option = "--set ",
+                                      .batch_option = one->batch > 0 ? "--batch " : NULL,
+                                      .batch_times = pace_config_micro_batches(config)};
+    return pace_step_remedy(out->remedy, &memory);
 }
 
 static void lead(pace_report *report, const pace_prediction *p, const verdict *v) {
     const pace_trace_memory *m = &v->large;
     const char *label = p->scenarios.items.items[v->first_too_large].label;
-    char others[64] = "", advice[64] = "";
+    char others[64] = "", advice[PACE_REMEDY_TEXT + 32] = "";
     if (v->too_large > 1)
         pace_snprintf(others, sizeof others, " Neither do%s %zu more.", v->too_large == 2 ? "es" : "",
                       v->too_large - 1);
     if (m->fitting_samples > 0)
         pace_snprintf(advice, sizeof advice, " It would fit with --batch %.0f.", m->fitting_samples);
+    else if (*m->remedy) pace_snprintf(advice, sizeof advice, " It would fit with %s.", m->remedy);
     pace_report_deny(report);
     pace_report_lead(report, PACE_WARN_DOES_NOT_FIT,
                      "Does not fit: with \"%.60s\" a rank needs %s %s%s, %s has %s (%.1f times as much).%s%s", label,
