@@ -159,6 +159,7 @@ def test_no():
     expect(code == 1 and answer["configurations"] == [] and answer["warnings"][0]["code"] == "does_not_fit", "does not fit", answer)
     for words, reason in ((("gpt2",), "expected a machine"), (("gpt2", "--on", "dgx-h100", "--within", "3d"), "no effect without"),
                           (("gpt2", "--on", "dgx-h100", "--tokens", "1T", "--within", "6m"), "minutes or months"),
+                          (("gpt2", "--on", "dgx-h100", "--tokens", "1T", "--within", "1e300y"), "expected days, hours or years"),
                           (("gpt2", "--on", "dgx-h100", "--tokens", "many"), "expected how many"),
                           (("gpt2", "--on", "dgx-h100", "--price", "-1"), "price"),
                           (("gpt2", "--on", "dgx-h100", "--price", "1", "--price", "2"), "one for each"),

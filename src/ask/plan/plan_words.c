@@ -38,7 +38,9 @@ pace_status pace_plan_words_read(pace_plan_words *out, const pace_plan_options *
     if (tokens && !parse_count(&words.amount, tokens))
         return pace_fail(PACE_E_USAGE, "tokens: expected how many are trained on, such as 15T or 300G, found \"%.40s\"",
                          tokens);
-    if (within && (strchr(within, 'm') || !(pace_parse_span(&words.within_days, within) && words.within_days > 0)))
+    const double most_s = 1e6 * 86400;
+    bool span = within && pace_parse_span(&words.within_days, within) && words.within_days > 0;
+    if (within && (strchr(within, 'm') || !span || words.within_days > most_s))
         return pace_fail(PACE_E_USAGE, "within: expected days, hours or years, such as 30d or 12h, found \"%.40s\"%s",
                          within, strchr(within, 'm') ? ", which may be minutes or months" : "");
     words.within_days /= 86400;
