@@ -11,6 +11,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 
 #include <cmocka.h>
 
@@ -21,6 +22,7 @@ static size_t test_count;
 #define TEST_WITH(name, setup, teardown)                                                       \
     static void name(void **state);                                                            \
     __attribute__((constructor)) static void list_##name(void) {                               \
+        if (test_count == sizeof tests_of_file / sizeof *tests_of_file) abort();               \
         tests_of_file[test_count++] = (struct CMUnitTest){#name, name, setup, teardown, NULL}; \
     }                                                                                          \
     static void name(void **state __attribute__((unused)))

@@ -294,48 +294,39 @@ def teaches(run):
 
 # --- two causes, one twice the other -----------------------------------------------------------------------------------
 
-def input_then_network(run):
-    """10 ms of loading on all ranks alike, then an all-reduce of 4."""
+def five_steps(run, load_us, multiply, *exchange):
+    """Each rank loads for load_us(rank) and multiplies; then all exchange."""
     def body(_):
         for rank in run.ranks:
             with rank.annotate(LOADER):
-                rank.work(10000)
-            passes(rank, 4)
-        ends(run, 4000)
+                rank.work(load_us(rank.rank))
+            multiply(rank)
+        ends(run, *exchange)
     run.steps(5, body)
+
+
+def four_passes(rank):
+    passes(rank, 4)
+
+
+def input_then_network(run):
+    """10 ms of loading on all ranks alike, then an all-reduce of 4."""
+    five_steps(run, lambda _: 10000, four_passes, 4000)
 
 
 def network_then_input(run):
     """An all-reduce of 10 ms, and 4 ms of loading."""
-    def body(_):
-        for rank in run.ranks:
-            with rank.annotate(LOADER):
-                rank.work(4000)
-            passes(rank, 4)
-        ends(run, 10000)
-    run.steps(5, body)
+    five_steps(run, lambda _: 4000, four_passes, 10000)
 
 
 def slow_rank_and_loader(run):
     """All load for 3 ms; the products of rank 1 take 9 ms longer than the others'."""
-    def body(_):
-        for rank in run.ranks:
-            with rank.annotate(LOADER):
-                rank.work(3000)
-            passes(rank, 6, 900 if rank.rank == 1 else 400)
-        ends(run)
-    run.steps(5, body)
+    five_steps(run, lambda _: 3000, lambda rank: passes(rank, 6, 900 if rank.rank == 1 else 400))
 
 
 def loader_of_one_and_network(run):
     """Rank 3 loads for 12 ms; the all-reduce takes 4."""
-    def body(_):
-        for rank in run.ranks:
-            with rank.annotate(LOADER):
-                rank.work(12000 if rank.rank == 3 else 60)
-            passes(rank, 4)
-        ends(run, 4000)
-    run.steps(5, body)
+    five_steps(run, lambda rank: 12000 if rank == 3 else 60, four_passes, 4000)
 
 
 def copies_and_launches(run):
