@@ -14,6 +14,7 @@ static const char *const option_names[PACE_OPTIONS] = {
     [PACE_OPTION_DILATION] = "dilation",
     [PACE_OPTION_BIAS] = "bias",
     [PACE_OPTION_TIED] = "tied",
+    [PACE_OPTION_AFFINE] = "affine",
     [PACE_OPTION_CEIL] = "ceil",
     [PACE_OPTION_P] = "p",
     [PACE_OPTION_ROWS] = "rows",
@@ -26,6 +27,7 @@ static const char *const option_names[PACE_OPTIONS] = {
     [PACE_OPTION_HEAD_DIM] = "head_dim",
     [PACE_OPTION_ROTARY] = "rotary",
     [PACE_OPTION_DROPOUT] = "dropout",
+    [PACE_OPTION_WINDOW] = "window",
     [PACE_OPTION_HIDDEN] = "hidden",
     [PACE_OPTION_LAYERS] = "layers",
     [PACE_OPTION_EXPERTS] = "experts",
@@ -78,9 +80,10 @@ static pace_status check_option(const pace_layer *layer, pace_layer_option optio
     static const double most = 4294967296.0;
     double value = layer->option[option];
     bool may_be_zero = option == PACE_OPTION_PAD || option == PACE_OPTION_PAD_WIDTH || option == PACE_OPTION_BIAS ||
-                       option == PACE_OPTION_TIED || option == PACE_OPTION_CEIL || option == PACE_OPTION_CAUSAL ||
-                       option == PACE_OPTION_ROTARY || option == PACE_OPTION_BIDIRECTIONAL ||
-                       option == PACE_OPTION_GATED || option == PACE_OPTION_NODES;
+                       option == PACE_OPTION_TIED || option == PACE_OPTION_AFFINE || option == PACE_OPTION_CEIL ||
+                       option == PACE_OPTION_CAUSAL || option == PACE_OPTION_ROTARY ||
+                       option == PACE_OPTION_BIDIRECTIONAL || option == PACE_OPTION_GATED ||
+                       option == PACE_OPTION_NODES || option == PACE_OPTION_WINDOW;
     if (value == PACE_SAME_AS_BEFORE) return PACE_OK;
     if (isnan(value)) return pace_fail(PACE_E_INPUT, "\"%s\" needs \"%s\"", layer->word, option_names[option]);
     if (option == PACE_OPTION_P || option == PACE_OPTION_DROPOUT) {

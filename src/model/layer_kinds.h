@@ -6,9 +6,11 @@
 
 /* layer_shapes.c */
 pace_layer_infer pace_infer_same, pace_infer_convolution, pace_infer_pool, pace_infer_adaptive_pool, pace_infer_flatten,
-    pace_infer_select, pace_infer_linear, pace_infer_norm, pace_infer_embedding, pace_infer_positions,
-    pace_infer_embedding_bag, pace_infer_interaction, pace_infer_attention, pace_infer_additive_attention,
-    pace_infer_lstm, pace_infer_experts, pace_infer_join, pace_infer_multiply, pace_infer_concat;
+    pace_infer_select, pace_infer_linear, pace_infer_norm, pace_infer_layer_norm, pace_infer_embedding,
+    pace_infer_positions, pace_infer_embedding_bag, pace_infer_interaction, pace_infer_attention,
+    pace_infer_additive_attention, pace_infer_lstm, pace_infer_experts, pace_infer_join, pace_infer_concat,
+    pace_infer_transposed_convolution, pace_infer_group_norm, pace_infer_channel_scale, pace_infer_upsample,
+    pace_infer_tokens_of_image, pace_infer_image_of_tokens, pace_infer_slice, pace_infer_append;
 pace_layer_table_of pace_table_embedding, pace_table_embedding_bag;
 double pace_expert_elements(const pace_layer *layer);
 
@@ -26,6 +28,11 @@ pace_layer_lower pace_backward_convolution, pace_backward_linear, pace_backward_
     pace_backward_positions, pace_backward_embedding_bag, pace_backward_interaction, pace_backward_attention,
     pace_backward_additive_attention, pace_backward_lstm, pace_backward_experts, pace_backward_add,
     pace_backward_multiply, pace_backward_concat, pace_backward_loss;
+
+/* lower_images.c */
+pace_layer_lower pace_forward_transposed_convolution, pace_backward_transposed_convolution, pace_forward_group_norm,
+    pace_backward_group_norm, pace_forward_channel_scale, pace_backward_channel_scale, pace_forward_upsample,
+    pace_backward_upsample, pace_forward_layout, pace_backward_layout, pace_forward_slice, pace_backward_slice;
 
 /* model_totals.c */
 pace_layer_kept pace_kept_mask, pace_kept_squares, pace_kept_rms_norm, pace_kept_places, pace_kept_softmax,

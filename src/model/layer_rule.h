@@ -12,17 +12,21 @@
 typedef enum {
     PACE_LAYER_INPUT,
     PACE_LAYER_CONVOLUTION,
+    PACE_LAYER_TRANSPOSED_CONVOLUTION,
     PACE_LAYER_LINEAR,
     PACE_LAYER_BATCH_NORM,
     PACE_LAYER_LAYER_NORM,
     PACE_LAYER_RMS_NORM,
-    PACE_LAYER_LOCAL_NORM, /* over neighbouring channels (AlexNet's) */
+    PACE_LAYER_GROUP_NORM,
+    PACE_LAYER_CHANNEL_SCALE, /* by a learned number for each channel */
+    PACE_LAYER_LOCAL_NORM,    /* over neighbouring channels (AlexNet's) */
     PACE_LAYER_ACTIVATION,
     PACE_LAYER_DROPOUT,
     PACE_LAYER_SCALE, /* by a number */
     PACE_LAYER_MAX_POOL,
     PACE_LAYER_AVERAGE_POOL,
     PACE_LAYER_ADAPTIVE_POOL,
+    PACE_LAYER_UPSAMPLE, /* each place repeated */
     PACE_LAYER_FLATTEN,
     PACE_LAYER_EMBEDDING,
     PACE_LAYER_POSITIONS,
@@ -33,6 +37,10 @@ typedef enum {
     PACE_LAYER_LSTM,
     PACE_LAYER_EXPERTS,
     PACE_LAYER_SELECT,
+    PACE_LAYER_TOKENS_OF_IMAGE,
+    PACE_LAYER_IMAGE_OF_TOKENS,
+    PACE_LAYER_SLICE,  /* some of the channels or tokens */
+    PACE_LAYER_APPEND, /* tokens behind tokens */
     PACE_LAYER_ADD,
     PACE_LAYER_MULTIPLY,
     PACE_LAYER_CONCAT,
@@ -51,8 +59,9 @@ typedef enum {
     PACE_OPTION_GROUPS,
     PACE_OPTION_DILATION,
     PACE_OPTION_BIAS,
-    PACE_OPTION_TIED, /* 1 = its weight is another layer's */
-    PACE_OPTION_CEIL, /* 1 = windows that hang over the edge count */
+    PACE_OPTION_AFFINE, /* 0 = a norm without weight and bias */
+    PACE_OPTION_TIED,   /* 1 = its weight is another layer's */
+    PACE_OPTION_CEIL,   /* 1 = windows that hang over the edge count */
     PACE_OPTION_P,
     PACE_OPTION_ROWS,
     PACE_OPTION_WIDTH,
@@ -65,6 +74,7 @@ typedef enum {
     PACE_OPTION_CAUSAL,
     PACE_OPTION_ROTARY,
     PACE_OPTION_DROPOUT,
+    PACE_OPTION_WINDOW, /* tokens that see each other; 0 = all */
     PACE_OPTION_HIDDEN,
     PACE_OPTION_LAYERS,
     PACE_OPTION_BIDIRECTIONAL,
@@ -84,6 +94,7 @@ typedef struct {
     bool sequence;
     bool sharded; /* channels are split over the tensor-parallel ranks */
     double channels, height, width;
+    bool tokens; /* its places stand in a row: a number of tokens that no setting changes */
 } pace_shape;
 
 typedef struct pace_layer {

@@ -8,7 +8,7 @@
 static double flat(const pace_shape *shape) { return shape->channels * shape->height * shape->width; }
 
 static pace_shape vector(const pace_shape *like, double channels) {
-    return (pace_shape){like->sequence, like->sharded, channels, 1, 1};
+    return (pace_shape){like->sequence, like->sharded, channels, 1, 1, false};
 }
 
 /* Arithmetic of `count` multiply-adds at each place of the tensor. */
@@ -17,8 +17,13 @@ static void each_place(pace_layer *layer, const pace_shape *shape, double count)
 }
 
 static pace_status image_only(const pace_shape *shape) {
-    if (!shape->sequence) return PACE_OK;
-    return pace_fail(PACE_E_INPUT, "expected an image, found a sequence");
+    if (!shape->sequence && !shape->tokens) return PACE_OK;
+    return pace_fail(PACE_E_INPUT, "expected an image, found %s", shape->tokens ? "tokens" : "a sequence");
+}
+
+static pace_status tokens_only(const pace_shape *shape) {
+    if (shape->tokens) return PACE_OK;
+    return pace_fail(PACE_E_INPUT, "expected the tokens of an image: \"to_tokens\" makes them");
 }
 
 /* (size + 2 pad - reach) / stride + 1; with ceil the last window may hang over the far edge (PyTorch's rule: it must
@@ -58,6 +63,77 @@ pace_status pace_infer_convolution(pace_layer *layer, const pace_layer_inputs *f
     return PACE_OK;
 }
 
+pace_status pace_infer_transposed_convolution(pace_layer *layer, const pace_layer_inputs *from) {
+    const pace_shape *in = &from->shape[0];
+    PACE_TRY(image_only(in));
+    layer->shape =
+        (pace_shape){.channels = OPT(layer, OUT),
+                     .height = (in->height - 1) * OPT(layer, STRIDE) - 2 * OPT(layer, PAD) + OPT(layer, KERNEL),
+                     .width = (in->width - 1) * OPT(layer, STRIDE_WIDTH) - 2 * OPT(layer, PAD_WIDTH) +
+                              OPT(layer, KERNEL_WIDTH)};
+    double weight = in->channels * OPT(layer, OUT) * OPT(layer, KERNEL) * OPT(layer, KERNEL_WIDTH);
+    layer->parameters = weight + (OPT(layer, BIAS) > 0 ? OPT(layer, OUT) : 0);
+    layer->tensors = OPT(layer, BIAS) > 0 ? 2 : 1;
+    layer->multiply_adds[0] = weight * in->height * in->width;
+    return PACE_OK;
+}
+
+pace_status pace_infer_upsample(pace_layer *layer, const pace_layer_inputs *from) {
+    PACE_TRY(image_only(&from->shape[0]));
+    layer->shape = from->shape[0];
+    layer->shape.height *= OPT(layer, STRIDE);
+    layer->shape.width *= OPT(layer, STRIDE_WIDTH);
+    return PACE_OK;
+}
+
+pace_status pace_infer_tokens_of_image(pace_layer *layer, const pace_layer_inputs *from) {
+    PACE_TRY(image_only(&from->shape[0]));
+    layer->shape = from->shape[0];
+    layer->shape.tokens = true;
+    return PACE_OK;
+}
+
+/* Of the height and width it is told, or those that it had. */
+pace_status pace_infer_image_of_tokens(pace_layer *layer, const pace_layer_inputs *from) {
+    double places = from->shape[0].height * from->shape[0].width;
+    PACE_TRY(tokens_only(&from->shape[0]));
+    layer->shape = from->shape[0];
+    layer->shape.tokens = false;
+    if (OPT(layer, KERNEL) < 0) return PACE_OK;
+    layer->shape.height = OPT(layer, KERNEL);
+    layer->shape.width = OPT(layer, KERNEL_WIDTH);
+    if (layer->shape.height * layer->shape.width == places) return PACE_OK;
+    return pace_fail(PACE_E_INPUT, "%g tokens make no image of %g x %g", places, layer->shape.height,
+                     layer->shape.width);
+}
+
+/* The first channels, or the first tokens, or others as many. */
+pace_status pace_infer_slice(pace_layer *layer, const pace_layer_inputs *from) {
+    double channels = from->shape[0].channels, tokens = from->shape[0].height * from->shape[0].width;
+    layer->shape = from->shape[0];
+    if (OPT(layer, OUT) > 0) layer->shape.channels = OPT(layer, OUT);
+    if (OPT(layer, ROWS) > 0) {
+        PACE_TRY(tokens_only(&from->shape[0]));
+        layer->shape.height = OPT(layer, ROWS);
+        layer->shape.width = 1;
+    }
+    if (layer->shape.channels <= channels && layer->shape.height * layer->shape.width <= tokens) return PACE_OK;
+    return pace_fail(PACE_E_INPUT, "a slice of %g channels of %g tokens is more than there is, %g of %g",
+                     layer->shape.channels, layer->shape.height * layer->shape.width, channels, tokens);
+}
+
+pace_status pace_infer_append(pace_layer *layer, const pace_layer_inputs *from) {
+    layer->shape = (pace_shape){false, from->shape[0].sharded, from->shape[0].channels, 0, 1, true};
+    for (size_t i = 0; i < from->count; i++) {
+        PACE_TRY(tokens_only(&from->shape[i]));
+        if (from->shape[i].channels != layer->shape.channels || from->shape[i].sharded != layer->shape.sharded)
+            return pace_fail(PACE_E_INPUT, "branch 1 gives %g channels, branch %zu gives %g", layer->shape.channels,
+                             i + 1, from->shape[i].channels);
+        layer->shape.height += from->shape[i].height * from->shape[i].width;
+    }
+    return PACE_OK;
+}
+
 pace_status pace_infer_pool(pace_layer *layer, const pace_layer_inputs *from) {
     PACE_TRY(image_only(&from->shape[0]));
     if (OPT(layer, STRIDE) < 0) {
@@ -92,18 +168,20 @@ pace_status pace_infer_select(pace_layer *layer, const pace_layer_inputs *from) 
 
 pace_status pace_infer_linear(pace_layer *layer, const pace_layer_inputs *from) {
     double in = from->shape[0].channels, out = OPT(layer, OUT), bias = OPT(layer, BIAS);
-    if (from->shape[0].height != 1 || from->shape[0].width != 1)
+    if (!from->shape[0].tokens && (from->shape[0].height != 1 || from->shape[0].width != 1))
         return pace_fail(PACE_E_INPUT, "expected a vector, found an image of %g x %g: flatten it first",
                          from->shape[0].height, from->shape[0].width);
     if (from->shape[0].sharded != (layer->shard == PACE_SHARD_ROW))
         return pace_fail(PACE_E_INPUT, from->shape[0].sharded
                                            ? "what comes in is split: expected \"shard: row\""
                                            : "what comes in is not split: \"shard: row\" does not fit");
-    layer->shape = (pace_shape){from->shape[0].sequence, layer->shard == PACE_SHARD_COLUMN, out, 1, 1};
+    layer->shape = from->shape[0];
+    layer->shape.sharded = layer->shard == PACE_SHARD_COLUMN;
+    layer->shape.channels = out;
     bool tied = OPT(layer, TIED) > 0;
     layer->parameters = (tied ? 0 : in * out) + (bias > 0 ? out : 0);
     layer->tensors = (unsigned)(tied ? 0 : 1) + (unsigned)(bias > 0 ? 1 : 0);
-    each_place(layer, &from->shape[0], in * out);
+    each_place(layer, &from->shape[0], in * out * layer->shape.height * layer->shape.width);
     return PACE_OK;
 }
 
@@ -118,16 +196,40 @@ pace_status pace_infer_norm(pace_layer *layer, const pace_layer_inputs *from) {
     return PACE_OK;
 }
 
+pace_status pace_infer_layer_norm(pace_layer *layer, const pace_layer_inputs *from) {
+    PACE_TRY(pace_infer_norm(layer, from));
+    if (OPT(layer, AFFINE) > 0) return PACE_OK;
+    layer->tensors = 0;
+    layer->parameters = 0;
+    return PACE_OK;
+}
+
+/* GROUPS of neighbouring channels have a mean and a variance each. */
+pace_status pace_infer_group_norm(pace_layer *layer, const pace_layer_inputs *from) {
+    if (fmod(from->shape[0].channels, OPT(layer, GROUPS)) != 0)
+        return pace_fail(PACE_E_INPUT, "%g channels do not divide into %g groups", from->shape[0].channels,
+                         OPT(layer, GROUPS));
+    OPT(layer, WIDTH) = from->shape[0].channels;
+    return pace_infer_norm(layer, from);
+}
+
+pace_status pace_infer_channel_scale(pace_layer *layer, const pace_layer_inputs *from) {
+    layer->shape = from->shape[0];
+    layer->tensors = 1;
+    layer->parameters = from->shape[0].channels;
+    return PACE_OK;
+}
+
 pace_status pace_infer_embedding(pace_layer *layer, const pace_layer_inputs *from) {
     if (!from->shape[0].sequence) return pace_fail(PACE_E_INPUT, "expected a sequence of tokens");
-    layer->shape = (pace_shape){true, false, OPT(layer, WIDTH), 1, 1};
+    layer->shape = (pace_shape){true, false, OPT(layer, WIDTH), 1, 1, false};
     layer->tensors = OPT(layer, TIED) > 0 ? 0 : 1;
     layer->parameters = layer->tensors * OPT(layer, ROWS) * OPT(layer, WIDTH);
     return PACE_OK;
 }
 
 pace_status pace_infer_positions(pace_layer *layer, const pace_layer_inputs *from) {
-    if (!from->shape[0].sequence) return pace_fail(PACE_E_INPUT, "expected a sequence");
+    if (!from->shape[0].sequence && !from->shape[0].tokens) return pace_fail(PACE_E_INPUT, "expected a sequence");
     layer->shape = from->shape[0];
     layer->tensors = 1;
     layer->parameters = OPT(layer, ROWS) * from->shape[0].channels;
@@ -153,6 +255,17 @@ pace_status pace_infer_interaction(pace_layer *layer, const pace_layer_inputs *f
     return PACE_OK;
 }
 
+/* Every query with every key, or within a window of them. */
+static pace_status count_attention(pace_layer *layer, const pace_shape *queries, const pace_shape *keys) {
+    double window = OPT(layer, WINDOW), count = OPT(layer, HEADS) * (OPT(layer, HEAD_DIM) + OPT(layer, VALUE_DIM));
+    double seen = keys->height * keys->width;
+    if (window > 0 && (!keys->tokens || !queries->tokens || fmod(seen, window) != 0))
+        return pace_fail(PACE_E_INPUT, "\"window\": expected the tokens of an image, in whole windows of %g", window);
+    if (window > 0) seen = window;
+    layer->multiply_adds[queries->sequence + keys->sequence] = count * queries->height * queries->width * seen;
+    return PACE_OK;
+}
+
 /* Query, key and value in one tensor, or in three. The output has the queries' sequence. */
 pace_status pace_infer_attention(pace_layer *layer, const pace_layer_inputs *from) {
     double heads = OPT(layer, HEADS);
@@ -162,15 +275,15 @@ pace_status pace_infer_attention(pace_layer *layer, const pace_layer_inputs *fro
     double dim = OPT(layer, HEAD_DIM);
     if (OPT(layer, VALUE_DIM) < 0) OPT(layer, VALUE_DIM) = dim;
     for (size_t i = 0; i < from->count; i++)
-        if (!from->shape[i].sequence || from->shape[i].sharded != from->shape[0].sharded)
+        if (!(from->shape[i].sequence || from->shape[i].tokens) || from->shape[i].sharded != from->shape[0].sharded)
             return pace_fail(PACE_E_INPUT, "expected sequences, all split alike");
     if (from->count == 2 || dim != floor(dim) || dim < 1 || fmod(heads, kv_heads) != 0)
         return pace_fail(PACE_E_INPUT,
                          "%zu inputs of %g channels do not fit %g heads of queries and %g of keys and values",
                          from->count, from->shape[0].channels, heads, kv_heads);
-    layer->shape = (pace_shape){true, from->shape[0].sharded, heads * OPT(layer, VALUE_DIM), 1, 1};
-    layer->multiply_adds[2] = heads * (dim + OPT(layer, VALUE_DIM));
-    return PACE_OK;
+    layer->shape = from->shape[0];
+    layer->shape.channels = heads * OPT(layer, VALUE_DIM);
+    return count_attention(layer, &from->shape[0], &from->shape[from->count - 1]);
 }
 
 /* softmax(v . tanh(q + k)) over all pairs, then the mean of the keys (Bahdanau et al. 2015), with a learned scale and
@@ -189,7 +302,7 @@ pace_status pace_infer_additive_attention(pace_layer *layer, const pace_layer_in
 pace_status pace_infer_lstm(pace_layer *layer, const pace_layer_inputs *from) {
     double hidden = OPT(layer, HIDDEN), directions = OPT(layer, BIDIRECTIONAL) > 0 ? 2 : 1;
     if (!from->shape[0].sequence) return pace_fail(PACE_E_INPUT, "expected a sequence");
-    layer->shape = (pace_shape){true, false, hidden * directions, 1, 1};
+    layer->shape = (pace_shape){true, false, hidden * directions, 1, 1, false};
     double in = from->shape[0].channels, weights = 0;
     for (double i = 0; i < OPT(layer, LAYERS); i++) {
         weights += directions * 4 * hidden * (in + hidden);
@@ -224,22 +337,13 @@ static pace_status fail_branch(const pace_shape *inputs, size_t i) {
                      inputs[0].height, inputs[0].width, i + 1, inputs[i].channels, inputs[i].height, inputs[i].width);
 }
 
-/* Product of tensors of one shape, or of an image and a number for each of its channels. */
-pace_status pace_infer_multiply(pace_layer *layer, const pace_layer_inputs *from) {
+/* Product or sum of tensors of one shape, or of an image and a number for each of its channels. */
+pace_status pace_infer_join(pace_layer *layer, const pace_layer_inputs *from) {
     for (size_t i = 1; i < from->count; i++) {
         bool alike = flat(&from->shape[i]) == flat(&from->shape[0]),
              one = from->shape[i].height == 1 && from->shape[i].width == 1;
         if (!is_as_wide(&from->shape[i], &from->shape[0]) || !(alike || one)) return fail_branch(from->shape, i);
     }
-    layer->shape = from->shape[0];
-    return PACE_OK;
-}
-
-/* Sum of tensors of one shape. */
-pace_status pace_infer_join(pace_layer *layer, const pace_layer_inputs *from) {
-    for (size_t i = 1; i < from->count; i++)
-        if (flat(&from->shape[i]) != flat(&from->shape[0]) || !is_as_wide(&from->shape[i], &from->shape[0]))
-            return fail_branch(from->shape, i);
     layer->shape = from->shape[0];
     return PACE_OK;
 }

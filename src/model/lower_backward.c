@@ -18,16 +18,16 @@ static void give_gradient(pace_lowering *to, uint32_t number) {
                                        to->bytes[number]));
 }
 
-static void give_all(pace_lowering *to, const layer_view *view) {
+void pace_backward_give(pace_lowering *to, const layer_view *view) {
     for (uint32_t i = 0; i < view->layer->input_count; i++)
         give_gradient(to, to->model->inputs.items[view->layer->first_input + i]);
 }
 
 /* A function with one kernel. */
-static void simple(pace_lowering *to, const layer_view *view, const char *function, const char *name, pace_op op) {
+void pace_backward_map(pace_lowering *to, const layer_view *view, const char *function, const char *name, pace_op op) {
     pace_emit_open_backward(to, function);
     pace_emit_op(to, name, op);
-    give_all(to, view);
+    pace_backward_give(to, view);
     pace_emit_close_backward(to);
 }
 
@@ -42,7 +42,7 @@ static void accumulate(pace_lowering *to, double elements) {
 }
 
 /* The layer's parameter tensors: the weights together are all but the biases. */
-static void accumulate_all(pace_lowering *to, const layer_view *view) {
+void pace_backward_keep(pace_lowering *to, const layer_view *view) {
     double all = pace_lower_parameters(to, view->layer);
     for (unsigned i = 0; i < view->layer->tensors; i++) accumulate(to, all / view->layer->tensors);
 }
@@ -87,7 +87,7 @@ void pace_backward_convolution(pace_lowering *to, const layer_view *view) {
         pace_emit_launch(to, pace_emit_sums(to, view->layer->shape.channels, pace_emit_places(to, &view->layer->shape),
                                             view->bytes));
     pace_emit_close(to);
-    give_all(to, view);
+    pace_backward_give(to, view);
     pace_emit_close_backward(to);
     cast_parameters_back(to, view);
     accumulate_weight_and_bias(to, view, view->layer->shape.channels);
@@ -128,7 +128,7 @@ void pace_backward_linear(pace_lowering *to, const layer_view *view) {
     if (weights)
         pace_emit_op(to, "aten::mm", pace_emit_in_segment(to, layer, pace_emit_gemm(to, 1, n, k, m, view->bytes)));
     if (bias && weights) pace_emit_op(to, "aten::sum", pace_emit_sums(to, n, m, view->bytes));
-    if (inputs) give_all(to, view);
+    if (inputs) pace_backward_give(to, view);
     pace_emit_close_backward(to);
     if (inputs && view->wants && layer->shard == PACE_SHARD_COLUMN && to->config->tp > 1 && is_last_to_read(to, view))
         pace_emit_exchange(to, "allreduce", PACE_GROUP_TENSOR, m * view->input->shape.channels * view->bytes);
@@ -140,23 +140,23 @@ void pace_backward_linear(pace_lowering *to, const layer_view *view) {
 
 void pace_backward_batch_norm(pace_lowering *to, const layer_view *view) {
     pace_op op = pace_lower_batch_norm(to, view, PACE_PASS_BACKWARD);
-    simple(to, view, "CudnnBatchNormBackward0", "aten::cudnn_batch_norm_backward", op);
-    accumulate_all(to, view);
+    pace_backward_map(to, view, "CudnnBatchNormBackward0", "aten::cudnn_batch_norm_backward", op);
+    pace_backward_keep(to, view);
 }
 
 void pace_backward_layer_norm(pace_lowering *to, const layer_view *view) {
-    simple(to, view, "NativeLayerNormBackward0", "aten::native_layer_norm_backward",
-           pace_lower_layer_norm(to, view->layer, PACE_PASS_BACKWARD, view->bytes));
-    accumulate_all(to, view);
+    pace_backward_map(to, view, "NativeLayerNormBackward0", "aten::native_layer_norm_backward",
+                      pace_lower_layer_norm(to, view->layer, PACE_PASS_BACKWARD, view->bytes));
+    pace_backward_keep(to, view);
 }
 
 void pace_backward_rms_norm(pace_lowering *to, const layer_view *view) {
     double n = view->elements, columns = view->layer->option[PACE_OPTION_WIDTH], rows = n / columns;
     int wide = pace_lower_norm_bytes(to, view->bytes);
     if (to->config->fuses_norms) {
-        simple(to, view, "FusedRmsNormBackward0", "aten::_fused_rms_norm_backward",
-               pace_lower_layer_norm(to, view->layer, PACE_PASS_BACKWARD, view->bytes));
-        accumulate_all(to, view);
+        pace_backward_map(to, view, "FusedRmsNormBackward0", "aten::_fused_rms_norm_backward",
+                          pace_lower_layer_norm(to, view->layer, PACE_PASS_BACKWARD, view->bytes));
+        pace_backward_keep(to, view);
         return;
     }
     pace_emit_open_backward(to, "MulBackward0"); /* by the weight */
@@ -166,14 +166,14 @@ void pace_backward_rms_norm(pace_lowering *to, const layer_view *view) {
         pace_emit_op(to, "aten::sum", pace_emit_sums(to, columns, rows, view->bytes));
     }
     pace_emit_close_backward(to);
-    accumulate_all(to, view);
+    pace_backward_keep(to, view);
     cast_back(to, n, view->bytes, wide);
     pace_emit_open_backward(to, "MulBackward0"); /* by the scale */
     pace_emit_op(to, "aten::mul", pace_emit_elementwise(to, "mul", n, 1, 1, wide));
     pace_emit_op(to, "aten::mul", pace_emit_elementwise(to, "mul", n, 2, 1, wide));
     pace_emit_op(to, "aten::sum", pace_emit_sums(to, rows, columns, wide));
     pace_emit_close_backward(to);
-    simple(to, view, "RsqrtBackward0", "aten::mul", pace_emit_elementwise(to, "mul", rows, 2, 1, wide));
+    pace_backward_map(to, view, "RsqrtBackward0", "aten::mul", pace_emit_elementwise(to, "mul", rows, 2, 1, wide));
     pace_emit_backward_view(to, "AddBackward0");
     one_map(to, "MeanBackward1", "aten::div", "div", n, 0, wide);
     pace_emit_open_backward(to, "PowBackward0");
@@ -189,21 +189,22 @@ void pace_backward_activation(pace_lowering *to, const layer_view *view) {
         pace_emit_backward_op(to, activation->function, activation->backward,
                               pace_emit_elementwise(to, activation->kind, view->elements, activation->reads, 1,
                                                     view->bytes));
-        simple(to, view, "ReluBackward0", "aten::threshold_backward",
-               pace_emit_elementwise(to, "relu", view->elements, 2, 1, view->bytes));
+        pace_backward_map(to, view, "ReluBackward0", "aten::threshold_backward",
+                          pace_emit_elementwise(to, "relu", view->elements, 2, 1, view->bytes));
         return;
     }
-    simple(to, view, activation->function, activation->backward,
-           pace_emit_elementwise(to, activation->kind, view->elements, activation->reads, 1, view->bytes));
+    pace_backward_map(to, view, activation->function, activation->backward,
+                      pace_emit_elementwise(to, activation->kind, view->elements, activation->reads, 1, view->bytes));
 }
 
 void pace_backward_dropout(pace_lowering *to, const layer_view *view) {
-    simple(to, view, "NativeDropoutBackward0", "aten::native_dropout_backward",
-           pace_emit_elementwise(to, "dropout", view->elements, 1 + 1.0 / view->bytes, 1, view->bytes));
+    pace_backward_map(to, view, "NativeDropoutBackward0", "aten::native_dropout_backward",
+                      pace_emit_elementwise(to, "dropout", view->elements, 1 + 1.0 / view->bytes, 1, view->bytes));
 }
 
 void pace_backward_scale(pace_lowering *to, const layer_view *view) {
-    simple(to, view, "MulBackward0", "aten::mul", pace_emit_elementwise(to, "mul", view->elements, 1, 1, view->bytes));
+    pace_backward_map(to, view, "MulBackward0", "aten::mul",
+                      pace_emit_elementwise(to, "mul", view->elements, 1, 1, view->bytes));
 }
 
 /* Windows may overlap: the gradient is zeroed, then added to. */
@@ -214,17 +215,18 @@ void pace_backward_pool(pace_lowering *to, const layer_view *view) {
     if (max) pace_emit_op(to, "aten::zero_", pace_emit_copy(to, "fill", view->in_elements, view->bytes));
     pace_emit_launch(to, pace_lower_pooling(to, view->layer, PACE_PASS_BACKWARD, view->bytes));
     pace_emit_close(to);
-    give_all(to, view);
+    pace_backward_give(to, view);
     pace_emit_close_backward(to);
 }
 
 void pace_backward_adaptive_pool(pace_lowering *to, const layer_view *view) {
     if (view->layer->shape.height == 1)
-        simple(to, view, "MeanBackward1", "aten::div",
-               pace_emit_elementwise(to, "div", view->in_elements, view->elements / view->in_elements, 1, view->bytes));
+        pace_backward_map(to, view, "MeanBackward1", "aten::div",
+                          pace_emit_elementwise(to, "div", view->in_elements, view->elements / view->in_elements, 1,
+                                                view->bytes));
     else
-        simple(to, view, "AdaptiveAvgPool2DBackward0", "aten::_adaptive_avg_pool2d_backward",
-               pace_lower_pooling(to, view->layer, PACE_PASS_BACKWARD, view->bytes));
+        pace_backward_map(to, view, "AdaptiveAvgPool2DBackward0", "aten::_adaptive_avg_pool2d_backward",
+                          pace_lower_pooling(to, view->layer, PACE_PASS_BACKWARD, view->bytes));
 }
 
 /* The gradient of the whole table, zeroes but for the rows that were looked up. */
@@ -254,7 +256,7 @@ void pace_backward_positions(pace_lowering *to, const layer_view *view) {
     if (!to->frozen)
         pace_emit_op(to, "aten::sum", /* over the samples */
                      pace_emit_sums(to, view->elements / to->batch, to->batch, view->bytes));
-    give_all(to, view);
+    pace_backward_give(to, view);
     pace_emit_close_backward(to);
     embedding_gradient(to, view, view->layer->shape.channels);
 }
@@ -262,8 +264,8 @@ void pace_backward_positions(pace_lowering *to, const layer_view *view) {
 /* Lin et al.'s kernel updates the rows in place: there is no gradient to keep. */
 void pace_backward_embedding_bag(pace_lowering *to, const layer_view *view) {
     if (to->config->ep > 1) pace_emit_exchange(to, "alltoall", PACE_GROUP_EXPERT, view->elements * view->bytes);
-    simple(to, view, "LookupFunctionBackward", "LookupFunctionBackward",
-           pace_lower_embedding(to, view->layer, PACE_PASS_BACKWARD, view->bytes));
+    pace_backward_map(to, view, "LookupFunctionBackward", "LookupFunctionBackward",
+                      pace_lower_embedding(to, view->layer, PACE_PASS_BACKWARD, view->bytes));
 }
 
 void pace_backward_interaction(pace_lowering *to, const layer_view *view) {
@@ -281,7 +283,7 @@ void pace_backward_interaction(pace_lowering *to, const layer_view *view) {
     pace_emit_backward_view(to, "TransposeBackward0");
     pace_emit_op(to, "aten::add", pace_emit_elementwise(to, "add", to->batch * vectors * width, 2, 1, view->bytes));
     pace_emit_open_backward(to, "CatBackward0");
-    give_all(to, view);
+    pace_backward_give(to, view);
     pace_emit_close_backward(to);
 }
 
@@ -319,7 +321,7 @@ void pace_backward_local_norm(pace_lowering *to, const layer_view *view) {
     pace_emit_open_backward(to, "MulBackward0");
     for (int i = 0; i < 2; i++) pace_emit_op(to, "aten::mul", pace_emit_elementwise(to, "mul", n, 2, 1, bytes));
     pace_emit_op(to, "aten::add", pace_emit_elementwise(to, "add", n, 2, 1, bytes));
-    give_all(to, view);
+    pace_backward_give(to, view);
     pace_emit_close_backward(to);
 }
 
@@ -376,7 +378,7 @@ void pace_backward_attention(pace_lowering *to, const layer_view *view) {
                               pace_emit_copy(to, "concat", view->in_elements, view->bytes));
     }
     pace_emit_open_backward(to, "TransposeBackward0");
-    give_all(to, view);
+    pace_backward_give(to, view);
     pace_emit_close_backward(to);
 }
 
@@ -391,12 +393,12 @@ void pace_backward_additive_attention(pace_lowering *to, const layer_view *view)
     pace_emit_op(to, "aten::ger", pace_emit_gemm(to, 1, pairs, width, 1, bytes));
     pace_emit_op(to, "aten::mv", pace_emit_gemm(to, 1, width, 1, pairs, bytes));
     pace_emit_close_backward(to);
-    accumulate_all(to, view);
+    pace_backward_keep(to, view);
     one_map(to, "TanhBackward0", "aten::tanh_backward", "tanh", pairs * width, 2, bytes);
     pace_emit_open_backward(to, "AddBackward0");
     for (int i = 0; i < 2; i++)
         pace_emit_op(to, "aten::sum", pace_emit_sums(to, pairs / to->sequence * width, to->sequence, bytes));
-    give_all(to, view);
+    pace_backward_give(to, view);
     pace_emit_close_backward(to);
 }
 
@@ -418,10 +420,10 @@ void pace_backward_lstm(pace_lowering *to, const layer_view *view) {
         pace_emit_launch(to, pace_emit_gemm(to, 1, 4 * hidden, hidden, rows, view->bytes));
     }
     pace_emit_close(to);
-    give_all(to, view);
+    pace_backward_give(to, view);
     pace_emit_close_backward(to);
     cast_parameters_back(to, view);
-    accumulate_all(to, view);
+    pace_backward_keep(to, view);
 }
 
 static void grouped_back(pace_lowering *to, const pace_layer *layer, const pace_expert_size *size, double n, double k,
@@ -496,7 +498,7 @@ void pace_backward_experts(pace_lowering *to, const layer_view *view) {
     if (forms_weights(to))
         pace_emit_op(to, "aten::mm", pace_emit_gemm(to, 1, option[PACE_OPTION_EXPERTS], in, tokens, bytes));
     pace_emit_op(to, "aten::add_", pace_emit_elementwise(to, "add", tokens * in, 2, 1, bytes));
-    give_all(to, view);
+    pace_backward_give(to, view);
     pace_emit_close_backward(to);
     if (to->turn.pass == PACE_TURN_INPUTS) return;
     cast_parameters_back(to, view);
@@ -507,36 +509,42 @@ void pace_backward_view(pace_lowering *to, const layer_view *view) {
     bool select = view->layer->kind == PACE_LAYER_SELECT;
     pace_emit_open_backward(to, select ? "SelectBackward0" : "ViewBackward0");
     if (select) pace_emit_op(to, "aten::select_backward", pace_emit_copy(to, "fill", view->in_elements, view->bytes));
-    give_all(to, view);
+    pace_backward_give(to, view);
     pace_emit_close_backward(to);
+}
+
+/* The gradient of a number for each channel: the sum over its places. */
+static void sum_places(pace_lowering *to, const layer_view *view, uint32_t i) {
+    double share = pace_lower_share_of_input(to, view, i);
+    if (share < 1) pace_emit_op(to, "aten::sum", pace_emit_sums(to, view->elements * share, 1 / share, view->bytes));
 }
 
 void pace_backward_add(pace_lowering *to, const layer_view *view) {
     pace_emit_open_backward(to, "AddBackward0");
-    give_all(to, view);
+    for (uint32_t i = 1; i < view->layer->input_count; i++) sum_places(to, view, i);
+    pace_backward_give(to, view);
     pace_emit_close_backward(to);
 }
 
-/* The gradient of one factor; where that is a number for each channel, the sum over its places. */
 static void backward_factor(pace_lowering *to, const layer_view *view, uint32_t i) {
-    double share = pace_lower_share_of_input(to, view, i), other = 0, rows = view->elements * share;
+    double other = 0;
     for (uint32_t k = 0; k < view->layer->input_count; k++)
         if (k != i) other += pace_lower_share_of_input(to, view, k);
     pace_emit_op(to, "aten::mul", pace_emit_elementwise(to, "mul", view->elements, 1 + other, 1, view->bytes));
-    if (share < 1) pace_emit_op(to, "aten::sum", pace_emit_sums(to, rows, 1 / share, view->bytes));
+    sum_places(to, view, i);
 }
 
 void pace_backward_multiply(pace_lowering *to, const layer_view *view) {
     pace_emit_open_backward(to, "MulBackward0");
     for (uint32_t i = 0; i < view->layer->input_count; i++) backward_factor(to, view, i);
-    give_all(to, view);
+    pace_backward_give(to, view);
     pace_emit_close_backward(to);
 }
 
 void pace_backward_concat(pace_lowering *to, const layer_view *view) {
     pace_emit_open_backward(to, "CatBackward0");
     for (uint32_t i = 0; i < view->layer->input_count; i++) pace_emit_host(to, "aten::narrow");
-    give_all(to, view);
+    pace_backward_give(to, view);
     pace_emit_close_backward(to);
 }
 
@@ -544,9 +552,10 @@ void pace_backward_loss(pace_lowering *to, const layer_view *view) {
     double rows = pace_emit_places(to, &view->input->shape), columns = pace_emit_channels(to, &view->input->shape);
     if (strcmp(view->layer->word, "cross_entropy") != 0) {
         bool square = strcmp(view->layer->word, "mse") == 0;
-        simple(to, view, square ? "MseLossBackward0" : "BinaryCrossEntropyBackward0",
-               square ? "aten::mse_loss_backward" : "aten::binary_cross_entropy_backward",
-               pace_emit_rows(to, PACE_OP_LOSS, view->layer->word, PACE_PASS_BACKWARD, rows, columns, view->bytes));
+        pace_backward_map(to, view, square ? "MseLossBackward0" : "BinaryCrossEntropyBackward0",
+                          square ? "aten::mse_loss_backward" : "aten::binary_cross_entropy_backward",
+                          pace_emit_rows(to, PACE_OP_LOSS, view->layer->word, PACE_PASS_BACKWARD, rows, columns,
+                                         view->bytes));
         return;
     }
     pace_emit_open_backward(to, "NllLossBackward0");
@@ -555,8 +564,8 @@ void pace_backward_loss(pace_lowering *to, const layer_view *view) {
     pace_emit_launch(to, pace_emit_rows(to, PACE_OP_LOSS, "nll", PACE_PASS_BACKWARD, rows, 1, view->bytes));
     pace_emit_close(to);
     pace_emit_close_backward(to);
-    simple(to, view, "LogSoftmaxBackward0", "aten::_log_softmax_backward_data",
-           pace_emit_rows(to, PACE_OP_SOFTMAX, "log", PACE_PASS_BACKWARD, rows, columns, view->bytes));
+    pace_backward_map(to, view, "LogSoftmaxBackward0", "aten::_log_softmax_backward_data",
+                      pace_emit_rows(to, PACE_OP_SOFTMAX, "log", PACE_PASS_BACKWARD, rows, columns, view->bytes));
 }
 
 void pace_lower_backward(pace_lowering *to, uint32_t number) {

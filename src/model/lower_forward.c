@@ -20,7 +20,8 @@ void pace_lower_read_loss(pace_lowering *to) {
 
 /* Networks for images add in place, those for sequences do not. */
 void pace_forward_join(pace_lowering *to, const layer_view *view) {
-    bool add = view->layer->kind == PACE_LAYER_ADD, in_place = add && !view->layer->shape.sequence;
+    bool add = view->layer->kind == PACE_LAYER_ADD,
+         in_place = add && !view->layer->shape.sequence && !view->layer->shape.tokens;
     for (uint32_t i = 1; i < view->layer->input_count; i++)
         pace_emit_op(to,
                      in_place ? "aten::add_"

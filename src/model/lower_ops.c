@@ -62,15 +62,22 @@ static pace_precision held(const pace_lowering *to, int bytes) {
     return bytes != 2 ? PACE_FP32 : pace_config_matrix_precision(to->config) == PACE_FP16 ? PACE_FP16 : PACE_BF16;
 }
 
+static double tokens_of(const pace_lowering *to, const pace_shape *shape) {
+    return shape->sequence ? to->sequence : shape->height * shape->width;
+}
+
 pace_attention pace_lower_attention_size(const pace_lowering *to, const pace_layer *layer) {
     const double *option = layer->option;
     double tp = layer->shape.sharded ? to->config->tp : 1;
     double kv_heads = option[PACE_OPTION_KV_HEADS] / tp; /* fewer than ranks: each holds one */
-    return (pace_attention){.b = to->batch,
+    const pace_shape *keys = &pace_layer_input(to->model, layer, layer->input_count - 1)->shape;
+    double queries = tokens_of(to, &layer->shape), window = option[PACE_OPTION_WINDOW];
+    double seen = tokens_of(to, keys) * (keys->sequence ? to->config->cp : 1); /* those of the other ranks come by */
+    return (pace_attention){.b = to->batch * (window > 0 ? queries / window : 1),
                             .heads = option[PACE_OPTION_HEADS] / tp,
                             .kv_heads = kv_heads < 1 ? 1 : kv_heads,
-                            .queries = to->sequence,
-                            .keys = to->sequence * to->config->cp, /* those of the other ranks come by */
+                            .queries = window > 0 ? window : queries,
+                            .keys = window > 0 ? window : seen,
                             .head_dim = option[PACE_OPTION_HEAD_DIM],
                             .value_dim = option[PACE_OPTION_VALUE_DIM],
                             .causal = option[PACE_OPTION_CAUSAL] > 0,
@@ -112,19 +119,22 @@ static const char *layout_kind(const pace_lowering *to, int bytes) {
     return bytes == 2 && pace_config_holds_nchw(to->config) ? "nchw" : "";
 }
 
+pace_op pace_lower_convolution_op(const pace_lowering *to, pace_op op, int bytes) {
+    op.precision = bytes == 2 ? held(to, 2) : pace_config_convolution_precision(to->config);
+    op.element_bytes = bytes;
+    return finish(op, layout_kind(to, bytes));
+}
+
 pace_op pace_lower_convolution(const pace_lowering *to, const pace_layer *layer, pace_pass pass, int bytes) {
     const double *option = layer->option;
     const pace_shape *in = &pace_layer_input(to->model, layer, 0)->shape;
-    return finish((pace_op){.family = PACE_OP_CONVOLUTION,
-                            .pass = pass,
-                            .precision = bytes == 2 ? held(to, 2) : pace_config_convolution_precision(to->config),
-                            .element_bytes = bytes,
-                            .size = {to->batch, in->channels, in->height, in->width, layer->shape.channels,
-                                     option[PACE_OPTION_KERNEL], option[PACE_OPTION_KERNEL_WIDTH],
-                                     option[PACE_OPTION_STRIDE], option[PACE_OPTION_STRIDE_WIDTH],
-                                     option[PACE_OPTION_PAD], option[PACE_OPTION_PAD_WIDTH],
-                                     option[PACE_OPTION_DILATION], option[PACE_OPTION_GROUPS]}},
-                  layout_kind(to, bytes));
+    pace_op op = {.family = PACE_OP_CONVOLUTION,
+                  .pass = pass,
+                  .size = {to->batch, in->channels, in->height, in->width, layer->shape.channels,
+                           option[PACE_OPTION_KERNEL], option[PACE_OPTION_KERNEL_WIDTH], option[PACE_OPTION_STRIDE],
+                           option[PACE_OPTION_STRIDE_WIDTH], option[PACE_OPTION_PAD], option[PACE_OPTION_PAD_WIDTH],
+                           option[PACE_OPTION_DILATION], option[PACE_OPTION_GROUPS]}};
+    return pace_lower_convolution_op(to, op, bytes);
 }
 
 /* Windows that hang over the far edge are padding on one side, so half of it on each: chosen so that the operation
@@ -165,7 +175,7 @@ pace_op pace_lower_embedding(const pace_lowering *to, const pace_layer *layer, p
     double rows = option[PACE_OPTION_ROWS] / (layer->kind == PACE_LAYER_EMBEDDING ? to->config->tp : 1);
     double width = option[PACE_OPTION_WIDTH];
     if (layer->kind == PACE_LAYER_POSITIONS) {
-        b = to->sequence;
+        b = tokens_of(to, &layer->shape);
         width = layer->shape.channels;
     }
     if (layer->kind == PACE_LAYER_EMBEDDING_BAG) {

@@ -61,6 +61,8 @@ pace_op pace_lower_attention(const pace_lowering *to, const pace_attention *size
 /** Flash attention has no single precision; the memory-efficient kernel does. */
 const char *pace_lower_attention_name(int bytes, bool backward);
 pace_op pace_lower_convolution(const pace_lowering *to, const pace_layer *layer, pace_pass pass, int bytes);
+/** A convolution of the pass and the sizes that `op` has, in the layer's precision and the layout of its images. */
+pace_op pace_lower_convolution_op(const pace_lowering *to, pace_op op, int bytes);
 pace_op pace_lower_pooling(const pace_lowering *to, const pace_layer *layer, pace_pass pass, int bytes);
 pace_op pace_lower_embedding(const pace_lowering *to, const pace_layer *layer, pace_pass pass, int bytes);
 pace_op pace_lower_layer_norm(const pace_lowering *to, const pace_layer *layer, pace_pass pass, int bytes);
@@ -68,6 +70,15 @@ pace_op pace_lower_tril(const pace_lowering *to, double vectors, pace_pass pass,
 pace_op pace_lower_dropout(const pace_lowering *to, double elements, int bytes);
 pace_op pace_lower_other(const pace_lowering *to, const char *kind, double elements, int bytes);
 pace_expert_size pace_lower_expert_size(const pace_lowering *to, const pace_layer *layer);
+
+/* Backward, of every kind of layer: */
+/** One more gradient for each of the layer's inputs. */
+void pace_backward_give(pace_lowering *to, const pace_layer_view *view);
+/** Keeps a gradient of each of its parameter tensors. */
+void pace_backward_keep(pace_lowering *to, const pace_layer_view *view);
+/** A function with one operation, which gives its inputs their gradients. */
+void pace_backward_map(pace_lowering *to, const pace_layer_view *view, const char *function, const char *name,
+                       pace_op op);
 
 /** Sends each token to the ranks of its experts, or back (expert parallelism). */
 void pace_lower_dispatch(pace_lowering *to, const pace_expert_size *size, double channels, int bytes);

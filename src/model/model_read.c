@@ -430,16 +430,17 @@ bool pace_model_is_key(const char *text, size_t length) {
 
 static pace_status read_shape(pace_layer *layer, const model_reader *reader, const pace_yaml_node *spec,
                               const pace_scope *scope) {
-    static const char *const words[] = {"image", "tokens", "features", "indices", "vectors"};
-    enum { IMAGE, TOKENS, VECTORS = 4, WORDS };
+    static const char *const words[] = {"image", "tokens", "features", "indices", "vectors", "states"};
+    enum { IMAGE, TOKENS, VECTORS = 4, STATES, WORDS };
     const char *key = pace_yaml_count(spec) == 1 ? pace_yaml_key(spec, 0) : NULL;
     const pace_yaml_node *value = pace_yaml_item(spec, 0);
     double sizes[3] = {1, 1, 1};
     size_t word = 0, count = pace_yaml_is_list(value) ? pace_yaml_count(value) : 1;
     while (word < WORDS && (!key || strcmp(words[word], key) != 0)) word++;
-    if (word == WORDS || count != (word == IMAGE ? 3 : word == VECTORS ? 2 : 1))
+    if (word == WORDS || count != (word == IMAGE ? 3 : word >= VECTORS ? 2 : 1))
         return fail_at(reader, spec,
                        "expected {image: [channels, height, width]}, {tokens: N}, {vectors: [N, width]}, "
+                       "{states: [N, width]}, "
                        "{features: N} or {indices: N}");
     for (size_t i = 0; i < count; i++) {
         const pace_yaml_node *item = pace_yaml_is_list(value) ? pace_yaml_item(value, i) : value;
@@ -454,7 +455,12 @@ static pace_status read_shape(pace_layer *layer, const model_reader *reader, con
         sizes[0] = word == VECTORS ? sizes[1] : 1;
         sizes[1] = 1;
     }
-    layer->shape = (pace_shape){sequence, false, sizes[0], sizes[1], sizes[2]};
+    if (word == STATES) {
+        double tokens = sizes[0];
+        sizes[0] = sizes[1];
+        sizes[1] = tokens;
+    }
+    layer->shape = (pace_shape){sequence, false, sizes[0], sizes[1], sizes[2], word == STATES};
     return PACE_OK;
 }
 

@@ -47,12 +47,19 @@ double pace_kept_softmax(const pace_model *model, const pace_layer *layer, const
     return 4 * elements_of(model, layer, config);
 }
 
+static double tokens_of(const pace_model *model, const pace_shape *shape, const pace_config *config) {
+    return shape->sequence ? pace_model_sequence(model, config) : shape->height * shape->width;
+}
+
 double pace_kept_attention(const pace_model *model, const pace_layer *layer, const pace_config *config,
                            int element_bytes) {
-    double sequence = pace_model_sequence(model, config);
     double heads = layer->option[PACE_OPTION_HEADS] / (layer->shape.sharded ? config->tp : 1);
-    if (!pace_model_forms_scores(model, config)) return heads * sequence / config->cp * 4; /* a scale per row */
-    double scores = heads * sequence / config->cp * sequence;
+    double window = layer->option[PACE_OPTION_WINDOW];
+    double queries = tokens_of(model, &layer->shape, config);
+    double rows = heads * queries / (layer->shape.sequence ? config->cp : 1);
+    if (!pace_model_forms_scores(model, config)) return rows * 4; /* a scale per row */
+    double keys = tokens_of(model, &pace_layer_input(model, layer, layer->input_count - 1)->shape, config);
+    double scores = rows * (window > 0 ? window : keys);
     bool cast = pace_config_is_amp(config), dropped = layer->option[PACE_OPTION_DROPOUT] > 0;
     double softmax = cast ? 4 : element_bytes,
            given = cast || dropped ? element_bytes : 0; /* to the product behind it */

@@ -127,6 +127,25 @@ TEST(test_parameters) {
         {"gpt-oss-120b", 116829156672 - 36 * 64},
         {"deepseek-v2", 235741434880},
         {"deepseek-v3", 671026419200 - 58 * 256},
+        {"convnext_tiny", 28589128},
+        {"convnext_small", 50223688},
+        {"convnext_base", 88591464},
+        {"convnext_large", 197767336},
+        {"swin_tiny", 28288354 - 169 * 138}, /* without tables of 13 x 13 biases a head */
+        {"swin_small", 49606258 - 169 * 282},
+        {"unet", 31037698},    /* milesial/Pytorch-UNet with 3 channels and 2 classes */
+        {"sd-1.5", 859520964}, /* diffusers: UNet2DConditionModel, FluxTransformer2DModel */
+        {"sd-2.1", 865910724},
+        {"sdxl", 2567463684},
+        {"flux.1-dev", 11901408320},
+        {"flux.1-schnell", 11891178560},
+        {"whisper-tiny", 37760640},
+        {"whisper-base", 72593920},
+        {"whisper-small", 241734912},
+        {"whisper-medium", 763857920},
+        {"whisper-large", 1543304960},
+        {"whisper-large-v3", 1543490560},
+        {"whisper-large-v3-turbo", 808878080},
         {"gnmt", 159605817}, /* of DeepLearningExamples' log, from memory; the vocabulary, 31,800, follows from it */
     };
     for (size_t i = 0; i < sizeof published / sizeof *published; i++) {
@@ -164,17 +183,21 @@ TEST(test_rounded_parameters) {
 }
 
 /* Billions of multiply-adds of one image. torchvision: "GFLOPS" of its weights' documentation, two decimals; MobileNet:
- * Howard et al. 2017, table 8 (569 million); NASNet: Zoph et al. 2018, table 2 (23.8 billion). */
+ * Howard et al. 2017, table 8 (569 million); NASNet: Zoph et al. 2018, table 2 (23.8 billion); DiT: Peebles and Xie
+ * 2023, table 1. */
 TEST(test_multiply_adds) {
     static const struct {
         const char *name;
         double billions, rounding;
     } published[] = {
-        {"alexnet", 0.71, 0.005},       {"vgg11", 7.61, 0.005},       {"vgg13", 11.31, 0.005},
-        {"vgg16", 15.47, 0.005},        {"vgg19", 19.63, 0.005},      {"resnet18", 1.81, 0.005},
-        {"resnet34", 3.66, 0.005},      {"resnet50", 4.09, 0.005},    {"resnet101", 7.80, 0.005},
-        {"resnet152", 11.51, 0.005},    {"googlenet", 1.50, 0.005},   {"inception_v3", 5.71, 0.005},
-        {"squeezenet1_0", 0.82, 0.005}, {"mobilenet", 0.569, 0.0005}, {"nasnet_large", 23.8, 0.05},
+        {"alexnet", 0.71, 0.005},       {"vgg11", 7.61, 0.005},         {"vgg13", 11.31, 0.005},
+        {"vgg16", 15.47, 0.005},        {"vgg19", 19.63, 0.005},        {"resnet18", 1.81, 0.005},
+        {"resnet34", 3.66, 0.005},      {"resnet50", 4.09, 0.005},      {"resnet101", 7.80, 0.005},
+        {"resnet152", 11.51, 0.005},    {"googlenet", 1.50, 0.005},     {"inception_v3", 5.71, 0.005},
+        {"squeezenet1_0", 0.82, 0.005}, {"mobilenet", 0.569, 0.0005},   {"nasnet_large", 23.8, 0.05},
+        {"convnext_tiny", 4.46, 0.005}, {"convnext_base", 15.36, 0.01}, {"swin_tiny", 4.49, 0.005},
+        {"swin_small", 8.74, 0.005},    {"swin_base", 15.43, 0.005},    {"dit-s", 6.06, 0.005},
+        {"dit-b", 23.01, 0.005},        {"dit-l", 80.71, 0.015},        {"dit-xl", 118.64, 0.02},
     };
     for (size_t i = 0; i < sizeof published / sizeof *published; i++) {
         pace_model model = load(published[i].name, NULL, 0);
