@@ -50,6 +50,10 @@ RELEASED = {
     "mpt-7b": (dict(model_type="mpt", d_model=4096, n_heads=32, n_layers=32, max_seq_len=2048, vocab_size=50432), 6_649_286_656, 0),
     "vit-base": (dict(model_type="vit", hidden_size=768, intermediate_size=3072, num_hidden_layers=12, num_attention_heads=12, patch_size=16,
                       image_size=224), 86_567_656, 0),
+    "whisper-small": (dict(model_type="whisper", d_model=768, encoder_layers=12, decoder_layers=12, encoder_attention_heads=12, encoder_ffn_dim=3072,
+                           num_mel_bins=80, vocab_size=51865, num_hidden_layers=12), 241_734_912, 0),
+    "wav2vec2-base-960h": (dict(model_type="wav2vec2", hidden_size=768, intermediate_size=3072, num_hidden_layers=12, num_attention_heads=12,
+                                vocab_size=32, feat_extract_norm="group", do_stable_layer_norm=False), 94_396_320, 1e-5),
 }
 REFUSED = (
     (dict(LLAMA, model_type="mamba2"), "mamba2"),
@@ -61,6 +65,8 @@ REFUSED = (
     (dict(RELEASED["Qwen3-30B-A3B"][0], mlp_only_layers=[0]), "mlp_only_layers"),
     ({"architectures": ["LlamaForCausalLM"], "hidden_size": 4096}, "model_type"),
     (dict(LLAMA, num_attention_heads=33), "33"),
+    ({"_class_name": "UNet2DConditionModel", "sample_size": 64}, "diffusers"),
+    (dict(RELEASED["wav2vec2-base-960h"][0], feat_extract_norm="layer"), "feat_extract_norm"),
 )
 
 

@@ -47,6 +47,8 @@ static const struct {
 static const struct {
     const char *member, *what, *todo;
 } documents[] = {
+    {"_class_name", "a configuration of diffusers",
+     "name the model, as sd-1.5, sdxl, dit-xl or flux.1-dev (paceline models)"},
     {"nbformat", "a notebook of Jupyter", TORCH},
     {"profiles", "a profile of speedscope or py-spy", TORCH},
     {"1", "a schedule by numbered iterations, as Primus writes for each stage of a pipeline", CONVERT},
