@@ -23,7 +23,7 @@
 static const pace_layer_rule rules[] = {
     {"conv", PACE_LAYER_CONVOLUTION, ONE_INPUT, OF(convolution), BY(convolution, convolution),
      OPTIONS(NEEDS(OUT), TAKES(KERNEL, 1), TAKES(STRIDE, 1), TAKES(PAD, 0), TAKES(GROUPS, 1), TAKES(DILATION, 1),
-             TAKES(BIAS, 1)),
+             TAKES(BIAS, 1), TAKES(TIED, 0)),
      .autocast = PACE_AUTOCAST_HALF, .keeps = PACE_KEEPS_INPUT},
     {"conv_transpose", PACE_LAYER_TRANSPOSED_CONVOLUTION, ONE_INPUT, OF(transposed_convolution),
      BY(transposed_convolution, transposed_convolution),

@@ -57,8 +57,10 @@ pace_status pace_infer_convolution(pace_layer *layer, const pace_layer_inputs *f
     PACE_TRY(windows(&layer->shape.width, from->shape[0].width, OPT(layer, KERNEL_WIDTH), OPT(layer, STRIDE_WIDTH),
                      OPT(layer, PAD_WIDTH), OPT(layer, DILATION), false));
     double weight = out * in / groups * filter;
-    layer->parameters = weight + (OPT(layer, BIAS) > 0 ? out : 0);
-    layer->tensors = OPT(layer, BIAS) > 0 ? 2 : 1;
+    if (!(OPT(layer, TIED) > 0)) {
+        layer->parameters = weight + (OPT(layer, BIAS) > 0 ? out : 0);
+        layer->tensors = OPT(layer, BIAS) > 0 ? 2 : 1;
+    }
     each_place(layer, &from->shape[0], weight * layer->shape.height * layer->shape.width);
     return PACE_OK;
 }

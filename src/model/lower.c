@@ -21,18 +21,12 @@ static pace_status check_config(const pace_model *model, const pace_config *conf
                      pace_names_text(&model->names, model->name));
 }
 
-/* An output needs a gradient when a layer before it, or its own, has parameters. */
 static void plan_layers(pace_lowering *to) {
     const pace_model *model = to->model;
-    for (uint32_t i = 0; i < model->layers.count; i++) {
-        const pace_layer *layer = &model->layers.items[i];
-        to->needs_gradient[i] = layer->parameters > 0 || layer->option[PACE_OPTION_TIED] > 0;
-        for (uint32_t k = 0; k < layer->input_count; k++) {
-            uint32_t from = model->inputs.items[layer->first_input + k];
-            to->uses[from]++;
-            if (to->needs_gradient[from]) to->needs_gradient[i] = true;
-        }
-    }
+    for (uint32_t i = 0; i < model->layers.count; i++)
+        for (uint32_t k = 0; k < model->layers.items[i].input_count; k++)
+            to->uses[model->inputs.items[model->layers.items[i].first_input + k]]++;
+    pace_model_needs_gradients(to->needs_gradient, model, to->config);
     pace_model_element_bytes(to->bytes, model, to->config);
 }
 

@@ -76,6 +76,14 @@ static void cast_parameters_back(pace_lowering *to, const layer_view *view) {
     if (cast && view->layer->parameters > 0) cast_back(to, pace_lower_parameters(to, view->layer), 2, 4);
 }
 
+/* A weight that another layer's gradient is kept for already. */
+static void add_to_tied(pace_lowering *to, const layer_view *view) {
+    const double *option = view->layer->option;
+    double filter = option[PACE_OPTION_KERNEL] * option[PACE_OPTION_KERNEL_WIDTH] / option[PACE_OPTION_GROUPS];
+    double weight = view->layer->shape.channels * view->input->shape.channels * filter;
+    if (!to->frozen) pace_emit_op(to, "aten::add_", pace_emit_elementwise(to, "add", weight, 2, 1, view->bytes));
+}
+
 void pace_backward_convolution(pace_lowering *to, const layer_view *view) {
     bool weights = !to->frozen;
     pace_emit_open_backward(to, "ConvolutionBackward0");
@@ -90,7 +98,8 @@ void pace_backward_convolution(pace_lowering *to, const layer_view *view) {
     pace_backward_give(to, view);
     pace_emit_close_backward(to);
     cast_parameters_back(to, view);
-    accumulate_weight_and_bias(to, view, view->layer->shape.channels);
+    if (view->layer->option[PACE_OPTION_TIED] > 0) add_to_tied(to, view);
+    else accumulate_weight_and_bias(to, view, view->layer->shape.channels);
 }
 
 /* Backward, the first of the layers that split the work on one input comes last: then its gradient is summed. */

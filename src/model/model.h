@@ -55,6 +55,9 @@ pace_status pace_model_check_graphs(const pace_model *model, const pace_config *
 
 /** Bytes of one element of each layer's output: `out` has room for all layers. */
 void pace_model_element_bytes(int *out, const pace_model *model, const pace_config *config);
+/** Of each layer, whether its output needs a gradient: its own parameters or those of a layer before it are trained.
+ * Beside frozen layers their adapters are. */
+void pace_model_needs_gradients(bool *out, const pace_model *model, const pace_config *config);
 /** Activation bytes of one sample on one rank: of what layers first to last make or need, what is kept for backward. */
 double pace_model_kept_bytes(const pace_model *model, const pace_config *config, uint32_t first, uint32_t last);
 

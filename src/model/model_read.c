@@ -28,13 +28,13 @@ typedef struct {
     char path[MAX_PATH + 1]; /* names of the blocks around, each with a "." behind */
     unsigned depth;
     size_t steps; /* layers and blocks entered, so that a small text cannot ask for endless work */
-    bool training_only;
+    bool training_only, frozen;
     uint32_t segment;
 } model_reader;
 
 static const char *const top_keys[] = {"family", "about",  "source", "parameters", "variants", "inputs",
                                        "blocks", "layers", "loss",   "names",      "stated",   "recipe"};
-static const char *const modifiers[] = {"name", "from", "as", "repeat", "when", "each", "shard"};
+static const char *const modifiers[] = {"name", "from", "as", "repeat", "when", "each", "shard", "frozen"};
 
 static pace_status fail_at(const model_reader *reader, const pace_yaml_node *node, const char *what) {
     return pace_yaml_fail(reader->yaml, node, "%s", what);
@@ -85,6 +85,7 @@ static pace_status add_layer(model_reader *reader, const pace_yaml_node *node, p
     char text[2 * MAX_PATH];
     snprintf(text, sizeof text, "%s%.100s", reader->path, name);
     layer.training_only = reader->training_only;
+    layer.frozen = reader->frozen;
     layer.segment = reader->segment;
     pace_status status = pace_model_append(reader->model, layer, rule, text, inputs, count, rows);
     return status == PACE_OK ? status : pace_fail_in(status, pace_yaml_place(reader->yaml, node));
@@ -93,7 +94,7 @@ static pace_status add_layer(model_reader *reader, const pace_yaml_node *node, p
 /* An item of a list of layers, taken apart. */
 typedef struct {
     const pace_yaml_node *node, *value; /* the item; the kind's options or NULL */
-    const pace_yaml_node *from, *as, *repeat, *when, *each, *shard;
+    const pace_yaml_node *from, *as, *repeat, *when, *each, *shard, *frozen;
     const char *kind;
     char name[MAX_PATH];
 } layer_item;
@@ -118,6 +119,7 @@ static pace_status take_apart(layer_item *item, const model_reader *reader, cons
     item->when = pace_yaml_get(node, "when");
     item->each = pace_yaml_get(node, "each");
     item->shard = pace_yaml_get(node, "shard");
+    item->frozen = pace_yaml_get(node, "frozen");
     return PACE_OK;
 }
 
@@ -399,8 +401,18 @@ static pace_status read_each(model_reader *reader, layer_item *item, const pace_
     return status;
 }
 
+/* Layers and blocks whose parameters are not trained. */
+static pace_status freeze(model_reader *reader, const layer_item *item, const pace_scope *scope) {
+    double frozen = 0;
+    if (item->frozen) PACE_TRY(pace_model_number(&frozen, reader->yaml, item->frozen, scope));
+    if (frozen != 0 && frozen != 1) return fail_at(reader, item->frozen, "expected 0 or 1");
+    reader->frozen = reader->frozen || frozen == 1;
+    return PACE_OK;
+}
+
 static pace_status read_layers(model_reader *reader, const pace_yaml_node *list, const pace_scope *scope,
                                uint32_t *current) {
+    bool frozen = reader->frozen;
     if (!pace_yaml_is_list(list)) return fail_at(reader, list, "expected a list of layers");
     for (size_t i = 0; i < pace_yaml_count(list); i++) {
         layer_item item;
@@ -409,10 +421,12 @@ static pace_status read_layers(model_reader *reader, const pace_yaml_node *list,
         if (!!item.repeat + !!item.each + !!item.when > 1)
             return fail_at(reader, pace_yaml_item(list, i), "expected one of \"repeat\", \"each\" and \"when\"");
         bool left_out = false;
+        PACE_TRY(freeze(reader, &item, scope));
         if (item.repeat) PACE_TRY(read_repeated(reader, &item, scope, current, &left_out));
         else if (item.when) PACE_TRY(read_perhaps(reader, &item, scope, current, &left_out));
         else if (item.each) PACE_TRY(read_each(reader, &item, scope, current));
         else PACE_TRY(read_once(reader, &item, scope, current));
+        reader->frozen = frozen;
         if (!item.as || (left_out && item.from)) continue;
         if (!pace_yaml_text(item.as)) return fail_at(reader, item.as, "expected a name");
         PACE_TRY(save_output(reader, pace_yaml_text(item.as), *current));

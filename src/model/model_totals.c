@@ -127,6 +127,16 @@ void pace_model_element_bytes(int *out, const pace_model *model, const pace_conf
     }
 }
 
+void pace_model_needs_gradients(bool *out, const pace_model *model, const pace_config *config) {
+    for (size_t i = 0; i < model->layers.count; i++) {
+        const pace_layer *layer = &model->layers.items[i];
+        bool trained = !layer->frozen || config->lora > 0;
+        out[i] = trained && (layer->parameters > 0 || layer->option[PACE_OPTION_TIED] > 0);
+        for (uint32_t k = 0; k < layer->input_count; k++)
+            out[i] = out[i] || out[model->inputs.items[layer->first_input + k]];
+    }
+}
+
 static bool selects(const pace_layer *layer, const pace_config *config) {
     return config->selects_products && config->recompute == PACE_RECOMPUTE_SELECTIVE && layer->segment > 0;
 }
@@ -169,13 +179,15 @@ double pace_model_kept_bytes(const pace_model *model, const pace_config *config,
     size_t count = model->layers.count;
     int *bytes = pace_alloc(count + 1, sizeof *bytes);
     bool *kept = pace_alloc(count + 1, sizeof *kept), *in_fp8 = pace_alloc(count + 1, sizeof *in_fp8);
+    bool *learns = pace_alloc(count + 1, sizeof *learns);
     double sum = 0, sequence = pace_model_sequence(model, config);
     unsigned products = 0;
     if (bytes) pace_model_element_bytes(bytes, model, config);
-    for (uint32_t i = 0; bytes && kept && in_fp8 && i < count; i++) {
+    if (learns) pace_model_needs_gradients(learns, model, config);
+    for (uint32_t i = 0; bytes && kept && in_fp8 && learns && i < count; i++) {
         const pace_layer *layer = &model->layers.items[i];
         bool *inputs = layer->kind == PACE_LAYER_LINEAR && keeps_fp8(layer, config) ? in_fp8 : kept;
-        bool own = keeps_own(layer, config);
+        bool own = learns[i] && keeps_own(layer, config);
         if (own && i >= first && i <= last && layer->rule->kept_extra)
             sum += layer->rule->kept_extra(model, layer, config, bytes[i]);
         if (own && keeps_output(model, layer, config)) kept[i] = true;
@@ -183,13 +195,13 @@ double pace_model_kept_bytes(const pace_model *model, const pace_config *config,
         if (pace_layer_is_selected(layer, config, &products)) kept[i] = true;
         for (uint32_t k = 0; k < layer->input_count; k++) {
             uint32_t from = model->inputs.items[layer->first_input + k];
-            if (keeps_input_of(model, layer, from, config)) inputs[storage_of(model, from)] = true;
+            if (learns[i] && keeps_input_of(model, layer, from, config)) inputs[storage_of(model, from)] = true;
         }
     }
     for (uint32_t i = first; bytes && kept && in_fp8 && i <= last && i < count; i++)
         sum +=
             ((kept[i] ? bytes[i] : 0) + in_fp8[i]) * elements_on_rank(&model->layers.items[i].shape, config, sequence);
-    PACE_FREE(in_fp8, bytes, kept);
+    PACE_FREE(learns, in_fp8, bytes, kept);
     return sum;
 }
 

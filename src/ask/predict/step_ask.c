@@ -17,10 +17,11 @@ static void follow(pace_config *config, const pace_recorded *recorded) {
 }
 
 void pace_step_defaults_of(pace_config *config, const pace_framework *framework, const pace_model *model) {
+    bool attends = pace_model_has_layer(model, PACE_LAYER_ATTENTION);
     pace_framework_defaults(config, framework);
     config->precision = framework->precision;
-    config->recompute = pace_model_has_layer(model, PACE_LAYER_ATTENTION) ? framework->recompute : PACE_RECOMPUTE_NONE;
-    config->optimizer = model->sequence > 0 ? PACE_ADAM : PACE_SGD;
+    config->recompute = attends ? framework->recompute : PACE_RECOMPUTE_NONE;
+    config->optimizer = model->sequence > 0 || attends ? PACE_ADAM : PACE_SGD;
     if (model->recorded) follow(config, model->recorded);
 }
 

@@ -9,7 +9,8 @@
 
 #include "cmocka_of_tests.h"
 
-/* Multiply-adds of forward that have no gradient of their input to form: nothing before them learns. */
+/* Multiply-adds of forward that backward does not repeat: for the gradient of an input before which nothing learns, and for
+ * that of a frozen weight. */
 static double without_input_gradient(const pace_model *model) {
     double sum = 0;
     bool *learns = calloc(model->layers.count, sizeof *learns);
@@ -18,9 +19,10 @@ static double without_input_gradient(const pace_model *model) {
         bool wants = false;
         for (uint32_t k = 0; k < layer->input_count; k++)
             wants = wants || learns[model->inputs.items[layer->first_input + k]];
-        learns[i] = wants || layer->parameters > 0;
+        learns[i] = wants || (layer->parameters > 0 && !layer->frozen);
         bool product = layer->kind == PACE_LAYER_CONVOLUTION || layer->kind == PACE_LAYER_LINEAR;
-        if (product && !wants) sum += layer->multiply_adds[0] + model->sequence * layer->multiply_adds[1];
+        if (product)
+            sum += (!wants + layer->frozen) * (layer->multiply_adds[0] + model->sequence * layer->multiply_adds[1]);
     }
     free(learns);
     return sum;
