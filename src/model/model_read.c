@@ -5,6 +5,7 @@
 #include "model/config.h"
 #include "model/expression.h"
 #include "model/layer.h"
+#include "model/model_recipe.h"
 #include "model/model_values.h"
 #include "base/print.h"
 
@@ -500,26 +501,6 @@ static pace_status read_text(pace_name *out, model_reader *reader, const char *k
     return pace_names_add(out, &reader->model->names, text, strlen(text));
 }
 
-/* How its training is usually run. */
-static pace_status read_recipe(model_reader *reader) {
-    const pace_yaml_node *recipe = pace_yaml_get(pace_yaml_root(reader->yaml), "recipe");
-    for (size_t i = 0; i < pace_yaml_count(recipe); i++) {
-        const char *key = pace_yaml_key(recipe, i), *word = pace_yaml_text(pace_yaml_item(recipe, i));
-        pace_config config = pace_config_default();
-        if (!key || !word || !pace_span_listed(key, strlen(key), "input indices read_loss pair_indices attention") ||
-            pace_config_set(&config, key, word) != PACE_OK)
-            return fail_at(
-                reader, recipe,
-                "expected input, indices, read_loss, pair_indices and attention, as a configuration has them");
-        if (config.input == PACE_INPUT_PINNED) reader->model->pinned = true;
-        if (config.indices == PACE_INDICES_INT32) reader->model->short_indices = true;
-        if (config.read_loss != PACE_LOSS_USUAL) reader->model->read_loss = config.read_loss;
-        if (config.attention == PACE_ATTENTION_MATH) reader->model->forms_scores = true;
-        if (config.pair_indices != PACE_PAIRS_USUAL) reader->model->pair_indices = config.pair_indices;
-    }
-    return PACE_OK;
-}
-
 static pace_status read_names(model_reader *reader, const char *name) {
     PACE_TRY(read_text(&reader->model->family, reader, "family"));
     PACE_TRY(read_text(&reader->model->about, reader, "about"));
@@ -574,7 +555,7 @@ static pace_status read_model(model_reader *reader, const char *name, const pace
                                   "\"%s\" is a kind of layer, expected another name for a block",
                                   pace_yaml_key(blocks, i));
     PACE_TRY(read_names(reader, name));
-    PACE_TRY(read_recipe(reader));
+    PACE_TRY(pace_model_recipe_read(reader->model, reader->yaml));
     PACE_TRY(read_parameters(scope, reader, name, settings, setting_count));
     PACE_TRY(read_inputs(reader, pace_yaml_get(root, "inputs"), scope));
     if (!pace_yaml_get(root, "layers")) return fail_at(reader, root, "a model needs a list \"layers\"");

@@ -9,8 +9,8 @@
 
 #include "cmocka_of_tests.h"
 
-/* Multiply-adds of forward that backward does not repeat: for the gradient of an input before which nothing learns, and for
- * that of a frozen weight. */
+/* Multiply-adds of forward that backward does not repeat: for the gradient of an input before which nothing learns, and
+ * for that of a frozen weight. */
 static double without_input_gradient(const pace_model *model) {
     double sum = 0;
     bool *learns = calloc(model->layers.count, sizeof *learns);
