@@ -7,8 +7,8 @@
  *   variants: {resnet50: {n1: 3}, …}      models of the family; without any, the family is one
  *   names: {resnet50: [resnet, …]}        what others call a variant (model_names.h)
  *   stated: [layers, vocab]               parameters that a row of a table may set; all where this is silent
- *   inputs: {image: {image: [3, 224, 224]}}   also {tokens: seq}, {vectors: [seq, 768]}, {states: [77, 768]}, {features: 13},
- *                                             {indices: 26}
+ *   inputs: {image: {image: [3, 224, 224]}}   also {tokens: seq}, {vectors: [seq, 768]}, {states: [77, 768]},
+ *                                             {features: 13}, {indices: 26}
  *   blocks: {NAME: {parameters: {…}, layers: […]}}
  *   layers: […]                           from the first input to the output
  *   loss: cross_entropy                   or mse, binary_cross_entropy, or a map of them to conditions
@@ -28,9 +28,9 @@
  *   frozen: 1        its parameters are not trained (on a block: none of them inside)
  *   shard: column    linear layers: how tensor parallelism splits them (or row)
  *
- * `add`, `multiply`, `concat` and `append` take a list of branches: lists of layers that all start at the current output ([] is
- * that output itself), or names. `layers: […]` groups; `aux: […]` is a side branch with a loss of its own, in training
- * only. Every error has its line and column.
+ * `add`, `multiply`, `concat` and `append` take a list of branches: lists of layers that all start at the current
+ * output ([] is that output itself), or names. `layers: […]` groups; `aux: […]` is a side branch with a loss of its
+ * own, in training only. Every error has its line and column.
  */
 #pragma once
 
