@@ -133,6 +133,7 @@ TEST(test_parameters) {
         {"convnext_large", 197767336},
         {"swin_tiny", 28288354 - 169 * 138}, /* without tables of 13 x 13 biases a head */
         {"swin_small", 49606258 - 169 * 282},
+        {"retinanet_resnet50", 34014999},
         {"unet", 31037698},    /* milesial/Pytorch-UNet with 3 channels and 2 classes */
         {"sd-1.5", 859520964}, /* diffusers: UNet2DConditionModel, FluxTransformer2DModel */
         {"sd-2.1", 865910724},
@@ -165,11 +166,12 @@ TEST(test_rounded_parameters) {
         const char *name;
         double billions, within;
     } published[] = {
-        {"gpt3_125m", 0.125, 0.01}, {"gpt3_350m", 0.356, 0.01},    {"gpt3_760m", 0.760, 0.01},
-        {"gpt3_1.3b", 1.3, 0.02},   {"gpt3_2.7b", 2.7, 0.02},      {"gpt3_6.7b", 6.7, 0.01},
-        {"gpt3_13b", 13.0, 0.02},   {"gpt3_175b", 175, 0.01},      {"mpt-7b", 6.65, 0.001},
-        {"mpt-30b", 29.95, 0.001},  {"nemotron4-15b", 15.6, 0.01}, {"nemotron4-340b", 341, 0.001},
-        {"grok1-314b", 314, 0.006}, {"dlrm_ddp", 0.0827, 0.001},   {"dlrm_default", 0.5145, 0.001},
+        {"gpt3_125m", 0.125, 0.01},  {"gpt3_350m", 0.356, 0.01},      {"gpt3_760m", 0.760, 0.01},
+        {"gpt3_1.3b", 1.3, 0.02},    {"gpt3_2.7b", 2.7, 0.02},        {"gpt3_6.7b", 6.7, 0.01},
+        {"gpt3_13b", 13.0, 0.02},    {"gpt3_175b", 175, 0.01},        {"mpt-7b", 6.65, 0.001},
+        {"mpt-30b", 29.95, 0.001},   {"nemotron4-15b", 15.6, 0.01},   {"nemotron4-340b", 341, 0.001},
+        {"unet3d", 0.0312, 0.001},   {"retinanet", 0.037, 0.005},     {"grok1-314b", 314, 0.006},
+        {"dlrm_ddp", 0.0827, 0.001}, {"dlrm_default", 0.5145, 0.001},
     };
     for (size_t i = 0; i < sizeof published / sizeof *published; i++) {
         pace_model model = load(published[i].name, NULL, 0);
@@ -196,8 +198,9 @@ TEST(test_multiply_adds) {
         {"resnet152", 11.51, 0.005},    {"googlenet", 1.50, 0.005},     {"inception_v3", 5.71, 0.005},
         {"squeezenet1_0", 0.82, 0.005}, {"mobilenet", 0.569, 0.0005},   {"nasnet_large", 23.8, 0.05},
         {"convnext_tiny", 4.46, 0.005}, {"convnext_base", 15.36, 0.01}, {"swin_tiny", 4.49, 0.005},
-        {"swin_small", 8.74, 0.005},    {"swin_base", 15.43, 0.005},    {"dit-s", 6.06, 0.005},
-        {"dit-b", 23.01, 0.005},        {"dit-l", 80.71, 0.015},        {"dit-xl", 118.64, 0.02},
+        {"swin_small", 8.74, 0.005},    {"swin_base", 15.43, 0.005},    {"retinanet_resnet50", 151.54, 0.005},
+        {"dit-s", 6.06, 0.005},         {"dit-b", 23.01, 0.005},        {"dit-l", 80.71, 0.015},
+        {"dit-xl", 118.64, 0.02},
     };
     for (size_t i = 0; i < sizeof published / sizeof *published; i++) {
         pace_model model = load(published[i].name, NULL, 0);
