@@ -111,7 +111,8 @@ typedef struct {
     double unit_s;
     bool guessed_unit;
     int rate[PACE_STEP_RATES], run[PACE_STEP_RUNS];
-    bool distributed; /* the table has columns of how ranks share the work */
+    bool distributed;  /* the table has columns of how many ranks there are, or how they share the work */
+    bool shares_model; /* of tensor-parallel ranks or pipeline stages */
 } pace_step_reader;
 
 /** Finds the columns of what was measured. `names` is catalog/columns.yaml, step. */

@@ -196,22 +196,21 @@ static bool set_ranks(pace_step_row *out, const pace_step_reader *r, size_t row)
 /* Megatron fused its kernels when the generation behind the A100 came. */
 enum { LAST_EAGER_GENERATION = 80 };
 
-/* The entry of steps.yaml for steps that a host does not launch kernel by kernel. */
-static const char GRAPHS[] = "recorded";
-
-/* A table that names no framework: Megatron of the device's time for language models. Networks without sequences have
- * no such common framework, so they pay no framework's launches, unless the row speaks of eager or compiled steps as
- * PyTorch does. */
-static const char *framework_word(const pace_step_row *out, const pace_step_reader *r, size_t row) {
+/* A row that names no framework: PyTorch's, as `predict MODEL` has it, but for benchmarks whose submissions run otherwise
+ * and for tables of how language models are shared among ranks, which are Megatron's of the device's time. */
+static const char *framework_word(pace_step_row *out, const pace_step_reader *r, size_t row) {
     const char *text = pace_step_cell(r, row, PACE_STEP_FRAMEWORK);
     if (*text) return text;
-    if (!r->distributed) return "";
+    if (!r->distributed || (out->model->sequence == 0 && pace_step_row_execution(r, row))) return "";
     if (pace_step_says(pace_step_cell(r, row, PACE_STEP_SHARDING), "fsdp") ||
         pace_step_flag(pace_step_cell(r, row, PACE_STEP_FSDP)) == 1)
         return "fsdp";
-    if (out->model->sequence == 0) return pace_step_row_execution(r, row) ? "" : GRAPHS;
     const char *suite = pace_step_row_suite_framework(out, r, row);
-    if (suite) return suite;
+    if (suite) {
+        pace_step_note(out, "assumed steps of %s, as the benchmark's submissions run", suite);
+        return suite;
+    }
+    if (out->model->sequence == 0 || !r->shares_model) return "";
     bool eager = out->device->generation > 0 && out->device->generation <= LAST_EAGER_GENERATION;
     bool deepspeed = eager && *pace_step_cell(r, row, PACE_STEP_ZERO_STAGE); /* ZeRO is its word */
     return deepspeed ? "megatron-deepspeed" : eager ? "megatron-eager" : "megatron";
@@ -302,12 +301,12 @@ bool pace_step_row_config(pace_step_row *out, pace_step_reader *r, size_t row) {
     }
     const char *about = out->framework->about;
     if (*word && about && !pace_step_says(word, out->framework->name)) pace_step_note(out, "taken for %s", about);
-    if (strcmp(out->framework->name, GRAPHS) == 0 && !*pace_step_cell(r, row, PACE_STEP_FRAMEWORK))
-        pace_step_note(out, "assumed steps recorded as graphs");
     out->attention = pace_frameworks_attention(&r->things->frameworks, out->device->name, out->framework->name);
     pace_step_defaults_of(config, out->framework, out->model);
     pace_framework_lay_out(config, out->framework, out->device);
-    if (pace_step_number(&seq, r, row, PACE_STEP_SEQ) && seq >= 1) config->sequence = floor(seq);
+    bool sized = pace_step_number(&seq, r, row, PACE_STEP_SEQ) && seq >= 1;
+    if (sized && out->model->sequence == 0) pace_step_note(out, "no effect on a model without sequences: seq");
+    else if (sized) config->sequence = floor(seq);
     pace_step_row_padding(out, r, row);
     if (!pace_step_row_words(out, r, row) || !pace_step_row_adapt(out, r) || !set_ranks(out, r, row)) return false;
     if (pace_step_scales_losses(config, out->framework, out->model)) pace_step_note(out, "took amp for fp16");

@@ -40,10 +40,13 @@ static bool is_meant(const pace_step_row *out, const pace_step_reader *r, size_t
 
 const char *pace_step_row_suite_framework(const pace_step_row *out, const pace_step_reader *r, size_t row) {
     const pace_yaml *yaml = r->things->columns;
-    const pace_yaml_node *all = pace_yaml_get(pace_yaml_get(pace_yaml_root(yaml), "step"), "padding");
+    const pace_yaml_node *all = pace_yaml_get(pace_yaml_get(pace_yaml_root(yaml), "step"), "submitted");
     for (size_t i = 0; i < pace_yaml_count(all); i++) {
-        const pace_yaml_node *entry = pace_yaml_item(all, i);
-        if (is_meant(out, r, row, entry)) return pace_yaml_text_of(entry, "framework");
+        const pace_yaml_node *entry = pace_yaml_item(all, i), *models = pace_yaml_get(entry, "models");
+        const char *suite = pace_yaml_text_of(entry, "suite");
+        for (size_t k = 0; suite && k < pace_yaml_count(models); k++)
+            if (is_of(out, pace_yaml_item(models, k)) && says_suite(r, row, suite))
+                return pace_yaml_text_of(entry, "framework");
     }
     return NULL;
 }

@@ -56,14 +56,16 @@ static void find_by_names(pace_step_reader *r, const pace_yaml_node *names) {
 }
 
 static pace_status find_columns(pace_step_reader *r) {
-    static const pace_step_column sharing[] = {PACE_STEP_N_GPU, PACE_STEP_NODES, PACE_STEP_TP, PACE_STEP_PP,
-                                               PACE_STEP_DP};
+    static const pace_step_column counted[] = {PACE_STEP_N_GPU, PACE_STEP_NODES, PACE_STEP_DP},
+                                  shared[] = {PACE_STEP_TP, PACE_STEP_PP};
     const pace_yaml_node *names = pace_yaml_get(pace_yaml_root(r->things->columns), "step");
     find_by_names(r, names);
     pace_step_find_fields(r);
     pace_step_find_measured(r, names);
     PACE_TRY(find_by_words(r, names));
-    for (size_t i = 0; i < sizeof sharing / sizeof *sharing; i++) r->distributed |= r->column[sharing[i]] >= 0;
+    for (size_t i = 0; i < sizeof shared / sizeof *shared; i++) r->shares_model |= r->column[shared[i]] >= 0;
+    r->distributed = r->shares_model;
+    for (size_t i = 0; i < sizeof counted / sizeof *counted; i++) r->distributed |= r->column[counted[i]] >= 0;
     if (r->column[PACE_STEP_MODEL] >= 0 || r->column[PACE_STEP_HIDDEN] >= 0 || r->column[PACE_STEP_PARAMS_B] >= 0)
         return PACE_OK;
     return pace_fail(PACE_E_INPUT, "%s: expected a column \"model\", or \"hidden\", \"layers\", \"heads\", \"seq\"",
