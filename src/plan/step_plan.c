@@ -36,6 +36,7 @@ static double gathered_element_bytes(const pace_config *config) {
 typedef struct {
     double all_s, last_s, full_s; /* the last bucket, which nothing hides; of the others one, in the mean */
     double starts_s;              /* of all_s: what buckets take whatever their size */
+    double reduced_s;             /* of all_s what sums gradients */
     double gathered_s;            /* lowered frameworks, ZeRO 1 and 2: of updated parameters, not in all_s */
     bool across;
 } gradient_exchange;
@@ -54,7 +55,8 @@ static gradient_group group_of(const pace_config *config, bool expert) {
 /* What gradients of so many bytes take: reduced, or reduced and scattered, and then summed over the copies. */
 static pace_status sum_gradients(double *out_s, bool *across, const pace_step_plan *plan, const pace_step_place *place,
                                  double bytes, const gradient_group *group) {
-    pace_collective collective = plan->config.zero_stage > 0 ? PACE_REDUCESCATTER : PACE_ALLREDUCE;
+    bool whole = plan->config.zero_stage == 0 || (plan->framework->sums_whole > 0 && plan->config.zero_stage < 3);
+    pace_collective collective = whole ? PACE_ALLREDUCE : PACE_REDUCESCATTER;
     bool far;
     double again_s;
     PACE_TRY(pace_group_exchange_s(out_s, across, place->exchange, collective, bytes, group->ranks, group->stride));
@@ -98,6 +100,13 @@ static pace_status find_starts(gradient_exchange *out, const pace_step_plan *pla
     return PACE_OK;
 }
 
+/* Each gradient is read, and written to its bucket. */
+static double fill_s(const pace_step_plan *plan, double parameters, const pace_step_place *place) {
+    double rate = pace_device_sustained_bytes_per_s(place->device), zero = plan->config.zero_stage;
+    if (!(plan->framework->sums_whole > 0) || !(rate > 0) || zero < 1 || zero > 2) return 0;
+    return 2 * parameters * gradient_bytes(plan) / rate;
+}
+
 /* ZeRO 1 and 2: gradients are reduced and scattered, parameters gathered; else gradients are all-reduced. */
 static pace_status exchange_gradients(gradient_exchange *out, const pace_step_plan *plan,
                                       const pace_slot_buckets *buckets, double parameters, const gradient_group *group,
@@ -108,6 +117,8 @@ static pace_status exchange_gradients(gradient_exchange *out, const pace_step_pl
     if (group->ranks < 2 || !(parameters > 0)) return PACE_OK;
     PACE_TRY(exchange_buckets(out, plan, place, buckets, parameters * gradient_bytes(plan), group));
     PACE_TRY(find_starts(out, plan, place, buckets, group));
+    out->all_s += fill_s(plan, parameters, place);
+    out->reduced_s = out->all_s;
     if (config->zero_stage == 1 || config->zero_stage == 2)
         PACE_TRY(pace_group_exchange_s(&gathered_s, &out->across, place->exchange, PACE_ALLGATHER,
                                        parameters * gathered_element_bytes(config), group->ranks, group->stride));
@@ -123,6 +134,7 @@ static pace_status exchange_all_gradients(pace_step_plan *plan, const pace_step_
     PACE_TRY(exchange_gradients(&dense, plan, &plan->slots->buckets, held.dense, &replicas, place));
     PACE_TRY(exchange_gradients(&expert, plan, &plan->slots->expert_buckets, held.expert, &of_experts, place));
     plan->gradient_s = dense.all_s;
+    plan->reduced_s = dense.reduced_s + expert.reduced_s;
     plan->gathered_s = dense.gathered_s + expert.gathered_s;
     plan->gradient_starts_s = dense.starts_s + expert.starts_s;
     plan->gradient_across = dense.across;

@@ -40,6 +40,7 @@ typedef struct {
     double accumulate_s,
         accumulate_host_s;      /* of rest_s, rest_host_s: gradients added to those of a micro-batch before */
     pace_step_shards shards[3]; /* ZeRO 3: of one layer, of head and tail, by pace_part_place */
+    double reduced_s;           /* of both what sums gradients, which ZeRO 2 does behind each micro-batch */
     double gathered_s;          /* ZeRO 1 and 2 of lowered frameworks: what replicas updated, once a step */
     double gather_first_s;      /* of it the first block, which nothing hides */
     double tied_s;              /* the shared table's gradient, between first and last stage */

@@ -105,6 +105,14 @@ static double gradients_s(const pace_step_plan *plan, const pace_step_factors *f
     return larger(pace_exchange_left_s(alone_s, plan->framework->overlap_gradients, f->hidden, cover_s), last_s);
 }
 
+/* ZeRO 2 sums the gradients of each micro-batch behind its backward pass; the last one's are counted with the step's. */
+static double early_gradients_s(const pace_step_plan *plan, const pace_step_factors *f, const pace_passes *slowest) {
+    if (is_lowered(plan) || plan->config.zero_stage != 2) return 0;
+    double alone_s = pace_factor_of(f, plan->gradient_across) * plan->reduced_s;
+    return (plan->micro_batches - 1) *
+           pace_exchange_left_s(alone_s, plan->framework->overlap_gradients, f->hidden, slowest->backward_s);
+}
+
 /* Whether the host waits until each micro-batch is copied in, and so starts it without a lead. */
 static bool waits_for_input(const pace_step_plan *plan) { return plan->input_s > 0 && plan->config.pp == 1; }
 
@@ -190,7 +198,8 @@ pace_step_time pace_step_compose(const pace_step_plan *plan, const pace_step_fac
     double device_s = m * p.slowest_s + plan->rest_s + t.update_s;
     double host_s = m * p.slowest.issue_s + f->launch * plan->rest_host_s;
     if (trains && plan->config.zero_stage < 3)
-        t.data_s += exposed_gradients_s(plan, f, &p.slowest, &clocks, device_s, host_s);
+        t.data_s += exposed_gradients_s(plan, f, &p.slowest, &clocks, device_s, host_s) +
+                    early_gradients_s(plan, f, &p.slowest);
     t.data_s += exposed_gathers_s(plan, f, &p.slowest);
     if (trains) t.data_s += pace_factor_of(f, plan->pass_across) * plan->tied_s;
     if (is_lowered(plan)) {
