@@ -78,6 +78,7 @@ static pace_status add_adapter(adapting *a, const pace_layer *layer, uint32_t in
 static pace_status copy_layer(adapting *a, uint32_t number) {
     pace_layer layer = a->from->layers.items[number];
     layer.frozen = true;
+    if (is_product(&layer) || layer.rule->expert_elements) layer.packed = pace_config_packed_bytes(a->config);
     layer.first_input = (uint32_t)a->to->inputs.count;
     for (uint32_t k = 0; k < layer.input_count; k++) {
         uint32_t from = a->from->inputs.items[a->from->layers.items[number].first_input + k];

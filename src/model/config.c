@@ -27,6 +27,7 @@ static const char *const recomputes[] = {"none", "selective", "full", NULL};
 static const char *const schedules[] = {"1f1b", "gpipe", "zero-bubble", "zb-v", "dualpipe-v", "dualpipe", NULL};
 
 static const char *const lora_layers[] = {"attention", "all", NULL};
+static const char *const quantized[] = {"none", "int8", "nf4", "nf4-dq", NULL};
 static const char *const offloads[] = {"none", "optimizer", "activations", NULL};
 
 #define MOST 2147483648.0
@@ -69,6 +70,7 @@ static const struct {
     {"frozen", offsetof(pace_config, frozen), NULL, 0, 1},
     {"lora", offsetof(pace_config, lora), NULL, 0, MOST},
     {"lora_layers", offsetof(pace_config, lora_layers), lora_layers, 0, 0},
+    {"quantized", offsetof(pace_config, quantized), quantized, 0, 0},
     {"imbalance", offsetof(pace_config, imbalance), NULL, 0, MOST},
     {"expert_nodes", offsetof(pace_config, expert_nodes), NULL, 0, MOST},
     {"bucket_bytes", offsetof(pace_config, bucket_bytes), NULL, 1, MOST},
@@ -215,6 +217,9 @@ pace_status pace_config_check_parts(const pace_config *config) {
 
 /* Gradients of adapters' few weights leave a turn of their own nothing to fill a bubble with. */
 static pace_status check_lora(const pace_config *config) {
+    if (config->lora == 0 && config->quantized)
+        return pace_fail(PACE_E_USAGE, "quantized %s: expected lora=RANK beside it: weights that are trained are not kept so",
+                         quantized[config->quantized]);
     if (config->lora == 0 && config->lora_layers == PACE_LORA_ATTENTION) return PACE_OK;
     if (config->lora == 0)
         return pace_fail(PACE_E_USAGE, "lora_layers %s: expected lora=RANK beside it",
@@ -330,6 +335,17 @@ pace_precision pace_config_matrix_precision(const pace_config *config) {
 pace_precision pace_config_convolution_precision(const pace_config *config) {
     bool single = config->precision == PACE_RUN_FP32 && config->allow_tf32 == PACE_TF32_IN_CONVOLUTIONS;
     return single ? PACE_TF32 : pace_config_matrix_precision(config);
+}
+
+/* bitsandbytes: a scale in single precision for 64 weights of 4 bits, itself in 8 bits where it is quantised twice (Dettmers
+ * et al. 2023, section 3); for a row of weights of 8 bits. */
+double pace_config_packed_bytes(const pace_config *config) {
+    switch (config->quantized) {
+    case PACE_QUANTIZED_INT8: return 1;
+    case PACE_QUANTIZED_NF4: return 0.5 + 4.0 / 64;
+    case PACE_QUANTIZED_NF4_TWICE: return 0.5 + 1.0 / 64 + 4.0 / (64 * 256);
+    default: return 0;
+    }
 }
 
 int pace_config_parameter_bytes(const pace_config *config) {

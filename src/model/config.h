@@ -78,6 +78,7 @@ typedef enum { PACE_OFFLOAD_NONE, PACE_OFFLOAD_OPTIMIZER, PACE_OFFLOAD_ACTIVATIO
 /* Beside which products low-rank adapters stand: those around attention (Hu et al. 2021, section 4.2), or all of
  * repeated blocks. */
 typedef enum { PACE_LORA_ATTENTION, PACE_LORA_ALL } pace_lora_layers;
+typedef enum { PACE_QUANTIZED_NONE, PACE_QUANTIZED_INT8, PACE_QUANTIZED_NF4, PACE_QUANTIZED_NF4_TWICE } pace_quantized;
 
 typedef struct {
     double micro_batch;  /* samples of one forward pass on one rank */
@@ -99,6 +100,7 @@ typedef struct {
     double frozen;         /* 1 = parameters get no gradient */
     double lora;           /* rank of adapters, which alone are trained (model/adapters.h); 0 = none */
     int lora_layers;       /* a pace_lora_layers */
+    int quantized;         /* a pace_quantized: in what the weights of frozen products are kept */
     double imbalance;      /* experts that are divided: tokens of the rank that has most, percent above the mean */
     double expert_nodes;   /* experts that are divided: nodes that a token goes to, at most, once to each; 0 = any */
     double bucket_bytes;   /* data parallel: gradients exchanged at once */
@@ -121,7 +123,7 @@ extern const char *const pace_execution_modes[];
  * the default of DistributedDataParallel. */
 pace_config pace_config_default(void);
 
-enum { PACE_CONFIG_FIELDS = 37 }; /* at most */
+enum { PACE_CONFIG_FIELDS = 38 }; /* at most */
 
 /** Whether a configuration has a field of this name. */
 bool pace_config_has(const char *key);
@@ -163,6 +165,9 @@ double pace_config_copies(const pace_config *config);
 
 /** Whether several ranks hold replicas of a parameter. */
 static inline bool pace_config_shares_gradients(const pace_config *config) { return config->dp * config->cp > 1; }
+
+/** Bytes of a weight of a frozen product, its share of the scales too; 0 = as wide as parameters. */
+double pace_config_packed_bytes(const pace_config *config);
 
 /** Whether parameters are trained: neither in inference nor where they are frozen. */
 static inline bool pace_config_trains(const pace_config *config) {

@@ -105,6 +105,7 @@ typedef struct pace_layer {
     uint8_t shard;                      /* pace_shard */
     bool training_only;
     bool frozen;      /* its parameters get no gradient */
+    double packed;    /* bytes of each, where they are kept in fewer bits than they are used in; else 0 */
     uint32_t segment; /* 1, 2, …: the turn of a repeated block that full recomputation runs again; 0 = none */
     uint32_t first_input, input_count; /* in the model's inputs */
     pace_shape shape;                  /* of its output */

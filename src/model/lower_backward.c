@@ -132,6 +132,7 @@ void pace_backward_linear(pace_lowering *to, const layer_view *view) {
     double k = pace_emit_channels(to, &view->input->shape);
     if (layer->shape.sequence && inputs) pace_emit_backward_view(to, bias ? "ViewBackward0" : "UnsafeViewBackward0");
     pace_emit_open_backward(to, bias ? "AddmmBackward0" : "MmBackward0");
+    if (view->wants && inputs) pace_lower_widen(to, layer, n * k);
     if (view->wants && inputs)
         pace_emit_op(to, "aten::mm", pace_emit_in_segment(to, layer, pace_emit_gemm(to, 1, m, k, n, view->bytes)));
     if (weights)
@@ -485,6 +486,7 @@ void pace_backward_experts(pace_lowering *to, const layer_view *view) {
                           pace_emit_copy(to, "gather", size.rows * in, bytes));
     one_map(to, "MulBackward0", "aten::mul", "mul", size.rows * in, 1, bytes);
     pace_lower_dispatch(to, &size, in, bytes);
+    pace_lower_widen(to, view->layer, size.groups * (up + ffn) * in);
     grouped_back(to, view->layer, &size, in, ffn, bytes);
     if (gated) {
         one_map(to, "MulBackward0", "aten::mul", "mul", inner, 2, bytes);

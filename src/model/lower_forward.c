@@ -69,6 +69,7 @@ void pace_forward_linear(pace_lowering *to, const layer_view *view) {
     const pace_layer *layer = view->layer;
     bool bias = layer->option[PACE_OPTION_BIAS] > 0;
     double rows = pace_emit_places(to, &view->input->shape);
+    pace_lower_widen(to, layer, pace_emit_channels(to, &layer->shape) * pace_emit_channels(to, &view->input->shape));
     pace_emit_open(to, "aten::linear");
     pace_emit_open(to, "aten::t");
     pace_emit_host(to, "aten::transpose");
@@ -320,6 +321,7 @@ void pace_forward_experts(pace_lowering *to, const layer_view *view) {
     pace_emit_op(to, "aten::sort", pace_lower_other(to, "sort", size.rows, 8));
     pace_emit_op(to, "aten::index", pace_emit_copy(to, "gather", size.rows * in, view->bytes));
     pace_lower_dispatch(to, &size, in, view->bytes);
+    pace_lower_widen(to, view->layer, size.groups * (up + ffn) * in);
     pace_emit_op(to, "aten::_grouped_mm",
                  pace_emit_in_segment(to, view->layer,
                                       pace_emit_gemm(to, size.groups, size.each, up, in, view->bytes)));

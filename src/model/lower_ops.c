@@ -232,15 +232,24 @@ bool pace_lower_is_cast(const pace_layer *layer) {
     return layer->rule->autocast == PACE_AUTOCAST_HALF || layer->rule->autocast == PACE_AUTOCAST_SINGLE;
 }
 
+void pace_lower_widen(pace_lowering *to, const pace_layer *layer, double weights) {
+    if (!(layer->packed > 0)) return;
+    int bytes = pace_config_is_amp(to->config) ? 2 : pace_config_parameter_bytes(to->config);
+    pace_op op = pace_emit_elementwise(to, "unpack", weights, 1, 1, bytes);
+    op.read_bytes = weights * layer->packed;
+    pace_emit_op(to, "bitsandbytes::dequantize_4bit", op);
+}
+
 double pace_lower_parameters(const pace_lowering *to, const pace_layer *layer) {
+    double kept = layer->packed > 0 ? layer->packed / pace_config_parameter_bytes(to->config) : 1;
     double whole = layer->shard == PACE_SHARD_ROW && layer->option[PACE_OPTION_BIAS] > 0 ? layer->shape.channels : 0;
     if (layer->rule->rows_divided) return layer->parameters / to->config->tp;
     if (layer->rule->expert_elements) {
         double experts = layer->rule->expert_elements(layer);
-        return layer->parameters - experts + experts / (to->config->ep * to->config->tp);
+        return layer->parameters - experts + kept * experts / (to->config->ep * to->config->tp);
     }
     if (layer->shard == PACE_SHARD_NONE) whole = layer->parameters;
-    return whole + (layer->parameters - whole) / to->config->tp;
+    return kept * (whole + (layer->parameters - whole) / to->config->tp);
 }
 
 bool pace_lower_is_tied(const pace_layer *layer) {

@@ -87,7 +87,9 @@ double pace_lower_context_bytes(const pace_lowering *to, const pace_attention *s
 
 /** Whether autocast gives the layer a precision of its own. */
 bool pace_lower_is_cast(const pace_layer *layer);
-/** Parameters of the layer on one rank. */
+/** Forms weights that are kept in fewer bits as wide as products take them. */
+void pace_lower_widen(pace_lowering *to, const pace_layer *layer, double weights);
+/** Parameters of the layer on one rank; those that are kept in fewer bits count by their bytes. */
 double pace_lower_parameters(const pace_lowering *to, const pace_layer *layer);
 /** Whether the layer's weight is the first one's table, and how many elements that has on one rank. */
 bool pace_lower_is_tied(const pace_layer *layer);

@@ -222,12 +222,14 @@ pace_model_totals pace_model_total(const pace_model *model, const pace_config *c
         total.parameters += layer->parameters;
         total.tensors += layer->tensors;
         if (!layer->frozen) total.trained += layer->parameters;
+        double packed = layer->rule->expert_elements ? layer->rule->expert_elements(layer) : layer->parameters;
+        if (layer->packed > 0) total.weight_bytes += packed * (layer->packed - held);
         if (layer->training_only) continue;
         total.multiply_adds +=
             layer->multiply_adds[0] + sequence * (layer->multiply_adds[1] + sequence * layer->multiply_adds[2]);
     }
     total.activation_bytes = pace_model_kept_bytes(model, config, 0, UINT32_MAX);
-    total.weight_bytes = total.parameters * held;
+    total.weight_bytes += total.parameters * held;
     total.gradient_bytes = total.trained * held;
     total.optimizer_bytes = total.trained * held * states[config->optimizer];
     return total;

@@ -68,6 +68,27 @@ def check_published():
     expect(rates[1] > rates[2] > rates[0], "adapters make a step shorter", rates)
 
 
+def check_quantized():
+    """QLoRA (Dettmers et al. 2023): a weight of frozen blocks takes 4 bits and its share of a scale, 4.5 or 4.127 bits. fms-acceleration's benchmark
+    (A100-80, 4 x 4096 words, r=16, all recomputed; bitsandbytes): Mistral 7B 4.779 s and 15.86 GB in nf4, 4.554 s and 26.11 GB in 16 bits; Mixtral's
+    experts are kept so too, 36.22 GB."""
+    def asked(model, kept, *more):
+        said = ("framework=transformers", "lora=16", f"quantized={kept}", "precision=bf16", "micro_batch=4", "sequence=4096", "recompute=full", *more)
+        code, out, err = run("predict", model, "--on", "a100-80-sxm", *words(said), "-q", "-f", "json")
+        expect(code == 0, kept, err)
+        return json.loads(out)
+    held = {kept: {row["kind"]: row["held_bytes"] for row in asked("mistral-7b", kept)["memory"]} for kept in ("none", "int8", "nf4", "nf4-dq")}
+    blocks = 32 * (2 * 4096 * 4096 + 2 * 4096 * 1024 + 3 * 4096 * 14336)
+    for kept, each in (("int8", 1), ("nf4", 4.5 / 8), ("nf4-dq", (4 + 8 / 64 + 32 / (64 * 256)) / 8)):
+        less = held["none"]["parameters"] - held[kept]["parameters"]
+        expect(abs(less / ((2 - each) * blocks) - 1) < 1e-6, "bytes of frozen blocks", kept, less)
+    expect(abs(held["nf4"]["all"] / 15.86e9 - 1) < 0.1, "peak", held["nf4"])
+    experts = {row["kind"]: row["held_bytes"] for row in asked("mixtral-8x7b", "nf4")["memory"]}["all"]
+    expect(abs(experts / 36.22e9 - 1) < 0.1, "peak of experts", experts)
+    steps = [asked("mistral-7b", kept)["values"]["step.median_s"] for kept in ("none", "nf4")]
+    expect(1 < steps[1] / steps[0] < 1.1, "4.779 / 4.554 s", steps)
+
+
 def check_compiled():
     """torchtune README: LoRA of Llama 3.1 8B on a 4090, compiled, two samples of 2048: 3,083 tokens/s. A graph is no other framework's."""
     torchtune = ("framework=torchtune", "lora=8", "sequence=2048", "micro_batch=2", "recompute=full")
@@ -85,6 +106,7 @@ def check_compiled():
 
 def check_roads():
     for model, said in (("qwen3-0.6b", {"lora": 16, "dp": 8, "zero_stage": 3, "recompute": "full"}),
+                        ("qwen3-0.6b", {"lora": 16, "quantized": "nf4", "dp": 8, "zero_stage": 3, "recompute": "full"}),
                         ("gpt2", {"lora": 8, "lora_layers": "all", "dp": 2, "pp": 2, "global_batch": 16, "recompute": "none"})):
         said |= {"micro_batch": 2, "precision": "bf16", "framework": "pytorch"}
         code, out, err = run("predict", model, "--on", "dgx-h100", *words(f"{key}={value}" for key, value in said.items()), "-q", "-f", "json")
@@ -101,7 +123,7 @@ def check_roads():
 
 def check_refusals():
     for model, settings, says in (("resnet50", ["lora=8"], "no products"), ("gpt2", ["lora=8", "mode=inference"], "lora"),
-                                  ("gpt2", ["lora=8", "frozen=1"], "frozen"), ("gpt2", ["lora_layers=all"], "lora=RANK"),
+                                  ("gpt2", ["lora=8", "frozen=1"], "frozen"), ("gpt2", ["lora_layers=all"], "lora=RANK"), ("gpt2", ["quantized=nf4"], "lora=RANK"),
                                   ("gpt2", ["lora=8", "pp=2", "schedule=zero-bubble"], "zero-bubble")):
         code, _, err = run("predict", model, "--on", "dgx-h100", *words(settings), "-q")
         expect(code == 2 and says in err, "refused", model, settings, code, err)
@@ -109,6 +131,6 @@ def check_refusals():
     expect(code == 2 and "lora" in err, "all models", code, err)
 
 
-for check in (check_counts, check_products, check_memory, check_published, check_compiled, check_roads, check_refusals):
+for check in (check_counts, check_products, check_memory, check_published, check_quantized, check_compiled, check_roads, check_refusals):
     check()
 finish()

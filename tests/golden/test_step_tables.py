@@ -232,7 +232,7 @@ def test_words():
     head = "gpu,model,n_gpu,micro_batch,global_batch,seq,precision,framework,"
     row = "H100,llama3-8b,8,1,16,8192,bf16,pytorch,"
     ask_for = lambda name, cell: value(head + name, row + cell)
-    for cell in ("FSDP", "FULL_SHARD", "fsdp2", "ZeRO-3", "DeepSpeed ZeRO stage 3", "HSDP"):
+    for cell in ("FSDP", "FULL_SHARD", "Fully Sharded Data Parallel", "fsdp2", "ZeRO-3", "DeepSpeed ZeRO stage 3", "HSDP"):
         near(ask_for("strategy", cell), ask_for("zero_stage", "3"), 0.3)
     for word in ("DDP", "NO_SHARD"):
         near(ask_for("strategy", word), ask_for("zero_stage", "0"))
@@ -388,6 +388,8 @@ def test_method_of_tuning():
         found = one(head + "," + name, row + ",LoRA r=16")
         assert found["predicted"] == wanted["predicted"], (name, found, wanted)
     assert "4 bits" in one(head + ",Method", row + ",QLoRA")["status"]
+    packed = one(head + ",Method", row + ",QLoRA r=16")
+    assert packed["predicted"] == one(head + ",lora,quantized", row + ",16,nf4-dq")["predicted"] != wanted["predicted"], packed
 
 
 def test_hours_of_a_run():

@@ -168,7 +168,7 @@ static bool set_ranks(pace_step_row *out, const pace_step_reader *r, size_t row)
     if (pace_schedule_is_v(config->schedule) && config->vpp == 1) config->vpp = PACE_V_CHUNKS;
     bool shared = pace_step_at_least_one(r, row, PACE_STEP_TP) || pace_step_at_least_one(r, row, PACE_STEP_PP) ||
                   dp > 0 || config->tp * config->pp > 1;
-    bool said = *pace_step_cell(r, row, PACE_STEP_ZERO_STAGE) || config->zero_stage != out->framework->zero_stage;
+    bool said = out->says_zero || config->zero_stage != out->framework->zero_stage;
     bool silent = (r->distributed || pace_step_row_counted(r, row) > 0) && n > 1 && !shared && !said;
     if (silent)
         assume_split(out, r, n, pace_step_at_least_one(r, row, PACE_STEP_GLOBAL_BATCH),

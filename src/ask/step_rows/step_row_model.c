@@ -291,8 +291,8 @@ static pace_status adapted_of(pace_step_model **out, pace_step_things *things, c
     size_t plain = 0;
     char key[400];
     while (&things->models.items[plain]->model != row->model) plain++; /* it is one of them */
-    pace_snprintf(key, sizeof key, "%.320s lora=%g %s", things->models.items[plain]->key, row->config.lora,
-                  pace_config_word(&row->config, "lora_layers"));
+    pace_snprintf(key, sizeof key, "%.300s lora=%g %s %s", things->models.items[plain]->key, row->config.lora,
+                  pace_config_word(&row->config, "lora_layers"), pace_config_word(&row->config, "quantized"));
     *out = known(things, key);
     if (*out) return PACE_OK;
     PACE_TRY(add(out, things, key));

@@ -211,6 +211,7 @@ static void set_sharding(pace_step_row *out, const pace_step_reader *r, size_t r
     pace_config *config = &out->config;
     bool staged = zero[digit] && zero[digit] <= '3' && *zero != '-' && !pace_is_alnum(zero[digit + 1]);
     if (*zero && !staged && pace_step_flag(zero) < 0) pace_step_note(out, "unknown zero_stage \"%.20s\"", zero);
+    out->says_zero = staged || said;
     if (staged) config->zero_stage = zero[digit] - '0';
     else if (pace_step_flag(fsdp) == 1 || (pace_step_number(&ranks, r, row, PACE_STEP_FSDP) && ranks > 1))
         config->zero_stage = 3;
@@ -243,11 +244,13 @@ static void set_schedule(pace_step_row *out, const pace_step_reader *r, size_t r
 static void set_adapters(pace_step_row *out, const pace_step_reader *r, size_t row) {
     const char *task = pace_step_cell(r, row, PACE_STEP_TASK), *model = pace_step_cell(r, row, PACE_STEP_MODEL);
     bool adapts = pace_step_says(task, "lora") || pace_step_says(model, "lora");
-    if (adapts && (pace_step_says(task, "qlora") || pace_step_says(model, "qlora")))
-        pace_step_note(out, "QLoRA's weights of 4 bits are counted and multiplied in 16");
+    bool packed = pace_step_says(task, "qlora") || pace_step_says(model, "qlora");
     const char *rank = strchr(task, '='); /* "LoRA r=16" */
     if (adapts && out->config.lora == 0 && rank && pace_is_digit(rank[1]))
         pace_number_read(&out->config.lora, rank + 1);
+    if (packed && out->config.lora > 0 && !out->config.quantized) out->config.quantized = PACE_QUANTIZED_NF4_TWICE;
+    if (packed && !out->config.quantized)
+        pace_step_note(out, "QLoRA's weights of 4 bits are counted and multiplied in 16");
     if (!adapts || out->config.mode != PACE_TRAINING || out->config.lora > 0 || out->config.frozen > 0) return;
     out->config.frozen = 1;
     pace_step_note(out, "adapters not counted: no column lora has their rank");

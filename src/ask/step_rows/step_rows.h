@@ -23,6 +23,7 @@ typedef struct {
     bool may_be_fp8;                        /* the row says no precision, and its framework trains in 8 bits as well */
     bool says_layout;                       /* of images */
     double attention;                       /* pace_frameworks_attention() */
+    bool says_zero;                         /* the row says how replicas are sharded, or that they are not */
     bool half_causal;                       /* who made the table counts half of causal attention's operations */
     double matrix_factor, attention_factor; /* of this row's own: their time over the formula's; 0 = as that */
     double ranks, tokens;                   /* tokens: of a step on one device */
