@@ -56,12 +56,12 @@ static double measured_rate(const pace_device *device, pace_precision precision)
 /* AMD's matrix units multiply in full single precision, and its libraries use them. */
 static double rate_of(const pace_device *device, const pace_op *op, const pace_cost_figure *figure) {
     bool matrix = op->family == PACE_OP_GEMM || op->family == PACE_OP_ATTENTION;
-    if (matrix && op->precision == PACE_FP32 && device->flop_per_s[PACE_FP32_MATRIX] > 0)
-        return device->flop_per_s[PACE_FP32_MATRIX];
-    double rate = pace_device_rate(device, op->precision);
-    double own = figure->own ? measured_rate(device, op->precision) : 0;
+    matrix &= op->precision == PACE_FP32 && device->flop_per_s[PACE_FP32_MATRIX] > 0;
+    pace_precision precision = matrix ? PACE_FP32_MATRIX : op->precision;
+    double rate = matrix ? device->flop_per_s[precision] : pace_device_rate(device, precision);
+    double own = figure->own ? measured_rate(device, precision) : 0;
     if (own > 0) return own / figure->compute;
-    if (op->precision != PACE_FP32 || device->is_cpu) return rate;
+    if (precision != PACE_FP32 || device->is_cpu) return rate;
     return equivalent(pace_device_sustained_flop_per_s(device, PACE_FP32) / pace_usual_compute, rate);
 }
 

@@ -41,6 +41,14 @@ static const pace_device *named(const pace_device_catalog *catalog, const char *
     return NULL;
 }
 
+/* Words that make another board of a name: an RTX 3060 Ti is no RTX 3060. */
+static bool is_another(const char *name, const pace_device *device) {
+    static const char *const words[] = {"ti", "super", "laptop", "mobile"};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (match_length(name, words[i]) && !match_length(device->name, words[i])) return true;
+    return false;
+}
+
 const pace_device *pace_device_find(const pace_device_catalog *catalog, const char *name, double memory_bytes) {
     const pace_device *best = NULL;
     size_t best_length = 0;
@@ -49,7 +57,7 @@ const pace_device *pace_device_find(const pace_device_catalog *catalog, const ch
     for (size_t i = 0; i < catalog->count; i++) {
         const pace_device *candidate = &catalog->devices[i];
         size_t length = best_match(name, catalog->nodes[i]);
-        if (length == 0 || length < best_length) continue;
+        if (length == 0 || length < best_length || is_another(name, candidate)) continue;
         if (best && length == best_length && !closer(memory_bytes, candidate, best)) continue;
         best = candidate;
         best_length = length;

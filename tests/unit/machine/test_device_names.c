@@ -116,6 +116,9 @@ TEST(test_spellings) {
         {"8x H100-SXM5 1 node", "h100-80-sxm"},
         {"2x RTX 2080 Ti NVLink bridge (sizes as printed)", "rtx-2080-ti"},
         {"AMD Radeon Graphics", NULL},
+        {"NVIDIA GeForce RTX 3060 Ti", NULL}, /* another board than the RTX 3060 */
+        {"NVIDIA GeForce RTX 3070 Laptop GPU", NULL},
+        {"NVIDIA GeForce RTX 3080 Ti", "rtx-3080-ti"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const pace_device *found = pace_device_find(*state, cases[i].spelling, 0);
@@ -149,6 +152,19 @@ TEST(test_peaks_per_clock) {
         {"t4", PACE_FP32, 128},
         {"t4", PACE_FP16, 1024},
         {"rtx-2080-ti", PACE_FP16, 512},
+        {"gtx-1080", PACE_FP32, 256},
+        {"titan-v", PACE_FP32, 128},
+        {"rtx-2060", PACE_FP16, 512},
+        {"rtx-2080-super", PACE_FP16, 512},
+        {"rtx-3060", PACE_FP16, 512},
+        {"rtx-3070", PACE_FP16, 512},
+        {"rtx-3080-ti", PACE_FP16, 512},
+        {"rtx-3090-ti", PACE_FP16, 512},
+        {"rtx-4060-ti", PACE_FP16, 512},
+        {"rtx-4070", PACE_FP16, 512},
+        {"rtx-4070-ti", PACE_FP16, 512},
+        {"rtx-4080-super", PACE_FP16, 512},
+        {"rtx-a4000", PACE_FP16, 1024},
         {"a10", PACE_FP16, 1024},
         {"a10", PACE_INT8, 2048},
         {"a10g", PACE_FP16, 512},
