@@ -4,9 +4,10 @@
 
 #include <string.h>
 
-static const char *const known[] = {"family",  "device",    "kind",       "pass",    "vendor",  "below_generation",
-                                    "matrix",  "precision", "own",        "compute", "strided", "memory",
-                                    "fixed_s", "spread",    "confidence", "source"};
+static const char *const known[] = {"family",           "device",          "kind",       "pass",      "vendor",
+                                    "below_generation", "from_generation", "matrix",     "precision", "own",
+                                    "compute",          "strided",         "memory",     "fixed_s",   "scores",
+                                    "clock_flop",       "spread",          "confidence", "source"};
 
 static pace_status refuse_unknown(const pace_yaml *yaml, const pace_yaml_node *entry) {
     for (size_t i = 0; i < pace_yaml_count(entry); i++) {
@@ -59,9 +60,10 @@ static pace_status read_where(pace_cost_figure *row, const pace_yaml *yaml, cons
     if (vendor) memcpy(row->vendor, vendor, strlen(vendor) + 1);
     PACE_TRY(pace_yaml_flag(&row->matrix, yaml, entry, "matrix"));
     PACE_TRY(pace_yaml_flag(&row->own, yaml, entry, "own"));
-    double below = 0;
+    double below = 0, from = 0;
     if (pace_yaml_get(entry, "below_generation")) PACE_TRY(read_figure(&below, yaml, entry, "below_generation", 1000));
-    row->below_generation = (int)below;
+    if (pace_yaml_get(entry, "from_generation")) PACE_TRY(read_figure(&from, yaml, entry, "from_generation", 1000));
+    row->below_generation = (int)below, row->from_generation = (int)from;
     PACE_TRY(read_precision(&row->precision, yaml, entry));
     row->pass = -1;
     for (int i = 0; pass && i < PACE_PASSES; i++)
@@ -77,6 +79,8 @@ static pace_status read_row(pace_cost_figure *row, const pace_yaml *yaml, const 
     PACE_TRY(read_figure(&row->compute, yaml, entry, "compute", 1));
     row->strided = row->compute;
     if (pace_yaml_get(entry, "strided")) PACE_TRY(read_figure(&row->strided, yaml, entry, "strided", 1));
+    if (pace_yaml_get(entry, "scores")) PACE_TRY(read_figure(&row->scores, yaml, entry, "scores", 10));
+    if (pace_yaml_get(entry, "clock_flop")) PACE_TRY(read_figure(&row->clock_flop, yaml, entry, "clock_flop", 1e6));
     PACE_TRY(read_figure(&row->memory, yaml, entry, "memory", 1));
     PACE_TRY(read_figure(&row->fixed_s, yaml, entry, "fixed_s", 1));
     return read_figure(&row->spread, yaml, entry, "spread", 10);
@@ -173,6 +177,7 @@ const pace_cost_figure *pace_cost_figures_of(const pace_cost_figures *figures, c
         if (row->cpu && !device->is_cpu) continue;
         if (*row->vendor && strcmp(row->vendor, device->vendor) != 0) continue;
         if (row->below_generation && !(device->generation > 0 && device->generation < row->below_generation)) continue;
+        if (device->generation < row->from_generation) continue;
         if (row->matrix && !pace_cost_on_matrix_units(op, device)) continue;
         if (row->precision >= 0 && row->precision != (int)op->precision) continue;
         if (*row->kind && (!*op->kind || !strstr(op->kind, row->kind))) continue;

@@ -10,12 +10,15 @@ typedef struct {
     char kind[24];        /* a part of the operation's kind; "" = any */
     char vendor[16];      /* of the device; "" = any */
     int below_generation; /* only devices of an earlier generation (compute capability times ten); 0 = any */
+    int from_generation;  /* only devices of this generation or a later one; 0 = any */
     bool cpu;             /* of CPUs; without one for the family, that of accelerators is taken */
     bool matrix;          /* only on matrix units: at more than thrice the vector rate, as packed halves reach twice */
     bool own;             /* the device's measured rate of the precision, where known, counts instead of `compute` */
     int precision;        /* -1 = any */
     double compute, memory; /* shares of the peaks, above 0, at most 1 */
     double strided;         /* in the place of compute where filters move by more than one pixel */
+    double scores;          /* attention: of the time of its scores' exponentials, what shows beside the products */
+    double clock_flop;      /* most that a multiprocessor does a clock by a kernel's instructions; 0 = as the device */
     double fixed_s;         /* of a kernel that does nothing */
     double spread;          /* of ln(measured / predicted) */
     uint32_t before;        /* the row before of the same family, + 1; 0 = none */

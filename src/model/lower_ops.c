@@ -101,7 +101,7 @@ pace_op pace_lower_attention(const pace_lowering *to, const pace_attention *size
                             .element_bytes = bytes,
                             .size = {size->b, size->heads, size->kv_heads, size->queries, size->keys,
                                      (size->head_dim + size->value_dim) / 2, size->causal}},
-                  bytes == 2 ? "flash" : "efficient");
+                  bytes == 2 ? "" : "efficient"); /* which kernel frameworks run: attention of steps.yaml */
 }
 
 const char *pace_lower_attention_name(int bytes, bool backward) {

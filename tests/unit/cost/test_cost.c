@@ -361,7 +361,40 @@ TEST(test_load) {
         if (stretched(unknown[i], large) != 1) fail_msg("%s: %g", unknown[i], stretched(unknown[i], large));
 }
 
-/* 80 multiprocessors and 128 x 128 tiles: 80 of them are one full wave, 81 are two. */
+static double attention_rate(const char *device, const char *kind, pace_pass pass, double keys, double width) {
+    const pace_device *on = pace_device_find(&catalog, device, 0);
+    pace_op op = {.family = PACE_OP_ATTENTION,
+                  .pass = pass,
+                  .precision = PACE_FP16,
+                  .element_bytes = 2,
+                  .size = {16384 / keys, 2048 / width, 2048 / width, keys, keys, width, 0}};
+    pace_estimate time_s;
+    strncpy(op.kind, kind, sizeof op.kind - 1);
+    assert_true(on && pace_op_complete(&op));
+    assert_int_equal(pace_cost_op(&time_s, cost, on, &op), PACE_OK);
+    return op.flop / time_s.median / 1e12;
+}
+
+/* Rates that nobody chose a constant on: FlashAttention-2 on an RTX A5000 and on a B200, where it multiplies by Ampere's
+ * instructions (github.com/gpu-mode/ring-attention issue 10, Dao-AILab/flash-attention issue 1589), FlashAttention-3 on
+ * H100 (meta-pytorch/benchmark pull request 2391). */
+TEST(test_attention_kernels) {
+    static const struct {
+        const char *device, *kind;
+        pace_pass pass;
+        double keys, width, rate;
+    } rows[] = {{"rtx-a5000", "flash2", PACE_PASS_FORWARD, 8192, 64, 81.86},
+                {"rtx-a5000", "flash2", PACE_PASS_BACKWARD, 8192, 64, 77.42},
+                {"b200", "flash2", PACE_PASS_FORWARD, 16384, 64, 379.44},
+                {"b200", "flash", PACE_PASS_BACKWARD, 16384, 64, 333.95},
+                {"h100-80-sxm", "", PACE_PASS_FORWARD, 512, 128, 430.32},
+                {"h100-80-sxm", "", PACE_PASS_FORWARD, 16384, 128, 620.73}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        double rate = attention_rate(rows[i].device, rows[i].kind, rows[i].pass, rows[i].keys, rows[i].width);
+        if (fabs(rate / rows[i].rate - 1) > 0.15) fail_msg("%s %g: %g", rows[i].device, rows[i].rate, rate);
+    }
+}
+
 /* Best products of ml-engineering's table (BF16); AMD's sustain their own shares of the peak, in FP16 as in BF16. */
 TEST(test_own_rates_of_amd) {
     static const struct {
@@ -382,6 +415,7 @@ TEST(test_own_rates_of_amd) {
     }
 }
 
+/* 80 multiprocessors and 128 x 128 tiles: 80 of them are one full wave, 81 are two. */
 TEST(test_tiles) {
     pace_tiling full = pace_tiling_best(80, 256, 128, 4096, 80);
     assert_true(full.waves == 1 && full.cost > 0.999 && full.cost < 1.001);
