@@ -1,6 +1,7 @@
 /* pace_calibrate(): plan the points, measure those that the table does not have, write the entry, report. */
 #include "paceline/calibrate.h"
 
+#include "base/clock.h"
 #include "base/print.h"
 #include "base/sort.h"
 #include "entry_file.h"
@@ -48,12 +49,6 @@ typedef struct {
     char stopped[160]; /* what is said of a sweep that was; else "" */
     double started_s;
 } calibration;
-
-static double now_s(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
 
 static pace_status note(calibration *c, const char *format, ...) PACE_PRINTF(2, 3);
 static pace_status note(calibration *c, const char *format, ...) {
@@ -225,11 +220,11 @@ static pace_status measure_with(calibration *c, const probe *p) {
     char message[PACE_BACKEND_MESSAGE] = "";
     pace_measurement measurement;
     family_count *count;
-    double start = now_s();
+    double start = pace_clock_s();
     PACE_TRY(count_of(&count, c, p->point->family, p->backend->source));
     count->points++;
     pace_probe_status status = pace_measure(&measurement, &c->sweep.limits, p->backend->time_runs, p->state, message);
-    count->seconds += now_s() - start;
+    count->seconds += pace_clock_s() - start;
     if (status != PACE_PROBE_OK) {
         count->skipped++;
         if (c->failed++ == 0) memcpy(c->failure, message, sizeof c->failure);
@@ -387,7 +382,7 @@ static pace_status report(pace_answer **out, calibration *c) {
         .entry_path = c->options->entry_path,
         .list = c->options->list,
         .threads = c->threads,
-        .seconds = now_s() - c->started_s,
+        .seconds = pace_clock_s() - c->started_s,
         .families = families,
         .family_count = c->families.count,
         .figures = c->figures,
@@ -501,7 +496,7 @@ pace_status pace_calibrate(pace_answer **out, pace_context *context, const pace_
     c->options = &options;
     c->target = options.target ? options.target : "cpu";
     c->rows.file = -1;
-    c->started_s = now_s();
+    c->started_s = pace_clock_s();
     pace_status status = run(out, c);
     close_calibration(c);
     return status;

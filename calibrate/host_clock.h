@@ -4,10 +4,8 @@
  */
 #pragma once
 
-#include <time.h>
+#include "base/clock.h"
 
 static inline double pace_host_clock_s(int threads) {
-    struct timespec now;
-    clock_gettime(threads == 1 ? CLOCK_THREAD_CPUTIME_ID : CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+    return 1e-9 * (double)pace_clock_ns_of(threads == 1 ? CLOCK_THREAD_CPUTIME_ID : CLOCK_MONOTONIC);
 }

@@ -1,10 +1,10 @@
 #include "measure.h"
 
+#include "base/clock.h"
 #include "base/sort.h"
 
 #include <math.h>
 #include <stdlib.h>
-#include <time.h>
 
 enum { LEAST_BATCHES = 3, MOST_BATCHES = 200 };
 
@@ -67,17 +67,11 @@ pace_probe_status pace_measure(pace_measurement *out, const pace_measure_limits 
     return PACE_PROBE_OK;
 }
 
-static double clock_s(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
-
 double pace_timer_resolution(void) {
     double best = 1;
     for (int i = 0; i < 200; i++) {
-        double start = clock_s(), end = start;
-        while (end == start) end = clock_s();
+        double start = pace_clock_s(), end = start;
+        while (end == start) end = pace_clock_s();
         if (end - start < best) best = end - start;
     }
     return best;

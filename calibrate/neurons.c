@@ -1,6 +1,7 @@
 #include "neurons.h"
 
 #include "base/beside.h"
+#include "base/clock.h"
 #include "base/print.h"
 #include "base/yaml_member.h"
 #include "host_facts.h"
@@ -29,12 +30,6 @@ typedef struct {
     bool stopped;
     char how[256];
 } neurons;
-
-static double now_s(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
 
 /* --- what is measured --------------------------------------------------------------------------------------------- */
 
@@ -102,11 +97,11 @@ static pace_status measure(double *out, neurons *n, size_t family, pace_time_run
                            bool fastest) {
     char message[PACE_BACKEND_MESSAGE] = "";
     pace_measurement measured;
-    double start = now_s();
+    double start = pace_clock_s();
     if (pace_measure(&measured, &n->limits, time_runs, probe, message) != PACE_PROBE_OK) return fail_probe(message);
     pace_calibrated_family *f = &n->families[family];
     f->measured++;
-    f->seconds += now_s() - start;
+    f->seconds += pace_clock_s() - start;
     f->median_spread = fmax(f->median_spread, measured.spread);
     *out = fastest ? measured.best_s : measured.median_s;
     return PACE_OK;
@@ -282,7 +277,7 @@ static void say_how(neurons *n) {
 }
 
 static pace_status run(pace_answer **out, neurons *n, pace_catalog *catalog) {
-    double start = now_s();
+    double start = pace_clock_s();
     pace_host_facts(&n->facts);
     PACE_TRY(read_plan(n, catalog));
     make_name(n);
@@ -290,7 +285,7 @@ static pace_status run(pace_answer **out, neurons *n, pace_catalog *catalog) {
     plan_families(n);
     if (!n->options->list) PACE_TRY(measure_all(n));
     if (n->options->entry_path && !n->options->list && !n->stopped) PACE_TRY(write_file(n, n->options->entry_path));
-    return answer(out, n, now_s() - start);
+    return answer(out, n, pace_clock_s() - start);
 }
 
 pace_status pace_calibrate_neurons(pace_answer **out, const pace_calibrate_options *options) {

@@ -5,6 +5,7 @@
 #include "trace.h"
 
 #include "exchange/algorithms.h"
+#include "base/clock.h"
 
 #include <string.h>
 
@@ -228,7 +229,7 @@ static pace_status run(pace_comm *c, const pace_call *call, size_t bytes) {
         return pace_fail(PACE_E_IO, "an exchange of this communicator failed before; close it");
     c->counters.calls++;
     c->counters.bytes += bytes;
-    int64_t start_ns = c->trace ? pace_trace_now_ns() : 0;
+    int64_t start_ns = c->trace ? pace_clock_ns_of(CLOCK_REALTIME) : 0;
     if (PACE_UNLIKELY(c->settings.check) && c->ranks > 1) status = pace_calls_compare(c, call);
     if (status != PACE_OK) return failed(c, status);
     if (bytes - 1 < c->small_bytes && call->collective == PACE_ALLREDUCE) {

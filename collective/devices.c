@@ -1,10 +1,10 @@
 /* Devices: one that pretends, and CUDA's through the driver's library, which is loaded when it is asked for. */
+#include "base/clock.h"
 #include "base/memory.h"
 #include "paceline/collective.h"
 
 #include <dlfcn.h>
 #include <string.h>
-#include <time.h>
 
 /* --- one that pretends -------------------------------------------------------------------------------------------- */
 
@@ -14,16 +14,9 @@ typedef struct {
     double query_s, copy_s;
 } pretended;
 
-static void spend(double seconds) {
-    struct timespec start, now;
-    clock_gettime(CLOCK_MONOTONIC, &start);
-    do clock_gettime(CLOCK_MONOTONIC, &now);
-    while ((double)(now.tv_sec - start.tv_sec) + (double)(now.tv_nsec - start.tv_nsec) * 1e-9 < seconds);
-}
-
 static int pretend_find(void *context, const void *at, const void **base, size_t *bytes) {
     const pretended *p = context;
-    spend(p->query_s);
+    pace_clock_spend(p->query_s);
     *base = p->memory;
     *bytes = p->bytes;
     return (uintptr_t)at >= (uintptr_t)p->memory && (uintptr_t)at < (uintptr_t)p->memory + p->bytes;
@@ -31,7 +24,7 @@ static int pretend_find(void *context, const void *at, const void **base, size_t
 
 static int pretend_copy(void *context, void *to, const void *from, size_t bytes) {
     const pretended *p = context;
-    spend(p->copy_s);
+    pace_clock_spend(p->copy_s);
     memcpy(to, from, bytes);
     return 0;
 }

@@ -1,4 +1,5 @@
 #include "trace.h"
+#include "base/clock.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -6,7 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 enum { NAME = 4096, HELD = 1 << 16, EVENT = 1024 };
@@ -35,12 +35,6 @@ static void put(struct pace_comm_trace *t, const char *text) {
     if (t->held + length > HELD) write_out(t);
     memcpy(t->text + t->held, text, length);
     t->held += length;
-}
-
-int64_t pace_trace_now_ns(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_REALTIME, &t);
-    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
 /* "run.json" of rank 3 is "run.rank3.json"; of the second communicator "run.rank3.1.json". */
@@ -105,7 +99,7 @@ void pace_trace_add(struct pace_comm_trace *t, const pace_call *call, const char
     char event[EVENT];
     const char *name = pace_chosen_name(call->collective);
     long process = (long)getpid();
-    int64_t took_ns = pace_trace_now_ns() - start_ns;
+    int64_t took_ns = pace_clock_ns_of(CLOCK_REALTIME) - start_ns;
     elements(&in, &out, call, t->ranks);
     pace_snprintf(event, sizeof event,
                   "%s{\"ph\":\"X\",\"cat\":\"cpu_op\",\"name\":\"paceline:%s\",\"pid\":%ld,\"tid\":%ld,"

@@ -12,5 +12,4 @@ pace_status pace_trace_open(struct pace_comm_trace **out, const pace_comm *comm)
 /** Writes what is held back and closes the file. NULL is allowed. */
 void pace_trace_close(struct pace_comm_trace *trace);
 
-int64_t pace_trace_now_ns(void);
 void pace_trace_add(struct pace_comm_trace *trace, const pace_call *call, const char *way, int64_t start_ns);

@@ -1,4 +1,5 @@
 #include "waiting.h"
+#include "base/clock.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -12,12 +13,6 @@
 #include <unistd.h>
 
 enum { SPINS = 4000, SPINS_CROWDED = 20, YIELDS = 100, SLEEP_NS = 1000000, LOOK_NS = 50000000 };
-
-static int64_t now_ns(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
-}
 
 static bool heavy_barriers(void) {
 #ifdef SYS_membarrier
@@ -100,7 +95,7 @@ static void sleep_until_woken(pace_wait *wait, pace_waiter *w) {
 }
 
 static pace_status look(pace_wait *wait, const pace_waiter *w) {
-    int64_t now = now_ns();
+    int64_t now = pace_clock_ns();
     if (!wait->since_ns) wait->since_ns = wait->looked_ns = now;
     if (now - wait->looked_ns < LOOK_NS) return PACE_OK;
     wait->looked_ns = now;

@@ -1,5 +1,6 @@
 #include "patient.h"
 
+#include "base/clock.h"
 #include "base/memory.h"
 
 #include <errno.h>
@@ -32,16 +33,6 @@ static void *run(void *argument) {
     return NULL;
 }
 
-static struct timespec later(double seconds) {
-    struct timespec at;
-    clock_gettime(CLOCK_MONOTONIC, &at);
-    double whole = (double)(time_t)seconds;
-    at.tv_sec += (time_t)seconds;
-    at.tv_nsec += (long)((seconds - whole) * 1e9);
-    if (at.tv_nsec >= 1000000000) at.tv_sec++, at.tv_nsec -= 1000000000;
-    return at;
-}
-
 static void prepare(call *c) {
     pthread_condattr_t attributes;
     pthread_mutex_init(&c->mutex, NULL);
@@ -52,7 +43,7 @@ static void prepare(call *c) {
 }
 
 static bool is_done_within(call *c, double seconds) {
-    struct timespec until = later(seconds);
+    struct timespec until = pace_clock_after(seconds);
     pthread_mutex_lock(&c->mutex);
     while (!c->done)
         if (pthread_cond_timedwait(&c->changed, &c->mutex, &until) == ETIMEDOUT) break;

@@ -1,10 +1,10 @@
 #include "samples.h"
 
+#include "base/clock.h"
 #include "base/random.h"
 
 #include <math.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 /* --- synthetic ---------------------------------------------------------------------------------------------------- */
@@ -179,16 +179,7 @@ pace_status pace_samples_open(pace_samples *out, pace_network *network, const pa
 
 void pace_samples_close(pace_samples *s) { pace_idx_images_close(&s->images); }
 
-/* A loader that decodes keeps its thread busy: so does this one. */
-static void load_for(double seconds) {
-    struct timespec now, start;
-    if (!(seconds > 0)) return;
-    clock_gettime(CLOCK_MONOTONIC, &start);
-    do clock_gettime(CLOCK_MONOTONIC, &now);
-    while ((double)(now.tv_sec - start.tv_sec) + 1e-9 * (double)(now.tv_nsec - start.tv_nsec) < seconds);
-}
-
 void pace_samples_next(pace_samples *s, pace_network *n) {
-    load_for(s->load_s);
+    pace_clock_spend(s->load_s); /* as a loader that decodes keeps its thread busy */
     draw(s, n);
 }

@@ -1,22 +1,12 @@
 #include "step_record.h"
 
 #include <pthread.h>
-#include <time.h>
 
 const char *const pace_step_part_names[PACE_STEP_PARTS] = {"input", "forward", "backward", "exposed_exchange",
                                                            "update"};
 
-int64_t pace_clock_ns(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
-}
-
 int64_t pace_record_now_ns(const pace_step_record *r) {
-    struct timespec t;
-    if (!r->own_time) return pace_clock_ns();
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+    return pace_clock_ns_of(r->own_time ? CLOCK_THREAD_CPUTIME_ID : CLOCK_MONOTONIC);
 }
 
 static pace_status make_record(pace_step_record *r) {

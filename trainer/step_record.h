@@ -3,6 +3,7 @@
 
 #include "gradient_exchange.h"
 #include "trained_network.h"
+#include "base/clock.h"
 
 typedef enum {
     PACE_PART_OF_INPUT, /* the batch is made */
@@ -54,7 +55,6 @@ typedef struct {
 pace_status pace_step_record_open(pace_step_record *out, size_t steps, size_t layers, bool traces) PACE_MUST_CHECK;
 void pace_step_record_close(pace_step_record *record);
 
-int64_t pace_clock_ns(void);
 /** By the clock of the record. */
 int64_t pace_record_now_ns(const pace_step_record *record);
 /** A step, a part of one and a layer's pass ended. Only steps that count (and, of a trace, all that is recorded) are

@@ -4,7 +4,6 @@
 #include "base/whole_file.h"
 
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 /* ATen's and autograd's names, so that analyze knows what the operators do. */
@@ -125,14 +124,8 @@ static void put_event(writer *w, const pace_traced_event *e) {
     else put_exchange(w, e);
 }
 
-static int64_t wall_offset_ns(void) {
-    struct timespec wall;
-    clock_gettime(CLOCK_REALTIME, &wall);
-    return (int64_t)wall.tv_sec * 1000000000 + wall.tv_nsec - pace_clock_ns();
-}
-
 static pace_status fill(pace_sink *sink, void *context) {
-    writer w = {.of = context, .offset_ns = wall_offset_ns(), .pid = getpid()};
+    writer w = {.of = context, .offset_ns = pace_clock_ns_of(CLOCK_REALTIME) - pace_clock_ns(), .pid = getpid()};
     pace_jsonw_init(&w.json, sink, 1);
     pace_jsonw_object(&w.json);
     put_head(&w);

@@ -8,12 +8,6 @@
 #include <string.h>
 #include <time.h>
 
-int64_t pace_clock_ns(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
-}
-
 void pace_scale(float *data, size_t count, float factor) {
     for (size_t i = 0; i < count; i++) data[i] *= factor;
 }
@@ -141,20 +135,11 @@ pace_result pace_lane_ready(void *state, size_t tensor, char *message) {
     return good ? PACE_EXCHANGER_OK : forward(lane, message);
 }
 
-static struct timespec later(double seconds) {
-    struct timespec at;
-    clock_gettime(CLOCK_MONOTONIC, &at);
-    at.tv_sec += (time_t)seconds;
-    at.tv_nsec += (long)((seconds - (double)(time_t)seconds) * 1e9);
-    if (at.tv_nsec >= 1000000000) at.tv_sec++, at.tv_nsec -= 1000000000;
-    return at;
-}
-
 /* Locked. Patience begins anew with everything that is exchanged. */
 static void wait_while(pace_lane *lane, const bool *busy, const char *during, uint64_t step) {
     double patience = lane->setup.timeout_s > 0 ? lane->setup.timeout_s : 60;
     uint64_t before = lane->progress;
-    struct timespec until = later(patience);
+    struct timespec until = pace_clock_after(patience);
     while (*busy && !lane->failed) {
         if (pthread_cond_timedwait(&lane->changed, &lane->mutex, &until) != ETIMEDOUT || !*busy) continue;
         if (lane->progress == before) {
@@ -165,7 +150,7 @@ static void wait_while(pace_lane *lane, const bool *busy, const char *during, ui
             return;
         }
         before = lane->progress;
-        until = later(patience);
+        until = pace_clock_after(patience);
     }
 }
 

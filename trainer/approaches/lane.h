@@ -6,6 +6,7 @@
 #pragma once
 
 #include "../gradient_exchange.h"
+#include "base/clock.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -80,8 +81,6 @@ size_t pace_lane_largest(const pace_lane *lane);
 /** What is scaled: a sum over ranks becomes a mean. */
 void pace_scale(float *data, size_t count, float factor);
 void pace_add(float *sum, const float *data, size_t count);
-
-int64_t pace_clock_ns(void); /* CLOCK_MONOTONIC */
 
 #define PACE_LANE_TRY(expression)                                   \
     do {                                                            \

@@ -1,5 +1,6 @@
 #include "segment_server.h"
 
+#include "base/clock.h"
 #include "base/print.h"
 #include "segment_wait.h"
 
@@ -73,17 +74,17 @@ static bool answer(server *s, int worker, int layer) {
 }
 
 static pace_exchanger_result serve(server *s) {
-    double heard_s = pace_segment_now_s();
+    double heard_s = pace_clock_s();
     while (s->left) {
         int there = 0;
         MPI_Status from;
         if (MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, s->all, &there, &from) != MPI_SUCCESS) return fail(s, "MPI failed");
         if (!there) {
-            if (pace_segment_now_s() - heard_s > s->run->timeout_s) return fail(s, "no worker said anything in time");
+            if (pace_clock_s() - heard_s > s->run->timeout_s) return fail(s, "no worker said anything in time");
             sched_yield();
             continue;
         }
-        heard_s = pace_segment_now_s();
+        heard_s = pace_clock_s();
         if (from.MPI_TAG == PACE_SEGMENT_END) {
             MPI_Recv(NULL, 0, MPI_FLOAT, from.MPI_SOURCE, PACE_SEGMENT_END, s->all, MPI_STATUS_IGNORE);
             s->left--;

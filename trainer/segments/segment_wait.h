@@ -6,4 +6,3 @@
 
 /** False: not all are there in time, or MPI failed. */
 bool pace_segment_wait(MPI_Request *requests, int count, double timeout_s);
-double pace_segment_now_s(void);

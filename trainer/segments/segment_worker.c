@@ -1,5 +1,6 @@
 #include "segment_worker.h"
 
+#include "base/clock.h"
 #include "base/print.h"
 #include "segment_activation.h"
 #include "segment_server.h"
@@ -44,7 +45,7 @@ static size_t neurons_at(const pace_segments_run *run, size_t level) {
 }
 
 static void end_part(trainer *t, pace_segment_part part) {
-    double now = pace_segment_now_s();
+    double now = pace_clock_s();
     t->part_s[part] += now - t->at_s;
     t->at_s = now;
 }
@@ -297,7 +298,7 @@ static void note_step(worker *w, size_t step, double start_s) {
     }
     run->rights[step] = (double)right / (double)run->batch;
     for (int part = 0; part < PACE_SEGMENT_PARTS; part++) run->part_s[part][step] = w->trainers[0].part_s[part];
-    run->step_s[step] = pace_segment_now_s() - start_s;
+    run->step_s[step] = pace_clock_s() - start_s;
     run->done = step + 1;
 }
 
@@ -309,7 +310,7 @@ static void *train(void *argument) {
         if (first) ask_whether_to_stop(w);
         pthread_barrier_wait(&w->together);
         if (w->stops) break;
-        double start_s = t->at_s = pace_segment_now_s();
+        double start_s = t->at_s = pace_clock_s();
         memset(t->part_s, 0, sizeof t->part_s);
         for (size_t i = (size_t)t->number; i < w->run->batch && !w->failed; i += (size_t)w->run->threads)
             train_sample(t, i);
