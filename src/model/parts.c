@@ -9,6 +9,7 @@ void pace_model_parts_free(pace_model_parts *parts) { PACE_VEC_FREE(&parts->part
 static bool alike_layers(const pace_layer *a, const pace_layer *b) {
     return a->rule == b->rule && a->shard == b->shard && a->parameters == b->parameters && a->frozen == b->frozen &&
            memcmp(a->option, b->option, sizeof a->option) == 0 && a->shape.channels == b->shape.channels &&
+           a->shape.height == b->shape.height && a->shape.width == b->shape.width &&
            a->shape.sharded == b->shape.sharded;
 }
 

@@ -74,7 +74,7 @@ with tempfile.TemporaryDirectory() as folder:
     assert parameters("large", PACELINE_CATALOG=folder) == (27 + 1) * 64 + (36 * 64 + 1) * 10
     assert "resnet50" in run(PACELINE_CATALOG=folder) and "small" in run(PACELINE_CATALOG=folder)
     os.rename(os.path.join(folder, "models", "mine.yaml"), os.path.join(folder, "models", "resnet.yaml"))
-    assert "resnet50" not in run(PACELINE_CATALOG=folder)  # a file of the same name replaces the built-in one
+    assert "resnet18" not in run(PACELINE_CATALOG=folder)  # a file of the same name replaces the built-in one
 
 assert "resnet50" in run("resnet5", status=4)
 assert "no parameter \"hidden\"" in run("resnet50", "--set", "hidden=3", status=2)

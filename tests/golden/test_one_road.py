@@ -185,7 +185,8 @@ def main():
     for asked, one, (predicted, status) in zip(questions, options, rows):
         if isinstance(one, str):  # refused: by both doors
             expect("self-check" not in one, "walk and closed form contradict each other", asked, one)
-            expect(predicted == "" or "has no effect" in one and "has no effect" in status, "a row answers what options refuse", asked, one, predicted)
+            left_out = any(words in one and words in status for words in ("has no effect", "execution graph"))  # a table says it of all its rows
+            expect(predicted == "" or left_out, "a row answers what options refuse", asked, one, predicted, status)
             continue
         answered += 1
         expect(predicted and float(predicted) == one, "rows and options differ", asked, one, predicted, status)

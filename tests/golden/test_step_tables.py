@@ -115,6 +115,10 @@ def test_names():
         "vit_large_14": ["openai/clip-vit-large-patch14"],
         "bert_large": ["bert-large-uncased", "BERT"],
         "resnet50": ["ResNet-50 v1.5", "torchvision/resnet50"],
+        "sd-1.5": ["stable diffusion", "runwayml/stable-diffusion-v1-5"],
+        "sdxl": ["stabilityai/stable-diffusion-xl-base-1.0"],
+        "whisper-large-v3": ["openai/whisper-large-v3"],
+        "retinanet": ["ssd"],
         "dlrm_dcnv2": ["dlrm-dcnv2", "DLRM_DCNv2"],
     }
     head = "gpu,model,n_gpu,micro_batch,global_batch,seq,precision\n"
@@ -123,7 +127,7 @@ def test_names():
         assert rows[0]["predicted"], (known, rows[0]["status"])
         for row in rows[1:]:
             assert row["predicted"] == rows[0]["predicted"], (known, row["model"], row["status"])
-    reasons = {"stable diffusion": "diffusion", "mamba-2.8b": "state-space", "maskrcnn": "detectors",
+    reasons = {"sd3-medium": "diffusion", "mamba-2.8b": "state-space", "maskrcnn": "detector",
                "llama4-maverick-400b": "experts", "mobilenet_v3": 'closest name is "mobilenet', "whatever": "no hidden"}
     for row in ask(head + "".join(f"H100,{name},8,1,8,512,bf16\n" for name in reasons)):
         assert not row["predicted"] and reasons[row["model"]] in row["status"], row

@@ -40,7 +40,7 @@ static void expect_each_once(pace_status status, pace_report *report) {
         if (parses > 1) fail_msg("%s was parsed %zu times", file->name, parses);
         documents += parses;
     }
-    assert_in_range(documents, 2, 40);
+    assert_true(documents >= 2);
     assert_int_equal(documents, pace_catalog_parses(test_catalog(), NULL));
 }
 
