@@ -42,6 +42,9 @@ strict_schema.hold(catalogue, "models")
 known = {row["name"]: row for row in catalogue["models"]}
 assert len(known) == len(catalogue["models"]) >= 50
 assert known["resnet50"]["parameters"] == 25557032  # torchvision
+released = {"granite3-8b": 8170848256, "ministral-8b": 8019808256, "solar-10.7b": 10731524096, "smollm2-135m": 134515008, "smollm2-360m": 361821120,
+            "phi-4-mini": 3836021760, "yi-9b": 8829407232, "baichuan-7b": 7000559616, "baichuan-13b": 13264901120}  # their checkpoints
+assert all(known[name]["parameters"] == count for name, count in released.items()), [known[name]["parameters"] for name in released]
 
 one = json.loads(run("resnet50", "--format", "json"))
 strict_schema.hold(one, "models")

@@ -219,6 +219,10 @@ def test_silence():
     plain = one("device,model,n_gpu,micro_batch,global_batch,seq,precision", "H100,llama2-7b,8,1,8,4096,bf16")
     bare = one("device,model,n_gpu", "H100,llama2-7b,8")
     assert "assumed micro_batch " in bare["status"] and wide(bare) > wide(plain)
+    # replicas of a framework with ZeRO 1 share the optimizer's states, said or not; Alps has nodes of four
+    head, row = "device,model,n_gpu,framework,precision,micro_batch,recompute,seq", "GH200,llama3.1-8b,64,Megatron Core,bf16,1,none,8192"
+    silent, said = one(head, row), one(head + ",dp,gpus_per_node", row + ",64,4")
+    assert silent["memory_bytes"] == said["memory_bytes"] and silent["predicted"] == said["predicted"], (silent, said)
     rate = one("device,model,n_gpu,tokens/s/gpu", "H100,llama2-7b,8,")
     assert rate["unit"] == "tokens_per_s_per_gpu" and "assumed" in rate["status"]
     near(value("GPU,Parameters,# GPUs", "A100,13B,16"), value("GPU,size,# GPUs", "A100,13,16"))

@@ -88,7 +88,7 @@ static void assume_data_parallel(pace_step_row *out, const pace_step_reader *r, 
         assume_layers_shared(out, r, ranks, whole);
         return;
     }
-    if (out->config.pp == 1) out->config.zero_stage = fits ? 0 : 3;
+    if (out->config.pp == 1 && shards) out->config.zero_stage = fits ? 0 : 3;
     pace_step_note(out, fits ? "assumed data parallelism" : "assumed fully sharded data parallelism");
 }
 
