@@ -18,10 +18,12 @@ pace_layer_view pace_layer_view_of(const pace_lowering *to, uint32_t number) {
                              .wants = has_input && to->needs_gradient[from]};
 }
 
+/* Inference knows the statistics: each element is scaled and shifted. */
 pace_op pace_lower_batch_norm(pace_lowering *to, const pace_layer_view *view, pace_pass pass) {
     const pace_config *config = to->config;
+    if (config->mode != PACE_TRAINING) return pace_emit_elementwise(to, "normalize", view->elements, 1, 1, view->bytes);
     double channels = view->layer->shape.channels, tensors = pass == PACE_PASS_FORWARD ? 1 : 2;
-    bool apart = config->execution == PACE_COMPILED && config->mode == PACE_TRAINING && !config->sums_in_convolutions;
+    bool apart = config->execution == PACE_COMPILED && !config->sums_in_convolutions;
     if (!apart)
         return pace_emit_rows(to, PACE_OP_NORMALIZATION, "batch_norm", pass, pace_emit_places(to, &view->layer->shape),
                               channels, view->bytes);

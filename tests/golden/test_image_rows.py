@@ -75,8 +75,18 @@ def records():
     expect(code == 0 and abs(json.loads(out)["values"]["step.high_s"] / float(asked["high"]) - 1) < 1e-9, "options and rows", asked, err)
 
 
+def inference():
+    """Inference knows a batch norm's statistics: its tensor is read once, not twice. Images a second of timm on an RTX 4090
+    (7479d45, results/benchmark-infer-amp-nhwc-pt240-cu124-rtx4090.csv)."""
+    head = "model,device,micro_batch,precision,framework,input,layout,mode"
+    for model, rate in {"resnet50": 5088.39, "densenet121": 3896.08, "efficientnet_b0": 9831.68, "vgg16": 2904.86}.items():
+        row = ask((model, "RTX 4090", "512", "amp", "PyTorch", "synthetic", "nhwc", "inference"), head=head)[0]
+        expect(abs(512 / float(row["predicted"]) / rate - 1) < 0.15, model, row["predicted"], rate)
+
+
 layouts()
 records()
+inference()
 sizes()
 frameworks()
 finish()
