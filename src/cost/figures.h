@@ -17,11 +17,11 @@ typedef struct {
     int precision;        /* -1 = any */
     double compute, memory; /* shares of the peaks, above 0, at most 1 */
     double strided;         /* in the place of compute where filters move by more than one pixel */
-    double scores;          /* attention: of the time of its scores' exponentials, what shows beside the products */
-    double clock_flop;      /* most that a multiprocessor does a clock by a kernel's instructions; 0 = as the device */
-    double fixed_s;         /* of a kernel that does nothing */
-    double spread;          /* of ln(measured / predicted) */
-    uint32_t before;        /* the row before of the same family, + 1; 0 = none */
+    double scores; /* attention: clocks of a multiprocessor for each score's exponential that products do not hide */
+    double clock_flop; /* most that a multiprocessor does a clock by a kernel's instructions; 0 = as the device */
+    double fixed_s;    /* of a kernel that does nothing */
+    double spread;     /* of ln(measured / predicted) */
+    uint32_t before;   /* the row before of the same family, + 1; 0 = none */
 } pace_cost_figure;
 
 /* Of kernels of which little is known. */

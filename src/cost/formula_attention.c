@@ -1,6 +1,6 @@
 /*
- * Fused attention: two products forward, five backward; the score matrix never leaves the chip. A block of threads takes
- * a tile of queries through its keys, and exponentials of the scores hide behind products in part only.
+ * Fused attention: two products forward, five backward; the score matrix never leaves the chip. A block of threads
+ * takes a tile of queries through its keys, and exponentials of the scores hide behind products in part only.
  */
 #include "cost/formula.h"
 
@@ -8,14 +8,10 @@
 
 enum { B, HEADS, KV_HEADS, QUERIES, KEYS, HEAD_DIM, CAUSAL };
 
-/* Tiles of FlashAttention (Dao 2023, section 3.3: 64 or 128). What a block takes before its first keys come and after its
- * last is as long as so many keys, twice in backward: FlashAttention-2 and 3 on H100 from 512 to 16,384 keys, causal or
- * not (accuracy/published_kernels.csv). */
+/* Tiles of FlashAttention (Dao 2023, section 3.3: 64 or 128). What a block takes before its first keys come and after
+ * its last is as long as so many keys, twice in backward: FlashAttention-2 and 3 on H100 from 512 to 16,384 keys,
+ * causal or not (accuracy/published_kernels.csv). */
 enum { TILE = 64, BLOCK = 128, START = 64 };
-
-/* Exponentials a clock of a multiprocessor (CUDA C programming guide, throughput of arithmetic instructions), and the
- * operations of Hopper's matrix units, for devices whose multiprocessors or clock nobody says. */
-static const double exponentials = 16, usual_clock_flop = 4096;
 
 static double whole(double size) { return ceil(size / TILE) * TILE; }
 
@@ -35,15 +31,15 @@ bool pace_formula_attention(pace_cost_parts *parts, const pace_op *op, const pac
     const pace_cost_figure *figure = where->figure;
     const pace_device *device = where->device;
     double clocks_per_s = device->sm_count * device->boost_hz, rate = where->flop_per_s;
-    if (!(clocks_per_s > 0)) clocks_per_s = rate / usual_clock_flop;
+    if (!(clocks_per_s > 0) && figure->clock_flop > 0) clocks_per_s = rate / figure->clock_flop;
     if (figure->clock_flop > 0) rate = fmin(rate, figure->clock_flop * clocks_per_s);
     parts->fixed_s = figure->fixed_s;
     parts->compute_s = op->flop / (figure->compute * rate);
     parts->memory_s = (op->read_bytes + op->write_bytes) / (figure->memory * where->memory_bytes_per_s);
-    if (!(figure->scores > 0) || !(op->size[HEAD_DIM] > 0)) return true;
+    if (!(figure->scores > 0) || !(clocks_per_s > 0) || !(op->size[HEAD_DIM] > 0)) return true;
     double scores = op->size[B] * op->size[HEADS] * op->size[QUERIES] * op->size[KEYS];
     if (op->size[CAUSAL] > 0) scores /= 2;
-    parts->compute_s += figure->scores * scores / (exponentials * clocks_per_s);
+    parts->compute_s += figure->scores * scores / clocks_per_s;
     parts->compute_s *= waste(op->size, device->sm_count, op->pass == PACE_PASS_FORWARD ? START : 2 * START);
     parts->partly_hidden = true;
     return true;

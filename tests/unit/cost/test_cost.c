@@ -375,9 +375,9 @@ static double attention_rate(const char *device, const char *kind, pace_pass pas
     return op.flop / time_s.median / 1e12;
 }
 
-/* Rates that nobody chose a constant on: FlashAttention-2 on an RTX A5000 and on a B200, where it multiplies by Ampere's
- * instructions (github.com/gpu-mode/ring-attention issue 10, Dao-AILab/flash-attention issue 1589), FlashAttention-3 on
- * H100 (meta-pytorch/benchmark pull request 2391). */
+/* Rates that nobody chose a constant on: FlashAttention-2 on an RTX A5000 and on a B200, where it multiplies by
+ * Ampere's instructions (github.com/gpu-mode/ring-attention issue 10, Dao-AILab/flash-attention issue 1589), and
+ * FlashAttention-3 on H100 (meta-pytorch/benchmark pull request 2391). */
 TEST(test_attention_kernels) {
     static const struct {
         const char *device, *kind;
