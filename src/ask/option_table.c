@@ -293,7 +293,7 @@ const pace_option_row pace_option_table[] = {
      LIST("straggler", "SHARE:RATE", MESSAGES, "slow ranks: 1%:0.5 = 1 % of them at half rate", NULL, " simulate ")},
     {PREDICT,
      LIST("background", "TRAFFIC", MESSAGES, "other traffic: 30% of the network, or 0-8:10GB/s", NULL, " simulate ")},
-    {PREDICT, FLAG("unfolded", MESSAGES, "simulate every rank, even if ranks are alike", NULL, " simulate replay ")},
+    {PREDICT, FLAG("unfolded", MESSAGES, "simulate every rank, alike or not", NULL, " simulate replay ")},
 
     {CALIBRATE, WRITES("output", 'o', "ROWS.csv", NULL, "write rows to this table; points that it holds are skipped")},
     {CALIBRATE, WRITES("entry", 'e', "DEVICE.yaml", NULL, "write a device entry, for --on DEVICE.yaml")},

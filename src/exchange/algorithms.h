@@ -55,6 +55,14 @@ typedef struct {
 
 struct pace_program_question;
 
+/* What a program's time grows with where messages stay as large and links are alike; of ranks that fold none need know. */
+typedef enum {
+    PACE_FOLDS,
+    PACE_GROWS_WITH_NODES,
+    PACE_GROWS_WITH_ODD_NODES,
+    PACE_GROWS_WITH_LEVELS
+} pace_exchange_growth;
+
 typedef struct {
     const char *name;
     unsigned collectives; /* 1 << pace_collective */
@@ -65,6 +73,7 @@ typedef struct {
     bool (*exact)(const pace_exchange_terms *); /* the closed form is the program's time to rounding; NULL = never */
     double (*segments)(const pace_exchange_terms *); /* best number of pieces of the vector; NULL = 1 */
     bool in_switch; /* the program has one more rank, the switch that adds and multiplies */
+    pace_exchange_growth growth;
 } pace_exchange_algorithm;
 
 extern const pace_exchange_algorithm pace_exchange_algorithms[];

@@ -3,6 +3,7 @@
 #include "base/order.h"
 #include "exchange/machine_fabric.h"
 #include "exchange/program_by_name.h"
+#include "schedule/simulation_growth.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -169,20 +170,34 @@ void pace_simulation_close(pace_simulation *simulation) {
     PACE_FREE(simulation->slowness, simulation->background);
 }
 
-static pace_status build(pace_program *out, const pace_simulation *s, int row, double bytes) {
+/* Pieces of the vector; 0 = the algorithm has none. */
+static uint32_t segments_of(const pace_simulation *s, int row, double bytes) {
     const pace_exchange_algorithm *a = &pace_exchange_algorithms[row];
     pace_exchange_terms terms = terms_of(s, bytes);
-    pace_program_question sizes = {.ranks = s->ranks_of_job, .bytes = bytes, .group = s->ranks_of_node};
+    if (s->segments || !a->segments || !s->nodes_of_job) return s->segments;
+    return (uint32_t)fmin(a->segments(&terms), UINT16_MAX);
+}
+
+static pace_status build(pace_program *out, const pace_simulation *s, int row, double bytes) {
+    const pace_exchange_algorithm *a = &pace_exchange_algorithms[row];
+    pace_program_question sizes = {.ranks = s->ranks_of_job,
+                                   .bytes = bytes,
+                                   .group = s->ranks_of_node,
+                                   .segments = segments_of(s, row, bytes)};
     if (s->nodes_of_job) sizes.machine = s->machine;
-    if (a->segments && s->nodes_of_job) sizes.segments = (uint32_t)fmin(a->segments(&terms), UINT16_MAX);
     PACE_TRY(pace_program_build(out, pace_collective_rows[s->question.collective].name, a->name, &sizes));
     pace_status status = pace_program_repeat(out, s->question.jobs);
     if (status != PACE_OK) pace_program_free(out);
     return status;
 }
 
-static pace_status run_by(pace_simulation_answer *out, const pace_simulation *s, int row, double bytes,
-                          pace_flow_log *log) {
+static double closed_form(const pace_simulation *s, int row, double bytes) {
+    pace_exchange_terms terms = terms_of(s, bytes);
+    return pace_exchange_algorithms[row].time_s(&terms) + s->machine->launch_s;
+}
+
+static pace_status run_whole(pace_simulation_answer *out, const pace_simulation *s, int row, double bytes,
+                             pace_flow_log *log) {
     static const pace_wire wires[2] = {{0}}; /* links and latencies are the fabric's */
     pace_simulation_answer answer = {.closed_s = NAN, .algorithm = row};
     pace_program program;
@@ -199,13 +214,117 @@ static pace_status run_by(pace_simulation_answer *out, const pace_simulation *s,
     pace_program_free(&program);
     if (status != PACE_OK) return status;
     answer.time_s = answer.flows.end_ns * 1e-9 + s->machine->launch_s;
-    if (s->nodes_of_job) {
-        pace_exchange_terms terms = terms_of(s, bytes);
-        answer.closed_s = pace_exchange_algorithms[row].time_s(&terms) + s->machine->launch_s;
-    }
+    if (s->nodes_of_job) answer.closed_s = closed_form(s, row, bytes);
     if (answer.flows.busiest_share > 0) pace_fabric_describe(answer.bottleneck, &s->fabric, answer.flows.busiest_link);
     *out = answer;
     return PACE_OK;
+}
+
+/* --- many ranks that are not alike -------------------------------------------------------------------------------- */
+
+enum {
+    MOST_WHOLE_RANKS = 4096,
+    LARGE_NODE = 16,
+    GROWTH_MESSAGES = 1 << 20,
+    MOST_WHOLE_PIECES = 320,
+    PIECES_APART = 64
+};
+
+/* Whether fewer nodes tell what all take: ranks as fast as each other, links alike at any distance. Rings of an even
+ * number of nodes fold. */
+static bool is_grown(const pace_simulation *s, int row) {
+    const pace_simulation_question *q = &s->question;
+    const pace_exchange_algorithm *a = &pace_exchange_algorithms[row];
+    return a->growth && s->ranks_of_job > MOST_WHOLE_RANKS && !q->unfolded && q->jobs == 1 && !q->slowness &&
+           !q->background_count && s->machine->network.kind == PACE_NETWORK_SWITCH &&
+           s->ranks_of_node == (uint32_t)s->machine->devices &&
+           (a->growth != PACE_GROWS_WITH_ODD_NODES || s->nodes_of_job % 2);
+}
+
+/* Lines through the ends of smaller exchanges, their messages and what their busiest link carries. */
+typedef struct {
+    pace_growth end_ns, messages, bytes;
+    uint64_t simulated;
+} growth_lines;
+
+static void add_point(growth_lines *lines, const pace_flows_result *flows, double along, double count, double unit) {
+    pace_growth_add(&lines->end_ns, along, flows->end_ns);
+    pace_growth_add(&lines->messages, count, (double)flows->messages / unit);
+    pace_growth_add(&lines->bytes, count, flows->busiest_bytes);
+    lines->simulated += flows->simulated_messages;
+}
+
+static void continue_lines(pace_simulation_answer *a, const growth_lines *lines, double along, double count,
+                           double unit) {
+    pace_flows_result *flows = &a->flows;
+    double spread_ns, last_rate = flows->busiest_bytes / flows->end_ns;
+    flows->end_ns = pace_growth_at(&spread_ns, &lines->end_ns, along);
+    flows->messages = (uint64_t)llround(pace_growth_at(NULL, &lines->messages, count) * unit);
+    flows->busiest_bytes = pace_growth_at(NULL, &lines->bytes, count);
+    if (last_rate > 0) flows->busiest_share *= flows->busiest_bytes / flows->end_ns / last_rate;
+    flows->simulated_messages = lines->simulated;
+    a->growth_spread = hypot(a->growth_spread, spread_ns / flows->end_ns);
+}
+
+/* Every piece after the first few takes as long again. */
+static pace_status run_pieces(pace_simulation_answer *out, pace_simulation *s, int row, double bytes, uint32_t pieces,
+                              pace_flow_log *log) {
+    growth_lines lines = {0};
+    pace_simulation_answer a;
+    s->segments = pieces;
+    if (pieces <= MOST_WHOLE_PIECES) return run_whole(out, s, row, bytes, log);
+    for (int i = PACE_GROWTH_FEWEST; i-- > 0;) {
+        s->segments = MOST_WHOLE_PIECES - (uint32_t)i * PIECES_APART;
+        PACE_TRY(run_whole(&a, s, row, bytes * s->segments / pieces, i ? NULL : log));
+        add_point(&lines, &a.flows, s->segments, s->segments, 1);
+    }
+    continue_lines(&a, &lines, pieces, pieces, 1);
+    *out = a;
+    return PACE_OK;
+}
+
+/* The first nodes, with messages as large as all have. */
+static pace_status run_smaller(pace_simulation_answer *out, const pace_simulation *s, int row, double bytes,
+                               uint32_t nodes, pace_flow_log *log) {
+    pace_machine machine = *s->machine;
+    pace_simulation_question question = s->question;
+    pace_simulation smaller;
+    machine.nodes = (int)nodes;
+    question.ranks = nodes * s->ranks_of_node;
+    if (!pace_exchange_algorithms[row].segments) bytes *= nodes / (double)s->nodes_of_job;
+    PACE_TRY(pace_simulation_open(&smaller, &machine, &question));
+    pace_status status = run_pieces(out, &smaller, row, bytes, segments_of(s, row, bytes), log);
+    pace_simulation_close(&smaller);
+    return status;
+}
+
+/* Twice as many nodes each time, while that is soon done. What all take continues the lines. */
+static pace_status run_grown(pace_simulation_answer *out, const pace_simulation *s, int row, double bytes,
+                             pace_flow_log *log) {
+    const pace_exchange_algorithm *algorithm = &pace_exchange_algorithms[row];
+    growth_lines lines = {0};
+    pace_simulation_answer a;
+    uint32_t all = s->nodes_of_job, odd = all % 2, count = 0;
+    uint32_t nodes = s->ranks_of_node > LARGE_NODE ? 4 : 8;
+    nodes += s->ranks_of_job & (s->ranks_of_job - 1) ? 2 - odd : 0; /* powers of two have other partners */
+    for (; count < PACE_GROWTH_FEWEST || (count < PACE_GROWTH_POINTS && lines.simulated < GROWTH_MESSAGES &&
+                                          nodes * s->ranks_of_node <= MOST_WHOLE_RANKS);
+         nodes += nodes + odd) {
+        PACE_TRY(run_smaller(&a, s, row, bytes, nodes, count++ ? NULL : log));
+        add_point(&lines, &a.flows, pace_growth_along(algorithm->growth, nodes), nodes,
+                  algorithm->segments ? 1 : nodes);
+        a.grown_from = nodes;
+    }
+    continue_lines(&a, &lines, pace_growth_along(algorithm->growth, all), all, algorithm->segments ? 1 : all);
+    a.time_s = a.flows.end_ns * 1e-9 + s->machine->launch_s;
+    a.closed_s = closed_form(s, row, bytes);
+    *out = a;
+    return PACE_OK;
+}
+
+static pace_status run_by(pace_simulation_answer *out, const pace_simulation *s, int row, double bytes,
+                          pace_flow_log *log) {
+    return is_grown(s, row) ? run_grown(out, s, row, bytes, log) : run_whole(out, s, row, bytes, log);
 }
 
 /* The algorithm that takes least when it is simulated: those whose closed forms are least come first, and those of

@@ -16,7 +16,7 @@ typedef struct {
     double network_share;   /* of every link between nodes that others take, 0 <= share < 1 */
     const pace_background *background;
     size_t background_count;
-    bool unfolded; /* simulate every rank */
+    bool unfolded; /* simulate every rank, whether others are like it or tell what it takes */
 } pace_simulation_question;
 
 /* A question made ready on a machine, to be asked for many sizes. */
@@ -29,6 +29,7 @@ typedef struct {
     uint32_t ranks_of_job, ranks_of_node, nodes_of_job; /* nodes_of_job 0: ranks do not divide into nodes */
     uint32_t numbered_of_job;                           /* ranks of a job's program: with its switch one more */
     uint32_t jobs_of_node;                              /* jobs smaller than a node: so many on each; 0 = in a row */
+    uint32_t segments; /* pieces of the vector, where algorithms have any; 0 = as many as are best */
 } pace_simulation;
 
 typedef struct {
@@ -37,6 +38,8 @@ typedef struct {
     int algorithm;   /* which row */
     char bottleneck[PACE_FABRIC_NAME];
     pace_flows_result flows;
+    uint32_t grown_from;  /* not all nodes were simulated, but at most so many (schedule/simulation_growth.h); 0 = all */
+    double growth_spread; /* what that adds to the spread of the logarithm of the time */
 } pace_simulation_answer;
 
 /** PACE_E_USAGE when ranks do not divide, or the machine has fewer. `machine` must outlive it. */

@@ -91,9 +91,10 @@ void pace_simulation_asked_free(pace_simulation_asked *a) {
 }
 
 /* Ranks within a node are as sure as a node, however many nodes there are besides. */
-pace_estimate pace_simulation_estimate(const pace_simulation_asked *a, double time_s) {
+pace_estimate pace_simulation_estimate(const pace_simulation_asked *a, const pace_simulation_answer *given) {
     int nodes = a->simulation.nodes_of_job == 1 ? 1 : a->machine.nodes;
-    return (pace_estimate){time_s, pace_exchange_textbook_spread(&a->doubts, nodes), PACE_RUNG_FORMULA};
+    double spread = pace_exchange_textbook_spread(&a->doubts, nodes);
+    return (pace_estimate){given->time_s, hypot(spread, given->growth_spread), PACE_RUNG_FORMULA};
 }
 
 static pace_status run_on(pace_simulation_answer *out, pace_library_run *run, const pace_simulation_asked *a,

@@ -25,7 +25,7 @@ pace_status pace_simulation_ask(pace_simulation_asked *out, const pace_simulate_
 void pace_simulation_asked_free(pace_simulation_asked *asked);
 
 /** A simulated time with its spread. */
-pace_estimate pace_simulation_estimate(const pace_simulation_asked *asked, double time_s);
+pace_estimate pace_simulation_estimate(const pace_simulation_asked *asked, const pace_simulation_answer *given);
 
 /** A size simulated: of a library's choice, or by the textbook's; `run` says which way, "" without a library. */
 pace_status pace_simulation_asked_run(pace_simulation_answer *out, pace_library_run *run,

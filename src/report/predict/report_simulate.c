@@ -46,7 +46,7 @@ static void put_row(pace_node *table, const pace_simulation_asked *a, double byt
     double factor = pace_bus_factor(a->question.collective, (int)a->simulation.ranks_of_job);
     const char *program = pace_exchange_algorithms[given->algorithm].name;
     pace_table_put(table, &(size_row){.bytes = llround(bytes),
-                                      .time_s = pace_simulation_estimate(a, given->time_s),
+                                      .time_s = pace_simulation_estimate(a, given),
                                       .algbw = algbw,
                                       .busbw = algbw * factor,
                                       .algorithm = *run->algorithm ? run->algorithm : program,
@@ -74,7 +74,7 @@ static void compare_closed_form(pace_node *root, const pace_simulation_asked *a,
 static void put_summary(pace_node *root, const pace_simulation_asked *a, double bytes,
                         const pace_simulation_answer *given, const pace_library_run *run) {
     const pace_simulation *s = &a->simulation;
-    pace_estimate time_s = pace_simulation_estimate(a, given->time_s);
+    pace_estimate time_s = pace_simulation_estimate(a, given);
     const char *program = pace_exchange_algorithms[given->algorithm].name;
     char how[96];
     if (*run->algorithm)
@@ -87,6 +87,11 @@ static void put_summary(pace_node *root, const pace_simulation_asked *a, double 
     if (given->flows.busiest_share > 0)
         pace_node_sentence(root, false, "The busiest link is %s, at %.3g %% of its capacity.", given->bottleneck,
                            100 * given->flows.busiest_share);
+    if (given->grown_from)
+        pace_node_sentence(root, false,
+                           "At most %u nodes were simulated, with messages as large; the time of %u continues their "
+                           "line (" PACE_FIELD "unfolded simulates all).",
+                           given->grown_from, s->nodes_of_job);
     compare_closed_form(root, a, given, run);
 }
 

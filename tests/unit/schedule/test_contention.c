@@ -346,4 +346,38 @@ TEST(rates_of_flows_that_come_and_go_are_those_of_all_at_once) {
     }
 }
 
+/* --- more nodes than are simulated -------------------------------------------------------------------------------- */
+
+/* Whole simulations are the truth. The sums of trees at full ports are as sure as their rounding, 1 %. */
+TEST(large_exchanges_continue_the_line_of_smaller_ones) {
+    static const struct {
+        const char *on, *algorithm;
+        pace_collective collective;
+        double bytes, within;
+    } cases[] = {{"dgx-h100*600", "chain", PACE_BROADCAST, 3e5, 1e-6},
+                 {"a100*1 nodes=4099 net=1GB/s", "chain", PACE_REDUCE, 1e5, 1e-6},
+                 {"a100*1 nodes=4099 net=1GB/s", "pipelined_tree", PACE_ALLREDUCE, 1e6, 0.01},
+                 {"dgx-h100*600", "double_tree", PACE_ALLREDUCE, 1e6, 0.01}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        pace_simulation_question q = {.collective = cases[i].collective};
+        pace_simulation_answer grown = ask(cases[i].on, q, cases[i].algorithm, cases[i].bytes);
+        q.unfolded = true;
+        pace_simulation_answer whole = ask(cases[i].on, q, cases[i].algorithm, cases[i].bytes);
+        assert_true(grown.grown_from > 0);
+        assert_int_equal(whole.grown_from, 0);
+        assert_int_equal(grown.flows.messages, whole.flows.messages);
+        if (fabs(grown.time_s / whole.time_s - 1) > cases[i].within)
+            fail_msg("%s on %s: %.9g s, whole %.9g s", cases[i].algorithm, cases[i].on, grown.time_s, whole.time_s);
+        assert_true(fabs(grown.flows.busiest_share - whole.flows.busiest_share) < 0.02);
+    }
+    /* too many messages for a test: closed forms that are exact, or nearly so */
+    pace_simulation_answer pairs =
+        ask("a100*1 nodes=8192 net=1GB/s", (pace_simulation_question){.collective = PACE_ALLTOALL}, "pairwise", 1e7);
+    assert_near(pairs.time_s, pairs.closed_s);
+    assert_int_equal(pairs.flows.messages, 8192 * 8191);
+    pace_simulation_answer ring =
+        ask("dgx-h100*513", (pace_simulation_question){.collective = PACE_ALLGATHER}, "ring", 1e7);
+    assert_true(ring.grown_from > 0 && fabs(ring.time_s / ring.closed_s - 1) < 0.05);
+}
+
 int main(void) { return run_tests_of_file(NULL, NULL); }
