@@ -57,6 +57,14 @@ typedef struct {
 /** Tells each other about the call. Errors: PACE_E_IO when the calls differ. */
 pace_status pace_views_open(pace_views *out, pace_comm *comm, const pace_call *call) PACE_MUST_CHECK;
 
+/* In place of an element's type, where calls are checked: MPI carries the call out, `count` bytes; or the rank refused
+ * it. */
+enum { PACE_CALL_BY_MPI = 254, PACE_CALL_REFUSED = 255 };
+
+/** Where calls are checked: tells the others of such a call, and compares. Errors: as pace_calls_compare(); the
+ * communicator then refuses further calls. */
+pace_status pace_call_tell(pace_comm *comm, const pace_call *call) PACE_MUST_CHECK;
+
 /** Compares the call with those of all ranks, also on other hosts. Errors: PACE_E_IO with both when they differ. */
 pace_status pace_calls_compare(pace_comm *comm, const pace_call *call) PACE_MUST_CHECK;
 

@@ -223,10 +223,19 @@ static pace_status failed(pace_comm *c, pace_status status) {
     return status;
 }
 
+static pace_status is_broken(void) {
+    return pace_fail(PACE_E_IO, "an exchange of this communicator failed before; close it");
+}
+
+pace_status pace_call_tell(pace_comm *c, const pace_call *call) {
+    if (c->broken != PACE_OK) return is_broken();
+    pace_status status = pace_calls_compare(c, call);
+    return status == PACE_OK ? PACE_OK : failed(c, status);
+}
+
 static pace_status run(pace_comm *c, const pace_call *call, size_t bytes) {
     pace_status status = PACE_OK;
-    if (PACE_UNLIKELY(c->broken != PACE_OK))
-        return pace_fail(PACE_E_IO, "an exchange of this communicator failed before; close it");
+    if (PACE_UNLIKELY(c->broken != PACE_OK)) return is_broken();
     c->counters.calls++;
     c->counters.bytes += bytes;
     int64_t start_ns = c->trace ? pace_clock_ns_of(CLOCK_REALTIME) : 0;

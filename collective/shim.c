@@ -127,6 +127,12 @@ static bool handed_on(pace_comm *c, int collective, size_t bytes) {
     return on;
 }
 
+/* Where calls are checked, the others hear of a call that this rank leaves to MPI, or refuses: they may wait for it. */
+static pace_status tell(pace_comm *c, int collective, size_t bytes, int how, int root) {
+    const pace_call call = {.collective = collective, .count = bytes, .element = (pace_element)how, .root = root};
+    return c && c->settings.check ? pace_call_tell(c, &call) : PACE_OK;
+}
+
 /* MPI's error handler decides; the usual one ends the program. */
 static int fail(MPI_Comm comm, int class, const char *why) {
     fprintf(stderr, "libpaceline_mpi: %s\n", why);
@@ -134,10 +140,18 @@ static int fail(MPI_Comm comm, int class, const char *why) {
     return class;
 }
 
-static int result(MPI_Comm comm, pace_status status) {
+/* The reason comes before what the others make of it. */
+static int refuse(pace_comm *c, MPI_Comm comm, int collective, int class, const char *why) {
+    fprintf(stderr, "libpaceline_mpi: %s\n", why);
+    (void)!tell(c, collective, 0, PACE_CALL_REFUSED, 0);
+    PMPI_Comm_call_errhandler(comm, class);
+    return class;
+}
+
+static int result(pace_comm *c, MPI_Comm comm, int collective, pace_status status) {
     if (status == PACE_OK) return MPI_SUCCESS;
-    int class = status == PACE_E_USAGE ? MPI_ERR_BUFFER : status == PACE_E_MEMORY ? MPI_ERR_NO_MEM : MPI_ERR_OTHER;
-    return fail(comm, class, pace_comm_message());
+    if (status == PACE_E_USAGE) return refuse(c, comm, collective, MPI_ERR_BUFFER, pace_comm_message());
+    return fail(comm, status == PACE_E_MEMORY ? MPI_ERR_NO_MEM : MPI_ERR_OTHER, pace_comm_message());
 }
 
 static const void *place(const void *in) { return in == MPI_IN_PLACE ? NULL : in; }
@@ -147,44 +161,9 @@ static bool lacks(const void *in, const void *out, size_t count) {
     return count && (!in || !out || out == MPI_IN_PLACE);
 }
 
-static int refuse(MPI_Comm comm) {
-    return fail(comm, MPI_ERR_BUFFER, "no buffer was given, or MPI_IN_PLACE where it has no meaning");
+static int refuse_buffers(pace_comm *c, MPI_Comm comm, int collective) {
+    return refuse(c, comm, collective, MPI_ERR_BUFFER, "no buffer was given, or MPI_IN_PLACE where it has no meaning");
 }
-
-/* --- reductions --------------------------------------------------------------------------------------------------- */
-
-TAKEN int MPI_Allreduce(const void *in, void *out, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
-    pace_element element;
-    pace_reduction reduction;
-    pace_comm *c = count >= 0 && pace_element_of(&element, type) && pace_reduction_of(&reduction, op) ? of(comm) : NULL;
-    if (!c || handed_on(c, PACE_ALLREDUCE, (size_t)count * pace_element_bytes(element)))
-        return PMPI_Allreduce(in, out, count, type, op, comm);
-    if (lacks(in, out, (size_t)count)) return refuse(comm);
-    return result(comm, pace_comm_allreduce(c, place(in), out, (size_t)count, element, reduction));
-}
-
-TAKEN int MPI_Reduce(const void *in, void *out, int count, MPI_Datatype type, MPI_Op op, int root, MPI_Comm comm) {
-    pace_element element;
-    pace_reduction reduction;
-    pace_comm *c = count >= 0 && pace_element_of(&element, type) && pace_reduction_of(&reduction, op) ? of(comm) : NULL;
-    if (!c || root < 0 || root >= c->ranks || handed_on(c, PACE_REDUCE, (size_t)count * pace_element_bytes(element)))
-        return PMPI_Reduce(in, out, count, type, op, root, comm);
-    void *to = c->rank == root ? out : NULL;
-    if (lacks(in, c->rank == root ? out : in, (size_t)count)) return refuse(comm);
-    return result(comm, pace_comm_reduce(c, place(in), to, (size_t)count, element, reduction, root));
-}
-
-TAKEN int MPI_Reduce_scatter_block(const void *in, void *out, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
-    pace_element element;
-    pace_reduction reduction;
-    pace_comm *c = count >= 0 && pace_element_of(&element, type) && pace_reduction_of(&reduction, op) ? of(comm) : NULL;
-    if (!c || handed_on(c, PACE_REDUCESCATTER, (size_t)count * pace_element_bytes(element) * (size_t)c->ranks))
-        return PMPI_Reduce_scatter_block(in, out, count, type, op, comm);
-    if (lacks(in, out, (size_t)count)) return refuse(comm);
-    return result(comm, pace_comm_reduce_scatter(c, place(in), out, (size_t)count, element, reduction));
-}
-
-/* --- what only moves ---------------------------------------------------------------------------------------------- */
 
 /* Bytes of so many elements; false where MPI will say what is wrong. */
 static bool bytes_of(size_t *bytes, int count, MPI_Datatype type) {
@@ -194,6 +173,61 @@ static bool bytes_of(size_t *bytes, int count, MPI_Datatype type) {
     *bytes = (size_t)count * (size_t)size;
     return true;
 }
+
+/* Before MPI does it. */
+static int leave(pace_comm *c, MPI_Comm comm, int collective, int count, MPI_Datatype type, int root) {
+    size_t bytes;
+    if (!c || !c->settings.check) return MPI_SUCCESS;
+    if (!bytes_of(&bytes, count, type)) bytes = SIZE_MAX;
+    return result(c, comm, collective, tell(c, collective, bytes, PACE_CALL_BY_MPI, root));
+}
+
+/* --- reductions --------------------------------------------------------------------------------------------------- */
+
+TAKEN int MPI_Allreduce(const void *in, void *out, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
+    pace_element element;
+    pace_reduction reduction;
+    pace_comm *c = of(comm);
+    bool known = count >= 0 && pace_element_of(&element, type) && pace_reduction_of(&reduction, op);
+    if (!c || !known || handed_on(c, PACE_ALLREDUCE, (size_t)count * pace_element_bytes(element))) {
+        int error = leave(c, comm, PACE_ALLREDUCE, count, type, 0);
+        return error != MPI_SUCCESS ? error : PMPI_Allreduce(in, out, count, type, op, comm);
+    }
+    if (lacks(in, out, (size_t)count)) return refuse_buffers(c, comm, PACE_ALLREDUCE);
+    return result(c, comm, PACE_ALLREDUCE, pace_comm_allreduce(c, place(in), out, (size_t)count, element, reduction));
+}
+
+TAKEN int MPI_Reduce(const void *in, void *out, int count, MPI_Datatype type, MPI_Op op, int root, MPI_Comm comm) {
+    pace_element element;
+    pace_reduction reduction;
+    pace_comm *c = of(comm);
+    bool known = count >= 0 && pace_element_of(&element, type) && pace_reduction_of(&reduction, op);
+    if (!c || !known || root < 0 || root >= c->ranks ||
+        handed_on(c, PACE_REDUCE, (size_t)count * pace_element_bytes(element))) {
+        int error = leave(c, comm, PACE_REDUCE, count, type, root);
+        return error != MPI_SUCCESS ? error : PMPI_Reduce(in, out, count, type, op, root, comm);
+    }
+    void *to = c->rank == root ? out : NULL;
+    if (lacks(in, c->rank == root ? out : in, (size_t)count)) return refuse_buffers(c, comm, PACE_REDUCE);
+    return result(c, comm, PACE_REDUCE, pace_comm_reduce(c, place(in), to, (size_t)count, element, reduction, root));
+}
+
+TAKEN int MPI_Reduce_scatter_block(const void *in, void *out, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
+    pace_element element;
+    pace_reduction reduction;
+    pace_comm *c = of(comm);
+    bool known = count >= 0 && pace_element_of(&element, type) && pace_reduction_of(&reduction, op);
+    if (!c || !known ||
+        handed_on(c, PACE_REDUCESCATTER, (size_t)count * pace_element_bytes(element) * (size_t)c->ranks)) {
+        int error = leave(c, comm, PACE_REDUCESCATTER, count, type, 0);
+        return error != MPI_SUCCESS ? error : PMPI_Reduce_scatter_block(in, out, count, type, op, comm);
+    }
+    if (lacks(in, out, (size_t)count)) return refuse_buffers(c, comm, PACE_REDUCESCATTER);
+    return result(c, comm, PACE_REDUCESCATTER,
+                  pace_comm_reduce_scatter(c, place(in), out, (size_t)count, element, reduction));
+}
+
+/* --- what only moves ---------------------------------------------------------------------------------------------- */
 
 static int pack(MPI_Comm comm, const void *from, int count, MPI_Datatype type, char *to, size_t bytes) {
     int at = 0;
@@ -209,9 +243,9 @@ static int unpack(MPI_Comm comm, const char *from, size_t bytes, void *to, int c
 static int broadcast_packed(pace_comm *c, MPI_Comm comm, void *buffer, int count, MPI_Datatype type, int root,
                             size_t bytes) {
     char *room = pace_alloc(bytes, 1);
-    if (!room) return result(comm, PACE_E_MEMORY);
+    if (!room) return refuse(c, comm, PACE_BROADCAST, MPI_ERR_NO_MEM, pace_comm_message());
     int error = c->rank == root ? pack(comm, buffer, count, type, room, bytes) : MPI_SUCCESS;
-    int moved = result(comm, pace_comm_broadcast(c, room, bytes / 2, PACE_ELEMENT_F16, root));
+    int moved = result(c, comm, PACE_BROADCAST, pace_comm_broadcast(c, room, bytes / 2, PACE_ELEMENT_F16, root));
     if (moved == MPI_SUCCESS && c->rank != root) error = unpack(comm, room, bytes, buffer, count, type);
     pace_free(room);
     return error != MPI_SUCCESS ? error : moved;
@@ -220,12 +254,15 @@ static int broadcast_packed(pace_comm *c, MPI_Comm comm, void *buffer, int count
 /* Bytes are moved as elements of two; odd numbers of them are left to MPI. */
 TAKEN int MPI_Bcast(void *buffer, int count, MPI_Datatype type, int root, MPI_Comm comm) {
     size_t bytes = 0;
-    pace_comm *c = bytes_of(&bytes, count, type) && bytes % 2 == 0 ? of(comm) : NULL;
-    if (!c || root < 0 || root >= c->ranks || handed_on(c, PACE_BROADCAST, bytes))
-        return PMPI_Bcast(buffer, count, type, root, comm);
+    pace_comm *c = of(comm);
+    bool even = bytes_of(&bytes, count, type) && bytes % 2 == 0;
+    if (!c || !even || root < 0 || root >= c->ranks || handed_on(c, PACE_BROADCAST, bytes)) {
+        int error = leave(c, comm, PACE_BROADCAST, count, type, root);
+        return error != MPI_SUCCESS ? error : PMPI_Bcast(buffer, count, type, root, comm);
+    }
     if (bytes && !pace_is_plain(type)) return broadcast_packed(c, comm, buffer, count, type, root, bytes);
-    if (lacks(buffer, buffer, bytes)) return refuse(comm);
-    return result(comm, pace_comm_broadcast(c, buffer, bytes / 2, PACE_ELEMENT_F16, root));
+    if (lacks(buffer, buffer, bytes)) return refuse_buffers(c, comm, PACE_BROADCAST);
+    return result(c, comm, PACE_BROADCAST, pace_comm_broadcast(c, buffer, bytes / 2, PACE_ELEMENT_F16, root));
 }
 
 /* With gaps on either side: packed, gathered, unpacked. */
@@ -233,12 +270,12 @@ static int gather_packed(pace_comm *c, MPI_Comm comm, const void *in, int in_cou
                          int out_count, MPI_Datatype out_type, size_t bytes) {
     char *room = pace_alloc((size_t)c->ranks, bytes), *own = room ? room + (size_t)c->rank * bytes : NULL;
     MPI_Aint low, extent;
-    if (!room) return result(comm, PACE_E_MEMORY);
+    if (!room) return refuse(c, comm, PACE_ALLGATHER, MPI_ERR_NO_MEM, pace_comm_message());
     PMPI_Type_get_extent(out_type, &low, &extent);
     char *mine = (char *)out + (MPI_Aint)c->rank * out_count * extent;
     int error = in == MPI_IN_PLACE ? pack(comm, mine, out_count, out_type, own, bytes)
                                    : pack(comm, in, in_count, in_type, own, bytes);
-    int moved = result(comm, pace_comm_all_gather(c, NULL, room, bytes / 2, PACE_ELEMENT_F16));
+    int moved = result(c, comm, PACE_ALLGATHER, pace_comm_all_gather(c, NULL, room, bytes / 2, PACE_ELEMENT_F16));
     for (int r = 0; r < c->ranks && error == MPI_SUCCESS && moved == MPI_SUCCESS; r++)
         error = unpack(comm, room + (size_t)r * bytes, bytes, (char *)out + (MPI_Aint)r * out_count * extent, out_count,
                        out_type);
@@ -249,21 +286,28 @@ static int gather_packed(pace_comm *c, MPI_Comm comm, const void *in, int in_cou
 TAKEN int MPI_Allgather(const void *in, int in_count, MPI_Datatype in_type, void *out, int out_count,
                         MPI_Datatype out_type, MPI_Comm comm) {
     size_t bytes = 0, given = 0;
-    pace_comm *c = bytes_of(&bytes, out_count, out_type) && bytes % 2 == 0 ? of(comm) : NULL;
-    if (!c || handed_on(c, PACE_ALLGATHER, bytes * (size_t)c->ranks))
-        return PMPI_Allgather(in, in_count, in_type, out, out_count, out_type, comm);
+    pace_comm *c = of(comm);
+    bool even = bytes_of(&bytes, out_count, out_type) && bytes % 2 == 0;
+    if (!c || !even || handed_on(c, PACE_ALLGATHER, bytes * (size_t)c->ranks)) {
+        int error = leave(c, comm, PACE_ALLGATHER, out_count, out_type, 0);
+        return error != MPI_SUCCESS ? error : PMPI_Allgather(in, in_count, in_type, out, out_count, out_type, comm);
+    }
     if (in != MPI_IN_PLACE && (!bytes_of(&given, in_count, in_type) || given != bytes))
-        return fail(comm, MPI_ERR_TRUNCATE, "MPI_Allgather gives other bytes than it takes of each rank");
+        return refuse(c, comm, PACE_ALLGATHER, MPI_ERR_TRUNCATE,
+                      "MPI_Allgather gives other bytes than it takes of each rank");
     if (bytes && (!pace_is_plain(out_type) || (in != MPI_IN_PLACE && !pace_is_plain(in_type))))
         return gather_packed(c, comm, in, in_count, in_type, out, out_count, out_type, bytes);
-    if (lacks(in, out, bytes)) return refuse(comm);
-    return result(comm, pace_comm_all_gather(c, place(in), out, bytes / 2, PACE_ELEMENT_F16));
+    if (lacks(in, out, bytes)) return refuse_buffers(c, comm, PACE_ALLGATHER);
+    return result(c, comm, PACE_ALLGATHER, pace_comm_all_gather(c, place(in), out, bytes / 2, PACE_ELEMENT_F16));
 }
 
 TAKEN int MPI_Barrier(MPI_Comm comm) {
     pace_comm *c = of(comm);
-    if (!c || handed_on(c, PACE_BARRIER, 0)) return PMPI_Barrier(comm);
-    return result(comm, pace_comm_barrier(c));
+    if (!c || handed_on(c, PACE_BARRIER, 0)) {
+        int error = leave(c, comm, PACE_BARRIER, 0, MPI_BYTE, 0);
+        return error != MPI_SUCCESS ? error : PMPI_Barrier(comm);
+    }
+    return result(c, comm, PACE_BARRIER, pace_comm_barrier(c));
 }
 
 /* --- the end ------------------------------------------------------------------------------------------------------ */

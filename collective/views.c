@@ -1,5 +1,6 @@
 #include "call.h"
 
+#include <stdio.h>
 #include <string.h>
 #include <sys/uio.h>
 
@@ -35,18 +36,30 @@ static void describe(pace_view_note *note, const pace_comm *c, const pace_call *
         note->out -= (uint64_t)(uintptr_t)out->segment.base + (uint64_t)c->me * out->bytes, note->out_owned = out->id;
 }
 
+enum { CALL_TEXT = 128 };
+
+static const char *call_text(char out[CALL_TEXT], const pace_view_note *of) {
+    const char *name = pace_chosen_name(of->collective);
+    if (!name) name = "nothing known";
+    if (of->element == PACE_CALL_REFUSED) snprintf(out, CALL_TEXT, "refuses its own %s as wrong", name);
+    else if (of->element == PACE_CALL_BY_MPI && of->count == UINT64_MAX)
+        snprintf(out, CALL_TEXT, "leaves %s to MPI with a count or type that is wrong", name);
+    else if (of->element == PACE_CALL_BY_MPI)
+        snprintf(out, CALL_TEXT, "leaves %s of %llu bytes to MPI (root %d)", name, (unsigned long long)of->count,
+                 (int)of->root);
+    else
+        snprintf(out, CALL_TEXT, "asks for %s of %llu elements (type %d, reduction %d, root %d)", name,
+                 (unsigned long long)of->count, of->element, of->reduction, (int)of->root);
+    return out;
+}
+
 static pace_status compare(const pace_comm *c, const pace_view_note *mine, const pace_view_note *theirs, int rank) {
+    char here[CALL_TEXT], there[CALL_TEXT];
     if (mine->count == theirs->count && mine->collective == theirs->collective && mine->element == theirs->element &&
         mine->reduction == theirs->reduction && mine->root == theirs->root)
         return PACE_OK;
-    const char *name = pace_chosen_name(theirs->collective);
-    return pace_fail(
-        PACE_E_IO,
-        "ranks call differently: rank %d asks for %s of %llu elements (type %d, reduction %d, root %d), rank %d "
-        "for %s of %llu elements (type %d, reduction %d, root %d)",
-        c->rank, pace_chosen_name(mine->collective), (unsigned long long)mine->count, mine->element, mine->reduction,
-        (int)mine->root, rank, name ? name : "nothing known", (unsigned long long)theirs->count, theirs->element,
-        theirs->reduction, (int)theirs->root);
+    return pace_fail(PACE_E_IO, "ranks call differently: rank %d %s, rank %d %s", c->rank, call_text(here, mine), rank,
+                     call_text(there, theirs));
 }
 
 pace_status pace_views_open(pace_views *out, pace_comm *c, const pace_call *call) {

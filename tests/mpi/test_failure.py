@@ -5,7 +5,7 @@ import re
 import subprocess
 import time
 
-from under_mpirun import ENV, EVERYTHING, expect, finish, mpirun, on_hosts, program
+from under_mpirun import BUILD, ENV, EVERYTHING, expect, finish, mpirun, on_hosts, program
 
 
 def ours():
@@ -30,6 +30,11 @@ for ways in ("", "allreduce=ring", "allreduce=staged")[: 3 if EVERYTHING else 2]
         for code, out in (run(2, what, "check", ways), on_hosts((1, 1), program("check_failure"), what, PACELINE_COLLECTIVE="check;" + ways)):
             expect(code == 0 and out.count("ranks call differently") == 2 and f"{count} elements" in out and "11 elements" in out, ways, what,
                    code, out[-1500:])
+# An MPI program: calls that are handed on to MPI or refused on one rank alone, too.
+PRELOAD = ("-x", "LD_PRELOAD=" + os.path.join(BUILD, "collective", "libpaceline_mpi.so"), program("check_differs"))
+for code, out in (mpirun(3, *PRELOAD, timeout=60, PACELINE_COLLECTIVE="check"),
+                  on_hosts((2, 1), *PRELOAD, timeout=60, PACELINE_COLLECTIVE="check")):
+    expect(code == 0 and "19 kinds, 0 silent" in out and "refuses its own all_gather" in out and "to MPI" in out, code, out[-1500:])
 # Three ranks, of which one is late: on one host, and on another host than the others.
 for ways in ("allreduce=ring", "", "allreduce=copy")[: 3 if EVERYTHING else 1]:
     for code, out in (run(3, "late", "timeout=1", ways), on_hosts((2, 1), program("check_failure"), "late", timeout=60, PACELINE_COLLECTIVE="timeout=1;" + ways)):
