@@ -21,8 +21,7 @@ static double event_loop(uint32_t tasks) {
     for (uint32_t lane = 0; lane <= STREAMS; lane++) {
         check(PACE_PUSH(&replay.lane_first, (uint32_t)replay.segments.count));
         for (uint32_t i = 0; i < (lane ? half / STREAMS : half); i++) {
-            pace_segment segment = {.duration_ns = lane ? 20000 + (int64_t)(i * 2654435761u % 30000) : 9000,
-                                    .lane = lane};
+            pace_segment segment = {.duration_ns = lane ? 20000 + (int64_t)(i * 2654435761u % 30000) : 9000};
             if (lane) (void)pace_segment_depend(&replay, &segment, i * STREAMS + lane - 1, 0, false);
             check(replay.short_of_memory ? PACE_E_MEMORY : PACE_OK);
             check(PACE_PUSH(&replay.segments, segment));

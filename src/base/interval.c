@@ -30,6 +30,29 @@ int64_t pace_intervals_within(const pace_intervals *set, int64_t start_ns, int64
     return total;
 }
 
+int64_t pace_intervals_joined(const pace_intervals *const *sets, size_t count, int64_t start_ns, int64_t end_ns) {
+    const pace_intervals *filled[4];
+    size_t next[4], used = 0;
+    int64_t total = 0;
+    for (size_t s = 0; s < count; s++) {
+        next[used] = first_after(sets[s], start_ns);
+        if (next[used] < sets[s]->count && sets[s]->items[next[used]].start_ns < end_ns) filled[used++] = sets[s];
+    }
+    if (used == 1) return pace_intervals_within(filled[0], start_ns, end_ns);
+    for (int64_t at = start_ns; at < end_ns;) { /* all before `at` is counted */
+        const pace_interval *first = NULL;
+        for (size_t s = 0; s < used; s++) {
+            while (next[s] < filled[s]->count && filled[s]->items[next[s]].end_ns <= at) next[s]++;
+            if (next[s] < filled[s]->count && (!first || filled[s]->items[next[s]].start_ns < first->start_ns))
+                first = &filled[s]->items[next[s]];
+        }
+        if (!first || first->start_ns >= end_ns) break;
+        total += earlier(first->end_ns, end_ns) - later(first->start_ns, at);
+        at = first->end_ns;
+    }
+    return total;
+}
+
 int64_t pace_intervals_common(const pace_intervals *a, const pace_intervals *b, int64_t start_ns, int64_t end_ns) {
     int64_t total = 0;
     size_t i = first_after(a, start_ns), j = first_after(b, start_ns);

@@ -17,5 +17,8 @@ pace_status pace_intervals_add(pace_intervals *set, int64_t start_ns, int64_t en
 /** Length of the part inside [start, end). */
 int64_t pace_intervals_within(const pace_intervals *set, int64_t start_ns, int64_t end_ns);
 
+/** Length of the union of several unions (at most 4) inside [start, end). */
+int64_t pace_intervals_joined(const pace_intervals *const *sets, size_t count, int64_t start_ns, int64_t end_ns);
+
 /** Length of the intersection of two unions inside [start, end). */
 int64_t pace_intervals_common(const pace_intervals *a, const pace_intervals *b, int64_t start_ns, int64_t end_ns);

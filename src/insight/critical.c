@@ -32,13 +32,14 @@ static pace_status choose_step(pace_critical *out, const pace_rank *rank, const 
 
 /* Of the home rank's. */
 static uint32_t segment_ending_at(const pace_joint *joint, int64_t to_ns) {
+    const uint32_t *first = joint->replay.lane_first.items;
     uint32_t best = PACE_NO_SEGMENT;
     int64_t latest = INT64_MIN;
-    for (uint32_t i = 0; i < joint->home_segments; i++) {
-        const pace_segment *s = &joint->replay.segments.items[i];
-        int64_t end = s->start_ns + s->duration_ns;
-        if (joint->lane_rank.items[s->lane] != joint->home) continue;
-        if (end <= to_ns && end > latest) {
+    for (uint32_t lane = 0; first[lane] < joint->home_segments; lane++) {
+        if (joint->lane_rank.items[lane] != joint->home) continue;
+        for (uint32_t i = first[lane]; i < first[lane + 1]; i++) {
+            int64_t end = pace_segment_end(&joint->replay.segments.items[i]);
+            if (end > to_ns || end <= latest) continue;
             latest = end;
             best = i;
         }
@@ -67,7 +68,7 @@ static pace_status add_segment(path_walk *w, const pace_segment *s, int64_t to, 
     if (!s->run) return add_piece(w, s->start_ns, to, s->resource, s->task, false);
     const pace_rank *rank = w->ranks[w->rank];
     const pace_step *step = &rank->step;
-    const pace_lane *lane = &step->lanes.items[step->lane[s->task]];
+    const pace_lane *lane = &step->lanes.items[pace_task_lane(step, s->task)];
     int64_t offset_ns = rank->shift_ns - home_shift_ns, start;
     while (to > s->start_ns) {
         uint32_t task = pace_host_run_end(&start, step, lane, s->start_ns - offset_ns, to - offset_ns);
@@ -96,7 +97,7 @@ static pace_status walk_back(pace_critical *out, const pace_joint *joint, pace_r
     bool whole = true; /* false: only the part before the segment's start counts (a launch left it there) */
     while (at > out->from_ns && segment != PACE_NO_SEGMENT) {
         const pace_segment *s = &replay->segments.items[segment];
-        if (segment < joint->first_meeting) w.rank = joint->lane_rank.items[s->lane];
+        if (segment < joint->first_meeting) w.rank = joint->lane_rank.items[pace_segment_lane(replay, segment)];
         if (whole) {
             int64_t end = s->start_ns + s->duration_ns;
             if (at > end) PACE_TRY(add_piece(&w, end, at, PACE_ADVICE_GAP, s->task, true));
@@ -113,14 +114,13 @@ static pace_status walk_back(pace_critical *out, const pace_joint *joint, pace_r
             whole = true;
             continue;
         }
-        int d = why - PACE_BOUND_BY_DEPENDENCY;
-        const pace_segment_waits *waits = pace_segment_waits_of(replay, s);
-        const pace_segment *on = &replay->segments.items[waits->dependency[d]];
-        int64_t from = on->start_ns + (waits->from_start >> d & 1 ? 0 : on->duration_ns);
+        const pace_segment_wait *wait = pace_segment_wait_in(replay, s, why - PACE_BOUND_BY_DEPENDENCY);
+        const pace_segment *on = &replay->segments.items[wait->on];
+        int64_t from = wait->from_start ? on->start_ns : pace_segment_end(on);
         PACE_TRY(add_piece(&w, from, at, s->lag_resource, s->task, true));
         if (from < at) at = from;
-        whole = !(waits->from_start >> d & 1);
-        segment = waits->dependency[d];
+        whole = !wait->from_start;
+        segment = wait->on;
     }
     PACE_TRY(add_piece(&w, out->from_ns, at, PACE_ADVICE_GAP, PACE_NO_TASK, true));
     reverse(out);
@@ -133,11 +133,12 @@ static pace_status walk_back(pace_critical *out, const pace_joint *joint, pace_r
 /* On the home rank; where it met others is counted by nobody. */
 static void count_handovers(pace_critical *out, const pace_joint *joint, const uint8_t *bound) {
     for (uint32_t i = 0; i < joint->home_segments; i++) {
-        const pace_segment_waits *s = pace_segment_waits_of(&joint->replay, &joint->replay.segments.items[i]);
-        int d = bound[i] - PACE_BOUND_BY_DEPENDENCY;
-        if (d < 0 || s->from_start >> d & 1 || s->dependency[d] >= joint->first_meeting) continue;
+        if (bound[i] < PACE_BOUND_BY_DEPENDENCY) continue;
+        const pace_segment_wait *wait =
+            pace_segment_wait_in(&joint->replay, &joint->replay.segments.items[i], bound[i] - PACE_BOUND_BY_DEPENDENCY);
+        if (wait->from_start || wait->on >= joint->first_meeting) continue;
         out->handovers++;
-        out->recorded_handovers += s->recorded >> d & 1;
+        out->recorded_handovers += wait->recorded;
     }
 }
 

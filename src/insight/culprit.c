@@ -122,7 +122,7 @@ static uint32_t host_task_of(const pace_analysis *analysis, const pace_path_piec
     const pace_step *step = &analysis->ranks.items[piece->rank]->step;
     if (piece->task == PACE_NO_TASK || pace_task_on_device(step->kind[piece->task])) return PACE_NO_TASK;
     if (!piece->waiting) return piece->task;
-    return pace_task_at(step, &step->lanes.items[step->lane[piece->task]], middle_of(analysis, piece, home));
+    return pace_task_at(step, &step->lanes.items[pace_task_lane(step, piece->task)], middle_of(analysis, piece, home));
 }
 
 static const char *place_of_piece(const pace_analysis *analysis, const pace_path_piece *piece, uint32_t home) {

@@ -5,9 +5,9 @@
 #include "step/step.h"
 
 typedef struct {
-    int64_t end_ns;    /* of this or an earlier segment of its stream: ascends */
-    int64_t issued_ns; /* of this and all that end later: when the first was issued */
+    int64_t end_ns; /* of this or an earlier segment of its stream: ascends */
     uint32_t segment;
+    uint32_t first_issued; /* of this and all that end later: the task that was issued first */
 } pace_device_end;
 
 typedef struct {

@@ -17,7 +17,7 @@ static bool is_launch(const pace_step *step, uint32_t task) {
 
 static bool on_rank(const pace_rank *rank, uint32_t task) {
     const pace_step *step = &rank->step;
-    return !rank->trace || step->lanes.items[step->lane[task]].device_id == rank->device_id;
+    return !rank->trace || step->lanes.items[pace_task_lane(step, task)].device_id == rank->device_id;
 }
 
 /* Whose device a call without work was meant for is not known: all calls before `end_ns` count. What a step behind
@@ -45,7 +45,7 @@ static int64_t pause_between(const pace_rank *rank, uint32_t before, uint32_t ta
         return 0;
     int64_t from = pace_step_end_ns(step, before), to = step->start_ns[task];
     if (to - from <= GRAPH_PAUSE_NS || from < start_ns || to > end_ns) return 0;
-    return to - from - pace_intervals_within(&rank->work.busy, from, to);
+    return to - from - pace_work_busy_within(&rank->work, from, to);
 }
 
 static int64_t graph_pauses(const pace_rank *rank, int64_t start_ns, int64_t end_ns) {

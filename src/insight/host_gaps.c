@@ -34,7 +34,7 @@ static pace_status add_gap(pace_host_gaps *out, const pace_step_side *side, cons
     if (call == PACE_NO_TASK) return add(out, "", tile, part_ns * SAMPLES, is_a);
     for (int i = 0; i < SAMPLES; i++) {
         int64_t at_ns = tile->start_ns + (pace_tile_end(tile) - tile->start_ns) * (2 * i + 1) / (2 * SAMPLES);
-        PACE_TRY(add(out, name_at(step, step->lane[call], at_ns), tile, part_ns, is_a));
+        PACE_TRY(add(out, name_at(step, pace_task_lane(step, call), at_ns), tile, part_ns, is_a));
     }
     return PACE_OK;
 }

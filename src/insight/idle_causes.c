@@ -24,7 +24,7 @@ static bool waited_for_stream(const pace_step *step, uint32_t task) {
     size_t count;
     const pace_wait *waits = pace_step_waits(&count, step, task);
     for (size_t i = 0; i < count; i++)
-        if (step->lane[waits[i].on] != step->lane[task] &&
+        if (pace_task_lane(step, waits[i].on) != pace_task_lane(step, task) &&
             pace_step_end_ns(step, waits[i].on) > pace_step_end_ns(step, pace_task_cause(step, task)))
             return true;
     return false;
@@ -41,7 +41,7 @@ static pace_idle_cause cause_of(uint32_t *call_out, const pace_rank *rank, const
     if (call == PACE_NO_TASK) return PACE_IDLE_BY_LAUNCH;
     if (tile->resource == PACE_IDLE_OTHER)
         return waited_for_stream(step, task) ? PACE_IDLE_BY_STREAM : PACE_IDLE_BY_LAUNCH;
-    *call_out = synchronising_at(step, step->lane[call], gap_start_ns);
+    *call_out = synchronising_at(step, pace_task_lane(step, call), gap_start_ns);
     return *call_out != PACE_NO_TASK ? PACE_IDLE_BY_SYNCHRONISATION : PACE_IDLE_BY_HOST;
 }
 

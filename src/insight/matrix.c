@@ -16,7 +16,7 @@ static int64_t *find_first_launched(const pace_work *work) {
     int64_t *first = pace_alloc(work->step->lanes.count, sizeof *first);
     for (size_t i = 0; first && i < work->step->lanes.count; i++) first[i] = INT64_MIN;
     for (size_t i = 0; first && i < work->items.count; i++) {
-        uint32_t task = work->items.items[i].task, lane = work->step->lane[task];
+        uint32_t task = work->items.items[i].task, lane = pace_task_lane(work->step, task);
         if (pace_task_cause(work->step, task) != PACE_NO_TASK && first[lane] == INT64_MIN)
             first[lane] = work->step->start_ns[task];
     }
@@ -29,7 +29,7 @@ static bool issued_by(ptrdiff_t *at, const pace_marks *marks, const pace_work *w
     bool known = work->host_is_device || pace_task_cause(work->step, item->task) != PACE_NO_TASK;
     int64_t issued_ns = pace_task_issued_ns(work->step, item->task);
     *at = pace_marks_at(marks, issued_ns);
-    if (!known && item->start_ns < first_launched[work->step->lane[item->task]]) *at = -1;
+    if (!known && item->start_ns < first_launched[pace_task_lane(work->step, item->task)]) *at = -1;
     /* what the host issued after the last annotation is no step's: the trace ran on without one */
     bool last = *at >= 0 && *at + 1 == (ptrdiff_t)marks->items.count;
     return !(last && known && issued_ns > marks->until_ns);
@@ -140,7 +140,7 @@ static pace_status tile_host(tiler *t, int64_t start, int64_t end, uint8_t stage
     const pace_step *step = t->work->step;
     uint32_t task = t->work->items.items[next].task;
     const pace_intervals *input =
-        &t->input.by_lane[step->lane[t->work->host_is_device ? task : pace_task_cause(step, task)]];
+        &t->input.by_lane[pace_task_lane(step, t->work->host_is_device ? task : pace_task_cause(step, task))];
     size_t low = 0;
     PACE_SEARCH(low, input->count, middle, input->items[middle].end_ns <= start);
     for (; low < input->count && input->items[low].start_ns < end; low++) {

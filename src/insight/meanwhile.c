@@ -20,7 +20,7 @@ static pace_status take_pieces(search *s, const pace_critical *critical, const p
     int64_t offset_ns = analysis->ranks.items[critical->home]->shift_ns - analysis->ranks.items[rank]->shift_ns;
     PACE_ITEMS (const pace_path_piece, piece, &critical->pieces) {
         if (piece->resource != resource || piece->rank != rank || piece->task == PACE_NO_TASK) continue;
-        s->waits[s->step->lane[piece->task]] = true;
+        s->waits[pace_task_lane(s->step, piece->task)] = true;
         PACE_TRY(pace_intervals_add(&s->pieces, piece->start_ns + offset_ns, pace_piece_end(piece) + offset_ns));
     }
     return PACE_OK;

@@ -7,6 +7,10 @@ enum {
 
 static int64_t segment_end(const pace_segment *s) { return s->start_ns + s->duration_ns; }
 
+static uint32_t index_of(const pace_replay *replay, const pace_segment *s) {
+    return (uint32_t)(s - replay->segments.items);
+}
+
 bool pace_segment_goes_on(const pace_replay *replay, uint32_t segment) {
     const pace_segment *s = &replay->segments.items[segment];
     return segment + 1 < replay->segments.count && s[1].task == s->task;
@@ -30,11 +34,14 @@ static wait_list choose(const pace_replay *replay, const pace_step *step, const 
     wait_list list = {.count = 0};
     size_t count;
     const pace_wait *waits = pace_step_waits(&count, step, s->task);
+    if (count == 0) return list;
+    const uint32_t *lane = &replay->lane_first.items[pace_segment_lane(replay, index_of(replay, s))];
     for (size_t i = 0; i < count; i++) {
         uint32_t on = last_segment(replay, first_segment[waits[i].on]);
         if (on == PACE_NO_SEGMENT) continue;
         const pace_segment *other = &replay->segments.items[on];
-        if (other->start_ns >= until || segment_end(other) > until + ROUNDING_NS || other->lane == s->lane) continue;
+        if (other->start_ns >= until || segment_end(other) > until + ROUNDING_NS || (on >= lane[0] && on < lane[1]))
+            continue;
         int at = list.count < WAITS_KEPT ? list.count++ : WAITS_KEPT;
         for (; at > 0 && segment_end(&replay->segments.items[list.on[at - 1]]) < segment_end(other); at--)
             if (at < WAITS_KEPT) list.on[at] = list.on[at - 1];
@@ -45,15 +52,16 @@ static wait_list choose(const pace_replay *replay, const pace_step *step, const 
 
 static void add(pace_replay *replay, pace_segment *s, const wait_list *list, int64_t lag_ns) {
     for (int i = 0; i < list->count; i++) {
-        int d = pace_segment_depend(replay, s, list->on[i], lag_ns, false);
-        if (d >= 0) replay->waits.items[s->waits - 1].recorded |= (uint8_t)(1u << d);
+        pace_segment_wait *wait = pace_segment_depend(replay, s, list->on[i], lag_ns, false);
+        if (wait) wait->recorded = true;
     }
 }
 
 /* From the end of the segment before to the end of this one. A call that found done what it waits for was not held up:
  * in a replay it may end no sooner than that, so the segment may start so much sooner, and its gap stays the host's. */
 static int64_t own_time(const pace_replay *replay, const pace_segment *s) {
-    bool first = s == replay->segments.items + replay->lane_first.items[s->lane];
+    uint32_t lane = pace_segment_lane(replay, index_of(replay, s));
+    bool first = s == replay->segments.items + replay->lane_first.items[lane];
     return segment_end(s) - (first ? replay->origin_ns : segment_end(s - 1));
 }
 

@@ -54,7 +54,7 @@ static bool waits_for_trace(const builder *b, uint32_t lane, int64_t start) {
 static pace_status add_segment(builder *b, uint32_t task, uint32_t lane, int64_t start, int64_t end, uint8_t resource) {
     if (start < b->from_ns) start = b->from_ns;
     if (end < start) return PACE_OK;
-    pace_segment s = {.start_ns = start, .duration_ns = end - start, .task = task, .lane = lane, .resource = resource};
+    pace_segment s = {.start_ns = start, .duration_ns = end - start, .task = task, .resource = resource};
     s.delay_resource = b->lane_on_device[lane] || waits_for_trace(b, lane, start) ? PACE_ADVICE_GAP : PACE_ADVICE_HOST;
     s.lag_resource = PACE_ADVICE_HOST;
     if (b->first_segment[task] == PACE_NO_SEGMENT) b->first_segment[task] = (uint32_t)b->replay->segments.count;
@@ -162,12 +162,6 @@ static uint8_t work_resource(const pace_work_item *item) {
 
 /* --- lanes --------------------------------------------------------------------------------------------------- */
 
-typedef struct {
-    uint32_t lane, item;
-} lane_item;
-
-PACE_ORDER(by_lane, lane_item, PACE_UP(lane) PACE_UP(item))
-
 static pace_status open_lane(builder *b) {
     b->open = false;
     b->wake = 0;
@@ -225,37 +219,42 @@ static pace_status add_input(builder *b, uint32_t *next, const pace_lane *of, in
     return PACE_OK;
 }
 
-/* Work items, lane by lane, in order of start. */
-static pace_status add_work_lanes(builder *b, bool on_device) {
-    const pace_work *work = &b->rank->work;
-    lane_item *order = pace_alloc(work->items.count, sizeof *order);
-    if (!order) return PACE_E_MEMORY;
-    size_t count = 0;
-    for (uint32_t i = 0; i < work->items.count; i++) {
-        const pace_work_item *item = &work->items.items[i];
-        if (item->end_ns > b->from_ns && item->start_ns < b->to_ns)
-            order[count++] = (lane_item){b->rank->step.lane[item->task], i};
-    }
-    if (count) qsort(order, count, sizeof *order, by_lane);
-    pace_status status = PACE_OK;
-    int64_t at = b->from_ns; /* the lane's work has ended */
-    uint32_t next = 0;       /* the lane's next task that may fetch input */
-    for (size_t i = 0; status == PACE_OK && i < count; i++) {
-        const pace_work_item *item = &work->items.items[order[i].item];
-        const pace_lane *lane = &b->rank->step.lanes.items[order[i].lane];
-        if (i == 0 || order[i].lane != order[i - 1].lane) {
-            status = open_lane(b);
-            b->lane_on_device[b->replay->lane_first.count - 1] = on_device;
-            at = b->from_ns;
-            next = lane->first;
-        }
-        if (status == PACE_OK && !on_device) status = add_input(b, &next, lane, at, item->start_ns);
+/* The items of one lane, in order of start. */
+static pace_status add_work_lane(builder *b, const uint32_t *order, size_t count, const pace_lane *lane,
+                                 bool on_device) {
+    const pace_work_item *items = b->rank->work.items.items;
+    int64_t at = b->from_ns;     /* the lane's work has ended */
+    uint32_t next = lane->first; /* the lane's next task that may fetch input */
+    PACE_TRY(open_lane(b));
+    b->lane_on_device[b->replay->lane_first.count - 1] = on_device;
+    for (size_t i = 0; i < count; i++) {
+        const pace_work_item *item = &items[order[i]];
+        if (!on_device) PACE_TRY(add_input(b, &next, lane, at, item->start_ns));
         if (item->end_ns > at) at = item->end_ns;
-        bool followed = i + 1 < count && order[i + 1].lane == order[i].lane;
-        int64_t next_ns = followed ? work->items.items[order[i + 1].item].start_ns : INT64_MAX;
-        if (status == PACE_OK) status = add_work(b, order[i].item, next_ns);
+        PACE_TRY(add_work(b, order[i], i + 1 < count ? items[order[i + 1]].start_ns : INT64_MAX));
     }
-    pace_free(order);
+    return PACE_OK;
+}
+
+static bool in_window(const builder *b, const pace_work_item *item) {
+    return item->end_ns > b->from_ns && item->start_ns < b->to_ns;
+}
+
+/* Items come by start; they are dealt to their lanes. */
+static pace_status add_work_lanes(builder *b, bool on_device) {
+    const pace_work_items *items = &b->rank->work.items;
+    const pace_step *step = &b->rank->step;
+    uint32_t *order = pace_alloc(items->count, sizeof *order), *end = pace_alloc(step->lanes.count + 1, sizeof *end);
+    pace_status status = order && end ? PACE_OK : PACE_E_MEMORY;
+    for (uint32_t i = 0; status == PACE_OK && i < items->count; i++)
+        if (in_window(b, &items->items[i])) end[pace_task_lane(step, items->items[i].task) + 1]++;
+    for (size_t lane = 1; status == PACE_OK && lane < step->lanes.count; lane++) end[lane] += end[lane - 1];
+    for (uint32_t i = 0; status == PACE_OK && i < items->count; i++)
+        if (in_window(b, &items->items[i])) order[end[pace_task_lane(step, items->items[i].task)]++] = i;
+    for (uint32_t lane = 0, first = 0; status == PACE_OK && lane < step->lanes.count; first = end[lane++])
+        if (end[lane] > first)
+            status = add_work_lane(b, order + first, end[lane] - first, &step->lanes.items[lane], on_device);
+    PACE_FREE(order, end);
     return status;
 }
 
@@ -274,7 +273,7 @@ static uint32_t first_ending_after(const pace_segment *segments, uint32_t first,
 static void cut_launch(builder *b, pace_segment *call, uint32_t launched) {
     pace_segment *segments = b->replay->segments.items;
     if (call->run || call->duration_ns < LONG_LAUNCH_NS) return;
-    uint32_t first = b->replay->lane_first.items[segments[launched].lane];
+    uint32_t first = b->replay->lane_first.items[pace_segment_lane(b->replay, launched)];
     uint32_t now = first_ending_after(segments, first, launched, call->start_ns);
     if (launched < now + CROWDED) return;
     uint32_t left = first_ending_after(segments, first, launched, pace_segment_end(call));
@@ -286,8 +285,8 @@ static void cut_launch(builder *b, pace_segment *call, uint32_t launched) {
 }
 
 static bool was_cut(const builder *b, const pace_segment *call) {
-    uint32_t on = pace_segment_waits_of(b->replay, call)->dependency[0];
-    return on != PACE_NO_SEGMENT && pace_segment_end(&b->replay->segments.items[on]) == call->start_ns;
+    const pace_segment_wait *wait = pace_segment_wait_in(b->replay, call, 0);
+    return wait && pace_segment_end(&b->replay->segments.items[wait->on]) == call->start_ns;
 }
 
 static void add_launch_edges(builder *b) {
@@ -341,14 +340,13 @@ static void add_stream_edges(builder *b) {
         if (!b->lane_on_device[lane]) continue;
         for (uint32_t i = b->replay->lane_first.items[lane]; i < b->replay->lane_first.items[lane + 1]; i++) {
             pace_segment *s = &b->replay->segments.items[i];
-            const pace_segment_waits *waits = pace_segment_waits_of(b->replay, s);
             int64_t before = arrival_of(b, s->task);
             if (i > b->replay->lane_first.items[lane] && pace_segment_end(s - 1) > before)
                 before = pace_segment_end(s - 1);
-            for (int d = 0; d < PACE_SEGMENT_DEPENDENCIES; d++) /* what the trace names explains so much */
-                if (waits->recorded >> d & 1 &&
-                    pace_segment_end(&b->replay->segments.items[waits->dependency[d]]) > before)
-                    before = pace_segment_end(&b->replay->segments.items[waits->dependency[d]]);
+            PACE_WAITS(const pace_segment_wait, wait, b->replay, s) { /* what the trace names explains so much */
+                int64_t ended = wait->recorded ? pace_segment_end(&b->replay->segments.items[wait->on]) : INT64_MIN;
+                if (ended > before) before = ended;
+            }
             if (s->start_ns - before < 2000) continue;
             int64_t after = s->start_ns - HANDOVER_NS > before ? s->start_ns - HANDOVER_NS : before;
             uint32_t on = pace_device_ends_last(&b->ends, after, s->start_ns, s->start_ns, lane);
@@ -363,7 +361,7 @@ static void add_stream_edges(builder *b) {
  * that was in line then, polled for that work, as libraries do that wait without a call. */
 static bool polled(const builder *b, int64_t from, int64_t to) {
     if (to - from < SPIN_NS) return false;
-    return pace_intervals_within(&b->rank->work.busy, from, to) * 10 >= (to - from) * 9;
+    return pace_work_busy_within(&b->rank->work, from, to) * 10 >= (to - from) * 9;
 }
 
 static void add_polling_edges(builder *b) {
@@ -385,8 +383,8 @@ static void cut_polling_operators(builder *b) {
     const pace_step *step = &b->rank->step;
     for (uint32_t i = 0; i < b->replay->segments.count; i++) {
         pace_segment *s = &b->replay->segments.items[i];
-        if (step->kind[s->task] != PACE_TASK_OP || s->run || b->lane_on_device[s->lane] ||
-            b->first_segment[s->task] == i)
+        if (step->kind[s->task] != PACE_TASK_OP || s->run || b->first_segment[s->task] == i ||
+            s->duration_ns < SPIN_NS || b->lane_on_device[pace_segment_lane(b->replay, i)])
             continue;
         int64_t end = pace_segment_end(s);
         if (!polled(b, s->start_ns, end) || !pace_device_ends_drained(&b->ends, s->start_ns, end)) continue;
@@ -403,11 +401,9 @@ static void cut_polling_operators(builder *b) {
 static void drop_backward_edges(pace_replay *replay) {
     for (uint32_t i = 0; i < replay->segments.count; i++) {
         const pace_segment *s = &replay->segments.items[i];
-        for (int d = 0; s->waits && d < PACE_SEGMENT_DEPENDENCIES; d++) {
-            uint32_t *on = &replay->waits.items[s->waits - 1].dependency[d];
-            if (*on == PACE_NO_SEGMENT) continue;
-            int64_t start = replay->segments.items[*on].start_ns;
-            if (start > s->start_ns || (start == s->start_ns && *on > i)) *on = PACE_NO_SEGMENT;
+        PACE_WAITS(pace_segment_wait, wait, replay, s) {
+            int64_t start = replay->segments.items[wait->on].start_ns;
+            if (start > s->start_ns || (start == s->start_ns && wait->on > i)) wait->on = PACE_NO_SEGMENT;
         }
     }
 }

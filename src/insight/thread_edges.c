@@ -22,8 +22,7 @@ static void take_out(quiet_threads *q, uint32_t lane) {
     q->last[lane] = PACE_NO_SEGMENT;
 }
 
-static void put_last(quiet_threads *q, uint32_t segment) {
-    uint32_t lane = q->replay->segments.items[segment].lane;
+static void put_last(quiet_threads *q, uint32_t lane, uint32_t segment) {
     take_out(q, lane);
     q->before[lane] = q->end;
     q->after[lane] = NO_LANE;
@@ -54,12 +53,12 @@ static void sweep(quiet_threads *q, pace_lane_merge *starts, pace_lane_merge *en
     uint32_t ending = pace_lane_merge_next(&end_ns, ends);
     for (uint32_t i; (i = pace_lane_merge_next(&start_ns, starts)) != PACE_NO_SEGMENT;) {
         pace_segment *s = &q->replay->segments.items[i];
-        bool first = i == q->replay->lane_first.items[s->lane];
+        bool first = i == q->replay->lane_first.items[starts->lane];
         int64_t idle_from = first ? from_ns - 1 : pace_segment_end(s - 1);
         if (s->start_ns - idle_from < PACE_PAUSE_NS) continue;
         for (; ending != PACE_NO_SEGMENT && end_ns <= s->start_ns; ending = pace_lane_merge_next(&end_ns, ends))
-            put_last(q, ending);
-        uint32_t on = last_to_end(q, s->lane, idle_from, s->start_ns);
+            put_last(q, ends->lane, ending);
+        uint32_t on = last_to_end(q, starts->lane, idle_from, s->start_ns);
         if (on != PACE_NO_SEGMENT) pace_segment_depend(q->replay, s, on, 0, false);
     }
 }

@@ -86,11 +86,10 @@ pace_status pace_without_all(int64_t *without_ns, pace_joint *joint, const pace_
 static unsigned resources_of(const pace_replay *replay) {
     unsigned used = 0;
     PACE_ITEMS (const pace_segment, s, &replay->segments) {
-        const pace_segment_waits *waits = pace_segment_waits_of(replay, s);
         if (s->duration_ns != 0) used |= 1U << s->resource;
         if (s->delay_ns != 0) used |= 1U << s->delay_resource;
-        for (int d = 0; d < PACE_SEGMENT_DEPENDENCIES; d++)
-            if (waits->lag_ns[d] > 0) used |= 1U << s->lag_resource;
+        PACE_WAITS(const pace_segment_wait, wait, replay, s)
+        if (wait->lag_ns > 0) used |= 1U << s->lag_resource;
     }
     return used;
 }

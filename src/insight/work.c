@@ -8,7 +8,7 @@
 #include <string.h>
 
 void pace_work_free(pace_work *work) {
-    PACE_VEC_FREE(&work->items, &work->busy, &work->compute, &work->communication, &work->memory, &work->calls);
+    PACE_VEC_FREE(&work->items, &work->compute, &work->communication, &work->memory, &work->calls);
 }
 
 /* --- classes ------------------------------------------------------------------------------------------------ */
@@ -96,10 +96,8 @@ static pace_status sort_items(pace_work_items *items) {
 
 static pace_status make_unions(pace_work *work) {
     PACE_ITEMS (const pace_work_item, item, &work->items) {
-        bool calls = item->class == PACE_WORK_CALL;
-        PACE_TRY(pace_intervals_add(calls ? &work->calls : &work->busy, item->start_ns, item->end_ns));
-        if (calls) continue;
-        pace_intervals *own = item->class == PACE_WORK_COPY            ? &work->memory
+        pace_intervals *own = item->class == PACE_WORK_CALL            ? &work->calls
+                              : item->class == PACE_WORK_COPY          ? &work->memory
                               : item->class == PACE_WORK_COMMUNICATION ? &work->communication
                                                                        : &work->compute;
         PACE_TRY(pace_intervals_add(own, item->start_ns, item->end_ns));
@@ -113,9 +111,14 @@ static size_t first_item_from(const pace_work *work, int64_t start_ns) {
     return low;
 }
 
+int64_t pace_work_busy_within(const pace_work *work, int64_t start_ns, int64_t end_ns) {
+    const pace_intervals *const all[] = {&work->compute, &work->communication, &work->memory};
+    return pace_intervals_joined(all, 3, start_ns, end_ns);
+}
+
 pace_window pace_work_window(const pace_work *work, int64_t start_ns, int64_t end_ns) {
     pace_window window = {.first_ns = start_ns, .last_ns = end_ns, .span_ns = end_ns - start_ns};
-    window.busy_ns = pace_intervals_within(&work->busy, start_ns, end_ns);
+    window.busy_ns = pace_work_busy_within(work, start_ns, end_ns);
     window.compute_ns = pace_intervals_within(&work->compute, start_ns, end_ns);
     window.communication_ns = pace_intervals_within(&work->communication, start_ns, end_ns);
     window.memory_ns = pace_intervals_within(&work->memory, start_ns, end_ns);

@@ -21,7 +21,7 @@ typedef struct {
     const pace_step *step;
     bool host_is_device;
     pace_work_items items;
-    pace_intervals busy, compute, communication, memory;
+    pace_intervals compute, communication, memory;
     pace_intervals calls; /* of a host that is the device; not busy */
     int64_t call_ns;      /* what such a host takes to call an operator that works; else 0 */
     pace_window window;   /* of the whole trace */
@@ -35,5 +35,7 @@ pace_status pace_work_build_device(pace_work *out, const pace_step *step, const 
                                    const pace_device *device, uint32_t device_id) PACE_MUST_CHECK;
 void pace_work_free(pace_work *work);
 
+/** How long the device is busy inside [start, end), with whatever. */
+int64_t pace_work_busy_within(const pace_work *work, int64_t start_ns, int64_t end_ns);
 /** Figures clipped to [start, end); kernels are those that start inside. */
 pace_window pace_work_window(const pace_work *work, int64_t start_ns, int64_t end_ns);

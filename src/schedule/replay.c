@@ -3,31 +3,47 @@
 #include <math.h>
 #include <string.h>
 
-const pace_segment_waits pace_waits_for_nothing = {.dependency = {PACE_NO_SEGMENT, PACE_NO_SEGMENT, PACE_NO_SEGMENT}};
-
 void pace_replay_free(pace_replay *replay) { PACE_VEC_FREE(&replay->segments, &replay->waits, &replay->lane_first); }
 
-pace_segment_waits *pace_segment_own_waits(pace_replay *replay, pace_segment *segment) {
-    if (!segment->waits) {
-        if (PACE_PUSH(&replay->waits, pace_waits_for_nothing) != PACE_OK) {
-            replay->short_of_memory = true;
-            return NULL;
-        }
-        segment->waits = (uint32_t)replay->waits.count;
-    }
-    return &replay->waits.items[segment->waits - 1];
+const pace_segment_wait *pace_segment_wait_in(const pace_replay *replay, const pace_segment *segment, unsigned slot) {
+    PACE_WAITS(const pace_segment_wait, wait, replay, segment)
+    if (wait->slot == slot) return wait;
+    return NULL;
 }
 
-int pace_segment_depend(pace_replay *replay, pace_segment *segment, uint32_t on, int64_t lag_ns, bool from_start) {
-    pace_segment_waits *waits = pace_segment_own_waits(replay, segment);
-    for (int d = 0; waits && d < PACE_SEGMENT_DEPENDENCIES; d++) {
-        if (waits->dependency[d] != PACE_NO_SEGMENT) continue;
-        waits->dependency[d] = on;
-        waits->lag_ns[d] = lag_ns;
-        waits->from_start |= (uint8_t)(from_start << d);
-        return d;
+/* Where a slot stands among a segment's waits. */
+static unsigned place_of(unsigned slot) { return slot == PACE_WAIT_OVERLAP ? 0 : slot + 1; }
+
+pace_segment_wait *pace_segment_own_wait(pace_replay *replay, pace_segment *segment, unsigned slot) {
+    pace_segment_wait *before = NULL;
+    PACE_WAITS(pace_segment_wait, wait, replay, segment) {
+        if (wait->slot == slot) return wait;
+        if (place_of(wait->slot) < place_of(slot)) before = wait;
     }
-    return -1;
+    size_t at = before ? (size_t)(before - replay->waits.items) : 0;
+    pace_segment_wait added = {.on = PACE_NO_SEGMENT,
+                               .slot = slot & 3,
+                               .next = (before ? before->next : segment->wait) & PACE_WAITS_MOST};
+    if (replay->waits.count >= PACE_WAITS_MOST || PACE_PUSH(&replay->waits, added) != PACE_OK) {
+        replay->short_of_memory = true;
+        return NULL;
+    }
+    if (before) replay->waits.items[at].next = replay->waits.count & PACE_WAITS_MOST;
+    else segment->wait = (uint32_t)replay->waits.count;
+    return &replay->waits.items[replay->waits.count - 1];
+}
+
+pace_segment_wait *pace_segment_depend(pace_replay *replay, pace_segment *segment, uint32_t on, int64_t lag_ns,
+                                       bool from_start) {
+    unsigned slot = 0;
+    PACE_WAITS(const pace_segment_wait, taken, replay, segment)
+    slot += taken->slot == slot && taken->on != PACE_NO_SEGMENT;
+    pace_segment_wait *wait = slot < PACE_SEGMENT_DEPENDENCIES ? pace_segment_own_wait(replay, segment, slot) : NULL;
+    if (!wait) return NULL;
+    wait->on = on;
+    wait->lag_ns = lag_ns;
+    wait->from_start = from_start;
+    return wait;
 }
 
 static int64_t scaled(int64_t ns, double factor) {
@@ -38,22 +54,20 @@ static int64_t scaled(int64_t ns, double factor) {
 static pace_status explain(pace_replay *replay, uint32_t lane) {
     for (uint32_t i = replay->lane_first.items[lane]; i < replay->lane_first.items[lane + 1]; i++) {
         pace_segment *s = &replay->segments.items[i];
-        int64_t ready = replay->origin_ns;
+        int64_t ready = replay->origin_ns, overlap_ns = 0;
         if (i > replay->lane_first.items[lane]) {
-            int64_t end = s[-1].start_ns + s[-1].duration_ns;
-            bool overlaps = s->start_ns < end;
-            pace_segment_waits *own = overlaps || s->waits ? pace_segment_own_waits(replay, s) : NULL;
-            if (overlaps && !own) return PACE_E_MEMORY;
-            if (own) own->overlap_ns = overlaps ? s->start_ns - end : 0;
-            ready = overlaps ? s->start_ns : end;
+            int64_t end = pace_segment_end(s - 1);
+            ready = s->start_ns < end ? s->start_ns : end;
+            overlap_ns = ready - end;
+            if (overlap_ns < 0 && !pace_segment_own_wait(replay, s, PACE_WAIT_OVERLAP)) return PACE_E_MEMORY;
         }
-        for (int d = 0; s->waits && d < PACE_SEGMENT_DEPENDENCIES; d++) {
-            pace_segment_waits *own = &replay->waits.items[s->waits - 1];
-            if (own->dependency[d] == PACE_NO_SEGMENT) continue;
-            const pace_segment *on = &replay->segments.items[own->dependency[d]];
-            int64_t base = on->start_ns + (own->from_start >> d & 1 ? 0 : on->duration_ns);
-            if (base + own->lag_ns[d] > s->start_ns) own->lag_ns[d] = s->start_ns - base;
-            if (base + own->lag_ns[d] > ready) ready = base + own->lag_ns[d];
+        PACE_WAITS(pace_segment_wait, wait, replay, s) {
+            if (wait->slot == PACE_WAIT_OVERLAP) wait->lag_ns = overlap_ns;
+            if (wait->on == PACE_NO_SEGMENT) continue;
+            const pace_segment *on = &replay->segments.items[wait->on];
+            int64_t base = wait->from_start ? on->start_ns : pace_segment_end(on);
+            if (base + wait->lag_ns > s->start_ns) wait->lag_ns = s->start_ns - base;
+            if (base + wait->lag_ns > ready) ready = base + wait->lag_ns;
         }
         s->delay_ns = s->start_ns - ready;
     }
@@ -71,14 +85,13 @@ typedef struct {
     const double *factor;
     int64_t *start_ns; /* of a segment that has not run: the first lane that waits for it + 1 */
     uint8_t *bound;
+    uint64_t *ran;                   /* a bit a segment */
     uint32_t *cursor, *next_waiting; /* per lane: its first segment that has not run; the next lane that waits + 1 */
     uint32_t *runnable;
     size_t runnable_count;
 } walker;
 
-static bool has_run(const walker *w, uint32_t segment) {
-    return segment < w->cursor[w->replay->segments.items[segment].lane];
-}
+static bool has_run(const walker *w, uint32_t segment) { return w->ran[segment / 64] >> segment % 64 & 1; }
 
 static int64_t end_of(const walker *w, uint32_t segment) {
     const pace_segment *s = &w->replay->segments.items[segment];
@@ -93,22 +106,20 @@ static int64_t lag_of(const walker *w, const pace_segment *s, int64_t lag_ns) {
 /* The dependency that has not run yet, or PACE_NO_SEGMENT after the segment has been placed. */
 static uint32_t place(walker *w, uint32_t segment, bool first) {
     const pace_segment *s = &w->replay->segments.items[segment];
-    const pace_segment_waits *waits = pace_segment_waits_of(w->replay, s);
-    int64_t ready = w->replay->origin_ns;
-    uint8_t bound = PACE_BOUND_BY_ORIGIN;
-    if (!first) {
-        ready = end_of(w, segment - 1) + waits->overlap_ns;
-        if (ready < w->start_ns[segment - 1]) ready = w->start_ns[segment - 1];
-        bound = PACE_BOUND_BY_LANE;
-    }
-    for (int d = 0; s->waits && d < PACE_SEGMENT_DEPENDENCIES; d++) {
-        uint32_t on = waits->dependency[d];
+    int64_t ready = first ? w->replay->origin_ns : end_of(w, segment - 1);
+    uint8_t bound = first ? PACE_BOUND_BY_ORIGIN : PACE_BOUND_BY_LANE;
+    PACE_WAITS(const pace_segment_wait, wait, w->replay, s) {
+        uint32_t on = wait->on;
+        if (wait->slot == PACE_WAIT_OVERLAP && !first) {
+            ready += wait->lag_ns;
+            if (ready < w->start_ns[segment - 1]) ready = w->start_ns[segment - 1];
+        }
         if (on == PACE_NO_SEGMENT) continue;
         if (!has_run(w, on)) return on;
-        int64_t met = (waits->from_start >> d & 1 ? w->start_ns[on] : end_of(w, on)) + lag_of(w, s, waits->lag_ns[d]);
+        int64_t met = (wait->from_start ? w->start_ns[on] : end_of(w, on)) + lag_of(w, s, wait->lag_ns);
         if (met > ready) {
             ready = met;
-            bound = (uint8_t)(PACE_BOUND_BY_DEPENDENCY + d);
+            bound = (uint8_t)(PACE_BOUND_BY_DEPENDENCY + wait->slot);
         }
     }
     w->start_ns[segment] = ready + scaled(s->delay_ns, w->factor[s->delay_resource]);
@@ -130,6 +141,7 @@ static void walk_lane(walker *w, uint32_t lane) {
             w->start_ns[blocker] = lane + 1;
             return;
         }
+        w->ran[segment / 64] |= UINT64_C(1) << segment % 64;
         w->cursor[lane]++;
         wake(w, waiting);
     }
@@ -154,11 +166,13 @@ pace_status pace_replay_run(const pace_replay *replay, const double factor[PACE_
                             uint8_t *bound) {
     size_t count = replay->segments.count, lanes = replay->lane_first.count ? replay->lane_first.count - 1 : 0;
     walker w = {.replay = replay, .factor = factor, .start_ns = start_ns, .bound = bound};
-    if (!PACE_MAKE(w.cursor, lanes * 3)) return PACE_E_MEMORY;
-    w.next_waiting = w.cursor + lanes;
-    w.runnable = w.cursor + 2 * lanes;
+    pace_status status = PACE_MAKE(w.cursor, lanes * 3) && PACE_MAKE(w.ran, count / 64 + 1) ? PACE_OK : PACE_E_MEMORY;
     if (count) memset(start_ns, 0, count * sizeof *start_ns);
-    pace_status status = walk(&w, (uint32_t)lanes);
-    pace_free(w.cursor);
+    if (status == PACE_OK) {
+        w.next_waiting = w.cursor + lanes;
+        w.runnable = w.cursor + 2 * lanes;
+        status = walk(&w, (uint32_t)lanes);
+    }
+    PACE_FREE(w.cursor, w.ran);
     return status;
 }

@@ -53,14 +53,18 @@ static pace_status add_segment(compiler *c, int64_t delay_ns, double duration_ns
                          longest_walk_ns / 1e9);
     pace_segment segment = {.duration_ns = llround(duration_ns),
                             .delay_ns = delay_ns,
-                            .task = (uint32_t)c->replay.segments.count,
-                            .lane = (uint32_t)(c->replay.lane_first.count - 1)};
+                            .task = (uint32_t)c->replay.segments.count};
     PACE_TRY(PACE_PUSH(&c->replay.segments, segment));
     return PACE_PUSH(&c->places, place);
 }
 
-static pace_segment_waits *waits_of(compiler *c, uint32_t segment) {
-    return pace_segment_own_waits(&c->replay, &c->replay.segments.items[segment]);
+/* A segment waits for another one in one of its slots. */
+static pace_status wait_in(compiler *c, uint32_t segment, unsigned slot, uint32_t on, int64_t lag_ns) {
+    pace_segment_wait *wait = pace_segment_own_wait(&c->replay, &c->replay.segments.items[segment], slot);
+    if (!wait) return PACE_E_MEMORY;
+    wait->on = on;
+    wait->lag_ns = lag_ns;
+    return PACE_OK;
 }
 
 static pace_status open_lane(compiler *c) {
@@ -321,19 +325,16 @@ static pace_status compile_thread(compiler *c, const pace_graph_lanes *lanes, ui
 
 /* Once its launch has reached the device; that counts from the start of the call, which ends the host's segment.
  * Threads are compiled before streams. */
-static void wait_for_issue(const compiler *c, uint32_t rank, pace_segment_waits *waits, uint32_t issue) {
-    waits->dependency[0] = issue;
-    waits->lag_ns[0] = llround(c->ranks[rank].launch_lag_ns) - llround(c->places.items[issue].call_ns);
+static pace_status wait_for_issue(compiler *c, uint32_t rank, uint32_t issue) {
+    int64_t lag_ns = llround(c->ranks[rank].launch_lag_ns) - llround(c->places.items[issue].call_ns);
+    return wait_in(c, (uint32_t)c->replay.segments.count - 1, 0, issue, lag_ns);
 }
 
 /* For the launch to have run, in one of the last segment's slots. */
 static pace_status wait_for_run(compiler *c, uint8_t slot, uint32_t instance, uint32_t launch) {
     uint32_t run = c->instances[instance].launch_run[launch];
     if (run == PACE_NO_SEGMENT) return add_link(c, slot, LINK_LAUNCH_END, instance, launch); /* of a stream behind */
-    pace_segment_waits *waits = waits_of(c, (uint32_t)c->replay.segments.count - 1);
-    if (!waits) return PACE_E_MEMORY;
-    waits->dependency[slot] = run;
-    return PACE_OK;
+    return wait_in(c, (uint32_t)c->replay.segments.count - 1, slot, run, 0);
 }
 
 /* Whether a launch meets others: of a group that is here with one rank alone nobody waits for anybody. */
@@ -351,10 +352,10 @@ static pace_status compile_launch(compiler *c, uint32_t rank, unsigned repeat, u
     double duration = c->ranks[rank].launch_ns[number];
     int64_t holds_ns = c->options->one_launch ? launch->holds_ns : 0;
     PACE_TRY(add_segment(c, holds_ns, meets ? 0 : duration, place));
-    pace_segment_waits *waits = waits_of(c, (uint32_t)c->replay.segments.count - 1);
-    if (!waits) return PACE_E_MEMORY;
-    waits->overlap_ns = llround(c->ranks[rank].between_ns);
-    wait_for_issue(c, rank, waits, c->instances[here].launch_issue[number]);
+    int64_t between_ns = llround(c->ranks[rank].between_ns);
+    uint32_t own = (uint32_t)c->replay.segments.count - 1;
+    if (between_ns != 0) PACE_TRY(wait_in(c, own, PACE_WAIT_OVERLAP, PACE_NO_SEGMENT, between_ns));
+    PACE_TRY(wait_for_issue(c, rank, c->instances[here].launch_issue[number]));
     for (uint8_t k = 0; k < 2; k++)
         if (launch->waits[k] != PACE_NO_LAUNCH) PACE_TRY(wait_for_run(c, (uint8_t)(k + 1), here, launch->waits[k]));
     if (meets) PACE_TRY(add_segment(c, 0, duration, place));
@@ -377,16 +378,12 @@ static pace_status compile_meeting(compiler *c, const pace_meeting *meeting, uns
         const pace_meeting_member *member = &c->meetings.members.items[i];
         uint32_t run = c->instances[instance_of(c, member->rank, repeat)].launch_run[member->launch];
         PACE_TRY(add_segment(c, 0, 0, (pace_walk_place){.rank = PACE_NOBODY}));
-        pace_segment_waits *waits = waits_of(c, (uint32_t)c->replay.segments.count - 1);
-        if (!waits) return PACE_E_MEMORY;
-        waits->dependency[0] = run - 1;
+        PACE_TRY(wait_in(c, (uint32_t)c->replay.segments.count - 1, 0, run - 1, 0));
     }
     for (uint32_t i = meeting->first; i < meeting->first + meeting->count; i++) {
         const pace_meeting_member *member = &c->meetings.members.items[i];
         uint32_t run = c->instances[instance_of(c, member->rank, repeat)].launch_run[member->launch];
-        pace_segment_waits *waits = waits_of(c, run);
-        if (!waits) return PACE_E_MEMORY;
-        waits->dependency[0] = (uint32_t)(c->replay.segments.count - 1);
+        PACE_TRY(wait_in(c, run, 0, (uint32_t)(c->replay.segments.count - 1), 0));
     }
     return PACE_OK;
 }
@@ -400,14 +397,14 @@ static pace_status compile_rank(compiler *c, const pace_graph_lanes *lanes, uint
     return PACE_OK;
 }
 
-/* About as many segments as will come, one for each operator and two for each launch, and as many waits: of each
- * launch, and where a device's queue may be full of its call. */
+/* About as many segments as will come, one for each operator and two for each launch, and as many waits: two of
+ * each launch, and where a device's queue may be full of its call. */
 static pace_status make_segments(compiler *c) {
     size_t count = 0, waits = 0, links = 0;
     for (size_t rank = 0; rank < c->rank_count; rank++) {
         const pace_graph *graph = c->ranks[rank].graph;
         count += graph->nodes.count + 2 * graph->launches.count;
-        waits += graph->launches.count;
+        waits += 2 * graph->launches.count;
         links += c->ranks[rank].queue > 0 ? graph->launches.count : 0;
     }
     count *= c->options->repeats, waits *= c->options->repeats, links *= c->options->repeats;
@@ -441,10 +438,8 @@ static pace_status resolve(compiler *c) {
     for (size_t i = 0; i < c->links.count; i++) {
         const lane_link *link = &c->links.items[i];
         const step_instance *at = &c->instances[link->instance];
-        pace_segment_waits *waits = waits_of(c, link->segment);
-        if (!waits) return PACE_E_MEMORY;
-        waits->dependency[link->slot] =
-            link->kind == LINK_NODE_END ? at->node_end[link->target] : at->launch_run[link->target];
+        uint32_t on = link->kind == LINK_NODE_END ? at->node_end[link->target] : at->launch_run[link->target];
+        PACE_TRY(wait_in(c, link->segment, link->slot, on, 0));
     }
     return PACE_OK;
 }

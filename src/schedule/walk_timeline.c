@@ -64,11 +64,14 @@ typedef struct {
     bool for_queue;  /* that long, its launch waited for room */
 } located;
 
-static located locate(const pace_replay *replay, const pace_walk_place *places, const int64_t *start_ns, size_t at) {
+/* `first`: of its lane. */
+static located locate(const pace_replay *replay, const pace_walk_place *places, const int64_t *start_ns, size_t at,
+                      bool first) {
     const pace_segment *s = &replay->segments.items[at];
     located l = {.segment = s, .place = &places[at], .start_ns = start_ns[at], .end_ns = start_ns[at] + s->duration_ns};
-    uint32_t queue = pace_segment_waits_of(replay, s)->dependency[PACE_WALK_QUEUE];
-    bool follows = at > 0 && s[-1].lane == s->lane && places[at - 1].repeat == places[at].repeat;
+    const pace_segment_wait *room = pace_segment_wait_in(replay, s, PACE_WALK_QUEUE);
+    uint32_t queue = room ? room->on : PACE_NO_SEGMENT;
+    bool follows = !first && places[at - 1].repeat == places[at].repeat;
     if (follows) l.idle_ns = l.start_ns - s->delay_ns - start_ns[at - 1] - s[-1].duration_ns;
     l.for_queue = l.idle_ns > 0 && l.place->launch != PACE_NO_LAUNCH && queue != PACE_NO_SEGMENT &&
                   start_ns[queue] + replay->segments.items[queue].duration_ns == l.start_ns;
@@ -334,9 +337,11 @@ void pace_walk_extents_free(pace_walk_extents *of) {
 
 static pace_status take_segments(pace_walk_extents *of, const pace_replay *replay, const pace_walk_place *places,
                                  const int64_t *start_ns) {
+    const uint32_t *lane = replay->lane_first.items;
     for (size_t i = 0; i < replay->segments.count; i++) {
+        while (lane[1] <= i) lane++;
         if (places[i].rank == PACE_NOBODY) continue;
-        located l = locate(replay, places, start_ns, i);
+        located l = locate(replay, places, start_ns, i, i == *lane);
         take_segment(&of->ranks[places[i].rank], &l);
         PACE_TRY(take_wait(&of->ranks[places[i].rank], &l));
     }

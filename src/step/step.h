@@ -9,6 +9,7 @@
 #pragma once
 
 #include "base/intern.h"
+#include "base/order.h"
 
 #include <string.h>
 
@@ -162,7 +163,7 @@ typedef struct {
     int64_t *start_ns;
     uint32_t *duration; /* nanoseconds, or PACE_LONG_TASK: `long_tasks` has them; read by pace_task_ns() */
     pace_name *name;
-    uint16_t *lane;
+    uint16_t *lane;        /* only until pace_step_finish(); then pace_task_lane() tells */
     uint32_t *above;       /* set by pace_step_finish(); read by pace_task_parent() and pace_task_cause() */
     uint32_t *detail;      /* op: name of its shapes; kernel: name of its launch, or an exchange with
                               PACE_DETAIL_EXCHANGE; copy, memset: bytes + 1; sync: sync + 1 */
@@ -244,6 +245,14 @@ uint32_t pace_lane_first_from(const pace_step *step, const pace_lane *lane, int6
 /** The last task of a lane that starts at an instant or before it; PACE_NO_TASK = none. Those that cover the instant
  * are it or around it. */
 uint32_t pace_lane_begun_by(const pace_step *step, const pace_lane *lane, int64_t at_ns);
+
+/** The lane of a task of a finished step: the last that begins at it or before, since empty ones begin where the next
+ * does. */
+static inline uint32_t pace_task_lane(const pace_step *step, uint32_t task) {
+    uint32_t low = 0;
+    PACE_SEARCH(low, (uint32_t)step->lanes.count, middle, step->lanes.items[middle].first <= task);
+    return low - 1;
+}
 
 /** What the trace says of a device: the entry of that id, else its first; NULL when it lists none. */
 const pace_traced_device *pace_step_device(const pace_step *step, uint32_t id);

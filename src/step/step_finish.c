@@ -85,8 +85,6 @@ static void permute(void *column, size_t size, const uint32_t *order, size_t cou
         for (size_t i = 0; i < count; i++) memcpy(to + i * 8, from + (size_t)order[i] * 8, 8);
     else if (size == 4)
         for (size_t i = 0; i < count; i++) memcpy(to + i * 4, from + (size_t)order[i] * 4, 4);
-    else if (size == 2)
-        for (size_t i = 0; i < count; i++) memcpy(to + i * 2, from + (size_t)order[i] * 2, 2);
     else
         for (size_t i = 0; i < count; i++) to[i] = from[order[i]];
     memcpy(column, scratch, count * size);
@@ -113,10 +111,11 @@ static pace_status sort_tasks(pace_step *step) {
     pace_status status = order && scratch ? PACE_OK : PACE_E_MEMORY;
     if (status == PACE_OK) {
         make_order(step, order, scratch);
+        pace_free(step->lane);
+        step->lane = NULL;
         permute(step->start_ns, 8, order, step->count, scratch);
         permute(step->duration, 4, order, step->count, scratch);
         permute(step->name, 4, order, step->count, scratch);
-        permute(step->lane, 2, order, step->count, scratch);
         permute(step->detail, 4, order, step->count, scratch);
         permute(step->kind, 1, order, step->count, scratch);
         permute(step->stage, 1, order, step->count, scratch);
@@ -172,8 +171,8 @@ static size_t slot_of(const link_table *table, uint32_t id) {
 
 /* Whether two host tasks are of different processes: their lanes' keys differ before the thread. */
 static bool of_two_processes(const pace_step *step, size_t a, size_t b) {
-    const char *one = pace_names_text(&step->names, step->lanes.items[step->lane[a]].key);
-    const char *other = pace_names_text(&step->names, step->lanes.items[step->lane[b]].key);
+    const char *one = pace_names_text(&step->names, step->lanes.items[pace_task_lane(step, (uint32_t)a)].key);
+    const char *other = pace_names_text(&step->names, step->lanes.items[pace_task_lane(step, (uint32_t)b)].key);
     size_t length = strcspn(one, "/");
     return length != strcspn(other, "/") || strncmp(one, other, length) != 0;
 }

@@ -89,7 +89,7 @@ static pace_status follow_arrow(linker *l, uint32_t from, uint32_t to) {
     const pace_autograd_note *note = note_of(step, to);
     if (note) {
         if (note->thread == 0 || thread_of(l, note->thread)) return PACE_OK;
-        return PACE_PUSH(&l->threads, ((thread_lane){note->thread, step->lane[from]}));
+        return PACE_PUSH(&l->threads, ((thread_lane){note->thread, pace_task_lane(step, from)}));
     }
     return PACE_PUSH(&step->gradients, ((pace_gradient){to, from}));
 }

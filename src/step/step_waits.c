@@ -78,7 +78,7 @@ static pace_status wait_for_device(linker *l, uint32_t call, uint32_t device_id,
 static pace_status link_record(linker *l, uint32_t task) {
     const pace_step *step = l->step;
     pace_sync *sync = &step->syncs.items[step->detail[task] - 1];
-    uint32_t correlation = step->correlation[task], lane = step->lane[task];
+    uint32_t correlation = step->correlation[task], lane = pace_task_lane(step, task);
     uint32_t recorded = sync->record ? sync->record : correlation;
     switch (sync->kind) {
     case PACE_SYNC_STREAM_WAITS:

@@ -50,7 +50,8 @@ static void depend(pace_replay *replay, const pace_step *step, uint32_t range, u
     pace_segment *s = &replay->segments.items[range];
     const pace_segment *on = &replay->segments.items[call];
     int64_t lag = s->start_ns - on->start_ns, most = pace_task_ns(step, on->task) + PICK_UP_NS;
-    if (on->lane != s->lane) pace_segment_depend(replay, s, call, lag < most ? lag : most, true);
+    if (pace_segment_lane(replay, call) != pace_segment_lane(replay, range))
+        pace_segment_depend(replay, s, call, lag < most ? lag : most, true);
 }
 
 /* Calls wait in a stack, and the last that a range finds is its own: a library's threads begin in any order, but none

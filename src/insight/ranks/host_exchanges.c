@@ -26,8 +26,8 @@ static pace_status list(pace_host_exchanges *all, const pace_rank *rank, uint32_
 static void find_segments(pace_host_exchanges *all, const pace_replay *replay, const uint32_t *lane_rank) {
     const pace_segment *segments = replay->segments.items;
     for (uint32_t i = 0; i + 1 < replay->segments.count; i++) {
-        pace_host_exchange key = {.rank = lane_rank[segments[i].lane], .task = segments[i].task};
-        if (segments[i].duration_ns != 0 || segments[i + 1].task != key.task) continue;
+        if (segments[i].duration_ns != 0 || segments[i + 1].task != segments[i].task) continue;
+        pace_host_exchange key = {.rank = lane_rank[pace_segment_lane(replay, i)], .task = segments[i].task};
         pace_host_exchange *found = bsearch(&key, all->items, all->count, sizeof key, by_task);
         if (found && found->segment == PACE_NO_SEGMENT) found->segment = i;
     }

@@ -58,7 +58,7 @@ static uint32_t rank_of_lane(const joiner *j, const pace_replay *replay, size_t 
     uint32_t segment = replay->lane_first.items[lane];
     if (all->count == 1 || segment == replay->lane_first.items[lane + 1]) return all->host;
     const pace_step *step = &j->analysis->ranks.items[all->host]->step;
-    const pace_lane *own = &step->lanes.items[step->lane[replay->segments.items[segment].task]];
+    const pace_lane *own = &step->lanes.items[pace_task_lane(step, replay->segments.items[segment].task)];
     for (uint32_t r = all->first; own->device && r < all->first + all->count; r++)
         if (j->analysis->ranks.items[r]->device_id == own->device_id) return r;
     return all->host;
@@ -77,7 +77,7 @@ static pace_status reserve(joiner *j, const pace_replay *replay, const trace_ran
 
 static pace_status append(joiner *j, const pace_replay *replay, const trace_ranks *all, int64_t offset_ns) {
     pace_joint *joint = j->joint;
-    uint32_t first = (uint32_t)joint->replay.segments.count, lane = (uint32_t)joint->replay.lane_first.count;
+    uint32_t first = (uint32_t)joint->replay.segments.count;
     uint32_t waits = (uint32_t)joint->replay.waits.count;
     PACE_TRY(reserve(j, replay, all));
     for (size_t i = 0; i + 1 < replay->lane_first.count; i++) {
@@ -87,14 +87,13 @@ static pace_status append(joiner *j, const pace_replay *replay, const trace_rank
     for (size_t i = 0; i < replay->segments.count; i++) {
         pace_segment s = replay->segments.items[i];
         s.start_ns += offset_ns;
-        s.lane += lane;
-        if (s.waits) s.waits += waits;
+        if (s.wait) s.wait += waits;
         PACE_TRY(PACE_PUSH(&joint->replay.segments, s));
     }
     for (size_t i = 0; i < replay->waits.count; i++) {
-        pace_segment_waits w = replay->waits.items[i];
-        for (int d = 0; d < PACE_SEGMENT_DEPENDENCIES; d++)
-            if (w.dependency[d] != PACE_NO_SEGMENT) w.dependency[d] += first;
+        pace_segment_wait w = replay->waits.items[i];
+        if (w.on != PACE_NO_SEGMENT) w.on += first;
+        if (w.next) w.next = (w.next + waits) & PACE_WAITS_MOST;
         PACE_TRY(PACE_PUSH(&joint->replay.waits, w));
     }
     return PACE_OK;
@@ -111,7 +110,8 @@ static pace_status add_trace(joiner *j, uint32_t rank) {
     PACE_TRY(pace_segments_build_cut(&own, j->arrivals + all.first, j->analysis->ranks.items + all.first, all.count,
                                      j->from_ns - offset, j->to_ns - offset));
     pace_status status = PACE_OK;
-    if (first + own.segments.count > j->most_segments)
+    if (first + own.segments.count > j->most_segments ||
+        j->joint->replay.waits.count + own.waits.count > PACE_WAITS_MOST)
         status = pace_fail(PACE_E_LIMIT, "more than %zu segments in one step of all ranks", j->most_segments);
     if (status == PACE_OK) status = append(j, &own, &all, offset);
     pace_replay_free(&own);
@@ -156,7 +156,6 @@ static pace_status add_meeting(uint32_t *out, joiner *j) {
     for (size_t i = 0; i < j->points.count; i++) {
         pace_segment s = {.start_ns = j->points.items[i].at_ns,
                           .task = PACE_NO_TASK,
-                          .lane = (uint32_t)replay->lane_first.count - 1,
                           .resource = PACE_ADVICE_BALANCE,
                           .delay_resource = PACE_ADVICE_BALANCE,
                           .lag_resource = PACE_ADVICE_BALANCE};
@@ -173,7 +172,7 @@ static void let_wait(joiner *j, uint32_t arrival, uint32_t meeting) {
     if (arrival == PACE_NO_SEGMENT) return;
     pace_segment *own = &j->joint->replay.segments.items[arrival], *transfer = own + 1;
     if (transfer->start_ns < j->joint->replay.segments.items[meeting].start_ns) return;
-    if (pace_segment_depend(&j->joint->replay, transfer, meeting, 0, false) >= 0) own->duration_ns = 0;
+    if (pace_segment_depend(&j->joint->replay, transfer, meeting, 0, false)) own->duration_ns = 0;
 }
 
 static pace_status join_collective(joiner *j, const uint32_t *parts) {
@@ -342,12 +341,7 @@ pace_status pace_joint_alone(pace_joint *out, const pace_rank *rank, uint32_t in
 }
 
 void pace_joint_part(pace_joint *joint) {
-    for (uint32_t i = 0; i < joint->first_meeting; i++) {
-        uint32_t waits = joint->replay.segments.items[i].waits;
-        if (!waits) continue;
-        uint32_t *dependency = joint->replay.waits.items[waits - 1].dependency;
-        for (int d = 0; d < PACE_SEGMENT_DEPENDENCIES; d++)
-            if (dependency[d] != PACE_NO_SEGMENT && dependency[d] >= joint->first_meeting)
-                dependency[d] = PACE_NO_SEGMENT;
-    }
+    for (uint32_t i = 0; i < joint->first_meeting; i++)
+        PACE_WAITS(pace_segment_wait, wait, &joint->replay, &joint->replay.segments.items[i])
+    if (wait->on >= joint->first_meeting) wait->on = PACE_NO_SEGMENT;
 }

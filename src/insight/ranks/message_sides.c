@@ -208,7 +208,7 @@ static pace_status settle_batches(finder *f) {
     if (f->batches.count) qsort(f->batches.items, f->batches.count, sizeof *f->batches.items, by_cause);
     for (size_t i = 0; i < f->batches.count; i++) {
         const batch *own = &f->batches.items[i];
-        const pace_lane *lane = &step->lanes.items[step->lane[own->cause]];
+        const pace_lane *lane = &step->lanes.items[pace_task_lane(step, own->cause)];
         uint32_t since = lane->first;
         if (i && f->batches.items[i - 1].cause > since) since = f->batches.items[i - 1].cause;
         for (size_t r = first_record_from(f, since); r < f->records.count && f->records.items[r].task < own->cause;

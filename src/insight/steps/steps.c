@@ -234,16 +234,13 @@ static pace_status number_labels(pace_marks *marks, pace_step *step) {
 /* One thread, or a few take turns. Where thousands have marks, as no trainer's have, none is the step's. */
 static pace_status find_lanes(pace_marks *marks, const pace_step *step) {
     enum { MOST_LANES = 64 };
-    bool *marked = pace_alloc(step->lanes.count, sizeof *marked);
-    if (!marked) return PACE_E_MEMORY;
-    for (uint32_t task = 0; task < step->count; task++)
-        if (may_mark(step, task) && !marked[step->lane[task]])
-            marked[step->lane[task]] = pace_task_marks_step(step, task);
-    pace_status status = PACE_OK;
-    for (uint32_t lane = 0; status == PACE_OK && lane < step->lanes.count && marks->lanes.count < MOST_LANES; lane++)
-        if (marked[lane]) status = PACE_PUSH(&marks->lanes, lane);
-    pace_free(marked);
-    return status;
+    for (uint32_t i = 0; i < step->lanes.count && marks->lanes.count < MOST_LANES; i++) {
+        const pace_lane *lane = &step->lanes.items[i];
+        uint32_t task = lane->first, end = lane->first + lane->count;
+        while (task < end && !(may_mark(step, task) && pace_task_marks_step(step, task))) task++;
+        if (task < end) PACE_TRY(PACE_PUSH(&marks->lanes, i));
+    }
+    return PACE_OK;
 }
 
 static pace_status find(pace_marks *marks, pace_step *step, const pace_stage_words *words, const char *regex,

@@ -98,8 +98,8 @@ static bool price_once(summer *s, uint32_t op) {
 static bool is_composite(const pace_step *step, pace_op_cache *cache, uint32_t op) {
     pace_op_amount amount;
     int64_t end_ns = pace_step_end_ns(step, op);
-    for (uint32_t at = op + 1; at < step->count && step->lane[at] == step->lane[op] && step->start_ns[at] < end_ns;
-         at++)
+    const pace_lane *lane = &step->lanes.items[pace_task_lane(step, op)];
+    for (uint32_t at = op + 1; at < lane->first + lane->count && step->start_ns[at] < end_ns; at++)
         if (pace_op_cache_amount(&amount, cache, step, at)) return true;
     return false;
 }

@@ -34,30 +34,34 @@ static size_t merge(pace_path_row *rows, size_t count, int (*order)(const void *
     return kept;
 }
 
-/* Names are numbers in each rank and texts between them: pieces are merged by number, the few left by text. */
-static size_t gather(pace_path_row *rows, const pace_critical *critical, const pace_analysis *analysis) {
-    for (size_t i = 0; i < critical->pieces.count; i++) {
-        const pace_path_piece *piece = &critical->pieces.items[i];
-        const pace_step *step = &analysis->ranks.items[piece->rank]->step;
-        rows[i] = (pace_path_row){.name = name_of_piece(analysis, piece),
-                                  .rank = piece->rank,
-                                  .number = piece->task == PACE_NO_TASK ? 0 : step->name[piece->task],
-                                  .resource = piece->resource,
-                                  .waiting = piece->waiting,
-                                  .time_ns = pace_piece_end(piece) - piece->start_ns,
-                                  .count = 1};
-    }
-    size_t kept = merge(rows, critical->pieces.count, by_number);
-    kept = merge(rows, kept, by_text);
-    if (kept) qsort(rows, kept, sizeof *rows, by_time);
-    return kept;
+static pace_path_row row_of(const pace_analysis *analysis, const pace_path_piece *piece) {
+    const pace_step *step = &analysis->ranks.items[piece->rank]->step;
+    return (pace_path_row){.name = name_of_piece(analysis, piece),
+                           .rank = piece->rank,
+                           .number = piece->task == PACE_NO_TASK ? 0 : step->name[piece->task],
+                           .resource = piece->resource,
+                           .waiting = piece->waiting,
+                           .time_ns = pace_piece_end(piece) - piece->start_ns,
+                           .count = 1};
 }
 
+/* Names are numbers in each rank and texts between them: pieces are merged by number, the few left by text. There are
+ * far more pieces than rows, so they are merged whenever the room is full, which grows where that leaves half. */
 pace_status pace_path_rows_of(pace_path_rows *out, const pace_critical *critical, const pace_analysis *analysis) {
-    pace_path_row *rows = pace_alloc(critical->pieces.count, sizeof *rows);
-    if (!rows) return PACE_E_MEMORY;
-    *out = (pace_path_rows){rows, gather(rows, critical, analysis)};
-    return PACE_OK;
+    size_t room = 4096, count = 0;
+    pace_path_row *rows = pace_alloc(room, sizeof *rows);
+    pace_status status = rows ? PACE_OK : PACE_E_MEMORY;
+    for (size_t i = 0; status == PACE_OK && i < critical->pieces.count; i++) {
+        if (count == room) {
+            count = merge(rows, count, by_number);
+            if (count > room / 2) status = pace_grow(&rows, &room, room + 1, sizeof *rows);
+        }
+        if (status == PACE_OK) rows[count++] = row_of(analysis, &critical->pieces.items[i]);
+    }
+    if (status == PACE_OK) count = merge(rows, count, by_number);
+    if (status == PACE_OK) count = merge(rows, count, by_text);
+    if (status == PACE_OK && count) qsort(rows, count, sizeof *rows, by_time);
+    return PACE_GIVE(out, ((pace_path_rows){rows, count}), status, pace_free(rows));
 }
 
 void pace_path_rows_free(pace_path_rows *rows) { pace_free(rows->items); }

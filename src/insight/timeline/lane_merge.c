@@ -50,6 +50,7 @@ uint32_t pace_lane_merge_next(int64_t *at_ns, pace_lane_merge *m) {
     if (m->count == 0) return PACE_NO_SEGMENT;
     uint32_t lane = m->heap[0], segment = m->next[lane]++;
     *at_ns = m->at_ns[lane];
+    m->lane = lane;
     if (m->next[lane] == m->replay->lane_first.items[lane + 1]) m->heap[0] = m->heap[--m->count];
     else if (time_of(m, m->next[lane]) > *at_ns) m->at_ns[lane] = time_of(m, m->next[lane]);
     sift_down(m, 0);

@@ -11,6 +11,7 @@ typedef struct {
     uint32_t *heap; /* lanes, the one whose segment is next on top */
     size_t count;
     uint32_t *next; /* lane -> its next segment */
+    uint32_t lane;  /* of the segment given last */
     int64_t *at_ns; /* lane -> its time; never before that of the one before it on the lane */
 } pace_lane_merge;
 

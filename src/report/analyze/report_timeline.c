@@ -161,8 +161,8 @@ static pace_status draw_streams(trace_drawing *d, bool several) {
 /* Whether a thread runs backward operators of forward ones on other threads. */
 static void find_backward(bool *backward, const pace_step *step) {
     PACE_ITEMS (const pace_gradient, g, &step->gradients)
-        if (g->forward != PACE_NO_TASK && step->lane[g->forward] != step->lane[g->task])
-            backward[step->lane[g->task]] = true;
+        if (g->forward != PACE_NO_TASK && pace_task_lane(step, g->forward) != pace_task_lane(step, g->task))
+            backward[pace_task_lane(step, g->task)] = true;
 }
 
 /* Those that only run backward operators last: these name their forward operators. */

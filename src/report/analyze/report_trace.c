@@ -80,7 +80,7 @@ static void put_sync(pace_jsonw *json, const numbers *n, uint32_t task) {
     if (sync->call != PACE_NO_TASK) pace_jsonw_key_int(json, "correlation", n->of[sync->call]);
     uint32_t launch = sync->on == PACE_NO_TASK ? PACE_NO_TASK : pace_task_cause(n->step, sync->on);
     if (launch == PACE_NO_TASK || n->step->kind[launch] != PACE_TASK_CALL) return;
-    pace_jsonw_key_int(json, "wait_on_stream", n->step->lane[sync->on]);
+    pace_jsonw_key_int(json, "wait_on_stream", pace_task_lane(n->step, sync->on));
     pace_jsonw_key_int(json, "wait_on_cuda_event_record_corr_id", (int64_t)n->of[launch] + 1);
 }
 
@@ -92,7 +92,8 @@ static void put_autograd(pace_jsonw *json, const numbers *n, uint32_t task) {
     bool known = gradient && gradient->forward != PACE_NO_TASK;
     pace_jsonw_key_int(json, "Sequence number", !gradient ? n->of[task] : known ? n->of[gradient->forward] : 0);
     pace_jsonw_key_int(json, "Fwd thread id",
-                       !gradient ? 0 : 1 + (int64_t)(known ? step->lane[gradient->forward] : step->lanes.count));
+                       !gradient ? 0
+                                 : 1 + (int64_t)(known ? pace_task_lane(step, gradient->forward) : step->lanes.count));
 }
 
 /* What a host operator or a kernel exchanges, as the profiler names it. */
@@ -119,7 +120,7 @@ static void put_exchange(pace_jsonw *json, const pace_step *step, uint32_t task)
 
 static void put_task(pace_jsonw *json, const numbers *n, uint32_t task) {
     const pace_step *step = n->step;
-    uint32_t lane = step->lane[task];
+    uint32_t lane = pace_task_lane(step, task);
     bool device = step->lanes.items[lane].device;
     pace_trace_event_open(json, pace_step_name(step, task), categories[step->kind[task]], device ? 0 : 1, (int64_t)lane,
                           step->start_ns[task], pace_task_ns(step, task));
@@ -143,7 +144,7 @@ static void put_task(pace_jsonw *json, const numbers *n, uint32_t task) {
 }
 
 static void put_wait_end(pace_jsonw *json, const pace_step *step, char phase, size_t id, uint32_t task, int64_t at_ns) {
-    bool device = step->lanes.items[step->lane[task]].device;
+    bool device = step->lanes.items[pace_task_lane(step, task)].device;
     pace_jsonw_compact(json);
     pace_jsonw_object(json);
     pace_jsonw_key_text(json, "ph", phase == 's' ? "s" : "f");
@@ -151,7 +152,7 @@ static void put_wait_end(pace_jsonw *json, const pace_step *step, char phase, si
     pace_jsonw_key_text(json, "name", "waits for");
     pace_jsonw_key_int(json, "id", (int64_t)id);
     pace_jsonw_key_int(json, "pid", device ? 0 : 1);
-    pace_jsonw_key_int(json, "tid", (int64_t)step->lane[task]);
+    pace_jsonw_key_int(json, "tid", (int64_t)pace_task_lane(step, task));
     pace_jsonw_key(json, "ts");
     pace_jsonw_ns_as_us(json, at_ns);
     if (phase == 'f') {

@@ -253,7 +253,7 @@ static void write_lane(char *out, size_t size, const writer *w, uint32_t lane) {
 
 static void put_wait_end(writer *w, size_t wait, char phase, uint32_t task, int64_t at_ns) {
     char lane[80];
-    write_lane(lane, sizeof lane, w, w->trace->step.lane[task]);
+    write_lane(lane, sizeof lane, w, pace_task_lane(&w->trace->step, task));
     int64_t at = at_ns + shift_of(w), id = ((int64_t)(w->several ? w->place + 1 : 0) << 40) + (int64_t)wait;
     put_event(w,
               "{\"ph\":\"%c\",\"cat\":\"paceline_wait\",\"name\":\"waits for\",\"id\":%" PRId64 ",%s,\"ts\":%s%" PRId64

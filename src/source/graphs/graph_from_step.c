@@ -93,7 +93,7 @@ static task_range range_of(const pace_graph_builder *b, const pace_lane *lane) {
 static pace_status take_host_lane(pace_graph_builder *b, const task_range *range) {
     const pace_step *step = b->step;
     if (range->first == range->end) return PACE_OK;
-    const pace_lane *lane = &step->lanes.items[step->lane[range->first]];
+    const pace_lane *lane = &step->lanes.items[pace_task_lane(step, range->first)];
     for (uint32_t task = range->first; task < range->end; task++) {
         uint32_t parent = pace_task_parent(step, task);
         b->fetches[task] = fetches_input(b, lane, task);
@@ -112,7 +112,7 @@ static void find_work_ends(pace_graph_builder *b, const task_range *ranges) {
     for (uint32_t task = 0; task < step->count; task++) {
         uint32_t cause = pace_task_cause(step, task);
         if (!pace_task_on_device(step->kind[task]) || cause == PACE_NO_TASK) continue;
-        const task_range *range = &ranges[step->lane[cause]];
+        const task_range *range = &ranges[pace_task_lane(step, cause)];
         int64_t end_ns = pace_step_end_ns(step, task) - step->begins_ns + 1;
         bool asked = cause >= range->first && cause < range->end;
         if (asked && end_ns > b->work_end_ns[cause]) b->work_end_ns[cause] = end_ns;
@@ -193,7 +193,7 @@ static pace_status add_node(pace_graph_builder *b, uint32_t task) {
     uint32_t above = pace_task_parent(step, task),
              holder = above == PACE_NO_TASK ? PACE_NO_TASK : pace_graph_holder(b, above);
     uint32_t parent = holder == PACE_NO_TASK ? PACE_NO_NODE : pace_graph_number(b, holder);
-    uint32_t thread = lane_number(b, step->lane[task], b->graph->thread_count), number;
+    uint32_t thread = lane_number(b, pace_task_lane(step, task), b->graph->thread_count), number;
     PACE_TRY(pace_graph_add_node(&number, b->graph, node_kind(b, task), pace_step_name(step, task), parent, thread));
     pace_graph_node *node = &b->graph->nodes.items[number];
     node->task = task;
@@ -225,7 +225,7 @@ static pace_status add_launch(pace_graph_builder *b, const pace_graph_entry *ent
              holder = cause == PACE_NO_TASK ? PACE_NO_TASK : pace_graph_holder(b, cause), node, number;
     if (holder == PACE_NO_TASK) PACE_TRY(unlinked_node(&node, b, unlinked));
     else node = pace_graph_number(b, holder);
-    uint32_t stream = lane_number(b, step->lane[task], b->graph->stream_count);
+    uint32_t stream = lane_number(b, pace_task_lane(step, task), b->graph->stream_count);
     PACE_TRY(pace_graph_add_launch(&number, b->graph, node, (pace_task_kind)step->kind[task], NULL, stream));
     pace_launch *launch = &b->graph->launches.items[number];
     launch->task = task;

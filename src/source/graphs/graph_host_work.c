@@ -20,7 +20,7 @@ pace_status pace_graph_find_host_work(pace_graph_builder *b) {
 /* What a task took less the operators below it that work themselves: views and wrappers within it are part of it. */
 static int64_t own_ns(pace_graph_builder *b, uint32_t task) {
     const pace_step *step = b->step;
-    const pace_lane *lane = &step->lanes.items[step->lane[task]];
+    const pace_lane *lane = &step->lanes.items[pace_task_lane(step, task)];
     int64_t own = pace_task_ns(step, task), end = pace_step_end_ns(step, task), told = INT64_MIN;
     for (uint32_t i = task + 1; i < lane->first + lane->count && step->start_ns[i] < end; i++) {
         if (step->start_ns[i] < told || pace_host_operator_works(&b->operators, i) == PACE_OP_UNKNOWN) continue;

@@ -114,7 +114,7 @@ static void link_launch(pace_graph_builder *b, uint32_t number, uint32_t before)
     if (before != PACE_NO_TASK && pace_step_end_ns(step, before) > ready) ready = pace_step_end_ns(step, before);
     if (start - ready < ROUNDING_NS) return;
     int64_t after = start - HANDOVER_NS > ready ? start - HANDOVER_NS : ready;
-    uint32_t on = last_ended(b, after, start, number, step->lane[task]);
+    uint32_t on = last_ended(b, after, start, number, pace_task_lane(step, task));
     if (on != PACE_NO_TASK) add_wait(&b->graph->launches.items[number], pace_graph_number(b, on));
 }
 
@@ -139,7 +139,7 @@ static void link_stream_wait(pace_graph_builder *b, uint32_t number, const uint3
 
 /* Whether the thread asked for a wait since its launch before. */
 static bool asked_to_wait(const pace_step *step, uint32_t cause, int64_t since_ns) {
-    const pace_lane *lane = &step->lanes.items[step->lane[cause]];
+    const pace_lane *lane = &step->lanes.items[pace_task_lane(step, cause)];
     for (uint32_t task = cause, tries = 0; task > lane->first && tries < 64; tries++) {
         task--;
         if (step->start_ns[task] <= since_ns) break;

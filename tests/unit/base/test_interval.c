@@ -32,15 +32,18 @@ TEST(test_random) {
         make(&b, in_b);
         for (size_t i = 0; i < a.count; i++) assert_true(a.items[i].start_ns < a.items[i].end_ns);
         for (size_t i = 1; i < a.count; i++) assert_true(a.items[i - 1].end_ns < a.items[i].start_ns);
-        int64_t from = pick(LINE), to = from + pick(LINE), within = 0, common = 0;
+        int64_t from = pick(LINE), to = from + pick(LINE), within = 0, common = 0, joined = 0;
         for (int64_t at = 0; at < LINE; at++) {
             if (at < from || at >= to) continue;
             within += in_a[at];
             common += in_a[at] && in_b[at];
+            joined += in_a[at] || in_b[at];
         }
         assert_int_equal(pace_intervals_within(&a, from, to), within);
         assert_int_equal(pace_intervals_common(&a, &b, from, to), common);
         assert_int_equal(pace_intervals_common(&b, &a, from, to), common);
+        const pace_intervals *const sets[] = {&a, &b, &a};
+        assert_int_equal(pace_intervals_joined(sets, 3, from, to), joined);
         PACE_VEC_FREE(&a);
         PACE_VEC_FREE(&b);
     }

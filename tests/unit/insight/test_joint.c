@@ -158,8 +158,8 @@ static void compare(const pace_joint *joint, const double *factor) {
     int next[MOST_RANKS] = {0};
     for (uint32_t i = 0; i < joint->first_meeting; i++) {
         const pace_segment *s = &joint->replay.segments.items[i];
-        uint32_t rank = joint->lane_rank.items[s->lane];
-        if (i + 1 < joint->first_meeting && s[1].lane == s->lane && s[1].task == s->task) continue;
+        uint32_t lane = pace_segment_lane(&joint->replay, i), rank = joint->lane_rank.items[lane];
+        if (i + 1 < joint->replay.lane_first.items[lane + 1] && s[1].task == s->task) continue;
         int64_t end = start[i] + (s->resource == PACE_ADVICE_COMPUTE
                                       ? (int64_t)((double)s->duration_ns * factor[PACE_ADVICE_COMPUTE] + 0.5)
                                       : s->duration_ns);

@@ -127,7 +127,7 @@ static int64_t input_end(uint32_t lane, int64_t at) {
     for (bool more = true; more;) {
         more = false;
         for (uint32_t task = 0; task < step.count; task++) {
-            bool on = step.lane[task] == lane && fetches(task) && step.start_ns[task] <= end;
+            bool on = pace_task_lane(&step, task) == lane && fetches(task) && step.start_ns[task] <= end;
             bool joins = end > at || covers(task, at);
             if (!on || !joins || pace_step_end_ns(&step, task) <= end) continue;
             end = pace_step_end_ns(&step, task);
@@ -138,7 +138,8 @@ static int64_t input_end(uint32_t lane, int64_t at) {
 }
 
 static bool acts(uint32_t task, uint32_t lane) {
-    return step.lane[task] == lane && (step.kind[task] == PACE_TASK_CALL || step.kind[task] == PACE_TASK_OP);
+    return pace_task_lane(&step, task) == lane &&
+           (step.kind[task] == PACE_TASK_CALL || step.kind[task] == PACE_TASK_OP);
 }
 
 /* Whether the thread fetches, or does nothing until after another has fetched and rests when this one goes on. */
@@ -181,7 +182,7 @@ static void paint(pace_matrix *matrix, int64_t at, int64_t begin) {
     uint32_t cause = pace_task_cause(&step, next);
     if (cause == PACE_NO_TASK || pace_step_end_ns(&step, cause) <= since)
         matrix->cell_ns[stage_of(next)][PACE_IDLE_OTHER]++;
-    else if (fetching(at, step.lane[cause])) matrix->cell_ns[PACE_STAGE_INPUT][PACE_IDLE_INPUT]++;
+    else if (fetching(at, pace_task_lane(&step, cause))) matrix->cell_ns[PACE_STAGE_INPUT][PACE_IDLE_INPUT]++;
     else matrix->cell_ns[stage_of(next)][PACE_IDLE_HOST]++;
 }
 
@@ -218,8 +219,8 @@ TEST(test_painter) {
 static bool in_line(uint32_t task) {
     int64_t first = INT64_MAX;
     for (uint32_t other = 0; other < step.count; other++)
-        if (step.lane[other] == step.lane[task] && pace_task_cause(&step, other) != PACE_NO_TASK &&
-            step.start_ns[other] < first)
+        if (pace_task_lane(&step, other) == pace_task_lane(&step, task) &&
+            pace_task_cause(&step, other) != PACE_NO_TASK && step.start_ns[other] < first)
             first = step.start_ns[other];
     return first < INT64_MAX && pace_task_cause(&step, task) == PACE_NO_TASK && step.start_ns[task] < first;
 }

@@ -31,9 +31,8 @@ static pace_segment *segment(pace_replay *replay, int64_t start, int64_t duratio
     pace_segment s = {.start_ns = start,
                       .duration_ns = duration,
                       .task = (uint32_t)replay->segments.count,
-                      .lane = (uint32_t)replay->lane_first.count - 1,
                       .resource = resource};
-    if (dependency != NONE) assert_int_equal(pace_segment_depend(replay, &s, (uint32_t)dependency, 0, false), 0);
+    if (dependency != NONE) assert_non_null(pace_segment_depend(replay, &s, (uint32_t)dependency, 0, false));
     assert_int_equal(PACE_PUSH(&replay->segments, s), PACE_OK);
     return &replay->segments.items[replay->segments.count - 1];
 }
@@ -49,8 +48,8 @@ TEST(test_by_hand) {
     segment(&replay, 190, 5, 4, 0);
     lane(&replay);
     pace_segment *s = segment(&replay, 105, 40, 0, 1);
-    pace_segment_own_waits(&replay, s)->from_start = 1;
-    pace_segment_own_waits(&replay, s)->lag_ns[0] = 5;
+    pace_segment_own_wait(&replay, s, 0)->from_start = true;
+    pace_segment_own_wait(&replay, s, 0)->lag_ns = 5;
     segment(&replay, 150, 40, 1, 1); /* 5 ns after its lane: unexplained */
     lane(&replay);
     assert_int_equal(pace_replay_explain(&replay), PACE_OK);
@@ -113,10 +112,10 @@ static void make(pace_replay *replay) {
         for (int d = 0; d < PACE_SEGMENT_DEPENDENCIES; d++) {
             uint32_t on = (uint32_t)pick((uint32_t)replay->segments.count);
             if (replay->segments.items[on].start_ns >= s->start_ns) continue;
-            pace_segment_waits *waits = pace_segment_own_waits(replay, s);
-            waits->dependency[d] = on;
-            waits->from_start |= (uint8_t)(pick(2) << d);
-            waits->lag_ns[d] = pick(10);
+            pace_segment_wait *wait = pace_segment_own_wait(replay, s, (unsigned)d);
+            wait->on = on;
+            wait->from_start = pick(2) != 0;
+            wait->lag_ns = pick(10);
         }
     }
     assert_int_equal(pace_replay_explain(replay), PACE_OK);
@@ -132,21 +131,22 @@ static void relax(const pace_replay *replay, const double *factor, int64_t *star
         changed = false;
         for (size_t i = 0; i < replay->segments.count; i++) {
             const pace_segment *s = &all[i];
-            const pace_segment_waits *waits = pace_segment_waits_of(replay, s);
+            const pace_segment_wait *overlap = pace_segment_wait_in(replay, s, PACE_WAIT_OVERLAP);
             int64_t ready = INT64_MIN / 4;
-            if (i == 0 || s[-1].lane != s->lane) {
+            if (i == replay->lane_first.items[pace_segment_lane(replay, (uint32_t)i)]) {
                 ready = replay->origin_ns;
             } else {
-                int64_t end = start[i - 1] + by(s[-1].duration_ns, factor[s[-1].resource]) + waits->overlap_ns;
+                int64_t end =
+                    start[i - 1] + by(s[-1].duration_ns, factor[s[-1].resource]) + (overlap ? overlap->lag_ns : 0);
                 ready = end > start[i - 1] ? end : start[i - 1];
             }
             for (int d = 0; d < PACE_SEGMENT_DEPENDENCIES; d++) {
-                uint32_t on = waits->dependency[d];
+                const pace_segment_wait *wait = pace_segment_wait_in(replay, s, (unsigned)d);
+                uint32_t on = wait ? wait->on : PACE_NO_SEGMENT;
                 if (on == PACE_NO_SEGMENT) continue;
-                int64_t lag = waits->lag_ns[d] > 0 ? by(waits->lag_ns[d], factor[s->lag_resource]) : waits->lag_ns[d];
-                int64_t met = start[on] +
-                              (waits->from_start >> d & 1 ? 0 : by(all[on].duration_ns, factor[all[on].resource])) +
-                              lag;
+                int64_t lag = wait->lag_ns > 0 ? by(wait->lag_ns, factor[s->lag_resource]) : wait->lag_ns;
+                int64_t met =
+                    start[on] + (wait->from_start ? 0 : by(all[on].duration_ns, factor[all[on].resource])) + lag;
                 if (met > ready) ready = met;
             }
             ready += by(s->delay_ns, factor[s->delay_resource]);

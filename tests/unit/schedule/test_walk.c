@@ -55,7 +55,7 @@ static uint32_t launch(pace_graph *graph, uint32_t by, uint32_t stream) {
 static void ends(const pace_step *step, int64_t *device_ns, int64_t *host_ns) {
     *device_ns = *host_ns = 0;
     for (uint32_t i = 0; i < step->count; i++) {
-        int64_t *end = step->lanes.items[step->lane[i]].device ? device_ns : host_ns;
+        int64_t *end = step->lanes.items[pace_task_lane(step, i)].device ? device_ns : host_ns;
         if (pace_step_end_ns(step, i) > *end) *end = pace_step_end_ns(step, i);
     }
 }

@@ -236,7 +236,8 @@ TEST(a_host_is_its_own_device) {
         took += launch->duration_ns;
     }
     for (uint32_t i = 0; i < step.count; i++)
-        if (pace_step_end_ns(&step, i) - step.start_ns[0] > longest && !step.lanes.items[step.lane[i]].device)
+        if (pace_step_end_ns(&step, i) - step.start_ns[0] > longest &&
+            !step.lanes.items[pace_task_lane(&step, i)].device)
             longest = pace_step_end_ns(&step, i) - step.start_ns[0];
     if (flop != 5 * 6 * weights * 512) fail_msg("%.17g operations, expected %.17g", flop, 5 * 6 * weights * 512);
     assert_true(took > 0 && took < 2 * longest); /* two threads at most */
