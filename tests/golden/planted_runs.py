@@ -14,6 +14,7 @@ import planted_faults
 import planted_habits
 import planted_loops
 import planted_meshes
+import planted_mixtures
 import planted_shapes
 import planted_systems
 import planted_tasks
@@ -464,6 +465,6 @@ def write(program, world, path):
     run = Run(world)
     modules = (globals(), vars(planted_loops), vars(planted_habits), vars(planted_meshes), vars(planted_corners), vars(planted_shapes),
                vars(planted_systems), vars(planted_engines), vars(planted_cubes), vars(planted_trainers), vars(planted_faults),
-               vars(planted_tasks))
+               vars(planted_tasks), vars(planted_mixtures))
     next(module[program] for module in modules if program in module)(run)
     return run.write(path)
