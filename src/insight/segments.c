@@ -364,6 +364,21 @@ static bool polled(const builder *b, int64_t from, int64_t to) {
     return pace_work_busy_within(&b->rank->work, from, to) * 10 >= (to - from) * 9;
 }
 
+/* Behind an instant, when the last of the other host threads ended what it did before another one: a thread waits for
+ * those first, and then for the device, which has got more from them. */
+static int64_t quiet_since(const builder *b, uint32_t own, int64_t from, int64_t to) {
+    const uint32_t *first = b->replay->lane_first.items;
+    int64_t since = from;
+    for (uint32_t lane = 0; lane + 1 < b->replay->lane_first.count; lane++) {
+        if (lane == own || b->lane_on_device[lane]) continue;
+        uint32_t next = first[lane];
+        PACE_SEARCH(next, first[lane + 1], middle, b->replay->segments.items[middle].start_ns < to);
+        int64_t end = next > first[lane] ? pace_segment_end(&b->replay->segments.items[next - 1]) : from;
+        if (end > since && end <= to) since = end;
+    }
+    return since;
+}
+
 static void add_polling_edges(builder *b) {
     const uint32_t *first = b->replay->lane_first.items;
     for (uint32_t lane = 0; lane + 1 < b->replay->lane_first.count; lane++) {
@@ -371,6 +386,7 @@ static void add_polling_edges(builder *b) {
         for (uint32_t i = first[lane]; i < first[lane + 1]; i++) {
             pace_segment *s = &b->replay->segments.items[i];
             int64_t from = i > first[lane] ? pace_segment_end(s - 1) : b->from_ns;
+            if (s->start_ns - from >= SPIN_NS) from = quiet_since(b, lane, from, s->start_ns);
             if (!polled(b, from, s->start_ns) || !pace_device_ends_drained(&b->ends, from, s->start_ns)) continue;
             uint32_t on = pace_device_ends_last(&b->ends, s->start_ns - HANDOVER_NS, s->start_ns, from, UINT32_MAX);
             if (on != PACE_NO_SEGMENT) pace_segment_depend(b->replay, s, on, 0, false);

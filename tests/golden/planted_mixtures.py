@@ -185,7 +185,7 @@ def writes_histograms(run):
     every_step(run, body)
 
 
-def empties_cache(run):
+def frees_blocks_each_step(run):
     """The allocator's cache is emptied each step: 12 blocks are freed, 0.6 ms each, and taken again, 0.3 ms each."""
     def body(rank, _):
         passes(rank, 4, 200)
