@@ -150,24 +150,25 @@ static void put_before_traces(pace_node *path, const pace_critical *critical, co
 static pace_status put_path(pace_node *root, const pace_critical *critical, const pace_analysis *analysis,
                             const pace_rank *rank) {
     int64_t length = critical->to_ns - critical->from_ns;
-    char title[160];
+    char title[160], unexplained[96] = "";
     snprintf(title, sizeof title, "Critical path of %s", label_of(critical, rank));
     pace_node *path = pace_node_object(root, "critical_path", title, PACE_FOR_ALL);
     put_figures(path, critical, rank);
     PACE_TRY(put_top(path, critical, analysis));
     put_by_rank(path, critical, analysis);
     put_before_traces(path, critical, analysis);
-    pace_node_note(
-        path,
-        "'itself': it ran; 'gap before': nothing that is recorded ran, and it came next. No recorded dependency "
-        "explains %.1f %% of the path.",
-        length > 0 ? 100.0 * (double)critical->unexplained_ns / (double)length : 0.0);
+    if (critical->unexplained_ns > length / 2000) /* what is not shown as 0.0 % */
+        snprintf(unexplained, sizeof unexplained, " No recorded dependency explains %.1f %% of the path.",
+                 100.0 * (double)critical->unexplained_ns / (double)length);
+    pace_node_note(path, "'itself': it ran; 'gap before': nothing that is recorded ran, and it came next.%s",
+                   unexplained);
     if (critical->handovers)
         pace_node_note(
             path,
-            "%zu tasks waited for another thread or stream. The trace records %.0f %% of these dependencies; the "
+            "%zu task%s waited for another thread or stream. The trace records %.0f %% of these dependencies; the "
             "rest are inferred from timestamps.",
-            critical->handovers, 100.0 * (double)critical->recorded_handovers / (double)critical->handovers);
+            critical->handovers, critical->handovers == 1 ? "" : "s",
+            100.0 * (double)critical->recorded_handovers / (double)critical->handovers);
     return PACE_OK;
 }
 
